@@ -1,0 +1,159 @@
+// Whole factorizations against the libraries that people would call instead: in turns, in one process, medians.
+//
+//   peers [--device cpu|cuda] [--n 1024,4096] [--method lu,cholesky] [--precision fp64,fp32] [--gemm NAMES]
+//         [--rounds 5] [--json FILE]
+//
+// The ratio of a peer is its median time over ours with the first backend named: above 1, we are faster.
+#include "bench/peers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "core/choose.hpp"
+#include "core/cpu/eigen.hpp"
+#include "core/transfer.hpp"
+#include "io/generators.hpp"
+#include "solvers/factors.hpp"
+
+namespace lasolve::bench {
+
+using Json = nlohmann::ordered_json;
+
+static std::vector<std::string> words(const std::string& list) {
+  std::vector<std::string> all;
+  std::istringstream stream(list);
+  for (std::string word; std::getline(stream, word, ',');) all.push_back(word);
+  return all;
+}
+
+template <class T>
+static Contestant<T> ours(const std::string& backend, bool cuda) {
+  const auto factor = [backend, cuda](auto A, Method method) {
+    Options options;
+    options.gemm = backend;
+    options.device.kind = cuda ? Device::cuda : Device::cpu;
+    options.factorization = method;
+    options.check = false;
+    const Factorization<T> factors(A, options);
+    require(factors.report().outcome.ok(), "the matrix could not be factored");
+    return factors.report().factor_seconds;
+  };
+  return {"lasolve " + backend, cuda, [=](MatrixView<const T, Cpu> A, Method m) { return factor(A, m); },
+          [=](MatrixView<const T, Cuda> A, Method m) { return factor(A, m); }};
+}
+
+struct Row {
+  std::string name;
+  std::vector<double> seconds;
+  double median() {
+    std::sort(seconds.begin(), seconds.end());
+    return seconds[seconds.size() / 2];
+  }
+};
+
+/// All contestants on one matrix, in turns; the first round is not counted.
+template <class T>
+static void compete(std::int64_t n, Method method, const std::vector<Contestant<T>>& all, bool cuda, int rounds,
+                    Json& results) {
+  const io::Generator generator(fmt::format("{}:n={},seed=1", method == Method::lu ? "uniform" : "spd", n));
+  Queue<Cpu> q;
+  Matrix<double> made(n, n);
+  io::generate(q, generator, made);
+  Matrix<T> A(n, n);
+  as_eigen(A.view()) = as_eigen(made.view()).template cast<T>();
+  made = {};
+  Matrix<T, Cuda> dA;
+  if (cuda) {
+    Queue<Cuda> transfer(0);
+    dA = Matrix<T, Cuda>(n, n);
+    copy<T>(transfer, A, dA);
+    transfer.finish();
+  }
+  std::vector<Row> rows;
+  for (const auto& c : all) rows.push_back({c.name, {}});
+  for (int round = -1; round < rounds; ++round)
+    for (std::size_t c = 0; c < all.size(); ++c) {
+      // Threads of the one before may still be spinning for work.
+      if (!cuda) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      const double seconds = cuda ? all[c].on_device(dA, method) : all[c].on_host(A, method);
+      if (round >= 0) rows[c].seconds.push_back(seconds);
+    }
+  const double flops = method == Method::lu ? lu_flops(double(n)) : cholesky_flops(double(n));
+  const double first = rows[0].median();
+  for (Row& row : rows) {
+    const double median = row.median();
+    fmt::print("{:>7} {:<9}{:<5} {:<20}{:>11.3f} ms {:>9.1f} GFLOP/s   {:>9.3f} to {:>9.3f}  ratio {:.2f}\n", n,
+               method == Method::lu ? "lu" : "cholesky", std::is_same_v<T, double> ? "fp64" : "fp32", row.name,
+               1e3 * median, flops * 1e-9 / median, 1e3 * row.seconds.front(), 1e3 * row.seconds.back(),
+               median / first);
+    results.push_back({{"n", n},
+                       {"method", method == Method::lu ? "lu" : "cholesky"},
+                       {"precision", std::is_same_v<T, double> ? "fp64" : "fp32"},
+                       {"name", row.name},
+                       {"seconds", row.seconds},
+                       {"median_seconds", median},
+                       {"gflops", flops * 1e-9 / median},
+                       {"ratio", median / first}});
+  }
+  std::cout << std::flush;
+}
+
+template <class T>
+static void compete_all(const std::string& sizes, const std::string& methods, const std::string& backends, bool cuda,
+                        int rounds, Json& results) {
+  std::vector<Contestant<T>> all;
+  for (const auto& backend : words(backends)) all.push_back(ours<T>(backend, cuda));
+  for (const auto& c : contestants<T>())
+    if (c.cuda == cuda) all.push_back(c);
+  for (const auto& method : words(methods))
+    for (const auto& n : words(sizes))
+      compete<T>(std::stoll(n), method == "lu" ? Method::lu : Method::cholesky, all, cuda, rounds, results);
+}
+
+static int run(int argc, char** argv) {
+  namespace po = boost::program_options;
+  std::string device, sizes, methods, precisions, backends, json;
+  int rounds = 0;
+  po::options_description known("peers");
+  known.add_options()("help", "print this")("device", po::value(&device)->default_value("cpu"), "cpu or cuda")(
+      "n", po::value(&sizes)->default_value("1024,2048,4096"), "sizes")(
+      "method", po::value(&methods)->default_value("lu,cholesky"), "lu, cholesky")(
+      "precision", po::value(&precisions)->default_value("fp64"), "fp64, fp32")(
+      "gemm", po::value(&backends)->default_value(""), "our backends; default blas,eigen or cublas")(
+      "rounds", po::value(&rounds)->default_value(5), "counted runs of each")("json", po::value(&json), "write JSON");
+  po::variables_map values;
+  po::store(po::parse_command_line(argc, argv, known), values);
+  po::notify(values);
+  if (values.count("help")) {
+    std::cout << known;
+    return 0;
+  }
+  const bool cuda = device == "cuda";
+  if (backends.empty()) backends = cuda ? "cublas" : "blas,eigen";
+  Json results = Json::array();
+  for (const auto& precision : words(precisions)) {
+    if (precision == "fp64") compete_all<double>(sizes, methods, backends, cuda, rounds, results);
+    if (precision == "fp32") compete_all<float>(sizes, methods, backends, cuda, rounds, results);
+  }
+  if (!json.empty()) std::ofstream(json) << results.dump(1) << "\n";
+  return 0;
+}
+
+}  // namespace lasolve::bench
+
+int main(int argc, char** argv) {
+  try {
+    return lasolve::bench::run(argc, argv);
+  } catch (const std::exception& e) {
+    std::cerr << "peers: " << e.what() << "\n";
+    return 1;
+  }
+}

@@ -1,0 +1,28 @@
+# What `cmake --install` installs: the library with its CMake package and pkg-config file, the headers, and the tool.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/lasolve)
+
+install(TARGETS lasolve EXPORT lasolve)
+install(EXPORT lasolve NAMESPACE lasolve:: FILE lasolveTargets.cmake DESTINATION ${package_dir})
+install(DIRECTORY include/lasolve DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp PATTERN *.h)
+file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+set_target_properties(lasolve_tool PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
+install(TARGETS lasolve_tool)
+
+configure_package_config_file(cmake/lasolveConfig.cmake.in lasolveConfig.cmake INSTALL_DESTINATION ${package_dir}
+                              NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file(lasolveConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lasolveConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/lasolveConfigVersion.cmake
+        DESTINATION ${package_dir})
+
+# pkg-config: a static library needs what is in *.private, `pkg-config --static`.
+set(pc_libs "-lstdc++ -lm ${OpenMP_CXX_FLAGS} ${CMAKE_THREAD_LIBS_INIT}")
+if(LASOLVE_NEED_OpenBLAS)
+  string(APPEND pc_libs " ${OPENBLAS_LIBRARY}")
+endif()
+if(LASOLVE_HAS_CUDA)
+  string(APPEND pc_libs " -L${CUDAToolkit_LIBRARY_DIR} -lcusolver -lcublas -lcudart_static -lrt -ldl")
+endif()
+file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(cmake/lasolve.pc.in lasolve.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lasolve.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,25 @@
+# How everything of this project is compiled: one interface target, lasolve_options.
+option(LASOLVE_NATIVE "Use this machine's vector units; OFF makes a build that runs elsewhere" ON)
+option(LASOLVE_WERROR "Treat warnings as errors" OFF)
+option(LASOLVE_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(LASOLVE_BENCH "Build the programs in bench/" ON)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# -Wno-…: gcc 12 and 13 warn inside their own AVX-512 headers and std::string.
+add_library(lasolve_options INTERFACE)
+target_compile_options(lasolve_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wno-maybe-uninitialized -Wno-restrict -fno-math-errno>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${LASOLVE_WERROR}>>:-Werror>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${LASOLVE_NATIVE}>>:-march=native>)
+if(LASOLVE_SANITIZE)
+  target_compile_options(lasolve_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer>)
+  target_link_options(lasolve_options INTERFACE -fsanitize=address,undefined)
+endif()

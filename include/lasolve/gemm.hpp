@@ -1,0 +1,111 @@
+// The GEMM contract, and the table of backends.
+//
+//     C ← α·op(A)·op(B) + β·C      op(A): m × k, op(B): k × n, C: m × n, column-major
+//
+// A backend's function enqueues and returns; it never allocates and never synchronizes. β = 0 never reads C, so NaN
+// in C is overwritten. m, n or k may be 0; any ld ≥ rows; NaN and Inf in the product propagate.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "lasolve/queue.hpp"
+
+namespace lasolve {
+
+enum class Op { none, transpose };
+
+/// op(X): a matrix, or its transpose read in place. Element (i, j) is data[i·row_stride + j·col_stride].
+template <class T, class Place = Cpu>
+class Operand {
+ public:
+  constexpr Operand(MatrixView<const T, Place> x, Op op = Op::none) : x_(x), op_(op) {}
+  constexpr Operand(MatrixView<T, Place> x) : x_(x) {}
+
+  constexpr MatrixView<const T, Place> stored() const { return x_; }
+  constexpr Op op() const { return op_; }
+  constexpr const T* data() const { return x_.data(); }
+  constexpr std::int64_t ld() const { return x_.ld(); }
+  constexpr std::int64_t rows() const { return op_ == Op::none ? x_.rows() : x_.cols(); }
+  constexpr std::int64_t cols() const { return op_ == Op::none ? x_.cols() : x_.rows(); }
+  constexpr std::int64_t row_stride() const { return op_ == Op::none ? 1 : x_.ld(); }
+  constexpr std::int64_t col_stride() const { return op_ == Op::none ? x_.ld() : 1; }
+
+  /// The m × n block of op(X) whose first element is (i, j).
+  constexpr Operand block(std::int64_t i, std::int64_t j, std::int64_t m, std::int64_t n) const {
+    return op_ == Op::none ? Operand(x_.block(i, j, m, n), op_) : Operand(x_.block(j, i, n, m), op_);
+  }
+  constexpr const T& operator()(std::int64_t i, std::int64_t j) const requires std::is_same_v<Place, Cpu> {
+    return x_.data()[i * row_stride() + j * col_stride()];
+  }
+
+ private:
+  MatrixView<const T, Place> x_;
+  Op op_ = Op::none;
+};
+
+constexpr Op flipped(Op op) { return op == Op::none ? Op::transpose : Op::none; }
+
+template <class T, class Place>
+constexpr Operand<std::remove_const_t<T>, Place> transposed(MatrixView<T, Place> x) {
+  return {x, Op::transpose};
+}
+template <class T, class Place>
+constexpr Operand<T, Place> transposed(Operand<T, Place> x) {
+  return {x.stored(), flipped(x.op())};
+}
+
+template <class T, class Place>
+using GemmFunction = void (*)(Queue<Place>&, T alpha, Operand<T, Place> A, Operand<T, Place> B, T beta,
+                              MatrixView<T, Place> C);
+
+/// One way to compute a product. A stateless constant: an embedder passes a record of its own in Options::gemm.
+template <class Place>
+struct GemmBackend {
+  const char* name;
+  const char* summary;  ///< one line
+  GemmFunction<double, Place> f64 = nullptr;
+  GemmFunction<float, Place> f32 = nullptr;
+  /// u in ‖C − Cref‖ ≤ u·(√(k+2)·max(|α|,1)·‖A‖‖B‖ + 2·max(|β|,1)·‖C₀‖), Frobenius norms: coarser where the
+  /// arithmetic is coarser than the type.
+  double unit_roundoff_f64 = 0x1p-53, unit_roundoff_f32 = 0x1p-24;
+  /// Why this backend cannot run on a device of this machine; empty, or a null function: it can.
+  std::string (*unavailable)(int device) = nullptr;
+
+  template <class T>
+  GemmFunction<T, Place> function() const {
+    if constexpr (std::is_same_v<T, double>)
+      return f64;
+    else
+      return f32;
+  }
+
+  /// C ← α·A·B + β·C. Throws std::invalid_argument when the sizes do not agree or the type is not offered.
+  template <class T>
+  void operator()(Queue<Place>& q, T alpha, std::type_identity_t<Operand<T, Place>> A,
+                  std::type_identity_t<Operand<T, Place>> B, T beta,
+                  std::type_identity_t<MatrixView<T, Place>> C) const {
+    require(A.rows() == C.rows() && B.cols() == C.cols() && A.cols() == B.rows(),
+            "the sizes of a product do not agree");
+    require(function<T>() != nullptr, "this GEMM backend does not offer this precision");
+    if (!C.empty()) function<T>()(q, alpha, A, B, beta, C);
+  }
+};
+
+/// The backends of this build, by name.
+template <class Place>
+std::span<const GemmBackend<Place>* const> gemm_backends();
+template <>
+std::span<const GemmBackend<Cpu>* const> gemm_backends<Cpu>();
+template <>
+std::span<const GemmBackend<Cuda>* const> gemm_backends<Cuda>();
+
+/// A backend whose source is there, but which this build lacks, and what it needs to be built.
+struct MissingBackend {
+  const char* name;
+  const char* place;
+  const char* needs;
+};
+std::span<const MissingBackend> missing_gemm_backends();
+
+}  // namespace lasolve

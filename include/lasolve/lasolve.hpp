@@ -1,0 +1,126 @@
+// lasolve: dense linear systems A X = B by blocked LU or Cholesky with iterative refinement, over a GEMM backend that
+// is chosen at run time.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "lasolve/gemm.hpp"
+#include "lasolve/matrix.hpp"
+
+namespace lasolve {
+
+enum class Method { automatic, lu, cholesky };
+enum class Precision { automatic, fp64, fp32 };
+enum class Refine { automatic, none, classical };
+
+struct Device {
+  enum Kind { automatic, cpu, cuda } kind = automatic;
+  int index = 0;
+};
+
+/// A backend by name, or an own record.
+using GemmChoice = std::variant<std::string, const GemmBackend<Cpu>*, const GemmBackend<Cuda>*>;
+
+/// What a person can ask for. Every default is here.
+struct Options {
+  GemmChoice gemm = std::string("auto");       ///< auto: cublas on CUDA; on the CPU blas, else eigen
+  Device device;                               ///< automatic: CUDA when it is there and has the backend, else the CPU
+  Method factorization = Method::automatic;    ///< automatic: Cholesky if A = Aᵀ with a positive diagonal, else LU
+  Precision precision = Precision::automatic;  ///< of the factors; automatic: the type of A
+  Refine refine = Refine::automatic;           ///< automatic: classical if the factors are coarser than A
+  std::int64_t block_size = 0;                 ///< columns of a panel; 0: from n and the device
+  int threads = 0;                             ///< cores of the host to use; 0: all
+  bool check = true;  ///< measure the backward error of each solution; keeps A beside its factors on the device
+  /// Called now and then, on the solving thread, with the fraction of the factorization that is done.
+  std::function<void(double)> progress;
+};
+
+/// How the mathematics ended. An outcome is a value, never an exception.
+struct Outcome {
+  enum Kind { solved, singular, not_positive_definite, not_converged, inaccurate } kind = solved;
+  /// singular: the 0-based column whose pivot is exactly zero; not_positive_definite: the order of the first leading
+  /// minor that is not positive; not_converged: the iterations made.
+  std::int64_t at = 0;
+  bool ok() const { return kind == solved; }
+  std::string name() const;     ///< "solved", "singular", …
+  std::string message() const;  ///< one sentence
+};
+
+/// What a factorization or a solve did.
+struct Report {
+  Outcome outcome;
+  std::int64_t n = 0, nrhs = 0;
+  std::string device, gemm;                    ///< "cpu" or "cuda:0"; the backend that was used
+  Method method = Method::automatic;           ///< that was used
+  Precision precision = Precision::automatic;  ///< of the factors that gave the answer
+  Refine refine = Refine::none;
+  std::int64_t block_size = 0;
+  int threads = 0;
+  PhaseTimes phases;
+  double factor_seconds = 0, solve_seconds = 0, total_seconds = 0;  ///< wall time; total counts copies and refinement
+  double factor_gflops = 0;  ///< 2/3 n³ (LU) or 1/3 n³ (Cholesky) over factor_seconds
+  /// max over columns of ‖b − A x‖∞ / (‖A‖∞‖x‖∞ + ‖b‖∞), and that over ε·n, which passes below 16 (HPL).
+  std::optional<double> backward_error, hpl_residual;
+  std::optional<double> forward_error;  ///< ‖X − X*‖ / ‖X*‖ (largest entries), where a caller knows X*
+  int refine_iterations = 0;
+  std::vector<std::string> notes;  ///< what a person should know: fallbacks, substitutions
+};
+
+inline constexpr double hpl_threshold = 16;
+
+template <class T>
+class Engine;
+
+/// P A = L U or A = L Lᵀ: factored once, solves many right-hand sides.
+///
+/// A is n × n, T is double or float. A is borrowed and not changed; it must outlive the factorization when it is
+/// refined or checked. Device memory is taken as MatrixView<T, Cuda>. With data on the host and a CUDA backend, A is
+/// copied to the device.
+/// Throws std::invalid_argument (misuse: sizes, NaN or Inf in A, an unknown backend) and MachineError.
+template <class T>
+class Factorization {
+ public:
+  explicit Factorization(MatrixView<const T, Cpu> A, const Options& options = {});
+  explicit Factorization(MatrixView<const T, Cuda> A, const Options& options = {});
+  Factorization(Factorization&&) noexcept;
+  Factorization& operator=(Factorization&&) noexcept;
+  ~Factorization();
+
+  /// What the factorization did: outcome.ok(), or singular, or not_positive_definite.
+  const Report& report() const;
+
+  /// X ← op(A)⁻¹ B; B and X are n × nrhs and may be the same memory unless the solution is refined or checked.
+  /// Flops 2 n² nrhs. X is undefined unless outcome.ok(), or the outcome is inaccurate or not_converged.
+  Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op = Op::none);
+  Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op = Op::none);
+
+ private:
+  std::unique_ptr<Engine<T>> engine_;
+};
+extern template class Factorization<double>;
+extern template class Factorization<float>;
+
+/// One report of a factorization and a solve with it: the phases and the totals of both.
+Report together(const Report& factored, Report solved);
+
+/// Solves op(A) X = B: factors A and solves, and reports both. Sizes, errors and outcomes as in Factorization.
+Report solve(MatrixView<const double> A, MatrixView<const double> B, MatrixView<double> X, const Options& = {},
+             Op op = Op::none);
+Report solve(MatrixView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& = {},
+             Op op = Op::none);
+
+/// The CUDA devices of this machine: names, or an empty list and why it is empty.
+struct CudaDevices {
+  std::vector<std::string> names;
+  std::string why_none;
+};
+const CudaDevices& cuda_devices();
+
+/// The version of the library, as "major.minor.patch".
+const char* version();
+
+}  // namespace lasolve

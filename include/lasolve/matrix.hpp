@@ -1,0 +1,187 @@
+// Matrices: Matrix<T, Place> owns memory, MatrixView<T, Place> borrows it. Column-major, 64-bit sizes.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace lasolve {
+
+/// Where memory lives and work runs. A place is part of a view's type, so host code cannot dereference device memory.
+struct Cpu {};
+struct Cuda {};
+
+/// Throws std::invalid_argument when a caller broke a contract.
+inline void require(bool kept, const char* contract) {
+  if (!kept) throw std::invalid_argument(std::string("lasolve: ") + contract);
+}
+
+template <class U, class T>
+concept WithoutConst = std::is_same_v<const U, T>;
+
+/// A column-major dense object of T that is not ours, such as an Eigen matrix, map or block: borrowed, never copied.
+template <class X, class T>
+concept ColumnMajorMatrixOf = requires(X& x) {
+  { x.data() } -> std::convertible_to<T*>;
+  { x.rows() } -> std::convertible_to<std::int64_t>;
+  { x.cols() } -> std::convertible_to<std::int64_t>;
+  { x.outerStride() } -> std::convertible_to<std::int64_t>;
+  { x.innerStride() } -> std::convertible_to<std::int64_t>;
+  requires !bool(std::remove_cvref_t<X>::IsRowMajor) || bool(std::remove_cvref_t<X>::IsVectorAtCompileTime);
+};
+
+/// A borrowed rows × cols matrix: element (i, j) is data[i + j·ld], ld ≥ max(rows, 1), indices from 0.
+template <class T, class Place = Cpu>
+class MatrixView {
+ public:
+  using Element = T;
+
+  constexpr MatrixView() = default;
+
+  /// Borrows `data`. Throws std::invalid_argument on a negative size, or ld < rows, or null data of a non-empty matrix.
+  constexpr MatrixView(T* data, std::int64_t rows, std::int64_t cols, std::int64_t ld)
+      : data_(data), rows_(rows), cols_(cols), ld_(ld) {
+    require(rows >= 0 && cols >= 0, "a matrix has a negative size");
+    require(ld >= rows, "the leading dimension is smaller than the number of rows");
+    require(data != nullptr || rows == 0 || cols == 0, "a matrix that is not empty has no data");
+  }
+
+  /// A view of T is a view of const T.
+  template <WithoutConst<T> U>
+  constexpr MatrixView(MatrixView<U, Place> other)
+      : data_(other.data()), rows_(other.rows()), cols_(other.cols()), ld_(other.ld()) {}
+
+  /// A span is a matrix of one column.
+  constexpr MatrixView(std::span<T> column) requires std::is_same_v<Place, Cpu>
+      : MatrixView(column.data(), std::int64_t(column.size()), 1, std::int64_t(column.size())) {}
+
+  /// Borrows an Eigen matrix, vector, map or block of the same scalar, column-major with unit inner stride.
+  template <ColumnMajorMatrixOf<T> X>
+  MatrixView(X&& x) requires std::is_same_v<Place, Cpu>
+      : data_(x.data()), rows_(x.rows()), cols_(x.cols()), ld_(x.rows()) {
+    require(x.innerStride() == 1, "an Eigen object has an inner stride other than 1");
+    if constexpr (!std::remove_cvref_t<X>::IsVectorAtCompileTime) ld_ = x.outerStride();
+  }
+
+  constexpr T* data() const { return data_; }
+  constexpr std::int64_t rows() const { return rows_; }
+  constexpr std::int64_t cols() const { return cols_; }
+  constexpr std::int64_t ld() const { return ld_; }
+  constexpr bool empty() const { return rows_ == 0 || cols_ == 0; }
+
+  /// The m × n block whose first element is (i, j).
+  constexpr MatrixView block(std::int64_t i, std::int64_t j, std::int64_t m, std::int64_t n) const {
+    assert(0 <= i && 0 <= m && i + m <= rows_ && 0 <= j && 0 <= n && j + n <= cols_);
+    MatrixView b;
+    b.data_ = data_ + i + j * ld_;
+    b.rows_ = m;
+    b.cols_ = n;
+    b.ld_ = ld_;
+    return b;
+  }
+  constexpr MatrixView columns(std::int64_t j, std::int64_t n) const { return block(0, j, rows_, n); }
+
+  constexpr T& operator()(std::int64_t i, std::int64_t j) const requires std::is_same_v<Place, Cpu> {
+    assert(0 <= i && i < rows_ && 0 <= j && j < cols_);
+    return data_[i + j * ld_];
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::int64_t rows_ = 0, cols_ = 0, ld_ = 0;
+};
+
+/// Raw memory of a place. allocate throws OutOfMemory, which says how much was wanted and how much was free.
+template <class Place>
+struct Memory {
+  static void* allocate(std::size_t bytes);
+  static void release(void* memory) noexcept;
+  /// Bytes that an allocation could have now.
+  static std::size_t available();
+};
+template <>
+void* Memory<Cpu>::allocate(std::size_t);
+template <>
+void Memory<Cpu>::release(void*) noexcept;
+template <>
+std::size_t Memory<Cpu>::available();
+template <>
+void* Memory<Cuda>::allocate(std::size_t);
+template <>
+void Memory<Cuda>::release(void*) noexcept;
+template <>
+std::size_t Memory<Cuda>::available();
+
+/// The machine cannot do what was asked: no such device, a driver error, no memory.
+struct MachineError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+struct OutOfMemory : MachineError {
+  OutOfMemory(const char* place, std::size_t wanted, std::size_t free);
+};
+
+/// An owned rows × cols matrix, move-only, not initialized. Throws OutOfMemory, or std::invalid_argument when the size
+/// in bytes does not fit 63 bits.
+template <class T, class Place = Cpu>
+class Matrix {
+ public:
+  Matrix() = default;
+  Matrix(std::int64_t rows, std::int64_t cols) : Matrix(rows, cols, padded_ld(rows, cols)) {}
+  Matrix(std::int64_t rows, std::int64_t cols, std::int64_t ld) : rows_(rows), cols_(cols), ld_(ld) {
+    require(rows >= 0 && cols >= 0 && ld >= rows, "a matrix has a negative size, or ld < rows");
+    require(ld == 0 || cols <= std::numeric_limits<std::int64_t>::max() / std::int64_t(sizeof(T)) / ld,
+            "the size of a matrix overflows 64 bits");
+    if (rows > 0 && cols > 0) data_ = static_cast<T*>(Memory<Place>::allocate(bytes()));
+  }
+  Matrix(Matrix&& other) noexcept { swap(other); }
+  Matrix& operator=(Matrix&& other) noexcept {
+    Matrix taken(std::move(other));
+    swap(taken);
+    return *this;
+  }
+  ~Matrix() {
+    if (data_) Memory<Place>::release(data_);
+  }
+
+  std::int64_t rows() const { return rows_; }
+  std::int64_t cols() const { return cols_; }
+  std::int64_t ld() const { return ld_; }
+  std::size_t bytes() const { return std::size_t(ld_) * std::size_t(cols_) * sizeof(T); }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+
+  MatrixView<T, Place> view() { return {data_, rows_, cols_, ld_}; }
+  MatrixView<const T, Place> view() const { return {data_, rows_, cols_, ld_}; }
+  operator MatrixView<T, Place>() { return view(); }
+  operator MatrixView<const T, Place>() const { return view(); }
+
+  T& operator()(std::int64_t i, std::int64_t j) { return view()(i, j); }
+  const T& operator()(std::int64_t i, std::int64_t j) const { return view()(i, j); }
+
+ private:
+  /// Columns start on cache lines, and not all of them in the same cache set as with a power of two.
+  static std::int64_t padded_ld(std::int64_t rows, std::int64_t cols) {
+    if (cols <= 1 || rows < 64) return rows;
+    const std::int64_t line = 64 / std::int64_t(sizeof(T));
+    const std::int64_t ld = (rows + line - 1) / line * line;
+    return ld % (8 * line) == 0 ? ld + line : ld;
+  }
+  void swap(Matrix& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(rows_, other.rows_);
+    std::swap(cols_, other.cols_);
+    std::swap(ld_, other.ld_);
+  }
+
+  T* data_ = nullptr;
+  std::int64_t rows_ = 0, cols_ = 0, ld_ = 0;
+};
+
+}  // namespace lasolve

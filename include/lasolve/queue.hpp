@@ -1,0 +1,94 @@
+// Queue<Place>: one ordered line of work on one device, with its phase timer and its scratch memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "lasolve/matrix.hpp"
+
+struct CUstream_st;
+struct cublasContext;
+struct cusolverDnContext;
+
+namespace lasolve {
+
+/// What the time of a solve is spent on.
+enum class Phase { read, to_device, panel, swap, trsm, gemm, solve, refine, check, to_host, other };
+inline constexpr std::size_t phase_count = 11;
+const char* name_of(Phase);
+
+/// Busy seconds and floating-point operations of each phase.
+struct PhaseTimes {
+  std::array<double, phase_count> seconds{}, flops{};
+  double& seconds_of(Phase p) { return seconds[std::size_t(p)]; }
+  double seconds_of(Phase p) const { return seconds[std::size_t(p)]; }
+  double flops_of(Phase p) const { return flops[std::size_t(p)]; }
+  PhaseTimes& operator+=(const PhaseTimes&);
+};
+
+template <class Place>
+class Queue;
+
+/// Work on the host runs at once, on up to `threads` cores.
+template <>
+class Queue<Cpu> {
+ public:
+  /// threads ≤ 0: every core that this process may use.
+  explicit Queue(int threads = 0);
+  ~Queue();
+  int threads() const { return threads_; }
+
+  /// Ends the phase that runs and begins another, which will do `flops` operations.
+  void phase(Phase, double flops = 0);
+  /// Ends the phase that runs and waits until all work is done.
+  void finish();
+  /// The times since the last call; finish() first.
+  PhaseTimes take_times();
+  /// Calls back with the operations done since take_times(), on this thread, as phases end.
+  void on_progress(std::function<void(double flops)>);
+
+  /// An m × n matrix that is valid until the next call; contents undefined.
+  template <class T>
+  MatrixView<T, Cpu> scratch(std::int64_t m, std::int64_t n) {
+    return {static_cast<T*>(scratch_bytes(std::size_t(m) * std::size_t(n) * sizeof(T))), m, n, m};
+  }
+
+ private:
+  void* scratch_bytes(std::size_t);
+  struct State;
+  int threads_;
+  std::unique_ptr<State> state_;
+};
+
+/// Work on a CUDA device is enqueued on one stream. Phases are recorded with events and read when it is finished.
+template <>
+class Queue<Cuda> {
+ public:
+  /// Throws MachineError when there is no such device.
+  explicit Queue(int device = 0);
+  ~Queue();
+  int device() const;
+  CUstream_st* stream() const;
+  cublasContext* blas() const;
+  cusolverDnContext* solver() const;
+
+  void phase(Phase, double flops = 0);
+  /// Throws MachineError when work on the device failed.
+  void finish();
+  PhaseTimes take_times();
+  void on_progress(std::function<void(double flops)>);
+
+  template <class T>
+  MatrixView<T, Cuda> scratch(std::int64_t m, std::int64_t n) {
+    return {static_cast<T*>(scratch_bytes(std::size_t(m) * std::size_t(n) * sizeof(T))), m, n, m};
+  }
+
+ private:
+  void* scratch_bytes(std::size_t);
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lasolve

@@ -1,0 +1,44 @@
+// The solver on the CPU.
+#include "solvers/engine.hpp"
+
+#include "solvers/cpu/norms.hpp"
+#include "solvers/cpu/panel.hpp"
+#include "solvers/cpu/rows.hpp"
+#include "solvers/cpu/triangle.hpp"
+#include "solvers/cpu/tuning.hpp"
+#include "solvers/solver.hpp"
+
+namespace lasolve {
+
+namespace {
+
+template <class T>
+class CpuEngine final : public Engine<T> {
+ public:
+  CpuEngine(MatrixView<const T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options, Report start)
+      : q_(options.threads), solver_(q_, gemm, A, options, std::move(start)) {}
+  const Report& report() const override { return solver_.report(); }
+  Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override { return solver_.solve(B, X, op); }
+  Report solve(MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op) override {
+    throw std::invalid_argument("lasolve: right-hand sides on a CUDA device, but the factors are on the CPU");
+  }
+
+ private:
+  Queue<Cpu> q_;
+  Solver<T, Cpu> solver_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Engine<T>> make_engine(MatrixView<const T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options,
+                                       Report start) {
+  start.threads = Queue<Cpu>(options.threads).threads();
+  return std::make_unique<CpuEngine<T>>(A, gemm, options, std::move(start));
+}
+template std::unique_ptr<Engine<double>> make_engine(MatrixView<const double, Cpu>, const GemmBackend<Cpu>&,
+                                                     const Options&, Report);
+template std::unique_ptr<Engine<float>> make_engine(MatrixView<const float, Cpu>, const GemmBackend<Cpu>&,
+                                                    const Options&, Report);
+
+}  // namespace lasolve

@@ -1,0 +1,107 @@
+// Panels on the CPU: recursive, with leaves of a few columns that all cores share by rows.
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "solvers/cholesky.hpp"
+#include "solvers/lu.hpp"
+
+namespace lasolve {
+
+inline std::int64_t panel_leaf_columns(const Queue<Cpu>&) { return 8; }
+
+/// A candidate for the pivot. NaN beats everything: with `>` it would lose, and be found nowhere.
+template <class T>
+struct Candidate {
+  T magnitude = -1;
+  std::int64_t row = 0;
+  void offer(T value, std::int64_t i) {
+    if (!(std::abs(value) <= magnitude) && magnitude == magnitude) magnitude = std::abs(value), row = i;
+  }
+};
+
+/// Unblocked LU of A (m × n, few columns). Each core owns a band of rows; a band is updated and searched for the next
+/// pivot in one pass.
+template <class T>
+void panel_lu_leaf(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
+  constexpr std::int64_t rows_worth_sharing = 8192;
+  const std::int64_t m = A.rows(), n = A.cols();
+  const std::int64_t most = m < rows_worth_sharing ? 1 : q.threads();
+  std::vector<Candidate<T>> found(std::size_t(most), Candidate<T>{});
+#pragma omp parallel num_threads(most)
+  {
+    const std::int64_t cores = omp_get_num_threads(), t = omp_get_thread_num();
+    const std::int64_t begin = m * t / cores, end = m * (t + 1) / cores;
+    auto search = [&](std::int64_t j) {
+      Candidate<T> best;
+      for (std::int64_t i = std::max(begin, j); i < end; ++i) best.offer(A(i, j), i);
+      found[std::size_t(t)] = best;
+    };
+    search(0);
+    for (std::int64_t j = 0; j < n; ++j) {
+#pragma omp barrier
+#pragma omp single
+      {
+        Candidate<T> best;
+        for (const auto& f : found)
+          if (f.magnitude != -1) best.offer(f.magnitude, f.row);
+        pivots.p(j, 0) = pivots.start + best.row;
+        if (best.magnitude == 0 && pivots.zero(0, 0) < 0) pivots.zero(0, 0) = pivots.start + j;
+        if (best.row != j)
+          for (std::int64_t c = 0; c < n; ++c) std::swap(A(j, c), A(best.row, c));
+      }
+      const T pivot = A(j, j);
+      if (pivot != T(0)) {
+        const std::int64_t first = std::max(begin, j + 1);
+        // The reciprocal of a pivot near underflow overflows: then divide.
+        if (std::abs(pivot) >= std::numeric_limits<T>::min()) {
+          const T reciprocal = T(1) / pivot;
+          for (std::int64_t i = first; i < end; ++i) A(i, j) *= reciprocal;
+        } else {
+          for (std::int64_t i = first; i < end; ++i) A(i, j) /= pivot;
+        }
+        const T* l = A.data() + j * A.ld();
+        for (std::int64_t c = j + 1; c < n; ++c) {
+          T* a = A.data() + c * A.ld();
+          const T u = a[j];
+          for (std::int64_t i = first; i < end; ++i) a[i] -= l[i] * u;
+        }
+      }
+      if (j + 1 < n) search(j + 1);
+    }
+  }
+}
+
+/// P A = L U of a panel (m × nb, m ≥ nb).
+template <class T>
+void panel_lu(Queue<Cpu>& q, const GemmBackend<Cpu>& gemm, MatrixView<T> A, Pivots<Cpu> pivots) {
+  lu_recursive(q, gemm, A, pivots);
+}
+
+/// Unblocked Cholesky of the lower triangle of A (n × n, small). Stops at the first minor that is not positive.
+template <class T>
+void panel_cholesky_leaf(Queue<Cpu>&, MatrixView<T> A, std::int64_t first, MatrixView<std::int64_t> bad_minor) {
+  const std::int64_t n = A.rows();
+  for (std::int64_t j = 0; j < n && bad_minor(0, 0) < 0; ++j) {
+    if (!(A(j, j) > T(0))) {
+      bad_minor(0, 0) = first + j + 1;
+      return;
+    }
+    const T l = A(j, j) = std::sqrt(A(j, j));
+    for (std::int64_t i = j + 1; i < n; ++i) A(i, j) /= l;
+    for (std::int64_t c = j + 1; c < n; ++c)
+      for (std::int64_t i = c; i < n; ++i) A(i, c) -= A(i, j) * A(c, j);
+  }
+}
+
+template <class T>
+void panel_cholesky(Queue<Cpu>& q, const GemmBackend<Cpu>& gemm, MatrixView<T> A, std::int64_t first,
+                    MatrixView<std::int64_t> bad_minor) {
+  cholesky_recursive(q, gemm, A, first, bad_minor);
+}
+
+}  // namespace lasolve

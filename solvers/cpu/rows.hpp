@@ -1,0 +1,43 @@
+// Row exchanges on the CPU.
+#pragma once
+
+#include <algorithm>
+
+#include "core/cpu/parallel.hpp"
+#include "solvers/lu.hpp"
+
+namespace lasolve {
+
+/// Each core takes chunks of columns, and makes all exchanges in one chunk while it is in cache.
+template <class T, class Exchanges>
+void on_column_chunks(Queue<Cpu>& q, MatrixView<T> A, std::int64_t count, Exchanges exchanges) {
+  constexpr std::int64_t chunk = 16;
+  constexpr double work_of_an_exchange = 32;  // two cache misses
+  on_shares(q, A.cols(), work_of_an_exchange * double(A.cols()) * double(count), [&](std::int64_t j, std::int64_t n) {
+    for (std::int64_t c = j; c < j + n; c += chunk) exchanges(A.columns(c, std::min(chunk, j + n - c)));
+  });
+}
+
+template <class T>
+void exchange_rows(MatrixView<T> A, std::int64_t i, std::int64_t p) {
+  if (i == p) return;
+  for (std::int64_t j = 0; j < A.cols(); ++j) std::swap(A(i, j), A(p, j));
+}
+
+/// A ← P A: the exchanges in their order. Row 0 of A is row pivots.start.
+template <class T>
+void swap_rows(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
+  on_column_chunks(q, A, pivots.count(), [&](MatrixView<T> columns) {
+    for (std::int64_t i = 0; i < pivots.count(); ++i) exchange_rows(columns, i, pivots.p(i, 0) - pivots.start);
+  });
+}
+
+/// A ← Pᵀ A: the exchanges in reverse order.
+template <class T>
+void swap_rows_back(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
+  on_column_chunks(q, A, pivots.count(), [&](MatrixView<T> columns) {
+    for (std::int64_t i = pivots.count() - 1; i >= 0; --i) exchange_rows(columns, i, pivots.p(i, 0) - pivots.start);
+  });
+}
+
+}  // namespace lasolve

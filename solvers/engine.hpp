@@ -1,0 +1,31 @@
+// A factorization, wherever it lives: what the public Factorization stands on.
+#pragma once
+
+#include <memory>
+
+#include "lasolve/lasolve.hpp"
+
+namespace lasolve {
+
+template <class T>
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual const Report& report() const = 0;
+  virtual Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) = 0;
+  virtual Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op) = 0;
+};
+
+/// Factors A at the backend's place: A on the host is copied to the device for a CUDA backend. `start` holds what is
+/// known of the report so far.
+template <class T>
+std::unique_ptr<Engine<T>> make_engine(MatrixView<const T, Cpu> A, const GemmBackend<Cpu>&, const Options&,
+                                       Report start);
+template <class T>
+std::unique_ptr<Engine<T>> make_engine(MatrixView<const T, Cpu> A, const GemmBackend<Cuda>&, const Options&,
+                                       Report start);
+template <class T>
+std::unique_ptr<Engine<T>> make_engine(MatrixView<const T, Cuda> A, const GemmBackend<Cuda>&, const Options&,
+                                       Report start);
+
+}  // namespace lasolve

@@ -1,0 +1,13 @@
+// The commands. Each returns the exit code of the tool.
+#pragma once
+
+#include "cli/request.hpp"
+
+namespace lasolve::cli {
+
+enum ExitCode { done = 0, usage = 2, bad_input = 3, no_solution = 4, not_accurate = 5, machine = 6, internal = 70 };
+
+int solve(const Request&);
+int generate(const Request&);
+
+}  // namespace lasolve::cli

@@ -1,0 +1,83 @@
+#include <omp.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/print.hpp"
+
+namespace lasolve::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON has no NaN and no infinity: they become null.
+Json number(std::optional<double> x) { return x && std::isfinite(*x) ? Json(*x) : Json(nullptr); }
+
+std::string processor() {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+Json environment(const Report& r) {
+  return {{"lasolve", version()},
+          {"compiler", __VERSION__},
+          {"processor", processor()},
+          {"cores", omp_get_num_procs()},
+          {"threads", r.threads > 0 ? Json(r.threads) : Json(nullptr)},
+          {"cuda_devices", cuda_devices().names}};
+}
+
+Json object(const Subject& subject, const Measured& measured) {
+  const Report& r = measured.report;
+  Json phases = Json::object(), flops = Json::object();
+  for (std::size_t p = 0; p < phase_count; ++p) {
+    if (r.phases.seconds[p] <= 0) continue;
+    phases[name_of(Phase(p))] = r.phases.seconds[p];
+    if (r.phases.flops[p] > 0) flops[name_of(Phase(p))] = r.phases.flops[p];
+  }
+  return {{"schema_version", 1},
+          {"outcome", r.outcome.name()},
+          {"outcome_at", r.outcome.ok() || r.outcome.kind == Outcome::inaccurate ? Json(nullptr) : Json(r.outcome.at)},
+          {"message", r.outcome.message()},
+          {"matrix", subject.matrix},
+          {"rhs", subject.rhs},
+          {"transposed", subject.transposed},
+          {"n", r.n},
+          {"nrhs", r.nrhs},
+          {"device", r.device},
+          {"gemm", r.gemm},
+          {"factorization", name_of(r.method)},
+          {"precision", name_of(r.precision)},
+          {"refine", name_of(r.refine)},
+          {"block_size", r.block_size},
+          {"phases", phases},
+          {"phase_flops", flops},
+          {"factor_seconds", r.factor_seconds},
+          {"solve_seconds", r.solve_seconds},
+          {"total_seconds", r.total_seconds},
+          {"factor_gflops", number(r.factor_gflops)},
+          {"runs", measured.runs},
+          {"factor_seconds_least", measured.least_factor_seconds},
+          {"factor_seconds_most", measured.most_factor_seconds},
+          {"backward_error", number(r.backward_error)},
+          {"hpl_residual", number(r.hpl_residual)},
+          {"forward_error", number(r.forward_error)},
+          {"refine_iterations", r.refine_iterations},
+          {"notes", r.notes},
+          {"environment", environment(r)}};
+}
+
+}  // namespace
+
+std::string as_json(const Subject& subject, const std::vector<Measured>& all) {
+  if (all.size() == 1) return object(subject, all[0]).dump(2) + "\n";
+  Json list = Json::array();
+  for (const Measured& m : all) list.push_back(object(subject, m));
+  return list.dump(2) + "\n";
+}
+
+}  // namespace lasolve::cli

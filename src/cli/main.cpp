@@ -1,0 +1,75 @@
+// lasolve, the tool: exit codes and signals.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "cli/commands.hpp"
+#include "cli/print.hpp"
+#include "core/choose.hpp"
+#include "io/generators.hpp"
+#include "io/io.hpp"
+
+namespace {
+
+using namespace lasolve;
+using namespace lasolve::cli;
+
+/// Nothing half-written stays behind.
+extern "C" void interrupted(int signal) {
+  io::remove_pending_temporaries();
+  constexpr char text[] = "\nlasolve: interrupted\n";
+  if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(internal);
+  _exit(128 + signal);
+}
+
+int run(int argc, char** argv) {
+  const Request request = parse_command_line(argc, argv);
+  switch (request.command) {
+    case Command::solve:
+      return solve(request);
+    case Command::generate:
+      return generate(request);
+    case Command::list:
+      fmt::print("{}", list_of_backends());
+      return done;
+    case Command::help:
+      fmt::print("{}", help());
+      return done;
+    case Command::version:
+      fmt::print("lasolve {}\n", version());
+      return done;
+  }
+  return internal;
+}
+
+int fail(int code, const std::string& message) {
+  fmt::print(stderr, "{}\n", message);
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGINT, interrupted);
+  std::signal(SIGTERM, interrupted);
+  try {
+    return run(argc, argv);
+  } catch (const UsageError& e) {
+    return fail(usage, fmt::format("lasolve: {}\n'lasolve --help' lists the options", e.what()));
+  } catch (const UnknownName& e) {
+    return fail(usage, fmt::format("lasolve: {}", e.what()));
+  } catch (const io::GeneratorError& e) {
+    return fail(usage, fmt::format("lasolve: {}", e.what()));
+  } catch (const io::InputError& e) {
+    return fail(bad_input, e.what());
+  } catch (const io::OutputError& e) {
+    return fail(machine, fmt::format("lasolve: {}", e.what()));
+  } catch (const MachineError& e) {
+    return fail(machine, fmt::format("lasolve: {}", e.what()));
+  } catch (const std::invalid_argument& e) {
+    return fail(usage, fmt::format("lasolve: {}", e.what()));
+  } catch (const std::exception& e) {
+    return fail(internal, fmt::format("lasolve: internal error: {}", e.what()));
+  }
+}

@@ -1,0 +1,107 @@
+#include "cli/print.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lasolve::cli {
+
+const char* name_of(Method m) { return m == Method::lu ? "lu" : m == Method::cholesky ? "cholesky" : "auto"; }
+const char* name_of(Precision p) { return p == Precision::fp64 ? "fp64" : p == Precision::fp32 ? "fp32" : "auto"; }
+const char* name_of(Refine r) { return r == Refine::none ? "none" : r == Refine::classical ? "classical" : "auto"; }
+
+namespace {
+
+double gflops(const PhaseTimes& phases, Phase p) {
+  return phases.seconds_of(p) > 0 ? phases.flops_of(p) * 1e-9 / phases.seconds_of(p) : 0;
+}
+
+bool measured_at_all(Phase p, const PhaseTimes& phases) { return phases.seconds_of(p) > 0; }
+
+/// Each phase with its seconds, its share of the total and its rate. Reading and checking are not part of the total.
+std::string phase_table(const Report& r) {
+  std::string text = fmt::format("{:<12}{:>12}{:>9}{:>12}\n", "phase", "seconds", "share", "GFLOP/s");
+  for (std::size_t i = 0; i < phase_count; ++i) {
+    const Phase p = Phase(i);
+    if (!measured_at_all(p, r.phases)) continue;
+    const bool counted = p != Phase::read && p != Phase::check;
+    const double rate = gflops(r.phases, p);
+    text += fmt::format("{:<12}{:>12.6f}{:>9}{:>12}\n", lasolve::name_of(p), r.phases.seconds_of(p),
+                        counted ? fmt::format("{:.1f} %", 100 * r.phases.seconds_of(p) / r.total_seconds) : "",
+                        rate > 0 ? fmt::format("{:.1f}", rate) : "");
+  }
+  return text + fmt::format("{:<12}{:>12.6f}   without reading and checking\n", "total", r.total_seconds);
+}
+
+std::string accuracy(const Report& r) {
+  if (!r.backward_error) return "";
+  std::string text = fmt::format("backward error  {:.2e}\n", *r.backward_error);
+  text += fmt::format("HPL check       {:.2e}, {} (the limit is {})\n", *r.hpl_residual,
+                      *r.hpl_residual < hpl_threshold ? "passed" : "FAILED", hpl_threshold);
+  if (r.forward_error) text += fmt::format("forward error   {:.2e} (the true answer is 1)\n", *r.forward_error);
+  return text;
+}
+
+}  // namespace
+
+std::string for_people(const Subject& subject, const Measured& measured) {
+  const Report& r = measured.report;
+  std::string text;
+  text +=
+      fmt::format("matrix      {}, {} x {}{}\n", subject.matrix, r.n, r.n, subject.transposed ? ", transposed" : "");
+  text += fmt::format("rhs         {}, {} column{}\n", subject.rhs, r.nrhs, r.nrhs == 1 ? "" : "s");
+  text += fmt::format("method      {} in {}, panels of {} columns, refinement {}{}\n",
+                      r.method == Method::cholesky ? "Cholesky" : "LU with partial pivoting", name_of(r.precision),
+                      r.block_size, name_of(r.refine),
+                      r.refine_iterations > 0 ? fmt::format(" ({} updates)", r.refine_iterations) : "");
+  text += fmt::format("backend     {} on {}{}\n", r.gemm, r.device,
+                      r.device == "cpu"
+                          ? fmt::format(" ({} threads)", r.threads)
+                          : fmt::format(" ({})", cuda_devices().names.at(std::size_t(std::stoi(r.device.substr(5))))));
+  for (const auto& note : r.notes) text += fmt::format("note        {}\n", note);
+  text += "\n" + phase_table(r);
+  text += fmt::format("{:<12}{:>12.6f}{:>21.1f}", "factor", r.factor_seconds, r.factor_gflops);
+  if (measured.runs > 1)
+    text += fmt::format("   median of {} runs, {:.6f} to {:.6f}", measured.runs, measured.least_factor_seconds,
+                        measured.most_factor_seconds);
+  text += fmt::format("\n\n{}", accuracy(r));
+  return text + fmt::format("outcome         {}\n", r.outcome.message());
+}
+
+std::string comparison(const std::vector<Measured>& all) {
+  std::string text = fmt::format("{:<16}{:<9}{:>12}{:>12}{:>12}{:>12}{:>8}{:>14}{:>11}\n", "gemm", "device", "total s",
+                                 "factor s", "GFLOP/s", "gemm s", "share", "gemm GFLOP/s", "HPL");
+  for (const Measured& m : all) {
+    const Report& r = m.report;
+    const double gemm_seconds = r.phases.seconds_of(Phase::gemm);
+    text +=
+        fmt::format("{:<16}{:<9}{:>12.6f}{:>12.6f}{:>12.1f}{:>12.6f}{:>6.0f} %{:>14.1f}{:>11}\n", r.gemm, r.device,
+                    r.total_seconds, r.factor_seconds, r.factor_gflops, gemm_seconds,
+                    r.factor_seconds > 0 ? 100 * gemm_seconds / r.factor_seconds : 0, gflops(r.phases, Phase::gemm),
+                    r.outcome.ok() ? r.hpl_residual ? fmt::format("{:.2e}", *r.hpl_residual) : "-" : r.outcome.name());
+  }
+  return text + "share: of the factorization's time that went into the backend's updates of the trailing matrix\n";
+}
+
+std::string list_of_backends() {
+  std::string text = fmt::format("{:<14}{:<7}{:<16}{}\n", "backend", "place", "precisions", "what it is");
+  const CudaDevices& devices = cuda_devices();
+  auto lines = [&](const auto& backends, const char* place, const std::string& why_no_place) {
+    for (const auto* b : backends) {
+      const std::string own = b->unavailable ? b->unavailable(0) : "", why = why_no_place.empty() ? own : why_no_place;
+      text +=
+          fmt::format("{:<14}{:<7}{:<16}{}{}\n", b->name, place,
+                      fmt::format("{}{}{}", b->f64 ? "fp64" : "", b->f64 && b->f32 ? ", " : "", b->f32 ? "fp32" : ""),
+                      b->summary, why.empty() ? "" : "; not here: " + why);
+    }
+  };
+  lines(gemm_backends<Cpu>(), "cpu", "");
+  lines(gemm_backends<Cuda>(), "cuda", devices.why_none);
+  for (const auto& b : missing_gemm_backends())
+    text += fmt::format("{:<14}{:<7}{:<16}not in this build: it needs {}\n", b.name, b.place, "", b.needs);
+  text += "\ndevices: cpu";
+  for (std::size_t i = 0; i < devices.names.size(); ++i) text += fmt::format(", cuda:{} ({})", i, devices.names[i]);
+  return text + "\n";
+}
+
+}  // namespace lasolve::cli

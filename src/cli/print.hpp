@@ -1,0 +1,34 @@
+// What the tool says: the report for people, the comparison of backends, the list, and JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lasolve/lasolve.hpp"
+
+namespace lasolve::cli {
+
+/// The runs of one backend: the run with the median factor_seconds, and how the others spread.
+struct Measured {
+  Report report;
+  int runs = 1;
+  double least_factor_seconds = 0, most_factor_seconds = 0;
+};
+
+/// Of the problem, what a report says.
+struct Subject {
+  std::string matrix, rhs;
+  bool transposed = false;
+};
+
+std::string for_people(const Subject&, const Measured&);
+std::string comparison(const std::vector<Measured>&);
+std::string list_of_backends();
+/// One object for one run, a list of them for several.
+std::string as_json(const Subject&, const std::vector<Measured>&);
+
+const char* name_of(Method);
+const char* name_of(Precision);
+const char* name_of(Refine);
+
+}  // namespace lasolve::cli

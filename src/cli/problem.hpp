@@ -1,0 +1,42 @@
+// The system that is to be solved: read from files or generated, on the host or on the device.
+#pragma once
+
+#include <optional>
+
+#include "cli/request.hpp"
+#include "io/generators.hpp"
+#include "io/io.hpp"
+
+namespace lasolve::cli {
+
+class Problem {
+ public:
+  /// Reads the files, or makes the generator. Throws io::InputError and io::GeneratorError.
+  explicit Problem(const Request&);
+
+  /// Solves once with a backend; X is the solution.
+  Report solve(const Options&, Matrix<double>& X);
+
+  std::int64_t n() const { return n_; }
+  std::int64_t nrhs() const { return has_rhs_ ? B_.cols() : 1; }
+  const std::string& name() const { return name_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  /// A at a place, made there at first use if it comes from a generator, and b = A·1 if no other was given.
+  template <class Place>
+  MatrixView<const double, Place> at(Queue<Place>&& q, std::optional<Matrix<double, Place>>& A);
+
+  std::string name_;
+  Op op_;
+  std::int64_t n_ = 0;
+  bool has_rhs_ = false;
+  double read_seconds_ = 0;
+  std::vector<std::string> notes_;
+  std::optional<io::Generator> generator_;
+  std::optional<Matrix<double, Cpu>> host_;
+  std::optional<Matrix<double, Cuda>> device_;
+  Matrix<double> B_;
+};
+
+}  // namespace lasolve::cli

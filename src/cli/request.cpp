@@ -1,0 +1,186 @@
+#include "cli/request.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <sstream>
+
+#include "core/choose.hpp"
+#include "io/generators.hpp"
+
+namespace lasolve::cli {
+
+namespace {
+
+namespace po = boost::program_options;
+
+po::options_description known_options() {
+  po::options_description all("Options", 110, 60);
+  // clang-format off
+  all.add_options()
+    ("matrix,m", po::value<std::string>(), "FILE (.mtx, .npy, also .gz) or GENERATOR, such as uniform:n=1000,seed=1")
+    ("rhs,b", po::value<std::string>(), "FILE with the right-hand sides; default b = A·1, whose answer is known")
+    ("output,o", po::value<std::string>(), "write the solution to FILE (.mtx, .npy, also .gz)")
+    ("gemm,g", po::value<std::string>()->default_value("auto"), "the GEMM backend; a,b,c or all compares several; see 'lasolve list'")
+    ("device,d", po::value<std::string>()->default_value("auto"), "auto, cpu, cuda or cuda:INDEX")
+    ("factorization,f", po::value<std::string>()->default_value("auto"), "auto (Cholesky if symmetric with a positive diagonal, else LU), lu, cholesky")
+    ("precision,p", po::value<std::string>()->default_value("fp64"), "of the factors: fp64, fp32")
+    ("refine,r", po::value<std::string>()->default_value("auto"), "auto (classical for fp32 factors), none, classical")
+    ("block-size,n", po::value<std::string>()->default_value("auto"), "columns of a panel, or auto")
+    ("transpose,t", "solve with the transpose of A")
+    ("threads", po::value<std::string>()->default_value("all"), "cores of the host to use, or all")
+    ("repeat", po::value<std::string>()->default_value("1"), "timed runs; the median one is reported")
+    ("warmup", po::value<std::string>()->default_value("0"), "runs before them that are not counted")
+    ("allow-nonfinite", "read NaN and infinities instead of refusing them")
+    ("json", po::value<std::string>(), "write the report as JSON to FILE; - is standard output")
+    ("quiet,q", "no report for people")
+    ("version", "print the version")
+    ("help,h", "print this");
+  // clang-format on
+  return all;
+}
+
+std::vector<std::string> option_names() {
+  const po::options_description known = known_options();
+  std::vector<std::string> names;
+  for (const auto& option : known.options()) names.push_back("--" + option->long_name());
+  return names;
+}
+
+/// A value out of a few, by name.
+template <class Value>
+Value one_of(const std::string& option, const std::string& word, std::vector<std::pair<std::string, Value>> values) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : values) {
+    if (name == word) return value;
+    names.push_back(name);
+  }
+  throw UsageError(
+      fmt::format("--{} takes {}, not '{}'{}", option, fmt::join(names, ", "), word, did_you_mean(word, names)));
+}
+
+/// A whole number of at least `least`; `word` alone means 0.
+template <class Number>
+Number number(const std::string& option, const std::string& text, Number least, const std::string& word = "") {
+  if (!word.empty() && text == word) return 0;
+  Number value{};
+  const auto [stop, e] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (e != std::errc() || stop != text.data() + text.size() || value < least)
+    throw UsageError(fmt::format("--{} takes a whole number of at least {}{}, not '{}'", option, least,
+                                 word.empty() ? "" : " or " + word, text));
+  return value;
+}
+
+Device device(const std::string& text) {
+  if (text == "auto") return {};
+  if (text == "cpu") return {Device::cpu, 0};
+  if (text == "cuda") return {Device::cuda, 0};
+  if (text.starts_with("cuda:")) return {Device::cuda, number("device cuda:INDEX", text.substr(5), 0)};
+  throw UsageError(fmt::format("--device takes auto, cpu, cuda or cuda:INDEX, not '{}'{}", text,
+                               did_you_mean(text, {"auto", "cpu", "cuda"})));
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> words(1);
+  for (char c : list) {
+    if (c == ',')
+      words.emplace_back();
+    else
+      words.back() += c;
+  }
+  return words;
+}
+
+/// The command, and where its options begin.
+std::pair<Command, int> command(int argc, const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-') return {Command::solve, 1};
+  const std::string word = argv[1];
+  if (word == "solve") return {Command::solve, 2};
+  if (word == "list") return {Command::list, 2};
+  if (word == "generate") return {Command::generate, 2};
+  if (word == "help") return {Command::help, 2};
+  throw UsageError(fmt::format("there is no command '{}'{}; commands: solve (the default), list, generate", word,
+                               did_you_mean(word, {"solve", "list", "generate", "help"})));
+}
+
+po::variables_map parse(int argc, const char* const* argv, Command command) {
+  const po::options_description known = known_options();
+  po::positional_options_description words;
+  if (command == Command::generate) words.add("matrix", 1);
+  po::variables_map values;
+  try {
+    using style = po::command_line_style::style_t;
+    po::store(po::command_line_parser(argc, argv)
+                  .options(known)
+                  .positional(words)
+                  .style(style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing))
+                  .run(),
+              values);
+    po::notify(values);
+  } catch (const po::unknown_option& e) {
+    throw UsageError(fmt::format("there is no option '{}'{}", e.get_option_name(),
+                                 did_you_mean(e.get_option_name(), option_names())));
+  } catch (const po::too_many_positional_options_error&) {
+    throw UsageError("a word that is not an option; a matrix is given as --matrix FILE");
+  } catch (const po::error& e) {
+    throw UsageError(e.what());
+  }
+  return values;
+}
+
+}  // namespace
+
+Request parse_command_line(int argc, const char* const* argv) {
+  const auto [which, skip] = command(argc, argv);
+  const po::variables_map values = parse(argc - skip + 1, argv + skip - 1, which);
+  auto text = [&](const char* name) { return values.count(name) ? values[name].as<std::string>() : std::string(); };
+  Request r;
+  r.command = values.count("help") ? Command::help : values.count("version") ? Command::version : which;
+  r.matrix = text("matrix");
+  r.rhs = text("rhs");
+  r.output = text("output");
+  r.json = text("json");
+  r.quiet = values.count("quiet") > 0;
+  r.allow_nonfinite = values.count("allow-nonfinite") > 0;
+  r.op = values.count("transpose") ? Op::transpose : Op::none;
+  r.repeat = number("repeat", text("repeat"), 1);
+  r.warmup = number("warmup", text("warmup"), 0);
+  Options& o = r.options;
+  o.device = device(text("device"));
+  o.threads = number("threads", text("threads"), 1, "all");
+  o.block_size = number<std::int64_t>("block-size", text("block-size"), 1, "auto");
+  o.factorization = one_of<Method>("factorization", text("factorization"),
+                                   {{"auto", Method::automatic}, {"lu", Method::lu}, {"cholesky", Method::cholesky}});
+  o.precision =
+      one_of<Precision>("precision", text("precision"), {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}});
+  o.refine = one_of<Refine>("refine", text("refine"),
+                            {{"auto", Refine::automatic}, {"none", Refine::none}, {"classical", Refine::classical}});
+  r.backends = text("gemm") == "all" ? runnable_backends(o.device) : split(text("gemm"));
+  const bool needs_matrix = r.command == Command::solve || r.command == Command::generate;
+  if (needs_matrix && r.matrix.empty())
+    throw UsageError("no matrix; give --matrix FILE or --matrix GENERATOR, such as uniform:n=1000,seed=1");
+  if (r.command == Command::generate && r.output.empty())
+    throw UsageError("no output; give --output FILE (.mtx, .npy, also .gz)");
+  if (!r.output.empty() && r.backends.size() > 1) throw UsageError("--output with several backends: which solution?");
+  return r;
+}
+
+std::string help() {
+  std::ostringstream options;
+  options << known_options();
+  return fmt::format(
+      "lasolve solves A X = B by blocked LU or Cholesky over a GEMM backend of your choice, checks the answer and\n"
+      "reports where the time went.\n\n"
+      "  lasolve [solve] --matrix data/A.mtx --gemm tiled\n"
+      "  lasolve --matrix uniform:n=2000 --gemm all           one run each, and a table that compares them\n"
+      "  lasolve list                                         the backends, and which run here\n"
+      "  lasolve generate spd:n=100,seed=3 --output A.mtx\n\n"
+      "{}\nGenerators:\n{}\n"
+      "Exit codes: 0 solved, 2 usage, 3 bad input, 4 singular or not positive definite, 5 accuracy not reached,\n"
+      "6 device or memory, 70 internal, 130 interrupted.\n",
+      options.str(), io::Generator::help());
+}
+
+}  // namespace lasolve::cli

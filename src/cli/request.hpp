@@ -1,0 +1,33 @@
+// What the command line asks for.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "lasolve/lasolve.hpp"
+
+namespace lasolve::cli {
+
+/// A command line that cannot be understood; exit code 2.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+enum class Command { solve, list, generate, help, version };
+
+struct Request {
+  Command command = Command::solve;
+  std::string matrix, rhs, output, json;
+  std::vector<std::string> backends;  // names, one run each
+  Options options;
+  Op op = Op::none;
+  int repeat = 1, warmup = 0;
+  bool quiet = false, allow_nonfinite = false;
+};
+
+/// Throws UsageError.
+Request parse_command_line(int argc, const char* const* argv);
+std::string help();
+
+}  // namespace lasolve::cli

@@ -1,0 +1,40 @@
+// Which backend, and so which device, a request means.
+#pragma once
+
+#include <vector>
+
+#include "lasolve/lasolve.hpp"
+
+namespace lasolve {
+
+/// A name that is not known; what() says which ones are, and the nearest.
+struct UnknownName : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
+using ChosenBackend = std::variant<const GemmBackend<Cpu>*, const GemmBackend<Cuda>*>;
+
+struct Choice {
+  ChosenBackend backend;
+  int cuda_device = 0;
+  std::vector<std::string> notes;
+  std::string device() const;  ///< "cpu" or "cuda:0"
+};
+
+/// The one place where a backend and a device are chosen.
+///
+/// - An own record runs at its place.
+/// - auto: cublas on CUDA; on the CPU blas, else eigen.
+/// - A name runs on the device that was asked for. With device automatic, on CUDA if it is there and has the name,
+///   else on the CPU, and a note says so when CUDA has the name.
+/// Throws UnknownName for a name that no place has, and MachineError for a device or a backend that is not here,
+/// saying what is missing and what would run instead.
+Choice choose(const Options&);
+
+/// The names that `--gemm all` means on a device: all backends that run there.
+std::vector<std::string> runnable_backends(Device);
+
+/// "did you mean …" or an empty string.
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& known);
+
+}  // namespace lasolve

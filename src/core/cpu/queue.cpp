@@ -1,0 +1,59 @@
+#include "lasolve/queue.hpp"
+
+#include <omp.h>
+
+#include <chrono>
+
+namespace lasolve {
+
+struct Queue<Cpu>::State {
+  using Clock = std::chrono::steady_clock;
+  PhaseTimes times;
+  Phase phase = Phase::other;
+  double flops = 0;
+  bool running = false;
+  Clock::time_point start;
+  double flops_done = 0;
+  std::function<void(double)> progress;
+  Matrix<char, Cpu> scratch;
+
+  void end_phase() {
+    if (!running) return;
+    times.seconds_of(phase) += std::chrono::duration<double>(Clock::now() - start).count();
+    times.flops[std::size_t(phase)] += flops;
+    flops_done += flops;
+    running = false;
+    if (progress) progress(flops_done);
+  }
+};
+
+Queue<Cpu>::Queue(int threads)
+    : threads_(threads > 0 ? threads : omp_get_num_procs()), state_(std::make_unique<State>()) {}
+Queue<Cpu>::~Queue() = default;
+
+void Queue<Cpu>::phase(Phase p, double flops) {
+  state_->end_phase();
+  state_->phase = p;
+  state_->flops = flops;
+  state_->running = true;
+  state_->start = State::Clock::now();
+}
+
+void Queue<Cpu>::finish() { state_->end_phase(); }
+
+PhaseTimes Queue<Cpu>::take_times() {
+  state_->flops_done = 0;
+  return std::exchange(state_->times, {});
+}
+
+void Queue<Cpu>::on_progress(std::function<void(double)> progress) { state_->progress = std::move(progress); }
+
+void* Queue<Cpu>::scratch_bytes(std::size_t bytes) {
+  if (bytes > state_->scratch.bytes()) {
+    state_->scratch = {};
+    state_->scratch = Matrix<char, Cpu>(std::int64_t(bytes), 1);
+  }
+  return state_->scratch.data();
+}
+
+}  // namespace lasolve

@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+
+#include "lasolve/lasolve.hpp"
+
+namespace lasolve {
+
+std::string Outcome::name() const {
+  switch (kind) {
+    case solved:
+      return "solved";
+    case singular:
+      return "singular";
+    case not_positive_definite:
+      return "not_positive_definite";
+    case not_converged:
+      return "not_converged";
+    case inaccurate:
+      return "inaccurate";
+  }
+  return "unknown";
+}
+
+std::string Outcome::message() const {
+  switch (kind) {
+    case solved:
+      return "solved";
+    case singular:
+      return fmt::format("the matrix is singular: column {} (counted from 0) has no pivot other than zero", at);
+    case not_positive_definite:
+      return fmt::format("the matrix is not positive definite: the leading minor of order {} is not positive", at);
+    case not_converged:
+      return fmt::format("the refinement did not converge; it was given up after {} updates", at);
+    case inaccurate:
+      return "the residual is larger than the HPL check allows";
+  }
+  return "unknown";
+}
+
+Report together(const Report& factored, Report solved) {
+  solved.phases += factored.phases;
+  solved.total_seconds += factored.total_seconds;
+  return solved;
+}
+
+}  // namespace lasolve

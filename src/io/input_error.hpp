@@ -1,0 +1,26 @@
+// Errors about wrong input: what was expected, what was found, and where.
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace lasolve::io {
+
+/// A file that is wrong, missing or unreadable. what() begins with the file and the place.
+struct InputError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// "FILE:LINE:COLUMN" of text[offset]. Lines and columns count from 1, columns in bytes.
+std::string place_name(const std::string& file, std::string_view text, std::size_t offset);
+
+/// "FILE:LINE:COLUMN: error: MESSAGE", the line, and a caret below text[offset]. The line is cut around the caret when
+/// it is long; bytes that do not print are shown as \xNN.
+std::string message_at(const std::string& file, std::string_view text, std::size_t offset, const std::string& message);
+
+/// The token in quotes, cut when it is long, with bytes that do not print shown as \xNN.
+std::string quoted(std::string_view token);
+
+}  // namespace lasolve::io

@@ -1,0 +1,147 @@
+#include "io/input_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <memory>
+
+#include "io/input_error.hpp"
+#include "lasolve/matrix.hpp"
+
+namespace lasolve::io {
+namespace {
+
+constexpr std::size_t zeros_behind = 64;
+
+struct Descriptor {
+  int number;
+  ~Descriptor() {
+    if (number >= 0) close(number);
+  }
+};
+
+/// Makes room for more content, doubling it. A small gzip file can hold more than the memory does.
+void grow(std::string& buffer, const std::string& name) {
+  const std::size_t more = std::max<std::size_t>(buffer.size(), 1 << 18);
+  if (more > (64 << 20) && more > Memory<Cpu>::available())
+    throw MachineError(fmt::format("{}: error: its content, more than {} bytes, does not fit in memory", name, more));
+  buffer.resize(buffer.size() + more);
+}
+
+}  // namespace
+
+InputFile::InputFile(const std::string& path) : name_(path) {
+  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  struct stat about {};
+  if (file.number < 0 || fstat(file.number, &about) != 0) refuse(fmt::format("cannot open: {}", std::strerror(errno)));
+  if (S_ISDIR(about.st_mode)) refuse("expected a file, found a directory");
+  try {
+    if (!S_ISREG(about.st_mode) || !map(file.number, std::size_t(about.st_size))) read(file.number);
+    if (content_.starts_with("\x1F\x8B")) decompress();
+  } catch (...) {
+    release();
+    throw;
+  }
+  if (content_.starts_with("\xEF\xBB\xBF")) content_.remove_prefix(3);
+  if (content_.empty()) {
+    release();
+    refuse("expected a matrix, found an empty file");
+  }
+}
+
+InputFile::~InputFile() { release(); }
+
+void InputFile::release() {
+  if (mapped_) munmap(mapped_, mapped_bytes_);
+  mapped_ = nullptr;
+}
+
+/// Maps the file over the begin of a larger range of zero pages, so that zero bytes follow it whatever its size is.
+bool InputFile::map(int descriptor, std::size_t size) {
+  if (size == 0) return false;  // also what files of /proc say
+  const auto page = std::size_t(sysconf(_SC_PAGESIZE));
+  const std::size_t bytes = (size + page - 1) / page * page + page;
+  void* const range = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (range == MAP_FAILED) return false;
+  mapped_ = static_cast<char*>(range);
+  mapped_bytes_ = bytes;
+  if (mmap(range, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor, 0) == MAP_FAILED) {
+    release();
+    return false;
+  }
+  madvise(range, size, MADV_SEQUENTIAL);
+  content_ = {mapped_, size};
+  return true;
+}
+
+void InputFile::read(int descriptor) {
+  std::size_t size = 0;
+  for (;;) {
+    if (buffer_.size() - size <= zeros_behind) grow(buffer_, name_);
+    const ssize_t got = ::read(descriptor, buffer_.data() + size, buffer_.size() - size - zeros_behind);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) refuse(fmt::format("cannot read: {}", std::strerror(errno)));
+    if (got == 0) break;
+    size += std::size_t(got);
+  }
+  content_ = {buffer_.data(), size};
+}
+
+/// Replaces the content, which is one gzip member or several, by what is in them.
+void InputFile::decompress() {
+  z_stream stream{};
+  if (inflateInit2(&stream, 15 + 16) != Z_OK) throw std::bad_alloc();
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> cleanup(&stream, inflateEnd);
+
+  std::string plain;
+  std::size_t size = 0;
+  const char* next = begin();
+  const auto left = [&] { return std::size_t(end() - next); };
+  for (int status = Z_OK; status != Z_STREAM_END || left() > 0;) {
+    if (status == Z_STREAM_END) inflateReset(&stream);  // the next member
+    if (plain.size() - size <= zeros_behind) grow(plain, name_);
+    constexpr std::size_t most = std::numeric_limits<uInt>::max();
+    const auto input = uInt(std::min(left(), most)), room = uInt(std::min(plain.size() - size - zeros_behind, most));
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(next));
+    stream.avail_in = input;
+    stream.next_out = reinterpret_cast<Bytef*>(plain.data() + size);
+    stream.avail_out = room;
+    status = inflate(&stream, Z_NO_FLUSH);
+    next += input - stream.avail_in;
+    size += room - stream.avail_out;
+    if (status == Z_BUF_ERROR && left() == 0) refuse_byte(next, "expected more gzip data, found the end of the file");
+    if (status != Z_OK && status != Z_STREAM_END)
+      refuse_byte(next,
+                  fmt::format("expected gzip data, found damage ({})", stream.msg ? stream.msg : "no reason given"));
+  }
+  std::fill(plain.begin() + std::ptrdiff_t(size), plain.end(), '\0');  // inflate may leave anything behind its output
+  release();
+  buffer_ = std::move(plain);
+  content_ = {buffer_.data(), size};
+}
+
+void InputFile::refuse(const std::string& message) const {
+  throw InputError(fmt::format("{}: error: {}", name_, message));
+}
+
+std::string InputFile::name_of(const char* place) const {
+  return place_name(name_, content_, std::size_t(place - begin()));
+}
+
+void InputFile::refuse(const char* place, const std::string& message) const {
+  throw InputError(message_at(name_, content_, std::size_t(place - begin()), message));
+}
+
+void InputFile::refuse_byte(const char* place, const std::string& message) const {
+  throw InputError(fmt::format("{}: byte {}: error: {}", name_, place - begin(), message));
+}
+
+}  // namespace lasolve::io

@@ -1,0 +1,45 @@
+// A file to read: mapped, or decompressed when its content says that it is gzip.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace lasolve::io {
+
+/// The whole content of a file, without a UTF-8 byte order mark. At least 64 zero bytes follow it, so that a parser
+/// need not look for the end at each byte. Throws InputError when the file cannot be read, is empty, or is damaged
+/// gzip; MachineError when it does not fit in memory.
+class InputFile {
+ public:
+  explicit InputFile(const std::string& path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  const std::string& name() const { return name_; }
+  std::string_view content() const { return content_; }
+  const char* begin() const { return content_.data(); }
+  const char* end() const { return content_.data() + content_.size(); }
+
+  /// "FILE:LINE:COLUMN" of a place in the content.
+  std::string name_of(const char* place) const;
+  /// Throws InputError with the line and the column of `place`, which points into the content.
+  [[noreturn]] void refuse(const char* place, const std::string& message) const;
+  /// Throws InputError with the byte offset of `place`, for files that have no lines.
+  [[noreturn]] void refuse_byte(const char* place, const std::string& message) const;
+
+ private:
+  bool map(int descriptor, std::size_t size);
+  void read(int descriptor);
+  void decompress();
+  [[noreturn]] void refuse(const std::string& message) const;
+  void release();
+
+  std::string name_;
+  std::string_view content_;
+  char* mapped_ = nullptr;
+  std::size_t mapped_bytes_ = 0;
+  std::string buffer_;
+};
+
+}  // namespace lasolve::io

@@ -1,0 +1,22 @@
+// Reading and writing matrices, whatever the format: Matrix Market or .npy, compressed by gzip or not.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "io/input_error.hpp"
+#include "io/matrix_file.hpp"
+#include "io/output_file.hpp"
+
+namespace lasolve::io {
+
+/// Reads the matrix in a file, of which the content says which format it has. Throws InputError with the place where
+/// the file is wrong, MachineError when the matrix does not fit in memory.
+MatrixFile read_matrix(const std::string& path, const ReadOptions& options = {});
+
+/// Writes A to a file, of which the suffix says which format it gets: .mtx, .npy, .mtx.gz or .npy.gz. The file appears
+/// when it is complete. Comments go into Matrix Market files only. Throws std::invalid_argument on another suffix,
+/// OutputError when the file cannot be written.
+void write_matrix(const std::string& path, MatrixView<const double> A, const std::vector<std::string>& comments = {});
+
+}  // namespace lasolve::io

@@ -1,0 +1,134 @@
+#include "io/matrix_market_header.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include "io/input_error.hpp"
+#include "lasolve/matrix.hpp"
+
+namespace lasolve::io {
+namespace {
+
+constexpr std::int64_t most = 999'999'999'999'999'999;
+
+bool same_word(std::string_view a, std::string_view b) {
+  const auto same = [](char x, char y) { return x == y || (x >= 'A' && x <= 'Z' && (x | 0x20) == y); };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
+}
+
+std::string listed(std::span<const std::string_view> words) {
+  std::string list(words.front());
+  for (std::size_t i = 1; i < words.size(); ++i) list.append(i + 1 < words.size() ? ", " : " or ").append(words[i]);
+  return list;
+}
+
+/// Reads one of `words`, in any case, and returns which. A word of the standard that we do not read is named as such.
+std::size_t read_word(Scanner& scanner, std::span<const std::string_view> words, std::string_view unsupported) {
+  const std::string_view token = scanner.token();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!same_word(token, words[i])) continue;
+    scanner.place += token.size();
+    scanner.skip_blanks_in_line();
+    return i;
+  }
+  if (same_word(token, unsupported))
+    scanner.refuse(
+        fmt::format("expected {}, found {}: {} is not supported", listed(words), quoted(token), unsupported));
+  scanner.refuse_other_than(listed(words));
+}
+
+void expect_line_end(const Scanner& scanner) {
+  if (!scanner.at_line_end()) scanner.refuse_other_than("the end of the line");
+}
+
+void read_banner(Scanner& scanner, MatrixMarketHeader& header) {
+  constexpr std::string_view banner[] = {"%%matrixmarket"}, objects[] = {"matrix"}, formats[] = {"array", "coordinate"},
+                             fields[] = {"real", "integer", "pattern"},
+                             symmetries[] = {"general", "symmetric", "skew-symmetric"};
+  if (!same_word(scanner.token(), banner[0]))
+    scanner.refuse_other_than("the banner %%MatrixMarket matrix array|coordinate ..., or a .npy file");
+  read_word(scanner, banner, "");
+  read_word(scanner, objects, "vector");
+  header.format = Format(read_word(scanner, formats, ""));
+
+  const Scanner field = scanner;
+  header.field = Field(read_word(scanner, fields, "complex"));
+  if (header.field == Field::pattern && header.format == Format::array)
+    field.refuse("expected real or integer, found \"pattern\": only a coordinate file can be a pattern");
+
+  const Scanner symmetry = scanner;
+  header.symmetry = Symmetry(read_word(scanner, symmetries, "hermitian"));
+  if (header.symmetry == Symmetry::skew_symmetric && header.field == Field::pattern)
+    symmetry.refuse("expected general or symmetric, found \"skew-symmetric\": a pattern has no signs");
+  expect_line_end(scanner);
+}
+
+void refuse_what_no_memory_holds(const Scanner& sizes, std::int64_t rows, std::int64_t cols) {
+  constexpr std::int64_t padding = 16;  // that Matrix may add to a column
+  const std::string shape = fmt::format("{} x {}", rows, cols);
+  if (cols > 0 && rows > std::numeric_limits<std::int64_t>::max() / 8 / cols - padding)
+    sizes.refuse("expected a matrix of less than 2^63 bytes, found " + shape);
+  const auto bytes = std::size_t(rows * cols) * 8, available = Memory<Cpu>::available();
+  if (bytes > available)
+    throw MachineError(message_at(
+        sizes.file.name(), sizes.file.content(), std::size_t(sizes.place - sizes.file.begin()),
+        fmt::format("a dense {} matrix takes {} bytes of memory, and {} are available", shape, bytes, available)));
+}
+
+/// Refuses a file that ends too early before memory is allocated for it. A value takes two bytes at least, with what
+/// separates it from the next, and an entry two more for each index.
+void refuse_what_is_too_short(Scanner scanner, const MatrixMarketHeader& header) {
+  const std::int64_t least = header.format == Format::array ? 2 : header.field == Field::pattern ? 4 : 6;
+  const auto left = scanner.file.end() - scanner.place;
+  if (header.stored <= (left + 1) / least) return;
+  std::int64_t found = 0;
+  for (scanner.skip_to_data(); !scanner.at_end(); scanner.skip_to_data(), ++found) {
+    if (header.format == Format::array)
+      scanner.place += scanner.token().size();
+    else
+      scanner.skip_line();
+  }
+  refuse_missing(scanner, header, found);
+}
+
+}  // namespace
+
+std::string counted(std::int64_t count, Format format) {
+  const char* const things = format == Format::array ? "values" : "entries";
+  const char* const thing = format == Format::array ? "value" : "entry";
+  return fmt::format("{} {}", count, count == 1 ? thing : things);
+}
+
+void refuse_missing(const Scanner& end, const MatrixMarketHeader& header, std::int64_t found) {
+  const std::string expected = counted(header.stored, header.format);
+  end.refuse(fmt::format("expected {}, found the end of the file after {}", expected, found));
+}
+
+MatrixMarketHeader read_header(Scanner& scanner) {
+  MatrixMarketHeader header{};
+  read_banner(scanner, header);
+  scanner.skip_to_data();
+  const Scanner sizes = scanner;
+  header.rows = scanner.read_count(0, most, "a number of rows");
+  const Scanner cols = scanner;
+  header.cols = scanner.read_count(0, most, "a number of columns");
+  if (header.symmetry != Symmetry::general && header.rows != header.cols)
+    cols.refuse(fmt::format("expected {} columns, as a symmetric matrix has as many as rows, found {}", header.rows,
+                            header.cols));
+  refuse_what_no_memory_holds(sizes, header.rows, header.cols);
+
+  if (header.format == Format::coordinate)
+    header.stored = scanner.read_count(0, most, "a number of entries");
+  else if (header.symmetry == Symmetry::general)
+    header.stored = header.rows * header.cols;
+  else
+    header.stored = header.rows * (header.rows + (header.symmetry == Symmetry::symmetric ? 1 : -1)) / 2;
+  expect_line_end(scanner);
+  refuse_what_is_too_short(scanner, header);
+  return header;
+}
+
+}  // namespace lasolve::io

@@ -1,0 +1,211 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "io/matrix_market.hpp"
+#include "io/matrix_market_header.hpp"
+
+namespace lasolve::io {
+namespace {
+
+using Header = MatrixMarketHeader;
+
+/// Reads numbers at p into x[0 … count) until one is not plain, or a comment or the end stands there. Returns how many.
+template <auto read_number>
+std::int64_t read_run(const char*& p, double* x, std::int64_t count) {
+  for (std::int64_t k = 0; k < count; ++k) {
+    const char* next = p;
+    while (is_blank(*next)) ++next;
+    p = next;
+    next = read_number(p, x[k]);
+    if (!next) return k;
+    p = next;
+  }
+  return count;
+}
+
+std::int64_t read_run(Field field, const char*& p, double* x, std::int64_t count) {
+  return field == Field::integer ? read_run<read_integer>(p, x, count) : read_run<read_real>(p, x, count);
+}
+
+/// Reads the value at the place, whatever it is, or says what is wrong with it.
+double read_value(Scanner& scanner, Field field, const ReadOptions& options) {
+  double value = 0;
+  const char* end = field == Field::integer ? read_integer(scanner.place, value) : read_real(scanner.place, value);
+  if (!end && options.allow_nonfinite && field == Field::real) end = read_nonfinite(scanner.place, value);
+  if (!end) {
+    if (scanner.at_line_end()) scanner.refuse_other_than("a number");
+    scanner.refuse(field == Field::integer ? explain_bad_integer(scanner.token()) : explain_bad_real(scanner.token()));
+  }
+  scanner.place = end;
+  return value;
+}
+
+void refuse_extra(Scanner& scanner, const Header& header) {
+  scanner.skip_to_data();
+  if (!scanner.at_end())
+    scanner.refuse_other_than("the end of the file after " + counted(header.stored, header.format));
+}
+
+void read_array(Scanner& scanner, const Header& header, const ReadOptions& options, MatrixView<double> A) {
+  std::int64_t found = 0;
+  for (std::int64_t j = 0; j < header.cols; ++j) {
+    for (std::int64_t i = header.first_row(j); i < header.rows;) {
+      const std::int64_t run = read_run(header.field, scanner.place, &A(i, j), header.rows - i);
+      i += run;
+      found += run;
+      if (i == header.rows) break;
+      scanner.skip_to_data();
+      if (scanner.at_end()) refuse_missing(scanner, header, found);
+      A(i++, j) = read_value(scanner, header.field, options);
+      ++found;
+    }
+  }
+  refuse_extra(scanner, header);
+}
+
+/// Runs work(0) … work(count - 1) at once, each on a thread.
+void on_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
+  std::vector<std::jthread> threads;
+  for (std::size_t t = 1; t < count; ++t) threads.emplace_back(work, t);
+  work(0);
+}
+
+/// How many tokens begin in [begin, end), which begins a line; or -1 when there may be a comment in it, or a zero byte,
+/// which would look like the end of the text.
+std::int64_t count_tokens(const char* begin, const char* end) {
+  constexpr std::ptrdiff_t block = 128;  // counted in single bytes, which the compiler does many at a time
+  std::int64_t tokens = 0;
+  std::uint8_t unusual = 0;
+  for (const char* p = begin; p < end; p += block) {
+    const std::ptrdiff_t size = std::min(block, end - p);
+    std::uint8_t starts = 0;
+    for (std::ptrdiff_t k = 0; k < size; ++k) {
+      const std::uint8_t black = p[k] > ' ', after_blank = p[k - 1] <= ' ', comment = p[k] == '%', zero = p[k] == '\0';
+      starts = std::uint8_t(starts + (black & after_blank));
+      unusual |= comment | zero;
+    }
+    tokens += starts;
+  }
+  return unusual ? -1 : tokens;
+}
+
+/// Reads `count` values that start with the first-th value of the file. False when not all of them are plain.
+bool read_part(const char* p, const Header& header, std::int64_t first, std::int64_t count, MatrixView<double> A) {
+  std::int64_t j = 0;
+  for (; count > 0 && first >= header.rows - header.first_row(j); ++j) first -= header.rows - header.first_row(j);
+  for (std::int64_t i = header.first_row(j) + first; count > 0; ++j, i = header.first_row(j)) {
+    const std::int64_t run = std::min(count, header.rows - i);
+    if (run > 0 && read_run(header.field, p, &A(i, j), run) < run) return false;
+    count -= run;
+  }
+  return true;
+}
+
+/// Splits the lines among threads, which count values first, to know where in the matrix each starts, and then read
+/// them. False when anything is out of the ordinary: then the file is for read_array, which also finds what is wrong.
+bool read_array_on_threads(const Scanner& scanner, const Header& header, int threads, MatrixView<double> A) {
+  constexpr std::ptrdiff_t least_bytes = 1 << 16;  // that are worth a thread
+  const char* const begin = scanner.place;
+  const char* const end = scanner.file.end();
+  const auto parts = std::size_t(std::clamp<std::ptrdiff_t>((end - begin) / least_bytes, 1, std::max(threads, 1)));
+  if (parts == 1) return false;
+
+  std::vector<const char*> bounds(parts + 1, end);
+  bounds[0] = begin;
+  for (std::size_t t = 1; t < parts; ++t) {
+    Scanner bound{scanner.file,
+                  std::max(bounds[t - 1], begin + (end - begin) / std::ptrdiff_t(parts) * std::ptrdiff_t(t))};
+    bound.skip_line();
+    bounds[t] = bound.place;
+  }
+  std::vector<std::int64_t> counts(parts), firsts(parts);
+  on_threads(parts, [&](std::size_t t) { counts[t] = count_tokens(bounds[t], bounds[t + 1]); });
+  std::exclusive_scan(counts.begin(), counts.end(), firsts.begin(), std::int64_t(0));
+  if (std::count(counts.begin(), counts.end(), -1) > 0 || firsts.back() + counts.back() != header.stored) return false;
+
+  std::vector<char> plain(parts);
+  on_threads(parts, [&](std::size_t t) { plain[t] = read_part(bounds[t], header, firsts[t], counts[t], A); });
+  return std::count(plain.begin(), plain.end(), 0) == 0;
+}
+
+/// Reads the indices of an entry and refuses what its symmetry does not store.
+std::pair<std::int64_t, std::int64_t> read_indices(Scanner& scanner, const Header& header) {
+  const std::int64_t i = scanner.read_count(1, header.rows, "a row index");
+  const Scanner column = scanner;
+  const std::int64_t j = scanner.read_count(1, header.cols, "a column index");
+  if (header.symmetry != Symmetry::general && j > i)
+    column.refuse(
+        fmt::format("expected a column up to {}, as a symmetric file stores the lower triangle only, found {}", i, j));
+  if (header.symmetry == Symmetry::skew_symmetric && i == j)
+    column.refuse(
+        fmt::format("expected a column below {}, as the diagonal of a skew-symmetric matrix is zero, found {}", i, j));
+  return {i - 1, j - 1};
+}
+
+void read_entries(Scanner& scanner, const Header& header, const ReadOptions& options, MatrixFile& result) {
+  const MatrixView<double> A = result.matrix;
+  for (std::int64_t j = 0; j < A.cols(); ++j) std::fill_n(A.data() + j * A.ld(), A.rows(), 0.0);
+  std::vector<bool> given(std::size_t(A.rows() * A.cols()));
+  std::int64_t repeated = 0;
+  std::string first_repeated;
+  for (std::int64_t k = 0; k < header.stored; ++k) {
+    scanner.skip_to_data();
+    if (scanner.at_end()) refuse_missing(scanner, header, k);
+    const Scanner entry = scanner;
+    const auto [i, j] = read_indices(scanner, header);
+    const double value = header.field == Field::pattern ? 1.0 : read_value(scanner, header.field, options);
+    scanner.skip_blanks_in_line();
+    if (!scanner.at_line_end()) scanner.refuse_other_than("the end of the line after an entry");
+
+    const auto cell = std::size_t(i + j * A.rows());
+    if (given[cell] && repeated++ == 0) first_repeated = entry.file.name_of(entry.place);
+    A(i, j) = given[cell] ? A(i, j) + value : value;
+    given[cell] = true;
+    if (std::isinf(A(i, j)) && !options.allow_nonfinite)
+      entry.refuse("expected entries whose sum is in the range of a double, found an overflow");
+  }
+  refuse_extra(scanner, header);
+  if (repeated > 0)
+    result.notes.push_back(fmt::format("{}: note: {} repeat{} an earlier one and {} added to it; the first is here",
+                                       first_repeated, counted(repeated, header.format), repeated == 1 ? "s" : "",
+                                       repeated == 1 ? "was" : "were"));
+}
+
+/// Fills the upper triangle from the lower one, in blocks that fit in the cache.
+void mirror(MatrixView<double> A, Symmetry symmetry) {
+  constexpr std::int64_t block = 64;
+  const double sign = symmetry == Symmetry::symmetric ? 1.0 : -1.0;
+  const std::int64_t n = A.rows();
+  for (std::int64_t jb = 0; jb < n; jb += block)
+    for (std::int64_t ib = jb; ib < n; ib += block)
+      for (std::int64_t j = jb; j < std::min(jb + block, n); ++j)
+        for (std::int64_t i = std::max(ib, j + 1); i < std::min(ib + block, n); ++i) A(j, i) = sign * A(i, j);
+  if (symmetry == Symmetry::skew_symmetric)
+    for (std::int64_t j = 0; j < n; ++j) A(j, j) = 0.0;
+}
+
+}  // namespace
+
+MatrixFile read_matrix_market(const InputFile& file, const ReadOptions& options) {
+  Scanner scanner{file, file.begin()};
+  const Header header = read_header(scanner);
+  MatrixFile result{Matrix<double>(header.rows, header.cols), {}, header.symmetry == Symmetry::symmetric};
+  if (header.format == Format::coordinate)
+    read_entries(scanner, header, options, result);
+  else if (!read_array_on_threads(scanner, header, options.threads, result.matrix))
+    read_array(scanner, header, options, result.matrix);
+  if (header.symmetry != Symmetry::general) mirror(result.matrix, header.symmetry);
+  return result;
+}
+
+MatrixFile read_matrix_market(const std::string& path, const ReadOptions& options) {
+  return read_matrix_market(InputFile(path), options);
+}
+
+}  // namespace lasolve::io

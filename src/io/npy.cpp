@@ -1,0 +1,240 @@
+#include "io/npy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <concepts>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "io/input_error.hpp"
+
+namespace lasolve::io {
+namespace {
+
+struct NpyHeader {
+  std::string_view type;  // such as <f8
+  bool fortran_order;
+  std::vector<std::int64_t> shape;
+  const char* data;
+
+  std::int64_t rows() const { return shape[0]; }
+  std::int64_t cols() const { return shape.size() == 2 ? shape[1] : 1; }
+  std::int64_t element_bytes() const { return type[2] - '0'; }
+  bool big_endian() const { return type[0] == '>'; }
+};
+
+/// Reads the header's text, which is a Python dictionary such as
+/// {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
+class DictionaryReader {
+ public:
+  DictionaryReader(const InputFile& file, const char* begin, const char* end) : file_(file), place_(begin), end_(end) {}
+
+  NpyHeader read() {
+    std::optional<std::string_view> type;
+    std::optional<bool> fortran_order;
+    std::optional<std::vector<std::int64_t>> shape;
+    expect('{');
+    while (!skip('}')) {
+      const char* const start = next();
+      const std::string_view key = read_string("a key in quotes");
+      expect(':');
+      if (key == "descr" && !type)
+        type = read_type();
+      else if (key == "fortran_order" && !fortran_order)
+        fortran_order = read_bool();
+      else if (key == "shape" && !shape)
+        shape = read_shape();
+      else
+        file_.refuse_byte(start, "expected 'descr', 'fortran_order' and 'shape', once each, found " + quoted(key));
+      if (!skip(',') && peek() != '}') refuse("',' or '}'");
+    }
+    if (!type || !fortran_order || !shape) refuse("'descr', 'fortran_order' and 'shape' in the header");
+    if (peek() != '\0' || place_ != end_) refuse("the end of the header");
+    return {*type, *fortran_order, *std::move(shape), end_};
+  }
+
+ private:
+  const char* next() {
+    while (place_ != end_ && is_space(*place_)) ++place_;
+    return place_;
+  }
+  char peek() { return next() == end_ ? '\0' : *place_; }
+  static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+  bool skip(char c) {
+    if (peek() != c) return false;
+    ++place_;
+    return true;
+  }
+  void expect(char c) {
+    if (!skip(c)) refuse(fmt::format("'{}'", c));
+  }
+  bool skip_word(std::string_view word) {
+    if (!std::string_view(next(), end_).starts_with(word)) return false;
+    place_ += word.size();
+    return true;
+  }
+
+  [[noreturn]] void refuse(const std::string& expected) {
+    const std::string_view rest(next(), std::size_t(end_ - place_));
+    file_.refuse_byte(place_, fmt::format("expected {}, found {}", expected,
+                                          rest.empty() ? "the end of the header" : quoted(rest.substr(0, 20))));
+  }
+
+  std::string_view read_string(const char* expected) {
+    const char quote = peek();
+    if (quote != '\'' && quote != '"') refuse(expected);
+    const char* const begin = place_ + 1;
+    const char* const end = std::find(begin, end_, quote);
+    if (end == end_) refuse(expected);
+    place_ = end + 1;
+    return {begin, end};
+  }
+
+  std::string_view read_type() {
+    constexpr const char* expected = "elements of type f4 or f8";
+    const char* const start = next();
+    const std::string_view type = read_string(expected);
+    if (type != "<f4" && type != "<f8" && type != ">f4" && type != ">f8")
+      file_.refuse_byte(start, fmt::format("expected {}, found {}", expected, quoted(type)));
+    return type;
+  }
+
+  bool read_bool() {
+    if (skip_word("True")) return true;
+    if (!skip_word("False")) refuse("True or False");
+    return false;
+  }
+
+  std::vector<std::int64_t> read_shape() {
+    const char* const start = next();
+    std::vector<std::int64_t> shape;
+    expect('(');
+    while (!skip(')')) {
+      shape.push_back(read_size());
+      if (!skip(',') && peek() != ')') refuse("',' or ')'");
+    }
+    if (shape.size() != 1 && shape.size() != 2)
+      file_.refuse_byte(start, fmt::format("expected an array of 1 or 2 dimensions, found {}", shape.size()));
+    return shape;
+  }
+
+  std::int64_t read_size() {
+    constexpr int most_digits = 18;
+    std::int64_t size = 0;
+    const char* const begin = next();
+    const char* end = begin;
+    for (; end != end_ && end - begin < most_digits && *end >= '0' && *end <= '9'; ++end)
+      size = 10 * size + (*end - '0');
+    if (end == begin || (end != end_ && *end >= '0' && *end <= '9')) refuse("a size of at most 18 digits");
+    place_ = end;
+    return size;
+  }
+
+  const InputFile& file_;
+  const char* place_;
+  const char* const end_;
+};
+
+NpyHeader read_header(const InputFile& file) {
+  const auto byte = [&](std::size_t i) { return std::size_t(static_cast<unsigned char>(file.begin()[i])); };
+  const std::size_t major = byte(6), minor = byte(7);  // of a file that is too short, 0
+  if (major < 1 || major > 3 || minor != 0)
+    file.refuse_byte(file.begin() + 6, fmt::format("expected .npy version 1.0, 2.0 or 3.0, found {}.{}", major, minor));
+  const std::size_t prefix = major == 1 ? 10 : 12;
+  std::size_t length = byte(8) | byte(9) << 8;
+  if (major > 1) length |= byte(10) << 16 | byte(11) << 24;
+  if (file.content().size() < prefix + length)
+    file.refuse_byte(file.end(),
+                     fmt::format("expected a header up to byte {}, found the end of the file", prefix + length));
+  return DictionaryReader(file, file.begin() + prefix, file.begin() + prefix + length).read();
+}
+
+void check_size(const InputFile& file, const NpyHeader& header) {
+  const std::int64_t rows = header.rows(), cols = header.cols(), found = file.end() - header.data;
+  if (cols > 0 && rows > std::numeric_limits<std::int64_t>::max() / 16 / cols)
+    file.refuse_byte(header.data, fmt::format("expected a matrix of less than 2^63 bytes, found {} x {}", rows, cols));
+  const std::int64_t expected = rows * cols * header.element_bytes();
+  if (found != expected)
+    file.refuse_byte(header.data + std::min(found, expected),
+                     fmt::format("expected {} bytes of data, found {}", expected, found));
+}
+
+template <std::floating_point Real>
+double element(const char* data, bool big_endian) {
+  static_assert(std::endian::native == std::endian::little);
+  char bytes[sizeof(Real)];
+  std::memcpy(bytes, data, sizeof(Real));
+  if (big_endian) std::reverse(bytes, bytes + sizeof(Real));
+  return double(std::bit_cast<Real>(bytes));
+}
+
+/// Copies the elements into A, in blocks since either order may be the other one than A's. Returns whether all are
+/// finite.
+template <std::floating_point Real>
+bool copy_elements(const NpyHeader& header, MatrixView<double> A) {
+  constexpr std::int64_t block = 64;
+  const bool big_endian = header.big_endian();
+  const std::int64_t down = sizeof(Real) * (header.fortran_order ? 1 : A.cols());
+  const std::int64_t right = sizeof(Real) * (header.fortran_order ? A.rows() : 1);
+  bool finite = true;
+  for (std::int64_t jb = 0; jb < A.cols(); jb += block)
+    for (std::int64_t ib = 0; ib < A.rows(); ib += block)
+      for (std::int64_t j = jb; j < std::min(jb + block, A.cols()); ++j)
+        for (std::int64_t i = ib; i < std::min(ib + block, A.rows()); ++i) {
+          A(i, j) = element<Real>(header.data + i * down + j * right, big_endian);
+          finite &= std::isfinite(A(i, j));
+        }
+  return finite;
+}
+
+[[noreturn]] void refuse_first_nonfinite(const InputFile& file, const NpyHeader& header, MatrixView<const double> A) {
+  std::int64_t k = 0, i = 0, j = 0;
+  for (; k < A.rows() * A.cols(); ++k) {
+    i = header.fortran_order ? k % A.rows() : k / A.cols();
+    j = header.fortran_order ? k / A.rows() : k % A.cols();
+    if (!std::isfinite(A(i, j))) break;
+  }
+  const std::string index = header.shape.size() == 1 ? fmt::format("[{}]", i) : fmt::format("[{}, {}]", i, j);
+  file.refuse_byte(header.data + k * header.element_bytes(),
+                   fmt::format("expected a finite number, found {} at index {}", A(i, j), index));
+}
+
+}  // namespace
+
+MatrixFile read_npy(const InputFile& file, const ReadOptions& options) {
+  if (!file.content().starts_with(npy_magic))
+    file.refuse_byte(file.begin(), "expected \"\\x93NUMPY\", found " + quoted(file.content().substr(0, 6)));
+  const NpyHeader header = read_header(file);
+  check_size(file, header);
+  MatrixFile result{Matrix<double>(header.rows(), header.cols()), {}, false};
+  const bool single = header.element_bytes() == 4;
+  const bool finite =
+      single ? copy_elements<float>(header, result.matrix) : copy_elements<double>(header, result.matrix);
+  if (!finite && !options.allow_nonfinite) refuse_first_nonfinite(file, header, result.matrix);
+  if (single) result.notes.push_back(fmt::format("{}: note: float32 elements were widened to float64", file.name()));
+  return result;
+}
+
+MatrixFile read_npy(const std::string& path, const ReadOptions& options) { return read_npy(InputFile(path), options); }
+
+void write_npy(OutputFile& file, MatrixView<const double> A) {
+  constexpr std::size_t prefix = 10, alignment = 64;
+  std::string header =
+      fmt::format("{{'descr': '<f8', 'fortran_order': True, 'shape': ({}, {}), }}", A.rows(), A.cols());
+  header.append(alignment - 1 - (prefix + header.size()) % alignment, ' ').append("\n");
+  file.append(npy_magic);
+  file.append({"\x01\x00", 2});
+  const char length[] = {char(header.size() & 0xFF), char(header.size() >> 8)};
+  file.append({length, 2});
+  file.append(header);
+  for (std::int64_t j = 0; j < A.cols() && !A.empty(); ++j)
+    file.append({reinterpret_cast<const char*>(A.data() + j * A.ld()), std::size_t(A.rows()) * sizeof(double)});
+}
+
+}  // namespace lasolve::io

@@ -1,0 +1,23 @@
+// NumPy's .npy files: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "io/input_file.hpp"
+#include "io/matrix_file.hpp"
+#include "io/output_file.hpp"
+
+namespace lasolve::io {
+
+inline constexpr std::string_view npy_magic = "\x93NUMPY";
+
+/// Reads versions 1 to 3 with f4 or f8 elements of either byte order, in C or Fortran order, of one dimension (read as
+/// a column) or two. Throws InputError where anything is wrong, MachineError when the matrix does not fit in memory.
+MatrixFile read_npy(const InputFile& file, const ReadOptions& options = {});
+MatrixFile read_npy(const std::string& path, const ReadOptions& options = {});
+
+/// Writes version 1, '<f8', Fortran order, two dimensions.
+void write_npy(OutputFile& file, MatrixView<const double> A);
+
+}  // namespace lasolve::io

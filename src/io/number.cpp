@@ -1,0 +1,198 @@
+#include "io/number.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "io/input_error.hpp"
+
+namespace lasolve::io {
+namespace {
+
+/// An integer of 32·N bits, least limb first; just enough of one to make the table of powers.
+template <std::size_t N>
+struct BigInteger {
+  std::array<std::uint32_t, N> limbs{};
+
+  constexpr void multiply_by_5() {
+    std::uint64_t carry = 0;
+    for (std::uint32_t& limb : limbs) {
+      carry += std::uint64_t(limb) * 5;
+      limb = std::uint32_t(carry);
+      carry >>= 32;
+    }
+  }
+  constexpr void divide_by_5() {
+    std::uint64_t rest = 0;
+    for (std::size_t i = N; i-- > 0;) {
+      rest = rest << 32 | limbs[i];
+      limbs[i] = std::uint32_t(rest / 5);
+      rest %= 5;
+    }
+  }
+  constexpr detail::PowerOfFive leading_128_bits() const {
+    std::size_t top = N - 1;
+    while (limbs[top] == 0) --top;
+    std::array<std::uint64_t, 5> l{};
+    for (std::size_t i = 0; i < 5 && i <= top; ++i) l[i] = limbs[top - i];
+    const int shift = std::countl_zero(std::uint32_t(l[0]));
+    const auto limb = [&](std::size_t i) { return (l[i] << 32 | l[i + 1]) << shift >> 32 & 0xFFFFFFFF; };
+    return {limb(0) << 32 | limb(1), limb(2) << 32 | limb(3)};
+  }
+};
+
+/// Positive powers are cut to 128 bits, negative ones are cut, or rounded up where the cut decides ties (q ≥ -27).
+constexpr auto make_powers_of_five() {
+  std::array<detail::PowerOfFive, detail::greatest_power - detail::least_power + 1> powers{};
+  const auto zero = std::size_t(-detail::least_power);
+  BigInteger<26> power{{1}};  // 5^308 has 716 bits
+  for (std::size_t q = 0; q <= std::size_t(detail::greatest_power); ++q, power.multiply_by_5())
+    powers[zero + q] = power.leading_128_bits();
+  BigInteger<32> reciprocal;  // floor(2^1023 / 5^342) has 229 bits
+  reciprocal.limbs[31] = 1u << 31;
+  for (std::size_t q = 1; q <= zero; ++q) {
+    reciprocal.divide_by_5();
+    powers[zero - q] = reciprocal.leading_128_bits();
+    if (q <= 27 && ++powers[zero - q].low == 0) ++powers[zero - q].high;
+  }
+  return powers;
+}
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? char(c | 0x20) : c; }
+
+/// The end of `word` at p, in any case, or null.
+const char* skip_word(const char* p, std::string_view word) {
+  for (const char c : word)
+    if (lower(*p++) != c) return nullptr;
+  return p;
+}
+
+/// Whether a number out of range is too large for a double, rather than too small.
+bool is_large(const std::string& number) {
+  const std::size_t letter = std::min(number.find('e'), number.size());
+  const std::size_t point = std::min(number.find('.'), letter);
+  const std::size_t lead = number.find_first_of("123456789");
+  const char* exponent = number.data() + letter + (letter < number.size());
+  std::int64_t e = 0;
+  if (std::from_chars(exponent, number.data() + number.size(), e).ec == std::errc::result_out_of_range)
+    return *exponent != '-';
+  return e > std::int64_t(lead) - std::int64_t(point);
+}
+
+std::string_view skip_digits(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of("0123456789"), text.size()));
+}
+
+std::string_view skip_sign(std::string_view text) {
+  return text.substr(text.starts_with('-') || text.starts_with('+'));
+}
+
+/// What a token looks like, whether or not it is read.
+enum class Form { real, nonfinite, hexadecimal, comma, no_letter, no_exponent, other };
+
+Form form_of(std::string token) {
+  std::transform(token.begin(), token.end(), token.begin(), lower);
+  const std::string_view body = skip_sign(token);
+  if (body == "nan" || body == "inf" || body == "infinity" || body.starts_with("nan(") || body.starts_with("1.#"))
+    return Form::nonfinite;
+  if (body.starts_with("0x")) return Form::hexadecimal;
+  std::string_view rest = skip_digits(body);
+  const bool digits_before = rest.size() < body.size();
+  if (rest.starts_with('.')) rest = skip_digits(rest.substr(1));
+  if (!digits_before && body.size() - rest.size() < 2) return Form::other;
+  if (rest.empty()) return Form::real;
+  if (rest.starts_with(',')) return Form::comma;
+  const bool letter = rest.starts_with('e') || rest.starts_with('d');
+  const std::string_view exponent = skip_sign(rest.substr(letter));
+  if (exponent.empty()) return letter ? Form::no_exponent : Form::other;
+  if (!skip_digits(exponent).empty()) return Form::other;
+  return letter ? Form::real : Form::no_letter;
+}
+
+}  // namespace
+
+namespace detail {
+
+constinit const std::array<PowerOfFive, greatest_power - least_power + 1> powers_of_five = make_powers_of_five();
+
+double slow_real(const char* begin, const char* end) {
+  std::string number(begin, end);
+  std::replace_if(
+      number.begin(), number.end(), [](char c) { return lower(c) == 'd' || c == 'E'; }, 'e');
+  const std::size_t plus = number.find("e+");  // std::from_chars reads it, but let nothing depend on that
+  if (plus != number.npos) number.erase(plus + 1, 1);
+  double value = 0;
+  const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error != std::errc::result_out_of_range) return value;
+  return is_large(number) ? std::numeric_limits<double>::infinity() : 0.0;
+}
+
+}  // namespace detail
+
+const char* read_integer(const char* p, double& value) {
+  const bool negative = *p == '-';
+  p += negative || *p == '+';
+  const char* const digits = p;
+  std::uint64_t w = 0;
+  p = read_digits(p, w);
+  if (p == digits || !ends_number(*p)) return nullptr;
+  if (p - digits > 19 && std::from_chars(digits, p, w).ec != std::errc()) return nullptr;
+  value = double(w);
+  if (value >= 18446744073709551616.0 || std::uint64_t(value) != w) return nullptr;
+  if (negative) value = -value;
+  return p;
+}
+
+const char* read_nonfinite(const char* p, double& value) {
+  const bool negative = *p == '-';
+  p += negative || *p == '+';
+  const char* end = nullptr;
+  double magnitude = std::numeric_limits<double>::infinity();
+  if (!(end = skip_word(p, "infinity")) && !(end = skip_word(p, "inf"))) {
+    end = skip_word(p, "nan");
+    magnitude = std::numeric_limits<double>::quiet_NaN();
+  }
+  if (!end || !ends_number(*end)) return nullptr;
+  value = negative ? -magnitude : magnitude;
+  return end;
+}
+
+std::string explain_bad_real(std::string_view token) {
+  const char* expected = "a number";
+  const char* hint = "";
+  switch (form_of(std::string(token))) {
+    case Form::real:
+      expected = "a number in the range of a double";
+      break;
+    case Form::nonfinite:
+      expected = "a finite number";
+      break;
+    case Form::hexadecimal:
+      hint = "; hexadecimal is not supported";
+      break;
+    case Form::comma:
+      hint = "; a comma is neither a decimal mark nor a separator";
+      break;
+    case Form::no_letter:
+      hint = "; an exponent needs its letter, as in 1.0e+100";
+      break;
+    case Form::no_exponent:
+      hint = "; its exponent has no digits";
+      break;
+    case Form::other:
+      break;
+  }
+  return fmt::format("expected {}, found {}{}", expected, quoted(token), hint);
+}
+
+std::string explain_bad_integer(std::string_view token) {
+  if (form_of(std::string(token)) != Form::real) return explain_bad_real(token);
+  const bool integer = skip_digits(skip_sign(token)).empty();
+  return fmt::format("expected {}, found {}",
+                     integer ? "an integer that a double holds exactly" : "an integer, as the banner says",
+                     quoted(token));
+}
+
+}  // namespace lasolve::io

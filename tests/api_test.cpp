@@ -1,0 +1,252 @@
+// The library as an embedder meets it: what it takes, what it refuses, and what it reports.
+#include <Eigen/Core>
+
+#include <chrono>
+#include <span>
+
+#include "places.hpp"
+#include "systems.hpp"
+
+namespace lasolve::test {
+namespace {
+
+using Api = OnTarget;
+constexpr std::int64_t n = 90;
+
+// What it takes.
+
+TEST_P(Api, takes_pointers_with_a_leading_dimension_and_leaves_what_is_between_columns) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const T nan = std::numeric_limits<T>::quiet_NaN();
+    const std::int64_t ld = n + 5;
+    std::vector<T> a(std::size_t(ld * n), nan), b(std::size_t(ld * 2), nan), x(std::size_t(ld * 2), nan);
+    Random random;
+    for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t j = 0; j < n; ++j) a[std::size_t(i + j * ld)] = T(random());
+      for (std::int64_t j = 0; j < 2; ++j) b[std::size_t(i + j * ld)] = T(random());
+    }
+    const MatrixView<const T> A(a.data(), n, n, ld), B(b.data(), n, 2, ld);
+    const MatrixView<T> X(x.data(), n, 2, ld);
+    EXPECT_TRUE(solve(A, B, X, options()).outcome.ok());
+    EXPECT_LT((hpl_residual<T>(A, B, X)), hpl_threshold);
+    for (std::int64_t j = 0; j < 2; ++j)
+      for (std::int64_t i = n; i < ld; ++i) EXPECT_TRUE(std::isnan(x[std::size_t(i + j * ld)]));
+  });
+}
+
+/// HPL's measure of what was solved through any kind of matrix.
+double judged(MatrixView<const double> A, MatrixView<const double> B, MatrixView<const double> X) {
+  return hpl_residual<double>(A, B, X);
+}
+
+TEST_P(Api, takes_eigen_matrices_maps_and_blocks) {
+  const Eigen::MatrixXd large = as_eigen(random_matrix(n + 4, n + 4).view()), B = Eigen::MatrixXd::Ones(n, 3);
+  const auto block = large.block(2, 1, n, n);
+  const Eigen::MatrixXd A = block;
+  const Eigen::Map<const Eigen::MatrixXd> mapped(A.data(), n, n);
+  Eigen::MatrixXd X(n, 3), Y(n + 4, 5), Z(n, 3);
+  ASSERT_TRUE(solve(A, B, X, options()).outcome.ok());
+  ASSERT_TRUE(solve(block, B, Y.block(4, 1, n, 3), options()).outcome.ok());
+  ASSERT_TRUE(solve(mapped, B, Eigen::Map<Eigen::MatrixXd>(Z.data(), n, 3), options()).outcome.ok());
+  EXPECT_LT(judged(A, B, X), hpl_threshold);
+  EXPECT_LT(judged(A, B, Y.block(4, 1, n, 3)), hpl_threshold);
+  EXPECT_LT(judged(A, B, Z), hpl_threshold);
+}
+
+TEST_P(Api, takes_vectors_as_spans_and_eigen_vectors) {
+  const Matrix<double> A = random_matrix(n, n);
+  const std::vector<double> b(n, 1.0);
+  const Eigen::VectorXd ones = Eigen::VectorXd::Ones(n);
+  std::vector<double> x(n);
+  Eigen::VectorXd y(n);
+  ASSERT_TRUE(solve(A, std::span(b), std::span(x), options()).outcome.ok());
+  ASSERT_TRUE(solve(A, ones, y, options()).outcome.ok());
+  EXPECT_LT(judged(A, std::span(b), std::span<const double>(x)), hpl_threshold);
+  EXPECT_LT(judged(A, ones, y), hpl_threshold);
+}
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+static_assert(!std::is_constructible_v<MatrixView<const double>, RowMajor&>, "row-major would be read transposed");
+static_assert(!std::is_constructible_v<MatrixView<double>, const Eigen::MatrixXd&>, "const would be lost");
+static_assert(!std::is_constructible_v<MatrixView<const double, Cuda>, Eigen::MatrixXd&>, "Eigen is on the host");
+static_assert(!std::is_copy_constructible_v<Factorization<double>> && !std::is_copy_constructible_v<Matrix<double>>);
+
+TEST_P(Api, factors_once_and_solves_many_also_after_a_move) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const Matrix<T> A = random_matrix<T>(n, n), before = rounded<T>(A);
+    Factorization<T> first(A.view(), options());
+    Factorization<T> factors = std::move(first);
+    for (const std::int64_t nrhs : {1, 30, 4, 0})
+      for (const Op op : {Op::none, Op::transpose}) {
+        const Matrix<T> B = random_matrix<T>(n, nrhs, 5);
+        Matrix<T> X(n, nrhs);
+        const Report report = factors.solve(B.view(), X.view(), op);
+        EXPECT_TRUE(report.outcome.ok());
+        EXPECT_EQ(report.nrhs, nrhs);
+        EXPECT_LT((hpl_residual<T>({A.view(), op}, B.view(), X.view())), hpl_threshold);
+      }
+    first = Factorization<T>(A.view(), options());
+    factors = std::move(first);
+    EXPECT_TRUE(factors.report().outcome.ok());
+    EXPECT_TRUE(same_bits(A, before)) << "A was changed";
+  });
+}
+
+TEST_P(Api, overwrites_B_when_nothing_needs_it_any_more) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    Options unchecked = options();
+    unchecked.check = false;
+    const Matrix<T> A = random_matrix<T>(n, n), B = random_matrix<T>(n, 3);
+    Matrix<T> X = rounded<T>(B);
+    const Report report = solve(A.view(), X.view(), X.view(), unchecked);
+    EXPECT_TRUE(report.outcome.ok());
+    EXPECT_FALSE(report.hpl_residual || report.backward_error);
+    EXPECT_LT((hpl_residual<T>(A.view(), B.view(), X.view())), hpl_threshold);
+  });
+}
+
+// What it refuses.
+
+TEST_P(Api, refuses_sizes_that_do_not_agree) {
+  const Matrix<double> A = random_matrix(5, 5), wide = random_matrix(5, 6), B = random_matrix(5, 2);
+  Matrix<double> X(5, 2), narrow(5, 1), shallow(4, 2);
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { solve(wide, B, X, options()); }), "not square"));
+  EXPECT_THROW(Factorization<double>(wide.view(), options()), std::invalid_argument);
+  for (Matrix<double>* wrong : {&narrow, &shallow}) {
+    EXPECT_THROW(solve(A, B, *wrong, options()), std::invalid_argument);
+    EXPECT_THROW(solve(A, *wrong, X, options()), std::invalid_argument);
+    EXPECT_THROW(Factorization<double>(A.view(), options()).solve(B.view(), wrong->view()), std::invalid_argument);
+  }
+  double x = 0;
+  EXPECT_THROW(MatrixView<double>(&x, 3, 1, 2), std::invalid_argument);
+  EXPECT_THROW(MatrixView<double>(&x, -1, 1, 1), std::invalid_argument);
+  EXPECT_THROW(MatrixView<double>(nullptr, 1, 1, 1), std::invalid_argument);
+}
+
+TEST_P(Api, refuses_a_matrix_with_nan_or_infinity) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (const T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()})
+      for (const std::int64_t at : {std::int64_t(0), n - 1}) {
+        Matrix<T> A = random_matrix<T>(n, n);
+        A(at, n - 1 - at) = bad;
+        const auto factor = [&] { Factorization<T>(A.view(), options()); };
+        EXPECT_TRUE(says(complaint_of<std::invalid_argument>(factor), "NaN or infinite"));
+      }
+  });
+}
+
+TEST_P(Api, refuses_a_negative_block_size) {
+  EXPECT_THROW(solve_random(random_matrix(5, 5), 1, options(-1)), std::invalid_argument);
+}
+
+TEST(ApiDevice, of_the_right_hand_sides_is_that_of_the_factors) {
+  Options o;
+  o.device.kind = Device::cpu;
+  const Matrix<double> A = random_matrix(5, 5);
+  Factorization<double> factors(A.view(), o);
+  EXPECT_THROW(factors.solve(MatrixView<const double, Cuda>(), MatrixView<double, Cuda>()), std::invalid_argument);
+}
+
+// What it reports.
+
+TEST_P(Api, reports_what_was_done_and_how_long_it_took) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    Options o = options(48);
+    o.threads = 2;
+    const auto start = std::chrono::steady_clock::now();
+    const auto solved = solve_random(random_matrix<T>(400, 400), 3, o);
+    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const Report& report = solved.report;
+    expect_solved(solved);
+    EXPECT_EQ(report.method, Method::lu);
+    EXPECT_EQ(report.precision, GetParam().single ? Precision::fp32 : Precision::fp64);
+    EXPECT_EQ(report.refine, Refine::none);
+    EXPECT_EQ(report.block_size, 48);
+    const bool on_cpu = GetParam().device == Device::cpu;
+    EXPECT_EQ(report.device, on_cpu ? "cpu" : "cuda:0");
+    EXPECT_TRUE(!on_cpu || report.threads == 2) << report.threads;
+    EXPECT_TRUE(report.gemm == "blas" || report.gemm == "eigen" || report.gemm == "cublas");
+
+    double sum = 0;
+    for (const double seconds : report.phases.seconds) {
+      EXPECT_GE(seconds, 0);
+      sum += seconds;
+    }
+    const double counted = sum - report.phases.seconds_of(Phase::check);
+    EXPECT_GT(report.total_seconds, 0);
+    EXPECT_LE(report.total_seconds, wall);
+    EXPECT_GE(counted, 0.99 * report.total_seconds);  // phases may overlap on a device, and then add up to more
+    EXPECT_TRUE(!on_cpu || counted <= 1.01 * report.total_seconds) << counted;
+    EXPECT_GT(report.factor_seconds, 0);
+    EXPECT_LE(report.factor_seconds, report.total_seconds * 1.01 + 1e-3);
+    EXPECT_GT(report.solve_seconds, 0);
+    EXPECT_NEAR(report.factor_gflops * report.factor_seconds, 2.0 / 3 * 400 * 400 * 400 * 1e-9, 1e-9);
+    EXPECT_GT(report.phases.seconds_of(Phase::panel), 0);
+    EXPECT_GT(report.phases.seconds_of(Phase::gemm), 0);
+    EXPECT_NEAR(report.phases.flops_of(Phase::solve), 2.0 * 400 * 400 * 3, 1);
+  });
+}
+
+TEST_P(Api, reports_progress_from_nothing_to_all) {
+  Options o = options(32);
+  std::vector<double> fractions;
+  o.progress = [&](double done) { fractions.push_back(done); };
+  for (const Method method : {Method::lu, Method::cholesky})
+    for (const std::int64_t size : {30, 400}) {
+      SCOPED_TRACE(testing::Message() << "n = " << size << ", method " << int(method));
+      o.factorization = method;
+      fractions.clear();
+      expect_solved(solve_random(random_with_condition(size, 10, true), 1, o));
+      ASSERT_FALSE(fractions.empty());
+      EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
+      EXPECT_GE(fractions.front(), 0);
+      EXPECT_LE(fractions.back(), 1);
+      EXPECT_GT(fractions.back(), 0.99);
+    }
+}
+
+TEST(Outcomes, have_a_name_and_one_sentence) {
+  EXPECT_EQ(Outcome{}.name(), "solved");
+  EXPECT_TRUE(Outcome{}.ok());
+  for (const Outcome outcome :
+       {Outcome{Outcome::singular, 17}, {Outcome::not_positive_definite, 17}, {Outcome::not_converged, 17}}) {
+    EXPECT_FALSE(outcome.ok());
+    EXPECT_TRUE(says(outcome.message(), "17"));
+    EXPECT_NE(outcome.name(), "");
+  }
+  EXPECT_FALSE((Outcome{Outcome::inaccurate, 0}).ok());
+}
+
+TEST_P(Api, takes_no_right_hand_side_after_a_failure_and_says_it_again) {
+  const Matrix<double> A = with_zero_columns(random_matrix(n, n), 40, 1), B = random_matrix(n, 2);
+  Factorization<double> factors(A.view(), options());
+  Matrix<double> X(n, 2);
+  expect_outcome(factors.report().outcome, Outcome::singular, 40);
+  expect_outcome(factors.solve(B.view(), X.view()).outcome, Outcome::singular, 40);
+}
+
+/// Data that is on the device already.
+class ApiOnDevice : public OnTarget {};
+TEST_P(ApiOnDevice, takes_device_memory) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    Queue<Cuda> q(0);
+    const Matrix<T> A = random_matrix<T>(n, n), B = random_matrix<T>(n, 3);
+    const auto dA = upload(q, A), dB = upload(q, B);
+    auto dX = upload(q, B);
+    Factorization<T> factors(dA.view(), options());
+    EXPECT_TRUE(factors.solve(dB.view(), dX.view()).outcome.ok());
+    EXPECT_LT((hpl_residual<T>(A.view(), B.view(), download(q, dX).view())), hpl_threshold);
+  });
+}
+INSTANTIATE_TEST_SUITE_P(Cuda, ApiOnDevice, testing::ValuesIn(targets(Device::cuda)), name_of_target);
+
+LASOLVE_ON_ALL_TARGETS(Api);
+
+}  // namespace
+}  // namespace lasolve::test

@@ -1,0 +1,114 @@
+// Which GEMM backend is used, on which device; and a backend of one's own.
+#include "core/choose.hpp"
+#include "places.hpp"
+#include "systems.hpp"
+
+namespace lasolve::test {
+namespace {
+
+Options with(GemmChoice gemm, Device::Kind device = Device::automatic) {
+  Options o;
+  o.gemm = std::move(gemm);
+  o.device.kind = device;
+  return o;
+}
+
+TEST(Choice, on_the_cpu_is_what_was_named) {
+  for (const auto* backend : gemm_backends<Cpu>()) {
+    const Choice choice = choose(with(backend->name, Device::cpu));
+    EXPECT_EQ(std::get<0>(choice.backend), backend);
+    EXPECT_EQ(choice.device(), "cpu");
+    EXPECT_TRUE(choice.notes.empty());
+  }
+}
+
+TEST(Choice, of_nothing_is_the_best_that_is_there) {
+  const auto* best = std::get<0>(choose(with("auto", Device::cpu)).backend);
+  EXPECT_TRUE(best->name == std::string("blas") || best->name == std::string("eigen")) << best->name;
+  EXPECT_EQ(choose(with("auto")).device(), cuda_devices().names.empty() ? "cpu" : "cuda:0");
+}
+
+TEST(Choice, of_a_rung_that_cuda_has_but_this_machine_has_not_is_the_cpu_and_says_so) {
+  if (!cuda_devices().names.empty()) GTEST_SKIP() << "there is a CUDA device";
+  const Choice choice = choose(with("tiled"));
+  EXPECT_EQ(choice.device(), "cpu");
+  ASSERT_EQ(choice.notes.size(), 1u);
+  EXPECT_TRUE(says(choice.notes[0], "the CPU's 'tiled' was used"));
+  EXPECT_TRUE(says(choice.notes[0], cuda_devices().why_none));
+}
+
+TEST(Choice, of_a_backend_that_is_not_in_this_build_says_what_it_needs) {
+  for (const MissingBackend& missing : missing_gemm_backends()) {
+    if (missing.place != std::string("cpu")) continue;
+    EXPECT_TRUE(says(complaint_of<MachineError>([&] { choose(with(missing.name, Device::cpu)); }), missing.needs));
+  }
+}
+
+TEST(Choice, of_all_is_every_backend_that_runs_there) {
+  const auto names = runnable_backends({Device::cpu});
+  for (const auto* backend : gemm_backends<Cpu>())
+    EXPECT_TRUE(backend->unavailable || std::count(names.begin(), names.end(), backend->name)) << backend->name;
+  EXPECT_THROW(choose(with("all")), UnknownName);
+}
+
+TEST(Choice, of_an_unknown_name_proposes_a_known_one) {
+  for (const auto& [wrong, right] : {std::pair("tilde", "tiled"), {"naiv", "naive"}, {"Coalesced", "coalesced"}}) {
+    Options o;
+    o.gemm = wrong;
+    const auto factor = [&] { solve_random(random_matrix(5, 5), 1, o); };
+    EXPECT_TRUE(says(complaint_of<std::invalid_argument>(factor), std::string("did you mean '") + right + "'"));
+  }
+}
+
+TEST(Choice, of_a_device_that_is_not_there_is_an_error_of_the_machine_and_says_why) {
+  Options o;
+  o.device = {Device::cuda, 99};
+  const std::string complaint = complaint_of<MachineError>([&] { solve_random(random_matrix(5, 5), 1, o); });
+  EXPECT_TRUE(says(complaint, cuda_devices().names.empty() ? cuda_devices().why_none : "there is no cuda:99"));
+  EXPECT_TRUE(cuda_devices().names.empty() != cuda_devices().why_none.empty());
+}
+
+/// Counts its calls.
+int calls = 0;
+template <class T>
+void counting(Queue<Cpu>& q, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
+  ++calls;
+  gemm_backends<Cpu>()[0]->function<T>()(q, alpha, A, B, beta, C);
+}
+constexpr GemmBackend<Cpu> own{"own", "counts its calls", counting<double>};
+
+TEST(OwnBackend, is_called_for_the_bulk_of_the_work) {
+  Options o;
+  o.gemm = &own;
+  for (const Method method : {Method::lu, Method::cholesky}) {
+    o.factorization = method;
+    calls = 0;
+    const auto solved = solve_random(random_with_condition(300, 10, true), 16, o);
+    expect_solved(solved);
+    EXPECT_EQ(solved.report.gemm, "own");
+    EXPECT_EQ(solved.report.device, "cpu");
+    EXPECT_GT(calls, 3);
+  }
+}
+
+TEST(OwnBackend, is_refused_where_it_cannot_be_called) {
+  const Matrix<double> A = random_matrix(100, 100);
+  const auto factor_with = [&](const GemmBackend<Cpu>* backend, Device::Kind device = Device::automatic) {
+    Options o;
+    o.gemm = backend;
+    o.device.kind = device;
+    Factorization<double>(A.view(), o);
+  };
+  EXPECT_NO_THROW(factor_with(&own));
+  EXPECT_THROW(factor_with(&own, Device::cuda), std::invalid_argument);
+  EXPECT_THROW(factor_with(nullptr), std::invalid_argument);
+  const GemmBackend<Cpu> f32_only{"f32_only", "", nullptr, counting<float>};
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factor_with(&f32_only); }), "precision"));
+  const GemmBackend<Cpu> picky{.name = "picky", .summary = "", .f64 = counting<double>, .unavailable = [](int) {
+                                 return std::string("the moon is not full");
+                               }};
+  EXPECT_TRUE(says(complaint_of<MachineError>([&] { factor_with(&picky); }), "the moon is not full"));
+}
+
+}  // namespace
+}  // namespace lasolve::test

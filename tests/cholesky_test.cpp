@@ -1,0 +1,178 @@
+// A = L Lᵀ and what is solved with it, on the CPU and on CUDA.
+#include "solvers/cpu/norms.hpp"
+#include "solvers/cpu/panel.hpp"
+#include "solvers/cpu/rows.hpp"
+#include "solvers/cpu/triangle.hpp"
+#include "solvers/cpu/tuning.hpp"
+//
+#include "core/choose.hpp"
+#include "places.hpp"
+#include "solvers/factors.hpp"
+#include "systems.hpp"
+
+namespace lasolve::test {
+namespace {
+
+/// Symmetric, with every leading minor positive but those from order `at` + 1 on.
+template <class T>
+Matrix<T> positive_definite_up_to(std::int64_t n, std::int64_t at) {
+  Matrix<T> A = rounded<T>(random_with_condition(n, 2, true));
+  A(at, at) = T(0.01);  // below what is needed, yet positive: only elimination can tell
+  for (std::int64_t i = 0; i < n; ++i)
+    if (i != at) A(i, at) = A(at, i) = T(i % 2 == 0 ? 0.5 : -0.5);
+  return A;
+}
+
+class Cholesky : public OnTarget {
+ protected:
+  Options cholesky(std::int64_t block_size = 0) const {
+    Options o = options(block_size);
+    o.factorization = Method::cholesky;
+    return o;
+  }
+};
+
+TEST_P(Cholesky, solves_sizes_around_the_block_size) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    std::uint64_t turn = 0;
+    for (std::int64_t nb : {1, 7, 32, 64, 160, 0})
+      for (std::int64_t n : {1, 2, 3, 5, 10, 16, 31, 32, 33, 63, 64, 65, 67, 131, 333}) {
+        const std::int64_t nrhs = std::vector{1, 2, 15, 16, 40}[turn++ % 5];
+        const Op op = turn % 2 == 0 ? Op::none : Op::transpose;
+        SCOPED_TRACE(testing::Message() << "n = " << n << ", nb = " << nb << ", nrhs = " << nrhs);
+        const auto solved = solve_random(rounded<T>(random_with_condition(n, 100, true)), nrhs, cholesky(nb), op);
+        expect_solved(solved);
+        EXPECT_EQ(solved.report.method, Method::cholesky);
+      }
+  });
+}
+
+TEST_P(Cholesky, solves_each_positive_definite_type) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (const MatrixType& type : positive_definite_types)
+      for (std::int64_t n : {1, 2, 10, 33, 130}) {
+        SCOPED_TRACE(testing::Message() << type.name << ", n = " << n);
+        expect_solved(solve_random(rounded<T>(type.make(n, limits<T>)), 3, cholesky(32)));
+      }
+    expect_solved(solve_random(rounded<T>(hilbert(std::is_same_v<T, double> ? 10 : 4)), 2, cholesky()));
+  });
+}
+
+TEST_P(Cholesky, reports_the_order_of_the_first_minor_that_is_not_positive) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const std::int64_t n = 140;
+    for (std::int64_t nb : {1, 7, 32, 64, 0})
+      for (std::int64_t at : {1, 2, 6, 7, 8, 31, 32, 33, 63, 64, 65, 127, 128, 139}) {
+        SCOPED_TRACE(testing::Message() << "nb = " << nb << ", at " << at);
+        const Matrix<T> A = positive_definite_up_to<T>(n, at);
+        expect_outcome(Factorization<T>(A.view(), cholesky(nb)).report().outcome, Outcome::not_positive_definite,
+                       at + 1);
+      }
+    for (const T first : {T(0), T(-1)}) {
+      Matrix<T> A = rounded<T>(random_with_condition(n, 2, true));
+      A(0, 0) = first;
+      expect_outcome(Factorization<T>(A.view(), cholesky()).report().outcome, Outcome::not_positive_definite, 1);
+    }
+  });
+}
+
+TEST_P(Cholesky, is_automatic_for_a_symmetric_matrix_with_a_positive_diagonal) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const std::int64_t n = 150;
+    const Matrix<T> symmetric = rounded<T>(random_with_condition(n, 2, true));
+    expect_solved(solve_random(symmetric, 2, options()));
+    EXPECT_EQ(Factorization<T>(symmetric.view(), options()).report().method, Method::cholesky);
+
+    Matrix<T> skew = rounded<T>(symmetric);
+    skew(n - 1, 0) = std::nextafter(skew(n - 1, 0), T(2));
+    EXPECT_EQ(Factorization<T>(skew.view(), options()).report().method, Method::lu);
+    Matrix<T> flat = rounded<T>(symmetric);
+    flat(n - 1, n - 1) = 0;
+    EXPECT_EQ(Factorization<T>(flat.view(), options()).report().method, Method::lu);
+  });
+}
+
+TEST_P(Cholesky, falls_back_to_lu_with_a_note_when_it_was_not_asked_for_by_name) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const auto solved = solve_random(positive_definite_up_to<T>(150, 70), 3, options());
+    expect_solved(solved);
+    EXPECT_EQ(solved.report.method, Method::lu);
+    EXPECT_NE(notes_of(solved.report).find("LU was used instead of Cholesky"), std::string::npos);
+  });
+}
+
+TEST_P(Cholesky, never_reads_the_upper_triangle) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (const auto& [n, nb] :
+         std::vector<std::pair<std::int64_t, std::int64_t>>{{20, 7}, {130, 32}, {350, 0}, {350, 160}})
+      for (const std::int64_t nrhs : {1, 20}) {
+        SCOPED_TRACE(testing::Message() << "n = " << n << ", nb = " << nb << ", nrhs = " << nrhs);
+        const Matrix<T> A = rounded<T>(random_with_condition(n, 10, true));
+        const Matrix<T> lower_only =
+            matrix_of<T>(n, n, [&](auto i, auto j) { return i >= j ? A(i, j) : std::numeric_limits<T>::quiet_NaN(); });
+        const Matrix<T> B = right_hand_sides<T>(A.view(), nrhs);
+        Options unchecked = cholesky(nb);
+        unchecked.check = false;
+        const auto solved = solve_for(lower_only, B, unchecked);
+        EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+        EXPECT_LT(hpl_residual<T>(A.view(), B.view(), solved.X.view()), hpl_threshold);
+      }
+  });
+}
+
+TEST_P(Cholesky, of_a_matrix_that_is_not_symmetric_is_found_inaccurate) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    // With the largest scale ‖A‖∞ overflows, which must not make the backward error look like zero.
+    for (const T scale : {T(1), std::numeric_limits<T>::max() / 8}) {
+      const auto A = matrix_of<T>(50, 50, [=](auto i, auto j) { return i == j || (i == 3 && j > i) ? scale : T(0); });
+      EXPECT_EQ(solve_random(A, 2, cholesky()).report.outcome.kind, Outcome::inaccurate) << "scale " << scale;
+    }
+  });
+}
+
+TEST_P(Cholesky, gives_the_same_bits_again_with_every_backend) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const Matrix<T> A = rounded<T>(random_with_condition(400, 100, true)), B = random_matrix<T>(400, 20);
+    for (const std::string& name : runnable_backends(options().device)) {
+      SCOPED_TRACE(name);
+      Options o = cholesky();
+      o.gemm = name;
+      const auto solved = solve_for(A, B, o);
+      expect_solved(solved);
+      EXPECT_TRUE(same_bits(solved.X, solve_for(A, B, o).X));
+    }
+  });
+}
+
+LASOLVE_ON_ALL_TARGETS(Cholesky);
+
+/// What is only seen from inside: the factor itself, on the CPU.
+template <class T>
+class CholeskyFactor : public testing::Test {};
+using Elements = testing::Types<double, float>;
+TYPED_TEST_SUITE(CholeskyFactor, Elements);
+
+TYPED_TEST(CholeskyFactor, has_a_small_residual) {
+  using T = TypeParam;
+  Queue<Cpu> q(3);
+  for (const MatrixType& type : positive_definite_types)
+    for (const auto& [n, nb] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+             {1, 1}, {3, 7}, {16, 7}, {32, 32}, {33, 32}, {67, 32}, {129, 64}, {257, 160}}) {
+      SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb);
+      const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
+      Factors<T, Cpu> factors(q, A.view(), Method::cholesky);
+      EXPECT_TRUE(factors.factor(q, *gemm_backends<Cpu>()[0], nb).ok());
+      EXPECT_LT((cholesky_residual<T>(A.view(), factors.values())), 30);
+    }
+}
+
+}  // namespace
+}  // namespace lasolve::test

@@ -1,0 +1,218 @@
+// P A = L U and what is solved with it, on the CPU and on CUDA.
+#include "solvers/cpu/norms.hpp"
+#include "solvers/cpu/panel.hpp"
+#include "solvers/cpu/rows.hpp"
+#include "solvers/cpu/triangle.hpp"
+#include "solvers/cpu/tuning.hpp"
+//
+#include "core/choose.hpp"
+#include "places.hpp"
+#include "solvers/factors.hpp"
+#include "systems.hpp"
+
+namespace lasolve::test {
+namespace {
+
+constexpr std::int64_t block_sizes[] = {1, 7, 32, 64, 160, 0};
+constexpr std::int64_t numbers_of_right_hand_sides[] = {1, 2, 15, 16, 40};
+constexpr Op ops[] = {Op::none, Op::transpose};
+
+std::vector<std::int64_t> sizes_around(std::int64_t nb) {
+  if (nb == 0) nb = 64;
+  std::vector<std::int64_t> sizes = {1, 2, 3, 5, 10, 16, nb - 1, nb, nb + 1, 2 * nb + 3, 257};
+  std::erase(sizes, 0);
+  return sizes;
+}
+
+class Lu : public OnTarget {
+ protected:
+  Options lu(std::int64_t block_size = 0) const {
+    Options o = options(block_size);
+    o.factorization = Method::lu;
+    return o;
+  }
+};
+
+TEST_P(Lu, solves_sizes_around_the_block_size) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    std::size_t turn = 0;
+    for (std::int64_t nb : block_sizes)
+      for (std::int64_t n : sizes_around(nb)) {
+        const std::int64_t nrhs = numbers_of_right_hand_sides[turn % 5];
+        const Op op = ops[turn++ % 2];
+        SCOPED_TRACE(testing::Message() << "n = " << n << ", nb = " << nb << ", nrhs = " << nrhs << ", op " << int(op));
+        const auto solved = solve_random(random_matrix<T>(n, n, turn), nrhs, lu(nb), op);
+        expect_solved(solved);
+        EXPECT_EQ(solved.report.method, Method::lu);
+        EXPECT_TRUE(nb == 0 ? solved.report.block_size > 0 : solved.report.block_size == nb);
+      }
+  });
+}
+
+TEST_P(Lu, solves_for_any_number_of_right_hand_sides) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const Matrix<T> A = random_matrix<T>(150, 150);
+    for (std::int64_t nrhs : numbers_of_right_hand_sides)
+      for (Op op : ops) {
+        SCOPED_TRACE(testing::Message() << "nrhs = " << nrhs << ", op " << int(op));
+        expect_solved(solve_random(A, nrhs, lu(), op));
+      }
+  });
+}
+
+TEST_P(Lu, solves_or_finds_the_zero_pivot_of_each_matrix_type) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (const MatrixType& type : general_types)
+      for (std::int64_t n : {1, 2, 10, 33, 130}) {
+        SCOPED_TRACE(testing::Message() << type.name << ", n = " << n);
+        const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
+        const auto solved = solve_random(A, 3, lu(32));
+        if (type.zero_column)
+          expect_outcome(solved.report.outcome, Outcome::singular, type.zero_column(n));
+        else
+          expect_solved(solved);
+      }
+  });
+}
+
+TEST_P(Lu, reports_the_first_zero_pivot_wherever_it_is) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const std::int64_t n = 140;
+    for (std::int64_t nb : {7, 32, 0})
+      for (std::int64_t first : {0, 1, 6, 7, 8, 31, 32, 33, 63, 64, 65, 127, 128, 139})
+        for (std::int64_t count : {1, 2}) {
+          if (first + count > n) continue;
+          SCOPED_TRACE(testing::Message() << "nb = " << nb << ", column " << first << ", " << count << " of them");
+          const Matrix<T> A = rounded<T>(with_zero_columns(random_matrix(n, n), first, count));
+          expect_outcome(Factorization<T>(A.view(), lu(nb)).report().outcome, Outcome::singular, first);
+        }
+    const Matrix<T> ones = matrix_of<T>(40, 40, [](auto, auto) { return 1; });  // rank 1, eliminated exactly
+    expect_outcome(Factorization<T>(ones.view(), lu(16)).report().outcome, Outcome::singular, 1);
+    const Matrix<T> nothing = matrix_of<T>(40, 40, [](auto, auto) { return 0; });
+    expect_outcome(Factorization<T>(nothing.view(), lu(16)).report().outcome, Outcome::singular, 0);
+  });
+}
+
+TEST_P(Lu, tells_the_truth_about_growth) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (std::int64_t n : {10, 23, 60, 150}) {
+      SCOPED_TRACE(n);
+      const Matrix<T> A = rounded<T>(wilkinson(n));
+      const auto solved = solve_for(A, random_matrix<T>(n, 2), lu(16));
+      EXPECT_EQ(solved.report.outcome.kind, solved.hpl < hpl_threshold ? Outcome::solved : Outcome::inaccurate);
+    }
+    EXPECT_FALSE(solve_for(rounded<T>(wilkinson(150)), random_matrix<T>(150, 2), lu(16)).report.outcome.ok());
+  });
+}
+
+TEST_P(Lu, solves_named_matrices) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    expect_solved(solve_random(rounded<T>(hilbert(12)), 2, lu()));
+    expect_solved(solve_random(rounded<T>(hadamard(128)), 2, lu(32)));
+  });
+}
+
+TEST_P(Lu, of_nothing_is_nothing) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (const auto& [n, nrhs] : std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 0}, {0, 3}, {5, 0}, {130, 0}}) {
+      SCOPED_TRACE(testing::Message() << "n = " << n << ", nrhs = " << nrhs);
+      expect_solved(solve_random(random_matrix<T>(n, n), nrhs, lu(32)));
+    }
+  });
+}
+
+TEST_P(Lu, never_hides_a_nan) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const T nan = std::numeric_limits<T>::quiet_NaN();
+    Options unchecked = lu(16);
+    unchecked.check = false;
+    for (std::int64_t at : {0, 8, 15, 16, 40, 69}) {
+      SCOPED_TRACE(at);
+      Matrix<T> A = random_matrix<T>(70, 70);
+      A(at, at) = nan;
+      const auto solved = solve_random(A, 2, unchecked);
+      EXPECT_TRUE(!solved.report.outcome.ok() || std::isnan(infinity_norm(solved.X)));
+      for (std::int64_t column : {0, 1, 2}) {
+        Matrix<T> B = random_matrix<T>(70, 3);
+        B(at, column) = nan;
+        EXPECT_FALSE(solve_for(random_matrix<T>(70, 70), B, lu(16)).report.outcome.ok()) << "NaN in b " << column;
+      }
+    }
+  });
+}
+
+TEST_P(Lu, gives_the_same_bits_again_with_every_backend) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const Matrix<T> A = random_matrix<T>(300, 300), B = random_matrix<T>(300, 20);
+    for (const std::string& name : runnable_backends(options().device)) {
+      SCOPED_TRACE(name);
+      Options o = lu();
+      o.gemm = name;
+      const auto solved = solve_for(A, B, o);
+      expect_solved(solved);
+      EXPECT_EQ(solved.report.gemm, name);
+      EXPECT_TRUE(same_bits(solved.X, solve_for(A, B, o).X));
+    }
+  });
+}
+
+LASOLVE_ON_ALL_TARGETS(Lu);
+
+/// What is only seen from inside: the factors themselves, on the CPU.
+template <class T>
+class LuFactors : public testing::Test {
+ protected:
+  Factors<T, Cpu> factored(const Matrix<T>& A, std::int64_t nb) {
+    Factors<T, Cpu> factors(q, A.view(), Method::lu);
+    outcome = factors.factor(q, *gemm_backends<Cpu>()[0], nb);
+    return factors;
+  }
+  Queue<Cpu> q{3};
+  Outcome outcome;
+};
+using Elements = testing::Types<double, float>;
+TYPED_TEST_SUITE(LuFactors, Elements);
+
+TYPED_TEST(LuFactors, have_a_small_residual_and_no_multiplier_above_one) {
+  using T = TypeParam;
+  for (const MatrixType& type : general_types)
+    for (const auto& [n, nb] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+             {1, 1}, {3, 7}, {16, 7}, {31, 32}, {32, 32}, {33, 32}, {67, 32}, {129, 64}, {257, 160}}) {
+      SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb);
+      const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
+      Factors<T, Cpu> factors = this->factored(A, nb);
+      const auto LU = factors.values();
+      const auto p = factors.pivots().p;
+      for (std::int64_t j = 0; j < n; ++j) {
+        ASSERT_TRUE(j <= p(j, 0) && p(j, 0) < n) << "pivot " << j << " is row " << p(j, 0);
+        for (std::int64_t i = j + 1; i < n && LU(j, j) != 0; ++i) ASSERT_LE(std::abs(LU(i, j)), 1) << i << ", " << j;
+      }
+      EXPECT_TRUE(type.zero_column || lu_residual<T>(A.view(), LU, p) < 30) << lu_residual<T>(A.view(), LU, p);
+    }
+}
+
+TYPED_TEST(LuFactors, are_exact_where_elimination_is_and_the_first_of_equals_is_the_pivot) {
+  using T = TypeParam;
+  for (const Matrix<double>& exact : {hadamard(64), wilkinson(20)})
+    for (std::int64_t nb : {1, 7, 16, 64}) {
+      SCOPED_TRACE(testing::Message() << "n = " << exact.rows() << ", nb = " << nb);
+      Factors<T, Cpu> factors = this->factored(rounded<T>(exact), nb);
+      const auto reference = reference_lu(rounded<long double>(exact));
+      EXPECT_TRUE(same_bits(rounded<T>(factors.values()), rounded<T>(reference.values)));
+      const auto p = factors.pivots().p;
+      EXPECT_EQ((std::vector<std::int64_t>(p.data(), p.data() + p.rows())), reference.pivots);
+      EXPECT_TRUE(this->outcome.ok());
+    }
+}
+
+}  // namespace
+}  // namespace lasolve::test

@@ -1,0 +1,291 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "io_files.hpp"
+
+namespace lasolve::io {
+namespace {
+
+const std::string array = "%%MatrixMarket matrix array real general\n";
+const std::string coordinate = "%%MatrixMarket matrix coordinate real general\n";
+std::string banner(const std::string& rest) { return "%%MatrixMarket matrix " + rest + "\n"; }
+
+Rows read(std::string_view content, const ReadOptions& options = {}) {
+  return rows_of(read_matrix(file_with(content), options).matrix);
+}
+
+TEST(MatrixMarket, ReadsEveryKind) {
+  const struct {
+    std::string content;
+    Rows rows;
+  } cases[] = {
+      {array + "2 3\n1\n2\n3\n4\n5\n6\n", {{1, 3, 5}, {2, 4, 6}}},
+      {banner("array integer general") + "2 1\n-1\n+2\n", {{-1}, {2}}},
+      {banner("array real symmetric") + "3 3\n1\n2\n3\n4\n5\n6\n", {{1, 2, 3}, {2, 4, 5}, {3, 5, 6}}},
+      {banner("array real skew-symmetric") + "3 3\n1\n2\n3\n", {{0, -1, -2}, {1, 0, -3}, {2, 3, 0}}},
+      {coordinate + "2 3 2\n1 1 1.5\n2 3 -2\n", {{1.5, 0, 0}, {0, 0, -2}}},
+      {banner("coordinate integer general") + "2 2 1\n2 1 7\n", {{0, 0}, {7, 0}}},
+      {banner("coordinate pattern general") + "2 2 2\n1 2\n2 1\n", {{0, 1}, {1, 0}}},
+      {banner("coordinate pattern symmetric") + "2 2 2\n1 1\n2 1\n", {{1, 1}, {1, 0}}},
+      {banner("coordinate real symmetric") + "2 2 2\n2 1 3\n2 2 4\n", {{0, 3}, {3, 4}}},
+      {banner("coordinate real skew-symmetric") + "2 2 1\n2 1 3\n", {{0, -3}, {3, 0}}},
+      {array + "0 0\n", {}},
+      {coordinate + "1 2 0\n", {{0, 0}}},
+  };
+  for (const auto& c : cases) EXPECT_EQ(read(c.content), c.rows) << c.content;
+}
+
+TEST(MatrixMarket, ReadsEveryWayOfWriting) {
+  const Rows expected = {{1, 3}, {2, 4}};
+  const std::string contents[] = {
+      "%%matrixmarket MATRIX Array REAL General\n2 2\n1\n2\n3\n4\n",
+      "\xEF\xBB\xBF" + array + "2 2\n1\n2\n3\n4\n",
+      "%%MatrixMarket  matrix\tarray real general  \r\n% comment\r\n\r\n  2\t2 \r\n1\r\n2\r\n3\r\n4\r\n",
+      array + "%\n  % indented\n\n2 2\n\n1\n% 9 9\n\n2 3\n  %\n%4\n4\n% end\n\n%",
+      array + "2 2\n1 2 3 4",
+      array + "2 2\n+1.0\n2.\n.3E+1\n40.0D-01",
+      array + "2 2\n1\n2\n3" + std::string(3000, ' ') + "4",
+      coordinate + "% c\n2 2 4\n% c\n\n2 2 4\n\t1 1 1 \n%\n 2\t1\t2\r\n1 2 3",
+  };
+  for (const std::string& content : contents) EXPECT_EQ(read(content), expected) << content;
+}
+
+TEST(MatrixMarket, SaysWhereAFileIsWrong) {
+  const std::string a22 = array + "2 2\n", c22 = coordinate + "2 2 2\n";
+  const struct {
+    std::string content, place, message;
+  } cases[] = {
+      // banner
+      {"1 2\n3 4\n", "1:1",
+       R"(expected the banner %%MatrixMarket matrix array|coordinate ..., or a .npy file, found "1")"},
+      {"%MatrixMarket matrix array real general\n", "1:1", R"(, found "%MatrixMarket")"},
+      {"%%MatrixMarkt matrix array real general\n", "1:1", R"(, found "%%MatrixMarkt")"},
+      {"\n" + a22, "1:1", "found the end of the line"},
+      {"%%MatrixMarket\n", "1:15", "expected matrix, found the end of the line"},
+      {"%%MatrixMarket", "1:15", "expected matrix, found the end of the file"},
+      {"%%MatrixMarket vector array real general\n", "1:16",
+       R"(expected matrix, found "vector": vector is not supported)"},
+      {"%%MatrixMarket graph array real general\n", "1:16", R"(expected matrix, found "graph")"},
+      {banner("dense real general"), "1:23", R"(expected array or coordinate, found "dense")"},
+      {banner("array Complex general"), "1:29",
+       R"(expected real, integer or pattern, found "Complex": complex is not supported)"},
+      {banner("array double general"), "1:29", R"(expected real, integer or pattern, found "double")"},
+      {banner("array pattern general"), "1:29",
+       R"(expected real or integer, found "pattern": only a coordinate file can be a pattern)"},
+      {banner("array real hermitian"), "1:34",
+       R"(expected general, symmetric or skew-symmetric, found "hermitian": hermitian is not supported)"},
+      {banner("array real"), "1:33", "expected general, symmetric or skew-symmetric, found the end of the line"},
+      {banner("coordinate pattern skew-symmetric"), "1:42",
+       R"(expected general or symmetric, found "skew-symmetric": a pattern has no signs)"},
+      {banner("array real general 3"), "1:42", R"(expected the end of the line, found "3")"},
+      // sizes
+      {array, "2:1", "expected a number of rows, found the end of the file"},
+      {array + "2\n1\n2\n", "2:2", "expected a number of columns, found the end of the line"},
+      {array + "2 2 4\n", "2:5", R"(expected the end of the line, found "4")"},
+      {array + "-2 2\n", "2:1", R"(expected a number of rows, found "-2")"},
+      {array + "2 2.0\n", "2:3", R"(expected a number of columns, found "2.0")"},
+      {array + "1000000000000000000 1\n", "2:1",
+       R"(expected a number of rows from 0 to 999999999999999999, found "1000000000000000000")"},
+      {array + "2000000000 2000000000\n1\n", "2:1",
+       "expected a matrix of less than 2^63 bytes, found 2000000000 x 2000000000"},
+      {array + "100000000 1000000000\n1\n", "2:1",
+       "a dense 100000000 x 1000000000 matrix takes 800000000000000000 bytes of memory, and "},
+      {array + "10000 10000\n1\n% 9\n2\n", "6:1", "expected 100000000 values, found the end of the file after 2"},
+      {coordinate + "2 2\n1 1 1\n", "2:4", "expected a number of entries, found the end of the line"},
+      {coordinate + "2 2 1 1\n1 1 1\n", "2:7", R"(expected the end of the line, found "1")"},
+      {coordinate + "2 2 999999999\n1 1 1\n%\n2 2 2\n", "6:1",
+       "expected 999999999 entries, found the end of the file after 2"},
+      {banner("array real symmetric") + "2 3\n", "2:3",
+       "expected 2 columns, as a symmetric matrix has as many as rows, found 3"},
+      {banner("coordinate real skew-symmetric") + "3 2 0\n", "2:3", "expected 3 columns"},
+      // how many values
+      {a22 + "1.25\n2.25\n3.25\n", "6:1", "expected 4 values, found the end of the file after 3"},
+      {a22 + "1.25 2.25 3.25", "3:15", "expected 4 values, found the end of the file after 3"},
+      {a22 + "1\n2\n3\n4\n% c\n 5\n", "8:2", R"(expected the end of the file after 4 values, found "5")"},
+      {a22 + "1 2 3 4 5\n", "3:9", R"(expected the end of the file after 4 values, found "5")"},
+      {array + "1 1\n7\n8\n", "4:1", R"(expected the end of the file after 1 value, found "8")"},
+      {banner("array real skew-symmetric") + "2 2\n1\n2\n", "4:1", R"(after 1 value, found "2")"},
+      {c22 + "1 1 1.0\n     \n", "5:1", "expected 2 entries, found the end of the file after 1"},
+      {c22 + "1 1 1\n1 2 1\n2 2 1\n", "5:1", R"(expected the end of the file after 2 entries, found "2")"},
+      // values
+      {a22 + "1\n1,5\n3\n4\n", "4:1", R"(found "1,5"; a comma is neither a decimal mark nor)"},
+      {a22 + "1\n2\n3\nNaN\n", "6:1", R"(expected a finite number, found "NaN")"},
+      {a22 + "1\n2 -Inf\n3\n", "4:3", R"(expected a finite number, found "-Inf")"},
+      {a22 + "1\n2\n3\n1e999\n", "6:1", R"(expected a number in the range of a double, found "1e999")"},
+      {a22 + "1\n0x1p3\n3\n4\n", "4:1", "hexadecimal is not supported"},
+      {a22 + "1\n\t1.0+100\n3\n4\n", "4:2", "an exponent needs its letter"},
+      {a22 + "1\n1.0abc\n3\n4\n", "4:1", R"(expected a number, found "1.0abc")"},
+      {a22 + "1\n2 % two\n3\n4\n", "4:3", R"(expected a number, found "%")"},
+      {a22 + "1\n2\n3\n4 % four\n", "6:3", R"(found "%")"},
+      {a22 + "1\n2" + std::string(1, '\0') + "\n3\n4\n", "4:2", R"(expected a number, found "\x00")"},
+      {a22 + "1\n2\n3\n4" + std::string(1, '\0') + "\n", "6:2", R"(after 4 values, found "\x00")"},
+      {a22 + "1\n2\x01\n3\n4\n", "4:1", R"(expected a number, found "2\x01")"},
+      {a22 + "1\f2\n3\n4\n5\n", "3:1", R"(found "1\x0C2")"},
+      {banner("array integer general") + "2 1\n1\n1.5\n", "4:1",
+       R"(expected an integer, as the banner says, found "1.5")"},
+      {banner("array integer general") + "1 1\n9007199254740993\n", "3:1",
+       "expected an integer that a double holds exactly"},
+      // entries
+      {c22 + "0 1 1\n1 2 1\n", "3:1", R"(expected a row index from 1 to 2, found "0")"},
+      {c22 + "1 3 1\n1 2 1\n", "3:3", R"(expected a column index from 1 to 2, found "3")"},
+      {c22 + "1 -1 1\n1 2 1\n", "3:3", R"(expected a column index, found "-1")"},
+      {c22 + "1.0 1 1\n1 2 1\n", "3:1", R"(expected a row index, found "1.0")"},
+      {c22 + "1 99999999999999999999 1\n1 2 1\n", "3:3", "expected a column index from 1 to 2"},
+      {c22 + "1 2\n1 2 1\n 1 ", "3:4", "expected a number, found the end of the line"},
+      {c22 + "1\n1 2 1\n 1 1 ", "3:2", "expected a column index, found the end of the line"},
+      {c22 + "1 1 1\n1 2 1 9\n", "4:7", R"(expected the end of the line after an entry, found "9")"},
+      {c22 + "1 1 1\n1 2 1,5\n", "4:5", "a comma is neither a decimal mark nor"},
+      {c22 + "1 1 1" + std::string(1, '\0') + "\n1 2 1\n", "3:6", R"(found "\x00")"},
+      {c22 + "1 1 1e308\n1 1 1e308\n", "4:1", "expected entries whose sum is in the range of a double"},
+      {banner("coordinate pattern general") + "2 2 2\n1 1\n2 2 1.0\n", "4:5",
+       R"(expected the end of the line after an entry, found "1.0")"},
+      {banner("coordinate real symmetric") + "2 2 2\n2 1 1.0\n1 2 1.0\n", "4:3",
+       "expected a column up to 1, as a symmetric file stores the lower triangle only, found 2"},
+      {banner("coordinate real skew-symmetric") + "2 2 1\n2 2 1.0\n", "3:3",
+       "expected a column below 2, as the diagonal of a skew-symmetric matrix is zero, found 2"},
+  };
+  for (const auto& c : cases) {
+    const std::string error = error_of(c.content);
+    EXPECT_TRUE(error.starts_with("test.mtx:" + c.place + ": error: ")) << c.content << "\n-> " << error;
+    EXPECT_NE(error.find(c.message), error.npos) << c.content << "\n-> " << error << "\nexpected " << c.message;
+  }
+}
+
+TEST(MatrixMarket, ShowsTheLineAndACaret) {
+  EXPECT_EQ(error_of(array + "2 2\n1\n \t2.5 3x7 \x01\r\n4\n"),
+            "test.mtx:4:7: error: expected a number, found \"3x7\"\n"
+            "  2.5 3x7 \\x01\n"
+            "      ^");
+  const std::string error = error_of(array + "1 1\n" + std::string(200, ' ') + "x" + std::string(200, ' ') + "y\n");
+  EXPECT_EQ(error, "test.mtx:3:201: error: expected a number, found \"x\"\n..." + std::string(60, ' ') + "x" +
+                       std::string(39, ' ') + "...\n" + std::string(63, ' ') + "^");
+}
+
+TEST(MatrixMarket, ReadsNonfiniteWhereAllowed) {
+  const Rows rows = read(array + "2 2\n1\nnan\n-inf\nInfinity\n", {.allow_nonfinite = true});
+  EXPECT_TRUE(std::isnan(rows[1][0]));
+  EXPECT_EQ(rows[0][1], -INFINITY);
+  EXPECT_EQ(rows[1][1], INFINITY);
+  EXPECT_NE(error_of(banner("array integer general") + "1 1\nnan\n", {.allow_nonfinite = true}), "");
+}
+
+TEST(MatrixMarket, KeepsTheSignOfZero) {
+  EXPECT_TRUE(std::signbit(read(array + "1 1\n-0.0\n")[0][0]));
+  EXPECT_TRUE(std::signbit(read(coordinate + "1 1 1\n1 1 -0.0\n")[0][0]));
+}
+
+TEST(MatrixMarket, AddsUpRepeatedEntriesAndSaysSo) {
+  const MatrixFile file = read_matrix(file_with(coordinate + "2 2 4\n1 1 1\n1 1 2\n2 1 5\n1 1 4\n"));
+  EXPECT_EQ(rows_of(file.matrix), (Rows{{7, 0}, {5, 0}}));
+  EXPECT_EQ(file.notes, std::vector<std::string>{test_folder() +
+                                                 "test.mtx:4:1: note: 2 entries repeat an earlier one and were added "
+                                                 "to it; the first is here"});
+  EXPECT_FALSE(file.symmetric);
+  EXPECT_TRUE(read_matrix(file_with(banner("coordinate real symmetric") + "1 1 1\n1 1 1\n")).symmetric);
+}
+
+/// A random array file in which numbers have many forms, some lines have several, and n is large enough for threads.
+std::string large_array(const std::string& symmetry, std::int64_t n) {
+  std::mt19937_64 random(1);
+  std::string content = banner("array real " + symmetry) + fmt::format("{} {}\n", n, n);
+  const std::int64_t count = symmetry == "general"     ? n * n
+                             : symmetry == "symmetric" ? n * (n + 1) / 2
+                                                       : n * (n - 1) / 2;
+  for (std::int64_t k = 0; k < count; ++k)
+    content += fmt::format("{:.{}g}{}", std::ldexp(double(random()), -40 - int(random() % 40)), 1 + random() % 17,
+                           random() % 8 ? "\n" : " ");
+  return content;
+}
+
+TEST(MatrixMarket, IsTheSameOnAnyNumberOfThreads) {
+  for (const std::string symmetry : {"general", "symmetric", "skew-symmetric"}) {
+    const std::string path = file_with(large_array(symmetry, 301));
+    const Rows expected = rows_of(read_matrix(path, {.threads = 1}).matrix);
+    for (int threads : {2, 3, 8})
+      EXPECT_EQ(rows_of(read_matrix(path, {.threads = threads}).matrix), expected) << symmetry;
+  }
+}
+
+TEST(MatrixMarket, FindsTheSameErrorOnAnyNumberOfThreads) {
+  const std::string good = large_array("general", 201);
+  const std::size_t inside = good.find('\n', good.size() * 3 / 4) + 1;
+  std::vector<std::string> contents = {good + "5", good + std::string(1, '\0'), good.substr(0, inside)};
+  for (const std::string bad : {"x\n", "nan\n", "1,5 ", "% comment\n", "7\n"}) {
+    contents.push_back(good);
+    contents.back().insert(inside, bad);
+  }
+  contents.push_back(good);
+  contents.back()[inside - 1] = '\0';
+  for (const std::string& content : contents)
+    for (int threads : {2, 3}) EXPECT_EQ(error_of(content, {.threads = threads}), error_of(content));
+}
+
+std::string compressed(std::string_view plain) {
+  std::string packed(plain.size() + 1000, '\0');
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
+  stream.avail_in = uInt(plain.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = uInt(packed.size());
+  deflate(&stream, Z_FINISH);
+  packed.resize(packed.size() - stream.avail_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+TEST(Gzip, IsKnownByItsContent) {
+  EXPECT_EQ(read(compressed(array + "2 1\n1\n2\n")), (Rows{{1}, {2}}));
+  EXPECT_EQ(read(compressed(array + "2 1\n1") + compressed("7\n2\n")), (Rows{{17}, {2}})) << "several members";
+  const std::string large = large_array("general", 301);
+  EXPECT_EQ(read(compressed(large)), read(large)) << "several buffers";
+  EXPECT_NE(error_of(compressed(array + "1 1\nx\n")).find("test.mtx:3:1: error: expected a number"), std::string::npos);
+}
+
+TEST(Gzip, IsRefusedWhenDamaged) {
+  const std::string packed = compressed(large_array("general", 20));
+  for (const std::size_t size : {std::size_t(2), std::size_t(9), packed.size() / 2, packed.size() - 1})
+    EXPECT_EQ(error_of(packed.substr(0, size)),
+              fmt::format("test.mtx: byte {}: error: expected more gzip data, found the end of the file", size));
+  std::string wrong_sum = packed;
+  wrong_sum[packed.size() - 6] ^= 1;
+  EXPECT_NE(error_of(wrong_sum).find("error: expected gzip data, found damage (incorrect data check)"),
+            std::string::npos);
+  EXPECT_NE(error_of(packed + "junk").find("error: expected gzip data, found damage (incorrect header check)"),
+            std::string::npos);
+}
+
+TEST(InputFile, SaysWhyItCannotBeRead) {
+  const auto error = [](const std::string& path) {
+    try {
+      read_matrix(path);
+      return std::string();
+    } catch (const InputError& e) {
+      return std::string(e.what());
+    }
+  };
+  EXPECT_EQ(error("/no/such.mtx"), "/no/such.mtx: error: cannot open: No such file or directory");
+  EXPECT_EQ(error("/tmp"), "/tmp: error: expected a file, found a directory");
+  EXPECT_EQ(error_of(""), "test.mtx: error: expected a matrix, found an empty file");
+  EXPECT_EQ(error_of("\xEF\xBB\xBF"), "test.mtx: error: expected a matrix, found an empty file");
+  EXPECT_NE(error_of("\xFF\xFE%\0%\0"), "");
+}
+
+TEST(InputFile, MayEndAtTheEndOfAPage) {
+  for (const std::size_t size : {4095u, 4096u, 4097u, 8192u}) {
+    std::string content = array + "1 1\n";
+    content += std::string(size - content.size() - 1, ' ') + "7";
+    EXPECT_EQ(read(content), (Rows{{7}})) << size;
+    content = array + "1 1\n";
+    content += std::string(size - content.size(), '7');
+    EXPECT_TRUE(error_of(content).find("in the range of a double") != std::string::npos) << size;
+  }
+}
+
+}  // namespace
+}  // namespace lasolve::io

@@ -1,0 +1,174 @@
+// Factors coarser than A, refined to its accuracy: when that works, when it stalls, and what is said about it.
+#include "places.hpp"
+#include "systems.hpp"
+
+namespace lasolve::test {
+namespace {
+
+using Refinement = OnTarget;
+
+/// fp32 factors of an fp64 matrix.
+class CoarseFactors : public OnTarget {
+ protected:
+  Options coarse(Refine refine = Refine::automatic, Method method = Method::lu) const {
+    Options o = options(32);
+    o.factorization = method;
+    o.precision = Precision::fp32;
+    o.refine = refine;
+    return o;
+  }
+};
+
+TEST_P(CoarseFactors, are_refined_to_fp64) {
+  for (double kappa : {1e1, 1e3, 1e5})
+    for (Method method : {Method::lu, Method::cholesky})
+      for (Op op : {Op::none, Op::transpose})
+        for (std::int64_t nrhs : {1, 20}) {
+          SCOPED_TRACE(testing::Message()
+                       << "κ = " << kappa << ", method " << int(method) << ", op " << int(op) << ", nrhs = " << nrhs);
+          const Matrix<double> A = random_with_condition(200, kappa, method == Method::cholesky);
+          const auto solved = solve_random(A, nrhs, coarse(Refine::automatic, method), op);
+          expect_solved(solved);
+          EXPECT_EQ(solved.report.precision, Precision::fp32);
+          EXPECT_EQ(solved.report.refine, Refine::classical);
+          EXPECT_EQ(solved.report.method, method);
+          EXPECT_GT(solved.report.refine_iterations, 0);
+          EXPECT_EQ(notes_of(solved.report), "");
+        }
+}
+
+struct Stubborn {
+  const char* name;
+  Matrix<double> (*make)();
+  const char* note;
+};
+const Stubborn too_hard_for_fp32[] = {
+    {"condition", [] { return random_with_condition(200, 1e12); }, "stalled"},
+    {"overflow", [] { return scaled(1e200, random_with_condition(60, 10)); }, ""},
+    {"underflow", [] { return scaled(1e-200, random_with_condition(60, 10)); }, "in fp32"},
+    {"one large entry",
+     [] {
+       Matrix<double> A = random_with_condition(60, 10);
+       A(30, 40) = 1e100;
+       return A;
+     },
+     ""},
+};
+
+TEST_P(CoarseFactors, that_cannot_be_refined_are_replaced_with_a_note) {
+  for (const Stubborn& matrix : too_hard_for_fp32)
+    for (std::int64_t nrhs : {1, 3}) {
+      SCOPED_TRACE(testing::Message() << matrix.name << ", nrhs = " << nrhs);
+      const auto solved = solve_random(matrix.make(), nrhs, coarse());
+      expect_solved(solved);
+      EXPECT_EQ(solved.report.precision, Precision::fp64);
+      EXPECT_NE(notes_of(solved.report).find("fp64 factors were used instead"), std::string::npos);
+      EXPECT_NE(notes_of(solved.report).find(matrix.note), std::string::npos) << notes_of(solved.report);
+    }
+}
+
+TEST_P(CoarseFactors, once_replaced_stay_so_for_the_next_right_hand_sides) {
+  const Matrix<double> A = random_with_condition(120, 1e12), B = right_hand_sides<double>(A.view(), 2);
+  Matrix<double> X(120, 2);
+  Factorization<double> factors(A.view(), coarse());
+  EXPECT_EQ(factors.report().precision, Precision::fp32);
+  for (int solve = 0; solve < 2; ++solve) {
+    const Report report = factors.solve(B.view(), X.view());
+    EXPECT_TRUE(report.outcome.ok()) << report.outcome.message();
+    EXPECT_EQ(report.precision, Precision::fp64);
+    EXPECT_EQ(report.notes.size(), 1u) << notes_of(report);
+    EXPECT_LT(hpl_residual<double>(A.view(), B.view(), X.view()), hpl_threshold);
+  }
+}
+
+TEST_P(CoarseFactors, of_a_positive_definite_matrix_are_replaced_by_cholesky_in_fp64) {
+  const auto solved =
+      solve_random(random_with_condition(150, 1e12, true), 2, coarse(Refine::automatic, Method::cholesky));
+  expect_solved(solved);
+  EXPECT_EQ(solved.report.precision, Precision::fp64);
+  EXPECT_EQ(solved.report.method, Method::cholesky);
+}
+
+TEST_P(CoarseFactors, of_a_singular_matrix_are_singular) {
+  const auto solved = solve_random(with_zero_columns(random_matrix(70, 70), 33, 1), 2, coarse());
+  expect_outcome(solved.report.outcome, Outcome::singular, 33);
+}
+
+TEST_P(CoarseFactors, without_refinement_are_judged_as_fp32) {
+  const Matrix<double> A = random_with_condition(200, 100), B = right_hand_sides<double>(A.view(), 3);
+  const auto solved = solve_for(A, B, coarse(Refine::none), Op::none, unit_roundoff<float>);
+  expect_solved(solved);
+  EXPECT_GT(hpl_residual<double>(A.view(), B.view(), solved.X.view()), hpl_threshold);
+  EXPECT_EQ(solved.report.precision, Precision::fp32);
+  EXPECT_EQ(solved.report.refine, Refine::none);
+  EXPECT_EQ(solved.report.refine_iterations, 0);
+}
+
+TEST_P(Refinement, of_factors_as_fine_as_A_converges) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    Options o = options(32);
+    o.refine = Refine::classical;
+    for (double kappa : {10.0, limits<T>.moderate()})
+      for (Op op : {Op::none, Op::transpose}) {
+        SCOPED_TRACE(testing::Message() << "κ = " << kappa << ", op " << int(op));
+        const auto solved = solve_random(rounded<T>(random_with_condition(150, kappa)), 5, o, op);
+        expect_solved(solved);
+        EXPECT_EQ(solved.report.refine, Refine::classical);
+      }
+  });
+}
+
+TEST_P(Refinement, that_does_not_converge_says_so) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    Options o = options(16);
+    o.refine = Refine::classical;
+    // Growth 2¹⁹⁹ overflows in f32 and in f64 leaves no digit of the factors, so no update helps.
+    const auto solved = solve_for(rounded<T>(wilkinson(200)), random_matrix<T>(200, 3), o);
+    EXPECT_FALSE(solved.hpl < hpl_threshold);
+    EXPECT_EQ(solved.report.outcome.kind, Outcome::not_converged);
+    EXPECT_EQ(solved.report.outcome.at, solved.report.refine_iterations);
+  });
+}
+
+TEST_P(Refinement, never_hides_a_nan_in_a_right_hand_side) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (const bool check : {true, false})
+      for (const std::int64_t column : {0, 1, 2}) {
+        SCOPED_TRACE(testing::Message() << "column " << column << ", check " << check);
+        Options o = options();
+        o.refine = Refine::classical;
+        o.check = check;
+        Matrix<T> B = random_matrix<T>(40, 3);
+        B(7, column) = std::numeric_limits<T>::quiet_NaN();
+        EXPECT_FALSE(solve_for(rounded<T>(random_with_condition(40, 10)), B, o).report.outcome.ok());
+      }
+  });
+}
+
+TEST_P(Refinement, solves_for_a_right_hand_side_of_zeros) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    Options o = options();
+    o.refine = Refine::classical;
+    const Matrix<T> nothing = matrix_of<T>(40, 2, [](auto, auto) { return 0; });
+    const auto solved = solve_for(rounded<T>(random_with_condition(40, 10)), nothing, o);
+    expect_solved(solved);
+    EXPECT_EQ(infinity_norm(solved.X), 0);
+  });
+}
+
+TEST_P(CoarseFactors, are_the_finest_of_an_fp32_matrix) {
+  Options o = options();
+  o.precision = Precision::fp64;
+  EXPECT_THROW(solve_random(random_matrix<float>(5, 5), 1, o), std::invalid_argument);
+}
+
+LASOLVE_ON_ALL_TARGETS(Refinement);
+INSTANTIATE_TEST_SUITE_P(Cpu, CoarseFactors, testing::Values(Target{Device::cpu, false}), name_of_target);
+INSTANTIATE_TEST_SUITE_P(Cuda, CoarseFactors, testing::Values(Target{Device::cuda, false}), name_of_target);
+
+}  // namespace
+}  // namespace lasolve::test

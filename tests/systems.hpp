@@ -1,0 +1,74 @@
+// Systems with a known kind of matrix, solved and judged by the test itself.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "lasolve/lasolve.hpp"
+#include "matrices.hpp"
+
+namespace lasolve::test {
+
+inline constexpr double judged_by_report = 1;  ///< the report's residual is itself computed with roundings
+
+template <class T>
+struct Solved {
+  Matrix<T> X;
+  Report report;
+  double hpl;  ///< computed here, not from the report
+};
+
+/// B = op(A) X* for a random X*.
+template <class T>
+Matrix<T> right_hand_sides(Operand<T> A, std::int64_t nrhs, std::uint64_t seed = 11) {
+  const Matrix<T> X = random_matrix<T>(A.cols(), nrhs, seed),
+                  B = matrix_of<T>(A.rows(), nrhs, [](auto, auto) { return 0; });
+  return rounded<T>(product<T>(T(1), A, X.view(), T(0), B));
+}
+
+template <class T>
+Solved<T> solve_for(const Matrix<T>& A, const Matrix<T>& B, const Options& options, Op op = Op::none,
+                    double eps = unit_roundoff<T>) {
+  Matrix<T> X = matrix_of<T>(B.rows(), B.cols(), [](auto, auto) { return std::numeric_limits<T>::quiet_NaN(); });
+  Report report = solve(A.view(), B.view(), X.view(), options, op);
+  const double hpl = hpl_residual<T>({A.view(), op}, B.view(), X.view(), eps);
+  return {std::move(X), std::move(report), hpl};
+}
+
+template <class T>
+Solved<T> solve_random(const Matrix<T>& A, std::int64_t nrhs, const Options& options, Op op = Op::none) {
+  return solve_for(A, right_hand_sides<T>({A.view(), op}, nrhs), options, op);
+}
+
+/// It was solved, to HPL's accuracy, and the report says so.
+template <class T>
+void expect_solved(const Solved<T>& solved) {
+  EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+  EXPECT_LT(solved.hpl, hpl_threshold);
+  EXPECT_EQ(solved.report.n, solved.X.rows());
+  EXPECT_EQ(solved.report.nrhs, solved.X.cols());
+  ASSERT_TRUE(solved.report.hpl_residual.has_value());
+  EXPECT_NEAR(*solved.report.hpl_residual, solved.hpl, judged_by_report);
+}
+
+/// Outcome kind, and where.
+inline void expect_outcome(const Outcome& outcome, Outcome::Kind kind, std::int64_t at) {
+  EXPECT_EQ(outcome.kind, kind) << outcome.message();
+  EXPECT_EQ(outcome.at, at) << outcome.message();
+}
+
+template <class T>
+bool same_bits(const Matrix<T>& A, const Matrix<T>& B) {
+  for (std::int64_t j = 0; j < A.cols(); ++j)
+    if (std::memcmp(&A(0, j), &B(0, j), std::size_t(A.rows()) * sizeof(T)) != 0) return false;
+  return A.rows() == B.rows() && A.cols() == B.cols();
+}
+
+inline std::string notes_of(const Report& report) {
+  std::string text;
+  for (const auto& note : report.notes) text += note + '\n';
+  return text;
+}
+
+}  // namespace lasolve::test
