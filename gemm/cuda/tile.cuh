@@ -1,0 +1,40 @@
+// What the plain kernels share: which tile of C a block owns, and how an element of op(X) is reached.
+#pragma once
+
+#include "core/cuda/check.hpp"
+#include "lasolve/gemm.hpp"
+
+namespace lasolve {
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// A grid of one block for each BM × BN tile of C. One-dimensional, because the other dimensions stop at 65535.
+template <class T>
+unsigned tiles_of(MatrixView<T, Cuda> C, std::int64_t BM, std::int64_t BN) {
+  return unsigned(ceil_div(C.rows(), BM) * ceil_div(C.cols(), BN));
+}
+
+/// First row and column of this block's tile.
+struct TileOrigin {
+  std::int64_t i, j;
+};
+template <class T>
+__device__ TileOrigin tile_origin(MatrixView<T, Cuda> C, std::int64_t BM, std::int64_t BN) {
+  const std::int64_t down = ceil_div(C.rows(), BM);
+  return {blockIdx.x % down * BM, blockIdx.x / down * BN};
+}
+
+/// Element (i, j) of op(X).
+template <class T>
+__device__ T element(Operand<T, Cuda> X, std::int64_t i, std::int64_t j) {
+  return X.data()[i * X.row_stride() + j * X.col_stride()];
+}
+
+/// C(i, j) ← α·sum + β·C(i, j), where β = 0 does not read C.
+template <class T>
+__device__ void update(MatrixView<T, Cuda> C, std::int64_t i, std::int64_t j, T alpha, T sum, T beta) {
+  T& c = C.data()[i + j * C.ld()];
+  c = beta == T(0) ? alpha * sum : alpha * sum + beta * c;
+}
+
+}  // namespace lasolve

@@ -1,0 +1,23 @@
+// cuBLAS's products, in our terms.
+#pragma once
+
+#include <algorithm>
+
+#include "core/by_type.hpp"
+#include "core/cuda/check.hpp"
+#include "lasolve/gemm.hpp"
+
+namespace lasolve {
+
+inline cublasOperation_t cublas_op(Op op) { return op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T; }
+
+/// C ← α·A·B + β·C.
+template <class T>
+void cublas_gemm(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
+  const auto gemm = by_type<T>(cublasDgemm_64, cublasSgemm_64);
+  const auto ld = [](const auto& x) { return std::max<std::int64_t>(x.ld(), 1); };
+  CUDA_CHECK(gemm(q.blas(), cublas_op(A.op()), cublas_op(B.op()), C.rows(), C.cols(), A.cols(), &alpha, A.data(), ld(A),
+                  B.data(), ld(B), &beta, C.data(), ld(C)));
+}
+
+}  // namespace lasolve

@@ -1,0 +1,30 @@
+// Errors of CUDA and its libraries become MachineError, with the expression, the file and the line.
+#pragma once
+
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+#include <cusolverDn.h>
+
+#include "lasolve/matrix.hpp"
+
+namespace lasolve {
+
+[[noreturn]] inline void machine_error(const char* what, const char* expression, const char* file, int line) {
+  throw MachineError(std::string("CUDA: ") + what + " in " + expression + " at " + file + ":" + std::to_string(line));
+}
+inline void check(cudaError_t e, const char* expression, const char* file, int line) {
+  if (e != cudaSuccess) machine_error(cudaGetErrorString(e), expression, file, line);
+}
+inline void check(cublasStatus_t s, const char* expression, const char* file, int line) {
+  if (s != CUBLAS_STATUS_SUCCESS) machine_error(cublasGetStatusString(s), expression, file, line);
+}
+inline void check(cusolverStatus_t s, const char* expression, const char* file, int line) {
+  if (s != CUSOLVER_STATUS_SUCCESS)
+    machine_error(("cuSOLVER status " + std::to_string(int(s))).c_str(), expression, file, line);
+}
+
+}  // namespace lasolve
+
+#define CUDA_CHECK(expression) ::lasolve::check((expression), #expression, __FILE__, __LINE__)
+/// After each kernel launch.
+#define CUDA_CHECK_LAUNCH() ::lasolve::check(cudaGetLastError(), "the kernel launch", __FILE__, __LINE__)

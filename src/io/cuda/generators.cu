@@ -1,0 +1,29 @@
+#include "io/generators.hpp"
+
+#include "core/cuda/blas.hpp"
+#include "core/cuda/elementwise.cuh"
+#include "core/transfer.hpp"
+
+namespace lasolve::io {
+
+void generate(Queue<Cuda>& q, const Generator& generator, MatrixView<double, Cuda> A) {
+  const auto count = std::int64_t(generator.table().size());
+  Matrix<double, Cuda> table(count, 1);
+  copy<double>(q, MatrixView<const double>(generator.table().data(), count, 1, count), table);
+  Formula f = generator.formula();
+  f.table = table.data();
+  for_each_element(q, A, [f] __device__(double& a, std::int64_t i, std::int64_t j) { a = f(i, j); });
+  q.finish();
+}
+
+Matrix<double> row_sums(Queue<Cuda>& q, Operand<double, Cuda> A) {
+  Matrix<double, Cuda> ones(A.cols(), 1), sums(A.rows(), 1);
+  Matrix<double> b(A.rows(), 1);
+  fill(q, 1.0, ones.view());
+  cublas_gemm<double>(q, 1.0, A, ones.view(), 0.0, sums);
+  copy<double>(q, sums, b);
+  q.finish();
+  return b;
+}
+
+}  // namespace lasolve::io
