@@ -28,7 +28,7 @@ template <class T, class Place>
 void cholesky_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, std::int64_t first,
                         MatrixView<std::int64_t, Place> bad_minor) {
   const std::int64_t n = A.rows(), n1 = n / 2, n2 = n - n1;
-  if (n <= panel_leaf_columns(q)) return panel_cholesky_leaf(q, A, first, bad_minor);
+  if (n <= panel_leaf_columns(q, A)) return panel_cholesky_leaf(q, A, first, bad_minor);
   const auto A11 = A.block(0, 0, n1, n1), A21 = A.block(n1, 0, n2, n1), A22 = A.block(n1, n1, n2, n2);
   cholesky_recursive(q, gemm, A11, first, bad_minor);
   trsm_right(q, gemm, lower(A11).transposed(), A21);

@@ -11,14 +11,17 @@
 
 namespace lasolve {
 
-/// Adds the phases since the last call to a report. The check is not part of the total.
+/// Adds the phases since the last call to a report, and to its total the wall time that they took, which is their sum
+/// where it is not given. The check is not part of the total.
 template <class Place>
-void take_times(Queue<Place>& q, Report& report) {
+void take_times(Queue<Place>& q, Report& report, std::optional<double> wall_seconds = {}) {
   q.finish();
   const PhaseTimes times = q.take_times();
   report.phases += times;
+  double sum = 0;
   for (std::size_t p = 0; p < phase_count; ++p)
-    if (Phase(p) != Phase::check) report.total_seconds += times.seconds[p];
+    if (Phase(p) != Phase::check) sum += times.seconds[p];
+  report.total_seconds += wall_seconds.value_or(sum);
 }
 
 /// Factors of A in the precision asked for, and solves with them. A and all right-hand sides are at one place.
@@ -126,13 +129,14 @@ class Solver {
     if (options_.progress)
       q_.on_progress([this, flops](double done) { options_.progress(std::min(1.0, done / flops)); });
     const Stopwatch factoring;
+    q_.phase(Phase::other);
     report_.outcome = factors->factor(q_, gemm_, report_.block_size);
     q_.finish();
     report_.factor_seconds = factoring.seconds();
     q_.on_progress({});
     report_.factor_gflops = flops * 1e-9 / report_.factor_seconds;
     report_.precision = precision_of<F>;
-    take_times(q_, report_);
+    take_times(q_, report_, report_.factor_seconds);
     if (report_.outcome.kind != Outcome::not_positive_definite || options_.factorization != Method::automatic) return;
     report_.notes.push_back("symmetric with a positive diagonal, but " + report_.outcome.message() +
                             ": LU was used instead of Cholesky");

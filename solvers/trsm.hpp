@@ -19,7 +19,7 @@ struct Triangle {
   bool lower;  // as seen after op
   bool unit;
 
-  std::int64_t order() const { return values.rows(); }
+  constexpr std::int64_t order() const { return values.rows(); }
   Triangle diagonal_block(std::int64_t i, std::int64_t n) const { return {values.block(i, i, n, n), lower, unit}; }
   Triangle transposed() const { return {lasolve::transposed(values), !lower, unit}; }
 };

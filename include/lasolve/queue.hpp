@@ -49,6 +49,10 @@ class Queue<Cpu> {
   /// Calls back with the operations done since take_times(), on this thread, as phases end.
   void on_progress(std::function<void(double flops)>);
 
+  /// Work on the host is done when it has been given, and there is no second queue.
+  void wait(Queue&) {}
+  Queue& ahead() { return *this; }
+
   /// An m × n matrix that is valid until the next call; contents undefined.
   template <class T>
   MatrixView<T, Cpu> scratch(std::int64_t m, std::int64_t n) {
@@ -66,10 +70,12 @@ class Queue<Cpu> {
 template <>
 class Queue<Cuda> {
  public:
+  enum Priority { low, high };
   /// Throws MachineError when there is no such device.
-  explicit Queue(int device = 0);
+  explicit Queue(int device = 0, Priority = low);
   ~Queue();
   int device() const;
+  int multiprocessors() const;
   CUstream_st* stream() const;
   cublasContext* blas() const;
   cusolverDnContext* solver() const;
@@ -79,6 +85,20 @@ class Queue<Cuda> {
   void finish();
   PhaseTimes take_times();
   void on_progress(std::function<void(double flops)>);
+
+  /// What is enqueued here from now on waits for what the other has been given so far.
+  void wait(Queue& other);
+  /// A second queue of the same device, whose work goes before ours where both could run. Our finish() and
+  /// take_times() are also about it.
+  Queue& ahead();
+
+  /// Memory through which the blocks of a kernel tell each other numbers: zero at first, then left as it is, with a
+  /// stamp such that stamp, …, stamp + rounds − 1 were never used before.
+  struct Mailbox {
+    void* memory;
+    unsigned stamp;
+  };
+  Mailbox mailbox(std::size_t bytes, unsigned rounds);
 
   template <class T>
   MatrixView<T, Cuda> scratch(std::int64_t m, std::int64_t n) {

@@ -12,7 +12,10 @@
 
 namespace lasolve {
 
-inline std::int64_t panel_leaf_columns(const Queue<Cpu>&) { return 8; }
+template <class T>
+std::int64_t panel_leaf_columns(const Queue<Cpu>&, MatrixView<T>) {
+  return 8;
+}
 
 /// A candidate for the pivot. NaN beats everything: with `>` it would lose, and be found nowhere.
 template <class T>

@@ -1,4 +1,4 @@
-// Panels on CUDA: cuSOLVER's, whose pivots and status become ours on the device.
+// Panels on CUDA: LU by halving down to leaves, Cholesky by cuSOLVER.
 #pragma once
 
 #include <climits>
@@ -6,33 +6,19 @@
 #include "core/by_type.hpp"
 #include "core/cuda/check.hpp"
 #include "solvers/cholesky.hpp"
-#include "solvers/lu.hpp"
+#include "solvers/cuda/leaf.cuh"
 
 namespace lasolve {
 
-/// cuSOLVER counts pivots from 1, within the panel; `info` is the 1-based column of the first zero pivot, or 0.
-inline __global__ void adopt_pivots(const int* ipiv, const int* info, Pivots<Cuda> pivots) {
-  const std::int64_t i = threadIdx.x + std::int64_t(blockIdx.x) * blockDim.x;
-  if (i < pivots.count()) pivots.p.data()[i] = pivots.start + ipiv[i] - 1;
-  if (i == 0 && *info > 0 && *pivots.zero.data() < 0) *pivots.zero.data() = pivots.start + *info - 1;
+template <class T>
+std::int64_t panel_leaf_columns(const Queue<Cuda>& q, MatrixView<T, Cuda> A) {
+  return leaf_shape<T>(q, A.rows()).columns;
 }
 
 /// P A = L U of a panel (m × nb, m ≥ nb).
 template <class T>
-void panel_lu(Queue<Cuda>& q, const GemmBackend<Cuda>&, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
-  const auto buffer_size = by_type<T>(cusolverDnDgetrf_bufferSize, cusolverDnSgetrf_bufferSize);
-  const auto getrf = by_type<T>(cusolverDnDgetrf, cusolverDnSgetrf);
-  const int m = int(A.rows()), n = int(A.cols()), ld = int(A.ld());
-  int length = 0;
-  CUDA_CHECK(buffer_size(q.solver(), m, n, A.data(), ld, &length));
-  const std::int64_t integers = (n + 2) / 2 * 2;  // the pivots and the status, before the workspace
-  const std::int64_t bytes = integers * std::int64_t(sizeof(int)) + length * std::int64_t(sizeof(T));
-  char* scratch = q.scratch<char>(bytes, 1).data();
-  int* ipiv = reinterpret_cast<int*>(scratch);
-  T* workspace = reinterpret_cast<T*>(scratch + integers * sizeof(int));
-  CUDA_CHECK(getrf(q.solver(), m, n, A.data(), ld, workspace, ipiv, ipiv + n));
-  adopt_pivots<<<unsigned(n / 256 + 1), 256, 0, q.stream()>>>(ipiv, ipiv + n, pivots);
-  CUDA_CHECK_LAUNCH();
+void panel_lu(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
+  lu_recursive(q, gemm, A, pivots);
 }
 
 /// The first minor that is not positive, from the diagonal itself: where it is the last of the block, cuSOLVER's `info`

@@ -1,85 +1,111 @@
 // Row exchanges on CUDA: a run of exchanges is one permutation of few rows, worked out once and applied to all columns.
 #pragma once
 
+#include <algorithm>
+
 #include "core/cuda/check.hpp"
 #include "solvers/lu.hpp"
 
 namespace lasolve {
 
-constexpr int most_exchanges = 512;            // worked out together
-constexpr int most_rows = 2 * most_exchanges;  // that these can touch
+constexpr int few_exchanges = 64;    // worked out by each block for itself
+constexpr int most_exchanges = 512;  // worked out together, by one block for all
 
-/// Row to[s] gets what row from[s] held; to[s] = −1 where slot s is not used.
+/// The rows that N exchanges can touch: row to[s] gets what row from[s] held, or to[s] = −1.
+template <int N>
 struct RowMoves {
-  std::int64_t *to, *from;
+  int to[2 * N], from[2 * N];
 };
 
-/// One block of most_exchanges threads. Slot i < count is row i; slot most_exchanges + i is the row below, if any, that
-/// step i was the first to exchange. Row 0 is row pivots.start. The exchanges are played through on the slots.
-inline __global__ void plan_moves(Pivots<Cuda> pivots, bool backward, RowMoves moves) {
-  __shared__ std::int64_t row[most_exchanges], content[most_rows];
-  __shared__ int slot[most_exchanges];
+/// At most N exchanges as moves, by a block of N threads or more. Slot i < count is row i; slot N + i is the row below, if
+/// any, that step i was the first to exchange; the exchanges are played through on the slots. Row 0 is row pivots.start.
+template <int N>
+__device__ void plan(Pivots<Cuda> pivots, bool backward, RowMoves<N>& moves) {
+  __shared__ int row[N], slot[N], content[2 * N];
   const int i = threadIdx.x, count = int(pivots.count());
-  if (i < count) row[i] = pivots.p.data()[i] - pivots.start;
+  if (i < count) row[i] = int(pivots.p.data()[i] - pivots.start);
   __syncthreads();
-  moves.to[i] = moves.to[most_exchanges + i] = -1;
+  if (i < N) moves.to[i] = moves.to[N + i] = -1;
   if (i < count) {
-    int s = int(row[i]);
+    slot[i] = row[i];
     if (row[i] >= count) {
       int first = 0;
       while (row[first] != row[i]) ++first;
-      s = most_exchanges + first;
-      if (first == i) moves.to[s] = row[i], content[s] = row[i];
+      slot[i] = N + first;
+      if (first == i) moves.to[N + i] = content[N + i] = row[i];
     }
-    slot[i] = s;
     moves.to[i] = content[i] = i;
   }
   __syncthreads();
-  if (i == 0) {
+  if (i == 0)
     for (int step = 0; step < count; ++step) {
-      const int t = backward ? count - 1 - step : step;
-      const std::int64_t held = content[t];
+      const int t = backward ? count - 1 - step : step, held = content[t];
       content[t] = content[slot[t]];
       content[slot[t]] = held;
     }
+  __syncthreads();
+  for (int s = i; s < 2 * N; s += blockDim.x)
+    if (moves.to[s] >= 0) {
+      moves.from[s] = content[s];
+      if (moves.from[s] == moves.to[s]) moves.to[s] = -1;
+    }
+  __syncthreads();
+}
+
+/// Thread s makes move s in the columns of this block: all reads before all writes.
+template <int columns, class T>
+__device__ void make_move(MatrixView<T, Cuda> A, int to, int from) {
+  const std::int64_t j0 = std::int64_t(blockIdx.x) * columns;
+  T held[columns];
+  if (to >= 0) {
+#pragma unroll
+    for (int j = 0; j < columns; ++j)
+      if (j0 + j < A.cols()) held[j] = A.data()[from + (j0 + j) * A.ld()];
   }
   __syncthreads();
-  for (int s = i; s < most_rows; s += most_exchanges) {
-    if (moves.to[s] < 0) continue;
-    moves.from[s] = content[s];
-    if (content[s] == moves.to[s]) moves.to[s] = -1;
+  if (to >= 0) {
+#pragma unroll
+    for (int j = 0; j < columns; ++j)
+      if (j0 + j < A.cols()) A.data()[to + (j0 + j) * A.ld()] = held[j];
   }
 }
 
-/// One thread a slot; a block moves the rows in a few columns, all reads before all writes.
+constexpr int columns_a_block = 8;
+
 template <class T>
-__global__ void __launch_bounds__(most_rows) move_rows(MatrixView<T, Cuda> A, RowMoves moves) {
-  constexpr int columns = 4;
-  const std::int64_t j0 = std::int64_t(blockIdx.x) * columns, to = moves.to[threadIdx.x];
-  const int n = int(min(std::int64_t(columns), A.cols() - j0));
-  T held[columns];
-  if (to >= 0) {
-    const T* from = A.data() + moves.from[threadIdx.x] + j0 * A.ld();
-#pragma unroll
-    for (int j = 0; j < columns; ++j)
-      if (j < n) held[j] = from[j * A.ld()];
-  }
-  __syncthreads();
-  if (to >= 0) {
-#pragma unroll
-    for (int j = 0; j < columns; ++j)
-      if (j < n) A.data()[to + (j0 + j) * A.ld()] = held[j];
-  }
+__global__ void __launch_bounds__(2 * few_exchanges)
+    make_few_moves(MatrixView<T, Cuda> A, Pivots<Cuda> pivots, bool backward) {
+  __shared__ RowMoves<few_exchanges> moves;
+  plan(pivots, backward, moves);
+  make_move<columns_a_block>(A, moves.to[threadIdx.x], moves.from[threadIdx.x]);
+}
+
+inline __global__ void __launch_bounds__(most_exchanges)
+    plan_moves(Pivots<Cuda> pivots, bool backward, RowMoves<most_exchanges>* planned) {
+  __shared__ RowMoves<most_exchanges> moves;
+  plan(pivots, backward, moves);
+  for (int s = threadIdx.x; s < 2 * most_exchanges; s += blockDim.x)
+    planned->to[s] = moves.to[s], planned->from[s] = moves.from[s];
+}
+
+template <class T>
+__global__ void __launch_bounds__(2 * most_exchanges)
+    make_moves(MatrixView<T, Cuda> A, const RowMoves<most_exchanges>* moves) {
+  make_move<columns_a_block / 2>(A, moves->to[threadIdx.x], moves->from[threadIdx.x]);
 }
 
 template <class T>
 void exchange_rows(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, bool backward) {
   if (A.empty() || pivots.count() == 0) return;
-  const auto scratch = q.scratch<std::int64_t>(most_rows, 2);
-  const RowMoves moves{scratch.data(), scratch.data() + most_rows};
-  plan_moves<<<1, most_exchanges, 0, q.stream()>>>(pivots, backward, moves);
-  CUDA_CHECK_LAUNCH();
-  move_rows<T><<<unsigned((A.cols() + 3) / 4), most_rows, 0, q.stream()>>>(A, moves);
+  const auto blocks = [&](std::int64_t columns) { return unsigned((A.cols() + columns - 1) / columns); };
+  if (pivots.count() <= few_exchanges) {
+    make_few_moves<T><<<blocks(columns_a_block), 2 * few_exchanges, 0, q.stream()>>>(A, pivots, backward);
+  } else {
+    auto* moves = q.scratch<RowMoves<most_exchanges>>(1, 1).data();
+    plan_moves<<<1, most_exchanges, 0, q.stream()>>>(pivots, backward, moves);
+    CUDA_CHECK_LAUNCH();
+    make_moves<T><<<blocks(columns_a_block / 2), 2 * most_exchanges, 0, q.stream()>>>(A, moves);
+  }
   CUDA_CHECK_LAUNCH();
 }
 

@@ -20,17 +20,20 @@ bool measured_at_all(Phase p, const PhaseTimes& phases) { return phases.seconds_
 
 /// Each phase with its seconds, its share of the total and its rate. Reading and checking are not part of the total.
 std::string phase_table(const Report& r) {
-  std::string text = fmt::format("{:<12}{:>12}{:>9}{:>12}\n", "phase", "seconds", "share", "GFLOP/s");
+  std::string text = fmt::format("{:<12}{:>12}{:>9}{:>12}\n", "phase", "busy s", "share", "GFLOP/s");
+  double busy = 0;
   for (std::size_t i = 0; i < phase_count; ++i) {
     const Phase p = Phase(i);
     if (!measured_at_all(p, r.phases)) continue;
     const bool counted = p != Phase::read && p != Phase::check;
     const double rate = gflops(r.phases, p);
+    if (counted) busy += r.phases.seconds_of(p);
     text += fmt::format("{:<12}{:>12.6f}{:>9}{:>12}\n", lasolve::name_of(p), r.phases.seconds_of(p),
                         counted ? fmt::format("{:.1f} %", 100 * r.phases.seconds_of(p) / r.total_seconds) : "",
                         rate > 0 ? fmt::format("{:.1f}", rate) : "");
   }
-  return text + fmt::format("{:<12}{:>12.6f}   without reading and checking\n", "total", r.total_seconds);
+  return text + fmt::format("{:<12}{:>12.6f}   wall time without reading and checking{}\n", "total", r.total_seconds,
+                            busy > 1.02 * r.total_seconds ? "; phases overlap" : "");
 }
 
 std::string accuracy(const Report& r) {

@@ -12,7 +12,7 @@ struct Queue<Cuda>::State {
     Phase phase;
     double flops;
   };
-  int device = 0;
+  int device = 0, multiprocessors = 0;
   cudaStream_t stream = nullptr;
   cublasHandle_t blas = nullptr;
   cusolverDnHandle_t solver = nullptr;
@@ -21,10 +21,14 @@ struct Queue<Cuda>::State {
   PhaseTimes times;
   double flops_done = 0;
   std::function<void(double)> progress;
-  Matrix<char, Cuda> scratch;
+  Matrix<char, Cuda> scratch, mailbox;
+  unsigned next_stamp = 1;
+  cudaEvent_t given = nullptr;  // for those who wait
+  std::unique_ptr<Queue<Cuda>> ahead;
 
   ~State() {
     for (cudaEvent_t e : events) cudaEventDestroy(e);
+    if (given) cudaEventDestroy(given);
     if (solver) cusolverDnDestroy(solver);
     if (blas) cublasDestroy(blas);
     if (stream) cudaStreamDestroy(stream);
@@ -35,10 +39,14 @@ struct Queue<Cuda>::State {
   }
 };
 
-Queue<Cuda>::Queue(int device) : state_(std::make_unique<State>()) {
+Queue<Cuda>::Queue(int device, Priority priority) : state_(std::make_unique<State>()) {
   state_->device = device;
   CUDA_CHECK(cudaSetDevice(device));
-  CUDA_CHECK(cudaStreamCreateWithFlags(&state_->stream, cudaStreamNonBlocking));
+  int lowest = 0, highest = 0;
+  CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
+  CUDA_CHECK(cudaStreamCreateWithPriority(&state_->stream, cudaStreamNonBlocking, priority == high ? highest : lowest));
+  CUDA_CHECK(cudaEventCreateWithFlags(&state_->given, cudaEventDisableTiming));
+  CUDA_CHECK(cudaDeviceGetAttribute(&state_->multiprocessors, cudaDevAttrMultiProcessorCount, device));
   CUDA_CHECK(cublasCreate(&state_->blas));
   CUDA_CHECK(cublasSetStream(state_->blas, state_->stream));
   CUDA_CHECK(cusolverDnCreate(&state_->solver));
@@ -47,6 +55,7 @@ Queue<Cuda>::Queue(int device) : state_(std::make_unique<State>()) {
 Queue<Cuda>::~Queue() = default;
 
 int Queue<Cuda>::device() const { return state_->device; }
+int Queue<Cuda>::multiprocessors() const { return state_->multiprocessors; }
 CUstream_st* Queue<Cuda>::stream() const { return state_->stream; }
 cublasContext* Queue<Cuda>::blas() const { return state_->blas; }
 cusolverDnContext* Queue<Cuda>::solver() const { return state_->solver; }
@@ -70,14 +79,42 @@ void Queue<Cuda>::finish() {
   }
   s.marks.clear();
   CUDA_CHECK(cudaStreamSynchronize(s.stream));
+  if (!s.ahead) return;
+  s.ahead->finish();
+  s.flops_done += std::exchange(s.ahead->state_->flops_done, 0);
+  if (s.progress) s.progress(s.flops_done);
 }
 
 PhaseTimes Queue<Cuda>::take_times() {
   state_->flops_done = 0;
-  return std::exchange(state_->times, {});
+  PhaseTimes times = std::exchange(state_->times, {});
+  if (state_->ahead) times += state_->ahead->take_times();
+  return times;
 }
 
 void Queue<Cuda>::on_progress(std::function<void(double)> progress) { state_->progress = std::move(progress); }
+
+void Queue<Cuda>::wait(Queue& other) {
+  if (&other == this) return;
+  CUDA_CHECK(cudaEventRecord(other.state_->given, other.state_->stream));
+  CUDA_CHECK(cudaStreamWaitEvent(state_->stream, other.state_->given));
+}
+
+Queue<Cuda>& Queue<Cuda>::ahead() {
+  if (!state_->ahead) state_->ahead = std::make_unique<Queue<Cuda>>(state_->device, high);
+  return *state_->ahead;
+}
+
+Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t bytes, unsigned rounds) {
+  State& s = *state_;
+  if (bytes > s.mailbox.bytes() || s.next_stamp > ~0u - rounds) {
+    CUDA_CHECK(cudaStreamSynchronize(s.stream));
+    s.mailbox = Matrix<char, Cuda>(std::int64_t(bytes), 1);
+    s.next_stamp = 1;
+    CUDA_CHECK(cudaMemsetAsync(s.mailbox.data(), 0, bytes, s.stream));
+  }
+  return {s.mailbox.data(), std::exchange(s.next_stamp, s.next_stamp + rounds)};
+}
 
 void* Queue<Cuda>::scratch_bytes(std::size_t bytes) {
   if (bytes > state_->scratch.bytes()) {

@@ -22,9 +22,13 @@ std::size_t Memory<Cuda>::available() {
 }
 
 struct Queue<Cuda>::State {};
-Queue<Cuda>::Queue(int) { refuse(); }
+Queue<Cuda>::Queue(int, Priority) { refuse(); }
 Queue<Cuda>::~Queue() = default;
 int Queue<Cuda>::device() const { refuse(); }
+int Queue<Cuda>::multiprocessors() const { refuse(); }
+void Queue<Cuda>::wait(Queue&) { refuse(); }
+Queue<Cuda>& Queue<Cuda>::ahead() { refuse(); }
+Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t, unsigned) { refuse(); }
 CUstream_st* Queue<Cuda>::stream() const { refuse(); }
 cublasContext* Queue<Cuda>::blas() const { refuse(); }
 cusolverDnContext* Queue<Cuda>::solver() const { refuse(); }
