@@ -49,6 +49,7 @@ void factor_cholesky(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView
 
     q.phase(Phase::panel, cholesky_flops(double(jb)));
     panel_cholesky(q, gemm, A11, j, bad_minor);  // A11 = L11 L11ᵀ
+    if (known_to_have_failed(q, bad_minor)) return;
     q.phase(Phase::trsm, double(jb) * double(jb) * double(rest));
     trsm_right(q, gemm, lower(A11).transposed(), A21);  // L21 = A21 inv(L11)ᵀ
     q.phase(Phase::gemm, double(rest) * double(rest) * double(jb));

@@ -37,10 +37,11 @@ class Solver {
     const bool coarse = std::is_same_v<T, double> && options.precision == Precision::fp32;
     report_.n = A.rows();
     report_.gemm = gemm.name;
-    report_.block_size = options.block_size > 0 ? options.block_size : default_block_size(q, A.rows());
+    report_.block_size = std::min(options.block_size > 0 ? options.block_size : default_block_size(q, A.rows()),
+                                  std::max<std::int64_t>(1, A.rows()));
     report_.refine = options.refine != Refine::automatic ? options.refine : coarse ? Refine::classical : Refine::none;
     require_memory(coarse);
-    if (options.check) require_finite();
+    if (options.check && !options.allow_nonfinite) require_finite();
     factor(coarse);
   }
 
@@ -51,6 +52,13 @@ class Solver {
     require(B.rows() == A_.rows() && X.rows() == A_.rows() && B.cols() == X.cols(),
             "the right-hand sides or the solutions have the wrong size");
     if (!report_.outcome.ok()) return without_times(B.cols());
+    if (static_cast<const void*>(B.data()) == X.data() && !B.empty() &&
+        (options_.check || report_.refine != Refine::none)) {
+      q_.phase(Phase::other);
+      Matrix<T, Place> kept(B.rows(), B.cols());  // B is read again when X is there
+      convert(q_, B, kept.view());
+      return solve(kept.view(), X, op);
+    }
     Outcome outcome;
     int iterations = 0;
     if (coarse_ && !solve_with(*coarse_, B, X, op, iterations)) fall_back("refinement with fp32 factors stalled");
@@ -108,6 +116,7 @@ class Solver {
     if (coarse) {
       factor_in(coarse_);
       if (!report_.outcome.ok() && report_.refine != Refine::none) fall_back("in fp32, " + report_.outcome.message());
+      if (!report_.outcome.ok() && coarse_) report_.notes.push_back("this was found in fp32, to which A was rounded");
     } else {
       factor_in(full_);
     }
@@ -119,6 +128,14 @@ class Solver {
     factor_in(full_);
   }
 
+  /// What factors that were given up have cost counts as other: the phases are those of the factors that are reported.
+  void set_aside_phases() {
+    for (Phase p : {Phase::panel, Phase::swap, Phase::trsm, Phase::gemm, Phase::solve, Phase::refine}) {
+      report_.phases.seconds_of(Phase::other) += std::exchange(report_.phases.seconds_of(p), 0.0);
+      report_.phases.flops[std::size_t(p)] = 0;
+    }
+  }
+
   /// Factors in the precision F; a Cholesky that was not asked for by name falls back to LU.
   template <class F>
   void factor_in(std::unique_ptr<Factors<F, Place>>& factors) {
@@ -126,6 +143,7 @@ class Solver {
     q_.phase(Phase::other);
     factors = std::make_unique<Factors<F, Place>>(q_, A_, report_.method);
     take_times(q_, report_);  // what was done until now is no progress
+    set_aside_phases();
     if (options_.progress)
       q_.on_progress([this, flops](double done) { options_.progress(std::min(1.0, done / flops)); });
     const Stopwatch factoring;
@@ -134,7 +152,7 @@ class Solver {
     q_.finish();
     report_.factor_seconds = factoring.seconds();
     q_.on_progress({});
-    report_.factor_gflops = flops * 1e-9 / report_.factor_seconds;
+    report_.factor_gflops = report_.outcome.ok() ? flops * 1e-9 / report_.factor_seconds : 0;
     report_.precision = precision_of<F>;
     take_times(q_, report_, report_.factor_seconds);
     if (report_.outcome.kind != Outcome::not_positive_definite || options_.factorization != Method::automatic) return;
@@ -184,7 +202,15 @@ class Solver {
     const double eps = as_fine_as_A ? epsilon<T> : epsilon<float>;
     report.backward_error = worst;
     report.hpl_residual = worst / (eps * double(std::max<std::int64_t>(1, A_.rows())));
-    if (report.outcome.ok() && !(*report.hpl_residual < hpl_threshold)) report.outcome = {Outcome::inaccurate, 0};
+    const bool passed = *report.hpl_residual < hpl_threshold;
+    if (report.outcome.ok() && !passed) report.outcome = {Outcome::inaccurate, 0};
+    if (report.outcome.kind == Outcome::not_converged &&
+        passed) {  // at the limit of the precision there is no more to gain
+      report.notes.push_back("refinement ended without meeting its own bound; the check passed");
+      report.outcome = {};
+    }
+    if (!passed && options_.factorization == Method::cholesky && !may_be_positive_definite(q_, A_))
+      report.notes.push_back("the matrix is not symmetric; Cholesky reads its lower triangle only");
   }
 
   Queue<Place>& q_;

@@ -45,7 +45,7 @@ TEST_P(Lu, solves_sizes_around_the_block_size) {
         const auto solved = solve_random(random_matrix<T>(n, n, turn), nrhs, lu(nb), op);
         expect_solved(solved);
         EXPECT_EQ(solved.report.method, Method::lu);
-        EXPECT_TRUE(nb == 0 ? solved.report.block_size > 0 : solved.report.block_size == nb);
+        EXPECT_TRUE(nb == 0 ? solved.report.block_size > 0 : solved.report.block_size == std::min(nb, n));
       }
   });
 }
@@ -95,6 +95,14 @@ TEST_P(Lu, reports_the_first_zero_pivot_wherever_it_is) {
     const Matrix<T> nothing = matrix_of<T>(40, 40, [](auto, auto) { return 0; });
     expect_outcome(Factorization<T>(nothing.view(), lu(16)).report().outcome, Outcome::singular, 0);
   });
+}
+
+TEST(LuOnTheCpu, finds_small_integer_matrices_singular) {
+  Options o;
+  o.device.kind = Device::cpu;
+  const std::vector<double> second_is_twice_the_first = {1, 2, 3, 2, 4, 6, 1, 0, 1};
+  const MatrixView<const double> A(second_is_twice_the_first.data(), 3, 3, 3);
+  expect_outcome(Factorization<double>(A, o).report().outcome, Outcome::singular, 1);
 }
 
 TEST_P(Lu, tells_the_truth_about_growth) {

@@ -27,13 +27,16 @@ using GemmChoice = std::variant<std::string, const GemmBackend<Cpu>*, const Gemm
 
 /// What a person can ask for. Every default is here.
 struct Options {
-  GemmChoice gemm = std::string("auto");       ///< auto: cublas on CUDA; on the CPU blas, else eigen
-  Device device;                               ///< automatic: CUDA when it is there and has the backend, else the CPU
-  Method factorization = Method::automatic;    ///< automatic: Cholesky if A = Aᵀ with a positive diagonal, else LU
+  GemmChoice gemm = std::string("auto");  ///< auto: cublas on CUDA; on the CPU blas, else eigen
+  Device device;                          ///< automatic: CUDA when it is there and has the backend, else the CPU
+  /// automatic: Cholesky if A = Aᵀ with a positive diagonal, else LU. cholesky reads the lower triangle only: whether A is
+  /// symmetric is then the caller's word.
+  Method factorization = Method::automatic;
   Precision precision = Precision::automatic;  ///< of the factors; automatic: the type of A
   Refine refine = Refine::automatic;           ///< automatic: classical if the factors are coarser than A
   std::int64_t block_size = 0;                 ///< columns of a panel; 0: from n and the device
   int threads = 0;                             ///< cores of the host to use; 0: all
+  bool allow_nonfinite = false;  ///< factor a matrix with NaN or Inf; otherwise that is misuse, found when checking
   bool check = true;  ///< measure the backward error of each solution; keeps A beside its factors on the device
   /// Called now and then, on the solving thread, with the fraction of the factorization that is done.
   std::function<void(double)> progress;
@@ -93,7 +96,7 @@ class Factorization {
   /// What the factorization did: outcome.ok(), or singular, or not_positive_definite.
   const Report& report() const;
 
-  /// X ← op(A)⁻¹ B; B and X are n × nrhs and may be the same memory unless the solution is refined or checked.
+  /// X ← op(A)⁻¹ B; B and X are n × nrhs and may be the same memory.
   /// Flops 2 n² nrhs. X is undefined unless outcome.ok(), or the outcome is inaccurate or not_converged.
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op = Op::none);
   Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op = Op::none);

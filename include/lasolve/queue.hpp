@@ -76,6 +76,8 @@ class Queue<Cuda> {
   ~Queue();
   int device() const;
   int multiprocessors() const;
+  /// Whether blocks of a kernel can be a cluster that shares its shared memory (compute capability 9.0 and later).
+  bool has_clusters() const;
   CUstream_st* stream() const;
   cublasContext* blas() const;
   cusolverDnContext* solver() const;

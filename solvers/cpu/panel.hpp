@@ -60,13 +60,7 @@ void panel_lu_leaf(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
       const T pivot = A(j, j);
       if (pivot != T(0)) {
         const std::int64_t first = std::max(begin, j + 1);
-        // The reciprocal of a pivot near underflow overflows: then divide.
-        if (std::abs(pivot) >= std::numeric_limits<T>::min()) {
-          const T reciprocal = T(1) / pivot;
-          for (std::int64_t i = first; i < end; ++i) A(i, j) *= reciprocal;
-        } else {
-          for (std::int64_t i = first; i < end; ++i) A(i, j) /= pivot;
-        }
+        for (std::int64_t i = first; i < end; ++i) A(i, j) /= pivot;  // a reciprocal would round twice
         const T* l = A.data() + j * A.ld();
         for (std::int64_t c = j + 1; c < n; ++c) {
           T* a = A.data() + c * A.ld();
@@ -100,6 +94,9 @@ void panel_cholesky_leaf(Queue<Cpu>&, MatrixView<T> A, std::int64_t first, Matri
       for (std::int64_t i = c; i < n; ++i) A(i, c) -= A(i, j) * A(c, j);
   }
 }
+
+/// Whether a factorization has failed, where that can be known without waiting.
+inline bool known_to_have_failed(const Queue<Cpu>&, MatrixView<std::int64_t> at) { return at(0, 0) >= 0; }
 
 template <class T>
 void panel_cholesky(Queue<Cpu>& q, const GemmBackend<Cpu>& gemm, MatrixView<T> A, std::int64_t first,

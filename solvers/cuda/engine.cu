@@ -1,6 +1,7 @@
 // The solver on CUDA.
 #include "solvers/engine.hpp"
 
+#include "core/cuda/check.hpp"
 #include "core/transfer.hpp"
 #include "solvers/cuda/norms.cuh"
 #include "solvers/cuda/panel.cuh"
@@ -25,10 +26,14 @@ class CudaEngine final : public Engine<T> {
 
   const Report& report() const override { return solver_.report(); }
 
-  Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op) override { return solver_.solve(B, X, op); }
+  Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op) override {
+    const CurrentDevice current(q_->device());
+    return solver_.solve(B, X, op);
+  }
 
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override {
     require(X.rows() == B.rows() && X.cols() == B.cols(), "the right-hand sides or the solutions have the wrong size");
+    const CurrentDevice current(q_->device());
     q_->phase(Phase::to_device);
     Matrix<T, Cuda> dB(B.rows(), B.cols()), dX(B.rows(), B.cols());
     copy<T>(*q_, B, dB);
@@ -50,6 +55,7 @@ class CudaEngine final : public Engine<T> {
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(MatrixView<const T, Cuda> A, const GemmBackend<Cuda>& gemm,
                                        const Options& options, Report start) {
+  const CurrentDevice current(options.device.index);
   auto q = std::make_unique<Queue<Cuda>>(options.device.index);
   return std::make_unique<CudaEngine<T>>(std::move(q), A, Matrix<T, Cuda>(), gemm, options, std::move(start));
 }
@@ -57,6 +63,7 @@ std::unique_ptr<Engine<T>> make_engine(MatrixView<const T, Cuda> A, const GemmBa
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(MatrixView<const T, Cpu> A, const GemmBackend<Cuda>& gemm,
                                        const Options& options, Report start) {
+  const CurrentDevice current(options.device.index);
   auto q = std::make_unique<Queue<Cuda>>(options.device.index);
   q->phase(Phase::to_device);
   Matrix<T, Cuda> dA(A.rows(), A.cols());

@@ -2,13 +2,13 @@
 //
 // Rows stay with their threads; only their positions change, and each is written to its place at the end. For a column,
 // each block finds its best candidate and posts it with its whole row; all blocks read all candidates and so know the
-// same winner, whose row they take from the mailbox. No block waits for anything else.
+// same winner, whose row they take from the mail. No block waits for anything else.
 //
-// The loop over the columns is not unrolled: straight-line code would be fetched from memory once for each column, which
-// takes longer than the column. Instead the row is shifted by one register a step, so that the column at hand is always
-// v[0], and its multiplier comes in at the end, where the pivot row has a zero.
+// The loop over the columns is not unrolled, and so the column at hand must be a fixed register: the rows below the pivot
+// are shifted by one register a step. Their multipliers wait in shared memory, rows that became pivots keep what they have.
 #pragma once
 
+#include <algorithm>
 #include <climits>
 
 #include "core/cuda/check.hpp"
@@ -20,7 +20,7 @@ namespace lasolve {
 constexpr int leaf_threads = 512;
 constexpr int leaf_warps = leaf_threads / 32;
 constexpr int most_leaf_blocks = 256;
-constexpr int few_leaf_blocks = 16;  // whose letters a block reads all at once
+constexpr int most_cluster_blocks = 16;
 
 /// A candidate for the pivot: the bits of |a| plus one, which order as |a| does, with NaN above all; no candidate is 0.
 /// Of equals the first position wins, as in LAPACK. `place` is the position and the block that has it.
@@ -38,63 +38,86 @@ struct LeafCandidate {
   __device__ unsigned block() const { return place & 255; }
 };
 
-/// The best of a warp, in all its lanes.
+/// The best of a warp, in all its lanes. Most often the upper halves of the keys decide.
 template <class T>
 __device__ LeafCandidate<T> best_of_warp(LeafCandidate<T> mine) {
   constexpr unsigned all = ~0u;
-  LeafCandidate<T> best;
-  bool still = true;
-  if constexpr (sizeof(T) == 8) {
-    const unsigned high = __reduce_max_sync(all, unsigned(mine.key >> 32));
-    still = unsigned(mine.key >> 32) == high;
-    best.key = std::uint64_t(high) << 32;
+  constexpr int upper = sizeof(T) == 8 ? 32 : 0;
+  const unsigned high = __reduce_max_sync(all, unsigned(mine.key >> upper));
+  bool best = unsigned(mine.key >> upper) == high;
+  unsigned ballot = __ballot_sync(all, best);
+  if (ballot & (ballot - 1)) {  // several
+    const unsigned low = __reduce_max_sync(all, best ? unsigned(mine.key) : 0u);
+    best = best && unsigned(mine.key) == low;
+    const unsigned place = __reduce_min_sync(all, best ? mine.place : UINT_MAX);
+    ballot = __ballot_sync(all, best && mine.place == place);
   }
-  const unsigned low = __reduce_max_sync(all, still ? unsigned(mine.key) : 0u);
-  best.key |= low;
-  best.place = __reduce_min_sync(all, still && unsigned(mine.key) == low ? mine.place : UINT_MAX);
-  return best;
+  const int lane = __ffs(int(ballot)) - 1;
+  LeafCandidate<T> winner;
+  winner.key = __shfl_sync(all, mine.key, lane);
+  winner.place = __shfl_sync(all, mine.place, lane);
+  return winner;
 }
 
 /// What the threads of a block share.
-template <class T, int W>
+template <class T, int W, int R>
 struct LeafShared {
-  alignas(16) T rows[few_leaf_blocks + 1][W];  // the candidates of all blocks when these are few; the last row is ours
-  unsigned places[few_leaf_blocks];
+  T multipliers[R][W][leaf_threads];
+  alignas(16) T rows[most_cluster_blocks + 1][W];  // the candidates of a cluster; the last row is ours
+  Letter mail[2][most_cluster_blocks][W + 1];      // of a cluster
+  unsigned places[most_cluster_blocks];
   LeafCandidate<T> found[leaf_warps];
-  __device__ T (&own())[W] { return rows[few_leaf_blocks]; }
+  __device__ T (&own())[W] { return rows[most_cluster_blocks]; }
 };
 
-/// Sends this block's candidate row (in s.own()) to all blocks. One warp.
-template <class T, int W>
-__device__ void post_candidate(LeafShared<T, W>& s, Letter* page, LeafCandidate<T> mine, unsigned stamp) {
+/// Within a cluster: sends this block's candidate row to all. One warp.
+template <class T, int W, int R>
+__device__ void post_in_cluster(LeafShared<T, W, R>& s, LeafCandidate<T> mine, int page, unsigned stamp) {
+  const int lane = threadIdx.x % 32, blocks = gridDim.x;
+  Letter* letters = s.mail[page][blockIdx.x];
+  if (lane < W) {
+    const std::uint64_t content = bits_of(s.own()[lane]);
+    for (int b = 0; b < blocks; ++b) post(of_block(letters + lane, b), content, stamp);
+  }
+  if (lane < blocks) post(of_block(letters + W, lane), mine.place, stamp);
+}
+
+/// Within a cluster: the winner of all blocks; its row becomes the row of s that is returned. For all threads.
+template <class T, int W, int R>
+__device__ int elect_in_cluster(LeafShared<T, W, R>& s, LeafCandidate<T>& winner, int page, unsigned stamp) {
+  const int blocks = gridDim.x, lane = threadIdx.x % 32;
+  for (int i = threadIdx.x; i < blocks * (W + 1); i += leaf_threads) {
+    const int block = i / (W + 1), c = i % (W + 1);
+    const std::uint64_t content = collect(&s.mail[page][block][c], stamp);
+    if (c == W)
+      s.places[block] = unsigned(content);
+    else
+      s.rows[block][c] = from_bits<T>(content);
+  }
+  __syncthreads();
+  LeafCandidate<T> candidate;
+  if (lane < blocks && s.places[lane] != UINT_MAX)
+    candidate.key = bits_of(fabs(s.rows[lane][0])) + 1, candidate.place = s.places[lane];
+  winner = best_of_warp(candidate);
+  return int(winner.block());
+}
+
+/// In a grid: sends this block's candidate row to all. One warp.
+template <class T, int W, int R>
+__device__ void post_in_grid(LeafShared<T, W, R>& s, Letter* page, LeafCandidate<T> mine, unsigned stamp) {
   Letter* letters = page + blockIdx.x * (W + 1);
   const int lane = threadIdx.x % 32;
   if (lane < W) post(letters + lane, bits_of(s.own()[lane]), stamp);
   if (lane == 0) post(letters + W, mine.place, stamp);
 }
 
-/// The winner among all blocks; its row becomes row number `returned` of s. For all threads of a block.
-template <class T, int W>
-__device__ int elect(LeafShared<T, W>& s, const Letter* page, LeafCandidate<T>& winner, unsigned stamp) {
-  const int blocks = gridDim.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  if (blocks <= few_leaf_blocks) {  // one round trip: everything
-    for (int i = threadIdx.x; i < blocks * (W + 1); i += leaf_threads) {
-      const int block = i / (W + 1), c = i % (W + 1);
-      const std::uint64_t content = collect(page + i, stamp);
-      if (c == W)
-        s.places[block] = unsigned(content);
-      else
-        s.rows[block][c] = from_bits<T>(content);
-    }
-    __syncthreads();
-    LeafCandidate<T> candidate;
-    if (lane < blocks && s.places[lane] != UINT_MAX)
-      candidate.key = bits_of(fabs(s.rows[lane][0])) + 1, candidate.place = s.places[lane];
-    winner = best_of_warp(candidate);
-    return int(winner.block());
-  }
-  LeafCandidate<T> candidate;  // two: the candidates, then the row of the best
-  if (int(threadIdx.x) < blocks) {
+/// In a grid: as elect_in_cluster, but only the candidates are read by all, and then the row of the best.
+template <class T, int W, int R>
+__device__ int elect_in_grid(LeafShared<T, W, R>& s, const Letter* page, LeafCandidate<T>& winner, unsigned stamp) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  __syncthreads();  // own() was posted and found was read
+  LeafCandidate<T> candidate;
+  if (threadIdx.x < gridDim.x) {
     const Letter* letters = page + threadIdx.x * (W + 1);
     const T value = from_bits<T>(collect(letters, stamp));
     const unsigned place = unsigned(collect(letters + W, stamp));
@@ -106,15 +129,25 @@ __device__ int elect(LeafShared<T, W>& s, const Letter* page, LeafCandidate<T>& 
   winner = best_of_warp(lane < leaf_warps ? s.found[lane] : LeafCandidate<T>());
   if (warp == 0 && lane < W) s.own()[lane] = from_bits<T>(collect(page + winner.block() * (W + 1) + lane, stamp));
   __syncthreads();
-  return few_leaf_blocks;
+  return most_cluster_blocks;
 }
 
-/// P A = L U. W ≥ columns of A; thread t of block b has rows (b·R + r)·512 + t. All blocks must run at the same time.
-template <class T, int W, int R>
+/// v ← (v[1:] − l·u[1:], 0).
+template <int live, class T, int W>
+__device__ void eliminate_and_shift(T (&v)[W], T l, const T (&u)[W]) {
+#pragma unroll
+  for (int c = 1; c < live; ++c) v[c - 1] = v[c] - l * u[c];
+  v[live - 1] = 0;
+}
+
+/// P A = L U. W ≥ columns of A; thread t of block b has rows (b·R + r)·512 + t. All blocks must run at the same time: one
+/// block, one cluster of at most 16 (`cluster`), or a cooperative grid that has its mail in `letters`.
+template <class T, int W, int R, bool cluster>
 __global__ void __launch_bounds__(leaf_threads, 1)
     factor_leaf(MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Letter* letters, unsigned stamp) {
   static_assert(W <= 32, "a lane a column");
-  __shared__ LeafShared<T, W> s;
+  extern __shared__ __align__(16) unsigned char memory[];
+  auto& s = *reinterpret_cast<LeafShared<T, W, R>*>(memory);
   const int w = int(A.cols()), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   T v[R][W];
   int position[R];  // −1: no row
@@ -124,6 +157,11 @@ __global__ void __launch_bounds__(leaf_threads, 1)
     position[r] = i < A.rows() ? int(i) : -1;
 #pragma unroll
     for (int c = 0; c < W; ++c) v[r][c] = c < w && i < A.rows() ? A.data()[i + c * A.ld()] : T(0);
+  }
+  if (cluster && gridDim.x > 1) {  // no letter may be sent before its box is empty
+    for (int i = threadIdx.x; i < 2 * most_cluster_blocks * (W + 1); i += leaf_threads)
+      (&s.mail[0][0][0])[i] = Letter{};
+    cluster_barrier();
   }
 #pragma unroll 1
   for (int j = 0; j < w; ++j) {
@@ -142,10 +180,10 @@ __global__ void __launch_bounds__(leaf_threads, 1)
       if (position[r] >= j && position[r] == mine.position()) {
         owner = true;
 #pragma unroll
-        for (int c = 0; c < W; ++c) s.own()[c] = c < W - j ? v[r][c] : T(0);
+        for (int c = 0; c < W; ++c) s.own()[c] = v[r][c];
       }
     LeafCandidate<T> winner = mine;
-    int pivot_row = few_leaf_blocks;
+    int pivot_row = most_cluster_blocks;
     if (gridDim.x == 1) {
       __syncthreads();
     } else {
@@ -153,10 +191,9 @@ __global__ void __launch_bounds__(leaf_threads, 1)
       const bool nobody = mine.place == UINT_MAX && warp == 0;
       if (__any_sync(~0u, owner) || nobody) {
         __syncwarp();
-        post_candidate<T, W>(s, page, mine, stamp + j);
+        cluster ? post_in_cluster(s, mine, j % 2, stamp + j) : post_in_grid(s, page, mine, stamp + j);
       }
-      if (gridDim.x > few_leaf_blocks) __syncthreads();  // s.own() and s.found are about to be written again
-      pivot_row = elect<T, W>(s, page, winner, stamp + j);
+      pivot_row = cluster ? elect_in_cluster(s, winner, j % 2, stamp + j) : elect_in_grid(s, page, winner, stamp + j);
     }
 
     const T(&u)[W] = s.rows[pivot_row];
@@ -166,79 +203,90 @@ __global__ void __launch_bounds__(leaf_threads, 1)
       pivots.p.data()[j] = pivots.start + p;
       if (pivot == T(0) && *pivots.zero.data() < 0) *pivots.zero.data() = pivots.start + j;
     }
-    const bool tiny = fabs(pivot) < (sizeof(T) == 8 ? T(2.2250738585072014e-308) : T(1.17549435e-38f));
-    const T reciprocal = T(1) / pivot;
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       if (position[r] == p)
         position[r] = j;
       else if (position[r] == j)
         position[r] = p;
-      const bool below = position[r] > j && pivot != T(0);
-      const T l = !below ? T(0) : tiny ? v[r][0] / pivot : v[r][0] * reciprocal;
-      const T stays = below ? l : v[r][0];
-      if (below) {
-#pragma unroll
-        for (int c = 1; c < W; ++c) v[r][c - 1] = v[r][c] - l * u[c];
-      } else {
-#pragma unroll
-        for (int c = 1; c < W; ++c) v[r][c - 1] = v[r][c];
+      if (position[r] > j) {
+        const T l = pivot == T(0) ? v[r][0] : v[r][0] / pivot;
+        s.multipliers[r][j][threadIdx.x] = l;
+        if (W >= 16 && j >= W / 2)
+          eliminate_and_shift<W / 2 + 1>(v[r], l, u);
+        else
+          eliminate_and_shift<W>(v[r], l, u);
       }
-      v[r][W - 1] = stays;
     }
   }
-#pragma unroll 1
-  for (int j = w; j < W; ++j)  // columns that A does not have
 #pragma unroll
-    for (int r = 0; r < R; ++r) {
-      const T first = v[r][0];
-#pragma unroll
-      for (int c = 1; c < W; ++c) v[r][c - 1] = v[r][c];
-      v[r][W - 1] = first;
-    }
-#pragma unroll
-  for (int r = 0; r < R; ++r)
+  for (int r = 0; r < R; ++r) {
+    if (position[r] < 0) continue;
+    T* row = A.data() + position[r];
+    const int multipliers = min(w, position[r]);
+    for (int c = 0; c < multipliers; ++c) row[c * A.ld()] = s.multipliers[r][c][threadIdx.x];
 #pragma unroll
     for (int c = 0; c < W; ++c)
-      if (c < w && position[r] >= 0) A.data()[position[r] + c * A.ld()] = v[r][c];
+      if (position[r] + c < w) row[(position[r] + c) * A.ld()] = v[r][c];
+  }
 }
 
-/// Columns and rows a thread of a leaf of a given height: as many columns as the registers of the card hold.
+/// The columns and the rows a thread of a leaf of a given height, and whether its blocks are a cluster.
 struct LeafShape {
   int columns, rows;
+  bool cluster;
 };
 template <class T>
 LeafShape leaf_shape(const Queue<Cuda>& q, std::int64_t m) {
-  const std::int64_t a_row_each = std::int64_t(std::min(q.multiprocessors(), most_leaf_blocks)) * leaf_threads;
-  if (m <= a_row_each) return {32, 1};
-  if (m <= 2 * a_row_each) return {sizeof(T) == 8 ? 16 : 32, 2};
-  require(m <= 4 * a_row_each, "the matrix has more rows than a panel on this device can have");
-  return {sizeof(T) == 8 ? 8 : 16, 4};
+  constexpr bool f64 = sizeof(T) == 8;
+  const std::int64_t in_cluster = (q.has_clusters() ? most_cluster_blocks : 1) * leaf_threads;
+  const std::int64_t in_grid = std::int64_t(std::min(q.multiprocessors(), most_leaf_blocks)) * leaf_threads;
+  if (m <= in_cluster) return {32, 1, true};
+  if (m <= 2 * in_cluster) return {f64 ? 16 : 32, 2, true};
+  if (m <= in_grid) return {32, 1, false};
+  if (m <= 2 * in_grid) return {f64 ? 16 : 32, 2, false};
+  require(m <= 4 * in_grid, "the matrix has more rows than a panel on this device can have");
+  return {f64 ? 8 : 16, 4, false};
 }
 
-template <class T, int W, int R>
+template <class T, int W, int R, bool cluster>
 void launch_leaf(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
-  const auto blocks = unsigned((A.rows() + R * leaf_threads - 1) / (R * leaf_threads));
+  auto blocks = unsigned((A.rows() + R * leaf_threads - 1) / (R * leaf_threads));
+  if (cluster)
+    while (blocks & (blocks - 1)) ++blocks;  // a power of two
+  constexpr auto kernel = factor_leaf<T, W, R, cluster>;
+  constexpr std::size_t shared = sizeof(LeafShared<T, W, R>);
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
+  if (cluster) CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   const auto mail = q.mailbox(2 * most_leaf_blocks * (W + 1) * sizeof(Letter), W);
-  auto letters = static_cast<Letter*>(mail.memory);
-  unsigned stamp = mail.stamp;
-  void* arguments[] = {&A, &pivots, &letters, &stamp};
-  CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(factor_leaf<T, W, R>), dim3(blocks),
-                                         dim3(leaf_threads), arguments, 0, q.stream()));
+  cudaLaunchAttribute together{};
+  if (cluster) {
+    together.id = cudaLaunchAttributeClusterDimension;
+    together.val.clusterDim = {blocks, 1, 1};
+  } else {
+    together.id = cudaLaunchAttributeCooperative;
+    together.val.cooperative = 1;
+  }
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(leaf_threads);
+  config.dynamicSmemBytes = shared;
+  config.stream = q.stream();
+  config.attrs = &together;
+  config.numAttrs = 1;
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, A, pivots, static_cast<Letter*>(mail.memory), mail.stamp));
 }
 
 /// P A = L U of a leaf, of at most leaf_shape(m).columns columns.
 template <class T>
 void panel_lu_leaf(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
   constexpr bool f64 = sizeof(T) == 8;
-  switch (leaf_shape<T>(q, A.rows()).rows) {
-    case 1:
-      return launch_leaf<T, 32, 1>(q, A, pivots);
-    case 2:
-      return launch_leaf < T, f64 ? 16 : 32, 2 > (q, A, pivots);
-    default:
-      return launch_leaf < T, f64 ? 8 : 16, 4 > (q, A, pivots);
-  }
+  const LeafShape shape = leaf_shape<T>(q, A.rows());
+  if (shape.cluster && shape.rows == 1) return launch_leaf<T, 32, 1, true>(q, A, pivots);
+  if (shape.cluster) return launch_leaf < T, f64 ? 16 : 32, 2, true > (q, A, pivots);
+  if (shape.rows == 1) return launch_leaf<T, 32, 1, false>(q, A, pivots);
+  if (shape.rows == 2) return launch_leaf < T, f64 ? 16 : 32, 2, false > (q, A, pivots);
+  launch_leaf<T, f64 ? 8 : 16, 4, false>(q, A, pivots);
 }
 
 }  // namespace lasolve

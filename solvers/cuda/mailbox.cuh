@@ -1,5 +1,6 @@
-// How the blocks of a grid tell each other a few numbers within a microsecond: letters in global memory that carry the
-// stamp of their round, so that neither a fence nor a counter is needed.
+// How the blocks of a grid tell each other a few numbers at once: letters that carry the stamp of their round, so that
+// neither a fence nor a barrier is needed. They lie in shared memory where the blocks are a cluster (a letter takes some
+// 0.2 µs), in global memory where they are not (1 µs).
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,25 @@ struct alignas(16) Letter {
   unsigned low, low_stamp, high, high_stamp;
 };
 
+/// The shared memory of block `rank` of this cluster that corresponds to `mine`, which is in ours.
+template <class T>
+__device__ T* of_block(T* mine, unsigned rank) {
+  T* theirs = nullptr;
+#if __CUDA_ARCH__ >= 900
+  asm("mapa.u64 %0, %1, %2;" : "=l"(theirs) : "l"(mine), "r"(rank));
+#endif
+  return theirs;
+}
+
+/// All blocks of this cluster have come here.
+__device__ inline void cluster_barrier() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
+#endif
+}
+
 __device__ inline void post(Letter* to, std::uint64_t content, unsigned stamp) {
-  asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(unsigned(content)), "r"(stamp),
+  asm volatile("st.relaxed.gpu.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(unsigned(content)), "r"(stamp),
                "r"(unsigned(content >> 32)), "r"(stamp)
                : "memory");
 }
@@ -23,7 +41,7 @@ __device__ inline void post(Letter* to, std::uint64_t content, unsigned stamp) {
 __device__ inline std::uint64_t collect(const Letter* from, unsigned stamp) {
   Letter l;
   do {
-    asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+    asm volatile("ld.relaxed.gpu.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(l.low), "=r"(l.low_stamp), "=r"(l.high), "=r"(l.high_stamp)
                  : "l"(from)
                  : "memory");

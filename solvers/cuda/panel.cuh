@@ -34,6 +34,9 @@ __global__ void adopt_minor(MatrixView<const T, Cuda> L, const int* info, std::i
   if (threadIdx.x == 0 && order != INT_MAX && *bad_minor < 0) *bad_minor = first + order;
 }
 
+/// On the host nothing is known of a factorization that is under way.
+inline bool known_to_have_failed(const Queue<Cuda>&, MatrixView<std::int64_t, Cuda>) { return false; }
+
 /// A = L Lᵀ of a diagonal block, lower triangle.
 template <class T>
 void panel_cholesky(Queue<Cuda>& q, const GemmBackend<Cuda>&, MatrixView<T, Cuda> A, std::int64_t first,

@@ -70,14 +70,14 @@ __device__ void make_move(MatrixView<T, Cuda> A, int to, int from) {
   }
 }
 
-constexpr int columns_a_block = 8;
+constexpr int columns_to_move = 8;  // of a block
 
 template <class T>
 __global__ void __launch_bounds__(2 * few_exchanges)
     make_few_moves(MatrixView<T, Cuda> A, Pivots<Cuda> pivots, bool backward) {
   __shared__ RowMoves<few_exchanges> moves;
   plan(pivots, backward, moves);
-  make_move<columns_a_block>(A, moves.to[threadIdx.x], moves.from[threadIdx.x]);
+  make_move<columns_to_move>(A, moves.to[threadIdx.x], moves.from[threadIdx.x]);
 }
 
 inline __global__ void __launch_bounds__(most_exchanges)
@@ -91,7 +91,7 @@ inline __global__ void __launch_bounds__(most_exchanges)
 template <class T>
 __global__ void __launch_bounds__(2 * most_exchanges)
     make_moves(MatrixView<T, Cuda> A, const RowMoves<most_exchanges>* moves) {
-  make_move<columns_a_block / 2>(A, moves->to[threadIdx.x], moves->from[threadIdx.x]);
+  make_move<columns_to_move / 2>(A, moves->to[threadIdx.x], moves->from[threadIdx.x]);
 }
 
 template <class T>
@@ -99,12 +99,12 @@ void exchange_rows(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, b
   if (A.empty() || pivots.count() == 0) return;
   const auto blocks = [&](std::int64_t columns) { return unsigned((A.cols() + columns - 1) / columns); };
   if (pivots.count() <= few_exchanges) {
-    make_few_moves<T><<<blocks(columns_a_block), 2 * few_exchanges, 0, q.stream()>>>(A, pivots, backward);
+    make_few_moves<T><<<blocks(columns_to_move), 2 * few_exchanges, 0, q.stream()>>>(A, pivots, backward);
   } else {
     auto* moves = q.scratch<RowMoves<most_exchanges>>(1, 1).data();
     plan_moves<<<1, most_exchanges, 0, q.stream()>>>(pivots, backward, moves);
     CUDA_CHECK_LAUNCH();
-    make_moves<T><<<blocks(columns_a_block / 2), 2 * most_exchanges, 0, q.stream()>>>(A, moves);
+    make_moves<T><<<blocks(columns_to_move / 2), 2 * most_exchanges, 0, q.stream()>>>(A, moves);
   }
   CUDA_CHECK_LAUNCH();
 }

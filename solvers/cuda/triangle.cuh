@@ -29,40 +29,45 @@ __device__ T walked(Triangle<T, Cuda> tri, bool from_the_right, int i, int k) {
       .data()[(from_the_right ? b : a) * tri.values.row_stride() + (from_the_right ? a : b) * tri.values.col_stride()];
 }
 
-/// B ← inv(T) B. A warp solves `columns` columns at once: lane l has rows l and l + 32, and each unknown goes to all
-/// lanes by a shuffle.
-template <class T, int columns, int threads>
+/// B ← inv(T) B for a triangle of order n ≤ 32·H. A warp solves `columns` columns at once: lane l has rows l, l + 32, …,
+/// and each unknown goes to all lanes by a shuffle.
+template <class T, int H, bool unit, int columns, int threads>
 __global__ void __launch_bounds__(threads) substitute_left(Triangle<T, Cuda> tri, MatrixView<T, Cuda> B) {
-  __shared__ T t[small_triangle][small_triangle + 1];  // t[k][i] = T(i, k)
+  constexpr int order = 32 * H;
+  __shared__ T t[order][order + 1];  // t[k][i] = T(i, k)
 #pragma unroll
-  for (int e = threadIdx.x; e < small_triangle * small_triangle; e += threads) {
-    const int i = e % small_triangle, k = e / small_triangle;
+  for (int e = threadIdx.x; e < order * order; e += threads) {
+    const int i = e % order, k = e / order;
     t[k][i] = i >= k ? walked(tri, false, i, k) : T(0);
   }
   __syncthreads();
   const int n = int(tri.order()), lane = threadIdx.x % 32;
   const std::int64_t j0 = (std::int64_t(blockIdx.x) * (threads / 32) + threadIdx.x / 32) * columns;
   const auto element = [&](int i, int c) { return B.data() + (tri.lower ? i : n - 1 - i) + (j0 + c) * B.ld(); };
-  T x[columns][2];
+  T x[columns][H];
 #pragma unroll
   for (int c = 0; c < columns; ++c)
 #pragma unroll
-    for (int h = 0; h < 2; ++h) x[c][h] = lane + 32 * h < n && j0 + c < B.cols() ? *element(lane + 32 * h, c) : T(0);
-#pragma unroll 1
-  for (int k = 0; k < n; ++k) {
-    const T pivot = t[k][k], t0 = t[k][lane], t1 = t[k][lane + 32];
+    for (int h = 0; h < H; ++h) x[c][h] = lane + 32 * h < n && j0 + c < B.cols() ? *element(lane + 32 * h, c) : T(0);
 #pragma unroll
-    for (int c = 0; c < columns; ++c) {
-      T unknown = __shfl_sync(~0u, k < 32 ? x[c][0] : x[c][1], k % 32);
-      if (!tri.unit) unknown /= pivot;
-      x[c][0] = lane == k ? unknown : lane > k ? x[c][0] - t0 * unknown : x[c][0];
-      x[c][1] = lane + 32 == k ? unknown : lane + 32 > k ? x[c][1] - t1 * unknown : x[c][1];
+  for (int done = 0; done < H; ++done) {
+#pragma unroll 1
+    for (int k = 0; k < 32; ++k) {
+      const T* column = &t[32 * done + k][lane];
+#pragma unroll
+      for (int c = 0; c < columns; ++c) {
+        T unknown = __shfl_sync(~0u, x[c][done], k);
+        if (!unit) unknown /= t[32 * done + k][32 * done + k];
+        x[c][done] = lane == k ? unknown : lane > k ? x[c][done] - column[32 * done] * unknown : x[c][done];
+#pragma unroll
+        for (int h = done + 1; h < H; ++h) x[c][h] -= column[32 * h] * unknown;
+      }
     }
   }
 #pragma unroll
   for (int c = 0; c < columns; ++c)
 #pragma unroll
-    for (int h = 0; h < 2; ++h)
+    for (int h = 0; h < H; ++h)
       if (lane + 32 * h < n && j0 + c < B.cols()) *element(lane + 32 * h, c) = x[c][h];
 }
 
@@ -110,9 +115,13 @@ template <class T>
 void solve_leaf(Queue<Cuda>& q, Triangle<T, Cuda> tri, MatrixView<T, Cuda> B) {
   if (B.empty()) return;
   if (tri.order() > small_triangle) return cublas_trsm(q, CUBLAS_SIDE_LEFT, tri, B);
-  constexpr int columns = 4, warps = 8;
-  const auto blocks = unsigned((B.cols() + columns * warps - 1) / (columns * warps));
-  substitute_left<T, columns, 32 * warps><<<blocks, 32 * warps, 0, q.stream()>>>(tri, B);
+  constexpr int columns = 2, threads = 256, columns_a_block = columns * threads / 32;
+  const auto blocks = unsigned((B.cols() + columns_a_block - 1) / columns_a_block);
+  const auto kernel = tri.order() <= 32 ? tri.unit ? substitute_left<T, 1, true, columns, threads>
+                                                   : substitute_left<T, 1, false, columns, threads>
+                      : tri.unit ? substitute_left<T, 2, true, columns, threads>
+                                        : substitute_left<T, 2, false, columns, threads>;
+  kernel<<<blocks, threads, 0, q.stream()>>>(tri, B);
   CUDA_CHECK_LAUNCH();
 }
 

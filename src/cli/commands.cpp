@@ -90,6 +90,9 @@ int solve(const Request& request) {
     options.gemm = backend;
     choose(options);
   }
+  // And so is a place that cannot be written.
+  if (!request.output.empty()) io::require_writable(request.output);
+  if (!request.json.empty() && request.json != "-") io::OutputFile(request.json, false);
   Problem problem(request);
   const Subject subject{problem.name(), request.rhs.empty() ? "b = A*1" : request.rhs, request.op == Op::transpose};
   const bool talk = !request.quiet && request.json != "-";
@@ -101,17 +104,18 @@ int solve(const Request& request) {
     const Outcome& outcome = all.back().report.outcome;
     code = std::max(code, exit_code(outcome));
     if (talk && request.backends.size() == 1) fmt::print("{}", for_people(subject, all.back()));
-    if (!outcome.ok()) fmt::print(stderr, "lasolve: {}: {}\n", backend, outcome.message());
+    if (!outcome.ok()) fmt::print(stderr, "lasolve: {}: {}\n", all.back().report.gemm, outcome.message());
   }
-  if (talk && request.backends.size() > 1) fmt::print("{}", comparison(all));
-  if (!request.json.empty()) write_text(request.json, as_json(subject, all));
+  if (talk && request.backends.size() > 1) fmt::print("{}", comparison(subject, all));
   if (!request.output.empty() && code == done) io::write_matrix(request.output, X, {"solution of " + request.matrix});
   if (!request.output.empty() && code != done) fmt::print(stderr, "lasolve: no solution was written\n");
+  if (!request.json.empty()) write_text(request.json, as_json(subject, all));
   return code;
 }
 
 int generate(const Request& request) {
   const io::Generator generator(request.matrix);
+  io::require_writable(request.output);
   Queue<Cpu> q(request.options.threads);
   Matrix<double> A(generator.n(), generator.n());
   io::generate(q, generator, A);

@@ -71,13 +71,16 @@ Json object(const Subject& subject, const Measured& measured) {
           {"environment", environment(r)}};
 }
 
+/// Names of files need not be UTF-8, which JSON is: what is not becomes U+FFFD.
+std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
 }  // namespace
 
 std::string as_json(const Subject& subject, const std::vector<Measured>& all) {
-  if (all.size() == 1) return object(subject, all[0]).dump(2) + "\n";
+  if (all.size() == 1) return text_of(object(subject, all[0]));
   Json list = Json::array();
   for (const Measured& m : all) list.push_back(object(subject, m));
-  return list.dump(2) + "\n";
+  return text_of(list);
 }
 
 }  // namespace lasolve::cli

@@ -2,7 +2,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <new>
 
 #include "cli/commands.hpp"
 #include "cli/print.hpp"
@@ -53,8 +57,13 @@ int fail(int code, const std::string& message) {
 int main(int argc, char** argv) {
   std::signal(SIGINT, interrupted);
   std::signal(SIGTERM, interrupted);
+  if (std::signal(SIGHUP, SIG_IGN) != SIG_IGN) std::signal(SIGHUP, interrupted);  // nohup stays
+  std::signal(SIGXFSZ, SIG_IGN);                                                  // then write() fails, and says so
   try {
-    return run(argc, argv);
+    const int code = run(argc, argv);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+      throw io::OutputError(std::string("cannot write standard output: ") + std::strerror(errno));
+    return code;
   } catch (const UsageError& e) {
     return fail(usage, fmt::format("lasolve: {}\n'lasolve --help' lists the options", e.what()));
   } catch (const UnknownName& e) {
@@ -67,8 +76,11 @@ int main(int argc, char** argv) {
     return fail(machine, fmt::format("lasolve: {}", e.what()));
   } catch (const MachineError& e) {
     return fail(machine, fmt::format("lasolve: {}", e.what()));
-  } catch (const std::invalid_argument& e) {
-    return fail(usage, fmt::format("lasolve: {}", e.what()));
+  } catch (const std::bad_alloc&) {
+    return fail(machine, "lasolve: not enough host memory");
+  } catch (const std::invalid_argument& e) {  // require() names the library itself
+    return fail(usage,
+                std::string(e.what()).starts_with("lasolve: ") ? e.what() : fmt::format("lasolve: {}", e.what()));
   } catch (const std::exception& e) {
     return fail(internal, fmt::format("lasolve: internal error: {}", e.what()));
   }

@@ -36,11 +36,23 @@ std::string phase_table(const Report& r) {
                             busy > 1.02 * r.total_seconds ? "; phases overlap" : "");
 }
 
+/// What was solved, and how.
+std::string about(const Subject& subject, const Report& r) {
+  std::string text =
+      fmt::format("matrix      {}, {} x {}{}\n", subject.matrix, r.n, r.n, subject.transposed ? ", transposed" : "");
+  text += fmt::format("rhs         {}, {} column{}\n", subject.rhs, r.nrhs, r.nrhs == 1 ? "" : "s");
+  return text + fmt::format("method      {} in {}, panels of {} columns, refinement {}{}\n",
+                            r.method == Method::cholesky ? "Cholesky" : "LU with partial pivoting",
+                            name_of(r.precision), r.block_size, name_of(r.refine),
+                            r.refine_iterations > 0 ? fmt::format(" ({} updates)", r.refine_iterations) : "");
+}
+
 std::string accuracy(const Report& r) {
   if (!r.backward_error) return "";
   std::string text = fmt::format("backward error  {:.2e}\n", *r.backward_error);
-  text += fmt::format("HPL check       {:.2e}, {} (the limit is {})\n", *r.hpl_residual,
-                      *r.hpl_residual < hpl_threshold ? "passed" : "FAILED", hpl_threshold);
+  const bool of_fp32 = r.precision == Precision::fp32 && r.refine == Refine::none;
+  text += fmt::format("HPL check       {:.2e}, {} (the limit is {}, with the roundoff of {})\n", *r.hpl_residual,
+                      *r.hpl_residual < hpl_threshold ? "passed" : "FAILED", hpl_threshold, of_fp32 ? "fp32" : "fp64");
   if (r.forward_error) text += fmt::format("forward error   {:.2e} (the true answer is 1)\n", *r.forward_error);
   return text;
 }
@@ -49,14 +61,7 @@ std::string accuracy(const Report& r) {
 
 std::string for_people(const Subject& subject, const Measured& measured) {
   const Report& r = measured.report;
-  std::string text;
-  text +=
-      fmt::format("matrix      {}, {} x {}{}\n", subject.matrix, r.n, r.n, subject.transposed ? ", transposed" : "");
-  text += fmt::format("rhs         {}, {} column{}\n", subject.rhs, r.nrhs, r.nrhs == 1 ? "" : "s");
-  text += fmt::format("method      {} in {}, panels of {} columns, refinement {}{}\n",
-                      r.method == Method::cholesky ? "Cholesky" : "LU with partial pivoting", name_of(r.precision),
-                      r.block_size, name_of(r.refine),
-                      r.refine_iterations > 0 ? fmt::format(" ({} updates)", r.refine_iterations) : "");
+  std::string text = about(subject, r);
   text += fmt::format("backend     {} on {}{}\n", r.gemm, r.device,
                       r.device == "cpu"
                           ? fmt::format(" ({} threads)", r.threads)
@@ -71,9 +76,10 @@ std::string for_people(const Subject& subject, const Measured& measured) {
   return text + fmt::format("outcome         {}\n", r.outcome.message());
 }
 
-std::string comparison(const std::vector<Measured>& all) {
-  std::string text = fmt::format("{:<16}{:<9}{:>12}{:>12}{:>12}{:>12}{:>8}{:>14}{:>11}\n", "gemm", "device", "total s",
-                                 "factor s", "GFLOP/s", "gemm s", "share", "gemm GFLOP/s", "HPL");
+std::string comparison(const Subject& subject, const std::vector<Measured>& all) {
+  std::string text = about(subject, all[0].report) + "\n";
+  text += fmt::format("{:<16}{:<9}{:>12}{:>12}{:>12}{:>12}{:>8}{:>14}{:>11}\n", "gemm", "device", "total s", "factor s",
+                      "GFLOP/s", "gemm s", "share", "gemm GFLOP/s", "HPL");
   for (const Measured& m : all) {
     const Report& r = m.report;
     const double gemm_seconds = r.phases.seconds_of(Phase::gemm);
@@ -83,7 +89,10 @@ std::string comparison(const std::vector<Measured>& all) {
                     r.factor_seconds > 0 ? 100 * gemm_seconds / r.factor_seconds : 0, gflops(r.phases, Phase::gemm),
                     r.outcome.ok() ? r.hpl_residual ? fmt::format("{:.2e}", *r.hpl_residual) : "-" : r.outcome.name());
   }
-  return text + "share: of the factorization's time that went into the backend's updates of the trailing matrix\n";
+  text += "share: of the factorization's time that went into the backend's updates of the trailing matrix\n";
+  for (const Measured& m : all)
+    for (const auto& note : m.report.notes) text += fmt::format("note        {}: {}\n", m.report.gemm, note);
+  return text;
 }
 
 std::string list_of_backends() {

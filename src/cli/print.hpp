@@ -22,7 +22,7 @@ struct Subject {
 };
 
 std::string for_people(const Subject&, const Measured&);
-std::string comparison(const std::vector<Measured>&);
+std::string comparison(const Subject&, const std::vector<Measured>&);
 std::string list_of_backends();
 /// One object for one run, a list of them for several.
 std::string as_json(const Subject&, const std::vector<Measured>&);

@@ -18,12 +18,15 @@ bool exists(const std::string& path) {
   return stat(path.c_str(), &status) == 0;
 }
 
+/// Of A and its factors.
+int bytes_an_element(Precision factors) { return 8 + (factors == Precision::fp32 ? 4 : 8); }
+
 /// ‖X − 1‖∞ / ‖1‖∞.
 double distance_from_ones(MatrixView<const double> X) {
   double worst = 0;
   for (std::int64_t i = 0; i < X.rows(); ++i) {
     const double d = std::abs(X(i, 0) - 1);
-    if (!(d <= worst)) worst = d;
+    if (!(d <= worst) && worst == worst) worst = d;  // a NaN stays
   }
   return worst;
 }
@@ -31,10 +34,10 @@ double distance_from_ones(MatrixView<const double> X) {
 }  // namespace
 
 Problem::Problem(const Request& request) : name_(request.matrix), op_(request.op) {
-  const io::ReadOptions reading{Queue<Cpu>(request.options.threads).threads(), request.allow_nonfinite};
-  auto read = [&](const std::string& path) {
+  auto read = [&](const std::string& path, int bytes_an_element) {
     const Stopwatch reading_time;
-    io::MatrixFile file = io::read_matrix(path, reading);
+    io::MatrixFile file = io::read_matrix(
+        path, {Queue<Cpu>(request.options.threads).threads(), request.options.allow_nonfinite, bytes_an_element});
     notes_.insert(notes_.end(), file.notes.begin(), file.notes.end());
     read_seconds_ += reading_time.seconds();
     return std::move(file.matrix);
@@ -43,14 +46,14 @@ Problem::Problem(const Request& request) : name_(request.matrix), op_(request.op
     generator_.emplace(request.matrix);
     n_ = generator_->n();
   } else {
-    host_ = read(request.matrix);
+    host_ = read(request.matrix, bytes_an_element(request.options.precision));
     n_ = host_->rows();
     if (host_->rows() != host_->cols())
       throw io::InputError(fmt::format("{}: error: expected a square matrix, found {} x {}", request.matrix,
                                        host_->rows(), host_->cols()));
   }
   if (!request.rhs.empty()) {
-    B_ = read(request.rhs);
+    B_ = read(request.rhs, 8);
     has_rhs_ = true;
     if (B_.rows() != n_)
       throw io::InputError(fmt::format("{}: error: expected right-hand sides of {} rows, as the matrix has, found {}",
@@ -59,14 +62,20 @@ Problem::Problem(const Request& request) : name_(request.matrix), op_(request.op
 }
 
 template <class Place>
-MatrixView<const double, Place> Problem::at(Queue<Place>&& q, std::optional<Matrix<double, Place>>& A) {
+MatrixView<const double, Place> Problem::at(int queue, std::optional<Matrix<double, Place>>& A, Precision factors) {
+  if (A && (has_rhs_ || B_.cols() > 0)) return *A;
   const Stopwatch making;
+  Queue<Place> q(queue);
   if (!A) {
+    // Refused now, not when A has been made.
+    const double wanted = double(n_) * double(n_) * bytes_an_element(factors);
+    if (const auto free = Memory<Place>::available(); wanted > double(free))
+      throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
     A.emplace(n_, n_);
     io::generate(q, *generator_, *A);
     read_seconds_ += making.seconds();
   }
-  if (!has_rhs_ && B_.rows() != n_) B_ = io::row_sums(q, {*A, op_});
+  if (!has_rhs_ && B_.cols() == 0) B_ = io::row_sums(q, {*A, op_});
   return *A;
 }
 
@@ -74,9 +83,9 @@ Report Problem::solve(const Options& options, Matrix<double>& X) {
   X = Matrix<double>(n_, nrhs());
   const Choice choice = choose(options);
   const bool on_device = generator_ && choice.backend.index() == 1;
-  Factorization<double> factors = on_device
-                                      ? Factorization<double>(at(Queue<Cuda>(choice.cuda_device), device_), options)
-                                      : Factorization<double>(at(Queue<Cpu>(options.threads), host_), options);
+  Factorization<double> factors =
+      on_device ? Factorization<double>(at(choice.cuda_device, device_, options.precision), options)
+                : Factorization<double>(at(options.threads, host_, options.precision), options);
   Report solved = factors.solve(B_, X, op_);
   Report report = together(factors.report(), std::move(solved));
   report.phases.seconds_of(Phase::read) = read_seconds_;

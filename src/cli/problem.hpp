@@ -23,9 +23,10 @@ class Problem {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  /// A at a place, made there at first use if it comes from a generator, and b = A·1 if no other was given.
+  /// A at a place, made there at first use if it comes from a generator, and b = A·1 if no other was given. `queue`: the
+  /// threads or the device.
   template <class Place>
-  MatrixView<const double, Place> at(Queue<Place>&& q, std::optional<Matrix<double, Place>>& A);
+  MatrixView<const double, Place> at(int queue, std::optional<Matrix<double, Place>>& A, Precision factors);
 
   std::string name_;
   Op op_;

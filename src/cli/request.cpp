@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <charconv>
 #include <sstream>
@@ -101,8 +102,10 @@ std::pair<Command, int> command(int argc, const char* const* argv) {
   if (word == "list") return {Command::list, 2};
   if (word == "generate") return {Command::generate, 2};
   if (word == "help") return {Command::help, 2};
-  throw UsageError(fmt::format("there is no command '{}'{}; commands: solve (the default), list, generate", word,
-                               did_you_mean(word, {"solve", "list", "generate", "help"})));
+  throw UsageError(
+      fmt::format("there is no command '{}'{}; commands: solve (the default), list, generate; a matrix is "
+                  "given as --matrix {}",
+                  word, did_you_mean(word, {"solve", "list", "generate", "help"}), word));
 }
 
 po::variables_map parse(int argc, const char* const* argv, Command command) {
@@ -138,18 +141,21 @@ Request parse_command_line(int argc, const char* const* argv) {
   auto text = [&](const char* name) { return values.count(name) ? values[name].as<std::string>() : std::string(); };
   Request r;
   r.command = values.count("help") ? Command::help : values.count("version") ? Command::version : which;
+  for (const char* name : {"matrix", "rhs", "output", "json"})
+    if (values.count(name) && text(name).empty()) throw UsageError(fmt::format("--{} takes a name, not ''", name));
   r.matrix = text("matrix");
   r.rhs = text("rhs");
   r.output = text("output");
   r.json = text("json");
   r.quiet = values.count("quiet") > 0;
-  r.allow_nonfinite = values.count("allow-nonfinite") > 0;
+  r.options.allow_nonfinite = values.count("allow-nonfinite") > 0;
   r.op = values.count("transpose") ? Op::transpose : Op::none;
   r.repeat = number("repeat", text("repeat"), 1);
   r.warmup = number("warmup", text("warmup"), 0);
   Options& o = r.options;
   o.device = device(text("device"));
   o.threads = number("threads", text("threads"), 1, "all");
+  if (o.threads > 1024) throw UsageError(fmt::format("--threads takes at most 1024, not {}", o.threads));
   o.block_size = number<std::int64_t>("block-size", text("block-size"), 1, "auto");
   o.factorization = one_of<Method>("factorization", text("factorization"),
                                    {{"auto", Method::automatic}, {"lu", Method::lu}, {"cholesky", Method::cholesky}});
@@ -158,6 +164,9 @@ Request parse_command_line(int argc, const char* const* argv) {
   o.refine = one_of<Refine>("refine", text("refine"),
                             {{"auto", Refine::automatic}, {"none", Refine::none}, {"classical", Refine::classical}});
   r.backends = text("gemm") == "all" ? runnable_backends(o.device) : split(text("gemm"));
+  if (r.backends.empty()) r.backends = {"auto"};  // no backend runs there: choose() says why
+  if (r.backends.size() > 1 && std::count(r.backends.begin(), r.backends.end(), "all") > 0)
+    throw UsageError("--gemm all stands alone: it means every backend that runs here");
   const bool needs_matrix = r.command == Command::solve || r.command == Command::generate;
   if (needs_matrix && r.matrix.empty())
     throw UsageError("no matrix; give --matrix FILE or --matrix GENERATOR, such as uniform:n=1000,seed=1");

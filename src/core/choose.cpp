@@ -37,7 +37,7 @@ std::string why_no_cuda(int index) {
 }
 
 std::vector<std::string> known_names() {
-  std::vector<std::string> names = {"auto", "all"};
+  std::vector<std::string> names = {"auto"};
   for (const auto* b : gemm_backends<Cpu>()) names.push_back(b->name);
   for (const auto* b : gemm_backends<Cuda>()) names.push_back(b->name);
   for (const auto& b : missing_gemm_backends()) names.push_back(b.name);
@@ -86,7 +86,7 @@ Choice choose_cpu(std::string name) {
 
 Choice choose_named(const std::string& name, Device device) {
   const auto names = known_names();
-  if (name == "all" || !std::count(names.begin(), names.end(), name))
+  if (!std::count(names.begin(), names.end(), name))
     throw UnknownName(fmt::format("there is no GEMM backend '{}'{}\n  backends: {}", name, did_you_mean(name, names),
                                   fmt::join(names, ", ")));
   if (device.kind == Device::cuda) return choose_cuda(name, device.index);
@@ -147,6 +147,9 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
     return row.back();
   };
   const std::string* best = nullptr;
+  if (word.size() > 1)
+    for (const auto& name : known)
+      if (name.starts_with(word)) return fmt::format("; did you mean '{}'?", name);
   std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const auto& name : known)
     if (distance(name) < least) least = distance(name), best = &name;

@@ -148,7 +148,7 @@ Generator::Generator(const std::string& text) {
   }
   const std::int64_t n = formula_.n;
   if (n <= 0) fail(text, text.size(), "expected a positive size, as in " + name + ":n=1000");
-  if (n > 3'000'000'000) fail(text, colon, "n² elements of 8 bytes overflow 64 bits");
+  if (n > 1'000'000'000) fail(text, colon, "n² elements of 8 bytes overflow 64 bits");
   if (formula_.kind == Formula::randsvd) {
     if (!(value >= 1 && std::isfinite(value))) fail(text, colon, "expected kappa of 1 or more");
     table_ = randsvd_table(formula_, value);

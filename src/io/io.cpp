@@ -15,7 +15,13 @@ MatrixFile read_matrix(const std::string& path, const ReadOptions& options) {
   return file.content().starts_with(npy_magic) ? read_npy(file, options) : read_matrix_market(file, options);
 }
 
-void write_matrix(const std::string& path, MatrixView<const double> A, const std::vector<std::string>& comments) {
+namespace {
+
+struct Suffixes {
+  bool gzip, npy;
+};
+
+Suffixes suffixes_of(const std::string& path) {
   std::string_view name = path;
   const bool gzip = name.ends_with(".gz");
   if (gzip) name.remove_suffix(3);
@@ -23,7 +29,18 @@ void write_matrix(const std::string& path, MatrixView<const double> A, const std
   if (!npy && !name.ends_with(".mtx"))
     throw std::invalid_argument(
         fmt::format("cannot write {}: the suffix must be .mtx, .npy, .mtx.gz or .npy.gz", path));
+  return {gzip, npy};
+}
 
+}  // namespace
+
+void require_writable(const std::string& path) {
+  suffixes_of(path);
+  OutputFile(path, false);
+}
+
+void write_matrix(const std::string& path, MatrixView<const double> A, const std::vector<std::string>& comments) {
+  const auto [gzip, npy] = suffixes_of(path);
   OutputFile file(path, gzip);
   if (npy)
     write_npy(file, A);

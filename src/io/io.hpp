@@ -14,6 +14,9 @@ namespace lasolve::io {
 /// the file is wrong, MachineError when the matrix does not fit in memory.
 MatrixFile read_matrix(const std::string& path, const ReadOptions& options = {});
 
+/// Throws now what write_matrix would throw for this path after a long computation.
+void require_writable(const std::string& path);
+
 /// Writes A to a file, of which the suffix says which format it gets: .mtx, .npy, .mtx.gz or .npy.gz. The file appears
 /// when it is complete. Comments go into Matrix Market files only. Throws std::invalid_argument on another suffix,
 /// OutputError when the file cannot be written.

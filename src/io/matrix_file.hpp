@@ -13,6 +13,9 @@ struct ReadOptions {
   int threads = 1;
   /// Whether NaN and infinities are read; otherwise they are refused where they stand.
   bool allow_nonfinite = false;
+  /// Bytes of memory that an element will take in the end, so that what cannot be solved is not read: 8 for the matrix
+  /// alone, more when it is going to be factored.
+  int bytes_an_element = 8;
 };
 
 struct MatrixFile {

@@ -66,16 +66,20 @@ void read_banner(Scanner& scanner, MatrixMarketHeader& header) {
   expect_line_end(scanner);
 }
 
-void refuse_what_no_memory_holds(const Scanner& sizes, std::int64_t rows, std::int64_t cols) {
+void refuse_what_no_address_holds(const Scanner& sizes, std::int64_t rows, std::int64_t cols) {
   constexpr std::int64_t padding = 16;  // that Matrix may add to a column
-  const std::string shape = fmt::format("{} x {}", rows, cols);
   if (cols > 0 && rows > std::numeric_limits<std::int64_t>::max() / 8 / cols - padding)
-    sizes.refuse("expected a matrix of less than 2^63 bytes, found " + shape);
-  const auto bytes = std::size_t(rows * cols) * 8, available = Memory<Cpu>::available();
-  if (bytes > available)
-    throw MachineError(message_at(
-        sizes.file.name(), sizes.file.content(), std::size_t(sizes.place - sizes.file.begin()),
-        fmt::format("a dense {} matrix takes {} bytes of memory, and {} are available", shape, bytes, available)));
+    sizes.refuse(fmt::format("expected a matrix of less than 2^63 bytes, found {} x {}", rows, cols));
+}
+
+void refuse_what_no_memory_holds(const Scanner& sizes, std::int64_t rows, std::int64_t cols, int bytes_an_element) {
+  const double bytes = double(rows) * double(cols) * bytes_an_element;
+  const auto available = Memory<Cpu>::available();
+  if (bytes > double(available))
+    throw MachineError(
+        message_at(sizes.file.name(), sizes.file.content(), std::size_t(sizes.place - sizes.file.begin()),
+                   fmt::format("a dense {} x {} matrix{} takes {:.0f} bytes of memory, and {} are available", rows,
+                               cols, bytes_an_element > 8 ? " with its factors" : "", bytes, available)));
 }
 
 /// Refuses a file that ends too early before memory is allocated for it. A value takes two bytes at least, with what
@@ -107,7 +111,7 @@ void refuse_missing(const Scanner& end, const MatrixMarketHeader& header, std::i
   end.refuse(fmt::format("expected {}, found the end of the file after {}", expected, found));
 }
 
-MatrixMarketHeader read_header(Scanner& scanner) {
+MatrixMarketHeader read_header(Scanner& scanner, int bytes_an_element) {
   MatrixMarketHeader header{};
   read_banner(scanner, header);
   scanner.skip_to_data();
@@ -118,7 +122,7 @@ MatrixMarketHeader read_header(Scanner& scanner) {
   if (header.symmetry != Symmetry::general && header.rows != header.cols)
     cols.refuse(fmt::format("expected {} columns, as a symmetric matrix has as many as rows, found {}", header.rows,
                             header.cols));
-  refuse_what_no_memory_holds(sizes, header.rows, header.cols);
+  refuse_what_no_address_holds(sizes, header.rows, header.cols);
 
   if (header.format == Format::coordinate)
     header.stored = scanner.read_count(0, most, "a number of entries");
@@ -128,6 +132,7 @@ MatrixMarketHeader read_header(Scanner& scanner) {
     header.stored = header.rows * (header.rows + (header.symmetry == Symmetry::symmetric ? 1 : -1)) / 2;
   expect_line_end(scanner);
   refuse_what_is_too_short(scanner, header);
+  refuse_what_no_memory_holds(sizes, header.rows, header.cols, bytes_an_element);
   return header;
 }
 

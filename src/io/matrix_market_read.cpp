@@ -194,7 +194,7 @@ void mirror(MatrixView<double> A, Symmetry symmetry) {
 
 MatrixFile read_matrix_market(const InputFile& file, const ReadOptions& options) {
   Scanner scanner{file, file.begin()};
-  const Header header = read_header(scanner);
+  const Header header = read_header(scanner, options.bytes_an_element);
   MatrixFile result{Matrix<double>(header.rows, header.cols), {}, header.symmetry == Symmetry::symmetric};
   if (header.format == Format::coordinate)
     read_entries(scanner, header, options, result);

@@ -28,3 +28,22 @@ inline void check(cusolverStatus_t s, const char* expression, const char* file, 
 #define CUDA_CHECK(expression) ::lasolve::check((expression), #expression, __FILE__, __LINE__)
 /// After each kernel launch.
 #define CUDA_CHECK_LAUNCH() ::lasolve::check(cudaGetLastError(), "the kernel launch", __FILE__, __LINE__)
+
+namespace lasolve {
+
+/// Makes a device the current one of this thread, until the end of the scope.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int device) {
+    CUDA_CHECK(cudaGetDevice(&before_));
+    CUDA_CHECK(cudaSetDevice(device));
+  }
+  ~CurrentDevice() { cudaSetDevice(before_); }
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+}  // namespace lasolve

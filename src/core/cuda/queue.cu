@@ -12,7 +12,7 @@ struct Queue<Cuda>::State {
     Phase phase;
     double flops;
   };
-  int device = 0, multiprocessors = 0;
+  int device = 0, multiprocessors = 0, major = 0;
   cudaStream_t stream = nullptr;
   cublasHandle_t blas = nullptr;
   cusolverDnHandle_t solver = nullptr;
@@ -47,6 +47,7 @@ Queue<Cuda>::Queue(int device, Priority priority) : state_(std::make_unique<Stat
   CUDA_CHECK(cudaStreamCreateWithPriority(&state_->stream, cudaStreamNonBlocking, priority == high ? highest : lowest));
   CUDA_CHECK(cudaEventCreateWithFlags(&state_->given, cudaEventDisableTiming));
   CUDA_CHECK(cudaDeviceGetAttribute(&state_->multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&state_->major, cudaDevAttrComputeCapabilityMajor, device));
   CUDA_CHECK(cublasCreate(&state_->blas));
   CUDA_CHECK(cublasSetStream(state_->blas, state_->stream));
   CUDA_CHECK(cusolverDnCreate(&state_->solver));
@@ -56,6 +57,7 @@ Queue<Cuda>::~Queue() = default;
 
 int Queue<Cuda>::device() const { return state_->device; }
 int Queue<Cuda>::multiprocessors() const { return state_->multiprocessors; }
+bool Queue<Cuda>::has_clusters() const { return state_->major >= 9; }
 CUstream_st* Queue<Cuda>::stream() const { return state_->stream; }
 cublasContext* Queue<Cuda>::blas() const { return state_->blas; }
 cusolverDnContext* Queue<Cuda>::solver() const { return state_->solver; }

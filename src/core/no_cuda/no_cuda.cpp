@@ -26,6 +26,7 @@ Queue<Cuda>::Queue(int, Priority) { refuse(); }
 Queue<Cuda>::~Queue() = default;
 int Queue<Cuda>::device() const { refuse(); }
 int Queue<Cuda>::multiprocessors() const { refuse(); }
+bool Queue<Cuda>::has_clusters() const { refuse(); }
 void Queue<Cuda>::wait(Queue&) { refuse(); }
 Queue<Cuda>& Queue<Cuda>::ahead() { refuse(); }
 Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t, unsigned) { refuse(); }
