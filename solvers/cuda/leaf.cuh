@@ -1,8 +1,9 @@
 // A leaf of a panel: m × w, few columns, any height, factored by one kernel with a row in the registers of each thread.
 //
 // Rows stay with their threads; only their positions change, and each is written to its place at the end. For a column,
-// each block finds its best candidate and posts it with its whole row; all blocks read all candidates and so know the
-// same winner, whose row they take from the mail. No block waits for anything else.
+// each block finds its best candidate and sends it with its whole row to all others, which so know the same winner and
+// its row. Up to 16 blocks are a cluster and write into each other's shared memory; more are a grid that exchanges
+// letters through global memory.
 //
 // The loop over the columns is not unrolled, and so the column at hand must be a fixed register: the rows below the pivot
 // are shifted by one register a step. Their multipliers wait in shared memory, rows that became pivots keep what they have.
@@ -63,43 +64,31 @@ __device__ LeafCandidate<T> best_of_warp(LeafCandidate<T> mine) {
 template <class T, int W, int R>
 struct LeafShared {
   T multipliers[R][W][leaf_threads];
-  alignas(16) T rows[most_cluster_blocks + 1][W];  // the candidates of a cluster; the last row is ours
-  Letter mail[2][most_cluster_blocks][W + 1];      // of a cluster
-  unsigned places[most_cluster_blocks];
+  alignas(16) T own[W];                           // this block's candidate row, or the pivot row of a grid
+  alignas(16) T rows[2][most_cluster_blocks][W];  // those of a cluster, for odd and even columns
+  unsigned places[2][most_cluster_blocks];
   LeafCandidate<T> found[leaf_warps];
-  __device__ T (&own())[W] { return rows[most_cluster_blocks]; }
 };
 
-/// Within a cluster: sends this block's candidate row to all. One warp.
+/// Within a cluster: writes this block's candidate and its row into the shared memory of all blocks. One warp.
 template <class T, int W, int R>
-__device__ void post_in_cluster(LeafShared<T, W, R>& s, LeafCandidate<T> mine, int page, unsigned stamp) {
+__device__ void post_in_cluster(LeafShared<T, W, R>& s, LeafCandidate<T> mine, int page) {
   const int lane = threadIdx.x % 32, blocks = gridDim.x;
-  Letter* letters = s.mail[page][blockIdx.x];
-  if (lane < W) {
-    const std::uint64_t content = bits_of(s.own()[lane]);
-    for (int b = 0; b < blocks; ++b) post(of_block(letters + lane, b), content, stamp);
-  }
-  if (lane < blocks) post(of_block(letters + W, lane), mine.place, stamp);
+  if (lane < W)
+    for (int b = 0; b < blocks; ++b) *of_block(&s.rows[page][blockIdx.x][lane], b) = s.own[lane];
+  if (lane < blocks) *of_block(&s.places[page][blockIdx.x], lane) = mine.place;
 }
 
-/// Within a cluster: the winner of all blocks; its row becomes the row of s that is returned. For all threads.
+/// Within a cluster: the winner of all blocks, and its row. For all threads.
 template <class T, int W, int R>
-__device__ int elect_in_cluster(LeafShared<T, W, R>& s, LeafCandidate<T>& winner, int page, unsigned stamp) {
-  const int blocks = gridDim.x, lane = threadIdx.x % 32;
-  for (int i = threadIdx.x; i < blocks * (W + 1); i += leaf_threads) {
-    const int block = i / (W + 1), c = i % (W + 1);
-    const std::uint64_t content = collect(&s.mail[page][block][c], stamp);
-    if (c == W)
-      s.places[block] = unsigned(content);
-    else
-      s.rows[block][c] = from_bits<T>(content);
-  }
-  __syncthreads();
+__device__ const T* elect_in_cluster(LeafShared<T, W, R>& s, LeafCandidate<T>& winner, int page) {
+  cluster_barrier();
+  const int lane = threadIdx.x % 32;
   LeafCandidate<T> candidate;
-  if (lane < blocks && s.places[lane] != UINT_MAX)
-    candidate.key = bits_of(fabs(s.rows[lane][0])) + 1, candidate.place = s.places[lane];
+  if (lane < gridDim.x && s.places[page][lane] != UINT_MAX)
+    candidate.key = bits_of(fabs(s.rows[page][lane][0])) + 1, candidate.place = s.places[page][lane];
   winner = best_of_warp(candidate);
-  return int(winner.block());
+  return s.rows[page][winner.block()];
 }
 
 /// In a grid: sends this block's candidate row to all. One warp.
@@ -107,15 +96,16 @@ template <class T, int W, int R>
 __device__ void post_in_grid(LeafShared<T, W, R>& s, Letter* page, LeafCandidate<T> mine, unsigned stamp) {
   Letter* letters = page + blockIdx.x * (W + 1);
   const int lane = threadIdx.x % 32;
-  if (lane < W) post(letters + lane, bits_of(s.own()[lane]), stamp);
+  if (lane < W) post(letters + lane, bits_of(s.own[lane]), stamp);
   if (lane == 0) post(letters + W, mine.place, stamp);
 }
 
 /// In a grid: as elect_in_cluster, but only the candidates are read by all, and then the row of the best.
 template <class T, int W, int R>
-__device__ int elect_in_grid(LeafShared<T, W, R>& s, const Letter* page, LeafCandidate<T>& winner, unsigned stamp) {
+__device__ const T* elect_in_grid(LeafShared<T, W, R>& s, const Letter* page, LeafCandidate<T>& winner,
+                                  unsigned stamp) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  __syncthreads();  // own() was posted and found was read
+  __syncthreads();  // own was posted and found was read
   LeafCandidate<T> candidate;
   if (threadIdx.x < gridDim.x) {
     const Letter* letters = page + threadIdx.x * (W + 1);
@@ -127,14 +117,14 @@ __device__ int elect_in_grid(LeafShared<T, W, R>& s, const Letter* page, LeafCan
   if (lane == 0) s.found[warp] = candidate;
   __syncthreads();
   winner = best_of_warp(lane < leaf_warps ? s.found[lane] : LeafCandidate<T>());
-  if (warp == 0 && lane < W) s.own()[lane] = from_bits<T>(collect(page + winner.block() * (W + 1) + lane, stamp));
+  if (warp == 0 && lane < W) s.own[lane] = from_bits<T>(collect(page + winner.block() * (W + 1) + lane, stamp));
   __syncthreads();
-  return most_cluster_blocks;
+  return s.own;
 }
 
 /// v ← (v[1:] − l·u[1:], 0).
 template <int live, class T, int W>
-__device__ void eliminate_and_shift(T (&v)[W], T l, const T (&u)[W]) {
+__device__ void eliminate_and_shift(T (&v)[W], T l, const T* u) {
 #pragma unroll
   for (int c = 1; c < live; ++c) v[c - 1] = v[c] - l * u[c];
   v[live - 1] = 0;
@@ -158,11 +148,7 @@ __global__ void __launch_bounds__(leaf_threads, 1)
 #pragma unroll
     for (int c = 0; c < W; ++c) v[r][c] = c < w && i < A.rows() ? A.data()[i + c * A.ld()] : T(0);
   }
-  if (cluster && gridDim.x > 1) {  // no letter may be sent before its box is empty
-    for (int i = threadIdx.x; i < 2 * most_cluster_blocks * (W + 1); i += leaf_threads)
-      (&s.mail[0][0][0])[i] = Letter{};
-    cluster_barrier();
-  }
+  if (cluster && gridDim.x > 1) cluster_barrier();  // a block must be there before others write into its memory
 #pragma unroll 1
   for (int j = 0; j < w; ++j) {
     LeafCandidate<T> mine;
@@ -180,10 +166,10 @@ __global__ void __launch_bounds__(leaf_threads, 1)
       if (position[r] >= j && position[r] == mine.position()) {
         owner = true;
 #pragma unroll
-        for (int c = 0; c < W; ++c) s.own()[c] = v[r][c];
+        for (int c = 0; c < W; ++c) s.own[c] = v[r][c];
       }
     LeafCandidate<T> winner = mine;
-    int pivot_row = most_cluster_blocks;
+    const T* u = s.own;
     if (gridDim.x == 1) {
       __syncthreads();
     } else {
@@ -191,12 +177,11 @@ __global__ void __launch_bounds__(leaf_threads, 1)
       const bool nobody = mine.place == UINT_MAX && warp == 0;
       if (__any_sync(~0u, owner) || nobody) {
         __syncwarp();
-        cluster ? post_in_cluster(s, mine, j % 2, stamp + j) : post_in_grid(s, page, mine, stamp + j);
+        cluster ? post_in_cluster(s, mine, j % 2) : post_in_grid(s, page, mine, stamp + j);
       }
-      pivot_row = cluster ? elect_in_cluster(s, winner, j % 2, stamp + j) : elect_in_grid(s, page, winner, stamp + j);
+      u = cluster ? elect_in_cluster(s, winner, j % 2) : elect_in_grid(s, page, winner, stamp + j);
     }
 
-    const T(&u)[W] = s.rows[pivot_row];
     const T pivot = u[0];
     const int p = winner.position();
     if (blockIdx.x == 0 && threadIdx.x == 0) {

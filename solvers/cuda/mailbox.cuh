@@ -1,6 +1,6 @@
-// How the blocks of a grid tell each other a few numbers at once: letters that carry the stamp of their round, so that
-// neither a fence nor a barrier is needed. They lie in shared memory where the blocks are a cluster (a letter takes some
-// 0.2 µs), in global memory where they are not (1 µs).
+// How the blocks of a kernel tell each other a few numbers at once: in a cluster, by writing into each other's shared
+// memory; in a grid, by letters in global memory that carry the stamp of their round, so that neither a fence nor a
+// barrier of the whole grid is needed.
 #pragma once
 
 #include <cstdint>
