@@ -37,8 +37,6 @@ class Solver {
     const bool coarse = std::is_same_v<T, double> && options.precision == Precision::fp32;
     report_.n = A.rows();
     report_.gemm = gemm.name;
-    report_.block_size = std::min(options.block_size > 0 ? options.block_size : default_block_size(q, A.rows()),
-                                  std::max<std::int64_t>(1, A.rows()));
     report_.refine = options.refine != Refine::automatic ? options.refine : coarse ? Refine::classical : Refine::none;
     require_memory(coarse);
     if (options.check && !options.allow_nonfinite) require_finite();
@@ -140,6 +138,9 @@ class Solver {
   template <class F>
   void factor_in(std::unique_ptr<Factors<F, Place>>& factors) {
     const double n = double(A_.rows()), flops = report_.method == Method::lu ? lu_flops(n) : cholesky_flops(n);
+    const std::int64_t nb =
+        options_.block_size > 0 ? options_.block_size : default_block_size(q_, report_.method, A_.rows());
+    report_.block_size = std::min(nb, std::max<std::int64_t>(1, A_.rows()));
     q_.phase(Phase::other);
     factors = std::make_unique<Factors<F, Place>>(q_, A_, report_.method);
     take_times(q_, report_);  // what was done until now is no progress

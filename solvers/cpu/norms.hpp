@@ -11,8 +11,6 @@
 
 namespace lasolve {
 
-inline std::int64_t symmetric_leaf_order(const Queue<Cpu>&) { return 256; }
-
 /// Y ← X, rounded to the type of Y.
 template <class From, class To>
 void convert(Queue<Cpu>& q, MatrixView<const From> X, MatrixView<To> Y) {

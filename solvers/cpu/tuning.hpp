@@ -1,12 +1,14 @@
 // What was measured to be best on the CPU.
 #pragma once
 
-#include "lasolve/queue.hpp"
+#include "lasolve/lasolve.hpp"
 
 namespace lasolve {
 
-inline std::int64_t default_block_size(const Queue<Cpu>&, std::int64_t n) {
+inline std::int64_t default_block_size(const Queue<Cpu>&, Method, std::int64_t n) {
   return n < 512 ? 64 : n < 2048 ? 128 : 192;
 }
+
+inline std::int64_t symmetric_leaf_order(const Queue<Cpu>&) { return 256; }
 
 }  // namespace lasolve

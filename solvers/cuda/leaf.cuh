@@ -70,13 +70,15 @@ struct LeafShared {
   LeafCandidate<T> found[leaf_warps];
 };
 
-/// Within a cluster: writes this block's candidate and its row into the shared memory of all blocks. One warp.
+/// Within a cluster: writes this block's candidate and its row into the shared memory of all blocks, a warp for each.
 template <class T, int W, int R>
 __device__ void post_in_cluster(LeafShared<T, W, R>& s, LeafCandidate<T> mine, int page) {
-  const int lane = threadIdx.x % 32, blocks = gridDim.x;
-  if (lane < W)
-    for (int b = 0; b < blocks; ++b) *of_block(&s.rows[page][blockIdx.x][lane], b) = s.own[lane];
-  if (lane < blocks) *of_block(&s.places[page][blockIdx.x], lane) = mine.place;
+  static_assert(leaf_warps >= most_cluster_blocks);
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  __syncthreads();  // the candidate row is there
+  if (warp >= gridDim.x) return;
+  if (lane < W) *of_block(&s.rows[page][blockIdx.x][lane], warp) = s.own[lane];
+  if (lane == 0) *of_block(&s.places[page][blockIdx.x], warp) = mine.place;
 }
 
 /// Within a cluster: the winner of all blocks, and its row. For all threads.
@@ -172,14 +174,17 @@ __global__ void __launch_bounds__(leaf_threads, 1)
     const T* u = s.own;
     if (gridDim.x == 1) {
       __syncthreads();
+    } else if (cluster) {
+      post_in_cluster(s, mine, j % 2);
+      u = elect_in_cluster(s, winner, j % 2);
     } else {
       Letter* page = letters + (j % 2) * most_leaf_blocks * (W + 1);
       const bool nobody = mine.place == UINT_MAX && warp == 0;
       if (__any_sync(~0u, owner) || nobody) {
         __syncwarp();
-        cluster ? post_in_cluster(s, mine, j % 2) : post_in_grid(s, page, mine, stamp + j);
+        post_in_grid(s, page, mine, stamp + j);
       }
-      u = cluster ? elect_in_cluster(s, winner, j % 2) : elect_in_grid(s, page, winner, stamp + j);
+      u = elect_in_grid(s, page, winner, stamp + j);
     }
 
     const T pivot = u[0];

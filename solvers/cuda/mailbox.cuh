@@ -27,6 +27,7 @@ __device__ T* of_block(T* mine, unsigned rank) {
 /// All blocks of this cluster have come here.
 __device__ inline void cluster_barrier() {
 #if __CUDA_ARCH__ >= 900
+  __syncwarp();
   asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
 #endif
 }
