@@ -88,7 +88,8 @@ class Queue<Cuda> {
   PhaseTimes take_times();
   void on_progress(std::function<void(double flops)>);
 
-  /// What is enqueued here from now on waits for what the other has been given so far.
+  /// What is enqueued here from now on waits for what the other has been given so far. Ends the phase that runs: waiting
+  /// is no phase.
   void wait(Queue& other);
   /// A second queue of the same device, whose work goes before ours where both could run. Our finish() and
   /// take_times() are also about it.

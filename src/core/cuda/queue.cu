@@ -9,8 +9,8 @@ namespace lasolve {
 
 struct Queue<Cuda>::State {
   struct Mark {
-    Phase phase;
-    double flops;
+    std::optional<Phase> phase;  // none: waiting for another queue
+    double flops = 0;
   };
   int device = 0, multiprocessors = 0, major = 0;
   cudaStream_t stream = nullptr;
@@ -37,6 +37,10 @@ struct Queue<Cuda>::State {
     if (i == events.size()) CUDA_CHECK(cudaEventCreate(&events.emplace_back()));
     CUDA_CHECK(cudaEventRecord(events[i], stream));
   }
+  void mark(Mark begun) {
+    record(marks.size());
+    marks.push_back(begun);
+  }
 };
 
 Queue<Cuda>::Queue(int device, Priority priority) : state_(std::make_unique<State>()) {
@@ -62,10 +66,7 @@ CUstream_st* Queue<Cuda>::stream() const { return state_->stream; }
 cublasContext* Queue<Cuda>::blas() const { return state_->blas; }
 cusolverDnContext* Queue<Cuda>::solver() const { return state_->solver; }
 
-void Queue<Cuda>::phase(Phase p, double flops) {
-  state_->record(state_->marks.size());
-  state_->marks.push_back({p, flops});
-}
+void Queue<Cuda>::phase(Phase p, double flops) { state_->mark({p, flops}); }
 
 void Queue<Cuda>::finish() {
   State& s = *state_;
@@ -74,8 +75,9 @@ void Queue<Cuda>::finish() {
     CUDA_CHECK(cudaEventSynchronize(s.events[i + 1]));
     float milliseconds = 0;
     CUDA_CHECK(cudaEventElapsedTime(&milliseconds, s.events[i], s.events[i + 1]));
-    s.times.seconds_of(s.marks[i].phase) += 1e-3 * double(milliseconds);
-    s.times.flops[std::size_t(s.marks[i].phase)] += s.marks[i].flops;
+    if (!s.marks[i].phase) continue;
+    s.times.seconds_of(*s.marks[i].phase) += 1e-3 * double(milliseconds);
+    s.times.flops[std::size_t(*s.marks[i].phase)] += s.marks[i].flops;
     s.flops_done += s.marks[i].flops;
     if (s.progress) s.progress(s.flops_done);
   }
@@ -98,6 +100,7 @@ void Queue<Cuda>::on_progress(std::function<void(double)> progress) { state_->pr
 
 void Queue<Cuda>::wait(Queue& other) {
   if (&other == this) return;
+  if (!state_->marks.empty()) state_->mark({});
   CUDA_CHECK(cudaEventRecord(other.state_->given, other.state_->stream));
   CUDA_CHECK(cudaStreamWaitEvent(state_->stream, other.state_->given));
 }
