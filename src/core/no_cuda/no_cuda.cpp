@@ -1,14 +1,9 @@
 // What the CUDA side answers in a build without it.
+#include "core/no_cuda/refuse.hpp"
 #include "core/transfer.hpp"
-#include "io/generators.hpp"
-#include "solvers/engine.hpp"
+#include "lasolve/lasolve.hpp"
 
 namespace lasolve {
-
-namespace {
-constexpr const char* why = "this build has no CUDA: it was made without a CUDA toolkit";
-[[noreturn]] void refuse() { throw MachineError(why); }
-}  // namespace
 
 template <>
 void* Memory<Cuda>::allocate(std::size_t) {
@@ -43,28 +38,8 @@ void copy_columns(Queue<Cuda>&, Direction, void*, std::size_t, const void*, std:
   refuse();
 }
 
-void io::generate(Queue<Cuda>&, const Generator&, MatrixView<double, Cuda>) { refuse(); }
-Matrix<double> io::row_sums(Queue<Cuda>&, Operand<double, Cuda>) { refuse(); }
-
-template <class T>
-std::unique_ptr<Engine<T>> make_engine(MatrixView<const T, Cpu>, const GemmBackend<Cuda>&, const Options&, Report) {
-  refuse();
-}
-template <class T>
-std::unique_ptr<Engine<T>> make_engine(MatrixView<const T, Cuda>, const GemmBackend<Cuda>&, const Options&, Report) {
-  refuse();
-}
-template std::unique_ptr<Engine<double>> make_engine(MatrixView<const double, Cpu>, const GemmBackend<Cuda>&,
-                                                     const Options&, Report);
-template std::unique_ptr<Engine<float>> make_engine(MatrixView<const float, Cpu>, const GemmBackend<Cuda>&,
-                                                    const Options&, Report);
-template std::unique_ptr<Engine<double>> make_engine(MatrixView<const double, Cuda>, const GemmBackend<Cuda>&,
-                                                     const Options&, Report);
-template std::unique_ptr<Engine<float>> make_engine(MatrixView<const float, Cuda>, const GemmBackend<Cuda>&,
-                                                    const Options&, Report);
-
 const CudaDevices& cuda_devices() {
-  static const CudaDevices none{{}, why};
+  static const CudaDevices none{{}, why_no_cuda};
   return none;
 }
 

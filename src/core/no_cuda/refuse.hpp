@@ -1,0 +1,11 @@
+// The answer to whoever wants CUDA from a build without it.
+#pragma once
+
+#include "lasolve/matrix.hpp"
+
+namespace lasolve {
+
+inline constexpr const char* why_no_cuda = "this build has no CUDA: it was made without a CUDA toolkit";
+[[noreturn]] inline void refuse() { throw MachineError(why_no_cuda); }
+
+}  // namespace lasolve

@@ -1,0 +1,11 @@
+// What the CUDA side answers in a build without it.
+#include "io/generators.hpp"
+
+#include "core/no_cuda/refuse.hpp"
+
+namespace lasolve {
+
+void io::generate(Queue<Cuda>&, const Generator&, MatrixView<double, Cuda>) { refuse(); }
+Matrix<double> io::row_sums(Queue<Cuda>&, Operand<double, Cuda>) { refuse(); }
+
+}  // namespace lasolve
