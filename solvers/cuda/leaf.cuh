@@ -232,7 +232,7 @@ LeafShape leaf_shape(const Queue<Cuda>& q, std::int64_t m) {
   const std::int64_t in_cluster = (q.has_clusters() ? most_cluster_blocks : 1) * leaf_threads;
   const std::int64_t in_grid = std::int64_t(std::min(q.multiprocessors(), most_leaf_blocks)) * leaf_threads;
   if (m <= in_cluster) return {32, 1, true};
-  if (m <= 2 * in_cluster) return {f64 ? 16 : 32, 2, true};
+  if (!f64 && m <= 2 * in_cluster) return {32, 2, true};  // in fp64 it would have 16 columns, and a grid is faster
   if (m <= in_grid) return {32, 1, false};
   if (m <= 2 * in_grid) return {f64 ? 16 : 32, 2, false};
   require(m <= 4 * in_grid, "the matrix has more rows than a panel on this device can have");
