@@ -271,12 +271,14 @@ void launch_leaf(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
 template <class T>
 void panel_lu_leaf(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
   constexpr bool f64 = sizeof(T) == 8;
+  constexpr int wide = f64 ? 16 : 32, narrow = wide / 2;  // columns with two rows a thread, and with four
   const LeafShape shape = leaf_shape<T>(q, A.rows());
-  if (shape.cluster && shape.rows == 1) return launch_leaf<T, 32, 1, true>(q, A, pivots);
-  if (shape.cluster) return launch_leaf < T, f64 ? 16 : 32, 2, true > (q, A, pivots);
+  if constexpr (!f64)
+    if (shape.cluster && shape.rows == 2) return launch_leaf<T, wide, 2, true>(q, A, pivots);
+  if (shape.cluster) return launch_leaf<T, 32, 1, true>(q, A, pivots);
   if (shape.rows == 1) return launch_leaf<T, 32, 1, false>(q, A, pivots);
-  if (shape.rows == 2) return launch_leaf < T, f64 ? 16 : 32, 2, false > (q, A, pivots);
-  launch_leaf<T, f64 ? 8 : 16, 4, false>(q, A, pivots);
+  if (shape.rows == 2) return launch_leaf<T, wide, 2, false>(q, A, pivots);
+  launch_leaf<T, narrow, 4, false>(q, A, pivots);
 }
 
 }  // namespace lasolve
