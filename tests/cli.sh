@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# The tool as a person meets it: exit codes, and what it says. Usage: cli.sh LASOLVE DATA
+set -u
+lasolve=$1 data=$2 failed=0
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+cd "$work" || exit 1
+
+# expect CODE TEXT ARGUMENTS...: the tool ends with the code and says the text.
+expect() {
+  local code=$1 text=$2 said
+  shift 2
+  said=$("$lasolve" "$@" 2>&1)
+  local got=$?
+  if [ $got -ne "$code" ] || [[ $said != *"$text"* ]]; then
+    printf 'lasolve %s\n  expected %s and "%s", got %s:\n%s\n' "$*" "$code" "$text" $got "$said"
+    failed=1
+  fi
+}
+
+array='%%MatrixMarket matrix array real general'
+printf '%s\n2 2\n1\n2\n2\n4\n' "$array" >singular.mtx
+printf '%s\n2 2\n1\n2\n3,5\n4\n' "$array" >comma.mtx
+printf '%s\n2 2\n1\n2\n2\n1\n' "$array" >indefinite.mtx
+printf '%s\n3 1\n1\n2\n3\n' "$array" >long.mtx
+
+expect 0 'passed' --matrix "$data/A.mtx" --rhs "$data/b.mtx" --gemm tiled --device cpu --output x.npy
+expect 0 '"outcome": "solved"' --matrix uniform:n=50 --device cpu --json -
+expect 0 'share' --matrix uniform:n=50 --device cpu --gemm naive,tiled
+expect 0 'naive' list
+expect 0 '' generate spd:n=20,seed=2 --output spd.mtx.gz
+expect 0 'Cholesky' --matrix spd.mtx.gz --device cpu
+expect 0 'LU was used instead of Cholesky' --matrix indefinite.mtx --device cpu
+expect 0 'classical' --matrix uniform:n=50 --precision fp32 --transpose --device cpu
+expect 2 "did you mean '--matrix'" --matrx x
+expect 2 "did you mean 'tiled'" --matrix uniform:n=5 --gemm tilde
+expect 2 "did you mean 'cholesky'" --matrix uniform:n=5 --factorization colesky
+expect 2 'no matrix' --gemm tiled
+expect 3 'comma.mtx:5:1: error: expected a number, found "3,5"' --matrix comma.mtx
+expect 3 'cannot open' --matrix nowhere.mtx
+expect 3 'expected right-hand sides of 2 rows' --matrix indefinite.mtx --rhs long.mtx
+expect 4 'column 1' --matrix singular.mtx --device cpu --output no.mtx
+expect 4 'order 2' --matrix indefinite.mtx --factorization cholesky --device cpu
+expect 5 'larger than the HPL check allows' --matrix growth:n=120 --device cpu
+expect 6 '' --matrix uniform:n=5 --device cuda:99
+expect 6 'memory' --matrix uniform:n=900000 --device cpu
+expect 6 'cannot' --matrix uniform:n=5 --device cpu --output /nowhere/x.mtx
+[ -s x.npy ] || { echo "x.npy was not written"; failed=1; }
+[ ! -e no.mtx ] || { echo "a solution of a singular system was written"; failed=1; }
+[ -z "$(find . -name '*.tmp*')" ] || { echo "a temporary file was left"; failed=1; }
+exit $failed
