@@ -14,7 +14,7 @@ class Factors {
   /// Copies A, rounding it to F, to be factored by factor().
   template <class T>
   Factors(Queue<Place>& q, MatrixView<const T, Place> A, Method method)
-      : method_(method), values_(A.rows(), A.cols()), pivots_(A.rows(), 1), status_(1, 1) {
+      : method_(method), values_(A.rows(), A.cols()), pivots_(A.rows(), Pivots<Place>::columns), status_(1, 1) {
     convert(q, A, values_.view());
   }
 
@@ -38,13 +38,13 @@ class Factors {
       trsm_left(q, gemm, lower(A), X);               // L Y = B
       trsm_left(q, gemm, lower(A).transposed(), X);  // Lᵀ X = Y
     } else if (op == Op::none) {
-      swap_rows(q, X, pivots());
+      permute_rows(q, X, pivots(), false);
       trsm_left(q, gemm, lower_unit(A), X);  // L Y = P B
       trsm_left(q, gemm, upper(A), X);       // U X = Y
     } else {
       trsm_left(q, gemm, upper(A).transposed(), X);       // Uᵀ Z = B
       trsm_left(q, gemm, lower_unit(A).transposed(), X);  // Lᵀ Y = Z
-      swap_rows_back(q, X, pivots());                     // X = Pᵀ Y
+      permute_rows(q, X, pivots(), true);                 // X = Pᵀ Y
     }
   }
 

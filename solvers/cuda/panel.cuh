@@ -6,13 +6,20 @@
 #include "core/by_type.hpp"
 #include "core/cuda/check.hpp"
 #include "solvers/cholesky.hpp"
-#include "solvers/cuda/leaf.cuh"
+#include "solvers/cuda/lu_panel.cuh"
 
 namespace lasolve {
 
 template <class T>
-std::int64_t panel_leaf_columns(const Queue<Cuda>& q, MatrixView<T, Cuda> A) {
-  return leaf_shape<T>(q, A.rows()).columns;
+std::int64_t panel_leaf_columns(const Queue<Cuda>&, MatrixView<T, Cuda>) {
+  return most_panel_columns;
+}
+
+/// P A = L U of at most 128 columns.
+template <class T>
+void panel_lu_leaf(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
+  factor_in_place(q, A, pivots);
+  swap_rows(q, A, pivots);
 }
 
 /// P A = L U of a panel (m × nb, m ≥ nb).
