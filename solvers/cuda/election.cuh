@@ -75,6 +75,15 @@ template <class T>
 struct alignas(16) Chunk {
   static constexpr int size = 16 / sizeof(T);
   T values[size];
+
+  /// Written by inline assembly, because compilers like to merge the stores of several branches into one, and then select
+  /// what it stores.
+  __device__ void write_shared(T* to) const {
+    const uint4 words = __builtin_bit_cast(uint4, *this);
+    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(unsigned(__cvta_generic_to_shared(to))), "r"(words.x),
+                 "r"(words.y), "r"(words.z), "r"(words.w)
+                 : "memory");
+  }
 };
 
 /// The winner: its row from the pivot on, its position and where it is.
@@ -92,7 +101,8 @@ struct AloneElection {
 
   __device__ void open(Letter*, unsigned) {}
   __device__ void barrier() { __syncthreads(); }
-  /// By one warp of each block, while the others let it pass: its candidate, and entry `lane` of its row.
+  /// By one warp of each block, while the others let it pass: its candidate, and entry `lane` < live of its row.
+  template <int live>
   __device__ void send(const Candidate& best, T entry, int round) {
     const int lane = threadIdx.x % 32;
     if (lane < W) rows[round % 2][lane] = entry;
@@ -117,20 +127,21 @@ struct ClusterElection {
     cluster_barrier();
   }
   __device__ void barrier() { cluster_barrier(); }
+  template <int live>
   __device__ void send(const Candidate& best, T entry, int round) {
     const unsigned lane = threadIdx.x % 32;
     const int page = round % pages;
-    if (lane == 0) inbox[page].expect(gridDim.x * unsigned(W * sizeof(T) + sizeof(Candidate)));
-    // Lanes send 16 bytes each, half of them (or a quarter) to one block and the others to the next.
-    constexpr unsigned size = 16 / sizeof(T), parts = 32 * size / W;
-    const unsigned first = lane * size % W;
+    if (lane == 0) inbox[page].expect(gridDim.x * unsigned(live * sizeof(T) + sizeof(Candidate)));
+    // A lane sends 16 bytes to one block, and the next group of lanes to the next block.
+    constexpr unsigned size = 16 / sizeof(T), group = live / size, groups = 32 / group;
+    const unsigned first = lane % group * size;
     Chunk<T> chunk;
 #pragma unroll
     for (unsigned e = 0; e < size; ++e) chunk.values[e] = __shfl_sync(all_lanes, entry, int(first + e));
 #pragma unroll
-    for (unsigned to = 0; to < most_cluster_blocks; to += parts)
-      if (to + lane * size / W < gridDim.x)
-        inbox[page].send(&rows[page][blockIdx.x][first], chunk, to + lane * size / W);
+    for (unsigned to = 0; to < most_cluster_blocks; to += groups)
+      if (lane < groups * group && to + lane / group < gridDim.x)
+        inbox[page].send(&rows[page][blockIdx.x][first], chunk, to + lane / group);
     if (lane < gridDim.x) inbox[page].send(&candidates[page][blockIdx.x], best, lane);
   }
   __device__ Winner<T> elect(int round) {
@@ -161,6 +172,7 @@ struct GridElection {
   __device__ Letter* of_block(unsigned block, int round) const {
     return letters + (std::size_t(round % 2) * most_grid_blocks + block) * letters_a_block;
   }
+  template <int live>
   __device__ void send(const Candidate& best, T entry, int round) {
     const int lane = threadIdx.x % 32;
     Letter* mine = of_block(blockIdx.x, round);

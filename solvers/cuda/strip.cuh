@@ -77,7 +77,7 @@ struct Strip {
           Chunk<T> chunk;
 #pragma unroll
           for (int e = 0; e < Chunk<T>::size; ++e) chunk.values[e] = v[r][c0 + e];
-          *reinterpret_cast<Chunk<T>*>(&s.row[c0]) = chunk;
+          chunk.write_shared(&s.row[c0]);
         }
       }
   }
@@ -97,7 +97,7 @@ struct Strip {
     const int c = lane + offset;  // v[c], from which on the row is sent
     T entry = lane == 0 ? s.next : c < live ? s.row[c] : T(0);
     if (offset > 0 && lane > 0 && c < live) entry = fma(-s.l, before[c], entry);
-    s.election.send(best, entry, round);
+    s.election.template send<live>(best, entry, round);
     passed();
   }
 
