@@ -50,12 +50,13 @@ class Factors {
 
   Method method() const { return method_; }
   MatrixView<const F, Place> values() const { return values_; }
-  Pivots<Place> pivots() { return {pivots_, status_}; }
+  Pivots<Place> pivots() { return {pivots_, status_, &panels_}; }
 
  private:
   Method method_;
   Matrix<F, Place> values_;
   Matrix<std::int64_t, Place> pivots_, status_;
+  std::vector<std::int64_t> panels_;
 };
 
 }  // namespace lasolve

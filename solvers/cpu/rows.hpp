@@ -33,7 +33,7 @@ void swap_rows(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
 }
 
 /// On the host the exchanges themselves are all that is needed later.
-inline void finish_pivots(Queue<Cpu>&, Pivots<Cpu>, std::int64_t) {}
+inline void finish_pivots(Queue<Cpu>&, Pivots<Cpu>) {}
 
 /// X ← P X, or Pᵀ X: the exchanges in reverse order.
 template <class T>

@@ -166,7 +166,7 @@ __device__ __forceinline__ void update_on_tensor_cores(const double (&U)[W][ld],
 /// thread has R rows. All blocks must run at the same time.
 template <class T, int R, int W, class Election>
 __global__ void __launch_bounds__(panel_threads, 1)
-    factor_panel(MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Letter* letters, unsigned stamp) {
+    factor_panel(MatrixView<T, Cuda> A, PanelPivots pivots, Letter* letters, unsigned stamp) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto& s = *reinterpret_cast<PanelShared<T, W, Election>*>(memory);
   const int n = int(A.cols());
@@ -191,12 +191,13 @@ __global__ void __launch_bounds__(panel_threads, 1)
     else
       update_behind<T, W, R>(U, s.position, L, C, k + W);
   }
-  if (blockIdx.x == 0 && threadIdx.x < n) Moves(pivots).sources[threadIdx.x] = s.row_of[threadIdx.x];
+  if (blockIdx.x == 0 && threadIdx.x == 0) pivots.moves.counts[0] = n;
+  if (blockIdx.x == 0 && threadIdx.x < n) pivots.moves.sources[threadIdx.x] = s.row_of[threadIdx.x];
 #pragma unroll
   for (int r = 0; r < R; ++r) {
     const std::int64_t row = strip.row(r);
     const int p = strip.position[r];
-    if (row < min(std::int64_t(n), A.rows())) Moves(pivots).targets[row] = p;
+    if (row < min(std::int64_t(n), A.rows())) pivots.moves.targets[row] = p;
     if (p < 0 || p >= n) continue;
     for (int c = (p / W + 1) * W; c < n; ++c) A.data()[row + c * A.ld()] = s.U[p / W][p % W][c - (p / W + 1) * W];
   }
@@ -230,7 +231,8 @@ void launch_panel(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Bl
   config.stream = q.stream();
   config.attrs = &together;
   config.numAttrs = how == Blocks::alone ? 0 : 1;
-  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, A, pivots, static_cast<Letter*>(mail.memory), mail.stamp));
+  const PanelPivots out{pivots.p.data(), pivots.zero.data(), pivots.start, moves_of(pivots)};
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, A, out, static_cast<Letter*>(mail.memory), mail.stamp));
 }
 
 /// P A = L U of at most 128 columns, with the rows left where they were.

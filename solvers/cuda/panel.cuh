@@ -18,6 +18,7 @@ std::int64_t panel_leaf_columns(const Queue<Cuda>&, MatrixView<T, Cuda>) {
 /// P A = L U of at most 128 columns.
 template <class T>
 void panel_lu_leaf(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
+  pivots.panels->push_back(pivots.start);
   factor_in_place(q, A, pivots);
   swap_rows(q, A, pivots);
 }

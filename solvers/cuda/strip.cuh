@@ -23,6 +23,12 @@ __device__ inline float scale_for(float pivot) {
   return exponent < -120 ? 0x1p60f : exponent > 120 ? 0x1p-60f : 1;
 }
 
+/// Pivots as kernels need them.
+struct PanelPivots {
+  std::int64_t *p, *zero, start;
+  Moves moves;
+};
+
 /// What the threads of a block share while they factor a strip.
 template <class T, int W, class Election>
 struct StripShared {
@@ -136,7 +142,7 @@ struct Strip {
 
   /// Factors A, which is columns k, k + 1, … of the panel: the multipliers and U are written to it.
   template <class Shared>
-  __device__ __forceinline__ void factor(Shared& s, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, int k, int* row_of) {
+  __device__ __forceinline__ void factor(Shared& s, MatrixView<T, Cuda> A, PanelPivots pivots, int k, int* row_of) {
     const int w = int(A.cols());
 #pragma unroll
     for (int r = 0; r < R; ++r) next[r] = v[r][0], l[r] = 0;
@@ -180,12 +186,12 @@ struct Strip {
     }
   }
 
-  __device__ __forceinline__ static void take_note(Pivots<Cuda> pivots, int* row_of, int j, const Winner<T>& winner,
+  __device__ __forceinline__ static void take_note(PanelPivots pivots, int* row_of, int j, const Winner<T>& winner,
                                                    T pivot) {
     row_of[j] = winner.physical;
     if (blockIdx.x > 0) return;
-    pivots.p.data()[j] = pivots.start + winner.position;
-    if (pivot == T(0) && *pivots.zero.data() < 0) *pivots.zero.data() = pivots.start + j;
+    pivots.p[j] = pivots.start + winner.position;
+    if (pivot == T(0) && *pivots.zero < 0) *pivots.zero = pivots.start + j;
   }
 };
 
