@@ -168,7 +168,7 @@ TYPED_TEST(CholeskyFactor, has_a_small_residual) {
              {1, 1}, {3, 7}, {16, 7}, {32, 32}, {33, 32}, {67, 32}, {129, 64}, {257, 160}}) {
       SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb);
       const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
-      Factors<T, Cpu> factors(q, A.view(), Method::cholesky);
+      Factors<T, Cpu> factors(Method::cholesky, rounded<T>(A));
       EXPECT_TRUE(factors.factor(q, *gemm_backends<Cpu>()[0], nb).ok());
       EXPECT_LT((cholesky_residual<T>(A.view(), factors.values())), 30);
     }

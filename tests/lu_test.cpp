@@ -179,9 +179,16 @@ LASOLVE_ON_ALL_TARGETS(Lu);
 template <class T>
 class LuFactors : public testing::Test {
  protected:
-  Factors<T, Cpu> factored(const Matrix<T>& A, std::int64_t nb) {
-    Factors<T, Cpu> factors(q, A.view(), Method::lu);
-    outcome = factors.factor(q, *gemm_backends<Cpu>()[0], nb);
+  /// Of an A that is there, or that arrives in block columns.
+  Factors<T, Cpu> factored(const Matrix<T>& A, std::int64_t nb, bool arriving) {
+    const auto nothing = [](auto, auto) { return std::numeric_limits<double>::quiet_NaN(); };
+    Factors<T, Cpu> factors(Method::lu, arriving ? matrix_of<T>(A.rows(), A.cols(), nothing) : rounded<T>(A));
+    Supply<T, Cpu> supply;
+    if (arriving)
+      supply = [&](Queue<Cpu>& queue, std::int64_t first, MatrixView<T> columns) {
+        convert(queue, A.view().columns(first, columns.cols()), columns);
+      };
+    outcome = factors.factor(q, *gemm_backends<Cpu>()[0], nb, supply);
     return factors;
   }
   Queue<Cpu> q{3};
@@ -194,10 +201,11 @@ TYPED_TEST(LuFactors, have_a_small_residual_and_no_multiplier_above_one) {
   using T = TypeParam;
   for (const MatrixType& type : general_types)
     for (const auto& [n, nb] : std::vector<std::pair<std::int64_t, std::int64_t>>{
-             {1, 1}, {3, 7}, {16, 7}, {31, 32}, {32, 32}, {33, 32}, {67, 32}, {129, 64}, {257, 160}}) {
-      SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb);
+             {1, 1}, {3, 7}, {16, 7}, {17, 7}, {31, 32}, {32, 32}, {33, 32}, {67, 32}, {68, 32}, {129, 64}, {257, 159}}) {
+      const bool arriving = (n + nb) % 2 == 0;
+      SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb << ", arriving " << arriving);
       const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
-      Factors<T, Cpu> factors = this->factored(A, nb);
+      Factors<T, Cpu> factors = this->factored(A, nb, arriving);
       const auto LU = factors.values();
       const auto p = factors.pivots().p;
       for (std::int64_t j = 0; j < n; ++j) {
@@ -211,9 +219,10 @@ TYPED_TEST(LuFactors, have_a_small_residual_and_no_multiplier_above_one) {
 TYPED_TEST(LuFactors, are_exact_where_elimination_is_and_the_first_of_equals_is_the_pivot) {
   using T = TypeParam;
   for (const Matrix<double>& exact : {hadamard(64), wilkinson(20)})
-    for (std::int64_t nb : {1, 7, 16, 64}) {
-      SCOPED_TRACE(testing::Message() << "n = " << exact.rows() << ", nb = " << nb);
-      Factors<T, Cpu> factors = this->factored(rounded<T>(exact), nb);
+    for (const auto& [nb, arriving] : std::vector<std::pair<std::int64_t, bool>>{
+             {1, false}, {7, false}, {16, false}, {64, false}, {1, true}, {7, true}, {16, true}, {64, true}}) {
+      SCOPED_TRACE(testing::Message() << "n = " << exact.rows() << ", nb = " << nb << ", arriving " << arriving);
+      Factors<T, Cpu> factors = this->factored(rounded<T>(exact), nb, arriving);
       const auto reference = reference_lu(rounded<long double>(exact));
       EXPECT_TRUE(same_bits(rounded<T>(factors.values()), rounded<T>(reference.values)));
       const auto p = factors.pivots().p;

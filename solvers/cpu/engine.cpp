@@ -15,8 +15,10 @@ namespace {
 template <class T>
 class CpuEngine final : public Engine<T> {
  public:
-  CpuEngine(MatrixView<const T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options, Report start)
-      : q_(options.threads), solver_(q_, gemm, A, options, std::move(start)) {}
+  CpuEngine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options, Report start)
+      : q_(options.threads), solver_(q_, gemm, std::move(A), options, std::move(start)) {
+    solver_.factor();
+  }
   const Report& report() const override { return solver_.report(); }
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override { return solver_.solve(B, X, op); }
   Report solve(MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op) override {
@@ -31,14 +33,13 @@ class CpuEngine final : public Engine<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Engine<T>> make_engine(MatrixView<const T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options,
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options,
                                        Report start) {
   start.threads = Queue<Cpu>(options.threads).threads();
-  return std::make_unique<CpuEngine<T>>(A, gemm, options, std::move(start));
+  return std::make_unique<CpuEngine<T>>(std::move(A), gemm, options, std::move(start));
 }
-template std::unique_ptr<Engine<double>> make_engine(MatrixView<const double, Cpu>, const GemmBackend<Cpu>&,
-                                                     const Options&, Report);
-template std::unique_ptr<Engine<float>> make_engine(MatrixView<const float, Cpu>, const GemmBackend<Cpu>&,
-                                                    const Options&, Report);
+template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cpu>&, const Options&,
+                                                     Report);
+template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cpu>&, const Options&, Report);
 
 }  // namespace lasolve

@@ -14,7 +14,7 @@ namespace lasolve {
 namespace {
 
 constexpr std::size_t worth_staging = std::size_t(1) << 20;
-constexpr std::size_t slot_bytes = std::size_t(16) << 20;
+constexpr std::size_t slot_bytes = std::size_t(8) << 20;
 constexpr std::size_t slot_count = 4;
 
 /// What goes through a slot: some whole columns, or a part of one.
