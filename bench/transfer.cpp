@@ -12,6 +12,7 @@
 #include "core/cuda/check.hpp"
 #include "core/stopwatch.hpp"
 #include "core/transfer.hpp"
+#include "io/generators.hpp"
 
 namespace {
 
@@ -37,19 +38,21 @@ void report(Queue<Cuda>& q, const char* kind, MatrixView<double> host, std::int6
   const double gigabytes = double(rows) * double(host.cols()) * 8e-9;
   const double down = median_seconds(q, [&] { copy<double>(q, host, device); });
   const double up = median_seconds(q, [&] { copy<double>(q, device, host); });
-  fmt::print("{:9.1f} MiB  {:<9} {:<11} {:6.1f} GB/s to the device {:6.1f} GB/s to the host\n", gigabytes * 1e9 / 1048576,
-             kind, ld == rows ? "contiguous" : "apart", gigabytes / down, gigabytes / up);
+  fmt::print("{:9.1f} MiB  {:<9} {:<11} {:6.1f} GB/s to the device {:6.1f} GB/s to the host\n",
+             gigabytes * 1e9 / 1048576, kind, ld == rows ? "contiguous" : "apart", gigabytes / down, gigabytes / up);
 }
 
 void run(std::int64_t mebibytes) {
   Queue<Cuda> q;
+  Queue<Cpu> host;
+  const io::Generator random("uniform:n=" + std::to_string(rows));
   const std::int64_t columns = std::max<std::int64_t>(1, mebibytes * 1048576 / 8 / rows);
   Matrix<double> pageable(rows, columns, rows);
-  std::fill_n(pageable.data(), rows * columns, 1.0);  // memory that nobody has touched is not there yet
+  io::generate(host, random, pageable);  // memory that nobody has touched is not there yet
   void* memory = nullptr;
   CUDA_CHECK(cudaMallocHost(&memory, pageable.bytes()));
   const MatrixView<double> pinned(static_cast<double*>(memory), rows, columns, rows);
-  std::fill_n(pinned.data(), rows * columns, 1.0);
+  io::generate(host, random, pinned);
   for (const std::int64_t ld : {rows, rows + 8}) {
     report(q, "pageable", pageable, ld);
     report(q, "pinned", pinned, ld);

@@ -254,7 +254,7 @@ class Solver {
 
   Queue<Place>& q_;
   const GemmBackend<Place>& gemm_;
-  MatrixView<const T, Place> A_;                 // overwritten if in place
+  MatrixView<const T, Place> A_;            // overwritten if in place
   std::optional<Matrix<T, Place>> memory_;  // that of A, handed over, until the factors have it
   Await<Place> await_;                      // until A is there
   Options options_;

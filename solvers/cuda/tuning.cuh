@@ -13,7 +13,9 @@ inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, std::i
 }
 
 /// Of a matrix that is factored as it arrives.
-inline std::int64_t arriving_block_size(const Queue<Cuda>&, std::int64_t n) { return n < 12288 ? 1024 : 2048; }
+inline std::int64_t arriving_block_size(const Queue<Cuda>&, std::int64_t n) {
+  return n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
+}
 
 inline std::int64_t symmetric_leaf_order(const Queue<Cuda>&) { return 1024; }
 

@@ -63,7 +63,8 @@ TEST_F(CudaTransfer, brings_the_same_bits_there_and_back) {
                                                                                {slot / 4 + 1, 9}}) {
     for (const auto& [here, there, again] :
          std::vector<std::array<std::int64_t, 3>>{{0, 0, 0}, {3, 0, 0}, {0, 5, 0}, {0, 8, 1}}) {
-      SCOPED_TRACE(testing::Message() << m << " x " << n << ", beyond the rows: " << here << ' ' << there << ' ' << again);
+      SCOPED_TRACE(testing::Message() << m << " x " << n << ", beyond the rows: " << here << ' ' << there << ' '
+                                      << again);
       Matrix<double> A(m, n, m + here), back(m, n, m + again);
       there_and_back(A, back, m + there);
     }
@@ -136,7 +137,8 @@ TEST_F(CudaTransfer, refuses_a_matrix_that_arrives_with_nan_and_finds_a_singular
   o.device.kind = Device::cuda;
   Matrix<double> A = random_matrix(n, n);
   A(n - 1, n - 2) = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { Factorization<double>(A.view(), o); }), "NaN or infinite"));
+  EXPECT_TRUE(
+      says(complaint_of<std::invalid_argument>([&] { Factorization<double>(A.view(), o); }), "NaN or infinite"));
   A = with_zero_columns(random_matrix(n, n), 3000, 1);
   expect_outcome(Factorization<double>(A.view(), o).report().outcome, Outcome::singular, 3000);
 }

@@ -9,7 +9,8 @@ constexpr std::size_t chunk_bytes = std::size_t(32) << 20;
 }
 
 Arrival::Arrival(int device, const Copy& copy)
-    : device_(device), chunk_(std::int64_t(std::max<std::size_t>(1, chunk_bytes / std::max<std::size_t>(1, copy.bytes)))) {
+    : device_(device),
+      chunk_(std::int64_t(std::max<std::size_t>(1, chunk_bytes / std::max<std::size_t>(1, copy.bytes)))) {
   const CurrentDevice current(device_);
   CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
   events_.resize(std::size_t((copy.columns + chunk_ - 1) / chunk_ + 1));

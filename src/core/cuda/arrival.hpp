@@ -17,8 +17,8 @@ class Arrival {
  public:
   template <class T>
   Arrival(const Queue<Cuda>& q, MatrixView<const T, Cpu> from, MatrixView<T, Cuda> to)
-      : Arrival(q.device(), {to.data(), std::size_t(to.ld()) * sizeof(T), from.data(), std::size_t(from.ld()) * sizeof(T),
-                             std::size_t(to.rows()) * sizeof(T), to.cols()}) {}
+      : Arrival(q.device(), {to.data(), std::size_t(to.ld()) * sizeof(T), from.data(),
+                             std::size_t(from.ld()) * sizeof(T), std::size_t(to.rows()) * sizeof(T), to.cols()}) {}
   /// Waits for the copy.
   ~Arrival();
   Arrival(const Arrival&) = delete;

@@ -39,8 +39,9 @@ void enqueue(cudaStream_t stream, cudaMemcpyKind kind, void* to, std::size_t to_
     CUDA_CHECK(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, columns, kind, stream));
 }
 
-/// Pinned memory through which pageable memory reaches a device and comes back: all cores fill or empty one slot while
-/// others are under way. Made at first use and kept until the process ends.
+/// Pinned memory through which pageable memory reaches a device and comes back: cores fill or empty one slot while others
+/// are under way. Half of the cores are as fast as the bus, and leave one to the thread that gives the device its work.
+/// Made at first use and kept until the process ends.
 class Staging {
  public:
   static Staging& of_current_device() {
@@ -104,7 +105,7 @@ class Staging {
   }
 
   std::mutex one_at_a_time_;
-  Queue<Cpu> host_;
+  Queue<Cpu> host_{std::max(1, Queue<Cpu>().threads() / 2)};
   std::array<Slot, slot_count> slots_;
   std::size_t next_ = 0;
 };
