@@ -2,15 +2,10 @@
 // when its turn has come. Over the same primitives as lu.hpp.
 #pragma once
 
-#include <functional>
-
 #include "solvers/lu.hpp"
+#include "solvers/supply.hpp"
 
 namespace lasolve {
-
-/// Enqueues what writes columns first, first + 1, … of A.
-template <class T, class Place>
-using Supply = std::function<void(Queue<Place>&, std::int64_t first, MatrixView<T, Place> columns)>;
 
 /// Left-looking, with look-ahead: while a block column is factored, the next arrives and is brought up to date with all
 /// before. Block columns have nb columns, but are narrower at first, so that little must be there for the work to begin.

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/stopwatch.hpp"
+#include "solvers/accuracy.hpp"
 #include "solvers/engine.hpp"
 #include "solvers/refine.hpp"
 
@@ -231,18 +232,8 @@ class Solver {
     Matrix<T, Place> R(B.rows(), B.cols());
     residual<T>(q_, {A_, op}, X, B, R);
     const auto r = column_norms<T>(q_, R.view()), x = column_norms<T>(q_, X), b = column_norms<T>(q_, B);
-    double worst = 0;
-    for (std::size_t j = 0; j < r.size(); ++j) {
-      const double size = norm(op) * x[j] + b[j];  // where it overflows, nothing is known
-      const double backward = r[j] == 0 ? 0 : std::isfinite(size) ? r[j] / size : std::nan("");
-      if (!(backward <= worst) && worst == worst) worst = backward;  // a NaN stays
-    }
     const bool as_fine_as_A = report.precision == precision_of<T> || report.refine != Refine::none;
-    const double eps = as_fine_as_A ? epsilon<T> : epsilon<float>;
-    report.backward_error = worst;
-    report.hpl_residual = worst / (eps * double(std::max<std::int64_t>(1, A_.rows())));
-    const bool passed = *report.hpl_residual < hpl_threshold;
-    if (report.outcome.ok() && !passed) report.outcome = {Outcome::inaccurate, 0};
+    const bool passed = judge(report, backward_error(norm(op), r, x, b), as_fine_as_A ? epsilon<T> : epsilon<float>);
     if (report.outcome.kind == Outcome::not_converged &&
         passed) {  // at the limit of the precision there is no more to gain
       report.notes.push_back("refinement ended without meeting its own bound; the check passed");

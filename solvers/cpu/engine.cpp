@@ -1,6 +1,7 @@
 // The solver on the CPU.
 #include "solvers/engine.hpp"
 
+#include "solvers/check_by_columns.hpp"
 #include "solvers/cpu/norms.hpp"
 #include "solvers/cpu/panel.hpp"
 #include "solvers/cpu/rows.hpp"
@@ -41,5 +42,13 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cpu>& 
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cpu>&, const Options&,
                                                      Report);
 template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cpu>&, const Options&, Report);
+
+template <>
+void check_again(Queue<Cpu>& q, const Supply<double, Cpu>& A, Op op, MatrixView<const double> B,
+                 MatrixView<const double> X, Report& report) {
+  Matrix<double> R(B.rows(), B.cols());
+  convert(q, B, R.view());
+  check_by_columns<double>(q, A, op, R.view(), X, report);
+}
 
 }  // namespace lasolve

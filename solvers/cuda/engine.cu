@@ -4,6 +4,7 @@
 #include "core/cuda/arrival.hpp"
 #include "core/cuda/check.hpp"
 #include "core/transfer.hpp"
+#include "solvers/check_by_columns.hpp"
 #include "solvers/cuda/norms.cuh"
 #include "solvers/cuda/panel.cuh"
 #include "solvers/cuda/rows.cuh"
@@ -123,5 +124,15 @@ template std::unique_ptr<Engine<double>> make_engine(Given<double, Cuda>, const 
                                                      Report);
 template std::unique_ptr<Engine<float>> make_engine(Given<float, Cuda>, const GemmBackend<Cuda>&, const Options&,
                                                     Report);
+
+template <>
+void check_again(Queue<Cuda>& q, const Supply<double, Cuda>& A, Op op, MatrixView<const double> B,
+                 MatrixView<const double> X, Report& report) {
+  const CurrentDevice current(q.device());
+  Matrix<double, Cuda> dB(B.rows(), B.cols()), dX(B.rows(), B.cols());
+  copy<double>(q, B, dB);
+  copy<double>(q, X, dX);
+  check_by_columns<double>(q, A, op, dB.view(), std::as_const(dX).view(), report);
+}
 
 }  // namespace lasolve

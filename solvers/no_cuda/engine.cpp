@@ -2,6 +2,7 @@
 #include "solvers/engine.hpp"
 
 #include "core/no_cuda/refuse.hpp"
+#include "solvers/check_again.hpp"
 
 namespace lasolve {
 
@@ -21,5 +22,11 @@ template std::unique_ptr<Engine<double>> make_engine(Given<double, Cuda>, const 
                                                      Report);
 template std::unique_ptr<Engine<float>> make_engine(Given<float, Cuda>, const GemmBackend<Cuda>&, const Options&,
                                                     Report);
+
+template <>
+void check_again(Queue<Cuda>&, const Supply<double, Cuda>&, Op, MatrixView<const double>, MatrixView<const double>,
+                 Report&) {
+  refuse();
+}
 
 }  // namespace lasolve
