@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lasolve/lasolve.hpp"
-#include "solvers/cholesky.hpp"
+#include "solvers/cholesky_arriving.hpp"
 #include "solvers/lu_arriving.hpp"
 
 namespace lasolve {
@@ -15,20 +15,16 @@ class Factors {
   Factors(Method method, Matrix<F, Place> A)
       : method_(method), values_(std::move(A)), pivots_(values_.rows(), 1), status_(1, 1) {}
 
-  /// Factors in place. With a supply, A is not there yet: it is asked for, a block column after the other. Only LU can
-  /// begin before all of A is there.
+  /// Factors in place. With a supply, A is not there yet: it is asked for, a block column after the other.
   Outcome factor(Queue<Place>& q, const GemmBackend<Place>& gemm, std::int64_t nb,
                  const Supply<F, Place>& supply = {}) {
+    const auto A = values_.view();
     fill(q, std::int64_t(-1), status_.view());
-    if (supply && method_ == Method::lu) {
-      factor_lu_arriving(q, gemm, values_.view(), pivots(), nb, supply);
-    } else {
-      if (supply) supply(q, 0, values_.view());
-      if (method_ == Method::lu)
-        factor_lu(q, gemm, values_.view(), pivots(), nb);
-      else
-        factor_cholesky(q, gemm, values_.view(), status_.view(), nb);
-    }
+    if (method_ == Method::lu)
+      supply ? factor_lu_arriving(q, gemm, A, pivots(), nb, supply) : factor_lu(q, gemm, A, pivots(), nb);
+    else
+      supply ? factor_cholesky_arriving(q, gemm, A, status_.view(), nb, supply)
+             : factor_cholesky(q, gemm, A, status_.view(), nb);
     q.phase(Phase::other);
     const std::int64_t at = fetch(q, status_.view());
     if (at < 0) return {};

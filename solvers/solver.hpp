@@ -54,14 +54,15 @@ class Solver {
       require_memory(coarse);
   }
 
-  /// To be called once. With `await`, A is still arriving, and is factored as it comes.
-  void factor(Await<Place> await = {}) {
+  /// To be called once. With `await`, A is still arriving, and is factored as it comes; an automatic method is then the one
+  /// that is `likely`, and if that was Cholesky in vain, LU when all is there.
+  void factor(Await<Place> await = {}, Method likely = Method::automatic) {
     await_ = std::move(await);
     if (!await_) require_finite();
     if (in_place() && std::exchange(options_.check, false))
       report_.notes.push_back("the solution is not checked: A was overwritten with its factors");
     q_.phase(Phase::other);
-    report_.method = options_.factorization;
+    report_.method = await_ && options_.factorization == Method::automatic ? likely : options_.factorization;
     if (report_.method == Method::automatic)
       report_.method = may_be_positive_definite(q_, A_) ? Method::cholesky : Method::lu;
     if (!coarse_wanted()) return factor_in(full_);
@@ -153,12 +154,16 @@ class Solver {
     }
   }
 
+  bool may_be_lu_instead() const {
+    return report_.method == Method::cholesky && options_.factorization == Method::automatic;
+  }
+
   /// Factors in the precision F; a Cholesky that was not asked for by name falls back to LU.
   template <class F>
   void factor_in(std::unique_ptr<Factors<F, Place>>& factors) {
     const double n = double(A_.rows()), flops = report_.method == Method::lu ? lu_flops(n) : cholesky_flops(n);
     const std::int64_t nb = options_.block_size > 0 ? options_.block_size
-                            : await_                ? arriving_block_size(q_, A_.rows())
+                            : await_                ? arriving_block_size(q_, report_.method, A_.rows())
                                                     : default_block_size(q_, report_.method, A_.rows());
     report_.block_size = std::min(nb, std::max<std::int64_t>(1, A_.rows()));
     q_.phase(Phase::other);
@@ -190,14 +195,21 @@ class Solver {
     report_.factor_gflops = report_.outcome.ok() ? flops * 1e-9 / report_.factor_seconds : 0;
     report_.precision = precision_of<F>;
     take_times(q_, report_, report_.factor_seconds);
+    bool in_vain = false;
     if (await) {
       require_finite();
+      in_vain = may_be_lu_instead() && !may_be_positive_definite(q_, A_);
       take_times(q_, report_);
     }
-    if (report_.outcome.kind != Outcome::not_positive_definite || options_.factorization != Method::automatic) return;
-    if (in_place()) return report_.notes.push_back("A was overwritten, so that LU could not be tried");
-    report_.notes.push_back("symmetric with a positive diagonal, but " + report_.outcome.message() +
-                            ": LU was used instead of Cholesky");
+    if (in_vain) {
+      report_.notes.push_back(
+          "the matrix looked symmetric while it arrived, but is not: LU was used instead of Cholesky");
+    } else {
+      if (report_.outcome.kind != Outcome::not_positive_definite || !may_be_lu_instead()) return;
+      if (in_place()) return report_.notes.push_back("A was overwritten, so that LU could not be tried");
+      report_.notes.push_back("symmetric with a positive diagonal, but " + report_.outcome.message() +
+                              ": LU was used instead of Cholesky");
+    }
     report_.method = Method::lu;
     factors.reset();
     factor_in(factors);

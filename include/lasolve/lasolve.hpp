@@ -82,8 +82,8 @@ class Engine;
 ///
 /// A is n × n, T is double or float. A is borrowed and not changed; it must outlive the factorization when it is
 /// refined or checked. Device memory is taken as MatrixView<T, Cuda>. With data on the host and a CUDA backend, A is
-/// copied to the device; where it is large and LU is what it needs, the factorization begins with the columns that are
-/// there, and factor_seconds is until all have come and are factored.
+/// copied to the device; where it is large, the factorization begins with the columns that are there, and factor_seconds
+/// is until all have come and are factored.
 /// Throws std::invalid_argument (misuse: sizes, NaN or Inf in A, an unknown backend) and MachineError.
 template <class T>
 class Factorization {

@@ -10,8 +10,8 @@ inline std::int64_t default_block_size(const Queue<Cpu>&, Method, std::int64_t n
 }
 
 /// Of a matrix that is factored as it arrives; on the CPU none is.
-inline std::int64_t arriving_block_size(const Queue<Cpu>& q, std::int64_t n) {
-  return default_block_size(q, Method::lu, n);
+inline std::int64_t arriving_block_size(const Queue<Cpu>& q, Method method, std::int64_t n) {
+  return default_block_size(q, method, n);
 }
 
 inline std::int64_t symmetric_leaf_order(const Queue<Cpu>&) { return 256; }

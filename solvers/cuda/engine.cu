@@ -21,21 +21,23 @@ bool is_read_again(const Options& options) {
   return options.check || options.precision == Precision::fp32 || options.refine == Refine::classical;
 }
 
-/// Whether a glance at the first rows shows that A is not symmetric with a positive diagonal. Most that are not show it.
+/// LU if a glance at the first rows shows that A is not symmetric with a positive diagonal, as most that are not show;
+/// else Cholesky, which is no certainty.
 template <class T>
-bool is_plainly_unsymmetric(MatrixView<const T, Cpu> A) {
+Method likely_method(MatrixView<const T, Cpu> A) {
   const std::int64_t some = std::min<std::int64_t>({A.rows(), A.cols(), 64});
   for (std::int64_t i = 0; i < some; ++i)
-    if (A(i, 0) != A(0, i) || !(A(i, i) > T(0))) return true;
-  return false;
+    if (A(i, 0) != A(0, i) || !(A(i, i) > T(0))) return Method::lu;
+  return Method::cholesky;
 }
 
 /// Whether the factorization need not see all of A before it begins, and whether that pays.
 template <class T>
 bool can_begin_early(const Given<T, Cpu>& A, const Options& options, std::size_t bytes) {
   constexpr std::size_t worth_it = std::size_t(64) << 20;
-  const bool looked_at_before = A.memory && options.check && !options.allow_nonfinite;
-  return options.factorization == Method::lu && bytes >= worth_it && !looked_at_before;
+  const bool looked_at_before =
+      (options.check && !options.allow_nonfinite) || options.factorization == Method::automatic;
+  return bytes >= worth_it && !(A.memory && looked_at_before);
 }
 
 template <class T>
@@ -48,7 +50,8 @@ class CudaEngine final : public Engine<T> {
       : q_(std::move(q)), owned_(std::move(owned)), solver_(*q_, gemm, std::move(A), options, std::move(start)) {
     if (from) {
       arrival_ = std::make_unique<Arrival>(*q_, *from, to);
-      solver_.factor([this](Queue<Cuda>& q, std::int64_t columns) { arrival_->await(q, columns); });
+      solver_.factor([this](Queue<Cuda>& q, std::int64_t columns) { arrival_->await(q, columns); },
+                     likely_method(*from));
       solver_.spent(Phase::to_device, arrival_->seconds());
       arrival_.reset();
     } else {
@@ -100,7 +103,8 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&
                                        Report start) {
   const CurrentDevice current(wanted.device.index);
   Options options = wanted;
-  if (options.factorization == Method::automatic && is_plainly_unsymmetric(A.A)) options.factorization = Method::lu;
+  if (options.factorization == Method::automatic && likely_method(A.A) == Method::lu)
+    options.factorization = Method::lu;
   auto q = std::make_unique<Queue<Cuda>>(options.device.index);
   q->phase(Phase::to_device);
   Matrix<T, Cuda> dA(A.A.rows(), A.A.cols());
@@ -110,7 +114,7 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&
     from = A.A;
   else
     copy<T>(*q, A.A, to);
-  const bool in_place = A.memory || (!is_read_again(options) && options.factorization == Method::lu);
+  const bool in_place = A.memory || (!is_read_again(options) && options.factorization != Method::automatic);
   Given<T, Cuda> on_device = in_place ? Given<T, Cuda>(std::move(dA)) : Given<T, Cuda>(std::as_const(dA).view());
   return std::make_unique<CudaEngine<T>>(std::move(q), std::move(on_device), std::move(dA), from, to, gemm, options,
                                          std::move(start));

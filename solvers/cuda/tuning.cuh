@@ -13,7 +13,8 @@ inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, std::i
 }
 
 /// Of a matrix that is factored as it arrives.
-inline std::int64_t arriving_block_size(const Queue<Cuda>&, std::int64_t n) {
+inline std::int64_t arriving_block_size(const Queue<Cuda>&, Method method, std::int64_t n) {
+  if (method == Method::cholesky) return 512;
   return n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
 }
 

@@ -131,6 +131,58 @@ TEST_F(CudaTransfer, factors_a_matrix_as_it_arrives) {
       }
 }
 
+TEST_F(CudaTransfer, guesses_the_method_while_a_matrix_arrives_and_starts_again_when_the_guess_was_wrong) {
+  constexpr std::int64_t n = 4097;
+  const auto positive = [](auto i, auto j) { return i == j ? double(n) : 1.0 / double(1 + i + j); };
+  Matrix<double> A = matrix_of<double>(n, n, positive);
+  const Matrix<double> B = random_matrix(n, 2);
+  Matrix<double> X(n, 2);
+  Options o;
+  o.device.kind = Device::cuda;
+  for (const bool check : {true, false}) {
+    o.check = check;
+    A(n - 1, n - 2) = A(n - 2, n - 1);
+    for (const Method method : {Method::automatic, Method::cholesky}) {
+      o.factorization = method;
+      const Report report = solve(A.view(), B.view(), X.view(), o);
+      EXPECT_TRUE(report.outcome.ok()) << report.outcome.message();
+      EXPECT_EQ(report.method, Method::cholesky);
+      EXPECT_LT((hpl_residual<double>(A.view(), B.view(), X.view())), hpl_threshold);
+    }
+    o.factorization = Method::automatic;
+    A(n - 1, n - 2) = 2;  // not symmetric any more
+    Report report = solve(A.view(), B.view(), X.view(), o);
+    EXPECT_TRUE(report.outcome.ok()) << report.outcome.message();
+    EXPECT_EQ(report.method, Method::lu);
+    EXPECT_TRUE(says(notes_of(report), "looked symmetric"));
+    EXPECT_LT((hpl_residual<double>(A.view(), B.view(), X.view())), hpl_threshold);
+    A(n - 1, n - 2) = A(n - 2, n - 1) = 2.0 * n;  // symmetric again, but not positive definite
+    report = solve(A.view(), B.view(), X.view(), o);
+    EXPECT_TRUE(report.outcome.ok()) << report.outcome.message();
+    EXPECT_EQ(report.method, Method::lu);
+    EXPECT_TRUE(says(notes_of(report), "symmetric with a positive diagonal, but"));
+    o.factorization = Method::cholesky;
+    expect_outcome(Factorization<double>(A.view(), o).report().outcome, Outcome::not_positive_definite, n);
+    A(n - 2, n - 1) = 1.0 / double(2 * n - 2);
+  }
+}
+
+TEST_F(CudaTransfer, takes_over_a_large_matrix_of_the_host) {
+  constexpr std::int64_t n = 4097;
+  const Matrix<double> A = random_matrix(n, n), B = random_matrix(n, 2);
+  Options o;
+  o.device.kind = Device::cuda;
+  for (const Method method : {Method::automatic, Method::lu})
+    for (const bool check : {true, false}) {
+      o.factorization = method;
+      o.check = check;
+      Matrix<double> X(n, 2);
+      Factorization<double> factors(rounded<double>(A), o);
+      EXPECT_TRUE(factors.solve(B.view(), X.view()).outcome.ok());
+      EXPECT_LT((hpl_residual<double>(A.view(), B.view(), X.view())), hpl_threshold);
+    }
+}
+
 TEST_F(CudaTransfer, refuses_a_matrix_that_arrives_with_nan_and_finds_a_singular_one) {
   constexpr std::int64_t n = 4097;
   Options o;
