@@ -154,8 +154,20 @@ class Solver {
     }
   }
 
-  bool may_be_lu_instead() const {
-    return report_.method == Method::cholesky && options_.factorization == Method::automatic;
+  /// Why LU has to take the place of a Cholesky that was not asked for by name; empty: it has not.
+  std::string why_lu_instead(bool was_arriving) {
+    if (report_.method != Method::cholesky || options_.factorization != Method::automatic) return "";
+    if (was_arriving && !may_be_positive_definite(q_, A_)) return "symmetric at a first glance only";
+    if (report_.outcome.kind != Outcome::not_positive_definite) return "";
+    return "symmetric with a positive diagonal, but " + report_.outcome.message();
+  }
+
+  /// What the factors will be in: that of A, or new memory.
+  template <class F>
+  Matrix<F, Place> memory_for() {
+    if constexpr (std::is_same_v<F, T>)
+      if (in_place()) return std::move(*memory_);
+    return Matrix<F, Place>(A_.rows(), A_.cols());
   }
 
   /// Factors in the precision F; a Cholesky that was not asked for by name falls back to LU.
@@ -167,20 +179,14 @@ class Solver {
                                                     : default_block_size(q_, report_.method, A_.rows());
     report_.block_size = std::min(nb, std::max<std::int64_t>(1, A_.rows()));
     q_.phase(Phase::other);
-    Matrix<F, Place> values;
-    if constexpr (std::is_same_v<F, T>)
-      if (in_place()) values = std::move(*memory_);
-    if (!in_place()) values = Matrix<F, Place>(A_.rows(), A_.cols());
+    Matrix<F, Place> values = memory_for<F>();
     const Await<Place> await = std::exchange(await_, {});
-    Supply<F, Place> supply;
-    if (await)
-      supply = [&](Queue<Place>& q, std::int64_t first, MatrixView<F, Place> columns) {
-        await(q, first + columns.cols());
-        q.phase(Phase::other);
-        convert(q, A_.columns(first, columns.cols()), columns);
-      };
-    else
-      convert(q_, A_, values.view());
+    const auto supply = [&](Queue<Place>& q, std::int64_t first, MatrixView<F, Place> columns) {
+      await(q, first + columns.cols());
+      q.phase(Phase::other);
+      convert(q, A_.columns(first, columns.cols()), columns);
+    };
+    if (!await) convert(q_, A_, values.view());
     factors = std::make_unique<Factors<F, Place>>(report_.method, std::move(values));
     take_times(q_, report_);  // what was done until now is no progress
     set_aside_phases();
@@ -188,28 +194,19 @@ class Solver {
       q_.on_progress([this, flops](double done) { options_.progress(std::min(1.0, done / flops)); });
     const Stopwatch factoring;
     q_.phase(Phase::other);
-    report_.outcome = factors->factor(q_, gemm_, report_.block_size, supply);
+    report_.outcome = factors->factor(q_, gemm_, report_.block_size, await ? supply : Supply<F, Place>());
     q_.finish();
     report_.factor_seconds = factoring.seconds();
     q_.on_progress({});
     report_.factor_gflops = report_.outcome.ok() ? flops * 1e-9 / report_.factor_seconds : 0;
     report_.precision = precision_of<F>;
     take_times(q_, report_, report_.factor_seconds);
-    bool in_vain = false;
-    if (await) {
-      require_finite();
-      in_vain = may_be_lu_instead() && !may_be_positive_definite(q_, A_);
-      take_times(q_, report_);
-    }
-    if (in_vain) {
-      report_.notes.push_back(
-          "the matrix looked symmetric while it arrived, but is not: LU was used instead of Cholesky");
-    } else {
-      if (report_.outcome.kind != Outcome::not_positive_definite || !may_be_lu_instead()) return;
-      if (in_place()) return report_.notes.push_back("A was overwritten, so that LU could not be tried");
-      report_.notes.push_back("symmetric with a positive diagonal, but " + report_.outcome.message() +
-                              ": LU was used instead of Cholesky");
-    }
+    if (await) require_finite();
+    const std::string why = why_lu_instead(bool(await));
+    if (await) take_times(q_, report_);
+    if (why.empty()) return;
+    if (in_place()) return report_.notes.push_back("A was overwritten, so that LU could not be tried");
+    report_.notes.push_back(why + ": LU was used instead of Cholesky");
     report_.method = Method::lu;
     factors.reset();
     factor_in(factors);
