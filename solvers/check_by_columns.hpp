@@ -7,16 +7,20 @@
 
 namespace lasolve {
 
-/// As check_again, where B and X are at the place of A. On exit B is the residual.
+/// As many columns of n elements as fit in 1 GiB.
+template <class T>
+std::int64_t columns_at_once(std::int64_t n) {
+  constexpr std::int64_t elements = (std::int64_t(1) << 30) / std::int64_t(sizeof(T));
+  return std::max<std::int64_t>(1, elements / std::max<std::int64_t>(1, n));
+}
+
+/// As check_again, where B and X are at the place of A, and with nb columns at a time. On exit B is the residual.
 template <class T, class Place>
 void check_by_columns(Queue<Place>& q, const Supply<T, Place>& A, Op op, MatrixView<T, Place> B,
-                      MatrixView<const T, Place> X, Report& report) {
-  constexpr std::int64_t most_bytes = std::int64_t(1) << 30;
+                      MatrixView<const T, Place> X, std::int64_t nb, Report& report) {
   const std::int64_t n = B.rows(), nrhs = B.cols();
-  const std::int64_t nb = std::clamp<std::int64_t>(most_bytes / std::int64_t(sizeof(T)) / std::max<std::int64_t>(1, n),
-                                                   1, std::max<std::int64_t>(1, n));
   q.phase(Phase::check);
-  Matrix<T, Place> block(n, nb);
+  Matrix<T, Place> block(n, std::min(n, nb));
   const auto b = column_norms<T>(q, B), x = column_norms<T>(q, X);
   std::vector<double> sums(std::size_t(n), 0.0);  // of the magnitudes in the rows of op(A)
   for (std::int64_t j = 0; j < n; j += nb) {

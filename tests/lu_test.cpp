@@ -7,6 +7,7 @@
 //
 #include "core/choose.hpp"
 #include "places.hpp"
+#include "solvers/check_by_columns.hpp"
 #include "solvers/factors.hpp"
 #include "systems.hpp"
 
@@ -239,6 +240,24 @@ TYPED_TEST(LuFactors, are_exact_where_elimination_is_and_the_first_of_equals_is_
       const auto p = factors.pivots().p;
       EXPECT_EQ((std::vector<std::int64_t>(p.data(), p.data() + p.rows())), reference.pivots);
       EXPECT_TRUE(this->outcome.ok());
+    }
+}
+
+TEST(HplCheck, is_the_same_when_the_matrix_is_made_again_by_columns) {
+  constexpr std::int64_t n = 50;
+  Queue<Cpu> q(3);
+  const Matrix<double> A = random_matrix(n, n), B = random_matrix(n, 2), X = random_matrix(n, 2, 3);
+  const Supply<double, Cpu> again = [&](Queue<Cpu>& queue, std::int64_t first, MatrixView<double> columns) {
+    convert(queue, A.view().columns(first, columns.cols()), columns);
+  };
+  for (const Op op : {Op::none, Op::transpose})
+    for (const std::int64_t nb : {1, 7, 25, 50, 60}) {
+      Report report;
+      report.n = n;
+      Matrix<double> R = rounded<double>(B);
+      check_by_columns<double>(q, again, op, R.view(), X.view(), nb, report);
+      EXPECT_NEAR(*report.hpl_residual / hpl_residual<double>({A.view(), op}, B.view(), X.view()), 1, 1e-9);
+      EXPECT_EQ(report.outcome.kind, Outcome::inaccurate);
     }
 }
 
