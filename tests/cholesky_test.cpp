@@ -168,9 +168,14 @@ TYPED_TEST(CholeskyFactor, has_a_small_residual) {
              {1, 1}, {3, 7}, {16, 7}, {32, 32}, {33, 32}, {67, 32}, {129, 64}, {257, 160}}) {
       SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb);
       const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
-      Factors<T, Cpu> factors(q, A.view(), Method::cholesky);
+      Factors<T, Cpu> factors(Method::cholesky, rounded<T>(A)), arriving(Method::cholesky, Matrix<T>(n, n));
       EXPECT_TRUE(factors.factor(q, *gemm_backends<Cpu>()[0], nb).ok());
       EXPECT_LT((cholesky_residual<T>(A.view(), factors.values())), 30);
+      const auto supply = [&](Queue<Cpu>& queue, std::int64_t first, MatrixView<T> columns) {
+        convert(queue, A.view().columns(first, columns.cols()), columns);
+      };
+      EXPECT_TRUE(arriving.factor(q, *gemm_backends<Cpu>()[0], nb, supply).ok());
+      EXPECT_LT((cholesky_residual<T>(A.view(), arriving.values())), 30);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "lasolve/matrix.hpp"
 
 struct CUstream_st;
+struct CUevent_st;
 struct cublasContext;
 struct cusolverDnContext;
 
@@ -91,6 +92,7 @@ class Queue<Cuda> {
   /// What is enqueued here from now on waits for what the other has been given so far. Ends the phase that runs: waiting
   /// is no phase.
   void wait(Queue& other);
+  void wait(CUevent_st* event);
   /// A second queue of the same device, whose work goes before ours where both could run. Our finish() and
   /// take_times() are also about it.
   Queue& ahead();
