@@ -35,15 +35,22 @@ void cholesky_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixV
   cholesky_recursive(q, gemm, A22, minors.from(n1));
 }
 
-/// C ← C − A Aᵀ on the lower triangle of C, in strips of columns, each one GEMM from its diagonal down. The upper
-/// triangle of the blocks on the diagonal is overwritten. A: n × k, C: n × n. Flops n² k.
+/// C ← C − A Aᵀ on the lower triangle of C, in strips of columns, each one GEMM from its diagonal down, which two queues
+/// take in turns. The upper triangle of the blocks on the diagonal is overwritten. A: n × k, C: n × n. Flops n² k.
 template <class T, class Place>
 void update_lower(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, MatrixView<T, Place> C) {
   const std::int64_t n = C.rows(), k = A.cols(), width = symmetric_strip_columns(q, n);
-  for (std::int64_t j = 0; j < n; j += width) {
+  Queue<Place>& other = n > width ? q.beside() : q;
+  const auto strip = [&](Queue<Place>& one, std::int64_t j) {
     const std::int64_t w = std::min(width, n - j);
-    gemm(q, T(-1), A.block(j, 0, n - j, k), transposed(A.block(j, 0, w, k)), T(1), C.block(j, j, n - j, w));
+    gemm(one, T(-1), A.block(j, 0, n - j, k), transposed(A.block(j, 0, w, k)), T(1), C.block(j, j, n - j, w));
+  };
+  other.wait(q);
+  for (std::int64_t j = 0; j < n; j += 2 * width) {
+    strip(q, j);
+    if (j + width < n) strip(other, j + width);
   }
+  q.wait(other);
 }
 
 /// Right-looking, in panels of nb columns, with look-ahead as in factor_lu. On exit the lower triangle of A holds L; the

@@ -13,6 +13,6 @@ inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, std::i
 }
 
 /// Narrow strips compute less above the diagonal; wide ones are fewer launches with a fuller last wave of tiles.
-inline std::int64_t symmetric_strip_columns(const Queue<Cuda>&, std::int64_t) { return 1024; }
+inline std::int64_t symmetric_strip_columns(const Queue<Cuda>&, std::int64_t n) { return n < 1024 ? n : 512; }
 
 }  // namespace lasolve
