@@ -26,7 +26,7 @@ struct Minors {
 template <class T, class Place>
 void cholesky_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Minors<Place> minors) {
   const std::int64_t m = A.rows(), n = A.cols(), leaf = cholesky_leaf_columns(q, A);
-  if (n <= leaf) return panel_cholesky_leaf(q, A, minors);
+  if (n <= leaf) return panel_cholesky_leaf(q, gemm, A, minors);
   const std::int64_t n1 = (n / leaf + 1) / 2 * leaf, n2 = n - n1;
   const auto L21 = A.block(n1, 0, m - n1, n1), A22 = A.block(n1, n1, m - n1, n2);
 

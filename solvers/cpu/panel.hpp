@@ -87,7 +87,7 @@ std::int64_t cholesky_leaf_columns(const Queue<Cpu>&, MatrixView<T>) {
 
 /// [A11; A21] = [L11; L21] L11ᵀ of few columns. Stops at the first minor that is not positive.
 template <class T>
-void panel_cholesky_leaf(Queue<Cpu>& q, MatrixView<T> A, Minors<Cpu> minors) {
+void panel_cholesky_leaf(Queue<Cpu>& q, const GemmBackend<Cpu>&, MatrixView<T> A, Minors<Cpu> minors) {
   const std::int64_t n = A.cols();
   auto& bad_minor = minors.bad_minor(0, 0);
   if (bad_minor >= 0) return;

@@ -1,12 +1,13 @@
-// Leaves of a Cholesky panel on CUDA: block columns of at most 256 columns and any height, in steps of 64 columns.
+// Leaves of a Cholesky panel on CUDA: block columns of up to 512 columns, one kernel each.
 //
-// A step is one kernel. Each block brings 64 rows below the diagonal, and again the 64 × 64 block on it, up to date with
-// the columns to the left, and then factors the 128 rows as one: that the diagonal block is factored by all at once
-// costs less than that they would wait for one another. Products run in fp64 in tensor cores, for fp32 too.
+// Each block has 64 rows of the panel, whose 64 × 64 tiles it solves from left to right. A tile takes the products of
+// those to its left (left-looking), and then is factored together with the tile on the diagonal: all blocks factor that
+// tile for themselves, because to wait for the factor would take longer. The block whose own tile is next on the diagonal
+// keeps that up to date meanwhile, and publishes it. So a step waits for one letter, of the block that is next.
 //
 // Within a step, strips of 8 columns. Some warps have the 128 × 64 elements in tiles; the others have a row each: they
 // factor the 8 × 8 block on the diagonal, every thread for itself, and solve their rows, while the tiles further to the
-// right are brought up to date with the strip before.
+// right are brought up to date with the strip before. Products run in fp64 in tensor cores, for fp32 too.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -16,10 +17,13 @@
 #include "core/cuda/check.hpp"
 #include "solvers/cholesky.hpp"
 #include "solvers/cuda/fp64_tile.cuh"
+#include "solvers/cuda/mailbox.cuh"
+#include "solvers/cuda/triangle.cuh"
 
 namespace lasolve {
 
 constexpr int cholesky_step = 64;
+constexpr int most_cholesky_steps = 8;
 constexpr int cholesky_strips = cholesky_step / 8;
 constexpr int cholesky_rows = 2 * cholesky_step;  // those of the diagonal block, and as many below
 constexpr int cholesky_row_warps = cholesky_rows / 32, cholesky_tile_warps = cholesky_rows / 16;
@@ -36,14 +40,17 @@ struct CholeskyShared {
     CholeskyColumn<T> chunks[cholesky_chunks_ahead + 1][cholesky_chunk];  // of the columns to the left
     CholeskyColumn<double> L[cholesky_step];
   };
-  alignas(16) T strip[cholesky_rows][8 + 16 / sizeof(T)];  // the 8 columns at hand
-  bool last;
+  alignas(16) T strip[cholesky_rows][8 + 16 / sizeof(T)];     // the 8 columns at hand
+  double own[2 * cholesky_strips][32 * cholesky_tile_warps];  // this block's tile on the diagonal, from step to step
 };
 
-/// The 16 × 64 tile of a warp in the layout of multiply_tile: c[j][e] is element (g + e / 2 · 8, 8·j + 2t + e % 2).
+/// A 16 × 8n tile of a warp in the layout of multiply_tile: c[j][e] is element (g + e / 2 · 8, 8·j + 2t + e % 2).
+template <int n>
 struct CholeskyTile {
-  double c[cholesky_strips][4];
+  double c[n][4];
 };
+using CholeskyRows = CholeskyTile<cholesky_strips>;
+using CholeskyHalf = CholeskyTile<cholesky_strips / 2>;
 
 /// What is waited for by those with rows, and by those with tiles.
 enum class CholeskyBarrier { strip = 1, factor = 2 };
@@ -54,7 +61,18 @@ __device__ inline void await(CholeskyBarrier at) {
   asm volatile("bar.sync %0, %1;" ::"r"(int(at)), "n"(cholesky_threads) : "memory");
 }
 
-/// 1/√x without a branch, for x that is zero or a normal number.
+/// 1/x and 1/√x without a branch, for x that is zero or a normal number.
+__device__ inline double reciprocal(double x) {
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  const double error = fma(-x, r, 1.0);
+  return fma(r, fma(error, error, error), r);
+}
+__device__ inline float reciprocal(float x) {
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return fmaf(r, fmaf(-x, r, 1.0f), r);
+}
 __device__ inline double reciprocal_root(double x) {
   double r;
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
@@ -68,6 +86,14 @@ __device__ inline float reciprocal_root(float x) {
 }
 __device__ inline double smallest_normal(double) { return 0x1p-1022; }
 __device__ inline float smallest_normal(float) { return 0x1p-126f; }
+
+/// 1/√x, for subnormal x too.
+template <class T>
+__device__ T reciprocal_root_of_any(T x) {
+  constexpr T lift = sizeof(T) == 8 ? 0x1p100 : 0x1p30;
+  const bool small = x < smallest_normal(x);
+  return reciprocal_root(small ? x * lift * lift : x) * (small ? lift : T(1));
+}
 
 template <class T>
 struct alignas(2 * sizeof(T)) Pair {
@@ -85,8 +111,9 @@ __device__ void read_pairs(const CholeskyShared<T>& s, int row, int count, T (&v
     }
 }
 
-/// Factors the 8 × 8 block D on the diagonal, and x ← x inv(D)ᵀ for the row of this thread. Returns the first column whose
-/// pivot is not positive, or 8. `any`: for subnormal pivots too, which are seen in `subnormal` otherwise.
+/// Factors the 8 × 8 block D on the diagonal, and x ← x inv(D)ᵀ for the row of this thread; D without roots, for a shorter
+/// chain from pivot to pivot. Returns the first column whose pivot is not positive, or 8. `any`: for subnormal pivots too,
+/// which are seen in `subnormal` otherwise.
 template <bool any, class T>
 __device__ int factor_strip(const CholeskyShared<T>& s, int diagonal_row, T (&x)[8], bool& subnormal) {
   T d[8][8];
@@ -98,26 +125,26 @@ __device__ int factor_strip(const CholeskyShared<T>& s, int diagonal_row, T (&x)
 #pragma unroll
   for (int j = 0; j < 8; ++j) {
     const T pivot = d[j][j];
-    const T r = any ? T(1) / sqrt(pivot) : reciprocal_root(pivot);
+    const T root = any ? reciprocal_root_of_any(pivot) : reciprocal_root(pivot);
+    const T inverse = any ? T(0) : reciprocal(pivot);
     if (!(pivot > T(0))) bad = min(bad, j);
     subnormal |= pivot > T(0) && pivot < smallest_normal(pivot);
 #pragma unroll
-    for (int i = j + 1; i < 8; ++i) d[i][j] *= r;
-    x[j] *= r;
-#pragma unroll
     for (int c = j + 1; c < 8; ++c) {
+      const T l = any ? d[c][j] * root * root : d[c][j] * inverse;
 #pragma unroll
-      for (int i = c; i < 8; ++i) d[i][c] -= d[i][j] * d[c][j];
-      x[c] -= x[j] * d[c][j];
+      for (int i = c; i < 8; ++i) d[i][c] -= d[i][j] * l;
+      x[c] -= x[j] * l;
     }
+    x[j] *= root;
   }
   return bad;
 }
 
-/// Those with rows: factor one strip after the other. C: the columns of this step; `row` of C is this thread's. Returns
-/// the first column whose pivot is not positive.
+/// Those with rows: factor one strip after the other. L: where this thread's row of the factor goes, if `stored`.
+/// Returns the first column whose pivot is not positive.
 template <class T>
-__device__ int factor_rows(CholeskyShared<T>& s, MatrixView<T, Cuda> C, std::int64_t row, bool below) {
+__device__ int factor_rows(CholeskyShared<T>& s, T* L, std::int64_t ld, int columns, bool stored) {
   int bad = INT_MAX;
 #pragma unroll 1
   for (int p = 0; p < cholesky_strips; ++p) {
@@ -129,10 +156,10 @@ __device__ int factor_rows(CholeskyShared<T>& s, MatrixView<T, Cuda> C, std::int
     if (bad_here < 8) bad = min(bad, 8 * p + bad_here);
 #pragma unroll
     for (int j = 0; j < 8; ++j) s.L[8 * p + j][threadIdx.x] = double(x[j]);
-    if (p + 1 < cholesky_strips) arrive(CholeskyBarrier::factor);
+    arrive(CholeskyBarrier::factor);
 #pragma unroll
     for (int j = 0; j < 8; ++j)
-      if (below && 8 * p + j < C.cols()) C.data()[row + (8 * p + j) * C.ld()] = x[j];
+      if (stored && 8 * p + j < columns) L[(8 * p + j) * ld] = x[j];
   }
   return bad;
 }
@@ -146,7 +173,7 @@ __device__ void hand_over(CholeskyShared<T>& s, int top, const double (&c)[4]) {
   arrive(CholeskyBarrier::strip);
 }
 
-/// The rows of columns `first` + t and `first` + t + 4 that the left factor of multiply_tile has, with the sign changed.
+/// What multiply_tile takes as its left factor, of 8 columns and the 16 rows from `top` on, with the sign changed.
 template <class Column>
 __device__ void left_factor(const Column* columns, int top, double (&a)[4]) {
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
@@ -154,151 +181,226 @@ __device__ void left_factor(const Column* columns, int top, double (&a)[4]) {
   a[2] = -double(columns[t + 4][top + g]), a[3] = -double(columns[t + 4][top + g + 8]);
 }
 
-/// Those with tiles: bring them up to date with one strip after the other. At the third all have read what they factor:
-/// this is when they are counted.
-template <class T, class Count>
-__device__ void update_tiles(CholeskyShared<T>& s, int top, CholeskyTile& tile, Count count) {
+/// tile ← tile − A Bᵀ with 8 columns, of which A are the 16 rows from `top` on and B those from `right` on, in the strips
+/// first, …, last − 1 of the tile, which move to the left by `shift` strips.
+template <int shift, class Column, int n>
+__device__ void multiply_strips(const Column* columns, const double (&a)[4], int right, int first, int last,
+                                CholeskyTile<n>& tile) {
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+#pragma unroll
+  for (int c = shift; c < n; ++c) {
+    if (c < first || c >= last) continue;
+    const double b[2] = {double(columns[t][right + 8 * c + g]), double(columns[t + 4][right + 8 * c + g])};
+    multiply_tile(tile.c[c - shift], a, b, tile.c[c]);
+  }
+}
+
+/// Half of 16 rows of the block's own tile on the diagonal: the first row and the first column of this warp's.
+__device__ inline int own_top(int top) { return top % cholesky_step; }
+__device__ inline int own_left(int top) { return top / cholesky_step * (cholesky_step / 2); }
+template <class T>
+__device__ double& own_element(CholeskyShared<T>& s, int c, int e) {
+  return s.own[4 * c + e][threadIdx.x - 32 * cholesky_row_warps];
+}
+
+/// Those with tiles: bring them up to date with one strip after the other, and with it the block's own on the diagonal.
+template <class T>
+__device__ void update_tiles(CholeskyShared<T>& s, int top, CholeskyRows& tile) {
   hand_over(s, top, tile.c[0]);
+  CholeskyHalf own;
+#pragma unroll
+  for (int e = 0; e < 2 * cholesky_strips; ++e) own.c[e / 4][e % 4] = own_element(s, e / 4, e % 4);
 #pragma unroll 1
-  for (int p = 0; p + 1 < cholesky_strips; ++p) {
+  for (int p = 0; p < cholesky_strips; ++p) {
     await(CholeskyBarrier::factor);
     const auto* L = s.L + 8 * p;
     double a[4];
     left_factor(L, top, a);
-#pragma unroll
-    for (int c = 1; c < cholesky_strips; ++c) {  // tiles move to the left by one strip; what comes in is not looked at
-      const int row = 8 * (p + c) + g;
-      const double b[2] = {L[t][row], L[t + 4][row]};
-      multiply_tile(tile.c[c - 1], a, b, tile.c[c]);
-      if (c == 1) hand_over(s, top, tile.c[0]);
+    if (p + 1 < cholesky_strips) {  // beyond the last strip the product is of no meaning, and not looked at
+      multiply_strips<1>(L, a, 8 * p, 1, 2, tile);
+      hand_over(s, top, tile.c[0]);
+      multiply_strips<1>(L, a, 8 * p, 2, cholesky_strips, tile);
     }
-    if (p == 2) count();
+    left_factor(L, cholesky_step + own_top(top), a);
+    multiply_strips<0>(L, a, cholesky_step + own_left(top), 0, (own_top(top) + 16 - own_left(top)) / 8, own);
   }
+#pragma unroll
+  for (int e = 0; e < 2 * cholesky_strips; ++e) own_element(s, e / 4, e % 4) = own.c[e / 4][e % 4];
 }
 
-/// tile ← tile − B Dᵀ with the k columns to the left, of which D are the rows of the diagonal block. Those with rows fetch
-/// theirs, those with tiles multiply.
+/// tile ← tile − B Dᵀ with the columns first, …, last − 1 of the panel, of which D are rows of the tile on the diagonal.
+/// Those with rows fetch theirs, whose first element is at `row`; those with tiles below the diagonal multiply.
 template <class T>
-__device__ void eliminate_left(CholeskyShared<T>& s, MatrixView<T, Cuda> A, int k, std::int64_t row, bool present,
-                               int top, CholeskyTile& tile) {
-  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+__device__ void eliminate_left(CholeskyShared<T>& s, const T* row, std::int64_t ld, bool present, int first, int last,
+                               int top, CholeskyRows& tile) {
   const bool fetches = threadIdx.x < cholesky_rows;
-  const auto fetch = [&](int first) {
-    if (fetches && first < k)
+  const auto fetch = [&](int i) {
+    if (fetches && i < last)
 #pragma unroll
       for (int c = 0; c < cholesky_chunk; ++c)
-        __pipeline_memcpy_async(&s.chunks[first / cholesky_chunk % (cholesky_chunks_ahead + 1)][c][threadIdx.x],
-                                A.data() + (present ? row : 0) + (first + c) * A.ld(), sizeof(T),
-                                present ? 0 : sizeof(T));
+        __pipeline_memcpy_async(&s.chunks[i / cholesky_chunk % (cholesky_chunks_ahead + 1)][c][threadIdx.x],
+                                row + (i + c) * ld, sizeof(T), present ? 0 : sizeof(T));
     __pipeline_commit();
   };
-  for (int i = 0; i < cholesky_chunks_ahead; ++i) fetch(i * cholesky_chunk);
+  for (int i = 0; i < cholesky_chunks_ahead; ++i) fetch(first + i * cholesky_chunk);
 #pragma unroll 1
-  for (int first = 0; first < k; first += cholesky_chunk) {
+  for (int i = first; i < last; i += cholesky_chunk) {
     __pipeline_wait_prior(cholesky_chunks_ahead - 1);
     __syncthreads();
-    fetch(first + cholesky_chunks_ahead * cholesky_chunk);
-    if (fetches) continue;
-    const auto& chunk = s.chunks[first / cholesky_chunk % (cholesky_chunks_ahead + 1)];
+    fetch(i + cholesky_chunks_ahead * cholesky_chunk);
+    if (fetches || top < cholesky_step) continue;
+    const auto& chunk = s.chunks[i / cholesky_chunk % (cholesky_chunks_ahead + 1)];
 #pragma unroll
     for (int c = 0; c < cholesky_chunk; c += 8) {
       double a[4];
       left_factor(chunk + c, top, a);
-#pragma unroll
-      for (int j = 0; j < cholesky_strips; ++j) {
-        const double b[2] = {double(chunk[c + t][8 * j + g]), double(chunk[c + t + 4][8 * j + g])};
-        multiply_tile(tile.c[j], a, b, tile.c[j]);
-      }
+      multiply_strips<0>(chunk + c, a, 0, 0, cholesky_strips, tile);
     }
   }
   __syncthreads();
 }
 
-/// The number of blocks that have come here before in the launch with this stamp; in a mailbox, whose stamps are never
-/// used twice.
-__device__ inline unsigned come_before(unsigned long long* count, unsigned stamp) {
-  const unsigned long long none = static_cast<unsigned long long>(stamp) << 32;
-  atomicMax(count, none);
-  return unsigned(atomicAdd(count, 1ull) - none);
+/// f(c, e, row, column) for all elements c[c][e] of a tile of n strips, whose first is (top, left).
+template <int n, class F>
+__device__ void for_each_of_tile(int top, int left, F f) {
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+#pragma unroll
+  for (int c = 0; c < n; ++c)
+#pragma unroll
+    for (int e = 0; e < 4; ++e) f(c, e, top + g + e / 2 * 8, left + 8 * c + 2 * t + e % 2);
 }
 
-/// Factors the last columns of A, at most 64, whose first k have been factored; row 0 of A is their first. Block b has
-/// the 64 rows from 64·b on below them, and the last block that has read the diagonal block writes its factor.
+/// Reads a tile, whose first element is (top, left), of the 64 × 64 tile C, where C is that far; beyond it, and above the
+/// diagonal if `lower`, a unit matrix.
+template <class T, int n>
+__device__ void read_tile(MatrixView<const T, Cuda> C, int top, int left, bool lower, CholeskyTile<n>& tile) {
+  T values[n][4];
+  for_each_of_tile<n>(top, left, [&](int c, int e, int i, int j) {
+    const bool there = i < C.rows() && j < C.cols() && (!lower || j <= i);
+    values[c][e] = there ? __ldcg(C.data() + i + j * C.ld()) : T(i == j);
+  });
+  for_each_of_tile<n>(top, left, [&](int c, int e, int, int) { tile.c[c][e] = double(values[c][e]); });
+}
+
+/// What the blocks of a panel tell each other: letter (b, s) says that block b has done step s.
+struct CholeskyMail {
+  Letter* letters;
+  unsigned stamp;
+  int steps;
+
+  __device__ void done(int block, int step) const {
+    __syncthreads();
+    if (threadIdx.x == 0) __threadfence(), post(letters + block * steps + step, 0, stamp);
+  }
+  __device__ void wait(int block, int step) const {
+    if (threadIdx.x == 0) collect(letters + block * steps + step, stamp), __threadfence();
+    __syncthreads();
+  }
+  /// For blocks first, …, last − 1, at once.
+  __device__ void wait_for_all(int first, int last, int step) const {
+    for (int b = first + int(threadIdx.x); b < last; b += cholesky_threads) collect(letters + b * steps + step, stamp);
+    __threadfence();
+    __syncthreads();
+  }
+};
+
+/// [A11; A21] = [L11; L21] L11ᵀ. Block b has the 64 rows from 64·b on. All blocks must run at the same time.
 template <class T>
 __global__ void __launch_bounds__(cholesky_threads, 1)
-    factor_cholesky_step(MatrixView<T, Cuda> A, int k, Minors<Cuda> minors, unsigned long long* count, unsigned stamp) {
+    factor_cholesky_panel(MatrixView<T, Cuda> A, Minors<Cuda> minors, CholeskyMail mail) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto& s = *reinterpret_cast<CholeskyShared<T>*>(memory);
-  const int w = int(A.cols()) - k, warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  const std::int64_t shift = w + cholesky_step * (std::int64_t(blockIdx.x) - 1);  // of the rows below
-  const MatrixView<T, Cuda> C = A.columns(k, w);
-  const auto row_of = [&](int i) { return i < cholesky_step ? i : i + shift; };
-  const auto is_there = [&](int i) { return i < cholesky_step ? i < w : i + shift < A.rows(); };
+  const int warp = threadIdx.x / 32, block = int(blockIdx.x), last = min(block, mail.steps - 1);
   const bool has_row = warp < cholesky_row_warps;
-  const int top = 16 * (warp - cholesky_row_warps);
-
-  T values[cholesky_strips][4];
-  CholeskyTile tile;
+  const int top = has_row ? INT_MAX / 2 : 16 * (warp - cholesky_row_warps);  // of the tile's 16 rows
+  const std::int64_t my_rows = std::int64_t(cholesky_step) * block;
+  const auto tile_of = [&](std::int64_t i, int j) {
+    return A.block(i, j, min(A.rows() - i, std::int64_t(cholesky_step)), min(int(A.cols()) - j, cholesky_step));
+  };
   if (!has_row) {
-#pragma unroll
-    for (int c = 0; c < cholesky_strips; ++c)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {  // beyond the matrix, a unit matrix over zeros
-        const int i = top + g + e / 2 * 8, j = 8 * c + 2 * t + e % 2;
-        const bool read = is_there(i) && j < w && j <= i;
-        values[c][e] = read ? C.data()[row_of(i) + j * C.ld()] : T(i == j);
+    CholeskyHalf own{};
+    if (block < mail.steps) read_tile<T>(tile_of(my_rows, int(my_rows)), own_top(top), own_left(top), true, own);
+    for_each_of_tile<cholesky_strips / 2>(0, 0, [&](int c, int e, int, int) { own_element(s, c, e) = own.c[c][e]; });
+  }
+#pragma unroll 1
+  for (int step = 0; step <= last; ++step) {
+    const int j = cholesky_step * step;
+    const bool on_diagonal = step == block;
+    CholeskyRows tile{};
+    const auto D = tile_of(j, j);
+    const int below = int(threadIdx.x) - cholesky_step;  // which of my rows
+    const bool present = below < 0 ? j + int(threadIdx.x) < A.rows() : has_row && my_rows + below < A.rows();
+    T* const row = A.data() + (!present ? 0 : below < 0 ? j + int(threadIdx.x) : my_rows + below);
+    if (!on_diagonal) {
+      if (!has_row && top >= cholesky_step) read_tile<T>(tile_of(my_rows, j), top - cholesky_step, 0, false, tile);
+      if (step > 1) {
+        mail.wait(step, step - 2);
+        eliminate_left(s, row, A.ld(), present, 0, j - cholesky_step, top, tile);
       }
-#pragma unroll
-    for (int c = 0; c < cholesky_strips; ++c)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) tile.c[c][e] = double(values[c][e]);
+      if (step > 0) mail.wait(step, step - 1);
+    }
+    if (top < cholesky_step) read_tile<T>(D, top, 0, true, tile);
+    if (!on_diagonal && step > 0) eliminate_left(s, row, A.ld(), present, j - cholesky_step, j, top, tile);
+    int bad = INT_MAX;
+    if (has_row)
+      bad = factor_rows(s, row + j * A.ld(), A.ld(), int(D.cols()), below >= 0 && present && !on_diagonal);
+    else
+      update_tiles(s, top, tile);
+    if (!on_diagonal) {
+      if (!has_row && block == step + 1 && block < mail.steps) {
+        const auto next = tile_of(my_rows, int(my_rows));
+        for_each_of_tile<cholesky_strips / 2>(own_top(top), own_left(top), [&](int c, int e, int i, int k) {
+          if (i < next.rows() && k < next.cols() && k <= i) next.data()[i + k * next.ld()] = T(own_element(s, c, e));
+        });
+      }
+      mail.done(block, step);
+      continue;
+    }
+    mail.wait_for_all(block + 1, int(gridDim.x), step);  // they have read what is overwritten now
+    for (int e = threadIdx.x; e < cholesky_step * cholesky_step; e += cholesky_threads) {
+      const int i = e % cholesky_step, k = e / cholesky_step;
+      if (i < D.rows() && k < D.cols() && k <= i) D.data()[i + k * D.ld()] = T(s.L[k][i]);
+    }
+    if (threadIdx.x == 0 && bad < D.cols())  // −1 is the largest when it has no sign
+      atomicMin(reinterpret_cast<unsigned long long*>(minors.bad_minor.data()),
+                static_cast<unsigned long long>(minors.first + j + bad + 1));
   }
-  const int mine = has_row ? int(threadIdx.x) : 0;
-  if (k > 0) eliminate_left(s, A, k, row_of(mine), is_there(mine), top, tile);
-  int bad = INT_MAX;
-  if (has_row) {
-    bad = factor_rows(s, C, row_of(mine), mine >= cholesky_step && is_there(mine));
-  } else {
-    unsigned before = 0;
-    update_tiles(s, top, tile, [&] {
-      if (threadIdx.x == cholesky_threads - 1) before = come_before(count, stamp);
-    });
-    if (threadIdx.x == cholesky_threads - 1) s.last = before == gridDim.x - 1;
-  }
-  __syncthreads();
-  if (!s.last) return;
-  for (int e = threadIdx.x; e < cholesky_step * cholesky_step; e += cholesky_threads) {
-    const int i = e % cholesky_step, j = e / cholesky_step;
-    if (i < w && j <= i) C.data()[i + j * C.ld()] = T(s.L[j][i]);
-  }
-  if (threadIdx.x == 0 && bad < w && *minors.bad_minor.data() < 0) *minors.bad_minor.data() = minors.first + bad + 1;
 }
 
 template <class T>
 std::int64_t cholesky_leaf_columns(const Queue<Cuda>&, MatrixView<T, Cuda>) {
-  return 256;
+  return cholesky_step * most_cholesky_steps / 2;
 }
 
-/// [A11; A21] = [L11; L21] L11ᵀ of a leaf.
+/// [A11; A21] = [L11; L21] L11ᵀ of a leaf. Where its rows are more than can run at the same time, those below A11 are
+/// solved by products.
 template <class T>
-void panel_cholesky_leaf(Queue<Cuda>& q, MatrixView<T, Cuda> A, Minors<Cuda> minors) {
-  constexpr auto kernel = factor_cholesky_step<T>;
+void panel_cholesky_leaf(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixView<T, Cuda> A, Minors<Cuda> minors) {
+  constexpr auto kernel = factor_cholesky_panel<T>;
   constexpr std::size_t shared = sizeof(CholeskyShared<T>);
+  const std::int64_t m = A.rows(), n = A.cols();
+  const std::int64_t rows = m <= std::int64_t(cholesky_step) * q.multiprocessors() ? m : n;
+  const auto blocks_of = [](std::int64_t k) { return unsigned((k + cholesky_step - 1) / cholesky_step); };
+  const auto mail = q.mailbox(blocks_of(rows) * blocks_of(n) * sizeof(Letter), 1);
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
-  for (std::int64_t j = 0; j < A.cols(); j += cholesky_step) {
-    const std::int64_t w = std::min<std::int64_t>(cholesky_step, A.cols() - j), rest = A.rows() - j - w;
-    const auto blocks = unsigned(std::max<std::int64_t>(1, (rest + cholesky_step - 1) / cholesky_step));
-    const auto mail = q.mailbox(sizeof(unsigned long long), 1);
-    kernel<<<blocks, cholesky_threads, shared, q.stream()>>>(A.block(j, 0, A.rows() - j, j + w), int(j), minors.from(j),
-                                                             static_cast<unsigned long long*>(mail.memory), mail.stamp);
-    CUDA_CHECK_LAUNCH();
-  }
+  cudaLaunchAttribute together{};
+  together.id = cudaLaunchAttributeCooperative;
+  together.val.cooperative = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks_of(rows));
+  config.blockDim = dim3(cholesky_threads);
+  config.dynamicSmemBytes = shared;
+  config.stream = q.stream();
+  config.attrs = &together;
+  config.numAttrs = 1;
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, A.block(0, 0, rows, n), minors,
+                                CholeskyMail{static_cast<Letter*>(mail.memory), mail.stamp, int(blocks_of(n))}));
+  if (rows < m) trsm_right(q, gemm, lower(A.block(0, 0, n, n)).transposed(), A.block(rows, 0, m - rows, n));
 }
 
 inline void prepare(Queue<Cuda>& q) {
   q.beside();
-  q.ahead().mailbox(sizeof(unsigned long long), 0);
+  q.ahead().mailbox(std::size_t(q.multiprocessors()) * most_cholesky_steps * sizeof(Letter), 0);
 }
 
 /// On the host nothing is known of a factorization that is under way.
