@@ -53,33 +53,36 @@ void update_lower(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T,
   q.wait(other);
 }
 
-/// Right-looking, in panels of nb columns, with look-ahead as in factor_lu. On exit the lower triangle of A holds L; the
-/// upper is not meaningful. A: n × n. Flops 1/3 n³.
+/// Right-looking, in panels of at most nb columns, with look-ahead as in factor_lu. On exit the lower triangle of A holds
+/// L; the upper is not meaningful. A: n × n. Flops 1/3 n³.
 template <class T, class Place>
 void factor_cholesky(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixView<T, Place> A,
                      MatrixView<std::int64_t, Place> bad_minor, std::int64_t nb) {
   Queue<Place>& ahead = bulk.ahead();
   const std::int64_t n = A.rows();
-  if (n == 0) return;
+  const auto panel_columns = [&](std::int64_t j) { return std::min(n - j, cholesky_panel_columns(bulk, nb, n - j)); };
   const auto factor_panel = [&](std::int64_t j, std::int64_t jb) {
     ahead.phase(Phase::panel, cholesky_panel_flops(double(n - j), double(jb)));
     cholesky_recursive(ahead, gemm, A.block(j, j, n - j, jb), Minors<Place>{bad_minor, j});
   };
+  if (n == 0) return;
   ahead.wait(bulk);
-  factor_panel(0, std::min(nb, n));
-  for (std::int64_t j = 0; j + nb < n; j += nb) {
+  std::int64_t jb = panel_columns(0);
+  factor_panel(0, jb);
+  for (std::int64_t j = 0, j2 = jb; j2 < n; j = j2, j2 += jb) {
     if (known_to_have_failed(bulk, bad_minor)) return;
-    const std::int64_t j2 = j + nb, next = std::min(nb, n - j2), j3 = j2 + next;
-    const auto L2 = A.block(j2, j, n - j2, nb), L3 = A.block(j3, j, n - j3, nb);
+    const std::int64_t next = panel_columns(j2), j3 = j2 + next;
+    const auto L2 = A.block(j2, j, n - j2, jb), L3 = A.block(j3, j, n - j3, jb);
 
     bulk.wait(ahead);  // panel j is factored
     ahead.wait(bulk);  // the next one is up to date with the panel before
-    ahead.phase(Phase::gemm, double(next) * double(2 * (n - j3) + next) * double(nb));
-    gemm(ahead, T(-1), L2, transposed(L2.block(0, 0, next, nb)), T(1), A.block(j2, j2, n - j2, next));
+    ahead.phase(Phase::gemm, double(next) * double(2 * (n - j3) + next) * double(jb));
+    gemm(ahead, T(-1), L2, transposed(L2.block(0, 0, next, jb)), T(1), A.block(j2, j2, n - j2, next));
     factor_panel(j2, next);
 
-    bulk.phase(Phase::gemm, double(n - j3) * double(n - j3) * double(nb));
+    bulk.phase(Phase::gemm, double(n - j3) * double(n - j3) * double(jb));
     update_lower(bulk, gemm, L3, A.block(j3, j3, n - j3, n - j3));
+    jb = next;
   }
   bulk.wait(ahead);
 }

@@ -9,6 +9,8 @@ inline std::int64_t default_block_size(const Queue<Cpu>&, Method, std::int64_t n
   return n < 512 ? 64 : n < 2048 ? 128 : 192;
 }
 
+inline std::int64_t cholesky_panel_columns(const Queue<Cpu>&, std::int64_t nb, std::int64_t) { return nb; }
+
 inline std::int64_t symmetric_strip_columns(const Queue<Cpu>&, std::int64_t) { return 256; }
 
 }  // namespace lasolve

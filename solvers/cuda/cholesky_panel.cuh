@@ -28,7 +28,7 @@ constexpr int cholesky_strips = cholesky_step / 8;
 constexpr int cholesky_rows = 2 * cholesky_step;  // those of the diagonal block, and as many below
 constexpr int cholesky_row_warps = cholesky_rows / 32, cholesky_tile_warps = cholesky_rows / 16;
 constexpr int cholesky_threads = 32 * (cholesky_row_warps + cholesky_tile_warps);
-constexpr int cholesky_chunk = 16, cholesky_chunks_ahead = 3;
+constexpr int cholesky_chunk = 32, cholesky_chunks_ahead = 2;
 
 /// Rows of columns that lie so that tiles are read without bank conflicts.
 template <class T>
@@ -37,7 +37,7 @@ using CholeskyColumn = T[cholesky_rows + 4];
 template <class T>
 struct CholeskyShared {
   union {
-    CholeskyColumn<T> chunks[cholesky_chunks_ahead + 1][cholesky_chunk];  // of the columns to the left
+    CholeskyColumn<T> chunks[cholesky_chunks_ahead + 1][cholesky_chunk];  // of the columns on their way
     CholeskyColumn<double> L[cholesky_step];
   };
   alignas(16) T strip[cholesky_rows][8 + 16 / sizeof(T)];     // the 8 columns at hand
@@ -141,6 +141,17 @@ __device__ int factor_strip(const CholeskyShared<T>& s, int diagonal_row, T (&x)
   return bad;
 }
 
+/// The same for any pivots; x goes to s.L. Seldom needed, so it is kept apart from the registers of what is.
+template <class T>
+__device__ __noinline__ int factor_strip_of_any(CholeskyShared<T>& s, int p) {
+  T x[8];
+  bool subnormal;
+  const int bad = factor_strip<true>(s, 8 * p, x, subnormal);
+#pragma unroll
+  for (int j = 0; j < 8; ++j) s.L[8 * p + j][threadIdx.x] = double(x[j]);
+  return bad;
+}
+
 /// Those with rows: factor one strip after the other. L: where this thread's row of the factor goes, if `stored`.
 /// Returns the first column whose pivot is not positive.
 template <class T>
@@ -152,7 +163,11 @@ __device__ int factor_rows(CholeskyShared<T>& s, T* L, std::int64_t ld, int colu
     T x[8];
     bool subnormal;
     int bad_here = factor_strip<false>(s, 8 * p, x, subnormal);
-    if (subnormal) bad_here = factor_strip<true>(s, 8 * p, x, subnormal);
+    if (subnormal) {
+      bad_here = factor_strip_of_any(s, p);
+#pragma unroll
+      for (int j = 0; j < 8; ++j) x[j] = T(s.L[8 * p + j][threadIdx.x]);
+    }
     if (bad_here < 8) bad = min(bad, 8 * p + bad_here);
 #pragma unroll
     for (int j = 0; j < 8; ++j) s.L[8 * p + j][threadIdx.x] = double(x[j]);
@@ -203,10 +218,13 @@ __device__ double& own_element(CholeskyShared<T>& s, int c, int e) {
   return s.own[4 * c + e][threadIdx.x - 32 * cholesky_row_warps];
 }
 
-/// Those with tiles: bring them up to date with one strip after the other, and with it the block's own on the diagonal.
+/// Those with tiles: bring them up to date with one strip after the other, and with it the block's own on the diagonal
+/// if `keeps_own`.
 template <class T>
-__device__ void update_tiles(CholeskyShared<T>& s, int top, CholeskyRows& tile) {
+__device__ void update_tiles(CholeskyShared<T>& s, int top, bool keeps_own, CholeskyRows& tile) {
   hand_over(s, top, tile.c[0]);
+  const int needed = top < cholesky_step ? top / 8 + 2 : cholesky_strips;  // strips: up to the diagonal
+  const int own_needed = keeps_own ? (own_top(top) + 16 - own_left(top)) / 8 : 0;
   CholeskyHalf own;
 #pragma unroll
   for (int e = 0; e < 2 * cholesky_strips; ++e) own.c[e / 4][e % 4] = own_element(s, e / 4, e % 4);
@@ -216,48 +234,17 @@ __device__ void update_tiles(CholeskyShared<T>& s, int top, CholeskyRows& tile) 
     const auto* L = s.L + 8 * p;
     double a[4];
     left_factor(L, top, a);
-    if (p + 1 < cholesky_strips) {  // beyond the last strip the product is of no meaning, and not looked at
+    if (p + 1 < cholesky_strips) {
       multiply_strips<1>(L, a, 8 * p, 1, 2, tile);
       hand_over(s, top, tile.c[0]);
-      multiply_strips<1>(L, a, 8 * p, 2, cholesky_strips, tile);
+      multiply_strips<1>(L, a, 8 * p, 2, needed - p, tile);
     }
+    if (own_needed <= 0) continue;
     left_factor(L, cholesky_step + own_top(top), a);
-    multiply_strips<0>(L, a, cholesky_step + own_left(top), 0, (own_top(top) + 16 - own_left(top)) / 8, own);
+    multiply_strips<0>(L, a, cholesky_step + own_left(top), 0, own_needed, own);
   }
 #pragma unroll
   for (int e = 0; e < 2 * cholesky_strips; ++e) own_element(s, e / 4, e % 4) = own.c[e / 4][e % 4];
-}
-
-/// tile ← tile − B Dᵀ with the columns first, …, last − 1 of the panel, of which D are rows of the tile on the diagonal.
-/// Those with rows fetch theirs, whose first element is at `row`; those with tiles below the diagonal multiply.
-template <class T>
-__device__ void eliminate_left(CholeskyShared<T>& s, const T* row, std::int64_t ld, bool present, int first, int last,
-                               int top, CholeskyRows& tile) {
-  const bool fetches = threadIdx.x < cholesky_rows;
-  const auto fetch = [&](int i) {
-    if (fetches && i < last)
-#pragma unroll
-      for (int c = 0; c < cholesky_chunk; ++c)
-        __pipeline_memcpy_async(&s.chunks[i / cholesky_chunk % (cholesky_chunks_ahead + 1)][c][threadIdx.x],
-                                row + (i + c) * ld, sizeof(T), present ? 0 : sizeof(T));
-    __pipeline_commit();
-  };
-  for (int i = 0; i < cholesky_chunks_ahead; ++i) fetch(first + i * cholesky_chunk);
-#pragma unroll 1
-  for (int i = first; i < last; i += cholesky_chunk) {
-    __pipeline_wait_prior(cholesky_chunks_ahead - 1);
-    __syncthreads();
-    fetch(i + cholesky_chunks_ahead * cholesky_chunk);
-    if (fetches || top < cholesky_step) continue;
-    const auto& chunk = s.chunks[i / cholesky_chunk % (cholesky_chunks_ahead + 1)];
-#pragma unroll
-    for (int c = 0; c < cholesky_chunk; c += 8) {
-      double a[4];
-      left_factor(chunk + c, top, a);
-      multiply_strips<0>(chunk + c, a, 0, 0, cholesky_strips, tile);
-    }
-  }
-  __syncthreads();
 }
 
 /// f(c, e, row, column) for all elements c[c][e] of a tile of n strips, whose first is (top, left).
@@ -282,6 +269,60 @@ __device__ void read_tile(MatrixView<const T, Cuda> C, int top, int left, bool l
   for_each_of_tile<n>(top, left, [&](int c, int e, int, int) { tile.c[c][e] = double(values[c][e]); });
 }
 
+/// tile ← tile + half of a 64 × 64 tile, the strips first, …: what is beyond `columns` or above the diagonal is taken
+/// from a unit matrix.
+template <int first, class T>
+__device__ void add_columns(const CholeskyColumn<T>* chunk, int top, int columns, CholeskyRows& tile) {
+  for_each_of_tile<cholesky_chunk / 8>(top, 0, [&](int c, int e, int i, int j) {
+    const int column = 8 * first + j;
+    const bool there = column < columns && (top >= cholesky_step || column <= i);
+    tile.c[first + c][e] += there ? double(chunk[j][i]) : i == column ? 1.0 : 0.0;
+  });
+}
+
+/// The tiles of a step: those of the columns j, …, j + 63 in the 64 rows on the diagonal, D, and in the block's own, B,
+/// which take the products with the columns `from`, …, j − 1. Those with rows fetch theirs, whose first element is at
+/// `row`, and wait before the last 64 columns to the left if `waits`; those with tiles add and multiply.
+template <class T, class Wait>
+__device__ void gather_tiles(CholeskyShared<T>& s, const T* row, std::int64_t ld, bool present, int from, int j,
+                             int columns, int top, Wait wait, CholeskyRows& tile) {
+  const bool fetches = threadIdx.x < cholesky_rows;
+  const auto fetch = [&](int i) {
+    if (fetches && i < j + cholesky_step) {
+      if (i == max(from, j - cholesky_step)) wait();
+#pragma unroll
+      for (int c = 0; c < cholesky_chunk; ++c) {
+        const bool there = present && i + c < j + columns;
+        __pipeline_memcpy_async(&s.chunks[i / cholesky_chunk % (cholesky_chunks_ahead + 1)][c][threadIdx.x],
+                                there ? row + (i + c) * ld : row, sizeof(T), there ? 0 : sizeof(T));
+      }
+    }
+    __pipeline_commit();
+  };
+  for (int i = 0; i < cholesky_chunks_ahead; ++i) fetch(from + i * cholesky_chunk);
+#pragma unroll 1
+  for (int i = from; i < j + cholesky_step; i += cholesky_chunk) {
+    __pipeline_wait_prior(cholesky_chunks_ahead - 1);
+    __syncthreads();
+    fetch(i + cholesky_chunks_ahead * cholesky_chunk);
+    if (fetches) continue;
+    const auto* chunk = s.chunks[i / cholesky_chunk % (cholesky_chunks_ahead + 1)];
+    if (i == j) {
+      add_columns<0, T>(chunk, top, columns, tile);
+    } else if (i > j) {
+      add_columns<cholesky_chunk / 8, T>(chunk, top, columns, tile);
+    } else if (top >= cholesky_step) {
+#pragma unroll
+      for (int c = 0; c < cholesky_chunk; c += 8) {
+        double a[4];
+        left_factor(chunk + c, top, a);
+        multiply_strips<0>(chunk + c, a, 0, 0, cholesky_strips, tile);
+      }
+    }
+  }
+  __syncthreads();
+}
+
 /// What the blocks of a panel tell each other: letter (b, s) says that block b has done step s.
 struct CholeskyMail {
   Letter* letters;
@@ -292,9 +333,10 @@ struct CholeskyMail {
     __syncthreads();
     if (threadIdx.x == 0) __threadfence(), post(letters + block * steps + step, 0, stamp);
   }
+  /// For those with rows.
   __device__ void wait(int block, int step) const {
     if (threadIdx.x == 0) collect(letters + block * steps + step, stamp), __threadfence();
-    __syncthreads();
+    asm volatile("bar.sync 3, %0;" ::"n"(cholesky_rows) : "memory");
   }
   /// For blocks first, …, last − 1, at once.
   __device__ void wait_for_all(int first, int last, int step) const {
@@ -331,21 +373,17 @@ __global__ void __launch_bounds__(cholesky_threads, 1)
     const int below = int(threadIdx.x) - cholesky_step;  // which of my rows
     const bool present = below < 0 ? j + int(threadIdx.x) < A.rows() : has_row && my_rows + below < A.rows();
     T* const row = A.data() + (!present ? 0 : below < 0 ? j + int(threadIdx.x) : my_rows + below);
-    if (!on_diagonal) {
-      if (!has_row && top >= cholesky_step) read_tile<T>(tile_of(my_rows, j), top - cholesky_step, 0, false, tile);
-      if (step > 1) {
-        mail.wait(step, step - 2);
-        eliminate_left(s, row, A.ld(), present, 0, j - cholesky_step, top, tile);
-      }
-      if (step > 0) mail.wait(step, step - 1);
-    }
-    if (top < cholesky_step) read_tile<T>(D, top, 0, true, tile);
-    if (!on_diagonal && step > 0) eliminate_left(s, row, A.ld(), present, j - cholesky_step, j, top, tile);
+    gather_tiles(
+        s, row, A.ld(), present && (below < 0 || !on_diagonal), on_diagonal ? j : 0, j, int(D.cols()), top,
+        [&] {
+          if (step > 0 && !on_diagonal) mail.wait(step, step - 1);
+        },
+        tile);
     int bad = INT_MAX;
     if (has_row)
       bad = factor_rows(s, row + j * A.ld(), A.ld(), int(D.cols()), below >= 0 && present && !on_diagonal);
     else
-      update_tiles(s, top, tile);
+      update_tiles(s, top, block < mail.steps && !on_diagonal, tile);
     if (!on_diagonal) {
       if (!has_row && block == step + 1 && block < mail.steps) {
         const auto next = tile_of(my_rows, int(my_rows));
@@ -379,7 +417,7 @@ void panel_cholesky_leaf(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixVi
   constexpr auto kernel = factor_cholesky_panel<T>;
   constexpr std::size_t shared = sizeof(CholeskyShared<T>);
   const std::int64_t m = A.rows(), n = A.cols();
-  const std::int64_t rows = m <= std::int64_t(cholesky_step) * q.multiprocessors() ? m : n;
+  const std::int64_t rows = m <= std::int64_t(cholesky_step) * (q.multiprocessors() / 2) ? m : n;
   const auto blocks_of = [](std::int64_t k) { return unsigned((k + cholesky_step - 1) / cholesky_step); };
   const auto mail = q.mailbox(blocks_of(rows) * blocks_of(n) * sizeof(Letter), 1);
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
