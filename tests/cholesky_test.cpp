@@ -131,6 +131,22 @@ TEST_P(Cholesky, is_automatic_for_a_symmetric_matrix_with_a_positive_diagonal) {
   });
 }
 
+TEST_P(Cholesky, takes_a_subnormal_pivot_for_the_positive_number_that_it_is) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const T tiny = std::numeric_limits<T>::min() / 16;
+    for (const std::int64_t at : {0, 13, 69}) {
+      const auto A = matrix_of<T>(70, 70, [=](auto i, auto j) { return i == j ? (i == at ? tiny : T(1)) : T(0); });
+      Options unchecked = cholesky();
+      unchecked.check = false;
+      const auto B = matrix_of<T>(70, 1, [=](auto i, auto) { return i == at ? std::sqrt(tiny) : T(1); });
+      const auto solved = solve_for(A, B, unchecked);
+      EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+      EXPECT_NEAR(double(solved.X(at, 0) * std::sqrt(tiny)), 1, 1e-5);
+    }
+  });
+}
+
 TEST_P(Cholesky, falls_back_to_lu_with_a_note_when_it_was_not_asked_for_by_name) {
   with_element([&](auto zero) {
     using T = decltype(zero);

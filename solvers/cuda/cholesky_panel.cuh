@@ -10,8 +10,6 @@
 // right are brought up to date with the strip before. Products run in fp64 in tensor cores, for fp32 too.
 #pragma once
 
-#include <cuda_pipeline.h>
-
 #include <climits>
 
 #include "core/cuda/check.hpp"
@@ -28,7 +26,7 @@ constexpr int cholesky_strips = cholesky_step / 8;
 constexpr int cholesky_rows = 2 * cholesky_step;  // those of the diagonal block, and as many below
 constexpr int cholesky_row_warps = cholesky_rows / 32, cholesky_tile_warps = cholesky_rows / 16;
 constexpr int cholesky_threads = 32 * (cholesky_row_warps + cholesky_tile_warps);
-constexpr int cholesky_chunk = 32, cholesky_chunks_ahead = 2;
+constexpr int cholesky_chunk = 32;
 
 /// Rows of columns that lie so that tiles are read without bank conflicts.
 template <class T>
@@ -37,7 +35,7 @@ using CholeskyColumn = T[cholesky_rows + 4];
 template <class T>
 struct CholeskyShared {
   union {
-    CholeskyColumn<T> chunks[cholesky_chunks_ahead + 1][cholesky_chunk];  // of the columns on their way
+    CholeskyColumn<T> chunks[2][cholesky_chunk];  // of the columns on their way
     CholeskyColumn<double> L[cholesky_step];
   };
   alignas(16) T strip[cholesky_rows][8 + 16 / sizeof(T)];     // the 8 columns at hand
@@ -61,18 +59,7 @@ __device__ inline void await(CholeskyBarrier at) {
   asm volatile("bar.sync %0, %1;" ::"r"(int(at)), "n"(cholesky_threads) : "memory");
 }
 
-/// 1/x and 1/√x without a branch, for x that is zero or a normal number.
-__device__ inline double reciprocal(double x) {
-  double r;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
-  const double error = fma(-x, r, 1.0);
-  return fma(r, fma(error, error, error), r);
-}
-__device__ inline float reciprocal(float x) {
-  float r;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
-  return fmaf(r, fmaf(-x, r, 1.0f), r);
-}
+/// 1/√x without a branch, for x that is zero or a normal number.
 __device__ inline double reciprocal_root(double x) {
   double r;
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
@@ -111,9 +98,8 @@ __device__ void read_pairs(const CholeskyShared<T>& s, int row, int count, T (&v
     }
 }
 
-/// Factors the 8 × 8 block D on the diagonal, and x ← x inv(D)ᵀ for the row of this thread; D without roots, for a shorter
-/// chain from pivot to pivot. Returns the first column whose pivot is not positive, or 8. `any`: for subnormal pivots too,
-/// which are seen in `subnormal` otherwise.
+/// Factors the 8 × 8 block D on the diagonal, and x ← x inv(D)ᵀ for the row of this thread. Returns the first column
+/// whose pivot is not positive, or 8. `any`: for subnormal pivots too, which are seen in `subnormal` otherwise.
 template <bool any, class T>
 __device__ int factor_strip(const CholeskyShared<T>& s, int diagonal_row, T (&x)[8], bool& subnormal) {
   T d[8][8];
@@ -126,17 +112,17 @@ __device__ int factor_strip(const CholeskyShared<T>& s, int diagonal_row, T (&x)
   for (int j = 0; j < 8; ++j) {
     const T pivot = d[j][j];
     const T root = any ? reciprocal_root_of_any(pivot) : reciprocal_root(pivot);
-    const T inverse = any ? T(0) : reciprocal(pivot);
     if (!(pivot > T(0))) bad = min(bad, j);
     subnormal |= pivot > T(0) && pivot < smallest_normal(pivot);
 #pragma unroll
-    for (int c = j + 1; c < 8; ++c) {
-      const T l = any ? d[c][j] * root * root : d[c][j] * inverse;
-#pragma unroll
-      for (int i = c; i < 8; ++i) d[i][c] -= d[i][j] * l;
-      x[c] -= x[j] * l;
-    }
+    for (int i = j + 1; i < 8; ++i) d[i][j] *= root;
     x[j] *= root;
+#pragma unroll
+    for (int c = j + 1; c < 8; ++c) {
+#pragma unroll
+      for (int i = c; i < 8; ++i) d[i][c] -= d[i][j] * d[c][j];
+      x[c] -= x[j] * d[c][j];
+    }
   }
   return bad;
 }
@@ -280,33 +266,31 @@ __device__ void add_columns(const CholeskyColumn<T>* chunk, int top, int columns
   });
 }
 
-/// The tiles of a step: those of the columns j, …, j + 63 in the 64 rows on the diagonal, D, and in the block's own, B,
-/// which take the products with the columns `from`, …, j − 1. Those with rows fetch theirs, whose first element is at
-/// `row`, and wait before the last 64 columns to the left if `waits`; those with tiles add and multiply.
+/// Those with rows: fetch the columns from, …, j + 63 of theirs, whose first element is at `row`, chunk by chunk; those from
+/// `end` on are zero. wait() comes before the last 64 columns to the left of j.
 template <class T, class Wait>
-__device__ void gather_tiles(CholeskyShared<T>& s, const T* row, std::int64_t ld, bool present, int from, int j,
-                             int columns, int top, Wait wait, CholeskyRows& tile) {
-  const bool fetches = threadIdx.x < cholesky_rows;
-  const auto fetch = [&](int i) {
-    if (fetches && i < j + cholesky_step) {
-      if (i == max(from, j - cholesky_step)) wait();
-#pragma unroll
-      for (int c = 0; c < cholesky_chunk; ++c) {
-        const bool there = present && i + c < j + columns;
-        __pipeline_memcpy_async(&s.chunks[i / cholesky_chunk % (cholesky_chunks_ahead + 1)][c][threadIdx.x],
-                                there ? row + (i + c) * ld : row, sizeof(T), there ? 0 : sizeof(T));
-      }
-    }
-    __pipeline_commit();
-  };
-  for (int i = 0; i < cholesky_chunks_ahead; ++i) fetch(from + i * cholesky_chunk);
+__device__ void fetch_columns(CholeskyShared<T>& s, const T* row, std::int64_t ld, bool present, int from, int j,
+                              int end, Wait wait) {
 #pragma unroll 1
   for (int i = from; i < j + cholesky_step; i += cholesky_chunk) {
-    __pipeline_wait_prior(cholesky_chunks_ahead - 1);
+    if (i == max(from, j - cholesky_step)) wait();
+    T fetched[cholesky_chunk];
+#pragma unroll
+    for (int c = 0; c < cholesky_chunk; ++c) fetched[c] = present && i + c < end ? __ldcg(row + (i + c) * ld) : T(0);
+#pragma unroll
+    for (int c = 0; c < cholesky_chunk; ++c) s.chunks[i / cholesky_chunk % 2][c][threadIdx.x] = fetched[c];
     __syncthreads();
-    fetch(i + cholesky_chunks_ahead * cholesky_chunk);
-    if (fetches) continue;
-    const auto* chunk = s.chunks[i / cholesky_chunk % (cholesky_chunks_ahead + 1)];
+  }
+}
+
+/// Those with tiles: tile ← C − B Dᵀ, where [D; B] are the columns that are fetched from `from` on, and C those from j on,
+/// of which there are `columns`.
+template <class T>
+__device__ void gather_tiles(CholeskyShared<T>& s, int from, int j, int columns, int top, CholeskyRows& tile) {
+#pragma unroll 1
+  for (int i = from; i < j + cholesky_step; i += cholesky_chunk) {
+    __syncthreads();
+    const auto* chunk = s.chunks[i / cholesky_chunk % 2];
     if (i == j) {
       add_columns<0, T>(chunk, top, columns, tile);
     } else if (i > j) {
@@ -320,7 +304,6 @@ __device__ void gather_tiles(CholeskyShared<T>& s, const T* row, std::int64_t ld
       }
     }
   }
-  __syncthreads();
 }
 
 /// What the blocks of a panel tell each other: letter (b, s) says that block b has done step s.
@@ -368,22 +351,22 @@ __global__ void __launch_bounds__(cholesky_threads, 1)
   for (int step = 0; step <= last; ++step) {
     const int j = cholesky_step * step;
     const bool on_diagonal = step == block;
-    CholeskyRows tile{};
     const auto D = tile_of(j, j);
     const int below = int(threadIdx.x) - cholesky_step;  // which of my rows
     const bool present = below < 0 ? j + int(threadIdx.x) < A.rows() : has_row && my_rows + below < A.rows();
     T* const row = A.data() + (!present ? 0 : below < 0 ? j + int(threadIdx.x) : my_rows + below);
-    gather_tiles(
-        s, row, A.ld(), present && (below < 0 || !on_diagonal), on_diagonal ? j : 0, j, int(D.cols()), top,
-        [&] {
-          if (step > 0 && !on_diagonal) mail.wait(step, step - 1);
-        },
-        tile);
+    const int from = on_diagonal ? j : 0, columns = int(D.cols());
     int bad = INT_MAX;
-    if (has_row)
-      bad = factor_rows(s, row + j * A.ld(), A.ld(), int(D.cols()), below >= 0 && present && !on_diagonal);
-    else
+    if (has_row) {
+      fetch_columns(s, row, A.ld(), present && (below < 0 || !on_diagonal), from, j, j + columns, [&] {
+        if (step > 0 && !on_diagonal) mail.wait(step, step - 1);
+      });
+      bad = factor_rows(s, row + j * A.ld(), A.ld(), columns, below >= 0 && present && !on_diagonal);
+    } else {
+      CholeskyRows tile{};
+      gather_tiles(s, from, j, columns, top, tile);
       update_tiles(s, top, block < mail.steps && !on_diagonal, tile);
+    }
     if (!on_diagonal) {
       if (!has_row && block == step + 1 && block < mail.steps) {
         const auto next = tile_of(my_rows, int(my_rows));
