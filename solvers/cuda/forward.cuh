@@ -73,19 +73,16 @@ __device__ void forget(X& x) {
   asm volatile("" : "+l"(x));
 }
 
-constexpr int inverted_order = 16;
-
 /// Solving with an inverse instead of by substitution multiplies the bound of the residual by up to the condition of
 /// the inverted block (Du Croz & Higham, "Stability of methods for matrix inversion", 1992). Blocks of order 16 that
-/// come from pivoted LU and from Cholesky are mostly below this bound, which costs at worst three decimal digits in one
-/// block; those above it, or not finite, are solved by substitution.
+/// come from pivoted LU have a condition of about 40, rarely above 500, those of Cholesky less: up to this bound, at
+/// which three decimal digits of one block can be lost, they are inverted. The others are solved by substitution.
 constexpr double most_condition_to_invert = 1024;
 
-/// Inverts a lower triangle of order 16 in place, where its condition in the 1-norm allows it, and says whether it did.
-/// 16 lanes of a warp do it together, `lanes` are they, each a column; element(i, k) is a reference into shared memory.
-template <class T, class Element>
+/// Inverts a lower triangle of order n in place, where its condition in the 1-norm allows it, and says whether it did.
+/// n lanes of a warp, `lanes`, do it together, each a column; element(i, k) is a reference into shared memory.
+template <int n, class T, class Element>
 __device__ bool invert_block(Element element, bool unit, unsigned lanes) {
-  constexpr int n = inverted_order;
   const int c = threadIdx.x % n;
   const T reciprocal = unit ? T(1) : T(1) / element(c, c);
   T x[n], own = 0, inverse = 0;
@@ -99,7 +96,7 @@ __device__ bool invert_block(Element element, bool unit, unsigned lanes) {
 #pragma unroll
     for (int i = k + 1; i < n; ++i) x[i] -= element(i, k) * x[k];
   }
-  bool finite = own < T(INFINITY) && inverse < T(INFINITY);
+  const bool finite = own < T(INFINITY) && inverse < T(INFINITY);
 #pragma unroll
   for (int d = n / 2; d > 0; d /= 2) {
     own = fmax(own, __shfl_xor_sync(lanes, own, d, n));
@@ -112,6 +109,28 @@ __device__ bool invert_block(Element element, bool unit, unsigned lanes) {
     for (int i = 0; i < n; ++i)
       if (i >= c) element(i, c) = x[i];
   return good;
+}
+
+/// The lanes of this thread's group of n.
+template <int n>
+__device__ unsigned lanes_of_group() {
+  return ((1u << n) - 1) << threadIdx.x % 32 / n * n;
+}
+
+/// c += a b on a warp, 8 × 4 times 4 × 8, on fp64 tensor cores where there are some. Lane 4g + t has a(g, t), b(t, g),
+/// c(g, 2t) and c(g, 2t + 1).
+__device__ inline void multiply_8x8x4(double (&c)[2], double a, double b) {
+#if __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(c[0]), "+d"(c[1])
+      : "d"(a), "d"(b));
+#else
+  const int lane = threadIdx.x % 32, t = lane % 4;
+  for (int k = 0; k < 4; ++k) {
+    const double left = __shfl_sync(~0u, a, lane / 4 * 4 + k);
+    for (int s = 0; s < 2; ++s) c[s] += left * __shfl_sync(~0u, b, 4 * (2 * t + s) + k);
+  }
+#endif
 }
 
 }  // namespace lasolve
