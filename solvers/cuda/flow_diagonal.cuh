@@ -1,0 +1,192 @@
+// The diagonal block of a data flow: order 128, few right-hand sides, as fast as can be once the sides are there.
+//
+// Its blocks of order 16 are inverted beforehand, and what is below them is multiplied by the inverse: then x(s) and what
+// it takes from the unknowns below are one product, with what is left of b(s).
+#pragma once
+
+#include "solvers/cuda/forward.cuh"
+
+namespace lasolve {
+
+constexpr int flow_order = 128;  // unknowns of a block
+constexpr int flow_threads = 512;
+constexpr int flow_part = 16;  // order of the blocks that are inverted
+constexpr int flow_parts = flow_order / flow_part;
+constexpr int flow_stride = flow_order + 4;  // of vectors: no bank conflicts between them
+
+/// Where element (i, k) of the block is: by columns, each from the first row of its diagonal block of order 16 on, with
+/// lengths that leave no bank conflicts in operands of tensor cores.
+__device__ constexpr int flow_place(int i, int k) {
+  const int s = k / flow_part, above = s * flow_part;
+  return flow_part * (flow_stride * s - flow_part * s * (s - 1) / 2) + (k - above) * (flow_stride - above) + i - above;
+}
+constexpr int flow_triangle_size =
+    flow_part * (flow_stride * flow_parts - flow_part * flow_parts * (flow_parts - 1) / 2);
+
+template <class T, class Work>
+struct FlowDiagonal {
+  alignas(16) T triangle[flow_triangle_size];
+  alignas(16) typename Work::Number rest[Work::sides][flow_stride];  // what is left of b, when it is its turn
+  bool inverted[flow_parts];
+};
+
+/// Who has which unknown, and the product of its row of T(·, s) with what is left of b(s): a thread an unknown.
+template <class T>
+class OneSideOfDiagonal {
+ public:
+  using Number = T;
+  static constexpr int sides = 1, values = 1;
+  __device__ static int unknown() { return threadIdx.x % flow_order; }
+  __device__ static int side(int) { return 0; }
+  __device__ static bool has(int) { return threadIdx.x < flow_order; }
+
+  __device__ void fetch_row(const T* t, int s) {
+#pragma unroll
+    for (int k = 0; k < flow_part; ++k)
+      row_[k] = t[flow_place(s * flow_part, s * flow_part + k) + unknown() - s * flow_part];
+  }
+  __device__ void product(const T (&rest)[1][flow_stride], int s, T (&product)[1]) const {
+    T sum[4] = {};
+#pragma unroll
+    for (int k = 0; k < flow_part; ++k) sum[k % 4] += row_[k] * rest[0][s * flow_part + k];
+    product[0] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  }
+
+ private:
+  T row_[flow_part];
+};
+
+/// The same for eight sides: a warp has eight unknowns, lane 4g + t unknown g of sides 2t and 2t + 1.
+template <class T>
+class EightSidesOfDiagonal {
+ public:
+  using Number = double;
+  static constexpr int sides = 8, values = 2;
+  __device__ static int unknown() { return threadIdx.x / 4; }
+  __device__ static int side(int u) { return threadIdx.x % 4 * 2 + u; }
+  __device__ static bool has(int) { return true; }
+
+  __device__ void fetch_row(const T* t, int s) {
+#pragma unroll
+    for (int k = 0; k < flow_part / 4; ++k) row_[k] = t[flow_place(unknown(), s * flow_part + 4 * k + threadIdx.x % 4)];
+  }
+  __device__ void product(const double (&rest)[8][flow_stride], int s, double (&product)[2]) const {
+    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    product[0] = product[1] = 0;
+#pragma unroll
+    for (int k = 0; k < flow_part / 4; ++k)
+      multiply_8x8x4(product, double(row_[k]), rest[g][s * flow_part + 4 * k + t]);
+  }
+
+ private:
+  T row_[flow_part / 4];
+};
+
+/// Fetches the diagonal block that starts at `start`, without waiting for it.
+template <class T>
+__device__ void fetch_diagonal(const ForwardTriangle<T>& tri, std::int64_t start, T* t) {
+  constexpr int at_once = flow_threads / flow_order;
+  const bool rows_are_contiguous = tri.row_stride == 1 || tri.row_stride == -1;
+  const int fast = threadIdx.x % flow_order, slow = threadIdx.x / flow_order;
+#pragma unroll 4
+  for (int turn = 0; turn < flow_order / at_once; ++turn) {
+    const int i = rows_are_contiguous ? fast : at_once * turn + slow,
+              k = rows_are_contiguous ? at_once * turn + slow : fast;
+    if (i >= k / flow_part * flow_part) fetch_element(t + flow_place(i, k), tri, start + i, start + k);
+  }
+  __pipeline_commit();
+}
+
+/// T(r, s) ← T(r, s) inv(T(s, s)) for all r > s where the inverse is there: warps share the tiles of 8 rows.
+template <class T>
+__device__ void multiply_by_inverses(T* t, const bool* inverted) {
+  constexpr int rows = 8;
+  const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, l = threadIdx.x % 4;
+  for (int s = 0; s < flow_parts; ++s) {
+    const int first = s * flow_part, i = warp * rows + g;
+    if (warp * rows < first + flow_part || !inverted[s]) continue;
+    double a[flow_part / 4], product[2][2] = {};
+#pragma unroll
+    for (int k = 0; k < flow_part / 4; ++k) a[k] = double(t[flow_place(i, first + 4 * k + l)]);
+#pragma unroll
+    for (int k = 0; k < flow_part / 4; ++k)
+#pragma unroll
+      for (int h = 0; h < 2; ++h)
+        multiply_8x8x4(product[h], a[k], double(t[flow_place(first + 4 * k + l, first + 8 * h + g)]));
+    __syncwarp();  // all have read
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+#pragma unroll
+      for (int u = 0; u < 2; ++u) t[flow_place(i, first + 8 * h + 2 * l + u)] = T(product[h][u]);
+  }
+}
+static_assert(flow_threads / 32 * 8 == flow_order);
+
+template <class T, class Work>
+__device__ void prepare_diagonal(const ForwardTriangle<T>& tri, std::int64_t start, FlowDiagonal<T, Work>& d) {
+  __syncthreads();  // the block before is done
+  fetch_diagonal(tri, start, d.triangle);
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  if (threadIdx.x < flow_order) {
+    const int s = threadIdx.x / flow_part;
+    const auto element = [&](int i, int k) -> T& {
+      return d.triangle[flow_place(s * flow_part + i, s * flow_part + k)];
+    };
+    const bool done = invert_block<flow_part, T>(element, tri.unit, lanes_of_group<flow_part>());
+    if (threadIdx.x % flow_part == 0) d.inverted[s] = done;
+  }
+  __syncthreads();
+  multiply_by_inverses(d.triangle, d.inverted);
+  __syncthreads();
+}
+
+/// rest ← inv(T(s, s)) rest by substitution, by one warp.
+template <class T, class Work>
+__device__ void substitute_part(FlowDiagonal<T, Work>& d, int s, bool unit) {
+  const int lane = threadIdx.x % 32, first = s * flow_part;
+  auto& rest = d.rest[lane % Work::sides];
+  for (int k = 0; k < flow_part; ++k) {
+    typename Work::Number unknown = rest[first + k];
+    if (!unit) unknown /= d.triangle[flow_place(first + k, first + k)];
+    __syncwarp();
+    if (lane / Work::sides == 0) rest[first + k] = unknown;
+    for (int i = k + 1 + lane / Work::sides; i < flow_part; i += 32 / Work::sides)
+      rest[first + i] -= d.triangle[flow_place(first + i, first + k)] * unknown;
+    __syncwarp();
+  }
+}
+
+/// Solves with a diagonal block as prepared: mine is b on entry and x on exit; done(u) is called as soon as mine[u] is x.
+template <class T, class Work, class Done>
+__device__ void solve_diagonal(FlowDiagonal<T, Work>& d, bool unit, Work& work,
+                               typename Work::Number (&mine)[Work::values], Done done) {
+#pragma unroll 1
+  for (int s = 0; s < flow_parts; ++s) {
+    const int turn = Work::unknown() / flow_part - s;  // 0: these unknowns; above 0: those below
+    const bool here = Work::has(0) && turn == 0, takes_part = Work::has(0) && turn >= 0;
+    if (here)
+#pragma unroll
+      for (int u = 0; u < Work::values; ++u) d.rest[Work::side(u)][Work::unknown()] = mine[u];
+    if (takes_part) work.fetch_row(d.triangle, s);
+    __syncthreads();
+    if (!d.inverted[s]) {
+      if (threadIdx.x < 32) substitute_part(d, s, unit);
+      __syncthreads();
+    }
+    if (!takes_part) continue;
+    typename Work::Number product[Work::values];
+    work.product(d.rest, s, product);
+#pragma unroll
+    for (int u = 0; u < Work::values; ++u) {
+      if (!here)
+        mine[u] -= product[u];
+      else {
+        mine[u] = d.inverted[s] ? product[u] : d.rest[Work::side(u)][Work::unknown()];
+        done(u);
+      }
+    }
+  }
+}
+
+}  // namespace lasolve

@@ -1,0 +1,187 @@
+// Small triangles, many right-hand sides: one kernel, in which every warp solves for a strip of 16 right-hand sides that
+// it holds in its registers from the first to the last unknown.
+//
+// Each block inverts the diagonal tiles, of order 8, for itself, so that nothing but products is left, all of them on
+// fp64 tensor cores. fp32 goes the same way: they are as fast as plain fp32, and the precision comes for nothing. A tile
+// too ill-conditioned to be inverted is solved by substitution.
+//
+// Registers   x[q][m][s] of lane 4g + t is unknown 8q + 4s + t of right-hand side 8m + g. That is both the layout of an
+//             accumulator of mma.m16n8k8 and, with the unknowns in another order, that of its first operand: what was
+//             computed is used without moving it.
+// Tiles       in the order in which the lanes take them as the second operand: lane l has elements 2l and 2l + 1.
+#pragma once
+
+#include "solvers/cuda/forward.cuh"
+
+namespace lasolve {
+
+constexpr int strip_threads = 128;
+constexpr int strip_sides = 16;  // of a warp
+constexpr int tile_order = 8;
+
+/// Tile (q, p) of the lower triangle of tiles, and its element (a, b).
+__device__ constexpr int tile_start(int q, int p) { return (q * (q + 1) / 2 + p) * tile_order * tile_order; }
+__device__ constexpr int place_in_tile(int a, int b) { return ((2 * (a % 4) + a / 4) * 4 + b % 4) * 2 + b / 4; }
+
+/// Unknowns of one tile, as above: [m][s].
+using StripTile = double[2][2];
+
+/// c += T a, where T is a tile.
+template <class T>
+__device__ void add_product(StripTile& c, const T* tile, const StripTile& a) {
+  struct alignas(2 * sizeof(T)) Pair {
+    T of[2];
+  };
+  const Pair pair = reinterpret_cast<const Pair*>(tile)[threadIdx.x % 32];
+#if __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+d"(c[0][0]), "+d"(c[0][1]), "+d"(c[1][0]), "+d"(c[1][1])
+      : "d"(a[0][0]), "d"(a[1][0]), "d"(a[0][1]), "d"(a[1][1]), "d"(double(pair.of[0])), "d"(double(pair.of[1])));
+#else
+  for (int m = 0; m < 2; ++m)
+    for (int s = 0; s < 2; ++s) multiply_8x8x4(c[m], a[m][s], double(pair.of[s]));
+#endif
+}
+
+/// y ← inv(T) y by substitution.
+template <class T>
+__device__ void substitute(StripTile& y, const T* tile, bool unit) {
+  const int t = threadIdx.x % 4;
+#pragma unroll
+  for (int s = 0; s < 2; ++s)
+#pragma unroll 1
+    for (int k = 0; k < 4; ++k)
+#pragma unroll
+      for (int m = 0; m < 2; ++m) {
+        double unknown = __shfl_sync(~0u, y[m][s], k, 4);
+        if (!unit) unknown /= double(tile[place_in_tile(4 * s + k, 4 * s + k)]);
+        if (t == k) y[m][s] = unknown;
+        if (t > k) y[m][s] -= double(tile[place_in_tile(4 * s + t, 4 * s + k)]) * unknown;
+        if (s == 0) y[m][1] -= double(tile[place_in_tile(4 + t, k)]) * unknown;
+      }
+}
+
+/// Forward substitution, Q tiles.
+template <class T, int Q>
+__device__ void solve_strip(StripTile (&x)[Q], bool unit, const bool* inverted, const T* tiles) {
+#pragma unroll
+  for (int q = 0; q < Q; ++q) {
+    const T* diagonal = tiles + tile_start(q, q);
+    StripTile minus = {};
+    if (inverted[q]) {
+      const StripTile rest = {{-x[q][0][0], -x[q][0][1]}, {-x[q][1][0], -x[q][1][1]}};
+      add_product(minus, diagonal, rest);
+#pragma unroll
+      for (int m = 0; m < 2; ++m) x[q][m][0] = -minus[m][0], x[q][m][1] = -minus[m][1];
+    } else {
+      substitute(x[q], diagonal, unit);
+#pragma unroll
+      for (int m = 0; m < 2; ++m) minus[m][0] = -x[q][m][0], minus[m][1] = -x[q][m][1];
+    }
+#pragma unroll
+    for (int r = q + 1; r < Q; ++r) add_product(x[r], tiles + tile_start(r, q), minus);
+  }
+}
+
+/// Fetches a triangle of order ≤ 8 Q as tiles, without waiting for it. A warp fetches short and long rows of tiles.
+template <class T, int Q>
+__device__ void fetch_tiles(const ForwardTriangle<T>& tri, T* tiles) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int a = lane / 4 % 2 * 4 + lane / 8, b = lane % 4;  // lane l fetches elements 2l and 2l + 1 of a tile
+#pragma unroll
+  for (int turn = 0; turn < Q / 4; ++turn) {
+    const int q = 4 * turn + (turn % 2 == 0 ? warp : 3 - warp), i = tile_order * q + a;
+    T* to = tiles + tile_start(q, 0) + 2 * lane;
+    const T* from = tri.at(i, b);
+    const std::int64_t half = 4 * tri.col_stride;
+#pragma unroll 4
+    for (int p = 0; p < q; ++p, from += 2 * half, to += tile_order * tile_order) {
+      if (i < tri.order) {
+        __pipeline_memcpy_async(to, from, sizeof(T));
+        __pipeline_memcpy_async(to + 1, from + half, sizeof(T));
+      } else {
+        to[0] = to[1] = 0;
+      }
+    }
+    fetch_element(to, tri, i, tile_order * q + b);
+    fetch_element(to + 1, tri, i, tile_order * q + b + 4);
+  }
+  __pipeline_commit();
+}
+
+/// Inverts the diagonal tiles that allow it.
+template <class T, int Q>
+__device__ void invert_diagonal(T* tiles, bool unit, bool* inverted) {
+  const int q = threadIdx.x / tile_order;
+  if (q >= Q) return;
+  T* tile = tiles + tile_start(q, q);
+  const auto element = [=](int i, int k) -> T& { return tile[place_in_tile(i, k)]; };
+  const bool done = invert_block<tile_order, T>(element, unit, lanes_of_group<tile_order>());
+  if (threadIdx.x % tile_order == 0) inverted[q] = done;
+}
+
+/// Calls act(unknown of x, its place in memory, whether it is there) for all that this lane has of sides c, ….
+template <class T, int Q, class Act>
+__device__ void with_strip(StripTile (&x)[Q], const ForwardSides<T>& sides, std::int64_t c, int order, Act act) {
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  std::int64_t step = 4 * sides.stride;
+  forget(step);
+#pragma unroll
+  for (int m = 0; m < 2; ++m) {
+    T* at = sides.at(t, c + g + 8 * m);
+    const int end = c + g + 8 * m < sides.count ? order : 0;
+#pragma unroll
+    for (int q = 0; q < Q; ++q)
+#pragma unroll
+      for (int s = 0; s < 2; ++s, at += step) act(x[q][m][s], at, 8 * q + 4 * s + t < end);
+  }
+}
+
+template <class T, int Q>
+__global__ void __launch_bounds__(strip_threads, 2) solve_strips(ForwardTriangle<T> tri, ForwardSides<T> sides) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  __shared__ bool inverted[Q];
+  T* tiles = reinterpret_cast<T*>(memory);
+  constexpr int sides_a_block = strip_threads / 32 * strip_sides;
+  const int order = int(tri.order);
+  std::int64_t c = std::int64_t(blockIdx.x) * sides_a_block + threadIdx.x / 32 * strip_sides;
+  StripTile x[Q];
+  const auto load = [](double& value, const T* at, bool there) { value = there ? double(*at) : 0; };
+  fetch_tiles<T, Q>(tri, tiles);
+  with_strip<T, Q>(x, sides, c, order, load);
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  invert_diagonal<T, Q>(tiles, tri.unit, inverted);
+  __syncthreads();
+  while (c < sides.count) {
+    solve_strip<T, Q>(x, tri.unit, inverted, tiles);
+    with_strip<T, Q>(x, sides, c, order, [](double value, T* at, bool there) {
+      if (there) *at = T(value);
+    });
+    c += std::int64_t(gridDim.x) * sides_a_block;
+    with_strip<T, Q>(x, sides, c, order, load);
+  }
+}
+
+template <class T, int Q>
+void launch_strips(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
+  constexpr auto kernel = solve_strips<T, Q>;
+  constexpr int shared = Q * (Q + 1) / 2 * tile_order * tile_order * int(sizeof(T));
+  constexpr int sides_a_block = strip_threads / 32 * strip_sides;
+  const std::int64_t blocks = (problem.sides.count + sides_a_block - 1) / sides_a_block;
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+  kernel<<<unsigned(std::min<std::int64_t>(blocks, 2 * q.multiprocessors())), strip_threads, shared, q.stream()>>>(
+      problem.triangle, problem.sides);
+  CUDA_CHECK_LAUNCH();
+}
+
+constexpr std::int64_t most_strip_order = 128;
+
+/// For a triangle of order ≤ 128.
+template <class T>
+void solve_in_strips(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
+  const std::int64_t n = problem.triangle.order;
+  (n <= 32 ? launch_strips<T, 4> : n <= 64 ? launch_strips<T, 8> : launch_strips<T, 16>)(q, problem);
+}
+
+}  // namespace lasolve

@@ -1,0 +1,8 @@
+// Triangular solves on the CPU.
+#include "solvers/cpu/triangle.hpp"
+//
+#include "triangles.hpp"
+
+namespace lasolve::test {
+INSTANTIATE_TYPED_TEST_SUITE_P(Cpu, TriangularSolve, BothPrecisions<Cpu>);
+}  // namespace lasolve::test
