@@ -9,7 +9,7 @@ namespace lasolve {
 /// Cholesky, the updates want a large k.
 inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, std::int64_t n) {
   if (method == Method::cholesky) return 1024;
-  return n < 6144 ? 128 : n < 12288 ? 256 : 512;
+  return n < 3072 ? 64 : n < 12288 ? 256 : n < 24576 ? 512 : 1024;
 }
 
 /// Of a matrix that is factored as it arrives.
