@@ -26,7 +26,7 @@ constexpr int cholesky_strips = cholesky_step / 8;
 constexpr int cholesky_rows = 2 * cholesky_step;  // those of the diagonal block, and as many below
 constexpr int cholesky_row_warps = cholesky_rows / 32, cholesky_tile_warps = cholesky_rows / 16;
 constexpr int cholesky_threads = 32 * (cholesky_row_warps + cholesky_tile_warps);
-constexpr int cholesky_chunk = 32;
+constexpr int cholesky_chunk = cholesky_step / 2;
 
 /// Rows of columns that lie so that tiles are read without bank conflicts.
 template <class T>
@@ -35,7 +35,7 @@ using CholeskyColumn = T[cholesky_rows + 4];
 template <class T>
 struct CholeskyShared {
   union {
-    CholeskyColumn<T> chunks[2][cholesky_chunk];  // of the columns on their way
+    CholeskyColumn<T> chunks[2][cholesky_chunk];  // columns on their way
     CholeskyColumn<double> L[cholesky_step];
   };
   alignas(16) T strip[cholesky_rows][8 + 16 / sizeof(T)];     // the 8 columns at hand
@@ -49,15 +49,6 @@ struct CholeskyTile {
 };
 using CholeskyRows = CholeskyTile<cholesky_strips>;
 using CholeskyHalf = CholeskyTile<cholesky_strips / 2>;
-
-/// What is waited for by those with rows, and by those with tiles.
-enum class CholeskyBarrier { strip = 1, factor = 2 };
-__device__ inline void arrive(CholeskyBarrier at) {
-  asm volatile("bar.arrive %0, %1;" ::"r"(int(at)), "n"(cholesky_threads) : "memory");
-}
-__device__ inline void await(CholeskyBarrier at) {
-  asm volatile("bar.sync %0, %1;" ::"r"(int(at)), "n"(cholesky_threads) : "memory");
-}
 
 /// 1/√x without a branch, for x that is zero or a normal number.
 __device__ inline double reciprocal_root(double x) {
@@ -145,7 +136,7 @@ __device__ int factor_rows(CholeskyShared<T>& s, T* L, std::int64_t ld, int colu
   int bad = INT_MAX;
 #pragma unroll 1
   for (int p = 0; p < cholesky_strips; ++p) {
-    await(CholeskyBarrier::strip);
+    __syncthreads();  // the strip is there
     T x[8];
     bool subnormal;
     int bad_here = factor_strip<false>(s, 8 * p, x, subnormal);
@@ -157,7 +148,7 @@ __device__ int factor_rows(CholeskyShared<T>& s, T* L, std::int64_t ld, int colu
     if (bad_here < 8) bad = min(bad, 8 * p + bad_here);
 #pragma unroll
     for (int j = 0; j < 8; ++j) s.L[8 * p + j][threadIdx.x] = double(x[j]);
-    arrive(CholeskyBarrier::factor);
+    __syncthreads();  // its factor is there
 #pragma unroll
     for (int j = 0; j < 8; ++j)
       if (stored && 8 * p + j < columns) L[(8 * p + j) * ld] = x[j];
@@ -165,13 +156,13 @@ __device__ int factor_rows(CholeskyShared<T>& s, T* L, std::int64_t ld, int colu
   return bad;
 }
 
-/// Hands the first strip of a tile to those with rows.
+/// Hands the first strip of a tile to those with rows. They wait for it, so that nothing is lost by waiting for them.
 template <class T>
 __device__ void hand_over(CholeskyShared<T>& s, int top, const double (&c)[4]) {
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   *reinterpret_cast<Pair<T>*>(&s.strip[top + g][2 * t]) = {T(c[0]), T(c[1])};
   *reinterpret_cast<Pair<T>*>(&s.strip[top + g + 8][2 * t]) = {T(c[2]), T(c[3])};
-  arrive(CholeskyBarrier::strip);
+  __syncthreads();
 }
 
 /// What multiply_tile takes as its left factor, of 8 columns and the 16 rows from `top` on, with the sign changed.
@@ -216,7 +207,7 @@ __device__ void update_tiles(CholeskyShared<T>& s, int top, bool keeps_own, Chol
   for (int e = 0; e < 2 * cholesky_strips; ++e) own.c[e / 4][e % 4] = own_element(s, e / 4, e % 4);
 #pragma unroll 1
   for (int p = 0; p < cholesky_strips; ++p) {
-    await(CholeskyBarrier::factor);
+    __syncthreads();  // the factor of strip p is there
     const auto* L = s.L + 8 * p;
     double a[4];
     left_factor(L, top, a);
@@ -272,14 +263,19 @@ template <class T, class Wait>
 __device__ void fetch_columns(CholeskyShared<T>& s, const T* row, std::int64_t ld, bool present, int from, int j,
                               int end, Wait wait) {
 #pragma unroll 1
-  for (int i = from; i < j + cholesky_step; i += cholesky_chunk) {
+  for (int i = from; i < j + cholesky_step; i += cholesky_step) {
     if (i == max(from, j - cholesky_step)) wait();
-    T fetched[cholesky_chunk];
+    T fetched[cholesky_step];
+    const int there = present ? end - i : 0;
+    const T* element = row + i * ld;
 #pragma unroll
-    for (int c = 0; c < cholesky_chunk; ++c) fetched[c] = present && i + c < end ? __ldcg(row + (i + c) * ld) : T(0);
+    for (int c = 0; c < cholesky_step; ++c, element += ld) fetched[c] = c < there ? __ldcg(element) : T(0);
 #pragma unroll
-    for (int c = 0; c < cholesky_chunk; ++c) s.chunks[i / cholesky_chunk % 2][c][threadIdx.x] = fetched[c];
-    __syncthreads();
+    for (int half = 0; half < 2; ++half) {
+#pragma unroll
+      for (int c = 0; c < cholesky_chunk; ++c) s.chunks[half][c][threadIdx.x] = fetched[cholesky_chunk * half + c];
+      __syncthreads();
+    }
   }
 }
 
@@ -400,7 +396,7 @@ void panel_cholesky_leaf(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixVi
   constexpr auto kernel = factor_cholesky_panel<T>;
   constexpr std::size_t shared = sizeof(CholeskyShared<T>);
   const std::int64_t m = A.rows(), n = A.cols();
-  const std::int64_t rows = m <= std::int64_t(cholesky_step) * (q.multiprocessors() / 2) ? m : n;
+  const std::int64_t rows = m <= std::int64_t(cholesky_step) * q.multiprocessors() ? m : n;
   const auto blocks_of = [](std::int64_t k) { return unsigned((k + cholesky_step - 1) / cholesky_step); };
   const auto mail = q.mailbox(blocks_of(rows) * blocks_of(n) * sizeof(Letter), 1);
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
