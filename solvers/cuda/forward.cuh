@@ -86,13 +86,15 @@ __device__ bool invert_block(Element element, bool unit, unsigned lanes) {
   const int c = threadIdx.x % n;
   const T reciprocal = unit ? T(1) : T(1) / element(c, c);
   T x[n], own = 0, inverse = 0;
+#pragma unroll 4
+  for (int i = 0; i < n; ++i)
+    if (i >= c) own += fabs(element(i, c));
 #pragma unroll
   for (int i = 0; i < n; ++i) x[i] = i == c ? T(1) : T(0);
 #pragma unroll
   for (int k = 0; k < n; ++k) {
     x[k] *= __shfl_sync(lanes, reciprocal, k, n);
     inverse += fabs(x[k]);
-    own += k >= c ? fabs(element(k, c)) : T(0);
 #pragma unroll
     for (int i = k + 1; i < n; ++i) x[i] -= element(i, k) * x[k];
   }
