@@ -58,11 +58,12 @@ ForwardProblem<T> from_the_right(Triangle<T, Cuda> tri, MatrixView<T, Cuda> B) {
   return {tri.transposed(), {B.data(), B.ld(), 1, B.rows()}};
 }
 
-/// Element (i, k) of a triangle into shared memory, without waiting for it. Beyond the order it is a unit matrix.
+/// Element (i, k) of a triangle, at `from`, into shared memory, without waiting for it. Beyond the order it is a unit
+/// matrix.
 template <class T>
-__device__ void fetch_element(T* to, const ForwardTriangle<T>& tri, std::int64_t i, std::int64_t k) {
+__device__ void fetch_element(T* to, const T* from, const ForwardTriangle<T>& tri, std::int64_t i, std::int64_t k) {
   if (i < tri.order && (i > k || (i == k && !tri.unit)))
-    __pipeline_memcpy_async(to, tri.at(i, k), sizeof(T));
+    __pipeline_memcpy_async(to, from, sizeof(T));
   else
     *to = i == k ? T(1) : T(0);
 }

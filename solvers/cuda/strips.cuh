@@ -116,8 +116,8 @@ __device__ void fetch_tiles(const ForwardTriangle<T>& tri, T* tiles) {
         to[0] = to[1] = 0;
       }
     }
-    fetch_element(to, tri, i, tile_order * q + b);
-    fetch_element(to + 1, tri, i, tile_order * q + b + 4);
+    fetch_element(to, from, tri, i, tile_order * q + b);
+    fetch_element(to + 1, from + half, tri, i, tile_order * q + b + 4);
   }
   __pipeline_commit();
 }
