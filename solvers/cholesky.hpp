@@ -1,60 +1,90 @@
 // A = L Lᵀ for a symmetric positive definite A, of which only the lower triangle is read. Written once, over
-// primitives that solvers/cpu and solvers/cuda provide: panel_cholesky, solve_leaf_right (in trsm), and the GEMM backend.
+// primitives that solvers/cpu and solvers/cuda provide: panel_cholesky_leaf, and the GEMM backend.
 #pragma once
 
-#include "solvers/trsm.hpp"
+#include "lasolve/gemm.hpp"
 
 namespace lasolve {
 
 constexpr double cholesky_flops(double n) { return 1.0 / 3.0 * n * n * n; }
+/// Of a block column, m × n.
+constexpr double cholesky_panel_flops(double m, double n) { return m * n * n - 2.0 / 3.0 * n * n * n; }
 
-/// C ← C − A Aᵀ on the lower triangle of C, by halving: two half-size updates and one GEMM. The upper triangle of
-/// leaves is overwritten. A: n × k, C: n × n. Flops n² k.
-template <class T, class Place>
-void update_lower(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, MatrixView<T, Place> C) {
-  const std::int64_t n = C.rows(), k = A.cols();
-  if (n <= symmetric_leaf_order(q)) return gemm(q, T(-1), A, transposed(A), T(1), C);
-  const std::int64_t n1 = n / 2, n2 = n - n1;
-  const auto A1 = A.block(0, 0, n1, k), A2 = A.block(n1, 0, n2, k);
-  update_lower(q, gemm, A1, C.block(0, 0, n1, n1));
-  gemm(q, T(-1), A2, transposed(A1), T(1), C.block(n1, 0, n2, n1));
-  update_lower(q, gemm, A2, C.block(n1, n1, n2, n2));
-}
+/// Where a factorization found that A is not positive definite. `bad_minor` is 1 × 1: the order of the first leading
+/// minor that is not positive, or −1; row 0 of the block at hand is row `first` of the matrix that it speaks of.
+template <class Place>
+struct Minors {
+  MatrixView<std::int64_t, Place> bad_minor;
+  std::int64_t first = 0;
 
-/// Factors A by halving. `bad_minor` is 1 × 1: the order of the first leading minor that is not positive, or −1; row 0
-/// of A is row `first` of the matrix that it speaks of.
+  constexpr Minors from(std::int64_t i) const { return {bad_minor, first + i}; }
+};
+
+/// [A11; A21] = [L11; L21] L11ᵀ for a block column A (m × n, m ≥ n), by halving its columns: right-looking on two block
+/// columns. The strict upper triangle of A11 is neither read nor meaningful on exit.
 /// Source: Gustavson, "Recursion leads to automatic variable blocking for dense linear-algebra algorithms", 1997.
 template <class T, class Place>
-void cholesky_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, std::int64_t first,
-                        MatrixView<std::int64_t, Place> bad_minor) {
-  const std::int64_t n = A.rows(), n1 = n / 2, n2 = n - n1;
-  if (n <= panel_leaf_columns(q, A)) return panel_cholesky_leaf(q, A, first, bad_minor);
-  const auto A11 = A.block(0, 0, n1, n1), A21 = A.block(n1, 0, n2, n1), A22 = A.block(n1, n1, n2, n2);
-  cholesky_recursive(q, gemm, A11, first, bad_minor);
-  trsm_right(q, gemm, lower(A11).transposed(), A21);
-  update_lower(q, gemm, A21, A22);
-  cholesky_recursive(q, gemm, A22, first + n1, bad_minor);
+void cholesky_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Minors<Place> minors) {
+  const std::int64_t m = A.rows(), n = A.cols(), leaf = cholesky_leaf_columns(q, A);
+  if (n <= leaf) return panel_cholesky_leaf(q, gemm, A, minors);
+  const std::int64_t n1 = (n / leaf + 1) / 2 * leaf, n2 = n - n1;
+  const auto L21 = A.block(n1, 0, m - n1, n1), A22 = A.block(n1, n1, m - n1, n2);
+
+  cholesky_recursive(q, gemm, A.columns(0, n1), minors);
+  gemm(q, T(-1), L21, transposed(L21.block(0, 0, n2, n1)), T(1), A22);  // A22 ← A22 − L21 L21ᵀ
+  cholesky_recursive(q, gemm, A22, minors.from(n1));
 }
 
-/// Right-looking, in panels of nb columns. On exit the lower triangle of A holds L; the upper is not meaningful.
-/// A: n × n. Flops 1/3 n³.
+/// C ← C − A Aᵀ on the lower triangle of C, in strips of columns, each one GEMM from its diagonal down, which two queues
+/// take in turns. The upper triangle of the blocks on the diagonal is overwritten. A: n × k, C: n × n. Flops n² k.
 template <class T, class Place>
-void factor_cholesky(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A,
-                     MatrixView<std::int64_t, Place> bad_minor, std::int64_t nb) {
-  const std::int64_t n = A.rows();
-  for (std::int64_t j = 0; j < n; j += nb) {
-    const std::int64_t jb = std::min(nb, n - j), rest = n - j - jb;
-    const auto A11 = A.block(j, j, jb, jb), A21 = A.block(j + jb, j, rest, jb);
-    const auto A22 = A.block(j + jb, j + jb, rest, rest);
-
-    q.phase(Phase::panel, cholesky_flops(double(jb)));
-    panel_cholesky(q, gemm, A11, j, bad_minor);  // A11 = L11 L11ᵀ
-    if (known_to_have_failed(q, bad_minor)) return;
-    q.phase(Phase::trsm, double(jb) * double(jb) * double(rest));
-    trsm_right(q, gemm, lower(A11).transposed(), A21);  // L21 = A21 inv(L11)ᵀ
-    q.phase(Phase::gemm, double(rest) * double(rest) * double(jb));
-    update_lower(q, gemm, A21, A22);  // A22 ← A22 − L21 L21ᵀ
+void update_lower(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, MatrixView<T, Place> C) {
+  const std::int64_t n = C.rows(), k = A.cols(), width = symmetric_strip_columns(q, n);
+  Queue<Place>& other = n > width ? q.beside() : q;
+  const auto strip = [&](Queue<Place>& one, std::int64_t j) {
+    const std::int64_t w = std::min(width, n - j);
+    gemm(one, T(-1), A.block(j, 0, n - j, k), transposed(A.block(j, 0, w, k)), T(1), C.block(j, j, n - j, w));
+  };
+  other.wait(q);
+  for (std::int64_t j = 0; j < n; j += 2 * width) {
+    strip(q, j);
+    if (j + width < n) strip(other, j + width);
   }
+  q.wait(other);
+}
+
+/// Right-looking, in panels of at most nb columns, with look-ahead as in factor_lu. On exit the lower triangle of A holds
+/// L; the upper is not meaningful. A: n × n. Flops 1/3 n³.
+template <class T, class Place>
+void factor_cholesky(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixView<T, Place> A,
+                     MatrixView<std::int64_t, Place> bad_minor, std::int64_t nb) {
+  Queue<Place>& ahead = bulk.ahead();
+  const std::int64_t n = A.rows();
+  const auto panel_columns = [&](std::int64_t j) { return std::min(n - j, cholesky_panel_columns(bulk, nb, n - j)); };
+  const auto factor_panel = [&](std::int64_t j, std::int64_t jb) {
+    ahead.phase(Phase::panel, cholesky_panel_flops(double(n - j), double(jb)));
+    cholesky_recursive(ahead, gemm, A.block(j, j, n - j, jb), Minors<Place>{bad_minor, j});
+  };
+  if (n == 0) return;
+  ahead.wait(bulk);
+  std::int64_t jb = panel_columns(0);
+  factor_panel(0, jb);
+  for (std::int64_t j = 0, j2 = jb; j2 < n; j = j2, j2 += jb) {
+    if (known_to_have_failed(bulk, bad_minor)) return;
+    const std::int64_t next = panel_columns(j2), j3 = j2 + next;
+    const auto L2 = A.block(j2, j, n - j2, jb), L3 = A.block(j3, j, n - j3, jb);
+
+    bulk.wait(ahead);  // panel j is factored
+    ahead.wait(bulk);  // the next one is up to date with the panel before
+    ahead.phase(Phase::gemm, double(next) * double(2 * (n - j3) + next) * double(jb));
+    gemm(ahead, T(-1), L2, transposed(L2.block(0, 0, next, jb)), T(1), A.block(j2, j2, n - j2, next));
+    factor_panel(j2, next);
+
+    bulk.phase(Phase::gemm, double(n - j3) * double(n - j3) * double(jb));
+    update_lower(bulk, gemm, L3, A.block(j3, j3, n - j3, n - j3));
+    jb = next;
+  }
+  bulk.wait(ahead);
 }
 
 }  // namespace lasolve

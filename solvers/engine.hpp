@@ -16,16 +16,23 @@ class Engine {
   virtual Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op) = 0;
 };
 
+/// A matrix as it was given: borrowed, or handed over with its memory, which the factors may then overwrite.
+template <class T, class Place>
+struct Given {
+  explicit Given(MatrixView<const T, Place> borrowed) : A(borrowed) {}
+  explicit Given(Matrix<T, Place> handed_over) : memory(std::move(handed_over)), A(memory->view()) {}
+
+  std::optional<Matrix<T, Place>> memory;
+  MatrixView<const T, Place> A;
+};
+
 /// Factors A at the backend's place: A on the host is copied to the device for a CUDA backend. `start` holds what is
 /// known of the report so far.
 template <class T>
-std::unique_ptr<Engine<T>> make_engine(MatrixView<const T, Cpu> A, const GemmBackend<Cpu>&, const Options&,
-                                       Report start);
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cpu>&, const Options&, Report start);
 template <class T>
-std::unique_ptr<Engine<T>> make_engine(MatrixView<const T, Cpu> A, const GemmBackend<Cuda>&, const Options&,
-                                       Report start);
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&, const Options&, Report start);
 template <class T>
-std::unique_ptr<Engine<T>> make_engine(MatrixView<const T, Cuda> A, const GemmBackend<Cuda>&, const Options&,
-                                       Report start);
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>&, const Options&, Report start);
 
 }  // namespace lasolve

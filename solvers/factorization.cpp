@@ -14,19 +14,19 @@ Report start_of(const Choice& choice) {
 }
 
 template <class T>
-std::unique_ptr<Engine<T>> engine_for(MatrixView<const T, Cpu> A, Options options) {
+std::unique_ptr<Engine<T>> engine_for(Given<T, Cpu> A, Options options) {
   const Choice choice = choose(options);
   options.device.index = choice.cuda_device;
-  return std::visit([&](const auto* gemm) { return make_engine<T>(A, *gemm, options, start_of(choice)); },
+  return std::visit([&](const auto* gemm) { return make_engine<T>(std::move(A), *gemm, options, start_of(choice)); },
                     choice.backend);
 }
 
 template <class T>
-std::unique_ptr<Engine<T>> engine_for(MatrixView<const T, Cuda> A, Options options) {
+std::unique_ptr<Engine<T>> engine_for(Given<T, Cuda> A, Options options) {
   if (options.device.kind == Device::automatic) options.device.kind = Device::cuda;
   const Choice choice = choose(options);
   require(choice.backend.index() == 1, "the matrix is on a CUDA device, but the backend runs on the CPU");
-  return make_engine<T>(A, *std::get<1>(choice.backend), options, start_of(choice));
+  return make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice));
 }
 
 template <class T>
@@ -43,10 +43,16 @@ Report solve_once(MatrixView<const T> A, MatrixView<const T> B, MatrixView<T> X,
 
 template <class T>
 Factorization<T>::Factorization(MatrixView<const T, Cpu> A, const Options& options)
-    : engine_(engine_for<T>(A, options)) {}
+    : engine_(engine_for(Given<T, Cpu>(A), options)) {}
+template <class T>
+Factorization<T>::Factorization(Matrix<T, Cpu>&& A, const Options& options)
+    : engine_(engine_for(Given<T, Cpu>(std::move(A)), options)) {}
 template <class T>
 Factorization<T>::Factorization(MatrixView<const T, Cuda> A, const Options& options)
-    : engine_(engine_for<T>(A, options)) {}
+    : engine_(engine_for(Given<T, Cuda>(A), options)) {}
+template <class T>
+Factorization<T>::Factorization(Matrix<T, Cuda>&& A, const Options& options)
+    : engine_(engine_for(Given<T, Cuda>(std::move(A)), options)) {}
 template <class T>
 Factorization<T>::Factorization(Factorization&&) noexcept = default;
 template <class T>

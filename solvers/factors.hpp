@@ -2,8 +2,8 @@
 #pragma once
 
 #include "lasolve/lasolve.hpp"
-#include "solvers/cholesky.hpp"
-#include "solvers/lu.hpp"
+#include "solvers/cholesky_arriving.hpp"
+#include "solvers/lu_arriving.hpp"
 
 namespace lasolve {
 
@@ -11,20 +11,23 @@ namespace lasolve {
 template <class F, class Place>
 class Factors {
  public:
-  /// Copies A, rounding it to F, to be factored by factor().
-  template <class T>
-  Factors(Queue<Place>& q, MatrixView<const T, Place> A, Method method)
-      : method_(method), values_(A.rows(), A.cols()), pivots_(A.rows(), 1), status_(1, 1) {
-    convert(q, A, values_.view());
-  }
+  /// Takes the memory of A, which factor() will factor in place.
+  Factors(Method method, Matrix<F, Place> A)
+      : method_(method),
+        values_(std::move(A)),
+        pivots_(values_.rows(), Pivots<Place>::columns),
+        status_(1, 1) {}
 
-  /// Factors in place.
-  Outcome factor(Queue<Place>& q, const GemmBackend<Place>& gemm, std::int64_t nb) {
+  /// Factors in place. With a supply, A is not there yet: it is asked for, a block column after the other.
+  Outcome factor(Queue<Place>& q, const GemmBackend<Place>& gemm, std::int64_t nb,
+                 const Supply<F, Place>& supply = {}) {
+    const auto A = values_.view();
     fill(q, std::int64_t(-1), status_.view());
     if (method_ == Method::lu)
-      factor_lu(q, gemm, values_.view(), pivots(), nb);
+      supply ? factor_lu_arriving(q, gemm, A, pivots(), nb, supply) : factor_lu(q, gemm, A, pivots(), nb);
     else
-      factor_cholesky(q, gemm, values_.view(), status_.view(), nb);
+      supply ? factor_cholesky_arriving(q, gemm, A, status_.view(), nb, supply)
+             : factor_cholesky(q, gemm, A, status_.view(), nb);
     q.phase(Phase::other);
     const std::int64_t at = fetch(q, status_.view());
     if (at < 0) return {};
@@ -38,24 +41,25 @@ class Factors {
       trsm_left(q, gemm, lower(A), X);               // L Y = B
       trsm_left(q, gemm, lower(A).transposed(), X);  // Lᵀ X = Y
     } else if (op == Op::none) {
-      swap_rows(q, X, pivots());
+      permute_rows(q, X, pivots(), false);
       trsm_left(q, gemm, lower_unit(A), X);  // L Y = P B
       trsm_left(q, gemm, upper(A), X);       // U X = Y
     } else {
       trsm_left(q, gemm, upper(A).transposed(), X);       // Uᵀ Z = B
       trsm_left(q, gemm, lower_unit(A).transposed(), X);  // Lᵀ Y = Z
-      swap_rows_back(q, X, pivots());                     // X = Pᵀ Y
+      permute_rows(q, X, pivots(), true);                 // X = Pᵀ Y
     }
   }
 
   Method method() const { return method_; }
   MatrixView<const F, Place> values() const { return values_; }
-  Pivots<Place> pivots() { return {pivots_, status_}; }
+  Pivots<Place> pivots() { return {pivots_, status_, &panels_}; }
 
  private:
   Method method_;
   Matrix<F, Place> values_;
   Matrix<std::int64_t, Place> pivots_, status_;
+  std::vector<std::int64_t> panels_;
 };
 
 }  // namespace lasolve

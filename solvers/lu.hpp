@@ -2,6 +2,8 @@
 // provide: panel_lu, swap_rows, solve_leaf (in trsm), and the GEMM backend.
 #pragma once
 
+#include <vector>
+
 #include "solvers/trsm.hpp"
 
 namespace lasolve {
@@ -12,14 +14,17 @@ constexpr double lu_flops(double n) { return 2.0 / 3.0 * cube(n); }
 constexpr double panel_flops(double m, double n) { return m * n * n - n * n * n / 3; }
 
 /// The row exchanges of steps start, start + 1, …: at step start + i, row start + i changed places with row p(i, 0).
-/// `zero` is 1 × 1: the first column whose pivot is exactly zero, or −1.
+/// `zero` is 1 × 1: the first column whose pivot is exactly zero, or −1. The further columns of p, and `panels`, where those
+/// begin that were factored at once, are the place's own.
 template <class Place>
 struct Pivots {
   MatrixView<std::int64_t, Place> p, zero;
+  std::vector<std::int64_t>* panels = nullptr;
   std::int64_t start = 0;
 
+  static constexpr std::int64_t columns = 5;
   constexpr std::int64_t count() const { return p.rows(); }
-  Pivots block(std::int64_t i, std::int64_t n) const { return {p.block(i, 0, n, 1), zero, start + i}; }
+  Pivots block(std::int64_t i, std::int64_t n) const { return {p.block(i, 0, n, p.cols()), zero, panels, start + i}; }
 };
 
 /// Factors A (m × n, m ≥ n), whose row 0 is row pivots.start, by halving its columns: the same four steps as
@@ -91,6 +96,7 @@ void factor_lu(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixView<T,
     eliminate(bulk, gemm, L, p, A.block(j, j + jb + first, n - j, rest - first));
   }
   bulk.wait(ahead);
+  finish_pivots(bulk, pivots);
 }
 
 }  // namespace lasolve

@@ -7,6 +7,8 @@
 #include <memory>
 
 #include "core/stopwatch.hpp"
+#include "solvers/accuracy.hpp"
+#include "solvers/engine.hpp"
 #include "solvers/refine.hpp"
 
 namespace lasolve {
@@ -24,26 +26,54 @@ void take_times(Queue<Place>& q, Report& report, std::optional<double> wall_seco
   report.total_seconds += wall_seconds.value_or(sum);
 }
 
+/// Makes a queue wait for the first columns of a matrix that is still arriving.
+template <class Place>
+using Await = std::function<void(Queue<Place>&, std::int64_t columns)>;
+
 /// Factors of A in the precision asked for, and solves with them. A and all right-hand sides are at one place.
 template <class T, class Place>
 class Solver {
  public:
-  Solver(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<const T, Place> A, const Options& options,
-         Report start)
-      : q_(q), gemm_(gemm), A_(A), options_(options), report_(std::move(start)) {
-    require(A.rows() == A.cols(), "the matrix is not square");
+  Solver(Queue<Place>& q, const GemmBackend<Place>& gemm, Given<T, Place> given, const Options& options, Report start)
+      : q_(q),
+        gemm_(gemm),
+        A_(given.A),
+        memory_(std::move(given.memory)),
+        options_(options),
+        report_(std::move(start)) {
+    require(A_.rows() == A_.cols(), "the matrix is not square");
     require(options.precision != Precision::fp64 || std::is_same_v<T, double>, "fp64 factors of an fp32 matrix");
     require(options.block_size >= 0, "the block size is negative");
-    const bool coarse = std::is_same_v<T, double> && options.precision == Precision::fp32;
-    report_.n = A.rows();
+    const bool coarse = coarse_wanted();
+    report_.n = A_.rows();
     report_.gemm = gemm.name;
     report_.refine = options.refine != Refine::automatic ? options.refine : coarse ? Refine::classical : Refine::none;
-    require_memory(coarse);
-    if (options.check && !options.allow_nonfinite) require_finite();
-    factor(coarse);
+    if (in_place())
+      require(!coarse && report_.refine == Refine::none, "factors in place of A leave nothing to refine with");
+    else
+      require_memory(coarse);
+  }
+
+  /// To be called once. With `await`, A is still arriving, and is factored as it comes; an automatic method is then the one
+  /// that is `likely`, and if that was Cholesky in vain, LU when all is there.
+  void factor(Await<Place> await = {}, Method likely = Method::automatic) {
+    await_ = std::move(await);
+    if (!await_) require_finite();
+    if (in_place() && std::exchange(options_.check, false))
+      report_.notes.push_back("the solution is not checked: A was overwritten with its factors");
+    q_.phase(Phase::other);
+    report_.method = await_ && options_.factorization == Method::automatic ? likely : options_.factorization;
+    if (report_.method == Method::automatic)
+      report_.method = may_be_positive_definite(q_, A_) ? Method::cholesky : Method::lu;
+    if (!coarse_wanted()) return factor_in(full_);
+    factor_in(coarse_);
+    if (!report_.outcome.ok() && report_.refine != Refine::none) fall_back("in fp32, " + report_.outcome.message());
+    if (!report_.outcome.ok() && coarse_) report_.notes.push_back("this was found in fp32, to which A was rounded");
   }
 
   const Report& report() const { return report_; }
+  /// Adds what another queue did for these factors.
+  void spent(Phase phase, double seconds) { report_.phases.seconds_of(phase) += seconds; }
 
   /// X ← op(A)⁻¹ B. The phases and the total of the report are those of this solve.
   Report solve(MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op) {
@@ -92,7 +122,11 @@ class Solver {
       throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
   }
 
+  bool in_place() const { return memory_.has_value(); }
+  bool coarse_wanted() const { return std::is_same_v<T, double> && options_.precision == Precision::fp32; }
+
   void require_finite() {
+    if (!options_.check || options_.allow_nonfinite) return;
     q_.phase(Phase::check);
     norms_[0] = row_sum_norm<T>(q_, A_);
     if (std::isfinite(norms_[0])) return;
@@ -104,20 +138,6 @@ class Solver {
     double& norm = norms_[op == Op::none ? 0 : 1];
     if (norm < 0) norm = row_sum_norm<T>(q_, {A_, op});
     return norm;
-  }
-
-  void factor(bool coarse) {
-    q_.phase(Phase::other);
-    report_.method = options_.factorization;
-    if (report_.method == Method::automatic)
-      report_.method = may_be_positive_definite(q_, A_) ? Method::cholesky : Method::lu;
-    if (coarse) {
-      factor_in(coarse_);
-      if (!report_.outcome.ok() && report_.refine != Refine::none) fall_back("in fp32, " + report_.outcome.message());
-      if (!report_.outcome.ok() && coarse_) report_.notes.push_back("this was found in fp32, to which A was rounded");
-    } else {
-      factor_in(full_);
-    }
   }
 
   void fall_back(const std::string& why) {
@@ -134,31 +154,60 @@ class Solver {
     }
   }
 
+  /// Why LU has to take the place of a Cholesky that was not asked for by name; empty: it has not.
+  std::string why_lu_instead(bool was_arriving) {
+    if (report_.method != Method::cholesky || options_.factorization != Method::automatic) return "";
+    if (was_arriving && !may_be_positive_definite(q_, A_)) return "symmetric at a first glance only";
+    if (report_.outcome.kind != Outcome::not_positive_definite) return "";
+    return "symmetric with a positive diagonal, but " + report_.outcome.message();
+  }
+
+  /// What the factors will be in: that of A, or new memory.
+  template <class F>
+  Matrix<F, Place> memory_for() {
+    if constexpr (std::is_same_v<F, T>)
+      if (in_place()) return std::move(*memory_);
+    return Matrix<F, Place>(A_.rows(), A_.cols());
+  }
+
   /// Factors in the precision F; a Cholesky that was not asked for by name falls back to LU.
   template <class F>
   void factor_in(std::unique_ptr<Factors<F, Place>>& factors) {
     const double n = double(A_.rows()), flops = report_.method == Method::lu ? lu_flops(n) : cholesky_flops(n);
-    const std::int64_t nb =
-        options_.block_size > 0 ? options_.block_size : default_block_size(q_, report_.method, A_.rows());
+    const std::int64_t nb = options_.block_size > 0 ? options_.block_size
+                            : await_                ? arriving_block_size(q_, report_.method, A_.rows())
+                                                    : default_block_size(q_, report_.method, A_.rows());
     report_.block_size = std::min(nb, std::max<std::int64_t>(1, A_.rows()));
     q_.phase(Phase::other);
-    factors = std::make_unique<Factors<F, Place>>(q_, A_, report_.method);
+    Matrix<F, Place> values = memory_for<F>();
+    const Await<Place> await = std::exchange(await_, {});
+    const auto supply = [&](Queue<Place>& q, std::int64_t first, MatrixView<F, Place> columns) {
+      await(q, first + columns.cols());
+      q.phase(Phase::other);
+      convert(q, A_.columns(first, columns.cols()), columns);
+    };
+    prepare(q_);
+    if (!await) convert(q_, A_, values.view());
+    factors = std::make_unique<Factors<F, Place>>(report_.method, std::move(values));
     take_times(q_, report_);  // what was done until now is no progress
     set_aside_phases();
     if (options_.progress)
       q_.on_progress([this, flops](double done) { options_.progress(std::min(1.0, done / flops)); });
     const Stopwatch factoring;
     q_.phase(Phase::other);
-    report_.outcome = factors->factor(q_, gemm_, report_.block_size);
+    report_.outcome = factors->factor(q_, gemm_, report_.block_size, await ? supply : Supply<F, Place>());
+    report_.factor_seconds = factoring.seconds();  // the outcome has been waited for; reading clocks of phases is no work
     q_.finish();
-    report_.factor_seconds = factoring.seconds();
     q_.on_progress({});
     report_.factor_gflops = report_.outcome.ok() ? flops * 1e-9 / report_.factor_seconds : 0;
     report_.precision = precision_of<F>;
     take_times(q_, report_, report_.factor_seconds);
-    if (report_.outcome.kind != Outcome::not_positive_definite || options_.factorization != Method::automatic) return;
-    report_.notes.push_back("symmetric with a positive diagonal, but " + report_.outcome.message() +
-                            ": LU was used instead of Cholesky");
+    if (await) require_finite();
+    const std::string why = why_lu_instead(bool(await));
+    if (await) take_times(q_, report_);
+    if (why.empty()) return;
+    if (in_place()) return report_.notes.push_back("A was overwritten, so that LU could not be tried");
+    report_.notes.push_back(why + ": LU was used instead of Cholesky");
     report_.method = Method::lu;
     factors.reset();
     factor_in(factors);
@@ -193,18 +242,8 @@ class Solver {
     Matrix<T, Place> R(B.rows(), B.cols());
     residual<T>(q_, {A_, op}, X, B, R);
     const auto r = column_norms<T>(q_, R.view()), x = column_norms<T>(q_, X), b = column_norms<T>(q_, B);
-    double worst = 0;
-    for (std::size_t j = 0; j < r.size(); ++j) {
-      const double size = norm(op) * x[j] + b[j];  // where it overflows, nothing is known
-      const double backward = r[j] == 0 ? 0 : std::isfinite(size) ? r[j] / size : std::nan("");
-      if (!(backward <= worst) && worst == worst) worst = backward;  // a NaN stays
-    }
     const bool as_fine_as_A = report.precision == precision_of<T> || report.refine != Refine::none;
-    const double eps = as_fine_as_A ? epsilon<T> : epsilon<float>;
-    report.backward_error = worst;
-    report.hpl_residual = worst / (eps * double(std::max<std::int64_t>(1, A_.rows())));
-    const bool passed = *report.hpl_residual < hpl_threshold;
-    if (report.outcome.ok() && !passed) report.outcome = {Outcome::inaccurate, 0};
+    const bool passed = judge(report, backward_error(norm(op), r, x, b), as_fine_as_A ? epsilon<T> : epsilon<float>);
     if (report.outcome.kind == Outcome::not_converged &&
         passed) {  // at the limit of the precision there is no more to gain
       report.notes.push_back("refinement ended without meeting its own bound; the check passed");
@@ -216,7 +255,9 @@ class Solver {
 
   Queue<Place>& q_;
   const GemmBackend<Place>& gemm_;
-  MatrixView<const T, Place> A_;
+  MatrixView<const T, Place> A_;            // overwritten if in place
+  std::optional<Matrix<T, Place>> memory_;  // that of A, handed over, until the factors have it
+  Await<Place> await_;                      // until A is there
   Options options_;
   Report report_;
   double norms_[2] = {-1, -1};  // ‖A‖∞ and ‖Aᵀ‖∞ once known

@@ -112,7 +112,44 @@ TEST_P(Api, overwrites_B) {
   });
 }
 
+TEST_P(Api, factors_in_place_what_is_handed_over) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (const Method method : {Method::lu, Method::cholesky}) {
+      const Matrix<T> A = rounded<T>(random_with_condition(n, 10, true)), B = random_matrix<T>(n, 3);
+      Options o = options();
+      o.factorization = method;
+      Matrix<T> X(n, 3), Y(n, 3);
+      ASSERT_TRUE(solve(A.view(), B.view(), X.view(), o).outcome.ok());
+      Factorization<T> factors(rounded<T>(A), o);
+      const Report report = factors.solve(B.view(), Y.view());
+      EXPECT_TRUE(report.outcome.ok());
+      EXPECT_FALSE(report.backward_error.has_value());
+      EXPECT_TRUE(says(notes_of(report), "not checked"));
+      EXPECT_TRUE(same_bits(X, Y));
+      o.check = false;
+      EXPECT_EQ(Factorization<T>(rounded<T>(A), o).report().notes.size(), 0u);
+    }
+  });
+}
+
 // What it refuses.
+
+TEST_P(Api, refuses_in_place_what_needs_A_again) {
+  Matrix<double> A = random_matrix(n, n);
+  Options o = options();
+  o.refine = Refine::classical;
+  EXPECT_THROW(Factorization<double>(rounded<double>(A), o), std::invalid_argument);
+  o = options();
+  o.precision = Precision::fp32;
+  EXPECT_THROW(Factorization<double>(rounded<double>(A), o), std::invalid_argument);
+  A(3, 4) = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(Factorization<double>(std::move(A), options()), std::invalid_argument);
+  const auto indefinite = [](auto i, auto j) { return i == j ? 1 : 2; };
+  const Report report = Factorization<double>(matrix_of<double>(n, n, indefinite), options()).report();
+  expect_outcome(report.outcome, Outcome::not_positive_definite, 2);
+  EXPECT_TRUE(says(notes_of(report), "LU could not be tried"));
+}
 
 TEST_P(Api, refuses_sizes_that_do_not_agree) {
   const Matrix<double> A = random_matrix(5, 5), wide = random_matrix(5, 6), B = random_matrix(5, 2);
@@ -246,6 +283,20 @@ TEST_P(ApiOnDevice, takes_device_memory) {
     Factorization<T> factors(dA.view(), options());
     EXPECT_TRUE(factors.solve(dB.view(), dX.view()).outcome.ok());
     EXPECT_LT((hpl_residual<T>(A.view(), B.view(), download(q, dX).view())), hpl_threshold);
+  });
+}
+TEST_P(ApiOnDevice, factors_device_memory_in_place) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    Queue<Cuda> q(0);
+    for (const std::int64_t size : {n, std::int64_t(1500)}) {
+      const Matrix<T> A = random_matrix<T>(size, size), B = random_matrix<T>(size, 3);
+      const auto dA = upload(q, A), dB = upload(q, B);
+      auto dX = upload(q, B), dY = upload(q, B);
+      EXPECT_TRUE(Factorization<T>(dA.view(), options()).solve(dB.view(), dX.view()).outcome.ok());
+      EXPECT_TRUE(Factorization<T>(upload(q, A), options()).solve(dB.view(), dY.view()).outcome.ok());
+      EXPECT_TRUE(same_bits(download(q, dX), download(q, dY)));
+    }
   });
 }
 INSTANTIATE_TEST_SUITE_P(Cuda, ApiOnDevice, testing::ValuesIn(targets(Device::cuda)), name_of_target);

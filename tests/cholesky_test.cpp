@@ -48,6 +48,21 @@ TEST_P(Cholesky, solves_sizes_around_the_block_size) {
   });
 }
 
+TEST_P(Cholesky, solves_sizes_around_leaves_and_panels) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (std::int64_t n : {127, 128, 129, 191, 255, 256, 257, 320, 511, 512, 513, 700, 1025})
+      for (std::int64_t nb : {0, 96, 512}) {
+        SCOPED_TRACE(testing::Message() << "n = " << n << ", nb = " << nb);
+        const Matrix<T> A = rounded<T>(random_with_condition(n, 100, true));
+        const auto solved = solve_random(A, 2, cholesky(nb));
+        expect_solved(solved);
+        const auto again = solve_random(A, 2, cholesky(nb));
+        EXPECT_TRUE(same_bits(solved.X, again.X));
+      }
+  });
+}
+
 TEST_P(Cholesky, solves_each_positive_definite_type) {
   with_element([&](auto zero) {
     using T = decltype(zero);
@@ -79,6 +94,26 @@ TEST_P(Cholesky, reports_the_order_of_the_first_minor_that_is_not_positive) {
   });
 }
 
+TEST_P(Cholesky, finds_what_is_wrong_in_any_column_of_a_leaf_or_a_panel) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const std::int64_t n = 700;
+    Options o = cholesky();
+    o.check = false;
+    for (std::int64_t nb : {0, 96, 512}) {
+      o.block_size = nb;
+      for (std::int64_t at : {1, 30, 63, 64, 95, 96, 127, 128, 255, 256, 300, 511, 512, 639, 640, 699}) {
+        SCOPED_TRACE(testing::Message() << "nb = " << nb << ", at " << at);
+        Matrix<T> A = positive_definite_up_to<T>(n, at);
+        expect_outcome(Factorization<T>(A.view(), o).report().outcome, Outcome::not_positive_definite, at + 1);
+        A = rounded<T>(random_with_condition(n, 2, true));
+        A(at, at) = std::numeric_limits<T>::quiet_NaN();
+        expect_outcome(Factorization<T>(A.view(), o).report().outcome, Outcome::not_positive_definite, at + 1);
+      }
+    }
+  });
+}
+
 TEST_P(Cholesky, is_automatic_for_a_symmetric_matrix_with_a_positive_diagonal) {
   with_element([&](auto zero) {
     using T = decltype(zero);
@@ -96,6 +131,22 @@ TEST_P(Cholesky, is_automatic_for_a_symmetric_matrix_with_a_positive_diagonal) {
   });
 }
 
+TEST_P(Cholesky, takes_a_subnormal_pivot_for_the_positive_number_that_it_is) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const T tiny = std::numeric_limits<T>::min() / 16;
+    for (const std::int64_t at : {0, 13, 69}) {
+      const auto A = matrix_of<T>(70, 70, [=](auto i, auto j) { return i == j ? (i == at ? tiny : T(1)) : T(0); });
+      Options unchecked = cholesky();
+      unchecked.check = false;
+      const auto B = matrix_of<T>(70, 1, [=](auto i, auto) { return i == at ? std::sqrt(tiny) : T(1); });
+      const auto solved = solve_for(A, B, unchecked);
+      EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+      EXPECT_NEAR(double(solved.X(at, 0) * std::sqrt(tiny)), 1, 1e-5);
+    }
+  });
+}
+
 TEST_P(Cholesky, falls_back_to_lu_with_a_note_when_it_was_not_asked_for_by_name) {
   with_element([&](auto zero) {
     using T = decltype(zero);
@@ -109,8 +160,8 @@ TEST_P(Cholesky, falls_back_to_lu_with_a_note_when_it_was_not_asked_for_by_name)
 TEST_P(Cholesky, never_reads_the_upper_triangle) {
   with_element([&](auto zero) {
     using T = decltype(zero);
-    for (const auto& [n, nb] :
-         std::vector<std::pair<std::int64_t, std::int64_t>>{{20, 7}, {130, 32}, {350, 0}, {350, 160}})
+    for (const auto& [n, nb] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+             {20, 7}, {130, 32}, {350, 0}, {350, 160}, {700, 0}, {700, 64}, {1025, 0}})
       for (const std::int64_t nrhs : {1, 20}) {
         SCOPED_TRACE(testing::Message() << "n = " << n << ", nb = " << nb << ", nrhs = " << nrhs);
         const Matrix<T> A = rounded<T>(random_with_condition(n, 10, true));
@@ -168,9 +219,14 @@ TYPED_TEST(CholeskyFactor, has_a_small_residual) {
              {1, 1}, {3, 7}, {16, 7}, {32, 32}, {33, 32}, {67, 32}, {129, 64}, {257, 160}}) {
       SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb);
       const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
-      Factors<T, Cpu> factors(q, A.view(), Method::cholesky);
+      Factors<T, Cpu> factors(Method::cholesky, rounded<T>(A)), arriving(Method::cholesky, Matrix<T>(n, n));
       EXPECT_TRUE(factors.factor(q, *gemm_backends<Cpu>()[0], nb).ok());
       EXPECT_LT((cholesky_residual<T>(A.view(), factors.values())), 30);
+      const auto supply = [&](Queue<Cpu>& queue, std::int64_t first, MatrixView<T> columns) {
+        convert(queue, A.view().columns(first, columns.cols()), columns);
+      };
+      EXPECT_TRUE(arriving.factor(q, *gemm_backends<Cpu>()[0], nb, supply).ok());
+      EXPECT_LT((cholesky_residual<T>(A.view(), arriving.values())), 30);
     }
 }
 

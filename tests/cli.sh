@@ -32,6 +32,10 @@ expect 0 '' generate spd:n=20,seed=2 --output spd.mtx.gz
 expect 0 'Cholesky' --matrix spd.mtx.gz --device cpu
 expect 0 'LU was used instead of Cholesky' --matrix indefinite.mtx --device cpu
 expect 0 'classical' --matrix uniform:n=50 --precision fp32 --transpose --device cpu
+expect 0 'made again' --matrix uniform:n=50 --in-place --transpose --device cpu
+expect 2 'takes a generator' --matrix indefinite.mtx --in-place --device cpu
+expect 2 'nothing to refine with' --matrix uniform:n=5 --in-place --precision fp32
+expect 5 'larger than the HPL check allows' --matrix growth:n=120 --in-place --device cpu
 expect 2 "did you mean '--matrix'" --matrx x
 expect 2 "did you mean 'tiled'" --matrix uniform:n=5 --gemm tilde
 expect 2 "did you mean 'cholesky'" --matrix uniform:n=5 --factorization colesky

@@ -7,6 +7,7 @@
 //
 #include "core/choose.hpp"
 #include "places.hpp"
+#include "solvers/check_by_columns.hpp"
 #include "solvers/factors.hpp"
 #include "systems.hpp"
 
@@ -179,9 +180,16 @@ LASOLVE_ON_ALL_TARGETS(Lu);
 template <class T>
 class LuFactors : public testing::Test {
  protected:
-  Factors<T, Cpu> factored(const Matrix<T>& A, std::int64_t nb) {
-    Factors<T, Cpu> factors(q, A.view(), Method::lu);
-    outcome = factors.factor(q, *gemm_backends<Cpu>()[0], nb);
+  /// Of an A that is there, or that arrives in block columns.
+  Factors<T, Cpu> factored(const Matrix<T>& A, std::int64_t nb, bool arriving) {
+    const auto nothing = [](auto, auto) { return std::numeric_limits<double>::quiet_NaN(); };
+    Factors<T, Cpu> factors(Method::lu, arriving ? matrix_of<T>(A.rows(), A.cols(), nothing) : rounded<T>(A));
+    Supply<T, Cpu> supply;
+    if (arriving)
+      supply = [&](Queue<Cpu>& queue, std::int64_t first, MatrixView<T> columns) {
+        convert(queue, A.view().columns(first, columns.cols()), columns);
+      };
+    outcome = factors.factor(q, *gemm_backends<Cpu>()[0], nb, supply);
     return factors;
   }
   Queue<Cpu> q{3};
@@ -193,11 +201,23 @@ TYPED_TEST_SUITE(LuFactors, Elements);
 TYPED_TEST(LuFactors, have_a_small_residual_and_no_multiplier_above_one) {
   using T = TypeParam;
   for (const MatrixType& type : general_types)
-    for (const auto& [n, nb] : std::vector<std::pair<std::int64_t, std::int64_t>>{
-             {1, 1}, {3, 7}, {16, 7}, {31, 32}, {32, 32}, {33, 32}, {67, 32}, {129, 64}, {257, 160}}) {
-      SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb);
+    for (const auto& [n, nb] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1},
+                                                                                  {3, 7},
+                                                                                  {16, 7},
+                                                                                  {17, 7},
+                                                                                  {31, 32},
+                                                                                  {32, 32},
+                                                                                  {33, 32},
+                                                                                  {67, 32},
+                                                                                  {68, 32},
+                                                                                  {129, 64},
+                                                                                  {130, 8},
+                                                                                  {201, 9},
+                                                                                  {257, 159}}) {
+      const bool arriving = (n + nb) % 2 == 0;
+      SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb << ", arriving " << arriving);
       const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
-      Factors<T, Cpu> factors = this->factored(A, nb);
+      Factors<T, Cpu> factors = this->factored(A, nb, arriving);
       const auto LU = factors.values();
       const auto p = factors.pivots().p;
       for (std::int64_t j = 0; j < n; ++j) {
@@ -211,14 +231,33 @@ TYPED_TEST(LuFactors, have_a_small_residual_and_no_multiplier_above_one) {
 TYPED_TEST(LuFactors, are_exact_where_elimination_is_and_the_first_of_equals_is_the_pivot) {
   using T = TypeParam;
   for (const Matrix<double>& exact : {hadamard(64), wilkinson(20)})
-    for (std::int64_t nb : {1, 7, 16, 64}) {
-      SCOPED_TRACE(testing::Message() << "n = " << exact.rows() << ", nb = " << nb);
-      Factors<T, Cpu> factors = this->factored(rounded<T>(exact), nb);
+    for (const auto& [nb, arriving] : std::vector<std::pair<std::int64_t, bool>>{
+             {1, false}, {7, false}, {16, false}, {64, false}, {1, true}, {7, true}, {16, true}, {64, true}}) {
+      SCOPED_TRACE(testing::Message() << "n = " << exact.rows() << ", nb = " << nb << ", arriving " << arriving);
+      Factors<T, Cpu> factors = this->factored(rounded<T>(exact), nb, arriving);
       const auto reference = reference_lu(rounded<long double>(exact));
       EXPECT_TRUE(same_bits(rounded<T>(factors.values()), rounded<T>(reference.values)));
       const auto p = factors.pivots().p;
       EXPECT_EQ((std::vector<std::int64_t>(p.data(), p.data() + p.rows())), reference.pivots);
       EXPECT_TRUE(this->outcome.ok());
+    }
+}
+
+TEST(HplCheck, is_the_same_when_the_matrix_is_made_again_by_columns) {
+  constexpr std::int64_t n = 50;
+  Queue<Cpu> q(3);
+  const Matrix<double> A = random_matrix(n, n), B = random_matrix(n, 2), X = random_matrix(n, 2, 3);
+  const Supply<double, Cpu> again = [&](Queue<Cpu>& queue, std::int64_t first, MatrixView<double> columns) {
+    convert(queue, A.view().columns(first, columns.cols()), columns);
+  };
+  for (const Op op : {Op::none, Op::transpose})
+    for (const std::int64_t nb : {1, 7, 25, 50, 60}) {
+      Report report;
+      report.n = n;
+      Matrix<double> R = rounded<double>(B);
+      check_by_columns<double>(q, again, op, R.view(), X.view(), nb, report);
+      EXPECT_NEAR(*report.hpl_residual / hpl_residual<double>({A.view(), op}, B.view(), X.view()), 1, 1e-9);
+      EXPECT_EQ(report.outcome.kind, Outcome::inaccurate);
     }
 }
 

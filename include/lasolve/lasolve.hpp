@@ -82,13 +82,19 @@ class Engine;
 ///
 /// A is n × n, T is double or float. A is borrowed and not changed; it must outlive the factorization when it is
 /// refined or checked. Device memory is taken as MatrixView<T, Cuda>. With data on the host and a CUDA backend, A is
-/// copied to the device.
+/// copied to the device; where it is large, the factorization begins with the columns that are there, and factor_seconds
+/// is until all have come and are factored.
 /// Throws std::invalid_argument (misuse: sizes, NaN or Inf in A, an unknown backend) and MachineError.
 template <class T>
 class Factorization {
  public:
   explicit Factorization(MatrixView<const T, Cpu> A, const Options& options = {});
   explicit Factorization(MatrixView<const T, Cuda> A, const Options& options = {});
+  /// In place: takes the memory of A and overwrites A with its factors, so that n² elements are enough. Nothing is left
+  /// to check solutions with, which a note in the report says when a check was asked for, nor to refine them with, and a
+  /// Cholesky that fails cannot fall back to LU; fp32 factors of an fp64 A, or refinement, are misuse.
+  explicit Factorization(Matrix<T, Cpu>&& A, const Options& options = {});
+  explicit Factorization(Matrix<T, Cuda>&& A, const Options& options = {});
   Factorization(Factorization&&) noexcept;
   Factorization& operator=(Factorization&&) noexcept;
   ~Factorization();

@@ -9,6 +9,7 @@
 #include "lasolve/matrix.hpp"
 
 struct CUstream_st;
+struct CUevent_st;
 struct cublasContext;
 struct cusolverDnContext;
 
@@ -52,6 +53,7 @@ class Queue<Cpu> {
   /// Work on the host is done when it has been given, and there is no second queue.
   void wait(Queue&) {}
   Queue& ahead() { return *this; }
+  Queue& beside() { return *this; }
 
   /// An m × n matrix that is valid until the next call; contents undefined.
   template <class T>
@@ -91,9 +93,12 @@ class Queue<Cuda> {
   /// What is enqueued here from now on waits for what the other has been given so far. Ends the phase that runs: waiting
   /// is no phase.
   void wait(Queue& other);
+  void wait(CUevent_st* event);
   /// A second queue of the same device, whose work goes before ours where both could run. Our finish() and
   /// take_times() are also about it.
   Queue& ahead();
+  /// A third queue, of our own priority: kernels given to both in turns fill the gaps that the last blocks of each leave.
+  Queue& beside();
 
   /// Memory through which the blocks of a kernel tell each other numbers: zero at first, then left as it is, with a
   /// stamp such that stamp, …, stamp + rounds − 1 were never used before.

@@ -1,6 +1,7 @@
 // The solver on the CPU.
 #include "solvers/engine.hpp"
 
+#include "solvers/check_by_columns.hpp"
 #include "solvers/cpu/norms.hpp"
 #include "solvers/cpu/panel.hpp"
 #include "solvers/cpu/rows.hpp"
@@ -15,8 +16,10 @@ namespace {
 template <class T>
 class CpuEngine final : public Engine<T> {
  public:
-  CpuEngine(MatrixView<const T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options, Report start)
-      : q_(options.threads), solver_(q_, gemm, A, options, std::move(start)) {}
+  CpuEngine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options, Report start)
+      : q_(options.threads), solver_(q_, gemm, std::move(A), options, std::move(start)) {
+    solver_.factor();
+  }
   const Report& report() const override { return solver_.report(); }
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override { return solver_.solve(B, X, op); }
   Report solve(MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op) override {
@@ -31,14 +34,21 @@ class CpuEngine final : public Engine<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Engine<T>> make_engine(MatrixView<const T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options,
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options,
                                        Report start) {
   start.threads = Queue<Cpu>(options.threads).threads();
-  return std::make_unique<CpuEngine<T>>(A, gemm, options, std::move(start));
+  return std::make_unique<CpuEngine<T>>(std::move(A), gemm, options, std::move(start));
 }
-template std::unique_ptr<Engine<double>> make_engine(MatrixView<const double, Cpu>, const GemmBackend<Cpu>&,
-                                                     const Options&, Report);
-template std::unique_ptr<Engine<float>> make_engine(MatrixView<const float, Cpu>, const GemmBackend<Cpu>&,
-                                                    const Options&, Report);
+template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cpu>&, const Options&,
+                                                     Report);
+template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cpu>&, const Options&, Report);
+
+template <>
+void check_again(Queue<Cpu>& q, const Supply<double, Cpu>& A, Op op, MatrixView<const double> B,
+                 MatrixView<const double> X, Report& report) {
+  Matrix<double> R(B.rows(), B.cols());
+  convert(q, B, R.view());
+  check_by_columns<double>(q, A, op, R.view(), X, columns_at_once<double>(B.rows()), report);
+}
 
 }  // namespace lasolve

@@ -55,9 +55,9 @@ void residual(Queue<Cpu>& q, Operand<T, Cpu> A, MatrixView<const T> X, MatrixVie
 /// The larger; NaN if either is.
 inline double larger(double a, double b) { return a >= b || a != a ? a : b; }
 
-/// ‖A‖∞, the largest row sum of magnitudes.
+/// The sum of the magnitudes in each row.
 template <class T>
-double row_sum_norm(Queue<Cpu>& q, Operand<T, Cpu> A) {
+std::vector<double> row_sums_of_magnitudes(Queue<Cpu>& q, Operand<T, Cpu> A) {
   std::vector<double> sums(std::size_t(A.rows()), 0.0);
   on_shares(q, A.rows(), double(A.rows()) * double(A.cols()), [&](std::int64_t i0, std::int64_t m) {
     double* sum = sums.data();
@@ -69,8 +69,14 @@ double row_sum_norm(Queue<Cpu>& q, Operand<T, Cpu> A) {
         for (std::int64_t j = 0; j < A.cols(); ++j) sum[i] += std::abs(double(A(i, j)));
     }
   });
+  return sums;
+}
+
+/// ‖A‖∞, the largest row sum of magnitudes.
+template <class T>
+double row_sum_norm(Queue<Cpu>& q, Operand<T, Cpu> A) {
   double norm = 0;
-  for (double s : sums) norm = larger(norm, s);
+  for (double sum : row_sums_of_magnitudes(q, A)) norm = larger(norm, sum);
   return norm;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "solvers/cholesky.hpp"
+#include "solvers/cpu/triangle.hpp"
 #include "solvers/lu.hpp"
 
 namespace lasolve {
@@ -79,13 +80,20 @@ void panel_lu(Queue<Cpu>& q, const GemmBackend<Cpu>& gemm, MatrixView<T> A, Pivo
   lu_recursive(q, gemm, A, pivots);
 }
 
-/// Unblocked Cholesky of the lower triangle of A (n × n, small). Stops at the first minor that is not positive.
 template <class T>
-void panel_cholesky_leaf(Queue<Cpu>&, MatrixView<T> A, std::int64_t first, MatrixView<std::int64_t> bad_minor) {
-  const std::int64_t n = A.rows();
-  for (std::int64_t j = 0; j < n && bad_minor(0, 0) < 0; ++j) {
+std::int64_t cholesky_leaf_columns(const Queue<Cpu>&, MatrixView<T>) {
+  return 64;
+}
+
+/// [A11; A21] = [L11; L21] L11ᵀ of few columns. Stops at the first minor that is not positive.
+template <class T>
+void panel_cholesky_leaf(Queue<Cpu>& q, const GemmBackend<Cpu>&, MatrixView<T> A, Minors<Cpu> minors) {
+  const std::int64_t n = A.cols();
+  auto& bad_minor = minors.bad_minor(0, 0);
+  if (bad_minor >= 0) return;
+  for (std::int64_t j = 0; j < n; ++j) {
     if (!(A(j, j) > T(0))) {
-      bad_minor(0, 0) = first + j + 1;
+      bad_minor = minors.first + j + 1;
       return;
     }
     const T l = A(j, j) = std::sqrt(A(j, j));
@@ -93,15 +101,12 @@ void panel_cholesky_leaf(Queue<Cpu>&, MatrixView<T> A, std::int64_t first, Matri
     for (std::int64_t c = j + 1; c < n; ++c)
       for (std::int64_t i = c; i < n; ++i) A(i, c) -= A(i, j) * A(c, j);
   }
+  solve_leaf_right(q, lower(A.block(0, 0, n, n)).transposed(), A.block(n, 0, A.rows() - n, n));
 }
+
+inline void prepare(Queue<Cpu>&) {}
 
 /// Whether a factorization has failed, where that can be known without waiting.
 inline bool known_to_have_failed(const Queue<Cpu>&, MatrixView<std::int64_t> at) { return at(0, 0) >= 0; }
-
-template <class T>
-void panel_cholesky(Queue<Cpu>& q, const GemmBackend<Cpu>& gemm, MatrixView<T> A, std::int64_t first,
-                    MatrixView<std::int64_t> bad_minor) {
-  cholesky_recursive(q, gemm, A, first, bad_minor);
-}
 
 }  // namespace lasolve

@@ -32,10 +32,14 @@ void swap_rows(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
   });
 }
 
-/// A ← Pᵀ A: the exchanges in reverse order.
+/// On the host the exchanges themselves are all that is needed later.
+inline void finish_pivots(Queue<Cpu>&, Pivots<Cpu>) {}
+
+/// X ← P X, or Pᵀ X: the exchanges in reverse order.
 template <class T>
-void swap_rows_back(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
-  on_column_chunks(q, A, pivots.count(), [&](MatrixView<T> columns) {
+void permute_rows(Queue<Cpu>& q, MatrixView<T> X, Pivots<Cpu> pivots, bool backward) {
+  if (!backward) return swap_rows(q, X, pivots);
+  on_column_chunks(q, X, pivots.count(), [&](MatrixView<T> columns) {
     for (std::int64_t i = pivots.count() - 1; i >= 0; --i) exchange_rows(columns, i, pivots.p(i, 0) - pivots.start);
   });
 }

@@ -9,6 +9,13 @@ inline std::int64_t default_block_size(const Queue<Cpu>&, Method, std::int64_t n
   return n < 512 ? 64 : n < 2048 ? 128 : 192;
 }
 
-inline std::int64_t symmetric_leaf_order(const Queue<Cpu>&) { return 256; }
+/// Of a matrix that is factored as it arrives; on the CPU none is.
+inline std::int64_t arriving_block_size(const Queue<Cpu>& q, Method method, std::int64_t n) {
+  return default_block_size(q, method, n);
+}
+
+inline std::int64_t cholesky_panel_columns(const Queue<Cpu>&, std::int64_t nb, std::int64_t) { return nb; }
+
+inline std::int64_t symmetric_strip_columns(const Queue<Cpu>&, std::int64_t) { return 256; }
 
 }  // namespace lasolve

@@ -7,30 +7,22 @@
 
 namespace lasolve {
 
+__device__ inline std::uint64_t bits_of(double x) { return std::uint64_t(__double_as_longlong(x)); }
+__device__ inline std::uint64_t bits_of(float x) { return __float_as_uint(x); }
+template <class T>
+__device__ T from_bits(std::uint64_t bits) {
+  if constexpr (sizeof(T) == 8)
+    return __longlong_as_double((long long)(bits));
+  else
+    return __uint_as_float(unsigned(bits));
+}
+
 /// 64 bits in two halves, each beside the stamp: whoever reads both stamps has both halves, because 8 bytes are written
 /// at once. Stamps are never used twice, so letters of the past are not taken for new.
 /// Source: the low-latency protocol of NVIDIA's NCCL.
 struct alignas(16) Letter {
   unsigned low, low_stamp, high, high_stamp;
 };
-
-/// The shared memory of block `rank` of this cluster that corresponds to `mine`, which is in ours.
-template <class T>
-__device__ T* of_block(T* mine, unsigned rank) {
-  T* theirs = nullptr;
-#if __CUDA_ARCH__ >= 900
-  asm("mapa.u64 %0, %1, %2;" : "=l"(theirs) : "l"(mine), "r"(rank));
-#endif
-  return theirs;
-}
-
-/// All blocks of this cluster have come here.
-__device__ inline void cluster_barrier() {
-#if __CUDA_ARCH__ >= 900
-  __syncwarp();
-  asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
-#endif
-}
 
 __device__ inline void post(Letter* to, std::uint64_t content, unsigned stamp) {
   asm volatile("st.relaxed.gpu.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(unsigned(content)), "r"(stamp),
@@ -50,14 +42,72 @@ __device__ inline std::uint64_t collect(const Letter* from, unsigned stamp) {
   return std::uint64_t(l.high) << 32 | l.low;
 }
 
-__device__ inline std::uint64_t bits_of(double x) { return std::uint64_t(__double_as_longlong(x)); }
-__device__ inline std::uint64_t bits_of(float x) { return __float_as_uint(x); }
-template <class T>
-__device__ T from_bits(std::uint64_t bits) {
-  if constexpr (sizeof(T) == 8)
-    return __longlong_as_double((long long)(bits));
-  else
-    return __uint_as_float(unsigned(bits));
+/// All blocks of this cluster have come here, and see what each has written.
+__device__ inline void cluster_barrier() {
+#if __CUDA_ARCH__ >= 900
+  __syncwarp();
+  asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
+#endif
 }
+
+/// Shared memory into which all blocks of a cluster write at once; the writes themselves count the bytes that have come,
+/// so that who waits for a round waits for nothing else.
+class Inbox {
+ public:
+  /// One thread; then a cluster_barrier.
+  __device__ void open() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(&arrived_)) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+  }
+  /// One thread, once a round: how many bytes will come.
+  __device__ void expect(unsigned bytes) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(&arrived_)), "r"(bytes)
+                 : "memory");
+#endif
+  }
+  /// Until all bytes of a round have come; `odd` rounds and even ones take turns, beginning with an even one.
+  __device__ void wait(bool odd) {
+#if __CUDA_ARCH__ >= 900
+    unsigned done;
+    do {
+      asm volatile(
+          "{\n\t.reg .pred p;\n\t"
+          "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
+          "selp.u32 %0, 1, 0, p;\n\t}"
+          : "=r"(done)
+          : "r"(address(&arrived_)), "r"(unsigned(odd))
+          : "memory");
+    } while (!done);
+#endif
+  }
+  /// Writes 16 bytes into the memory of block `rank` that corresponds to `to`, which is in ours, and counts there.
+  template <class T>
+  __device__ void send(T* to, const auto& sixteen_bytes, unsigned rank) {
+#if __CUDA_ARCH__ >= 900
+    static_assert(sizeof(sixteen_bytes) == 16);
+    const uint4 words = __builtin_bit_cast(uint4, sixteen_bytes);
+    asm volatile(
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
+            address_of(to, rank)),
+        "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w), "r"(address_of(&arrived_, rank))
+        : "memory");
+#endif
+  }
+
+ private:
+  __device__ static unsigned address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
+  __device__ static unsigned address_of(const void* p, unsigned rank) {
+    unsigned there = 0;
+#if __CUDA_ARCH__ >= 900
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address(p)), "r"(rank));
+#endif
+    return there;
+  }
+
+  std::uint64_t arrived_;
+};
 
 }  // namespace lasolve

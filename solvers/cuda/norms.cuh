@@ -48,22 +48,34 @@ __global__ void partial_row_sums(Operand<T, Cuda> A, MatrixView<double, Cuda> pa
   partial.data()[i + p * partial.ld()] = sum;
 }
 
+/// Column 0 of partial ← the sums of its rows.
+inline __global__ void add_parts(MatrixView<double, Cuda> partial) {
+  const std::int64_t i = threadIdx.x + std::int64_t(blockIdx.x) * blockDim.x;
+  if (i >= partial.rows()) return;
+  double sum = 0;
+  for (std::int64_t p = 0; p < partial.cols(); ++p) sum += partial.data()[i + p * partial.ld()];
+  partial.data()[i] = sum;
+}
+
+/// The sum of the magnitudes in each row.
+template <class T>
+std::vector<double> row_sums_of_magnitudes(Queue<Cuda>& q, Operand<T, Cuda> A) {
+  const std::int64_t m = A.rows();
+  if (m == 0) return {};
+  const auto partial = q.scratch<double>(m, row_sum_parts);
+  const auto blocks = unsigned((m + threads_a_block - 1) / threads_a_block);
+  partial_row_sums<T><<<dim3(blocks, row_sum_parts), threads_a_block, 0, q.stream()>>>(A, partial);
+  CUDA_CHECK_LAUNCH();
+  add_parts<<<blocks, threads_a_block, 0, q.stream()>>>(partial);
+  CUDA_CHECK_LAUNCH();
+  return fetch_all(q, partial.data(), m);
+}
+
 /// ‖A‖∞, the largest row sum of magnitudes.
 template <class T>
 double row_sum_norm(Queue<Cuda>& q, Operand<T, Cuda> A) {
-  const std::int64_t n = A.rows();
-  if (n == 0 || A.cols() == 0) return 0;
-  const auto partial = q.scratch<double>(n, row_sum_parts);
-  const dim3 grid(unsigned((n + threads_a_block - 1) / threads_a_block), row_sum_parts);
-  partial_row_sums<T><<<grid, threads_a_block, 0, q.stream()>>>(A, partial);
-  CUDA_CHECK_LAUNCH();
-  const std::vector<double> sums = fetch_all(q, partial.data(), n * row_sum_parts);
   double norm = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    double sum = 0;
-    for (std::int64_t p = 0; p < row_sum_parts; ++p) sum += sums[std::size_t(i + p * n)];
-    norm = larger(norm, sum);
-  }
+  for (double sum : row_sums_of_magnitudes(q, A)) norm = larger(norm, sum);
   return norm;
 }
 

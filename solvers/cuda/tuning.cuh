@@ -8,10 +8,22 @@ namespace lasolve {
 /// LU at small n waits for its panels, and narrow ones give the look-ahead more to hide behind; at large n, and in
 /// Cholesky, the updates want a large k.
 inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, std::int64_t n) {
-  if (method == Method::cholesky) return n < 6144 ? 512 : 768;
+  if (method == Method::cholesky) return 1024;
   return n < 6144 ? 128 : n < 12288 ? 256 : 512;
 }
 
-inline std::int64_t symmetric_leaf_order(const Queue<Cuda>&) { return 1024; }
+/// Of a matrix that is factored as it arrives.
+inline std::int64_t arriving_block_size(const Queue<Cuda>&, Method method, std::int64_t n) {
+  if (method == Method::cholesky) return 512;
+  return n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
+}
+
+/// Towards the end panels become narrower, because there is less to do meanwhile.
+inline std::int64_t cholesky_panel_columns(const Queue<Cuda>&, std::int64_t nb, std::int64_t rest) {
+  return std::min(nb, std::max<std::int64_t>(256, rest / 16 / 256 * 256));
+}
+
+/// Narrow strips compute less above the diagonal; wide ones are fewer launches with a fuller last wave of tiles.
+inline std::int64_t symmetric_strip_columns(const Queue<Cuda>&, std::int64_t n) { return n < 1024 ? n : 512; }
 
 }  // namespace lasolve

@@ -2,24 +2,31 @@
 #include "solvers/engine.hpp"
 
 #include "core/no_cuda/refuse.hpp"
+#include "solvers/check_again.hpp"
 
 namespace lasolve {
 
 template <class T>
-std::unique_ptr<Engine<T>> make_engine(MatrixView<const T, Cpu>, const GemmBackend<Cuda>&, const Options&, Report) {
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu>, const GemmBackend<Cuda>&, const Options&, Report) {
   refuse();
 }
 template <class T>
-std::unique_ptr<Engine<T>> make_engine(MatrixView<const T, Cuda>, const GemmBackend<Cuda>&, const Options&, Report) {
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda>, const GemmBackend<Cuda>&, const Options&, Report) {
   refuse();
 }
-template std::unique_ptr<Engine<double>> make_engine(MatrixView<const double, Cpu>, const GemmBackend<Cuda>&,
-                                                     const Options&, Report);
-template std::unique_ptr<Engine<float>> make_engine(MatrixView<const float, Cpu>, const GemmBackend<Cuda>&,
-                                                    const Options&, Report);
-template std::unique_ptr<Engine<double>> make_engine(MatrixView<const double, Cuda>, const GemmBackend<Cuda>&,
-                                                     const Options&, Report);
-template std::unique_ptr<Engine<float>> make_engine(MatrixView<const float, Cuda>, const GemmBackend<Cuda>&,
-                                                    const Options&, Report);
+template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cuda>&, const Options&,
+                                                     Report);
+template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cuda>&, const Options&,
+                                                    Report);
+template std::unique_ptr<Engine<double>> make_engine(Given<double, Cuda>, const GemmBackend<Cuda>&, const Options&,
+                                                     Report);
+template std::unique_ptr<Engine<float>> make_engine(Given<float, Cuda>, const GemmBackend<Cuda>&, const Options&,
+                                                    Report);
+
+template <>
+void check_again(Queue<Cuda>&, const Supply<double, Cuda>&, Op, MatrixView<const double>, MatrixView<const double>,
+                 Report&) {
+  refuse();
+}
 
 }  // namespace lasolve

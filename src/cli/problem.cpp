@@ -8,6 +8,7 @@
 
 #include "core/choose.hpp"
 #include "core/stopwatch.hpp"
+#include "solvers/check_again.hpp"
 
 namespace lasolve::cli {
 
@@ -33,7 +34,7 @@ double distance_from_ones(MatrixView<const double> X) {
 
 }  // namespace
 
-Problem::Problem(const Request& request) : name_(request.matrix), op_(request.op) {
+Problem::Problem(const Request& request) : name_(request.matrix), op_(request.op), in_place_(request.in_place) {
   auto read = [&](const std::string& path, int bytes_an_element) {
     const Stopwatch reading_time;
     io::MatrixFile file = io::read_matrix(
@@ -45,6 +46,8 @@ Problem::Problem(const Request& request) : name_(request.matrix), op_(request.op
   if (!exists(request.matrix) && io::Generator::is_meant_by(request.matrix)) {
     generator_.emplace(request.matrix);
     n_ = generator_->n();
+  } else if (in_place_) {
+    throw UsageError("--in-place takes a generator, whose matrix can be made again for the check");
   } else {
     host_ = read(request.matrix, bytes_an_element(request.options.precision));
     n_ = host_->rows();
@@ -62,32 +65,57 @@ Problem::Problem(const Request& request) : name_(request.matrix), op_(request.op
 }
 
 template <class Place>
+Matrix<double, Place> Problem::generated(Queue<Place>& q, int bytes_an_element) {
+  const Stopwatch making;
+  const double wanted = double(n_) * double(n_) * bytes_an_element;
+  if (const auto free = Memory<Place>::available(); wanted > double(free))
+    throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
+  Matrix<double, Place> A(n_, n_);
+  io::generate(q, *generator_, A);
+  read_seconds_ += making.seconds();
+  return A;
+}
+
+template <class Place>
 MatrixView<const double, Place> Problem::at(int queue, std::optional<Matrix<double, Place>>& A, Precision factors) {
   if (A && (has_rhs_ || B_.cols() > 0)) return *A;
-  const Stopwatch making;
   Queue<Place> q(queue);
-  if (!A) {
-    // Refused now, not when A has been made.
-    const double wanted = double(n_) * double(n_) * bytes_an_element(factors);
-    if (const auto free = Memory<Place>::available(); wanted > double(free))
-      throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
-    A.emplace(n_, n_);
-    io::generate(q, *generator_, *A);
-    read_seconds_ += making.seconds();
-  }
+  if (!A) A = generated(q, bytes_an_element(factors));
   if (!has_rhs_ && B_.cols() == 0) B_ = io::row_sums(q, {*A, op_});
   return *A;
+}
+
+template <class Place>
+Report Problem::solve_in_place(int queue, Options options, Matrix<double>& X) {
+  Queue<Place> q(queue);
+  Matrix<double, Place> A = generated(q, 8);
+  if (B_.cols() == 0) B_ = io::row_sums(q, {A, op_});
+  options.check = false;  // that is done here
+  Factorization<double> factors(std::move(A), options);
+  Report report = together(factors.report(), factors.solve(B_, X, op_));
+  if (!report.outcome.ok()) return report;
+  const auto columns = [this](Queue<Place>& its, std::int64_t first, MatrixView<double, Place> some) {
+    io::generate(its, *generator_, some, first);
+  };
+  check_again<Place>(q, columns, op_, B_, X, report);
+  report.notes.push_back("in place: for the check the matrix was made again, a few columns at a time");
+  return report;
 }
 
 Report Problem::solve(const Options& options, Matrix<double>& X) {
   X = Matrix<double>(n_, nrhs());
   const Choice choice = choose(options);
-  const bool on_device = generator_ && choice.backend.index() == 1;
-  Factorization<double> factors =
-      on_device ? Factorization<double>(at(choice.cuda_device, device_, options.precision), options)
-                : Factorization<double>(at(options.threads, host_, options.precision), options);
-  Report solved = factors.solve(B_, X, op_);
-  Report report = together(factors.report(), std::move(solved));
+  const bool on_cuda = choice.backend.index() == 1;
+  Report report;
+  if (in_place_) {
+    report = on_cuda ? solve_in_place<Cuda>(choice.cuda_device, options, X)
+                     : solve_in_place<Cpu>(options.threads, options, X);
+  } else {
+    Factorization<double> factors =
+        generator_ && on_cuda ? Factorization<double>(at(choice.cuda_device, device_, options.precision), options)
+                              : Factorization<double>(at(options.threads, host_, options.precision), options);
+    report = together(factors.report(), factors.solve(B_, X, op_));
+  }
   report.phases.seconds_of(Phase::read) = read_seconds_;
   if (!has_rhs_ && report.backward_error) report.forward_error = distance_from_ones(X);
   return report;

@@ -27,11 +27,17 @@ class Problem {
   /// threads or the device.
   template <class Place>
   MatrixView<const double, Place> at(int queue, std::optional<Matrix<double, Place>>& A, Precision factors);
+  /// A generated at a place; refused before if `bytes_an_element` for all of it are not free.
+  template <class Place>
+  Matrix<double, Place> generated(Queue<Place>& q, int bytes_an_element);
+  /// Solves with A overwritten by its factors, and makes it again to check the solution.
+  template <class Place>
+  Report solve_in_place(int queue, Options options, Matrix<double>& X);
 
   std::string name_;
   Op op_;
   std::int64_t n_ = 0;
-  bool has_rhs_ = false;
+  bool has_rhs_ = false, in_place_;
   double read_seconds_ = 0;
   std::vector<std::string> notes_;
   std::optional<io::Generator> generator_;

@@ -30,6 +30,7 @@ po::options_description known_options() {
     ("precision,p", po::value<std::string>()->default_value("fp64"), "of the factors: fp64, fp32")
     ("refine,r", po::value<std::string>()->default_value("auto"), "auto (classical for fp32 factors), none, classical")
     ("block-size,n", po::value<std::string>()->default_value("auto"), "columns of a panel, or auto")
+    ("in-place", "overwrite a generated matrix with its factors: half the memory; it is made again for the check")
     ("transpose,t", "solve with the transpose of A")
     ("threads", po::value<std::string>()->default_value("all"), "cores of the host to use, or all")
     ("repeat", po::value<std::string>()->default_value("1"), "timed runs; the median one is reported")
@@ -149,6 +150,7 @@ Request parse_command_line(int argc, const char* const* argv) {
   r.json = text("json");
   r.quiet = values.count("quiet") > 0;
   r.options.allow_nonfinite = values.count("allow-nonfinite") > 0;
+  r.in_place = values.count("in-place") > 0;
   r.op = values.count("transpose") ? Op::transpose : Op::none;
   r.repeat = number("repeat", text("repeat"), 1);
   r.warmup = number("warmup", text("warmup"), 0);
@@ -163,6 +165,8 @@ Request parse_command_line(int argc, const char* const* argv) {
       one_of<Precision>("precision", text("precision"), {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}});
   o.refine = one_of<Refine>("refine", text("refine"),
                             {{"auto", Refine::automatic}, {"none", Refine::none}, {"classical", Refine::classical}});
+  if (r.in_place && (o.precision == Precision::fp32 || o.refine == Refine::classical))
+    throw UsageError("--in-place leaves nothing to refine with: not with --precision fp32 or --refine classical");
   r.backends = text("gemm") == "all" ? runnable_backends(o.device) : split(text("gemm"));
   if (r.backends.empty()) r.backends = {"auto"};  // no backend runs there: choose() says why
   if (r.backends.size() > 1 && std::count(r.backends.begin(), r.backends.end(), "all") > 0)

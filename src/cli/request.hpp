@@ -23,7 +23,7 @@ struct Request {
   Options options;
   Op op = Op::none;
   int repeat = 1, warmup = 0;
-  bool quiet = false;
+  bool quiet = false, in_place = false;
 };
 
 /// Throws UsageError.

@@ -7,7 +7,9 @@ namespace lasolve {
 
 enum class Direction { to_device, to_host };
 
-/// `columns` columns of `bytes` bytes each. Enqueued; memory of the host must stay until the queue is finished.
+/// `columns` columns of `bytes` bytes each. From and to pinned memory the copy is enqueued, and the memory must stay until
+/// the queue is finished. Pageable memory goes through pinned memory by the work of several cores, and has been read
+/// or written when this returns.
 void copy_columns(Queue<Cuda>& q, Direction, void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                   std::size_t bytes, std::size_t columns);
 

@@ -164,12 +164,12 @@ Generator::Generator(const std::string& text) {
   formula_.table = table_.data();
 }
 
-void generate(Queue<Cpu>& q, const Generator& generator, MatrixView<double, Cpu> A) {
+void generate(Queue<Cpu>& q, const Generator& generator, MatrixView<double, Cpu> A, std::int64_t first) {
   Formula f = generator.formula();
   f.table = generator.table().data();
 #pragma omp parallel for num_threads(q.threads()) schedule(static)
   for (std::int64_t j = 0; j < A.cols(); ++j)
-    for (std::int64_t i = 0; i < A.rows(); ++i) A(i, j) = f(i, j);
+    for (std::int64_t i = 0; i < A.rows(); ++i) A(i, j) = f(i, first + j);
 }
 
 Matrix<double> row_sums(Queue<Cpu>& q, Operand<double, Cpu> A) {

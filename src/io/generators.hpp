@@ -81,9 +81,9 @@ class Generator {
   std::vector<double> table_;
 };
 
-/// A ← the matrix.
-void generate(Queue<Cpu>& q, const Generator&, MatrixView<double, Cpu> A);
-void generate(Queue<Cuda>& q, const Generator&, MatrixView<double, Cuda> A);
+/// A ← the matrix, or its columns first, first + 1, ….
+void generate(Queue<Cpu>& q, const Generator&, MatrixView<double, Cpu> A, std::int64_t first = 0);
+void generate(Queue<Cuda>& q, const Generator&, MatrixView<double, Cuda> A, std::int64_t first = 0);
 
 /// A·1 (n × 1): the right-hand side whose answer is known.
 Matrix<double> row_sums(Queue<Cpu>& q, Operand<double, Cpu> A);

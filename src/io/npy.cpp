@@ -174,21 +174,22 @@ double element(const char* data, bool big_endian) {
   return double(std::bit_cast<Real>(bytes));
 }
 
-/// Copies the elements into A, in blocks since either order may be the other one than A's. Returns whether all are
-/// finite.
+/// Copies the elements into A by several threads, in blocks since either order may be the other one than A's. Returns
+/// whether all are finite.
 template <std::floating_point Real>
-bool copy_elements(const NpyHeader& header, MatrixView<double> A) {
+bool copy_elements(const NpyHeader& header, int threads, MatrixView<double> A) {
   constexpr std::int64_t block = 64;
   const bool big_endian = header.big_endian();
   const std::int64_t down = sizeof(Real) * (header.fortran_order ? 1 : A.cols());
   const std::int64_t right = sizeof(Real) * (header.fortran_order ? A.rows() : 1);
   bool finite = true;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(&& : finite) if (A.rows() * A.cols() > 100'000)
   for (std::int64_t jb = 0; jb < A.cols(); jb += block)
     for (std::int64_t ib = 0; ib < A.rows(); ib += block)
       for (std::int64_t j = jb; j < std::min(jb + block, A.cols()); ++j)
         for (std::int64_t i = ib; i < std::min(ib + block, A.rows()); ++i) {
           A(i, j) = element<Real>(header.data + i * down + j * right, big_endian);
-          finite &= std::isfinite(A(i, j));
+          finite = finite && std::isfinite(A(i, j));
         }
   return finite;
 }
@@ -214,8 +215,9 @@ MatrixFile read_npy(const InputFile& file, const ReadOptions& options) {
   check_size(file, header);
   MatrixFile result{Matrix<double>(header.rows(), header.cols()), {}, false};
   const bool single = header.element_bytes() == 4;
-  const bool finite =
-      single ? copy_elements<float>(header, result.matrix) : copy_elements<double>(header, result.matrix);
+  const int threads = std::max(1, options.threads);
+  const bool finite = single ? copy_elements<float>(header, threads, result.matrix)
+                             : copy_elements<double>(header, threads, result.matrix);
   if (!finite && !options.allow_nonfinite) refuse_first_nonfinite(file, header, result.matrix);
   if (single) result.notes.push_back(fmt::format("{}: note: float32 elements were widened to float64", file.name()));
   return result;

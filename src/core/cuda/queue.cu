@@ -2,7 +2,6 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
-#include "core/transfer.hpp"
 #include "lasolve/queue.hpp"
 
 namespace lasolve {
@@ -24,7 +23,7 @@ struct Queue<Cuda>::State {
   Matrix<char, Cuda> scratch, mailbox;
   unsigned next_stamp = 1;
   cudaEvent_t given = nullptr;  // for those who wait
-  std::unique_ptr<Queue<Cuda>> ahead;
+  std::unique_ptr<Queue<Cuda>> ahead, beside;
 
   ~State() {
     for (cudaEvent_t e : events) cudaEventDestroy(e);
@@ -100,14 +99,23 @@ void Queue<Cuda>::on_progress(std::function<void(double)> progress) { state_->pr
 
 void Queue<Cuda>::wait(Queue& other) {
   if (&other == this) return;
-  if (!state_->marks.empty()) state_->mark({});
   CUDA_CHECK(cudaEventRecord(other.state_->given, other.state_->stream));
-  CUDA_CHECK(cudaStreamWaitEvent(state_->stream, other.state_->given));
+  wait(other.state_->given);
+}
+
+void Queue<Cuda>::wait(CUevent_st* event) {
+  if (!state_->marks.empty()) state_->mark({});
+  CUDA_CHECK(cudaStreamWaitEvent(state_->stream, event));
 }
 
 Queue<Cuda>& Queue<Cuda>::ahead() {
   if (!state_->ahead) state_->ahead = std::make_unique<Queue<Cuda>>(state_->device, high);
   return *state_->ahead;
+}
+
+Queue<Cuda>& Queue<Cuda>::beside() {
+  if (!state_->beside) state_->beside = std::make_unique<Queue<Cuda>>(state_->device, low);
+  return *state_->beside;
 }
 
 Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t bytes, unsigned rounds) {
@@ -128,16 +136,6 @@ void* Queue<Cuda>::scratch_bytes(std::size_t bytes) {
     state_->scratch = Matrix<char, Cuda>(std::int64_t(bytes), 1);
   }
   return state_->scratch.data();
-}
-
-void copy_columns(Queue<Cuda>& q, Direction direction, void* to, std::size_t to_pitch, const void* from,
-                  std::size_t from_pitch, std::size_t bytes, std::size_t columns) {
-  if (bytes == 0 || columns == 0) return;
-  const auto kind = direction == Direction::to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
-  if (columns == 1 || (to_pitch == bytes && from_pitch == bytes))
-    CUDA_CHECK(cudaMemcpyAsync(to, from, bytes * columns, kind, q.stream()));
-  else
-    CUDA_CHECK(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, columns, kind, q.stream()));
 }
 
 }  // namespace lasolve

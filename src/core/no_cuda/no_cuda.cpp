@@ -23,6 +23,7 @@ int Queue<Cuda>::device() const { refuse(); }
 int Queue<Cuda>::multiprocessors() const { refuse(); }
 bool Queue<Cuda>::has_clusters() const { refuse(); }
 void Queue<Cuda>::wait(Queue&) { refuse(); }
+void Queue<Cuda>::wait(CUevent_st*) { refuse(); }
 Queue<Cuda>& Queue<Cuda>::ahead() { refuse(); }
 Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t, unsigned) { refuse(); }
 CUstream_st* Queue<Cuda>::stream() const { refuse(); }

@@ -6,13 +6,13 @@
 
 namespace lasolve::io {
 
-void generate(Queue<Cuda>& q, const Generator& generator, MatrixView<double, Cuda> A) {
+void generate(Queue<Cuda>& q, const Generator& generator, MatrixView<double, Cuda> A, std::int64_t first) {
   const auto count = std::int64_t(generator.table().size());
   Matrix<double, Cuda> table(count, 1);
   copy<double>(q, MatrixView<const double>(generator.table().data(), count, 1, count), table);
   Formula f = generator.formula();
   f.table = table.data();
-  for_each_element(q, A, [f] __device__(double& a, std::int64_t i, std::int64_t j) { a = f(i, j); });
+  for_each_element(q, A, [=] __device__(double& a, std::int64_t i, std::int64_t j) { a = f(i, first + j); });
   q.finish();
 }
 

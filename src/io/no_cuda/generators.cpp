@@ -5,7 +5,7 @@
 
 namespace lasolve {
 
-void io::generate(Queue<Cuda>&, const Generator&, MatrixView<double, Cuda>) { refuse(); }
+void io::generate(Queue<Cuda>&, const Generator&, MatrixView<double, Cuda>, std::int64_t) { refuse(); }
 Matrix<double> io::row_sums(Queue<Cuda>&, Operand<double, Cuda>) { refuse(); }
 
 }  // namespace lasolve

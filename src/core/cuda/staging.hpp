@@ -1,0 +1,14 @@
+// Copies between memory of the host of any kind and a CUDA device, on a stream.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "core/transfer.hpp"
+
+namespace lasolve {
+
+/// As copy_columns of core/transfer.hpp, on any stream of a device, which is the current one.
+void copy_columns(cudaStream_t, Direction, void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                  std::size_t bytes, std::size_t columns);
+
+}  // namespace lasolve
