@@ -26,12 +26,12 @@ class OneSide : public OneSideOfDiagonal<T> {
     T partial[parts][flow_stride];
   };
 
-  __device__ OneSide(const ForwardTriangle<T>& tri, std::int64_t start) : step_(parts * tri.col_stride) {
+  __device__ OneSide(const ForwardTriangle<T>& tri, std::int64_t start) {
 #pragma unroll
     for (int r = 0; r < rows; ++r) from_[r] = tri.at(min(start + row() + r * apart, tri.order - 1), part());
   }
-  __device__ void fetch_tile() {
-    std::int64_t step = step_;
+  __device__ void fetch_tile(const ForwardTriangle<T>& tri) {
+    std::int64_t step = parts * tri.col_stride;
     forget(step);
 #pragma unroll
     for (int k = 0; k < columns; ++k)
@@ -63,7 +63,6 @@ class OneSide : public OneSideOfDiagonal<T> {
   __device__ static int part() { return rows_are_contiguous ? threadIdx.x / apart : threadIdx.x % parts; }
 
   const T* from_[rows];
-  std::int64_t step_;
   T tile_[rows][columns], sum_[rows] = {};
 };
 
@@ -76,9 +75,9 @@ class EightSides : public EightSidesOfDiagonal<T> {
   struct Shared {};
 
   __device__ EightSides(const ForwardTriangle<T>& tri, std::int64_t start)
-      : from_(tri.at(min(start + this->unknown(), tri.order - 1), threadIdx.x % 4)), step_(4 * tri.col_stride) {}
-  __device__ void fetch_tile() {
-    std::int64_t step = step_;
+      : from_(tri.at(min(start + this->unknown(), tri.order - 1), threadIdx.x % 4)) {}
+  __device__ void fetch_tile(const ForwardTriangle<T>& tri) {
+    std::int64_t step = 4 * tri.col_stride;
     forget(step);
 #pragma unroll
     for (int k = 0; k < columns; ++k) {
@@ -95,7 +94,6 @@ class EightSides : public EightSidesOfDiagonal<T> {
 
  private:
   const T* from_;
-  std::int64_t step_;
   T tile_[columns];
   double sum_[2] = {};
 };
@@ -118,13 +116,13 @@ __global__ void __launch_bounds__(flow_threads, 1)
   for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
     const std::int64_t start = std::int64_t(block) * flow_order, i = start + Work::unknown();
     const auto there = [&](int u) { return Work::has(u) && i < tri.order && first_side + Work::side(u) < sides.count; };
+    prepare_diagonal(tri, start, s.diagonal);
     Number mine[Work::values];
 #pragma unroll
     for (int u = 0; u < Work::values; ++u) mine[u] = there(u) ? Number(*sides.at(i, first_side + Work::side(u))) : 0;
-    prepare_diagonal(tri, start, s.diagonal);
     Work work(tri, start);
     for (int j = 0; j < block; ++j) {
-      work.fetch_tile();
+      work.fetch_tile(tri);
       auto& x = s.x[j % 2];
       const Letter* from = letters + std::int64_t(j) * flow_order * Work::sides;
       for (int e = threadIdx.x; e < flow_order * Work::sides; e += flow_threads)
@@ -133,9 +131,13 @@ __global__ void __launch_bounds__(flow_threads, 1)
       work.multiply(x);
     }
     work.subtract_from(mine, s.work);
-    solve_diagonal(s.diagonal, tri.unit, work, mine, [&](int u) {
-      post(letters + i * Work::sides + Work::side(u), bits_of(T(mine[u])), stamp);
-      if (there(u)) *sides.at(i, first_side + Work::side(u)) = T(mine[u]);
+    Letter* to = letters + i * Work::sides;
+    solve_diagonal(s.diagonal, tri.unit, work, mine, [&] {
+#pragma unroll
+      for (int u = 0; u < Work::values; ++u) {
+        post(to + Work::side(u), bits_of(T(mine[u])), stamp);
+        if (there(u)) *sides.at(i, first_side + Work::side(u)) = T(mine[u]);
+      }
     });
   }
 }

@@ -14,20 +14,14 @@ constexpr int flow_part = 16;  // order of the blocks that are inverted
 constexpr int flow_parts = flow_order / flow_part;
 constexpr int flow_stride = flow_order + 4;  // of vectors: no bank conflicts between them
 
-/// Where element (i, k) of the block is: by columns, each from the first row of its diagonal block of order 16 on, with
-/// lengths that leave no bank conflicts in operands of tensor cores.
-__device__ constexpr int flow_place(int i, int k) {
-  const int s = k / flow_part, above = s * flow_part;
-  return flow_part * (flow_stride * s - flow_part * s * (s - 1) / 2) + (k - above) * (flow_stride - above) + i - above;
-}
-constexpr int flow_triangle_size =
-    flow_part * (flow_stride * flow_parts - flow_part * flow_parts * (flow_parts - 1) / 2);
+/// Where element (i, k) of the block is. Above its diagonal blocks of order 16 it is not set.
+__device__ constexpr int flow_place(int i, int k) { return k * flow_stride + i; }
 
 template <class T, class Work>
 struct FlowDiagonal {
-  alignas(16) T triangle[flow_triangle_size];
+  alignas(16) T triangle[flow_order * flow_stride];
   alignas(16) typename Work::Number rest[Work::sides][flow_stride];  // what is left of b, when it is its turn
-  bool inverted[flow_parts];
+  unsigned inverted[flow_parts];
 };
 
 /// Who has which unknown, and the product of its row of T(·, s) with what is left of b(s): a thread an unknown.
@@ -42,8 +36,7 @@ class OneSideOfDiagonal {
 
   __device__ void fetch_row(const T* t, int s) {
 #pragma unroll
-    for (int k = 0; k < flow_part; ++k)
-      row_[k] = t[flow_place(s * flow_part, s * flow_part + k) + unknown() - s * flow_part];
+    for (int k = 0; k < flow_part; ++k) row_[k] = t[flow_place(unknown(), s * flow_part + k)];
   }
   __device__ void product(const T (&rest)[1][flow_stride], int s, T (&product)[1]) const {
     T sum[4] = {};
@@ -82,24 +75,30 @@ class EightSidesOfDiagonal {
   T row_[flow_part / 4];
 };
 
-/// Fetches the diagonal block that starts at `start`, without waiting for it.
+/// Fetches the diagonal block that starts at `start`, without waiting for it. A thread fetches every fourth element of a
+/// row or a column, so that neighbours fetch what is side by side in memory.
 template <class T>
 __device__ void fetch_diagonal(const ForwardTriangle<T>& tri, std::int64_t start, T* t) {
-  constexpr int at_once = flow_threads / flow_order;
-  const bool rows_are_contiguous = tri.row_stride == 1 || tri.row_stride == -1;
-  const int fast = threadIdx.x % flow_order, slow = threadIdx.x / flow_order;
+  constexpr int step = flow_threads / flow_order;
+  const bool along_row = tri.row_stride == 1 || tri.row_stride == -1;
+  const int fixed = threadIdx.x % flow_order, part = fixed / flow_part * flow_part;
+  int i = along_row ? fixed : part + threadIdx.x / flow_order, k = along_row ? threadIdx.x / flow_order : fixed;
+  const int count = (along_row ? part + flow_part : flow_order - part) / step;
+  const std::int64_t from_step = step * (along_row ? tri.col_stride : tri.row_stride);
+  const int to_step = along_row ? flow_place(0, step) : flow_place(step, 0);
+  const T* from = tri.at(start + i, start + k);
+  T* to = t + flow_place(i, k);
 #pragma unroll 4
-  for (int turn = 0; turn < flow_order / at_once; ++turn) {
-    const int i = rows_are_contiguous ? fast : at_once * turn + slow,
-              k = rows_are_contiguous ? at_once * turn + slow : fast;
-    if (i >= k / flow_part * flow_part) fetch_element(t + flow_place(i, k), tri, start + i, start + k);
+  for (int turn = 0; turn < count; ++turn, from += from_step, to += to_step) {
+    fetch_element(to, from, tri, start + i, start + k);
+    (along_row ? k : i) += step;
   }
   __pipeline_commit();
 }
 
 /// T(r, s) ← T(r, s) inv(T(s, s)) for all r > s where the inverse is there: warps share the tiles of 8 rows.
 template <class T>
-__device__ void multiply_by_inverses(T* t, const bool* inverted) {
+__device__ void multiply_by_inverses(T* t, const unsigned* inverted) {
   constexpr int rows = 8;
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, l = threadIdx.x % 4;
   for (int s = 0; s < flow_parts; ++s) {
@@ -157,35 +156,33 @@ __device__ void substitute_part(FlowDiagonal<T, Work>& d, int s, bool unit) {
   }
 }
 
-/// Solves with a diagonal block as prepared: mine is b on entry and x on exit; done(u) is called as soon as mine[u] is x.
+/// Solves with a diagonal block as prepared: mine is b on entry and x on exit; done() is called as soon as it is x.
 template <class T, class Work, class Done>
 __device__ void solve_diagonal(FlowDiagonal<T, Work>& d, bool unit, Work& work,
                                typename Work::Number (&mine)[Work::values], Done done) {
+  unsigned inverted = 0;
+#pragma unroll
+  for (int s = 0; s < flow_parts; ++s) inverted |= d.inverted[s] << s;
+  int turn = Work::has(0) ? Work::unknown() / flow_part : -1;  // 0: these unknowns; above 0: those below
 #pragma unroll 1
-  for (int s = 0; s < flow_parts; ++s) {
-    const int turn = Work::unknown() / flow_part - s;  // 0: these unknowns; above 0: those below
-    const bool here = Work::has(0) && turn == 0, takes_part = Work::has(0) && turn >= 0;
-    if (here)
+  for (int s = 0; s < flow_parts; ++s, --turn) {
+    if (turn == 0)
 #pragma unroll
       for (int u = 0; u < Work::values; ++u) d.rest[Work::side(u)][Work::unknown()] = mine[u];
-    if (takes_part) work.fetch_row(d.triangle, s);
+    if (turn >= 0) work.fetch_row(d.triangle, s);
     __syncthreads();
-    if (!d.inverted[s]) {
+    const bool inverse = inverted >> s & 1;
+    if (!inverse) {
       if (threadIdx.x < 32) substitute_part(d, s, unit);
       __syncthreads();
     }
-    if (!takes_part) continue;
+    if (turn < 0) continue;
     typename Work::Number product[Work::values];
     work.product(d.rest, s, product);
 #pragma unroll
-    for (int u = 0; u < Work::values; ++u) {
-      if (!here)
-        mine[u] -= product[u];
-      else {
-        mine[u] = d.inverted[s] ? product[u] : d.rest[Work::side(u)][Work::unknown()];
-        done(u);
-      }
-    }
+    for (int u = 0; u < Work::values; ++u)
+      mine[u] = turn > 0 ? mine[u] - product[u] : inverse ? product[u] : d.rest[Work::side(u)][Work::unknown()];
+    if (turn == 0) done();
   }
 }
 

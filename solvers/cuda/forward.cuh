@@ -58,11 +58,12 @@ ForwardProblem<T> from_the_right(Triangle<T, Cuda> tri, MatrixView<T, Cuda> B) {
   return {tri.transposed(), {B.data(), B.ld(), 1, B.rows()}};
 }
 
-/// Element (i, k) of a triangle into shared memory, without waiting for it. Beyond the order it is a unit matrix.
+/// Element (i, k) of a triangle, at `from`, into shared memory, without waiting for it. Beyond the order it is a unit
+/// matrix.
 template <class T>
-__device__ void fetch_element(T* to, const ForwardTriangle<T>& tri, std::int64_t i, std::int64_t k) {
+__device__ void fetch_element(T* to, const T* from, const ForwardTriangle<T>& tri, std::int64_t i, std::int64_t k) {
   if (i < tri.order && (i > k || (i == k && !tri.unit)))
-    __pipeline_memcpy_async(to, tri.at(i, k), sizeof(T));
+    __pipeline_memcpy_async(to, from, sizeof(T));
   else
     *to = i == k ? T(1) : T(0);
 }
@@ -86,13 +87,15 @@ __device__ bool invert_block(Element element, bool unit, unsigned lanes) {
   const int c = threadIdx.x % n;
   const T reciprocal = unit ? T(1) : T(1) / element(c, c);
   T x[n], own = 0, inverse = 0;
+#pragma unroll 4
+  for (int i = 0; i < n; ++i)
+    if (i >= c) own += fabs(element(i, c));
 #pragma unroll
   for (int i = 0; i < n; ++i) x[i] = i == c ? T(1) : T(0);
 #pragma unroll
   for (int k = 0; k < n; ++k) {
     x[k] *= __shfl_sync(lanes, reciprocal, k, n);
     inverse += fabs(x[k]);
-    own += k >= c ? fabs(element(k, c)) : T(0);
 #pragma unroll
     for (int i = k + 1; i < n; ++i) x[i] -= element(i, k) * x[k];
   }

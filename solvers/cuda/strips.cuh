@@ -15,7 +15,7 @@
 
 namespace lasolve {
 
-constexpr int strip_threads = 128;
+constexpr int strip_threads = 256;
 constexpr int strip_sides = 16;  // of a warp
 constexpr int tile_order = 8;
 
@@ -61,36 +61,51 @@ __device__ void substitute(StripTile& y, const T* tile, bool unit) {
       }
 }
 
-/// Forward substitution, Q tiles.
-template <class T, int Q>
-__device__ void solve_strip(StripTile (&x)[Q], bool unit, const bool* inverted, const T* tiles) {
+/// x ← inv(T) x with a diagonal tile; minus ← −x.
+template <class T>
+__device__ void solve_tile(StripTile& x, StripTile& minus, const T* tile, bool inverted, bool unit) {
+  if (inverted) {
 #pragma unroll
-  for (int q = 0; q < Q; ++q) {
-    const T* diagonal = tiles + tile_start(q, q);
-    StripTile minus = {};
-    if (inverted[q]) {
-      const StripTile rest = {{-x[q][0][0], -x[q][0][1]}, {-x[q][1][0], -x[q][1][1]}};
-      add_product(minus, diagonal, rest);
+    for (int m = 0; m < 2; ++m) x[m][0] = -x[m][0], x[m][1] = -x[m][1], minus[m][0] = minus[m][1] = 0;
+    add_product(minus, tile, x);
 #pragma unroll
-      for (int m = 0; m < 2; ++m) x[q][m][0] = -minus[m][0], x[q][m][1] = -minus[m][1];
-    } else {
-      substitute(x[q], diagonal, unit);
+    for (int m = 0; m < 2; ++m) x[m][0] = -minus[m][0], x[m][1] = -minus[m][1];
+  } else {
+    substitute(x, tile, unit);
 #pragma unroll
-      for (int m = 0; m < 2; ++m) minus[m][0] = -x[q][m][0], minus[m][1] = -x[q][m][1];
-    }
-#pragma unroll
-    for (int r = q + 1; r < Q; ++r) add_product(x[r], tiles + tile_start(r, q), minus);
+    for (int m = 0; m < 2; ++m) minus[m][0] = -x[m][0], minus[m][1] = -x[m][1];
   }
 }
 
-/// Fetches a triangle of order ≤ 8 Q as tiles, without waiting for it. A warp fetches short and long rows of tiles.
+/// Forward substitution, Q tiles. The next tile is solved while what takes long enough is yet to be subtracted. done(x[q])
+/// is called as soon as a tile is solved, in their order.
+template <class T, int Q, class Done>
+__device__ void solve_strip(StripTile (&x)[Q], bool unit, const bool* inverted, const T* tiles, Done done) {
+  constexpr int before = 3;  // products that hide the latency of the first
+  StripTile minus[2];
+  solve_tile(x[0], minus[0], tiles, inverted[0], unit);
+#pragma unroll
+  for (int q = 0; q < Q; ++q) {
+    done(x[q]);
+#pragma unroll
+    for (int r = q + 1; r < Q; ++r) {
+      add_product(x[r], tiles + tile_start(r, q), minus[q % 2]);
+      if (r == q + before || (r == Q - 1 && r < q + before))
+        solve_tile(x[q + 1], minus[(q + 1) % 2], tiles + tile_start(q + 1, q + 1), inverted[q + 1], unit);
+    }
+  }
+}
+
+/// Fetches a triangle of order ≤ 8 Q as tiles, without waiting for it. A warp fetches a short and a long row of tiles.
 template <class T, int Q>
 __device__ void fetch_tiles(const ForwardTriangle<T>& tri, T* tiles) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int a = lane / 4 % 2 * 4 + lane / 8, b = lane % 4;  // lane l fetches elements 2l and 2l + 1 of a tile
-#pragma unroll
-  for (int turn = 0; turn < Q / 4; ++turn) {
-    const int q = 4 * turn + (turn % 2 == 0 ? warp : 3 - warp), i = tile_order * q + a;
+  constexpr int warps = strip_threads / 32;
+#pragma unroll 1
+  for (int turn = 0; turn * warps < Q; ++turn) {
+    const int q = warps * turn + (turn % 2 == 0 ? warp : warps - 1 - warp), i = tile_order * q + a;
+    if (q >= Q) break;
     T* to = tiles + tile_start(q, 0) + 2 * lane;
     const T* from = tri.at(i, b);
     const std::int64_t half = 4 * tri.col_stride;
@@ -103,8 +118,8 @@ __device__ void fetch_tiles(const ForwardTriangle<T>& tri, T* tiles) {
         to[0] = to[1] = 0;
       }
     }
-    fetch_element(to, tri, i, tile_order * q + b);
-    fetch_element(to + 1, tri, i, tile_order * q + b + 4);
+    fetch_element(to, from, tri, i, tile_order * q + b);
+    fetch_element(to + 1, from + half, tri, i, tile_order * q + b + 4);
   }
   __pipeline_commit();
 }
@@ -120,46 +135,72 @@ __device__ void invert_diagonal(T* tiles, bool unit, bool* inverted) {
   if (threadIdx.x % tile_order == 0) inverted[q] = done;
 }
 
-/// Calls act(unknown of x, its place in memory, whether it is there) for all that this lane has of sides c, ….
-template <class T, int Q, class Act>
-__device__ void with_strip(StripTile (&x)[Q], const ForwardSides<T>& sides, std::int64_t c, int order, Act act) {
-  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  std::int64_t step = 4 * sides.stride;
-  forget(step);
+/// Where a lane has its unknowns of sides c, …: tile after tile.
+template <class T>
+class StripPlace {
+ public:
+  __device__ StripPlace(const ForwardSides<T>& sides, std::int64_t c, int order)
+      : step_(4 * sides.stride), left_(order - int(threadIdx.x % 4)) {
 #pragma unroll
-  for (int m = 0; m < 2; ++m) {
-    T* at = sides.at(t, c + g + 8 * m);
-    const int end = c + g + 8 * m < sides.count ? order : 0;
-#pragma unroll
-    for (int q = 0; q < Q; ++q)
-#pragma unroll
-      for (int s = 0; s < 2; ++s, at += step) act(x[q][m][s], at, 8 * q + 4 * s + t < end);
+    for (int m = 0; m < 2; ++m) {
+      const std::int64_t side = c + threadIdx.x % 32 / 4 + 8 * m;
+      at_[m] = sides.at(threadIdx.x % 4, side);
+      there_[m] = side < sides.count;
+    }
   }
-}
+  /// Calls act(x[m][s], its place, whether it is there) for the next tile.
+  template <class Act>
+  __device__ void next(StripTile& x, Act act) {
+#pragma unroll
+    for (int s = 0; s < 2; ++s, left_ -= 4)
+#pragma unroll
+      for (int m = 0; m < 2; ++m) {
+        act(x[m][s], at_[m], left_ > 0 && there_[m]);
+        at_[m] += step_;
+      }
+  }
+
+ private:
+  T* at_[2];
+  std::int64_t step_;
+  int left_;
+  bool there_[2];
+};
 
 template <class T, int Q>
-__global__ void __launch_bounds__(strip_threads, 2) solve_strips(ForwardTriangle<T> tri, ForwardSides<T> sides) {
+__device__ void load_strip(StripTile (&x)[Q], StripPlace<T> place) {
+#pragma unroll
+  for (int q = 0; q < Q; ++q)
+    place.next(x[q], [](double& value, const T* at, bool there) { value = there ? double(*at) : 0; });
+}
+
+/// A block solves for `strips` strips at once; where these are fewer than its warps, the others only help to fetch.
+template <class T, int Q>
+__global__ void __launch_bounds__(strip_threads, 1)
+    solve_strips(ForwardTriangle<T> tri, ForwardSides<T> sides, int strips) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ bool inverted[Q];
   T* tiles = reinterpret_cast<T*>(memory);
-  constexpr int sides_a_block = strip_threads / 32 * strip_sides;
-  const int order = int(tri.order);
-  std::int64_t c = std::int64_t(blockIdx.x) * sides_a_block + threadIdx.x / 32 * strip_sides;
+  const int order = int(tri.order), warp = threadIdx.x / 32, sides_a_block = strips * strip_sides;
+  std::int64_t c = std::int64_t(blockIdx.x) * sides_a_block + warp * strip_sides;
   StripTile x[Q];
-  const auto load = [](double& value, const T* at, bool there) { value = there ? double(*at) : 0; };
   fetch_tiles<T, Q>(tri, tiles);
-  with_strip<T, Q>(x, sides, c, order, load);
+  if (warp < strips) load_strip(x, StripPlace<T>(sides, c, order));
   __pipeline_wait_prior(0);
   __syncthreads();
   invert_diagonal<T, Q>(tiles, tri.unit, inverted);
   __syncthreads();
-  while (c < sides.count) {
-    solve_strip<T, Q>(x, tri.unit, inverted, tiles);
-    with_strip<T, Q>(x, sides, c, order, [](double value, T* at, bool there) {
-      if (there) *at = T(value);
+  if (warp >= strips) return;
+  while (true) {
+    StripPlace<T> place(sides, c, order);
+    solve_strip<T, Q>(x, tri.unit, inverted, tiles, [&](StripTile& solved) {
+      place.next(solved, [](double value, T* at, bool there) {
+        if (there) *at = T(value);
+      });
     });
     c += std::int64_t(gridDim.x) * sides_a_block;
-    with_strip<T, Q>(x, sides, c, order, load);
+    if (c >= sides.count) break;
+    load_strip(x, StripPlace<T>(sides, c, order));
   }
 }
 
@@ -167,11 +208,11 @@ template <class T, int Q>
 void launch_strips(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
   constexpr auto kernel = solve_strips<T, Q>;
   constexpr int shared = Q * (Q + 1) / 2 * tile_order * tile_order * int(sizeof(T));
-  constexpr int sides_a_block = strip_threads / 32 * strip_sides;
-  const std::int64_t blocks = (problem.sides.count + sides_a_block - 1) / sides_a_block;
+  const std::int64_t strips = (problem.sides.count + strip_sides - 1) / strip_sides, blocks = q.multiprocessors();
+  const int a_block = strips <= 4 * blocks ? 4 : strip_threads / 32;  // 4: one for each of the tensor cores
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  kernel<<<unsigned(std::min<std::int64_t>(blocks, 2 * q.multiprocessors())), strip_threads, shared, q.stream()>>>(
-      problem.triangle, problem.sides);
+  kernel<<<unsigned(std::min(blocks, (strips + a_block - 1) / a_block)), strip_threads, shared, q.stream()>>>(
+      problem.triangle, problem.sides, a_block);
   CUDA_CHECK_LAUNCH();
 }
 

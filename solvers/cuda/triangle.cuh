@@ -8,9 +8,11 @@
 
 namespace lasolve {
 
-/// With few right-hand sides the triangle is read once from memory, whatever its order: halving would gain nothing.
-inline std::int64_t leaf_order(const Queue<Cuda>&, std::int64_t nrhs) {
-  return nrhs <= 8 ? std::numeric_limits<std::int64_t>::max() : nrhs <= 64 ? 2048 : most_strip_order;
+/// With few right-hand sides a data flow reads the triangle once, whatever its order. With more of them, up to the order
+/// at which all its blocks of rows run at the same time: beyond, products read it once for all sides.
+inline std::int64_t leaf_order(const Queue<Cuda>& q, std::int64_t nrhs) {
+  if (nrhs <= 8) return std::numeric_limits<std::int64_t>::max();
+  return nrhs <= 128 ? flow_order * (q.multiprocessors() / ((nrhs + 7) / 8)) : most_strip_order;
 }
 
 template <class T>
