@@ -2,7 +2,7 @@
 // primitives that solvers/cpu and solvers/cuda provide: panel_cholesky_leaf, and the GEMM backend.
 #pragma once
 
-#include "lasolve/gemm.hpp"
+#include "solvers/trsm.hpp"
 
 namespace lasolve {
 
@@ -85,6 +85,25 @@ void factor_cholesky(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixV
     jb = next;
   }
   bulk.wait(ahead);
+}
+
+/// By halving, down to diagonal blocks of nb: as many flops as possible are in products with a large k. A: n × n.
+template <class T, class Place>
+void factor_cholesky_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A,
+                               Minors<Place> minors, std::int64_t nb) {
+  const std::int64_t n = A.rows();
+  if (n <= nb) {
+    q.phase(Phase::panel, cholesky_flops(double(n)));
+    return cholesky_recursive(q, gemm, A, minors);
+  }
+  const std::int64_t n1 = (n / nb + 1) / 2 * nb, n2 = n - n1;
+  const auto A11 = A.block(0, 0, n1, n1), A21 = A.block(n1, 0, n2, n1), A22 = A.block(n1, n1, n2, n2);
+  factor_cholesky_recursive(q, gemm, A11, minors, nb);  // A11 = L11 L11ᵀ
+  q.phase(Phase::trsm, double(n1) * double(n1) * double(n2));
+  trsm_right(q, gemm, lower(A11).transposed(), A21);  // L21 = A21 inv(L11)ᵀ
+  q.phase(Phase::gemm, double(n2) * double(n2) * double(n1));
+  update_lower(q, gemm, A21, A22);  // A22 ← A22 − L21 L21ᵀ
+  factor_cholesky_recursive(q, gemm, A22, minors.from(n1), nb);
 }
 
 }  // namespace lasolve

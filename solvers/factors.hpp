@@ -2,8 +2,8 @@
 #pragma once
 
 #include "lasolve/lasolve.hpp"
-#include "solvers/cholesky_arriving.hpp"
-#include "solvers/lu_arriving.hpp"
+#include "solvers/cholesky_left_looking.hpp"
+#include "solvers/lu_left_looking.hpp"
 
 namespace lasolve {
 
@@ -15,16 +15,15 @@ class Factors {
   Factors(Method method, Matrix<F, Place> A)
       : method_(method), values_(std::move(A)), pivots_(values_.rows(), Pivots<Place>::columns), status_(1, 1) {}
 
-  /// Factors in place. With a supply, A is not there yet: it is asked for, a block column after the other.
-  Outcome factor(Queue<Place>& q, const GemmBackend<Place>& gemm, std::int64_t nb,
+  /// Factors in place. With a supply, which is for left-looking alone, A is not there yet: it is asked for, a block column
+  /// after the other.
+  Outcome factor(Queue<Place>& q, const GemmBackend<Place>& gemm, Schedule schedule, std::int64_t nb,
                  const Supply<F, Place>& supply = {}) {
-    const auto A = values_.view();
     fill(q, std::int64_t(-1), status_.view());
     if (method_ == Method::lu)
-      supply ? factor_lu_arriving(q, gemm, A, pivots(), nb, supply) : factor_lu(q, gemm, A, pivots(), nb);
+      factor_as_lu(q, gemm, schedule, nb, supply);
     else
-      supply ? factor_cholesky_arriving(q, gemm, A, status_.view(), nb, supply)
-             : factor_cholesky(q, gemm, A, status_.view(), nb);
+      factor_as_cholesky(q, gemm, schedule, nb, supply);
     q.phase(Phase::other);
     const std::int64_t at = fetch(q, status_.view());
     if (at < 0) return {};
@@ -53,6 +52,30 @@ class Factors {
   Pivots<Place> pivots() { return {pivots_, status_, &panels_}; }
 
  private:
+  void factor_as_lu(Queue<Place>& q, const GemmBackend<Place>& gemm, Schedule schedule, std::int64_t nb,
+                    const Supply<F, Place>& supply) {
+    const auto A = values_.view();
+    if (schedule == Schedule::left_looking)
+      factor_lu_left_looking(q, gemm, A, pivots(), nb, supply);
+    else if (schedule == Schedule::recursive)
+      factor_lu_recursive(q, gemm, A, pivots(), nb);
+    else
+      factor_lu(q, gemm, A, pivots(), nb);
+    finish_pivots(q, pivots());
+  }
+
+  void factor_as_cholesky(Queue<Place>& q, const GemmBackend<Place>& gemm, Schedule schedule, std::int64_t nb,
+                          const Supply<F, Place>& supply) {
+    const auto A = values_.view();
+    const auto bad_minor = status_.view();
+    if (schedule == Schedule::left_looking)
+      factor_cholesky_left_looking(q, gemm, A, bad_minor, nb, supply);
+    else if (schedule == Schedule::recursive)
+      factor_cholesky_recursive(q, gemm, A, Minors<Place>{bad_minor}, nb);
+    else
+      factor_cholesky(q, gemm, A, bad_minor, nb);
+  }
+
   Method method_;
   Matrix<F, Place> values_;
   Matrix<std::int64_t, Place> pivots_, status_;

@@ -98,7 +98,24 @@ void factor_lu(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixView<T,
   }
   bulk.wait(ahead);
   if (later) swap_rows_of_L(bulk, A, pivots, nb);
-  finish_pivots(bulk, pivots);
+}
+
+/// By halving its columns down to panels of nb: as many flops as possible are in products with a large k. A: m × n, m ≥ n.
+template <class T, class Place>
+void factor_lu_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Pivots<Place> pivots,
+                         std::int64_t nb) {
+  const std::int64_t m = A.rows(), n = A.cols();
+  if (n <= nb) {
+    q.phase(Phase::panel, panel_flops(double(m), double(n)));
+    return panel_lu(q, gemm, A, pivots);
+  }
+  const std::int64_t n1 = (n / nb + 1) / 2 * nb, n2 = n - n1;
+  const auto p1 = pivots.block(0, n1), p2 = pivots.block(n1, n2);
+  factor_lu_recursive(q, gemm, A.columns(0, n1), p1, nb);
+  eliminate(q, gemm, A.columns(0, n1), p1, A.columns(n1, n2));
+  factor_lu_recursive(q, gemm, A.block(n1, n1, m - n1, n2), p2, nb);
+  q.phase(Phase::swap);
+  swap_rows(q, A.block(n1, 0, m - n1, n1), p2);
 }
 
 }  // namespace lasolve

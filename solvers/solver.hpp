@@ -174,20 +174,25 @@ class Solver {
   template <class F>
   void factor_in(std::unique_ptr<Factors<F, Place>>& factors) {
     const double n = double(A_.rows()), flops = report_.method == Method::lu ? lu_flops(n) : cholesky_flops(n);
-    const std::int64_t nb = options_.block_size > 0 ? options_.block_size
-                            : await_                ? arriving_block_size(q_, report_.method, A_.rows())
-                                                    : default_block_size(q_, report_.method, A_.rows());
+    const auto schedule = options_.schedule != Schedule::automatic ? options_.schedule
+                          : await_                                 ? Schedule::left_looking
+                                                                   : Schedule::right_looking;
+    const std::int64_t nb =
+        options_.block_size > 0 ? options_.block_size : default_block_size(q_, report_.method, schedule, A_.rows());
+    report_.schedule = schedule;
     report_.block_size = std::min(nb, std::max<std::int64_t>(1, A_.rows()));
     q_.phase(Phase::other);
     Matrix<F, Place> values = memory_for<F>();
     const Await<Place> await = std::exchange(await_, {});
+    const bool as_it_comes = await && schedule == Schedule::left_looking;
     const auto supply = [&](Queue<Place>& q, std::int64_t first, MatrixView<F, Place> columns) {
       await(q, first + columns.cols());
       q.phase(Phase::other);
       convert(q, A_.columns(first, columns.cols()), columns);
     };
     prepare(q_);
-    if (!await) convert(q_, A_, values.view());
+    if (await && !as_it_comes) await(q_, A_.cols());
+    if (!as_it_comes) convert(q_, A_, values.view());
     factors = std::make_unique<Factors<F, Place>>(report_.method, std::move(values));
     take_times(q_, report_);  // what was done until now is no progress
     set_aside_phases();
@@ -195,7 +200,8 @@ class Solver {
       q_.on_progress([this, flops](double done) { options_.progress(std::min(1.0, done / flops)); });
     const Stopwatch factoring;
     q_.phase(Phase::other);
-    report_.outcome = factors->factor(q_, gemm_, report_.block_size, await ? supply : Supply<F, Place>());
+    report_.outcome =
+        factors->factor(q_, gemm_, schedule, report_.block_size, as_it_comes ? supply : Supply<F, Place>());
     report_.factor_seconds =
         factoring.seconds();  // the outcome has been waited for; reading clocks of phases is no work
     q_.finish();

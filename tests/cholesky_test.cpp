@@ -48,6 +48,22 @@ TEST_P(Cholesky, solves_sizes_around_the_block_size) {
   });
 }
 
+TEST_P(Cholesky, solves_with_every_schedule) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (Schedule schedule : schedules)
+      for (std::int64_t n : {1, 2, 33, 64, 65, 129, 200, 391})
+        for (std::int64_t nb : {0, 1, 7, 64, 200}) {
+          SCOPED_TRACE(testing::Message() << "schedule " << int(schedule) << ", n = " << n << ", nb = " << nb);
+          Options o = cholesky(nb);
+          o.schedule = schedule;
+          const auto solved = solve_random(rounded<T>(random_with_condition(n, 100, true)), 2, o);
+          expect_solved(solved);
+          EXPECT_EQ(solved.report.schedule, schedule);
+        }
+  });
+}
+
 TEST_P(Cholesky, solves_sizes_around_leaves_and_panels) {
   with_element([&](auto zero) {
     using T = decltype(zero);
@@ -220,12 +236,12 @@ TYPED_TEST(CholeskyFactor, has_a_small_residual) {
       SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb);
       const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
       Factors<T, Cpu> factors(Method::cholesky, rounded<T>(A)), arriving(Method::cholesky, Matrix<T>(n, n));
-      EXPECT_TRUE(factors.factor(q, *gemm_backends<Cpu>()[0], nb).ok());
+      EXPECT_TRUE(factors.factor(q, *gemm_backends<Cpu>()[0], schedules[n % 3], nb).ok());
       EXPECT_LT((cholesky_residual<T>(A.view(), factors.values())), 30);
       const auto supply = [&](Queue<Cpu>& queue, std::int64_t first, MatrixView<T> columns) {
         convert(queue, A.view().columns(first, columns.cols()), columns);
       };
-      EXPECT_TRUE(arriving.factor(q, *gemm_backends<Cpu>()[0], nb, supply).ok());
+      EXPECT_TRUE(arriving.factor(q, *gemm_backends<Cpu>()[0], Schedule::left_looking, nb, supply).ok());
       EXPECT_LT((cholesky_residual<T>(A.view(), arriving.values())), 30);
     }
 }

@@ -51,6 +51,35 @@ TEST_P(Lu, solves_sizes_around_the_block_size) {
   });
 }
 
+TEST_P(Lu, solves_with_every_schedule) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (Schedule schedule : schedules)
+      for (std::int64_t n : {1, 2, 33, 64, 65, 129, 200, 391})
+        for (std::int64_t nb : {0, 1, 7, 64, 200}) {
+          SCOPED_TRACE(testing::Message() << "schedule " << int(schedule) << ", n = " << n << ", nb = " << nb);
+          Options o = lu(nb);
+          o.schedule = schedule;
+          const auto solved = solve_random(random_matrix<T>(n, n, 3), 2, o, ops[n % 2]);
+          expect_solved(solved);
+          EXPECT_EQ(solved.report.schedule, schedule);
+        }
+  });
+}
+
+TEST_P(Lu, solves_sizes_around_what_one_and_more_blocks_of_threads_hold) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (std::int64_t n : {511, 512, 513, 700, 1023, 1025, 1100, 1537}) {
+      SCOPED_TRACE(testing::Message() << "n = " << n);
+      expect_solved(solve_random(random_matrix<T>(n, n), 2, lu(n % 2 == 0 ? 0 : 128)));
+      const auto signs =
+          matrix_of<T>(n, n, [&, A = random_matrix<T>(n, n)](auto i, auto j) { return A(i, j) < 0 ? -1 : 1; });
+      expect_solved(solve_random(signs, 1, lu()));  // where many candidates for the pivot are equal
+    }
+  });
+}
+
 TEST_P(Lu, solves_for_any_number_of_right_hand_sides) {
   with_element([&](auto zero) {
     using T = decltype(zero);
@@ -181,7 +210,7 @@ template <class T>
 class LuFactors : public testing::Test {
  protected:
   /// Of an A that is there, or that arrives in block columns.
-  Factors<T, Cpu> factored(const Matrix<T>& A, std::int64_t nb, bool arriving) {
+  Factors<T, Cpu> factored(const Matrix<T>& A, Schedule schedule, std::int64_t nb, bool arriving) {
     const auto nothing = [](auto, auto) { return std::numeric_limits<double>::quiet_NaN(); };
     Factors<T, Cpu> factors(Method::lu, arriving ? matrix_of<T>(A.rows(), A.cols(), nothing) : rounded<T>(A));
     Supply<T, Cpu> supply;
@@ -189,7 +218,7 @@ class LuFactors : public testing::Test {
       supply = [&](Queue<Cpu>& queue, std::int64_t first, MatrixView<T> columns) {
         convert(queue, A.view().columns(first, columns.cols()), columns);
       };
-    outcome = factors.factor(q, *gemm_backends<Cpu>()[0], nb, supply);
+    outcome = factors.factor(q, *gemm_backends<Cpu>()[0], schedule, nb, supply);
     return factors;
   }
   Queue<Cpu> q{3};
@@ -214,10 +243,12 @@ TYPED_TEST(LuFactors, have_a_small_residual_and_no_multiplier_above_one) {
                                                                                   {130, 8},
                                                                                   {201, 9},
                                                                                   {257, 159}}) {
-      const bool arriving = (n + nb) % 2 == 0;
-      SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb << ", arriving " << arriving);
+      const Schedule schedule = schedules[(n + nb) % 3];
+      const bool arriving = schedule == Schedule::left_looking && n % 2 == 0;
+      SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb << ", schedule " << int(schedule)
+                                      << ", arriving " << arriving);
       const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
-      Factors<T, Cpu> factors = this->factored(A, nb, arriving);
+      Factors<T, Cpu> factors = this->factored(A, schedule, nb, arriving);
       const auto LU = factors.values();
       const auto p = factors.pivots().p;
       for (std::int64_t j = 0; j < n; ++j) {
@@ -231,10 +262,13 @@ TYPED_TEST(LuFactors, have_a_small_residual_and_no_multiplier_above_one) {
 TYPED_TEST(LuFactors, are_exact_where_elimination_is_and_the_first_of_equals_is_the_pivot) {
   using T = TypeParam;
   for (const Matrix<double>& exact : {hadamard(64), wilkinson(20)})
-    for (const auto& [nb, arriving] : std::vector<std::pair<std::int64_t, bool>>{
-             {1, false}, {7, false}, {16, false}, {64, false}, {1, true}, {7, true}, {16, true}, {64, true}}) {
-      SCOPED_TRACE(testing::Message() << "n = " << exact.rows() << ", nb = " << nb << ", arriving " << arriving);
-      Factors<T, Cpu> factors = this->factored(rounded<T>(exact), nb, arriving);
+    for (int turn = 0; turn < 16; ++turn) {
+      const std::int64_t nb = std::vector{1, 7, 16, 64}[turn % 4];
+      const Schedule schedule = schedules[turn / 4 % 3];
+      const bool arriving = turn >= 12;
+      SCOPED_TRACE(testing::Message() << "n = " << exact.rows() << ", nb = " << nb << ", turn " << turn);
+      Factors<T, Cpu> factors =
+          this->factored(rounded<T>(exact), arriving ? Schedule::left_looking : schedule, nb, arriving);
       const auto reference = reference_lu(rounded<long double>(exact));
       EXPECT_TRUE(same_bits(rounded<T>(factors.values()), rounded<T>(reference.values)));
       const auto p = factors.pivots().p;

@@ -16,6 +16,9 @@ namespace lasolve {
 enum class Method { automatic, lu, cholesky };
 enum class Precision { automatic, fp64, fp32 };
 enum class Refine { automatic, none, classical };
+/// The order in which blocks are walked. right_looking: each panel updates all that is behind it; left_looking: each block
+/// column is updated with all before it when its turn has come; recursive: by halves.
+enum class Schedule { automatic, right_looking, left_looking, recursive };
 
 struct Device {
   enum Kind { automatic, cpu, cuda } kind = automatic;
@@ -34,8 +37,11 @@ struct Options {
   Method factorization = Method::automatic;
   Precision precision = Precision::automatic;  ///< of the factors; automatic: the type of A
   Refine refine = Refine::automatic;           ///< automatic: classical if the factors are coarser than A
-  std::int64_t block_size = 0;                 ///< columns of a panel; 0: from n and the device
-  int threads = 0;                             ///< cores of the host to use; 0: all
+  /// automatic: what was measured to be best, which is right_looking, but left_looking for a matrix on the host that is
+  /// factored while it is copied to a device.
+  Schedule schedule = Schedule::automatic;
+  std::int64_t block_size = 0;   ///< columns of a panel; 0: from n, the schedule and the device
+  int threads = 0;               ///< cores of the host to use; 0: all
   bool allow_nonfinite = false;  ///< factor a matrix with NaN or Inf; otherwise that is misuse, found when checking
   bool check = true;  ///< measure the backward error of each solution; keeps A beside its factors on the device
   /// Called now and then, on the solving thread, with the fraction of the factorization that is done.
@@ -61,6 +67,7 @@ struct Report {
   Method method = Method::automatic;           ///< that was used
   Precision precision = Precision::automatic;  ///< of the factors that gave the answer
   Refine refine = Refine::none;
+  Schedule schedule = Schedule::automatic;
   std::int64_t block_size = 0;
   int threads = 0;
   PhaseTimes phases;

@@ -5,13 +5,8 @@
 
 namespace lasolve {
 
-inline std::int64_t default_block_size(const Queue<Cpu>&, Method, std::int64_t n) {
+inline std::int64_t default_block_size(const Queue<Cpu>&, Method, Schedule, std::int64_t n) {
   return n < 512 ? 64 : n < 2048 ? 128 : 192;
-}
-
-/// Of a matrix that is factored as it arrives; on the CPU none is.
-inline std::int64_t arriving_block_size(const Queue<Cpu>& q, Method method, std::int64_t n) {
-  return default_block_size(q, method, n);
 }
 
 inline std::int64_t cholesky_panel_columns(const Queue<Cpu>&, std::int64_t nb, std::int64_t) { return nb; }

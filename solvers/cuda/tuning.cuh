@@ -7,15 +7,11 @@ namespace lasolve {
 
 /// LU at small n waits for its panels, and narrow ones give the look-ahead more to hide behind; at large n, and in
 /// Cholesky, the updates want a large k.
-inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, std::int64_t n) {
+inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedule schedule, std::int64_t n) {
+  if (schedule == Schedule::left_looking)
+    return method == Method::cholesky ? 512 : n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
   if (method == Method::cholesky) return 1024;
   return n < 3072 ? 64 : n < 12288 ? 256 : n < 24576 ? 512 : 1024;
-}
-
-/// Of a matrix that is factored as it arrives.
-inline std::int64_t arriving_block_size(const Queue<Cuda>&, Method method, std::int64_t n) {
-  if (method == Method::cholesky) return 512;
-  return n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
 }
 
 /// Towards the end panels become narrower, because there is less to do meanwhile.

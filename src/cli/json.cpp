@@ -53,6 +53,7 @@ Json object(const Subject& subject, const Measured& measured) {
           {"factorization", name_of(r.method)},
           {"precision", name_of(r.precision)},
           {"refine", name_of(r.refine)},
+          {"schedule", name_of(r.schedule)},
           {"block_size", r.block_size},
           {"phases", phases},
           {"phase_flops", flops},

@@ -8,6 +8,12 @@ namespace lasolve::cli {
 
 const char* name_of(Method m) { return m == Method::lu ? "lu" : m == Method::cholesky ? "cholesky" : "auto"; }
 const char* name_of(Precision p) { return p == Precision::fp64 ? "fp64" : p == Precision::fp32 ? "fp32" : "auto"; }
+const char* name_of(Schedule s) {
+  return s == Schedule::right_looking  ? "right-looking"
+         : s == Schedule::left_looking ? "left-looking"
+         : s == Schedule::recursive    ? "recursive"
+                                       : "auto";
+}
 const char* name_of(Refine r) { return r == Refine::none ? "none" : r == Refine::classical ? "classical" : "auto"; }
 
 namespace {
@@ -41,9 +47,9 @@ std::string about(const Subject& subject, const Report& r) {
   std::string text =
       fmt::format("matrix      {}, {} x {}{}\n", subject.matrix, r.n, r.n, subject.transposed ? ", transposed" : "");
   text += fmt::format("rhs         {}, {} column{}\n", subject.rhs, r.nrhs, r.nrhs == 1 ? "" : "s");
-  return text + fmt::format("method      {} in {}, panels of {} columns, refinement {}{}\n",
+  return text + fmt::format("method      {} in {}, {}, panels of {} columns, refinement {}{}\n",
                             r.method == Method::cholesky ? "Cholesky" : "LU with partial pivoting",
-                            name_of(r.precision), r.block_size, name_of(r.refine),
+                            name_of(r.precision), name_of(r.schedule), r.block_size, name_of(r.refine),
                             r.refine_iterations > 0 ? fmt::format(" ({} updates)", r.refine_iterations) : "");
 }
 

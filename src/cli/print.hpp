@@ -30,5 +30,6 @@ std::string as_json(const Subject&, const std::vector<Measured>&);
 const char* name_of(Method);
 const char* name_of(Precision);
 const char* name_of(Refine);
+const char* name_of(Schedule);
 
 }  // namespace lasolve::cli

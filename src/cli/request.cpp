@@ -29,6 +29,7 @@ po::options_description known_options() {
     ("factorization,f", po::value<std::string>()->default_value("auto"), "auto (Cholesky if symmetric with a positive diagonal, else LU), lu, cholesky")
     ("precision,p", po::value<std::string>()->default_value("fp64"), "of the factors: fp64, fp32")
     ("refine,r", po::value<std::string>()->default_value("auto"), "auto (classical for fp32 factors), none, classical")
+    ("schedule,s", po::value<std::string>()->default_value("auto"), "auto, right-looking, left-looking, recursive")
     ("block-size,n", po::value<std::string>()->default_value("auto"), "columns of a panel, or auto")
     ("in-place", "overwrite a generated matrix with its factors: half the memory; it is made again for the check")
     ("transpose,t", "solve with the transpose of A")
@@ -165,6 +166,11 @@ Request parse_command_line(int argc, const char* const* argv) {
       one_of<Precision>("precision", text("precision"), {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}});
   o.refine = one_of<Refine>("refine", text("refine"),
                             {{"auto", Refine::automatic}, {"none", Refine::none}, {"classical", Refine::classical}});
+  o.schedule = one_of<Schedule>("schedule", text("schedule"),
+                                {{"auto", Schedule::automatic},
+                                 {"right-looking", Schedule::right_looking},
+                                 {"left-looking", Schedule::left_looking},
+                                 {"recursive", Schedule::recursive}});
   if (r.in_place && (o.precision == Precision::fp32 || o.refine == Refine::classical))
     throw UsageError("--in-place leaves nothing to refine with: not with --precision fp32 or --refine classical");
   r.backends = text("gemm") == "all" ? runnable_backends(o.device) : split(text("gemm"));
