@@ -50,7 +50,7 @@ if(NOT LASOLVE_CUDA STREQUAL "OFF")
     endif()
     target_compile_options(lasolve_options INTERFACE
       "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;--extended-lambda;-Xcompiler=-Wall,-Wextra>")
-    list(APPEND LASOLVE_PRIVATE_PACKAGES CUDA::cudart_static CUDA::cublas CUDA::cusolver)
+    list(APPEND LASOLVE_PRIVATE_PACKAGES CUDA::cudart_static CUDA::cublas)
   elseif(LASOLVE_CUDA STREQUAL "ON")
     message(FATAL_ERROR "LASOLVE_CUDA is ON, but there is no CUDA compiler (nvcc)")
   else()

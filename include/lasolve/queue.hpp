@@ -11,7 +11,6 @@
 struct CUstream_st;
 struct CUevent_st;
 struct cublasContext;
-struct cusolverDnContext;
 
 namespace lasolve {
 
@@ -82,7 +81,6 @@ class Queue<Cuda> {
   bool has_clusters() const;
   CUstream_st* stream() const;
   cublasContext* blas() const;
-  cusolverDnContext* solver() const;
 
   void phase(Phase, double flops = 0);
   /// Throws MachineError when work on the device failed.

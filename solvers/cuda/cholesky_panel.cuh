@@ -415,11 +415,6 @@ void panel_cholesky_leaf(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixVi
   if (rows < m) trsm_right(q, gemm, lower(A.block(0, 0, n, n)).transposed(), A.block(rows, 0, m - rows, n));
 }
 
-inline void prepare(Queue<Cuda>& q) {
-  q.beside();
-  q.ahead().mailbox(std::size_t(q.multiprocessors()) * most_cholesky_steps * sizeof(Letter), 0);
-}
-
 /// On the host nothing is known of a factorization that is under way.
 inline bool known_to_have_failed(const Queue<Cuda>&, MatrixView<std::int64_t, Cuda>) { return false; }
 

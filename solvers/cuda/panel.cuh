@@ -1,6 +1,7 @@
-// LU panels on CUDA: by halving down to leaves.
+// Panels on CUDA.
 #pragma once
 
+#include "solvers/cuda/cholesky_panel.cuh"
 #include "solvers/cuda/lu_panel.cuh"
 
 namespace lasolve {
@@ -22,6 +23,13 @@ void panel_lu_leaf(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
 template <class T>
 void panel_lu(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
   lu_recursive(q, gemm, A, pivots);
+}
+
+/// What a queue makes once is made before the clock runs.
+inline void prepare(Queue<Cuda>& q) {
+  q.beside();
+  const std::size_t cholesky = std::size_t(q.multiprocessors()) * most_cholesky_steps * sizeof(Letter);
+  q.ahead().mailbox(std::max(cholesky, GridElection<double, 32>::bytes), 0);
 }
 
 }  // namespace lasolve

@@ -3,7 +3,6 @@
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
-#include <cusolverDn.h>
 
 #include "lasolve/matrix.hpp"
 
@@ -17,10 +16,6 @@ inline void check(cudaError_t e, const char* expression, const char* file, int l
 }
 inline void check(cublasStatus_t s, const char* expression, const char* file, int line) {
   if (s != CUBLAS_STATUS_SUCCESS) machine_error(cublasGetStatusString(s), expression, file, line);
-}
-inline void check(cusolverStatus_t s, const char* expression, const char* file, int line) {
-  if (s != CUSOLVER_STATUS_SUCCESS)
-    machine_error(("cuSOLVER status " + std::to_string(int(s))).c_str(), expression, file, line);
 }
 
 }  // namespace lasolve

@@ -14,7 +14,6 @@ struct Queue<Cuda>::State {
   int device = 0, multiprocessors = 0, major = 0;
   cudaStream_t stream = nullptr;
   cublasHandle_t blas = nullptr;
-  cusolverDnHandle_t solver = nullptr;
   std::vector<Mark> marks;          // phases since finish(); phase i runs from events[i] to events[i + 1]
   std::vector<cudaEvent_t> events;  // made once, used again
   PhaseTimes times;
@@ -28,7 +27,6 @@ struct Queue<Cuda>::State {
   ~State() {
     for (cudaEvent_t e : events) cudaEventDestroy(e);
     if (given) cudaEventDestroy(given);
-    if (solver) cusolverDnDestroy(solver);
     if (blas) cublasDestroy(blas);
     if (stream) cudaStreamDestroy(stream);
   }
@@ -53,8 +51,6 @@ Queue<Cuda>::Queue(int device, Priority priority) : state_(std::make_unique<Stat
   CUDA_CHECK(cudaDeviceGetAttribute(&state_->major, cudaDevAttrComputeCapabilityMajor, device));
   CUDA_CHECK(cublasCreate(&state_->blas));
   CUDA_CHECK(cublasSetStream(state_->blas, state_->stream));
-  CUDA_CHECK(cusolverDnCreate(&state_->solver));
-  CUDA_CHECK(cusolverDnSetStream(state_->solver, state_->stream));
 }
 Queue<Cuda>::~Queue() = default;
 
@@ -63,7 +59,6 @@ int Queue<Cuda>::multiprocessors() const { return state_->multiprocessors; }
 bool Queue<Cuda>::has_clusters() const { return state_->major >= 9; }
 CUstream_st* Queue<Cuda>::stream() const { return state_->stream; }
 cublasContext* Queue<Cuda>::blas() const { return state_->blas; }
-cusolverDnContext* Queue<Cuda>::solver() const { return state_->solver; }
 
 void Queue<Cuda>::phase(Phase p, double flops) { state_->mark({p, flops}); }
 

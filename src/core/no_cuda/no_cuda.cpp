@@ -28,7 +28,6 @@ Queue<Cuda>& Queue<Cuda>::ahead() { refuse(); }
 Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t, unsigned) { refuse(); }
 CUstream_st* Queue<Cuda>::stream() const { refuse(); }
 cublasContext* Queue<Cuda>::blas() const { refuse(); }
-cusolverDnContext* Queue<Cuda>::solver() const { refuse(); }
 void Queue<Cuda>::phase(Phase, double) { refuse(); }
 void Queue<Cuda>::finish() { refuse(); }
 PhaseTimes Queue<Cuda>::take_times() { refuse(); }
