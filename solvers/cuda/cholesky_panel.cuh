@@ -12,7 +12,7 @@
 
 #include <climits>
 
-#include "core/cuda/check.hpp"
+#include "core/cuda/launch.cuh"
 #include "solvers/cholesky.hpp"
 #include "solvers/cuda/fp64_tile.cuh"
 #include "solvers/cuda/mailbox.cuh"
@@ -399,19 +399,8 @@ void panel_cholesky_leaf(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixVi
   const std::int64_t rows = m <= std::int64_t(cholesky_step) * q.multiprocessors() ? m : n;
   const auto blocks_of = [](std::int64_t k) { return unsigned((k + cholesky_step - 1) / cholesky_step); };
   const auto mail = q.mailbox(blocks_of(rows) * blocks_of(n) * sizeof(Letter), 1);
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
-  cudaLaunchAttribute together{};
-  together.id = cudaLaunchAttributeCooperative;
-  together.val.cooperative = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(blocks_of(rows));
-  config.blockDim = dim3(cholesky_threads);
-  config.dynamicSmemBytes = shared;
-  config.stream = q.stream();
-  config.attrs = &together;
-  config.numAttrs = 1;
-  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, A.block(0, 0, rows, n), minors,
-                                CholeskyMail{static_cast<Letter*>(mail.memory), mail.stamp, int(blocks_of(n))}));
+  launch(q, kernel, Blocks::together, dim3(blocks_of(rows)), cholesky_threads, shared, A.block(0, 0, rows, n), minors,
+         CholeskyMail{static_cast<Letter*>(mail.memory), mail.stamp, int(blocks_of(n))});
   if (rows < m) trsm_right(q, gemm, lower(A.block(0, 0, n, n)).transposed(), A.block(rows, 0, m - rows, n));
 }
 

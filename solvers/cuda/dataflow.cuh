@@ -10,6 +10,7 @@
 // synchronization-free algorithm for parallel sparse triangular solves", 2016.
 #pragma once
 
+#include "core/cuda/launch.cuh"
 #include "solvers/cuda/flow_diagonal.cuh"
 #include "solvers/cuda/mailbox.cuh"
 
@@ -147,7 +148,6 @@ void launch_dataflow(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
   constexpr auto kernel = solve_dataflow<T, Work>;
   constexpr std::size_t shared = sizeof(FlowDiagonal<T, Work>) + sizeof(typename Work::Shared) +
                                  2 * Work::sides * flow_stride * sizeof(typename Work::Number);
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
   const std::int64_t rows = (problem.triangle.order + flow_order - 1) / flow_order;
   const std::int64_t groups = (problem.sides.count + Work::sides - 1) / Work::sides;
   const std::int64_t at_once = std::min<std::int64_t>(groups, q.multiprocessors());
@@ -157,18 +157,9 @@ void launch_dataflow(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
     sides.data += g * Work::sides * sides.side_stride;
     sides.count -= g * Work::sides;
     const auto mail = q.mailbox(std::size_t(now * rows * flow_order * Work::sides) * sizeof(Letter), 1);
-    cudaLaunchAttribute together{};
-    together.id = cudaLaunchAttributeCooperative;
-    together.val.cooperative = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(unsigned(std::min<std::int64_t>(rows, q.multiprocessors() / now)), unsigned(now));
-    config.blockDim = dim3(flow_threads);
-    config.dynamicSmemBytes = shared;
-    config.stream = q.stream();
-    config.attrs = &together;
-    config.numAttrs = 1;
-    CUDA_CHECK(
-        cudaLaunchKernelEx(&config, kernel, problem.triangle, sides, static_cast<Letter*>(mail.memory), mail.stamp));
+    const dim3 blocks(unsigned(std::min<std::int64_t>(rows, q.multiprocessors() / now)), unsigned(now));
+    launch(q, kernel, Blocks::together, blocks, flow_threads, shared, problem.triangle, sides,
+           static_cast<Letter*>(mail.memory), mail.stamp);
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/cuda/check.hpp"
+#include "core/cuda/launch.cuh"
 #include "solvers/cuda/fp64_tile.cuh"
 #include "solvers/cuda/strip.cuh"
 
@@ -185,36 +185,17 @@ __global__ void __launch_bounds__(panel_threads, 1)
   }
 }
 
-enum class Blocks { alone, cluster, grid };
-
 template <class T, int R, int W, template <class, int> class Election>
 void launch_panel(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Blocks how) {
   constexpr int rows = panel_threads * R;
-  constexpr auto kernel = factor_panel<T, R, W, Election<T, W>>;
-  constexpr std::size_t shared = sizeof(PanelShared<T, W, Election<T, W>>);
   auto blocks = unsigned((A.rows() + rows - 1) / rows);
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
+  while (how == Blocks::cluster && (blocks & (blocks - 1))) ++blocks;  // a power of two
   Queue<Cuda>::Mailbox mail{};
-  cudaLaunchAttribute together{};
-  if (how == Blocks::cluster) {
-    while (blocks & (blocks - 1)) ++blocks;  // a power of two
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-    together.id = cudaLaunchAttributeClusterDimension;
-    together.val.clusterDim = {blocks, 1, 1};
-  } else if (how == Blocks::grid) {
-    mail = q.mailbox(GridElection<T, W>::bytes, unsigned(A.cols()));
-    together.id = cudaLaunchAttributeCooperative;
-    together.val.cooperative = 1;
-  }
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(blocks);
-  config.blockDim = dim3(panel_threads);
-  config.dynamicSmemBytes = shared;
-  config.stream = q.stream();
-  config.attrs = &together;
-  config.numAttrs = how == Blocks::alone ? 0 : 1;
-  const PanelPivots out{pivots.p.data(), pivots.zero.data(), pivots.start, moves_of(pivots)};
-  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, A, out, static_cast<Letter*>(mail.memory), mail.stamp));
+  if (how == Blocks::together) mail = q.mailbox(GridElection<T, W>::bytes, unsigned(A.cols()));
+  launch(q, factor_panel<T, R, W, Election<T, W>>, how, dim3(blocks), panel_threads,
+         sizeof(PanelShared<T, W, Election<T, W>>), A,
+         PanelPivots{pivots.p.data(), pivots.zero.data(), pivots.start, moves_of(pivots)},
+         static_cast<Letter*>(mail.memory), mail.stamp);
 }
 
 /// P A = L U of at most 128 columns, with the rows left where they were.
@@ -223,14 +204,14 @@ void factor_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots)
   constexpr bool f64 = sizeof(T) == 8;
   const std::int64_t block = 2 * panel_threads, grid = block * std::min(q.multiprocessors(), most_grid_blocks);
   const std::int64_t cluster = block * (q.has_clusters() ? most_cluster_blocks : 1);
-  if (A.rows() <= block) return launch_panel<T, 2, 32, AloneElection>(q, A, pivots, Blocks::alone);
+  if (A.rows() <= block) return launch_panel<T, 2, 32, AloneElection>(q, A, pivots, Blocks::apart);
   if (A.rows() <= cluster) return launch_panel<T, 2, 32, ClusterElection>(q, A, pivots, Blocks::cluster);
   if constexpr (f64) {
-    if (A.rows() <= grid) return launch_panel<T, 2, 32, GridElection>(q, A, pivots, Blocks::grid);
-    if (A.rows() <= 2 * grid) return launch_panel<T, 4, 16, GridElection>(q, A, pivots, Blocks::grid);
+    if (A.rows() <= grid) return launch_panel<T, 2, 32, GridElection>(q, A, pivots, Blocks::together);
+    if (A.rows() <= 2 * grid) return launch_panel<T, 4, 16, GridElection>(q, A, pivots, Blocks::together);
   } else {
     if (A.rows() <= 2 * cluster) return launch_panel<T, 4, 32, ClusterElection>(q, A, pivots, Blocks::cluster);
-    if (A.rows() <= 2 * grid) return launch_panel<T, 4, 32, GridElection>(q, A, pivots, Blocks::grid);
+    if (A.rows() <= 2 * grid) return launch_panel<T, 4, 32, GridElection>(q, A, pivots, Blocks::together);
   }
   throw std::invalid_argument("the matrix has more rows than a panel on this device can have");
 }

@@ -1,0 +1,37 @@
+// Launches of kernels whose blocks wait for each other.
+#pragma once
+
+#include "core/cuda/check.hpp"
+#include "lasolve/queue.hpp"
+
+namespace lasolve {
+
+/// apart: blocks run when there is room. cluster: one cluster of at most 16. together: all run at the same time, as many as
+/// fit on the device.
+enum class Blocks { apart, cluster, together };
+
+/// Enqueues a kernel with `shared` bytes of dynamic shared memory.
+template <class... Parameters, class... Arguments>
+void launch(Queue<Cuda>& q, void (*kernel)(Parameters...), Blocks how, dim3 blocks, unsigned threads,
+            std::size_t shared, const Arguments&... arguments) {
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
+  cudaLaunchAttribute attribute{};
+  if (how == Blocks::cluster) {
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {blocks.x, blocks.y, blocks.z};
+  } else {
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = how == Blocks::together;
+  }
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks;
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared;
+  config.stream = q.stream();
+  config.attrs = &attribute;
+  config.numAttrs = how == Blocks::apart ? 0 : 1;
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
+}
+
+}  // namespace lasolve
