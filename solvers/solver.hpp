@@ -196,8 +196,7 @@ class Solver {
     const Stopwatch factoring;
     q_.phase(Phase::other);
     report_.outcome = factors->factor(q_, gemm_, report_.block_size, await ? supply : Supply<F, Place>());
-    report_.factor_seconds =
-        factoring.seconds();  // the outcome has been waited for; reading clocks of phases is no work
+    report_.factor_seconds = factoring.seconds();  // the outcome has been waited for; reading clocks of phases is no work
     q_.finish();
     q_.on_progress({});
     report_.factor_gflops = report_.outcome.ok() ? flops * 1e-9 / report_.factor_seconds : 0;
