@@ -77,16 +77,14 @@ __device__ void solve_tile(StripTile& x, StripTile& minus, const T* tile, bool i
   }
 }
 
-/// Forward substitution, Q tiles. The next tile is solved while what takes long enough is yet to be subtracted. done(x[q])
-/// is called as soon as a tile is solved, in their order.
-template <class T, int Q, class Done>
-__device__ void solve_strip(StripTile (&x)[Q], bool unit, const bool* inverted, const T* tiles, Done done) {
+/// Forward substitution, Q tiles. The next tile is solved while what takes long enough is yet to be subtracted.
+template <class T, int Q>
+__device__ void solve_strip(StripTile (&x)[Q], bool unit, const bool* inverted, const T* tiles) {
   constexpr int before = 3;  // products that hide the latency of the first
   StripTile minus[2];
   solve_tile(x[0], minus[0], tiles, inverted[0], unit);
 #pragma unroll
-  for (int q = 0; q < Q; ++q) {
-    done(x[q]);
+  for (int q = 0; q + 1 < Q; ++q) {
 #pragma unroll
     for (int r = q + 1; r < Q; ++r) {
       add_product(x[r], tiles + tile_start(r, q), minus[q % 2]);
@@ -135,43 +133,21 @@ __device__ void invert_diagonal(T* tiles, bool unit, bool* inverted) {
   if (threadIdx.x % tile_order == 0) inverted[q] = done;
 }
 
-/// Where a lane has its unknowns of sides c, …: tile after tile.
-template <class T>
-class StripPlace {
- public:
-  __device__ StripPlace(const ForwardSides<T>& sides, std::int64_t c, int order)
-      : step_(4 * sides.stride), left_(order - int(threadIdx.x % 4)) {
+/// Calls act(unknown of x, its place in memory, whether it is there) for all that this lane has of sides c, ….
+template <class T, int Q, class Act>
+__device__ void with_strip(StripTile (&x)[Q], const ForwardSides<T>& sides, std::int64_t c, int order, Act act) {
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  std::int64_t step = 4 * sides.stride;
+  forget(step);
 #pragma unroll
-    for (int m = 0; m < 2; ++m) {
-      const std::int64_t side = c + threadIdx.x % 32 / 4 + 8 * m;
-      at_[m] = sides.at(threadIdx.x % 4, side);
-      there_[m] = side < sides.count;
-    }
+  for (int m = 0; m < 2; ++m) {
+    T* at = sides.at(t, c + g + 8 * m);
+    const int end = c + g + 8 * m < sides.count ? order : 0;
+#pragma unroll
+    for (int q = 0; q < Q; ++q)
+#pragma unroll
+      for (int s = 0; s < 2; ++s, at += step) act(x[q][m][s], at, 8 * q + 4 * s + t < end);
   }
-  /// Calls act(x[m][s], its place, whether it is there) for the next tile.
-  template <class Act>
-  __device__ void next(StripTile& x, Act act) {
-#pragma unroll
-    for (int s = 0; s < 2; ++s, left_ -= 4)
-#pragma unroll
-      for (int m = 0; m < 2; ++m) {
-        act(x[m][s], at_[m], left_ > 0 && there_[m]);
-        at_[m] += step_;
-      }
-  }
-
- private:
-  T* at_[2];
-  std::int64_t step_;
-  int left_;
-  bool there_[2];
-};
-
-template <class T, int Q>
-__device__ void load_strip(StripTile (&x)[Q], StripPlace<T> place) {
-#pragma unroll
-  for (int q = 0; q < Q; ++q)
-    place.next(x[q], [](double& value, const T* at, bool there) { value = there ? double(*at) : 0; });
 }
 
 /// A block solves for `strips` strips at once; where these are fewer than its warps, the others only help to fetch.
@@ -184,23 +160,22 @@ __global__ void __launch_bounds__(strip_threads, 1)
   const int order = int(tri.order), warp = threadIdx.x / 32, sides_a_block = strips * strip_sides;
   std::int64_t c = std::int64_t(blockIdx.x) * sides_a_block + warp * strip_sides;
   StripTile x[Q];
+  const auto load = [](double& value, const T* at, bool there) { value = there ? double(*at) : 0; };
   fetch_tiles<T, Q>(tri, tiles);
-  if (warp < strips) load_strip(x, StripPlace<T>(sides, c, order));
+  if (warp < strips) with_strip<T, Q>(x, sides, c, order, load);
   __pipeline_wait_prior(0);
   __syncthreads();
   invert_diagonal<T, Q>(tiles, tri.unit, inverted);
   __syncthreads();
   if (warp >= strips) return;
   while (true) {
-    StripPlace<T> place(sides, c, order);
-    solve_strip<T, Q>(x, tri.unit, inverted, tiles, [&](StripTile& solved) {
-      place.next(solved, [](double value, T* at, bool there) {
-        if (there) *at = T(value);
-      });
+    solve_strip<T, Q>(x, tri.unit, inverted, tiles);
+    with_strip<T, Q>(x, sides, c, order, [](double value, T* at, bool there) {
+      if (there) *at = T(value);
     });
     c += std::int64_t(gridDim.x) * sides_a_block;
     if (c >= sides.count) break;
-    load_strip(x, StripPlace<T>(sides, c, order));
+    with_strip<T, Q>(x, sides, c, order, load);
   }
 }
 
