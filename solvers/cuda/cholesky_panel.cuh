@@ -26,7 +26,7 @@ constexpr int cholesky_strips = cholesky_step / 8;
 constexpr int cholesky_rows = 2 * cholesky_step;  // those of the diagonal block, and as many below
 constexpr int cholesky_row_warps = cholesky_rows / 32, cholesky_tile_warps = cholesky_rows / 16;
 constexpr int cholesky_threads = 32 * (cholesky_row_warps + cholesky_tile_warps);
-constexpr int cholesky_chunk = cholesky_step / 2;
+constexpr int cholesky_chunk = 32;
 
 /// Rows of columns that lie so that tiles are read without bank conflicts.
 template <class T>
@@ -35,7 +35,7 @@ using CholeskyColumn = T[cholesky_rows + 4];
 template <class T>
 struct CholeskyShared {
   union {
-    CholeskyColumn<T> chunks[2][cholesky_chunk];  // columns on their way
+    CholeskyColumn<T> chunks[2][cholesky_chunk];  // of the columns on their way
     CholeskyColumn<double> L[cholesky_step];
   };
   alignas(16) T strip[cholesky_rows][8 + 16 / sizeof(T)];     // the 8 columns at hand
@@ -49,6 +49,15 @@ struct CholeskyTile {
 };
 using CholeskyRows = CholeskyTile<cholesky_strips>;
 using CholeskyHalf = CholeskyTile<cholesky_strips / 2>;
+
+/// What is waited for by those with rows, and by those with tiles.
+enum class CholeskyBarrier { strip = 1, factor = 2 };
+__device__ inline void arrive(CholeskyBarrier at) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(int(at)), "n"(cholesky_threads) : "memory");
+}
+__device__ inline void await(CholeskyBarrier at) {
+  asm volatile("bar.sync %0, %1;" ::"r"(int(at)), "n"(cholesky_threads) : "memory");
+}
 
 /// 1/√x without a branch, for x that is zero or a normal number.
 __device__ inline double reciprocal_root(double x) {
@@ -136,7 +145,7 @@ __device__ int factor_rows(CholeskyShared<T>& s, T* L, std::int64_t ld, int colu
   int bad = INT_MAX;
 #pragma unroll 1
   for (int p = 0; p < cholesky_strips; ++p) {
-    __syncthreads();  // the strip is there
+    await(CholeskyBarrier::strip);
     T x[8];
     bool subnormal;
     int bad_here = factor_strip<false>(s, 8 * p, x, subnormal);
@@ -148,7 +157,7 @@ __device__ int factor_rows(CholeskyShared<T>& s, T* L, std::int64_t ld, int colu
     if (bad_here < 8) bad = min(bad, 8 * p + bad_here);
 #pragma unroll
     for (int j = 0; j < 8; ++j) s.L[8 * p + j][threadIdx.x] = double(x[j]);
-    __syncthreads();  // its factor is there
+    arrive(CholeskyBarrier::factor);
 #pragma unroll
     for (int j = 0; j < 8; ++j)
       if (stored && 8 * p + j < columns) L[(8 * p + j) * ld] = x[j];
@@ -156,13 +165,13 @@ __device__ int factor_rows(CholeskyShared<T>& s, T* L, std::int64_t ld, int colu
   return bad;
 }
 
-/// Hands the first strip of a tile to those with rows. They wait for it, so that nothing is lost by waiting for them.
+/// Hands the first strip of a tile to those with rows.
 template <class T>
 __device__ void hand_over(CholeskyShared<T>& s, int top, const double (&c)[4]) {
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   *reinterpret_cast<Pair<T>*>(&s.strip[top + g][2 * t]) = {T(c[0]), T(c[1])};
   *reinterpret_cast<Pair<T>*>(&s.strip[top + g + 8][2 * t]) = {T(c[2]), T(c[3])};
-  __syncthreads();
+  arrive(CholeskyBarrier::strip);
 }
 
 /// What multiply_tile takes as its left factor, of 8 columns and the 16 rows from `top` on, with the sign changed.
@@ -207,7 +216,7 @@ __device__ void update_tiles(CholeskyShared<T>& s, int top, bool keeps_own, Chol
   for (int e = 0; e < 2 * cholesky_strips; ++e) own.c[e / 4][e % 4] = own_element(s, e / 4, e % 4);
 #pragma unroll 1
   for (int p = 0; p < cholesky_strips; ++p) {
-    __syncthreads();  // the factor of strip p is there
+    await(CholeskyBarrier::factor);
     const auto* L = s.L + 8 * p;
     double a[4];
     left_factor(L, top, a);
@@ -263,19 +272,14 @@ template <class T, class Wait>
 __device__ void fetch_columns(CholeskyShared<T>& s, const T* row, std::int64_t ld, bool present, int from, int j,
                               int end, Wait wait) {
 #pragma unroll 1
-  for (int i = from; i < j + cholesky_step; i += cholesky_step) {
+  for (int i = from; i < j + cholesky_step; i += cholesky_chunk) {
     if (i == max(from, j - cholesky_step)) wait();
-    T fetched[cholesky_step];
-    const int there = present ? end - i : 0;
-    const T* element = row + i * ld;
+    T fetched[cholesky_chunk];
 #pragma unroll
-    for (int c = 0; c < cholesky_step; ++c, element += ld) fetched[c] = c < there ? __ldcg(element) : T(0);
+    for (int c = 0; c < cholesky_chunk; ++c) fetched[c] = present && i + c < end ? __ldcg(row + (i + c) * ld) : T(0);
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-#pragma unroll
-      for (int c = 0; c < cholesky_chunk; ++c) s.chunks[half][c][threadIdx.x] = fetched[cholesky_chunk * half + c];
-      __syncthreads();
-    }
+    for (int c = 0; c < cholesky_chunk; ++c) s.chunks[i / cholesky_chunk % 2][c][threadIdx.x] = fetched[c];
+    __syncthreads();
   }
 }
 

@@ -16,7 +16,7 @@ inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedu
 
 /// Towards the end panels become narrower, because there is less to do meanwhile.
 inline std::int64_t cholesky_panel_columns(const Queue<Cuda>&, std::int64_t nb, std::int64_t rest) {
-  return std::min(nb, std::max<std::int64_t>(512, rest / 16 / 256 * 256));
+  return std::min(nb, std::max<std::int64_t>(256, rest / 16 / 256 * 256));
 }
 
 /// Narrow strips compute less above the diagonal; wide ones are fewer launches with a fuller last wave of tiles.
