@@ -13,10 +13,7 @@ class Factors {
  public:
   /// Takes the memory of A, which factor() will factor in place.
   Factors(Method method, Matrix<F, Place> A)
-      : method_(method),
-        values_(std::move(A)),
-        pivots_(values_.rows(), Pivots<Place>::columns),
-        status_(1, 1) {}
+      : method_(method), values_(std::move(A)), pivots_(values_.rows(), Pivots<Place>::columns), status_(1, 1) {}
 
   /// Factors in place. With a supply, which is for left-looking alone, A is not there yet: it is asked for, a block column
   /// after the other.

@@ -5,10 +5,16 @@
 #include <algorithm>
 
 #include "core/cuda/launch.cuh"
-#include "solvers/cuda/fp64_tile.cuh"
 #include "solvers/cuda/strip.cuh"
 
 namespace lasolve {
+
+/// Whether fp64 products of 16 × 8 × 8 run on tensor cores.
+#if __CUDA_ARCH__ >= 900
+constexpr bool has_f64_tensor_cores = true;
+#else
+constexpr bool has_f64_tensor_cores = false;
+#endif
 
 /// What the threads of a block share: of each strip, its rows of U in the columns behind it; and the strip at hand.
 template <class T, int W, class Election>
@@ -20,6 +26,17 @@ struct PanelShared {
   int position[4 * panel_threads];                       // of the block's rows
   StripShared<T, W, Election> strip;
 };
+
+/// C ← C − A B for a warp's 16 × 8 tile of C, with A 16 × 8 and B 8 × 8, in the layout of the tensor cores: lane 4 g + q
+/// has rows g and g + 8 and columns 2 q and 2 q + 1 of C, columns q and q + 4 of A, and rows q and q + 4 of column g of B.
+__device__ inline void subtract_on_tensor_cores(double (&c0)[2], double (&c1)[2], const double (&a0)[2],
+                                                const double (&a1)[2], double b0, double b1) {
+#if __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+d"(c0[0]), "+d"(c0[1]), "+d"(c1[0]), "+d"(c1[1])
+      : "d"(-a0[0]), "d"(-a1[0]), "d"(-a0[1]), "d"(-a1[1]), "d"(b0), "d"(b1));
+#endif
+}
 
 /// U ← inv(L11) C1 of a strip that was just factored: the columns behind it, of the rows that became pivots, which are at
 /// row_of. `L` begins with the strip's first column, C with the first behind. A thread solves a column.
@@ -54,10 +71,9 @@ __device__ __forceinline__ void solve_behind(T (&U)[W][ld], T (&triangle)[W][W],
 }
 
 /// C ← C − L U in the rows of this block at `done` or behind; a thread has R rows.
-template <int W, int R, int ld>
-__device__ __forceinline__ void update_behind(const float (&U)[W][ld], const int* position, MatrixView<float, Cuda> L,
-                                              MatrixView<float, Cuda> C, int done) {
-  using T = float;
+template <class T, int W, int R, int ld>
+__device__ __forceinline__ void update_behind(const T (&U)[W][ld], const int* position, MatrixView<T, Cuda> L,
+                                              MatrixView<T, Cuda> C, int done) {
   constexpr int columns_at_once = 16;
   std::int64_t row[R];
   T l[R][W];
@@ -94,54 +110,53 @@ __device__ __forceinline__ void update_behind(const float (&U)[W][ld], const int
   __syncthreads();
 }
 
-/// The same on fp64 tensor cores. A warp has 32·R rows, 32 rows at a time, in 32 columns at a time, in tiles of 16 × 8
-/// (fp64_tile.cuh).
+/// The same on tensor cores. A warp has 32·R rows, 32 rows at a time, in 32 columns at a time.
 template <int W, int R, int ld>
-__device__ __forceinline__ void update_behind(const double (&U)[W][ld], const int* position, MatrixView<double, Cuda> L,
-                                              MatrixView<double, Cuda> C, int done) {
-  constexpr int tall = 2, wide = 4, deep = W / 8;
-  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+__device__ __forceinline__ void update_on_tensor_cores(const double (&U)[W][ld], const int* position,
+                                                       MatrixView<double, Cuda> L, MatrixView<double, Cuda> C,
+                                                       int done) {
+  constexpr int tiles = 4, rows = 4;
+  const int lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
 #pragma unroll 1
   for (int h = 0; h < R; ++h) {
     const int in_block = int(threadIdx.x) / 32 * 32 * R + 32 * h + g;
-    const auto row = [&](int i) {
-      return min(std::int64_t(blockIdx.x) * R * panel_threads + in_block + 8 * i, L.rows() - 1);
-    };
-    double minus_L[tall][deep][4];
+    std::int64_t row[rows];
+    double a[rows][W / 8][2];
 #pragma unroll
-    for (int i = 0; i < tall; ++i)
+    for (int i = 0; i < rows; ++i) {
+      row[i] = min(std::int64_t(blockIdx.x) * R * panel_threads + in_block + 8 * i, L.rows() - 1);
 #pragma unroll
-      for (int k = 0; k < deep; ++k)
+      for (int k = 0; k < W / 8; ++k)
 #pragma unroll
-        for (int e = 0; e < 4; ++e)
-          minus_L[i][k][e] = -L.data()[row(2 * i + e % 2) + (8 * k + 4 * (e / 2) + t) * L.ld()];
+        for (int e = 0; e < 2; ++e) a[i][k][e] = L.data()[row[i] + (8 * k + 4 * e + q) * L.ld()];
+    }
 #pragma unroll 1
-    for (int c0 = 0; c0 < C.cols(); c0 += 8 * wide) {
-      const auto column = [&](int j, int e) { return std::int64_t(c0 + 8 * j + 2 * t + e % 2); };
-      double v[tall][wide][4];
+    for (int c0 = 0; c0 < C.cols(); c0 += 8 * tiles) {
+      const auto column = [&](int t, int e) { return std::int64_t(c0 + 8 * t + 2 * q + e); };
+      double v[rows][tiles][2];
 #pragma unroll
-      for (int j = 0; j < wide; ++j)
+      for (int t = 0; t < tiles; ++t)
 #pragma unroll
-        for (int e = 0; e < 4; ++e)
+        for (int e = 0; e < 2; ++e)
 #pragma unroll
-          for (int i = 0; i < tall; ++i)
-            v[i][j][e] = C.data()[row(2 * i + e / 2) + min(column(j, e), C.cols() - 1) * C.ld()];
+          for (int i = 0; i < rows; ++i) v[i][t][e] = C.data()[row[i] + min(column(t, e), C.cols() - 1) * C.ld()];
 #pragma unroll
-      for (int k = 0; k < deep; ++k)
+      for (int k = 0; k < W / 8; ++k)
 #pragma unroll
-        for (int j = 0; j < wide; ++j) {
-          const double u[2] = {U[8 * k + t][c0 + 8 * j + g], U[8 * k + 4 + t][c0 + 8 * j + g]};
+        for (int t = 0; t < tiles; ++t) {
+          const double b0 = U[8 * k + q][c0 + 8 * t + g], b1 = U[8 * k + 4 + q][c0 + 8 * t + g];
 #pragma unroll
-          for (int i = 0; i < tall; ++i) multiply_tile(v[i][j], minus_L[i][k], u, v[i][j]);
+          for (int i = 0; i < rows; i += 2)
+            subtract_on_tensor_cores(v[i][t], v[i + 1][t], a[i][k], a[i + 1][k], b0, b1);
         }
 #pragma unroll
-      for (int j = 0; j < wide; ++j)
+      for (int t = 0; t < tiles; ++t)
 #pragma unroll
-        for (int e = 0; e < 4; ++e)
+        for (int e = 0; e < 2; ++e)
 #pragma unroll
-          for (int i = 0; i < tall; ++i)
-            if (position[in_block + 16 * i + 8 * (e / 2)] >= done && column(j, e) < C.cols())
-              C.data()[row(2 * i + e / 2) + column(j, e) * C.ld()] = v[i][j][e];
+          for (int i = 0; i < rows; ++i)
+            if (position[in_block + 8 * i] >= done && column(t, e) < C.cols())
+              C.data()[row[i] + column(t, e) * C.ld()] = v[i][t][e];
     }
   }
   __syncthreads();
@@ -171,7 +186,10 @@ __global__ void __launch_bounds__(panel_threads, 1)
     const auto C = A.columns(k + W, n - k - W);
     auto& U = s.U[k / W];
     solve_behind(U, s.L, L, C, s.row_of + k);
-    update_behind<W, R>(U, s.position, L, C, k + W);
+    if constexpr (sizeof(T) == 8 && has_f64_tensor_cores)
+      update_on_tensor_cores<W, R>(U, s.position, L, C, k + W);
+    else
+      update_behind<T, W, R>(U, s.position, L, C, k + W);
   }
   if (blockIdx.x == 0 && threadIdx.x == 0) pivots.moves.counts[0] = n;
   if (blockIdx.x == 0 && threadIdx.x < n) pivots.moves.sources[threadIdx.x] = s.row_of[threadIdx.x];
