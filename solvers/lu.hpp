@@ -22,7 +22,7 @@ struct Pivots {
   std::vector<std::int64_t>* panels = nullptr;
   std::int64_t start = 0;
 
-  static constexpr std::int64_t columns = 6;
+  static constexpr std::int64_t columns = 5;
   constexpr std::int64_t count() const { return p.rows(); }
   Pivots block(std::int64_t i, std::int64_t n) const { return {p.block(i, 0, n, p.cols()), zero, panels, start + i}; }
 };
@@ -74,7 +74,6 @@ void factor_lu(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixView<T,
   Queue<Place>& ahead = bulk.ahead();
   const std::int64_t n = A.rows();
   if (n == 0) return;
-  const bool later = swaps_L_at_the_end(bulk, n);
   const auto factor_panel = [&](std::int64_t j, std::int64_t jb) {
     ahead.phase(Phase::panel, panel_flops(double(n - j), double(jb)));
     panel_lu(ahead, gemm, A.block(j, j, n - j, jb), pivots.block(j, jb));  // P [A11; A21] = [L11; L21] U11
@@ -93,11 +92,10 @@ void factor_lu(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixView<T,
     if (next > 0) factor_panel(j + jb, next);
 
     bulk.phase(Phase::swap);
-    if (!later) swap_rows(bulk, A.block(j, 0, n - j, j), p);  // the rows of L to the left
+    swap_rows(bulk, A.block(j, 0, n - j, j), p);  // the rows of L to the left
     eliminate(bulk, gemm, L, p, A.block(j, j + jb + first, n - j, rest - first));
   }
   bulk.wait(ahead);
-  if (later) swap_rows_of_L(bulk, A, pivots, nb);
 }
 
 /// By halving its columns down to panels of nb: as many flops as possible are in products with a large k. A: m × n, m ≥ n.

@@ -32,11 +32,6 @@ void swap_rows(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
   });
 }
 
-/// On the host the rows of L are exchanged panel by panel.
-inline bool swaps_L_at_the_end(const Queue<Cpu>&, std::int64_t) { return false; }
-template <class T>
-void swap_rows_of_L(Queue<Cpu>&, MatrixView<T>, Pivots<Cpu>, std::int64_t) {}
-
 /// On the host the exchanges themselves are all that is needed later.
 inline void finish_pivots(Queue<Cpu>&, Pivots<Cpu>) {}
 

@@ -13,16 +13,15 @@ constexpr int most_panel_columns = 128;
 
 /// What CUDA keeps in the further columns of the pivots. The exchanges of a panel as a permutation, counted from its first
 /// row: row i of the first `count` gets what row sources[i] held, and what row i held goes to row targets[i]. counts[0] is
-/// their number. Once the matrix is factored: row rows[i] is the one that came to place i. Meanwhile: row i will go to row
-/// later[i], with the exchanges of later panels.
+/// their number. Once the matrix is factored: row rows[i] is the one that came to place i.
 struct Moves {
-  std::int64_t *sources, *targets, *counts, *rows, *later;
+  std::int64_t *sources, *targets, *counts, *rows;
 
-  __device__ Moves block(std::int64_t i) const { return {sources + i, targets + i, counts + i, rows + i, later + i}; }
+  __device__ Moves block(std::int64_t i) const { return {sources + i, targets + i, counts + i, rows + i}; }
 };
 inline Moves moves_of(const Pivots<Cuda>& pivots, std::int64_t i = 0) {
   const auto column = [&](int j) { return pivots.p.data() + i + j * pivots.p.ld(); };
-  return {column(1), column(2), column(3), column(4), column(5)};
+  return {column(1), column(2), column(3), column(4)};
 }
 
 /// Row `to` gets what row `from` held; to = −1: nothing.
@@ -65,54 +64,6 @@ void swap_rows(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
     const std::int64_t i = *panel - pivots.start;
     move_rows<columns>
         <<<blocks, 2 * most_panel_columns, 0, q.stream()>>>(A.block(i, 0, A.rows() - i, A.cols()), moves_of(pivots, i));
-    CUDA_CHECK_LAUNCH();
-  }
-}
-
-/// Before the moves of later panels come those of this one, of `count` columns from the i-th on. One block.
-static __global__ void __launch_bounds__(2 * most_panel_columns)
-    prepend(Moves all, std::int64_t i, std::int64_t count) {
-  for (std::int64_t c = (count - 1) / most_panel_columns * most_panel_columns; c >= 0; c -= most_panel_columns) {
-    const Moves panel = all.block(i + c);
-    const Move move = move_of(panel, int(threadIdx.x));
-    const std::int64_t then = move.to < 0 ? 0 : panel.later[move.to];
-    __syncthreads();
-    if (move.to >= 0) panel.later[move.from] = then;
-    __syncthreads();
-  }
-}
-
-/// With large matrices all exchanges of a column of L are made at once, by reading and writing it once: exchanges of
-/// single entries cost as much as whole sectors of memory.
-inline bool swaps_L_at_the_end(const Queue<Cuda>&, std::int64_t n) { return n > 8192; }
-
-/// Row i of X goes to row later[i] − first. Some columns at a time, through scratch memory.
-template <class T>
-void scatter_rows(Queue<Cuda>& q, MatrixView<T, Cuda> X, const std::int64_t* later, std::int64_t first) {
-  if (X.empty()) return;
-  const std::int64_t chunk = std::max<std::int64_t>(1, (32 << 20) / (X.rows() * std::int64_t(sizeof(T))));
-  for (std::int64_t j0 = 0; j0 < X.cols(); j0 += chunk) {
-    const auto from = X.columns(j0, std::min(chunk, X.cols() - j0));
-    const auto to = q.scratch<T>(X.rows(), from.cols());
-    for_each_element(q, from, [=] __device__(T & x, std::int64_t i, std::int64_t j) {
-      to.data()[later[i] - first + j * to.ld()] = x;
-    });
-    convert<T>(q, to, from);
-  }
-}
-
-/// The rows of L in panels of nb columns, of which each has seen its own exchanges only.
-template <class T>
-void swap_rows_of_L(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, std::int64_t nb) {
-  const std::int64_t n = A.rows();
-  const Moves moves = moves_of(pivots);
-  q.phase(Phase::swap);
-  for_each_element(q, MatrixView<std::int64_t, Cuda>(moves.later, n, 1, n),
-                   [] __device__(std::int64_t & to, std::int64_t i, std::int64_t) { to = i; });
-  for (std::int64_t j = (n - 1) / nb * nb; j >= 0; j -= nb) {
-    const std::int64_t jb = std::min(nb, n - j), below = j + jb;
-    scatter_rows(q, A.block(below, j, n - below, jb), moves.later + below, below);
-    prepend<<<1, 2 * most_panel_columns, 0, q.stream()>>>(moves, j, jb);
     CUDA_CHECK_LAUNCH();
   }
 }
