@@ -170,21 +170,25 @@ class Solver {
     return Matrix<F, Place>(A_.rows(), A_.cols());
   }
 
+  void choose_schedule() {
+    const std::int64_t n = A_.rows();
+    report_.schedule = options_.schedule != Schedule::automatic ? options_.schedule
+                       : await_                                 ? Schedule::left_looking
+                                                                : Schedule::right_looking;
+    const std::int64_t nb =
+        options_.block_size > 0 ? options_.block_size : default_block_size(q_, report_.method, report_.schedule, n);
+    report_.block_size = std::min(nb, std::max<std::int64_t>(1, n));
+  }
+
   /// Factors in the precision F; a Cholesky that was not asked for by name falls back to LU.
   template <class F>
   void factor_in(std::unique_ptr<Factors<F, Place>>& factors) {
     const double n = double(A_.rows()), flops = report_.method == Method::lu ? lu_flops(n) : cholesky_flops(n);
-    const auto schedule = options_.schedule != Schedule::automatic ? options_.schedule
-                          : await_                                 ? Schedule::left_looking
-                                                                   : Schedule::right_looking;
-    const std::int64_t nb =
-        options_.block_size > 0 ? options_.block_size : default_block_size(q_, report_.method, schedule, A_.rows());
-    report_.schedule = schedule;
-    report_.block_size = std::min(nb, std::max<std::int64_t>(1, A_.rows()));
+    choose_schedule();
     q_.phase(Phase::other);
     Matrix<F, Place> values = memory_for<F>();
     const Await<Place> await = std::exchange(await_, {});
-    const bool as_it_comes = await && schedule == Schedule::left_looking;
+    const bool as_it_comes = await && report_.schedule == Schedule::left_looking;
     const auto supply = [&](Queue<Place>& q, std::int64_t first, MatrixView<F, Place> columns) {
       await(q, first + columns.cols());
       q.phase(Phase::other);
@@ -201,9 +205,8 @@ class Solver {
     const Stopwatch factoring;
     q_.phase(Phase::other);
     report_.outcome =
-        factors->factor(q_, gemm_, schedule, report_.block_size, as_it_comes ? supply : Supply<F, Place>());
-    report_.factor_seconds =
-        factoring.seconds();  // the outcome has been waited for; reading clocks of phases is no work
+        factors->factor(q_, gemm_, report_.schedule, report_.block_size, as_it_comes ? supply : Supply<F, Place>());
+    report_.factor_seconds = factoring.seconds();  // the outcome was waited for
     q_.finish();
     q_.on_progress({});
     report_.factor_gflops = report_.outcome.ok() ? flops * 1e-9 / report_.factor_seconds : 0;
