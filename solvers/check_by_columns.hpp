@@ -7,11 +7,11 @@
 
 namespace lasolve {
 
-/// As many columns of n elements as fit in 1 GiB.
-template <class T>
+/// As many columns of n elements as fit in 1 GiB, or in half of what is free.
+template <class T, class Place>
 std::int64_t columns_at_once(std::int64_t n) {
-  constexpr std::int64_t elements = (std::int64_t(1) << 30) / std::int64_t(sizeof(T));
-  return std::max<std::int64_t>(1, elements / std::max<std::int64_t>(1, n));
+  const std::size_t bytes = std::min(std::size_t(1) << 30, Memory<Place>::available() / 2);
+  return std::max<std::int64_t>(1, std::int64_t(bytes / sizeof(T)) / std::max<std::int64_t>(1, n));
 }
 
 /// As check_again, where B and X are at the place of A, and with nb columns at a time. On exit B is the residual.

@@ -1,5 +1,6 @@
 // A = L Lᵀ for a symmetric positive definite A, of which only the lower triangle is read. Written once, over
-// primitives that solvers/cpu and solvers/cuda provide: panel_cholesky_leaf, and the GEMM backend.
+// primitives that solvers/cpu and solvers/cuda provide: panel_cholesky_leaf, how wide panels and strips are, and the GEMM
+// backend.
 #pragma once
 
 #include "solvers/trsm.hpp"
@@ -50,7 +51,7 @@ void update_lower(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T,
     strip(q, j);
     if (j + width < n) strip(other, j + width);
   }
-  q.wait(other);
+  q.join(other);
 }
 
 /// Right-looking, in panels of at most nb columns, with look-ahead as in factor_lu. On exit the lower triangle of A holds
@@ -99,6 +100,7 @@ void factor_cholesky_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, 
   const std::int64_t n1 = (n / nb + 1) / 2 * nb, n2 = n - n1;
   const auto A11 = A.block(0, 0, n1, n1), A21 = A.block(n1, 0, n2, n1), A22 = A.block(n1, n1, n2, n2);
   factor_cholesky_recursive(q, gemm, A11, minors, nb);  // A11 = L11 L11ᵀ
+  if (known_to_have_failed(q, minors.bad_minor)) return;
   q.phase(Phase::trsm, double(n1) * double(n1) * double(n2));
   trsm_right(q, gemm, lower(A11).transposed(), A21);  // L21 = A21 inv(L11)ᵀ
   q.phase(Phase::gemm, double(n2) * double(n2) * double(n1));

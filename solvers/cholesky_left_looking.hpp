@@ -23,6 +23,7 @@ void factor_cholesky_left_looking(Queue<Place>& q, const GemmBackend<Place>& gem
     gemm(q, T(-1), L, transposed(L.block(0, 0, jb, j)), T(1), C);  // C ← C − L L1ᵀ
     q.phase(Phase::panel, cholesky_panel_flops(double(n - j), double(jb)));
     cholesky_recursive(q, gemm, C, Minors<Place>{bad_minor, j});  // C = [L11; L21] L11ᵀ
+    if (known_to_have_failed(q, bad_minor)) return;
   }
 }
 

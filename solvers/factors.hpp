@@ -12,8 +12,8 @@ template <class F, class Place>
 class Factors {
  public:
   /// Takes the memory of A, which factor() will factor in place.
-  Factors(Method method, Matrix<F, Place> A)
-      : method_(method), values_(std::move(A)), pivots_(values_.rows(), Pivots<Place>::columns), status_(1, 1) {}
+  Factors(Method method, Matrix<F, Place>&& A)
+      : method_(method), pivots_(A.rows(), Pivots<Place>::columns), status_(1, 1), values_(std::move(A)) {}
 
   /// Factors in place. With a supply, which is for left-looking alone, A is not there yet: it is asked for, a block column
   /// after the other.
@@ -77,8 +77,8 @@ class Factors {
   }
 
   Method method_;
-  Matrix<F, Place> values_;
   Matrix<std::int64_t, Place> pivots_, status_;
+  Matrix<F, Place> values_;
   std::vector<std::int64_t> panels_;
 };
 

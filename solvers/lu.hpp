@@ -1,5 +1,5 @@
 // P A = L U with partial pivoting. The algorithm is written once, over primitives that solvers/cpu and solvers/cuda
-// provide: panel_lu, swap_rows, solve_leaf (in trsm), and the GEMM backend.
+// provide: panel_lu and its leaf, swap_rows, solve_leaf (in trsm), and the GEMM backend.
 #pragma once
 
 #include <vector>

@@ -8,14 +8,17 @@
 namespace lasolve {
 
 /// Left-looking, with look-ahead: while a block column is factored, the next arrives and is brought up to date with all
-/// before. Block columns have nb columns, but are narrower at first, so that little must be there for the work to begin.
+/// before. Block columns have nb columns; with a supply they are narrower at first, so that little must be there for the
+/// work to begin.
 /// On exit as factor_lu. A: n × n; with a supply, undefined on entry. Flops 2/3 n³.
 template <class T, class Place>
 void factor_lu_left_looking(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixView<T, Place> A,
                             Pivots<Place> pivots, std::int64_t nb, const Supply<T, Place>& supply) {
   Queue<Place>& ahead = bulk.ahead();
   const std::int64_t n = A.rows(), narrow = (nb + 7) / 8;
-  const auto width = [=](std::int64_t j) { return std::min(std::clamp(j / 2 / narrow * narrow, narrow, nb), n - j); };
+  const auto width = [&](std::int64_t j) {
+    return std::min(supply ? std::clamp(j / 2 / narrow * narrow, narrow, nb) : nb, n - j);
+  };
   for (std::int64_t j = 0, jb = 0, next = width(0);; j += jb, jb = next, next = width(j + jb)) {
     // Block column [j, j + jb) is being factored ahead; [j + jb, j + jb + next) is to follow.
     const auto L = A.block(j, j, n - j, jb), C = A.columns(j + jb, next);

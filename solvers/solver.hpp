@@ -186,6 +186,7 @@ class Solver {
     const double n = double(A_.rows()), flops = report_.method == Method::lu ? lu_flops(n) : cholesky_flops(n);
     choose_schedule();
     q_.phase(Phase::other);
+    prepare(q_);
     Matrix<F, Place> values = memory_for<F>();
     const Await<Place> await = std::exchange(await_, {});
     const bool as_it_comes = await && report_.schedule == Schedule::left_looking;
@@ -194,10 +195,14 @@ class Solver {
       q.phase(Phase::other);
       convert(q, A_.columns(first, columns.cols()), columns);
     };
-    prepare(q_);
     if (await && !as_it_comes) await(q_, A_.cols());
     if (!as_it_comes) convert(q_, A_, values.view());
-    factors = std::make_unique<Factors<F, Place>>(report_.method, std::move(values));
+    try {
+      factors = std::make_unique<Factors<F, Place>>(report_.method, std::move(values));
+    } catch (...) {
+      if (await) await(q_, A_.cols()), q_.finish();  // what is still to come may come to these values
+      throw;
+    }
     take_times(q_, report_);  // what was done until now is no progress
     set_aside_phases();
     if (options_.progress)
@@ -216,7 +221,8 @@ class Solver {
     const std::string why = why_lu_instead(bool(await));
     if (await) take_times(q_, report_);
     if (why.empty()) return;
-    if (in_place()) return report_.notes.push_back("A was overwritten, so that LU could not be tried");
+    if (in_place())
+      return report_.notes.push_back("A was overwritten, so that LU could not be tried; ask for LU by name");
     report_.notes.push_back(why + ": LU was used instead of Cholesky");
     report_.method = Method::lu;
     factors.reset();

@@ -3,8 +3,7 @@
 //     [T11    ] [X1]   [B1]      X1 = inv(T11) B1
 //     [T21 T22] [X2] = [B2]      X2 = inv(T22) (B2 − T21 X1)
 //
-// Leaves are a primitive of the place (solve_leaf), which keeps the small residual of substitution however
-// ill-conditioned the leaf is.
+// Leaves are a primitive of the place (solve_leaf), whose residual must stay small however ill-conditioned the leaf is.
 // Source: Elmroth, Gustavson, Jonsson & Kågström, "Recursive blocked algorithms and hybrid data structures", 2004.
 #pragma once
 

@@ -51,6 +51,7 @@ class Queue<Cpu> {
 
   /// Work on the host is done when it has been given, and there is no second queue.
   void wait(Queue&) {}
+  void join(Queue&) {}
   Queue& ahead() { return *this; }
   Queue& beside() { return *this; }
 
@@ -77,6 +78,8 @@ class Queue<Cuda> {
   ~Queue();
   int device() const;
   int multiprocessors() const;
+  /// Bytes of shared memory that a block of threads can have.
+  std::size_t shared_memory() const;
   /// Whether blocks of a kernel can be a cluster that shares its shared memory (compute capability 9.0 and later).
   bool has_clusters() const;
   CUstream_st* stream() const;
@@ -92,6 +95,8 @@ class Queue<Cuda> {
   /// is no phase.
   void wait(Queue& other);
   void wait(CUevent_st* event);
+  /// The same, but the waiting belongs to the phase that runs: the other has done a part of its work.
+  void join(Queue& other);
   /// A second queue of the same device, whose work goes before ours where both could run. Our finish() and
   /// take_times() are also about it.
   Queue& ahead();

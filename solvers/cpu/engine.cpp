@@ -48,7 +48,7 @@ void check_again(Queue<Cpu>& q, const Supply<double, Cpu>& A, Op op, MatrixView<
                  MatrixView<const double> X, Report& report) {
   Matrix<double> R(B.rows(), B.cols());
   convert(q, B, R.view());
-  check_by_columns<double>(q, A, op, R.view(), X, columns_at_once<double>(B.rows()), report);
+  check_by_columns<double>(q, A, op, R.view(), X, columns_at_once<double, Cpu>(B.rows()), report);
 }
 
 }  // namespace lasolve

@@ -1,4 +1,4 @@
-// Leaves of a Cholesky panel on CUDA: block columns of up to 512 columns, one kernel each.
+// Leaves of a Cholesky panel on CUDA: block columns of up to 256 columns, one kernel each.
 //
 // Each block has 64 rows of the panel, whose 64 × 64 tiles it solves from left to right. A tile takes the products of
 // those to its left (left-looking), and then is factored together with the tile on the diagonal: all blocks factor that
@@ -21,7 +21,7 @@
 namespace lasolve {
 
 constexpr int cholesky_step = 64;
-constexpr int most_cholesky_steps = 8;
+constexpr int most_cholesky_steps = 4;
 constexpr int cholesky_strips = cholesky_step / 8;
 constexpr int cholesky_rows = 2 * cholesky_step;  // those of the diagonal block, and as many below
 constexpr int cholesky_row_warps = cholesky_rows / 32, cholesky_tile_warps = cholesky_rows / 16;
@@ -358,6 +358,8 @@ __global__ void __launch_bounds__(cholesky_threads, 1)
     const int from = on_diagonal ? j : 0, columns = int(D.cols());
     int bad = INT_MAX;
     if (has_row) {
+      // Its rows are complete up to the last 64 columns before j once it has done step − 2.
+      if (step > 1 && !on_diagonal) mail.wait(step, step - 2);
       fetch_columns(s, row, A.ld(), present && (below < 0 || !on_diagonal), from, j, j + columns, [&] {
         if (step > 0 && !on_diagonal) mail.wait(step, step - 1);
       });
@@ -390,7 +392,7 @@ __global__ void __launch_bounds__(cholesky_threads, 1)
 
 template <class T>
 std::int64_t cholesky_leaf_columns(const Queue<Cuda>&, MatrixView<T, Cuda>) {
-  return cholesky_step * most_cholesky_steps / 2;
+  return cholesky_step * most_cholesky_steps;
 }
 
 /// [A11; A21] = [L11; L21] L11ᵀ of a leaf. Where its rows are more than can run at the same time, those below A11 are

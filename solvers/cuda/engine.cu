@@ -136,7 +136,8 @@ void check_again(Queue<Cuda>& q, const Supply<double, Cuda>& A, Op op, MatrixVie
   Matrix<double, Cuda> dB(B.rows(), B.cols()), dX(B.rows(), B.cols());
   copy<double>(q, B, dB);
   copy<double>(q, X, dX);
-  check_by_columns<double>(q, A, op, dB.view(), std::as_const(dX).view(), columns_at_once<double>(B.rows()), report);
+  check_by_columns<double>(q, A, op, dB.view(), std::as_const(dX).view(), columns_at_once<double, Cuda>(B.rows()),
+                           report);
 }
 
 }  // namespace lasolve

@@ -1,4 +1,4 @@
-// A panel of LU: m × n, n ≤ 128, any height, factored by one kernel strip by strip. The rows are left in their places:
+// A panel of LU: m × n, n ≤ 128, m ≤ 1024 for each multiprocessor, factored by one kernel strip by strip. The rows are left in their places:
 // those of the panel are moved like all others when it is done.
 #pragma once
 
@@ -231,7 +231,8 @@ void factor_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots)
     if (A.rows() <= 2 * cluster) return launch_panel<T, 4, 32, ClusterElection>(q, A, pivots, Blocks::cluster);
     if (A.rows() <= 2 * grid) return launch_panel<T, 4, 32, GridElection>(q, A, pivots, Blocks::together);
   }
-  throw std::invalid_argument("the matrix has more rows than a panel on this device can have");
+  throw MachineError("CUDA: a panel of LU can have " + std::to_string(2 * grid) +
+                     " rows on this device, and the matrix has " + std::to_string(A.rows()));
 }
 
 }  // namespace lasolve

@@ -1,6 +1,7 @@
 // Leaves of the triangular solves on CUDA.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 #include "solvers/cuda/dataflow.cuh"
@@ -12,7 +13,8 @@ namespace lasolve {
 /// at which all its blocks of rows run at the same time: beyond, products read it once for all sides.
 inline std::int64_t leaf_order(const Queue<Cuda>& q, std::int64_t nrhs) {
   if (nrhs <= 8) return std::numeric_limits<std::int64_t>::max();
-  return nrhs <= 128 ? flow_order * (q.multiprocessors() / ((nrhs + 7) / 8)) : most_strip_order;
+  const std::int64_t rows_at_once = nrhs <= 128 ? flow_order * (q.multiprocessors() / ((nrhs + 7) / 8)) : 0;
+  return std::max<std::int64_t>(rows_at_once, most_strip_order);
 }
 
 template <class T>

@@ -72,7 +72,7 @@ Matrix<double, Place> Problem::generated(Queue<Place>& q, int bytes_an_element) 
     throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
   Matrix<double, Place> A(n_, n_);
   io::generate(q, *generator_, A);
-  read_seconds_ += making.seconds();
+  made_seconds_ = making.seconds();
   return A;
 }
 
@@ -89,7 +89,7 @@ template <class Place>
 Report Problem::solve_in_place(int queue, Options options, Matrix<double>& X) {
   Queue<Place> q(queue);
   Matrix<double, Place> A = generated(q, 8);
-  if (B_.cols() == 0) B_ = io::row_sums(q, {A, op_});
+  if (!has_rhs_ && B_.cols() == 0) B_ = io::row_sums(q, {A, op_});
   options.check = false;  // that is done here
   Factorization<double> factors(std::move(A), options);
   Report report = together(factors.report(), factors.solve(B_, X, op_));
@@ -116,7 +116,7 @@ Report Problem::solve(const Options& options, Matrix<double>& X) {
                               : Factorization<double>(at(options.threads, host_, options.precision), options);
     report = together(factors.report(), factors.solve(B_, X, op_));
   }
-  report.phases.seconds_of(Phase::read) = read_seconds_;
+  report.phases.seconds_of(Phase::read) = read_seconds_ + made_seconds_;
   if (!has_rhs_ && report.backward_error) report.forward_error = distance_from_ones(X);
   return report;
 }

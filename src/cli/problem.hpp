@@ -38,7 +38,7 @@ class Problem {
   Op op_;
   std::int64_t n_ = 0;
   bool has_rhs_ = false, in_place_;
-  double read_seconds_ = 0;
+  double read_seconds_ = 0, made_seconds_ = 0;  // files; the matrix, when it was made last
   std::vector<std::string> notes_;
   std::optional<io::Generator> generator_;
   std::optional<Matrix<double, Cpu>> host_;

@@ -30,7 +30,7 @@ po::options_description known_options() {
     ("precision,p", po::value<std::string>()->default_value("fp64"), "of the factors: fp64, fp32")
     ("refine,r", po::value<std::string>()->default_value("auto"), "auto (classical for fp32 factors), none, classical")
     ("schedule,s", po::value<std::string>()->default_value("auto"), "auto, right-looking, left-looking, recursive")
-    ("block-size,n", po::value<std::string>()->default_value("auto"), "columns of a panel, or auto")
+    ("block-size,n", po::value<std::string>()->default_value("auto"), "columns of a panel at most, or auto")
     ("in-place", "overwrite a generated matrix with its factors: half the memory; it is made again for the check")
     ("transpose,t", "solve with the transpose of A")
     ("threads", po::value<std::string>()->default_value("all"), "cores of the host to use, or all")

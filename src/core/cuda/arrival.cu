@@ -10,19 +10,23 @@ constexpr std::size_t chunk_bytes = std::size_t(32) << 20;
 
 Arrival::Arrival(int device, const Copy& copy)
     : device_(device),
-      chunk_(std::int64_t(std::max<std::size_t>(1, chunk_bytes / std::max<std::size_t>(1, copy.bytes)))) {
+      chunk_(std::int64_t(std::max<std::size_t>(1, chunk_bytes / std::max<std::size_t>(1, copy.bytes)))),
+      events_(std::size_t((copy.columns + chunk_ - 1) / chunk_ + 1)) {
   const CurrentDevice current(device_);
-  CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-  events_.resize(std::size_t((copy.columns + chunk_ - 1) / chunk_ + 1));
-  for (cudaEvent_t& event : events_) CUDA_CHECK(cudaEventCreate(&event));
+  CUDA_CHECK(cudaStreamCreateWithFlags(&stream_.is, cudaStreamNonBlocking));
+  for (Event& event : events_) CUDA_CHECK(cudaEventCreate(&event.is));
   thread_ = std::thread([this, copy] { run(copy); });
 }
 
 Arrival::~Arrival() {
   thread_.join();
-  cudaStreamSynchronize(stream_);
-  for (cudaEvent_t event : events_) cudaEventDestroy(event);
-  cudaStreamDestroy(stream_);
+  cudaStreamSynchronize(stream_.is);
+}
+Arrival::Stream::~Stream() {
+  if (is) cudaStreamDestroy(is);
+}
+Arrival::Event::~Event() {
+  if (is) cudaEventDestroy(is);
 }
 
 void Arrival::run(const Copy& copy) try {
@@ -30,7 +34,7 @@ void Arrival::run(const Copy& copy) try {
   mark();
   for (std::int64_t j = 0; j < copy.columns; j += chunk_) {
     const auto place = std::size_t(j);
-    copy_columns(stream_, Direction::to_device, static_cast<char*>(copy.to) + place * copy.to_pitch, copy.to_pitch,
+    copy_columns(stream_.is, Direction::to_device, static_cast<char*>(copy.to) + place * copy.to_pitch, copy.to_pitch,
                  static_cast<const char*>(copy.from) + place * copy.from_pitch, copy.from_pitch, copy.bytes,
                  std::size_t(std::min(chunk_, copy.columns - j)));
     mark();
@@ -42,7 +46,7 @@ void Arrival::run(const Copy& copy) try {
 }
 
 void Arrival::mark() {
-  CUDA_CHECK(cudaEventRecord(events_[marked_], stream_));
+  CUDA_CHECK(cudaEventRecord(events_[marked_].is, stream_.is));
   const std::lock_guard lock(guard_);
   ++marked_;
   changed_.notify_all();
@@ -57,14 +61,14 @@ void Arrival::until_marked(std::size_t events) {
 void Arrival::await(Queue<Cuda>& q, std::int64_t columns) {
   const auto chunks = std::size_t((columns + chunk_ - 1) / chunk_);
   until_marked(chunks + 1);
-  q.wait(events_[chunks]);
+  q.wait(events_[chunks].is);
 }
 
 double Arrival::seconds() {
   until_marked(events_.size());
-  CUDA_CHECK(cudaEventSynchronize(events_.back()));
+  CUDA_CHECK(cudaEventSynchronize(events_.back().is));
   float milliseconds = 0;
-  CUDA_CHECK(cudaEventElapsedTime(&milliseconds, events_.front(), events_.back()));
+  CUDA_CHECK(cudaEventElapsedTime(&milliseconds, events_.front().is, events_.back().is));
   return 1e-3 * double(milliseconds);
 }
 

@@ -42,11 +42,19 @@ class Arrival {
   void mark();
   void until_marked(std::size_t events);
 
+  struct Stream {
+    cudaStream_t is = nullptr;
+    ~Stream();
+  };
+  struct Event {
+    cudaEvent_t is = nullptr;
+    ~Event();
+  };
   int device_;
   std::int64_t chunk_;  // columns
-  cudaStream_t stream_ = nullptr;
-  std::vector<cudaEvent_t> events_;  // [0]: the start, [i]: chunks before i are there
-  std::size_t marked_ = 0;           // events that have been recorded
+  Stream stream_;
+  std::vector<Event> events_;  // [0]: the start, [i]: chunks before i are there
+  std::size_t marked_ = 0;     // events that have been recorded
   std::exception_ptr failed_;
   std::mutex guard_;
   std::condition_variable changed_;

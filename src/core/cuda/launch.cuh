@@ -14,6 +14,10 @@ enum class Blocks { apart, cluster, together };
 template <class... Parameters, class... Arguments>
 void launch(Queue<Cuda>& q, void (*kernel)(Parameters...), Blocks how, dim3 blocks, unsigned threads,
             std::size_t shared, const Arguments&... arguments) {
+  if (shared > q.shared_memory())
+    throw MachineError("CUDA: a kernel needs " + std::to_string(shared) +
+                       " bytes of shared memory, and a block on this device can have " +
+                       std::to_string(q.shared_memory()));
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
   cudaLaunchAttribute attribute{};
   if (how == Blocks::cluster) {

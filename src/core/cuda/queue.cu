@@ -11,7 +11,7 @@ struct Queue<Cuda>::State {
     std::optional<Phase> phase;  // none: waiting for another queue
     double flops = 0;
   };
-  int device = 0, multiprocessors = 0, major = 0;
+  int device = 0, multiprocessors = 0, major = 0, shared_memory = 0;
   cudaStream_t stream = nullptr;
   cublasHandle_t blas = nullptr;
   std::vector<Mark> marks;          // phases since finish(); phase i runs from events[i] to events[i + 1]
@@ -48,6 +48,7 @@ Queue<Cuda>::Queue(int device, Priority priority) : state_(std::make_unique<Stat
   CUDA_CHECK(cudaStreamCreateWithPriority(&state_->stream, cudaStreamNonBlocking, priority == high ? highest : lowest));
   CUDA_CHECK(cudaEventCreateWithFlags(&state_->given, cudaEventDisableTiming));
   CUDA_CHECK(cudaDeviceGetAttribute(&state_->multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&state_->shared_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   CUDA_CHECK(cudaDeviceGetAttribute(&state_->major, cudaDevAttrComputeCapabilityMajor, device));
   CUDA_CHECK(cublasCreate(&state_->blas));
   CUDA_CHECK(cublasSetStream(state_->blas, state_->stream));
@@ -56,6 +57,7 @@ Queue<Cuda>::~Queue() = default;
 
 int Queue<Cuda>::device() const { return state_->device; }
 int Queue<Cuda>::multiprocessors() const { return state_->multiprocessors; }
+std::size_t Queue<Cuda>::shared_memory() const { return std::size_t(state_->shared_memory); }
 bool Queue<Cuda>::has_clusters() const { return state_->major >= 9; }
 CUstream_st* Queue<Cuda>::stream() const { return state_->stream; }
 cublasContext* Queue<Cuda>::blas() const { return state_->blas; }
@@ -94,13 +96,19 @@ void Queue<Cuda>::on_progress(std::function<void(double)> progress) { state_->pr
 
 void Queue<Cuda>::wait(Queue& other) {
   if (&other == this) return;
-  CUDA_CHECK(cudaEventRecord(other.state_->given, other.state_->stream));
-  wait(other.state_->given);
+  if (!state_->marks.empty()) state_->mark({});
+  join(other);
 }
 
 void Queue<Cuda>::wait(CUevent_st* event) {
   if (!state_->marks.empty()) state_->mark({});
   CUDA_CHECK(cudaStreamWaitEvent(state_->stream, event));
+}
+
+void Queue<Cuda>::join(Queue& other) {
+  if (&other == this) return;
+  CUDA_CHECK(cudaEventRecord(other.state_->given, other.state_->stream));
+  CUDA_CHECK(cudaStreamWaitEvent(state_->stream, other.state_->given));
 }
 
 Queue<Cuda>& Queue<Cuda>::ahead() {

@@ -21,8 +21,10 @@ Queue<Cuda>::Queue(int, Priority) { refuse(); }
 Queue<Cuda>::~Queue() = default;
 int Queue<Cuda>::device() const { refuse(); }
 int Queue<Cuda>::multiprocessors() const { refuse(); }
+std::size_t Queue<Cuda>::shared_memory() const { refuse(); }
 bool Queue<Cuda>::has_clusters() const { refuse(); }
 void Queue<Cuda>::wait(Queue&) { refuse(); }
+void Queue<Cuda>::join(Queue&) { refuse(); }
 void Queue<Cuda>::wait(CUevent_st*) { refuse(); }
 Queue<Cuda>& Queue<Cuda>::ahead() { refuse(); }
 Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t, unsigned) { refuse(); }
