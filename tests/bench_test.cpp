@@ -1,8 +1,9 @@
 // What `lasolve bench gemm` measures with: shapes, statistics, and an oracle that finds what is wrong.
 #include <gtest/gtest.h>
 
-#include "bench/gemm.hpp"
+#include "bench/crossover.hpp"
 #include "bench/oracle.hpp"
+#include "places.hpp"
 
 namespace lasolve::bench {
 namespace {
@@ -104,6 +105,44 @@ TEST(BenchGemm, does_not_time_a_wrong_backend) {
   EXPECT_EQ(results[1].fault, "");
   EXPECT_EQ(bench.run(square(20), Precision::fp32).size(), 1u) << "a precision that is not offered is left out";
   EXPECT_FALSE(bench.roof(Precision::fp64));
+}
+
+TEST(BenchGemmCuda, is_verified_and_timed_with_and_without_copies) {
+  if (const std::string why = test::why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  Options cpu, cuda;
+  cpu.device.kind = Device::cpu;
+  cuda.device.kind = Device::cuda;
+  for (const bool with_copies : {false, true})
+    for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+      GemmBench bench({{choose(cpu), true}, {choose(cuda), true}},
+                      {.repeat = 2, .warmup = 1, .threads = 2, .with_copies = with_copies});
+      for (const Product& p : {square(130), trailing(257, 33)})
+        for (const Result& r : bench.run(p, precision)) {
+          EXPECT_EQ(r.fault, "") << r.device;
+          EXPECT_EQ(r.runs, 2);
+          EXPECT_EQ(r.of_floor.has_value(), r.device != "cpu" && !with_copies);
+        }
+    }
+}
+
+Result timed(const Product& p, const char* device, double seconds) {
+  Result r;
+  r.product = p, r.device = device, r.runs = 1, r.seconds = {seconds, seconds, seconds};
+  return r;
+}
+
+TEST(BenchCrossover, is_where_the_fastest_on_a_device_stays_ahead) {
+  const auto found =
+      crossovers({timed(square(64), "cpu", 1), timed(square(64), "cuda:0", 0.5), timed(square(128), "cpu", 2),
+                  timed(square(128), "cuda:0", 3), timed(square(256), "cpu", 9), timed(square(256), "cuda:0", 4),
+                  timed(square(256), "cpu", 5), timed(square(512), "cpu", 50), timed(square(512), "cuda:0", 60),
+                  timed(square(512), "cuda:0", 20), timed(trailing(64, 8), "cpu", 1),
+                  timed(trailing(64, 8), "cuda:0", 2), timed(trailing(64, 9), "cpu", 1)});
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].shape, "square");
+  EXPECT_EQ(found[0].from, 256);
+  EXPECT_EQ(found[1].k, 8);
+  EXPECT_FALSE(found[1].from);
 }
 
 }  // namespace

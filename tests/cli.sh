@@ -51,7 +51,7 @@ expect 6 'memory' --matrix uniform:n=900000 --device cpu
 expect 6 'cannot' --matrix uniform:n=5 --device cpu --output /nowhere/x.mtx
 bench=(bench gemm --device cpu --n 65 --k 17 --repeat 2 --threads 2)
 expect 0 'of ref.' "${bench[@]}"
-expect 0 'tiled' "${bench[@]}" --gemm tiled --shape square,67x45x129 --precision fp32
+expect 0 'tiled' bench gemm --device cpu --gemm tiled --shape 67x45x129 --precision fp32
 expect 0 '"share_of_reference": 1.0' "${bench[@]}" --gemm auto --json -
 expect 0 'fp64,trailing,65,65,17,-1,1,naive,cpu,yes,' "${bench[@]}" --gemm naive --csv -
 expect 0 'host ms' "${bench[@]}" --gemm naive --with-copies

@@ -249,7 +249,7 @@ std::vector<Result> GemmBench::run_as(const Product& p, Precision precision) {
       r.fault = small->second;
       if (!r.fault.empty()) return;
       r.error = stage.error(backend);
-      if (!(r.error <= 1)) r.fault = fmt::format("the product is off by {:.3g} times what is allowed", r.error);
+      if (!(*r.error <= 1)) r.fault = fmt::format("the product is off by {:.3g} times what is allowed", *r.error);
     });
     entrants.push_back(e);
     results.push_back(std::move(r));

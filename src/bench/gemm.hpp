@@ -31,8 +31,8 @@ struct Result {
   std::string backend, device;
   Precision precision = Precision::fp64;
   Product product;
-  std::string fault;  ///< why it is wrong; it was not timed then
-  double error = 0;   ///< of the whole product, as a share of what the GEMM contract allows
+  std::string fault;            ///< why it is wrong; it was not timed then
+  std::optional<double> error;  ///< of the whole product, as a share of what the GEMM contract allows
   int runs = 0;
   Spread seconds;
   std::optional<double> of_reference, of_floor;  ///< shares of a rate: reference seconds / seconds, floor / seconds

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
+#include "bench/crossover.hpp"
 #include "cli/json.hpp"
 #include "cli/print.hpp"
 
@@ -21,6 +21,15 @@ std::vector<Precision> precisions_of(const std::vector<Result>& all) {
   for (const Result& r : all)
     if (!std::count(found.begin(), found.end(), r.precision)) found.push_back(r.precision);
   return found;
+}
+
+std::string crossover_lines(const std::vector<Result>& all) {
+  std::string text;
+  for (const auto& c : bench::crossovers(all))
+    text += fmt::format("{} {}{}: {}\n", name_of(c.precision), c.shape, c.k > 0 ? fmt::format(", K = {}", c.k) : "",
+                        c.from ? fmt::format("CUDA with its copies is ahead of the CPU from N = {} on", *c.from)
+                               : "the CPU is ahead of CUDA with its copies at the largest N");
+  return text;
 }
 
 std::string csv_number(std::optional<double> x) { return x ? fmt::format("{}", *x) : ""; }
@@ -69,7 +78,7 @@ std::string bench_lines(const std::vector<Result>& results) {
     }
     text += fmt::format("{:>12.4f}{:>24}{:>11.1f}{:>10}{:>10}{:>9.0e}\n", 1e3 * r.seconds.median,
                         fmt::format("{:.4f} .. {:.4f}", 1e3 * r.seconds.least, 1e3 * r.seconds.most), r.gflops(),
-                        percent(r.of_reference), percent(r.of_floor), r.error);
+                        percent(r.of_reference), percent(r.of_floor), *r.error);
   }
   return text;
 }
@@ -84,43 +93,14 @@ std::string bench_legend(bench::GemmBench& gemms, const std::vector<Result>& all
           ? "blas"
           : "eigen");
   if (settings.with_copies)
-    return text + "on CUDA with allocation, copies from and to the memory of the host, and free\n" + crossovers(all);
+    return text + "on CUDA with allocation, copies from and to the memory of the host, and free\n" +
+           crossover_lines(all);
   for (const Precision p : precisions_of(all))
     if (const auto roof = gemms.roof(p))
       text += fmt::format(
           "floor of {}: the longer of flops at {:.1f} TFLOP/s (the best of cublas at 8192 x 8192 x 8192) and bytes at "
           "{:.2f} TB/s (the best of a copy), both measured now\n",
           name_of(p), 1e-12 * roof->flops_per_second, 1e-12 * roof->bytes_per_second);
-  return text;
-}
-
-std::string crossovers(const std::vector<Result>& all) {
-  struct Fastest {
-    double cpu = 0, cuda = 0;
-  };
-  std::map<std::pair<std::string, std::string>, std::map<std::int64_t, Fastest>> sweeps;
-  for (const Result& r : all) {
-    if (r.runs == 0 || r.product.shape == "given") continue;
-    const std::string shape = r.product.shape == "square" ? "square" : fmt::format("trailing, K = {}", r.product.k);
-    Fastest& f = sweeps[{shape, name_of(r.precision)}][r.product.n];
-    double& seconds = r.device == "cpu" ? f.cpu : f.cuda;
-    seconds = seconds == 0 ? r.seconds.median : std::min(seconds, r.seconds.median);
-  }
-  std::string text;
-  for (const auto& [sweep, sizes] : sweeps) {
-    std::int64_t from = 0;  // the least size from which on CUDA is always ahead
-    bool both = false;
-    for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {
-      if (size->second.cpu == 0 || size->second.cuda == 0) continue;
-      both = true;
-      if (size->second.cuda >= size->second.cpu) break;
-      from = size->first;
-    }
-    if (both)
-      text += fmt::format("{} {}: {}\n", sweep.second, sweep.first,
-                          from > 0 ? fmt::format("CUDA with its copies is ahead of the CPU from N = {}", from)
-                                   : "the CPU is ahead of CUDA with its copies at the largest N");
-  }
   return text;
 }
 
@@ -149,10 +129,11 @@ std::string bench_csv(const std::vector<Result>& all) {
   for (const Result& r : all) {
     const bench::Product& p = r.product;
     const auto if_timed = [&](double x) { return r.runs > 0 ? csv_number(x) : ""; };
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", name_of(r.precision), p.shape, p.m,
-                        p.n, p.k, p.alpha, p.beta, r.backend, r.device, r.fault.empty() ? "yes" : "no", r.error, r.runs,
-                        if_timed(r.seconds.median), if_timed(r.seconds.least), if_timed(r.seconds.most),
-                        if_timed(r.gflops()), csv_number(r.of_reference), csv_number(r.of_floor));
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", name_of(r.precision), p.shape, p.m, p.n,
+                    p.k, p.alpha, p.beta, r.backend, r.device, r.fault.empty() ? "yes" : "no", csv_number(r.error),
+                    r.runs, if_timed(r.seconds.median), if_timed(r.seconds.least), if_timed(r.seconds.most),
+                    if_timed(r.gflops()), csv_number(r.of_reference), csv_number(r.of_floor));
   }
   return text;
 }

@@ -11,11 +11,8 @@ namespace lasolve::cli {
 std::string bench_header(bool with_copies);
 /// The lines of one product in one precision.
 std::string bench_lines(const std::vector<bench::Result>&);
-/// What the columns mean, and what the floor was made of.
+/// What the columns mean, what the floor was made of, and with copies from which size CUDA is ahead of the CPU.
 std::string bench_legend(bench::GemmBench&, const std::vector<bench::Result>&, const bench::Settings&);
-/// With copies: for each shape and precision, the size from which the fastest backend on CUDA is ahead of the fastest on
-/// the CPU; empty when not both were measured.
-std::string crossovers(const std::vector<bench::Result>&);
 
 std::string bench_json(bench::GemmBench&, const std::vector<bench::Result>&, const bench::Settings&);
 std::string bench_csv(const std::vector<bench::Result>&);

@@ -83,9 +83,14 @@ std::vector<bench::Product> products_of(const std::string& shapes, const std::st
   return products;
 }
 
-bool has_cuda(const std::vector<Device>& devices) {
-  return std::any_of(devices.begin(), devices.end(), [](const Device& d) {
-    return d.kind == Device::cuda || (d.kind == Device::automatic && !cuda_devices().names.empty());
+/// Whether all that is measured is on CUDA.
+bool only_on_cuda(const std::vector<Device>& devices, const std::vector<std::string>& backends) {
+  if (devices.size() != 1 || devices[0].kind != Device::automatic)
+    return devices.size() == 1 && devices[0].kind == Device::cuda;
+  if (cuda_devices().names.empty()) return false;
+  const auto there = runnable_backends({Device::cuda, 0});
+  return std::all_of(backends.begin(), backends.end(), [&](const std::string& name) {
+    return name == "all" || name == "auto" || std::count(there.begin(), there.end(), name) > 0;
   });
 }
 
@@ -122,9 +127,7 @@ BenchRequest parse_bench(int argc, const char* const* argv) {
     r.precisions.push_back(
         one_of<Precision>("precision", word, {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}}));
   r.devices = devices_of(text("device"), r.settings.with_copies);
-  // With both places, sizes that the slower one does in time.
-  const bool only_cuda = has_cuda(r.devices) && r.devices.size() == 1;
-  r.products = products_of(text("shape"), text("n"), text("k"), only_cuda);
+  r.products = products_of(text("shape"), text("n"), text("k"), only_on_cuda(r.devices, r.backends));
   return r;
 }
 
