@@ -85,16 +85,18 @@ std::string bench_lines(const std::vector<Result>& results) {
 
 std::string bench_legend(bench::GemmBench& gemms, const std::vector<Result>& all, const bench::Settings& settings) {
   std::string text = fmt::format(
-      "\nmedian of {} rounds, in turns, after {} to warm up; {} threads of the host\n"
+      "\nmedian of {} rounds, in turns, after {} to warm up; {} thread{} of the host\n"
       "of ref.: cublas on CUDA, {} on the CPU; error: of the product, over what the GEMM contract allows\n",
-      settings.repeat, settings.warmup, gemms.threads(),
+      settings.repeat, settings.warmup, gemms.threads(), gemms.threads() == 1 ? "" : "s",
       std::any_of(gemm_backends<Cpu>().begin(), gemm_backends<Cpu>().end(),
                   [](const auto* b) { return b->name == std::string("blas"); })
           ? "blas"
           : "eigen");
   if (settings.with_copies)
-    return text + "on CUDA with allocation, copies from and to the memory of the host, and free\n" +
-           crossover_lines(all);
+    return text + (std::any_of(all.begin(), all.end(), [](const Result& r) { return r.device != "cpu"; })
+                       ? "on CUDA with allocation, copies from and to the memory of the host, and free\n" +
+                             crossover_lines(all)
+                       : "no CUDA device took part: nothing was allocated or copied\n");
   for (const Precision p : precisions_of(all))
     if (const auto roof = gemms.roof(p))
       text += fmt::format(
