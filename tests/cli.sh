@@ -49,6 +49,29 @@ expect 5 'larger than the HPL check allows' --matrix growth:n=120 --device cpu
 expect 6 '' --matrix uniform:n=5 --device cuda:99
 expect 6 'memory' --matrix uniform:n=900000 --device cpu
 expect 6 'cannot' --matrix uniform:n=5 --device cpu --output /nowhere/x.mtx
+bench=(bench gemm --device cpu --n 65 --k 17 --repeat 2 --threads 2)
+expect 0 'of ref.' "${bench[@]}"
+expect 0 'tiled' bench gemm --device cpu --gemm tiled --shape 67x45x129 --precision fp32
+expect 0 '"share_of_reference": 1.0' "${bench[@]}" --gemm auto --json -
+expect 0 'fp64,trailing,65,65,17,-1,1,naive,cpu,yes,' "${bench[@]}" --gemm naive --csv -
+expect 0 'no CUDA device took part' "${bench[@]}" --gemm naive --with-copies
+expect 0 '--with-copies' bench --help
+expect 0 '' "${bench[@]}" --quiet --json bench.json --csv bench.csv
+expect 2 'takes gemm' bench lu
+expect 2 'lasolve bench gemm' bench
+expect 2 "did you mean '--repeat'" bench gemm --repaet 3
+expect 2 "did you mean 'trailing'" bench gemm --shape trialing
+expect 2 "did you mean 'tiled'" bench gemm --gemm tilde
+expect 2 'not '"'64x64'" bench gemm --shape 64x64
+expect 2 'at least 1' bench gemm --n 0
+expect 2 '--k is for' bench gemm --shape square --k 3
+expect 2 "not 'fp16'" bench gemm --precision fp16
+expect 6 '' bench gemm --device cuda:99
+expect 6 'cannot' "${bench[@]}" --json /nowhere/x.json
+[ "$(wc -l <bench.csv)" -gt 8 ] || { echo "bench.csv has too few lines"; failed=1; }
+if command -v python3 >/dev/null; then
+  python3 -m json.tool bench.json >/dev/null || { echo "bench.json is no JSON"; failed=1; }
+fi
 [ -s x.npy ] || { echo "x.npy was not written"; failed=1; }
 [ ! -e no.mtx ] || { echo "a solution of a singular system was written"; failed=1; }
 [ -z "$(find . -name '*.tmp*')" ] || { echo "a temporary file was left"; failed=1; }

@@ -57,16 +57,6 @@ Measured measure(const Request& request, Problem& problem, const std::string& ba
   return measured;
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  if (path == "-") {
-    fmt::print("{}", text);
-    return;
-  }
-  io::OutputFile file(path, false);
-  file.append(text);
-  file.commit();
-}
-
 int exit_code(const Outcome& outcome) {
   switch (outcome.kind) {
     case Outcome::solved:

@@ -1,7 +1,7 @@
 // The commands. Each returns the exit code of the tool.
 #pragma once
 
-#include "cli/request.hpp"
+#include "cli/bench_request.hpp"
 
 namespace lasolve::cli {
 
@@ -9,5 +9,6 @@ enum ExitCode { done = 0, usage = 2, bad_input = 3, no_solution = 4, not_accurat
 
 int solve(const Request&);
 int generate(const Request&);
+int bench_gemm(const BenchRequest&);
 
 }  // namespace lasolve::cli

@@ -1,8 +1,9 @@
+#include "cli/json.hpp"
+
 #include <omp.h>
 
 #include <cmath>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "cli/print.hpp"
 
@@ -10,25 +11,11 @@ namespace lasolve::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// JSON has no NaN and no infinity: they become null.
-Json number(std::optional<double> x) { return x && std::isfinite(*x) ? Json(*x) : Json(nullptr); }
-
 std::string processor() {
   std::ifstream cpuinfo("/proc/cpuinfo");
   for (std::string line; std::getline(cpuinfo, line);)
     if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
   return "unknown";
-}
-
-Json environment(const Report& r) {
-  return {{"lasolve", version()},
-          {"compiler", __VERSION__},
-          {"processor", processor()},
-          {"cores", omp_get_num_procs()},
-          {"threads", r.threads > 0 ? Json(r.threads) : Json(nullptr)},
-          {"cuda_devices", cuda_devices().names}};
 }
 
 Json object(const Subject& subject, const Measured& measured) {
@@ -60,22 +47,32 @@ Json object(const Subject& subject, const Measured& measured) {
           {"factor_seconds", r.factor_seconds},
           {"solve_seconds", r.solve_seconds},
           {"total_seconds", r.total_seconds},
-          {"factor_gflops", number(r.factor_gflops)},
+          {"factor_gflops", number_or_null(r.factor_gflops)},
           {"runs", measured.runs},
           {"factor_seconds_least", measured.least_factor_seconds},
           {"factor_seconds_most", measured.most_factor_seconds},
-          {"backward_error", number(r.backward_error)},
-          {"hpl_residual", number(r.hpl_residual)},
-          {"forward_error", number(r.forward_error)},
+          {"backward_error", number_or_null(r.backward_error)},
+          {"hpl_residual", number_or_null(r.hpl_residual)},
+          {"forward_error", number_or_null(r.forward_error)},
           {"refine_iterations", r.refine_iterations},
           {"notes", r.notes},
-          {"environment", environment(r)}};
+          {"environment", environment(r.threads)}};
 }
 
-/// Names of files need not be UTF-8, which JSON is: what is not becomes U+FFFD.
-std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
-
 }  // namespace
+
+Json number_or_null(std::optional<double> x) { return x && std::isfinite(*x) ? Json(*x) : Json(nullptr); }
+
+Json environment(int threads) {
+  return {{"lasolve", version()},
+          {"compiler", __VERSION__},
+          {"processor", processor()},
+          {"cores", omp_get_num_procs()},
+          {"threads", threads > 0 ? Json(threads) : Json(nullptr)},
+          {"cuda_devices", cuda_devices().names}};
+}
+
+std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 std::string as_json(const Subject& subject, const std::vector<Measured>& all) {
   if (all.size() == 1) return text_of(object(subject, all[0]));

@@ -27,7 +27,10 @@ extern "C" void interrupted(int signal) {
   _exit(128 + signal);
 }
 
+bool is_bench(int argc, char** argv) { return argc > 1 && std::strcmp(argv[1], "bench") == 0; }
+
 int run(int argc, char** argv) {
+  if (is_bench(argc, argv)) return bench_gemm(parse_bench(argc - 1, argv + 1));
   const Request request = parse_command_line(argc, argv);
   switch (request.command) {
     case Command::solve:
@@ -65,7 +68,8 @@ int main(int argc, char** argv) {
       throw io::OutputError(std::string("cannot write standard output: ") + std::strerror(errno));
     return code;
   } catch (const UsageError& e) {
-    return fail(usage, fmt::format("lasolve: {}\n'lasolve --help' lists the options", e.what()));
+    return fail(usage, fmt::format("lasolve: {}\n'lasolve {}--help' lists the options", e.what(),
+                                   is_bench(argc, argv) ? "bench " : ""));
   } catch (const UnknownName& e) {
     return fail(usage, fmt::format("lasolve: {}", e.what()));
   } catch (const io::GeneratorError& e) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "io/output_file.hpp"
+
 namespace lasolve::cli {
 
 const char* name_of(Method m) { return m == Method::lu ? "lu" : m == Method::cholesky ? "cholesky" : "auto"; }
@@ -99,6 +101,16 @@ std::string comparison(const Subject& subject, const std::vector<Measured>& all)
   for (const Measured& m : all)
     for (const auto& note : m.report.notes) text += fmt::format("note        {}: {}\n", m.report.gemm, note);
   return text;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  if (path == "-") {
+    fmt::print("{}", text);
+    return;
+  }
+  io::OutputFile file(path, false);
+  file.append(text);
+  file.commit();
 }
 
 std::string list_of_backends() {

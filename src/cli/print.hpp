@@ -27,6 +27,9 @@ std::string list_of_backends();
 /// One object for one run, a list of them for several.
 std::string as_json(const Subject&, const std::vector<Measured>&);
 
+/// To a file that appears when it is complete, or to standard output for "-".
+void write_text(const std::string& path, const std::string& text);
+
 const char* name_of(Method);
 const char* name_of(Precision);
 const char* name_of(Refine);

@@ -1,21 +1,14 @@
 #include "cli/request.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <boost/program_options.hpp>
-#include <charconv>
 #include <sstream>
 
-#include "core/choose.hpp"
+#include "cli/words.hpp"
 #include "io/generators.hpp"
 
 namespace lasolve::cli {
 
 namespace {
-
-namespace po = boost::program_options;
 
 po::options_description known_options() {
   po::options_description all("Options", 110, 60);
@@ -45,57 +38,6 @@ po::options_description known_options() {
   return all;
 }
 
-std::vector<std::string> option_names() {
-  const po::options_description known = known_options();
-  std::vector<std::string> names;
-  for (const auto& option : known.options()) names.push_back("--" + option->long_name());
-  return names;
-}
-
-/// A value out of a few, by name.
-template <class Value>
-Value one_of(const std::string& option, const std::string& word, std::vector<std::pair<std::string, Value>> values) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : values) {
-    if (name == word) return value;
-    names.push_back(name);
-  }
-  throw UsageError(
-      fmt::format("--{} takes {}, not '{}'{}", option, fmt::join(names, ", "), word, did_you_mean(word, names)));
-}
-
-/// A whole number of at least `least`; `word` alone means 0.
-template <class Number>
-Number number(const std::string& option, const std::string& text, Number least, const std::string& word = "") {
-  if (!word.empty() && text == word) return 0;
-  Number value{};
-  const auto [stop, e] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (e != std::errc() || stop != text.data() + text.size() || value < least)
-    throw UsageError(fmt::format("--{} takes a whole number of at least {}{}, not '{}'", option, least,
-                                 word.empty() ? "" : " or " + word, text));
-  return value;
-}
-
-Device device(const std::string& text) {
-  if (text == "auto") return {};
-  if (text == "cpu") return {Device::cpu, 0};
-  if (text == "cuda") return {Device::cuda, 0};
-  if (text.starts_with("cuda:")) return {Device::cuda, number("device cuda:INDEX", text.substr(5), 0)};
-  throw UsageError(fmt::format("--device takes auto, cpu, cuda or cuda:INDEX, not '{}'{}", text,
-                               did_you_mean(text, {"auto", "cpu", "cuda"})));
-}
-
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> words(1);
-  for (char c : list) {
-    if (c == ',')
-      words.emplace_back();
-    else
-      words.back() += c;
-  }
-  return words;
-}
-
 /// The command, and where its options begin.
 std::pair<Command, int> command(int argc, const char* const* argv) {
   if (argc < 2 || argv[1][0] == '-') return {Command::solve, 1};
@@ -105,41 +47,17 @@ std::pair<Command, int> command(int argc, const char* const* argv) {
   if (word == "generate") return {Command::generate, 2};
   if (word == "help") return {Command::help, 2};
   throw UsageError(
-      fmt::format("there is no command '{}'{}; commands: solve (the default), list, generate; a matrix is "
-                  "given as --matrix {}",
-                  word, did_you_mean(word, {"solve", "list", "generate", "help"}), word));
-}
-
-po::variables_map parse(int argc, const char* const* argv, Command command) {
-  const po::options_description known = known_options();
-  po::positional_options_description words;
-  if (command == Command::generate) words.add("matrix", 1);
-  po::variables_map values;
-  try {
-    using style = po::command_line_style::style_t;
-    po::store(po::command_line_parser(argc, argv)
-                  .options(known)
-                  .positional(words)
-                  .style(style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing))
-                  .run(),
-              values);
-    po::notify(values);
-  } catch (const po::unknown_option& e) {
-    throw UsageError(fmt::format("there is no option '{}'{}", e.get_option_name(),
-                                 did_you_mean(e.get_option_name(), option_names())));
-  } catch (const po::too_many_positional_options_error&) {
-    throw UsageError("a word that is not an option; a matrix is given as --matrix FILE");
-  } catch (const po::error& e) {
-    throw UsageError(e.what());
-  }
-  return values;
+      fmt::format("there is no command '{}'{}; commands: solve (the default), list, generate, bench; a matrix "
+                  "is given as --matrix {}",
+                  word, did_you_mean(word, {"solve", "list", "generate", "bench", "help"}), word));
 }
 
 }  // namespace
 
 Request parse_command_line(int argc, const char* const* argv) {
   const auto [which, skip] = command(argc, argv);
-  const po::variables_map values = parse(argc - skip + 1, argv + skip - 1, which);
+  const po::variables_map values =
+      parse_options(argc - skip + 1, argv + skip - 1, known_options(), which == Command::generate ? "matrix" : nullptr);
   auto text = [&](const char* name) { return values.count(name) ? values[name].as<std::string>() : std::string(); };
   Request r;
   r.command = values.count("help") ? Command::help : values.count("version") ? Command::version : which;
@@ -156,9 +74,8 @@ Request parse_command_line(int argc, const char* const* argv) {
   r.repeat = number("repeat", text("repeat"), 1);
   r.warmup = number("warmup", text("warmup"), 0);
   Options& o = r.options;
-  o.device = device(text("device"));
-  o.threads = number("threads", text("threads"), 1, "all");
-  if (o.threads > 1024) throw UsageError(fmt::format("--threads takes at most 1024, not {}", o.threads));
+  o.device = device_of(text("device"));
+  o.threads = threads_of(text("threads"));
   o.block_size = number<std::int64_t>("block-size", text("block-size"), 1, "auto");
   o.factorization = one_of<Method>("factorization", text("factorization"),
                                    {{"auto", Method::automatic}, {"lu", Method::lu}, {"cholesky", Method::cholesky}});
@@ -195,7 +112,8 @@ std::string help() {
       "  lasolve [solve] --matrix data/A.mtx --gemm tiled\n"
       "  lasolve --matrix uniform:n=2000 --gemm all           one run each, and a table that compares them\n"
       "  lasolve list                                         the backends, and which run here\n"
-      "  lasolve generate spd:n=100,seed=3 --output A.mtx\n\n"
+      "  lasolve generate spd:n=100,seed=3 --output A.mtx\n"
+      "  lasolve bench gemm                                   the backends alone, in turns; has a --help of its own\n\n"
       "{}\nGenerators:\n{}\n"
       "Exit codes: 0 solved, 2 usage, 3 bad input, 4 singular or not positive definite, 5 accuracy not reached,\n"
       "6 device or memory, 70 internal, 130 interrupted.\n",

@@ -1,5 +1,6 @@
 // What the CUDA side answers in a build without it.
 #include "core/no_cuda/refuse.hpp"
+#include "core/traffic.hpp"
 #include "core/transfer.hpp"
 #include "lasolve/lasolve.hpp"
 
@@ -39,6 +40,9 @@ void* Queue<Cuda>::scratch_bytes(std::size_t) { refuse(); }
 void copy_columns(Queue<Cuda>&, Direction, void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t) {
   refuse();
 }
+
+void fill_zero(Queue<Cuda>&, void*, std::size_t) { refuse(); }
+void copy_within(Queue<Cuda>&, void*, const void*, std::size_t) { refuse(); }
 
 const CudaDevices& cuda_devices() {
   static const CudaDevices none{{}, why_no_cuda};

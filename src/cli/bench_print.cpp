@@ -1,0 +1,143 @@
+#include "cli/bench_print.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bench/crossover.hpp"
+#include "cli/json.hpp"
+#include "cli/print.hpp"
+
+namespace lasolve::cli {
+
+using bench::Result;
+
+namespace {
+
+std::string percent(std::optional<double> share) { return share ? fmt::format("{:.1f} %", 100 * *share) : "-"; }
+
+std::vector<Precision> precisions_of(const std::vector<Result>& all) {
+  std::vector<Precision> found;
+  for (const Result& r : all)
+    if (!std::count(found.begin(), found.end(), r.precision)) found.push_back(r.precision);
+  return found;
+}
+
+std::string crossover_lines(const std::vector<Result>& all) {
+  std::string text;
+  for (const auto& c : bench::crossovers(all))
+    text += fmt::format("{} {}{}: {}\n", name_of(c.precision), c.shape, c.k > 0 ? fmt::format(", K = {}", c.k) : "",
+                        c.from ? fmt::format("CUDA with its copies is ahead of the CPU from N = {} on", *c.from)
+                               : "the CPU is ahead of CUDA with its copies at the largest N");
+  return text;
+}
+
+std::string csv_number(std::optional<double> x) { return x ? fmt::format("{}", *x) : ""; }
+
+Json object(const Result& r) {
+  const bool timed = r.runs > 0;
+  const auto if_timed = [&](double x) { return timed ? number_or_null(x) : Json(nullptr); };
+  return {{"shape", r.product.shape},
+          {"m", r.product.m},
+          {"n", r.product.n},
+          {"k", r.product.k},
+          {"alpha", r.product.alpha},
+          {"beta", r.product.beta},
+          {"precision", name_of(r.precision)},
+          {"gemm", r.backend},
+          {"device", r.device},
+          {"right", r.fault.empty()},
+          {"fault", r.fault.empty() ? Json(nullptr) : Json(r.fault)},
+          {"error_over_bound", number_or_null(r.error)},
+          {"runs", r.runs},
+          {"seconds", if_timed(r.seconds.median)},
+          {"seconds_least", if_timed(r.seconds.least)},
+          {"seconds_most", if_timed(r.seconds.most)},
+          {"gflops", if_timed(r.gflops())},
+          {"share_of_reference", number_or_null(r.of_reference)},
+          {"share_of_floor", number_or_null(r.of_floor)}};
+}
+
+}  // namespace
+
+std::string bench_header(bool with_copies) {
+  return fmt::format("{:<6}{:<10}{:>6}{:>7}{:>7}  {:<16}{:<8}{:>12}{:>24}{:>11}{:>10}{:>10}{:>9}\n", "type", "shape",
+                     "M", "N", "K", "backend", "on", with_copies ? "host ms" : "ms", "least .. most", "GFLOP/s",
+                     "of ref.", "of floor", "error");
+}
+
+std::string bench_lines(const std::vector<Result>& results) {
+  std::string text;
+  for (const Result& r : results) {
+    const bench::Product& p = r.product;
+    text += fmt::format("{:<6}{:<10}{:>6}{:>7}{:>7}  {:<16}{:<8}", name_of(r.precision), p.shape, p.m, p.n, p.k,
+                        r.backend, r.device);
+    if (!r.fault.empty()) {
+      text += "    WRONG: " + r.fault + "\n";
+      continue;
+    }
+    text += fmt::format("{:>12.4f}{:>24}{:>11.1f}{:>10}{:>10}{:>9.0e}\n", 1e3 * r.seconds.median,
+                        fmt::format("{:.4f} .. {:.4f}", 1e3 * r.seconds.least, 1e3 * r.seconds.most), r.gflops(),
+                        percent(r.of_reference), percent(r.of_floor), *r.error);
+  }
+  return text;
+}
+
+std::string bench_legend(bench::GemmBench& gemms, const std::vector<Result>& all, const bench::Settings& settings) {
+  std::string text = fmt::format(
+      "\nmedian of {} rounds, in turns, after {} to warm up; {} thread{} of the host\n"
+      "of ref.: cublas on CUDA, {} on the CPU; error: of the product, over what the GEMM contract allows\n",
+      settings.repeat, settings.warmup, gemms.threads(), gemms.threads() == 1 ? "" : "s",
+      std::any_of(gemm_backends<Cpu>().begin(), gemm_backends<Cpu>().end(),
+                  [](const auto* b) { return b->name == std::string("blas"); })
+          ? "blas"
+          : "eigen");
+  if (settings.with_copies)
+    return text + (std::any_of(all.begin(), all.end(), [](const Result& r) { return r.device != "cpu"; })
+                       ? "on CUDA with allocation, copies from and to the memory of the host, and free\n" +
+                             crossover_lines(all)
+                       : "no CUDA device took part: nothing was allocated or copied\n");
+  for (const Precision p : precisions_of(all))
+    if (const auto roof = gemms.roof(p))
+      text += fmt::format(
+          "floor of {}: the longer of flops at {:.1f} TFLOP/s (the best of cublas at 8192 x 8192 x 8192) and bytes at "
+          "{:.2f} TB/s (the best of a copy), both measured now\n",
+          name_of(p), 1e-12 * roof->flops_per_second, 1e-12 * roof->bytes_per_second);
+  return text;
+}
+
+std::string bench_json(bench::GemmBench& gemms, const std::vector<Result>& all, const bench::Settings& settings) {
+  Json results = Json::array(), roofs = Json::object();
+  for (const Result& r : all) results.push_back(object(r));
+  for (const Precision p : precisions_of(all)) {
+    const auto roof = settings.with_copies ? std::nullopt : gemms.roof(p);
+    if (roof)
+      roofs[name_of(p)] = {{"flops_per_second", roof->flops_per_second}, {"bytes_per_second", roof->bytes_per_second}};
+  }
+  return text_of({{"schema_version", 1},
+                  {"bench", "gemm"},
+                  {"with_copies", settings.with_copies},
+                  {"repeat", settings.repeat},
+                  {"warmup", settings.warmup},
+                  {"roofs", roofs},
+                  {"results", results},
+                  {"environment", environment(gemms.threads())}});
+}
+
+std::string bench_csv(const std::vector<Result>& all) {
+  std::string text =
+      "precision,shape,m,n,k,alpha,beta,gemm,device,right,error_over_bound,runs,seconds,seconds_least,seconds_most,"
+      "gflops,share_of_reference,share_of_floor\n";
+  for (const Result& r : all) {
+    const bench::Product& p = r.product;
+    const auto if_timed = [&](double x) { return r.runs > 0 ? csv_number(x) : ""; };
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", name_of(r.precision), p.shape, p.m, p.n,
+                    p.k, p.alpha, p.beta, r.backend, r.device, r.fault.empty() ? "yes" : "no", csv_number(r.error),
+                    r.runs, if_timed(r.seconds.median), if_timed(r.seconds.least), if_timed(r.seconds.most),
+                    if_timed(r.gflops()), csv_number(r.of_reference), csv_number(r.of_floor));
+  }
+  return text;
+}
+
+}  // namespace lasolve::cli

@@ -1,0 +1,149 @@
+#include "cli/bench_request.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "cli/words.hpp"
+
+namespace lasolve::cli {
+
+namespace {
+
+po::options_description known_options() {
+  po::options_description all("Options", 110, 60);
+  // clang-format off
+  all.add_options()
+    ("gemm,g", po::value<std::string>()->default_value("all"), "the GEMM backends: a,b,c or all; see 'lasolve list'")
+    ("device,d", po::value<std::string>()->default_value("auto"), "cpu, cuda, cuda:INDEX, a list of them, or auto: CUDA, else the CPU; both for --with-copies")
+    ("precision,p", po::value<std::string>()->default_value("fp64,fp32"), "fp64, fp32 or both")
+    ("shape,s", po::value<std::string>()->default_value("square,trailing"), "square (C = A·B), trailing (C = C - A·B), MxNxK (C = A·B), or a list of them")
+    ("n,n", po::value<std::string>()->default_value("auto"), "sizes: M = N = K of square, M = N of trailing")
+    ("k,k", po::value<std::string>()->default_value("auto"), "K of trailing: sizes of a panel")
+    ("with-copies", "time on a device from host to host: allocation, copies and free count")
+    ("threads", po::value<std::string>()->default_value("all"), "cores of the host to use, or all")
+    ("repeat", po::value<std::string>()->default_value("5"), "timed rounds; the median is reported")
+    ("warmup", po::value<std::string>()->default_value("1"), "rounds before them that are not counted")
+    ("json", po::value<std::string>(), "write the results as JSON to FILE; - is standard output")
+    ("csv", po::value<std::string>(), "write the results as CSV to FILE; - is standard output")
+    ("quiet,q", "no table for people")
+    ("help,h", "print this");
+  // clang-format on
+  return all;
+}
+
+std::vector<Device> devices_of(const std::string& list, bool with_copies) {
+  const bool cuda = !cuda_devices().names.empty();
+  if (list == "auto" && with_copies && cuda) return {{Device::cpu, 0}, {Device::cuda, 0}};
+  std::vector<Device> devices;
+  for (const auto& word : split(list)) devices.push_back(device_of(word));
+  if (devices.size() > 1)
+    for (const Device& d : devices)
+      if (d.kind == Device::automatic) throw UsageError("--device auto stands alone");
+  int cuda_index = -1;
+  for (const Device& d : devices) {
+    if (d.kind != Device::cuda) continue;
+    if (cuda_index >= 0 && d.index != cuda_index) throw UsageError("--device takes one CUDA device at a time");
+    cuda_index = d.index;
+  }
+  return devices;
+}
+
+std::vector<std::int64_t> sizes_of(const char* option, const std::string& list, std::vector<std::int64_t> automatic) {
+  if (list == "auto") return automatic;
+  std::vector<std::int64_t> sizes;
+  for (const auto& word : split(list)) sizes.push_back(number<std::int64_t>(option, word, 1));
+  return sizes;
+}
+
+/// Sizes that take seconds for the simplest kernel of the place.
+std::vector<bench::Product> products_of(const std::string& shapes, const std::string& n, const std::string& k,
+                                        bool cuda) {
+  using Sizes = std::vector<std::int64_t>;
+  const auto words = split(shapes);
+  const auto asked = [&](const char* shape) { return std::count(words.begin(), words.end(), shape) > 0; };
+  if (k != "auto" && !asked("trailing")) throw UsageError("--k is for --shape trailing");
+  if (n != "auto" && !asked("trailing") && !asked("square"))
+    throw UsageError("--n is for --shape square and --shape trailing");
+  std::vector<bench::Product> products;
+  for (const auto& word : words) {
+    if (word == "square") {
+      const Sizes automatic = cuda ? Sizes{1024, 2048, 4096, 8192} : Sizes{256, 512, 1024};
+      for (auto size : sizes_of("n", n, automatic)) products.push_back(bench::square(size));
+    } else if (word == "trailing") {
+      for (auto size : sizes_of("n", n, {cuda ? 8192 : 1024}))
+        for (auto panel : sizes_of("k", k, cuda ? Sizes{128, 256, 512} : Sizes{64, 128, 256}))
+          products.push_back(bench::trailing(size, panel));
+    } else if (const auto product = bench::parse_product(word)) {
+      products.push_back(*product);
+    } else {
+      throw UsageError(fmt::format("--shape takes square, trailing or MxNxK, such as 4096x4096x128, not '{}'{}", word,
+                                   did_you_mean(word, {"square", "trailing"})));
+    }
+  }
+  return products;
+}
+
+/// Whether all that is measured is on CUDA.
+bool only_on_cuda(const std::vector<Device>& devices, const std::vector<std::string>& backends) {
+  if (devices.size() != 1 || devices[0].kind != Device::automatic)
+    return devices.size() == 1 && devices[0].kind == Device::cuda;
+  if (cuda_devices().names.empty()) return false;
+  const auto there = runnable_backends({Device::cuda, 0});
+  return std::all_of(backends.begin(), backends.end(), [&](const std::string& name) {
+    return name == "all" || name == "auto" || std::count(there.begin(), there.end(), name) > 0;
+  });
+}
+
+}  // namespace
+
+BenchRequest parse_bench(int argc, const char* const* argv) {
+  BenchRequest r;
+  const std::string what = argc > 1 ? argv[1] : "";
+  r.help = what == "--help" || what == "-h" || what == "help";
+  if (r.help) return r;
+  if (what != "gemm")
+    throw UsageError(what.empty() || what[0] == '-'
+                         ? "bench takes what is to be measured: lasolve bench gemm"
+                         : fmt::format("bench takes gemm, not '{}'{}", what, did_you_mean(what, {"gemm"})));
+  const po::variables_map values = parse_options(argc - 1, argv + 1, known_options());
+  const auto text = [&](const char* name) {
+    return values.count(name) ? values[name].as<std::string>() : std::string();
+  };
+  r.help = values.count("help") > 0;
+  r.quiet = values.count("quiet") > 0;
+  for (const char* name : {"json", "csv"})
+    if (values.count(name) && text(name).empty()) throw UsageError(fmt::format("--{} takes a name, not ''", name));
+  r.json = text("json");
+  r.csv = text("csv");
+  if (r.json == "-" && r.csv == "-") throw UsageError("--json - and --csv - would both go to standard output");
+  r.settings.with_copies = values.count("with-copies") > 0;
+  r.settings.threads = threads_of(text("threads"));
+  r.settings.repeat = number("repeat", text("repeat"), 1);
+  r.settings.warmup = number("warmup", text("warmup"), 0);
+  r.backends = split(text("gemm"));
+  if (r.backends.size() > 1 && std::count(r.backends.begin(), r.backends.end(), "all") > 0)
+    throw UsageError("--gemm all stands alone: it means every backend that runs here");
+  for (const auto& word : split(text("precision")))
+    r.precisions.push_back(
+        one_of<Precision>("precision", word, {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}}));
+  r.devices = devices_of(text("device"), r.settings.with_copies);
+  r.products = products_of(text("shape"), text("n"), text("k"), only_on_cuda(r.devices, r.backends));
+  return r;
+}
+
+std::string bench_help() {
+  std::ostringstream options;
+  options << known_options();
+  return fmt::format(
+      "lasolve bench gemm measures GEMM backends alone, in turns. Each is checked first, element by element at small\n"
+      "sizes, bit for bit with integers, and by a random projection at the size that is timed; what is wrong is shown\n"
+      "as wrong and not timed. The reference, cublas on CUDA and blas or eigen on the CPU, always takes part.\n\n"
+      "  lasolve bench gemm --shape trailing --n 16384 --k 128,256,512\n"
+      "  lasolve bench gemm --gemm tiled --shape square,4096x512x64 --precision fp32 --json results.json\n"
+      "  lasolve bench gemm --with-copies --shape square --n 128,256,512,1024,2048\n\n"
+      "{}\nExit codes: 0 all are right, 2 usage, 5 a backend is wrong, 6 device or memory, 70 internal, 130 "
+      "interrupted.\n",
+      options.str());
+}
+
+}  // namespace lasolve::cli

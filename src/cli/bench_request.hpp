@@ -1,0 +1,23 @@
+// What `lasolve bench gemm` is asked for.
+#pragma once
+
+#include "bench/gemm.hpp"
+#include "cli/request.hpp"
+
+namespace lasolve::cli {
+
+struct BenchRequest {
+  bool help = false, quiet = false;
+  std::vector<std::string> backends;  // names, or all
+  std::vector<Device> devices;
+  std::vector<Precision> precisions;
+  std::vector<bench::Product> products;
+  bench::Settings settings;
+  std::string json, csv;
+};
+
+/// argv[0] is the word bench. Throws UsageError.
+BenchRequest parse_bench(int argc, const char* const* argv);
+std::string bench_help();
+
+}  // namespace lasolve::cli

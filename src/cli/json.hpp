@@ -1,0 +1,19 @@
+// What all JSON of the tool has in common.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+namespace lasolve::cli {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON has no NaN and no infinity: they become null.
+Json number_or_null(std::optional<double>);
+/// The tool and the machine.
+Json environment(int threads);
+/// Names of files need not be UTF-8, which JSON is: what is not becomes U+FFFD.
+std::string text_of(const Json&);
+
+}  // namespace lasolve::cli

@@ -1,0 +1,60 @@
+#include "cli/words.hpp"
+
+namespace lasolve::cli {
+
+po::variables_map parse_options(int argc, const char* const* argv, const po::options_description& known,
+                                const char* word) {
+  po::positional_options_description words;
+  if (word) words.add(word, 1);
+  po::variables_map values;
+  try {
+    using style = po::command_line_style::style_t;
+    po::store(po::command_line_parser(argc, argv)
+                  .options(known)
+                  .positional(words)
+                  .style(style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing))
+                  .run(),
+              values);
+    po::notify(values);
+  } catch (const po::unknown_option& e) {
+    std::vector<std::string> names;
+    for (const auto& option : known.options()) names.push_back("--" + option->long_name());
+    throw UsageError(
+        fmt::format("there is no option '{}'{}", e.get_option_name(), did_you_mean(e.get_option_name(), names)));
+  } catch (const po::too_many_positional_options_error&) {
+    const bool matrix = known.find_nothrow("matrix", false) != nullptr;
+    throw UsageError(std::string("a word that is not an option") +
+                     (matrix ? "; a matrix is given as --matrix FILE" : ""));
+  } catch (const po::error& e) {
+    throw UsageError(e.what());
+  }
+  return values;
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> words(1);
+  for (char c : list) {
+    if (c == ',')
+      words.emplace_back();
+    else
+      words.back() += c;
+  }
+  return words;
+}
+
+Device device_of(const std::string& text) {
+  if (text == "auto") return {};
+  if (text == "cpu") return {Device::cpu, 0};
+  if (text == "cuda") return {Device::cuda, 0};
+  if (text.starts_with("cuda:")) return {Device::cuda, number("device cuda:INDEX", text.substr(5), 0)};
+  throw UsageError(fmt::format("--device takes auto, cpu, cuda or cuda:INDEX, not '{}'{}", text,
+                               did_you_mean(text, {"auto", "cpu", "cuda"})));
+}
+
+int threads_of(const std::string& text) {
+  const int threads = number("threads", text, 1, "all");
+  if (threads > 1024) throw UsageError(fmt::format("--threads takes at most 1024, not {}", threads));
+  return threads;
+}
+
+}  // namespace lasolve::cli

@@ -1,0 +1,56 @@
+// Words of a command line, and what they mean.
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/request.hpp"
+#include "core/choose.hpp"
+
+namespace lasolve::cli {
+
+namespace po = boost::program_options;
+
+/// The options of a command; `word` is the option that a word which is no option means, if any. Throws UsageError.
+po::variables_map parse_options(int argc, const char* const* argv, const po::options_description& known,
+                                const char* word = nullptr);
+
+std::vector<std::string> split(const std::string& list);
+
+/// auto, cpu, cuda or cuda:INDEX.
+Device device_of(const std::string& text);
+
+/// 0 for all.
+int threads_of(const std::string& text);
+
+/// A value out of a few, by name.
+template <class Value>
+Value one_of(const std::string& option, const std::string& word, std::vector<std::pair<std::string, Value>> values) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : values) {
+    if (name == word) return value;
+    names.push_back(name);
+  }
+  throw UsageError(
+      fmt::format("--{} takes {}, not '{}'{}", option, fmt::join(names, ", "), word, did_you_mean(word, names)));
+}
+
+/// A whole number of at least `least`; `word` alone means 0.
+template <class Number>
+Number number(const std::string& option, const std::string& text, Number least, const std::string& word = "") {
+  if (!word.empty() && text == word) return 0;
+  Number value{};
+  const auto [stop, e] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (e != std::errc() || stop != text.data() + text.size() || value < least)
+    throw UsageError(fmt::format("--{} takes a whole number of at least {}{}, not '{}'", option, least,
+                                 word.empty() ? "" : " or " + word, text));
+  return value;
+}
+
+}  // namespace lasolve::cli

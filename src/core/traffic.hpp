@@ -1,0 +1,14 @@
+// Plain traffic in the memory of a CUDA device, in the order of a queue: what measurements flush caches with, and
+// compare with.
+#pragma once
+
+#include "lasolve/queue.hpp"
+
+namespace lasolve {
+
+/// to[0, bytes) ← 0.
+void fill_zero(Queue<Cuda>& q, void* to, std::size_t bytes);
+/// to[0, bytes) ← from[0, bytes), both on the device.
+void copy_within(Queue<Cuda>& q, void* to, const void* from, std::size_t bytes);
+
+}  // namespace lasolve

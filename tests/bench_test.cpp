@@ -1,0 +1,149 @@
+// What `lasolve bench gemm` measures with: shapes, statistics, and an oracle that finds what is wrong.
+#include <gtest/gtest.h>
+
+#include "bench/crossover.hpp"
+#include "bench/oracle.hpp"
+#include "places.hpp"
+
+namespace lasolve::bench {
+namespace {
+
+TEST(BenchProduct, is_read_from_three_sizes) {
+  const auto p = parse_product("3x45x678");
+  ASSERT_TRUE(p);
+  EXPECT_EQ(p->m, 3);
+  EXPECT_EQ(p->n, 45);
+  EXPECT_EQ(p->k, 678);
+  EXPECT_EQ(p->beta, 0);
+  for (const char* text : {"", "x", "3", "3x4", "3x4x", "3x4x5x", "3x4x5x6", "0x4x5", "3x-4x5", "3 x4x5", "3x4x5.0",
+                           "99999999999999999999x1x1"})
+    EXPECT_FALSE(parse_product(text)) << text;
+}
+
+TEST(BenchProduct, counts_flops_and_bytes) {
+  EXPECT_EQ(square(10).flops(), 2000);
+  EXPECT_EQ(square(10).bytes(8), 8 * 300);
+  EXPECT_EQ(trailing(10, 2).bytes(4), 4 * (20 + 20 + 200));
+}
+
+TEST(BenchSpread, is_of_odd_even_one_and_no_values) {
+  const Spread odd = spread_of({3, 1, 2}), even = spread_of({4, 1, 2, 10}), one = spread_of({5});
+  EXPECT_EQ(odd.least, 1);
+  EXPECT_EQ(odd.median, 2);
+  EXPECT_EQ(odd.most, 3);
+  EXPECT_EQ(even.median, 3);
+  EXPECT_EQ(one.least, 5);
+  EXPECT_EQ(one.median, 5);
+  EXPECT_EQ(spread_of({}).median, 0);
+}
+
+TEST(BenchRoof, is_the_longer_of_arithmetic_and_traffic) {
+  const Product p = trailing(10, 2);
+  EXPECT_EQ((Roof{100, 1e9}.floor_seconds(p, 8)), 4);
+  EXPECT_EQ((Roof{1e9, 192}.floor_seconds(p, 8)), 10);
+}
+
+template <class T>
+class BenchOracle : public testing::Test {};
+using Elements = testing::Types<double, float>;
+TYPED_TEST_SUITE(BenchOracle, Elements);
+
+TYPED_TEST(BenchOracle, accepts_the_product_and_finds_one_wrong_element) {
+  using T = TypeParam;
+  const double u = double(std::numeric_limits<T>::epsilon()) / 2;
+  const Queue<Cpu> q(3);
+  for (const Product& p : {Product{"", 70, 33, 45, -1, 1}, Product{"", 33, 70, 129, 1, 0}}) {
+    const Inputs<T> in(q, p, Values::uniform);
+    const auto R = reference(in);
+    Matrix<T> C(p.m, p.n);
+    for (std::int64_t j = 0; j < p.n; ++j)
+      for (std::int64_t i = 0; i < p.m; ++i) C(i, j) = T(R(i, j));
+    const Projection<T> projection(q, in);
+    EXPECT_LE(projection.error(C.view(), u), 0.1);
+    EXPECT_LE(full_error<T>(in, C, u), 0.1);
+    EXPECT_EQ(differences<T>(in, C), 0);
+    const T right = std::exchange(C(7, 9), C(7, 9) + T(0.01));
+    EXPECT_GT(projection.error(C.view(), u), 1);
+    EXPECT_GT(full_error<T>(in, C, u), 1);
+    EXPECT_EQ(differences<T>(in, C), 1);
+    C(7, 9) = right * std::numeric_limits<T>::quiet_NaN();
+    EXPECT_FALSE(projection.error(C.view(), u) <= 1);
+    EXPECT_EQ(differences<T>(in, C), 1);
+  }
+}
+
+/// Right but for k above 200, where it forgets a term; counts its runs.
+int runs_of_forgetful = 0;
+void forgetful(Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B, double beta, MatrixView<double> C) {
+  ++runs_of_forgetful;
+  const std::int64_t k = A.cols() > 200 ? A.cols() - 1 : A.cols();
+  Options options;
+  options.device.kind = Device::cpu;
+  const auto* right = std::get<const GemmBackend<Cpu>*>(choose(options).backend);
+  (*right)(q, alpha, A.block(0, 0, A.rows(), k), B.block(0, 0, k, B.cols()), beta, C);
+}
+
+TEST(BenchGemm, does_not_time_a_wrong_backend) {
+  static const GemmBackend<Cpu> wrong{.name = "forgetful", .summary = "wrong for large k", .f64 = forgetful};
+  Options automatic;
+  automatic.device.kind = Device::cpu;
+  GemmBench bench({{{&wrong, 0, {}}, false}, {choose(automatic), true}}, {.repeat = 3, .warmup = 1, .threads = 2});
+  const auto right = bench.run(square(128), Precision::fp64);
+  ASSERT_EQ(right.size(), 2u);
+  for (const Result& r : right) {
+    EXPECT_EQ(r.fault, "");
+    EXPECT_EQ(r.runs, 3);
+    EXPECT_LE(r.seconds.least, r.seconds.median);
+    EXPECT_TRUE(r.of_reference);
+  }
+  const int before = runs_of_forgetful;
+  const auto results = bench.run(trailing(90, 256), Precision::fp64);
+  EXPECT_EQ(runs_of_forgetful, before + 1);
+  EXPECT_NE(results[0].fault, "");
+  EXPECT_EQ(results[0].runs, 0);
+  EXPECT_FALSE(results[0].of_reference);
+  EXPECT_EQ(results[1].fault, "");
+  EXPECT_EQ(bench.run(square(20), Precision::fp32).size(), 1u) << "a precision that is not offered is left out";
+  EXPECT_FALSE(bench.roof(Precision::fp64));
+}
+
+TEST(BenchGemmCuda, is_verified_and_timed_with_and_without_copies) {
+  if (const std::string why = test::why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  Options cpu, cuda;
+  cpu.device.kind = Device::cpu;
+  cuda.device.kind = Device::cuda;
+  for (const bool with_copies : {false, true})
+    for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+      GemmBench bench({{choose(cpu), true}, {choose(cuda), true}},
+                      {.repeat = 2, .warmup = 1, .threads = 2, .with_copies = with_copies});
+      for (const Product& p : {square(130), trailing(257, 33)})
+        for (const Result& r : bench.run(p, precision)) {
+          EXPECT_EQ(r.fault, "") << r.device;
+          EXPECT_EQ(r.runs, 2);
+          EXPECT_EQ(r.of_floor.has_value(), r.device != "cpu" && !with_copies);
+        }
+    }
+}
+
+Result timed(const Product& p, const char* device, double seconds) {
+  Result r;
+  r.product = p, r.device = device, r.runs = 1, r.seconds = {seconds, seconds, seconds};
+  return r;
+}
+
+TEST(BenchCrossover, is_where_the_fastest_on_a_device_stays_ahead) {
+  const auto found =
+      crossovers({timed(square(64), "cpu", 1), timed(square(64), "cuda:0", 0.5), timed(square(128), "cpu", 2),
+                  timed(square(128), "cuda:0", 3), timed(square(256), "cpu", 9), timed(square(256), "cuda:0", 4),
+                  timed(square(256), "cpu", 5), timed(square(512), "cpu", 50), timed(square(512), "cuda:0", 60),
+                  timed(square(512), "cuda:0", 20), timed(trailing(64, 8), "cpu", 1),
+                  timed(trailing(64, 8), "cuda:0", 2), timed(trailing(64, 9), "cpu", 1)});
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].shape, "square");
+  EXPECT_EQ(found[0].from, 256);
+  EXPECT_EQ(found[1].k, 8);
+  EXPECT_FALSE(found[1].from);
+}
+
+}  // namespace
+}  // namespace lasolve::bench
