@@ -15,14 +15,9 @@
 
 namespace lasolve {
 
-#ifndef PK_KC
-#define PK_KC 2048
-#define PK_MC 192
-#define PK_NC 2048
-#endif
+constexpr std::int64_t MC = 192, NC = 2048;
 template <class T>
-constexpr std::int64_t KC = PK_KC / sizeof(T);
-constexpr std::int64_t MC = PK_MC, NC = PK_NC;
+constexpr std::int64_t KC = 2048 / sizeof(T);
 
 /// c ← α·a·b + β·c for panels a: (V·lanes, k) and b: (k, N), and c: (V·lanes, N). A macro, because the instruction set
 /// belongs to the function: a shared body would be lowered to the narrowest vectors before it is inlined.
@@ -55,20 +50,27 @@ MICRO_KERNEL(with_avx512, 64, __attribute__((target("avx512f"))))
 #endif
 #undef MICRO_KERNEL
 
-/// Panels of W rows of X, each column by column, the last filled up with zeros.
+/// Panels of W rows of X, each column by column, the last filled up with zeros. Reads along what is contiguous in X: whole
+/// columns, or a cache line of each row at a time.
 template <int W, class T>
 static void pack(Operand<T> X, T* to) {
-  const std::int64_t m = X.rows(), k = X.cols(), whole = X.row_stride() == 1 ? m / W * W : 0;
-  for (std::int64_t l = 0; l < k && whole > 0; ++l) {
-    const T* from = &X(0, l);
-    for (std::int64_t i = 0; i < whole; i += W) std::copy_n(from + i, W, to + i * k + l * W);
-  }
+  const std::int64_t m = X.rows(), k = X.cols(), whole = m / W * W, rest = m - whole;
   constexpr std::int64_t line = 64 / sizeof(T);
-  for (std::int64_t i0 = whole; i0 < m; i0 += W)
-    for (std::int64_t l0 = 0; l0 < k; l0 += line)
-      for (std::int64_t i = 0; i < W; ++i)
-        for (std::int64_t l = l0; l < std::min(k, l0 + line); ++l)
-          to[i0 * k + l * W + i] = i0 + i < m ? X(i0 + i, l) : T(0);
+  if (rest > 0) std::fill_n(to + whole * k, W * k, T(0));
+  if (X.row_stride() == 1) {
+    for (std::int64_t l = 0; l < k; ++l) {
+      const T* from = &X(0, l);
+      for (std::int64_t i = 0; i < whole; i += W) std::copy_n(from + i, W, to + i * k + l * W);
+      std::copy_n(from + whole, rest, to + whole * k + l * W);
+    }
+  } else {
+    for (std::int64_t i0 = 0; i0 < m; i0 += W)
+      for (std::int64_t l0 = 0; l0 < k; l0 += line)
+        for (std::int64_t i = 0, l1 = std::min(k, l0 + line); i < std::min<std::int64_t>(W, m - i0); ++i) {
+          const T* from = &X(i0 + i, 0);
+          for (std::int64_t l = l0; l < l1; ++l) to[i0 * k + l * W + i] = from[l];
+        }
+  }
 }
 
 /// C ← α·As·Bs + β·C for packed panels of MR rows and NR columns.
@@ -112,9 +114,10 @@ template <class T, int MR, int NR, auto micro_kernel>
 static void packed_as(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
   if (k == 0) return scale(beta, C);
-  const std::int64_t KB = round_up(k, KC<T>) / KC<T>, kb = (k + KB - 1) / KB;
-  T* const As = workspace<T>(kb * (round_up(std::min(m, MC), MR) + round_up(std::min(n, NC), NR)) + 64);
-  T* const Bs = As + round_up(kb * round_up(std::min(m, MC), MR), 64);
+  const std::int64_t parts = (k + KC<T> - 1) / KC<T>, kb = (k + parts - 1) / parts;
+  const std::int64_t a_size = kb * round_up(std::min(m, MC), MR), b_size = kb * round_up(std::min(n, NC), NR);
+  T* const As = workspace<T>(a_size + b_size);
+  T* const Bs = As + a_size;
   for (std::int64_t j = 0; j < n; j += NC)
     for (std::int64_t l = 0; l < k; l += kb) {
       const std::int64_t nj = std::min(NC, n - j), kl = std::min(kb, k - l);
