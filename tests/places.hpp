@@ -67,8 +67,6 @@ inline std::string name_of_target(const testing::TestParamInfo<Target>& info) {
   return info.param.single ? "f32" : "f64";
 }
 
-constexpr Schedule schedules[] = {Schedule::right_looking, Schedule::left_looking, Schedule::recursive};
-
 class OnTarget : public testing::TestWithParam<Target> {
  protected:
   void SetUp() override {

@@ -52,6 +52,23 @@ void expect_solved(const Solved<T>& solved) {
   EXPECT_NEAR(*solved.report.hpl_residual, solved.hpl, judged_by_report);
 }
 
+constexpr Schedule schedules[] = {Schedule::right_looking, Schedule::left_looking, Schedule::recursive};
+
+/// make(n) is a Matrix<T>, n × n. Sizes and block sizes around each other, op and its transpose in turns.
+template <class Make>
+void expect_every_schedule_solves(Options options, Make make) {
+  for (Schedule schedule : schedules)
+    for (std::int64_t n : {1, 2, 33, 64, 65, 129, 200, 391})
+      for (std::int64_t nb : {0, 1, 7, 64, 200}) {
+        SCOPED_TRACE(testing::Message() << "schedule " << int(schedule) << ", n = " << n << ", nb = " << nb);
+        options.schedule = schedule;
+        options.block_size = nb;
+        const auto solved = solve_random(make(n), 2, options, n % 2 == 0 ? Op::none : Op::transpose);
+        expect_solved(solved);
+        EXPECT_EQ(solved.report.schedule, schedule);
+      }
+}
+
 /// Outcome kind, and where.
 inline void expect_outcome(const Outcome& outcome, Outcome::Kind kind, std::int64_t at) {
   EXPECT_EQ(outcome.kind, kind) << outcome.message();
