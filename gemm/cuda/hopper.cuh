@@ -27,7 +27,8 @@ inline bool is_hopper(int device) {
 
 /// For TMA: a column-major rows × cols matrix in boxes of box_rows × box_cols, whose columns in shared memory are the 128
 /// bytes that the swizzle permutes. Needs data and ld·size to be multiples of 16 bytes. Outside of the matrix a load gives
-/// zeros and a store does nothing.
+/// zeros and a store does nothing, but in whole 16 bytes: where rows·size is not a multiple of 16 either, a store also writes
+/// what is behind the end of a column.
 inline CUtensorMap tensor_map(CUtensorMapDataType type, std::size_t size, const void* data, std::int64_t rows,
                               std::int64_t cols, std::int64_t ld, unsigned box_rows, unsigned box_cols) {
   static const auto encode = [] {
@@ -118,6 +119,18 @@ __device__ inline void store_box(const CUtensorMap& map, int row, int col, std::
       "r"(row), "r"(col), "r"(from), "l"(policy)
       : "memory");
 }
+/// Adds a box of fp32 to the matrix, in the L2 cache; subnormal numbers count as zeros.
+__device__ inline void add_box(const CUtensorMap& map, int row, int col, std::uint32_t from, std::uint64_t policy) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], %4;" ::"l"(
+          &map),
+      "r"(row), "r"(col), "r"(from), "l"(policy)
+      : "memory");
+}
+/// Brings a box to the L2 cache only.
+__device__ inline void prefetch_box(const CUtensorMap& map, int row, int col) {
+  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global [%0, {%1, %2}];" ::"l"(&map), "r"(row), "r"(col) : "memory");
+}
 /// A multiple of 16 bytes that are contiguous on both sides.
 __device__ inline void load_bytes(std::uint32_t to, const void* from, unsigned bytes, std::uint32_t barrier,
                                   std::uint64_t policy) {
@@ -134,6 +147,13 @@ __device__ inline void load_bytes(std::uint32_t to, const void* from, unsigned b
       "%2, [%3], %4, %5;" ::"r"(to),
       "l"(from), "r"(bytes), "r"(barrier), "h"(mask), "l"(policy)
       : "memory");
+}
+/// A thread's own copies of 4 bytes of any alignment, and their arrival at a barrier that counts this thread once.
+__device__ inline void load_element(std::uint32_t to, const void* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
+}
+__device__ inline void arrive_when_loaded(std::uint32_t barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
 __device__ inline void stores_issued() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 /// Until at most `pending` groups of stores have not yet read their shared memory.
