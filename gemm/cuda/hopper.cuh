@@ -81,6 +81,17 @@ __device__ inline void wait(std::uint32_t barrier, unsigned parity) {
       : "memory");
 }
 
+/// Whether it has, without waiting.
+__device__ inline bool has_ended(std::uint32_t barrier, unsigned parity) {
+  unsigned ended;
+  asm volatile(
+      "{\n.reg .pred ended;\nmbarrier.test_wait.parity.shared::cta.b64 ended, [%1], %2;\nselp.u32 %0, 1, 0, ended;\n}"
+      : "=r"(ended)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return ended;
+}
+
 // Copies. What ordinary stores wrote to shared memory needs fence_async() by the writers before TMA or wgmma reads it.
 __device__ inline void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 /// For data that is used once: it leaves the L2 cache first.
@@ -119,14 +130,6 @@ __device__ inline void store_box(const CUtensorMap& map, int row, int col, std::
       "r"(row), "r"(col), "r"(from), "l"(policy)
       : "memory");
 }
-/// Adds a box of fp32 to the matrix, in the L2 cache; subnormal numbers count as zeros.
-__device__ inline void add_box(const CUtensorMap& map, int row, int col, std::uint32_t from, std::uint64_t policy) {
-  asm volatile(
-      "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], %4;" ::"l"(
-          &map),
-      "r"(row), "r"(col), "r"(from), "l"(policy)
-      : "memory");
-}
 /// Brings a box to the L2 cache only.
 __device__ inline void prefetch_box(const CUtensorMap& map, int row, int col) {
   asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global [%0, {%1, %2}];" ::"l"(&map), "r"(row), "r"(col) : "memory");
@@ -151,6 +154,9 @@ __device__ inline void load_bytes(std::uint32_t to, const void* from, unsigned b
 /// A thread's own copies of 4 bytes of any alignment, and their arrival at a barrier that counts this thread once.
 __device__ inline void load_element(std::uint32_t to, const void* from) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
+}
+__device__ inline void load_16_bytes(std::uint32_t to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 __device__ inline void arrive_when_loaded(std::uint32_t barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
@@ -184,11 +190,13 @@ template <int pending>
 __device__ void wait_wgmma() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
-/// An operand in shared memory whose rows are 128 bytes, swizzled by TMA's 128-byte pattern, eight rows every `stride`
-/// bytes. `leading` matters only for operands that are not K-major.
-__device__ inline std::uint64_t operand_descriptor(std::uint32_t address, unsigned stride, unsigned leading = 16) {
+/// An operand in shared memory whose rows are 128 or 64 bytes, swizzled by TMA's pattern of as many bytes, eight rows every
+/// `stride` bytes. `leading` matters only for operands that are not K-major.
+__device__ inline std::uint64_t operand_descriptor(std::uint32_t address, unsigned row_bytes, unsigned stride,
+                                                   unsigned leading = 16) {
+  const std::uint64_t swizzle = row_bytes == 128 ? 1 : 2;
   return std::uint64_t((address & 0x3FFFF) >> 4) | std::uint64_t(leading >> 4) << 16 |
-         std::uint64_t(stride >> 4) << 32 | std::uint64_t(1) << 62;
+         std::uint64_t(stride >> 4) << 32 | swizzle << 62;
 }
 template <int registers>
 __device__ void give_registers() {
