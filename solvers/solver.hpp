@@ -42,6 +42,7 @@ class Solver {
         options_(options),
         report_(std::move(start)) {
     require(A_.rows() == A_.cols(), "the matrix is not square");
+    require(options.precision <= Precision::fp32, "factors are fp64 or fp32");
     require(options.precision != Precision::fp64 || std::is_same_v<T, double>, "fp64 factors of an fp32 matrix");
     require(options.block_size >= 0, "the block size is negative");
     const bool coarse = coarse_wanted();
@@ -102,9 +103,6 @@ class Solver {
 
  private:
   static constexpr double inf = std::numeric_limits<double>::infinity();
-
-  template <class F>
-  static constexpr Precision precision_of = std::is_same_v<F, double> ? Precision::fp64 : Precision::fp32;
 
   Report without_times(std::int64_t nrhs) const {
     Report report = report_;

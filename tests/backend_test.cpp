@@ -73,7 +73,7 @@ int calls = 0;
 template <class T>
 void counting(Queue<Cpu>& q, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
   ++calls;
-  gemm_backends<Cpu>()[0]->function<T>()(q, alpha, A, B, beta, C);
+  (*gemm_backends<Cpu>()[0])(q, alpha, A, B, beta, C);
 }
 constexpr GemmBackend<Cpu> own{"own", "counts its calls", counting<double>};
 

@@ -16,7 +16,7 @@ constexpr const char* type_name = std::is_same_v<T, double> ? "fp64" : "fp32";
 
 template <class T, class Place>
 double unit_roundoff(const GemmBackend<Place>& backend) {
-  return std::is_same_v<T, double> ? backend.unit_roundoff_f64 : backend.unit_roundoff_f32;
+  return backend.template in<precision_of<T>>().unit_roundoff;
 }
 
 template <class T>
@@ -182,7 +182,8 @@ class Contest {
 
 template <class T>
 bool offers(const Entrant& e) {
-  return std::visit([](const auto* backend) { return backend->template function<T>() != nullptr; }, e.choice.backend);
+  return std::visit([](const auto* backend) { return bool(backend->template in<precision_of<T>>()); },
+                    e.choice.backend);
 }
 
 /// Warm-up rounds and timed rounds, one run of each that is right in each.
