@@ -215,14 +215,6 @@ std::string Entrant::name() const {
   return std::visit([](const auto* backend) { return std::string(backend->name); }, choice.backend);
 }
 
-bool Entrant::offers(Precision precision) const {
-  bool offered = false;
-  for_precision(precision, [&](auto P) {
-    offered = std::visit([P](const auto* backend) { return bool(backend->template in<P>()); }, choice.backend);
-  });
-  return offered;
-}
-
 GemmBench::GemmBench(std::vector<Entrant> entrants, const Settings& settings)
     : entrants_(std::move(entrants)), settings_(settings), host_(settings.threads) {
   for (const Entrant& e : entrants_)
@@ -239,7 +231,7 @@ template <Precision P>
 std::vector<Result> GemmBench::run_as(const Product& p) {
   std::vector<Entrant> entrants;
   for (const Entrant& e : entrants_)
-    if (e.offers(P)) entrants.push_back(e);
+    if (e.choice.offers(P)) entrants.push_back(e);
   if (entrants.empty()) return {};
   // Before the operands take memory; with copies, the memory of a device is not what binds.
   const std::optional<Roof> top = settings_.with_copies ? std::nullopt : roof(P);
@@ -280,7 +272,7 @@ Roof GemmBench::measure_roof() {
   std::vector<double> products, copies;
   Flush flush;
   for (const Entrant& e : entrants_) {
-    if (!e.on_cuda() || !e.reference || !e.offers(P)) continue;
+    if (!e.on_cuda() || !e.reference || !e.choice.offers(P)) continue;
     const auto& kernel = std::get<const GemmBackend<Cuda>*>(e.choice.backend)->template in<P>();
     Operands<P, Cuda> there(q, Inputs<P>(host_, large, Values::uniform));
     for (int run = -1; run < runs; ++run) {

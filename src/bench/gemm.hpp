@@ -19,7 +19,6 @@ struct Entrant {
 
   std::string name() const;
   bool on_cuda() const { return choice.backend.index() == 1; }
-  bool offers(Precision) const;
 };
 
 struct Settings {

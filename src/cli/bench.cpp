@@ -82,7 +82,8 @@ std::vector<Precision> precisions_of(const BenchRequest& request, const std::vec
   std::vector<Precision> all = request.precisions;
   if (!all.empty()) return all;
   for_each_precision([&](auto P) {
-    if (std::any_of(entrants.begin(), entrants.end(), [=](const Entrant& e) { return e.reference && e.offers(P); }))
+    if (std::any_of(entrants.begin(), entrants.end(),
+                    [=](const Entrant& e) { return e.reference && e.choice.offers(P); }))
       all.push_back(P);
   });
   return all;
