@@ -21,7 +21,7 @@ po::options_description known_options() {
     ("k,k", po::value<std::string>()->default_value("auto"), "K of trailing: sizes of a panel")
     ("with-copies", "time on a device from host to host: allocation, copies and free count")
     ("threads", po::value<std::string>()->default_value("all"), "cores of the host to use, or all")
-    ("repeat", po::value<std::string>()->default_value("auto"), "timed rounds; the median is reported; auto: 5, fewer for a backend that has taken a second")
+    ("repeat", po::value<std::string>()->default_value("auto"), "timed rounds; the median is reported; auto: 5, fewer for a backend that has run for half a second")
     ("warmup", po::value<std::string>()->default_value("1"), "rounds before them that are not counted")
     ("json", po::value<std::string>(), "write the results as JSON to FILE; - is standard output")
     ("csv", po::value<std::string>(), "write the results as CSV to FILE; - is standard output")
@@ -128,7 +128,7 @@ BenchRequest parse_bench(int argc, const char* const* argv) {
   if (repeat > 0)
     r.settings.repeat = repeat;
   else
-    r.settings.enough_seconds = 1;
+    r.settings.enough_seconds = 0.5;
   r.settings.warmup = number("warmup", text("warmup"), 0);
   r.backends = split(text("gemm"));
   if (r.backends.size() > 1 && std::count(r.backends.begin(), r.backends.end(), "all") > 0)
