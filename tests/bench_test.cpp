@@ -111,6 +111,13 @@ TEST(BenchGemm, does_not_time_a_wrong_backend) {
   EXPECT_FALSE(bench.roof(Precision::fp64));
 }
 
+TEST(BenchGemm, lets_a_slow_backend_run_once) {
+  Options automatic;
+  automatic.device.kind = Device::cpu;
+  GemmBench bench({{choose(automatic), true}}, {.repeat = 3, .warmup = 1, .threads = 2, .enough_seconds = 0});
+  EXPECT_EQ(bench.run(square(128), Precision::fp64)[0].runs, 1);
+}
+
 TEST(BenchGemmCuda, is_verified_and_timed_with_and_without_copies) {
   if (const std::string why = test::why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
   Options cpu, cuda;
