@@ -211,20 +211,25 @@ __device__ void take_registers() {
 
 }  // namespace lasolve
 
-// The 128 registers of a 64 × 256 accumulator, as text in an instruction and as its operands.
-#define LASOLVE_REGISTERS_128                                                                    \
-  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                       \
-  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "             \
-  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "             \
-  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "             \
-  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "             \
-  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "             \
-  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
-  "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+// The first registers of an accumulator, as text in an instruction and as its operands.
+#define LASOLVE_REGISTERS_64 \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15" \
+  ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31" \
+  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47" \
+  ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define LASOLVE_REGISTERS_96 \
+  LASOLVE_REGISTERS_64 \
+  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79" \
+  ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define LASOLVE_REGISTERS_128 \
+  LASOLVE_REGISTERS_96 \
+  ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111" \
+  ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 #define LASOLVE_OPERANDS_8(d, i)                                                                          \
   "+f"((d)[i]), "+f"((d)[i + 1]), "+f"((d)[i + 2]), "+f"((d)[i + 3]), "+f"((d)[i + 4]), "+f"((d)[i + 5]), \
       "+f"((d)[i + 6]), "+f"((d)[i + 7])
 #define LASOLVE_OPERANDS_32(d, i) \
   LASOLVE_OPERANDS_8(d, i), LASOLVE_OPERANDS_8(d, i + 8), LASOLVE_OPERANDS_8(d, i + 16), LASOLVE_OPERANDS_8(d, i + 24)
-#define LASOLVE_OPERANDS_128(d) \
-  LASOLVE_OPERANDS_32(d, 0), LASOLVE_OPERANDS_32(d, 32), LASOLVE_OPERANDS_32(d, 64), LASOLVE_OPERANDS_32(d, 96)
+#define LASOLVE_OPERANDS_64(d) LASOLVE_OPERANDS_32(d, 0), LASOLVE_OPERANDS_32(d, 32)
+#define LASOLVE_OPERANDS_96(d) LASOLVE_OPERANDS_64(d), LASOLVE_OPERANDS_32(d, 64)
+#define LASOLVE_OPERANDS_128(d) LASOLVE_OPERANDS_96(d), LASOLVE_OPERANDS_32(d, 96)

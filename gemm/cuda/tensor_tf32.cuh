@@ -20,21 +20,21 @@
 
 namespace lasolve::tf32 {
 
-constexpr int BM = 128, BN = 256;
+constexpr int BM = 128;
 constexpr int consumers = 2;                    // warpgroups, one below the other in a tile
 constexpr int WM = BM / consumers;              // rows of a warpgroup
 constexpr int threads = 128 * (1 + consumers);  // warpgroup 0 copies
-constexpr int slab_cols = 32, tile_slabs = BN / slab_cols;
+constexpr int slab_cols = 32;
 constexpr int box_rows = 32, box_bytes = box_rows * slab_cols * 4;  // of C, swizzled
 constexpr int slab_bytes = WM / box_rows * box_bytes;               // 8 KiB
 
 /// How the kernel is cut, and where its shared memory is: stages of operands, a ring of slabs of C a consumer, barriers.
-template <int BK_, int stages_, int slabs_, bool tma_>
+template <int BN_, int BK_, int stages_, int slabs_, bool tma_>
 struct Cut {
-  static constexpr int BK = BK_, stages = stages_, slabs = slabs_;
+  static constexpr int BN = BN_, BK = BK_, stages = stages_, slabs = slabs_, tile_slabs = BN / slab_cols;
   static constexpr bool tma = tma_;
-  static constexpr int piece = 128 * BK, piece_bytes = piece * 4;  // 128 rows of an operand
-  static constexpr int stage_bytes = 3 * piece_bytes;              // A: (128, BK), B: (256, BK)
+  static constexpr int A_floats = BM * BK, B_floats = BN * BK;        // a piece of A: (BM, BK), of B: (BN, BK)
+  static constexpr int A_bytes = A_floats * 4, B_bytes = B_floats * 4, stage_bytes = A_bytes + B_bytes;
   static constexpr int ring = stages * stage_bytes;
   static constexpr int full = ring + consumers * slabs * slab_bytes, empty = full + 8 * stages;  // barriers of stages
   static constexpr int free = empty + 8 * stages, arrived = free + 8 * consumers * slabs;        // barriers of slabs
@@ -73,65 +73,70 @@ struct Tiles {
   }
 };
 
-/// Packs 128 × 32 of X (rows × k) by a block of threads.
-template <int BK>
-__device__ void pack(Operand<float, Cuda> X, std::int64_t row0, std::int64_t l0, float* to, float (&turned)[32][129]) {
+/// Packs 64 × 32 of X (rows × k), from row0 and l0 on, in pieces of P × BK of which k varies fastest.
+template <int P, int BK>
+__device__ void pack(Operand<float, Cuda> X, std::int64_t row0, std::int64_t l0, int k_pieces, float* packed,
+                     float (&turned)[32][65]) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const bool rows_contiguous = X.op() == Op::none;
-  float x[16];
-  if (rows_contiguous) {
+  float x[8];
+  const auto fetch = [&](int r, int l) {
+    return row0 + r < X.rows() && l0 + l < X.cols() ? element(X, row0 + r, l0 + l) : 0.f;
+  };
+  if (X.op() == Op::none) {  // rows are contiguous
 #pragma unroll
-    for (int t = 0; t < 16; ++t) {
-      const int r = lane + t % 4 * 32, l = warp * 4 + t / 4;
-      x[t] = row0 + r < X.rows() && l0 + l < X.cols() ? element(X, row0 + r, l0 + l) : 0.f;
-    }
+    for (int t = 0; t < 8; ++t) x[t] = fetch(lane + t % 2 * 32, warp * 4 + t / 2);
 #pragma unroll
-    for (int t = 0; t < 16; ++t) turned[warp * 4 + t / 4][lane + t % 4 * 32] = x[t];
+    for (int t = 0; t < 8; ++t) turned[warp * 4 + t / 2][lane + t % 2 * 32] = x[t];
     __syncthreads();
 #pragma unroll
-    for (int t = 0; t < 16; ++t) x[t] = turned[lane][warp + t * 8];
+    for (int t = 0; t < 8; ++t) x[t] = turned[lane][warp + t * 8];
   } else {
 #pragma unroll
-    for (int t = 0; t < 16; ++t) {
-      const int r = warp + t * 8;
-      x[t] = row0 + r < X.rows() && l0 + lane < X.cols() ? element(X, row0 + r, l0 + lane) : 0.f;
-    }
+    for (int t = 0; t < 8; ++t) x[t] = fetch(warp + t * 8, lane);
   }
+  float* to = packed + (row0 / P * k_pieces + l0 / BK + lane / BK) * P * BK + row0 % P * BK;
+  const int l = lane % BK;
 #pragma unroll
-  for (int t = 0; t < 16; ++t) {
-    const int r = warp + t * 8, l = lane % BK, chunk = BK == 32 ? l / 4 ^ r % 8 : l / 4 ^ r / 2 % 4;  // TMA's swizzle
+  for (int t = 0; t < 8; ++t) {
+    const int r = warp + t * 8, chunk = BK == 32 ? l / 4 ^ r % 8 : l / 4 ^ r / 2 % 4;  // TMA's swizzle
     std::uint32_t rounded;
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(x[t]));
-    to[lane / BK * 128 * BK + r * BK + chunk * 4 + l % 4] = __uint_as_float(rounded);
+    to[r * BK + chunk * 4 + l % 4] = __uint_as_float(rounded);
   }
 }
 
-/// Rows of A, then those of B, which is given as its transpose: in pieces of 128 × BK, of which k varies fastest.
-template <int BK>
-__global__ void __launch_bounds__(256) pack_kernel(Operand<float, Cuda> A, Operand<float, Cuda> B, std::int64_t A_pieces,
-                                                   std::int64_t k_parts, float* packed) {
-  __shared__ float turned[32][129];
+/// Packs A and B; B is given as its transpose. A block of threads has 64 × 32 of one of them.
+template <class Cut>
+__global__ void __launch_bounds__(256)
+    pack_kernel(Operand<float, Cuda> A, Operand<float, Cuda> B, unsigned A_parts, int k_parts, float* A_to, float* B_to) {
+  __shared__ float turned[32][65];
 #ifdef LASOLVE_HOPPER
   let_next_kernel_start();
 #endif
-  const std::int64_t row = blockIdx.x / k_parts, l = blockIdx.x % k_parts;
-  float* to = packed + std::int64_t(blockIdx.x) * 128 * 32;
-  if (row < A_pieces)
-    pack<BK>(A, row * 128, l * 32, to, turned);
+  const unsigned row = blockIdx.x / k_parts;
+  const std::int64_t l0 = blockIdx.x % k_parts * 32;
+  const int k_pieces = k_parts * 32 / Cut::BK;
+  if (row < A_parts)
+    pack<BM, Cut::BK>(A, row * std::int64_t(64), l0, k_pieces, A_to, turned);
   else
-    pack<BK>(B, (row - A_pieces) * 128, l * 32, to, turned);
+    pack<Cut::BN, Cut::BK>(B, (row - A_parts) * std::int64_t(64), l0, k_pieces, B_to, turned);
 }
 
 #ifdef LASOLVE_HOPPER
 
-/// D ← A·B + (add ? D : 0), 64 × 256 × 8.
-__device__ inline void multiply(float (&D)[128], std::uint64_t A, std::uint64_t B, int add) {
-  asm volatile(
-      "{\n.reg .pred add;\nsetp.ne.b32 add, %130, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32 {" LASOLVE_REGISTERS_128 "}, %128, %129, add, 1, 1;\n}"
-      : LASOLVE_OPERANDS_128(D)
-      : "l"(A), "l"(B), "r"(add));
-}
+/// D ← A·B + (add ? D : 0), 64 × BN × 8, in as many registers of a thread as there are columns in half a tile.
+#define LASOLVE_TF32_PRODUCT(columns, registers, a, b, c)                                                                \
+  __device__ inline void multiply(float (&D)[registers], std::uint64_t A, std::uint64_t B, int add) {                    \
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" #c ", 0;\n"                                                    \
+                 "wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32 {" LASOLVE_REGISTERS_##registers "}, %" #a \
+                 ", %" #b ", add, 1, 1;\n}"                                                                              \
+                 : LASOLVE_OPERANDS_##registers(D)                                                                       \
+                 : "l"(A), "l"(B), "r"(add));                                                                            \
+  }
+LASOLVE_TF32_PRODUCT(128, 64, 64, 65, 66)
+LASOLVE_TF32_PRODUCT(192, 96, 96, 97, 98)
+LASOLVE_TF32_PRODUCT(256, 128, 128, 129, 130)
+#undef LASOLVE_TF32_PRODUCT
 
 /// The slabs of C of one consumer, (64, 32) each, tile after tile, and their places in its ring.
 template <class Cut>
@@ -145,10 +150,10 @@ struct Slabs {
   }
   __device__ void advance(const Product& p) {
     next_slot();
-    if (++number == tile_slabs) number = 0, tile.advance(p);
+    if (++number == Cut::tile_slabs) number = 0, tile.advance(p);
   }
   __device__ int row() const { return int(tile.i * BM + consumer * WM); }
-  __device__ int col() const { return int(tile.j * BN + number * slab_cols); }
+  __device__ int col() const { return int(tile.j * Cut::BN + number * slab_cols); }
   __device__ bool boxed(const Product& p) const { return row() + WM <= p.boxed_rows; }
   __device__ int bytes() const { return Cut::ring + (consumer * Cut::slabs + slot) * slab_bytes; }
   __device__ int free() const { return Cut::free + 8 * (consumer * Cut::slabs + slot); }
@@ -163,18 +168,17 @@ __device__ constexpr int in_box(int r, int c) { return c * 128 + (r / 4 ^ c % 8)
 template <class Cut>
 __device__ void load_operands(const Product& p, std::uint32_t shared) {
   const std::uint64_t keep = evict_last();
-  const std::int64_t row_floats = std::int64_t(p.k_pieces) * Cut::piece;
   int stage = 0, phase = 0;
   await_previous_kernel();
   for (Tiles tile(p); !tile.done(p); tile.advance(p)) {
-    const float *A = p.A + tile.i * row_floats, *B = p.B + tile.j * 2 * row_floats;
-    for (int l = 0; l < p.k_pieces; ++l, A += Cut::piece, B += Cut::piece) {
+    const float* A = p.A + std::int64_t(tile.i) * p.k_pieces * Cut::A_floats;
+    const float* B = p.B + std::int64_t(tile.j) * p.k_pieces * Cut::B_floats;
+    for (int l = 0; l < p.k_pieces; ++l, A += Cut::A_floats, B += Cut::B_floats) {
       const std::uint32_t to = shared + stage * Cut::stage_bytes, full = shared + Cut::full + 8 * stage;
       wait(shared + Cut::empty + 8 * stage, phase ^ 1);
       arrive_expecting(full, Cut::stage_bytes);
-      load_bytes(to, A, Cut::piece_bytes, full, keep);
-      load_bytes(to + Cut::piece_bytes, B, Cut::piece_bytes, full, keep);
-      load_bytes(to + 2 * Cut::piece_bytes, B + row_floats, Cut::piece_bytes, full, keep);
+      load_bytes(to, A, Cut::A_bytes, full, keep);
+      load_bytes(to + Cut::A_bytes, B, Cut::B_bytes, full, keep);
       if (++stage == Cut::stages) stage = 0, phase ^= 1;
     }
   }
@@ -257,7 +261,7 @@ __device__ void take_slabs(const Product& p, const CUtensorMap& map, std::uint32
 
 /// C ← α·D + β·C for a consumer's part of a tile: in its ring, or where C cannot be moved 16 bytes at a time, from there.
 template <class Cut>
-__device__ void update(const Product& p, const float (&D)[128], char* memory, std::uint32_t shared, Slabs<Cut>& slab) {
+__device__ void update(const Product& p, const float (&D)[Cut::BN / 2], char* memory, std::uint32_t shared, Slabs<Cut>& slab) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
   int at[4];  // rows r and r + 8, columns c and c + 1 of eight
 #pragma unroll
@@ -265,7 +269,7 @@ __device__ void update(const Product& p, const float (&D)[128], char* memory, st
     at[x] = warp / 2 * box_bytes + in_box(warp % 2 * 16 + x / 2 * 8 + lane / 4, lane % 4 * 2 + x % 2);
   const bool boxed = slab.boxed(p);
 #pragma unroll
-  for (int s = 0; s < tile_slabs; ++s, slab.next_slot()) {
+  for (int s = 0; s < Cut::tile_slabs; ++s, slab.next_slot()) {
     char* Cs = memory + slab.bytes();
     wait(shared + slab.arrived(), slab.phase);
     float c[16];
@@ -278,7 +282,7 @@ __device__ void update(const Product& p, const float (&D)[128], char* memory, st
       for (int x = 0; x < 16; ++x) *reinterpret_cast<float*>(Cs + at[x % 4] + x / 4 * 1024) = c[x];
       fence_async();
     } else {
-      const std::int64_t row = slab.row() + warp * 16 + lane / 4, col = slab.tile.j * BN + s * slab_cols + lane % 4 * 2;
+      const std::int64_t row = slab.row() + warp * 16 + lane / 4, col = slab.tile.j * Cut::BN + s * slab_cols + lane % 4 * 2;
       float* C = p.C.data() + row + col * p.C.ld();
 #pragma unroll
       for (int x = 0; x < 16; ++x) {
@@ -291,10 +295,10 @@ __device__ void update(const Product& p, const float (&D)[128], char* memory, st
   }
 }
 
-/// A warpgroup: 64 × 256 of each tile.
+/// A warpgroup: 64 × BN of each tile.
 template <class Cut>
 __device__ void consume(const Product& p, char* memory, std::uint32_t shared, int consumer) {
-  float D[128];  // (64, 256) in the order of wgmma
+  float D[Cut::BN / 2];  // (64, BN) in the order of wgmma
   int stage = 0, phase = 0;
   const auto release_last = [&] {
     if (threadIdx.x % 128 == 0) arrive(shared + Cut::empty + 8 * (stage == 0 ? Cut::stages - 1 : stage - 1));
@@ -306,7 +310,7 @@ __device__ void consume(const Product& p, char* memory, std::uint32_t shared, in
       const std::uint32_t from = shared + stage * Cut::stage_bytes;
       constexpr int row_bytes = Cut::BK * 4;
       const std::uint64_t A = operand_descriptor(from + consumer * WM * row_bytes, row_bytes, 8 * row_bytes);
-      const std::uint64_t B = operand_descriptor(from + Cut::piece_bytes, row_bytes, 8 * row_bytes);
+      const std::uint64_t B = operand_descriptor(from + Cut::A_bytes, row_bytes, 8 * row_bytes);
       wgmma_begin();
 #pragma unroll
       for (int s = 0; s < Cut::BK / 8; ++s) multiply(D, A + s * 2, B + s * 2, l + s);  // 32 bytes on
@@ -346,12 +350,12 @@ __global__ void __launch_bounds__(threads, 1)
   __syncthreads();
   const int warp = threadIdx.x / 32;
   if (warp < 4) {
-    give_registers<72>();
+    give_registers<88>();
     if (threadIdx.x == 0) load_operands<Cut>(p, shared);
     if (warp == 1 || warp == 2) bring_slabs<Cut>(p, map, shared, warp - 1);
     if (threadIdx.x == 96) take_slabs<Cut>(p, map, shared);
   } else {
-    take_registers<216>();
+    take_registers<208>();
     consume<Cut>(p, memory, shared, warp / 4 - 1);
   }
 #endif
@@ -387,24 +391,26 @@ void gemm(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cu
     throw MachineError("CUDA: tf32 products of `tensor` need a device of compute capability 9.0 (Hopper)");
   Product p{};
   p.C = C, p.alpha = alpha, p.band = shape.band, p.mode = shape.mode;
-  p.down = unsigned(ceil_div(C.rows(), BM)), p.across = unsigned(ceil_div(C.cols(), BN));
+  p.down = unsigned(ceil_div(C.rows(), BM)), p.across = unsigned(ceil_div(C.cols(), Cut::BN));
   CUtensorMap map{};
   if (reinterpret_cast<std::uintptr_t>(C.data()) % 16 == 0 && C.ld() % 4 == 0) {
     map = tensor_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, C.data(), C.rows(), C.cols(), C.ld(), box_rows, slab_cols);
     p.boxed_rows = C.rows() % 4 == 0 ? std::int64_t(p.down) * BM : C.rows();
   }
-  const std::int64_t A_pieces = p.down, B_pieces = 2 * std::int64_t(p.across), pieces = A_pieces + B_pieces;
+  const std::int64_t A_rows = std::int64_t(p.down) * BM, B_rows = std::int64_t(p.across) * Cut::BN;
   const std::int64_t k = A.cols(), budget = std::int64_t(1) << 28;  // floats
-  const std::int64_t depth = std::max<std::int64_t>(budget / (pieces * 128) / 32 * 32, 512);
+  const std::int64_t depth = std::max<std::int64_t>(budget / (A_rows + B_rows) / 32 * 32, 512);
   for (std::int64_t l = 0; l == 0 || l < k; l += depth) {
     const std::int64_t part = std::min(depth, k - l);
     const std::int64_t k_parts = std::max<std::int64_t>(ceil_div(part, 32), 1);  // of zeros when k = 0
     p.k_pieces = int(k_parts * 32 / Cut::BK);
-    float* packed = q.scratch<float>(k_parts * 32 * 128, pieces).data();
-    p.A = packed, p.B = packed + A_pieces * k_parts * 32 * 128;
+    float* packed = q.scratch<float>(k_parts * 32, A_rows + B_rows).data();
+    float* packed_B = packed + k_parts * 32 * A_rows;
+    p.A = packed, p.B = packed_B;
     p.beta = l == 0 ? beta : 1;
-    pack_kernel<Cut::BK><<<unsigned(pieces * k_parts), 256, 0, q.stream()>>>(
-        A.block(0, l, C.rows(), part), transposed(B.block(l, 0, part, C.cols())), A_pieces, k_parts, packed);
+    pack_kernel<Cut><<<unsigned((A_rows + B_rows) / 64 * k_parts), 256, 0, q.stream()>>>(
+        A.block(0, l, C.rows(), part), transposed(B.block(l, 0, part, C.cols())), unsigned(A_rows / 64), int(k_parts),
+        packed, packed_B);
     CUDA_CHECK_LAUNCH();
     if (shape.mode < 0) continue;
     enqueue_product<Cut>(q, p, map);
