@@ -1,40 +1,43 @@
 // The tf32 part of the rung `tensor`: operands and C in fp32, products in tf32 on the tensor cores of Hopper.
 // Idea     wgmma takes tf32 only K-major from shared memory, and does not round but cuts off the last 13 bits. So a first
-//          kernel packs both operands: rounded to nearest, K-major, padded with zeros, in pieces that are byte for byte what
-//          a stage of shared memory holds. It is small next to C when k is, makes all four transposes, leading dimensions
-//          and alignments one case, and the product needs one bulk copy a piece. C goes through a ring of slabs in shared
-//          memory that one warp fills while the product runs and another empties under the next tile.
-// Tiles    BM = 128, BN = 256, BK = 32. A persistent grid; a block has one warpgroup whose warps copy, and two that
-//          multiply, 64 × 256 of C each in registers.
-// Traffic  C is read and written once: 8 bytes an element, the floor at small k. A, B: 2·128·256·32 flop per 48 KiB of L2,
-//          43 flop/byte.
-// Expect   the traffic of C binds up to k = 256, the tensor cores from 512 on; packing costs 3 % at k = 256.
+//          kernel packs both operands: rounded to nearest (a unit roundoff of 2⁻¹¹), K-major, padded with zeros, in pieces
+//          that are byte for byte what a stage of shared memory holds. It is small next to C when k is, it makes all
+//          transposes, leading dimensions and alignments one case, and a piece is one bulk copy. In the second kernel C goes
+//          through a ring of slabs in shared memory: one warp fills it while the product runs, another empties it under
+//          the next tile. The ring holds a whole tile, so that the update waits for nothing.
+// Tiles    BM = 128, BN = 192, BK = 16; a persistent grid. A block has one warpgroup whose warps copy, and two that multiply,
+//          64 × 192 of C each in registers; 6 stages of 20 KiB, rings of 6 slabs of 8 KiB. BN = 128 where that leaves fewer
+//          multiprocessors idle.
+// Traffic  C is read and written once: 8 bytes an element, the floor at small k. A, B: 2·128·192·16 flop per 20 KiB of L2,
+//          38 flop/byte. Packing reads and writes A and B once.
+// Expect   the traffic of C binds up to k = 256, the tensor cores from 512 on; packing costs 3 % at k = 256. Measured: so,
+//          but only with C brought by ordinary asynchronous copies: TMA serves its copies in turn, and those of operands,
+//          which are in L2, then wait behind those of C, which are not. With BN = 256 the ring holds 5/8 of a tile: 15 %
+//          slower at k = 256. Clusters that share B, C brought to L2 ahead, C added to by TMA: all slower.
 // Source   NVIDIA, PTX ISA and CUTLASS (warp specialization); packing: Goto and van de Geijn, Anatomy of
 //          high-performance matrix multiplication (2008)
 #pragma once
 
 #include <algorithm>
 
-#include "gemm/cuda/hopper.cuh"
-#include "gemm/cuda/tile.cuh"
+#include "gemm/cuda/tensor_tf32_pack.cuh"
 
-namespace lasolve::tf32 {
+namespace lasolve::tensor_tf32 {
 
 constexpr int BM = 128;
 constexpr int consumers = 2;                    // warpgroups, one below the other in a tile
 constexpr int WM = BM / consumers;              // rows of a warpgroup
 constexpr int threads = 128 * (1 + consumers);  // warpgroup 0 copies
-constexpr int slab_cols = 32;
-constexpr int box_rows = 32, box_bytes = box_rows * slab_cols * 4;  // of C, swizzled
-constexpr int slab_bytes = WM / box_rows * box_bytes;               // 8 KiB
+constexpr int slab_cols = 32, box_rows = 32, box_bytes = box_rows * slab_cols * 4;
+constexpr int slab_bytes = WM / box_rows * box_bytes;  // 8 KiB of C: two boxes, one below the other
+constexpr int registers_of_copies = 88, registers_of_products = 208;
 
-/// How the kernel is cut, and where its shared memory is: stages of operands, a ring of slabs of C a consumer, barriers.
-template <int BN_, int BK_, int stages_, int slabs_, bool tma_>
+/// How the product is cut, and where its shared memory is: stages of operands, a ring of slabs of C a consumer, barriers.
+template <int BN_, int stages_, int slabs_>
 struct Cut {
-  static constexpr int BN = BN_, BK = BK_, stages = stages_, slabs = slabs_, tile_slabs = BN / slab_cols;
-  static constexpr bool tma = tma_;
-  static constexpr int A_floats = BM * BK, B_floats = BN * BK;        // a piece of A: (BM, BK), of B: (BN, BK)
-  static constexpr int A_bytes = A_floats * 4, B_bytes = B_floats * 4, stage_bytes = A_bytes + B_bytes;
+  static constexpr int BN = BN_, stages = stages_, slabs = slabs_, tile_slabs = BN / slab_cols;
+  static constexpr int A_bytes = BM * row_bytes, B_bytes = BN * row_bytes,
+                       stage_bytes = A_bytes + B_bytes;  // of pieces
   static constexpr int ring = stages * stage_bytes;
   static constexpr int full = ring + consumers * slabs * slab_bytes, empty = full + 8 * stages;  // barriers of stages
   static constexpr int free = empty + 8 * stages, arrived = free + 8 * consumers * slabs;        // barriers of slabs
@@ -49,12 +52,10 @@ struct Product {
   float alpha, beta;
   int k_pieces;
   unsigned down, across;    // tiles of C
-  unsigned band;            // of `down` that are walked together, column by column, so that operands stay in L2
   std::int64_t boxed_rows;  // of C, which can be moved 16 bytes at a time
-  int mode;
 };
 
-/// The tiles of a block, one after another.
+/// The tiles of a block, one after another. Bands of rows are walked column by column, so that operands stay in L2.
 struct Tiles {
   unsigned i, j, index;
 
@@ -67,75 +68,27 @@ struct Tiles {
 
  private:
   __device__ void place(const Product& p) {
-    const unsigned per_band = p.band * p.across, first = index / per_band * p.band, in_band = index % per_band;
-    const unsigned height = min(p.band, max(p.down, first + 1) - first);
+    constexpr unsigned band = 16;
+    const unsigned per_band = band * p.across, first = index / per_band * band, in_band = index % per_band;
+    const unsigned height = min(band, max(p.down, first + 1) - first);
     i = first + in_band % height, j = in_band / height;
   }
 };
 
-/// Packs 64 × 32 of X (rows × k), from row0 and l0 on, in pieces of P × BK of which k varies fastest.
-template <int P, int BK>
-__device__ void pack(Operand<float, Cuda> X, std::int64_t row0, std::int64_t l0, int k_pieces, float* packed,
-                     float (&turned)[32][65]) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  float x[8];
-  const auto fetch = [&](int r, int l) {
-    return row0 + r < X.rows() && l0 + l < X.cols() ? element(X, row0 + r, l0 + l) : 0.f;
-  };
-  if (X.op() == Op::none) {  // rows are contiguous
-#pragma unroll
-    for (int t = 0; t < 8; ++t) x[t] = fetch(lane + t % 2 * 32, warp * 4 + t / 2);
-#pragma unroll
-    for (int t = 0; t < 8; ++t) turned[warp * 4 + t / 2][lane + t % 2 * 32] = x[t];
-    __syncthreads();
-#pragma unroll
-    for (int t = 0; t < 8; ++t) x[t] = turned[lane][warp + t * 8];
-  } else {
-#pragma unroll
-    for (int t = 0; t < 8; ++t) x[t] = fetch(warp + t * 8, lane);
-  }
-  float* to = packed + (row0 / P * k_pieces + l0 / BK + lane / BK) * P * BK + row0 % P * BK;
-  const int l = lane % BK;
-#pragma unroll
-  for (int t = 0; t < 8; ++t) {
-    const int r = warp + t * 8, chunk = BK == 32 ? l / 4 ^ r % 8 : l / 4 ^ r / 2 % 4;  // TMA's swizzle
-    std::uint32_t rounded;
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(x[t]));
-    to[r * BK + chunk * 4 + l % 4] = __uint_as_float(rounded);
-  }
-}
-
-/// Packs A and B; B is given as its transpose. A block of threads has 64 × 32 of one of them.
-template <class Cut>
-__global__ void __launch_bounds__(256)
-    pack_kernel(Operand<float, Cuda> A, Operand<float, Cuda> B, unsigned A_parts, int k_parts, float* A_to, float* B_to) {
-  __shared__ float turned[32][65];
-#ifdef LASOLVE_HOPPER
-  let_next_kernel_start();
-#endif
-  const unsigned row = blockIdx.x / k_parts;
-  const std::int64_t l0 = blockIdx.x % k_parts * 32;
-  const int k_pieces = k_parts * 32 / Cut::BK;
-  if (row < A_parts)
-    pack<BM, Cut::BK>(A, row * std::int64_t(64), l0, k_pieces, A_to, turned);
-  else
-    pack<Cut::BN, Cut::BK>(B, (row - A_parts) * std::int64_t(64), l0, k_pieces, B_to, turned);
-}
-
 #ifdef LASOLVE_HOPPER
 
 /// D ← A·B + (add ? D : 0), 64 × BN × 8, in as many registers of a thread as there are columns in half a tile.
-#define LASOLVE_TF32_PRODUCT(columns, registers, a, b, c)                                                                \
-  __device__ inline void multiply(float (&D)[registers], std::uint64_t A, std::uint64_t B, int add) {                    \
-    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" #c ", 0;\n"                                                    \
-                 "wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32 {" LASOLVE_REGISTERS_##registers "}, %" #a \
-                 ", %" #b ", add, 1, 1;\n}"                                                                              \
-                 : LASOLVE_OPERANDS_##registers(D)                                                                       \
-                 : "l"(A), "l"(B), "r"(add));                                                                            \
+#define LASOLVE_TF32_PRODUCT(columns, registers, a, b, c)                                                        \
+  __device__ inline void multiply(float(&D)[registers], std::uint64_t A, std::uint64_t B, int add) {             \
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" #c                                                     \
+                 ", 0;\n"                                                                                        \
+                 "wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32 {" LASOLVE_REGISTERS_##registers \
+                 "}, %" #a ", %" #b ", add, 1, 1;\n}"                                                            \
+                 : LASOLVE_OPERANDS_##registers(D)                                                               \
+                 : "l"(A), "l"(B), "r"(add));                                                                    \
   }
 LASOLVE_TF32_PRODUCT(128, 64, 64, 65, 66)
 LASOLVE_TF32_PRODUCT(192, 96, 96, 97, 98)
-LASOLVE_TF32_PRODUCT(256, 128, 128, 129, 130)
 #undef LASOLVE_TF32_PRODUCT
 
 /// The slabs of C of one consumer, (64, 32) each, tile after tile, and their places in its ring.
@@ -171,9 +124,9 @@ __device__ void load_operands(const Product& p, std::uint32_t shared) {
   int stage = 0, phase = 0;
   await_previous_kernel();
   for (Tiles tile(p); !tile.done(p); tile.advance(p)) {
-    const float* A = p.A + std::int64_t(tile.i) * p.k_pieces * Cut::A_floats;
-    const float* B = p.B + std::int64_t(tile.j) * p.k_pieces * Cut::B_floats;
-    for (int l = 0; l < p.k_pieces; ++l, A += Cut::A_floats, B += Cut::B_floats) {
+    const float* A = p.A + std::int64_t(tile.i) * p.k_pieces * (Cut::A_bytes / 4);
+    const float* B = p.B + std::int64_t(tile.j) * p.k_pieces * (Cut::B_bytes / 4);
+    for (int l = 0; l < p.k_pieces; ++l, A += Cut::A_bytes / 4, B += Cut::B_bytes / 4) {
       const std::uint32_t to = shared + stage * Cut::stage_bytes, full = shared + Cut::full + 8 * stage;
       wait(shared + Cut::empty + 8 * stage, phase ^ 1);
       arrive_expecting(full, Cut::stage_bytes);
@@ -186,10 +139,9 @@ __device__ void load_operands(const Product& p, std::uint32_t shared) {
 
 /// A warp: the slabs of a consumer, from C to its ring. Not by TMA, whose queue then would hold up the operands.
 template <class Cut>
-__device__ void bring_slabs(const Product& p, const CUtensorMap& map, std::uint32_t shared, int consumer) {
+__device__ void bring_slabs(const Product& p, std::uint32_t shared, int consumer) {
   const int lane = threadIdx.x % 32;
   const int chunk = lane % 16, second = lane / 16;  // of 4 rows; of two columns
-  const std::uint64_t once = evict_first();
   for (Slabs<Cut> slab(p, consumer); !slab.tile.done(p); slab.advance(p)) {
     const std::uint32_t to = shared + slab.bytes(), arrived = shared + slab.arrived();
     const std::int64_t ld = p.C.ld(), rows = p.C.rows() - slab.row(), cols = p.C.cols() - slab.col();
@@ -197,16 +149,6 @@ __device__ void bring_slabs(const Product& p, const CUtensorMap& map, std::uint3
     wait(shared + slab.free(), slab.phase ^ 1);
     if (p.beta == 0) {
       arrive(arrived);
-      continue;
-    }
-    if (Cut::tma && slab.boxed(p)) {
-      if (lane == 0) {
-        arrive_expecting(arrived, slab_bytes);
-        load_box(to, map, slab.row(), slab.col(), arrived, once);
-        load_box(to + box_bytes, map, slab.row() + box_rows, slab.col(), arrived, once);
-      } else {
-        arrive(arrived);
-      }
       continue;
     }
     if (slab.boxed(p)) {
@@ -219,8 +161,8 @@ __device__ void bring_slabs(const Product& p, const CUtensorMap& map, std::uint3
     } else {
 #pragma unroll 4
       for (int c = 0; c < slab_cols; ++c, C += ld) {
-        if (c < cols && lane < rows) load_element(to + in_box(lane, c), C + lane);
-        if (c < cols && lane + 32 < rows) load_element(to + box_bytes + in_box(lane, c), C + lane + 32);
+        if (c < cols && lane < rows) load_4_bytes(to + in_box(lane, c), C + lane);
+        if (c < cols && lane + 32 < rows) load_4_bytes(to + box_bytes + in_box(lane, c), C + lane + 32);
       }
     }
     arrive_when_loaded(arrived);
@@ -261,7 +203,8 @@ __device__ void take_slabs(const Product& p, const CUtensorMap& map, std::uint32
 
 /// C ← α·D + β·C for a consumer's part of a tile: in its ring, or where C cannot be moved 16 bytes at a time, from there.
 template <class Cut>
-__device__ void update(const Product& p, const float (&D)[Cut::BN / 2], char* memory, std::uint32_t shared, Slabs<Cut>& slab) {
+__device__ void update(const Product& p, const float (&D)[Cut::BN / 2], char* memory, std::uint32_t shared,
+                       Slabs<Cut>& slab) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
   int at[4];  // rows r and r + 8, columns c and c + 1 of eight
 #pragma unroll
@@ -282,7 +225,8 @@ __device__ void update(const Product& p, const float (&D)[Cut::BN / 2], char* me
       for (int x = 0; x < 16; ++x) *reinterpret_cast<float*>(Cs + at[x % 4] + x / 4 * 1024) = c[x];
       fence_async();
     } else {
-      const std::int64_t row = slab.row() + warp * 16 + lane / 4, col = slab.tile.j * Cut::BN + s * slab_cols + lane % 4 * 2;
+      const std::int64_t row = slab.row() + warp * 16 + lane / 4,
+                         col = slab.tile.j * Cut::BN + s * slab_cols + lane % 4 * 2;
       float* C = p.C.data() + row + col * p.C.ld();
 #pragma unroll
       for (int x = 0; x < 16; ++x) {
@@ -308,12 +252,11 @@ __device__ void consume(const Product& p, char* memory, std::uint32_t shared, in
     for (int l = 0; l < p.k_pieces; ++l) {
       wait(shared + Cut::full + 8 * stage, phase);
       const std::uint32_t from = shared + stage * Cut::stage_bytes;
-      constexpr int row_bytes = Cut::BK * 4;
-      const std::uint64_t A = operand_descriptor(from + consumer * WM * row_bytes, row_bytes, 8 * row_bytes);
-      const std::uint64_t B = operand_descriptor(from + Cut::A_bytes, row_bytes, 8 * row_bytes);
+      const std::uint64_t A = operand_descriptor(from + consumer * WM * row_bytes, row_bytes);
+      const std::uint64_t B = operand_descriptor(from + Cut::A_bytes, row_bytes);
       wgmma_begin();
 #pragma unroll
-      for (int s = 0; s < Cut::BK / 8; ++s) multiply(D, A + s * 2, B + s * 2, l + s);  // 32 bytes on
+      for (int s = 0; s < BK / 8; ++s) multiply(D, A + s * 2, B + s * 2, l + s);  // 32 bytes on
       wgmma_issued();
       if (l > 0) {
         wait_wgmma<1>();
@@ -350,22 +293,16 @@ __global__ void __launch_bounds__(threads, 1)
   __syncthreads();
   const int warp = threadIdx.x / 32;
   if (warp < 4) {
-    give_registers<88>();
+    give_registers<registers_of_copies>();
     if (threadIdx.x == 0) load_operands<Cut>(p, shared);
-    if (warp == 1 || warp == 2) bring_slabs<Cut>(p, map, shared, warp - 1);
+    if (warp == 1 || warp == 2) bring_slabs<Cut>(p, shared, warp - 1);
     if (threadIdx.x == 96) take_slabs<Cut>(p, map, shared);
   } else {
-    take_registers<208>();
+    take_registers<registers_of_products>();
     consume<Cut>(p, memory, shared, warp / 4 - 1);
   }
 #endif
 }
-
-/// How the kernel is made; for probes.
-struct Shape {
-  unsigned band = 8;
-  int mode = 0;
-};
 
 template <class Cut>
 void enqueue_product(Queue<Cuda>& q, const Product& p, const CUtensorMap& map) {
@@ -384,37 +321,55 @@ void enqueue_product(Queue<Cuda>& q, const Product& p, const CUtensorMap& map) {
   CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, map, p));
 }
 
+/// C ← α·A·B + β·C, in tiles of 128 × BN, and where k is large in parts, so that packed operands stay below 1 GiB.
 template <class Cut>
-void gemm(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
-          MatrixView<float, Cuda> C, Shape shape = {}) {
-  if (!is_hopper(q.device()))
-    throw MachineError("CUDA: tf32 products of `tensor` need a device of compute capability 9.0 (Hopper)");
+void gemm_by(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
+             MatrixView<float, Cuda> C) {
   Product p{};
-  p.C = C, p.alpha = alpha, p.band = shape.band, p.mode = shape.mode;
+  p.C = C, p.alpha = alpha, p.beta = beta;
   p.down = unsigned(ceil_div(C.rows(), BM)), p.across = unsigned(ceil_div(C.cols(), Cut::BN));
   CUtensorMap map{};
   if (reinterpret_cast<std::uintptr_t>(C.data()) % 16 == 0 && C.ld() % 4 == 0) {
     map = tensor_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, C.data(), C.rows(), C.cols(), C.ld(), box_rows, slab_cols);
     p.boxed_rows = C.rows() % 4 == 0 ? std::int64_t(p.down) * BM : C.rows();
   }
-  const std::int64_t A_rows = std::int64_t(p.down) * BM, B_rows = std::int64_t(p.across) * Cut::BN;
-  const std::int64_t k = A.cols(), budget = std::int64_t(1) << 28;  // floats
-  const std::int64_t depth = std::max<std::int64_t>(budget / (A_rows + B_rows) / 32 * 32, 512);
-  for (std::int64_t l = 0; l == 0 || l < k; l += depth) {
+  const std::int64_t A_rows = std::int64_t(p.down) * BM, B_rows = std::int64_t(p.across) * Cut::BN, k = A.cols();
+  const std::int64_t depth = std::max<std::int64_t>((1 << 28) / (A_rows + B_rows) / pack_depth * pack_depth, 512);
+  for (std::int64_t l = 0; l == 0 || l < k; l += depth, p.beta = 1) {
     const std::int64_t part = std::min(depth, k - l);
-    const std::int64_t k_parts = std::max<std::int64_t>(ceil_div(part, 32), 1);  // of zeros when k = 0
-    p.k_pieces = int(k_parts * 32 / Cut::BK);
-    float* packed = q.scratch<float>(k_parts * 32, A_rows + B_rows).data();
-    float* packed_B = packed + k_parts * 32 * A_rows;
-    p.A = packed, p.B = packed_B;
-    p.beta = l == 0 ? beta : 1;
-    pack_kernel<Cut><<<unsigned((A_rows + B_rows) / 64 * k_parts), 256, 0, q.stream()>>>(
-        A.block(0, l, C.rows(), part), transposed(B.block(l, 0, part, C.cols())), unsigned(A_rows / 64), int(k_parts),
-        packed, packed_B);
+    const std::int64_t k_parts = std::max<std::int64_t>(ceil_div(part, pack_depth), 1);  // of zeros when k = 0
+    float* packed = q.scratch<float>(k_parts * pack_depth, A_rows + B_rows).data();
+    float* packed_B = packed + k_parts * pack_depth * A_rows;
+    p.A = packed, p.B = packed_B, p.k_pieces = int(k_parts * (pack_depth / BK));
+    pack_kernel<BM, Cut::BN><<<unsigned((A_rows + B_rows) / pack_rows * k_parts), 256, 0, q.stream()>>>(
+        A.block(0, l, C.rows(), part), transposed(B.block(l, 0, part, C.cols())), unsigned(A_rows / pack_rows),
+        int(k_parts), packed, packed_B);
     CUDA_CHECK_LAUNCH();
-    if (shape.mode < 0) continue;
     enqueue_product<Cut>(q, p, map);
   }
 }
 
-}  // namespace lasolve::tf32
+inline void gemm(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
+                 MatrixView<float, Cuda> C) {
+  if (!is_hopper(q.device()))
+    throw MachineError("CUDA: tf32 products of `tensor` need a device of compute capability 9.0 (Hopper)");
+  constexpr std::int64_t most = std::int64_t(1) << 30;  // coordinates of TMA have 32 bits
+  if (C.rows() > most || C.cols() > most) {
+    for (std::int64_t j = 0; j < C.cols(); j += most)
+      for (std::int64_t i = 0; i < C.rows(); i += most) {
+        const std::int64_t m = std::min(most, C.rows() - i), n = std::min(most, C.cols() - j);
+        gemm(q, alpha, A.block(i, 0, m, A.cols()), B.block(0, j, B.rows(), n), beta, C.block(i, j, m, n));
+      }
+    return;
+  }
+  // How long it takes in tiles of BN columns. The narrower ones need more of their operands for each flop.
+  const auto time = [&](std::int64_t BN) {
+    return ceil_div(ceil_div(C.rows(), BM) * ceil_div(C.cols(), BN), q.multiprocessors()) * BN;
+  };
+  if (10 * time(192) <= 11 * time(128))
+    gemm_by<Cut<192, 6, 6>>(q, alpha, A, B, beta, C);
+  else
+    gemm_by<Cut<128, 9, 4>>(q, alpha, A, B, beta, C);
+}
+
+}  // namespace lasolve::tensor_tf32
