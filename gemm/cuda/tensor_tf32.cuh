@@ -161,8 +161,8 @@ __device__ void bring_slabs(const Product& p, std::uint32_t shared, int consumer
     } else {
 #pragma unroll 4
       for (int c = 0; c < slab_cols; ++c, C += ld) {
-        if (c < cols && lane < rows) load_4_bytes(to + in_box(lane, c), C + lane);
-        if (c < cols && lane + 32 < rows) load_4_bytes(to + box_bytes + in_box(lane, c), C + lane + 32);
+        if (c < cols && lane < rows) load_element(to + in_box(lane, c), C + lane);
+        if (c < cols && lane + 32 < rows) load_element(to + box_bytes + in_box(lane, c), C + lane + 32);
       }
     }
     arrive_when_loaded(arrived);
@@ -252,8 +252,8 @@ __device__ void consume(const Product& p, char* memory, std::uint32_t shared, in
     for (int l = 0; l < p.k_pieces; ++l) {
       wait(shared + Cut::full + 8 * stage, phase);
       const std::uint32_t from = shared + stage * Cut::stage_bytes;
-      const std::uint64_t A = operand_descriptor(from + consumer * WM * row_bytes, row_bytes);
-      const std::uint64_t B = operand_descriptor(from + Cut::A_bytes, row_bytes);
+      const std::uint64_t A = operand_descriptor(from + consumer * WM * row_bytes, row_bytes, 8 * row_bytes);
+      const std::uint64_t B = operand_descriptor(from + Cut::A_bytes, row_bytes, 8 * row_bytes);
       wgmma_begin();
 #pragma unroll
       for (int s = 0; s < BK / 8; ++s) multiply(D, A + s * 2, B + s * 2, l + s);  // 32 bytes on

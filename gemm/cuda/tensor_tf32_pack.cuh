@@ -7,8 +7,6 @@
 
 namespace lasolve::tensor_tf32 {
 
-using namespace hopper;
-
 constexpr int BK = 16, row_bytes = BK * 4;
 constexpr int pack_rows = 64, pack_depth = 32;  // of an operand, by a block of threads
 
