@@ -10,10 +10,11 @@
 //          multiprocessors idle.
 // Traffic  C is read and written once: 8 bytes an element, the floor at small k. A, B: 2·128·192·16 flop per 20 KiB of L2,
 //          38 flop/byte. Packing reads and writes A and B once.
-// Expect   the traffic of C binds up to k = 256, the tensor cores from 512 on; packing costs 3 % at k = 256. Measured: so,
-//          but only with C brought by ordinary asynchronous copies: TMA serves its copies in turn, and those of operands,
-//          which are in L2, then wait behind those of C, which are not. With BN = 256 the ring holds 5/8 of a tile: 15 %
-//          slower at k = 256. Clusters that share B, C brought to L2 ahead, C added to by TMA: all slower.
+// Expect   the traffic of C binds up to k = 256, the tensor cores from 512 on; packing costs 3 % at k = 256, 8 % of a square
+//          8192. Measured: so, but only with C brought by ordinary asynchronous copies: TMA serves its copies in turn, and
+//          those of operands, which are in L2, then wait behind those of C, which are not. With BN = 256 the ring holds 5/8
+//          of a tile: 10 % slower at k = 256. Clusters that share B, C brought to L2 ahead, C added to by TMA: all slower.
+//          Where C cannot be moved 16 bytes at a time, half as fast at k = 256, and still ahead of cuBLAS.
 // Source   NVIDIA, PTX ISA and CUTLASS (warp specialization); packing: Goto and van de Geijn, Anatomy of
 //          high-performance matrix multiplication (2008)
 #pragma once
