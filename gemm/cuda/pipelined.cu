@@ -42,15 +42,16 @@ class TileStream {
         full_(int(X.cols() / BK)),
         rest_(int(X.cols() % BK)),
         rows_(int(min(X.rows() - origin, std::int64_t(BX)))),
+        whole_(rows_ == BX),
         wide_(!turned && is_aligned(X.data(), X.ld()) && rows_ % vector_width<T> == 0) {
-    x_ = wide_ ? Wide::x() : Narrow::x();
-    l_ = wide_ ? Wide::l() : Narrow::l();
-    from_ = X.data() + (turned ? (origin + x_) * ld_ + l_ : origin + x_ + l_ * ld_);
+    const int x = wide_ ? Wide::x() : Narrow::x(), l = wide_ ? Wide::l() : Narrow::l();
+    from_ = X.data() + (turned ? (origin + x) * ld_ + l : origin + x + l * ld_);
+    to_ = l * pitch + x;
   }
 
   /// Starts to copy tile t to `tile`, when called for t = 0, 1, …
   __device__ void copy(T* tile, int t) {
-    if (t < full_ && rows_ == BX)
+    if (whole_ && t < full_)
       start<false>(tile, BK);
     else if (t <= full_)
       start<true>(tile, t < full_ ? BK : rest_);
@@ -70,20 +71,20 @@ class TileStream {
   }
   template <class W, int width, bool guarded>
   __device__ void start_pieces(T* tile, int depth) const {
-    T* to = tile + l_ * pitch + x_;
+    const int x = guarded ? to_ % pitch : 0, l = guarded ? to_ / pitch : 0;
 #pragma unroll
     for (int p = 0; p < W::count; ++p)
-      copy_async<width* int(sizeof(T))>(to + W::dl(p) * pitch + W::dx(p),
+      copy_async<width* int(sizeof(T))>(tile + to_ + W::dl(p) * pitch + W::dx(p),
                                         from_ + (turned ? W::dx(p) * ld_ + W::dl(p) : W::dx(p) + W::dl(p) * ld_),
-                                        !guarded || (x_ + W::dx(p) < rows_ && l_ + W::dl(p) < depth));
+                                        !guarded || (x + W::dx(p) < rows_ && l + W::dl(p) < depth));
   }
 
   const T* from_;  // this thread's first piece of the next tile
   std::int64_t ld_;
   int full_, rest_;  // tiles of BK, and what is left of k
   int rows_;         // that exist, of BX
-  int x_, l_;
-  bool wide_;
+  int to_;           // where that piece lies in a shared tile
+  bool whole_, wide_;
 };
 
 template <class T_, int BM, int BN, int WM, int WN, int TM, int TN, int BK_, int stages_, int blocks_>
@@ -94,8 +95,8 @@ struct PipelineShape : WarpTiles<T_, BM, BN, WM, WN, TM, TN> {
   static constexpr int bytes = stages * (a_tile + b_tile) * int(sizeof(T));
 };
 template <class T>
-using Pipeline = std::conditional_t<sizeof(T) == 4, PipelineShape<T, 128, 64, 64, 32, 8, 8, 8, 4, 3>,
-                                    PipelineShape<T, 64, 64, 32, 64, 8, 8, 8, 4, 4>>;
+using Pipeline = std::conditional_t<sizeof(T) == 4, PipelineShape<T, 128, 64, 64, 32, 8, 8, 16, 3, 3>,
+                                    PipelineShape<T, 64, 64, 64, 32, 8, 8, 8, 4, 4>>;
 
 /// The tile of this block: down a strip of 16 rows of tiles, then to the next column of tiles.
 template <class T>

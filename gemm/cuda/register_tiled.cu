@@ -1,7 +1,7 @@
 // register_tiled: shared-memory tiles, a block of registers of C a thread.
 // Idea     A thread owns 8 rows and 8 columns of C: an element that it reads from shared memory meets 8 others in registers,
 //          where `tiled` needs two reads for one product.
-// Tiles    f32: BM = BN = 128, 8 × 8 a thread; f64: 128 × 64, 8 × 4 a thread. BK = 8; 16 × 16 threads, whose rows and
+// Tiles    f32: BM = BN = 128, 8 × 8 a thread; f64: 128 × 64, 8 × 4 a thread. BK = 16; 16 × 16 threads, whose rows and
 //          columns are 16 apart, so that neighbouring threads read neighbouring banks; two blocks a multiprocessor, one of
 //          which computes while the other loads.
 // Traffic  2·128·128·8 flop per 2·128·8·4 bytes = 32 flop/byte (f32) before L2; 16 reads of shared memory for 64 FMA.
@@ -11,15 +11,15 @@
 
 namespace lasolve {
 
-constexpr int TM = 8, TN = 8, BK = 8;
+constexpr int TM = 8, TN = 8, BK = 16;
 template <class T>
-constexpr int side = sizeof(T) == 4 ? 16 : 8;
+static constexpr int side = sizeof(T) == 4 ? 16 : 8;
 template <class T>
-constexpr int threads = side<T>* side<T>;
+static constexpr int threads = side<T>* side<T>;
 template <class T>
-constexpr int BM = side<T>* TM;
+static constexpr int BM = side<T>* TM;
 template <class T>
-constexpr int BN = side<T>* TN;
+static constexpr int BN = side<T>* TN;
 
 template <class T>
 __global__ void __launch_bounds__(threads<T>, sizeof(T) == 4 ? 2 : 4)
@@ -29,10 +29,12 @@ __global__ void __launch_bounds__(threads<T>, sizeof(T) == 4 ? 2 : 4)
   const TileOrigin origin = tile_origin(C, BM<T>, BN<T>);
   const Owned<TM, 1, side<T>> rows{int(threadIdx.x) % side<T>};
   const Owned<TN, 1, side<T>> columns{int(threadIdx.x) / side<T>};
+  TileLoader<T, BM<T>, BK, threads<T>, 1> to_a;
+  TileLoader<T, BN<T>, BK, threads<T>, 1> to_b;
   T a[TM], b[TN], sums[TN][TM] = {};
   for (std::int64_t l = 0; l < A.cols(); l += BK) {
-    load_tile<threads<T>, 1>(As, A, origin.i, l);
-    load_tile<threads<T>, 1>(Bs, transposed(B), origin.j, l);
+    to_a.load(As, A, origin.i, l);
+    to_b.load(Bs, transposed(B), origin.j, l);
     __syncthreads();
 #pragma unroll
     for (int s = 0; s < BK; ++s) {

@@ -89,48 +89,75 @@ struct Walk {
 template <class T, int BK, int BX>
 using SharedTile = T[BK][BX + vector_width<T>];
 
-/// tile: (BK, BX) ← op(X)ᵀ from (x, l) on, `width` elements at once. All are read before any is written, so that the
-/// reads overlap. Guarded: elements outside of op(X) are 0.
-template <int threads, int width, bool turned, bool guarded, class T, int BK, int pitch>
-__device__ void move_tile(T (&tile)[BK][pitch], Operand<T, Cuda> X, std::int64_t x, std::int64_t l) {
-  using W = Walk<pitch - vector_width<T>, BK, threads, turned, turned ? 1 : width, turned ? width : 1>;
-  x += W::x(), l += W::l();
-  const T* from = X.data() + (turned ? x * X.ld() + l : x + l * X.ld());
-  Vector<T, width> held[W::count];
-#pragma unroll
-  for (int p = 0; p < W::count; ++p) {
-    const T* piece = from + (turned ? W::dx(p) * X.ld() + W::dl(p) : W::dx(p) + W::dl(p) * X.ld());
-    if (!guarded || (x + W::dx(p) < X.rows() && l + W::dl(p) < X.cols()))
-      held[p] = *reinterpret_cast<const Vector<T, width>*>(piece);
-    else
-      held[p] = {};
+/// (BK, BX) tiles of op(X)ᵀ on their way through registers to shared memory: in vectors of `width` where they are aligned and
+/// inside of op(X), else element by element, with zeros outside.
+template <class T, int BX, int BK, int threads, int width>
+class TileLoader {
+ public:
+  /// tile ← the elements from (x, l) on. All are asked for before any is waited for.
+  __device__ void load(SharedTile<T, BK, BX>& tile, Operand<T, Cuda> X, std::int64_t x, std::int64_t l) {
+    look_at(X, x, l);
+    by_kind([&]<int w, bool turned, bool guarded>() {
+      read_pieces<w, turned, guarded>(X, x, l);
+      write_pieces<w, turned>(tile);
+    });
   }
+  /// The same in two steps, between which there is time for other work.
+  __device__ void read(Operand<T, Cuda> X, std::int64_t x, std::int64_t l) {
+    look_at(X, x, l);
+    by_kind([&]<int w, bool turned, bool guarded>() { read_pieces<w, turned, guarded>(X, x, l); });
+  }
+  __device__ void write(SharedTile<T, BK, BX>& tile) {
+    by_kind([&]<int w, bool turned, bool guarded>() { write_pieces<w, turned>(tile); });
+  }
+
+ private:
+  template <int w, bool turned>
+  using Pieces = Walk<BX, BK, threads, turned, turned ? 1 : w, turned ? w : 1>;
+
+  __device__ void look_at(Operand<T, Cuda> X, std::int64_t x, std::int64_t l) {
+    turned_ = X.op() == Op::transpose;
+    whole_ = x + BX <= X.rows() && l + BK <= X.cols() && (width == 1 || is_aligned(X.data(), X.ld()));
+  }
+  template <class F>
+  __device__ void by_kind(F f) const {
+    if (whole_ && turned_) f.template operator()<width, true, false>();
+    if (whole_ && !turned_) f.template operator()<width, false, false>();
+    if (!whole_ && turned_) f.template operator()<1, true, true>();
+    if (!whole_ && !turned_) f.template operator()<1, false, true>();
+  }
+
+  template <int w, bool turned, bool guarded>
+  __device__ void read_pieces(Operand<T, Cuda> X, std::int64_t x, std::int64_t l) {
+    using P = Pieces<w, turned>;
+    x += P::x(), l += P::l();
+    const T* from = X.data() + (turned ? x * X.ld() + l : x + l * X.ld());
 #pragma unroll
-  for (int p = 0; p < W::count; ++p) {
-    T* to = &tile[W::l() + W::dl(p)][W::x() + W::dx(p)];
-    if constexpr (!turned) {
-      copy_vector<width>(to, held[p].x);
-    } else {
+    for (int p = 0; p < P::count; ++p)
+      if (!guarded || (x + P::dx(p) < X.rows() && l + P::dl(p) < X.cols())) {
+        copy_vector<w>(held_ + p * w, from + (turned ? P::dx(p) * X.ld() + P::dl(p) : P::dx(p) + P::dl(p) * X.ld()));
+      } else {
+        held_[p] = 0;
+      }
+  }
+  template <int w, bool turned>
+  __device__ void write_pieces(SharedTile<T, BK, BX>& tile) const {
+    using P = Pieces<w, turned>;
 #pragma unroll
-      for (int d = 0; d < width; ++d) to[d * pitch] = held[p].x[d];
+    for (int p = 0; p < P::count; ++p) {
+      T* to = &tile[P::l() + P::dl(p)][P::x() + P::dx(p)];
+      if constexpr (!turned) {
+        copy_vector<w>(to, held_ + p * w);
+      } else {
+#pragma unroll
+        for (int d = 0; d < w; ++d) to[d * (BX + vector_width<T>)] = held_[p * w + d];
+      }
     }
   }
-}
 
-/// tile: (BK, BX) ← op(X)ᵀ from (x, l) on, zeros outside of it; in vectors of `width` where they are aligned and inside.
-template <int threads, int width, class T, int BK, int pitch>
-__device__ void load_tile(T (&tile)[BK][pitch], Operand<T, Cuda> X, std::int64_t x, std::int64_t l) {
-  constexpr int BX = pitch - vector_width<T>;
-  const bool whole = x + BX <= X.rows() && l + BK <= X.cols() && (width == 1 || is_aligned(X.data(), X.ld()));
-  if (X.op() == Op::none && whole)
-    move_tile<threads, width, false, false>(tile, X, x, l);
-  else if (X.op() == Op::none)
-    move_tile<threads, 1, false, true>(tile, X, x, l);
-  else if (whole)
-    move_tile<threads, width, true, false>(tile, X, x, l);
-  else
-    move_tile<threads, 1, true, true>(tile, X, x, l);
-}
+  alignas(16) T held_[BX * BK / threads];
+  bool turned_, whole_;
+};
 
 /// C(rows, columns) ← α·sums + β·C in vectors of `width`. All of a few columns is read before any of it is written, so that
 /// the reads overlap.

@@ -2,7 +2,7 @@
 // Idea     A thread's rows and columns come in groups of 16 bytes: one instruction reads what took four from shared memory,
 //          and tiles and C travel in vectors too. Where the neighbours in memory are not those in the tile, the vector is
 //          taken apart on its way to shared memory. Unaligned matrices and edges go element by element.
-// Tiles    as register_tiled: 128 × 128, 8 × 8 a thread (f32), 128 × 64, 8 × 4 (f64); BK = 8; a thread's groups are 16
+// Tiles    as register_tiled: 128 × 128, 8 × 8 a thread (f32), 128 × 64, 8 × 4 (f64); BK = 16; a thread's groups are 16
 //          groups apart.
 // Traffic  32 flop/byte (f32) before L2; 4 reads of shared memory for 64 FMA.
 // Expect   94 FMA in 100 instructions; the loads from L2 are waited for while only one other block computes. About 75 % of
@@ -12,15 +12,15 @@
 
 namespace lasolve {
 
-constexpr int TM = 8, TN = 8, BK = 8;
+constexpr int TM = 8, TN = 8, BK = 16;
 template <class T>
-constexpr int side = sizeof(T) == 4 ? 16 : 8;
+static constexpr int side = sizeof(T) == 4 ? 16 : 8;
 template <class T>
-constexpr int threads = side<T>* side<T>;
+static constexpr int threads = side<T>* side<T>;
 template <class T>
-constexpr int BM = side<T>* TM;
+static constexpr int BM = side<T>* TM;
 template <class T>
-constexpr int BN = side<T>* TN;
+static constexpr int BN = side<T>* TN;
 
 template <class T>
 __global__ void __launch_bounds__(threads<T>, sizeof(T) == 4 ? 2 : 4)
@@ -31,10 +31,12 @@ __global__ void __launch_bounds__(threads<T>, sizeof(T) == 4 ? 2 : 4)
   const TileOrigin origin = tile_origin(C, BM<T>, BN<T>);
   const Owned<TM, V, side<T> * V> rows{int(threadIdx.x) % side<T> * V};
   const Owned<TN, V, side<T> * V> columns{int(threadIdx.x) / side<T> * V};
+  TileLoader<T, BM<T>, BK, threads<T>, V> to_a;
+  TileLoader<T, BN<T>, BK, threads<T>, V> to_b;
   T a[TM], b[TN], sums[TN][TM] = {};
   for (std::int64_t l = 0; l < A.cols(); l += BK) {
-    load_tile<threads<T>, V>(As, A, origin.i, l);
-    load_tile<threads<T>, V>(Bs, transposed(B), origin.j, l);
+    to_a.load(As, A, origin.i, l);
+    to_b.load(Bs, transposed(B), origin.j, l);
     __syncthreads();
 #pragma unroll
     for (int s = 0; s < BK; ++s) {

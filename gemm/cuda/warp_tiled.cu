@@ -11,13 +11,13 @@
 
 namespace lasolve {
 
-constexpr int BK = 8;
+constexpr int BK = 16;
 template <class T>
 using Tiles =
-    std::conditional_t<sizeof(T) == 4, WarpTiles<T, 128, 128, 64, 64, 8, 16>, WarpTiles<T, 128, 64, 64, 32, 8, 8>>;
+    std::conditional_t<sizeof(T) == 4, WarpTiles<T, 128, 64, 64, 32, 8, 8>, WarpTiles<T, 128, 64, 64, 32, 8, 8>>;
 
 template <class T>
-__global__ void __launch_bounds__(Tiles<T>::threads, 2)
+__global__ void __launch_bounds__(Tiles<T>::threads, sizeof(T) == 4 ? 3 : 2)
     warp_tiled_kernel(T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
   using W = Tiles<T>;
   __shared__ alignas(16) SharedTile<T, BK, W::BM> As;  // As: (BK, BM)
@@ -25,11 +25,17 @@ __global__ void __launch_bounds__(Tiles<T>::threads, 2)
   const TileOrigin origin = tile_origin(C, W::BM, W::BN);
   const auto rows = W::rows();
   const auto columns = W::columns();
+  TileLoader<T, W::BM, BK, W::threads, W::V> to_a;
+  TileLoader<T, W::BN, BK, W::threads, W::V> to_b;
   T a[W::TM], b[W::TN], sums[W::TN][W::TM] = {};
+  to_a.read(A, origin.i, 0);
+  to_b.read(transposed(B), origin.j, 0);
   for (std::int64_t l = 0; l < A.cols(); l += BK) {
-    load_tile<W::threads, W::V>(As, A, origin.i, l);
-    load_tile<W::threads, W::V>(Bs, transposed(B), origin.j, l);
+    to_a.write(As);
+    to_b.write(Bs);
     __syncthreads();
+    to_a.read(A, origin.i, l + BK);
+    to_b.read(transposed(B), origin.j, l + BK);
 #pragma unroll
     for (int s = 0; s < BK; ++s) {
       load_fragment(a, As[s], rows);
