@@ -1,13 +1,14 @@
 // pipelined: warp_tiled, whose tiles arrive in shared memory while earlier ones are multiplied.
 // Idea     cp.async copies from memory to shared memory without passing through registers and without being waited for: while
-//          one tile is multiplied, the next three are on their way, and the fragments of the next step are read during this
-//          step. One barrier a tile. C comes into L2 meanwhile, so that an update of small k does not wait for it, and
+//          one tile is multiplied, the next two are on their way, and the fragments of the next step are read during this
+//          step. One barrier a tile. C comes to L2 meanwhile, so that an update of small k does not wait for it, and the
 //          blocks that share a multiprocessor multiply while one of them updates C.
-// Tiles    f32: BM = 128, BN = 64, 64 × 32 a warp, 8 × 8 a thread, 128 threads, three blocks a multiprocessor; f64: 64 × 64,
-//          32 × 64 a warp, 8 × 8 a thread, 64 threads, four blocks. BK = 8, four stages. The tiles of C go in strips of 16
-//          rows of tiles, so that the tiles that run together need few rows of A and columns of B.
-// Traffic  2·128·64·8 flop per (128 + 64)·8·4 bytes = 21 flop/byte (f32) before L2; C is read and written once.
-// Expect   bound by issue: 512 FMA in about 600 instructions a tile. As fast as cuBLAS (f32) at large k, faster at small k.
+// Tiles    BM = 128, BN = 64, BK = 16, three stages; 64 × 32 a warp, 8 × 8 a thread, 128 threads; three blocks a
+//          multiprocessor (f32), two (f64). The tiles of C go in strips of 16 rows of tiles, so that those that run together
+//          need few rows of A and columns of B.
+// Traffic  2·128·64 flop per (128 + 64)·4 bytes = 21 flop/byte (f32) before L2; C is read and written once.
+// Expect   f32: bound by issue, 1024 FMA in about 1150 instructions a tile; as fast as cuBLAS at large k, faster at small k.
+//          f64: 80 % of the 33.5 TFLOP/s of the CUDA cores.
 // Source   A. Kerr et al., "CUTLASS: fast linear algebra in CUDA C++", NVIDIA 2017; cp.async: NVIDIA A100 white paper, 2020
 #include "gemm/cuda/registers.cuh"
 
@@ -23,80 +24,30 @@ __device__ void copy_async(void* to, const void* from, bool take) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(bytes),
                  "r"(take ? bytes : 0));
 }
-__device__ void close_group_of_copies() { asm volatile("cp.async.commit_group;"); }
+inline __device__ void close_group_of_copies() { asm volatile("cp.async.commit_group;"); }
 /// Waits until at most `groups` groups of this thread's copies are on their way.
 template <int groups>
 __device__ void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
 
-/// The (BK, BX) tiles of op(X)ᵀ from row `origin` of op(X) on, one after the other. Turned: op(X) = Xᵀ. Vectors are copied
-/// where they are aligned and not turned, else elements.
-template <class T, int BX, int BK, int threads, bool turned>
-class TileStream {
- public:
-  static constexpr int pitch = BX + vector_width<T>;
-
-  __device__ TileStream(Operand<T, Cuda> X, std::int64_t origin)
-      : ld_(X.ld()),
-        full_(int(X.cols() / BK)),
-        rest_(int(X.cols() % BK)),
-        rows_(int(min(X.rows() - origin, std::int64_t(BX)))),
-        whole_(rows_ == BX),
-        wide_(!turned && is_aligned(X.data(), X.ld()) && rows_ % vector_width<T> == 0) {
-    const int x = wide_ ? Wide::x() : Narrow::x(), l = wide_ ? Wide::l() : Narrow::l();
-    from_ = X.data() + (turned ? (origin + x) * ld_ + l : origin + x + l * ld_);
-    to_ = l * pitch + x;
-  }
-
-  /// Starts to copy tile t to `tile`, when called for t = 0, 1, …
-  __device__ void copy(T* tile, int t) {
-    if (whole_ && t < full_)
-      start<false>(tile, BK);
-    else if (t <= full_)
-      start<true>(tile, t < full_ ? BK : rest_);
-    from_ += turned ? BK : BK * ld_;
-  }
-
- private:
-  using Wide = Walk<BX, BK, threads, false, vector_width<T>, 1>;
-  using Narrow = Walk<BX, BK, threads, turned, 1, 1>;
-
-  template <bool guarded>
-  __device__ void start(T* tile, int depth) const {
-    if (!turned && wide_)
-      start_pieces<Wide, vector_width<T>, guarded>(tile, depth);
-    else
-      start_pieces<Narrow, 1, guarded>(tile, depth);
-  }
-  template <class W, int width, bool guarded>
-  __device__ void start_pieces(T* tile, int depth) const {
-    const int x = guarded ? to_ % pitch : 0, l = guarded ? to_ / pitch : 0;
+/// Starts to copy tile t of the stream to `tile`.
+template <class T, class Stream>
+__device__ void start_copy(T* tile, Stream& stream, int t) {
+  stream.next(t, [&]<class P>(P pieces) {
 #pragma unroll
-    for (int p = 0; p < W::count; ++p)
-      copy_async<width* int(sizeof(T))>(tile + to_ + W::dl(p) * pitch + W::dx(p),
-                                        from_ + (turned ? W::dx(p) * ld_ + W::dl(p) : W::dx(p) + W::dl(p) * ld_),
-                                        !guarded || (x + W::dx(p) < rows_ && l + W::dl(p) < depth));
-  }
+    for (int p = 0; p < P::count; ++p)
+      copy_async<P::width* int(sizeof(T))>(tile + pieces.to(p), pieces.from(p), pieces.exists(p));
+  });
+}
 
-  const T* from_;  // this thread's first piece of the next tile
-  std::int64_t ld_;
-  int full_, rest_;  // tiles of BK, and what is left of k
-  int rows_;         // that exist, of BX
-  int to_;           // where that piece lies in a shared tile
-  bool whole_, wide_;
-};
-
-template <class T_, int BM, int BN, int WM, int WN, int TM, int TN, int BK_, int stages_, int blocks_>
-struct PipelineShape : WarpTiles<T_, BM, BN, WM, WN, TM, TN> {
-  using T = T_;
-  static constexpr int BK = BK_, stages = stages_, blocks = blocks_;
-  static constexpr int a_tile = BK * (BM + vector_width<T>), b_tile = BK * (BN + vector_width<T>);
+template <class T>
+struct Pipeline : WarpTiles<T, 128, 64, 64, 32, 8, 8> {
+  using Tiles = WarpTiles<T, 128, 64, 64, 32, 8, 8>;
+  static constexpr int BK = 16, stages = 3, blocks = sizeof(T) == 4 ? 3 : 2;
+  static constexpr int a_tile = BK * (Tiles::BM + Tiles::V), b_tile = BK * (Tiles::BN + Tiles::V);
   static constexpr int bytes = stages * (a_tile + b_tile) * int(sizeof(T));
 };
-template <class T>
-using Pipeline = std::conditional_t<sizeof(T) == 4, PipelineShape<T, 128, 64, 64, 32, 8, 8, 16, 3, 3>,
-                                    PipelineShape<T, 64, 64, 64, 32, 8, 8, 8, 4, 4>>;
 
 /// The tile of this block: down a strip of 16 rows of tiles, then to the next column of tiles.
 template <class T>
@@ -118,20 +69,21 @@ __device__ void prefetch(MatrixView<T, Cuda> C, TileOrigin origin, int BM, int B
   }
 }
 
-template <class S, bool turn_a, bool turn_b, class T = typename S::T>
-__global__ void __launch_bounds__(S::threads, S::blocks)
+template <class T, bool turn_a, bool turn_b>
+__global__ void __launch_bounds__(Pipeline<T>::threads, Pipeline<T>::blocks)
     pipelined_kernel(T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
+  using S = Pipeline<T>;
   extern __shared__ __align__(16) unsigned char memory[];
   T* const As = reinterpret_cast<T*>(memory);  // As: stages of (BK, BM)
   T* const Bs = As + S::stages * S::a_tile;    // Bs: stages of (BK, BN)
   const TileOrigin origin = origin_in_strips(C, S::BM, S::BN);
   const auto rows = S::rows();
   const auto columns = S::columns();
-  TileStream<T, S::BM, S::BK, S::threads, turn_a> from_a(A, origin.i);
-  TileStream<T, S::BN, S::BK, S::threads, turn_b> from_b(transposed(B), origin.j);
+  TileStream<T, S::BM, S::BK, S::threads, turn_a, turn_a ? 1 : S::V> from_a(A, origin.i);
+  TileStream<T, S::BN, S::BK, S::threads, turn_b, turn_b ? 1 : S::V> from_b(transposed(B), origin.j);
   const auto copy = [&](int stage, int t) {
-    from_a.copy(As + stage * S::a_tile, t);
-    from_b.copy(Bs + stage * S::b_tile, t);
+    start_copy(As + stage * S::a_tile, from_a, t);
+    start_copy(Bs + stage * S::b_tile, from_b, t);
     close_group_of_copies();
   };
   for (int t = 0; t < S::stages - 1; ++t) copy(t, t);
@@ -168,24 +120,15 @@ __global__ void __launch_bounds__(S::threads, S::blocks)
   update_tile(C, origin, rows, columns, alpha, sums, beta);
 }
 
-template <class S, class T = typename S::T>
-static void launch_pipelined(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta,
-                             MatrixView<T, Cuda> C) {
-  const auto launch = [&](auto kernel) {
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, S::bytes));
-    kernel<<<tiles_of(C, S::BM, S::BN), S::threads, S::bytes, q.stream()>>>(alpha, A, B, beta, C);
-    CUDA_CHECK_LAUNCH();
-  };
-  const bool turn_a = A.op() == Op::transpose, turn_b = B.op() == Op::none;
-  if (turn_a)
-    turn_b ? launch(pipelined_kernel<S, true, true>) : launch(pipelined_kernel<S, true, false>);
-  else
-    turn_b ? launch(pipelined_kernel<S, false, true>) : launch(pipelined_kernel<S, false, false>);
-}
-
 template <class T>
 static void pipelined(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
-  launch_pipelined<Pipeline<T>>(q, alpha, A, B, beta, C);
+  using S = Pipeline<T>;
+  by_turns(A, B, [&]<bool turn_a, bool turn_b>() {
+    const auto kernel = pipelined_kernel<T, turn_a, turn_b>;
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, S::bytes));
+    kernel<<<tiles_of(C, S::BM, S::BN), S::threads, S::bytes, q.stream()>>>(alpha, A, B, beta, C);
+  });
+  CUDA_CHECK_LAUNCH();
 }
 
 extern const GemmBackend<Cuda> gemm_cuda_pipelined;

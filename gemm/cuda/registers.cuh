@@ -38,7 +38,7 @@ __device__ void load_fragment(T (&fragment)[Own::count], const T* row, Own own) 
 }
 
 /// sums: (TN, TM) += b aᵀ, to and fro: each product has an operand in common with the one before it, which then is not
-/// read from the registers again.
+/// read from the registers again. (One way only costs 5 % of the rate: two operands of one bank are read in turn.)
 template <class T, int TM, int TN>
 __device__ void add_outer_product(T (&sums)[TN][TM], const T (&a)[TM], const T (&b)[TN]) {
 #pragma unroll
@@ -50,7 +50,7 @@ __device__ void add_outer_product(T (&sums)[TN][TM], const T (&a)[TM], const T (
     }
 }
 
-/// Whether every column that starts at a multiple of 16 bytes of a tile can be moved in vectors of 16 bytes.
+/// Whether vectors of 16 bytes of a column can be moved that start a multiple of 16 bytes below its first element.
 template <class T>
 __device__ bool is_aligned(const T* data, std::int64_t ld) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % vector_width<T> == 0;
@@ -89,75 +89,92 @@ struct Walk {
 template <class T, int BK, int BX>
 using SharedTile = T[BK][BX + vector_width<T>];
 
-/// (BK, BX) tiles of op(X)ᵀ on their way through registers to shared memory: in vectors of `width` where they are aligned and
-/// inside of op(X), else element by element, with zeros outside.
-template <class T, int BX, int BK, int threads, int width>
-class TileLoader {
+/// The pieces of one tile that this thread moves. `width` elements that are neighbours in memory make a piece.
+template <class T, class W, int width_, bool turned, bool guarded, int pitch>
+struct Pieces {
+  static constexpr int count = W::count, width = width_;
+  const T* first;  // piece 0 in memory
+  std::int64_t ld;
+  int at;           // piece 0 in the shared tile
+  int rows, depth;  // how many rows of op(X), and of k, there are from piece 0 on
+
+  __device__ const T* from(int p) const {
+    return first + (turned ? W::dx(p) * ld + W::dl(p) : W::dx(p) + W::dl(p) * ld);
+  }
+  __device__ int to(int p) const { return at + W::dl(p) * pitch + W::dx(p); }
+  __device__ bool exists(int p) const { return !guarded || (W::dx(p) < rows && W::dl(p) < depth); }
+};
+
+/// The (BK, BX) tiles of op(X)ᵀ from row `origin` of op(X) on, one after the other. Turned: op(X) = Xᵀ. Pieces are vectors of
+/// `width` where they are aligned and the block is whole, else elements.
+template <class T, int BX, int BK, int threads, bool turned_, int width>
+class TileStream {
  public:
-  /// tile ← the elements from (x, l) on. All are asked for before any is waited for.
-  __device__ void load(SharedTile<T, BK, BX>& tile, Operand<T, Cuda> X, std::int64_t x, std::int64_t l) {
-    look_at(X, x, l);
-    by_kind([&]<int w, bool turned, bool guarded>() {
-      read_pieces<w, turned, guarded>(X, x, l);
-      write_pieces<w, turned>(tile);
-    });
-  }
-  /// The same in two steps, between which there is time for other work.
-  __device__ void read(Operand<T, Cuda> X, std::int64_t x, std::int64_t l) {
-    look_at(X, x, l);
-    by_kind([&]<int w, bool turned, bool guarded>() { read_pieces<w, turned, guarded>(X, x, l); });
-  }
-  __device__ void write(SharedTile<T, BK, BX>& tile) {
-    by_kind([&]<int w, bool turned, bool guarded>() { write_pieces<w, turned>(tile); });
+  static constexpr bool turned = turned_;
+  static constexpr int pitch = BX + vector_width<T>;
+
+  __device__ TileStream(Operand<T, Cuda> X, std::int64_t origin)
+      : tile_(X.data() + origin * X.row_stride()),
+        ld_(X.ld()),
+        full_(int(X.cols() / BK)),
+        rest_(int(X.cols() % BK)),
+        rows_(int(min(X.rows() - origin, std::int64_t(BX)))),
+        wide_(rows_ == BX && (width == 1 || is_aligned(X.data(), X.ld()))),
+        at_(Wide::l() * pitch + Wide::x()),
+        offset_(turned ? Wide::x() * ld_ + Wide::l() : Wide::x() + Wide::l() * ld_) {}
+
+  /// move(pieces of tile t), when called for t = 0, 1, …; beyond the last tile, nothing.
+  template <class Move>
+  __device__ void next(int t, Move move) {
+    if (wide_ && t < full_) {
+      move(Pieces<T, Wide, width, turned, false, pitch>{tile_ + offset_, ld_, at_});
+    } else if (t <= full_) {
+      const int x = Narrow::x(), l = Narrow::l(), depth = t < full_ ? BK : rest_;
+      std::int64_t ld = ld_;
+      asm volatile("" : "+l"(ld));  // or all multiples of ld would stay in registers for this rarer case
+      move(Pieces<T, Narrow, 1, turned, true, pitch>{tile_ + (turned ? x * ld + l : x + l * ld), ld, l * pitch + x,
+                                                     rows_ - x, depth - l});
+    }
+    tile_ += turned ? BK : BK * ld_;
   }
 
  private:
-  template <int w, bool turned>
-  using Pieces = Walk<BX, BK, threads, turned, turned ? 1 : w, turned ? w : 1>;
+  using Wide = Walk<BX, BK, threads, turned, turned ? 1 : width, turned ? width : 1>;
+  using Narrow = Walk<BX, BK, threads, turned, 1, 1>;
 
-  __device__ void look_at(Operand<T, Cuda> X, std::int64_t x, std::int64_t l) {
-    turned_ = X.op() == Op::transpose;
-    whole_ = x + BX <= X.rows() && l + BK <= X.cols() && (width == 1 || is_aligned(X.data(), X.ld()));
-  }
-  template <class F>
-  __device__ void by_kind(F f) const {
-    if (whole_ && turned_) f.template operator()<width, true, false>();
-    if (whole_ && !turned_) f.template operator()<width, false, false>();
-    if (!whole_ && turned_) f.template operator()<1, true, true>();
-    if (!whole_ && !turned_) f.template operator()<1, false, true>();
-  }
+  const T* tile_;
+  std::int64_t ld_;
+  int full_, rest_;  // tiles of BK, and what is left of k
+  int rows_;
+  bool wide_;
+  int at_;  // this thread's first vector in a shared tile, and in memory from the first of the tile
+  std::int64_t offset_;
+};
 
-  template <int w, bool turned, bool guarded>
-  __device__ void read_pieces(Operand<T, Cuda> X, std::int64_t x, std::int64_t l) {
-    using P = Pieces<w, turned>;
-    x += P::x(), l += P::l();
-    const T* from = X.data() + (turned ? x * X.ld() + l : x + l * X.ld());
+/// tile: (BK, BX) ← tile t of the stream, through registers; zeros outside of op(X). All is asked for before any of it is
+/// waited for.
+template <class T, class Stream>
+__device__ void load_tile(T* tile, Stream& stream, int t) {
+  stream.next(t, [&]<class P>(P pieces) {
+    constexpr int width = P::width;
+    Vector<T, width> held[P::count];
 #pragma unroll
     for (int p = 0; p < P::count; ++p)
-      if (!guarded || (x + P::dx(p) < X.rows() && l + P::dl(p) < X.cols())) {
-        copy_vector<w>(held_ + p * w, from + (turned ? P::dx(p) * X.ld() + P::dl(p) : P::dx(p) + P::dl(p) * X.ld()));
-      } else {
-        held_[p] = 0;
-      }
-  }
-  template <int w, bool turned>
-  __device__ void write_pieces(SharedTile<T, BK, BX>& tile) const {
-    using P = Pieces<w, turned>;
+      if (pieces.exists(p))
+        held[p] = *reinterpret_cast<const Vector<T, width>*>(pieces.from(p));
+      else
+        held[p] = {};
 #pragma unroll
     for (int p = 0; p < P::count; ++p) {
-      T* to = &tile[P::l() + P::dl(p)][P::x() + P::dx(p)];
-      if constexpr (!turned) {
-        copy_vector<w>(to, held_ + p * w);
+      if constexpr (!Stream::turned) {
+        copy_vector<width>(tile + pieces.to(p), held[p].x);
       } else {
 #pragma unroll
-        for (int d = 0; d < w; ++d) to[d * (BX + vector_width<T>)] = held_[p * w + d];
+        for (int d = 0; d < width; ++d) tile[pieces.to(p) + d * Stream::pitch] = held[p].x[d];
       }
     }
-  }
-
-  alignas(16) T held_[BX * BK / threads];
-  bool turned_, whole_;
-};
+  });
+}
 
 /// C(rows, columns) ← α·sums + β·C in vectors of `width`. All of a few columns is read before any of it is written, so that
 /// the reads overlap.
@@ -200,6 +217,16 @@ __device__ void update_tile(MatrixView<T, Cuda> C, TileOrigin origin, Rows rows,
     update_columns<Rows::width>(c, C.ld(), m, n, rows, columns, alpha, sums, beta);
   else
     update_columns<1>(c, C.ld(), m, n, rows, columns, alpha, sums, beta);
+}
+
+/// launch.operator()<turn_a, turn_b>(), where the neighbours in memory of a turned operand are neighbours along k.
+template <class T, class Launch>
+void by_turns(Operand<T, Cuda> A, Operand<T, Cuda> B, Launch launch) {
+  const bool turn_a = A.op() == Op::transpose, turn_b = B.op() == Op::none;
+  if (turn_a && turn_b) launch.template operator()<true, true>();
+  if (turn_a && !turn_b) launch.template operator()<true, false>();
+  if (!turn_a && turn_b) launch.template operator()<false, true>();
+  if (!turn_a && !turn_b) launch.template operator()<false, false>();
 }
 
 }  // namespace lasolve

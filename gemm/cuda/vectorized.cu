@@ -2,8 +2,7 @@
 // Idea     A thread's rows and columns come in groups of 16 bytes: one instruction reads what took four from shared memory,
 //          and tiles and C travel in vectors too. Where the neighbours in memory are not those in the tile, the vector is
 //          taken apart on its way to shared memory. Unaligned matrices and edges go element by element.
-// Tiles    as register_tiled: 128 × 128, 8 × 8 a thread (f32), 128 × 64, 8 × 4 (f64); BK = 16; a thread's groups are 16
-//          groups apart.
+// Tiles    as register_tiled: f32: 128 × 128, f64: 64 × 64, 8 × 8 a thread, BK = 16; a thread's groups are 16 (8) apart.
 // Traffic  32 flop/byte (f32) before L2; 4 reads of shared memory for 64 FMA.
 // Expect   94 FMA in 100 instructions; the loads from L2 are waited for while only one other block computes. About 75 % of
 //          cuBLAS (f32).
@@ -22,7 +21,7 @@ static constexpr int BM = side<T>* TM;
 template <class T>
 static constexpr int BN = side<T>* TN;
 
-template <class T>
+template <class T, bool turn_a, bool turn_b>
 __global__ void __launch_bounds__(threads<T>, sizeof(T) == 4 ? 2 : 4)
     vectorized_kernel(T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
   constexpr int V = vector_width<T>;
@@ -31,12 +30,12 @@ __global__ void __launch_bounds__(threads<T>, sizeof(T) == 4 ? 2 : 4)
   const TileOrigin origin = tile_origin(C, BM<T>, BN<T>);
   const Owned<TM, V, side<T> * V> rows{int(threadIdx.x) % side<T> * V};
   const Owned<TN, V, side<T> * V> columns{int(threadIdx.x) / side<T> * V};
-  TileLoader<T, BM<T>, BK, threads<T>, V> to_a;
-  TileLoader<T, BN<T>, BK, threads<T>, V> to_b;
+  TileStream<T, BM<T>, BK, threads<T>, turn_a, V> from_a(A, origin.i);
+  TileStream<T, BN<T>, BK, threads<T>, turn_b, V> from_b(transposed(B), origin.j);
   T a[TM], b[TN], sums[TN][TM] = {};
-  for (std::int64_t l = 0; l < A.cols(); l += BK) {
-    to_a.load(As, A, origin.i, l);
-    to_b.load(Bs, transposed(B), origin.j, l);
+  for (int t = 0; t < ceil_div(A.cols(), BK); ++t) {
+    load_tile(As[0], from_a, t);
+    load_tile(Bs[0], from_b, t);
     __syncthreads();
 #pragma unroll
     for (int s = 0; s < BK; ++s) {
@@ -51,7 +50,10 @@ __global__ void __launch_bounds__(threads<T>, sizeof(T) == 4 ? 2 : 4)
 
 template <class T>
 static void vectorized(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
-  vectorized_kernel<T><<<tiles_of(C, BM<T>, BN<T>), threads<T>, 0, q.stream()>>>(alpha, A, B, beta, C);
+  by_turns(A, B, [&]<bool turn_a, bool turn_b>() {
+    vectorized_kernel<T, turn_a, turn_b>
+        <<<tiles_of(C, BM<T>, BN<T>), threads<T>, 0, q.stream()>>>(alpha, A, B, beta, C);
+  });
   CUDA_CHECK_LAUNCH();
 }
 

@@ -1,11 +1,11 @@
 // warp_tiled: vectorized, with a tile of C a warp.
-// Idea     A warp owns a square of C, so that its 32 threads ask shared memory for few different rows and columns, and a
-//          thread owns twice as much of it: 6 vectors from shared memory for 128 FMA, and the banks serve a warp's vector
-//          in one or two turns instead of two or four.
-// Tiles    f32: BM = BN = 128, 64 × 64 a warp, 8 × 16 a thread; f64: 128 × 64, 64 × 32 a warp, 8 × 8 a thread. BK = 8;
-//          128 threads; two blocks a multiprocessor.
-// Traffic  32 flop/byte (f32) before L2; 6 reads of shared memory for 128 FMA.
-// Expect   bound by the wait for the tiles from L2, which one other block has to fill. About 90 % of cuBLAS (f32).
+// Idea     A warp owns 64 × 32 of C instead of 128 × 16: its threads ask shared memory for fewer different rows and columns,
+//          and the banks serve a vector of a warp in one turn instead of two. Blocks are smaller and there are more of them:
+//          fewer warps wait at a barrier, and more can compute meanwhile.
+// Tiles    BM = 128, BN = 64, BK = 16; 64 × 32 a warp, 8 × 8 a thread, 128 threads; four blocks a multiprocessor (f32), two
+//          (f64).
+// Traffic  2·128·64 flop per (128 + 64)·4 bytes = 21 flop/byte (f32) before L2; 4 reads of shared memory for 64 FMA.
+// Expect   bound by issue: the next tiles are still asked for and stored by the same threads. About 90 % of cuBLAS (f32).
 // Source   A. Kerr et al., "CUTLASS: fast linear algebra in CUDA C++", NVIDIA 2017
 #include "gemm/cuda/registers.cuh"
 
@@ -13,11 +13,10 @@ namespace lasolve {
 
 constexpr int BK = 16;
 template <class T>
-using Tiles =
-    std::conditional_t<sizeof(T) == 4, WarpTiles<T, 128, 64, 64, 32, 8, 8>, WarpTiles<T, 128, 64, 64, 32, 8, 8>>;
+using Tiles = WarpTiles<T, 128, 64, 64, 32, 8, 8>;
 
-template <class T>
-__global__ void __launch_bounds__(Tiles<T>::threads, sizeof(T) == 4 ? 3 : 2)
+template <class T, bool turn_a, bool turn_b>
+__global__ void __launch_bounds__(Tiles<T>::threads, sizeof(T) == 4 ? 4 : 2)
     warp_tiled_kernel(T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
   using W = Tiles<T>;
   __shared__ alignas(16) SharedTile<T, BK, W::BM> As;  // As: (BK, BM)
@@ -25,17 +24,13 @@ __global__ void __launch_bounds__(Tiles<T>::threads, sizeof(T) == 4 ? 3 : 2)
   const TileOrigin origin = tile_origin(C, W::BM, W::BN);
   const auto rows = W::rows();
   const auto columns = W::columns();
-  TileLoader<T, W::BM, BK, W::threads, W::V> to_a;
-  TileLoader<T, W::BN, BK, W::threads, W::V> to_b;
+  TileStream<T, W::BM, BK, W::threads, turn_a, W::V> from_a(A, origin.i);
+  TileStream<T, W::BN, BK, W::threads, turn_b, W::V> from_b(transposed(B), origin.j);
   T a[W::TM], b[W::TN], sums[W::TN][W::TM] = {};
-  to_a.read(A, origin.i, 0);
-  to_b.read(transposed(B), origin.j, 0);
-  for (std::int64_t l = 0; l < A.cols(); l += BK) {
-    to_a.write(As);
-    to_b.write(Bs);
+  for (int t = 0; t < ceil_div(A.cols(), BK); ++t) {
+    load_tile(As[0], from_a, t);
+    load_tile(Bs[0], from_b, t);
     __syncthreads();
-    to_a.read(A, origin.i, l + BK);
-    to_b.read(transposed(B), origin.j, l + BK);
 #pragma unroll
     for (int s = 0; s < BK; ++s) {
       load_fragment(a, As[s], rows);
@@ -50,7 +45,10 @@ __global__ void __launch_bounds__(Tiles<T>::threads, sizeof(T) == 4 ? 3 : 2)
 template <class T>
 static void warp_tiled(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
   using W = Tiles<T>;
-  warp_tiled_kernel<T><<<tiles_of(C, W::BM, W::BN), W::threads, 0, q.stream()>>>(alpha, A, B, beta, C);
+  by_turns(A, B, [&]<bool turn_a, bool turn_b>() {
+    warp_tiled_kernel<T, turn_a, turn_b>
+        <<<tiles_of(C, W::BM, W::BN), W::threads, 0, q.stream()>>>(alpha, A, B, beta, C);
+  });
   CUDA_CHECK_LAUNCH();
 }
 
