@@ -1,0 +1,200 @@
+// What a kernel for compute capability 9.0a is made of: barriers in shared memory, tiles that the copy engine brings and takes
+// (TMA), and products of a warpgroup (wgmma). Thin names for PTX instructions; the PTX ISA says what each does.
+// Source   NVIDIA, Parallel Thread Execution ISA 8.0 and later
+#pragma once
+
+#include <cuda.h>
+
+#include "core/cuda/check.hpp"
+
+namespace lasolve::hopper {
+
+/// The operands' element types that share a 16-bit layout.
+enum class Format { fp16, bf16 };
+
+__device__ inline unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
+
+/// A barrier in shared memory. A phase ends when all arrivals and all expected bytes are there; phases alternate in parity.
+struct Barrier {
+  std::uint64_t state;
+
+  __device__ void init(unsigned arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(this)), "r"(arrivals) : "memory");
+  }
+  __device__ void arrive() {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(this)) : "memory");
+  }
+  __device__ void arrive_and_expect(unsigned bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(this)), "r"(bytes) : "memory");
+  }
+  /// When all that this thread has given to copy_async is there.
+  __device__ void arrive_after_copies() {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(this)) : "memory");
+  }
+  /// Until the phase of this parity has ended.
+  __device__ void wait(unsigned parity) {
+    unsigned ended = 0;
+#ifdef PROBE_TIMEOUT
+    const long long start = clock64();
+#endif
+    while (!ended) {
+      asm volatile(
+          "{ .reg .pred ended;\n"
+          "  mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
+          "  selp.u32 %0, 1, 0, ended; }"
+          : "=r"(ended)
+          : "r"(shared_address(this)), "r"(parity)
+          : "memory");
+#ifdef PROBE_TIMEOUT
+      if (clock64() - start > 400000000ll) {
+        __trap();
+      }
+#endif
+    }
+  }
+};
+
+/// A place in a ring of `length` buffers, each with barriers whose phases are counted by laps.
+struct Ring {
+  unsigned at = 0, lap = 0;
+  __device__ void advance(unsigned length) {
+    if (++at == length) at = 0, lap ^= 1;
+  }
+  __device__ void advance(unsigned length, unsigned places) {
+    at += places;
+    lap ^= at / length & 1;
+    at %= length;
+  }
+};
+
+/// Brings the box of a tensor at (i, j), i the contiguous index, to shared memory; what is outside of the tensor is 0.
+__device__ inline void load_box(void* to, const CUtensorMap& from, int i, int j, Barrier& arrived) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
+      "l"(&from), "r"(i), "r"(j), "r"(shared_address(&arrived))
+      : "memory");
+}
+/// Takes a box from shared memory to the tensor; what is outside of the tensor is dropped, but for the rest of 16 bytes of
+/// which a part is inside. Then commit_stores().
+__device__ inline void store_box(const CUtensorMap& to, int i, int j, const void* from) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&to), "r"(i), "r"(j),
+               "r"(shared_address(from))
+               : "memory");
+}
+/// Brings one float.
+__device__ inline void copy_async(void* to, const float* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_address(to)), "l"(from) : "memory");
+}
+__device__ inline void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+/// Until the shared memory of all but the last `pending` commits of this thread has been read.
+template <int pending>
+__device__ void stores_have_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
+}
+__device__ inline void stores_are_done() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+/// What this thread wrote to shared memory becomes visible to the copy engine.
+__device__ inline void fence_for_copy_engine() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+__device__ inline void fence_barrier_inits() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+__device__ inline void prefetch_map(const CUtensorMap& map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
+
+/// How a warpgroup shares out the registers of a block: all its warps give back, or take.
+template <int registers>
+__device__ void keep_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
+}
+template <int registers>
+__device__ void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
+}
+
+/// How wgmma reads a tile in shared memory that consists of blocks of 64 rows of 128 bytes, as load_box brings them with
+/// a 128-byte swizzle. K-major: a row is 64 elements of op(X) along k, the blocks go on along m or n. Otherwise a row is
+/// 64 elements along m or n, and `block_bytes` apart are those of the next 64.
+__device__ inline std::uint64_t descriptor(const void* tile, bool k_major, unsigned block_bytes) {
+  const std::uint64_t leading = k_major ? 16 : block_bytes, eight_rows = 1024, swizzle_128 = 1;
+  return (shared_address(tile) >> 4 & 0x3fff) | leading >> 4 << 16 | eight_rows >> 4 << 32 | swizzle_128 << 62;
+}
+
+__device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ inline void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int pending>
+__device__ void wait_for_products() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+}
+
+#define LASOLVE_SUMS_8(s, i) \
+  "+f"(s[i]), "+f"(s[i + 1]), "+f"(s[i + 2]), "+f"(s[i + 3]), "+f"(s[i + 4]), "+f"(s[i + 5]), "+f"(s[i + 6]), "+f"(s[i + 7])
+#define LASOLVE_SUMS_64(s, i)                                                                                         \
+  LASOLVE_SUMS_8(s, i), LASOLVE_SUMS_8(s, i + 8), LASOLVE_SUMS_8(s, i + 16), LASOLVE_SUMS_8(s, i + 24),               \
+      LASOLVE_SUMS_8(s, i + 32), LASOLVE_SUMS_8(s, i + 40), LASOLVE_SUMS_8(s, i + 48), LASOLVE_SUMS_8(s, i + 56)
+#define LASOLVE_0_TO_63                                                                                                  \
+  "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31," \
+  "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,"   \
+  "%61,%62,%63"
+#define LASOLVE_64_TO_127                                                                                                \
+  "%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,"   \
+  "%93,%94,%95,%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,%112,%113,%114,%115,%116,%117," \
+  "%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
+
+/// sums ← A·B, or sums += A·B where `add`, of a warpgroup: A: (64, 16), B: (16, N), sums: (64, N), of which a thread holds
+/// element (16·warp + lane/4 + 8·h, 8·i + 2·(lane%4) + e) in sums[4·i + 2·h + e].
+template <Format format, bool a_k_major, bool b_k_major>
+__device__ void multiply(float (&sums)[128], std::uint64_t A, std::uint64_t B, bool add) {
+#define LASOLVE_WGMMA(type)                                                                                          \
+  asm volatile("{ .reg .pred add;\n  setp.ne.b32 add, %130, 0;\n"                                                    \
+               "  wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type " {" LASOLVE_0_TO_63 "," LASOLVE_64_TO_127 \
+               "}, %128, %129, add, 1, 1, %131, %132; }"                                                             \
+               : LASOLVE_SUMS_64(sums, 0), LASOLVE_SUMS_64(sums, 64)                                                 \
+               : "l"(A), "l"(B), "r"(int(add)), "n"(!a_k_major), "n"(!b_k_major))
+  if constexpr (format == Format::fp16)
+    LASOLVE_WGMMA("f16");
+  else
+    LASOLVE_WGMMA("bf16");
+#undef LASOLVE_WGMMA
+}
+template <Format format, bool a_k_major, bool b_k_major>
+__device__ void multiply(float (&sums)[64], std::uint64_t A, std::uint64_t B, bool add) {
+#define LASOLVE_WGMMA(type)                                                                                          \
+  asm volatile("{ .reg .pred add;\n  setp.ne.b32 add, %66, 0;\n"                                                     \
+               "  wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type " {" LASOLVE_0_TO_63                   \
+               "}, %64, %65, add, 1, 1, %67, %68; }"                                                                 \
+               : LASOLVE_SUMS_64(sums, 0)                                                                            \
+               : "l"(A), "l"(B), "r"(int(add)), "n"(!a_k_major), "n"(!b_k_major))
+  if constexpr (format == Format::fp16)
+    LASOLVE_WGMMA("f16");
+  else
+    LASOLVE_WGMMA("bf16");
+#undef LASOLVE_WGMMA
+}
+#undef LASOLVE_SUMS_8
+#undef LASOLVE_SUMS_64
+#undef LASOLVE_0_TO_63
+#undef LASOLVE_64_TO_127
+
+/// A matrix in global memory as the copy engine sees it: `rows` contiguous, boxes of box_rows × box_cols with a 128-byte
+/// swizzle. The address and the bytes of ld are multiples of 16.
+inline CUtensorMap tensor_map(CUtensorMapDataType type, std::size_t element_bytes, const void* data, std::int64_t rows,
+                              std::int64_t cols, std::int64_t ld, unsigned box_rows, unsigned box_cols,
+                              CUtensorMapL2promotion promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_256B) {
+  using Encode = decltype(&cuTensorMapEncodeTiled);
+  static const Encode encode = [] {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+    CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result));
+    if (result != cudaDriverEntryPointSuccess) throw MachineError("CUDA: the driver does not know tensor maps");
+    return reinterpret_cast<Encode>(found);
+  }();
+  CUtensorMap map{};
+  const cuuint64_t sizes[] = {cuuint64_t(rows), cuuint64_t(cols)}, strides[] = {cuuint64_t(ld) * element_bytes};
+  const cuuint32_t box[] = {box_rows, box_cols}, steps[] = {1, 1};
+  const CUresult result = encode(&map, type, 2, const_cast<void*>(data), sizes, strides, box, steps,
+                                 CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                 promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS) throw MachineError("CUDA: a tensor map was refused (" + std::to_string(result) + ")");
+  return map;
+}
+
+}  // namespace lasolve::hopper
