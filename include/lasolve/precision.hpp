@@ -94,11 +94,17 @@ constexpr void for_each_precision(F f) {
                          Precision::bf16>());
 }
 
+/// f for the precision p alone, known when the program runs.
+template <class F>
+constexpr void for_precision(Precision p, F f) {
+  for_each_precision([&](auto P) {
+    if (P == p) f(P);
+  });
+}
+
 constexpr const char* name_of(Precision p) {
   const char* name = "auto";
-  for_each_precision([&](auto P) {
-    if (p == P) name = Arithmetic<P>::name;
-  });
+  for_precision(p, [&](auto P) { name = Arithmetic<P>::name; });
   return name;
 }
 
