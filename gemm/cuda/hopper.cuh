@@ -9,8 +9,8 @@
 
 namespace lasolve::hopper {
 
-/// The operands' element types that share a 16-bit layout.
-enum class Format { fp16, bf16 };
+/// Of operands. tf32 is kept in 32 bits, of which the lower 13 do not count, and is K-major only.
+enum class Format { fp16, bf16, tf32 };
 
 __device__ inline unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
 
@@ -127,52 +127,32 @@ __device__ void wait_for_products() {
 
 #define LASOLVE_SUMS_8(s, i) \
   "+f"(s[i]), "+f"(s[i + 1]), "+f"(s[i + 2]), "+f"(s[i + 3]), "+f"(s[i + 4]), "+f"(s[i + 5]), "+f"(s[i + 6]), "+f"(s[i + 7])
-#define LASOLVE_SUMS_64(s, i)                                                                                         \
-  LASOLVE_SUMS_8(s, i), LASOLVE_SUMS_8(s, i + 8), LASOLVE_SUMS_8(s, i + 16), LASOLVE_SUMS_8(s, i + 24),               \
-      LASOLVE_SUMS_8(s, i + 32), LASOLVE_SUMS_8(s, i + 40), LASOLVE_SUMS_8(s, i + 48), LASOLVE_SUMS_8(s, i + 56)
-#define LASOLVE_0_TO_63                                                                                                  \
-  "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31," \
-  "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,"   \
-  "%61,%62,%63"
-#define LASOLVE_64_TO_127                                                                                                \
-  "%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,"   \
-  "%93,%94,%95,%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,%112,%113,%114,%115,%116,%117," \
-  "%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
+#define LASOLVE_SUMS_64(s)                                                                                          \
+  LASOLVE_SUMS_8(s, 0), LASOLVE_SUMS_8(s, 8), LASOLVE_SUMS_8(s, 16), LASOLVE_SUMS_8(s, 24), LASOLVE_SUMS_8(s, 32), \
+      LASOLVE_SUMS_8(s, 40), LASOLVE_SUMS_8(s, 48), LASOLVE_SUMS_8(s, 56)
+#define LASOLVE_WGMMA(shape_and_types, transposes, ...)                                                                    \
+  asm volatile("{ .reg .pred add;\n  setp.ne.b32 add, %66, 0;\n"                                                          \
+               "  wgmma.mma_async.sync.aligned." shape_and_types                                                           \
+               " {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28," \
+               "%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55," \
+               "%56,%57,%58,%59,%60,%61,%62,%63}, %64, %65, add, 1, 1" transposes "; }"                                     \
+               : LASOLVE_SUMS_64(sums)                                                                                     \
+               : "l"(A), "l"(B), "r"(int(add)) __VA_OPT__(, ) __VA_ARGS__)
 
-/// sums ← A·B, or sums += A·B where `add`, of a warpgroup: A: (64, 16), B: (16, N), sums: (64, N), of which a thread holds
-/// element (16·warp + lane/4 + 8·h, 8·i + 2·(lane%4) + e) in sums[4·i + 2·h + e].
-template <Format format, bool a_k_major, bool b_k_major>
-__device__ void multiply(float (&sums)[128], std::uint64_t A, std::uint64_t B, bool add) {
-#define LASOLVE_WGMMA(type)                                                                                          \
-  asm volatile("{ .reg .pred add;\n  setp.ne.b32 add, %130, 0;\n"                                                    \
-               "  wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type " {" LASOLVE_0_TO_63 "," LASOLVE_64_TO_127 \
-               "}, %128, %129, add, 1, 1, %131, %132; }"                                                             \
-               : LASOLVE_SUMS_64(sums, 0), LASOLVE_SUMS_64(sums, 64)                                                 \
-               : "l"(A), "l"(B), "r"(int(add)), "n"(!a_k_major), "n"(!b_k_major))
-  if constexpr (format == Format::fp16)
-    LASOLVE_WGMMA("f16");
-  else
-    LASOLVE_WGMMA("bf16");
-#undef LASOLVE_WGMMA
-}
+/// sums ← A·B, or sums += A·B where `add`, of a warpgroup. A: (64, k), B: (k, 128), where k is 32 bytes of elements; sums: (64, 128),
+/// of which a thread holds element (16·warp + lane/4 + 8·h, 8·i + 2·(lane%4) + e) in sums[4·i + 2·h + e].
 template <Format format, bool a_k_major, bool b_k_major>
 __device__ void multiply(float (&sums)[64], std::uint64_t A, std::uint64_t B, bool add) {
-#define LASOLVE_WGMMA(type)                                                                                          \
-  asm volatile("{ .reg .pred add;\n  setp.ne.b32 add, %66, 0;\n"                                                     \
-               "  wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type " {" LASOLVE_0_TO_63                   \
-               "}, %64, %65, add, 1, 1, %67, %68; }"                                                                 \
-               : LASOLVE_SUMS_64(sums, 0)                                                                            \
-               : "l"(A), "l"(B), "r"(int(add)), "n"(!a_k_major), "n"(!b_k_major))
   if constexpr (format == Format::fp16)
-    LASOLVE_WGMMA("f16");
+    LASOLVE_WGMMA("m64n128k16.f32.f16.f16", ", %67, %68", "n"(!a_k_major), "n"(!b_k_major));
+  else if constexpr (format == Format::bf16)
+    LASOLVE_WGMMA("m64n128k16.f32.bf16.bf16", ", %67, %68", "n"(!a_k_major), "n"(!b_k_major));
   else
-    LASOLVE_WGMMA("bf16");
-#undef LASOLVE_WGMMA
+    LASOLVE_WGMMA("m64n128k8.f32.tf32.tf32", "");
 }
 #undef LASOLVE_SUMS_8
 #undef LASOLVE_SUMS_64
-#undef LASOLVE_0_TO_63
-#undef LASOLVE_64_TO_127
+#undef LASOLVE_WGMMA
 
 /// A matrix in global memory as the copy engine sees it: `rows` contiguous, boxes of box_rows × box_cols with a 128-byte
 /// swizzle. The address and the bytes of ld are multiples of 16.

@@ -9,17 +9,17 @@
 
 namespace lasolve {
 
-/// X: (rows, k) is op(A), or op(B) transposed. `to` holds `ld` halves a row.
+/// X: (rows, k) is op(A), or op(B) transposed. `to` holds `ld` elements a row. fp32 is rounded to tf32, or split:
 ///
 /// Split: a row is scaled by the power of four, 1/root², that brings its largest element to [2¹³, 2¹⁵); each element x is
 /// then hi + lo, hi = x rounded to fp16 and lo = the rest rounded to fp16. Together they hold 22 bits of all that is not
 /// below 2⁻³⁰ of the largest. For each 32 along k, a row has 32 hi and then 32 lo. A NaN or an infinity stays in hi.
-template <class In>
+template <bool split, class In>
 struct Packing {
   Operand<In, Cuda> X;
-  std::uint16_t* to;
+  std::conditional_t<split, fp16, In>* to;
   std::int64_t ld;
-  float* roots;  ///< of each row; null: not split
+  float* roots = nullptr;  ///< of each row, where split
 };
 
 constexpr int pack_rows = 32, pack_depth = 64, pack_threads = 256;
@@ -67,46 +67,60 @@ __device__ inline void scale_exponents(Operand<float, Cuda> X, std::int64_t firs
 
 __device__ inline float two_to_the(int exponent) { return __int_as_float((127 + exponent) << 23); }
 
-template <class In>
-__global__ void __launch_bounds__(pack_threads) pack_kernel(Packing<In> a, Packing<In> b, int blocks_of_a) {
-  const Packing<In> p = int(blockIdx.x) < blocks_of_a ? a : b;
-  const std::int64_t first_row = (int(blockIdx.x) < blocks_of_a ? blockIdx.x : blockIdx.x - blocks_of_a) * pack_rows;
+/// To nearest, ties away from zero, in the upper 19 bits.
+__device__ inline float rounded_to_tf32(float x) {
+  unsigned bits;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+  return __uint_as_float(bits);
+}
+
+/// Two neighbours along k → hi and lo of each.
+__device__ inline void split_pair(float x0, float x1, fp16* hi_at, fp16* lo_at) {
+  const __half2 hi = __floats2half2_rn(x0, x1);
+  const float2 rounded = __half22float2(hi);
+  const auto rest = [](float x, float hi) { return isfinite(hi) ? x - hi : 0.0f; };
+  *reinterpret_cast<__half2*>(hi_at) = hi;
+  *reinterpret_cast<__half2*>(lo_at) = __floats2half2_rn(rest(x0, rounded.x), rest(x1, rounded.y));
+}
+
+template <bool split, class In>
+__global__ void __launch_bounds__(pack_threads) pack_kernel(Packing<split, In> a, Packing<split, In> b, unsigned blocks_of_a) {
+  const auto p = blockIdx.x < blocks_of_a ? a : b;
+  const std::int64_t first_row = std::int64_t(blockIdx.x < blocks_of_a ? blockIdx.x : blockIdx.x - blocks_of_a) * pack_rows;
   __shared__ In tile[pack_depth][pack_rows + 1];
   __shared__ int exponents[pack_rows];
-  if constexpr (std::is_same_v<In, float>) {
+  if constexpr (split) {
     scale_exponents(p.X, first_row, exponents);
     if (threadIdx.x < pack_rows) p.roots[first_row + threadIdx.x] = two_to_the(-exponents[threadIdx.x] / 2);
   }
+  const int pair = threadIdx.x % 32 * 2;
   for (std::int64_t l = 0; l < p.X.cols(); l += pack_depth) {
     for_each_of_tile(p.X, first_row, l, [&](In v, int row, int k, int) { tile[k][row] = v; });
     __syncthreads();
-    const int pair = threadIdx.x % 32 * 2;
     for (int row = threadIdx.x / 32; row < pack_rows && first_row + row < p.X.rows(); row += pack_threads / 32) {
-      std::uint16_t* to = p.to + (first_row + row) * p.ld;
-      if constexpr (std::is_same_v<In, float>) {
-        if (l + pair / 32 * 32 >= p.X.cols()) break;
-        const float scale = two_to_the(exponents[row]);
-        const float x0 = tile[pair][row] * scale, x1 = tile[pair + 1][row] * scale;
-        const __half2 hi = __floats2half2_rn(x0, x1);
-        const float2 rounded = __half22float2(hi);
-        const auto rest = [](float x, float hi) { return isfinite(hi) ? x - hi : 0.0f; };
-        const __half2 lo = __floats2half2_rn(rest(x0, rounded.x), rest(x1, rounded.y));
+      auto* to = p.to + (first_row + row) * p.ld;
+      if constexpr (split) {
         to += 2 * l + pair / 32 * 64 + pair % 32;
-        *reinterpret_cast<__half2*>(to) = hi;
-        *reinterpret_cast<__half2*>(to + 32) = lo;
+        const float scale = two_to_the(exponents[row]);
+        if (l + pair / 32 * 32 < p.X.cols()) split_pair(tile[pair][row] * scale, tile[pair + 1][row] * scale, to, to + 32);
       } else {
-        for (int x = pair; x < pair + 2; ++x)
-          if (l + x < p.X.cols()) to[l + x] = tile[x][row].bits;
+        for (int x = pair; x < pair + 2; ++x) {
+          if (l + x >= p.X.cols()) continue;
+          if constexpr (std::is_same_v<In, float>)
+            to[l + x] = rounded_to_tf32(tile[x][row]);
+          else
+            to[l + x] = tile[x][row];
+        }
       }
     }
     __syncthreads();
   }
 }
 
-template <class In>
-void pack(Queue<Cuda>& q, const Packing<In>& a, const Packing<In>& b) {
-  const std::int64_t of_a = ceil_div(a.X.rows(), pack_rows), of_b = ceil_div(b.X.rows(), pack_rows);
-  pack_kernel<In><<<unsigned(of_a + of_b), pack_threads, 0, q.stream()>>>(a, b, int(of_a));
+template <bool split, class In>
+void pack(Queue<Cuda>& q, const Packing<split, In>& a, const Packing<split, In>& b) {
+  const unsigned of_a = unsigned(ceil_div(a.X.rows(), pack_rows)), of_b = unsigned(ceil_div(b.X.rows(), pack_rows));
+  pack_kernel<split, In><<<of_a + of_b, pack_threads, 0, q.stream()>>>(a, b, of_a);
   CUDA_CHECK_LAUNCH();
 }
 

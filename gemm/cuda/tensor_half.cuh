@@ -17,7 +17,7 @@
 
 namespace lasolve::hopper {
 
-constexpr int BM = 128, BN = 128, BK = 64, block_bytes = 64 * 128, box_bytes = 32 * 128;
+constexpr int BM = 128, BN = 128, block_bytes = 64 * 128, box_bytes = 32 * 128;
 constexpr int blocks_a_stage = (BM + BN) / 64;
 constexpr int warpgroup = 128, consumers = 2;
 
@@ -25,6 +25,7 @@ constexpr int warpgroup = 128, consumers = 2;
 template <Format format_, bool a_k_major_, bool b_k_major_, bool split_>
 struct CutAs {
   static constexpr Format format = format_;
+  static constexpr int BK = 128 / (format == Format::tf32 ? 4 : 2);
   static constexpr bool a_k_major = a_k_major_, b_k_major = b_k_major_, split = split_;
   static constexpr bool turns = !split;                ///< warpgroups have tiles in turns, not each half of a tile
   static constexpr int stages = split ? 4 : 5, slots = split ? 6 : 4;
@@ -36,7 +37,7 @@ struct Arguments {
   CUtensorMap A, B, C;
   MatrixView<float, Cuda> c;
   bool c_boxes;  ///< the copy engine can reach C
-  int steps;     ///< of BK
+  int steps;       ///< of BK
   unsigned strip;  ///< tile rows in a strip
   float alpha, beta;
   const float *row_roots, *col_roots;  ///< of split operands: element (i, j) is still to be multiplied by the squares
@@ -114,7 +115,7 @@ __device__ void feed_operands(const Arguments& p, Shared<Cut>& s) {
       full.arrive_and_expect(blocks_a_stage * block_bytes);
       for (int b = 0; b < blocks_a_stage; ++b) {
         const bool of_a = b < BM / 64, k_major = of_a ? Cut::a_k_major : Cut::b_k_major;
-        const int x = of_a ? tile.i + 64 * b : tile.j + 64 * b - BM, k = l * BK;
+        const int x = of_a ? tile.i + 64 * b : tile.j + 64 * b - BM, k = l * Cut::BK;
         load_box(s.operands[stage.at][b], of_a ? p.A : p.B, k_major ? k : x, k_major ? x : k, full);
       }
     }
@@ -341,28 +342,28 @@ inline Arguments arguments(float alpha, float beta, MatrixView<float, Cuda> C) {
 template <class Half>
 constexpr Format format_of = std::is_same_v<Half, fp16> ? Format::fp16 : Format::bf16;
 
-/// A 16-bit operand as it lies.
-template <Format format, class Half>
-CUtensorMap operand_map(const Half* data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
-  return tensor_map(format == Format::fp16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, data, rows,
-                    cols, ld, 64, 64);
+/// An operand as it lies: blocks of 64 of its columns by 128 bytes along them, or the other way.
+template <Format format, class Element>
+CUtensorMap operand_map(const Element* data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+  constexpr CUtensorMapDataType types[] = {CU_TENSOR_MAP_DATA_TYPE_FLOAT16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+                                           CU_TENSOR_MAP_DATA_TYPE_FLOAT32};
+  return tensor_map(types[int(format)], sizeof(Element), data, rows, cols, ld, 128 / sizeof(Element), 64);
 }
 
-/// Rows of at most `k` halves, of A and of B, in scratch memory, and their roots.
+/// Room in scratch memory for operands packed with `ld` elements a row, and for the roots of their rows.
+template <class Element>
 struct Packed {
-  std::uint16_t *a, *b;
+  Element *a, *b;
   float *a_roots, *b_roots;
+
+  Packed(Queue<Cuda>& q, std::int64_t m, std::int64_t n, std::int64_t ld) {
+    const std::int64_t m_padded = ceil_div(m, BM) * BM, n_padded = ceil_div(n, BN) * BN;
+    a = reinterpret_cast<Element*>(q.scratch<char>((m_padded + n_padded) * (ld * std::int64_t(sizeof(Element)) + 4), 1).data());
+    b = a + m_padded * ld;
+    a_roots = reinterpret_cast<float*>(b + n_padded * ld);
+    b_roots = a_roots + m_padded;
+  }
 };
-inline Packed packed(Queue<Cuda>& q, std::int64_t m, std::int64_t n, std::int64_t ld) {
-  const std::int64_t m_padded = ceil_div(m, 256) * 256, n_padded = ceil_div(n, 256) * 256;
-  auto* bytes = q.scratch<char>((m_padded + n_padded) * (2 * ld + 4), 1).data();
-  Packed p;
-  p.a = reinterpret_cast<std::uint16_t*>(bytes);
-  p.b = p.a + m_padded * ld;
-  p.a_roots = reinterpret_cast<float*>(p.b + n_padded * ld);
-  p.b_roots = p.a_roots + m_padded;
-  return p;
-}
 
 /// Why these kernels cannot run on a device; empty: they can.
 inline std::string why_not(int device) {
@@ -383,6 +384,17 @@ inline void scale(Queue<Cuda>& q, float beta, MatrixView<float, Cuda> C) {
   for_each_element(q, C, [beta] __device__(float& c, std::int64_t, std::int64_t) { c = beta == 0 ? 0 : beta * c; });
 }
 
+/// The product of packed operands, `ld` elements a row of which `k` count.
+template <Format format, bool split, class Element>
+void multiply_packed(Queue<Cuda>& q, Arguments p, const Packed<Element>& from, std::int64_t k, std::int64_t ld) {
+  using Cut = CutAs<format, true, true, split>;
+  p.steps = int(ceil_div(k, Cut::BK));
+  p.strip = strip_for(k);
+  p.A = operand_map<format>(from.a, k, p.c.rows(), ld), p.B = operand_map<format>(from.b, k, p.c.cols(), ld);
+  p.row_roots = from.a_roots, p.col_roots = from.b_roots;
+  launch_tensor<Cut>(q, p);
+}
+
 /// C ← α·A·B + β·C with operands of fp16 or bf16.
 template <class Half>
 void tensor_half(Queue<Cuda>& q, float alpha, Operand<Half, Cuda> A, Operand<Half, Cuda> B, float beta,
@@ -391,42 +403,45 @@ void tensor_half(Queue<Cuda>& q, float alpha, Operand<Half, Cuda> A, Operand<Hal
   const std::int64_t k = A.cols();
   if (k == 0) return scale(q, beta, C);
   Arguments p = arguments(alpha, beta, C);
-  p.steps = int(ceil_div(k, BK));
-  p.strip = strip_for(k);
-  bool a_k_major = A.op() == Op::transpose, b_k_major = B.op() == Op::none;
-  if (reachable(A.data(), A.ld()) && reachable(B.data(), B.ld())) {
-    const auto map = [](Operand<Half, Cuda> X) {
-      return operand_map<format>(X.data(), X.stored().rows(), X.stored().cols(), X.ld());
-    };
-    p.A = map(A), p.B = map(B);
-  } else {
+  if (!reachable(A.data(), A.ld()) || !reachable(B.data(), B.ld())) {
     const std::int64_t ld = ceil_div(k, 8) * 8;
-    const Packed to = packed(q, C.rows(), C.cols(), ld);
-    pack<Half>(q, {A, to.a, ld, nullptr}, {transposed(B), to.b, ld, nullptr});
-    p.A = operand_map<format>(to.a, k, C.rows(), ld), p.B = operand_map<format>(to.b, k, C.cols(), ld);
-    a_k_major = b_k_major = true;
+    const Packed<Half> to(q, C.rows(), C.cols(), ld);
+    pack<false, Half>(q, {A, to.a, ld}, {transposed(B), to.b, ld});
+    return multiply_packed<format, false>(q, p, to, k, ld);
   }
-  with_constant(a_k_major, [&](auto a) {
-    with_constant(b_k_major, [&](auto b) { launch_tensor<CutAs<format, a, b, false>>(q, p); });
+  const auto map = [](Operand<Half, Cuda> X) {
+    return operand_map<format>(X.data(), X.stored().rows(), X.stored().cols(), X.ld());
+  };
+  p.A = map(A), p.B = map(B);
+  p.steps = int(ceil_div(k, 64));
+  p.strip = strip_for(k);
+  with_constant(A.op() == Op::transpose, [&](auto a_k_major) {
+    with_constant(B.op() == Op::none,
+                  [&](auto b_k_major) { launch_tensor<CutAs<format, a_k_major, b_k_major, false>>(q, p); });
   });
+}
+
+/// C ← α·A·B + β·C with operands of fp32 rounded to tf32.
+inline void tensor_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
+                        MatrixView<float, Cuda> C) {
+  const std::int64_t k = A.cols(), ld = ceil_div(k, 4) * 4;
+  if (k == 0) return scale(q, beta, C);
+  const Packed<float> to(q, C.rows(), C.cols(), ld);
+  pack<false, float>(q, {A, to.a, ld}, {transposed(B), to.b, ld});
+  multiply_packed<Format::tf32, false>(q, arguments(alpha, beta, C), to, k, ld);
 }
 
 /// C ← α·A·B + β·C with operands of fp32 in two parts of fp16: hi·hi + hi·lo + lo·hi.
 inline void tensor_split(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
                          MatrixView<float, Cuda> C) {
-  constexpr std::int64_t depth = 8192;
+  constexpr std::int64_t depth = 8192;  // bounds the scratch memory
   if (A.cols() == 0) return scale(q, beta, C);
   for (std::int64_t l = 0; l < A.cols(); l += depth) {
     const std::int64_t k = std::min(depth, A.cols() - l), ld = 2 * ceil_div(k, 32) * 32;
-    const Packed to = packed(q, C.rows(), C.cols(), ld);
-    pack<float>(q, {A.block(0, l, C.rows(), k), to.a, ld, to.a_roots},
-                {transposed(B.block(l, 0, k, C.cols())), to.b, ld, to.b_roots});
-    Arguments p = arguments(alpha, l == 0 ? beta : 1, C);
-    p.steps = int(ld / BK);
-    p.strip = strip_for(ld);
-    p.A = operand_map<Format::fp16>(to.a, ld, C.rows(), ld), p.B = operand_map<Format::fp16>(to.b, ld, C.cols(), ld);
-    p.row_roots = to.a_roots, p.col_roots = to.b_roots;
-    launch_tensor<CutAs<Format::fp16, true, true, true>>(q, p);
+    const Packed<fp16> to(q, C.rows(), C.cols(), ld);
+    pack<true, float>(q, {A.block(0, l, C.rows(), k), to.a, ld, to.a_roots},
+                      {transposed(B.block(l, 0, k, C.cols())), to.b, ld, to.b_roots});
+    multiply_packed<Format::fp16, true>(q, arguments(alpha, l == 0 ? beta : 1, C), to, ld, ld);
   }
 }
 
