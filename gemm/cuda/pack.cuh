@@ -33,12 +33,15 @@ __device__ void for_each_of_tile(Operand<In, Cuda> X, std::int64_t first_row, st
   In elements[8];
 #pragma unroll
   for (int x = 0; x < 8; ++x) {
-    const int row = rows_contiguous ? minor : major + 8 * (x % 4), l = rows_contiguous ? major + 8 * x : minor + x / 4 * 32;
-    elements[x] = first_row + row < X.rows() && first_l + l < X.cols() ? element(X, first_row + row, first_l + l) : In(0.0f);
+    const int row = rows_contiguous ? minor : major + 8 * (x % 4),
+              l = rows_contiguous ? major + 8 * x : minor + x / 4 * 32;
+    elements[x] =
+        first_row + row < X.rows() && first_l + l < X.cols() ? element(X, first_row + row, first_l + l) : In(0.0f);
   }
 #pragma unroll
   for (int x = 0; x < 8; ++x) {
-    const int row = rows_contiguous ? minor : major + 8 * (x % 4), l = rows_contiguous ? major + 8 * x : minor + x / 4 * 32;
+    const int row = rows_contiguous ? minor : major + 8 * (x % 4),
+              l = rows_contiguous ? major + 8 * x : minor + x / 4 * 32;
     f(elements[x], row, l, x);
   }
 }
@@ -84,9 +87,11 @@ __device__ inline void split_pair(float x0, float x1, fp16* hi_at, fp16* lo_at) 
 }
 
 template <bool split, class In>
-__global__ void __launch_bounds__(pack_threads) pack_kernel(Packing<split, In> a, Packing<split, In> b, unsigned blocks_of_a) {
+__global__ void __launch_bounds__(pack_threads)
+    pack_kernel(Packing<split, In> a, Packing<split, In> b, unsigned blocks_of_a) {
   const auto p = blockIdx.x < blocks_of_a ? a : b;
-  const std::int64_t first_row = std::int64_t(blockIdx.x < blocks_of_a ? blockIdx.x : blockIdx.x - blocks_of_a) * pack_rows;
+  const std::int64_t first_row =
+      std::int64_t(blockIdx.x < blocks_of_a ? blockIdx.x : blockIdx.x - blocks_of_a) * pack_rows;
   __shared__ In tile[pack_depth][pack_rows + 1];
   __shared__ int exponents[pack_rows];
   if constexpr (split) {
@@ -102,7 +107,8 @@ __global__ void __launch_bounds__(pack_threads) pack_kernel(Packing<split, In> a
       if constexpr (split) {
         to += 2 * l + pair / 32 * 64 + pair % 32;
         const float scale = two_to_the(exponents[row]);
-        if (l + pair / 32 * 32 < p.X.cols()) split_pair(tile[pair][row] * scale, tile[pair + 1][row] * scale, to, to + 32);
+        if (l + pair / 32 * 32 < p.X.cols())
+          split_pair(tile[pair][row] * scale, tile[pair + 1][row] * scale, to, to + 32);
       } else {
         for (int x = pair; x < pair + 2; ++x) {
           if (l + x >= p.X.cols()) continue;

@@ -17,26 +17,31 @@
 
 namespace lasolve::hopper {
 
-constexpr int BM = 128, BN = 128, block_bytes = 64 * 128, box_bytes = 32 * 128;
-constexpr int blocks_a_stage = (BM + BN) / 64;
+constexpr int BM = 128, block_bytes = 64 * 128, box_bytes = 32 * 128;
 constexpr int warpgroup = 128, consumers = 2;
 
-/// How a kernel is cut, all of it known when it is compiled. `split`: operands are in two parts, as pack.cuh lays them out.
-template <Format format_, bool a_k_major_, bool b_k_major_, bool split_>
+/// turns: warpgroups have tiles in turns, so that one multiplies while the other updates C. wide: each has half of each tile, which
+/// is larger, and two blocks share what they read of B. split: as wide, not as large, for operands in two parts.
+enum class Way { turns, wide, split, wide1, split2 };
+
+/// How a kernel is cut, all of it known when it is compiled.
+template <Format format_, bool a_k_major_, bool b_k_major_, Way way>
 struct CutAs {
   static constexpr Format format = format_;
-  static constexpr int BK = 128 / (format == Format::tf32 ? 4 : 2);
-  static constexpr bool a_k_major = a_k_major_, b_k_major = b_k_major_, split = split_;
-  static constexpr bool turns = !split;                ///< warpgroups have tiles in turns, not each half of a tile
-  static constexpr int stages = split ? 4 : 5, slots = split ? 6 : 4;
-  static constexpr int halves = turns ? 2 : 1;         ///< of a tile, that a warpgroup has
-  static constexpr int pieces = halves * BN / 32;      ///< of C, each 64 × 32, that a warpgroup has of a tile
+  static constexpr bool a_k_major = a_k_major_, b_k_major = b_k_major_;
+  static constexpr bool turns = way == Way::turns, split = way == Way::split || way == Way::split2, is_wide = way == Way::wide || way == Way::wide1;
+  static constexpr int BN = is_wide ? 256 : 128, BK = 128 / (format == Format::tf32 ? 4 : 2);
+  static constexpr int stages = turns ? 5 : is_wide ? 3 : 4, slots = turns ? 4 : is_wide ? 5 : 6;
+  static constexpr int cluster = way == Way::wide || way == Way::split2 ? 2 : 1;       ///< blocks, with tiles below one another
+  static constexpr int blocks = (BM + BN) / 64;    ///< of 64 × 128 bytes of operands, in a stage
+  static constexpr int halves = turns ? 2 : 1;     ///< of a tile, that a warpgroup has
+  static constexpr int pieces = halves * BN / 32;  ///< of C, each 64 × 32, that a warpgroup has of a tile
 };
 
 struct Arguments {
   CUtensorMap A, B, C;
   MatrixView<float, Cuda> c;
-  bool c_boxes;  ///< the copy engine can reach C
+  bool c_boxes;    ///< the copy engine can reach C
   int steps;       ///< of BK
   unsigned strip;  ///< tile rows in a strip
   float alpha, beta;
@@ -45,8 +50,8 @@ struct Arguments {
 
 template <class Cut>
 struct Shared {
-  char operands[Cut::stages][blocks_a_stage][block_bytes];  // A: 2 blocks, then B
-  char pieces[consumers][Cut::slots][2][box_bytes];       // C: 2 boxes of (32 columns, 32 rows)
+  char operands[Cut::stages][Cut::blocks][block_bytes];  // A: 2 blocks, then B
+  char pieces[consumers][Cut::slots][2][box_bytes];         // C: 2 boxes of (32 columns, 32 rows)
   Barrier full[Cut::stages], empty[Cut::stages];
   Barrier turn[consumers];  // the other warpgroup has all operands of its tile
   Barrier c_here[consumers][Cut::slots], c_ready[consumers][Cut::slots];
@@ -60,11 +65,11 @@ struct Tiles {
 
   /// Each `every`-th, from `first` on.
   __device__ Tiles(const Arguments& p, int first, int every)
-      : down_(unsigned((p.c.rows() + BM - 1) / BM)),
-        across_(unsigned((p.c.cols() + BN - 1) / BN)),
+      : down_(unsigned((p.c.rows() + Cut::cluster * BM - 1) / (Cut::cluster * BM))),
+        across_(unsigned((p.c.cols() + Cut::BN - 1) / Cut::BN)),
         strip_(p.strip),
-        at_(blockIdx.x + first * gridDim.x),
-        step_(every * gridDim.x) {
+        at_((blockIdx.x + first * gridDim.x) / Cut::cluster),
+        step_(every * gridDim.x / Cut::cluster) {
     place();
   }
   __device__ bool done() const { return at_ >= down_ * across_; }
@@ -77,10 +82,10 @@ struct Tiles {
   __device__ void place() {
     const unsigned first = at_ / (strip_ * across_) * strip_, within = at_ % (strip_ * across_);
     const unsigned height = first < down_ ? min(strip_, down_ - first) : strip_;
-    i = int((first + within % height) * BM);
-    j = int(within / height * BN);
+    i = int((first + within % height) * Cut::cluster + rank_) * BM;
+    j = int(within / height * Cut::BN);
   }
-  unsigned down_, across_, strip_, at_, step_;
+  unsigned down_, across_, strip_, at_, step_, rank_ = Cut::cluster > 1 ? block_in_cluster() : 0;
 };
 
 /// The pieces of C that a warpgroup updates, in turns.
@@ -112,11 +117,14 @@ __device__ void feed_operands(const Arguments& p, Shared<Cut>& s) {
     for (int l = 0; l < p.steps; ++l, stage.advance(Cut::stages)) {
       Barrier& full = s.full[stage.at];
       s.empty[stage.at].wait(stage.lap ^ 1);
-      full.arrive_and_expect(blocks_a_stage * block_bytes);
-      for (int b = 0; b < blocks_a_stage; ++b) {
+      full.arrive_and_expect(Cut::blocks * block_bytes);
+      for (int b = 0; b < Cut::blocks; ++b) {
         const bool of_a = b < BM / 64, k_major = of_a ? Cut::a_k_major : Cut::b_k_major;
         const int x = of_a ? tile.i + 64 * b : tile.j + 64 * b - BM, k = l * Cut::BK;
-        load_box(s.operands[stage.at][b], of_a ? p.A : p.B, k_major ? k : x, k_major ? x : k, full);
+        if (Cut::cluster == 1 || of_a)
+          load_box(s.operands[stage.at][b], of_a ? p.A : p.B, k_major ? k : x, k_major ? x : k, full);
+        else if (b % Cut::cluster == block_in_cluster())  // a share, for all blocks
+          load_box(s.operands[stage.at][b], p.B, k_major ? k : x, k_major ? x : k, full, (1 << Cut::cluster) - 1);
       }
     }
 }
@@ -191,12 +199,12 @@ __device__ void move_c(const Arguments& p, Shared<Cut>& s, int group) {
 
 /// sums (+)= A·B over one stage. Where operands are split, a row of 64 elements along k is 32 of hi and 32 of lo.
 template <class Cut>
-__device__ void multiply_stage(float (&sums)[BN / 2], const char* A, const char* B, bool add) {
+__device__ void multiply_stage(float (&sums)[Cut::BN / 2], const char* A, const char* B, bool add) {
   constexpr int along_k[] = {16 * 128 >> 4, 32 >> 4};  // bytes / 16 from one 16 of k to the next
   const std::uint64_t a = descriptor(A, Cut::a_k_major, block_bytes), b = descriptor(B, Cut::b_k_major, block_bytes);
   const auto step = [&](int of_a, int of_b, bool add) {
     multiply<Cut::format, Cut::a_k_major, Cut::b_k_major>(sums, a + of_a * along_k[Cut::a_k_major],
-                                                       b + of_b * along_k[Cut::b_k_major], add);
+                                                          b + of_b * along_k[Cut::b_k_major], add);
   };
   if constexpr (Cut::split) {
     step(2, 0, add), step(3, 1, true);   // lo · hi
@@ -221,9 +229,16 @@ __device__ float product_of(const Arguments& p, float sum, float row_root, float
 template <class Cut>
 __device__ void consume(const Arguments& p, Shared<Cut>& s, int group) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
+  const auto release = [&](int stage) {
+    if constexpr (Cut::cluster > 1) {
+      if (lane < Cut::cluster) s.empty[stage].arrive_at(lane);
+    } else {
+      if (lane == 0) s.empty[stage].arrive();
+    }
+  };
   Ring stage;
-  float sums[Cut::halves][BN / 2];
-  const auto multiply_stages = [&](int from, int to, float(&into)[Cut::halves][BN / 2]) {
+  float sums[Cut::halves][Cut::BN / 2];
+  const auto multiply_stages = [&](int from, int to, float(&into)[Cut::halves][Cut::BN / 2]) {
     int before = 0;
     for (int l = from; l < to; ++l) {
       s.full[stage.at].wait(stage.lap);
@@ -235,12 +250,12 @@ __device__ void consume(const Arguments& p, Shared<Cut>& s, int group) {
                             l > from);
       commit_products();
       wait_for_products<1>();
-      if (l > from && lane == 0) s.empty[before].arrive();
+      if (l > from) release(before);
       before = stage.at;
       stage.advance(Cut::stages);
     }
     wait_for_products<0>();
-    if (lane == 0) s.empty[before].arrive();
+    release(before);
   };
   if (Cut::turns && group == 1) stage.advance(Cut::stages, p.steps);
   unsigned turn = group ^ 1;
@@ -250,10 +265,10 @@ __device__ void consume(const Arguments& p, Shared<Cut>& s, int group) {
     if constexpr (Cut::split) {
       for (float& sum : sums[0]) sum = 0;
       for (int l = 0; l < p.steps; l += 4) {
-        float part[1][BN / 2];
+        float part[1][Cut::BN / 2];
         multiply_stages(l, min(l + 4, p.steps), part);
 #pragma unroll
-        for (int x = 0; x < BN / 2; ++x) sums[0][x] += part[0][x];
+        for (int x = 0; x < Cut::BN / 2; ++x) sums[0][x] += part[0][x];
       }
       for (int h = 0; h < 2; ++h) row_roots[h] = p.row_roots[piece.i() + 16 * warp + lane / 4 + 8 * h];
     } else {
@@ -269,7 +284,8 @@ __device__ void consume(const Arguments& p, Shared<Cut>& s, int group) {
       char* box = s.pieces[group][piece.slot.at][warp / 2];
 #pragma unroll
       for (int x = 0; x < 16; ++x) {  // where a thread's sums belong: see multiply
-        float& c = *reinterpret_cast<float*>(box + in_box(warp % 2 * 16 + lane / 4 + x / 2 % 2 * 8, x / 4 * 8 + 2 * quad + x % 2));
+        float& c = *reinterpret_cast<float*>(
+            box + in_box(warp % 2 * 16 + lane / 4 + x / 2 % 2 * 8, x / 4 * 8 + 2 * quad + x % 2));
         const float sum = sums[number % Cut::halves][number / Cut::halves * 16 + x];
         const float ab = product_of<Cut>(p, sum, row_roots[x / 2 % 2], col_roots[x / 4 * 2 + x % 2]);
         c = p.beta == 0 ? ab : ab + p.beta * c;
@@ -287,13 +303,16 @@ __global__ void __launch_bounds__((1 + consumers) * warpgroup, 1) tensor_kernel(
   extern __shared__ __align__(1024) char memory[];
   auto& s = *reinterpret_cast<Shared<Cut>*>(memory);
   if (threadIdx.x == 0) {
-    for (int x = 0; x < Cut::stages; ++x) s.full[x].init(1), s.empty[x].init(Cut::turns ? 4 : 8);
+    for (int x = 0; x < Cut::stages; ++x) s.full[x].init(1), s.empty[x].init((Cut::turns ? 4 : 8) * Cut::cluster);
     for (int g = 0; g < consumers; ++g) s.turn[g].init(4);
     for (int g = 0; g < consumers; ++g)
       for (int x = 0; x < Cut::slots; ++x) s.c_here[g][x].init(32), s.c_ready[g][x].init(4);
     fence_barrier_inits();
   }
-  __syncthreads();
+  if constexpr (Cut::cluster > 1)
+    sync_cluster();
+  else
+    __syncthreads();
 
   const int group = int(threadIdx.x / warpgroup) - 1;
   if (group < 0) {
@@ -305,14 +324,37 @@ __global__ void __launch_bounds__((1 + consumers) * warpgroup, 1) tensor_kernel(
     take_registers<224>();
     consume<Cut>(p, s, group);
   }
+  __syncwarp();
+  if constexpr (Cut::cluster > 1) sync_cluster();  // no block leaves while another reaches into it
 #endif
 }
 
 template <class Cut>
 void launch_tensor(Queue<Cuda>& q, const Arguments& p) {
-  const std::int64_t tiles = ceil_div(p.c.rows(), BM) * ceil_div(p.c.cols(), BN);
-  launch(q, tensor_kernel<Cut>, Blocks::apart, dim3(unsigned(std::min<std::int64_t>(q.multiprocessors(), tiles))),
-         (1 + consumers) * warpgroup, sizeof(Shared<Cut>), p);
+  const std::int64_t tiles = ceil_div(p.c.rows(), BM * Cut::cluster) * ceil_div(p.c.cols(), Cut::BN);
+  const std::int64_t blocks = std::min(q.multiprocessors() / Cut::cluster, int(std::min<std::int64_t>(tiles, 1 << 20))) * Cut::cluster;
+  const auto kernel = tensor_kernel<Cut>;
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(sizeof(Shared<Cut>))));
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {unsigned(Cut::cluster), 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(unsigned(blocks));
+  config.blockDim = dim3((1 + consumers) * warpgroup);
+  config.dynamicSmemBytes = sizeof(Shared<Cut>);
+  config.stream = q.stream();
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+#ifdef PROBE_TIMEOUT
+  static bool said = false;
+  if (!said && Cut::cluster > 1) {
+    int n = 0;
+    cudaOccupancyMaxActiveClusters(&n, kernel, &config);
+    printf("clusters %d at a time, of %d\n", n, Cut::cluster);
+    said = true;
+  }
+#endif
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, p));
 }
 
 /// f(std::true_type()) or f(std::false_type()).
@@ -357,8 +399,9 @@ struct Packed {
   float *a_roots, *b_roots;
 
   Packed(Queue<Cuda>& q, std::int64_t m, std::int64_t n, std::int64_t ld) {
-    const std::int64_t m_padded = ceil_div(m, BM) * BM, n_padded = ceil_div(n, BN) * BN;
-    a = reinterpret_cast<Element*>(q.scratch<char>((m_padded + n_padded) * (ld * std::int64_t(sizeof(Element)) + 4), 1).data());
+    const std::int64_t m_padded = ceil_div(m, 256) * 256, n_padded = ceil_div(n, 256) * 256;
+    a = reinterpret_cast<Element*>(
+        q.scratch<char>((m_padded + n_padded) * (ld * std::int64_t(sizeof(Element)) + 4), 1).data());
     b = a + m_padded * ld;
     a_roots = reinterpret_cast<float*>(b + n_padded * ld);
     b_roots = a_roots + m_padded;
@@ -385,9 +428,9 @@ inline void scale(Queue<Cuda>& q, float beta, MatrixView<float, Cuda> C) {
 }
 
 /// The product of packed operands, `ld` elements a row of which `k` count.
-template <Format format, bool split, class Element>
+template <Format format, Way way, class Element>
 void multiply_packed(Queue<Cuda>& q, Arguments p, const Packed<Element>& from, std::int64_t k, std::int64_t ld) {
-  using Cut = CutAs<format, true, true, split>;
+  using Cut = CutAs<format, true, true, way>;
   p.steps = int(ceil_div(k, Cut::BK));
   p.strip = strip_for(k);
   p.A = operand_map<format>(from.a, k, p.c.rows(), ld), p.B = operand_map<format>(from.b, k, p.c.cols(), ld);
@@ -407,7 +450,7 @@ void tensor_half(Queue<Cuda>& q, float alpha, Operand<Half, Cuda> A, Operand<Hal
     const std::int64_t ld = ceil_div(k, 8) * 8;
     const Packed<Half> to(q, C.rows(), C.cols(), ld);
     pack<false, Half>(q, {A, to.a, ld}, {transposed(B), to.b, ld});
-    return multiply_packed<format, false>(q, p, to, k, ld);
+    return multiply_packed<format, Way::turns>(q, p, to, k, ld);
   }
   const auto map = [](Operand<Half, Cuda> X) {
     return operand_map<format>(X.data(), X.stored().rows(), X.stored().cols(), X.ld());
@@ -417,7 +460,7 @@ void tensor_half(Queue<Cuda>& q, float alpha, Operand<Half, Cuda> A, Operand<Hal
   p.strip = strip_for(k);
   with_constant(A.op() == Op::transpose, [&](auto a_k_major) {
     with_constant(B.op() == Op::none,
-                  [&](auto b_k_major) { launch_tensor<CutAs<format, a_k_major, b_k_major, false>>(q, p); });
+                  [&](auto b_k_major) { launch_tensor<CutAs<format, a_k_major, b_k_major, Way::turns>>(q, p); });
   });
 }
 
@@ -428,7 +471,7 @@ inline void tensor_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Ope
   if (k == 0) return scale(q, beta, C);
   const Packed<float> to(q, C.rows(), C.cols(), ld);
   pack<false, float>(q, {A, to.a, ld}, {transposed(B), to.b, ld});
-  multiply_packed<Format::tf32, false>(q, arguments(alpha, beta, C), to, k, ld);
+  multiply_packed<Format::tf32, Way::turns>(q, arguments(alpha, beta, C), to, k, ld);
 }
 
 /// C ← α·A·B + β·C with operands of fp32 in two parts of fp16: hi·hi + hi·lo + lo·hi.
@@ -441,7 +484,7 @@ inline void tensor_split(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Op
     const Packed<fp16> to(q, C.rows(), C.cols(), ld);
     pack<true, float>(q, {A.block(0, l, C.rows(), k), to.a, ld, to.a_roots},
                       {transposed(B.block(l, 0, k, C.cols())), to.b, ld, to.b_roots});
-    multiply_packed<Format::fp16, true>(q, arguments(alpha, l == 0 ? beta : 1, C), to, ld, ld);
+    multiply_packed<Format::fp16, Way::split>(q, arguments(alpha, l == 0 ? beta : 1, C), to, ld, ld);
   }
 }
 
