@@ -1,135 +1,205 @@
-// What a kernel for compute capability 9.0a is made of: barriers in shared memory, tiles that the copy engine brings and takes
-// (TMA), and products of a warpgroup (wgmma). Thin names for PTX instructions; the PTX ISA says what each does.
-// Source   NVIDIA, Parallel Thread Execution ISA 8.0 and later
+// What Hopper's kernels stand on, a thin layer over PTX: barriers that count bytes (mbarrier), copies by the tensor memory
+// accelerator (TMA), and the products of a warpgroup (wgmma).
+// Source   NVIDIA, PTX ISA: mbarrier, cp.async.bulk, wgmma
 #pragma once
 
 #include <cuda.h>
 
+#include <cstdint>
+
 #include "core/cuda/check.hpp"
 
-namespace lasolve::hopper {
-
-/// Of operands. tf32 is kept in 32 bits, of which the lower 13 do not count, and is K-major only.
-enum class Format { fp16, bf16, tf32 };
-
-__device__ inline unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
-
-/// A barrier in shared memory. A phase ends when all arrivals and all expected bytes are there; phases alternate in parity.
-struct Barrier {
-  std::uint64_t state;
-
-  __device__ void init(unsigned arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(this)), "r"(arrivals) : "memory");
-  }
-  __device__ void arrive() {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(this)) : "memory");
-  }
-  /// Arrives at the same barrier of a block of the cluster.
-  __device__ void arrive_at(unsigned block) {
-    asm volatile(
-        "{ .reg .b32 there;\n"
-        "  mapa.shared::cluster.u32 there, %0, %1;\n"
-        "  mbarrier.arrive.shared::cluster.b64 _, [there]; }" ::"r"(shared_address(this)),
-        "r"(block)
-        : "memory");
-  }
-  __device__ void arrive_and_expect(unsigned bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(this)), "r"(bytes)
-                 : "memory");
-  }
-  /// When all that this thread has given to copy_async is there.
-  __device__ void arrive_after_copies() {
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(this)) : "memory");
-  }
-  /// Until the phase of this parity has ended.
-  __device__ void wait(unsigned parity) {
-    unsigned ended = 0;
-#ifdef PROBE_TIMEOUT
-    const long long start = clock64();
+// Only a pass for compute capability 9.0 with its own instructions (sm_90a) can assemble these; a kernel's body stands
+// under this condition, and its launcher asks is_hopper().
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define LASOLVE_HOPPER 1
 #endif
-    while (!ended) {
-      asm volatile(
-          "{ .reg .pred ended;\n"
-          "  mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
-          "  selp.u32 %0, 1, 0, ended; }"
-          : "=r"(ended)
-          : "r"(shared_address(this)), "r"(parity)
-          : "memory");
-#ifdef PROBE_TIMEOUT
-      if (clock64() - start > 400000000ll) {
-        __trap();
-      }
-#endif
-    }
-  }
-};
 
-/// A place in a ring of `length` buffers, each with barriers whose phases are counted by laps.
-struct Ring {
-  unsigned at = 0, lap = 0;
-  __device__ void advance(unsigned length) {
-    if (++at == length) at = 0, lap ^= 1;
-  }
-  __device__ void advance(unsigned length, unsigned places) {
-    at += places;
-    lap ^= at / length & 1;
-    at %= length;
-  }
-};
+namespace lasolve {
 
-/// Brings the box of a tensor at (i, j), i the contiguous index, to shared memory; what is outside of the tensor is 0.
-__device__ inline void load_box(void* to, const CUtensorMap& from, int i, int j, Barrier& arrived) {
+/// Whether a device runs code for sm_90a.
+inline bool is_hopper(int device) {
+  int major = 0, minor = 0;
+  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+  return major == 9 && minor == 0;
+}
+
+/// For TMA: a column-major rows × cols matrix in boxes of box_rows × box_cols, whose columns in shared memory are the 128
+/// bytes that the swizzle permutes. Needs data and ld·size to be multiples of 16 bytes. Outside of the matrix a load gives
+/// zeros and a store does nothing, but in whole 16 bytes: where rows·size is not a multiple of 16 either, a store also writes
+/// what is behind the end of a column.
+inline CUtensorMap tensor_map(CUtensorMapDataType type, std::size_t size, const void* data, std::int64_t rows,
+                              std::int64_t cols, std::int64_t ld, unsigned box_rows, unsigned box_cols) {
+  static const auto encode = [] {
+    void* entry = nullptr;  // asked for at run time, so that nothing links with the driver
+    cudaDriverEntryPointQueryResult found{};
+    CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found));
+    return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry);
+  }();
+  CUtensorMap map{};
+  const cuuint64_t extent[2] = {cuuint64_t(rows), cuuint64_t(cols)}, stride[1] = {cuuint64_t(ld) * size};
+  const cuuint32_t box[2] = {box_rows, box_cols}, step[2] = {1, 1};
+  if (encode == nullptr ||
+      encode(&map, type, 2, const_cast<void*>(data), extent, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+             CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
+    throw MachineError("CUDA: the driver did not describe a matrix for TMA");
+  return map;
+}
+
+#ifdef LASOLVE_HOPPER
+
+__device__ inline std::uint32_t shared_address(const void* p) { return std::uint32_t(__cvta_generic_to_shared(p)); }
+
+// Barriers in shared memory, at 8-byte addresses. A phase ends when `count` arrivals and all announced bytes have come.
+__device__ inline void barrier_init(std::uint32_t barrier, unsigned count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
+}
+/// After the inits, before a cluster's or a block's barrier that lets others use them.
+__device__ inline void barrier_init_done() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+__device__ inline void arrive(std::uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+/// At the same barrier of block `rank` of the cluster.
+__device__ inline void arrive_at(std::uint32_t barrier, unsigned rank) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-      "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
-      "l"(&from), "r"(i), "r"(j), "r"(shared_address(&arrived))
+      "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
+      "r"(rank)
       : "memory");
 }
-/// The same to each block of the cluster whose bit is set, at the same address, and to its barrier there.
-__device__ inline void load_box(void* to, const CUtensorMap& from, int i, int j, Barrier& arrived, unsigned short blocks) {
+__device__ inline void arrive_expecting(std::uint32_t barrier, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+/// Until the phase of this parity has ended; of a fresh barrier, the phase before the first, of parity 1, has.
+__device__ inline void wait(std::uint32_t barrier, unsigned parity) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], "
-      "[%4], %5;" ::"r"(shared_address(to)),
-      "l"(&from), "r"(i), "r"(j), "r"(shared_address(&arrived)), "h"(blocks)
+      "{\n.reg .pred done;\nagain%=:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra "
+      "again%=;\n}" ::"r"(barrier),
+      "r"(parity)
       : "memory");
 }
-/// Takes a box from shared memory to the tensor; what is outside of the tensor is dropped, but for the rest of 16 bytes of
-/// which a part is inside. Then commit_stores().
-__device__ inline void store_box(const CUtensorMap& to, int i, int j, const void* from) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&to), "r"(i),
-               "r"(j), "r"(shared_address(from))
-               : "memory");
+
+/// Whether it has, without waiting.
+__device__ inline bool has_ended(std::uint32_t barrier, unsigned parity) {
+  unsigned ended;
+  asm volatile(
+      "{\n.reg .pred ended;\nmbarrier.test_wait.parity.shared::cta.b64 ended, [%1], %2;\nselp.u32 %0, 1, 0, ended;\n}"
+      : "=r"(ended)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return ended;
 }
-/// Brings one float.
-__device__ inline void copy_async(void* to, const float* from) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_address(to)), "l"(from) : "memory");
+
+// Copies. What ordinary stores wrote to shared memory needs fence_async() by the writers before TMA or wgmma reads it.
+__device__ inline void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+/// For data that is used once: it leaves the L2 cache first.
+__device__ inline std::uint64_t evict_first() {
+  std::uint64_t policy;
+  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
 }
-__device__ inline void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-/// Until the shared memory of all but the last `pending` commits of this thread has been read.
+/// For data that is used again: it leaves the L2 cache last.
+__device__ inline std::uint64_t evict_last() {
+  std::uint64_t policy;
+  asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+__device__ inline void load_box(std::uint32_t to, const CUtensorMap& map, int row, int col, std::uint32_t barrier,
+                                std::uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2, "
+      "%3}], "
+      "[%4], %5;" ::"r"(to),
+      "l"(&map), "r"(row), "r"(col), "r"(barrier), "l"(policy)
+      : "memory");
+}
+/// To the same place in all blocks of the cluster that `mask` names, and counted at each one's barrier.
+__device__ inline void load_box(std::uint32_t to, const CUtensorMap& map, int row, int col, std::uint32_t barrier,
+                                std::uint64_t policy, std::uint16_t mask) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint "
+      "[%0], [%1, {%2, %3}], [%4], %5, %6;" ::"r"(to),
+      "l"(&map), "r"(row), "r"(col), "r"(barrier), "h"(mask), "l"(policy)
+      : "memory");
+}
+__device__ inline void store_box(const CUtensorMap& map, int row, int col, std::uint32_t from, std::uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], %4;" ::"l"(&map),
+      "r"(row), "r"(col), "r"(from), "l"(policy)
+      : "memory");
+}
+/// Brings a box to the L2 cache only.
+__device__ inline void prefetch_box(const CUtensorMap& map, int row, int col) {
+  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global [%0, {%1, %2}];" ::"l"(&map), "r"(row), "r"(col) : "memory");
+}
+/// A multiple of 16 bytes that are contiguous on both sides.
+__device__ inline void load_bytes(std::uint32_t to, const void* from, unsigned bytes, std::uint32_t barrier,
+                                  std::uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::
+          "r"(to),
+      "l"(from), "r"(bytes), "r"(barrier), "l"(policy)
+      : "memory");
+}
+__device__ inline void load_bytes(std::uint32_t to, const void* from, unsigned bytes, std::uint32_t barrier,
+                                  std::uint64_t policy, std::uint16_t mask) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint [%0], [%1], "
+      "%2, [%3], %4, %5;" ::"r"(to),
+      "l"(from), "r"(bytes), "r"(barrier), "h"(mask), "l"(policy)
+      : "memory");
+}
+/// A thread's own copies of 4 bytes of any alignment, and their arrival at a barrier that counts this thread once.
+__device__ inline void load_element(std::uint32_t to, const void* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
+}
+__device__ inline void load_16_bytes(std::uint32_t to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+__device__ inline void arrive_when_loaded(std::uint32_t barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+__device__ inline void stores_issued() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+/// Until at most `pending` groups of stores have not yet read their shared memory.
 template <int pending>
-__device__ void stores_have_read() {
+__device__ void wait_stores_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
 }
-__device__ inline void stores_are_done() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
-/// What this thread wrote to shared memory becomes visible to the copy engine.
-__device__ inline void fence_for_copy_engine() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-__device__ inline void fence_barrier_inits() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
-__device__ inline void prefetch_map(const CUtensorMap& map) {
-  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
-}
+/// Until the stores are done.
+__device__ inline void wait_stores() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 
-__device__ inline unsigned block_in_cluster() {
+// Clusters, and kernels that start before the one in front of them in the stream has ended.
+__device__ inline unsigned cluster_rank() {
   unsigned rank;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
 }
-__device__ inline void sync_cluster() {
+__device__ inline void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
+/// The kernel behind this one may start: it waits for the memory of this one by await_previous_kernel().
+__device__ inline void let_next_kernel_start() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+__device__ inline void await_previous_kernel() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
-/// How a warpgroup shares out the registers of a block: all its warps give back, or take.
+// Products. Registers of the accumulator must not be touched between wgmma_begin() and the wait_wgmma that ends it.
+__device__ inline void wgmma_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ inline void wgmma_issued() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int pending>
+__device__ void wait_wgmma() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+}
+/// An operand in shared memory whose rows are 128 or 64 bytes, swizzled by TMA's pattern of as many bytes, eight rows every
+/// `stride` bytes. `leading` matters only for operands that are not K-major.
+__device__ inline std::uint64_t operand_descriptor(std::uint32_t address, unsigned row_bytes, unsigned stride,
+                                                   unsigned leading = 16) {
+  const std::uint64_t swizzle = row_bytes == 128 ? 1 : 2;
+  return std::uint64_t((address & 0x3FFFF) >> 4) | std::uint64_t(leading >> 4) << 16 |
+         std::uint64_t(stride >> 4) << 32 | swizzle << 62;
+}
 template <int registers>
-__device__ void keep_registers() {
+__device__ void give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
 }
 template <int registers>
@@ -137,96 +207,29 @@ __device__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
 }
 
-/// How wgmma reads a tile in shared memory that consists of blocks of 64 rows of 128 bytes, as load_box brings them with
-/// a 128-byte swizzle. K-major: a row is 64 elements of op(X) along k, the blocks go on along m or n. Otherwise a row is
-/// 64 elements along m or n, and `block_bytes` apart are those of the next 64.
-__device__ inline std::uint64_t descriptor(const void* tile, bool k_major, unsigned block_bytes) {
-  const std::uint64_t leading = k_major ? 16 : block_bytes, eight_rows = 1024, swizzle_128 = 1;
-  return (shared_address(tile) >> 4 & 0x3fff) | leading >> 4 << 16 | eight_rows >> 4 << 32 | swizzle_128 << 62;
-}
+#endif  // LASOLVE_HOPPER
 
-__device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ inline void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-template <int pending>
-__device__ void wait_for_products() {
-  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
-}
+}  // namespace lasolve
 
-#define LASOLVE_SUMS_8(i)                                                                                           \
-  "+f"(sums[i]), "+f"(sums[i + 1]), "+f"(sums[i + 2]), "+f"(sums[i + 3]), "+f"(sums[i + 4]), "+f"(sums[i + 5]), \
-      "+f"(sums[i + 6]), "+f"(sums[i + 7])
-#define LASOLVE_SUMS_64(i)                                                                                           \
-  LASOLVE_SUMS_8(i), LASOLVE_SUMS_8(i + 8), LASOLVE_SUMS_8(i + 16), LASOLVE_SUMS_8(i + 24), LASOLVE_SUMS_8(i + 32), \
-      LASOLVE_SUMS_8(i + 40), LASOLVE_SUMS_8(i + 48), LASOLVE_SUMS_8(i + 56)
-#define LASOLVE_0_TO_63                                                                                                    \
-  "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31," \
-  "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,"   \
-  "%61,%62,%63"
-#define LASOLVE_64_TO_127                                                                                                  \
-  "%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,"   \
-  "%93,%94,%95,%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,%112,%113,%114,%115,%116,%117," \
-  "%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
-#define LASOLVE_64_BY_128(k_and_types, transposes, ...)                                                      \
-  asm volatile("{ .reg .pred add;\n  setp.ne.b32 add, %66, 0;\n"                                            \
-               "  wgmma.mma_async.sync.aligned.m64n128" k_and_types " {" LASOLVE_0_TO_63                     \
-               "}, %64, %65, add, 1, 1" transposes "; }"                                                     \
-               : LASOLVE_SUMS_64(0)                                                                          \
-               : "l"(A), "l"(B), "r"(int(add)) __VA_OPT__(, ) __VA_ARGS__)
-#define LASOLVE_64_BY_256(k_and_types, transposes, ...)                                                      \
-  asm volatile("{ .reg .pred add;\n  setp.ne.b32 add, %130, 0;\n"                                           \
-               "  wgmma.mma_async.sync.aligned.m64n256" k_and_types " {" LASOLVE_0_TO_63 "," LASOLVE_64_TO_127 \
-               "}, %128, %129, add, 1, 1" transposes "; }"                                                   \
-               : LASOLVE_SUMS_64(0), LASOLVE_SUMS_64(64)                                                     \
-               : "l"(A), "l"(B), "r"(int(add)) __VA_OPT__(, ) __VA_ARGS__)
-
-/// sums ← A·B, or sums += A·B where `add`, of a warpgroup. A: (64, k), B: (k, N), where k is 32 bytes of elements; sums: (64, N),
-/// of which a thread holds element (16·warp + lane/4 + 8·h, 8·i + 2·(lane%4) + e) in sums[4·i + 2·h + e].
-template <Format format, bool a_k_major, bool b_k_major>
-__device__ void multiply(float (&sums)[64], std::uint64_t A, std::uint64_t B, bool add) {
-  if constexpr (format == Format::fp16)
-    LASOLVE_64_BY_128("k16.f32.f16.f16", ", %67, %68", "n"(!a_k_major), "n"(!b_k_major));
-  else if constexpr (format == Format::bf16)
-    LASOLVE_64_BY_128("k16.f32.bf16.bf16", ", %67, %68", "n"(!a_k_major), "n"(!b_k_major));
-  else
-    LASOLVE_64_BY_128("k8.f32.tf32.tf32", "");
-}
-template <Format format, bool a_k_major, bool b_k_major>
-__device__ void multiply(float (&sums)[128], std::uint64_t A, std::uint64_t B, bool add) {
-  if constexpr (format == Format::fp16)
-    LASOLVE_64_BY_256("k16.f32.f16.f16", ", %131, %132", "n"(!a_k_major), "n"(!b_k_major));
-  else if constexpr (format == Format::bf16)
-    LASOLVE_64_BY_256("k16.f32.bf16.bf16", ", %131, %132", "n"(!a_k_major), "n"(!b_k_major));
-  else
-    LASOLVE_64_BY_256("k8.f32.tf32.tf32", "");
-}
-#undef LASOLVE_SUMS_8
-#undef LASOLVE_SUMS_64
-#undef LASOLVE_0_TO_63
-#undef LASOLVE_64_TO_127
-#undef LASOLVE_64_BY_128
-#undef LASOLVE_64_BY_256
-
-/// A matrix in global memory as the copy engine sees it: `rows` contiguous, boxes of box_rows × box_cols with a 128-byte
-/// swizzle. The address and the bytes of ld are multiples of 16.
-inline CUtensorMap tensor_map(CUtensorMapDataType type, std::size_t element_bytes, const void* data, std::int64_t rows,
-                              std::int64_t cols, std::int64_t ld, unsigned box_rows, unsigned box_cols,
-                              CUtensorMapL2promotion promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_256B) {
-  using Encode = decltype(&cuTensorMapEncodeTiled);
-  static const Encode encode = [] {
-    void* found = nullptr;
-    cudaDriverEntryPointQueryResult result{};
-    CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result));
-    if (result != cudaDriverEntryPointSuccess) throw MachineError("CUDA: the driver does not know tensor maps");
-    return reinterpret_cast<Encode>(found);
-  }();
-  CUtensorMap map{};
-  const cuuint64_t sizes[] = {cuuint64_t(rows), cuuint64_t(cols)}, strides[] = {cuuint64_t(ld) * element_bytes};
-  const cuuint32_t box[] = {box_rows, box_cols}, steps[] = {1, 1};
-  const CUresult result =
-      encode(&map, type, 2, const_cast<void*>(data), sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-             CU_TENSOR_MAP_SWIZZLE_128B, promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (result != CUDA_SUCCESS) throw MachineError("CUDA: a tensor map was refused (" + std::to_string(result) + ")");
-  return map;
-}
-
-}  // namespace lasolve::hopper
+// The first registers of an accumulator, as text in an instruction and as its operands.
+#define LASOLVE_REGISTERS_64                                                         \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"             \
+  ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31" \
+  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47" \
+  ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define LASOLVE_REGISTERS_96                                                         \
+  LASOLVE_REGISTERS_64                                                               \
+  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79" \
+  ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define LASOLVE_REGISTERS_128                                                                    \
+  LASOLVE_REGISTERS_96                                                                           \
+  ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111" \
+  ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define LASOLVE_OPERANDS_8(d, i)                                                                          \
+  "+f"((d)[i]), "+f"((d)[i + 1]), "+f"((d)[i + 2]), "+f"((d)[i + 3]), "+f"((d)[i + 4]), "+f"((d)[i + 5]), \
+      "+f"((d)[i + 6]), "+f"((d)[i + 7])
+#define LASOLVE_OPERANDS_32(d, i) \
+  LASOLVE_OPERANDS_8(d, i), LASOLVE_OPERANDS_8(d, i + 8), LASOLVE_OPERANDS_8(d, i + 16), LASOLVE_OPERANDS_8(d, i + 24)
+#define LASOLVE_OPERANDS_64(d) LASOLVE_OPERANDS_32(d, 0), LASOLVE_OPERANDS_32(d, 32)
+#define LASOLVE_OPERANDS_96(d) LASOLVE_OPERANDS_64(d), LASOLVE_OPERANDS_32(d, 64)
+#define LASOLVE_OPERANDS_128(d) LASOLVE_OPERANDS_96(d), LASOLVE_OPERANDS_32(d, 96)

@@ -9,7 +9,7 @@
 
 namespace lasolve {
 
-/// X: (rows, k) is op(A), or op(B) transposed. `to` holds `ld` elements a row. fp32 is rounded to tf32, or split:
+/// X: (rows, k) is op(A), or op(B) transposed. `to` holds `ld` elements a row.
 ///
 /// Split: a row is scaled by the power of four, 1/root², that brings its largest element to [2¹³, 2¹⁵); each element x is
 /// then hi + lo, hi = x rounded to fp16 and lo = the rest rounded to fp16. Together they hold 22 bits of all that is not
@@ -70,13 +70,6 @@ __device__ inline void scale_exponents(Operand<float, Cuda> X, std::int64_t firs
 
 __device__ inline float two_to_the(int exponent) { return __int_as_float((127 + exponent) << 23); }
 
-/// To nearest, ties away from zero, in the upper 19 bits.
-__device__ inline float rounded_to_tf32(float x) {
-  unsigned bits;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
-  return __uint_as_float(bits);
-}
-
 /// Two neighbours along k → hi and lo of each.
 __device__ inline void split_pair(float x0, float x1, fp16* hi_at, fp16* lo_at) {
   const __half2 hi = __floats2half2_rn(x0, x1);
@@ -111,11 +104,7 @@ __global__ void __launch_bounds__(pack_threads)
           split_pair(tile[pair][row] * scale, tile[pair + 1][row] * scale, to, to + 32);
       } else {
         for (int x = pair; x < pair + 2; ++x) {
-          if (l + x >= p.X.cols()) continue;
-          if constexpr (std::is_same_v<In, float>)
-            to[l + x] = rounded_to_tf32(tile[x][row]);
-          else
-            to[l + x] = tile[x][row];
+          if (l + x < p.X.cols()) to[l + x] = tile[x][row];
         }
       }
     }

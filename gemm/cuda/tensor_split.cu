@@ -13,12 +13,36 @@
 
 namespace lasolve {
 
+namespace sm90 {
+
+/// C ← α·A·B + β·C with operands of fp32 in two parts of fp16: hi·hi + hi·lo + lo·hi.
+static void tensor_split(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
+                         MatrixView<float, Cuda> C) {
+  constexpr std::int64_t depth = 8192;  // bounds the scratch memory
+  const std::int64_t m = C.rows(), n = C.cols();
+  if (A.cols() == 0) return scale(q, beta, C);
+  for (std::int64_t l = 0; l < A.cols(); l += depth) {
+    const std::int64_t k = std::min(depth, A.cols() - l), ld = 2 * ceil_div(k, 32) * 32;
+    Arguments p = arguments(q, alpha, l == 0 ? beta : 1, C);
+    const Packed<fp16> to(q, m, n, ld);
+    pack<true, float>(q, {A.block(0, l, m, k), to.a, ld, to.a_roots},
+                      {transposed(B.block(l, 0, k, n)), to.b, ld, to.b_roots});
+    p.A = operand_map(to.a, ld, m, ld), p.B = operand_map(to.b, ld, n, ld);
+    p.row_roots = to.a_roots, p.col_roots = to.b_roots;
+    p.steps = int(ld / BK);
+    p.strip = strip_for(ld);
+    launch_tensor<CutAs<fp16, true, true, Way::split>>(q, p);
+  }
+}
+
+}  // namespace sm90
+
 extern const GemmBackend<Cuda> gemm_cuda_tensor_split;
 const GemmBackend<Cuda> gemm_cuda_tensor_split{
     .name = "tensor_split",
     .summary = "fp32 on tensor cores, each operand in two parts of fp16",
-    .f32 = {hopper::tensor_split, 0x1p-22},
-    .unavailable = hopper::why_not,
+    .f32 = {sm90::tensor_split, 0x1p-22},
+    .unavailable = sm90::why_not,
 };
 
 }  // namespace lasolve
