@@ -13,7 +13,8 @@ namespace lasolve {
 ///
 /// Split: a row is scaled by the power of four, 1/root², that brings its largest element to [2¹³, 2¹⁵); each element x is
 /// then hi + lo, hi = x rounded to fp16 and lo = the rest rounded to fp16. Together they hold 22 bits of all that is not
-/// below 2⁻³⁰ of the largest. For each 32 along k, a row has 32 hi and then 32 lo. A NaN or an infinity stays in hi.
+/// below 2⁻¹⁵ of the largest, and of the rest what is above 2⁻³⁸ of it. For each 32 along k, a row has 32 hi and then 32 lo. A
+/// NaN or an infinity stays in hi.
 template <bool split, class In>
 struct Packing {
   Operand<In, Cuda> X;

@@ -29,7 +29,12 @@ constexpr bool is_deep(std::int64_t k) { return k >= 4096; }
 /// Why these kernels cannot run on a device; empty: they can.
 inline std::string why_not(int device) {
 #ifdef LASOLVE_HAS_SM90A
-  return is_hopper(device) ? "" : "its kernels are for compute capability 9.0, and that of this device is another";
+  int major = 0, minor = 0;
+  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+  if (major == 9 && minor == 0) return "";
+  return "its kernels are for compute capability 9.0, and that of this device is " + std::to_string(major) + "." +
+         std::to_string(minor);
 #else
   return "its kernels need 90a in LASOLVE_CUDA_ARCHITECTURES, for device " + std::to_string(device) + " or any other";
 #endif
@@ -38,6 +43,8 @@ inline std::string why_not(int device) {
 /// All but the operands. Throws MachineError where the kernel cannot run.
 inline Arguments arguments(const Queue<Cuda>& q, float alpha, float beta, MatrixView<float, Cuda> C) {
   if (const std::string why = why_not(q.device()); !why.empty()) throw MachineError("CUDA: " + why);
+  require(std::max(C.rows(), C.cols()) < (std::int64_t(1) << 31) - 256,
+          "a side of C does not fit the copy engine's 31 bits");
   Arguments p{};
   p.c = C, p.alpha = alpha, p.beta = beta;
   p.c_boxes = reachable(C.data(), C.ld());
@@ -77,10 +84,13 @@ template <class Half, bool a_k_major, bool b_k_major>
 void multiply_mapped(Queue<Cuda>& q, Arguments& p, std::int64_t k) {
   p.steps = int(ceil_div(k, BK));
   p.strip = strip_for(k);
-  if (is_deep(k))
-    launch_tensor<CutAs<Half, a_k_major, b_k_major, Way::wide>>(q, p);
-  else
+  if (is_deep(k)) {
+    using Cut = CutAs<Half, a_k_major, b_k_major, Way::wide>;
+    p.strip /= Cut::cluster;
+    launch_tensor<Cut>(q, p);
+  } else {
     launch_tensor<CutAs<Half, a_k_major, b_k_major, Way::turns>>(q, p);
+  }
 }
 
 /// C ← α·A·B + β·C with operands of fp16 or bf16.

@@ -11,8 +11,8 @@
 //          on H100"
 #pragma once
 
+#include "gemm/cuda/sm90.cuh"
 #include "gemm/cuda/tile.cuh"
-#include "gemm/cuda/wgmma_half.cuh"
 
 namespace lasolve::sm90 {
 
@@ -45,45 +45,22 @@ struct Arguments {
   MatrixView<float, Cuda> c;
   bool c_boxes;    ///< the copy engine can reach C
   int steps;       ///< of BK
-  unsigned strip;  ///< rows of tiles that are walked together
+  unsigned strip;  ///< tile rows in a strip
   float alpha, beta;
-  const float *row_roots,
-      *col_roots;  ///< of split operands: their squares still belong to rows and columns of the product
+  const float *row_roots, *col_roots;  ///< of split operands: element (i, j) is still to be multiplied by the squares
 };
 
 template <class Cut>
 struct Shared {
   char operands[Cut::stages][Cut::blocks][block_bytes];  // A: 2 blocks, then B
-  char pieces[consumers][Cut::slots][2][box_bytes];      // of C: 2 boxes, one above the other
-  std::uint64_t full[Cut::stages], empty[Cut::stages];   // barriers from here on
-  std::uint64_t turn[consumers];                         // the other warpgroup has all operands of its tile
-  std::uint64_t c_here[consumers][Cut::slots], c_ready[consumers][Cut::slots];
+  char pieces[consumers][Cut::slots][2][box_bytes];      // C: 2 boxes of (32 columns, 32 rows)
+  Barrier full[Cut::stages], empty[Cut::stages];
+  Barrier turn[consumers];  // the other warpgroup has all operands of its tile
+  Barrier c_here[consumers][Cut::slots], c_ready[consumers][Cut::slots];
 };
 
-#ifdef LASOLVE_HOPPER
-
-/// A place in a ring of buffers, whose barriers change their parity with each lap.
-struct Ring {
-  unsigned at = 0, lap = 0;
-  __device__ void advance(unsigned length, unsigned places = 1) {
-    at += places;
-    lap ^= at / length & 1;
-    at %= length;
-  }
-};
-
-/// At the same barrier of a block of the cluster, after reading only: a release to the cluster would wait for what is not needed,
-/// and cost a third of the speed.
-__device__ inline void arrive_having_read(std::uint32_t barrier, unsigned block) {
-  asm volatile(
-      "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-      "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
-      "r"(block)
-      : "memory");
-}
-
-/// The tiles of this block, one after another: down a strip of a few rows of tiles, then along it, so that those that run together
-/// share operands in L2.
+/// The tiles of this block, one after another: down a strip of a few tile rows, then along it, so that those that run
+/// together share operands in L2.
 template <class Cut>
 struct Tiles {
   int i, j;  ///< of the first element
@@ -92,10 +69,9 @@ struct Tiles {
   __device__ Tiles(const Arguments& p, int first, int every)
       : down_(unsigned((p.c.rows() + Cut::cluster * BM - 1) / (Cut::cluster * BM))),
         across_(unsigned((p.c.cols() + Cut::BN - 1) / Cut::BN)),
-        strip_(p.strip / Cut::cluster),
+        strip_(p.strip),
         at_((blockIdx.x + first * gridDim.x) / Cut::cluster),
-        step_(every * gridDim.x / Cut::cluster),
-        rank_(Cut::cluster > 1 ? cluster_rank() : 0) {
+        step_(every * gridDim.x / Cut::cluster) {
     place();
   }
   __device__ bool done() const { return at_ >= down_ * across_; }
@@ -109,12 +85,12 @@ struct Tiles {
     const unsigned first = at_ / (strip_ * across_) * strip_, within = at_ % (strip_ * across_);
     const unsigned height = first < down_ ? min(strip_, down_ - first) : strip_;
     i = int((first + within % height) * Cut::cluster + rank_) * BM;
-    j = int(within / height) * Cut::BN;
+    j = int(within / height * Cut::BN);
   }
-  unsigned down_, across_, strip_, at_, step_, rank_;
+  unsigned down_, across_, strip_, at_, step_, rank_ = Cut::cluster > 1 ? block_in_cluster() : 0;
 };
 
-/// The pieces of C that a warpgroup updates, one after another.
+/// The pieces of C that a warpgroup updates, in turns.
 template <class Cut>
 struct Pieces {
   Tiles<Cut> tile;
@@ -132,40 +108,36 @@ struct Pieces {
   }
 };
 
-/// Where element (i, j) of a box of C is, in bytes: the swizzle exchanges the 16-byte quarters of a column by the bits of j.
+/// Where element (i, j) of a box of C is, in bytes: the 16-byte quarters of a column are exchanged by the bits of j % 8.
 __device__ inline int in_box(int i, int j) { return 128 * j + (i / 4 ^ j % 8) * 16 + i % 4 * 4; }
 
 /// One thread: the operands of each tile, BK at a time.
 template <class Cut>
 __device__ void feed_operands(const Arguments& p, Shared<Cut>& s) {
-  const std::uint64_t policy = evict_last();
   Ring stage;
   for (Tiles<Cut> tile(p, 0, 1); !tile.done(); tile.advance())
     for (int l = 0; l < p.steps; ++l, stage.advance(Cut::stages)) {
-      const auto full = shared_address(&s.full[stage.at]);
-      wait(shared_address(&s.empty[stage.at]), stage.lap ^ 1);
-      arrive_expecting(full, Cut::blocks * block_bytes);
+      Barrier& full = s.full[stage.at];
+      s.empty[stage.at].wait(stage.lap ^ 1);
+      full.arrive_and_expect(Cut::blocks * block_bytes);
       for (int b = 0; b < Cut::blocks; ++b) {
         const bool of_a = b < BM / 64, k_major = of_a ? Cut::a_k_major : Cut::b_k_major;
         const int x = of_a ? tile.i + 64 * b : tile.j + 64 * b - BM, k = l * BK;
-        const int row = k_major ? k : x, col = k_major ? x : k;
-        const auto to = shared_address(s.operands[stage.at][b]);
-        if (of_a || Cut::cluster == 1)
-          load_box(to, of_a ? p.A : p.B, row, col, full, policy);
-        else if (b % Cut::cluster == int(cluster_rank()))  // a share, for all blocks
-          load_box(to, p.B, row, col, full, policy, (1 << Cut::cluster) - 1);
+        if (Cut::cluster == 1 || of_a)
+          load_box(s.operands[stage.at][b], of_a ? p.A : p.B, k_major ? k : x, k_major ? x : k, full);
+        else if (b % Cut::cluster == block_in_cluster())  // a share, for all blocks
+          load_box(s.operands[stage.at][b], p.B, k_major ? k : x, k_major ? x : k, full, (1 << Cut::cluster) - 1);
       }
     }
 }
 
-/// A warp that moves pieces of C between memory and slots. Where the copy engine can, one lane tells it to; it stores whole
-/// multiples of 16 bytes, so that a bottom edge may be not for it.
+/// A warp moves pieces of C between memory and slots. Where the copy engine can, one lane tells it to. It writes whole multiples of
+/// 16 bytes, so that a bottom edge may be not for it.
 template <class Cut>
 struct Mover {
   const Arguments& p;
   Shared<Cut>& s;
   int group, lane;
-  std::uint64_t policy;
 
   __device__ bool in_boxes(const Pieces<Cut>& piece) const {
     return p.c_boxes && (p.c.rows() % 4 == 0 || piece.i() + 64 <= p.c.rows());
@@ -187,55 +159,51 @@ struct Mover {
   }
   /// Each lane arrives at c_here when its part is there.
   __device__ void bring(const Pieces<Cut>& piece) const {
-    const auto here = shared_address(&s.c_here[group][piece.slot.at]);
+    Barrier& here = s.c_here[group][piece.slot.at];
     if (p.beta != 0 && !in_boxes(piece)) {
-      for_each(piece, [](const float* c, char* slot) { load_element(shared_address(slot), c); });
-      arrive_when_loaded(here);
+      for_each(piece, [](const float* c, char* slot) { copy_async(slot, c); });
+      here.arrive_after_copies();
     } else if (p.beta != 0 && lane == 0) {
-      arrive_expecting(here, 2 * box_bytes);
-      for (int b = 0; b < 2; ++b)
-        load_box(shared_address(slot_of(piece)[b]), p.C, piece.i() + 32 * b, piece.j(), here, policy);
+      here.arrive_and_expect(2 * box_bytes);
+      for (int b = 0; b < 2; ++b) load_box(slot_of(piece)[b], p.C, piece.i() + 32 * b, piece.j(), here);
     } else {
-      arrive(here);
+      here.arrive();
     }
   }
   __device__ void take(const Pieces<Cut>& piece) const {
     if (!in_boxes(piece)) {
       for_each(piece, [](float* c, const char* slot) { *c = *reinterpret_cast<const float*>(slot); });
-      fence_async();
+      fence_for_copy_engine();
     } else if (lane == 0) {
-      for (int b = 0; b < 2; ++b)
-        store_box(p.C, piece.i() + 32 * b, piece.j(), shared_address(slot_of(piece)[b]), policy);
+      for (int b = 0; b < 2; ++b) store_box(p.C, piece.i() + 32 * b, piece.j(), slot_of(piece)[b]);
     }
-    stores_issued();
+    commit_stores();
   }
 };
 
-/// One warp for each warpgroup: brings pieces of C as long as there are free slots, and takes them away updated.
+/// One warp for each warpgroup: brings the pieces of C as long as there are free slots, and takes them away updated.
 template <class Cut>
 __device__ void move_c(const Arguments& p, Shared<Cut>& s, int group) {
-  const Mover<Cut> mover{p, s, group, int(threadIdx.x % 32), evict_first()};
+  const Mover<Cut> mover{p, s, group, int(threadIdx.x % 32)};
   Pieces<Cut> in(p, group), out = in;
   for (int x = 0; x < Cut::slots && !in.done(); ++x, in.advance()) mover.bring(in);
   for (bool first = true; !out.done(); out.advance(), first = false) {
-    wait(shared_address(&s.c_ready[group][out.slot.at]), out.slot.lap);
+    s.c_ready[group][out.slot.at].wait(out.slot.lap);
     mover.take(out);
     if (first || in.done()) continue;
-    wait_stores_read<1>();  // the slot before this one is free
+    stores_have_read<1>();  // the slot before this one is free
     __syncwarp();
     mover.bring(in);
     in.advance();
   }
-  wait_stores();
+  stores_are_done();
 }
 
-/// sums ← A·B, or sums += A·B where `add`, over one stage. Blocks that are K-major have 64 along k in a row of 128 bytes, others 64
-/// along m or n. Where operands are split, 64 along k are 32 of hi and 32 of lo.
+/// sums (+)= A·B over one stage. Where operands are split, a row of 64 elements along k is 32 of hi and 32 of lo.
 template <class Cut>
 __device__ void multiply_stage(float (&sums)[Cut::BN / 2], const char* A, const char* B, bool add) {
-  constexpr int along_k[] = {16 * 128 >> 4, 32 >> 4};  // from one 16 of k to the next, as a descriptor counts
-  const auto a = operand_descriptor(shared_address(A), 1024, block_bytes);
-  const auto b = operand_descriptor(shared_address(B), 1024, block_bytes);
+  constexpr int along_k[] = {16 * 128 >> 4, 32 >> 4};  // bytes / 16 from one 16 of k to the next
+  const std::uint64_t a = descriptor(A, Cut::a_k_major, block_bytes), b = descriptor(B, Cut::b_k_major, block_bytes);
   const auto step = [&](int of_a, int of_b, bool add) {
     multiply<typename Cut::Half, Cut::a_k_major, Cut::b_k_major>(sums, a + of_a * along_k[Cut::a_k_major],
                                                                  b + of_b * along_k[Cut::b_k_major], add);
@@ -249,137 +217,117 @@ __device__ void multiply_stage(float (&sums)[Cut::BN / 2], const char* A, const 
   }
 }
 
+/// What of the product goes into C(i, j): sum of the thread's element (h, e) of the 8 columns from `col` on.
+template <class Cut>
+__device__ float product_of(const Arguments& p, float sum, float row_root, float col_root) {
+  if constexpr (Cut::split) {
+    const float root = row_root * col_root;
+    sum = sum * root * root;  // in two steps: where the result is in range, so is what is between
+  }
+  return p.alpha * sum;
+}
+
 /// A warpgroup: the products of its part of each tile, then the update of C.
 template <class Cut>
-struct Consumer {
-  const Arguments& p;
-  Shared<Cut>& s;
-  int group;
-  int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
-  Ring stage = {};
-
-  using Sums = float[Cut::halves][Cut::BN / 2];
-
-  __device__ void release(int stage) const {
-    const auto empty = shared_address(&s.empty[stage]);
+__device__ void consume(const Arguments& p, Shared<Cut>& s, int group) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
+  const auto release = [&](int stage) {
     if constexpr (Cut::cluster > 1) {
-      if (lane < Cut::cluster) arrive_having_read(empty, lane);
+      if (lane < Cut::cluster) s.empty[stage].arrive_at(lane);
     } else {
-      if (lane == 0) arrive(empty);
+      if (lane == 0) s.empty[stage].arrive();
     }
-  }
-  /// sums ← the product over stages from … to − 1 of the tile.
-  __device__ void multiply_stages(int from, int to, Sums& sums) {
+  };
+  Ring stage;
+  float sums[Cut::halves][Cut::BN / 2];
+  const auto multiply_stages = [&](int from, int to, float(&into)[Cut::halves][Cut::BN / 2]) {
     int before = 0;
     for (int l = from; l < to; ++l) {
-      wait(shared_address(&s.full[stage.at]), stage.lap);
-      if (Cut::turns && l + 1 == to && lane == 0) arrive(shared_address(&s.turn[1 - group]));
-      wgmma_begin();
+      s.full[stage.at].wait(stage.lap);
+      if (Cut::turns && l + 1 == to && lane == 0) s.turn[1 - group].arrive();
+      begin_products();
 #pragma unroll
       for (int half = 0; half < Cut::halves; ++half)
-        multiply_stage<Cut>(sums[half], s.operands[stage.at][Cut::turns ? half : group], s.operands[stage.at][BM / 64],
+        multiply_stage<Cut>(into[half], s.operands[stage.at][Cut::turns ? half : group], s.operands[stage.at][BM / 64],
                             l > from);
-      wgmma_issued();
-      wait_wgmma<1>();
+      commit_products();
+      wait_for_products<1>();
       if (l > from) release(before);
       before = stage.at;
       stage.advance(Cut::stages);
     }
-    wait_wgmma<0>();
+    wait_for_products<0>();
     release(before);
-  }
-  /// The tensor cores cut off what a sum has no room for, so that errors would grow with k: four stages are summed by them,
-  /// and the rest with rounding.
-  __device__ void multiply_split(Sums& sums) {
-    for (float& sum : sums[0]) sum = 0;
-    for (int l = 0; l < p.steps; l += 4) {
-      Sums part;
-      multiply_stages(l, min(l + 4, p.steps), part);
-#pragma unroll
-      for (int x = 0; x < Cut::BN / 2; ++x) sums[0][x] += part[0][x];
-    }
-  }
-  /// C ← α·product + β·C for a piece, in its slot. roots: of the thread's 2 rows and 8 columns.
-  __device__ void update(const Pieces<Cut>& piece, const float* sums, const float (&row_roots)[2],
-                         const float (&col_roots)[8]) const {
-    char* box = s.pieces[group][piece.slot.at][warp / 2];
-#pragma unroll
-    for (int x = 0; x < 16; ++x) {
-      float& c = *reinterpret_cast<float*>(
-          box + in_box(warp % 2 * 16 + lane / 4 + x / 2 % 2 * 8, x / 4 * 8 + lane % 4 * 2 + x % 2));
-      float ab = sums[x];
-      if constexpr (Cut::split) {
-        const float root = row_roots[x / 2 % 2] * col_roots[x / 4 * 2 + x % 2];
-        ab = ab * root * root;  // in two steps: where the result is in range, so is what is between
-      }
-      c = p.beta == 0 ? p.alpha * ab : p.alpha * ab + p.beta * c;
-    }
-  }
-  __device__ void run() {
-    unsigned turn = group ^ 1;
-    if (Cut::turns && group == 1) stage.advance(Cut::stages, p.steps);
-    for (Pieces<Cut> piece(p, group); !piece.done(); turn ^= 1) {
-      if (Cut::turns)
-        wait(shared_address(&s.turn[group]), turn);  // or a barrier could be two phases ahead of its waiter
-      Sums sums;
-      float row_roots[2] = {}, col_roots[8] = {};
-      if constexpr (Cut::split) {
-        multiply_split(sums);
-        for (int h = 0; h < 2; ++h) row_roots[h] = p.row_roots[piece.i() + 16 * warp + lane / 4 + 8 * h];
-      } else {
-        multiply_stages(0, p.steps, sums);
-      }
-      if (Cut::turns) stage.advance(Cut::stages, p.steps);
-#pragma unroll
-      for (int number = 0; number < Cut::pieces; ++number, piece.advance()) {
-        if constexpr (Cut::split)
-          for (int x = 0; x < 8; ++x) col_roots[x] = p.col_roots[piece.j() + x / 2 * 8 + lane % 4 * 2 + x % 2];
-        wait(shared_address(&s.c_here[group][piece.slot.at]), piece.slot.lap);
-        update(piece, sums[number % Cut::halves] + number / Cut::halves * 16, row_roots, col_roots);
-        fence_async();
-        __syncwarp();
-        if (lane == 0) arrive(shared_address(&s.c_ready[group][piece.slot.at]));
-      }
-    }
-  }
-};
-
-template <class Cut>
-__device__ void init_barriers(Shared<Cut>& s) {
-  const auto init = [](auto& barriers, unsigned arrivals) {
-    for (auto& barrier : barriers) barrier_init(shared_address(&barrier), arrivals);
   };
-  init(s.full, 1);
-  init(s.empty, (Cut::turns ? 4 : 8) * Cut::cluster);  // warps that have multiplied
-  init(s.turn, 4);
-  for (int group = 0; group < consumers; ++group) init(s.c_here[group], 32), init(s.c_ready[group], 4);
-  barrier_init_done();
+  if (Cut::turns && group == 1) stage.advance(Cut::stages, p.steps);
+  unsigned turn = group ^ 1;
+  for (Pieces<Cut> piece(p, group); !piece.done(); turn ^= 1) {
+    if (Cut::turns) s.turn[group].wait(turn);  // a stage may go round no more than once while one waits for it
+    float row_roots[2] = {};
+    if constexpr (Cut::split) {
+      for (float& sum : sums[0]) sum = 0;
+      for (int l = 0; l < p.steps; l += 4) {
+        float part[1][Cut::BN / 2];
+        multiply_stages(l, min(l + 4, p.steps), part);
+#pragma unroll
+        for (int x = 0; x < Cut::BN / 2; ++x) sums[0][x] += part[0][x];
+      }
+      for (int h = 0; h < 2; ++h) row_roots[h] = p.row_roots[piece.i() + 16 * warp + lane / 4 + 8 * h];
+    } else {
+      multiply_stages(0, p.steps, sums);
+    }
+    if (Cut::turns) stage.advance(Cut::stages, p.steps);
+#pragma unroll
+    for (int number = 0; number < Cut::pieces; ++number, piece.advance()) {
+      float col_roots[8] = {};
+      if constexpr (Cut::split)
+        for (int x = 0; x < 8; ++x) col_roots[x] = p.col_roots[piece.j() + x / 2 * 8 + 2 * quad + x % 2];
+      s.c_here[group][piece.slot.at].wait(piece.slot.lap);
+      char* box = s.pieces[group][piece.slot.at][warp / 2];
+#pragma unroll
+      for (int x = 0; x < 16; ++x) {  // where a thread's sums belong: see multiply
+        float& c = *reinterpret_cast<float*>(
+            box + in_box(warp % 2 * 16 + lane / 4 + x / 2 % 2 * 8, x / 4 * 8 + 2 * quad + x % 2));
+        const float sum = sums[number % Cut::halves][number / Cut::halves * 16 + x];
+        const float ab = product_of<Cut>(p, sum, row_roots[x / 2 % 2], col_roots[x / 4 * 2 + x % 2]);
+        c = p.beta == 0 ? ab : ab + p.beta * c;
+      }
+      fence_for_copy_engine();
+      __syncwarp();
+      if (lane == 0) s.c_ready[group][piece.slot.at].arrive();
+    }
+  }
 }
-
-#endif  // LASOLVE_HOPPER
 
 template <class Cut>
 __global__ void __launch_bounds__((1 + consumers) * warpgroup, 1) tensor_kernel(const __grid_constant__ Arguments p) {
-#ifdef LASOLVE_HOPPER
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(1024) char memory[];
   auto& s = *reinterpret_cast<Shared<Cut>*>(memory);
-  if (threadIdx.x == 0) init_barriers(s);
+  if (threadIdx.x == 0) {
+    for (int x = 0; x < Cut::stages; ++x) s.full[x].init(1), s.empty[x].init((Cut::turns ? 4 : 8) * Cut::cluster);
+    for (int g = 0; g < consumers; ++g) s.turn[g].init(4);
+    for (int g = 0; g < consumers; ++g)
+      for (int x = 0; x < Cut::slots; ++x) s.c_here[g][x].init(32), s.c_ready[g][x].init(4);
+    fence_barrier_inits();
+  }
   if constexpr (Cut::cluster > 1)
-    cluster_sync();
+    sync_cluster();
   else
     __syncthreads();
 
-  const int group = int(threadIdx.x / warpgroup) - 1, warp = threadIdx.x / 32;
+  const int group = int(threadIdx.x / warpgroup) - 1;
   if (group < 0) {
-    give_registers<56>();
+    keep_registers<56>();
     if (threadIdx.x == 0) feed_operands<Cut>(p, s);
-    if (warp == 1 || warp == 2) move_c<Cut>(p, s, warp - 1);
-    __syncwarp();
+    if (threadIdx.x / 32 == 1) move_c<Cut>(p, s, 0);
+    if (threadIdx.x / 32 == 2) move_c<Cut>(p, s, 1);
   } else {
     take_registers<224>();
-    Consumer<Cut>{p, s, group}.run();
+    consume<Cut>(p, s, group);
   }
-  if constexpr (Cut::cluster > 1) cluster_sync();  // no block leaves while another reaches into it
+  __syncwarp();
+  if constexpr (Cut::cluster > 1) sync_cluster();  // no block leaves while another reaches into it
 #endif
 }
 

@@ -5,8 +5,8 @@
 // Tiles    as tensor's for halves, with 32 of hi and 32 of lo in a stage; six instructions on it where halves have four.
 // Traffic  the pass reads A and B twice and writes them once; then as tensor, on operands of twice the length.
 // Expect   a third of the fp16 rate, four times fp32 on CUDA cores; at small k bound by the traffic of C, as tensor.
-// Limits   An infinity in an operand comes out as NaN (∞·lo has either sign). 22 bits of an operand are kept, of elements
-//          2³⁰ times smaller than the largest of their row fewer. Sums are cut, not rounded, by the tensor cores.
+// Limits   An infinity in an operand may come out as NaN, since ∞·lo has either sign. An element keeps 22 bits, and fewer where it
+//          is 2¹⁵ times smaller than the largest of its row of op(A) or column of op(B): near fp32, not fp32.
 // Source   Markidis et al., "NVIDIA Tensor Core Programmability, Performance & Precision"; H. Ootomo & R. Yokota, "Recovering
 //          single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance"
 #include "gemm/cuda/tensor_half.cuh"
