@@ -28,6 +28,7 @@ void factor_lu_left_looking(Queue<Place>& bulk, const GemmBackend<Place>& gemm, 
 
     bulk.wait(ahead);
     bulk.phase(Phase::swap);
+    if (jb > 0) combine_exchanges(bulk, p);
     swap_rows(bulk, A.block(j, 0, n - j, j), p);  // the rows of L to the left
     if (next == 0) return;
     if (jb > 0) eliminate(bulk, gemm, L, p, C.block(j, 0, n - j, next));

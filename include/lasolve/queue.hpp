@@ -72,9 +72,8 @@ class Queue<Cpu> {
 template <>
 class Queue<Cuda> {
  public:
-  enum Priority { low, high };
-  /// Throws MachineError when there is no such device.
-  explicit Queue(int device = 0, Priority = low);
+  /// The work of a queue of higher rank goes first where both could run. Throws MachineError when there is no such device.
+  explicit Queue(int device = 0, int rank = 0);
   ~Queue();
   int device() const;
   int multiprocessors() const;
@@ -97,10 +96,9 @@ class Queue<Cuda> {
   void wait(CUevent_st* event);
   /// The same, but the waiting belongs to the phase that runs: the other has done a part of its work.
   void join(Queue& other);
-  /// A second queue of the same device, whose work goes before ours where both could run. Our finish() and
-  /// take_times() are also about it.
+  /// A second queue of the same device, of the rank above ours. Our finish() and take_times() are also about it.
   Queue& ahead();
-  /// A third queue, of our own priority: kernels given to both in turns fill the gaps that the last blocks of each leave.
+  /// A third queue, of our own rank: kernels given to both in turns fill the gaps that the last blocks of each leave.
   Queue& beside();
 
   /// Memory through which the blocks of a kernel tell each other numbers: zero at first, then left as it is, with a

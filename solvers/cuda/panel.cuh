@@ -14,7 +14,7 @@ std::int64_t panel_leaf_columns(const Queue<Cuda>&, MatrixView<T, Cuda>) {
 /// P A = L U of at most 128 columns.
 template <class T>
 void panel_lu_leaf(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
-  pivots.panels->push_back(pivots.start);
+  pivots.known->push_back({pivots.start, pivots.count(), false});
   factor_in_place(q, A, pivots);
   swap_rows(q, A, pivots);
 }
@@ -29,7 +29,7 @@ void panel_lu(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixView<T, Cuda>
 inline void prepare(Queue<Cuda>& q) {
   q.beside();
   const std::size_t cholesky = std::size_t(q.multiprocessors()) * most_cholesky_steps * sizeof(Letter);
-  for (Queue<Cuda>* one : {&q, &q.ahead()}) one->mailbox(std::max(cholesky, GridElection<double, 32>::bytes), 0);
+  for (Queue<Cuda>* one : {&q, &q.ahead(), &q.ahead().ahead()}) one->mailbox(std::max(cholesky, GridElection<double, 32>::bytes), 0);
 }
 
 }  // namespace lasolve

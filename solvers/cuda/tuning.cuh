@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lasolve/lasolve.hpp"
+#include "solvers/lu.hpp"
 
 namespace lasolve {
 
@@ -13,6 +14,16 @@ inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedu
   if (method == Method::cholesky) return 1024;
   return n < 3072 ? 64 : n < 12288 ? 256 : n < 24576 ? 512 : 1024;
 }
+
+inline struct Knobs {
+  std::int64_t step = 0, tail = 0, tail_panel = 256, tail_step = 128;
+  int late = 1;
+} knobs;
+inline LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t rest) {
+  if (rest <= knobs.tail) return {std::min(nb, knobs.tail_panel), std::min(nb, knobs.tail_step)};
+  return {nb, knobs.step ? std::min(nb, knobs.step) : nb};
+}
+inline bool swaps_L_at_the_end(const Queue<Cuda>&, std::int64_t n) { return knobs.late; }
 
 /// Towards the end panels become narrower, because there is less to do meanwhile.
 inline std::int64_t cholesky_panel_columns(const Queue<Cuda>&, std::int64_t nb, std::int64_t rest) {

@@ -18,7 +18,7 @@ std::size_t Memory<Cuda>::available() {
 }
 
 struct Queue<Cuda>::State {};
-Queue<Cuda>::Queue(int, Priority) { refuse(); }
+Queue<Cuda>::Queue(int, int) { refuse(); }
 Queue<Cuda>::~Queue() = default;
 int Queue<Cuda>::device() const { refuse(); }
 int Queue<Cuda>::multiprocessors() const { refuse(); }
