@@ -4,6 +4,7 @@
 #include "lasolve/lasolve.hpp"
 #include "solvers/cholesky_left_looking.hpp"
 #include "solvers/lu_left_looking.hpp"
+#include "solvers/lu_right_looking.hpp"
 
 namespace lasolve {
 

@@ -53,106 +53,46 @@ void lu_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T,
   swap_rows(q, A21, p2);                     // L21 ← P L21
 }
 
-/// The rows of U in a block column C (rows start, …), given a factored panel L = [L11; L21] of nb columns.
+/// The rows of U in columns C (rows start, …), whose rows were exchanged, given a factored panel L = [L11; L21] of nb
+/// columns; as a phase or as a part of the one that runs.
 template <class T, class Place>
-void solve_for_U(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> L, Pivots<Place> pivots,
-                 MatrixView<T, Place> C) {
+void solve_for_U(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> C,
+                 bool as_phase = true) {
   const std::int64_t nb = L.cols(), n = C.cols();
   if (n == 0) return;
-  q.phase(Phase::swap);
-  swap_rows(q, C, pivots);  // [C1; C2] ← P [C1; C2]
-  q.phase(Phase::trsm, double(nb) * double(nb) * double(n));
+  if (as_phase) q.phase(Phase::trsm, double(nb) * double(nb) * double(n));
   trsm_left(q, gemm, lower_unit(L.block(0, 0, nb, nb)), C.block(0, 0, nb, n));  // C1 ← inv(L11) C1, which is U
 }
 
-/// The rows below them.
 template <class T, class Place>
-void subtract_LU(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> C) {
+void exchange_and_solve(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> L, Pivots<Place> pivots,
+                        MatrixView<T, Place> C) {
+  if (C.empty()) return;
+  q.phase(Phase::swap);
+  swap_rows(q, C, pivots);  // [C1; C2] ← P [C1; C2]
+  solve_for_U(q, gemm, L, C);
+}
+
+/// The rows below those of U.
+template <class T, class Place>
+void subtract_LU(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> C,
+                 bool as_phase = true) {
   const std::int64_t m = L.rows(), nb = L.cols(), n = C.cols();
   if (n == 0) return;
-  q.phase(Phase::gemm, 2.0 * double(m - nb) * double(nb) * double(n));
+  if (as_phase) q.phase(Phase::gemm, 2.0 * double(m - nb) * double(nb) * double(n));
   gemm(q, T(-1), L.block(nb, 0, m - nb, nb), C.block(0, 0, nb, n), T(1), C.block(nb, 0, m - nb, n));  // C2 ← C2 − L21 U
 }
 
-/// Brings a block column up to date with a factored panel.
+/// Brings columns up to date with a factored panel.
 template <class T, class Place>
 void eliminate(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> L, Pivots<Place> pivots,
                MatrixView<T, Place> C) {
-  solve_for_U(q, gemm, L, pivots, C);
+  exchange_and_solve(q, gemm, L, pivots, C);
   subtract_LU(q, gemm, L, C);
 }
-
-/// How LU walks at some point: panels of `panel` columns, of which `step` are factored at a time.
-struct LuWidths {
-  std::int64_t panel, step;
-};
-
-/// Right-looking, in panels of at most nb columns, with look-ahead in three queues, each before the next:
-/// `chain`, what all wait for: a step of a panel is factored, and the columns of the next step are brought up to date;
-/// `near`, the other columns up to the end of the next panel, step by step;
-/// `bulk`, the columns behind it, once a panel is factored; first those that will be near next.
-/// Where a device has one queue, a step brings all columns behind it up to date. On exit A holds U and, below the diagonal,
-/// L with its unit diagonal left out. A zero pivot is recorded and the elimination goes on, as in LAPACK's getrf.
-/// A: n × n. Flops 2/3 n³.
 template <class T, class Place>
-void factor_lu(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Pivots<Place> pivots,
-               std::int64_t nb) {
-  Queue<Place>&near = bulk.ahead(), &chain = near.ahead();
-  const std::int64_t n = A.rows();
-  if (n == 0) return;
-  const bool alone = &chain == &bulk, later = swaps_L_at_the_end(bulk, n);
-  const auto widths = [&](std::int64_t j) {
-    const auto [panel, step] = lu_widths(bulk, nb, n - j);
-    return LuWidths{std::min(panel, n - j), std::min(step, n - j)};
-  };
-  const auto factor_step = [&](std::int64_t j, std::int64_t columns) {
-    if (columns == 0) return;
-    chain.phase(Phase::panel, panel_flops(double(n - j), double(columns)));
-    panel_lu(chain, gemm, A.block(j, j, n - j, columns), pivots.block(j, columns));  // P [A11; A21] = [L11; L21] U11
-  };
-  const auto behind = [&](std::int64_t j, std::int64_t from, std::int64_t to) {
-    return A.block(j, from, n - j, std::max<std::int64_t>(0, to - from));
-  };
-  std::vector<std::int64_t> panels;
-  chain.wait(bulk);
-  auto [jb, step] = widths(0);
-  factor_step(0, std::min(step, jb));
-  for (std::int64_t j = 0; j < n;) {
-    const auto [next, next_step] = widths(j + jb);
-    const std::int64_t end = j + jb, near_end = end + next, soon_end = near_end + widths(near_end).panel;
-    for (std::int64_t c = j; c < end; c += step) {
-      const std::int64_t cb = std::min(step, end - c), c2 = c + cb;
-      const std::int64_t columns = c2 < end ? std::min(step, end - c2) : std::min(next_step, next);
-      const std::int64_t chain_end = alone ? n : c2 + columns;
-      const auto L = A.block(c, c, n - c, cb);
-      const auto p = pivots.block(c, cb);
-
-      chain.wait(near);  // these columns are up to date with the step before
-      chain.phase(Phase::swap);
-      swap_rows(chain, behind(c, j, c), p);  // L, to the left in this panel
-      eliminate(chain, gemm, L, p, behind(c, c2, chain_end));
-      near.wait(chain);
-      if (c2 == end) bulk.wait(chain);
-      factor_step(c2, columns);
-      eliminate(near, gemm, L, p, behind(c, chain_end, near_end));
-    }
-    const auto L = A.block(j, j, n - j, jb);
-    const auto p = pivots.block(j, jb);
-    bulk.phase(Phase::swap);
-    combine_exchanges(bulk, p);
-    if (!later) swap_rows(bulk, behind(j, 0, j), p);  // L, to the left of this panel
-    panels.push_back(j);
-    if (!alone) {
-      solve_for_U(bulk, gemm, L, p, behind(j, near_end, n));
-      subtract_LU(bulk, gemm, L, behind(j, near_end, soon_end));
-      near.wait(bulk);
-      subtract_LU(bulk, gemm, L, behind(j, soon_end, n));
-    }
-    j = end, jb = next, step = next_step;
-  }
-  bulk.wait(chain);
-  bulk.wait(near);
-  if (later) swap_rows_of_L(bulk, A, pivots, panels);
+double eliminate_flops(MatrixView<T, Place> L, MatrixView<T, Place> C) {
+  return double(2 * L.rows() - L.cols()) * double(L.cols()) * double(C.cols());
 }
 
 /// By halving its columns down to panels of nb: as many flops as possible are in products with a large k. A: m × n, m ≥ n.
@@ -162,7 +102,7 @@ void factor_lu_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, Matrix
   const std::int64_t m = A.rows(), n = A.cols();
   if (n <= nb) {
     q.phase(Phase::panel, panel_flops(double(m), double(n)));
-    panel_lu(q, gemm, A, pivots);
+    if (!panel_lu(q, gemm, A, pivots)) swap_rows(q, A, pivots);
     return combine_exchanges(q, pivots);
   }
   const std::int64_t n1 = (n / nb + 1) / 2 * nb, n2 = n - n1;

@@ -96,7 +96,8 @@ class Queue<Cuda> {
   void wait(CUevent_st* event);
   /// The same, but the waiting belongs to the phase that runs: the other has done a part of its work.
   void join(Queue& other);
-  /// A second queue of the same device, of the rank above ours. Our finish() and take_times() are also about it.
+  /// A second queue of the same device, of the rank above ours. Our finish() and take_times() are also about it, as
+  /// they are about the third.
   Queue& ahead();
   /// A third queue, of our own rank: kernels given to both in turns fill the gaps that the last blocks of each leave.
   Queue& beside();

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lasolve/lasolve.hpp"
-#include "solvers/lu.hpp"
+#include "solvers/lu_right_looking.hpp"
 
 namespace lasolve {
 
@@ -10,7 +10,7 @@ inline std::int64_t default_block_size(const Queue<Cpu>&, Method, Schedule, std:
   return n < 512 ? 64 : n < 2048 ? 128 : 192;
 }
 
-inline LuWidths lu_widths(const Queue<Cpu>&, std::int64_t nb, std::int64_t) { return {nb, nb}; }
+inline LuWidths lu_widths(const Queue<Cpu>&, std::int64_t nb, std::int64_t, std::int64_t) { return {nb, nb}; }
 
 inline std::int64_t cholesky_panel_columns(const Queue<Cpu>&, std::int64_t nb, std::int64_t) { return nb; }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lasolve/lasolve.hpp"
-#include "solvers/lu.hpp"
+#include "solvers/lu_right_looking.hpp"
 
 namespace lasolve {
 
@@ -16,14 +16,15 @@ inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedu
 }
 
 inline struct Knobs {
-  std::int64_t step = 0, tail = 0, tail_panel = 256, tail_step = 128;
+  std::int64_t step = 0, tail = 0, tail_panel = 512, tail_step = 128, first = 1 << 20, second = 1 << 20, third = 1 << 20;
   int late = 1;
 } knobs;
-inline LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t rest) {
-  if (rest <= knobs.tail) return {std::min(nb, knobs.tail_panel), std::min(nb, knobs.tail_step)};
-  return {nb, knobs.step ? std::min(nb, knobs.step) : nb};
+inline LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int64_t n) {
+  if (n - j <= knobs.tail) return {std::min(nb, knobs.tail_panel), std::min(nb, knobs.tail_step)};
+  const std::int64_t p = std::min(nb, j == 0 ? knobs.first : j <= knobs.first ? knobs.second : j <= knobs.first + knobs.second ? knobs.third : nb);
+  return {p, knobs.step ? std::min(p, knobs.step) : p};
 }
-inline bool swaps_L_at_the_end(const Queue<Cuda>&, std::int64_t n) { return knobs.late; }
+inline bool swaps_L_at_the_end(const Queue<Cuda>&, std::int64_t) { return knobs.late; }
 
 /// Towards the end panels become narrower, because there is less to do meanwhile.
 inline std::int64_t cholesky_panel_columns(const Queue<Cuda>&, std::int64_t nb, std::int64_t rest) {

@@ -80,16 +80,19 @@ void Queue<Cuda>::finish() {
   }
   s.marks.clear();
   CUDA_CHECK(cudaStreamSynchronize(s.stream));
-  if (!s.ahead) return;
-  s.ahead->finish();
-  s.flops_done += std::exchange(s.ahead->state_->flops_done, 0);
-  if (s.progress) s.progress(s.flops_done);
+  for (Queue* other : {s.ahead.get(), s.beside.get()}) {
+    if (!other) continue;
+    other->finish();
+    s.flops_done += std::exchange(other->state_->flops_done, 0);
+    if (s.progress) s.progress(s.flops_done);
+  }
 }
 
 PhaseTimes Queue<Cuda>::take_times() {
   state_->flops_done = 0;
   PhaseTimes times = std::exchange(state_->times, {});
-  if (state_->ahead) times += state_->ahead->take_times();
+  for (Queue* other : {state_->ahead.get(), state_->beside.get()})
+    if (other) times += other->take_times();
   return times;
 }
 
