@@ -76,12 +76,15 @@ class RightLooking {
     const std::int64_t c2 = c + cb, chain_end = alone_ ? n_ : c2 + next;
     const auto L = part(c, c, c2), C = part(c, c2, chain_end);
     const auto p = pivots_.block(c, cb);
-    chain_.wait(near_);  // these columns are up to date with the step before
     const double panel = panel_flops(double(n_ - c2), double(next));
     if (alone_) {
       chain_.phase(Phase::swap);
+    } else if (steps_are_phases(chain_, n_)) {
+      chain_.wait(near_);  // these columns are up to date with the step before
+      chain_.phase(Phase::panel, panel + eliminate_flops(L, C));
     } else {
-      chain_.phase(Phase::panel, panel + eliminate_flops(L, C));  // all that others wait for is one phase
+      chain_.join(near_);
+      chain_.add_flops(panel + eliminate_flops(L, C));
     }
     if (exchanged_) {
       swap_rows(chain_, part(c, j, c), p);  // the rows of L in this panel

@@ -58,6 +58,34 @@ TEST_P(Lu, solves_with_every_schedule) {
   });
 }
 
+TEST_P(Lu, solves_in_panels_of_several_steps) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (std::int64_t nb : {256, 300, 512, 1100}) {
+      SCOPED_TRACE(nb);
+      const Matrix<T> A = random_matrix<T>(1200, 1200, std::uint64_t(nb));
+      for (Schedule schedule : schedules) {
+        Options o = lu(nb);
+        o.schedule = schedule;
+        expect_solved(solve_random(A, 1, o));
+      }
+    }
+  });
+}
+
+/// Where the rows of L are exchanged when all is factored.
+TEST(LuOnCuda, solves_a_large_system) {
+  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  Options o;
+  o.device.kind = Device::cuda;
+  o.factorization = Method::lu;
+  for (std::int64_t nb : {0, 200, 1024}) {
+    SCOPED_TRACE(nb);
+    o.block_size = nb;
+    expect_solved(solve_random(random_matrix<float>(8500, 8500), 1, o));
+  }
+}
+
 TEST_P(Lu, solves_sizes_around_what_one_and_more_blocks_of_threads_hold) {
   with_element([&](auto zero) {
     using T = decltype(zero);

@@ -42,6 +42,8 @@ class Queue<Cpu> {
 
   /// Ends the phase that runs and begins another, which will do `flops` operations.
   void phase(Phase, double flops = 0);
+  /// The phase that runs will do so many more.
+  void add_flops(double);
   /// Ends the phase that runs and waits until all work is done.
   void finish();
   /// The times since the last call; finish() first.
@@ -85,6 +87,7 @@ class Queue<Cuda> {
   cublasContext* blas() const;
 
   void phase(Phase, double flops = 0);
+  void add_flops(double);
   /// Throws MachineError when work on the device failed.
   void finish();
   PhaseTimes take_times();

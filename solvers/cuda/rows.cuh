@@ -29,7 +29,8 @@ struct Moves {
   std::int64_t *later, *scratch;
 
   __host__ __device__ Moves block(std::int64_t i) const {
-    return {sources + i, targets + i, counts + i, rows + i, {combined.sources + i, combined.targets + i}, later + i, scratch + i};
+    return {sources + i, targets + i, counts + i, rows + i, {combined.sources + i, combined.targets + i},
+            later + i,   scratch + i};
   }
 };
 inline Moves moves_of(const Pivots<Cuda>& pivots, std::int64_t i = 0) {
@@ -81,7 +82,8 @@ void swap_rows(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
     const std::int64_t i = e->start - pivots.start;
     const Moves moves = moves_of(pivots, i);
     const Permuted planned = e->combined ? moves.combined : Permuted{moves.sources, moves.targets};
-    (e->count > 256 ? launch_move<2, T> : launch_move<4, T>)(q, A.block(i, 0, A.rows() - i, A.cols()), planned, e->count);
+    (e->count > 256 ? launch_move<1, T> : launch_move<4, T>)(q, A.block(i, 0, A.rows() - i, A.cols()), planned,
+                                                             e->count);
   }
 }
 
@@ -143,7 +145,8 @@ inline void combine_exchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
 /// Row i of A goes to row later[i] − first. A row of blocks is a cluster, which has a column at a time: all of it is read
 /// before any of it is written.
 template <int rows, class T>
-__global__ void __launch_bounds__(1024) scatter_rows(MatrixView<T, Cuda> A, const std::int64_t* later, std::int64_t first) {
+__global__ void __launch_bounds__(1024)
+    scatter_rows(MatrixView<T, Cuda> A, const std::int64_t* later, std::int64_t first) {
   const std::int64_t i0 = std::int64_t(blockIdx.x) * blockDim.x * rows + threadIdx.x;
   for (std::int64_t j = blockIdx.y; j < A.cols(); j += gridDim.y) {
     T* column = A.data() + j * A.ld();
@@ -169,7 +172,8 @@ static __global__ void __launch_bounds__(most_combined) prepend(std::int64_t* la
 
 /// The rows of L in each of `panels`, where these begin, which have seen the exchanges of their own panel only.
 template <class T>
-void swap_rows_of_L(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, const std::vector<std::int64_t>& panels) {
+void swap_rows_of_L(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots,
+                    const std::vector<std::int64_t>& panels) {
   constexpr int rows = 16, threads = 1024;
   const std::int64_t n = A.rows();
   std::int64_t* later = moves_of(pivots).later;

@@ -6,25 +6,30 @@
 
 namespace lasolve {
 
-/// LU at small n waits for its panels, and narrow ones give the look-ahead more to hide behind; at large n, and in
-/// Cholesky, the updates want a large k.
+/// LU at small n waits for its panels, and narrow ones are done sooner; at large n, and in Cholesky, the updates want a
+/// large k.
 inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedule schedule, std::int64_t n) {
   if (schedule == Schedule::left_looking)
     return method == Method::cholesky ? 512 : n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
   if (method == Method::cholesky) return 1024;
-  return n < 3072 ? 64 : n < 12288 ? 256 : n < 24576 ? 512 : 1024;
+  return n < 3072 ? 64 : n < 12288 ? 512 : 1024;
 }
 
-inline struct Knobs {
-  std::int64_t step = 0, tail = 0, tail_panel = 512, tail_step = 128, first = 1 << 20, second = 1 << 20, third = 1 << 20;
-  int late = 1;
-} knobs;
+/// Where panels are waited for, towards the end and in small matrices, steps are short; where they are hidden, wide panels
+/// give the updates a large k, except the first, which nothing hides.
 inline LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int64_t n) {
-  if (n - j <= knobs.tail) return {std::min(nb, knobs.tail_panel), std::min(nb, knobs.tail_step)};
-  const std::int64_t p = std::min(nb, j == 0 ? knobs.first : j <= knobs.first ? knobs.second : j <= knobs.first + knobs.second ? knobs.third : nb);
-  return {p, knobs.step ? std::min(p, knobs.step) : p};
+  constexpr std::int64_t hidden_before = 10240, one_kernel = 128;
+  if (n - j <= hidden_before) return {std::min<std::int64_t>(nb, 512), std::min(nb, one_kernel)};
+  const std::int64_t panel = n >= 24576 ? nb : std::min<std::int64_t>(nb, j == 0 ? 256 : j <= 256 ? 512 : nb);
+  return {panel, n >= 24576 ? panel : std::min<std::int64_t>(panel, 512)};
 }
-inline bool swaps_L_at_the_end(const Queue<Cuda>&, std::int64_t) { return knobs.late; }
+
+/// A step that is a phase of its own costs the chain of steps some microseconds.
+inline bool steps_are_phases(const Queue<Cuda>&, std::int64_t n) { return n > 4096; }
+
+/// Exchanges of single elements cost as much as whole sectors of memory; but where panels are waited for, those of L go
+/// unnoticed.
+inline bool swaps_L_at_the_end(const Queue<Cuda>& q, std::int64_t n) { return q.has_clusters() && n > 8192; }
 
 /// Towards the end panels become narrower, because there is less to do meanwhile.
 inline std::int64_t cholesky_panel_columns(const Queue<Cuda>&, std::int64_t nb, std::int64_t rest) {

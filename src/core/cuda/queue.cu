@@ -65,6 +65,8 @@ cublasContext* Queue<Cuda>::blas() const { return state_->blas; }
 
 void Queue<Cuda>::phase(Phase p, double flops) { state_->mark({p, flops}); }
 
+void Queue<Cuda>::add_flops(double flops) { state_->marks.back().flops += flops; }
+
 void Queue<Cuda>::finish() {
   State& s = *state_;
   if (!s.marks.empty()) s.record(s.marks.size());

@@ -32,6 +32,7 @@ Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t, unsigned) { refuse(); }
 CUstream_st* Queue<Cuda>::stream() const { refuse(); }
 cublasContext* Queue<Cuda>::blas() const { refuse(); }
 void Queue<Cuda>::phase(Phase, double) { refuse(); }
+void Queue<Cuda>::add_flops(double) { refuse(); }
 void Queue<Cuda>::finish() { refuse(); }
 PhaseTimes Queue<Cuda>::take_times() { refuse(); }
 void Queue<Cuda>::on_progress(std::function<void(double)>) { refuse(); }
