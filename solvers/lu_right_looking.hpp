@@ -86,6 +86,10 @@ class RightLooking {
       chain_.join(near_);
       chain_.add_flops(panel + eliminate_flops(L, C));
     }
+    if (exchanged_ && c == j && last) {
+      combine_exchanges(chain_, p);
+      combined_ = true;
+    }
     if (exchanged_) {
       swap_rows(chain_, part(c, j, c), p);  // the rows of L in this panel
       swap_rows(chain_, C, p);
@@ -107,7 +111,7 @@ class RightLooking {
     const auto p = pivots_.block(j, jb);
     const std::int64_t soon = std::min(C.cols(), widths(near_end).panel);
     bulk_.phase(Phase::swap);
-    combine_exchanges(bulk_, p);
+    if (!std::exchange(combined_, false)) combine_exchanges(bulk_, p);
     exchange_and_solve(bulk_, gemm_, L, p, C);
     subtract_LU(bulk_, gemm_, L, C.columns(0, soon));
     near_.wait(bulk_);
@@ -122,7 +126,8 @@ class RightLooking {
   MatrixView<T, Place> A_;
   Pivots<Place> pivots_;
   std::int64_t nb_, n_;
-  bool alone_, later_, exchanged_ = true;  // of the step at hand, whether its own rows have been exchanged
+  const bool alone_, later_;
+  bool exchanged_ = true, combined_ = false;  // whether the rows of the step at hand have been; and what is combined
 };
 
 /// In panels of nb columns. On exit A holds U and, below the diagonal, L with its unit diagonal left out. A zero pivot is

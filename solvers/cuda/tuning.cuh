@@ -15,13 +15,14 @@ inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedu
   return n < 3072 ? 64 : n < 12288 ? 512 : 1024;
 }
 
-/// Where panels are waited for, towards the end and in small matrices, steps are short; where they are hidden, wide panels
-/// give the updates a large k, except the first, which nothing hides.
+/// Where panels are waited for, towards the end and in small matrices, steps are short. Where they are hidden, wide panels
+/// give the updates a large k; but nothing hides the first, so they begin narrow and double.
 inline LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int64_t n) {
-  constexpr std::int64_t hidden_before = 10240, one_kernel = 128;
-  if (n - j <= hidden_before) return {std::min<std::int64_t>(nb, 512), std::min(nb, one_kernel)};
-  const std::int64_t panel = n >= 24576 ? nb : std::min<std::int64_t>(nb, j == 0 ? 256 : j <= 256 ? 512 : nb);
-  return {panel, n >= 24576 ? panel : std::min<std::int64_t>(panel, 512)};
+  constexpr std::int64_t waited_for = 10240, one_kernel = 128, wide = 512;
+  if (n - j <= waited_for) return {std::min(nb, wide), std::min(nb, one_kernel)};
+  const std::int64_t first = (n / 64 + one_kernel - 1) / one_kernel * one_kernel,
+                     panel = std::min(nb, std::max(first, j));
+  return {panel, std::min(panel, wide)};
 }
 
 /// A step that is a phase of its own costs the chain of steps some microseconds.
