@@ -12,10 +12,17 @@
 
 namespace lasolve {
 
-constexpr int panel_threads = 256;
-constexpr int panel_warps = panel_threads / 32;
+/// A block has `threads` threads, each of which has `rows` rows of a strip of `columns` columns.
+template <class T, int threads_, int rows_, int columns_>
+struct PanelShape {
+  using Element = T;
+  static constexpr int threads = threads_, warps = threads / 32, rows = rows_, columns = columns_;
+  static constexpr int rows_a_block = threads * rows;
+};
+
 constexpr int most_cluster_blocks = 16;
 constexpr int most_grid_blocks = 256;
+constexpr std::size_t most_letters = std::size_t(2) * (most_grid_blocks * 5 + 32) * sizeof(Letter);
 constexpr unsigned all_lanes = ~0u;
 
 /// About 1 / x to the last bit or two, for x whose reciprocal is normal.
@@ -31,14 +38,18 @@ __device__ inline float fast_reciprocal(float x) {
   return y;
 }
 
-/// What a pivot and its column are multiplied by, so that the pivot has a reciprocal that neither overflows nor is subnormal.
-__device__ inline double scale_for(double pivot) {
-  const int exponent = (__double2hiint(pivot) >> 20 & 0x7ff) - 1023;
-  return exponent < -1000 ? 0x1p600 : exponent > 1000 ? 0x1p-600 : 1;
+/// Whether the reciprocal of a pivot could overflow or be subnormal. Then the pivot and its column are multiplied by
+/// scale_for it first.
+__device__ inline bool is_extreme(double pivot) {
+  return unsigned((__double2hiint(pivot) >> 20 & 0x7ff) - 23) > 2000u;
 }
-__device__ inline float scale_for(float pivot) {
-  const int exponent = (__float_as_int(pivot) >> 23 & 0xff) - 127;
-  return exponent < -120 ? 0x1p60f : exponent > 120 ? 0x1p-60f : 1;
+__device__ inline bool is_extreme(float pivot) { return unsigned((__float_as_int(pivot) >> 23 & 0xff) - 7) > 240u; }
+__device__ inline double scale_for(double pivot) { return fabs(pivot) < 1 ? 0x1p600 : 0x1p-600; }
+__device__ inline float scale_for(float pivot) { return fabs(pivot) < 1 ? 0x1p60f : 0x1p-60f; }
+template <class T>
+__device__ T reciprocal_of_pivot(T pivot) {
+  if (is_extreme(pivot)) return pivot == T(0) ? T(1) : fast_reciprocal(pivot * scale_for(pivot));
+  return fast_reciprocal(pivot);
 }
 
 /// 16 bytes, read or written at once.
@@ -72,6 +83,9 @@ struct alignas(16) Candidate {
   T reciprocal = 0;     // of the value times scale_for it
 
   __device__ std::uint64_t rank() const { return position == nobody ? 0 : rank_of(value); }
+  __device__ bool before(const Candidate& other) const {
+    return rank() > other.rank() || (rank() == other.rank() && position < other.position);
+  }
 };
 
 /// The lane with the best candidate of a warp; any lane where nobody is. Of equals the first position wins, as in LAPACK.
@@ -99,20 +113,52 @@ __device__ int best_of(const Candidate<T>* candidates, int count) {
   return min(best_lane(rank, position), count - 1);
 }
 
+/// What the warps of a block nominate: a candidate each, and the upper halves of their ranks.
+template <class T, int warps>
+struct Nominees {
+  Candidate<T> candidates[warps];
+  alignas(16) unsigned high[warps];
+
+  /// By one lane of each warp.
+  __device__ void put(const Candidate<T>& nominee, std::uint64_t rank) {
+    candidates[threadIdx.x / 32] = nominee;
+    high[threadIdx.x / 32] = unsigned(rank >> 32);
+  }
+  __device__ const Candidate<T>& best() const {
+    unsigned all[warps], top = 0;
+    int at = 0, equals = 0;
+#pragma unroll
+    for (int i = 0; i < warps; i += 4) {
+      const uint4 four = *reinterpret_cast<const uint4*>(&high[i]);
+      all[i] = four.x, all[i + 1] = four.y, all[i + 2] = four.z, all[i + 3] = four.w;
+      top = max(top, max(max(four.x, four.y), max(four.z, four.w)));
+    }
+#pragma unroll
+    for (int i = warps - 1; i >= 0; --i)
+      if (all[i] == top) at = i, ++equals;
+    if (equals > 1)
+      for (int i = at + 1; i < warps; ++i) {
+        const std::uint64_t mine = candidates[i].rank(), best = candidates[at].rank();
+        if (mine > best || (mine == best && candidates[i].position < candidates[at].position)) at = i;
+      }
+    return candidates[at];
+  }
+};
+
 /// One block.
-template <class T, int W>
+template <class Shape>
 struct AloneElection {
-  Candidate<T> nominees[2][panel_warps];  // of the warps
+  using T = typename Shape::Element;
+  Nominees<T, Shape::warps> nominees[2];
 
   __device__ void open(Letter*, unsigned) {}
   __device__ void barrier() { __syncthreads(); }
-  /// All nominees are there. By all threads.
+  /// By all threads, once the warps have put their nominees.
   __device__ void send(int) {}
-  /// By all threads, which also see the row that was published before.
+  /// By all threads, which then also see the row that was published before.
   __device__ Candidate<T> elect(int round, T*, int) {
     __syncthreads();
-    const auto& all = nominees[round % 2];
-    return all[best_of(all, panel_warps)];
+    return nominees[round % 2].best();
   }
   /// Where the row of the winner is written, by a thread of its warp, and then sent by that warp to `to` in all blocks.
   __device__ T* outgoing(T* to) { return to; }
@@ -125,12 +171,13 @@ struct AloneElection {
 
 /// A cluster of up to 16 blocks. There are two pages of everything: who sends for round r + 2 has heard of round r + 1 from
 /// blocks that were done with round r.
-template <class T, int W>
+template <class Shape>
 struct ClusterElection {
+  using T = typename Shape::Element;
   static constexpr int pages = 2;
-  Candidate<T> nominees[2][panel_warps];
+  Nominees<T, Shape::warps> nominees[2];
   Candidate<T> candidates[pages][most_cluster_blocks];  // of the blocks
-  alignas(16) T row[W];                                 // on its way out
+  alignas(16) T row[Shape::columns];                    // on its way out
   Inbox inbox[pages], rows[pages];
 
   __device__ void open(Letter*, unsigned) {
@@ -144,8 +191,7 @@ struct ClusterElection {
     const unsigned to = threadIdx.x;
     const int page = round % pages;
     if (to == 0) inbox[page].expect(gridDim.x * unsigned(sizeof(Candidate<T>)));
-    const auto& all = nominees[round % 2];
-    const auto* best = reinterpret_cast<const uint4*>(&all[best_of(all, panel_warps)]);
+    const auto* best = reinterpret_cast<const uint4*>(&nominees[round % 2].best());
     auto* there = reinterpret_cast<uint4*>(&candidates[page][blockIdx.x]);
     if (to < gridDim.x)
 #pragma unroll
@@ -178,11 +224,13 @@ struct ClusterElection {
 };
 
 /// A grid: candidates and rows are letters that all blocks read.
-template <class T, int W>
+template <class Shape>
 struct GridElection {
-  static constexpr int words = 5, letters_a_page = most_grid_blocks * words + W;
-  static constexpr std::size_t bytes = 2 * letters_a_page * sizeof(Letter);
-  Candidate<T> nominees[2][panel_warps], candidates[2][panel_warps];
+  using T = typename Shape::Element;
+  static constexpr int words = 5, W = Shape::columns, warps = Shape::warps;
+  static constexpr int letters_a_page = most_grid_blocks * words + W;
+  static_assert(2 * letters_a_page * sizeof(Letter) <= most_letters);
+  Nominees<T, warps> nominees[2], candidates[2];  // of the warps; of the blocks that a warp reads
   alignas(16) T row[W];
   Letter* letters;
   unsigned stamp;
@@ -201,40 +249,35 @@ struct GridElection {
   __device__ void send(int round) {
     __syncthreads();
     if (threadIdx.x >= 32) return;
-    const auto& all = nominees[round % 2];
-    const Candidate<T>& best = all[best_of(all, panel_warps)];
+    const Candidate<T>& best = nominees[round % 2].best();
     const std::uint64_t seat = std::uint64_t(unsigned(best.position)) << 32 | unsigned(best.row);
     const int i = threadIdx.x;
     const T entry = i == 0 ? best.value : i == 2 ? best.behind : i == 3 ? best.l : best.reciprocal;
     if (i < words) post(of_block(blockIdx.x, round) + i, i == 1 ? seat : bits_of(entry), stamp + unsigned(round));
   }
   __device__ Candidate<T> elect(int round, T* to, int message) {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    auto& all = candidates[round % 2];
-    if (warp * 32 < gridDim.x) {
-      Candidate<T> mine;
-      if (threadIdx.x < gridDim.x) {
-        std::uint64_t read[words];
-        collect(of_block(threadIdx.x, round), stamp + unsigned(round), read);
-        mine.value = from_bits<T>(read[0]), mine.behind = from_bits<T>(read[2]), mine.l = from_bits<T>(read[3]);
-        mine.reciprocal = from_bits<T>(read[4]), mine.position = int(read[1] >> 32), mine.row = int(unsigned(read[1]));
-      }
-      if (lane == best_lane(mine.rank(), mine.position)) all[warp] = mine;
+    const int lane = threadIdx.x % 32;
+    Candidate<T> mine;
+    for (unsigned block = threadIdx.x; block < gridDim.x; block += Shape::threads) {
+      std::uint64_t read[words];
+      collect(of_block(block, round), stamp + unsigned(round), read);
+      Candidate<T> other;
+      other.value = from_bits<T>(read[0]), other.behind = from_bits<T>(read[2]), other.l = from_bits<T>(read[3]);
+      other.reciprocal = from_bits<T>(read[4]), other.position = int(read[1] >> 32), other.row = int(unsigned(read[1]));
+      if (other.before(mine)) mine = other;
     }
-    if (message >= 0 && warp == panel_warps - 1 && lane < W) {
-      std::uint64_t read[1];
-      collect(of_row(message) + lane, stamp + unsigned(message), read);
-      to[lane] = from_bits<T>(read[0]);
-    }
+    if (lane == best_lane(mine.rank(), mine.position)) candidates[round % 2].put(mine, mine.rank());
+    if (message >= 0 && threadIdx.x / 32 == warps - 1 && lane < W) to[lane] = from_bits<T>(collect(of_row(message) + lane, stamp + unsigned(message)));
     __syncthreads();
-    return all[best_of(all, int(gridDim.x + 31) / 32)];
+    return candidates[round % 2].best();
   }
   __device__ T* outgoing(T*) { return row; }
   template <int live>
   __device__ void publish(T*, int message) {
     __syncwarp();
     const int lane = threadIdx.x % 32;
-    if (lane < W) post(of_row(message) + lane, bits_of(row[lane]), stamp + unsigned(message));
+    if (lane < live) post(of_row(message) + lane, bits_of(row[lane]), stamp + unsigned(message));
+    else if (lane < W) post(of_row(message) + lane, 0, stamp + unsigned(message));
   }
   template <int live>
   __device__ void expect(int) {}

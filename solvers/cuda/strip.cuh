@@ -10,6 +10,7 @@
 #pragma once
 
 #include "solvers/cuda/election.cuh"
+#include "solvers/cuda/fp64_tile.cuh"
 #include "solvers/cuda/rows.cuh"
 
 namespace lasolve {
@@ -20,66 +21,121 @@ struct PanelPivots {
   Moves moves;
 };
 
+/// What is remembered of a pivot row: its first two entries, its position before the exchange, and where it is.
+template <class T>
+struct alignas(16) Note {
+  T pivot, behind;
+  int position, row;
+};
+
 /// What the threads of a block share while they factor a strip.
-template <class T, int W, class Election>
+template <class Shape, class Election>
 struct StripShared {
+  using T = typename Shape::Element;
+  static constexpr int W = Shape::columns;
   alignas(16) T rows[W + 1][W];  // rows[c + 1]: the pivot row of step c, from column c + 2 on; rows[0] = 0
-  T pivots[W], behind[W];        // its first two entries
+  Note<T> notes[W];
+  alignas(16) T turned[Shape::warps][32][W + 16 / sizeof(T)];  // a product, from the layout of its tiles to that of the rows
   Election election;
 };
 
-template <class T, int W, int R>
+template <class Shape>
 struct Strip {
-  static constexpr int rows_a_block = R * panel_threads;
+  using T = typename Shape::Element;
+  static constexpr int R = Shape::rows, W = Shape::columns, threads = Shape::threads;
 
   T v[R][W], l[R];  // entries from the column at hand on, of which the first is up to date; the multipliers of the step before
   int position[R];  // −1: no row
 
   __device__ __forceinline__ static int row(int r) {
-    return int(blockIdx.x) * rows_a_block + r * panel_threads + int(threadIdx.x);
+    return int(blockIdx.x) * Shape::rows_a_block + r * threads + int(threadIdx.x);
   }
 
   /// Columns k … of a panel A, as the strips before leave them: v ← A − L U, with k columns of L to the left of A, and
   /// U(q, c) = U[q][k − W + c]. Rows beyond the last are copies of it that nobody looks at, and pivot rows of the strips
-  /// before become something that nobody looks at.
+  /// before become something that nobody looks at. A warp makes 32 × W of the product at a time, in tiles of 16 × 8.
   template <int ld>
-  __device__ __forceinline__ void load(MatrixView<T, Cuda> A, int k, const T (*U)[ld]) {
-    constexpr int depth = 8 / R;
-    const T* first[R];
-    T L[R][depth];
-    const int last = int(A.cols()) - 1;
+  __device__ __forceinline__ void load(MatrixView<T, Cuda> A, int k, const T (*U)[ld],
+                                       T (*turned)[32][W + 16 / sizeof(T)]) {
+    constexpr int wide = W / 8, ahead = 3;
+    const int last = int(A.cols()) - 1, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    const std::int64_t below = A.rows() - 1;
+    auto& mine = turned[threadIdx.x / 32];
+    if (k == 0) {
+#pragma unroll
+      for (int r = 0; r < R; ++r)
+#pragma unroll
+        for (int c = 0; c < W; ++c) v[r][c] = A.data()[min(std::int64_t(row(r)), below) + min(c, last) * A.ld()];
+      return;
+    }
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      first[r] = A.data() + min(std::int64_t(row(r)), A.rows() - 1);
+      const T* from[4];
 #pragma unroll
-      for (int c = 0; c < W; ++c) v[r][c] = first[r][min(k + c, last) * A.ld()];
+      for (int i = 0; i < 4; ++i)
+        from[i] = A.data() + min(std::int64_t(row(r) - lane + g + 8 * i), below);
+      double sum[2][wide][4];
 #pragma unroll
-      for (int e = 0; e < depth; ++e) L[r][e] = first[r][min(e, last) * A.ld()];
-    }
+      for (int j = 0; j < wide; ++j)
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+#pragma unroll
+          for (int i = 0; i < 2; ++i)
+            sum[i][j][e] = from[2 * i + e / 2][min(k + 8 * j + 2 * t + e % 2, last) * A.ld()];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) from[i] += t * A.ld();
+      T next[ahead][2][4];
+      const auto fetch = [&](int stage) __attribute__((always_inline)) {
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+#pragma unroll
+          for (int i = 0; i < 2; ++i) next[stage][i][e] = *(from[2 * i + e % 2] + e / 2 * 4 * A.ld());
+#pragma unroll
+        for (int i = 0; i < 4; ++i) from[i] += 8 * A.ld();
+      };
+#pragma unroll
+      for (int stage = 0; stage < ahead; ++stage)
+        if (8 * stage < k) fetch(stage);
 #pragma unroll 1
-    for (int q = 0; q < k; q += depth) {
-      T now[R][depth];
+      for (int q0 = 0; q0 < k; q0 += 8 * ahead)
 #pragma unroll
-      for (int e = 0; e < depth; ++e)
+        for (int stage = 0; stage < ahead; ++stage) {
+          const int q = q0 + 8 * stage;
+          if (q >= k) break;
+          double a[2][4];
 #pragma unroll
-        for (int r = 0; r < R; ++r) now[r][e] = L[r][e], L[r][e] = first[r][min(q + depth + e, last) * A.ld()];
+          for (int i = 0; i < 2; ++i)
 #pragma unroll
-      for (int e = 0; e < depth; ++e)
+            for (int e = 0; e < 4; ++e) a[i][e] = -next[stage][i][e];
+          if (q + 8 * ahead < k) fetch(stage);
 #pragma unroll
-        for (int c0 = 0; c0 < W; c0 += Chunk<T>::size) {
-          const auto chunk = *reinterpret_cast<const Chunk<T>*>(&U[q + e][k - W + c0]);
+          for (int j = 0; j < wide; ++j) {
+            const double b[2] = {U[q + t][k - W + 8 * j + g], U[q + 4 + t][k - W + 8 * j + g]};
 #pragma unroll
-          for (int i = 0; i < Chunk<T>::size; ++i)
-#pragma unroll
-            for (int r = 0; r < R; ++r) v[r][c0 + i] = fma(-now[r][e], chunk.values[i], v[r][c0 + i]);
+            for (int i = 0; i < 2; ++i) multiply_tile(sum[i][j], a[i], b, sum[i][j]);
+          }
         }
+      __syncwarp();
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+#pragma unroll
+        for (int j = 0; j < wide; ++j)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) mine[16 * i + 8 * (e / 2) + g][8 * j + 2 * t + e % 2] = T(sum[i][j][e]);
+      __syncwarp();
+#pragma unroll
+      for (int c0 = 0; c0 < W; c0 += Chunk<T>::size) {
+        const auto chunk = *reinterpret_cast<const Chunk<T>*>(&mine[lane][c0]);
+#pragma unroll
+        for (int e = 0; e < Chunk<T>::size; ++e) v[r][c0 + e] = chunk.values[e];
+      }
     }
   }
 
   /// Of the rows of the warp whose position is `first` or behind, nominates the one with the largest entry in the next
   /// column.
-  __device__ __forceinline__ void nominate(Candidate<T>& nominee, const T (&next)[R], const T (&behind)[R],
-                                           int first) const {
+  template <class Nominees>
+  __device__ __forceinline__ void nominate(Nominees& nominees, const T (&next)[R], const T (&behind)[R], int first) const {
     Candidate<T> mine;
     std::uint64_t best = 0;
 #pragma unroll
@@ -90,8 +146,8 @@ struct Strip {
         mine.position = position[r], mine.row = row(r);
       }
     }
-    mine.reciprocal = mine.value == T(0) ? T(1) : fast_reciprocal(mine.value * scale_for(mine.value));
-    if (best_lane(best, mine.position) == int(threadIdx.x % 32)) nominee = mine;
+    mine.reciprocal = reciprocal_of_pivot(mine.value);
+    if (best_lane(best, mine.position) == int(threadIdx.x % 32)) nominees.put(mine, best);
   }
 
   /// Writes a row of this thread, from v[1] on.
@@ -109,12 +165,33 @@ struct Strip {
         }
   }
 
-  /// Brings columns 3 … live − 1 up to date with the step before, whose multipliers are `before` and whose pivot row is u,
-  /// shifts all by one, and publishes the row of the winner; `next` and `behind` are the next two columns.
+  /// Step c of the strip, which is step j of the panel and has v[live − 1] as its last column at most. Elects the pivot,
+  /// divides, brings the next two columns up to date, nominates, and lets the others follow.
   template <int live, class Shared>
-  __device__ __forceinline__ void follow(Shared& s, const T* u, const T (&before)[R], const T (&next)[R],
-                                         const T (&behind)[R], int winner, T* to, int message) {
-    s.election.template expect<live>(message);
+  __device__ __forceinline__ void step(Shared& s, T* column, int j, int c, int message, bool more) {
+    const Candidate<T> winner = s.election.elect(j, s.rows[c], c > 0 ? message - 1 : -1);
+    const T* u = s.rows[c];
+    const T u1 = fma(-winner.l, u[0], winner.behind);
+    const bool extreme = is_extreme(winner.value);
+    T next[R], behind[R], before[R];
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      position[r] = position[r] == winner.position ? j : position[r] == j ? winner.position : position[r];
+      next[r] = fma(-l[r], u[0], v[r][1]), behind[r] = fma(-l[r], u[1], v[r][2]);
+      T entry = v[r][0];
+      if (extreme) entry *= scale_for(winner.value);
+      before[r] = l[r], l[r] = entry * winner.reciprocal;
+      next[r] = fma(-l[r], u1, next[r]);
+    }
+    if (more) {
+      nominate(s.election.nominees[(j + 1) % 2], next, behind, j + 1);
+      s.election.send(j + 1);
+      s.election.template expect<live>(message);
+    }
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+      if (position[r] > j) column[row(r)] = l[r];
+    if (threadIdx.x == 0) s.notes[c] = {winner.value, u1, winner.position, winner.row};
 #pragma unroll
     for (int c0 = 0; c0 < live; c0 += Chunk<T>::size) {
       const auto chunk = *reinterpret_cast<const Chunk<T>*>(u + c0);
@@ -122,83 +199,64 @@ struct Strip {
       for (int e = 0; e < Chunk<T>::size; ++e)
 #pragma unroll
         for (int r = 0; r < R; ++r)
-          if (const int c = c0 + e + 1; c >= 3 && c < live) v[r][c - 1] = fma(-before[r], chunk.values[e], v[r][c]);
+          if (const int i = c0 + e + 1; i >= 3 && i < live) v[r][i - 1] = fma(-before[r], chunk.values[e], v[r][i]);
     }
 #pragma unroll
     for (int r = 0; r < R; ++r) v[r][0] = next[r], v[r][1] = behind[r];
-    const int thread = winner % panel_threads;
-    if (winner / rows_a_block != int(blockIdx.x) || thread / 32 != int(threadIdx.x) / 32) return;
-    if (thread == int(threadIdx.x)) show<live>(s.election.outgoing(to), winner / panel_threads % R);
+    const int thread = winner.row % threads;
+    if (!more || winner.row / Shape::rows_a_block != int(blockIdx.x) || thread / 32 != int(threadIdx.x) / 32) return;
+    T* to = s.rows[c + 1];
+    if (thread == int(threadIdx.x)) show<live>(s.election.outgoing(to), winner.row / threads % R);
     s.election.template publish<live>(to, message);
   }
 
   /// Factors A, which is columns k, k + 1, … of the panel: the multipliers are written to it, and U stays in s.
   template <class Shared>
-  __device__ __forceinline__ void factor(Shared& s, MatrixView<T, Cuda> A, PanelPivots pivots, int k, int* row_of) {
+  __device__ __forceinline__ void factor(Shared& s, MatrixView<T, Cuda> A, int k) {
     const int w = int(A.cols());
     T next[R], behind[R];
 #pragma unroll
     for (int r = 0; r < R; ++r) next[r] = v[r][0], behind[r] = v[r][1], l[r] = 0;
-    nominate(s.election.nominees[k % 2][threadIdx.x / 32], next, behind, k);
+    nominate(s.election.nominees[k % 2], next, behind, k);
     s.election.send(k);
 #pragma unroll 1
     for (int c = 0; c < w; ++c) {
       const int j = k + c, message = j - k / W;  // a strip publishes a row less than it elects
-      const Candidate<T> winner = s.election.elect(j, s.rows[c], c > 0 ? message - 1 : -1);
-      const T* u = s.rows[c];
-      const T scale = scale_for(winner.value), u1 = fma(-winner.l, u[0], winner.behind);
-      T before[R];
-#pragma unroll
-      for (int r = 0; r < R; ++r) {
-        position[r] = position[r] == winner.position ? j : position[r] == j ? winner.position : position[r];
-        next[r] = fma(-l[r], u[0], v[r][1]), behind[r] = fma(-l[r], u[1], v[r][2]);
-        before[r] = l[r], l[r] = (scale == T(1) ? v[r][0] : v[r][0] * scale) * winner.reciprocal;
-        if (position[r] > j) A.data()[row(r) + c * A.ld()] = l[r];
-        next[r] = fma(-l[r], u1, next[r]);
-      }
-      if (c + 1 < w) {
-        nominate(s.election.nominees[(j + 1) % 2][threadIdx.x / 32], next, behind, j + 1);
-        s.election.send(j + 1);
-        const auto go = [&]<int live>() __attribute__((always_inline)) {
-          follow<live>(s, u, before, next, behind, winner.row, s.rows[c + 1], message);
-        };
-        switch (c / (W / 4)) {  // how many columns are left
-          case 0:
-            go.template operator()<W>();
-            break;
-          case 1:
-            go.template operator()<W / 4 * 3>();
-            break;
-          case 2:
-            go.template operator()<W / 2>();
-            break;
-          case 3:
-            go.template operator()<W / 4>();
-        }
-      }
-      if (threadIdx.x == 0) {
-        s.pivots[c] = winner.value, s.behind[c] = u1;
-        take_note(pivots, row_of, j, winner);
+      T* column = A.data() + c * A.ld();
+      switch (c / (W / 4)) {  // how many columns are left
+        case 0:
+          step<W>(s, column, j, c, message, c + 1 < w);
+          break;
+        case 1:
+          step<W / 4 * 3>(s, column, j, c, message, c + 1 < w);
+          break;
+        case 2:
+          step<W / 2>(s, column, j, c, message, c + 1 < w);
+          break;
+        case 3:
+          step<W / 4>(s, column, j, c, message, c + 1 < w);
       }
     }
   }
 
-  __device__ __forceinline__ static void take_note(PanelPivots pivots, int* row_of, int j, const Candidate<T>& winner) {
-    row_of[j] = winner.row;
-    if (blockIdx.x > 0) return;
-    pivots.p[j] = pivots.start + winner.position;
-    if (winner.value == T(0) && *pivots.zero < 0) *pivots.zero = pivots.start + j;
-  }
-
-  /// U, which all blocks have, to the pivot rows of this block; `row_of` begins with the first of the strip. After a
-  /// barrier.
+  /// After a barrier: U, which all blocks have, to the pivot rows of this block; and what others want to know of the pivots.
   template <class Shared>
-  __device__ __forceinline__ static void store(const Shared& s, MatrixView<T, Cuda> A, const int* row_of) {
-    for (int i = int(threadIdx.x); i < W * W; i += panel_threads) {
+  __device__ __forceinline__ static void store(const Shared& s, MatrixView<T, Cuda> A, PanelPivots pivots, int k,
+                                               int* row_of) {
+    const int w = int(A.cols());
+    for (int i = int(threadIdx.x); i < W * W; i += threads) {
       const int p = i / W, c = i % W;
-      if (c < p || c >= int(A.cols()) || row_of[p] / rows_a_block != int(blockIdx.x)) continue;
-      A.data()[row_of[p] + c * A.ld()] = c == p ? s.pivots[p] : c == p + 1 ? s.behind[p] : s.rows[p + 1][c - p - 2];
+      if (p >= w || c < p || c >= w || s.notes[p].row / Shape::rows_a_block != int(blockIdx.x)) continue;
+      A.data()[s.notes[p].row + c * A.ld()] =
+          c == p ? s.notes[p].pivot : c == p + 1 ? s.notes[p].behind : s.rows[p + 1][c - p - 2];
     }
+    const int c = threadIdx.x;
+    if (c >= 32) return;
+    if (c < w) row_of[k + c] = s.notes[c].row;
+    if (blockIdx.x > 0) return;
+    if (c < w) pivots.p[k + c] = pivots.start + s.notes[c].position;
+    const unsigned zeros = __ballot_sync(all_lanes, c < w && s.notes[c].pivot == T(0));
+    if (c == 0 && zeros && *pivots.zero < 0) *pivots.zero = pivots.start + k + __ffs(int(zeros)) - 1;
   }
 };
 
