@@ -47,9 +47,8 @@ __device__ inline bool is_extreme(float pivot) { return unsigned((__float_as_int
 __device__ inline double scale_for(double pivot) { return fabs(pivot) < 1 ? 0x1p600 : 0x1p-600; }
 __device__ inline float scale_for(float pivot) { return fabs(pivot) < 1 ? 0x1p60f : 0x1p-60f; }
 template <class T>
-__device__ T reciprocal_of_pivot(T pivot) {
-  if (is_extreme(pivot)) return pivot == T(0) ? T(1) : fast_reciprocal(pivot * scale_for(pivot));
-  return fast_reciprocal(pivot);
+__device__ T extreme_reciprocal(T pivot) {
+  return pivot == T(0) ? T(1) : fast_reciprocal(pivot * scale_for(pivot));
 }
 
 /// 16 bytes, read or written at once.
@@ -153,20 +152,18 @@ struct AloneElection {
 
   __device__ void open(Letter*, unsigned) {}
   __device__ void barrier() { __syncthreads(); }
-  /// By all threads, once the warps have put their nominees.
+  /// By all threads, once the warps have put their nominees; `live` entries of a row will be published with them.
+  template <int live>
   __device__ void send(int) {}
-  /// By all threads, which then also see the row that was published before.
-  __device__ Candidate<T> elect(int round, T*, int) {
+  /// By all threads, which then also see the row, if any.
+  __device__ Candidate<T> elect(int round, T*, bool) {
     __syncthreads();
     return nominees[round % 2].best();
   }
-  /// Where the row of the winner is written, by a thread of its warp, and then sent by that warp to `to` in all blocks.
+  /// Where the row is written, by one thread, and then sent by its warp to `to` in all blocks, with the candidates of a round.
   __device__ T* outgoing(T* to) { return to; }
   template <int live>
   __device__ void publish(T*, int) {}
-  /// By all threads.
-  template <int live>
-  __device__ void expect(int) {}
 };
 
 /// A cluster of up to 16 blocks. There are two pages of everything: who sends for round r + 2 has heard of round r + 1 from
@@ -178,36 +175,35 @@ struct ClusterElection {
   Nominees<T, Shape::warps> nominees[2];
   Candidate<T> candidates[pages][most_cluster_blocks];  // of the blocks
   alignas(16) T row[Shape::columns];                    // on its way out
-  Inbox inbox[pages], rows[pages];
+  Inbox inbox[pages];
 
   __device__ void open(Letter*, unsigned) {
-    if (threadIdx.x < pages) inbox[threadIdx.x].open(), rows[threadIdx.x].open();
+    if (threadIdx.x < pages) inbox[threadIdx.x].open();
     cluster_barrier();
   }
   __device__ void barrier() { cluster_barrier(); }
+  template <int live>
   __device__ void send(int round) {
     __syncthreads();
     if (threadIdx.x >= 32) return;
     const unsigned to = threadIdx.x;
     const int page = round % pages;
-    if (to == 0) inbox[page].expect(gridDim.x * unsigned(sizeof(Candidate<T>)));
+    if (to == 0) inbox[page].expect(gridDim.x * unsigned(sizeof(Candidate<T>)) + unsigned(live * sizeof(T)));
     const auto* best = reinterpret_cast<const uint4*>(&nominees[round % 2].best());
     auto* there = reinterpret_cast<uint4*>(&candidates[page][blockIdx.x]);
     if (to < gridDim.x)
 #pragma unroll
       for (unsigned i = 0; i < sizeof(Candidate<T>) / 16; ++i) inbox[page].send(there + i, best[i], to);
   }
-  __device__ Candidate<T> elect(int round, T*, int message) {
+  __device__ Candidate<T> elect(int round, T*, bool) {
     const int page = round % pages;
     inbox[page].wait(round / pages % 2);
-    const int b = best_of(candidates[page], int(gridDim.x));
-    if (message >= 0) rows[message % pages].wait(message / pages % 2);
-    return candidates[page][b];
+    return candidates[page][best_of(candidates[page], int(gridDim.x))];
   }
   __device__ T* outgoing(T*) { return row; }
   /// A lane sends 16 bytes to one block, and the next group of lanes to the next block.
   template <int live>
-  __device__ void publish(T* to, int message) {
+  __device__ void publish(T* to, int round) {
     constexpr unsigned size = 16 / sizeof(T), group = live / size, groups = 32 / group;
     const unsigned lane = threadIdx.x % 32, first = lane % group * size;
     __syncwarp();
@@ -215,11 +211,7 @@ struct ClusterElection {
 #pragma unroll
     for (unsigned block = 0; block < most_cluster_blocks; block += groups)
       if (lane < groups * group && block + lane / group < gridDim.x)
-        rows[message % pages].send(to + first, chunk, block + lane / group);
-  }
-  template <int live>
-  __device__ void expect(int message) {
-    if (threadIdx.x == 0) rows[message % pages].expect(unsigned(live * sizeof(T)));
+        inbox[round % pages].send(to + first, chunk, block + lane / group);
   }
 };
 
@@ -243,9 +235,10 @@ struct GridElection {
   __device__ Letter* of_block(unsigned block, int round) const {
     return letters + (round % 2) * letters_a_page + block * words;
   }
-  __device__ Letter* of_row(int message) const {
-    return letters + (message % 2) * letters_a_page + most_grid_blocks * words;
+  __device__ Letter* of_row(int round) const {
+    return letters + (round % 2) * letters_a_page + most_grid_blocks * words;
   }
+  template <int live>
   __device__ void send(int round) {
     __syncthreads();
     if (threadIdx.x >= 32) return;
@@ -255,7 +248,7 @@ struct GridElection {
     const T entry = i == 0 ? best.value : i == 2 ? best.behind : i == 3 ? best.l : best.reciprocal;
     if (i < words) post(of_block(blockIdx.x, round) + i, i == 1 ? seat : bits_of(entry), stamp + unsigned(round));
   }
-  __device__ Candidate<T> elect(int round, T* to, int message) {
+  __device__ Candidate<T> elect(int round, T* to, bool row) {
     const int lane = threadIdx.x % 32;
     Candidate<T> mine;
     for (unsigned block = threadIdx.x; block < gridDim.x; block += Shape::threads) {
@@ -267,20 +260,18 @@ struct GridElection {
       if (other.before(mine)) mine = other;
     }
     if (lane == best_lane(mine.rank(), mine.position)) candidates[round % 2].put(mine, mine.rank());
-    if (message >= 0 && threadIdx.x / 32 == warps - 1 && lane < W) to[lane] = from_bits<T>(collect(of_row(message) + lane, stamp + unsigned(message)));
+    if (row && threadIdx.x / 32 == warps - 1 && lane < W)
+      to[lane] = from_bits<T>(collect(of_row(round) + lane, stamp + unsigned(round)));
     __syncthreads();
     return candidates[round % 2].best();
   }
   __device__ T* outgoing(T*) { return row; }
   template <int live>
-  __device__ void publish(T*, int message) {
+  __device__ void publish(T*, int round) {
     __syncwarp();
     const int lane = threadIdx.x % 32;
-    if (lane < live) post(of_row(message) + lane, bits_of(row[lane]), stamp + unsigned(message));
-    else if (lane < W) post(of_row(message) + lane, 0, stamp + unsigned(message));
+    if (lane < W) post(of_row(round) + lane, lane < live ? bits_of(row[lane]) : 0, stamp + unsigned(round));
   }
-  template <int live>
-  __device__ void expect(int) {}
 };
 
 }  // namespace lasolve

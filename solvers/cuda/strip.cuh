@@ -146,8 +146,10 @@ struct Strip {
         mine.position = position[r], mine.row = row(r);
       }
     }
-    mine.reciprocal = reciprocal_of_pivot(mine.value);
-    if (best_lane(best, mine.position) == int(threadIdx.x % 32)) nominees.put(mine, best);
+    mine.reciprocal = fast_reciprocal(mine.value);
+    if (best_lane(best, mine.position) != int(threadIdx.x % 32)) return;
+    if (is_extreme(mine.value)) mine.reciprocal = extreme_reciprocal(mine.value);
+    nominees.put(mine, best);
   }
 
   /// Writes a row of this thread, from v[1] on.
@@ -168,8 +170,8 @@ struct Strip {
   /// Step c of the strip, which is step j of the panel and has v[live − 1] as its last column at most. Elects the pivot,
   /// divides, brings the next two columns up to date, nominates, and lets the others follow.
   template <int live, class Shared>
-  __device__ __forceinline__ void step(Shared& s, T* column, int j, int c, int message, bool more) {
-    const Candidate<T> winner = s.election.elect(j, s.rows[c], c > 0 ? message - 1 : -1);
+  __device__ __forceinline__ void step(Shared& s, T* column, int j, int c, bool more) {
+    const Candidate<T> winner = s.election.elect(j, s.rows[c], c > 0);
     const T* u = s.rows[c];
     const T u1 = fma(-winner.l, u[0], winner.behind);
     const bool extreme = is_extreme(winner.value);
@@ -185,8 +187,7 @@ struct Strip {
     }
     if (more) {
       nominate(s.election.nominees[(j + 1) % 2], next, behind, j + 1);
-      s.election.send(j + 1);
-      s.election.template expect<live>(message);
+      s.election.template send<live>(j + 1);
     }
 #pragma unroll
     for (int r = 0; r < R; ++r)
@@ -207,7 +208,7 @@ struct Strip {
     if (!more || winner.row / Shape::rows_a_block != int(blockIdx.x) || thread / 32 != int(threadIdx.x) / 32) return;
     T* to = s.rows[c + 1];
     if (thread == int(threadIdx.x)) show<live>(s.election.outgoing(to), winner.row / threads % R);
-    s.election.template publish<live>(to, message);
+    s.election.template publish<live>(to, j + 1);
   }
 
   /// Factors A, which is columns k, k + 1, … of the panel: the multipliers are written to it, and U stays in s.
@@ -218,25 +219,19 @@ struct Strip {
 #pragma unroll
     for (int r = 0; r < R; ++r) next[r] = v[r][0], behind[r] = v[r][1], l[r] = 0;
     nominate(s.election.nominees[k % 2], next, behind, k);
-    s.election.send(k);
+    s.election.template send<0>(k);
+    steps<W>(s, A, k, 0);
+    steps<W / 4 * 3>(s, A, k, W / 4);
+    steps<W / 2>(s, A, k, W / 2);
+    steps<W / 4>(s, A, k, W / 4 * 3);
+  }
+
+  /// A quarter of the steps.
+  template <int live, class Shared>
+  __device__ __forceinline__ void steps(Shared& s, MatrixView<T, Cuda> A, int k, int first) {
+    const int w = int(A.cols());
 #pragma unroll 1
-    for (int c = 0; c < w; ++c) {
-      const int j = k + c, message = j - k / W;  // a strip publishes a row less than it elects
-      T* column = A.data() + c * A.ld();
-      switch (c / (W / 4)) {  // how many columns are left
-        case 0:
-          step<W>(s, column, j, c, message, c + 1 < w);
-          break;
-        case 1:
-          step<W / 4 * 3>(s, column, j, c, message, c + 1 < w);
-          break;
-        case 2:
-          step<W / 2>(s, column, j, c, message, c + 1 < w);
-          break;
-        case 3:
-          step<W / 4>(s, column, j, c, message, c + 1 < w);
-      }
-    }
+    for (int c = first; c < min(w, first + W / 4); ++c) step<live>(s, A.data() + c * A.ld(), k + c, c, c + 1 < w);
   }
 
   /// After a barrier: U, which all blocks have, to the pivot rows of this block; and what others want to know of the pivots.
