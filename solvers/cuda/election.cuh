@@ -185,10 +185,10 @@ struct ClusterElection {
   template <int live>
   __device__ void send(int round) {
     __syncthreads();
-    if (threadIdx.x >= 32) return;
     const unsigned to = threadIdx.x;
     const int page = round % pages;
-    if (to == 0) inbox[page].expect(gridDim.x * unsigned(sizeof(Candidate<T>)) + unsigned(live * sizeof(T)));
+    if (to == 32) inbox[page].expect(gridDim.x * unsigned(sizeof(Candidate<T>)) + unsigned(live * sizeof(T)));
+    if (to >= 32) return;
     const auto* best = reinterpret_cast<const uint4*>(&nominees[round % 2].best());
     auto* there = reinterpret_cast<uint4*>(&candidates[page][blockIdx.x]);
     if (to < gridDim.x)
@@ -250,18 +250,36 @@ struct GridElection {
   }
   __device__ Candidate<T> elect(int round, T* to, bool row) {
     const int lane = threadIdx.x % 32;
+    const unsigned now = stamp + unsigned(round);
+    const bool many = gridDim.x > 64;  // then only the best of a warp is read to its end, to spare the memory
     Candidate<T> mine;
+    const Letter* from = nullptr;
+    const auto read_rest = [&](const std::uint64_t* rest) {
+      mine.behind = from_bits<T>(rest[0]), mine.l = from_bits<T>(rest[1]), mine.reciprocal = from_bits<T>(rest[2]);
+    };
     for (unsigned block = threadIdx.x; block < gridDim.x; block += Shape::threads) {
       std::uint64_t read[words];
-      collect(of_block(block, round), stamp + unsigned(round), read);
+      const Letter* letter = of_block(block, round);
+      if (many)
+        collect<2>(letter, now, read);
+      else
+        collect<words>(letter, now, read);
       Candidate<T> other;
-      other.value = from_bits<T>(read[0]), other.behind = from_bits<T>(read[2]), other.l = from_bits<T>(read[3]);
-      other.reciprocal = from_bits<T>(read[4]), other.position = int(read[1] >> 32), other.row = int(unsigned(read[1]));
-      if (other.before(mine)) mine = other;
+      other.value = from_bits<T>(read[0]), other.position = int(read[1] >> 32), other.row = int(unsigned(read[1]));
+      if (!other.before(mine)) continue;
+      mine = other, from = letter;
+      if (!many) read_rest(read + 2);
     }
-    if (lane == best_lane(mine.rank(), mine.position)) candidates[round % 2].put(mine, mine.rank());
+    if (lane == best_lane(mine.rank(), mine.position)) {
+      if (many && from) {
+        std::uint64_t rest[3];
+        collect<3>(from + 2, now, rest);
+        read_rest(rest);
+      }
+      candidates[round % 2].put(mine, mine.rank());
+    }
     if (row && threadIdx.x / 32 == warps - 1 && lane < W)
-      to[lane] = from_bits<T>(collect(of_row(round) + lane, stamp + unsigned(round)));
+      to[lane] = from_bits<T>(collect(of_row(round) + lane, now));
     __syncthreads();
     return candidates[round % 2].best();
   }

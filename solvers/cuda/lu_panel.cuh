@@ -22,22 +22,18 @@ struct PanelShared {
 };
 
 /// U ← inv(L11) (C − L10 U0): the columns behind a strip that was just factored, of the rows that became pivots in it.
-/// Columns k … k + W − 1 of A are the strip, L10 is those to their left, U0 the rows above U. A is there in memory as it was
-/// at the beginning, but for L.
+/// Columns k … k + W − 1 of A are the strip, L10 is those to their left, U0 the rows above U. C and L10 were kept.
 template <class Shape, class Shared>
 __device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shape::Element, Cuda> A, int k) {
   using T = typename Shape::Element;
   constexpr int W = Shape::columns;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, last = int(A.cols()) - 1;
   const int behind = (last - k) / W * W;  // columns, with those that fill up the last strip
-  {
-    const int p = threadIdx.x % W, q = threadIdx.x / W;
-    const T* from = A.data() + s.strip.notes[p].row;
-#pragma unroll 8
-    for (int c = q; c < behind; c += Shape::threads / W) s.U[k + p][k + c] = from[min(k + W + c, last) * A.ld()];
-#pragma unroll 8
-    for (int c = q; c < k + W; c += Shape::threads / W) s.L[c][p] = from[c * A.ld()];
-  }
+  constexpr int columns_at_once = Shape::threads / W;
+  const int p = threadIdx.x % W, q = threadIdx.x / W;
+  const T* from = A.data() + s.strip.notes[p].row + k * A.ld();
+#pragma unroll
+  for (int c = 0; c < W; c += columns_at_once) s.L[k + c + q][p] = from[(c + q) * A.ld()];
   __syncthreads();
   if (k > 0) {  // a warp makes W × 8 of the product at a time
     for (int c = 8 * warp; c < behind; c += 8 * Shape::warps) {
@@ -47,8 +43,8 @@ __device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shap
         const double b[2] = {s.U[q + t][k + c + g], s.U[q + 4 + t][k + c + g]};
 #pragma unroll
         for (int i = 0; i < W / 16; ++i) {
-          const int p = 16 * i + g;
-          const double a[4] = {s.L[q + t][p], s.L[q + t][p + 8], s.L[q + 4 + t][p], s.L[q + 4 + t][p + 8]};
+          const int row = 16 * i + g;
+          const double a[4] = {s.L[q + t][row], s.L[q + t][row + 8], s.L[q + 4 + t][row], s.L[q + 4 + t][row + 8]};
           multiply_tile(sum[i], a, b, sum[i]);
         }
       }
@@ -96,7 +92,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   for (int k = 0; k < n; k += W) {
     const auto columns = A.columns(k, min(W, n - k));
     strip.load(A, k, s.U, s.strip.turned);
-    strip.factor(s.strip, columns, k);
+    strip.factor(s, A, k);
     s.strip.election.barrier();  // L is there; and nobody leaves while others write into its memory
     strip.store(s.strip, columns, pivots, k, s.row_of);
     if (k + W < n) solve_behind<Shape>(s, A, k);
@@ -129,13 +125,14 @@ void launch_panel(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Bl
 /// P A = L U of at most 128 columns, with the rows left where they were.
 template <class T>
 void factor_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
-  constexpr int W = sizeof(T) == 8 ? 16 : 32;
   const std::int64_t m = A.rows(), grid = std::min(q.multiprocessors(), most_grid_blocks);
-  const std::int64_t cluster = q.has_clusters() ? most_cluster_blocks : 1;
-  if (m <= 512) return launch_panel<T, 128, 4, W, AloneElection>(q, A, pivots, Blocks::apart);
-  if (m <= 512 * cluster) return launch_panel<T, 128, 4, W, ClusterElection>(q, A, pivots, Blocks::cluster);
-  if (m <= 512 * grid) return launch_panel<T, 128, 4, W, GridElection>(q, A, pivots, Blocks::together);
-  if (m <= 1024 * grid) return launch_panel<T, 256, 4, W, GridElection>(q, A, pivots, Blocks::together);
+  const std::int64_t cluster = q.has_clusters() ? most_cluster_blocks : 0;
+  if (m <= 256) return launch_panel<T, 256, 1, 32, AloneElection>(q, A, pivots, Blocks::apart);
+  if (m <= 128 * cluster) return launch_panel<T, 128, 1, 32, ClusterElection>(q, A, pivots, Blocks::cluster);
+  if (m <= 256 * cluster) return launch_panel<T, 256, 1, 32, ClusterElection>(q, A, pivots, Blocks::cluster);
+  if (m <= 512 * cluster) return launch_panel<T, 256, 2, 32, ClusterElection>(q, A, pivots, Blocks::cluster);
+  if (m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection>(q, A, pivots, Blocks::together);
+  if (m <= 1024 * grid) return launch_panel<T, 256, 4, 16, GridElection>(q, A, pivots, Blocks::together);
   throw MachineError("CUDA: a panel of LU can have " + std::to_string(1024 * grid) +
                      " rows on this device, and the matrix has " + std::to_string(m));
 }

@@ -32,7 +32,7 @@ __device__ inline void post(Letter* to, std::uint64_t content, unsigned stamp) {
 
 /// Waits for a letter with this stamp, or several that lie together.
 template <int count>
-__device__ void collect(const Letter* from, unsigned stamp, std::uint64_t (&content)[count]) {
+__device__ void collect(const Letter* from, unsigned stamp, std::uint64_t* content) {
   Letter l[count];
   bool all;
   do {
@@ -51,7 +51,7 @@ __device__ void collect(const Letter* from, unsigned stamp, std::uint64_t (&cont
 }
 __device__ inline std::uint64_t collect(const Letter* from, unsigned stamp) {
   std::uint64_t content[1];
-  collect(from, stamp, content);
+  collect<1>(from, stamp, content);
   return content[0];
 }
 
