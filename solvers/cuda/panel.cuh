@@ -43,7 +43,7 @@ inline void prepare(Queue<Cuda>& q) {
   const auto blocks = std::size_t(q.multiprocessors());
   const std::size_t letters = std::max(blocks * most_cholesky_steps, blocks * 8 * flow_order) * sizeof(Letter);
   q.beside();
-  for (Queue<Cuda>* one : {&q, &near, &chain}) one->mailbox(std::max(letters, GridElection<double, 32>::bytes), 0);
+  for (Queue<Cuda>* one : {&q, &near, &chain}) one->mailbox(std::max(letters, most_letters), 0);
 }
 
 }  // namespace lasolve
