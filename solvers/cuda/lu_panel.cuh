@@ -117,7 +117,8 @@ void launch_panel(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Bl
   while (how == Blocks::cluster && (blocks & (blocks - 1))) ++blocks;  // a power of two
   Queue<Cuda>::Mailbox mail{};
   if (how == Blocks::together) mail = q.mailbox(most_letters, unsigned(A.cols()));
-  launch(q, factor_panel<Shape, Election<Shape>>, how, dim3(blocks), threads, sizeof(PanelShared<Shape, Election<Shape>>), A,
+  launch(q, factor_panel<Shape, Election<Shape>>, how, dim3(blocks), threads,
+         sizeof(PanelShared<Shape, Election<Shape>>), A,
          PanelPivots{pivots.p.data(), pivots.zero.data(), pivots.start, moves_of(pivots)},
          static_cast<Letter*>(mail.memory), mail.stamp);
 }

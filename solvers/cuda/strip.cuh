@@ -45,7 +45,8 @@ struct Strip {
   static constexpr int R = Shape::rows, W = Shape::columns, threads = Shape::threads;
 
   T fetched;
-  T v[R][W], l[R];  // entries from the column at hand on, of which the first is up to date; the multipliers of the step before
+  T v[R][W],
+      l[R];  // entries from the column at hand on, of which the first is up to date; the multipliers of the step before
   int position[R];  // −1: no row
 
   __device__ __forceinline__ static int row(int r) {
@@ -56,8 +57,7 @@ struct Strip {
   /// U(q, c) = U[q][k − W + c]. Rows beyond the last are copies of it that nobody looks at, and pivot rows of the strips
   /// before become something that nobody looks at. A warp makes 32 × W of the product at a time, in tiles of 16 × 8.
   template <int ld>
-  __device__ __forceinline__ void load(MatrixView<T, Cuda> A, int k, const T (*U)[ld],
-                                       T (*turned)[32][W]) {
+  __device__ __forceinline__ void load(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*turned)[32][W]) {
     constexpr int wide = W / 8, ahead = 3, size = Chunk<T>::size;
     const int last = int(A.cols()) - 1, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
     const std::int64_t below = A.rows() - 1;
@@ -73,16 +73,14 @@ struct Strip {
     for (int r = 0; r < R; ++r) {
       const T* from[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i)
-        from[i] = A.data() + min(std::int64_t(row(r) - lane + g + 8 * i), below);
+      for (int i = 0; i < 4; ++i) from[i] = A.data() + min(std::int64_t(row(r) - lane + g + 8 * i), below);
       double sum[2][wide][4];
 #pragma unroll
       for (int j = 0; j < wide; ++j)
 #pragma unroll
         for (int e = 0; e < 4; ++e)
 #pragma unroll
-          for (int i = 0; i < 2; ++i)
-            sum[i][j][e] = from[2 * i + e / 2][min(k + 8 * j + 2 * t + e % 2, last) * A.ld()];
+          for (int i = 0; i < 2; ++i) sum[i][j][e] = from[2 * i + e / 2][min(k + 8 * j + 2 * t + e % 2, last) * A.ld()];
 #pragma unroll
       for (int i = 0; i < 4; ++i) from[i] += t * A.ld();
       T next[ahead][2][4];
@@ -141,7 +139,8 @@ struct Strip {
   /// Of the rows of the warp whose position is `first` or behind, nominates the one with the largest entry in the next
   /// column.
   template <class Nominees>
-  __device__ __forceinline__ void nominate(Nominees& nominees, const T (&next)[R], const T (&behind)[R], int first) const {
+  __device__ __forceinline__ void nominate(Nominees& nominees, const T (&next)[R], const T (&behind)[R],
+                                           int first) const {
     Candidate<T> mine;
     std::uint64_t best = 0;
 #pragma unroll
@@ -272,8 +271,9 @@ struct Strip {
     for (int i = int(threadIdx.x); i < W * W; i += threads) {
       const int p = i / W, c = i % W;
       if (p >= w || c < p || c >= w || s.notes[p].row / Shape::rows_a_block != int(blockIdx.x)) continue;
-      A.data()[s.notes[p].row + c * A.ld()] =
-          c == p ? s.notes[p].pivot : c == p + 1 ? s.notes[p].behind : s.rows[p + 1][c - p - 2];
+      A.data()[s.notes[p].row + c * A.ld()] = c == p       ? s.notes[p].pivot
+                                              : c == p + 1 ? s.notes[p].behind
+                                                           : s.rows[p + 1][c - p - 2];
     }
     const int c = threadIdx.x;
     if (c >= 32) return;

@@ -12,7 +12,7 @@ inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedu
   if (schedule == Schedule::left_looking)
     return method == Method::cholesky ? 512 : n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
   if (method == Method::cholesky) return 1024;
-  return n < 3072 ? 64 : n < 12288 ? 512 : 1024;
+  return n < 3072 ? 128 : n < 12288 ? 512 : 1024;
 }
 
 /// Where panels are waited for, towards the end and in small matrices, steps are short. Where they are hidden, wide panels
