@@ -40,9 +40,7 @@ __device__ inline float fast_reciprocal(float x) {
 
 /// Whether the reciprocal of a pivot could overflow or be subnormal. Then the pivot and its column are multiplied by
 /// scale_for it first.
-__device__ inline bool is_extreme(double pivot) {
-  return unsigned((__double2hiint(pivot) >> 20 & 0x7ff) - 23) > 2000u;
-}
+__device__ inline bool is_extreme(double pivot) { return unsigned((__double2hiint(pivot) >> 20 & 0x7ff) - 23) > 2000u; }
 __device__ inline bool is_extreme(float pivot) { return unsigned((__float_as_int(pivot) >> 23 & 0xff) - 7) > 240u; }
 __device__ inline double scale_for(double pivot) { return fabs(pivot) < 1 ? 0x1p600 : 0x1p-600; }
 __device__ inline float scale_for(float pivot) { return fabs(pivot) < 1 ? 0x1p60f : 0x1p-60f; }
@@ -278,8 +276,7 @@ struct GridElection {
       }
       candidates[round % 2].put(mine, mine.rank());
     }
-    if (row && threadIdx.x / 32 == warps - 1 && lane < W)
-      to[lane] = from_bits<T>(collect(of_row(round) + lane, now));
+    if (row && threadIdx.x / 32 == warps - 1 && lane < W) to[lane] = from_bits<T>(collect(of_row(round) + lane, now));
     __syncthreads();
     return candidates[round % 2].best();
   }
