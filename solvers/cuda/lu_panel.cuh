@@ -22,7 +22,8 @@ struct PanelShared {
 };
 
 /// U ← inv(L11) (C − L10 U0): the columns behind a strip that was just factored, of the rows that became pivots in it.
-/// Columns k … k + W − 1 of A are the strip, L10 is those to their left, U0 the rows above U. C and L10 were kept.
+/// Columns k … k + W − 1 of A are the strip, L10 is those to their left, U0 the rows above U. A is there in memory as it was
+/// at the beginning, but for L.
 template <class Shape, class Shared>
 __device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shape::Element, Cuda> A, int k) {
   using T = typename Shape::Element;
@@ -31,9 +32,13 @@ __device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shap
   const int behind = (last - k) / W * W;  // columns, with those that fill up the last strip
   constexpr int columns_at_once = Shape::threads / W;
   const int p = threadIdx.x % W, q = threadIdx.x / W;
-  const T* from = A.data() + s.strip.notes[p].row + k * A.ld();
+  const T* from = A.data() + s.strip.notes[p].row;
 #pragma unroll
-  for (int c = 0; c < W; c += columns_at_once) s.L[k + c + q][p] = from[(c + q) * A.ld()];
+  for (int c = 0; c < s.most_behind; c += columns_at_once)
+    if (c + q < behind) s.U[k + p][k + c + q] = from[min(k + W + c + q, last) * A.ld()];
+#pragma unroll
+  for (int c = 0; c < s.most_behind; c += columns_at_once)
+    if (c + q < k + W) s.L[c + q][p] = from[(c + q) * A.ld()];
   __syncthreads();
   if (k > 0) {  // a warp makes W × 8 of the product at a time
     for (int c = 8 * warp; c < behind; c += 8 * Shape::warps) {
@@ -92,7 +97,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   for (int k = 0; k < n; k += W) {
     const auto columns = A.columns(k, min(W, n - k));
     strip.load(A, k, s.U, s.strip.turned);
-    strip.factor(s, A, k);
+    strip.factor(s.strip, columns, k);
     s.strip.election.barrier();  // L is there; and nobody leaves while others write into its memory
     strip.store(s.strip, columns, pivots, k, s.row_of);
     if (k + W < n) solve_behind<Shape>(s, A, k);

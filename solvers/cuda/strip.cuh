@@ -44,7 +44,6 @@ struct Strip {
   using T = typename Shape::Element;
   static constexpr int R = Shape::rows, W = Shape::columns, threads = Shape::threads;
 
-  T fetched;
   T v[R][W],
       l[R];  // entries from the column at hand on, of which the first is up to date; the multipliers of the step before
   int position[R];  // −1: no row
@@ -58,10 +57,9 @@ struct Strip {
   /// before become something that nobody looks at. A warp makes 32 × W of the product at a time, in tiles of 16 × 8.
   template <int ld>
   __device__ __forceinline__ void load(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*turned)[32][W]) {
-    constexpr int wide = W / 8, ahead = 3, size = Chunk<T>::size;
+    constexpr int wide = W / 8, ahead = 3;
     const int last = int(A.cols()) - 1, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
     const std::int64_t below = A.rows() - 1;
-    auto& mine = turned[threadIdx.x / 32];
     if (k == 0) {
 #pragma unroll
       for (int r = 0; r < R; ++r)
@@ -114,25 +112,35 @@ struct Strip {
             for (int i = 0; i < 2; ++i) multiply_tile(sum[i][j], a[i], b, sum[i][j]);
           }
         }
-      // Chunks of a row change places, so that neither writing pairs nor reading rows meets bank conflicts.
-      const auto place = [](int i, int c) { return (c / size ^ (i % 2 * 4 + i / 2 % 4)) * size + c % size; };
-      struct alignas(2 * sizeof(T)) Pair {
-        T values[2];
-      };
-      __syncwarp();
+      turn(sum, turned[threadIdx.x / 32], v[r]);
+    }
+  }
+
+  /// 32 × W of a warp, from the layout of tiles to a row a lane, through shared memory. Chunks of a row change places there,
+  /// so that neither writing pairs nor reading rows meets bank conflicts.
+  __device__ __forceinline__ static void turn(const double (&tiles)[2][W / 8][4], T (&through)[32][W],
+                                              T (&entries)[W]) {
+    constexpr int size = Chunk<T>::size;
+    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    const auto place = [](int i, int c) { return (c / size ^ (i % 2 * 4 + i / 2 % 4) % (W / size)) * size + c % size; };
+    struct alignas(2 * sizeof(T)) Pair {
+      T values[2];
+    };
+    __syncwarp();
 #pragma unroll
-      for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < 4; ++i)
 #pragma unroll
-        for (int j = 0; j < wide; ++j)
-          *reinterpret_cast<Pair*>(&mine[8 * i + g][place(g, 8 * j + 2 * t)]) = {T(sum[i / 2][j][i % 2 * 2]),
-                                                                                 T(sum[i / 2][j][i % 2 * 2 + 1])};
-      __syncwarp();
-#pragma unroll
-      for (int c0 = 0; c0 < W; c0 += size) {
-        const auto chunk = *reinterpret_cast<const Chunk<T>*>(&mine[lane][place(lane, c0)]);
-#pragma unroll
-        for (int e = 0; e < size; ++e) v[r][c0 + e] = chunk.values[e];
+      for (int j = 0; j < W / 8; ++j) {
+        const auto& tile = tiles[i / 2][j];
+        *reinterpret_cast<Pair*>(&through[8 * i + g][place(g, 8 * j + 2 * t)]) = {T(tile[i % 2 * 2]),
+                                                                                  T(tile[i % 2 * 2 + 1])};
       }
+    __syncwarp();
+#pragma unroll
+    for (int c0 = 0; c0 < W; c0 += size) {
+      const auto chunk = *reinterpret_cast<const Chunk<T>*>(&through[lane][place(lane, c0)]);
+#pragma unroll
+      for (int e = 0; e < size; ++e) entries[c0 + e] = chunk.values[e];
     }
   }
 
@@ -175,9 +183,7 @@ struct Strip {
   /// Step c of the strip, which is step j of the panel and has v[live − 1] as its last column at most. Elects the pivot,
   /// divides, brings the next two columns up to date, nominates, and lets the others follow.
   template <int live, class Shared>
-  __device__ __forceinline__ void step(Shared& panel, MatrixView<T, Cuda> A, int k, int c, bool more) {
-    auto& s = panel.strip;
-    const int j = k + c;
+  __device__ __forceinline__ void step(Shared& s, T* column, int j, int c, bool more) {
     const Candidate<T> winner = s.election.elect(j, s.rows[c], c > 0);
     const T* u = s.rows[c];
     const T u1 = fma(-winner.l, u[0], winner.behind);
@@ -196,12 +202,9 @@ struct Strip {
       nominate(s.election.nominees[(j + 1) % 2], next, behind, j + 1);
       s.election.template send<live>(j + 1);
     }
-    T* column = A.data() + j * A.ld();
 #pragma unroll
     for (int r = 0; r < R; ++r)
       if (position[r] > j) column[row(r)] = l[r];
-    if (c > 0 && k + W < A.cols()) keep(panel, k, c - 1);
-    fetch(A, k, winner.row);
     if (threadIdx.x == 0) s.notes[c] = {winner.value, u1, winner.position, winner.row};
 #pragma unroll
     for (int c0 = 0; c0 < live; c0 += Chunk<T>::size) {
@@ -221,59 +224,41 @@ struct Strip {
     s.election.template publish<live>(to, j + 1);
   }
 
-  /// An entry of a pivot row outside the strip, which a thread fetches in one step and keeps in the next: of L to the left,
-  /// or of A to the right, where columns are counted as if the strip were not there.
-  __device__ __forceinline__ void fetch(MatrixView<T, Cuda> A, int k, int row) {
-    const int x = threadIdx.x, n = int(A.cols());
-    if (k + W < n && x < n - W) fetched = A.data()[row + (x < k ? x : x + W) * A.ld()];
-  }
+  /// Factors A, which is columns k, k + 1, … of the panel: the multipliers are written to it, and U stays in s.
   template <class Shared>
-  __device__ __forceinline__ void keep(Shared& s, int k, int c) const {
-    const int x = threadIdx.x;
-    if (x >= s.most_behind) return;
-    if (x < k)
-      s.L[x][c] = fetched;
-    else
-      s.U[k + c][x] = fetched;
-  }
-
-  /// Factors the strip, which is columns k, k + 1, … of a panel A: the multipliers are written to it, and U stays in s.
-  template <class Shared>
-  __device__ __forceinline__ void factor(Shared& panel, MatrixView<T, Cuda> A, int k) {
-    auto& s = panel.strip;
-    const int w = min(W, int(A.cols()) - k);
-    fetched = 0;
+  __device__ __forceinline__ void factor(Shared& s, MatrixView<T, Cuda> A, int k) {
     T next[R], behind[R];
 #pragma unroll
     for (int r = 0; r < R; ++r) next[r] = v[r][0], behind[r] = v[r][1], l[r] = 0;
     nominate(s.election.nominees[k % 2], next, behind, k);
     s.election.template send<0>(k);
-    steps<W>(panel, A, k, 0, w);
-    steps<W / 4 * 3>(panel, A, k, W / 4, w);
-    steps<W / 2>(panel, A, k, W / 2, w);
-    steps<W / 4>(panel, A, k, W / 4 * 3, w);
-    if (k + W < A.cols()) keep(panel, k, w - 1);
+    steps<W>(s, A, k, 0);
+    steps<W / 4 * 3>(s, A, k, W / 4);
+    steps<W / 2>(s, A, k, W / 2);
+    steps<W / 4>(s, A, k, W / 4 * 3);
   }
 
   /// A quarter of the steps.
   template <int live, class Shared>
-  __device__ __forceinline__ void steps(Shared& panel, MatrixView<T, Cuda> A, int k, int first, int w) {
+  __device__ __forceinline__ void steps(Shared& s, MatrixView<T, Cuda> A, int k, int first) {
+    const int w = int(A.cols());
 #pragma unroll 1
-    for (int c = first; c < min(w, first + W / 4); ++c) step<live>(panel, A, k, c, c + 1 < w);
+    for (int c = first; c < min(w, first + W / 4); ++c) step<live>(s, A.data() + c * A.ld(), k + c, c, c + 1 < w);
   }
 
   /// After a barrier: U, which all blocks have, to the pivot rows of this block; and what others want to know of the pivots.
   template <class Shared>
   __device__ __forceinline__ static void store(const Shared& s, MatrixView<T, Cuda> A, PanelPivots pivots, int k,
                                                int* row_of) {
-    const int w = int(A.cols());
-#pragma unroll 4
-    for (int i = int(threadIdx.x); i < W * W; i += threads) {
-      const int p = i / W, c = i % W;
-      if (p >= w || c < p || c >= w || s.notes[p].row / Shape::rows_a_block != int(blockIdx.x)) continue;
-      A.data()[s.notes[p].row + c * A.ld()] = c == p       ? s.notes[p].pivot
-                                              : c == p + 1 ? s.notes[p].behind
-                                                           : s.rows[p + 1][c - p - 2];
+    const int w = int(A.cols()), lane = threadIdx.x % 32;
+#pragma unroll
+    for (int p0 = 0; p0 < W; p0 += Shape::warps) {
+      const int p = p0 + int(threadIdx.x) / 32;
+      const Note<T> note = s.notes[p];
+      if (p >= w || note.row / Shape::rows_a_block != int(blockIdx.x) || lane < p || lane >= w) continue;
+      A.data()[note.row + lane * A.ld()] = lane == p       ? note.pivot
+                                           : lane == p + 1 ? note.behind
+                                                           : s.rows[p + 1][lane - p - 2];
     }
     const int c = threadIdx.x;
     if (c >= 32) return;
