@@ -96,6 +96,20 @@ __device__ void copy_box(const BoxSource& X, std::int64_t i, std::int64_t j, int
   }
 }
 
+__device__ inline void fetch_box_once(const CUtensorMap& X, std::int64_t i, std::int64_t j, int groups, int outer, unsigned to,
+                                 const Barrier& arrived) {
+#if __CUDA_ARCH__ >= 900
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  for (int g = 0; g < groups; ++g)
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(
+            to + unsigned(g * outer) * line_bytes),
+        "l"(&X), "r"(arrived.address()), "r"(int(i) + g * line_doubles), "r"(int(j)), "l"(policy)
+        : "memory");
+#endif
+}
+
 /// One lane has the copy engine bring the box whose first element is (i, j).
 __device__ inline void fetch_box(const CUtensorMap& X, std::int64_t i, std::int64_t j, int groups, int outer, unsigned to,
                                  const Barrier& arrived) {

@@ -10,9 +10,10 @@ namespace lasolve::tensor_f64 {
 constexpr int BK = 16;
 
 /// warps_m × warps_n warps, each of which computes 16·MT × 8·NT of a tile; and one that copies.
-template <int warps_m_, int warps_n_, int MT_, int NT_, int per_sm_, int KS_ = 8>
+template <int warps_m_, int warps_n_, int MT_, int NT_, int per_sm_, int flags_ = 0>
 struct Shape {
-  static constexpr int warps_m = warps_m_, warps_n = warps_n_, MT = MT_, NT = NT_, per_sm = per_sm_, KS = KS_;
+  static constexpr int warps_m = warps_m_, warps_n = warps_n_, MT = MT_, NT = NT_, per_sm = per_sm_, KS = 8;
+  static constexpr bool prefetch = flags_ & 1, pipe = flags_ & 2, hint = flags_ & 4, skew = flags_ & 8, direct = flags_ & 16, clocks = flags_ & 32;
   static constexpr int warps = warps_m * warps_n, copying = 128, threads = 32 * warps + copying;
   static constexpr int registers_at_first = 65536 / per_sm / threads / 8 * 8, registers_to_copy = 40;
   static constexpr int registers_to_compute =
@@ -70,37 +71,23 @@ struct Work {
   BoxSource A, B;
   MatrixView<double, Cuda> C;
   double alpha, beta;
-  int steps, slots, doubles;  // doubles: of a piece that the copying warp copies; 0: the copy engine does
+  int steps, slots, doubles, skew;
+  long long* debug;  // doubles: of a piece that the copying warp copies; 0: the copy engine does
   Order order;
 };
 
-template <int KS>
-__device__ void multiply(double (&d)[4], const double (&a)[4], const double (&b)[2]) {
+__device__ inline void multiply(double (&d)[4], const double (&a)[4], const double (&b)[2]) {
 #if __CUDA_ARCH__ >= 900
-  if constexpr (KS == 8)
-    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
-  else
-    for (int v = 0; v < 2; ++v)
-      asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-          : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-          : "d"(a[2 * v]), "d"(a[2 * v + 1]), "d"(b[v]));
+  asm(
+      "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
 #elif __CUDA_ARCH__ >= 800
   for (int v = 0; v < 2; ++v)
     for (int h = 0; h < 2; ++h)
       asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-          : "+d"(d[2 * h]), "+d"(d[2 * h + 1])
-          : "d"(a[2 * v + h]), "d"(b[v]));
-#endif
-}
-__device__ inline void multiply16(double (&d)[4], const double (&a)[2][4], const double (&b)[2][2]) {
-#if __CUDA_ARCH__ >= 900
-  asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, "
-      "%14, %15}, {%0, %1, %2, %3};"
-      : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-      : "d"(a[0][0]), "d"(a[0][1]), "d"(a[0][2]), "d"(a[0][3]), "d"(a[1][0]), "d"(a[1][1]), "d"(a[1][2]), "d"(a[1][3]),
-        "d"(b[0][0]), "d"(b[0][1]), "d"(b[1][0]), "d"(b[1][1]));
+                   : "+d"(d[2 * h]), "+d"(d[2 * h + 1])
+                   : "d"(a[2 * v + h]), "d"(b[v]));
 #endif
 }
 
@@ -132,79 +119,101 @@ __device__ inline double2 piece(unsigned box, int line, int p) {
   return v;
 }
 
-/// What a warp has of A and B for eight steps: steps t and t + 4 of the tensor core are 2t and 2t + 1 of the eight.
-template <class S, Op op_a, Op op_b>
-struct Fragments {
-  double a[S::MT][4], b[S::NT][2];
-
-  __device__ void load(unsigned slot, int wm, int wn, int eight) {
-    const Lane<op_a, op_b> lane;
-    const unsigned A = slot, B = slot + S::a_bytes;
+/// A warp's fragments of A and B for eight steps: steps t and t + 4 of the tensor core are 2t and 2t + 1 of the eight.
+template <class S, Op op>
+__device__ void load_a(double (&a)[4], unsigned slot, int wm, int i, int eight) {
+  const Lane<op, Op::none> lane;
 #pragma unroll
-    for (int j = 0; j < S::NT; ++j) {
-      if constexpr (op_b == Op::none) {  // lines are columns of B
-        const double2 v = piece(B, wn * S::WN + lane.column(j, lane.g), lane.t + 4 * eight);
-        b[j][0] = v.x, b[j][1] = v.y;
-      } else if (j % 2 == 0) {  // lines are rows of B, in groups of 16 columns
-        const unsigned group = B + unsigned(wn * S::NT / 2 + j / 2) * BK * line_bytes;
+  for (int x = 0; x < 2; ++x)
+    if constexpr (op == Op::none) {  // lines are columns of A, in groups of 16 rows
+      const unsigned group = slot + unsigned(wm * S::MT + i) * BK * line_bytes;
+      const double2 v = piece(group, 2 * lane.t + x + 8 * eight, lane.pair());
+      a[2 * x] = v.x, a[2 * x + 1] = v.y;
+    } else {  // lines are rows of A
+      const double2 v = piece(slot, wm * S::WM + 16 * i + 2 * lane.pair() + x, lane.t + 4 * eight);
+      a[x] = v.x, a[2 + x] = v.y;
+    }
+}
+template <class S, Op op>
+__device__ void load_b(double (&b)[S::NT][2], unsigned slot, int wn, int eight) {
+  const Lane<Op::none, op> lane;
+  const unsigned B = slot + S::a_bytes;
 #pragma unroll
-        for (int v = 0; v < 2; ++v) {
-          const double2 w = piece(group, 2 * lane.t + v + 8 * eight, lane.column(0, lane.g) / 2);
-          b[j][v] = w.x, b[j + 1][v] = w.y;
-        }
+  for (int j = 0; j < S::NT; ++j)
+    if constexpr (op == Op::none) {  // lines are columns of B
+      const double2 v = piece(B, wn * S::WN + lane.column(j, lane.g), lane.t + 4 * eight);
+      b[j][0] = v.x, b[j][1] = v.y;
+    } else if (j % 2 == 0) {  // lines are rows of B, in groups of 16 columns
+      const unsigned group = B + unsigned(wn * S::NT / 2 + j / 2) * BK * line_bytes;
+#pragma unroll
+      for (int v = 0; v < 2; ++v) {
+        const double2 w = piece(group, 2 * lane.t + v + 8 * eight, lane.column(0, lane.g) / 2);
+        b[j][v] = w.x, b[j + 1][v] = w.y;
       }
     }
-#pragma unroll
-    for (int i = 0; i < S::MT; ++i)
-#pragma unroll
-      for (int x = 0; x < 2; ++x) {
-        if constexpr (op_a == Op::none) {  // lines are columns of A, in groups of 16 rows
-          const unsigned group = A + unsigned(wm * S::MT + i) * BK * line_bytes;
-          const double2 v = piece(group, 2 * lane.t + x + 8 * eight, lane.pair());
-          a[i][2 * x] = v.x, a[i][2 * x + 1] = v.y;
-        } else {  // lines are rows of A
-          const double2 v = piece(A, wm * S::WM + 16 * i + 2 * lane.pair() + x, lane.t + 4 * eight);
-          a[i][x] = v.x, a[i][2 + x] = v.y;
-        }
-      }
-  }
-};
+}
 
 template <class S>
 using Sums = double[S::MT][S::NT][4];
 
-/// sum += one step's share of A·B.
+/// sum += A·B of all steps of a tile.
 template <class S, Op op_a, Op op_b>
-__device__ void multiply_slot(Sums<S>& sum, unsigned slot, int wm, int wn, Barrier& used) {
-  if constexpr (S::KS == 16) {
-    Fragments<S, op_a, op_b> x, y;
-    x.load(slot, wm, wn, 0);
-    y.load(slot, wm, wn, 1);
+__device__ void multiply_steps(Sums<S>& sum, Cursor& at, int steps, int slots, unsigned ring, int wm, int wn, Barrier* full,
+                               Barrier* empty) {
+  if (steps == 0) return;
+  double a[S::MT][4], b[2][S::NT][2];
+  const auto row = [&](int i, int half) {
+#pragma unroll
+    for (int j = 0; j < S::NT; ++j) multiply(sum[i][j], a[i], b[half][j]);
+  };
+  const auto leave = [&](int slot) {
     __syncwarp();
-    if (threadIdx.x % 32 == 0) used.arrive();
+    if (threadIdx.x % 32 == 0) empty[slot].arrive();
+  };
+  if constexpr (!S::pipe) {
+    for (int l = 0; l < steps; ++l) {
+      full[at.slot].wait(at.parity);
+      const unsigned slot = ring + at.slot * S::slot_bytes;
 #pragma unroll
-    for (int i = 0; i < S::MT; ++i)
+      for (int half = 0; half < 2; ++half) {
+        load_b<S, op_b>(b[half], slot, wn, half);
 #pragma unroll
-      for (int j = 0; j < S::NT; ++j) {
-        const double a[2][4] = {{x.a[i][0], x.a[i][1], x.a[i][2], x.a[i][3]}, {y.a[i][0], y.a[i][1], y.a[i][2], y.a[i][3]}};
-        const double b[2][2] = {{x.b[j][0], x.b[j][1]}, {y.b[j][0], y.b[j][1]}};
-        multiply16(sum[i][j], a, b);
+        for (int i = 0; i < S::MT; ++i) load_a<S, op_a>(a[i], slot, wm, i, half);
+        if (half == 1) leave(at.slot);
+#pragma unroll
+        for (int i = 0; i < S::MT; ++i) row(i, half);
       }
-  } else {
+      at.next(slots);
+    }
+    return;
+  }
+  full[at.slot].wait(at.parity);
+  unsigned slot = ring + at.slot * S::slot_bytes;
+  load_b<S, op_b>(b[0], slot, wn, 0);
 #pragma unroll
-    for (int eight = 0; eight < 2; ++eight) {
-      Fragments<S, op_a, op_b> x;
-      x.load(slot, wm, wn, eight);
-      if (eight == 1) {
-        __syncwarp();
-        if (threadIdx.x % 32 == 0) used.arrive();
+  for (int i = 0; i < S::MT; ++i) load_a<S, op_a>(a[i], slot, wm, i, 0);
+  for (int l = 0; l < steps; ++l) {
+    load_b<S, op_b>(b[1], slot, wn, 1);
+#pragma unroll
+    for (int i = 0; i < S::MT; ++i) {
+      row(i, 0);
+      load_a<S, op_a>(a[i], slot, wm, i, 1);
+    }
+    leave(at.slot);
+    at.next(slots);
+    if (l + 1 < steps) {
+      full[at.slot].wait(at.parity);
+      slot = ring + at.slot * S::slot_bytes;
+      load_b<S, op_b>(b[0], slot, wn, 0);
+#pragma unroll
+      for (int i = 0; i < S::MT; ++i) {
+        row(i, 1);
+        load_a<S, op_a>(a[i], slot, wm, i, 0);
       }
-#pragma unroll
-      for (int i = 0; i < S::MT; ++i)
-#pragma unroll
-        for (int j = 0; j < S::NT; ++j) multiply<S::KS>(sum[i][j], x.a[i], x.b[j]);
     }
   }
+#pragma unroll
+  for (int i = 0; i < S::MT; ++i) row(i, 1);
 }
 
 /// C ← α·sum + β·C for a warp's part of the tile, whose first element is (i, j). `slot`: the tile's columns of C that are
@@ -216,13 +225,33 @@ __device__ void finish(const Sums<S>& sum, const Work& w, std::int64_t i, std::i
   const bool inside = w.doubles != 1 && i + S::BM <= w.C.rows() && j + S::WN <= w.C.cols();
 #pragma unroll
   for (int y = 0; y < S::NT; ++y) {
-    double2 v[2][S::MT];
+    double2 v[2][S::MT], old[2][S::MT];
+    if (S::direct && slot)
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const std::int64_t column = j + lane.column(y, 2 * lane.t + e);
+        const double* from = w.C.data() + i + row + column * w.C.ld();
+#pragma unroll
+        for (int x = 0; x < S::MT; ++x)
+          if (inside) {
+            if constexpr (S::hint)
+              old[e][x] = __ldcs(reinterpret_cast<const double2*>(from + 16 * x));
+            else
+              old[e][x] = *reinterpret_cast<const double2*>(from + 16 * x);
+          } else {
+            old[e][x] = {0, 0};
+            if (column < w.C.cols() && i + row + 16 * x < w.C.rows()) old[e][x].x = from[16 * x];
+            if (column < w.C.cols() && i + row + 16 * x + 1 < w.C.rows()) old[e][x].y = from[16 * x + 1];
+          }
+      }
 #pragma unroll
     for (int e = 0; e < 2; ++e)
 #pragma unroll
       for (int x = 0; x < S::MT; ++x) {
         double2 c = {0, 0};
-        if (slot)
+        if (S::direct)
+          c = old[e][x];
+        else if (slot)
           c = piece(slot + unsigned(wm * S::MT + x) * S::WN * line_bytes, lane.column(y, 2 * lane.t + e), lane.pair());
         v[e][x] = {w.alpha * sum[x][y][e], w.alpha * sum[x][y][2 + e]};
         if (slot) v[e][x] = {v[e][x].x + w.beta * c.x, v[e][x].y + w.beta * c.y};
@@ -234,7 +263,10 @@ __device__ void finish(const Sums<S>& sum, const Work& w, std::int64_t i, std::i
 #pragma unroll
       for (int x = 0; x < S::MT; ++x)
         if (inside) {
-          *reinterpret_cast<double2*>(to + 16 * x) = v[e][x];
+          if constexpr (S::hint)
+            __stcs(reinterpret_cast<double2*>(to + 16 * x), v[e][x]);
+          else
+            *reinterpret_cast<double2*>(to + 16 * x) = v[e][x];
         } else if (column < w.C.cols()) {
           if (i + row + 16 * x < w.C.rows()) to[16 * x] = v[e][x].x;
           if (i + row + 16 * x + 1 < w.C.rows()) to[16 * x + 1] = v[e][x].y;
@@ -249,6 +281,7 @@ __device__ void bring(const Work& w, const Order::Share& share, unsigned ring, B
   Cursor at;
   const bool engine = w.doubles == 0;
   if (engine && threadIdx.x % S::copying != 0) return;
+  if (S::skew && int(blockIdx.x) < w.order.lanes) __nanosleep((blockIdx.x * 2654435761u >> 28) * w.skew / 16);
   const auto box = [&](const BoxSource& X, const CUtensorMap& map, std::int64_t i, std::int64_t j, int groups, int outer,
                        unsigned to) {
     if (engine)
@@ -283,10 +316,14 @@ __device__ void bring(const Work& w, const Order::Share& share, unsigned ring, B
         box(w.B, w.b_map, j, std::int64_t(l) * BK, S::BN / line_doubles, BK, slot + S::a_bytes);
       end();
     }
-    if (w.beta != 0)
+    if (w.beta != 0 && !S::direct)
       for (int part = 0; part < S::warps_n; ++part) {
         begin(S::c_bytes);
-        box(C, w.c_map, i, j + part * S::WN, S::BM / line_doubles, S::WN, ring + at.slot * S::slot_bytes);
+        if (S::hint && engine)
+          fetch_box_once(w.c_map, i, j + part * S::WN, S::BM / line_doubles, S::WN, ring + at.slot * S::slot_bytes,
+                         full[at.slot]);
+        else
+          box(C, w.c_map, i, j + part * S::WN, S::BM / line_doubles, S::WN, ring + at.slot * S::slot_bytes);
         end();
       }
   }
@@ -300,20 +337,24 @@ __device__ void compute(const Work& w, const Order::Share& share, unsigned ring,
     const Order::Tile tile = w.order.tile(share.first + n * w.order.lanes);
     const std::int64_t i = std::int64_t(tile.i) * S::BM, j = std::int64_t(tile.j) * S::BN + wn * S::WN;
     Sums<S> sum = {};
-    for (int l = 0; l < w.steps; ++l) {
-      full[at.slot].wait(at.parity);
-      multiply_slot<S, op_a, op_b>(sum, ring + at.slot * S::slot_bytes, wm, wn, empty[at.slot]);
-      at.next(w.slots);
-    }
-    if (w.beta == 0) {
-      finish<S, op_a, op_b>(sum, w, i, j, wm, 0);
+    const auto stamp = [&](int what) {
+      if constexpr (S::clocks)
+        if (threadIdx.x % 32 == 0 && n < 8 && blockIdx.x < 264) w.debug[((blockIdx.x * 8 + n) * 8 + warp) * 4 + what] = clock64();
+    };
+    stamp(0);
+    multiply_steps<S, op_a, op_b>(sum, at, w.steps, w.slots, ring, wm, wn, full, empty);
+    stamp(1);
+    if (w.beta == 0 || S::direct) {
+      finish<S, op_a, op_b>(sum, w, i, j, wm, w.beta != 0);
       continue;
     }
     for (int part = 0; part < S::warps_n; ++part) {
+      full[at.slot].wait(at.parity);
       if (part == wn) {
-        full[at.slot].wait(at.parity);
+        stamp(2);
         finish<S, op_a, op_b>(sum, w, i, j, wm, ring + at.slot * S::slot_bytes);
         __syncwarp();
+        stamp(3);
       }
       if (threadIdx.x % 32 == 0) empty[at.slot].arrive();
       at.next(w.slots);
@@ -355,7 +396,8 @@ __global__ void __launch_bounds__(S::threads, S::per_sm) product_kernel(const __
 }
 
 struct Tuning {
-  int slots = 0, group = 12, most = 8, doubles = -1;
+  int slots = 0, group = 12, most = 8, doubles = -1, skew = 2000;
+  long long* debug = nullptr;
 };
 
 template <class S, Op op_a, Op op_b>
@@ -365,13 +407,14 @@ void run(Queue<Cuda>& q, double alpha, Operand<double, Cuda> A, Operand<double, 
   Work w{};
   w.A = source(A.stored()), w.B = source(B.stored()), w.C = C, w.alpha = alpha, w.beta = beta;
   w.steps = int(ceil_div(A.cols(), BK));
+  w.skew = tuning.skew, w.debug = tuning.debug;
   const BoxSource c = source(C);
   const bool fetchable = (w.steps == 0 || (is_fetchable(w.A) && is_fetchable(w.B))) && is_fetchable(c);
-  w.doubles = !fetchable ? 1 : q.has_clusters() && w.steps > 0 ? 0 : 2;
+  w.doubles = !fetchable ? 1 : q.has_clusters() ? 0 : 2;
   if (fetchable && tuning.doubles > w.doubles) w.doubles = tuning.doubles;
   if (w.doubles == 0) {
-    w.a_map = box_map(w.A, op_a == Op::none ? BK : S::BM);
-    w.b_map = box_map(w.B, op_b == Op::none ? S::BN : BK);
+    if (w.steps > 0) w.a_map = box_map(w.A, op_a == Op::none ? BK : S::BM);
+    if (w.steps > 0) w.b_map = box_map(w.B, op_b == Op::none ? S::BN : BK);
     w.c_map = box_map(c, S::WN);
   }
   const std::size_t slot = S::slot_bytes + 2 * sizeof(Barrier), room = q.shared_memory() / S::per_sm - 1024 * (S::per_sm > 1);
