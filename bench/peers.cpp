@@ -1,6 +1,6 @@
 // Whole factorizations against the libraries that people would call instead: in turns, in one process, medians.
 //
-//   peers [--device cpu|cuda] [--n 1024,4096] [--method lu,cholesky] [--precision fp64,fp32] [--gemm NAMES]
+//   peers [--device cpu|cuda] [--n 1024,4096] [--method lu,cholesky] [--precision fp64,fp32] [--gemm NAMES|all]
 //         [--rounds 5] [--json FILE]
 //
 // The ratio of a peer is its median time over ours with the first backend named: above 1, we are faster.
@@ -48,6 +48,17 @@ static Contestant<T> ours(const std::string& backend, bool cuda) {
   };
   return {"lasolve " + backend, cuda, [=](MatrixView<const T, Cpu> A, Method m) { return factor(A, m); },
           [=](MatrixView<const T, Cuda> A, Method m) { return factor(A, m); }};
+}
+
+/// Of ours, all that run there, the one that is used when none is named before the others.
+template <class T>
+static std::vector<std::string> all_of_ours(bool cuda) {
+  Options automatic;
+  automatic.device.kind = cuda ? Device::cuda : Device::cpu;
+  const std::string first = std::visit([](const auto* b) { return std::string(b->name); }, choose(automatic).backend);
+  std::vector<std::string> names = runnable_backends(automatic.device, precision_of<T>);
+  std::stable_partition(names.begin(), names.end(), [&](const auto& name) { return name == first; });
+  return names;
 }
 
 struct Row {
@@ -110,7 +121,8 @@ template <class T>
 static void compete_all(const std::string& sizes, const std::string& methods, const std::string& backends, bool cuda,
                         int rounds, Json& results) {
   std::vector<Contestant<T>> all;
-  for (const auto& backend : words(backends)) all.push_back(ours<T>(backend, cuda));
+  for (const auto& backend : backends == "all" ? all_of_ours<T>(cuda) : words(backends))
+    all.push_back(ours<T>(backend, cuda));
   for (const auto& c : contestants<T>())
     if (c.cuda == cuda) all.push_back(c);
   for (const auto& method : words(methods))
@@ -127,7 +139,7 @@ static int run(int argc, char** argv) {
       "n", po::value(&sizes)->default_value("1024,2048,4096"), "sizes")(
       "method", po::value(&methods)->default_value("lu,cholesky"), "lu, cholesky")(
       "precision", po::value(&precisions)->default_value("fp64"), "fp64, fp32")(
-      "gemm", po::value(&backends)->default_value(""), "our backends; default blas,eigen or cublas")(
+      "gemm", po::value(&backends)->default_value(""), "our backends, or all; default blas,eigen or cublas")(
       "rounds", po::value(&rounds)->default_value(5), "counted runs of each")("json", po::value(&json), "write JSON");
   po::variables_map values;
   po::store(po::parse_command_line(argc, argv, known), values);

@@ -42,9 +42,12 @@ class Solver {
         options_(options),
         report_(std::move(start)) {
     require(A_.rows() == A_.cols(), "the matrix is not square");
+    require(options.precision <= Precision::fp32, "factors are fp64 or fp32");
     require(options.precision != Precision::fp64 || std::is_same_v<T, double>, "fp64 factors of an fp32 matrix");
     require(options.block_size >= 0, "the block size is negative");
     const bool coarse = coarse_wanted();
+    require(coarse ? bool(gemm.f32) : may_factor_as_A(),
+            "this GEMM backend does not offer the precision of the factors");
     report_.n = A_.rows();
     report_.gemm = gemm.name;
     report_.refine = options.refine != Refine::automatic ? options.refine : coarse ? Refine::classical : Refine::none;
@@ -67,7 +70,8 @@ class Solver {
       report_.method = may_be_positive_definite(q_, A_) ? Method::cholesky : Method::lu;
     if (!coarse_wanted()) return factor_in(full_);
     factor_in(coarse_);
-    if (!report_.outcome.ok() && report_.refine != Refine::none) fall_back("in fp32, " + report_.outcome.message());
+    if (!report_.outcome.ok() && report_.refine != Refine::none && may_factor_as_A())
+      fall_back("in fp32, " + report_.outcome.message());
     if (!report_.outcome.ok() && coarse_) report_.notes.push_back("this was found in fp32, to which A was rounded");
   }
 
@@ -89,7 +93,12 @@ class Solver {
     }
     Outcome outcome;
     int iterations = 0;
-    if (coarse_ && !solve_with(*coarse_, B, X, op, iterations)) fall_back("refinement with fp32 factors stalled");
+    if (coarse_ && !solve_with(*coarse_, B, X, op, iterations)) {
+      if (may_factor_as_A())
+        fall_back("refinement with fp32 factors stalled");
+      else
+        outcome = {Outcome::not_converged, iterations};
+    }
     if (!coarse_ && full_ && !solve_with(*full_, B, X, op, iterations)) outcome = {Outcome::not_converged, iterations};
     Report report = without_times(B.cols());
     if (report.outcome.ok()) report.outcome = outcome;
@@ -102,9 +111,6 @@ class Solver {
 
  private:
   static constexpr double inf = std::numeric_limits<double>::infinity();
-
-  template <class F>
-  static constexpr Precision precision_of = std::is_same_v<F, double> ? Precision::fp64 : Precision::fp32;
 
   Report without_times(std::int64_t nrhs) const {
     Report report = report_;
@@ -124,6 +130,9 @@ class Solver {
 
   bool in_place() const { return memory_.has_value(); }
   bool coarse_wanted() const { return std::is_same_v<T, double> && options_.precision == Precision::fp32; }
+
+  /// Whether the backend offers the precision of A.
+  bool may_factor_as_A() const { return bool(gemm_.template in<precision_of<T>>()); }
 
   void require_finite() {
     if (!options_.check || options_.allow_nonfinite) return;

@@ -49,6 +49,8 @@ TEST(Choice, of_all_is_every_backend_that_runs_there) {
   for (const auto* backend : gemm_backends<Cpu>())
     EXPECT_TRUE(backend->unavailable || std::count(names.begin(), names.end(), backend->name)) << backend->name;
   EXPECT_THROW(choose(with("all")), UnknownName);
+  for (const auto& name : runnable_backends({Device::cpu}, Precision::fp16))
+    EXPECT_TRUE(choose(with(name, Device::cpu)).offers(Precision::fp16)) << name;
 }
 
 TEST(Choice, of_an_unknown_name_proposes_a_known_one) {
@@ -73,7 +75,7 @@ int calls = 0;
 template <class T>
 void counting(Queue<Cpu>& q, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
   ++calls;
-  gemm_backends<Cpu>()[0]->function<T>()(q, alpha, A, B, beta, C);
+  (*gemm_backends<Cpu>()[0])(q, alpha, A, B, beta, C);
 }
 constexpr GemmBackend<Cpu> own{"own", "counts its calls", counting<double>};
 
@@ -91,6 +93,18 @@ TEST(OwnBackend, is_called_for_the_bulk_of_the_work) {
   }
 }
 
+constexpr GemmBackend<Cpu> f32_only{.name = "f32_only", .summary = "", .f32 = counting<float>};
+
+TEST(OwnBackend, of_fp32_alone_serves_fp32_factors_and_does_not_fall_back) {
+  Options o;
+  o.gemm = &f32_only;
+  o.precision = Precision::fp32;
+  expect_solved(solve_random(random_matrix(300, 300), 2, o));
+  const auto hard = solve_random(random_with_condition(200, 1e12), 2, o);
+  EXPECT_EQ(hard.report.outcome.kind, Outcome::not_converged);
+  EXPECT_EQ(hard.report.precision, Precision::fp32);
+}
+
 TEST(OwnBackend, is_refused_where_it_cannot_be_called) {
   const Matrix<double> A = random_matrix(100, 100);
   const auto factor_with = [&](const GemmBackend<Cpu>* backend, Device::Kind device = Device::automatic) {
@@ -102,7 +116,6 @@ TEST(OwnBackend, is_refused_where_it_cannot_be_called) {
   EXPECT_NO_THROW(factor_with(&own));
   EXPECT_THROW(factor_with(&own, Device::cuda), std::invalid_argument);
   EXPECT_THROW(factor_with(nullptr), std::invalid_argument);
-  const GemmBackend<Cpu> f32_only{"f32_only", "", nullptr, counting<float>};
   EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factor_with(&f32_only); }), "precision"));
   const GemmBackend<Cpu> picky{.name = "picky", .summary = "", .f64 = counting<double>, .unavailable = [](int) {
                                  return std::string("the moon is not full");

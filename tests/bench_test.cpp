@@ -22,8 +22,9 @@ TEST(BenchProduct, is_read_from_three_sizes) {
 
 TEST(BenchProduct, counts_flops_and_bytes) {
   EXPECT_EQ(square(10).flops(), 2000);
-  EXPECT_EQ(square(10).bytes(8), 8 * 300);
-  EXPECT_EQ(trailing(10, 2).bytes(4), 4 * (20 + 20 + 200));
+  EXPECT_EQ(square(10).bytes({8, 8}), 8 * 300);
+  EXPECT_EQ(trailing(10, 2).bytes({4, 4}), 4 * (20 + 20 + 200));
+  EXPECT_EQ(trailing(10, 2).bytes(element_sizes<Precision::fp16>), 2 * (20 + 20) + 4 * 200);
 }
 
 TEST(BenchSpread, is_of_odd_even_one_and_no_values) {
@@ -39,36 +40,39 @@ TEST(BenchSpread, is_of_odd_even_one_and_no_values) {
 
 TEST(BenchRoof, is_the_longer_of_arithmetic_and_traffic) {
   const Product p = trailing(10, 2);
-  EXPECT_EQ((Roof{100, 1e9}.floor_seconds(p, 8)), 4);
-  EXPECT_EQ((Roof{1e9, 192}.floor_seconds(p, 8)), 10);
+  EXPECT_EQ((Roof{100, 1e9}.floor_seconds(p, {8, 8})), 4);
+  EXPECT_EQ((Roof{1e9, 192}.floor_seconds(p, {8, 8})), 10);
 }
 
-template <class T>
+template <class P>
 class BenchOracle : public testing::Test {};
-using Elements = testing::Types<double, float>;
-TYPED_TEST_SUITE(BenchOracle, Elements);
+template <Precision... P>
+using Each = testing::Types<std::integral_constant<Precision, P>...>;
+using Precisions = Each<Precision::fp64, Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16>;
+TYPED_TEST_SUITE(BenchOracle, Precisions);
 
 TYPED_TEST(BenchOracle, accepts_the_product_and_finds_one_wrong_element) {
-  using T = TypeParam;
-  const double u = double(std::numeric_limits<T>::epsilon()) / 2;
+  constexpr Precision P = TypeParam();
+  using T = typename Arithmetic<P>::Result;
+  const double u = Arithmetic<P>::unit_roundoff, wrong = P == Precision::tf32 ? 100 : 0.01;
   const Queue<Cpu> q(3);
   for (const Product& p : {Product{"", 70, 33, 45, -1, 1}, Product{"", 33, 70, 129, 1, 0}}) {
-    const Inputs<T> in(q, p, Values::uniform);
+    const Inputs<P> in(q, p, Values::uniform);
     const auto R = reference(in);
     Matrix<T> C(p.m, p.n);
     for (std::int64_t j = 0; j < p.n; ++j)
       for (std::int64_t i = 0; i < p.m; ++i) C(i, j) = T(R(i, j));
-    const Projection<T> projection(q, in);
+    const Projection<P> projection(q, in);
     EXPECT_LE(projection.error(C.view(), u), 0.1);
-    EXPECT_LE(full_error<T>(in, C, u), 0.1);
-    EXPECT_EQ(differences<T>(in, C), 0);
-    const T right = std::exchange(C(7, 9), C(7, 9) + T(0.01));
+    EXPECT_LE(full_error(in, C, u), 0.1);
+    EXPECT_EQ(differences(in, C), 0);
+    const T right = std::exchange(C(7, 9), C(7, 9) + T(wrong));
     EXPECT_GT(projection.error(C.view(), u), 1);
-    EXPECT_GT(full_error<T>(in, C, u), 1);
-    EXPECT_EQ(differences<T>(in, C), 1);
+    EXPECT_GT(full_error(in, C, u), 1);
+    EXPECT_EQ(differences(in, C), 1);
     C(7, 9) = right * std::numeric_limits<T>::quiet_NaN();
     EXPECT_FALSE(projection.error(C.view(), u) <= 1);
-    EXPECT_EQ(differences<T>(in, C), 1);
+    EXPECT_EQ(differences(in, C), 1);
   }
 }
 
@@ -107,13 +111,20 @@ TEST(BenchGemm, does_not_time_a_wrong_backend) {
   EXPECT_FALSE(bench.roof(Precision::fp64));
 }
 
+TEST(BenchGemm, lets_a_slow_backend_run_once) {
+  Options automatic;
+  automatic.device.kind = Device::cpu;
+  GemmBench bench({{choose(automatic), true}}, {.repeat = 3, .warmup = 1, .threads = 2, .enough_seconds = 0});
+  EXPECT_EQ(bench.run(square(128), Precision::fp64)[0].runs, 1);
+}
+
 TEST(BenchGemmCuda, is_verified_and_timed_with_and_without_copies) {
   if (const std::string why = test::why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
   Options cpu, cuda;
   cpu.device.kind = Device::cpu;
   cuda.device.kind = Device::cuda;
   for (const bool with_copies : {false, true})
-    for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+    for (const Precision precision : {Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16}) {
       GemmBench bench({{choose(cpu), true}, {choose(cuda), true}},
                       {.repeat = 2, .warmup = 1, .threads = 2, .with_copies = with_copies});
       for (const Product& p : {square(130), trailing(257, 33)})

@@ -200,7 +200,7 @@ TEST_P(Cholesky, gives_the_same_bits_again_with_every_backend) {
   with_element([&](auto zero) {
     using T = decltype(zero);
     const Matrix<T> A = rounded<T>(random_with_condition(400, 100, true)), B = random_matrix<T>(400, 20);
-    for (const std::string& name : runnable_backends(options().device)) {
+    for (const std::string& name : runnable_backends(options().device, precision_of<T>)) {
       SCOPED_TRACE(name);
       Options o = cholesky();
       o.gemm = name;

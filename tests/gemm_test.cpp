@@ -3,6 +3,8 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
+#include <memory>
 #include <ostream>
 #include <set>
 #include <variant>
@@ -28,36 +30,46 @@ struct Product {
 };
 
 template <class T>
+const T nan = T(std::numeric_limits<float>::quiet_NaN());
+
+template <class T>
+void fill_nan(MatrixView<T> X) {
+  for (std::int64_t j = 0; j < X.cols(); ++j) std::fill_n(&X(0, j), X.rows(), nan<T>);
+}
+
+template <class T, class In>
 struct Inputs {
   Product p;
-  Matrix<T> A, B, C;
-  Operand<T> a() const { return {A.view(), p.op_a}; }
-  Operand<T> b() const { return {B.view(), p.op_b}; }
+  Matrix<In> A, B;
+  Matrix<T> C;
+  Operand<In> a() const { return {A.view(), p.op_a}; }
+  Operand<In> b() const { return {B.view(), p.op_b}; }
 };
 
 /// A, B and C as stored, of entry(); C is NaN where β = 0 forbids to read it.
-template <class T, class Entry>
-Inputs<T> inputs(const Product& p, Entry entry) {
-  const auto filled = [&](std::int64_t m, std::int64_t n, Op op) {
+template <class T, class In, class Entry>
+Inputs<T, In> inputs(const Product& p, Entry entry) {
+  const auto filled = [&]<class X>(X, std::int64_t m, std::int64_t n, Op op) {
     if (op == Op::transpose) std::swap(m, n);
-    return matrix_of<T>(m, n, [&](auto, auto) { return entry(); });
+    return matrix_of<X>(m, n, [&](auto, auto) { return entry(); });
   };
-  auto A = filled(p.m, p.k, p.op_a), B = filled(p.k, p.n, p.op_b), C = filled(p.m, p.n, Op::none);
-  if (p.beta == 0) as_eigen(C.view()).setConstant(std::numeric_limits<T>::quiet_NaN());
+  auto A = filled(In(), p.m, p.k, p.op_a), B = filled(In(), p.k, p.n, p.op_b);
+  auto C = filled(T(), p.m, p.n, Op::none);
+  if (p.beta == 0) fill_nan(C.view());
   return {p, std::move(A), std::move(B), std::move(C)};
 }
 
-template <class T>
-Inputs<T> random_inputs(const Product& p) {
-  return inputs<T>(p, Random());
+template <class T, class In>
+Inputs<T, In> random_inputs(const Product& p) {
+  return inputs<T, In>(p, Random());
 }
 
 /// A matrix inside a frame of NaN.
 template <class T>
 Matrix<T> framed(const Matrix<T>& A, std::int64_t margin) {
   Matrix<T> frame(A.rows() + 2 * margin, A.cols() + 2 * margin, A.rows() + 2 * margin);
-  as_eigen(frame.view()).setConstant(std::numeric_limits<T>::quiet_NaN());
-  as_eigen(frame.view().block(margin, margin, A.rows(), A.cols())) = as_eigen(A.view());
+  fill_nan(frame.view());
+  for (std::int64_t j = 0; j < A.cols(); ++j) std::copy_n(&A(0, j), A.rows(), &frame(margin, margin + j));
   return frame;
 }
 
@@ -66,34 +78,70 @@ MatrixView<T, Place> inside(Matrix<T, Place>& frame, std::int64_t margin) {
   return frame.view().block(margin, margin, frame.rows() - 2 * margin, frame.cols() - 2 * margin);
 }
 
-template <class Place_, class T>
+/// C of the product, computed at the place inside frames that must stay as they were.
+template <Precision P, class Place, class T, class In>
+Matrix<T> computed(Queue<Place>& q, const GemmKernel<P, Place>& kernel, const Inputs<T, In>& in) {
+  const auto margin = in.p.margin;
+  auto A = upload(q, framed(in.A, margin)), B = upload(q, framed(in.B, margin));
+  auto C = upload(q, framed(in.C, margin));
+  kernel(q, T(in.p.alpha), {inside(A, margin), in.p.op_a}, {inside(B, margin), in.p.op_b}, T(in.p.beta),
+         inside(C, margin));
+  q.finish();
+  Matrix<T> after = download(q, C);
+  Matrix<T> result = rounded<T>(inside(after, margin));
+  fill_nan(inside(after, margin));
+  EXPECT_TRUE(as_eigen(after.view()).array().isNaN().all()) << "wrote outside C";
+  return result;
+}
+
+/// One precision of one backend, at any place.
+template <class T, class In>
 struct Kernel {
-  using Place = Place_;
-  using Element = T;
-  const GemmBackend<Place>* backend;
+  using Result = T;
+  using Element = In;
+  using Compute = std::function<Matrix<T>(const Inputs<T, In>&)>;
+  std::string name, summary;
+  double u;
+  bool coarse;                           ///< than its precision
+  std::function<std::string()> why_not;  ///< empty: it can run here
+  std::function<Compute()> start;        ///< with a queue of its own
 
-  friend void PrintTo(const Kernel& kernel, std::ostream* out) { *out << kernel.backend->summary; }
-  double u() const { return std::is_same_v<T, double> ? backend->unit_roundoff_f64 : backend->unit_roundoff_f32; }
-
-  /// C of the product, computed at the place inside frames that must stay as they were.
-  Matrix<T> operator()(Queue<Place>& q, const Inputs<T>& in) const {
-    const auto margin = in.p.margin;
-    auto A = upload(q, framed(in.A, margin)), B = upload(q, framed(in.B, margin)), C = upload(q, framed(in.C, margin));
-    (*backend)(q, T(in.p.alpha), {inside(A, margin), in.p.op_a}, {inside(B, margin), in.p.op_b}, T(in.p.beta),
-               inside(C, margin));
-    q.finish();
-    Matrix<T> after = download(q, C);
-    Matrix<T> result = rounded<T>(inside(after, margin));
-    as_eigen(inside(after, margin)).setConstant(std::numeric_limits<T>::quiet_NaN());
-    EXPECT_TRUE(as_eigen(after.view()).array().isNaN().all()) << "wrote outside C";
-    return result;
-  }
+  friend void PrintTo(const Kernel& kernel, std::ostream* out) { *out << kernel.summary; }
 };
+using AnyKernel = std::variant<Kernel<double, double>, Kernel<float, float>, Kernel<float, fp16>, Kernel<float, bf16>>;
+
+/// Every precision of every backend at a place.
+template <class Place>
+std::vector<AnyKernel> kernels() {
+  std::vector<AnyKernel> all;
+  for (const auto* backend : gemm_backends<Place>())
+    for_each_precision([&](auto P) {
+      using A = Arithmetic<P>;
+      using K = Kernel<typename A::Result, typename A::Operand>;
+      const auto& kernel = backend->template in<P>();
+      if (!kernel) return;
+      const auto why_not = [backend] {
+        const std::string no_device = why_no(device_of<Place>);
+        return no_device.empty() && backend->unavailable ? backend->unavailable(0) : no_device;
+      };
+      const auto start = [&kernel]() -> typename K::Compute {
+        const std::shared_ptr<Queue<Place>> q(new Queue<Place>(test_queue<Place>()));
+        return [q, &kernel](const auto& in) { return computed(*q, kernel, in); };
+      };
+      all.push_back(K{backend->name + std::string("_") + A::name, backend->summary, kernel.unit_roundoff,
+                      kernel.unit_roundoff > A::unit_roundoff, why_not, start});
+    });
+  return all;
+}
+
+std::string name_of_kernel(const testing::TestParamInfo<AnyKernel>& info) {
+  return std::visit([](const auto& kernel) { return kernel.name; }, info.param);
+}
 
 /// ‖C − Cref‖ ≤ u·(√(k+2)·max(|α|,1)·‖A‖‖B‖ + 2·max(|β|,1)·‖C₀‖), Frobenius norms.
-template <class T>
-void expect_close(const Matrix<T>& C, const Inputs<T>& in, double u) {
-  auto error = product<T>(T(in.p.alpha), in.a(), in.b(), T(in.p.beta), in.C.view());
+template <class T, class In>
+void expect_close(const Matrix<T>& C, const Inputs<T, In>& in, double u) {
+  auto error = product<T, In>(T(in.p.alpha), in.a(), in.b(), T(in.p.beta), in.C.view());
   for (std::int64_t j = 0; j < C.cols(); ++j)
     for (std::int64_t i = 0; i < C.rows(); ++i) error(i, j) -= C(i, j);
   const double ab =
@@ -102,63 +150,34 @@ void expect_close(const Matrix<T>& C, const Inputs<T>& in, double u) {
   EXPECT_LE(frobenius(error), u * (ab + c));
 }
 
-using AnyKernel = std::variant<Kernel<Cpu, double>, Kernel<Cpu, float>, Kernel<Cuda, double>, Kernel<Cuda, float>>;
-
-/// Every precision of every backend at a place.
-template <class Place>
-std::vector<AnyKernel> kernels() {
-  std::vector<AnyKernel> all;
-  for (const auto* backend : gemm_backends<Place>()) {
-    if (backend->f64) all.push_back(Kernel<Place, double>{backend});
-    if (backend->f32) all.push_back(Kernel<Place, float>{backend});
-  }
-  return all;
-}
-
-std::string name_of_kernel(const testing::TestParamInfo<AnyKernel>& info) {
-  return std::visit(
-      [](auto kernel) {
-        const bool f64 = std::is_same_v<typename decltype(kernel)::Element, double>;
-        return kernel.backend->name + std::string(f64 ? "_f64" : "_f32");
-      },
-      info.param);
-}
-
 class Gemm : public testing::TestWithParam<AnyKernel> {
  protected:
   void SetUp() override {
-    const std::string why = std::visit(
-        [](auto kernel) {
-          const std::string no_device = why_no(device_of<typename decltype(kernel)::Place>);
-          if (!no_device.empty() || !kernel.backend->unavailable) return no_device;
-          return kernel.backend->unavailable(0);
-        },
-        GetParam());
+    const std::string why = std::visit([](const auto& kernel) { return kernel.why_not(); }, GetParam());
     if (!why.empty()) GTEST_SKIP() << why;
   }
 
-  /// test(kernel, queue, type) with one queue.
+  /// test(kernel, compute, T(), In()), with one queue.
   template <class Test>
   void with_kernel(Test test) {
     std::visit(
-        [&](auto kernel) {
-          using K = decltype(kernel);
-          auto q = test_queue<typename K::Place>();
-          test([&](const auto& in) { return kernel(q, in); }, typename K::Element(), kernel.u());
+        [&](const auto& kernel) {
+          using K = std::remove_cvref_t<decltype(kernel)>;
+          test(kernel, kernel.start(), typename K::Result(), typename K::Element());
         },
         GetParam());
   }
 
   /// Each product, its transposes, and whether it is within the bound.
   void expect_conforming(const std::vector<Product>& products) {
-    with_kernel([&](auto compute, auto zero, double u) {
+    with_kernel([&]<class T, class In>(const auto& kernel, auto compute, T, In) {
       for (Product p : products)
         for (Op op_a : ops)
           for (Op op_b : ops) {
             p.op_a = op_a, p.op_b = op_b;
             SCOPED_TRACE(p);
-            const auto in = random_inputs<decltype(zero)>(p);
-            expect_close(compute(in), in, u);
+            const auto in = random_inputs<T, In>(p);
+            expect_close(compute(in), in, kernel.u);
             if (HasFailure()) return;
           }
     });
@@ -198,10 +217,9 @@ TEST_P(Gemm, conforms_for_every_alpha_and_beta) {
 }
 
 TEST_P(Gemm, scales_C_exactly_when_k_is_zero) {
-  with_kernel([](auto compute, auto zero, double) {
-    using T = decltype(zero);
+  with_kernel([]<class T, class In>(const auto&, auto compute, T, In) {
     for (double beta : {0.0, 1.0, -0.5}) {
-      const auto in = random_inputs<T>({.m = 33, .n = 129, .k = 0, .beta = beta});
+      const auto in = random_inputs<T, In>({.m = 33, .n = 129, .k = 0, .beta = beta});
       const Matrix<T> C = compute(in);
       for (std::int64_t j = 0; j < C.cols(); ++j)
         for (std::int64_t i = 0; i < C.rows(); ++i) ASSERT_EQ(C(i, j), beta == 0 ? T(0) : T(beta) * in.C(i, j));
@@ -209,18 +227,18 @@ TEST_P(Gemm, scales_C_exactly_when_k_is_zero) {
   });
 }
 
-/// Integers whose products and sums need no rounding: below 2⁵³ in f64 and 2²⁴ in f32; small where operands are cut.
+/// Integers that every operand holds, and whose products and sums need no rounding: below 2⁵³ in f64 and 2²⁴ in f32;
+/// small where operands are cut.
 TEST_P(Gemm, is_exact_for_integers) {
-  with_kernel([](auto compute, auto zero, double u) {
-    using T = decltype(zero);
-    const std::int64_t most = u > unit_roundoff<T> ? 8 : std::is_same_v<T, double> ? 1 << 20 : 100;
+  with_kernel([]<class T, class In>(const auto& kernel, auto compute, T, In) {
+    const std::int64_t most = kernel.coarse ? 8 : std::is_same_v<T, double> ? 1 << 20 : 100;
     for (Op op_a : ops)
       for (Op op_b : ops)
         for (double beta : {0.0, 1.0}) {
           const Product p{.m = 130, .n = 67, .k = 257, .op_a = op_a, .op_b = op_b, .beta = beta};
           SCOPED_TRACE(p);
-          const auto in = inputs<T>(p, [random = Random(), most]() mutable { return random.integer(most); });
-          const auto expected = product<T>(T(p.alpha), in.a(), in.b(), T(p.beta), in.C.view());
+          const auto in = inputs<T, In>(p, [random = Random(), most]() mutable { return random.integer(most); });
+          const auto expected = product<T, In>(T(p.alpha), in.a(), in.b(), T(p.beta), in.C.view());
           const Matrix<T> C = compute(in);
           for (std::int64_t j = 0; j < C.cols(); ++j)
             for (std::int64_t i = 0; i < C.rows(); ++i) ASSERT_EQ(C(i, j), T(expected(i, j))) << i << ", " << j;
@@ -230,16 +248,15 @@ TEST_P(Gemm, is_exact_for_integers) {
 
 /// A NaN or an infinity in A spoils its row of C, one in B its column, and nothing else.
 TEST_P(Gemm, propagates_nan_and_infinity) {
-  with_kernel([](auto compute, auto zero, double) {
-    using T = decltype(zero);
-    const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
-    for (const T bad : {nan, inf, -inf})
+  with_kernel([]<class T, class In>(const auto&, auto compute, T, In) {
+    const float inf = std::numeric_limits<float>::infinity();
+    for (const float bad : {nan<float>, inf, -inf})
       for (const bool in_a : {true, false})
         for (const std::int64_t at : {0, 40, 65}) {
           SCOPED_TRACE(testing::Message() << bad << (in_a ? " in A" : " in B") << ", row and column " << at);
-          auto in = random_inputs<T>({.m = 66, .n = 70, .k = 68, .op_a = Op::transpose, .alpha = 0.5, .beta = 0});
-          (in_a ? in.A : in.B)(at, at) = bad;
-          const auto expected = product<T>(T(0.5), in.a(), in.b(), T(0), in.C.view());
+          auto in = random_inputs<T, In>({.m = 66, .n = 70, .k = 68, .op_a = Op::transpose, .alpha = 0.5, .beta = 0});
+          (in_a ? in.A : in.B)(at, at) = In(bad);
+          const auto expected = product<T, In>(T(0.5), in.a(), in.b(), T(0), in.C.view());
           const Matrix<T> C = compute(in);
           for (std::int64_t j = 0; j < C.cols(); ++j)
             for (std::int64_t i = 0; i < C.rows(); ++i) {
@@ -262,9 +279,9 @@ void expect_complete_records() {
     EXPECT_STRNE(backend->name, "");
     EXPECT_STRNE(backend->summary, "");
     EXPECT_TRUE(names.insert(backend->name).second) << "the name is not unique";
-    EXPECT_TRUE(backend->f64 && backend->f32) << "a precision is not offered";
-    EXPECT_GE(backend->unit_roundoff_f64, unit_roundoff<double>);
-    EXPECT_GE(backend->unit_roundoff_f32, unit_roundoff<float>);
+    EXPECT_TRUE(backend->f64 || backend->f32) << "nothing that a solver could use";
+    for_each_precision(
+        [&](auto P) { EXPECT_GE(backend->template in<P>().unit_roundoff, Arithmetic<P>::unit_roundoff); });
   }
   for (const char* rung : {"naive", "coalesced", "tiled"})
     EXPECT_TRUE(names.empty() || names.contains(rung)) << "the ladder has no " << rung;

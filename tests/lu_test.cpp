@@ -182,7 +182,7 @@ TEST_P(Lu, gives_the_same_bits_again_with_every_backend) {
   with_element([&](auto zero) {
     using T = decltype(zero);
     const Matrix<T> A = random_matrix<T>(300, 300), B = random_matrix<T>(300, 20);
-    for (const std::string& name : runnable_backends(options().device)) {
+    for (const std::string& name : runnable_backends(options().device, precision_of<T>)) {
       SCOPED_TRACE(name);
       Options o = lu();
       o.gemm = name;

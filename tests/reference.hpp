@@ -40,8 +40,9 @@ Matrix<T> rounded(const Source& A) {
 }
 
 /// α·op(A)·op(B) + β·C, where β = 0 does not read C.
-template <class T>
-Matrix<Wide<T>> product(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<const T> C) {
+template <class T, class In = T>
+Matrix<Wide<T>> product(T alpha, std::type_identity_t<Operand<In>> A, std::type_identity_t<Operand<In>> B, T beta,
+                        MatrixView<const T> C) {
   return matrix_of<Wide<T>>(C.rows(), C.cols(), [&](auto i, auto j) {
     Wide<T> sum = 0;
     for (std::int64_t l = 0; l < A.cols(); ++l) sum += Wide<T>(A(i, l)) * Wide<T>(B(l, j));
@@ -83,7 +84,8 @@ template <class Source>
 double frobenius(const Source& A) {
   long double sum = 0;
   for (std::int64_t j = 0; j < A.cols(); ++j)
-    for (std::int64_t i = 0; i < A.rows(); ++i) sum += static_cast<long double>(A(i, j)) * A(i, j);
+    for (std::int64_t i = 0; i < A.rows(); ++i)
+      sum += static_cast<long double>(A(i, j)) * static_cast<long double>(A(i, j));
   return double(std::sqrt(sum));
 }
 

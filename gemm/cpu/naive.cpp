@@ -8,12 +8,12 @@
 
 namespace lasolve {
 
-template <class T>
-static void naive(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
+template <class T, class In = T>
+static void naive(T alpha, Operand<In> A, Operand<In> B, T beta, MatrixView<T> C) {
   for (std::int64_t i = 0; i < C.rows(); ++i)
     for (std::int64_t j = 0; j < C.cols(); ++j) {
       T sum = 0;
-      for (std::int64_t l = 0; l < A.cols(); ++l) sum += A(i, l) * B(l, j);
+      for (std::int64_t l = 0; l < A.cols(); ++l) sum += T(A(i, l)) * T(B(l, j));
       C(i, j) = beta == T(0) ? alpha * sum : alpha * sum + beta * C(i, j);
     }
 }
@@ -24,6 +24,8 @@ const GemmBackend<Cpu> gemm_cpu_naive{
     .summary = "three loops, one dot product for each element of C",
     .f64 = on_all_cores<double, naive<double>>,
     .f32 = on_all_cores<float, naive<float>>,
+    .f16 = on_all_cores<float, naive<float, fp16>, fp16>,
+    .bf16 = on_all_cores<float, naive<float, bf16>, bf16>,
 };
 
 }  // namespace lasolve

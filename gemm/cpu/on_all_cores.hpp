@@ -25,8 +25,8 @@ inline std::int64_t cut(std::int64_t length, std::int64_t parts, std::int64_t i)
 }
 
 /// The backend function that runs Kernel(α, A, B, β, C), written for one core, on all cores of the queue.
-template <class T, void (*Kernel)(T, Operand<T>, Operand<T>, T, MatrixView<T>)>
-void on_all_cores(Queue<Cpu>& q, T alpha, Operand<T, Cpu> A, Operand<T, Cpu> B, T beta, MatrixView<T, Cpu> C) {
+template <class T, auto Kernel, class In = T>
+void on_all_cores(Queue<Cpu>& q, T alpha, Operand<In, Cpu> A, Operand<In, Cpu> B, T beta, MatrixView<T, Cpu> C) {
   const double flops = 2.0 * double(C.rows()) * double(C.cols()) * double(A.cols() + 1);
   const std::int64_t cores = cores_for(q, flops);
   const auto [down, across] = tile_grid(C.rows(), C.cols(), cores);

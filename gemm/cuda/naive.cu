@@ -10,19 +10,19 @@ namespace lasolve {
 
 constexpr int tile = 16;
 
-template <class T>
-__global__ void naive_kernel(T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
+template <class T, class In>
+__global__ void naive_kernel(T alpha, Operand<In, Cuda> A, Operand<In, Cuda> B, T beta, MatrixView<T, Cuda> C) {
   const TileOrigin origin = tile_origin(C, tile, tile);
   const std::int64_t i = origin.i + threadIdx.y, j = origin.j + threadIdx.x;
   if (i >= C.rows() || j >= C.cols()) return;
   T sum = 0;
-  for (std::int64_t l = 0; l < A.cols(); ++l) sum += element(A, i, l) * element(B, l, j);
+  for (std::int64_t l = 0; l < A.cols(); ++l) sum += T(element(A, i, l)) * T(element(B, l, j));
   update(C, i, j, alpha, sum, beta);
 }
 
-template <class T>
-static void naive(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
-  naive_kernel<T><<<tiles_of(C, tile, tile), dim3(tile, tile), 0, q.stream()>>>(alpha, A, B, beta, C);
+template <class T, class In = T>
+static void naive(Queue<Cuda>& q, T alpha, Operand<In, Cuda> A, Operand<In, Cuda> B, T beta, MatrixView<T, Cuda> C) {
+  naive_kernel<T, In><<<tiles_of(C, tile, tile), dim3(tile, tile), 0, q.stream()>>>(alpha, A, B, beta, C);
   CUDA_CHECK_LAUNCH();
 }
 
@@ -32,6 +32,8 @@ const GemmBackend<Cuda> gemm_cuda_naive{
     .summary = "one thread for each element of C, uncoalesced on purpose",
     .f64 = naive<double>,
     .f32 = naive<float>,
+    .f16 = naive<float, fp16>,
+    .bf16 = naive<float, bf16>,
 };
 
 }  // namespace lasolve

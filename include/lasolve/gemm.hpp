@@ -2,6 +2,8 @@
 //
 //     C ← α·op(A)·op(B) + β·C      op(A): m × k, op(B): k × n, C: m × n, column-major
 //
+// in five precisions (lasolve/precision.hpp), of which a backend offers those it has.
+//
 // A backend's function enqueues and returns; it never allocates and never synchronizes. β = 0 never reads C, so NaN
 // in C is overwritten. m, n or k may be 0; any ld ≥ rows; NaN and Inf in the product propagate.
 #pragma once
@@ -9,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "lasolve/precision.hpp"
 #include "lasolve/queue.hpp"
 
 namespace lasolve {
@@ -55,40 +58,67 @@ constexpr Operand<T, Place> transposed(Operand<T, Place> x) {
   return {x.stored(), flipped(x.op())};
 }
 
-template <class T, class Place>
-using GemmFunction = void (*)(Queue<Place>&, T alpha, Operand<T, Place> A, Operand<T, Place> B, T beta,
+/// A and B are of In, which for halves is not T.
+template <class T, class Place, class In = T>
+using GemmFunction = void (*)(Queue<Place>&, T alpha, Operand<In, Place> A, Operand<In, Place> B, T beta,
                               MatrixView<T, Place> C);
 
-/// One way to compute a product. A stateless constant: an embedder passes a record of its own in Options::gemm.
+/// What a backend has for products in precision P.
+template <Precision P, class Place>
+struct GemmKernel {
+  using In = typename Arithmetic<P>::Operand;
+  using T = typename Arithmetic<P>::Result;
+  using Function = GemmFunction<T, Place, In>;
+
+  Function function;
+  /// u in ‖C − Cref‖ ≤ u·(√(k+2)·max(|α|,1)·‖A‖‖B‖ + 2·max(|β|,1)·‖C₀‖), Frobenius norms: coarser where the
+  /// arithmetic is coarser than the type.
+  double unit_roundoff;
+
+  constexpr GemmKernel(Function function = nullptr, double unit_roundoff = Arithmetic<P>::unit_roundoff)
+      : function(function), unit_roundoff(unit_roundoff) {}
+  /// Whether it is offered.
+  constexpr explicit operator bool() const { return function != nullptr; }
+
+  /// C ← α·A·B + β·C. Throws std::invalid_argument when the sizes do not agree or the precision is not offered.
+  void operator()(Queue<Place>& q, T alpha, Operand<In, Place> A, Operand<In, Place> B, T beta,
+                  MatrixView<T, Place> C) const {
+    require(A.rows() == C.rows() && B.cols() == C.cols() && A.cols() == B.rows(),
+            "the sizes of a product do not agree");
+    require(function != nullptr, "this GEMM backend does not offer this precision");
+    if (!C.empty()) function(q, alpha, A, B, beta, C);
+  }
+};
+
+/// One way to compute a product. A stateless constant: an embedder passes a record of its own in Options::gemm. A member is
+/// set to a function, or to {function, unit roundoff}.
 template <class Place>
 struct GemmBackend {
   const char* name;
   const char* summary;  ///< one line
-  GemmFunction<double, Place> f64 = nullptr;
-  GemmFunction<float, Place> f32 = nullptr;
-  /// u in ‖C − Cref‖ ≤ u·(√(k+2)·max(|α|,1)·‖A‖‖B‖ + 2·max(|β|,1)·‖C₀‖), Frobenius norms: coarser where the
-  /// arithmetic is coarser than the type.
-  double unit_roundoff_f64 = 0x1p-53, unit_roundoff_f32 = 0x1p-24;
+  GemmKernel<Precision::fp64, Place> f64 = {};
+  GemmKernel<Precision::fp32, Place> f32 = {};
+  GemmKernel<Precision::tf32, Place> tf32 = {};
+  GemmKernel<Precision::fp16, Place> f16 = {};
+  GemmKernel<Precision::bf16, Place> bf16 = {};
   /// Why this backend cannot run on a device of this machine; empty, or a null function: it can.
   std::string (*unavailable)(int device) = nullptr;
 
-  template <class T>
-  GemmFunction<T, Place> function() const {
-    if constexpr (std::is_same_v<T, double>)
-      return f64;
-    else
-      return f32;
+  template <Precision P>
+  constexpr const GemmKernel<P, Place>& in() const {
+    if constexpr (P == Precision::fp64) return f64;
+    if constexpr (P == Precision::fp32) return f32;
+    if constexpr (P == Precision::tf32) return tf32;
+    if constexpr (P == Precision::fp16) return f16;
+    if constexpr (P == Precision::bf16) return bf16;
   }
 
-  /// C ← α·A·B + β·C. Throws std::invalid_argument when the sizes do not agree or the type is not offered.
+  /// C ← α·A·B + β·C in the precision of T.
   template <class T>
   void operator()(Queue<Place>& q, T alpha, std::type_identity_t<Operand<T, Place>> A,
                   std::type_identity_t<Operand<T, Place>> B, T beta,
                   std::type_identity_t<MatrixView<T, Place>> C) const {
-    require(A.rows() == C.rows() && B.cols() == C.cols() && A.cols() == B.rows(),
-            "the sizes of a product do not agree");
-    require(function<T>() != nullptr, "this GEMM backend does not offer this precision");
-    if (!C.empty()) function<T>()(q, alpha, A, B, beta, C);
+    in<precision_of<T>>()(q, alpha, A, B, beta, C);
   }
 };
 

@@ -14,7 +14,6 @@
 namespace lasolve {
 
 enum class Method { automatic, lu, cholesky };
-enum class Precision { automatic, fp64, fp32 };
 enum class Refine { automatic, none, classical };
 /// The order in which blocks are walked. right_looking: each panel updates all that is behind it; left_looking: each block
 /// column is updated with all before it when its turn has come; recursive: by halves.
@@ -35,7 +34,7 @@ struct Options {
   /// automatic: Cholesky if A = Aᵀ with a positive diagonal, else LU. cholesky reads the lower triangle only: whether A is
   /// symmetric is then the caller's word.
   Method factorization = Method::automatic;
-  Precision precision = Precision::automatic;  ///< of the factors; automatic: the type of A
+  Precision precision = Precision::automatic;  ///< of the factors: fp64, fp32; automatic: the type of A
   Refine refine = Refine::automatic;           ///< automatic: classical if the factors are coarser than A
   /// automatic: what was measured to be best, which is right_looking, but left_looking for a matrix on the host that is
   /// factored while it is copied to a device.

@@ -12,14 +12,6 @@ namespace lasolve::bench {
 namespace {
 
 template <class T>
-constexpr const char* type_name = std::is_same_v<T, double> ? "fp64" : "fp32";
-
-template <class T, class Place>
-double unit_roundoff(const GemmBackend<Place>& backend) {
-  return std::is_same_v<T, double> ? backend.unit_roundoff_f64 : backend.unit_roundoff_f32;
-}
-
-template <class T>
 void move(Queue<Cpu>&, MatrixView<const T> from, MatrixView<T> to) {
   for (std::int64_t j = 0; j < from.cols(); ++j) std::copy_n(&from(0, j), from.rows(), &to(0, j));
 }
@@ -29,26 +21,29 @@ void move(Queue<Cuda>& q, MatrixView<const T, From> from, MatrixView<T, To> to) 
 }
 
 /// The operands of a product at a place.
-template <class T, class Place>
+template <Precision P, class Place>
 struct Operands {
-  Matrix<T, Place> A, B, C;
+  using In = typename Arithmetic<P>::Operand;
+  using T = typename Arithmetic<P>::Result;
+  Matrix<In, Place> A, B;
+  Matrix<T, Place> C;
 
   explicit Operands(const Product& p) : A(p.m, p.k), B(p.k, p.n), C(p.m, p.n) {}
-  Operands(Queue<Place>& q, const Inputs<T>& in) : Operands(in.p) {
-    move<T>(q, in.A.view(), A.view());
-    move<T>(q, in.B.view(), B.view());
+  Operands(Queue<Place>& q, const Inputs<P>& in) : Operands(in.p) {
+    move<In>(q, in.A.view(), A.view());
+    move<In>(q, in.B.view(), B.view());
     move<T>(q, in.C.view(), C.view());
     q.finish();
   }
-  void multiply(Queue<Place>& q, const GemmBackend<Place>& backend, const Product& p) {
-    backend(q, T(p.alpha), A.view(), B.view(), T(p.beta), C.view());
+  void multiply(Queue<Place>& q, const GemmKernel<P, Place>& kernel, const Product& p) {
+    kernel(q, T(p.alpha), A.view(), B.view(), T(p.beta), C.view());
   }
 };
 
-template <class T, class Place>
-Matrix<T> result(Queue<Place>& q, const GemmBackend<Place>& backend, const Inputs<T>& in) {
-  Operands<T, Place> there(q, in);
-  there.multiply(q, backend, in.p);
+template <Precision P, class Place, class T = typename Arithmetic<P>::Result>
+Matrix<T> result(Queue<Place>& q, const GemmKernel<P, Place>& kernel, const Inputs<P>& in) {
+  Operands<P, Place> there(q, in);
+  there.multiply(q, kernel, in.p);
   Matrix<T> C(in.p.m, in.p.n);
   move<T>(q, std::as_const(there.C).view(), C.view());
   q.finish();
@@ -57,16 +52,16 @@ Matrix<T> result(Queue<Place>& q, const GemmBackend<Place>& backend, const Input
 
 /// What is wrong with small products, each element checked: some that fit tiles and some that do not, then integers, whose
 /// products are exact. Empty: nothing.
-template <class T, class Place>
-std::string fault_at_small_sizes(Queue<Place>& q, const GemmBackend<Place>& backend) {
+template <Precision P, class Place>
+std::string fault_at_small_sizes(Queue<Place>& q, const GemmKernel<P, Place>& kernel) {
   const Queue<Cpu> host;
   for (const Product& p :
        {Product{"", 67, 45, 129, -1, 1}, Product{"", 128, 128, 64, -1, 1}, Product{"", 33, 70, 31}}) {
-    const Inputs<T> in(host, p, Values::uniform);
-    const double error = full_error<T>(in, result<T>(q, backend, in), unit_roundoff<T>(backend));
+    const Inputs<P> in(host, p, Values::uniform);
+    const double error = full_error(in, result(q, kernel, in), kernel.unit_roundoff);
     if (!(error <= 1)) return fmt::format("{} x {} x {} is off by {:.3g} times what is allowed", p.m, p.n, p.k, error);
-    const Inputs<T> integers(host, p, Values::integers);
-    if (const auto wrong = differences<T>(integers, result<T>(q, backend, integers)))
+    const Inputs<P> integers(host, p, Values::integers);
+    if (const auto wrong = differences(integers, result(q, kernel, integers)))
       return fmt::format("{} x {} x {} of small integers: {} elements are not exact", p.m, p.n, p.k, wrong);
   }
   return "";
@@ -89,29 +84,29 @@ class Flush {
 
 /// Seconds of one product whose operands are in place. On a device they are taken there, behind the flush, so that what
 /// a launch costs the host is not counted.
-template <class T, class Place>
-double seconds_in_place(Queue<Place>& q, Flush& flush, const GemmBackend<Place>& backend, const Product& p,
-                        Operands<T, Place>& there) {
+template <Precision P, class Place>
+double seconds_in_place(Queue<Place>& q, Flush& flush, const GemmKernel<P, Place>& kernel, const Product& p,
+                        Operands<P, Place>& there) {
   q.finish();
   q.take_times();
   flush(q);
   q.phase(Phase::gemm, p.flops());
-  there.multiply(q, backend, p);
+  there.multiply(q, kernel, p);
   q.finish();
   return q.take_times().seconds_of(Phase::gemm);
 }
 
 /// Seconds of one product from the host's memory to the host's memory. C there is overwritten.
-template <class T>
-double seconds_with_copies(Queue<Cuda>& q, const GemmBackend<Cuda>& backend, Inputs<T>& in, Matrix<T>& C) {
+template <Precision P, class In = typename Arithmetic<P>::Operand, class T = typename Arithmetic<P>::Result>
+double seconds_with_copies(Queue<Cuda>& q, const GemmKernel<P, Cuda>& kernel, Inputs<P>& in, Matrix<T>& C) {
   q.finish();
   Stopwatch watch;
   {
-    Operands<T, Cuda> there(in.p);
-    move<T>(q, std::as_const(in.A).view(), there.A.view());
-    move<T>(q, std::as_const(in.B).view(), there.B.view());
+    Operands<P, Cuda> there(in.p);
+    move<In>(q, std::as_const(in.A).view(), there.A.view());
+    move<In>(q, std::as_const(in.B).view(), there.B.view());
     if (in.p.beta != 0) move<T>(q, std::as_const(in.C).view(), there.C.view());
-    there.multiply(q, backend, in.p);
+    there.multiply(q, kernel, in.p);
     move<T>(q, std::as_const(there.C).view(), C.view());
     q.finish();
   }
@@ -119,32 +114,33 @@ double seconds_with_copies(Queue<Cuda>& q, const GemmBackend<Cuda>& backend, Inp
 }
 
 /// The product at one place, for all entrants there.
-template <class T, class Place>
+template <Precision P, class Place>
 struct Stage {
+  using T = typename Arithmetic<P>::Result;
   Queue<Place>& q;
   Flush& flush;
-  Inputs<T>& in;
-  const Projection<T>& expected;
+  Inputs<P>& in;
+  const Projection<P>& expected;
   Matrix<T>& C;  // on the host
   bool with_copies;
-  Operands<T, Place> there{q, in};
+  Operands<P, Place> there{q, in};
 
-  double error(const GemmBackend<Place>& backend) {
+  double error(const GemmKernel<P, Place>& kernel) {
     move<T>(q, std::as_const(in.C).view(), there.C.view());
-    there.multiply(q, backend, in.p);
+    there.multiply(q, kernel, in.p);
     move<T>(q, std::as_const(there.C).view(), C.view());
     q.finish();
-    return expected.error(C.view(), unit_roundoff<T>(backend));
+    return expected.error(C.view(), kernel.unit_roundoff);
   }
-  double seconds(const GemmBackend<Place>& backend) {
+  double seconds(const GemmKernel<P, Place>& kernel) {
     if constexpr (std::is_same_v<Place, Cuda>)
-      if (with_copies) return seconds_with_copies<T>(q, backend, in, C);
-    return seconds_in_place<T>(q, flush, backend, in.p, there);
+      if (with_copies) return seconds_with_copies(q, kernel, in, C);
+    return seconds_in_place(q, flush, kernel, in.p, there);
   }
 };
 
 /// One product at every place where an entrant needs it.
-template <class T>
+template <Precision P>
 class Contest {
  public:
   Contest(Queue<Cpu>& host, std::optional<Queue<Cuda>>& device, const Product& p, bool with_copies)
@@ -155,46 +151,43 @@ class Contest {
         expected_(host, in_),
         C_(p.m, p.n) {}
 
-  /// f(backend, stage) at the place of an entrant.
+  /// f(kernel, stage) at the place of an entrant.
   template <class F>
   auto at_place(const Entrant& e, F f) {
-    if (!e.on_cuda()) return f(*std::get<const GemmBackend<Cpu>*>(e.choice.backend), stage(host_, on_host_));
-    return f(*std::get<const GemmBackend<Cuda>*>(e.choice.backend), stage(*device_, on_device_));
+    if (!e.on_cuda()) return f(std::get<const GemmBackend<Cpu>*>(e.choice.backend)->in<P>(), stage(host_, on_host_));
+    return f(std::get<const GemmBackend<Cuda>*>(e.choice.backend)->in<P>(), stage(*device_, on_device_));
   }
 
  private:
   template <class Place>
-  Stage<T, Place>& stage(Queue<Place>& q, std::optional<Stage<T, Place>>& made) {
-    if (!made) made.emplace(Stage<T, Place>{q, flush_, in_, expected_, C_, with_copies_});
+  Stage<P, Place>& stage(Queue<Place>& q, std::optional<Stage<P, Place>>& made) {
+    if (!made) made.emplace(Stage<P, Place>{q, flush_, in_, expected_, C_, with_copies_});
     return *made;
   }
 
   Queue<Cpu>& host_;
   std::optional<Queue<Cuda>>& device_;
   bool with_copies_;
-  Inputs<T> in_;
-  Projection<T> expected_;
-  Matrix<T> C_;
+  Inputs<P> in_;
+  Projection<P> expected_;
+  Matrix<typename Arithmetic<P>::Result> C_;
   Flush flush_;
-  std::optional<Stage<T, Cpu>> on_host_;
-  std::optional<Stage<T, Cuda>> on_device_;
+  std::optional<Stage<P, Cpu>> on_host_;
+  std::optional<Stage<P, Cuda>> on_device_;
 };
 
-template <class T>
-bool offers(const Entrant& e) {
-  return std::visit([](const auto* backend) { return backend->template function<T>() != nullptr; }, e.choice.backend);
-}
-
 /// Warm-up rounds and timed rounds, one run of each that is right in each.
-template <class T>
-void time_in_turns(Contest<T>& contest, const std::vector<Entrant>& entrants, const Settings& settings,
+template <Precision P>
+void time_in_turns(Contest<P>& contest, const std::vector<Entrant>& entrants, const Settings& settings,
                    std::vector<Result>& results) {
   std::vector<std::vector<double>> seconds(results.size());
+  std::vector<double> spent(results.size(), 0);
   for (int round = -settings.warmup; round < settings.repeat; ++round)
     for (std::size_t i = 0; i < results.size(); ++i) {
-      if (!results[i].fault.empty()) continue;
+      if (!results[i].fault.empty() || (round > 0 && spent[i] > settings.enough_seconds)) continue;
       const double s =
-          contest.at_place(entrants[i], [](const auto& backend, auto& stage) { return stage.seconds(backend); });
+          contest.at_place(entrants[i], [](const auto& kernel, auto& stage) { return stage.seconds(kernel); });
+      spent[i] += s;
       if (round >= 0) seconds[i].push_back(s);
     }
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -204,15 +197,15 @@ void time_in_turns(Contest<T>& contest, const std::vector<Entrant>& entrants, co
 }
 
 /// Of the reference at the same place, and of the floor on a device.
-void add_shares(const std::vector<Entrant>& entrants, const std::optional<Roof>& roof, std::vector<Result>& results) {
+void add_shares(const std::vector<Entrant>& entrants, const std::optional<Roof>& roof, ElementSizes size,
+                std::vector<Result>& results) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     Result& r = results[i];
     if (r.runs == 0) continue;
     for (std::size_t j = 0; j < results.size(); ++j)
       if (entrants[j].reference && results[j].device == r.device && results[j].runs > 0)
         r.of_reference = results[j].seconds.median / r.seconds.median;
-    const std::size_t element = r.precision == Precision::fp32 ? sizeof(float) : sizeof(double);
-    if (roof && entrants[i].on_cuda()) r.of_floor = roof->floor_seconds(r.product, element) / r.seconds.median;
+    if (roof && entrants[i].on_cuda()) r.of_floor = roof->floor_seconds(r.product, size) / r.seconds.median;
   }
 }
 
@@ -229,33 +222,36 @@ GemmBench::GemmBench(std::vector<Entrant> entrants, const Settings& settings)
 }
 
 std::vector<Result> GemmBench::run(const Product& p, Precision precision) {
-  return precision == Precision::fp32 ? run_as<float>(p, precision) : run_as<double>(p, precision);
+  std::vector<Result> results;
+  for_precision(precision, [&](auto P) { results = run_as<P>(p); });
+  return results;
 }
 
-template <class T>
-std::vector<Result> GemmBench::run_as(const Product& p, Precision precision) {
-  // Before the operands take memory; with copies, the memory of a device is not what binds.
-  const std::optional<Roof> top = settings_.with_copies ? std::nullopt : roof(precision);
-  Contest<T> contest(host_, device_, p, settings_.with_copies);
+template <Precision P>
+std::vector<Result> GemmBench::run_as(const Product& p) {
   std::vector<Entrant> entrants;
+  for (const Entrant& e : entrants_)
+    if (e.choice.offers(P)) entrants.push_back(e);
+  if (entrants.empty()) return {};
+  // Before the operands take memory; with copies, the memory of a device is not what binds.
+  const std::optional<Roof> top = settings_.with_copies ? std::nullopt : roof(P);
+  Contest<P> contest(host_, device_, p, settings_.with_copies);
   std::vector<Result> results;
-  for (const Entrant& e : entrants_) {
-    if (!offers<T>(e)) continue;
+  for (const Entrant& e : entrants) {
     Result r;
-    r.backend = e.name(), r.device = e.choice.device(), r.precision = precision, r.product = p;
-    contest.at_place(e, [&](const auto& backend, auto& stage) {
-      const auto [small, is_new] = small_faults_.try_emplace(r.device + " " + r.backend + " " + type_name<T>);
-      if (is_new) small->second = fault_at_small_sizes<T>(stage.q, backend);
+    r.backend = e.name(), r.device = e.choice.device(), r.precision = P, r.product = p;
+    contest.at_place(e, [&](const auto& kernel, auto& stage) {
+      const auto [small, is_new] = small_faults_.try_emplace(r.device + " " + r.backend + " " + name_of(P));
+      if (is_new) small->second = fault_at_small_sizes(stage.q, kernel);
       r.fault = small->second;
       if (!r.fault.empty()) return;
-      r.error = stage.error(backend);
+      r.error = stage.error(kernel);
       if (!(*r.error <= 1)) r.fault = fmt::format("the product is off by {:.3g} times what is allowed", *r.error);
     });
-    entrants.push_back(e);
     results.push_back(std::move(r));
   }
   time_in_turns(contest, entrants, settings_, results);
-  add_shares(entrants, top, results);
+  add_shares(entrants, top, element_sizes<P>, results);
   return results;
 }
 
@@ -263,11 +259,12 @@ std::optional<Roof> GemmBench::roof(Precision precision) {
   if (!device_) return std::nullopt;
   const auto found = roofs_.find(precision);
   if (found != roofs_.end()) return found->second;
-  const Roof measured = precision == Precision::fp32 ? measure_roof<float>() : measure_roof<double>();
+  Roof measured;
+  for_precision(precision, [&](auto P) { measured = measure_roof<P>(); });
   return roofs_[precision] = measured;
 }
 
-template <class T>
+template <Precision P>
 Roof GemmBench::measure_roof() {
   constexpr int runs = 5;
   Queue<Cuda>& q = *device_;
@@ -275,11 +272,11 @@ Roof GemmBench::measure_roof() {
   std::vector<double> products, copies;
   Flush flush;
   for (const Entrant& e : entrants_) {
-    if (!e.on_cuda() || !e.reference) continue;
-    const auto& backend = *std::get<const GemmBackend<Cuda>*>(e.choice.backend);
-    Operands<T, Cuda> there(q, Inputs<T>(host_, large, Values::uniform));
+    if (!e.on_cuda() || !e.reference || !e.choice.offers(P)) continue;
+    const auto& kernel = std::get<const GemmBackend<Cuda>*>(e.choice.backend)->template in<P>();
+    Operands<P, Cuda> there(q, Inputs<P>(host_, large, Values::uniform));
     for (int run = -1; run < runs; ++run) {
-      const double s = seconds_in_place<T>(q, flush, backend, large, there);
+      const double s = seconds_in_place(q, flush, kernel, large, there);
       if (run >= 0) products.push_back(s);
     }
   }

@@ -1,6 +1,7 @@
 // GEMM backends in turns on the same product: verified, then timed.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@ struct Entrant {
 
 struct Settings {
   int repeat = 5, warmup = 1, threads = 0;
+  /// A backend that has run for so long on one product is left out of further rounds.
+  double enough_seconds = std::numeric_limits<double>::infinity();
   /// Time on a device is from data on the host to the result on the host: allocation, copies and free count.
   bool with_copies = false;
 };
@@ -55,9 +58,9 @@ class GemmBench {
   std::optional<Roof> roof(Precision);
 
  private:
-  template <class T>
-  std::vector<Result> run_as(const Product&, Precision);
-  template <class T>
+  template <Precision P>
+  std::vector<Result> run_as(const Product&);
+  template <Precision P>
   Roof measure_roof();
 
   std::vector<Entrant> entrants_;

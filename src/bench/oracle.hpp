@@ -31,16 +31,20 @@ void fill(const Queue<Cpu>& q, MatrixView<T> X, Values values, std::uint64_t see
   });
 }
 
-/// The operands of a product, on the host. C is NaN where β = 0 forbids to read it.
-template <class T>
+/// The operands of a product in precision P, on the host. C is NaN where β = 0 forbids to read it.
+template <Precision P>
 struct Inputs {
+  using In = typename Arithmetic<P>::Operand;
+  using T = typename Arithmetic<P>::Result;
+
   Product p;
-  Matrix<T> A, B, C;
+  Matrix<In> A, B;
+  Matrix<T> C;
 
   Inputs(const Queue<Cpu>& q, const Product& product, Values values)
       : p(product), A(p.m, p.k), B(p.k, p.n), C(p.m, p.n) {
-    fill<T>(q, A, values, 1);
-    fill<T>(q, B, values, 2);
+    fill<In>(q, A, values, 1);
+    fill<In>(q, B, values, 2);
     fill<T>(q, C, values, 3);
     if (p.beta != 0) return;
     for (std::int64_t j = 0; j < p.n; ++j) std::fill_n(&C(0, j), p.m, std::numeric_limits<T>::quiet_NaN());
@@ -57,17 +61,17 @@ double frobenius(MatrixView<const T> X) {
 }
 
 /// (√(k+2)·max(|α|,1)·‖A‖‖B‖ + 2·max(|β|,1)·‖C₀‖): times u, what ‖C − Cref‖ may be.
-template <class T>
-double bound(const Inputs<T>& in) {
+template <Precision P>
+double bound(const Inputs<P>& in) {
   const Product& p = in.p;
-  const double ab = std::sqrt(double(p.k + 2)) * std::max(std::abs(p.alpha), 1.0) * frobenius<T>(in.A.view()) *
-                    frobenius<T>(in.B.view());
-  return ab + (p.beta == 0 ? 0 : 2 * std::max(std::abs(p.beta), 1.0) * frobenius<T>(in.C.view()));
+  const double ab =
+      std::sqrt(double(p.k + 2)) * std::max(std::abs(p.alpha), 1.0) * frobenius(in.A.view()) * frobenius(in.B.view());
+  return ab + (p.beta == 0 ? 0 : 2 * std::max(std::abs(p.beta), 1.0) * frobenius(in.C.view()));
 }
 
 /// α·A·B + β·C, as on paper: for small sizes.
-template <class T>
-Matrix<Wide<T>> reference(const Inputs<T>& in) {
+template <Precision P, class T = typename Arithmetic<P>::Result>
+Matrix<Wide<T>> reference(const Inputs<P>& in) {
   Matrix<Wide<T>> R(in.p.m, in.p.n);
   for (std::int64_t j = 0; j < in.p.n; ++j)
     for (std::int64_t i = 0; i < in.p.m; ++i) {
@@ -79,34 +83,36 @@ Matrix<Wide<T>> reference(const Inputs<T>& in) {
 }
 
 /// X·v.
-template <class T>
-std::vector<Wide<T>> times(const Queue<Cpu>& q, MatrixView<const T> X, const std::vector<Wide<T>>& v) {
-  std::vector<Wide<T>> y(std::size_t(X.rows()), 0);
+template <class T, class W>
+std::vector<W> times(const Queue<Cpu>& q, MatrixView<const T> X, const std::vector<W>& v) {
+  std::vector<W> y(std::size_t(X.rows()), 0);
   on_shares(q, X.rows(), double(X.rows()) * double(X.cols()), [&](std::int64_t first, std::int64_t rows) {
     for (std::int64_t j = 0; j < X.cols(); ++j)
-      for (std::int64_t i = first; i < first + rows; ++i) y[std::size_t(i)] += Wide<T>(X(i, j)) * v[std::size_t(j)];
+      for (std::int64_t i = first; i < first + rows; ++i) y[std::size_t(i)] += W(X(i, j)) * v[std::size_t(j)];
   });
   return y;
 }
 
 /// Checks C with 2(mk + kn + mn) operations instead of 2mnk: C·x against α·A·(B·x) + β·C₀·x (Freivalds, IFIP 1977). With
 /// x of random signs, the mean of ‖E·x‖² is ‖E‖², Frobenius, so the bound is that of the GEMM contract.
-template <class T>
+template <Precision P>
 class Projection {
  public:
-  Projection(const Queue<Cpu>& q, const Inputs<T>& in) : q_(q), x_(std::size_t(in.p.n)), bound_(bound(in)) {
+  using T = typename Arithmetic<P>::Result;
+
+  Projection(const Queue<Cpu>& q, const Inputs<P>& in) : q_(q), x_(std::size_t(in.p.n)), bound_(bound(in)) {
     const io::Formula random{.seed = 4};
     for (std::size_t j = 0; j < x_.size(); ++j) x_[j] = random.random(std::int64_t(j), 0) < 0 ? -1 : 1;
-    y_ = times<T>(q, in.A, times<T>(q, in.B, x_));
+    y_ = times(q, in.A.view(), times(q, in.B.view(), x_));
     for (Wide<T>& y : y_) y *= Wide<T>(in.p.alpha);
     if (in.p.beta == 0) return;
-    const auto c = times<T>(q, in.C, x_);
+    const auto c = times(q, in.C.view(), x_);
     for (std::size_t i = 0; i < y_.size(); ++i) y_[i] += Wide<T>(in.p.beta) * c[i];
   }
 
   /// The error of C as a share of what unit roundoff u allows; NaN and above 1 are wrong.
   double error(MatrixView<const T> C, double u) const {
-    const auto y = times<T>(q_, C, x_);
+    const auto y = times(q_, C, x_);
     Wide<T> sum = 0;
     for (std::size_t i = 0; i < y.size(); ++i) sum += (y[i] - y_[i]) * (y[i] - y_[i]);
     return double(std::sqrt(sum)) / (u * bound_);
@@ -119,8 +125,8 @@ class Projection {
 };
 
 /// The same share, from each element.
-template <class T>
-double full_error(const Inputs<T>& in, const Matrix<T>& C, double u) {
+template <Precision P, class T = typename Arithmetic<P>::Result>
+double full_error(const Inputs<P>& in, const Matrix<T>& C, double u) {
   const auto R = reference(in);
   Wide<T> sum = 0;
   for (std::int64_t j = 0; j < in.p.n; ++j)
@@ -129,8 +135,8 @@ double full_error(const Inputs<T>& in, const Matrix<T>& C, double u) {
 }
 
 /// The elements of C that are not the reference, bit for bit.
-template <class T>
-std::int64_t differences(const Inputs<T>& in, const Matrix<T>& C) {
+template <Precision P, class T = typename Arithmetic<P>::Result>
+std::int64_t differences(const Inputs<P>& in, const Matrix<T>& C) {
   const auto R = reference(in);
   std::int64_t count = 0;
   for (std::int64_t j = 0; j < in.p.n; ++j)

@@ -28,8 +28,8 @@ Spread spread_of(std::vector<double> values) {
   return {values.front(), (values[(n - 1) / 2] + values[n / 2]) / 2, values.back()};
 }
 
-double Roof::floor_seconds(const Product& p, std::size_t element) const {
-  return std::max(p.flops() / flops_per_second, p.bytes(element) / bytes_per_second);
+double Roof::floor_seconds(const Product& p, ElementSizes size) const {
+  return std::max(p.flops() / flops_per_second, p.bytes(size) / bytes_per_second);
 }
 
 }  // namespace lasolve::bench

@@ -6,7 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "lasolve/precision.hpp"
+
 namespace lasolve::bench {
+
+/// Bytes of an element of A and B, and of C.
+struct ElementSizes {
+  std::size_t operand = 0, result = 0;
+};
+template <Precision P>
+inline constexpr ElementSizes element_sizes{sizeof(typename Arithmetic<P>::Operand),
+                                            sizeof(typename Arithmetic<P>::Result)};
 
 struct Product {
   std::string shape;  ///< "square", "trailing", or "given" by its sizes
@@ -15,9 +25,9 @@ struct Product {
 
   double flops() const { return 2.0 * double(m) * double(n) * double(k); }
   /// The least that must be moved: A and B are read, C is written, and read unless β = 0.
-  double bytes(std::size_t element) const {
+  double bytes(ElementSizes size) const {
     const double a = double(m) * double(k), b = double(k) * double(n), c = double(m) * double(n);
-    return double(element) * (a + b + (beta == 0 ? c : 2 * c));
+    return double(size.operand) * (a + b) + double(size.result) * (beta == 0 ? c : 2 * c);
   }
 };
 
@@ -39,7 +49,7 @@ Spread spread_of(std::vector<double> values);
 struct Roof {
   double flops_per_second = 0, bytes_per_second = 0;
   /// The roofline (Williams, Waterman & Patterson, CACM 2009) as time: arithmetic and traffic overlap at best.
-  double floor_seconds(const Product&, std::size_t element) const;
+  double floor_seconds(const Product&, ElementSizes) const;
 };
 
 }  // namespace lasolve::bench

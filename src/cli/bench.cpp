@@ -77,6 +77,18 @@ std::vector<Entrant> entrants_of(const BenchRequest& request) {
   return entrants.all();
 }
 
+/// Those asked for; else those in which there is a reference to compare with.
+std::vector<Precision> precisions_of(const BenchRequest& request, const std::vector<Entrant>& entrants) {
+  std::vector<Precision> all = request.precisions;
+  if (!all.empty()) return all;
+  for_each_precision([&](auto P) {
+    if (std::any_of(entrants.begin(), entrants.end(),
+                    [=](const Entrant& e) { return e.reference && e.choice.offers(P); }))
+      all.push_back(P);
+  });
+  return all;
+}
+
 void require_writable(const std::string& path) {
   if (!path.empty() && path != "-") io::OutputFile(path, false);
 }
@@ -99,7 +111,7 @@ int bench_gemm(const BenchRequest& request) {
   if (talk) fmt::print("{}", bench_header(request.settings.with_copies));
   std::vector<Result> all;
   int code = done;
-  for (const Precision precision : request.precisions)
+  for (const Precision precision : precisions_of(request, entrants))
     for (const auto& product : request.products) {
       const std::vector<Result> results = gemms.run(product, precision);
       if (talk) fmt::print("{}", bench_lines(results));

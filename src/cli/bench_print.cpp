@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "bench/crossover.hpp"
 #include "cli/json.hpp"
@@ -85,9 +86,10 @@ std::string bench_lines(const std::vector<Result>& results) {
 
 std::string bench_legend(bench::GemmBench& gemms, const std::vector<Result>& all, const bench::Settings& settings) {
   std::string text = fmt::format(
-      "\nmedian of {} rounds, in turns, after {} to warm up; {} thread{} of the host\n"
+      "\nmedian of {} rounds{}, in turns, after {} to warm up; {} thread{} of the host\n"
       "of ref.: cublas on CUDA, {} on the CPU; error: of the product, over what the GEMM contract allows\n",
-      settings.repeat, settings.warmup, gemms.threads(), gemms.threads() == 1 ? "" : "s",
+      settings.repeat, std::isfinite(settings.enough_seconds) ? " (fewer where a run takes long)" : "", settings.warmup,
+      gemms.threads(), gemms.threads() == 1 ? "" : "s",
       std::any_of(gemm_backends<Cpu>().begin(), gemm_backends<Cpu>().end(),
                   [](const auto* b) { return b->name == std::string("blas"); })
           ? "blas"

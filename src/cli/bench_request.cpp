@@ -15,13 +15,13 @@ po::options_description known_options() {
   all.add_options()
     ("gemm,g", po::value<std::string>()->default_value("all"), "the GEMM backends: a,b,c or all; see 'lasolve list'")
     ("device,d", po::value<std::string>()->default_value("auto"), "cpu, cuda, cuda:INDEX, a list of them, or auto: CUDA, else the CPU; both for --with-copies")
-    ("precision,p", po::value<std::string>()->default_value("fp64,fp32"), "fp64, fp32 or both")
+    ("precision,p", po::value<std::string>()->default_value("auto"), "fp64, fp32, tf32, fp16, bf16, a list of them, or auto: those of the reference")
     ("shape,s", po::value<std::string>()->default_value("square,trailing"), "square (C = A·B), trailing (C = C - A·B), MxNxK (C = A·B), or a list of them")
     ("n,n", po::value<std::string>()->default_value("auto"), "sizes: M = N = K of square, M = N of trailing")
     ("k,k", po::value<std::string>()->default_value("auto"), "K of trailing: sizes of a panel")
     ("with-copies", "time on a device from host to host: allocation, copies and free count")
     ("threads", po::value<std::string>()->default_value("all"), "cores of the host to use, or all")
-    ("repeat", po::value<std::string>()->default_value("5"), "timed rounds; the median is reported")
+    ("repeat", po::value<std::string>()->default_value("auto"), "timed rounds; the median is reported; auto: 5, fewer for a backend that has run for half a second")
     ("warmup", po::value<std::string>()->default_value("1"), "rounds before them that are not counted")
     ("json", po::value<std::string>(), "write the results as JSON to FILE; - is standard output")
     ("csv", po::value<std::string>(), "write the results as CSV to FILE; - is standard output")
@@ -48,6 +48,12 @@ std::vector<Device> devices_of(const std::string& list, bool with_copies) {
   return devices;
 }
 
+Precision precision_of_product(const std::string& word) {
+  std::vector<std::pair<std::string, Precision>> known;
+  for_each_precision([&](auto P) { known.emplace_back(name_of(P), P); });
+  return one_of("precision", word, known);
+}
+
 std::vector<std::int64_t> sizes_of(const char* option, const std::string& list, std::vector<std::int64_t> automatic) {
   if (list == "auto") return automatic;
   std::vector<std::int64_t> sizes;
@@ -70,7 +76,7 @@ std::vector<bench::Product> products_of(const std::string& shapes, const std::st
       const Sizes automatic = cuda ? Sizes{1024, 2048, 4096, 8192} : Sizes{256, 512, 1024};
       for (auto size : sizes_of("n", n, automatic)) products.push_back(bench::square(size));
     } else if (word == "trailing") {
-      for (auto size : sizes_of("n", n, {cuda ? 8192 : 1024}))
+      for (auto size : sizes_of("n", n, {cuda ? 16384 : 1024}))
         for (auto panel : sizes_of("k", k, cuda ? Sizes{128, 256, 512} : Sizes{64, 128, 256}))
           products.push_back(bench::trailing(size, panel));
     } else if (const auto product = bench::parse_product(word)) {
@@ -118,14 +124,17 @@ BenchRequest parse_bench(int argc, const char* const* argv) {
   if (r.json == "-" && r.csv == "-") throw UsageError("--json - and --csv - would both go to standard output");
   r.settings.with_copies = values.count("with-copies") > 0;
   r.settings.threads = threads_of(text("threads"));
-  r.settings.repeat = number("repeat", text("repeat"), 1);
+  const int repeat = number("repeat", text("repeat"), 1, "auto");
+  if (repeat > 0)
+    r.settings.repeat = repeat;
+  else
+    r.settings.enough_seconds = 0.5;
   r.settings.warmup = number("warmup", text("warmup"), 0);
   r.backends = split(text("gemm"));
   if (r.backends.size() > 1 && std::count(r.backends.begin(), r.backends.end(), "all") > 0)
     throw UsageError("--gemm all stands alone: it means every backend that runs here");
-  for (const auto& word : split(text("precision")))
-    r.precisions.push_back(
-        one_of<Precision>("precision", word, {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}}));
+  if (text("precision") != "auto")
+    for (const auto& word : split(text("precision"))) r.precisions.push_back(precision_of_product(word));
   r.devices = devices_of(text("device"), r.settings.with_copies);
   r.products = products_of(text("shape"), text("n"), text("k"), only_on_cuda(r.devices, r.backends));
   return r;

@@ -10,7 +10,7 @@ struct BenchRequest {
   bool help = false, quiet = false;
   std::vector<std::string> backends;  // names, or all
   std::vector<Device> devices;
-  std::vector<Precision> precisions;
+  std::vector<Precision> precisions;  // none: those that a reference offers
   std::vector<bench::Product> products;
   bench::Settings settings;
   std::string json, csv;

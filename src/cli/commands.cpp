@@ -78,7 +78,9 @@ int solve(const Request& request) {
   for (const auto& backend : request.backends) {
     Options options = request.options;
     options.gemm = backend;
-    choose(options);
+    if (!choose(options).offers(request.factors_in()))
+      throw UsageError(fmt::format("the GEMM backend '{}' does not offer {}; 'lasolve list' says what each offers",
+                                   backend, name_of(request.factors_in())));
   }
   // And so is a place that cannot be written.
   if (!request.output.empty()) io::require_writable(request.output);

@@ -9,7 +9,6 @@
 namespace lasolve::cli {
 
 const char* name_of(Method m) { return m == Method::lu ? "lu" : m == Method::cholesky ? "cholesky" : "auto"; }
-const char* name_of(Precision p) { return p == Precision::fp64 ? "fp64" : p == Precision::fp32 ? "fp32" : "auto"; }
 const char* name_of(Schedule s) {
   return s == Schedule::right_looking  ? "right-looking"
          : s == Schedule::left_looking ? "left-looking"
@@ -114,21 +113,23 @@ void write_text(const std::string& path, const std::string& text) {
 }
 
 std::string list_of_backends() {
-  std::string text = fmt::format("{:<14}{:<7}{:<16}{}\n", "backend", "place", "precisions", "what it is");
+  std::string text = fmt::format("{:<14}{:<7}{:<26}{}\n", "backend", "place", "precisions", "what it is");
   const CudaDevices& devices = cuda_devices();
   auto lines = [&](const auto& backends, const char* place, const std::string& why_no_place) {
     for (const auto* b : backends) {
       const std::string own = b->unavailable ? b->unavailable(0) : "", why = why_no_place.empty() ? own : why_no_place;
-      text +=
-          fmt::format("{:<14}{:<7}{:<16}{}{}\n", b->name, place,
-                      fmt::format("{}{}{}", b->f64 ? "fp64" : "", b->f64 && b->f32 ? ", " : "", b->f32 ? "fp32" : ""),
-                      b->summary, why.empty() ? "" : "; not here: " + why);
+      std::string precisions;
+      for_each_precision([&](auto P) {
+        if (b->template in<P>()) precisions += (precisions.empty() ? "" : " ") + std::string(Arithmetic<P>::name);
+      });
+      text += fmt::format("{:<14}{:<7}{:<26}{}{}\n", b->name, place, precisions, b->summary,
+                          why.empty() ? "" : "; not here: " + why);
     }
   };
   lines(gemm_backends<Cpu>(), "cpu", "");
   lines(gemm_backends<Cuda>(), "cuda", devices.why_none);
   for (const auto& b : missing_gemm_backends())
-    text += fmt::format("{:<14}{:<7}{:<16}not in this build: it needs {}\n", b.name, b.place, "", b.needs);
+    text += fmt::format("{:<14}{:<7}{:<26}not in this build: it needs {}\n", b.name, b.place, "", b.needs);
   text += "\ndevices: cpu";
   for (std::size_t i = 0; i < devices.names.size(); ++i) text += fmt::format(", cuda:{} ({})", i, devices.names[i]);
   return text + "\n";

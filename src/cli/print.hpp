@@ -31,7 +31,6 @@ std::string as_json(const Subject&, const std::vector<Measured>&);
 void write_text(const std::string& path, const std::string& text);
 
 const char* name_of(Method);
-const char* name_of(Precision);
 const char* name_of(Refine);
 const char* name_of(Schedule);
 

@@ -24,6 +24,11 @@ struct Request {
   Op op = Op::none;
   int repeat = 1, warmup = 0;
   bool quiet = false, in_place = false;
+
+  /// The matrices of the tool are fp64.
+  Precision factors_in() const {
+    return options.precision == Precision::automatic ? Precision::fp64 : options.precision;
+  }
 };
 
 /// Throws UsageError.

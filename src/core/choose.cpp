@@ -22,6 +22,13 @@ std::string why_not(const GemmBackend<Place>& backend, int device) {
   return backend.unavailable ? backend.unavailable(device) : "";
 }
 
+template <class Place>
+bool offered(const GemmBackend<Place>& backend, Precision precision) {
+  bool offered = precision == Precision::automatic;
+  for_precision(precision, [&](auto P) { offered = bool(backend.template in<P>()); });
+  return offered;
+}
+
 const char* automatic_backend(Device::Kind place) {
   if (place == Device::cuda) return "cublas";
   return find<Cpu>("blas") ? "blas" : "eigen";
@@ -105,6 +112,10 @@ std::string Choice::device() const {
   return backend.index() == 0 ? std::string("cpu") : fmt::format("cuda:{}", cuda_device);
 }
 
+bool Choice::offers(Precision precision) const {
+  return std::visit([=](const auto* b) { return offered(*b, precision); }, backend);
+}
+
 Choice choose(const Options& options) {
   if (const auto* name = std::get_if<std::string>(&options.gemm)) return choose_named(*name, options.device);
   if (const auto* own = std::get_if<const GemmBackend<Cpu>*>(&options.gemm)) {
@@ -118,12 +129,12 @@ Choice choose(const Options& options) {
   return on(*own, options.device.index);
 }
 
-std::vector<std::string> runnable_backends(Device device) {
+std::vector<std::string> runnable_backends(Device device, Precision precision) {
   const bool cuda = device.kind == Device::cuda || (device.kind == Device::automatic && why_no_cuda(0).empty());
   std::vector<std::string> names;
   auto collect = [&](const auto& backends) {
     for (const auto* b : backends)
-      if (why_not(*b, device.index).empty()) names.push_back(b->name);
+      if (why_not(*b, device.index).empty() && offered(*b, precision)) names.push_back(b->name);
   };
   if (cuda)
     collect(gemm_backends<Cuda>());

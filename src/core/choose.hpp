@@ -19,6 +19,7 @@ struct Choice {
   int cuda_device = 0;
   std::vector<std::string> notes;
   std::string device() const;  ///< "cpu" or "cuda:0"
+  bool offers(Precision) const;
 };
 
 /// The one place where a backend and a device are chosen.
@@ -31,8 +32,8 @@ struct Choice {
 /// saying what is missing and what would run instead.
 Choice choose(const Options&);
 
-/// The names that `--gemm all` means on a device: all backends that run there.
-std::vector<std::string> runnable_backends(Device);
+/// The names that `--gemm all` means on a device: all backends that run there and offer the precision (automatic: any).
+std::vector<std::string> runnable_backends(Device, Precision = Precision::automatic);
 
 /// "did you mean …" or an empty string.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& known);
