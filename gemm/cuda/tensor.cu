@@ -4,9 +4,11 @@
 //          buffers: the steps of A and B, behind them the tile of C, behind it the next tile's A and B. While some warps
 //          still add and store C, others are in the next product.
 // Tiles    BM = BN = 128, BK = 16; 8 warps of 64 × 32 that compute, and 4 that copy and have given their registers away;
-//          a ring of 7 × 32 KiB. Where these tiles do not fill the card, BM = BN = 64: 4 warps of 32 × 32, 3 blocks an SM.
+//          a ring of 7 × 32 KiB. Where such tiles are fewer than eight for each SM, or k is large, or memory is not aligned to
+//          16 bytes, BM = BN = 64: 4 warps of 32 × 32, 3 blocks an SM, which hide each other's beginnings and ends.
 // Traffic  2·128·128·16 flop per 2·128·16·8 bytes = 16 flop/byte from L2, and 2·k flop per 16 bytes of C.
-// Expect   f64: bound by the tensor cores, 62 TFLOP/s, from k = 256; at k = 128 by memory, 50.
+// Expect   f64: bound by the tensor cores, 62 TFLOP/s, from k = 256; at k = 128 by memory, 50. Measured: 44 at k = 128, where
+//          cuBLAS has 35; the card reaches its limit of power, 700 W, and slows from 1.98 to 1.75 GHz.
 // Source   warp specialization and the ring: NVIDIA, CUTLASS; the C tile brought early: see the trailing updates of HPL codes
 #include "gemm/cuda/tensor_f64.cuh"
 

@@ -11,7 +11,7 @@
 #include "core/cuda/check.hpp"
 #include "lasolve/matrix.hpp"
 
-namespace lasolve {
+namespace lasolve::tensor_f64 {
 
 constexpr int line_doubles = 16, line_bytes = 128;
 
@@ -41,15 +41,13 @@ class Barrier {
     unsigned done = 0;
     while (!done)
 #if __CUDA_ARCH__ >= 900
-      asm volatile(
-          "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
 #else
-      asm volatile(
-          "{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+      asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
 #endif
-          : "=r"(done)
-          : "r"(shared_address(&state_)), "r"(parity)
-          : "memory");
+                   : "=r"(done)
+                   : "r"(shared_address(&state_)), "r"(parity)
+                   : "memory");
   }
   __device__ unsigned address() const { return shared_address(&state_); }
 
@@ -77,10 +75,12 @@ template <int doubles, int threads>
 __device__ void copy_box(const BoxSource& X, std::int64_t i, std::int64_t j, int groups, int outer, unsigned to) {
   constexpr int lanes = line_doubles / doubles;  // a line
   const int lane = threadIdx.x % threads, x = lane % lanes * doubles;
+#pragma unroll 1
   for (int g = 0; g < groups; ++g) {
     const std::int64_t row = i + g * line_doubles + x;
     const std::int64_t inside = X.rows - row;  // how many of the piece are
     const int bytes = inside >= doubles ? 8 * doubles : inside > 0 ? 8 * int(inside) : 0;
+#pragma unroll 2
     for (int o = lane / lanes; o < outer; o += threads / lanes) {
       const bool exists = bytes > 0 && j + o < X.cols;
       const double* from = exists ? X.data + row + (j + o) * X.ld : X.data;
@@ -96,30 +96,41 @@ __device__ void copy_box(const BoxSource& X, std::int64_t i, std::int64_t j, int
   }
 }
 
-__device__ inline void fetch_box_once(const CUtensorMap& X, std::int64_t i, std::int64_t j, int groups, int outer, unsigned to,
-                                 const Barrier& arrived) {
+/// One lane has the copy engine bring the box whose first element is (i, j).
+__device__ inline void fetch_box(const CUtensorMap& X, std::int64_t i, std::int64_t j, int groups, int outer,
+                                 unsigned to, const Barrier& arrived) {
 #if __CUDA_ARCH__ >= 900
-  unsigned long long policy;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   for (int g = 0; g < groups; ++g)
     asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(
-            to + unsigned(g * outer) * line_bytes),
-        "l"(&X), "r"(arrived.address()), "r"(int(i) + g * line_doubles), "r"(int(j)), "l"(policy)
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], "
+        "[%2];" ::"r"(to + unsigned(g * outer) * line_bytes),
+        "l"(&X), "r"(arrived.address()), "r"(int(i) + g * line_doubles), "r"(int(j))
         : "memory");
 #endif
 }
 
-/// One lane has the copy engine bring the box whose first element is (i, j).
-__device__ inline void fetch_box(const CUtensorMap& X, std::int64_t i, std::int64_t j, int groups, int outer, unsigned to,
-                                 const Barrier& arrived) {
+/// Makes what this lane has written to shared memory known to the copy engine.
+__device__ inline void show_to_copy_engine() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
+/// One lane has the copy engine take `groups` boxes of 16 rows back to memory: what is inside of the matrix.
+__device__ inline void send_box(const CUtensorMap& X, std::int64_t i, std::int64_t j, int groups, int outer,
+                                unsigned from) {
 #if __CUDA_ARCH__ >= 900
   for (int g = 0; g < groups; ++g)
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
-            to + unsigned(g * outer) * line_bytes),
-        "l"(&X), "r"(arrived.address()), "r"(int(i) + g * line_doubles), "r"(int(j))
-        : "memory");
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&X),
+                 "r"(from + unsigned(g * outer) * line_bytes), "r"(int(i) + g * line_doubles), "r"(int(j))
+                 : "memory");
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+#endif
+}
+/// Until the copy engine has read what this lane has had it send.
+__device__ inline void await_sent() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 #endif
 }
 
@@ -141,12 +152,11 @@ inline CUtensorMap box_map(const BoxSource& X, int outer) {
   CUtensorMap map;
   const cuuint64_t size[] = {cuuint64_t(X.rows), cuuint64_t(X.cols)}, stride[] = {cuuint64_t(X.ld) * sizeof(double)};
   const cuuint32_t box[] = {line_doubles, cuuint32_t(outer)}, every[] = {1, 1};
-  const CUresult result =
-      encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT64, 2, const_cast<double*>(X.data), size, stride, box, every,
-             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult result = encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT64, 2, const_cast<double*>(X.data), size, stride,
+                                 box, every, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                 CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) throw MachineError("CUDA: a matrix cannot be described to the copy engine");
   return map;
 }
 
-}  // namespace lasolve
+}  // namespace lasolve::tensor_f64
