@@ -1,6 +1,7 @@
 // The election of a pivot: which of the rows that the threads of one or many blocks hold has the largest entry in a
-// column. Every warp nominates its best row; the warp that has the best of a block sends the whole row to all blocks, and
-// all of them pick the same winner.
+// column. Every warp nominates its best row, the best of a block goes to all blocks, and all of them pick the same winner.
+// Only then is the winner's row published, and it arrives together with the candidates of the next election. So a
+// candidate brings along what cannot wait for its row: its entry in the column behind, and the reciprocal of the pivot.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -11,51 +12,18 @@
 
 namespace lasolve {
 
-constexpr int panel_threads = 256;
-constexpr int panel_warps = panel_threads / 32;
-constexpr int most_cluster_blocks = 16;
-constexpr int most_grid_blocks = 256;
-constexpr unsigned all_lanes = ~0u;
-
-/// Keys order as |a| does, with NaN above all; nobody has key 0. Of equals the first position wins, as in LAPACK. `row` is
-/// where the row is, `position` where it would be if the exchanges so far had been made.
-struct alignas(16) Candidate {
-  std::uint64_t key = 0;
-  int position = INT_MAX, row = 0;
-
-  Candidate() = default;
-  __device__ Candidate(double a, int position, int row)
-      : key(bits_of(fabs(a)) + (std::uint64_t(1) << 32)), position(position), row(row) {}
-  __device__ Candidate(float a, int position, int row)
-      : key((bits_of(fabs(a)) + 1) << 32), position(position), row(row) {}
-  __device__ bool before(const Candidate& other) const {
-    return key > other.key || (key == other.key && position < other.position);
-  }
+/// A block has `threads` threads, each of which has `rows` rows of a strip of `columns` columns.
+template <class T, int threads_, int rows_, int columns_>
+struct PanelShape {
+  using Element = T;
+  static constexpr int threads = threads_, warps = threads / 32, rows = rows_, columns = columns_;
+  static constexpr int rows_a_block = threads * rows;
 };
 
-/// The lane with the best candidate of a warp; any lane where nobody is. Most often the upper halves of the keys decide.
-__device__ inline int best_lane(const Candidate& mine) {
-  const auto high = unsigned(mine.key >> 32);
-  bool best = __reduce_max_sync(all_lanes, high) == high;
-  unsigned ballot = __ballot_sync(all_lanes, best);
-  if (ballot & (ballot - 1)) {
-    const unsigned low = __reduce_max_sync(all_lanes, best ? unsigned(mine.key) : 0u);
-    best = best && unsigned(mine.key) == low;
-    const unsigned position = __reduce_min_sync(all_lanes, best ? unsigned(mine.position) : ~0u);
-    ballot = __ballot_sync(all_lanes, best && unsigned(mine.position) == position);
-  }
-  return 31 - __clz(int(ballot));
-}
-
-/// The warp with the best candidate of a block, of which each has put its own into `candidates`.
-__device__ inline int best_warp(const Candidate (&candidates)[panel_warps]) {
-  const int lane = threadIdx.x % 32;
-  return best_lane(lane < panel_warps ? candidates[lane] : Candidate()) % panel_warps;
-}
-
-/// One warp of a block goes first: the others wait until it has.
-__device__ inline void let_pass() { asm volatile("barrier.sync 1, %0;" ::"n"(panel_threads) : "memory"); }
-__device__ inline void passed() { asm volatile("barrier.arrive 1, %0;" ::"n"(panel_threads) : "memory"); }
+constexpr int most_cluster_blocks = 16;
+constexpr int most_grid_blocks = 256;
+constexpr std::size_t most_letters = std::size_t(2) * (most_grid_blocks * 5 + 32) * sizeof(Letter);
+constexpr unsigned all_lanes = ~0u;
 
 /// About 1 / x to the last bit or two, for x whose reciprocal is normal.
 __device__ inline double fast_reciprocal(double x) {
@@ -68,6 +36,17 @@ __device__ inline float fast_reciprocal(float x) {
   float y;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
+}
+
+/// Whether the reciprocal of a pivot could overflow or be subnormal. Then the pivot and its column are multiplied by
+/// scale_for it first.
+__device__ inline bool is_extreme(double pivot) { return unsigned((__double2hiint(pivot) >> 20 & 0x7ff) - 23) > 2000u; }
+__device__ inline bool is_extreme(float pivot) { return unsigned((__float_as_int(pivot) >> 23 & 0xff) - 7) > 240u; }
+__device__ inline double scale_for(double pivot) { return fabs(pivot) < 1 ? 0x1p600 : 0x1p-600; }
+__device__ inline float scale_for(float pivot) { return fabs(pivot) < 1 ? 0x1p60f : 0x1p-60f; }
+template <class T>
+__device__ T extreme_reciprocal(T pivot) {
+  return pivot == T(0) ? T(1) : fast_reciprocal(pivot * scale_for(pivot));
 }
 
 /// 16 bytes, read or written at once.
@@ -86,40 +65,114 @@ struct alignas(16) Chunk {
   }
 };
 
-/// The winner: its row from the pivot on, its position and where it is.
+/// Ranks order as |a| does, with NaN above all; nobody has rank 0.
+__device__ inline std::uint64_t rank_of(double a) { return bits_of(fabs(a)) + (std::uint64_t(1) << 32); }
+__device__ inline std::uint64_t rank_of(float a) { return (bits_of(fabs(a)) + 1) << 32; }
+
+/// A row that could be the pivot row of a column. `row` is where it is, `position` where it would be if the exchanges so far
+/// had been made.
 template <class T>
-struct Winner {
-  const T* row = nullptr;
-  int position = 0, physical = 0;
+struct alignas(16) Candidate {
+  static constexpr int nobody = INT_MAX;
+  T value = 0;  // its entry in the column
+  int position = nobody, row = 0;
+  T behind = 0, l = 0;  // its entry in the column behind, which lacks the step before; its multiplier in that step
+  T reciprocal = 0;     // of the value times scale_for it
+
+  __device__ std::uint64_t rank() const { return position == nobody ? 0 : rank_of(value); }
+  __device__ bool before(const Candidate& other) const {
+    return rank() > other.rank() || (rank() == other.rank() && position < other.position);
+  }
+};
+
+/// The lane with the best candidate of a warp; any lane where nobody is. Of equals the first position wins, as in LAPACK.
+/// Most often the upper halves of the ranks decide.
+__device__ inline int best_lane(std::uint64_t rank, int position) {
+  const auto high = unsigned(rank >> 32);
+  bool best = __reduce_max_sync(all_lanes, high) == high;
+  unsigned ballot = __ballot_sync(all_lanes, best);
+  if (ballot & (ballot - 1)) {
+    const unsigned low = __reduce_max_sync(all_lanes, best ? unsigned(rank) : 0u);
+    best = best && unsigned(rank) == low;
+    const unsigned first = __reduce_min_sync(all_lanes, best ? unsigned(position) : ~0u);
+    ballot = __ballot_sync(all_lanes, best && unsigned(position) == first);
+  }
+  return 31 - __clz(int(ballot));
+}
+
+/// By a whole warp: which of up to 32 candidates is the best.
+template <class T>
+__device__ int best_of(const Candidate<T>* candidates, int count) {
+  const int lane = threadIdx.x % 32;
+  std::uint64_t rank = 0;
+  int position = Candidate<T>::nobody;
+  if (lane < count) rank = candidates[lane].rank(), position = candidates[lane].position;
+  return min(best_lane(rank, position), count - 1);
+}
+
+/// What the warps of a block nominate: a candidate each, and the upper halves of their ranks.
+template <class T, int warps>
+struct Nominees {
+  Candidate<T> candidates[warps];
+  alignas(16) unsigned high[warps];
+
+  /// By one lane of each warp.
+  __device__ void put(const Candidate<T>& nominee, std::uint64_t rank) {
+    candidates[threadIdx.x / 32] = nominee;
+    high[threadIdx.x / 32] = unsigned(rank >> 32);
+  }
+  __device__ const Candidate<T>& best() const {
+    unsigned all[warps], top = 0;
+    int at = 0, equals = 0;
+#pragma unroll
+    for (int i = 0; i < warps; i += 4) {
+      const uint4 four = *reinterpret_cast<const uint4*>(&high[i]);
+      all[i] = four.x, all[i + 1] = four.y, all[i + 2] = four.z, all[i + 3] = four.w;
+      top = max(top, max(max(four.x, four.y), max(four.z, four.w)));
+    }
+#pragma unroll
+    for (int i = warps - 1; i >= 0; --i)
+      if (all[i] == top) at = i, ++equals;
+    if (equals > 1)
+      for (int i = at + 1; i < warps; ++i) {
+        const std::uint64_t mine = candidates[i].rank(), best = candidates[at].rank();
+        if (mine > best || (mine == best && candidates[i].position < candidates[at].position)) at = i;
+      }
+    return candidates[at];
+  }
 };
 
 /// One block.
-template <class T, int W>
+template <class Shape>
 struct AloneElection {
-  alignas(16) T rows[2][W];
-  Candidate winner[2];
+  using T = typename Shape::Element;
+  Nominees<T, Shape::warps> nominees[2];
 
   __device__ void open(Letter*, unsigned) {}
   __device__ void barrier() { __syncthreads(); }
-  /// By one warp of each block, while the others let it pass: its candidate, and entry `lane` < live of its row.
+  /// By all threads, once the warps have put their nominees; `live` entries of a row will be published with them.
   template <int live>
-  __device__ void send(const Candidate& best, T entry, int round) {
-    const int lane = threadIdx.x % 32;
-    if (lane < W) rows[round % 2][lane] = entry;
-    if (lane == 0) winner[round % 2] = best;
-    __syncwarp();
+  __device__ void send(int) {}
+  /// By all threads, which then also see the row, if any.
+  __device__ Candidate<T> elect(int round, T*, bool) {
+    __syncthreads();
+    return nominees[round % 2].best();
   }
-  /// By all threads.
-  __device__ Winner<T> elect(int round) { return {rows[round % 2], winner[round % 2].position, winner[round % 2].row}; }
+  /// Where the row is written, by one thread, and then sent by its warp to `to` in all blocks, with the candidates of a round.
+  __device__ T* outgoing(T* to) { return to; }
+  template <int live>
+  __device__ void publish(T*, int) {}
 };
 
-/// A cluster of up to 16 blocks. A page of the inbox is used again after three rounds, when nobody reads it any more: who
-/// sends for round r + 3 has heard of round r + 2 from blocks that were done with round r.
-template <class T, int W>
+/// A cluster of up to 16 blocks. There are two pages of everything: who sends for round r + 2 has heard of round r + 1 from
+/// blocks that were done with round r.
+template <class Shape>
 struct ClusterElection {
-  static constexpr int pages = 3;
-  alignas(16) T rows[pages][most_cluster_blocks][W];
-  Candidate candidates[pages][most_cluster_blocks];
+  using T = typename Shape::Element;
+  static constexpr int pages = 2;
+  Nominees<T, Shape::warps> nominees[2];
+  Candidate<T> candidates[pages][most_cluster_blocks];  // of the blocks
+  alignas(16) T row[Shape::columns];                    // on its way out
   Inbox inbox[pages];
 
   __device__ void open(Letter*, unsigned) {
@@ -128,41 +181,49 @@ struct ClusterElection {
   }
   __device__ void barrier() { cluster_barrier(); }
   template <int live>
-  __device__ void send(const Candidate& best, T entry, int round) {
-    const unsigned lane = threadIdx.x % 32;
+  __device__ void send(int round) {
+    __syncthreads();
+    const unsigned to = threadIdx.x;
     const int page = round % pages;
-    if (lane == 0) inbox[page].expect(gridDim.x * unsigned(live * sizeof(T) + sizeof(Candidate)));
-    // A lane sends 16 bytes to one block, and the next group of lanes to the next block.
-    constexpr unsigned size = 16 / sizeof(T), group = live / size, groups = 32 / group;
-    const unsigned first = lane % group * size;
-    Chunk<T> chunk;
+    if (to == 32) inbox[page].expect(gridDim.x * unsigned(sizeof(Candidate<T>)) + unsigned(live * sizeof(T)));
+    if (to >= 32) return;
+    const auto* best = reinterpret_cast<const uint4*>(&nominees[round % 2].best());
+    auto* there = reinterpret_cast<uint4*>(&candidates[page][blockIdx.x]);
+    if (to < gridDim.x)
 #pragma unroll
-    for (unsigned e = 0; e < size; ++e) chunk.values[e] = __shfl_sync(all_lanes, entry, int(first + e));
-#pragma unroll
-    for (unsigned to = 0; to < most_cluster_blocks; to += groups)
-      if (lane < groups * group && to + lane / group < gridDim.x)
-        inbox[page].send(&rows[page][blockIdx.x][first], chunk, to + lane / group);
-    if (lane < gridDim.x) inbox[page].send(&candidates[page][blockIdx.x], best, lane);
+      for (unsigned i = 0; i < sizeof(Candidate<T>) / 16; ++i) inbox[page].send(there + i, best[i], to);
   }
-  __device__ Winner<T> elect(int round) {
-    const int lane = threadIdx.x % 32, page = round % pages;
+  __device__ Candidate<T> elect(int round, T*, bool) {
+    const int page = round % pages;
     inbox[page].wait(round / pages % 2);
-    const int b = best_lane(lane < gridDim.x ? candidates[page][lane] : Candidate());
-    return {rows[page][b], candidates[page][b].position, candidates[page][b].row};
+    return candidates[page][best_of(candidates[page], int(gridDim.x))];
+  }
+  __device__ T* outgoing(T*) { return row; }
+  /// A lane sends 16 bytes to one block, and the next group of lanes to the next block.
+  template <int live>
+  __device__ void publish(T* to, int round) {
+    constexpr unsigned size = 16 / sizeof(T), group = live / size, groups = 32 / group;
+    const unsigned lane = threadIdx.x % 32, first = lane % group * size;
+    __syncwarp();
+    const auto chunk = *reinterpret_cast<const Chunk<T>*>(&row[first]);
+#pragma unroll
+    for (unsigned block = 0; block < most_cluster_blocks; block += groups)
+      if (lane < groups * group && block + lane / group < gridDim.x)
+        inbox[round % pages].send(to + first, chunk, block + lane / group);
   }
 };
 
-/// A grid: candidates are read by all blocks, and then the row of the best.
-template <class T, int W>
+/// A grid: candidates and rows are letters that all blocks read.
+template <class Shape>
 struct GridElection {
-  alignas(16) T rows[2][W];
-  Candidate candidates[panel_warps];
-  unsigned blocks[panel_warps];
+  using T = typename Shape::Element;
+  static constexpr int words = 5, W = Shape::columns, warps = Shape::warps;
+  static constexpr int letters_a_page = most_grid_blocks * words + W;
+  static_assert(2 * letters_a_page * sizeof(Letter) <= most_letters);
+  Nominees<T, warps> nominees[2], candidates[2];  // of the warps; of the blocks that a warp reads
+  alignas(16) T row[W];
   Letter* letters;
   unsigned stamp;
-
-  static constexpr int letters_a_block = W + 2;
-  static constexpr std::size_t bytes = 2 * most_grid_blocks * letters_a_block * sizeof(Letter);
 
   __device__ void open(Letter* to, unsigned first_stamp) {
     if (threadIdx.x == 0) letters = to, stamp = first_stamp;
@@ -170,37 +231,61 @@ struct GridElection {
   }
   __device__ void barrier() { cooperative_groups::this_grid().sync(); }
   __device__ Letter* of_block(unsigned block, int round) const {
-    return letters + (std::size_t(round % 2) * most_grid_blocks + block) * letters_a_block;
+    return letters + (round % 2) * letters_a_page + block * words;
+  }
+  __device__ Letter* of_row(int round) const {
+    return letters + (round % 2) * letters_a_page + most_grid_blocks * words;
   }
   template <int live>
-  __device__ void send(const Candidate& best, T entry, int round) {
-    const int lane = threadIdx.x % 32;
-    Letter* mine = of_block(blockIdx.x, round);
-    if (lane == 0) post(mine + W, bits_of(entry), stamp + unsigned(round));
-    if (lane == 1)
-      post(mine + W + 1, std::uint64_t(unsigned(best.position)) << 32 | unsigned(best.row), stamp + unsigned(round));
-    if (lane < W) post(mine + lane, bits_of(entry), stamp + unsigned(round));
+  __device__ void send(int round) {
+    __syncthreads();
+    if (threadIdx.x >= 32) return;
+    const Candidate<T>& best = nominees[round % 2].best();
+    const std::uint64_t seat = std::uint64_t(unsigned(best.position)) << 32 | unsigned(best.row);
+    const int i = threadIdx.x;
+    const T entry = i == 0 ? best.value : i == 2 ? best.behind : i == 3 ? best.l : best.reciprocal;
+    if (i < words) post(of_block(blockIdx.x, round) + i, i == 1 ? seat : bits_of(entry), stamp + unsigned(round));
   }
-  __device__ Winner<T> elect(int round) {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    Candidate mine;
-    if (threadIdx.x < gridDim.x) {
-      const Letter* theirs = of_block(threadIdx.x, round);
-      const T value = from_bits<T>(collect(theirs + W, stamp + unsigned(round)));
-      const std::uint64_t seat = collect(theirs + W + 1, stamp + unsigned(round));
-      if (int(seat >> 32) != INT_MAX) mine = Candidate(value, int(seat >> 32), int(unsigned(seat)));
+  __device__ Candidate<T> elect(int round, T* to, bool row) {
+    const int lane = threadIdx.x % 32;
+    const unsigned now = stamp + unsigned(round);
+    const bool many = gridDim.x > 64;  // then only the best of a warp is read to its end, to spare the memory
+    Candidate<T> mine;
+    const Letter* from = nullptr;
+    const auto read_rest = [&](const std::uint64_t* rest) {
+      mine.behind = from_bits<T>(rest[0]), mine.l = from_bits<T>(rest[1]), mine.reciprocal = from_bits<T>(rest[2]);
+    };
+    for (unsigned block = threadIdx.x; block < gridDim.x; block += Shape::threads) {
+      std::uint64_t read[words];
+      const Letter* letter = of_block(block, round);
+      if (many)
+        collect<2>(letter, now, read);
+      else
+        collect<words>(letter, now, read);
+      Candidate<T> other;
+      other.value = from_bits<T>(read[0]), other.position = int(read[1] >> 32), other.row = int(unsigned(read[1]));
+      if (!other.before(mine)) continue;
+      mine = other, from = letter;
+      if (!many) read_rest(read + 2);
     }
-    if (warp * 32 < gridDim.x) {
-      const int best = best_lane(mine);
-      if (lane == best) candidates[warp] = mine, blocks[warp] = threadIdx.x;
+    if (lane == best_lane(mine.rank(), mine.position)) {
+      if (many && from) {
+        std::uint64_t rest[3];
+        collect<3>(from + 2, now, rest);
+        read_rest(rest);
+      }
+      candidates[round % 2].put(mine, mine.rank());
     }
+    if (row && threadIdx.x / 32 == warps - 1 && lane < W) to[lane] = from_bits<T>(collect(of_row(round) + lane, now));
     __syncthreads();
-    const int w = best_lane(lane < panel_warps && lane * 32 < gridDim.x ? candidates[lane] : Candidate());
-    const Candidate winner = candidates[w];
-    if (warp == 0 && lane < W)
-      rows[round % 2][lane] = from_bits<T>(collect(of_block(blocks[w], round) + lane, stamp + unsigned(round)));
-    __syncthreads();
-    return {rows[round % 2], winner.position, winner.row};
+    return candidates[round % 2].best();
+  }
+  __device__ T* outgoing(T*) { return row; }
+  template <int live>
+  __device__ void publish(T*, int round) {
+    __syncwarp();
+    const int lane = threadIdx.x % 32;
+    if (lane < W) post(of_row(round) + lane, lane < live ? bits_of(row[lane]) : 0, stamp + unsigned(round));
   }
 };
 

@@ -30,16 +30,29 @@ __device__ inline void post(Letter* to, std::uint64_t content, unsigned stamp) {
                : "memory");
 }
 
-/// Waits for the letter with this stamp.
-__device__ inline std::uint64_t collect(const Letter* from, unsigned stamp) {
-  Letter l;
+/// Waits for a letter with this stamp, or several that lie together.
+template <int count>
+__device__ void collect(const Letter* from, unsigned stamp, std::uint64_t* content) {
+  Letter l[count];
+  bool all;
   do {
-    asm volatile("ld.relaxed.gpu.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(l.low), "=r"(l.low_stamp), "=r"(l.high), "=r"(l.high_stamp)
-                 : "l"(from)
-                 : "memory");
-  } while (l.low_stamp != stamp || l.high_stamp != stamp);
-  return std::uint64_t(l.high) << 32 | l.low;
+    all = true;
+#pragma unroll
+    for (int i = 0; i < count; ++i)
+      asm volatile("ld.relaxed.gpu.v4.u32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(l[i].low), "=r"(l[i].low_stamp), "=r"(l[i].high), "=r"(l[i].high_stamp)
+                   : "l"(from + i)
+                   : "memory");
+#pragma unroll
+    for (int i = 0; i < count; ++i) all = all && l[i].low_stamp == stamp && l[i].high_stamp == stamp;
+  } while (!all);
+#pragma unroll
+  for (int i = 0; i < count; ++i) content[i] = std::uint64_t(l[i].high) << 32 | l[i].low;
+}
+__device__ inline std::uint64_t collect(const Letter* from, unsigned stamp) {
+  std::uint64_t content[1];
+  collect<1>(from, stamp, content);
+  return content[0];
 }
 
 /// All blocks of this cluster have come here, and see what each has written.

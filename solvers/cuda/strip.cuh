@@ -2,26 +2,18 @@
 //
 // Rows stay with their threads, and in their places in memory; what changes is their position, which is where they would
 // be if the exchanges had been made. The loop over the columns is not unrolled, which keeps its code in the instruction
-// cache; so the column at hand must be a fixed register, and rows below the pivot are shifted by one register a step.
+// cache; so the column at hand must be a fixed register, and rows are shifted by one register a step.
 //
-// The next column is brought up to date first, and its election is under way while the others follow. So a row that is
-// sent to the other blocks lacks the step at hand, which is made up for by the warp that sends it, a lane a column.
+// A step waits for others once: for the candidates of its election and, with them, the pivot row of the step before. With
+// that row the next two columns are brought up to date at once, which is what the next election needs to know; the others
+// follow while it is under way, and then the pivot row of the step is published. So all columns but two lag by one step.
 #pragma once
 
 #include "solvers/cuda/election.cuh"
+#include "solvers/cuda/fp64_tile.cuh"
 #include "solvers/cuda/rows.cuh"
 
 namespace lasolve {
-
-/// What a pivot and its column are multiplied by, so that the pivot has a reciprocal that neither overflows nor is subnormal.
-__device__ inline double scale_for(double pivot) {
-  const int exponent = (__double2hiint(pivot) >> 20 & 0x7ff) - 1023;
-  return exponent < -1000 ? 0x1p600 : exponent > 1000 ? 0x1p-600 : 1;
-}
-__device__ inline float scale_for(float pivot) {
-  const int exponent = (__float_as_int(pivot) >> 23 & 0xff) - 127;
-  return exponent < -120 ? 0x1p60f : exponent > 120 ? 0x1p-60f : 1;
-}
 
 /// Pivots as kernels need them.
 struct PanelPivots {
@@ -29,87 +21,191 @@ struct PanelPivots {
   Moves moves;
 };
 
+/// What is remembered of a pivot row: its first two entries, its position before the exchange, and where it is.
+template <class T>
+struct alignas(16) Note {
+  T pivot, behind;
+  int position, row;
+};
+
 /// What the threads of a block share while they factor a strip.
-template <class T, int W, class Election>
+template <class Shape, class Election>
 struct StripShared {
-  Candidate candidates[2][panel_warps];
-  alignas(16) T row[W];  // of the block's candidate, as v has it
-  T next, l;             // its entry in the next column, and its multiplier
+  using T = typename Shape::Element;
+  static constexpr int W = Shape::columns;
+  alignas(16) T rows[W + 1][W];  // rows[c + 1]: the pivot row of step c, from column c + 2 on; rows[0] = 0
+  Note<T> notes[W];
+  alignas(16) T turned[Shape::warps][32][W];  // from the layout of tiles to that of rows, see Strip::load
   Election election;
 };
 
-template <class T, int W, int R>
+template <class Shape>
 struct Strip {
-  T v[R][W], l[R], next[R];  // entries from the column at hand on; the multipliers; the next column
-  int position[R];           // −1: no row
+  using T = typename Shape::Element;
+  static constexpr int R = Shape::rows, W = Shape::columns, threads = Shape::threads;
+
+  T v[R][W],
+      l[R];  // entries from the column at hand on, of which the first is up to date; the multipliers of the step before
+  int position[R];  // −1: no row
 
   __device__ __forceinline__ static int row(int r) {
-    return (int(blockIdx.x) * R + r) * panel_threads + int(threadIdx.x);
+    return int(blockIdx.x) * Shape::rows_a_block + r * threads + int(threadIdx.x);
   }
 
-  /// Rows beyond the last are copies of it that nobody looks at.
-  __device__ __forceinline__ void load(MatrixView<T, Cuda> A) {
-    const T* first[R];
+  /// Columns k … of a panel A, as the strips before leave them: v ← A − L U, with k columns of L to the left of A, and
+  /// U(q, c) = U[q][k − W + c]. Rows beyond the last are copies of it that nobody looks at, and pivot rows of the strips
+  /// before become something that nobody looks at. A warp makes 32 × W of the product at a time, in tiles of 16 × 8.
+  template <int ld>
+  __device__ __forceinline__ void load(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*turned)[32][W]) {
+    constexpr int wide = W / 8, ahead = 3;
+    const int last = int(A.cols()) - 1, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    const std::int64_t below = A.rows() - 1;
+    if (k == 0) {
 #pragma unroll
-    for (int r = 0; r < R; ++r) first[r] = A.data() + min(std::int64_t(row(r)), A.rows() - 1);
-    const int w = int(A.cols());
+      for (int r = 0; r < R; ++r)
 #pragma unroll
-    for (int c = 0; c < W; ++c)
+        for (int c = 0; c < W; ++c) v[r][c] = A.data()[min(std::int64_t(row(r)), below) + min(c, last) * A.ld()];
+      return;
+    }
 #pragma unroll
-      for (int r = 0; r < R; ++r) v[r][c] = first[r][min(c, w - 1) * A.ld()];
+    for (int r = 0; r < R; ++r) {
+      const T* from[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) from[i] = A.data() + min(std::int64_t(row(r) - lane + g + 8 * i), below);
+      double sum[2][wide][4];
+#pragma unroll
+      for (int j = 0; j < wide; ++j)
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+#pragma unroll
+          for (int i = 0; i < 2; ++i) sum[i][j][e] = from[2 * i + e / 2][min(k + 8 * j + 2 * t + e % 2, last) * A.ld()];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) from[i] += t * A.ld();
+      T next[ahead][2][4];
+      const auto fetch = [&](int stage) __attribute__((always_inline)) {
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+#pragma unroll
+          for (int i = 0; i < 2; ++i) next[stage][i][e] = *(from[2 * i + e % 2] + e / 2 * 4 * A.ld());
+#pragma unroll
+        for (int i = 0; i < 4; ++i) from[i] += 8 * A.ld();
+      };
+#pragma unroll
+      for (int stage = 0; stage < ahead; ++stage)
+        if (8 * stage < k) fetch(stage);
+#pragma unroll 1
+      for (int q0 = 0; q0 < k; q0 += 8 * ahead)
+#pragma unroll
+        for (int stage = 0; stage < ahead; ++stage) {
+          const int q = q0 + 8 * stage;
+          if (q >= k) break;
+          double a[2][4];
+#pragma unroll
+          for (int i = 0; i < 2; ++i)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) a[i][e] = -next[stage][i][e];
+          if (q + 8 * ahead < k) fetch(stage);
+#pragma unroll
+          for (int j = 0; j < wide; ++j) {
+            const double b[2] = {U[q + t][k - W + 8 * j + g], U[q + 4 + t][k - W + 8 * j + g]};
+#pragma unroll
+            for (int i = 0; i < 2; ++i) multiply_tile(sum[i][j], a[i], b, sum[i][j]);
+          }
+        }
+      turn(sum, turned[threadIdx.x / 32], v[r]);
+    }
+  }
+
+  /// 32 × W of a warp, from the layout of tiles to a row a lane, through shared memory. Chunks of a row change places there,
+  /// so that neither writing pairs nor reading rows meets bank conflicts.
+  __device__ __forceinline__ static void turn(const double (&tiles)[2][W / 8][4], T (&through)[32][W],
+                                              T (&entries)[W]) {
+    constexpr int size = Chunk<T>::size;
+    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    const auto place = [](int i, int c) { return (c / size ^ (i % 2 * 4 + i / 2 % 4) % (W / size)) * size + c % size; };
+    struct alignas(2 * sizeof(T)) Pair {
+      T values[2];
+    };
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+#pragma unroll
+      for (int j = 0; j < W / 8; ++j) {
+        const auto& tile = tiles[i / 2][j];
+        *reinterpret_cast<Pair*>(&through[8 * i + g][place(g, 8 * j + 2 * t)]) = {T(tile[i % 2 * 2]),
+                                                                                  T(tile[i % 2 * 2 + 1])};
+      }
+    __syncwarp();
+#pragma unroll
+    for (int c0 = 0; c0 < W; c0 += size) {
+      const auto chunk = *reinterpret_cast<const Chunk<T>*>(&through[lane][place(lane, c0)]);
+#pragma unroll
+      for (int e = 0; e < size; ++e) entries[c0 + e] = chunk.values[e];
+    }
   }
 
   /// Of the rows of the warp whose position is `first` or behind, nominates the one with the largest entry in the next
   /// column.
-  __device__ __forceinline__ void nominate(Candidate& nominee, int first) const {
-    Candidate mine;
+  template <class Nominees>
+  __device__ __forceinline__ void nominate(Nominees& nominees, const T (&next)[R], const T (&behind)[R],
+                                           int first) const {
+    Candidate<T> mine;
+    std::uint64_t best = 0;
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      const Candidate other(next[r], position[r], row(r));
-      if (position[r] >= first && (r == 0 || other.before(mine))) mine = other;
+      const std::uint64_t rank = position[r] >= first ? rank_of(next[r]) : 0;
+      if (rank > best || (rank == best && rank > 0 && position[r] < mine.position)) {
+        best = rank, mine.value = next[r], mine.behind = behind[r], mine.l = l[r];
+        mine.position = position[r], mine.row = row(r);
+      }
     }
-    if (best_lane(mine) == int(threadIdx.x % 32)) nominee = mine;
+    mine.reciprocal = fast_reciprocal(mine.value);
+    if (best_lane(best, mine.position) != int(threadIdx.x % 32)) return;
+    if (is_extreme(mine.value)) mine.reciprocal = extreme_reciprocal(mine.value);
+    nominees.put(mine, best);
   }
 
-  /// Shows a row of this thread to its warp.
-  template <int live, class Shared>
-  __device__ __forceinline__ void show(Shared& s, int which) const {
+  /// Writes a row of this thread, from v[1] on.
+  template <int live>
+  __device__ __forceinline__ void show(T* to, int which) const {
 #pragma unroll
     for (int r = 0; r < R; ++r)
-      if (r == which) {
-        s.next = next[r], s.l = l[r];
+      if (r == which)
 #pragma unroll
         for (int c0 = 0; c0 < live; c0 += Chunk<T>::size) {
           Chunk<T> chunk;
 #pragma unroll
-          for (int e = 0; e < Chunk<T>::size; ++e) chunk.values[e] = v[r][c0 + e];
-          chunk.write_shared(&s.row[c0]);
+          for (int e = 0; e < Chunk<T>::size; ++e) chunk.values[e] = c0 + e + 1 < live ? v[r][c0 + e + 1] : T(0);
+          chunk.write_shared(to + c0);
         }
-      }
   }
 
-  /// The election of the pivot of the next column, which is v[offset], where v[live − 1] is the last; `before` is the pivot
-  /// row of the step at hand.
-  template <int offset, int live, class Shared>
-  __device__ __forceinline__ void campaign(Shared& s, const T* before, int round) {
-    auto& candidates = s.candidates[round % 2];
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    nominate(candidates[warp], round);
-    __syncthreads();
-    if (warp != best_warp(candidates)) return let_pass();
-    const Candidate best = candidates[warp];
-    if (best.row % 32 == lane) show<live>(s, best.row / panel_threads % R);
-    __syncwarp();
-    const int c = lane + offset;  // v[c], from which on the row is sent
-    T entry = lane == 0 ? s.next : c < live ? s.row[c] : T(0);
-    if (offset > 0 && lane > 0 && c < live) entry = fma(-s.l, before[c], entry);
-    s.election.template send<live>(best, entry, round);
-    passed();
-  }
-
-  /// v ← v − l u in columns 2 … live − 1, shifted by one.
-  template <int live>
-  __device__ __forceinline__ void eliminate(const T* u, int done) {
+  /// Step c of the strip, which is step j of the panel and has v[live − 1] as its last column at most. Elects the pivot,
+  /// divides, brings the next two columns up to date, nominates, and lets the others follow.
+  template <int live, class Shared>
+  __device__ __forceinline__ void step(Shared& s, T* column, int j, int c, bool more) {
+    const Candidate<T> winner = s.election.elect(j, s.rows[c], c > 0);
+    const T* u = s.rows[c];
+    const T u1 = fma(-winner.l, u[0], winner.behind);
+    const bool extreme = is_extreme(winner.value);
+    T next[R], behind[R], before[R];
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      position[r] = position[r] == winner.position ? j : position[r] == j ? winner.position : position[r];
+      next[r] = fma(-l[r], u[0], v[r][1]), behind[r] = fma(-l[r], u[1], v[r][2]);
+      T entry = v[r][0];
+      if (extreme) entry *= scale_for(winner.value);
+      before[r] = l[r], l[r] = entry * winner.reciprocal;
+      next[r] = fma(-l[r], u1, next[r]);
+    }
+    if (more) {
+      nominate(s.election.nominees[(j + 1) % 2], next, behind, j + 1);
+      s.election.template send<live>(j + 1);
+    }
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+      if (position[r] > j) column[row(r)] = l[r];
+    if (threadIdx.x == 0) s.notes[c] = {winner.value, u1, winner.position, winner.row};
 #pragma unroll
     for (int c0 = 0; c0 < live; c0 += Chunk<T>::size) {
       const auto chunk = *reinterpret_cast<const Chunk<T>*>(u + c0);
@@ -117,81 +213,60 @@ struct Strip {
       for (int e = 0; e < Chunk<T>::size; ++e)
 #pragma unroll
         for (int r = 0; r < R; ++r)
-          if (c0 + e >= 2 && position[r] >= done) v[r][c0 + e - 1] = fma(-l[r], chunk.values[e], v[r][c0 + e]);
+          if (const int i = c0 + e + 1; i >= 3 && i < live) v[r][i - 1] = fma(-before[r], chunk.values[e], v[r][i]);
     }
 #pragma unroll
-    for (int r = 0; r < R; ++r)
-      if (position[r] >= done) v[r][0] = next[r], v[r][live - 1] = 0;
+    for (int r = 0; r < R; ++r) v[r][0] = next[r], v[r][1] = behind[r];
+    const int thread = winner.row % threads;
+    if (!more || winner.row / Shape::rows_a_block != int(blockIdx.x) || thread / 32 != int(threadIdx.x) / 32) return;
+    T* to = s.rows[c + 1];
+    if (thread == int(threadIdx.x)) show<live>(s.election.outgoing(to), winner.row / threads % R);
+    s.election.template publish<live>(to, j + 1);
   }
 
-  template <int live, class Shared>
-  __device__ __forceinline__ void advance(Shared& s, const T* u, int done) {
-    campaign<1, live>(s, u, done);
-    eliminate<live>(u, done);
-  }
-
-  /// The multipliers of the column at hand, v[0], which go to `column` of A.
-  __device__ __forceinline__ void divide(T pivot, T* column, int done) {
-    const T scale = scale_for(pivot), reciprocal = pivot == T(0) ? T(1) : fast_reciprocal(pivot * scale);
-#pragma unroll
-    for (int r = 0; r < R; ++r) {
-      l[r] = (scale == T(1) ? v[r][0] : v[r][0] * scale) * reciprocal;
-      if (position[r] >= done) column[row(r)] = l[r];
-    }
-  }
-
-  /// Factors A, which is columns k, k + 1, … of the panel: the multipliers and U are written to it.
+  /// Factors A, which is columns k, k + 1, … of the panel: the multipliers are written to it, and U stays in s.
   template <class Shared>
-  __device__ __forceinline__ void factor(Shared& s, MatrixView<T, Cuda> A, PanelPivots pivots, int k, int* row_of) {
-    const int w = int(A.cols());
+  __device__ __forceinline__ void factor(Shared& s, MatrixView<T, Cuda> A, int k) {
+    T next[R], behind[R];
 #pragma unroll
-    for (int r = 0; r < R; ++r) next[r] = v[r][0], l[r] = 0;
-    campaign<0, W>(s, nullptr, k);
-    Winner<T> winner = s.election.elect(k);
-#pragma unroll 1
-    for (int c = 0; c < w; ++c) {
-      const int j = k + c, done = j + 1;
-      const T pivot = winner.row[0];
-#pragma unroll
-      for (int r = 0; r < R; ++r)
-        position[r] = position[r] == winner.position ? j : position[r] == j ? winner.position : position[r];
-      divide(pivot, A.data() + c * A.ld(), done);
-      if (c + 1 < w) {
-#pragma unroll
-        for (int r = 0; r < R; ++r) next[r] = fma(-l[r], winner.row[1], v[r][1]);
-        switch (c / (W / 4)) {  // how many columns are left
-          case 0:
-            advance<W>(s, winner.row, done);
-            break;
-          case 1:
-            advance<W / 4 * 3>(s, winner.row, done);
-            break;
-          case 2:
-            advance<W / 2>(s, winner.row, done);
-            break;
-          case 3:
-            advance<W / 4>(s, winner.row, done);
-        }
-      }
-      if (threadIdx.x == 0) take_note(pivots, row_of, j, winner, pivot);
-      if (c + 1 < w) winner = s.election.elect(done);
-    }
-#pragma unroll
-    for (int r = 0; r < R; ++r) {
-      const int first = position[r] - k;  // column of the pivot, for rows that became one now
-      if (first < 0 || first >= w) continue;
-#pragma unroll
-      for (int c = 0; c < W; ++c)
-        if (first + c < w) A.data()[row(r) + (first + c) * A.ld()] = v[r][c];
-    }
+    for (int r = 0; r < R; ++r) next[r] = v[r][0], behind[r] = v[r][1], l[r] = 0;
+    nominate(s.election.nominees[k % 2], next, behind, k);
+    s.election.template send<0>(k);
+    steps<W>(s, A, k, 0);
+    steps<W / 4 * 3>(s, A, k, W / 4);
+    steps<W / 2>(s, A, k, W / 2);
+    steps<W / 4>(s, A, k, W / 4 * 3);
   }
 
-  __device__ __forceinline__ static void take_note(PanelPivots pivots, int* row_of, int j, const Winner<T>& winner,
-                                                   T pivot) {
-    row_of[j] = winner.physical;
+  /// A quarter of the steps.
+  template <int live, class Shared>
+  __device__ __forceinline__ void steps(Shared& s, MatrixView<T, Cuda> A, int k, int first) {
+    const int w = int(A.cols());
+#pragma unroll 1
+    for (int c = first; c < min(w, first + W / 4); ++c) step<live>(s, A.data() + c * A.ld(), k + c, c, c + 1 < w);
+  }
+
+  /// After a barrier: U, which all blocks have, to the pivot rows of this block; and what others want to know of the pivots.
+  template <class Shared>
+  __device__ __forceinline__ static void store(const Shared& s, MatrixView<T, Cuda> A, PanelPivots pivots, int k,
+                                               int* row_of) {
+    const int w = int(A.cols()), lane = threadIdx.x % 32;
+#pragma unroll
+    for (int p0 = 0; p0 < W; p0 += Shape::warps) {
+      const int p = p0 + int(threadIdx.x) / 32;
+      const Note<T> note = s.notes[p];
+      if (p >= w || note.row / Shape::rows_a_block != int(blockIdx.x) || lane < p || lane >= w) continue;
+      A.data()[note.row + lane * A.ld()] = lane == p       ? note.pivot
+                                           : lane == p + 1 ? note.behind
+                                                           : s.rows[p + 1][lane - p - 2];
+    }
+    const int c = threadIdx.x;
+    if (c >= 32) return;
+    if (c < w) row_of[k + c] = s.notes[c].row;
     if (blockIdx.x > 0) return;
-    pivots.p[j] = pivots.start + winner.position;
-    if (pivot == T(0) && *pivots.zero < 0) *pivots.zero = pivots.start + j;
+    if (c < w) pivots.p[k + c] = pivots.start + s.notes[c].position;
+    const unsigned zeros = __ballot_sync(all_lanes, c < w && s.notes[c].pivot == T(0));
+    if (c == 0 && zeros && *pivots.zero < 0) *pivots.zero = pivots.start + k + __ffs(int(zeros)) - 1;
   }
 };
 
