@@ -1,7 +1,8 @@
-// tensor, f64: see tensor.cu.
+// tensor, f64: the idea, the tiles and the figures are in tensor.cu.
 #pragma once
 
 #include "core/cuda/launch.cuh"
+#include "gemm/cuda/tensor_f64_order.cuh"
 #include "gemm/cuda/tensor_f64_ring.cuh"
 #include "gemm/cuda/tile.cuh"
 
@@ -31,49 +32,6 @@ struct Shape {
 #endif
   /// Where registers do not move, each thread needs those of one that computes.
   static constexpr int blocks = registers_move ? per_sm : MT * NT > 8 ? 1 : 2;
-};
-
-/// Tiles of C in the order in which they are computed: down `group` rows of tiles, then one column on. `lanes` blocks run at
-/// a time, and are given fewer and fewer tiles: a block that has several brings the next while it computes one, and those
-/// that have one come last and make the load even. None has so many that a kernel of higher priority, such as the next
-/// panel's, waits long for its place.
-struct Order {
-  static constexpr int group = 12;
-  int down, across, lanes, rounds, most;
-
-  struct Share {
-    int first, count;
-  };
-  __host__ __device__ int tiles() const { return down * across; }
-  /// How many tiles the blocks have for which `left` are left.
-  __host__ __device__ int depth(int left) const {
-    const int fair = left / (rounds * lanes);
-    return fair < 1 ? 1 : fair < most ? fair : most;
-  }
-  __device__ Share share(int block) const {
-    int first = 0;
-    for (;; block -= lanes) {
-      const int left = tiles() - first, d = depth(left), end = first + d * lanes;
-      if (block < lanes) {
-        const int stop = end < tiles() ? end : tiles();
-        return {first + block, (stop - first - block + lanes - 1) / lanes};
-      }
-      first = end;
-    }
-  }
-  int blocks() const {
-    int sum = 0;
-    for (int left = tiles(); left > 0; left -= depth(left) * lanes) sum += std::min(left, lanes);
-    return sum;
-  }
-  struct Tile {
-    int i, j;
-  };
-  __device__ Tile tile(int t) const {
-    const int whole = group * across, g = t / whole, rest = t - g * whole;
-    const int rows = g * group + group <= down ? group : down - g * group;
-    return {g * group + rest % rows, rest / rows};
-  }
 };
 
 /// A product, as the kernel is given it.
@@ -238,7 +196,7 @@ __device__ void update_in_ring(const Sums<S>& sum, const Work& w, std::int64_t i
   if (threadIdx.x % 32 == 0) send_box(w.c_map, i, j, S::MT, S::WN, box);
 }
 
-/// C ← α·sum + β·C by the lanes. `box`: as above; 0 where β = 0.
+/// C ← α·sum + β·C by the lanes. `box`: as above, where β ≠ 0.
 template <class S, Op op_a, Op op_b>
 __device__ void update_by_lanes(const Sums<S>& sum, const Work& w, std::int64_t i, std::int64_t j, unsigned box) {
   const Lane<op_a, op_b> lane;
@@ -254,7 +212,8 @@ __device__ void update_by_lanes(const Sums<S>& sum, const Work& w, std::int64_t 
 #pragma unroll
       for (int x = 0; x < S::MT; ++x) {
         double2 v = {w.alpha * sum[x][y][e], w.alpha * sum[x][y][2 + e]};
-        if (box) v = updated(w, sum[x][y], e, piece(box + unsigned(x) * S::WN * line_bytes, column, lane.pair()));
+        if (w.beta != 0)
+          v = updated(w, sum[x][y], e, piece(box + unsigned(x) * S::WN * line_bytes, column, lane.pair()));
         if (whole) {
           *reinterpret_cast<double2*>(to + 16 * x) = v;
         } else {
