@@ -64,10 +64,12 @@ Inputs<T, In> random_inputs(const Product& p) {
   return inputs<T, In>(p, Random());
 }
 
-/// A matrix inside a frame of NaN.
+/// A matrix inside a frame of NaN. Where the margin is even, columns are aligned to two elements also beside an odd number of
+/// rows, so that who writes two at a time is seen to write below C.
 template <class T>
 Matrix<T> framed(const Matrix<T>& A, std::int64_t margin) {
-  Matrix<T> frame(A.rows() + 2 * margin, A.cols() + 2 * margin, A.rows() + 2 * margin);
+  const std::int64_t rows = A.rows() + 2 * margin;
+  Matrix<T> frame(rows, A.cols() + 2 * margin, margin % 2 == 0 ? rows + rows % 2 : rows);
   fill_nan(frame.view());
   for (std::int64_t j = 0; j < A.cols(); ++j) std::copy_n(&A(0, j), A.rows(), &frame(margin, margin + j));
   return frame;
