@@ -7,8 +7,8 @@
 namespace lasolve {
 
 template <class T>
-std::int64_t panel_leaf_columns(const Queue<Cuda>&, MatrixView<T, Cuda>) {
-  return most_panel_columns;
+std::int64_t panel_leaf_columns(const Queue<Cuda>& q, MatrixView<T, Cuda>) {
+  return widest_panel<T>(q);
 }
 
 /// P A = L U of at most 128 columns.
