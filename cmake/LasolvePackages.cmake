@@ -50,6 +50,9 @@ if(NOT LASOLVE_CUDA STREQUAL "OFF")
     endif()
     target_compile_options(lasolve_options INTERFACE
       "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;--extended-lambda;-Xcompiler=-Wall,-Wextra>")
+    if(LASOLVE_CUDA_ARCHITECTURES MATCHES "90a")  # wgmma is in code for 9.0a only, and host code cannot see for what there is
+      target_compile_definitions(lasolve_options INTERFACE LASOLVE_HAS_SM90A)
+    endif()
     list(APPEND LASOLVE_PRIVATE_PACKAGES CUDA::cudart_static CUDA::cublas)
   elseif(LASOLVE_CUDA STREQUAL "ON")
     message(FATAL_ERROR "LASOLVE_CUDA is ON, but there is no CUDA compiler (nvcc)")

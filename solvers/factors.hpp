@@ -4,6 +4,7 @@
 #include "lasolve/lasolve.hpp"
 #include "solvers/cholesky_left_looking.hpp"
 #include "solvers/lu_left_looking.hpp"
+#include "solvers/lu_right_looking.hpp"
 
 namespace lasolve {
 
@@ -49,7 +50,7 @@ class Factors {
 
   Method method() const { return method_; }
   MatrixView<const F, Place> values() const { return values_; }
-  Pivots<Place> pivots() { return {pivots_, status_, &panels_}; }
+  Pivots<Place> pivots() { return {pivots_, status_, &exchanges_}; }
 
  private:
   void factor_as_lu(Queue<Place>& q, const GemmBackend<Place>& gemm, Schedule schedule, std::int64_t nb,
@@ -61,7 +62,6 @@ class Factors {
       factor_lu_recursive(q, gemm, A, pivots(), nb);
     else
       factor_lu(q, gemm, A, pivots(), nb);
-    finish_pivots(q, pivots());
   }
 
   void factor_as_cholesky(Queue<Place>& q, const GemmBackend<Place>& gemm, Schedule schedule, std::int64_t nb,
@@ -79,7 +79,7 @@ class Factors {
   Method method_;
   Matrix<std::int64_t, Place> pivots_, status_;
   Matrix<F, Place> values_;
-  std::vector<std::int64_t> panels_;
+  std::vector<Exchanges> exchanges_;
 };
 
 }  // namespace lasolve

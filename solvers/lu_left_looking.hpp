@@ -28,6 +28,7 @@ void factor_lu_left_looking(Queue<Place>& bulk, const GemmBackend<Place>& gemm, 
 
     bulk.wait(ahead);
     bulk.phase(Phase::swap);
+    if (jb > 0) combine_exchanges(bulk, p);
     swap_rows(bulk, A.block(j, 0, n - j, j), p);  // the rows of L to the left
     if (next == 0) return;
     if (jb > 0) eliminate(bulk, gemm, L, p, C.block(j, 0, n - j, next));
@@ -35,7 +36,8 @@ void factor_lu_left_looking(Queue<Place>& bulk, const GemmBackend<Place>& gemm, 
     const std::int64_t k = j + jb;
     ahead.wait(bulk);
     ahead.phase(Phase::panel, panel_flops(double(n - k), double(next)));
-    panel_lu(ahead, gemm, A.block(k, k, n - k, next), pivots.block(k, next));  // P [A11; A21] = [L11; L21] U11
+    const auto P = A.block(k, k, n - k, next);
+    if (!panel_lu(ahead, gemm, P, pivots.block(k, next))) swap_rows(ahead, P, pivots.block(k, next));
   }
 }
 

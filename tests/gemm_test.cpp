@@ -246,6 +246,27 @@ TEST_P(Gemm, is_exact_for_integers) {
   });
 }
 
+/// Rows of A and columns of B differ by up to 2¹⁰⁰ and may be zero, and each element of C keeps the bound of its own row and column.
+TEST_P(Gemm, is_accurate_in_rows_and_columns_of_any_magnitude) {
+  with_kernel([]<class T, class In>(const auto& kernel, auto compute, T, In) {
+    if constexpr (sizeof(In) >= 4) {
+      auto in = random_inputs<T, In>({.m = 70, .n = 66, .k = 130, .alpha = 1, .beta = 0});
+      const auto factor = [](std::int64_t i) { return i == 3 ? In(0) : std::ldexp(In(1), int(i * 37 % 101) - 50); };
+      std::vector<double> rows(70), cols(66);  // norms
+      for (std::int64_t l = 0; l < 130; ++l) {
+        for (std::int64_t i = 0; i < 70; ++i) rows[i] = std::hypot(rows[i], double(in.A(i, l) *= factor(i)));
+        for (std::int64_t j = 0; j < 66; ++j) cols[j] = std::hypot(cols[j], double(in.B(l, j) *= factor(j)));
+      }
+      const auto expected = product<T, In>(T(1), in.a(), in.b(), T(0), in.C.view());
+      const Matrix<T> C = compute(in);
+      for (std::int64_t j = 0; j < C.cols(); ++j)
+        for (std::int64_t i = 0; i < C.rows(); ++i)
+          ASSERT_LE(std::abs(double(C(i, j) - expected(i, j))), kernel.u * std::sqrt(132.0) * rows[i] * cols[j])
+              << i << ", " << j;
+    }
+  });
+}
+
 /// A NaN or an infinity in A spoils its row of C, one in B its column, and nothing else.
 TEST_P(Gemm, propagates_nan_and_infinity) {
   with_kernel([]<class T, class In>(const auto&, auto compute, T, In) {

@@ -58,6 +58,40 @@ TEST_P(Lu, solves_with_every_schedule) {
   });
 }
 
+TEST_P(Lu, solves_in_panels_of_several_steps) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const Matrix<T> A = random_matrix<T>(650, 650);
+    for (std::int64_t nb : {256, 300, 650})
+      for (Schedule schedule : schedules) {
+        SCOPED_TRACE(testing::Message() << "nb = " << nb << ", schedule " << int(schedule));
+        Options o = lu(nb);
+        o.schedule = schedule;
+        expect_solved(solve_random(A, 1, o));
+      }
+  });
+}
+
+/// Where panels are hidden behind the updates at first, and the rows of L are exchanged when all is factored. Judged by the
+/// report: a reference on the host would take minutes.
+TEST(LuOnCuda, solves_a_large_system) {
+  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  const std::int64_t n = 10500;
+  const Matrix<float> A = random_matrix<float>(n, n), B = random_matrix<float>(n, 1);
+  Matrix<float> X(n, 1);
+  Options o;
+  o.device.kind = Device::cuda;
+  o.factorization = Method::lu;
+  o.schedule = Schedule::right_looking;
+  for (std::int64_t nb : {0, 200, 1100}) {
+    SCOPED_TRACE(nb);
+    o.block_size = nb;
+    const Report report = solve(A.view(), B.view(), X.view(), o);
+    EXPECT_TRUE(report.outcome.ok()) << report.outcome.message();
+    EXPECT_LT(report.hpl_residual.value_or(hpl_threshold), hpl_threshold);
+  }
+}
+
 TEST_P(Lu, solves_sizes_around_what_one_and_more_blocks_of_threads_hold) {
   with_element([&](auto zero) {
     using T = decltype(zero);

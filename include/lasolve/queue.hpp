@@ -42,6 +42,8 @@ class Queue<Cpu> {
 
   /// Ends the phase that runs and begins another, which will do `flops` operations.
   void phase(Phase, double flops = 0);
+  /// The phase that runs will do so many more.
+  void add_flops(double);
   /// Ends the phase that runs and waits until all work is done.
   void finish();
   /// The times since the last call; finish() first.
@@ -72,9 +74,8 @@ class Queue<Cpu> {
 template <>
 class Queue<Cuda> {
  public:
-  enum Priority { low, high };
-  /// Throws MachineError when there is no such device.
-  explicit Queue(int device = 0, Priority = low);
+  /// The work of a queue of higher rank goes first where both could run. Throws MachineError when there is no such device.
+  explicit Queue(int device = 0, int rank = 0);
   ~Queue();
   int device() const;
   int multiprocessors() const;
@@ -86,6 +87,7 @@ class Queue<Cuda> {
   cublasContext* blas() const;
 
   void phase(Phase, double flops = 0);
+  void add_flops(double);
   /// Throws MachineError when work on the device failed.
   void finish();
   PhaseTimes take_times();
@@ -97,10 +99,10 @@ class Queue<Cuda> {
   void wait(CUevent_st* event);
   /// The same, but the waiting belongs to the phase that runs: the other has done a part of its work.
   void join(Queue& other);
-  /// A second queue of the same device, whose work goes before ours where both could run. Our finish() and
-  /// take_times() are also about it.
+  /// A second queue of the same device, of the rank above ours. Our finish() and take_times() are also about it, as
+  /// they are about the third.
   Queue& ahead();
-  /// A third queue, of our own priority: kernels given to both in turns fill the gaps that the last blocks of each leave.
+  /// A third queue, of our own rank: kernels given to both in turns fill the gaps that the last blocks of each leave.
   Queue& beside();
 
   /// Memory through which the blocks of a kernel tell each other numbers: zero at first, then left as it is, with a

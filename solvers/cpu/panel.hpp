@@ -74,10 +74,11 @@ void panel_lu_leaf(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
   }
 }
 
-/// P A = L U of a panel (m × nb, m ≥ nb).
+/// P A = L U of a panel (m × nb, m ≥ nb). Returns whether its rows have been exchanged, not left in their places.
 template <class T>
-void panel_lu(Queue<Cpu>& q, const GemmBackend<Cpu>& gemm, MatrixView<T> A, Pivots<Cpu> pivots) {
+bool panel_lu(Queue<Cpu>& q, const GemmBackend<Cpu>& gemm, MatrixView<T> A, Pivots<Cpu> pivots) {
   lu_recursive(q, gemm, A, pivots);
+  return true;
 }
 
 template <class T>

@@ -2,12 +2,16 @@
 #pragma once
 
 #include "lasolve/lasolve.hpp"
+#include "solvers/lu_right_looking.hpp"
 
 namespace lasolve {
 
 inline std::int64_t default_block_size(const Queue<Cpu>&, Method, Schedule, std::int64_t n) {
   return n < 512 ? 64 : n < 2048 ? 128 : 192;
 }
+
+inline LuWidths lu_widths(const Queue<Cpu>&, std::int64_t nb, std::int64_t, std::int64_t) { return {nb, nb}; }
+inline bool steps_are_phases(const Queue<Cpu>&, std::int64_t) { return true; }
 
 inline std::int64_t cholesky_panel_columns(const Queue<Cpu>&, std::int64_t nb, std::int64_t) { return nb; }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "solvers/cuda/cholesky_panel.cuh"
+#include "solvers/cuda/dataflow.cuh"
 #include "solvers/cuda/lu_panel.cuh"
 
 namespace lasolve {
@@ -11,25 +12,38 @@ std::int64_t panel_leaf_columns(const Queue<Cuda>& q, MatrixView<T, Cuda>) {
   return widest_panel<T>(q);
 }
 
-/// P A = L U of at most 128 columns.
+/// P A = L U of at most 128 columns, with the rows left in their places.
+template <class T>
+void panel_lu_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
+  pivots.known->push_back({pivots.start, pivots.count(), false});
+  factor_in_place(q, A, pivots);
+}
+
 template <class T>
 void panel_lu_leaf(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
-  pivots.panels->push_back(pivots.start);
-  factor_in_place(q, A, pivots);
+  panel_lu_in_place(q, A, pivots);
   swap_rows(q, A, pivots);
 }
 
-/// P A = L U of a panel (m × nb, m ≥ nb).
+/// P A = L U of a panel (m × nb, m ≥ nb). Returns whether its rows have been exchanged, not left in their places: those of
+/// few columns are best exchanged together with their neighbours.
 template <class T>
-void panel_lu(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
-  lu_recursive(q, gemm, A, pivots);
+bool panel_lu(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
+  const bool wide = A.cols() > most_panel_columns;
+  if (wide)
+    lu_recursive(q, gemm, A, pivots);
+  else
+    panel_lu_in_place(q, A, pivots);
+  return wide;
 }
 
 /// What a queue makes once is made before the clock runs.
 inline void prepare(Queue<Cuda>& q) {
+  Queue<Cuda>&near = q.ahead(), &chain = near.ahead();
+  const auto blocks = std::size_t(q.multiprocessors());
+  const std::size_t letters = std::max(blocks * most_cholesky_steps, blocks * 8 * flow_order) * sizeof(Letter);
   q.beside();
-  const std::size_t cholesky = std::size_t(q.multiprocessors()) * most_cholesky_steps * sizeof(Letter);
-  for (Queue<Cuda>* one : {&q, &q.ahead()}) one->mailbox(std::max(cholesky, most_letters), 0);
+  for (Queue<Cuda>* one : {&q, &near, &chain}) one->mailbox(std::max(letters, most_letters), 0);
 }
 
 }  // namespace lasolve

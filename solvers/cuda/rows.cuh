@@ -1,93 +1,197 @@
-// Row exchanges on CUDA: those of a panel are one permutation of few rows, which the panel's kernel has worked out.
+// Row exchanges on CUDA: those of a panel are one permutation of few rows, which its kernel has worked out; those of some
+// panels are combined into one, so that the rows of many columns are moved at once.
 #pragma once
 
 #include <algorithm>
 
-#include "core/cuda/check.hpp"
 #include "core/cuda/elementwise.cuh"
+#include "core/cuda/launch.cuh"
+#include "solvers/cuda/mailbox.cuh"
 #include "solvers/lu.hpp"
 
 namespace lasolve {
 
 constexpr int most_panel_columns = 128;
+constexpr int most_combined = 1024;
 
-/// What CUDA keeps in the further columns of the pivots. The exchanges of a panel as a permutation, counted from its first
-/// row: row i of the first `count` gets what row sources[i] held, and what row i held goes to row targets[i]. counts[0] is
-/// their number. Once the matrix is factored: row rows[i] is the one that came to place i.
+/// Exchanges of rows i, i + 1, … with those behind as a permutation, counted from row i: row k of the first gets what row
+/// sources[k] held, and what row k held goes to row targets[k].
+struct Permuted {
+  std::int64_t *sources, *targets;
+};
+
+/// What CUDA keeps in the further columns of the pivots. `sources` and `targets`: of each panel that was factored at once,
+/// the number of whose rows is counts[0]; `combined`: of each panel of the schedule. Row rows[i] is the one that has come
+/// to place i. `later` and `scratch` are for those who ask for it.
 struct Moves {
   std::int64_t *sources, *targets, *counts, *rows;
+  Permuted combined;
+  std::int64_t *later, *scratch;
 
-  __device__ Moves block(std::int64_t i) const { return {sources + i, targets + i, counts + i, rows + i}; }
+  __host__ __device__ Moves block(std::int64_t i) const {
+    return {sources + i, targets + i, counts + i, rows + i, {combined.sources + i, combined.targets + i},
+            later + i,   scratch + i};
+  }
 };
 inline Moves moves_of(const Pivots<Cuda>& pivots, std::int64_t i = 0) {
   const auto column = [&](int j) { return pivots.p.data() + i + j * pivots.p.ld(); };
-  return {column(1), column(2), column(3), column(4)};
+  return {column(1), column(2), column(3), column(4), {column(5), column(6)}, column(7), column(8)};
 }
 
-/// Row `to` gets what row `from` held; to = −1: nothing.
-struct Move {
-  std::int64_t to = -1, from = 0;
-};
-/// Slot i < count is row i; slot 128 + i is the row below, if any, that row i goes to.
-__device__ inline Move move_of(const Moves& moves, int slot) {
-  const std::int64_t i = slot % most_panel_columns, count = moves.counts[0];
-  if (i >= count) return {};
-  if (slot < most_panel_columns) return {i, moves.sources[i]};
-  return moves.targets[i] < count ? Move{} : Move{moves.targets[i], i};
+/// The first known exchanges of steps start, ….
+inline std::vector<Exchanges>::iterator known_from(const Pivots<Cuda>& pivots, std::int64_t start) {
+  return std::lower_bound(pivots.known->begin(), pivots.known->end(), start,
+                          [](const Exchanges& e, std::int64_t i) { return e.start < i; });
 }
 
-/// A ← P A for the exchanges of one panel. A thread makes one move in `columns` columns: all reads before all writes.
+/// A ← P A for the exchanges of one panel. A thread has a row of the panel, its source and its target, in `columns` columns:
+/// all reads before all writes.
 template <int columns, class T>
-__global__ void __launch_bounds__(2 * most_panel_columns) move_rows(MatrixView<T, Cuda> A, Moves planned) {
-  const Move move = move_of(planned, int(threadIdx.x));
-  const bool moves = move.to >= 0 && move.to != move.from;
-  const std::int64_t j0 = std::int64_t(blockIdx.x) * columns;
-  T held[columns];
+__global__ void __launch_bounds__(most_combined) move_rows(MatrixView<T, Cuda> A, Permuted planned, int count) {
+  const int i = int(threadIdx.x);
+  const std::int64_t source = i < count ? planned.sources[i] : i, target = i < count ? planned.targets[i] : -1;
+  T* at = A.data() + std::int64_t(blockIdx.x) * columns * A.ld();
+  const int there = int(min(std::int64_t(columns), A.cols() - std::int64_t(blockIdx.x) * columns));
+  T comes[columns], goes[columns];
 #pragma unroll
-  for (int j = 0; j < columns; ++j)
-    if (moves && j0 + j < A.cols()) held[j] = A.data()[move.from + (j0 + j) * A.ld()];
+  for (int j = 0; j < columns; ++j) {
+    if (source != i && j < there) comes[j] = at[source + j * A.ld()];
+    if (target >= count && j < there) goes[j] = at[i + j * A.ld()];
+  }
   __syncthreads();
 #pragma unroll
-  for (int j = 0; j < columns; ++j)
-    if (moves && j0 + j < A.cols()) A.data()[move.to + (j0 + j) * A.ld()] = held[j];
+  for (int j = 0; j < columns; ++j) {
+    if (source != i && j < there) at[i + j * A.ld()] = comes[j];
+    if (target >= count && j < there) at[target + j * A.ld()] = goes[j];
+  }
+}
+
+template <int columns, class T>
+void launch_move(Queue<Cuda>& q, MatrixView<T, Cuda> A, Permuted planned, std::int64_t count) {
+  const auto blocks = unsigned((A.cols() + columns - 1) / columns), threads = unsigned((count + 31) / 32 * 32);
+  move_rows<columns><<<blocks, threads, 0, q.stream()>>>(A, planned, int(count));
+  CUDA_CHECK_LAUNCH();
 }
 
 /// A ← P A: the exchanges in their order, panel by panel. Row 0 of A is row pivots.start.
 template <class T>
 void swap_rows(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
   if (A.empty()) return;
-  constexpr int columns = 8;
-  const auto blocks = unsigned((A.cols() + columns - 1) / columns);
-  const auto& panels = *pivots.panels;
-  for (auto panel = std::lower_bound(panels.begin(), panels.end(), pivots.start);
-       panel != panels.end() && *panel < pivots.start + pivots.count(); ++panel) {
-    const std::int64_t i = *panel - pivots.start;
-    move_rows<columns>
-        <<<blocks, 2 * most_panel_columns, 0, q.stream()>>>(A.block(i, 0, A.rows() - i, A.cols()), moves_of(pivots, i));
+  const auto end = known_from(pivots, pivots.start + pivots.count());
+  for (auto e = known_from(pivots, pivots.start); e != end; ++e) {
+    const std::int64_t i = e->start - pivots.start;
+    const Moves moves = moves_of(pivots, i);
+    const Permuted planned = e->combined ? moves.combined : Permuted{moves.sources, moves.targets};
+    (e->count > 256 ? launch_move<1, T> : launch_move<4, T>)(q, A.block(i, 0, A.rows() - i, A.cols()), planned,
+                                                             e->count);
+  }
+}
+
+/// Combines the exchanges of the panels from the first row of `panels` on, which have as many columns together as there are
+/// threads, and plays them through on `rows`, of which the first `unnumbered` get their numbers before. One block; a thread
+/// has a row. Two are combined at a time, A and then B: what A sends behind its rows, B may bring back or send on.
+/// scratch[place] is the row that A sent there, if that is true.
+static __global__ void __launch_bounds__(most_combined) combine(Moves panels, std::int64_t unnumbered) {
+  __shared__ int sources[most_combined], targets[most_combined], chosen[most_panel_columns];
+  const int i = int(threadIdx.x), count = int(blockDim.x);
+  for (std::int64_t r = i; r < unnumbered; r += count) panels.rows[r] = r, panels.scratch[r] = 0;
+  for (int first = 0; first < count;) {
+    const Moves B = panels.block(first);
+    const int end = first + int(B.counts[0]), k = i - first;
+    const bool in_A = i < first, in_B = !in_A && i < end;
+    const int source = in_B ? first + int(B.sources[k]) : 0, target = in_B ? first + int(B.targets[k]) : 0;
+    __syncthreads();
+    if (in_A && targets[i] >= first) panels.scratch[targets[i]] = i;
+    if (in_B) chosen[k] = -1;
+    __syncthreads();
+    if (in_A && sources[i] >= first && sources[i] < end) chosen[sources[i] - first] = i;
+    const bool moves_on = in_A && targets[i] >= first && targets[i] < end;
+    const int on = moves_on ? first + int(B.targets[targets[i] - first]) : 0;
+    const int sent = in_B ? int(panels.scratch[source]) : 0;
+    const bool brings_back = in_B && sent >= 0 && sent < first && targets[sent] == source;
+    __syncthreads();
+    if (moves_on) targets[i] = on;
+    if (brings_back && source >= end) targets[sent] = i;
+    if (in_B) sources[i] = brings_back ? sent : source, targets[i] = chosen[k] >= 0 ? chosen[k] : target;
+    first = end;
+  }
+  __syncthreads();
+  panels.combined.sources[i] = sources[i], panels.combined.targets[i] = targets[i];
+  const std::int64_t comes = panels.rows[sources[i]], goes = panels.rows[i];
+  __syncthreads();
+  panels.rows[i] = comes;
+  if (targets[i] >= count) panels.rows[targets[i]] = goes;
+}
+
+/// Makes the exchanges of a panel of the schedule one permutation, and those of all so far `rows`. To be called once for
+/// each panel, in their order.
+inline void combine_exchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
+  const auto first = known_from(pivots, pivots.start), end = known_from(pivots, pivots.start + pivots.count());
+  auto last = first;
+  for (auto e = first; e != end; ++e)
+    if (e == first || last->count + e->count > most_combined)
+      *(e == first ? last : ++last) = *e;
+    else
+      last->count += e->count;
+  pivots.known->erase(last + 1, end);
+  for (auto e = first; e <= last; ++e) {
+    e->combined = true;
+    combine<<<1, unsigned(e->count), 0, q.stream()>>>(moves_of(pivots, e->start - pivots.start),
+                                                      e->start == 0 ? pivots.p.ld() : 0);
     CUDA_CHECK_LAUNCH();
   }
 }
 
-/// Plays all moves of a factorization through on the numbers of the rows: which row comes to each place. One block.
-static __global__ void __launch_bounds__(2 * most_panel_columns) compose(Moves moves, std::int64_t n) {
-  std::int64_t* rows = moves.rows;
-  for (std::int64_t i = threadIdx.x; i < n; i += blockDim.x) rows[i] = i;
-  __syncthreads();
-  for (std::int64_t i = 0; i < n; i += moves.counts[i]) {
-    const Moves panel = moves.block(i);
-    const Move move = move_of(panel, int(threadIdx.x));
-    const std::int64_t held = move.to < 0 ? 0 : panel.rows[move.from];
-    __syncthreads();
-    if (move.to >= 0) panel.rows[move.to] = held;
-    __syncthreads();
+/// Row i of A goes to row later[i] − first. A row of blocks is a cluster, which has a column at a time: all of it is read
+/// before any of it is written.
+template <int rows, class T>
+__global__ void __launch_bounds__(1024)
+    scatter_rows(MatrixView<T, Cuda> A, const std::int64_t* later, std::int64_t first) {
+  const std::int64_t i0 = std::int64_t(blockIdx.x) * blockDim.x * rows + threadIdx.x;
+  for (std::int64_t j = blockIdx.y; j < A.cols(); j += gridDim.y) {
+    T* column = A.data() + j * A.ld();
+    T held[rows];
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+      if (const std::int64_t i = i0 + r * blockDim.x; i < A.rows()) held[r] = column[i];
+    cluster_barrier();
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+      if (const std::int64_t i = i0 + r * blockDim.x; i < A.rows()) column[later[i] - first] = held[r];
   }
 }
 
-/// Once a matrix is factored.
-inline void finish_pivots(Queue<Cuda>& q, Pivots<Cuda> pivots) {
-  if (pivots.count() == 0) return;
-  compose<<<1, 2 * most_panel_columns, 0, q.stream()>>>(moves_of(pivots), pivots.count());
-  CUDA_CHECK_LAUNCH();
+/// Before the exchanges of later panels come those of this one: where its rows will go in the end. One block.
+static __global__ void __launch_bounds__(most_combined) prepend(std::int64_t* later, Permuted planned) {
+  const int i = int(threadIdx.x), count = int(blockDim.x);
+  const std::int64_t source = planned.sources[i], there = later[i], then = later[planned.targets[i]];
+  __syncthreads();
+  later[i] = then;
+  if (source >= count) later[source] = there;
+}
+
+/// The rows of L in each of `panels`, where these begin, which have seen the exchanges of their own panel only.
+template <class T>
+void swap_rows_of_L(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots,
+                    const std::vector<std::int64_t>& panels) {
+  constexpr int rows = 16, threads = 1024;
+  const std::int64_t n = A.rows();
+  std::int64_t* later = moves_of(pivots).later;
+  q.phase(Phase::swap);
+  for_each_element(q, MatrixView<std::int64_t, Cuda>(later, n, 1, n),
+                   [] __device__(std::int64_t & to, std::int64_t i, std::int64_t) { to = i; });
+  auto e = pivots.known->rbegin();
+  for (auto panel = panels.rbegin(); panel != panels.rend(); ++panel) {
+    const std::int64_t end = panel == panels.rbegin() ? n : panel[-1];
+    const auto L = A.block(end, *panel, n - end, end - *panel);
+    const auto blocks = unsigned((L.rows() + rows * threads - 1) / (rows * threads));
+    const dim3 grid(blocks, unsigned(std::min<std::int64_t>(L.cols(), 65535)));
+    if (!L.empty()) launch(q, scatter_rows<rows, T>, Blocks::cluster, grid, threads, 0, L, later + end, end);
+    for (; e != pivots.known->rend() && e->start >= *panel; ++e) {
+      prepend<<<1, unsigned(e->count), 0, q.stream()>>>(later + e->start, moves_of(pivots, e->start).combined);
+      CUDA_CHECK_LAUNCH();
+    }
+  }
 }
 
 /// X ← P X, or Pᵀ X, with the pivots of a finished factorization.

@@ -2,17 +2,35 @@
 #pragma once
 
 #include "lasolve/lasolve.hpp"
+#include "solvers/lu_right_looking.hpp"
 
 namespace lasolve {
 
-/// LU at small n waits for its panels, and narrow ones give the look-ahead more to hide behind; at large n, and in
-/// Cholesky, the updates want a large k.
+/// LU at small n waits for its panels, and narrow ones are done sooner; at large n, and in Cholesky, the updates want a
+/// large k.
 inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedule schedule, std::int64_t n) {
   if (schedule == Schedule::left_looking)
     return method == Method::cholesky ? 512 : n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
   if (method == Method::cholesky) return 1024;
-  return n < 3072 ? 64 : n < 12288 ? 256 : n < 24576 ? 512 : 1024;
+  return n < 3072 ? 128 : n < 12288 ? 512 : 1024;
 }
+
+/// Where panels are waited for, towards the end and in small matrices, steps are short. Where they are hidden, wide panels
+/// give the updates a large k; but nothing hides the first, so they begin narrow and double.
+inline LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int64_t n) {
+  constexpr std::int64_t waited_for = 10240, one_kernel = 128, wide = 512;
+  if (n - j <= waited_for) return {std::min(nb, wide), std::min(nb, one_kernel)};
+  const std::int64_t first = (n / 64 + one_kernel - 1) / one_kernel * one_kernel,
+                     panel = std::min(nb, std::max(first, j));
+  return {panel, std::min(panel, wide)};
+}
+
+/// A step that is a phase of its own costs the chain of steps some microseconds.
+inline bool steps_are_phases(const Queue<Cuda>&, std::int64_t n) { return n > 4096; }
+
+/// Exchanges of single elements cost as much as whole sectors of memory; but where panels are waited for, those of L go
+/// unnoticed.
+inline bool swaps_L_at_the_end(const Queue<Cuda>& q, std::int64_t n) { return q.has_clusters() && n > 8192; }
 
 /// Towards the end panels become narrower, because there is less to do meanwhile.
 inline std::int64_t cholesky_panel_columns(const Queue<Cuda>&, std::int64_t nb, std::int64_t rest) {

@@ -39,6 +39,8 @@ void Queue<Cpu>::phase(Phase p, double flops) {
   state_->start = State::Clock::now();
 }
 
+void Queue<Cpu>::add_flops(double flops) { state_->flops += flops; }
+
 void Queue<Cpu>::finish() { state_->end_phase(); }
 
 PhaseTimes Queue<Cpu>::take_times() {

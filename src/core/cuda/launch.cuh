@@ -6,8 +6,8 @@
 
 namespace lasolve {
 
-/// apart: blocks run when there is room. cluster: one cluster of at most 16. together: all run at the same time, as many as
-/// fit on the device.
+/// apart: blocks run when there is room. cluster: each row of blocks is a cluster, of at most 16. together: all run at the
+/// same time, as many as fit on the device.
 enum class Blocks { apart, cluster, together };
 
 /// Enqueues a kernel with `shared` bytes of dynamic shared memory.
@@ -23,7 +23,7 @@ void launch(Queue<Cuda>& q, void (*kernel)(Parameters...), Blocks how, dim3 bloc
   if (how == Blocks::cluster) {
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
     attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {blocks.x, blocks.y, blocks.z};
+    attribute.val.clusterDim = {blocks.x, 1, 1};
   } else {
     attribute.id = cudaLaunchAttributeCooperative;
     attribute.val.cooperative = how == Blocks::together;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -11,7 +12,7 @@ struct Queue<Cuda>::State {
     std::optional<Phase> phase;  // none: waiting for another queue
     double flops = 0;
   };
-  int device = 0, multiprocessors = 0, major = 0, shared_memory = 0;
+  int device = 0, rank = 0, multiprocessors = 0, major = 0, shared_memory = 0;
   cudaStream_t stream = nullptr;
   cublasHandle_t blas = nullptr;
   std::vector<Mark> marks;          // phases since finish(); phase i runs from events[i] to events[i + 1]
@@ -40,12 +41,12 @@ struct Queue<Cuda>::State {
   }
 };
 
-Queue<Cuda>::Queue(int device, Priority priority) : state_(std::make_unique<State>()) {
-  state_->device = device;
+Queue<Cuda>::Queue(int device, int rank) : state_(std::make_unique<State>()) {
+  state_->device = device, state_->rank = rank;
   CUDA_CHECK(cudaSetDevice(device));
   int lowest = 0, highest = 0;
   CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
-  CUDA_CHECK(cudaStreamCreateWithPriority(&state_->stream, cudaStreamNonBlocking, priority == high ? highest : lowest));
+  CUDA_CHECK(cudaStreamCreateWithPriority(&state_->stream, cudaStreamNonBlocking, std::max(highest, lowest - rank)));
   CUDA_CHECK(cudaEventCreateWithFlags(&state_->given, cudaEventDisableTiming));
   CUDA_CHECK(cudaDeviceGetAttribute(&state_->multiprocessors, cudaDevAttrMultiProcessorCount, device));
   CUDA_CHECK(cudaDeviceGetAttribute(&state_->shared_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
@@ -64,6 +65,8 @@ cublasContext* Queue<Cuda>::blas() const { return state_->blas; }
 
 void Queue<Cuda>::phase(Phase p, double flops) { state_->mark({p, flops}); }
 
+void Queue<Cuda>::add_flops(double flops) { state_->marks.back().flops += flops; }
+
 void Queue<Cuda>::finish() {
   State& s = *state_;
   if (!s.marks.empty()) s.record(s.marks.size());
@@ -79,16 +82,19 @@ void Queue<Cuda>::finish() {
   }
   s.marks.clear();
   CUDA_CHECK(cudaStreamSynchronize(s.stream));
-  if (!s.ahead) return;
-  s.ahead->finish();
-  s.flops_done += std::exchange(s.ahead->state_->flops_done, 0);
-  if (s.progress) s.progress(s.flops_done);
+  for (Queue* other : {s.ahead.get(), s.beside.get()}) {
+    if (!other) continue;
+    other->finish();
+    s.flops_done += std::exchange(other->state_->flops_done, 0);
+    if (s.progress) s.progress(s.flops_done);
+  }
 }
 
 PhaseTimes Queue<Cuda>::take_times() {
   state_->flops_done = 0;
   PhaseTimes times = std::exchange(state_->times, {});
-  if (state_->ahead) times += state_->ahead->take_times();
+  for (Queue* other : {state_->ahead.get(), state_->beside.get()})
+    if (other) times += other->take_times();
   return times;
 }
 
@@ -112,12 +118,12 @@ void Queue<Cuda>::join(Queue& other) {
 }
 
 Queue<Cuda>& Queue<Cuda>::ahead() {
-  if (!state_->ahead) state_->ahead = std::make_unique<Queue<Cuda>>(state_->device, high);
+  if (!state_->ahead) state_->ahead = std::make_unique<Queue<Cuda>>(state_->device, state_->rank + 1);
   return *state_->ahead;
 }
 
 Queue<Cuda>& Queue<Cuda>::beside() {
-  if (!state_->beside) state_->beside = std::make_unique<Queue<Cuda>>(state_->device, low);
+  if (!state_->beside) state_->beside = std::make_unique<Queue<Cuda>>(state_->device, state_->rank);
   return *state_->beside;
 }
 

@@ -18,7 +18,7 @@ std::size_t Memory<Cuda>::available() {
 }
 
 struct Queue<Cuda>::State {};
-Queue<Cuda>::Queue(int, Priority) { refuse(); }
+Queue<Cuda>::Queue(int, int) { refuse(); }
 Queue<Cuda>::~Queue() = default;
 int Queue<Cuda>::device() const { refuse(); }
 int Queue<Cuda>::multiprocessors() const { refuse(); }
@@ -32,6 +32,7 @@ Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t, unsigned) { refuse(); }
 CUstream_st* Queue<Cuda>::stream() const { refuse(); }
 cublasContext* Queue<Cuda>::blas() const { refuse(); }
 void Queue<Cuda>::phase(Phase, double) { refuse(); }
+void Queue<Cuda>::add_flops(double) { refuse(); }
 void Queue<Cuda>::finish() { refuse(); }
 PhaseTimes Queue<Cuda>::take_times() { refuse(); }
 void Queue<Cuda>::on_progress(std::function<void(double)>) { refuse(); }

@@ -1,0 +1,117 @@
+// The part of the rung `tensor` for operands of 16 bits, on Hopper: the kernel of tensor_sm90.cuh on operands as they lie where
+// the copy engine can reach them, and packed where it cannot.
+#pragma once
+
+#include "core/cuda/elementwise.cuh"
+#include "gemm/cuda/pack.cuh"
+#include "gemm/cuda/tensor_sm90.cuh"
+
+namespace lasolve::sm90 {
+
+/// f(std::true_type()) or f(std::false_type()).
+template <class F>
+void with_constant(bool value, F f) {
+  value ? f(std::true_type()) : f(std::false_type());
+}
+
+/// What the copy engine can reach: the address and the bytes of ld are multiples of 16.
+template <class T>
+bool reachable(const T* data, std::int64_t ld) {
+  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld * std::int64_t(sizeof(T)) % 16 == 0 &&
+         ld < std::int64_t(1) << 36;
+}
+
+/// At small k the traffic of C rules, and memory likes it best down whole columns; else L2 is to hold the operands.
+constexpr unsigned strip_for(std::int64_t k) { return k <= 256 ? 128 : 16; }
+/// From here on the time at a tile's end is small beside its product.
+constexpr bool is_deep(std::int64_t k) { return k >= 4096; }
+
+/// Why these kernels cannot run on a device; empty: they can.
+inline std::string why_not(int device) {
+#ifdef LASOLVE_HAS_SM90A
+  int major = 0, minor = 0;
+  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+  if (major == 9 && minor == 0) return "";
+  return "its kernels are for compute capability 9.0, and that of this device is " + std::to_string(major) + "." +
+         std::to_string(minor);
+#else
+  return "its kernels need 90a in LASOLVE_CUDA_ARCHITECTURES, for device " + std::to_string(device) + " or any other";
+#endif
+}
+
+/// All but the operands. Throws MachineError where the kernel cannot run.
+inline Arguments arguments(const Queue<Cuda>& q, float alpha, float beta, MatrixView<float, Cuda> C) {
+  if (const std::string why = why_not(q.device()); !why.empty()) throw MachineError("CUDA: " + why);
+  require(std::max(C.rows(), C.cols()) < (std::int64_t(1) << 31) - 256,
+          "a side of C does not fit the copy engine's 31 bits");
+  Arguments p{};
+  p.c = C, p.alpha = alpha, p.beta = beta;
+  p.c_boxes = reachable(C.data(), C.ld());
+  if (p.c_boxes) p.C = tensor_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, C.data(), C.rows(), C.cols(), C.ld(), 32, 32);
+  return p;
+}
+
+/// An operand as it lies, in blocks of 64 × 64.
+template <class Half>
+CUtensorMap operand_map(const Half* data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+  constexpr auto type = std::is_same_v<Half, fp16> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+  return tensor_map(type, 2, data, rows, cols, ld, 64, 64);
+}
+
+/// Room in scratch memory for operands packed with `ld` elements a row, and for the roots of their rows.
+template <class Half>
+struct Packed {
+  Half *a, *b;
+  float *a_roots, *b_roots;
+
+  Packed(Queue<Cuda>& q, std::int64_t m, std::int64_t n, std::int64_t ld) {
+    const std::int64_t m_padded = ceil_div(m, 256) * 256, n_padded = ceil_div(n, 256) * 256;  // to whole tiles
+    a = reinterpret_cast<Half*>(q.scratch<char>((m_padded + n_padded) * (2 * ld + 4), 1).data());
+    b = a + m_padded * ld;
+    a_roots = reinterpret_cast<float*>(b + n_padded * ld);
+    b_roots = a_roots + m_padded;
+  }
+};
+
+/// k = 0: C ← β·C.
+inline void scale(Queue<Cuda>& q, float beta, MatrixView<float, Cuda> C) {
+  for_each_element(q, C, [beta] __device__(float& c, std::int64_t, std::int64_t) { c = beta == 0 ? 0 : beta * c; });
+}
+
+/// The product of k elements of operands that p has maps of.
+template <class Half, bool a_k_major, bool b_k_major>
+void multiply_mapped(Queue<Cuda>& q, Arguments& p, std::int64_t k) {
+  p.steps = int(ceil_div(k, BK));
+  p.strip = strip_for(k);
+  if (is_deep(k)) {
+    using Cut = CutAs<Half, a_k_major, b_k_major, Way::wide>;
+    p.strip /= Cut::cluster;
+    launch_tensor<Cut>(q, p);
+  } else {
+    launch_tensor<CutAs<Half, a_k_major, b_k_major, Way::turns>>(q, p);
+  }
+}
+
+/// C ← α·A·B + β·C with operands of fp16 or bf16.
+template <class Half>
+void tensor_half(Queue<Cuda>& q, float alpha, Operand<Half, Cuda> A, Operand<Half, Cuda> B, float beta,
+                 MatrixView<float, Cuda> C) {
+  const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
+  if (k == 0) return scale(q, beta, C);
+  Arguments p = arguments(q, alpha, beta, C);
+  if (!reachable(A.data(), A.ld()) || !reachable(B.data(), B.ld())) {
+    const std::int64_t ld = ceil_div(k, 8) * 8;
+    const Packed<Half> to(q, m, n, ld);
+    pack<false, Half>(q, {A, to.a, ld}, {transposed(B), to.b, ld});
+    p.A = operand_map(to.a, k, m, ld), p.B = operand_map(to.b, k, n, ld);
+    return multiply_mapped<Half, true, true>(q, p, k);
+  }
+  const auto map = [](auto X) { return operand_map(X.data(), X.stored().rows(), X.stored().cols(), X.ld()); };
+  p.A = map(A), p.B = map(B);
+  with_constant(A.op() == Op::transpose, [&](auto a_k_major) {
+    with_constant(B.op() == Op::none, [&](auto b_k_major) { multiply_mapped<Half, a_k_major, b_k_major>(q, p, k); });
+  });
+}
+
+}  // namespace lasolve::sm90

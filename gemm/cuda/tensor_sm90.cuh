@@ -1,0 +1,352 @@
+// The kernel of `tensor` for halves and of `tensor_split`, for Hopper: C ← α·A·B + β·C with operands of 16 bits and C in fp32.
+// Idea     A persistent block owns tiles of C in turns. One warp feeds a ring of operands through the copy engine (TMA), two
+//          warpgroups multiply them out of shared memory (wgmma), and for each of these a warp brings pieces of C before they
+//          are needed and takes them away behind: at small k the traffic of C rules, and so it never stops.
+// Tiles    BM = 128, BN = 128, BK = 64: a warpgroup has the whole tile, and updates C while the other multiplies. From
+//          k = 4096 on BN = 256, of which each warpgroup has 64 × 256, and two blocks share what they read of B. Stages of
+//          32 or 48 KiB; pieces of C of 64 × 32 in slots of 8 KiB.
+// Traffic  2·128·128·64 flop per 32 KiB of L2: 64 flop/byte; wide 85, with shared B 128. C is read and written once.
+// Expect   k ≤ 512: bound by C, 8 bytes an element at nine tenths of the rate of a copy. Large k: as cuBLAS, by power.
+// Source   NVIDIA, CUTLASS: warp-specialized persistent kernels ("pingpong", "cooperative"); P. Shankhdhar, "Outperforming cuBLAS
+//          on H100"
+#pragma once
+
+#include "gemm/cuda/sm90.cuh"
+#include "gemm/cuda/tile.cuh"
+
+namespace lasolve::sm90 {
+
+constexpr int BM = 128, BK = 64;
+constexpr int block_bytes = 64 * 128;  // of operands: 64 × 64
+constexpr int box_bytes = 32 * 128;    // of C: 32 × 32
+constexpr int warpgroup = 128, consumers = 2;
+
+/// turns: warpgroups have tiles in turns. wide: each has half of a wider tile, and two blocks share B. split: each has half of a
+/// tile; operands are in two parts, as pack.cuh lays them out.
+enum class Way { turns, wide, split };
+
+/// How a kernel is cut, all of it known when it is compiled.
+template <class Half_, bool a_k_major_, bool b_k_major_, Way way>
+struct CutAs {
+  using Half = Half_;
+  static constexpr bool a_k_major = a_k_major_, b_k_major = b_k_major_;
+  static constexpr bool turns = way == Way::turns, split = way == Way::split;
+  static constexpr int BN = way == Way::wide ? 256 : 128;
+  static constexpr int stages = way == Way::turns ? 5 : way == Way::wide ? 3 : 4;
+  static constexpr int slots = way == Way::turns ? 4 : way == Way::wide ? 5 : 6;
+  static constexpr int cluster = way == Way::wide ? 2 : 1;  ///< blocks, whose tiles are below one another
+  static constexpr int blocks = (BM + BN) / 64;             ///< of operands, in a stage
+  static constexpr int halves = turns ? 2 : 1;              ///< of a tile, that a warpgroup has
+  static constexpr int pieces = halves * BN / 32;           ///< of C, that a warpgroup has of a tile
+};
+
+struct Arguments {
+  CUtensorMap A, B, C;
+  MatrixView<float, Cuda> c;
+  bool c_boxes;    ///< the copy engine can reach C
+  int steps;       ///< of BK
+  unsigned strip;  ///< tile rows in a strip
+  float alpha, beta;
+  const float *row_roots, *col_roots;  ///< of split operands: element (i, j) is still to be multiplied by the squares
+};
+
+template <class Cut>
+struct Shared {
+  char operands[Cut::stages][Cut::blocks][block_bytes];  // A: 2 blocks, then B
+  char pieces[consumers][Cut::slots][2][box_bytes];      // C: 2 boxes of (32 columns, 32 rows)
+  Barrier full[Cut::stages], empty[Cut::stages];
+  Barrier turn[consumers];  // the other warpgroup has all operands of its tile
+  Barrier c_here[consumers][Cut::slots], c_ready[consumers][Cut::slots];
+};
+
+/// The tiles of this block, one after another: down a strip of a few tile rows, then along it, so that those that run
+/// together share operands in L2.
+template <class Cut>
+struct Tiles {
+  int i, j;  ///< of the first element
+
+  /// Each `every`-th, from `first` on.
+  __device__ Tiles(const Arguments& p, int first, int every)
+      : down_(unsigned((p.c.rows() + Cut::cluster * BM - 1) / (Cut::cluster * BM))),
+        across_(unsigned((p.c.cols() + Cut::BN - 1) / Cut::BN)),
+        strip_(p.strip),
+        at_((blockIdx.x + first * gridDim.x) / Cut::cluster),
+        step_(every * gridDim.x / Cut::cluster) {
+    place();
+  }
+  __device__ bool done() const { return at_ >= down_ * across_; }
+  __device__ void advance() {
+    at_ += step_;
+    place();
+  }
+
+ private:
+  __device__ void place() {
+    const unsigned first = at_ / (strip_ * across_) * strip_, within = at_ % (strip_ * across_);
+    const unsigned height = first < down_ ? min(strip_, down_ - first) : strip_;
+    i = int((first + within % height) * Cut::cluster + rank_) * BM;
+    j = int(within / height * Cut::BN);
+  }
+  unsigned down_, across_, strip_, at_, step_, rank_ = Cut::cluster > 1 ? block_in_cluster() : 0;
+};
+
+/// The pieces of C that a warpgroup updates, in turns.
+template <class Cut>
+struct Pieces {
+  Tiles<Cut> tile;
+  int group, number = 0;
+  Ring slot = {};
+
+  __device__ Pieces(const Arguments& p, int group)
+      : tile(p, Cut::turns ? group : 0, Cut::turns ? 2 : 1), group(group) {}
+  __device__ int i() const { return tile.i + 64 * (Cut::turns ? number % 2 : group); }
+  __device__ int j() const { return tile.j + number / Cut::halves * 32; }
+  __device__ bool done() const { return tile.done(); }
+  __device__ void advance() {
+    slot.advance(Cut::slots);
+    if (++number == Cut::pieces) number = 0, tile.advance();
+  }
+};
+
+/// Where element (i, j) of a box of C is, in bytes: the 16-byte quarters of a column are exchanged by the bits of j % 8.
+__device__ inline int in_box(int i, int j) { return 128 * j + (i / 4 ^ j % 8) * 16 + i % 4 * 4; }
+
+/// One thread: the operands of each tile, BK at a time.
+template <class Cut>
+__device__ void feed_operands(const Arguments& p, Shared<Cut>& s) {
+  Ring stage;
+  for (Tiles<Cut> tile(p, 0, 1); !tile.done(); tile.advance())
+    for (int l = 0; l < p.steps; ++l, stage.advance(Cut::stages)) {
+      Barrier& full = s.full[stage.at];
+      s.empty[stage.at].wait(stage.lap ^ 1);
+      full.arrive_and_expect(Cut::blocks * block_bytes);
+      for (int b = 0; b < Cut::blocks; ++b) {
+        const bool of_a = b < BM / 64, k_major = of_a ? Cut::a_k_major : Cut::b_k_major;
+        const int x = of_a ? tile.i + 64 * b : tile.j + 64 * b - BM, k = l * BK;
+        if (Cut::cluster == 1 || of_a)
+          load_box(s.operands[stage.at][b], of_a ? p.A : p.B, k_major ? k : x, k_major ? x : k, full);
+        else if (b % Cut::cluster == block_in_cluster())  // a share, for all blocks
+          load_box(s.operands[stage.at][b], p.B, k_major ? k : x, k_major ? x : k, full, (1 << Cut::cluster) - 1);
+      }
+    }
+}
+
+/// A warp moves pieces of C between memory and slots. Where the copy engine can, one lane tells it to. It writes whole multiples of
+/// 16 bytes, so that a bottom edge may be not for it.
+template <class Cut>
+struct Mover {
+  const Arguments& p;
+  Shared<Cut>& s;
+  int group, lane;
+
+  __device__ bool in_boxes(const Pieces<Cut>& piece) const {
+    return p.c_boxes && (p.c.rows() % 4 == 0 || piece.i() + 64 <= p.c.rows());
+  }
+  __device__ auto& slot_of(const Pieces<Cut>& piece) const { return s.pieces[group][piece.slot.at]; }
+
+  /// f(element of C, its place in the slot) for those of this lane.
+  template <class F>
+  __device__ void for_each(const Pieces<Cut>& piece, F f) const {
+    const std::int64_t i = piece.i() + lane, left = p.c.rows() - i;
+    const int cols = int(min(p.c.cols() - piece.j(), std::int64_t(32)));
+    float* c = p.c.data() + i + piece.j() * p.c.ld();
+    for (int eight = 0; eight < cols; eight += 8)
+#pragma unroll
+      for (int j = 0; j < 8; ++j, c += p.c.ld()) {
+        if (eight + j < cols && left > 0) f(c, slot_of(piece)[0] + 128 * eight + in_box(lane, j));
+        if (eight + j < cols && left > 32) f(c + 32, slot_of(piece)[1] + 128 * eight + in_box(lane, j));
+      }
+  }
+  /// Each lane arrives at c_here when its part is there.
+  __device__ void bring(const Pieces<Cut>& piece) const {
+    Barrier& here = s.c_here[group][piece.slot.at];
+    if (p.beta != 0 && !in_boxes(piece)) {
+      for_each(piece, [](const float* c, char* slot) { copy_async(slot, c); });
+      here.arrive_after_copies();
+    } else if (p.beta != 0 && lane == 0) {
+      here.arrive_and_expect(2 * box_bytes);
+      for (int b = 0; b < 2; ++b) load_box(slot_of(piece)[b], p.C, piece.i() + 32 * b, piece.j(), here);
+    } else {
+      here.arrive();
+    }
+  }
+  __device__ void take(const Pieces<Cut>& piece) const {
+    if (!in_boxes(piece)) {
+      for_each(piece, [](float* c, const char* slot) { *c = *reinterpret_cast<const float*>(slot); });
+      fence_for_copy_engine();
+    } else if (lane == 0) {
+      for (int b = 0; b < 2; ++b) store_box(p.C, piece.i() + 32 * b, piece.j(), slot_of(piece)[b]);
+    }
+    commit_stores();
+  }
+};
+
+/// One warp for each warpgroup: brings the pieces of C as long as there are free slots, and takes them away updated.
+template <class Cut>
+__device__ void move_c(const Arguments& p, Shared<Cut>& s, int group) {
+  const Mover<Cut> mover{p, s, group, int(threadIdx.x % 32)};
+  Pieces<Cut> in(p, group), out = in;
+  for (int x = 0; x < Cut::slots && !in.done(); ++x, in.advance()) mover.bring(in);
+  for (bool first = true; !out.done(); out.advance(), first = false) {
+    s.c_ready[group][out.slot.at].wait(out.slot.lap);
+    mover.take(out);
+    if (first || in.done()) continue;
+    stores_have_read<1>();  // the slot before this one is free
+    __syncwarp();
+    mover.bring(in);
+    in.advance();
+  }
+  stores_are_done();
+}
+
+/// sums (+)= A·B over one stage. Where operands are split, a row of 64 elements along k is 32 of hi and 32 of lo.
+template <class Cut>
+__device__ void multiply_stage(float (&sums)[Cut::BN / 2], const char* A, const char* B, bool add) {
+  constexpr int along_k[] = {16 * 128 >> 4, 32 >> 4};  // bytes / 16 from one 16 of k to the next
+  const std::uint64_t a = descriptor(A, Cut::a_k_major, block_bytes), b = descriptor(B, Cut::b_k_major, block_bytes);
+  const auto step = [&](int of_a, int of_b, bool add) {
+    multiply<typename Cut::Half, Cut::a_k_major, Cut::b_k_major>(sums, a + of_a * along_k[Cut::a_k_major],
+                                                                 b + of_b * along_k[Cut::b_k_major], add);
+  };
+  if constexpr (Cut::split) {
+    step(2, 0, add), step(3, 1, true);   // lo · hi
+    step(0, 2, true), step(1, 3, true);  // hi · lo
+    step(0, 0, true), step(1, 1, true);  // hi · hi
+  } else {
+    step(0, 0, add), step(1, 1, true), step(2, 2, true), step(3, 3, true);
+  }
+}
+
+/// What of the product goes into C(i, j): sum of the thread's element (h, e) of the 8 columns from `col` on.
+template <class Cut>
+__device__ float product_of(const Arguments& p, float sum, float row_root, float col_root) {
+  if constexpr (Cut::split) {
+    const float root = row_root * col_root;
+    sum = sum * root * root;  // in two steps: where the result is in range, so is what is between
+  }
+  return p.alpha * sum;
+}
+
+/// A warpgroup: the products of its part of each tile, then the update of C.
+template <class Cut>
+__device__ void consume(const Arguments& p, Shared<Cut>& s, int group) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
+  const auto release = [&](int stage) {
+    if constexpr (Cut::cluster > 1) {
+      if (lane < Cut::cluster) s.empty[stage].arrive_at(lane);
+    } else {
+      if (lane == 0) s.empty[stage].arrive();
+    }
+  };
+  Ring stage;
+  float sums[Cut::halves][Cut::BN / 2];
+  const auto multiply_stages = [&](int from, int to, float(&into)[Cut::halves][Cut::BN / 2]) {
+    int before = 0;
+    for (int l = from; l < to; ++l) {
+      s.full[stage.at].wait(stage.lap);
+      if (Cut::turns && l + 1 == to && lane == 0) s.turn[1 - group].arrive();
+      begin_products();
+#pragma unroll
+      for (int half = 0; half < Cut::halves; ++half)
+        multiply_stage<Cut>(into[half], s.operands[stage.at][Cut::turns ? half : group], s.operands[stage.at][BM / 64],
+                            l > from);
+      commit_products();
+      wait_for_products<1>();
+      if (l > from) release(before);
+      before = stage.at;
+      stage.advance(Cut::stages);
+    }
+    wait_for_products<0>();
+    release(before);
+  };
+  if (Cut::turns && group == 1) stage.advance(Cut::stages, p.steps);
+  unsigned turn = group ^ 1;
+  for (Pieces<Cut> piece(p, group); !piece.done(); turn ^= 1) {
+    if (Cut::turns) s.turn[group].wait(turn);  // a stage may go round no more than once while one waits for it
+    float row_roots[2] = {};
+    if constexpr (Cut::split) {
+      for (float& sum : sums[0]) sum = 0;
+      for (int l = 0; l < p.steps; l += 4) {
+        float part[1][Cut::BN / 2];
+        multiply_stages(l, min(l + 4, p.steps), part);
+#pragma unroll
+        for (int x = 0; x < Cut::BN / 2; ++x) sums[0][x] += part[0][x];
+      }
+      for (int h = 0; h < 2; ++h) row_roots[h] = p.row_roots[piece.i() + 16 * warp + lane / 4 + 8 * h];
+    } else {
+      multiply_stages(0, p.steps, sums);
+    }
+    if (Cut::turns) stage.advance(Cut::stages, p.steps);
+#pragma unroll
+    for (int number = 0; number < Cut::pieces; ++number, piece.advance()) {
+      float col_roots[8] = {};
+      if constexpr (Cut::split)
+        for (int x = 0; x < 8; ++x) col_roots[x] = p.col_roots[piece.j() + x / 2 * 8 + 2 * quad + x % 2];
+      s.c_here[group][piece.slot.at].wait(piece.slot.lap);
+      char* box = s.pieces[group][piece.slot.at][warp / 2];
+#pragma unroll
+      for (int x = 0; x < 16; ++x) {  // where a thread's sums belong: see multiply
+        float& c = *reinterpret_cast<float*>(
+            box + in_box(warp % 2 * 16 + lane / 4 + x / 2 % 2 * 8, x / 4 * 8 + 2 * quad + x % 2));
+        const float sum = sums[number % Cut::halves][number / Cut::halves * 16 + x];
+        const float ab = product_of<Cut>(p, sum, row_roots[x / 2 % 2], col_roots[x / 4 * 2 + x % 2]);
+        c = p.beta == 0 ? ab : ab + p.beta * c;
+      }
+      fence_for_copy_engine();
+      __syncwarp();
+      if (lane == 0) s.c_ready[group][piece.slot.at].arrive();
+    }
+  }
+}
+
+template <class Cut>
+__global__ void __launch_bounds__((1 + consumers) * warpgroup, 1) tensor_kernel(const __grid_constant__ Arguments p) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(1024) char memory[];
+  auto& s = *reinterpret_cast<Shared<Cut>*>(memory);
+  if (threadIdx.x == 0) {
+    for (int x = 0; x < Cut::stages; ++x) s.full[x].init(1), s.empty[x].init((Cut::turns ? 4 : 8) * Cut::cluster);
+    for (int g = 0; g < consumers; ++g) s.turn[g].init(4);
+    for (int g = 0; g < consumers; ++g)
+      for (int x = 0; x < Cut::slots; ++x) s.c_here[g][x].init(32), s.c_ready[g][x].init(4);
+    fence_barrier_inits();
+  }
+  if constexpr (Cut::cluster > 1)
+    sync_cluster();
+  else
+    __syncthreads();
+
+  const int group = int(threadIdx.x / warpgroup) - 1;
+  if (group < 0) {
+    keep_registers<56>();
+    if (threadIdx.x == 0) feed_operands<Cut>(p, s);
+    if (threadIdx.x / 32 == 1) move_c<Cut>(p, s, 0);
+    if (threadIdx.x / 32 == 2) move_c<Cut>(p, s, 1);
+  } else {
+    take_registers<224>();
+    consume<Cut>(p, s, group);
+  }
+  __syncwarp();
+  if constexpr (Cut::cluster > 1) sync_cluster();  // no block leaves while another reaches into it
+#endif
+}
+
+template <class Cut>
+void launch_tensor(Queue<Cuda>& q, const Arguments& p) {
+  const std::int64_t tiles = ceil_div(p.c.rows(), BM * Cut::cluster) * ceil_div(p.c.cols(), Cut::BN);
+  CUDA_CHECK(
+      cudaFuncSetAttribute(tensor_kernel<Cut>, cudaFuncAttributeMaxDynamicSharedMemorySize, int(sizeof(Shared<Cut>))));
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {unsigned(Cut::cluster), 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(unsigned(std::min<std::int64_t>(q.multiprocessors() / Cut::cluster, tiles) * Cut::cluster));
+  config.blockDim = dim3((1 + consumers) * warpgroup);
+  config.dynamicSmemBytes = sizeof(Shared<Cut>);
+  config.stream = q.stream();
+  config.attrs = &cluster;
+  config.numAttrs = Cut::cluster > 1 ? 1 : 0;
+  CUDA_CHECK(cudaLaunchKernelEx(&config, tensor_kernel<Cut>, p));
+}
+
+}  // namespace lasolve::sm90

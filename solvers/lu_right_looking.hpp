@@ -1,0 +1,141 @@
+// P A = L U, right-looking with look-ahead. Over the same primitives as lu.hpp.
+#pragma once
+
+#include "solvers/lu.hpp"
+
+namespace lasolve {
+
+/// How LU walks at some point: panels of `panel` columns, of which `step` are factored at a time.
+struct LuWidths {
+  std::int64_t panel, step;
+};
+
+/// A is brought up to date with what is factored from the left to the right, by queues of which each goes before the next
+/// where both could run:
+///
+///   chain  what all wait for: a step of a panel is factored, and the columns of the next step are brought up to date
+///   near   the other columns up to the end of the next panel, step by step
+///   bulk   all columns behind them, when a panel is factored; first those that will be near next
+///
+/// Where a device has one queue, all columns are brought up to date at each step.
+template <class T, class Place>
+class RightLooking {
+ public:
+  RightLooking(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Pivots<Place> pivots,
+               std::int64_t nb)
+      : bulk_(bulk),
+        near_(bulk.ahead()),
+        chain_(near_.ahead()),
+        gemm_(gemm),
+        A_(A),
+        pivots_(pivots),
+        nb_(nb),
+        n_(A.rows()),
+        alone_(&chain_ == &bulk_),
+        later_(swaps_L_at_the_end(bulk, n_)) {}
+
+  void factor() {
+    if (n_ == 0) return;
+    chain_.wait(bulk_);
+    std::vector<std::int64_t> panels;
+    LuWidths now = widths(0);
+    chain_.phase(Phase::panel, panel_flops(double(n_), double(now.step)));
+    factor_step(0, now.step);
+    for (std::int64_t j = 0; j < n_;) {
+      const std::int64_t end = j + now.panel;
+      const LuWidths next = widths(end);
+      for (std::int64_t c = j; c < end; c += now.step) {
+        const std::int64_t cb = std::min(now.step, end - c), left = end - c - cb;
+        advance(j, c, cb, left > 0 ? std::min(now.step, left) : next.step, end + next.panel, left == 0);
+      }
+      update_behind(j, now.panel, end + next.panel);
+      panels.push_back(j);
+      j = end, now = next;
+    }
+    bulk_.wait(chain_);
+    bulk_.wait(near_);
+    if (later_) swap_rows_of_L(bulk_, A_, pivots_, panels);
+  }
+
+ private:
+  LuWidths widths(std::int64_t j) const {
+    const LuWidths w = lu_widths(bulk_, nb_, j, n_);
+    return {std::min(w.panel, n_ - j), std::min(w.step, n_ - j)};
+  }
+  /// Columns from, …, to − 1 in the rows from j on.
+  MatrixView<T, Place> part(std::int64_t j, std::int64_t from, std::int64_t to) const {
+    return A_.block(j, from, n_ - j, std::max<std::int64_t>(0, to - from));
+  }
+  /// P [A11; A21] = [L11; L21] U11
+  void factor_step(std::int64_t j, std::int64_t columns) {
+    if (columns > 0) exchanged_ = panel_lu(chain_, gemm_, part(j, j, j + columns), pivots_.block(j, columns));
+  }
+
+  /// When step [c, c + cb) of the panel that begins with column j is factored: the next step, of `next` columns, follows.
+  void advance(std::int64_t j, std::int64_t c, std::int64_t cb, std::int64_t next, std::int64_t near_end, bool last) {
+    const std::int64_t c2 = c + cb, chain_end = alone_ ? n_ : c2 + next;
+    const auto L = part(c, c, c2), C = part(c, c2, chain_end);
+    const auto p = pivots_.block(c, cb);
+    const double panel = panel_flops(double(n_ - c2), double(next));
+    if (alone_) {
+      chain_.phase(Phase::swap);
+    } else if (steps_are_phases(chain_, n_)) {
+      chain_.wait(near_);  // these columns are up to date with the step before
+      chain_.phase(Phase::panel, panel + eliminate_flops(L, C));
+    } else {
+      chain_.join(near_);
+      chain_.add_flops(panel + eliminate_flops(L, C));
+    }
+    if (exchanged_ && c == j && last) {
+      combine_exchanges(chain_, p);
+      combined_ = true;
+    }
+    if (exchanged_) {
+      swap_rows(chain_, part(c, j, c), p);  // the rows of L in this panel
+      swap_rows(chain_, C, p);
+    } else {
+      swap_rows(chain_, part(c, j, chain_end), p);
+    }
+    solve_for_U(chain_, gemm_, L, C, alone_);
+    subtract_LU(chain_, gemm_, L, C, alone_);
+    near_.wait(chain_);
+    if (last) bulk_.wait(chain_);
+    if (alone_) chain_.phase(Phase::panel, panel);
+    factor_step(c2, next);
+    eliminate(near_, gemm_, L, p, part(c, chain_end, near_end));
+  }
+
+  /// When the panel of columns j, …, j + jb − 1 is factored.
+  void update_behind(std::int64_t j, std::int64_t jb, std::int64_t near_end) {
+    const auto L = part(j, j, j + jb), C = part(j, near_end, alone_ ? near_end : n_);
+    const auto p = pivots_.block(j, jb);
+    const std::int64_t soon = std::min(C.cols(), widths(near_end).panel);
+    bulk_.phase(Phase::swap);
+    if (!std::exchange(combined_, false)) combine_exchanges(bulk_, p);
+    exchange_and_solve(bulk_, gemm_, L, p, C);
+    subtract_LU(bulk_, gemm_, L, C.columns(0, soon));
+    near_.wait(bulk_);
+    subtract_LU(bulk_, gemm_, L, C.columns(soon, C.cols() - soon));
+    if (later_) return;
+    bulk_.phase(Phase::swap);
+    swap_rows(bulk_, part(j, 0, j), p);  // the rows of L to the left
+  }
+
+  Queue<Place>&bulk_, &near_, &chain_;
+  const GemmBackend<Place>& gemm_;
+  MatrixView<T, Place> A_;
+  Pivots<Place> pivots_;
+  std::int64_t nb_, n_;
+  const bool alone_, later_;
+  bool exchanged_ = true, combined_ = false;  // whether the rows of the step at hand have been; and what is combined
+};
+
+/// In panels of nb columns. On exit A holds U and, below the diagonal, L with its unit diagonal left out. A zero pivot is
+/// recorded and the elimination goes on, as in LAPACK's getrf. A: n × n. Flops 2/3 n³.
+template <class T, class Place>
+void factor_lu(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Pivots<Place> pivots,
+               std::int64_t nb) {
+  RightLooking<T, Place>(q, gemm, A, pivots, nb).factor();
+}
+
+}  // namespace lasolve
