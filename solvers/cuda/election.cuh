@@ -12,11 +12,12 @@
 
 namespace lasolve {
 
-/// A block has `threads` threads, each of which has `rows` rows of a strip of `columns` columns.
-template <class T, int threads_, int rows_, int columns_>
+/// A block has `threads` threads, each of which has `rows` rows of a strip of `columns` columns, in a panel of at most
+/// `widest` columns.
+template <class T, int threads_, int rows_, int columns_, int widest_>
 struct PanelShape {
   using Element = T;
-  static constexpr int threads = threads_, warps = threads / 32, rows = rows_, columns = columns_;
+  static constexpr int threads = threads_, warps = threads / 32, rows = rows_, columns = columns_, widest = widest_;
   static constexpr int rows_a_block = threads * rows;
 };
 

@@ -9,15 +9,18 @@
 
 namespace lasolve {
 
-/// What the threads of a block share: the pivot rows of all strips but the last, in the columns behind each; the
-/// multipliers of the rows that became pivots in the strip at hand; and that strip.
+/// What the threads of a block share: the pivot rows of all strips but the last, in the columns behind each; what a strip
+/// needs while it is loaded, and when it is factored the multipliers of its pivot rows; and that strip.
 template <class Shape, class Election>
 struct PanelShared {
   using T = typename Shape::Element;
-  static constexpr int W = Shape::columns, most_behind = most_panel_columns - W;
+  static constexpr int W = Shape::columns, most_behind = Shape::widest - W;
   alignas(16) T U[most_behind][most_behind + 4];  // U[p][c] = U(p, W + c)
-  alignas(16) T L[most_behind][W + 4];            // L[c][p] = L(k + p, c), of the strip from k on
-  int row_of[most_panel_columns];                 // where the pivots are
+  union {
+    alignas(16) T turned[Shape::warps][32][W];  // by Strip::turn
+    alignas(16) T L[most_behind][W + 4];        // L[c][p] = L(k + p, c), of the strip from k on
+  };
+  int row_of[most_panel_columns];  // where the pivots are
   StripShared<Shape, Election> strip;
 };
 
@@ -96,7 +99,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
 #pragma unroll 1
   for (int k = 0; k < n; k += W) {
     const auto columns = A.columns(k, min(W, n - k));
-    strip.load(A, k, s.U, s.strip.turned);
+    strip.load(A, k, s.U, s.turned);
     strip.factor(s.strip, columns, k);
     s.strip.election.barrier();  // L is there; and nobody leaves while others write into its memory
     strip.store(s.strip, columns, pivots, k, s.row_of);
@@ -115,9 +118,9 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   }
 }
 
-template <class T, int threads, int R, int W, template <class> class Election>
+template <class T, int threads, int R, int W, template <class> class Election, int widest = most_panel_columns>
 void launch_panel(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Blocks how) {
-  using Shape = PanelShape<T, threads, R, W>;
+  using Shape = PanelShape<T, threads, R, W, widest>;
   auto blocks = unsigned((A.rows() + Shape::rows_a_block - 1) / Shape::rows_a_block);
   while (how == Blocks::cluster && (blocks & (blocks - 1))) ++blocks;  // a power of two
   Queue<Cuda>::Mailbox mail{};
@@ -128,11 +131,23 @@ void launch_panel(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Bl
          static_cast<Letter*>(mail.memory), mail.stamp);
 }
 
-/// P A = L U of at most 128 columns, with the rows left where they were.
+/// How many columns a panel can have: fewer where blocks have little shared memory.
+template <class T>
+std::int64_t widest_panel(const Queue<Cuda>& q) {
+  return sizeof(T) == 4 || q.shared_memory() >= 160 << 10 ? most_panel_columns : most_panel_columns / 2;
+}
+
+/// P A = L U of at most widest_panel columns, with the rows left where they were.
 template <class T>
 void factor_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
   const std::int64_t m = A.rows(), grid = std::min(q.multiprocessors(), most_grid_blocks);
   const std::int64_t cluster = q.has_clusters() ? most_cluster_blocks : 0;
+  if constexpr (sizeof(T) == 8)
+    if (constexpr int half = most_panel_columns / 2; widest_panel<T>(q) == half) {
+      if (m <= 256) return launch_panel<T, 256, 1, 32, AloneElection, half>(q, A, pivots, Blocks::apart);
+      if (m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection, half>(q, A, pivots, Blocks::together);
+      if (m <= 1024 * grid) return launch_panel<T, 256, 4, 16, GridElection, half>(q, A, pivots, Blocks::together);
+    }
   if (m <= 256) return launch_panel<T, 256, 1, 32, AloneElection>(q, A, pivots, Blocks::apart);
   if (m <= 128 * cluster) return launch_panel<T, 128, 1, 32, ClusterElection>(q, A, pivots, Blocks::cluster);
   if (m <= 256 * cluster) return launch_panel<T, 256, 1, 32, ClusterElection>(q, A, pivots, Blocks::cluster);

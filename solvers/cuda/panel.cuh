@@ -8,11 +8,11 @@
 namespace lasolve {
 
 template <class T>
-std::int64_t panel_leaf_columns(const Queue<Cuda>&, MatrixView<T, Cuda>) {
-  return most_panel_columns;
+std::int64_t panel_leaf_columns(const Queue<Cuda>& q, MatrixView<T, Cuda>) {
+  return widest_panel<T>(q);
 }
 
-/// P A = L U of at most 128 columns, with the rows left in their places.
+/// P A = L U of at most widest_panel columns, with the rows left in their places.
 template <class T>
 void panel_lu_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
   pivots.known->push_back({pivots.start, pivots.count(), false});
@@ -29,7 +29,7 @@ void panel_lu_leaf(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
 /// few columns are best exchanged together with their neighbours.
 template <class T>
 bool panel_lu(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
-  const bool wide = A.cols() > most_panel_columns;
+  const bool wide = A.cols() > panel_leaf_columns(q, A);
   if (wide)
     lu_recursive(q, gemm, A, pivots);
   else

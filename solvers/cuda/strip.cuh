@@ -35,7 +35,6 @@ struct StripShared {
   static constexpr int W = Shape::columns;
   alignas(16) T rows[W + 1][W];  // rows[c + 1]: the pivot row of step c, from column c + 2 on; rows[0] = 0
   Note<T> notes[W];
-  alignas(16) T turned[Shape::warps][32][W];  // from the layout of tiles to that of rows, see Strip::load
   Election election;
 };
 
