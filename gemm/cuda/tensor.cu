@@ -9,8 +9,11 @@
 // Traffic  2·128·128·16 flop per 2·128·16·8 bytes = 16 flop/byte from L2, and 2·k flop per 16 bytes of C.
 // Expect   f64: bound by the tensor cores, 62 TFLOP/s, from k = 256; at k = 128 by memory, 50. Measured: 44 at k = 128, where
 //          cuBLAS has 35; the card reaches its limit of power, 700 W, and slows from 1.98 to 1.75 GHz.
+//          tf32, fp16, bf16: see tensor_tf32.cuh and tensor_sm90.cuh, which are for compute capability 9.0.
 // Source   warp specialization and the ring: NVIDIA, CUTLASS; the C tile brought early: see the trailing updates of HPL codes
 #include "gemm/cuda/tensor_f64.cuh"
+#include "gemm/cuda/tensor_half.cuh"
+#include "gemm/cuda/tensor_tf32.cuh"
 
 namespace lasolve {
 
@@ -26,6 +29,9 @@ const GemmBackend<Cuda> gemm_cuda_tensor{
     .name = "tensor",
     .summary = "tensor cores, operands and C brought through a ring while the product runs",
     .f64 = tensor_f64::gemm,
+    .tf32 = tensor_tf32::gemm,
+    .f16 = {sm90::tensor_half<fp16>, 0x1p-20},  // the tensor cores cut off the ends of their sums
+    .bf16 = {sm90::tensor_half<bf16>, 0x1p-20},
     .unavailable = unavailable,
 };
 

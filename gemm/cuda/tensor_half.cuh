@@ -56,7 +56,7 @@ inline Arguments arguments(const Queue<Cuda>& q, float alpha, float beta, Matrix
 template <class Half>
 CUtensorMap operand_map(const Half* data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
   constexpr auto type = std::is_same_v<Half, fp16> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-  return tensor_map(type, 2, data, rows, cols, ld, 64, 64);
+  return sm90::tensor_map(type, 2, data, rows, cols, ld, 64, 64);
 }
 
 /// Room in scratch memory for operands packed with `ld` elements a row, and for the roots of their rows.
