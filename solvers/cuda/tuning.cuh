@@ -19,6 +19,10 @@ inline std::int64_t cholesky_panel_columns(const Queue<Cuda>&, std::int64_t nb, 
   return std::min(nb, std::max<std::int64_t>(256, rest / 16 / 256 * 256));
 }
 
+/// A leaf solves all of its rows in the kernel that factors its diagonal, which is the shortest way, but takes a
+/// multiprocessor for 32 of them.
+inline std::int64_t most_rows_of_a_leaf(const Queue<Cuda>& q) { return 32 * (q.multiprocessors() + 4); }
+
 /// Narrow strips compute less above the diagonal; wide ones are fewer launches with a fuller last wave of tiles.
 inline std::int64_t symmetric_strip_columns(const Queue<Cuda>&, std::int64_t n) { return n < 1024 ? n : 512; }
 
