@@ -174,7 +174,7 @@ class Solver {
     const std::int64_t n = A_.rows();
     report_.schedule = options_.schedule != Schedule::automatic ? options_.schedule
                        : await_                                 ? Schedule::left_looking
-                                                                : Schedule::right_looking;
+                                                                : default_schedule(q_, report_.method);
     const std::int64_t nb =
         options_.block_size > 0 ? options_.block_size : default_block_size(q_, report_.method, report_.schedule, n);
     report_.block_size = std::min(nb, std::max<std::int64_t>(1, n));

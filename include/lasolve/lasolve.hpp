@@ -37,8 +37,8 @@ struct Options {
   Method factorization = Method::automatic;
   Precision precision = Precision::automatic;  ///< of the factors; automatic: the type of A
   Refine refine = Refine::automatic;           ///< automatic: classical if the factors are coarser than A
-  /// automatic: what was measured to be best, which is right_looking, but left_looking for a matrix on the host that is
-  /// factored while it is copied to a device.
+  /// automatic: what was measured to be best, which is right_looking, but left_looking for Cholesky on CUDA and for a matrix
+  /// on the host that is factored while it is copied to a device.
   Schedule schedule = Schedule::automatic;
   std::int64_t block_size = 0;   ///< columns of a panel at most; 0: from n, the schedule and the device
   int threads = 0;               ///< cores of the host to compute with; 0: all

@@ -4,9 +4,12 @@
 // another would take longer, and with it solves 32 of the rows below. So blocks never wait for each other, and how many
 // run at the same time does not matter; the one that was the last to read the diagonal block writes its factor there.
 //
-// Two steps of 64 columns, each in strips of 8. Some warps have 16 rows in tiles; the others have a row each: they factor
-// the 8 × 8 block on the diagonal, every thread for itself, and solve their rows, while the tiles further to the right are
-// brought up to date with the strip before. Products run in fp64 in tensor cores, for fp32 too.
+// Two steps of 64 columns, each in strips of 8. Two warps have the rows, up to three a lane: they factor the 8 × 8 block on
+// the diagonal and solve the rows below it, while others, which have 16 rows each in tiles, bring the tiles further to the
+// right up to date with the strip before. What makes the time is the chain from pivot to pivot and the fp64 instructions of
+// that one warp, so roots are kept out of it: up to the end columns are X = L diag(√d), and products are X diag(1/d) Xᵀ.
+// They run in fp64 in tensor cores, for fp32 too. There an fp64 instruction takes 9 clocks, but 33 where another warp of the
+// same quarter of the multiprocessor multiplies tiles: the warp with the rows has its quarter for itself.
 #pragma once
 
 #include <climits>
@@ -20,17 +23,24 @@
 namespace lasolve {
 
 constexpr int cholesky_step = 64, cholesky_strips = cholesky_step / 8;
-constexpr int cholesky_order = 2 * cholesky_step;         // of the block on the diagonal
-constexpr int cholesky_own_rows = 32;                     // of each block of threads
+constexpr int cholesky_order = 2 * cholesky_step;  // of the block on the diagonal
+constexpr int cholesky_own_rows = 32;              // of each block of threads
 constexpr int cholesky_rows = cholesky_order + cholesky_own_rows;
-constexpr int cholesky_row_warps = cholesky_rows / 32, cholesky_tile_warps = cholesky_rows / 16;
-constexpr int cholesky_threads = 32 * (cholesky_row_warps + cholesky_tile_warps);
+constexpr int cholesky_tile_warps = cholesky_rows / 16;
+constexpr int cholesky_quarters = 4;  // warps whose number has the same remainder share one
+constexpr int cholesky_warps = cholesky_tile_warps / (cholesky_quarters - 1) * cholesky_quarters + 2;
+constexpr int cholesky_threads = 32 * cholesky_warps;
+constexpr int cholesky_row_warps = 2, cholesky_workers = 32 * (cholesky_tile_warps + cholesky_row_warps);
+
+using CholeskyColumn = double[cholesky_rows + 4];  // columns lie so that tiles are read without bank conflicts
 
 template <class T>
 struct CholeskyShared {
-  double L[cholesky_order][cholesky_rows + 4];              // columns that lie so that tiles are read without bank conflicts
-  alignas(16) T strip[cholesky_rows][8 + 16 / sizeof(T)];   // the 8 columns at hand
-  bool writes;                                              // whether this block writes the factor of the diagonal block
+  CholeskyColumn X[cholesky_order];
+  alignas(16) T strip[cholesky_rows][8 + 16 / sizeof(T)];  // the 8 columns at hand
+  double minus_inverse[cholesky_order];                    // −1/d
+  T pivot[cholesky_order];                                 // d
+  bool writes;                                             // whether this block writes the factor of the diagonal block
 };
 
 /// A 16 × 8n tile of a warp in the layout of multiply_tile: c[j][e] is element (g + e / 2 · 8, 8·j + 2t + e % 2).
@@ -41,16 +51,10 @@ struct CholeskyTile {
 using CholeskyRows = CholeskyTile<cholesky_strips>;
 using CholeskyHalf = CholeskyTile<cholesky_strips / 2>;
 
-/// Barriers of all threads; of those that work on the second step; and of those that do not.
-enum class CholeskyBarrier { all, second, spare };
-template <CholeskyBarrier of>
-__device__ void meet() {
-  constexpr int spare = cholesky_step;  // threads whose rows are done after the first step
-  constexpr int threads = of == CholeskyBarrier::all      ? cholesky_threads
-                          : of == CholeskyBarrier::second ? cholesky_threads - spare
-                                                          : spare;
+/// All that have rows or tiles have come here.
+__device__ inline void meet() {
   __syncwarp();
-  asm volatile("bar.sync %0, %1;" ::"n"(int(of)), "n"(threads) : "memory");
+  asm volatile("bar.sync 1, %0;" ::"n"(cholesky_workers) : "memory");
 }
 
 /// 1/x to about 20 bits, or more.
@@ -88,113 +92,121 @@ __device__ T reciprocal_root_of_any(T x) {
   return reciprocal_root(small ? x * lift * lift : x) * (small ? lift : T(1));
 }
 
+/// Whether x and 1/x are positive normal numbers, with room for rounding.
+__device__ inline bool is_usual(double x) {
+  constexpr unsigned least = 0x00300000, end = 0x7fb00000;
+  return unsigned(__double2hiint(x)) - least < end - least;
+}
+__device__ inline bool is_usual(float x) {
+  constexpr unsigned least = 0x01000000, end = 0x7e000000;
+  return __float_as_uint(x) - least < end - least;
+}
+
 template <class T>
 struct alignas(2 * sizeof(T)) Pair {
   T x, y;
 };
 
-/// Element (i, j), (i, j + 1), … of a strip, two at a time.
-template <class T>
-__device__ void read_pairs(const CholeskyShared<T>& s, int row, int count, T (&v)[8]) {
+/// Which rows of a strip a lane has. Lanes 0, …, 7 of each warp with rows begin with the block on the diagonal, which all
+/// such warps eliminate; the other rows follow, warp by warp.
+struct CholeskyLane {
+  int lane = threadIdx.x % 32, turn = threadIdx.x / 32 / cholesky_quarters;
+
+  /// How many of n rows a lane has.
+  static constexpr int rows_of(int n) { return ((n - 8 + cholesky_row_warps - 1) / cholesky_row_warps + 8 + 31) / 32; }
+  template <int R>
+  __device__ int row(int first, int r) const {
+    return first + lane + 32 * r + (r == 0 && lane < 8 ? 0 : turn * (32 * R - 8));
+  }
+  __device__ bool keeps(int row, int r) const { return row < cholesky_rows && !(r == 0 && lane < 8 && turn > 0); }
+};
+
+template <class T, int R>
+__device__ void read_rows(const CholeskyShared<T>& s, int first, T (&x)[R][8]) {
 #pragma unroll
-  for (int j = 0; j < 8; j += 2)
-    if (j < count) {
+  for (int r = 0; r < R; ++r) {
+    const int row = min(CholeskyLane().row<R>(first, r), cholesky_rows - 1);
+#pragma unroll
+    for (int j = 0; j < 8; j += 2) {
       const auto pair = *reinterpret_cast<const Pair<T>*>(&s.strip[row][j]);
-      v[j] = pair.x, v[j + 1] = pair.y;
-    }
-}
-
-/// The 8 × 8 block D on the diagonal, whose first row is that, and the row of this thread.
-template <class T>
-__device__ void read_strip(const CholeskyShared<T>& s, int first_row, T (&d)[8][8], T (&x)[8]) {
-#pragma unroll
-  for (int i = 0; i < 8; ++i) read_pairs(s, first_row + i, i + 1, d[i]);
-  read_pairs(s, int(threadIdx.x), 8, x);
-}
-
-/// x ← x inv(chol(D))ᵀ. Returns the first column whose pivot is not positive, or 8; `unusual` if there was one whose
-/// reciprocal may not be a normal number, and x is not to be used.
-/// What makes the time is the chain from pivot to pivot. Roots are not in it, and neither is the last digit of a
-/// reciprocal: with 1/d = r (1 + e), products with r are taken first and those with e, which come later, added.
-template <class T>
-__device__ int factor_strip(const CholeskyShared<T>& s, int first_row, T (&x)[8], bool& unusual) {
-  T d[8][8];
-  read_strip(s, first_row, d, x);
-  int bad = 8;
-  unusual = false;
-#pragma unroll
-  for (int j = 0; j < 8; ++j) {
-    const T pivot = d[j][j], r = rough_reciprocal(pivot), error = fma(-pivot, r, T(1)), e = fma(error, error, error);
-    if (!(pivot > T(0))) bad = min(bad, j);
-    unusual |= pivot > T(0) && !(pivot >= 4 * smallest_normal(pivot) && pivot <= T(0.0625) / smallest_normal(pivot));
-#pragma unroll
-    for (int c = j + 1; c < 8; ++c) {
-      const T rough = d[c][j] * r, u = fma(rough, e, rough);
-      d[c][c] = fma(-(rough * d[c][j]), e, fma(-rough, d[c][j], d[c][c]));
-#pragma unroll
-      for (int i = c + 1; i < 8; ++i) d[i][c] = fma(-d[i][j], u, d[i][c]);
-      x[c] = fma(-x[j], u, x[c]);
+      x[r][j] = pair.x, x[r][j + 1] = pair.y;
     }
   }
-  const int row = int(threadIdx.x) - first_row;
-#pragma unroll
-  for (int j = 0; j < 8; ++j) x[j] = (row == j ? d[j][j] : x[j]) * reciprocal_root(d[j][j]);
-  return bad;
 }
 
-/// The same for any pivots, column by column; x goes to L. Seldom needed, so it is kept apart from the registers of what is.
-template <class T>
-__device__ __noinline__ int factor_strip_of_any(CholeskyShared<T>& s, int first_row) {
-  T d[8][8], x[8];
-  read_strip(s, first_row, d, x);
-  int bad = 8;
+/// Keeps column first + j of X, and 1/d.
+template <class T, int R>
+__device__ void keep_column(CholeskyShared<T>& s, int first, int j, const T (&x)[R][8], T pivot, T inverse) {
+#pragma unroll
+  for (int r = 0; r < R; ++r)
+    if (const int row = CholeskyLane().row<R>(first, r); CholeskyLane().keeps(row, r))
+      s.X[first + j][row] = double(x[r][j]);
+  if (threadIdx.x == 0) s.pivot[first + j] = pivot, s.minus_inverse[first + j] = -double(inverse);
+}
+
+/// Columns first, …, first + 7 of X in R rows of each lane. False if there is a pivot that is not usual; what is there then
+/// is of no use. In the next column, whose pivot is waited for, products with an approximation r of 1/d = r (1 + e) are
+/// taken before e is known.
+template <int R, class T>
+__device__ bool factor_strip(CholeskyShared<T>& s, int first) {
+  T x[R][8];
+  read_rows(s, first, x);
+  bool usual = true;
 #pragma unroll
   for (int j = 0; j < 8; ++j) {
-    const T root = reciprocal_root_of_any(d[j][j]);
-    if (!(d[j][j] > T(0))) bad = min(bad, j);
-#pragma unroll
-    for (int i = j + 1; i < 8; ++i) d[i][j] *= root;
-    x[j] *= root;
+    const T pivot = __shfl_sync(~0u, x[0][j], j), r = rough_reciprocal(pivot);
+    const T error = fma(-pivot, r, T(1)), e = fma(error, error, error), inverse = fma(r, e, r);
+    usual = usual && is_usual(pivot);
 #pragma unroll
     for (int c = j + 1; c < 8; ++c) {
+      const T below = __shfl_sync(~0u, x[0][j], c), rough = below * r;
+      const T u = c == j + 1 ? fma(rough, e, rough) : below * inverse;
 #pragma unroll
-      for (int i = c; i < 8; ++i) d[i][c] -= d[i][j] * d[c][j];
-      x[c] -= x[j] * d[c][j];
+      for (int i = 0; i < R; ++i) x[i][c] = fma(-x[i][j], u, x[i][c]);
     }
-    s.L[first_row + j][threadIdx.x] = double(x[j]);
+    keep_column(s, first, j, x, pivot, inverse);
+  }
+  return usual;
+}
+
+/// The same for any pivots, and with the roots: columns of L, which are X with d = 1. Seldom needed, so it is kept apart
+/// from the registers of what is. Returns the first column whose pivot is not positive, or INT_MAX.
+template <int R, class T>
+__device__ __noinline__ int factor_strip_of_any(CholeskyShared<T>& s, int first) {
+  T x[R][8];
+  read_rows(s, first, x);
+  int bad = INT_MAX;
+#pragma unroll
+  for (int j = 0; j < 8; ++j) {
+    const T pivot = __shfl_sync(~0u, x[0][j], j), root = reciprocal_root_of_any(pivot);
+    if (!(pivot > T(0))) bad = min(bad, first + j);
+#pragma unroll
+    for (int i = 0; i < R; ++i) x[i][j] *= root;
+#pragma unroll
+    for (int c = j + 1; c < 8; ++c) {
+      const T below = __shfl_sync(~0u, x[0][j], c);
+#pragma unroll
+      for (int i = 0; i < R; ++i) x[i][c] = fma(-x[i][j], below, x[i][c]);
+    }
+    keep_column(s, first, j, x, T(1), T(1));
   }
   return bad;
 }
 
-/// Those with rows: factor one strip of a step after the other. Row: where this thread's row of the factor goes, if
-/// `stored`; columns: those of the matrix. Returns the first column whose pivot is not positive.
-template <CholeskyBarrier of, class T>
-__device__ int factor_rows(CholeskyShared<T>& s, T* row, std::int64_t ld, int columns, bool stored) {
-  constexpr int first = of == CholeskyBarrier::second ? cholesky_step : 0;
+/// Factors one strip of a step after the other. Returns the first column whose pivot is not positive.
+template <int R, class T>
+__device__ int factor_rows(CholeskyShared<T>& s, int begin) {
   int bad = INT_MAX;
 #pragma unroll 1
-  for (int k = first; k < first + cholesky_step; k += 8) {
-    meet<of>();  // the strip is there
-    T x[8];
-    bool unusual;
-    int bad_here = factor_strip(s, k, x, unusual);
-    if (unusual) {
-      bad_here = factor_strip_of_any(s, k);
-#pragma unroll
-      for (int j = 0; j < 8; ++j) x[j] = T(s.L[k + j][threadIdx.x]);
-    }
-    if (bad_here < 8) bad = min(bad, k + bad_here);
-#pragma unroll
-    for (int j = 0; j < 8; ++j) s.L[k + j][threadIdx.x] = double(x[j]);
-    meet<of>();  // its factor is there
-#pragma unroll
-    for (int j = 0; j < 8; ++j)
-      if (stored && k + j < columns) row[(k + j) * ld] = x[j];
+  for (int first = begin; first < begin + cholesky_step; first += 8) {
+    meet();  // the strip is there
+    if (!factor_strip<R>(s, first)) bad = min(bad, factor_strip_of_any<R>(s, first));
+    meet();  // its factor is there
   }
   return bad;
 }
 
-/// Hands a strip of a tile to those with rows.
+/// Hands a strip of a tile to the warp with the rows.
 template <class T>
 __device__ void hand_over(CholeskyShared<T>& s, int top, const double (&c)[4]) {
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
@@ -202,16 +214,18 @@ __device__ void hand_over(CholeskyShared<T>& s, int top, const double (&c)[4]) {
   *reinterpret_cast<Pair<T>*>(&s.strip[top + g + 8][2 * t]) = {T(c[2]), T(c[3])};
 }
 
-using CholeskyColumn = double[cholesky_rows + 4];
-
-/// What multiply_tile takes as its left factor, of 8 columns and the 16 rows from `top` on, with the sign changed.
-__device__ inline void left_factor(const CholeskyColumn* columns, int top, double (&a)[4]) {
+/// What multiply_tile takes as its left factor, −X diag(1/d), of the 8 columns from `first` on and the 16 rows from `top`.
+template <class T>
+__device__ void left_factor(const CholeskyShared<T>& s, int first, int top, double (&a)[4]) {
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  a[0] = -columns[t][top + g], a[1] = -columns[t][top + g + 8];
-  a[2] = -columns[t + 4][top + g], a[3] = -columns[t + 4][top + g + 8];
+#pragma unroll
+  for (int e = 0; e < 4; ++e) {
+    const int column = first + t + e / 2 * 4;
+    a[e] = s.X[column][top + g + e % 2 * 8] * s.minus_inverse[column];
+  }
 }
 
-/// tile ← tile − A Bᵀ with 8 columns, of which A are the 16 rows of left_factor and B those from `right` on, in the strips
+/// tile ← tile + A Xᵀ with 8 columns, of which A are the 16 rows of left_factor and X those from `right` on, in the strips
 /// first, …, last − 1 of the tile, which move to the left by `shift` strips.
 template <int shift, int n>
 __device__ void multiply_strips(const CholeskyColumn* columns, const double (&a)[4], int right, int first, int last,
@@ -243,93 +257,114 @@ struct CholeskyPart {
 /// Those with tiles, first step: bring them up to date with one strip after the other, and with it those of the second.
 template <class T>
 __device__ void update_tiles(CholeskyShared<T>& s, const CholeskyPart& part, CholeskyRows& tile, CholeskyHalf& half) {
-  constexpr auto all = CholeskyBarrier::all;
   hand_over(s, part.top, tile.c[0]);
-  meet<all>();
+  meet();
 #pragma unroll 1
   for (int p = 0; p < cholesky_strips; ++p) {
-    meet<all>();  // the factor of strip p is there
-    const CholeskyColumn* L = s.L + 8 * p;
+    meet();  // the factor of strip p is there
+    const CholeskyColumn* X = s.X + 8 * p;
     double a[4];
-    left_factor(L, part.top, a);
+    left_factor(s, 8 * p, part.top, a);
     if (p + 1 < cholesky_strips) {
-      multiply_strips<1>(L, a, 8 * p, 1, 2, tile);
+      multiply_strips<1>(X, a, 8 * p, 1, 2, tile);
       hand_over(s, part.top, tile.c[0]);
-      meet<all>();
-      multiply_strips<1>(L, a, 8 * p, 2, part.needed - p, tile);
+      meet();
+      multiply_strips<1>(X, a, 8 * p, 2, part.needed - p, tile);
     }
-    left_factor(L, part.half_top, a);
-    multiply_strips<0>(L, a, part.half_left, 0, part.half_needed, half);
+    left_factor(s, 8 * p, part.half_top, a);
+    multiply_strips<0>(X, a, part.half_left, 0, part.half_needed, half);
   }
 }
 
 /// Those with tiles, second step.
 template <class T>
 __device__ void update_halves(CholeskyShared<T>& s, const CholeskyPart& part, CholeskyHalf& half) {
-  constexpr auto second = CholeskyBarrier::second;
   const int first = (part.half_left - cholesky_step) / 8, end = first + cholesky_strips / 2;  // strips that are here
   if (first == 0) hand_over(s, part.half_top, half.c[0]);
-  meet<second>();
+  meet();
 #pragma unroll 1
   for (int p = 0; p < cholesky_strips; ++p) {
-    meet<second>();  // the factor of strip p is there
-    const CholeskyColumn* L = s.L + cholesky_step + 8 * p;
+    meet();  // the factor of strip p is there
+    const int column = cholesky_step + 8 * p;
     const bool before = p < first, within = first <= p && p < end;
     double a[4];
-    if (before || within) left_factor(L, part.half_top, a);
-    if (before) multiply_strips<0>(L, a, part.half_left, 0, 1, half);
-    if (within) multiply_strips<1>(L, a, cholesky_step + 8 * p, 1, 2, half);
+    if (before || within) left_factor(s, column, part.half_top, a);
+    if (before) multiply_strips<0>(s.X + column, a, part.half_left, 0, 1, half);
+    if (within) multiply_strips<1>(s.X + column, a, column, 1, 2, half);
     if (p + 1 < cholesky_strips) {
       if (first <= p + 1 && p + 1 < end) hand_over(s, part.half_top, half.c[0]);
-      meet<second>();
+      meet();
     }
-    if (before) multiply_strips<0>(L, a, part.half_left, 1, part.half_needed, half);
-    if (within) multiply_strips<1>(L, a, cholesky_step + 8 * p, 2, part.half_needed - (p - first), half);
+    if (before) multiply_strips<0>(s.X + column, a, part.half_left, 1, part.half_needed, half);
+    if (within) multiply_strips<1>(s.X + column, a, column, 2, part.half_needed - (p - first), half);
   }
 }
 
-/// Reads a tile whose first element is (top, left) in this block's rows; beyond A, and above the diagonal, a unit matrix.
+/// Reads a tile whose first element is (top, left) in this block's rows, but not its strips from `needed` on; beyond A, and
+/// above the diagonal, a unit matrix, or what will not be used.
 /// below: how far this block's own rows are from those that would follow the block on the diagonal.
 template <class T, int n>
-__device__ void read_tile(MatrixView<T, Cuda> A, std::int64_t below, int top, int left, CholeskyTile<n>& tile) {
+__device__ void read_tile(MatrixView<T, Cuda> A, std::int64_t below, int top, int left, int needed,
+                          CholeskyTile<n>& tile) {
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  const std::int64_t first = top < cholesky_order ? top : top + below;
+  const T* const at = A.data() + first + g + (left + 2 * t) * A.ld();
+  const bool whole = first + 16 <= A.rows() && left + 8 * n <= A.cols() && left + 8 * n <= top;
   T values[n][4];
+  const auto each = [&](auto f) {
 #pragma unroll
-  for (int c = 0; c < n; ++c)
+    for (int c = 0; c < n; ++c)
 #pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      const int i = top + g + e / 2 * 8, j = left + 8 * c + 2 * t + e % 2;
-      const std::int64_t row = i < cholesky_order ? i : i + below;
-      values[c][e] = row < A.rows() && j < A.cols() && j <= i ? A.data()[row + j * A.ld()] : T(i == j);
+      for (int e = 0; e < 4; ++e) f(c, e, e / 2 * 8, 8 * c + e % 2);
+  };
+  if (whole)
+    each([&](int c, int e, int i, int j) { values[c][e] = at[i + j * A.ld()]; });
+  else
+    each([&](int c, int e, int i, int j) {
+      const bool there = first + g + i < A.rows() && left + 2 * t + j < A.cols() && left + 2 * t + j <= top + g + i;
+      values[c][e] = there && c < needed ? at[i + j * A.ld()] : T(left + 2 * t + j == top + g + i);
+    });
+  each([&](int c, int e, int, int) { tile.c[c][e] = double(values[c][e]); });
+}
+
+/// Finds out whether this block was the last to read A11. `readers` is zero before and after.
+template <class T>
+__device__ void find_writer(CholeskyShared<T>& s, unsigned* readers) {
+  __threadfence();
+  s.writes = gridDim.x == 1 || atomicAdd(readers, 1u) == gridDim.x - 1;
+  if (s.writes && gridDim.x > 1) *readers = 0;
+  __threadfence();
+}
+
+/// Writes the factor: this block's own rows and, if it is to, L11. A warp has every so manieth column, some at once.
+template <class T>
+__device__ void write_factor(const CholeskyShared<T>& s, MatrixView<T, Cuda> A, std::int64_t below) {
+  constexpr int parts = cholesky_rows / 32, own = parts - 1, at_once = 3;
+  const int lane = threadIdx.x % 32, columns = int(A.cols());
+  bool there[parts];
+#pragma unroll
+  for (int part = 0; part < parts; ++part)
+    there[part] = lane + 32 * part + (part == own ? below : 0) < A.rows() && (part == own || s.writes);
+#pragma unroll 1
+  for (int k = threadIdx.x / 32; k < columns; k += at_once * cholesky_warps) {
+    T values[at_once][parts];
+#pragma unroll
+    for (int c = 0; c < at_once; ++c) {
+      const int column = min(k + c * cholesky_warps, columns - 1);
+      const T root = reciprocal_root_of_any(s.pivot[column]);
+#pragma unroll
+      for (int part = 0; part < parts; ++part) values[c][part] = T(s.X[column][lane + 32 * part]) * root;
     }
 #pragma unroll
-  for (int c = 0; c < n; ++c)
+    for (int c = 0; c < at_once; ++c) {
+      const int column = k + c * cholesky_warps;
+      T* const to = A.data() + lane + column * A.ld();
 #pragma unroll
-    for (int e = 0; e < 4; ++e) tile.c[c][e] = double(values[c][e]);
-}
-
-/// Writes the columns first, …, first + 63 of L11, with threads `thread`, thread + threads, ….
-template <class T>
-__device__ void write_factor(const CholeskyShared<T>& s, MatrixView<T, Cuda> A, int first, int thread, int threads) {
-  const int rows = int(min(A.rows(), std::int64_t(cholesky_order))) - first;
-  for (int e = thread; e < cholesky_order * cholesky_step; e += threads) {
-    const int i = first + e % cholesky_order, k = first + e / cholesky_order;
-    if (i - first < rows && k < A.cols() && k <= i) A.data()[i + k * A.ld()] = T(s.L[k][i]);
+      for (int part = 0; part < parts; ++part)
+        if (there[part] && column < columns && column <= lane + 32 * part)
+          to[32 * part + (part == own ? below : 0)] = values[c][part];
+    }
   }
-}
-
-/// Those without work in the second step: find out whether this block was the last to read A11, and write what is there
-/// of its factor. `readers` is zero before and after.
-template <class T>
-__device__ void finish_first_step(CholeskyShared<T>& s, MatrixView<T, Cuda> A, unsigned* readers) {
-  if (threadIdx.x == 0) {
-    __threadfence();
-    s.writes = gridDim.x == 1 || atomicAdd(readers, 1u) == gridDim.x - 1;
-    if (s.writes && gridDim.x > 1) *readers = 0;
-    __threadfence();
-  }
-  meet<CholeskyBarrier::spare>();
-  if (s.writes) write_factor(s, A, 0, int(threadIdx.x), cholesky_step);
 }
 
 /// [A11; A21] = [L11; L21] L11ᵀ. Block b has the 32 rows from 32·b on of A21.
@@ -338,31 +373,32 @@ __global__ void __launch_bounds__(cholesky_threads, 1)
     factor_cholesky_panel(MatrixView<T, Cuda> A, Minors<Cuda> minors, unsigned* readers) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto& s = *reinterpret_cast<CholeskyShared<T>*>(memory);
-  const int warp = threadIdx.x / 32, columns = int(A.cols());
+  const int warp = threadIdx.x / 32;
   const std::int64_t below = std::int64_t(blockIdx.x) * cholesky_own_rows;
-  const bool two_steps = columns > cholesky_step;
-  if (warp < cholesky_row_warps) {
-    const std::int64_t row = std::int64_t(threadIdx.x) + below;
-    const bool stored = threadIdx.x >= cholesky_order && row < A.rows();
-    T* const to = A.data() + (stored ? row : 0);
-    int bad = factor_rows<CholeskyBarrier::all>(s, to, A.ld(), columns, stored);
-    const bool second = threadIdx.x >= cholesky_step;
-    if (!second) finish_first_step(s, A, readers);
-    if (second && two_steps) bad = min(bad, factor_rows<CholeskyBarrier::second>(s, to, A.ld(), columns, stored));
-    if (blockIdx.x == 0 && threadIdx.x == cholesky_step && bad < columns)  // −1 is the largest when it has no sign
+  const bool two_steps = A.cols() > cholesky_step;
+  if (warp % cholesky_quarters == 0 && warp / cholesky_quarters < cholesky_row_warps) {
+    int bad = factor_rows<CholeskyLane::rows_of(cholesky_rows)>(s, 0);
+    __syncthreads();
+    constexpr int rows = CholeskyLane::rows_of(cholesky_rows - cholesky_step);
+    if (two_steps) bad = min(bad, factor_rows<rows>(s, cholesky_step));
+    if (blockIdx.x == 0 && threadIdx.x == 0 && bad < A.cols())  // −1 is the largest when it has no sign
       atomicMin(reinterpret_cast<unsigned long long*>(minors.bad_minor.data()),
                 static_cast<unsigned long long>(minors.first + bad + 1));
+  } else if (warp % cholesky_quarters == 0) {
+    __syncthreads();  // A is read
+    if (threadIdx.x == 32 * cholesky_quarters * cholesky_row_warps) find_writer(s, readers);
   } else {
-    const CholeskyPart part(warp - cholesky_row_warps);
+    const CholeskyPart part(warp - warp / cholesky_quarters - 1);
     CholeskyRows tile;
     CholeskyHalf half;
-    read_tile(A, below, part.top, 0, tile);
-    read_tile(A, below, part.half_top, part.half_left, half);
+    read_tile(A, below, part.top, 0, part.needed, tile);
+    read_tile(A, below, part.half_top, part.half_left, part.half_needed, half);
     update_tiles(s, part, tile, half);
+    __syncthreads();
     if (two_steps) update_halves(s, part, half);
   }
-  meet<CholeskyBarrier::all>();
-  if (s.writes && two_steps) write_factor(s, A, cholesky_step, int(threadIdx.x), cholesky_threads);
+  __syncthreads();
+  write_factor(s, A, below);
 }
 
 template <class T>
