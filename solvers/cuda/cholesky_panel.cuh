@@ -241,7 +241,7 @@ __device__ void multiply_strips(const CholeskyColumn* columns, const double (&a)
 
 /// What a warp with tiles has: in the first step 16 rows of 64 columns, in the second 16 rows of 32 columns.
 struct CholeskyPart {
-  int top, needed;                    // first row; strips of the first step up to the diagonal
+  int top, needed;                       // first row; strips of the first step up to the diagonal
   int half_top, half_left, half_needed;  // of the second step
 
   __device__ explicit CholeskyPart(int warp) {

@@ -28,8 +28,7 @@ void panel_lu(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixView<T, Cuda>
 /// What a queue makes once is made before the clock runs.
 inline void prepare(Queue<Cuda>& q) {
   q.beside();
-  const std::size_t cholesky = std::size_t(q.multiprocessors()) * most_cholesky_steps * sizeof(Letter);
-  for (Queue<Cuda>* one : {&q, &q.ahead()}) one->mailbox(std::max(cholesky, GridElection<double, 32>::bytes), 0);
+  for (Queue<Cuda>* one : {&q, &q.ahead()}) one->mailbox(GridElection<double, 32>::bytes, 0), one->counter();
 }
 
 }  // namespace lasolve
