@@ -7,24 +7,39 @@
 
 namespace lasolve {
 
-/// Left-looking, in block columns of nb: each is asked for when its turn has come, and brought up to date with all before.
+/// Left-looking, in block columns of nb, with look-ahead: while one is brought up to date with the one before it and
+/// factored, the next arrives and is brought up to date with all before those two.
 /// On exit as factor_cholesky. A: n × n; with a supply, undefined on entry. Flops 1/3 n³.
 template <class T, class Place>
-void factor_cholesky_left_looking(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A,
+void factor_cholesky_left_looking(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixView<T, Place> A,
                                   MatrixView<std::int64_t, Place> bad_minor, std::int64_t nb,
                                   const Supply<T, Place>& supply) {
+  Queue<Place>& ahead = bulk.ahead();
   const std::int64_t n = A.rows();
-  for (std::int64_t j = 0; j < n; j += nb) {
+  /// The block column of up to nb columns from j on, from its diagonal down, ← itself − L L1ᵀ with columns k, …, end − 1 of L.
+  const auto update = [&](Queue<Place>& q, std::int64_t j, std::int64_t k, std::int64_t end) {
     const std::int64_t jb = std::min(nb, n - j);
-    const auto C = A.block(j, j, n - j, jb), L = A.block(j, 0, n - j, j);
-    if (supply) supply(q, j, A.columns(j, jb));
+    const auto L = A.block(j, k, n - j, end - k);
+    q.phase(Phase::gemm, double(2 * (n - j) - jb) * double(jb) * double(end - k));
+    gemm(q, T(-1), L, transposed(L.block(0, 0, jb, end - k)), T(1), A.block(j, j, n - j, jb));
+  };
+  const auto arrive = [&](std::int64_t j) {
+    if (supply && j < n) supply(bulk, j, A.columns(j, std::min(nb, n - j)));
+  };
+  arrive(0);
+  for (std::int64_t j = 0; j < n; j += nb) {
+    if (known_to_have_failed(bulk, bad_minor)) break;
+    const std::int64_t jb = std::min(nb, n - j);
+    bulk.wait(ahead);  // all before column j is factored
+    ahead.wait(bulk);  // this block column lacks only what the one before it does to it
+    if (j > 0) update(ahead, j, j - nb, j);
+    ahead.phase(Phase::panel, cholesky_panel_flops(double(n - j), double(jb)));
+    cholesky_recursive(ahead, gemm, A.block(j, j, n - j, jb), Minors<Place>{bad_minor, j});  // C = [L11; L21] L11ᵀ
 
-    q.phase(Phase::gemm, 2.0 * double(n - j) * double(jb) * double(j));
-    gemm(q, T(-1), L, transposed(L.block(0, 0, jb, j)), T(1), C);  // C ← C − L L1ᵀ
-    q.phase(Phase::panel, cholesky_panel_flops(double(n - j), double(jb)));
-    cholesky_recursive(q, gemm, C, Minors<Place>{bad_minor, j});  // C = [L11; L21] L11ᵀ
-    if (known_to_have_failed(q, bad_minor)) return;
+    arrive(j + jb);
+    if (j > 0 && j + jb < n) update(bulk, j + jb, 0, j);
   }
+  bulk.wait(ahead);
 }
 
 }  // namespace lasolve

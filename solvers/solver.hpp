@@ -183,7 +183,7 @@ class Solver {
     const std::int64_t n = A_.rows();
     report_.schedule = options_.schedule != Schedule::automatic ? options_.schedule
                        : await_                                 ? Schedule::left_looking
-                                                                : Schedule::right_looking;
+                                                                : default_schedule(q_, report_.method);
     const std::int64_t nb =
         options_.block_size > 0 ? options_.block_size : default_block_size(q_, report_.method, report_.schedule, n);
     report_.block_size = std::min(nb, std::max<std::int64_t>(1, n));
@@ -198,7 +198,8 @@ class Solver {
     prepare(q_);
     Matrix<F, Place> values = memory_for<F>();
     const Await<Place> await = std::exchange(await_, {});
-    const bool as_it_comes = await && report_.schedule == Schedule::left_looking;
+    const bool upper = report_.method == Method::cholesky && options_.triangle == Uplo::upper;
+    const bool as_it_comes = await && report_.schedule == Schedule::left_looking && !upper;  // rows come last
     const auto supply = [&](Queue<Place>& q, std::int64_t first, MatrixView<F, Place> columns) {
       await(q, first + columns.cols());
       q.phase(Phase::other);
@@ -206,6 +207,7 @@ class Solver {
     };
     if (await && !as_it_comes) await(q_, A_.cols());
     if (!as_it_comes) convert(q_, A_, values.view());
+    if (upper) mirror_upper(q_, values.view());
     try {
       factors = std::make_unique<Factors<F, Place>>(report_.method, std::move(values));
     } catch (...) {
@@ -275,7 +277,7 @@ class Solver {
       report.outcome = {};
     }
     if (!passed && options_.factorization == Method::cholesky && !may_be_positive_definite(q_, A_))
-      report.notes.push_back("the matrix is not symmetric; Cholesky reads its lower triangle only");
+      report.notes.push_back("the matrix is not symmetric; Cholesky reads one of its triangles only");
   }
 
   Queue<Place>& q_;

@@ -165,23 +165,27 @@ TEST_P(Cholesky, falls_back_to_lu_with_a_note_when_it_was_not_asked_for_by_name)
   });
 }
 
-TEST_P(Cholesky, never_reads_the_upper_triangle) {
+TEST_P(Cholesky, reads_only_the_triangle_that_is_given) {
   with_element([&](auto zero) {
     using T = decltype(zero);
-    for (const auto& [n, nb] : std::vector<std::pair<std::int64_t, std::int64_t>>{
-             {20, 7}, {130, 32}, {350, 0}, {350, 160}, {700, 0}, {700, 64}, {1025, 0}})
-      for (const std::int64_t nrhs : {1, 20}) {
-        SCOPED_TRACE(testing::Message() << "n = " << n << ", nb = " << nb << ", nrhs = " << nrhs);
-        const Matrix<T> A = rounded<T>(random_with_condition(n, 10, true));
-        const Matrix<T> lower_only =
-            matrix_of<T>(n, n, [&](auto i, auto j) { return i >= j ? A(i, j) : std::numeric_limits<T>::quiet_NaN(); });
-        const Matrix<T> B = right_hand_sides<T>(A.view(), nrhs);
-        Options unchecked = cholesky(nb);
-        unchecked.check = false;
-        const auto solved = solve_for(lower_only, B, unchecked);
-        EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
-        EXPECT_LT(hpl_residual<T>(A.view(), B.view(), solved.X.view()), hpl_threshold);
-      }
+    for (const Uplo triangle : {Uplo::lower, Uplo::upper})
+      for (const auto& [n, nb] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+               {20, 7}, {130, 32}, {350, 0}, {350, 160}, {700, 0}, {700, 64}, {1025, 0}})
+        for (const std::int64_t nrhs : {1, 20}) {
+          SCOPED_TRACE(testing::Message()
+                       << "triangle " << int(triangle) << ", n = " << n << ", nb = " << nb << ", nrhs = " << nrhs);
+          const Matrix<T> A = rounded<T>(random_with_condition(n, 10, true));
+          const Matrix<T> half = matrix_of<T>(n, n, [&](auto i, auto j) {
+            return i == j || (i > j) == (triangle == Uplo::lower) ? A(i, j) : std::numeric_limits<T>::quiet_NaN();
+          });
+          const Matrix<T> B = right_hand_sides<T>(A.view(), nrhs);
+          Options unchecked = cholesky(nb);
+          unchecked.check = false;
+          unchecked.triangle = triangle;
+          const auto solved = solve_for(half, B, unchecked);
+          EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+          EXPECT_LT(hpl_residual<T>(A.view(), B.view(), solved.X.view()), hpl_threshold);
+        }
   });
 }
 

@@ -18,6 +18,8 @@ enum class Refine { automatic, none, classical };
 /// The order in which blocks are walked. right_looking: each panel updates all that is behind it; left_looking: each block
 /// column is updated with all before it when its turn has come; recursive: by halves.
 enum class Schedule { automatic, right_looking, left_looking, recursive };
+/// Which triangle of a symmetric matrix is there.
+enum class Uplo { lower, upper };
 
 struct Device {
   enum Kind { automatic, cpu, cuda } kind = automatic;
@@ -31,13 +33,14 @@ using GemmChoice = std::variant<std::string, const GemmBackend<Cpu>*, const Gemm
 struct Options {
   GemmChoice gemm = std::string("auto");  ///< auto: cublas on CUDA; on the CPU blas, else eigen
   Device device;                          ///< automatic: CUDA when it is there and has the backend, else the CPU
-  /// automatic: Cholesky if A = Aᵀ with a positive diagonal, else LU. cholesky reads the lower triangle only: whether A is
+  /// automatic: Cholesky if A = Aᵀ with a positive diagonal, else LU. cholesky reads one triangle only: whether A is
   /// symmetric is then the caller's word.
   Method factorization = Method::automatic;
+  Uplo triangle = Uplo::lower;                 ///< the one that Cholesky reads
   Precision precision = Precision::automatic;  ///< of the factors: fp64, fp32; automatic: the type of A
   Refine refine = Refine::automatic;           ///< automatic: classical if the factors are coarser than A
-  /// automatic: what was measured to be best, which is right_looking, but left_looking for a matrix on the host that is
-  /// factored while it is copied to a device.
+  /// automatic: what was measured to be best, which is right_looking, but left_looking for Cholesky on CUDA and for a matrix
+  /// on the host that is factored while it is copied to a device.
   Schedule schedule = Schedule::automatic;
   std::int64_t block_size = 0;   ///< columns of a panel at most; 0: from n, the schedule and the device
   int threads = 0;               ///< cores of the host to compute with; 0: all

@@ -112,6 +112,8 @@ class Queue<Cuda> {
     unsigned stamp;
   };
   Mailbox mailbox(std::size_t bytes, unsigned rounds);
+  /// A number on the device with which the blocks of a kernel count each other: zero, and left so.
+  unsigned* counter();
 
   template <class T>
   MatrixView<T, Cuda> scratch(std::int64_t m, std::int64_t n) {

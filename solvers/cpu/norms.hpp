@@ -26,6 +26,21 @@ void fill(Queue<Cpu>&, T value, MatrixView<T> X) {
   as_eigen(X).setConstant(value);
 }
 
+/// X(i, j) ← X(j, i) for i > j. X: n × n.
+template <class T>
+void mirror_upper(Queue<Cpu>& q, MatrixView<T> X) {
+  constexpr std::int64_t chunk = 32;
+  const std::int64_t n = X.rows(), chunks = (n + chunk - 1) / chunk;
+  on_shares(q, chunks, double(n) * double(n), [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t j = first * chunk; j < std::min(n, (first + count) * chunk); j += chunk) {
+      const std::int64_t w = std::min(chunk, n - j), below = j + w;
+      for (std::int64_t c = j; c < below; ++c)
+        for (std::int64_t i = c + 1; i < below; ++i) X(i, c) = X(c, i);
+      as_eigen(X.block(below, j, n - below, w)) = as_eigen(X.block(j, below, w, n - below)).transpose();
+    }
+  });
+}
+
 /// Element (0, 0), once the work before it is done.
 template <class T>
 T fetch(Queue<Cpu>&, MatrixView<T> X) {

@@ -6,6 +6,8 @@
 
 namespace lasolve {
 
+inline Schedule default_schedule(const Queue<Cpu>&, Method) { return Schedule::right_looking; }
+
 inline std::int64_t default_block_size(const Queue<Cpu>&, Method, Schedule, std::int64_t n) {
   return n < 512 ? 64 : n < 2048 ? 128 : 192;
 }

@@ -41,9 +41,9 @@ bool panel_lu(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixView<T, Cuda>
 inline void prepare(Queue<Cuda>& q) {
   Queue<Cuda>&near = q.ahead(), &chain = near.ahead();
   const auto blocks = std::size_t(q.multiprocessors());
-  const std::size_t letters = std::max(blocks * most_cholesky_steps, blocks * 8 * flow_order) * sizeof(Letter);
+  const std::size_t letters = blocks * 8 * flow_order * sizeof(Letter);
   q.beside();
-  for (Queue<Cuda>* one : {&q, &near, &chain}) one->mailbox(std::max(letters, most_letters), 0);
+  for (Queue<Cuda>* one : {&q, &near, &chain}) one->mailbox(std::max(letters, most_letters), 0), one->counter();
 }
 
 }  // namespace lasolve

@@ -6,12 +6,16 @@
 
 namespace lasolve {
 
-/// LU at small n waits for its panels, and narrow ones are done sooner; at large n, and in Cholesky, the updates want a
-/// large k.
+/// Cholesky goes left-looking: products with a large k run at 52 TFLOP/s, and strips of symmetric updates at 46.
+inline Schedule default_schedule(const Queue<Cuda>&, Method method) {
+  return method == Method::cholesky ? Schedule::left_looking : Schedule::right_looking;
+}
+
+/// LU at small n waits for its panels, and narrow ones are done sooner; at large n, and in a right-looking Cholesky, the
+/// updates want a large k. A small Cholesky is one panel, and so one queue.
 inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedule schedule, std::int64_t n) {
-  if (schedule == Schedule::left_looking)
-    return method == Method::cholesky ? 512 : n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
-  if (method == Method::cholesky) return 1024;
+  if (method == Method::cholesky) return schedule != Schedule::left_looking || n <= 1024 ? 1024 : n < 12288 ? 256 : 512;
+  if (schedule == Schedule::left_looking) return n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
   return n < 3072 ? 128 : n < 12288 ? 512 : 1024;
 }
 
@@ -32,10 +36,14 @@ inline bool steps_are_phases(const Queue<Cuda>&, std::int64_t n) { return n > 40
 /// unnoticed.
 inline bool swaps_L_at_the_end(const Queue<Cuda>& q, std::int64_t n) { return q.has_clusters() && n > 8192; }
 
-/// Towards the end panels become narrower, because there is less to do meanwhile.
+/// Towards the end the panels of a right-looking Cholesky become narrower, because there is less to do meanwhile.
 inline std::int64_t cholesky_panel_columns(const Queue<Cuda>&, std::int64_t nb, std::int64_t rest) {
   return std::min(nb, std::max<std::int64_t>(256, rest / 16 / 256 * 256));
 }
+
+/// A leaf solves all of its rows in the kernel that factors its diagonal, which is the shortest way, but takes a
+/// multiprocessor for 32 of them.
+inline std::int64_t most_rows_of_a_leaf(const Queue<Cuda>& q) { return 32 * (q.multiprocessors() + 4); }
 
 /// Narrow strips compute less above the diagonal; wide ones are fewer launches with a fuller last wave of tiles.
 inline std::int64_t symmetric_strip_columns(const Queue<Cuda>&, std::int64_t n) { return n < 1024 ? n : 512; }

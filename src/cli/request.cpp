@@ -20,6 +20,7 @@ po::options_description known_options() {
     ("gemm,g", po::value<std::string>()->default_value("auto"), "the GEMM backend; a,b,c or all compares several; see 'lasolve list'")
     ("device,d", po::value<std::string>()->default_value("auto"), "auto, cpu, cuda or cuda:INDEX")
     ("factorization,f", po::value<std::string>()->default_value("auto"), "auto (Cholesky if symmetric with a positive diagonal, else LU), lu, cholesky")
+    ("triangle", po::value<std::string>()->default_value("lower"), "that Cholesky reads: lower, upper")
     ("precision,p", po::value<std::string>()->default_value("fp64"), "of the factors: fp64, fp32")
     ("refine,r", po::value<std::string>()->default_value("auto"), "auto (classical for fp32 factors), none, classical")
     ("schedule,s", po::value<std::string>()->default_value("auto"), "auto, right-looking, left-looking, recursive")
@@ -79,6 +80,7 @@ Request parse_command_line(int argc, const char* const* argv) {
   o.block_size = number<std::int64_t>("block-size", text("block-size"), 1, "auto");
   o.factorization = one_of<Method>("factorization", text("factorization"),
                                    {{"auto", Method::automatic}, {"lu", Method::lu}, {"cholesky", Method::cholesky}});
+  o.triangle = one_of<Uplo>("triangle", text("triangle"), {{"lower", Uplo::lower}, {"upper", Uplo::upper}});
   o.precision =
       one_of<Precision>("precision", text("precision"), {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}});
   o.refine = one_of<Refine>("refine", text("refine"),

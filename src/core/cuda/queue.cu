@@ -21,6 +21,7 @@ struct Queue<Cuda>::State {
   double flops_done = 0;
   std::function<void(double)> progress;
   Matrix<char, Cuda> scratch, mailbox;
+  Matrix<unsigned, Cuda> counter;
   unsigned next_stamp = 1;
   cudaEvent_t given = nullptr;  // for those who wait
   std::unique_ptr<Queue<Cuda>> ahead, beside;
@@ -136,6 +137,15 @@ Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t bytes, unsigned rounds) {
     CUDA_CHECK(cudaMemsetAsync(s.mailbox.data(), 0, bytes, s.stream));
   }
   return {s.mailbox.data(), std::exchange(s.next_stamp, s.next_stamp + rounds)};
+}
+
+unsigned* Queue<Cuda>::counter() {
+  State& s = *state_;
+  if (s.counter.bytes() == 0) {
+    s.counter = Matrix<unsigned, Cuda>(1, 1);
+    CUDA_CHECK(cudaMemsetAsync(s.counter.data(), 0, s.counter.bytes(), s.stream));
+  }
+  return s.counter.data();
 }
 
 void* Queue<Cuda>::scratch_bytes(std::size_t bytes) {

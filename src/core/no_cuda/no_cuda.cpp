@@ -29,6 +29,7 @@ void Queue<Cuda>::join(Queue&) { refuse(); }
 void Queue<Cuda>::wait(CUevent_st*) { refuse(); }
 Queue<Cuda>& Queue<Cuda>::ahead() { refuse(); }
 Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t, unsigned) { refuse(); }
+unsigned* Queue<Cuda>::counter() { refuse(); }
 CUstream_st* Queue<Cuda>::stream() const { refuse(); }
 cublasContext* Queue<Cuda>::blas() const { refuse(); }
 void Queue<Cuda>::phase(Phase, double) { refuse(); }

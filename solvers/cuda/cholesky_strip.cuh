@@ -1,0 +1,187 @@
+// The rows of a Cholesky leaf: strips of 8 columns, factored by the warps that have the rows. cholesky_panel.cuh says how they
+// and the others work together.
+#pragma once
+
+#include <climits>
+
+#include "lasolve/matrix.hpp"
+
+namespace lasolve {
+
+constexpr int cholesky_step = 64, cholesky_strips = cholesky_step / 8;
+constexpr int cholesky_order = 2 * cholesky_step;  // of the block on the diagonal
+constexpr int cholesky_own_rows = 32;              // of each block of threads
+constexpr int cholesky_rows = cholesky_order + cholesky_own_rows;
+constexpr int cholesky_tile_warps = cholesky_rows / 16;
+constexpr int cholesky_quarters = 4;  // warps whose number has the same remainder share one
+constexpr int cholesky_warps = cholesky_tile_warps / (cholesky_quarters - 1) * cholesky_quarters + 2;
+constexpr int cholesky_threads = 32 * cholesky_warps;
+constexpr int cholesky_row_warps = 2, cholesky_workers = 32 * (cholesky_tile_warps + cholesky_row_warps);
+
+using CholeskyColumn = double[cholesky_rows + 4];  // columns lie so that tiles are read without bank conflicts
+
+template <class T>
+struct CholeskyShared {
+  CholeskyColumn X[cholesky_order];
+  alignas(16) T strip[cholesky_rows][8 + 16 / sizeof(T)];  // the 8 columns at hand
+  double minus_inverse[cholesky_order];                    // −1/d
+  T pivot[cholesky_order];                                 // d
+  bool writes;                                             // whether this block writes the factor of the diagonal block
+};
+
+/// All that have rows or tiles have come here.
+__device__ inline void meet() {
+  __syncwarp();
+  asm volatile("bar.sync 1, %0;" ::"n"(cholesky_workers) : "memory");
+}
+
+/// 1/x to about 20 bits, or more.
+__device__ inline double rough_reciprocal(double x) {
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  return r;
+}
+__device__ inline float rough_reciprocal(float x) {
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+
+/// 1/√x without a branch, for x that is zero or a normal number.
+__device__ inline double reciprocal_root(double x) {
+  double r;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  const double error = fma(-x * r, r, 1.0);
+  return fma(r * error, fma(0.375, error, 0.5), r);
+}
+__device__ inline float reciprocal_root(float x) {
+  float r;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return fmaf(0.5f * r, fmaf(-x * r, r, 1.0f), r);
+}
+__device__ inline double smallest_normal(double) { return 0x1p-1022; }
+__device__ inline float smallest_normal(float) { return 0x1p-126f; }
+
+/// 1/√x, for subnormal x too.
+template <class T>
+__device__ T reciprocal_root_of_any(T x) {
+  constexpr T lift = sizeof(T) == 8 ? 0x1p100 : 0x1p30;
+  const bool small = x < smallest_normal(x);
+  return reciprocal_root(small ? x * lift * lift : x) * (small ? lift : T(1));
+}
+
+/// Whether x and 1/x are positive normal numbers, with room for rounding.
+__device__ inline bool is_usual(double x) {
+  constexpr unsigned least = 0x00300000, end = 0x7fb00000;
+  return unsigned(__double2hiint(x)) - least < end - least;
+}
+__device__ inline bool is_usual(float x) {
+  constexpr unsigned least = 0x01000000, end = 0x7e000000;
+  return __float_as_uint(x) - least < end - least;
+}
+
+template <class T>
+struct alignas(2 * sizeof(T)) Pair {
+  T x, y;
+};
+
+/// Which rows of a strip a lane has. Lanes 0, …, 7 of each warp with rows begin with the block on the diagonal, which all
+/// such warps eliminate; the other rows follow, warp by warp.
+struct CholeskyLane {
+  int lane = threadIdx.x % 32, turn = threadIdx.x / 32 / cholesky_quarters;
+
+  /// How many of n rows a lane has.
+  static constexpr int rows_of(int n) { return ((n - 8 + cholesky_row_warps - 1) / cholesky_row_warps + 8 + 31) / 32; }
+  template <int R>
+  __device__ int row(int first, int r) const {
+    return first + lane + 32 * r + (r == 0 && lane < 8 ? 0 : turn * (32 * R - 8));
+  }
+  __device__ bool keeps(int row, int r) const { return row < cholesky_rows && !(r == 0 && lane < 8 && turn > 0); }
+};
+
+template <class T, int R>
+__device__ void read_rows(const CholeskyShared<T>& s, int first, T (&x)[R][8]) {
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    const int row = min(CholeskyLane().row<R>(first, r), cholesky_rows - 1);
+#pragma unroll
+    for (int j = 0; j < 8; j += 2) {
+      const auto pair = *reinterpret_cast<const Pair<T>*>(&s.strip[row][j]);
+      x[r][j] = pair.x, x[r][j + 1] = pair.y;
+    }
+  }
+}
+
+/// Keeps column first + j of X, and 1/d.
+template <class T, int R>
+__device__ void keep_column(CholeskyShared<T>& s, int first, int j, const T (&x)[R][8], T pivot, T inverse) {
+#pragma unroll
+  for (int r = 0; r < R; ++r)
+    if (const int row = CholeskyLane().row<R>(first, r); CholeskyLane().keeps(row, r))
+      s.X[first + j][row] = double(x[r][j]);
+  if (threadIdx.x == 0) s.pivot[first + j] = pivot, s.minus_inverse[first + j] = -double(inverse);
+}
+
+/// Columns first, …, first + 7 of X in R rows of each lane. False if there is a pivot that is not usual; what is there then
+/// is of no use. In the next column, whose pivot is waited for, products with an approximation r of 1/d = r (1 + e) are
+/// taken before e is known.
+template <int R, class T>
+__device__ bool factor_strip(CholeskyShared<T>& s, int first) {
+  T x[R][8];
+  read_rows(s, first, x);
+  bool usual = true;
+#pragma unroll
+  for (int j = 0; j < 8; ++j) {
+    const T pivot = __shfl_sync(~0u, x[0][j], j), r = rough_reciprocal(pivot);
+    const T error = fma(-pivot, r, T(1)), e = fma(error, error, error), inverse = fma(r, e, r);
+    usual = usual && is_usual(pivot);
+#pragma unroll
+    for (int c = j + 1; c < 8; ++c) {
+      const T below = __shfl_sync(~0u, x[0][j], c), rough = below * r;
+      const T u = c == j + 1 ? fma(rough, e, rough) : below * inverse;
+#pragma unroll
+      for (int i = 0; i < R; ++i) x[i][c] = fma(-x[i][j], u, x[i][c]);
+    }
+    keep_column(s, first, j, x, pivot, inverse);
+  }
+  return usual;
+}
+
+/// The same for any pivots, and with the roots: columns of L, which are X with d = 1. Seldom needed, so it is kept apart
+/// from the registers of what is. Returns the first column whose pivot is not positive, or INT_MAX.
+template <int R, class T>
+__device__ __noinline__ int factor_strip_of_any(CholeskyShared<T>& s, int first) {
+  T x[R][8];
+  read_rows(s, first, x);
+  int bad = INT_MAX;
+#pragma unroll
+  for (int j = 0; j < 8; ++j) {
+    const T pivot = __shfl_sync(~0u, x[0][j], j), root = reciprocal_root_of_any(pivot);
+    if (!(pivot > T(0))) bad = min(bad, first + j);
+#pragma unroll
+    for (int i = 0; i < R; ++i) x[i][j] *= root;
+#pragma unroll
+    for (int c = j + 1; c < 8; ++c) {
+      const T below = __shfl_sync(~0u, x[0][j], c);
+#pragma unroll
+      for (int i = 0; i < R; ++i) x[i][c] = fma(-x[i][j], below, x[i][c]);
+    }
+    keep_column(s, first, j, x, T(1), T(1));
+  }
+  return bad;
+}
+
+/// Factors one strip of a step after the other. Returns the first column whose pivot is not positive.
+template <int R, class T>
+__device__ int factor_rows(CholeskyShared<T>& s, int begin) {
+  int bad = INT_MAX;
+#pragma unroll 1
+  for (int first = begin; first < begin + cholesky_step; first += 8) {
+    meet();  // the strip is there
+    if (!factor_strip<R>(s, first)) bad = min(bad, factor_strip_of_any<R>(s, first));
+    meet();  // its factor is there
+  }
+  return bad;
+}
+
+}  // namespace lasolve
