@@ -34,6 +34,7 @@ inline std::string why_not(int device) {
   return "its kernels need 90a in LASOLVE_CUDA_ARCHITECTURES, for device " + std::to_string(device) + " or any other";
 #endif
 }
+
 /// Throws MachineError where they cannot.
 inline void require_hopper(int device) {
   if (const std::string why = why_not(device); !why.empty())
@@ -55,8 +56,8 @@ constexpr auto map_type = std::is_same_v<T, fp16>   ? CU_TENSOR_MAP_DATA_TYPE_FL
                           : std::is_same_v<T, bf16> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
                                                     : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
 
-/// A matrix, rows × cols, column-major and reachable, in boxes of box_rows × box_cols, whose columns in shared memory are the 128 bytes
-/// that the swizzle permutes. `fetch`: what L2 reads from memory at once.
+/// A matrix of fp16, bf16 or float, rows × cols, column-major and reachable, in boxes of box_rows × box_cols, whose columns in
+/// shared memory are the 128 bytes that the swizzle permutes. `fetch`: what L2 reads from memory at once.
 template <class T>
 CUtensorMap tensor_map(const T* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, unsigned box_rows,
                        unsigned box_cols, CUtensorMapL2promotion fetch) {
@@ -75,6 +76,22 @@ CUtensorMap tensor_map(const T* data, std::int64_t rows, std::int64_t cols, std:
              CU_TENSOR_MAP_SWIZZLE_128B, fetch, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) throw MachineError("CUDA: a tensor map was refused (" + std::to_string(result) + ")");
   return map;
+}
+
+/// Launches a kernel whose blocks have `shared_bytes` of shared memory, more than a kernel has unasked, with an attribute, or
+/// one of no content.
+template <class... Parameters>
+void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, std::size_t shared_bytes,
+            cudaStream_t stream, cudaLaunchAttribute attribute, const Parameters&... with) {
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared_bytes)));
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = attribute.id == cudaLaunchAttributeIgnore ? 0 : 1;
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, with...));
 }
 
 // Barriers.

@@ -334,19 +334,13 @@ __global__ void __launch_bounds__((1 + consumers) * warpgroup, 1) tensor_kernel(
 template <class Cut>
 void launch_tensor(Queue<Cuda>& q, const Arguments& p) {
   const std::int64_t tiles = ceil_div(p.c.rows(), BM * Cut::cluster) * ceil_div(p.c.cols(), Cut::BN);
-  CUDA_CHECK(
-      cudaFuncSetAttribute(tensor_kernel<Cut>, cudaFuncAttributeMaxDynamicSharedMemorySize, int(sizeof(Shared<Cut>))));
+  const auto blocks = unsigned(std::min<std::int64_t>(q.multiprocessors() / Cut::cluster, tiles) * Cut::cluster);
   cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {unsigned(Cut::cluster), 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(unsigned(std::min<std::int64_t>(q.multiprocessors() / Cut::cluster, tiles) * Cut::cluster));
-  config.blockDim = dim3((1 + consumers) * warpgroup);
-  config.dynamicSmemBytes = sizeof(Shared<Cut>);
-  config.stream = q.stream();
-  config.attrs = &cluster;
-  config.numAttrs = Cut::cluster > 1 ? 1 : 0;
-  CUDA_CHECK(cudaLaunchKernelEx(&config, tensor_kernel<Cut>, p));
+  if constexpr (Cut::cluster > 1) {
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim = {unsigned(Cut::cluster), 1, 1};
+  }
+  launch(tensor_kernel<Cut>, blocks, (1 + consumers) * warpgroup, sizeof(Shared<Cut>), q.stream(), cluster, p);
 }
 
 }  // namespace lasolve::sm90

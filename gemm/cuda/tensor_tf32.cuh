@@ -288,19 +288,11 @@ __global__ void __launch_bounds__(threads, 1)
 
 template <class Cut>
 void enqueue_product(Queue<Cuda>& q, const Product& p, const CUtensorMap& map) {
-  const auto kernel = product_kernel<Cut>;
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Cut::bytes));
   cudaLaunchAttribute early{};  // it may start under the packing, whose end it awaits
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(std::min(p.down * p.across, unsigned(q.multiprocessors())));
-  config.blockDim = dim3(threads);
-  config.dynamicSmemBytes = Cut::bytes;
-  config.stream = q.stream();
-  config.attrs = &early;
-  config.numAttrs = 1;
-  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, map, p));
+  const unsigned blocks = std::min(p.down * p.across, unsigned(q.multiprocessors()));
+  launch(product_kernel<Cut>, blocks, threads, Cut::bytes, q.stream(), early, map, p);
 }
 
 /// C ← α·A·B + β·C, in tiles of 128 × BN, and where k is large in parts, so that packed operands stay below 1 GiB.
