@@ -1,21 +1,21 @@
-// What Hopper's kernels stand on, a thin layer over PTX: barriers that count bytes (mbarrier), copies by the tensor memory
-// accelerator (TMA), and the products of a warpgroup (wgmma).
+// What a kernel for Hopper is made of: barriers in shared memory, boxes that the copy engine brings and takes (TMA), and
+// products of a warpgroup (wgmma). Thin names for PTX instructions. What is in shared memory is named by its address there,
+// of 32 bits: shared_address().
 // Source   NVIDIA, PTX ISA: mbarrier, cp.async.bulk, wgmma
 #pragma once
 
 #include <cuda.h>
 
-#include <cstdint>
-
 #include "core/cuda/check.hpp"
+#include "lasolve/precision.hpp"
 
-// Only a pass for compute capability 9.0 with its own instructions (sm_90a) can assemble these; a kernel's body stands
-// under this condition, and its launcher asks is_hopper().
+// Only a pass for compute capability 9.0 with its own instructions (sm_90a) can assemble these: a kernel's body stands under
+// this condition, and its launcher asks require_hopper().
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define LASOLVE_HOPPER 1
 #endif
 
-namespace lasolve {
+namespace lasolve::hopper {
 
 /// Whether a device runs code for sm_90a.
 inline bool is_hopper(int device) {
@@ -25,211 +25,340 @@ inline bool is_hopper(int device) {
   return major == 9 && minor == 0;
 }
 
-/// For TMA: a column-major rows × cols matrix in boxes of box_rows × box_cols, whose columns in shared memory are the 128
-/// bytes that the swizzle permutes. Needs data and ld·size to be multiples of 16 bytes. Outside of the matrix a load gives
-/// zeros and a store does nothing, but in whole 16 bytes: where rows·size is not a multiple of 16 either, a store also writes
-/// what is behind the end of a column.
-inline CUtensorMap tensor_map(CUtensorMapDataType type, std::size_t size, const void* data, std::int64_t rows,
-                              std::int64_t cols, std::int64_t ld, unsigned box_rows, unsigned box_cols) {
+/// Why these kernels cannot run on a device; empty: they can.
+inline std::string why_not(int device) {
+#ifdef LASOLVE_HAS_SM90A
+  return is_hopper(device) ? ""
+                           : "its kernels are for compute capability 9.0 (Hopper), which this device does not have";
+#else
+  return "its kernels need 90a in LASOLVE_CUDA_ARCHITECTURES, for device " + std::to_string(device) + " or any other";
+#endif
+}
+
+/// Throws MachineError where they cannot.
+inline void require_hopper(int device) {
+  if (const std::string why = why_not(device); !why.empty())
+    throw MachineError("CUDA: this backend cannot run: " + why);
+}
+
+// Matrices in global memory, as the copy engine sees them.
+
+/// What it can reach: the address and the bytes of ld are multiples of 16, and those of ld have 40 bits.
+template <class T>
+bool reachable(const T* data, std::int64_t ld) {
+  const std::int64_t most = std::int64_t(1) << 40;
+  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld * std::int64_t(sizeof(T)) % 16 == 0 &&
+         ld < most / std::int64_t(sizeof(T));
+}
+
+template <class T>
+constexpr auto map_type = std::is_same_v<T, fp16>   ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                          : std::is_same_v<T, bf16> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                                    : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+
+/// A matrix of fp16, bf16 or float, rows × cols, column-major and reachable, in boxes of box_rows × box_cols, whose columns in
+/// shared memory are the 128 bytes that the swizzle permutes. `fetch`: what L2 reads from memory at once.
+template <class T>
+CUtensorMap tensor_map(const T* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, unsigned box_rows,
+                       unsigned box_cols, CUtensorMapL2promotion fetch) {
   static const auto encode = [] {
     void* entry = nullptr;  // asked for at run time, so that nothing links with the driver
     cudaDriverEntryPointQueryResult found{};
     CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found));
+    if (found != cudaDriverEntryPointSuccess) throw MachineError("CUDA: the driver does not know tensor maps");
     return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry);
   }();
   CUtensorMap map{};
-  const cuuint64_t extent[2] = {cuuint64_t(rows), cuuint64_t(cols)}, stride[1] = {cuuint64_t(ld) * size};
-  const cuuint32_t box[2] = {box_rows, box_cols}, step[2] = {1, 1};
-  if (encode == nullptr ||
-      encode(&map, type, 2, const_cast<void*>(data), extent, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
-             CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
-    throw MachineError("CUDA: the driver did not describe a matrix for TMA");
+  const cuuint64_t extent[] = {cuuint64_t(rows), cuuint64_t(cols)}, stride[] = {cuuint64_t(ld) * sizeof(T)};
+  const cuuint32_t box[] = {box_rows, box_cols}, step[] = {1, 1};
+  const CUresult result =
+      encode(&map, map_type<T>, 2, const_cast<T*>(data), extent, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+             CU_TENSOR_MAP_SWIZZLE_128B, fetch, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS) throw MachineError("CUDA: a tensor map was refused (" + std::to_string(result) + ")");
   return map;
 }
 
-#ifdef LASOLVE_HOPPER
-
-__device__ inline std::uint32_t shared_address(const void* p) { return std::uint32_t(__cvta_generic_to_shared(p)); }
-
-// Barriers in shared memory, at 8-byte addresses. A phase ends when `count` arrivals and all announced bytes have come.
-__device__ inline void barrier_init(std::uint32_t barrier, unsigned count) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
-}
-/// After the inits, before a cluster's or a block's barrier that lets others use them.
-__device__ inline void barrier_init_done() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
-__device__ inline void arrive(std::uint32_t barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-/// At the same barrier of block `rank` of the cluster.
-__device__ inline void arrive_at(std::uint32_t barrier, unsigned rank) {
-  asm volatile(
-      "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
-      "r"(rank)
-      : "memory");
-}
-__device__ inline void arrive_expecting(std::uint32_t barrier, unsigned bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-/// Until the phase of this parity has ended; of a fresh barrier, the phase before the first, of parity 1, has.
-__device__ inline void wait(std::uint32_t barrier, unsigned parity) {
-  asm volatile(
-      "{\n.reg .pred done;\nagain%=:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra "
-      "again%=;\n}" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
+/// Launches a kernel whose blocks have `shared_bytes` of shared memory, more than a kernel has unasked, with an attribute, or
+/// one of no content.
+template <class... Parameters>
+void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, std::size_t shared_bytes,
+            cudaStream_t stream, cudaLaunchAttribute attribute, const Parameters&... with) {
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared_bytes)));
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = attribute.id == cudaLaunchAttributeIgnore ? 0 : 1;
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, with...));
 }
 
-/// Whether it has, without waiting.
-__device__ inline bool has_ended(std::uint32_t barrier, unsigned parity) {
-  unsigned ended;
-  asm volatile(
-      "{\n.reg .pred ended;\nmbarrier.test_wait.parity.shared::cta.b64 ended, [%1], %2;\nselp.u32 %0, 1, 0, ended;\n}"
-      : "=r"(ended)
-      : "r"(barrier), "r"(parity)
-      : "memory");
-  return ended;
-}
+// Barriers.
 
-// Copies. What ordinary stores wrote to shared memory needs fence_async() by the writers before TMA or wgmma reads it.
-__device__ inline void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-/// For data that is used once: it leaves the L2 cache first.
-__device__ inline std::uint64_t evict_first() {
-  std::uint64_t policy;
-  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-  return policy;
-}
-/// For data that is used again: it leaves the L2 cache last.
+__device__ inline unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
+
+/// A barrier in shared memory. A phase ends when all arrivals and all expected bytes are there; phases alternate in parity,
+/// and of a fresh barrier the phase before the first, of parity 1, has ended.
+struct Barrier {
+  std::uint64_t state;
+
+  /// The one at an address of shared memory.
+  __device__ static Barrier& at(unsigned address) { return *static_cast<Barrier*>(__cvta_shared_to_generic(address)); }
+
+  __device__ void init(unsigned arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(this)), "r"(arrivals) : "memory");
+  }
+  __device__ void arrive() {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(this)) : "memory");
+  }
+  /// Arrives at the same barrier of a block of the cluster.
+  __device__ void arrive_at(unsigned block) {
+    asm volatile(
+        "{ .reg .b32 there;\n"
+        "  mapa.shared::cluster.u32 there, %0, %1;\n"
+        "  mbarrier.arrive.shared::cluster.b64 _, [there]; }" ::"r"(shared_address(this)),
+        "r"(block)
+        : "memory");
+  }
+  __device__ void arrive_and_expect(unsigned bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(this)), "r"(bytes)
+                 : "memory");
+  }
+  /// When all that this thread has given to copy_async is there.
+  __device__ void arrive_after_copies() {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(this)) : "memory");
+  }
+  /// Until the phase of this parity has ended.
+  __device__ void wait(unsigned parity) {
+    unsigned ended = 0;
+    while (!ended) {
+      asm volatile(
+          "{ .reg .pred ended;\n"
+          "  mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
+          "  selp.u32 %0, 1, 0, ended; }"
+          : "=r"(ended)
+          : "r"(shared_address(this)), "r"(parity)
+          : "memory");
+    }
+  }
+  /// The same with the loop in the text of the instruction. To the compiler it is none, and it unrolls the loops around it:
+  /// what that is worth is to be measured for each kernel.
+  __device__ void wait_inline(unsigned parity) {
+    asm volatile(
+        "{ .reg .pred ended;\n"
+        "again%=:\n"
+        "  mbarrier.try_wait.parity.shared::cta.b64 ended, [%0], %1;\n"
+        "  @!ended bra again%=; }" ::"r"(shared_address(this)),
+        "r"(parity)
+        : "memory");
+  }
+  /// Whether it has, without waiting.
+  __device__ bool has_ended(unsigned parity) {
+    unsigned ended;
+    asm volatile(
+        "{ .reg .pred ended;\n"
+        "  mbarrier.test_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
+        "  selp.u32 %0, 1, 0, ended; }"
+        : "=r"(ended)
+        : "r"(shared_address(this)), "r"(parity)
+        : "memory");
+    return ended;
+  }
+};
+/// After the inits, before the barrier of the block or the cluster behind which others use them.
+__device__ inline void fence_barrier_inits() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+
+/// A place in a ring of `length` buffers, each with barriers whose phases are counted by laps.
+struct Ring {
+  unsigned at = 0, lap = 0;
+  __device__ void advance(unsigned length) {
+    if (++at == length) at = 0, lap ^= 1;
+  }
+  __device__ void advance(unsigned length, unsigned places) {
+    at += places;
+    lap ^= at / length & 1;
+    at %= length;
+  }
+};
+
+// Copies.
+
+/// How long data is to stay in the L2 cache: leaves it last, because it is used again; or first, because it is not.
 __device__ inline std::uint64_t evict_last() {
   std::uint64_t policy;
   asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
   return policy;
 }
-__device__ inline void load_box(std::uint32_t to, const CUtensorMap& map, int row, int col, std::uint32_t barrier,
-                                std::uint64_t policy) {
+__device__ inline std::uint64_t evict_first() {
+  std::uint64_t policy;
+  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+/// Brings the box of a matrix at (i, j), i the contiguous index, to shared memory; what is outside of the matrix is 0.
+__device__ inline void load_box(unsigned to, const CUtensorMap& from, int i, int j, Barrier& arrived) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2, "
-      "%3}], "
-      "[%4], %5;" ::"r"(to),
-      "l"(&map), "r"(row), "r"(col), "r"(barrier), "l"(policy)
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%2, %3}], [%4];" ::"r"(to),
+      "l"(&from), "r"(i), "r"(j), "r"(shared_address(&arrived))
       : "memory");
 }
-/// To the same place in all blocks of the cluster that `mask` names, and counted at each one's barrier.
-__device__ inline void load_box(std::uint32_t to, const CUtensorMap& map, int row, int col, std::uint32_t barrier,
-                                std::uint64_t policy, std::uint16_t mask) {
+/// The same to each block of the cluster whose bit is set, at the same address, and to its barrier there.
+__device__ inline void load_box(unsigned to, const CUtensorMap& from, int i, int j, Barrier& arrived,
+                                unsigned short blocks) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint "
-      "[%0], [%1, {%2, %3}], [%4], %5, %6;" ::"r"(to),
-      "l"(&map), "r"(row), "r"(col), "r"(barrier), "h"(mask), "l"(policy)
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+      "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
+      "l"(&from), "r"(i), "r"(j), "r"(shared_address(&arrived)), "h"(blocks)
       : "memory");
 }
-__device__ inline void store_box(const CUtensorMap& map, int row, int col, std::uint32_t from, std::uint64_t policy) {
+/// Takes a box from shared memory to the matrix; what is outside of the matrix is dropped, but for the rest of 16 bytes of
+/// which a part is inside. Then commit_stores().
+__device__ inline void store_box(const CUtensorMap& to, int i, int j, unsigned from) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&to), "r"(i),
+               "r"(j), "r"(from)
+               : "memory");
+}
+__device__ inline void store_box(const CUtensorMap& to, int i, int j, unsigned from, std::uint64_t policy) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], %4;" ::"l"(&map),
-      "r"(row), "r"(col), "r"(from), "l"(policy)
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], %4;" ::"l"(&to),
+      "r"(i), "r"(j), "r"(from), "l"(policy)
       : "memory");
 }
-/// Brings a box to the L2 cache only.
-__device__ inline void prefetch_box(const CUtensorMap& map, int row, int col) {
-  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global [%0, {%1, %2}];" ::"l"(&map), "r"(row), "r"(col) : "memory");
-}
-/// A multiple of 16 bytes that are contiguous on both sides.
-__device__ inline void load_bytes(std::uint32_t to, const void* from, unsigned bytes, std::uint32_t barrier,
+/// Brings what is contiguous on both sides, a multiple of 16 bytes.
+__device__ inline void load_bytes(unsigned to, const void* from, unsigned bytes, Barrier& arrived,
                                   std::uint64_t policy) {
   asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::
-          "r"(to),
-      "l"(from), "r"(bytes), "r"(barrier), "l"(policy)
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+      "[%0], [%1], %2, [%3], %4;" ::"r"(to),
+      "l"(from), "r"(bytes), "r"(shared_address(&arrived)), "l"(policy)
       : "memory");
 }
-__device__ inline void load_bytes(std::uint32_t to, const void* from, unsigned bytes, std::uint32_t barrier,
-                                  std::uint64_t policy, std::uint16_t mask) {
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint [%0], [%1], "
-      "%2, [%3], %4, %5;" ::"r"(to),
-      "l"(from), "r"(bytes), "r"(barrier), "h"(mask), "l"(policy)
-      : "memory");
-}
-/// A thread's own copies of 4 bytes of any alignment, and their arrival at a barrier that counts this thread once.
-__device__ inline void load_element(std::uint32_t to, const void* from) {
+/// Brings one float; or four, at a multiple of 16 bytes. Then arrive_after_copies().
+__device__ inline void copy_async(unsigned to, const float* from) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
 }
-__device__ inline void load_16_bytes(std::uint32_t to, const void* from) {
+__device__ inline void copy_4_async(unsigned to, const float* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
-__device__ inline void arrive_when_loaded(std::uint32_t barrier) {
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
-}
-__device__ inline void stores_issued() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-/// Until at most `pending` groups of stores have not yet read their shared memory.
+__device__ inline void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+/// Until the shared memory of all but the last `pending` commits of this thread has been read.
 template <int pending>
-__device__ void wait_stores_read() {
+__device__ void wait_until_stores_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
 }
-/// Until the stores are done.
-__device__ inline void wait_stores() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+__device__ inline void wait_for_stores() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+/// What this thread wrote to shared memory becomes visible to the copy engine.
+__device__ inline void fence_for_copy_engine() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-// Clusters, and kernels that start before the one in front of them in the stream has ended.
-__device__ inline unsigned cluster_rank() {
+/// Where element (i, j) of a box of 32 × 32 floats is, in bytes: the 16-byte pieces of a column are exchanged by the bits of
+/// j % 8.
+constexpr int box_bytes = 32 * 32 * 4;
+__device__ constexpr int in_box(int i, int j) { return 128 * j + (i / 4 ^ j % 8) * 16 + i % 4 * 4; }
+
+// Blocks of a cluster, warpgroups of a block, kernels one behind the other.
+
+__device__ inline unsigned block_in_cluster() {
   unsigned rank;
-  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
 }
-__device__ inline void cluster_sync() {
+__device__ inline void sync_cluster() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
-/// The kernel behind this one may start: it waits for the memory of this one by await_previous_kernel().
-__device__ inline void let_next_kernel_start() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
-__device__ inline void await_previous_kernel() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
-
-// Products. Registers of the accumulator must not be touched between wgmma_begin() and the wait_wgmma that ends it.
-__device__ inline void wgmma_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ inline void wgmma_issued() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-template <int pending>
-__device__ void wait_wgmma() {
-  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
-}
-/// An operand in shared memory whose rows are 128 or 64 bytes, swizzled by TMA's pattern of as many bytes, eight rows every
-/// `stride` bytes. `leading` matters only for operands that are not K-major.
-__device__ inline std::uint64_t operand_descriptor(std::uint32_t address, unsigned row_bytes, unsigned stride,
-                                                   unsigned leading = 16) {
-  const std::uint64_t swizzle = row_bytes == 128 ? 1 : 2;
-  return std::uint64_t((address & 0x3FFFF) >> 4) | std::uint64_t(leading >> 4) << 16 |
-         std::uint64_t(stride >> 4) << 32 | swizzle << 62;
-}
+/// How many registers a thread has from here on, where warpgroups share out those of a block: all warps of one keep so few,
+/// or take so many.
 template <int registers>
-__device__ void give_registers() {
+__device__ void keep_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
 }
 template <int registers>
 __device__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
 }
+/// The kernel behind this one may start: it waits for the memory of this one by await_previous_kernel().
+__device__ inline void let_next_kernel_start() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+__device__ inline void await_previous_kernel() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
-#endif  // LASOLVE_HOPPER
+// Products.
 
-}  // namespace lasolve
+/// An operand in shared memory whose rows are 128 or 64 bytes, swizzled by TMA's pattern of as many bytes; 8 rows follow one
+/// another without a gap. K-major: a row goes along k. Otherwise it goes along m or n, and `leading` bytes apart are those
+/// of what follows along m or n.
+__device__ inline std::uint64_t operand_descriptor(unsigned address, unsigned row_bytes, unsigned leading = 16) {
+  const std::uint64_t eight_rows = 8 * row_bytes, swizzle = row_bytes == 128 ? 1 : 2;
+  return (address >> 4 & 0x3fff) | std::uint64_t(leading) >> 4 << 16 | eight_rows >> 4 << 32 | swizzle << 62;
+}
 
-// The first registers of an accumulator, as text in an instruction and as its operands.
-#define LASOLVE_REGISTERS_64                                                         \
+/// Around products: what they add to must not be touched before they are waited for.
+__device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ inline void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+/// Until all but the last `pending` commits are done.
+template <int pending>
+__device__ void wait_for_products() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+}
+
+// The first registers of a thread's sums: as text in the instruction, and as its operands.
+#define LASOLVE_TEXT_64                                                              \
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"             \
   ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31" \
   ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47" \
   ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define LASOLVE_REGISTERS_96                                                         \
-  LASOLVE_REGISTERS_64                                                               \
+#define LASOLVE_TEXT_96                                                              \
+  LASOLVE_TEXT_64                                                                    \
   ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79" \
   ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
-#define LASOLVE_REGISTERS_128                                                                    \
-  LASOLVE_REGISTERS_96                                                                           \
+#define LASOLVE_TEXT_128                                                                         \
+  LASOLVE_TEXT_96                                                                                \
   ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111" \
   ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-#define LASOLVE_OPERANDS_8(d, i)                                                                          \
-  "+f"((d)[i]), "+f"((d)[i + 1]), "+f"((d)[i + 2]), "+f"((d)[i + 3]), "+f"((d)[i + 4]), "+f"((d)[i + 5]), \
-      "+f"((d)[i + 6]), "+f"((d)[i + 7])
-#define LASOLVE_OPERANDS_32(d, i) \
-  LASOLVE_OPERANDS_8(d, i), LASOLVE_OPERANDS_8(d, i + 8), LASOLVE_OPERANDS_8(d, i + 16), LASOLVE_OPERANDS_8(d, i + 24)
-#define LASOLVE_OPERANDS_64(d) LASOLVE_OPERANDS_32(d, 0), LASOLVE_OPERANDS_32(d, 32)
-#define LASOLVE_OPERANDS_96(d) LASOLVE_OPERANDS_64(d), LASOLVE_OPERANDS_32(d, 64)
-#define LASOLVE_OPERANDS_128(d) LASOLVE_OPERANDS_96(d), LASOLVE_OPERANDS_32(d, 96)
+#define LASOLVE_SUMS_8(i)                                                                                       \
+  "+f"(sums[i]), "+f"(sums[i + 1]), "+f"(sums[i + 2]), "+f"(sums[i + 3]), "+f"(sums[i + 4]), "+f"(sums[i + 5]), \
+      "+f"(sums[i + 6]), "+f"(sums[i + 7])
+#define LASOLVE_SUMS_32(i) LASOLVE_SUMS_8(i), LASOLVE_SUMS_8(i + 8), LASOLVE_SUMS_8(i + 16), LASOLVE_SUMS_8(i + 24)
+#define LASOLVE_SUMS_64 LASOLVE_SUMS_32(0), LASOLVE_SUMS_32(32)
+#define LASOLVE_SUMS_96 LASOLVE_SUMS_64, LASOLVE_SUMS_32(64)
+#define LASOLVE_SUMS_128 LASOLVE_SUMS_96, LASOLVE_SUMS_32(96)
+// a, b, c: the numbers of the operands A, B and add, behind `registers` sums.
+#define LASOLVE_PRODUCT(shape_and_types, registers, a, b, c, transposes, ...)                                       \
+  asm volatile("{ .reg .pred add;\n  setp.ne.b32 add, %" #c ", 0;\n  wgmma.mma_async.sync.aligned." shape_and_types \
+               " {" LASOLVE_TEXT_##registers "}, %" #a ", %" #b ", add, 1, 1" transposes "; }"                      \
+               : LASOLVE_SUMS_##registers                                                                           \
+               : "l"(A), "l"(B), "r"(add)__VA_OPT__(, ) __VA_ARGS__)
+
+/// sums ← A·B, or sums += A·B where `add`, of a warpgroup. A: (64, K), B: (K, N), K in 32 bytes, sums: (64, N), of which a
+/// thread holds element (16·warp + lane/4 + 8·h, 8·i + 2·(lane%4) + e) in sums[4·i + 2·h + e]. Floats are multiplied as tf32,
+/// which cuts off their last 13 bits, and only K-major.
+template <class T, bool a_k_major = true, bool b_k_major = true>
+__device__ void multiply(float (&sums)[64], std::uint64_t A, std::uint64_t B, int add) {
+  if constexpr (std::is_same_v<T, float>)
+    LASOLVE_PRODUCT("m64n128k8.f32.tf32.tf32", 64, 64, 65, 66, "");
+  else if constexpr (std::is_same_v<T, fp16>)
+    LASOLVE_PRODUCT("m64n128k16.f32.f16.f16", 64, 64, 65, 66, ", %67, %68", "n"(!a_k_major), "n"(!b_k_major));
+  else
+    LASOLVE_PRODUCT("m64n128k16.f32.bf16.bf16", 64, 64, 65, 66, ", %67, %68", "n"(!a_k_major), "n"(!b_k_major));
+}
+template <class T>
+__device__ void multiply(float (&sums)[96], std::uint64_t A, std::uint64_t B, int add) {
+  static_assert(std::is_same_v<T, float>);
+  LASOLVE_PRODUCT("m64n192k8.f32.tf32.tf32", 96, 96, 97, 98, "");
+}
+template <class T, bool a_k_major, bool b_k_major>
+__device__ void multiply(float (&sums)[128], std::uint64_t A, std::uint64_t B, int add) {
+  if constexpr (std::is_same_v<T, fp16>)
+    LASOLVE_PRODUCT("m64n256k16.f32.f16.f16", 128, 128, 129, 130, ", %131, %132", "n"(!a_k_major), "n"(!b_k_major));
+  else
+    LASOLVE_PRODUCT("m64n256k16.f32.bf16.bf16", 128, 128, 129, 130, ", %131, %132", "n"(!a_k_major), "n"(!b_k_major));
+}
+#undef LASOLVE_TEXT_64
+#undef LASOLVE_TEXT_96
+#undef LASOLVE_TEXT_128
+#undef LASOLVE_SUMS_8
+#undef LASOLVE_SUMS_32
+#undef LASOLVE_SUMS_64
+#undef LASOLVE_SUMS_96
+#undef LASOLVE_SUMS_128
+#undef LASOLVE_PRODUCT
+
+}  // namespace lasolve::hopper

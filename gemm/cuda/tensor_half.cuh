@@ -14,49 +14,29 @@ void with_constant(bool value, F f) {
   value ? f(std::true_type()) : f(std::false_type());
 }
 
-/// What the copy engine can reach: the address and the bytes of ld are multiples of 16.
-template <class T>
-bool reachable(const T* data, std::int64_t ld) {
-  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld * std::int64_t(sizeof(T)) % 16 == 0 &&
-         ld < std::int64_t(1) << 36;
-}
-
 /// At small k the traffic of C rules, and memory likes it best down whole columns; else L2 is to hold the operands.
 constexpr unsigned strip_for(std::int64_t k) { return k <= 256 ? 128 : 16; }
 /// From here on the time at a tile's end is small beside its product.
 constexpr bool is_deep(std::int64_t k) { return k >= 4096; }
 
-/// Why these kernels cannot run on a device; empty: they can.
-inline std::string why_not(int device) {
-#ifdef LASOLVE_HAS_SM90A
-  int major = 0, minor = 0;
-  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
-  if (major == 9 && minor == 0) return "";
-  return "its kernels are for compute capability 9.0, and that of this device is " + std::to_string(major) + "." +
-         std::to_string(minor);
-#else
-  return "its kernels need 90a in LASOLVE_CUDA_ARCHITECTURES, for device " + std::to_string(device) + " or any other";
-#endif
-}
+constexpr auto fetch = CU_TENSOR_MAP_L2_PROMOTION_L2_256B;  ///< of what the copy engine reaches; see tensor_map
 
 /// All but the operands. Throws MachineError where the kernel cannot run.
 inline Arguments arguments(const Queue<Cuda>& q, float alpha, float beta, MatrixView<float, Cuda> C) {
-  if (const std::string why = why_not(q.device()); !why.empty()) throw MachineError("CUDA: " + why);
+  require_hopper(q.device());
   require(std::max(C.rows(), C.cols()) < (std::int64_t(1) << 31) - 256,
           "a side of C does not fit the copy engine's 31 bits");
   Arguments p{};
   p.c = C, p.alpha = alpha, p.beta = beta;
   p.c_boxes = reachable(C.data(), C.ld());
-  if (p.c_boxes) p.C = tensor_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, C.data(), C.rows(), C.cols(), C.ld(), 32, 32);
+  if (p.c_boxes) p.C = tensor_map(C.data(), C.rows(), C.cols(), C.ld(), 32, 32, fetch);
   return p;
 }
 
 /// An operand as it lies, in blocks of 64 × 64.
 template <class Half>
 CUtensorMap operand_map(const Half* data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
-  constexpr auto type = std::is_same_v<Half, fp16> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-  return sm90::tensor_map(type, 2, data, rows, cols, ld, 64, 64);
+  return tensor_map(data, rows, cols, ld, 64, 64, fetch);
 }
 
 /// Room in scratch memory for operands packed with `ld` elements a row, and for the roots of their rows.

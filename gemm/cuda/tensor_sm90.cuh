@@ -11,14 +11,15 @@
 //          on H100"
 #pragma once
 
-#include "gemm/cuda/sm90.cuh"
+#include "gemm/cuda/hopper.cuh"
 #include "gemm/cuda/tile.cuh"
 
 namespace lasolve::sm90 {
 
+using namespace hopper;
+
 constexpr int BM = 128, BK = 64;
 constexpr int block_bytes = 64 * 128;  // of operands: 64 × 64
-constexpr int box_bytes = 32 * 128;    // of C: 32 × 32
 constexpr int warpgroup = 128, consumers = 2;
 
 /// turns: warpgroups have tiles in turns. wide: each has half of a wider tile, and two blocks share B. split: each has half of a
@@ -108,9 +109,6 @@ struct Pieces {
   }
 };
 
-/// Where element (i, j) of a box of C is, in bytes: the 16-byte quarters of a column are exchanged by the bits of j % 8.
-__device__ inline int in_box(int i, int j) { return 128 * j + (i / 4 ^ j % 8) * 16 + i % 4 * 4; }
-
 /// One thread: the operands of each tile, BK at a time.
 template <class Cut>
 __device__ void feed_operands(const Arguments& p, Shared<Cut>& s) {
@@ -124,9 +122,10 @@ __device__ void feed_operands(const Arguments& p, Shared<Cut>& s) {
         const bool of_a = b < BM / 64, k_major = of_a ? Cut::a_k_major : Cut::b_k_major;
         const int x = of_a ? tile.i + 64 * b : tile.j + 64 * b - BM, k = l * BK;
         if (Cut::cluster == 1 || of_a)
-          load_box(s.operands[stage.at][b], of_a ? p.A : p.B, k_major ? k : x, k_major ? x : k, full);
+          load_box(shared_address(s.operands[stage.at][b]), of_a ? p.A : p.B, k_major ? k : x, k_major ? x : k, full);
         else if (b % Cut::cluster == block_in_cluster())  // a share, for all blocks
-          load_box(s.operands[stage.at][b], p.B, k_major ? k : x, k_major ? x : k, full, (1 << Cut::cluster) - 1);
+          load_box(shared_address(s.operands[stage.at][b]), p.B, k_major ? k : x, k_major ? x : k, full,
+                   (1 << Cut::cluster) - 1);
       }
     }
 }
@@ -161,11 +160,11 @@ struct Mover {
   __device__ void bring(const Pieces<Cut>& piece) const {
     Barrier& here = s.c_here[group][piece.slot.at];
     if (p.beta != 0 && !in_boxes(piece)) {
-      for_each(piece, [](const float* c, char* slot) { copy_async(slot, c); });
+      for_each(piece, [](const float* c, char* slot) { copy_async(shared_address(slot), c); });
       here.arrive_after_copies();
     } else if (p.beta != 0 && lane == 0) {
       here.arrive_and_expect(2 * box_bytes);
-      for (int b = 0; b < 2; ++b) load_box(slot_of(piece)[b], p.C, piece.i() + 32 * b, piece.j(), here);
+      for (int b = 0; b < 2; ++b) load_box(shared_address(slot_of(piece)[b]), p.C, piece.i() + 32 * b, piece.j(), here);
     } else {
       here.arrive();
     }
@@ -175,7 +174,7 @@ struct Mover {
       for_each(piece, [](float* c, const char* slot) { *c = *reinterpret_cast<const float*>(slot); });
       fence_for_copy_engine();
     } else if (lane == 0) {
-      for (int b = 0; b < 2; ++b) store_box(p.C, piece.i() + 32 * b, piece.j(), slot_of(piece)[b]);
+      for (int b = 0; b < 2; ++b) store_box(p.C, piece.i() + 32 * b, piece.j(), shared_address(slot_of(piece)[b]));
     }
     commit_stores();
   }
@@ -191,19 +190,20 @@ __device__ void move_c(const Arguments& p, Shared<Cut>& s, int group) {
     s.c_ready[group][out.slot.at].wait(out.slot.lap);
     mover.take(out);
     if (first || in.done()) continue;
-    stores_have_read<1>();  // the slot before this one is free
+    wait_until_stores_read<1>();  // the slot before this one is free
     __syncwarp();
     mover.bring(in);
     in.advance();
   }
-  stores_are_done();
+  wait_for_stores();
 }
 
 /// sums (+)= A·B over one stage. Where operands are split, a row of 64 elements along k is 32 of hi and 32 of lo.
 template <class Cut>
 __device__ void multiply_stage(float (&sums)[Cut::BN / 2], const char* A, const char* B, bool add) {
   constexpr int along_k[] = {16 * 128 >> 4, 32 >> 4};  // bytes / 16 from one 16 of k to the next
-  const std::uint64_t a = descriptor(A, Cut::a_k_major, block_bytes), b = descriptor(B, Cut::b_k_major, block_bytes);
+  const std::uint64_t a = operand_descriptor(shared_address(A), 128, Cut::a_k_major ? 16 : block_bytes);
+  const std::uint64_t b = operand_descriptor(shared_address(B), 128, Cut::b_k_major ? 16 : block_bytes);
   const auto step = [&](int of_a, int of_b, bool add) {
     multiply<typename Cut::Half, Cut::a_k_major, Cut::b_k_major>(sums, a + of_a * along_k[Cut::a_k_major],
                                                                  b + of_b * along_k[Cut::b_k_major], add);
@@ -301,7 +301,7 @@ __device__ void consume(const Arguments& p, Shared<Cut>& s, int group) {
 
 template <class Cut>
 __global__ void __launch_bounds__((1 + consumers) * warpgroup, 1) tensor_kernel(const __grid_constant__ Arguments p) {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#ifdef LASOLVE_HOPPER
   extern __shared__ __align__(1024) char memory[];
   auto& s = *reinterpret_cast<Shared<Cut>*>(memory);
   if (threadIdx.x == 0) {
@@ -334,19 +334,13 @@ __global__ void __launch_bounds__((1 + consumers) * warpgroup, 1) tensor_kernel(
 template <class Cut>
 void launch_tensor(Queue<Cuda>& q, const Arguments& p) {
   const std::int64_t tiles = ceil_div(p.c.rows(), BM * Cut::cluster) * ceil_div(p.c.cols(), Cut::BN);
-  CUDA_CHECK(
-      cudaFuncSetAttribute(tensor_kernel<Cut>, cudaFuncAttributeMaxDynamicSharedMemorySize, int(sizeof(Shared<Cut>))));
+  const auto blocks = unsigned(std::min<std::int64_t>(q.multiprocessors() / Cut::cluster, tiles) * Cut::cluster);
   cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {unsigned(Cut::cluster), 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(unsigned(std::min<std::int64_t>(q.multiprocessors() / Cut::cluster, tiles) * Cut::cluster));
-  config.blockDim = dim3((1 + consumers) * warpgroup);
-  config.dynamicSmemBytes = sizeof(Shared<Cut>);
-  config.stream = q.stream();
-  config.attrs = &cluster;
-  config.numAttrs = Cut::cluster > 1 ? 1 : 0;
-  CUDA_CHECK(cudaLaunchKernelEx(&config, tensor_kernel<Cut>, p));
+  if constexpr (Cut::cluster > 1) {
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim = {unsigned(Cut::cluster), 1, 1};
+  }
+  launch(tensor_kernel<Cut>, blocks, (1 + consumers) * warpgroup, sizeof(Shared<Cut>), q.stream(), cluster, p);
 }
 
 }  // namespace lasolve::sm90

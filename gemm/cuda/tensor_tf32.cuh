@@ -29,7 +29,7 @@ constexpr int BM = 128;
 constexpr int consumers = 2;                    // warpgroups, one below the other in a tile
 constexpr int WM = BM / consumers;              // rows of a warpgroup
 constexpr int threads = 128 * (1 + consumers);  // warpgroup 0 copies
-constexpr int slab_cols = 32, box_rows = 32, box_bytes = box_rows * slab_cols * 4;
+constexpr int slab_cols = 32, box_rows = 32;
 constexpr int slab_bytes = WM / box_rows * box_bytes;  // 8 KiB of C: two boxes, one below the other
 constexpr int registers_of_copies = 88, registers_of_products = 208;
 
@@ -76,32 +76,15 @@ struct Tiles {
   }
 };
 
-#ifdef LASOLVE_HOPPER
-
-/// D ← A·B + (add ? D : 0), 64 × BN × 8, in as many registers of a thread as there are columns in half a tile.
-#define LASOLVE_TF32_PRODUCT(columns, registers, a, b, c)                                                        \
-  __device__ inline void multiply(float(&D)[registers], std::uint64_t A, std::uint64_t B, int add) {             \
-    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" #c                                                     \
-                 ", 0;\n"                                                                                        \
-                 "wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32 {" LASOLVE_REGISTERS_##registers \
-                 "}, %" #a ", %" #b ", add, 1, 1;\n}"                                                            \
-                 : LASOLVE_OPERANDS_##registers(D)                                                               \
-                 : "l"(A), "l"(B), "r"(add));                                                                    \
-  }
-LASOLVE_TF32_PRODUCT(128, 64, 64, 65, 66)
-LASOLVE_TF32_PRODUCT(192, 96, 96, 97, 98)
-#undef LASOLVE_TF32_PRODUCT
-
 /// The slabs of C of one consumer, (64, 32) each, tile after tile, and their places in its ring.
 template <class Cut>
 struct Slabs {
   Tiles tile;
-  int consumer, number = 0, slot = 0, phase = 0;
+  int consumer, number = 0;
+  Ring slot = {};
 
   __device__ Slabs(const Product& p, int consumer) : tile(p), consumer(consumer) {}
-  __device__ void next_slot() {
-    if (++slot == Cut::slabs) slot = 0, phase ^= 1;
-  }
+  __device__ void next_slot() { slot.advance(Cut::slabs); }
   __device__ void advance(const Product& p) {
     next_slot();
     if (++number == Cut::tile_slabs) number = 0, tile.advance(p);
@@ -109,82 +92,81 @@ struct Slabs {
   __device__ int row() const { return int(tile.i * BM + consumer * WM); }
   __device__ int col() const { return int(tile.j * Cut::BN + number * slab_cols); }
   __device__ bool boxed(const Product& p) const { return row() + WM <= p.boxed_rows; }
-  __device__ int bytes() const { return Cut::ring + (consumer * Cut::slabs + slot) * slab_bytes; }
-  __device__ int free() const { return Cut::free + 8 * (consumer * Cut::slabs + slot); }
-  __device__ int arrived() const { return Cut::arrived + 8 * (consumer * Cut::slabs + slot); }
-  __device__ int updated() const { return Cut::updated + 8 * (consumer * Cut::slabs + slot); }
+  __device__ int bytes() const { return Cut::ring + (consumer * Cut::slabs + slot.at) * slab_bytes; }
+  __device__ int free() const { return Cut::free + 8 * (consumer * Cut::slabs + slot.at); }
+  __device__ int arrived() const { return Cut::arrived + 8 * (consumer * Cut::slabs + slot.at); }
+  __device__ int updated() const { return Cut::updated + 8 * (consumer * Cut::slabs + slot.at); }
 };
-
-/// Element (r, c) of a box in shared memory, in bytes, as TMA's 128-byte swizzle has it.
-__device__ constexpr int in_box(int r, int c) { return c * 128 + (r / 4 ^ c % 8) * 16 + r % 4 * 4; }
 
 /// A thread: operands, from packed pieces to the ring of stages.
 template <class Cut>
-__device__ void load_operands(const Product& p, std::uint32_t shared) {
+__device__ void load_operands(const Product& p, unsigned shared) {
   const std::uint64_t keep = evict_last();
-  int stage = 0, phase = 0;
+  Ring stage;
   await_previous_kernel();
   for (Tiles tile(p); !tile.done(p); tile.advance(p)) {
     const float* A = p.A + std::int64_t(tile.i) * p.k_pieces * (Cut::A_bytes / 4);
     const float* B = p.B + std::int64_t(tile.j) * p.k_pieces * (Cut::B_bytes / 4);
     for (int l = 0; l < p.k_pieces; ++l, A += Cut::A_bytes / 4, B += Cut::B_bytes / 4) {
-      const std::uint32_t to = shared + stage * Cut::stage_bytes, full = shared + Cut::full + 8 * stage;
-      wait(shared + Cut::empty + 8 * stage, phase ^ 1);
-      arrive_expecting(full, Cut::stage_bytes);
+      const unsigned to = shared + stage.at * Cut::stage_bytes;
+      Barrier& full = Barrier::at(shared + Cut::full + 8 * stage.at);
+      Barrier::at(shared + Cut::empty + 8 * stage.at).wait_inline(stage.lap ^ 1);
+      full.arrive_and_expect(Cut::stage_bytes);
       load_bytes(to, A, Cut::A_bytes, full, keep);
       load_bytes(to + Cut::A_bytes, B, Cut::B_bytes, full, keep);
-      if (++stage == Cut::stages) stage = 0, phase ^= 1;
+      stage.advance(Cut::stages);
     }
   }
 }
 
 /// A warp: the slabs of a consumer, from C to its ring. Not by TMA, which is to have the operands there in time.
 template <class Cut>
-__device__ void bring_slabs(const Product& p, std::uint32_t shared, int consumer) {
+__device__ void bring_slabs(const Product& p, unsigned shared, int consumer) {
   const int lane = threadIdx.x % 32;
   const int chunk = lane % 16, second = lane / 16;  // of 4 rows; of two columns
   for (Slabs<Cut> slab(p, consumer); !slab.tile.done(p); slab.advance(p)) {
-    const std::uint32_t to = shared + slab.bytes(), arrived = shared + slab.arrived();
+    const unsigned to = shared + slab.bytes();
+    Barrier& arrived = Barrier::at(shared + slab.arrived());
     const std::int64_t ld = p.C.ld(), rows = p.C.rows() - slab.row(), cols = p.C.cols() - slab.col();
     const float* C = p.C.data() + slab.row() + slab.col() * ld;
-    wait(shared + slab.free(), slab.phase ^ 1);
+    Barrier::at(shared + slab.free()).wait_inline(slab.slot.lap ^ 1);
     if (p.beta == 0) {
-      arrive(arrived);
+      arrived.arrive();
       continue;
     }
     if (slab.boxed(p)) {
       const float* from = C + chunk * 4 + second * ld;
-      const std::uint32_t at = to + chunk / 8 * box_bytes + second * 128;
+      const unsigned at = to + chunk / 8 * box_bytes + second * 128;
       const unsigned x = (chunk % 8 ^ second) * 16;
 #pragma unroll
       for (int c = 0; c < slab_cols; c += 2, from += 2 * ld)
-        if (chunk * 4 < rows && c + second < cols) load_16_bytes(at + c * 128 + (x ^ c % 8 * 16), from);
+        if (chunk * 4 < rows && c + second < cols) copy_4_async(at + c * 128 + (x ^ c % 8 * 16), from);
     } else {
 #pragma unroll 4
       for (int c = 0; c < slab_cols; ++c, C += ld) {
-        if (c < cols && lane < rows) load_element(to + in_box(lane, c), C + lane);
-        if (c < cols && lane + 32 < rows) load_element(to + box_bytes + in_box(lane, c), C + lane + 32);
+        if (c < cols && lane < rows) copy_async(to + in_box(lane, c), C + lane);
+        if (c < cols && lane + 32 < rows) copy_async(to + box_bytes + in_box(lane, c), C + lane + 32);
       }
     }
-    arrive_when_loaded(arrived);
+    arrived.arrive_after_copies();
   }
 }
 
 /// A thread: updated slabs, from both rings to C.
 template <class Cut>
-__device__ void take_slabs(const Product& p, const CUtensorMap& map, std::uint32_t shared) {
+__device__ void take_slabs(const Product& p, const CUtensorMap& map, unsigned shared) {
   const std::uint64_t once = evict_first();
-  std::uint32_t held = 0;  // says that a slab is free, when its store has read it
+  unsigned held = 0;  // says that a slab is free, when its store has read it
   const auto take = [&](Slabs<Cut>& slab) {
-    if (slab.tile.done(p) || !has_ended(shared + slab.updated(), slab.phase)) return false;
+    if (slab.tile.done(p) || !Barrier::at(shared + slab.updated()).has_ended(slab.slot.lap)) return false;
     if (slab.boxed(p)) {
       store_box(map, slab.row(), slab.col(), shared + slab.bytes(), once);
       store_box(map, slab.row() + box_rows, slab.col(), shared + slab.bytes() + box_bytes, once);
     }
-    stores_issued();
+    commit_stores();
     if (held != 0) {
-      wait_stores_read<1>();
-      arrive(held);
+      wait_until_stores_read<1>();
+      Barrier::at(held).arrive();
     }
     held = shared + slab.free();
     slab.advance(p);
@@ -194,17 +176,17 @@ __device__ void take_slabs(const Product& p, const CUtensorMap& map, std::uint32
   while (!upper.tile.done(p) || !lower.tile.done(p)) {
     const bool took_upper = take(upper), took_lower = take(lower);
     if (!took_upper && !took_lower && held != 0) {
-      wait_stores_read<0>();
-      arrive(held);
+      wait_until_stores_read<0>();
+      Barrier::at(held).arrive();
       held = 0;
     }
   }
-  wait_stores();
+  wait_for_stores();
 }
 
 /// C ← α·D + β·C for a consumer's part of a tile: in its ring, or where C cannot be moved 16 bytes at a time, from there.
 template <class Cut>
-__device__ void update(const Product& p, const float (&D)[Cut::BN / 2], char* memory, std::uint32_t shared,
+__device__ void update(const Product& p, const float (&D)[Cut::BN / 2], char* memory, unsigned shared,
                        Slabs<Cut>& slab) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
   int at[4];  // rows r and r + 8, columns c and c + 1 of eight
@@ -215,7 +197,7 @@ __device__ void update(const Product& p, const float (&D)[Cut::BN / 2], char* me
 #pragma unroll
   for (int s = 0; s < Cut::tile_slabs; ++s, slab.next_slot()) {
     char* Cs = memory + slab.bytes();
-    wait(shared + slab.arrived(), slab.phase);
+    Barrier::at(shared + slab.arrived()).wait_inline(slab.slot.lap);
     float c[16];
 #pragma unroll
     for (int x = 0; x < 16; ++x) c[x] = p.beta == 0 ? 0.f : *reinterpret_cast<float*>(Cs + at[x % 4] + x / 4 * 1024);
@@ -224,7 +206,7 @@ __device__ void update(const Product& p, const float (&D)[Cut::BN / 2], char* me
     if (boxed) {
 #pragma unroll
       for (int x = 0; x < 16; ++x) *reinterpret_cast<float*>(Cs + at[x % 4] + x / 4 * 1024) = c[x];
-      fence_async();
+      fence_for_copy_engine();
     } else {
       const std::int64_t row = slab.row() + warp * 16 + lane / 4,
                          col = slab.tile.j * Cut::BN + s * slab_cols + lane % 4 * 2;
@@ -236,65 +218,64 @@ __device__ void update(const Product& p, const float (&D)[Cut::BN / 2], char* me
       }
     }
     __syncwarp();
-    if (lane == 0) arrive(shared + slab.updated());
+    if (lane == 0) Barrier::at(shared + slab.updated()).arrive();
   }
 }
 
 /// A warpgroup: 64 × BN of each tile.
 template <class Cut>
-__device__ void consume(const Product& p, char* memory, std::uint32_t shared, int consumer) {
+__device__ void consume(const Product& p, char* memory, unsigned shared, int consumer) {
   float D[Cut::BN / 2];  // (64, BN) in the order of wgmma
-  int stage = 0, phase = 0;
-  const auto release_last = [&] {
-    if (threadIdx.x % 128 == 0) arrive(shared + Cut::empty + 8 * (stage == 0 ? Cut::stages - 1 : stage - 1));
+  Ring stage;
+  const auto release_before = [&](unsigned stage) {
+    if (threadIdx.x % 128 == 0)
+      Barrier::at(shared + Cut::empty + 8 * (stage == 0 ? Cut::stages - 1 : stage - 1)).arrive();
   };
   Slabs<Cut> slab(p, consumer);
   for (; !slab.tile.done(p); slab.tile.advance(p)) {
     for (int l = 0; l < p.k_pieces; ++l) {
-      wait(shared + Cut::full + 8 * stage, phase);
-      const std::uint32_t from = shared + stage * Cut::stage_bytes;
-      const std::uint64_t A = operand_descriptor(from + consumer * WM * row_bytes, row_bytes, 8 * row_bytes);
-      const std::uint64_t B = operand_descriptor(from + Cut::A_bytes, row_bytes, 8 * row_bytes);
-      wgmma_begin();
+      Barrier::at(shared + Cut::full + 8 * stage.at).wait_inline(stage.lap);
+      const unsigned from = shared + stage.at * Cut::stage_bytes;
+      const std::uint64_t A = operand_descriptor(from + consumer * WM * row_bytes, row_bytes);
+      const std::uint64_t B = operand_descriptor(from + Cut::A_bytes, row_bytes);
+      begin_products();
 #pragma unroll
-      for (int s = 0; s < BK / 8; ++s) multiply(D, A + s * 2, B + s * 2, l + s);  // 32 bytes on
-      wgmma_issued();
+      for (int s = 0; s < BK / 8; ++s) multiply<float>(D, A + s * 2, B + s * 2, l + s);  // 32 bytes on
+      commit_products();
       if (l > 0) {
-        wait_wgmma<1>();
-        release_last();
+        wait_for_products<1>();
+        release_before(stage.at);
       }
-      if (++stage == Cut::stages) stage = 0, phase ^= 1;
+      stage.advance(Cut::stages);
     }
-    wait_wgmma<0>();
-    release_last();
+    wait_for_products<0>();
+    release_before(stage.at);
     update(p, D, memory, shared, slab);
   }
 }
-
-#endif  // LASOLVE_HOPPER
 
 template <class Cut>
 __global__ void __launch_bounds__(threads, 1)
     product_kernel(const __grid_constant__ CUtensorMap map, const __grid_constant__ Product p) {
 #ifdef LASOLVE_HOPPER
   extern __shared__ __align__(1024) char memory[];
-  const std::uint32_t shared = shared_address(memory);
+  const unsigned shared = shared_address(memory);
   if (threadIdx.x == 0) {
     for (int s = 0; s < Cut::stages; ++s) {
-      barrier_init(shared + Cut::full + 8 * s, 1);
-      barrier_init(shared + Cut::empty + 8 * s, consumers);
+      Barrier::at(shared + Cut::full + 8 * s).init(1);
+      Barrier::at(shared + Cut::empty + 8 * s).init(consumers);
     }
     for (int s = 0; s < consumers * Cut::slabs; ++s) {
-      barrier_init(shared + Cut::free + 8 * s, 1);
-      barrier_init(shared + Cut::arrived + 8 * s, 32);
-      barrier_init(shared + Cut::updated + 8 * s, 4);
+      Barrier::at(shared + Cut::free + 8 * s).init(1);
+      Barrier::at(shared + Cut::arrived + 8 * s).init(32);
+      Barrier::at(shared + Cut::updated + 8 * s).init(4);
     }
-    barrier_init_done();
+    fence_barrier_inits();
   }
   __syncthreads();
   const int warp = threadIdx.x / 32;
   if (warp < 4) {
-    give_registers<registers_of_copies>();
+    keep_registers<registers_of_copies>();
     if (threadIdx.x == 0) load_operands<Cut>(p, shared);
     if (warp == 1 || warp == 2) bring_slabs<Cut>(p, shared, warp - 1);
     if (threadIdx.x == 96) take_slabs<Cut>(p, map, shared);
@@ -307,19 +288,11 @@ __global__ void __launch_bounds__(threads, 1)
 
 template <class Cut>
 void enqueue_product(Queue<Cuda>& q, const Product& p, const CUtensorMap& map) {
-  const auto kernel = product_kernel<Cut>;
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Cut::bytes));
   cudaLaunchAttribute early{};  // it may start under the packing, whose end it awaits
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(std::min(p.down * p.across, unsigned(q.multiprocessors())));
-  config.blockDim = dim3(threads);
-  config.dynamicSmemBytes = Cut::bytes;
-  config.stream = q.stream();
-  config.attrs = &early;
-  config.numAttrs = 1;
-  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, map, p));
+  const unsigned blocks = std::min(p.down * p.across, unsigned(q.multiprocessors()));
+  launch(product_kernel<Cut>, blocks, threads, Cut::bytes, q.stream(), early, map, p);
 }
 
 /// C ← α·A·B + β·C, in tiles of 128 × BN, and where k is large in parts, so that packed operands stay below 1 GiB.
@@ -330,8 +303,8 @@ void gemm_by(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float,
   p.C = C, p.alpha = alpha, p.beta = beta;
   p.down = unsigned(ceil_div(C.rows(), BM)), p.across = unsigned(ceil_div(C.cols(), Cut::BN));
   CUtensorMap map{};
-  if (reinterpret_cast<std::uintptr_t>(C.data()) % 16 == 0 && C.ld() % 4 == 0) {
-    map = tensor_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, C.data(), C.rows(), C.cols(), C.ld(), box_rows, slab_cols);
+  if (reachable(C.data(), C.ld())) {
+    map = tensor_map(C.data(), C.rows(), C.cols(), C.ld(), box_rows, slab_cols, CU_TENSOR_MAP_L2_PROMOTION_L2_128B);
     p.boxed_rows = C.rows() % 4 == 0 ? std::int64_t(p.down) * BM : C.rows();
   }
   const std::int64_t A_rows = std::int64_t(p.down) * BM, B_rows = std::int64_t(p.across) * Cut::BN, k = A.cols();
@@ -352,8 +325,7 @@ void gemm_by(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float,
 
 inline void gemm(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
                  MatrixView<float, Cuda> C) {
-  if (!is_hopper(q.device()))
-    throw MachineError("CUDA: tf32 products of `tensor` need a device of compute capability 9.0 (Hopper)");
+  require_hopper(q.device());
   constexpr std::int64_t most = std::int64_t(1) << 30;  // coordinates of TMA have 32 bits
   if (C.rows() > most || C.cols() > most) {
     for (std::int64_t j = 0; j < C.cols(); j += most)

@@ -7,10 +7,10 @@
 
 namespace lasolve::tensor_tf32 {
 
+using namespace hopper;
+
 constexpr int BK = 16, row_bytes = BK * 4;
 constexpr int pack_rows = 64, pack_depth = 32;  // of an operand, by a block of threads
-
-#ifdef LASOLVE_HOPPER
 
 /// Packs 64 × 32 of X (rows × k), from row0 and l0 on, in pieces of P × BK of which k varies fastest.
 template <int P>
@@ -43,8 +43,6 @@ __device__ void pack(Operand<float, Cuda> X, std::int64_t row0, std::int64_t l0,
     to[r * BK + chunk * 4 + l % 4] = __uint_as_float(rounded);
   }
 }
-
-#endif
 
 /// Packs A, in pieces of P_A rows, and B, which is given as its transpose, of P_B. A block of threads has 64 × 32 of one.
 template <int P_A, int P_B>
