@@ -14,7 +14,7 @@ inline Schedule default_schedule(const Queue<Cuda>&, Method method) {
 /// LU at small n waits for its panels, and narrow ones are done sooner; at large n, and in a right-looking Cholesky, the
 /// updates want a large k. A small Cholesky is one panel, and so one queue.
 inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedule schedule, std::int64_t n) {
-  if (method == Method::cholesky) return schedule != Schedule::left_looking || n <= 1024 ? 1024 : n < 12288 ? 256 : 512;
+  if (method == Method::cholesky) return schedule != Schedule::left_looking || n <= 1024 ? 1024 : 256;
   if (schedule == Schedule::left_looking) return n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
   return n < 3072 ? 128 : n < 12288 ? 512 : 1024;
 }
