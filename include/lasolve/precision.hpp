@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 namespace lasolve {
 
@@ -89,9 +88,8 @@ struct Arithmetic<Precision::bf16> : ArithmeticOn<lasolve::bf16, float> {
 /// f(std::integral_constant<Precision, P>()) for each precision P of a product.
 template <class F>
 constexpr void for_each_precision(F f) {
-  [&]<Precision... P>(std::integer_sequence<Precision, P...>) { (f(std::integral_constant<Precision, P>()), ...); }
-  (std::integer_sequence<Precision, Precision::fp64, Precision::fp32, Precision::tf32, Precision::fp16,
-                         Precision::bf16>());
+  const auto each = [&]<Precision... P>() { (f(std::integral_constant<Precision, P>()), ...); };
+  each.template operator()<Precision::fp64, Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16>();
 }
 
 /// f for the precision p alone, known when the program runs.
