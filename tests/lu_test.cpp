@@ -72,23 +72,40 @@ TEST_P(Lu, solves_in_panels_of_several_steps) {
   });
 }
 
-/// Where panels are hidden behind the updates at first, and the rows of L are exchanged when all is factored. Judged by the
-/// report: a reference on the host would take minutes.
-TEST(LuOnCuda, solves_a_large_system) {
-  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
-  const std::int64_t n = 10500;
-  const Matrix<float> A = random_matrix<float>(n, n), B = random_matrix<float>(n, 1);
-  Matrix<float> X(n, 1);
-  Options o;
+/// Judged by the report: a reference on the host would take minutes.
+template <class T>
+void expect_large_solved(std::int64_t n, Options o) {
   o.device.kind = Device::cuda;
   o.factorization = Method::lu;
   o.schedule = Schedule::right_looking;
+  const Matrix<T> A = random_matrix<T>(n, n), B = random_matrix<T>(n, 1);
+  Matrix<T> X(n, 1);
+  const Report report = solve(A.view(), B.view(), X.view(), o);
+  EXPECT_TRUE(report.outcome.ok()) << report.outcome.message();
+  EXPECT_LT(report.hpl_residual.value_or(hpl_threshold), hpl_threshold);
+}
+
+/// Where panels are hidden behind the updates at first, and the rows of L are exchanged when all is factored.
+TEST(LuOnCuda, solves_a_large_system) {
+  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
   for (std::int64_t nb : {0, 200, 1100}) {
     SCOPED_TRACE(nb);
+    Options o;
     o.block_size = nb;
-    const Report report = solve(A.view(), B.view(), X.view(), o);
-    EXPECT_TRUE(report.outcome.ok()) << report.outcome.message();
-    EXPECT_LT(report.hpl_residual.value_or(hpl_threshold), hpl_threshold);
+    expect_large_solved<float>(10500, o);
+  }
+}
+
+/// With products large enough that a block has several tiles of C, while other products and panels run.
+TEST(LuOnCuda, solves_with_every_backend) {
+  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  for (const GemmBackend<Cuda>* backend : gemm_backends<Cuda>()) {
+    SCOPED_TRACE(backend->name);
+    Options o;
+    o.gemm = std::string(backend->name);
+    if (backend->unavailable && !backend->unavailable(0).empty()) continue;
+    if (backend->f64) expect_large_solved<double>(4000, o);
+    if (backend->f32) expect_large_solved<float>(4000, o);
   }
 }
 
