@@ -71,7 +71,8 @@ Matrix<T> framed(const Matrix<T>& A, std::int64_t margin) {
   const std::int64_t rows = A.rows() + 2 * margin;
   Matrix<T> frame(rows, A.cols() + 2 * margin, margin % 2 == 0 ? rows + rows % 2 : rows);
   fill_nan(frame.view());
-  for (std::int64_t j = 0; j < A.cols(); ++j) std::copy_n(&A(0, j), A.rows(), &frame(margin, margin + j));
+  for (std::int64_t j = 0; j < A.cols(); ++j)
+    std::copy_n(A.data() + j * A.ld(), A.rows(), frame.data() + margin + (margin + j) * frame.ld());
   return frame;
 }
 
