@@ -34,7 +34,7 @@ const T nan = T(std::numeric_limits<float>::quiet_NaN());
 
 template <class T>
 void fill_nan(MatrixView<T> X) {
-  for (std::int64_t j = 0; j < X.cols(); ++j) std::fill_n(&X(0, j), X.rows(), nan<T>);
+  for (std::int64_t j = 0; j < X.cols(); ++j) std::fill_n(X.data() + j * X.ld(), X.rows(), nan<T>);
 }
 
 template <class T, class In>
