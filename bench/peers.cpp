@@ -101,7 +101,7 @@ static void compete(std::int64_t n, Method method, const std::vector<Contestant<
   const double first = rows[0].median();
   for (Row& row : rows) {
     const double median = row.median();
-    fmt::print("{:>7} {:<9}{:<5} {:<20}{:>11.3f} ms {:>9.1f} GFLOP/s   {:>9.3f} to {:>9.3f}  ratio {:.2f}\n", n,
+    fmt::print("{:>7} {:<9}{:<5} {:<23}{:>11.3f} ms {:>9.1f} GFLOP/s   {:>9.3f} to {:>9.3f}  ratio {:.2f}\n", n,
                method == Method::lu ? "lu" : "cholesky", std::is_same_v<T, double> ? "fp64" : "fp32", row.name,
                1e3 * median, flops * 1e-9 / median, 1e3 * row.seconds.front(), 1e3 * row.seconds.back(),
                median / first);

@@ -113,7 +113,7 @@ void write_text(const std::string& path, const std::string& text) {
 }
 
 std::string list_of_backends() {
-  std::string text = fmt::format("{:<14}{:<7}{:<26}{}\n", "backend", "place", "precisions", "what it is");
+  std::string text = fmt::format("{:<16}{:<7}{:<26}{}\n", "backend", "place", "precisions", "what it is");
   const CudaDevices& devices = cuda_devices();
   auto lines = [&](const auto& backends, const char* place, const std::string& why_no_place) {
     for (const auto* b : backends) {
@@ -122,14 +122,14 @@ std::string list_of_backends() {
       for_each_precision([&](auto P) {
         if (b->template in<P>()) precisions += (precisions.empty() ? "" : " ") + std::string(Arithmetic<P>::name);
       });
-      text += fmt::format("{:<14}{:<7}{:<26}{}{}\n", b->name, place, precisions, b->summary,
+      text += fmt::format("{:<16}{:<7}{:<26}{}{}\n", b->name, place, precisions, b->summary,
                           why.empty() ? "" : "; not here: " + why);
     }
   };
   lines(gemm_backends<Cpu>(), "cpu", "");
   lines(gemm_backends<Cuda>(), "cuda", devices.why_none);
   for (const auto& b : missing_gemm_backends())
-    text += fmt::format("{:<14}{:<7}{:<26}not in this build: it needs {}\n", b.name, b.place, "", b.needs);
+    text += fmt::format("{:<16}{:<7}{:<26}not in this build: it needs {}\n", b.name, b.place, "", b.needs);
   text += "\ndevices: cpu";
   for (std::size_t i = 0; i < devices.names.size(); ++i) text += fmt::format(", cuda:{} ({})", i, devices.names[i]);
   return text + "\n";
