@@ -101,15 +101,52 @@ __device__ inline int best_lane(std::uint64_t rank, int position) {
   return 31 - __clz(int(ballot));
 }
 
-/// By a whole warp: which of up to 32 candidates is the best.
-template <class T>
-__device__ int best_of(const Candidate<T>* candidates, int count) {
-  const int lane = threadIdx.x % 32;
-  std::uint64_t rank = 0;
-  int position = Candidate<T>::nobody;
-  if (lane < count) rank = candidates[lane].rank(), position = candidates[lane].position;
-  return min(best_lane(rank, position), count - 1);
-}
+/// What the threads of a block offer: a candidate each, and the upper half of its rank.
+template <class T, int threads>
+struct Offers {
+  static constexpr int each = threads / 32;
+  unsigned high[threads];
+  T value[threads], behind[threads], l[threads];
+  int2 seat[threads];  // position and row
+
+  __device__ void put(const Candidate<T>& mine, std::uint64_t rank) {
+    const unsigned i = threadIdx.x;
+    high[i] = unsigned(rank >> 32), value[i] = mine.value, behind[i] = mine.behind, l[i] = mine.l;
+    seat[i] = {mine.position, mine.row};
+  }
+  __device__ Candidate<T> get(int i) const {
+    Candidate<T> one;
+    one.value = value[i], one.behind = behind[i], one.l = l[i], one.position = seat[i].x, one.row = seat[i].y;
+    one.reciprocal = fast_reciprocal(one.value);
+    return one;
+  }
+  /// By a warp, of which one lane gets the best, and is told so.
+  __device__ bool elect(Candidate<T>& mine) const {
+    const int lane = threadIdx.x % 32;
+    unsigned all[each], most = 0;
+    int at = lane;
+#pragma unroll
+    for (int i = 0; i < each; ++i) all[i] = high[32 * i + lane];
+#pragma unroll
+    for (int i = 0; i < each; ++i)
+      if (all[i] > most) most = all[i], at = 32 * i + lane;
+    const unsigned top = __reduce_max_sync(all_lanes, most);
+    mine = get(at);
+    int equals = 0;
+#pragma unroll
+    for (int i = 0; i < each; ++i) equals += all[i] == top;
+    bool best = equals > 0;
+    const unsigned ballot = __ballot_sync(all_lanes, best), more = __ballot_sync(all_lanes, equals > 1);
+    if (more | (ballot & (ballot - 1))) {
+#pragma unroll 1
+      for (int i = at + 32; i < threads; i += 32)
+        if (const Candidate<T> other = get(i); other.before(mine)) mine = other;
+      best = best_lane(mine.rank(), mine.position) == lane;
+    }
+    if (best && is_extreme(mine.value)) mine.reciprocal = extreme_reciprocal(mine.value);
+    return best;
+  }
+};
 
 /// What the warps of a block nominate: a candidate each, and the upper halves of their ranks.
 template <class T, int warps>
@@ -147,22 +184,30 @@ struct Nominees {
 template <class Shape>
 struct AloneElection {
   using T = typename Shape::Element;
-  Nominees<T, Shape::warps> nominees[2];
+  Offers<T, Shape::threads> offers[2];
+  Candidate<T> elected;
 
   __device__ void open(Letter*, unsigned) {}
   __device__ void barrier() { __syncthreads(); }
-  /// By all threads, once the warps have put their nominees; `live` entries of a row will be published with them.
-  template <int live>
-  __device__ void send(int) {}
-  /// By all threads, which then also see the row, if any.
-  __device__ Candidate<T> elect(int round, T*, bool) {
+  /// By all threads: their candidates for a round.
+  __device__ void offer(int round, const Candidate<T>& mine, std::uint64_t rank) {
+    offers[round % 2].put(mine, rank);
     __syncthreads();
-    return nominees[round % 2].best();
   }
-  /// Where the row is written, by one thread, and then sent by its warp to `to` in all blocks, with the candidates of a round.
-  __device__ T* outgoing(T* to) { return to; }
+  /// Then by one warp: finds the best candidate of the block and sends it to all; `live` entries of a row will come with it.
+  __device__ void send(int round, int) {
+    if (Candidate<T> best; offers[round % 2].elect(best)) elected = best;
+  }
+  /// By all threads, which then also see the row, if any.
+  __device__ Candidate<T> elect(int, T*, bool) {
+    __syncthreads();
+    return elected;
+  }
+  /// By a warp: sends the row that entry(i) computes to `to` in all blocks, with the candidates of a round.
   template <int live>
-  __device__ void publish(T*, int) {}
+  __device__ void publish(T* to, int, const auto& entry) {
+    if (const int i = threadIdx.x % 32; i < live) to[i] = entry(i);
+  }
 };
 
 /// A cluster of up to 16 blocks. There are two pages of everything: who sends for round r + 2 has heard of round r + 1 from
@@ -171,9 +216,16 @@ template <class Shape>
 struct ClusterElection {
   using T = typename Shape::Element;
   static constexpr int pages = 2;
-  Nominees<T, Shape::warps> nominees[2];
-  Candidate<T> candidates[pages][most_cluster_blocks];  // of the blocks
-  alignas(16) T row[Shape::columns];                    // on its way out
+  /// A candidate on its way: first what decides the election. seat: of its position and its row; the last is nobody's.
+  struct alignas(16) Message {
+    T value;
+    unsigned seat;
+    T behind, l;
+  };
+  static constexpr int pieces = sizeof(Message) / 16;
+  static constexpr unsigned seats = most_cluster_blocks * Shape::rows_a_block, nobody = ~0u;
+  Offers<T, Shape::threads> offers[2];
+  uint4 outgoing[pieces], messages[pages][pieces][most_cluster_blocks];
   Inbox inbox[pages];
 
   __device__ void open(Letter*, unsigned) {
@@ -181,32 +233,67 @@ struct ClusterElection {
     cluster_barrier();
   }
   __device__ void barrier() { cluster_barrier(); }
-  template <int live>
-  __device__ void send(int round) {
+  __device__ void offer(int round, const Candidate<T>& mine, std::uint64_t rank) {
+    offers[round % 2].put(mine, rank);
     __syncthreads();
-    const unsigned to = threadIdx.x;
-    const int page = round % pages;
-    if (to == 32) inbox[page].expect(gridDim.x * unsigned(sizeof(Candidate<T>)) + unsigned(live * sizeof(T)));
-    if (to >= 32) return;
-    const auto* best = reinterpret_cast<const uint4*>(&nominees[round % 2].best());
-    auto* there = reinterpret_cast<uint4*>(&candidates[page][blockIdx.x]);
-    if (to < gridDim.x)
+  }
+  __device__ void send(int round, int live) {
+    const int lane = threadIdx.x % 32, to = lane % 16, piece = lane / 16, page = round % pages;
+    if (lane == 0) inbox[page].expect(gridDim.x * unsigned(sizeof(Message)) + unsigned(live) * unsigned(sizeof(T)));
+    if (Candidate<T> best; offers[round % 2].elect(best)) {
+      const Message m{best.value,
+                      best.position == best.nobody ? nobody : unsigned(best.position) * seats + unsigned(best.row),
+                      best.behind, best.l};
+      struct alignas(16) Pieces {
+        uint4 words[pieces];
+      };
+      const auto all = __builtin_bit_cast(Pieces, m);
 #pragma unroll
-      for (unsigned i = 0; i < sizeof(Candidate<T>) / 16; ++i) inbox[page].send(there + i, best[i], to);
+      for (int i = 0; i < pieces; ++i) outgoing[i] = all.words[i];
+    }
+    __syncwarp();
+    if (piece < pieces && to < int(gridDim.x))
+      inbox[page].send(&messages[page][piece][blockIdx.x], outgoing[piece], unsigned(to));
   }
+  __device__ Message message(int page, int i) const {
+    struct alignas(16) Pieces {
+      uint4 words[pieces];
+    } all;
+#pragma unroll
+    for (int piece = 0; piece < pieces; ++piece) all.words[piece] = messages[page][piece][i];
+    return __builtin_bit_cast(Message, all);
+  }
+  /// The last bits of what is compared first are the number of the block, so that the best is known with its number.
   __device__ Candidate<T> elect(int round, T*, bool) {
-    const int page = round % pages;
+    const int page = round % pages, lane = threadIdx.x % 32;
+    constexpr unsigned numbers = most_cluster_blocks - 1;
     inbox[page].wait(round / pages % 2);
-    return candidates[page][best_of(candidates[page], int(gridDim.x))];
+    Message mine{};
+    mine.seat = nobody;
+    if (lane < int(gridDim.x)) mine = message(page, lane);
+    const std::uint64_t rank = mine.seat == nobody ? 0 : rank_of(mine.value);
+    const unsigned key = (unsigned(rank >> 32) & ~numbers) | unsigned(lane % most_cluster_blocks);
+    const unsigned top = __reduce_max_sync(all_lanes, lane < int(gridDim.x) ? key : 0u);
+    int winner = int(top & numbers);
+    const T reciprocal = fast_reciprocal(mine.value);  // before it is known who wins
+    const unsigned equals = __ballot_sync(all_lanes, lane < int(gridDim.x) && (key & ~numbers) == (top & ~numbers));
+    if (equals & (equals - 1)) winner = best_lane(rank, int(mine.seat / seats));
+    Candidate<T> elected;
+    elected.reciprocal = __shfl_sync(all_lanes, reciprocal, winner);
+    const Message m = message(page, winner);
+    elected.value = m.value, elected.behind = m.behind, elected.l = m.l;
+    elected.position = int(m.seat / seats), elected.row = int(m.seat % seats);
+    if (is_extreme(m.value)) elected.reciprocal = extreme_reciprocal(m.value);
+    return elected;
   }
-  __device__ T* outgoing(T*) { return row; }
   /// A lane sends 16 bytes to one block, and the next group of lanes to the next block.
   template <int live>
-  __device__ void publish(T* to, int round) {
+  __device__ void publish(T* to, int round, const auto& entry) {
     constexpr unsigned size = 16 / sizeof(T), group = live / size, groups = 32 / group;
     const unsigned lane = threadIdx.x % 32, first = lane % group * size;
-    __syncwarp();
-    const auto chunk = *reinterpret_cast<const Chunk<T>*>(&row[first]);
+    Chunk<T> chunk;
+#pragma unroll
+    for (unsigned e = 0; e < size; ++e) chunk.values[e] = entry(int(first + e));
 #pragma unroll
     for (unsigned block = 0; block < most_cluster_blocks; block += groups)
       if (lane < groups * group && block + lane / group < gridDim.x)
@@ -221,8 +308,8 @@ struct GridElection {
   static constexpr int words = 5, W = Shape::columns, warps = Shape::warps;
   static constexpr int letters_a_page = most_grid_blocks * words + W;
   static_assert(2 * letters_a_page * sizeof(Letter) <= most_letters);
-  Nominees<T, warps> nominees[2], candidates[2];  // of the warps; of the blocks that a warp reads
-  alignas(16) T row[W];
+  Offers<T, Shape::threads> offers[2];
+  Nominees<T, warps> candidates[2];  // of the blocks that a warp reads
   Letter* letters;
   unsigned stamp;
 
@@ -237,15 +324,18 @@ struct GridElection {
   __device__ Letter* of_row(int round) const {
     return letters + (round % 2) * letters_a_page + most_grid_blocks * words;
   }
-  template <int live>
-  __device__ void send(int round) {
+  __device__ void offer(int round, const Candidate<T>& mine, std::uint64_t rank) {
+    offers[round % 2].put(mine, rank);
     __syncthreads();
-    if (threadIdx.x >= 32) return;
-    const Candidate<T>& best = nominees[round % 2].best();
-    const std::uint64_t seat = std::uint64_t(unsigned(best.position)) << 32 | unsigned(best.row);
-    const int i = threadIdx.x;
-    const T entry = i == 0 ? best.value : i == 2 ? best.behind : i == 3 ? best.l : best.reciprocal;
-    if (i < words) post(of_block(blockIdx.x, round) + i, i == 1 ? seat : bits_of(entry), stamp + unsigned(round));
+  }
+  __device__ void send(int round, int) {
+    if (Candidate<T> best; offers[round % 2].elect(best)) {
+      const unsigned now = stamp + unsigned(round);
+      Letter* to = of_block(blockIdx.x, round);
+      post(to, bits_of(best.value), now);
+      post(to + 1, std::uint64_t(unsigned(best.position)) << 32 | unsigned(best.row), now);
+      post(to + 2, bits_of(best.behind), now), post(to + 3, bits_of(best.l), now), post(to + 4, bits_of(best.reciprocal), now);
+    }
   }
   __device__ Candidate<T> elect(int round, T* to, bool row) {
     const int lane = threadIdx.x % 32;
@@ -281,12 +371,10 @@ struct GridElection {
     __syncthreads();
     return candidates[round % 2].best();
   }
-  __device__ T* outgoing(T*) { return row; }
   template <int live>
-  __device__ void publish(T*, int round) {
-    __syncwarp();
-    const int lane = threadIdx.x % 32;
-    if (lane < W) post(of_row(round) + lane, lane < live ? bits_of(row[lane]) : 0, stamp + unsigned(round));
+  __device__ void publish(T*, int round, const auto& entry) {
+    if (const int i = threadIdx.x % 32; i < W)
+      post(of_row(round) + i, i < live ? bits_of(entry(i)) : 0, stamp + unsigned(round));
   }
 };
 

@@ -34,6 +34,7 @@ struct StripShared {
   using T = typename Shape::Element;
   static constexpr int W = Shape::columns;
   alignas(16) T rows[W + 1][W];  // rows[c + 1]: the pivot row of step c, from column c + 2 on; rows[0] = 0
+  alignas(16) T shown[W];        // the same row before the step before
   Note<T> notes[W];
   Election election;
 };
@@ -143,28 +144,24 @@ struct Strip {
     }
   }
 
-  /// Of the rows of the warp whose position is `first` or behind, nominates the one with the largest entry in the next
+  /// Of the rows of this thread whose position is `round` or behind, offers the one with the largest entry in the next
   /// column.
-  template <class Nominees>
-  __device__ __forceinline__ void nominate(Nominees& nominees, const T (&next)[R], const T (&behind)[R],
-                                           int first) const {
+  template <class Election>
+  __device__ __forceinline__ void offer(Election& election, const T (&next)[R], const T (&behind)[R], int round) const {
     Candidate<T> mine;
     std::uint64_t best = 0;
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      const std::uint64_t rank = position[r] >= first ? rank_of(next[r]) : 0;
+      const std::uint64_t rank = position[r] >= round ? rank_of(next[r]) : 0;
       if (rank > best || (rank == best && rank > 0 && position[r] < mine.position)) {
         best = rank, mine.value = next[r], mine.behind = behind[r], mine.l = l[r];
         mine.position = position[r], mine.row = row(r);
       }
     }
-    mine.reciprocal = fast_reciprocal(mine.value);
-    if (best_lane(best, mine.position) != int(threadIdx.x % 32)) return;
-    if (is_extreme(mine.value)) mine.reciprocal = extreme_reciprocal(mine.value);
-    nominees.put(mine, best);
+    election.offer(round, mine, best);
   }
 
-  /// Writes a row of this thread, from v[1] on.
+  /// Writes a row of this thread, from v[2] on.
   template <int live>
   __device__ __forceinline__ void show(T* to, int which) const {
 #pragma unroll
@@ -174,13 +171,13 @@ struct Strip {
         for (int c0 = 0; c0 < live; c0 += Chunk<T>::size) {
           Chunk<T> chunk;
 #pragma unroll
-          for (int e = 0; e < Chunk<T>::size; ++e) chunk.values[e] = c0 + e + 1 < live ? v[r][c0 + e + 1] : T(0);
+          for (int e = 0; e < Chunk<T>::size; ++e) chunk.values[e] = c0 + e + 2 < live ? v[r][c0 + e + 2] : T(0);
           chunk.write_shared(to + c0);
         }
   }
 
   /// Step c of the strip, which is step j of the panel and has v[live − 1] as its last column at most. Elects the pivot,
-  /// divides, brings the next two columns up to date, nominates, and lets the others follow.
+  /// divides, brings the next two columns up to date, offers, and lets the others follow.
   template <int live, class Shared>
   __device__ __forceinline__ void step(Shared& s, T* column, int j, int c, bool more) {
     const Candidate<T> winner = s.election.elect(j, s.rows[c], c > 0);
@@ -198,8 +195,15 @@ struct Strip {
       next[r] = fma(-l[r], u1, next[r]);
     }
     if (more) {
-      nominate(s.election.nominees[(j + 1) % 2], next, behind, j + 1);
-      s.election.template send<live>(j + 1);
+      offer(s.election, next, behind, j + 1);
+      const int thread = winner.row % threads, warp = threadIdx.x / 32;
+      if (warp == (thread / 32 + 1) % Shape::warps) s.election.send(j + 1, live);
+      if (warp == thread / 32 && winner.row / Shape::rows_a_block == int(blockIdx.x)) {
+        if (thread == int(threadIdx.x)) show<live>(s.shown, winner.row / threads % R);
+        __syncwarp();
+        s.election.template publish<live>(s.rows[c + 1], j + 1,
+                                          [&](int i) { return fma(-winner.l, u[min(i + 1, W - 1)], s.shown[i]); });
+      }
     }
 #pragma unroll
     for (int r = 0; r < R; ++r)
@@ -216,11 +220,6 @@ struct Strip {
     }
 #pragma unroll
     for (int r = 0; r < R; ++r) v[r][0] = next[r], v[r][1] = behind[r];
-    const int thread = winner.row % threads;
-    if (!more || winner.row / Shape::rows_a_block != int(blockIdx.x) || thread / 32 != int(threadIdx.x) / 32) return;
-    T* to = s.rows[c + 1];
-    if (thread == int(threadIdx.x)) show<live>(s.election.outgoing(to), winner.row / threads % R);
-    s.election.template publish<live>(to, j + 1);
   }
 
   /// Factors A, which is columns k, k + 1, … of the panel: the multipliers are written to it, and U stays in s.
@@ -229,8 +228,8 @@ struct Strip {
     T next[R], behind[R];
 #pragma unroll
     for (int r = 0; r < R; ++r) next[r] = v[r][0], behind[r] = v[r][1], l[r] = 0;
-    nominate(s.election.nominees[k % 2], next, behind, k);
-    s.election.template send<0>(k);
+    offer(s.election, next, behind, k);
+    if (threadIdx.x < 32) s.election.send(k, 0);
     steps<W>(s, A, k, 0);
     steps<W / 4 * 3>(s, A, k, W / 4);
     steps<W / 2>(s, A, k, W / 2);
