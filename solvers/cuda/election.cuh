@@ -13,12 +13,13 @@
 namespace lasolve {
 
 /// A block has `threads` threads, each of which has `rows` rows of a strip of `columns` columns, in a panel of at most
-/// `widest` columns.
+/// `widest` columns. Products are made of `part` columns at a time.
 template <class T, int threads_, int rows_, int columns_, int widest_>
 struct PanelShape {
   using Element = T;
   static constexpr int threads = threads_, warps = threads / 32, rows = rows_, columns = columns_, widest = widest_;
-  static constexpr int rows_a_block = threads * rows;
+  static constexpr int rows_a_block = threads * rows, part = columns < 32 ? columns : 32;
+  static_assert(columns <= threads);
 };
 
 constexpr int most_cluster_blocks = 16;
@@ -55,16 +56,16 @@ template <class T>
 struct alignas(16) Chunk {
   static constexpr int size = 16 / sizeof(T);
   T values[size];
-
-  /// Written by inline assembly, because compilers like to merge the stores of several branches into one, and then select
-  /// what it stores.
-  __device__ void write_shared(T* to) const {
-    const uint4 words = __builtin_bit_cast(uint4, *this);
-    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(unsigned(__cvta_generic_to_shared(to))), "r"(words.x),
-                 "r"(words.y), "r"(words.z), "r"(words.w)
-                 : "memory");
-  }
 };
+
+/// A store that compilers neither merge with those of other branches, to select then what it stores, nor with its
+/// neighbours, which takes more moves than it saves stores.
+__device__ inline void write_shared(double* to, double x) {
+  asm volatile("st.shared.f64 [%0], %1;" ::"r"(unsigned(__cvta_generic_to_shared(to))), "d"(x) : "memory");
+}
+__device__ inline void write_shared(float* to, float x) {
+  asm volatile("st.shared.f32 [%0], %1;" ::"r"(unsigned(__cvta_generic_to_shared(to))), "f"(x) : "memory");
+}
 
 /// Ranks order as |a| does, with NaN above all; nobody has rank 0.
 __device__ inline std::uint64_t rank_of(double a) { return bits_of(fabs(a)) + (std::uint64_t(1) << 32); }
@@ -194,8 +195,9 @@ struct AloneElection {
     offers[round % 2].put(mine, rank);
     __syncthreads();
   }
-  /// Then by one warp: finds the best candidate of the block and sends it to all; `live` entries of a row will come with it.
-  __device__ void send(int round, int) {
+  /// Then by one warp: finds the best candidate of this block, which is block `block`, and sends it to all; `live` entries of
+  /// a row will come with it.
+  __device__ void send(int round, int, int) {
     if (Candidate<T> best; offers[round % 2].elect(best)) elected = best;
   }
   /// By all threads, which then also see the row, if any.
@@ -206,7 +208,7 @@ struct AloneElection {
   /// By a warp: sends the row that entry(i) computes to `to` in all blocks, with the candidates of a round.
   template <int live>
   __device__ void publish(T* to, int, const auto& entry) {
-    if (const int i = threadIdx.x % 32; i < live) to[i] = entry(i);
+    for (int i = threadIdx.x % 32; i < live; i += 32) to[i] = entry(i);
   }
 };
 
@@ -237,7 +239,7 @@ struct ClusterElection {
     offers[round % 2].put(mine, rank);
     __syncthreads();
   }
-  __device__ void send(int round, int live) {
+  __device__ void send(int round, int block, int live) {
     const int lane = threadIdx.x % 32, to = lane % 16, piece = lane / 16, page = round % pages;
     if (lane == 0) inbox[page].expect(gridDim.x * unsigned(sizeof(Message)) + unsigned(live) * unsigned(sizeof(T)));
     if (Candidate<T> best; offers[round % 2].elect(best)) {
@@ -252,8 +254,8 @@ struct ClusterElection {
       for (int i = 0; i < pieces; ++i) outgoing[i] = all.words[i];
     }
     __syncwarp();
-    if (piece < pieces && to < int(gridDim.x))
-      inbox[page].send(&messages[page][piece][blockIdx.x], outgoing[piece], unsigned(to));
+    inbox[page].send(&messages[page][piece % pieces][block], outgoing[piece % pieces], unsigned(to),
+                     piece < pieces && to < int(gridDim.x));
   }
   __device__ Message message(int page, int i) const {
     struct alignas(16) Pieces {
@@ -296,8 +298,8 @@ struct ClusterElection {
     for (unsigned e = 0; e < size; ++e) chunk.values[e] = entry(int(first + e));
 #pragma unroll
     for (unsigned block = 0; block < most_cluster_blocks; block += groups)
-      if (lane < groups * group && block + lane / group < gridDim.x)
-        inbox[round % pages].send(to + first, chunk, block + lane / group);
+      inbox[round % pages].send(to + first, chunk, block + lane / group,
+                                lane < groups * group && block + lane / group < gridDim.x);
   }
 };
 
@@ -307,8 +309,10 @@ struct GridElection {
   using T = typename Shape::Element;
   static constexpr int words = 5, W = Shape::columns, warps = Shape::warps;
   static constexpr int letters_a_page = most_grid_blocks * words + W;
+  static_assert(W <= 32);  // a lane reads an entry of a row
   static_assert(2 * letters_a_page * sizeof(Letter) <= most_letters);
   Offers<T, Shape::threads> offers[2];
+  Candidate<T> outgoing;
   Nominees<T, warps> candidates[2];  // of the blocks that a warp reads
   Letter* letters;
   unsigned stamp;
@@ -328,14 +332,13 @@ struct GridElection {
     offers[round % 2].put(mine, rank);
     __syncthreads();
   }
-  __device__ void send(int round, int) {
-    if (Candidate<T> best; offers[round % 2].elect(best)) {
-      const unsigned now = stamp + unsigned(round);
-      Letter* to = of_block(blockIdx.x, round);
-      post(to, bits_of(best.value), now);
-      post(to + 1, std::uint64_t(unsigned(best.position)) << 32 | unsigned(best.row), now);
-      post(to + 2, bits_of(best.behind), now), post(to + 3, bits_of(best.l), now), post(to + 4, bits_of(best.reciprocal), now);
-    }
+  __device__ void send(int round, int block, int) {
+    if (Candidate<T> best; offers[round % 2].elect(best)) outgoing = best;
+    __syncwarp();
+    const std::uint64_t seat = std::uint64_t(unsigned(outgoing.position)) << 32 | unsigned(outgoing.row);
+    const int i = threadIdx.x % 32;
+    const T entry = i == 0 ? outgoing.value : i == 2 ? outgoing.behind : i == 3 ? outgoing.l : outgoing.reciprocal;
+    if (i < words) post(of_block(unsigned(block), round) + i, i == 1 ? seat : bits_of(entry), stamp + unsigned(round));
   }
   __device__ Candidate<T> elect(int round, T* to, bool row) {
     const int lane = threadIdx.x % 32;

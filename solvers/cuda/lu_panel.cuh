@@ -14,11 +14,11 @@ namespace lasolve {
 template <class Shape, class Election>
 struct PanelShared {
   using T = typename Shape::Element;
-  static constexpr int W = Shape::columns, most_behind = Shape::widest - W;
-  alignas(16) T U[most_behind][most_behind + 4];  // U[p][c] = U(p, W + c)
+  static constexpr int W = Shape::columns, most_behind = Shape::widest - W, most = most_behind > 0 ? most_behind : 1;
+  alignas(16) T U[most][most + 4];  // U[p][c] = U(p, W + c)
   union {
-    alignas(16) T turned[Shape::warps][32][W];  // by Strip::turn
-    alignas(16) T L[most_behind][W + 4];        // L[c][p] = L(k + p, c), of the strip from k on
+    alignas(16) T turned[most_behind > 0 ? Shape::warps : 1][32][Shape::part];  // by Strip::turn
+    alignas(16) T L[most][W + 4];                                              // L[c][p] = L(k + p, c), of the strip from k on
   };
   int row_of[most_panel_columns];  // where the pivots are
   StripShared<Shape, Election> strip;
@@ -43,43 +43,47 @@ __device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shap
   for (int c = 0; c < s.most_behind; c += columns_at_once)
     if (c + q < k + W) s.L[c + q][p] = from[(c + q) * A.ld()];
   __syncthreads();
-  if (k > 0) {  // a warp makes W × 8 of the product at a time
-    for (int c = 8 * warp; c < behind; c += 8 * Shape::warps) {
-      double sum[W / 16][4] = {};
+  constexpr int part = Shape::part;
+#pragma unroll 1
+  for (int i0 = 0; i0 < W; i0 += part) {
+    if (k + i0 > 0) {  // a warp makes part × 8 of the product at a time
+      for (int c = 8 * warp; c < behind; c += 8 * Shape::warps) {
+        double sum[part / 16][4] = {};
 #pragma unroll 2
-      for (int q = 0; q < k; q += 8) {
-        const double b[2] = {s.U[q + t][k + c + g], s.U[q + 4 + t][k + c + g]};
+        for (int q = 0; q < k + i0; q += 8) {
+          const double b[2] = {s.U[q + t][k + c + g], s.U[q + 4 + t][k + c + g]};
 #pragma unroll
-        for (int i = 0; i < W / 16; ++i) {
-          const int row = 16 * i + g;
-          const double a[4] = {s.L[q + t][row], s.L[q + t][row + 8], s.L[q + 4 + t][row], s.L[q + 4 + t][row + 8]};
-          multiply_tile(sum[i], a, b, sum[i]);
+          for (int i = 0; i < part / 16; ++i) {
+            const int row = i0 + 16 * i + g;
+            const double a[4] = {s.L[q + t][row], s.L[q + t][row + 8], s.L[q + 4 + t][row], s.L[q + 4 + t][row + 8]};
+            multiply_tile(sum[i], a, b, sum[i]);
+          }
         }
+#pragma unroll
+        for (int i = 0; i < part / 16; ++i)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) s.U[k + i0 + 16 * i + 8 * (e / 2) + g][k + c + 2 * t + e % 2] -= T(sum[i][e]);
       }
+      __syncthreads();
+    }
+    if (const int c = threadIdx.x; c < behind) {  // a thread solves a column
+      T x[part];
 #pragma unroll
-      for (int i = 0; i < W / 16; ++i)
+      for (int i = 0; i < part; ++i) x[i] = s.U[k + i0 + i][k + c];
 #pragma unroll
-        for (int e = 0; e < 4; ++e) s.U[k + 16 * i + 8 * (e / 2) + g][k + c + 2 * t + e % 2] -= T(sum[i][e]);
+      for (int q = 0; q < part; ++q)
+#pragma unroll
+        for (int i1 = q / Chunk<T>::size * Chunk<T>::size; i1 < part; i1 += Chunk<T>::size) {
+          const auto chunk = *reinterpret_cast<const Chunk<T>*>(&s.L[k + i0 + q][i0 + i1]);
+#pragma unroll
+          for (int e = 0; e < Chunk<T>::size; ++e)
+            if (i1 + e > q) x[i1 + e] = fma(-chunk.values[e], x[q], x[i1 + e]);
+        }
+#pragma unroll
+      for (int i = 0; i < part; ++i) s.U[k + i0 + i][k + c] = x[i];
     }
     __syncthreads();
   }
-  if (const int c = threadIdx.x; c < behind) {  // a thread solves a column
-    T x[W];
-#pragma unroll
-    for (int i = 0; i < W; ++i) x[i] = s.U[k + i][k + c];
-#pragma unroll
-    for (int q = 0; q < W; ++q)
-#pragma unroll
-      for (int i0 = q / Chunk<T>::size * Chunk<T>::size; i0 < W; i0 += Chunk<T>::size) {
-        const auto chunk = *reinterpret_cast<const Chunk<T>*>(&s.L[k + q][i0]);
-#pragma unroll
-        for (int e = 0; e < Chunk<T>::size; ++e)
-          if (i0 + e > q) x[i0 + e] = fma(-chunk.values[e], x[q], x[i0 + e]);
-      }
-#pragma unroll
-    for (int i = 0; i < W; ++i) s.U[k + i][k + c] = x[i];
-  }
-  __syncthreads();
 }
 
 /// P A = L U with the rows of L and U left where they were: pivots has the exchanges, and the moves that make them. All
@@ -103,7 +107,8 @@ __global__ void __launch_bounds__(Shape::threads, 1)
     strip.factor(s.strip, columns, k);
     s.strip.election.barrier();  // L is there; and nobody leaves while others write into its memory
     strip.store(s.strip, columns, pivots, k, s.row_of);
-    if (k + W < n) solve_behind<Shape>(s, A, k);
+    if constexpr (W < Shape::widest)
+      if (k + W < n) solve_behind<Shape>(s, A, k);
   }
   __syncthreads();
   if (blockIdx.x == 0 && threadIdx.x == 0) pivots.moves.counts[0] = n;
@@ -148,10 +153,11 @@ void factor_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots)
       if (m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection, half>(q, A, pivots, Blocks::together);
       if (m <= 1024 * grid) return launch_panel<T, 256, 4, 16, GridElection, half>(q, A, pivots, Blocks::together);
     }
-  if (m <= 256) return launch_panel<T, 256, 1, 32, AloneElection>(q, A, pivots, Blocks::apart);
-  if (m <= 128 * cluster) return launch_panel<T, 128, 1, 32, ClusterElection>(q, A, pivots, Blocks::cluster);
-  if (m <= 256 * cluster) return launch_panel<T, 256, 1, 32, ClusterElection>(q, A, pivots, Blocks::cluster);
-  if (m <= 512 * cluster) return launch_panel<T, 256, 2, 32, ClusterElection>(q, A, pivots, Blocks::cluster);
+  constexpr int W = 512 / sizeof(T);  // as many columns of a row as a thread has room for
+  if (m <= 256) return launch_panel<T, 256, 1, W, AloneElection>(q, A, pivots, Blocks::apart);
+  if (m <= 128 * cluster) return launch_panel<T, 128, 1, W, ClusterElection>(q, A, pivots, Blocks::cluster);
+  if (m <= 256 * cluster) return launch_panel<T, 256, 1, W, ClusterElection>(q, A, pivots, Blocks::cluster);
+  if (m <= 512 * cluster) return launch_panel<T, 256, 2, W / 2, ClusterElection>(q, A, pivots, Blocks::cluster);
   if (m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection>(q, A, pivots, Blocks::together);
   if (m <= 1024 * grid) return launch_panel<T, 256, 4, 16, GridElection>(q, A, pivots, Blocks::together);
   throw MachineError("CUDA: a panel of LU can have " + std::to_string(1024 * grid) +

@@ -96,16 +96,19 @@ class Inbox {
     } while (!done);
 #endif
   }
-  /// Writes 16 bytes into the memory of block `rank` that corresponds to `to`, which is in ours, and counts there.
+  /// Writes 16 bytes into the memory of block `rank` that corresponds to `to`, which is in ours, and counts there; or not. A
+  /// branch around it would cost more than the message.
   template <class T>
-  __device__ void send(T* to, const auto& sixteen_bytes, unsigned rank) {
+  __device__ void send(T* to, const auto& sixteen_bytes, unsigned rank, bool really) {
 #if __CUDA_ARCH__ >= 900
     static_assert(sizeof(sixteen_bytes) == 16);
     const uint4 words = __builtin_bit_cast(uint4, sixteen_bytes);
     asm volatile(
-        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
+        "{\n\t.reg .pred p;\n\t"
+        "setp.ne.u32 p, %6, 0;\n\t"
+        "@p st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];\n\t}" ::"r"(
             address_of(to, rank)),
-        "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w), "r"(address_of(&arrived_, rank))
+        "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w), "r"(address_of(&arrived_, rank)), "r"(unsigned(really))
         : "memory");
 #endif
   }

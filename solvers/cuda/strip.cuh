@@ -43,24 +43,32 @@ template <class Shape>
 struct Strip {
   using T = typename Shape::Element;
   static constexpr int R = Shape::rows, W = Shape::columns, threads = Shape::threads;
+  static constexpr int part = Shape::part;
 
+  const int block = block_index();
   T v[R][W],
       l[R];  // entries from the column at hand on, of which the first is up to date; the multipliers of the step before
   int position[R];  // −1: no row
 
-  __device__ __forceinline__ static int row(int r) {
-    return int(blockIdx.x) * Shape::rows_a_block + r * threads + int(threadIdx.x);
+  /// In a register, because it takes long to ask for.
+  __device__ static int block_index() {
+    int index;
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
+    return index;
+  }
+  __device__ __forceinline__ int row(int r) const {
+    return block * Shape::rows_a_block + r * threads + int(threadIdx.x);
   }
 
   /// Columns k … of a panel A, as the strips before leave them: v ← A − L U, with k columns of L to the left of A, and
   /// U(q, c) = U[q][k − W + c]. Rows beyond the last are copies of it that nobody looks at, and pivot rows of the strips
   /// before become something that nobody looks at. A warp makes 32 × W of the product at a time, in tiles of 16 × 8.
   template <int ld>
-  __device__ __forceinline__ void load(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*turned)[32][W]) {
+  __device__ __forceinline__ void load(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*turned)[32][part]) {
     constexpr int wide = W / 8, ahead = 3;
     const int last = int(A.cols()) - 1, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
     const std::int64_t below = A.rows() - 1;
-    if (k == 0) {
+    if (W >= Shape::widest || k == 0) {
 #pragma unroll
       for (int r = 0; r < R; ++r)
 #pragma unroll
@@ -112,17 +120,18 @@ struct Strip {
             for (int i = 0; i < 2; ++i) multiply_tile(sum[i][j], a[i], b, sum[i][j]);
           }
         }
-      turn(sum, turned[threadIdx.x / 32], v[r]);
+#pragma unroll
+      for (int c = 0; c < W; c += part) turn(sum, c / 8, turned[threadIdx.x / 32], v[r] + c);
     }
   }
 
-  /// 32 × W of a warp, from the layout of tiles to a row a lane, through shared memory. Chunks of a row change places there,
-  /// so that neither writing pairs nor reading rows meets bank conflicts.
-  __device__ __forceinline__ static void turn(const double (&tiles)[2][W / 8][4], T (&through)[32][W],
-                                              T (&entries)[W]) {
+  /// 32 × part of a warp, from the layout of tiles to a row a lane, through shared memory. Chunks of a row change places
+  /// there, so that neither writing pairs nor reading rows meets bank conflicts.
+  __device__ __forceinline__ static void turn(const double (&tiles)[2][W / 8][4], int first, T (&through)[32][part],
+                                              T* entries) {
     constexpr int size = Chunk<T>::size;
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-    const auto place = [](int i, int c) { return (c / size ^ (i % 2 * 4 + i / 2 % 4) % (W / size)) * size + c % size; };
+    const auto place = [](int i, int c) { return (c / size ^ (i % 2 * 4 + i / 2 % 4) % (part / size)) * size + c % size; };
     struct alignas(2 * sizeof(T)) Pair {
       T values[2];
     };
@@ -130,14 +139,14 @@ struct Strip {
 #pragma unroll
     for (int i = 0; i < 4; ++i)
 #pragma unroll
-      for (int j = 0; j < W / 8; ++j) {
-        const auto& tile = tiles[i / 2][j];
+      for (int j = 0; j < part / 8; ++j) {
+        const auto& tile = tiles[i / 2][first + j];
         *reinterpret_cast<Pair*>(&through[8 * i + g][place(g, 8 * j + 2 * t)]) = {T(tile[i % 2 * 2]),
                                                                                   T(tile[i % 2 * 2 + 1])};
       }
     __syncwarp();
 #pragma unroll
-    for (int c0 = 0; c0 < W; c0 += size) {
+    for (int c0 = 0; c0 < part; c0 += size) {
       const auto chunk = *reinterpret_cast<const Chunk<T>*>(&through[lane][place(lane, c0)]);
 #pragma unroll
       for (int e = 0; e < size; ++e) entries[c0 + e] = chunk.values[e];
@@ -168,12 +177,7 @@ struct Strip {
     for (int r = 0; r < R; ++r)
       if (r == which)
 #pragma unroll
-        for (int c0 = 0; c0 < live; c0 += Chunk<T>::size) {
-          Chunk<T> chunk;
-#pragma unroll
-          for (int e = 0; e < Chunk<T>::size; ++e) chunk.values[e] = c0 + e + 2 < live ? v[r][c0 + e + 2] : T(0);
-          chunk.write_shared(to + c0);
-        }
+        for (int i = 2; i < live; ++i) write_shared(to + i - 2, v[r][i]);
   }
 
   /// Step c of the strip, which is step j of the panel and has v[live − 1] as its last column at most. Elects the pivot,
@@ -197,8 +201,8 @@ struct Strip {
     if (more) {
       offer(s.election, next, behind, j + 1);
       const int thread = winner.row % threads, warp = threadIdx.x / 32;
-      if (warp == (thread / 32 + 1) % Shape::warps) s.election.send(j + 1, live);
-      if (warp == thread / 32 && winner.row / Shape::rows_a_block == int(blockIdx.x)) {
+      if (warp == (thread / 32 + 1) % Shape::warps) s.election.send(j + 1, block, live);
+      if (warp == thread / 32 && winner.row / Shape::rows_a_block == block) {
         if (thread == int(threadIdx.x)) show<live>(s.shown, winner.row / threads % R);
         __syncwarp();
         s.election.template publish<live>(s.rows[c + 1], j + 1,
@@ -229,7 +233,7 @@ struct Strip {
 #pragma unroll
     for (int r = 0; r < R; ++r) next[r] = v[r][0], behind[r] = v[r][1], l[r] = 0;
     offer(s.election, next, behind, k);
-    if (threadIdx.x < 32) s.election.send(k, 0);
+    if (threadIdx.x < 32) s.election.send(k, block, 0);
     steps<W>(s, A, k, 0);
     steps<W / 4 * 3>(s, A, k, W / 4);
     steps<W / 2>(s, A, k, W / 2);
@@ -249,22 +253,22 @@ struct Strip {
   __device__ __forceinline__ static void store(const Shared& s, MatrixView<T, Cuda> A, PanelPivots pivots, int k,
                                                int* row_of) {
     const int w = int(A.cols()), lane = threadIdx.x % 32;
-#pragma unroll
-    for (int p0 = 0; p0 < W; p0 += Shape::warps) {
-      const int p = p0 + int(threadIdx.x) / 32;
+#pragma unroll 4
+    for (int p = int(threadIdx.x) / 32; p < w; p += Shape::warps) {
       const Note<T> note = s.notes[p];
-      if (p >= w || note.row / Shape::rows_a_block != int(blockIdx.x) || lane < p || lane >= w) continue;
-      A.data()[note.row + lane * A.ld()] = lane == p       ? note.pivot
-                                           : lane == p + 1 ? note.behind
-                                                           : s.rows[p + 1][lane - p - 2];
+      if (note.row / Shape::rows_a_block != int(blockIdx.x)) continue;
+      for (int c = p + lane; c < w; c += 32)
+        A.data()[note.row + c * A.ld()] = c == p ? note.pivot : c == p + 1 ? note.behind : s.rows[p + 1][c - p - 2];
     }
     const int c = threadIdx.x;
-    if (c >= 32) return;
     if (c < w) row_of[k + c] = s.notes[c].row;
     if (blockIdx.x > 0) return;
     if (c < w) pivots.p[k + c] = pivots.start + s.notes[c].position;
-    const unsigned zeros = __ballot_sync(all_lanes, c < w && s.notes[c].pivot == T(0));
-    if (c == 0 && zeros && *pivots.zero < 0) *pivots.zero = pivots.start + k + __ffs(int(zeros)) - 1;
+    if (c >= 32) return;
+    for (int first = 0; first < w; first += 32) {
+      const unsigned zeros = __ballot_sync(all_lanes, first + c < w && s.notes[first + c].pivot == T(0));
+      if (c == 0 && zeros && *pivots.zero < 0) *pivots.zero = pivots.start + k + first + __ffs(int(zeros)) - 1;
+    }
   }
 };
 
