@@ -68,8 +68,12 @@ __device__ inline void write_shared(float* to, float x) {
 }
 
 /// Ranks order as |a| does, with NaN above all; nobody has rank 0.
-__device__ inline std::uint64_t rank_of(double a) { return bits_of(fabs(a)) + (std::uint64_t(1) << 32); }
-__device__ inline std::uint64_t rank_of(float a) { return (bits_of(fabs(a)) + 1) << 32; }
+__device__ inline unsigned high_rank_of(double a) { return (unsigned(__double2hiint(a)) & 0x7fffffff) + 1; }
+__device__ inline unsigned high_rank_of(float a) { return (__float_as_uint(a) & 0x7fffffff) + 1; }
+__device__ inline std::uint64_t rank_of(double a) {
+  return std::uint64_t(high_rank_of(a)) << 32 | unsigned(__double2loint(a));
+}
+__device__ inline std::uint64_t rank_of(float a) { return std::uint64_t(high_rank_of(a)) << 32; }
 
 /// A row that could be the pivot row of a column. `row` is where it is, `position` where it would be if the exchanges so far
 /// had been made.
@@ -118,33 +122,39 @@ struct Offers {
   __device__ Candidate<T> get(int i) const {
     Candidate<T> one;
     one.value = value[i], one.behind = behind[i], one.l = l[i], one.position = seat[i].x, one.row = seat[i].y;
-    one.reciprocal = fast_reciprocal(one.value);
     return one;
   }
-  /// By a warp, of which one lane gets the best, and is told so.
-  __device__ bool elect(Candidate<T>& mine) const {
-    const int lane = threadIdx.x % 32;
+  /// By a warp: the best of them. The last bits of what is compared first are the number of the lane, so that the best is
+  /// known with its lane; only where that does not decide, which is rare, the rest is looked at.
+  template <bool with_reciprocal>
+  __device__ Candidate<T> elect() const {
+    const unsigned lane = threadIdx.x % 32;
     unsigned all[each], most = 0;
-    int at = lane;
+    int at = int(lane), equals = 0;
 #pragma unroll
-    for (int i = 0; i < each; ++i) all[i] = high[32 * i + lane];
+    for (int i = 0; i < each; ++i) all[i] = high[32 * i + int(lane)];
 #pragma unroll
     for (int i = 0; i < each; ++i)
-      if (all[i] > most) most = all[i], at = 32 * i + lane;
-    const unsigned top = __reduce_max_sync(all_lanes, most);
-    mine = get(at);
-    int equals = 0;
+      if (all[i] > most) most = all[i], at = 32 * i + int(lane);
+    const unsigned key = most / 32 * 32 + lane, top = __reduce_max_sync(all_lanes, key);
+    Candidate<T> best = get(at);
 #pragma unroll
-    for (int i = 0; i < each; ++i) equals += all[i] == top;
-    bool best = equals > 0;
-    const unsigned ballot = __ballot_sync(all_lanes, best), more = __ballot_sync(all_lanes, equals > 1);
-    if (more | (ballot & (ballot - 1))) {
+    for (int i = 0; i < each; ++i) equals += all[i] == most;
+    const bool same = key / 32 == top / 32;
+    const unsigned ballot = __ballot_sync(all_lanes, same), more = __ballot_sync(all_lanes, same && equals > 1);
+    int winner = int(top % 32);
+    if (top >= 32 && (more | (ballot & (ballot - 1)))) {
 #pragma unroll 1
       for (int i = at + 32; i < threads; i += 32)
-        if (const Candidate<T> other = get(i); other.before(mine)) mine = other;
-      best = best_lane(mine.rank(), mine.position) == lane;
+        if (const Candidate<T> other = get(i); other.before(best)) best = other;
+      winner = best_lane(best.rank(), best.position);
     }
-    if (best && is_extreme(mine.value)) mine.reciprocal = extreme_reciprocal(mine.value);
+    if constexpr (with_reciprocal)
+      best.reciprocal = is_extreme(best.value) ? extreme_reciprocal(best.value) : fast_reciprocal(best.value);
+    const auto from_winner = [&](auto& x) { x = __shfl_sync(all_lanes, x, winner); };
+    from_winner(best.value), from_winner(best.behind), from_winner(best.l), from_winner(best.position);
+    from_winner(best.row);
+    if constexpr (with_reciprocal) from_winner(best.reciprocal);
     return best;
   }
 };
@@ -185,21 +195,23 @@ struct Nominees {
 template <class Shape>
 struct AloneElection {
   using T = typename Shape::Element;
-  Offers<T, Shape::threads> offers[2];
+  Offers<T, Shape::threads> offers;
   Candidate<T> elected;
 
   __device__ void open(Letter*, unsigned) {}
   __device__ void barrier() { __syncthreads(); }
   /// By all threads: their candidates for a round.
-  __device__ void offer(int round, const Candidate<T>& mine, std::uint64_t rank) {
-    offers[round % 2].put(mine, rank);
+  __device__ void offer(int, const Candidate<T>& mine, std::uint64_t rank) {
+    offers.put(mine, rank);
     __syncthreads();
   }
-  /// Then by one warp: finds the best candidate of this block, which is block `block`, and sends it to all; `live` entries of
-  /// a row will come with it.
-  __device__ void send(int round, int, int) {
-    if (Candidate<T> best; offers[round % 2].elect(best)) elected = best;
+  /// Then by one warp: finds the best candidate of this block, which is block `block`, and sends it to all.
+  __device__ void send(int, int) {
+    const Candidate<T> best = offers.template elect<true>();
+    if (threadIdx.x % 32 == 0) elected = best;
   }
+  /// One warp: `live` entries of a row will come with the candidates of a round.
+  __device__ void expect(int, int) {}
   /// By all threads, which then also see the row, if any.
   __device__ Candidate<T> elect(int, T*, bool) {
     __syncthreads();
@@ -212,22 +224,31 @@ struct AloneElection {
   }
 };
 
+/// A candidate of a block on its way: first what decides the election. seat: of its position and its row; the last is
+/// nobody's. key: the upper half of its rank, with the number of the block as its last bits; nobody has just that.
+template <class T>
+struct alignas(16) Message {
+  T value;
+  unsigned seat, number;
+  T behind, l;
+  __device__ unsigned key() const { return number; }
+};
+template <>
+struct alignas(16) Message<float> {
+  float value;
+  unsigned seat;
+  float behind, l;
+};
+
 /// A cluster of up to 16 blocks. There are two pages of everything: who sends for round r + 2 has heard of round r + 1 from
 /// blocks that were done with round r.
 template <class Shape>
 struct ClusterElection {
   using T = typename Shape::Element;
-  static constexpr int pages = 2;
-  /// A candidate on its way: first what decides the election. seat: of its position and its row; the last is nobody's.
-  struct alignas(16) Message {
-    T value;
-    unsigned seat;
-    T behind, l;
-  };
-  static constexpr int pieces = sizeof(Message) / 16;
-  static constexpr unsigned seats = most_cluster_blocks * Shape::rows_a_block, nobody = ~0u;
+  static constexpr int pages = 2, pieces = sizeof(Message<T>) / 16;
+  static constexpr unsigned seats = most_cluster_blocks * Shape::rows_a_block, nobody = ~0u, blocks = most_cluster_blocks;
   Offers<T, Shape::threads> offers[2];
-  uint4 outgoing[pieces], messages[pages][pieces][most_cluster_blocks];
+  uint4 messages[pages][pieces][most_cluster_blocks];
   Inbox inbox[pages];
 
   __device__ void open(Letter*, unsigned) {
@@ -239,53 +260,58 @@ struct ClusterElection {
     offers[round % 2].put(mine, rank);
     __syncthreads();
   }
-  __device__ void send(int round, int block, int live) {
-    const int lane = threadIdx.x % 32, to = lane % 16, piece = lane / 16, page = round % pages;
-    if (lane == 0) inbox[page].expect(gridDim.x * unsigned(sizeof(Message)) + unsigned(live) * unsigned(sizeof(T)));
-    if (Candidate<T> best; offers[round % 2].elect(best)) {
-      const Message m{best.value,
-                      best.position == best.nobody ? nobody : unsigned(best.position) * seats + unsigned(best.row),
-                      best.behind, best.l};
-      struct alignas(16) Pieces {
-        uint4 words[pieces];
-      };
-      const auto all = __builtin_bit_cast(Pieces, m);
-#pragma unroll
-      for (int i = 0; i < pieces; ++i) outgoing[i] = all.words[i];
-    }
-    __syncwarp();
-    inbox[page].send(&messages[page][piece % pieces][block], outgoing[piece % pieces], unsigned(to),
-                     piece < pieces && to < int(gridDim.x));
+  __device__ static unsigned key_of(T value, unsigned seat, int block) {
+    return (seat == nobody ? 0 : high_rank_of(value) / blocks * blocks) + unsigned(block);
   }
-  __device__ Message message(int page, int i) const {
+  /// Half a warp sends the first piece, a lane to each block, and the other half the second.
+  __device__ void send(int round, int block) {
+    const int to = threadIdx.x % 16, piece = threadIdx.x % 32 / 16, page = round % pages;
+    const Candidate<T> best = offers[round % 2].template elect<false>();
+    const unsigned seat = best.position == best.nobody ? nobody : unsigned(best.position) * seats + unsigned(best.row);
+    uint4 words;
+    if constexpr (pieces == 1) {
+      words = __builtin_bit_cast(uint4, Message<T>{best.value, seat, best.behind, best.l});
+    } else {
+      const std::uint64_t first = bits_of(piece == 0 ? best.value : best.behind), second = bits_of(best.l);
+      words = {unsigned(first), unsigned(first >> 32), piece == 0 ? seat : unsigned(second),
+               piece == 0 ? key_of(best.value, seat, block) : unsigned(second >> 32)};
+    }
+    inbox[page].send(&messages[page][piece % pieces][block], words, unsigned(to), piece < pieces && to < int(gridDim.x));
+  }
+  __device__ void expect(int round, int live) {
+    if (threadIdx.x % 32 == 0)
+      inbox[round % pages].expect(gridDim.x * unsigned(sizeof(Message<T>)) + unsigned(live) * unsigned(sizeof(T)));
+  }
+  __device__ Message<T> message(int page, int i) const {
     struct alignas(16) Pieces {
       uint4 words[pieces];
     } all;
 #pragma unroll
     for (int piece = 0; piece < pieces; ++piece) all.words[piece] = messages[page][piece][i];
-    return __builtin_bit_cast(Message, all);
+    return __builtin_bit_cast(Message<T>, all);
   }
-  /// The last bits of what is compared first are the number of the block, so that the best is known with its number.
   __device__ Candidate<T> elect(int round, T*, bool) {
     const int page = round % pages, lane = threadIdx.x % 32;
-    constexpr unsigned numbers = most_cluster_blocks - 1;
     inbox[page].wait(round / pages % 2);
-    Message mine{};
-    mine.seat = nobody;
-    if (lane < int(gridDim.x)) mine = message(page, lane);
-    const std::uint64_t rank = mine.seat == nobody ? 0 : rank_of(mine.value);
-    const unsigned key = (unsigned(rank >> 32) & ~numbers) | unsigned(lane % most_cluster_blocks);
-    const unsigned top = __reduce_max_sync(all_lanes, lane < int(gridDim.x) ? key : 0u);
-    int winner = int(top & numbers);
-    const T reciprocal = fast_reciprocal(mine.value);  // before it is known who wins
-    const unsigned equals = __ballot_sync(all_lanes, lane < int(gridDim.x) && (key & ~numbers) == (top & ~numbers));
-    if (equals & (equals - 1)) winner = best_lane(rank, int(mine.seat / seats));
+    Message<T> m = message(page, lane % int(blocks));
+    unsigned key = 0;
+    if constexpr (pieces == 1)
+      key = key_of(m.value, m.seat, lane);
+    else
+      key = m.key();
+    if (lane >= int(gridDim.x)) key = 0;
+    const unsigned top = __reduce_max_sync(all_lanes, key);
+    int winner = int(top % blocks);
+    T reciprocal = fast_reciprocal(m.value);  // before it is known who wins
+    const unsigned equals = __ballot_sync(all_lanes, key / blocks == top / blocks);
+    if (top >= blocks && (equals & (equals - 1)))
+      winner = best_lane(key >= blocks ? rank_of(m.value) : 0, int(m.seat / seats));
+    reciprocal = __shfl_sync(all_lanes, reciprocal, winner);
+    m = message(page, winner);
     Candidate<T> elected;
-    elected.reciprocal = __shfl_sync(all_lanes, reciprocal, winner);
-    const Message m = message(page, winner);
     elected.value = m.value, elected.behind = m.behind, elected.l = m.l;
     elected.position = int(m.seat / seats), elected.row = int(m.seat % seats);
-    if (is_extreme(m.value)) elected.reciprocal = extreme_reciprocal(m.value);
+    elected.reciprocal = is_extreme(m.value) ? extreme_reciprocal(m.value) : reciprocal;
     return elected;
   }
   /// A lane sends 16 bytes to one block, and the next group of lanes to the next block.
@@ -311,8 +337,7 @@ struct GridElection {
   static constexpr int letters_a_page = most_grid_blocks * words + W;
   static_assert(W <= 32);  // a lane reads an entry of a row
   static_assert(2 * letters_a_page * sizeof(Letter) <= most_letters);
-  Offers<T, Shape::threads> offers[2];
-  Candidate<T> outgoing;
+  Offers<T, Shape::threads> offers;
   Nominees<T, warps> candidates[2];  // of the blocks that a warp reads
   Letter* letters;
   unsigned stamp;
@@ -328,45 +353,36 @@ struct GridElection {
   __device__ Letter* of_row(int round) const {
     return letters + (round % 2) * letters_a_page + most_grid_blocks * words;
   }
-  __device__ void offer(int round, const Candidate<T>& mine, std::uint64_t rank) {
-    offers[round % 2].put(mine, rank);
+  __device__ void offer(int, const Candidate<T>& mine, std::uint64_t rank) {
+    offers.put(mine, rank);
     __syncthreads();
   }
-  __device__ void send(int round, int block, int) {
-    if (Candidate<T> best; offers[round % 2].elect(best)) outgoing = best;
-    __syncwarp();
-    const std::uint64_t seat = std::uint64_t(unsigned(outgoing.position)) << 32 | unsigned(outgoing.row);
+  __device__ void send(int round, int block) {
+    const Candidate<T> best = offers.template elect<true>();
+    const std::uint64_t seat = std::uint64_t(unsigned(best.position)) << 32 | unsigned(best.row);
     const int i = threadIdx.x % 32;
-    const T entry = i == 0 ? outgoing.value : i == 2 ? outgoing.behind : i == 3 ? outgoing.l : outgoing.reciprocal;
+    const T entry = i == 0 ? best.value : i == 2 ? best.behind : i == 3 ? best.l : best.reciprocal;
     if (i < words) post(of_block(unsigned(block), round) + i, i == 1 ? seat : bits_of(entry), stamp + unsigned(round));
   }
+  __device__ void expect(int, int) {}
   __device__ Candidate<T> elect(int round, T* to, bool row) {
     const int lane = threadIdx.x % 32;
     const unsigned now = stamp + unsigned(round);
-    const bool many = gridDim.x > 64;  // then only the best of a warp is read to its end, to spare the memory
     Candidate<T> mine;
     const Letter* from = nullptr;
-    const auto read_rest = [&](const std::uint64_t* rest) {
-      mine.behind = from_bits<T>(rest[0]), mine.l = from_bits<T>(rest[1]), mine.reciprocal = from_bits<T>(rest[2]);
-    };
     for (unsigned block = threadIdx.x; block < gridDim.x; block += Shape::threads) {
-      std::uint64_t read[words];
+      std::uint64_t read[2];
       const Letter* letter = of_block(block, round);
-      if (many)
-        collect<2>(letter, now, read);
-      else
-        collect<words>(letter, now, read);
+      collect<2>(letter, now, read);
       Candidate<T> other;
       other.value = from_bits<T>(read[0]), other.position = int(read[1] >> 32), other.row = int(unsigned(read[1]));
-      if (!other.before(mine)) continue;
-      mine = other, from = letter;
-      if (!many) read_rest(read + 2);
+      if (other.before(mine)) mine = other, from = letter;
     }
-    if (lane == best_lane(mine.rank(), mine.position)) {
-      if (many && from) {
+    if (lane == best_lane(mine.rank(), mine.position)) {  // only the best of a warp is read to its end, to spare the memory
+      if (from) {
         std::uint64_t rest[3];
         collect<3>(from + 2, now, rest);
-        read_rest(rest);
+        mine.behind = from_bits<T>(rest[0]), mine.l = from_bits<T>(rest[1]), mine.reciprocal = from_bits<T>(rest[2]);
       }
       candidates[round % 2].put(mine, mine.rank());
     }

@@ -153,11 +153,11 @@ void factor_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots)
       if (m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection, half>(q, A, pivots, Blocks::together);
       if (m <= 1024 * grid) return launch_panel<T, 256, 4, 16, GridElection, half>(q, A, pivots, Blocks::together);
     }
-  constexpr int W = 512 / sizeof(T);  // as many columns of a row as a thread has room for
+  constexpr int W = sizeof(T) == 4 ? 128 : 32;
   if (m <= 256) return launch_panel<T, 256, 1, W, AloneElection>(q, A, pivots, Blocks::apart);
   if (m <= 128 * cluster) return launch_panel<T, 128, 1, W, ClusterElection>(q, A, pivots, Blocks::cluster);
   if (m <= 256 * cluster) return launch_panel<T, 256, 1, W, ClusterElection>(q, A, pivots, Blocks::cluster);
-  if (m <= 512 * cluster) return launch_panel<T, 256, 2, W / 2, ClusterElection>(q, A, pivots, Blocks::cluster);
+  if (m <= 512 * cluster) return launch_panel<T, 256, 2, 32, ClusterElection>(q, A, pivots, Blocks::cluster);
   if (m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection>(q, A, pivots, Blocks::together);
   if (m <= 1024 * grid) return launch_panel<T, 256, 4, 16, GridElection>(q, A, pivots, Blocks::together);
   throw MachineError("CUDA: a panel of LU can have " + std::to_string(1024 * grid) +

@@ -201,7 +201,7 @@ struct Strip {
     if (more) {
       offer(s.election, next, behind, j + 1);
       const int thread = winner.row % threads, warp = threadIdx.x / 32;
-      if (warp == (thread / 32 + 1) % Shape::warps) s.election.send(j + 1, block, live);
+      if (warp == (thread / 32 + 1) % Shape::warps) s.election.send(j + 1, block);
       if (warp == thread / 32 && winner.row / Shape::rows_a_block == block) {
         if (thread == int(threadIdx.x)) show<live>(s.shown, winner.row / threads % R);
         __syncwarp();
@@ -212,6 +212,7 @@ struct Strip {
 #pragma unroll
     for (int r = 0; r < R; ++r)
       if (position[r] > j) column[row(r)] = l[r];
+    if (threadIdx.x < 32 && more) s.election.expect(j + 1, live);
     if (threadIdx.x == 0) s.notes[c] = {winner.value, u1, winner.position, winner.row};
 #pragma unroll
     for (int c0 = 0; c0 < live; c0 += Chunk<T>::size) {
@@ -233,7 +234,7 @@ struct Strip {
 #pragma unroll
     for (int r = 0; r < R; ++r) next[r] = v[r][0], behind[r] = v[r][1], l[r] = 0;
     offer(s.election, next, behind, k);
-    if (threadIdx.x < 32) s.election.send(k, block, 0);
+    if (threadIdx.x < 32) s.election.expect(k, 0), s.election.send(k, block);
     steps<W>(s, A, k, 0);
     steps<W / 4 * 3>(s, A, k, W / 4);
     steps<W / 2>(s, A, k, W / 2);
@@ -253,10 +254,11 @@ struct Strip {
   __device__ __forceinline__ static void store(const Shared& s, MatrixView<T, Cuda> A, PanelPivots pivots, int k,
                                                int* row_of) {
     const int w = int(A.cols()), lane = threadIdx.x % 32;
-#pragma unroll 4
-    for (int p = int(threadIdx.x) / 32; p < w; p += Shape::warps) {
+#pragma unroll 8
+    for (int p0 = 0; p0 < W; p0 += Shape::warps) {
+      const int p = p0 + int(threadIdx.x) / 32;
       const Note<T> note = s.notes[p];
-      if (note.row / Shape::rows_a_block != int(blockIdx.x)) continue;
+      if (p >= w || note.row / Shape::rows_a_block != int(blockIdx.x)) continue;
       for (int c = p + lane; c < w; c += 32)
         A.data()[note.row + c * A.ld()] = c == p ? note.pivot : c == p + 1 ? note.behind : s.rows[p + 1][c - p - 2];
     }
