@@ -1,7 +1,8 @@
 // The election of a pivot: which of the rows that the threads of one or many blocks hold has the largest entry in a
-// column. Every warp nominates its best row, the best of a block goes to all blocks, and all of them pick the same winner.
-// Only then is the winner's row published, and it arrives together with the candidates of the next election. So a
-// candidate brings along what cannot wait for its row: its entry in the column behind, and the reciprocal of the pivot.
+// column. Every thread offers its best row, one warp finds the best of its block and sends it to all blocks, and all of them
+// pick the same winner. Only then is the winner's row published, by another warp, and it arrives together with the
+// candidates of the next election. So a candidate brings along what cannot wait for its row: its entry in the column
+// behind. What comes first in an election is short chains of instructions: these, not the messages, are what takes time.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -67,9 +68,10 @@ __device__ inline void write_shared(float* to, float x) {
   asm volatile("st.shared.f32 [%0], %1;" ::"r"(unsigned(__cvta_generic_to_shared(to))), "f"(x) : "memory");
 }
 
-/// Ranks order as |a| does, with NaN above all; nobody has rank 0.
-__device__ inline unsigned high_rank_of(double a) { return (unsigned(__double2hiint(a)) & 0x7fffffff) + 1; }
-__device__ inline unsigned high_rank_of(float a) { return (__float_as_uint(a) & 0x7fffffff) + 1; }
+/// Ranks order as |a| does, with NaN above all; nobody has rank 0, and others have more than the last bits that elections
+/// replace by a number.
+__device__ inline unsigned high_rank_of(double a) { return (unsigned(__double2hiint(a)) & 0x7fffffff) + 32; }
+__device__ inline unsigned high_rank_of(float a) { return (__float_as_uint(a) & 0x7fffffff) + 32; }
 __device__ inline std::uint64_t rank_of(double a) {
   return std::uint64_t(high_rank_of(a)) << 32 | unsigned(__double2loint(a));
 }
@@ -159,7 +161,7 @@ struct Offers {
   }
 };
 
-/// What the warps of a block nominate: a candidate each, and the upper halves of their ranks.
+/// What the warps of a block have found: a candidate each, and the upper halves of their ranks.
 template <class T, int warps>
 struct Nominees {
   Candidate<T> candidates[warps];
@@ -210,7 +212,7 @@ struct AloneElection {
     const Candidate<T> best = offers.template elect<true>();
     if (threadIdx.x % 32 == 0) elected = best;
   }
-  /// One warp: `live` entries of a row will come with the candidates of a round.
+  /// By one warp, once a round: `live` entries of a row will come with its candidates.
   __device__ void expect(int, int) {}
   /// By all threads, which then also see the row, if any.
   __device__ Candidate<T> elect(int, T*, bool) {
@@ -246,7 +248,8 @@ template <class Shape>
 struct ClusterElection {
   using T = typename Shape::Element;
   static constexpr int pages = 2, pieces = sizeof(Message<T>) / 16;
-  static constexpr unsigned seats = most_cluster_blocks * Shape::rows_a_block, nobody = ~0u, blocks = most_cluster_blocks;
+  static constexpr unsigned seats = most_cluster_blocks * Shape::rows_a_block, nobody = ~0u,
+                            blocks = most_cluster_blocks;
   Offers<T, Shape::threads> offers[2];
   uint4 messages[pages][pieces][most_cluster_blocks];
   Inbox inbox[pages];
@@ -276,7 +279,8 @@ struct ClusterElection {
       words = {unsigned(first), unsigned(first >> 32), piece == 0 ? seat : unsigned(second),
                piece == 0 ? key_of(best.value, seat, block) : unsigned(second >> 32)};
     }
-    inbox[page].send(&messages[page][piece % pieces][block], words, unsigned(to), piece < pieces && to < int(gridDim.x));
+    inbox[page].send(&messages[page][piece % pieces][block], words, unsigned(to),
+                     piece < pieces && to < int(gridDim.x));
   }
   __device__ void expect(int round, int live) {
     if (threadIdx.x % 32 == 0)
@@ -378,7 +382,8 @@ struct GridElection {
       other.value = from_bits<T>(read[0]), other.position = int(read[1] >> 32), other.row = int(unsigned(read[1]));
       if (other.before(mine)) mine = other, from = letter;
     }
-    if (lane == best_lane(mine.rank(), mine.position)) {  // only the best of a warp is read to its end, to spare the memory
+    if (lane ==
+        best_lane(mine.rank(), mine.position)) {  // only the best of a warp is read to its end, to spare the memory
       if (from) {
         std::uint64_t rest[3];
         collect<3>(from + 2, now, rest);

@@ -18,7 +18,7 @@ struct PanelShared {
   alignas(16) T U[most][most + 4];  // U[p][c] = U(p, W + c)
   union {
     alignas(16) T turned[most_behind > 0 ? Shape::warps : 1][32][Shape::part];  // by Strip::turn
-    alignas(16) T L[most][W + 4];                                              // L[c][p] = L(k + p, c), of the strip from k on
+    alignas(16) T L[most][W + 4];  // L[c][p] = L(k + p, c), of the strip from k on
   };
   int row_of[most_panel_columns];  // where the pivots are
   StripShared<Shape, Election> strip;

@@ -5,8 +5,9 @@
 // cache; so the column at hand must be a fixed register, and rows are shifted by one register a step.
 //
 // A step waits for others once: for the candidates of its election and, with them, the pivot row of the step before. With
-// that row the next two columns are brought up to date at once, which is what the next election needs to know; the others
-// follow while it is under way, and then the pivot row of the step is published. So all columns but two lag by one step.
+// that row the next two columns are brought up to date at once, which is what the next election needs to know. While it is
+// under way, the warp that has the pivot row publishes it, and all columns but those two follow. So these lag by one step;
+// the pivot row does too, and who publishes it makes up for that.
 #pragma once
 
 #include "solvers/cuda/election.cuh"
@@ -34,7 +35,7 @@ struct StripShared {
   using T = typename Shape::Element;
   static constexpr int W = Shape::columns;
   alignas(16) T rows[W + 1][W];  // rows[c + 1]: the pivot row of step c, from column c + 2 on; rows[0] = 0
-  alignas(16) T shown[W];        // the same row before the step before
+  alignas(16) T shown[W];        // the next of them, which lacks the step before
   Note<T> notes[W];
   Election election;
 };
@@ -131,7 +132,9 @@ struct Strip {
                                               T* entries) {
     constexpr int size = Chunk<T>::size;
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-    const auto place = [](int i, int c) { return (c / size ^ (i % 2 * 4 + i / 2 % 4) % (part / size)) * size + c % size; };
+    const auto place = [](int i, int c) {
+      return (c / size ^ (i % 2 * 4 + i / 2 % 4) % (part / size)) * size + c % size;
+    };
     struct alignas(2 * sizeof(T)) Pair {
       T values[2];
     };
