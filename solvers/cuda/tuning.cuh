@@ -11,10 +11,10 @@ inline Schedule default_schedule(const Queue<Cuda>&, Method method) {
   return method == Method::cholesky ? Schedule::left_looking : Schedule::right_looking;
 }
 
-/// LU at small n waits for its panels, and narrow ones are done sooner; at large n, and in a right-looking Cholesky, the
-/// updates want a large k. A small Cholesky is one panel, and so one queue.
+/// Where panels are waited for, in LU and left-looking Cholesky at small n, narrow ones are done sooner; at large n, and in
+/// a right-looking Cholesky, the updates want a large k.
 inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedule schedule, std::int64_t n) {
-  if (method == Method::cholesky) return schedule != Schedule::left_looking || n <= 1024 ? 1024 : 256;
+  if (method == Method::cholesky) return schedule != Schedule::left_looking ? 1024 : n <= 2048 ? 128 : 256;
   if (schedule == Schedule::left_looking) return n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
   return n < 3072 ? 128 : n < 12288 ? 512 : 1024;
 }
@@ -31,6 +31,10 @@ inline LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, s
 
 /// A step that is a phase of its own costs the chain of steps some microseconds.
 inline bool steps_are_phases(const Queue<Cuda>&, std::int64_t n) { return n > 4096; }
+
+/// Whether the large product of a step of a left-looking Cholesky begins only when the narrow one for its panel is done.
+/// They would share the device, and where panels are waited for it is the panel that counts.
+inline bool cholesky_panels_go_first(const Queue<Cuda>&, std::int64_t n) { return n <= 8192; }
 
 /// Exchanges of single elements cost as much as whole sectors of memory; but where panels are waited for, those of L go
 /// unnoticed.
