@@ -30,11 +30,9 @@ inline LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, s
 }
 
 /// A step that is a phase of its own costs the chain of steps some microseconds.
-inline bool steps_are_phases(const Queue<Cuda>&, std::int64_t n) { return n > 4096; }
-
-/// Whether the large product of a step of a left-looking Cholesky begins only when the narrow one for its panel is done.
-/// They would share the device, and where panels are waited for it is the panel that counts.
-inline bool cholesky_panels_go_first(const Queue<Cuda>&, std::int64_t n) { return n <= 8192; }
+inline bool steps_are_phases(const Queue<Cuda>&, Method method, std::int64_t n) {
+  return n > (method == Method::cholesky ? 8192 : 4096);
+}
 
 /// Exchanges of single elements cost as much as whole sectors of memory; but where panels are waited for, those of L go
 /// unnoticed.
@@ -48,6 +46,17 @@ inline std::int64_t cholesky_panel_columns(const Queue<Cuda>&, std::int64_t nb, 
 /// A leaf solves all of its rows in the kernel that factors its diagonal, which is the shortest way, but takes a
 /// multiprocessor for 32 of them.
 inline std::int64_t most_rows_of_a_leaf(const Queue<Cuda>& q) { return 32 * (q.multiprocessors() + 4); }
+
+/// Whether in a left-looking Cholesky, at column j, the large product takes longer than the panel beside it.
+inline bool cholesky_products_bind(const Queue<Cuda>&, std::int64_t j, std::int64_t n) {
+  return double(j) * double(n - j) > 1e7;
+}
+
+/// Whether the rows of a panel that begins with column j go apart from the block on its diagonal: where a leaf would not
+/// solve them, or where the time of the multiprocessors that it takes is short.
+inline bool cholesky_rows_apart(const Queue<Cuda>& q, std::int64_t j, std::int64_t n) {
+  return n - j > most_rows_of_a_leaf(q) || cholesky_products_bind(q, j, n);
+}
 
 /// Narrow strips compute less above the diagonal; wide ones are fewer launches with a fuller last wave of tiles.
 inline std::int64_t symmetric_strip_columns(const Queue<Cuda>&, std::int64_t n) { return n < 1024 ? n : 512; }
