@@ -106,16 +106,18 @@ class RightLooking {
     eliminate(near_, gemm_, L, p, part(c, chain_end, near_end));
   }
 
-  /// When the panel of columns j, …, j + jb − 1 is factored.
+  /// When the panel of columns j, …, j + jb − 1 is factored. The first of these columns are near soon.
   void update_behind(std::int64_t j, std::int64_t jb, std::int64_t near_end) {
     const auto L = part(j, j, j + jb), C = part(j, near_end, alone_ ? near_end : n_);
     const auto p = pivots_.block(j, jb);
     const std::int64_t soon = std::min(C.cols(), widths(near_end).panel);
+    const std::int64_t first = solves_soon_first(bulk_, jb, n_ - j) ? soon : C.cols();
     bulk_.phase(Phase::swap);
     if (!std::exchange(combined_, false)) combine_exchanges(bulk_, p);
-    exchange_and_solve(bulk_, gemm_, L, p, C);
+    exchange_and_solve(bulk_, gemm_, L, p, C.columns(0, first));
     subtract_LU(bulk_, gemm_, L, C.columns(0, soon));
     near_.wait(bulk_);
+    exchange_and_solve(bulk_, gemm_, L, p, C.columns(first, C.cols() - first));
     subtract_LU(bulk_, gemm_, L, C.columns(soon, C.cols() - soon));
     if (later_) return;
     bulk_.phase(Phase::swap);

@@ -14,19 +14,29 @@ inline Schedule default_schedule(const Queue<Cuda>&, Method method) {
 /// Where panels are waited for, in LU and left-looking Cholesky at small n, narrow ones are done sooner; at large n, and in
 /// a right-looking Cholesky, the updates want a large k.
 inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedule schedule, std::int64_t n) {
-  if (method == Method::cholesky) return schedule != Schedule::left_looking ? 1024 : n <= 2048 ? 128 : 256;
+  if (method == Method::cholesky)
+    return schedule != Schedule::left_looking ? 1024 : n <= 2048 ? 128 : 256;
   if (schedule == Schedule::left_looking) return n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
   return n < 3072 ? 128 : n < 12288 ? 512 : 1024;
 }
 
-/// Where panels are waited for, towards the end and in small matrices, steps are short. Where they are hidden, wide panels
-/// give the updates a large k; but nothing hides the first, so they begin narrow and double.
+/// Whether panels of LU are waited for when so many columns are left: towards the end, and in small matrices.
+constexpr bool panels_are_waited_for(std::int64_t left) { return left <= 10240; }
+
+/// Where panels are waited for, steps are short. Where they are hidden, wide panels give the updates a large k; but nothing
+/// hides the first, so they begin narrow and double.
 inline LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int64_t n) {
-  constexpr std::int64_t waited_for = 10240, one_kernel = 128, wide = 512;
-  if (n - j <= waited_for) return {std::min(nb, wide), std::min(nb, one_kernel)};
+  constexpr std::int64_t one_kernel = 128, wide = 512;
+  if (panels_are_waited_for(n - j)) return {std::min(nb, wide), std::min(nb, one_kernel)};
   const std::int64_t first = (n / 64 + one_kernel - 1) / one_kernel * one_kernel,
                      panel = std::min(nb, std::max(first, j));
   return {panel, std::min(panel, wide)};
+}
+
+/// Where panels are waited for, the columns that are near soon go through all of an update first, not only through its
+/// product. Where a panel is one step, they are too few to be worth launches of their own.
+inline bool solves_soon_first(const Queue<Cuda>&, std::int64_t panel, std::int64_t left) {
+  return panel > 128 && panels_are_waited_for(left);
 }
 
 /// A step that is a phase of its own costs the chain of steps some microseconds.
