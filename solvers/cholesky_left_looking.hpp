@@ -30,10 +30,11 @@ class LeftLookingCholesky {
         n_(A.rows()),
         supply_(supply),
         alone_(&chain_ == &bulk),
-        marked_(alone_ || steps_are_phases(bulk, Method::cholesky, n_)) {}
+        marked_(alone_ || supply || steps_are_phases(bulk, Method::cholesky, n_)) {}
 
   void factor() {
     bulk_[1]->join(*bulk_[0]);
+    bulk_[0]->phase(Phase::gemm);
     chain_.phase(Phase::panel);
     arrive(0);
     for (std::int64_t j = 0; j < n_; j += nb_) {
@@ -46,6 +47,13 @@ class LeftLookingCholesky {
  private:
   /// The queue that brings the block column from j on up to date.
   Queue<Place>& bulk(std::int64_t j) { return *bulk_[j / nb_ % 2]; }
+
+  /// Timing events between short kernels cost more than they tell. Where none are wanted the chain is one phase and the bulk
+  /// another, from the first kernel to the last.
+  void wait(Queue<Place>& q, Queue<Place>& other) { marked_ ? q.wait(other) : q.join(other); }
+  void begin(Queue<Place>& q, Phase phase, double flops) {
+    marked_ ? q.phase(phase, flops) : (phase == Phase::gemm ? *bulk_[0] : chain_).add_flops(flops);
+  }
 
   void arrive(std::int64_t j) {
     if (supply_ && j < n_) supply_(bulk(j), j, A_.columns(j, std::min(nb_, n_ - j)));
@@ -68,18 +76,15 @@ class LeftLookingCholesky {
     const bool bulk_waits = !cholesky_products_bind(chain_, j, n_);
     const std::int64_t before = std::min(nb_, j);
     Queue<Place>& next = bulk(j + jb);
-    if (!bulk_waits) next.wait(chain_);                     // all before column j is factored
-    marked_ ? chain_.wait(bulk(j)) : chain_.join(bulk(j));  // this one lacks only what the one before it does to it
-    if (marked_)
-      chain_.phase(alone_ ? Phase::gemm : Phase::panel, update_flops(j, before));
-    else
-      chain_.add_flops(update_flops(j, before));
+    if (!bulk_waits) wait(next, chain_);  // all before column j is factored
+    wait(chain_, bulk(j));                // this one lacks only what the one before it does to it
+    begin(chain_, alone_ ? Phase::gemm : Phase::panel, update_flops(j, before));
     const bool apart = j + jb < n_ && cholesky_rows_apart(chain_, j, n_);
     if (apart)
       update_apart(j, jb, before);
     else if (j > 0)
       update(chain_, j, j - before, j);
-    if (bulk_waits) next.wait(apart ? rows_ : chain_);
+    if (bulk_waits) wait(next, apart ? rows_ : chain_);
     if (alone_) chain_.phase(Phase::panel);
     chain_.add_flops(cholesky_panel_flops(double(n_ - j), double(jb)));
     if (apart)
@@ -89,7 +94,7 @@ class LeftLookingCholesky {
 
     arrive(j + jb);
     if (j == 0 || j + jb >= n_) return;
-    next.phase(Phase::gemm, update_flops(j + jb, j));
+    begin(next, Phase::gemm, update_flops(j + jb, j));
     update(next, j + jb, 0, j);
   }
 

@@ -15,7 +15,7 @@ inline Schedule default_schedule(const Queue<Cuda>&, Method method) {
 /// a right-looking Cholesky, the updates want a large k.
 inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedule schedule, std::int64_t n) {
   if (method == Method::cholesky)
-    return schedule != Schedule::left_looking ? 1024 : n <= 2048 ? 128 : 256;
+    return schedule != Schedule::left_looking ? 1024 : n <= 512 ? 512 : n <= 2048 ? 128 : 256;
   if (schedule == Schedule::left_looking) return n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
   return n < 3072 ? 128 : n < 12288 ? 512 : 1024;
 }
