@@ -1,6 +1,7 @@
 // P A = L U, right-looking with look-ahead. Over the same primitives as lu.hpp.
 #pragma once
 
+#include "lasolve/lasolve.hpp"
 #include "solvers/lu.hpp"
 
 namespace lasolve {
@@ -79,7 +80,7 @@ class RightLooking {
     const double panel = panel_flops(double(n_ - c2), double(next));
     if (alone_) {
       chain_.phase(Phase::swap);
-    } else if (steps_are_phases(chain_, n_)) {
+    } else if (steps_are_phases(chain_, Method::lu, n_)) {
       chain_.wait(near_);  // these columns are up to date with the step before
       chain_.phase(Phase::panel, panel + eliminate_flops(L, C));
     } else {
