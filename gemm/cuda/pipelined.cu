@@ -40,11 +40,11 @@ __device__ void wait_for_copies() {
 /// and these are neighbours in a row of the tile, else elements.
 template <class T, int BX, int BK, int threads, bool turned, bool whole>
 class Copies {
-  static constexpr int width = whole && !turned ? vector_width<T> : 1;
+  static constexpr int width = whole && !turned ? vector_width<T> : 1, pitch = BX + vector_width<T>;
   using W = Walk<BX, BK, threads, turned, width, 1>;
 
  public:
-  static constexpr int count = W::count, pitch = BX + vector_width<T>;
+  static constexpr int count = W::count;
 
   __device__ Copies(Operand<T, Cuda> X, std::int64_t origin, T* tiles)
       : tiles_(tiles),
@@ -71,8 +71,44 @@ struct Pipeline : WarpTiles<T, 128, 64, 64, 32, 8, 8> {
   using Tiles = WarpTiles<T, 128, 64, 64, 32, 8, 8>;
   static constexpr int BK = 16, stages = 3, blocks = sizeof(T) == 4 ? 3 : 2;
   static constexpr int turns = 4;  // in which the copies of a tile are started
-  static constexpr int a_tile = BK * (Tiles::BM + Tiles::V), b_tile = BK * (Tiles::BN + Tiles::V);
+  static constexpr int a_pitch = Tiles::BM + Tiles::V, b_pitch = Tiles::BN + Tiles::V;
+  static constexpr int a_tile = BK * a_pitch, b_tile = BK * b_pitch;
   static constexpr int bytes = stages * (a_tile + b_tile) * int(sizeof(T));
+};
+
+/// The copies of a block's rows of A and columns of B, tile by tile.
+template <class T, bool turn_a, bool turn_b, bool whole>
+class Feed {
+  using S = Pipeline<T>;
+  using OfA = Copies<T, S::BM, S::BK, S::threads, turn_a, whole>;
+  using OfB = Copies<T, S::BN, S::BK, S::threads, turn_b, whole>;
+
+ public:
+  __device__ Feed(Operand<T, Cuda> A, Operand<T, Cuda> B, TileOrigin origin, T* As, T* Bs)
+      : a_(A, origin.i, As), b_(transposed(B), origin.j, Bs), left_(A.cols()) {}
+  /// A tile: begins, is copied in `turns` turns, and ends.
+  __device__ void begin() {
+    const int depth = int(min(left_, std::int64_t(S::BK)));
+    a_.begin(depth);
+    b_.begin(depth);
+    left_ -= S::BK;
+  }
+  __device__ void start(int stage, int turn, int turns) const {
+    constexpr int pieces = OfA::count + OfB::count;
+#pragma unroll
+    for (int p = turn * pieces / turns; p < (turn + 1) * pieces / turns; ++p)
+      p < OfA::count ? a_.start(p, stage) : b_.start(p - OfA::count, stage);
+  }
+  __device__ void end() {
+    a_.end();
+    b_.end();
+    close_group_of_copies();
+  }
+
+ private:
+  OfA a_;
+  OfB b_;
+  std::int64_t left_;  // of k
 };
 
 /// The tile of this block: down a strip of 16 rows of tiles, then to the next column of tiles.
@@ -104,31 +140,12 @@ __device__ void multiply(Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixV
   extern __shared__ __align__(16) unsigned char memory[];
   T* const As = reinterpret_cast<T*>(memory);  // As: stages of (BK, BM)
   T* const Bs = As + S::stages * S::a_tile;    // Bs: stages of (BK, BN)
-  Copies<T, S::BM, S::BK, S::threads, turn_a, whole> of_a(A, origin.i, As);
-  Copies<T, S::BN, S::BK, S::threads, turn_b, whole> of_b(transposed(B), origin.j, Bs);
-  constexpr int pieces = of_a.count + of_b.count;
-  std::int64_t left = A.cols();
-  const auto begin_copy = [&] {
-    const int depth = int(min(left, std::int64_t(S::BK)));
-    of_a.begin(depth);
-    of_b.begin(depth);
-    left -= S::BK;
-  };
-  const auto copy = [&](int stage, int turn, int turns) {
-#pragma unroll
-    for (int p = turn * pieces / turns; p < (turn + 1) * pieces / turns; ++p)
-      p < of_a.count ? of_a.start(p, stage) : of_b.start(p - of_a.count, stage);
-  };
-  const auto end_copy = [&] {
-    of_a.end();
-    of_b.end();
-    close_group_of_copies();
-  };
+  Feed<T, turn_a, turn_b, whole> feed(A, B, origin, As, Bs);
 #pragma unroll
   for (int t = 0; t < S::stages - 1; ++t) {
-    begin_copy();
-    copy(t, 0, 1);
-    end_copy();
+    feed.begin();
+    feed.start(t, 0, 1);
+    feed.end();
   }
   if (beta != T(0)) prefetch(C, origin, S::BM, S::BN);
 
@@ -136,8 +153,8 @@ __device__ void multiply(Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixV
   const auto columns = S::columns();
   T a[2][S::TM], b[2][S::TN];
   const auto load = [&](int slot, int stage, int s) {
-    load_fragment(a[slot], As + stage * S::a_tile + s * of_a.pitch, rows);
-    load_fragment(b[slot], Bs + stage * S::b_tile + s * of_b.pitch, columns);
+    load_fragment(a[slot], As + stage * S::a_tile + s * S::a_pitch, rows);
+    load_fragment(b[slot], Bs + stage * S::b_tile + s * S::b_pitch, columns);
   };
   const auto next_tile = [&] {  // has arrived, and nobody needs the one before the last any more
     wait_for_copies<S::stages - 2>();
@@ -148,13 +165,13 @@ __device__ void multiply(Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixV
   load(0, 0, 0);
   for (int t = 0, stage = 0, free = S::stages - 1; t < tiles; ++t) {
     const int next = stage + 1 == S::stages ? 0 : stage + 1;
-    begin_copy();
+    feed.begin();
 #pragma unroll
     for (int s = 0; s < S::BK; ++s) {
       if (s + 1 < S::BK) load((s + 1) % 2, stage, s + 1);
-      if (s % (S::BK / S::turns) == 0) copy(free, s / (S::BK / S::turns), S::turns);
+      if (s % (S::BK / S::turns) == 0) feed.start(free, s / (S::BK / S::turns), S::turns);
       if (s + 1 == S::BK) {
-        end_copy();
+        feed.end();
         next_tile();
         load(0, next, 0);
       }
