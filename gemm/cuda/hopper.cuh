@@ -120,6 +120,8 @@ struct Barrier {
   __device__ void init(unsigned arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(this)), "r"(arrivals) : "memory");
   }
+  /// May overtake loads from shared memory that were issued before: who leaves memory to the copy engine must have used what it
+  /// loaded.
   __device__ void arrive() {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(this)) : "memory");
   }
