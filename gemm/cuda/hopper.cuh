@@ -52,11 +52,12 @@ bool reachable(const T* data, std::int64_t ld) {
 }
 
 template <class T>
-constexpr auto map_type = std::is_same_v<T, fp16>   ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-                          : std::is_same_v<T, bf16> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                                    : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+constexpr auto map_type = std::is_same_v<T, fp16>    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                          : std::is_same_v<T, bf16>  ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                          : std::is_same_v<T, float> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+                                                     : CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
 
-/// A matrix of fp16, bf16 or float, rows × cols, column-major and reachable, in boxes of box_rows × box_cols, whose columns in
+/// A matrix of fp16, bf16, float or double, rows × cols, column-major and reachable, in boxes of box_rows × box_cols, whose columns in
 /// shared memory are the 128 bytes that the swizzle permutes. `fetch`: what L2 reads from memory at once.
 template <class T>
 CUtensorMap tensor_map(const T* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, unsigned box_rows,
