@@ -1,6 +1,7 @@
 // Panels on CUDA.
 #pragma once
 
+#include "solvers/cuda/advance.cuh"
 #include "solvers/cuda/cholesky_panel.cuh"
 #include "solvers/cuda/dataflow.cuh"
 #include "solvers/cuda/lu_panel.cuh"
@@ -43,7 +44,7 @@ inline void prepare(Queue<Cuda>& q) {
   const auto blocks = std::size_t(q.multiprocessors());
   const std::size_t letters = blocks * 8 * flow_order * sizeof(Letter);
   for (Queue<Cuda>* one : {&q, &q.beside(), &near, &chain})
-    one->mailbox(std::max(letters, most_letters), 0), one->counter();
+    one->mailbox(std::max(letters, most_letters), 0), one->counter(), Corner<double>::of(*one);
 }
 
 }  // namespace lasolve
