@@ -1,6 +1,7 @@
 // P A = L U, right-looking with look-ahead. Over the same primitives as lu.hpp.
 #pragma once
 
+#include "lasolve/lasolve.hpp"
 #include "solvers/lu.hpp"
 
 namespace lasolve {
@@ -79,7 +80,7 @@ class RightLooking {
     const double panel = panel_flops(double(n_ - c2), double(next));
     if (alone_) {
       chain_.phase(Phase::swap);
-    } else if (steps_are_phases(chain_, n_)) {
+    } else if (steps_are_phases(chain_, Method::lu, n_)) {
       chain_.wait(near_);  // these columns are up to date with the step before
       chain_.phase(Phase::panel, panel + eliminate_flops(L, C));
     } else {
@@ -90,18 +91,21 @@ class RightLooking {
       combine_exchanges(chain_, p);
       combined_ = true;
     }
-    if (exchanged_) {
-      swap_rows(chain_, part(c, j, c), p);  // the rows of L in this panel
+    const bool at_once = !exchanged_ && eliminate_at_once(chain_, L, p, C);
+    if (!at_once) {
+      swap_rows(chain_, part(c, j, exchanged_ ? c : c2), p);  // the rows of L in this panel
       swap_rows(chain_, C, p);
-    } else {
-      swap_rows(chain_, part(c, j, chain_end), p);
+      solve_for_U(chain_, gemm_, L, C, alone_);
+      subtract_LU(chain_, gemm_, L, C, alone_);
     }
-    solve_for_U(chain_, gemm_, L, C, alone_);
-    subtract_LU(chain_, gemm_, L, C, alone_);
     near_.wait(chain_);
-    if (last) bulk_.wait(chain_);
     if (alone_) chain_.phase(Phase::panel, panel);
     factor_step(c2, next);
+    if (at_once) {
+      near_.phase(Phase::swap);
+      swap_rows(near_, part(c, j, c2), p);
+    }
+    if (last) bulk_.wait(near_);
     eliminate(near_, gemm_, L, p, part(c, chain_end, near_end));
   }
 

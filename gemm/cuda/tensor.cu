@@ -3,10 +3,10 @@
 //          multiply fragments in registers, add, and have C taken away; meanwhile the next tile's A and B come.
 //          Less than fp64: wgmma multiplies the tiles where they are.
 // Tiles    fp64, tensor_f64.cuh: BM = BN = 64, BK = 16, 4 warps of 32 × 32 and one that copies, a ring of 4 × 16 KiB, 3 blocks
-//          an SM, which hide each other's beginnings and ends. Where there are many tiles and k ≥ 512, BM = BN = 128: 8 warps
-//          of 64 × 32, and 4 that copy and give their registers away, a ring of 7 × 32 KiB.
-//          fp16 and bf16: tensor_sm90.cuh, over operands as they lie or packed (tensor_half.cuh). tf32: tensor_tf32.cuh, over
-//          operands that are rounded and packed first (tensor_tf32_pack.cuh).
+//          an SM, which hide each other's beginnings and ends; BN = 32 where the tiles are few. Where they are many and k ≥ 1024,
+//          BM = BN = 128: 8 warps of 64 × 32, and 4 that copy and give their registers away, a ring of 7 × 32 KiB.
+//          tensor_sm90.cuh: fp16 and bf16 over operands as they lie or packed (tensor_half.cuh), tf32 over operands that are
+//          rounded and packed first (tensor_tf32.cuh).
 // Traffic  C once in and once out, 16 bytes an element in fp64 and 8 in the others. fp64: 2·64·64·16 flop per 2·64·16·8 bytes
 //          = 8 flop/byte from L2, or 16 by the large tiles.
 // Expect   fp64: by the tensor cores, 62 TFLOP/s, from k = 256; at k = 128 by memory, 50. Less, as the card reaches its limit of
@@ -23,7 +23,7 @@ const GemmBackend<Cuda> gemm_cuda_tensor{
     .name = "tensor",
     .summary = "tensor cores; operands and C come and go beside the product",
     .f64 = tensor_f64::gemm,
-    .tf32 = tensor_tf32::gemm,
+    .tf32 = sm90::tensor_tf32,
     .f16 = {sm90::tensor_half<fp16>, 0x1p-20},  // the tensor cores cut off the ends of their sums
     .bf16 = {sm90::tensor_half<bf16>, 0x1p-20},
     .unavailable = hopper::why_not,

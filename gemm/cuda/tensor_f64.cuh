@@ -10,20 +10,20 @@ namespace lasolve::tensor_f64 {
 
 constexpr int BK = 16;
 
-/// warps_m × warps_n warps, each of which computes 16·MT × 8·NT of a tile, and others that copy; `per_sm` such blocks at a
-/// time. A block has the tiles of up to `most_steps` steps, and at most one in `rounds` of the tiles that its SM has to do.
-template <int warps_m_, int warps_n_, int MT_, int NT_, int copying_, int per_sm_, int rounds_, int most_steps_>
+/// warps_m × warps_n warps, each of which computes 16·MT × 8·NT of a tile, and one that has the copy engine bring tiles, or
+/// four that copy; where many compute, also four, which leave their registers to them. `per_sm` such blocks at a time. A block
+/// has the tiles of up to `most_steps` steps, and at most one in `rounds` of the tiles that its SM has to do.
+template <int warps_m_, int warps_n_, int MT_, int NT_, bool engine_, int per_sm_, int rounds_, int most_steps_>
 struct Shape {
   static constexpr int warps_m = warps_m_, warps_n = warps_n_, MT = MT_, NT = NT_, per_sm = per_sm_;
-  static constexpr int rounds = rounds_, most_steps = most_steps_;
-  static constexpr int warps = warps_m * warps_n, copying = copying_, threads = 32 * warps + copying;
+  static constexpr int rounds = rounds_, most_steps = most_steps_, warps = warps_m * warps_n;
+  static constexpr bool engine = engine_, registers_move = engine && warps > 4;
+  static constexpr int copying = engine && !registers_move ? 32 : 128, threads = 32 * warps + copying;
   static constexpr int WM = 16 * MT, WN = 8 * NT, BM = WM * warps_m, BN = WN * warps_n;
   static constexpr int a_bytes = BM * BK * 8, b_bytes = BN * BK * 8, slot_bytes = a_bytes + b_bytes;
   static constexpr int c_bytes = BM * WN * 8;  // of the columns of a warp
   static_assert(NT % 2 == 0 && c_bytes <= slot_bytes && slot_bytes % 1024 == 0 && a_bytes % 1024 == 0);
 
-  /// Four warps that copy leave registers to those that compute.
-  static constexpr bool registers_move = copying == 128;
   static constexpr int registers_at_first = 65536 / per_sm / threads / 8 * 8, registers_to_copy = 40;
   static constexpr int registers_to_compute =
       (registers_at_first * threads - registers_to_copy * copying) / (32 * warps) / 8 * 8;
@@ -36,11 +36,10 @@ struct Work {
   MatrixView<double, Cuda> C;
   double alpha, beta;
   int steps, slots;
-  bool engine;  // the copy engine brings tiles, and not the copying warps
   Order order;
 };
 
-/// Volatile, so that all that was written before a slot is entered is also issued before.
+/// Volatile, so that what is written before a slot is entered is also issued before.
 __device__ inline void multiply(double (&d)[4], const double (&a)[4], const double (&b)[2]) {
   asm volatile(
       "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
@@ -111,19 +110,20 @@ using Sums = double[S::MT][S::NT][4];
 /// A load from shared memory is under way until somebody asks for what it brings. Where another kernel on the same
 /// multiprocessor keeps its memory pipe busy with scattered accesses, that is long enough for an arrival to overtake it, and
 /// for the copy engine to overwrite the slot. So the slot of a step is held until its products have been issued, for which all
-/// loads must have come: it is left when the next is entered.
+/// loads must have come.
 template <class S>
 struct Reader {
   unsigned memory;
   int slots;
   Barrier *full, *empty;
   Ring ring{};
-  int held = -1;  // a slot that is left when the next is entered
+  int held = -1;  // a slot whose products have been issued when the next is entered
   int owed = -1;  // a slot that is left when the copy engine has read it
 
   __device__ unsigned slot() const { return memory + ring.at * S::slot_bytes; }
-  __device__ void enter() {
-    full[ring.at].wait(ring.lap);
+  __device__ void enter() { full[ring.at].wait(ring.lap); }
+  /// When the next slot is entered.
+  __device__ void let_go() {
     if (held >= 0) leave(held);
     held = -1;
   }
@@ -145,15 +145,17 @@ __device__ void multiply_steps(Sums<S>& sum, Reader<S>& in, int steps, int wm, i
   for (int l = 0; l < steps; ++l) {
     in.enter();
 #pragma unroll
-    for (int eight = 0; eight < 2; ++eight) {
-      double a[S::MT][4], b[S::NT][2];
+    for (int eight = 0; eight < BK / 8; ++eight) {
+      double b[S::NT][2];
       load_b<S, op_b>(b, in.slot(), wn, eight);
 #pragma unroll
-      for (int i = 0; i < S::MT; ++i) load_a<S, op_a>(a[i], in.slot(), wm, i, eight);
+      for (int i = 0; i < S::MT; ++i) {
+        double a[4];
+        load_a<S, op_a>(a, in.slot(), wm, i, eight);
+        if (eight == 0 && i == 0) in.let_go();
 #pragma unroll
-      for (int i = 0; i < S::MT; ++i)
-#pragma unroll
-        for (int j = 0; j < S::NT; ++j) multiply(sum[i][j], a[i], b[j]);
+        for (int j = 0; j < S::NT; ++j) multiply(sum[i][j], a, b[j]);
+      }
     }
     in.held = int(in.ring.at);
     in.advance();
@@ -195,7 +197,7 @@ __device__ void update_in_ring(const Sums<S>& sum, const Work& w, std::int64_t i
 template <class S, Op op_a, Op op_b>
 __device__ void update_by_lanes(const Sums<S>& sum, const Work& w, std::int64_t i, std::int64_t j, unsigned box) {
   const Lane<op_a, op_b> lane;
-  const bool whole = w.engine && i + S::WM <= w.C.rows();
+  const bool whole = S::engine && i + S::WM <= w.C.rows();
 #pragma unroll
   for (int y = 0; y < S::NT; ++y)
 #pragma unroll
@@ -222,22 +224,22 @@ __device__ void update_by_lanes(const Sums<S>& sum, const Work& w, std::int64_t 
 /// What copies: the steps of each tile, and then the tile of C by the columns of a warp at a time.
 template <class S, Op op_a, Op op_b>
 __device__ void bring(const Work& w, const Order::Share& share, unsigned memory, Barrier* full, Barrier* empty) {
-  if (w.engine && threadIdx.x % S::copying != 0) return;
+  if (S::engine && threadIdx.x % S::copying != 0) return;
   Ring ring;
   const auto box = [&](const BoxSource& X, const CUtensorMap& map, std::int64_t i, std::int64_t j, int groups,
                        int outer, unsigned to) {
-    if (w.engine)
+    if constexpr (S::engine)
       fetch_box(map, i, j, groups, outer, to, full[ring.at]);
     else
       copy_box<S::copying>(X, i, j, groups, outer, to);
   };
   const auto begin = [&](unsigned bytes) {
     empty[ring.at].wait(ring.lap ^ 1);
-    if (w.engine) full[ring.at].arrive_and_expect(bytes);
+    if constexpr (S::engine) full[ring.at].arrive_and_expect(bytes);
     return memory + ring.at * S::slot_bytes;
   };
   const auto end = [&] {
-    if (!w.engine) full[ring.at].arrive_after_copies();
+    if constexpr (!S::engine) full[ring.at].arrive_after_copies();
     ring.advance(unsigned(w.slots));
   };
   for (int n = 0; n < share.count; ++n) {
@@ -273,7 +275,7 @@ __device__ void compute(const Work& w, const Order::Share& share, unsigned memor
     const Order::Tile tile = w.order.tile(share.first + n * w.order.lanes);
     const std::int64_t i = std::int64_t(tile.i) * S::BM + wm * S::WM, j = std::int64_t(tile.j) * S::BN + wn * S::WN;
     // The copy engine writes 16 bytes at a time, so an odd last row would take the element below along.
-    const bool engine = w.engine && (w.C.rows() % 2 == 0 || i + S::WM <= w.C.rows());
+    const bool engine = S::engine && (w.C.rows() % 2 == 0 || i + S::WM <= w.C.rows());
     Sums<S> sum = {};
     multiply_steps<S, op_a, op_b>(sum, in, w.steps, wm, wn);
     if (w.beta == 0) {
@@ -282,6 +284,7 @@ __device__ void compute(const Work& w, const Order::Share& share, unsigned memor
     }
     for (int part = 0; part < S::warps_n; ++part) {
       in.enter();
+      in.let_go();
       const unsigned box = in.slot() + unsigned(wm * S::MT) * S::WN * line_bytes;
       if (part != wn) {
         in.leave(int(in.ring.at));
@@ -306,7 +309,7 @@ __global__ void __launch_bounds__(S::threads, S::per_sm) product_kernel(const __
   Barrier* full = reinterpret_cast<Barrier*>(shared + std::size_t(w.slots) * S::slot_bytes);
   Barrier* empty = full + w.slots;
   if (threadIdx.x == 0) {
-    for (int s = 0; s < w.slots; ++s) full[s].init(w.engine ? 1 : S::copying), empty[s].init(S::warps);
+    for (int s = 0; s < w.slots; ++s) full[s].init(S::engine ? 1 : S::copying), empty[s].init(S::warps);
     fence_barrier_inits();
   }
   __syncthreads();
@@ -323,7 +326,7 @@ __global__ void __launch_bounds__(S::threads, S::per_sm) product_kernel(const __
 
 template <class S, Op op_a, Op op_b>
 void run(Queue<Cuda>& q, Work w) {
-  if (w.engine) {
+  if constexpr (S::engine) {
     if (w.steps > 0) w.a_map = w.A.map(op_a == Op::none ? BK : S::BM);
     if (w.steps > 0) w.b_map = w.B.map(op_b == Op::none ? S::BN : BK);
     w.c_map = BoxSource(MatrixView<const double, Cuda>(w.C)).map(S::WN);
@@ -345,9 +348,11 @@ void run(Queue<Cuda>& q, Op op_a, Op op_b, const Work& w) {
   f(q, w);
 }
 
-/// One block an SM, for products of many tiles that are not short; and three, whose tiles are smaller.
-using Large = Shape<2, 4, 4, 4, 128, 1, 8, 256>;
-using Small = Shape<2, 2, 2, 4, 32, 3, 2, 64>;
+/// For products of many tiles that are not short; of many, of few; and for those that the copy engine cannot reach.
+using Large = Shape<2, 4, 4, 4, true, 1, 8, 256>;
+using Small = Shape<2, 2, 2, 4, true, 3, 2, 64>;
+using Narrow = Shape<2, 2, 2, 2, true, 3, 2, 64>;
+using Copied = Shape<2, 2, 2, 4, false, 2, 2, 64>;
 
 /// C ← α·A·B + β·C.
 inline void gemm(Queue<Cuda>& q, double alpha, Operand<double, Cuda> A, Operand<double, Cuda> B, double beta,
@@ -356,13 +361,14 @@ inline void gemm(Queue<Cuda>& q, double alpha, Operand<double, Cuda> A, Operand<
   Work w{};
   w.A = A.stored(), w.B = B.stored(), w.C = C, w.alpha = alpha, w.beta = beta;
   w.steps = int(ceil_div(A.cols(), BK));
-  w.engine = w.A.fetchable() && w.B.fetchable() && reachable(C.data(), C.ld());
-  const std::int64_t tiles = ceil_div(C.rows(), Large::BM) * ceil_div(C.cols(), Large::BN);
-  constexpr int many_waves = 8, many_steps = 32;
-  if (w.engine && tiles >= many_waves * q.multiprocessors() && w.steps >= many_steps)
-    run<Large>(q, A.op(), B.op(), w);
-  else
-    run<Small>(q, A.op(), B.op(), w);
+  const auto tiles = [&](int BM, int BN) { return ceil_div(C.rows(), BM) * ceil_div(C.cols(), BN); };
+  constexpr int many_waves = 8, many_steps = 64;
+  const auto f = !w.A.fetchable() || !w.B.fetchable() || !reachable(C.data(), C.ld()) ? run<Copied>
+                 : tiles(Small::BM, Small::BN) * 2 <= 3 * q.multiprocessors()         ? run<Narrow>
+                 : tiles(Large::BM, Large::BN) >= many_waves * q.multiprocessors() && w.steps >= many_steps
+                     ? run<Large>
+                     : run<Small>;
+  f(q, A.op(), B.op(), w);
 }
 
 }  // namespace lasolve::tensor_f64
