@@ -168,8 +168,8 @@ void factor_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots)
   if (m <= 256 * cluster) return launch_panel<T, 256, 1, 32, ClusterElection>(q, A, pivots, Blocks::cluster);
   if (m <= 512 * cluster) return launch_panel<T, 256, 2, 32, ClusterElection>(q, A, pivots, Blocks::cluster);
   // Taller panels are hidden behind updates, which want the multiprocessors: fewer of them for a little longer.
-  if (m <= std::min<std::int64_t>(512 * grid, 16384))
-    return launch_panel<T, 256, 2, 32, GridElection>(q, A, pivots, Blocks::together);
+  if (m <= 1024 * cluster) return launch_panel<T, 256, 4, 16, ClusterElection>(q, A, pivots, Blocks::cluster);
+  if (cluster == 0 && m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection>(q, A, pivots, Blocks::together);
   if (m <= 1024 * grid) return launch_panel<T, 256, 4, 16, GridElection>(q, A, pivots, Blocks::together);
   throw MachineError("CUDA: a panel of LU can have " + std::to_string(1024 * grid) +
                      " rows on this device, and the matrix has " + std::to_string(m));
