@@ -1,6 +1,7 @@
 // P A = L U, right-looking with look-ahead. Over the same primitives as lu.hpp.
 #pragma once
 
+#include "lasolve/lasolve.hpp"
 #include "solvers/lu.hpp"
 
 namespace lasolve {
@@ -79,7 +80,7 @@ class RightLooking {
     const double panel = panel_flops(double(n_ - c2), double(next));
     if (alone_) {
       chain_.phase(Phase::swap);
-    } else if (steps_are_phases(chain_, n_)) {
+    } else if (steps_are_phases(chain_, Method::lu, n_)) {
       chain_.wait(near_);  // these columns are up to date with the step before
       chain_.phase(Phase::panel, panel + eliminate_flops(L, C));
     } else {
@@ -90,31 +91,36 @@ class RightLooking {
       combine_exchanges(chain_, p);
       combined_ = true;
     }
-    if (exchanged_) {
-      swap_rows(chain_, part(c, j, c), p);  // the rows of L in this panel
+    const bool at_once = !exchanged_ && eliminate_at_once(chain_, L, p, C);
+    if (!at_once) {
+      swap_rows(chain_, part(c, j, exchanged_ ? c : c2), p);  // the rows of L in this panel
       swap_rows(chain_, C, p);
-    } else {
-      swap_rows(chain_, part(c, j, chain_end), p);
+      solve_for_U(chain_, gemm_, L, C, alone_);
+      subtract_LU(chain_, gemm_, L, C, alone_);
     }
-    solve_for_U(chain_, gemm_, L, C, alone_);
-    subtract_LU(chain_, gemm_, L, C, alone_);
     near_.wait(chain_);
-    if (last) bulk_.wait(chain_);
     if (alone_) chain_.phase(Phase::panel, panel);
     factor_step(c2, next);
+    if (at_once) {
+      near_.phase(Phase::swap);
+      swap_rows(near_, part(c, j, c2), p);
+    }
+    if (last) bulk_.wait(near_);
     eliminate(near_, gemm_, L, p, part(c, chain_end, near_end));
   }
 
-  /// When the panel of columns j, …, j + jb − 1 is factored.
+  /// When the panel of columns j, …, j + jb − 1 is factored. The first of these columns are near soon.
   void update_behind(std::int64_t j, std::int64_t jb, std::int64_t near_end) {
     const auto L = part(j, j, j + jb), C = part(j, near_end, alone_ ? near_end : n_);
     const auto p = pivots_.block(j, jb);
     const std::int64_t soon = std::min(C.cols(), widths(near_end).panel);
+    const std::int64_t first = solves_soon_first(bulk_, jb, n_ - j) ? soon : C.cols();
     bulk_.phase(Phase::swap);
     if (!std::exchange(combined_, false)) combine_exchanges(bulk_, p);
-    exchange_and_solve(bulk_, gemm_, L, p, C);
+    exchange_and_solve(bulk_, gemm_, L, p, C.columns(0, first));
     subtract_LU(bulk_, gemm_, L, C.columns(0, soon));
     near_.wait(bulk_);
+    exchange_and_solve(bulk_, gemm_, L, p, C.columns(first, C.cols() - first));
     subtract_LU(bulk_, gemm_, L, C.columns(soon, C.cols() - soon));
     if (later_) return;
     bulk_.phase(Phase::swap);

@@ -45,18 +45,19 @@ inline void require_hopper(int device) {
 
 /// What it can reach: the address and the bytes of ld are multiples of 16, and those of ld have 40 bits.
 template <class T>
-bool reachable(const T* data, std::int64_t ld) {
+__host__ __device__ bool reachable(const T* data, std::int64_t ld) {
   const std::int64_t most = std::int64_t(1) << 40;
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld * std::int64_t(sizeof(T)) % 16 == 0 &&
          ld < most / std::int64_t(sizeof(T));
 }
 
 template <class T>
-constexpr auto map_type = std::is_same_v<T, fp16>   ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-                          : std::is_same_v<T, bf16> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                                    : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+constexpr auto map_type = std::is_same_v<T, fp16>    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                          : std::is_same_v<T, bf16>  ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                          : std::is_same_v<T, float> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+                                                     : CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
 
-/// A matrix of fp16, bf16 or float, rows × cols, column-major and reachable, in boxes of box_rows × box_cols, whose columns in
+/// A matrix of fp16, bf16, float or double, rows × cols, column-major and reachable, in boxes of box_rows × box_cols, whose columns in
 /// shared memory are the 128 bytes that the swizzle permutes. `fetch`: what L2 reads from memory at once.
 template <class T>
 CUtensorMap tensor_map(const T* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, unsigned box_rows,
@@ -78,19 +79,29 @@ CUtensorMap tensor_map(const T* data, std::int64_t rows, std::int64_t cols, std:
   return map;
 }
 
-/// Launches a kernel whose blocks have `shared_bytes` of shared memory, more than a kernel has unasked, with an attribute, or
-/// one of no content.
+/// Launches a kernel in clusters of blocks that have more shared memory than a kernel has unasked. `early`: it may start under
+/// the kernel before it, whose end it awaits by itself.
 template <class... Parameters>
-void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, std::size_t shared_bytes,
-            cudaStream_t stream, cudaLaunchAttribute attribute, const Parameters&... with) {
+void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned cluster, unsigned threads,
+            std::size_t shared_bytes, cudaStream_t stream, bool early, const Parameters&... with) {
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared_bytes)));
+  cudaLaunchAttribute attributes[2] = {};
+  unsigned count = 0;
+  if (cluster > 1) {
+    attributes[count].id = cudaLaunchAttributeClusterDimension;
+    attributes[count++].val.clusterDim = {cluster, 1, 1};
+  }
+  if (early) {
+    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+  }
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(blocks);
   config.blockDim = dim3(threads);
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = attribute.id == cudaLaunchAttributeIgnore ? 0 : 1;
+  config.attrs = attributes;
+  config.numAttrs = count;
   CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, with...));
 }
 
@@ -109,6 +120,8 @@ struct Barrier {
   __device__ void init(unsigned arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(this)), "r"(arrivals) : "memory");
   }
+  /// May overtake loads from shared memory that were issued before: who leaves memory to the copy engine must have used what it
+  /// loaded.
   __device__ void arrive() {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(this)) : "memory");
   }
@@ -142,29 +155,6 @@ struct Barrier {
           : "memory");
     }
   }
-  /// The same with the loop in the text of the instruction. To the compiler it is none, and it unrolls the loops around it:
-  /// what that is worth is to be measured for each kernel.
-  __device__ void wait_inline(unsigned parity) {
-    asm volatile(
-        "{ .reg .pred ended;\n"
-        "again%=:\n"
-        "  mbarrier.try_wait.parity.shared::cta.b64 ended, [%0], %1;\n"
-        "  @!ended bra again%=; }" ::"r"(shared_address(this)),
-        "r"(parity)
-        : "memory");
-  }
-  /// Whether it has, without waiting.
-  __device__ bool has_ended(unsigned parity) {
-    unsigned ended;
-    asm volatile(
-        "{ .reg .pred ended;\n"
-        "  mbarrier.test_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
-        "  selp.u32 %0, 1, 0, ended; }"
-        : "=r"(ended)
-        : "r"(shared_address(this)), "r"(parity)
-        : "memory");
-    return ended;
-  }
 };
 /// After the inits, before the barrier of the block or the cluster behind which others use them.
 __device__ inline void fence_barrier_inits() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
@@ -184,15 +174,10 @@ struct Ring {
 
 // Copies.
 
-/// How long data is to stay in the L2 cache: leaves it last, because it is used again; or first, because it is not.
+/// Data leaves the L2 cache last, because it is used again.
 __device__ inline std::uint64_t evict_last() {
   std::uint64_t policy;
   asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-  return policy;
-}
-__device__ inline std::uint64_t evict_first() {
-  std::uint64_t policy;
-  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   return policy;
 }
 /// Brings the box of a matrix at (i, j), i the contiguous index, to shared memory; what is outside of the matrix is 0.
@@ -219,12 +204,6 @@ __device__ inline void store_box(const CUtensorMap& to, int i, int j, unsigned f
                "r"(j), "r"(from)
                : "memory");
 }
-__device__ inline void store_box(const CUtensorMap& to, int i, int j, unsigned from, std::uint64_t policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], %4;" ::"l"(&to),
-      "r"(i), "r"(j), "r"(from), "l"(policy)
-      : "memory");
-}
 /// Brings what is contiguous on both sides, a multiple of 16 bytes.
 __device__ inline void load_bytes(unsigned to, const void* from, unsigned bytes, Barrier& arrived,
                                   std::uint64_t policy) {
@@ -234,12 +213,18 @@ __device__ inline void load_bytes(unsigned to, const void* from, unsigned bytes,
       "l"(from), "r"(bytes), "r"(shared_address(&arrived)), "l"(policy)
       : "memory");
 }
-/// Brings one float; or four, at a multiple of 16 bytes. Then arrive_after_copies().
+/// The same to each block of the cluster whose bit is set, at the same address, and to its barrier there.
+__device__ inline void load_bytes(unsigned to, const void* from, unsigned bytes, Barrier& arrived, std::uint64_t policy,
+                                  unsigned short blocks) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint "
+      "[%0], [%1], %2, [%3], %4, %5;" ::"r"(to),
+      "l"(from), "r"(bytes), "r"(shared_address(&arrived)), "h"(blocks), "l"(policy)
+      : "memory");
+}
+/// Brings one float. Then arrive_after_copies().
 __device__ inline void copy_async(unsigned to, const float* from) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
-}
-__device__ inline void copy_4_async(unsigned to, const float* from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 __device__ inline void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 /// Until the shared memory of all but the last `pending` commits of this thread has been read.
@@ -282,12 +267,12 @@ __device__ inline void await_previous_kernel() { asm volatile("griddepcontrol.wa
 
 // Products.
 
-/// An operand in shared memory whose rows are 128 or 64 bytes, swizzled by TMA's pattern of as many bytes; 8 rows follow one
-/// another without a gap. K-major: a row goes along k. Otherwise it goes along m or n, and `leading` bytes apart are those
+/// An operand in shared memory whose rows are 128 bytes, swizzled by TMA's pattern of as many; 8 rows follow one another without
+/// a gap. K-major: a row goes along k. Otherwise it goes along m or n, and `leading` bytes apart are those
 /// of what follows along m or n.
-__device__ inline std::uint64_t operand_descriptor(unsigned address, unsigned row_bytes, unsigned leading = 16) {
-  const std::uint64_t eight_rows = 8 * row_bytes, swizzle = row_bytes == 128 ? 1 : 2;
-  return (address >> 4 & 0x3fff) | std::uint64_t(leading) >> 4 << 16 | eight_rows >> 4 << 32 | swizzle << 62;
+__device__ inline std::uint64_t operand_descriptor(unsigned address, unsigned leading = 16) {
+  constexpr std::uint64_t eight_rows = 8 * 128, swizzle_128 = 1;
+  return (address >> 4 & 0x3fff) | std::uint64_t(leading) >> 4 << 16 | eight_rows >> 4 << 32 | swizzle_128 << 62;
 }
 
 /// Around products: what they add to must not be touched before they are waited for.
@@ -339,14 +324,16 @@ __device__ void multiply(float (&sums)[64], std::uint64_t A, std::uint64_t B, in
   else
     LASOLVE_PRODUCT("m64n128k16.f32.bf16.bf16", 64, 64, 65, 66, ", %67, %68", "n"(!a_k_major), "n"(!b_k_major));
 }
-template <class T>
+template <class T, bool a_k_major = true, bool b_k_major = true>
 __device__ void multiply(float (&sums)[96], std::uint64_t A, std::uint64_t B, int add) {
   static_assert(std::is_same_v<T, float>);
   LASOLVE_PRODUCT("m64n192k8.f32.tf32.tf32", 96, 96, 97, 98, "");
 }
-template <class T, bool a_k_major, bool b_k_major>
+template <class T, bool a_k_major = true, bool b_k_major = true>
 __device__ void multiply(float (&sums)[128], std::uint64_t A, std::uint64_t B, int add) {
-  if constexpr (std::is_same_v<T, fp16>)
+  if constexpr (std::is_same_v<T, float>)
+    LASOLVE_PRODUCT("m64n256k8.f32.tf32.tf32", 128, 128, 129, 130, "");
+  else if constexpr (std::is_same_v<T, fp16>)
     LASOLVE_PRODUCT("m64n256k16.f32.f16.f16", 128, 128, 129, 130, ", %131, %132", "n"(!a_k_major), "n"(!b_k_major));
   else
     LASOLVE_PRODUCT("m64n256k16.f32.bf16.bf16", 128, 128, 129, 130, ", %131, %132", "n"(!a_k_major), "n"(!b_k_major));

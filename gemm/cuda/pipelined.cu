@@ -1,16 +1,19 @@
 // pipelined: warp_tiled, whose tiles arrive in shared memory while earlier ones are multiplied.
 // Idea     cp.async copies from memory to shared memory without passing through registers and without being waited for: while
 //          one tile is multiplied, the next two are on their way, and the fragments of the next step are read during this
-//          step. One barrier a tile. C comes to L2 meanwhile, so that an update of small k does not wait for it, and the
-//          blocks that share a multiprocessor multiply while one of them updates C.
+//          step. One barrier a tile. Whether a block is whole is decided before the loop over its tiles, which then has no
+//          branches: copies are started a few at a time, between products. C comes to L2 meanwhile, so that an update of small
+//          k does not wait for it, and the blocks that share a multiprocessor multiply while one of them updates C.
 // Tiles    BM = 128, BN = 64, BK = 16, three stages; 64 × 32 a warp, 8 × 8 a thread, 128 threads; three blocks a
 //          multiprocessor (f32), two (f64). The tiles of C go in strips of 16 rows of tiles, so that those that run together
 //          need few rows of A and columns of B.
 // Traffic  2·128·64 flop per (128 + 64)·4 bytes = 21 flop/byte (f32) before L2; C is read and written once.
 // Expect   f32: bound by issue, 1024 FMA in about 1150 instructions a tile; as fast as cuBLAS at large k, faster at small k.
-//          f64: 80 % of the 33.5 TFLOP/s of the CUDA cores. Measured on an H200: f32 99 % of cuBLAS at 8192³, and 117, 114
-//          and 104 % on updates of k = 128, 256 and 512; f64 69 %: the card reaches its 700 W and slows to between 1.5 and 1.9
-//          GHz; at full clock the FP64 pipe was busy for 72 % of the time.
+//          f64: 80 % of the 33.5 TFLOP/s of the CUDA cores. Measured on an H200: f32 102 % of cuBLAS at 8192³, and 123, 122
+//          and 111 % on updates of 16384² with k = 128, 256 and 512 (copies all at once, in branches: 6 % less). f64 78 %
+//          at full clock: products of registers alone reach 88 %, since one takes longer than its 2 cycles unless an operand
+//          is left over from the one before, which the compiler gives up at every sixth; with fragments from shared memory 84 %.
+//          Under load the card reaches its 700 W and slows to between 1.5 and 1.9 GHz: 67 to 75 %.
 // Source   A. Kerr et al., "CUTLASS: fast linear algebra in CUDA C++", NVIDIA 2017; cp.async: NVIDIA A100 white paper, 2020
 #include "gemm/cuda/registers.cuh"
 
@@ -33,22 +36,79 @@ __device__ void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
 
-/// Starts to copy tile t of the stream to `tile`.
-template <class T, class Stream>
-__device__ void start_copy(T* tile, Stream& stream, int t) {
-  stream.next(t, [&]<class P>(P pieces) {
-#pragma unroll
-    for (int p = 0; p < P::count; ++p)
-      copy_async<P::width* int(sizeof(T))>(tile + pieces.to(p), pieces.from(p), pieces.exists(p));
-  });
-}
+/// The copies of one operand's tiles that this thread makes, piece by piece: vectors of 16 bytes where the block is `whole`
+/// and these are neighbours in a row of the tile, else elements.
+template <class T, int BX, int BK, int threads, bool turned, bool whole>
+class Copies {
+  static constexpr int width = whole && !turned ? vector_width<T> : 1, pitch = BX + vector_width<T>;
+  using W = Walk<BX, BK, threads, turned, width, 1>;
+
+ public:
+  static constexpr int count = W::count;
+
+  __device__ Copies(Operand<T, Cuda> X, std::int64_t origin, T* tiles)
+      : tiles_(tiles),
+        pieces_{X.data() + (origin + W::x()) * X.row_stride() + W::l() * X.col_stride(), X.ld(),
+                W::l() * pitch + W::x(), whole ? BX : int(min(X.rows() - origin, std::int64_t(BX))) - W::x(), 0} {}
+  /// Of the next tile, `depth` columns exist.
+  __device__ void begin(int depth) { pieces_.depth = depth - W::l(); }
+  __device__ void start(int piece, int stage) const {
+    auto pieces = pieces_;
+    // or what follows from these would stay in registers for this rarer case
+    if constexpr (!whole) asm volatile("" : "+l"(pieces.ld), "+r"(pieces.rows));
+    copy_async<width* int(sizeof(T))>(tiles_ + stage * BK * pitch + pieces.to(piece), pieces.from(piece),
+                                      pieces.exists(piece));
+  }
+  __device__ void end() { pieces_.first += turned ? BK : BK * pieces_.ld; }
+
+ private:
+  T* tiles_;
+  Pieces<T, W, width, turned, true, pitch> pieces_;
+};
 
 template <class T>
 struct Pipeline : WarpTiles<T, 128, 64, 64, 32, 8, 8> {
   using Tiles = WarpTiles<T, 128, 64, 64, 32, 8, 8>;
   static constexpr int BK = 16, stages = 3, blocks = sizeof(T) == 4 ? 3 : 2;
-  static constexpr int a_tile = BK * (Tiles::BM + Tiles::V), b_tile = BK * (Tiles::BN + Tiles::V);
+  static constexpr int turns = 4;  // in which the copies of a tile are started
+  static constexpr int a_pitch = Tiles::BM + Tiles::V, b_pitch = Tiles::BN + Tiles::V;
+  static constexpr int a_tile = BK * a_pitch, b_tile = BK * b_pitch;
   static constexpr int bytes = stages * (a_tile + b_tile) * int(sizeof(T));
+};
+
+/// The copies of a block's rows of A and columns of B, tile by tile.
+template <class T, bool turn_a, bool turn_b, bool whole>
+class Feed {
+  using S = Pipeline<T>;
+  using OfA = Copies<T, S::BM, S::BK, S::threads, turn_a, whole>;
+  using OfB = Copies<T, S::BN, S::BK, S::threads, turn_b, whole>;
+
+ public:
+  __device__ Feed(Operand<T, Cuda> A, Operand<T, Cuda> B, TileOrigin origin, T* As, T* Bs)
+      : a_(A, origin.i, As), b_(transposed(B), origin.j, Bs), left_(A.cols()) {}
+  /// A tile: begins, is copied in `turns` turns, and ends.
+  __device__ void begin() {
+    const int depth = int(min(left_, std::int64_t(S::BK)));
+    a_.begin(depth);
+    b_.begin(depth);
+    left_ -= S::BK;
+  }
+  __device__ void start(int stage, int turn, int turns) const {
+    constexpr int pieces = OfA::count + OfB::count;
+#pragma unroll
+    for (int p = turn * pieces / turns; p < (turn + 1) * pieces / turns; ++p)
+      p < OfA::count ? a_.start(p, stage) : b_.start(p - OfA::count, stage);
+  }
+  __device__ void end() {
+    a_.end();
+    b_.end();
+    close_group_of_copies();
+  }
+
+ private:
+  OfA a_;
+  OfB b_;
+  std::int64_t left_;  // of k
 };
 
 /// The tile of this block: down a strip of 16 rows of tiles, then to the next column of tiles.
@@ -71,55 +131,69 @@ __device__ void prefetch(MatrixView<T, Cuda> C, TileOrigin origin, int BM, int B
   }
 }
 
-template <class T, bool turn_a, bool turn_b>
-__global__ void __launch_bounds__(Pipeline<T>::threads, Pipeline<T>::blocks)
-    pipelined_kernel(T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
+/// sums: (TN, TM) ← the product of this block's rows of A and columns of B, while C comes to L2 where β ≠ 0. What `whole` says
+/// is known from the start, so that the loop has no branches, and the copies find room between the products.
+template <class T, bool turn_a, bool turn_b, bool whole>
+__device__ void multiply(Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C, TileOrigin origin,
+                         T (&sums)[Pipeline<T>::TN][Pipeline<T>::TM]) {
   using S = Pipeline<T>;
   extern __shared__ __align__(16) unsigned char memory[];
   T* const As = reinterpret_cast<T*>(memory);  // As: stages of (BK, BM)
   T* const Bs = As + S::stages * S::a_tile;    // Bs: stages of (BK, BN)
-  const TileOrigin origin = origin_in_strips(C, S::BM, S::BN);
-  const auto rows = S::rows();
-  const auto columns = S::columns();
-  TileStream<T, S::BM, S::BK, S::threads, turn_a, turn_a ? 1 : S::V> from_a(A, origin.i);
-  TileStream<T, S::BN, S::BK, S::threads, turn_b, turn_b ? 1 : S::V> from_b(transposed(B), origin.j);
-  const auto copy = [&](int stage, int t) {
-    start_copy(As + stage * S::a_tile, from_a, t);
-    start_copy(Bs + stage * S::b_tile, from_b, t);
-    close_group_of_copies();
-  };
-  for (int t = 0; t < S::stages - 1; ++t) copy(t, t);
+  Feed<T, turn_a, turn_b, whole> feed(A, B, origin, As, Bs);
+#pragma unroll
+  for (int t = 0; t < S::stages - 1; ++t) {
+    feed.begin();
+    feed.start(t, 0, 1);
+    feed.end();
+  }
   if (beta != T(0)) prefetch(C, origin, S::BM, S::BN);
 
-  const int tiles = int(ceil_div(A.cols(), S::BK));
-  T a[2][S::TM], b[2][S::TN], sums[S::TN][S::TM] = {};
+  const auto rows = S::rows();
+  const auto columns = S::columns();
+  T a[2][S::TM], b[2][S::TN];
   const auto load = [&](int slot, int stage, int s) {
-    load_fragment(a[slot], As + stage * S::a_tile + s * from_a.pitch, rows);
-    load_fragment(b[slot], Bs + stage * S::b_tile + s * from_b.pitch, columns);
+    load_fragment(a[slot], As + stage * S::a_tile + s * S::a_pitch, rows);
+    load_fragment(b[slot], Bs + stage * S::b_tile + s * S::b_pitch, columns);
   };
   const auto next_tile = [&] {  // has arrived, and nobody needs the one before the last any more
     wait_for_copies<S::stages - 2>();
     __syncthreads();
   };
+  const int tiles = int(ceil_div(A.cols(), S::BK));
   next_tile();
   load(0, 0, 0);
   for (int t = 0, stage = 0, free = S::stages - 1; t < tiles; ++t) {
     const int next = stage + 1 == S::stages ? 0 : stage + 1;
+    feed.begin();
 #pragma unroll
     for (int s = 0; s < S::BK; ++s) {
-      if (s + 1 < S::BK) {
-        load((s + 1) % 2, stage, s + 1);
-      } else {
+      if (s + 1 < S::BK) load((s + 1) % 2, stage, s + 1);
+      if (s % (S::BK / S::turns) == 0) feed.start(free, s / (S::BK / S::turns), S::turns);
+      if (s + 1 == S::BK) {
+        feed.end();
         next_tile();
         load(0, next, 0);
       }
-      if (s == 0) copy(free, t + S::stages - 1);
       add_outer_product(sums, a[s % 2], b[s % 2]);
     }
     free = stage;
     stage = next;
   }
-  update_tile(C, origin, rows, columns, alpha, sums, beta);
+}
+
+template <class T, bool turn_a, bool turn_b>
+__global__ void __launch_bounds__(Pipeline<T>::threads, Pipeline<T>::blocks)
+    pipelined_kernel(T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
+  using S = Pipeline<T>;
+  const TileOrigin origin = origin_in_strips(C, S::BM, S::BN);
+  T sums[S::TN][S::TM] = {};
+  if (C.rows() - origin.i >= S::BM && C.cols() - origin.j >= S::BN && (turn_a || is_aligned(A.data(), A.ld())) &&
+      (turn_b || is_aligned(B.data(), B.ld())))
+    multiply<T, turn_a, turn_b, true>(A, B, beta, C, origin, sums);
+  else
+    multiply<T, turn_a, turn_b, false>(A, B, beta, C, origin, sums);
+  update_tile(C, origin, S::rows(), S::columns(), alpha, sums, beta);
 }
 
 template <class T>

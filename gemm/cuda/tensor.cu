@@ -1,11 +1,18 @@
-// tensor: products in less than fp64 on Hopper's tensor cores.
-// Idea     wgmma multiplies tiles in shared memory, which the copy engine (TMA) fills, and pieces of C come and go beside the
-//          product: at small k it is their traffic that rules.
-// Tiles    fp16 and bf16: tensor_sm90.cuh, over operands as they lie or packed (tensor_half.cuh). tf32: tensor_tf32.cuh, over
-//          operands that are rounded and packed first (tensor_tf32_pack.cuh).
-// Traffic  C once in and once out, 8 bytes an element.
-// Expect   k ≤ 512: nine tenths of the rate of a copy. Large k: as cuBLAS, by power.
-// Source   NVIDIA, CUTLASS; the files named above say more
+// tensor: Hopper's tensor cores, with pieces of C coming and going beside the product: at small k it is their traffic that rules.
+// Idea     fp64: some warps bring tiles of A, B and C through a ring in shared memory by the copy engine (TMA), the others
+//          multiply fragments in registers, add, and have C taken away; meanwhile the next tile's A and B come.
+//          Less than fp64: wgmma multiplies the tiles where they are.
+// Tiles    fp64, tensor_f64.cuh: BM = BN = 64, BK = 16, 4 warps of 32 × 32 and one that copies, a ring of 4 × 16 KiB, 3 blocks
+//          an SM, which hide each other's beginnings and ends; BN = 32 where the tiles are few. Where they are many and k ≥ 1024,
+//          BM = BN = 128: 8 warps of 64 × 32, and 4 that copy and give their registers away, a ring of 7 × 32 KiB.
+//          tensor_sm90.cuh: fp16 and bf16 over operands as they lie or packed (tensor_half.cuh), tf32 over operands that are
+//          rounded and packed first (tensor_tf32.cuh).
+// Traffic  C once in and once out, 16 bytes an element in fp64 and 8 in the others. fp64: 2·64·64·16 flop per 2·64·16·8 bytes
+//          = 8 flop/byte from L2, or 16 by the large tiles.
+// Expect   fp64: by the tensor cores, 62 TFLOP/s, from k = 256; at k = 128 by memory, 50. Less, as the card reaches its limit of
+//          power, 700 W, and slows. The others: at k ≤ 512 nine tenths of the rate of a copy; at large k as cuBLAS, by power.
+// Source   NVIDIA, CUTLASS; the C tile brought early: the trailing updates of HPL codes; the files named above say more
+#include "gemm/cuda/tensor_f64.cuh"
 #include "gemm/cuda/tensor_half.cuh"
 #include "gemm/cuda/tensor_tf32.cuh"
 
@@ -14,8 +21,9 @@ namespace lasolve {
 extern const GemmBackend<Cuda> gemm_cuda_tensor;
 const GemmBackend<Cuda> gemm_cuda_tensor{
     .name = "tensor",
-    .summary = "tf32, fp16 and bf16 on tensor cores; operands and C come and go beside the product",
-    .tf32 = tensor_tf32::gemm,
+    .summary = "tensor cores; operands and C come and go beside the product",
+    .f64 = tensor_f64::gemm,
+    .tf32 = sm90::tensor_tf32,
     .f16 = {sm90::tensor_half<fp16>, 0x1p-20},  // the tensor cores cut off the ends of their sums
     .bf16 = {sm90::tensor_half<bf16>, 0x1p-20},
     .unavailable = hopper::why_not,

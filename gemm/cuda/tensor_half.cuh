@@ -14,8 +14,9 @@ void with_constant(bool value, F f) {
   value ? f(std::true_type()) : f(std::false_type());
 }
 
-/// At small k the traffic of C rules, and memory likes it best down whole columns; else L2 is to hold the operands.
-constexpr unsigned strip_for(std::int64_t k) { return k <= 256 ? 128 : 16; }
+/// At small k, here in bytes, the traffic of C rules, and memory likes it best down whole columns; else L2 is to hold the
+/// operands.
+constexpr unsigned strip_for(std::int64_t k_bytes) { return k_bytes <= 512 ? 128 : k_bytes <= 2048 ? 32 : 16; }
 /// From here on the time at a tile's end is small beside its product.
 constexpr bool is_deep(std::int64_t k) { return k >= 4096; }
 
@@ -59,18 +60,20 @@ inline void scale(Queue<Cuda>& q, float beta, MatrixView<float, Cuda> C) {
   for_each_element(q, C, [beta] __device__(float& c, std::int64_t, std::int64_t) { c = beta == 0 ? 0 : beta * c; });
 }
 
-/// The product of k elements of operands that p has maps of.
+/// The product of k elements of operands that p has.
+template <class Cut>
+void enqueue_product(Queue<Cuda>& q, Arguments& p, std::int64_t k) {
+  p.steps = int(ceil_div(k, Cut::BK));
+  p.strip = strip_for(k * std::int64_t(sizeof(typename Cut::Half))) / Cut::cluster;
+  launch_tensor<Cut>(q, p);
+}
+
 template <class Half, bool a_k_major, bool b_k_major>
 void multiply_mapped(Queue<Cuda>& q, Arguments& p, std::int64_t k) {
-  p.steps = int(ceil_div(k, BK));
-  p.strip = strip_for(k);
-  if (is_deep(k)) {
-    using Cut = CutAs<Half, a_k_major, b_k_major, Way::wide>;
-    p.strip /= Cut::cluster;
-    launch_tensor<Cut>(q, p);
-  } else {
-    launch_tensor<CutAs<Half, a_k_major, b_k_major, Way::turns>>(q, p);
-  }
+  if (is_deep(k))
+    enqueue_product<CutAs<Half, a_k_major, b_k_major, Way::wide>>(q, p, k);
+  else
+    enqueue_product<CutAs<Half, a_k_major, b_k_major, Way::turns>>(q, p, k);
 }
 
 /// C ← α·A·B + β·C with operands of fp16 or bf16.

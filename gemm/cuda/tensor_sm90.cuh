@@ -1,11 +1,12 @@
-// The kernel of `tensor` for halves and of `tensor_split`, for Hopper: C ← α·A·B + β·C with operands of 16 bits and C in fp32.
+// The kernel of `tensor` and of `tensor_split`, for Hopper: C ← α·A·B + β·C with operands of 16 bits, or tf32, and C in fp32.
 // Idea     A persistent block owns tiles of C in turns. One warp feeds a ring of operands through the copy engine (TMA), two
 //          warpgroups multiply them out of shared memory (wgmma), and for each of these a warp brings pieces of C before they
 //          are needed and takes them away behind: at small k the traffic of C rules, and so it never stops.
-// Tiles    BM = 128, BN = 128, BK = 64: a warpgroup has the whole tile, and updates C while the other multiplies. From
-//          k = 4096 on BN = 256, of which each warpgroup has 64 × 256, and two blocks share what they read of B. Stages of
-//          32 or 48 KiB; pieces of C of 64 × 32 in slots of 8 KiB.
-// Traffic  2·128·128·64 flop per 32 KiB of L2: 64 flop/byte; wide 85, with shared B 128. C is read and written once.
+// Tiles    BM = 128, BN = 128, BK = 128 bytes: a warpgroup has the whole tile, and updates C while the other multiplies. For tf32
+//          also BN = 192. From k = 4096 on BN = 256, of which each warpgroup has 64 × 256, and two blocks share what they read
+//          of B. Stages of 32, 40 or 48 KiB; pieces of C of 64 × 32 in slots of 8 KiB, as many as there is room for.
+// Traffic  2·128·128·64 flop per 32 KiB of L2: 64 flop/byte; wide 85, with shared B 128; tf32 half of it. C is read and written
+//          once.
 // Expect   k ≤ 512: bound by C, 8 bytes an element at nine tenths of the rate of a copy. Large k: as cuBLAS, by power.
 // Source   NVIDIA, CUTLASS: warp-specialized persistent kernels ("pingpong", "cooperative"); P. Shankhdhar, "Outperforming cuBLAS
 //          on H100"
@@ -18,23 +19,26 @@ namespace lasolve::sm90 {
 
 using namespace hopper;
 
-constexpr int BM = 128, BK = 64;
-constexpr int block_bytes = 64 * 128;  // of operands: 64 × 64
+constexpr int BM = 128;
+constexpr int block_bytes = 64 * 128;  // of operands: 64 × BK
+constexpr int piece_bytes = 2 * box_bytes;
+constexpr int room = 226 << 10;  // in shared memory, beside barriers
 constexpr int warpgroup = 128, consumers = 2;
 
-/// turns: warpgroups have tiles in turns. wide: each has half of a wider tile, and two blocks share B. split: each has half of a
-/// tile; operands are in two parts, as pack.cuh lays them out.
-enum class Way { turns, wide, split };
+/// turns: warpgroups have tiles in turns. broad: and tiles are wider. wide: each has half of a still wider tile, and two blocks
+/// share B. split: each has half of a tile; operands are in two parts, as pack.cuh lays them out.
+enum class Way { turns, broad, wide, split };
 
 /// How a kernel is cut, all of it known when it is compiled.
 template <class Half_, bool a_k_major_, bool b_k_major_, Way way>
 struct CutAs {
   using Half = Half_;
   static constexpr bool a_k_major = a_k_major_, b_k_major = b_k_major_;
-  static constexpr bool turns = way == Way::turns, split = way == Way::split;
-  static constexpr int BN = way == Way::wide ? 256 : 128;
-  static constexpr int stages = way == Way::turns ? 5 : way == Way::wide ? 3 : 4;
-  static constexpr int slots = way == Way::turns ? 4 : way == Way::wide ? 5 : 6;
+  static constexpr bool packed = std::is_same_v<Half, float>;  ///< operands, as tensor_tf32.cuh lays them out
+  static constexpr bool turns = way == Way::turns || way == Way::broad, split = way == Way::split;
+  static constexpr int BN = way == Way::wide ? 256 : way == Way::broad ? 192 : 128, BK = 128 / sizeof(Half);
+  static constexpr int stages = way == Way::wide ? 3 : way == Way::turns && !packed ? 5 : 4;
+  static constexpr int slots = (room - stages * (BM + BN) * 128) / (consumers * piece_bytes);
   static constexpr int cluster = way == Way::wide ? 2 : 1;  ///< blocks, whose tiles are below one another
   static constexpr int blocks = (BM + BN) / 64;             ///< of operands, in a stage
   static constexpr int halves = turns ? 2 : 1;              ///< of a tile, that a warpgroup has
@@ -43,6 +47,7 @@ struct CutAs {
 
 struct Arguments {
   CUtensorMap A, B, C;
+  const char *packed_a, *packed_b;  ///< of tf32, instead of A and B
   MatrixView<float, Cuda> c;
   bool c_boxes;    ///< the copy engine can reach C
   int steps;       ///< of BK
@@ -120,7 +125,7 @@ __device__ void feed_operands(const Arguments& p, Shared<Cut>& s) {
       full.arrive_and_expect(Cut::blocks * block_bytes);
       for (int b = 0; b < Cut::blocks; ++b) {
         const bool of_a = b < BM / 64, k_major = of_a ? Cut::a_k_major : Cut::b_k_major;
-        const int x = of_a ? tile.i + 64 * b : tile.j + 64 * b - BM, k = l * BK;
+        const int x = of_a ? tile.i + 64 * b : tile.j + 64 * b - BM, k = l * Cut::BK;
         if (Cut::cluster == 1 || of_a)
           load_box(shared_address(s.operands[stage.at][b]), of_a ? p.A : p.B, k_major ? k : x, k_major ? x : k, full);
         else if (b % Cut::cluster == block_in_cluster())  // a share, for all blocks
@@ -128,6 +133,31 @@ __device__ void feed_operands(const Arguments& p, Shared<Cut>& s) {
                    (1 << Cut::cluster) - 1);
       }
     }
+}
+
+/// The same where operands are packed, byte for byte as a stage holds them: (BM, BK) of A, (BN, BK) of B.
+template <class Cut>
+__device__ void feed_packed(const Arguments& p, Shared<Cut>& s) {
+  constexpr unsigned a_bytes = BM * 128, b_bytes = Cut::BN * 128, share = b_bytes / Cut::cluster;
+  const unsigned ours = Cut::cluster > 1 ? share * block_in_cluster() : 0;  // of B, for all blocks
+  const std::uint64_t keep = evict_last();
+  Ring stage;
+  await_previous_kernel();
+  for (Tiles<Cut> tile(p, 0, 1); !tile.done(); tile.advance()) {
+    const char* a = p.packed_a + std::int64_t(tile.i / BM) * p.steps * a_bytes;
+    const char* b = p.packed_b + std::int64_t(tile.j / Cut::BN) * p.steps * b_bytes + ours;
+    for (int l = 0; l < p.steps; ++l, stage.advance(Cut::stages), a += a_bytes, b += b_bytes) {
+      const unsigned to = shared_address(s.operands[stage.at]);
+      Barrier& full = s.full[stage.at];
+      s.empty[stage.at].wait(stage.lap ^ 1);
+      full.arrive_and_expect(a_bytes + b_bytes);
+      load_bytes(to, a, a_bytes, full, keep);
+      if constexpr (Cut::cluster > 1)
+        load_bytes(to + a_bytes + ours, b, share, full, keep, (1 << Cut::cluster) - 1);
+      else
+        load_bytes(to + a_bytes, b, b_bytes, full, keep);
+    }
+  }
 }
 
 /// A warp moves pieces of C between memory and slots. Where the copy engine can, one lane tells it to. It writes whole multiples of
@@ -202,8 +232,8 @@ __device__ void move_c(const Arguments& p, Shared<Cut>& s, int group) {
 template <class Cut>
 __device__ void multiply_stage(float (&sums)[Cut::BN / 2], const char* A, const char* B, bool add) {
   constexpr int along_k[] = {16 * 128 >> 4, 32 >> 4};  // bytes / 16 from one 16 of k to the next
-  const std::uint64_t a = operand_descriptor(shared_address(A), 128, Cut::a_k_major ? 16 : block_bytes);
-  const std::uint64_t b = operand_descriptor(shared_address(B), 128, Cut::b_k_major ? 16 : block_bytes);
+  const std::uint64_t a = operand_descriptor(shared_address(A), Cut::a_k_major ? 16 : block_bytes);
+  const std::uint64_t b = operand_descriptor(shared_address(B), Cut::b_k_major ? 16 : block_bytes);
   const auto step = [&](int of_a, int of_b, bool add) {
     multiply<typename Cut::Half, Cut::a_k_major, Cut::b_k_major>(sums, a + of_a * along_k[Cut::a_k_major],
                                                                  b + of_b * along_k[Cut::b_k_major], add);
@@ -319,7 +349,12 @@ __global__ void __launch_bounds__((1 + consumers) * warpgroup, 1) tensor_kernel(
   const int group = int(threadIdx.x / warpgroup) - 1;
   if (group < 0) {
     keep_registers<56>();
-    if (threadIdx.x == 0) feed_operands<Cut>(p, s);
+    if (threadIdx.x == 0) {
+      if constexpr (Cut::packed)
+        feed_packed<Cut>(p, s);
+      else
+        feed_operands<Cut>(p, s);
+    }
     if (threadIdx.x / 32 == 1) move_c<Cut>(p, s, 0);
     if (threadIdx.x / 32 == 2) move_c<Cut>(p, s, 1);
   } else {
@@ -335,12 +370,8 @@ template <class Cut>
 void launch_tensor(Queue<Cuda>& q, const Arguments& p) {
   const std::int64_t tiles = ceil_div(p.c.rows(), BM * Cut::cluster) * ceil_div(p.c.cols(), Cut::BN);
   const auto blocks = unsigned(std::min<std::int64_t>(q.multiprocessors() / Cut::cluster, tiles) * Cut::cluster);
-  cudaLaunchAttribute cluster{};
-  if constexpr (Cut::cluster > 1) {
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim = {unsigned(Cut::cluster), 1, 1};
-  }
-  launch(tensor_kernel<Cut>, blocks, (1 + consumers) * warpgroup, sizeof(Shared<Cut>), q.stream(), cluster, p);
+  launch(tensor_kernel<Cut>, blocks, Cut::cluster, (1 + consumers) * warpgroup, sizeof(Shared<Cut>), q.stream(),
+         Cut::packed, p);
 }
 
 }  // namespace lasolve::sm90

@@ -81,6 +81,12 @@ bool panel_lu(Queue<Cpu>& q, const GemmBackend<Cpu>& gemm, MatrixView<T> A, Pivo
   return true;
 }
 
+/// Whether columns C were brought up to date with panel L by one kernel: not on the host.
+template <class T>
+bool eliminate_at_once(Queue<Cpu>&, MatrixView<T>, Pivots<Cpu>, MatrixView<T>) {
+  return false;
+}
+
 template <class T>
 std::int64_t cholesky_leaf_columns(const Queue<Cpu>&, MatrixView<T>) {
   return 64;

@@ -13,8 +13,11 @@ inline std::int64_t default_block_size(const Queue<Cpu>&, Method, Schedule, std:
 }
 
 inline LuWidths lu_widths(const Queue<Cpu>&, std::int64_t nb, std::int64_t, std::int64_t) { return {nb, nb}; }
-inline bool steps_are_phases(const Queue<Cpu>&, std::int64_t) { return true; }
+inline bool solves_soon_first(const Queue<Cpu>&, std::int64_t, std::int64_t) { return false; }
+inline bool steps_are_phases(const Queue<Cpu>&, Method, std::int64_t) { return true; }
 
+inline bool cholesky_products_bind(const Queue<Cpu>&, std::int64_t, std::int64_t) { return true; }
+inline bool cholesky_rows_apart(const Queue<Cpu>&, std::int64_t, std::int64_t) { return false; }
 inline std::int64_t cholesky_panel_columns(const Queue<Cpu>&, std::int64_t nb, std::int64_t) { return nb; }
 
 inline std::int64_t symmetric_strip_columns(const Queue<Cpu>&, std::int64_t) { return 256; }

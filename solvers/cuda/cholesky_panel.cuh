@@ -199,6 +199,7 @@ __global__ void __launch_bounds__(cholesky_threads, 1)
   const int warp = threadIdx.x / 32;
   const std::int64_t below = std::int64_t(blockIdx.x) * cholesky_own_rows;
   const bool two_steps = A.cols() > cholesky_step;
+  await_kernel_before();
   if (warp % cholesky_quarters == 0 && warp / cholesky_quarters < cholesky_row_warps) {
     int bad = factor_rows<CholeskyLane::rows_of(cholesky_rows)>(s, 0);
     __syncthreads();
@@ -235,8 +236,8 @@ template <class T>
 void panel_cholesky_leaf(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixView<T, Cuda> A, Minors<Cuda> minors) {
   const std::int64_t m = A.rows(), n = A.cols(), rows = m <= most_rows_of_a_leaf(q) ? m : n;
   const std::int64_t blocks = (rows - cholesky_order + cholesky_own_rows - 1) / cholesky_own_rows;
-  launch(q, factor_cholesky_panel<T>, Blocks::apart, dim3(unsigned(std::max<std::int64_t>(blocks, 1))),
-         cholesky_threads, sizeof(CholeskyShared<T>), A.block(0, 0, rows, n), minors, q.counter());
+  launch(q, factor_cholesky_panel<T>, Blocks::soon, dim3(unsigned(std::max<std::int64_t>(blocks, 1))), cholesky_threads,
+         sizeof(CholeskyShared<T>), A.block(0, 0, rows, n), minors, q.counter());
   if (rows < m) trsm_right(q, gemm, lower(A.block(0, 0, n, n)).transposed(), A.block(rows, 0, m - rows, n));
 }
 

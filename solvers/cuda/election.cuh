@@ -94,12 +94,13 @@ struct alignas(16) Candidate {
 };
 
 /// The lane with the best candidate of a warp; any lane where nobody is. Of equals the first position wins, as in LAPACK.
-/// Most often the upper halves of the ranks decide.
+/// Most often the upper halves of the ranks decide. A warp without rows is quick too: those with rows wait for it.
 __device__ inline int best_lane(std::uint64_t rank, int position) {
   const auto high = unsigned(rank >> 32);
-  bool best = __reduce_max_sync(all_lanes, high) == high;
+  const unsigned top = __reduce_max_sync(all_lanes, high);
+  bool best = top == high;
   unsigned ballot = __ballot_sync(all_lanes, best);
-  if (ballot & (ballot - 1)) {
+  if (top > 0 && (ballot & (ballot - 1))) {
     const unsigned low = __reduce_max_sync(all_lanes, best ? unsigned(rank) : 0u);
     best = best && unsigned(rank) == low;
     const unsigned first = __reduce_min_sync(all_lanes, best ? unsigned(position) : ~0u);
@@ -184,7 +185,7 @@ struct Nominees {
 #pragma unroll
     for (int i = warps - 1; i >= 0; --i)
       if (all[i] == top) at = i, ++equals;
-    if (equals > 1)
+    if (equals > 1 && top > 0)
       for (int i = at + 1; i < warps; ++i) {
         const std::uint64_t mine = candidates[i].rank(), best = candidates[at].rank();
         if (mine > best || (mine == best && candidates[i].position < candidates[at].position)) at = i;

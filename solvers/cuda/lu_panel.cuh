@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/cuda/launch.cuh"
+#include "solvers/cuda/corner.cuh"
 #include "solvers/cuda/strip.cuh"
 
 namespace lasolve {
@@ -26,9 +27,10 @@ struct PanelShared {
 
 /// U ← inv(L11) (C − L10 U0): the columns behind a strip that was just factored, of the rows that became pivots in it.
 /// Columns k … k + W − 1 of A are the strip, L10 is those to their left, U0 the rows above U. A is there in memory as it was
-/// at the beginning, but for L.
+/// at the beginning, but for L. The blocks share out what of L is kept in the corner.
 template <class Shape, class Shared>
-__device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shape::Element, Cuda> A, int k) {
+__device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shape::Element, Cuda> A, int k,
+                                             typename Shape::Element* corner) {
   using T = typename Shape::Element;
   constexpr int W = Shape::columns;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, last = int(A.cols()) - 1;
@@ -43,54 +45,54 @@ __device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shap
   for (int c = 0; c < s.most_behind; c += columns_at_once)
     if (c + q < k + W) s.L[c + q][p] = from[(c + q) * A.ld()];
   __syncthreads();
-  constexpr int part = Shape::part;
-#pragma unroll 1
-  for (int i0 = 0; i0 < W; i0 += part) {
-    if (k + i0 > 0) {  // a warp makes part × 8 of the product at a time
-      for (int c = 8 * warp; c < behind; c += 8 * Shape::warps) {
-        double sum[part / 16][4] = {};
+  for (int j = columns_at_once * int(blockIdx.x) + q; j < k + W; j += columns_at_once * int(gridDim.x))
+    Corner<T>::keep(corner, k + p, j, s.L[j][p]);
+  if (k > 0) {  // a warp makes W × 8 of the product at a time
+    for (int c = 8 * warp; c < behind; c += 8 * Shape::warps) {
+      double sum[W / 16][4] = {};
 #pragma unroll 2
-        for (int q = 0; q < k + i0; q += 8) {
-          const double b[2] = {s.U[q + t][k + c + g], s.U[q + 4 + t][k + c + g]};
+      for (int q = 0; q < k; q += 8) {
+        const double b[2] = {s.U[q + t][k + c + g], s.U[q + 4 + t][k + c + g]};
 #pragma unroll
-          for (int i = 0; i < part / 16; ++i) {
-            const int row = i0 + 16 * i + g;
-            const double a[4] = {s.L[q + t][row], s.L[q + t][row + 8], s.L[q + 4 + t][row], s.L[q + 4 + t][row + 8]};
-            multiply_tile(sum[i], a, b, sum[i]);
-          }
+        for (int i = 0; i < W / 16; ++i) {
+          const int row = 16 * i + g;
+          const double a[4] = {s.L[q + t][row], s.L[q + t][row + 8], s.L[q + 4 + t][row], s.L[q + 4 + t][row + 8]};
+          multiply_tile(sum[i], a, b, sum[i]);
         }
-#pragma unroll
-        for (int i = 0; i < part / 16; ++i)
-#pragma unroll
-          for (int e = 0; e < 4; ++e) s.U[k + i0 + 16 * i + 8 * (e / 2) + g][k + c + 2 * t + e % 2] -= T(sum[i][e]);
       }
-      __syncthreads();
-    }
-    if (const int c = threadIdx.x; c < behind) {  // a thread solves a column
-      T x[part];
 #pragma unroll
-      for (int i = 0; i < part; ++i) x[i] = s.U[k + i0 + i][k + c];
+      for (int i = 0; i < W / 16; ++i)
 #pragma unroll
-      for (int q = 0; q < part; ++q)
-#pragma unroll
-        for (int i1 = q / Chunk<T>::size * Chunk<T>::size; i1 < part; i1 += Chunk<T>::size) {
-          const auto chunk = *reinterpret_cast<const Chunk<T>*>(&s.L[k + i0 + q][i0 + i1]);
-#pragma unroll
-          for (int e = 0; e < Chunk<T>::size; ++e)
-            if (i1 + e > q) x[i1 + e] = fma(-chunk.values[e], x[q], x[i1 + e]);
-        }
-#pragma unroll
-      for (int i = 0; i < part; ++i) s.U[k + i0 + i][k + c] = x[i];
+        for (int e = 0; e < 4; ++e) s.U[k + 16 * i + 8 * (e / 2) + g][k + c + 2 * t + e % 2] -= T(sum[i][e]);
     }
     __syncthreads();
   }
+  if (const int c = threadIdx.x; c < behind) {  // a thread solves a column
+    T x[W];
+#pragma unroll
+    for (int i = 0; i < W; ++i) x[i] = s.U[k + i][k + c];
+#pragma unroll
+    for (int q = 0; q < W; ++q)
+#pragma unroll
+      for (int i0 = q / Chunk<T>::size * Chunk<T>::size; i0 < W; i0 += Chunk<T>::size) {
+        const auto chunk = *reinterpret_cast<const Chunk<T>*>(&s.L[k + q][i0]);
+#pragma unroll
+        for (int e = 0; e < Chunk<T>::size; ++e)
+          if (i0 + e > q) x[i0 + e] = fma(-chunk.values[e], x[q], x[i0 + e]);
+      }
+#pragma unroll
+    for (int i = 0; i < W; ++i) s.U[k + i][k + c] = x[i];
+  }
+  __syncthreads();
 }
 
 /// P A = L U with the rows of L and U left where they were: pivots has the exchanges, and the moves that make them. All
 /// blocks must run at the same time.
 template <class Shape, class Election>
 __global__ void __launch_bounds__(Shape::threads, 1)
-    factor_panel(MatrixView<typename Shape::Element, Cuda> A, PanelPivots pivots, Letter* letters, unsigned stamp) {
+    factor_panel(MatrixView<typename Shape::Element, Cuda> A, PanelPivots pivots, typename Shape::Element* corner,
+                 Letter* letters, unsigned stamp) {
+  using T = typename Shape::Element;
   constexpr int W = Shape::columns, R = Shape::rows;
   extern __shared__ __align__(16) unsigned char memory[];
   auto& s = *reinterpret_cast<PanelShared<Shape, Election>*>(memory);
@@ -108,7 +110,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
     s.strip.election.barrier();  // L is there; and nobody leaves while others write into its memory
     strip.store(s.strip, columns, pivots, k, s.row_of);
     if constexpr (W < Shape::widest)
-      if (k + W < n) solve_behind<Shape>(s, A, k);
+      if (k + W < n) solve_behind<Shape>(s, A, k, corner);
   }
   __syncthreads();
   if (blockIdx.x == 0 && threadIdx.x == 0) pivots.moves.counts[0] = n;
@@ -118,6 +120,15 @@ __global__ void __launch_bounds__(Shape::threads, 1)
     if (strip.row(r) < min(std::int64_t(n), A.rows())) pivots.moves.targets[strip.row(r)] = strip.position[r];
   for (int p = int(threadIdx.x) / 32; p < n; p += Shape::warps) {
     if (s.row_of[p] / Shape::rows_a_block != int(blockIdx.x)) continue;
+    if (p >= (n - 1) / W * W) {  // in the last strip
+      T l[Shape::widest / 32];
+#pragma unroll
+      for (int i = 0; i < Shape::widest / 32; ++i)
+        if (const int c = 32 * i + int(threadIdx.x) % 32; c < p) l[i] = A.data()[s.row_of[p] + c * A.ld()];
+#pragma unroll
+      for (int i = 0; i < Shape::widest / 32; ++i)
+        if (const int c = 32 * i + int(threadIdx.x) % 32; c < p + tile_order) Corner<T>::keep(corner, p, c, l[i]);
+    }
     for (int c = (p / W + 1) * W + int(threadIdx.x) % 32; c < n; c += 32)
       A.data()[s.row_of[p] + c * A.ld()] = s.U[p][c - W];
   }
@@ -132,7 +143,7 @@ void launch_panel(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Bl
   if (how == Blocks::together) mail = q.mailbox(most_letters, unsigned(A.cols()));
   launch(q, factor_panel<Shape, Election<Shape>>, how, dim3(blocks), threads,
          sizeof(PanelShared<Shape, Election<Shape>>), A,
-         PanelPivots{pivots.p.data(), pivots.zero.data(), pivots.start, moves_of(pivots)},
+         PanelPivots{pivots.p.data(), pivots.zero.data(), pivots.start, moves_of(pivots)}, Corner<T>::of(q),
          static_cast<Letter*>(mail.memory), mail.stamp);
 }
 
@@ -153,12 +164,14 @@ void factor_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots)
       if (m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection, half>(q, A, pivots, Blocks::together);
       if (m <= 1024 * grid) return launch_panel<T, 256, 4, 16, GridElection, half>(q, A, pivots, Blocks::together);
     }
-  constexpr int W = sizeof(T) == 4 ? 128 : 32;
+  constexpr int W = sizeof(T) == 4 ? most_panel_columns : 32;  // in fp32 a thread has room for a whole row
   if (m <= 256) return launch_panel<T, 256, 1, W, AloneElection>(q, A, pivots, Blocks::apart);
   if (m <= 128 * cluster) return launch_panel<T, 128, 1, W, ClusterElection>(q, A, pivots, Blocks::cluster);
   if (m <= 256 * cluster) return launch_panel<T, 256, 1, W, ClusterElection>(q, A, pivots, Blocks::cluster);
   if (m <= 512 * cluster) return launch_panel<T, 256, 2, 32, ClusterElection>(q, A, pivots, Blocks::cluster);
-  if (m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection>(q, A, pivots, Blocks::together);
+  // Taller panels are hidden behind updates, which want the multiprocessors: fewer of them for a little longer.
+  if (m <= 1024 * cluster) return launch_panel<T, 256, 4, 16, ClusterElection>(q, A, pivots, Blocks::cluster);
+  if (cluster == 0 && m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection>(q, A, pivots, Blocks::together);
   if (m <= 1024 * grid) return launch_panel<T, 256, 4, 16, GridElection>(q, A, pivots, Blocks::together);
   throw MachineError("CUDA: a panel of LU can have " + std::to_string(1024 * grid) +
                      " rows on this device, and the matrix has " + std::to_string(m));

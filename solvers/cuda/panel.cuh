@@ -1,6 +1,7 @@
 // Panels on CUDA.
 #pragma once
 
+#include "solvers/cuda/advance.cuh"
 #include "solvers/cuda/cholesky_panel.cuh"
 #include "solvers/cuda/dataflow.cuh"
 #include "solvers/cuda/lu_panel.cuh"
@@ -42,8 +43,8 @@ inline void prepare(Queue<Cuda>& q) {
   Queue<Cuda>&near = q.ahead(), &chain = near.ahead();
   const auto blocks = std::size_t(q.multiprocessors());
   const std::size_t letters = blocks * 8 * flow_order * sizeof(Letter);
-  q.beside();
-  for (Queue<Cuda>* one : {&q, &near, &chain}) one->mailbox(std::max(letters, most_letters), 0), one->counter();
+  for (Queue<Cuda>* one : {&q, &q.beside(), &near, &chain})
+    one->mailbox(std::max(letters, most_letters), 0), one->counter(), Corner<double>::of(*one);
 }
 
 }  // namespace lasolve

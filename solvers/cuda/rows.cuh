@@ -142,32 +142,48 @@ inline void combine_exchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
   }
 }
 
-/// Row i of A goes to row later[i] − first. A row of blocks is a cluster, which has a column at a time: all of it is read
-/// before any of it is written.
+/// Row from[i] − first of A goes to row i. A row of blocks is a cluster, which has a column at a time: all of it is read
+/// before any of it is written. It is the reads that are scattered: scattered writes take twice as long.
 template <int rows, class T>
 __global__ void __launch_bounds__(1024)
-    scatter_rows(MatrixView<T, Cuda> A, const std::int64_t* later, std::int64_t first) {
+    gather_rows(MatrixView<T, Cuda> A, const std::int64_t* from, std::int64_t first) {
   const std::int64_t i0 = std::int64_t(blockIdx.x) * blockDim.x * rows + threadIdx.x;
+  int source[rows];
+#pragma unroll
+  for (int r = 0; r < rows; ++r) {
+    const std::int64_t i = i0 + r * blockDim.x;
+    source[r] = i < A.rows() ? int(from[i] - first) : -1;
+  }
   for (std::int64_t j = blockIdx.y; j < A.cols(); j += gridDim.y) {
     T* column = A.data() + j * A.ld();
     T held[rows];
 #pragma unroll
     for (int r = 0; r < rows; ++r)
-      if (const std::int64_t i = i0 + r * blockDim.x; i < A.rows()) held[r] = column[i];
+      if (source[r] >= 0) held[r] = column[source[r]];
     cluster_barrier();
 #pragma unroll
     for (int r = 0; r < rows; ++r)
-      if (const std::int64_t i = i0 + r * blockDim.x; i < A.rows()) column[later[i] - first] = held[r];
+      if (source[r] >= 0) column[i0 + r * blockDim.x] = held[r];
   }
 }
 
-/// Before the exchanges of later panels come those of this one: where its rows will go in the end. One block.
-static __global__ void __launch_bounds__(most_combined) prepend(std::int64_t* later, Permuted planned) {
+/// What the exchanges of all panels from one on do to the rows behind its first: row i goes to place later[i], to which row
+/// from[later[i]] = i comes.
+struct LaterMoves {
+  std::int64_t *later, *from;
+};
+
+/// Before the exchanges of later panels come those of this one, from row `start` on. One block.
+static __global__ void __launch_bounds__(most_combined)
+    prepend(LaterMoves moves, std::int64_t start, Permuted planned) {
+  std::int64_t *later = moves.later + start, *from = moves.from + start;
   const int i = int(threadIdx.x), count = int(blockDim.x);
-  const std::int64_t source = planned.sources[i], there = later[i], then = later[planned.targets[i]];
+  const std::int64_t source = planned.sources[i], target = planned.targets[i], there = later[i], then = later[target];
   __syncthreads();
   later[i] = then;
+  from[i] = start + source;
   if (source >= count) later[source] = there;
+  if (target >= count) from[then - start] = start + i;
 }
 
 /// The rows of L in each of `panels`, where these begin, which have seen the exchanges of their own panel only.
@@ -176,19 +192,20 @@ void swap_rows_of_L(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots,
                     const std::vector<std::int64_t>& panels) {
   constexpr int rows = 16, threads = 1024;
   const std::int64_t n = A.rows();
-  std::int64_t* later = moves_of(pivots).later;
+  const LaterMoves moves{moves_of(pivots).later, moves_of(pivots).scratch};
   q.phase(Phase::swap);
-  for_each_element(q, MatrixView<std::int64_t, Cuda>(later, n, 1, n),
+  for_each_element(q, MatrixView<std::int64_t, Cuda>(moves.later, n, 2, moves.from - moves.later),
                    [] __device__(std::int64_t & to, std::int64_t i, std::int64_t) { to = i; });
   auto e = pivots.known->rbegin();
   for (auto panel = panels.rbegin(); panel != panels.rend(); ++panel) {
     const std::int64_t end = panel == panels.rbegin() ? n : panel[-1];
-    const auto L = A.block(end, *panel, n - end, end - *panel);
-    const auto blocks = unsigned((L.rows() + rows * threads - 1) / (rows * threads));
-    const dim3 grid(blocks, unsigned(std::min<std::int64_t>(L.cols(), 65535)));
-    if (!L.empty()) launch(q, scatter_rows<rows, T>, Blocks::cluster, grid, threads, 0, L, later + end, end);
+    if (const auto L = A.block(end, *panel, n - end, end - *panel); !L.empty()) {
+      const std::int64_t blocks = (L.rows() + rows * threads - 1) / (rows * threads);
+      const dim3 grid(unsigned(blocks), unsigned(std::min(L.cols(), (q.multiprocessors() + blocks - 1) / blocks)));
+      launch(q, gather_rows<rows, T>, Blocks::cluster, grid, threads, 0, L, moves.from + end, end);
+    }
     for (; e != pivots.known->rend() && e->start >= *panel; ++e) {
-      prepend<<<1, unsigned(e->count), 0, q.stream()>>>(later + e->start, moves_of(pivots, e->start).combined);
+      prepend<<<1, unsigned(e->count), 0, q.stream()>>>(moves, e->start, moves_of(pivots, e->start).combined);
       CUDA_CHECK_LAUNCH();
     }
   }

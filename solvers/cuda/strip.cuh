@@ -69,7 +69,7 @@ struct Strip {
     constexpr int wide = W / 8, ahead = 3;
     const int last = int(A.cols()) - 1, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
     const std::int64_t below = A.rows() - 1;
-    if (W >= Shape::widest || k == 0) {
+    if (k == 0 || W >= Shape::widest) {
 #pragma unroll
       for (int r = 0; r < R; ++r)
 #pragma unroll

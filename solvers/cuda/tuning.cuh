@@ -11,26 +11,39 @@ inline Schedule default_schedule(const Queue<Cuda>&, Method method) {
   return method == Method::cholesky ? Schedule::left_looking : Schedule::right_looking;
 }
 
-/// LU at small n waits for its panels, and narrow ones are done sooner; at large n, and in a right-looking Cholesky, the
-/// updates want a large k. A small Cholesky is one panel, and so one queue.
+/// Where panels are waited for, in LU and left-looking Cholesky at small n, narrow ones are done sooner; at large n, and in
+/// a right-looking Cholesky, the updates want a large k.
 inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedule schedule, std::int64_t n) {
-  if (method == Method::cholesky) return schedule != Schedule::left_looking || n <= 1024 ? 1024 : 256;
+  if (method == Method::cholesky)
+    return schedule != Schedule::left_looking ? 1024 : n <= 512 ? 512 : n <= 2048 ? 128 : 256;
   if (schedule == Schedule::left_looking) return n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
-  return n < 3072 ? 128 : n < 12288 ? 512 : 1024;
+  return n < 3072 ? 128 : n < 12288 ? 512 : n < 24576 ? 1024 : 2048;
 }
 
-/// Where panels are waited for, towards the end and in small matrices, steps are short. Where they are hidden, wide panels
-/// give the updates a large k; but nothing hides the first, so they begin narrow and double.
+/// Whether panels of LU are waited for when so many columns are left: towards the end, and in small matrices.
+constexpr bool panels_are_waited_for(std::int64_t left) { return left <= 10240; }
+
+/// Where panels are waited for, steps are short. Where they are hidden, wide panels give the updates a large k; but nothing
+/// hides the first, so they begin narrow and double. The widest, of large matrices, are hidden for so long that they are
+/// steps of their own: their inner products have a larger k than those of near columns.
 inline LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int64_t n) {
-  constexpr std::int64_t waited_for = 10240, one_kernel = 128, wide = 512;
-  if (n - j <= waited_for) return {std::min(nb, wide), std::min(nb, one_kernel)};
+  constexpr std::int64_t one_kernel = 128, wide = 512, widest = 2048;
+  if (panels_are_waited_for(n - j)) return {std::min(nb, wide), std::min(nb, one_kernel)};
   const std::int64_t first = (n / 64 + one_kernel - 1) / one_kernel * one_kernel,
                      panel = std::min(nb, std::max(first, j));
-  return {panel, std::min(panel, wide)};
+  return {panel, nb < widest ? std::min(panel, wide) : panel};
+}
+
+/// Where panels are waited for, the columns that are near soon go through all of an update first, not only through its
+/// product. Where a panel is one step, they are too few to be worth launches of their own.
+inline bool solves_soon_first(const Queue<Cuda>&, std::int64_t panel, std::int64_t left) {
+  return panel > 128 && panels_are_waited_for(left);
 }
 
 /// A step that is a phase of its own costs the chain of steps some microseconds.
-inline bool steps_are_phases(const Queue<Cuda>&, std::int64_t n) { return n > 4096; }
+inline bool steps_are_phases(const Queue<Cuda>&, Method method, std::int64_t n) {
+  return n > (method == Method::cholesky ? 8192 : 4096);
+}
 
 /// Exchanges of single elements cost as much as whole sectors of memory; but where panels are waited for, those of L go
 /// unnoticed.
@@ -44,6 +57,17 @@ inline std::int64_t cholesky_panel_columns(const Queue<Cuda>&, std::int64_t nb, 
 /// A leaf solves all of its rows in the kernel that factors its diagonal, which is the shortest way, but takes a
 /// multiprocessor for 32 of them.
 inline std::int64_t most_rows_of_a_leaf(const Queue<Cuda>& q) { return 32 * (q.multiprocessors() + 4); }
+
+/// Whether in a left-looking Cholesky, at column j, the large product takes longer than the panel beside it.
+inline bool cholesky_products_bind(const Queue<Cuda>&, std::int64_t j, std::int64_t n) {
+  return double(j) * double(n - j) > 1e7;
+}
+
+/// Whether the rows of a panel that begins with column j go apart from the block on its diagonal: where a leaf would not
+/// solve them, or where the time of the multiprocessors that it takes is short.
+inline bool cholesky_rows_apart(const Queue<Cuda>& q, std::int64_t j, std::int64_t n) {
+  return n - j > most_rows_of_a_leaf(q) || cholesky_products_bind(q, j, n);
+}
 
 /// Narrow strips compute less above the diagonal; wide ones are fewer launches with a fuller last wave of tiles.
 inline std::int64_t symmetric_strip_columns(const Queue<Cuda>&, std::int64_t n) { return n < 1024 ? n : 512; }

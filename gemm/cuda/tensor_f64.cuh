@@ -1,0 +1,374 @@
+// tensor, f64: the idea, the tiles and the figures are in tensor.cu.
+#pragma once
+
+#include "core/cuda/launch.cuh"
+#include "gemm/cuda/tensor_f64_box.cuh"
+#include "gemm/cuda/tensor_f64_order.cuh"
+#include "gemm/cuda/tile.cuh"
+
+namespace lasolve::tensor_f64 {
+
+constexpr int BK = 16;
+
+/// warps_m × warps_n warps, each of which computes 16·MT × 8·NT of a tile, and one that has the copy engine bring tiles, or
+/// four that copy; where many compute, also four, which leave their registers to them. `per_sm` such blocks at a time. A block
+/// has the tiles of up to `most_steps` steps, and at most one in `rounds` of the tiles that its SM has to do.
+template <int warps_m_, int warps_n_, int MT_, int NT_, bool engine_, int per_sm_, int rounds_, int most_steps_>
+struct Shape {
+  static constexpr int warps_m = warps_m_, warps_n = warps_n_, MT = MT_, NT = NT_, per_sm = per_sm_;
+  static constexpr int rounds = rounds_, most_steps = most_steps_, warps = warps_m * warps_n;
+  static constexpr bool engine = engine_, registers_move = engine && warps > 4;
+  static constexpr int copying = engine && !registers_move ? 32 : 128, threads = 32 * warps + copying;
+  static constexpr int WM = 16 * MT, WN = 8 * NT, BM = WM * warps_m, BN = WN * warps_n;
+  static constexpr int a_bytes = BM * BK * 8, b_bytes = BN * BK * 8, slot_bytes = a_bytes + b_bytes;
+  static constexpr int c_bytes = BM * WN * 8;  // of the columns of a warp
+  static_assert(NT % 2 == 0 && c_bytes <= slot_bytes && slot_bytes % 1024 == 0 && a_bytes % 1024 == 0);
+
+  static constexpr int registers_at_first = 65536 / per_sm / threads / 8 * 8, registers_to_copy = 40;
+  static constexpr int registers_to_compute =
+      (registers_at_first * threads - registers_to_copy * copying) / (32 * warps) / 8 * 8;
+};
+
+/// A product, as the kernel is given it.
+struct Work {
+  CUtensorMap a_map, b_map, c_map;
+  BoxSource A, B;
+  MatrixView<double, Cuda> C;
+  double alpha, beta;
+  int steps, slots;
+  Order order;
+};
+
+/// Volatile, so that what is written before a slot is entered is also issued before.
+__device__ inline void multiply(double (&d)[4], const double (&a)[4], const double (&b)[2]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+}
+
+/// Which rows, columns and steps of a tile a lane has. With g = lane / 4 and t = lane % 4, the tensor core's lane has rows
+/// g and g + 8 of A, column g of B, steps t and t + 4 of both, and columns 2t and 2t + 1 of C. Which rows, columns and
+/// steps of the matrices these are is ours to choose: so that what a lane has is neighbours in memory, 16 bytes, and what
+/// 8 lanes read at a time is in different banks.
+template <Op op_a, Op op_b>
+struct Lane {
+  int g, t;
+  __device__ Lane() : g(int(threadIdx.x) % 32 / 4), t(int(threadIdx.x) % 4) {}
+
+  /// Rows g and g + 8 of the tensor core are rows 2·pair and 2·pair + 1 of 16.
+  __device__ int pair() const { return op_a == Op::none ? g : (g & 4) | (g & 1) << 1 | (g >> 1 & 1); }
+  /// Column s of the tensor core, in its j-th tile of 8 columns, is this column.
+  __device__ static int column(int j, int s) {
+    if constexpr (op_b == Op::none)
+      return 8 * j + (s ^ (s & 1) << 2);
+    else
+      return 16 * (j / 2) + 2 * (s ^ s >> 2) + j % 2;
+  }
+};
+
+/// A warp's fragments of A and B for eight steps: steps t and t + 4 of the tensor core are 2t and 2t + 1 of the eight.
+template <class S, Op op>
+__device__ void load_a(double (&a)[4], unsigned slot, int wm, int i, int eight) {
+  const Lane<op, Op::none> lane;
+#pragma unroll
+  for (int x = 0; x < 2; ++x)
+    if constexpr (op == Op::none) {  // lines are columns of A, in groups of 16 rows
+      const unsigned group = slot + unsigned(wm * S::MT + i) * BK * line_bytes;
+      const double2 v = piece(group, 2 * lane.t + x + 8 * eight, lane.pair());
+      a[2 * x] = v.x, a[2 * x + 1] = v.y;
+    } else {  // lines are rows of A
+      const double2 v = piece(slot, wm * S::WM + 16 * i + 2 * lane.pair() + x, lane.t + 4 * eight);
+      a[x] = v.x, a[2 + x] = v.y;
+    }
+}
+template <class S, Op op>
+__device__ void load_b(double (&b)[S::NT][2], unsigned slot, int wn, int eight) {
+  const Lane<Op::none, op> lane;
+  const unsigned B = slot + S::a_bytes;
+#pragma unroll
+  for (int j = 0; j < S::NT; ++j)
+    if constexpr (op == Op::none) {  // lines are columns of B
+      const double2 v = piece(B, wn * S::WN + lane.column(j, lane.g), lane.t + 4 * eight);
+      b[j][0] = v.x, b[j][1] = v.y;
+    } else if (j % 2 == 0) {  // lines are rows of B, in groups of 16 columns
+      const unsigned group = B + unsigned(wn * S::NT / 2 + j / 2) * BK * line_bytes;
+#pragma unroll
+      for (int v = 0; v < 2; ++v) {
+        const double2 w = piece(group, 2 * lane.t + v + 8 * eight, lane.column(0, lane.g) / 2);
+        b[j][v] = w.x, b[j + 1][v] = w.y;
+      }
+    }
+}
+
+template <class S>
+using Sums = double[S::MT][S::NT][4];
+
+/// A computing warp's view of the ring.
+///
+/// A load from shared memory is under way until somebody asks for what it brings. Where another kernel on the same
+/// multiprocessor keeps its memory pipe busy with scattered accesses, that is long enough for an arrival to overtake it, and
+/// for the copy engine to overwrite the slot. So the slot of a step is held until its products have been issued, for which all
+/// loads must have come.
+template <class S>
+struct Reader {
+  unsigned memory;
+  int slots;
+  Barrier *full, *empty;
+  Ring ring{};
+  int held = -1;  // a slot whose products have been issued when the next is entered
+  int owed = -1;  // a slot that is left when the copy engine has read it
+
+  __device__ unsigned slot() const { return memory + ring.at * S::slot_bytes; }
+  __device__ void enter() { full[ring.at].wait(ring.lap); }
+  /// When the next slot is entered.
+  __device__ void let_go() {
+    if (held >= 0) leave(held);
+    held = -1;
+  }
+  __device__ void leave(int slot) {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) empty[slot].arrive();
+  }
+  __device__ void pay() {
+    if (owed < 0) return;
+    if (threadIdx.x % 32 == 0) wait_until_stores_read<0>(), empty[owed].arrive();
+    owed = -1;
+  }
+  __device__ void advance() { ring.advance(unsigned(slots)); }
+};
+
+/// sum += A·B of all steps of a tile.
+template <class S, Op op_a, Op op_b>
+__device__ void multiply_steps(Sums<S>& sum, Reader<S>& in, int steps, int wm, int wn) {
+  for (int l = 0; l < steps; ++l) {
+    in.enter();
+#pragma unroll
+    for (int eight = 0; eight < BK / 8; ++eight) {
+      double b[S::NT][2];
+      load_b<S, op_b>(b, in.slot(), wn, eight);
+#pragma unroll
+      for (int i = 0; i < S::MT; ++i) {
+        double a[4];
+        load_a<S, op_a>(a, in.slot(), wm, i, eight);
+        if (eight == 0 && i == 0) in.let_go();
+#pragma unroll
+        for (int j = 0; j < S::NT; ++j) multiply(sum[i][j], a, b[j]);
+      }
+    }
+    in.held = int(in.ring.at);
+    in.advance();
+    in.pay();
+  }
+}
+
+/// α·sum + β·C of the two rows that a lane has in a column of the tensor core's tile.
+__device__ inline double2 updated(const Work& w, const double (&sum)[4], int e, double2 c) {
+  return {w.alpha * sum[e] + w.beta * c.x, w.alpha * sum[2 + e] + w.beta * c.y};
+}
+
+/// C ← α·sum + β·C in the ring, where a warp's part of the tile is at `box`; the copy engine takes it from there.
+template <class S, Op op_a, Op op_b>
+__device__ void update_in_ring(const Sums<S>& sum, const Work& w, std::int64_t i, std::int64_t j, unsigned box) {
+  const Lane<op_a, op_b> lane;
+#pragma unroll
+  for (int y = 0; y < S::NT; ++y) {  // some loads, and then as many stores
+    unsigned at[2][S::MT];
+    double2 c[2][S::MT];
+#pragma unroll
+    for (int e = 0; e < 2; ++e)
+#pragma unroll
+      for (int x = 0; x < S::MT; ++x) {
+        at[e][x] = piece_address(box + unsigned(x) * S::WN * line_bytes, lane.column(y, 2 * lane.t + e), lane.pair());
+        c[e][x] = load_piece(at[e][x]);
+      }
+#pragma unroll
+    for (int e = 0; e < 2; ++e)
+#pragma unroll
+      for (int x = 0; x < S::MT; ++x) store_piece(at[e][x], updated(w, sum[x][y], e, c[e][x]));
+  }
+  fence_for_copy_engine();
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) send_box(w.c_map, i, j, S::MT, S::WN, box);
+}
+
+/// C ← α·sum + β·C by the lanes. `box`: as above, where β ≠ 0.
+template <class S, Op op_a, Op op_b>
+__device__ void update_by_lanes(const Sums<S>& sum, const Work& w, std::int64_t i, std::int64_t j, unsigned box) {
+  const Lane<op_a, op_b> lane;
+  const bool whole = S::engine && i + S::WM <= w.C.rows();
+#pragma unroll
+  for (int y = 0; y < S::NT; ++y)
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      const int column = lane.column(y, 2 * lane.t + e);
+      const std::int64_t row = i + 2 * lane.pair();
+      double* to = w.C.data() + row + (j + column) * w.C.ld();
+      if (j + column >= w.C.cols()) continue;
+#pragma unroll
+      for (int x = 0; x < S::MT; ++x) {
+        double2 v = {w.alpha * sum[x][y][e], w.alpha * sum[x][y][2 + e]};
+        if (w.beta != 0)
+          v = updated(w, sum[x][y], e, piece(box + unsigned(x) * S::WN * line_bytes, column, lane.pair()));
+        if (whole) {
+          *reinterpret_cast<double2*>(to + 16 * x) = v;
+        } else {
+          if (row + 16 * x < w.C.rows()) to[16 * x] = v.x;
+          if (row + 16 * x + 1 < w.C.rows()) to[16 * x + 1] = v.y;
+        }
+      }
+    }
+}
+
+/// What copies: the steps of each tile, and then the tile of C by the columns of a warp at a time.
+template <class S, Op op_a, Op op_b>
+__device__ void bring(const Work& w, const Order::Share& share, unsigned memory, Barrier* full, Barrier* empty) {
+  if (S::engine && threadIdx.x % S::copying != 0) return;
+  Ring ring;
+  const auto box = [&](const BoxSource& X, const CUtensorMap& map, std::int64_t i, std::int64_t j, int groups,
+                       int outer, unsigned to) {
+    if constexpr (S::engine)
+      fetch_box(map, i, j, groups, outer, to, full[ring.at]);
+    else
+      copy_box<S::copying>(X, i, j, groups, outer, to);
+  };
+  const auto begin = [&](unsigned bytes) {
+    empty[ring.at].wait(ring.lap ^ 1);
+    if constexpr (S::engine) full[ring.at].arrive_and_expect(bytes);
+    return memory + ring.at * S::slot_bytes;
+  };
+  const auto end = [&] {
+    if constexpr (!S::engine) full[ring.at].arrive_after_copies();
+    ring.advance(unsigned(w.slots));
+  };
+  for (int n = 0; n < share.count; ++n) {
+    const Order::Tile tile = w.order.tile(share.first + n * w.order.lanes);
+    const std::int64_t i = std::int64_t(tile.i) * S::BM, j = std::int64_t(tile.j) * S::BN;
+    for (int l = 0; l < w.steps; ++l) {
+      const unsigned slot = begin(S::slot_bytes);
+      if constexpr (op_a == Op::none)
+        box(w.A, w.a_map, i, std::int64_t(l) * BK, S::BM / line_doubles, BK, slot);
+      else
+        box(w.A, w.a_map, std::int64_t(l) * BK, i, 1, S::BM, slot);
+      if constexpr (op_b == Op::none)
+        box(w.B, w.b_map, std::int64_t(l) * BK, j, 1, S::BN, slot + S::a_bytes);
+      else
+        box(w.B, w.b_map, j, std::int64_t(l) * BK, S::BN / line_doubles, BK, slot + S::a_bytes);
+      end();
+    }
+    if (w.beta != 0)
+      for (int part = 0; part < S::warps_n; ++part) {
+        const unsigned slot = begin(S::c_bytes);
+        box(BoxSource(w.C), w.c_map, i, j + part * S::WN, S::BM / line_doubles, S::WN, slot);
+        end();
+      }
+  }
+}
+
+template <class S, Op op_a, Op op_b>
+__device__ void compute(const Work& w, const Order::Share& share, unsigned memory, Barrier* full, Barrier* empty) {
+  const int warp = threadIdx.x / 32, wm = warp % S::warps_m, wn = warp / S::warps_m;
+  const bool may_owe = w.slots > S::warps_n && w.steps > 0;
+  Reader<S> in{memory, w.slots, full, empty};
+  for (int n = 0; n < share.count; ++n) {
+    const Order::Tile tile = w.order.tile(share.first + n * w.order.lanes);
+    const std::int64_t i = std::int64_t(tile.i) * S::BM + wm * S::WM, j = std::int64_t(tile.j) * S::BN + wn * S::WN;
+    // The copy engine writes 16 bytes at a time, so an odd last row would take the element below along.
+    const bool engine = S::engine && (w.C.rows() % 2 == 0 || i + S::WM <= w.C.rows());
+    Sums<S> sum = {};
+    multiply_steps<S, op_a, op_b>(sum, in, w.steps, wm, wn);
+    if (w.beta == 0) {
+      update_by_lanes<S, op_a, op_b>(sum, w, i, j, 0);
+      continue;
+    }
+    for (int part = 0; part < S::warps_n; ++part) {
+      in.enter();
+      in.let_go();
+      const unsigned box = in.slot() + unsigned(wm * S::MT) * S::WN * line_bytes;
+      if (part != wn) {
+        in.leave(int(in.ring.at));
+      } else if (engine) {
+        update_in_ring<S, op_a, op_b>(sum, w, i, j, box);
+        in.owed = int(in.ring.at);
+        if (!may_owe) in.pay();
+      } else {
+        update_by_lanes<S, op_a, op_b>(sum, w, i, j, box);
+        in.leave(int(in.ring.at));
+      }
+      in.advance();
+    }
+  }
+  in.pay();
+}
+
+template <class S, Op op_a, Op op_b>
+__global__ void __launch_bounds__(S::threads, S::per_sm) product_kernel(const __grid_constant__ Work w) {
+#ifdef LASOLVE_HOPPER
+  extern __shared__ __align__(1024) unsigned char shared[];
+  Barrier* full = reinterpret_cast<Barrier*>(shared + std::size_t(w.slots) * S::slot_bytes);
+  Barrier* empty = full + w.slots;
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < w.slots; ++s) full[s].init(S::engine ? 1 : S::copying), empty[s].init(S::warps);
+    fence_barrier_inits();
+  }
+  __syncthreads();
+  const Order::Share share = w.order.share(int(blockIdx.x));
+  if (threadIdx.x / 32 >= S::warps) {
+    if constexpr (S::registers_move) keep_registers<S::registers_to_copy>();
+    bring<S, op_a, op_b>(w, share, shared_address(shared), full, empty);
+  } else {
+    if constexpr (S::registers_move) take_registers<S::registers_to_compute>();
+    compute<S, op_a, op_b>(w, share, shared_address(shared), full, empty);
+  }
+#endif
+}
+
+template <class S, Op op_a, Op op_b>
+void run(Queue<Cuda>& q, Work w) {
+  if constexpr (S::engine) {
+    if (w.steps > 0) w.a_map = w.A.map(op_a == Op::none ? BK : S::BM);
+    if (w.steps > 0) w.b_map = w.B.map(op_b == Op::none ? S::BN : BK);
+    w.c_map = BoxSource(MatrixView<const double, Cuda>(w.C)).map(S::WN);
+  }
+  const std::size_t slot = S::slot_bytes + 2 * sizeof(Barrier), kept_by_cuda = 1024;
+  const std::size_t room = (q.shared_memory() + kept_by_cuda) / S::per_sm - kept_by_cuda;
+  w.slots = int(room / slot);
+  w.order = {int(ceil_div(w.C.rows(), S::BM)), int(ceil_div(w.C.cols(), S::BN)), q.multiprocessors() * S::per_sm,
+             S::rounds, std::max(1, S::most_steps / std::max(w.steps, 1))};
+  launch(q, product_kernel<S, op_a, op_b>, Blocks::apart, dim3(unsigned(w.order.blocks())), S::threads, slot * w.slots,
+         w);
+}
+
+template <class S>
+void run(Queue<Cuda>& q, Op op_a, Op op_b, const Work& w) {
+  const bool a = op_a == Op::none, b = op_b == Op::none;
+  const auto f = a ? (b ? run<S, Op::none, Op::none> : run<S, Op::none, Op::transpose>)
+                   : (b ? run<S, Op::transpose, Op::none> : run<S, Op::transpose, Op::transpose>);
+  f(q, w);
+}
+
+/// For products of many tiles that are not short; of many, of few; and for those that the copy engine cannot reach.
+using Large = Shape<2, 4, 4, 4, true, 1, 8, 256>;
+using Small = Shape<2, 2, 2, 4, true, 3, 2, 64>;
+using Narrow = Shape<2, 2, 2, 2, true, 3, 2, 64>;
+using Copied = Shape<2, 2, 2, 4, false, 2, 2, 64>;
+
+/// C ← α·A·B + β·C.
+inline void gemm(Queue<Cuda>& q, double alpha, Operand<double, Cuda> A, Operand<double, Cuda> B, double beta,
+                 MatrixView<double, Cuda> C) {
+  require_hopper(q.device());
+  Work w{};
+  w.A = A.stored(), w.B = B.stored(), w.C = C, w.alpha = alpha, w.beta = beta;
+  w.steps = int(ceil_div(A.cols(), BK));
+  const auto tiles = [&](int BM, int BN) { return ceil_div(C.rows(), BM) * ceil_div(C.cols(), BN); };
+  constexpr int many_waves = 8, many_steps = 64;
+  const auto f = !w.A.fetchable() || !w.B.fetchable() || !reachable(C.data(), C.ld()) ? run<Copied>
+                 : tiles(Small::BM, Small::BN) * 2 <= 3 * q.multiprocessors()         ? run<Narrow>
+                 : tiles(Large::BM, Large::BN) >= many_waves * q.multiprocessors() && w.steps >= many_steps
+                     ? run<Large>
+                     : run<Small>;
+  f(q, A.op(), B.op(), w);
+}
+
+}  // namespace lasolve::tensor_f64
