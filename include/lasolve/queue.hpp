@@ -81,7 +81,8 @@ class Queue<Cuda> {
   int multiprocessors() const;
   /// Bytes of shared memory that a block of threads can have.
   std::size_t shared_memory() const;
-  /// Whether blocks of a kernel can be a cluster that shares its shared memory (compute capability 9.0 and later).
+  /// Whether up to 16 blocks of a kernel can be a cluster that shares its shared memory: compute capability 9.0 and 10.x, in
+  /// code that was built for these.
   bool has_clusters() const;
   CUstream_st* stream() const;
   cublasContext* blas() const;

@@ -4,7 +4,8 @@
 //
 // Idea     Solvers are the first blocks. Each has 8 columns: exchanges their rows, and solves for U in them. Multipliers
 //          are the others. Each has a tile of C2, fetches its rows of L21 meanwhile, and goes on when all of U is there. L
-//          is read where the panel has left it: its rows are exchanged later, by somebody who is not waited for.
+//          is read where the panel has left it: its rows are exchanged later, by somebody who is not waited for. Blocks are
+//          given room in the order of their numbers: else multipliers could keep the solvers out.
 // Tiles    rows × 64 of C2, rows = 32, 64 or 128, and all of k ≤ 128 in shared memory; products of 16 × 8 × 8 on fp64
 //          tensor cores, in fp32 too.
 // Traffic  L21 twice, C once, and U, 64 KiB in fp64, for each tile: from the L2 cache.

@@ -227,8 +227,8 @@ struct AloneElection {
   }
 };
 
-/// A candidate of a block on its way: first what decides the election. seat: of its position and its row; the last is
-/// nobody's. key: the upper half of its rank, with the number of the block as its last bits; nobody has just that.
+/// A candidate of a block on its way: first what decides the election. seat: of its position and its row; the largest
+/// is nobody's. key: the upper half of its rank, with the number of the block as its last bits; nobody has just that.
 template <class T>
 struct alignas(16) Message {
   T value;

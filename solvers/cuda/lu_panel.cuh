@@ -1,5 +1,5 @@
-// A panel of LU: m × n, n ≤ 128, m ≤ 1024 for each multiprocessor, factored by one kernel strip by strip. The rows are left in their places:
-// those of the panel are moved like all others when it is done.
+// A panel of LU: m × n, n ≤ 128, m ≤ 1024 for each multiprocessor, factored by one kernel strip by strip. The rows are left
+// in their places: those of the panel are moved like all others when it is done.
 #pragma once
 
 #include <algorithm>

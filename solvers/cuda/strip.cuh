@@ -47,8 +47,8 @@ struct Strip {
   static constexpr int part = Shape::part;
 
   const int block = block_index();
-  T v[R][W],
-      l[R];  // entries from the column at hand on, of which the first is up to date; the multipliers of the step before
+  // Entries from the column at hand on, of which the first is up to date; and the multipliers of the step before.
+  T v[R][W], l[R];
   int position[R];  // −1: no row
 
   /// In a register, because it takes long to ask for.

@@ -7,8 +7,8 @@
 namespace lasolve {
 
 /// apart: blocks run when there is room. soon: the same, but they are put on the device while the kernel before them in the
-/// queue ends, and call await_kernel_before() before they touch what it may. cluster: each row of blocks is a cluster, of at most 16. together: all run at the
-/// same time, as many as fit on the device.
+/// queue ends, and call await_kernel_before() before they touch what it may. cluster: each row of blocks is a cluster, of
+/// at most 16. together: all run at the same time, as many as fit on the device.
 enum class Blocks { apart, soon, cluster, together };
 
 /// What the kernel before has written is there. Where devices cannot begin a kernel early, it always is.

@@ -60,7 +60,10 @@ Queue<Cuda>::~Queue() = default;
 int Queue<Cuda>::device() const { return state_->device; }
 int Queue<Cuda>::multiprocessors() const { return state_->multiprocessors; }
 std::size_t Queue<Cuda>::shared_memory() const { return std::size_t(state_->shared_memory); }
-bool Queue<Cuda>::has_clusters() const { return state_->major >= 9; }
+bool Queue<Cuda>::has_clusters() const {
+  constexpr bool built_for_them = std::max({__CUDA_ARCH_LIST__}) >= 900;
+  return built_for_them && (state_->major == 9 || state_->major == 10);
+}
 CUstream_st* Queue<Cuda>::stream() const { return state_->stream; }
 cublasContext* Queue<Cuda>::blas() const { return state_->blas; }
 

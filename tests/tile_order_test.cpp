@@ -1,0 +1,42 @@
+// The order in which blocks of the fp64 tensor cores take the tiles of C: for every shape each tile once.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#ifndef __CUDACC__
+#define __host__
+#define __device__
+#endif
+#include "gemm/cuda/tensor_f64_order.cuh"
+
+namespace lasolve::tensor_f64 {
+
+static void expect_each_tile_once(const Order& order) {
+  std::vector<int> taken(std::size_t(order.tiles()));
+  for (int block = 0; block < order.blocks(); ++block) {
+    const Order::Share share = order.share(block);
+    ASSERT_GE(share.count, 1) << "block " << block;
+    ASSERT_LE(share.count, order.most) << "block " << block;
+    for (int n = 0; n < share.count; ++n) {
+      const Order::Tile tile = order.tile(share.first + n * order.lanes);
+      ASSERT_TRUE(0 <= tile.i && tile.i < order.down && 0 <= tile.j && tile.j < order.across) << "block " << block;
+      ++taken[std::size_t(tile.i + tile.j * order.down)];
+    }
+  }
+  for (const int times : taken) ASSERT_EQ(times, 1);
+}
+
+TEST(TileOrder, has_each_tile_once) {
+  for (const int down : {1, 2, 11, 12, 13, 25, 64, 128})
+    for (const int across : {1, 11, 12, 13, 64})
+      for (const int lanes : {1, 132, 396})
+        for (const int rounds : {1, 2, 8})
+          for (const int most : {1, 3, 64}) {
+            SCOPED_TRACE(testing::Message() << down << " x " << across << " tiles, " << lanes << " lanes, " << rounds
+                                            << " rounds, at most " << most);
+            expect_each_tile_once({down, across, lanes, rounds, most});
+            if (HasFatalFailure()) return;
+          }
+}
+
+}  // namespace lasolve::tensor_f64
