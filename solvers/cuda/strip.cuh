@@ -63,10 +63,11 @@ struct Strip {
 
   /// Columns k … of a panel A, as the strips before leave them: v ← A − L U, with k columns of L to the left of A, and
   /// U(q, c) = U[q][k − W + c]. Rows beyond the last are copies of it that nobody looks at, and pivot rows of the strips
-  /// before become something that nobody looks at. A warp makes 32 × W of the product at a time, in tiles of 16 × 8.
+  /// before become something that nobody looks at. A warp makes 32 × W of the product, or twice that, at a time, in tiles
+  /// of 16 × 8.
   template <int ld>
   __device__ __forceinline__ void load(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*turned)[32][part]) {
-    constexpr int wide = W / 8, ahead = 3;
+    constexpr int wide = W / 8, at_once = R == 1 ? 1 : 2, ahead = at_once == 1 ? 4 : 2;
     const int last = int(A.cols()) - 1, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
     const std::int64_t below = A.rows() - 1;
     if (k == 0 || W >= Shape::widest) {
@@ -77,27 +78,32 @@ struct Strip {
       return;
     }
 #pragma unroll
-    for (int r = 0; r < R; ++r) {
-      const T* from[4];
+    for (int r0 = 0; r0 < R; r0 += at_once) {
+      unsigned place[at_once][4];  // of rows g, g + 8, … in a column
 #pragma unroll
-      for (int i = 0; i < 4; ++i) from[i] = A.data() + min(std::int64_t(row(r) - lane + g + 8 * i), below);
-      double sum[2][wide][4];
+      for (int r = 0; r < at_once; ++r)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) place[r][i] = unsigned(min(std::int64_t(row(r0 + r) - lane + g + 8 * i), below));
+      double sum[at_once][2][wide][4];
 #pragma unroll
       for (int j = 0; j < wide; ++j)
 #pragma unroll
-        for (int e = 0; e < 4; ++e)
+        for (int e = 0; e < 2; ++e) {
+          const T* column = A.data() + min(k + 8 * j + 2 * t + e, last) * A.ld();
 #pragma unroll
-          for (int i = 0; i < 2; ++i) sum[i][j][e] = from[2 * i + e / 2][min(k + 8 * j + 2 * t + e % 2, last) * A.ld()];
+          for (int r = 0; r < at_once; ++r)
 #pragma unroll
-      for (int i = 0; i < 4; ++i) from[i] += t * A.ld();
-      T next[ahead][2][4];
+            for (int i = 0; i < 4; ++i) sum[r][i / 2][j][i % 2 * 2 + e] = column[place[r][i]];
+        }
+      const T* column = A.data() + t * A.ld();
+      T next[ahead][at_once][2][4];
       const auto fetch = [&](int stage) __attribute__((always_inline)) {
 #pragma unroll
-        for (int e = 0; e < 4; ++e)
+        for (int e = 0; e < 2; ++e, column += 4 * A.ld())
 #pragma unroll
-          for (int i = 0; i < 2; ++i) next[stage][i][e] = *(from[2 * i + e % 2] + e / 2 * 4 * A.ld());
+          for (int r = 0; r < at_once; ++r)
 #pragma unroll
-        for (int i = 0; i < 4; ++i) from[i] += 8 * A.ld();
+            for (int i = 0; i < 4; ++i) next[stage][r][i / 2][2 * e + i % 2] = column[place[r][i]];
       };
 #pragma unroll
       for (int stage = 0; stage < ahead; ++stage)
@@ -108,21 +114,24 @@ struct Strip {
         for (int stage = 0; stage < ahead; ++stage) {
           const int q = q0 + 8 * stage;
           if (q >= k) break;
-          double a[2][4];
-#pragma unroll
-          for (int i = 0; i < 2; ++i)
-#pragma unroll
-            for (int e = 0; e < 4; ++e) a[i][e] = -next[stage][i][e];
-          if (q + 8 * ahead < k) fetch(stage);
 #pragma unroll
           for (int j = 0; j < wide; ++j) {
-            const double b[2] = {U[q + t][k - W + 8 * j + g], U[q + 4 + t][k - W + 8 * j + g]};
+            const double b[2] = {-U[q + t][k - W + 8 * j + g], -U[q + 4 + t][k - W + 8 * j + g]};
 #pragma unroll
-            for (int i = 0; i < 2; ++i) multiply_tile(sum[i][j], a[i], b, sum[i][j]);
+            for (int r = 0; r < at_once; ++r)
+#pragma unroll
+              for (int i = 0; i < 2; ++i) {
+                const T* l = next[stage][r][i];
+                const double a[4] = {double(l[0]), double(l[1]), double(l[2]), double(l[3])};
+                multiply_tile(sum[r][i][j], a, b, sum[r][i][j]);
+              }
           }
+          if (q + 8 * ahead < k) fetch(stage);
         }
 #pragma unroll
-      for (int c = 0; c < W; c += part) turn(sum, c / 8, turned[threadIdx.x / 32], v[r] + c);
+      for (int r = 0; r < at_once; ++r)
+#pragma unroll
+        for (int c = 0; c < W; c += part) turn(sum[r], c / 8, turned[threadIdx.x / 32], v[r0 + r] + c);
     }
   }
 
