@@ -35,6 +35,10 @@ struct AloneElection {
 
   __device__ void open(Letter*, unsigned) {}
   __device__ void barrier() { __syncthreads(); }
+  /// How many blocks share what each of them reads, their barrier for that, and x for `to` in all of them.
+  __device__ unsigned sharing() const { return 1; }
+  __device__ void barrier_of_sharing() { __syncthreads(); }
+  __device__ void share(T* to, T x) { *to = x; }
   /// By all threads: their candidates for a round.
   __device__ void offer(int, const Candidate<T>& mine, std::uint64_t rank) {
     offers.put(mine, rank);
@@ -92,6 +96,12 @@ struct ClusterElection {
     cluster_barrier();
   }
   __device__ void barrier() { cluster_barrier(); }
+  __device__ unsigned sharing() const { return gridDim.x; }
+  __device__ void barrier_of_sharing() { cluster_barrier(); }
+  __device__ void share(T* to, T x) {
+#pragma unroll 4
+    for (unsigned block = 0; block < gridDim.x; ++block) write_there(to, x, block);
+  }
   __device__ void offer(int round, const Candidate<T>& mine, std::uint64_t rank) {
     offers[round % 2].put(mine, rank);
     __syncthreads();
@@ -184,6 +194,9 @@ struct GridElection {
     __syncthreads();
   }
   __device__ void barrier() { cooperative_groups::this_grid().sync(); }
+  __device__ unsigned sharing() const { return 1; }
+  __device__ void barrier_of_sharing() { __syncthreads(); }
+  __device__ void share(T* to, T x) { *to = x; }
   __device__ Letter* of_block(unsigned block, int round) const {
     return letters + (round % 2) * letters_a_page + block * words;
   }

@@ -19,11 +19,35 @@ struct PanelShared {
   alignas(16) T U[most][most + 4];  // U[p][c] = U(p, W + c)
   union {
     alignas(16) T turned[most_behind > 0 ? Shape::warps : 1][32][Shape::part];  // by Strip::turn
-    alignas(16) T L[most][W + 4];  // L[c][p] = L(k + p, c), of the strip from k on
+    alignas(16) T L[W][most + 4];  // L[p][c] = L(k + p, c), of the strip from k on
   };
   int row_of[most_panel_columns];  // where the pivots are
   StripShared<Shape, Election> strip;
 };
+
+/// The rows that became pivots in the strip from column k on, but for U in that strip, to s.L and s.U. They are scattered, and
+/// each element costs a sector of memory: so the blocks that share memory share them out, and send them to each other.
+template <class Shape, class Shared>
+__device__ __forceinline__ void gather_pivot_rows(Shared& s, MatrixView<typename Shape::Element, Cuda> A, int k) {
+  using T = typename Shape::Element;
+  constexpr int W = Shape::columns, rows_at_once = Shape::threads / Shape::widest, batch = 4;
+  const int c = threadIdx.x % Shape::widest, last = int(A.cols()) - 1, sharing = int(s.strip.election.sharing());
+  const int rows = W / sharing, first = sharing > 1 ? int(blockIdx.x) * rows : 0;  // powers of two
+  const bool wanted = c < k + W + (last - k) / W * W;
+  const T* from = A.data() + min(c, last) * A.ld();
+#pragma unroll 1
+  for (int p0 = threadIdx.x / Shape::widest; p0 < rows; p0 += batch * rows_at_once) {
+    T x[batch];
+#pragma unroll
+    for (int i = 0; i < batch; ++i)
+      if (const int p = p0 + i * rows_at_once; wanted && p < rows) x[i] = from[s.strip.notes[first + p].row];
+#pragma unroll
+    for (int i = 0; i < batch; ++i)
+      if (const int p = first + p0 + i * rows_at_once; wanted && p < first + rows)
+        s.strip.election.share(c < k + W ? &s.L[p][c] : &s.U[k + p][c - W], x[i]);
+  }
+  s.strip.election.barrier_of_sharing();
+}
 
 /// U ← inv(L11) (C − L10 U0): the columns behind a strip that was just factored, of the rows that became pivots in it.
 /// Columns k … k + W − 1 of A are the strip, L10 is those to their left, U0 the rows above U. A is there in memory as it was
@@ -32,31 +56,22 @@ template <class Shape, class Shared>
 __device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shape::Element, Cuda> A, int k,
                                              typename Shape::Element* corner) {
   using T = typename Shape::Element;
-  constexpr int W = Shape::columns;
+  constexpr int W = Shape::columns, columns_at_once = Shape::threads / W;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, last = int(A.cols()) - 1;
   const int behind = (last - k) / W * W;  // columns, with those that fill up the last strip
-  constexpr int columns_at_once = Shape::threads / W;
-  const int p = threadIdx.x % W, q = threadIdx.x / W;
-  const T* from = A.data() + s.strip.notes[p].row;
-#pragma unroll
-  for (int c = 0; c < s.most_behind; c += columns_at_once)
-    if (c + q < behind) s.U[k + p][k + c + q] = from[min(k + W + c + q, last) * A.ld()];
-#pragma unroll
-  for (int c = 0; c < s.most_behind; c += columns_at_once)
-    if (c + q < k + W) s.L[c + q][p] = from[(c + q) * A.ld()];
-  __syncthreads();
-  for (int j = columns_at_once * int(blockIdx.x) + q; j < k + W; j += columns_at_once * int(gridDim.x))
-    Corner<T>::keep(corner, k + p, j, s.L[j][p]);
+  gather_pivot_rows<Shape>(s, A, k);
+  const int p = threadIdx.x % W, first = columns_at_once * int(blockIdx.x) + int(threadIdx.x) / W;
+  for (int j = first; j < k + W; j += columns_at_once * int(gridDim.x)) Corner<T>::keep(corner, k + p, j, s.L[p][j]);
   if (k > 0) {  // a warp makes W × 8 of the product at a time
     for (int c = 8 * warp; c < behind; c += 8 * Shape::warps) {
       double sum[W / 16][4] = {};
 #pragma unroll 2
-      for (int q = 0; q < k; q += 8) {
-        const double b[2] = {s.U[q + t][k + c + g], s.U[q + 4 + t][k + c + g]};
+      for (int q = t; q < k; q += 8) {
+        const double b[2] = {s.U[q][k + c + g], s.U[q + 4][k + c + g]};
 #pragma unroll
         for (int i = 0; i < W / 16; ++i) {
           const int row = 16 * i + g;
-          const double a[4] = {s.L[q + t][row], s.L[q + t][row + 8], s.L[q + 4 + t][row], s.L[q + 4 + t][row + 8]};
+          const double a[4] = {s.L[row][q], s.L[row + 8][q], s.L[row][q + 4], s.L[row + 8][q + 4]};
           multiply_tile(sum[i], a, b, sum[i]);
         }
       }
@@ -68,17 +83,18 @@ __device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shap
     __syncthreads();
   }
   if (const int c = threadIdx.x; c < behind) {  // a thread solves a column
+    constexpr int size = Chunk<T>::size;
     T x[W];
 #pragma unroll
     for (int i = 0; i < W; ++i) x[i] = s.U[k + i][k + c];
 #pragma unroll
-    for (int q = 0; q < W; ++q)
+    for (int q = 0; q < W; q += size)
 #pragma unroll
-      for (int i0 = q / Chunk<T>::size * Chunk<T>::size; i0 < W; i0 += Chunk<T>::size) {
-        const auto chunk = *reinterpret_cast<const Chunk<T>*>(&s.L[k + q][i0]);
+      for (int i = q + 1; i < W; ++i) {
+        const auto chunk = *reinterpret_cast<const Chunk<T>*>(&s.L[i][k + q]);
 #pragma unroll
-        for (int e = 0; e < Chunk<T>::size; ++e)
-          if (i0 + e > q) x[i0 + e] = fma(-chunk.values[e], x[q], x[i0 + e]);
+        for (int e = 0; e < size; ++e)
+          if (i > q + e) x[i] = fma(-chunk.values[e], x[q + e], x[i]);
       }
 #pragma unroll
     for (int i = 0; i < W; ++i) s.U[k + i][k + c] = x[i];
