@@ -118,6 +118,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   for (int r = 0; r < R; ++r) strip.position[r] = strip.row(r) < A.rows() ? strip.row(r) : -1;
   if (threadIdx.x < W) s.strip.rows[0][threadIdx.x] = 0;
   s.strip.election.open(letters, stamp);
+  await_kernel_before();
 #pragma unroll 1
   for (int k = 0; k < n; k += W) {
     const auto columns = A.columns(k, min(W, n - k));
@@ -154,7 +155,7 @@ template <class T, int threads, int R, int W, template <class> class Election, i
 void launch_panel(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Blocks how) {
   using Shape = PanelShape<T, threads, R, W, widest>;
   auto blocks = unsigned((A.rows() + Shape::rows_a_block - 1) / Shape::rows_a_block);
-  while (how == Blocks::cluster && (blocks & (blocks - 1))) ++blocks;  // a power of two
+  while (how == Blocks::soon_cluster && (blocks & (blocks - 1))) ++blocks;  // a power of two
   Queue<Cuda>::Mailbox mail{};
   if (how == Blocks::together) mail = q.mailbox(most_letters, unsigned(A.cols()));
   launch(q, factor_panel<Shape, Election<Shape>>, how, dim3(blocks), threads,
@@ -176,17 +177,17 @@ void factor_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots)
   const std::int64_t cluster = q.has_clusters() ? most_cluster_blocks : 0;
   if constexpr (sizeof(T) == 8)
     if (constexpr int half = most_panel_columns / 2; widest_panel<T>(q) == half) {
-      if (m <= 256) return launch_panel<T, 256, 1, 32, AloneElection, half>(q, A, pivots, Blocks::apart);
+      if (m <= 256) return launch_panel<T, 256, 1, 32, AloneElection, half>(q, A, pivots, Blocks::soon);
       if (m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection, half>(q, A, pivots, Blocks::together);
       if (m <= 1024 * grid) return launch_panel<T, 256, 4, 16, GridElection, half>(q, A, pivots, Blocks::together);
     }
   constexpr int W = sizeof(T) == 4 ? most_panel_columns : 32;  // in fp32 a thread has room for a whole row
-  if (m <= 256) return launch_panel<T, 256, 1, W, AloneElection>(q, A, pivots, Blocks::apart);
-  if (m <= 128 * cluster) return launch_panel<T, 128, 1, W, ClusterElection>(q, A, pivots, Blocks::cluster);
-  if (m <= 256 * cluster) return launch_panel<T, 256, 1, W, ClusterElection>(q, A, pivots, Blocks::cluster);
-  if (m <= 512 * cluster) return launch_panel<T, 256, 2, 32, ClusterElection>(q, A, pivots, Blocks::cluster);
+  if (m <= 256) return launch_panel<T, 256, 1, W, AloneElection>(q, A, pivots, Blocks::soon);
+  if (m <= 128 * cluster) return launch_panel<T, 128, 1, W, ClusterElection>(q, A, pivots, Blocks::soon_cluster);
+  if (m <= 256 * cluster) return launch_panel<T, 256, 1, W, ClusterElection>(q, A, pivots, Blocks::soon_cluster);
+  if (m <= 512 * cluster) return launch_panel<T, 256, 2, 32, ClusterElection>(q, A, pivots, Blocks::soon_cluster);
   // Taller panels are hidden behind updates, which want the multiprocessors: fewer of them for a little longer.
-  if (m <= 1024 * cluster) return launch_panel<T, 256, 4, 16, ClusterElection>(q, A, pivots, Blocks::cluster);
+  if (m <= 1024 * cluster) return launch_panel<T, 256, 4, 16, ClusterElection>(q, A, pivots, Blocks::soon_cluster);
   if (cluster == 0 && m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection>(q, A, pivots, Blocks::together);
   if (m <= 1024 * grid) return launch_panel<T, 256, 4, 16, GridElection>(q, A, pivots, Blocks::together);
   throw MachineError("CUDA: a panel of LU can have " + std::to_string(1024 * grid) +
