@@ -3,7 +3,8 @@
 //   peers [--device cpu|cuda] [--n 1024,4096] [--method lu,cholesky] [--precision fp64,fp32] [--gemm NAMES|all]
 //         [--rounds 5] [--json FILE]
 //
-// The ratio of a peer is its median time over ours with the first backend named: above 1, we are faster.
+// The ratio of a peer is its median time over ours with the first backend named: above 1, we are faster. The products of that
+// backend alone run beside them: their ratio is the share of their rate that the whole factorization reaches.
 #include "bench/peers.hpp"
 
 #include <fmt/format.h>
@@ -13,12 +14,12 @@
 #include <chrono>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 
-#include "core/choose.hpp"
-#include "core/cpu/eigen.hpp"
+#include "bench/products_alone.hpp"
 #include "core/transfer.hpp"
 #include "io/generators.hpp"
 #include "solvers/factors.hpp"
@@ -34,27 +35,50 @@ static std::vector<std::string> words(const std::string& list) {
   return all;
 }
 
+static Options with(const std::string& backend, bool cuda) {
+  Options options;
+  options.gemm = backend;
+  options.device.kind = cuda ? Device::cuda : Device::cpu;
+  return options;
+}
+
+static double flops_of(Method method, std::int64_t n) {
+  return method == Method::lu ? lu_flops(double(n)) : cholesky_flops(double(n));
+}
+
+/// `run` on the host and on a device.
+template <class T, class Run>
+static Contestant<T> on_both(const std::string& name, bool cuda, Run run) {
+  return {name, cuda, [=](MatrixView<const T, Cpu> A, Method m) { return run(A, m); },
+          [=](MatrixView<const T, Cuda> A, Method m) { return run(A, m); }};
+}
+
+/// Whether the solution is right is checked as in the HPL benchmark. `last` is told what was done.
 template <class T>
-static Contestant<T> ours(const std::string& backend, bool cuda) {
-  const auto factor = [backend, cuda](auto A, Method method) {
-    Options options;
-    options.gemm = backend;
-    options.device.kind = cuda ? Device::cuda : Device::cpu;
+static Contestant<T> ours(const std::string& backend, bool cuda, std::shared_ptr<Report> last) {
+  return on_both<T>("lasolve " + backend, cuda, [=]<class Place>(MatrixView<const T, Place> A, Method method) {
+    Options options = with(backend, cuda);
     options.factorization = method;
-    options.check = false;
-    const Factorization<T> factors(A, options);
+    Factorization<T> factors(A, options);
     require(factors.report().outcome.ok(), "the matrix could not be factored");
-    return factors.report().factor_seconds;
-  };
-  return {"lasolve " + backend, cuda, [=](MatrixView<const T, Cpu> A, Method m) { return factor(A, m); },
-          [=](MatrixView<const T, Cuda> A, Method m) { return factor(A, m); }};
+    Matrix<T, Place> X(A.rows(), 1);
+    require(factors.solve(A.columns(0, 1), X).hpl_residual < hpl_threshold, "the solution is not accurate");
+    *last = factors.report();
+    return last->factor_seconds;
+  });
+}
+
+template <class T>
+static Contestant<T> products_of(const std::string& backend, bool cuda, std::shared_ptr<Report> last) {
+  return on_both<T>("products of " + backend + " alone", cuda, [=](auto A, Method method) {
+    return products_alone(with(backend, cuda), *last, A, flops_of(method, A.rows()));
+  });
 }
 
 /// Of ours, all that run there, the one that is used when none is named before the others.
 template <class T>
 static std::vector<std::string> all_of_ours(bool cuda) {
-  Options automatic;
-  automatic.device.kind = cuda ? Device::cuda : Device::cpu;
+  const Options automatic = with("auto", cuda);
   const std::string first = std::visit([](const auto* b) { return std::string(b->name); }, choose(automatic).backend);
   std::vector<std::string> names = runnable_backends(automatic.device, precision_of<T>);
   std::stable_partition(names.begin(), names.end(), [&](const auto& name) { return name == first; });
@@ -97,11 +121,11 @@ static void compete(std::int64_t n, Method method, const std::vector<Contestant<
       const double seconds = cuda ? all[c].on_device(dA, method) : all[c].on_host(A, method);
       if (round >= 0) rows[c].seconds.push_back(seconds);
     }
-  const double flops = method == Method::lu ? lu_flops(double(n)) : cholesky_flops(double(n));
+  const double flops = flops_of(method, n);
   const double first = rows[0].median();
   for (Row& row : rows) {
     const double median = row.median();
-    fmt::print("{:>7} {:<9}{:<5} {:<23}{:>11.3f} ms {:>9.1f} GFLOP/s   {:>9.3f} to {:>9.3f}  ratio {:.2f}\n", n,
+    fmt::print("{:>7} {:<9}{:<5} {:<28}{:>11.3f} ms {:>9.1f} GFLOP/s   {:>9.3f} to {:>9.3f}  ratio {:.2f}\n", n,
                method == Method::lu ? "lu" : "cholesky", std::is_same_v<T, double> ? "fp64" : "fp32", row.name,
                1e3 * median, flops * 1e-9 / median, 1e3 * row.seconds.front(), 1e3 * row.seconds.back(),
                median / first);
@@ -120,9 +144,11 @@ static void compete(std::int64_t n, Method method, const std::vector<Contestant<
 template <class T>
 static void compete_all(const std::string& sizes, const std::string& methods, const std::string& backends, bool cuda,
                         int rounds, Json& results) {
+  const auto names = backends == "all" ? all_of_ours<T>(cuda) : words(backends);
+  const auto first = std::make_shared<Report>(), other = std::make_shared<Report>();
   std::vector<Contestant<T>> all;
-  for (const auto& backend : backends == "all" ? all_of_ours<T>(cuda) : words(backends))
-    all.push_back(ours<T>(backend, cuda));
+  for (const auto& backend : names) all.push_back(ours<T>(backend, cuda, &backend == &names[0] ? first : other));
+  all.push_back(products_of<T>(names[0], cuda, first));
   for (const auto& c : contestants<T>())
     if (c.cuda == cuda) all.push_back(c);
   for (const auto& method : words(methods))

@@ -15,23 +15,26 @@ struct LuWidths {
 /// where both could run:
 ///
 ///   chain  what all wait for: a step of a panel is factored, and the columns of the next step are brought up to date
-///   near   the other columns up to the end of the next panel, step by step
-///   bulk   all columns behind them, when a panel is factored; first those that will be near next
+///   near   the other columns of the panel, step by step; at its last step those of the next panel
+///   soon   the columns of the next panel, step by step until then; and when a panel is factored, those of the next but one
+///   bulk   all columns behind them, when a panel is factored
 ///
+/// So the chain waits for what a whole panel does to other columns only at the end of the next panel.
 /// Where a device has one queue, all columns are brought up to date at each step.
 template <class T, class Place>
 class RightLooking {
  public:
   RightLooking(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Pivots<Place> pivots,
                std::int64_t nb)
-      : bulk_(bulk),
+      : nb_(nb),
+        n_(A.rows()),
+        bulk_(bulk),
         near_(bulk.ahead()),
+        soon_(nb > lu_widths(bulk, nb, n_ - 1, n_).step ? near_.beside() : near_),
         chain_(near_.ahead()),
         gemm_(gemm),
         A_(A),
         pivots_(pivots),
-        nb_(nb),
-        n_(A.rows()),
         alone_(&chain_ == &bulk_),
         later_(swaps_L_at_the_end(bulk, n_)) {}
 
@@ -47,7 +50,7 @@ class RightLooking {
       const LuWidths next = widths(end);
       for (std::int64_t c = j; c < end; c += now.step) {
         const std::int64_t cb = std::min(now.step, end - c), left = end - c - cb;
-        advance(j, c, cb, left > 0 ? std::min(now.step, left) : next.step, end + next.panel, left == 0);
+        advance(j, c, cb, left > 0 ? std::min(now.step, left) : next.step, end, end + next.panel);
       }
       update_behind(j, now.panel, end + next.panel);
       panels.push_back(j);
@@ -55,6 +58,7 @@ class RightLooking {
     }
     bulk_.wait(chain_);
     bulk_.wait(near_);
+    bulk_.wait(soon_);
     if (later_) swap_rows_of_L(bulk_, A_, pivots_, panels);
   }
 
@@ -72,15 +76,19 @@ class RightLooking {
     if (columns > 0) exchanged_ = panel_lu(chain_, gemm_, part(j, j, j + columns), pivots_.block(j, columns));
   }
 
-  /// When step [c, c + cb) of the panel that begins with column j is factored: the next step, of `next` columns, follows.
-  void advance(std::int64_t j, std::int64_t c, std::int64_t cb, std::int64_t next, std::int64_t near_end, bool last) {
+  /// When step [c, c + cb) of the panel [j, end) is factored: the next step, of `next` columns, follows. The next panel
+  /// ends with column next_end.
+  void advance(std::int64_t j, std::int64_t c, std::int64_t cb, std::int64_t next, std::int64_t end,
+               std::int64_t next_end) {
+    const bool last = c + cb == end;
     const std::int64_t c2 = c + cb, chain_end = alone_ ? n_ : c2 + next;
     const auto L = part(c, c, c2), C = part(c, c2, chain_end);
     const auto p = pivots_.block(c, cb);
     const double panel = panel_flops(double(n_ - c2), double(next));
+    if (last) near_.wait(soon_);  // the next panel is up to date with the steps before
     if (alone_) {
       chain_.phase(Phase::swap);
-    } else if (steps_are_phases(chain_, Method::lu, n_)) {
+    } else if (steps_are_phases(chain_, Method::lu, n_ - c)) {
       chain_.wait(near_);  // these columns are up to date with the step before
       chain_.phase(Phase::panel, panel + eliminate_flops(L, C));
     } else {
@@ -93,6 +101,7 @@ class RightLooking {
     }
     const bool at_once = !exchanged_ && eliminate_at_once(chain_, L, p, C);
     if (!at_once) {
+      chain_.join(soon_);                                     // which reads the rows of L so far
       swap_rows(chain_, part(c, j, exchanged_ ? c : c2), p);  // the rows of L in this panel
       swap_rows(chain_, C, p);
       solve_for_U(chain_, gemm_, L, C, alone_);
@@ -103,23 +112,31 @@ class RightLooking {
     factor_step(c2, next);
     if (at_once) {
       near_.phase(Phase::swap);
-      swap_rows(near_, part(c, j, c2), p);
+      swap_rows(near_, L, p);
     }
-    if (last) bulk_.wait(near_);
-    eliminate(near_, gemm_, L, p, part(c, chain_end, near_end));
+    soon_.wait(near_);
+    if (at_once && c > j) {
+      soon_.phase(Phase::swap);
+      swap_rows(soon_, part(c, j, c), p);
+    }
+    if (last) bulk_.wait(near_), bulk_.wait(soon_);
+    eliminate(near_, gemm_, L, p, part(c, chain_end, last ? next_end : end));
+    if (!last) eliminate(soon_, gemm_, L, p, part(c, std::max(chain_end, end), next_end));
   }
 
-  /// When the panel of columns j, …, j + jb − 1 is factored. The first of these columns are near soon.
-  void update_behind(std::int64_t j, std::int64_t jb, std::int64_t near_end) {
-    const auto L = part(j, j, j + jb), C = part(j, near_end, alone_ ? near_end : n_);
+  /// When the panel of columns j, …, j + jb − 1 is factored. The first of the columns behind the next panel are wanted soon.
+  void update_behind(std::int64_t j, std::int64_t jb, std::int64_t next_end) {
+    const auto L = part(j, j, j + jb), C = part(j, next_end, alone_ ? next_end : n_);
     const auto p = pivots_.block(j, jb);
-    const std::int64_t soon = std::min(C.cols(), widths(near_end).panel);
-    const std::int64_t first = solves_soon_first(bulk_, jb, n_ - j) ? soon : C.cols();
+    const bool apart = solves_soon_first(bulk_, jb, n_ - j);
+    const std::int64_t soon = std::min(C.cols(), widths(next_end).panel), first = apart ? soon : C.cols();
+    Queue<Place>& q = apart ? soon_ : bulk_;
     bulk_.phase(Phase::swap);
     if (!std::exchange(combined_, false)) combine_exchanges(bulk_, p);
-    exchange_and_solve(bulk_, gemm_, L, p, C.columns(0, first));
-    subtract_LU(bulk_, gemm_, L, C.columns(0, soon));
-    near_.wait(bulk_);
+    q.wait(bulk_);
+    exchange_and_solve(q, gemm_, L, p, C.columns(0, first));
+    subtract_LU(q, gemm_, L, C.columns(0, soon));
+    soon_.wait(q);
     exchange_and_solve(bulk_, gemm_, L, p, C.columns(first, C.cols() - first));
     subtract_LU(bulk_, gemm_, L, C.columns(soon, C.cols() - soon));
     if (later_) return;
@@ -127,11 +144,11 @@ class RightLooking {
     swap_rows(bulk_, part(j, 0, j), p);  // the rows of L to the left
   }
 
-  Queue<Place>&bulk_, &near_, &chain_;
+  const std::int64_t nb_, n_;
+  Queue<Place>&bulk_, &near_, &soon_, &chain_;
   const GemmBackend<Place>& gemm_;
   MatrixView<T, Place> A_;
   Pivots<Place> pivots_;
-  std::int64_t nb_, n_;
   const bool alone_, later_;
   bool exchanged_ = true, combined_ = false;  // whether the rows of the step at hand have been; and what is combined
 };

@@ -6,7 +6,7 @@
 //          an SM, which hide each other's beginnings and ends; BN = 32 where the tiles are few. Where they are many and k ≥ 1024,
 //          BM = BN = 128: 8 warps of 64 × 32, and 4 that copy and give their registers away, a ring of 7 × 32 KiB.
 //          tensor_sm90.cuh: fp16 and bf16 over operands as they lie or packed (tensor_half.cuh), tf32 over operands that are
-//          rounded and packed first (tensor_tf32.cuh).
+//          rounded on their way, or packed first (tensor_tf32.cuh).
 // Traffic  C once in and once out, 16 bytes an element in fp64 and 8 in the others. fp64: 2·64·64·16 flop per 2·64·16·8 bytes
 //          = 8 flop/byte from L2, or 16 by the large tiles.
 // Expect   fp64: by the tensor cores, 62 TFLOP/s, from k = 256; at k = 128 by memory, 50. Less, as the card reaches its limit of

@@ -9,7 +9,7 @@
 // right up to date with the strip before. What makes the time is the chain from pivot to pivot and the fp64 instructions of
 // those warps, so roots are kept out of it: up to the end columns are X = L diag(√d), and products are X diag(1/d) Xᵀ.
 // They run in fp64 in tensor cores, for fp32 too. An fp64 instruction takes 9 clocks, but 33 where another warp of the same
-// quarter of the multiprocessor multiplies tiles: the warps with the rows have a quarter for themselves.
+// quarter of the multiprocessor multiplies tiles: in fp64 the warps with the rows have a quarter for themselves.
 #pragma once
 
 #include "core/cuda/launch.cuh"
@@ -81,17 +81,17 @@ struct CholeskyPart {
 template <class T>
 __device__ void update_tiles(CholeskyShared<T>& s, const CholeskyPart& part, CholeskyRows& tile, CholeskyHalf& half) {
   hand_over(s, part.top, tile.c[0]);
-  meet();
+  meet<T>();
 #pragma unroll 1
   for (int p = 0; p < cholesky_strips; ++p) {
-    meet();  // the factor of strip p is there
+    meet<T>();  // the factor of strip p is there
     const CholeskyColumn* X = s.X + 8 * p;
     double a[4];
     left_factor(s, 8 * p, part.top, a);
     if (p + 1 < cholesky_strips) {
       multiply_strips<1>(X, a, 8 * p, 1, 2, tile);
       hand_over(s, part.top, tile.c[0]);
-      meet();
+      meet<T>();
       multiply_strips<1>(X, a, 8 * p, 2, part.needed - p, tile);
     }
     left_factor(s, 8 * p, part.half_top, a);
@@ -104,10 +104,10 @@ template <class T>
 __device__ void update_halves(CholeskyShared<T>& s, const CholeskyPart& part, CholeskyHalf& half) {
   const int first = (part.half_left - cholesky_step) / 8, end = first + cholesky_strips / 2;  // strips that are here
   if (first == 0) hand_over(s, part.half_top, half.c[0]);
-  meet();
+  meet<T>();
 #pragma unroll 1
   for (int p = 0; p < cholesky_strips; ++p) {
-    meet();  // the factor of strip p is there
+    meet<T>();  // the factor of strip p is there
     const int column = cholesky_step + 8 * p;
     const bool before = p < first, within = first <= p && p < end;
     double a[4];
@@ -116,7 +116,7 @@ __device__ void update_halves(CholeskyShared<T>& s, const CholeskyPart& part, Ch
     if (within) multiply_strips<1>(s.X + column, a, column, 1, 2, half);
     if (p + 1 < cholesky_strips) {
       if (first <= p + 1 && p + 1 < end) hand_over(s, part.half_top, half.c[0]);
-      meet();
+      meet<T>();
     }
     if (before) multiply_strips<0>(s.X + column, a, part.half_left, 1, part.half_needed, half);
     if (within) multiply_strips<1>(s.X + column, a, column, 2, part.half_needed - (p - first), half);
@@ -169,18 +169,18 @@ __device__ void write_factor(const CholeskyShared<T>& s, MatrixView<T, Cuda> A, 
   for (int part = 0; part < parts; ++part)
     there[part] = lane + 32 * part + (part == own ? below : 0) < A.rows() && (part == own || s.writes);
 #pragma unroll 1
-  for (int k = threadIdx.x / 32; k < columns; k += at_once * cholesky_warps) {
+  for (int k = threadIdx.x / 32; k < columns; k += at_once * CholeskyTeam<T>::warps) {
     T values[at_once][parts];
 #pragma unroll
     for (int c = 0; c < at_once; ++c) {
-      const int column = min(k + c * cholesky_warps, columns - 1);
+      const int column = min(k + c * CholeskyTeam<T>::warps, columns - 1);
       const T root = reciprocal_root_of_any(s.pivot[column]);
 #pragma unroll
       for (int part = 0; part < parts; ++part) values[c][part] = T(s.X[column][lane + 32 * part]) * root;
     }
 #pragma unroll
     for (int c = 0; c < at_once; ++c) {
-      const int column = k + c * cholesky_warps;
+      const int column = k + c * CholeskyTeam<T>::warps;
       T* const to = A.data() + lane + column * A.ld();
 #pragma unroll
       for (int part = 0; part < parts; ++part)
@@ -192,7 +192,7 @@ __device__ void write_factor(const CholeskyShared<T>& s, MatrixView<T, Cuda> A, 
 
 /// [A11; A21] = [L11; L21] L11ᵀ. Block b has the 32 rows from 32·b on of A21.
 template <class T>
-__global__ void __launch_bounds__(cholesky_threads, 1)
+__global__ void __launch_bounds__(CholeskyTeam<T>::threads, 1)
     factor_cholesky_panel(MatrixView<T, Cuda> A, Minors<Cuda> minors, unsigned* readers) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto& s = *reinterpret_cast<CholeskyShared<T>*>(memory);
@@ -200,19 +200,19 @@ __global__ void __launch_bounds__(cholesky_threads, 1)
   const std::int64_t below = std::int64_t(blockIdx.x) * cholesky_own_rows;
   const bool two_steps = A.cols() > cholesky_step;
   await_kernel_before();
-  if (warp % cholesky_quarters == 0 && warp / cholesky_quarters < cholesky_row_warps) {
-    int bad = factor_rows<CholeskyLane::rows_of(cholesky_rows)>(s, 0);
+  if (CholeskyTeam<T>::with_rows(warp) >= 0) {
+    int bad = factor_rows<CholeskyLane<T>::rows_of(cholesky_rows)>(s, 0);
     __syncthreads();
-    constexpr int rows = CholeskyLane::rows_of(cholesky_rows - cholesky_step);
+    constexpr int rows = CholeskyLane<T>::rows_of(cholesky_rows - cholesky_step);
     if (two_steps) bad = min(bad, factor_rows<rows>(s, cholesky_step));
     if (blockIdx.x == 0 && threadIdx.x == 0 && bad < A.cols())  // −1 is the largest when it has no sign
       atomicMin(reinterpret_cast<unsigned long long*>(minors.bad_minor.data()),
                 static_cast<unsigned long long>(minors.first + bad + 1));
-  } else if (warp % cholesky_quarters == 0) {
+  } else if (CholeskyTeam<T>::with_tiles(warp) < 0) {
     __syncthreads();  // A is read
-    if (threadIdx.x == 32 * cholesky_quarters * cholesky_row_warps) find_writer(s, readers);
+    if (threadIdx.x == 32 * CholeskyTeam<T>::writer) find_writer(s, readers);
   } else {
-    const CholeskyPart part(warp - warp / cholesky_quarters - 1);
+    const CholeskyPart part(CholeskyTeam<T>::with_tiles(warp));
     CholeskyRows tile;
     CholeskyHalf half;
     read_tile(A, below, part.top, 0, part.needed, tile);
@@ -236,8 +236,8 @@ template <class T>
 void panel_cholesky_leaf(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixView<T, Cuda> A, Minors<Cuda> minors) {
   const std::int64_t m = A.rows(), n = A.cols(), rows = m <= most_rows_of_a_leaf(q) ? m : n;
   const std::int64_t blocks = (rows - cholesky_order + cholesky_own_rows - 1) / cholesky_own_rows;
-  launch(q, factor_cholesky_panel<T>, Blocks::soon, dim3(unsigned(std::max<std::int64_t>(blocks, 1))), cholesky_threads,
-         sizeof(CholeskyShared<T>), A.block(0, 0, rows, n), minors, q.counter());
+  launch(q, factor_cholesky_panel<T>, Blocks::soon, dim3(unsigned(std::max<std::int64_t>(blocks, 1))),
+         CholeskyTeam<T>::threads, sizeof(CholeskyShared<T>), A.block(0, 0, rows, n), minors, q.counter());
   if (rows < m) trsm_right(q, gemm, lower(A.block(0, 0, n, n)).transposed(), A.block(rows, 0, m - rows, n));
 }
 

@@ -13,10 +13,28 @@ constexpr int cholesky_order = 2 * cholesky_step;  // of the block on the diagon
 constexpr int cholesky_own_rows = 32;              // of each block of threads
 constexpr int cholesky_rows = cholesky_order + cholesky_own_rows;
 constexpr int cholesky_tile_warps = cholesky_rows / 16;
-constexpr int cholesky_quarters = 4;  // warps whose number has the same remainder share one
-constexpr int cholesky_warps = cholesky_tile_warps / (cholesky_quarters - 1) * cholesky_quarters + 2;
-constexpr int cholesky_threads = 32 * cholesky_warps;
-constexpr int cholesky_row_warps = 2, cholesky_workers = 32 * (cholesky_tile_warps + cholesky_row_warps);
+
+/// Who does what in a block. In fp64 the warps with rows have a quarter of the multiprocessor for themselves; fp32 has
+/// instructions that do not wait for tensor cores, and such a warp in each quarter.
+template <class T>
+struct CholeskyTeam {
+  static constexpr bool apart = sizeof(T) == 8;
+  static constexpr int quarters = 4;  // warps whose number has the same remainder share one
+  static constexpr int row_warps = apart ? 2 : 4;
+  static constexpr int writer = apart ? row_warps * quarters : row_warps + cholesky_tile_warps;  // has neither
+  static constexpr int warps = apart ? cholesky_tile_warps / (quarters - 1) * quarters + 2 : writer + 1;
+  static constexpr int threads = 32 * warps, workers = 32 * (cholesky_tile_warps + row_warps);
+
+  /// The number of a warp among those with rows, or with tiles; −1: it has none.
+  static constexpr int with_rows(int warp) {
+    const int turn = apart ? (warp % quarters == 0 ? warp / quarters : row_warps) : warp;
+    return turn < row_warps ? turn : -1;
+  }
+  static constexpr int with_tiles(int warp) {
+    if (apart) return warp % quarters == 0 ? -1 : warp - warp / quarters - 1;
+    return warp < writer ? max(warp - row_warps, -1) : -1;
+  }
+};
 
 using CholeskyColumn = double[cholesky_rows + 4];  // columns lie so that tiles are read without bank conflicts
 
@@ -30,9 +48,10 @@ struct CholeskyShared {
 };
 
 /// All that have rows or tiles have come here.
-__device__ inline void meet() {
+template <class T>
+__device__ void meet() {
   __syncwarp();
-  asm volatile("bar.sync 1, %0;" ::"n"(cholesky_workers) : "memory");
+  asm volatile("bar.sync 1, %0;" ::"n"(CholeskyTeam<T>::workers) : "memory");
 }
 
 /// 1/x to about 20 bits, or more.
@@ -87,11 +106,13 @@ struct alignas(2 * sizeof(T)) Pair {
 
 /// Which rows of a strip a lane has. Lanes 0, …, 7 of each warp with rows begin with the block on the diagonal, which all
 /// such warps eliminate; the other rows follow, warp by warp.
+template <class T>
 struct CholeskyLane {
-  int lane = threadIdx.x % 32, turn = threadIdx.x / 32 / cholesky_quarters;
+  static constexpr int warps = CholeskyTeam<T>::row_warps;
+  int lane = threadIdx.x % 32, turn = CholeskyTeam<T>::with_rows(threadIdx.x / 32);
 
   /// How many of n rows a lane has.
-  static constexpr int rows_of(int n) { return ((n - 8 + cholesky_row_warps - 1) / cholesky_row_warps + 8 + 31) / 32; }
+  static constexpr int rows_of(int n) { return ((n - 8 + warps - 1) / warps + 8 + 31) / 32; }
   template <int R>
   __device__ int row(int first, int r) const {
     return first + lane + 32 * r + (r == 0 && lane < 8 ? 0 : turn * (32 * R - 8));
@@ -103,7 +124,7 @@ template <class T, int R>
 __device__ void read_rows(const CholeskyShared<T>& s, int first, T (&x)[R][8]) {
 #pragma unroll
   for (int r = 0; r < R; ++r) {
-    const int row = min(CholeskyLane().row<R>(first, r), cholesky_rows - 1);
+    const int row = min(CholeskyLane<T>().template row<R>(first, r), cholesky_rows - 1);
 #pragma unroll
     for (int j = 0; j < 8; j += 2) {
       const auto pair = *reinterpret_cast<const Pair<T>*>(&s.strip[row][j]);
@@ -117,10 +138,38 @@ template <class T, int R>
 __device__ void keep_column(CholeskyShared<T>& s, int first, int j, const T (&x)[R][8], T pivot, T inverse) {
 #pragma unroll
   for (int r = 0; r < R; ++r)
-    if (const int row = CholeskyLane().row<R>(first, r); CholeskyLane().keeps(row, r))
+    if (const int row = CholeskyLane<T>().template row<R>(first, r); CholeskyLane<T>().keeps(row, r))
       s.X[first + j][row] = double(x[r][j]);
   if (threadIdx.x == 0) s.pivot[first + j] = pivot, s.minus_inverse[first + j] = -double(inverse);
 }
+
+/// The columns at hand of the 8 × 8 block on the diagonal, as a lane needs them. In fp64 it has them from the lanes with these
+/// rows; in fp32, whose products are cheap, each lane eliminates this block for itself, which is sooner than to ask.
+template <class T, bool own = !CholeskyTeam<T>::apart>
+struct CholeskyDiagonal {
+  T d[8][8];  // the lower triangle
+
+  __device__ CholeskyDiagonal(const CholeskyShared<T>& s, int first) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+#pragma unroll
+      for (int j = 0; j <= i; j += 4) {
+        const float4 four = *reinterpret_cast<const float4*>(&s.strip[first + i][j]);
+        d[i][j] = four.x, d[i][j + 1] = four.y, d[i][j + 2] = four.z, d[i][j + 3] = four.w;
+      }
+  }
+  __device__ T at(T, int c, int j) const { return d[c][j]; }
+  __device__ void eliminate(int c, int j, T u) {
+#pragma unroll
+    for (int i = c; i < 8; ++i) d[i][c] = fma(-d[i][j], u, d[i][c]);
+  }
+};
+template <class T>
+struct CholeskyDiagonal<T, false> {
+  __device__ CholeskyDiagonal(const CholeskyShared<T>&, int) {}
+  __device__ T at(T mine, int c, int) const { return __shfl_sync(~0u, mine, c); }
+  __device__ void eliminate(int, int, T) {}
+};
 
 /// Columns first, …, first + 7 of X in R rows of each lane. False if there is a pivot that is not usual; what is there then
 /// is of no use. In the next column, whose pivot is waited for, products with an approximation r of 1/d = r (1 + e) are
@@ -128,17 +177,19 @@ __device__ void keep_column(CholeskyShared<T>& s, int first, int j, const T (&x)
 template <int R, class T>
 __device__ bool factor_strip(CholeskyShared<T>& s, int first) {
   T x[R][8];
+  CholeskyDiagonal<T> diagonal(s, first);
   read_rows(s, first, x);
   bool usual = true;
 #pragma unroll
   for (int j = 0; j < 8; ++j) {
-    const T pivot = __shfl_sync(~0u, x[0][j], j), r = rough_reciprocal(pivot);
+    const T pivot = diagonal.at(x[0][j], j, j), r = rough_reciprocal(pivot);
     const T error = fma(-pivot, r, T(1)), e = fma(error, error, error), inverse = fma(r, e, r);
     usual = usual && is_usual(pivot);
 #pragma unroll
     for (int c = j + 1; c < 8; ++c) {
-      const T below = __shfl_sync(~0u, x[0][j], c), rough = below * r;
+      const T below = diagonal.at(x[0][j], c, j), rough = below * r;
       const T u = c == j + 1 ? fma(rough, e, rough) : below * inverse;
+      diagonal.eliminate(c, j, u);
 #pragma unroll
       for (int i = 0; i < R; ++i) x[i][c] = fma(-x[i][j], u, x[i][c]);
     }
@@ -177,9 +228,9 @@ __device__ int factor_rows(CholeskyShared<T>& s, int begin) {
   int bad = INT_MAX;
 #pragma unroll 1
   for (int first = begin; first < begin + cholesky_step; first += 8) {
-    meet();  // the strip is there
+    meet<T>();  // the strip is there
     if (!factor_strip<R>(s, first)) bad = min(bad, factor_strip_of_any<R>(s, first));
-    meet();  // its factor is there
+    meet<T>();  // its factor is there
   }
   return bad;
 }

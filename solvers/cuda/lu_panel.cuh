@@ -19,11 +19,35 @@ struct PanelShared {
   alignas(16) T U[most][most + 4];  // U[p][c] = U(p, W + c)
   union {
     alignas(16) T turned[most_behind > 0 ? Shape::warps : 1][32][Shape::part];  // by Strip::turn
-    alignas(16) T L[most][W + 4];  // L[c][p] = L(k + p, c), of the strip from k on
+    alignas(16) T L[W][most + 4];  // L[p][c] = L(k + p, c), of the strip from k on
   };
   int row_of[most_panel_columns];  // where the pivots are
   StripShared<Shape, Election> strip;
 };
+
+/// The rows that became pivots in the strip from column k on, but for U in that strip, to s.L and s.U. They are scattered, and
+/// each element costs a sector of memory: so the blocks that share memory share them out, and send them to each other.
+template <class Shape, class Shared>
+__device__ __forceinline__ void gather_pivot_rows(Shared& s, MatrixView<typename Shape::Element, Cuda> A, int k) {
+  using T = typename Shape::Element;
+  constexpr int W = Shape::columns, rows_at_once = Shape::threads / Shape::widest, batch = 4;
+  const int c = threadIdx.x % Shape::widest, last = int(A.cols()) - 1, sharing = int(s.strip.election.sharing());
+  const int rows = W / sharing, first = sharing > 1 ? int(blockIdx.x) * rows : 0;  // powers of two
+  const bool wanted = c < k + W + (last - k) / W * W;
+  const T* from = A.data() + min(c, last) * A.ld();
+#pragma unroll 1
+  for (int p0 = threadIdx.x / Shape::widest; p0 < rows; p0 += batch * rows_at_once) {
+    T x[batch];
+#pragma unroll
+    for (int i = 0; i < batch; ++i)
+      if (const int p = p0 + i * rows_at_once; wanted && p < rows) x[i] = from[s.strip.notes[first + p].row];
+#pragma unroll
+    for (int i = 0; i < batch; ++i)
+      if (const int p = first + p0 + i * rows_at_once; wanted && p < first + rows)
+        s.strip.election.share(c < k + W ? &s.L[p][c] : &s.U[k + p][c - W], x[i]);
+  }
+  s.strip.election.barrier_of_sharing();
+}
 
 /// U ← inv(L11) (C − L10 U0): the columns behind a strip that was just factored, of the rows that became pivots in it.
 /// Columns k … k + W − 1 of A are the strip, L10 is those to their left, U0 the rows above U. A is there in memory as it was
@@ -32,31 +56,22 @@ template <class Shape, class Shared>
 __device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shape::Element, Cuda> A, int k,
                                              typename Shape::Element* corner) {
   using T = typename Shape::Element;
-  constexpr int W = Shape::columns;
+  constexpr int W = Shape::columns, columns_at_once = Shape::threads / W;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, last = int(A.cols()) - 1;
   const int behind = (last - k) / W * W;  // columns, with those that fill up the last strip
-  constexpr int columns_at_once = Shape::threads / W;
-  const int p = threadIdx.x % W, q = threadIdx.x / W;
-  const T* from = A.data() + s.strip.notes[p].row;
-#pragma unroll
-  for (int c = 0; c < s.most_behind; c += columns_at_once)
-    if (c + q < behind) s.U[k + p][k + c + q] = from[min(k + W + c + q, last) * A.ld()];
-#pragma unroll
-  for (int c = 0; c < s.most_behind; c += columns_at_once)
-    if (c + q < k + W) s.L[c + q][p] = from[(c + q) * A.ld()];
-  __syncthreads();
-  for (int j = columns_at_once * int(blockIdx.x) + q; j < k + W; j += columns_at_once * int(gridDim.x))
-    Corner<T>::keep(corner, k + p, j, s.L[j][p]);
+  gather_pivot_rows<Shape>(s, A, k);
+  const int p = threadIdx.x % W, first = columns_at_once * int(blockIdx.x) + int(threadIdx.x) / W;
+  for (int j = first; j < k + W; j += columns_at_once * int(gridDim.x)) Corner<T>::keep(corner, k + p, j, s.L[p][j]);
   if (k > 0) {  // a warp makes W × 8 of the product at a time
     for (int c = 8 * warp; c < behind; c += 8 * Shape::warps) {
       double sum[W / 16][4] = {};
 #pragma unroll 2
-      for (int q = 0; q < k; q += 8) {
-        const double b[2] = {s.U[q + t][k + c + g], s.U[q + 4 + t][k + c + g]};
+      for (int q = t; q < k; q += 8) {
+        const double b[2] = {s.U[q][k + c + g], s.U[q + 4][k + c + g]};
 #pragma unroll
         for (int i = 0; i < W / 16; ++i) {
           const int row = 16 * i + g;
-          const double a[4] = {s.L[q + t][row], s.L[q + t][row + 8], s.L[q + 4 + t][row], s.L[q + 4 + t][row + 8]};
+          const double a[4] = {s.L[row][q], s.L[row + 8][q], s.L[row][q + 4], s.L[row + 8][q + 4]};
           multiply_tile(sum[i], a, b, sum[i]);
         }
       }
@@ -68,17 +83,18 @@ __device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shap
     __syncthreads();
   }
   if (const int c = threadIdx.x; c < behind) {  // a thread solves a column
+    constexpr int size = Chunk<T>::size;
     T x[W];
 #pragma unroll
     for (int i = 0; i < W; ++i) x[i] = s.U[k + i][k + c];
 #pragma unroll
-    for (int q = 0; q < W; ++q)
+    for (int q = 0; q < W; q += size)
 #pragma unroll
-      for (int i0 = q / Chunk<T>::size * Chunk<T>::size; i0 < W; i0 += Chunk<T>::size) {
-        const auto chunk = *reinterpret_cast<const Chunk<T>*>(&s.L[k + q][i0]);
+      for (int i = q + 1; i < W; ++i) {
+        const auto chunk = *reinterpret_cast<const Chunk<T>*>(&s.L[i][k + q]);
 #pragma unroll
-        for (int e = 0; e < Chunk<T>::size; ++e)
-          if (i0 + e > q) x[i0 + e] = fma(-chunk.values[e], x[q], x[i0 + e]);
+        for (int e = 0; e < size; ++e)
+          if (i > q + e) x[i] = fma(-chunk.values[e], x[q + e], x[i]);
       }
 #pragma unroll
     for (int i = 0; i < W; ++i) s.U[k + i][k + c] = x[i];
@@ -102,6 +118,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   for (int r = 0; r < R; ++r) strip.position[r] = strip.row(r) < A.rows() ? strip.row(r) : -1;
   if (threadIdx.x < W) s.strip.rows[0][threadIdx.x] = 0;
   s.strip.election.open(letters, stamp);
+  await_kernel_before();
 #pragma unroll 1
   for (int k = 0; k < n; k += W) {
     const auto columns = A.columns(k, min(W, n - k));
@@ -138,7 +155,7 @@ template <class T, int threads, int R, int W, template <class> class Election, i
 void launch_panel(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Blocks how) {
   using Shape = PanelShape<T, threads, R, W, widest>;
   auto blocks = unsigned((A.rows() + Shape::rows_a_block - 1) / Shape::rows_a_block);
-  while (how == Blocks::cluster && (blocks & (blocks - 1))) ++blocks;  // a power of two
+  while (how == Blocks::soon_cluster && (blocks & (blocks - 1))) ++blocks;  // a power of two
   Queue<Cuda>::Mailbox mail{};
   if (how == Blocks::together) mail = q.mailbox(most_letters, unsigned(A.cols()));
   launch(q, factor_panel<Shape, Election<Shape>>, how, dim3(blocks), threads,
@@ -160,17 +177,17 @@ void factor_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots)
   const std::int64_t cluster = q.has_clusters() ? most_cluster_blocks : 0;
   if constexpr (sizeof(T) == 8)
     if (constexpr int half = most_panel_columns / 2; widest_panel<T>(q) == half) {
-      if (m <= 256) return launch_panel<T, 256, 1, 32, AloneElection, half>(q, A, pivots, Blocks::apart);
+      if (m <= 256) return launch_panel<T, 256, 1, 32, AloneElection, half>(q, A, pivots, Blocks::soon);
       if (m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection, half>(q, A, pivots, Blocks::together);
       if (m <= 1024 * grid) return launch_panel<T, 256, 4, 16, GridElection, half>(q, A, pivots, Blocks::together);
     }
   constexpr int W = sizeof(T) == 4 ? most_panel_columns : 32;  // in fp32 a thread has room for a whole row
-  if (m <= 256) return launch_panel<T, 256, 1, W, AloneElection>(q, A, pivots, Blocks::apart);
-  if (m <= 128 * cluster) return launch_panel<T, 128, 1, W, ClusterElection>(q, A, pivots, Blocks::cluster);
-  if (m <= 256 * cluster) return launch_panel<T, 256, 1, W, ClusterElection>(q, A, pivots, Blocks::cluster);
-  if (m <= 512 * cluster) return launch_panel<T, 256, 2, 32, ClusterElection>(q, A, pivots, Blocks::cluster);
+  if (m <= 256) return launch_panel<T, 256, 1, W, AloneElection>(q, A, pivots, Blocks::soon);
+  if (m <= 128 * cluster) return launch_panel<T, 128, 1, W, ClusterElection>(q, A, pivots, Blocks::soon_cluster);
+  if (m <= 256 * cluster) return launch_panel<T, 256, 1, W, ClusterElection>(q, A, pivots, Blocks::soon_cluster);
+  if (m <= 512 * cluster) return launch_panel<T, 256, 2, 32, ClusterElection>(q, A, pivots, Blocks::soon_cluster);
   // Taller panels are hidden behind updates, which want the multiprocessors: fewer of them for a little longer.
-  if (m <= 1024 * cluster) return launch_panel<T, 256, 4, 16, ClusterElection>(q, A, pivots, Blocks::cluster);
+  if (m <= 1024 * cluster) return launch_panel<T, 256, 4, 16, ClusterElection>(q, A, pivots, Blocks::soon_cluster);
   if (cluster == 0 && m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection>(q, A, pivots, Blocks::together);
   if (m <= 1024 * grid) return launch_panel<T, 256, 4, 16, GridElection>(q, A, pivots, Blocks::together);
   throw MachineError("CUDA: a panel of LU can have " + std::to_string(1024 * grid) +

@@ -63,6 +63,19 @@ __device__ inline void cluster_barrier() {
 #endif
 }
 
+/// Writes x into the memory of block `rank` of this cluster that corresponds to `to`, which is in ours.
+template <class T>
+__device__ inline void write_there(T* to, T x, unsigned rank) {
+#if __CUDA_ARCH__ >= 900
+  unsigned there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(unsigned(__cvta_generic_to_shared(to))), "r"(rank));
+  if constexpr (sizeof(T) == 8)
+    asm volatile("st.shared::cluster.b64 [%0], %1;" ::"r"(there), "l"(bits_of(x)) : "memory");
+  else
+    asm volatile("st.shared::cluster.b32 [%0], %1;" ::"r"(there), "r"(unsigned(bits_of(x))) : "memory");
+#endif
+}
+
 /// Shared memory into which all blocks of a cluster write at once; the writes themselves count the bytes that have come,
 /// so that who waits for a round waits for nothing else.
 class Inbox {

@@ -46,27 +46,22 @@ struct Strip {
   static constexpr int R = Shape::rows, W = Shape::columns, threads = Shape::threads;
   static constexpr int part = Shape::part;
 
-  const int block = block_index();
+  const Self self = Self::ask();
   // Entries from the column at hand on, of which the first is up to date; and the multipliers of the step before.
   T v[R][W], l[R];
   int position[R];  // −1: no row
 
-  /// In a register, because it takes long to ask for.
-  __device__ static int block_index() {
-    int index;
-    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
-    return index;
-  }
   __device__ __forceinline__ int row(int r) const {
-    return block * Shape::rows_a_block + r * threads + int(threadIdx.x);
+    return self.block * Shape::rows_a_block + r * threads + self.thread;
   }
 
   /// Columns k … of a panel A, as the strips before leave them: v ← A − L U, with k columns of L to the left of A, and
   /// U(q, c) = U[q][k − W + c]. Rows beyond the last are copies of it that nobody looks at, and pivot rows of the strips
-  /// before become something that nobody looks at. A warp makes 32 × W of the product at a time, in tiles of 16 × 8.
+  /// before become something that nobody looks at. A warp makes 32 × W of the product, or twice that, at a time, in tiles
+  /// of 16 × 8.
   template <int ld>
   __device__ __forceinline__ void load(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*turned)[32][part]) {
-    constexpr int wide = W / 8, ahead = 3;
+    constexpr int wide = W / 8, at_once = R == 1 ? 1 : 2, ahead = at_once == 1 ? 4 : 2;
     const int last = int(A.cols()) - 1, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
     const std::int64_t below = A.rows() - 1;
     if (k == 0 || W >= Shape::widest) {
@@ -77,27 +72,32 @@ struct Strip {
       return;
     }
 #pragma unroll
-    for (int r = 0; r < R; ++r) {
-      const T* from[4];
+    for (int r0 = 0; r0 < R; r0 += at_once) {
+      unsigned place[at_once][4];  // of rows g, g + 8, … in a column
 #pragma unroll
-      for (int i = 0; i < 4; ++i) from[i] = A.data() + min(std::int64_t(row(r) - lane + g + 8 * i), below);
-      double sum[2][wide][4];
+      for (int r = 0; r < at_once; ++r)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) place[r][i] = unsigned(min(std::int64_t(row(r0 + r) - lane + g + 8 * i), below));
+      double sum[at_once][2][wide][4];
 #pragma unroll
       for (int j = 0; j < wide; ++j)
 #pragma unroll
-        for (int e = 0; e < 4; ++e)
+        for (int e = 0; e < 2; ++e) {
+          const T* column = A.data() + min(k + 8 * j + 2 * t + e, last) * A.ld();
 #pragma unroll
-          for (int i = 0; i < 2; ++i) sum[i][j][e] = from[2 * i + e / 2][min(k + 8 * j + 2 * t + e % 2, last) * A.ld()];
+          for (int r = 0; r < at_once; ++r)
 #pragma unroll
-      for (int i = 0; i < 4; ++i) from[i] += t * A.ld();
-      T next[ahead][2][4];
+            for (int i = 0; i < 4; ++i) sum[r][i / 2][j][i % 2 * 2 + e] = column[place[r][i]];
+        }
+      const T* column = A.data() + t * A.ld();
+      T next[ahead][at_once][2][4];
       const auto fetch = [&](int stage) __attribute__((always_inline)) {
 #pragma unroll
-        for (int e = 0; e < 4; ++e)
+        for (int e = 0; e < 2; ++e, column += 4 * A.ld())
 #pragma unroll
-          for (int i = 0; i < 2; ++i) next[stage][i][e] = *(from[2 * i + e % 2] + e / 2 * 4 * A.ld());
+          for (int r = 0; r < at_once; ++r)
 #pragma unroll
-        for (int i = 0; i < 4; ++i) from[i] += 8 * A.ld();
+            for (int i = 0; i < 4; ++i) next[stage][r][i / 2][2 * e + i % 2] = column[place[r][i]];
       };
 #pragma unroll
       for (int stage = 0; stage < ahead; ++stage)
@@ -108,21 +108,24 @@ struct Strip {
         for (int stage = 0; stage < ahead; ++stage) {
           const int q = q0 + 8 * stage;
           if (q >= k) break;
-          double a[2][4];
-#pragma unroll
-          for (int i = 0; i < 2; ++i)
-#pragma unroll
-            for (int e = 0; e < 4; ++e) a[i][e] = -next[stage][i][e];
-          if (q + 8 * ahead < k) fetch(stage);
 #pragma unroll
           for (int j = 0; j < wide; ++j) {
-            const double b[2] = {U[q + t][k - W + 8 * j + g], U[q + 4 + t][k - W + 8 * j + g]};
+            const double b[2] = {-U[q + t][k - W + 8 * j + g], -U[q + 4 + t][k - W + 8 * j + g]};
 #pragma unroll
-            for (int i = 0; i < 2; ++i) multiply_tile(sum[i][j], a[i], b, sum[i][j]);
+            for (int r = 0; r < at_once; ++r)
+#pragma unroll
+              for (int i = 0; i < 2; ++i) {
+                const T* l = next[stage][r][i];
+                const double a[4] = {double(l[0]), double(l[1]), double(l[2]), double(l[3])};
+                multiply_tile(sum[r][i][j], a, b, sum[r][i][j]);
+              }
           }
+          if (q + 8 * ahead < k) fetch(stage);
         }
 #pragma unroll
-      for (int c = 0; c < W; c += part) turn(sum, c / 8, turned[threadIdx.x / 32], v[r] + c);
+      for (int r = 0; r < at_once; ++r)
+#pragma unroll
+        for (int c = 0; c < W; c += part) turn(sum[r], c / 8, turned[threadIdx.x / 32], v[r0 + r] + c);
     }
   }
 
@@ -170,7 +173,7 @@ struct Strip {
         mine.position = position[r], mine.row = row(r);
       }
     }
-    election.offer(round, mine, best);
+    election.offer(self, round, mine, best);
   }
 
   /// Writes a row of this thread, from v[2] on.
@@ -183,11 +186,25 @@ struct Strip {
         for (int i = 2; i < live; ++i) write_shared(to + i - 2, v[r][i]);
   }
 
-  /// Step c of the strip, which is step j of the panel and has v[live − 1] as its last column at most. Elects the pivot,
-  /// divides, brings the next two columns up to date, offers, and lets the others follow.
-  template <int live, class Shared>
+  /// act(live): in step c, v[live − 1] is the last column at most.
+  __device__ __forceinline__ static void with_live(int c, const auto& act) {
+    constexpr int quarter = W / 4;
+    if (c < quarter)
+      act(std::integral_constant<int, W>());
+    else if (c < 2 * quarter)
+      act(std::integral_constant<int, 3 * quarter>());
+    else if (c < 3 * quarter)
+      act(std::integral_constant<int, 2 * quarter>());
+    else
+      act(std::integral_constant<int, quarter>());
+  }
+
+  /// Step c of the strip, which is step j of the panel. Elects the pivot, divides, brings the next two columns up to date,
+  /// offers, and lets the others follow. What depends on how many these are is the only part that there is four times: code
+  /// must be fetched, and beside other kernels that takes as long as some columns.
+  template <class Shared>
   __device__ __forceinline__ void step(Shared& s, T* column, int j, int c, bool more) {
-    const Candidate<T> winner = s.election.elect(j, s.rows[c], c > 0);
+    const Candidate<T> winner = s.election.elect(self, j, s.rows[c], c > 0);
     const T* u = s.rows[c];
     const T u1 = fma(-winner.l, u[0], winner.behind);
     const bool extreme = is_extreme(winner.value);
@@ -203,29 +220,35 @@ struct Strip {
     }
     if (more) {
       offer(s.election, next, behind, j + 1);
-      const int thread = winner.row % threads, warp = threadIdx.x / 32;
-      if (warp == (thread / 32 + 1) % Shape::warps) s.election.send(j + 1, block);
-      if (warp == thread / 32 && winner.row / Shape::rows_a_block == block) {
-        if (thread == int(threadIdx.x)) show<live>(s.shown, winner.row / threads % R);
-        __syncwarp();
-        s.election.template publish<live>(s.rows[c + 1], j + 1,
-                                          [&](int i) { return fma(-winner.l, u[min(i + 1, W - 1)], s.shown[i]); });
-      }
+      const int thread = winner.row % threads;
+      if (self.warp() == (thread / 32 + 1) % Shape::warps) s.election.send(self, j + 1);
+      if (self.warp() == thread / 32 && winner.row / Shape::rows_a_block == self.block)
+        with_live(
+            c, [&](auto live) __attribute__((always_inline)) {
+              if (thread == self.thread) show<live>(s.shown, winner.row / threads % R);
+              __syncwarp();
+              s.election.template publish<live>(
+                  self, s.rows[c + 1], j + 1, [&](int i) { return fma(-winner.l, u[min(i + 1, W - 1)], s.shown[i]); });
+            });
     }
 #pragma unroll
     for (int r = 0; r < R; ++r)
       if (position[r] > j) column[row(r)] = l[r];
-    if (threadIdx.x < 32 && more) s.election.expect(j + 1, live);
-    if (threadIdx.x == 0) s.notes[c] = {winner.value, u1, winner.position, winner.row};
+    if (self.thread < 32 && more) s.election.expect(self, j + 1, W - c / (W / 4) * (W / 4));
+    if (self.thread == 0) s.notes[c] = {winner.value, u1, winner.position, winner.row};
+    with_live(
+        c, [&](auto live) __attribute__((always_inline)) {
 #pragma unroll
-    for (int c0 = 0; c0 < live; c0 += Chunk<T>::size) {
-      const auto chunk = *reinterpret_cast<const Chunk<T>*>(u + c0);
+          for (int c0 = 0; c0 < live; c0 += Chunk<T>::size) {
+            const auto chunk = *reinterpret_cast<const Chunk<T>*>(u + c0);
 #pragma unroll
-      for (int e = 0; e < Chunk<T>::size; ++e)
+            for (int e = 0; e < Chunk<T>::size; ++e)
 #pragma unroll
-        for (int r = 0; r < R; ++r)
-          if (const int i = c0 + e + 1; i >= 3 && i < live) v[r][i - 1] = fma(-before[r], chunk.values[e], v[r][i]);
-    }
+              for (int r = 0; r < R; ++r)
+                if (const int i = c0 + e + 1; i >= 3 && i < live)
+                  v[r][i - 1] = fma(-before[r], chunk.values[e], v[r][i]);
+          }
+        });
 #pragma unroll
     for (int r = 0; r < R; ++r) v[r][0] = next[r], v[r][1] = behind[r];
   }
@@ -237,19 +260,10 @@ struct Strip {
 #pragma unroll
     for (int r = 0; r < R; ++r) next[r] = v[r][0], behind[r] = v[r][1], l[r] = 0;
     offer(s.election, next, behind, k);
-    if (threadIdx.x < 32) s.election.expect(k, 0), s.election.send(k, block);
-    steps<W>(s, A, k, 0);
-    steps<W / 4 * 3>(s, A, k, W / 4);
-    steps<W / 2>(s, A, k, W / 2);
-    steps<W / 4>(s, A, k, W / 4 * 3);
-  }
-
-  /// A quarter of the steps.
-  template <int live, class Shared>
-  __device__ __forceinline__ void steps(Shared& s, MatrixView<T, Cuda> A, int k, int first) {
+    if (self.thread < 32) s.election.expect(self, k, 0), s.election.send(self, k);
     const int w = int(A.cols());
 #pragma unroll 1
-    for (int c = first; c < min(w, first + W / 4); ++c) step<live>(s, A.data() + c * A.ld(), k + c, c, c + 1 < w);
+    for (int c = 0; c < w; ++c) step(s, A.data() + c * A.ld(), k + c, c, c + 1 < w);
   }
 
   /// After a barrier: U, which all blocks have, to the pivot rows of this block; and what others want to know of the pivots.

@@ -34,20 +34,20 @@ inline LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, s
   return {panel, panel};
 }
 
-/// Where panels are waited for, the columns that are near soon go through all of an update first, not only through its
-/// product. Where a panel is one step, they are too few to be worth launches of their own.
+/// Where panels are waited for, the columns that are wanted soon go through all of an update apart, not only first through
+/// its product. Where a panel is one step, they are too few to be worth launches of their own.
 inline bool solves_soon_first(const Queue<Cuda>&, std::int64_t panel, std::int64_t left) {
   return panel > 128 && panels_are_waited_for(left);
 }
 
-/// A step that is a phase of its own costs the chain of steps some microseconds.
-inline bool steps_are_phases(const Queue<Cuda>&, Method method, std::int64_t n) {
-  return n > (method == Method::cholesky ? 8192 : 4096);
+/// A step that is a phase of its own costs the chain of steps some microseconds: not where it is waited for.
+inline bool steps_are_phases(const Queue<Cuda>&, Method method, std::int64_t left) {
+  return method == Method::cholesky ? left > 8192 : !panels_are_waited_for(left);
 }
 
-/// Exchanges of single elements cost as much as whole sectors of memory; but where panels are waited for, those of L go
-/// unnoticed.
-inline bool swaps_L_at_the_end(const Queue<Cuda>& q, std::int64_t n) { return q.has_clusters() && n > 8192; }
+/// Exchanges of single elements cost as much as whole sectors of memory, and panels beside them wait for memory twice as
+/// long; but in small matrices, which stay in the cache, they go unnoticed.
+inline bool swaps_L_at_the_end(const Queue<Cuda>& q, std::int64_t n) { return q.has_clusters() && n > 4096; }
 
 /// Towards the end the panels of a right-looking Cholesky become narrower, because there is less to do meanwhile.
 inline std::int64_t cholesky_panel_columns(const Queue<Cuda>&, std::int64_t nb, std::int64_t rest) {

@@ -8,8 +8,8 @@ namespace lasolve {
 
 /// apart: blocks run when there is room. soon: the same, but they are put on the device while the kernel before them in the
 /// queue ends, and call await_kernel_before() before they touch what it may. cluster: each row of blocks is a cluster, of
-/// at most 16. together: all run at the same time, as many as fit on the device.
-enum class Blocks { apart, soon, cluster, together };
+/// at most 16. soon_cluster: both. together: all run at the same time, as many as fit on the device.
+enum class Blocks { apart, soon, cluster, soon_cluster, together };
 
 /// What the kernel before has written is there. Where devices cannot begin a kernel early, it always is.
 __device__ inline void await_kernel_before() {
@@ -27,25 +27,28 @@ void launch(Queue<Cuda>& q, void (*kernel)(Parameters...), Blocks how, dim3 bloc
                        " bytes of shared memory, and a block on this device can have " +
                        std::to_string(q.shared_memory()));
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
-  cudaLaunchAttribute attribute{};
-  if (how == Blocks::cluster) {
+  cudaLaunchAttribute attributes[2]{};
+  unsigned count = 0;
+  if (how == Blocks::cluster || how == Blocks::soon_cluster) {
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {blocks.x, 1, 1};
-  } else if (how == Blocks::soon) {
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-  } else {
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = how == Blocks::together;
+    attributes[count].id = cudaLaunchAttributeClusterDimension;
+    attributes[count++].val.clusterDim = {blocks.x, 1, 1};
+  }
+  if ((how == Blocks::soon || how == Blocks::soon_cluster) && q.has_clusters()) {
+    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  if (how == Blocks::together) {
+    attributes[count].id = cudaLaunchAttributeCooperative;
+    attributes[count++].val.cooperative = 1;
   }
   cudaLaunchConfig_t config{};
   config.gridDim = blocks;
   config.blockDim = dim3(threads);
   config.dynamicSmemBytes = shared;
   config.stream = q.stream();
-  config.attrs = &attribute;
-  config.numAttrs = how == Blocks::apart || (how == Blocks::soon && !q.has_clusters()) ? 0 : 1;
+  config.attrs = attributes;
+  config.numAttrs = count;
   CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
 }
 
