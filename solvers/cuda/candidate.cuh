@@ -97,7 +97,8 @@ struct Offers {
   T value[threads], behind[threads], l[threads];
   int2 seat[threads];  // position and row
 
-  __device__ void put(int i, const Candidate<T>& mine, std::uint64_t rank) {
+  __device__ void put(const Candidate<T>& mine, std::uint64_t rank) {
+    const unsigned i = threadIdx.x;
     high[i] = unsigned(rank >> 32), value[i] = mine.value, behind[i] = mine.behind, l[i] = mine.l;
     seat[i] = {mine.position, mine.row};
   }
@@ -109,15 +110,16 @@ struct Offers {
   /// By a warp: the best of them. The last bits of what is compared first are the number of the lane, so that the best is
   /// known with its lane; only where that does not decide, which is rare, the rest is looked at.
   template <bool with_reciprocal>
-  __device__ Candidate<T> elect(int lane) const {
+  __device__ Candidate<T> elect() const {
+    const unsigned lane = threadIdx.x % 32;
     unsigned all[each], most = 0;
-    int at = lane, equals = 0;
+    int at = int(lane), equals = 0;
 #pragma unroll
-    for (int i = 0; i < each; ++i) all[i] = high[32 * i + lane];
+    for (int i = 0; i < each; ++i) all[i] = high[32 * i + int(lane)];
 #pragma unroll
     for (int i = 0; i < each; ++i)
-      if (all[i] > most) most = all[i], at = 32 * i + lane;
-    const unsigned key = most / 32 * 32 + unsigned(lane), top = __reduce_max_sync(all_lanes, key);
+      if (all[i] > most) most = all[i], at = 32 * i + int(lane);
+    const unsigned key = most / 32 * 32 + lane, top = __reduce_max_sync(all_lanes, key);
     Candidate<T> best = get(at);
 #pragma unroll
     for (int i = 0; i < each; ++i) equals += all[i] == most;
@@ -147,9 +149,9 @@ struct Nominees {
   alignas(16) unsigned high[warps];
 
   /// By one lane of each warp.
-  __device__ void put(int warp, const Candidate<T>& nominee, std::uint64_t rank) {
-    candidates[warp] = nominee;
-    high[warp] = unsigned(rank >> 32);
+  __device__ void put(const Candidate<T>& nominee, std::uint64_t rank) {
+    candidates[threadIdx.x / 32] = nominee;
+    high[threadIdx.x / 32] = unsigned(rank >> 32);
   }
   __device__ const Candidate<T>& best() const {
     unsigned all[warps], top = 0;

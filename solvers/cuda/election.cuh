@@ -22,18 +22,6 @@ struct PanelShape {
   static_assert(columns <= threads);
 };
 
-/// Who a thread is, in registers, because it takes long to ask for.
-struct Self {
-  int block, thread;
-  __device__ static Self ask() {
-    Self self;
-    asm volatile("mov.u32 %0, %%ctaid.x;\n\tmov.u32 %1, %%tid.x;" : "=r"(self.block), "=r"(self.thread));
-    return self;
-  }
-  __device__ int lane() const { return thread % 32; }
-  __device__ int warp() const { return thread / 32; }
-};
-
 constexpr int most_cluster_blocks = 16;
 constexpr int most_grid_blocks = 256;
 constexpr std::size_t most_letters = std::size_t(2) * (most_grid_blocks * 5 + 32) * sizeof(Letter);
@@ -47,31 +35,32 @@ struct AloneElection {
 
   __device__ void open(Letter*, unsigned) {}
   __device__ void barrier() { __syncthreads(); }
-  /// How many blocks share what each of them reads, their barrier for that, and x for `to` in all of them.
+  /// Whether blocks share what each of them reads, and how many; their barrier for that, and x for `to` in all of them.
+  static constexpr bool shares = false;
   __device__ unsigned sharing() const { return 1; }
   __device__ void barrier_of_sharing() { __syncthreads(); }
   __device__ void share(T* to, T x) { *to = x; }
   /// By all threads: their candidates for a round.
-  __device__ void offer(Self self, int, const Candidate<T>& mine, std::uint64_t rank) {
-    offers.put(self.thread, mine, rank);
+  __device__ void offer(int, const Candidate<T>& mine, std::uint64_t rank) {
+    offers.put(mine, rank);
     __syncthreads();
   }
-  /// Then by one warp: finds the best candidate of this block and sends it to all.
-  __device__ void send(Self self, int) {
-    const Candidate<T> best = offers.template elect<true>(self.lane());
-    if (self.lane() == 0) elected = best;
+  /// Then by one warp: finds the best candidate of this block, which is block `block`, and sends it to all.
+  __device__ void send(int, int) {
+    const Candidate<T> best = offers.template elect<true>();
+    if (threadIdx.x % 32 == 0) elected = best;
   }
   /// By one warp, once a round: `live` entries of a row will come with its candidates.
-  __device__ void expect(Self, int, int) {}
+  __device__ void expect(int, int) {}
   /// By all threads, which then also see the row, if any.
-  __device__ Candidate<T> elect(Self, int, T*, bool) {
+  __device__ Candidate<T> elect(int, T*, bool) {
     __syncthreads();
     return elected;
   }
   /// By a warp: sends the row that entry(i) computes to `to` in all blocks, with the candidates of a round.
   template <int live>
-  __device__ void publish(Self self, T* to, int, const auto& entry) {
-    for (int i = self.lane(); i < live; i += 32) to[i] = entry(i);
+  __device__ void publish(T* to, int, const auto& entry) {
+    for (int i = threadIdx.x % 32; i < live; i += 32) to[i] = entry(i);
   }
 };
 
@@ -108,23 +97,24 @@ struct ClusterElection {
     cluster_barrier();
   }
   __device__ void barrier() { cluster_barrier(); }
+  static constexpr bool shares = true;
   __device__ unsigned sharing() const { return gridDim.x; }
   __device__ void barrier_of_sharing() { cluster_barrier(); }
   __device__ void share(T* to, T x) {
 #pragma unroll 4
     for (unsigned block = 0; block < gridDim.x; ++block) write_there(to, x, block);
   }
-  __device__ void offer(Self self, int round, const Candidate<T>& mine, std::uint64_t rank) {
-    offers[round % 2].put(self.thread, mine, rank);
+  __device__ void offer(int round, const Candidate<T>& mine, std::uint64_t rank) {
+    offers[round % 2].put(mine, rank);
     __syncthreads();
   }
   __device__ static unsigned key_of(T value, unsigned seat, int block) {
     return (seat == nobody ? 0 : high_rank_of(value) / blocks * blocks) + unsigned(block);
   }
   /// Half a warp sends the first piece, a lane to each block, and the other half the second.
-  __device__ void send(Self self, int round) {
-    const int to = self.lane() % 16, piece = self.lane() / 16, page = round % pages;
-    const Candidate<T> best = offers[round % 2].template elect<false>(self.lane());
+  __device__ void send(int round, int block) {
+    const int to = threadIdx.x % 16, piece = threadIdx.x % 32 / 16, page = round % pages;
+    const Candidate<T> best = offers[round % 2].template elect<false>();
     const unsigned seat = best.position == best.nobody ? nobody : unsigned(best.position) * seats + unsigned(best.row);
     uint4 words;
     if constexpr (pieces == 1) {
@@ -132,13 +122,13 @@ struct ClusterElection {
     } else {
       const std::uint64_t first = bits_of(piece == 0 ? best.value : best.behind), second = bits_of(best.l);
       words = {unsigned(first), unsigned(first >> 32), piece == 0 ? seat : unsigned(second),
-               piece == 0 ? key_of(best.value, seat, self.block) : unsigned(second >> 32)};
+               piece == 0 ? key_of(best.value, seat, block) : unsigned(second >> 32)};
     }
-    inbox[page].send(&messages[page][piece % pieces][self.block], words, unsigned(to),
+    inbox[page].send(&messages[page][piece % pieces][block], words, unsigned(to),
                      piece < pieces && to < int(gridDim.x));
   }
-  __device__ void expect(Self self, int round, int live) {
-    if (self.lane() == 0)
+  __device__ void expect(int round, int live) {
+    if (threadIdx.x % 32 == 0)
       inbox[round % pages].expect(gridDim.x * unsigned(sizeof(Message<T>)) + unsigned(live) * unsigned(sizeof(T)));
   }
   __device__ Message<T> message(int page, int i) const {
@@ -149,8 +139,8 @@ struct ClusterElection {
     for (int piece = 0; piece < pieces; ++piece) all.words[piece] = messages[page][piece][i];
     return __builtin_bit_cast(Message<T>, all);
   }
-  __device__ Candidate<T> elect(Self self, int round, T*, bool) {
-    const int page = round % pages, lane = self.lane();
+  __device__ Candidate<T> elect(int round, T*, bool) {
+    const int page = round % pages, lane = threadIdx.x % 32;
     inbox[page].wait(round / pages % 2);
     Message<T> m = message(page, lane % int(blocks));
     unsigned key = 0;
@@ -175,9 +165,9 @@ struct ClusterElection {
   }
   /// A lane sends 16 bytes to one block, and the next group of lanes to the next block.
   template <int live>
-  __device__ void publish(Self self, T* to, int round, const auto& entry) {
+  __device__ void publish(T* to, int round, const auto& entry) {
     constexpr unsigned size = 16 / sizeof(T), group = live / size, groups = 32 / group;
-    const unsigned lane = unsigned(self.lane()), first = lane % group * size;
+    const unsigned lane = threadIdx.x % 32, first = lane % group * size;
     Chunk<T> chunk;
 #pragma unroll
     for (unsigned e = 0; e < size; ++e) chunk.values[e] = entry(int(first + e));
@@ -206,6 +196,7 @@ struct GridElection {
     __syncthreads();
   }
   __device__ void barrier() { cooperative_groups::this_grid().sync(); }
+  static constexpr bool shares = false;
   __device__ unsigned sharing() const { return 1; }
   __device__ void barrier_of_sharing() { __syncthreads(); }
   __device__ void share(T* to, T x) { *to = x; }
@@ -215,25 +206,24 @@ struct GridElection {
   __device__ Letter* of_row(int round) const {
     return letters + (round % 2) * letters_a_page + most_grid_blocks * words;
   }
-  __device__ void offer(Self self, int, const Candidate<T>& mine, std::uint64_t rank) {
-    offers.put(self.thread, mine, rank);
+  __device__ void offer(int, const Candidate<T>& mine, std::uint64_t rank) {
+    offers.put(mine, rank);
     __syncthreads();
   }
-  __device__ void send(Self self, int round) {
-    const Candidate<T> best = offers.template elect<true>(self.lane());
+  __device__ void send(int round, int block) {
+    const Candidate<T> best = offers.template elect<true>();
     const std::uint64_t seat = std::uint64_t(unsigned(best.position)) << 32 | unsigned(best.row);
-    const int i = self.lane();
+    const int i = threadIdx.x % 32;
     const T entry = i == 0 ? best.value : i == 2 ? best.behind : i == 3 ? best.l : best.reciprocal;
-    if (i < words)
-      post(of_block(unsigned(self.block), round) + i, i == 1 ? seat : bits_of(entry), stamp + unsigned(round));
+    if (i < words) post(of_block(unsigned(block), round) + i, i == 1 ? seat : bits_of(entry), stamp + unsigned(round));
   }
-  __device__ void expect(Self, int, int) {}
-  __device__ Candidate<T> elect(Self self, int round, T* to, bool row) {
-    const int lane = self.lane();
+  __device__ void expect(int, int) {}
+  __device__ Candidate<T> elect(int round, T* to, bool row) {
+    const int lane = threadIdx.x % 32;
     const unsigned now = stamp + unsigned(round);
     Candidate<T> mine;
     const Letter* from = nullptr;
-    for (unsigned block = unsigned(self.thread); block < gridDim.x; block += Shape::threads) {
+    for (unsigned block = threadIdx.x; block < gridDim.x; block += Shape::threads) {
       std::uint64_t read[2];
       const Letter* letter = of_block(block, round);
       collect<2>(letter, now, read);
@@ -248,15 +238,15 @@ struct GridElection {
         collect<3>(from + 2, now, rest);
         mine.behind = from_bits<T>(rest[0]), mine.l = from_bits<T>(rest[1]), mine.reciprocal = from_bits<T>(rest[2]);
       }
-      candidates[round % 2].put(self.warp(), mine, mine.rank());
+      candidates[round % 2].put(mine, mine.rank());
     }
-    if (row && self.warp() == warps - 1 && lane < W) to[lane] = from_bits<T>(collect(of_row(round) + lane, now));
+    if (row && threadIdx.x / 32 == warps - 1 && lane < W) to[lane] = from_bits<T>(collect(of_row(round) + lane, now));
     __syncthreads();
     return candidates[round % 2].best();
   }
   template <int live>
-  __device__ void publish(Self self, T*, int round, const auto& entry) {
-    if (const int i = self.lane(); i < W)
+  __device__ void publish(T*, int round, const auto& entry) {
+    if (const int i = threadIdx.x % 32; i < W)
       post(of_row(round) + i, i < live ? bits_of(entry(i)) : 0, stamp + unsigned(round));
   }
 };

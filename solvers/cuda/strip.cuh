@@ -46,13 +46,19 @@ struct Strip {
   static constexpr int R = Shape::rows, W = Shape::columns, threads = Shape::threads;
   static constexpr int part = Shape::part;
 
-  const Self self = Self::ask();
+  const int block = block_index();
   // Entries from the column at hand on, of which the first is up to date; and the multipliers of the step before.
   T v[R][W], l[R];
   int position[R];  // −1: no row
 
+  /// In a register, because it takes long to ask for.
+  __device__ static int block_index() {
+    int index;
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
+    return index;
+  }
   __device__ __forceinline__ int row(int r) const {
-    return self.block * Shape::rows_a_block + r * threads + self.thread;
+    return block * Shape::rows_a_block + r * threads + int(threadIdx.x);
   }
 
   /// Columns k … of a panel A, as the strips before leave them: v ← A − L U, with k columns of L to the left of A, and
@@ -173,7 +179,7 @@ struct Strip {
         mine.position = position[r], mine.row = row(r);
       }
     }
-    election.offer(self, round, mine, best);
+    election.offer(round, mine, best);
   }
 
   /// Writes a row of this thread, from v[2] on.
@@ -186,25 +192,11 @@ struct Strip {
         for (int i = 2; i < live; ++i) write_shared(to + i - 2, v[r][i]);
   }
 
-  /// act(live): in step c, v[live − 1] is the last column at most.
-  __device__ __forceinline__ static void with_live(int c, const auto& act) {
-    constexpr int quarter = W / 4;
-    if (c < quarter)
-      act(std::integral_constant<int, W>());
-    else if (c < 2 * quarter)
-      act(std::integral_constant<int, 3 * quarter>());
-    else if (c < 3 * quarter)
-      act(std::integral_constant<int, 2 * quarter>());
-    else
-      act(std::integral_constant<int, quarter>());
-  }
-
-  /// Step c of the strip, which is step j of the panel. Elects the pivot, divides, brings the next two columns up to date,
-  /// offers, and lets the others follow. What depends on how many these are is the only part that there is four times: code
-  /// must be fetched, and beside other kernels that takes as long as some columns.
-  template <class Shared>
+  /// Step c of the strip, which is step j of the panel and has v[live − 1] as its last column at most. Elects the pivot,
+  /// divides, brings the next two columns up to date, offers, and lets the others follow.
+  template <int live, class Shared>
   __device__ __forceinline__ void step(Shared& s, T* column, int j, int c, bool more) {
-    const Candidate<T> winner = s.election.elect(self, j, s.rows[c], c > 0);
+    const Candidate<T> winner = s.election.elect(j, s.rows[c], c > 0);
     const T* u = s.rows[c];
     const T u1 = fma(-winner.l, u[0], winner.behind);
     const bool extreme = is_extreme(winner.value);
@@ -220,35 +212,29 @@ struct Strip {
     }
     if (more) {
       offer(s.election, next, behind, j + 1);
-      const int thread = winner.row % threads;
-      if (self.warp() == (thread / 32 + 1) % Shape::warps) s.election.send(self, j + 1);
-      if (self.warp() == thread / 32 && winner.row / Shape::rows_a_block == self.block)
-        with_live(
-            c, [&](auto live) __attribute__((always_inline)) {
-              if (thread == self.thread) show<live>(s.shown, winner.row / threads % R);
-              __syncwarp();
-              s.election.template publish<live>(
-                  self, s.rows[c + 1], j + 1, [&](int i) { return fma(-winner.l, u[min(i + 1, W - 1)], s.shown[i]); });
-            });
+      const int thread = winner.row % threads, warp = threadIdx.x / 32;
+      if (warp == (thread / 32 + 1) % Shape::warps) s.election.send(j + 1, block);
+      if (warp == thread / 32 && winner.row / Shape::rows_a_block == block) {
+        if (thread == int(threadIdx.x)) show<live>(s.shown, winner.row / threads % R);
+        __syncwarp();
+        s.election.template publish<live>(s.rows[c + 1], j + 1,
+                                          [&](int i) { return fma(-winner.l, u[min(i + 1, W - 1)], s.shown[i]); });
+      }
     }
 #pragma unroll
     for (int r = 0; r < R; ++r)
       if (position[r] > j) column[row(r)] = l[r];
-    if (self.thread < 32 && more) s.election.expect(self, j + 1, W - c / (W / 4) * (W / 4));
-    if (self.thread == 0) s.notes[c] = {winner.value, u1, winner.position, winner.row};
-    with_live(
-        c, [&](auto live) __attribute__((always_inline)) {
+    if (threadIdx.x < 32 && more) s.election.expect(j + 1, live);
+    if (threadIdx.x == 0) s.notes[c] = {winner.value, u1, winner.position, winner.row};
 #pragma unroll
-          for (int c0 = 0; c0 < live; c0 += Chunk<T>::size) {
-            const auto chunk = *reinterpret_cast<const Chunk<T>*>(u + c0);
+    for (int c0 = 0; c0 < live; c0 += Chunk<T>::size) {
+      const auto chunk = *reinterpret_cast<const Chunk<T>*>(u + c0);
 #pragma unroll
-            for (int e = 0; e < Chunk<T>::size; ++e)
+      for (int e = 0; e < Chunk<T>::size; ++e)
 #pragma unroll
-              for (int r = 0; r < R; ++r)
-                if (const int i = c0 + e + 1; i >= 3 && i < live)
-                  v[r][i - 1] = fma(-before[r], chunk.values[e], v[r][i]);
-          }
-        });
+        for (int r = 0; r < R; ++r)
+          if (const int i = c0 + e + 1; i >= 3 && i < live) v[r][i - 1] = fma(-before[r], chunk.values[e], v[r][i]);
+    }
 #pragma unroll
     for (int r = 0; r < R; ++r) v[r][0] = next[r], v[r][1] = behind[r];
   }
@@ -260,10 +246,19 @@ struct Strip {
 #pragma unroll
     for (int r = 0; r < R; ++r) next[r] = v[r][0], behind[r] = v[r][1], l[r] = 0;
     offer(s.election, next, behind, k);
-    if (self.thread < 32) s.election.expect(self, k, 0), s.election.send(self, k);
+    if (threadIdx.x < 32) s.election.expect(k, 0), s.election.send(k, block);
+    steps<W>(s, A, k);
+  }
+
+  /// The last `live` steps, with fewer columns in the last of them. Fewer columns are less to do and more code, which must be
+  /// fetched: that takes as long as a step, and longer beside other kernels.
+  template <int live, class Shared>
+  __device__ __forceinline__ void steps(Shared& s, MatrixView<T, Cuda> A, int k) {
+    constexpr int then = live * R > 16 ? live / 2 : 0;
     const int w = int(A.cols());
 #pragma unroll 1
-    for (int c = 0; c < w; ++c) step(s, A.data() + c * A.ld(), k + c, c, c + 1 < w);
+    for (int c = W - live; c < min(w, W - then); ++c) step<live>(s, A.data() + c * A.ld(), k + c, c, c + 1 < w);
+    if constexpr (then > 0) steps<then>(s, A, k);
   }
 
   /// After a barrier: U, which all blocks have, to the pivot rows of this block; and what others want to know of the pivots.
@@ -271,13 +266,16 @@ struct Strip {
   __device__ __forceinline__ static void store(const Shared& s, MatrixView<T, Cuda> A, PanelPivots pivots, int k,
                                                int* row_of) {
     const int w = int(A.cols()), lane = threadIdx.x % 32;
-#pragma unroll 8
-    for (int p0 = 0; p0 < W; p0 += Shape::warps) {
-      const int p = p0 + int(threadIdx.x) / 32;
-      const Note<T> note = s.notes[p];
-      if (p >= w || note.row / Shape::rows_a_block != int(blockIdx.x)) continue;
-      for (int c = p + lane; c < w; c += 32)
-        A.data()[note.row + c * A.ld()] = c == p ? note.pivot : c == p + 1 ? note.behind : s.rows[p + 1][c - p - 2];
+    int turn = threadIdx.x / 32;
+    for (int first = 0; first < w; first += 32) {
+      const bool ours = first + lane < w && s.notes[first + lane].row / Shape::rows_a_block == int(blockIdx.x);
+      for (unsigned rows = __ballot_sync(all_lanes, ours); rows; rows &= rows - 1) {
+        if (turn++ % Shape::warps > 0) continue;
+        const int p = first + __ffs(int(rows)) - 1;
+        const Note<T> note = s.notes[p];
+        for (int c = p + lane; c < w; c += 32)
+          A.data()[note.row + c * A.ld()] = c == p ? note.pivot : c == p + 1 ? note.behind : s.rows[p + 1][c - p - 2];
+      }
     }
     const int c = threadIdx.x;
     if (c < w) row_of[k + c] = s.notes[c].row;
