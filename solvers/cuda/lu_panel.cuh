@@ -31,7 +31,7 @@ template <class Shape, class Shared>
 __device__ __forceinline__ void gather_pivot_rows(Shared& s, MatrixView<typename Shape::Element, Cuda> A, int k) {
   using T = typename Shape::Element;
   constexpr int W = Shape::columns, rows_at_once = Shape::threads / Shape::widest,
-                batch = decltype(s.strip.election)::shares ? 4 : 8;
+                batch = decltype(s.strip.election)::shares ? 4 / rows_at_once : 8;
   const int c = threadIdx.x % Shape::widest, last = int(A.cols()) - 1, sharing = int(s.strip.election.sharing());
   const int rows = W / sharing, first = sharing > 1 ? int(blockIdx.x) * rows : 0;  // powers of two
   const bool wanted = c < k + W + (last - k) / W * W;

@@ -71,10 +71,19 @@ struct Strip {
     const int last = int(A.cols()) - 1, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
     const std::int64_t below = A.rows() - 1;
     if (k == 0 || W >= Shape::widest) {
+      const T* from[R];
 #pragma unroll
-      for (int r = 0; r < R; ++r)
+      for (int r = 0; r < R; ++r) from[r] = A.data() + min(std::int64_t(row(r)), below);
 #pragma unroll
-        for (int c = 0; c < W; ++c) v[r][c] = A.data()[min(std::int64_t(row(r)), below) + min(c, last) * A.ld()];
+      for (int c = 0; c < W; ++c) {
+        const std::int64_t step = c < last ? A.ld() : 0;
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+          v[r][c] = *from[r];
+          from[r] += step;
+          asm volatile("" : "+l"(from[r]));
+        }
+      }
       return;
     }
 #pragma unroll
@@ -105,27 +114,25 @@ struct Strip {
 #pragma unroll
             for (int i = 0; i < 4; ++i) next[stage][r][i / 2][2 * e + i % 2] = column[place[r][i]];
       };
-#pragma unroll
-      for (int stage = 0; stage < ahead; ++stage)
-        if (8 * stage < k) fetch(stage);
 #pragma unroll 1
-      for (int q0 = 0; q0 < k; q0 += 8 * ahead)
+      for (int q0 = -8 * ahead; q0 < k; q0 += 8 * ahead)
 #pragma unroll
         for (int stage = 0; stage < ahead; ++stage) {
           const int q = q0 + 8 * stage;
           if (q >= k) break;
+          if (q >= 0)
 #pragma unroll
-          for (int j = 0; j < wide; ++j) {
-            const double b[2] = {-U[q + t][k - W + 8 * j + g], -U[q + 4 + t][k - W + 8 * j + g]};
+            for (int j = 0; j < wide; ++j) {
+              const double b[2] = {-U[q + t][k - W + 8 * j + g], -U[q + 4 + t][k - W + 8 * j + g]};
 #pragma unroll
-            for (int r = 0; r < at_once; ++r)
+              for (int r = 0; r < at_once; ++r)
 #pragma unroll
-              for (int i = 0; i < 2; ++i) {
-                const T* l = next[stage][r][i];
-                const double a[4] = {double(l[0]), double(l[1]), double(l[2]), double(l[3])};
-                multiply_tile(sum[r][i][j], a, b, sum[r][i][j]);
-              }
-          }
+                for (int i = 0; i < 2; ++i) {
+                  const T* l = next[stage][r][i];
+                  const double a[4] = {double(l[0]), double(l[1]), double(l[2]), double(l[3])};
+                  multiply_tile(sum[r][i][j], a, b, sum[r][i][j]);
+                }
+            }
           if (q + 8 * ahead < k) fetch(stage);
         }
 #pragma unroll
