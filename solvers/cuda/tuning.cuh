@@ -17,7 +17,7 @@ inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedu
   if (method == Method::cholesky)
     return schedule != Schedule::left_looking ? 1024 : n <= 512 ? 512 : n <= 2048 ? 128 : 256;
   if (schedule == Schedule::left_looking) return n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
-  return n < 3072 ? 128 : n < 12288 ? 512 : n < 24576 ? 1024 : 2048;
+  return n < 3072 ? 128 : n < 12288 ? 768 : n < 24576 ? 1024 : 2048;
 }
 
 /// Whether panels of LU are waited for when so many columns are left: towards the end, and in small matrices.
@@ -28,7 +28,7 @@ constexpr bool panels_are_waited_for(std::int64_t left) { return left <= 8192; }
 /// begin narrow, and each has at most twice as many columns as all before it.
 inline LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int64_t n) {
   constexpr std::int64_t one_kernel = 128;
-  if (panels_are_waited_for(n - j)) return {std::min<std::int64_t>(nb, 512), std::min(nb, one_kernel)};
+  if (panels_are_waited_for(n - j)) return {std::min<std::int64_t>(nb, 768), std::min(nb, one_kernel)};
   const std::int64_t first = (n / 64 + one_kernel - 1) / one_kernel * one_kernel,
                      panel = std::min(nb, std::max(first, 2 * j));
   return {panel, panel};
