@@ -3,10 +3,11 @@
 //          warpgroups multiply them out of shared memory (wgmma), and for each of these a warp brings pieces of C before they
 //          are needed and takes them away behind: at small k the traffic of C rules, and so it never stops.
 // Tiles    BM = 128, BN = 128, BK = 128 bytes: a warpgroup has the whole tile, and updates C while the other multiplies. For tf32
-//          also BN = 192. From k = 4096 on BN = 256, of which each warpgroup has 64 × 256, and two blocks share what they read
-//          of B. Stages of 32, 40 or 48 KiB; pieces of C of 64 × 32 in slots of 8 KiB, as many as there is room for.
-// Traffic  2·128·128·64 flop per 32 KiB of L2: 64 flop/byte; wide 85, with shared B 128; tf32 half of it. C is read and written
-//          once.
+//          also BN = 192. From k = 4096 on BN = 256, of which each warpgroup has 64 × 256. Two blocks with
+//          such wide tiles share what they read of B. Stages of 32, 40 or 48 KiB; pieces of C of 64 × 32 in slots of 8 KiB, as
+//          many as there is room for.
+// Traffic  2·128·128·64 flop per 32 KiB of L2: 64 flop/byte; of 192 columns with shared B 110, of 256 128; tf32 half of
+//          it. C is read and written once.
 // Expect   k ≤ 512: bound by C, 8 bytes an element at nine tenths of the rate of a copy. Large k: as cuBLAS, by power.
 // Source   NVIDIA, CUTLASS: warp-specialized persistent kernels ("pingpong", "cooperative"); P. Shankhdhar, "Outperforming cuBLAS
 //          on H100"
@@ -25,8 +26,8 @@ constexpr int piece_bytes = 2 * box_bytes;
 constexpr int room = 226 << 10;  // in shared memory, beside barriers
 constexpr int warpgroup = 128, consumers = 2;
 
-/// turns: warpgroups have tiles in turns. broad: and tiles are wider. wide: each has half of a still wider tile, and two blocks
-/// share B. split: each has half of a tile; operands are in two parts, as pack.cuh lays them out.
+/// turns: warpgroups have tiles in turns. broad: and tiles are wider, and two blocks share B. wide: so do they, and each warpgroup
+/// has half of a still wider tile. split: each has half of a tile; operands are in two parts, as pack.cuh lays them out.
 enum class Way { turns, broad, wide, split };
 
 /// How a kernel is cut, all of it known when it is compiled.
@@ -39,10 +40,11 @@ struct CutAs {
   static constexpr int BN = way == Way::wide ? 256 : way == Way::broad ? 192 : 128, BK = 128 / sizeof(Half);
   static constexpr int stages = way == Way::wide ? 3 : way == Way::turns && !tf32 ? 5 : 4;
   static constexpr int slots = (room - stages * (BM + BN) * 128) / (consumers * piece_bytes);
-  static constexpr int cluster = way == Way::wide ? 2 : 1;  ///< blocks, whose tiles are below one another
-  static constexpr int blocks = (BM + BN) / 64;             ///< of operands, in a stage
-  static constexpr int halves = turns ? 2 : 1;              ///< of a tile, that a warpgroup has
-  static constexpr int pieces = halves * BN / 32;           ///< of C, that a warpgroup has of a tile
+  static_assert(slots > 1, "a slot is free when the one behind it is taken away");
+  static constexpr int cluster = BN > 128 ? 2 : 1;  ///< blocks, whose tiles are below one another
+  static constexpr int blocks = (BM + BN) / 64;     ///< of operands, in a stage
+  static constexpr int halves = turns ? 2 : 1;      ///< of a tile, that a warpgroup has
+  static constexpr int pieces = halves * BN / 32;   ///< of C, that a warpgroup has of a tile
 };
 
 struct Arguments {
@@ -156,14 +158,14 @@ __device__ void feed_tf32(const Arguments& p, Shared<Cut>& s) {
       Barrier& full = s.full[stage.at];
       s.empty[stage.at].wait(stage.lap ^ 1);
       full.arrive_and_expect(a_bytes + b_bytes);
-      if (a_packed)
-        load_bytes(to_a, a, a_bytes, full, keep);
-      else
-        load_box(to_a, p.A, l * Cut::BK, tile.i, full, keep);
       if constexpr (Cut::cluster > 1)
         b_packed ? load_bytes(to_b, b, share, full, keep, all) : load_box(to_b, p.B, l * Cut::BK, j, full, keep, all);
       else
         b_packed ? load_bytes(to_b, b, share, full, keep) : load_box(to_b, p.B, l * Cut::BK, j, full, keep);
+      if (a_packed)
+        load_bytes(to_a, a, a_bytes, full, keep);
+      else
+        load_box(to_a, p.A, l * Cut::BK, tile.i, full, keep);
     }
   }
 }

@@ -119,13 +119,14 @@ inline void tensor_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Ope
                         MatrixView<float, Cuda> C) {
   const std::int64_t k = A.cols();
   if (k == 0) return scale(q, beta, C);
-  // How long it takes in tiles of BN columns. The narrower ones need more of their operands for each flop.
-  const auto time = [&](std::int64_t BN) {
-    return ceil_div(ceil_div(C.rows(), BM) * ceil_div(C.cols(), BN), q.multiprocessors()) * BN;
+  // How long it takes in tiles of BN columns, of which so many blocks have some below one another. The narrower ones need more of
+  // their operands for each flop.
+  const auto time = [&](std::int64_t BN, std::int64_t blocks) {
+    return ceil_div(ceil_div(C.rows(), BM * blocks) * ceil_div(C.cols(), BN), q.multiprocessors() / blocks) * BN;
   };
   if (is_deep(k))
     multiply_tf32<Way::wide>(q, alpha, A, B, beta, C);
-  else if (k > 256 && 10 * time(192) <= 11 * time(128))
+  else if (k > 256 && 10 * time(192, 2) <= 11 * time(128, 1))
     multiply_tf32<Way::broad>(q, alpha, A, B, beta, C);
   else
     multiply_tf32<Way::turns>(q, alpha, A, B, beta, C);
