@@ -100,7 +100,7 @@ struct ClusterElection {
   static constexpr bool shares = true;
   __device__ unsigned sharing() const { return gridDim.x; }
   __device__ void barrier_of_sharing() { cluster_barrier(); }
-  __device__ void share(T* to, T x) {
+  __device__ void share(T* to, T x) {  // there is no cluster of an odd number of blocks
 #pragma unroll 1
     for (unsigned block = 0; block < gridDim.x; block += 2) write_there(to, x, block), write_there(to, x, block + 1);
   }

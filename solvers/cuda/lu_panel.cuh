@@ -170,10 +170,13 @@ void launch_panel(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Bl
   using Shape = PanelShape<T, threads, R, W, widest>;
   auto blocks = unsigned((A.rows() + Shape::rows_a_block - 1) / Shape::rows_a_block);
   while (how == Blocks::soon_cluster && (blocks & (blocks - 1))) ++blocks;  // a power of two
+  // In fp32 a block leaves no room on its multiprocessor for others, beside which it would take three times as long. Blocks in
+  // fp64 would wait too long for that much room.
+  const std::size_t needed = sizeof(PanelShared<Shape, Election<Shape>>);
+  const std::size_t shared = how == Blocks::soon_cluster && sizeof(T) == 4 ? q.shared_memory() : needed;
   Queue<Cuda>::Mailbox mail{};
   if (how == Blocks::together) mail = q.mailbox(most_letters, unsigned(A.cols()));
-  launch(q, factor_panel<Shape, Election<Shape>>, how, dim3(blocks), threads,
-         sizeof(PanelShared<Shape, Election<Shape>>), A,
+  launch(q, factor_panel<Shape, Election<Shape>>, how, dim3(blocks), threads, shared, A,
          PanelPivots{pivots.p.data(), pivots.zero.data(), pivots.start, moves_of(pivots)}, Corner<T>::of(q),
          static_cast<Letter*>(mail.memory), mail.stamp);
 }

@@ -63,12 +63,10 @@ struct Strip {
 
   /// Columns k … of a panel A, as the strips before leave them: v ← A − L U, with k columns of L to the left of A, and
   /// U(q, c) = U[q][k − W + c]. Rows beyond the last are copies of it that nobody looks at, and pivot rows of the strips
-  /// before become something that nobody looks at. A warp makes 32 × W of the product, or twice that, at a time, in tiles
-  /// of 16 × 8.
+  /// before become something that nobody looks at.
   template <int ld>
   __device__ __forceinline__ void load(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*turned)[32][part]) {
-    constexpr int wide = W / 8, at_once = R == 1 ? 1 : 2, ahead = at_once == 1 ? 4 : 2;
-    const int last = int(A.cols()) - 1, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    const int last = int(A.cols()) - 1, lane = threadIdx.x % 32;
     const std::int64_t below = A.rows() - 1;
     if (k == 0 || W >= Shape::widest) {
       const T* from[R];
@@ -86,25 +84,38 @@ struct Strip {
       }
       return;
     }
+    if (const int first = row(0) - lane; first > below) return;
+    if (row(R - 1) - lane + 31 <= below)
+      load_tiles<true>(A, k, U, turned);
+    else
+      load_tiles<false>(A, k, U, turned);
+  }
+
+  /// A warp makes 32 × W of the product, or twice that, at a time, in tiles of 16 × 8. `full`: it has all of its rows.
+  template <bool full, int ld>
+  __device__ __forceinline__ void load_tiles(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*turned)[32][part]) {
+    constexpr int wide = W / 8, at_once = R == 1 ? 1 : 2, ahead = at_once == 1 ? 4 : 2;
+    const int last = int(A.cols()) - 1, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, below = int(A.rows()) - 1;
 #pragma unroll
     for (int r0 = 0; r0 < R; r0 += at_once) {
-      unsigned place[at_once][4];  // of rows g, g + 8, … in a column
-#pragma unroll
-      for (int r = 0; r < at_once; ++r)
-#pragma unroll
-        for (int i = 0; i < 4; ++i) place[r][i] = unsigned(min(std::int64_t(row(r0 + r) - lane + g + 8 * i), below));
+      const int first = row(r0) - lane + g;
+      const auto place = [&](int r, int i) __attribute__((always_inline)) {  // of rows g, g + 8, … in a column
+        const int there = r * threads + 8 * i;
+        return full ? there : min(first + there, below) - first;
+      };
+      const T* top = A.data() + first;
       double sum[at_once][2][wide][4];
 #pragma unroll
       for (int j = 0; j < wide; ++j)
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
-          const T* column = A.data() + min(k + 8 * j + 2 * t + e, last) * A.ld();
+          const T* column = top + min(k + 8 * j + 2 * t + e, last) * A.ld();
 #pragma unroll
           for (int r = 0; r < at_once; ++r)
 #pragma unroll
-            for (int i = 0; i < 4; ++i) sum[r][i / 2][j][i % 2 * 2 + e] = column[place[r][i]];
+            for (int i = 0; i < 4; ++i) sum[r][i / 2][j][i % 2 * 2 + e] = column[place(r, i)];
         }
-      const T* column = A.data() + t * A.ld();
+      const T* column = top + t * A.ld();
       T next[ahead][at_once][2][4];
       const auto fetch = [&](int stage) __attribute__((always_inline)) {
 #pragma unroll
@@ -112,27 +123,29 @@ struct Strip {
 #pragma unroll
           for (int r = 0; r < at_once; ++r)
 #pragma unroll
-            for (int i = 0; i < 4; ++i) next[stage][r][i / 2][2 * e + i % 2] = column[place[r][i]];
+            for (int i = 0; i < 4; ++i) next[stage][r][i / 2][2 * e + i % 2] = column[place(r, i)];
       };
+#pragma unroll
+      for (int stage = 0; stage < ahead; ++stage)
+        if (8 * stage < k) fetch(stage);
 #pragma unroll 1
-      for (int q0 = -8 * ahead; q0 < k; q0 += 8 * ahead)
+      for (int q0 = 0; q0 < k; q0 += 8 * ahead)
 #pragma unroll
         for (int stage = 0; stage < ahead; ++stage) {
           const int q = q0 + 8 * stage;
           if (q >= k) break;
-          if (q >= 0)
 #pragma unroll
-            for (int j = 0; j < wide; ++j) {
-              const double b[2] = {-U[q + t][k - W + 8 * j + g], -U[q + 4 + t][k - W + 8 * j + g]};
+          for (int j = 0; j < wide; ++j) {
+            const double b[2] = {-U[q + t][k - W + 8 * j + g], -U[q + 4 + t][k - W + 8 * j + g]};
 #pragma unroll
-              for (int r = 0; r < at_once; ++r)
+            for (int r = 0; r < at_once; ++r)
 #pragma unroll
-                for (int i = 0; i < 2; ++i) {
-                  const T* l = next[stage][r][i];
-                  const double a[4] = {double(l[0]), double(l[1]), double(l[2]), double(l[3])};
-                  multiply_tile(sum[r][i][j], a, b, sum[r][i][j]);
-                }
-            }
+              for (int i = 0; i < 2; ++i) {
+                const T* l = next[stage][r][i];
+                const double a[4] = {double(l[0]), double(l[1]), double(l[2]), double(l[3])};
+                multiply_tile(sum[r][i][j], a, b, sum[r][i][j]);
+              }
+          }
           if (q + 8 * ahead < k) fetch(stage);
         }
 #pragma unroll
