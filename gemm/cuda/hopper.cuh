@@ -58,10 +58,11 @@ constexpr auto map_type = std::is_same_v<T, fp16>    ? CU_TENSOR_MAP_DATA_TYPE_F
                                                      : CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
 
 /// A matrix of fp16, bf16, float or double, rows × cols, column-major and reachable, in boxes of box_rows × box_cols, whose columns in
-/// shared memory are the 128 bytes that the swizzle permutes. `fetch`: what L2 reads from memory at once.
+/// shared memory are the 128 bytes that the swizzle permutes. `fetch`: what L2 reads from memory at once. Loads of `type` TFLOAT32
+/// round floats to tf32, to nearest, ties to even; NaN and infinities stay.
 template <class T>
 CUtensorMap tensor_map(const T* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, unsigned box_rows,
-                       unsigned box_cols, CUtensorMapL2promotion fetch) {
+                       unsigned box_cols, CUtensorMapL2promotion fetch, CUtensorMapDataType type = map_type<T>) {
   static const auto encode = [] {
     void* entry = nullptr;  // asked for at run time, so that nothing links with the driver
     cudaDriverEntryPointQueryResult found{};
@@ -73,7 +74,7 @@ CUtensorMap tensor_map(const T* data, std::int64_t rows, std::int64_t cols, std:
   const cuuint64_t extent[] = {cuuint64_t(rows), cuuint64_t(cols)}, stride[] = {cuuint64_t(ld) * sizeof(T)};
   const cuuint32_t box[] = {box_rows, box_cols}, step[] = {1, 1};
   const CUresult result =
-      encode(&map, map_type<T>, 2, const_cast<T*>(data), extent, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+      encode(&map, type, 2, const_cast<T*>(data), extent, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
              CU_TENSOR_MAP_SWIZZLE_128B, fetch, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) throw MachineError("CUDA: a tensor map was refused (" + std::to_string(result) + ")");
   return map;
@@ -188,13 +189,21 @@ __device__ inline void load_box(unsigned to, const CUtensorMap& from, int i, int
       "l"(&from), "r"(i), "r"(j), "r"(shared_address(&arrived))
       : "memory");
 }
+__device__ inline void load_box(unsigned to, const CUtensorMap& from, int i, int j, Barrier& arrived,
+                                std::uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint "
+      "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
+      "l"(&from), "r"(i), "r"(j), "r"(shared_address(&arrived)), "l"(policy)
+      : "memory");
+}
 /// The same to each block of the cluster whose bit is set, at the same address, and to its barrier there.
 __device__ inline void load_box(unsigned to, const CUtensorMap& from, int i, int j, Barrier& arrived,
-                                unsigned short blocks) {
+                                std::uint64_t policy, unsigned short blocks) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
-      "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
-      "l"(&from), "r"(i), "r"(j), "r"(shared_address(&arrived)), "h"(blocks)
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
+      ".L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5, %6;" ::"r"(to),
+      "l"(&from), "r"(i), "r"(j), "r"(shared_address(&arrived)), "h"(blocks), "l"(policy)
       : "memory");
 }
 /// Takes a box from shared memory to the matrix; what is outside of the matrix is dropped, but for the rest of 16 bytes of

@@ -1,8 +1,8 @@
 // naive: one thread for each element of C, neighbouring threads in neighbouring columns: uncoalesced on purpose.
 // Idea     The definition of the product, one dot product a thread, with the index that a row-major habit suggests.
-// Tiles    16 × 16 threads; threadIdx.x is the column.
+// Tiles    16 × 16 threads; threadIdx.x is the column. Operands of fp16 and bf16 are multiplied as fp32.
 // Traffic  the threads of a warp read elements of B that are a column apart: a 32-byte sector for each 4 or 8 bytes.
-// Expect   bound by transactions in L1 and L2: about 1 TFLOP/s (f32), a fifth of coalesced.
+// Expect   bound by transactions in L1 and L2: about 1 TFLOP/s (f32), a sixth of coalesced.
 // Source   folklore; the first rung of every ladder
 #include "gemm/cuda/tile.cuh"
 

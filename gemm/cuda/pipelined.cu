@@ -66,6 +66,7 @@ class Copies {
   Pieces<T, W, width, turned, true, pitch> pieces_;
 };
 
+/// How the threads share out a tile of C, and the ring of stages in shared memory: each holds one tile of A and one of B.
 template <class T>
 struct Pipeline : WarpTiles<T, 128, 64, 64, 32, 8, 8> {
   using Tiles = WarpTiles<T, 128, 64, 64, 32, 8, 8>;
@@ -163,6 +164,7 @@ __device__ void multiply(Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixV
   const int tiles = int(ceil_div(A.cols(), S::BK));
   next_tile();
   load(0, 0, 0);
+  // Tile t is in `stage`. The copies of tile t + stages - 1 go to `free`, where tile t - 1 was.
   for (int t = 0, stage = 0, free = S::stages - 1; t < tiles; ++t) {
     const int next = stage + 1 == S::stages ? 0 : stage + 1;
     feed.begin();

@@ -11,20 +11,20 @@ namespace lasolve::tensor_f64 {
 constexpr int BK = 16;
 
 /// warps_m × warps_n warps, each of which computes 16·MT × 8·NT of a tile, and one that has the copy engine bring tiles, or
-/// four that copy; where many compute, also four, which leave their registers to them. `per_sm` such blocks at a time. A block
-/// has the tiles of up to `most_steps` steps, and at most one in `rounds` of the tiles that its SM has to do.
+/// four that copy; where those that compute need many registers, also four, which leave theirs to them. `per_sm` such blocks
+/// at a time. A block has the tiles of up to `most_steps` steps, and at most one in `rounds` of the tiles that its SM has to do.
 template <int warps_m_, int warps_n_, int MT_, int NT_, bool engine_, int per_sm_, int rounds_, int most_steps_>
 struct Shape {
   static constexpr int warps_m = warps_m_, warps_n = warps_n_, MT = MT_, NT = NT_, per_sm = per_sm_;
   static constexpr int rounds = rounds_, most_steps = most_steps_, warps = warps_m * warps_n;
-  static constexpr bool engine = engine_, registers_move = engine && warps > 4;
+  static constexpr bool engine = engine_, registers_move = engine && MT * NT > 8;
   static constexpr int copying = engine && !registers_move ? 32 : 128, threads = 32 * warps + copying;
   static constexpr int WM = 16 * MT, WN = 8 * NT, BM = WM * warps_m, BN = WN * warps_n;
   static constexpr int a_bytes = BM * BK * 8, b_bytes = BN * BK * 8, slot_bytes = a_bytes + b_bytes;
   static constexpr int c_bytes = BM * WN * 8;  // of the columns of a warp
   static_assert(NT % 2 == 0 && c_bytes <= slot_bytes && slot_bytes % 1024 == 0 && a_bytes % 1024 == 0);
 
-  static constexpr int registers_at_first = 65536 / per_sm / threads / 8 * 8, registers_to_copy = 40;
+  static constexpr int registers_at_first = 65536 / per_sm / threads / 8 * 8, registers_to_copy = 24;
   static constexpr int registers_to_compute =
       (registers_at_first * threads - registers_to_copy * copying) / (32 * warps) / 8 * 8;
 };
@@ -348,8 +348,8 @@ void run(Queue<Cuda>& q, Op op_a, Op op_b, const Work& w) {
   f(q, w);
 }
 
-/// For products of many tiles that are not short; of many, of few; and for those that the copy engine cannot reach.
-using Large = Shape<2, 4, 4, 4, true, 1, 8, 256>;
+/// For products that are long work; for shorter ones; for those of few tiles; and for those that the copy engine cannot reach.
+using Wide = Shape<1, 4, 4, 4, true, 2, 4, 128>;
 using Small = Shape<2, 2, 2, 4, true, 3, 2, 64>;
 using Narrow = Shape<2, 2, 2, 2, true, 3, 2, 64>;
 using Copied = Shape<2, 2, 2, 4, false, 2, 2, 64>;
@@ -364,12 +364,11 @@ inline void gemm(Queue<Cuda>& q, double alpha, Operand<double, Cuda> A, Operand<
   w.A = A.stored(), w.B = B.stored(), w.C = C, w.alpha = alpha, w.beta = beta;
   w.steps = int(ceil_div(A.cols(), BK));
   const auto tiles = [&](int BM, int BN) { return ceil_div(C.rows(), BM) * ceil_div(C.cols(), BN); };
-  constexpr int many_waves = 8, many_steps = 64;
-  const auto f = !w.A.fetchable() || !w.B.fetchable() || !reachable(C.data(), C.ld()) ? run<Copied>
-                 : tiles(Small::BM, Small::BN) * 2 <= 3 * q.multiprocessors()         ? run<Narrow>
-                 : tiles(Large::BM, Large::BN) >= many_waves * q.multiprocessors() && w.steps >= many_steps
-                     ? run<Large>
-                     : run<Small>;
+  constexpr int many_steps = 64;  // for a multiprocessor
+  const auto f = !w.A.fetchable() || !w.B.fetchable() || !reachable(C.data(), C.ld())      ? run<Copied>
+                 : tiles(Small::BM, Small::BN) * 2 <= 3 * q.multiprocessors()              ? run<Narrow>
+                 : tiles(Wide::BM, Wide::BN) * w.steps >= many_steps * q.multiprocessors() ? run<Wide>
+                                                                                           : run<Small>;
   f(q, A.op(), B.op(), w);
 }
 

@@ -3,10 +3,11 @@
 //          warpgroups multiply them out of shared memory (wgmma), and for each of these a warp brings pieces of C before they
 //          are needed and takes them away behind: at small k the traffic of C rules, and so it never stops.
 // Tiles    BM = 128, BN = 128, BK = 128 bytes: a warpgroup has the whole tile, and updates C while the other multiplies. For tf32
-//          also BN = 192. From k = 4096 on BN = 256, of which each warpgroup has 64 × 256, and two blocks share what they read
-//          of B. Stages of 32, 40 or 48 KiB; pieces of C of 64 × 32 in slots of 8 KiB, as many as there is room for.
-// Traffic  2·128·128·64 flop per 32 KiB of L2: 64 flop/byte; wide 85, with shared B 128; tf32 half of it. C is read and written
-//          once.
+//          also BN = 192. From k = 4096 on BN = 256, of which each warpgroup has 64 × 256. Two blocks with
+//          such wide tiles share what they read of B. Stages of 32, 40 or 48 KiB; pieces of C of 64 × 32 in slots of 8 KiB, as
+//          many as there is room for.
+// Traffic  2·128·128·64 flop per 32 KiB of L2: 64 flop/byte; of 192 columns with shared B 110, of 256 128; tf32 half of
+//          it. C is read and written once.
 // Expect   k ≤ 512: bound by C, 8 bytes an element at nine tenths of the rate of a copy. Large k: as cuBLAS, by power.
 // Source   NVIDIA, CUTLASS: warp-specialized persistent kernels ("pingpong", "cooperative"); P. Shankhdhar, "Outperforming cuBLAS
 //          on H100"
@@ -25,8 +26,8 @@ constexpr int piece_bytes = 2 * box_bytes;
 constexpr int room = 226 << 10;  // in shared memory, beside barriers
 constexpr int warpgroup = 128, consumers = 2;
 
-/// turns: warpgroups have tiles in turns. broad: and tiles are wider. wide: each has half of a still wider tile, and two blocks
-/// share B. split: each has half of a tile; operands are in two parts, as pack.cuh lays them out.
+/// turns: warpgroups have tiles in turns. broad: and tiles are wider, and two blocks share B. wide: so do they, and each warpgroup
+/// has half of a still wider tile. split: each has half of a tile; operands are in two parts, as pack.cuh lays them out.
 enum class Way { turns, broad, wide, split };
 
 /// How a kernel is cut, all of it known when it is compiled.
@@ -34,20 +35,21 @@ template <class Half_, bool a_k_major_, bool b_k_major_, Way way>
 struct CutAs {
   using Half = Half_;
   static constexpr bool a_k_major = a_k_major_, b_k_major = b_k_major_;
-  static constexpr bool packed = std::is_same_v<Half, float>;  ///< operands, as tensor_tf32.cuh lays them out
+  static constexpr bool tf32 = std::is_same_v<Half, float>;
   static constexpr bool turns = way == Way::turns || way == Way::broad, split = way == Way::split;
   static constexpr int BN = way == Way::wide ? 256 : way == Way::broad ? 192 : 128, BK = 128 / sizeof(Half);
-  static constexpr int stages = way == Way::wide ? 3 : way == Way::turns && !packed ? 5 : 4;
+  static constexpr int stages = way == Way::wide ? 3 : way == Way::turns && !tf32 ? 5 : 4;
   static constexpr int slots = (room - stages * (BM + BN) * 128) / (consumers * piece_bytes);
-  static constexpr int cluster = way == Way::wide ? 2 : 1;  ///< blocks, whose tiles are below one another
-  static constexpr int blocks = (BM + BN) / 64;             ///< of operands, in a stage
-  static constexpr int halves = turns ? 2 : 1;              ///< of a tile, that a warpgroup has
-  static constexpr int pieces = halves * BN / 32;           ///< of C, that a warpgroup has of a tile
+  static_assert(slots > 1, "a slot is free when the one behind it is taken away");
+  static constexpr int cluster = BN > 128 ? 2 : 1;  ///< blocks, whose tiles are below one another
+  static constexpr int blocks = (BM + BN) / 64;     ///< of operands, in a stage
+  static constexpr int halves = turns ? 2 : 1;      ///< of a tile, that a warpgroup has
+  static constexpr int pieces = halves * BN / 32;   ///< of C, that a warpgroup has of a tile
 };
 
 struct Arguments {
   CUtensorMap A, B, C;
-  const char *packed_a, *packed_b;  ///< of tf32, instead of A and B
+  const char *packed_a, *packed_b;  ///< of tf32, where not null: instead of A and B
   MatrixView<float, Cuda> c;
   bool c_boxes;    ///< the copy engine can reach C
   int steps;       ///< of BK
@@ -117,6 +119,7 @@ struct Pieces {
 /// One thread: the operands of each tile, BK at a time.
 template <class Cut>
 __device__ void feed_operands(const Arguments& p, Shared<Cut>& s) {
+  const std::uint64_t keep = evict_last();  // where C streams by, operands would leave L2 before they are used again
   Ring stage;
   for (Tiles<Cut> tile(p, 0, 1); !tile.done(); tile.advance())
     for (int l = 0; l < p.steps; ++l, stage.advance(Cut::stages)) {
@@ -126,36 +129,43 @@ __device__ void feed_operands(const Arguments& p, Shared<Cut>& s) {
       for (int b = 0; b < Cut::blocks; ++b) {
         const bool of_a = b < BM / 64, k_major = of_a ? Cut::a_k_major : Cut::b_k_major;
         const int x = of_a ? tile.i + 64 * b : tile.j + 64 * b - BM, k = l * Cut::BK;
+        const unsigned to = shared_address(s.operands[stage.at][b]);
         if (Cut::cluster == 1 || of_a)
-          load_box(shared_address(s.operands[stage.at][b]), of_a ? p.A : p.B, k_major ? k : x, k_major ? x : k, full);
+          load_box(to, of_a ? p.A : p.B, k_major ? k : x, k_major ? x : k, full, keep);
         else if (b % Cut::cluster == block_in_cluster())  // a share, for all blocks
-          load_box(shared_address(s.operands[stage.at][b]), p.B, k_major ? k : x, k_major ? x : k, full,
-                   (1 << Cut::cluster) - 1);
+          load_box(to, p.B, k_major ? k : x, k_major ? x : k, full, keep, (1 << Cut::cluster) - 1);
       }
     }
 }
 
-/// The same where operands are packed, byte for byte as a stage holds them: (BM, BK) of A, (BN, BK) of B.
+/// The same for tf32, (BM, BK) of A and (BN, BK) of B at once: a box of an operand that lies along k, or bytes of one that is packed
+/// byte for byte as a stage holds it. The thread does as little as it can between a free stage and its loads.
 template <class Cut>
-__device__ void feed_packed(const Arguments& p, Shared<Cut>& s) {
+__device__ void feed_tf32(const Arguments& p, Shared<Cut>& s) {
   constexpr unsigned a_bytes = BM * 128, b_bytes = Cut::BN * 128, share = b_bytes / Cut::cluster;
+  constexpr unsigned short all = (1 << Cut::cluster) - 1;
   const unsigned ours = Cut::cluster > 1 ? share * block_in_cluster() : 0;  // of B, for all blocks
+  const bool a_packed = p.packed_a, b_packed = p.packed_b;
   const std::uint64_t keep = evict_last();
   Ring stage;
   await_previous_kernel();
   for (Tiles<Cut> tile(p, 0, 1); !tile.done(); tile.advance()) {
     const char* a = p.packed_a + std::int64_t(tile.i / BM) * p.steps * a_bytes;
     const char* b = p.packed_b + std::int64_t(tile.j / Cut::BN) * p.steps * b_bytes + ours;
+    const int j = tile.j + int(ours / 128);
     for (int l = 0; l < p.steps; ++l, stage.advance(Cut::stages), a += a_bytes, b += b_bytes) {
-      const unsigned to = shared_address(s.operands[stage.at]);
+      const unsigned to_a = shared_address(s.operands[stage.at]), to_b = to_a + a_bytes + ours;
       Barrier& full = s.full[stage.at];
       s.empty[stage.at].wait(stage.lap ^ 1);
       full.arrive_and_expect(a_bytes + b_bytes);
-      load_bytes(to, a, a_bytes, full, keep);
       if constexpr (Cut::cluster > 1)
-        load_bytes(to + a_bytes + ours, b, share, full, keep, (1 << Cut::cluster) - 1);
+        b_packed ? load_bytes(to_b, b, share, full, keep, all) : load_box(to_b, p.B, l * Cut::BK, j, full, keep, all);
       else
-        load_bytes(to + a_bytes, b, b_bytes, full, keep);
+        b_packed ? load_bytes(to_b, b, share, full, keep) : load_box(to_b, p.B, l * Cut::BK, j, full, keep);
+      if (a_packed)
+        load_bytes(to_a, a, a_bytes, full, keep);
+      else
+        load_box(to_a, p.A, l * Cut::BK, tile.i, full, keep);
     }
   }
 }
@@ -350,8 +360,8 @@ __global__ void __launch_bounds__((1 + consumers) * warpgroup, 1) tensor_kernel(
   if (group < 0) {
     keep_registers<56>();
     if (threadIdx.x == 0) {
-      if constexpr (Cut::packed)
-        feed_packed<Cut>(p, s);
+      if constexpr (Cut::tf32)
+        feed_tf32<Cut>(p, s);
       else
         feed_operands<Cut>(p, s);
     }
@@ -371,7 +381,7 @@ void launch_tensor(Queue<Cuda>& q, const Arguments& p) {
   const std::int64_t tiles = ceil_div(p.c.rows(), BM * Cut::cluster) * ceil_div(p.c.cols(), Cut::BN);
   const auto blocks = unsigned(std::min<std::int64_t>(q.multiprocessors() / Cut::cluster, tiles) * Cut::cluster);
   launch(tensor_kernel<Cut>, blocks, Cut::cluster, (1 + consumers) * warpgroup, sizeof(Shared<Cut>), q.stream(),
-         Cut::packed, p);
+         p.packed_a || p.packed_b, p);
 }
 
 }  // namespace lasolve::sm90

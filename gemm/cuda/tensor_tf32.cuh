@@ -1,12 +1,13 @@
 // The part of the rung `tensor` for tf32, on Hopper: operands and C in fp32, products in tf32.
-// Idea     wgmma takes tf32 only K-major from shared memory, and does not round but cuts off the last 13 bits. So a first kernel
-//          packs both operands: rounded to nearest (a unit roundoff of 2⁻¹¹), K-major, padded with zeros, in pieces that are
-//          byte for byte what a stage of shared memory holds. It makes all transposes, leading dimensions and alignments one
-//          case, and a piece is one bulk copy for the kernel of tensor_sm90.cuh.
-// Traffic  Packing reads and writes A and B once.
-// Expect   Packing costs 3 % at k = 256, a tenth of a square 8192. Shared memory binds large k: in 128 clocks m64n256k8 reads
-//          10 KiB of the 16 that it can move, and TMA writes 6. Measured: so; without packing a square 8192 would be at 102 %
-//          of cuBLAS. A from registers, rounded on its way there, saves its packing and costs the product a tenth, more.
+// Idea     wgmma takes tf32 only K-major from shared memory, and does not round but cuts off the last 13 bits. The copy engine can
+//          round on its way, so an operand that lies along k comes as it lies. For another a first kernel packs it: rounded to
+//          nearest (a unit roundoff of 2⁻¹¹), K-major, padded with zeros, in pieces that are byte for byte what a stage of shared
+//          memory holds. It makes all leading dimensions and alignments one case, and a piece is one bulk copy for the kernel of
+//          tensor_sm90.cuh. Either way gives the same bits.
+// Traffic  Packing reads and writes an operand once.
+// Expect   Packing A costs 2 % at k = 256, a twentieth of a square 8192. Shared memory binds large k: in 128 clocks m64n256k8 reads
+//          10 KiB of the 16 that it can move, and TMA writes 6. Measured: so. A from registers, rounded on its way there, saves
+//          its packing and costs the product a tenth, more.
 // Source   packing: Goto and van de Geijn, Anatomy of high-performance matrix multiplication (2008)
 #pragma once
 
@@ -22,15 +23,18 @@ __device__ inline float4 fetch_4(const float* from, std::int64_t count, bool ali
   return {count > 0 ? from[0] : 0, count > 1 ? from[1] : 0, count > 2 ? from[2] : 0, count > 3 ? from[3] : 0};
 }
 
-/// x in the upper 19 bits, to nearest, ties away from zero.
+/// x in the upper 19 bits, to nearest, ties to even, as the copy engine does it. The upper bits of a NaN may be those of an infinity.
 __device__ inline float rounded_to_tf32(float x) {
   unsigned bits;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
-  return __uint_as_float(bits);
+  asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+  return __uint_as_float(isnan(x) ? 0x7fc00000 : bits);
 }
 
+/// Whether an operand, (rows, k), can come as it lies.
+inline bool lies_along_k(Operand<float, Cuda> X) { return X.op() == Op::transpose && reachable(X.data(), X.ld()); }
+
 /// An operand, (rows, k), and where it is packed: in pieces of `height` × 32, k varying fastest within and among them. Parts are of
-/// 64 rows.
+/// 64 rows; none where it can come as it lies.
 struct Piecewise {
   Operand<float, Cuda> X;
   float* to;
@@ -40,11 +44,11 @@ struct Piecewise {
       : X(X),
         to(to),
         height(height),
-        parts(unsigned(padded_rows / packed_rows)),
+        parts(lies_along_k(X) ? 0 : unsigned(padded_rows / packed_rows)),
         steps(unsigned(ceil_div(X.cols(), packed_depth))) {}
 };
 
-/// Packs A, and B, which is given as its transpose. Blocks follow one another as operands lie in memory.
+/// Packs A, and B, which is given as its transpose, where they have parts. Blocks follow one another as operands lie in memory.
 static __global__ void __launch_bounds__(128) pack_tf32_kernel(Piecewise A, Piecewise B) {
 #ifdef LASOLVE_HOPPER
   let_next_kernel_start();
@@ -83,21 +87,30 @@ static __global__ void __launch_bounds__(128) pack_tf32_kernel(Piecewise A, Piec
 
 /// C ← α·A·B + β·C. Where k is large in parts, so that packed operands stay below 1 GiB.
 template <Way way>
-void multiply_packed(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
-                     MatrixView<float, Cuda> C) {
+void multiply_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
+                   MatrixView<float, Cuda> C) {
   using Cut = CutAs<float, true, true, way>;
   constexpr std::int64_t high = BM * Cut::cluster;
   const std::int64_t A_rows = ceil_div(C.rows(), high) * high, B_rows = ceil_div(C.cols(), Cut::BN) * Cut::BN;
   const std::int64_t depth = std::max<std::int64_t>((1 << 28) / (A_rows + B_rows) / packed_depth * packed_depth, 512);
+  const auto map = [](const Piecewise& p, unsigned rows) {
+    return tensor_map(p.X.data(), p.X.cols(), p.X.rows(), p.X.ld(), Cut::BK, rows, fetch,
+                      CU_TENSOR_MAP_DATA_TYPE_TFLOAT32);
+  };
   Arguments p = arguments(q, alpha, beta, C);
   for (std::int64_t l = 0; l < A.cols(); l += depth, p.beta = 1) {
     const std::int64_t k = std::min(depth, A.cols() - l), padded_k = ceil_div(k, packed_depth) * packed_depth;
     float* packed = q.scratch<float>(padded_k, A_rows + B_rows).data();
     const Piecewise a(A.block(0, l, C.rows(), k), BM, A_rows, packed);
     const Piecewise b(transposed(B.block(l, 0, k, C.cols())), Cut::BN, B_rows, packed + padded_k * A_rows);
-    pack_tf32_kernel<<<(a.parts + b.parts) * a.steps, 128, 0, q.stream()>>>(a, b);
-    CUDA_CHECK_LAUNCH();
-    p.packed_a = reinterpret_cast<const char*>(a.to), p.packed_b = reinterpret_cast<const char*>(b.to);
+    if (a.parts + b.parts > 0) {
+      pack_tf32_kernel<<<(a.parts + b.parts) * a.steps, 128, 0, q.stream()>>>(a, b);
+      CUDA_CHECK_LAUNCH();
+    }
+    p.packed_a = a.parts > 0 ? reinterpret_cast<const char*>(a.to) : nullptr;
+    p.packed_b = b.parts > 0 ? reinterpret_cast<const char*>(b.to) : nullptr;
+    if (!p.packed_a) p.A = map(a, BM);
+    if (!p.packed_b) p.B = map(b, Cut::BN / Cut::cluster);
     enqueue_product<Cut>(q, p, k);
   }
 }
@@ -106,16 +119,17 @@ inline void tensor_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Ope
                         MatrixView<float, Cuda> C) {
   const std::int64_t k = A.cols();
   if (k == 0) return scale(q, beta, C);
-  // How long it takes in tiles of BN columns. The narrower ones need more of their operands for each flop.
-  const auto time = [&](std::int64_t BN) {
-    return ceil_div(ceil_div(C.rows(), BM) * ceil_div(C.cols(), BN), q.multiprocessors()) * BN;
+  // How long it takes in tiles of BN columns, of which so many blocks have some below one another. The narrower ones need more of
+  // their operands for each flop.
+  const auto time = [&](std::int64_t BN, std::int64_t blocks) {
+    return ceil_div(ceil_div(C.rows(), BM * blocks) * ceil_div(C.cols(), BN), q.multiprocessors() / blocks) * BN;
   };
   if (is_deep(k))
-    multiply_packed<Way::wide>(q, alpha, A, B, beta, C);
-  else if (k > 256 && 10 * time(192) <= 11 * time(128))
-    multiply_packed<Way::broad>(q, alpha, A, B, beta, C);
+    multiply_tf32<Way::wide>(q, alpha, A, B, beta, C);
+  else if (k > 256 && 10 * time(192, 2) <= 11 * time(128, 1))
+    multiply_tf32<Way::broad>(q, alpha, A, B, beta, C);
   else
-    multiply_packed<Way::turns>(q, alpha, A, B, beta, C);
+    multiply_tf32<Way::turns>(q, alpha, A, B, beta, C);
 }
 
 }  // namespace lasolve::sm90

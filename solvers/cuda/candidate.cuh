@@ -80,7 +80,7 @@ __device__ inline int best_lane(std::uint64_t rank, int position) {
   const unsigned top = __reduce_max_sync(all_lanes, high);
   bool best = top == high;
   unsigned ballot = __ballot_sync(all_lanes, best);
-  if (top > 0 && (ballot & (ballot - 1))) {
+  if (top > 0 && (ballot & (ballot - 1))) [[unlikely]] {
     const unsigned low = __reduce_max_sync(all_lanes, best ? unsigned(rank) : 0u);
     best = best && unsigned(rank) == low;
     const unsigned first = __reduce_min_sync(all_lanes, best ? unsigned(position) : ~0u);
@@ -126,7 +126,7 @@ struct Offers {
     const bool same = key / 32 == top / 32;
     const unsigned ballot = __ballot_sync(all_lanes, same), more = __ballot_sync(all_lanes, same && equals > 1);
     int winner = int(top % 32);
-    if (top >= 32 && (more | (ballot & (ballot - 1)))) {
+    if (top >= 32 && (more | (ballot & (ballot - 1)))) [[unlikely]] {
 #pragma unroll 1
       for (int i = at + 32; i < threads; i += 32)
         if (const Candidate<T> other = get(i); other.before(best)) best = other;

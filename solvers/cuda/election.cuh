@@ -35,7 +35,8 @@ struct AloneElection {
 
   __device__ void open(Letter*, unsigned) {}
   __device__ void barrier() { __syncthreads(); }
-  /// How many blocks share what each of them reads, their barrier for that, and x for `to` in all of them.
+  /// Whether blocks share what each of them reads, and how many; their barrier for that, and x for `to` in all of them.
+  static constexpr bool shares = false;
   __device__ unsigned sharing() const { return 1; }
   __device__ void barrier_of_sharing() { __syncthreads(); }
   __device__ void share(T* to, T x) { *to = x; }
@@ -96,11 +97,12 @@ struct ClusterElection {
     cluster_barrier();
   }
   __device__ void barrier() { cluster_barrier(); }
+  static constexpr bool shares = true;
   __device__ unsigned sharing() const { return gridDim.x; }
   __device__ void barrier_of_sharing() { cluster_barrier(); }
   __device__ void share(T* to, T x) {
-#pragma unroll 4
-    for (unsigned block = 0; block < gridDim.x; ++block) write_there(to, x, block);
+#pragma unroll 1
+    for (unsigned block = 0; block < gridDim.x; block += 2) write_there(to, x, block), write_there(to, x, block + 1);
   }
   __device__ void offer(int round, const Candidate<T>& mine, std::uint64_t rank) {
     offers[round % 2].put(mine, rank);
@@ -151,7 +153,7 @@ struct ClusterElection {
     int winner = int(top % blocks);
     T reciprocal = fast_reciprocal(m.value);  // before it is known who wins
     const unsigned equals = __ballot_sync(all_lanes, key / blocks == top / blocks);
-    if (top >= blocks && (equals & (equals - 1)))
+    if (top >= blocks && (equals & (equals - 1))) [[unlikely]]
       winner = best_lane(key >= blocks ? rank_of(m.value) : 0, int(m.seat / seats));
     reciprocal = __shfl_sync(all_lanes, reciprocal, winner);
     m = message(page, winner);
@@ -169,10 +171,10 @@ struct ClusterElection {
     Chunk<T> chunk;
 #pragma unroll
     for (unsigned e = 0; e < size; ++e) chunk.values[e] = entry(int(first + e));
-#pragma unroll
-    for (unsigned block = 0; block < most_cluster_blocks; block += groups)
-      inbox[round % pages].send(to + first, chunk, block + lane / group,
-                                lane < groups * group && block + lane / group < gridDim.x);
+    static_assert(groups * group == 32);
+#pragma unroll 1
+    for (unsigned block = lane / group; block < gridDim.x; block += groups)
+      inbox[round % pages].send(to + first, chunk, block, true);
   }
 };
 
@@ -194,6 +196,7 @@ struct GridElection {
     __syncthreads();
   }
   __device__ void barrier() { cooperative_groups::this_grid().sync(); }
+  static constexpr bool shares = false;
   __device__ unsigned sharing() const { return 1; }
   __device__ void barrier_of_sharing() { __syncthreads(); }
   __device__ void share(T* to, T x) { *to = x; }

@@ -30,7 +30,8 @@ struct PanelShared {
 template <class Shape, class Shared>
 __device__ __forceinline__ void gather_pivot_rows(Shared& s, MatrixView<typename Shape::Element, Cuda> A, int k) {
   using T = typename Shape::Element;
-  constexpr int W = Shape::columns, rows_at_once = Shape::threads / Shape::widest, batch = 4;
+  constexpr int W = Shape::columns, rows_at_once = Shape::threads / Shape::widest,
+                batch = decltype(s.strip.election)::shares ? 4 / rows_at_once : 8;
   const int c = threadIdx.x % Shape::widest, last = int(A.cols()) - 1, sharing = int(s.strip.election.sharing());
   const int rows = W / sharing, first = sharing > 1 ? int(blockIdx.x) * rows : 0;  // powers of two
   const bool wanted = c < k + W + (last - k) / W * W;
@@ -83,21 +84,34 @@ __device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shap
     __syncthreads();
   }
   if (const int c = threadIdx.x; c < behind) {  // a thread solves a column
-    constexpr int size = Chunk<T>::size;
     T x[W];
 #pragma unroll
     for (int i = 0; i < W; ++i) x[i] = s.U[k + i][k + c];
+#pragma unroll 1
+    for (int q = 0; q < W;
+         q += 8) {  // code that is run once is fetched: so x is shifted, for the same code to be run again
+      T u[8];
+      const auto subtract = [&](T & y, int i, int count) __attribute__((always_inline)) {
 #pragma unroll
-    for (int q = 0; q < W; q += size)
+        for (int e0 = 0; e0 < count; e0 += Chunk<T>::size) {
+          const auto chunk = *reinterpret_cast<const Chunk<T>*>(&s.L[q + i][k + q + e0]);
 #pragma unroll
-      for (int i = q + 1; i < W; ++i) {
-        const auto chunk = *reinterpret_cast<const Chunk<T>*>(&s.L[i][k + q]);
+          for (int e = 0; e < Chunk<T>::size; ++e)
+            if (e0 + e < count) y = fma(-chunk.values[e], u[e0 + e], y);
+        }
+      };
 #pragma unroll
-        for (int e = 0; e < size; ++e)
-          if (i > q + e) x[i] = fma(-chunk.values[e], x[q + e], x[i]);
+      for (int i = 0; i < 8; ++i) {
+        u[i] = x[i];
+        subtract(u[i], i, i);
+        s.U[k + q + i][k + c] = u[i];
       }
 #pragma unroll
-    for (int i = 0; i < W; ++i) s.U[k + i][k + c] = x[i];
+      for (int i0 = 8; i0 < W; i0 += 8)
+        if (q + i0 < W)
+#pragma unroll
+          for (int i = i0; i < i0 + 8; ++i) subtract(x[i - 8] = x[i], i, 8);
+    }
   }
   __syncthreads();
 }

@@ -63,66 +63,82 @@ struct Strip {
 
   /// Columns k … of a panel A, as the strips before leave them: v ← A − L U, with k columns of L to the left of A, and
   /// U(q, c) = U[q][k − W + c]. Rows beyond the last are copies of it that nobody looks at, and pivot rows of the strips
-  /// before become something that nobody looks at. A warp makes 32 × W of the product at a time, in tiles of 16 × 8.
+  /// before become something that nobody looks at. A warp makes 32 × W of the product, or twice that, at a time, in tiles
+  /// of 16 × 8.
   template <int ld>
   __device__ __forceinline__ void load(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*turned)[32][part]) {
-    constexpr int wide = W / 8, ahead = 3;
+    constexpr int wide = W / 8, at_once = R == 1 ? 1 : 2, ahead = at_once == 1 ? 4 : 2;
     const int last = int(A.cols()) - 1, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
     const std::int64_t below = A.rows() - 1;
     if (k == 0 || W >= Shape::widest) {
+      const T* from[R];
 #pragma unroll
-      for (int r = 0; r < R; ++r)
+      for (int r = 0; r < R; ++r) from[r] = A.data() + min(std::int64_t(row(r)), below);
 #pragma unroll
-        for (int c = 0; c < W; ++c) v[r][c] = A.data()[min(std::int64_t(row(r)), below) + min(c, last) * A.ld()];
+      for (int c = 0; c < W; ++c) {
+        const std::int64_t step = c < last ? A.ld() : 0;
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+          v[r][c] = *from[r];
+          from[r] += step;
+          asm volatile("" : "+l"(from[r]));
+        }
+      }
       return;
     }
 #pragma unroll
-    for (int r = 0; r < R; ++r) {
-      const T* from[4];
+    for (int r0 = 0; r0 < R; r0 += at_once) {
+      unsigned place[at_once][4];  // of rows g, g + 8, … in a column
 #pragma unroll
-      for (int i = 0; i < 4; ++i) from[i] = A.data() + min(std::int64_t(row(r) - lane + g + 8 * i), below);
-      double sum[2][wide][4];
+      for (int r = 0; r < at_once; ++r)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) place[r][i] = unsigned(min(std::int64_t(row(r0 + r) - lane + g + 8 * i), below));
+      double sum[at_once][2][wide][4];
 #pragma unroll
       for (int j = 0; j < wide; ++j)
 #pragma unroll
-        for (int e = 0; e < 4; ++e)
+        for (int e = 0; e < 2; ++e) {
+          const T* column = A.data() + min(k + 8 * j + 2 * t + e, last) * A.ld();
 #pragma unroll
-          for (int i = 0; i < 2; ++i) sum[i][j][e] = from[2 * i + e / 2][min(k + 8 * j + 2 * t + e % 2, last) * A.ld()];
+          for (int r = 0; r < at_once; ++r)
 #pragma unroll
-      for (int i = 0; i < 4; ++i) from[i] += t * A.ld();
-      T next[ahead][2][4];
+            for (int i = 0; i < 4; ++i) sum[r][i / 2][j][i % 2 * 2 + e] = column[place[r][i]];
+        }
+      const T* column = A.data() + t * A.ld();
+      T next[ahead][at_once][2][4];
       const auto fetch = [&](int stage) __attribute__((always_inline)) {
 #pragma unroll
-        for (int e = 0; e < 4; ++e)
+        for (int e = 0; e < 2; ++e, column += 4 * A.ld())
 #pragma unroll
-          for (int i = 0; i < 2; ++i) next[stage][i][e] = *(from[2 * i + e % 2] + e / 2 * 4 * A.ld());
+          for (int r = 0; r < at_once; ++r)
 #pragma unroll
-        for (int i = 0; i < 4; ++i) from[i] += 8 * A.ld();
+            for (int i = 0; i < 4; ++i) next[stage][r][i / 2][2 * e + i % 2] = column[place[r][i]];
       };
-#pragma unroll
-      for (int stage = 0; stage < ahead; ++stage)
-        if (8 * stage < k) fetch(stage);
 #pragma unroll 1
-      for (int q0 = 0; q0 < k; q0 += 8 * ahead)
+      for (int q0 = -8 * ahead; q0 < k; q0 += 8 * ahead)
 #pragma unroll
         for (int stage = 0; stage < ahead; ++stage) {
           const int q = q0 + 8 * stage;
           if (q >= k) break;
-          double a[2][4];
+          if (q >= 0)
 #pragma unroll
-          for (int i = 0; i < 2; ++i)
+            for (int j = 0; j < wide; ++j) {
+              const double b[2] = {-U[q + t][k - W + 8 * j + g], -U[q + 4 + t][k - W + 8 * j + g]};
 #pragma unroll
-            for (int e = 0; e < 4; ++e) a[i][e] = -next[stage][i][e];
+              for (int r = 0; r < at_once; ++r)
+#pragma unroll
+                for (int i = 0; i < 2; ++i) {
+                  const T* l = next[stage][r][i];
+                  const double a[4] = {double(l[0]), double(l[1]), double(l[2]), double(l[3])};
+                  multiply_tile(sum[r][i][j], a, b, sum[r][i][j]);
+                }
+            }
           if (q + 8 * ahead < k) fetch(stage);
-#pragma unroll
-          for (int j = 0; j < wide; ++j) {
-            const double b[2] = {U[q + t][k - W + 8 * j + g], U[q + 4 + t][k - W + 8 * j + g]};
-#pragma unroll
-            for (int i = 0; i < 2; ++i) multiply_tile(sum[i][j], a[i], b, sum[i][j]);
-          }
         }
 #pragma unroll
-      for (int c = 0; c < W; c += part) turn(sum, c / 8, turned[threadIdx.x / 32], v[r] + c);
+      for (int r = 0; r < at_once; ++r)
+#pragma unroll
+        for (int c = 0; c < W; c += part) turn(sum[r], c / 8, turned[threadIdx.x / 32], v[r0 + r] + c);
     }
   }
 
@@ -238,18 +254,18 @@ struct Strip {
     for (int r = 0; r < R; ++r) next[r] = v[r][0], behind[r] = v[r][1], l[r] = 0;
     offer(s.election, next, behind, k);
     if (threadIdx.x < 32) s.election.expect(k, 0), s.election.send(k, block);
-    steps<W>(s, A, k, 0);
-    steps<W / 4 * 3>(s, A, k, W / 4);
-    steps<W / 2>(s, A, k, W / 2);
-    steps<W / 4>(s, A, k, W / 4 * 3);
+    steps<W>(s, A, k);
   }
 
-  /// A quarter of the steps.
+  /// The last `live` steps, with fewer columns in the last of them. Fewer columns are less to do and more code, which must be
+  /// fetched: that takes as long as a step, and longer beside other kernels.
   template <int live, class Shared>
-  __device__ __forceinline__ void steps(Shared& s, MatrixView<T, Cuda> A, int k, int first) {
+  __device__ __forceinline__ void steps(Shared& s, MatrixView<T, Cuda> A, int k) {
+    constexpr int then = live * R > 16 ? live / 2 : 0;
     const int w = int(A.cols());
 #pragma unroll 1
-    for (int c = first; c < min(w, first + W / 4); ++c) step<live>(s, A.data() + c * A.ld(), k + c, c, c + 1 < w);
+    for (int c = W - live; c < min(w, W - then); ++c) step<live>(s, A.data() + c * A.ld(), k + c, c, c + 1 < w);
+    if constexpr (then > 0) steps<then>(s, A, k);
   }
 
   /// After a barrier: U, which all blocks have, to the pivot rows of this block; and what others want to know of the pivots.
@@ -257,13 +273,16 @@ struct Strip {
   __device__ __forceinline__ static void store(const Shared& s, MatrixView<T, Cuda> A, PanelPivots pivots, int k,
                                                int* row_of) {
     const int w = int(A.cols()), lane = threadIdx.x % 32;
-#pragma unroll 8
-    for (int p0 = 0; p0 < W; p0 += Shape::warps) {
-      const int p = p0 + int(threadIdx.x) / 32;
-      const Note<T> note = s.notes[p];
-      if (p >= w || note.row / Shape::rows_a_block != int(blockIdx.x)) continue;
-      for (int c = p + lane; c < w; c += 32)
-        A.data()[note.row + c * A.ld()] = c == p ? note.pivot : c == p + 1 ? note.behind : s.rows[p + 1][c - p - 2];
+    int turn = threadIdx.x / 32;
+    for (int first = 0; first < w; first += 32) {
+      const bool ours = first + lane < w && s.notes[first + lane].row / Shape::rows_a_block == int(blockIdx.x);
+      for (unsigned rows = __ballot_sync(all_lanes, ours); rows; rows &= rows - 1) {
+        if (turn++ % Shape::warps > 0) continue;
+        const int p = first + __ffs(int(rows)) - 1;
+        const Note<T> note = s.notes[p];
+        for (int c = p + lane; c < w; c += 32)
+          A.data()[note.row + c * A.ld()] = c == p ? note.pivot : c == p + 1 ? note.behind : s.rows[p + 1][c - p - 2];
+      }
     }
     const int c = threadIdx.x;
     if (c < w) row_of[k + c] = s.notes[c].row;

@@ -17,21 +17,21 @@ inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedu
   if (method == Method::cholesky)
     return schedule != Schedule::left_looking ? 1024 : n <= 512 ? 512 : n <= 2048 ? 128 : 256;
   if (schedule == Schedule::left_looking) return n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
-  return n < 3072 ? 128 : n < 12288 ? 512 : n < 24576 ? 1024 : 2048;
+  return n < 3072 ? 128 : n < 12288 ? 768 : n < 24576 ? 1024 : 2048;
 }
 
 /// Whether panels of LU are waited for when so many columns are left: towards the end, and in small matrices.
-constexpr bool panels_are_waited_for(std::int64_t left) { return left <= 10240; }
+constexpr bool panels_are_waited_for(std::int64_t left) { return left <= 8192; }
 
-/// Where panels are waited for, steps are short. Where they are hidden, wide panels give the updates a large k; but nothing
-/// hides the first, so they begin narrow and double. The widest, of large matrices, are hidden for so long that they are
-/// steps of their own: their inner products have a larger k than those of near columns.
+/// Where panels are waited for, steps are short. Where they are hidden, wide panels give the updates a large k, and each is
+/// one step, because its inner products have a larger k than those of near columns; but nothing hides the first, so they
+/// begin narrow, and each has at most twice as many columns as all before it.
 inline LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int64_t n) {
-  constexpr std::int64_t one_kernel = 128, wide = 512, widest = 2048;
-  if (panels_are_waited_for(n - j)) return {std::min(nb, wide), std::min(nb, one_kernel)};
+  constexpr std::int64_t one_kernel = 128;
+  if (panels_are_waited_for(n - j)) return {std::min<std::int64_t>(nb, 768), std::min(nb, one_kernel)};
   const std::int64_t first = (n / 64 + one_kernel - 1) / one_kernel * one_kernel,
-                     panel = std::min(nb, std::max(first, j));
-  return {panel, nb < widest ? std::min(panel, wide) : panel};
+                     panel = std::min(nb, std::max(first, 2 * j));
+  return {panel, panel};
 }
 
 /// Where panels are waited for, the columns that are wanted soon go through all of an update apart, not only first through
