@@ -113,7 +113,7 @@ class Queue<Cuda> {
     unsigned stamp;
   };
   Mailbox mailbox(std::size_t bytes, unsigned rounds);
-  /// A number on the device with which the blocks of a kernel count each other: zero, and left so.
+  /// Eight numbers on the device with which the blocks of a kernel count each other: zero, and left so.
   unsigned* counter();
 
   template <class T>

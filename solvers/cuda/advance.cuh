@@ -3,15 +3,16 @@
 //     [C1; C2] ← P [C1; C2]     U = inv(L11) C1     C2 ← C2 − L21 U
 //
 // Idea     Solvers are the first blocks. Each has 8 columns: exchanges their rows, and solves for U in them. Multipliers
-//          are the others. Each has a tile of C2, fetches its rows of L21 meanwhile, and goes on when all of U is there. L
-//          is read where the panel has left it: its rows are exchanged later, by somebody who is not waited for. Blocks are
-//          given room in the order of their numbers: else multipliers could keep the solvers out.
-// Tiles    rows × 64 of C2, rows = 32, 64 or 128, and all of k ≤ 128 in shared memory; products of 16 × 8 × 8 on fp64
+//          are the others. Each has a tile of C2, fetches its rows of L21 meanwhile, and multiplies by one part of U after
+//          the other, when all solvers have told of it, while they solve for the next. L is read where the panel has left
+//          it: its rows are exchanged later, by somebody who is not waited for. Blocks are given room in the order of
+//          their numbers: else multipliers could keep the solvers out.
+// Tiles    rows × 64 of C2, rows = 32, 64 or 128; L for all of k ≤ 128 in shared memory, and U for two parts of 32; products of 16 × 8 × 8 on fp64
 //          tensor cores, in fp32 too.
 // Traffic  L21 twice, C once, and U, 64 KiB in fp64, for each tile: from the L2 cache.
-// Expect   bound by latency, in clocks: 4000 until the solvers have read, 4000 to solve, 2000 to tell, 6000 to multiply.
-//          Measured (m = 4096): 2800, 9000, of which 3000 go into inverting the diagonal tiles, 1500, and 12 000, because
-//          all multipliers read U at the same time.
+// Expect   bound by latency, in clocks: 4000 until the solvers have read, 4000 to solve, 2000 to tell, 2000 to multiply by
+//          the last part. Measured (m = 2048): 2000, 2000 to invert the diagonal tiles, 9500, of which a part takes 2400,
+//          1500 and 2000.
 #pragma once
 
 #include "solvers/cuda/fp64_tile.cuh"
@@ -21,13 +22,14 @@ namespace lasolve {
 
 constexpr int advance_threads = 256, advance_warps = advance_threads / 32;
 constexpr int solver_columns = 8, multiplier_columns = 64;
+constexpr int advance_parts = 4, advance_part = most_panel_columns / advance_parts;  // of the unknowns
 
 template <class T>
 struct AdvanceProblem {
   MatrixView<T, Cuda> L, C;  // m × k and m × n
   const T* corner;           // L11, as Corner says
   Permuted moves;
-  unsigned* told;  // by how many solvers, and from bit 8 on to how many multipliers
+  unsigned* told;  // how many solvers have told of each part of U, and how many multipliers have heard of all
   unsigned solvers, multipliers;
 };
 
@@ -40,37 +42,63 @@ struct SolverShared {
   bool inverted[Corner<T>::tiles];
 };
 
-/// U = inv(L11) C1. A warp has tiles w and w + 8 of the unknowns, and there is one barrier between two tiles. The loop is
-/// not unrolled: it is run once, and its code would have to be fetched.
+/// A barrier of some warps; 0 is that of all.
+__device__ __forceinline__ void meet(int barrier, int warps) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(32 * warps) : "memory");
+}
+
+/// Writes U to C, part by part, and tells of each, for which it has to wait until that has arrived. By one warp.
 template <class T>
-__device__ __forceinline__ void solve_together(SolverShared<T>& s) {
+__device__ __forceinline__ void publish_parts(SolverShared<T>& s, const AdvanceProblem<T>& p, T* C, int columns) {
+#pragma unroll 1
+  for (int part = 0; part < advance_parts; ++part) {
+    meet(2, 2);  // with the warp that has solved its last tile
+    const int i = part * advance_part + int(threadIdx.x) % 32;
+#pragma unroll
+    for (int c = 0; c < solver_columns; ++c)
+      if (i < int(p.L.cols()) && c < columns)
+        C[i + c * p.C.ld()] = T(s.solved[i / tile_order][0][4 * c + i % 4][i % tile_order / 4]);
+    __syncwarp();
+    if (threadIdx.x % 32 > 0 || p.multipliers == 0) continue;
+    __threadfence();
+    atomicAdd(p.told + part, 1u);
+  }
+}
+
+/// U = inv(L11) C1. Warp w has tiles w, w + 7 and w + 14 of the unknowns, and there is one barrier between two tiles; the
+/// last warp publishes them. The loop is not unrolled: it is run once, and its code would have to be fetched.
+template <class T>
+__device__ __forceinline__ void solve_together(SolverShared<T>& s, const AdvanceProblem<T>& p, T* C, int columns) {
+  constexpr int warps = advance_warps - 1, turns = 3, tiles_a_part = advance_part / tile_order;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  StripTile x[2] = {};  // the strip is half empty: its sides 8, 9, …, are zero
+  if (warp == warps) return publish_parts(s, p, C, columns);
+  StripTile x[turns] = {};  // the strip is half empty: its sides 8, 9, …, are zero
 #pragma unroll
-  for (int j = 0; j < 2; ++j)
+  for (int j = 0; j < turns; ++j)
 #pragma unroll
-    for (int i = 0; i < 2; ++i) x[j][0][i] = s.columns[g][8 * (advance_warps * j + warp) + 4 * i + t];
-  const bool inverted[2] = {s.inverted[warp], s.inverted[advance_warps + warp]};
+    for (int i = 0; i < 2; ++i)
+      if (const int r = warps * j + warp; r < Corner<T>::tiles) x[j][0][i] = s.columns[g][8 * r + 4 * i + t];
 #pragma unroll 1
   for (int q = 0; q < Corner<T>::tiles; ++q) {
-    if (warp == q % advance_warps) {
-      const int j = q / advance_warps;
+    const bool ours = warp == q % warps;
+    if (ours) {
       const T* tile = s.corner + tile_start(q, q);
       StripTile y, u = {};
 #pragma unroll
       for (int m = 0; m < 2; ++m)
 #pragma unroll
-        for (int i = 0; i < 2; ++i) y[m][i] = j == 0 ? x[0][m][i] : x[1][m][i];
-      if (j == 0 ? inverted[0] : inverted[1])
+        for (int i = 0; i < 2; ++i) y[m][i] = q < warps ? x[0][m][i] : q < 2 * warps ? x[1][m][i] : x[2][m][i];
+      const bool inverted = s.inverted[q];
+      if (inverted)
         add_product(u, tile, y);
       else
         substitute(y, tile, true);
 #pragma unroll
       for (int m = 0; m < 2; ++m)
         *reinterpret_cast<double2*>(s.solved[q][m][lane]) =
-            (j == 0 ? inverted[0] : inverted[1]) ? double2{u[m][0], u[m][1]} : double2{y[m][0], y[m][1]};
+            inverted ? double2{u[m][0], u[m][1]} : double2{y[m][0], y[m][1]};
     }
-    __syncthreads();
+    meet(1, warps);
     StripTile u;
 #pragma unroll
     for (int m = 0; m < 2; ++m) {
@@ -78,8 +106,10 @@ __device__ __forceinline__ void solve_together(SolverShared<T>& s) {
       u[m][0] = pair.x, u[m][1] = pair.y;
     }
 #pragma unroll
-    for (int j = 0; j < 2; ++j)  // tiles off the diagonal are negative
-      if (const int r = advance_warps * j + warp; r > q) add_product(x[j], s.corner + tile_start(r, q), u);
+    for (int j = 0; j < turns; ++j)  // tiles off the diagonal are negative
+      if (const int r = warps * j + warp; r > q && r < Corner<T>::tiles)
+        add_product(x[j], s.corner + tile_start(r, q), u);
+    if (ours && q % tiles_a_part == tiles_a_part - 1) meet(2, 2);
   }
 }
 
@@ -102,49 +132,44 @@ __device__ __forceinline__ void solve_columns(const AdvanceProblem<T>& p, unsign
     comes[j] = i < k && c < there ? C[source + c * ld] : T(0);
     goes[j] = target >= k && c < there ? C[i + c * ld] : T(0);
   }
-#pragma unroll
-  for (int j = 0; j < turns; ++j) s.columns[column + j * at_once][i] = comes[j];
   __pipeline_wait_prior(0);
-  __syncthreads();  // all have read
+  __syncthreads();
   if (k < most_panel_columns) {
     fill_up_corner(s.corner, k);
     __syncthreads();
   }
+  invert_diagonal<T, Corner<T>::tiles>(s.corner, true, s.inverted);
+#pragma unroll
+  for (int j = 0; j < turns; ++j) s.columns[column + j * at_once][i] = comes[j];
+  __syncthreads();  // all have read
 #pragma unroll
   for (int j = 0; j < turns; ++j)
     if (const int c = column + j * at_once; target >= k && c < there) C[target + c * ld] = goes[j];
-  invert_diagonal<T, Corner<T>::tiles>(s.corner, true, s.inverted);
-  __syncthreads();
-  solve_together(s);
-#pragma unroll
-  for (int j = 0; j < turns; ++j)
-    if (const int c = column + j * at_once; i < k && c < there)
-      C[i + c * ld] = T(s.solved[i / 8][0][4 * c + i % 4][i % 8 / 4]);
-  __syncthreads();
-  if (threadIdx.x == 0 && p.multipliers > 0) {
-    __threadfence();
-    atomicAdd(p.told, 1u);
-  }
+  solve_together(s, p, C, there);
 }
 
-/// Waits until all solvers have told that their part of U is there. The last who hears it leaves the counter as it was.
+/// Waits until all solvers have told of a part of U. By one thread.
 template <class T>
-__device__ __forceinline__ void await_solvers(const AdvanceProblem<T>& p) {
-  if (threadIdx.x == 0) {
-    unsigned told;
-    do asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(told) : "l"(p.told) : "memory");
-    while (told % 256 < p.solvers);
-    if (atomicAdd(p.told, 256u) / 256 == p.multipliers - 1) *p.told = 0;
-  }
-  __syncthreads();
+__device__ __forceinline__ void hear(const AdvanceProblem<T>& p, int part) {
+  unsigned told;
+  do asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(told) : "l"(p.told + part) : "memory");
+  while (told < p.solvers);
+}
+
+/// The last who hears of all leaves the counters as they were. By one thread.
+template <class T>
+__device__ __forceinline__ void hear_all(const AdvanceProblem<T>& p) {
+  hear(p, advance_parts - 1);
+  if (atomicAdd(p.told + advance_parts, 1u) == p.multipliers - 1)
+    for (int i = 0; i <= advance_parts; ++i) p.told[i] = 0;
 }
 
 /// What a multiplier shares.
 template <int rows, class T>
 struct MultiplierShared {
-  alignas(16) T L[most_panel_columns][rows + 4];                // L[q][i]
-  alignas(16) T U[multiplier_columns][most_panel_columns + 4];  // U[c][q]
-  int place[rows];                                              // where the rows of L are
+  alignas(16) T L[most_panel_columns][rows + 4];             // L[q][i]
+  alignas(16) T U[2][multiplier_columns][advance_part + 4];  // U[stage][c][q], parts in turns
+  int place[rows];                                           // where the rows of L are
 };
 
 template <class T>
@@ -160,7 +185,7 @@ template <int rows, class T>
 __device__ __forceinline__ void multiply_rows(const AdvanceProblem<T>& p, unsigned char* memory) {
   constexpr int across = rows == 32 ? 8 : rows == 64 ? 4 : 2, down = advance_warps / across;  // warps
   constexpr int high = rows / down / 16, wide = multiplier_columns / across / 8;              // products of a warp
-  constexpr int parts = 4, part = most_panel_columns / parts;                                 // of k
+  constexpr int part = advance_part;
   auto& s = *reinterpret_cast<MultiplierShared<rows, T>*>(memory);
   const int k = int(p.L.cols()), groups = int(p.C.cols() + multiplier_columns - 1) / multiplier_columns;
   const int block = int(blockIdx.x - p.solvers), first = k + block / groups * rows, last = int(p.C.rows()) - 1;
@@ -175,16 +200,16 @@ __device__ __forceinline__ void multiply_rows(const AdvanceProblem<T>& p, unsign
 #pragma unroll 8
   for (int q = threadIdx.x / rows; q < most_panel_columns; q += advance_threads / rows)
     fetch_or_zero(&s.L[q][threadIdx.x % rows], L + q * p.L.ld(), q < k);
-  await_solvers(p);
+  const auto fetch_part = [&](int k0) {
+    if (threadIdx.x == 0) hear(p, k0 / part);
+    __syncthreads();  // and the part before the last has been used
+    const int q = threadIdx.x % part;
 #pragma unroll
-  for (int k0 = 0; k0 < most_panel_columns; k0 += part) {
-#pragma unroll
-    for (int c = threadIdx.x / part; c < multiplier_columns; c += advance_threads / part) {
-      const int q = k0 + threadIdx.x % part;
-      fetch_or_zero(&s.U[c][q], p.C.data() + q + min(c0 + c, last_column) * p.C.ld(), q < k);
-    }
+    for (int c = threadIdx.x / part; c < multiplier_columns; c += advance_threads / part)
+      fetch_or_zero(&s.U[k0 / part % 2][c][q], p.C.data() + k0 + q + min(c0 + c, last_column) * p.C.ld(), k0 + q < k);
     __pipeline_commit();
-  }
+  };
+  fetch_part(0);
   double sum[high][wide][4] = {};
   T C[high][wide][4];
   const int i0 = warp % down * high * 16 + g, j0 = warp / down * wide * 8;
@@ -202,31 +227,35 @@ __device__ __forceinline__ void multiply_rows(const AdvanceProblem<T>& p, unsign
   with_C([](T& at, T& C, double) { C = at; });
 #pragma unroll 1
   for (int k0 = 0; k0 < k; k0 += part) {
-    if (k0 == 0) __pipeline_wait_prior(3);
-    if (k0 == part) __pipeline_wait_prior(2);
-    if (k0 == 2 * part) __pipeline_wait_prior(1);
-    if (k0 == 3 * part) __pipeline_wait_prior(0);
+    if (k0 + part < k) {
+      fetch_part(k0 + part);
+      __pipeline_wait_prior(1);
+    } else {
+      __pipeline_wait_prior(0);
+    }
     __syncthreads();
-#pragma unroll 2
-    for (int q = k0 + t; q < k0 + part; q += 8) {
+    const auto& U = s.U[k0 / part % 2];
+#pragma unroll 1
+    for (int q = t; q < part; q += 8) {
       double a[high][4];
 #pragma unroll
       for (int i = 0; i < high; ++i)
 #pragma unroll
-        for (int e = 0; e < 4; ++e) a[i][e] = s.L[q + e / 2 * 4][i0 + 16 * i + e % 2 * 8];
+        for (int e = 0; e < 4; ++e) a[i][e] = s.L[k0 + q + e / 2 * 4][i0 + 16 * i + e % 2 * 8];
 #pragma unroll
       for (int j = 0; j < wide; ++j) {
-        const double b[2] = {s.U[j0 + 8 * j + g][q], s.U[j0 + 8 * j + g][q + 4]};
+        const double b[2] = {U[j0 + 8 * j + g][q], U[j0 + 8 * j + g][q + 4]};
 #pragma unroll
         for (int i = 0; i < high; ++i) multiply_tile(sum[i][j], a[i], b, sum[i][j]);
       }
     }
   }
   with_C([](T& at, T C, double product) { at = T(double(C) - product); });
+  if (threadIdx.x == 0) hear_all(p);
 }
 
 template <int rows, class T>
-__global__ void __launch_bounds__(advance_threads, 1) advance_columns(AdvanceProblem<T> problem) {
+__global__ void __launch_bounds__(advance_threads, rows < 128 ? 2 : 1) advance_columns(AdvanceProblem<T> problem) {
   extern __shared__ __align__(16) unsigned char memory[];
   if (blockIdx.x < problem.solvers)
     solve_columns(problem, memory);

@@ -145,7 +145,7 @@ Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t bytes, unsigned rounds) {
 unsigned* Queue<Cuda>::counter() {
   State& s = *state_;
   if (s.counter.bytes() == 0) {
-    s.counter = Matrix<unsigned, Cuda>(1, 1);
+    s.counter = Matrix<unsigned, Cuda>(8, 1);
     CUDA_CHECK(cudaMemsetAsync(s.counter.data(), 0, s.counter.bytes(), s.stream));
   }
   return s.counter.data();
