@@ -1,9 +1,11 @@
 // cublas: cuBLAS's products.
 // Idea     The vendor's best, to compare with: tensor cores for all but f32, which stays on CUDA cores in full precision.
-// Tiles    chosen by cuBLAS for each shape.
+// Tiles    chosen by cuBLAS for each shape, but for large products A·Bᵀ of few columns in f32, as Cholesky has them.
 // Traffic  see the rungs above.
 // Expect   nine tenths of peak for large k; at small k, bound by reading and writing C.
 // Source   NVIDIA cuBLAS, 64-bit interface
+#include <cublasLt.h>
+
 #include "core/cuda/blas.hpp"
 
 namespace lasolve {
@@ -18,12 +20,69 @@ static void mixed(Queue<Cuda>& q, float alpha, Operand<In, Cuda> A, Operand<In, 
                              CUBLAS_GEMM_DEFAULT));
 }
 
+/// In how many parts to cut k, so that a product of 256 × 128 tiles has blocks for two thirds of the multiprocessors, each of
+/// which has room for one. The sums of the parts need room too.
+static std::int64_t parts_of_k(const Queue<Cuda>& q, std::int64_t m, std::int64_t n) {
+  const std::int64_t tiles = (m + 255) / 256 * ((n + 127) / 128), wanted = q.multiprocessors() * 2 / 3;
+  const std::int64_t room = room_for_products / (m * n * std::int64_t(sizeof(float)));
+  return std::clamp<std::int64_t>((wanted + tiles - 1) / tiles, 1, std::clamp<std::int64_t>(room, 1, 11));
+}
+
+/// C ← α·A·Bᵀ + β·C with few columns and much to do, if cuBLAS has the kernel for it; and whether it has. Such a product is the
+/// bulk of a Cholesky, which has a panel to do beside it that all wait for. cuBLAS chooses as if it had the device for itself,
+/// and fills it with blocks that run for 200 µs; so here its kernel is chosen to leave a third of the device: alone it may
+/// take a tenth longer, and all together a twentieth less.
+static bool narrow_product(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
+                           MatrixView<float, Cuda> C) {
+  constexpr int algorithm = 55;  // of cuBLAS 13.1: the fastest for these shapes that it offers
+  const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
+  const bool narrow = n % 128 == 0 && n >= 256 && n <= 512 && m >= 1024 && k >= 512;
+  if (!narrow || double(m) * double(n) * double(k) < 1.2e9) return false;
+  if (A.op() != Op::none || B.op() != Op::transpose) return false;
+
+  cublasLtMatmulDescOpaque_t product;
+  const cublasOperation_t turned = CUBLAS_OP_T;
+  CUDA_CHECK(cublasLtMatmulDescInit(&product, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+  CUDA_CHECK(cublasLtMatmulDescSetAttribute(&product, CUBLASLT_MATMUL_DESC_TRANSB, &turned, sizeof turned));
+  cublasLtMatrixLayoutOpaque_t a, b, c;
+  CUDA_CHECK(cublasLtMatrixLayoutInit(&a, CUDA_R_32F, m, k, A.ld()));
+  CUDA_CHECK(cublasLtMatrixLayoutInit(&b, CUDA_R_32F, n, k, B.ld()));
+  CUDA_CHECK(cublasLtMatrixLayoutInit(&c, CUDA_R_32F, m, n, C.ld()));
+
+  const auto handle = reinterpret_cast<cublasLtHandle_t>(q.blas());
+  const std::int64_t parts = parts_of_k(q, m, n);
+  cublasLtMatmulAlgo_t kernel;
+  if (cublasLtMatmulAlgoInit(handle, CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F,
+                             algorithm, &kernel) != CUBLAS_STATUS_SUCCESS)
+    return false;
+  const auto choose = [&](cublasLtMatmulAlgoConfigAttributes_t what, int value) {
+    return cublasLtMatmulAlgoConfigSetAttribute(&kernel, what, &value, sizeof value) == CUBLAS_STATUS_SUCCESS;
+  };
+  const int sums = parts > 1 ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE : CUBLASLT_REDUCTION_SCHEME_NONE;
+  cublasLtMatmulHeuristicResult_t found;
+  if (!choose(CUBLASLT_ALGO_CONFIG_TILE_ID, CUBLASLT_MATMUL_TILE_256x128) ||
+      !choose(CUBLASLT_ALGO_CONFIG_STAGES_ID, CUBLASLT_MATMUL_STAGES_8x3) ||
+      !choose(CUBLASLT_ALGO_CONFIG_SPLITK_NUM, int(parts)) || !choose(CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, sums) ||
+      cublasLtMatmulAlgoCheck(handle, &product, &a, &b, &c, &c, &kernel, &found) != CUBLAS_STATUS_SUCCESS ||
+      found.workspaceSize > std::size_t(room_for_products))
+    return false;
+  CUDA_CHECK(cublasLtMatmul(handle, &product, &alpha, A.data(), &a, B.data(), &b, &beta, C.data(), &c, C.data(), &c,
+                            &kernel, q.scratch<char>(room_for_products, 1).data(), std::size_t(room_for_products),
+                            q.stream()));
+  return true;
+}
+
+static void f32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
+                MatrixView<float, Cuda> C) {
+  if (!narrow_product(q, alpha, A, B, beta, C)) cublas_gemm<float>(q, alpha, A, B, beta, C);
+}
+
 extern const GemmBackend<Cuda> gemm_cuda_cublas;
 const GemmBackend<Cuda> gemm_cuda_cublas{
     .name = "cublas",
     .summary = "cuBLAS's products",
     .f64 = cublas_gemm<double>,
-    .f32 = cublas_gemm<float>,
+    .f32 = f32,
     .tf32 = mixed<float, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32>,
     .f16 = mixed<fp16, CUDA_R_16F, CUBLAS_COMPUTE_32F>,
     .bf16 = mixed<bf16, CUDA_R_16BF, CUBLAS_COMPUTE_32F>,

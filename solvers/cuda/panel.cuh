@@ -1,6 +1,7 @@
 // Panels on CUDA.
 #pragma once
 
+#include "core/cuda/blas.hpp"
 #include "solvers/cuda/advance.cuh"
 #include "solvers/cuda/cholesky_panel.cuh"
 #include "solvers/cuda/dataflow.cuh"
@@ -45,6 +46,7 @@ inline void prepare(Queue<Cuda>& q) {
   const std::size_t letters = blocks * 8 * flow_order * sizeof(Letter);
   for (Queue<Cuda>* one : {&q, &q.beside(), &near, &chain, &near.beside()})
     one->mailbox(std::max(letters, most_letters), 0), one->counter(), Corner<double>::of(*one);
+  for (Queue<Cuda>* bulk : {&q, &q.beside()}) bulk->scratch<char>(room_for_products, 1);
 }
 
 }  // namespace lasolve

@@ -60,7 +60,7 @@ inline std::int64_t most_rows_of_a_leaf(const Queue<Cuda>& q) { return 32 * (q.m
 
 /// Whether in a left-looking Cholesky, at column j, the large product takes longer than the panel beside it.
 inline bool cholesky_products_bind(const Queue<Cuda>&, std::int64_t j, std::int64_t n) {
-  return double(j) * double(n - j) > 1e7;
+  return double(j) * double(n - j) > 5e6;
 }
 
 /// Whether the rows of a panel that begins with column j go apart from the block on its diagonal: where a leaf would not

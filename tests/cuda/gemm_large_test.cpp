@@ -7,24 +7,30 @@
 namespace lasolve::test {
 namespace {
 
-/// Of small integers: no sum is rounded, in whatever order it is made.
+/// C ← −A·op(B) + β·C of small integers: no sum is rounded, in whatever order it is made.
 template <class T>
-void expect_exact_products(std::int64_t m, std::int64_t n, std::int64_t k) {
+void expect_exact_products(std::int64_t m, std::int64_t n, std::int64_t k, Op op = Op::none) {
   Random random;
   const auto integers = [&](std::int64_t rows, std::int64_t cols) {
     return matrix_of<T>(rows, cols, [&](auto, auto) { return random.integer(8); });
   };
-  const Matrix<T> A = integers(m, k), B = integers(k, n), C = integers(m, n);
-  const auto expected = (as_eigen(C.view()) - as_eigen(A.view()) * as_eigen(B.view())).eval();
+  const Matrix<T> A = integers(m, k), B = op == Op::none ? integers(k, n) : integers(n, k), C = integers(m, n);
+  const Matrix<T> nothing = matrix_of<T>(m, n, [](auto, auto) { return std::numeric_limits<T>::quiet_NaN(); });
+  const auto a = as_eigen(A.view()), b = as_eigen(B.view());
+  const auto product = (op == Op::none ? (a * b).eval() : (a * b.transpose()).eval());
+  const auto updated = (as_eigen(C.view()) - product).eval();
   Queue<Cuda> q(0);
   const Matrix<T, Cuda> dA = upload(q, A), dB = upload(q, B);
+  const Operand<T, Cuda> opB = op == Op::none ? Operand<T, Cuda>(dB.view()) : transposed(dB.view());
   for (const GemmBackend<Cuda>* backend : gemm_backends<Cuda>()) {
     const auto& kernel = backend->in<precision_of<T>>();
     if (!kernel || (backend->unavailable && !backend->unavailable(0).empty())) continue;
-    Matrix<T, Cuda> dC = upload(q, C);
-    kernel(q, T(-1), dA.view(), dB.view(), T(1), dC.view());
-    const Matrix<T> result = download(q, dC);
-    EXPECT_TRUE(as_eigen(result.view()) == expected) << backend->name;
+    for (const bool add : {false, true}) {
+      Matrix<T, Cuda> dC = upload(q, add ? C : nothing);
+      kernel(q, T(-1), dA.view(), opB, T(add), dC.view());
+      const Matrix<T> result = download(q, dC);
+      EXPECT_TRUE(as_eigen(result.view()) == (add ? updated : -product)) << backend->name << ", beta " << add;
+    }
   }
 }
 
@@ -33,6 +39,13 @@ TEST(GemmOnCuda, is_exact_in_large_products_of_odd_sides) {
   expect_exact_products<double>(1601, 1603, 1605);
   expect_exact_products<double>(1602, 1603, 1606);  // columns at multiples of 16 bytes
   expect_exact_products<float>(1601, 1603, 1605);
+}
+
+/// As in the bulk of a Cholesky.
+TEST(GemmOnCuda, is_exact_in_large_products_of_few_columns) {
+  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  expect_exact_products<double>(2301, 256, 2600, Op::transpose);
+  expect_exact_products<float>(2301, 256, 2600, Op::transpose);
 }
 
 }  // namespace

@@ -9,6 +9,9 @@
 
 namespace lasolve {
 
+/// Bytes of scratch memory that a product of cuBLAS may use, if it uses any.
+constexpr std::int64_t room_for_products = std::int64_t(32) << 20;
+
 inline cublasOperation_t cublas_op(Op op) { return op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T; }
 
 /// C ← α·A·B + β·C. For an odd number of rows in fp64 cuBLAS takes a slower kernel, 40 TFLOP/s instead
