@@ -143,7 +143,19 @@ struct Barrier {
   __device__ void arrive_after_copies() {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(this)) : "memory");
   }
-  /// Until the phase of this parity has ended.
+  /// Whether the phase of this parity has ended.
+  __device__ bool has_ended(unsigned parity) {
+    unsigned ended;
+    asm volatile(
+        "{ .reg .pred ended;\n"
+        "  mbarrier.test_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
+        "  selp.u32 %0, 1, 0, ended; }"
+        : "=r"(ended)
+        : "r"(shared_address(this)), "r"(parity)
+        : "memory");
+    return ended;
+  }
+  /// Until it has.
   __device__ void wait(unsigned parity) {
     unsigned ended = 0;
     while (!ended) {

@@ -41,10 +41,11 @@ struct CutAs {
   static constexpr int stages = way == Way::wide ? 3 : way == Way::turns && !tf32 ? 5 : 4;
   static constexpr int slots = (room - stages * (BM + BN) * 128) / (consumers * piece_bytes);
   static_assert(slots > 1, "a slot is free when the one behind it is taken away");
-  static constexpr int cluster = BN > 128 ? 2 : 1;  ///< blocks, whose tiles are below one another
-  static constexpr int blocks = (BM + BN) / 64;     ///< of operands, in a stage
-  static constexpr int halves = turns ? 2 : 1;      ///< of a tile, that a warpgroup has
-  static constexpr int pieces = halves * BN / 32;   ///< of C, that a warpgroup has of a tile
+  static constexpr int cluster = BN > 128 ? 2 : 1;           ///< blocks, whose tiles are below one another
+  static constexpr int blocks = (BM + BN) / 64;              ///< of operands, in a stage
+  static constexpr bool drains = tf32 && way == Way::turns;  ///< a stage is given back before the next has come
+  static constexpr int halves = turns ? 2 : 1;               ///< of a tile, that a warpgroup has
+  static constexpr int pieces = halves * BN / 32;            ///< of C, that a warpgroup has of a tile
 };
 
 struct Arguments {
@@ -281,9 +282,15 @@ __device__ void consume(const Arguments& p, Shared<Cut>& s, int group) {
   Ring stage;
   float sums[Cut::halves][Cut::BN / 2];
   const auto multiply_stages = [&](int from, int to, float(&into)[Cut::halves][Cut::BN / 2]) {
-    int before = 0;
+    int held = -1;  // the stage before, whose products may not be done
     for (int l = from; l < to; ++l) {
-      s.full[stage.at].wait(stage.lap);
+      Barrier& full = s.full[stage.at];
+      if (Cut::drains && held >= 0 && !full.has_ended(stage.lap)) {
+        wait_for_products<0>();
+        release(held);
+        held = -1;
+      }
+      full.wait(stage.lap);
       if (Cut::turns && l + 1 == to && lane == 0) s.turn[1 - group].arrive();
       begin_products();
 #pragma unroll
@@ -292,12 +299,12 @@ __device__ void consume(const Arguments& p, Shared<Cut>& s, int group) {
                             l > from);
       commit_products();
       wait_for_products<1>();
-      if (l > from) release(before);
-      before = stage.at;
+      if (held >= 0) release(held);
+      held = int(stage.at);
       stage.advance(Cut::stages);
     }
     wait_for_products<0>();
-    release(before);
+    release(held);
   };
   if (Cut::turns && group == 1) stage.advance(Cut::stages, p.steps);
   unsigned turn = group ^ 1;
