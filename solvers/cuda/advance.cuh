@@ -257,6 +257,8 @@ __device__ __forceinline__ void multiply_rows(const AdvanceProblem<T>& p, unsign
 template <int rows, class T>
 __global__ void __launch_bounds__(advance_threads, rows < 128 ? 2 : 1) advance_columns(AdvanceProblem<T> problem) {
   extern __shared__ __align__(16) unsigned char memory[];
+  // The next panel takes the first multiprocessors that are free, before the bulk does; with few rows these are too few.
+  if constexpr (rows > 32) let_next_begin();
   if (blockIdx.x < problem.solvers)
     solve_columns(problem, memory);
   else

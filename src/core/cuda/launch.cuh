@@ -18,6 +18,14 @@ __device__ inline void await_kernel_before() {
 #endif
 }
 
+/// The kernel behind, if it is launched to be there soon, may be put on the device now instead of when this one ends. By
+/// all blocks.
+__device__ inline void let_next_begin() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /// Enqueues a kernel with `shared` bytes of dynamic shared memory.
 template <class... Parameters, class... Arguments>
 void launch(Queue<Cuda>& q, void (*kernel)(Parameters...), Blocks how, dim3 blocks, unsigned threads,
