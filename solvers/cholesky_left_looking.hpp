@@ -41,6 +41,7 @@ class LeftLookingCholesky {
       if (known_to_have_failed(chain_, bad_minor_)) break;
       step(j, std::min(nb_, n_ - j));
     }
+    chain_.wait(rows_);  // ends its phase
     for (Queue<Place>* q : bulk_) q->wait(chain_);
   }
 

@@ -11,12 +11,13 @@ struct LuWidths {
   std::int64_t panel, step;
 };
 
-/// A is brought up to date with what is factored from the left to the right, by queues of which each goes before the next
-/// where both could run:
+/// A is brought up to date with what is factored from the left to the right, by queues. The chain goes before near and soon
+/// where both could run, and these before the bulk:
 ///
 ///   chain  what all wait for: a step of a panel is factored, and the columns of the next step are brought up to date
 ///   near   the other columns of the panel, step by step; at its last step those of the next panel
-///   soon   the columns of the next panel, step by step until then; and when a panel is factored, those of the next but one
+///   soon   the columns of the next panel, step by step until then; and when a panel is factored, those of the next but
+///          one, where panels are waited for
 ///   bulk   all columns behind them, when a panel is factored
 ///
 /// So the chain waits for what a whole panel does to other columns only at the end of the next panel.
@@ -56,6 +57,7 @@ class RightLooking {
       panels.push_back(j);
       j = end, now = next;
     }
+    chain_.wait(near_);  // ends its phase
     bulk_.wait(chain_);
     bulk_.wait(near_);
     bulk_.wait(soon_);

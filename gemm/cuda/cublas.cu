@@ -1,6 +1,6 @@
 // cublas: cuBLAS's products.
 // Idea     The vendor's best, to compare with: tensor cores for all but f32, which stays on CUDA cores in full precision.
-// Tiles    chosen by cuBLAS for each shape, but for large products A·Bᵀ of few columns in f32, as Cholesky has them.
+// Tiles    chosen by cuBLAS for each shape, but in f32 for the bulk of a Cholesky, which shares the device.
 // Traffic  see the rungs above.
 // Expect   nine tenths of peak for large k; at small k, bound by reading and writing C.
 // Source   NVIDIA cuBLAS, 64-bit interface
@@ -28,17 +28,20 @@ static std::int64_t parts_of_k(const Queue<Cuda>& q, std::int64_t m, std::int64_
   return std::clamp<std::int64_t>((wanted + tiles - 1) / tiles, 1, std::clamp<std::int64_t>(room, 1, 11));
 }
 
-/// C ← α·A·Bᵀ + β·C with few columns and much to do, if cuBLAS has the kernel for it; and whether it has. Such a product is the
-/// bulk of a Cholesky, which has a panel to do beside it that all wait for. cuBLAS chooses as if it had the device for itself,
-/// and fills it with blocks that run for 200 µs; so here its kernel is chosen to leave a third of the device: alone it may
-/// take a tenth longer, and all together a twentieth less.
+/// C ← α·A·Bᵀ + β·C with few columns and much to do, if others go first and cuBLAS has the kernel for it; and whether so. Such
+/// a product is the bulk of a Cholesky, which has a panel to do beside it that all wait for. cuBLAS chooses as if it had the
+/// device for itself, and fills it with blocks that run for 200 µs; so here its kernel is chosen to leave a third of the
+/// device: alone it may take up to 1.45 times as long, and all together a twentieth less.
 static bool narrow_product(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
                            MatrixView<float, Cuda> C) {
   constexpr int algorithm = 55;  // of cuBLAS 13.1: the fastest for these shapes that it offers
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
   const bool narrow = n % 128 == 0 && n >= 256 && n <= 512 && m >= 1024 && k >= 512;
-  if (!narrow || double(m) * double(n) * double(k) < 1.2e9) return false;
+  if (!q.others_go_first() || !narrow || double(m) * double(n) * double(k) < 1.2e9) return false;
   if (A.op() != Op::none || B.op() != Op::transpose) return false;
+  const MatrixView<const float, Cuda> views[] = {A.stored(), B.stored(), C};
+  for (const auto& view : views)
+    if (reinterpret_cast<std::uintptr_t>(view.data()) % 16 != 0 || view.ld() % 4 != 0) return false;
 
   cublasLtMatmulDescOpaque_t product;
   const cublasOperation_t turned = CUBLAS_OP_T;

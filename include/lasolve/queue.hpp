@@ -105,6 +105,8 @@ class Queue<Cuda> {
   Queue& ahead();
   /// A third queue, of our own rank: kernels given to both in turns fill the gaps that the last blocks of each leave.
   Queue& beside();
+  /// Whether this is a queue of rank 0, or beside one, that has others ahead: then what is waited for is there.
+  bool others_go_first() const;
 
   /// Memory through which the blocks of a kernel tell each other numbers: zero at first, then left as it is, with a
   /// stamp such that stamp, …, stamp + rounds − 1 were never used before.

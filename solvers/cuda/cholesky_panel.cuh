@@ -4,7 +4,7 @@
 // another would take longer, and with it solves 32 of the rows below. So blocks never wait for each other, and how many
 // run at the same time does not matter; the one that was the last to read the diagonal block writes its factor there.
 //
-// Two steps of 64 columns, each in strips of 8. Two warps have the rows, up to three a lane: they factor the 8 × 8 block on
+// Two steps of 64 columns, each in strips of 8. Two warps have the rows, up to three a lane (in fp32 four, up to two): they factor the 8 × 8 block on
 // the diagonal and solve the rows below it, while others, which have 16 rows each in tiles, bring the tiles further to the
 // right up to date with the strip before. What makes the time is the chain from pivot to pivot and the fp64 instructions of
 // those warps, so roots are kept out of it: up to the end columns are X = L diag(√d), and products are X diag(1/d) Xᵀ.

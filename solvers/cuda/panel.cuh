@@ -40,13 +40,15 @@ bool panel_lu(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixView<T, Cuda>
 }
 
 /// What a queue makes once is made before the clock runs.
-inline void prepare(Queue<Cuda>& q) {
+template <class T>
+void prepare(Queue<Cuda>& q, Method method) {
   Queue<Cuda>&near = q.ahead(), &chain = near.ahead();  // the gaps between kernels depend on which is used first
   const auto blocks = std::size_t(q.multiprocessors());
   const std::size_t letters = blocks * 8 * flow_order * sizeof(Letter);
   for (Queue<Cuda>* one : {&q, &q.beside(), &near, &chain, &near.beside()})
     one->mailbox(std::max(letters, most_letters), 0), one->counter(), Corner<double>::of(*one);
-  for (Queue<Cuda>* bulk : {&q, &q.beside()}) bulk->scratch<char>(room_for_products, 1);
+  if (method == Method::cholesky && sizeof(T) == 4)
+    for (Queue<Cuda>* bulk : {&q, &q.beside()}) bulk->scratch<char>(room_for_products, 1);
 }
 
 }  // namespace lasolve

@@ -62,7 +62,7 @@ struct Strip {
   }
 
   /// Columns k … of a panel A, as the strips before leave them: v ← A − L U, with k columns of L to the left of A, and
-  /// U(q, c) = U[q][k − W + c]. Rows beyond the last are copies of it that nobody looks at, and pivot rows of the strips
+  /// U(q, c) = U[q][k − W + c]. Rows beyond the last are copies of it, or what was there before, that nobody looks at, and pivot rows of the strips
   /// before become something that nobody looks at.
   template <int ld>
   __device__ __forceinline__ void load(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*turned)[32][part]) {

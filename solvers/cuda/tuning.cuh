@@ -35,7 +35,7 @@ inline LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, s
 }
 
 /// Where panels are waited for, the columns that are wanted soon go through all of an update apart, not only first through
-/// its product. Where a panel is one step, they are too few to be worth launches of their own.
+/// its product. Where these are 128 they are too few to be worth launches of their own.
 inline bool solves_soon_first(const Queue<Cuda>&, std::int64_t panel, std::int64_t left) {
   return panel > 128 && panels_are_waited_for(left);
 }

@@ -9,7 +9,7 @@ namespace {
 
 /// C ← −A·op(B) + β·C of small integers: no sum is rounded, in whatever order it is made.
 template <class T>
-void expect_exact_products(std::int64_t m, std::int64_t n, std::int64_t k, Op op = Op::none) {
+void expect_exact_products(Queue<Cuda>& q, std::int64_t m, std::int64_t n, std::int64_t k, Op op = Op::none) {
   Random random;
   const auto integers = [&](std::int64_t rows, std::int64_t cols) {
     return matrix_of<T>(rows, cols, [&](auto, auto) { return random.integer(8); });
@@ -19,7 +19,6 @@ void expect_exact_products(std::int64_t m, std::int64_t n, std::int64_t k, Op op
   const auto a = as_eigen(A.view()), b = as_eigen(B.view());
   const auto product = (op == Op::none ? (a * b).eval() : (a * b.transpose()).eval());
   const auto updated = (as_eigen(C.view()) - product).eval();
-  Queue<Cuda> q(0);
   const Matrix<T, Cuda> dA = upload(q, A), dB = upload(q, B);
   const Operand<T, Cuda> opB = op == Op::none ? Operand<T, Cuda>(dB.view()) : transposed(dB.view());
   for (const GemmBackend<Cuda>* backend : gemm_backends<Cuda>()) {
@@ -36,16 +35,26 @@ void expect_exact_products(std::int64_t m, std::int64_t n, std::int64_t k, Op op
 
 TEST(GemmOnCuda, is_exact_in_large_products_of_odd_sides) {
   if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
-  expect_exact_products<double>(1601, 1603, 1605);
-  expect_exact_products<double>(1602, 1603, 1606);  // columns at multiples of 16 bytes
-  expect_exact_products<float>(1601, 1603, 1605);
+  Queue<Cuda> q(0);
+  expect_exact_products<double>(q, 1601, 1603, 1605);
+  expect_exact_products<double>(q, 1602, 1603, 1606);  // columns at multiples of 16 bytes
+  expect_exact_products<float>(q, 1601, 1603, 1605);
 }
 
-/// As in the bulk of a Cholesky.
+/// As in the bulk of a Cholesky, alone and where others go first.
 TEST(GemmOnCuda, is_exact_in_large_products_of_few_columns) {
   if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
-  expect_exact_products<double>(2301, 256, 2600, Op::transpose);
-  expect_exact_products<float>(2301, 256, 2600, Op::transpose);
+  Queue<Cuda> q(0);
+  EXPECT_FALSE(q.beside().others_go_first());
+  expect_exact_products<float>(q, 2301, 256, 2600, Op::transpose);
+  q.ahead();
+  for (Queue<Cuda>* either : {&q, &q.beside()}) {
+    EXPECT_TRUE(either->others_go_first());
+    expect_exact_products<double>(*either, 2301, 256, 2600, Op::transpose);
+    expect_exact_products<float>(*either, 2301, 256, 2600, Op::transpose);
+  }
+  q.ahead().ahead();
+  EXPECT_FALSE(q.ahead().others_go_first());
 }
 
 }  // namespace

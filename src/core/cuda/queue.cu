@@ -25,6 +25,7 @@ struct Queue<Cuda>::State {
   unsigned next_stamp = 1;
   cudaEvent_t given = nullptr;  // for those who wait
   std::unique_ptr<Queue<Cuda>> ahead, beside;
+  const State* beside_of = nullptr;
 
   ~State() {
     for (cudaEvent_t e : events) cudaEventDestroy(e);
@@ -127,8 +128,16 @@ Queue<Cuda>& Queue<Cuda>::ahead() {
 }
 
 Queue<Cuda>& Queue<Cuda>::beside() {
-  if (!state_->beside) state_->beside = std::make_unique<Queue<Cuda>>(state_->device, state_->rank);
+  if (!state_->beside) {
+    state_->beside = std::make_unique<Queue<Cuda>>(state_->device, state_->rank);
+    state_->beside->state_->beside_of = state_.get();
+  }
   return *state_->beside;
+}
+
+bool Queue<Cuda>::others_go_first() const {
+  const State& s = state_->beside_of ? *state_->beside_of : *state_;
+  return s.rank == 0 && s.ahead;
 }
 
 Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t bytes, unsigned rounds) {
