@@ -164,12 +164,14 @@ __device__ void multiply_steps(Sums<S>& sum, Reader<S>& in, int steps, int wm, i
 }
 
 /// α·sum + β·C of the two rows that a lane has in a column of the tensor core's tile.
-__device__ inline double2 updated(const Work& w, const double (&sum)[4], int e, double2 c) {
-  return {w.alpha * sum[e] + w.beta * c.x, w.alpha * sum[2 + e] + w.beta * c.y};
+template <bool beta_is_one = false>
+__device__ double2 updated(const Work& w, const double (&sum)[4], int e, double2 c) {
+  if constexpr (!beta_is_one) c.x *= w.beta, c.y *= w.beta;
+  return {fma(w.alpha, sum[e], c.x), fma(w.alpha, sum[2 + e], c.y)};
 }
 
 /// C ← α·sum + β·C in the ring, where a warp's part of the tile is at `box`; the copy engine takes it from there.
-template <class S, Op op_a, Op op_b>
+template <class S, Op op_a, Op op_b, bool beta_is_one>
 __device__ void update_in_ring(const Sums<S>& sum, const Work& w, std::int64_t i, std::int64_t j, unsigned box) {
   const Lane<op_a, op_b> lane;
 #pragma unroll
@@ -186,7 +188,7 @@ __device__ void update_in_ring(const Sums<S>& sum, const Work& w, std::int64_t i
 #pragma unroll
     for (int e = 0; e < 2; ++e)
 #pragma unroll
-      for (int x = 0; x < S::MT; ++x) store_piece(at[e][x], updated(w, sum[x][y], e, c[e][x]));
+      for (int x = 0; x < S::MT; ++x) store_piece(at[e][x], updated<beta_is_one>(w, sum[x][y], e, c[e][x]));
   }
   fence_for_copy_engine();
   __syncwarp();
@@ -210,7 +212,7 @@ __device__ void update_by_lanes(const Sums<S>& sum, const Work& w, std::int64_t 
       for (int x = 0; x < S::MT; ++x) {
         double2 v = {w.alpha * sum[x][y][e], w.alpha * sum[x][y][2 + e]};
         if (w.beta != 0)
-          v = updated(w, sum[x][y], e, piece(box + unsigned(x) * S::WN * line_bytes, column, lane.pair()));
+          v = updated<>(w, sum[x][y], e, piece(box + unsigned(x) * S::WN * line_bytes, column, lane.pair()));
         if (whole) {
           *reinterpret_cast<double2*>(to + 16 * x) = v;
         } else {
@@ -289,7 +291,10 @@ __device__ void compute(const Work& w, const Order::Share& share, unsigned memor
       if (part != wn) {
         in.leave(int(in.ring.at));
       } else if (engine) {
-        update_in_ring<S, op_a, op_b>(sum, w, i, j, box);
+        if (w.beta == 1)
+          update_in_ring<S, op_a, op_b, true>(sum, w, i, j, box);
+        else
+          update_in_ring<S, op_a, op_b, false>(sum, w, i, j, box);
         in.owed = int(in.ring.at);
         if (!may_owe) in.pay();
       } else {
@@ -334,8 +339,10 @@ void run(Queue<Cuda>& q, Work w) {
   const std::size_t slot = S::slot_bytes + 2 * sizeof(Barrier), kept_by_cuda = 1024;
   const std::size_t room = (q.shared_memory() + kept_by_cuda) / S::per_sm - kept_by_cuda;
   w.slots = int(room / slot);
+  // Of long tiles a block has one: little would be gained, and others would wait longer for its place.
+  const int several = S::most_steps / std::max(w.steps, 1);
   w.order = {int(ceil_div(w.C.rows(), S::BM)), int(ceil_div(w.C.cols(), S::BN)), q.multiprocessors() * S::per_sm,
-             S::rounds, std::max(1, S::most_steps / std::max(w.steps, 1))};
+             S::rounds, several < 4 ? 1 : several};
   launch(q, product_kernel<S, op_a, op_b>, Blocks::apart, dim3(unsigned(w.order.blocks())), S::threads, slot * w.slots,
          w);
 }
@@ -364,7 +371,7 @@ inline void gemm(Queue<Cuda>& q, double alpha, Operand<double, Cuda> A, Operand<
   w.A = A.stored(), w.B = B.stored(), w.C = C, w.alpha = alpha, w.beta = beta;
   w.steps = int(ceil_div(A.cols(), BK));
   const auto tiles = [&](int BM, int BN) { return ceil_div(C.rows(), BM) * ceil_div(C.cols(), BN); };
-  constexpr int many_steps = 64;  // for a multiprocessor
+  constexpr int many_steps = 256;  // for a multiprocessor
   const auto f = !w.A.fetchable() || !w.B.fetchable() || !reachable(C.data(), C.ld())      ? run<Copied>
                  : tiles(Small::BM, Small::BN) * 2 <= 3 * q.multiprocessors()              ? run<Narrow>
                  : tiles(Wide::BM, Wide::BN) * w.steps >= many_steps * q.multiprocessors() ? run<Wide>
