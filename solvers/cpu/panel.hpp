@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "lasolve/lasolve.hpp"
 #include "solvers/cholesky.hpp"
 #include "solvers/cpu/triangle.hpp"
 #include "solvers/lu.hpp"
