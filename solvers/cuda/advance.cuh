@@ -7,8 +7,8 @@
 //          the other, when all solvers have told of it, while they solve for the next. L is read where the panel has left
 //          it: its rows are exchanged later, by somebody who is not waited for. Blocks are given room in the order of
 //          their numbers: else multipliers could keep the solvers out.
-// Tiles    rows × 64 of C2, rows = 32, 64 or 128; L for all of k ≤ 128 in shared memory, and U for two parts of 32; products of 16 × 8 × 8 on fp64
-//          tensor cores, in fp32 too.
+// Tiles    rows × 64 of C2, rows = 32, 64 or 128; L for all of k ≤ 128 in shared memory, and U for two parts of 32; products
+//          of 16 × 8 × 8 on fp64 tensor cores, in fp32 too.
 // Traffic  L21 twice, C once, and U, 64 KiB in fp64, for each tile: from the L2 cache.
 // Expect   bound by latency, in clocks: 4000 until the solvers have read, 4000 to solve, 2000 to tell, 2000 to multiply by
 //          the last part. Measured (m = 2048): 2000, 2000 to invert the diagonal tiles, 9500, of which a part takes 2400,
