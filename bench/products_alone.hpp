@@ -7,7 +7,6 @@
 #include "bench/peers.hpp"
 #include "core/choose.hpp"
 #include "core/cpu/eigen.hpp"
-#include "core/stopwatch.hpp"
 #include "core/traffic.hpp"
 
 namespace lasolve::bench {
