@@ -31,12 +31,13 @@ TEST(TileOrder, has_each_tile_once) {
     for (const int across : {1, 11, 12, 13, 64})
       for (const int lanes : {1, 132, 396})
         for (const int rounds : {1, 2, 8})
-          for (const int most : {1, 3, 64}) {
-            SCOPED_TRACE(testing::Message() << down << " x " << across << " tiles, " << lanes << " lanes, " << rounds
-                                            << " rounds, at most " << most);
-            expect_each_tile_once({down, across, lanes, rounds, most});
-            if (HasFatalFailure()) return;
-          }
+          for (const int most : {1, 3, 64})
+            for (const int group : {1, 6, 24}) {
+              SCOPED_TRACE(testing::Message() << down << " x " << across << " tiles, " << lanes << " lanes, " << rounds
+                                              << " rounds, at most " << most << ", groups of " << group);
+              expect_each_tile_once({down, across, lanes, rounds, most, group});
+              if (HasFatalFailure()) return;
+            }
 }
 
 }  // namespace lasolve::tensor_f64

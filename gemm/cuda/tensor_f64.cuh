@@ -13,10 +13,13 @@ constexpr int BK = 16;
 /// warps_m × warps_n warps, each of which computes 16·MT × 8·NT of a tile, and one that has the copy engine bring tiles, or
 /// four that copy; where those that compute need many registers, also four, which leave theirs to them. `per_sm` such blocks
 /// at a time. A block has the tiles of up to `most_steps` steps, and at most one in `rounds` of the tiles that its SM has to do.
-template <int warps_m_, int warps_n_, int MT_, int NT_, bool engine_, int per_sm_, int rounds_, int most_steps_>
+/// `group` tiles below each other are computed before those beside them.
+template <int warps_m_, int warps_n_, int MT_, int NT_, bool engine_, int per_sm_, int rounds_, int most_steps_,
+          int group_>
 struct Shape {
   static constexpr int warps_m = warps_m_, warps_n = warps_n_, MT = MT_, NT = NT_, per_sm = per_sm_;
-  static constexpr int rounds = rounds_, most_steps = most_steps_, warps = warps_m * warps_n;
+  static constexpr int rounds = rounds_, most_steps = most_steps_, group = group_;
+  static constexpr int warps = warps_m * warps_n;
   static constexpr bool engine = engine_, registers_move = engine && MT * NT > 8;
   static constexpr int copying = engine && !registers_move ? 32 : 128, threads = 32 * warps + copying;
   static constexpr int WM = 16 * MT, WN = 8 * NT, BM = WM * warps_m, BN = WN * warps_n;
@@ -341,8 +344,9 @@ void run(Queue<Cuda>& q, Work w) {
   w.slots = int(room / slot);
   // Of long tiles a block has one: little would be gained, and others would wait longer for its place.
   const int several = S::most_steps / std::max(w.steps, 1);
-  w.order = {int(ceil_div(w.C.rows(), S::BM)), int(ceil_div(w.C.cols(), S::BN)), q.multiprocessors() * S::per_sm,
-             S::rounds, several < 4 ? 1 : several};
+  w.order = {int(ceil_div(w.C.rows(), S::BM)), int(ceil_div(w.C.cols(), S::BN)),
+             q.multiprocessors() * S::per_sm,  S::rounds,
+             several < 4 ? 1 : several,        S::group};
   launch(q, product_kernel<S, op_a, op_b>, Blocks::apart, dim3(unsigned(w.order.blocks())), S::threads, slot * w.slots,
          w);
 }
@@ -355,11 +359,13 @@ void run(Queue<Cuda>& q, Op op_a, Op op_b, const Work& w) {
   f(q, w);
 }
 
-/// For products that are long work; for shorter ones; for those of few tiles; and for those that the copy engine cannot reach.
-using Wide = Shape<1, 4, 4, 4, true, 2, 4, 128>;
-using Small = Shape<2, 2, 2, 4, true, 3, 2, 64>;
-using Narrow = Shape<2, 2, 2, 2, true, 3, 2, 64>;
-using Copied = Shape<2, 2, 2, 4, false, 2, 2, 64>;
+/// For products of many steps, in which the bytes of operands count; for others that are long work; for shorter ones; for
+/// those of few tiles; and for those that the copy engine cannot reach.
+using Large = Shape<2, 4, 4, 4, true, 1, 8, 64, 6>;
+using Wide = Shape<1, 4, 4, 4, true, 2, 4, 128, 24>;
+using Small = Shape<2, 2, 2, 4, true, 3, 2, 64, 24>;
+using Narrow = Shape<2, 2, 2, 2, true, 3, 2, 64, 24>;
+using Copied = Shape<2, 2, 2, 4, false, 2, 2, 64, 24>;
 
 /// C ← α·A·B + β·C.
 inline void gemm(Queue<Cuda>& q, double alpha, Operand<double, Cuda> A, Operand<double, Cuda> B, double beta,
@@ -371,9 +377,11 @@ inline void gemm(Queue<Cuda>& q, double alpha, Operand<double, Cuda> A, Operand<
   w.A = A.stored(), w.B = B.stored(), w.C = C, w.alpha = alpha, w.beta = beta;
   w.steps = int(ceil_div(A.cols(), BK));
   const auto tiles = [&](int BM, int BN) { return ceil_div(C.rows(), BM) * ceil_div(C.cols(), BN); };
-  constexpr int many_steps = 256;  // for a multiprocessor
+  constexpr int many_steps = 256, many_large = 4;  // for a multiprocessor
+  const bool large = w.steps >= 64 && tiles(Large::BM, Large::BN) >= many_large * q.multiprocessors();
   const auto f = !w.A.fetchable() || !w.B.fetchable() || !reachable(C.data(), C.ld())      ? run<Copied>
                  : tiles(Small::BM, Small::BN) * 2 <= 3 * q.multiprocessors()              ? run<Narrow>
+                 : large                                                                   ? run<Large>
                  : tiles(Wide::BM, Wide::BN) * w.steps >= many_steps * q.multiprocessors() ? run<Wide>
                                                                                            : run<Small>;
   f(q, A.op(), B.op(), w);

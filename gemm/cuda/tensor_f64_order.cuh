@@ -10,8 +10,7 @@ namespace lasolve::tensor_f64 {
 /// that have one come last and make the load even. None has so many that a kernel of higher priority, such as the next
 /// panel's, waits long for its place.
 struct Order {
-  static constexpr int group = 24;
-  int down, across, lanes, rounds, most;
+  int down, across, lanes, rounds, most, group;
 
   struct Share {
     int first, count;
