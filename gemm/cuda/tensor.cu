@@ -3,12 +3,13 @@
 //          multiply fragments in registers, add, and have C taken away; meanwhile the next tile's A and B come.
 //          Less than fp64: wgmma multiplies the tiles where they are.
 // Tiles    fp64, tensor_f64.cuh: BM = 64, BN = 128, BK = 16, 4 warps of 64 × 32 and 4 that copy and give their registers away, a
-//          ring of 4 × 24 KiB, 2 blocks an SM, which hide each other's beginnings and ends. For shorter work BN = 64, 4 warps of
-//          32 × 32 and one that copies, a ring of 4 × 16 KiB, 3 blocks an SM; BN = 32 where the tiles are few.
+//          ring of 4 × 24 KiB, 2 blocks an SM, which hide each other's beginnings and ends. From k = 1024 on BM = 128 with 8 warps
+//          and a ring of 6 × 32 KiB, one block an SM. For shorter work BN = 64, 4 warps of 32 × 32 and one that copies, a ring of
+//          4 × 16 KiB, 3 blocks an SM; BN = 32 where the tiles are few.
 //          tensor_sm90.cuh: fp16 and bf16 over operands as they lie or packed (tensor_half.cuh), tf32 over operands that are
 //          rounded on their way, or packed first (tensor_tf32.cuh).
 // Traffic  C once in and once out, 16 bytes an element in fp64 and 8 in the others. fp64: 2·64·128·16 flop per (64 + 128)·16·8 bytes
-//          = 10.7 flop/byte from L2.
+//          = 10.7 flop/byte from L2, and 16 with BM = 128.
 // Expect   fp64: by the tensor cores, 62 TFLOP/s, from k = 256; at k = 128 by memory, 50. Less, as the card reaches its limit of
 //          power, 700 W, and slows. The others: at k ≤ 512 nine tenths of the rate of a copy; at large k as cuBLAS, by power.
 //          Measured on an H200, fp64, each run after a rest: 61 at 8192³; updates of 16384² with k = 128, 256 and 512 45, 53 and 58,
