@@ -52,7 +52,7 @@ template <class T>
 __device__ __forceinline__ void publish_parts(SolverShared<T>& s, const AdvanceProblem<T>& p, T* C, int columns) {
 #pragma unroll 1
   for (int part = 0; part < advance_parts; ++part) {
-    meet(2, 2);  // with the warp that has solved its last tile
+    meet(2, advance_warps);  // its last tile is solved
     const int i = part * advance_part + int(threadIdx.x) % 32;
 #pragma unroll
     for (int c = 0; c < solver_columns; ++c)
@@ -98,7 +98,7 @@ __device__ __forceinline__ void solve_together(SolverShared<T>& s, const Advance
         *reinterpret_cast<double2*>(s.solved[q][m][lane]) =
             inverted ? double2{u[m][0], u[m][1]} : double2{y[m][0], y[m][1]};
     }
-    meet(1, warps);
+    q % tiles_a_part == tiles_a_part - 1 ? meet(2, advance_warps) : meet(1, warps);
     StripTile u;
 #pragma unroll
     for (int m = 0; m < 2; ++m) {
@@ -109,7 +109,6 @@ __device__ __forceinline__ void solve_together(SolverShared<T>& s, const Advance
     for (int j = 0; j < turns; ++j)  // tiles off the diagonal are negative
       if (const int r = warps * j + warp; r > q && r < Corner<T>::tiles)
         add_product(x[j], s.corner + tile_start(r, q), u);
-    if (ours && q % tiles_a_part == tiles_a_part - 1) meet(2, 2);
   }
 }
 
