@@ -47,12 +47,17 @@ __device__ __forceinline__ void meet(int barrier, int warps) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(32 * warps) : "memory");
 }
 
+/// The same for those who do not wait: what they wrote is there for those who do.
+__device__ __forceinline__ void tell(int barrier, int warps) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(32 * warps) : "memory");
+}
+
 /// Writes U to C, part by part, and tells of each, for which it has to wait until that has arrived. By one warp.
 template <class T>
 __device__ __forceinline__ void publish_parts(SolverShared<T>& s, const AdvanceProblem<T>& p, T* C, int columns) {
 #pragma unroll 1
   for (int part = 0; part < advance_parts; ++part) {
-    meet(2, advance_warps);  // its last tile is solved
+    meet(2 + part, advance_warps);  // its last tile is solved
     const int i = part * advance_part + int(threadIdx.x) % 32;
 #pragma unroll
     for (int c = 0; c < solver_columns; ++c)
@@ -98,7 +103,8 @@ __device__ __forceinline__ void solve_together(SolverShared<T>& s, const Advance
         *reinterpret_cast<double2*>(s.solved[q][m][lane]) =
             inverted ? double2{u[m][0], u[m][1]} : double2{y[m][0], y[m][1]};
     }
-    q % tiles_a_part == tiles_a_part - 1 ? meet(2, advance_warps) : meet(1, warps);
+    meet(1, warps);
+    if (q % tiles_a_part == tiles_a_part - 1) tell(2 + q / tiles_a_part, advance_warps);
     StripTile u;
 #pragma unroll
     for (int m = 0; m < 2; ++m) {
