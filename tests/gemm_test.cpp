@@ -270,24 +270,44 @@ TEST_P(Gemm, is_accurate_in_rows_and_columns_of_any_magnitude) {
   });
 }
 
-/// A NaN or an infinity in A spoils its row of C, one in B its column, and nothing else.
+/// The NaN with the smallest fraction, which would be an infinity if its last bits were cut off.
+template <class T>
+T least_nan() {
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t,
+                                  std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
+  return std::bit_cast<T>(Bits(std::bit_cast<Bits>(T(std::numeric_limits<float>::infinity())) + 1));
+}
+
+/// A NaN or an infinity in A spoils its row of C, one in B its column, and nothing else; whether operands lie along k or not, at
+/// multiples of 16 bytes or not.
 TEST_P(Gemm, propagates_nan_and_infinity) {
   with_kernel([]<class T, class In>(const auto&, auto compute, T, In) {
-    const float inf = std::numeric_limits<float>::infinity();
-    for (const float bad : {nan<float>, inf, -inf})
-      for (const bool in_a : {true, false})
-        for (const std::int64_t at : {0, 40, 65}) {
-          SCOPED_TRACE(testing::Message() << bad << (in_a ? " in A" : " in B") << ", row and column " << at);
-          auto in = random_inputs<T, In>({.m = 66, .n = 70, .k = 68, .op_a = Op::transpose, .alpha = 0.5, .beta = 0});
-          (in_a ? in.A : in.B)(at, at) = In(bad);
-          const auto expected = product<T, In>(T(0.5), in.a(), in.b(), T(0), in.C.view());
-          const Matrix<T> C = compute(in);
-          for (std::int64_t j = 0; j < C.cols(); ++j)
-            for (std::int64_t i = 0; i < C.rows(); ++i) {
-              ASSERT_EQ(std::isfinite(C(i, j)), std::isfinite(expected(i, j))) << i << ", " << j;
-              ASSERT_TRUE(!std::isnan(expected(i, j)) || std::isnan(C(i, j))) << i << ", " << j;
+    const In inf = In(std::numeric_limits<float>::infinity());
+    for (const In bad : {In(nan<In>), least_nan<In>(), inf, In(-float(inf))})
+      for (const Op op : ops)
+        for (const std::int64_t margin : {3, 8})
+          for (const bool in_a : {true, false})
+            for (const std::int64_t at : {0, 40, 71}) {
+              const Product p{.m = 72,
+                              .n = 80,
+                              .k = 88,
+                              .op_a = op,
+                              .op_b = flipped(op),
+                              .alpha = 0.5,
+                              .beta = 0,
+                              .margin = margin};
+              SCOPED_TRACE(testing::Message()
+                           << p << ": " << float(bad) << (in_a ? " in A" : " in B") << ", row and column " << at);
+              auto in = random_inputs<T, In>(p);
+              (in_a ? in.A : in.B)(at, at) = bad;
+              const auto expected = product<T, In>(T(0.5), in.a(), in.b(), T(0), in.C.view());
+              const Matrix<T> C = compute(in);
+              for (std::int64_t j = 0; j < C.cols(); ++j)
+                for (std::int64_t i = 0; i < C.rows(); ++i) {
+                  ASSERT_EQ(std::isfinite(C(i, j)), std::isfinite(expected(i, j))) << i << ", " << j;
+                  ASSERT_TRUE(!std::isnan(expected(i, j)) || std::isnan(C(i, j))) << i << ", " << j;
+                }
             }
-        }
   });
 }
 

@@ -22,6 +22,8 @@ struct Shape {
   static constexpr int warps = warps_m * warps_n;
   static constexpr bool engine = engine_, registers_move = engine && MT * NT > 8;
   static constexpr int copying = engine && !registers_move ? 32 : 128, threads = 32 * warps + copying;
+  static constexpr int bringers = engine ? 1 : copying,
+                       leavers = engine ? warps : 32 * warps;  // that arrive for a slot
   static constexpr int WM = 16 * MT, WN = 8 * NT, BM = WM * warps_m, BN = WN * warps_n;
   static constexpr int a_bytes = BM * BK * 8, b_bytes = BN * BK * 8, slot_bytes = a_bytes + b_bytes;
   static constexpr int c_bytes = BM * WN * 8;  // of the columns of a warp
@@ -130,9 +132,10 @@ struct Reader {
     if (held >= 0) leave(held);
     held = -1;
   }
+  /// Lanes that copy overwrite what others have read: then each arrives for itself, which racecheck can follow.
   __device__ void leave(int slot) {
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) empty[slot].arrive();
+    if (S::engine) __syncwarp();
+    if (!S::engine || threadIdx.x % 32 == 0) empty[slot].arrive();
   }
   __device__ void pay() {
     if (owed < 0) return;
@@ -317,7 +320,7 @@ __global__ void __launch_bounds__(S::threads, S::per_sm) product_kernel(const __
   Barrier* full = reinterpret_cast<Barrier*>(shared + std::size_t(w.slots) * S::slot_bytes);
   Barrier* empty = full + w.slots;
   if (threadIdx.x == 0) {
-    for (int s = 0; s < w.slots; ++s) full[s].init(S::engine ? 1 : S::copying), empty[s].init(S::warps);
+    for (int s = 0; s < w.slots; ++s) full[s].init(S::bringers), empty[s].init(S::leavers);
     fence_barrier_inits();
   }
   __syncthreads();

@@ -340,8 +340,7 @@ __device__ void consume(const Arguments& p, Shared<Cut>& s, int group) {
         c = p.beta == 0 ? ab : ab + p.beta * c;
       }
       fence_for_copy_engine();
-      __syncwarp();
-      if (lane == 0) s.c_ready[group][piece.slot.at].arrive();
+      s.c_ready[group][piece.slot.at].arrive();  // each for itself, which racecheck can follow to lanes that move C
     }
   }
 }
@@ -355,7 +354,7 @@ __global__ void __launch_bounds__((1 + consumers) * warpgroup, 1) tensor_kernel(
     for (int x = 0; x < Cut::stages; ++x) s.full[x].init(1), s.empty[x].init((Cut::turns ? 4 : 8) * Cut::cluster);
     for (int g = 0; g < consumers; ++g) s.turn[g].init(4);
     for (int g = 0; g < consumers; ++g)
-      for (int x = 0; x < Cut::slots; ++x) s.c_here[g][x].init(32), s.c_ready[g][x].init(4);
+      for (int x = 0; x < Cut::slots; ++x) s.c_here[g][x].init(32), s.c_ready[g][x].init(warpgroup);
     fence_barrier_inits();
   }
   if constexpr (Cut::cluster > 1)

@@ -47,12 +47,17 @@ __device__ __forceinline__ void meet(int barrier, int warps) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(32 * warps) : "memory");
 }
 
+/// The same for those who do not wait: what they wrote is there for those who do.
+__device__ __forceinline__ void tell(int barrier, int warps) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(32 * warps) : "memory");
+}
+
 /// Writes U to C, part by part, and tells of each, for which it has to wait until that has arrived. By one warp.
 template <class T>
 __device__ __forceinline__ void publish_parts(SolverShared<T>& s, const AdvanceProblem<T>& p, T* C, int columns) {
 #pragma unroll 1
   for (int part = 0; part < advance_parts; ++part) {
-    meet(2, 2);  // with the warp that has solved its last tile
+    meet(2 + part, advance_warps);  // its last tile is solved
     const int i = part * advance_part + int(threadIdx.x) % 32;
 #pragma unroll
     for (int c = 0; c < solver_columns; ++c)
@@ -99,6 +104,7 @@ __device__ __forceinline__ void solve_together(SolverShared<T>& s, const Advance
             inverted ? double2{u[m][0], u[m][1]} : double2{y[m][0], y[m][1]};
     }
     meet(1, warps);
+    if (q % tiles_a_part == tiles_a_part - 1) tell(2 + q / tiles_a_part, advance_warps);
     StripTile u;
 #pragma unroll
     for (int m = 0; m < 2; ++m) {
@@ -109,7 +115,6 @@ __device__ __forceinline__ void solve_together(SolverShared<T>& s, const Advance
     for (int j = 0; j < turns; ++j)  // tiles off the diagonal are negative
       if (const int r = warps * j + warp; r > q && r < Corner<T>::tiles)
         add_product(x[j], s.corner + tile_start(r, q), u);
-    if (ours && q % tiles_a_part == tiles_a_part - 1) meet(2, 2);
   }
 }
 

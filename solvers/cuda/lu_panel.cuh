@@ -169,13 +169,13 @@ template <class T, int threads, int R, int W, template <class> class Election, i
 void launch_panel(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Blocks how) {
   using Shape = PanelShape<T, threads, R, W, widest>;
   auto blocks = unsigned((A.rows() + Shape::rows_a_block - 1) / Shape::rows_a_block);
-  while (how == Blocks::soon_cluster && (blocks & (blocks - 1))) ++blocks;  // a power of two
+  while ((how & Blocks::cluster) && (blocks & (blocks - 1))) ++blocks;  // a power of two
   // In fp32 a block leaves no room on its multiprocessor for others, beside which it would take three times as long. Blocks in
   // fp64 would wait too long for that much room.
   const std::size_t needed = sizeof(PanelShared<Shape, Election<Shape>>);
-  const std::size_t shared = how == Blocks::soon_cluster && sizeof(T) == 4 ? q.shared_memory() : needed;
+  const std::size_t shared = (how & Blocks::cluster) && sizeof(T) == 4 ? q.shared_memory() : needed;
   Queue<Cuda>::Mailbox mail{};
-  if (how == Blocks::together) mail = q.mailbox(most_letters, unsigned(A.cols()));
+  if (how & Blocks::together) mail = q.mailbox(most_letters, unsigned(A.cols()));
   launch(q, factor_panel<Shape, Election<Shape>>, how, dim3(blocks), threads, shared, A,
          PanelPivots{pivots.p.data(), pivots.zero.data(), pivots.start, moves_of(pivots)}, Corner<T>::of(q),
          static_cast<Letter*>(mail.memory), mail.stamp);
@@ -198,13 +198,14 @@ void factor_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots)
       if (m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection, half>(q, A, pivots, Blocks::together);
       if (m <= 1024 * grid) return launch_panel<T, 256, 4, 16, GridElection, half>(q, A, pivots, Blocks::together);
     }
+  constexpr Blocks soon_cluster = Blocks::soon | Blocks::cluster;
   constexpr int W = sizeof(T) == 4 ? most_panel_columns : 32;  // in fp32 a thread has room for a whole row
   if (m <= 256) return launch_panel<T, 256, 1, W, AloneElection>(q, A, pivots, Blocks::soon);
-  if (m <= 128 * cluster) return launch_panel<T, 128, 1, W, ClusterElection>(q, A, pivots, Blocks::soon_cluster);
-  if (m <= 256 * cluster) return launch_panel<T, 256, 1, W, ClusterElection>(q, A, pivots, Blocks::soon_cluster);
-  if (m <= 512 * cluster) return launch_panel<T, 256, 2, 32, ClusterElection>(q, A, pivots, Blocks::soon_cluster);
+  if (m <= 128 * cluster) return launch_panel<T, 128, 1, W, ClusterElection>(q, A, pivots, soon_cluster);
+  if (m <= 256 * cluster) return launch_panel<T, 256, 1, W, ClusterElection>(q, A, pivots, soon_cluster);
+  if (m <= 512 * cluster) return launch_panel<T, 256, 2, 32, ClusterElection>(q, A, pivots, soon_cluster);
   // Taller panels are hidden behind updates, which want the multiprocessors: fewer of them for a little longer.
-  if (m <= 1024 * cluster) return launch_panel<T, 256, 4, 16, ClusterElection>(q, A, pivots, Blocks::soon_cluster);
+  if (m <= 1024 * cluster) return launch_panel<T, 256, 4, 16, ClusterElection>(q, A, pivots, soon_cluster);
   if (cluster == 0 && m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection>(q, A, pivots, Blocks::together);
   if (m <= 1024 * grid) return launch_panel<T, 256, 4, 16, GridElection>(q, A, pivots, Blocks::together);
   throw MachineError("CUDA: a panel of LU can have " + std::to_string(1024 * grid) +

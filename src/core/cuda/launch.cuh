@@ -6,10 +6,13 @@
 
 namespace lasolve {
 
-/// apart: blocks run when there is room. soon: the same, but they are put on the device while the kernel before them in the
-/// queue ends, and call await_kernel_before() before they touch what it may. cluster: each row of blocks is a cluster, of
-/// at most 16. soon_cluster: both. together: all run at the same time, as many as fit on the device.
-enum class Blocks { apart, soon, cluster, soon_cluster, together };
+/// How the blocks of a kernel run, as flags. apart, which is none: when there is room. soon: they are put on the device while
+/// the kernel before them in the queue ends, and call await_kernel_before() before they touch what it may. cluster: each row
+/// of blocks is a cluster, of at most 16. together: all run at the same time, as many as fit on the device.
+enum class Blocks : unsigned { apart = 0, soon = 1, cluster = 2, together = 4 };
+constexpr Blocks operator|(Blocks a, Blocks b) { return Blocks(unsigned(a) | unsigned(b)); }
+/// Whether they have one in common.
+constexpr bool operator&(Blocks a, Blocks b) { return (unsigned(a) & unsigned(b)) != 0; }
 
 /// What the kernel before has written is there. Where devices cannot begin a kernel early, it always is.
 __device__ inline void await_kernel_before() {
@@ -35,18 +38,18 @@ void launch(Queue<Cuda>& q, void (*kernel)(Parameters...), Blocks how, dim3 bloc
                        " bytes of shared memory, and a block on this device can have " +
                        std::to_string(q.shared_memory()));
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
-  cudaLaunchAttribute attributes[2]{};
+  cudaLaunchAttribute attributes[3]{};
   unsigned count = 0;
-  if (how == Blocks::cluster || how == Blocks::soon_cluster) {
+  if (how & Blocks::cluster) {
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
     attributes[count].id = cudaLaunchAttributeClusterDimension;
     attributes[count++].val.clusterDim = {blocks.x, 1, 1};
   }
-  if ((how == Blocks::soon || how == Blocks::soon_cluster) && q.has_clusters()) {
+  if ((how & Blocks::soon) && q.has_clusters()) {
     attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attributes[count++].val.programmaticStreamSerializationAllowed = 1;
   }
-  if (how == Blocks::together) {
+  if (how & Blocks::together) {
     attributes[count].id = cudaLaunchAttributeCooperative;
     attributes[count++].val.cooperative = 1;
   }
