@@ -58,5 +58,14 @@ TEST(GemmOnCuda, is_exact_in_large_products_of_few_columns) {
   EXPECT_FALSE(q.ahead().others_go_first());
 }
 
+/// As in the bulk of an LU, where others go first; in the second case B is too large to be transposed at once.
+TEST(GemmOnCuda, is_exact_in_large_products_of_many_columns) {
+  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  Queue<Cuda> q(0);
+  q.ahead();
+  expect_exact_products<float>(q, 4099, 1029, 517);
+  expect_exact_products<float>(q, 4096, 4101, 8192);
+}
+
 }  // namespace
 }  // namespace lasolve::test
