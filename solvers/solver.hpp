@@ -195,7 +195,7 @@ class Solver {
     const double n = double(A_.rows()), flops = report_.method == Method::lu ? lu_flops(n) : cholesky_flops(n);
     choose_schedule();
     q_.phase(Phase::other);
-    prepare<F>(q_, report_.method);
+    prepare<F>(q_, report_.method, A_.rows());
     Matrix<F, Place> values = memory_for<F>();
     const Await<Place> await = std::exchange(await_, {});
     const bool upper = report_.method == Method::cholesky && options_.triangle == Uplo::upper;

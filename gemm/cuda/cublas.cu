@@ -8,6 +8,7 @@
 #include <cublasLt.h>
 
 #include "core/cuda/blas.hpp"
+#include "core/cuda/transpose.cuh"
 
 namespace lasolve {
 
@@ -25,7 +26,7 @@ static void mixed(Queue<Cuda>& q, float alpha, Operand<In, Cuda> A, Operand<In, 
 /// which has room for one. The sums of the parts need room too.
 static std::int64_t parts_of_k(const Queue<Cuda>& q, std::int64_t m, std::int64_t n) {
   const std::int64_t tiles = (m + 255) / 256 * ((n + 127) / 128), wanted = q.multiprocessors() * 2 / 3;
-  const std::int64_t room = room_for_products / (m * n * std::int64_t(sizeof(float)));
+  const std::int64_t room = room_for_sums / (m * n * std::int64_t(sizeof(float)));
   return std::clamp<std::int64_t>((wanted + tiles - 1) / tiles, 1, std::clamp<std::int64_t>(room, 1, 11));
 }
 
@@ -68,26 +69,11 @@ static bool narrow_product(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, 
       !choose(CUBLASLT_ALGO_CONFIG_STAGES_ID, CUBLASLT_MATMUL_STAGES_8x3) ||
       !choose(CUBLASLT_ALGO_CONFIG_SPLITK_NUM, int(parts)) || !choose(CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, sums) ||
       cublasLtMatmulAlgoCheck(handle, &product, &a, &b, &c, &c, &kernel, &found) != CUBLAS_STATUS_SUCCESS ||
-      found.workspaceSize > std::size_t(room_for_products))
+      found.workspaceSize > std::size_t(room_for_sums))
     return false;
   CUDA_CHECK(cublasLtMatmul(handle, &product, &alpha, A.data(), &a, B.data(), &b, &beta, C.data(), &c, C.data(), &c,
-                            &kernel, q.scratch<char>(room_for_products, 1).data(), std::size_t(room_for_products),
-                            q.stream()));
+                            &kernel, q.scratch<char>(room_for_sums, 1).data(), std::size_t(room_for_sums), q.stream()));
   return true;
-}
-
-constexpr int transposed_tile = 32, transposed_rows = 8;  // threads of a block: (32, 8)
-
-/// Y ← Xᵀ, one tile a block. tile: (column, row) of X
-static __global__ void transpose_tiles(MatrixView<const float, Cuda> X, MatrixView<float, Cuda> Y) {
-  __shared__ float tile[transposed_tile][transposed_tile + 1];
-  const std::int64_t i = std::int64_t(blockIdx.x) * transposed_tile, j = std::int64_t(blockIdx.y) * transposed_tile;
-  const int x = int(threadIdx.x);
-  for (int y = int(threadIdx.y); y < transposed_tile; y += transposed_rows)
-    if (i + x < X.rows() && j + y < X.cols()) tile[y][x] = X.data()[i + x + (j + y) * X.ld()];
-  __syncthreads();
-  for (int y = int(threadIdx.y); y < transposed_tile; y += transposed_rows)
-    if (j + x < X.cols() && i + y < X.rows()) Y.data()[j + x + (i + y) * Y.ld()] = tile[x][y];
 }
 
 /// C ← α·A·B + β·C with much to do, if others go first; and whether so. cuBLAS's product with a transposed B is faster: with
@@ -95,20 +81,17 @@ static __global__ void transpose_tiles(MatrixView<const float, Cuda> X, MatrixVi
 /// product is the bulk of an LU. Some columns at a time, so that B has room.
 static bool wide_product(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
                          MatrixView<float, Cuda> C) {
-  constexpr std::int64_t room = std::int64_t(128) << 20, line = 64;
+  constexpr std::int64_t room = room_for_transposed / std::int64_t(sizeof(float)), line = 64;
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
   const bool worth_it = m >= 4096 && n >= 1024 && k >= 512 && k <= 8192;
   if (!q.others_go_first() || !worth_it || A.op() != Op::none || B.op() != Op::none) return false;
-  const std::int64_t most = room / std::int64_t(sizeof(float)) / k / line * line, parts = (n + most - 1) / most;
+  const std::int64_t most = room / k / line * line, parts = (n + most - 1) / most;
   const std::int64_t columns = ((n + parts - 1) / parts + line - 1) / line * line;
-  float* const memory = q.scratch<float>(room / std::int64_t(sizeof(float)), 1).data();
+  float* const memory = q.scratch<float>(room, 1).data();
   for (std::int64_t j = 0; j < n; j += columns) {
     const std::int64_t some = std::min(columns, n - j);
     const MatrixView<float, Cuda> turned(memory, some, k, columns);
-    const auto tiles = [](std::int64_t x) { return unsigned((x + transposed_tile - 1) / transposed_tile); };
-    transpose_tiles<<<dim3(tiles(k), tiles(some)), dim3(transposed_tile, transposed_rows), 0, q.stream()>>>(
-        B.stored().columns(j, some), turned);
-    CUDA_CHECK_LAUNCH();
+    transpose<false, float>(q, B.stored().columns(j, some), turned);
     cublas_gemm<float>(q, alpha, A, transposed(turned), beta, C.columns(j, some));
   }
   return true;

@@ -113,7 +113,7 @@ void panel_cholesky_leaf(Queue<Cpu>& q, const GemmBackend<Cpu>&, MatrixView<T> A
 }
 
 template <class T>
-void prepare(Queue<Cpu>&, Method) {}
+void prepare(Queue<Cpu>&, Method, std::int64_t) {}
 
 /// Whether a factorization has failed, where that can be known without waiting.
 inline bool known_to_have_failed(const Queue<Cpu>&, MatrixView<std::int64_t> at) { return at(0, 0) >= 0; }

@@ -5,7 +5,6 @@
 #include "core/cuda/check.hpp"
 #include "core/transfer.hpp"
 #include "solvers/check_by_columns.hpp"
-#include "solvers/cuda/mirror.cuh"
 #include "solvers/cuda/norms.cuh"
 #include "solvers/cuda/panel.cuh"
 #include "solvers/cuda/rows.cuh"

@@ -6,6 +6,7 @@
 
 #include "core/cuda/blas.hpp"
 #include "core/cuda/elementwise.cuh"
+#include "core/cuda/transpose.cuh"
 #include "lasolve/gemm.hpp"
 
 namespace lasolve {
@@ -127,6 +128,12 @@ bool may_be_positive_definite(Queue<Cuda>& q, MatrixView<const T, Cuda> A) {
   compare_with_mirror<T><<<unsigned(tiles * tiles), dim3(32, 8), 0, q.stream()>>>(A, tiles, no.data());
   CUDA_CHECK_LAUNCH();
   return fetch(q, no) == 0;
+}
+
+/// X(i, j) ← X(j, i) for i > j. X: n × n.
+template <class T>
+void mirror_upper(Queue<Cuda>& q, MatrixView<T, Cuda> X) {
+  transpose<true, T>(q, X, X);
 }
 
 }  // namespace lasolve

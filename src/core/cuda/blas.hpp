@@ -9,8 +9,8 @@
 
 namespace lasolve {
 
-/// Bytes of scratch memory that a product of cuBLAS may use, if it uses any.
-constexpr std::int64_t room_for_products = std::int64_t(32) << 20;
+/// Bytes of scratch memory that large products of cuBLAS in fp32 use: for sums of parts of k, and for a transposed operand.
+constexpr std::int64_t room_for_sums = std::int64_t(32) << 20, room_for_transposed = std::int64_t(128) << 20;
 
 inline cublasOperation_t cublas_op(Op op) { return op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T; }
 
