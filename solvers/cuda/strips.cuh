@@ -15,9 +15,8 @@
 
 namespace lasolve {
 
-constexpr int strip_threads =
-    128;  // two such blocks fit a multiprocessor, and one fits beside half of what a product has there
-constexpr int strip_sides = 16;  // of a warp
+constexpr int strip_threads = 128;  // so that a block fits where one of a product's has ended
+constexpr int strip_sides = 16;     // of a warp
 constexpr int tile_order = 8;
 
 /// Tile (q, p) of the lower triangle of tiles, and its element (a, b).
