@@ -15,8 +15,8 @@
 
 namespace lasolve {
 
-constexpr int strip_threads = 256;
-constexpr int strip_sides = 16;  // of a warp
+constexpr int strip_threads = 128;  // so that a block fits where one of a product's has ended
+constexpr int strip_sides = 16;     // of a warp
 constexpr int tile_order = 8;
 
 /// Tile (q, p) of the lower triangle of tiles, and its element (a, b).
@@ -150,24 +150,23 @@ __device__ void with_strip(StripTile (&x)[Q], const ForwardSides<T>& sides, std:
   }
 }
 
-/// A block solves for `strips` strips at once; where these are fewer than its warps, the others only help to fetch.
+/// Each warp solves for a strip at a time.
 template <class T, int Q>
-__global__ void __launch_bounds__(strip_threads, 1)
-    solve_strips(ForwardTriangle<T> tri, ForwardSides<T> sides, int strips) {
+__global__ void __launch_bounds__(strip_threads, 2) solve_strips(ForwardTriangle<T> tri, ForwardSides<T> sides) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ bool inverted[Q];
   T* tiles = reinterpret_cast<T*>(memory);
-  const int order = int(tri.order), warp = threadIdx.x / 32, sides_a_block = strips * strip_sides;
-  std::int64_t c = std::int64_t(blockIdx.x) * sides_a_block + warp * strip_sides;
+  constexpr int sides_a_block = strip_threads / 32 * strip_sides;
+  const int order = int(tri.order);
+  std::int64_t c = std::int64_t(blockIdx.x) * sides_a_block + threadIdx.x / 32 * strip_sides;
   StripTile x[Q];
   const auto load = [](double& value, const T* at, bool there) { value = there ? double(*at) : 0; };
   fetch_tiles<T, Q>(tri, tiles);
-  if (warp < strips) with_strip<T, Q>(x, sides, c, order, load);
+  with_strip<T, Q>(x, sides, c, order, load);
   __pipeline_wait_prior(0);
   __syncthreads();
   invert_diagonal<T, Q>(tiles, tri.unit, inverted);
   __syncthreads();
-  if (warp >= strips) return;
   while (true) {
     solve_strip<T, Q>(x, tri.unit, inverted, tiles);
     with_strip<T, Q>(x, sides, c, order, [](double value, T* at, bool there) {
@@ -183,11 +182,11 @@ template <class T, int Q>
 void launch_strips(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
   constexpr auto kernel = solve_strips<T, Q>;
   constexpr int shared = Q * (Q + 1) / 2 * tile_order * tile_order * int(sizeof(T));
-  const std::int64_t strips = (problem.sides.count + strip_sides - 1) / strip_sides, blocks = q.multiprocessors();
-  const int a_block = strips <= 4 * blocks ? 4 : strip_threads / 32;  // 4: one for each of the tensor cores
+  constexpr int sides_a_block = strip_threads / 32 * strip_sides;
+  const std::int64_t blocks = (problem.sides.count + sides_a_block - 1) / sides_a_block;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  kernel<<<unsigned(std::min(blocks, (strips + a_block - 1) / a_block)), strip_threads, shared, q.stream()>>>(
-      problem.triangle, problem.sides, a_block);
+  kernel<<<unsigned(std::min(2 * std::int64_t(q.multiprocessors()), blocks)), strip_threads, shared, q.stream()>>>(
+      problem.triangle, problem.sides);
   CUDA_CHECK_LAUNCH();
 }
 
