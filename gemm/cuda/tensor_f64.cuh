@@ -55,56 +55,64 @@ __device__ inline void multiply(double (&d)[4], const double (&a)[4], const doub
 
 /// Which rows, columns and steps of a tile a lane has. With g = lane / 4 and t = lane % 4, the tensor core's lane has rows
 /// g and g + 8 of A, column g of B, steps t and t + 4 of both, and columns 2t and 2t + 1 of C. Which rows, columns and
-/// steps of the matrices these are is ours to choose: so that what a lane has is neighbours in memory, 16 bytes, and what
-/// 8 lanes read at a time is in different banks.
+/// steps of the matrices these are is ours to choose: so that a lane's two rows of A, and of C, and its two steps of B, are
+/// neighbours in memory where they lie along a column, and what the lanes that are served together read is in different banks.
 template <Op op_a, Op op_b>
 struct Lane {
+  static constexpr bool a_as_is = op_a == Op::none, b_as_is = op_b == Op::none;
   int g, t;
   __device__ Lane() : g(int(threadIdx.x) % 32 / 4), t(int(threadIdx.x) % 4) {}
 
   /// Rows g and g + 8 of the tensor core are rows 2·pair and 2·pair + 1 of 16.
-  __device__ int pair() const { return op_a == Op::none ? g : (g & 4) | (g & 1) << 1 | (g >> 1 & 1); }
+  __device__ int pair() const { return a_as_is ? g : (g & 4) | (g & 1) << 1 | (g >> 1 & 1); }
   /// Column s of the tensor core, in its j-th tile of 8 columns, is this column.
   __device__ static int column(int j, int s) {
-    if constexpr (op_b == Op::none)
-      return 8 * j + (s ^ (s & 1) << 2);
+    if constexpr (b_as_is)
+      return 8 * j + (a_as_is ? s ^ (s & 1) << 2 : (s & 3) << 1 | s >> 2);
+    else if constexpr (a_as_is)
+      return 8 * j + s;
     else
-      return 16 * (j / 2) + 2 * (s ^ s >> 2) + j % 2;
+      return 16 * (j / 2) + ((s & 1) << 3 | (j & 1) << 2 | s >> 2 << 1 | (s >> 1 & 1));
   }
+  /// Step t + 4·v of the tensor core is this one of eight.
+  __device__ int step(int v) const { return a_as_is ? 2 * t + v : t + 4 * v; }
 };
 
-/// A warp's fragments of A and B for eight steps: steps t and t + 4 of the tensor core are 2t and 2t + 1 of the eight.
-template <class S, Op op>
+/// A warp's fragments of A and B for eight steps. A transposed operand, and B beside a transposed A, come by single doubles:
+/// in 16 bytes would be what the tensor core wants in registers that are not neighbours, and to move them costs a tenth.
+template <class S, Op op_a, Op op_b>
 __device__ void load_a(double (&a)[4], unsigned slot, int wm, int i, int eight) {
-  const Lane<op, Op::none> lane;
+  const Lane<op_a, op_b> lane;
 #pragma unroll
   for (int x = 0; x < 2; ++x)
-    if constexpr (op == Op::none) {  // lines are columns of A, in groups of 16 rows
+    if constexpr (lane.a_as_is) {  // lines are columns of A, in groups of 16 rows
       const unsigned group = slot + unsigned(wm * S::MT + i) * BK * line_bytes;
-      const double2 v = piece(group, 2 * lane.t + x + 8 * eight, lane.pair());
+      const double2 v = piece(group, lane.step(x) + 8 * eight, lane.pair());
       a[2 * x] = v.x, a[2 * x + 1] = v.y;
     } else {  // lines are rows of A
-      const double2 v = piece(slot, wm * S::WM + 16 * i + 2 * lane.pair() + x, lane.t + 4 * eight);
-      a[x] = v.x, a[2 + x] = v.y;
+      const int row = wm * S::WM + 16 * i + 2 * lane.pair() + x;
+      a[x] = element(slot, row, lane.step(0) + 8 * eight), a[2 + x] = element(slot, row, lane.step(1) + 8 * eight);
     }
 }
-template <class S, Op op>
+template <class S, Op op_a, Op op_b>
 __device__ void load_b(double (&b)[S::NT][2], unsigned slot, int wn, int eight) {
-  const Lane<Op::none, op> lane;
+  const Lane<op_a, op_b> lane;
   const unsigned B = slot + S::a_bytes;
 #pragma unroll
-  for (int j = 0; j < S::NT; ++j)
-    if constexpr (op == Op::none) {  // lines are columns of B
-      const double2 v = piece(B, wn * S::WN + lane.column(j, lane.g), lane.t + 4 * eight);
+  for (int j = 0; j < S::NT; ++j) {
+    const int column = lane.column(j, lane.g), line = wn * S::WN + column;
+    if constexpr (lane.a_as_is && lane.b_as_is) {  // lines are columns of B
+      const double2 v = piece(B, line, lane.t + 4 * eight);
       b[j][0] = v.x, b[j][1] = v.y;
-    } else if (j % 2 == 0) {  // lines are rows of B, in groups of 16 columns
+    } else {
       const unsigned group = B + unsigned(wn * S::NT / 2 + j / 2) * BK * line_bytes;
 #pragma unroll
-      for (int v = 0; v < 2; ++v) {
-        const double2 w = piece(group, 2 * lane.t + v + 8 * eight, lane.column(0, lane.g) / 2);
-        b[j][v] = w.x, b[j + 1][v] = w.y;
+      for (int v = 0; v < 2; ++v) {  // if transposed, lines are rows of B, in groups of 16 columns
+        const int step = lane.step(v) + 8 * eight;
+        b[j][v] = lane.b_as_is ? element(B, line, step) : element(group, step, column % 16);
       }
     }
+  }
 }
 
 template <class S>
@@ -153,11 +161,11 @@ __device__ void multiply_steps(Sums<S>& sum, Reader<S>& in, int steps, int wm, i
 #pragma unroll
     for (int eight = 0; eight < BK / 8; ++eight) {
       double b[S::NT][2];
-      load_b<S, op_b>(b, in.slot(), wn, eight);
+      load_b<S, op_a, op_b>(b, in.slot(), wn, eight);
 #pragma unroll
       for (int i = 0; i < S::MT; ++i) {
         double a[4];
-        load_a<S, op_a>(a, in.slot(), wm, i, eight);
+        load_a<S, op_a, op_b>(a, in.slot(), wm, i, eight);
         if (eight == 0 && i == 0) in.let_go();
 #pragma unroll
         for (int j = 0; j < S::NT; ++j) multiply(sum[i][j], a, b[j]);

@@ -44,6 +44,12 @@ __device__ inline void store_piece(unsigned to, double2 v) {
   asm volatile("st.shared.v2.f64 [%0], {%1, %2};" ::"r"(to), "d"(v.x), "d"(v.y) : "memory");
 }
 __device__ inline double2 piece(unsigned box, int line, int p) { return load_piece(piece_address(box, line, p)); }
+/// Double d of a line of a box.
+__device__ inline double element(unsigned box, int line, int d) {
+  double v;
+  asm volatile("ld.shared.f64 %0, [%1];" : "=d"(v) : "r"(piece_address(box, line, d / 2) + unsigned(d % 2 * 8)));
+  return v;
+}
 
 /// One lane has the copy engine bring the box whose first element is (i, j).
 __device__ inline void fetch_box(const CUtensorMap& X, std::int64_t i, std::int64_t j, int groups, int outer,
