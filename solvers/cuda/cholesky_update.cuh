@@ -33,8 +33,12 @@ struct NearRows {
     const int there = int(max(std::int64_t(0), min(L.rows() - first - r, std::int64_t(at_once))));
     const T* const from = L.data() + (there > 0 ? first + r : 0) + (k + column) * L.ld();
 #pragma unroll
-    for (int c = 0; c < near_depth; c += wide)
-      __pipeline_memcpy_async(&of[stage][c + column][r], from + c * L.ld(), 16, (at_once - there) * sizeof(T));
+    for (int c = 0; c < near_depth; c += wide) {  // __pipeline_memcpy_async would branch to one of 17 instructions
+      const auto to = unsigned(__cvta_generic_to_shared(&of[stage][c + column][r]));
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from + c * L.ld()),
+                   "r"(there * int(sizeof(T)))
+                   : "memory");
+    }
   }
 };
 
@@ -60,7 +64,7 @@ __global__ void __launch_bounds__(near_threads)
     for (int w = 0; w < 2; ++w)
 #pragma unroll
       for (int e = 0; e < 4; ++e)
-        if (e / 2 * 8 < down && 8 * w + e % 2 < right) act(w, e, at[e / 2 * 8 + (8 * w + e % 2) * C.ld()]);
+        act(w, e, at + e / 2 * 8 + (8 * w + e % 2) * C.ld(), e / 2 * 8 < down && 8 * w + e % 2 < right);
   };
   T old[2][4];
   double sum[2][4] = {};
@@ -73,7 +77,7 @@ __global__ void __launch_bounds__(near_threads)
       s.right.fetch(next % near_stages, L, j0, next * near_depth);
     }
     __pipeline_commit();
-    if (piece == 0) each([&](int w, int e, T c) { old[w][e] = c; });
+    if (piece == 0) each([&](int w, int e, const T* c, bool there) { old[w][e] = there ? *c : T(0); });
     if (piece < 0) continue;
     __pipeline_wait_prior(near_stages - 1);
     __syncthreads();
@@ -91,7 +95,10 @@ __global__ void __launch_bounds__(near_threads)
     }
     __syncthreads();
   }
-  each([&](int w, int e, T& c) { c = T(double(old[w][e]) - sum[w][e]); });
+  each([&](int w, int e, T* c, bool there) {
+    const T value = T(double(old[w][e]) - sum[w][e]);
+    if (there) *c = value;
+  });
 }
 
 /// C ← C − L L1ᵀ on and below the diagonal, if that is one of the products for which this kernel is the faster; and whether it

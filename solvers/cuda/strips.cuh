@@ -11,6 +11,7 @@
 // Tiles       in the order in which the lanes take them as the second operand: lane l has elements 2l and 2l + 1.
 #pragma once
 
+#include "core/cuda/launch.cuh"
 #include "solvers/cuda/forward.cuh"
 
 namespace lasolve {
@@ -187,6 +188,7 @@ __global__ void __launch_bounds__(strip_threads, 1)
   std::int64_t c = std::int64_t(blockIdx.x) * sides_a_block + warp * strip_sides;
   StripTile x[Q];
   bool all_inverted = false;
+  await_kernel_before();
   fetch_tiles<T, Q>(tri, tiles);
   for (bool first = true; first || c < sides.count; first = false) {
     if (warp < strips)
@@ -212,10 +214,8 @@ void launch_strips(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
   constexpr int shared = Q * (Q + 1) / 2 * tile_order * tile_order * int(sizeof(T));
   const std::int64_t strips = (problem.sides.count + strip_sides - 1) / strip_sides, blocks = q.multiprocessors();
   const int a_block = strips <= 4 * blocks ? 4 : strip_threads / 32;  // 4: one for each of the tensor cores
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  kernel<<<unsigned(std::min(blocks, (strips + a_block - 1) / a_block)), strip_threads, shared, q.stream()>>>(
-      problem.triangle, problem.sides, a_block);
-  CUDA_CHECK_LAUNCH();
+  launch(q, kernel, Blocks::soon, dim3(unsigned(std::min(blocks, (strips + a_block - 1) / a_block))), strip_threads,
+         shared, problem.triangle, problem.sides, a_block);
 }
 
 constexpr std::int64_t most_strip_order = 128;

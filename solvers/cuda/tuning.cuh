@@ -68,11 +68,12 @@ inline bool cholesky_rows_apart(const Queue<Cuda>& q, std::int64_t j, std::int64
   return n - j > most_rows_of_a_leaf(q) || cholesky_products_bind(q, j, n);
 }
 
-/// Whether a product between two leaves, C ← C − L L1ᵀ with k columns of L, is one for a kernel of its own.
+/// Whether a product between two leaves, C ← C − L L1ᵀ with k columns of L, is one for a kernel of its own. In fp64, where
+/// cuBLAS's products need no conversions, only the smallest are.
 template <class T>
 bool is_near_product(MatrixView<T, Cuda> C, std::int64_t k) {
-  constexpr std::int64_t most = sizeof(T) == 4 ? 1 << 20 : 1 << 17;  // fp64 products need no conversions elsewhere
-  return C.cols() <= 256 && k <= 256 && C.rows() * C.cols() <= most;
+  constexpr std::int64_t most = sizeof(T) == 4 ? 1 << 28 : 1 << 24;
+  return C.cols() <= 256 && k <= 256 && C.rows() * C.cols() * k <= most;
 }
 
 /// Narrow strips compute less above the diagonal; wide ones are fewer launches with a fuller last wave of tiles.
