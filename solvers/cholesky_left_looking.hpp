@@ -60,11 +60,11 @@ class LeftLookingCholesky {
     if (supply_ && j < n_) supply_(bulk(j), j, A_.columns(j, std::min(nb_, n_ - j)));
   }
 
-  /// The block column from j on, from its diagonal down, ← itself − L L1ᵀ with columns k, …, end − 1 of L.
-  void update(Queue<Place>& q, std::int64_t j, std::int64_t k, std::int64_t end) {
+  /// The block column from j on, from its diagonal down, ← itself − L L1ᵀ with all columns of L before k.
+  void update(Queue<Place>& q, std::int64_t j, std::int64_t k) {
     const std::int64_t jb = std::min(nb_, n_ - j);
-    const auto L = A_.block(j, k, n_ - j, end - k);
-    gemm_(q, T(-1), L, transposed(L.block(0, 0, jb, end - k)), T(1), A_.block(j, j, n_ - j, jb));
+    const auto L = A_.block(j, 0, n_ - j, k);
+    gemm_(q, T(-1), L, transposed(L.block(0, 0, jb, k)), T(1), A_.block(j, j, n_ - j, jb));
   }
   double update_flops(std::int64_t j, std::int64_t k) const {
     const std::int64_t jb = std::min(nb_, n_ - j);
@@ -84,7 +84,7 @@ class LeftLookingCholesky {
     if (apart)
       update_apart(j, jb, before);
     else if (j > 0)
-      update(chain_, j, j - before, j);
+      update_near(chain_, gemm_, A_.block(j, j - before, n_ - j, before), A_.block(j, j, n_ - j, jb));
     if (bulk_waits) wait(next, apart ? rows_ : chain_);
     if (alone_) chain_.phase(Phase::panel);
     chain_.add_flops(cholesky_panel_flops(double(n_ - j), double(jb)));
@@ -96,7 +96,7 @@ class LeftLookingCholesky {
     arrive(j + jb);
     if (j == 0 || j + jb >= n_) return;
     begin(next, Phase::gemm, update_flops(j + jb, j));
-    update(next, j + jb, 0, j);
+    update(next, j + jb, j);
   }
 
   /// The same as update() with the columns before, and the rows below the block on the diagonal in a queue of their own.
@@ -105,7 +105,7 @@ class LeftLookingCholesky {
     const auto L1 = A_.block(j, j - before, jb, before), L2 = A_.block(j2, j - before, n_ - j2, before);
     rows_.join(chain_);
     if (j == 0) return;
-    gemm_(chain_, T(-1), L1, transposed(L1), T(1), A_.block(j, j, jb, jb));
+    update_near(chain_, gemm_, L1, A_.block(j, j, jb, jb));
     gemm_(rows_, T(-1), L2, transposed(L1), T(1), A_.block(j2, j, n_ - j2, jb));
   }
 
@@ -120,7 +120,7 @@ class LeftLookingCholesky {
       const auto L = A11.block(c2, c, left, w), X = A21.columns(c, w);
       panel_cholesky_leaf(chain_, gemm_, A11.block(c, c, jb - c, w), Minors<Place>{bad_minor_, j + c});
       left > 0 ? rows_.join(chain_) : chain_.join(rows_);
-      if (left > 0) gemm_(chain_, T(-1), L, transposed(L), T(1), A11.block(c2, c2, left, left));
+      update_near(chain_, gemm_, L, A11.block(c2, c2, left, left));
       trsm_right(left > 0 ? rows_ : chain_, gemm_, lower(A11.block(c, c, w, w)).transposed(), X);
       if (left > 0) gemm_(rows_, T(-1), X, transposed(L), T(1), A21.columns(c2, left));
     }

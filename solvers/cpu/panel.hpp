@@ -88,6 +88,12 @@ bool eliminate_at_once(Queue<Cpu>&, MatrixView<T>, Pivots<Cpu>, MatrixView<T>) {
   return false;
 }
 
+/// Whether C became C − L L1ᵀ by a kernel made for few columns: not on the host.
+template <class T>
+bool update_at_once(Queue<Cpu>&, MatrixView<T>, MatrixView<T>) {
+  return false;
+}
+
 template <class T>
 std::int64_t cholesky_leaf_columns(const Queue<Cpu>&, MatrixView<T>) {
   return 64;

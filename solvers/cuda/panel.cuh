@@ -4,6 +4,7 @@
 #include "core/cuda/blas.hpp"
 #include "solvers/cuda/advance.cuh"
 #include "solvers/cuda/cholesky_panel.cuh"
+#include "solvers/cuda/cholesky_update.cuh"
 #include "solvers/cuda/dataflow.cuh"
 #include "solvers/cuda/lu_panel.cuh"
 

@@ -11,6 +11,7 @@
 // Tiles       in the order in which the lanes take them as the second operand: lane l has elements 2l and 2l + 1.
 #pragma once
 
+#include "core/cuda/launch.cuh"
 #include "solvers/cuda/forward.cuh"
 
 namespace lasolve {
@@ -61,37 +62,62 @@ __device__ void substitute(StripTile& y, const T* tile, bool unit) {
       }
 }
 
-/// x ← inv(T) x with a diagonal tile; minus ← −x.
+/// x ← inv(T) x with an inverted diagonal tile; minus ← −x.
 template <class T>
-__device__ void solve_tile(StripTile& x, StripTile& minus, const T* tile, bool inverted, bool unit) {
-  if (inverted) {
+__device__ void solve_tile(StripTile& x, StripTile& minus, const T* tile) {
 #pragma unroll
-    for (int m = 0; m < 2; ++m) x[m][0] = -x[m][0], x[m][1] = -x[m][1], minus[m][0] = minus[m][1] = 0;
-    add_product(minus, tile, x);
+  for (int m = 0; m < 2; ++m) x[m][0] = -x[m][0], x[m][1] = -x[m][1], minus[m][0] = minus[m][1] = 0;
+  add_product(minus, tile, x);
 #pragma unroll
-    for (int m = 0; m < 2; ++m) x[m][0] = -minus[m][0], x[m][1] = -minus[m][1];
-  } else {
-    substitute(x, tile, unit);
-#pragma unroll
-    for (int m = 0; m < 2; ++m) minus[m][0] = -x[m][0], minus[m][1] = -x[m][1];
-  }
+  for (int m = 0; m < 2; ++m) x[m][0] = -minus[m][0], x[m][1] = -minus[m][1];
 }
 
-/// Forward substitution, Q tiles. The next tile is solved while what takes long enough is yet to be subtracted.
+/// Forward substitution, Q tiles, all diagonal ones inverted. The next tile is solved while what takes long enough is yet to
+/// be subtracted.
 template <class T, int Q>
-__device__ void solve_strip(StripTile (&x)[Q], bool unit, const bool* inverted, const T* tiles) {
+__device__ void solve_strip(StripTile (&x)[Q], const T* tiles) {
   constexpr int before = 3;  // products that hide the latency of the first
   StripTile minus[2];
-  solve_tile(x[0], minus[0], tiles, inverted[0], unit);
+  solve_tile(x[0], minus[0], tiles);
 #pragma unroll
   for (int q = 0; q + 1 < Q; ++q) {
 #pragma unroll
     for (int r = q + 1; r < Q; ++r) {
       add_product(x[r], tiles + tile_start(r, q), minus[q % 2]);
       if (r == q + before || (r == Q - 1 && r < q + before))
-        solve_tile(x[q + 1], minus[(q + 1) % 2], tiles + tile_start(q + 1, q + 1), inverted[q + 1], unit);
+        solve_tile(x[q + 1], minus[(q + 1) % 2], tiles + tile_start(q + 1, q + 1));
     }
   }
+}
+
+/// The same where some are not. Seldom needed, so what counts is that its code is short and apart: code is fetched anew by
+/// each kernel of a factorization.
+template <class T>
+__device__ __noinline__ void solve_strip_of_any(StripTile* x, int Q, bool unit, const bool* inverted, const T* tiles) {
+#pragma unroll 1
+  for (int q = 0; q < Q; ++q) {
+    StripTile minus;
+    if (inverted[q])
+      solve_tile(x[q], minus, tiles + tile_start(q, q));
+    else
+      substitute(x[q], tiles + tile_start(q, q), unit);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) minus[i / 2][i % 2] = -x[q][i / 2][i % 2];
+#pragma unroll 1
+    for (int r = q + 1; r < Q; ++r) add_product(x[r], tiles + tile_start(r, q), minus);
+  }
+}
+
+/// Fast where it can be.
+template <class T, int Q>
+__device__ void solve_strip(StripTile (&x)[Q], bool unit, bool all_inverted, const bool* inverted, const T* tiles) {
+  if (all_inverted) return solve_strip(x, tiles);
+  StripTile y[Q];
+#pragma unroll
+  for (int i = 0; i < 4 * Q; ++i) y[i / 4][i / 2 % 2][i % 2] = x[i / 4][i / 2 % 2][i % 2];
+  solve_strip_of_any(y, Q, unit, inverted, tiles);
+#pragma unroll
+  for (int i = 0; i < 4 * Q; ++i) x[i / 4][i / 2 % 2][i % 2] = y[i / 4][i / 2 % 2][i % 2];
 }
 
 /// Fetches a triangle of order ≤ 8 Q as tiles, without waiting for it. A warp fetches a short and a long row of tiles.
@@ -122,15 +148,16 @@ __device__ void fetch_tiles(const ForwardTriangle<T>& tri, T* tiles) {
   __pipeline_commit();
 }
 
-/// Inverts the diagonal tiles that allow it.
+/// Inverts the diagonal tiles that allow it. False where this thread's tile does not.
 template <class T, int Q>
-__device__ void invert_diagonal(T* tiles, bool unit, bool* inverted) {
+__device__ bool invert_diagonal(T* tiles, bool unit, bool* inverted) {
   const int q = threadIdx.x / tile_order;
-  if (q >= Q) return;
+  if (q >= Q) return true;
   T* tile = tiles + tile_start(q, q);
   const auto element = [=](int i, int k) -> T& { return tile[place_in_tile(i, k)]; };
   const bool done = invert_block<tile_order, T>(element, unit, lanes_of_group<tile_order>());
   if (threadIdx.x % tile_order == 0) inverted[q] = done;
+  return done;
 }
 
 /// Calls act(unknown of x, its place in memory, whether it is there) for all that this lane has of sides c, ….
@@ -160,21 +187,22 @@ __global__ void __launch_bounds__(strip_threads, 2) solve_strips(ForwardTriangle
   const int order = int(tri.order);
   std::int64_t c = std::int64_t(blockIdx.x) * sides_a_block + threadIdx.x / 32 * strip_sides;
   StripTile x[Q];
-  const auto load = [](double& value, const T* at, bool there) { value = there ? double(*at) : 0; };
+  bool all_inverted = false;
+  await_kernel_before();
   fetch_tiles<T, Q>(tri, tiles);
-  with_strip<T, Q>(x, sides, c, order, load);
-  __pipeline_wait_prior(0);
-  __syncthreads();
-  invert_diagonal<T, Q>(tiles, tri.unit, inverted);
-  __syncthreads();
-  while (true) {
-    solve_strip<T, Q>(x, tri.unit, inverted, tiles);
+  for (bool first = true; first || c < sides.count; first = false) {
+    with_strip<T, Q>(x, sides, c, order,
+                     [](double& value, const T* at, bool there) { value = there ? double(*at) : 0; });
+    if (first) {
+      __pipeline_wait_prior(0);
+      __syncthreads();
+      all_inverted = __syncthreads_and(invert_diagonal<T, Q>(tiles, tri.unit, inverted));
+    }
+    solve_strip<T, Q>(x, tri.unit, all_inverted, inverted, tiles);
     with_strip<T, Q>(x, sides, c, order, [](double value, T* at, bool there) {
       if (there) *at = T(value);
     });
     c += std::int64_t(gridDim.x) * sides_a_block;
-    if (c >= sides.count) break;
-    with_strip<T, Q>(x, sides, c, order, load);
   }
 }
 
@@ -184,10 +212,8 @@ void launch_strips(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
   constexpr int shared = Q * (Q + 1) / 2 * tile_order * tile_order * int(sizeof(T));
   constexpr int sides_a_block = strip_threads / 32 * strip_sides;
   const std::int64_t blocks = (problem.sides.count + sides_a_block - 1) / sides_a_block;
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  kernel<<<unsigned(std::min(2 * std::int64_t(q.multiprocessors()), blocks)), strip_threads, shared, q.stream()>>>(
-      problem.triangle, problem.sides);
-  CUDA_CHECK_LAUNCH();
+  launch(q, kernel, Blocks::soon, dim3(unsigned(std::min(2 * std::int64_t(q.multiprocessors()), blocks))),
+         strip_threads, shared, problem.triangle, problem.sides);
 }
 
 constexpr std::int64_t most_strip_order = 128;

@@ -14,8 +14,7 @@ inline Schedule default_schedule(const Queue<Cuda>&, Method method) {
 /// Where panels are waited for, in LU and left-looking Cholesky at small n, narrow ones are done sooner; at large n, and in
 /// a right-looking Cholesky, the updates want a large k.
 inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedule schedule, std::int64_t n) {
-  if (method == Method::cholesky)
-    return schedule != Schedule::left_looking ? 1024 : n <= 512 ? 512 : n <= 2048 ? 128 : 256;
+  if (method == Method::cholesky) return schedule != Schedule::left_looking ? 1024 : n <= 512 ? 512 : 256;
   if (schedule == Schedule::left_looking) return n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
   return n < 3072 ? 128 : n < 12288 ? 768 : n < 24576 ? 1024 : 2048;
 }
@@ -67,6 +66,14 @@ inline bool cholesky_products_bind(const Queue<Cuda>&, std::int64_t j, std::int6
 /// solve them, or where the time of the multiprocessors that it takes is short.
 inline bool cholesky_rows_apart(const Queue<Cuda>& q, std::int64_t j, std::int64_t n) {
   return n - j > most_rows_of_a_leaf(q) || cholesky_products_bind(q, j, n);
+}
+
+/// Whether a product between two leaves, C ← C − L L1ᵀ with k columns of L, is one for a kernel of its own. In fp64, where
+/// cuBLAS's products need no conversions, only the smallest are.
+template <class T>
+bool is_near_product(MatrixView<T, Cuda> C, std::int64_t k) {
+  constexpr std::int64_t most = sizeof(T) == 4 ? 1 << 28 : 1 << 24;
+  return C.cols() <= 256 && k <= 256 && C.rows() * C.cols() * k <= most;
 }
 
 /// Narrow strips compute less above the diagonal; wide ones are fewer launches with a fuller last wave of tiles.
