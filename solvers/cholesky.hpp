@@ -29,7 +29,7 @@ void update_near(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, 
 }
 
 /// [A11; A21] = [L11; L21] L11ᵀ for a block column A (m × n, m ≥ n), by halving its columns: right-looking on two block
-/// columns. The strict upper triangle of A11 is neither read nor meaningful on exit.
+/// columns. The strict upper triangle of A11 has no influence and is not meaningful on exit.
 /// Source: Gustavson, "Recursion leads to automatic variable blocking for dense linear-algebra algorithms", 1997.
 template <class T, class Place>
 void cholesky_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Minors<Place> minors) {

@@ -123,8 +123,9 @@ __device__ void update_halves(CholeskyShared<T>& s, const CholeskyPart& part, Ch
   }
 }
 
-/// Reads a tile whose first element is (top, left) in this block's rows, but not its strips from `needed` on; beyond A, and
-/// above the diagonal, a unit matrix, or what will not be used.
+/// Reads a tile whose first element is (top, left) in this block's rows; beyond A, a unit matrix. What is above the diagonal is
+/// read too, where A is there, because that takes less code; each row of it only comes into what is above the diagonal.
+/// needed: strips from there on, which are above it, need not be read.
 /// below: how far this block's own rows are from those that would follow the block on the diagonal.
 template <class T, int n>
 __device__ void read_tile(MatrixView<T, Cuda> A, std::int64_t below, int top, int left, int needed,
@@ -132,7 +133,7 @@ __device__ void read_tile(MatrixView<T, Cuda> A, std::int64_t below, int top, in
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const std::int64_t first = top < cholesky_order ? top : top + below;
   const T* const at = A.data() + first + g + (left + 2 * t) * A.ld();
-  const bool whole = first + 16 <= A.rows() && left + 8 * n <= A.cols() && left + 8 * n <= top;
+  const bool whole = first + 16 <= A.rows() && left + 8 * n <= A.cols();
   T values[n][4];
   const auto each = [&](auto f) {
 #pragma unroll
