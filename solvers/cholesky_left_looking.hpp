@@ -99,7 +99,7 @@ class LeftLookingCholesky {
     update(next, j + jb, j);
   }
 
-  /// The same as update() with the columns before, and the rows below the block on the diagonal in a queue of their own.
+  /// Brings a panel up to date with the columns before it, the rows below the block on the diagonal in a queue of their own.
   void update_apart(std::int64_t j, std::int64_t jb, std::int64_t before) {
     const std::int64_t j2 = j + jb;
     const auto L1 = A_.block(j, j - before, jb, before), L2 = A_.block(j2, j - before, n_ - j2, before);
