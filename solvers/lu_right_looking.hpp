@@ -16,8 +16,8 @@ struct LuWidths {
 ///
 ///   chain  what all wait for: a step of a panel is factored, and the columns of the next step are brought up to date
 ///   near   the other columns of the panel, step by step; at its last step those of the next panel
-///   soon   the columns of the next panel, step by step until then; and when a panel is factored, those of the next but
-///          one, where panels are waited for
+///   soon   the columns of the next panel, two steps at a time until then; and when a panel is factored, those of the next
+///          but one, where panels are waited for
 ///   bulk   all columns behind them, when a panel is factored
 ///
 /// So the chain waits for what a whole panel does to other columns only at the end of the next panel.
@@ -31,7 +31,7 @@ class RightLooking {
         n_(A.rows()),
         bulk_(bulk),
         near_(bulk.ahead()),
-        soon_(nb > lu_widths(bulk, nb, n_ - 1, n_).step ? near_.beside() : near_),
+        soon_(nb > lu_widths<T>(bulk, nb, n_ - 1, n_).step ? near_.beside() : near_),
         chain_(near_.ahead()),
         gemm_(gemm),
         A_(A),
@@ -66,7 +66,7 @@ class RightLooking {
 
  private:
   LuWidths widths(std::int64_t j) const {
-    const LuWidths w = lu_widths(bulk_, nb_, j, n_);
+    const LuWidths w = lu_widths<T>(bulk_, nb_, j, n_);
     return {std::min(w.panel, n_ - j), std::min(w.step, n_ - j)};
   }
   /// Columns from, …, to − 1 in the rows from j on.
@@ -123,7 +123,18 @@ class RightLooking {
     }
     if (last) bulk_.wait(near_), bulk_.wait(soon_);
     eliminate(near_, gemm_, L, p, part(c, chain_end, last ? next_end : end));
-    if (!last) eliminate(soon_, gemm_, L, p, part(c, std::max(chain_end, end), next_end));
+    if (!last) update_soon(j, c, cb, std::max(chain_end, end), end, next_end);
+  }
+
+  /// When step [c, c + cb) of the panel [j, end) is factored, and is not its last: of the next panel the columns from `from`
+  /// on. Two steps at a time, which are half as many kernels with twice the k, but for one that is the last but one.
+  void update_soon(std::int64_t j, std::int64_t c, std::int64_t cb, std::int64_t from, std::int64_t end,
+                   std::int64_t next_end) {
+    const std::int64_t c2 = c + cb;
+    const bool second = (c - j) / cb % 2 == 1, last_but_one = c2 + cb >= end;
+    if (!second && !last_but_one) return;
+    const std::int64_t first = second ? c - cb : c;
+    eliminate(soon_, gemm_, part(first, first, c2), pivots_.block(first, c2 - first), part(first, from, next_end));
   }
 
   /// When the panel of columns j, …, j + jb − 1 is factored. The first of the columns behind the next panel are wanted soon.

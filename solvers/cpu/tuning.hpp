@@ -12,7 +12,10 @@ inline std::int64_t default_block_size(const Queue<Cpu>&, Method, Schedule, std:
   return n < 512 ? 64 : n < 2048 ? 128 : 192;
 }
 
-inline LuWidths lu_widths(const Queue<Cpu>&, std::int64_t nb, std::int64_t, std::int64_t) { return {nb, nb}; }
+template <class T>
+LuWidths lu_widths(const Queue<Cpu>&, std::int64_t nb, std::int64_t, std::int64_t) {
+  return {nb, nb};
+}
 inline bool solves_soon_first(const Queue<Cpu>&, std::int64_t, std::int64_t) { return false; }
 inline bool steps_are_phases(const Queue<Cpu>&, Method, std::int64_t) { return true; }
 

@@ -22,12 +22,15 @@ inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedu
 /// Whether panels of LU are waited for when so many columns are left: towards the end, and in small matrices.
 constexpr bool panels_are_waited_for(std::int64_t left) { return left <= 8192; }
 
-/// Where panels are waited for, steps are short. Where they are hidden, wide panels give the updates a large k, and each is
-/// one step, because its inner products have a larger k than those of near columns; but nothing hides the first, so they
-/// begin narrow, and each has at most twice as many columns as all before it.
-inline LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int64_t n) {
+/// Where panels are waited for, steps are short. The bulk has nothing to do until the first panel is factored, so in a large
+/// matrix that is narrower, but in fp32, where products with a smaller k are slower. Where panels are hidden, wide ones give the
+/// updates a large k, and each is one step, because its inner products have a larger k than those of near columns; but nothing
+/// hides the first, so they begin narrow, and each has at most twice as many columns as all before it.
+template <class T>
+LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int64_t n) {
   constexpr std::int64_t one_kernel = 128;
-  if (panels_are_waited_for(n - j)) return {std::min<std::int64_t>(nb, 768), std::min(nb, one_kernel)};
+  const std::int64_t widest = sizeof(T) == 8 && j == 0 && n > 6144 ? 384 : 768;
+  if (panels_are_waited_for(n - j)) return {std::min(nb, widest), std::min(nb, one_kernel)};
   const std::int64_t first = (n / 64 + one_kernel - 1) / one_kernel * one_kernel,
                      panel = std::min(nb, std::max(first, 2 * j));
   return {panel, panel};
