@@ -2,15 +2,17 @@
 // primitives as cholesky.hpp.
 #pragma once
 
+#include <utility>
+
 #include "lasolve/lasolve.hpp"
 #include "solvers/cholesky.hpp"
 #include "solvers/supply.hpp"
 
 namespace lasolve {
 
-/// In block columns of nb, with look-ahead: while one is brought up to date with the one before it and factored, the next
-/// arrives and is brought up to date with all before those two. Queues, of which each goes before the next where both could
-/// run:
+/// In block columns of at most nb, with look-ahead: while one is brought up to date with the one before it and factored, the
+/// next arrives and is brought up to date with all before those two. Queues, of which each goes before the next where both
+/// could run:
 ///
 ///   chain  what all wait for: the panel, or of a tall one the block on the diagonal
 ///   rows   the other rows of a tall panel
@@ -36,18 +38,22 @@ class LeftLookingCholesky {
     bulk_[1]->join(*bulk_[0]);
     bulk_[0]->phase(Phase::gemm);
     chain_.phase(Phase::panel);
-    arrive(0);
-    for (std::int64_t j = 0; j < n_; j += nb_) {
+    arrive(bulk(0), 0, end_of(0));
+    for (std::int64_t j0 = 0, j = 0, j2 = end_of(0); j < n_; j0 = std::exchange(j, j2), j2 = end_of(j), ++turn_) {
       if (known_to_have_failed(chain_, bad_minor_)) break;
-      step(j, std::min(nb_, n_ - j));
+      step(j0, j, j2, end_of(j2));
     }
     chain_.wait(rows_);  // ends its phase
     for (Queue<Place>* q : bulk_) q->wait(chain_);
   }
 
  private:
-  /// The queue that brings the block column from j on up to date.
-  Queue<Place>& bulk(std::int64_t j) { return *bulk_[j / nb_ % 2]; }
+  /// Where the block column that begins with column j ends.
+  std::int64_t end_of(std::int64_t j) const {
+    return j + std::min(n_ - j, cholesky_columns_at_once(chain_, nb_, j, n_));
+  }
+  /// The queue that brings the block column at hand up to date, or one `later`.
+  Queue<Place>& bulk(int later) { return *bulk_[(turn_ + later) % 2]; }
 
   /// Timing events between short kernels cost more than they tell. Where none are wanted the chain is one phase and the bulk
   /// another, from the first kernel to the last.
@@ -56,74 +62,80 @@ class LeftLookingCholesky {
     marked_ ? q.phase(phase, flops) : (phase == Phase::gemm ? *bulk_[0] : chain_).add_flops(flops);
   }
 
-  void arrive(std::int64_t j) {
-    if (supply_ && j < n_) supply_(bulk(j), j, A_.columns(j, std::min(nb_, n_ - j)));
+  void arrive(Queue<Place>& q, std::int64_t j, std::int64_t end) {
+    if (supply_ && j < end) supply_(q, j, A_.columns(j, end - j));
   }
 
-  /// The block column from j on, from its diagonal down, ← itself − L L1ᵀ with all columns of L before k.
-  void update(Queue<Place>& q, std::int64_t j, std::int64_t k) {
-    const std::int64_t jb = std::min(nb_, n_ - j);
-    const auto L = A_.block(j, 0, n_ - j, k);
-    gemm_(q, T(-1), L, transposed(L.block(0, 0, jb, k)), T(1), A_.block(j, j, n_ - j, jb));
+  /// C ← C − L L1ᵀ for a block column C from its diagonal down, m × n, and L1 the first n rows of L, m × k. Of a wide one the
+  /// block on the diagonal goes by strips of columns, so that less is computed above the diagonal.
+  void update(Queue<Place>& q, MatrixView<const T, Place> L, MatrixView<T, Place> C) {
+    const std::int64_t m = C.rows(), n = C.cols(), k = L.cols(), width = cholesky_strip_columns(q),
+                       end = n > width ? n : m;
+    for (std::int64_t j = 0; j < n; j += width) {
+      const std::int64_t w = std::min(width, n - j);
+      gemm_(q, T(-1), L.block(j, 0, end - j, k), transposed(L.block(j, 0, w, k)), T(1), C.block(j, j, end - j, w));
+    }
+    if (end < m)
+      gemm_(q, T(-1), L.block(n, 0, m - n, k), transposed(L.block(0, 0, n, k)), T(1), C.block(n, 0, m - n, n));
   }
-  double update_flops(std::int64_t j, std::int64_t k) const {
-    const std::int64_t jb = std::min(nb_, n_ - j);
-    return double(2 * (n_ - j) - jb) * double(jb) * double(k);
+  double update_flops(std::int64_t j, std::int64_t end, std::int64_t k) const {
+    return double(2 * n_ - j - end) * double(end - j) * double(k);
   }
 
-  /// Factors the block column of jb columns from j on, and brings the next up to date with all before this one. Where
-  /// panels are what is waited for, that begins when this one is up to date: they would share the device.
-  void step(std::int64_t j, std::int64_t jb) {
+  /// Factors the block column from j to j2, behind that from j0 on, and brings the next, which ends before j3, up to date with
+  /// all before this one. Where panels are what is waited for, that begins when this one is up to date: they would share the
+  /// device.
+  void step(std::int64_t j0, std::int64_t j, std::int64_t j2, std::int64_t j3) {
     const bool bulk_waits = !cholesky_products_bind(chain_, j, n_);
-    const std::int64_t before = std::min(nb_, j);
-    Queue<Place>& next = bulk(j + jb);
-    if (!bulk_waits) wait(next, chain_);  // all before column j is factored
-    wait(chain_, bulk(j));                // this one lacks only what the one before it does to it
-    begin(chain_, alone_ ? Phase::gemm : Phase::panel, update_flops(j, before));
-    const bool apart = j + jb < n_ && cholesky_rows_apart(chain_, j, n_);
+    if (!bulk_waits) wait(bulk(1), chain_);  // all before column j is factored
+    wait(chain_, bulk(0));                   // this one lacks only what the one before it does to it
+    begin(chain_, alone_ ? Phase::gemm : Phase::panel, update_flops(j, j2, j - j0));
+    const auto column = A_.block(j, j, n_ - j, j2 - j);
+    const bool apart = j2 < n_ && cholesky_rows_apart(chain_, j, n_);
     if (apart)
-      update_apart(j, jb, before);
+      update_apart(j0, j, j2);
     else if (j > 0)
-      update_near(chain_, gemm_, A_.block(j, j - before, n_ - j, before), A_.block(j, j, n_ - j, jb));
-    if (bulk_waits) wait(next, apart ? rows_ : chain_);
+      update_near(chain_, gemm_, A_.block(j, j0, n_ - j, j - j0), column);
+    if (bulk_waits) wait(bulk(1), apart ? rows_ : chain_);
     if (alone_) chain_.phase(Phase::panel);
-    chain_.add_flops(cholesky_panel_flops(double(n_ - j), double(jb)));
+    chain_.add_flops(cholesky_panel_flops(double(n_ - j), double(j2 - j)));
     if (apart)
-      factor_apart(j, jb);
+      factor_apart(A_.block(j, j, j2 - j, j2 - j), A_.block(j2, j, n_ - j2, j2 - j), Minors<Place>{bad_minor_, j});
     else
-      cholesky_recursive(chain_, gemm_, A_.block(j, j, n_ - j, jb), Minors<Place>{bad_minor_, j});
+      cholesky_recursive(chain_, gemm_, column, Minors<Place>{bad_minor_, j});
 
-    arrive(j + jb);
-    if (j == 0 || j + jb >= n_) return;
-    begin(next, Phase::gemm, update_flops(j + jb, j));
-    update(next, j + jb, j);
+    arrive(bulk(1), j2, j3);
+    if (j == 0 || j2 == n_) return;
+    begin(bulk(1), Phase::gemm, update_flops(j2, j3, j));
+    update(bulk(1), A_.block(j2, 0, n_ - j2, j), A_.block(j2, j2, n_ - j2, j3 - j2));
   }
 
-  /// Brings a panel up to date with the columns before it, the rows below the block on the diagonal in a queue of their own.
-  void update_apart(std::int64_t j, std::int64_t jb, std::int64_t before) {
-    const std::int64_t j2 = j + jb;
-    const auto L1 = A_.block(j, j - before, jb, before), L2 = A_.block(j2, j - before, n_ - j2, before);
+  /// Brings the block column from j to j2 up to date with the one before it, the rows below the block on the diagonal in a
+  /// queue of their own.
+  void update_apart(std::int64_t j0, std::int64_t j, std::int64_t j2) {
+    const auto L1 = A_.block(j, j0, j2 - j, j - j0), L2 = A_.block(j2, j0, n_ - j2, j - j0);
     rows_.join(chain_);
     if (j == 0) return;
-    update_near(chain_, gemm_, L1, A_.block(j, j, jb, jb));
-    gemm_(rows_, T(-1), L2, transposed(L1), T(1), A_.block(j2, j, n_ - j2, jb));
+    const auto C = A_.block(j, j, j2 - j, j2 - j);
+    C.cols() > cholesky_strip_columns(chain_) ? update(chain_, L1, C) : update_near(chain_, gemm_, L1, C);
+    gemm_(rows_, T(-1), L2, transposed(L1), T(1), A_.block(j2, j, n_ - j2, j2 - j));
   }
 
-  /// [A11; A21] = [L11; L21] L11ᵀ, a leaf's columns after the other, with the rows of A21 in a queue of their own. Those of
-  /// the last leaf are waited for in any case.
-  void factor_apart(std::int64_t j, std::int64_t jb) {
-    const auto A11 = A_.block(j, j, jb, jb), A21 = A_.block(j + jb, j, n_ - j - jb, jb);
-    const std::int64_t leaf = cholesky_leaf_columns(chain_, A11);
-    for (std::int64_t c = 0, w; c < jb; c += w) {
-      w = std::min(leaf, jb - c);
-      const std::int64_t c2 = c + w, left = jb - c2;
-      const auto L = A11.block(c2, c, left, w), X = A21.columns(c, w);
-      panel_cholesky_leaf(chain_, gemm_, A11.block(c, c, jb - c, w), Minors<Place>{bad_minor_, j + c});
-      left > 0 ? rows_.join(chain_) : chain_.join(rows_);
-      update_near(chain_, gemm_, L, A11.block(c2, c2, left, left));
-      trsm_right(left > 0 ? rows_ : chain_, gemm_, lower(A11.block(c, c, w, w)).transposed(), X);
-      if (left > 0) gemm_(rows_, T(-1), X, transposed(L), T(1), A21.columns(c2, left));
+  /// [A1; A2] = [L1; L2] L11ᵀ, where L11 is the first rows of L1, as cholesky_recursive, with the rows of A2 in a queue of
+  /// their own. Those of the last leaf are waited for in any case.
+  void factor_apart(MatrixView<T, Place> A1, MatrixView<T, Place> A2, Minors<Place> minors) {
+    const std::int64_t m = A1.rows(), n = A1.cols(), leaf = cholesky_leaf_columns(chain_, A1);
+    if (n <= leaf) {
+      panel_cholesky_leaf(chain_, gemm_, A1, minors);
+      m > n ? rows_.join(chain_) : chain_.join(rows_);
+      return trsm_right(m > n ? rows_ : chain_, gemm_, lower(A1.block(0, 0, n, n)).transposed(), A2);
     }
+    const std::int64_t n1 = (n / leaf + 1) / 2 * leaf, n2 = n - n1;
+    const auto L21 = A1.block(n1, 0, m - n1, n1), above = L21.block(0, 0, n2, n1);
+    factor_apart(A1.columns(0, n1), A2.columns(0, n1), minors);
+    update_near(chain_, gemm_, L21, A1.block(n1, n1, m - n1, n2));
+    gemm_(rows_, T(-1), A2.columns(0, n1), transposed(above), T(1), A2.columns(n1, n2));
+    factor_apart(A1.block(n1, n1, m - n1, n2), A2.columns(n1, n2), minors.from(n1));
   }
 
   Queue<Place>* const bulk_[2];
@@ -134,6 +146,7 @@ class LeftLookingCholesky {
   std::int64_t nb_, n_;
   const Supply<T, Place>& supply_;
   const bool alone_, marked_;
+  int turn_ = 0;
 };
 
 /// On exit as factor_cholesky. A: n × n; with a supply, undefined on entry. Flops 1/3 n³.

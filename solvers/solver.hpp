@@ -179,13 +179,14 @@ class Solver {
     return Matrix<F, Place>(A_.rows(), A_.cols());
   }
 
-  void choose_schedule() {
+  void choose_schedule(Precision precision) {
     const std::int64_t n = A_.rows();
     report_.schedule = options_.schedule != Schedule::automatic ? options_.schedule
                        : await_                                 ? Schedule::left_looking
                                                                 : default_schedule(q_, report_.method);
-    const std::int64_t nb =
-        options_.block_size > 0 ? options_.block_size : default_block_size(q_, report_.method, report_.schedule, n);
+    const std::int64_t nb = options_.block_size > 0
+                                ? options_.block_size
+                                : default_block_size(q_, report_.method, report_.schedule, precision, n);
     report_.block_size = std::min(nb, std::max<std::int64_t>(1, n));
   }
 
@@ -193,7 +194,7 @@ class Solver {
   template <class F>
   void factor_in(std::unique_ptr<Factors<F, Place>>& factors) {
     const double n = double(A_.rows()), flops = report_.method == Method::lu ? lu_flops(n) : cholesky_flops(n);
-    choose_schedule();
+    choose_schedule(precision_of<F>);
     q_.phase(Phase::other);
     prepare<F>(q_, report_.method, A_.rows());
     Matrix<F, Place> values = memory_for<F>();

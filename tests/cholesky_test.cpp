@@ -255,7 +255,7 @@ TYPED_TEST(CholeskyFactor, has_a_small_residual) {
   Queue<Cpu> q(3);
   for (const MatrixType& type : positive_definite_types)
     for (const auto& [n, nb] : std::vector<std::pair<std::int64_t, std::int64_t>>{
-             {1, 1}, {3, 7}, {16, 7}, {32, 32}, {33, 32}, {67, 32}, {129, 64}, {257, 160}}) {
+             {1, 1}, {3, 7}, {16, 7}, {32, 32}, {33, 32}, {67, 32}, {129, 64}, {257, 160}, {401, 300}}) {
       SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb);
       const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
       Factors<T, Cpu> factors(Method::cholesky, rounded<T>(A)), arriving(Method::cholesky, Matrix<T>(n, n));

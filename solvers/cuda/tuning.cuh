@@ -11,10 +11,19 @@ inline Schedule default_schedule(const Queue<Cuda>&, Method method) {
   return method == Method::cholesky ? Schedule::left_looking : Schedule::right_looking;
 }
 
+/// Where the card is bound by its power, wide block columns: of 12 tiles of 128, which cuBLAS then takes, and of which as many
+/// rows as columns are on the device at once. With 256, 1024 or 2048 columns it takes smaller tiles. But in fp32 it has a
+/// kernel for narrow products that leaves room for the panels.
+inline std::int64_t left_looking_cholesky_columns(Precision precision, std::int64_t n) {
+  return n <= 512 ? 512 : n < 24576 || precision == Precision::fp32 ? 256 : 1536;
+}
+
 /// Where panels are waited for, in LU and left-looking Cholesky at small n, narrow ones are done sooner; at large n, and in
 /// a right-looking Cholesky, the updates want a large k.
-inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedule schedule, std::int64_t n) {
-  if (method == Method::cholesky) return schedule != Schedule::left_looking ? 1024 : n <= 512 ? 512 : 256;
+inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedule schedule, Precision precision,
+                                       std::int64_t n) {
+  if (method == Method::cholesky)
+    return schedule == Schedule::left_looking ? left_looking_cholesky_columns(precision, n) : 1024;
   if (schedule == Schedule::left_looking) return n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
   return n < 3072 ? 128 : n < 12288 ? 768 : n < 24576 ? 1024 : 2048;
 }
@@ -78,6 +87,15 @@ bool is_near_product(MatrixView<T, Cuda> C, std::int64_t k) {
   constexpr std::int64_t most = sizeof(T) == 4 ? 1 << 28 : 1 << 24;
   return C.cols() <= 256 && k <= 256 && C.rows() * C.cols() * k <= most;
 }
+
+/// How many columns a left-looking Cholesky takes at once, at column j: at most nb, but nothing hides the first panels, and the
+/// last ones have less beside them.
+inline std::int64_t cholesky_columns_at_once(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int64_t n) {
+  const std::int64_t hidden = std::min(j, (n - j) / 8) / 256 * 256;
+  return std::min(nb, std::max<std::int64_t>(256, hidden));
+}
+/// The widest block column whose update may compute all of the block on its diagonal.
+inline std::int64_t cholesky_strip_columns(const Queue<Cuda>&) { return 256; }
 
 /// Narrow strips compute less above the diagonal; wide ones are fewer launches with a fuller last wave of tiles.
 inline std::int64_t symmetric_strip_columns(const Queue<Cuda>&, std::int64_t n) { return n < 1024 ? n : 512; }
