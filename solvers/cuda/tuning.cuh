@@ -12,7 +12,7 @@ inline Schedule default_schedule(const Queue<Cuda>&, Method method) {
 }
 
 /// Where the card is bound by its power, wide block columns: of 12 tiles of 128, which cuBLAS then takes, and of which as many
-/// rows as columns are on the device at once. With 256, 1024 or 2048 columns it takes smaller tiles. But in fp32 it has a
+/// rows as columns are on the device at once. With 256 or 1024 columns it often takes smaller tiles. But in fp32 it has a
 /// kernel for narrow products that leaves room for the panels.
 inline std::int64_t left_looking_cholesky_columns(Precision precision, std::int64_t n) {
   return n <= 512 ? 512 : n < 24576 || precision == Precision::fp32 ? 256 : 1536;
