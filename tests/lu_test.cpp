@@ -88,7 +88,7 @@ void expect_large_solved(std::int64_t n, Options o) {
 /// Where panels are hidden behind the updates at first, and the rows of L are exchanged when all is factored.
 TEST(LuOnCuda, solves_a_large_system) {
   if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
-  for (std::int64_t nb : {0, 200, 1100}) {
+  for (std::int64_t nb : {0, 200, 300, 1100}) {
     SCOPED_TRACE(nb);
     Options o;
     o.block_size = nb;

@@ -42,7 +42,7 @@ struct Options {
   /// automatic: what was measured to be best, which is right_looking, but left_looking for Cholesky on CUDA and for a matrix
   /// on the host that is factored while it is copied to a device.
   Schedule schedule = Schedule::automatic;
-  std::int64_t block_size = 0;   ///< columns of a panel at most; 0: from n, the schedule and the device
+  std::int64_t block_size = 0;   ///< columns of a panel at most; 0: from n, method, precision, schedule, device
   int threads = 0;               ///< cores of the host to compute with; 0: all
   bool allow_nonfinite = false;  ///< factor a matrix with NaN or Inf; otherwise that is misuse, found when checking
   bool check = true;  ///< measure the backward error of each solution; keeps A beside its factors on the device

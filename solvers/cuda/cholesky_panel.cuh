@@ -8,8 +8,9 @@
 // the diagonal and solve the rows below it, while others, which have 16 rows each in tiles, bring the tiles further to the
 // right up to date with the strip before. What makes the time is the chain from pivot to pivot and the fp64 instructions of
 // those warps, so roots are kept out of it: up to the end columns are X = L diag(√d), and products are X diag(1/d) Xᵀ.
-// They run in fp64 in tensor cores, for fp32 too. An fp64 instruction takes 9 clocks, but 33 where another warp of the same
-// quarter of the multiprocessor multiplies tiles: in fp64 the warps with the rows have a quarter for themselves.
+// They run in fp64 in tensor cores, for fp32 too. An fp64 instruction of such a warp takes 4 clocks of its quarter, but 33 where another
+// warp of the same quarter of the multiprocessor multiplies tiles: in fp64 the warps with the rows have a quarter for
+// themselves.
 #pragma once
 
 #include "core/cuda/launch.cuh"

@@ -1,8 +1,8 @@
 // The narrow products between two leaves of a Cholesky panel on CUDA, for which all wait: C ← C − L L1ᵀ, where L1 are the
 // first rows of L.
 //
-// Idea     A leaf's columns are few, so a general product takes as long as its latency. Here tiles are so small that all of
-//          them run at once, the first pieces of L are on their way to shared memory before anything else, blocks are put on
+// Idea     A leaf's columns are few, so a general product takes as long as its latency. Here tiles are so small that nearly all
+//          of them run at once, the first pieces of L are on their way to shared memory before anything else, blocks are put on
 //          the device while the kernel before ends, and the code is short: in a factorization it is fetched anew each time,
 //          at a tenth of a clock a byte, and at a third beside a large product. Tiles above the diagonal are left out.
 // Tiles    32 × 32 of C, a quarter for each of four warps; L in pieces of 32 columns, four of them at a time in shared

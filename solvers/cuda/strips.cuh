@@ -120,7 +120,7 @@ __device__ void solve_strip(StripTile (&x)[Q], bool unit, bool all_inverted, con
   for (int i = 0; i < 4 * Q; ++i) x[i / 4][i / 2 % 2][i % 2] = y[i / 4][i / 2 % 2][i % 2];
 }
 
-/// Fetches a triangle of order ≤ 8 Q as tiles, without waiting for it. A warp fetches a short and a long row of tiles.
+/// Fetches a triangle of order ≤ 8 Q as tiles, without waiting for it. Warps fetch short and long rows of tiles in turns.
 template <class T, int Q>
 __device__ void fetch_tiles(const ForwardTriangle<T>& tri, T* tiles) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;

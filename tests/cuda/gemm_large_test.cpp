@@ -40,6 +40,7 @@ TEST(GemmOnCuda, is_exact_in_large_products_of_odd_sides) {
   expect_exact_products<double>(q, 1602, 1603, 1606);  // columns at multiples of 16 bytes
   expect_exact_products<float>(q, 1601, 1603, 1605);
   expect_exact_products<double>(q, 3102, 2903, 1030);
+  expect_exact_products<double>(q, 3102, 2903, 1030, Op::transpose);
 }
 
 /// As in the bulk of a Cholesky, alone and where others go first.
