@@ -94,8 +94,8 @@ struct Row {
   }
 };
 
-/// All contestants on one matrix, in turns; the first round is not counted. Every other round goes backwards: a device that
-/// the one before has heated is slower, and so nobody always runs after the same one.
+/// All contestants on one matrix, in turns, with a rest before each; the first round is not counted. Every other round goes
+/// backwards, so that nobody always runs after the same one, which may have heated the device.
 template <class T>
 static void compete(std::int64_t n, Method method, const std::vector<Contestant<T>>& all, bool cuda, int rounds,
                     Json& results) {
@@ -115,12 +115,13 @@ static void compete(std::int64_t n, Method method, const std::vector<Contestant<
   }
   std::vector<Row> rows;
   for (const auto& c : all) rows.push_back({c.name, {}});
+  double seconds = 0;
   for (int round = -1; round < rounds; ++round)
     for (std::size_t turn = 0; turn < all.size(); ++turn) {
       const std::size_t c = round % 2 == 0 ? all.size() - 1 - turn : turn;
-      // Threads of the one before may still be spinning for work.
-      if (!cuda) std::this_thread::sleep_for(std::chrono::milliseconds(100));
-      const double seconds = cuda ? all[c].on_device(dA, method) : all[c].on_host(A, method);
+      // Threads of the one before may still be spinning for work; a device may be hot.
+      std::this_thread::sleep_for(std::chrono::duration<double>(cuda ? std::min(seconds, 0.1) : 0.1));
+      seconds = cuda ? all[c].on_device(dA, method) : all[c].on_host(A, method);
       if (round >= 0) rows[c].seconds.push_back(seconds);
     }
   const double flops = flops_of(method, n);
