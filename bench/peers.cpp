@@ -11,15 +11,14 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <chrono>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <thread>
 
 #include "bench/products_alone.hpp"
+#include "bench/rest.hpp"
 #include "core/transfer.hpp"
 #include "io/generators.hpp"
 #include "solvers/factors.hpp"
@@ -115,13 +114,11 @@ static void compete(std::int64_t n, Method method, const std::vector<Contestant<
   }
   std::vector<Row> rows;
   for (const auto& c : all) rows.push_back({c.name, {}});
-  double seconds = 0;
   for (int round = -1; round < rounds; ++round)
     for (std::size_t turn = 0; turn < all.size(); ++turn) {
       const std::size_t c = round % 2 == 0 ? all.size() - 1 - turn : turn;
-      // Threads of the one before may still be spinning for work; a device may be hot.
-      std::this_thread::sleep_for(std::chrono::duration<double>(cuda ? std::min(seconds, 0.1) : 0.1));
-      seconds = cuda ? all[c].on_device(dA, method) : all[c].on_host(A, method);
+      rest();
+      const double seconds = cuda ? all[c].on_device(dA, method) : all[c].on_host(A, method);
       if (round >= 0) rows[c].seconds.push_back(seconds);
     }
   const double flops = flops_of(method, n);
