@@ -121,21 +121,23 @@ class LeftLookingCholesky {
     gemm_(rows_, T(-1), L2, transposed(L1), T(1), A_.block(j2, j, n_ - j2, j2 - j));
   }
 
-  /// [A1; A2] = [L1; L2] L11ᵀ, where L11 is the first rows of L1, as cholesky_recursive, with the rows of A2 in a queue of
-  /// their own. Those of the last leaf are waited for in any case.
+  /// [A1; A2] = [L1; L2] L1ᵀ for a square A1, as cholesky_recursive, with the rows of A2 in a queue of their own. Those of the
+  /// last leaf are waited for in any case.
   void factor_apart(MatrixView<T, Place> A1, MatrixView<T, Place> A2, Minors<Place> minors) {
-    const std::int64_t m = A1.rows(), n = A1.cols(), leaf = cholesky_leaf_columns(chain_, A1);
-    if (n <= leaf) {
-      panel_cholesky_leaf(chain_, gemm_, A1, minors);
-      m > n ? rows_.join(chain_) : chain_.join(rows_);
-      return trsm_right(m > n ? rows_ : chain_, gemm_, lower(A1.block(0, 0, n, n)).transposed(), A2);
-    }
-    const std::int64_t n1 = (n / leaf + 1) / 2 * leaf, n2 = n - n1;
-    const auto L21 = A1.block(n1, 0, m - n1, n1), above = L21.block(0, 0, n2, n1);
-    factor_apart(A1.columns(0, n1), A2.columns(0, n1), minors);
-    update_near(chain_, gemm_, L21, A1.block(n1, n1, m - n1, n2));
-    gemm_(rows_, T(-1), A2.columns(0, n1), transposed(above), T(1), A2.columns(n1, n2));
-    factor_apart(A1.block(n1, n1, m - n1, n2), A2.columns(n1, n2), minors.from(n1));
+    const std::int64_t m = A1.rows();
+    by_halves(
+        0, m, cholesky_leaf_columns(chain_, A1),
+        [&](std::int64_t j, std::int64_t n) {
+          panel_cholesky_leaf(chain_, gemm_, A1.block(j, j, m - j, n), minors.from(j));
+          const bool last = j + n == m;
+          last ? chain_.join(rows_) : rows_.join(chain_);
+          trsm_right(last ? chain_ : rows_, gemm_, lower(A1.block(j, j, n, n)).transposed(), A2.columns(j, n));
+        },
+        [&](std::int64_t j, std::int64_t k, std::int64_t n) {
+          const std::int64_t i = j + k;
+          update_near(chain_, gemm_, A1.block(i, j, m - i, k), A1.block(i, i, m - i, n));
+          gemm_(rows_, T(-1), A2.columns(j, k), transposed(A1.block(i, j, n, k)), T(1), A2.columns(i, n));
+        });
   }
 
   Queue<Place>* const bulk_[2];
