@@ -6,6 +6,7 @@
 
 #include "lasolve/lasolve.hpp"
 #include "solvers/cholesky.hpp"
+#include "solvers/steps.hpp"
 #include "solvers/supply.hpp"
 
 namespace lasolve {
@@ -32,7 +33,7 @@ class LeftLookingCholesky {
         n_(A.rows()),
         supply_(supply),
         alone_(&chain_ == &bulk),
-        marked_(alone_ || supply || steps_are_phases(bulk, Method::cholesky, n_)) {}
+        steps_{alone_ || supply || steps_are_phases(bulk, Method::cholesky, n_)} {}
 
   void factor() {
     bulk_[1]->join(*bulk_[0]);
@@ -54,13 +55,6 @@ class LeftLookingCholesky {
   }
   /// The queue that brings the block column at hand up to date, or one `later`.
   Queue<Place>& bulk(int later) { return *bulk_[(turn_ + later) % 2]; }
-
-  /// Timing events between short kernels cost more than they tell. Where none are wanted the chain is one phase and the bulk
-  /// another, from the first kernel to the last.
-  void wait(Queue<Place>& q, Queue<Place>& other) { marked_ ? q.wait(other) : q.join(other); }
-  void begin(Queue<Place>& q, Phase phase, double flops) {
-    marked_ ? q.phase(phase, flops) : (phase == Phase::gemm ? *bulk_[0] : chain_).add_flops(flops);
-  }
 
   void arrive(Queue<Place>& q, std::int64_t j, std::int64_t end) {
     if (supply_ && j < end) supply_(q, j, A_.columns(j, end - j));
@@ -87,16 +81,16 @@ class LeftLookingCholesky {
   /// device.
   void step(std::int64_t j0, std::int64_t j, std::int64_t j2, std::int64_t j3) {
     const bool bulk_waits = !cholesky_products_bind(chain_, j, n_);
-    if (!bulk_waits) wait(bulk(1), chain_);  // all before column j is factored
-    wait(chain_, bulk(0));                   // this one lacks only what the one before it does to it
-    begin(chain_, alone_ ? Phase::gemm : Phase::panel, update_flops(j, j2, j - j0));
+    if (!bulk_waits) steps_.wait(bulk(1), chain_);  // all before column j is factored
+    steps_.wait(chain_, bulk(0));                   // this one lacks only what the one before it does to it
+    steps_.begin(chain_, alone_ ? Phase::gemm : Phase::panel, update_flops(j, j2, j - j0));
     const auto column = A_.block(j, j, n_ - j, j2 - j);
     const bool apart = j2 < n_ && cholesky_rows_apart(chain_, j, n_);
     if (apart)
       update_apart(j0, j, j2);
     else if (j > 0)
       update_near(chain_, gemm_, A_.block(j, j0, n_ - j, j - j0), column);
-    if (bulk_waits) wait(bulk(1), apart ? rows_ : chain_);
+    if (bulk_waits) steps_.wait(bulk(1), apart ? rows_ : chain_);
     if (alone_) chain_.phase(Phase::panel);
     chain_.add_flops(cholesky_panel_flops(double(n_ - j), double(j2 - j)));
     if (apart)
@@ -106,7 +100,7 @@ class LeftLookingCholesky {
 
     arrive(bulk(1), j2, j3);
     if (j == 0 || j2 == n_) return;
-    begin(bulk(1), Phase::gemm, update_flops(j2, j3, j));
+    steps_.begin(steps_.are_phases ? bulk(1) : *bulk_[0], Phase::gemm, update_flops(j2, j3, j));
     update(bulk(1), A_.block(j2, 0, n_ - j2, j), A_.block(j2, j2, n_ - j2, j3 - j2));
   }
 
@@ -147,7 +141,8 @@ class LeftLookingCholesky {
   MatrixView<std::int64_t, Place> bad_minor_;
   std::int64_t nb_, n_;
   const Supply<T, Place>& supply_;
-  const bool alone_, marked_;
+  const bool alone_;
+  const Steps steps_;  // if they are no phases the chain is one and the bulk another, from the first kernel to the last
   int turn_ = 0;
 };
 
