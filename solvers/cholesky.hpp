@@ -28,19 +28,30 @@ void update_near(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, 
   gemm(q, T(-1), L, transposed(L.block(0, 0, C.cols(), L.cols())), T(1), C);
 }
 
+/// Walks along the n columns from j on by halving: factor(j, columns) of each leaf, and where a half of k columns from j on is
+/// factored update(j, k, columns) of those behind it.
+/// Source: Gustavson, "Recursion leads to automatic variable blocking for dense linear-algebra algorithms", 1997.
+template <class Factor, class Update>
+void by_halves(std::int64_t j, std::int64_t n, std::int64_t leaf, const Factor& factor, const Update& update) {
+  if (n <= leaf) return factor(j, n);
+  const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;
+  by_halves(j, n1, leaf, factor, update);
+  update(j, n1, n2);
+  by_halves(j + n1, n2, leaf, factor, update);
+}
+
 /// [A11; A21] = [L11; L21] L11ᵀ for a block column A (m × n, m ≥ n), by halving its columns: right-looking on two block
 /// columns. The strict upper triangle of A11 has no influence and is not meaningful on exit.
-/// Source: Gustavson, "Recursion leads to automatic variable blocking for dense linear-algebra algorithms", 1997.
 template <class T, class Place>
 void cholesky_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Minors<Place> minors) {
-  const std::int64_t m = A.rows(), n = A.cols(), leaf = cholesky_leaf_columns(q, A);
-  if (n <= leaf) return panel_cholesky_leaf(q, gemm, A, minors);
-  const std::int64_t n1 = (n / leaf + 1) / 2 * leaf, n2 = n - n1;
-  const auto L21 = A.block(n1, 0, m - n1, n1), A22 = A.block(n1, n1, m - n1, n2);
-
-  cholesky_recursive(q, gemm, A.columns(0, n1), minors);
-  update_near(q, gemm, L21, A22);  // A22 ← A22 − L21 L21ᵀ
-  cholesky_recursive(q, gemm, A22, minors.from(n1));
+  const std::int64_t m = A.rows();
+  by_halves(
+      0, A.cols(), cholesky_leaf_columns(q, A),
+      [&](std::int64_t j, std::int64_t n) { panel_cholesky_leaf(q, gemm, A.block(j, j, m - j, n), minors.from(j)); },
+      [&](std::int64_t j, std::int64_t k, std::int64_t n) {
+        const std::int64_t i = j + k;
+        update_near(q, gemm, A.block(i, j, m - i, k), A.block(i, i, m - i, n));  // A22 ← A22 − L21 L21ᵀ
+      });
 }
 
 /// C ← C − A Aᵀ on the lower triangle of C, in strips of columns, each one GEMM from its diagonal down, which two queues
@@ -99,20 +110,20 @@ void factor_cholesky(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixV
 template <class T, class Place>
 void factor_cholesky_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A,
                                Minors<Place> minors, std::int64_t nb) {
-  const std::int64_t n = A.rows();
-  if (n <= nb) {
-    q.phase(Phase::panel, cholesky_flops(double(n)));
-    return cholesky_recursive(q, gemm, A, minors);
-  }
-  const std::int64_t n1 = (n / nb + 1) / 2 * nb, n2 = n - n1;
-  const auto A11 = A.block(0, 0, n1, n1), A21 = A.block(n1, 0, n2, n1), A22 = A.block(n1, n1, n2, n2);
-  factor_cholesky_recursive(q, gemm, A11, minors, nb);  // A11 = L11 L11ᵀ
-  if (known_to_have_failed(q, minors.bad_minor)) return;
-  q.phase(Phase::trsm, double(n1) * double(n1) * double(n2));
-  trsm_right(q, gemm, lower(A11).transposed(), A21);  // L21 = A21 inv(L11)ᵀ
-  q.phase(Phase::gemm, double(n2) * double(n2) * double(n1));
-  update_lower(q, gemm, A21, A22);  // A22 ← A22 − L21 L21ᵀ
-  factor_cholesky_recursive(q, gemm, A22, minors.from(n1), nb);
+  by_halves(
+      0, A.cols(), nb,
+      [&](std::int64_t j, std::int64_t n) {
+        q.phase(Phase::panel, cholesky_flops(double(n)));
+        cholesky_recursive(q, gemm, A.block(j, j, n, n), minors.from(j));  // A11 = L11 L11ᵀ
+      },
+      [&](std::int64_t j, std::int64_t k, std::int64_t n) {
+        if (known_to_have_failed(q, minors.bad_minor)) return;
+        const auto A11 = A.block(j, j, k, k), A21 = A.block(j + k, j, n, k), A22 = A.block(j + k, j + k, n, n);
+        q.phase(Phase::trsm, double(k) * double(k) * double(n));
+        trsm_right(q, gemm, lower(A11).transposed(), A21);  // L21 = A21 inv(L11)ᵀ
+        q.phase(Phase::gemm, double(n) * double(n) * double(k));
+        update_lower(q, gemm, A21, A22);  // A22 ← A22 − L21 L21ᵀ
+      });
 }
 
 }  // namespace lasolve

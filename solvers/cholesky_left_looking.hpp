@@ -6,6 +6,7 @@
 
 #include "lasolve/lasolve.hpp"
 #include "solvers/cholesky.hpp"
+#include "solvers/steps.hpp"
 #include "solvers/supply.hpp"
 
 namespace lasolve {
@@ -32,7 +33,7 @@ class LeftLookingCholesky {
         n_(A.rows()),
         supply_(supply),
         alone_(&chain_ == &bulk),
-        marked_(alone_ || supply || steps_are_phases(bulk, Method::cholesky, n_)) {}
+        steps_{alone_ || supply || steps_are_phases(bulk, Method::cholesky, n_)} {}
 
   void factor() {
     bulk_[1]->join(*bulk_[0]);
@@ -54,13 +55,6 @@ class LeftLookingCholesky {
   }
   /// The queue that brings the block column at hand up to date, or one `later`.
   Queue<Place>& bulk(int later) { return *bulk_[(turn_ + later) % 2]; }
-
-  /// Timing events between short kernels cost more than they tell. Where none are wanted the chain is one phase and the bulk
-  /// another, from the first kernel to the last.
-  void wait(Queue<Place>& q, Queue<Place>& other) { marked_ ? q.wait(other) : q.join(other); }
-  void begin(Queue<Place>& q, Phase phase, double flops) {
-    marked_ ? q.phase(phase, flops) : (phase == Phase::gemm ? *bulk_[0] : chain_).add_flops(flops);
-  }
 
   void arrive(Queue<Place>& q, std::int64_t j, std::int64_t end) {
     if (supply_ && j < end) supply_(q, j, A_.columns(j, end - j));
@@ -87,16 +81,16 @@ class LeftLookingCholesky {
   /// device.
   void step(std::int64_t j0, std::int64_t j, std::int64_t j2, std::int64_t j3) {
     const bool bulk_waits = !cholesky_products_bind(chain_, j, n_);
-    if (!bulk_waits) wait(bulk(1), chain_);  // all before column j is factored
-    wait(chain_, bulk(0));                   // this one lacks only what the one before it does to it
-    begin(chain_, alone_ ? Phase::gemm : Phase::panel, update_flops(j, j2, j - j0));
+    if (!bulk_waits) steps_.wait(bulk(1), chain_);  // all before column j is factored
+    steps_.wait(chain_, bulk(0));                   // this one lacks only what the one before it does to it
+    steps_.begin(chain_, alone_ ? Phase::gemm : Phase::panel, update_flops(j, j2, j - j0));
     const auto column = A_.block(j, j, n_ - j, j2 - j);
     const bool apart = j2 < n_ && cholesky_rows_apart(chain_, j, n_);
     if (apart)
       update_apart(j0, j, j2);
     else if (j > 0)
       update_near(chain_, gemm_, A_.block(j, j0, n_ - j, j - j0), column);
-    if (bulk_waits) wait(bulk(1), apart ? rows_ : chain_);
+    if (bulk_waits) steps_.wait(bulk(1), apart ? rows_ : chain_);
     if (alone_) chain_.phase(Phase::panel);
     chain_.add_flops(cholesky_panel_flops(double(n_ - j), double(j2 - j)));
     if (apart)
@@ -106,7 +100,7 @@ class LeftLookingCholesky {
 
     arrive(bulk(1), j2, j3);
     if (j == 0 || j2 == n_) return;
-    begin(bulk(1), Phase::gemm, update_flops(j2, j3, j));
+    steps_.begin(steps_.are_phases ? bulk(1) : *bulk_[0], Phase::gemm, update_flops(j2, j3, j));
     update(bulk(1), A_.block(j2, 0, n_ - j2, j), A_.block(j2, j2, n_ - j2, j3 - j2));
   }
 
@@ -121,21 +115,23 @@ class LeftLookingCholesky {
     gemm_(rows_, T(-1), L2, transposed(L1), T(1), A_.block(j2, j, n_ - j2, j2 - j));
   }
 
-  /// [A1; A2] = [L1; L2] L11ᵀ, where L11 is the first rows of L1, as cholesky_recursive, with the rows of A2 in a queue of
-  /// their own. Those of the last leaf are waited for in any case.
+  /// [A1; A2] = [L1; L2] L1ᵀ for a square A1, as cholesky_recursive, with the rows of A2 in a queue of their own. Those of the
+  /// last leaf are waited for in any case.
   void factor_apart(MatrixView<T, Place> A1, MatrixView<T, Place> A2, Minors<Place> minors) {
-    const std::int64_t m = A1.rows(), n = A1.cols(), leaf = cholesky_leaf_columns(chain_, A1);
-    if (n <= leaf) {
-      panel_cholesky_leaf(chain_, gemm_, A1, minors);
-      m > n ? rows_.join(chain_) : chain_.join(rows_);
-      return trsm_right(m > n ? rows_ : chain_, gemm_, lower(A1.block(0, 0, n, n)).transposed(), A2);
-    }
-    const std::int64_t n1 = (n / leaf + 1) / 2 * leaf, n2 = n - n1;
-    const auto L21 = A1.block(n1, 0, m - n1, n1), above = L21.block(0, 0, n2, n1);
-    factor_apart(A1.columns(0, n1), A2.columns(0, n1), minors);
-    update_near(chain_, gemm_, L21, A1.block(n1, n1, m - n1, n2));
-    gemm_(rows_, T(-1), A2.columns(0, n1), transposed(above), T(1), A2.columns(n1, n2));
-    factor_apart(A1.block(n1, n1, m - n1, n2), A2.columns(n1, n2), minors.from(n1));
+    const std::int64_t m = A1.rows();
+    by_halves(
+        0, m, cholesky_leaf_columns(chain_, A1),
+        [&](std::int64_t j, std::int64_t n) {
+          panel_cholesky_leaf(chain_, gemm_, A1.block(j, j, m - j, n), minors.from(j));
+          const bool last = j + n == m;
+          last ? chain_.join(rows_) : rows_.join(chain_);
+          trsm_right(last ? chain_ : rows_, gemm_, lower(A1.block(j, j, n, n)).transposed(), A2.columns(j, n));
+        },
+        [&](std::int64_t j, std::int64_t k, std::int64_t n) {
+          const std::int64_t i = j + k;
+          update_near(chain_, gemm_, A1.block(i, j, m - i, k), A1.block(i, i, m - i, n));
+          gemm_(rows_, T(-1), A2.columns(j, k), transposed(A1.block(i, j, n, k)), T(1), A2.columns(i, n));
+        });
   }
 
   Queue<Place>* const bulk_[2];
@@ -145,7 +141,8 @@ class LeftLookingCholesky {
   MatrixView<std::int64_t, Place> bad_minor_;
   std::int64_t nb_, n_;
   const Supply<T, Place>& supply_;
-  const bool alone_, marked_;
+  const bool alone_;
+  const Steps steps_;  // if they are no phases the chain is one and the bulk another, from the first kernel to the last
   int turn_ = 0;
 };
 

@@ -38,9 +38,9 @@ struct Pivots {
 /// Source: Toledo, "Locality of reference in LU decomposition with partial pivoting", SIMAX 1997.
 template <class T, class Place>
 void lu_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Pivots<Place> pivots) {
-  const std::int64_t m = A.rows(), n = A.cols();
-  if (n <= panel_leaf_columns(q, A)) return panel_lu_leaf(q, A, pivots);
-  const std::int64_t leaf = panel_leaf_columns(q, A), n1 = (n / leaf + 1) / 2 * leaf, n2 = n - n1;
+  const std::int64_t m = A.rows(), n = A.cols(), leaf = panel_leaf_columns(q, A);
+  if (n <= leaf) return panel_lu_leaf(q, A, pivots);
+  const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;
   const auto A1 = A.columns(0, n1), A2 = A.columns(n1, n2), A11 = A.block(0, 0, n1, n1), A12 = A.block(0, n1, n1, n2);
   const auto A21 = A.block(n1, 0, m - n1, n1), A22 = A.block(n1, n1, m - n1, n2);
   const auto p1 = pivots.block(0, n1), p2 = pivots.block(n1, n2);
@@ -105,7 +105,7 @@ void factor_lu_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, Matrix
     if (!panel_lu(q, gemm, A, pivots)) swap_rows(q, A, pivots);
     return combine_exchanges(q, pivots);
   }
-  const std::int64_t n1 = (n / nb + 1) / 2 * nb, n2 = n - n1;
+  const std::int64_t n1 = first_half(n, nb), n2 = n - n1;
   const auto p1 = pivots.block(0, n1), p2 = pivots.block(n1, n2);
   factor_lu_recursive(q, gemm, A.columns(0, n1), p1, nb);
   eliminate(q, gemm, A.columns(0, n1), p1, A.columns(n1, n2));

@@ -3,6 +3,7 @@
 
 #include "lasolve/lasolve.hpp"
 #include "solvers/lu.hpp"
+#include "solvers/steps.hpp"
 
 namespace lasolve {
 
@@ -88,15 +89,9 @@ class RightLooking {
     const auto p = pivots_.block(c, cb);
     const double panel = panel_flops(double(n_ - c2), double(next));
     if (last) near_.wait(soon_);  // the next panel is up to date with the steps before
-    if (alone_) {
-      chain_.phase(Phase::swap);
-    } else if (steps_are_phases(chain_, Method::lu, n_ - c)) {
-      chain_.wait(near_);  // these columns are up to date with the step before
-      chain_.phase(Phase::panel, panel + eliminate_flops(L, C));
-    } else {
-      chain_.join(near_);
-      chain_.add_flops(panel + eliminate_flops(L, C));
-    }
+    const Steps steps{alone_ || steps_are_phases(chain_, Method::lu, n_ - c)};
+    steps.wait(chain_, near_);  // these columns are up to date with the step before
+    steps.begin(chain_, alone_ ? Phase::swap : Phase::panel, alone_ ? 0 : panel + eliminate_flops(L, C));
     if (exchanged_ && c == j && last) {
       combine_exchanges(chain_, p);
       combined_ = true;

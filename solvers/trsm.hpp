@@ -36,12 +36,15 @@ Triangle<T, Place> upper(MatrixView<T, Place> U) {
   return {U, false, false};
 }
 
+/// About half of n, in whole leaves.
+constexpr std::int64_t first_half(std::int64_t n, std::int64_t leaf) { return (n / leaf + 1) / 2 * leaf; }
+
 /// B ← inv(T) B. T: n × n, B: n × nrhs. Flops n² nrhs.
 template <class T, class Place>
 void trsm_left(Queue<Place>& q, const GemmBackend<Place>& gemm, Triangle<T, Place> tri, MatrixView<T, Place> B) {
   const std::int64_t n = tri.order(), leaf = leaf_order(q, B.cols());
   if (n <= leaf) return solve_leaf(q, tri, B);
-  const std::int64_t n1 = (n / leaf + 1) / 2 * leaf, n2 = n - n1;
+  const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;
   const auto T1 = tri.diagonal_block(0, n1), T2 = tri.diagonal_block(n1, n2);
   const auto B1 = B.block(0, 0, n1, B.cols()), B2 = B.block(n1, 0, n2, B.cols());
   if (tri.lower) {
@@ -60,7 +63,7 @@ template <class T, class Place>
 void trsm_right(Queue<Place>& q, const GemmBackend<Place>& gemm, Triangle<T, Place> tri, MatrixView<T, Place> B) {
   const std::int64_t n = tri.order(), leaf = leaf_order(q, B.rows());
   if (n <= leaf) return solve_leaf_right(q, tri, B);
-  const std::int64_t n1 = (n / leaf + 1) / 2 * leaf, n2 = n - n1;
+  const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;
   const auto T1 = tri.diagonal_block(0, n1), T2 = tri.diagonal_block(n1, n2);
   const auto B1 = B.columns(0, n1), B2 = B.columns(n1, n2);
   if (tri.lower) {

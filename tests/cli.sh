@@ -69,6 +69,7 @@ expect 2 'at least 1' bench gemm --n 0
 expect 2 '--k is for' bench gemm --shape square --k 3
 expect 0 'fp16,trailing,65,65,17,-1,1,naive,cpu,yes,' "${bench[@]}" --gemm naive --precision bf16,fp16 --csv -
 expect 2 "not 'fp8'" bench gemm --precision fp8
+expect 2 'none of these GEMM backends offers tf32' bench gemm --device cpu --gemm naive,tiled --precision fp32,tf32
 expect 2 "not 'fp16'" --matrix uniform:n=5 --precision fp16
 expect 6 '' bench gemm --device cuda:99
 expect 6 'cannot' "${bench[@]}" --json /nowhere/x.json

@@ -156,7 +156,7 @@ TEST(MatrixMarket, SaysWhereAFileIsWrong) {
   }
 }
 
-TEST(MatrixMarket, ShowsTheLineAndACaret) {
+TEST(MatrixMarket, ShowsTheLineAndACaretWhereThereIsALine) {
   EXPECT_EQ(error_of(array + "2 2\n1\n \t2.5 3x7 \x01\r\n4\n"),
             "test.mtx:4:7: error: expected a number, found \"3x7\"\n"
             "  2.5 3x7 \\x01\n"
@@ -164,6 +164,7 @@ TEST(MatrixMarket, ShowsTheLineAndACaret) {
   const std::string error = error_of(array + "1 1\n" + std::string(200, ' ') + "x" + std::string(200, ' ') + "y\n");
   EXPECT_EQ(error, "test.mtx:3:201: error: expected a number, found \"x\"\n..." + std::string(60, ' ') + "x" +
                        std::string(39, ' ') + "...\n" + std::string(63, ' ') + "^");
+  EXPECT_EQ(error_of(array + "1 1\n"), "test.mtx:3:1: error: expected 1 value, found the end of the file after 0");
 }
 
 TEST(MatrixMarket, ReadsNonfiniteWhereAllowed) {

@@ -71,6 +71,10 @@ std::vector<Entrant> entrants_of(const BenchRequest& request) {
     for (const auto& name : request.backends) entrants.add_named(name, devices);
   }
   const std::vector<Entrant> asked = entrants.all();
+  for (const Precision precision : request.precisions)
+    if (std::none_of(asked.begin(), asked.end(), [=](const Entrant& e) { return e.choice.offers(precision); }))
+      throw UsageError(fmt::format("none of these GEMM backends offers {}; 'lasolve list' says what each offers",
+                                   name_of(precision)));
   for (const Entrant& e : asked)
     entrants.add(choose_on(e.on_cuda() ? Device{Device::cuda, e.choice.cuda_device} : Device{Device::cpu, 0}, "auto"),
                  true);

@@ -92,7 +92,11 @@ Request parse_command_line(int argc, const char* const* argv) {
                                  {"recursive", Schedule::recursive}});
   if (r.in_place && (o.precision == Precision::fp32 || o.refine == Refine::classical))
     throw UsageError("--in-place leaves nothing to refine with: not with --precision fp32 or --refine classical");
-  r.backends = text("gemm") == "all" ? runnable_backends(o.device, r.factors_in()) : split(text("gemm"));
+  const bool all = text("gemm") == "all";
+  if (all &&
+      o.device.kind == Device::automatic)  // where all of them are meant, none stands in for that of another place
+    o.device.kind = cuda_devices().names.empty() ? Device::cpu : Device::cuda;
+  r.backends = all ? runnable_backends(o.device, r.factors_in()) : split(text("gemm"));
   if (r.backends.empty()) r.backends = {"auto"};  // no backend runs there: choose() says why
   if (r.backends.size() > 1 && std::count(r.backends.begin(), r.backends.end(), "all") > 0)
     throw UsageError("--gemm all stands alone: it means every backend that runs here");

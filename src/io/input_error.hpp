@@ -17,7 +17,7 @@ struct InputError : std::runtime_error {
 std::string place_name(const std::string& file, std::string_view text, std::size_t offset);
 
 /// "FILE:LINE:COLUMN: error: MESSAGE", the line, and a caret below text[offset]. The line is cut around the caret when
-/// it is long; bytes that do not print are shown as \xNN.
+/// it is long, and left out when it is empty; bytes that do not print are shown as \xNN.
 std::string message_at(const std::string& file, std::string_view text, std::size_t offset, const std::string& message);
 
 /// The token in quotes, cut when it is long, with bytes that do not print shown as \xNN.
