@@ -15,7 +15,7 @@
 //          Measured on an H200, fp64, each run after a rest: 61 at 8192³; updates of 16384² with k = 128, 256 and 512 45, 53 and 58,
 //          which is 125, 112 and 105 % of cuBLAS.
 // Source   NVIDIA, CUTLASS; the C tile brought early: the trailing updates of HPL codes; the files named above say more
-#include "gemm/cuda/tensor_f64.cuh"
+#include "gemm/cuda/tensor_f64_choice.cuh"
 #include "gemm/cuda/tensor_half.cuh"
 #include "gemm/cuda/tensor_tf32.cuh"
 
