@@ -13,13 +13,22 @@ using Small = Shape<2, 2, 2, 4, true, 3, 2, 64, 24>;
 using Narrow = Shape<2, 2, 2, 2, true, 3, 2, 64, 24>;
 using Copied = Shape<2, 2, 2, 4, false, 2, 2, 64, 24>;
 
-/// How many blocks share the steps of a tile: as many as the multiprocessors hold, where the tiles are few and their steps many.
+/// How many blocks share the steps of a tile, where tiles are few and their steps many: what keeps the multiprocessors busy for
+/// the shortest time. Two blocks side by side on one take 3/2 of the time of one alone.
 inline int blocks_of_a_tile(std::int64_t tiles, int steps, int multiprocessors) {
-  constexpr int least_steps = 64;  // of a tile, and for a multiprocessor; with fewer, other shapes are as fast
-  if (steps < least_steps || tiles * steps < least_steps * multiprocessors) return 1;
-  int blocks = 8;
-  while (blocks > 1 && tiles * blocks > Wide::per_sm * multiprocessors) blocks /= 2;
-  return blocks;
+  constexpr int least_steps =
+      64;  // of a tile; with fewer, and with less for a multiprocessor, other shapes are as fast
+  constexpr int least_work = 60;
+  if (steps < least_steps || tiles > multiprocessors || tiles * steps < least_work * multiprocessors) return 1;
+  constexpr int begin_and_end = 6;  // in steps
+  const auto cost = [&](int blocks) {
+    const std::int64_t most = ceil_div(tiles * blocks, multiprocessors);
+    return (most / 2 * 3 + most % 2 * 2) * (steps + begin_and_end * blocks) / blocks;
+  };
+  int best = 2;
+  for (const int blocks : {4, 8})
+    if (steps >= 16 * blocks && cost(blocks) < cost(best)) best = blocks;
+  return best;
 }
 
 /// C ← α·A·B + β·C.
