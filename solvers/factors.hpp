@@ -33,6 +33,17 @@ class Factors {
 
   /// X ← op(A)⁻¹ X. X: n × nrhs. Flops 2 n² nrhs.
   void apply(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<F, Place> X, Op op) {
+    const std::int64_t nrhs = X.cols(), at_once = sides_at_once(q, X.rows(), nrhs);
+    for (std::int64_t j = 0; j < nrhs; j += at_once)
+      apply_to_some(q, gemm, X.columns(j, std::min(at_once, nrhs - j)), op);
+  }
+
+  Method method() const { return method_; }
+  MatrixView<const F, Place> values() const { return values_; }
+  Pivots<Place> pivots() { return {pivots_, status_, &exchanges_}; }
+
+ private:
+  void apply_to_some(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<F, Place> X, Op op) {
     const auto A = values_.view();
     if (method_ == Method::cholesky) {
       trsm_left(q, gemm, lower(A), X);               // L Y = B
@@ -48,11 +59,6 @@ class Factors {
     }
   }
 
-  Method method() const { return method_; }
-  MatrixView<const F, Place> values() const { return values_; }
-  Pivots<Place> pivots() { return {pivots_, status_, &exchanges_}; }
-
- private:
   void factor_as_lu(Queue<Place>& q, const GemmBackend<Place>& gemm, Schedule schedule, std::int64_t nb,
                     const Supply<F, Place>& supply) {
     const auto A = values_.view();

@@ -125,8 +125,8 @@ TEST_P(Lu, solves_sizes_around_what_one_and_more_blocks_of_threads_hold) {
 TEST_P(Lu, solves_for_any_number_of_right_hand_sides) {
   with_element([&](auto zero) {
     using T = decltype(zero);
-    const Matrix<T> A = random_matrix<T>(150, 150);
-    for (std::int64_t nrhs : numbers_of_right_hand_sides)
+    const Matrix<T> A = random_matrix<T>(300, 300);
+    for (std::int64_t nrhs : {1, 2, 15, 16, 40, 128, 129, 136, 250, 256, 257})
       for (Op op : ops) {
         SCOPED_TRACE(testing::Message() << "nrhs = " << nrhs << ", op " << int(op));
         expect_solved(solve_random(A, nrhs, lu(), op));

@@ -14,6 +14,8 @@ inline std::int64_t leaf_order(const Queue<Cpu>&, std::int64_t nrhs) {
   return nrhs < 8 ? std::numeric_limits<std::int64_t>::max() : 64;
 }
 
+inline std::int64_t sides_at_once(const Queue<Cpu>&, std::int64_t, std::int64_t nrhs) { return nrhs; }
+
 /// f(stored values as Eigen, Eigen's name of the triangle), for each way a triangle can be stored.
 template <class T, class Solve>
 void with_eigen_triangle(Triangle<T, Cpu> tri, Solve solve) {

@@ -9,12 +9,21 @@
 
 namespace lasolve {
 
+/// For so many right-hand sides a data flow can be faster than products.
+constexpr std::int64_t most_flow_sides = 128;
+
 /// With few right-hand sides a data flow reads the triangle once, whatever its order. With more of them, up to the order
 /// at which all its blocks of rows run at the same time: beyond, products read it once for all sides.
 inline std::int64_t leaf_order(const Queue<Cuda>& q, std::int64_t nrhs) {
   if (nrhs <= 8) return std::numeric_limits<std::int64_t>::max();
-  const std::int64_t rows_at_once = nrhs <= 128 ? flow_order * (q.multiprocessors() / ((nrhs + 7) / 8)) : 0;
+  const std::int64_t rows_at_once = nrhs <= most_flow_sides ? flow_order * (q.multiprocessors() / ((nrhs + 7) / 8)) : 0;
   return std::max<std::int64_t>(rows_at_once, most_strip_order);
+}
+
+/// How many of so many right-hand sides to solve for at once: data flows for two halves take less time than products for all.
+inline std::int64_t sides_at_once(const Queue<Cuda>&, std::int64_t n, std::int64_t nrhs) {
+  const bool in_halves = n > 256 && nrhs > most_flow_sides && nrhs <= 2 * most_flow_sides;
+  return in_halves ? (nrhs + 15) / 16 * 8 : nrhs;
 }
 
 template <class T>
