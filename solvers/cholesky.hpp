@@ -21,11 +21,13 @@ struct Minors {
   constexpr Minors from(std::int64_t i) const { return {bad_minor, first + i}; }
 };
 
-/// C ← C − L L1ᵀ on and below the diagonal, of a block column that is waited for. L: m × k, C: m × n, L1 the first n rows of L.
+/// C ← C − L L1ᵀ for few columns within a panel, and where L1 are the first rows of L only on and below the diagonal. L: m × k,
+/// L1: n × k, C: m × n.
 template <class T, class Place>
-void update_near(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> C) {
-  if (C.empty() || L.cols() == 0 || update_at_once(q, L, C)) return;
-  gemm(q, T(-1), L, transposed(L.block(0, 0, C.cols(), L.cols())), T(1), C);
+void update_near(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> L1,
+                 MatrixView<T, Place> C) {
+  if (C.empty() || L.cols() == 0 || update_at_once(q, L, L1, C)) return;
+  gemm(q, T(-1), L, transposed(L1), T(1), C);
 }
 
 /// [A11; A21] = [L11; L21] L11ᵀ for a block column A (m × n, m ≥ n), by halving its columns: right-looking on two block
@@ -39,7 +41,7 @@ void cholesky_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixV
   const auto L21 = A.block(n1, 0, m - n1, n1), A22 = A.block(n1, n1, m - n1, n2);
 
   cholesky_recursive(q, gemm, A.columns(0, n1), minors);
-  update_near(q, gemm, L21, A22);  // A22 ← A22 − L21 L21ᵀ
+  update_near(q, gemm, L21, L21.block(0, 0, n2, n1), A22);  // A22 ← A22 − L21 L21ᵀ
   cholesky_recursive(q, gemm, A22, minors.from(n1));
 }
 

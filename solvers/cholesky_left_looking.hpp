@@ -91,11 +91,11 @@ class LeftLookingCholesky {
     wait(chain_, bulk(0));                   // this one lacks only what the one before it does to it
     begin(chain_, alone_ ? Phase::gemm : Phase::panel, update_flops(j, j2, j - j0));
     const auto column = A_.block(j, j, n_ - j, j2 - j);
-    const bool apart = j2 < n_ && cholesky_rows_apart(chain_, j, n_);
+    const bool apart = j2 < n_ && cholesky_rows_apart<T>(chain_, j, n_);
     if (apart)
       update_apart(j0, j, j2);
     else if (j > 0)
-      update_near(chain_, gemm_, A_.block(j, j0, n_ - j, j - j0), column);
+      update_near(chain_, gemm_, A_.block(j, j0, n_ - j, j - j0), A_.block(j, j0, j2 - j, j - j0), column);
     if (bulk_waits) wait(bulk(1), apart ? rows_ : chain_);
     if (alone_) chain_.phase(Phase::panel);
     chain_.add_flops(cholesky_panel_flops(double(n_ - j), double(j2 - j)));
@@ -117,8 +117,8 @@ class LeftLookingCholesky {
     rows_.join(chain_);
     if (j == 0) return;
     const auto C = A_.block(j, j, j2 - j, j2 - j);
-    C.cols() > cholesky_strip_columns(chain_) ? update(chain_, L1, C) : update_near(chain_, gemm_, L1, C);
-    gemm_(rows_, T(-1), L2, transposed(L1), T(1), A_.block(j2, j, n_ - j2, j2 - j));
+    C.cols() > cholesky_strip_columns(chain_) ? update(chain_, L1, C) : update_near(chain_, gemm_, L1, L1, C);
+    update_near(rows_, gemm_, L2, L1, A_.block(j2, j, n_ - j2, j2 - j));
   }
 
   /// [A1; A2] = [L1; L2] L11ᵀ, where L11 is the first rows of L1, as cholesky_recursive, with the rows of A2 in a queue of
@@ -133,8 +133,8 @@ class LeftLookingCholesky {
     const std::int64_t n1 = (n / leaf + 1) / 2 * leaf, n2 = n - n1;
     const auto L21 = A1.block(n1, 0, m - n1, n1), above = L21.block(0, 0, n2, n1);
     factor_apart(A1.columns(0, n1), A2.columns(0, n1), minors);
-    update_near(chain_, gemm_, L21, A1.block(n1, n1, m - n1, n2));
-    gemm_(rows_, T(-1), A2.columns(0, n1), transposed(above), T(1), A2.columns(n1, n2));
+    update_near(chain_, gemm_, L21, above, A1.block(n1, n1, m - n1, n2));
+    update_near(rows_, gemm_, A2.columns(0, n1), above, A2.columns(n1, n2));
     factor_apart(A1.block(n1, n1, m - n1, n2), A2.columns(n1, n2), minors.from(n1));
   }
 
