@@ -57,6 +57,8 @@ TEST(GemmOnCuda, is_exact_in_large_products_of_few_columns) {
     EXPECT_TRUE(either->others_go_first());
     expect_exact_products<double>(*either, 2301, 256, 2600, Op::transpose);
     expect_exact_products<float>(*either, 2301, 256, 2600, Op::transpose);
+    for (const auto& [m, n, k] : {std::tuple{1027, 256, 1024}, {2048, 256, 1792}, {518, 384, 2048}})  // in parts of k
+      expect_exact_products<float>(*either, m, n, k, Op::transpose);
   }
   q.ahead().ahead();
   EXPECT_FALSE(q.ahead().others_go_first());
