@@ -66,11 +66,11 @@ void solve_for_U(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, 
 
 template <class T, class Place>
 void exchange_and_solve(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> L, Pivots<Place> pivots,
-                        MatrixView<T, Place> C) {
+                        MatrixView<T, Place> C, bool as_phases = true) {
   if (C.empty()) return;
-  q.phase(Phase::swap);
+  if (as_phases) q.phase(Phase::swap);
   swap_rows(q, C, pivots);  // [C1; C2] ← P [C1; C2]
-  solve_for_U(q, gemm, L, C);
+  solve_for_U(q, gemm, L, C, as_phases);
 }
 
 /// The rows below those of U.
@@ -86,9 +86,9 @@ void subtract_LU(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, 
 /// Brings columns up to date with a factored panel.
 template <class T, class Place>
 void eliminate(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> L, Pivots<Place> pivots,
-               MatrixView<T, Place> C) {
-  exchange_and_solve(q, gemm, L, pivots, C);
-  subtract_LU(q, gemm, L, C);
+               MatrixView<T, Place> C, bool as_phases = true) {
+  exchange_and_solve(q, gemm, L, pivots, C, as_phases);
+  subtract_LU(q, gemm, L, C, as_phases);
 }
 template <class T, class Place>
 double eliminate_flops(MatrixView<T, Place> L, MatrixView<T, Place> C) {

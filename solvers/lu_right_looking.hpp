@@ -20,30 +20,34 @@ struct LuWidths {
 ///   soon   the columns of the next panel, two steps at a time until then; and when a panel is factored, those of the next
 ///          but one, where panels are waited for
 ///   bulk   all columns behind them, when a panel is factored
+///   far    the last of these, where panels are waited for: after all others, until panels come near
 ///
-/// So the chain waits for what a whole panel does to other columns only at the end of the next panel.
+/// Where panels are waited for, near and soon belong to the phase of the chain: marks between short kernels cost as much as
+/// these. So the chain waits for what a whole panel does to other columns only at the end of the next panel.
 /// Where a device has one queue, all columns are brought up to date at each step.
 template <class T, class Place>
 class RightLooking {
  public:
-  RightLooking(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Pivots<Place> pivots,
+  RightLooking(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Pivots<Place> pivots,
                std::int64_t nb)
       : nb_(nb),
         n_(A.rows()),
-        bulk_(bulk),
-        near_(bulk.ahead()),
-        soon_(nb > lu_widths<T>(bulk, nb, n_ - 1, n_).step ? near_.beside() : near_),
+        far_columns_(lu_far_columns<T>(q, n_)),
+        far_(q),
+        bulk_(far_columns_ > 0 ? q.ahead() : q),
+        near_(bulk_.ahead()),
+        soon_(nb > lu_widths<T>(q, nb, n_ - 1, n_).step ? near_.beside() : near_),
         chain_(near_.ahead()),
         gemm_(gemm),
         A_(A),
         pivots_(pivots),
         alone_(&chain_ == &bulk_),
-        later_(swaps_L_at_the_end(bulk, n_)) {}
+        later_(swaps_L_at_the_end(q, n_)) {}
 
   void factor() {
     if (n_ == 0) return;
+    bulk_.wait(far_);
     chain_.wait(bulk_);
-    std::vector<std::int64_t> panels;
     LuWidths now = widths(0);
     chain_.phase(Phase::panel, panel_flops(double(n_), double(now.step)));
     factor_step(0, now.step);
@@ -55,14 +59,16 @@ class RightLooking {
         advance(j, c, cb, left > 0 ? std::min(now.step, left) : next.step, end, end + next.panel);
       }
       update_behind(j, now.panel, end + next.panel);
-      panels.push_back(j);
+      panels_.push_back(j);
       j = end, now = next;
     }
     chain_.wait(near_);  // ends its phase
     bulk_.wait(chain_);
     bulk_.wait(near_);
     bulk_.wait(soon_);
-    if (later_) swap_rows_of_L(bulk_, A_, pivots_, panels);
+    bulk_.wait(far_);
+    if (later_) swap_rows_of_L(bulk_, A_, pivots_, panels_, n_);
+    far_.wait(bulk_);
   }
 
  private:
@@ -107,17 +113,11 @@ class RightLooking {
     near_.wait(chain_);
     if (alone_) chain_.phase(Phase::panel, panel);
     factor_step(c2, next);
-    if (at_once) {
-      near_.phase(Phase::swap);
-      swap_rows(near_, L, p);
-    }
+    if (at_once) swap_rows(near_, L, p);
     soon_.wait(near_);
-    if (at_once && c > j) {
-      soon_.phase(Phase::swap);
-      swap_rows(soon_, part(c, j, c), p);
-    }
+    if (at_once && c > j) swap_rows(soon_, part(c, j, c), p);
     if (last) bulk_.wait(near_), bulk_.wait(soon_);
-    eliminate(near_, gemm_, L, p, part(c, chain_end, last ? next_end : end));
+    eliminate_unmarked(near_, L, p, part(c, chain_end, last ? next_end : end));
     if (!last) update_soon(j, c, cb, std::max(chain_end, end), end, next_end);
   }
 
@@ -129,35 +129,52 @@ class RightLooking {
     const bool second = (c - j) / cb % 2 == 1, last_but_one = c2 + cb >= end;
     if (!second && !last_but_one) return;
     const std::int64_t first = second ? c - cb : c;
-    eliminate(soon_, gemm_, part(first, first, c2), pivots_.block(first, c2 - first), part(first, from, next_end));
+    eliminate_unmarked(soon_, part(first, first, c2), pivots_.block(first, c2 - first), part(first, from, next_end));
+  }
+
+  /// As a part of the chain's phase.
+  void eliminate_unmarked(Queue<Place>& q, MatrixView<T, Place> L, Pivots<Place> p, MatrixView<T, Place> C) {
+    eliminate(q, gemm_, L, p, C, false);
+    chain_.add_flops(eliminate_flops(L, C));
   }
 
   /// When the panel of columns j, …, j + jb − 1 is factored. The first of the columns behind the next panel are wanted soon.
   void update_behind(std::int64_t j, std::int64_t jb, std::int64_t next_end) {
-    const auto L = part(j, j, j + jb), C = part(j, next_end, alone_ ? next_end : n_);
-    const auto p = pivots_.block(j, jb);
     const bool apart = solves_soon_first(bulk_, jb, n_ - j);
-    const std::int64_t soon = std::min(C.cols(), widths(next_end).panel), first = apart ? soon : C.cols();
+    const std::int64_t wanted = next_end + widths(next_end).panel, begins = n_ - far_columns_;
+    const std::int64_t far = apart && wanted <= begins ? begins : n_;
+    const auto L = part(j, j, j + jb), C = part(j, next_end, alone_ ? next_end : far);
+    const auto p = pivots_.block(j, jb);
+    const std::int64_t soon = std::min(C.cols(), wanted - next_end), first = apart ? soon : C.cols();
     Queue<Place>& q = apart ? soon_ : bulk_;
+    if (far == n_) bulk_.wait(far_);
     bulk_.phase(Phase::swap);
     if (!std::exchange(combined_, false)) combine_exchanges(bulk_, p);
     q.wait(bulk_);
-    exchange_and_solve(q, gemm_, L, p, C.columns(0, first));
-    subtract_LU(q, gemm_, L, C.columns(0, soon));
+    far_.wait(bulk_);
+    exchange_and_solve(q, gemm_, L, p, C.columns(0, first), !apart);
+    subtract_LU(q, gemm_, L, C.columns(0, soon), !apart);
+    if (apart) chain_.add_flops(eliminate_flops(L, C.columns(0, soon)));
     soon_.wait(q);
     exchange_and_solve(bulk_, gemm_, L, p, C.columns(first, C.cols() - first));
     subtract_LU(bulk_, gemm_, L, C.columns(soon, C.cols() - soon));
+    eliminate(far_, gemm_, L, p, part(j, far, n_));
+    if (later_ && soon > 0 && wanted == n_ && !panels_.empty()) {  // the bulk has no more to do: so it does this now
+      swap_rows_of_L(bulk_, A_, pivots_, panels_, j);
+      panels_ = {0};  // they have seen the same exchanges
+    }
     if (later_) return;
     bulk_.phase(Phase::swap);
     swap_rows(bulk_, part(j, 0, j), p);  // the rows of L to the left
   }
 
-  const std::int64_t nb_, n_;
-  Queue<Place>&bulk_, &near_, &soon_, &chain_;
+  const std::int64_t nb_, n_, far_columns_;
+  Queue<Place>&far_, &bulk_, &near_, &soon_, &chain_;
   const GemmBackend<Place>& gemm_;
   MatrixView<T, Place> A_;
   Pivots<Place> pivots_;
   const bool alone_, later_;
+  std::vector<std::int64_t> panels_;          // where those begin whose rows of L have not seen the same exchanges
   bool exchanged_ = true, combined_ = false;  // whether the rows of the step at hand have been; and what is combined
 };
 

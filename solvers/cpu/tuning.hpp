@@ -16,6 +16,10 @@ template <class T>
 LuWidths lu_widths(const Queue<Cpu>&, std::int64_t nb, std::int64_t, std::int64_t) {
   return {nb, nb};
 }
+template <class T>
+std::int64_t lu_far_columns(const Queue<Cpu>&, std::int64_t) {
+  return 0;
+}
 inline bool solves_soon_first(const Queue<Cpu>&, std::int64_t, std::int64_t) { return false; }
 inline bool steps_are_phases(const Queue<Cpu>&, Method, std::int64_t) { return true; }
 

@@ -120,16 +120,14 @@ __device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shap
 /// blocks must run at the same time.
 template <class Shape, class Election>
 __global__ void __launch_bounds__(Shape::threads, 1)
-    factor_panel(MatrixView<typename Shape::Element, Cuda> A, PanelPivots pivots, typename Shape::Element* corner,
-                 Letter* letters, unsigned stamp) {
+    factor_panel(MatrixView<typename Shape::Element, Cuda> A, int height, PanelPivots pivots,
+                 typename Shape::Element* corner, Letter* letters, unsigned stamp) {
   using T = typename Shape::Element;
   constexpr int W = Shape::columns, R = Shape::rows;
   extern __shared__ __align__(16) unsigned char memory[];
   auto& s = *reinterpret_cast<PanelShared<Shape, Election>*>(memory);
   const int n = int(A.cols());
-  Strip<Shape> strip;
-#pragma unroll
-  for (int r = 0; r < R; ++r) strip.position[r] = strip.row(r) < A.rows() ? strip.row(r) : -1;
+  Strip<Shape> strip(height, A.rows());
   if (threadIdx.x < W) s.strip.rows[0][threadIdx.x] = 0;
   s.strip.election.open(letters, stamp);
   await_kernel_before();
@@ -148,9 +146,9 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   if (blockIdx.x == 0 && threadIdx.x < n) pivots.moves.sources[threadIdx.x] = s.row_of[threadIdx.x];
 #pragma unroll
   for (int r = 0; r < R; ++r)
-    if (strip.row(r) < min(std::int64_t(n), A.rows())) pivots.moves.targets[strip.row(r)] = strip.position[r];
+    if (strip.row(r) < min(n, strip.end(A.rows()))) pivots.moves.targets[strip.row(r)] = strip.position[r];
   for (int p = int(threadIdx.x) / 32; p < n; p += Shape::warps) {
-    if (s.row_of[p] / Shape::rows_a_block != int(blockIdx.x)) continue;
+    if (!strip.has(s.row_of[p])) continue;
     if (p >= (n - 1) / W * W) {  // in the last strip
       T l[Shape::widest / 32];
 #pragma unroll
@@ -170,13 +168,15 @@ void launch_panel(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Bl
   using Shape = PanelShape<T, threads, R, W, widest>;
   auto blocks = unsigned((A.rows() + Shape::rows_a_block - 1) / Shape::rows_a_block);
   while ((how & Blocks::cluster) && (blocks & (blocks - 1))) ++blocks;  // a power of two
+  // A row for a lane of each warp; all blocks have as many, because each fetches at a rate of its own.
+  const int height = int((A.rows() + 32 * blocks - 1) / (32 * blocks) * 32);
   // In fp32 a block leaves no room on its multiprocessor for others, beside which it would take three times as long. Blocks in
   // fp64 would wait too long for that much room.
   const std::size_t needed = sizeof(PanelShared<Shape, Election<Shape>>);
   const std::size_t shared = (how & Blocks::cluster) && sizeof(T) == 4 ? q.shared_memory() : needed;
   Queue<Cuda>::Mailbox mail{};
   if (how & Blocks::together) mail = q.mailbox(most_letters, unsigned(A.cols()));
-  launch(q, factor_panel<Shape, Election<Shape>>, how, dim3(blocks), threads, shared, A,
+  launch(q, factor_panel<Shape, Election<Shape>>, how, dim3(blocks), threads, shared, A, height,
          PanelPivots{pivots.p.data(), pivots.zero.data(), pivots.start, moves_of(pivots)}, Corner<T>::of(q),
          static_cast<Letter*>(mail.memory), mail.stamp);
 }

@@ -186,17 +186,18 @@ static __global__ void __launch_bounds__(most_combined)
   if (target >= count) from[then - start] = start + i;
 }
 
-/// The rows of L in each of `panels`, where these begin, which have seen the exchanges of their own panel only.
+/// The rows of L in each of `panels`, where these begin, which have seen the exchanges of their own panel only, see those
+/// before column `before`.
 template <class T>
-void swap_rows_of_L(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots,
-                    const std::vector<std::int64_t>& panels) {
+void swap_rows_of_L(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, const std::vector<std::int64_t>& panels,
+                    std::int64_t before) {
   constexpr int rows = 16, threads = 1024;
   const std::int64_t n = A.rows();
   const LaterMoves moves{moves_of(pivots).later, moves_of(pivots).scratch};
   q.phase(Phase::swap);
   for_each_element(q, MatrixView<std::int64_t, Cuda>(moves.later, n, 2, moves.from - moves.later),
                    [] __device__(std::int64_t & to, std::int64_t i, std::int64_t) { to = i; });
-  auto e = pivots.known->rbegin();
+  auto e = std::make_reverse_iterator(known_from(pivots, before));
   for (auto panel = panels.rbegin(); panel != panels.rend(); ++panel) {
     const std::int64_t end = panel == panels.rbegin() ? n : panel[-1];
     if (const auto L = A.block(end, *panel, n - end, end - *panel); !L.empty()) {
@@ -204,7 +205,8 @@ void swap_rows_of_L(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots,
       const dim3 grid(unsigned(blocks), unsigned(std::min(L.cols(), (q.multiprocessors() + blocks - 1) / blocks)));
       launch(q, gather_rows<rows, T>, Blocks::cluster, grid, threads, 0, L, moves.from + end, end);
     }
-    for (; e != pivots.known->rend() && e->start >= *panel; ++e) {
+    if (panel + 1 == panels.rend()) break;
+    for (; e->start >= *panel; ++e) {
       prepend<<<1, unsigned(e->count), 0, q.stream()>>>(moves, e->start, moves_of(pivots, e->start).combined);
       CUDA_CHECK_LAUNCH();
     }

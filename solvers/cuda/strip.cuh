@@ -47,6 +47,7 @@ struct Strip {
   static constexpr int part = Shape::part;
 
   const int block = block_index();
+  const int height;  // how many rows a block has
   // Entries from the column at hand on, of which the first is up to date; and the multipliers of the step before.
   T v[R][W], l[R];
   int position[R];  // −1: no row
@@ -57,9 +58,14 @@ struct Strip {
     asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
     return index;
   }
-  __device__ __forceinline__ int row(int r) const {
-    return block * Shape::rows_a_block + r * threads + int(threadIdx.x);
+  /// Of m rows.
+  __device__ __forceinline__ Strip(int height, std::int64_t m) : height(height) {
+#pragma unroll
+    for (int r = 0; r < R; ++r) position[r] = row(r) < end(m) ? row(r) : -1;
   }
+  __device__ __forceinline__ int row(int r) const { return block * height + r * threads + int(threadIdx.x); }
+  __device__ __forceinline__ int end(std::int64_t m) const { return min((block + 1) * height, int(m)); }
+  __device__ __forceinline__ bool has(int row) const { return unsigned(row - block * height) < unsigned(height); }
 
   /// Columns k … of a panel A, as the strips before leave them: v ← A − L U, with k columns of L to the left of A, and
   /// U(q, c) = U[q][k − W + c]. Rows beyond the last are copies of it, or what was there before, that nobody looks at, and pivot rows of the strips
@@ -68,10 +74,12 @@ struct Strip {
   __device__ __forceinline__ void load(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*turned)[32][part]) {
     const int last = int(A.cols()) - 1, lane = threadIdx.x % 32;
     const std::int64_t below = A.rows() - 1;
+    const int end = this->end(A.rows());
+    if (row(0) - lane >= end) return;
     if (k == 0 || W >= Shape::widest) {
       const T* from[R];
 #pragma unroll
-      for (int r = 0; r < R; ++r) from[r] = A.data() + min(std::int64_t(row(r)), below);
+      for (int r = 0; r < R; ++r) from[r] = A.data() + min(std::int64_t(row(row(r) - lane < end ? r : 0)), below);
 #pragma unroll
       for (int c = 0; c < W; ++c) {
         const std::int64_t step = c < last ? A.ld() : 0;
@@ -84,75 +92,80 @@ struct Strip {
       }
       return;
     }
-    if (const int first = row(0) - lane; first > below) return;
-    if (row(R - 1) - lane + 31 <= below)
-      load_tiles<true>(A, k, U, turned);
-    else
-      load_tiles<false>(A, k, U, turned);
+    constexpr int at_once = R == 1 ? 1 : 2;
+#pragma unroll
+    for (int r = 0; r < R; r += at_once) {
+      const int first = row(r) - lane, second = row(r + at_once - 1) - lane;
+      if (first >= end) return;
+      if (R == 2 && second >= end && first + 31 <= below)
+        load_tiles<true, 1>(A, k, U, turned, r);
+      else if (second + 31 <= below)
+        load_tiles<true, at_once>(A, k, U, turned, r);
+      else
+        load_tiles<false, at_once>(A, k, U, turned, r);
+    }
   }
 
   /// A warp makes 32 × W of the product, or twice that, at a time, in tiles of 16 × 8. `full`: it has all of its rows.
-  template <bool full, int ld>
-  __device__ __forceinline__ void load_tiles(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*turned)[32][part]) {
-    constexpr int wide = W / 8, at_once = R == 1 ? 1 : 2, ahead = at_once == 1 ? 4 : 2;
+  template <bool full, int at_once, int ld>
+  __device__ __forceinline__ void load_tiles(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*turned)[32][part],
+                                             int r0) {
+    constexpr int wide = W / 8, ahead = at_once == 1 ? 4 : 2;
     const int last = int(A.cols()) - 1, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, below = int(A.rows()) - 1;
+    const int first = row(r0) - lane + g;
+    const auto place = [&](int r, int i) __attribute__((always_inline)) {  // of rows g, g + 8, … in a column
+      const int there = r * threads + 8 * i;
+      return full ? there : min(first + there, below) - first;
+    };
+    const T* top = A.data() + first;
+    double sum[at_once][2][wide][4];
 #pragma unroll
-    for (int r0 = 0; r0 < R; r0 += at_once) {
-      const int first = row(r0) - lane + g;
-      const auto place = [&](int r, int i) __attribute__((always_inline)) {  // of rows g, g + 8, … in a column
-        const int there = r * threads + 8 * i;
-        return full ? there : min(first + there, below) - first;
-      };
-      const T* top = A.data() + first;
-      double sum[at_once][2][wide][4];
+    for (int j = 0; j < wide; ++j)
 #pragma unroll
-      for (int j = 0; j < wide; ++j)
+      for (int e = 0; e < 2; ++e) {
+        const T* column = top + min(k + 8 * j + 2 * t + e, last) * A.ld();
 #pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          const T* column = top + min(k + 8 * j + 2 * t + e, last) * A.ld();
+        for (int r = 0; r < at_once; ++r)
 #pragma unroll
-          for (int r = 0; r < at_once; ++r)
+          for (int i = 0; i < 4; ++i) sum[r][i / 2][j][i % 2 * 2 + e] = column[place(r, i)];
+      }
+    const T* column = top + t * A.ld();
+    T next[ahead][at_once][2][4];
+    const auto fetch = [&](int stage) __attribute__((always_inline)) {
 #pragma unroll
-            for (int i = 0; i < 4; ++i) sum[r][i / 2][j][i % 2 * 2 + e] = column[place(r, i)];
-        }
-      const T* column = top + t * A.ld();
-      T next[ahead][at_once][2][4];
-      const auto fetch = [&](int stage) __attribute__((always_inline)) {
+      for (int e = 0; e < 2; ++e, column += 4 * A.ld())
 #pragma unroll
-        for (int e = 0; e < 2; ++e, column += 4 * A.ld())
+        for (int r = 0; r < at_once; ++r)
 #pragma unroll
-          for (int r = 0; r < at_once; ++r)
+          for (int i = 0; i < 4; ++i) next[stage][r][i / 2][2 * e + i % 2] = column[place(r, i)];
+    };
 #pragma unroll
-            for (int i = 0; i < 4; ++i) next[stage][r][i / 2][2 * e + i % 2] = column[place(r, i)];
-      };
-#pragma unroll
-      for (int stage = 0; stage < ahead; ++stage)
-        if (8 * stage < k) fetch(stage);
+    for (int stage = 0; stage < ahead; ++stage)
+      if (8 * stage < k) fetch(stage);
 #pragma unroll 1
-      for (int q0 = 0; q0 < k; q0 += 8 * ahead)
+    for (int q0 = 0; q0 < k; q0 += 8 * ahead)
 #pragma unroll
-        for (int stage = 0; stage < ahead; ++stage) {
-          const int q = q0 + 8 * stage;
-          if (q >= k) break;
+      for (int stage = 0; stage < ahead; ++stage) {
+        const int q = q0 + 8 * stage;
+        if (q >= k) break;
 #pragma unroll
-          for (int j = 0; j < wide; ++j) {
-            const double b[2] = {-U[q + t][k - W + 8 * j + g], -U[q + 4 + t][k - W + 8 * j + g]};
+        for (int j = 0; j < wide; ++j) {
+          const double b[2] = {-U[q + t][k - W + 8 * j + g], -U[q + 4 + t][k - W + 8 * j + g]};
 #pragma unroll
-            for (int r = 0; r < at_once; ++r)
+          for (int r = 0; r < at_once; ++r)
 #pragma unroll
-              for (int i = 0; i < 2; ++i) {
-                const T* l = next[stage][r][i];
-                const double a[4] = {double(l[0]), double(l[1]), double(l[2]), double(l[3])};
-                multiply_tile(sum[r][i][j], a, b, sum[r][i][j]);
-              }
-          }
-          if (q + 8 * ahead < k) fetch(stage);
+            for (int i = 0; i < 2; ++i) {
+              const T* l = next[stage][r][i];
+              const double a[4] = {double(l[0]), double(l[1]), double(l[2]), double(l[3])};
+              multiply_tile(sum[r][i][j], a, b, sum[r][i][j]);
+            }
         }
+        if (q + 8 * ahead < k) fetch(stage);
+      }
 #pragma unroll
-      for (int r = 0; r < at_once; ++r)
+    for (int r = 0; r < at_once; ++r)
 #pragma unroll
-        for (int c = 0; c < W; c += part) turn(sum[r], c / 8, turned[threadIdx.x / 32], v[r0 + r] + c);
-    }
+      for (int c = 0; c < W; c += part) turn(sum[r], c / 8, turned[threadIdx.x / 32], v[r0 + r] + c);
   }
 
   /// 32 × part of a warp, from the layout of tiles to a row a lane, through shared memory. Chunks of a row change places
@@ -232,10 +245,10 @@ struct Strip {
     }
     if (more) {
       offer(s.election, next, behind, j + 1);
-      const int thread = winner.row % threads, warp = threadIdx.x / 32;
+      const int local = winner.row - block * height, thread = int(unsigned(local) % threads), warp = threadIdx.x / 32;
       if (warp == (thread / 32 + 1) % Shape::warps) s.election.send(j + 1, block);
-      if (warp == thread / 32 && winner.row / Shape::rows_a_block == block) {
-        if (thread == int(threadIdx.x)) show<live>(s.shown, winner.row / threads % R);
+      if (warp == thread / 32 && unsigned(local) < unsigned(height)) {
+        if (thread == int(threadIdx.x)) show<live>(s.shown, local / threads % R);
         __syncwarp();
         s.election.template publish<live>(s.rows[c + 1], j + 1,
                                           [&](int i) { return fma(-winner.l, u[min(i + 1, W - 1)], s.shown[i]); });
@@ -283,15 +296,15 @@ struct Strip {
 
   /// After a barrier: U, which all blocks have, to the pivot rows of this block; and what others want to know of the pivots.
   template <class Shared>
-  __device__ __forceinline__ static void store(const Shared& s, MatrixView<T, Cuda> A, PanelPivots pivots, int k,
-                                               int* row_of) {
+  __device__ __forceinline__ void store(const Shared& s, MatrixView<T, Cuda> A, PanelPivots pivots, int k,
+                                        int* row_of) const {
     const int w = int(A.cols()), lane = threadIdx.x % 32;
     int turn = threadIdx.x / 32;
-    for (int first = 0; first < w; first += 32) {
-      const bool ours = first + lane < w && s.notes[first + lane].row / Shape::rows_a_block == int(blockIdx.x);
+    for (int p0 = 0; p0 < w; p0 += 32) {
+      const bool ours = p0 + lane < w && has(s.notes[p0 + lane].row);
       for (unsigned rows = __ballot_sync(all_lanes, ours); rows; rows &= rows - 1) {
         if (turn++ % Shape::warps > 0) continue;
-        const int p = first + __ffs(int(rows)) - 1;
+        const int p = p0 + __ffs(int(rows)) - 1;
         const Note<T> note = s.notes[p];
         for (int c = p + lane; c < w; c += 32)
           A.data()[note.row + c * A.ld()] = c == p ? note.pivot : c == p + 1 ? note.behind : s.rows[p + 1][c - p - 2];
@@ -302,9 +315,9 @@ struct Strip {
     if (blockIdx.x > 0) return;
     if (c < w) pivots.p[k + c] = pivots.start + s.notes[c].position;
     if (c >= 32) return;
-    for (int first = 0; first < w; first += 32) {
-      const unsigned zeros = __ballot_sync(all_lanes, first + c < w && s.notes[first + c].pivot == T(0));
-      if (c == 0 && zeros && *pivots.zero < 0) *pivots.zero = pivots.start + k + first + __ffs(int(zeros)) - 1;
+    for (int p0 = 0; p0 < w; p0 += 32) {
+      const unsigned zeros = __ballot_sync(all_lanes, p0 + c < w && s.notes[p0 + c].pivot == T(0));
+      if (c == 0 && zeros && *pivots.zero < 0) *pivots.zero = pivots.start + k + p0 + __ffs(int(zeros)) - 1;
     }
   }
 };

@@ -45,6 +45,13 @@ LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int
   return {panel, panel};
 }
 
+/// How many columns at the end of an LU have a queue of their own, of the lowest rank, where panels are waited for: what they
+/// need would else hold up the columns that are wanted sooner. In fp32 that gains nothing.
+template <class T>
+std::int64_t lu_far_columns(const Queue<Cuda>&, std::int64_t n) {
+  return sizeof(T) == 8 && n > 7168 ? 2048 : 0;
+}
+
 /// Where panels are waited for, the columns that are wanted soon go through all of an update apart, not only first through
 /// its product. Where these are 128 they are too few to be worth launches of their own.
 inline bool solves_soon_first(const Queue<Cuda>&, std::int64_t panel, std::int64_t left) {
