@@ -9,11 +9,11 @@
 //          need few rows of A and columns of B.
 // Traffic  2·128·64 flop per (128 + 64)·4 bytes = 21 flop/byte (f32) before L2; C is read and written once.
 // Expect   f32: bound by issue, 1024 FMA in about 1150 instructions a tile; as fast as cuBLAS at large k, faster at small k.
-//          f64: 80 % of the 33.5 TFLOP/s of the CUDA cores. Measured on an H200: f32 102 to 105 % of cuBLAS at 8192³, and 122,
-//          121 and 111 to 115 % on updates of 16384² with k = 128, 256 and 512 (copies all at once, in branches: 6 % less). f64 78 %
+//          f64: 80 % of the 33.5 TFLOP/s of the CUDA cores. Measured on an H200: f32 105 % of cuBLAS at 8192³, and 124 and 114 %
+//          on updates of 16384² with k = 256 and 512 (copies all at once, in branches: 6 % less). f64 80 %
 //          at full clock: products of registers alone reach 88 %, since one takes longer than its 2 cycles unless an operand
 //          is left over from the one before, which the compiler gives up at every sixth; with fragments from shared memory 84 %.
-//          Under load the card reaches its 700 W and slows to between 1.5 and 1.9 GHz: 67 to 75 %.
+//          Under load the card reaches its 700 W and slows to 1.85 GHz and less: 75 %.
 // Source   A. Kerr et al., "CUTLASS: fast linear algebra in CUDA C++", NVIDIA 2017; cp.async: NVIDIA A100 white paper, 2020
 #include "gemm/cuda/registers.cuh"
 
@@ -41,7 +41,8 @@ __device__ void wait_for_copies() {
 template <class T, int BX, int BK, int threads, bool turned, bool whole>
 class Copies {
   static constexpr int width = whole && !turned ? vector_width<T> : 1, pitch = BX + vector_width<T>;
-  using W = Walk<BX, BK, threads, turned, width, 1>;
+  // so few along x that a thread has one row of the tile, and knows how far apart its pieces are
+  using W = Walk<BX, BK, threads, turned, width, 1, whole ? threads / BK : threads>;
 
  public:
   static constexpr int count = W::count;
@@ -57,7 +58,7 @@ class Copies {
     // or what follows from these would stay in registers for this rarer case
     if constexpr (!whole) asm volatile("" : "+l"(pieces.ld), "+r"(pieces.rows));
     copy_async<width* int(sizeof(T))>(tiles_ + stage * BK * pitch + pieces.to(piece), pieces.from(piece),
-                                      pieces.exists(piece));
+                                      whole ? W::dl(piece) < pieces.depth : pieces.exists(piece));
   }
   __device__ void end() { pieces_.first += turned ? BK : BK * pieces_.ld; }
 
@@ -94,11 +95,17 @@ class Feed {
     b_.begin(depth);
     left_ -= S::BK;
   }
-  __device__ void start(int stage, int turn, int turns) const {
-    constexpr int pieces = OfA::count + OfB::count;
+  template <int turns>
+  __device__ void start(int stage, int turn) const {
+    constexpr int pieces = OfA::count + OfB::count, each = (pieces + turns - 1) / turns;
 #pragma unroll
-    for (int p = turn * pieces / turns; p < (turn + 1) * pieces / turns; ++p)
-      p < OfA::count ? a_.start(p, stage) : b_.start(p - OfA::count, stage);
+    for (int x = 0; x < each; ++x) {
+      const int p = turn * each + x;
+      if (p < OfA::count)
+        a_.start(p, stage);
+      else if (p < pieces)
+        b_.start(p - OfA::count, stage);
+    }
   }
   __device__ void end() {
     a_.end();
@@ -145,7 +152,7 @@ __device__ void multiply(Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixV
 #pragma unroll
   for (int t = 0; t < S::stages - 1; ++t) {
     feed.begin();
-    feed.start(t, 0, 1);
+    feed.template start<1>(t, 0);
     feed.end();
   }
   if (beta != T(0)) prefetch(C, origin, S::BM, S::BN);
@@ -171,7 +178,7 @@ __device__ void multiply(Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixV
 #pragma unroll
     for (int s = 0; s < S::BK; ++s) {
       if (s + 1 < S::BK) load((s + 1) % 2, stage, s + 1);
-      if (s % (S::BK / S::turns) == 0) feed.start(free, s / (S::BK / S::turns), S::turns);
+      if (s % (S::BK / S::turns) == 0) feed.template start<S::turns>(free, s / (S::BK / S::turns));
       if (s + 1 == S::BK) {
         feed.end();
         next_tile();
