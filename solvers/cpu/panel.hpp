@@ -118,8 +118,7 @@ void panel_cholesky_leaf(Queue<Cpu>& q, const GemmBackend<Cpu>&, MatrixView<T> A
   solve_leaf_right(q, lower(A.block(0, 0, n, n)).transposed(), A.block(n, 0, A.rows() - n, n));
 }
 
-template <class T>
-void prepare(Queue<Cpu>&, Method, std::int64_t) {}
+inline void prepare(Queue<Cpu>&) {}
 
 /// Whether a factorization has failed, where that can be known without waiting.
 inline bool known_to_have_failed(const Queue<Cpu>&, MatrixView<std::int64_t> at) { return at(0, 0) >= 0; }

@@ -1,7 +1,6 @@
 // Panels on CUDA.
 #pragma once
 
-#include "core/cuda/blas.hpp"
 #include "solvers/cuda/advance.cuh"
 #include "solvers/cuda/cholesky_panel.cuh"
 #include "solvers/cuda/cholesky_update.cuh"
@@ -40,18 +39,13 @@ bool panel_lu(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixView<T, Cuda>
   return wide;
 }
 
-/// What a queue makes once is made before the clock runs; in fp32 with the room that large products of cuBLAS take. A: n × n.
-template <class T>
-void prepare(Queue<Cuda>& q, Method method, std::int64_t n) {
+/// What a queue makes once is made before the clock runs.
+inline void prepare(Queue<Cuda>& q) {
   Queue<Cuda>&near = q.ahead(), &chain = near.ahead();  // the gaps between kernels depend on which is used first
   const auto blocks = std::size_t(q.multiprocessors());
   const std::size_t letters = blocks * 8 * flow_order * sizeof(Letter);
   for (Queue<Cuda>* one : {&q, &q.beside(), &near, &chain, &near.beside()})
     one->mailbox(std::max(letters, most_letters), 0), one->counter(), Corner<double>::of(*one);
-  if (sizeof(T) == 8) return;
-  if (n > 4096) q.scratch<char>(room_for_transposed, 1);
-  if (method == Method::cholesky)
-    for (Queue<Cuda>* bulk : {&q, &q.beside()}) bulk->scratch<char>(room_for_sums, 1);
 }
 
 }  // namespace lasolve
