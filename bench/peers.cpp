@@ -11,15 +11,14 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <chrono>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <thread>
 
 #include "bench/products_alone.hpp"
+#include "bench/rest.hpp"
 #include "core/transfer.hpp"
 #include "io/generators.hpp"
 #include "solvers/factors.hpp"
@@ -90,11 +89,12 @@ struct Row {
   std::vector<double> seconds;
   double median() {
     std::sort(seconds.begin(), seconds.end());
-    return seconds[seconds.size() / 2];
+    return (seconds[(seconds.size() - 1) / 2] + seconds[seconds.size() / 2]) / 2;
   }
 };
 
-/// All contestants on one matrix, in turns; the first round is not counted.
+/// All contestants on one matrix, in turns, with a rest before each; the first round is not counted. Every other round goes
+/// backwards, so that nobody always runs after the same one, which may have heated the device.
 template <class T>
 static void compete(std::int64_t n, Method method, const std::vector<Contestant<T>>& all, bool cuda, int rounds,
                     Json& results) {
@@ -115,9 +115,9 @@ static void compete(std::int64_t n, Method method, const std::vector<Contestant<
   std::vector<Row> rows;
   for (const auto& c : all) rows.push_back({c.name, {}});
   for (int round = -1; round < rounds; ++round)
-    for (std::size_t c = 0; c < all.size(); ++c) {
-      // Threads of the one before may still be spinning for work.
-      if (!cuda) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    for (std::size_t turn = 0; turn < all.size(); ++turn) {
+      const std::size_t c = round % 2 == 0 ? all.size() - 1 - turn : turn;
+      rest();
       const double seconds = cuda ? all[c].on_device(dA, method) : all[c].on_host(A, method);
       if (round >= 0) rows[c].seconds.push_back(seconds);
     }

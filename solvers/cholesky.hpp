@@ -21,11 +21,13 @@ struct Minors {
   constexpr Minors from(std::int64_t i) const { return {bad_minor, first + i}; }
 };
 
-/// C ← C − L L1ᵀ on and below the diagonal, of a block column that is waited for. L: m × k, C: m × n, L1 the first n rows of L.
+/// C ← C − L L1ᵀ for few columns within a panel, and where L1 are the first rows of L only on and below the diagonal. L: m × k,
+/// L1: n × k, C: m × n.
 template <class T, class Place>
-void update_near(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> C) {
-  if (C.empty() || L.cols() == 0 || update_at_once(q, L, C)) return;
-  gemm(q, T(-1), L, transposed(L.block(0, 0, C.cols(), L.cols())), T(1), C);
+void update_near(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> L1,
+                 MatrixView<T, Place> C) {
+  if (C.empty() || L.cols() == 0 || update_at_once(q, L, L1, C)) return;
+  gemm(q, T(-1), L, transposed(L1), T(1), C);
 }
 
 /// Walks along the n columns from j on by halving: factor(j, columns) of each leaf, and where a half of k columns from j on is
@@ -50,7 +52,8 @@ void cholesky_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixV
       [&](std::int64_t j, std::int64_t n) { panel_cholesky_leaf(q, gemm, A.block(j, j, m - j, n), minors.from(j)); },
       [&](std::int64_t j, std::int64_t k, std::int64_t n) {
         const std::int64_t i = j + k;
-        update_near(q, gemm, A.block(i, j, m - i, k), A.block(i, i, m - i, n));  // A22 ← A22 − L21 L21ᵀ
+        update_near(q, gemm, A.block(i, j, m - i, k), A.block(i, j, n, k),
+                    A.block(i, i, m - i, n));  // A22 ← A22 − L21 L21ᵀ
       });
 }
 

@@ -85,11 +85,11 @@ class LeftLookingCholesky {
     steps_.wait(chain_, bulk(0));                   // this one lacks only what the one before it does to it
     steps_.begin(chain_, alone_ ? Phase::gemm : Phase::panel, update_flops(j, j2, j - j0));
     const auto column = A_.block(j, j, n_ - j, j2 - j);
-    const bool apart = j2 < n_ && cholesky_rows_apart(chain_, j, n_);
+    const bool apart = j2 < n_ && cholesky_rows_apart<T>(chain_, j, n_);
     if (apart)
       update_apart(j0, j, j2);
     else if (j > 0)
-      update_near(chain_, gemm_, A_.block(j, j0, n_ - j, j - j0), column);
+      update_near(chain_, gemm_, A_.block(j, j0, n_ - j, j - j0), A_.block(j, j0, j2 - j, j - j0), column);
     if (bulk_waits) steps_.wait(bulk(1), apart ? rows_ : chain_);
     if (alone_) chain_.phase(Phase::panel);
     chain_.add_flops(cholesky_panel_flops(double(n_ - j), double(j2 - j)));
@@ -111,8 +111,8 @@ class LeftLookingCholesky {
     rows_.join(chain_);
     if (j == 0) return;
     const auto C = A_.block(j, j, j2 - j, j2 - j);
-    C.cols() > cholesky_strip_columns(chain_) ? update(chain_, L1, C) : update_near(chain_, gemm_, L1, C);
-    gemm_(rows_, T(-1), L2, transposed(L1), T(1), A_.block(j2, j, n_ - j2, j2 - j));
+    C.cols() > cholesky_strip_columns(chain_) ? update(chain_, L1, C) : update_near(chain_, gemm_, L1, L1, C);
+    update_near(rows_, gemm_, L2, L1, A_.block(j2, j, n_ - j2, j2 - j));
   }
 
   /// [A1; A2] = [L1; L2] L1ᵀ for a square A1, as cholesky_recursive, with the rows of A2 in a queue of their own. Those of the
@@ -129,8 +129,9 @@ class LeftLookingCholesky {
         },
         [&](std::int64_t j, std::int64_t k, std::int64_t n) {
           const std::int64_t i = j + k;
-          update_near(chain_, gemm_, A1.block(i, j, m - i, k), A1.block(i, i, m - i, n));
-          gemm_(rows_, T(-1), A2.columns(j, k), transposed(A1.block(i, j, n, k)), T(1), A2.columns(i, n));
+          const auto above = A1.block(i, j, n, k);
+          update_near(chain_, gemm_, A1.block(i, j, m - i, k), above, A1.block(i, i, m - i, n));
+          update_near(rows_, gemm_, A2.columns(j, k), above, A2.columns(i, n));
         });
   }
 

@@ -8,6 +8,7 @@
 #include <cublasLt.h>
 
 #include "core/cuda/blas.hpp"
+#include "core/cuda/launch.cuh"
 #include "core/cuda/transpose.cuh"
 
 namespace lasolve {
@@ -27,56 +28,131 @@ static void mixed(Queue<Cuda>& q, float alpha, Operand<In, Cuda> A, Operand<In, 
 
 /// In how many parts to cut k, so that a product of 256 × 128 tiles has blocks for two thirds of the multiprocessors, each of
 /// which has room for one. The sums of the parts need room too.
-static std::int64_t parts_of_k(const Queue<Cuda>& q, std::int64_t m, std::int64_t n) {
+static std::int64_t parts_of_k(const Queue<Cuda>& q, std::int64_t m, std::int64_t n, std::int64_t most) {
   const std::int64_t tiles = (m + 255) / 256 * ((n + 127) / 128), wanted = q.multiprocessors() * 2 / 3;
-  const std::int64_t room = room_for_sums / (m * n * std::int64_t(sizeof(float)));
-  return std::clamp<std::int64_t>((wanted + tiles - 1) / tiles, 1, std::clamp<std::int64_t>(room, 1, 11));
+  const std::int64_t room = room_for_sums / ((m + 3) / 4 * 4 * n * std::int64_t(sizeof(float)));
+  return std::clamp<std::int64_t>((wanted + tiles - 1) / tiles, 1, std::clamp<std::int64_t>(room, 1, most));
+}
+
+/// A kernel of cublasLt for α·A·Bᵀ + β·C, chosen by hand: `algorithm`, `stages` and tiles of 256 × 128.
+struct LtProduct {
+  cublasLtHandle_t handle;
+  cublasLtMatmulDescOpaque_t product;
+  cublasLtMatrixLayoutOpaque_t a, b, c;
+  cublasLtMatmulAlgo_t kernel;
+  cublasLtMatmulHeuristicResult_t found;
+  bool there;  // whether this cuBLAS has the kernel for it
+
+  /// C: m × n with leading dimension ldc, products with k columns each of A and B: `parts` of them, each behind the one
+  /// before, or where `sums` one whose sums of `parts` of k cuBLAS adds up.
+  LtProduct(Queue<Cuda>& q, const Operand<float, Cuda>& A, const Operand<float, Cuda>& B, std::int64_t m,
+            std::int64_t n, std::int64_t ldc, std::int64_t k, std::int64_t parts, bool sums, int algorithm, int stages)
+      : handle(reinterpret_cast<cublasLtHandle_t>(q.blas())) {
+    const cublasOperation_t turned = CUBLAS_OP_T;
+    CUDA_CHECK(cublasLtMatmulDescInit(&product, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+    CUDA_CHECK(cublasLtMatmulDescSetAttribute(&product, CUBLASLT_MATMUL_DESC_TRANSB, &turned, sizeof turned));
+    const auto lay_out = [&](cublasLtMatrixLayoutOpaque_t& x, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+      CUDA_CHECK(cublasLtMatrixLayoutInit(&x, CUDA_R_32F, rows, cols, ld));
+      if (sums || parts == 1) return;
+      const int count = int(parts);
+      const std::int64_t next = cols * ld;
+      CUDA_CHECK(cublasLtMatrixLayoutSetAttribute(&x, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count));
+      CUDA_CHECK(cublasLtMatrixLayoutSetAttribute(&x, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &next, sizeof next));
+    };
+    lay_out(a, m, k, A.ld()), lay_out(b, n, k, B.ld()), lay_out(c, m, n, ldc);
+    const auto choose = [&](cublasLtMatmulAlgoConfigAttributes_t what, int value) {
+      return cublasLtMatmulAlgoConfigSetAttribute(&kernel, what, &value, sizeof value) == CUBLAS_STATUS_SUCCESS;
+    };
+    constexpr auto f32 = CUDA_R_32F;
+    there = cublasLtMatmulAlgoInit(handle, CUBLAS_COMPUTE_32F, f32, f32, f32, f32, f32, algorithm, &kernel) ==
+                CUBLAS_STATUS_SUCCESS &&
+            choose(CUBLASLT_ALGO_CONFIG_TILE_ID, CUBLASLT_MATMUL_TILE_256x128) &&
+            choose(CUBLASLT_ALGO_CONFIG_STAGES_ID, stages) &&
+            choose(CUBLASLT_ALGO_CONFIG_SPLITK_NUM, sums ? int(parts) : 1) &&
+            choose(CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME,
+                   sums ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE : CUBLASLT_REDUCTION_SCHEME_NONE) &&
+            cublasLtMatmulAlgoCheck(handle, &product, &a, &b, &c, &c, &kernel, &found) == CUBLAS_STATUS_SUCCESS;
+  }
+
+  void run(Queue<Cuda>& q, float alpha, const float* A, const float* B, float beta, float* C, char* room) {
+    CUDA_CHECK(cublasLtMatmul(handle, &product, &alpha, A, &a, B, &b, &beta, C, &c, C, &c, &kernel, room,
+                              found.workspaceSize, q.stream()));
+  }
+};
+
+/// C ← C + the sum of `parts` matrices with leading dimension ld, one behind the other: four rows a thread.
+static __global__ void __launch_bounds__(256)
+    add_parts(const float* first, std::int64_t ld, int parts, MatrixView<float, Cuda> C) {
+  const std::int64_t i = (std::int64_t(blockIdx.x) * 64 + threadIdx.x % 64) * 4;
+  const std::int64_t j = std::int64_t(blockIdx.y) * 4 + threadIdx.x / 64, next = ld * C.cols();
+  if (i >= C.rows() || j >= C.cols()) return;
+  float* const c = C.data() + i + j * C.ld();
+  float sum[4] = {};
+  await_kernel_before();
+#pragma unroll 4
+  for (int part = 0; part < parts; ++part) {
+    const float4 four = __ldcs(reinterpret_cast<const float4*>(first + i + j * ld + part * next));
+    sum[0] += four.x, sum[1] += four.y, sum[2] += four.z, sum[3] += four.w;
+  }
+  if (i + 4 <= C.rows()) {
+    const float4 old = *reinterpret_cast<const float4*>(c);
+    *reinterpret_cast<float4*>(c) = {old.x + sum[0], old.y + sum[1], old.z + sum[2], old.w + sum[3]};
+  } else {
+#pragma unroll
+    for (int r = 0; r < 4; ++r)
+      if (i + r < C.rows()) c[r] += sum[r];
+  }
+}
+
+/// C ← C + α·A·Bᵀ as products with parts of k, all in one kernel, and a kernel that adds them up; and whether cuBLAS can.
+static bool product_in_parts(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B,
+                             MatrixView<float, Cuda> C) {
+  constexpr int algorithm = 20;  // of cuBLAS 13.1: the fastest for these shapes that it offers
+  constexpr std::int64_t most = 32, depth = 8;
+  const std::int64_t m = C.rows(), n = C.cols(), k = A.cols(), ld = (m + 3) / 4 * 4;
+  const std::int64_t wanted = parts_of_k(q, m, n, most);
+  std::int64_t parts = 1;
+  for (std::int64_t p = 2; p <= most; ++p)  // of equal depth
+    if (k % (depth * p) == 0 && std::abs(p - wanted) <= std::abs(parts - wanted) &&
+        p * ld * n * std::int64_t(sizeof(float)) <= room_for_sums)
+      parts = p;
+  LtProduct product(q, A, B, m, n, ld, k / parts, parts, false, algorithm, CUBLASLT_MATMUL_STAGES_8x4);
+  if (parts == 1 || !product.there || product.found.workspaceSize > 0) return false;
+  float* const sums = q.scratch<float>(room_for_sums / std::int64_t(sizeof(float)), 1).data();
+  product.run(q, alpha, A.data(), B.data(), 0, sums, nullptr);
+  launch(q, add_parts, Blocks::soon, dim3(unsigned((m + 255) / 256), unsigned((n + 3) / 4)), 256, 0, sums, ld,
+         int(parts), C);
+  return true;
+}
+
+/// C ← α·A·Bᵀ + β·C with k cut by cuBLAS; and whether it can.
+static bool product_with_cut_k(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
+                               MatrixView<float, Cuda> C) {
+  constexpr int algorithm = 55;
+  const std::int64_t m = C.rows(), n = C.cols(), k = A.cols(), parts = parts_of_k(q, m, n, 11);
+  LtProduct product(q, A, B, m, n, C.ld(), k, parts, parts > 1, algorithm, CUBLASLT_MATMUL_STAGES_8x3);
+  if (!product.there || product.found.workspaceSize > std::size_t(room_for_sums)) return false;
+  product.run(q, alpha, A.data(), B.data(), beta, C.data(), q.scratch<char>(room_for_sums, 1).data());
+  return true;
 }
 
 /// C ← α·A·Bᵀ + β·C with few columns and much to do, if others go first and cuBLAS has the kernel for it; and whether so. Such
 /// a product is the bulk of a Cholesky, which has a panel to do beside it that all wait for. cuBLAS chooses as if it had the
 /// device for itself, and fills it with blocks that run for 200 µs; so here its kernel is chosen to leave a third of the
-/// device: alone it may take up to 1.45 times as long, and all together a twentieth less.
+/// device: alone it may take up to 1.45 times as long, and all together a twentieth less. The smaller ones, of n up to 4400, are
+/// in parts that a kernel of our own adds up, which takes half as long and begins at once.
 static bool narrow_product(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
                            MatrixView<float, Cuda> C) {
-  constexpr int algorithm = 55;  // of cuBLAS 13.1: the fastest for these shapes that it offers
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
-  const bool narrow = n % 128 == 0 && n >= 256 && n <= 512 && m >= 1024 && k >= 512;
-  if (!q.others_go_first() || !narrow || double(m) * double(n) * double(k) < 1.2e9) return false;
+  const double work = double(m) * double(n) * double(k);
+  const bool narrow = n % 128 == 0 && n >= 256 && n <= 512 && m >= 256 && k >= 256;
+  if (!q.others_go_first() || !narrow || work < 2e8) return false;
   if (A.op() != Op::none || B.op() != Op::transpose) return false;
   const MatrixView<const float, Cuda> views[] = {A.stored(), B.stored(), C};
   for (const auto& view : views)
     if (reinterpret_cast<std::uintptr_t>(view.data()) % 16 != 0 || view.ld() % 4 != 0) return false;
-
-  cublasLtMatmulDescOpaque_t product;
-  const cublasOperation_t turned = CUBLAS_OP_T;
-  CUDA_CHECK(cublasLtMatmulDescInit(&product, CUBLAS_COMPUTE_32F, CUDA_R_32F));
-  CUDA_CHECK(cublasLtMatmulDescSetAttribute(&product, CUBLASLT_MATMUL_DESC_TRANSB, &turned, sizeof turned));
-  cublasLtMatrixLayoutOpaque_t a, b, c;
-  CUDA_CHECK(cublasLtMatrixLayoutInit(&a, CUDA_R_32F, m, k, A.ld()));
-  CUDA_CHECK(cublasLtMatrixLayoutInit(&b, CUDA_R_32F, n, k, B.ld()));
-  CUDA_CHECK(cublasLtMatrixLayoutInit(&c, CUDA_R_32F, m, n, C.ld()));
-
-  const auto handle = reinterpret_cast<cublasLtHandle_t>(q.blas());
-  const std::int64_t parts = parts_of_k(q, m, n);
-  cublasLtMatmulAlgo_t kernel;
-  if (cublasLtMatmulAlgoInit(handle, CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F,
-                             algorithm, &kernel) != CUBLAS_STATUS_SUCCESS)
-    return false;
-  const auto choose = [&](cublasLtMatmulAlgoConfigAttributes_t what, int value) {
-    return cublasLtMatmulAlgoConfigSetAttribute(&kernel, what, &value, sizeof value) == CUBLAS_STATUS_SUCCESS;
-  };
-  const int sums = parts > 1 ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE : CUBLASLT_REDUCTION_SCHEME_NONE;
-  cublasLtMatmulHeuristicResult_t found;
-  if (!choose(CUBLASLT_ALGO_CONFIG_TILE_ID, CUBLASLT_MATMUL_TILE_256x128) ||
-      !choose(CUBLASLT_ALGO_CONFIG_STAGES_ID, CUBLASLT_MATMUL_STAGES_8x3) ||
-      !choose(CUBLASLT_ALGO_CONFIG_SPLITK_NUM, int(parts)) || !choose(CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, sums) ||
-      cublasLtMatmulAlgoCheck(handle, &product, &a, &b, &c, &c, &kernel, &found) != CUBLAS_STATUS_SUCCESS ||
-      found.workspaceSize > std::size_t(room_for_sums))
-    return false;
-  CUDA_CHECK(cublasLtMatmul(handle, &product, &alpha, A.data(), &a, B.data(), &b, &beta, C.data(), &c, C.data(), &c,
-                            &kernel, q.scratch<char>(room_for_sums, 1).data(), std::size_t(room_for_sums), q.stream()));
-  return true;
+  if (work < 1.2e9) return beta == 1 && product_in_parts(q, alpha, A, B, C);
+  return m >= 1024 && k >= 512 && product_with_cut_k(q, alpha, A, B, beta, C);
 }
 
 /// C ← α·A·B + β·C with much to do, if others go first; and whether so. cuBLAS's product with a transposed B is faster: with

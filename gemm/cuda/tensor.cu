@@ -6,6 +6,7 @@
 //          ring of 4 × 24 KiB, 2 blocks an SM, which hide each other's beginnings and ends. From k = 1024 on BM = 128 with 8 warps
 //          and a ring of 6 × 32 KiB, one block an SM. For shorter work BN = 64, 4 warps of 32 × 32 and one that copies, a ring of
 //          4 × 16 KiB, 3 blocks an SM; BN = 32 where the tiles are few.
+//          Where tiles of 64 × 128 are few and their steps many, 2, 4 or 8 blocks of a cluster share a tile (tensor_f64_split.cuh).
 //          tensor_sm90.cuh: fp16 and bf16 over operands as they lie or packed (tensor_half.cuh), tf32 over operands that are
 //          rounded on their way, or packed first (tensor_tf32.cuh).
 // Traffic  C once in and once out, 16 bytes an element in fp64 and 8 in the others. fp64: 2·64·128·16 flop per (64 + 128)·16·8 bytes
@@ -15,7 +16,7 @@
 //          Measured on an H200, fp64, each run after a rest: 61 at 8192³; updates of 16384² with k = 128, 256 and 512 45, 53 and 58,
 //          which is 125, 112 and 105 % of cuBLAS.
 // Source   NVIDIA, CUTLASS; the C tile brought early: the trailing updates of HPL codes; the files named above say more
-#include "gemm/cuda/tensor_f64.cuh"
+#include "gemm/cuda/tensor_f64_choice.cuh"
 #include "gemm/cuda/tensor_half.cuh"
 #include "gemm/cuda/tensor_tf32.cuh"
 

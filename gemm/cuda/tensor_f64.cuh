@@ -40,7 +40,7 @@ struct Work {
   BoxSource A, B;
   MatrixView<double, Cuda> C;
   double alpha, beta;
-  int steps, slots;
+  int steps, slots, blocks_of_a_tile;
   Order order;
 };
 
@@ -237,9 +237,11 @@ __device__ void update_by_lanes(const Sums<S>& sum, const Work& w, std::int64_t 
     }
 }
 
-/// What copies: the steps of each tile, and then the tile of C by the columns of a warp at a time.
+/// What copies: steps `first_step` to `end_step` of each tile, and then, where one block has all, the tile of C by the columns of
+/// a warp at a time.
 template <class S, Op op_a, Op op_b>
-__device__ void bring(const Work& w, const Order::Share& share, unsigned memory, Barrier* full, Barrier* empty) {
+__device__ void bring(const Work& w, const Order::Share& share, int first_step, int end_step, unsigned memory,
+                      Barrier* full, Barrier* empty) {
   if (S::engine && threadIdx.x % S::copying != 0) return;
   Ring ring;
   const auto box = [&](const BoxSource& X, const CUtensorMap& map, std::int64_t i, std::int64_t j, int groups,
@@ -261,7 +263,7 @@ __device__ void bring(const Work& w, const Order::Share& share, unsigned memory,
   for (int n = 0; n < share.count; ++n) {
     const Order::Tile tile = w.order.tile(share.first + n * w.order.lanes);
     const std::int64_t i = std::int64_t(tile.i) * S::BM, j = std::int64_t(tile.j) * S::BN;
-    for (int l = 0; l < w.steps; ++l) {
+    for (int l = first_step; l < end_step; ++l) {
       const unsigned slot = begin(S::slot_bytes);
       if constexpr (op_a == Op::none)
         box(w.A, w.a_map, i, std::int64_t(l) * BK, S::BM / line_doubles, BK, slot);
@@ -273,7 +275,7 @@ __device__ void bring(const Work& w, const Order::Share& share, unsigned memory,
         box(w.B, w.b_map, j, std::int64_t(l) * BK, S::BN / line_doubles, BK, slot + S::a_bytes);
       end();
     }
-    if (w.beta != 0)
+    if (w.beta != 0 && w.blocks_of_a_tile == 1)
       for (int part = 0; part < S::warps_n; ++part) {
         const unsigned slot = begin(S::c_bytes);
         box(BoxSource(w.C), w.c_map, i, j + part * S::WN, S::BM / line_doubles, S::WN, slot);
@@ -335,12 +337,19 @@ __global__ void __launch_bounds__(S::threads, S::per_sm) product_kernel(const __
   const Order::Share share = w.order.share(int(blockIdx.x));
   if (threadIdx.x / 32 >= S::warps) {
     if constexpr (S::registers_move) keep_registers<S::registers_to_copy>();
-    bring<S, op_a, op_b>(w, share, shared_address(shared), full, empty);
+    bring<S, op_a, op_b>(w, share, 0, w.steps, shared_address(shared), full, empty);
   } else {
     if constexpr (S::registers_move) take_registers<S::registers_to_compute>();
     compute<S, op_a, op_b>(w, share, shared_address(shared), full, empty);
   }
 #endif
+}
+
+/// How many slots a ring has.
+template <class S>
+int slots(Queue<Cuda>& q) {
+  constexpr std::size_t slot = S::slot_bytes + 2 * sizeof(Barrier), kept_by_cuda = 1024;
+  return int(((q.shared_memory() + kept_by_cuda) / S::per_sm - kept_by_cuda) / slot);
 }
 
 template <class S, Op op_a, Op op_b>
@@ -350,16 +359,14 @@ void run(Queue<Cuda>& q, Work w) {
     if (w.steps > 0) w.b_map = w.B.map(op_b == Op::none ? S::BN : BK);
     w.c_map = BoxSource(MatrixView<const double, Cuda>(w.C)).map(S::WN);
   }
-  const std::size_t slot = S::slot_bytes + 2 * sizeof(Barrier), kept_by_cuda = 1024;
-  const std::size_t room = (q.shared_memory() + kept_by_cuda) / S::per_sm - kept_by_cuda;
-  w.slots = int(room / slot);
+  w.slots = slots<S>(q);
   // Of long tiles a block has one: little would be gained, and others would wait longer for its place.
   const int several = S::most_steps / std::max(w.steps, 1);
   w.order = {int(ceil_div(w.C.rows(), S::BM)), int(ceil_div(w.C.cols(), S::BN)),
              q.multiprocessors() * S::per_sm,  S::rounds,
              several < 4 ? 1 : several,        S::group};
-  launch(q, product_kernel<S, op_a, op_b>, Blocks::apart, dim3(unsigned(w.order.blocks())), S::threads, slot * w.slots,
-         w);
+  launch(q, product_kernel<S, op_a, op_b>, Blocks::apart, dim3(unsigned(w.order.blocks())), S::threads,
+         (S::slot_bytes + 2 * sizeof(Barrier)) * w.slots, w);
 }
 
 template <class S>
@@ -368,34 +375,6 @@ void run(Queue<Cuda>& q, Op op_a, Op op_b, const Work& w) {
   const auto f = a ? (b ? run<S, Op::none, Op::none> : run<S, Op::none, Op::transpose>)
                    : (b ? run<S, Op::transpose, Op::none> : run<S, Op::transpose, Op::transpose>);
   f(q, w);
-}
-
-/// For products of many steps, in which the bytes of operands count; for others that are long work; for shorter ones; for
-/// those of few tiles; and for those that the copy engine cannot reach.
-using Large = Shape<2, 4, 4, 4, true, 1, 8, 64, 6>;
-using Wide = Shape<1, 4, 4, 4, true, 2, 4, 128, 24>;
-using Small = Shape<2, 2, 2, 4, true, 3, 2, 64, 24>;
-using Narrow = Shape<2, 2, 2, 2, true, 3, 2, 64, 24>;
-using Copied = Shape<2, 2, 2, 4, false, 2, 2, 64, 24>;
-
-/// C ← α·A·B + β·C.
-inline void gemm(Queue<Cuda>& q, double alpha, Operand<double, Cuda> A, Operand<double, Cuda> B, double beta,
-                 MatrixView<double, Cuda> C) {
-  require_hopper(q.device());
-  require(std::max({C.rows(), C.cols(), A.cols()}) < (std::int64_t(1) << 31) - 256,
-          "a side of the product does not fit the copy engine's 31 bits");
-  Work w{};
-  w.A = A.stored(), w.B = B.stored(), w.C = C, w.alpha = alpha, w.beta = beta;
-  w.steps = int(ceil_div(A.cols(), BK));
-  const auto tiles = [&](int BM, int BN) { return ceil_div(C.rows(), BM) * ceil_div(C.cols(), BN); };
-  constexpr int many_steps = 256, many_large = 4;  // for a multiprocessor
-  const bool large = w.steps >= 64 && tiles(Large::BM, Large::BN) >= many_large * q.multiprocessors();
-  const auto f = !w.A.fetchable() || !w.B.fetchable() || !reachable(C.data(), C.ld())      ? run<Copied>
-                 : tiles(Small::BM, Small::BN) * 2 <= 3 * q.multiprocessors()              ? run<Narrow>
-                 : large                                                                   ? run<Large>
-                 : tiles(Wide::BM, Wide::BN) * w.steps >= many_steps * q.multiprocessors() ? run<Wide>
-                                                                                           : run<Small>;
-  f(q, A.op(), B.op(), w);
 }
 
 }  // namespace lasolve::tensor_f64

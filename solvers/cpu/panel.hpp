@@ -90,7 +90,7 @@ bool eliminate_at_once(Queue<Cpu>&, MatrixView<T>, Pivots<Cpu>, MatrixView<T>) {
 
 /// Whether C became C − L L1ᵀ by a kernel made for few columns: not on the host.
 template <class T>
-bool update_at_once(Queue<Cpu>&, MatrixView<T>, MatrixView<T>) {
+bool update_at_once(Queue<Cpu>&, MatrixView<T>, MatrixView<T>, MatrixView<T>) {
   return false;
 }
 

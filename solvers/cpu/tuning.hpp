@@ -20,7 +20,10 @@ inline bool solves_soon_first(const Queue<Cpu>&, std::int64_t, std::int64_t) { r
 inline bool steps_are_phases(const Queue<Cpu>&, Method, std::int64_t) { return true; }
 
 inline bool cholesky_products_bind(const Queue<Cpu>&, std::int64_t, std::int64_t) { return true; }
-inline bool cholesky_rows_apart(const Queue<Cpu>&, std::int64_t, std::int64_t) { return false; }
+template <class T>
+bool cholesky_rows_apart(const Queue<Cpu>&, std::int64_t, std::int64_t) {
+  return false;
+}
 inline std::int64_t cholesky_panel_columns(const Queue<Cpu>&, std::int64_t nb, std::int64_t) { return nb; }
 
 inline std::int64_t cholesky_columns_at_once(const Queue<Cpu>&, std::int64_t nb, std::int64_t, std::int64_t) {

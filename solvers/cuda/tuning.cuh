@@ -76,16 +76,18 @@ inline bool cholesky_products_bind(const Queue<Cuda>&, std::int64_t j, std::int6
 
 /// Whether the rows of a panel that begins with column j go apart from the block on its diagonal: where a leaf would not
 /// solve them, or where the time of the multiprocessors that it takes is short.
-inline bool cholesky_rows_apart(const Queue<Cuda>& q, std::int64_t j, std::int64_t n) {
-  return n - j > most_rows_of_a_leaf(q) || cholesky_products_bind(q, j, n);
+template <class T>
+bool cholesky_rows_apart(const Queue<Cuda>& q, std::int64_t j, std::int64_t n) {
+  const bool short_of_time = sizeof(T) == 4 && n - j > 1500 && double(j) * double(n - j) > 3e6;
+  return n - j > most_rows_of_a_leaf(q) || cholesky_products_bind(q, j, n) || short_of_time;
 }
 
-/// Whether a product between two leaves, C ← C − L L1ᵀ with k columns of L, is one for a kernel of its own. In fp64, where
-/// cuBLAS's products need no conversions, only the smallest are.
+/// Whether a product within a panel, C ← C − L L1ᵀ with k columns of L, is one for a kernel of its own. In fp64, where cuBLAS's
+/// products need no conversions, only the smallest are, and none of those of rows that go apart.
 template <class T>
-bool is_near_product(MatrixView<T, Cuda> C, std::int64_t k) {
-  constexpr std::int64_t most = sizeof(T) == 4 ? 1 << 28 : 1 << 24;
-  return C.cols() <= 256 && k <= 256 && C.rows() * C.cols() * k <= most;
+bool is_near_product(MatrixView<T, Cuda> C, std::int64_t k, bool apart) {
+  const bool few = C.cols() <= 256 && k <= 256;
+  return few && (sizeof(T) == 4 || (!apart && C.rows() * C.cols() * k <= 1 << 24));
 }
 
 /// How many columns a left-looking Cholesky takes at once, at column j: at most nb, but nothing hides the first panels, and the

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "bench/oracle.hpp"
+#include "bench/rest.hpp"
 #include "core/stopwatch.hpp"
 #include "core/traffic.hpp"
 #include "core/transfer.hpp"
@@ -177,7 +178,7 @@ class Contest {
   std::optional<Stage<P, Cuda>> on_device_;
 };
 
-/// Warm-up rounds and timed rounds, one run of each that is right in each.
+/// Warm-up rounds and timed rounds, one run of each that is right in each, with a rest before it.
 template <Precision P>
 void time_in_turns(Contest<P>& contest, const std::vector<Entrant>& entrants, const Settings& settings,
                    std::vector<Result>& results) {
@@ -186,6 +187,7 @@ void time_in_turns(Contest<P>& contest, const std::vector<Entrant>& entrants, co
   for (int round = -settings.warmup; round < settings.repeat; ++round)
     for (std::size_t i = 0; i < results.size(); ++i) {
       if (!results[i].fault.empty() || (round > 0 && spent[i] > settings.enough_seconds)) continue;
+      rest();
       const double s =
           contest.at_place(entrants[i], [](const auto& kernel, auto& stage) { return stage.seconds(kernel); });
       spent[i] += s;

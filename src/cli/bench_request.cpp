@@ -144,9 +144,11 @@ std::string bench_help() {
   std::ostringstream options;
   options << known_options();
   return fmt::format(
-      "lasolve bench gemm measures GEMM backends alone, in turns. Each is checked first, element by element at small\n"
-      "sizes, bit for bit with integers, and by a random projection at the size that is timed; what is wrong is shown\n"
-      "as wrong and not timed. The reference, cublas on CUDA and blas or eigen on the CPU, always takes part.\n\n"
+      "lasolve bench gemm measures GEMM backends alone, in turns, each run after a rest of 50 ms. Each is checked "
+      "first,\n"
+      "element by element at small sizes, bit for bit with integers, and by a random projection at the size that is\n"
+      "timed; what is wrong is shown as wrong and not timed. The reference, cublas on CUDA and blas or eigen on the "
+      "CPU, always takes part.\n\n"
       "  lasolve bench gemm --shape trailing --n 16384 --k 128,256,512\n"
       "  lasolve bench gemm --gemm tiled --shape square,4096x512x64 --precision fp32 --json results.json\n"
       "  lasolve bench gemm --with-copies --shape square --n 128,256,512,1024,2048\n\n"

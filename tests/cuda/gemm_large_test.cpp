@@ -49,11 +49,16 @@ TEST(GemmOnCuda, is_exact_in_large_products_of_few_columns) {
   Queue<Cuda> q(0);
   EXPECT_FALSE(q.beside().others_go_first());
   expect_exact_products<float>(q, 2301, 256, 2600, Op::transpose);
+  for (const std::int64_t m : {4102, 1030, 1000})  // 2, 4 and 8 blocks share the steps of a tile on an H200
+    expect_exact_products<double>(q, m, 250, 4350, Op::transpose);
+  expect_exact_products<double>(q, 1030, 250, 4350);
   q.ahead();
   for (Queue<Cuda>* either : {&q, &q.beside()}) {
     EXPECT_TRUE(either->others_go_first());
     expect_exact_products<double>(*either, 2301, 256, 2600, Op::transpose);
     expect_exact_products<float>(*either, 2301, 256, 2600, Op::transpose);
+    for (const auto& [m, n, k] : {std::tuple{1027, 256, 1024}, {2048, 256, 1792}, {518, 384, 2048}})  // in parts of k
+      expect_exact_products<float>(*either, m, n, k, Op::transpose);
   }
   q.ahead().ahead();
   EXPECT_FALSE(q.ahead().others_go_first());

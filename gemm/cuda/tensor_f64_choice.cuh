@@ -1,0 +1,57 @@
+// tensor, f64: which shape a product takes.
+#pragma once
+
+#include "gemm/cuda/tensor_f64_split.cuh"
+
+namespace lasolve::tensor_f64 {
+
+/// For products of many steps, in which the bytes of operands count; for others that are long work; for shorter ones; for
+/// those of few tiles; and for those that the copy engine cannot reach.
+using Large = Shape<2, 4, 4, 4, true, 1, 8, 64, 6>;
+using Wide = Shape<1, 4, 4, 4, true, 2, 4, 128, 24>;
+using Small = Shape<2, 2, 2, 4, true, 3, 2, 64, 24>;
+using Narrow = Shape<2, 2, 2, 2, true, 3, 2, 64, 24>;
+using Copied = Shape<2, 2, 2, 4, false, 2, 2, 64, 24>;
+
+/// How many blocks share the steps of a tile, where tiles are few and their steps many: what keeps the multiprocessors busy for
+/// the shortest time. Two blocks side by side on one take 3/2 of the time of one alone.
+inline int blocks_of_a_tile(std::int64_t tiles, int steps, int multiprocessors) {
+  constexpr int least_steps =
+      64;  // of a tile; with fewer, and with less for a multiprocessor, other shapes are as fast
+  constexpr int least_work = 60;
+  if (steps < least_steps || tiles > multiprocessors || tiles * steps < least_work * multiprocessors) return 1;
+  constexpr int begin_and_end = 6;  // in steps
+  const auto cost = [&](int blocks) {
+    const std::int64_t most = ceil_div(tiles * blocks, multiprocessors);
+    return (most / 2 * 3 + most % 2 * 2) * (steps + begin_and_end * blocks) / blocks;
+  };
+  int best = 2;
+  for (const int blocks : {4, 8})
+    if (steps >= 16 * blocks && cost(blocks) < cost(best)) best = blocks;
+  return best;
+}
+
+/// C ← α·A·B + β·C.
+inline void gemm(Queue<Cuda>& q, double alpha, Operand<double, Cuda> A, Operand<double, Cuda> B, double beta,
+                 MatrixView<double, Cuda> C) {
+  require_hopper(q.device());
+  require(std::max({C.rows(), C.cols(), A.cols()}) < (std::int64_t(1) << 31) - 256,
+          "a side of the product does not fit the copy engine's 31 bits");
+  Work w{};
+  w.A = A.stored(), w.B = B.stored(), w.C = C, w.alpha = alpha, w.beta = beta;
+  w.steps = int(ceil_div(A.cols(), BK));
+  const auto tiles = [&](int BM, int BN) { return ceil_div(C.rows(), BM) * ceil_div(C.cols(), BN); };
+  constexpr int many_steps = 256, many_large = 4;  // for a multiprocessor
+  const bool large = w.steps >= 64 && tiles(Large::BM, Large::BN) >= many_large * q.multiprocessors();
+  w.blocks_of_a_tile =
+      C.cols() < Wide::BN ? 1 : blocks_of_a_tile(tiles(Wide::BM, Wide::BN), w.steps, q.multiprocessors());
+  const auto f = !w.A.fetchable() || !w.B.fetchable() || !reachable(C.data(), C.ld())      ? run<Copied>
+                 : w.blocks_of_a_tile > 1                                                  ? run_split<Wide>
+                 : tiles(Small::BM, Small::BN) * 2 <= 3 * q.multiprocessors()              ? run<Narrow>
+                 : large                                                                   ? run<Large>
+                 : tiles(Wide::BM, Wide::BN) * w.steps >= many_steps * q.multiprocessors() ? run<Wide>
+                                                                                           : run<Small>;
+  f(q, A.op(), B.op(), w);
+}
+
+}  // namespace lasolve::tensor_f64
