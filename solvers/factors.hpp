@@ -8,6 +8,28 @@
 
 namespace lasolve {
 
+/// Has the backend make what the products of a factorization, n × n in block columns of nb, would make at their first call.
+template <class F, class Place>
+void prepare_products(Queue<Place>& q, const GemmBackend<Place>& gemm, Method method, Schedule schedule, std::int64_t n,
+                      std::int64_t nb) {
+  if (!gemm.prepare) return;
+  const auto product = [&](Queue<Place>& one, Op b, std::int64_t m, std::int64_t columns, std::int64_t k) {
+    if (m > 0) gemm.prepare(one, precision_of<F>, Op::none, b, m, columns, k);
+  };
+  const bool lu = method == Method::lu;
+  const Op b = lu ? Op::none : Op::transpose;
+  const std::int64_t rest = n - nb;
+  std::int64_t columns = nb, k = n;  // of the largest, left-looking
+  if (schedule == Schedule::right_looking) columns = lu ? rest : symmetric_strip_columns(q, rest), k = nb;
+  if (schedule == Schedule::recursive) k = first_half(n, nb), columns = n - k;
+  Queue<Place>& near = q.ahead();
+  if (!lu) product(q, Op::none, n / 2, n / 2, nb);  // in solves
+  product(q, b, rest, columns, k);
+  product(near, b, n, nb, nb);
+  product(near.ahead(), b, n, nb, nb);
+  lu ? product(near.beside(), b, n, nb, nb) : product(q.beside(), b, rest, columns, k);
+}
+
 /// P A = L U or A = L Lᵀ in the precision F, in memory of its own.
 template <class F, class Place>
 class Factors {

@@ -197,6 +197,7 @@ class Solver {
     choose_schedule(precision_of<F>);
     q_.phase(Phase::other);
     prepare<F>(q_, report_.method, A_.rows());
+    prepare_products<F>(q_, gemm_, report_.method, report_.schedule, A_.rows(), report_.block_size);
     Matrix<F, Place> values = memory_for<F>();
     const Await<Place> await = std::exchange(await_, {});
     const bool upper = report_.method == Method::cholesky && options_.triangle == Uplo::upper;

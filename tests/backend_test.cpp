@@ -93,6 +93,38 @@ TEST(OwnBackend, is_called_for_the_bulk_of_the_work) {
   }
 }
 
+/// Packs (m + n)·k elements, for which it wants room before it is called.
+double room = 0;
+template <class T>
+void packing(Queue<Cpu>& q, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
+  EXPECT_LE(double(C.rows() + C.cols()) * double(A.cols()), room) << C.rows() << " × " << C.cols() << " × " << A.cols();
+  counting(q, alpha, A, B, beta, C);
+}
+void make_room(Queue<Cpu>&, Precision precision, Op, Op, std::int64_t m, std::int64_t n, std::int64_t k) {
+  EXPECT_EQ(precision, Precision::fp64);
+  room = std::max(room, double(m + n) * double(k));
+}
+constexpr GemmBackend<Cpu> prepared{
+    .name = "prepared", .summary = "wants room", .f64 = packing<double>, .prepare = make_room};
+
+TEST(OwnBackend, is_told_beforehand_how_large_products_will_be) {
+  Options o;
+  o.gemm = &prepared;
+  o.check = false;
+  for (const Method method : {Method::lu, Method::cholesky})
+    for (const Schedule schedule : schedules)
+      for (const std::int64_t n : {50, 300, 501})
+        for (const std::int64_t nb : {0, 32, 64, 100, 170}) {
+          SCOPED_TRACE(testing::Message() << "n = " << n << ", nb = " << nb << ", schedule " << int(schedule));
+          o.factorization = method;
+          o.schedule = schedule;
+          o.block_size = nb;
+          room = 0;
+          const Matrix<double> A = random_with_condition(n, 10, true);
+          EXPECT_TRUE(Factorization<double>(A.view(), o).report().outcome.ok());
+        }
+}
+
 constexpr GemmBackend<Cpu> f32_only{.name = "f32_only", .summary = "", .f32 = counting<float>};
 
 TEST(OwnBackend, of_fp32_alone_serves_fp32_factors_and_does_not_fall_back) {

@@ -13,6 +13,9 @@
 
 namespace lasolve {
 
+/// Bytes of scratch memory that large products in fp32 use: for sums of parts of k, and for a transposed operand.
+constexpr std::int64_t room_for_sums = std::int64_t(32) << 20, room_for_transposed = std::int64_t(128) << 20;
+
 /// C ← α·A·B + β·C with operands of In, which cuBLAS calls `type`.
 template <class In, cudaDataType_t type, cublasComputeType_t compute>
 static void mixed(Queue<Cuda>& q, float alpha, Operand<In, Cuda> A, Operand<In, Cuda> B, float beta,
@@ -179,6 +182,12 @@ static void f32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<flo
     cublas_gemm<float>(q, alpha, A, B, beta, C);
 }
 
+/// The scratch memory of narrow_product and wide_product.
+static void prepare(Queue<Cuda>& q, Precision precision, Op a, Op b, std::int64_t m, std::int64_t, std::int64_t) {
+  if (precision != Precision::fp32 || !q.others_go_first() || a != Op::none) return;
+  if (b == Op::none ? m >= 4096 : m >= 1024) q.scratch<char>(b == Op::none ? room_for_transposed : room_for_sums, 1);
+}
+
 extern const GemmBackend<Cuda> gemm_cuda_cublas;
 const GemmBackend<Cuda> gemm_cuda_cublas{
     .name = "cublas",
@@ -188,6 +197,7 @@ const GemmBackend<Cuda> gemm_cuda_cublas{
     .tf32 = mixed<float, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32>,
     .f16 = mixed<fp16, CUDA_R_16F, CUBLAS_COMPUTE_32F>,
     .bf16 = mixed<bf16, CUDA_R_16BF, CUBLAS_COMPUTE_32F>,
+    .prepare = prepare,
 };
 
 }  // namespace lasolve

@@ -15,14 +15,22 @@ namespace lasolve {
 
 namespace sm90 {
 
+constexpr std::int64_t depth = 8192;  // of op(A) and op(B) at once, which bounds the scratch memory
+
+/// What a row of op(A) and a column of op(B) of k elements take when they are split.
+static std::int64_t split_length(std::int64_t k) { return 2 * ceil_div(std::min(k, depth), 32) * 32; }
+
+static void prepare(Queue<Cuda>& q, Precision, Op, Op, std::int64_t m, std::int64_t n, std::int64_t k) {
+  Packed<fp16>(q, m, n, split_length(k));
+}
+
 /// C ← α·A·B + β·C with operands of fp32 in two parts of fp16: hi·hi + hi·lo + lo·hi.
 static void tensor_split(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
                          MatrixView<float, Cuda> C) {
-  constexpr std::int64_t depth = 8192;  // bounds the scratch memory
   const std::int64_t m = C.rows(), n = C.cols();
   if (A.cols() == 0) return scale(q, beta, C);
   for (std::int64_t l = 0; l < A.cols(); l += depth) {
-    const std::int64_t k = std::min(depth, A.cols() - l), ld = 2 * ceil_div(k, 32) * 32;
+    const std::int64_t k = std::min(depth, A.cols() - l), ld = split_length(k);
     Arguments p = arguments(q, alpha, l == 0 ? beta : 1, C);
     const Packed<fp16> to(q, m, n, ld);
     pack<true, float>(q, {A.block(0, l, m, k), to.a, ld, to.a_roots},
@@ -41,6 +49,7 @@ const GemmBackend<Cuda> gemm_cuda_tensor_split{
     .summary = "fp32 on tensor cores, each operand in two parts of fp16",
     .f32 = {sm90::tensor_split, 0x1p-22},
     .unavailable = sm90::why_not,
+    .prepare = sm90::prepare,
 };
 
 }  // namespace lasolve

@@ -103,6 +103,9 @@ struct GemmBackend {
   GemmKernel<Precision::bf16, Place> bf16 = {};
   /// Why this backend cannot run on a device of this machine; empty, or a null function: it can.
   std::string (*unavailable)(int device) = nullptr;
+  /// Makes at once what a product of such sizes, C m × n, would make at its first call on a queue, as scratch memory: solvers
+  /// ask for it before their clock runs. A null function: nothing.
+  void (*prepare)(Queue<Place>&, Precision, Op a, Op b, std::int64_t m, std::int64_t n, std::int64_t k) = nullptr;
 
   template <Precision P>
   constexpr const GemmKernel<P, Place>& in() const {

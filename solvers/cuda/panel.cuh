@@ -1,7 +1,6 @@
 // Panels on CUDA.
 #pragma once
 
-#include "core/cuda/blas.hpp"
 #include "solvers/cuda/advance.cuh"
 #include "solvers/cuda/cholesky_panel.cuh"
 #include "solvers/cuda/cholesky_update.cuh"
@@ -40,7 +39,7 @@ bool panel_lu(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixView<T, Cuda>
   return wide;
 }
 
-/// What a queue makes once is made before the clock runs; in fp32 with the room that large products of cuBLAS take. A: n × n.
+/// What a queue makes once is made before the clock runs. A: n × n.
 template <class T>
 void prepare(Queue<Cuda>& q, Method method, std::int64_t n) {
   Queue<Cuda>& bulk = method == Method::lu && lu_far_columns<T>(q, n) > 0 ? q.ahead() : q;
@@ -49,10 +48,6 @@ void prepare(Queue<Cuda>& q, Method method, std::int64_t n) {
   const std::size_t letters = blocks * 8 * flow_order * sizeof(Letter);
   for (Queue<Cuda>* one : {&q, &bulk, &bulk.beside(), &near, &chain, &near.beside()})
     one->mailbox(std::max(letters, most_letters), 0), one->counter(), Corner<double>::of(*one);
-  if (sizeof(T) == 8) return;
-  if (n > 4096) q.scratch<char>(room_for_transposed, 1);
-  if (method == Method::cholesky)
-    for (Queue<Cuda>* bulk : {&q, &q.beside()}) bulk->scratch<char>(room_for_sums, 1);
 }
 
 }  // namespace lasolve

@@ -9,9 +9,6 @@
 
 namespace lasolve {
 
-/// Bytes of scratch memory that large products of cuBLAS in fp32 use: for sums of parts of k, and for a transposed operand.
-constexpr std::int64_t room_for_sums = std::int64_t(32) << 20, room_for_transposed = std::int64_t(128) << 20;
-
 inline cublasOperation_t cublas_op(Op op) { return op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T; }
 
 /// C ← α·A·B + β·C. For an odd number of rows in fp64 cuBLAS takes a slower kernel, 40 TFLOP/s instead

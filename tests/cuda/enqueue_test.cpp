@@ -1,0 +1,95 @@
+// A factorization is given to a CUDA device without waiting for it: no memory is made and nothing is fetched on the way.
+#include <cuda_runtime.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "core/cuda/check.hpp"
+#include "places.hpp"
+#include "systems.hpp"
+
+namespace lasolve::test {
+namespace {
+
+/// A backend whose first product holds its queue until the last one has been given.
+const GemmBackend<Cuda>* real;
+std::atomic<int> products, all_products;
+std::atomic<bool> waited;
+
+void CUDART_CB hold(void*) {
+  const auto began = std::chrono::steady_clock::now();
+  while (products < all_products && !waited) {
+    std::this_thread::yield();
+    waited = std::chrono::steady_clock::now() - began > std::chrono::seconds(3);
+  }
+}
+
+template <class T>
+void holding(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
+  if (products++ == 0 && all_products > 0) CUDA_CHECK(cudaLaunchHostFunc(q.stream(), hold, nullptr));
+  (*real)(q, alpha, A, B, beta, C);
+}
+void prepare(Queue<Cuda>& q, Precision precision, Op a, Op b, std::int64_t m, std::int64_t n, std::int64_t k) {
+  if (real->prepare) real->prepare(q, precision, a, b, m, n, k);
+}
+constexpr GemmBackend<Cuda> holder{
+    .name = "holder", .summary = "", .f64 = holding<double>, .f32 = holding<float>, .prepare = prepare};
+
+/// The first factorization loads kernels and counts products, the second is held.
+template <class T>
+void expect_no_wait(MatrixView<const T, Cuda> A, Options o) {
+  o.gemm = &holder;
+  o.check = false;
+  all_products = 0, waited = false;
+  for (int run = 0; run < 2; ++run) {
+    products = 0;
+    EXPECT_TRUE(Factorization<T>(A, o).report().outcome.ok());
+    all_products = products.load();
+  }
+  EXPECT_GT(products, 1);
+  EXPECT_FALSE(waited);
+}
+
+template <class T>
+void expect_no_wait_in_any_schedule(std::int64_t n, std::int64_t nb) {
+  Queue<Cuda> q(0);
+  const Matrix<T> R = random_matrix<T>(n, n);
+  const auto positive = [&](auto i, auto j) { return i == j ? T(n) : R(std::max(i, j), std::min(i, j)); };
+  const Matrix<T, Cuda> A = upload(q, matrix_of<T>(n, n, positive));
+  for (const Method method : {Method::lu, Method::cholesky})
+    for (const Schedule schedule : schedules) {
+      SCOPED_TRACE(testing::Message() << real->name << ", " << sizeof(T) << " bytes, n = " << n << ", nb = " << nb
+                                      << ", method " << int(method) << ", schedule " << int(schedule));
+      Options o;
+      o.factorization = method;
+      o.schedule = schedule;
+      o.block_size = nb;
+      expect_no_wait<T>(A.view(), o);
+    }
+}
+
+TEST(FactorizationOnCuda, is_enqueued_without_waiting_with_every_backend) {
+  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  for (const GemmBackend<Cuda>* backend : gemm_backends<Cuda>()) {
+    if (backend->unavailable && !backend->unavailable(0).empty()) continue;
+    real = backend;
+    for (const std::int64_t nb : {0, 200}) {
+      if (backend->f64) expect_no_wait_in_any_schedule<double>(1100, nb);
+      if (backend->f32) expect_no_wait_in_any_schedule<float>(1100, nb);
+    }
+  }
+}
+
+/// Where large products take scratch memory.
+TEST(FactorizationOnCuda, is_enqueued_without_waiting_where_it_is_large) {
+  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  for (const GemmBackend<Cuda>* backend : gemm_backends<Cuda>()) {
+    if (!backend->prepare || (backend->unavailable && !backend->unavailable(0).empty())) continue;
+    real = backend;
+    expect_no_wait_in_any_schedule<float>(6000, 0);
+  }
+}
+
+}  // namespace
+}  // namespace lasolve::test
