@@ -28,25 +28,24 @@ struct LuWidths {
 template <class T, class Place>
 class RightLooking {
  public:
-  RightLooking(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Pivots<Place> pivots,
+  RightLooking(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Pivots<Place> pivots,
                std::int64_t nb)
       : nb_(nb),
         n_(A.rows()),
-        far_columns_(lu_far_columns<T>(q, n_)),
-        far_(q),
-        bulk_(far_columns_ > 0 ? q.ahead() : q),
-        near_(bulk_.ahead()),
-        soon_(nb > lu_widths<T>(q, nb, n_ - 1, n_).step ? near_.beside() : near_),
+        far_columns_(lu_far_columns<T>(bulk, n_)),
+        far_(far_columns_ > 0 ? bulk.behind() : bulk),
+        bulk_(bulk),
+        near_(bulk.ahead()),
+        soon_(nb > lu_widths<T>(bulk, nb, n_ - 1, n_).step ? near_.beside() : near_),
         chain_(near_.ahead()),
         gemm_(gemm),
         A_(A),
         pivots_(pivots),
         alone_(&chain_ == &bulk_),
-        later_(swaps_L_at_the_end(q, n_)) {}
+        later_(swaps_L_at_the_end(bulk, n_)) {}
 
   void factor() {
     if (n_ == 0) return;
-    bulk_.wait(far_);
     chain_.wait(bulk_);
     LuWidths now = widths(0);
     chain_.phase(Phase::panel, panel_flops(double(n_), double(now.step)));
@@ -68,7 +67,6 @@ class RightLooking {
     bulk_.wait(soon_);
     bulk_.wait(far_);
     if (later_) swap_rows_of_L(bulk_, A_, pivots_, panels_, n_);
-    far_.wait(bulk_);
   }
 
  private:

@@ -56,6 +56,7 @@ class Queue<Cpu> {
   void join(Queue&) {}
   Queue& ahead() { return *this; }
   Queue& beside() { return *this; }
+  Queue& behind() { return *this; }
 
   /// An m × n matrix that is valid until the next call; contents undefined.
   template <class T>
@@ -105,6 +106,8 @@ class Queue<Cuda> {
   Queue& ahead();
   /// A third queue, of our own rank: kernels given to both in turns fill the gaps that the last blocks of each leave.
   Queue& beside();
+  /// One of the rank below ours: for what fills the gaps that all others leave.
+  Queue& behind();
   /// Whether this is a queue of rank 0, or beside one, that has others ahead: then what is waited for is there.
   bool others_go_first() const;
 

@@ -42,12 +42,12 @@ bool panel_lu(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixView<T, Cuda>
 /// What a queue makes once is made before the clock runs. A: n × n.
 template <class T>
 void prepare(Queue<Cuda>& q, Method method, std::int64_t n) {
-  Queue<Cuda>& bulk = method == Method::lu && lu_far_columns<T>(q, n) > 0 ? q.ahead() : q;
-  Queue<Cuda>&near = bulk.ahead(), &chain = near.ahead();  // the gaps between kernels depend on which is used first
+  Queue<Cuda>&near = q.ahead(), &chain = near.ahead();  // the gaps between kernels depend on which is used first
   const auto blocks = std::size_t(q.multiprocessors());
   const std::size_t letters = blocks * 8 * flow_order * sizeof(Letter);
-  for (Queue<Cuda>* one : {&q, &bulk, &bulk.beside(), &near, &chain, &near.beside()})
+  for (Queue<Cuda>* one : {&q, &q.beside(), &near, &chain, &near.beside()})
     one->mailbox(std::max(letters, most_letters), 0), one->counter(), Corner<double>::of(*one);
+  if (method == Method::lu && lu_far_columns<T>(q, n) > 0) q.behind();
 }
 
 }  // namespace lasolve

@@ -24,7 +24,7 @@ struct Queue<Cuda>::State {
   Matrix<unsigned, Cuda> counter;
   unsigned next_stamp = 1;
   cudaEvent_t given = nullptr;  // for those who wait
-  std::unique_ptr<Queue<Cuda>> ahead, beside;
+  std::unique_ptr<Queue<Cuda>> ahead, beside, behind;
   const State* beside_of = nullptr;
 
   ~State() {
@@ -48,7 +48,8 @@ Queue<Cuda>::Queue(int device, int rank) : state_(std::make_unique<State>()) {
   CUDA_CHECK(cudaSetDevice(device));
   int lowest = 0, highest = 0;
   CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
-  CUDA_CHECK(cudaStreamCreateWithPriority(&state_->stream, cudaStreamNonBlocking, std::max(highest, lowest - rank)));
+  const int priority = std::clamp(lowest - 1 - rank, highest, lowest);  // the lowest is for rank −1
+  CUDA_CHECK(cudaStreamCreateWithPriority(&state_->stream, cudaStreamNonBlocking, priority));
   CUDA_CHECK(cudaEventCreateWithFlags(&state_->given, cudaEventDisableTiming));
   CUDA_CHECK(cudaDeviceGetAttribute(&state_->multiprocessors, cudaDevAttrMultiProcessorCount, device));
   CUDA_CHECK(cudaDeviceGetAttribute(&state_->shared_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
@@ -87,7 +88,7 @@ void Queue<Cuda>::finish() {
   }
   s.marks.clear();
   CUDA_CHECK(cudaStreamSynchronize(s.stream));
-  for (Queue* other : {s.ahead.get(), s.beside.get()}) {
+  for (Queue* other : {s.ahead.get(), s.beside.get(), s.behind.get()}) {
     if (!other) continue;
     other->finish();
     s.flops_done += std::exchange(other->state_->flops_done, 0);
@@ -98,7 +99,7 @@ void Queue<Cuda>::finish() {
 PhaseTimes Queue<Cuda>::take_times() {
   state_->flops_done = 0;
   PhaseTimes times = std::exchange(state_->times, {});
-  for (Queue* other : {state_->ahead.get(), state_->beside.get()})
+  for (Queue* other : {state_->ahead.get(), state_->beside.get(), state_->behind.get()})
     if (other) times += other->take_times();
   return times;
 }
@@ -133,6 +134,11 @@ Queue<Cuda>& Queue<Cuda>::beside() {
     state_->beside->state_->beside_of = state_.get();
   }
   return *state_->beside;
+}
+
+Queue<Cuda>& Queue<Cuda>::behind() {
+  if (!state_->behind) state_->behind = std::make_unique<Queue<Cuda>>(state_->device, state_->rank - 1);
+  return *state_->behind;
 }
 
 bool Queue<Cuda>::others_go_first() const {
