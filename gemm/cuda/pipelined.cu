@@ -9,8 +9,8 @@
 //          need few rows of A and columns of B.
 // Traffic  2·128·64 flop per (128 + 64)·4 bytes = 21 flop/byte (f32) before L2; C is read and written once.
 // Expect   f32: bound by issue, 1024 FMA in about 1150 instructions a tile; as fast as cuBLAS at large k, faster at small k.
-//          f64: 80 % of the 33.5 TFLOP/s of the CUDA cores. Measured on an H200: f32 105 % of cuBLAS at 8192³, and 124 and 114 %
-//          on updates of 16384² with k = 256 and 512 (copies all at once, in branches: 6 % less). f64 80 %
+//          f64: 80 % of the 33.5 TFLOP/s of the CUDA cores. Measured on an H200: f32 106 % of cuBLAS at 8192³, and 126, 125
+//          and 114 % on updates of 16384² with k = 128, 256 and 512 (copies all at once, in branches: 6 % less). f64 80 %
 //          at full clock: products of registers alone reach 88 %, since one takes longer than its 2 cycles unless an operand
 //          is left over from the one before, which the compiler gives up at every sixth; with fragments from shared memory 84 %.
 //          Under load the card reaches its 700 W and slows to 1.85 GHz and less: 75 %.
@@ -41,8 +41,7 @@ __device__ void wait_for_copies() {
 template <class T, int BX, int BK, int threads, bool turned, bool whole>
 class Copies {
   static constexpr int width = whole && !turned ? vector_width<T> : 1, pitch = BX + vector_width<T>;
-  // so few along x that a thread has one row of the tile, and knows how far apart its pieces are
-  using W = Walk<BX, BK, threads, turned, width, 1, whole ? threads / BK : threads>;
+  using W = Walk<BX, BK, threads, turned, width, 1, whole>;  // one row: less to compute for the address of each piece
 
  public:
   static constexpr int count = W::count;
