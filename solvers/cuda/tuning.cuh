@@ -82,12 +82,11 @@ inline bool cholesky_products_bind(const Queue<Cuda>&, std::int64_t j, std::int6
 }
 
 /// Whether the rows of a panel that begins with column j go apart from the block on its diagonal: where a leaf would not
-/// solve them, or where the time of the multiprocessors that it takes is short, which is a matter of n too. Beside the first
-/// panel is no other work.
+/// solve them, or where the time of the multiprocessors that it takes is short.
 template <class T>
 bool cholesky_rows_apart(const Queue<Cuda>& q, std::int64_t j, std::int64_t n) {
-  const bool short_of_time = sizeof(T) == 4 ? n > 3500 && n - j > 1500 : n > 3700 && n - j > 2000;
-  return n - j > most_rows_of_a_leaf(q) || cholesky_products_bind(q, j, n) || (j > 0 && short_of_time);
+  const bool short_of_time = sizeof(T) == 4 && n - j > 1500 && double(j) * double(n - j) > 3e6;
+  return n - j > most_rows_of_a_leaf(q) || cholesky_products_bind(q, j, n) || short_of_time;
 }
 
 /// Whether a product within a panel, C ← C − L L1ᵀ with k columns of L, is one for a kernel of its own. In fp64, where cuBLAS's
