@@ -13,8 +13,8 @@
 //          the conversions, of which a quarter of a multiprocessor makes 2 a clock.
 #pragma once
 
+#include "core/cuda/fp64_tile.cuh"
 #include "core/cuda/launch.cuh"
-#include "solvers/cuda/fp64_tile.cuh"
 #include "solvers/cuda/tuning.cuh"
 
 namespace lasolve {
