@@ -15,26 +15,10 @@
 //          is left over from the one before, which the compiler gives up at every sixth; with fragments from shared memory 84 %.
 //          Under load the card reaches its 700 W and slows to 1.85 GHz and less: 75 %.
 // Source   A. Kerr et al., "CUTLASS: fast linear algebra in CUDA C++", NVIDIA 2017; cp.async: NVIDIA A100 white paper, 2020
+#include "gemm/cuda/copy_async.cuh"
 #include "gemm/cuda/registers.cuh"
 
 namespace lasolve {
-
-/// Starts to copy 4, 8 or 16 bytes to shared memory; zeros, and nothing is read, unless `take`.
-template <int bytes>
-__device__ void copy_async(void* to, const void* from, bool take) {
-  const unsigned address = unsigned(__cvta_generic_to_shared(to));
-  if constexpr (bytes == 16)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(take ? 16 : 0));
-  else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(bytes),
-                 "r"(take ? bytes : 0));
-}
-inline __device__ void close_group_of_copies() { asm volatile("cp.async.commit_group;"); }
-/// Waits until at most `groups` groups of this thread's copies are on their way.
-template <int groups>
-__device__ void wait_for_copies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
-}
 
 /// The copies of one operand's tiles that this thread makes, piece by piece: vectors of 16 bytes where the block is `whole`
 /// and these are neighbours in a row of the tile, else elements.
@@ -56,8 +40,9 @@ class Copies {
     auto pieces = pieces_;
     // or what follows from these would stay in registers for this rarer case
     if constexpr (!whole) asm volatile("" : "+l"(pieces.ld), "+r"(pieces.rows));
-    copy_async<width* int(sizeof(T))>(tiles_ + stage * BK * pitch + pieces.to(piece), pieces.from(piece),
-                                      whole ? W::dl(piece) < pieces.depth : pieces.exists(piece));
+    constexpr int bytes = width * int(sizeof(T));
+    const bool exists = whole ? W::dl(piece) < pieces.depth : pieces.exists(piece);
+    copy_async<bytes>(tiles_ + stage * BK * pitch + pieces.to(piece), pieces.from(piece), exists ? bytes : 0);
   }
   __device__ void end() { pieces_.first += turned ? BK : BK * pieces_.ld; }
 
@@ -117,26 +102,6 @@ class Feed {
   OfB b_;
   std::int64_t left_;  // of k
 };
-
-/// The tile of this block: down a strip of 16 rows of tiles, then to the next column of tiles.
-template <class T>
-__device__ TileOrigin origin_in_strips(MatrixView<T, Cuda> C, int BM, int BN) {
-  constexpr unsigned strip = 16;
-  const unsigned down = unsigned(ceil_div(C.rows(), BM)), across = unsigned(ceil_div(C.cols(), BN));
-  const unsigned first = blockIdx.x / (strip * across) * strip, within = blockIdx.x % (strip * across);
-  const unsigned height = min(strip, down - first);
-  return {std::int64_t(first + within % height) * BM, std::int64_t(within / height) * BN};
-}
-
-/// Brings a tile of C to L2.
-template <class T>
-__device__ void prefetch(MatrixView<T, Cuda> C, TileOrigin origin, int BM, int BN) {
-  constexpr int line = 128 / sizeof(T);
-  for (int x = threadIdx.x; x < BM / line * BN; x += blockDim.x) {
-    const std::int64_t i = origin.i + x % (BM / line) * line, j = origin.j + x / (BM / line);
-    if (i < C.rows() && j < C.cols()) asm volatile("prefetch.global.L2 [%0];" ::"l"(C.data() + i + j * C.ld()));
-  }
-}
 
 /// sums: (TN, TM) ← the product of this block's rows of A and columns of B, while C comes to L2 where β ≠ 0. What `whole` says
 /// is known from the start, so that the loop has no branches, and the copies find room between the products.

@@ -13,8 +13,8 @@
 //          the L2 cache gives: m = 2048, n = k = 256 takes 9 µs, and with hardly anything multiplied 6.6.
 #pragma once
 
+#include "core/cuda/fp64_tile.cuh"
 #include "core/cuda/launch.cuh"
-#include "solvers/cuda/fp64_tile.cuh"
 #include "solvers/cuda/tuning.cuh"
 
 namespace lasolve {
