@@ -116,6 +116,7 @@ void factor_cholesky_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, 
   by_halves(
       0, A.cols(), nb,
       [&](std::int64_t j, std::int64_t n) {
+        if (known_to_have_failed(q, minors.bad_minor)) return;
         q.phase(Phase::panel, cholesky_flops(double(n)));
         cholesky_recursive(q, gemm, A.block(j, j, n, n), minors.from(j));  // A11 = L11 L11ᵀ
       },

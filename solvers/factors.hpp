@@ -18,9 +18,11 @@ void prepare_products(Queue<Place>& q, const GemmBackend<Place>& gemm, Method me
   };
   const bool lu = method == Method::lu;
   const Op b = lu ? Op::none : Op::transpose;
-  const std::int64_t rest = n - nb;
-  std::int64_t columns = nb, k = n;  // of the largest, left-looking
-  if (schedule == Schedule::right_looking) columns = lu ? rest : symmetric_strip_columns(q, rest), k = nb;
+  std::int64_t rest = n - nb, columns = nb, k = n;  // of the largest, left-looking
+  if (schedule == Schedule::right_looking) {
+    if (lu) rest = n - lu_widths<F>(q, nb, 0, n).panel;
+    columns = lu ? rest : symmetric_strip_columns(q, rest), k = nb;
+  }
   if (schedule == Schedule::recursive) k = first_half(n, nb), columns = n - k;
   Queue<Place>& near = q.ahead();
   if (!lu) product(q, Op::none, n / 2, n / 2, nb);  // in solves
@@ -28,6 +30,8 @@ void prepare_products(Queue<Place>& q, const GemmBackend<Place>& gemm, Method me
   product(near, b, n, nb, nb);
   product(near.ahead(), b, n, nb, nb);
   lu ? product(near.beside(), b, n, nb, nb) : product(q.beside(), b, rest, columns, k);
+  const std::int64_t far = lu_far_columns<F>(q, n);
+  if (lu && far > 0) product(q.behind(), b, rest, far, nb);
 }
 
 /// P A = L U or A = L Lᵀ in the precision F, in memory of its own.

@@ -22,9 +22,8 @@ struct LuWidths {
 ///   bulk   all columns behind them, when a panel is factored
 ///   far    the last of these, where panels are waited for: after all others, until panels come near
 ///
-/// Where panels are waited for, near and soon belong to the phase of the chain: marks between short kernels cost as much as
-/// these. So the chain waits for what a whole panel does to other columns only at the end of the next panel.
-/// Where a device has one queue, all columns are brought up to date at each step.
+/// So the chain waits for what a whole panel does to other columns only at the end of the next panel. Where panels are waited
+/// for, near and soon belong to the phase of the chain: marks between short kernels cost as much as these. Where a device has one queue, all columns are brought up to date at each step.
 template <class T, class Place>
 class RightLooking {
  public:
@@ -157,7 +156,8 @@ class RightLooking {
     exchange_and_solve(bulk_, gemm_, L, p, C.columns(first, C.cols() - first));
     subtract_LU(bulk_, gemm_, L, C.columns(soon, C.cols() - soon));
     eliminate(far_, gemm_, L, p, part(j, far, n_));
-    if (later_ && soon > 0 && wanted == n_ && !panels_.empty()) {  // the bulk has no more to do: so it does this now
+    // Where the bulk has no more to do, it does this now; else the chain may be combining exchanges in the same memory.
+    if (later_ && apart && soon > 0 && wanted == n_ && !panels_.empty()) {
       swap_rows_of_L(bulk_, A_, pivots_, panels_, j);
       panels_ = {0};  // they have seen the same exchanges
     }

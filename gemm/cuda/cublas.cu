@@ -124,9 +124,10 @@ static bool product_in_parts(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A
     if (k % (depth * p) == 0 && std::abs(p - wanted) <= std::abs(parts - wanted) &&
         p * ld * n * std::int64_t(sizeof(float)) <= room_for_sums)
       parts = p;
+  if (parts == 1) return false;
   LtProduct product(q, A, B, m, n, ld, k / parts, parts, false, algorithm, CUBLASLT_MATMUL_STAGES_8x4);
   float* const sums = q.scratch<float>(room_for_sums / std::int64_t(sizeof(float)), 1).data();
-  if (parts == 1 || !product.run(q, alpha, A.data(), B.data(), 0, sums, nullptr, 0)) return false;
+  if (!product.run(q, alpha, A.data(), B.data(), 0, sums, nullptr, 0)) return false;
   launch(q, add_parts, Blocks::soon, dim3(unsigned((m + 255) / 256), unsigned((n + 3) / 4)), 256, 0, sums, ld,
          int(parts), C);
   return true;
@@ -192,7 +193,7 @@ static void f32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<flo
 /// The scratch memory of narrow_product and wide_product.
 static void prepare(Queue<Cuda>& q, Precision precision, Op a, Op b, std::int64_t m, std::int64_t, std::int64_t) {
   if (precision != Precision::fp32 || !q.others_go_first() || a != Op::none) return;
-  if (b == Op::none ? m >= 4096 : m >= 1024) q.scratch<char>(b == Op::none ? room_for_transposed : room_for_sums, 1);
+  if (b == Op::none ? m >= 4096 : m >= 256) q.scratch<char>(b == Op::none ? room_for_transposed : room_for_sums, 1);
 }
 
 extern const GemmBackend<Cuda> gemm_cuda_cublas;

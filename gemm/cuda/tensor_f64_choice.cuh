@@ -43,9 +43,10 @@ inline void gemm(Queue<Cuda>& q, double alpha, Operand<double, Cuda> A, Operand<
   const auto tiles = [&](int BM, int BN) { return ceil_div(C.rows(), BM) * ceil_div(C.cols(), BN); };
   constexpr int many_steps = 256, many_large = 4;  // for a multiprocessor
   const bool large = w.steps >= 64 && tiles(Large::BM, Large::BN) >= many_large * q.multiprocessors();
+  const bool fetchable = w.A.fetchable() && w.B.fetchable() && reachable(C.data(), C.ld());
   w.blocks_of_a_tile =
-      C.cols() < Wide::BN ? 1 : blocks_of_a_tile(tiles(Wide::BM, Wide::BN), w.steps, q.multiprocessors());
-  const auto f = !w.A.fetchable() || !w.B.fetchable() || !reachable(C.data(), C.ld())      ? run<Copied>
+      !fetchable || C.cols() < Wide::BN ? 1 : blocks_of_a_tile(tiles(Wide::BM, Wide::BN), w.steps, q.multiprocessors());
+  const auto f = !fetchable                                                                ? run<Copied>
                  : w.blocks_of_a_tile > 1                                                  ? run_split<Wide>
                  : tiles(Small::BM, Small::BN) * 2 <= 3 * q.multiprocessors()              ? run<Narrow>
                  : large                                                                   ? run<Large>

@@ -45,13 +45,6 @@ LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int
   return {panel, panel};
 }
 
-/// How many columns at the end of an LU have a queue of their own, of the lowest rank, where panels are waited for: what they
-/// need would else hold up the columns that are wanted sooner. In fp32 that gains nothing.
-template <class T>
-std::int64_t lu_far_columns(const Queue<Cuda>&, std::int64_t n) {
-  return sizeof(T) == 8 && n > 7168 ? 2048 : 0;
-}
-
 /// Where panels are waited for, the columns that are wanted soon go through all of an update apart, not only first through
 /// its product. Where these are 128 they are too few to be worth launches of their own.
 inline bool solves_soon_first(const Queue<Cuda>&, std::int64_t panel, std::int64_t left) {
@@ -66,6 +59,14 @@ inline bool steps_are_phases(const Queue<Cuda>&, Method method, std::int64_t lef
 /// Exchanges of single elements cost as much as whole sectors of memory, and panels beside them wait for memory twice as
 /// long; but in small matrices, which stay in the cache, they go unnoticed.
 inline bool swaps_L_at_the_end(const Queue<Cuda>& q, std::int64_t n) { return q.has_clusters() && n > 4096; }
+
+/// How many columns at the end of an LU have a queue of their own, of the lowest rank, where panels are waited for: what they
+/// need would else hold up the columns that are wanted sooner. In fp32 that gains nothing. This queue reads rows of L while the
+/// bulk goes on, so they must not be exchanged before the end.
+template <class T>
+std::int64_t lu_far_columns(const Queue<Cuda>& q, std::int64_t n) {
+  return sizeof(T) == 8 && n > 7168 && swaps_L_at_the_end(q, n) ? 2048 : 0;
+}
 
 /// Towards the end the panels of a right-looking Cholesky become narrower, because there is less to do meanwhile.
 inline std::int64_t cholesky_panel_columns(const Queue<Cuda>&, std::int64_t nb, std::int64_t rest) {
