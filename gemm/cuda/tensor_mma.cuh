@@ -55,37 +55,50 @@ __device__ inline unsigned as_tf32(unsigned x) {
   return isnan(value) ? 0x7fc00000 : x;
 }
 
-/// A tile of X, (BX, BK) of op(X) as it lies in memory: (BX, BK) where turned, else (BK, BX). Lines are so far apart that the lanes
-/// of a fragment meet different banks.
-template <class In, int BX, bool turned>
-struct Tile {
+/// Tiles of an operand X, (BX, BK) of op(X) as they lie in memory: a tile has lines of k where turned, else of rows. Lines are so far
+/// apart that the lanes of a fragment meet different banks.
+template <class In, int BX, bool turned, bool of_b>
+class Tiles {
   using S = Shape<In>;
-  static constexpr bool by_matrix = sizeof(In) == 2 || (sizeof(In) == 4 && turned);  ///< ldmatrix can read it
-  static constexpr int line = turned ? S::BK : BX, lines = turned ? BX : S::BK;
-  static constexpr int pitch = line + (by_matrix ? 16 : 32) / int(sizeof(In)), size = lines * pitch;
+  static constexpr bool by_matrix = sizeof(In) == 2 || (sizeof(In) == 4 && turned);  // ldmatrix can read them
+  static constexpr int line = turned ? S::BK : BX, lines = turned ? BX : S::BK, V = vector_width<In>;
+  static constexpr int pitch = line + (by_matrix ? 16 : 32) / int(sizeof(In));
+  static constexpr int lines_at_once = S::threads / (line / V);
 
-  /// tile ← op(X) from (row, l) on, zeros outside of it.
-  static __device__ void bring(In* tile, Operand<In, Cuda> X, std::int64_t row, std::int64_t l) {
-    constexpr int V = vector_width<In>, in_line = line / V;
-    const std::int64_t rows = X.rows() - row, depth = X.cols() - l;
-    const int along = int(min(turned ? depth : rows, std::int64_t(line)));
-    const int across = int(min(turned ? rows : depth, std::int64_t(lines)));
-    const In* from = X.data() + row * X.row_stride() + l * X.col_stride();
-#pragma unroll
-    for (int p = threadIdx.x; p < lines * in_line; p += S::threads) {
-      const int y = p / in_line, x = p % in_line * V;
-      const int exist = y < across ? max(0, min(V, along - x)) : 0;
-      copy_async<16>(tile + y * pitch + x, from + y * X.ld() + x, exist * int(sizeof(In)));
-    }
+ public:
+  static constexpr int size = lines * pitch;
+
+  /// The stages that this operand's tiles from `row` on go to.
+  __device__ Tiles(Operand<In, Cuda> X, std::int64_t row, In* stages) : stages_(stages), ld_(X.ld()) {
+    const int x = threadIdx.x % (line / V) * V, y = threadIdx.x / (line / V);
+    from_ = X.data() + row * X.row_stride() + x + y * ld_;
+    at_ = y * pitch + x;
+    rows_ = int(min(X.rows() - row, std::int64_t(BX))) - (turned ? y : x);
+    depth_ = X.cols() - (turned ? x : y);
   }
 
-  /// x ← the fragments of rows row … row + 15 and of K columns from l on: a lane g·4 + t has cell t of rows g and g + 8, and then
-  /// cell t + 4 of both.
-  static __device__ void load(Cell<In> (&x)[4], const In* tile, int row, int l) {
+  /// Starts to copy the next tile to a stage; zeros outside of X. A thread has vectors of 16 bytes below one another.
+  __device__ void bring(int stage) {
+    const int depth = int(min(depth_, std::int64_t(S::BK)));
+    const int along = turned ? depth : rows_, across = turned ? rows_ : depth;
+    const int exist = max(0, min(V, along)) * int(sizeof(In));
+#pragma unroll
+    for (int y = 0; y < lines; y += lines_at_once)
+      copy_async<16>(stages_ + stage * size + at_ + y * pitch, from_ + y * ld_, y < across ? exist : 0);
+    from_ += turned ? S::BK : S::BK * ld_;
+    depth_ -= S::BK;
+  }
+
+  /// x ← the fragments of rows row … row + 15 and of K columns from l on, in quarters of 8 rows and 4 cells: a lane g·4 + t has cell t
+  /// of row g of each. First come those of the same columns for A, of the same rows for B, as the tensor core takes them.
+  __device__ void load(Cell<In> (&x)[4], int stage, int row, int l) const {
+    const In* const tile = stages_ + stage * size;
     const int lane = threadIdx.x % 32;
-    if constexpr (by_matrix) {  // lanes name the lines of four matrices of 8 × 16 bytes
-      const int low = lane % 8, down = lane / 8 % 2 * 8, right = lane / 16 * (16 / int(sizeof(In)));
-      const In* at = tile + (turned ? (row + down + low) * pitch + l + right : (l + right + low) * pitch + row + down);
+    const auto down = [](int quarter) { return (of_b ? quarter / 2 : quarter % 2) * 8; };
+    const auto right = [](int quarter) { return (of_b ? quarter % 2 : quarter / 2) * (S::K / 2); };
+    if constexpr (by_matrix) {  // lanes name the lines of the quarters, of 16 bytes
+      const int r = row + down(lane / 8), c = l + right(lane / 8), low = lane % 8;
+      const In* at = tile + (turned ? (r + low) * pitch + c : (c + low) * pitch + r);
       const unsigned address = hopper::shared_address(at);
       if constexpr (turned)
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -97,13 +110,20 @@ struct Tile {
                      : "r"(address));
     } else {
       for (int i = 0; i < 4; ++i) {
-        const int r = row + lane / 4 + i % 2 * 8, c = l + lane % 4 + i / 2 * 4;
+        const int r = row + down(i) + lane / 4, c = l + right(i) + lane % 4;
         x[i] = reinterpret_cast<const Cell<In>*>(tile)[turned ? r * pitch + c : c * pitch + r];
       }
     }
     if constexpr (sizeof(In) == 4)
       for (unsigned& cell : x) cell = as_tf32(cell);
   }
+
+ private:
+  In* stages_;
+  const In* from_;  // this thread's first vector of the next tile
+  int at_;          // and its place in a stage
+  int rows_;        // from there on
+  std::int64_t ld_, depth_;
 };
 
 /// sums: (16, 8) += a b, a: (16, K), b: (K, 8). Of the sums, a lane g·4 + t has elements (g, 2t), (g, 2t + 1), (g + 8, 2t) and
@@ -150,42 +170,40 @@ __global__ void __launch_bounds__(Shape<In>::threads, 2)
     kernel(Sum<In> alpha, Operand<In, Cuda> A, Operand<In, Cuda> B, Sum<In> beta, MatrixView<Sum<In>, Cuda> C) {
 #if __CUDA_ARCH__ >= 800
   using S = Shape<In>;
-  using OfA = Tile<In, S::BM, turn_a>;
-  using OfB = Tile<In, S::BN, turn_b>;
   extern __shared__ __align__(16) unsigned char memory[];
-  In* const As = reinterpret_cast<In*>(memory);  // As: stages of OfA
-  In* const Bs = As + S::stages * OfA::size;     // Bs: stages of OfB
+  In* const stages = reinterpret_cast<In*>(memory);
   const TileOrigin origin = origin_in_strips(C, S::BM, S::BN);
-  const std::int64_t tiles = ceil_div(A.cols(), S::BK);
-  const auto bring = [&](std::int64_t t, int stage) {
-    if (t < tiles) {
-      OfA::bring(As + stage * OfA::size, A, origin.i, t * S::BK);
-      OfB::bring(Bs + stage * OfB::size, B, origin.j, t * S::BK);
-    }
+  using OfA = Tiles<In, S::BM, turn_a, false>;
+  OfA As(A, origin.i, stages);
+  Tiles<In, S::BN, turn_b, true> Bs(B, origin.j, stages + S::stages * OfA::size);
+  const auto bring = [&](int stage) {
+    As.bring(stage), Bs.bring(stage);
     close_group_of_copies();
   };
 #pragma unroll
-  for (int t = 0; t < S::stages - 1; ++t) bring(t, t);
+  for (int t = 0; t < S::stages - 1; ++t) bring(t);
   if (beta != Sum<In>(0)) prefetch(C, origin, S::BM, S::BN);
 
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = warp % 2 * S::WM, col = warp / 2 * S::WN;
   Sum<In> sums[S::WM / 16][S::WN / 8][4] = {};
-  // Tile t is in `stage`; tile t + stages - 1 goes to `free`, where tile t - 1 was.
-  for (std::int64_t t = 0, stage = 0, free = S::stages - 1; t < tiles; ++t) {
+  // A tile is in `stage`; that which is stages - 1 further on goes to `free`, where the one before was.
+  int stage = 0, free = S::stages - 1;
+  for (std::int64_t left = ceil_div(A.cols(), S::BK); left > 0; --left) {
     wait_for_copies<S::stages - 2>();
     __syncthreads();
-    bring(t + S::stages - 1, int(free));
+    bring(free);
 #pragma unroll
     for (int l = 0; l < S::BK; l += S::K) {
       Cell<In> a[S::WM / 16][4], b[S::WN / 16][4];
 #pragma unroll
-      for (int i = 0; i < S::WM / 16; ++i) OfA::load(a[i], As + stage * OfA::size, row + 16 * i, l);
+      for (int i = 0; i < S::WM / 16; ++i) As.load(a[i], stage, row + 16 * i, l);
 #pragma unroll
-      for (int j = 0; j < S::WN / 16; ++j) OfB::load(b[j], Bs + stage * OfB::size, col + 16 * j, l);
+      for (int j = 0; j < S::WN / 16; ++j) Bs.load(b[j], stage, col + 16 * j, l);
 #pragma unroll
       for (int i = 0; i < S::WM / 16; ++i)
 #pragma unroll
-        for (int j = 0; j < S::WN / 8; ++j) multiply<In>(sums[i][j], a[i], b[j / 2][j % 2], b[j / 2][2 + j % 2]);
+        for (int j = 0; j < S::WN / 8; ++j)
+          multiply<In>(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
     }
     free = stage;
     stage = stage + 1 == S::stages ? 0 : stage + 1;
@@ -210,7 +228,8 @@ void gemm(Queue<Cuda>& q, Sum<In> alpha, Operand<In, Cuda> A, Operand<In, Cuda> 
     A = transposed(MatrixView<const In, Cuda>(to, k, m, ld)), B = MatrixView<const In, Cuda>(to + m * ld, k, n, ld);
   }
   by_turns(A, B, [&]<bool turn_a, bool turn_b>() {
-    const int bytes = S::stages * (Tile<In, S::BM, turn_a>::size + Tile<In, S::BN, turn_b>::size) * int(sizeof(In));
+    const int bytes =
+        S::stages * (Tiles<In, S::BM, turn_a, false>::size + Tiles<In, S::BN, turn_b, true>::size) * int(sizeof(In));
     const auto f = kernel<In, turn_a, turn_b>;
     CUDA_CHECK(cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     f<<<tiles_of(C, S::BM, S::BN), S::threads, bytes, q.stream()>>>(alpha, A, transposed(B), beta, C);
