@@ -93,6 +93,7 @@ TEST(LuOnCuda, solves_a_large_system) {
     Options o;
     o.block_size = nb;
     expect_large_solved<float>(10500, o);
+    if (nb <= 200) expect_large_solved<double>(8300, o);  // whose last columns have a queue of their own
   }
 }
 

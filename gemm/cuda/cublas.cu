@@ -40,8 +40,7 @@ struct LtProduct {
   cublasLtMatmulDescOpaque_t product;
   cublasLtMatrixLayoutOpaque_t a, b, c;
   cublasLtMatmulAlgo_t kernel;
-  cublasLtMatmulHeuristicResult_t found;
-  bool there;  // whether this cuBLAS has the kernel for it
+  bool there;  // whether this cuBLAS has the kernel
 
   /// C: m × n with leading dimension ldc, products with k columns each of A and B: `parts` of them, each behind the one
   /// before, or where `sums` one whose sums of `parts` of k cuBLAS adds up.
@@ -70,13 +69,22 @@ struct LtProduct {
             choose(CUBLASLT_ALGO_CONFIG_STAGES_ID, stages) &&
             choose(CUBLASLT_ALGO_CONFIG_SPLITK_NUM, sums ? int(parts) : 1) &&
             choose(CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME,
-                   sums ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE : CUBLASLT_REDUCTION_SCHEME_NONE) &&
-            cublasLtMatmulAlgoCheck(handle, &product, &a, &b, &c, &c, &kernel, &found) == CUBLAS_STATUS_SUCCESS;
+                   sums ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE : CUBLASLT_REDUCTION_SCHEME_NONE);
   }
 
-  void run(Queue<Cuda>& q, float alpha, const float* A, const float* B, float beta, float* C, char* room) {
-    CUDA_CHECK(cublasLtMatmul(handle, &product, &alpha, A, &a, B, &b, &beta, C, &c, C, &c, &kernel, room,
-                              found.workspaceSize, q.stream()));
+  /// Bytes of scratch memory that it takes; −1: it is not for this product. To ask takes the host some microseconds.
+  std::int64_t room() {
+    cublasLtMatmulHeuristicResult_t found;
+    const bool fits =
+        there && cublasLtMatmulAlgoCheck(handle, &product, &a, &b, &c, &c, &kernel, &found) == CUBLAS_STATUS_SUCCESS;
+    return fits ? std::int64_t(found.workspaceSize) : -1;
+  }
+
+  /// Whether it was enqueued: not if it is not for this product.
+  bool run(Queue<Cuda>& q, float alpha, const float* A, const float* B, float beta, float* C, char* memory,
+           std::int64_t bytes) {
+    return there && cublasLtMatmul(handle, &product, &alpha, A, &a, B, &b, &beta, C, &c, C, &c, &kernel, memory,
+                                   std::size_t(bytes), q.stream()) == CUBLAS_STATUS_SUCCESS;
   }
 };
 
@@ -117,9 +125,8 @@ static bool product_in_parts(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A
         p * ld * n * std::int64_t(sizeof(float)) <= room_for_sums)
       parts = p;
   LtProduct product(q, A, B, m, n, ld, k / parts, parts, false, algorithm, CUBLASLT_MATMUL_STAGES_8x4);
-  if (parts == 1 || !product.there || product.found.workspaceSize > 0) return false;
   float* const sums = q.scratch<float>(room_for_sums / std::int64_t(sizeof(float)), 1).data();
-  product.run(q, alpha, A.data(), B.data(), 0, sums, nullptr);
+  if (parts == 1 || !product.run(q, alpha, A.data(), B.data(), 0, sums, nullptr, 0)) return false;
   launch(q, add_parts, Blocks::soon, dim3(unsigned((m + 255) / 256), unsigned((n + 3) / 4)), 256, 0, sums, ld,
          int(parts), C);
   return true;
@@ -131,9 +138,9 @@ static bool product_with_cut_k(Queue<Cuda>& q, float alpha, Operand<float, Cuda>
   constexpr int algorithm = 55;
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols(), parts = parts_of_k(q, m, n, 11);
   LtProduct product(q, A, B, m, n, C.ld(), k, parts, parts > 1, algorithm, CUBLASLT_MATMUL_STAGES_8x3);
-  if (!product.there || product.found.workspaceSize > std::size_t(room_for_sums)) return false;
-  product.run(q, alpha, A.data(), B.data(), beta, C.data(), q.scratch<char>(room_for_sums, 1).data());
-  return true;
+  const std::int64_t room = product.room();
+  return 0 <= room && room <= room_for_sums &&
+         product.run(q, alpha, A.data(), B.data(), beta, C.data(), q.scratch<char>(room_for_sums, 1).data(), room);
 }
 
 /// C ← α·A·Bᵀ + β·C with few columns and much to do, if others go first and cuBLAS has the kernel for it; and whether so. Such

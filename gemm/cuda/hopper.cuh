@@ -17,13 +17,16 @@
 
 namespace lasolve::hopper {
 
-/// Whether a device runs code for sm_90a.
-inline bool is_hopper(int device) {
+/// 10·major + minor; 0: the device does not say.
+inline int compute_capability(int device) {
   int major = 0, minor = 0;
-  return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
-         cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess && major == 9 &&
-         minor == 0;
+  const bool known = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+                     cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess;
+  return known ? 10 * major + minor : 0;
 }
+
+/// Whether a device runs code for sm_90a.
+inline bool is_hopper(int device) { return compute_capability(device) == 90; }
 
 /// Why these kernels cannot run on a device; empty: they can.
 inline std::string why_not(int device) {

@@ -9,40 +9,23 @@
 //          need few rows of A and columns of B.
 // Traffic  2·128·64 flop per (128 + 64)·4 bytes = 21 flop/byte (f32) before L2; C is read and written once.
 // Expect   f32: bound by issue, 1024 FMA in about 1150 instructions a tile; as fast as cuBLAS at large k, faster at small k.
-//          f64: 80 % of the 33.5 TFLOP/s of the CUDA cores. Measured on an H200: f32 105 % of cuBLAS at 8192³, and 124 and 114 %
-//          on updates of 16384² with k = 256 and 512 (copies all at once, in branches: 6 % less). f64 80 %
+//          f64: 80 % of the 33.5 TFLOP/s of the CUDA cores. Measured on an H200: f32 106 % of cuBLAS at 8192³, and 126, 125
+//          and 114 % on updates of 16384² with k = 128, 256 and 512 (copies all at once, in branches: 6 % less). f64 80 %
 //          at full clock: products of registers alone reach 88 %, since one takes longer than its 2 cycles unless an operand
 //          is left over from the one before, which the compiler gives up at every sixth; with fragments from shared memory 84 %.
 //          Under load the card reaches its 700 W and slows to 1.85 GHz and less: 75 %.
 // Source   A. Kerr et al., "CUTLASS: fast linear algebra in CUDA C++", NVIDIA 2017; cp.async: NVIDIA A100 white paper, 2020
+#include "gemm/cuda/copy_async.cuh"
 #include "gemm/cuda/registers.cuh"
 
 namespace lasolve {
-
-/// Starts to copy 4, 8 or 16 bytes to shared memory; zeros, and nothing is read, unless `take`.
-template <int bytes>
-__device__ void copy_async(void* to, const void* from, bool take) {
-  const unsigned address = unsigned(__cvta_generic_to_shared(to));
-  if constexpr (bytes == 16)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(take ? 16 : 0));
-  else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(bytes),
-                 "r"(take ? bytes : 0));
-}
-inline __device__ void close_group_of_copies() { asm volatile("cp.async.commit_group;"); }
-/// Waits until at most `groups` groups of this thread's copies are on their way.
-template <int groups>
-__device__ void wait_for_copies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
-}
 
 /// The copies of one operand's tiles that this thread makes, piece by piece: vectors of 16 bytes where the block is `whole`
 /// and these are neighbours in a row of the tile, else elements.
 template <class T, int BX, int BK, int threads, bool turned, bool whole>
 class Copies {
   static constexpr int width = whole && !turned ? vector_width<T> : 1, pitch = BX + vector_width<T>;
-  // so few along x that a thread has one row of the tile, and knows how far apart its pieces are
-  using W = Walk<BX, BK, threads, turned, width, 1, whole ? threads / BK : threads>;
+  using W = Walk<BX, BK, threads, turned, width, 1, whole>;  // one row: less to compute for the address of each piece
 
  public:
   static constexpr int count = W::count;
@@ -57,8 +40,9 @@ class Copies {
     auto pieces = pieces_;
     // or what follows from these would stay in registers for this rarer case
     if constexpr (!whole) asm volatile("" : "+l"(pieces.ld), "+r"(pieces.rows));
-    copy_async<width* int(sizeof(T))>(tiles_ + stage * BK * pitch + pieces.to(piece), pieces.from(piece),
-                                      whole ? W::dl(piece) < pieces.depth : pieces.exists(piece));
+    constexpr int bytes = width * int(sizeof(T));
+    const bool exists = whole ? W::dl(piece) < pieces.depth : pieces.exists(piece);
+    copy_async<bytes>(tiles_ + stage * BK * pitch + pieces.to(piece), pieces.from(piece), exists ? bytes : 0);
   }
   __device__ void end() { pieces_.first += turned ? BK : BK * pieces_.ld; }
 
@@ -118,26 +102,6 @@ class Feed {
   OfB b_;
   std::int64_t left_;  // of k
 };
-
-/// The tile of this block: down a strip of 16 rows of tiles, then to the next column of tiles.
-template <class T>
-__device__ TileOrigin origin_in_strips(MatrixView<T, Cuda> C, int BM, int BN) {
-  constexpr unsigned strip = 16;
-  const unsigned down = unsigned(ceil_div(C.rows(), BM)), across = unsigned(ceil_div(C.cols(), BN));
-  const unsigned first = blockIdx.x / (strip * across) * strip, within = blockIdx.x % (strip * across);
-  const unsigned height = min(strip, down - first);
-  return {std::int64_t(first + within % height) * BM, std::int64_t(within / height) * BN};
-}
-
-/// Brings a tile of C to L2.
-template <class T>
-__device__ void prefetch(MatrixView<T, Cuda> C, TileOrigin origin, int BM, int BN) {
-  constexpr int line = 128 / sizeof(T);
-  for (int x = threadIdx.x; x < BM / line * BN; x += blockDim.x) {
-    const std::int64_t i = origin.i + x % (BM / line) * line, j = origin.j + x / (BM / line);
-    if (i < C.rows() && j < C.cols()) asm volatile("prefetch.global.L2 [%0];" ::"l"(C.data() + i + j * C.ld()));
-  }
-}
 
 /// sums: (TN, TM) ← the product of this block's rows of A and columns of B, while C comes to L2 where β ≠ 0. What `whole` says
 /// is known from the start, so that the loop has no branches, and the copies find room between the products.

@@ -71,11 +71,12 @@ struct WarpTiles {
 };
 
 /// Which pieces of a (BK, BX) tile a thread moves: each `wide` neighbours in x, or `deep` neighbours in l. Neighbouring
-/// threads go along x, up to `most` of them; where `turned`, up to 8 go along l first, because there the neighbours in memory
-/// differ in l.
-template <int BX, int BK, int threads, bool turned, int wide, int deep, int most = threads>
+/// threads go along x; where `turned`, up to 8 of them go along l first, because there the neighbours in memory differ in l.
+/// one_row: so many go along l that all pieces of a thread are in one row of the tile.
+template <int BX, int BK, int threads, bool turned, int wide, int deep, bool one_row = false>
 struct Walk {
-  static constexpr int down = std::min(8, BK / deep), across = turned ? threads / down : std::min(BX / wide, most);
+  static constexpr int down = one_row ? BK / deep : std::min(8, BK / deep);
+  static constexpr int across = turned || one_row ? threads / down : std::min(BX / wide, threads);
   static constexpr int step_x = across * wide, step_l = turned ? down * deep : threads / across;
   static constexpr int count = BX / step_x * (BK / step_l);
   static_assert(threads % across == 0 && BX % step_x == 0 && BK % step_l == 0);

@@ -1,7 +1,7 @@
 // tensor: Hopper's tensor cores, with pieces of C coming and going beside the product: at small k it is their traffic that rules.
 // Idea     fp64: some warps bring tiles of A, B and C through a ring in shared memory by the copy engine (TMA), the others
 //          multiply fragments in registers, add, and have C taken away; meanwhile the next tile's A and B come.
-//          Less than fp64: wgmma multiplies the tiles where they are.
+//          Less than fp64: wgmma multiplies the tiles where they are. On cards that are not Hopper: tensor_mma.cuh.
 // Tiles    fp64, tensor_f64.cuh: BM = 64, BN = 128, BK = 16, 4 warps of 64 × 32 and 4 that copy and give their registers away, a
 //          ring of 4 × 24 KiB, 2 blocks an SM, which hide each other's beginnings and ends. From k = 1024 on BM = 128 with 8 warps
 //          and a ring of 6 × 32 KiB, one block an SM. For shorter work BN = 64, 4 warps of 32 × 32 and one that copies, a ring of
@@ -18,19 +18,31 @@
 // Source   NVIDIA, CUTLASS; the C tile brought early: the trailing updates of HPL codes; the files named above say more
 #include "gemm/cuda/tensor_f64_choice.cuh"
 #include "gemm/cuda/tensor_half.cuh"
+#include "gemm/cuda/tensor_mma.cuh"
 #include "gemm/cuda/tensor_tf32.cuh"
 
 namespace lasolve {
+
+/// On Hopper the kernel that is made for it, where the build has its code; elsewhere that for any card.
+template <auto for_hopper, class T, class In>
+static void tensor(Queue<Cuda>& q, T alpha, Operand<In, Cuda> A, Operand<In, Cuda> B, T beta, MatrixView<T, Cuda> C) {
+  const auto f = hopper::why_not(q.device()).empty() ? for_hopper : tensor_mma::gemm<In>;
+  f(q, alpha, A, B, beta, C);
+}
+
+static std::string why_no_tensor(int device) {
+  return hopper::why_not(device).empty() ? "" : tensor_mma::why_not(device);
+}
 
 extern const GemmBackend<Cuda> gemm_cuda_tensor;
 const GemmBackend<Cuda> gemm_cuda_tensor{
     .name = "tensor",
     .summary = "tensor cores; operands and C come and go beside the product",
-    .f64 = tensor_f64::gemm,
-    .tf32 = sm90::tensor_tf32,
-    .f16 = {sm90::tensor_half<fp16>, 0x1p-20},  // the tensor cores cut off the ends of their sums
-    .bf16 = {sm90::tensor_half<bf16>, 0x1p-20},
-    .unavailable = hopper::why_not,
+    .f64 = tensor<tensor_f64::gemm, double, double>,
+    .tf32 = tensor<sm90::tensor_tf32, float, float>,
+    .f16 = {tensor<sm90::tensor_half<fp16>, float, fp16>, 0x1p-20},  // the tensor cores cut off the ends of their sums
+    .bf16 = {tensor<sm90::tensor_half<bf16>, float, bf16>, 0x1p-20},
+    .unavailable = why_no_tensor,
 };
 
 }  // namespace lasolve

@@ -13,7 +13,7 @@ constexpr int BK = 16;
 /// warps_m × warps_n warps, each of which computes 16·MT × 8·NT of a tile, and one that has the copy engine bring tiles, or
 /// four that copy; where those that compute need many registers, also four, which leave theirs to them. `per_sm` such blocks
 /// at a time. A block has the tiles of up to `most_steps` steps, and at most one in `rounds` of the tiles that its SM has to do.
-/// `group` tiles below each other are computed before those beside them.
+/// `group` tiles below each other are computed before those beside them, up to 4 times as many where k is less than 512.
 template <int warps_m_, int warps_n_, int MT_, int NT_, bool engine_, int per_sm_, int rounds_, int most_steps_,
           int group_>
 struct Shape {
@@ -130,12 +130,12 @@ struct Reader {
   int slots;
   Barrier *full, *empty;
   Ring ring{};
-  int held = -1;  // a slot whose products have been issued when the next is entered
+  int held = -1;  // a slot whose products have been issued when the next of the tile is entered
   int owed = -1;  // a slot that is left when the copy engine has read it
 
   __device__ unsigned slot() const { return memory + ring.at * S::slot_bytes; }
   __device__ void enter() { full[ring.at].wait(ring.lap); }
-  /// When the next slot is entered.
+  /// When the next slot is entered, or a tile has no more.
   __device__ void let_go() {
     if (held >= 0) leave(held);
     held = -1;
@@ -175,6 +175,7 @@ __device__ void multiply_steps(Sums<S>& sum, Reader<S>& in, int steps, int wm, i
     in.advance();
     in.pay();
   }
+  in.let_go();
 }
 
 /// α·sum + β·C of the two rows that a lane has in a column of the tensor core's tile.
@@ -302,7 +303,6 @@ __device__ void compute(const Work& w, const Order::Share& share, unsigned memor
     }
     for (int part = 0; part < S::warps_n; ++part) {
       in.enter();
-      in.let_go();
       const unsigned box = in.slot() + unsigned(wm * S::MT) * S::WN * line_bytes;
       if (part != wn) {
         in.leave(int(in.ring.at));
@@ -362,9 +362,11 @@ void run(Queue<Cuda>& q, Work w) {
   w.slots = slots<S>(q);
   // Of long tiles a block has one: little would be gained, and others would wait longer for its place.
   const int several = S::most_steps / std::max(w.steps, 1);
+  // The shorter the tiles, the more of them have the A of a group in L2, and long columns of C are what memory likes.
+  const int group = S::group * std::clamp(32 / std::max(w.steps, 1), 1, 4);
   w.order = {int(ceil_div(w.C.rows(), S::BM)), int(ceil_div(w.C.cols(), S::BN)),
              q.multiprocessors() * S::per_sm,  S::rounds,
-             several < 4 ? 1 : several,        S::group};
+             several < 4 ? 1 : several,        group};
   launch(q, product_kernel<S, op_a, op_b>, Blocks::apart, dim3(unsigned(w.order.blocks())), S::threads,
          (S::slot_bytes + 2 * sizeof(Barrier)) * w.slots, w);
 }

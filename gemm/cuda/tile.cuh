@@ -24,6 +24,16 @@ __device__ TileOrigin tile_origin(MatrixView<T, Cuda> C, std::int64_t BM, std::i
   return {blockIdx.x % down * BM, blockIdx.x / down * BN};
 }
 
+/// The tile of this block: down a strip of 16 rows of tiles, then to the next column of tiles.
+template <class T>
+__device__ TileOrigin origin_in_strips(MatrixView<T, Cuda> C, int BM, int BN) {
+  constexpr unsigned strip = 16;
+  const unsigned down = unsigned(ceil_div(C.rows(), BM)), across = unsigned(ceil_div(C.cols(), BN));
+  const unsigned first = blockIdx.x / (strip * across) * strip, within = blockIdx.x % (strip * across);
+  const unsigned height = min(strip, down - first);
+  return {std::int64_t(first + within % height) * BM, std::int64_t(within / height) * BN};
+}
+
 /// Element (i, j) of op(X).
 template <class T>
 __device__ T element(Operand<T, Cuda> X, std::int64_t i, std::int64_t j) {
@@ -35,6 +45,16 @@ template <class T>
 __device__ void update(MatrixView<T, Cuda> C, std::int64_t i, std::int64_t j, T alpha, T sum, T beta) {
   T& c = C.data()[i + j * C.ld()];
   c = beta == T(0) ? alpha * sum : alpha * sum + beta * c;
+}
+
+/// Brings a tile of C to L2.
+template <class T>
+__device__ void prefetch(MatrixView<T, Cuda> C, TileOrigin origin, int BM, int BN) {
+  constexpr int line = 128 / sizeof(T);
+  for (int x = threadIdx.x; x < BM / line * BN; x += blockDim.x) {
+    const std::int64_t i = origin.i + x % (BM / line) * line, j = origin.j + x / (BM / line);
+    if (i < C.rows() && j < C.cols()) asm volatile("prefetch.global.L2 [%0];" ::"l"(C.data() + i + j * C.ld()));
+  }
 }
 
 }  // namespace lasolve

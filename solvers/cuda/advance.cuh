@@ -15,7 +15,7 @@
 //          1500 and 2000.
 #pragma once
 
-#include "solvers/cuda/fp64_tile.cuh"
+#include "core/cuda/fp64_tile.cuh"
 #include "solvers/cuda/lu_panel.cuh"
 
 namespace lasolve {

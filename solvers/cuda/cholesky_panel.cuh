@@ -13,10 +13,10 @@
 // themselves.
 #pragma once
 
+#include "core/cuda/fp64_tile.cuh"
 #include "core/cuda/launch.cuh"
 #include "solvers/cholesky.hpp"
 #include "solvers/cuda/cholesky_strip.cuh"
-#include "solvers/cuda/fp64_tile.cuh"
 #include "solvers/cuda/triangle.cuh"
 #include "solvers/cuda/tuning.cuh"
 

@@ -9,12 +9,12 @@
 //          columns, four of them at a time in shared memory; products of 16 × 8 × 8 on fp64 tensor cores, in fp32 too. A lane's
 //          rows and columns of a tile are neighbours, so that it reads them at once.
 // Traffic  each row of L once for 32 columns of C, from the L2 cache.
-// Expect   bound by latency: 1 µs until the first piece is there, 1 to multiply at k = 128, 1 to write; in fp32 at many rows by
-//          the conversions, of which a quarter of a multiprocessor makes 2 a clock.
+// Expect   bound by latency: 1 µs until the first piece is there, 1 to multiply at k = 128, 1 to write; at many rows by what
+//          the L2 cache gives: m = 2048, n = k = 256 takes 9 µs, and with hardly anything multiplied 6.6.
 #pragma once
 
+#include "core/cuda/fp64_tile.cuh"
 #include "core/cuda/launch.cuh"
-#include "solvers/cuda/fp64_tile.cuh"
 #include "solvers/cuda/tuning.cuh"
 
 namespace lasolve {

@@ -10,8 +10,8 @@
 // the pivot row does too, and who publishes it makes up for that.
 #pragma once
 
+#include "core/cuda/fp64_tile.cuh"
 #include "solvers/cuda/election.cuh"
-#include "solvers/cuda/fp64_tile.cuh"
 #include "solvers/cuda/rows.cuh"
 
 namespace lasolve {

@@ -6,7 +6,7 @@
 
 namespace lasolve::bench {
 
-/// 50 ms of nothing: the threads of the run before stop to spin for work, and a device cools that was hot, and slower for it.
-inline void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
+/// Nothing for a while: the threads of the run before stop to spin for work, and a device cools that was hot, and slower for it.
+inline void rest(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
 }  // namespace lasolve::bench
