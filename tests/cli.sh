@@ -35,6 +35,8 @@ expect 0 'classical' --matrix uniform:n=50 --precision fp32 --transpose --device
 expect 0 'made again' --matrix uniform:n=50 --in-place --transpose --device cpu
 expect 2 'takes a generator' --matrix indefinite.mtx --in-place --device cpu
 expect 0 'Cholesky' --matrix spd:n=50 --factorization cholesky --triangle upper --device cpu
+expect 0 'LU has read all of the matrix' --matrix uniform:n=50 --triangle upper --device cpu
+expect 2 'not with --factorization lu' --matrix spd:n=5 --factorization lu --triangle lower
 expect 2 'triangle' --matrix spd:n=5 --triangle left
 expect 2 'nothing to refine with' --matrix uniform:n=5 --in-place --precision fp32
 expect 5 'larger than the HPL check allows' --matrix growth:n=120 --in-place --device cpu

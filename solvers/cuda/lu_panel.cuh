@@ -1,5 +1,5 @@
-// A panel of LU: m × n, n ≤ 128, m ≤ 1024 for each multiprocessor, factored by one kernel strip by strip. The rows are left
-// in their places: those of the panel are moved like all others when it is done.
+// A panel of LU: m × n, n ≤ 128, m ≤ 1024 for each multiprocessor, factored by one kernel strip by strip (taller ones:
+// tall_panel.cuh). The rows are left in their places: those of the panel are moved like all others when it is done.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include "core/cuda/launch.cuh"
 #include "solvers/cuda/corner.cuh"
 #include "solvers/cuda/strip.cuh"
+#include "solvers/cuda/tall_panel.cuh"
 
 namespace lasolve {
 
@@ -181,13 +182,18 @@ void launch_panel(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Bl
          static_cast<Letter*>(mail.memory), mail.stamp);
 }
 
+inline std::int64_t most_rows_in_registers(const Queue<Cuda>& q) {
+  return 1024 * std::min(q.multiprocessors(), most_grid_blocks);
+}
+
 /// How many columns a panel can have: fewer where blocks have little shared memory.
 template <class T>
 std::int64_t widest_panel(const Queue<Cuda>& q) {
   return sizeof(T) == 4 || q.shared_memory() >= 160 << 10 ? most_panel_columns : most_panel_columns / 2;
 }
 
-/// P A = L U of at most widest_panel columns, with the rows left where they were.
+/// P A = L U of at most widest_panel columns, or tall_panel_columns if registers do not hold its rows; these are left where
+/// they were.
 template <class T>
 void factor_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
   const std::int64_t m = A.rows(), grid = std::min(q.multiprocessors(), most_grid_blocks);
@@ -196,7 +202,8 @@ void factor_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots)
     if (constexpr int half = most_panel_columns / 2; widest_panel<T>(q) == half) {
       if (m <= 256) return launch_panel<T, 256, 1, 32, AloneElection, half>(q, A, pivots, Blocks::soon);
       if (m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection, half>(q, A, pivots, Blocks::together);
-      if (m <= 1024 * grid) return launch_panel<T, 256, 4, 16, GridElection, half>(q, A, pivots, Blocks::together);
+      if (m <= most_rows_in_registers(q))
+        return launch_panel<T, 256, 4, 16, GridElection, half>(q, A, pivots, Blocks::together);
     }
   constexpr Blocks soon_cluster = Blocks::soon | Blocks::cluster;
   constexpr int W = sizeof(T) == 4 ? most_panel_columns : 32;  // in fp32 a thread has room for a whole row
@@ -207,9 +214,8 @@ void factor_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots)
   // Taller panels are hidden behind updates, which want the multiprocessors: fewer of them for a little longer.
   if (m <= 1024 * cluster) return launch_panel<T, 256, 4, 16, ClusterElection>(q, A, pivots, soon_cluster);
   if (cluster == 0 && m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection>(q, A, pivots, Blocks::together);
-  if (m <= 1024 * grid) return launch_panel<T, 256, 4, 16, GridElection>(q, A, pivots, Blocks::together);
-  throw MachineError("CUDA: a panel of LU can have " + std::to_string(1024 * grid) +
-                     " rows on this device, and the matrix has " + std::to_string(m));
+  if (m <= most_rows_in_registers(q)) return launch_panel<T, 256, 4, 16, GridElection>(q, A, pivots, Blocks::together);
+  factor_tall_in_place(q, A, pivots);
 }
 
 }  // namespace lasolve

@@ -10,11 +10,11 @@
 namespace lasolve {
 
 template <class T>
-std::int64_t panel_leaf_columns(const Queue<Cuda>& q, MatrixView<T, Cuda>) {
-  return widest_panel<T>(q);
+std::int64_t panel_leaf_columns(const Queue<Cuda>& q, MatrixView<T, Cuda> A) {
+  return A.rows() > most_rows_in_registers(q) ? tall_panel_columns : widest_panel<T>(q);
 }
 
-/// P A = L U of at most widest_panel columns, with the rows left in their places.
+/// P A = L U of at most panel_leaf_columns, with the rows left in their places.
 template <class T>
 void panel_lu_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
   pivots.known->push_back({pivots.start, pivots.count(), false});

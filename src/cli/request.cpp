@@ -81,6 +81,9 @@ Request parse_command_line(int argc, const char* const* argv) {
   o.factorization = one_of<Method>("factorization", text("factorization"),
                                    {{"auto", Method::automatic}, {"lu", Method::lu}, {"cholesky", Method::cholesky}});
   o.triangle = one_of<Uplo>("triangle", text("triangle"), {{"lower", Uplo::lower}, {"upper", Uplo::upper}});
+  r.names_triangle = !values["triangle"].defaulted();
+  if (r.names_triangle && o.factorization == Method::lu)
+    throw UsageError("--triangle says what Cholesky reads: not with --factorization lu, which reads all of the matrix");
   o.precision =
       one_of<Precision>("precision", text("precision"), {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}});
   o.refine = one_of<Refine>("refine", text("refine"),

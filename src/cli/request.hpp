@@ -24,6 +24,7 @@ struct Request {
   Op op = Op::none;
   int repeat = 1, warmup = 0;
   bool quiet = false, in_place = false;
+  bool names_triangle = false;  // not the default
 
   /// The matrices of the tool are fp64.
   Precision factors_in() const {
