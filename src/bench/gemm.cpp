@@ -187,7 +187,7 @@ void time_in_turns(Contest<P>& contest, const std::vector<Entrant>& entrants, co
   for (int round = -settings.warmup; round < settings.repeat; ++round)
     for (std::size_t i = 0; i < results.size(); ++i) {
       if (!results[i].fault.empty() || (round > 0 && spent[i] > settings.enough_seconds)) continue;
-      rest(0.05);
+      rest(0.02);
       const double s =
           contest.at_place(entrants[i], [](const auto& kernel, auto& stage) { return stage.seconds(kernel); });
       spent[i] += s;

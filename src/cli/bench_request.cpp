@@ -144,7 +144,7 @@ std::string bench_help() {
   std::ostringstream options;
   options << known_options();
   return fmt::format(
-      "lasolve bench gemm measures GEMM backends alone, in turns, each run after a rest of 50 ms. Each is checked "
+      "lasolve bench gemm measures GEMM backends alone, in turns, each run after a rest of 20 ms. Each is checked "
       "first,\n"
       "element by element at small sizes, bit for bit with integers, and by a random projection at the size that is\n"
       "timed; what is wrong is shown as wrong and not timed. The reference, cublas on CUDA and blas or eigen on the "
