@@ -53,7 +53,7 @@ if(NOT LASOLVE_CUDA STREQUAL "OFF")
     if(LASOLVE_CUDA_ARCHITECTURES MATCHES "90a")  # wgmma and setmaxnreg are in code for 9.0a only, and host code cannot see for what there is
       target_compile_definitions(lasolve_options INTERFACE LASOLVE_HAS_SM90A)
     else()
-      message(STATUS "No architecture 90a: the backend tensor_split cannot run, and tensor has its plain kernel for the tensor cores of Hopper")
+      message(STATUS "No architecture 90a: the backend tensor_split cannot run, and tensor uses its plain kernel")
     endif()
     list(APPEND LASOLVE_PRIVATE_PACKAGES CUDA::cudart_static CUDA::cublas CUDA::cublasLt)
   elseif(LASOLVE_CUDA STREQUAL "ON")
