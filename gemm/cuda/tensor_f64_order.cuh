@@ -21,21 +21,28 @@ struct Order {
     const int fair = left / (rounds * lanes);
     return fair < 1 ? 1 : fair < most ? fair : most;
   }
+  /// Rounds at the beginning in which each block has the most.
+  __host__ __device__ int full_rounds() const {
+    const int enough = most * rounds * lanes;
+    return most == 1 || tiles() < enough ? 0 : (tiles() - enough) / (most * lanes) + 1;
+  }
+  /// Every block asks, so rounds that are alike are not walked one by one.
   __device__ Share share(int block) const {
-    int first = 0;
-    for (;; block -= lanes) {
-      const int left = tiles() - first, d = depth(left), end = first + d * lanes;
-      if (block < lanes) {
-        const int stop = end < tiles() ? end : tiles();
-        return {first + block, (stop - first - block + lanes - 1) / lanes};
-      }
-      first = end;
+    const int full = full_rounds(), round = block / lanes;
+    if (round < full) return {round * most * lanes + block % lanes, most};
+    block -= full * lanes;
+    for (int first = full * most * lanes;; block -= lanes) {
+      const int d = depth(tiles() - first);
+      if (d == 1) return {first + block, 1};
+      if (block < lanes) return {first + block, d};
+      first += d * lanes;
     }
   }
   int blocks() const {
-    int sum = 0;
-    for (int left = tiles(); left > 0; left -= depth(left) * lanes) sum += std::min(left, lanes);
-    return sum;
+    const int full = full_rounds();
+    int sum = full * lanes, left = tiles() - full * most * lanes;
+    for (int d; (d = depth(left)) > 1; left -= d * lanes) sum += lanes;
+    return sum + left;
   }
   struct Tile {
     int i, j;
