@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -12,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "bench/product.hpp"
+#include "core/stopwatch.hpp"
 #include "io/io.hpp"
 
 namespace {
@@ -39,12 +40,11 @@ void write_with_exponents(const std::string& path, MatrixView<const double> A) {
 double median_seconds(const std::string& path, int threads) {
   std::vector<double> seconds;
   for (int repeat = 0; repeat < 7; ++repeat) {
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     const io::MatrixFile read = io::read_matrix(path, {threads});
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    seconds.push_back(watch.seconds());
   }
-  std::sort(seconds.begin(), seconds.end());
-  return seconds[seconds.size() / 2];
+  return bench::spread_of(seconds).median;
 }
 
 void report(const char* form, const std::string& path) {

@@ -17,8 +17,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "bench/product.hpp"
 #include "bench/products_alone.hpp"
-#include "bench/rest.hpp"
+#include "bench/turns.hpp"
 #include "core/transfer.hpp"
 #include "io/generators.hpp"
 #include "solvers/factors.hpp"
@@ -84,17 +85,8 @@ static std::vector<std::string> all_of_ours(bool cuda) {
   return names;
 }
 
-struct Row {
-  std::string name;
-  std::vector<double> seconds;
-  double median() {
-    std::sort(seconds.begin(), seconds.end());
-    return (seconds[(seconds.size() - 1) / 2] + seconds[seconds.size() / 2]) / 2;
-  }
-};
-
-/// All contestants on one matrix, in turns, with a rest before each; the first round is not counted. Every other round goes
-/// backwards, so that nobody always runs after the same one, which may have heated the device.
+/// All contestants on one matrix, in turns. The first round, which is not counted, goes forwards: the products alone are those
+/// of the run before.
 template <class T>
 static void compete(std::int64_t n, Method method, const std::vector<Contestant<T>>& all, bool cuda, int rounds,
                     Json& results) {
@@ -112,30 +104,22 @@ static void compete(std::int64_t n, Method method, const std::vector<Contestant<
     copy<T>(transfer, A, dA);
     transfer.finish();
   }
-  std::vector<Row> rows;
-  for (const auto& c : all) rows.push_back({c.name, {}});
-  double seconds = 0;
-  for (int round = -1; round < rounds; ++round)
-    for (std::size_t turn = 0; turn < all.size(); ++turn) {
-      const std::size_t c = round % 2 == 0 ? all.size() - 1 - turn : turn;
-      rest(cuda ? std::min(seconds, 0.1)
-                : 0.1);  // where it was short a device is not hot, and the host should not cool
-      seconds = cuda ? all[c].on_device(dA, method) : all[c].on_host(A, method);
-      if (round >= 0) rows[c].seconds.push_back(seconds);
-    }
-  const double flops = flops_of(method, n);
-  const double first = rows[0].median();
-  for (Row& row : rows) {
-    const double median = row.median();
+  // Where it was short a device is not hot, and the host should not cool.
+  const Turns turns{1, rounds, {cuda ? 0 : 0.1, 0.1}};
+  const auto seconds = time_in_turns(turns, all.size(), [&](std::size_t c) {
+    return cuda ? all[c].on_device(dA, method) : all[c].on_host(A, method);
+  });
+  const double flops = flops_of(method, n), first = spread_of(seconds[0]).median;
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    const auto [least, median, most] = spread_of(seconds[c]);
     fmt::print("{:>7} {:<9}{:<5} {:<28}{:>11.3f} ms {:>9.1f} GFLOP/s   {:>9.3f} to {:>9.3f}  ratio {:.2f}\n", n,
-               method == Method::lu ? "lu" : "cholesky", std::is_same_v<T, double> ? "fp64" : "fp32", row.name,
-               1e3 * median, flops * 1e-9 / median, 1e3 * row.seconds.front(), 1e3 * row.seconds.back(),
-               median / first);
+               method == Method::lu ? "lu" : "cholesky", std::is_same_v<T, double> ? "fp64" : "fp32", all[c].name,
+               1e3 * median, flops * 1e-9 / median, 1e3 * least, 1e3 * most, median / first);
     results.push_back({{"n", n},
                        {"method", method == Method::lu ? "lu" : "cholesky"},
                        {"precision", std::is_same_v<T, double> ? "fp64" : "fp32"},
-                       {"name", row.name},
-                       {"seconds", row.seconds},
+                       {"name", all[c].name},
+                       {"seconds", seconds[c]},
                        {"median_seconds", median},
                        {"gflops", flops * 1e-9 / median},
                        {"ratio", median / first}});

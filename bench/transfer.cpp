@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/product.hpp"
 #include "core/cuda/check.hpp"
 #include "core/stopwatch.hpp"
 #include "core/transfer.hpp"
@@ -29,8 +30,7 @@ double median_seconds(Queue<Cuda>& q, Copy copy_once) {
     q.finish();
     if (repeat >= 0) seconds.push_back(watch.seconds());
   }
-  std::sort(seconds.begin(), seconds.end());
-  return seconds[seconds.size() / 2];
+  return bench::spread_of(seconds).median;
 }
 
 void report(Queue<Cuda>& q, const char* kind, MatrixView<double> host, std::int64_t ld) {

@@ -3,6 +3,7 @@
 
 #include "bench/crossover.hpp"
 #include "bench/oracle.hpp"
+#include "bench/turns.hpp"
 #include "places.hpp"
 
 namespace lasolve::bench {
@@ -36,6 +37,30 @@ TEST(BenchSpread, is_of_odd_even_one_and_no_values) {
   EXPECT_EQ(one.least, 5);
   EXPECT_EQ(one.median, 5);
   EXPECT_EQ(spread_of({}).median, 0);
+}
+
+TEST(BenchTurns, go_forwards_first_and_then_to_and_fro) {
+  std::vector<std::size_t> order;
+  const auto seconds = time_in_turns({.warmup = 1, .rounds = 2}, 3, [&](std::size_t c) {
+    order.push_back(c);
+    return double(order.size());
+  });
+  EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 2, 1, 0, 0, 1, 2}));
+  EXPECT_EQ(seconds, (std::vector<std::vector<double>>{{6, 7}, {5, 8}, {4, 9}}));
+}
+
+TEST(BenchTurns, leave_out_who_has_run_for_long) {
+  const auto seconds = time_in_turns({.warmup = 2, .rounds = 4, .enough_seconds = 5}, 3, [](std::size_t c) {
+    return c == 0 ? 1.0 : c == 1 ? 2.0 : 10.0;
+  });
+  EXPECT_EQ(seconds, (std::vector<std::vector<double>>{{1, 1, 1, 1}, {2}, {10}}));
+}
+
+TEST(BenchTurns, begin_after_a_rest_as_long_as_the_run_before) {
+  const Rest rest{0.02, 0.1};
+  EXPECT_EQ(rest.after(0), 0.02);
+  EXPECT_EQ(rest.after(0.05), 0.05);
+  EXPECT_EQ(rest.after(2), 0.1);
 }
 
 TEST(BenchRoof, is_the_longer_of_arithmetic_and_traffic) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "bench/oracle.hpp"
-#include "bench/rest.hpp"
+#include "bench/turns.hpp"
 #include "core/stopwatch.hpp"
 #include "core/traffic.hpp"
 #include "core/transfer.hpp"
@@ -178,24 +178,20 @@ class Contest {
   std::optional<Stage<P, Cuda>> on_device_;
 };
 
-/// Warm-up rounds and timed rounds, one run of each that is right in each, with a rest before it.
+/// Those that are right, in turns.
 template <Precision P>
-void time_in_turns(Contest<P>& contest, const std::vector<Entrant>& entrants, const Settings& settings,
-                   std::vector<Result>& results) {
-  std::vector<std::vector<double>> seconds(results.size());
-  std::vector<double> spent(results.size(), 0);
-  for (int round = -settings.warmup; round < settings.repeat; ++round)
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      if (!results[i].fault.empty() || (round > 0 && spent[i] > settings.enough_seconds)) continue;
-      rest(0.02);
-      const double s =
-          contest.at_place(entrants[i], [](const auto& kernel, auto& stage) { return stage.seconds(kernel); });
-      spent[i] += s;
-      if (round >= 0) seconds[i].push_back(s);
-    }
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    results[i].runs = int(seconds[i].size());
-    results[i].seconds = spread_of(seconds[i]);
+void time_all(Contest<P>& contest, const std::vector<Entrant>& entrants, const Settings& settings,
+              std::vector<Result>& results) {
+  std::vector<std::size_t> right;
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (results[i].fault.empty()) right.push_back(i);
+  const Turns turns{settings.warmup, settings.repeat, {0.02, 0.1}, settings.enough_seconds};
+  const auto seconds = time_in_turns(turns, right.size(), [&](std::size_t c) {
+    return contest.at_place(entrants[right[c]], [](const auto& kernel, auto& stage) { return stage.seconds(kernel); });
+  });
+  for (std::size_t c = 0; c < right.size(); ++c) {
+    results[right[c]].runs = int(seconds[c].size());
+    results[right[c]].seconds = spread_of(seconds[c]);
   }
 }
 
@@ -253,7 +249,7 @@ std::vector<Result> GemmBench::run_as(const Product& p) {
     });
     results.push_back(std::move(r));
   }
-  time_in_turns(contest, entrants, settings_, results);
+  time_all(contest, entrants, settings_, results);
   add_shares(entrants, top, element_sizes<P>, results);
   return results;
 }

@@ -144,11 +144,12 @@ std::string bench_help() {
   std::ostringstream options;
   options << known_options();
   return fmt::format(
-      "lasolve bench gemm measures GEMM backends alone, in turns, each run after a rest of 20 ms. Each is checked "
-      "first,\n"
-      "element by element at small sizes, bit for bit with integers, and by a random projection at the size that is\n"
-      "timed; what is wrong is shown as wrong and not timed. The reference, cublas on CUDA and blas or eigen on the "
-      "CPU, always takes part.\n\n"
+      "lasolve bench gemm measures GEMM backends alone, in turns, forwards and backwards, each run after a rest as "
+      "long\n"
+      "as the run before it, from 20 ms to 0.1 s. Each is checked first, element by element at small sizes, bit for "
+      "bit\n"
+      "with integers, and by a random projection at the size that is timed; what is wrong is shown as wrong and not\n"
+      "timed. The reference, cublas on CUDA and blas or eigen on the CPU, always takes part.\n\n"
       "  lasolve bench gemm --shape trailing --n 16384 --k 128,256,512\n"
       "  lasolve bench gemm --gemm tiled --shape square,4096x512x64 --precision fp32 --json results.json\n"
       "  lasolve bench gemm --with-copies --shape square --n 128,256,512,1024,2048\n\n"
