@@ -1,12 +1,12 @@
-// What a kernel for Hopper is made of: barriers in shared memory, boxes that the copy engine brings and takes (TMA), and
-// products of a warpgroup (wgmma). Thin names for PTX instructions. What is in shared memory is named by its address there,
-// of 32 bits: shared_address().
-// Source   NVIDIA, PTX ISA: mbarrier, cp.async.bulk, wgmma
+// What a kernel for Hopper is made of, beside barriers: boxes that the copy engine brings and takes (TMA), and products of a
+// warpgroup (wgmma). Thin names for PTX instructions. What is in shared memory is named by its address there.
+// Source   NVIDIA, PTX ISA: cp.async.bulk, wgmma
 #pragma once
 
 #include <cuda.h>
 
 #include "core/cuda/check.hpp"
+#include "core/cuda/shared_memory.cuh"
 #include "lasolve/precision.hpp"
 
 // Only a pass for compute capability 9.0 with its own instructions (sm_90a) can assemble these: a kernel's body stands under
@@ -109,72 +109,6 @@ void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned cluster, un
   CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, with...));
 }
 
-// Barriers.
-
-__device__ inline unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
-
-/// A barrier in shared memory. A phase ends when all arrivals and all expected bytes are there; phases alternate in parity,
-/// and of a fresh barrier the phase before the first, of parity 1, has ended.
-struct Barrier {
-  std::uint64_t state;
-
-  /// The one at an address of shared memory.
-  __device__ static Barrier& at(unsigned address) { return *static_cast<Barrier*>(__cvta_shared_to_generic(address)); }
-
-  __device__ void init(unsigned arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(this)), "r"(arrivals) : "memory");
-  }
-  /// May overtake loads from shared memory that were issued before: who leaves memory to the copy engine must have used what it
-  /// loaded.
-  __device__ void arrive() {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(this)) : "memory");
-  }
-  /// Arrives at the same barrier of a block of the cluster.
-  __device__ void arrive_at(unsigned block) {
-    asm volatile(
-        "{ .reg .b32 there;\n"
-        "  mapa.shared::cluster.u32 there, %0, %1;\n"
-        "  mbarrier.arrive.shared::cluster.b64 _, [there]; }" ::"r"(shared_address(this)),
-        "r"(block)
-        : "memory");
-  }
-  __device__ void arrive_and_expect(unsigned bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(this)), "r"(bytes)
-                 : "memory");
-  }
-  /// When all that this thread has given to copy_async is there.
-  __device__ void arrive_after_copies() {
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(this)) : "memory");
-  }
-  /// Whether the phase of this parity has ended.
-  __device__ bool has_ended(unsigned parity) {
-    unsigned ended;
-    asm volatile(
-        "{ .reg .pred ended;\n"
-        "  mbarrier.test_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
-        "  selp.u32 %0, 1, 0, ended; }"
-        : "=r"(ended)
-        : "r"(shared_address(this)), "r"(parity)
-        : "memory");
-    return ended;
-  }
-  /// Until it has.
-  __device__ void wait(unsigned parity) {
-    unsigned ended = 0;
-    while (!ended) {
-      asm volatile(
-          "{ .reg .pred ended;\n"
-          "  mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
-          "  selp.u32 %0, 1, 0, ended; }"
-          : "=r"(ended)
-          : "r"(shared_address(this)), "r"(parity)
-          : "memory");
-    }
-  }
-};
-/// After the inits, before the barrier of the block or the cluster behind which others use them.
-__device__ inline void fence_barrier_inits() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
-
 /// A place in a ring of `length` buffers, each with barriers whose phases are counted by laps.
 struct Ring {
   unsigned at = 0, lap = 0;
@@ -246,10 +180,6 @@ __device__ inline void load_bytes(unsigned to, const void* from, unsigned bytes,
       "l"(from), "r"(bytes), "r"(shared_address(&arrived)), "h"(blocks), "l"(policy)
       : "memory");
 }
-/// Brings one float. Then arrive_after_copies().
-__device__ inline void copy_async(unsigned to, const float* from) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
-}
 __device__ inline void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 /// Until the shared memory of all but the last `pending` commits of this thread has been read.
 template <int pending>
@@ -265,16 +195,8 @@ __device__ inline void fence_for_copy_engine() { asm volatile("fence.proxy.async
 constexpr int box_bytes = 32 * 32 * 4;
 __device__ constexpr int in_box(int i, int j) { return 128 * j + (i / 4 ^ j % 8) * 16 + i % 4 * 4; }
 
-// Blocks of a cluster, warpgroups of a block, kernels one behind the other.
+// Warpgroups of a block, kernels one behind the other.
 
-__device__ inline unsigned block_in_cluster() {
-  unsigned rank;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  return rank;
-}
-__device__ inline void sync_cluster() {
-  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
 /// How many registers a thread has from here on, where warpgroups share out those of a block: all warps of one keep so few,
 /// or take so many.
 template <int registers>

@@ -15,7 +15,7 @@
 //          is left over from the one before, which the compiler gives up at every sixth; with fragments from shared memory 84 %.
 //          Under load the card reaches its 700 W and slows to 1.85 GHz and less: 75 %.
 // Source   A. Kerr et al., "CUTLASS: fast linear algebra in CUDA C++", NVIDIA 2017; cp.async: NVIDIA A100 white paper, 2020
-#include "gemm/cuda/copy_async.cuh"
+#include "core/cuda/copy_async.cuh"
 #include "gemm/cuda/registers.cuh"
 
 namespace lasolve {
@@ -42,7 +42,8 @@ class Copies {
     if constexpr (!whole) asm volatile("" : "+l"(pieces.ld), "+r"(pieces.rows));
     constexpr int bytes = width * int(sizeof(T));
     const bool exists = whole ? W::dl(piece) < pieces.depth : pieces.exists(piece);
-    copy_async<bytes>(tiles_ + stage * BK * pitch + pieces.to(piece), pieces.from(piece), exists ? bytes : 0);
+    copy_async<bytes>(shared_address(tiles_ + stage * BK * pitch + pieces.to(piece)), pieces.from(piece),
+                      exists ? bytes : 0);
   }
   __device__ void end() { pieces_.first += turned ? BK : BK * pieces_.ld; }
 

@@ -5,6 +5,7 @@
 // neighbouring lines are in different banks. Elements outside of the matrix become 0.
 #pragma once
 
+#include "core/cuda/copy_async.cuh"
 #include "gemm/cuda/hopper.cuh"
 #include "lasolve/gemm.hpp"
 
@@ -75,10 +76,8 @@ __device__ void copy_box(const BoxSource& X, std::int64_t i, std::int64_t j, int
 #pragma unroll 4
     for (int o = lane / line_doubles; o < outer; o += threads / line_doubles) {
       const bool exists = row < X.rows && j + o < X.cols;
-      asm volatile(
-          "cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(piece_address(to, g * outer + o, x / 2) + x % 2 * 8),
-          "l"(exists ? X.data + row + (j + o) * X.ld : X.data), "r"(exists ? 8 : 0)
-          : "memory");
+      copy_async<8>(piece_address(to, g * outer + o, x / 2) + x % 2 * 8,
+                    exists ? X.data + row + (j + o) * X.ld : X.data, exists ? 8 : 0);
     }
   }
 }

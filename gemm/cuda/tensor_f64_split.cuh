@@ -9,13 +9,10 @@ namespace lasolve::tensor_f64 {
 /// Two doubles of the shared memory of a block of the cluster.
 __device__ inline double2 load_piece_of(unsigned block, unsigned from) {
   double2 v;
-  asm volatile(
-      "{ .reg .b32 there;\n"
-      "  mapa.shared::cluster.u32 there, %2, %3;\n"
-      "  ld.shared::cluster.v2.f64 {%0, %1}, [there]; }"
-      : "=d"(v.x), "=d"(v.y)
-      : "r"(from), "r"(block)
-      : "memory");
+  asm volatile("ld.shared::cluster.v2.f64 {%0, %1}, [%2];"
+               : "=d"(v.x), "=d"(v.y)
+               : "r"(address_in(block, from))
+               : "memory");
   return v;
 }
 

@@ -17,8 +17,8 @@
 // Source   NVIDIA, PTX ISA: mma, ldmatrix; CUTLASS; the header of pipelined.cu
 #pragma once
 
+#include "core/cuda/copy_async.cuh"
 #include "core/cuda/fp64_tile.cuh"
-#include "gemm/cuda/copy_async.cuh"
 #include "gemm/cuda/hopper.cuh"
 #include "gemm/cuda/pack.cuh"
 #include "gemm/cuda/registers.cuh"
@@ -89,7 +89,7 @@ class Tiles {
     const int exist = max(0, min(V, along)) * int(sizeof(In));
 #pragma unroll
     for (int y = 0; y < lines; y += lines_at_once)
-      copy_async<16>(stages_ + stage * size + at_ + y * pitch, from_ + y * ld_, y < across ? exist : 0);
+      copy_async<16>(shared_address(stages_ + stage * size + at_ + y * pitch), from_ + y * ld_, y < across ? exist : 0);
     from_ += turned ? S::BK : S::BK * ld_;
     depth_ -= S::BK;
   }
@@ -104,7 +104,7 @@ class Tiles {
     if constexpr (by_matrix) {  // lanes name the lines of the quarters, of 16 bytes
       const int r = row + down(lane / 8), c = l + right(lane / 8), low = lane % 8;
       const In* at = tile + (turned ? (r + low) * pitch + c : (c + low) * pitch + r);
-      const unsigned address = hopper::shared_address(at);
+      const unsigned address = shared_address(at);
       if constexpr (turned)
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                      : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])

@@ -13,6 +13,7 @@
 //          on H100"
 #pragma once
 
+#include "core/cuda/copy_async.cuh"
 #include "gemm/cuda/hopper.cuh"
 #include "gemm/cuda/tile.cuh"
 
@@ -201,7 +202,7 @@ struct Mover {
   __device__ void bring(const Pieces<Cut>& piece) const {
     Barrier& here = s.c_here[group][piece.slot.at];
     if (p.beta != 0 && !in_boxes(piece)) {
-      for_each(piece, [](const float* c, char* slot) { copy_async(shared_address(slot), c); });
+      for_each(piece, [](const float* c, char* slot) { copy_async<4>(shared_address(slot), c); });
       here.arrive_after_copies();
     } else if (p.beta != 0 && lane == 0) {
       here.arrive_and_expect(2 * box_bytes);

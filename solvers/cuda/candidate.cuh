@@ -2,7 +2,8 @@
 #pragma once
 
 #include <climits>
-#include <cstdint>
+
+#include "core/cuda/shared_memory.cuh"
 
 namespace lasolve {
 
@@ -42,10 +43,10 @@ struct alignas(16) Chunk {
 /// A store that compilers neither merge with those of other branches, to select then what it stores, nor with its
 /// neighbours, which takes more moves than it saves stores.
 __device__ inline void write_shared(double* to, double x) {
-  asm volatile("st.shared.f64 [%0], %1;" ::"r"(unsigned(__cvta_generic_to_shared(to))), "d"(x) : "memory");
+  asm volatile("st.shared.f64 [%0], %1;" ::"r"(shared_address(to)), "d"(x) : "memory");
 }
 __device__ inline void write_shared(float* to, float x) {
-  asm volatile("st.shared.f32 [%0], %1;" ::"r"(unsigned(__cvta_generic_to_shared(to))), "f"(x) : "memory");
+  asm volatile("st.shared.f32 [%0], %1;" ::"r"(shared_address(to)), "f"(x) : "memory");
 }
 
 /// Ranks order as |a| does, with NaN above all; nobody has rank 0, and others have more than the last bits that elections

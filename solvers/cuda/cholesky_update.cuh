@@ -13,6 +13,7 @@
 //          the L2 cache gives: m = 2048, n = k = 256 takes 9 µs, and with hardly anything multiplied 6.6.
 #pragma once
 
+#include "core/cuda/copy_async.cuh"
 #include "core/cuda/fp64_tile.cuh"
 #include "core/cuda/launch.cuh"
 #include "solvers/cuda/tuning.cuh"
@@ -33,12 +34,8 @@ struct NearRows {
     const int there = int(max(std::int64_t(0), min(L.rows() - first - r, std::int64_t(at_once))));
     const T* const from = L.data() + (there > 0 ? first + r : 0) + (k + column) * L.ld();
 #pragma unroll
-    for (int c = 0; c < near_depth; c += wide) {  // __pipeline_memcpy_async would branch to one of 17 instructions
-      const auto to = unsigned(__cvta_generic_to_shared(&of[stage][c + column][r]));
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from + c * L.ld()),
-                   "r"(there * int(sizeof(T)))
-                   : "memory");
-    }
+    for (int c = 0; c < near_depth; c += wide)
+      copy_async<16>(shared_address(&of[stage][c + column][r]), from + c * L.ld(), there * int(sizeof(T)));
   }
 };
 
@@ -126,9 +123,9 @@ __global__ void __launch_bounds__(near_threads, 5)
       s.left.fetch(next % near_stages, L, i0, next * near_depth);
       s.right.fetch(next % near_stages, L1, j0, next * near_depth);
     }
-    asm volatile("cp.async.commit_group;");
+    close_group_of_copies();
     if (piece < 0) continue;
-    asm volatile("cp.async.wait_group %0;" ::"n"(near_stages - 1) : "memory");
+    wait_for_copies<near_stages - 1>();
     __syncthreads();
     const auto& rows = s.left.of[piece % near_stages];
     const auto& columns = s.right.of[piece % near_stages];

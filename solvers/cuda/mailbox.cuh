@@ -3,7 +3,7 @@
 // barrier of the whole grid is needed.
 #pragma once
 
-#include <cstdint>
+#include "core/cuda/shared_memory.cuh"
 
 namespace lasolve {
 
@@ -59,7 +59,7 @@ __device__ inline std::uint64_t collect(const Letter* from, unsigned stamp) {
 __device__ inline void cluster_barrier() {
 #if __CUDA_ARCH__ >= 900
   __syncwarp();
-  asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
+  sync_cluster();
 #endif
 }
 
@@ -67,8 +67,7 @@ __device__ inline void cluster_barrier() {
 template <class T>
 __device__ inline void write_there(T* to, T x, unsigned rank) {
 #if __CUDA_ARCH__ >= 900
-  unsigned there;
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(unsigned(__cvta_generic_to_shared(to))), "r"(rank));
+  const unsigned there = address_in(rank, shared_address(to));
   if constexpr (sizeof(T) == 8)
     asm volatile("st.shared::cluster.b64 [%0], %1;" ::"r"(there), "l"(bits_of(x)) : "memory");
   else
@@ -83,30 +82,20 @@ class Inbox {
   /// One thread; then a cluster_barrier.
   __device__ void open() {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(&arrived_)) : "memory");
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    arrived_.init(1);
+    fence_barrier_inits();
 #endif
   }
   /// One thread, once a round: how many bytes will come.
   __device__ void expect(unsigned bytes) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(&arrived_)), "r"(bytes)
-                 : "memory");
+    arrived_.arrive_and_expect(bytes);
 #endif
   }
   /// Until all bytes of a round have come; `odd` rounds and even ones take turns, beginning with an even one.
   __device__ void wait(bool odd) {
 #if __CUDA_ARCH__ >= 900
-    unsigned done;
-    do {
-      asm volatile(
-          "{\n\t.reg .pred p;\n\t"
-          "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
-          "selp.u32 %0, 1, 0, p;\n\t}"
-          : "=r"(done)
-          : "r"(address(&arrived_)), "r"(unsigned(odd))
-          : "memory");
-    } while (!done);
+    arrived_.wait(odd);
 #endif
   }
   /// Writes 16 bytes into the memory of block `rank` that corresponds to `to`, which is in ours, and counts there; or not. A
@@ -120,23 +109,15 @@ class Inbox {
         "{\n\t.reg .pred p;\n\t"
         "setp.ne.u32 p, %6, 0;\n\t"
         "@p st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];\n\t}" ::"r"(
-            address_of(to, rank)),
-        "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w), "r"(address_of(&arrived_, rank)), "r"(unsigned(really))
+            address_in(rank, shared_address(to))),
+        "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w), "r"(address_in(rank, shared_address(&arrived_))),
+        "r"(unsigned(really))
         : "memory");
 #endif
   }
 
  private:
-  __device__ static unsigned address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
-  __device__ static unsigned address_of(const void* p, unsigned rank) {
-    unsigned there = 0;
-#if __CUDA_ARCH__ >= 900
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address(p)), "r"(rank));
-#endif
-    return there;
-  }
-
-  std::uint64_t arrived_;
+  Barrier arrived_;
 };
 
 }  // namespace lasolve
