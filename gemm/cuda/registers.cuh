@@ -224,11 +224,8 @@ __device__ void update_tile(MatrixView<T, Cuda> C, TileOrigin origin, Rows rows,
 /// launch.operator()<turn_a, turn_b>(), where the neighbours in memory of a turned operand are neighbours along k.
 template <class T, class Launch>
 void by_turns(Operand<T, Cuda> A, Operand<T, Cuda> B, Launch launch) {
-  const bool turn_a = A.op() == Op::transpose, turn_b = B.op() == Op::none;
-  if (turn_a && turn_b) launch.template operator()<true, true>();
-  if (turn_a && !turn_b) launch.template operator()<true, false>();
-  if (!turn_a && turn_b) launch.template operator()<false, true>();
-  if (!turn_a && !turn_b) launch.template operator()<false, false>();
+  with_ops(A.op(), B.op(),
+           [&]<Op op_a, Op op_b>() { launch.template operator()<op_a == Op::transpose, op_b == Op::none>(); });
 }
 
 }  // namespace lasolve

@@ -1,6 +1,7 @@
 // tensor, f64: the idea, the tiles and the figures are in tensor.cu.
 #pragma once
 
+#include "core/cuda/fp64_tile.cuh"
 #include "core/cuda/launch.cuh"
 #include "gemm/cuda/tensor_f64_box.cuh"
 #include "gemm/cuda/tensor_f64_order.cuh"
@@ -43,15 +44,6 @@ struct Work {
   int steps, slots, blocks_of_a_tile;
   Order order;
 };
-
-/// Volatile, so that what is written before a slot is entered is also issued before.
-__device__ inline void multiply(double (&d)[4], const double (&a)[4], const double (&b)[2]) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-      "{%0, %1, %2, %3};"
-      : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
-}
 
 /// Which rows, columns and steps of a tile a lane has. With g = lane / 4 and t = lane % 4, the tensor core's lane has rows
 /// g and g + 8 of A, column g of B, steps t and t + 4 of both, and columns 2t and 2t + 1 of C. Which rows, columns and
@@ -126,15 +118,14 @@ using Sums = double[S::MT][S::NT][4];
 /// loads must have come.
 template <class S>
 struct Reader {
-  unsigned memory;
-  int slots;
-  Barrier *full, *empty;
+  Slots<S> slots;
+  int count;
   Ring ring{};
   int held = -1;  // a slot whose products have been issued when the next of the tile is entered
   int owed = -1;  // a slot that is left when the copy engine has read it
 
-  __device__ unsigned slot() const { return memory + ring.at * S::slot_bytes; }
-  __device__ void enter() { full[ring.at].wait(ring.lap); }
+  __device__ unsigned slot() const { return slots.at(ring); }
+  __device__ void enter() { slots.full[ring.at].wait(ring.lap); }
   /// When the next slot is entered, or a tile has no more.
   __device__ void let_go() {
     if (held >= 0) leave(held);
@@ -143,14 +134,14 @@ struct Reader {
   /// Lanes that copy overwrite what others have read: then each arrives for itself, which racecheck can follow.
   __device__ void leave(int slot) {
     if (S::engine) __syncwarp();
-    if (!S::engine || threadIdx.x % 32 == 0) empty[slot].arrive();
+    if (!S::engine || threadIdx.x % 32 == 0) slots.empty[slot].arrive();
   }
   __device__ void pay() {
     if (owed < 0) return;
-    if (threadIdx.x % 32 == 0) wait_until_stores_read<0>(), empty[owed].arrive();
+    if (threadIdx.x % 32 == 0) wait_until_stores_read<0>(), slots.empty[owed].arrive();
     owed = -1;
   }
-  __device__ void advance() { ring.advance(unsigned(slots)); }
+  __device__ void advance() { ring.advance(unsigned(count)); }
 };
 
 /// sum += A·B of all steps of a tile.
@@ -168,7 +159,7 @@ __device__ void multiply_steps(Sums<S>& sum, Reader<S>& in, int steps, int wm, i
         load_a<S, op_a, op_b>(a, in.slot(), wm, i, eight);
         if (eight == 0 && i == 0) in.let_go();
 #pragma unroll
-        for (int j = 0; j < S::NT; ++j) multiply(sum[i][j], a, b[j]);
+        for (int j = 0; j < S::NT; ++j) multiply_tile(sum[i][j], a, b[j], sum[i][j]);
       }
     }
     in.held = int(in.ring.at);
@@ -241,24 +232,23 @@ __device__ void update_by_lanes(const Sums<S>& sum, const Work& w, std::int64_t 
 /// What copies: steps `first_step` to `end_step` of each tile, and then, where one block has all, the tile of C by the columns of
 /// a warp at a time.
 template <class S, Op op_a, Op op_b>
-__device__ void bring(const Work& w, const Order::Share& share, int first_step, int end_step, unsigned memory,
-                      Barrier* full, Barrier* empty) {
+__device__ void bring(const Work& w, const Order::Share& share, int first_step, int end_step, const Slots<S>& slots) {
   if (S::engine && threadIdx.x % S::copying != 0) return;
   Ring ring;
   const auto box = [&](const BoxSource& X, const CUtensorMap& map, std::int64_t i, std::int64_t j, int groups,
                        int outer, unsigned to) {
     if constexpr (S::engine)
-      fetch_box(map, i, j, groups, outer, to, full[ring.at]);
+      fetch_box(map, i, j, groups, outer, to, slots.full[ring.at]);
     else
       copy_box<S::copying>(X, i, j, groups, outer, to);
   };
   const auto begin = [&](unsigned bytes) {
-    empty[ring.at].wait(ring.lap ^ 1);
-    if constexpr (S::engine) full[ring.at].arrive_and_expect(bytes);
-    return memory + ring.at * S::slot_bytes;
+    slots.empty[ring.at].wait(ring.lap ^ 1);
+    if constexpr (S::engine) slots.full[ring.at].arrive_and_expect(bytes);
+    return slots.at(ring);
   };
   const auto end = [&] {
-    if constexpr (!S::engine) full[ring.at].arrive_after_copies();
+    if constexpr (!S::engine) slots.full[ring.at].arrive_after_copies();
     ring.advance(unsigned(w.slots));
   };
   for (int n = 0; n < share.count; ++n) {
@@ -286,10 +276,10 @@ __device__ void bring(const Work& w, const Order::Share& share, int first_step, 
 }
 
 template <class S, Op op_a, Op op_b>
-__device__ void compute(const Work& w, const Order::Share& share, unsigned memory, Barrier* full, Barrier* empty) {
+__device__ void compute(const Work& w, const Order::Share& share, const Slots<S>& slots) {
   const int warp = threadIdx.x / 32, wm = warp % S::warps_m, wn = warp / S::warps_m;
   const bool may_owe = w.slots > S::warps_n && w.steps > 0;
-  Reader<S> in{memory, w.slots, full, empty};
+  Reader<S> in{slots, w.slots};
   for (int n = 0; n < share.count; ++n) {
     const Order::Tile tile = w.order.tile(share.first + n * w.order.lanes);
     const std::int64_t i = std::int64_t(tile.i) * S::BM + wm * S::WM, j = std::int64_t(tile.j) * S::BN + wn * S::WN;
@@ -326,40 +316,37 @@ __device__ void compute(const Work& w, const Order::Share& share, unsigned memor
 template <class S, Op op_a, Op op_b>
 __global__ void __launch_bounds__(S::threads, S::per_sm) product_kernel(const __grid_constant__ Work w) {
 #ifdef LASOLVE_HOPPER
-  extern __shared__ __align__(1024) unsigned char shared[];
-  Barrier* full = reinterpret_cast<Barrier*>(shared + std::size_t(w.slots) * S::slot_bytes);
-  Barrier* empty = full + w.slots;
-  if (threadIdx.x == 0) {
-    for (int s = 0; s < w.slots; ++s) full[s].init(S::bringers), empty[s].init(S::leavers);
-    fence_barrier_inits();
-  }
-  __syncthreads();
+  const Slots<S> slots = open_slots<S>(w);
   const Order::Share share = w.order.share(int(blockIdx.x));
   if (threadIdx.x / 32 >= S::warps) {
     if constexpr (S::registers_move) keep_registers<S::registers_to_copy>();
-    bring<S, op_a, op_b>(w, share, 0, w.steps, shared_address(shared), full, empty);
+    bring<S, op_a, op_b>(w, share, 0, w.steps, slots);
   } else {
     if constexpr (S::registers_move) take_registers<S::registers_to_compute>();
-    compute<S, op_a, op_b>(w, share, shared_address(shared), full, empty);
+    compute<S, op_a, op_b>(w, share, slots);
   }
 #endif
 }
 
-/// How many slots a ring has.
 template <class S>
-int slots(Queue<Cuda>& q) {
-  constexpr std::size_t slot = S::slot_bytes + 2 * sizeof(Barrier), kept_by_cuda = 1024;
-  return int(((q.shared_memory() + kept_by_cuda) / S::per_sm - kept_by_cuda) / slot);
+int slots_of_a_ring(Queue<Cuda>& q) {
+  constexpr std::size_t kept_by_cuda = 1024;
+  return int(((q.shared_memory() + kept_by_cuda) / S::per_sm - kept_by_cuda) / Slots<S>::bytes_of_each);
 }
 
-template <class S, Op op_a, Op op_b>
-void run(Queue<Cuda>& q, Work w) {
+/// How the copy engine finds the operands.
+template <class S>
+void map_operands(Op op_a, Op op_b, Work& w) {
+  w.a_map = w.A.map(op_a == Op::none ? BK : S::BM), w.b_map = w.B.map(op_b == Op::none ? S::BN : BK);
+}
+
+template <class S>
+void run(Queue<Cuda>& q, Op op_a, Op op_b, Work w) {
   if constexpr (S::engine) {
-    if (w.steps > 0) w.a_map = w.A.map(op_a == Op::none ? BK : S::BM);
-    if (w.steps > 0) w.b_map = w.B.map(op_b == Op::none ? S::BN : BK);
+    if (w.steps > 0) map_operands<S>(op_a, op_b, w);
     w.c_map = BoxSource(MatrixView<const double, Cuda>(w.C)).map(S::WN);
   }
-  w.slots = slots<S>(q);
+  w.slots = slots_of_a_ring<S>(q);
   // Of long tiles a block has one: little would be gained, and others would wait longer for its place.
   const int several = S::most_steps / std::max(w.steps, 1);
   // The shorter the tiles, the more of them have the A of a group in L2, and long columns of C are what memory likes.
@@ -367,16 +354,8 @@ void run(Queue<Cuda>& q, Work w) {
   w.order = {int(ceil_div(w.C.rows(), S::BM)), int(ceil_div(w.C.cols(), S::BN)),
              q.multiprocessors() * S::per_sm,  S::rounds,
              several < 4 ? 1 : several,        group};
-  launch(q, product_kernel<S, op_a, op_b>, Blocks::apart, dim3(unsigned(w.order.blocks())), S::threads,
-         (S::slot_bytes + 2 * sizeof(Barrier)) * w.slots, w);
-}
-
-template <class S>
-void run(Queue<Cuda>& q, Op op_a, Op op_b, const Work& w) {
-  const bool a = op_a == Op::none, b = op_b == Op::none;
-  const auto f = a ? (b ? run<S, Op::none, Op::none> : run<S, Op::none, Op::transpose>)
-                   : (b ? run<S, Op::transpose, Op::none> : run<S, Op::transpose, Op::transpose>);
-  f(q, w);
+  const auto kernel = with_ops(op_a, op_b, [&]<Op a, Op b>() { return product_kernel<S, a, b>; });
+  launch(q, kernel, Blocks::apart, dim3(unsigned(w.order.blocks())), S::threads, Slots<S>::bytes_of_each * w.slots, w);
 }
 
 }  // namespace lasolve::tensor_f64

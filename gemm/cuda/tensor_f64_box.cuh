@@ -1,4 +1,4 @@
-// How tiles lie in shared memory, and how they get there where the copy engine cannot bring them.
+// Where tiles are in shared memory, how they lie there, and how they get there where the copy engine cannot bring them.
 //
 // A box is `outer` columns of `groups` times 16 doubles, and lies there as [groups][outer][16]: lines of 128 bytes, whose
 // eight pieces of 16 bytes are permuted by the number of the line (piece p is at p ^ line % 8, as TMA does), so that pieces of
@@ -14,6 +14,30 @@ namespace lasolve::tensor_f64 {
 using namespace hopper;
 
 constexpr int line_doubles = 16, line_bytes = 128;
+
+/// Slots of shared memory in a ring, each with a barrier for what has come and one for who has left.
+template <class S>
+struct Slots {
+  static constexpr std::size_t bytes_of_each = S::slot_bytes + 2 * sizeof(Barrier);
+  unsigned memory;
+  Barrier *full, *empty;
+
+  __device__ unsigned at(const Ring& ring) const { return memory + ring.at * S::slot_bytes; }
+};
+
+/// Those of this block, w.slots; by all of its threads.
+template <class S, class Work>
+__device__ Slots<S> open_slots(const Work& w) {
+  extern __shared__ __align__(1024) unsigned char shared[];
+  Barrier* const full = reinterpret_cast<Barrier*>(shared + std::size_t(w.slots) * S::slot_bytes);
+  Barrier* const empty = full + w.slots;
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < w.slots; ++s) full[s].init(S::bringers), empty[s].init(S::leavers);
+    fence_barrier_inits();
+  }
+  __syncthreads();
+  return {shared_address(shared), full, empty};
+}
 
 /// A matrix to bring boxes from, in memory.
 struct BoxSource {

@@ -60,32 +60,24 @@ __device__ void add_up(const Work& w, std::int64_t i, std::int64_t j, const Piec
 template <class S, Op op_a, Op op_b>
 __global__ void __launch_bounds__(S::threads, S::per_sm) split_kernel(const __grid_constant__ Work w) {
 #ifdef LASOLVE_HOPPER
-  extern __shared__ __align__(1024) unsigned char shared[];
-  Barrier* full = reinterpret_cast<Barrier*>(shared + std::size_t(w.slots) * S::slot_bytes);
-  Barrier* empty = full + w.slots;
-  if (threadIdx.x == 0) {
-    for (int s = 0; s < w.slots; ++s) full[s].init(S::bringers), empty[s].init(S::leavers);
-    fence_barrier_inits();
-  }
-  __syncthreads();
-  const unsigned memory = shared_address(shared);
+  const Slots<S> slots = open_slots<S>(w);
   const int rank = int(blockIdx.x);
   const int first = rank * w.steps / w.blocks_of_a_tile, end = (rank + 1) * w.steps / w.blocks_of_a_tile;
   const Order::Share share{int(blockIdx.y), 1};
   if (threadIdx.x / 32 >= S::warps) {
     if constexpr (S::registers_move) keep_registers<S::registers_to_copy>();
-    bring<S, op_a, op_b>(w, share, first, end, memory, full, empty);
+    bring<S, op_a, op_b>(w, share, first, end, slots);
     __syncwarp();
     for (int phase = 0; phase < 3; ++phase) sync_cluster();
   } else {
     if constexpr (S::registers_move) take_registers<S::registers_to_compute>();
     const int warp = threadIdx.x / 32, wm = warp % S::warps_m, wn = warp / S::warps_m;
     const Order::Tile tile = w.order.tile(share.first);
-    Reader<S> in{memory, w.slots, full, empty};
+    Reader<S> in{slots, w.slots};
     Sums<S> sum = {};
     multiply_steps<S, op_a, op_b>(sum, in, end - first, wm, wn);
     sync_cluster();  // all have used the ring
-    const Pieces<S> pieces(memory);
+    const Pieces<S> pieces(slots.memory);
 #pragma unroll
     for (int c = 0; c < pieces.columns; ++c)
 #pragma unroll
@@ -99,21 +91,15 @@ __global__ void __launch_bounds__(S::threads, S::per_sm) split_kernel(const __gr
 #endif
 }
 
-template <class S, Op op_a, Op op_b>
-void run_split(Queue<Cuda>& q, Work w) {
-  static_assert(S::engine && S::warps * Pieces<S>::count * 32 * 16 <= 4 * S::slot_bytes);
-  w.a_map = w.A.map(op_a == Op::none ? BK : S::BM), w.b_map = w.B.map(op_b == Op::none ? S::BN : BK);
-  w.slots = slots<S>(q);
-  w.order = {int(ceil_div(w.C.rows(), S::BM)), int(ceil_div(w.C.cols(), S::BN)), 1, 1, 1, S::group};
-  launch(q, split_kernel<S, op_a, op_b>, Blocks::cluster, dim3(unsigned(w.blocks_of_a_tile), unsigned(w.order.tiles())),
-         S::threads, (S::slot_bytes + 2 * sizeof(Barrier)) * w.slots, w);
-}
 template <class S>
-void run_split(Queue<Cuda>& q, Op op_a, Op op_b, const Work& w) {
-  const bool a = op_a == Op::none, b = op_b == Op::none;
-  const auto f = a ? (b ? run_split<S, Op::none, Op::none> : run_split<S, Op::none, Op::transpose>)
-                   : (b ? run_split<S, Op::transpose, Op::none> : run_split<S, Op::transpose, Op::transpose>);
-  f(q, w);
+void run_split(Queue<Cuda>& q, Op op_a, Op op_b, Work w) {
+  static_assert(S::engine && S::warps * Pieces<S>::count * 32 * 16 <= 4 * S::slot_bytes);
+  map_operands<S>(op_a, op_b, w);
+  w.slots = slots_of_a_ring<S>(q);
+  w.order = {int(ceil_div(w.C.rows(), S::BM)), int(ceil_div(w.C.cols(), S::BN)), 1, 1, 1, S::group};
+  const auto kernel = with_ops(op_a, op_b, [&]<Op a, Op b>() { return split_kernel<S, a, b>; });
+  launch(q, kernel, Blocks::cluster, dim3(unsigned(w.blocks_of_a_tile), unsigned(w.order.tiles())), S::threads,
+         Slots<S>::bytes_of_each * w.slots, w);
 }
 
 }  // namespace lasolve::tensor_f64

@@ -8,12 +8,6 @@
 
 namespace lasolve::sm90 {
 
-/// f(std::true_type()) or f(std::false_type()).
-template <class F>
-void with_constant(bool value, F f) {
-  value ? f(std::true_type()) : f(std::false_type());
-}
-
 /// At small k, here in bytes, the traffic of C rules, and memory likes it best down whole columns; else L2 is to hold the
 /// operands.
 constexpr unsigned strip_for(std::int64_t k_bytes) { return k_bytes <= 512 ? 128 : k_bytes <= 2048 ? 32 : 16; }
@@ -92,9 +86,8 @@ void tensor_half(Queue<Cuda>& q, float alpha, Operand<Half, Cuda> A, Operand<Hal
   }
   const auto map = [](auto X) { return operand_map(X.data(), X.stored().rows(), X.stored().cols(), X.ld()); };
   p.A = map(A), p.B = map(B);
-  with_constant(A.op() == Op::transpose, [&](auto a_k_major) {
-    with_constant(B.op() == Op::none, [&](auto b_k_major) { multiply_mapped<Half, a_k_major, b_k_major>(q, p, k); });
-  });
+  with_ops(A.op(), B.op(),
+           [&]<Op op_a, Op op_b>() { multiply_mapped<Half, op_a == Op::transpose, op_b == Op::none>(q, p, k); });
 }
 
 }  // namespace lasolve::sm90

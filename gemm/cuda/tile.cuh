@@ -34,6 +34,16 @@ __device__ TileOrigin origin_in_strips(MatrixView<T, Cuda> C, int BM, int BN) {
   return {std::int64_t(first + within % height) * BM, std::int64_t(within / height) * BN};
 }
 
+/// f.operator()<op_a, op_b>(): a kernel is made for each pair, and which is needed is known when it runs.
+template <class F>
+auto with_ops(Op op_a, Op op_b, F f) {
+  if (op_a == Op::none)
+    return op_b == Op::none ? f.template operator()<Op::none, Op::none>()
+                            : f.template operator()<Op::none, Op::transpose>();
+  return op_b == Op::none ? f.template operator()<Op::transpose, Op::none>()
+                          : f.template operator()<Op::transpose, Op::transpose>();
+}
+
 /// Element (i, j) of op(X).
 template <class T>
 __device__ T element(Operand<T, Cuda> X, std::int64_t i, std::int64_t j) {
