@@ -83,32 +83,6 @@ CUtensorMap tensor_map(const T* data, std::int64_t rows, std::int64_t cols, std:
   return map;
 }
 
-/// Launches a kernel in clusters of blocks that have more shared memory than a kernel has unasked. `early`: it may start under
-/// the kernel before it, whose end it awaits by itself.
-template <class... Parameters>
-void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned cluster, unsigned threads,
-            std::size_t shared_bytes, cudaStream_t stream, bool early, const Parameters&... with) {
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared_bytes)));
-  cudaLaunchAttribute attributes[2] = {};
-  unsigned count = 0;
-  if (cluster > 1) {
-    attributes[count].id = cudaLaunchAttributeClusterDimension;
-    attributes[count++].val.clusterDim = {cluster, 1, 1};
-  }
-  if (early) {
-    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[count++].val.programmaticStreamSerializationAllowed = 1;
-  }
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(blocks);
-  config.blockDim = dim3(threads);
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  config.attrs = attributes;
-  config.numAttrs = count;
-  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, with...));
-}
-
 /// A place in a ring of `length` buffers, each with barriers whose phases are counted by laps.
 struct Ring {
   unsigned at = 0, lap = 0;
@@ -195,8 +169,6 @@ __device__ inline void fence_for_copy_engine() { asm volatile("fence.proxy.async
 constexpr int box_bytes = 32 * 32 * 4;
 __device__ constexpr int in_box(int i, int j) { return 128 * j + (i / 4 ^ j % 8) * 16 + i % 4 * 4; }
 
-// Warpgroups of a block, kernels one behind the other.
-
 /// How many registers a thread has from here on, where warpgroups share out those of a block: all warps of one keep so few,
 /// or take so many.
 template <int registers>
@@ -207,9 +179,6 @@ template <int registers>
 __device__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
 }
-/// The kernel behind this one may start: it waits for the memory of this one by await_previous_kernel().
-__device__ inline void let_next_kernel_start() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
-__device__ inline void await_previous_kernel() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
 // Products.
 

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "core/cuda/copy_async.cuh"
+#include "core/cuda/launch.cuh"
 #include "gemm/cuda/hopper.cuh"
 #include "gemm/cuda/tile.cuh"
 
@@ -80,8 +81,8 @@ struct Tiles {
       : down_(unsigned((p.c.rows() + Cut::cluster * BM - 1) / (Cut::cluster * BM))),
         across_(unsigned((p.c.cols() + Cut::BN - 1) / Cut::BN)),
         strip_(p.strip),
-        at_((blockIdx.x + first * gridDim.x) / Cut::cluster),
-        step_(every * gridDim.x / Cut::cluster) {
+        at_(blockIdx.y + first * gridDim.y),
+        step_(every * gridDim.y) {
     place();
   }
   __device__ bool done() const { return at_ >= down_ * across_; }
@@ -150,7 +151,7 @@ __device__ void feed_tf32(const Arguments& p, Shared<Cut>& s) {
   const bool a_packed = p.packed_a, b_packed = p.packed_b;
   const std::uint64_t keep = evict_last();
   Ring stage;
-  await_previous_kernel();
+  await_kernel_before();
   for (Tiles<Cut> tile(p, 0, 1); !tile.done(); tile.advance()) {
     const char* a = p.packed_a + std::int64_t(tile.i / BM) * p.steps * a_bytes;
     const char* b = p.packed_b + std::int64_t(tile.j / Cut::BN) * p.steps * b_bytes + ours;
@@ -386,9 +387,10 @@ __global__ void __launch_bounds__((1 + consumers) * warpgroup, 1) tensor_kernel(
 template <class Cut>
 void launch_tensor(Queue<Cuda>& q, const Arguments& p) {
   const std::int64_t tiles = ceil_div(p.c.rows(), BM * Cut::cluster) * ceil_div(p.c.cols(), Cut::BN);
-  const auto blocks = unsigned(std::min<std::int64_t>(q.multiprocessors() / Cut::cluster, tiles) * Cut::cluster);
-  launch(tensor_kernel<Cut>, blocks, Cut::cluster, (1 + consumers) * warpgroup, sizeof(Shared<Cut>), q.stream(),
-         p.packed_a || p.packed_b, p);
+  const dim3 blocks(Cut::cluster, unsigned(std::min<std::int64_t>(q.multiprocessors() / Cut::cluster, tiles)));
+  const Blocks how =
+      (Cut::cluster > 1 ? Blocks::cluster : Blocks::apart) | (p.packed_a || p.packed_b ? Blocks::soon : Blocks::apart);
+  launch(q, tensor_kernel<Cut>, how, blocks, (1 + consumers) * warpgroup, sizeof(Shared<Cut>), p);
 }
 
 }  // namespace lasolve::sm90
