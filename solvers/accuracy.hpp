@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lasolve/lasolve.hpp"
+#include "solvers/largest.hpp"
 
 namespace lasolve {
 
@@ -15,8 +16,7 @@ inline double backward_error(double a, const std::vector<double>& r, const std::
   double worst = 0;
   for (std::size_t j = 0; j < r.size(); ++j) {
     const double size = a * x[j] + b[j];  // where it overflows, nothing is known
-    const double backward = r[j] == 0 ? 0 : std::isfinite(size) ? r[j] / size : std::nan("");
-    if (!(backward <= worst) && worst == worst) worst = backward;  // a NaN stays
+    worst = larger(worst, r[j] == 0 ? 0 : std::isfinite(size) ? r[j] / size : std::nan(""));
   }
   return worst;
 }

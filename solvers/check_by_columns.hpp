@@ -39,10 +39,7 @@ void check_by_columns(Queue<Place>& q, const Supply<T, Place>& A, Op op, MatrixV
       std::copy(some.begin(), some.end(), sums.begin() + j);
     }
   }
-  double norm = 0;
-  for (double sum : sums)
-    if (!(sum <= norm) && norm == norm) norm = sum;  // a NaN stays
-  judge(report, backward_error(norm, column_norms<T>(q, B), x, b), epsilon<T>);
+  judge(report, backward_error(largest(sums), column_norms<T>(q, B), x, b), epsilon<T>);
   q.finish();
   report.phases += q.take_times();
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "solvers/factors.hpp"
+#include "solvers/largest.hpp"
 
 namespace lasolve {
 
@@ -32,11 +33,8 @@ Refinement refine(Queue<Place>& q, const GemmBackend<Place>& gemm, Factors<F, Pl
   for (int iteration = 0;; ++iteration) {
     residual<T>(q, A, X, B, R);  // R = B − A X
     const auto r = column_norms<T>(q, R), x = column_norms<T>(q, X);
-    double worst = 0;  // in units of the bound; a NaN stays
-    for (std::size_t j = 0; j < r.size(); ++j) {
-      const double ratio = r[j] == 0 ? 0 : r[j] / (x[j] * bound);
-      if (!(ratio <= worst) && worst == worst) worst = ratio;
-    }
+    double worst = 0;  // in units of the bound
+    for (std::size_t j = 0; j < r.size(); ++j) worst = larger(worst, r[j] == 0 ? 0 : r[j] / (x[j] * bound));
     if (worst <= 1 && std::isfinite(bound)) return {iteration, true};
     if (!(worst < before / 2) || iteration == most_updates) return {iteration, false};
     before = worst;

@@ -137,15 +137,14 @@ class Solver {
   void require_finite() {
     if (!options_.check || options_.allow_nonfinite) return;
     q_.phase(Phase::check);
-    norms_[0] = row_sum_norm<T>(q_, A_);
-    if (std::isfinite(norms_[0])) return;
+    if (std::isfinite(norm(Op::none))) return;
     for (double norm : column_norms<T>(q_, A_))
       require(std::isfinite(norm), "the matrix has an entry that is NaN or infinite");
   }
 
   double norm(Op op) {
     double& norm = norms_[op == Op::none ? 0 : 1];
-    if (norm < 0) norm = row_sum_norm<T>(q_, {A_, op});
+    if (norm < 0) norm = largest(row_sums_of_magnitudes<T>(q_, {A_, op}));
     return norm;
   }
 

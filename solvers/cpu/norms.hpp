@@ -8,6 +8,7 @@
 #include "core/cpu/eigen.hpp"
 #include "core/cpu/parallel.hpp"
 #include "lasolve/gemm.hpp"
+#include "solvers/largest.hpp"
 
 namespace lasolve {
 
@@ -67,9 +68,6 @@ void residual(Queue<Cpu>& q, Operand<T, Cpu> A, MatrixView<const T> X, MatrixVie
   });
 }
 
-/// The larger; NaN if either is.
-inline double larger(double a, double b) { return a >= b || a != a ? a : b; }
-
 /// The sum of the magnitudes in each row.
 template <class T>
 std::vector<double> row_sums_of_magnitudes(Queue<Cpu>& q, Operand<T, Cpu> A) {
@@ -85,14 +83,6 @@ std::vector<double> row_sums_of_magnitudes(Queue<Cpu>& q, Operand<T, Cpu> A) {
     }
   });
   return sums;
-}
-
-/// ‖A‖∞, the largest row sum of magnitudes.
-template <class T>
-double row_sum_norm(Queue<Cpu>& q, Operand<T, Cpu> A) {
-  double norm = 0;
-  for (double sum : row_sums_of_magnitudes(q, A)) norm = larger(norm, sum);
-  return norm;
 }
 
 /// The largest magnitude in each column; NaN where there is one.

@@ -8,6 +8,7 @@
 #include "core/cuda/elementwise.cuh"
 #include "core/cuda/transpose.cuh"
 #include "lasolve/gemm.hpp"
+#include "solvers/largest.hpp"
 
 namespace lasolve {
 
@@ -32,9 +33,6 @@ void residual(Queue<Cuda>& q, Operand<T, Cuda> A, MatrixView<const T, Cuda> X, M
   convert(q, B, R);
   if (!R.empty()) cublas_gemm<T>(q, T(-1), A, X, T(1), R);
 }
-
-/// The larger; NaN if either is.
-inline __host__ __device__ double larger(double a, double b) { return a >= b || a != a ? a : b; }
 
 constexpr int row_sum_parts = 64;
 
@@ -70,14 +68,6 @@ std::vector<double> row_sums_of_magnitudes(Queue<Cuda>& q, Operand<T, Cuda> A) {
   add_parts<<<blocks, threads_a_block, 0, q.stream()>>>(partial);
   CUDA_CHECK_LAUNCH();
   return fetch_all(q, partial.data(), m);
-}
-
-/// ‖A‖∞, the largest row sum of magnitudes.
-template <class T>
-double row_sum_norm(Queue<Cuda>& q, Operand<T, Cuda> A) {
-  double norm = 0;
-  for (double sum : row_sums_of_magnitudes(q, A)) norm = larger(norm, sum);
-  return norm;
 }
 
 /// One block a column.
