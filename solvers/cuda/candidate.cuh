@@ -4,23 +4,11 @@
 #include <climits>
 
 #include "core/cuda/shared_memory.cuh"
+#include "solvers/cuda/reciprocal.cuh"
 
 namespace lasolve {
 
 constexpr unsigned all_lanes = ~0u;
-
-/// About 1 / x to the last bit or two, for x whose reciprocal is normal.
-__device__ inline double fast_reciprocal(double x) {
-  double y;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-  const double e = fma(-x, y, 1.0);
-  return fma(y, fma(e, e, e), y);
-}
-__device__ inline float fast_reciprocal(float x) {
-  float y;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
 
 /// Whether the reciprocal of a pivot could overflow or be subnormal. Then the pivot and its column are multiplied by
 /// scale_for it first.
