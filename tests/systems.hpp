@@ -52,6 +52,17 @@ void expect_solved(const Solved<T>& solved) {
   EXPECT_NEAR(*solved.report.hpl_residual, solved.hpl, judged_by_report);
 }
 
+/// On CUDA, judged by the report: a reference on the host would take minutes.
+template <class T>
+void expect_solved_on_cuda(const Matrix<T>& A, Options o) {
+  o.device.kind = Device::cuda;
+  const Matrix<T> B = random_matrix<T>(A.rows(), 1);
+  Matrix<T> X(A.rows(), 1);
+  const Report report = solve(A.view(), B.view(), X.view(), o);
+  EXPECT_TRUE(report.outcome.ok()) << report.outcome.message();
+  EXPECT_LT(report.hpl_residual.value_or(hpl_threshold), hpl_threshold);
+}
+
 constexpr Schedule schedules[] = {Schedule::right_looking, Schedule::left_looking, Schedule::recursive};
 
 /// make(n) is a Matrix<T>, n × n. Sizes and block sizes around each other, op and its transpose in turns.
