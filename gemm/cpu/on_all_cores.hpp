@@ -1,6 +1,7 @@
 // Gives each core a tile of C of its own, so that a CPU kernel is written as if there were one core.
 #pragma once
 
+#include "core/ceil_div.hpp"
 #include "core/cpu/parallel.hpp"
 #include "lasolve/gemm.hpp"
 
@@ -21,7 +22,7 @@ inline std::pair<std::int64_t, std::int64_t> tile_grid(std::int64_t m, std::int6
 
 /// Start of part i when `length` is cut into `parts`, each a multiple of 8 but the last.
 inline std::int64_t cut(std::int64_t length, std::int64_t parts, std::int64_t i) {
-  return std::min(length, ((length + parts - 1) / parts + 7) / 8 * 8 * i);
+  return std::min(length, round_up(ceil_div(length, parts), 8) * i);
 }
 
 /// The backend function that runs Kernel(α, A, B, β, C), written for one core, on all cores of the queue.

@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 
+#include "core/ceil_div.hpp"
 #include "gemm/cpu/on_all_cores.hpp"
 
 namespace lasolve {
@@ -108,13 +109,11 @@ static T* workspace(std::int64_t count) {
   return memory.get();
 }
 
-constexpr std::int64_t round_up(std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit * unit; }
-
 template <class T, int MR, int NR, auto micro_kernel>
 static void packed_as(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
   if (k == 0) return scale(beta, C);
-  const std::int64_t parts = (k + KC<T> - 1) / KC<T>, kb = (k + parts - 1) / parts;
+  const std::int64_t parts = ceil_div(k, KC<T>), kb = ceil_div(k, parts);
   const std::int64_t a_size = kb * round_up(std::min(m, MC), MR), b_size = kb * round_up(std::min(n, NC), NR);
   T* const As = workspace<T>(a_size + b_size);
   T* const Bs = As + a_size;

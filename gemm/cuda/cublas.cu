@@ -7,6 +7,7 @@
 // Source   NVIDIA cuBLAS, 64-bit interface
 #include <cublasLt.h>
 
+#include "core/ceil_div.hpp"
 #include "core/cuda/blas.hpp"
 #include "core/cuda/launch.cuh"
 #include "core/cuda/transpose.cuh"
@@ -29,9 +30,9 @@ static void mixed(Queue<Cuda>& q, float alpha, Operand<In, Cuda> A, Operand<In, 
 /// In how many parts to cut k, so that a product of 256 × 128 tiles has blocks for two thirds of the multiprocessors, each of
 /// which has room for one. The sums of the parts need room too.
 static std::int64_t parts_of_k(const Queue<Cuda>& q, std::int64_t m, std::int64_t n, std::int64_t most) {
-  const std::int64_t tiles = (m + 255) / 256 * ((n + 127) / 128), wanted = q.multiprocessors() * 2 / 3;
-  const std::int64_t room = room_for_sums / ((m + 3) / 4 * 4 * n * std::int64_t(sizeof(float)));
-  return std::clamp<std::int64_t>((wanted + tiles - 1) / tiles, 1, std::clamp<std::int64_t>(room, 1, most));
+  const std::int64_t tiles = ceil_div(m, 256) * ceil_div(n, 128), wanted = q.multiprocessors() * 2 / 3;
+  const std::int64_t room = room_for_sums / (round_up(m, 4) * n * std::int64_t(sizeof(float)));
+  return std::clamp<std::int64_t>(ceil_div(wanted, tiles), 1, std::clamp<std::int64_t>(room, 1, most));
 }
 
 /// A kernel of cublasLt for α·A·Bᵀ + β·C, chosen by hand: `algorithm`, `stages` and tiles of 256 × 128.
@@ -117,7 +118,7 @@ static bool product_in_parts(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A
                              MatrixView<float, Cuda> C) {
   constexpr int algorithm = 20;  // of cuBLAS 13.1: the fastest for these shapes that it offers
   constexpr std::int64_t most = 32, depth = 8;
-  const std::int64_t m = C.rows(), n = C.cols(), k = A.cols(), ld = (m + 3) / 4 * 4;
+  const std::int64_t m = C.rows(), n = C.cols(), k = A.cols(), ld = round_up(m, 4);
   const std::int64_t wanted = parts_of_k(q, m, n, most);
   std::int64_t parts = 1;
   for (std::int64_t p = 2; p <= most; ++p)  // of equal depth
@@ -128,7 +129,7 @@ static bool product_in_parts(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A
   LtProduct product(q, A, B, m, n, ld, k / parts, parts, false, algorithm, CUBLASLT_MATMUL_STAGES_8x4);
   float* const sums = q.scratch<float>(room_for_sums / std::int64_t(sizeof(float)), 1).data();
   if (!product.run(q, alpha, A.data(), B.data(), 0, sums, nullptr, 0)) return false;
-  launch(q, add_parts, Blocks::soon, dim3(unsigned((m + 255) / 256), unsigned((n + 3) / 4)), 256, 0, sums, ld,
+  launch(q, add_parts, Blocks::soon, dim3(unsigned(ceil_div(m, 256)), unsigned(ceil_div(n, 4))), 256, 0, sums, ld,
          int(parts), C);
   return true;
 }
@@ -172,8 +173,8 @@ static bool wide_product(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Op
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
   const bool worth_it = m >= 4096 && n >= 1024 && k >= 512 && k <= 8192;
   if (!q.others_go_first() || !worth_it || A.op() != Op::none || B.op() != Op::none) return false;
-  const std::int64_t most = room / k / line * line, parts = (n + most - 1) / most;
-  const std::int64_t columns = ((n + parts - 1) / parts + line - 1) / line * line;
+  const std::int64_t most = room / k / line * line, parts = ceil_div(n, most);
+  const std::int64_t columns = round_up(ceil_div(n, parts), line);
   float* const memory = q.scratch<float>(room, 1).data();
   for (std::int64_t j = 0; j < n; j += columns) {
     const std::int64_t some = std::min(columns, n - j);

@@ -41,7 +41,7 @@ struct Packed {
   float *a_roots, *b_roots;
 
   Packed(Queue<Cuda>& q, std::int64_t m, std::int64_t n, std::int64_t ld) {
-    const std::int64_t m_padded = ceil_div(m, 256) * 256, n_padded = ceil_div(n, 256) * 256;  // to whole tiles
+    const std::int64_t m_padded = round_up(m, 256), n_padded = round_up(n, 256);  // to whole tiles
     a = reinterpret_cast<Half*>(q.scratch<char>((m_padded + n_padded) * (2 * ld + 4), 1).data());
     b = a + m_padded * ld;
     a_roots = reinterpret_cast<float*>(b + n_padded * ld);
@@ -78,7 +78,7 @@ void tensor_half(Queue<Cuda>& q, float alpha, Operand<Half, Cuda> A, Operand<Hal
   if (k == 0) return scale(q, beta, C);
   Arguments p = arguments(q, alpha, beta, C);
   if (!reachable(A.data(), A.ld()) || !reachable(B.data(), B.ld())) {
-    const std::int64_t ld = ceil_div(k, 8) * 8;
+    const std::int64_t ld = round_up(k, 8);
     const Packed<Half> to(q, m, n, ld);
     pack<false, Half>(q, {A, to.a, ld}, {transposed(B), to.b, ld});
     p.A = operand_map(to.a, k, m, ld), p.B = operand_map(to.b, k, n, ld);

@@ -227,7 +227,7 @@ void gemm(Queue<Cuda>& q, Sum<In> alpha, Operand<In, Cuda> A, Operand<In, Cuda> 
     throw MachineError("CUDA: this backend cannot run: " + why);
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
   if (k > 0 && !(hopper::reachable(A.data(), A.ld()) && hopper::reachable(B.data(), B.ld()))) {
-    const std::int64_t ld = ceil_div(k, vector_width<In>) * vector_width<In>;
+    const std::int64_t ld = round_up(k, vector_width<In>);
     In* const to = q.scratch<In>(ld, m + n).data();  // A transposed, and B
     pack<false, In>(q, {A, to, ld}, {transposed(B), to + m * ld, ld});
     A = transposed(MatrixView<const In, Cuda>(to, k, m, ld)), B = MatrixView<const In, Cuda>(to + m * ld, k, n, ld);

@@ -18,7 +18,7 @@ namespace sm90 {
 constexpr std::int64_t depth = 8192;  // of op(A) and op(B) at once, which bounds the scratch memory
 
 /// What a row of op(A) and a column of op(B) of k elements take when they are split.
-static std::int64_t split_length(std::int64_t k) { return 2 * ceil_div(std::min(k, depth), 32) * 32; }
+static std::int64_t split_length(std::int64_t k) { return 2 * round_up(std::min(k, depth), 32); }
 
 static void prepare(Queue<Cuda>& q, Precision, Op, Op, std::int64_t m, std::int64_t n, std::int64_t k) {
   Packed<fp16>(q, m, n, split_length(k));

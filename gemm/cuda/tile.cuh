@@ -1,12 +1,11 @@
 // What the plain kernels share: which tile of C a block owns, and how an element of op(X) is reached.
 #pragma once
 
+#include "core/ceil_div.hpp"
 #include "core/cuda/check.hpp"
 #include "lasolve/gemm.hpp"
 
 namespace lasolve {
-
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// A grid of one block for each BM × BN tile of C. One-dimensional, because the other dimensions stop at 65535.
 template <class T>

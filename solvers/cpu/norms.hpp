@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/ceil_div.hpp"
 #include "core/cpu/eigen.hpp"
 #include "core/cpu/parallel.hpp"
 #include "lasolve/gemm.hpp"
@@ -31,7 +32,7 @@ void fill(Queue<Cpu>&, T value, MatrixView<T> X) {
 template <class T>
 void mirror_upper(Queue<Cpu>& q, MatrixView<T> X) {
   constexpr std::int64_t chunk = 32;
-  const std::int64_t n = X.rows(), chunks = (n + chunk - 1) / chunk;
+  const std::int64_t n = X.rows(), chunks = ceil_div(n, chunk);
   on_shares(q, chunks, double(n) * double(n), [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t j = first * chunk; j < std::min(n, (first + count) * chunk); j += chunk) {
       const std::int64_t w = std::min(chunk, n - j), below = j + w;

@@ -15,6 +15,7 @@
 //          1500 and 2000.
 #pragma once
 
+#include "core/ceil_div.hpp"
 #include "core/cuda/fp64_tile.cuh"
 #include "solvers/cuda/lu_panel.cuh"
 
@@ -273,8 +274,8 @@ __global__ void __launch_bounds__(advance_threads, rows < 128 ? 2 : 1) advance_c
 template <int rows, class T>
 void launch_advance(Queue<Cuda>& q, AdvanceProblem<T> p) {
   const std::int64_t below = p.C.rows() - p.L.cols(), n = p.C.cols();
-  p.solvers = unsigned((n + solver_columns - 1) / solver_columns);
-  p.multipliers = unsigned((below + rows - 1) / rows * ((n + multiplier_columns - 1) / multiplier_columns));
+  p.solvers = unsigned(ceil_div(n, solver_columns));
+  p.multipliers = unsigned(ceil_div(below, rows) * ceil_div(n, multiplier_columns));
   launch(q, advance_columns<rows, T>, Blocks::apart, dim3(p.solvers + p.multipliers), advance_threads,
          std::max(sizeof(SolverShared<T>), sizeof(MultiplierShared<rows, T>)), p);
 }

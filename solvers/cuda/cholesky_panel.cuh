@@ -13,6 +13,7 @@
 // themselves.
 #pragma once
 
+#include "core/ceil_div.hpp"
 #include "core/cuda/fp64_tile.cuh"
 #include "core/cuda/launch.cuh"
 #include "solvers/cholesky.hpp"
@@ -237,7 +238,7 @@ std::int64_t cholesky_leaf_columns(const Queue<Cuda>&, MatrixView<T, Cuda>) {
 template <class T>
 void panel_cholesky_leaf(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixView<T, Cuda> A, Minors<Cuda> minors) {
   const std::int64_t m = A.rows(), n = A.cols(), rows = m <= most_rows_of_a_leaf(q) ? m : n;
-  const std::int64_t blocks = (rows - cholesky_order + cholesky_own_rows - 1) / cholesky_own_rows;
+  const std::int64_t blocks = ceil_div(rows - cholesky_order, cholesky_own_rows);
   launch(q, factor_cholesky_panel<T>, Blocks::soon, dim3(unsigned(std::max<std::int64_t>(blocks, 1))),
          CholeskyTeam<T>::threads, sizeof(CholeskyShared<T>), A.block(0, 0, rows, n), minors, q.counter());
   if (rows < m) trsm_right(q, gemm, lower(A.block(0, 0, n, n)).transposed(), A.block(rows, 0, m - rows, n));

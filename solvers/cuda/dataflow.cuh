@@ -10,6 +10,7 @@
 // synchronization-free algorithm for parallel sparse triangular solves", 2016.
 #pragma once
 
+#include "core/ceil_div.hpp"
 #include "core/cuda/launch.cuh"
 #include "solvers/cuda/flow_diagonal.cuh"
 #include "solvers/cuda/mailbox.cuh"
@@ -148,8 +149,8 @@ void launch_dataflow(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
   constexpr auto kernel = solve_dataflow<T, Work>;
   constexpr std::size_t shared = sizeof(FlowDiagonal<T, Work>) + sizeof(typename Work::Shared) +
                                  2 * Work::sides * flow_stride * sizeof(typename Work::Number);
-  const std::int64_t rows = (problem.triangle.order + flow_order - 1) / flow_order;
-  const std::int64_t groups = (problem.sides.count + Work::sides - 1) / Work::sides;
+  const std::int64_t rows = ceil_div(problem.triangle.order, flow_order);
+  const std::int64_t groups = ceil_div(problem.sides.count, Work::sides);
   const std::int64_t at_once = std::min<std::int64_t>(groups, q.multiprocessors());
   for (std::int64_t g = 0; g < groups; g += at_once) {
     const std::int64_t now = std::min(at_once, groups - g);

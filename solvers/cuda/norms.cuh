@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/ceil_div.hpp"
 #include "core/cuda/blas.hpp"
 #include "core/cuda/elementwise.cuh"
 #include "core/cuda/transpose.cuh"
@@ -62,7 +63,7 @@ std::vector<double> row_sums_of_magnitudes(Queue<Cuda>& q, Operand<T, Cuda> A) {
   const std::int64_t m = A.rows();
   if (m == 0) return {};
   const auto partial = q.scratch<double>(m, row_sum_parts);
-  const auto blocks = unsigned((m + threads_a_block - 1) / threads_a_block);
+  const auto blocks = unsigned(ceil_div(m, threads_a_block));
   partial_row_sums<T><<<dim3(blocks, row_sum_parts), threads_a_block, 0, q.stream()>>>(A, partial);
   CUDA_CHECK_LAUNCH();
   add_parts<<<blocks, threads_a_block, 0, q.stream()>>>(partial);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/ceil_div.hpp"
 #include "core/cuda/elementwise.cuh"
 #include "core/cuda/launch.cuh"
 #include "solvers/cuda/mailbox.cuh"
@@ -68,7 +69,7 @@ __global__ void __launch_bounds__(most_combined) move_rows(MatrixView<T, Cuda> A
 
 template <int columns, class T>
 void launch_move(Queue<Cuda>& q, MatrixView<T, Cuda> A, Permuted planned, std::int64_t count) {
-  const auto blocks = unsigned((A.cols() + columns - 1) / columns), threads = unsigned((count + 31) / 32 * 32);
+  const auto blocks = unsigned(ceil_div(A.cols(), columns)), threads = unsigned(round_up(count, 32));
   move_rows<columns><<<blocks, threads, 0, q.stream()>>>(A, planned, int(count));
   CUDA_CHECK_LAUNCH();
 }
@@ -201,8 +202,8 @@ void swap_rows_of_L(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, 
   for (auto panel = panels.rbegin(); panel != panels.rend(); ++panel) {
     const std::int64_t end = panel == panels.rbegin() ? n : panel[-1];
     if (const auto L = A.block(end, *panel, n - end, end - *panel); !L.empty()) {
-      const std::int64_t blocks = (L.rows() + rows * threads - 1) / (rows * threads);
-      const dim3 grid(unsigned(blocks), unsigned(std::min(L.cols(), (q.multiprocessors() + blocks - 1) / blocks)));
+      const std::int64_t blocks = ceil_div(L.rows(), rows * threads);
+      const dim3 grid(unsigned(blocks), unsigned(std::min(L.cols(), ceil_div(q.multiprocessors(), blocks))));
       launch(q, gather_rows<rows, T>, Blocks::cluster, grid, threads, 0, L, moves.from + end, end);
     }
     if (panel + 1 == panels.rend()) break;

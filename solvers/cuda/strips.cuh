@@ -11,6 +11,7 @@
 // Tiles       in the order in which the lanes take them as the second operand: lane l has elements 2l and 2l + 1.
 #pragma once
 
+#include "core/ceil_div.hpp"
 #include "core/cuda/launch.cuh"
 #include "solvers/cuda/forward.cuh"
 
@@ -211,7 +212,7 @@ void launch_strips(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
   constexpr auto kernel = solve_strips<T, Q>;
   constexpr int shared = Q * (Q + 1) / 2 * tile_order * tile_order * int(sizeof(T));
   constexpr int sides_a_block = strip_threads / 32 * strip_sides;
-  const std::int64_t blocks = (problem.sides.count + sides_a_block - 1) / sides_a_block;
+  const std::int64_t blocks = ceil_div(problem.sides.count, sides_a_block);
   launch(q, kernel, Blocks::soon, dim3(unsigned(std::min(2 * std::int64_t(q.multiprocessors()), blocks))),
          strip_threads, shared, problem.triangle, problem.sides);
 }

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "core/ceil_div.hpp"
 #include "core/cuda/launch.cuh"
 #include "solvers/cuda/corner.cuh"
 #include "solvers/cuda/strip.cuh"
@@ -116,8 +117,7 @@ __global__ void __launch_bounds__(tall_panel_threads, 1)
 /// P A = L U of at most tall_panel_columns columns, with the rows left where they were.
 template <class T>
 void factor_tall_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
-  const std::int64_t blocks = std::min(q.multiprocessors(), most_grid_blocks),
-                     height = (A.rows() + blocks - 1) / blocks;
+  const std::int64_t blocks = std::min(q.multiprocessors(), most_grid_blocks), height = ceil_div(A.rows(), blocks);
   const auto mail = q.mailbox(most_letters, unsigned(A.cols()));
   launch(q, factor_tall_panel<T>, Blocks::together, dim3(unsigned(blocks)), tall_panel_threads,
          sizeof(TallPanelShared<T>) + std::size_t(height) * sizeof(int), A, int(height),

@@ -1,6 +1,7 @@
 // What was measured to be best on CUDA (NVIDIA H200, fp64).
 #pragma once
 
+#include "core/ceil_div.hpp"
 #include "lasolve/lasolve.hpp"
 #include "solvers/lu_right_looking.hpp"
 
@@ -40,8 +41,7 @@ LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int
   constexpr std::int64_t one_kernel = 128;
   const std::int64_t widest = sizeof(T) == 8 && j == 0 && n > 6144 ? 384 : 768;
   if (panels_are_waited_for(n - j)) return {std::min(nb, widest), std::min(nb, one_kernel)};
-  const std::int64_t first = (n / 64 + one_kernel - 1) / one_kernel * one_kernel,
-                     panel = std::min(nb, std::max(first, 2 * j));
+  const std::int64_t first = round_up(n / 64, one_kernel), panel = std::min(nb, std::max(first, 2 * j));
   return {panel, panel};
 }
 

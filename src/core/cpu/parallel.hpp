@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/ceil_div.hpp"
 #include "lasolve/queue.hpp"
 
 namespace lasolve {
@@ -25,7 +26,7 @@ void on_cores(std::int64_t cores, F f) {
 /// f(begin, length) for each core's share of [0, length); shares are multiples of 8 but for the last.
 template <class F>
 void on_shares(const Queue<Cpu>& q, std::int64_t length, double work, F f) {
-  const std::int64_t cores = cores_for(q, work), share = ((length + cores - 1) / cores + 7) / 8 * 8;
+  const std::int64_t cores = cores_for(q, work), share = round_up(ceil_div(length, cores), 8);
   on_cores(cores, [&](std::int64_t t) {
     const std::int64_t begin = std::min(length, share * t);
     if (begin < length) f(begin, std::min(share, length - begin));

@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "core/cuda/arrival.hpp"
 
 #include "core/cuda/check.hpp"
@@ -11,7 +12,7 @@ constexpr std::size_t chunk_bytes = std::size_t(32) << 20;
 Arrival::Arrival(int device, const Copy& copy)
     : device_(device),
       chunk_(std::int64_t(std::max<std::size_t>(1, chunk_bytes / std::max<std::size_t>(1, copy.bytes)))),
-      events_(std::size_t((copy.columns + chunk_ - 1) / chunk_ + 1)) {
+      events_(std::size_t(ceil_div(copy.columns, chunk_) + 1)) {
   const CurrentDevice current(device_);
   CUDA_CHECK(cudaStreamCreateWithFlags(&stream_.is, cudaStreamNonBlocking));
   for (Event& event : events_) CUDA_CHECK(cudaEventCreate(&event.is));
@@ -59,7 +60,7 @@ void Arrival::until_marked(std::size_t events) {
 }
 
 void Arrival::await(Queue<Cuda>& q, std::int64_t columns) {
-  const auto chunks = std::size_t((columns + chunk_ - 1) / chunk_);
+  const auto chunks = std::size_t(ceil_div(columns, chunk_));
   until_marked(chunks + 1);
   q.wait(events_[chunks].is);
 }

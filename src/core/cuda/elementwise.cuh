@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/ceil_div.hpp"
 #include "core/cuda/check.hpp"
 #include "lasolve/queue.hpp"
 
@@ -13,8 +14,7 @@ constexpr unsigned threads_a_block = 256;
 /// Elementwise work on m × n: one thread a row, blockIdx.y strides over the columns.
 template <class T>
 dim3 elementwise_grid(MatrixView<T, Cuda> X) {
-  return dim3(unsigned((X.rows() + threads_a_block - 1) / threads_a_block),
-              unsigned(std::min<std::int64_t>(X.cols(), 65535)));
+  return dim3(unsigned(ceil_div(X.rows(), threads_a_block)), unsigned(std::min<std::int64_t>(X.cols(), 65535)));
 }
 
 template <class T, class F>

@@ -1,6 +1,7 @@
 // Transposed copies.
 #pragma once
 
+#include "core/ceil_div.hpp"
 #include "core/cuda/check.hpp"
 #include "lasolve/queue.hpp"
 
@@ -27,7 +28,7 @@ __global__ void transpose_tiles(MatrixView<const T, Cuda> X, MatrixView<T, Cuda>
 template <bool below = false, class T>
 void transpose(Queue<Cuda>& q, MatrixView<const T, Cuda> X, MatrixView<T, Cuda> Y) {
   if (Y.empty()) return;
-  const auto tiles = [](std::int64_t n) { return unsigned((n + transposed_tile - 1) / transposed_tile); };
+  const auto tiles = [](std::int64_t n) { return unsigned(ceil_div(n, transposed_tile)); };
   transpose_tiles<below>
       <<<dim3(tiles(Y.rows()), tiles(Y.cols())), dim3(transposed_tile, transposed_rows), 0, q.stream()>>>(X, Y);
   CUDA_CHECK_LAUNCH();
