@@ -186,6 +186,35 @@ __device__ __forceinline__ void fetch_or_zero(T* to, const T* from, bool there) 
     *to = 0;
 }
 
+/// Begins to fetch rows first, … of L, where exchanges took others from.
+template <int rows, class T>
+__device__ __forceinline__ void fetch_rows_of_L(MultiplierShared<rows, T>& s, const AdvanceProblem<T>& p, int first) {
+  const int k = int(p.L.cols()), last = int(p.C.rows()) - 1;
+  const int target = int(threadIdx.x) < k ? int(p.moves.targets[threadIdx.x]) - first : -1;
+  if (const int i = threadIdx.x; i < rows) s.place[i] = min(first + i, last);
+  __syncthreads();
+  if (target >= 0 && target < rows) s.place[target] = threadIdx.x;
+  __syncthreads();
+  const T* L = p.L.data() + s.place[threadIdx.x % rows];
+#pragma unroll 8
+  for (int q = threadIdx.x / rows; q < most_panel_columns; q += advance_threads / rows)
+    fetch_or_zero(&s.L[q][threadIdx.x % rows], L + q * p.L.ld(), q < k);
+}
+
+/// Begins to fetch columns c0, … of the part of U that begins at row k0, when solvers have told of it.
+template <int rows, class T>
+__device__ __forceinline__ void fetch_part_of_U(MultiplierShared<rows, T>& s, const AdvanceProblem<T>& p, int k0,
+                                                int c0) {
+  constexpr int part = advance_part;
+  const int k = int(p.L.cols()), last_column = int(p.C.cols()) - 1, q = threadIdx.x % part;
+  if (threadIdx.x == 0) hear(p, k0 / part);
+  __syncthreads();  // and the part before the last has been used
+#pragma unroll
+  for (int c = threadIdx.x / part; c < multiplier_columns; c += advance_threads / part)
+    fetch_or_zero(&s.U[k0 / part % 2][c][q], p.C.data() + k0 + q + min(c0 + c, last_column) * p.C.ld(), k0 + q < k);
+  __pipeline_commit();
+}
+
 /// A tile of C2 ← C2 − L21 U.
 template <int rows, class T>
 __device__ __forceinline__ void multiply_rows(const AdvanceProblem<T>& p, unsigned char* memory) {
@@ -197,25 +226,8 @@ __device__ __forceinline__ void multiply_rows(const AdvanceProblem<T>& p, unsign
   const int block = int(blockIdx.x - p.solvers), first = k + block / groups * rows, last = int(p.C.rows()) - 1;
   const int c0 = block % groups * multiplier_columns, last_column = int(p.C.cols()) - 1;
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  const int target = int(threadIdx.x) < k ? int(p.moves.targets[threadIdx.x]) - first : -1;
-  if (const int i = threadIdx.x; i < rows) s.place[i] = min(first + i, last);
-  __syncthreads();
-  if (target >= 0 && target < rows) s.place[target] = threadIdx.x;
-  __syncthreads();
-  const T* L = p.L.data() + s.place[threadIdx.x % rows];
-#pragma unroll 8
-  for (int q = threadIdx.x / rows; q < most_panel_columns; q += advance_threads / rows)
-    fetch_or_zero(&s.L[q][threadIdx.x % rows], L + q * p.L.ld(), q < k);
-  const auto fetch_part = [&](int k0) {
-    if (threadIdx.x == 0) hear(p, k0 / part);
-    __syncthreads();  // and the part before the last has been used
-    const int q = threadIdx.x % part;
-#pragma unroll
-    for (int c = threadIdx.x / part; c < multiplier_columns; c += advance_threads / part)
-      fetch_or_zero(&s.U[k0 / part % 2][c][q], p.C.data() + k0 + q + min(c0 + c, last_column) * p.C.ld(), k0 + q < k);
-    __pipeline_commit();
-  };
-  fetch_part(0);
+  fetch_rows_of_L(s, p, first);
+  fetch_part_of_U(s, p, 0, c0);
   double sum[high][wide][4] = {};
   T C[high][wide][4];
   const int i0 = warp % down * high * 16 + g, j0 = warp / down * wide * 8;
@@ -234,7 +246,7 @@ __device__ __forceinline__ void multiply_rows(const AdvanceProblem<T>& p, unsign
 #pragma unroll 1
   for (int k0 = 0; k0 < k; k0 += part) {
     if (k0 + part < k) {
-      fetch_part(k0 + part);
+      fetch_part_of_U(s, p, k0 + part, c0);
       __pipeline_wait_prior(1);
     } else {
       __pipeline_wait_prior(0);
