@@ -15,109 +15,9 @@
 
 #include "core/cuda/copy_async.cuh"
 #include "core/cuda/launch.cuh"
-#include "gemm/cuda/hopper.cuh"
-#include "gemm/cuda/tile.cuh"
+#include "gemm/cuda/tensor_sm90_cut.cuh"
 
 namespace lasolve::sm90 {
-
-using namespace hopper;
-
-constexpr int BM = 128;
-constexpr int block_bytes = 64 * 128;  // of operands: 64 × BK
-constexpr int piece_bytes = 2 * box_bytes;
-constexpr int room = 226 << 10;  // in shared memory, beside barriers
-constexpr int warpgroup = 128, consumers = 2;
-
-/// turns: warpgroups have tiles in turns. broad: and tiles are wider, and two blocks share B. wide: so do they, and each warpgroup
-/// has half of a still wider tile. split: each has half of a tile; operands are in two parts, as pack.cuh lays them out.
-enum class Way { turns, broad, wide, split };
-
-/// How a kernel is cut, all of it known when it is compiled.
-template <class Half_, bool a_k_major_, bool b_k_major_, Way way>
-struct CutAs {
-  using Half = Half_;
-  static constexpr bool a_k_major = a_k_major_, b_k_major = b_k_major_;
-  static constexpr bool tf32 = std::is_same_v<Half, float>;
-  static constexpr bool turns = way == Way::turns || way == Way::broad, split = way == Way::split;
-  static constexpr int BN = way == Way::wide ? 256 : way == Way::broad ? 192 : 128, BK = 128 / sizeof(Half);
-  static constexpr int stages = way == Way::wide ? 3 : way == Way::turns && !tf32 ? 5 : 4;
-  static constexpr int slots = (room - stages * (BM + BN) * 128) / (consumers * piece_bytes);
-  static_assert(slots > 1, "a slot is free when the one behind it is taken away");
-  static constexpr int cluster = BN > 128 ? 2 : 1;           ///< blocks, whose tiles are below one another
-  static constexpr int blocks = (BM + BN) / 64;              ///< of operands, in a stage
-  static constexpr bool drains = tf32 && way == Way::turns;  ///< a stage is given back before the next has come
-  static constexpr int halves = turns ? 2 : 1;               ///< of a tile, that a warpgroup has
-  static constexpr int pieces = halves * BN / 32;            ///< of C, that a warpgroup has of a tile
-};
-
-struct Arguments {
-  CUtensorMap A, B, C;
-  const char *packed_a, *packed_b;  ///< of tf32, where not null: instead of A and B
-  MatrixView<float, Cuda> c;
-  bool c_boxes;    ///< the copy engine can reach C
-  int steps;       ///< of BK
-  unsigned strip;  ///< tile rows in a strip
-  float alpha, beta;
-  const float *row_roots, *col_roots;  ///< of split operands: element (i, j) is still to be multiplied by the squares
-};
-
-template <class Cut>
-struct Shared {
-  char operands[Cut::stages][Cut::blocks][block_bytes];  // A: 2 blocks, then B
-  char pieces[consumers][Cut::slots][2][box_bytes];      // C: 2 boxes of (32 columns, 32 rows)
-  Barrier full[Cut::stages], empty[Cut::stages];
-  Barrier turn[consumers];  // the other warpgroup has all operands of its tile
-  Barrier c_here[consumers][Cut::slots], c_ready[consumers][Cut::slots];
-};
-
-/// The tiles of this block, one after another: down a strip of a few tile rows, then along it, so that those that run
-/// together share operands in L2.
-template <class Cut>
-struct Tiles {
-  int i, j;  ///< of the first element
-
-  /// Each `every`-th, from `first` on.
-  __device__ Tiles(const Arguments& p, int first, int every)
-      : down_(unsigned((p.c.rows() + Cut::cluster * BM - 1) / (Cut::cluster * BM))),
-        across_(unsigned((p.c.cols() + Cut::BN - 1) / Cut::BN)),
-        strip_(p.strip),
-        at_(blockIdx.y + first * gridDim.y),
-        step_(every * gridDim.y) {
-    place();
-  }
-  __device__ bool done() const { return at_ >= down_ * across_; }
-  __device__ void advance() {
-    at_ += step_;
-    place();
-  }
-
- private:
-  __device__ void place() {
-    const unsigned first = at_ / (strip_ * across_) * strip_, within = at_ % (strip_ * across_);
-    const unsigned height = first < down_ ? min(strip_, down_ - first) : strip_;
-    i = int((first + within % height) * Cut::cluster + rank_) * BM;
-    j = int(within / height * Cut::BN);
-  }
-  unsigned down_, across_, strip_, at_, step_, rank_ = Cut::cluster > 1 ? block_in_cluster() : 0;
-};
-
-/// The pieces of C that a warpgroup updates, in turns.
-template <class Cut>
-struct Pieces {
-  Tiles<Cut> tile;
-  int group, number = 0;
-  Ring slot = {};
-
-  __device__ Pieces(const Arguments& p, int group)
-      : tile(p, Cut::turns ? group : 0, Cut::turns ? 2 : 1), group(group) {}
-  __device__ int i() const { return tile.i + 64 * (Cut::turns ? number % 2 : group); }
-  __device__ int j() const { return tile.j + number / Cut::halves * 32; }
-  __device__ bool done() const { return tile.done(); }
-  __device__ void advance() {
-    slot.advance(Cut::slots);
-    if (++number == Cut::pieces) number = 0, tile.advance();
-  }
-};
 
 /// One thread: the operands of each tile, BK at a time.
 template <class Cut>
@@ -270,20 +170,23 @@ __device__ float product_of(const Arguments& p, float sum, float row_root, float
   return p.alpha * sum;
 }
 
-/// A warpgroup: the products of its part of each tile, then the update of C.
+/// How a warpgroup goes through the stages and multiplies what comes.
 template <class Cut>
-__device__ void consume(const Arguments& p, Shared<Cut>& s, int group) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
-  const auto release = [&](int stage) {
+struct Multiplier {
+  using Sums = float[Cut::halves][Cut::BN / 2];
+  Shared<Cut>& s;
+  int group, lane;
+  Ring stage = {};
+
+  __device__ void release(int stage) const {
     if constexpr (Cut::cluster > 1) {
       if (lane < Cut::cluster) s.empty[stage].arrive_at(lane);
     } else {
       if (lane == 0) s.empty[stage].arrive();
     }
-  };
-  Ring stage;
-  float sums[Cut::halves][Cut::BN / 2];
-  const auto multiply_stages = [&](int from, int to, float(&into)[Cut::halves][Cut::BN / 2]) {
+  }
+  /// sums ← A·B of this warpgroup's part of a tile, steps `from` to `to`. With the last, the other's turn may come.
+  __device__ void multiply(int from, int to, Sums& sums) {
     int held = -1;  // the stage before, whose products may not be done
     for (int l = from; l < to; ++l) {
       Barrier& full = s.full[stage.at];
@@ -297,7 +200,7 @@ __device__ void consume(const Arguments& p, Shared<Cut>& s, int group) {
       begin_products();
 #pragma unroll
       for (int half = 0; half < Cut::halves; ++half)
-        multiply_stage<Cut>(into[half], s.operands[stage.at][Cut::turns ? half : group], s.operands[stage.at][BM / 64],
+        multiply_stage<Cut>(sums[half], s.operands[stage.at][Cut::turns ? half : group], s.operands[stage.at][BM / 64],
                             l > from);
       commit_products();
       wait_for_products<1>();
@@ -307,8 +210,37 @@ __device__ void consume(const Arguments& p, Shared<Cut>& s, int group) {
     }
     wait_for_products<0>();
     release(held);
-  };
-  if (Cut::turns && group == 1) stage.advance(Cut::stages, p.steps);
+  }
+};
+
+/// C ← α·A·B + β·C of a piece, where it is in its slot; sums: those of this thread.
+template <class Cut>
+__device__ void update_piece(const Arguments& p, Shared<Cut>& s, const Pieces<Cut>& piece, const float* sums,
+                             const float (&row_roots)[2]) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
+  float col_roots[8] = {};
+  if constexpr (Cut::split)
+    for (int x = 0; x < 8; ++x) col_roots[x] = p.col_roots[piece.j() + x / 2 * 8 + 2 * quad + x % 2];
+  s.c_here[piece.group][piece.slot.at].wait(piece.slot.lap);
+  char* box = s.pieces[piece.group][piece.slot.at][warp / 2];
+#pragma unroll
+  for (int x = 0; x < 16; ++x) {  // where a thread's sums belong: see multiply
+    float& c =
+        *reinterpret_cast<float*>(box + in_box(warp % 2 * 16 + lane / 4 + x / 2 % 2 * 8, x / 4 * 8 + 2 * quad + x % 2));
+    const float ab = product_of<Cut>(p, sums[x], row_roots[x / 2 % 2], col_roots[x / 4 * 2 + x % 2]);
+    c = p.beta == 0 ? ab : ab + p.beta * c;
+  }
+  fence_for_copy_engine();
+  s.c_ready[piece.group][piece.slot.at].arrive();  // each for itself, which racecheck can follow to lanes that move C
+}
+
+/// A warpgroup: the products of its part of each tile, then the update of C.
+template <class Cut>
+__device__ void consume(const Arguments& p, Shared<Cut>& s, int group) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+  Multiplier<Cut> in{s, group, lane};
+  typename Multiplier<Cut>::Sums sums;
+  if (Cut::turns && group == 1) in.stage.advance(Cut::stages, p.steps);
   unsigned turn = group ^ 1;
   for (Pieces<Cut> piece(p, group); !piece.done(); turn ^= 1) {
     if (Cut::turns) s.turn[group].wait(turn);  // a stage may go round no more than once while one waits for it
@@ -316,34 +248,19 @@ __device__ void consume(const Arguments& p, Shared<Cut>& s, int group) {
     if constexpr (Cut::split) {
       for (float& sum : sums[0]) sum = 0;
       for (int l = 0; l < p.steps; l += 4) {
-        float part[1][Cut::BN / 2];
-        multiply_stages(l, min(l + 4, p.steps), part);
+        typename Multiplier<Cut>::Sums part;
+        in.multiply(l, min(l + 4, p.steps), part);
 #pragma unroll
         for (int x = 0; x < Cut::BN / 2; ++x) sums[0][x] += part[0][x];
       }
       for (int h = 0; h < 2; ++h) row_roots[h] = p.row_roots[piece.i() + 16 * warp + lane / 4 + 8 * h];
     } else {
-      multiply_stages(0, p.steps, sums);
+      in.multiply(0, p.steps, sums);
     }
-    if (Cut::turns) stage.advance(Cut::stages, p.steps);
+    if (Cut::turns) in.stage.advance(Cut::stages, p.steps);
 #pragma unroll
-    for (int number = 0; number < Cut::pieces; ++number, piece.advance()) {
-      float col_roots[8] = {};
-      if constexpr (Cut::split)
-        for (int x = 0; x < 8; ++x) col_roots[x] = p.col_roots[piece.j() + x / 2 * 8 + 2 * quad + x % 2];
-      s.c_here[group][piece.slot.at].wait(piece.slot.lap);
-      char* box = s.pieces[group][piece.slot.at][warp / 2];
-#pragma unroll
-      for (int x = 0; x < 16; ++x) {  // where a thread's sums belong: see multiply
-        float& c = *reinterpret_cast<float*>(
-            box + in_box(warp % 2 * 16 + lane / 4 + x / 2 % 2 * 8, x / 4 * 8 + 2 * quad + x % 2));
-        const float sum = sums[number % Cut::halves][number / Cut::halves * 16 + x];
-        const float ab = product_of<Cut>(p, sum, row_roots[x / 2 % 2], col_roots[x / 4 * 2 + x % 2]);
-        c = p.beta == 0 ? ab : ab + p.beta * c;
-      }
-      fence_for_copy_engine();
-      s.c_ready[group][piece.slot.at].arrive();  // each for itself, which racecheck can follow to lanes that move C
-    }
+    for (int number = 0; number < Cut::pieces; ++number, piece.advance())
+      update_piece<Cut>(p, s, piece, &sums[number % Cut::halves][number / Cut::halves * 16], row_roots);
   }
 }
 
