@@ -6,11 +6,12 @@
 namespace lasolve::tensor_f64 {
 
 /// For products of many steps, in which the bytes of operands count; for others that are long work; for shorter ones; for
-/// those of few tiles; and for those that the copy engine cannot reach.
-using Large = Shape<2, 4, 4, 4, true, 1, 8, 64, 6>;
+/// those of few tiles, and of fewer still; and for those that the copy engine cannot reach.
+using Large = Shape<2, 4, 4, 4, true, 1, 8, 64, 12>;
 using Wide = Shape<1, 4, 4, 4, true, 2, 4, 128, 24>;
 using Small = Shape<2, 2, 2, 4, true, 3, 2, 64, 24>;
 using Narrow = Shape<2, 2, 2, 2, true, 3, 2, 64, 24>;
+using Tiny = Shape<2, 2, 1, 2, true, 3, 2, 64, 24>;
 using Copied = Shape<2, 2, 2, 4, false, 2, 2, 64, 24>;
 
 /// How many blocks share the steps of a tile, where tiles are few and their steps many: what keeps the multiprocessors busy for
@@ -48,6 +49,7 @@ inline void gemm(Queue<Cuda>& q, double alpha, Operand<double, Cuda> A, Operand<
       !fetchable || C.cols() < Wide::BN ? 1 : blocks_of_a_tile(tiles(Wide::BM, Wide::BN), w.steps, q.multiprocessors());
   const auto f = !fetchable                                                                ? run<Copied>
                  : w.blocks_of_a_tile > 1                                                  ? run_split<Wide>
+                 : tiles(Tiny::BM, Tiny::BN) <= 2 * q.multiprocessors()                    ? run<Tiny>
                  : tiles(Small::BM, Small::BN) * 2 <= 3 * q.multiprocessors()              ? run<Narrow>
                  : large                                                                   ? run<Large>
                  : tiles(Wide::BM, Wide::BN) * w.steps >= many_steps * q.multiprocessors() ? run<Wide>

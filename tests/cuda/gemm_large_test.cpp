@@ -41,6 +41,10 @@ TEST(GemmOnCuda, is_exact_in_large_products_of_odd_sides) {
   expect_exact_products<double>(q, 1601, 1603, 1605);
   expect_exact_products<double>(q, 1602, 1603, 1606);  // columns at multiples of 16 bytes
   expect_exact_products<float>(q, 1601, 1603, 1605);
+  for (const Op op : {Op::none, Op::transpose}) {
+    expect_exact_products<double>(q, 702, 603, 300, op);
+    expect_exact_products<double>(q, 1502, 1403, 300, op);
+  }
   expect_exact_products<double>(q, 3102, 2903, 1030);
   expect_exact_products<double>(q, 3102, 2903, 1030, Op::transpose);
 }
@@ -62,6 +66,29 @@ TEST(GemmOnCuda, is_exact_in_large_products_of_few_columns) {
   }
   q.ahead().ahead();
   EXPECT_FALSE(q.ahead().others_go_first());
+}
+
+/// X ← X·P, again and again, where P moves column j to column j + 1. Kernels may be on the device before the one before them ends.
+TEST(GemmOnCuda, waits_for_the_product_before_it) {
+  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  constexpr std::int64_t times = 24;
+  Queue<Cuda> q(0);
+  for (const auto& [m, n] : {std::pair{202, 130}, {602, 500}, {1502, 1301}}) {
+    const Matrix<double> X = random_matrix(m, n, 1);
+    const std::int64_t cols = n;
+    const Matrix<double, Cuda> P =
+        upload(q, matrix_of<double>(n, n, [=](auto i, auto j) { return (i + 1) % cols == j; }));
+    for (const GemmBackend<Cuda>* backend : gemm_backends<Cuda>()) {
+      if (!backend->f64 || (backend->unavailable && !backend->unavailable(0).empty())) continue;
+      Matrix<double, Cuda> now = upload(q, X), next(m, n);
+      for (std::int64_t t = 0; t < times; ++t, std::swap(now, next))
+        backend->f64(q, 1, now.view(), P.view(), 0, next.view());
+      const Matrix<double> moved = download(q, now);
+      EXPECT_TRUE(as_eigen(moved.view()).rightCols(n - times) == as_eigen(X.view()).leftCols(n - times))
+          << backend->name;
+      EXPECT_TRUE(as_eigen(moved.view()).leftCols(times) == as_eigen(X.view()).rightCols(times)) << backend->name;
+    }
+  }
 }
 
 /// Few tiles and many steps: on an H200 eight blocks share the steps of a tile, in the other test two and four.
