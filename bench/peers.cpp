@@ -104,7 +104,7 @@ static void compete(std::int64_t n, Method method, const std::vector<Contestant<
     copy<T>(transfer, A, dA);
     transfer.finish();
   }
-  // Where it was short a device is not hot, and the host should not cool.
+  // After a short run a device is not hot, and a pause would only let its host cool.
   const Turns turns{1, rounds, {cuda ? 0 : 0.1, 0.1}};
   const auto seconds = time_in_turns(turns, all.size(), [&](std::size_t c) {
     return cuda ? all[c].on_device(dA, method) : all[c].on_host(A, method);

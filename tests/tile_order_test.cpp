@@ -29,15 +29,16 @@ static void expect_each_tile_once(const Order& order) {
 TEST(TileOrder, has_each_tile_once) {
   for (const int down : {1, 2, 11, 12, 13, 25, 64, 128})
     for (const int across : {1, 11, 12, 13, 64})
-      for (const int lanes : {1, 132, 396})
-        for (const int rounds : {1, 2, 8})
+      for (const int lanes : {1, 132, 264, 396})
+        for (const int rounds : {1, 2, 4, 8})
           for (const int most : {1, 3, 64})
-            for (const int group : {6, 24}) {
+            for (const int group : {12, 24, 96}) {
               SCOPED_TRACE(testing::Message() << down << " x " << across << " tiles, " << lanes << " lanes, " << rounds
                                               << " rounds, at most " << most << ", groups of " << group);
               expect_each_tile_once({down, across, lanes, rounds, most, group});
               if (HasFatalFailure()) return;
             }
+  expect_each_tile_once({512, 256, 264, 4, 64, 24});
 }
 
 }  // namespace lasolve::tensor_f64

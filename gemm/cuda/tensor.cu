@@ -6,7 +6,8 @@
 //          ring of 4 × 24 KiB, 2 blocks an SM, which hide each other's beginnings and ends. From k = 1024 on BM = 128 with 8 warps
 //          and a ring of 6 × 32 KiB, one block an SM. For shorter work BN = 64, 4 warps of 32 × 32 and one that copies, a ring of
 //          4 × 16 KiB, 3 blocks an SM; BN = 32 where the tiles are few, and BM = 32 as well where they are fewer still. These short
-//          products begin while the kernel before them ends, and let the next one do so.
+//          products are put on the device while the kernel before them ends; after all, the next one may be when their last blocks
+//          have begun.
 //          Where tiles of 64 × 128 are few and their steps many, 2, 4 or 8 blocks of a cluster share a tile (tensor_f64_split.cuh).
 //          tensor_sm90.cuh: fp16 and bf16 over operands as they lie or packed (tensor_half.cuh), tf32 over operands that are
 //          rounded on their way, or packed first (tensor_tf32.cuh).

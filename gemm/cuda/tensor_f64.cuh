@@ -26,8 +26,8 @@ struct Shape {
   static constexpr int bringers = engine ? 1 : copying,
                        leavers = engine ? warps : 32 * warps;  // that arrive for a slot
   static constexpr int WM = 16 * MT, WN = 8 * NT, BM = WM * warps_m, BN = WN * warps_n;
-  /// Short work is what panels wait for.
-  static constexpr Blocks how = BM * BN <= 64 * 64 ? Blocks::soon : Blocks::apart;
+  static constexpr Blocks how =
+      engine && BM * BN <= 64 * 64 ? Blocks::soon : Blocks::apart;  // what panels wait for is short
   static constexpr int a_bytes = BM * BK * 8, b_bytes = BN * BK * 8, slot_bytes = a_bytes + b_bytes;
   static constexpr int c_bytes = BM * WN * 8;  // of the columns of a warp
   static_assert(NT % 2 == 0 && c_bytes <= slot_bytes && slot_bytes % 1024 == 0 && a_bytes % 1024 == 0);
@@ -320,8 +320,8 @@ __global__ void __launch_bounds__(S::threads, S::per_sm) product_kernel(const __
 #ifdef LASOLVE_HOPPER
   const Slots<S> slots = open_slots<S>(w);
   const Order::Share share = w.order.share(int(blockIdx.x));
-  let_next_begin();
   await_kernel_before();
+  let_next_begin();
   if (threadIdx.x / 32 >= S::warps) {
     if constexpr (S::registers_move) keep_registers<S::registers_to_copy>();
     bring<S, op_a, op_b>(w, share, 0, w.steps, slots);

@@ -17,10 +17,11 @@ using Copied = Shape<2, 2, 2, 4, false, 2, 2, 64, 24>;
 /// How many blocks share the steps of a tile, where tiles are few and their steps many: what keeps the multiprocessors busy for
 /// the shortest time. Two blocks side by side on one take 3/2 of the time of one alone.
 inline int blocks_of_a_tile(std::int64_t tiles, int steps, int multiprocessors) {
-  constexpr int least_steps =
-      64;  // of a tile; with fewer, and with less for a multiprocessor, other shapes are as fast
-  constexpr int least_work = 60;
-  if (steps < least_steps || tiles > multiprocessors || tiles * steps < least_work * multiprocessors) return 1;
+  constexpr int least_steps = 64,
+                least_work = 60;  // of a tile, of a multiprocessor; with less, other shapes are as fast
+  const bool few_and_long = tiles * 5 <= multiprocessors && steps >= 2 * least_steps;
+  const bool enough = steps >= least_steps && tiles <= multiprocessors && tiles * steps >= least_work * multiprocessors;
+  if (!few_and_long && !enough) return 1;
   constexpr int begin_and_end = 6;  // in steps
   const auto cost = [&](int blocks) {
     const std::int64_t most = ceil_div(tiles * blocks, multiprocessors);

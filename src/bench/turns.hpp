@@ -24,7 +24,7 @@ struct Turns {
 };
 
 /// The seconds of the counted runs of each of `count` contestants, where run(c) makes one run of c and returns its seconds. The
-/// first round goes from the first to the last, and every other one backwards: nobody always runs after the same one.
+/// first round goes from the first to the last, and every other one backwards: nobody always runs after the same other one.
 template <class Run>
 std::vector<std::vector<double>> time_in_turns(const Turns& turns, std::size_t count, Run run) {
   std::vector<std::vector<double>> counted(count);

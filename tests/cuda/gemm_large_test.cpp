@@ -1,26 +1,37 @@
 // Products on CUDA of a size at which backends take other ways than in the conformance suite.
+#include <cuda_runtime.h>
+
+#include <atomic>
+#include <thread>
+
+#include "core/cuda/check.hpp"
 #include "lasolve/gemm.hpp"
 //
 #include "matrices.hpp"
 #include "places.hpp"
+#include "products.hpp"
 
 namespace lasolve::test {
 namespace {
 
-/// C ← −A·op(B) + β·C of small integers: no sum is rounded, in whatever order it is made. By all backends, or one.
+/// C ← −op(A)·op(B) + β·C of small integers: no sum is rounded, in whatever order it is made. By all backends, or one.
 template <class T>
 void expect_exact_products(Queue<Cuda>& q, std::int64_t m, std::int64_t n, std::int64_t k, Op op = Op::none,
-                           const std::string& only = "") {
+                           const std::string& only = "", Op op_a = Op::none) {
   Random random;
   const auto integers = [&](std::int64_t rows, std::int64_t cols) {
     return matrix_of<T>(rows, cols, [&](auto, auto) { return random.integer(8); });
   };
-  const Matrix<T> A = integers(m, k), B = op == Op::none ? integers(k, n) : integers(n, k), C = integers(m, n);
+  const Matrix<T> A = op_a == Op::none ? integers(m, k) : integers(k, m),
+                  B = op == Op::none ? integers(k, n) : integers(n, k), C = integers(m, n);
   const Matrix<T> nothing = matrix_of<T>(m, n, [](auto, auto) { return std::numeric_limits<T>::quiet_NaN(); });
   const auto a = as_eigen(A.view()), b = as_eigen(B.view());
-  const auto product = (op == Op::none ? (a * b).eval() : (a * b.transpose()).eval());
+  Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> left = a;
+  if (op_a == Op::transpose) left.transposeInPlace();
+  const auto product = (op == Op::none ? (left * b).eval() : (left * b.transpose()).eval());
   const auto updated = (as_eigen(C.view()) - product).eval();
   const Matrix<T, Cuda> dA = upload(q, A), dB = upload(q, B);
+  const Operand<T, Cuda> opA = op_a == Op::none ? Operand<T, Cuda>(dA.view()) : transposed(dA.view());
   const Operand<T, Cuda> opB = op == Op::none ? Operand<T, Cuda>(dB.view()) : transposed(dB.view());
   for (const GemmBackend<Cuda>* backend : gemm_backends<Cuda>()) {
     const auto& kernel = backend->in<precision_of<T>>();
@@ -28,7 +39,7 @@ void expect_exact_products(Queue<Cuda>& q, std::int64_t m, std::int64_t n, std::
     if (!kernel || (backend->unavailable && !backend->unavailable(0).empty())) continue;
     for (const bool add : {false, true}) {
       Matrix<T, Cuda> dC = upload(q, add ? C : nothing);
-      kernel(q, T(-1), dA.view(), opB, T(add), dC.view());
+      kernel(q, T(-1), opA, opB, T(add), dC.view());
       const Matrix<T> result = download(q, dC);
       EXPECT_TRUE(as_eigen(result.view()) == (add ? updated : -product)) << backend->name << ", beta " << add;
     }
@@ -41,12 +52,30 @@ TEST(GemmOnCuda, is_exact_in_large_products_of_odd_sides) {
   expect_exact_products<double>(q, 1601, 1603, 1605);
   expect_exact_products<double>(q, 1602, 1603, 1606);  // columns at multiples of 16 bytes
   expect_exact_products<float>(q, 1601, 1603, 1605);
-  for (const Op op : {Op::none, Op::transpose}) {
-    expect_exact_products<double>(q, 702, 603, 300, op);
-    expect_exact_products<double>(q, 1502, 1403, 300, op);
-  }
+  for (const Op op : ops)
+    for (const std::int64_t m : {702, 703, 1503}) expect_exact_products<double>(q, m, 603, 300, op);
+  for (const Op op : ops)
+    for (const std::int64_t m : {1601, 3102})
+      expect_exact_products<double>(q, m, 2903, 1030, op, "tensor", Op::transpose);
   expect_exact_products<double>(q, 3102, 2903, 1030);
   expect_exact_products<double>(q, 3102, 2903, 1030, Op::transpose);
+}
+
+/// The tiles of `tensor` that are too large for the products of the conformance suite.
+TEST(GemmOnCuda, conforms_where_tiles_are_larger) {
+  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  Queue<Cuda> q(0);
+  for (const GemmBackend<Cuda>* backend : gemm_backends<Cuda>()) {
+    if (std::string(backend->name) != "tensor" || !backend->unavailable(0).empty()) continue;
+    for (Product p : {Product{703, 603, 70}, Product{1503, 1403, 40}})
+      for (const Op op_a : ops)
+        for (const Op op_b : ops) {
+          p.op_a = op_a, p.op_b = op_b, p.beta = -0.5, p.margin = 2;
+          SCOPED_TRACE(p);
+          const auto in = random_inputs<double, double>(p);
+          expect_close(computed(q, backend->f64, in), in, backend->f64.unit_roundoff);
+        }
+  }
 }
 
 /// As in the bulk of a Cholesky, alone and where others go first.
@@ -68,25 +97,54 @@ TEST(GemmOnCuda, is_exact_in_large_products_of_few_columns) {
   EXPECT_FALSE(q.ahead().others_go_first());
 }
 
-/// X ← X·P, again and again, where P moves column j to column j + 1. Kernels may be on the device before the one before them ends.
+/// A queue that waits at its end for go(), so that what is enqueued meanwhile follows without a gap.
+class Held {
+ public:
+  explicit Held(Queue<Cuda>& q) { CUDA_CHECK(cudaLaunchHostFunc(q.stream(), wait, &gone_)); }
+  void go() { gone_ = true; }
+
+ private:
+  static void CUDART_CB wait(void* gone) {
+    while (!*static_cast<std::atomic<bool>*>(gone)) std::this_thread::yield();
+  }
+  std::atomic<bool> gone_ = false;
+};
+
+/// Of each row, `shift` elements are to be further right than in X, and what falls out to come back on the left.
+void expect_moved(MatrixView<const double> Y, MatrixView<const double> X, std::int64_t shift) {
+  const auto y = as_eigen(Y), x = as_eigen(X);
+  EXPECT_TRUE(y.rightCols(x.cols() - shift) == x.leftCols(x.cols() - shift) && y.leftCols(shift) == x.rightCols(shift));
+}
+
+/// X ← X·P, again and again, where P moves column j to column j + 1, and for the first rows twice more in between: large and short
+/// products, each of which needs the one before it. Kernels may be on the device before the one before them ends.
 TEST(GemmOnCuda, waits_for_the_product_before_it) {
   if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
-  constexpr std::int64_t times = 24;
+  constexpr std::int64_t times = 8, top = 102;
   Queue<Cuda> q(0);
-  for (const auto& [m, n] : {std::pair{202, 130}, {602, 500}, {1502, 1301}}) {
+  for (const auto& [m, n] : {std::pair{202, 130}, {602, 500}, {2402, 1301}}) {
     const Matrix<double> X = random_matrix(m, n, 1);
     const std::int64_t cols = n;
     const Matrix<double, Cuda> P =
         upload(q, matrix_of<double>(n, n, [=](auto i, auto j) { return (i + 1) % cols == j; }));
     for (const GemmBackend<Cuda>* backend : gemm_backends<Cuda>()) {
       if (!backend->f64 || (backend->unavailable && !backend->unavailable(0).empty())) continue;
-      Matrix<double, Cuda> now = upload(q, X), next(m, n);
-      for (std::int64_t t = 0; t < times; ++t, std::swap(now, next))
-        backend->f64(q, 1, now.view(), P.view(), 0, next.view());
+      SCOPED_TRACE(testing::Message() << backend->name << ", " << m << " x " << n);
+      Matrix<double, Cuda> now = upload(q, X), next(m, n), first(top, n);
+      const auto move = [&](MatrixView<const double, Cuda> from, MatrixView<double, Cuda> to) {
+        backend->f64(q, 1, from, P.view(), 0, to);
+      };
+      move(now.view(), next.view());  // may make room
+      Held held(q);
+      for (std::int64_t t = 0; t < times; ++t, std::swap(now, next)) {
+        move(now.view(), next.view());
+        move(next.view().block(0, 0, top, n), first.view());
+        move(first.view(), next.view().block(0, 0, top, n));
+      }
+      held.go();
       const Matrix<double> moved = download(q, now);
-      EXPECT_TRUE(as_eigen(moved.view()).rightCols(n - times) == as_eigen(X.view()).leftCols(n - times))
-          << backend->name;
-      EXPECT_TRUE(as_eigen(moved.view()).leftCols(times) == as_eigen(X.view()).rightCols(times)) << backend->name;
+      expect_moved(moved.view().block(0, 0, top, n), X.view().block(0, 0, top, n), 3 * times);
+      expect_moved(moved.view().block(top, 0, m - top, n), X.view().block(top, 0, m - top, n), times);
     }
   }
 }
@@ -103,6 +161,7 @@ TEST(GemmOnCuda, is_exact_where_blocks_share_the_steps_of_a_tile) {
   for (const std::int64_t m : {4102, 1030}) expect_exact_products<double>(q, m, 250, 4350, Op::transpose, "tensor");
   expect_exact_products<double>(q, 1031, 250, 4350, Op::transpose, "tensor");  // columns at odd multiples of 8 bytes
   expect_exact_products<double>(q, 1031, 250, 4351, Op::none, "tensor");
+  for (const std::int64_t m : {103, 384}) expect_exact_products<double>(q, m, 255, 2100, Op::none, "tensor");
 }
 
 /// As in the bulk of an LU, where others go first; in the second case B is too large to be transposed at once.

@@ -1,4 +1,4 @@
-// Launches of kernels whose blocks wait for each other.
+// Launches of kernels that are more than blocks which run when there is room.
 #pragma once
 
 #include "core/cuda/check.hpp"
@@ -7,8 +7,9 @@
 namespace lasolve {
 
 /// How the blocks of a kernel run, as flags. apart, which is none: when there is room. soon: they are put on the device while
-/// the kernel before them in the queue ends, and call await_kernel_before() before they touch what it may. cluster: each row
-/// of blocks is a cluster, of at most 16. together: all run at the same time, as many as fit on the device.
+/// the kernel before them in the queue ends, and call await_kernel_before() before they touch what it may; at least one thread
+/// always does, for the kernel behind takes it that when this one has ended, so has the one before. cluster: each row of blocks is
+/// a cluster, of at most 16. together: all run at the same time, as many as fit on the device.
 enum class Blocks : unsigned { apart = 0, soon = 1, cluster = 2, together = 4 };
 constexpr Blocks operator|(Blocks a, Blocks b) { return Blocks(unsigned(a) | unsigned(b)); }
 /// Whether they have one in common.
