@@ -169,6 +169,15 @@ __device__ inline void fence_for_copy_engine() { asm volatile("fence.proxy.async
 constexpr int box_bytes = 32 * 32 * 4;
 __device__ constexpr int in_box(int i, int j) { return 128 * j + (i / 4 ^ j % 8) * 16 + i % 4 * 4; }
 
+/// Two neighbours in shared memory.
+__device__ inline void load_pair(float& a, float& b, unsigned from) {
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(a), "=f"(b) : "r"(from) : "memory");
+}
+
+__device__ inline void store_pair(unsigned to, float a, float b) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(a), "f"(b) : "memory");
+}
+
 /// How many registers a thread has from here on, where warpgroups share out those of a block: all warps of one keep so few,
 /// or take so many.
 template <int registers>
@@ -253,6 +262,20 @@ __device__ void multiply(float (&sums)[128], std::uint64_t A, std::uint64_t B, i
   else
     LASOLVE_PRODUCT("m64n256k16.f32.bf16.bf16", 128, 128, 129, 130, ", %131, %132", "n"(!a_k_major), "n"(!b_k_major));
 }
+/// The same with A in registers: of (64, 8), a thread holds element (16·warp + lane/4 + 8·h, lane%4 + 4·e) in A[2·e + h], which
+/// must not be touched before the product has been waited for, either.
+#define LASOLVE_PRODUCT_OF_REGISTERS(shape_and_types, registers, a0, a1, a2, a3, b, c)                              \
+  asm volatile("{ .reg .pred add;\n  setp.ne.b32 add, %" #c ", 0;\n  wgmma.mma_async.sync.aligned." shape_and_types \
+               " {" LASOLVE_TEXT_##registers "}, {%" #a0 ", %" #a1 ", %" #a2 ", %" #a3 "}, %" #b ", add, 1, 1; }"   \
+               : LASOLVE_SUMS_##registers                                                                           \
+               : "r"(__float_as_uint(A[0])), "r"(__float_as_uint(A[1])), "r"(__float_as_uint(A[2])),                \
+                 "r"(__float_as_uint(A[3])), "l"(B), "r"(add))
+__device__ inline void multiply(float (&sums)[64], const float (&A)[4], std::uint64_t B, int add) {
+  LASOLVE_PRODUCT_OF_REGISTERS("m64n128k8.f32.tf32.tf32", 64, 64, 65, 66, 67, 68, 69);
+}
+__device__ inline void multiply(float (&sums)[128], const float (&A)[4], std::uint64_t B, int add) {
+  LASOLVE_PRODUCT_OF_REGISTERS("m64n256k8.f32.tf32.tf32", 128, 128, 129, 130, 131, 132, 133);
+}
 #undef LASOLVE_TEXT_64
 #undef LASOLVE_TEXT_96
 #undef LASOLVE_TEXT_128
@@ -262,5 +285,6 @@ __device__ void multiply(float (&sums)[128], std::uint64_t A, std::uint64_t B, i
 #undef LASOLVE_SUMS_96
 #undef LASOLVE_SUMS_128
 #undef LASOLVE_PRODUCT
+#undef LASOLVE_PRODUCT_OF_REGISTERS
 
 }  // namespace lasolve::hopper

@@ -10,7 +10,7 @@
 //          have begun.
 //          Where tiles of 64 × 128 are few and their steps many, 2, 4 or 8 blocks of a cluster share a tile (tensor_f64_split.cuh).
 //          tensor_sm90.cuh: fp16 and bf16 over operands as they lie or packed (tensor_half.cuh), tf32 over operands that are
-//          rounded on their way, or packed first (tensor_tf32.cuh).
+//          rounded on their way, A also through registers, or packed first (tensor_tf32.cuh).
 // Traffic  C once in and once out, 16 bytes an element in fp64 and 8 in the others. fp64: 2·64·128·16 flop per (64 + 128)·16·8 bytes
 //          = 10.7 flop/byte from L2, and 16 with BM = 128.
 // Expect   fp64: by the tensor cores, 62 TFLOP/s, from k = 256; at k = 128 by memory, 50. Less, as the card reaches its limit of

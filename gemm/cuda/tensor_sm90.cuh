@@ -42,7 +42,8 @@ __device__ void feed_operands(const Arguments& p, Shared<Cut>& s) {
 }
 
 /// The same for tf32, (BM, BK) of A and (BN, BK) of B at once: a box of an operand that lies along k, or bytes of one that is packed
-/// byte for byte as a stage holds it. The thread does as little as it can between a free stage and its loads.
+/// byte for byte as a stage holds it; an A that goes through registers in boxes of (32, 32). The thread does as little as it can
+/// between a free stage and its loads.
 template <class Cut>
 __device__ void feed_tf32(const Arguments& p, Shared<Cut>& s) {
   constexpr unsigned a_bytes = BM * 128, b_bytes = Cut::BN * 128, share = b_bytes / Cut::cluster;
@@ -65,7 +66,9 @@ __device__ void feed_tf32(const Arguments& p, Shared<Cut>& s) {
         b_packed ? load_bytes(to_b, b, share, full, keep, all) : load_box(to_b, p.B, l * Cut::BK, j, full, keep, all);
       else
         b_packed ? load_bytes(to_b, b, share, full, keep) : load_box(to_b, p.B, l * Cut::BK, j, full, keep);
-      if (a_packed)
+      if constexpr (Cut::through_registers)
+        for (int b = 0; b < BM / 32; ++b) load_box(to_a + b * box_bytes, p.A, tile.i + 32 * b, l * Cut::BK, full, keep);
+      else if (a_packed)
         load_bytes(to_a, a, a_bytes, full, keep);
       else
         load_box(to_a, p.A, l * Cut::BK, tile.i, full, keep);
@@ -160,6 +163,29 @@ __device__ void multiply_stage(float (&sums)[Cut::BN / 2], const char* A, const 
   }
 }
 
+/// sums (+)= A·B over half of a stage (`part`), where A goes through registers; A: the address of this thread's first element.
+template <class Cut>
+__device__ void multiply_half_stage(float (&sums)[Cut::halves][Cut::BN / 2], unsigned A, const char* B, int part,
+                                    bool add) {
+  const std::uint64_t b = operand_descriptor(shared_address(B)) + part * (2 * 32 >> 4);
+  A += part * 16 * 128;
+  float a[2][Cut::halves][4];
+#pragma unroll
+  for (int x = 0; x < 2; ++x)
+#pragma unroll
+    for (int half = 0; half < Cut::halves; ++half) {
+      const unsigned here = RowPairs<Cut>::of_half(half, A), along = x * 8 * 128;
+      load_pair(a[x][half][0], a[x][half][1], here + along);
+      load_pair(a[x][half][2], a[x][half][3], (here ^ 4 * 16) + 4 * 128 + along);  // four further along k: see in_box
+    }
+  begin_products();
+#pragma unroll
+  for (int x = 0; x < 2; ++x)
+#pragma unroll
+    for (int half = 0; half < Cut::halves; ++half) multiply(sums[half], a[x][half], b + x * (32 >> 4), add || x > 0);
+  commit_products();
+}
+
 /// What of the product goes into C(i, j): sum of the thread's element (h, e) of the 8 columns from `col` on.
 template <class Cut>
 __device__ float product_of(const Arguments& p, float sum, float row_root, float col_root) {
@@ -176,8 +202,14 @@ struct Multiplier {
   using Sums = float[Cut::halves][Cut::BN / 2];
   Shared<Cut>& s;
   int group, lane;
+  unsigned A;  ///< where it goes through registers: the address of this thread's first element in the first stage
   Ring stage = {};
 
+  __device__ Multiplier(Shared<Cut>& s, int group, int lane, int warp) : s(s), group(group), lane(lane) {
+    const RowPairs<Cut> rows{lane, warp};
+    A = shared_address(s.operands[0][Cut::turns ? 0 : group]) + rows.box() * box_bytes + in_box(rows.first(), lane % 4);
+    asm("" : "+r"(A));  // else the compiler computes it anew in each stage
+  }
   __device__ void release(int stage) const {
     if constexpr (Cut::cluster > 1) {
       if (lane < Cut::cluster) s.empty[stage].arrive_at(lane);
@@ -197,14 +229,23 @@ struct Multiplier {
       }
       full.wait(stage.lap);
       if (Cut::turns && l + 1 == to && lane == 0) s.turn[1 - group].arrive();
-      begin_products();
+      const char* const B = s.operands[stage.at][BM / 64];
+      if constexpr (Cut::through_registers) {
+        const unsigned here = A + stage.at * Cut::blocks * block_bytes;
+        wait_for_products<1>();  // of the registers that this half of a stage goes through
+        multiply_half_stage<Cut>(sums, here, B, 0, l > from);
+        wait_for_products<1>();
+        if (held >= 0) release(held);
+        multiply_half_stage<Cut>(sums, here, B, 1, true);
+      } else {
+        begin_products();
 #pragma unroll
-      for (int half = 0; half < Cut::halves; ++half)
-        multiply_stage<Cut>(sums[half], s.operands[stage.at][Cut::turns ? half : group], s.operands[stage.at][BM / 64],
-                            l > from);
-      commit_products();
-      wait_for_products<1>();
-      if (held >= 0) release(held);
+        for (int half = 0; half < Cut::halves; ++half)
+          multiply_stage<Cut>(sums[half], s.operands[stage.at][Cut::turns ? half : group], B, l > from);
+        commit_products();
+        wait_for_products<1>();
+        if (held >= 0) release(held);
+      }
       held = int(stage.at);
       stage.advance(Cut::stages);
     }
@@ -234,15 +275,40 @@ __device__ void update_piece(const Arguments& p, Shared<Cut>& s, const Pieces<Cu
   s.c_ready[piece.group][piece.slot.at].arrive();  // each for itself, which racecheck can follow to lanes that move C
 }
 
+/// The same where A goes through registers: with all that a thread has of these 32 columns.
+template <class Cut>
+__device__ void update_row_pairs(const Arguments& p, Shared<Cut>& s, const Pieces<Cut>& piece,
+                                 const float (&sums)[Cut::halves][Cut::BN / 2], int first) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+  const RowPairs<Cut> rows{lane, warp};
+  s.c_here[piece.group][piece.slot.at].wait(piece.slot.lap);
+  const unsigned box = shared_address(s.pieces[piece.group][piece.slot.at][rows.box() % 2]);
+#pragma unroll
+  for (int x = 0; x < 8 * Cut::halves; ++x) {
+    const int half = x / 8, col = x / 2 % 4 * 8 + x % 2;
+    const unsigned at = rows.of_half(half, box + in_box(rows.first(), col + 2 * (lane % 4)));
+    const float* const ab = &sums[half][first + x / 2 % 4 * 4 + x % 2];
+    float c[2] = {};
+    if (p.beta != 0) load_pair(c[0], c[1], at);
+#pragma unroll
+    for (int r = 0; r < 2; ++r) c[r] = p.beta == 0 ? p.alpha * ab[2 * r] : p.alpha * ab[2 * r] + p.beta * c[r];
+    store_pair(at, c[0], c[1]);
+  }
+  fence_for_copy_engine();
+  s.c_ready[piece.group][piece.slot.at].arrive();
+}
+
 /// A warpgroup: the products of its part of each tile, then the update of C.
 template <class Cut>
 __device__ void consume(const Arguments& p, Shared<Cut>& s, int group) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
-  Multiplier<Cut> in{s, group, lane};
+  Multiplier<Cut> in(s, group, lane, warp);
   typename Multiplier<Cut>::Sums sums;
   if (Cut::turns && group == 1) in.stage.advance(Cut::stages, p.steps);
   unsigned turn = group ^ 1;
-  for (Pieces<Cut> piece(p, group); !piece.done(); turn ^= 1) {
+  Pieces<Cut> piece(p, group);
+  if (Cut::through_registers && Cut::turns && warp / 2 == 1) piece.advance();  // to the first that has its rows
+  for (; !piece.done(); turn ^= 1) {
     if (Cut::turns) s.turn[group].wait(turn);  // a stage may go round no more than once while one waits for it
     float row_roots[2] = {};
     if constexpr (Cut::split) {
@@ -258,9 +324,17 @@ __device__ void consume(const Arguments& p, Shared<Cut>& s, int group) {
       in.multiply(0, p.steps, sums);
     }
     if (Cut::turns) in.stage.advance(Cut::stages, p.steps);
+    if constexpr (Cut::through_registers) {
 #pragma unroll
-    for (int number = 0; number < Cut::pieces; ++number, piece.advance())
-      update_piece<Cut>(p, s, piece, &sums[number % Cut::halves][number / Cut::halves * 16], row_roots);
+      for (int first = 0; first < Cut::BN / 2; first += 16) {
+        update_row_pairs<Cut>(p, s, piece, sums, first);
+        for (int half = 0; half < Cut::halves; ++half) piece.advance();
+      }
+    } else {
+#pragma unroll
+      for (int number = 0; number < Cut::pieces; ++number, piece.advance())
+        update_piece<Cut>(p, s, piece, &sums[number % Cut::halves][number / Cut::halves * 16], row_roots);
+    }
   }
 }
 
@@ -273,7 +347,7 @@ __global__ void __launch_bounds__((1 + consumers) * warpgroup, 1) tensor_kernel(
     for (int x = 0; x < Cut::stages; ++x) s.full[x].init(1), s.empty[x].init((Cut::turns ? 4 : 8) * Cut::cluster);
     for (int g = 0; g < consumers; ++g) s.turn[g].init(4);
     for (int g = 0; g < consumers; ++g)
-      for (int x = 0; x < Cut::slots; ++x) s.c_here[g][x].init(32), s.c_ready[g][x].init(warpgroup);
+      for (int x = 0; x < Cut::slots; ++x) s.c_here[g][x].init(32), s.c_ready[g][x].init(Cut::updaters);
     fence_barrier_inits();
   }
   if constexpr (Cut::cluster > 1)

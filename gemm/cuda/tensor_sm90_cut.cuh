@@ -24,6 +24,8 @@ struct CutAs {
   using Half = Half_;
   static constexpr bool a_k_major = a_k_major_, b_k_major = b_k_major_;
   static constexpr bool tf32 = std::is_same_v<Half, float>;
+  static constexpr bool through_registers =
+      tf32 && !a_k_major;  ///< A, of which shared memory feeds only what is K-major
   static constexpr bool turns = way == Way::turns || way == Way::broad, split = way == Way::split;
   static constexpr int BN = way == Way::wide ? 256 : way == Way::broad ? 192 : 128, BK = 128 / sizeof(Half);
   static constexpr int stages = way == Way::wide ? 3 : way == Way::turns && !tf32 ? 5 : 4;
@@ -34,6 +36,8 @@ struct CutAs {
   static constexpr bool drains = tf32 && way == Way::turns;  ///< a stage is given back before the next has come
   static constexpr int halves = turns ? 2 : 1;               ///< of a tile, that a warpgroup has
   static constexpr int pieces = halves * BN / 32;            ///< of C, that a warpgroup has of a tile
+  static constexpr int updaters = through_registers ? warpgroup / halves : warpgroup;  ///< threads that update a piece
+  static_assert(!through_registers || way == Way::wide || way == Way::turns);
 };
 
 struct Arguments {
@@ -103,6 +107,24 @@ struct Pieces {
     slot.advance(Cut::slots);
     if (++number == Cut::pieces) number = 0, tile.advance();
   }
+};
+
+/// Which rows of A and of sums a thread of a warpgroup has where A goes through registers: pairs of neighbours, which it loads at
+/// once, shared out such that lanes that load together, of A or of C, meet in no bank. A warp has all rows of a box of 32, in two
+/// halves of a tile, or half of them.
+template <class Cut>
+struct RowPairs {
+  int lane, warp;
+
+  /// The box, from that of the warpgroup's first row on.
+  __device__ int box() const { return Cut::turns ? warp : warp / 2; }
+  /// In it, the first row of the pair, of the first half.
+  __device__ int first() const {
+    const int four = 5 * (lane / 8 % 2) ^ lane / 16 ^ (Cut::turns ? 0 : 2 * (warp % 2));
+    return 4 * four + lane / 4 % 2 * 2;
+  }
+  /// The address in a half of a tile of what is at `address` in the first: 8 rows further or back, see in_box.
+  __device__ static unsigned of_half(int half, unsigned address) { return address ^ unsigned(32 * half); }
 };
 
 }  // namespace lasolve::sm90

@@ -1,13 +1,14 @@
 // The part of the rung `tensor` for tf32, on Hopper: operands and C in fp32, products in tf32.
 // Idea     wgmma takes tf32 only K-major from shared memory, and does not round but cuts off the last 13 bits. The copy engine can
-//          round on its way, so an operand that lies along k comes as it lies. For another a first kernel packs it: rounded to
-//          nearest (a unit roundoff of 2⁻¹¹), K-major, padded with zeros, in pieces that are byte for byte what a stage of shared
-//          memory holds. It makes all leading dimensions and alignments one case, and a piece is one bulk copy for the kernel of
-//          tensor_sm90.cuh. Either way gives the same bits.
+//          round on its way, so an operand that lies along k comes as it lies. An A that lies down its columns comes so too, in boxes of
+//          (32, 32), and goes on through registers, from which wgmma takes it as well: a thread has pairs of neighbouring rows,
+//          for whichever rows of a tile it has sums, C can be updated to match. For any other operand a first kernel packs it:
+//          rounded to nearest (a unit roundoff of 2⁻¹¹), K-major, padded with zeros, in pieces that are byte for byte what a stage of
+//          shared memory holds, and one bulk copy each. All ways give the same bits.
 // Traffic  Packing reads and writes an operand once.
 // Expect   Packing A costs 2 % at k = 256, a twentieth of a square 8192. Shared memory binds large k: in 128 clocks m64n256k8 reads
-//          10 KiB of the 16 that it can move, and TMA writes 6. Measured: so. A from registers, rounded on its way there, saves
-//          its packing and costs the product a tenth, more.
+//          10 KiB of the 16 that it can move, and TMA writes 6; of A through registers threads read what else wgmma does. Measured: so.
+//          Tiles of 192 columns leave no registers for A: they are for packed ones.
 // Source   packing: Goto and van de Geijn, Anatomy of high-performance matrix multiplication (2008)
 #pragma once
 
@@ -34,7 +35,7 @@ __device__ inline float rounded_to_tf32(float x) {
 inline bool lies_along_k(Operand<float, Cuda> X) { return X.op() == Op::transpose && reachable(X.data(), X.ld()); }
 
 /// An operand, (rows, k), and where it is packed: in pieces of `height` × 32, k varying fastest within and among them. Parts are of
-/// 64 rows; none where it can come as it lies.
+/// 64 rows; none where it comes as it lies.
 struct Piecewise {
   Operand<float, Cuda> X;
   float* to;
@@ -44,7 +45,7 @@ struct Piecewise {
       : X(X),
         to(to),
         height(height),
-        parts(lies_along_k(X) ? 0 : unsigned(padded_rows / packed_rows)),
+        parts(unsigned(padded_rows / packed_rows)),
         steps(unsigned(ceil_div(X.cols(), packed_depth))) {}
 };
 
@@ -85,32 +86,39 @@ static __global__ void __launch_bounds__(128) pack_tf32_kernel(Piecewise A, Piec
 #endif
 }
 
-/// C ← α·A·B + β·C. Where k is large in parts, so that packed operands stay below 1 GiB.
-template <Way way>
+/// C ← α·A·B + β·C. Where k is large in parts, so that packed operands stay below 1 GiB. a_k_major: A comes along k, or packed; else
+/// as it lies, down its columns, and through registers.
+template <Way way, bool a_k_major = true>
 void multiply_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
                    MatrixView<float, Cuda> C) {
-  using Cut = CutAs<float, true, true, way>;
+  using Cut = CutAs<float, a_k_major, true, way>;
   constexpr std::int64_t high = BM * Cut::cluster;
-  const std::int64_t A_rows = ceil_div(C.rows(), high) * high, B_rows = ceil_div(C.cols(), Cut::BN) * Cut::BN;
-  const std::int64_t depth = std::max<std::int64_t>((1 << 28) / (A_rows + B_rows) / packed_depth * packed_depth, 512);
+  const bool a_lies = !a_k_major || lies_along_k(A), b_lies = lies_along_k(transposed(B));
+  const std::int64_t A_rows = a_lies ? 0 : round_up(C.rows(), high), B_rows = b_lies ? 0 : round_up(C.cols(), Cut::BN);
+  const std::int64_t rows = A_rows + B_rows;  // that are packed
+  const std::int64_t depth =
+      rows == 0 ? A.cols() : std::max<std::int64_t>((1 << 28) / rows / packed_depth * packed_depth, 512);
   const auto map = [](const Piecewise& p, unsigned rows) {
     return tensor_map(p.X.data(), p.X.cols(), p.X.rows(), p.X.ld(), Cut::BK, rows, fetch,
                       CU_TENSOR_MAP_DATA_TYPE_TFLOAT32);
   };
   Arguments p = arguments(q, alpha, beta, C);
   for (std::int64_t l = 0; l < A.cols(); l += depth, p.beta = 1) {
-    const std::int64_t k = std::min(depth, A.cols() - l), padded_k = ceil_div(k, packed_depth) * packed_depth;
-    float* packed = q.scratch<float>(padded_k, A_rows + B_rows).data();
+    const std::int64_t k = std::min(depth, A.cols() - l), padded_k = round_up(k, packed_depth);
+    float* packed = q.scratch<float>(padded_k, rows).data();
     const Piecewise a(A.block(0, l, C.rows(), k), BM, A_rows, packed);
     const Piecewise b(transposed(B.block(l, 0, k, C.cols())), Cut::BN, B_rows, packed + padded_k * A_rows);
-    if (a.parts + b.parts > 0) {
+    if (rows > 0) {
       pack_tf32_kernel<<<(a.parts + b.parts) * a.steps, 128, 0, q.stream()>>>(a, b);
       CUDA_CHECK_LAUNCH();
     }
-    p.packed_a = a.parts > 0 ? reinterpret_cast<const char*>(a.to) : nullptr;
-    p.packed_b = b.parts > 0 ? reinterpret_cast<const char*>(b.to) : nullptr;
-    if (!p.packed_a) p.A = map(a, BM);
-    if (!p.packed_b) p.B = map(b, Cut::BN / Cut::cluster);
+    p.packed_a = a_lies ? nullptr : reinterpret_cast<const char*>(a.to);
+    p.packed_b = b_lies ? nullptr : reinterpret_cast<const char*>(b.to);
+    if (!a_k_major)
+      p.A = tensor_map(a.X.data(), C.rows(), k, a.X.ld(), 32, Cut::BK, fetch, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32);
+    else if (a_lies)
+      p.A = map(a, BM);
+    if (b_lies) p.B = map(b, Cut::BN / Cut::cluster);
     enqueue_product<Cut>(q, p, k);
   }
 }
@@ -124,10 +132,15 @@ inline void tensor_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Ope
   const auto time = [&](std::int64_t BN, std::int64_t blocks) {
     return ceil_div(ceil_div(C.rows(), BM * blocks) * ceil_div(C.cols(), BN), q.multiprocessors() / blocks) * BN;
   };
-  if (is_deep(k))
+  const bool lies_down = A.op() == Op::none && reachable(A.data(), A.ld());
+  if (is_deep(k) && lies_down)
+    multiply_tf32<Way::wide, false>(q, alpha, A, B, beta, C);
+  else if (is_deep(k))
     multiply_tf32<Way::wide>(q, alpha, A, B, beta, C);
   else if (k > 256 && 10 * time(192, 2) <= 11 * time(128, 1))
     multiply_tf32<Way::broad>(q, alpha, A, B, beta, C);
+  else if (lies_down && lies_along_k(transposed(B)))  // else there is a packing kernel anyway
+    multiply_tf32<Way::turns, false>(q, alpha, A, B, beta, C);
   else
     multiply_tf32<Way::turns>(q, alpha, A, B, beta, C);
 }
