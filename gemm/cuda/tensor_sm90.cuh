@@ -52,7 +52,7 @@ __device__ void feed_tf32(const Arguments& p, Shared<Cut>& s) {
   const bool a_packed = p.packed_a, b_packed = p.packed_b;
   const std::uint64_t keep = evict_last();
   Ring stage;
-  await_kernel_before();
+  await_kernel_before();  // it packs, and began when all before it had ended: who moves C need not wait
   for (Tiles<Cut> tile(p, 0, 1); !tile.done(); tile.advance()) {
     const char* a = p.packed_a + std::int64_t(tile.i / BM) * p.steps * a_bytes;
     const char* b = p.packed_b + std::int64_t(tile.j / Cut::BN) * p.steps * b_bytes + ours;
