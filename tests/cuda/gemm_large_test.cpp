@@ -15,7 +15,7 @@ namespace lasolve::test {
 namespace {
 
 /// C ← −op(A)·op(B) + β·C of small integers: no sum is rounded, in whatever order it is made. By all backends, or one.
-template <class T>
+template <class T, Precision P = precision_of<T>>
 void expect_exact_products(Queue<Cuda>& q, std::int64_t m, std::int64_t n, std::int64_t k, Op op = Op::none,
                            const std::string& only = "", Op op_a = Op::none) {
   Random random;
@@ -34,7 +34,7 @@ void expect_exact_products(Queue<Cuda>& q, std::int64_t m, std::int64_t n, std::
   const Operand<T, Cuda> opA = op_a == Op::none ? Operand<T, Cuda>(dA.view()) : transposed(dA.view());
   const Operand<T, Cuda> opB = op == Op::none ? Operand<T, Cuda>(dB.view()) : transposed(dB.view());
   for (const GemmBackend<Cuda>* backend : gemm_backends<Cuda>()) {
-    const auto& kernel = backend->in<precision_of<T>>();
+    const auto& kernel = backend->in<P>();
     if (!only.empty() && backend->name != only) continue;
     if (!kernel || (backend->unavailable && !backend->unavailable(0).empty())) continue;
     for (const bool add : {false, true}) {
@@ -76,6 +76,16 @@ TEST(GemmOnCuda, conforms_where_tiles_are_larger) {
           expect_close(computed(q, backend->f64, in), in, backend->f64.unit_roundoff);
         }
   }
+}
+
+/// `tensor` has tiles of three widths; A comes as it lies, or packed where its columns are not at multiples of 16 bytes.
+TEST(GemmOnCuda, is_exact_in_tf32) {
+  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  Queue<Cuda> q(0);
+  for (const std::int64_t m : {772, 771})
+    for (const std::int64_t k : {260, 4100})
+      for (const Op op : {Op::none, Op::transpose}) expect_exact_products<float, Precision::tf32>(q, m, 515, k, op);
+  expect_exact_products<float, Precision::tf32>(q, 1500, 1497, 300);
 }
 
 /// As in the bulk of a Cholesky, alone and where others go first.
