@@ -16,9 +16,9 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lasolveConfig.cmake ${CMAKE_CURRENT_BI
         DESTINATION ${package_dir})
 
 # pkg-config: a static library needs what is in *.private, `pkg-config --static`.
-set(pc_libs "-lstdc++ -lm ${OpenMP_CXX_FLAGS} ${CMAKE_THREAD_LIBS_INIT}")
-if(LASOLVE_NEED_OpenBLAS)
-  string(APPEND pc_libs " ${OPENBLAS_LIBRARY}")
+set(pc_libs "-lstdc++ -lm ${CMAKE_THREAD_LIBS_INIT}")
+if(CMAKE_DL_LIBS)
+  string(APPEND pc_libs " -l${CMAKE_DL_LIBS}")
 endif()
 if(LASOLVE_HAS_CUDA)
   string(APPEND pc_libs " -L${CUDAToolkit_LIBRARY_DIR} -lcublas -lcublasLt -lcudart_static -lrt -ldl")

@@ -2,7 +2,9 @@
 option(LASOLVE_NATIVE "Use this machine's vector units; OFF makes a build that runs elsewhere" ON)
 option(LASOLVE_WERROR "Treat warnings as errors" OFF)
 option(LASOLVE_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(LASOLVE_TEST_HOOKS "For tests: LASOLVE_PRETEND=a100, rtx4090, rtx5090 or mig-1g makes a CUDA device keep to what these have" OFF)
 option(LASOLVE_BENCH "Build the programs in bench/" ON)
+option(LASOLVE_FUZZ "Build the targets in tests/fuzz, for which the compiler has to be clang" OFF)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
@@ -15,11 +17,21 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # -Wno-…: gcc 12 and 13 warn inside their own AVX-512 headers and std::string.
 add_library(lasolve_options INTERFACE)
 target_compile_options(lasolve_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wno-maybe-uninitialized -Wno-restrict -fno-math-errno>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wno-maybe-uninitialized -Wno-restrict -fno-math-errno -fopenmp-simd>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${LASOLVE_WERROR}>>:-Werror>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${LASOLVE_NATIVE}>>:-march=native>)
+# On Intel's processors from Skylake to Comet Lake a jump across 32 bytes makes a loop up to a sixth slower (erratum SKX102):
+# without this, which ones are hit changes with every edit.
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag(-Wa,-mbranches-within-32B-boundaries LASOLVE_CAN_ALIGN_JUMPS)
+if(LASOLVE_CAN_ALIGN_JUMPS)
+  target_compile_options(lasolve_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wa,-mbranches-within-32B-boundaries>)
+endif()
 if(LASOLVE_SANITIZE)
   target_compile_options(lasolve_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer>)
   target_link_options(lasolve_options INTERFACE -fsanitize=address,undefined)
+endif()
+if(LASOLVE_FUZZ)
+  target_compile_options(lasolve_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>)
 endif()

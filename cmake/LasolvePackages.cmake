@@ -1,44 +1,35 @@
-# What the build stands on. CUDA and OpenBLAS are optional; the absence of CUDA is said once.
+# What the build stands on. CUDA is optional, and its absence is said once.
 set(LASOLVE_CUDA AUTO CACHE STRING "AUTO: where a CUDA toolkit is found; ON: required; OFF: never")
 set_property(CACHE LASOLVE_CUDA PROPERTY STRINGS AUTO ON OFF)
-set(LASOLVE_CUDA_ARCHITECTURES "80-real;90a-real;90-virtual" CACHE STRING "CUDA architectures to compile for")
+include(LasolveArchitectures)
 
 find_package(Threads REQUIRED)
-find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
 find_package(fmt 9 REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(ZLIB REQUIRED)
-set(LASOLVE_PRIVATE_PACKAGES $<BUILD_INTERFACE:Eigen3::Eigen> OpenMP::OpenMP_CXX Threads::Threads fmt::fmt ZLIB::ZLIB)
+set(LASOLVE_PRIVATE_PACKAGES $<BUILD_INTERFACE:Eigen3::Eigen> Threads::Threads fmt::fmt ZLIB::ZLIB ${CMAKE_DL_LIBS})
 
-# OpenBLAS: the CPU's `blas` backend, and the peer in bench/. Its OpenMP variant shares our threads: prefer it.
+# An OpenBLAS with threads: the peer in bench/, and what a program may have beside the library in tests/.
 find_path(OPENBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES openblas-openmp openblas openblas-pthread
           HINTS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp)
-find_library(OPENBLAS_LIBRARY openblas PATH_SUFFIXES openblas-openmp
+find_library(OPENBLAS_LIBRARY openblas PATH_SUFFIXES openblas-openmp openblas-pthread
              HINTS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp)
 if(OPENBLAS_INCLUDE_DIR AND OPENBLAS_LIBRARY)
   add_library(lasolve_openblas INTERFACE)
   target_include_directories(lasolve_openblas SYSTEM INTERFACE ${OPENBLAS_INCLUDE_DIR})
   target_link_libraries(lasolve_openblas INTERFACE ${OPENBLAS_LIBRARY})
-  set(LASOLVE_NEED_OpenBLAS $<BUILD_INTERFACE:lasolve_openblas> $<INSTALL_INTERFACE:${OPENBLAS_LIBRARY}>)
-else()
-  message(STATUS "No OpenBLAS: the CPU backend `blas` is left out")
 endif()
 
 set(LASOLVE_HAS_CUDA FALSE)
 if(NOT LASOLVE_CUDA STREQUAL "OFF")
-  if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
-    find_program(LASOLVE_NVCC nvcc HINTS /usr/local/cuda/bin)
-    if(LASOLVE_NVCC)
-      set(CMAKE_CUDA_COMPILER ${LASOLVE_NVCC})
-    endif()
-  endif()
-  set(CMAKE_CUDA_ARCHITECTURES ${LASOLVE_CUDA_ARCHITECTURES})
-  include(CheckLanguage)
-  check_language(CUDA)
-  if(CMAKE_CUDA_COMPILER)
+  include(LasolveToolkit)
+  lasolve_why_no_toolkit(why_no_cuda)
+  if(NOT why_no_cuda)
+    lasolve_choose_architectures()
     enable_language(CUDA)
+    lasolve_name_architectures()
     find_package(CUDAToolkit REQUIRED)
     set(LASOLVE_HAS_CUDA TRUE)
     # CMake 3.25 does not know how this compiler is told of C++20, and would drop the standard without a word.
@@ -50,15 +41,13 @@ if(NOT LASOLVE_CUDA STREQUAL "OFF")
     endif()
     target_compile_options(lasolve_options INTERFACE
       "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;--extended-lambda;-Xcompiler=-Wall,-Wextra>")
-    if(LASOLVE_CUDA_ARCHITECTURES MATCHES "90a")  # wgmma and setmaxnreg are in code for 9.0a only, and host code cannot see for what there is
-      target_compile_definitions(lasolve_options INTERFACE LASOLVE_HAS_SM90A)
-    else()
+    if(NOT CMAKE_CUDA_ARCHITECTURES MATCHES "90a")  # wgmma and setmaxnreg are in code for 9.0a only
       message(STATUS "No architecture 90a: the backend tensor_split cannot run, and tensor uses its plain kernel")
     endif()
     list(APPEND LASOLVE_PRIVATE_PACKAGES CUDA::cudart_static CUDA::cublas CUDA::cublasLt)
   elseif(LASOLVE_CUDA STREQUAL "ON")
-    message(FATAL_ERROR "LASOLVE_CUDA is ON, but there is no CUDA compiler (nvcc)")
+    message(FATAL_ERROR "LASOLVE_CUDA is ON, but ${why_no_cuda}")
   else()
-    message(STATUS "No CUDA toolkit: a CPU build")
+    message(STATUS "No CUDA: ${why_no_cuda}; this is a CPU build")
   endif()
 endif()

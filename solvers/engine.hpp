@@ -12,8 +12,11 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual const Report& report() const = 0;
+  virtual double rcond() = 0;
+  /// B and X are n × nrhs, and the same or apart.
   virtual Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) = 0;
-  virtual Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op) = 0;
+  /// After what stream `after` has been given.
+  virtual Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, CUstream_st* after) = 0;
 };
 
 /// A matrix as it was given: borrowed, or handed over with its memory, which the factors may then overwrite.
@@ -27,12 +30,13 @@ struct Given {
 };
 
 /// Factors A at the backend's place: A on the host is copied to the device for a CUDA backend. `start` holds what is
-/// known of the report so far.
+/// known of the report so far. A on a device is read after what stream `after` has been given.
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cpu>&, const Options&, Report start);
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&, const Options&, Report start);
 template <class T>
-std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>&, const Options&, Report start);
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>&, const Options&, Report start,
+                                       CUstream_st* after);
 
 }  // namespace lasolve

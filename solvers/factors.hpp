@@ -64,6 +64,12 @@ class Factors {
       apply_to_some(q, gemm, X.columns(j, std::min(at_once, nrhs - j)), op);
   }
 
+  /// The least and the largest magnitude of a pivot, of which Cholesky keeps the square roots. Not of an empty matrix.
+  std::pair<double, double> pivot_range(Queue<Place>& q) const {
+    const auto [least, most] = diagonal_range<F>(q, values());
+    return method_ == Method::lu ? std::pair(least, most) : std::pair(least * least, most * most);
+  }
+
   Method method() const { return method_; }
   MatrixView<const F, Place> values() const { return values_; }
   Pivots<Place> pivots() { return {pivots_, status_, &exchanges_}; }

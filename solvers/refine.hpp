@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "solvers/factors.hpp"
-#include "solvers/largest.hpp"
+#include "solvers/residual.hpp"
 
 namespace lasolve {
 
@@ -18,28 +18,32 @@ struct Refinement {
   bool converged;
 };
 
-/// X ← X + inv(L U)(B − op(A) X) until, for every column, ‖r‖∞ ≤ ‖x‖∞·‖A‖∞·ε·√n, at most 30 times.
+/// X ← X + inv(L U)(B − A X) until, for every column, ‖r‖∞ ≤ ‖x‖∞·‖A‖∞·ε·√n, at most 30 times.
 ///
-/// On entry X solves the system in the precision F of the factors; `a_norm` is ‖op(A)‖∞, `R` (n × nrhs) is workspace.
+/// On entry X solves the system in the precision F of the factors, which solve with A where they are applied with `op`;
+/// `a_norm` is ‖A‖∞, `R` (n × nrhs) is workspace.
 /// Not converged: the residual is not finite, or an update did not halve it, or 30 updates were not enough.
 /// Source: the stopping rule is LAPACK's dsgesv; Langou, Langou, Luszczek, Kurzak, Buttari & Dongarra, SC 2006.
 template <class T, class F, class Place>
-Refinement refine(Queue<Place>& q, const GemmBackend<Place>& gemm, Factors<F, Place>& factors, Operand<T, Place> A,
-                  double a_norm, MatrixView<const T, Place> B, MatrixView<T, Place> X, MatrixView<T, Place> R,
-                  MatrixView<F, Place> D) {
+Refinement refine(Queue<Place>& q, const GemmBackend<Place>& gemm, Factors<F, Place>& factors,
+                  const SystemMatrix<T, Place>& A, Op op, long double a_norm, MatrixView<const T, Place> B,
+                  MatrixView<T, Place> X, MatrixView<T, Place> R, MatrixView<F, Place> D) {
   constexpr int most_updates = 30;
-  const double bound = a_norm * epsilon<T> * std::sqrt(double(A.rows()));
-  double before = std::numeric_limits<double>::infinity();
+  const long double bound = a_norm * epsilon<T> * std::sqrt(double(B.rows()));
+  long double before = std::numeric_limits<double>::infinity();
   for (int iteration = 0;; ++iteration) {
-    residual<T>(q, A, X, B, R);  // R = B − A X
-    const auto r = column_norms<T>(q, R), x = column_norms<T>(q, X);
-    double worst = 0;  // in units of the bound
+    const auto x = column_norms<T>(q, X);
+    const auto exponents = residual_without_overflow<T>(q, A, a_norm, x, X, B, R);  // R = B − A X
+    const auto r = unscaled(column_norms<T>(q, R), exponents);
+    long double worst = 0;  // in units of the bound
     for (std::size_t j = 0; j < r.size(); ++j) worst = larger(worst, r[j] == 0 ? 0 : r[j] / (x[j] * bound));
     if (worst <= 1 && std::isfinite(bound)) return {iteration, true};
     if (!(worst < before / 2) || iteration == most_updates) return {iteration, false};
     before = worst;
     convert<T>(q, R, D);  // D = inv(L U) R
-    factors.apply(q, gemm, D, A.op());
+    factors.apply(q, gemm, D, op);
+    for (std::size_t j = 0; j < r.size(); ++j)
+      if (const auto d = D.columns(std::int64_t(j), 1); exponents[j] != 0) scale<F>(q, exponents[j], d, d);
     add(q, D, X);  // X ← X + D
   }
 }

@@ -42,7 +42,7 @@ constexpr std::int64_t first_half(std::int64_t n, std::int64_t leaf) { return (n
 /// B ← inv(T) B. T: n × n, B: n × nrhs. Flops n² nrhs.
 template <class T, class Place>
 void trsm_left(Queue<Place>& q, const GemmBackend<Place>& gemm, Triangle<T, Place> tri, MatrixView<T, Place> B) {
-  const std::int64_t n = tri.order(), leaf = leaf_order(q, B.cols());
+  const std::int64_t n = tri.order(), leaf = leaf_order<T>(q, B.cols());
   if (n <= leaf) return solve_leaf(q, tri, B);
   const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;
   const auto T1 = tri.diagonal_block(0, n1), T2 = tri.diagonal_block(n1, n2);
@@ -61,7 +61,7 @@ void trsm_left(Queue<Place>& q, const GemmBackend<Place>& gemm, Triangle<T, Plac
 /// B ← B inv(T). T: n × n, B: m × n. Flops n² m.
 template <class T, class Place>
 void trsm_right(Queue<Place>& q, const GemmBackend<Place>& gemm, Triangle<T, Place> tri, MatrixView<T, Place> B) {
-  const std::int64_t n = tri.order(), leaf = leaf_order(q, B.rows());
+  const std::int64_t n = tri.order(), leaf = leaf_order<T>(q, B.rows());
   if (n <= leaf) return solve_leaf_right(q, tri, B);
   const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;
   const auto T1 = tri.diagonal_block(0, n1), T2 = tri.diagonal_block(n1, n2);

@@ -94,6 +94,22 @@ TEST_P(Api, factors_once_and_solves_many_also_after_a_move) {
   });
 }
 
+TEST_P(Api, solves_for_no_rows_however_many_columns_they_have) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    constexpr std::int64_t many = 1'000'000'000'000'000;
+    for (const Refine refine : {Refine::none, Refine::classical}) {
+      Options o = options();
+      o.refine = refine;
+      const Report report = solve(MatrixView<const T>(nullptr, 0, 0, 0), MatrixView<const T>(nullptr, 0, many, 0),
+                                  MatrixView<T>(nullptr, 0, many, 0), o);
+      EXPECT_TRUE(report.outcome.ok());
+      EXPECT_EQ(report.nrhs, many);
+      EXPECT_EQ(report.backward_error, 0.0);
+    }
+  });
+}
+
 TEST_P(Api, overwrites_B) {
   with_element([&](auto zero) {
     using T = decltype(zero);
@@ -180,6 +196,69 @@ TEST_P(Api, refuses_a_matrix_with_nan_or_infinity) {
   });
 }
 
+TEST_P(Api, refuses_a_right_hand_side_with_nan_or_infinity_and_says_so) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const Matrix<T> A = random_matrix<T>(n, n);
+    Factorization<T> factors(A.view(), options());
+    for (const T bad : {std::numeric_limits<T>::quiet_NaN(), -std::numeric_limits<T>::infinity()})
+      for (const std::int64_t column : {0, 2}) {
+        Matrix<T> B = random_matrix<T>(n, 3), X(n, 3);
+        B(n - 1, column) = bad;
+        const auto solve_it = [&] { factors.solve(B.view(), X.view()); };
+        EXPECT_TRUE(says(complaint_of<std::invalid_argument>(solve_it), "right-hand sides have an entry that is NaN"));
+        B(n - 1, column) = 1;
+        EXPECT_TRUE(factors.solve(B.view(), X.view()).outcome.ok());
+      }
+  });
+}
+
+TEST_P(Api, judges_solutions_whose_norms_and_products_would_overflow) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const bool wide = std::is_same_v<T, double>;
+    const T max = std::numeric_limits<T>::max(), large = wide ? T(3e200) : T(3e20), half = wide ? T(1e150) : T(1e30);
+    struct System {
+      const char* name;
+      Matrix<T> A, B;
+    };
+    const auto all = [](auto m, auto k, auto element) { return matrix_of<T>(m, k, element); };
+    std::vector<System> systems;
+    const auto diagonal = [=](auto i, auto j) { return i != j ? T(0) : i == 0 ? large : T(3); };
+    systems.push_back({"products", all(2, 2, diagonal), all(2, 1, [=](auto i, auto) { return i == 0 ? T(1) : half; })});
+    systems.push_back(
+        {"10 x", all(1, 1, [](auto, auto) { return 10; }), all(1, 1, [=](auto, auto) { return max / T(1.12); })});
+    systems.push_back({"norm of A", all(9, 9, [=](auto i, auto j) { return i == j ? max : max / 8; }),
+                       all(9, 2, [=](auto i, auto j) { return j == 0 ? T(i) : max / T(1 + i); })});
+    systems.push_back({"one column of three", all(3, 3, [=](auto i, auto j) { return i == j ? large : T(1); }),
+                       all(3, 3, [=](auto i, auto j) { return j == 1 ? max / T(2 + i) : T(i - j); })});
+    for (const System& system : systems)
+      for (const Refine refine : {Refine::none, Refine::classical})
+        for (const Op op : {Op::none, Op::transpose}) {
+          SCOPED_TRACE(testing::Message() << system.name << ", refine " << int(refine) << ", op " << int(op));
+          Options o = options();
+          o.refine = refine;
+          const auto solved = solve_for(system.A, system.B, o, op);
+          EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+          EXPECT_LT(solved.hpl, hpl_threshold);
+          EXPECT_NEAR(solved.report.hpl_residual.value_or(99), solved.hpl, judged_by_report);
+        }
+  });
+}
+
+TEST_P(Api, finds_a_wrong_solution_whose_products_would_overflow) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    // Cholesky factors the lower triangle, and the matrix is not symmetric.
+    const T large = std::numeric_limits<T>::max() / 4;
+    const auto A = matrix_of<T>(3, 3, [=](auto i, auto j) { return i == j || j == i + 1 ? large : T(0); });
+    const auto B = matrix_of<T>(3, 1, [=](auto, auto) { return 2 * large; });
+    Options o = options();
+    o.factorization = Method::cholesky;
+    EXPECT_EQ(solve_for(A, B, o).report.outcome.kind, Outcome::inaccurate);
+  });
+}
+
 TEST_P(Api, refuses_a_negative_block_size) {
   EXPECT_THROW(solve_random(random_matrix(5, 5), 1, options(-1)), std::invalid_argument);
 }
@@ -188,8 +267,91 @@ TEST(ApiDevice, of_the_right_hand_sides_is_that_of_the_factors) {
   Options o;
   o.device.kind = Device::cpu;
   const Matrix<double> A = random_matrix(5, 5);
+  Matrix<double> X = random_matrix(5, 1);
   Factorization<double> factors(A.view(), o);
-  EXPECT_THROW(factors.solve(MatrixView<const double, Cuda>(), MatrixView<double, Cuda>()), std::invalid_argument);
+  const MatrixView<double, Cuda> elsewhere(X.data(), 5, 1, 5);
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factors.solve(elsewhere, elsewhere); }), "on the CPU"));
+}
+
+TEST_P(Api, refuses_all_that_is_asked_of_factors_that_were_moved_from) {
+  const Matrix<double> A = random_matrix(5, 5), B = random_matrix(5, 2);
+  Matrix<double> X(5, 2);
+  Factorization<double> first(A.view(), options()), second = std::move(first);
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { first.report(); }), "moved from"));
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { first.solve(B.view(), X.view()); }), "moved from"));
+  first = std::move(second);
+  EXPECT_TRUE(first.solve(B.view(), X.view()).outcome.ok());
+}
+
+TEST_P(Api, refuses_solutions_that_overlap_their_right_hand_sides_and_takes_those_that_are_between_them) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    constexpr std::int64_t rows = 6, nrhs = 3, ld = 2 * rows + 1;
+    const Matrix<T> A = random_matrix<T>(rows, rows), B = random_matrix<T>(rows, nrhs);
+    Factorization<T> factors(A.view(), options());
+    struct Layout {
+      std::int64_t at, ld;  // of X; B is at 40 with the ld above
+      bool fits;
+    };
+    for (const Layout& layout : {Layout{40, ld, true},
+                                 {40, ld + 1, false},
+                                 {40, rows, false},
+                                 {41, ld, false},
+                                 {39, ld, false},
+                                 {40 + rows - 1, ld, false},
+                                 {40 + rows, ld, true},
+                                 {40 + rows + 1, ld, true},
+                                 {40 + rows + 2, ld, false},
+                                 {40 - rows - 2, ld, false},
+                                 {40 - rows - 1, ld, true},
+                                 {40 - rows, ld, true},
+                                 {40 + ld, ld, false},
+                                 {40 - ld + rows, ld, true},
+                                 {40 + rows, ld + 1, false},
+                                 {40 + 2 * ld + rows, ld + 1, true},
+                                 {40 - nrhs * rows, rows, true},
+                                 {40 - nrhs * rows + 1, rows, false}}) {
+      SCOPED_TRACE(testing::Message() << "X at " << layout.at << ", ld " << layout.ld);
+      std::vector<T> memory(200, T(0));
+      const MatrixView<T> b(memory.data() + 40, rows, nrhs, ld), X(memory.data() + layout.at, rows, nrhs, layout.ld);
+      as_eigen(b) = as_eigen(B.view());
+      if (layout.fits) {
+        EXPECT_TRUE(factors.solve(b, X).outcome.ok());
+        EXPECT_LT((hpl_residual<T>(A.view(), B.view(), X)), hpl_threshold);
+      } else {
+        EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factors.solve(b, X); }), "overlap"));
+        EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { solve(A.view(), b, X, options()); }), "overlap"));
+      }
+    }
+    Matrix<T> x = rounded<T>(B);  // of one column the leading dimension means nothing
+    const MatrixView<T> column(x.data(), rows, 1, rows), same(x.data(), rows, 1, rows + 3);
+    EXPECT_TRUE(factors.solve(column, same).outcome.ok());
+    EXPECT_LT((hpl_residual<T>(A.view(), B.view().columns(0, 1), column)), hpl_threshold);
+  });
+}
+
+TEST(ApiEigen, has_columns_that_do_not_overlap) {
+  using Strided = Eigen::Map<Eigen::MatrixXd, 0, Eigen::OuterStride<>>;
+  std::vector<double> memory(100, 1.0);
+  double* const p = memory.data() + 50;
+  const auto view = [](auto&& x) { return MatrixView<double>(x); };
+  for (const Eigen::Index stride : {-10, -1, 0, 1, 4}) {
+    SCOPED_TRACE(stride);
+    Strided map(p, 5, 3, Eigen::OuterStride<>(stride));
+    EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { view(map); }), "outer stride"));
+    Strided one(p, 5, 1, Eigen::OuterStride<>(stride));  // nothing is a stride away
+    EXPECT_EQ(view(one).ld(), 5);
+  }
+  EXPECT_EQ(view(Strided(p, 5, 3, Eigen::OuterStride<>(5))).ld(), 5);
+  EXPECT_EQ(view(Strided(p, 5, 3, Eigen::OuterStride<>(9))).ld(), 9);
+  using Vector = Eigen::Map<Eigen::VectorXd, 0, Eigen::InnerStride<>>;
+  for (const Eigen::Index stride : {-1, 0, 2})
+    EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { view(Vector(p, 5, Eigen::InnerStride<>(stride))); }),
+                     "inner stride"));
+  EXPECT_EQ(view(Vector(p, 5, Eigen::InnerStride<>(1))).ld(), 5);
+  Eigen::RowVectorXd row(7);
+  EXPECT_EQ(view(row).ld(), 1);
+  EXPECT_EQ(view(row).cols(), 7);
 }
 
 // What it reports.

@@ -25,16 +25,16 @@ TEST(Choice, on_the_cpu_is_what_was_named) {
 TEST(Choice, of_nothing_is_the_best_that_is_there) {
   const auto* best = std::get<0>(choose(with("auto", Device::cpu)).backend);
   EXPECT_TRUE(best->name == std::string("blas") || best->name == std::string("eigen")) << best->name;
-  EXPECT_EQ(choose(with("auto")).device(), cuda_devices().names.empty() ? "cpu" : "cuda:0");
+  EXPECT_EQ(choose(with("auto")).device(), why_no_cuda_device(0).empty() ? "cuda:0" : "cpu");
 }
 
 TEST(Choice, of_a_rung_that_cuda_has_but_this_machine_has_not_is_the_cpu_and_says_so) {
-  if (!cuda_devices().names.empty()) GTEST_SKIP() << "there is a CUDA device";
+  if (why_no(Device::cuda).empty()) GTEST_SKIP() << "there is a CUDA device";
   const Choice choice = choose(with("tiled"));
   EXPECT_EQ(choice.device(), "cpu");
   ASSERT_EQ(choice.notes.size(), 1u);
   EXPECT_TRUE(says(choice.notes[0], "the CPU's 'tiled' was used"));
-  EXPECT_TRUE(says(choice.notes[0], cuda_devices().why_none));
+  EXPECT_TRUE(says(choice.notes[0], why_no(Device::cuda)));
 }
 
 TEST(Choice, of_a_backend_that_is_not_in_this_build_says_what_it_needs) {

@@ -174,19 +174,68 @@ TEST_P(Cholesky, reads_only_the_triangle_that_is_given) {
         for (const std::int64_t nrhs : {1, 20}) {
           SCOPED_TRACE(testing::Message()
                        << "triangle " << int(triangle) << ", n = " << n << ", nb = " << nb << ", nrhs = " << nrhs);
-          const Matrix<T> A = rounded<T>(random_with_condition(n, 10, true));
-          const Matrix<T> half = matrix_of<T>(n, n, [&](auto i, auto j) {
-            return i == j || (i > j) == (triangle == Uplo::lower) ? A(i, j) : std::numeric_limits<T>::quiet_NaN();
-          });
-          const Matrix<T> B = right_hand_sides<T>(A.view(), nrhs);
-          Options unchecked = cholesky(nb);
-          unchecked.check = false;
-          unchecked.triangle = triangle;
-          const auto solved = solve_for(half, B, unchecked);
-          EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
-          EXPECT_LT(hpl_residual<T>(A.view(), B.view(), solved.X.view()), hpl_threshold);
+          const OneTriangle<T> A(rounded<T>(random_with_condition(n, 10, true)), triangle);
+          const Matrix<T> B = right_hand_sides<T>(A.whole.view(), nrhs);
+          Options o = cholesky(nb);
+          o.triangle = triangle;
+          for (const bool check : {true, false}) {
+            o.check = check;
+            const auto solved = solve_for(A.half, B, o, n % 20 == 0 ? Op::none : Op::transpose);
+            EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+            const double hpl = hpl_residual<T>(A.whole.view(), B.view(), solved.X.view());
+            EXPECT_LT(hpl, hpl_threshold);
+            EXPECT_NEAR(solved.report.hpl_residual.value_or(hpl), hpl, judged_by_report);
+            EXPECT_EQ(solved.report.hpl_residual.has_value(), check);
+          }
         }
   });
+}
+
+TEST_P(Cholesky, refines_in_place_and_refuses_with_the_triangle_that_is_given) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const std::int64_t n = 150;
+    for (const Uplo triangle : {Uplo::lower, Uplo::upper}) {
+      SCOPED_TRACE(testing::Message() << "triangle " << int(triangle));
+      OneTriangle<T> A(rounded<T>(random_with_condition(n, 10, true)), triangle);
+      const Matrix<T> B = right_hand_sides<T>(A.whole.view(), 3);
+      Options o = cholesky(32);
+      o.triangle = triangle;
+      o.refine = Refine::classical;
+      if (std::is_same_v<T, double>) o.precision = Precision::fp32;
+      const auto refined = solve_for(A.half, B, o);
+      EXPECT_TRUE(refined.report.outcome.ok()) << refined.report.outcome.message();
+      EXPECT_LT(hpl_residual<T>(A.whole.view(), B.view(), refined.X.view()), hpl_threshold);
+
+      o = cholesky(32);
+      o.triangle = triangle;
+      Matrix<T> X(n, 3);
+      EXPECT_TRUE(Factorization<T>(rounded<T>(A.half), o).solve(B.view(), X.view()).outcome.ok());
+      EXPECT_LT(hpl_residual<T>(A.whole.view(), B.view(), X.view()), hpl_threshold);
+
+      (triangle == Uplo::lower ? A.half(100, 7) : A.half(7, 100)) = std::numeric_limits<T>::infinity();
+      EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { Factorization<T>(A.half.view(), o); }), "NaN or inf"));
+      // With both triangles there, NaN in any of them is misuse.
+      o.triangle = Uplo::both;
+      EXPECT_THROW(Factorization<T>(A.half.view(), o), std::invalid_argument);
+    }
+  });
+}
+
+TEST_P(Cholesky, with_one_triangle_is_judged_by_the_residual_of_the_whole_matrix) {
+  Options o = options();
+  o.factorization = Method::cholesky;
+  o.precision = Precision::fp32;  // so that the residual is far above the roundoff with which it is computed
+  o.refine = Refine::none;
+  for (const Uplo triangle : {Uplo::lower, Uplo::upper}) {
+    o.triangle = triangle;
+    const OneTriangle<double> A(random_with_condition(200, 1e3, true), triangle);
+    const Matrix<double> B = right_hand_sides<double>(A.whole.view(), 2);
+    const auto solved = solve_for(A.half, B, o);
+    const double hpl = hpl_residual<double>(A.whole.view(), B.view(), solved.X.view());
+    EXPECT_GT(hpl, 1e3);
+    EXPECT_NEAR(solved.report.backward_error.value_or(0) / (200 * unit_roundoff<double>) / hpl, 1, 1e-5);
+  }
 }
 
 TEST_P(Cholesky, of_a_matrix_that_is_not_symmetric_is_found_inaccurate) {

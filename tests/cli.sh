@@ -1,24 +1,8 @@
 #!/usr/bin/env bash
 # The tool as a person meets it: exit codes, and what it says. Usage: cli.sh LASOLVE DATA
-set -u
-lasolve=$1 data=$2 failed=0
-work=$(mktemp -d)
-trap 'rm -rf -- "$work"' EXIT
-cd "$work" || exit 1
+# shellcheck source=tests/cli_common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/cli_common.sh"
 
-# expect CODE TEXT ARGUMENTS...: the tool ends with the code and says the text.
-expect() {
-  local code=$1 text=$2 said
-  shift 2
-  said=$("$lasolve" "$@" 2>&1)
-  local got=$?
-  if [ $got -ne "$code" ] || [[ $said != *"$text"* ]]; then
-    printf 'lasolve %s\n  expected %s and "%s", got %s:\n%s\n' "$*" "$code" "$text" $got "$said"
-    failed=1
-  fi
-}
-
-array='%%MatrixMarket matrix array real general'
 printf '%s\n2 2\n1\n2\n2\n4\n' "$array" >singular.mtx
 printf '%s\n2 2\n1\n2\n3,5\n4\n' "$array" >comma.mtx
 printf '%s\n2 2\n1\n2\n2\n1\n' "$array" >indefinite.mtx
@@ -28,6 +12,7 @@ expect 0 'passed' --matrix "$data/A.mtx" --rhs "$data/b.mtx" --gemm tiled --devi
 expect 0 '"outcome": "solved"' --matrix uniform:n=50 --device cpu --json -
 expect 0 'share' --matrix uniform:n=50 --device cpu --gemm naive,tiled
 expect 0 'naive' list
+expect 0 'device   capability' list
 expect 0 '' generate spd:n=20,seed=2 --output spd.mtx.gz
 expect 0 'Cholesky' --matrix spd.mtx.gz --device cpu
 expect 0 'LU was used instead of Cholesky' --matrix indefinite.mtx --device cpu
@@ -35,11 +20,34 @@ expect 0 'classical' --matrix uniform:n=50 --precision fp32 --transpose --device
 expect 0 'made again' --matrix uniform:n=50 --in-place --transpose --device cpu
 expect 2 'takes a generator' --matrix indefinite.mtx --in-place --device cpu
 expect 0 'Cholesky' --matrix spd:n=50 --factorization cholesky --triangle upper --device cpu
+printf '%s\n2 2\n4\n1\nnan\n3\n' "$array" >lower.mtx
+expect 0 'passed' --matrix lower.mtx --factorization cholesky --triangle lower --device cpu
+expect 0 'the true answer is 1' --matrix lower.mtx --factorization cholesky --triangle lower --precision fp32 --device cpu
+expect 3 'lower.mtx:5:1' --matrix lower.mtx --factorization cholesky --device cpu
+expect 2 'NaN or infinite' --matrix lower.mtx --factorization cholesky --triangle upper --device cpu
+expect 0 'passed' --matrix diagdom:n=50 --factorization cholesky --triangle upper --device cpu
+expect 0 'passed' --matrix diagdom:n=50 --factorization cholesky --triangle lower --in-place --device cpu
+expect 5 'not symmetric' --matrix diagdom:n=50 --factorization cholesky --device cpu
 expect 0 'LU has read all of the matrix' --matrix uniform:n=50 --triangle upper --device cpu
 expect 2 'not with --factorization lu' --matrix spd:n=5 --factorization lu --triangle lower
 expect 2 'triangle' --matrix spd:n=5 --triangle left
 expect 2 'nothing to refine with' --matrix uniform:n=5 --in-place --precision fp32
 expect 5 'larger than the HPL check allows' --matrix growth:n=120 --in-place --device cpu
+singular=(--matrix hilbert:n=100 --device cpu)
+expect 5 'no digit of the solution can be trusted' "${singular[@]}" --output far.mtx
+[ ! -e far.mtx ] || { echo "a solution that cannot be trusted was written"; failed=1; }
+expect 0 'no digit of the solution can be trusted' "${singular[@]}" --allow-ill-conditioned --output far.mtx
+[ -s far.mtx ] || { echo "a solution that was asked for all the same was not written"; failed=1; }
+expect 5 '"outcome": "ill_conditioned"' "${singular[@]}" --json -
+expect 5 '"digits": 0.0' "${singular[@]}" --json -
+expect 5 'ill_conditioned' "${singular[@]}" --gemm naive,tiled
+expect 5 'no digit' "${singular[@]}" --factorization lu --in-place
+expect 0 'solved' "${singular[@]}" --no-condition
+expect 0 'the pivots' "${singular[@]}" --no-condition
+expect 0 '"rcond": null' "${singular[@]}" --no-condition --json -
+expect 0 'digits of the solution may be trusted' --matrix uniform:n=50 --device cpu
+printf '%s\n3 3\n1e-200\n0\n0\n0\n1\n0\n0\n0\n1e200\n' "$array" >scaled.mtx
+expect 0 '1.00e+00 with its rows scaled: about 15 digits' --matrix scaled.mtx --device cpu
 expect 2 "did you mean '--matrix'" --matrx x
 expect 2 "did you mean 'tiled'" --matrix uniform:n=5 --gemm tilde
 expect 2 "did you mean 'cholesky'" --matrix uniform:n=5 --factorization colesky
@@ -54,7 +62,7 @@ expect 6 '' --matrix uniform:n=5 --device cuda:99
 expect 6 'memory' --matrix uniform:n=900000 --device cpu
 expect 6 'cannot' --matrix uniform:n=5 --device cpu --output /nowhere/x.mtx
 bench=(bench gemm --device cpu --n 65 --k 17 --repeat 2 --threads 2)
-expect 0 'of ref.' "${bench[@]}"
+expect 0 'of ref.' "${bench[@]}" --gemm tiled,coalesced
 expect 0 'tiled' bench gemm --device cpu --gemm tiled --shape 67x45x129 --precision fp32
 expect 0 '"share_of_reference": 1.0' "${bench[@]}" --gemm auto --json -
 expect 0 'fp64,trailing,65,65,17,-1,1,naive,cpu,yes,' "${bench[@]}" --gemm naive --csv -
@@ -70,6 +78,7 @@ expect 2 'not '"'64x64'" bench gemm --shape 64x64
 expect 2 'at least 1' bench gemm --n 0
 expect 2 '--k is for' bench gemm --shape square --k 3
 expect 0 'fp16,trailing,65,65,17,-1,1,naive,cpu,yes,' "${bench[@]}" --gemm naive --precision bf16,fp16 --csv -
+expect 2 'at least 1' "${bench[@]}" --patience 0
 expect 2 "not 'fp8'" bench gemm --precision fp8
 expect 2 'none of these GEMM backends offers tf32' bench gemm --device cpu --gemm naive,tiled --precision fp32,tf32
 expect 2 "not 'fp16'" --matrix uniform:n=5 --precision fp16

@@ -1,213 +1,58 @@
 // The conformance of every GEMM backend in the table: a new kernel is tested with no edit here.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <functional>
-#include <memory>
 #include <set>
-#include <variant>
 
-#include "products.hpp"
+#include "conforming.hpp"
+#include "core/backend_table.hpp"
+#include "matrices.hpp"
+#include "places.hpp"
 
 namespace lasolve::test {
 namespace {
 
-/// One precision of one backend, at any place.
-template <class T, class In>
-struct Kernel {
-  using Result = T;
-  using Element = In;
-  using Compute = std::function<Matrix<T>(const Inputs<T, In>&)>;
+/// One precision of one backend and one group of products.
+struct Trial {
   std::string name, summary;
-  double u;
-  bool coarse;                           ///< than its precision
   std::function<std::string()> why_not;  ///< empty: it can run here
-  std::function<Compute()> start;        ///< with a queue of its own
+  std::function<void()> run;
 
-  friend void PrintTo(const Kernel& kernel, std::ostream* out) { *out << kernel.summary; }
+  friend void PrintTo(const Trial& trial, std::ostream* out) { *out << trial.summary; }
 };
-using AnyKernel = std::variant<Kernel<double, double>, Kernel<float, float>, Kernel<float, fp16>, Kernel<float, bf16>>;
 
-/// Every precision of every backend at a place.
 template <class Place>
-std::vector<AnyKernel> kernels() {
-  std::vector<AnyKernel> all;
+std::vector<Trial> trials() {
+  std::vector<Trial> all;
   for (const auto* backend : gemm_backends<Place>())
     for_each_precision([&](auto P) {
-      using A = Arithmetic<P>;
-      using K = Kernel<typename A::Result, typename A::Operand>;
       const auto& kernel = backend->template in<P>();
       if (!kernel) return;
       const auto why_not = [backend] {
         const std::string no_device = why_no(device_of<Place>);
         return no_device.empty() && backend->unavailable ? backend->unavailable(0) : no_device;
       };
-      const auto start = [&kernel]() -> typename K::Compute {
-        const std::shared_ptr<Queue<Place>> q(new Queue<Place>(test_queue<Place>()));
-        return [q, &kernel](const auto& in) { return computed(*q, kernel, in); };
-      };
-      all.push_back(K{backend->name + std::string("_") + A::name, backend->summary, kernel.unit_roundoff,
-                      kernel.unit_roundoff > A::unit_roundoff, why_not, start});
+      for (const bench::Group& group : bench::conformance_list(P, device_of<Place>)) {
+        const auto run = [&kernel, cases = group.cases] {
+          Queue<Place> q = test_queue<Place>();
+          expect_right(q, kernel, cases);
+        };
+        all.push_back(
+            {backend->name + std::string("_") + name_of(P) + "_" + group.name, backend->summary, why_not, run});
+      }
     });
   return all;
 }
 
-std::string name_of_kernel(const testing::TestParamInfo<AnyKernel>& info) {
-  return std::visit([](const auto& kernel) { return kernel.name; }, info.param);
+class Gemm : public testing::TestWithParam<Trial> {};
+std::string name_of_trial(const testing::TestParamInfo<Trial>& info) { return info.param.name; }
+
+TEST_P(Gemm, keeps_to_the_contract) {
+  if (const std::string why = GetParam().why_not(); !why.empty()) GTEST_SKIP() << why;
+  GetParam().run();
 }
 
-class Gemm : public testing::TestWithParam<AnyKernel> {
- protected:
-  void SetUp() override {
-    const std::string why = std::visit([](const auto& kernel) { return kernel.why_not(); }, GetParam());
-    if (!why.empty()) GTEST_SKIP() << why;
-  }
-
-  /// test(kernel, compute, T(), In()), with one queue.
-  template <class Test>
-  void with_kernel(Test test) {
-    std::visit(
-        [&](const auto& kernel) {
-          using K = std::remove_cvref_t<decltype(kernel)>;
-          test(kernel, kernel.start(), typename K::Result(), typename K::Element());
-        },
-        GetParam());
-  }
-
-  /// Each product, its transposes, and whether it is within the bound.
-  void expect_conforming(const std::vector<Product>& products) {
-    with_kernel([&]<class T, class In>(const auto& kernel, auto compute, T, In) {
-      for (Product p : products)
-        for (Op op_a : ops)
-          for (Op op_b : ops) {
-            p.op_a = op_a, p.op_b = op_b;
-            SCOPED_TRACE(p);
-            const auto in = random_inputs<T, In>(p);
-            expect_close(compute(in), in, kernel.u);
-            if (HasFailure()) return;
-          }
-    });
-  }
-};
-
-TEST_P(Gemm, conforms_at_small_and_empty_sizes) {
-  std::vector<Product> products;
-  for (std::int64_t m : {0, 1, 33, 128})
-    for (std::int64_t n : {0, 1, 33, 128})
-      for (std::int64_t k : {0, 1, 33, 128}) {
-        products.push_back({.m = m, .n = n, .k = k});
-        products.push_back({.m = m, .n = n, .k = k, .alpha = 0.5, .beta = 0, .margin = 0});
-      }
-  expect_conforming(products);
-}
-
-TEST_P(Gemm, conforms_with_each_size_in_each_role) {
-  std::vector<Product> products;
-  for (std::int64_t size : {0, 1, 31, 32, 33, 127, 128, 129, 257})
-    for (std::int64_t margin : {0, 2, 5}) {
-      products.push_back({.m = size, .n = 65, .k = 34, .margin = margin});
-      products.push_back({.m = 34, .n = size, .k = 65, .alpha = 1, .beta = 0, .margin = margin});
-      products.push_back({.m = 65, .n = 34, .k = size, .margin = margin});
-    }
-  expect_conforming(products);
-}
-
-TEST_P(Gemm, conforms_when_every_size_is_large) { expect_conforming({{.m = 257, .n = 129, .k = 255}}); }
-
-TEST_P(Gemm, conforms_for_every_alpha_and_beta) {
-  std::vector<Product> products;
-  for (double alpha : {-1.0, 0.5, 0.0, 1.0, 3.0})
-    for (double beta : {0.0, 1.0, -0.5, 2.0})
-      for (std::int64_t k : {0, 47}) products.push_back({.m = 67, .n = 45, .k = k, .alpha = alpha, .beta = beta});
-  expect_conforming(products);
-}
-
-TEST_P(Gemm, scales_C_exactly_when_k_is_zero) {
-  with_kernel([]<class T, class In>(const auto&, auto compute, T, In) {
-    for (double beta : {0.0, 1.0, -0.5}) {
-      const auto in = random_inputs<T, In>({.m = 33, .n = 129, .k = 0, .beta = beta});
-      const Matrix<T> C = compute(in);
-      for (std::int64_t j = 0; j < C.cols(); ++j)
-        for (std::int64_t i = 0; i < C.rows(); ++i) ASSERT_EQ(C(i, j), beta == 0 ? T(0) : T(beta) * in.C(i, j));
-    }
-  });
-}
-
-/// Integers that every operand holds, and whose products and sums need no rounding: below 2⁵³ in f64 and 2²⁴ in f32;
-/// small where operands are cut.
-TEST_P(Gemm, is_exact_for_integers) {
-  with_kernel([]<class T, class In>(const auto& kernel, auto compute, T, In) {
-    const std::int64_t most = kernel.coarse ? 8 : std::is_same_v<T, double> ? 1 << 20 : 100;
-    for (Op op_a : ops)
-      for (Op op_b : ops)
-        for (double beta : {0.0, 1.0}) {
-          const Product p{.m = 130, .n = 67, .k = 257, .op_a = op_a, .op_b = op_b, .beta = beta};
-          SCOPED_TRACE(p);
-          const auto in = inputs<T, In>(p, [random = Random(), most]() mutable { return random.integer(most); });
-          const auto expected = product<T, In>(T(p.alpha), in.a(), in.b(), T(p.beta), in.C.view());
-          const Matrix<T> C = compute(in);
-          for (std::int64_t j = 0; j < C.cols(); ++j)
-            for (std::int64_t i = 0; i < C.rows(); ++i) ASSERT_EQ(C(i, j), T(expected(i, j))) << i << ", " << j;
-        }
-  });
-}
-
-/// Rows of A and columns of B differ by up to 2¹⁰⁰ and may be zero, and each element of C keeps the bound of its own row and column.
-TEST_P(Gemm, is_accurate_in_rows_and_columns_of_any_magnitude) {
-  with_kernel([]<class T, class In>(const auto& kernel, auto compute, T, In) {
-    if constexpr (sizeof(In) >= 4) {
-      auto in = random_inputs<T, In>({.m = 70, .n = 66, .k = 130, .alpha = 1, .beta = 0});
-      const auto factor = [](std::int64_t i) { return i == 3 ? In(0) : std::ldexp(In(1), int(i * 37 % 101) - 50); };
-      std::vector<double> rows(70), cols(66);  // norms
-      for (std::int64_t l = 0; l < 130; ++l) {
-        for (std::int64_t i = 0; i < 70; ++i) rows[i] = std::hypot(rows[i], double(in.A(i, l) *= factor(i)));
-        for (std::int64_t j = 0; j < 66; ++j) cols[j] = std::hypot(cols[j], double(in.B(l, j) *= factor(j)));
-      }
-      const auto expected = product<T, In>(T(1), in.a(), in.b(), T(0), in.C.view());
-      const Matrix<T> C = compute(in);
-      for (std::int64_t j = 0; j < C.cols(); ++j)
-        for (std::int64_t i = 0; i < C.rows(); ++i)
-          ASSERT_LE(std::abs(double(C(i, j) - expected(i, j))), kernel.u * std::sqrt(132.0) * rows[i] * cols[j])
-              << i << ", " << j;
-    }
-  });
-}
-
-/// A NaN or an infinity in A spoils its row of C, one in B its column, and nothing else; whether operands lie along k or not, at
-/// multiples of 16 bytes or not.
-TEST_P(Gemm, propagates_nan_and_infinity) {
-  with_kernel([]<class T, class In>(const auto&, auto compute, T, In) {
-    const In inf = In(std::numeric_limits<float>::infinity());
-    for (const In bad : {In(nan<In>), least_nan<In>(), inf, In(-float(inf))})
-      for (const Op op : ops)
-        for (const std::int64_t margin : {3, 8})
-          for (const bool in_a : {true, false})
-            for (const std::int64_t at : {0, 40, 71}) {
-              const Product p{.m = 72,
-                              .n = 80,
-                              .k = 88,
-                              .op_a = op,
-                              .op_b = flipped(op),
-                              .alpha = 0.5,
-                              .beta = 0,
-                              .margin = margin};
-              SCOPED_TRACE(testing::Message()
-                           << p << ": " << float(bad) << (in_a ? " in A" : " in B") << ", row and column " << at);
-              auto in = random_inputs<T, In>(p);
-              (in_a ? in.A : in.B)(at, at) = bad;
-              const auto expected = product<T, In>(T(0.5), in.a(), in.b(), T(0), in.C.view());
-              const Matrix<T> C = compute(in);
-              for (std::int64_t j = 0; j < C.cols(); ++j)
-                for (std::int64_t i = 0; i < C.rows(); ++i) {
-                  ASSERT_EQ(std::isfinite(C(i, j)), std::isfinite(expected(i, j))) << i << ", " << j;
-                  ASSERT_TRUE(!std::isnan(expected(i, j)) || std::isnan(C(i, j))) << i << ", " << j;
-                }
-            }
-  });
-}
-
-INSTANTIATE_TEST_SUITE_P(Cpu, Gemm, testing::ValuesIn(kernels<Cpu>()), name_of_kernel);
-INSTANTIATE_TEST_SUITE_P(Cuda, Gemm, testing::ValuesIn(kernels<Cuda>()), name_of_kernel);
+INSTANTIATE_TEST_SUITE_P(Cpu, Gemm, testing::ValuesIn(trials<Cpu>()), name_of_trial);
+INSTANTIATE_TEST_SUITE_P(Cuda, Gemm, testing::ValuesIn(trials<Cuda>()), name_of_trial);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Gemm);
 
 template <class Place>
@@ -234,6 +79,18 @@ TEST(GemmTable, has_complete_records_on_the_cpu) {
   expect_complete_records<Cpu>();
 }
 TEST(GemmTable, has_complete_records_on_Cuda) { expect_complete_records<Cuda>(); }
+
+TEST(GemmTable, has_a_name_once_and_in_the_file_that_is_named_so) {
+  const GemmBackend<Cpu> one{.name = "one", .summary = ""}, same{.name = "one", .summary = ""},
+      two{.name = "two", .summary = ""};
+  BackendTable<Cpu> table{{"one", &one}, {"two", &two}};
+  EXPECT_EQ(table.records().size(), 2u);
+  const auto twice = [&] { table.add({"one", &same}); };
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>(twice), "there are two GEMM backends 'one'"));
+  const auto elsewhere = [&] { BackendTable<Cpu>{{"three", &one}}; };
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>(elsewhere), "'one' is in a file named 'three'"));
+  EXPECT_EQ(table.records().size(), 2u);
+}
 
 TEST(GemmTable, says_what_missing_backends_need) {
   for (const auto& missing : missing_gemm_backends()) EXPECT_STRNE(missing.needs, "") << missing.name;

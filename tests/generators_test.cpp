@@ -2,8 +2,10 @@
 #include "io/generators.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <Eigen/SVD>
+#include <fstream>
 
 #include "core/cpu/eigen.hpp"
 #include "places.hpp"
@@ -48,6 +50,10 @@ TEST(Generators, say_what_is_wrong_with_a_request) {
                                       {"uniform", "expected a positive size"},
                                       {"uniform:n=x", "expected a size after n=, found 'x'"},
                                       {"uniform:n=3,sed=1", "'sed' is not a parameter"},
+                                      {"uniform:n=5,n=6", "n is given twice\n  uniform:n=5,n=6\n              ^"},
+                                      {"graded:n=5,bits=3,seed=1,bits=3", "bits is given twice"},
+                                      {"uniform:n=5,", "'' is not a parameter of uniform"},
+                                      {"uniform:", "expected a positive size"},
                                       {"bem:n=5", "a square number"},
                                       {"randsvd:n=5,kappa=0", "kappa of 1 or more"}}) {
     try {
@@ -59,8 +65,24 @@ TEST(Generators, say_what_is_wrong_with_a_request) {
   }
 }
 
+/// Bytes that this process has of the machine's memory.
+double resident_bytes() {
+  long pages = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  return double(resident) * double(sysconf(_SC_PAGESIZE));
+}
+
+TEST(Generators, take_no_memory_and_no_time_before_there_is_memory_for_the_matrix) {
+  for (const std::string kind : {"uniform", "spd", "randsvd", "diagdom", "growth", "graded", "hilbert", "bem"}) {
+    const double before = resident_bytes();
+    const Generator generator(kind + ":n=100000000");
+    EXPECT_THROW(io::require_memory<Cpu>(generator, 8), OutOfMemory) << kind;
+    EXPECT_LT(resident_bytes() - before, 1e7) << kind;
+  }
+}
+
 TEST(GeneratorsOnCuda, give_the_same_bits_as_on_the_cpu) {
-  if (cuda_devices().names.empty()) GTEST_SKIP() << cuda_devices().why_none;
+  if (const std::string why = why_no_cuda_device(0); !why.empty()) GTEST_SKIP() << why;
   for (const char* kind : all_kinds) {
     Queue<Cuda> q(0);
     Matrix<double, Cuda> A(64, 64);

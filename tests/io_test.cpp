@@ -1,6 +1,8 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <bit>
 #include <cmath>
@@ -8,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <random>
+#include <thread>
 
 #include "io_files.hpp"
 
@@ -85,18 +88,19 @@ TEST_F(WriteMatrix, RefusesAnotherSuffix) {
   EXPECT_TRUE(names().empty());
 }
 
+std::string error_of_writing(const std::string& path) {
+  try {
+    write_matrix(path, random_matrix(300, 300));
+    return "";
+  } catch (const OutputError& e) {
+    return e.what();
+  }
+}
+
 TEST_F(WriteMatrix, SaysWhyItFailedAndLeavesNothing) {
-  const auto error = [](const std::string& path) -> std::string {
-    try {
-      write_matrix(path, random_matrix(300, 300));
-      return "";
-    } catch (const OutputError& e) {
-      return e.what();
-    }
-  };
-  EXPECT_EQ(error("/no/such/A.mtx"), "cannot write /no/such/A.mtx: No such file or directory");
+  EXPECT_EQ(error_of_writing("/no/such/A.mtx"), "cannot write /no/such/A.mtx: No such file or directory");
   fs::create_directory(in_folder("d.mtx"));
-  EXPECT_EQ(error(in_folder("d.mtx")), "cannot write " + in_folder("d.mtx") + ": it is not a regular file");
+  EXPECT_EQ(error_of_writing(in_folder("d.mtx")), "cannot write " + in_folder("d.mtx") + ": it is not a regular file");
   fs::remove(in_folder("d.mtx"));
 
   rlimit before;
@@ -105,7 +109,7 @@ TEST_F(WriteMatrix, SaysWhyItFailedAndLeavesNothing) {
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &small);
   for (const char* name : {"A.mtx", "A.npy", "A.mtx.gz"})
-    EXPECT_EQ(error(in_folder(name)), "cannot write " + in_folder(name) + ": File too large");
+    EXPECT_EQ(error_of_writing(in_folder(name)), "cannot write " + in_folder(name) + ": File too large");
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   EXPECT_TRUE(names().empty());
@@ -130,6 +134,101 @@ TEST_F(WriteMatrix, WritesThroughALink) {
   write_matrix(in_folder("link.mtx"), random_matrix(3, 3));
   EXPECT_TRUE(fs::is_symlink(in_folder("link.mtx")));
   EXPECT_EQ(read_matrix(in_folder("target.mtx")).matrix.rows(), 3);
+}
+
+TEST_F(WriteMatrix, FollowsLinksToWhatIsNotThereYet) {
+  fs::create_directory(in_folder("far"));
+  fs::create_symlink("far/second", in_folder("first.mtx"));
+  fs::create_symlink("../target", in_folder("far/second"));
+  write_matrix(in_folder("first.mtx"), random_matrix(3, 3));
+  EXPECT_TRUE(fs::is_symlink(in_folder("first.mtx")));
+  EXPECT_TRUE(fs::is_symlink(in_folder("far/second")));
+  EXPECT_EQ(read_matrix(in_folder("target")).matrix.rows(), 3);
+
+  fs::create_symlink("loop.mtx", in_folder("loop.mtx"));
+  EXPECT_EQ(error_of_writing(in_folder("loop.mtx")),
+            "cannot write " + in_folder("loop.mtx") + ": Too many levels of symbolic links");
+  fs::create_symlink("nowhere/x", in_folder("lost.mtx"));
+  EXPECT_EQ(error_of_writing(in_folder("lost.mtx")),
+            "cannot write " + in_folder("lost.mtx") + ": No such file or directory");
+}
+
+TEST_F(WriteMatrix, KeepsTheModeOfTheOldFile) {
+  const mode_t before = umask(022);
+  for (const auto mode : {0600u, 0664u, 0777u}) {
+    const std::string path = in_folder("A.mtx");
+    write_matrix(path, random_matrix(1, 1));
+    chmod(path.c_str(), mode);
+    write_matrix(path, random_matrix(2, 2));
+    EXPECT_EQ(unsigned(fs::status(path).permissions()), mode);
+    EXPECT_EQ(read_matrix(path).matrix.rows(), 2);
+  }
+  umask(before);
+}
+
+TEST_F(WriteMatrix, TakesNamesAsLongAsTheyCanBe) {
+  for (const std::size_t length : {200u, 240u, 247u, 251u, 255u})
+    for (const std::string suffix : {".mtx", ".npy.gz"}) {
+      const std::string path = in_folder(std::string(length - suffix.size(), 'x') + suffix);
+      write_matrix(path, random_matrix(2, 2));
+      EXPECT_EQ(read_matrix(path).matrix.rows(), 2);
+    }
+  const std::string too_long = in_folder(std::string(252, 'x') + ".mtx");
+  EXPECT_EQ(error_of_writing(too_long), "cannot write " + too_long + ": File name too long");
+  EXPECT_EQ(names().size(), 10u);
+}
+
+TEST_F(WriteMatrix, WritesPipesDevicesAndDescriptorsAsTheyAre) {
+  const Matrix<double> A = random_matrix(300, 200);
+  const std::string pipe = in_folder("pipe.npy");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0666), 0);
+  require_matrix_writable(pipe);  // and does not wait for a reader
+  std::jthread writer([&] { write_matrix(pipe, A); });
+  EXPECT_EQ(rows_of(read_matrix(pipe).matrix), rows_of(A));
+  writer.join();
+  EXPECT_TRUE(fs::is_fifo(pipe));
+
+  require_matrix_writable("/dev/null");
+  write_matrix("/dev/null", A);
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_EQ(error_of_writing("/dev/full"), "cannot write /dev/full: No space left on device");
+
+  const Descriptor file(open(in_folder("both").c_str(), O_RDWR | O_CREAT, 0666));
+  for (const std::string folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    const std::string path = folder + std::to_string(file.number());
+    ASSERT_EQ(write(file.number(), "% before\n", 9), 9);
+    require_matrix_writable(path);
+    write_matrix(path, random_matrix(0, 2));
+  }
+  const std::string written = "% before\n%%MatrixMarket matrix array real general\n0 2\n";
+  EXPECT_EQ(content_of(in_folder("both")), written + written);
+  const Descriptor read_only(open(in_folder("both").c_str(), O_RDONLY));
+  for (const int number : {read_only.number(), 999}) {
+    const std::string path = "/dev/fd/" + std::to_string(number);
+    EXPECT_THROW(require_matrix_writable(path), OutputError) << path;
+    EXPECT_EQ(error_of_writing(path), "cannot write " + path + ": Bad file descriptor");
+  }
+  EXPECT_EQ(names().size(), 2u);
+}
+
+TEST_F(WriteMatrix, KnowsWhenTwoPathsAreOneFile) {
+  fs::create_directory(in_folder("d"));
+  fs::create_directory_symlink("d", in_folder("link"));
+  fs::create_symlink("d/new.mtx", in_folder("dangling.mtx"));
+  const auto one = [&](const std::string& a, const std::string& b) {
+    return lead_to_one_file(in_folder(a), in_folder(b));
+  };
+  for (const bool is_there : {false, true}) {
+    EXPECT_TRUE(one("d/new.mtx", "d/./new.mtx"));
+    EXPECT_TRUE(one("d/new.mtx", "link/new.mtx"));
+    EXPECT_TRUE(one("d/new.mtx", "link/../d//new.mtx"));
+    EXPECT_TRUE(one("dangling.mtx", "d/new.mtx"));
+    EXPECT_FALSE(one("d/new.mtx", "new.mtx"));
+    EXPECT_FALSE(one("d/new.mtx", "d/New.mtx"));
+    if (!is_there) write_matrix(in_folder("dangling.mtx"), random_matrix(1, 1));
+  }
+  EXPECT_FALSE(lead_to_one_file("/dev/null", "/dev/null"));
+  EXPECT_FALSE(lead_to_one_file("/no/such", "/no/such"));
 }
 
 TEST_F(WriteMatrix, CanBeInterrupted) {

@@ -51,6 +51,18 @@ TEST(Npy, ReadsEveryVersionTypeOrderAndShape) {
   EXPECT_EQ(read(npy<double>(1, dictionary("<f8", false, "(0, 3)"), {})).matrix.cols(), 3);
 }
 
+TEST(Npy, ReadsWhatHasNoElementsWhateverItsOtherSize) {
+  for (const char* type : {"<f8", ">f4"})
+    for (const bool fortran : {false, true}) {
+      const MatrixFile wide = read(npy<double>(1, dictionary(type, fortran, "(0, 100000000000000000)"), {}));
+      EXPECT_EQ(wide.matrix.rows(), 0);
+      EXPECT_EQ(wide.matrix.cols(), 100000000000000000);
+      const MatrixFile tall = read(npy<double>(1, dictionary(type, fortran, "(999999999999999999, 0)"), {}));
+      EXPECT_EQ(tall.matrix.rows(), 999999999999999999);
+      EXPECT_EQ(tall.place, fmt::format("{}test.npy: byte {}", test_folder(), fortran ? 59 : 60));
+    }
+}
+
 TEST(Npy, SaysThatSinglePrecisionWasWidened) {
   EXPECT_EQ(read(npy(1, dictionary("<f4", false, "(6,)"), six_floats)).notes,
             std::vector<std::string>{test_folder() + "test.npy: note: float32 elements were widened to float64"});
@@ -76,7 +88,8 @@ TEST(Npy, SaysWhereAFileIsWrong) {
       {headed(dictionary("<f8", false, "()")), "expected an array of 1 or 2 dimensions, found 0"},
       {headed(dictionary("<f8", false, "(-2, 3)")), R"(expected a size of at most 18 digits, found "-2, 3))"},
       {headed(dictionary("<f8", false, "(9999999999999999999,)")), "expected a size of at most 18 digits"},
-      {headed(dictionary("<f8", false, "(4000000000, 4000000000)")), "expected a matrix of less than 2^63 bytes"},
+      {headed(dictionary("<f8", false, "(4000000000, 4000000000)")),
+       "byte 60: error: expected a matrix of at most 2^62 bytes"},
       {headed(dictionary("<f8", false, "(2 3)")), "expected ',' or ')', found \"3)"},
       {headed("{'descr': '<f8', 'fortran_order': 0, "), R"(byte 44: error: expected True or False, found "0, ")"},
       {headed("{'descr': '<f8', 'shape': (6,)}"), "expected 'descr', 'fortran_order' and 'shape' in the header"},

@@ -13,9 +13,7 @@
 namespace lasolve::test {
 
 /// Why nothing can run there; empty: it can.
-inline std::string why_no(Device::Kind device) {
-  return device == Device::cuda && cuda_devices().names.empty() ? cuda_devices().why_none : "";
-}
+inline std::string why_no(Device::Kind device) { return device == Device::cuda ? why_no_cuda_device(0) : ""; }
 template <class Place>
 inline constexpr Device::Kind device_of = std::is_same_v<Place, Cuda> ? Device::cuda : Device::cpu;
 

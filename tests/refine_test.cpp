@@ -141,6 +141,7 @@ TEST_P(Refinement, never_hides_a_nan_in_a_right_hand_side) {
         Options o = options();
         o.refine = Refine::classical;
         o.check = check;
+        o.allow_nonfinite = true;
         Matrix<T> B = random_matrix<T>(40, 3);
         B(7, column) = std::numeric_limits<T>::quiet_NaN();
         EXPECT_FALSE(solve_for(rounded<T>(random_with_condition(40, 10)), B, o).report.outcome.ok());

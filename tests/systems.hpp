@@ -41,6 +41,16 @@ Solved<T> solve_random(const Matrix<T>& A, std::int64_t nrhs, const Options& opt
   return solve_for(A, right_hand_sides<T>({A.view(), op}, nrhs), options, op);
 }
 
+/// A symmetric matrix, and what is there of it when the other triangle holds NaN.
+template <class T>
+struct OneTriangle {
+  OneTriangle(Matrix<T> A, Uplo triangle)
+      : whole(std::move(A)), half(matrix_of<T>(whole.rows(), whole.rows(), [&](auto i, auto j) {
+          return i == j || (i > j) == (triangle == Uplo::lower) ? whole(i, j) : std::numeric_limits<T>::quiet_NaN();
+        })) {}
+  Matrix<T> whole, half;
+};
+
 /// It was solved, to HPL's accuracy, and the report says so.
 template <class T>
 void expect_solved(const Solved<T>& solved) {

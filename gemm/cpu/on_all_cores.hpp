@@ -29,9 +29,9 @@ inline std::int64_t cut(std::int64_t length, std::int64_t parts, std::int64_t i)
 template <class T, auto Kernel, class In = T>
 void on_all_cores(Queue<Cpu>& q, T alpha, Operand<In, Cpu> A, Operand<In, Cpu> B, T beta, MatrixView<T, Cpu> C) {
   const double flops = 2.0 * double(C.rows()) * double(C.cols()) * double(A.cols() + 1);
-  const std::int64_t cores = cores_for(q, flops);
-  const auto [down, across] = tile_grid(C.rows(), C.cols(), cores);
-  on_cores(cores, [&, down = down, across = across](std::int64_t t) {
+  const std::int64_t parts = parts_for(q, flops);
+  const auto [down, across] = tile_grid(C.rows(), C.cols(), parts);
+  on_cores(parts, flops, [&, down = down, across = across](std::int64_t t) {
     const std::int64_t i = cut(C.rows(), down, t % down), m = cut(C.rows(), down, t % down + 1) - i;
     const std::int64_t j = cut(C.cols(), across, t / down), n = cut(C.cols(), across, t / down + 1) - j;
     if (m > 0 && n > 0)

@@ -28,8 +28,7 @@ __global__ void coalesced_kernel(T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B
 
 template <class T>
 static void coalesced(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
-  coalesced_kernel<T><<<tiles_of(C, BM, BN), dim3(BM, BN), 0, q.stream()>>>(alpha, A, B, beta, C);
-  CUDA_CHECK_LAUNCH();
+  launch(q, coalesced_kernel<T>, tiles_of(C, BM, BN), dim3(BM, BN), alpha, A, B, beta, C);
 }
 
 extern const GemmBackend<Cuda> gemm_cuda_coalesced;

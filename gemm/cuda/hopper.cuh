@@ -7,6 +7,7 @@
 
 #include "core/cuda/check.hpp"
 #include "core/cuda/shared_memory.cuh"
+#include "core/device_properties.hpp"
 #include "lasolve/precision.hpp"
 
 // Only a pass for compute capability 9.0 with its own instructions (sm_90a) can assemble these: a kernel's body stands under
@@ -17,25 +18,13 @@
 
 namespace lasolve::hopper {
 
-/// 10·major + minor; 0: the device does not say.
-inline int compute_capability(int device) {
-  int major = 0, minor = 0;
-  const bool known = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
-                     cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess;
-  return known ? 10 * major + minor : 0;
-}
-
-/// Whether a device runs code for sm_90a.
-inline bool is_hopper(int device) { return compute_capability(device) == 90; }
-
 /// Why these kernels cannot run on a device; empty: they can.
 inline std::string why_not(int device) {
-#ifdef LASOLVE_HAS_SM90A
-  return is_hopper(device) ? ""
-                           : "its kernels are for compute capability 9.0 (Hopper), which this device does not have";
-#else
-  return "its kernels need 90a in LASOLVE_CUDA_ARCHITECTURES, for device " + std::to_string(device) + " or any other";
-#endif
+  const DeviceProperties& has = device_properties(device);
+  if (has.runs_code_for_90a) return "";
+  return has.capability == 90
+             ? "its kernels need 90a in LASOLVE_CUDA_ARCHITECTURES, for device " + std::to_string(device)
+             : "its kernels are for compute capability 9.0 (Hopper), which this device does not have";
 }
 
 /// Throws MachineError where they cannot.

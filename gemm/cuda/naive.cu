@@ -24,8 +24,7 @@ __global__ void naive_kernel(T alpha, Operand<In, Cuda> A, Operand<In, Cuda> B, 
 
 template <class T, class In = T>
 static void naive(Queue<Cuda>& q, T alpha, Operand<In, Cuda> A, Operand<In, Cuda> B, T beta, MatrixView<T, Cuda> C) {
-  naive_kernel<T, In><<<tiles_of(C, tile, tile), dim3(tile, tile), 0, q.stream()>>>(alpha, A, B, beta, C);
-  CUDA_CHECK_LAUNCH();
+  launch(q, naive_kernel<T, In>, tiles_of(C, tile, tile), dim3(tile, tile), alpha, A, B, beta, C);
 }
 
 extern const GemmBackend<Cuda> gemm_cuda_naive;

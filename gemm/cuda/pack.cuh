@@ -4,7 +4,7 @@
 
 #include <cuda_fp16.h>
 
-#include "core/cuda/check.hpp"
+#include "core/cuda/launch.cuh"
 #include "gemm/cuda/tile.cuh"
 
 namespace lasolve {
@@ -116,8 +116,7 @@ __global__ void __launch_bounds__(pack_threads)
 template <bool split, class In>
 void pack(Queue<Cuda>& q, const Packing<split, In>& a, const Packing<split, In>& b) {
   const unsigned of_a = unsigned(ceil_div(a.X.rows(), pack_rows)), of_b = unsigned(ceil_div(b.X.rows(), pack_rows));
-  pack_kernel<split, In><<<of_a + of_b, pack_threads, 0, q.stream()>>>(a, b, of_a);
-  CUDA_CHECK_LAUNCH();
+  launch(q, pack_kernel<split, In>, of_a + of_b, pack_threads, a, b, of_a);
 }
 
 }  // namespace lasolve

@@ -16,6 +16,7 @@
 //          Under load the card reaches its 700 W and slows to 1.85 GHz and less: 75 %.
 // Source   A. Kerr et al., "CUTLASS: fast linear algebra in CUDA C++", NVIDIA 2017; cp.async: NVIDIA A100 white paper, 2020
 #include "core/cuda/copy_async.cuh"
+#include "core/device_properties.hpp"
 #include "gemm/cuda/registers.cuh"
 
 namespace lasolve {
@@ -61,6 +62,7 @@ struct Pipeline : WarpTiles<T, 128, 64, 64, 32, 8, 8> {
   static constexpr int a_pitch = Tiles::BM + Tiles::V, b_pitch = Tiles::BN + Tiles::V;
   static constexpr int a_tile = BK * a_pitch, b_tile = BK * b_pitch;
   static constexpr int bytes = stages * (a_tile + b_tile) * int(sizeof(T));
+  static_assert(bytes <= int(least_shared_memory));
 };
 
 /// The copies of a block's rows of A and columns of B, tile by tile.
@@ -174,11 +176,9 @@ template <class T>
 static void pipelined(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
   using S = Pipeline<T>;
   by_turns(A, B, [&]<bool turn_a, bool turn_b>() {
-    const auto kernel = pipelined_kernel<T, turn_a, turn_b>;
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, S::bytes));
-    kernel<<<tiles_of(C, S::BM, S::BN), S::threads, S::bytes, q.stream()>>>(alpha, A, B, beta, C);
+    launch(q, pipelined_kernel<T, turn_a, turn_b>, Blocks::apart, tiles_of(C, S::BM, S::BN), S::threads,
+           std::size_t(S::bytes), alpha, A, B, beta, C);
   });
-  CUDA_CHECK_LAUNCH();
 }
 
 extern const GemmBackend<Cuda> gemm_cuda_pipelined;

@@ -52,10 +52,8 @@ template <class T>
 static void register_tiled(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta,
                            MatrixView<T, Cuda> C) {
   by_turns(A, B, [&]<bool turn_a, bool turn_b>() {
-    register_tiled_kernel<T, turn_a, turn_b>
-        <<<tiles_of(C, BM<T>, BN<T>), threads<T>, 0, q.stream()>>>(alpha, A, B, beta, C);
+    launch(q, register_tiled_kernel<T, turn_a, turn_b>, tiles_of(C, BM<T>, BN<T>), threads<T>, alpha, A, B, beta, C);
   });
-  CUDA_CHECK_LAUNCH();
 }
 
 extern const GemmBackend<Cuda> gemm_cuda_register_tiled;

@@ -334,8 +334,9 @@ __global__ void __launch_bounds__(S::threads, S::per_sm) product_kernel(const __
 
 template <class S>
 int slots_of_a_ring(Queue<Cuda>& q) {
-  constexpr std::size_t kept_by_cuda = 1024;
-  return int(((q.shared_memory() + kept_by_cuda) / S::per_sm - kept_by_cuda) / Slots<S>::bytes_of_each);
+  const DeviceProperties& device = q.properties();
+  const std::size_t of_a_block = device.shared_memory_of_multiprocessor / S::per_sm - device.kept_shared_memory;
+  return int(of_a_block / Slots<S>::bytes_of_each);
 }
 
 /// How the copy engine finds the operands.

@@ -48,6 +48,7 @@ inline void gemm(Queue<Cuda>& q, double alpha, Operand<double, Cuda> A, Operand<
   const bool fetchable = w.A.fetchable() && w.B.fetchable() && reachable(C.data(), C.ld());
   w.blocks_of_a_tile =
       !fetchable || C.cols() < Wide::BN ? 1 : blocks_of_a_tile(tiles(Wide::BM, Wide::BN), w.steps, q.multiprocessors());
+  w.blocks_of_a_tile = blocks_in_a_cluster<Wide>(q, A.op(), B.op(), w.blocks_of_a_tile);
   const auto f = !fetchable                                                                ? run<Copied>
                  : w.blocks_of_a_tile > 1                                                  ? run_split<Wide>
                  : tiles(Tiny::BM, Tiny::BN) <= 2 * q.multiprocessors()                    ? run<Tiny>

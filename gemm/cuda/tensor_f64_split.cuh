@@ -92,14 +92,30 @@ __global__ void __launch_bounds__(S::threads, S::per_sm) split_kernel(const __gr
 }
 
 template <class S>
+auto split_kernel_for(Op op_a, Op op_b) {
+  return with_ops(op_a, op_b, [&]<Op a, Op b>() { return split_kernel<S, a, b>; });
+}
+template <class S>
+std::size_t shared_memory_of_a_ring(Queue<Cuda>& q) {
+  return Slots<S>::bytes_of_each * std::size_t(slots_of_a_ring<S>(q));
+}
+
+/// Of so many blocks of a tile as many as the device has room for in a cluster.
+template <class S>
+int blocks_in_a_cluster(Queue<Cuda>& q, Op op_a, Op op_b, int blocks) {
+  const auto kernel = reinterpret_cast<const void*>(split_kernel_for<S>(op_a, op_b));
+  while (!has_room_for_cluster(q, kernel, unsigned(blocks), S::threads, shared_memory_of_a_ring<S>(q))) blocks /= 2;
+  return blocks;
+}
+
+template <class S>
 void run_split(Queue<Cuda>& q, Op op_a, Op op_b, Work w) {
   static_assert(S::engine && S::warps * Pieces<S>::count * 32 * 16 <= 4 * S::slot_bytes);
   map_operands<S>(op_a, op_b, w);
   w.slots = slots_of_a_ring<S>(q);
   w.order = {int(ceil_div(w.C.rows(), S::BM)), int(ceil_div(w.C.cols(), S::BN)), 1, 1, 1, S::group};
-  const auto kernel = with_ops(op_a, op_b, [&]<Op a, Op b>() { return split_kernel<S, a, b>; });
-  launch(q, kernel, Blocks::cluster, dim3(unsigned(w.blocks_of_a_tile), unsigned(w.order.tiles())), S::threads,
-         Slots<S>::bytes_of_each * w.slots, w);
+  launch(q, split_kernel_for<S>(op_a, op_b), Blocks::cluster,
+         dim3(unsigned(w.blocks_of_a_tile), unsigned(w.order.tiles())), S::threads, shared_memory_of_a_ring<S>(q), w);
 }
 
 }  // namespace lasolve::tensor_f64

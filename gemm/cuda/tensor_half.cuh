@@ -11,8 +11,8 @@ namespace lasolve::sm90 {
 /// At small k, here in bytes, the traffic of C rules, and memory likes it best down whole columns; else L2 is to hold the
 /// operands.
 constexpr unsigned strip_for(std::int64_t k_bytes) { return k_bytes <= 512 ? 128 : k_bytes <= 2048 ? 32 : 16; }
-/// From here on the time at a tile's end is small beside its product.
-constexpr bool is_deep(std::int64_t k) { return k >= 4096; }
+/// From here on the time at a tile's end is small beside its product: tiles may be wide, if two blocks can share what they read.
+inline bool is_deep(const Queue<Cuda>& q, std::int64_t k) { return k >= 4096 && q.properties().has_clusters_of(2); }
 
 constexpr auto fetch = CU_TENSOR_MAP_L2_PROMOTION_L2_256B;  ///< of what the copy engine reaches; see tensor_map
 
@@ -64,7 +64,7 @@ void enqueue_product(Queue<Cuda>& q, Arguments& p, std::int64_t k) {
 
 template <class Half, bool a_k_major, bool b_k_major>
 void multiply_mapped(Queue<Cuda>& q, Arguments& p, std::int64_t k) {
-  if (is_deep(k))
+  if (is_deep(q, k))
     enqueue_product<CutAs<Half, a_k_major, b_k_major, Way::wide>>(q, p, k);
   else
     enqueue_product<CutAs<Half, a_k_major, b_k_major, Way::turns>>(q, p, k);

@@ -27,10 +27,10 @@ namespace lasolve::tensor_mma {
 
 /// Why these kernels cannot run on a device; empty: they can.
 inline std::string why_not(int device) {
-  const int capability = hopper::compute_capability(device);
-  if (capability < 80) return "its kernels are for compute capability 8.0 and later, which this device does not have";
-  for (const int built_for : {__CUDA_ARCH_LIST__})
-    if (built_for >= 800 && built_for <= 10 * capability) return "";
+  const DeviceProperties& has = device_properties(device);
+  if (has.capability < 80)
+    return "its kernels are for compute capability 8.0 and later, which this device does not have";
+  if (has.code >= 80) return "";
   return "its kernels need 80 or a later one in LASOLVE_CUDA_ARCHITECTURES that device " + std::to_string(device) +
          " runs";
 }
@@ -235,11 +235,9 @@ void gemm(Queue<Cuda>& q, Sum<In> alpha, Operand<In, Cuda> A, Operand<In, Cuda> 
   by_turns(A, B, [&]<bool turn_a, bool turn_b>() {
     const int bytes =
         S::stages * (Tiles<In, S::BM, turn_a, false>::size + Tiles<In, S::BN, turn_b, true>::size) * int(sizeof(In));
-    const auto f = kernel<In, turn_a, turn_b>;
-    CUDA_CHECK(cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    f<<<tiles_of(C, S::BM, S::BN), S::threads, bytes, q.stream()>>>(alpha, A, transposed(B), beta, C);
+    launch(q, kernel<In, turn_a, turn_b>, Blocks::apart, tiles_of(C, S::BM, S::BN), S::threads, std::size_t(bytes),
+           alpha, A, transposed(B), beta, C);
   });
-  CUDA_CHECK_LAUNCH();
 }
 
 }  // namespace lasolve::tensor_mma

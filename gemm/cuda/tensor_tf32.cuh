@@ -108,10 +108,7 @@ void multiply_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<
     float* packed = q.scratch<float>(padded_k, rows).data();
     const Piecewise a(A.block(0, l, C.rows(), k), BM, A_rows, packed);
     const Piecewise b(transposed(B.block(l, 0, k, C.cols())), Cut::BN, B_rows, packed + padded_k * A_rows);
-    if (rows > 0) {
-      pack_tf32_kernel<<<(a.parts + b.parts) * a.steps, 128, 0, q.stream()>>>(a, b);
-      CUDA_CHECK_LAUNCH();
-    }
+    if (rows > 0) launch(q, pack_tf32_kernel, (a.parts + b.parts) * a.steps, 128, a, b);
     p.packed_a = a_lies ? nullptr : reinterpret_cast<const char*>(a.to);
     p.packed_b = b_lies ? nullptr : reinterpret_cast<const char*>(b.to);
     if (!a_k_major)
@@ -133,11 +130,11 @@ inline void tensor_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Ope
     return ceil_div(ceil_div(C.rows(), BM * blocks) * ceil_div(C.cols(), BN), q.multiprocessors() / blocks) * BN;
   };
   const bool lies_down = A.op() == Op::none && reachable(A.data(), A.ld());
-  if (is_deep(k) && lies_down)
+  if (is_deep(q, k) && lies_down)
     multiply_tf32<Way::wide, false>(q, alpha, A, B, beta, C);
-  else if (is_deep(k))
+  else if (is_deep(q, k))
     multiply_tf32<Way::wide>(q, alpha, A, B, beta, C);
-  else if (k > 256 && 10 * time(192, 2) <= 11 * time(128, 1))
+  else if (k > 256 && q.properties().has_clusters_of(2) && 10 * time(192, 2) <= 11 * time(128, 1))
     multiply_tf32<Way::broad>(q, alpha, A, B, beta, C);
   else if (lies_down && lies_along_k(transposed(B)))  // else there is a packing kernel anyway
     multiply_tf32<Way::turns, false>(q, alpha, A, B, beta, C);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/ceil_div.hpp"
-#include "core/cuda/check.hpp"
+#include "core/cuda/launch.cuh"
 #include "lasolve/gemm.hpp"
 
 namespace lasolve {

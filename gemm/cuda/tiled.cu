@@ -65,8 +65,7 @@ __global__ void __launch_bounds__(tile* tile, 2)
 
 template <class T>
 static void tiled(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
-  tiled_kernel<T><<<tiles_of(C, tile, tile), dim3(tile, tile), 0, q.stream()>>>(alpha, A, B, beta, C);
-  CUDA_CHECK_LAUNCH();
+  launch(q, tiled_kernel<T>, tiles_of(C, tile, tile), dim3(tile, tile), alpha, A, B, beta, C);
 }
 
 extern const GemmBackend<Cuda> gemm_cuda_tiled;

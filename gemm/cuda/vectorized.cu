@@ -52,10 +52,8 @@ __global__ void __launch_bounds__(threads<T>, sizeof(T) == 4 ? 2 : 4)
 template <class T>
 static void vectorized(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
   by_turns(A, B, [&]<bool turn_a, bool turn_b>() {
-    vectorized_kernel<T, turn_a, turn_b>
-        <<<tiles_of(C, BM<T>, BN<T>), threads<T>, 0, q.stream()>>>(alpha, A, B, beta, C);
+    launch(q, vectorized_kernel<T, turn_a, turn_b>, tiles_of(C, BM<T>, BN<T>), threads<T>, alpha, A, B, beta, C);
   });
-  CUDA_CHECK_LAUNCH();
 }
 
 extern const GemmBackend<Cuda> gemm_cuda_vectorized;

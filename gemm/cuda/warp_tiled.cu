@@ -48,10 +48,8 @@ template <class T>
 static void warp_tiled(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
   using W = Tiles<T>;
   by_turns(A, B, [&]<bool turn_a, bool turn_b>() {
-    warp_tiled_kernel<T, turn_a, turn_b>
-        <<<tiles_of(C, W::BM, W::BN), W::threads, 0, q.stream()>>>(alpha, A, B, beta, C);
+    launch(q, warp_tiled_kernel<T, turn_a, turn_b>, tiles_of(C, W::BM, W::BN), W::threads, alpha, A, B, beta, C);
   });
-  CUDA_CHECK_LAUNCH();
 }
 
 extern const GemmBackend<Cuda> gemm_cuda_warp_tiled;

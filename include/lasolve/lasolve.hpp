@@ -19,7 +19,7 @@ enum class Refine { automatic, none, classical };
 /// column is updated with all before it when its turn has come; recursive: by halves.
 enum class Schedule { automatic, right_looking, left_looking, recursive };
 /// Which triangle of a symmetric matrix is there.
-enum class Uplo { lower, upper };
+enum class Uplo { both, lower, upper };
 
 struct Device {
   enum Kind { automatic, cpu, cuda } kind = automatic;
@@ -32,31 +32,42 @@ using GemmChoice = std::variant<std::string, const GemmBackend<Cpu>*, const Gemm
 /// What a person can ask for. Every default is here.
 struct Options {
   GemmChoice gemm = std::string("auto");  ///< auto: cublas on CUDA; on the CPU blas, else eigen
-  Device device;                          ///< automatic: CUDA when it is there and has the backend, else the CPU
-  /// automatic: Cholesky if A = Aᵀ with a positive diagonal, else LU. cholesky reads one triangle only: whether A is
+  /// automatic: the device of the data; else the first CUDA device that this build has code for, if it has the backend; else
+  /// the CPU.
+  Device device;
+  /// automatic: Cholesky if A = Aᵀ with a positive diagonal, else LU. cholesky factors one triangle only: whether A is
   /// symmetric is then the caller's word.
   Method factorization = Method::automatic;
-  Uplo triangle = Uplo::lower;                 ///< the one that Cholesky reads
-  Precision precision = Precision::automatic;  ///< of the factors: fp64, fp32; automatic: the type of A
-  Refine refine = Refine::automatic;           ///< automatic: classical if the factors are coarser than A
+  /// Of a Cholesky that is asked for by name. lower, upper: the other triangle is never read, not for checks either, and may
+  /// hold anything. both: the lower one is factored, and the check of a solution reads all of A.
+  Uplo triangle = Uplo::both;
+  /// Of the factors: fp64, fp32; automatic: the type of A. fp32 factors with which a refinement stalls are replaced by fp64
+  /// ones, and are there until these are made.
+  Precision precision = Precision::automatic;
+  Refine refine = Refine::automatic;  ///< automatic: classical if the factors are coarser than A
   /// automatic: what was measured to be best, which is right_looking, but left_looking for Cholesky on CUDA and for a matrix
   /// on the host that is factored while it is copied to a device.
   Schedule schedule = Schedule::automatic;
   std::int64_t block_size = 0;   ///< columns of a panel at most; 0: from n, method, precision, schedule, device
   int threads = 0;               ///< cores of the host to compute with; 0: all
-  bool allow_nonfinite = false;  ///< factor a matrix with NaN or Inf; otherwise that is misuse, found when checking
+  bool allow_nonfinite = false;  ///< take NaN and Inf in A and B; otherwise that is misuse, found when checking
   bool check = true;  ///< measure the backward error of each solution; keeps A beside its factors on the device
+  /// Estimate the condition of A, report it, and judge solutions by it: at most five solves with four right-hand sides, once
+  /// for all solutions.
+  bool condition = false;
   /// Called now and then, on the solving thread, with the fraction of the factorization that is done.
   std::function<void(double)> progress;
 };
 
 /// How the mathematics ended. An outcome is a value, never an exception.
 struct Outcome {
-  enum Kind { solved, singular, not_positive_definite, not_converged, inaccurate } kind = solved;
+  enum Kind { solved, singular, not_positive_definite, not_converged, inaccurate, ill_conditioned } kind = solved;
   /// singular: the 0-based column whose pivot is exactly zero; not_positive_definite: the order of the first leading
   /// minor that is not positive; not_converged: the iterations made.
   std::int64_t at = 0;
   bool ok() const { return kind == solved; }
+  /// Whether X is there, be it right or not.
+  bool has_solution() const { return kind != singular && kind != not_positive_definite; }
   std::string name() const;     ///< "solved", "singular", …
   std::string message() const;  ///< one sentence
 };
@@ -78,6 +89,16 @@ struct Report {
   /// max over columns of ‖b − A x‖∞ / (‖A‖∞‖x‖∞ + ‖b‖∞), and that over ε·n, which passes below 16 (HPL).
   std::optional<double> backward_error, hpl_residual;
   std::optional<double> forward_error;  ///< ‖X − X*‖ / ‖X*‖ (largest entries), where a caller knows X*
+  /// 1 / (‖A‖₁‖A⁻¹‖₁), estimated, where it was asked for: see Factorization::rcond().
+  std::optional<double> rcond;
+  /// Where rcond is below the roundoff u, but only because rows of A are of very different size: the residual of a checked
+  /// solution is small in each row for itself, |b − op(A) x|ᵢ < 16 n u (Σⱼ|aᵢⱼ|‖x‖∞ + |b|ᵢ), and so what counts is the condition
+  /// of op(A) with its rows scaled, 1 / ‖ |op(A)⁻¹| |op(A)| ‖∞.
+  std::optional<double> rcond_of_scaled_rows;
+  /// The digits of a solution that may be trusted, about: max(0, −log10(u / r)), where r is rcond, or that of the scaled rows if it
+  /// is there, and u the roundoff of A's type, or of fp32 factors that are not refined. With r < u the outcome is
+  /// ill_conditioned.
+  std::optional<double> digits;
   int refine_iterations = 0;
   std::vector<std::string> notes;  ///< what a person should know: fallbacks, substitutions
 };
@@ -93,17 +114,29 @@ class Engine;
 /// refined or checked. Device memory is taken as MatrixView<T, Cuda>. With data on the host and a CUDA backend, A is
 /// copied to the device; where it is large, the factorization begins with the columns that are there, and factor_seconds
 /// is until all have come and are factored.
-/// Throws std::invalid_argument (misuse: sizes, NaN or Inf in A, an unknown backend) and MachineError.
+///
+/// Device memory is read, and written, after the work that stream `after` has been given before the call: the caller's default
+/// stream where none is named. Work of the caller on other streams, those that are cudaStreamNonBlocking, is not waited for. The
+/// legacy stream takes with it what CUDA orders before it: all streams of that device that are not cudaStreamNonBlocking, and a
+/// kernel that never ends in one of them. When a call returns its results are there, for every stream.
+/// The caller's current device and the driver's current context are after each call what they were before it. An error that the
+/// caller has not yet asked for (cudaGetLastError) is never taken for one of ours; CUDA itself forgets it when a kernel's
+/// attributes are set.
+///
+/// Throws std::invalid_argument (misuse: sizes, NaN or Inf in A or B, an unknown backend, a view of memory that is elsewhere than
+/// its type or Options::device says, all that is asked of one that was moved from) and MachineError, and what Options::progress
+/// throws. What throws in a solve leaves the factorization as it was before, ready for the next; X is undefined then.
 template <class T>
 class Factorization {
  public:
   explicit Factorization(MatrixView<const T, Cpu> A, const Options& options = {});
-  explicit Factorization(MatrixView<const T, Cuda> A, const Options& options = {});
+  explicit Factorization(MatrixView<const T, Cuda> A, const Options& options = {},
+                         CUstream_st* after = default_stream());
   /// In place: takes the memory of A and overwrites A with its factors, so that n² elements are enough. Nothing is left
   /// to check solutions with, which a note in the report says when a check was asked for, nor to refine them with, and a
   /// Cholesky that fails cannot fall back to LU; fp32 factors of an fp64 A, or refinement, are misuse.
   explicit Factorization(Matrix<T, Cpu>&& A, const Options& options = {});
-  explicit Factorization(Matrix<T, Cuda>&& A, const Options& options = {});
+  explicit Factorization(Matrix<T, Cuda>&& A, const Options& options = {}, CUstream_st* after = default_stream());
   Factorization(Factorization&&) noexcept;
   Factorization& operator=(Factorization&&) noexcept;
   ~Factorization();
@@ -111,10 +144,20 @@ class Factorization {
   /// What the factorization did: outcome.ok(), or singular, or not_positive_definite.
   const Report& report() const;
 
-  /// X ← op(A)⁻¹ B; B and X are n × nrhs and may be the same memory.
-  /// Flops 2 n² nrhs. X is undefined unless outcome.ok(), or the outcome is inaccurate or not_converged.
+  /// X ← op(A)⁻¹ B; B and X are n × nrhs. They may be the same memory with the same leading dimension, but not overlap
+  /// otherwise, which is misuse.
+  /// Flops 2 n² nrhs. X is undefined unless outcome.has_solution().
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op = Op::none);
-  Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op = Op::none);
+  Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op = Op::none,
+               CUstream_st* after = default_stream());
+
+  /// An estimate of 1 / (‖A‖₁‖A⁻¹‖₁) from the factors, made when first asked for and kept: at least the true value, and nearly
+  /// always less than three times of it. 0 if the matrix is singular, NaN if it is not positive definite. At most five
+  /// solves with four right-hand sides (Higham & Tisseur 2000).
+  /// Takes ‖A‖₁, so A must still be there, unless it was factored in place, when that was taken before. Misuse: a large A from
+  /// the host that was factored in place on a device while it arrived, as it may be with check = false; Options::condition
+  /// prevents that.
+  double rcond();
 
  private:
   std::unique_ptr<Engine<T>> engine_;
@@ -131,12 +174,17 @@ Report solve(MatrixView<const double> A, MatrixView<const double> B, MatrixView<
 Report solve(MatrixView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& = {},
              Op op = Op::none);
 
-/// The CUDA devices of this machine: names, or an empty list and why it is empty.
+/// The CUDA devices of this machine: names and compute capabilities, or empty lists and why they are empty.
 struct CudaDevices {
-  std::vector<std::string> names;
-  std::string why_none;
+  std::vector<std::string> names = {};
+  std::vector<int> capabilities = {};  ///< 10·major + minor
+  std::string why_none = {};
+  bool driver_fails = false;  ///< there may be devices, but the driver is too old or gives an error
 };
 const CudaDevices& cuda_devices();
+/// Why CUDA device `index` cannot be used; empty: it can. A device of this machine is asked itself, for which CUDA makes a
+/// context on it.
+std::string why_no_cuda_device(int index);
 
 /// The version of the library, as "major.minor.patch".
 const char* version();

@@ -62,13 +62,10 @@ class MatrixView {
   constexpr MatrixView(std::span<T> column) requires std::is_same_v<Place, Cpu>
       : MatrixView(column.data(), std::int64_t(column.size()), 1, std::int64_t(column.size())) {}
 
-  /// Borrows an Eigen matrix, vector, map or block of the same scalar, column-major with unit inner stride.
+  /// Borrows an Eigen matrix, vector, map or block of the same scalar, column-major with unit inner stride, whose columns
+  /// do not overlap. Throws std::invalid_argument on other strides.
   template <ColumnMajorMatrixOf<T> X>
-  MatrixView(X&& x) requires std::is_same_v<Place, Cpu>
-      : data_(x.data()), rows_(x.rows()), cols_(x.cols()), ld_(x.rows()) {
-    require(x.innerStride() == 1, "an Eigen object has an inner stride other than 1");
-    if constexpr (!std::remove_cvref_t<X>::IsVectorAtCompileTime) ld_ = x.outerStride();
-  }
+  MatrixView(X&& x) requires std::is_same_v<Place, Cpu> : MatrixView(x.data(), x.rows(), x.cols(), ld_of(x)) {}
 
   constexpr T* data() const { return data_; }
   constexpr std::int64_t rows() const { return rows_; }
@@ -94,11 +91,21 @@ class MatrixView {
   }
 
  private:
+  /// The distance between the columns of an Eigen object; its rows where it has no second column.
+  template <class X>
+  static std::int64_t ld_of(const X& x) {
+    require(x.innerStride() == 1, "an Eigen object has an inner stride other than 1");
+    if (X::IsVectorAtCompileTime || x.cols() <= 1) return x.rows();
+    require(x.outerStride() >= x.rows(), "an Eigen object has an outer stride smaller than the number of its rows");
+    return x.outerStride();
+  }
+
   T* data_ = nullptr;
   std::int64_t rows_ = 0, cols_ = 0, ld_ = 0;
 };
 
-/// Raw memory of a place. allocate throws OutOfMemory, which says how much was wanted and how much was free.
+/// Raw memory of a place; on CUDA of the device that is current. allocate throws OutOfMemory, which says how much was wanted and
+/// how much was free.
 template <class Place>
 struct Memory {
   static void* allocate(std::size_t bytes);
@@ -165,7 +172,7 @@ class Matrix {
   T& operator()(std::int64_t i, std::int64_t j) { return view()(i, j); }
   const T& operator()(std::int64_t i, std::int64_t j) const { return view()(i, j); }
 
- private:
+  /// The leading dimension of a matrix that asks for none.
   /// Columns start on cache lines of 64 bytes, on CUDA at multiples of 256, which its memory likes best; and not all of them
   /// in the same set, as with a power of two.
   static std::int64_t padded_ld(std::int64_t rows, std::int64_t cols) {
@@ -174,6 +181,8 @@ class Matrix {
     const std::int64_t ld = (rows + line - 1) / line * line;
     return ld % (8 * line) == 0 ? ld + line : ld;
   }
+
+ private:
   void swap(Matrix& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(rows_, other.rows_);

@@ -14,6 +14,9 @@ struct cublasContext;
 
 namespace lasolve {
 
+struct DeviceProperties;
+struct WaitLimit;
+
 /// What the time of a solve is spent on.
 enum class Phase { read, to_device, panel, swap, trsm, gemm, solve, refine, check, to_host, other };
 inline constexpr std::size_t phase_count = 11;
@@ -31,14 +34,15 @@ struct PhaseTimes {
 template <class Place>
 class Queue;
 
-/// Work on the host runs at once, on up to `threads` cores.
+/// Work on the host runs at once, on up to `threads` cores, and at most 1024.
 template <>
 class Queue<Cpu> {
  public:
-  /// threads ≤ 0: every core that this process may use.
+  /// threads ≤ 0: every core that this process may use, by its affinity and the processor time that cgroups grant it.
   explicit Queue(int threads = 0);
   ~Queue();
-  int threads() const { return threads_; }
+  /// As many as were asked for, or fewer where no more threads can be made.
+  int threads() const;
 
   /// Ends the phase that runs and begins another, which will do `flops` operations.
   void phase(Phase, double flops = 0);
@@ -50,6 +54,8 @@ class Queue<Cpu> {
   PhaseTimes take_times();
   /// Calls back with the operations done since take_times(), on this thread, as phases end.
   void on_progress(std::function<void(double flops)>);
+  /// After an exception: waits until all work is done, and forgets the phases, their times and whom to call back.
+  void abandon() noexcept;
 
   /// Work on the host is done when it has been given, and there is no second queue.
   void wait(Queue&) {}
@@ -71,7 +77,19 @@ class Queue<Cpu> {
   std::unique_ptr<State> state_;
 };
 
-/// Work on a CUDA device is enqueued on one stream. Phases are recorded with events and read when it is finished.
+/// The default stream of the code that is compiled: CUDA's legacy one, or that of the calling thread where the compiler was told
+/// so (nvcc --default-stream per-thread, or CUDA_API_PER_THREAD_DEFAULT_STREAM). It is a default argument of what takes device
+/// memory, so that it means the caller's code, not the library's.
+[[maybe_unused]] static inline CUstream_st* default_stream() {
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+  return reinterpret_cast<CUstream_st*>(2);  // cudaStreamPerThread
+#else
+  return reinterpret_cast<CUstream_st*>(1);  // cudaStreamLegacy
+#endif
+}
+
+/// Work on a CUDA device is enqueued on one stream. Phases are recorded with events and read when it is finished. Who gives it
+/// kernels sees to it that its device is the current one, as it is when a GEMM backend is called.
 template <>
 class Queue<Cuda> {
  public:
@@ -79,26 +97,31 @@ class Queue<Cuda> {
   explicit Queue(int device = 0, int rank = 0);
   ~Queue();
   int device() const;
+  /// What the device has. The next three are of it.
+  const DeviceProperties& properties() const;
   int multiprocessors() const;
   /// Bytes of shared memory that a block of threads can have.
   std::size_t shared_memory() const;
-  /// Whether up to 16 blocks of a kernel can be a cluster that shares its shared memory: compute capability 9.0 and 10.x, in
-  /// code that was built for these.
+  /// Whether up to 16 blocks of a kernel can be a cluster that shares its shared memory: compute capability 9.0 and 10.x, where
+  /// the code that the device runs was built for these.
   bool has_clusters() const;
   CUstream_st* stream() const;
   cublasContext* blas() const;
 
   void phase(Phase, double flops = 0);
   void add_flops(double);
-  /// Throws MachineError when work on the device failed.
+  /// Throws MachineError when work on the device failed, or check_waits() does.
   void finish();
   PhaseTimes take_times();
   void on_progress(std::function<void(double flops)>);
+  void abandon() noexcept;
 
   /// What is enqueued here from now on waits for what the other has been given so far. Ends the phase that runs: waiting
   /// is no phase.
   void wait(Queue& other);
   void wait(CUevent_st* event);
+  /// The same for any stream of the device.
+  void wait(CUstream_st* stream);
   /// The same, but the waiting belongs to the phase that runs: the other has done a part of its work.
   void join(Queue& other);
   /// A second queue of the same device, of the rank above ours. Our finish() and take_times() are also about it, as
@@ -120,6 +143,11 @@ class Queue<Cuda> {
   Mailbox mailbox(std::size_t bytes, unsigned rounds);
   /// Eight numbers on the device with which the blocks of a kernel count each other: zero, and left so.
   unsigned* counter();
+  /// How long blocks of its kernels wait for each other.
+  WaitLimit* wait_limit();
+  /// Throws MachineError, and says what was waited for, where blocks of a kernel of this queue, or of those ahead, beside and
+  /// behind, have waited for others in vain. What came of it is undefined, and such a queue takes no more work.
+  void check_waits() const;
 
   template <class T>
   MatrixView<T, Cuda> scratch(std::int64_t m, std::int64_t n) {

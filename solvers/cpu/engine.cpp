@@ -19,10 +19,12 @@ class CpuEngine final : public Engine<T> {
   CpuEngine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options, Report start)
       : q_(options.threads), solver_(q_, gemm, std::move(A), options, std::move(start)) {
     solver_.factor();
+    solver_.ran_on(q_.threads());  // some may not have been had
   }
   const Report& report() const override { return solver_.report(); }
+  double rcond() override { return solver_.rcond(); }
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override { return solver_.solve(B, X, op); }
-  Report solve(MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op) override {
+  Report solve(MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op, CUstream_st*) override {
     throw std::invalid_argument("lasolve: right-hand sides on a CUDA device, but the factors are on the CPU");
   }
 
@@ -36,7 +38,6 @@ class CpuEngine final : public Engine<T> {
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options,
                                        Report start) {
-  start.threads = Queue<Cpu>(options.threads).threads();
   return std::make_unique<CpuEngine<T>>(std::move(A), gemm, options, std::move(start));
 }
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cpu>&, const Options&,
@@ -44,11 +45,9 @@ template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const G
 template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cpu>&, const Options&, Report);
 
 template <>
-void check_again(Queue<Cpu>& q, const Supply<double, Cpu>& A, Op op, MatrixView<const double> B,
+void check_again(Queue<Cpu>& q, const Supply<double, Cpu>& A, Op op, Uplo triangle, MatrixView<const double> B,
                  MatrixView<const double> X, Report& report) {
-  Matrix<double> R(B.rows(), B.cols());
-  convert(q, B, R.view());
-  check_by_columns<double>(q, A, op, R.view(), X, columns_at_once<double, Cpu>(B.rows()), report);
+  check_by_columns<double>(q, A, op, triangle, B, X, columns_at_once<double, Cpu>(B.rows()), report);
 }
 
 }  // namespace lasolve

@@ -1,8 +1,6 @@
 // Panels on the CPU: recursive, with leaves of a few columns that all cores share by rows.
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -29,49 +27,48 @@ struct Candidate {
   }
 };
 
-/// Unblocked LU of A (m × n, few columns). Each core owns a band of rows; a band is updated and searched for the next
-/// pivot in one pass.
+/// Rows begin, …, end − 1 below row j, after a pivot A(j, j): their part of column j of L, and of A22 ← A22 − L21 U12.
+template <class T>
+void eliminate_band(MatrixView<T> A, std::int64_t j, std::int64_t begin, std::int64_t end) {
+  const T pivot = A(j, j);
+  if (pivot == T(0)) return;
+  for (std::int64_t i = begin; i < end; ++i) A(i, j) /= pivot;  // a reciprocal would round twice
+  const T* l = A.data() + j * A.ld();
+  for (std::int64_t c = j + 1; c < A.cols(); ++c) {
+    T* a = A.data() + c * A.ld();
+    const T u = a[j];
+    for (std::int64_t i = begin; i < end; ++i) a[i] -= l[i] * u;
+  }
+}
+
+/// Unblocked LU of A (m × n, few columns), in bands of rows: a band is updated and searched for the next pivot in one pass.
 template <class T>
 void panel_lu_leaf(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
-  constexpr std::int64_t rows_worth_sharing = 8192;
   const std::int64_t m = A.rows(), n = A.cols();
-  const std::int64_t most = m < rows_worth_sharing ? 1 : q.threads();
-  std::vector<Candidate<T>> found(std::size_t(most), Candidate<T>{});
-#pragma omp parallel num_threads(most)
-  {
-    const std::int64_t cores = omp_get_num_threads(), t = omp_get_thread_num();
-    const std::int64_t begin = m * t / cores, end = m * (t + 1) / cores;
-    auto search = [&](std::int64_t j) {
+  const double work = 4 * double(m) * double(n);  // a pass is a division, a comparison, and products with n / 2 columns
+  const std::int64_t bands = parts_for(q, work);
+  std::vector<Candidate<T>> found(std::size_t(bands), Candidate<T>{});
+  /// Elimination with column j, if j ≥ 0, of the rows below row j, and the search in column j + 1.
+  const auto pass = [&](std::int64_t j) {
+    on_cores(bands, work, [&](std::int64_t t) {
+      const std::int64_t begin = std::max(m * t / bands, j + 1), end = m * (t + 1) / bands;
+      if (j >= 0) eliminate_band(A, j, begin, end);
       Candidate<T> best;
-      for (std::int64_t i = std::max(begin, j); i < end; ++i) best.offer(A(i, j), i);
+      if (j + 1 < n)
+        for (std::int64_t i = begin; i < end; ++i) best.offer(A(i, j + 1), i);
       found[std::size_t(t)] = best;
-    };
-    search(0);
-    for (std::int64_t j = 0; j < n; ++j) {
-#pragma omp barrier
-#pragma omp single
-      {
-        Candidate<T> best;
-        for (const auto& f : found)
-          if (f.magnitude != -1) best.offer(f.magnitude, f.row);
-        pivots.p(j, 0) = pivots.start + best.row;
-        if (best.magnitude == 0 && pivots.zero(0, 0) < 0) pivots.zero(0, 0) = pivots.start + j;
-        if (best.row != j)
-          for (std::int64_t c = 0; c < n; ++c) std::swap(A(j, c), A(best.row, c));
-      }
-      const T pivot = A(j, j);
-      if (pivot != T(0)) {
-        const std::int64_t first = std::max(begin, j + 1);
-        for (std::int64_t i = first; i < end; ++i) A(i, j) /= pivot;  // a reciprocal would round twice
-        const T* l = A.data() + j * A.ld();
-        for (std::int64_t c = j + 1; c < n; ++c) {
-          T* a = A.data() + c * A.ld();
-          const T u = a[j];
-          for (std::int64_t i = first; i < end; ++i) a[i] -= l[i] * u;
-        }
-      }
-      if (j + 1 < n) search(j + 1);
-    }
+    });
+  };
+  pass(-1);
+  for (std::int64_t j = 0; j < n; ++j) {
+    Candidate<T> best;
+    for (const auto& f : found)
+      if (f.magnitude != -1) best.offer(f.magnitude, f.row);
+    pivots.p(j, 0) = pivots.start + best.row;
+    if (best.magnitude == 0 && pivots.zero(0, 0) < 0) pivots.zero(0, 0) = pivots.start + j;
+    if (best.row != j)
+      for (std::int64_t c = 0; c < n; ++c) std::swap(A(j, c), A(best.row, c));
+    pass(j);
   }
 }
 

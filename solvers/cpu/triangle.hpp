@@ -10,7 +10,8 @@
 namespace lasolve {
 
 /// With few right-hand sides the triangle is read once from memory, whatever its order: halving would gain nothing.
-inline std::int64_t leaf_order(const Queue<Cpu>&, std::int64_t nrhs) {
+template <class T>
+std::int64_t leaf_order(const Queue<Cpu>&, std::int64_t nrhs) {
   return nrhs < 8 ? std::numeric_limits<std::int64_t>::max() : 64;
 }
 

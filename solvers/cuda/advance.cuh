@@ -2,11 +2,11 @@
 //
 //     [C1; C2] ← P [C1; C2]     U = inv(L11) C1     C2 ← C2 − L21 U
 //
-// Idea     Solvers are the first blocks. Each has 8 columns: exchanges their rows, and solves for U in them. Multipliers
+// Idea     Solvers are the first blocks to begin. Each has 8 columns: exchanges their rows, and solves for U in them. Multipliers
 //          are the others. Each has a tile of C2, fetches its rows of L21 meanwhile, and multiplies by one part of U after
 //          the other, when all solvers have told of it, while they solve for the next. L is read where the panel has left
-//          it: its rows are exchanged later, by somebody who is not waited for. Blocks are given room in the order of
-//          their numbers: else multipliers could keep the solvers out.
+//          it: its rows are exchanged later, by somebody who is not waited for. Blocks draw their part in the order in which
+//          they begin, while they fetch what all of them need: so multipliers cannot keep the solvers out.
 // Tiles    rows × 64 of C2, rows = 32, 64 or 128; L for all of k ≤ 128 in shared memory, and U for two parts of 32; products
 //          of 16 × 8 × 8 on fp64 tensor cores, in fp32 too.
 // Traffic  L21 twice, C once, and U, 64 KiB in fp64, for each tile: from the L2 cache.
@@ -31,7 +31,15 @@ struct AdvanceProblem {
   const T* corner;           // L11, as Corner says
   Permuted moves;
   unsigned* told;  // how many solvers have told of each part of U, and how many multipliers have heard of all
-  unsigned solvers, multipliers;
+  unsigned* tickets;
+  WaitLimit* limit;
+  unsigned solvers = 0, multipliers = 0;
+};
+
+/// What a thread knows before its block knows its part: where row threadIdx.x % 128 of the panel comes from and goes to; zero
+/// behind its last.
+struct AdvanceMove {
+  std::int64_t source, target;
 };
 
 /// What a solver shares.
@@ -119,19 +127,27 @@ __device__ __forceinline__ void solve_together(SolverShared<T>& s, const Advance
   }
 }
 
-/// Exchanges the rows of some columns of C, and solves for U in them.
+/// Begins to fetch L11.
 template <class T>
-__device__ __forceinline__ void solve_columns(const AdvanceProblem<T>& p, unsigned char* memory) {
+__device__ __forceinline__ void fetch_corner(SolverShared<T>& s, const T* corner) {
+#pragma unroll 1
+  for (int e = 16 / sizeof(T) * threadIdx.x; e < Corner<T>::elements; e += 16 / sizeof(T) * advance_threads)
+    __pipeline_memcpy_async(s.corner + e, corner + e, 16);
+  __pipeline_commit();
+}
+
+/// Exchanges the rows of some columns of C, and solves for U in them. `corner_comes`: L11 is being fetched.
+template <class T>
+__device__ __forceinline__ void solve_columns(const AdvanceProblem<T>& p, AdvanceMove move, int block,
+                                              bool corner_comes, unsigned char* memory) {
   auto& s = *reinterpret_cast<SolverShared<T>*>(memory);
   constexpr int at_once = advance_threads / most_panel_columns, turns = solver_columns / at_once;
-  const int k = int(p.L.cols()), first = int(blockIdx.x) * solver_columns;
+  const int k = int(p.L.cols()), first = block * solver_columns;
   const int there = min(solver_columns, int(p.C.cols()) - first);
   const int i = threadIdx.x % most_panel_columns, column = threadIdx.x / most_panel_columns;
-  const std::int64_t source = i < k ? p.moves.sources[i] : 0, target = i < k ? p.moves.targets[i] : 0, ld = p.C.ld();
+  const std::int64_t source = move.source, target = move.target, ld = p.C.ld();
   T *C = p.C.data() + first * ld, comes[turns], goes[turns];
-  for (int e = 16 / sizeof(T) * threadIdx.x; e < Corner<T>::elements; e += 16 / sizeof(T) * advance_threads)
-    __pipeline_memcpy_async(s.corner + e, p.corner + e, 16);
-  __pipeline_commit();
+  if (!corner_comes) fetch_corner(s, p.corner);
 #pragma unroll
   for (int j = 0; j < turns; ++j) {
     const int c = column + j * at_once;
@@ -154,12 +170,14 @@ __device__ __forceinline__ void solve_columns(const AdvanceProblem<T>& p, unsign
   solve_together(s, p, C, there);
 }
 
-/// Waits until all solvers have told of a part of U. By one thread.
+/// Waits until all solvers have told of a part of U; where that takes too long, what is computed is of no use. By one thread.
 template <class T>
 __device__ __forceinline__ void hear(const AdvanceProblem<T>& p, int part) {
-  unsigned told;
-  do asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(told) : "l"(p.told + part) : "memory");
-  while (told < p.solvers);
+  until(p.limit, {Awaited::part_of_U, unsigned(part), p.solvers}, [&] {
+    unsigned told;
+    asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(told) : "l"(p.told + part) : "memory");
+    return told >= p.solvers;
+  });
 }
 
 /// The last who hears of all leaves the counters as they were. By one thread.
@@ -188,9 +206,10 @@ __device__ __forceinline__ void fetch_or_zero(T* to, const T* from, bool there) 
 
 /// Begins to fetch rows first, … of L, where exchanges took others from.
 template <int rows, class T>
-__device__ __forceinline__ void fetch_rows_of_L(MultiplierShared<rows, T>& s, const AdvanceProblem<T>& p, int first) {
+__device__ __forceinline__ void fetch_rows_of_L(MultiplierShared<rows, T>& s, const AdvanceProblem<T>& p,
+                                                AdvanceMove move, int first) {
   const int k = int(p.L.cols()), last = int(p.C.rows()) - 1;
-  const int target = int(threadIdx.x) < k ? int(p.moves.targets[threadIdx.x]) - first : -1;
+  const int target = int(threadIdx.x) < k ? int(move.target) - first : -1;
   if (const int i = threadIdx.x; i < rows) s.place[i] = min(first + i, last);
   __syncthreads();
   if (target >= 0 && target < rows) s.place[target] = threadIdx.x;
@@ -217,16 +236,17 @@ __device__ __forceinline__ void fetch_part_of_U(MultiplierShared<rows, T>& s, co
 
 /// A tile of C2 ← C2 − L21 U.
 template <int rows, class T>
-__device__ __forceinline__ void multiply_rows(const AdvanceProblem<T>& p, unsigned char* memory) {
+__device__ __forceinline__ void multiply_rows(const AdvanceProblem<T>& p, AdvanceMove move, int block,
+                                              unsigned char* memory) {
   constexpr int across = rows == 32 ? 8 : rows == 64 ? 4 : 2, down = advance_warps / across;  // warps
   constexpr int high = rows / down / 16, wide = multiplier_columns / across / 8;              // products of a warp
   constexpr int part = advance_part;
   auto& s = *reinterpret_cast<MultiplierShared<rows, T>*>(memory);
   const int k = int(p.L.cols()), groups = int(p.C.cols() + multiplier_columns - 1) / multiplier_columns;
-  const int block = int(blockIdx.x - p.solvers), first = k + block / groups * rows, last = int(p.C.rows()) - 1;
+  const int first = k + block / groups * rows, last = int(p.C.rows()) - 1;
   const int c0 = block % groups * multiplier_columns, last_column = int(p.C.cols()) - 1;
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  fetch_rows_of_L(s, p, first);
+  fetch_rows_of_L(s, p, move, first);
   fetch_part_of_U(s, p, 0, c0);
   double sum[high][wide][4] = {};
   T C[high][wide][4];
@@ -275,12 +295,31 @@ __device__ __forceinline__ void multiply_rows(const AdvanceProblem<T>& p, unsign
 template <int rows, class T>
 __global__ void __launch_bounds__(advance_threads, rows < 128 ? 2 : 1) advance_columns(AdvanceProblem<T> problem) {
   extern __shared__ __align__(16) unsigned char memory[];
+  __shared__ unsigned ticket;
   // The next panel takes the first multiprocessors that are free, before the bulk does; with few rows these are too few.
   if constexpr (rows > 32) let_next_begin();
-  if (blockIdx.x < problem.solvers)
-    solve_columns(problem, memory);
-  else
-    multiply_rows<rows>(problem, memory);
+  const int i = threadIdx.x % most_panel_columns, k = int(problem.L.cols());
+  const AdvanceMove move{i < k ? problem.moves.sources[i] : 0, i < k ? problem.moves.targets[i] : 0};
+  const unsigned drawn = threadIdx.x == 0 ? take_ticket(problem.tickets, problem.solvers + problem.multipliers) : 0;
+  const bool likely = blockIdx.x < problem.solvers;  // to be a solver
+  if (likely) fetch_corner(*reinterpret_cast<SolverShared<T>*>(memory), problem.corner);
+  if (threadIdx.x == 0) ticket = drawn;
+  __syncthreads();
+  if (ticket < problem.solvers) return solve_columns(problem, move, int(ticket), likely, memory);
+  if (likely) __pipeline_wait_prior(0), __syncthreads();  // nothing more comes to this memory
+  multiply_rows<rows>(problem, move, int(ticket - problem.solvers), memory);
+}
+
+template <int rows, class T>
+constexpr std::size_t advance_shared_memory = std::max(sizeof(SolverShared<T>), sizeof(MultiplierShared<rows, T>));
+
+/// The rows of a tile where so many are below the panel: many where it is tall, so that U is read seldom, but no more than a
+/// block has the shared memory for.
+template <class T>
+constexpr int advance_rows(const DeviceProperties& device, std::int64_t below) {
+  static_assert(advance_shared_memory<32, T> <= least_shared_memory);
+  if (below > 4096 && device.shared_memory >= advance_shared_memory<128, T>) return 128;
+  return below > 2048 && device.shared_memory >= advance_shared_memory<64, T> ? 64 : 32;
 }
 
 template <int rows, class T>
@@ -289,7 +328,7 @@ void launch_advance(Queue<Cuda>& q, AdvanceProblem<T> p) {
   p.solvers = unsigned(ceil_div(n, solver_columns));
   p.multipliers = unsigned(ceil_div(below, rows) * ceil_div(n, multiplier_columns));
   launch(q, advance_columns<rows, T>, Blocks::apart, dim3(p.solvers + p.multipliers), advance_threads,
-         std::max(sizeof(SolverShared<T>), sizeof(MultiplierShared<rows, T>)), p);
+         advance_shared_memory<rows, T>, p);
 }
 
 /// C ← what the panel L, the last kernel of this queue, leaves of it, if both have few columns; and whether they have. The
@@ -299,10 +338,16 @@ template <class T>
 bool eliminate_at_once(Queue<Cuda>& q, MatrixView<T, Cuda> L, Pivots<Cuda> pivots, MatrixView<T, Cuda> C) {
   const std::int64_t k = L.cols(), below = C.rows() - k;
   if (C.empty() || k > widest_panel<T>(q) || C.cols() > most_panel_columns) return false;
-  if (q.shared_memory() < sizeof(MultiplierShared<128, T>)) return false;
   const Moves moves = moves_of(pivots);
-  const AdvanceProblem<T> p{L, C, Corner<T>::of(q), {moves.sources, moves.targets}, q.counter(), 0, 0};
-  (below <= 2048 ? launch_advance<32, T> : below <= 4096 ? launch_advance<64, T> : launch_advance<128, T>)(q, p);
+  const AdvanceProblem<T> p{.L = L,
+                            .C = C,
+                            .corner = Corner<T>::of(q),
+                            .moves = {moves.sources, moves.targets},
+                            .told = q.counter() + counters_of_parts,
+                            .tickets = q.counter() + ticket_of_advance,
+                            .limit = q.wait_limit()};
+  const int rows = advance_rows<T>(q.properties(), below);
+  (rows == 32 ? launch_advance<32, T> : rows == 64 ? launch_advance<64, T> : launch_advance<128, T>)(q, p);
   return true;
 }
 

@@ -2,6 +2,7 @@
 // and the others work together.
 #pragma once
 
+#include <algorithm>
 #include <climits>
 
 #include "lasolve/matrix.hpp"
@@ -10,21 +11,25 @@
 namespace lasolve {
 
 constexpr int cholesky_step = 64, cholesky_strips = cholesky_step / 8;
-constexpr int cholesky_order = 2 * cholesky_step;  // of the block on the diagonal
-constexpr int cholesky_own_rows = 32;              // of each block of threads
-constexpr int cholesky_rows = cholesky_order + cholesky_own_rows;
-constexpr int cholesky_tile_warps = cholesky_rows / 16;
+constexpr int cholesky_own_rows = 32;  // of each block of threads
 
-/// Who does what in a block. In fp64 the warps with rows have a quarter of the multiprocessor for themselves; fp32 has
-/// instructions that do not wait for tensor cores, and such a warp in each quarter.
-template <class T>
-struct CholeskyTeam {
+/// How large a leaf is, whose block on the diagonal takes one or two steps, and who does what in a block of threads. In fp64 the
+/// warps with rows have a quarter of the multiprocessor for themselves; fp32 has instructions that do not wait for tensor cores,
+/// and such a warp in each quarter.
+template <class T, int steps_>
+struct CholeskyShape {
+  using Element = T;
+  static constexpr int steps = steps_;
+  static constexpr int order = steps * cholesky_step;  // of the block on the diagonal
+  static constexpr int rows = order + cholesky_own_rows, tile_warps = rows / 16;
   static constexpr bool apart = sizeof(T) == 8;
   static constexpr int quarters = 4;  // warps whose number has the same remainder share one
   static constexpr int row_warps = apart ? 2 : 4;
-  static constexpr int writer = apart ? row_warps * quarters : row_warps + cholesky_tile_warps;  // has neither
-  static constexpr int warps = apart ? cholesky_tile_warps / (quarters - 1) * quarters + 2 : writer + 1;
-  static constexpr int threads = 32 * warps, workers = 32 * (cholesky_tile_warps + row_warps);
+  static constexpr int writer = apart ? row_warps * quarters : row_warps + tile_warps;  // has neither
+  static constexpr int last_with_tiles =
+      apart ? (tile_warps - 1) / (quarters - 1) * quarters + (tile_warps - 1) % (quarters - 1) + 1 : writer - 1;
+  static constexpr int warps = std::max(last_with_tiles, writer) + 1;
+  static constexpr int threads = 32 * warps, workers = 32 * (tile_warps + row_warps);
 
   /// The number of a warp among those with rows, or with tiles; −1: it has none.
   static constexpr int with_rows(int warp) {
@@ -37,22 +42,24 @@ struct CholeskyTeam {
   }
 };
 
-using CholeskyColumn = double[cholesky_rows + 4];  // columns lie so that tiles are read without bank conflicts
+template <class S>
+using CholeskyColumn = double[S::rows + 4];  // columns lie so that tiles are read without bank conflicts
 
-template <class T>
+template <class S>
 struct CholeskyShared {
-  CholeskyColumn X[cholesky_order];
-  alignas(16) T strip[cholesky_rows][8 + 16 / sizeof(T)];  // the 8 columns at hand
-  double minus_inverse[cholesky_order];                    // −1/d
-  T pivot[cholesky_order];                                 // d
-  bool writes;                                             // whether this block writes the factor of the diagonal block
+  using T = typename S::Element;
+  CholeskyColumn<S> X[S::order];
+  alignas(16) T strip[S::rows][8 + 16 / sizeof(T)];  // the 8 columns at hand
+  double minus_inverse[S::order];                    // −1/d
+  T pivot[S::order];                                 // d
+  bool writes;                                       // whether this block writes the factor of the diagonal block
 };
 
 /// All that have rows or tiles have come here.
-template <class T>
+template <class S>
 __device__ void meet() {
   __syncwarp();
-  asm volatile("bar.sync 1, %0;" ::"n"(CholeskyTeam<T>::workers) : "memory");
+  asm volatile("bar.sync 1, %0;" ::"n"(S::workers) : "memory");
 }
 
 /// Whether x and 1/x are positive normal numbers, with room for rounding.
@@ -72,10 +79,10 @@ struct alignas(2 * sizeof(T)) Pair {
 
 /// Which rows of a strip a lane has. Lanes 0, …, 7 of each warp with rows begin with the block on the diagonal, which all
 /// such warps eliminate; the other rows follow, warp by warp.
-template <class T>
+template <class S>
 struct CholeskyLane {
-  static constexpr int warps = CholeskyTeam<T>::row_warps;
-  int lane = threadIdx.x % 32, turn = CholeskyTeam<T>::with_rows(threadIdx.x / 32);
+  static constexpr int warps = S::row_warps;
+  int lane = threadIdx.x % 32, turn = S::with_rows(threadIdx.x / 32);
 
   /// How many of n rows a lane has.
   static constexpr int rows_of(int n) { return ((n - 8 + warps - 1) / warps + 8 + 31) / 32; }
@@ -83,14 +90,14 @@ struct CholeskyLane {
   __device__ int row(int first, int r) const {
     return first + lane + 32 * r + (r == 0 && lane < 8 ? 0 : turn * (32 * R - 8));
   }
-  __device__ bool keeps(int row, int r) const { return row < cholesky_rows && !(r == 0 && lane < 8 && turn > 0); }
+  __device__ bool keeps(int row, int r) const { return row < S::rows && !(r == 0 && lane < 8 && turn > 0); }
 };
 
-template <class T, int R>
-__device__ void read_rows(const CholeskyShared<T>& s, int first, T (&x)[R][8]) {
+template <class S, class T, int R>
+__device__ void read_rows(const CholeskyShared<S>& s, int first, T (&x)[R][8]) {
 #pragma unroll
   for (int r = 0; r < R; ++r) {
-    const int row = min(CholeskyLane<T>().template row<R>(first, r), cholesky_rows - 1);
+    const int row = min(CholeskyLane<S>().template row<R>(first, r), S::rows - 1);
 #pragma unroll
     for (int j = 0; j < 8; j += 2) {
       const auto pair = *reinterpret_cast<const Pair<T>*>(&s.strip[row][j]);
@@ -100,22 +107,23 @@ __device__ void read_rows(const CholeskyShared<T>& s, int first, T (&x)[R][8]) {
 }
 
 /// Keeps column first + j of X, and 1/d.
-template <class T, int R>
-__device__ void keep_column(CholeskyShared<T>& s, int first, int j, const T (&x)[R][8], T pivot, T inverse) {
+template <class S, class T, int R>
+__device__ void keep_column(CholeskyShared<S>& s, int first, int j, const T (&x)[R][8], T pivot, T inverse) {
 #pragma unroll
   for (int r = 0; r < R; ++r)
-    if (const int row = CholeskyLane<T>().template row<R>(first, r); CholeskyLane<T>().keeps(row, r))
+    if (const int row = CholeskyLane<S>().template row<R>(first, r); CholeskyLane<S>().keeps(row, r))
       s.X[first + j][row] = double(x[r][j]);
   if (threadIdx.x == 0) s.pivot[first + j] = pivot, s.minus_inverse[first + j] = -double(inverse);
 }
 
 /// The columns at hand of the 8 × 8 block on the diagonal, as a lane needs them. In fp64 it has them from the lanes with these
 /// rows; in fp32, whose products are cheap, each lane eliminates this block for itself, which is sooner than to ask.
-template <class T, bool own = !CholeskyTeam<T>::apart>
+template <class S, bool own = !S::apart>
 struct CholeskyDiagonal {
+  using T = typename S::Element;
   T d[8][8];  // the lower triangle
 
-  __device__ CholeskyDiagonal(const CholeskyShared<T>& s, int first) {
+  __device__ CholeskyDiagonal(const CholeskyShared<S>& s, int first) {
 #pragma unroll
     for (int i = 0; i < 8; ++i)
 #pragma unroll
@@ -130,9 +138,10 @@ struct CholeskyDiagonal {
     for (int i = c; i < 8; ++i) d[i][c] = fma(-d[i][j], u, d[i][c]);
   }
 };
-template <class T>
-struct CholeskyDiagonal<T, false> {
-  __device__ CholeskyDiagonal(const CholeskyShared<T>&, int) {}
+template <class S>
+struct CholeskyDiagonal<S, false> {
+  using T = typename S::Element;
+  __device__ CholeskyDiagonal(const CholeskyShared<S>&, int) {}
   __device__ T at(T mine, int c, int) const { return __shfl_sync(~0u, mine, c); }
   __device__ void eliminate(int, int, T) {}
 };
@@ -140,10 +149,11 @@ struct CholeskyDiagonal<T, false> {
 /// Columns first, …, first + 7 of X in R rows of each lane. False if there is a pivot that is not usual; what is there then
 /// is of no use. In the next column, whose pivot is waited for, products with an approximation r of 1/d = r (1 + e) are
 /// taken before e is known.
-template <int R, class T>
-__device__ bool factor_strip(CholeskyShared<T>& s, int first) {
+template <int R, class S>
+__device__ bool factor_strip(CholeskyShared<S>& s, int first) {
+  using T = typename S::Element;
   T x[R][8];
-  CholeskyDiagonal<T> diagonal(s, first);
+  CholeskyDiagonal<S> diagonal(s, first);
   read_rows(s, first, x);
   bool usual = true;
 #pragma unroll
@@ -166,8 +176,9 @@ __device__ bool factor_strip(CholeskyShared<T>& s, int first) {
 
 /// The same for any pivots, and with the roots: columns of L, which are X with d = 1. Seldom needed, so it is kept apart
 /// from the registers of what is. Returns the first column whose pivot is not positive, or INT_MAX.
-template <int R, class T>
-__device__ __noinline__ int factor_strip_of_any(CholeskyShared<T>& s, int first) {
+template <int R, class S>
+__device__ __noinline__ int factor_strip_of_any(CholeskyShared<S>& s, int first) {
+  using T = typename S::Element;
   T x[R][8];
   read_rows(s, first, x);
   int bad = INT_MAX;
@@ -189,14 +200,14 @@ __device__ __noinline__ int factor_strip_of_any(CholeskyShared<T>& s, int first)
 }
 
 /// Factors one strip of a step after the other. Returns the first column whose pivot is not positive.
-template <int R, class T>
-__device__ int factor_rows(CholeskyShared<T>& s, int begin) {
+template <int R, class S>
+__device__ int factor_rows(CholeskyShared<S>& s, int begin) {
   int bad = INT_MAX;
 #pragma unroll 1
   for (int first = begin; first < begin + cholesky_step; first += 8) {
-    meet<T>();  // the strip is there
+    meet<S>();  // the strip is there
     if (!factor_strip<R>(s, first)) bad = min(bad, factor_strip_of_any<R>(s, first));
-    meet<T>();  // its factor is there
+    meet<S>();  // its factor is there
   }
   return bad;
 }

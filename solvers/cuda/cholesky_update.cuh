@@ -139,24 +139,29 @@ __global__ void __launch_bounds__(near_threads, 5)
   sums.subtract_from(C.data() + i + j * C.ld(), C.ld(), C.rows() - i, C.cols() - j);
 }
 
-/// C ← C − L L1ᵀ, if that is one of the products for which this kernel is the faster; and whether it is. Where L1 are the first
-/// rows of L only on and below the diagonal. L: m × k, L1: n × k, C: m × n. Flops 2 m n k, on and below the diagonal n² k less.
+/// C ← C − L L1ᵀ, if its operands are such that the kernel can fetch them; and whether they are. Where L1 are the first rows of L
+/// only on and below the diagonal. L: m × k, L1: n × k, C: m × n. Flops 2 m n k, on and below the diagonal n² k less.
 template <class T>
-bool update_at_once(Queue<Cuda>& q, MatrixView<T, Cuda> L, MatrixView<T, Cuda> L1, MatrixView<T, Cuda> C) {
+bool multiply_near(Queue<Cuda>& q, MatrixView<T, Cuda> L, MatrixView<T, Cuda> L1, MatrixView<T, Cuda> C) {
   const bool apart = L.data() != L1.data();
-  if (L.cols() % near_depth != 0 || !is_near_product(C, L.cols(), apart)) return false;
+  if (L.cols() % near_depth != 0) return false;
   for (const auto& view : {L, L1, C})
     if (view.ld() * sizeof(T) % 16 != 0 || reinterpret_cast<std::uintptr_t>(view.data()) % 16 != 0) return false;
   const auto with = [&]<int height>() {
     constexpr std::size_t shared = sizeof(NearShared<T, height>);
-    if (q.shared_memory() < shared) return false;
+    static_assert(shared <= least_shared_memory);
     const dim3 tiles(unsigned(ceil_div(C.rows(), height)), unsigned(ceil_div(C.cols(), near_width)));
     launch(q, update_near_columns<T, height>, Blocks::soon, tiles, near_threads, shared, L, L1, apart, C);
-    return true;
   };
   if constexpr (sizeof(T) == 4)
-    if (apart) return with.template operator()<64>();
-  return with.template operator()<32>();
+    if (apart) return with.template operator()<64>(), true;
+  return with.template operator()<32>(), true;
+}
+
+/// The same for the products for which this kernel is the faster.
+template <class T>
+bool update_at_once(Queue<Cuda>& q, MatrixView<T, Cuda> L, MatrixView<T, Cuda> L1, MatrixView<T, Cuda> C) {
+  return is_near_product(q, C, L.cols(), L.data() != L1.data()) && multiply_near(q, L, L1, C);
 }
 
 }  // namespace lasolve

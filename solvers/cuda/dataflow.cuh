@@ -1,9 +1,9 @@
 // Few right-hand sides: the triangle is read once, at memory speed.
 //
-// Unknowns are solved in blocks of 128, each by one thread block: it subtracts T(i, j) x(j) as each x(j) arrives, solves
-// with its diagonal block and sends x(i) to all as letters. The next tile of T is already on its way while it waits. All
-// blocks run at the same time, and each takes its rows in increasing order, so the first unfinished row never waits.
-// Sums are in an order that does not depend on time.
+// Unknowns are solved in blocks of 128, or 64, each by one thread block: it subtracts T(i, j) x(j) as each x(j) arrives, solves
+// with its diagonal block and sends x(i) to all as letters. The next tile of T is already on its way while it waits. Blocks of
+// threads draw rows in increasing order, so the first unfinished row has one and never waits, however many of them run at the
+// same time, and in whichever order they began. Sums are in an order that does not depend on time.
 //
 // The chain from x(i) to x(i + 1) is what small triangles take: a letter, one product, and the diagonal block.
 // Source: the stamped letters are NCCL's; waiting for single unknowns is as in Liu, Li, Hogg, Duff & Vinter, "A
@@ -17,23 +17,23 @@
 
 namespace lasolve {
 
-/// What a thread does for one right-hand side: it has rows row and row + 64 of a tile, in every eighth column.
-template <class T, bool rows_are_contiguous>
-class OneSide : public OneSideOfDiagonal<T> {
-  static constexpr int parts = 8, rows = 2, apart = flow_order / rows, columns = flow_order / parts;
-  static_assert(parts * apart == flow_threads);
+/// What a thread does for one right-hand side: it has a row of each half of a tile, in every eighth column.
+template <class T, class Block, bool rows_are_contiguous>
+class OneSide : public OneSideOfDiagonal<T, Block> {
+  static constexpr int shares = 8, rows = 2, apart = Block::order / rows, columns = Block::order / shares;
+  static_assert(shares * apart == Block::threads);
 
  public:
   struct Shared {
-    T partial[parts][flow_stride];
+    T partial[shares][Block::stride];
   };
 
   __device__ OneSide(const ForwardTriangle<T>& tri, std::int64_t start) {
 #pragma unroll
-    for (int r = 0; r < rows; ++r) from_[r] = tri.at(min(start + row() + r * apart, tri.order - 1), part());
+    for (int r = 0; r < rows; ++r) from_[r] = tri.at(min(start + row() + r * apart, tri.order - 1), share());
   }
   __device__ void fetch_tile(const ForwardTriangle<T>& tri) {
-    std::int64_t step = parts * tri.col_stride;
+    std::int64_t step = shares * tri.col_stride;
     forget(step);
 #pragma unroll
     for (int k = 0; k < columns; ++k)
@@ -43,35 +43,35 @@ class OneSide : public OneSideOfDiagonal<T> {
         from_[r] += step;
       }
   }
-  __device__ void multiply(const T (&x)[1][flow_stride]) {
+  __device__ void multiply(const T (&x)[1][Block::stride]) {
 #pragma unroll
     for (int k = 0; k < columns; ++k)
 #pragma unroll
-      for (int r = 0; r < rows; ++r) sum_[r] += tile_[r][k] * x[0][part() + k * parts];
+      for (int r = 0; r < rows; ++r) sum_[r] += tile_[r][k] * x[0][share() + k * shares];
   }
   __device__ void subtract_from(T (&b)[1], Shared& s) {
 #pragma unroll
-    for (int r = 0; r < rows; ++r) s.partial[part()][row() + r * apart] = sum_[r];
+    for (int r = 0; r < rows; ++r) s.partial[share()][row() + r * apart] = sum_[r];
     __syncthreads();
     T total = 0;
     if (this->has(0))
 #pragma unroll
-      for (int p = 0; p < parts; ++p) total += s.partial[p][this->unknown()];
+      for (int p = 0; p < shares; ++p) total += s.partial[p][this->unknown()];
     b[0] -= total;
   }
 
  private:
-  __device__ static int row() { return rows_are_contiguous ? threadIdx.x % apart : threadIdx.x / parts; }
-  __device__ static int part() { return rows_are_contiguous ? threadIdx.x / apart : threadIdx.x % parts; }
+  __device__ static int row() { return rows_are_contiguous ? threadIdx.x % apart : threadIdx.x / shares; }
+  __device__ static int share() { return rows_are_contiguous ? threadIdx.x / apart : threadIdx.x % shares; }
 
   const T* from_[rows];
   T tile_[rows][columns], sum_[rows] = {};
 };
 
 /// What a thread does for eight right-hand sides: a warp has eight rows of a tile, as operands for tensor cores.
-template <class T>
-class EightSides : public EightSidesOfDiagonal<T> {
-  static constexpr int columns = flow_order / 4;
+template <class T, class Block>
+class EightSides : public EightSidesOfDiagonal<T, Block> {
+  static constexpr int columns = Block::order / 4;
 
  public:
   struct Shared {};
@@ -87,7 +87,7 @@ class EightSides : public EightSidesOfDiagonal<T> {
       from_ += step;
     }
   }
-  __device__ void multiply(const double (&x)[8][flow_stride]) {
+  __device__ void multiply(const double (&x)[8][Block::stride]) {
     const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
 #pragma unroll
     for (int k = 0; k < columns; ++k) multiply_8x8x4(sum_, double(tile_[k]), x[g][4 * k + t]);
@@ -100,23 +100,35 @@ class EightSides : public EightSidesOfDiagonal<T> {
   double sum_[2] = {};
 };
 
-/// B ← inv(T) B. Block (x, y) has the rows of blocks x, x + gridDim.x, … for the sides of group y.
+/// What the threads of a block share.
 template <class T, class Work>
-__global__ void __launch_bounds__(flow_threads, 1)
-    solve_dataflow(ForwardTriangle<T> tri, ForwardSides<T> sides, Letter* letters, unsigned stamp) {
+struct FlowShared {
+  FlowDiagonal<T, Work> diagonal;
+  typename Work::Number x[2][Work::sides][Work::stride];  // of odd and even columns
+  typename Work::Shared work;
+  unsigned ticket;
+};
+
+/// B ← inv(T) B. A ticket is for a row of blocks and a group of sides; one that is beyond all is for a block of threads to end.
+template <class T, class Work>
+__global__ void __launch_bounds__(Work::threads, 1)
+    solve_dataflow(ForwardTriangle<T> tri, ForwardSides<T> sides, unsigned groups, Mail mail, unsigned* tickets) {
   using Number = typename Work::Number;
-  struct Shared {
-    FlowDiagonal<T, Work> diagonal;
-    Number x[2][Work::sides][flow_stride];  // of odd and even columns
-    typename Work::Shared work;
-  };
+  constexpr int flow_order = Work::order, flow_threads = Work::threads;
   extern __shared__ __align__(16) unsigned char memory[];
-  auto& s = *reinterpret_cast<Shared*>(memory);
-  const int blocks = int((tri.order + flow_order - 1) / flow_order);
-  const std::int64_t first_side = std::int64_t(blockIdx.y) * Work::sides;
-  letters += std::int64_t(blockIdx.y) * blocks * flow_order * Work::sides;
-  for (int block = blockIdx.x; block < blocks; block += gridDim.x) {
+  auto& s = *reinterpret_cast<FlowShared<T, Work>*>(memory);
+  const unsigned blocks = unsigned((tri.order + flow_order - 1) / flow_order);
+  bool come = true;
+#pragma unroll 1
+  for (;;) {
+    if (threadIdx.x == 0) s.ticket = take_ticket(tickets, blocks * groups + gridDim.x);
+    __syncthreads();
+    const int block = int(Work::sides > 1 ? s.ticket / groups : s.ticket);
+    const int group = int(Work::sides > 1 ? s.ticket % groups : 0);
+    if (block >= int(blocks)) break;
     const std::int64_t start = std::int64_t(block) * flow_order, i = start + Work::unknown();
+    const std::int64_t first_side = std::int64_t(group) * Work::sides;
+    Letter* const letters = mail.letters + std::int64_t(group) * blocks * flow_order * Work::sides;
     const auto there = [&](int u) { return Work::has(u) && i < tri.order && first_side + Work::side(u) < sides.count; };
     prepare_diagonal(tri, start, s.diagonal);
     Number mine[Work::values];
@@ -127,8 +139,11 @@ __global__ void __launch_bounds__(flow_threads, 1)
       work.fetch_tile(tri);
       auto& x = s.x[j % 2];
       const Letter* from = letters + std::int64_t(j) * flow_order * Work::sides;
-      for (int e = threadIdx.x; e < flow_order * Work::sides; e += flow_threads)
-        x[e % Work::sides][e / Work::sides] = from_bits<T>(collect(from + e, stamp));
+      for (int e = threadIdx.x; e < flow_order * Work::sides; e += flow_threads) {
+        std::uint64_t content = 0;  // of a letter that does not come; nor do others then
+        come = come && collect<1>(from + e, mail.stamp, &content, mail.limit, {Awaited::unknowns, unsigned(j), blocks});
+        x[e % Work::sides][e / Work::sides] = from_bits<T>(content);
+      }
       __syncthreads();
       work.multiply(x);
     }
@@ -137,7 +152,7 @@ __global__ void __launch_bounds__(flow_threads, 1)
     solve_diagonal(s.diagonal, tri.unit, work, mine, [&] {
 #pragma unroll
       for (int u = 0; u < Work::values; ++u) {
-        post(to + Work::side(u), bits_of(T(mine[u])), stamp);
+        post(to + Work::side(u), bits_of(T(mine[u])), mail.stamp);
         if (there(u)) *sides.at(i, first_side + Work::side(u)) = T(mine[u]);
       }
     });
@@ -147,8 +162,8 @@ __global__ void __launch_bounds__(flow_threads, 1)
 template <class T, class Work>
 void launch_dataflow(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
   constexpr auto kernel = solve_dataflow<T, Work>;
-  constexpr std::size_t shared = sizeof(FlowDiagonal<T, Work>) + sizeof(typename Work::Shared) +
-                                 2 * Work::sides * flow_stride * sizeof(typename Work::Number);
+  constexpr int flow_order = Work::order, flow_threads = Work::threads;
+  constexpr std::size_t shared = sizeof(FlowShared<T, Work>);
   const std::int64_t rows = ceil_div(problem.triangle.order, flow_order);
   const std::int64_t groups = ceil_div(problem.sides.count, Work::sides);
   const std::int64_t at_once = std::min<std::int64_t>(groups, q.multiprocessors());
@@ -157,21 +172,41 @@ void launch_dataflow(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
     ForwardSides<T> sides = problem.sides;
     sides.data += g * Work::sides * sides.side_stride;
     sides.count -= g * Work::sides;
-    const auto mail = q.mailbox(std::size_t(now * rows * flow_order * Work::sides) * sizeof(Letter), 1);
-    const dim3 blocks(unsigned(std::min<std::int64_t>(rows, q.multiprocessors() / now)), unsigned(now));
-    launch(q, kernel, Blocks::together, blocks, flow_threads, shared, problem.triangle, sides,
-           static_cast<Letter*>(mail.memory), mail.stamp);
+    const Mail mail = mail_of(q, std::size_t(now * rows * flow_order * Work::sides) * sizeof(Letter), 1);
+    const dim3 blocks(unsigned(std::min<std::int64_t>(rows, q.multiprocessors() / now) * now));
+    launch(q, kernel, Blocks::apart, blocks, flow_threads, shared, problem.triangle, sides, unsigned(now), mail,
+           q.counter() + ticket_of_dataflow);
   }
+}
+
+/// What the kernels for one right-hand side and for eight need in blocks of an order.
+template <class T, int order>
+constexpr std::size_t flow_shared_memory = std::max(sizeof(FlowShared<T, OneSide<T, FlowBlock<order>, true>>),
+                                                    sizeof(FlowShared<T, EightSides<T, FlowBlock<order>>>));
+
+/// The unknowns of a block: 128 where it has the shared memory for them, and 64 everywhere else.
+template <class T>
+constexpr int flow_order(const DeviceProperties& device) {
+  static_assert(flow_shared_memory<T, 64> <= least_shared_memory);
+  return device.shared_memory >= flow_shared_memory<T, 128> ? 128 : 64;
+}
+
+template <class T, int order>
+void solve_by_dataflow(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
+  using Block = FlowBlock<order>;
+  if (problem.sides.count > 1)
+    launch_dataflow<T, EightSides<T, Block>>(q, problem);
+  else if (problem.triangle.row_stride == 1 || problem.triangle.row_stride == -1)
+    launch_dataflow<T, OneSide<T, Block, true>>(q, problem);
+  else
+    launch_dataflow<T, OneSide<T, Block, false>>(q, problem);
 }
 
 template <class T>
 void solve_by_dataflow(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
-  if (problem.sides.count > 1)
-    launch_dataflow<T, EightSides<T>>(q, problem);
-  else if (problem.triangle.row_stride == 1 || problem.triangle.row_stride == -1)
-    launch_dataflow<T, OneSide<T, true>>(q, problem);
-  else
-    launch_dataflow<T, OneSide<T, false>>(q, problem);
+  if constexpr (flow_shared_memory < T, 128 >> least_shared_memory)
+    if (flow_order<T>(q.properties()) == 64) return solve_by_dataflow<T, 64>(q, problem);
+  solve_by_dataflow<T, 128>(q, problem);
 }
 
 }  // namespace lasolve

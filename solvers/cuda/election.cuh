@@ -5,8 +5,6 @@
 // behind. What comes first in an election is short chains of instructions: these, not the messages, are what takes time.
 #pragma once
 
-#include <cooperative_groups.h>
-
 #include "solvers/cuda/candidate.cuh"
 #include "solvers/cuda/mailbox.cuh"
 
@@ -33,13 +31,15 @@ struct AloneElection {
   Offers<T, Shape::threads> offers;
   Candidate<T> elected;
 
-  __device__ void open(Letter*, unsigned) {}
+  __device__ void open(const Mail&) {}
   __device__ void barrier() { __syncthreads(); }
   /// Whether blocks share what each of them reads, and how many; their barrier for that, and x for `to` in all of them.
   static constexpr bool shares = false;
   __device__ unsigned sharing() const { return 1; }
   __device__ void barrier_of_sharing() { __syncthreads(); }
   __device__ void share(T* to, T x) { *to = x; }
+  /// Whether blocks that wait for others in vain leave the kernel.
+  static constexpr bool may_end_early = false;
   /// By all threads: their candidates for a round.
   __device__ void offer(int, const Candidate<T>& mine, std::uint64_t rank) {
     offers.put(mine, rank);
@@ -92,12 +92,12 @@ struct ClusterElection {
   uint4 messages[pages][pieces][most_cluster_blocks];
   Inbox inbox[pages];
 
-  __device__ void open(Letter*, unsigned) {
+  __device__ void open(const Mail&) {
     if (threadIdx.x < pages) inbox[threadIdx.x].open();
     cluster_barrier();
   }
   __device__ void barrier() { cluster_barrier(); }
-  static constexpr bool shares = true;
+  static constexpr bool shares = true, may_end_early = false;
   __device__ unsigned sharing() const { return gridDim.x; }
   __device__ void barrier_of_sharing() { cluster_barrier(); }
   __device__ void share(T* to, T x) {  // there is no cluster of an odd number of blocks
@@ -188,23 +188,22 @@ struct GridElection {
   static_assert(2 * letters_a_page * sizeof(Letter) <= most_letters);
   Offers<T, Shape::threads> offers;
   Nominees<T, warps> candidates[2];  // of the blocks that a warp reads
-  Letter* letters;
-  unsigned stamp;
+  Mail mail;
 
-  __device__ void open(Letter* to, unsigned first_stamp) {
-    if (threadIdx.x == 0) letters = to, stamp = first_stamp;
+  __device__ void open(const Mail& of_kernel) {
+    if (threadIdx.x == 0) mail = of_kernel;
     __syncthreads();
   }
-  __device__ void barrier() { cooperative_groups::this_grid().sync(); }
-  static constexpr bool shares = false;
+  __device__ void barrier() { grid_barrier(mail.arrived, mail.limit); }
+  static constexpr bool shares = false, may_end_early = true;
   __device__ unsigned sharing() const { return 1; }
   __device__ void barrier_of_sharing() { __syncthreads(); }
   __device__ void share(T* to, T x) { *to = x; }
   __device__ Letter* of_block(unsigned block, int round) const {
-    return letters + (round % 2) * letters_a_page + block * words;
+    return mail.letters + (round % 2) * letters_a_page + block * words;
   }
   __device__ Letter* of_row(int round) const {
-    return letters + (round % 2) * letters_a_page + most_grid_blocks * words;
+    return mail.letters + (round % 2) * letters_a_page + most_grid_blocks * words;
   }
   __device__ void offer(int, const Candidate<T>& mine, std::uint64_t rank) {
     offers.put(mine, rank);
@@ -215,18 +214,20 @@ struct GridElection {
     const std::uint64_t seat = std::uint64_t(unsigned(best.position)) << 32 | unsigned(best.row);
     const int i = threadIdx.x % 32;
     const T entry = i == 0 ? best.value : i == 2 ? best.behind : i == 3 ? best.l : best.reciprocal;
-    if (i < words) post(of_block(unsigned(block), round) + i, i == 1 ? seat : bits_of(entry), stamp + unsigned(round));
+    if (i < words)
+      post(of_block(unsigned(block), round) + i, i == 1 ? seat : bits_of(entry), mail.stamp + unsigned(round));
   }
   __device__ void expect(int, int) {}
   __device__ Candidate<T> elect(int round, T* to, bool row) {
     const int lane = threadIdx.x % 32;
-    const unsigned now = stamp + unsigned(round);
+    const unsigned now = mail.stamp + unsigned(round);
     Candidate<T> mine;
     const Letter* from = nullptr;
+    bool come = true;
     for (unsigned block = threadIdx.x; block < gridDim.x; block += Shape::threads) {
       std::uint64_t read[2];
       const Letter* letter = of_block(block, round);
-      collect<2>(letter, now, read);
+      come &= collect<2>(letter, now, read, mail.limit, {Awaited::candidate, block, gridDim.x});
       Candidate<T> other;
       other.value = from_bits<T>(read[0]), other.position = int(read[1] >> 32), other.row = int(unsigned(read[1]));
       if (other.before(mine)) mine = other, from = letter;
@@ -235,19 +236,28 @@ struct GridElection {
         best_lane(mine.rank(), mine.position)) {  // only the best of a warp is read to its end, to spare the memory
       if (from) {
         std::uint64_t rest[3];
-        collect<3>(from + 2, now, rest);
+        come &= collect<3>(from + 2, now, rest, mail.limit, {Awaited::rest_of_candidate, unsigned(round), gridDim.x});
         mine.behind = from_bits<T>(rest[0]), mine.l = from_bits<T>(rest[1]), mine.reciprocal = from_bits<T>(rest[2]);
       }
       candidates[round % 2].put(mine, mine.rank());
     }
-    if (row && threadIdx.x / 32 == warps - 1 && lane < W) to[lane] = from_bits<T>(collect(of_row(round) + lane, now));
-    __syncthreads();
+    if (row && threadIdx.x / 32 == warps - 1 && lane < W) come &= receive_row(to, round);
+    if (__syncthreads_or(!come)) leave_kernel();
     return candidates[round % 2].best();
+  }
+  /// By W lanes of a warp: entry i of the row of a round to to[i]. False where it does not come.
+  __device__ bool receive_row(T* to, int round) {
+    const int i = threadIdx.x % 32;
+    std::uint64_t entry;
+    const bool come = collect<1>(of_row(round) + i, mail.stamp + unsigned(round), &entry, mail.limit,
+                                 {Awaited::pivot_row, unsigned(round), gridDim.x});
+    to[i] = from_bits<T>(entry);
+    return come;
   }
   template <int live>
   __device__ void publish(T*, int round, const auto& entry) {
     if (const int i = threadIdx.x % 32; i < W)
-      post(of_row(round) + i, i < live ? bits_of(entry(i)) : 0, stamp + unsigned(round));
+      post(of_row(round) + i, i < live ? bits_of(entry(i)) : 0, mail.stamp + unsigned(round));
   }
 };
 

@@ -4,12 +4,14 @@
 #include "core/cuda/arrival.hpp"
 #include "core/cuda/check.hpp"
 #include "core/transfer.hpp"
+#include "core/whereabouts.hpp"
 #include "solvers/check_by_columns.hpp"
 #include "solvers/cuda/norms.cuh"
 #include "solvers/cuda/panel.cuh"
 #include "solvers/cuda/rows.cuh"
 #include "solvers/cuda/triangle.cuh"
 #include "solvers/cuda/tuning.cuh"
+#include "solvers/settled.hpp"
 #include "solvers/solver.hpp"
 
 namespace lasolve {
@@ -31,13 +33,12 @@ Method likely_method(MatrixView<const T, Cpu> A) {
   return Method::cholesky;
 }
 
-/// Whether the factorization need not see all of A before it begins, and whether that pays.
-template <class T>
-bool can_begin_early(const Given<T, Cpu>& A, const Options& options, std::size_t bytes) {
+/// Whether the factorization need not see all of A before it begins, and whether that pays. In place there is no later look.
+inline bool can_begin_early(bool in_place, const Options& options, std::size_t bytes) {
   constexpr std::size_t worth_it = std::size_t(64) << 20;
   const bool looked_at_before =
-      (options.check && !options.allow_nonfinite) || options.factorization == Method::automatic;
-  return bytes >= worth_it && !(A.memory && looked_at_before);
+      (options.check && !options.allow_nonfinite) || options.factorization == Method::automatic || options.condition;
+  return bytes >= worth_it && !(in_place && looked_at_before);
 }
 
 template <class T>
@@ -57,21 +58,32 @@ class CudaEngine final : public Engine<T> {
     } else {
       solver_.factor();
     }
-    if (!is_read_again(options)) owned_ = {};
+    if (owned_.bytes() > 0 && !is_read_again(options)) {
+      solver_.release_A();
+      owned_ = {};
+    }
   }
 
   const Report& report() const override { return solver_.report(); }
 
-  Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op) override {
-    const CurrentDevice current(q_->device());
+  double rcond() override {
+    const CurrentDevice current(*q_);
+    return solver_.rcond();
+  }
+
+  Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, CUstream_st* after) override {
+    require_on_device("B", Ends(B), q_->device());
+    require_on_device("X", Ends(X), q_->device());
+    const CurrentDevice current(*q_);
+    q_->wait(after);
     return solver_.solve(B, X, op);
   }
 
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override {
-    require(X.rows() == B.rows() && X.cols() == B.cols(), "the right-hand sides or the solutions have the wrong size");
-    const CurrentDevice current(q_->device());
-    q_->phase(Phase::to_device);
+    const CurrentDevice current(*q_);
     Matrix<T, Cuda> dB(B.rows(), B.cols()), dX(B.rows(), B.cols());
+    const Settled settled(*q_);
+    q_->phase(Phase::to_device);
     copy<T>(*q_, B, dB);
     Report report = solver_.solve(dB.view(), dX.view(), op);
     q_->phase(Phase::to_host);
@@ -91,9 +103,11 @@ class CudaEngine final : public Engine<T> {
 
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>& gemm, const Options& options,
-                                       Report start) {
+                                       Report start, CUstream_st* after) {
+  require_on_device("A", Ends(A.A), options.device.index);
   const CurrentDevice current(options.device.index);
   auto q = std::make_unique<Queue<Cuda>>(options.device.index);
+  q->wait(after);
   return std::make_unique<CudaEngine<T>>(std::move(q), std::move(A), Matrix<T, Cuda>(), std::nullopt,
                                          MatrixView<T, Cuda>(), gemm, options, std::move(start));
 }
@@ -110,11 +124,11 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&
   Matrix<T, Cuda> dA(A.A.rows(), A.A.cols());
   const MatrixView<T, Cuda> to = dA;
   std::optional<MatrixView<const T, Cpu>> from;
-  if (can_begin_early(A, options, dA.bytes()))
+  const bool in_place = A.memory || (!is_read_again(options) && options.factorization != Method::automatic);
+  if (can_begin_early(in_place, options, dA.bytes()))
     from = A.A;
   else
     copy<T>(*q, A.A, to);
-  const bool in_place = A.memory || (!is_read_again(options) && options.factorization != Method::automatic);
   Given<T, Cuda> on_device = in_place ? Given<T, Cuda>(std::move(dA)) : Given<T, Cuda>(std::as_const(dA).view());
   return std::make_unique<CudaEngine<T>>(std::move(q), std::move(on_device), std::move(dA), from, to, gemm, options,
                                          std::move(start));
@@ -125,19 +139,20 @@ template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const G
 template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cuda>&, const Options&,
                                                     Report);
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cuda>, const GemmBackend<Cuda>&, const Options&,
-                                                     Report);
+                                                     Report, CUstream_st*);
 template std::unique_ptr<Engine<float>> make_engine(Given<float, Cuda>, const GemmBackend<Cuda>&, const Options&,
-                                                    Report);
+                                                    Report, CUstream_st*);
 
 template <>
-void check_again(Queue<Cuda>& q, const Supply<double, Cuda>& A, Op op, MatrixView<const double> B,
+void check_again(Queue<Cuda>& q, const Supply<double, Cuda>& A, Op op, Uplo triangle, MatrixView<const double> B,
                  MatrixView<const double> X, Report& report) {
-  const CurrentDevice current(q.device());
+  const CurrentDevice current(q);
   Matrix<double, Cuda> dB(B.rows(), B.cols()), dX(B.rows(), B.cols());
+  const Settled settled(q);
   copy<double>(q, B, dB);
   copy<double>(q, X, dX);
-  check_by_columns<double>(q, A, op, dB.view(), std::as_const(dX).view(), columns_at_once<double, Cuda>(B.rows()),
-                           report);
+  check_by_columns<double>(q, A, op, triangle, std::as_const(dB).view(), std::as_const(dX).view(),
+                           columns_at_once<double, Cuda>(B.rows()), report);
 }
 
 }  // namespace lasolve

@@ -1,4 +1,5 @@
-// The diagonal block of a data flow: order 128, few right-hand sides, as fast as can be once the sides are there.
+// The diagonal block of a data flow: order 128, or 64 where a block of threads has too little shared memory; few right-hand
+// sides, as fast as can be once the sides are there.
 //
 // Its blocks of order 16 are inverted beforehand, and what is below them is multiplied by the inverse: then x(s) and what
 // it takes from the unknowns below are one product, with what is left of b(s).
@@ -8,37 +9,41 @@
 
 namespace lasolve {
 
-constexpr int flow_order = 128;  // unknowns of a block
-constexpr int flow_threads = 512;
 constexpr int flow_part = 16;  // order of the blocks that are inverted
-constexpr int flow_parts = flow_order / flow_part;
-constexpr int flow_stride = flow_order + 4;  // of vectors: no bank conflicts between them
 
-/// Where element (i, k) of the block is. Above its diagonal blocks of order 16 it is not set.
-__device__ constexpr int flow_place(int i, int k) { return k * flow_stride + i; }
+/// A block of `order` unknowns, and of threads.
+template <int order_>
+struct FlowBlock {
+  static constexpr int order = order_, threads = 4 * order, parts = order / flow_part;
+  static constexpr int stride = order + 4;   // of vectors: no bank conflicts between them
+  static_assert(threads / 32 * 8 == order);  // warps share the tiles of 8 rows
+
+  /// Where element (i, k) of the block is. Above its diagonal blocks of order 16 it is not set.
+  __device__ static constexpr int place(int i, int k) { return k * stride + i; }
+};
 
 template <class T, class Work>
 struct FlowDiagonal {
-  alignas(16) T triangle[flow_order * flow_stride];
-  alignas(16) typename Work::Number rest[Work::sides][flow_stride];  // what is left of b, when it is its turn
-  unsigned inverted[flow_parts];
+  alignas(16) T triangle[Work::order * Work::stride];
+  alignas(16) typename Work::Number rest[Work::sides][Work::stride];  // what is left of b, when it is its turn
+  unsigned inverted[Work::parts];
 };
 
 /// Who has which unknown, and the product of its row of T(·, s) with what is left of b(s): a thread an unknown.
-template <class T>
-class OneSideOfDiagonal {
+template <class T, class Block>
+class OneSideOfDiagonal : public Block {
  public:
   using Number = T;
   static constexpr int sides = 1, values = 1;
-  __device__ static int unknown() { return threadIdx.x % flow_order; }
+  __device__ static int unknown() { return threadIdx.x % Block::order; }
   __device__ static int side(int) { return 0; }
-  __device__ static bool has(int) { return threadIdx.x < flow_order; }
+  __device__ static bool has(int) { return threadIdx.x < Block::order; }
 
   __device__ void fetch_row(const T* t, int s) {
 #pragma unroll
-    for (int k = 0; k < flow_part; ++k) row_[k] = t[flow_place(unknown(), s * flow_part + k)];
+    for (int k = 0; k < flow_part; ++k) row_[k] = t[Block::place(unknown(), s * flow_part + k)];
   }
-  __device__ void product(const T (&rest)[1][flow_stride], int s, T (&product)[1]) const {
+  __device__ void product(const T (&rest)[1][Block::stride], int s, T (&product)[1]) const {
     T sum[4] = {};
 #pragma unroll
     for (int k = 0; k < flow_part; ++k) sum[k % 4] += row_[k] * rest[0][s * flow_part + k];
@@ -50,8 +55,8 @@ class OneSideOfDiagonal {
 };
 
 /// The same for eight sides: a warp has eight unknowns, lane 4g + t unknown g of sides 2t and 2t + 1.
-template <class T>
-class EightSidesOfDiagonal {
+template <class T, class Block>
+class EightSidesOfDiagonal : public Block {
  public:
   using Number = double;
   static constexpr int sides = 8, values = 2;
@@ -61,9 +66,10 @@ class EightSidesOfDiagonal {
 
   __device__ void fetch_row(const T* t, int s) {
 #pragma unroll
-    for (int k = 0; k < flow_part / 4; ++k) row_[k] = t[flow_place(unknown(), s * flow_part + 4 * k + threadIdx.x % 4)];
+    for (int k = 0; k < flow_part / 4; ++k)
+      row_[k] = t[Block::place(unknown(), s * flow_part + 4 * k + threadIdx.x % 4)];
   }
-  __device__ void product(const double (&rest)[8][flow_stride], int s, double (&product)[2]) const {
+  __device__ void product(const double (&rest)[8][Block::stride], int s, double (&product)[2]) const {
     const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
     product[0] = product[1] = 0;
 #pragma unroll
@@ -77,17 +83,17 @@ class EightSidesOfDiagonal {
 
 /// Fetches the diagonal block that starts at `start`, without waiting for it. A thread fetches every fourth element of a
 /// row or a column, so that neighbours fetch what is side by side in memory.
-template <class T>
+template <class Block, class T>
 __device__ void fetch_diagonal(const ForwardTriangle<T>& tri, std::int64_t start, T* t) {
-  constexpr int step = flow_threads / flow_order;
+  constexpr int step = Block::threads / Block::order;
   const bool along_row = tri.row_stride == 1 || tri.row_stride == -1;
-  const int fixed = threadIdx.x % flow_order, part = fixed / flow_part * flow_part;
-  int i = along_row ? fixed : part + threadIdx.x / flow_order, k = along_row ? threadIdx.x / flow_order : fixed;
-  const int count = (along_row ? part + flow_part : flow_order - part) / step;
+  const int fixed = threadIdx.x % Block::order, part = fixed / flow_part * flow_part;
+  int i = along_row ? fixed : part + threadIdx.x / Block::order, k = along_row ? threadIdx.x / Block::order : fixed;
+  const int count = (along_row ? part + flow_part : Block::order - part) / step;
   const std::int64_t from_step = step * (along_row ? tri.col_stride : tri.row_stride);
-  const int to_step = along_row ? flow_place(0, step) : flow_place(step, 0);
+  const int to_step = along_row ? Block::place(0, step) : Block::place(step, 0);
   const T* from = tri.at(start + i, start + k);
-  T* to = t + flow_place(i, k);
+  T* to = t + Block::place(i, k);
 #pragma unroll 4
   for (int turn = 0; turn < count; ++turn, from += from_step, to += to_step) {
     fetch_element(to, from, tri, start + i, start + k);
@@ -97,46 +103,45 @@ __device__ void fetch_diagonal(const ForwardTriangle<T>& tri, std::int64_t start
 }
 
 /// T(r, s) ← T(r, s) inv(T(s, s)) for all r > s where the inverse is there: warps share the tiles of 8 rows.
-template <class T>
+template <class Block, class T>
 __device__ void multiply_by_inverses(T* t, const unsigned* inverted) {
   constexpr int rows = 8;
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, l = threadIdx.x % 4;
-  for (int s = 0; s < flow_parts; ++s) {
+  for (int s = 0; s < Block::parts; ++s) {
     const int first = s * flow_part, i = warp * rows + g;
     if (warp * rows < first + flow_part || !inverted[s]) continue;
     double a[flow_part / 4], product[2][2] = {};
 #pragma unroll
-    for (int k = 0; k < flow_part / 4; ++k) a[k] = double(t[flow_place(i, first + 4 * k + l)]);
+    for (int k = 0; k < flow_part / 4; ++k) a[k] = double(t[Block::place(i, first + 4 * k + l)]);
 #pragma unroll
     for (int k = 0; k < flow_part / 4; ++k)
 #pragma unroll
       for (int h = 0; h < 2; ++h)
-        multiply_8x8x4(product[h], a[k], double(t[flow_place(first + 4 * k + l, first + 8 * h + g)]));
+        multiply_8x8x4(product[h], a[k], double(t[Block::place(first + 4 * k + l, first + 8 * h + g)]));
     __syncwarp();  // all have read
 #pragma unroll
     for (int h = 0; h < 2; ++h)
 #pragma unroll
-      for (int u = 0; u < 2; ++u) t[flow_place(i, first + 8 * h + 2 * l + u)] = T(product[h][u]);
+      for (int u = 0; u < 2; ++u) t[Block::place(i, first + 8 * h + 2 * l + u)] = T(product[h][u]);
   }
 }
-static_assert(flow_threads / 32 * 8 == flow_order);
 
 template <class T, class Work>
 __device__ void prepare_diagonal(const ForwardTriangle<T>& tri, std::int64_t start, FlowDiagonal<T, Work>& d) {
   __syncthreads();  // the block before is done
-  fetch_diagonal(tri, start, d.triangle);
+  fetch_diagonal<Work>(tri, start, d.triangle);
   __pipeline_wait_prior(0);
   __syncthreads();
-  if (threadIdx.x < flow_order) {
+  if (threadIdx.x < Work::order) {
     const int s = threadIdx.x / flow_part;
     const auto element = [&](int i, int k) -> T& {
-      return d.triangle[flow_place(s * flow_part + i, s * flow_part + k)];
+      return d.triangle[Work::place(s * flow_part + i, s * flow_part + k)];
     };
     const bool done = invert_block<flow_part, T>(element, tri.unit, lanes_of_group<flow_part>());
     if (threadIdx.x % flow_part == 0) d.inverted[s] = done;
   }
   __syncthreads();
-  multiply_by_inverses(d.triangle, d.inverted);
+  multiply_by_inverses<Work>(d.triangle, d.inverted);
   __syncthreads();
 }
 
@@ -147,11 +152,11 @@ __device__ void substitute_part(FlowDiagonal<T, Work>& d, int s, bool unit) {
   auto& rest = d.rest[lane % Work::sides];
   for (int k = 0; k < flow_part; ++k) {
     typename Work::Number unknown = rest[first + k];
-    if (!unit) unknown /= d.triangle[flow_place(first + k, first + k)];
+    if (!unit) unknown /= d.triangle[Work::place(first + k, first + k)];
     __syncwarp();
     if (lane / Work::sides == 0) rest[first + k] = unknown;
     for (int i = k + 1 + lane / Work::sides; i < flow_part; i += 32 / Work::sides)
-      rest[first + i] -= d.triangle[flow_place(first + i, first + k)] * unknown;
+      rest[first + i] -= d.triangle[Work::place(first + i, first + k)] * unknown;
     __syncwarp();
   }
 }
@@ -162,10 +167,10 @@ __device__ void solve_diagonal(FlowDiagonal<T, Work>& d, bool unit, Work& work,
                                typename Work::Number (&mine)[Work::values], Done done) {
   unsigned inverted = 0;
 #pragma unroll
-  for (int s = 0; s < flow_parts; ++s) inverted |= d.inverted[s] << s;
+  for (int s = 0; s < Work::parts; ++s) inverted |= d.inverted[s] << s;
   int turn = Work::has(0) ? Work::unknown() / flow_part : -1;  // 0: these unknowns; above 0: those below
 #pragma unroll 1
-  for (int s = 0; s < flow_parts; ++s, --turn) {
+  for (int s = 0; s < Work::parts; ++s, --turn) {
     if (turn == 0)
 #pragma unroll
       for (int u = 0; u < Work::values; ++u) d.rest[Work::side(u)][Work::unknown()] = mine[u];

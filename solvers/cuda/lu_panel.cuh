@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 
 #include "core/cuda/launch.cuh"
 #include "solvers/cuda/corner.cuh"
@@ -122,7 +123,7 @@ __device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shap
 template <class Shape, class Election>
 __global__ void __launch_bounds__(Shape::threads, 1)
     factor_panel(MatrixView<typename Shape::Element, Cuda> A, int height, PanelPivots pivots,
-                 typename Shape::Element* corner, Letter* letters, unsigned stamp) {
+                 typename Shape::Element* corner, Mail mail) {
   using T = typename Shape::Element;
   constexpr int W = Shape::columns, R = Shape::rows;
   extern __shared__ __align__(16) unsigned char memory[];
@@ -130,8 +131,10 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   const int n = int(A.cols());
   Strip<Shape> strip(height, A.rows());
   if (threadIdx.x < W) s.strip.rows[0][threadIdx.x] = 0;
-  s.strip.election.open(letters, stamp);
+  s.strip.election.open(mail);
   await_kernel_before();
+  if constexpr (Election::may_end_early)
+    for (int r = 0; r < R; ++r) pivots.begin(n, strip.row(r), strip.end(A.rows()));
 #pragma unroll 1
   for (int k = 0; k < n; k += W) {
     const auto columns = A.columns(k, min(W, n - k));
@@ -164,40 +167,74 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   }
 }
 
+/// What a block of a panel of one shape needs.
+template <class T, int threads, int R, int W, template <class> class Election, int widest = most_panel_columns>
+constexpr std::size_t memory_of_panel =
+    sizeof(PanelShared<PanelShape<T, threads, R, W, widest>, Election<PanelShape<T, threads, R, W, widest>>>);
+
+template <class T, int threads, int R, int W, template <class> class Election, int widest = most_panel_columns>
+void launch_panel(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Blocks how, unsigned blocks,
+                  std::size_t shared) {
+  using Shape = PanelShape<T, threads, R, W, widest>;
+  // A row for a lane of each warp; all blocks have as many, because each fetches at a rate of its own.
+  const int height = int((A.rows() + 32 * blocks - 1) / (32 * blocks) * 32);
+  const Mail mail = Election<Shape>::may_end_early ? mail_of(q, most_letters, unsigned(A.cols())) : Mail{};
+  launch(q, factor_panel<Shape, Election<Shape>>, how, dim3(blocks), threads, shared, A, height,
+         PanelPivots{pivots.p.data(), pivots.zero.data(), pivots.start, moves_of(pivots)}, Corner<T>::of(q), mail);
+}
+
+/// By as many blocks as A needs.
 template <class T, int threads, int R, int W, template <class> class Election, int widest = most_panel_columns>
 void launch_panel(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Blocks how) {
   using Shape = PanelShape<T, threads, R, W, widest>;
-  auto blocks = unsigned((A.rows() + Shape::rows_a_block - 1) / Shape::rows_a_block);
-  while ((how & Blocks::cluster) && (blocks & (blocks - 1))) ++blocks;  // a power of two
-  // A row for a lane of each warp; all blocks have as many, because each fetches at a rate of its own.
-  const int height = int((A.rows() + 32 * blocks - 1) / (32 * blocks) * 32);
+  launch_panel<T, threads, R, W, Election, widest>(q, A, pivots, how, unsigned(ceil_div(A.rows(), Shape::rows_a_block)),
+                                                   memory_of_panel<T, threads, R, W, Election, widest>);
+}
+
+/// By a cluster of some blocks, a power of two, if the device has room for one of so many; and whether it has.
+template <class T, int threads, int R, int W>
+bool launch_panel_as_cluster(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
+  using Shape = PanelShape<T, threads, R, W, most_panel_columns>;
+  using Election = ClusterElection<Shape>;
+  if (A.rows() > most_cluster_blocks * Shape::rows_a_block) return false;
+  const auto blocks = std::bit_ceil(unsigned(ceil_div(A.rows(), Shape::rows_a_block)));
   // In fp32 a block leaves no room on its multiprocessor for others, beside which it would take three times as long. Blocks in
   // fp64 would wait too long for that much room.
-  const std::size_t needed = sizeof(PanelShared<Shape, Election<Shape>>);
-  const std::size_t shared = (how & Blocks::cluster) && sizeof(T) == 4 ? q.shared_memory() : needed;
-  Queue<Cuda>::Mailbox mail{};
-  if (how & Blocks::together) mail = q.mailbox(most_letters, unsigned(A.cols()));
-  launch(q, factor_panel<Shape, Election<Shape>>, how, dim3(blocks), threads, shared, A, height,
-         PanelPivots{pivots.p.data(), pivots.zero.data(), pivots.start, moves_of(pivots)}, Corner<T>::of(q),
-         static_cast<Letter*>(mail.memory), mail.stamp);
+  constexpr std::size_t needed = memory_of_panel<T, threads, R, W, ClusterElection>;
+  const std::size_t shared = std::max(needed, sizeof(T) == 4 ? q.shared_memory() : 0);
+  const auto kernel = reinterpret_cast<const void*>(factor_panel<Shape, Election>);
+  if (blocks == 1 || !has_room_for_cluster(q, kernel, blocks, threads, shared)) return false;
+  launch_panel<T, threads, R, W, ClusterElection>(q, A, pivots, Blocks::soon | Blocks::cluster, blocks, shared);
+  return true;
 }
 
 inline std::int64_t most_rows_in_registers(const Queue<Cuda>& q) {
-  return 1024 * std::min(q.multiprocessors(), most_grid_blocks);
+  return 1024 * std::min(blocks_together(q), most_grid_blocks);
 }
+
+/// What factor_in_place needs for panels of at most so many columns. Clusters are only taken where there is room for them.
+template <class T, int widest, int W = sizeof(T) == 4 && widest == most_panel_columns ? most_panel_columns : 32>
+constexpr std::size_t panel_shared_memory = std::max({memory_of_panel<T, 256, 1, W, AloneElection, widest>,
+                                                      memory_of_panel<T, 256, 2, 32, GridElection, widest>,
+                                                      memory_of_panel<T, 256, 4, 16, GridElection, widest>});
 
 /// How many columns a panel can have: fewer where blocks have little shared memory.
 template <class T>
+constexpr int widest_panel(const DeviceProperties& device) {
+  constexpr int half = most_panel_columns / 2;
+  static_assert(panel_shared_memory<T, half> <= least_shared_memory);
+  return device.shared_memory >= panel_shared_memory<T, most_panel_columns> ? most_panel_columns : half;
+}
+template <class T>
 std::int64_t widest_panel(const Queue<Cuda>& q) {
-  return sizeof(T) == 4 || q.shared_memory() >= 160 << 10 ? most_panel_columns : most_panel_columns / 2;
+  return widest_panel<T>(q.properties());
 }
 
 /// P A = L U of at most widest_panel columns, or tall_panel_columns if registers do not hold its rows; these are left where
 /// they were.
 template <class T>
 void factor_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
-  const std::int64_t m = A.rows(), grid = std::min(q.multiprocessors(), most_grid_blocks);
-  const std::int64_t cluster = q.has_clusters() ? most_cluster_blocks : 0;
+  const std::int64_t m = A.rows(), grid = std::min(blocks_together(q), most_grid_blocks);
   if constexpr (sizeof(T) == 8)
     if (constexpr int half = most_panel_columns / 2; widest_panel<T>(q) == half) {
       if (m <= 256) return launch_panel<T, 256, 1, 32, AloneElection, half>(q, A, pivots, Blocks::soon);
@@ -205,15 +242,15 @@ void factor_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots)
       if (m <= most_rows_in_registers(q))
         return launch_panel<T, 256, 4, 16, GridElection, half>(q, A, pivots, Blocks::together);
     }
-  constexpr Blocks soon_cluster = Blocks::soon | Blocks::cluster;
   constexpr int W = sizeof(T) == 4 ? most_panel_columns : 32;  // in fp32 a thread has room for a whole row
   if (m <= 256) return launch_panel<T, 256, 1, W, AloneElection>(q, A, pivots, Blocks::soon);
-  if (m <= 128 * cluster) return launch_panel<T, 128, 1, W, ClusterElection>(q, A, pivots, soon_cluster);
-  if (m <= 256 * cluster) return launch_panel<T, 256, 1, W, ClusterElection>(q, A, pivots, soon_cluster);
-  if (m <= 512 * cluster) return launch_panel<T, 256, 2, 32, ClusterElection>(q, A, pivots, soon_cluster);
+  if (launch_panel_as_cluster<T, 128, 1, W>(q, A, pivots) || launch_panel_as_cluster<T, 256, 1, W>(q, A, pivots))
+    return;
+  if (launch_panel_as_cluster<T, 256, 2, 32>(q, A, pivots)) return;
   // Taller panels are hidden behind updates, which want the multiprocessors: fewer of them for a little longer.
-  if (m <= 1024 * cluster) return launch_panel<T, 256, 4, 16, ClusterElection>(q, A, pivots, soon_cluster);
-  if (cluster == 0 && m <= 512 * grid) return launch_panel<T, 256, 2, 32, GridElection>(q, A, pivots, Blocks::together);
+  if (launch_panel_as_cluster<T, 256, 4, 16>(q, A, pivots)) return;
+  if (!q.has_clusters() && m <= 512 * grid)
+    return launch_panel<T, 256, 2, 32, GridElection>(q, A, pivots, Blocks::together);
   if (m <= most_rows_in_registers(q)) return launch_panel<T, 256, 4, 16, GridElection>(q, A, pivots, Blocks::together);
   factor_tall_in_place(q, A, pivots);
 }

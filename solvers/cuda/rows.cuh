@@ -70,8 +70,7 @@ __global__ void __launch_bounds__(most_combined) move_rows(MatrixView<T, Cuda> A
 template <int columns, class T>
 void launch_move(Queue<Cuda>& q, MatrixView<T, Cuda> A, Permuted planned, std::int64_t count) {
   const auto blocks = unsigned(ceil_div(A.cols(), columns)), threads = unsigned(round_up(count, 32));
-  move_rows<columns><<<blocks, threads, 0, q.stream()>>>(A, planned, int(count));
-  CUDA_CHECK_LAUNCH();
+  launch(q, move_rows<columns, T>, blocks, threads, A, planned, int(count));
 }
 
 /// A ← P A: the exchanges in their order, panel by panel. Row 0 of A is row pivots.start.
@@ -137,11 +136,13 @@ inline void combine_exchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
   pivots.known->erase(last + 1, end);
   for (auto e = first; e <= last; ++e) {
     e->combined = true;
-    combine<<<1, unsigned(e->count), 0, q.stream()>>>(moves_of(pivots, e->start - pivots.start),
-                                                      e->start == 0 ? pivots.p.ld() : 0);
-    CUDA_CHECK_LAUNCH();
+    launch(q, combine, 1, unsigned(e->count), moves_of(pivots, e->start - pivots.start),
+           e->start == 0 ? pivots.p.ld() : 0);
   }
 }
+
+/// Rows of a thread, and threads of a block, of gather_rows.
+constexpr int rows_to_gather = 16, threads_to_gather = 1024;
 
 /// Row from[i] − first of A goes to row i. A row of blocks is a cluster, which has a column at a time: all of it is read
 /// before any of it is written. It is the reads that are scattered: scattered writes take twice as long.
@@ -168,6 +169,14 @@ __global__ void __launch_bounds__(1024)
   }
 }
 
+inline std::int64_t blocks_to_gather(std::int64_t rows) { return ceil_div(rows, rows_to_gather * threads_to_gather); }
+
+/// Whether the device has room for the blocks that hold a column of n rows. In fp32 they take less.
+inline bool can_gather_rows(const Queue<Cuda>& q, std::int64_t n) {
+  const auto kernel = reinterpret_cast<const void*>(gather_rows<rows_to_gather, double>);
+  return has_room_for_cluster(q, kernel, unsigned(blocks_to_gather(n)), threads_to_gather, 0);
+}
+
 /// What the exchanges of all panels from one on do to the rows behind its first: row i goes to place later[i], to which row
 /// from[later[i]] = i comes.
 struct LaterMoves {
@@ -188,11 +197,10 @@ static __global__ void __launch_bounds__(most_combined)
 }
 
 /// The rows of L in each of `panels`, where these begin, which have seen the exchanges of their own panel only, see those
-/// before column `before`.
+/// before column `before`. Where can_gather_rows.
 template <class T>
 void swap_rows_of_L(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, const std::vector<std::int64_t>& panels,
                     std::int64_t before) {
-  constexpr int rows = 16, threads = 1024;
   const std::int64_t n = A.rows();
   const LaterMoves moves{moves_of(pivots).later, moves_of(pivots).scratch};
   q.phase(Phase::swap);
@@ -202,15 +210,13 @@ void swap_rows_of_L(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, 
   for (auto panel = panels.rbegin(); panel != panels.rend(); ++panel) {
     const std::int64_t end = panel == panels.rbegin() ? n : panel[-1];
     if (const auto L = A.block(end, *panel, n - end, end - *panel); !L.empty()) {
-      const std::int64_t blocks = ceil_div(L.rows(), rows * threads);
+      const std::int64_t blocks = blocks_to_gather(L.rows());
       const dim3 grid(unsigned(blocks), unsigned(std::min(L.cols(), ceil_div(q.multiprocessors(), blocks))));
-      launch(q, gather_rows<rows, T>, Blocks::cluster, grid, threads, 0, L, moves.from + end, end);
+      launch(q, gather_rows<rows_to_gather, T>, Blocks::cluster, grid, threads_to_gather, 0, L, moves.from + end, end);
     }
     if (panel + 1 == panels.rend()) break;
-    for (; e->start >= *panel; ++e) {
-      prepend<<<1, unsigned(e->count), 0, q.stream()>>>(moves, e->start, moves_of(pivots, e->start).combined);
-      CUDA_CHECK_LAUNCH();
-    }
+    for (; e->start >= *panel; ++e)
+      launch(q, prepend, 1, unsigned(e->count), moves, e->start, moves_of(pivots, e->start).combined);
   }
 }
 

@@ -20,6 +20,15 @@ namespace lasolve {
 struct PanelPivots {
   std::int64_t *p, *zero, start;
   Moves moves;
+
+  /// The rows of a panel of n columns stay where they are, until its blocks have agreed on other places: where they wait for
+  /// each other in vain, those who move rows still find places within the matrix. `row` is one of this thread's, if below `end`.
+  __device__ void begin(int n, int row, int end) const {
+    const int i = threadIdx.x;
+    if (blockIdx.x == 0 && i == 0) moves.counts[0] = n;
+    if (blockIdx.x == 0 && i < n) moves.sources[i] = i;
+    if (row < min(n, end)) moves.targets[row] = row;
+  }
 };
 
 /// What is remembered of a pivot row: its first two entries, its position before the exchange, and where it is.

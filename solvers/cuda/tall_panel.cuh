@@ -32,12 +32,13 @@ struct TallPanelShared {
 /// The pivot row of step j to s.u in all blocks.
 template <class T>
 __device__ void spread_pivot_row(TallPanelShared<T>& s, MatrixView<T, Cuda> A, int j, int row, bool ours) {
-  if (const int c = threadIdx.x; c < tall_panel_columns) {
+  bool come = true;
+  if (threadIdx.x < tall_panel_columns) {
     const auto entry = [&](int i) { return A.data()[row + min(i, int(A.cols()) - 1) * A.ld()]; };
     if (ours) s.election.template publish<tall_panel_columns>(s.u, j, entry);
-    s.u[c] = from_bits<T>(collect(s.election.of_row(j) + c, s.election.stamp + unsigned(j)));
+    come = s.election.receive_row(s.u, j);
   }
-  __syncthreads();
+  if (__syncthreads_or(!come)) leave_kernel();
 }
 
 /// Columns j + 1, … of row i ← row − l u, and the first of them.
@@ -63,8 +64,7 @@ __device__ T subtract_pivot_row(MatrixView<T, Cuda> A, int i, int j, T l, const 
 /// As factor_panel. All blocks must run at the same time.
 template <class T>
 __global__ void __launch_bounds__(tall_panel_threads, 1)
-    factor_tall_panel(MatrixView<T, Cuda> A, int height, PanelPivots pivots, T* corner, Letter* letters,
-                      unsigned stamp) {
+    factor_tall_panel(MatrixView<T, Cuda> A, int height, PanelPivots pivots, T* corner, Mail mail) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto& s = *reinterpret_cast<TallPanelShared<T>*>(memory);
   int* position = reinterpret_cast<int*>(&s + 1);
@@ -76,7 +76,8 @@ __global__ void __launch_bounds__(tall_panel_threads, 1)
     other.value = value, other.position = at, other.row = row;
     if (other.before(mine)) mine = other;
   };
-  s.election.open(letters, stamp);
+  s.election.open(mail);
+  pivots.begin(n, start + int(threadIdx.x), end);
   for (int i = start + int(threadIdx.x); i < end; i += tall_panel_threads) {
     position[i - start] = i;
     consider(A.data()[i], i, i);
@@ -117,12 +118,11 @@ __global__ void __launch_bounds__(tall_panel_threads, 1)
 /// P A = L U of at most tall_panel_columns columns, with the rows left where they were.
 template <class T>
 void factor_tall_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
-  const std::int64_t blocks = std::min(q.multiprocessors(), most_grid_blocks), height = ceil_div(A.rows(), blocks);
-  const auto mail = q.mailbox(most_letters, unsigned(A.cols()));
+  const std::int64_t blocks = std::min(blocks_together(q), most_grid_blocks), height = ceil_div(A.rows(), blocks);
   launch(q, factor_tall_panel<T>, Blocks::together, dim3(unsigned(blocks)), tall_panel_threads,
          sizeof(TallPanelShared<T>) + std::size_t(height) * sizeof(int), A, int(height),
          PanelPivots{pivots.p.data(), pivots.zero.data(), pivots.start, moves_of(pivots)}, Corner<T>::of(q),
-         static_cast<Letter*>(mail.memory), mail.stamp);
+         mail_of(q, most_letters, unsigned(A.cols())));
 }
 
 }  // namespace lasolve

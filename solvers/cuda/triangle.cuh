@@ -14,10 +14,12 @@ constexpr std::int64_t most_flow_sides = 128;
 
 /// With few right-hand sides a data flow reads the triangle once, whatever its order. With more of them, up to the order
 /// at which all its blocks of rows run at the same time: beyond, products read it once for all sides.
-inline std::int64_t leaf_order(const Queue<Cuda>& q, std::int64_t nrhs) {
+template <class T>
+std::int64_t leaf_order(const Queue<Cuda>& q, std::int64_t nrhs) {
   if (nrhs <= 8) return std::numeric_limits<std::int64_t>::max();
-  const std::int64_t rows_at_once = nrhs <= most_flow_sides ? flow_order * (q.multiprocessors() / ((nrhs + 7) / 8)) : 0;
-  return std::max<std::int64_t>(rows_at_once, most_strip_order);
+  if (nrhs > most_flow_sides) return most_strip_order;
+  const std::int64_t blocks_at_once = q.multiprocessors() / ((nrhs + 7) / 8);
+  return std::max(flow_order<T>(q.properties()) * blocks_at_once, most_strip_order);
 }
 
 /// How many of so many right-hand sides to solve for at once: data flows for two halves take less time than products for all.

@@ -3,6 +3,7 @@
 
 #include "core/ceil_div.hpp"
 #include "lasolve/lasolve.hpp"
+#include "solvers/cuda/rows.cuh"
 #include "solvers/lu_right_looking.hpp"
 
 namespace lasolve {
@@ -58,7 +59,9 @@ inline bool steps_are_phases(const Queue<Cuda>&, Method method, std::int64_t lef
 
 /// Exchanges of single elements cost as much as whole sectors of memory, and panels beside them wait for memory twice as
 /// long; but in small matrices, which stay in the cache, they go unnoticed.
-inline bool swaps_L_at_the_end(const Queue<Cuda>& q, std::int64_t n) { return q.has_clusters() && n > 4096; }
+inline bool swaps_L_at_the_end(const Queue<Cuda>& q, std::int64_t n) {
+  return q.has_clusters() && n > 4096 && can_gather_rows(q, n);
+}
 
 /// How many columns at the end of an LU have a queue of their own, of the lowest rank, where panels are waited for: what they
 /// need would else hold up the columns that are wanted sooner. In fp32 that gains nothing. This queue reads rows of L while the
@@ -90,12 +93,14 @@ bool cholesky_rows_apart(const Queue<Cuda>& q, std::int64_t j, std::int64_t n) {
   return n - j > most_rows_of_a_leaf(q) || cholesky_products_bind(q, j, n) || short_of_time;
 }
 
-/// Whether a product within a panel, C ← C − L L1ᵀ with k columns of L, is one for a kernel of its own. In fp64, where cuBLAS's
-/// products need no conversions, only the smallest are, and none of those of rows that go apart.
+/// Whether a product within a panel, C ← C − L L1ᵀ with k columns of L, is one for a kernel of its own, which multiplies in fp64.
+/// In fp64, where cuBLAS's products need no conversions, only the smallest are, and none of those of rows that go apart. In fp32
+/// none are where fp64 is slow: on cards that have it for compatibility only, it takes 64 times as long.
 template <class T>
-bool is_near_product(MatrixView<T, Cuda> C, std::int64_t k, bool apart) {
+bool is_near_product(const Queue<Cuda>& q, MatrixView<T, Cuda> C, std::int64_t k, bool apart) {
   const bool few = C.cols() <= 256 && k <= 256;
-  return few && (sizeof(T) == 4 || (!apart && C.rows() * C.cols() * k <= 1 << 24));
+  if (sizeof(T) == 4) return few && q.properties().fp32_per_fp64 <= 4;
+  return few && !apart && C.rows() * C.cols() * k <= 1 << 24;
 }
 
 /// How many columns a left-looking Cholesky takes at once, at column j: at most nb, but nothing hides the first panels, and the

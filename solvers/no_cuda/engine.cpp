@@ -11,7 +11,7 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu>, const GemmBackend<Cuda>&, 
   refuse();
 }
 template <class T>
-std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda>, const GemmBackend<Cuda>&, const Options&, Report) {
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda>, const GemmBackend<Cuda>&, const Options&, Report, CUstream_st*) {
   refuse();
 }
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cuda>&, const Options&,
@@ -19,13 +19,13 @@ template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const G
 template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cuda>&, const Options&,
                                                     Report);
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cuda>, const GemmBackend<Cuda>&, const Options&,
-                                                     Report);
+                                                     Report, CUstream_st*);
 template std::unique_ptr<Engine<float>> make_engine(Given<float, Cuda>, const GemmBackend<Cuda>&, const Options&,
-                                                    Report);
+                                                    Report, CUstream_st*);
 
 template <>
-void check_again(Queue<Cuda>&, const Supply<double, Cuda>&, Op, MatrixView<const double>, MatrixView<const double>,
-                 Report&) {
+void check_again(Queue<Cuda>&, const Supply<double, Cuda>&, Op, Uplo, MatrixView<const double>,
+                 MatrixView<const double>, Report&) {
   refuse();
 }
 

@@ -1,6 +1,8 @@
 #include "bench/gemm.hpp"
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "bench/oracle.hpp"
 #include "bench/turns.hpp"
@@ -30,10 +32,10 @@ struct Operands {
   Matrix<T, Place> C;
 
   explicit Operands(const Product& p) : A(p.m, p.k), B(p.k, p.n), C(p.m, p.n) {}
-  Operands(Queue<Place>& q, const Inputs<P>& in) : Operands(in.p) {
-    move<In>(q, in.A.view(), A.view());
-    move<In>(q, in.B.view(), B.view());
-    move<T>(q, in.C.view(), C.view());
+  Operands(Queue<Place>& q, const Operands<P, Cpu>& from, const Product& p) : Operands(p) {
+    move<In>(q, from.A.view(), A.view());
+    move<In>(q, from.B.view(), B.view());
+    move<T>(q, from.C.view(), C.view());
     q.finish();
   }
   void multiply(Queue<Place>& q, const GemmKernel<P, Place>& kernel, const Product& p) {
@@ -41,31 +43,13 @@ struct Operands {
   }
 };
 
-template <Precision P, class Place, class T = typename Arithmetic<P>::Result>
-Matrix<T> result(Queue<Place>& q, const GemmKernel<P, Place>& kernel, const Inputs<P>& in) {
-  Operands<P, Place> there(q, in);
-  there.multiply(q, kernel, in.p);
-  Matrix<T> C(in.p.m, in.p.n);
-  move<T>(q, std::as_const(there.C).view(), C.view());
-  q.finish();
-  return C;
-}
-
-/// What is wrong with small products, each element checked: some that fit tiles and some that do not, then integers, whose
-/// products are exact. Empty: nothing.
-template <Precision P, class Place>
-std::string fault_at_small_sizes(Queue<Place>& q, const GemmKernel<P, Place>& kernel) {
-  const Queue<Cpu> host;
-  for (const Product& p :
-       {Product{"", 67, 45, 129, -1, 1}, Product{"", 128, 128, 64, -1, 1}, Product{"", 33, 70, 31}}) {
-    const Inputs<P> in(host, p, Values::uniform);
-    const double error = full_error(in, result(q, kernel, in), kernel.unit_roundoff);
-    if (!(error <= 1)) return fmt::format("{} x {} x {} is off by {:.3g} times what is allowed", p.m, p.n, p.k, error);
-    const Inputs<P> integers(host, p, Values::integers);
-    if (const auto wrong = differences(integers, result(q, kernel, integers)))
-      return fmt::format("{} x {} x {} of small integers: {} elements are not exact", p.m, p.n, p.k, wrong);
-  }
-  return "";
+template <Precision P>
+Operands<P, Cpu> random_operands(const Queue<Cpu>& q, const Product& p) {
+  Operands<P, Cpu> all(p);
+  fill_random(q, all.A.view(), 1);
+  fill_random(q, all.B.view(), 2);
+  fill_random(q, all.C.view(), 3);
+  return all;
 }
 
 /// What runs before a product, so that it finds no operand in a cache, and so long that the host is done with its launches: some
@@ -98,17 +82,18 @@ double seconds_in_place(Queue<Place>& q, Flush& flush, const GemmKernel<P, Place
   return q.take_times().seconds_of(Phase::gemm);
 }
 
-/// Seconds of one product from the host's memory to the host's memory. C there is overwritten.
+/// Seconds of one product from the host's memory to the host's memory. C there stays.
 template <Precision P, class In = typename Arithmetic<P>::Operand, class T = typename Arithmetic<P>::Result>
-double seconds_with_copies(Queue<Cuda>& q, const GemmKernel<P, Cuda>& kernel, Inputs<P>& in, Matrix<T>& C) {
+double seconds_with_copies(Queue<Cuda>& q, const GemmKernel<P, Cuda>& kernel, const Product& p,
+                           const Operands<P, Cpu>& in, Matrix<T>& C) {
   q.finish();
   Stopwatch watch;
   {
-    Operands<P, Cuda> there(in.p);
-    move<In>(q, std::as_const(in.A).view(), there.A.view());
-    move<In>(q, std::as_const(in.B).view(), there.B.view());
-    if (in.p.beta != 0) move<T>(q, std::as_const(in.C).view(), there.C.view());
-    there.multiply(q, kernel, in.p);
+    Operands<P, Cuda> there(p);
+    move<In>(q, in.A.view(), there.A.view());
+    move<In>(q, in.B.view(), there.B.view());
+    if (p.beta != 0) move<T>(q, in.C.view(), there.C.view());
+    there.multiply(q, kernel, p);
     move<T>(q, std::as_const(there.C).view(), C.view());
     q.finish();
   }
@@ -121,23 +106,15 @@ struct Stage {
   using T = typename Arithmetic<P>::Result;
   Queue<Place>& q;
   Flush& flush;
-  Inputs<P>& in;
-  const Projection<P>& expected;
-  Matrix<T>& C;  // on the host
-  bool with_copies;
-  Operands<P, Place> there{q, in};
+  const Product& p;
+  const Operands<P, Cpu>& in;
+  Matrix<T>* copy_back;  // on the host; null: without copies
+  Operands<P, Place> there{q, in, p};
 
-  double error(const GemmKernel<P, Place>& kernel) {
-    move<T>(q, std::as_const(in.C).view(), there.C.view());
-    there.multiply(q, kernel, in.p);
-    move<T>(q, std::as_const(there.C).view(), C.view());
-    q.finish();
-    return expected.error(C.view(), kernel.unit_roundoff);
-  }
   double seconds(const GemmKernel<P, Place>& kernel) {
     if constexpr (std::is_same_v<Place, Cuda>)
-      if (with_copies) return seconds_with_copies(q, kernel, in, C);
-    return seconds_in_place(q, flush, kernel, in.p, there);
+      if (copy_back) return seconds_with_copies(q, kernel, p, in, *copy_back);
+    return seconds_in_place(q, flush, kernel, p, there);
   }
 };
 
@@ -146,33 +123,29 @@ template <Precision P>
 class Contest {
  public:
   Contest(Queue<Cpu>& host, std::optional<Queue<Cuda>>& device, const Product& p, bool with_copies)
-      : host_(host),
-        device_(device),
-        with_copies_(with_copies),
-        in_(host, p, Values::uniform),
-        expected_(host, in_),
-        C_(p.m, p.n) {}
+      : host_(host), device_(device), p_(p), in_(random_operands<P>(host, p)) {
+    if (with_copies) copy_back_.emplace(p.m, p.n);
+  }
 
-  /// f(kernel, stage) at the place of an entrant.
-  template <class F>
-  auto at_place(const Entrant& e, F f) {
-    if (!e.on_cuda()) return f(std::get<const GemmBackend<Cpu>*>(e.choice.backend)->in<P>(), stage(host_, on_host_));
-    return f(std::get<const GemmBackend<Cuda>*>(e.choice.backend)->in<P>(), stage(*device_, on_device_));
+  /// Of one run of an entrant.
+  double seconds(const Entrant& e) {
+    if (!e.on_cuda())
+      return stage(host_, on_host_).seconds(std::get<const GemmBackend<Cpu>*>(e.choice.backend)->template in<P>());
+    return stage(*device_, on_device_).seconds(std::get<const GemmBackend<Cuda>*>(e.choice.backend)->template in<P>());
   }
 
  private:
   template <class Place>
   Stage<P, Place>& stage(Queue<Place>& q, std::optional<Stage<P, Place>>& made) {
-    if (!made) made.emplace(Stage<P, Place>{q, flush_, in_, expected_, C_, with_copies_});
+    if (!made) made.emplace(Stage<P, Place>{q, flush_, p_, in_, copy_back_ ? &*copy_back_ : nullptr});
     return *made;
   }
 
   Queue<Cpu>& host_;
   std::optional<Queue<Cuda>>& device_;
-  bool with_copies_;
-  Inputs<P> in_;
-  Projection<P> expected_;
-  Matrix<typename Arithmetic<P>::Result> C_;
+  Product p_;
+  Operands<P, Cpu> in_;
+  std::optional<Matrix<typename Arithmetic<P>::Result>> copy_back_;
   Flush flush_;
   std::optional<Stage<P, Cpu>> on_host_;
   std::optional<Stage<P, Cuda>> on_device_;
@@ -180,15 +153,16 @@ class Contest {
 
 /// Those that are right, in turns.
 template <Precision P>
-void time_all(Contest<P>& contest, const std::vector<Entrant>& entrants, const Settings& settings,
-              std::vector<Result>& results) {
+void time_all(Queue<Cpu>& host, std::optional<Queue<Cuda>>& device, const std::vector<Entrant>& entrants,
+              const Settings& settings, std::vector<Result>& results) {
   std::vector<std::size_t> right;
   for (std::size_t i = 0; i < results.size(); ++i)
-    if (results[i].fault.empty()) right.push_back(i);
+    if (!results[i].fault) right.push_back(i);
+  if (right.empty()) return;
+  Contest<P> contest(host, device, results[0].product, settings.with_copies);
   const Turns turns{settings.warmup, settings.repeat, {0.02, 0.1}, settings.enough_seconds};
-  const auto seconds = time_in_turns(turns, right.size(), [&](std::size_t c) {
-    return contest.at_place(entrants[right[c]], [](const auto& kernel, auto& stage) { return stage.seconds(kernel); });
-  });
+  const auto seconds =
+      time_in_turns(turns, right.size(), [&](std::size_t c) { return contest.seconds(entrants[right[c]]); });
   for (std::size_t c = 0; c < right.size(); ++c) {
     results[right[c]].runs = int(seconds[c].size());
     results[right[c]].seconds = spread_of(seconds[c]);
@@ -214,10 +188,51 @@ std::string Entrant::name() const {
   return std::visit([](const auto* backend) { return std::string(backend->name); }, choice.backend);
 }
 
+namespace {
+
+std::string id_of(const Entrant& e) { return e.choice.device() + " " + e.name(); }
+
+bool same(const Product& p, const Product& q) {
+  return std::tie(p.m, p.n, p.k, p.alpha, p.beta) == std::tie(q.m, q.n, q.k, q.alpha, q.beta);
+}
+
+}  // namespace
+
 GemmBench::GemmBench(std::vector<Entrant> entrants, const Settings& settings)
     : entrants_(std::move(entrants)), settings_(settings), host_(settings.threads) {
+  std::set<std::string> ids;
   for (const Entrant& e : entrants_)
-    if (e.on_cuda() && !device_) device_.emplace(e.choice.cuda_device);
+    require(ids.insert(id_of(e)).second,
+            ("two GEMM backends on " + e.choice.device() + " are named " + e.name()).c_str());
+}
+
+void GemmBench::verify(const std::vector<Product>& products, const std::vector<Precision>& precisions,
+                       const Heard& heard) {
+  verified_ = products;
+  verdicts_.clear();
+  for (const Entrant& e : entrants_) {
+    Task task{e.choice, {}, products, settings_.threads};
+    for (const Precision p : precisions)
+      if (e.choice.offers(p)) task.precisions.push_back(p);
+    auto verdicts =
+        settings_.verifier.empty() ? verify_here(task) : verify_apart(task, settings_.verifier, settings_.patience);
+    for (std::size_t p = 0; p < verdicts.size(); ++p) {
+      if (heard) heard(e, task.precisions[p], verdicts[p]);
+      verdicts_[{id_of(e), task.precisions[p]}] = std::move(verdicts[p]);
+    }
+  }
+}
+
+/// The result of an entrant that has not run yet.
+Result GemmBench::verified(const Entrant& e, const Product& p, Precision precision) const {
+  const auto verdict = verdicts_.find({id_of(e), precision});
+  const auto product = std::find_if(verified_.begin(), verified_.end(), [&](const Product& v) { return same(v, p); });
+  require(verdict != verdicts_.end() && product != verified_.end(), "a product is verified before it is timed");
+  Result r;
+  r.backend = e.name(), r.device = e.choice.device(), r.precision = precision, r.product = p;
+  r.fault = verdict->second.fault;
+  if (!r.fault) r.error = verdict->second.errors[std::size_t(product - verified_.begin())];
+  return r;
 }
 
 std::vector<Result> GemmBench::run(const Product& p, Precision precision) {
@@ -229,51 +244,48 @@ std::vector<Result> GemmBench::run(const Product& p, Precision precision) {
 template <Precision P>
 std::vector<Result> GemmBench::run_as(const Product& p) {
   std::vector<Entrant> entrants;
+  std::vector<Result> results;
   for (const Entrant& e : entrants_)
-    if (e.choice.offers(P)) entrants.push_back(e);
+    if (e.choice.offers(P)) {
+      entrants.push_back(e);
+      results.push_back(verified(e, p, P));
+      if (e.on_cuda()) device(e.choice.cuda_device);
+    }
   if (entrants.empty()) return {};
   // Before the operands take memory; with copies, the memory of a device is not what binds.
   const std::optional<Roof> top = settings_.with_copies ? std::nullopt : roof(P);
-  Contest<P> contest(host_, device_, p, settings_.with_copies);
-  std::vector<Result> results;
-  for (const Entrant& e : entrants) {
-    Result r;
-    r.backend = e.name(), r.device = e.choice.device(), r.precision = P, r.product = p;
-    contest.at_place(e, [&](const auto& kernel, auto& stage) {
-      const auto [small, is_new] = small_faults_.try_emplace(r.device + " " + r.backend + " " + name_of(P));
-      if (is_new) small->second = fault_at_small_sizes(stage.q, kernel);
-      r.fault = small->second;
-      if (!r.fault.empty()) return;
-      r.error = stage.error(kernel);
-      if (!(*r.error <= 1)) r.fault = fmt::format("the product is off by {:.3g} times what is allowed", *r.error);
-    });
-    results.push_back(std::move(r));
-  }
-  time_all(contest, entrants, settings_, results);
+  time_all<P>(host_, device_, entrants, settings_, results);
   add_shares(entrants, top, element_sizes<P>, results);
   return results;
 }
 
+Queue<Cuda>& GemmBench::device(int index) {
+  if (!device_) device_.emplace(index), current_.emplace(*device_);
+  return *device_;
+}
+
 std::optional<Roof> GemmBench::roof(Precision precision) {
-  if (!device_) return std::nullopt;
   const auto found = roofs_.find(precision);
   if (found != roofs_.end()) return found->second;
-  Roof measured;
-  for_precision(precision, [&](auto P) { measured = measure_roof<P>(); });
+  std::optional<Roof> measured;
+  for (const Entrant& e : entrants_) {
+    const auto verdict = verdicts_.find({id_of(e), precision});
+    const bool right = verdict != verdicts_.end() && !verdict->second.fault;
+    if (e.on_cuda() && e.reference && right) for_precision(precision, [&](auto P) { measured = measure_roof<P>(e); });
+  }
   return roofs_[precision] = measured;
 }
 
 template <Precision P>
-Roof GemmBench::measure_roof() {
+Roof GemmBench::measure_roof(const Entrant& reference) {
   constexpr int runs = 5;
-  Queue<Cuda>& q = *device_;
+  Queue<Cuda>& q = device(reference.choice.cuda_device);
   const Product large = square(8192);
   std::vector<double> products, copies;
   Flush flush;
-  for (const Entrant& e : entrants_) {
-    if (!e.on_cuda() || !e.reference || !e.choice.offers(P)) continue;
-    const auto& kernel = std::get<const GemmBackend<Cuda>*>(e.choice.backend)->template in<P>();
-    Operands<P, Cuda> there(q, Inputs<P>(host_, large, Values::uniform));
+  {
+    const auto& kernel = std::get<const GemmBackend<Cuda>*>(reference.choice.backend)->template in<P>();
+    Operands<P, Cuda> there(q, random_operands<P>(host_, large), large);
     for (int run = -1; run < runs; ++run) {
       const double s = seconds_in_place(q, flush, kernel, large, there);
       if (run >= 0) products.push_back(s);

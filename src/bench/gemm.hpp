@@ -1,4 +1,4 @@
-// GEMM backends in turns on the same product: verified, then timed.
+// GEMM backends, verified, and then in turns on the same product.
 #pragma once
 
 #include <limits>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/product.hpp"
-#include "core/choose.hpp"
+#include "bench/verify.hpp"
+#include "core/current_device.hpp"
 
 namespace lasolve::bench {
 
@@ -27,6 +27,9 @@ struct Settings {
   double enough_seconds = std::numeric_limits<double>::infinity();
   /// Time on a device is from data on the host to the result on the host: allocation, copies and free count.
   bool with_copies = false;
+  /// The command of a process that verifies, see verify_apart(). None: backends are verified in this process, which a crash ends.
+  std::vector<std::string> verifier = {};
+  double patience = 60;  ///< seconds that verify_apart() waits for a kernel
 };
 
 /// One backend on one product.
@@ -34,7 +37,7 @@ struct Result {
   std::string backend, device;
   Precision precision = Precision::fp64;
   Product product;
-  std::string fault;            ///< why it is wrong; it was not timed then
+  std::optional<Fault> fault;   ///< what is wrong with the backend in this precision; it was not timed then
   std::optional<double> error;  ///< of the whole product, as a share of what the GEMM contract allows
   int runs = 0;
   Spread seconds;
@@ -45,30 +48,40 @@ struct Result {
 
 class GemmBench {
  public:
-  /// All entrants on CUDA are on the same device.
+  /// All entrants on CUDA are on the same device. Throws std::invalid_argument when two at a place have the same name.
   GemmBench(std::vector<Entrant>, const Settings&);
 
-  /// Those entrants that offer the precision, one run of each in each round. The shares are of the reference at the same
-  /// place, and on CUDA of the floor.
+  /// Tries all entrants with the conformance list and with these products, in those of the precisions that they offer, before
+  /// this process takes memory of a device. `heard` hears of each verdict as it is made.
+  using Heard = std::function<void(const Entrant&, Precision, const Verdict&)>;
+  void verify(const std::vector<Product>&, const std::vector<Precision>&, const Heard& heard = {});
+
+  /// Those entrants that offer the precision, one run of each in each round, but for those that are wrong. The shares are of
+  /// the reference at the same place, and on CUDA of the floor. Throws std::invalid_argument when the product was not verified.
   std::vector<Result> run(const Product&, Precision);
 
   int threads() const { return host_.threads(); }
   /// As measured on the CUDA device at first use: the reference's rate at a large square product, and the rate of a copy,
-  /// reads and writes counted. Nothing without CUDA.
+  /// reads and writes counted. Nothing without CUDA, or where the
+  /// reference is wrong.
   std::optional<Roof> roof(Precision);
 
  private:
   template <Precision P>
   std::vector<Result> run_as(const Product&);
   template <Precision P>
-  Roof measure_roof();
+  Roof measure_roof(const Entrant& reference);
+  Result verified(const Entrant&, const Product&, Precision) const;
+  Queue<Cuda>& device(int index);
 
   std::vector<Entrant> entrants_;
   Settings settings_;
   Queue<Cpu> host_;
   std::optional<Queue<Cuda>> device_;
-  std::map<std::string, std::string> small_faults_;  // by device, backend and precision
-  std::map<Precision, Roof> roofs_;
+  std::optional<CurrentDevice> current_;  // that of the queue
+  std::vector<Product> verified_;
+  std::map<std::pair<std::string, Precision>, Verdict> verdicts_;  // by id_of(entrant)
+  std::map<Precision, std::optional<Roof>> roofs_;
 };
 
 }  // namespace lasolve::bench

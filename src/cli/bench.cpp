@@ -6,6 +6,7 @@
 #include "cli/bench_print.hpp"
 #include "cli/commands.hpp"
 #include "cli/print.hpp"
+#include "core/stopwatch.hpp"
 #include "io/output_file.hpp"
 
 namespace lasolve::cli {
@@ -93,44 +94,72 @@ std::vector<Precision> precisions_of(const BenchRequest& request, const std::vec
   return all;
 }
 
-void require_writable(const std::string& path) {
-  if (!path.empty() && path != "-") io::OutputFile(path, false);
-}
-
 }  // namespace
 
+namespace {
+
+/// What is wrong with a kernel, in a few lines.
+void say_what_is_wrong(const Entrant& e, const bench::Fault& fault) {
+  fmt::print(stderr, "lasolve: {} on {} is wrong in {}: {}\n{}", e.name(), e.choice.device(), name_of(fault.precision),
+             bench::what_is_wrong(fault), bench::where_it_is_wrong(fault, "  "));
+}
+
+/// Whether all are right. Says what is wrong as it is found.
+bool verify(bench::GemmBench& gemms, const BenchRequest& request, const std::vector<Precision>& precisions, bool talk) {
+  int kernels = 0, wrong = 0, left_out = 0;
+  Stopwatch watch;
+  gemms.verify(request.products, precisions, [&](const Entrant& e, Precision, const bench::Verdict& verdict) {
+    ++kernels;
+    left_out += verdict.left_out;
+    if (!verdict.fault) return;
+    ++wrong;
+    say_what_is_wrong(e, *verdict.fault);
+  });
+  if (talk)
+    fmt::print("conformance: {} kernels in {:.1f} s, {}{}\n", kernels, watch.seconds(),
+               wrong == 0 ? "all are right" : fmt::format("{} wrong", wrong),
+               left_out == 0 ? "" : fmt::format("; {} products left out, for which there is no memory", left_out));
+  return wrong == 0;
+}
+
 int bench_gemm(const BenchRequest& request) {
-  if (request.help) {
-    fmt::print("{}", bench_help());
-    return done;
-  }
   const std::vector<Entrant> entrants = entrants_of(request);
-  require_writable(request.json);
-  require_writable(request.csv);
-  const bool talk = !request.quiet && request.json != "-" && request.csv != "-";
+  for (const std::string& path : {request.json, request.csv})
+    if (!path.empty()) io::require_writable(path);
+  const bool talk = !request.quiet && !io::is_standard_output(request.json) && !io::is_standard_output(request.csv);
   if (talk)
     for (const Entrant& e : entrants)
       for (const auto& note : e.choice.notes) fmt::print("note: {}\n", note);
   bench::GemmBench gemms(entrants, request.settings);
+  const std::vector<Precision> precisions = precisions_of(request, entrants);
+  const int code = verify(gemms, request, precisions, talk) ? done : not_accurate;
   if (talk) fmt::print("{}", bench_header(request.settings.with_copies));
   std::vector<Result> all;
-  int code = done;
-  for (const Precision precision : precisions_of(request, entrants))
+  for (const Precision precision : precisions)
     for (const auto& product : request.products) {
       const std::vector<Result> results = gemms.run(product, precision);
       if (talk) fmt::print("{}", bench_lines(results));
       std::fflush(stdout);  // a table that grows says how far it is
-      for (const Result& r : results)
-        if (!r.fault.empty()) {
-          code = not_accurate;
-          fmt::print(stderr, "lasolve: {} on {} is wrong: {}\n", r.backend, r.device, r.fault);
-        }
       all.insert(all.end(), results.begin(), results.end());
     }
   if (talk) fmt::print("{}", bench_legend(gemms, all, request.settings));
   if (!request.json.empty()) write_text(request.json, bench_json(gemms, all, request.settings));
   if (!request.csv.empty()) write_text(request.csv, bench_csv(all));
   return code;
+}
+
+}  // namespace
+
+int bench_command(int argc, const char* const* argv) {
+  // A word that no person types: this process is one of its own for the sake of a kernel that may crash.
+  if (argc > 1 && argv[1] == std::string("verify")) return bench::serve({argv + 2, argv + argc});
+  BenchRequest request = parse_bench(argc, argv);
+  if (request.help) {
+    fmt::print("{}", bench_help());
+    return done;
+  }
+  request.settings.verifier = {"/proc/self/exe", "bench", "verify"};
+  return bench_gemm(request);
 }
 
 }  // namespace lasolve::cli

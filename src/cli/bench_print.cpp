@@ -1,4 +1,5 @@
 #include "cli/bench_print.hpp"
+#include "core/choose.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include "bench/crossover.hpp"
 #include "cli/json.hpp"
 #include "cli/print.hpp"
+#include "core/choose.hpp"
 
 namespace lasolve::cli {
 
@@ -35,6 +37,36 @@ std::string crossover_lines(const std::vector<Result>& all) {
 
 std::string csv_number(std::optional<double> x) { return x ? fmt::format("{}", *x) : ""; }
 
+/// NaN and infinities are what some wrong elements are: as words, which JSON has.
+Json element(double x) { return std::isfinite(x) ? Json(x) : Json(fmt::format("{}", x)); }
+
+Json object(const bench::Fault& f) {
+  const bench::Case& c = f.at;
+  Json json = {{"kind", bench::name_of(f.kind)},
+               {"what", bench::what_is_wrong(f)},
+               {"precision", name_of(f.precision)},
+               {"op_a", bench::name_of(c.op_a)},
+               {"op_b", bench::name_of(c.op_b)},
+               {"alpha", c.alpha},
+               {"beta", c.beta},
+               {"m", c.m},
+               {"n", c.n},
+               {"k", c.k},
+               {"lda", f.ld[0]},
+               {"ldb", f.ld[1]},
+               {"ldc", f.ld[2]},
+               {"alignments", f.alignment}};
+  if (f.kind == bench::Fault::wrong_element || f.kind == bench::Fault::wrote_outside ||
+      f.kind == bench::Fault::changed_an_input)
+    json.update({{"i", f.element.i}, {"j", f.element.j}, {"found", element(f.element.found)}});
+  if (f.kind == bench::Fault::wrong_element)
+    json.update({{"expected", element(f.element.expected)},
+                 {"bound", element(f.element.bound)},
+                 {"wrong", f.element.wrong},
+                 {"of", f.element.of}});
+  return json;
+}
+
 Json object(const Result& r) {
   const bool timed = r.runs > 0;
   const auto if_timed = [&](double x) { return timed ? number_or_null(x) : Json(nullptr); };
@@ -47,8 +79,8 @@ Json object(const Result& r) {
           {"precision", name_of(r.precision)},
           {"gemm", r.backend},
           {"device", r.device},
-          {"right", r.fault.empty()},
-          {"fault", r.fault.empty() ? Json(nullptr) : Json(r.fault)},
+          {"right", !r.fault},
+          {"fault", r.fault ? object(*r.fault) : Json(nullptr)},
           {"error_over_bound", number_or_null(r.error)},
           {"runs", r.runs},
           {"seconds", if_timed(r.seconds.median)},
@@ -73,8 +105,8 @@ std::string bench_lines(const std::vector<Result>& results) {
     const bench::Product& p = r.product;
     text += fmt::format("{:<6}{:<10}{:>6}{:>7}{:>7}  {:<16}{:<8}", name_of(r.precision), p.shape, p.m, p.n, p.k,
                         r.backend, r.device);
-    if (!r.fault.empty()) {
-      text += "    WRONG: " + r.fault + "\n";
+    if (r.fault) {
+      text += "    WRONG: " + bench::what_is_wrong(*r.fault) + "\n";
       continue;
     }
     text += fmt::format("{:>12.4f}{:>24}{:>11.1f}{:>10}{:>10}{:>9.0e}\n", 1e3 * r.seconds.median,
@@ -84,16 +116,17 @@ std::string bench_lines(const std::vector<Result>& results) {
   return text;
 }
 
+static bool runs_here(const char* backend) {
+  const auto names = runnable_backends({Device::cpu, 0});
+  return std::count(names.begin(), names.end(), backend) > 0;
+}
+
 std::string bench_legend(bench::GemmBench& gemms, const std::vector<Result>& all, const bench::Settings& settings) {
   std::string text = fmt::format(
       "\nmedian of {} rounds{}, in turns, after {} to warm up; {} thread{} of the host\n"
       "of ref.: cublas on CUDA, {} on the CPU; error: of the product, over what the GEMM contract allows\n",
       settings.repeat, std::isfinite(settings.enough_seconds) ? " (fewer where a run takes long)" : "", settings.warmup,
-      gemms.threads(), gemms.threads() == 1 ? "" : "s",
-      std::any_of(gemm_backends<Cpu>().begin(), gemm_backends<Cpu>().end(),
-                  [](const auto* b) { return b->name == std::string("blas"); })
-          ? "blas"
-          : "eigen");
+      gemms.threads(), gemms.threads() == 1 ? "" : "s", runs_here("blas") ? "blas" : "eigen");
   if (settings.with_copies)
     return text + (std::any_of(all.begin(), all.end(), [](const Result& r) { return r.device != "cpu"; })
                        ? "on CUDA with allocation, copies from and to the memory of the host, and free\n" +
@@ -133,11 +166,10 @@ std::string bench_csv(const std::vector<Result>& all) {
   for (const Result& r : all) {
     const bench::Product& p = r.product;
     const auto if_timed = [&](double x) { return r.runs > 0 ? csv_number(x) : ""; };
-    text +=
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", name_of(r.precision), p.shape, p.m, p.n,
-                    p.k, p.alpha, p.beta, r.backend, r.device, r.fault.empty() ? "yes" : "no", csv_number(r.error),
-                    r.runs, if_timed(r.seconds.median), if_timed(r.seconds.least), if_timed(r.seconds.most),
-                    if_timed(r.gflops()), csv_number(r.of_reference), csv_number(r.of_floor));
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", name_of(r.precision), p.shape, p.m,
+                        p.n, p.k, p.alpha, p.beta, r.backend, r.device, r.fault ? "no" : "yes", csv_number(r.error),
+                        r.runs, if_timed(r.seconds.median), if_timed(r.seconds.least), if_timed(r.seconds.most),
+                        if_timed(r.gflops()), csv_number(r.of_reference), csv_number(r.of_floor));
   }
   return text;
 }

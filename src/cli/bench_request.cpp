@@ -23,6 +23,7 @@ po::options_description known_options() {
     ("threads", po::value<std::string>()->default_value("all"), "cores of the host to use, or all")
     ("repeat", po::value<std::string>()->default_value("auto"), "timed rounds; the median is reported; auto: 5, fewer for a backend that has run for half a second")
     ("warmup", po::value<std::string>()->default_value("1"), "rounds before them that are not counted")
+    ("patience", po::value<std::string>()->default_value("60"), "seconds after which a backend that does not come back from a small product is wrong")
     ("json", po::value<std::string>(), "write the results as JSON to FILE; - is standard output")
     ("csv", po::value<std::string>(), "write the results as CSV to FILE; - is standard output")
     ("quiet,q", "no table for people")
@@ -32,8 +33,8 @@ po::options_description known_options() {
 }
 
 std::vector<Device> devices_of(const std::string& list, bool with_copies) {
-  const bool cuda = !cuda_devices().names.empty();
-  if (list == "auto" && with_copies && cuda) return {{Device::cpu, 0}, {Device::cuda, 0}};
+  if (list == "auto" && with_copies)
+    if (const Device device = automatic_device(); device.kind == Device::cuda) return {{Device::cpu, 0}, device};
   std::vector<Device> devices;
   for (const auto& word : split(list)) devices.push_back(device_of(word));
   if (devices.size() > 1)
@@ -93,8 +94,9 @@ std::vector<bench::Product> products_of(const std::string& shapes, const std::st
 bool only_on_cuda(const std::vector<Device>& devices, const std::vector<std::string>& backends) {
   if (devices.size() != 1 || devices[0].kind != Device::automatic)
     return devices.size() == 1 && devices[0].kind == Device::cuda;
-  if (cuda_devices().names.empty()) return false;
-  const auto there = runnable_backends({Device::cuda, 0});
+  const Device device = automatic_device();
+  if (device.kind == Device::cpu) return false;
+  const auto there = runnable_backends(device);
   return std::all_of(backends.begin(), backends.end(), [&](const std::string& name) {
     return name == "all" || name == "auto" || std::count(there.begin(), there.end(), name) > 0;
   });
@@ -121,9 +123,10 @@ BenchRequest parse_bench(int argc, const char* const* argv) {
     if (values.count(name) && text(name).empty()) throw UsageError(fmt::format("--{} takes a name, not ''", name));
   r.json = text("json");
   r.csv = text("csv");
-  if (r.json == "-" && r.csv == "-") throw UsageError("--json - and --csv - would both go to standard output");
+  refuse_files_named_twice({}, {{"json", r.json}, {"csv", r.csv}});
   r.settings.with_copies = values.count("with-copies") > 0;
   r.settings.threads = threads_of(text("threads"));
+  r.settings.patience = number("patience", text("patience"), 1);
   const int repeat = number("repeat", text("repeat"), 1, "auto");
   if (repeat > 0)
     r.settings.repeat = repeat;
@@ -146,10 +149,13 @@ std::string bench_help() {
   return fmt::format(
       "lasolve bench gemm measures GEMM backends alone, in turns, forwards and backwards, each run after a rest as "
       "long\n"
-      "as the run before it, from 20 ms to 0.1 s. Each is checked first, element by element at small sizes, bit for "
-      "bit\n"
-      "with integers, and by a random projection at the size that is timed; what is wrong is shown as wrong and not\n"
-      "timed. The reference, cublas on CUDA and blas or eigen on the CPU, always takes part.\n\n"
+      "as the run before it, from 20 ms to 0.1 s. Each is tried first, in a process of its own, with the conformance\n"
+      "list of the GEMM contract and with the products that are timed. Of a backend that is wrong, that crashes or "
+      "that\n"
+      "does not come back it is said at which product: op(A), op(B), alpha, beta, sizes and leading dimensions, the "
+      "first\n"
+      "wrong element, what it should be and what it is. It is not timed.\n"
+      "The reference, cublas on CUDA and blas or eigen on the CPU, always takes part.\n\n"
       "  lasolve bench gemm --shape trailing --n 16384 --k 128,256,512\n"
       "  lasolve bench gemm --gemm tiled --shape square,4096x512x64 --precision fp32 --json results.json\n"
       "  lasolve bench gemm --with-copies --shape square --n 128,256,512,1024,2048\n\n"

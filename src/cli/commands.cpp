@@ -37,6 +37,22 @@ class Progress {
   double last_ = 0;
 };
 
+int exit_code(const Outcome& outcome, const Request& request) {
+  switch (outcome.kind) {
+    case Outcome::solved:
+      return done;
+    case Outcome::singular:
+    case Outcome::not_positive_definite:
+      return no_solution;
+    case Outcome::not_converged:
+    case Outcome::inaccurate:
+      return not_accurate;
+    case Outcome::ill_conditioned:
+      return request.allow_ill_conditioned ? done : not_accurate;
+  }
+  return internal;
+}
+
 /// Runs one backend as often as asked; keeps the run with the median factorization time.
 Measured measure(const Request& request, Problem& problem, const std::string& backend, Matrix<double>& X) {
   Options options = request.options;
@@ -47,30 +63,16 @@ Measured measure(const Request& request, Problem& problem, const std::string& ba
     options.progress = [&](double fraction) { progress(fraction); };
     Report report = problem.solve(options, X);
     if (run >= 0) reports.push_back(std::move(report));
-    if (run >= 0 && !reports.back().outcome.ok()) break;
+    if (run >= 0 && exit_code(reports.back().outcome, request) != done) break;
   }
   std::sort(reports.begin(), reports.end(),
             [](const Report& a, const Report& b) { return a.factor_seconds < b.factor_seconds; });
   Measured measured{reports[reports.size() / 2], int(reports.size()), reports.front().factor_seconds,
                     reports.back().factor_seconds};
-  if (request.names_triangle && measured.report.method == Method::lu)
+  if (request.options.triangle != Uplo::both && measured.report.method == Method::lu)
     measured.report.notes.push_back("--triangle says what Cholesky reads: LU has read all of the matrix");
   measured.report.notes.insert(measured.report.notes.begin(), problem.notes().begin(), problem.notes().end());
   return measured;
-}
-
-int exit_code(const Outcome& outcome) {
-  switch (outcome.kind) {
-    case Outcome::solved:
-      return done;
-    case Outcome::singular:
-    case Outcome::not_positive_definite:
-      return no_solution;
-    case Outcome::not_converged:
-    case Outcome::inaccurate:
-      return not_accurate;
-  }
-  return internal;
 }
 
 }  // namespace
@@ -85,18 +87,18 @@ int solve(const Request& request) {
                                    backend, name_of(request.factors_in())));
   }
   // And so is a place that cannot be written.
-  if (!request.output.empty()) io::require_writable(request.output);
-  if (!request.json.empty() && request.json != "-") io::OutputFile(request.json, false);
+  if (!request.output.empty()) io::require_matrix_writable(request.output);
+  if (!request.json.empty()) io::require_writable(request.json);
   Problem problem(request);
   const Subject subject{problem.name(), request.rhs.empty() ? "b = A*1" : request.rhs, request.op == Op::transpose};
-  const bool talk = !request.quiet && request.json != "-";
+  const bool talk = !request.quiet && !io::is_standard_output(request.json) && !io::is_standard_output(request.output);
   std::vector<Measured> all;
   Matrix<double> X;
   int code = done;
   for (const auto& backend : request.backends) {
     all.push_back(measure(request, problem, backend, X));
     const Outcome& outcome = all.back().report.outcome;
-    code = std::max(code, exit_code(outcome));
+    code = std::max(code, exit_code(outcome, request));
     if (talk && request.backends.size() == 1) fmt::print("{}", for_people(subject, all.back()));
     if (!outcome.ok()) fmt::print(stderr, "lasolve: {}: {}\n", all.back().report.gemm, outcome.message());
   }
@@ -109,7 +111,8 @@ int solve(const Request& request) {
 
 int generate(const Request& request) {
   const io::Generator generator(request.matrix);
-  io::require_writable(request.output);
+  io::require_matrix_writable(request.output);
+  io::require_memory<Cpu>(generator, sizeof(double));
   Queue<Cpu> q(request.options.threads);
   Matrix<double> A(generator.n(), generator.n());
   io::generate(q, generator, A);

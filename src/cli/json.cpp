@@ -1,11 +1,10 @@
 #include "cli/json.hpp"
 
-#include <omp.h>
-
 #include <cmath>
 #include <fstream>
 
 #include "cli/print.hpp"
+#include "core/cpu/limits.hpp"
 
 namespace lasolve::cli {
 
@@ -28,7 +27,10 @@ Json object(const Subject& subject, const Measured& measured) {
   }
   return {{"schema_version", 1},
           {"outcome", r.outcome.name()},
-          {"outcome_at", r.outcome.ok() || r.outcome.kind == Outcome::inaccurate ? Json(nullptr) : Json(r.outcome.at)},
+          {"outcome_at",
+           r.outcome.ok() || r.outcome.kind == Outcome::inaccurate || r.outcome.kind == Outcome::ill_conditioned
+               ? Json(nullptr)
+               : Json(r.outcome.at)},
           {"message", r.outcome.message()},
           {"matrix", subject.matrix},
           {"rhs", subject.rhs},
@@ -54,6 +56,9 @@ Json object(const Subject& subject, const Measured& measured) {
           {"backward_error", number_or_null(r.backward_error)},
           {"hpl_residual", number_or_null(r.hpl_residual)},
           {"forward_error", number_or_null(r.forward_error)},
+          {"rcond", number_or_null(r.rcond)},
+          {"rcond_of_scaled_rows", number_or_null(r.rcond_of_scaled_rows)},
+          {"digits", number_or_null(r.digits)},
           {"refine_iterations", r.refine_iterations},
           {"notes", r.notes},
           {"environment", environment(r.threads)}};
@@ -67,7 +72,7 @@ Json environment(int threads) {
   return {{"lasolve", version()},
           {"compiler", __VERSION__},
           {"processor", processor()},
-          {"cores", omp_get_num_procs()},
+          {"cores", usable_processors()},
           {"threads", threads > 0 ? Json(threads) : Json(nullptr)},
           {"cuda_devices", cuda_devices().names}};
 }

@@ -1,15 +1,14 @@
-// lasolve, the tool: exit codes and signals.
+// lasolve, the tool: exit codes.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <new>
 
 #include "cli/commands.hpp"
 #include "cli/print.hpp"
+#include "cli/process.hpp"
 #include "core/choose.hpp"
 #include "io/generators.hpp"
 #include "io/io.hpp"
@@ -19,18 +18,10 @@ namespace {
 using namespace lasolve;
 using namespace lasolve::cli;
 
-/// Nothing half-written stays behind.
-extern "C" void interrupted(int signal) {
-  io::remove_pending_temporaries();
-  constexpr char text[] = "\nlasolve: interrupted\n";
-  if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(internal);
-  _exit(128 + signal);
-}
-
 bool is_bench(int argc, char** argv) { return argc > 1 && std::strcmp(argv[1], "bench") == 0; }
 
 int run(int argc, char** argv) {
-  if (is_bench(argc, argv)) return bench_gemm(parse_bench(argc - 1, argv + 1));
+  if (is_bench(argc, argv)) return bench_command(argc - 1, argv + 1);
   const Request request = parse_command_line(argc, argv);
   switch (request.command) {
     case Command::solve:
@@ -50,18 +41,19 @@ int run(int argc, char** argv) {
   return internal;
 }
 
-int fail(int code, const std::string& message) {
-  fmt::print(stderr, "{}\n", message);
+int fail(int code, const char* message) {
+  std::fputs(message, stderr);
+  std::fputs("\n", stderr);
   return code;
 }
+int fail(int code, const std::string& message) { return fail(code, message.c_str()); }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGINT, interrupted);
-  std::signal(SIGTERM, interrupted);
-  if (std::signal(SIGHUP, SIG_IGN) != SIG_IGN) std::signal(SIGHUP, interrupted);  // nohup stays
-  std::signal(SIGXFSZ, SIG_IGN);                                                  // then write() fails, and says so
+  handle_uncaught_exceptions();
+  open_standard_streams();
+  handle_signals();
   try {
     const int code = run(argc, argv);
     if (std::fflush(stdout) != 0 || std::ferror(stdout))
@@ -81,7 +73,7 @@ int main(int argc, char** argv) {
   } catch (const MachineError& e) {
     return fail(machine, fmt::format("lasolve: {}", e.what()));
   } catch (const std::bad_alloc&) {
-    return fail(machine, "lasolve: not enough host memory");
+    return fail(machine, no_memory);
   } catch (const std::invalid_argument& e) {  // require() names the library itself
     return fail(usage,
                 std::string(e.what()).starts_with("lasolve: ") ? e.what() : fmt::format("lasolve: {}", e.what()));

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "core/choose.hpp"
 #include "io/output_file.hpp"
 
 namespace lasolve::cli {
@@ -54,6 +56,15 @@ std::string about(const Subject& subject, const Report& r) {
                             r.refine_iterations > 0 ? fmt::format(" ({} updates)", r.refine_iterations) : "");
 }
 
+/// How far the solution may be from the true one.
+std::string condition(const Report& r) {
+  if (!r.rcond || !r.digits) return "";
+  const std::string scaled =
+      r.rcond_of_scaled_rows ? fmt::format(", {:.2e} with its rows scaled", *r.rcond_of_scaled_rows) : "";
+  return fmt::format("rcond           {:.2e}{}: about {:.0f} digits of the solution may be trusted\n", *r.rcond, scaled,
+                     std::floor(*r.digits));
+}
+
 std::string accuracy(const Report& r) {
   if (!r.backward_error) return "";
   std::string text = fmt::format("backward error  {:.2e}\n", *r.backward_error);
@@ -79,7 +90,7 @@ std::string for_people(const Subject& subject, const Measured& measured) {
   if (measured.runs > 1)
     text += fmt::format("   median of {} runs, {:.6f} to {:.6f}", measured.runs, measured.least_factor_seconds,
                         measured.most_factor_seconds);
-  text += fmt::format("\n\n{}", accuracy(r));
+  text += fmt::format("\n\n{}{}", accuracy(r), condition(r));
   return text + fmt::format("outcome         {}\n", r.outcome.message());
 }
 
@@ -103,10 +114,6 @@ std::string comparison(const Subject& subject, const std::vector<Measured>& all)
 }
 
 void write_text(const std::string& path, const std::string& text) {
-  if (path == "-") {
-    fmt::print("{}", text);
-    return;
-  }
   io::OutputFile file(path, false);
   file.append(text);
   file.commit();
@@ -115,9 +122,9 @@ void write_text(const std::string& path, const std::string& text) {
 std::string list_of_backends() {
   std::string text = fmt::format("{:<16}{:<7}{:<26}{}\n", "backend", "place", "precisions", "what it is");
   const CudaDevices& devices = cuda_devices();
-  auto lines = [&](const auto& backends, const char* place, const std::string& why_no_place) {
+  auto lines = [&](const auto& backends, const char* place, const std::string& why_no_place, int index) {
     for (const auto* b : backends) {
-      const std::string own = b->unavailable ? b->unavailable(0) : "", why = why_no_place.empty() ? own : why_no_place;
+      const std::string why = !why_no_place.empty() ? why_no_place : b->unavailable ? b->unavailable(index) : "";
       std::string precisions;
       for_each_precision([&](auto P) {
         if (b->template in<P>()) precisions += (precisions.empty() ? "" : " ") + std::string(Arithmetic<P>::name);
@@ -126,13 +133,32 @@ std::string list_of_backends() {
                           why.empty() ? "" : "; not here: " + why);
     }
   };
-  lines(gemm_backends<Cpu>(), "cpu", "");
-  lines(gemm_backends<Cuda>(), "cuda", devices.why_none);
+  const Device device = automatic_device();
+  const bool on_cuda = device.kind == Device::cuda;
+  lines(gemm_backends<Cpu>(), "cpu", "", 0);
+  lines(gemm_backends<Cuda>(), "cuda",
+        on_cuda                 ? ""
+        : devices.names.empty() ? devices.why_none
+                                : "no CUDA device can be used",
+        device.index);
   for (const auto& b : missing_gemm_backends())
     text += fmt::format("{:<16}{:<7}{:<26}not in this build: it needs {}\n", b.name, b.place, "", b.needs);
-  text += "\ndevices: cpu";
-  for (std::size_t i = 0; i < devices.names.size(); ++i) text += fmt::format(", cuda:{} ({})", i, devices.names[i]);
-  return text + "\n";
+  return text + "\n" + list_of_devices(devices, why_unusable);
+}
+
+std::string list_of_devices(const CudaDevices& cuda, const std::function<std::string(int)>& why_not) {
+  std::string text = fmt::format("{:<9}{:<13}{}\ncpu\n", "device", "capability", "what it is");
+  for (std::size_t i = 0; i < cuda.names.size(); ++i) {
+    const std::string why = why_not(int(i));
+    text += fmt::format("cuda:{:<4}{:<13}{}{}\n", i, fmt::format("{:.1f}", 0.1 * cuda.capabilities[i]), cuda.names[i],
+                        why.empty() ? "" : "; not usable: it " + why);
+  }
+  if (cuda.names.empty()) text += fmt::format("no CUDA device: {}\n", cuda.why_none);
+  if (!built_for().empty())
+    text +=
+        fmt::format("This build has code for CUDA devices of compute capability {}; lasolve needs {:.1f} or later.\n",
+                    in_words(built_for()), 0.1 * least_capability);
+  return text;
 }
 
 }  // namespace lasolve::cli

@@ -24,10 +24,12 @@ struct Subject {
 std::string for_people(const Subject&, const Measured&);
 std::string comparison(const Subject&, const std::vector<Measured>&);
 std::string list_of_backends();
+/// The second part of that: the devices, why those cannot be used that cannot, and what this build has code for.
+std::string list_of_devices(const CudaDevices&, const std::function<std::string(int)>& why_unusable);
 /// One object for one run, a list of them for several.
 std::string as_json(const Subject&, const std::vector<Measured>&);
 
-/// To a file that appears when it is complete, or to standard output for "-".
+/// To a file that appears when it is complete, or to standard output for "-" (see io::Destination).
 void write_text(const std::string& path, const std::string& text);
 
 const char* name_of(Method);

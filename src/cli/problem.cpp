@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/choose.hpp"
+#include "core/current_device.hpp"
 #include "core/stopwatch.hpp"
 #include "solvers/check_again.hpp"
 
@@ -34,14 +35,15 @@ double distance_from_ones(MatrixView<const double> X) {
 
 }  // namespace
 
-Problem::Problem(const Request& request) : name_(request.matrix), op_(request.op), in_place_(request.in_place) {
-  auto read = [&](const std::string& path, int bytes_an_element) {
+Problem::Problem(const Request& request)
+    : name_(request.matrix), op_(request.op), triangle_(triangle_there(request.options)), in_place_(request.in_place) {
+  auto read = [&](const std::string& path, int bytes_an_element, bool allow_nonfinite) {
     const Stopwatch reading_time;
-    io::MatrixFile file = io::read_matrix(
-        path, {Queue<Cpu>(request.options.threads).threads(), request.options.allow_nonfinite, bytes_an_element});
+    io::MatrixFile file =
+        io::read_matrix(path, {Queue<Cpu>(request.options.threads).threads(), allow_nonfinite, bytes_an_element});
     notes_.insert(notes_.end(), file.notes.begin(), file.notes.end());
     read_seconds_ += reading_time.seconds();
-    return std::move(file.matrix);
+    return file;
   };
   if (!exists(request.matrix) && io::Generator::is_meant_by(request.matrix)) {
     generator_.emplace(request.matrix);
@@ -49,27 +51,29 @@ Problem::Problem(const Request& request) : name_(request.matrix), op_(request.op
   } else if (in_place_) {
     throw UsageError("--in-place takes a generator, whose matrix can be made again for the check");
   } else {
-    host_ = read(request.matrix, bytes_an_element(request.options.precision));
+    // The triangle that is not there may hold anything: the solver looks at the other.
+    io::MatrixFile file = read(request.matrix, bytes_an_element(request.options.precision),
+                               request.options.allow_nonfinite || triangle_ != Uplo::both);
+    host_ = std::move(file.matrix);
     n_ = host_->rows();
     if (host_->rows() != host_->cols())
-      throw io::InputError(fmt::format("{}: error: expected a square matrix, found {} x {}", request.matrix,
-                                       host_->rows(), host_->cols()));
+      throw io::InputError(
+          fmt::format("{}: error: expected a square matrix, found {} x {}", file.place, host_->rows(), host_->cols()));
   }
   if (!request.rhs.empty()) {
-    B_ = read(request.rhs, 8);
+    io::MatrixFile file = read(request.rhs, 8, request.options.allow_nonfinite);
+    B_ = std::move(file.matrix);
     has_rhs_ = true;
     if (B_.rows() != n_)
       throw io::InputError(fmt::format("{}: error: expected right-hand sides of {} rows, as the matrix has, found {}",
-                                       request.rhs, n_, B_.rows()));
+                                       file.place, n_, B_.rows()));
   }
 }
 
 template <class Place>
 Matrix<double, Place> Problem::generated(Queue<Place>& q, int bytes_an_element) {
   const Stopwatch making;
-  const double wanted = double(n_) * double(n_) * bytes_an_element;
-  if (const auto free = Memory<Place>::available(); wanted > double(free))
-    throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
+  io::require_memory<Place>(*generator_, bytes_an_element);
   Matrix<double, Place> A(n_, n_);
   io::generate(q, *generator_, A);
   made_seconds_ = making.seconds();
@@ -80,30 +84,32 @@ template <class Place>
 MatrixView<const double, Place> Problem::at(int queue, std::optional<Matrix<double, Place>>& A, Precision factors) {
   if (A && (has_rhs_ || B_.cols() > 0)) return *A;
   Queue<Place> q(queue);
+  const CurrentDevice current(q);
   if (!A) A = generated(q, bytes_an_element(factors));
-  if (!has_rhs_ && B_.cols() == 0) B_ = io::row_sums(q, {*A, op_});
+  if (!has_rhs_ && B_.cols() == 0) B_ = io::row_sums(q, system_matrix<double, Place>(*A, op_, triangle_));
   return *A;
 }
 
 template <class Place>
 Report Problem::solve_in_place(int queue, Options options, Matrix<double>& X) {
   Queue<Place> q(queue);
+  const CurrentDevice current(q);
   Matrix<double, Place> A = generated(q, 8);
-  if (!has_rhs_ && B_.cols() == 0) B_ = io::row_sums(q, {A, op_});
+  if (!has_rhs_ && B_.cols() == 0) B_ = io::row_sums(q, system_matrix<double, Place>(A, op_, triangle_));
   options.check = false;  // that is done here
   Factorization<double> factors(std::move(A), options);
+  X = Matrix<double>(n_, nrhs());
   Report report = together(factors.report(), factors.solve(B_, X, op_));
-  if (!report.outcome.ok()) return report;
+  if (!report.outcome.has_solution()) return report;
   const auto columns = [this](Queue<Place>& its, std::int64_t first, MatrixView<double, Place> some) {
     io::generate(its, *generator_, some, first);
   };
-  check_again<Place>(q, columns, op_, B_, X, report);
+  check_again<Place>(q, columns, op_, triangle_, B_, X, report);
   report.notes.push_back("in place: for the check the matrix was made again, a few columns at a time");
   return report;
 }
 
 Report Problem::solve(const Options& options, Matrix<double>& X) {
-  X = Matrix<double>(n_, nrhs());
   const Choice choice = choose(options);
   const bool on_cuda = choice.backend.index() == 1;
   Report report;
@@ -114,6 +120,7 @@ Report Problem::solve(const Options& options, Matrix<double>& X) {
     Factorization<double> factors =
         generator_ && on_cuda ? Factorization<double>(at(choice.cuda_device, device_, options.precision), options)
                               : Factorization<double>(at(options.threads, host_, options.precision), options);
+    X = Matrix<double>(n_, nrhs());
     report = together(factors.report(), factors.solve(B_, X, op_));
   }
   report.phases.seconds_of(Phase::read) = read_seconds_ + made_seconds_;

@@ -36,6 +36,7 @@ class Problem {
 
   std::string name_;
   Op op_;
+  Uplo triangle_;  // of the matrix, that counts
   std::int64_t n_ = 0;
   bool has_rhs_ = false, in_place_;
   double read_seconds_ = 0, made_seconds_ = 0;  // files; the matrix, when it was made last

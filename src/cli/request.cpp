@@ -16,11 +16,11 @@ po::options_description known_options() {
   all.add_options()
     ("matrix,m", po::value<std::string>(), "FILE (.mtx, .npy, also .gz) or GENERATOR, such as uniform:n=1000,seed=1")
     ("rhs,b", po::value<std::string>(), "FILE with the right-hand sides; default b = A·1, whose answer is known")
-    ("output,o", po::value<std::string>(), "write the solution to FILE (.mtx, .npy, also .gz)")
+    ("output,o", po::value<std::string>(), "write the solution to FILE (.mtx, .npy, also .gz); - is standard output, in Matrix Market")
     ("gemm,g", po::value<std::string>()->default_value("auto"), "the GEMM backend; a,b,c or all compares several; see 'lasolve list'")
     ("device,d", po::value<std::string>()->default_value("auto"), "auto, cpu, cuda or cuda:INDEX")
     ("factorization,f", po::value<std::string>()->default_value("auto"), "auto (Cholesky if symmetric with a positive diagonal, else LU), lu, cholesky")
-    ("triangle", po::value<std::string>()->default_value("lower"), "that Cholesky reads: lower, upper")
+    ("triangle", po::value<std::string>()->default_value("both"), "that is there for --factorization cholesky: lower, upper, both")
     ("precision,p", po::value<std::string>()->default_value("fp64"), "of the factors: fp64, fp32")
     ("refine,r", po::value<std::string>()->default_value("auto"), "auto (classical for fp32 factors), none, classical")
     ("schedule,s", po::value<std::string>()->default_value("auto"), "auto, right-looking, left-looking, recursive")
@@ -31,6 +31,8 @@ po::options_description known_options() {
     ("repeat", po::value<std::string>()->default_value("1"), "timed runs; the median one is reported")
     ("warmup", po::value<std::string>()->default_value("0"), "runs before them that are not counted")
     ("allow-nonfinite", "read NaN and infinities instead of refusing them")
+    ("no-condition", "leave out the estimate of the condition number, which takes five more solves")
+    ("allow-ill-conditioned", "write a solution of which no digit can be trusted, and return 0")
     ("json", po::value<std::string>(), "write the report as JSON to FILE; - is standard output")
     ("quiet,q", "no report for people")
     ("version", "print the version")
@@ -68,8 +70,11 @@ Request parse_command_line(int argc, const char* const* argv) {
   r.rhs = text("rhs");
   r.output = text("output");
   r.json = text("json");
+  refuse_files_named_twice({{"matrix", r.matrix}, {"rhs", r.rhs}}, {{"output", r.output}, {"json", r.json}});
   r.quiet = values.count("quiet") > 0;
   r.options.allow_nonfinite = values.count("allow-nonfinite") > 0;
+  r.options.condition = values.count("no-condition") == 0;
+  r.allow_ill_conditioned = values.count("allow-ill-conditioned") > 0;
   r.in_place = values.count("in-place") > 0;
   r.op = values.count("transpose") ? Op::transpose : Op::none;
   r.repeat = number("repeat", text("repeat"), 1);
@@ -80,9 +85,9 @@ Request parse_command_line(int argc, const char* const* argv) {
   o.block_size = number<std::int64_t>("block-size", text("block-size"), 1, "auto");
   o.factorization = one_of<Method>("factorization", text("factorization"),
                                    {{"auto", Method::automatic}, {"lu", Method::lu}, {"cholesky", Method::cholesky}});
-  o.triangle = one_of<Uplo>("triangle", text("triangle"), {{"lower", Uplo::lower}, {"upper", Uplo::upper}});
-  r.names_triangle = !values["triangle"].defaulted();
-  if (r.names_triangle && o.factorization == Method::lu)
+  o.triangle = one_of<Uplo>("triangle", text("triangle"),
+                            {{"both", Uplo::both}, {"lower", Uplo::lower}, {"upper", Uplo::upper}});
+  if (o.triangle != Uplo::both && o.factorization == Method::lu)
     throw UsageError("--triangle says what Cholesky reads: not with --factorization lu, which reads all of the matrix");
   o.precision =
       one_of<Precision>("precision", text("precision"), {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}});
@@ -98,7 +103,7 @@ Request parse_command_line(int argc, const char* const* argv) {
   const bool all = text("gemm") == "all";
   if (all &&
       o.device.kind == Device::automatic)  // where all of them are meant, none stands in for that of another place
-    o.device.kind = cuda_devices().names.empty() ? Device::cpu : Device::cuda;
+    o.device = automatic_device();
   r.backends = all ? runnable_backends(o.device, r.factors_in()) : split(text("gemm"));
   if (r.backends.empty()) r.backends = {"auto"};  // no backend runs there: choose() says why
   if (r.backends.size() > 1 && std::count(r.backends.begin(), r.backends.end(), "all") > 0)
@@ -124,7 +129,8 @@ std::string help() {
       "  lasolve generate spd:n=100,seed=3 --output A.mtx\n"
       "  lasolve bench gemm                                   the backends alone, in turns; has a --help of its own\n\n"
       "{}\nGenerators:\n{}\n"
-      "Exit codes: 0 solved, 2 usage, 3 bad input, 4 singular or not positive definite, 5 accuracy not reached,\n"
+      "Exit codes: 0 solved, 2 usage, 3 bad input, 4 singular or not positive definite, 5 accuracy not reached\n"
+      "or no digit of the solution to be trusted,\n"
       "6 device or memory, 70 internal, 130 interrupted.\n",
       options.str(), io::Generator::help());
 }

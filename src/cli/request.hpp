@@ -23,8 +23,7 @@ struct Request {
   Options options;
   Op op = Op::none;
   int repeat = 1, warmup = 0;
-  bool quiet = false, in_place = false;
-  bool names_triangle = false;  // not the default
+  bool quiet = false, in_place = false, allow_ill_conditioned = false;
 
   /// The matrices of the tool are fp64.
   Precision factors_in() const {

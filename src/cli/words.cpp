@@ -1,5 +1,7 @@
 #include "cli/words.hpp"
 
+#include "io/destination.hpp"
+
 namespace lasolve::cli {
 
 po::variables_map parse_options(int argc, const char* const* argv, const po::options_description& known,
@@ -29,6 +31,20 @@ po::variables_map parse_options(int argc, const char* const* argv, const po::opt
     throw UsageError(e.what());
   }
   return values;
+}
+
+void refuse_files_named_twice(const std::vector<NamedFile>& read, const std::vector<NamedFile>& written) {
+  const auto refuse = [](const NamedFile& a, const NamedFile& b) {
+    throw UsageError(fmt::format("--{} {} and --{} {} are one file", a.option, a.path, b.option, b.path));
+  };
+  for (auto file = written.begin(); file != written.end(); ++file) {
+    for (const NamedFile& other : read)
+      if (io::lead_to_one_file(other.path, file->path)) refuse(other, *file);
+    for (auto other = written.begin(); other != file; ++other)
+      if (io::lead_to_one_file(other->path, file->path) ||
+          (io::is_standard_output(other->path) && io::is_standard_output(file->path)))
+        refuse(*other, *file);
+  }
 }
 
 std::vector<std::string> split(const std::string& list) {

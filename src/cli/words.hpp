@@ -21,6 +21,15 @@ namespace po = boost::program_options;
 po::variables_map parse_options(int argc, const char* const* argv, const po::options_description& known,
                                 const char* word = nullptr);
 
+/// An option and the file that it names; empty: it was not given.
+struct NamedFile {
+  const char* option;
+  std::string path;
+};
+
+/// Throws UsageError where a file that is going to be written has another use, too.
+void refuse_files_named_twice(const std::vector<NamedFile>& read, const std::vector<NamedFile>& written);
+
 std::vector<std::string> split(const std::string& list);
 
 /// auto, cpu, cuda or cuda:INDEX.

@@ -29,18 +29,37 @@ bool offered(const GemmBackend<Place>& backend, Precision precision) {
   return offered;
 }
 
+/// Why the best backend on the CPU cannot run; empty: it can.
+std::string why_not_best() { return why_not(*find<Cpu>("blas"), 0); }
+
 const char* automatic_backend(Device::Kind place) {
   if (place == Device::cuda) return "cublas";
-  return find<Cpu>("blas") ? "blas" : "eigen";
+  return why_not_best().empty() ? "blas" : "eigen";
 }
 
 /// Why CUDA device `index` cannot be used; empty: it can.
-std::string why_no_cuda(int index) {
-  const CudaDevices& devices = cuda_devices();
+std::string why_no_cuda(int index, const CudaHere& cuda) {
+  const CudaDevices& devices = cuda.devices();
   if (devices.names.empty()) return devices.why_none;
   if (index < 0 || index >= int(devices.names.size()))
     return fmt::format("there is no cuda:{}; this machine has cuda:0 to cuda:{}", index, devices.names.size() - 1);
-  return "";
+  const std::string why = cuda.why_not(index);
+  return why.empty() ? "" : fmt::format("cuda:{} ({}) {}", index, devices.names[std::size_t(index)], why);
+}
+
+/// The first CUDA device that can be used, or why there is none.
+struct Usable {
+  int index = 0;
+  std::string why_none;
+};
+Usable usable(const CudaHere& cuda) {
+  Usable none{0, cuda.devices().why_none};
+  for (int i = 0; i < int(cuda.devices().names.size()); ++i) {
+    const std::string why = why_no_cuda(i, cuda);
+    if (why.empty()) return {i, ""};
+    none.why_none += (none.why_none.empty() ? "" : "; ") + why;
+  }
+  return none;
 }
 
 std::vector<std::string> known_names() {
@@ -59,54 +78,72 @@ const MissingBackend* find_missing(const std::string& name, const char* place) {
   return nullptr;
 }
 
-std::string instead() {
-  const bool cuda = why_no_cuda(0).empty();
-  const char* name = automatic_backend(cuda ? Device::cuda : Device::cpu);
-  return fmt::format("\n  would run here: --device {} --gemm {}", cuda ? "cuda" : "cpu", name);
+std::string instead(const CudaHere& cuda) {
+  const Device device = automatic_device(cuda);
+  const bool on_cuda = device.kind == Device::cuda;
+  return fmt::format("\n  would run here: --device {} --gemm {}",
+                     on_cuda && device.index > 0 ? fmt::format("cuda:{}", device.index)
+                     : on_cuda                   ? "cuda"
+                                                 : "cpu",
+                     automatic_backend(device.kind));
 }
 
 template <class Place>
-Choice on(const GemmBackend<Place>& backend, int device) {
+Choice on(const GemmBackend<Place>& backend, int device, const CudaHere& cuda) {
   const std::string why = why_not(backend, device);
   if (!why.empty())
-    throw MachineError(fmt::format("the GEMM backend '{}' cannot run here: {}{}", backend.name, why, instead()));
+    throw MachineError(fmt::format("the GEMM backend '{}' cannot run here: {}{}", backend.name, why, instead(cuda)));
   return {&backend, device, {}};
 }
 
-Choice choose_cuda(std::string name, int device) {
-  const std::string why = why_no_cuda(device);
-  if (!why.empty()) throw MachineError(fmt::format("no CUDA device: {}{}", why, instead()));
+Choice choose_cuda(std::string name, int device, const CudaHere& cuda) {
+  const std::string why = why_no_cuda(device, cuda);
+  if (!why.empty()) throw MachineError(fmt::format("no CUDA device: {}{}", why, instead(cuda)));
   if (name == "auto") name = automatic_backend(Device::cuda);
-  if (const auto* backend = find<Cuda>(name)) return on(*backend, device);
-  throw MachineError(fmt::format("the GEMM backend '{}' does not exist on CUDA{}", name, instead()));
+  if (const auto* backend = find<Cuda>(name)) return on(*backend, device, cuda);
+  throw MachineError(fmt::format("the GEMM backend '{}' does not exist on CUDA{}", name, instead(cuda)));
 }
 
-Choice choose_cpu(std::string name) {
-  if (name == "auto") name = automatic_backend(Device::cpu);
-  if (const auto* backend = find<Cpu>(name)) return on(*backend, 0);
+Choice choose_cpu(std::string name, const CudaHere& cuda) {
+  if (name == "auto") {
+    const std::string why = why_not_best();
+    if (why.empty()) return {find<Cpu>("blas"), 0, {}};
+    return {find<Cpu>("eigen"), 0, {"'eigen' was used: 'blas' cannot run here: " + why}};
+  }
+  if (const auto* backend = find<Cpu>(name)) return on(*backend, 0, cuda);
   if (const auto* missing = find_missing(name, "cpu"))
     throw MachineError(
-        fmt::format("the GEMM backend '{}' is not in this build: it needs {}{}", name, missing->needs, instead()));
+        fmt::format("the GEMM backend '{}' is not in this build: it needs {}{}", name, missing->needs, instead(cuda)));
+  const std::string why = usable(cuda).why_none;
   throw MachineError(fmt::format("the GEMM backend '{}' needs a CUDA device: {}{}", name,
-                                 why_no_cuda(0).empty() ? "but the CPU was asked for" : why_no_cuda(0), instead()));
+                                 why.empty() ? "but the CPU was asked for" : why, instead(cuda)));
 }
 
-Choice choose_named(const std::string& name, Device device) {
+Choice choose_named(const std::string& name, Device device, const CudaHere& cuda) {
   const auto names = known_names();
   if (!std::count(names.begin(), names.end(), name))
     throw UnknownName(fmt::format("there is no GEMM backend '{}'{}\n  backends: {}", name, did_you_mean(name, names),
                                   fmt::join(names, ", ")));
-  if (device.kind == Device::cuda) return choose_cuda(name, device.index);
-  if (device.kind == Device::cpu) return choose_cpu(name);
-  const std::string no_cuda = why_no_cuda(0);
-  if (no_cuda.empty() && (name == "auto" || find<Cuda>(name))) return choose_cuda(name, 0);
-  Choice choice = choose_cpu(name);
+  if (device.kind == Device::cuda) return choose_cuda(name, device.index, cuda);
+  if (device.kind == Device::cpu) return choose_cpu(name, cuda);
+  const Usable there = usable(cuda);
+  if (there.why_none.empty() && (name == "auto" || find<Cuda>(name))) return choose_cuda(name, there.index, cuda);
+  Choice choice = choose_cpu(name, cuda);
   if (find<Cuda>(name) || find_missing(name, "cuda"))
-    choice.notes.push_back(fmt::format("the CPU's '{}' was used: {}", name, no_cuda));
+    choice.notes.push_back(fmt::format("the CPU's '{}' was used: {}", name, there.why_none));
+  else if (name == "auto" && (!cuda.devices().names.empty() || cuda.devices().driver_fails))
+    choice.notes.push_back("the CPU was used: " + there.why_none);
   return choice;
 }
 
 }  // namespace
+
+std::string why_no_cuda_device(int index) { return why_no_cuda(index, {}); }
+
+Device automatic_device(const CudaHere& cuda) {
+  const Usable there = usable(cuda);
+  return there.why_none.empty() ? Device{Device::cuda, there.index} : Device{Device::cpu, 0};
+}
 
 std::string Choice::device() const {
   return backend.index() == 0 ? std::string("cpu") : fmt::format("cuda:{}", cuda_device);
@@ -116,27 +153,29 @@ bool Choice::offers(Precision precision) const {
   return std::visit([=](const auto* b) { return offered(*b, precision); }, backend);
 }
 
-Choice choose(const Options& options) {
-  if (const auto* name = std::get_if<std::string>(&options.gemm)) return choose_named(*name, options.device);
+Choice choose(const Options& options, const CudaHere& cuda) {
+  if (const auto* name = std::get_if<std::string>(&options.gemm)) return choose_named(*name, options.device, cuda);
   if (const auto* own = std::get_if<const GemmBackend<Cpu>*>(&options.gemm)) {
     require(*own != nullptr && options.device.kind != Device::cuda, "a CPU backend record, but CUDA was asked for");
-    return on(**own, 0);
+    return on(**own, 0, cuda);
   }
   const auto* own = std::get<const GemmBackend<Cuda>*>(options.gemm);
   require(own != nullptr && options.device.kind != Device::cpu, "a CUDA backend record, but the CPU was asked for");
-  const std::string why = why_no_cuda(options.device.index);
-  if (!why.empty()) throw MachineError("no CUDA device: " + why);
-  return on(*own, options.device.index);
+  const Usable there = options.device.kind == Device::automatic
+                           ? usable(cuda)
+                           : Usable{options.device.index, why_no_cuda(options.device.index, cuda)};
+  if (!there.why_none.empty()) throw MachineError("no CUDA device: " + there.why_none);
+  return on(*own, there.index, cuda);
 }
 
 std::vector<std::string> runnable_backends(Device device, Precision precision) {
-  const bool cuda = device.kind == Device::cuda || (device.kind == Device::automatic && why_no_cuda(0).empty());
+  if (device.kind == Device::automatic) device = automatic_device();
   std::vector<std::string> names;
   auto collect = [&](const auto& backends) {
     for (const auto* b : backends)
       if (why_not(*b, device.index).empty() && offered(*b, precision)) names.push_back(b->name);
   };
-  if (cuda)
+  if (device.kind == Device::cuda)
     collect(gemm_backends<Cuda>());
   else
     collect(gemm_backends<Cpu>());

@@ -1,9 +1,10 @@
 // Which backend, and so which device, a request means.
 #pragma once
 
+#include <functional>
 #include <vector>
 
-#include "lasolve/lasolve.hpp"
+#include "core/cuda_devices.hpp"
 
 namespace lasolve {
 
@@ -22,15 +23,25 @@ struct Choice {
   bool offers(Precision) const;
 };
 
+/// The CUDA devices that a choice is made among, and why one of them cannot be used. Neither is asked before it has to be, since
+/// the one starts CUDA and the other makes a context.
+struct CudaHere {
+  std::function<const CudaDevices&()> devices = cuda_devices;
+  std::function<std::string(int)> why_not = why_unusable;
+};
+
 /// The one place where a backend and a device are chosen.
 ///
 /// - An own record runs at its place.
 /// - auto: cublas on CUDA; on the CPU blas, else eigen.
-/// - A name runs on the device that was asked for. With device automatic, on CUDA if it is there and has the name,
-///   else on the CPU, and a note says so when CUDA has the name.
+/// - A name runs on the device that was asked for. With device automatic, on the first CUDA device that can be used if CUDA
+///   has the name, else on the CPU. A note says so when CUDA has the name, or has devices that cannot be used.
 /// Throws UnknownName for a name that no place has, and MachineError for a device or a backend that is not here,
 /// saying what is missing and what would run instead.
-Choice choose(const Options&);
+Choice choose(const Options&, const CudaHere& = {});
+
+/// What automatic means: the first CUDA device that can be used, else the CPU.
+Device automatic_device(const CudaHere& = {});
 
 /// The names that `--gemm all` means on a device: all backends that run there and offer the precision (automatic: any).
 std::vector<std::string> runnable_backends(Device, Precision = Precision::automatic);

@@ -16,6 +16,8 @@ std::string Outcome::name() const {
       return "not_converged";
     case inaccurate:
       return "inaccurate";
+    case ill_conditioned:
+      return "ill_conditioned";
   }
   return "unknown";
 }
@@ -32,6 +34,9 @@ std::string Outcome::message() const {
       return fmt::format("the refinement did not converge; it was given up after {} updates", at);
     case inaccurate:
       return "the residual is larger than the HPL check allows";
+    case ill_conditioned:
+      return "the residual is small, but the matrix is singular to the precision: no digit of the solution can be "
+             "trusted";
   }
   return "unknown";
 }

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "core/choose.hpp"
+#include "core/cpu/parallel.hpp"
 
 namespace lasolve::io {
 
@@ -57,7 +59,7 @@ Number parse(const std::string& text, std::size_t at, std::size_t end, const cha
   return value;
 }
 
-/// 2^(−bits·i/n): powers of two, so that scaling is exact.
+/// 2^(−bits·i/(2n)): powers of two, so that scaling is exact.
 std::vector<double> graded_table(std::int64_t n, double bits) {
   std::vector<double> t(std::size_t(n), 1.0);
   for (std::int64_t i = 0; i < n; ++i) t[std::size_t(i)] = std::ldexp(1.0, -int(bits * double(i) / double(n) / 2));
@@ -91,6 +93,9 @@ double potential_of_rectangle(double x0, double x1, double y0, double y1) {
   };
   return corner(x1, y1) - corner(x0, y1) - corner(x1, y0) + corner(x0, y0);
 }
+
+/// Of a plate of n panels, where n is a square.
+std::int64_t panels_a_side(std::int64_t n) { return std::llround(std::sqrt(double(n))); }
 
 /// m, then the potential at a panel's centre of a unit charge density on the panel dx columns and dy rows away.
 std::vector<double> bem_table(std::int64_t m) {
@@ -129,17 +134,20 @@ Generator::Generator(const std::string& text) {
          fmt::format("there is no generator '{}'{}; generators: {}", name, did_you_mean(name, names()),
                      fmt::join(names(), ", ")));
   formula_.kind = kind->kind;
-  double value = kind->value;
-  for (std::size_t at = colon + 1; at < text.size();) {
+  parameter_ = kind->value;
+  std::vector<std::string> given;
+  for (std::size_t at = colon + 1; at < text.size() || text.ends_with(',');) {
     const std::size_t end = std::min(text.find(',', at), text.size()), equals = std::min(text.find('=', at), end);
     const std::string key = text.substr(at, equals - at);
     const std::size_t number = std::min(equals + 1, end);
+    if (std::count(given.begin(), given.end(), key) > 0) fail(text, at, fmt::format("{} is given twice", key));
+    given.push_back(key);
     if (key == "n")
       formula_.n = parse<std::int64_t>(text, number, end, "a size after n=");
     else if (key == "seed")
       formula_.seed = parse<std::uint64_t>(text, number, end, "a whole number after seed=");
     else if (kind->parameter && key == kind->parameter)
-      value = parse<double>(text, number, end, "a number");
+      parameter_ = parse<double>(text, number, end, "a number");
     else
       fail(text, at,
            fmt::format("'{}' is not a parameter of {}; known: n, seed{}{}", key, name, kind->parameter ? ", " : "",
@@ -149,39 +157,51 @@ Generator::Generator(const std::string& text) {
   const std::int64_t n = formula_.n;
   if (n <= 0) fail(text, text.size(), "expected a positive size, as in " + name + ":n=1000");
   if (n > 1'000'000'000) fail(text, colon, "n² elements of 8 bytes overflow 64 bits");
-  if (formula_.kind == Formula::randsvd) {
-    if (!(value >= 1 && std::isfinite(value))) fail(text, colon, "expected kappa of 1 or more");
-    table_ = randsvd_table(formula_, value);
-  } else if (formula_.kind == Formula::graded) {
-    if (!(value >= 0 && value <= 1000)) fail(text, colon, "expected bits from 0 to 1000");
-    table_ = graded_table(n, value);
-  } else if (formula_.kind == Formula::bem) {
-    const auto m = std::int64_t(std::llround(std::sqrt(double(n))));
-    if (m * m != n)
-      fail(text, colon, fmt::format("bem needs a square number of panels: n={} or n={}", m * m, (m + 1) * (m + 1)));
-    table_ = bem_table(m);
-  }
-  formula_.table = table_.data();
+  if (formula_.kind == Formula::randsvd && !(parameter_ >= 1 && std::isfinite(parameter_)))
+    fail(text, colon, "expected kappa of 1 or more");
+  if (formula_.kind == Formula::graded && !(parameter_ >= 0 && parameter_ <= 1000))
+    fail(text, colon, "expected bits from 0 to 1000");
+  if (const std::int64_t m = panels_a_side(n); formula_.kind == Formula::bem && m * m != n)
+    fail(text, colon, fmt::format("bem needs a square number of panels: n={} or n={}", m * m, (m + 1) * (m + 1)));
+}
+
+const std::vector<double>& Generator::table() const {
+  if (!table_.empty()) return table_;
+  if (formula_.kind == Formula::randsvd) table_ = randsvd_table(formula_, parameter_);
+  if (formula_.kind == Formula::graded) table_ = graded_table(n(), parameter_);
+  if (formula_.kind == Formula::bem) table_ = bem_table(panels_a_side(n()));
+  return table_;
 }
 
 void generate(Queue<Cpu>& q, const Generator& generator, MatrixView<double, Cpu> A, std::int64_t first) {
+  if (A.empty()) return;
+  constexpr double work_of_an_element = 16;
   Formula f = generator.formula();
   f.table = generator.table().data();
-#pragma omp parallel for num_threads(q.threads()) schedule(static)
-  for (std::int64_t j = 0; j < A.cols(); ++j)
-    for (std::int64_t i = 0; i < A.rows(); ++i) A(i, j) = f(i, first + j);
+  on_shares(q, A.cols(), work_of_an_element * double(A.rows()) * double(A.cols()),
+            [&](std::int64_t j0, std::int64_t n) {
+              for (std::int64_t j = j0; j < j0 + n; ++j)
+                for (std::int64_t i = 0; i < A.rows(); ++i) A(i, j) = f(i, first + j);
+            });
 }
 
-Matrix<double> row_sums(Queue<Cpu>& q, Operand<double, Cpu> A) {
+/// A.rows() and A.cols(), and A(i, j).
+template <class AnyMatrix>
+static Matrix<double> row_sums_of(Queue<Cpu>& q, const AnyMatrix& A) {
   Matrix<double> b(A.rows(), 1);
-#pragma omp parallel for num_threads(q.threads()) schedule(static)
-  for (std::int64_t i0 = 0; i0 < A.rows(); i0 += 256) {
-    const std::int64_t end = std::min(i0 + 256, A.rows());
-    for (std::int64_t i = i0; i < end; ++i) b(i, 0) = 0;
-    for (std::int64_t j = 0; j < A.cols(); ++j)
-      for (std::int64_t i = i0; i < end; ++i) b(i, 0) += A(i, j);
-  }
+  on_shares(q, A.rows(), double(A.rows()) * double(A.cols()), [&](std::int64_t first, std::int64_t m) {
+    for (std::int64_t i0 = first; i0 < first + m; i0 += 256) {
+      const std::int64_t end = std::min(i0 + 256, first + m);
+      for (std::int64_t i = i0; i < end; ++i) b(i, 0) = 0;
+      for (std::int64_t j = 0; j < A.cols(); ++j)
+        for (std::int64_t i = i0; i < end; ++i) b(i, 0) += A(i, j);
+    }
+  });
   return b;
+}
+
+Matrix<double> row_sums(Queue<Cpu>& q, const SystemMatrix<double, Cpu>& A) {
+  return std::visit([&](const auto& a) { return row_sums_of(q, a); }, A);
 }
 
 }  // namespace lasolve::io

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lasolve/gemm.hpp"
+#include "core/symmetric.hpp"
 
 namespace lasolve::io {
 
@@ -62,7 +62,7 @@ struct Formula {
   }
 };
 
-/// A matrix by name and parameters, such as "uniform:n=8192,seed=1".
+/// A matrix by name and parameters, such as "uniform:n=8192,seed=1". It takes no memory until it is generated.
 class Generator {
  public:
   /// Throws GeneratorError.
@@ -73,20 +73,32 @@ class Generator {
   static std::string help();
 
   std::int64_t n() const { return formula_.n; }
+  /// Without its table.
   const Formula& formula() const { return formula_; }
-  const std::vector<double>& table() const { return table_; }
+  /// Made when it is first asked for, on one thread.
+  const std::vector<double>& table() const;
 
  private:
   Formula formula_;
-  std::vector<double> table_;
+  double parameter_ = 0;  // kappa or bits
+  mutable std::vector<double> table_;
 };
+
+/// Throws OutOfMemory unless there is memory at the place for all of the matrix, at so many bytes an element. To be
+/// called before anything else is done for it.
+template <class Place>
+void require_memory(const Generator& generator, int bytes_an_element) {
+  const double wanted = double(generator.n()) * double(generator.n()) * bytes_an_element;
+  if (const auto free = Memory<Place>::available(); wanted > double(free))
+    throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
+}
 
 /// A ← the matrix, or its columns first, first + 1, ….
 void generate(Queue<Cpu>& q, const Generator&, MatrixView<double, Cpu> A, std::int64_t first = 0);
 void generate(Queue<Cuda>& q, const Generator&, MatrixView<double, Cuda> A, std::int64_t first = 0);
 
 /// A·1 (n × 1): the right-hand side whose answer is known.
-Matrix<double> row_sums(Queue<Cpu>& q, Operand<double, Cpu> A);
-Matrix<double> row_sums(Queue<Cuda>& q, Operand<double, Cuda> A);
+Matrix<double> row_sums(Queue<Cpu>& q, const SystemMatrix<double, Cpu>& A);
+Matrix<double> row_sums(Queue<Cuda>& q, const SystemMatrix<double, Cuda>& A);
 
 }  // namespace lasolve::io

@@ -3,17 +3,19 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "io/input_error.hpp"
+#include "io/seen_by_signals.hpp"
 #include "lasolve/matrix.hpp"
 
 namespace lasolve::io {
@@ -21,12 +23,10 @@ namespace {
 
 constexpr std::size_t zeros_behind = 64;
 
-struct Descriptor {
-  int number;
-  ~Descriptor() {
-    if (number >= 0) close(number);
-  }
+struct Mapped {
+  const char *begin, *end, *name;
 };
+SeenBySignals<Mapped, 8> mapped_files;
 
 /// Makes room for more content, doubling it. A small gzip file can hold more than the memory does.
 void grow(std::string& buffer, const std::string& name) {
@@ -38,14 +38,17 @@ void grow(std::string& buffer, const std::string& name) {
 
 }  // namespace
 
-InputFile::InputFile(const std::string& path) : name_(path) {
-  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  struct stat about {};
-  if (file.number < 0 || fstat(file.number, &about) != 0) refuse(fmt::format("cannot open: {}", std::strerror(errno)));
-  if (S_ISDIR(about.st_mode)) refuse("expected a file, found a directory");
+InputFile::InputFile(const std::string& path) : name_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (!file_.is_open() || fstat(file_.number(), &opened_) != 0)
+    refuse(fmt::format("cannot open: {}", std::strerror(errno)));
+  if (S_ISDIR(opened_.st_mode)) refuse("expected a file, found a directory");
   try {
-    if (!S_ISREG(about.st_mode) || !map(file.number, std::size_t(about.st_size))) read(file.number);
+    if (!S_ISREG(opened_.st_mode) || !map()) read();
     if (content_.starts_with("\x1F\x8B")) decompress();
+  } catch (const InputError&) {
+    release();
+    require_unchanged();  // which explains more
+    throw;
   } catch (...) {
     release();
     throw;
@@ -60,12 +63,14 @@ InputFile::InputFile(const std::string& path) : name_(path) {
 InputFile::~InputFile() { release(); }
 
 void InputFile::release() {
+  mapped_files.remove(std::exchange(slot_, -1));
   if (mapped_) munmap(mapped_, mapped_bytes_);
   mapped_ = nullptr;
 }
 
 /// Maps the file over the begin of a larger range of zero pages, so that zero bytes follow it whatever its size is.
-bool InputFile::map(int descriptor, std::size_t size) {
+bool InputFile::map() {
+  const auto size = std::size_t(opened_.st_size);
   if (size == 0) return false;  // also what files of /proc say
   const auto page = std::size_t(sysconf(_SC_PAGESIZE));
   const std::size_t bytes = (size + page - 1) / page * page + page;
@@ -73,20 +78,21 @@ bool InputFile::map(int descriptor, std::size_t size) {
   if (range == MAP_FAILED) return false;
   mapped_ = static_cast<char*>(range);
   mapped_bytes_ = bytes;
-  if (mmap(range, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor, 0) == MAP_FAILED) {
+  if (mmap(range, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, file_.number(), 0) == MAP_FAILED) {
     release();
     return false;
   }
+  slot_ = mapped_files.add({mapped_, mapped_ + size, name_.c_str()});
   madvise(range, size, MADV_SEQUENTIAL);
   content_ = {mapped_, size};
   return true;
 }
 
-void InputFile::read(int descriptor) {
+void InputFile::read() {
   std::size_t size = 0;
   for (;;) {
     if (buffer_.size() - size <= zeros_behind) grow(buffer_, name_);
-    const ssize_t got = ::read(descriptor, buffer_.data() + size, buffer_.size() - size - zeros_behind);
+    const ssize_t got = ::read(file_.number(), buffer_.data() + size, buffer_.size() - size - zeros_behind);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) refuse(fmt::format("cannot read: {}", std::strerror(errno)));
     if (got == 0) break;
@@ -128,6 +134,23 @@ void InputFile::decompress() {
   content_ = {buffer_.data(), size};
 }
 
+void InputFile::require_unchanged() const {
+  struct stat now;
+  if (!S_ISREG(opened_.st_mode) || fstat(file_.number(), &now) != 0) return;
+  const timespec &then = opened_.st_mtim, &last = now.st_mtim;
+  if (now.st_size != opened_.st_size || then.tv_sec != last.tv_sec || then.tv_nsec != last.tv_nsec)
+    refuse("it was changed while it was read");
+}
+
+const char* mapped_file_at(const void* address) noexcept {
+  const char* name = nullptr;
+  mapped_files.for_each([&](const Mapped& file) {
+    const std::less<const void*> before;
+    if (!before(address, file.begin) && before(address, file.end)) name = file.name;
+  });
+  return name;
+}
+
 void InputFile::refuse(const std::string& message) const {
   throw InputError(fmt::format("{}: error: {}", name_, message));
 }
@@ -136,12 +159,16 @@ std::string InputFile::name_of(const char* place) const {
   return place_name(name_, content_, std::size_t(place - begin()));
 }
 
+std::string InputFile::name_of_byte(const char* place) const {
+  return fmt::format("{}: byte {}", name_, place - begin());
+}
+
 void InputFile::refuse(const char* place, const std::string& message) const {
   throw InputError(message_at(name_, content_, std::size_t(place - begin()), message));
 }
 
 void InputFile::refuse_byte(const char* place, const std::string& message) const {
-  throw InputError(fmt::format("{}: byte {}: error: {}", name_, place - begin(), message));
+  throw InputError(fmt::format("{}: error: {}", name_of_byte(place), message));
 }
 
 }  // namespace lasolve::io

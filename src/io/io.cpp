@@ -12,7 +12,15 @@ namespace lasolve::io {
 
 MatrixFile read_matrix(const std::string& path, const ReadOptions& options) {
   const InputFile file(path);
-  return file.content().starts_with(npy_magic) ? read_npy(file, options) : read_matrix_market(file, options);
+  try {
+    MatrixFile result =
+        file.content().starts_with(npy_magic) ? read_npy(file, options) : read_matrix_market(file, options);
+    file.require_unchanged();
+    return result;
+  } catch (const InputError&) {
+    file.require_unchanged();  // which explains more
+    throw;
+  }
 }
 
 namespace {
@@ -26,17 +34,19 @@ Suffixes suffixes_of(const std::string& path) {
   const bool gzip = name.ends_with(".gz");
   if (gzip) name.remove_suffix(3);
   const bool npy = name.ends_with(".npy");
-  if (!npy && !name.ends_with(".mtx"))
+  if (!npy && !name.ends_with(".mtx")) {
+    if (!gzip && Destination(path).is_stream()) return {false, false};
     throw std::invalid_argument(
         fmt::format("cannot write {}: the suffix must be .mtx, .npy, .mtx.gz or .npy.gz", path));
+  }
   return {gzip, npy};
 }
 
 }  // namespace
 
-void require_writable(const std::string& path) {
+void require_matrix_writable(const std::string& path) {
   suffixes_of(path);
-  OutputFile(path, false);
+  require_writable(path);
 }
 
 void write_matrix(const std::string& path, MatrixView<const double> A, const std::vector<std::string>& comments) {

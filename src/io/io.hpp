@@ -15,11 +15,11 @@ namespace lasolve::io {
 MatrixFile read_matrix(const std::string& path, const ReadOptions& options = {});
 
 /// Throws now what write_matrix would throw for this path after a long computation.
-void require_writable(const std::string& path);
+void require_matrix_writable(const std::string& path);
 
-/// Writes A to a file, of which the suffix says which format it gets: .mtx, .npy, .mtx.gz or .npy.gz. The file appears
-/// when it is complete. Comments go into Matrix Market files only. Throws std::invalid_argument on another suffix,
-/// OutputError when the file cannot be written.
+/// Writes A to a file, of which the suffix says which format it gets: .mtx, .npy, .mtx.gz or .npy.gz; a stream without
+/// one of these, such as "-", gets Matrix Market. The file appears when it is complete. Comments go into Matrix
+/// Market files only. Throws std::invalid_argument on another suffix, OutputError when the file cannot be written.
 void write_matrix(const std::string& path, MatrixView<const double> A, const std::vector<std::string>& comments = {});
 
 }  // namespace lasolve::io

@@ -1,6 +1,7 @@
 // What the readers take and give.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,17 @@ struct ReadOptions {
 
 struct MatrixFile {
   Matrix<double> matrix;
+  /// Where the file gives the sizes, for messages about them: "FILE:LINE:COLUMN", or "FILE: byte N".
+  std::string place;
   /// What a person should know about how the file was read, such as entries that were added up.
   std::vector<std::string> notes;
   /// Whether the file says that the matrix is symmetric. The matrix is full all the same.
   bool symmetric = false;
 };
+
+/// Why no memory has addresses for a rows × cols matrix; empty where one can have.
+std::string why_not_addressable(std::int64_t rows, std::int64_t cols);
+/// Why it does not fit in the memory that is available now, at so many bytes an element; empty where it does.
+std::string why_no_memory(std::int64_t rows, std::int64_t cols, int bytes_an_element);
 
 }  // namespace lasolve::io

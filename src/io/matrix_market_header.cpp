@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <span>
 
 #include "io/input_error.hpp"
-#include "lasolve/matrix.hpp"
+#include "io/matrix_file.hpp"
 
 namespace lasolve::io {
 namespace {
@@ -66,22 +65,6 @@ void read_banner(Scanner& scanner, MatrixMarketHeader& header) {
   expect_line_end(scanner);
 }
 
-void refuse_what_no_address_holds(const Scanner& sizes, std::int64_t rows, std::int64_t cols) {
-  constexpr std::int64_t padding = 16;  // that Matrix may add to a column
-  if (cols > 0 && rows > std::numeric_limits<std::int64_t>::max() / 8 / cols - padding)
-    sizes.refuse(fmt::format("expected a matrix of less than 2^63 bytes, found {} x {}", rows, cols));
-}
-
-void refuse_what_no_memory_holds(const Scanner& sizes, std::int64_t rows, std::int64_t cols, int bytes_an_element) {
-  const double bytes = double(rows) * double(cols) * bytes_an_element;
-  const auto available = Memory<Cpu>::available();
-  if (bytes > double(available))
-    throw MachineError(
-        message_at(sizes.file.name(), sizes.file.content(), std::size_t(sizes.place - sizes.file.begin()),
-                   fmt::format("a dense {} x {} matrix{} takes {:.0f} bytes of memory, and {} are available", rows,
-                               cols, bytes_an_element > 8 ? " with its factors" : "", bytes, available)));
-}
-
 /// Refuses a file that ends too early before memory is allocated for it. A value takes two bytes at least, with what
 /// separates it from the next, and an entry two more for each index.
 void refuse_what_is_too_short(Scanner scanner, const MatrixMarketHeader& header) {
@@ -122,7 +105,7 @@ MatrixMarketHeader read_header(Scanner& scanner, int bytes_an_element) {
   if (header.symmetry != Symmetry::general && header.rows != header.cols)
     cols.refuse(fmt::format("expected {} columns, as a symmetric matrix has as many as rows, found {}", header.rows,
                             header.cols));
-  refuse_what_no_address_holds(sizes, header.rows, header.cols);
+  if (const auto why = why_not_addressable(header.rows, header.cols); !why.empty()) sizes.refuse(why);
 
   if (header.format == Format::coordinate)
     header.stored = scanner.read_count(0, most, "a number of entries");
@@ -132,7 +115,10 @@ MatrixMarketHeader read_header(Scanner& scanner, int bytes_an_element) {
     header.stored = header.rows * (header.rows + (header.symmetry == Symmetry::symmetric ? 1 : -1)) / 2;
   expect_line_end(scanner);
   refuse_what_is_too_short(scanner, header);
-  refuse_what_no_memory_holds(sizes, header.rows, header.cols, bytes_an_element);
+  header.place = sizes.place;
+  if (const auto why = why_no_memory(header.rows, header.cols, bytes_an_element); !why.empty())
+    throw MachineError(
+        message_at(sizes.file.name(), sizes.file.content(), std::size_t(sizes.place - sizes.file.begin()), why));
   return header;
 }
 

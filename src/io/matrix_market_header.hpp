@@ -18,6 +18,8 @@ struct MatrixMarketHeader {
   std::int64_t rows, cols;
   /// How many values (array) or entries (coordinate) the file stores.
   std::int64_t stored;
+  /// Where the sizes stand.
+  const char* place;
 
   /// The first row that an array file stores of column j.
   std::int64_t first_row(std::int64_t j) const {

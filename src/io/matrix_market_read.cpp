@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
-#include <thread>
 #include <vector>
 
+#include "core/cpu/parallel.hpp"
 #include "io/matrix_market.hpp"
 #include "io/matrix_market_header.hpp"
 
@@ -54,7 +53,7 @@ void refuse_extra(Scanner& scanner, const Header& header) {
 
 void read_array(Scanner& scanner, const Header& header, const ReadOptions& options, MatrixView<double> A) {
   std::int64_t found = 0;
-  for (std::int64_t j = 0; j < header.cols; ++j) {
+  for (std::int64_t j = 0; found < header.stored; ++j) {
     for (std::int64_t i = header.first_row(j); i < header.rows;) {
       const std::int64_t run = read_run(header.field, scanner.place, &A(i, j), header.rows - i);
       i += run;
@@ -67,13 +66,6 @@ void read_array(Scanner& scanner, const Header& header, const ReadOptions& optio
     }
   }
   refuse_extra(scanner, header);
-}
-
-/// Runs work(0) … work(count - 1) at once, each on a thread.
-void on_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
-  std::vector<std::jthread> threads;
-  for (std::size_t t = 1; t < count; ++t) threads.emplace_back(work, t);
-  work(0);
 }
 
 /// How many tokens begin in [begin, end), which begins a line; or -1 when there may be a comment in it, or a zero byte,
@@ -125,12 +117,19 @@ bool read_array_on_threads(const Scanner& scanner, const Header& header, int thr
     bounds[t] = bound.place;
   }
   std::vector<std::int64_t> counts(parts), firsts(parts);
-  on_threads(parts, [&](std::size_t t) { counts[t] = count_tokens(bounds[t], bounds[t + 1]); });
+  const double work = double(end - begin);
+  on_cores(std::int64_t(parts), work, [&](std::int64_t p) {
+    const auto t = std::size_t(p);
+    counts[t] = count_tokens(bounds[t], bounds[t + 1]);
+  });
   std::exclusive_scan(counts.begin(), counts.end(), firsts.begin(), std::int64_t(0));
   if (std::count(counts.begin(), counts.end(), -1) > 0 || firsts.back() + counts.back() != header.stored) return false;
 
   std::vector<char> plain(parts);
-  on_threads(parts, [&](std::size_t t) { plain[t] = read_part(bounds[t], header, firsts[t], counts[t], A); });
+  on_cores(std::int64_t(parts), 10 * work, [&](std::int64_t p) {
+    const auto t = std::size_t(p);
+    plain[t] = read_part(bounds[t], header, firsts[t], counts[t], A);
+  });
   return std::count(plain.begin(), plain.end(), 0) == 0;
 }
 
@@ -150,7 +149,7 @@ std::pair<std::int64_t, std::int64_t> read_indices(Scanner& scanner, const Heade
 
 void read_entries(Scanner& scanner, const Header& header, const ReadOptions& options, MatrixFile& result) {
   const MatrixView<double> A = result.matrix;
-  for (std::int64_t j = 0; j < A.cols(); ++j) std::fill_n(A.data() + j * A.ld(), A.rows(), 0.0);
+  std::fill_n(A.data(), A.ld() * A.cols(), 0.0);
   std::vector<bool> given(std::size_t(A.rows() * A.cols()));
   std::int64_t repeated = 0;
   std::string first_repeated;
@@ -195,7 +194,8 @@ void mirror(MatrixView<double> A, Symmetry symmetry) {
 MatrixFile read_matrix_market(const InputFile& file, const ReadOptions& options) {
   Scanner scanner{file, file.begin()};
   const Header header = read_header(scanner, options.bytes_an_element);
-  MatrixFile result{Matrix<double>(header.rows, header.cols), {}, header.symmetry == Symmetry::symmetric};
+  MatrixFile result{
+      Matrix<double>(header.rows, header.cols), file.name_of(header.place), {}, header.symmetry == Symmetry::symmetric};
   if (header.format == Format::coordinate)
     read_entries(scanner, header, options, result);
   else if (!read_array_on_threads(scanner, header, options.threads, result.matrix))

@@ -20,7 +20,7 @@ void write_matrix_market(OutputFile& file, MatrixView<const double> A, std::span
   }
   file.append(fmt::format("{} {}\n", A.rows(), A.cols()));
   std::array<char, 32> digits;  // -1.2345678901234567e-308 has 24 characters
-  for (std::int64_t j = 0; j < A.cols(); ++j) {
+  for (std::int64_t j = 0; j < A.cols() && !A.empty(); ++j) {
     for (std::int64_t i = 0; i < A.rows(); ++i) {
       char* const end = std::to_chars(digits.data(), digits.data() + digits.size() - 1, A(i, j)).ptr;
       *end = '\n';

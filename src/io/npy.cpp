@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <concepts>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <vector>
 
+#include "core/cpu/parallel.hpp"
 #include "io/input_error.hpp"
 
 namespace lasolve::io {
@@ -20,6 +21,7 @@ struct NpyHeader {
   std::string_view type;  // such as <f8
   bool fortran_order;
   std::vector<std::int64_t> shape;
+  const char* place;  // of the shape
   const char* data;
 
   std::int64_t rows() const { return shape[0]; }
@@ -55,7 +57,7 @@ class DictionaryReader {
     }
     if (!type || !fortran_order || !shape) refuse("'descr', 'fortran_order' and 'shape' in the header");
     if (peek() != '\0' || place_ != end_) refuse("the end of the header");
-    return {*type, *fortran_order, *std::move(shape), end_};
+    return {*type, *fortran_order, *std::move(shape), shape_place_, end_};
   }
 
  private:
@@ -112,7 +114,7 @@ class DictionaryReader {
   }
 
   std::vector<std::int64_t> read_shape() {
-    const char* const start = next();
+    shape_place_ = next();
     std::vector<std::int64_t> shape;
     expect('(');
     while (!skip(')')) {
@@ -120,7 +122,7 @@ class DictionaryReader {
       if (!skip(',') && peek() != ')') refuse("',' or ')'");
     }
     if (shape.size() != 1 && shape.size() != 2)
-      file_.refuse_byte(start, fmt::format("expected an array of 1 or 2 dimensions, found {}", shape.size()));
+      file_.refuse_byte(shape_place_, fmt::format("expected an array of 1 or 2 dimensions, found {}", shape.size()));
     return shape;
   }
 
@@ -138,6 +140,7 @@ class DictionaryReader {
 
   const InputFile& file_;
   const char* place_;
+  const char* shape_place_ = nullptr;
   const char* const end_;
 };
 
@@ -155,14 +158,15 @@ NpyHeader read_header(const InputFile& file) {
   return DictionaryReader(file, file.begin() + prefix, file.begin() + prefix + length).read();
 }
 
-void check_size(const InputFile& file, const NpyHeader& header) {
+void check_size(const InputFile& file, const NpyHeader& header, int bytes_an_element) {
   const std::int64_t rows = header.rows(), cols = header.cols(), found = file.end() - header.data;
-  if (cols > 0 && rows > std::numeric_limits<std::int64_t>::max() / 16 / cols)
-    file.refuse_byte(header.data, fmt::format("expected a matrix of less than 2^63 bytes, found {} x {}", rows, cols));
+  if (const auto why = why_not_addressable(rows, cols); !why.empty()) file.refuse_byte(header.place, why);
   const std::int64_t expected = rows * cols * header.element_bytes();
   if (found != expected)
     file.refuse_byte(header.data + std::min(found, expected),
                      fmt::format("expected {} bytes of data, found {}", expected, found));
+  if (const auto why = why_no_memory(rows, cols, bytes_an_element); !why.empty())
+    throw MachineError(fmt::format("{}: error: {}", file.name_of_byte(header.place), why));
 }
 
 template <std::floating_point Real>
@@ -182,16 +186,23 @@ bool copy_elements(const NpyHeader& header, int threads, MatrixView<double> A) {
   const bool big_endian = header.big_endian();
   const std::int64_t down = sizeof(Real) * (header.fortran_order ? 1 : A.cols());
   const std::int64_t right = sizeof(Real) * (header.fortran_order ? A.rows() : 1);
-  bool finite = true;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(&& : finite) if (A.rows() * A.cols() > 100'000)
-  for (std::int64_t jb = 0; jb < A.cols(); jb += block)
-    for (std::int64_t ib = 0; ib < A.rows(); ib += block)
-      for (std::int64_t j = jb; j < std::min(jb + block, A.cols()); ++j)
-        for (std::int64_t i = ib; i < std::min(ib + block, A.rows()); ++i) {
-          A(i, j) = element<Real>(header.data + i * down + j * right, big_endian);
-          finite = finite && std::isfinite(A(i, j));
-        }
-  return finite;
+  if (A.empty()) return true;
+  constexpr double work_of_an_element = 4;
+  std::atomic<bool> all_finite = true;
+  const Queue<Cpu> q(threads);
+  on_shares(q, A.cols(), work_of_an_element * double(A.rows()) * double(A.cols()),
+            [&](std::int64_t first, std::int64_t n) {
+              bool finite = true;
+              for (std::int64_t jb = first; jb < first + n; jb += block)
+                for (std::int64_t ib = 0; ib < A.rows(); ib += block)
+                  for (std::int64_t j = jb; j < std::min(jb + block, first + n); ++j)
+                    for (std::int64_t i = ib; i < std::min(ib + block, A.rows()); ++i) {
+                      A(i, j) = element<Real>(header.data + i * down + j * right, big_endian);
+                      finite = finite && std::isfinite(A(i, j));
+                    }
+              if (!finite) all_finite = false;
+            });
+  return all_finite;
 }
 
 [[noreturn]] void refuse_first_nonfinite(const InputFile& file, const NpyHeader& header, MatrixView<const double> A) {
@@ -212,8 +223,8 @@ MatrixFile read_npy(const InputFile& file, const ReadOptions& options) {
   if (!file.content().starts_with(npy_magic))
     file.refuse_byte(file.begin(), "expected \"\\x93NUMPY\", found " + quoted(file.content().substr(0, 6)));
   const NpyHeader header = read_header(file);
-  check_size(file, header);
-  MatrixFile result{Matrix<double>(header.rows(), header.cols()), {}, false};
+  check_size(file, header, options.bytes_an_element);
+  MatrixFile result{Matrix<double>(header.rows(), header.cols()), file.name_of_byte(header.place), {}, false};
   const bool single = header.element_bytes() == 4;
   const int threads = std::max(1, options.threads);
   const bool finite = single ? copy_elements<float>(header, threads, result.matrix)

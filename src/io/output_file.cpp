@@ -8,52 +8,21 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <new>
-#include <utility>
+
+#include "io/seen_by_signals.hpp"
 
 namespace lasolve::io {
 namespace {
 
 constexpr std::size_t buffer_bytes = 1 << 20;
 
-/// Names of temporary files where a signal handler may read them. A file that finds no free slot, or whose name is too
-/// long, is still removed on every other way out.
-struct PendingName {
-  enum State { free, taken, pending };
-  std::atomic<int> state = free;
-  std::array<char, 4096> name;
+/// A temporary file in a folder that is open.
+struct Temporary {
+  int folder;
+  std::array<char, 40> name;
 };
-static_assert(std::atomic<int>::is_always_lock_free);
-std::array<PendingName, 8> pending_names;
-
-int remember(const std::string& name) {
-  if (name.size() >= sizeof(PendingName::name)) return -1;
-  for (std::size_t i = 0; i < pending_names.size(); ++i) {
-    int expected = PendingName::free;
-    if (!pending_names[i].state.compare_exchange_strong(expected, PendingName::taken)) continue;
-    std::memcpy(pending_names[i].name.data(), name.c_str(), name.size() + 1);
-    pending_names[i].state = PendingName::pending;
-    return int(i);
-  }
-  return -1;
-}
-
-void forget(int slot) noexcept {
-  if (slot >= 0) pending_names[std::size_t(slot)].state = PendingName::free;
-}
-
-/// The file that a link leads to, so that writing through a link keeps it.
-std::string resolved(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) return path;
-  if (!fs::is_regular_file(status)) throw OutputError(fmt::format("cannot write {}: it is not a regular file", path));
-  const fs::path target = fs::canonical(path, error);
-  return error ? path : target.string();
-}
+SeenBySignals<Temporary, 8> temporaries;
 
 }  // namespace
 
@@ -68,27 +37,43 @@ struct OutputFile::Compressor {
   ~Compressor() { deflateEnd(&stream); }
 };
 
-OutputFile::OutputFile(const std::string& path, bool gzip) : path_(resolved(path)) {
-  static std::atomic<unsigned> made = 0;
+OutputFile::OutputFile(const std::string& path, bool gzip) : path_(path), destination_(path) {
   buffer_.reserve(buffer_bytes);
   if (gzip) compressor_ = std::make_unique<Compressor>();
-  // A name may be left over from a killed process that had our number; then the next one is tried.
-  for (int attempt = 0; descriptor_ < 0 && attempt < 100; ++attempt) {
-    temporary_ = fmt::format("{}.{}-{}.tmp", path_, getpid(), made++);
-    pending_ = remember(temporary_);
-    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor_ >= 0) return;
-    forget(pending_);
-    if (errno != EEXIST) break;
-  }
-  fail();
+  destination_.require_writable();
+  if (destination_.is_stream())
+    file_ = destination_.open();
+  else
+    make_temporary();
 }
 
-OutputFile::~OutputFile() {
-  if (descriptor_ < 0) return;
-  close(descriptor_);
-  unlink(temporary_.c_str());
-  forget(pending_);
+OutputFile::~OutputFile() { remove_temporary(); }
+
+/// Its name has nothing of the name of the file, which may be as long as names can be.
+void OutputFile::make_temporary() {
+  static std::atomic<unsigned> made = 0;
+  const auto& existing = destination_.existing();
+  // A name may be left over from a killed process that had our number; then the next one is tried.
+  errno = EEXIST;
+  for (int attempt = 0; !file_.is_open() && errno == EEXIST && attempt < 100; ++attempt) {
+    *fmt::format_to_n(temporary_.data(), temporary_.size() - 1, ".lasolve-{}-{}.tmp", getpid(), made++).out = '\0';
+    slot_ = temporaries.add({destination_.folder(), temporary_});
+    file_ = Descriptor(openat(destination_.folder(), temporary_.data(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                              existing ? existing->st_mode & 0777 : 0666));
+    has_temporary_ = file_.is_open();
+    if (!has_temporary_) temporaries.remove(slot_);
+  }
+  if (!file_.is_open()) fail_to_write(path_);
+  if (!existing) return;
+  // Only a privileged process can give a file away, and what file systems know of modes differs: both are tried.
+  [[maybe_unused]] const int owned = fchown(file_.number(), existing->st_uid, existing->st_gid);
+  [[maybe_unused]] const int moded = fchmod(file_.number(), existing->st_mode & 0777);
+}
+
+void OutputFile::remove_temporary() noexcept {
+  if (!has_temporary_) return;
+  unlinkat(destination_.folder(), temporary_.data(), 0);
+  temporaries.remove(slot_);
 }
 
 void OutputFile::append(std::string_view bytes) {
@@ -102,13 +87,12 @@ void OutputFile::append(std::string_view bytes) {
 
 void OutputFile::commit() {
   flush(true);
-  bool done = close(std::exchange(descriptor_, -1)) == 0;
-  done = done && rename(temporary_.c_str(), path_.c_str()) == 0;
-  const int error = errno;
-  if (!done) unlink(temporary_.c_str());
-  forget(pending_);
-  errno = error;
-  if (!done) fail();
+  if (close(file_.release()) != 0) fail_to_write(path_);
+  if (destination_.is_stream()) return;
+  const int folder = destination_.folder();
+  if (renameat(folder, temporary_.data(), folder, destination_.name().c_str()) != 0) fail_to_write(path_);
+  has_temporary_ = false;
+  temporaries.remove(slot_);
 }
 
 void OutputFile::flush(bool last) {
@@ -131,17 +115,21 @@ void OutputFile::flush(bool last) {
 
 void OutputFile::write(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
-    if (count < 0 && errno != EINTR) fail();
+    const ssize_t count = ::write(file_.number(), bytes.data(), bytes.size());
+    if (count < 0 && errno != EINTR) fail_to_write(path_);
     if (count > 0) bytes.remove_prefix(std::size_t(count));
   }
 }
 
-void OutputFile::fail() const { throw OutputError(fmt::format("cannot write {}: {}", path_, std::strerror(errno))); }
+void require_writable(const std::string& path) {
+  if (const Destination destination(path); destination.is_stream())
+    destination.require_writable();
+  else
+    OutputFile(path, false);
+}
 
 void remove_pending_temporaries() noexcept {
-  for (const PendingName& pending : pending_names)
-    if (pending.state == PendingName::pending) unlink(pending.name.data());
+  temporaries.for_each([](const Temporary& t) { unlinkat(t.folder, t.name.data(), 0); });
 }
 
 }  // namespace lasolve::io

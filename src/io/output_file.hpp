@@ -1,20 +1,18 @@
 // A file that appears under its name only when it is complete.
 #pragma once
 
+#include <array>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "io/destination.hpp"
+
 namespace lasolve::io {
 
-/// A file could not be written. what() says which and why.
-struct OutputError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// Writes to a temporary file in the same directory, which commit() renames; without commit() it is removed. What is
-/// appended is buffered, and compressed where asked. Throws OutputError.
+/// Writes to a temporary file in the same folder, which commit() renames; without commit() it is removed. A file that
+/// it replaces leaves it its mode, and links to it stay. A stream (see Destination) is written at once. What is appended
+/// is buffered, and compressed where asked. Throws OutputError.
 class OutputFile {
  public:
   OutputFile(const std::string& path, bool gzip);
@@ -27,16 +25,23 @@ class OutputFile {
 
  private:
   struct Compressor;
+  void make_temporary();
+  void remove_temporary() noexcept;
   void flush(bool last);
   void write(std::string_view bytes);
-  [[noreturn]] void fail() const;
 
-  std::string path_, temporary_;
-  int descriptor_ = -1;
-  int pending_ = -1;  // where the signal handler finds the temporary name
+  std::string path_;
+  Destination destination_;
+  std::array<char, 40> temporary_{};  // its name in the folder of the destination
+  bool has_temporary_ = false;
+  int slot_ = -1;  // where the signal handler finds it
+  Descriptor file_;
   std::string buffer_;
   std::unique_ptr<Compressor> compressor_;
 };
+
+/// Throws now what an OutputFile of this path would throw when it is opened, after a long computation.
+void require_writable(const std::string& path);
 
 /// Removes the temporary files that are being written. May be called in a signal handler that then ends the process.
 void remove_pending_temporaries() noexcept;

@@ -26,12 +26,12 @@ struct NarrowProduct {
       for (std::int64_t i = 0; i < A.rows(); ++i) wide(i, j) = A(i, j);
     return wide;
   }
-  /// C ← C − L L1ᵀ; empty: that kernel is not for it.
+  /// C ← C − L L1ᵀ.
   Matrix<T> on_device() const {
     Queue<Cuda> q(0);
     Matrix<T, Cuda> there = upload(q, spaced(L)), C = upload(q, spaced(before));
-    if (!update_at_once<T>(q, there.view().block(above, 0, m, k), there.view().block(first(), 0, n, k), C.view()))
-      return {};
+    EXPECT_TRUE(
+        multiply_near<T>(q, there.view().block(above, 0, m, k), there.view().block(first(), 0, n, k), C.view()));
     return download(q, C);
   }
 };
@@ -58,10 +58,6 @@ TYPED_TEST(CholeskyUpdate, has_a_small_error_on_Cuda) {
       SCOPED_TRACE(testing::Message() << m << " x " << n << ", k = " << k << (apart ? ", apart" : ""));
       const NarrowProduct<T> p{m, n, k, apart};
       const Matrix<T> C = p.on_device();
-      if (C.rows() == 0) {
-        EXPECT_EQ(sizeof(T), 8);
-        continue;
-      }
       for (std::int64_t j = 0; j < n; ++j)
         for (std::int64_t i = apart ? 0 : j; i < m; ++i) {
           double exact = double(p.before(i, j)), size = std::abs(exact);
@@ -83,7 +79,6 @@ TYPED_TEST(CholeskyUpdate, carries_what_is_not_finite_to_its_row_and_column_on_C
     for (const T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()}) {
       NarrowProduct<T> p{200, 64, 64, apart};
       const Matrix<T> good = p.on_device();
-      if (good.rows() == 0) continue;
       p.L(above + 41, 50) = bad;
       const Matrix<T> C = p.on_device();
       for (std::int64_t j = 0; j < p.n; ++j)

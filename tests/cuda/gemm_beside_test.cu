@@ -1,6 +1,6 @@
 // Products on CUDA beside another kernel on the same multiprocessors: as in LU, where rows are exchanged while a trailing
 // matrix is updated.
-#include "core/cuda/check.hpp"
+#include "core/cuda/launch.cuh"
 #include "lasolve/gemm.hpp"
 //
 #include "matrices.hpp"
@@ -41,8 +41,7 @@ void expect_same_bits(const GemmKernel<P, Cuda>& kernel) {
     q.finish();
     kernel(q, T(-1), A.view(), B.view(), T(1), C.view());
     for (int i = 0; i < 40 && !alone; ++i) {
-      exchange_rows<<<unsigned(X.cols() / 4), 128, 0, other.stream()>>>(X.view());
-      CUDA_CHECK_LAUNCH();
+      launch(other, exchange_rows, unsigned(X.cols() / 4), 128, X.view());
     }
     other.finish();
     return download(q, C);

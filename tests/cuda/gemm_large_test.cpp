@@ -7,9 +7,9 @@
 #include "core/cuda/check.hpp"
 #include "lasolve/gemm.hpp"
 //
+#include "conforming.hpp"
 #include "matrices.hpp"
 #include "places.hpp"
-#include "products.hpp"
 
 namespace lasolve::test {
 namespace {
@@ -67,14 +67,14 @@ TEST(GemmOnCuda, conforms_where_tiles_are_larger) {
   Queue<Cuda> q(0);
   for (const GemmBackend<Cuda>* backend : gemm_backends<Cuda>()) {
     if (std::string(backend->name) != "tensor" || !backend->unavailable(0).empty()) continue;
-    for (Product p : {Product{703, 603, 70}, Product{1503, 1403, 40}})
-      for (const Op op_a : ops)
-        for (const Op op_b : ops) {
-          p.op_a = op_a, p.op_b = op_b, p.beta = -0.5, p.margin = 2;
-          SCOPED_TRACE(p);
-          const auto in = random_inputs<double, double>(p);
-          expect_close(computed(q, backend->f64, in), in, backend->f64.unit_roundoff);
+    std::vector<bench::Case> cases;
+    for (const Op op_a : ops)
+      for (const Op op_b : ops)
+        for (bench::Case c : {bench::Case{703, 603, 70, op_a, op_b}, bench::Case{1503, 1403, 40, op_a, op_b}}) {
+          c.beta = -0.5, c.a = c.b = c.c = bench::Layout::even;
+          cases.push_back(c);
         }
+    expect_right(q, backend->f64, cases);
   }
 }
 

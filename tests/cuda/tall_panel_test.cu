@@ -1,5 +1,8 @@
 // Panels of LU that are taller than registers hold, the kernel itself.
+#include <cstring>
+
 #include "lasolve/gemm.hpp"
+#include "solvers/cuda/norms.cuh"
 #include "solvers/cuda/panel.cuh"
 #include "solvers/cuda/triangle.cuh"
 //
@@ -131,6 +134,83 @@ TYPED_TEST(TallPanel, finds_zero_and_extreme_pivots_on_Cuda) {
   const Matrix<T> small =
       matrix_of<T>(2000, 1, [&, B = random_matrix<T>(2000, 1)](auto i, auto) { return B(i, 0) * tiny; });
   EXPECT_LT(residual(small, by_tall_panels(small), 1), 1);
+}
+
+/// Blocks of more panels than find room together: as where another kernel has the multiprocessors.
+TYPED_TEST(TallPanel, whose_blocks_wait_for_each_other_in_vain_is_an_error_on_Cuda) {
+  using T = TypeParam;
+  Queue<Cuda> q(0), other(0);
+  q.wait_limit()->ticks = 48;
+  if (q.multiprocessors() >= most_grid_blocks) GTEST_SKIP() << "all blocks of a panel find room";
+  if (widest_panel<T>(q) < most_panel_columns) GTEST_SKIP() << "blocks of this panel need more shared memory";
+  const Matrix<T> A = random_matrix<T>(4 * 256 * most_grid_blocks, 32);
+  Matrix<T, Cuda> there = upload(other, A);
+  Matrix<std::int64_t, Cuda> p(A.cols(), Pivots<Cuda>::columns), zero(1, 1);
+  std::vector<Exchanges> known{{0, 32, false}};
+  const Pivots<Cuda> pivots{p, zero, &known};
+  launch_panel<T, 256, 4, 16, GridElection>(q, there.view(), pivots, Blocks::apart);
+  swap_rows(q, there.view(), pivots);
+  const std::string complaint = complaint_of<MachineError>([&] { q.finish(); });
+  EXPECT_TRUE(says(complaint, "CUDA: the LU panel waited 50 ms for "));
+  EXPECT_TRUE(says(complaint, " of 256"));
+  EXPECT_EQ(complaint_of<MachineError>([&] { swap_rows(q, there.view(), pivots), q.finish(); }), complaint);
+  // Blocks that found room when others had left may have divided a column or two; the last ones show where the rows are.
+  const Matrix<T> after = download(other, there);
+  for (std::int64_t j = 16; j < A.cols(); ++j)
+    EXPECT_EQ(std::memcmp(&after(0, j), &A(0, j), std::size_t(A.rows()) * sizeof(T)), 0) << "rows have gone elsewhere";
+  EXPECT_LT(residual(random_matrix<T>(300, 65), by_tall_panels(random_matrix<T>(300, 65)), 1), 200)
+      << "other queues go on";
+}
+
+/// Where a device has no room for 16 blocks of few rows, there are 8 of more: whatever the cluster, the panel is right.
+TYPED_TEST(TallPanel, is_one_of_lower_height_in_clusters_of_any_size_on_Cuda) {
+  using T = TypeParam;
+  const auto by_cluster = [](const Matrix<T>& A, bool& is_one, auto launch) {
+    return factored(A, [&](Queue<Cuda>& q, MatrixView<T, Cuda> there, Pivots<Cuda> pivots) {
+      pivots.known->push_back({0, pivots.count(), false});
+      is_one = there.cols() <= widest_panel<T>(q) && launch(q, there, pivots);
+      if (is_one) swap_rows(q, there, pivots);
+    });
+  };
+  for (const int m : {200, 1000, 1900, 4000, 7900}) {
+    const Matrix<T> A = random_matrix<T>(m, 64);
+    const auto expect_right = [&](auto launch) {
+      bool is_one = false;
+      const auto f = by_cluster(A, is_one, launch);
+      if (is_one) EXPECT_LT(residual(A, f, 7), 200) << m;
+    };
+    constexpr int W = sizeof(T) == 4 ? most_panel_columns : 32;
+    expect_right([](auto&... a) { return launch_panel_as_cluster<T, 128, 1, W>(a...); });
+    expect_right([](auto&... a) { return launch_panel_as_cluster<T, 256, 1, W>(a...); });
+    expect_right([](auto&... a) { return launch_panel_as_cluster<T, 256, 2, 32>(a...); });
+    expect_right([](auto&... a) { return launch_panel_as_cluster<T, 256, 4, 16>(a...); });
+  }
+}
+
+/// The first block to begin has not the first part, nor the last the last.
+TYPED_TEST(TallPanel, columns_behind_it_do_not_depend_on_the_order_of_blocks_on_Cuda) {
+  using T = TypeParam;
+  const int multiprocessors = Queue<Cuda>(0).multiprocessors();
+  const unsigned solvers = 128 / solver_columns, tiles = unsigned(std::clamp((multiprocessors - 16) / 2, 1, 40));
+  const unsigned tickets = solvers + 2 * tiles;
+  if (int(tickets) > multiprocessors) GTEST_SKIP() << "in such an order all blocks must find room";
+  const Matrix<T> A = random_matrix<T>(32 + 32 * tiles, 160);
+  const auto with_first_ticket = [&](unsigned first) {
+    return factored(A, [&](Queue<Cuda>& q, MatrixView<T, Cuda> there, Pivots<Cuda> pivots) {
+      const auto L = there.columns(0, 32);
+      const auto now = pivots.block(0, 32);
+      now.known->push_back({0, 32, false});
+      factor_tall_in_place(q, L, now);
+      const MatrixView<unsigned, Cuda> counter(q.counter() + ticket_of_advance, 1, 1, 1);
+      fill(q, first, counter);
+      ASSERT_TRUE(eliminate_at_once(q, L, now, there.columns(32, 128)));
+      swap_rows(q, L, now);
+      EXPECT_EQ(fetch(q, counter), first) << "there are as many tickets as blocks";
+    });
+  };
+  const auto usual = with_first_ticket(0);
+  for (const unsigned first : {1u, solvers - 1, solvers, tickets - 1})
+    EXPECT_TRUE(same_bits(usual.LU, with_first_ticket(first).LU)) << first;
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 
+#include "core/cpu/limits.hpp"
 #include "lasolve/matrix.hpp"
 
 namespace lasolve {
@@ -14,11 +13,7 @@ OutOfMemory::OutOfMemory(const char* place, std::size_t wanted, std::size_t free
 
 template <>
 std::size_t Memory<Cpu>::available() {
-  std::ifstream meminfo("/proc/meminfo");
-  std::string key, unit;
-  for (std::size_t kib; meminfo >> key >> kib; std::getline(meminfo, unit))
-    if (key == "MemAvailable:") return kib << 10;
-  return std::size_t(sysconf(_SC_AVPHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
+  return limits().free_memory();
 }
 
 template <>

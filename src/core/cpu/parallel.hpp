@@ -4,30 +4,31 @@
 #include <algorithm>
 
 #include "core/ceil_div.hpp"
+#include "core/cpu/pool.hpp"
 #include "lasolve/queue.hpp"
 
 namespace lasolve {
 
-/// All cores, or one when the work (in operations) is not worth waking the others. Never a number between: OpenMP ends
-/// threads that a smaller team leaves over, and starts them anew for the next.
-inline std::int64_t cores_for(const Queue<Cpu>& q, double work) {
-  constexpr double worth_waking = 1 << 18;
-  return work < worth_waking ? 1 : q.threads();
+/// In how many parts to share work (in operations): one for each core, or one when it is not worth sharing. That depends on
+/// nothing else, so neither do the bits of a result.
+inline std::int64_t parts_for(const Queue<Cpu>& q, double work) {
+  constexpr double worth_sharing = 1 << 18;
+  return work < worth_sharing ? 1 : q.threads();
 }
 
-/// f(t) for t in [0, cores), each on a core of its own.
+/// f(t) for each t in [0, parts), on the cores of the pool. No part may wait for another.
 template <class F>
-void on_cores(std::int64_t cores, F f) {
-  if (cores == 1) return f(std::int64_t(0));
-#pragma omp parallel for num_threads(cores) schedule(static, 1)
-  for (std::int64_t t = 0; t < cores; ++t) f(t);
+void on_cores(std::int64_t parts, double work, F f) {
+  if (parts == 1) return f(std::int64_t(0));
+  run_parts(
+      parts, work, [](void* argument, std::int64_t t) { (*static_cast<F*>(argument))(t); }, &f);
 }
 
 /// f(begin, length) for each core's share of [0, length); shares are multiples of 8 but for the last.
 template <class F>
 void on_shares(const Queue<Cpu>& q, std::int64_t length, double work, F f) {
-  const std::int64_t cores = cores_for(q, work), share = round_up(ceil_div(length, cores), 8);
-  on_cores(cores, [&](std::int64_t t) {
+  const std::int64_t parts = parts_for(q, work), share = round_up(ceil_div(length, parts), 8);
+  on_cores(parts, work, [&](std::int64_t t) {
     const std::int64_t begin = std::min(length, share * t);
     if (begin < length) f(begin, std::min(share, length - begin));
   });

@@ -1,10 +1,16 @@
 #include "lasolve/queue.hpp"
 
-#include <omp.h>
-
+#include <algorithm>
 #include <chrono>
 
+#include "core/cpu/limits.hpp"
+#include "core/cpu/pool.hpp"
+
 namespace lasolve {
+
+namespace {
+constexpr int most_threads = 1024;
+}
 
 struct Queue<Cpu>::State {
   using Clock = std::chrono::steady_clock;
@@ -28,8 +34,12 @@ struct Queue<Cpu>::State {
 };
 
 Queue<Cpu>::Queue(int threads)
-    : threads_(threads > 0 ? threads : omp_get_num_procs()), state_(std::make_unique<State>()) {}
+    : threads_(threads > 0 ? std::min(threads, most_threads) : usable_processors()), state_(std::make_unique<State>()) {
+  forget_failed_threads();
+}
 Queue<Cpu>::~Queue() = default;
+
+int Queue<Cpu>::threads() const { return threads_to_be_had(threads_); }
 
 void Queue<Cpu>::phase(Phase p, double flops) {
   state_->end_phase();
@@ -49,6 +59,13 @@ PhaseTimes Queue<Cpu>::take_times() {
 }
 
 void Queue<Cpu>::on_progress(std::function<void(double)> progress) { state_->progress = std::move(progress); }
+
+void Queue<Cpu>::abandon() noexcept {
+  state_->running = false;
+  state_->times = {};
+  state_->flops_done = 0;
+  state_->progress = nullptr;
+}
 
 void* Queue<Cpu>::scratch_bytes(std::size_t bytes) {
   if (bytes > state_->scratch.bytes()) {

@@ -16,18 +16,22 @@ Arrival::Arrival(int device, const Copy& copy)
   const CurrentDevice current(device_);
   CUDA_CHECK(cudaStreamCreateWithFlags(&stream_.is, cudaStreamNonBlocking));
   for (Event& event : events_) CUDA_CHECK(cudaEventCreate(&event.is));
-  thread_ = std::thread([this, copy] { run(copy); });
+  try {
+    thread_ = std::thread([this, copy] { run(copy); });
+  } catch (const std::system_error&) {  // no more threads can be had: the copy comes first, then the work
+    run(copy);
+  }
 }
 
 Arrival::~Arrival() {
-  thread_.join();
-  cudaStreamSynchronize(stream_.is);
+  if (thread_.joinable()) thread_.join();
+  succeeded(cudaStreamSynchronize(stream_.is));
 }
 Arrival::Stream::~Stream() {
-  if (is) cudaStreamDestroy(is);
+  if (is) succeeded(cudaStreamDestroy(is));
 }
 Arrival::Event::~Event() {
-  if (is) cudaEventDestroy(is);
+  if (is) succeeded(cudaEventDestroy(is));
 }
 
 void Arrival::run(const Copy& copy) try {

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -11,8 +12,8 @@
 
 namespace lasolve {
 
-/// Copies columns in chunks from the left to the right, on a stream and a thread of their own. Both memories must stay
-/// until this is destroyed.
+/// Copies columns in chunks from the left to the right, on a stream and a thread of their own, or on this thread
+/// where no other can be had. Both memories must stay until this is destroyed.
 class Arrival {
  public:
   template <class T>

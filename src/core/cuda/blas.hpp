@@ -5,7 +5,7 @@
 
 #include "core/by_type.hpp"
 #include "core/cuda/check.hpp"
-#include "lasolve/gemm.hpp"
+#include "core/symmetric.hpp"
 
 namespace lasolve {
 
@@ -24,6 +24,15 @@ void cublas_gemm(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B
   const auto ld = [](const auto& x) { return std::max<std::int64_t>(x.ld(), 1); };
   CUDA_CHECK(gemm(q.blas(), cublas_op(A.op()), cublas_op(B.op()), m, n, k, &alpha, A.data(), ld(A), B.data(), ld(B),
                   &beta, C.data(), ld(C)));
+}
+
+/// C ← α·A·B + β·C with a symmetric A.
+template <class T>
+void cublas_gemm(Queue<Cuda>& q, T alpha, Symmetric<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
+  const auto symm = by_type<T>(cublasDsymm_64, cublasSsymm_64);
+  const auto triangle = A.half.op() == Op::none ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
+  CUDA_CHECK(symm(q.blas(), CUBLAS_SIDE_LEFT, triangle, C.rows(), C.cols(), &alpha, A.half.data(), A.half.ld(),
+                  B.data(), B.ld(), &beta, C.data(), C.ld()));
 }
 
 }  // namespace lasolve

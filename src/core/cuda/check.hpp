@@ -1,44 +1,39 @@
 // Errors of CUDA and its libraries become MachineError, with the expression, the file and the line.
+//
+// An error is what a call returns. The last error of a thread (cudaGetLastError) is never asked whether we failed: what the
+// caller left there is not ours. What a failing call of ours leaves there is taken away before we throw or go on. The caller's
+// may go with it, since CUDA remembers one error only, and cudaFuncSetAttribute forgets it even when it succeeds. Errors that
+// end a context stay, as CUDA gives them back from every call.
 #pragma once
 
 #include <cublas_v2.h>
+#include <cuda.h>
 #include <cuda_runtime.h>
 
-#include "lasolve/matrix.hpp"
+#include "core/current_device.hpp"
 
 namespace lasolve {
 
 [[noreturn]] inline void machine_error(const char* what, const char* expression, const char* file, int line) {
   throw MachineError(std::string("CUDA: ") + what + " in " + expression + " at " + file + ":" + std::to_string(line));
 }
+
+/// Whether a call of ours succeeded, for those that may fail without harm; if not, its error is taken away.
+inline bool succeeded(cudaError_t e) {
+  if (e != cudaSuccess) cudaGetLastError();
+  return e == cudaSuccess;
+}
+
 inline void check(cudaError_t e, const char* expression, const char* file, int line) {
-  if (e != cudaSuccess) machine_error(cudaGetErrorString(e), expression, file, line);
+  if (!succeeded(e)) machine_error(cudaGetErrorString(e), expression, file, line);
 }
 inline void check(cublasStatus_t s, const char* expression, const char* file, int line) {
-  if (s != CUBLAS_STATUS_SUCCESS) machine_error(cublasGetStatusString(s), expression, file, line);
+  if (s == CUBLAS_STATUS_SUCCESS) return;
+  cudaGetLastError();
+  machine_error(cublasGetStatusString(s), expression, file, line);
 }
+void check(CUresult, const char* expression, const char* file, int line);
 
 }  // namespace lasolve
 
 #define CUDA_CHECK(expression) ::lasolve::check((expression), #expression, __FILE__, __LINE__)
-/// After each kernel launch.
-#define CUDA_CHECK_LAUNCH() ::lasolve::check(cudaGetLastError(), "the kernel launch", __FILE__, __LINE__)
-
-namespace lasolve {
-
-/// Makes a device the current one of this thread, until the end of the scope.
-class CurrentDevice {
- public:
-  explicit CurrentDevice(int device) {
-    CUDA_CHECK(cudaGetDevice(&before_));
-    CUDA_CHECK(cudaSetDevice(device));
-  }
-  ~CurrentDevice() { cudaSetDevice(before_); }
-  CurrentDevice(const CurrentDevice&) = delete;
-  CurrentDevice& operator=(const CurrentDevice&) = delete;
-
- private:
-  int before_ = 0;
-};
-
-}  // namespace lasolve

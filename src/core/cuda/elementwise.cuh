@@ -4,8 +4,7 @@
 #include <algorithm>
 
 #include "core/ceil_div.hpp"
-#include "core/cuda/check.hpp"
-#include "lasolve/queue.hpp"
+#include "core/cuda/launch.cuh"
 
 namespace lasolve {
 
@@ -28,8 +27,7 @@ __global__ void elementwise(MatrixView<T, Cuda> X, F f) {
 template <class T, class F>
 void for_each_element(Queue<Cuda>& q, MatrixView<T, Cuda> X, F f) {
   if (X.empty()) return;
-  elementwise<<<elementwise_grid(X), threads_a_block, 0, q.stream()>>>(X, f);
-  CUDA_CHECK_LAUNCH();
+  launch(q, elementwise<T, F>, elementwise_grid(X), threads_a_block, X, f);
 }
 
 /// Y ← X, rounded to the type of Y.

@@ -1,10 +1,21 @@
 #include "core/cuda/check.hpp"
-#include "lasolve/lasolve.hpp"
+#include "core/whereabouts.hpp"
 
 namespace lasolve {
 
+namespace {
+
+int current_device() {
+  int device = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  return device;
+}
+
+}  // namespace
+
 template <>
 std::size_t Memory<Cuda>::available() {
+  const CurrentDevice current(current_device());
   std::size_t free = 0, total = 0;
   CUDA_CHECK(cudaMemGetInfo(&free, &total));
   return free;
@@ -12,40 +23,19 @@ std::size_t Memory<Cuda>::available() {
 
 template <>
 void* Memory<Cuda>::allocate(std::size_t bytes) {
+  const CurrentDevice current(current_device());
   void* memory = nullptr;
   const cudaError_t e = cudaMalloc(&memory, bytes);
-  if (e == cudaErrorMemoryAllocation) {
-    cudaGetLastError();  // not sticky
-    throw OutOfMemory("device", bytes, available());
-  }
+  if (e == cudaErrorMemoryAllocation && !succeeded(e)) throw OutOfMemory("device", bytes, available());
   CUDA_CHECK(e);
   return memory;
 }
 
+// On the device of the memory: where a thread has no context, CUDA would make one on another.
 template <>
 void Memory<Cuda>::release(void* memory) noexcept {
-  cudaFree(memory);
-}
-
-const CudaDevices& cuda_devices() {
-  static const CudaDevices found = [] {
-    CudaDevices devices;
-    int count = 0;
-    const cudaError_t e = cudaGetDeviceCount(&count);
-    if (e != cudaSuccess) {
-      cudaGetLastError();
-      devices.why_none = std::string("this machine has no usable CUDA device (") + cudaGetErrorString(e) + ")";
-      return devices;
-    }
-    for (int i = 0; i < count; ++i) {
-      cudaDeviceProp properties{};
-      CUDA_CHECK(cudaGetDeviceProperties(&properties, i));
-      devices.names.push_back(properties.name);
-    }
-    if (count == 0) devices.why_none = "this machine has no CUDA device";
-    return devices;
-  }();
-  return found;
+  const CurrentDevice current(whereabouts(memory).cuda_device, std::nothrow);
+  succeeded(cudaFree(memory));
 }
 
 }  // namespace lasolve

@@ -3,6 +3,9 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
+#include "core/cuda/launch.cuh"
+#include "core/cuda/wait_limit.hpp"
+#include "core/device_properties.hpp"
 #include "lasolve/queue.hpp"
 
 namespace lasolve {
@@ -12,7 +15,8 @@ struct Queue<Cuda>::State {
     std::optional<Phase> phase;  // none: waiting for another queue
     double flops = 0;
   };
-  int device = 0, rank = 0, multiprocessors = 0, major = 0, shared_memory = 0;
+  int device = 0, rank = 0;
+  DeviceProperties properties;
   cudaStream_t stream = nullptr;
   cublasHandle_t blas = nullptr;
   std::vector<Mark> marks;          // phases since finish(); phase i runs from events[i] to events[i + 1]
@@ -20,6 +24,7 @@ struct Queue<Cuda>::State {
   PhaseTimes times;
   double flops_done = 0;
   std::function<void(double)> progress;
+  std::optional<OwnedWaitLimit> wait_limit;
   Matrix<char, Cuda> scratch, mailbox;
   Matrix<unsigned, Cuda> counter;
   unsigned next_stamp = 1;
@@ -28,13 +33,17 @@ struct Queue<Cuda>::State {
   const State* beside_of = nullptr;
 
   ~State() {
-    for (cudaEvent_t e : events) cudaEventDestroy(e);
-    if (given) cudaEventDestroy(given);
-    if (blas) cublasDestroy(blas);
-    if (stream) cudaStreamDestroy(stream);
+    const CurrentDevice current(device, std::nothrow);
+    for (cudaEvent_t e : events) succeeded(cudaEventDestroy(e));
+    if (given) succeeded(cudaEventDestroy(given));
+    if (blas && cublasDestroy(blas) != CUBLAS_STATUS_SUCCESS) cudaGetLastError();
+    if (stream) forget_grids_of(device, stream), succeeded(cudaStreamDestroy(stream));
   }
   void record(std::size_t i) {
-    if (i == events.size()) CUDA_CHECK(cudaEventCreate(&events.emplace_back()));
+    if (i == events.size()) {
+      const CurrentDevice current(device);
+      CUDA_CHECK(cudaEventCreate(&events.emplace_back()));
+    }
     CUDA_CHECK(cudaEventRecord(events[i], stream));
   }
   void mark(Mark begun) {
@@ -45,27 +54,23 @@ struct Queue<Cuda>::State {
 
 Queue<Cuda>::Queue(int device, int rank) : state_(std::make_unique<State>()) {
   state_->device = device, state_->rank = rank;
-  CUDA_CHECK(cudaSetDevice(device));
+  const CurrentDevice current(device);
   int lowest = 0, highest = 0;
   CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
   const int priority = std::clamp(lowest - 1 - rank, highest, lowest);  // the lowest is for rank −1
   CUDA_CHECK(cudaStreamCreateWithPriority(&state_->stream, cudaStreamNonBlocking, priority));
   CUDA_CHECK(cudaEventCreateWithFlags(&state_->given, cudaEventDisableTiming));
-  CUDA_CHECK(cudaDeviceGetAttribute(&state_->multiprocessors, cudaDevAttrMultiProcessorCount, device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&state_->shared_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&state_->major, cudaDevAttrComputeCapabilityMajor, device));
+  state_->properties = device_properties(device);
   CUDA_CHECK(cublasCreate(&state_->blas));
   CUDA_CHECK(cublasSetStream(state_->blas, state_->stream));
 }
 Queue<Cuda>::~Queue() = default;
 
 int Queue<Cuda>::device() const { return state_->device; }
-int Queue<Cuda>::multiprocessors() const { return state_->multiprocessors; }
-std::size_t Queue<Cuda>::shared_memory() const { return std::size_t(state_->shared_memory); }
-bool Queue<Cuda>::has_clusters() const {
-  constexpr bool built_for_them = std::max({__CUDA_ARCH_LIST__}) >= 900;
-  return built_for_them && (state_->major == 9 || state_->major == 10);
-}
+const DeviceProperties& Queue<Cuda>::properties() const { return state_->properties; }
+int Queue<Cuda>::multiprocessors() const { return state_->properties.multiprocessors; }
+std::size_t Queue<Cuda>::shared_memory() const { return state_->properties.shared_memory; }
+bool Queue<Cuda>::has_clusters() const { return state_->properties.has_clusters_of(16); }
 CUstream_st* Queue<Cuda>::stream() const { return state_->stream; }
 cublasContext* Queue<Cuda>::blas() const { return state_->blas; }
 
@@ -88,6 +93,7 @@ void Queue<Cuda>::finish() {
   }
   s.marks.clear();
   CUDA_CHECK(cudaStreamSynchronize(s.stream));
+  check_waits();
   for (Queue* other : {s.ahead.get(), s.beside.get(), s.behind.get()}) {
     if (!other) continue;
     other->finish();
@@ -106,6 +112,17 @@ PhaseTimes Queue<Cuda>::take_times() {
 
 void Queue<Cuda>::on_progress(std::function<void(double)> progress) { state_->progress = std::move(progress); }
 
+void Queue<Cuda>::abandon() noexcept {
+  State& s = *state_;
+  succeeded(cudaStreamSynchronize(s.stream));  // what failed has been told by an exception
+  s.marks.clear();
+  s.times = {};
+  s.flops_done = 0;
+  s.progress = nullptr;
+  for (Queue* other : {s.ahead.get(), s.beside.get(), s.behind.get()})
+    if (other) other->abandon();
+}
+
 void Queue<Cuda>::wait(Queue& other) {
   if (&other == this) return;
   if (!state_->marks.empty()) state_->mark({});
@@ -115,6 +132,11 @@ void Queue<Cuda>::wait(Queue& other) {
 void Queue<Cuda>::wait(CUevent_st* event) {
   if (!state_->marks.empty()) state_->mark({});
   CUDA_CHECK(cudaStreamWaitEvent(state_->stream, event));
+}
+
+void Queue<Cuda>::wait(CUstream_st* stream) {
+  CUDA_CHECK(cudaEventRecord(state_->given, stream));
+  wait(state_->given);
 }
 
 void Queue<Cuda>::join(Queue& other) {
@@ -149,6 +171,7 @@ bool Queue<Cuda>::others_go_first() const {
 Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t bytes, unsigned rounds) {
   State& s = *state_;
   if (bytes > s.mailbox.bytes() || s.next_stamp > ~0u - rounds) {
+    const CurrentDevice current(s.device);
     CUDA_CHECK(cudaStreamSynchronize(s.stream));
     s.mailbox = Matrix<char, Cuda>(std::int64_t(bytes), 1);
     s.next_stamp = 1;
@@ -160,14 +183,28 @@ Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t bytes, unsigned rounds) {
 unsigned* Queue<Cuda>::counter() {
   State& s = *state_;
   if (s.counter.bytes() == 0) {
+    const CurrentDevice current(s.device);
     s.counter = Matrix<unsigned, Cuda>(8, 1);
     CUDA_CHECK(cudaMemsetAsync(s.counter.data(), 0, s.counter.bytes(), s.stream));
   }
   return s.counter.data();
 }
 
+WaitLimit* Queue<Cuda>::wait_limit() {
+  if (!state_->wait_limit) state_->wait_limit.emplace();
+  return state_->wait_limit->get();
+}
+
+void Queue<Cuda>::check_waits() const {
+  const State& s = *state_;
+  if (s.wait_limit && s.wait_limit->get()->has_expired()) throw MachineError(s.wait_limit->get()->complaint());
+  for (const Queue* other : {s.ahead.get(), s.beside.get(), s.behind.get()})
+    if (other) other->check_waits();
+}
+
 void* Queue<Cuda>::scratch_bytes(std::size_t bytes) {
   if (bytes > state_->scratch.bytes()) {
+    const CurrentDevice current(state_->device);
     CUDA_CHECK(cudaStreamSynchronize(state_->stream));
     state_->scratch = {};
     state_->scratch = Matrix<char, Cuda>(std::int64_t(bytes), 1);

@@ -138,7 +138,7 @@ void copy_columns(cudaStream_t stream, Direction direction, void* to, std::size_
 
 void copy_columns(Queue<Cuda>& q, Direction direction, void* to, std::size_t to_pitch, const void* from,
                   std::size_t from_pitch, std::size_t bytes, std::size_t columns) {
-  const CurrentDevice current(q.device());
+  const CurrentDevice current(q);
   copy_columns(q.stream(), direction, to, to_pitch, from, from_pitch, bytes, columns);
 }
 

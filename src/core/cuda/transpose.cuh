@@ -2,8 +2,7 @@
 #pragma once
 
 #include "core/ceil_div.hpp"
-#include "core/cuda/check.hpp"
-#include "lasolve/queue.hpp"
+#include "core/cuda/launch.cuh"
 
 namespace lasolve {
 
@@ -29,9 +28,8 @@ template <bool below = false, class T>
 void transpose(Queue<Cuda>& q, MatrixView<const T, Cuda> X, MatrixView<T, Cuda> Y) {
   if (Y.empty()) return;
   const auto tiles = [](std::int64_t n) { return unsigned(ceil_div(n, transposed_tile)); };
-  transpose_tiles<below>
-      <<<dim3(tiles(Y.rows()), tiles(Y.cols())), dim3(transposed_tile, transposed_rows), 0, q.stream()>>>(X, Y);
-  CUDA_CHECK_LAUNCH();
+  launch(q, transpose_tiles<below, T>, dim3(tiles(Y.rows()), tiles(Y.cols())), dim3(transposed_tile, transposed_rows),
+         X, Y);
 }
 
 }  // namespace lasolve

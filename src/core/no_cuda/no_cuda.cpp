@@ -1,7 +1,11 @@
 // What the CUDA side answers in a build without it.
 #include "core/no_cuda/refuse.hpp"
+
+#include "core/cuda_devices.hpp"
+#include "core/current_device.hpp"
 #include "core/traffic.hpp"
 #include "core/transfer.hpp"
+#include "core/whereabouts.hpp"
 #include "lasolve/lasolve.hpp"
 
 namespace lasolve {
@@ -21,15 +25,19 @@ struct Queue<Cuda>::State {};
 Queue<Cuda>::Queue(int, int) { refuse(); }
 Queue<Cuda>::~Queue() = default;
 int Queue<Cuda>::device() const { refuse(); }
+const DeviceProperties& Queue<Cuda>::properties() const { refuse(); }
 int Queue<Cuda>::multiprocessors() const { refuse(); }
 std::size_t Queue<Cuda>::shared_memory() const { refuse(); }
 bool Queue<Cuda>::has_clusters() const { refuse(); }
 void Queue<Cuda>::wait(Queue&) { refuse(); }
 void Queue<Cuda>::join(Queue&) { refuse(); }
 void Queue<Cuda>::wait(CUevent_st*) { refuse(); }
+void Queue<Cuda>::wait(CUstream_st*) { refuse(); }
 Queue<Cuda>& Queue<Cuda>::ahead() { refuse(); }
 Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t, unsigned) { refuse(); }
 unsigned* Queue<Cuda>::counter() { refuse(); }
+WaitLimit* Queue<Cuda>::wait_limit() { refuse(); }
+void Queue<Cuda>::check_waits() const { refuse(); }
 CUstream_st* Queue<Cuda>::stream() const { refuse(); }
 cublasContext* Queue<Cuda>::blas() const { refuse(); }
 void Queue<Cuda>::phase(Phase, double) { refuse(); }
@@ -37,6 +45,7 @@ void Queue<Cuda>::add_flops(double) { refuse(); }
 void Queue<Cuda>::finish() { refuse(); }
 PhaseTimes Queue<Cuda>::take_times() { refuse(); }
 void Queue<Cuda>::on_progress(std::function<void(double)>) { refuse(); }
+void Queue<Cuda>::abandon() noexcept {}
 void* Queue<Cuda>::scratch_bytes(std::size_t) { refuse(); }
 
 void copy_columns(Queue<Cuda>&, Direction, void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t) {
@@ -46,9 +55,16 @@ void copy_columns(Queue<Cuda>&, Direction, void*, std::size_t, const void*, std:
 void fill_zero(Queue<Cuda>&, void*, std::size_t) { refuse(); }
 void copy_within(Queue<Cuda>&, void*, const void*, std::size_t) { refuse(); }
 
+CurrentDevice::CurrentDevice(int) { refuse(); }
+CurrentDevice::CurrentDevice(int, std::nothrow_t) noexcept {}
+CurrentDevice::~CurrentDevice() = default;
+
+Whereabouts whereabouts(const void*) noexcept { return {}; }
+
 const CudaDevices& cuda_devices() {
-  static const CudaDevices none{{}, why_no_cuda};
+  static const CudaDevices none{.why_none = why_no_cuda};
   return none;
 }
+std::string why_unusable(int) { return why_no_cuda; }
 
 }  // namespace lasolve

@@ -16,11 +16,12 @@ void generate(Queue<Cuda>& q, const Generator& generator, MatrixView<double, Cud
   q.finish();
 }
 
-Matrix<double> row_sums(Queue<Cuda>& q, Operand<double, Cuda> A) {
-  Matrix<double, Cuda> ones(A.cols(), 1), sums(A.rows(), 1);
-  Matrix<double> b(A.rows(), 1);
+Matrix<double> row_sums(Queue<Cuda>& q, const SystemMatrix<double, Cuda>& A) {
+  const auto [rows, cols] = std::visit([](const auto& a) { return std::pair(a.rows(), a.cols()); }, A);
+  Matrix<double, Cuda> ones(cols, 1), sums(rows, 1);
+  Matrix<double> b(rows, 1);
   fill(q, 1.0, ones.view());
-  cublas_gemm<double>(q, 1.0, A, ones.view(), 0.0, sums);
+  std::visit([&](const auto& a) { cublas_gemm<double>(q, 1.0, a, ones.view(), 0.0, sums); }, A);
   copy<double>(q, sums, b);
   q.finish();
   return b;

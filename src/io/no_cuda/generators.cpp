@@ -6,6 +6,6 @@
 namespace lasolve {
 
 void io::generate(Queue<Cuda>&, const Generator&, MatrixView<double, Cuda>, std::int64_t) { refuse(); }
-Matrix<double> io::row_sums(Queue<Cuda>&, Operand<double, Cuda>) { refuse(); }
+Matrix<double> io::row_sums(Queue<Cuda>&, const SystemMatrix<double, Cuda>&) { refuse(); }
 
 }  // namespace lasolve

@@ -1,0 +1,27 @@
+# The library of the objects in lasolve_objects, static or shared, with no global names but its own. Those of templates of
+# Eigen, fmt and the standard library, compiled for this machine's vector units, must not meet the same ones of a program,
+# which are compiled otherwise: the linker would take either for both.
+set(own_names "lasolve_*" "_ZN7lasolve*" "_ZNK7lasolve*" "_ZT?N7lasolve*" "_ZTh*_N7lasolve*" "_ZZN7lasolve*" "_ZZNK7lasolve*"
+              "_ZGVZN7lasolve*" "_ZGVN7lasolve*")
+
+if(BUILD_SHARED_LIBS)
+  list(JOIN own_names "; " exported)
+  set(map ${CMAKE_CURRENT_BINARY_DIR}/lasolve.map)
+  file(CONFIGURE OUTPUT ${map} CONTENT "{ global: @exported@; local: *; };\n" @ONLY)
+  add_library(lasolve SHARED $<TARGET_OBJECTS:lasolve_objects>)
+  # Threads of ours sleep in its code until the process ends: it stays when a program unloads it.
+  target_link_options(lasolve PRIVATE LINKER:--version-script=${map} LINKER:-z,nodelete)
+  set_target_properties(lasolve PROPERTIES VERSION ${PROJECT_VERSION} LINK_DEPENDS ${map})
+else()
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/lasolve.o)
+  list(TRANSFORM own_names PREPEND --keep-global-symbol= OUTPUT_VARIABLE kept)
+  add_custom_command(
+    OUTPUT ${object}
+    COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -Wl,--force-group-allocation -o ${object}.all $<TARGET_OBJECTS:lasolve_objects>
+    COMMAND ${CMAKE_OBJCOPY} --wildcard ${kept} ${object}.all ${object}
+    COMMAND ${CMAKE_COMMAND} -E rm ${object}.all
+    DEPENDS lasolve_objects $<TARGET_OBJECTS:lasolve_objects>
+    COMMENT "Linking lasolve.o" COMMAND_EXPAND_LISTS VERBATIM)
+  add_library(lasolve STATIC ${object})
+  set_target_properties(lasolve PROPERTIES LINKER_LANGUAGE CXX)
+endif()

@@ -1,0 +1,196 @@
+#include "bench/conformance.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace lasolve::bench {
+
+namespace {
+
+/// The largest integers of which no sum is rounded: below 2²² in fp32 and 2⁵¹ in fp64, of which α and β leave that; and in
+/// fp64 sums over columns for a projection need room, too. Small where a kernel cuts operands.
+template <Precision P>
+std::int64_t most_integer(const Case& c, bool coarse) {
+  if (coarse) return 8;
+  constexpr bool f64 = P == Precision::fp64;
+  const bool projected = c.multiplications() > worth_computing;
+  const double terms = double(std::max<std::int64_t>(c.k, 1)) * (f64 && projected ? double(c.m) : 1);
+  const auto most = std::int64_t(std::sqrt((f64 ? 0x1p51 : 0x1p22) / terms));
+  return std::clamp<std::int64_t>(most, 1, f64 ? 1 << 20 : 100);
+}
+
+template <class X>
+X spoiled(Spoil spoil) {
+  using Bits = std::conditional_t<sizeof(X) == 8, std::uint64_t,
+                                  std::conditional_t<sizeof(X) == 4, std::uint32_t, std::uint16_t>>;
+  const X infinity = X(std::numeric_limits<float>::infinity());
+  switch (spoil) {
+    case Spoil::nothing:
+      break;
+    case Spoil::nan:
+      return X(std::numeric_limits<float>::quiet_NaN());
+    case Spoil::least_nan:  // an infinity if its last bits were cut off
+      return std::bit_cast<X>(Bits(std::bit_cast<Bits>(infinity) + 1));
+    case Spoil::infinity:
+      return infinity;
+    case Spoil::minus_infinity:
+      return X(-std::numeric_limits<float>::infinity());
+  }
+  return X(0.0f);
+}
+
+/// Row or column i of an operand with magnitudes is multiplied by this.
+double magnitude(std::int64_t i) { return i == 3 ? 0 : std::ldexp(1.0, int(i * 37 % 101) - 50); }
+
+template <class X>
+void fill(const Queue<Cpu>& host, MatrixView<X> image, const Case& c, std::int64_t most, std::uint64_t seed) {
+  if (c.values == Values::integers)
+    fill_integers(host, image, most, seed);
+  else
+    fill_random(host, image, seed);
+}
+
+/// Zero times infinity is NaN: where an infinity is to stay one, there are no zeros.
+template <class X>
+void spoil(MatrixView<X> with, MatrixView<X> other, const Case& c) {
+  for (const MatrixView<X>& x : {with, other})
+    for (std::int64_t j = 0; j < x.cols(); ++j)
+      for (std::int64_t i = 0; i < x.rows(); ++i)
+        if (float(x(i, j)) == 0) x(i, j) = X(1.0f);
+  with(c.spoiled, c.spoiled) = spoiled<X>(c.spoil);
+}
+
+/// `across` says whether a stored column belongs to one row of op(A), or to one column of op(B).
+template <class X>
+void scale(MatrixView<X> x, bool across) {
+  for (std::int64_t j = 0; j < x.cols(); ++j)
+    for (std::int64_t i = 0; i < x.rows(); ++i) x(i, j) = X(float(magnitude(across ? j : i)) * x(i, j));
+}
+
+bool wants_much_memory(const Case& c) { return c.a == Layout::far || c.b == Layout::far || c.c == Layout::far; }
+
+}  // namespace
+
+template <Precision P, class Place>
+void Trial<P, Place>::make_operands(const Case& c) {
+  const bool turn_a = c.op_a == Op::transpose, turn_b = c.op_b == Op::transpose;
+  A_.lay_out(turn_a ? c.k : c.m, turn_a ? c.m : c.k, c.a);
+  B_.lay_out(turn_b ? c.n : c.k, turn_b ? c.k : c.n, c.b);
+  C_.lay_out(c.m, c.n, c.c);
+  const Queue<Cpu>& host = cores_for_checking(c);
+  const std::int64_t most = most_integer<P>(c, kernel_.unit_roundoff > Arithmetic<P>::unit_roundoff);
+  fill(host, A_.image(), c, most, 1);
+  fill(host, B_.image(), c, most, 2);
+  const MatrixView<T> C = C_.image();
+  if (c.beta != 0) fill(host, C, c, most, 3);
+  for (std::int64_t j = 0; c.beta == 0 && j < c.n; ++j) std::fill_n(C.data() + j * C.ld(), c.m, frame_value<T>());
+  if (c.values == Values::magnitudes) scale(A_.image(), turn_a), scale(B_.image(), !turn_b);
+  if (c.spoil != Spoil::nothing) c.spoils_a ? spoil(A_.image(), B_.image(), c) : spoil(B_.image(), A_.image(), c);
+}
+
+template <Precision P, class Place>
+Expression<P> Trial<P, Place>::expression(const Case& c) {
+  return {double(T(c.alpha)), double(T(c.beta)), {A_.image(), c.op_a}, {B_.image(), c.op_b}, C_.image()};
+}
+
+template <Precision P, class Place>
+Fault Trial<P, Place>::fault(Fault::Kind kind, const Case& c, int call) {
+  Fault f;
+  f.kind = kind, f.precision = P, f.at = c, f.call = call;
+  f.ld[0] = A_.ld(), f.ld[1] = B_.ld(), f.ld[2] = C_.ld();
+  f.alignment[0] = A_.alignment(), f.alignment[1] = B_.alignment(), f.alignment[2] = C_.alignment();
+  return f;
+}
+
+template <Precision P, class Place>
+std::optional<Fault> Trial<P, Place>::operator()(const Case& c) {
+  make_operands(c);
+  A_.send(q_);
+  B_.send(q_);
+  for (int n = 1; n <= c.calls; ++n)
+    if (auto f = call(c, n)) return f;
+  return {};
+}
+
+template <Precision P, class Place>
+std::optional<Fault> Trial<P, Place>::call(const Case& c, int call) {
+  C_.send(q_);
+  if (before_) before_(fault(Fault::crashed, c, call));
+  try {
+    kernel_(q_, T(c.alpha), {A_.view(), c.op_a}, {B_.view(), c.op_b}, T(c.beta), C_.view());
+    q_.finish();
+  } catch (const std::exception& e) {
+    Fault f = fault(Fault::threw, c, call);
+    f.say(e.what());
+    return f;
+  }
+  C_.fetch(q_);
+  const auto at = [&](Fault::Kind kind, auto position, double found, const char* text) {
+    Fault f = fault(kind, c, call);
+    f.element.i = position.i, f.element.j = position.j, f.element.found = found;
+    f.say(text);
+    return f;
+  };
+  if (const auto changed = C_.changed_frame()) return at(Fault::wrote_outside, *changed, C_.fetched_at(*changed), "C");
+  const auto input = [&](auto& X, const char* name) -> std::optional<Fault> {
+    if (!X.is_small()) return {};
+    X.fetch(q_);
+    const auto changed = X.change();
+    return changed ? std::optional(at(Fault::changed_an_input, *changed, X.fetched_at(*changed), name)) : std::nullopt;
+  };
+  if (auto f = input(A_, "A")) return f;
+  if (auto f = input(B_, "B")) return f;
+  const Expression<P> e = expression(c);
+  const double u = kernel_.unit_roundoff;
+  const Queue<Cpu>& host = cores_for_checking(c);
+  const auto wrong = c.values == Values::integers || c.k == 0 ? wrong_bits(host, e, C_.fetched())
+                     : c.values == Values::magnitudes         ? wrong_by_element(host, e, C_.fetched(), u)
+                                                              : wrong_by_norm(host, e, C_.fetched(), u, error_);
+  if (!wrong) return {};
+  Fault f = fault(Fault::wrong_element, c, call);
+  f.element = *wrong;
+  return f;
+}
+
+template <Precision P, class Place>
+Verdict conformance(Queue<Place>& q, const Queue<Cpu>& host, const GemmKernel<P, Place>& kernel,
+                    const std::vector<Product>& timed, const BeforeCall& before) {
+  Verdict verdict;
+  Trial<P, Place> trial(q, host, kernel, before);
+  const auto try_out = [&](const Case& c) {
+    try {
+      verdict.fault = trial(c);
+      ++verdict.cases;
+    } catch (const OutOfMemory&) {
+      if (!wants_much_memory(c)) throw;
+      ++verdict.left_out;
+    }
+    return !verdict.fault;
+  };
+  for (const Group& group : conformance_list(P, std::is_same_v<Place, Cuda> ? Device::cuda : Device::cpu))
+    for (const Case& c : group.cases)
+      if (!try_out(c)) return verdict;
+  for (const Product& p : timed) {
+    for (const Case& c : timed_cases(p))
+      if (!try_out(c)) return verdict;
+    verdict.errors.push_back(trial.error());
+  }
+  return verdict;
+}
+
+#define LASOLVE_CONFORMANCE(precision, Place)                                                                    \
+  template class Trial<Precision::precision, Place>;                                                             \
+  template Verdict conformance(Queue<Place>&, const Queue<Cpu>&, const GemmKernel<Precision::precision, Place>&, \
+                               const std::vector<Product>&, const BeforeCall&);
+#define LASOLVE_CONFORMANCE_AT(Place) \
+  LASOLVE_CONFORMANCE(fp64, Place)    \
+  LASOLVE_CONFORMANCE(fp32, Place)    \
+  LASOLVE_CONFORMANCE(tf32, Place)    \
+  LASOLVE_CONFORMANCE(fp16, Place)    \
+  LASOLVE_CONFORMANCE(bf16, Place)
+LASOLVE_CONFORMANCE_AT(Cpu)
+LASOLVE_CONFORMANCE_AT(Cuda)
+
+}  // namespace lasolve::bench

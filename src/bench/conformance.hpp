@@ -1,0 +1,132 @@
+// The conformance suite of the GEMM contract (lasolve/gemm.hpp): one list of products, and what is wrong with a kernel that fails
+// at one. Its users are tests/gemm_test.cpp, `lasolve bench gemm`, and whoever has a record of his own.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/layout.hpp"
+#include "bench/oracle.hpp"
+#include "bench/product.hpp"
+#include "lasolve/lasolve.hpp"
+
+namespace lasolve::bench {
+
+/// What is in the operands, and with it how right the product has to be.
+enum class Values : int {
+  uniform,    ///< in [−1, 1): the bound of the contract, in Frobenius norms; exact where k = 0
+  integers,   ///< whose sums need no rounding, however operands are cut: bit for bit
+  magnitudes  ///< rows of op(A) and columns of op(B) that differ by up to 2¹⁰⁰: a bound for each element
+};
+
+/// One element of A or B that is no number, among integers: it spoils its row or its column of C, and nothing else.
+enum class Spoil : int { nothing, nan, least_nan, infinity, minus_infinity };
+
+/// One product of the suite.
+struct Case {
+  std::int64_t m = 0, n = 0, k = 0;
+  Op op_a = Op::none, op_b = Op::none;
+  double alpha = -1, beta = 1;
+  Values values = Values::uniform;
+  Layout a = Layout::odd, b = Layout::odd, c = Layout::odd;
+  int calls = 1;  ///< so many times with the same operands, from the same C
+  Spoil spoil = Spoil::nothing;
+  bool spoils_a = true;
+  std::int64_t spoiled = 0;  ///< the row and the column, as stored, of what is spoiled
+
+  double multiplications() const { return double(m) * double(n) * double(k); }
+};
+
+/// Cases with something in common.
+struct Group {
+  const char* name;
+  std::vector<Case> cases;
+};
+/// The list. What is large enough for the fast kernels of a place depends on the place.
+std::vector<Group> conformance_list(Precision, Device::Kind);
+/// A product as it is timed, in integers, and then in numbers that are rounded.
+std::vector<Case> timed_cases(const Product&);
+
+/// The first thing that is wrong with a kernel.
+struct Fault {
+  enum Kind : int {
+    wrong_element,     ///< element is not what it should be
+    wrote_outside,     ///< element.i and .j are beside C
+    changed_an_input,  ///< element.i and .j in A or B as stored, or beside it
+    threw,             ///< text: what
+    crashed,           ///< and its process ended; text: how
+    no_answer          ///< the process was ended after a time without an answer; text: how long
+  };
+  Kind kind = wrong_element;
+  Precision precision = Precision::fp64;
+  Case at;
+  int call = 1;             ///< the call of the case that failed
+  std::int64_t ld[3] = {};  ///< of A, B and C
+  int alignment[3] = {};    ///< the power of two, up to 256, that divides their addresses; 0 where not known
+  WrongElement element;
+  char text[512] = "";
+
+  void say(const std::string&);
+};
+/// What is wrong, in one line: "C(3, 5) is 13, not 12".
+std::string what_is_wrong(const Fault&);
+/// At which product: op, α, β, sizes, and how the operands lie. Lines that each begin with `indent`.
+std::string where_it_is_wrong(const Fault&, const std::string& indent);
+const char* name_of(Fault::Kind);
+const char* name_of(Op);
+
+/// What has come of some cases.
+struct Verdict {
+  int cases = 0;     ///< that were tried
+  int left_out = 0;  ///< for want of memory: columns far apart
+  std::optional<Fault> fault;
+  /// Of the products that are timed, in their order: ‖C − Cref‖ as a share of what the contract allows.
+  std::vector<double> errors;
+};
+
+/// Hears before each call of a kernel what to say should the process not survive it.
+using BeforeCall = std::function<void(const Fault&)>;
+
+/// Tries one kernel with one case after the other. The cores of `host` share the work of checking what is large.
+template <Precision P, class Place>
+class Trial {
+ public:
+  using In = typename Arithmetic<P>::Operand;
+  using T = typename Arithmetic<P>::Result;
+
+  Trial(Queue<Place>& q, const Queue<Cpu>& host, const GemmKernel<P, Place>& kernel, BeforeCall before = {})
+      : q_(q), host_(host), kernel_(kernel), before_(std::move(before)) {}
+
+  /// What is wrong, if anything is. Throws MachineError where there is no memory or no device for the case itself.
+  std::optional<Fault> operator()(const Case&);
+  /// Of the last case whose values were uniform.
+  double error() const { return error_; }
+
+ private:
+  /// To wake others takes longer than most cases.
+  const Queue<Cpu>& cores_for_checking(const Case& c) const {
+    return c.multiplications() > worth_computing ? host_ : one_core_;
+  }
+  void make_operands(const Case&);
+  Expression<P> expression(const Case&);
+  std::optional<Fault> call(const Case&, int call);
+  Fault fault(Fault::Kind, const Case&, int call);
+
+  Queue<Place>& q_;
+  const Queue<Cpu>& host_;
+  const Queue<Cpu> one_core_{1};
+  GemmKernel<P, Place> kernel_;
+  BeforeCall before_;
+  Framed<In, Place> A_, B_;
+  Framed<T, Place> C_;
+  double error_ = 0;
+};
+
+/// The whole list, and then the products that are to be timed, until the kernel fails at one.
+template <Precision P, class Place>
+Verdict conformance(Queue<Place>&, const Queue<Cpu>& host, const GemmKernel<P, Place>&,
+                    const std::vector<Product>& timed = {}, const BeforeCall& before = {});
+
+}  // namespace lasolve::bench

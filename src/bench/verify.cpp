@@ -1,0 +1,307 @@
+#include "bench/verify.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <sstream>
+
+#include "core/current_device.hpp"
+
+extern char** environ;
+
+namespace lasolve::bench {
+
+namespace {
+
+/// Where the child writes; 0 to 2 are the kernel's, which may print.
+constexpr int reports = 3;
+
+/// What the child says: the same program reads it. A message is written at once or not at all.
+struct Message {
+  enum Kind : int { calls, faulty, timed, right, unable } kind = calls;
+  Fault fault;                  // calls: what to say should this be the last message; unable: only its text
+  int cases = 0, left_out = 0;  // faulty, right
+  double error = 0;             // timed
+};
+static_assert(std::is_trivially_copyable_v<Message> && sizeof(Message) <= PIPE_BUF);
+
+void send(const Message& message) {
+  if (write(reports, &message, sizeof message) != sizeof message) _exit(1);  // nobody listens
+}
+
+std::vector<std::string> words_of(const Task& task, std::size_t first_precision) {
+  std::vector<std::string> words = {std::visit([](const auto* b) { return std::string(b->name); }, task.choice.backend),
+                                    task.choice.backend.index() == 0 ? "-1" : std::to_string(task.choice.cuda_device),
+                                    std::to_string(task.threads)};
+  std::string precisions;
+  for (std::size_t p = first_precision; p < task.precisions.size(); ++p)
+    precisions += std::to_string(int(task.precisions[p])) + " ";
+  words.push_back(precisions);
+  for (const Product& p : task.timed) {
+    words.push_back(fmt::format("{}x{}x{}", p.m, p.n, p.k));
+    words.push_back(fmt::format("{} {}", p.alpha, p.beta));
+  }
+  return words;
+}
+
+Task task_of(const std::vector<std::string>& words) {
+  require(words.size() >= 4 && words.size() % 2 == 0, "these are not the words of a verification");
+  Task task;
+  Options options;
+  const int device = std::stoi(words[1]);
+  options.gemm = words[0];
+  options.device = {device < 0 ? Device::cpu : Device::cuda, std::max(device, 0)};
+  task.choice = choose(options);
+  task.threads = std::stoi(words[2]);
+  std::istringstream precisions(words[3]);
+  for (int p; precisions >> p;) task.precisions.push_back(Precision(p));
+  for (std::size_t w = 4; w < words.size(); w += 2) {
+    auto product = parse_product(words[w]);
+    require(product.has_value(), "this is no product");
+    std::istringstream(words[w + 1]) >> product->alpha >> product->beta;
+    task.timed.push_back(*product);
+  }
+  return task;
+}
+
+/// f(queue, host's queue, record) at the place of a choice.
+template <class F>
+void at_place(const Task& task, F f) {
+  Queue<Cpu> host(task.threads);
+  if (task.choice.backend.index() == 0) return f(host, host, *std::get<const GemmBackend<Cpu>*>(task.choice.backend));
+  Queue<Cuda> q(task.choice.cuda_device);
+  const CurrentDevice current(q);
+  f(q, host, *std::get<const GemmBackend<Cuda>*>(task.choice.backend));
+}
+
+template <class Place>
+Verdict verdict_on(Queue<Place>& q, Queue<Cpu>& host, const GemmBackend<Place>& backend, Precision precision,
+                   const std::vector<Product>& timed, const BeforeCall& before) {
+  Verdict verdict;
+  for_precision(precision,
+                [&](auto P) { verdict = conformance<P, Place>(q, host, backend.template in<P>(), timed, before); });
+  return verdict;
+}
+
+/// A process that writes messages. It does not outlive this object.
+class Child {
+ public:
+  explicit Child(const std::vector<std::string>& words) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) fail(errno);
+    from_ = ends[0];
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], reports);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);  // results are the parent's to print
+    std::vector<char*> arguments;
+    for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    const int error = posix_spawn(&process_, arguments[0], &actions, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    if (error != 0) {
+      close(from_);
+      fail(error);
+    }
+  }
+  ~Child() {
+    close(from_);
+    if (process_ > 0) kill(process_, SIGKILL), wait();
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  enum Heard { message, end, nothing };
+  Heard listen(Message& heard, double seconds) {
+    auto* at = reinterpret_cast<char*>(&heard);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    for (std::size_t missing = sizeof heard; missing > 0;) {
+      const double left = std::chrono::duration<double>(until - std::chrono::steady_clock::now()).count();
+      if (left <= 0) return nothing;
+      pollfd ready{from_, POLLIN, 0};
+      if (poll(&ready, 1, int(std::min(1e3 * left + 1, 1e9))) <= 0) continue;
+      const ssize_t count = read(from_, at, missing);
+      if (count == 0 || (count < 0 && errno != EINTR)) return end;
+      if (count > 0) at += count, missing -= std::size_t(count);
+    }
+    return message;
+  }
+
+  struct End {
+    bool by_signal;
+    std::string how;
+  };
+  /// Waits for it.
+  End end_of_it() {
+    const int status = wait();
+    if (!WIFSIGNALED(status)) return {false, fmt::format("ended its process with code {}", WEXITSTATUS(status))};
+    const int signal = WTERMSIG(status);
+    return {true, fmt::format("crashed (SIG{}: {})", sigabbrev_np(signal), strsignal(signal))};
+  }
+
+ private:
+  [[noreturn]] static void fail(int error) {
+    throw MachineError(fmt::format("cannot start the process that verifies: {}", std::strerror(error)));
+  }
+  int wait() {
+    const pid_t process = std::exchange(process_, -1);
+    int status = 0;
+    while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+  }
+
+  pid_t process_ = -1;
+  int from_ = -1;
+};
+
+/// What a child has said, added to `verdicts`, one for each precision that is done with.
+class Conversation {
+ public:
+  Conversation(const Task& task, std::vector<Verdict>& verdicts, double patience)
+      : task_(task), verdicts_(verdicts), patience_(patience) {}
+
+  void hold(Child& child) {
+    for (Message m;;) {
+      switch (child.listen(m, patience_ + allowance())) {
+        case Child::message:
+          if (!hear(m)) return;
+          break;
+        case Child::end: {
+          const auto [by_signal, how] = child.end_of_it();
+          if (verdicts_.size() == task_.precisions.size() && !by_signal) return;
+          return give_up(Fault::crashed, how);
+        }
+        case Child::nothing:
+          return give_up(Fault::no_answer, fmt::format("{:.3g} s", patience_ + allowance()));
+      }
+    }
+  }
+
+ private:
+  /// Seconds for the slowest kernels on the slowest machines.
+  double allowance() const { return called_ ? 2e-8 * called_->at.multiplications() : 0; }
+
+  /// Whether there is more to hear.
+  bool hear(const Message& m) {
+    switch (m.kind) {
+      case Message::calls:
+        called_ = m.fault;
+        ++calls_;
+        return true;
+      case Message::timed:
+        errors_.push_back(m.error);
+        return true;
+      case Message::right:
+      case Message::faulty:
+        verdicts_.push_back({m.cases, m.left_out, std::nullopt, std::exchange(errors_, {})});
+        if (m.kind == Message::faulty) verdicts_.back().fault = m.fault;
+        calls_ = 0;
+        return m.kind == Message::right;
+      case Message::unable:
+        throw MachineError(m.fault.text);
+    }
+    return false;
+  }
+  void give_up(Fault::Kind kind, const std::string& how) {
+    if (!called_) throw MachineError("the process that verifies has not begun: " + how);
+    called_->kind = kind;
+    called_->say(how);
+    // The end of a process that seemed to be right: it had spoiled its memory.
+    if (verdicts_.size() == task_.precisions.size()) verdicts_.pop_back();
+    verdicts_.push_back({calls_, 0, called_, {}});
+  }
+
+  const Task& task_;
+  std::vector<Verdict>& verdicts_;
+  double patience_;
+  std::optional<Fault> called_;
+  std::vector<double> errors_;
+  int calls_ = 0;
+};
+
+}  // namespace
+
+std::vector<Verdict> verify_here(const Task& task) {
+  std::vector<Verdict> verdicts;
+  at_place(task, [&](auto& q, auto& host, const auto& backend) {
+    for (const Precision p : task.precisions) verdicts.push_back(verdict_on(q, host, backend, p, task.timed, {}));
+  });
+  return verdicts;
+}
+
+std::vector<Verdict> verify_apart(const Task& task, const std::vector<std::string>& command, double patience) {
+  std::vector<Verdict> verdicts;
+  while (verdicts.size() <
+         task.precisions.size()) {  // after a fault in another process: the memory of this one may be spoiled
+    std::vector<std::string> words = command;
+    const auto more = words_of(task, verdicts.size());
+    words.insert(words.end(), more.begin(), more.end());
+    Child child(words);
+    Conversation(task, verdicts, patience).hold(child);
+  }
+  return verdicts;
+}
+
+int serve(const std::vector<std::string>& words) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
+    std::signal(signal, SIG_DFL);
+  std::set_terminate(std::abort);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  Message m;
+  bool called = false;
+  const auto tell = [&](Message::Kind kind) {
+    m.kind = kind;
+    send(m);
+  };
+  try {
+    const Task task = task_of(words);
+    at_place(task, [&](auto& q, auto& host, const auto& backend) {
+      for (const Precision p : task.precisions) {
+        const Verdict v = verdict_on(q, host, backend, p, task.timed, [&](const Fault& where) {
+          m.fault = where;
+          called = true;
+          tell(Message::calls);
+        });
+        m.cases = v.cases, m.left_out = v.left_out;
+        for (const double error : v.errors) {
+          m.error = error;
+          tell(Message::timed);
+        }
+        if (v.fault) {
+          m.fault = *v.fault;
+          return tell(Message::faulty);
+        }
+        tell(Message::right);
+      }
+    });
+  } catch (const OutOfMemory& e) {
+    m.fault.say(e.what());
+    tell(Message::unable);
+  } catch (const std::exception& e) {  // a kernel can harm the device such that others than it are told
+    m.fault.say(e.what());
+    m.fault.kind = Fault::threw;
+    tell(called ? Message::faulty : Message::unable);
+  }
+  return 0;
+}
+
+}  // namespace lasolve::bench

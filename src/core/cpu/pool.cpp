@@ -1,0 +1,187 @@
+#include "core/cpu/pool.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace lasolve {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// To wake a thread costs the caller some microseconds, and it begins after some more.
+constexpr double worth_waking = 1 << 19;
+/// How long a thread looks for more work before it sleeps: what lies between two steps of a factorization.
+constexpr auto patience = std::chrono::microseconds(50);
+
+/// Parts that one caller shares. Threads look into any region at any time, so it is never destroyed.
+struct alignas(64) Region {
+  static constexpr std::int64_t closed = std::int64_t(1) << 62;
+
+  std::atomic<bool> taken = false;
+  std::atomic<bool> failed = false;
+  void (*part)(void*, std::int64_t) = nullptr;
+  void* argument = nullptr;
+  std::exception_ptr failure;
+  std::atomic<std::int64_t> parts = 0;
+  alignas(64) std::atomic<std::int64_t> next = closed;  // part that nobody has taken
+  std::atomic<int> inside = 0;                          // threads beside the caller that may touch the rest
+
+  bool open() const { return next.load(std::memory_order_relaxed) < parts.load(std::memory_order_relaxed); }
+
+  void take_parts() {
+    for (std::int64_t t; (t = next.fetch_add(1)) < parts.load(std::memory_order_relaxed);) try {
+        part(argument, t);
+      } catch (...) {
+        if (!failed.exchange(true)) failure = std::current_exception();
+        next = closed;
+      }
+  }
+
+  /// For a thread other than the caller.
+  void help() {
+    ++inside;  // from here on the caller waits for this thread, and does not open the region anew
+    take_parts();
+    if (--inside == 0) inside.notify_one();
+  }
+};
+
+void pause_briefly() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Spins until done() or for as long as patience lasts; returns whether done().
+template <class Done>
+bool spin_until(Done done) {
+  const auto end = Clock::now() + patience;
+  do
+    for (int i = 0; i < 16; ++i) {
+      if (done()) return true;
+      pause_briefly();
+    }
+  while (Clock::now() < end);
+  return done();
+}
+
+class Pool {
+ public:
+  void run(std::int64_t parts, double work, void (*part)(void*, std::int64_t), void* argument) {
+    Region* region = parts > 1 ? take_region() : nullptr;
+    if (!region) {  // as many callers as regions keep all cores busy without help
+      for (std::int64_t t = 0; t < parts; ++t) part(argument, t);
+      return;
+    }
+    region->part = part;
+    region->argument = argument;
+    region->parts = parts;
+    region->next = 0;
+    ++opened_;
+    if (work >= worth_waking) call(int(std::min<std::int64_t>(parts - 1, std::numeric_limits<int>::max())));
+    region->take_parts();
+    region->next = Region::closed;
+    const auto left = [&] { return region->inside == 0; };
+    if (!spin_until(left))
+      for (int inside; (inside = region->inside) != 0;) region->inside.wait(inside);
+    const bool failed = region->failed.exchange(false);
+    const std::exception_ptr failure = std::exchange(region->failure, nullptr);
+    region->taken = false;
+    if (failed) std::rethrow_exception(failure);
+  }
+
+  int most() const { return most_; }
+  void forget_failure() { most_ = std::numeric_limits<int>::max(); }
+
+ private:
+  Region* take_region() {
+    for (Region& region : regions_)
+      if (!region.taken.load(std::memory_order_relaxed) && !region.taken.exchange(true)) return &region;
+    return nullptr;
+  }
+
+  /// Sees to it that as many threads, if they can be had, look for work.
+  void call(int wanted) {
+    if (made_ < std::min(wanted, most_.load())) make(wanted);
+    ++calls_;
+    const int asleep = asleep_, needed = wanted - looking_;
+    if (needed >= asleep)
+      calls_.notify_all();
+    else
+      for (int i = 0; i < needed; ++i) calls_.notify_one();
+  }
+
+  void make(int wanted) {
+    const std::lock_guard lock(making_);
+    // Signals are for the threads of the program, but for those that a thread brings on itself, and profilers.
+    sigset_t blocked, before;
+    sigfillset(&blocked);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGPROF}) sigdelset(&blocked, own);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    pthread_attr_t detached;
+    pthread_attr_init(&detached);
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    const auto work = [](void* pool) -> void* { return static_cast<Pool*>(pool)->work(), nullptr; };
+    for (pthread_t thread; made_ < std::min(wanted, most_.load());)
+      pthread_create(&thread, &detached, work, this) == 0 ? ++made_ : most_ = made_.load();
+    pthread_attr_destroy(&detached);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  [[noreturn]] void work() {
+    for (;;) {
+      const unsigned opened = opened_;
+      const int calls = calls_;
+      for (Region& region : regions_)
+        if (region.open()) region.help();
+      if (opened_ != opened) continue;
+      ++looking_;
+      const bool more = spin_until([&] { return opened_ != opened; });
+      --looking_;
+      if (more) continue;
+      ++asleep_;
+      calls_.wait(calls);
+      --asleep_;
+    }
+  }
+
+  Region regions_[16];
+  alignas(64) std::atomic<unsigned> opened_ = 0;  // regions, so far
+  alignas(64) std::atomic<int> calls_ = 0;        // to threads that sleep, so far
+  std::atomic<int> looking_ = 0, asleep_ = 0, made_ = 0, most_ = std::numeric_limits<int>::max();
+  std::mutex making_;
+};
+
+/// Never destroyed: its threads sleep until the process ends. A forked child has none of them, and begins with a new one.
+alignas(Pool) std::byte memory[sizeof(Pool)];
+
+Pool& pool() {
+  static Pool* const made = [] {
+    pthread_atfork(nullptr, nullptr, [] { new (memory) Pool; });
+    return new (memory) Pool;
+  }();
+  return *made;
+}
+
+}  // namespace
+
+void run_parts(std::int64_t parts, double work, void (*part)(void*, std::int64_t), void* argument) {
+  pool().run(parts, work, part, argument);
+}
+
+int threads_to_be_had(int wanted) { return wanted - 1 <= pool().most() ? wanted : pool().most() + 1; }
+
+void forget_failed_threads() { pool().forget_failure(); }
+
+}  // namespace lasolve

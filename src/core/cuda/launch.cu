@@ -1,0 +1,81 @@
+#include "core/cuda/launch.cuh"
+
+#include <map>
+#include <mutex>
+#include <tuple>
+
+namespace lasolve {
+
+bool has_room_for_cluster(const Queue<Cuda>& q, const void* kernel, unsigned blocks, unsigned threads,
+                          std::size_t shared) {
+  if (blocks <= 1) return true;
+  if (!q.properties().has_clusters_of(int(blocks)) || shared > q.shared_memory()) return false;
+  static std::mutex guard;
+  static std::map<std::tuple<int, const void*, unsigned, unsigned, std::size_t>, bool> known;
+  const std::lock_guard lock(guard);
+  const std::tuple question{q.device(), kernel, blocks, threads, shared};
+  if (const auto found = known.find(question); found != known.end()) return found->second;
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {blocks, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared;
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  int at_once = 0;
+  const bool asked = succeeded(cudaOccupancyMaxActiveClusters(&at_once, kernel, &config));
+  return known[question] = asked && at_once > 0;  // not where there are too many blocks for any cluster
+}
+
+namespace {
+
+/// The grids of a device whose blocks all wait for each other.
+struct GridsOfDevice {
+  std::mutex guard;
+  cudaStream_t last = nullptr;  // to which such a grid was given
+  cudaEvent_t ended = nullptr;  // made when first needed
+  bool waited_for = true;       // whether what `ended` was recorded for needs no wait
+
+  void record() {
+    if (!ended) CUDA_CHECK(cudaEventCreateWithFlags(&ended, cudaEventDisableTiming));
+    CUDA_CHECK(cudaEventRecord(ended, last));
+    waited_for = false;
+  }
+};
+
+GridsOfDevice& grids_of(int device) {
+  static std::mutex guard;
+  static auto* const all = new std::map<int, GridsOfDevice>;  // for queues that outlive static objects, too
+  const std::lock_guard lock(guard);
+  return (*all)[device];
+}
+
+}  // namespace
+
+std::unique_lock<std::mutex> wait_for_grids_of_others(const Queue<Cuda>& q) {
+  GridsOfDevice& grids = grids_of(q.device());
+  std::unique_lock lock(grids.guard);
+  if (grids.last == q.stream()) return lock;
+  if (grids.last) grids.record();
+  if (!grids.waited_for) CUDA_CHECK(cudaStreamWaitEvent(q.stream(), grids.ended));
+  grids.waited_for = true;
+  grids.last = q.stream();
+  return lock;
+}
+
+void forget_grids_of(int device, CUstream_st* stream) {
+  GridsOfDevice& grids = grids_of(device);
+  const std::lock_guard lock(grids.guard);
+  if (grids.last != stream) return;
+  try {
+    grids.record();
+  } catch (const MachineError&) {  // who uses the device next will hear of it
+  }
+  grids.last = nullptr;
+}
+
+}  // namespace lasolve

@@ -1,0 +1,44 @@
+#include "core/device_properties.hpp"
+
+#include <stdexcept>
+
+namespace lasolve {
+
+namespace {
+
+/// Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability", and the cards' data sheets.
+struct Card {
+  const char* name;
+  int capability, multiprocessors;
+  std::size_t shared_memory_of_multiprocessor;
+  int fp32_per_fp64, largest_cluster;
+};
+constexpr Card cards[] = {
+    {"a100", 80, 108, 164 << 10, 2, 1},
+    {"rtx4090", 89, 128, 100 << 10, 64, 1},
+    {"rtx5090", 120, 170, 100 << 10, 64, 8},
+    {"mig-1g", 90, 16, 228 << 10, 2, 1},  // a seventh of an H100 or H200
+};
+
+}  // namespace
+
+DeviceProperties pretend(DeviceProperties real, const std::string& name) {
+  if (name.empty()) return real;
+  const auto card = std::find_if(std::begin(cards), std::end(cards), [&](const Card& c) { return c.name == name; });
+  if (card == std::end(cards))
+    throw std::invalid_argument("LASOLVE_PRETEND is " + name + ", and can be a100, rtx4090, rtx5090 or mig-1g");
+  DeviceProperties p = real;
+  p.pretended = true;
+  p.capability = std::min(real.capability, card->capability);
+  p.code = p.capability < 90 ? std::min(real.code, 80) : real.code;
+  p.runs_code_for_90a = real.runs_code_for_90a && card->capability == 90;
+  p.multiprocessors = std::min(real.multiprocessors, card->multiprocessors);
+  p.shared_memory_of_multiprocessor =
+      std::min(real.shared_memory_of_multiprocessor, card->shared_memory_of_multiprocessor);
+  p.shared_memory = std::min(real.shared_memory, p.shared_memory_of_multiprocessor - p.kept_shared_memory);
+  p.largest_cluster = std::min(real.largest_cluster, card->largest_cluster);
+  p.fp32_per_fp64 = std::max(real.fp32_per_fp64, card->fp32_per_fp64);
+  return p;
+}
+
+}  // namespace lasolve

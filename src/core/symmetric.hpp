@@ -1,0 +1,42 @@
+// A symmetric matrix of which one triangle is there, and what a system may have as its matrix.
+#pragma once
+
+#include <variant>
+
+#include "lasolve/lasolve.hpp"
+
+namespace lasolve {
+
+/// Element (i, j) is that of `half` at (max(i, j), min(i, j)): what is above the diagonal of `half` is never read.
+template <class T, class Place = Cpu>
+struct Symmetric {
+  Operand<T, Place> half;
+
+  /// A, of which the lower or the upper triangle is there.
+  constexpr Symmetric(MatrixView<const T, Place> A, Uplo triangle)
+      : half(A, triangle == Uplo::upper ? Op::transpose : Op::none) {}
+
+  constexpr std::int64_t rows() const { return half.rows(); }
+  constexpr std::int64_t cols() const { return half.cols(); }
+  constexpr const T& operator()(std::int64_t i, std::int64_t j) const requires std::is_same_v<Place, Cpu> {
+    return i >= j ? half(i, j) : half(j, i);
+  }
+};
+
+/// op(A), or a symmetric matrix.
+template <class T, class Place = Cpu>
+using SystemMatrix = std::variant<Operand<T, Place>, Symmetric<T, Place>>;
+
+/// op(A) of a matrix that is all there, else the symmetric matrix with the triangle that is there.
+template <class T, class Place>
+SystemMatrix<T, Place> system_matrix(MatrixView<const T, Place> A, Op op, Uplo triangle) {
+  if (triangle == Uplo::both) return Operand<T, Place>(A, op);
+  return Symmetric<T, Place>(A, triangle);
+}
+
+/// What is there of the matrix that is to be solved with: a triangle counts only for a Cholesky that was asked for by name.
+inline Uplo triangle_there(const Options& options) {
+  return options.factorization == Method::cholesky ? options.triangle : Uplo::both;
+}
+
+}  // namespace lasolve

@@ -1,0 +1,21 @@
+#include "io/matrix_file.hpp"
+
+#include <fmt/format.h>
+
+namespace lasolve::io {
+
+std::string why_not_addressable(std::int64_t rows, std::int64_t cols) {
+  constexpr std::int64_t most = std::int64_t(1) << 59;  // elements, so that their padded columns end below 2^63 bytes
+  if (cols == 0 || rows <= most / cols) return "";
+  return fmt::format("expected a matrix of at most 2^62 bytes, found {} x {} elements of 8", rows, cols);
+}
+
+std::string why_no_memory(std::int64_t rows, std::int64_t cols, int bytes_an_element) {
+  const double bytes = double(rows) * double(cols) * bytes_an_element;
+  const auto available = Memory<Cpu>::available();
+  if (bytes <= double(available)) return "";
+  return fmt::format("a dense {} x {} matrix{} takes {:.0f} bytes of memory, and {} are available", rows, cols,
+                     bytes_an_element > 8 ? " with its factors" : "", bytes, available);
+}
+
+}  // namespace lasolve::io

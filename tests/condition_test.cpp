@@ -1,0 +1,299 @@
+// How much of a solution can be trusted: condition numbers from factors, and what is said about them.
+#include <Eigen/LU>
+
+#include "places.hpp"
+#include "solvers/one_norm.hpp"
+#include "systems.hpp"
+
+namespace lasolve::test {
+namespace {
+
+using Exact = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
+
+template <class T>
+Exact exact(const Matrix<T>& A) {
+  return as_eigen(A.view()).template cast<long double>();
+}
+long double one_norm_of(const Exact& A) { return A.cwiseAbs().colwise().sum().maxCoeff(); }
+
+/// ‖A‖₁‖A⁻¹‖₁, from the inverse.
+template <class T>
+long double true_condition(const Matrix<T>& A) {
+  return one_norm_of(exact(A)) * one_norm_of(exact(A).inverse());
+}
+
+/// ‖ |A⁻¹| |A| ‖∞, from the inverse.
+template <class T>
+double scaled_condition(const Matrix<T>& A) {
+  const Exact products = exact(A).inverse().cwiseAbs() * exact(A).cwiseAbs();
+  return double(products.rowwise().sum().maxCoeff());
+}
+
+/// The product of two random matrices, n × k and k × n.
+Matrix<double> of_rank(std::int64_t n, std::int64_t k, std::uint64_t seed) {
+  const Matrix<double> U = random_matrix(n, k, seed), V = random_matrix(k, n, seed + 100);
+  return rounded<double>(Exact(exact(U) * exact(V)));
+}
+
+TEST(OneNorm, is_estimated_from_below_and_nearly_always_within_a_factor_of_three_by_at_most_five_products) {
+  int exact_ones = 0, all = 0;
+  for (const std::int64_t n : {1, 2, 3, 4, 5, 6, 7, 10, 33, 130})
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      SCOPED_TRACE(testing::Message() << "n = " << n << ", seed " << seed);
+      const Matrix<double> A = random_matrix(n, n, seed);
+      const Eigen::MatrixXd M = Eigen::MatrixXd(as_eigen(A.view())).inverse();
+      const double truth = M.cwiseAbs().colwise().sum().maxCoeff();
+      int products = 0;
+      const double estimate = one_norm_estimate(n, [&](MatrixView<double> X, Op op) {
+        EXPECT_LE(X.cols(), 4);
+        ++products;
+        as_eigen(X) = (op == Op::none ? M : Eigen::MatrixXd(M.transpose())) * as_eigen(X).eval();
+      });
+      EXPECT_LE(products, 5);
+      EXPECT_LE(estimate, truth * (1 + 1e-12));
+      EXPECT_GE(estimate, truth / 3);
+      EXPECT_TRUE(n > 4 || estimate > truth * (1 - 1e-12));
+      exact_ones += estimate > truth * (1 - 1e-12);
+      ++all;
+    }
+  EXPECT_GT(exact_ones, 0.8 * all);
+}
+
+TEST(OneNorm, of_what_is_not_finite_is_not_finite) {
+  for (const std::int64_t n : {2, 50})
+    for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+      for (const Op where : {Op::none, Op::transpose}) {
+        if (n == 2 && where == Op::transpose) continue;  // not asked for
+        EXPECT_FALSE(std::isfinite(one_norm_estimate(n, [&](MatrixView<double> X, Op op) {
+          if (op == where) X(n - 1, 0) = bad;
+        })));
+      }
+}
+
+class Condition : public OnTarget {
+ protected:
+  Options judged(Method method = Method::lu) const {
+    Options o = options(32);
+    o.factorization = method;
+    o.condition = true;
+    return o;
+  }
+};
+
+/// Not above the truth and at least a third of it, but for what the roundings in the factors make of A⁻¹.
+void expect_estimate(double rcond, long double condition, double u, std::int64_t n) {
+  const double slack = std::min(0.9, 4 * double(n) * u * double(condition));
+  if (slack > 0.5) {  // then only the size is known
+    EXPECT_LT(rcond, 100 * double(n) * u);
+    return;
+  }
+  EXPECT_GE(rcond * double(condition), 1 - 1e-6 - slack);
+  EXPECT_LE(rcond * double(condition), 3 * (1 + slack));
+}
+
+TEST_P(Condition, is_estimated_for_each_matrix_type) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const auto expect_all = [&](const auto& types, Method method) {
+      for (const MatrixType& type : types)
+        for (const std::int64_t n : {1, 2, 5, 33, 130}) {
+          SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", method " << int(method));
+          const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
+          Factorization<T> factors(A.view(), judged(method));
+          const double rcond = factors.rcond();
+          if (type.zero_column) {
+            EXPECT_EQ(rcond, 0);
+            EXPECT_FALSE(factors.report().rcond.has_value());
+            continue;
+          }
+          EXPECT_EQ(factors.report().rcond, rcond);
+          expect_estimate(rcond, true_condition(A), unit_roundoff<T>, n);
+        }
+    };
+    expect_all(general_types, Method::lu);
+    expect_all(positive_definite_types, Method::cholesky);
+  });
+}
+
+TEST_P(Condition, is_estimated_when_it_is_asked_for_and_kept) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const Matrix<T> A = random_matrix<T>(70, 70), B = random_matrix<T>(70, 2);
+    Matrix<T> X(70, 2);
+    Factorization<T> factors(A.view(), options());
+    EXPECT_FALSE(factors.report().rcond.has_value());
+    EXPECT_FALSE(factors.solve(B.view(), X.view()).rcond.has_value());
+    const double rcond = factors.rcond();
+    EXPECT_EQ(factors.report().rcond, rcond);
+    const double seconds = factors.report().phases.seconds_of(Phase::check);
+    EXPECT_EQ(factors.rcond(), rcond);
+    EXPECT_EQ(factors.report().phases.seconds_of(Phase::check), seconds) << "made again";
+  });
+}
+
+TEST_P(Condition, of_nothing_is_one_and_of_what_is_not_positive_definite_is_not_known) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    EXPECT_EQ(Factorization<T>(Matrix<T>(0, 0).view(), judged()).rcond(), 1);
+    const auto indefinite = matrix_of<T>(5, 5, [](auto i, auto j) { return i == j ? 1 : 2; });
+    EXPECT_TRUE(std::isnan(Factorization<T>(indefinite.view(), judged(Method::cholesky)).rcond()));
+  });
+}
+
+TEST_P(Condition, is_known_in_place_unchecked_and_of_one_triangle) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const std::int64_t n = 90;
+    for (const bool check : {true, false})
+      for (const bool condition : {true, false}) {
+        Options o = judged();
+        o.check = check;
+        o.condition = condition;
+        const Matrix<T> A = random_matrix<T>(n, n);
+        Factorization<T> factors(rounded<T>(A), o);
+        expect_estimate(factors.rcond(), true_condition(A), unit_roundoff<T>, n);
+        for (const Method method : {Method::automatic, Method::lu}) {
+          o.factorization = method;
+          expect_estimate(Factorization<T>(A.view(), o).rcond(), true_condition(A), unit_roundoff<T>, n);
+        }
+        o.factorization = Method::cholesky;
+        for (const Uplo triangle : {Uplo::lower, Uplo::upper}) {
+          o.triangle = triangle;
+          OneTriangle<T> S(rounded<T>(random_with_condition(n, 100, true)), triangle);
+          const auto truth = true_condition(S.whole);
+          expect_estimate(Factorization<T>(S.half.view(), o).rcond(), truth, unit_roundoff<T>, n);
+          expect_estimate(Factorization<T>(std::move(S.half), o).rcond(), truth, unit_roundoff<T>, n);
+        }
+      }
+  });
+}
+
+TEST_P(Condition, tells_how_many_digits_may_be_trusted) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const std::int64_t n = 80;
+    for (const double kappa : {1e1, 1e3, 1e5}) {
+      const Matrix<T> A = rounded<T>(random_with_condition(n, kappa));
+      const auto solved = solve_random(A, 2, judged());
+      expect_solved(solved);
+      EXPECT_NEAR(*solved.report.digits, -std::log10(unit_roundoff<T> / *solved.report.rcond), 1e-12);
+      const Matrix<T> truth = random_matrix<T>(n, 2, 11);
+      const double error = (as_eigen(solved.X.view()) - as_eigen(truth.view())).cwiseAbs().maxCoeff() /
+                           as_eigen(truth.view()).cwiseAbs().maxCoeff();
+      EXPECT_LT(error, 10 * std::pow(10, -*solved.report.digits));
+    }
+  });
+}
+
+TEST_P(Condition, that_is_near_singular_is_an_outcome_and_the_solution_is_there) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    std::vector<Matrix<T>> matrices;
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) matrices.push_back(rounded<T>(of_rank(60, 30, seed)));
+    matrices.push_back(rounded<T>(hilbert(100)));
+    for (const Matrix<T>& A : matrices)
+      for (const Op op : {Op::none, Op::transpose}) {
+        Options o = options();
+        const auto before = solve_random(A, 2, o, op);
+        EXPECT_TRUE(says(notes_of(before.report), "the pivots")) << "without a word";
+        o.condition = true;
+        const auto solved = solve_random(A, 2, o, op);
+        EXPECT_EQ(solved.report.outcome.kind, Outcome::ill_conditioned) << *solved.report.rcond;
+        EXPECT_LT(*solved.report.rcond, unit_roundoff<T>);
+        EXPECT_EQ(*solved.report.digits, 0);
+        EXPECT_FALSE(solved.report.rcond_of_scaled_rows.has_value());
+        EXPECT_LT(solved.hpl, hpl_threshold);
+        EXPECT_TRUE(same_bits(solved.X, before.X));
+      }
+  });
+}
+
+TEST_P(Condition, of_rows_of_different_size_is_that_of_the_scaled_rows) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const double far = std::is_same_v<T, double> ? 1e200 : 1e25;
+    const auto diagonal = matrix_of<T>(3, 3, [=](auto i, auto j) { return i == j ? std::pow(far, double(i - 1)) : 0; });
+    const auto ones = matrix_of<T>(3, 2, [](auto, auto) { return 1; });
+    for (const Op op : {Op::none, Op::transpose}) {
+      const auto solved = solve_for(diagonal, ones, judged(), op);
+      expect_solved(solved);
+      EXPECT_LT(*solved.report.rcond, unit_roundoff<T>);
+      EXPECT_EQ(solved.report.rcond_of_scaled_rows, 1);
+      EXPECT_NEAR(*solved.report.digits, -std::log10(unit_roundoff<T>), 1e-12);
+      EXPECT_TRUE(says(notes_of(solved.report), "badly scaled"));
+    }
+    const std::int64_t n = 40;
+    const Matrix<T> R = random_matrix<T>(n, n);
+    const auto A = matrix_of<T>(n, n, [&](auto i, auto j) { return std::ldexp(R(i, j), i % 2 == 0 ? 0 : -60); });
+    const auto one = matrix_of<T>(n, 1, [](auto, auto) { return 1; });
+    const auto B = rounded<T>(product<T>(T(1), A.view(), one.view(), T(0), one.view()));
+    const auto solved = solve_for(A, B, judged());
+    expect_solved(solved);
+    EXPECT_NEAR(*solved.report.rcond_of_scaled_rows * scaled_condition(R), 1, 0.1);
+    const double error = (as_eigen(solved.X.view()).array() - T(1)).abs().maxCoeff();
+    EXPECT_LT(error, std::pow(10, -*solved.report.digits));
+  });
+}
+
+/// Well conditioned but for its rows, yet what the first pivot does to the second row leaves nothing of it.
+TEST_P(Condition, of_scaled_rows_does_not_count_where_a_row_of_the_residual_is_large) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const T large(1e20);
+    const auto A = matrix_of<T>(2, 2, [=](auto i, auto j) { return i == 0 && j == 1 ? large : T(1); });
+    const auto B = matrix_of<T>(2, 1, [=](auto i, auto) { return i == 0 ? large : T(2); });
+    const auto solved = solve_for(A, B, judged());
+    EXPECT_GT(std::abs(solved.X(0, 0) - 1), 0.5);
+    EXPECT_LT(*solved.report.hpl_residual, hpl_threshold);
+    EXPECT_EQ(solved.report.outcome.kind, Outcome::ill_conditioned);
+  });
+}
+
+TEST_P(Condition, is_no_worse_an_outcome_than_a_large_residual) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const Matrix<T> A = rounded<T>(wilkinson(150)), B = random_matrix<T>(150, 2);
+    EXPECT_EQ(solve_for(A, B, judged()).report.outcome.kind, Outcome::inaccurate);
+  });
+}
+
+/// fp32 factors of an fp64 matrix.
+class ConditionOfCoarseFactors : public Condition {};
+
+TEST_P(ConditionOfCoarseFactors, is_that_of_the_factors_that_gave_the_answer) {
+  Options o = judged();
+  o.precision = Precision::fp32;
+  for (const double kappa : {1e3, 1e12}) {
+    SCOPED_TRACE(kappa);
+    const Matrix<double> A = random_with_condition(120, kappa), B = right_hand_sides<double>(A.view(), 2);
+    Matrix<double> X(120, 2);
+    Factorization<double> factors(A.view(), o);
+    EXPECT_EQ(factors.report().precision, Precision::fp32);
+    const Report report = factors.solve(B.view(), X.view());
+    EXPECT_TRUE(report.outcome.ok());
+    EXPECT_EQ(report.precision, kappa < 1e6 ? Precision::fp32 : Precision::fp64);
+    const double truth = double(true_condition(A));
+    EXPECT_NEAR(*report.rcond * truth, 1, 0.05);
+    EXPECT_EQ(*report.rcond, factors.rcond());
+    EXPECT_NEAR(*report.digits, -std::log10(unit_roundoff<double> * truth), 0.05);
+  }
+}
+
+TEST_P(ConditionOfCoarseFactors, without_refinement_is_judged_by_the_roundoff_of_fp32) {
+  Options o = judged();
+  o.precision = Precision::fp32;
+  o.refine = Refine::none;
+  const Matrix<double> fine = random_with_condition(100, 1e3), coarse = random_with_condition(100, 1e11);
+  const Matrix<double> B = random_matrix(100, 2);
+  const Report solved = solve_for(fine, B, o).report, lost = solve_for(coarse, B, o).report;
+  EXPECT_TRUE(solved.outcome.ok());
+  EXPECT_NEAR(*solved.digits, -std::log10(unit_roundoff<float> / *solved.rcond), 1e-9);
+  EXPECT_EQ(lost.outcome.kind, Outcome::ill_conditioned);
+}
+
+LASOLVE_ON_ALL_TARGETS(Condition);
+INSTANTIATE_TEST_SUITE_P(Cpu, ConditionOfCoarseFactors, testing::Values(Target{Device::cpu, false}), name_of_target);
+INSTANTIATE_TEST_SUITE_P(Cuda, ConditionOfCoarseFactors, testing::Values(Target{Device::cuda, false}), name_of_target);
+
+}  // namespace
+}  // namespace lasolve::test

@@ -1,0 +1,197 @@
+// The conformance suite finds what is wrong with a kernel, and says where; and its oracle is that of the other tests.
+#include "conforming.hpp"
+#include "places.hpp"
+#include "reference.hpp"
+#include "wrong_kernels.hpp"
+
+namespace lasolve::test {
+namespace {
+
+using bench::Case;
+using bench::Fault;
+using bench::Layout;
+using bench::Values;
+
+/// The first fault of a kernel on one core.
+template <Precision P>
+Fault fault_of(GemmKernel<P, Cpu> kernel, const std::vector<bench::Product>& timed = {}) {
+  Queue<Cpu> q(1);
+  const bench::Verdict verdict = bench::conformance<P, Cpu>(q, q, kernel, timed);
+  if (!verdict.fault) ADD_FAILURE() << "nothing was found";
+  return verdict.fault.value_or(Fault{});
+}
+Fault fault_of(GemmFunction<double, Cpu> function) { return fault_of(GemmKernel<Precision::fp64, Cpu>(function)); }
+
+TEST(Conformance, finds_nothing_wrong_with_what_is_right) {
+  Queue<Cpu> q(1);
+  for_each_precision([&](auto P) {
+    using A = Arithmetic<P>;
+    const auto function = [](Queue<Cpu>&, typename A::Result alpha, Operand<typename A::Operand> a,
+                             Operand<typename A::Operand> b, typename A::Result beta,
+                             MatrixView<typename A::Result> c) { wrong::right(alpha, a, b, beta, c); };
+    const auto verdict = bench::conformance<P, Cpu>(q, q, GemmKernel<P, Cpu>(function), {bench::trailing(70, 9)});
+    EXPECT_FALSE(verdict.fault) << A::name << ": " << said_of(*verdict.fault);
+    EXPECT_GT(verdict.cases, 2500);
+    ASSERT_EQ(verdict.errors.size(), 1u);
+    EXPECT_LE(verdict.errors[0], 0.5);
+  });
+}
+
+TEST(Conformance, finds_an_operand_that_is_not_transposed) {
+  const Fault a = fault_of(wrong::ignores_op_a), b = fault_of(wrong::ignores_op_b);
+  for (const Fault& f : {a, b}) {
+    EXPECT_EQ(f.kind, Fault::wrong_element);
+    EXPECT_NE(f.element.found, f.element.expected);
+    EXPECT_TRUE(says(said_of(f), "of " + std::to_string(f.at.m * f.at.n) + " elements are wrong"));
+  }
+  EXPECT_EQ(a.at.op_a, Op::transpose);
+  EXPECT_TRUE(says(said_of(a), "op(A): transpose, op(B): none"));
+  EXPECT_EQ(b.at.op_b, Op::transpose);
+  EXPECT_TRUE(says(said_of(b), "op(A): none, op(B): transpose"));
+}
+
+template <Precision P>
+void expect_lost_step() {
+  using A = Arithmetic<P>;
+  const Fault f = fault_of(GemmKernel<P, Cpu>(wrong::loses_a_step<typename A::Result, typename A::Operand>));
+  EXPECT_EQ(f.kind, Fault::wrong_element);
+  EXPECT_EQ(f.precision, P);
+  EXPECT_EQ(f.at.k % 8, 5);
+  EXPECT_TRUE(says(said_of(f), std::string("in ") + A::name));
+}
+TEST(Conformance, finds_a_step_that_is_lost) {
+  expect_lost_step<Precision::fp64>();
+  expect_lost_step<Precision::fp32>();
+  expect_lost_step<Precision::tf32>();
+  expect_lost_step<Precision::fp16>();
+  expect_lost_step<Precision::bf16>();
+  EXPECT_GT(fault_of(wrong::forgets_what_is_deep).at.k, 512);
+}
+
+TEST(Conformance, finds_scalars_that_are_ignored) {
+  EXPECT_NE(std::abs(fault_of(wrong::ignores_alpha).at.alpha), 1);
+  const double beta = fault_of(wrong::ignores_beta).at.beta;
+  EXPECT_TRUE(beta != 0 && beta != 1) << beta;
+  const Fault reads = fault_of(wrong::reads_C_where_beta_is_zero);
+  EXPECT_EQ(reads.at.beta, 0);
+  EXPECT_TRUE(std::isnan(reads.element.found));
+}
+
+TEST(Conformance, finds_what_is_written_beside_C) {
+  const Fault below = fault_of(wrong::writes_below), before = fault_of(wrong::writes_before),
+              behind = fault_of(wrong::writes_behind);
+  for (const Fault& f : {below, before, behind}) EXPECT_EQ(f.kind, Fault::wrote_outside);
+  EXPECT_EQ(below.at.m % 32, 1);
+  EXPECT_EQ(below.element.i, below.at.m);
+  EXPECT_EQ(below.element.j, 2);
+  EXPECT_EQ(below.element.found, 7);
+  EXPECT_TRUE(says(said_of(below), "below the last row"));
+  EXPECT_EQ(before.element.j, -1);
+  EXPECT_TRUE(says(said_of(before), "before the first column"));
+  EXPECT_EQ(behind.element.j, behind.at.n);
+  EXPECT_EQ(behind.element.i, 0);
+  EXPECT_TRUE(says(said_of(behind), "behind the last column"));
+}
+
+TEST(Conformance, finds_what_is_wrong_with_distances_between_columns) {
+  const Fault ld = fault_of(wrong::ignores_ld), pointer = fault_of(wrong::trusts_a_pointer);
+  EXPECT_GT(ld.ld[2], ld.at.m);
+  EXPECT_EQ(pointer.alignment[1] % 16, 0);
+  EXPECT_EQ(pointer.ld[1] % 2, 1);
+  EXPECT_EQ(pointer.element.i, 3);
+  EXPECT_EQ(pointer.element.j, 4);
+  EXPECT_EQ(pointer.element.wrong, 1);
+}
+
+/// Under AddressSanitizer, too, there are addresses for that.
+TEST(Conformance, finds_indices_of_32_bits) {
+  const Fault f = fault_of(wrong::has_short_indices);
+  EXPECT_GT(std::max(f.ld[0], f.ld[1]), 1 << 30);
+}
+
+TEST(Conformance, finds_a_NaN_that_is_lost) {
+  const Fault f = fault_of(wrong::swallows_nan);
+  EXPECT_NE(f.at.spoil, bench::Spoil::nothing);
+  EXPECT_TRUE(std::isnan(f.element.expected));
+  EXPECT_EQ(f.element.found, 0);
+  EXPECT_TRUE(says(said_of(f), "with a NaN in A(0, 0)"));
+}
+
+TEST(Conformance, finds_one_wrong_element) {
+  const Fault f = fault_of(wrong::is_off_by_one);
+  EXPECT_EQ(f.at.m, 129);
+  EXPECT_EQ(f.element.i, 77);
+  EXPECT_EQ(f.element.j, f.at.n - 1);
+  EXPECT_NEAR(f.element.found - f.element.expected, 1, 1e-12);
+  EXPECT_EQ(f.element.wrong, 1);
+  EXPECT_EQ(f.element.of, f.at.m * f.at.n);
+}
+
+TEST(Conformance, finds_what_differs_when_called_again) {
+  const Fault f = fault_of(wrong::remembers);
+  EXPECT_EQ(f.call, 2);
+  EXPECT_TRUE(says(said_of(f), "when called again with the same operands"));
+}
+
+TEST(Conformance, finds_changed_inputs_and_exceptions) {
+  const Fault changed = fault_of(wrong::changes_an_input), thrown = fault_of(wrong::throws);
+  EXPECT_EQ(changed.kind, Fault::changed_an_input);
+  EXPECT_TRUE(says(said_of(changed), "it wrote 5 into its input: B(0, 0)"));
+  EXPECT_EQ(thrown.kind, Fault::threw);
+  EXPECT_EQ(thrown.at.n, 33);
+  EXPECT_TRUE(says(said_of(thrown), "it threw: no luck"));
+}
+
+TEST(Conformance, finds_arithmetic_that_is_coarser_than_it_says) {
+  const Fault f = fault_of(GemmKernel<Precision::fp32, Cpu>(wrong::is_coarse));
+  EXPECT_EQ(f.at.values, Values::uniform);
+  EXPECT_GT(std::abs(f.element.found - f.element.expected), f.element.bound);
+  Queue<Cpu> q(1);
+  const GemmKernel<Precision::fp32, Cpu> honest(wrong::is_coarse, 0x1p-11);
+  EXPECT_FALSE((bench::conformance<Precision::fp32, Cpu>(q, q, honest).fault));
+}
+
+/// The product is so large that only a projection looks at all of it, and what is wrong is far below the bound in norms.
+TEST(Conformance, finds_one_wrong_element_of_a_product_that_is_timed) {
+  const bench::Product large{"given", 2100, 150, 120, -1, 1};
+  const Fault f = fault_of(GemmKernel<Precision::fp32, Cpu>(wrong::is_wrong_where_large<float>), {large});
+  EXPECT_EQ(f.at.m, 2100);
+  EXPECT_EQ(f.element.i, 1234);
+  EXPECT_EQ(f.element.j, 56);
+  EXPECT_EQ(f.element.found, f.element.expected + 1);
+  EXPECT_EQ(f.ld[2], (Matrix<float>(2100, 150).ld()));
+}
+
+/// By hand is the reference, and by it the oracle.
+TEST(ConformanceOracle, has_the_elements_of_the_reference) {
+  const Queue<Cpu> q(3);
+  for (const Op op_a : ops)
+    for (const Op op_b : ops)
+      for (const double beta : {0.0, -0.5}) {
+        Matrix<float> A(op_a == Op::none ? 7 : 5, op_a == Op::none ? 5 : 7, 9);
+        Matrix<float> B(op_b == Op::none ? 5 : 6, op_b == Op::none ? 6 : 5, 8), C(7, 6);
+        bench::fill_random(q, A.view(), 1);
+        bench::fill_random(q, B.view(), 2);
+        bench::fill_random(q, C.view(), 3);
+        const bench::Expression<Precision::fp32> e{3, beta, {A.view(), op_a}, {B.view(), op_b}, C.view()};
+        const auto R = product<float>(3, e.A, e.B, float(beta), C.view());
+        const auto E = bench::expected<double>(q, e);
+        std::vector<double> projected(6, 0);
+        const bench::Projection<double, Precision::fp32> projection(q, e);
+        Matrix<float> rounded(7, 6);
+        for (std::int64_t j = 0; j < 6; ++j) {
+          const auto column = bench::expected_column<double>(e, j);
+          for (std::int64_t i = 0; i < 7; ++i) {
+            EXPECT_NEAR(E(i, j), R(i, j), 1e-14);
+            EXPECT_NEAR(column[std::size_t(i)], R(i, j), 1e-14);
+            rounded(i, j) = float(R(i, j));
+          }
+        }
+        for (const double error : projection.error(rounded.view())) EXPECT_NEAR(error, 0, 1e-5);
+        rounded(4, 5) += 1;
+        EXPECT_NEAR(std::abs(projection.error(rounded.view())[5]), 1, 1e-5);
+      }
+}
+
+}  // namespace
+}  // namespace lasolve::test

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Makes what the fuzzer begins with: seeds.sh FOLDER makes FOLDER/{matrix_market,npy,generator}.
+set -euo pipefail
+mkdir -p "$1"/{matrix_market,npy,generator}
+cd "$1"
+
+n=0
+market() {
+  n=$((n + 1))
+  printf '%%%%MatrixMarket matrix %b\n%b' "$1" "$2" >"matrix_market/$n.mtx"
+}
+market 'array real general' '2 3\n1\n2.5\n-3e4\n.5D-1\n5\n6\n'
+market 'array real symmetric' '% a comment\n3 3\n1 2 3 4 5 6\n'
+market 'array integer skew-symmetric' '3 3\n1\n2\n3\n'
+market 'array real general' '2 1\nnan\n-inf\n'
+market 'array real general' '0 99\n'
+market 'coordinate real general' '2 3 2\n1 1 1.5\n2 3 -2\n'
+market 'coordinate pattern symmetric' '2 2 2\n1 1\n2 1\n'
+market 'coordinate integer general' '2 2 3\n1 1 4\n1 1 5\n2 1 9007199254740992\n'
+market 'array real general' '1 2\n1.7976931348623157e308\n4.9406564584124654e-324\n'
+market 'array real general' '1 1\n123456789012345678901234567890.123456789e-400\n'
+
+# npy NAME VERSION TYPE FORTRAN SHAPE DATA
+npy() {
+  local header="{'descr': '$3', 'fortran_order': $4, 'shape': $5, }" bytes
+  bytes="\\x$(printf '%x' ${#header})\\x00"
+  [[ $2 = 1 ]] || bytes+='\x00\x00'
+  printf "\x93NUMPY\x0$2\x00$bytes%s$6" "$header" >"npy/$1.npy"
+}
+one='\x00\x00\x00\x00\x00\x00\xf0\x3f'
+npy square 1 '<f8' False '(2, 2)' "$one$one$one$one"
+npy fortran 2 '<f8' True '(1, 2)' "$one$one"
+npy big 3 '>f4' False '(2,)' '\x3f\x80\x00\x00\x7f\x80\x00\x00'
+npy empty 1 '<f4' False '(0, 7)' ''
+gzip -k npy/*.npy matrix_market/*.mtx
+
+n=0
+for text in uniform:n=3 spd:n=4,seed=5 randsvd:n=6,kappa=1e8,seed=7 diagdom:n=2 growth:n=9 graded:n=3,bits=100 \
+  hilbert:n=5 bem:n=16; do
+  n=$((n + 1))
+  printf %s "$text" >generator/$n
+done

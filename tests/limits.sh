@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# The tool under limits of memory, threads and processes: it does with less, or says what it lacks, and soon.
+# Usage: limits.sh LASOLVE
+set -u
+lasolve=$1 failed=0
+
+# expect CODE TEXT COMMAND...: the command ends soon with the code and says the text.
+expect() {
+  local code=$1 text=$2 said got
+  shift 2
+  said=$(timeout 60 "$@" 2>&1)
+  got=$?
+  if [ $got -ne "$code" ] || [[ $said != *"$text"* ]]; then
+    printf '%s\n  expected %s and "%s", got %s:\n%s\n' "$*" "$code" "$text" $got "$said"
+    failed=1
+  fi
+}
+limited() { # KIB COMMAND...: of address space
+  (ulimit -v "$1" && exec "${@:2}")
+}
+export -f limited
+small=(--matrix uniform:n=200 --device cpu)
+
+expect 0 'lasolve' bash -c 'limited 60000 "$@"' - "$lasolve" --version
+expect 0 'passed' bash -c 'limited 60000 "$@"' - "$lasolve" "${small[@]}"
+expect 6 'memory' bash -c 'limited 60000 "$@"' - "$lasolve" --matrix uniform:n=4000 --device cpu
+if "$lasolve" "${small[@]}" --gemm blas --quiet 2>/dev/null; then
+  expect 0 "'eigen' was used: 'blas' cannot run here: not enough host memory" bash -c 'limited 100000 "$@"' - "$lasolve" "${small[@]}"
+  expect 6 "'blas' cannot run here: not enough host memory" bash -c 'limited 100000 "$@"' - "$lasolve" "${small[@]}" --gemm blas
+fi
+
+# in_cgroup CONTROLLER FILE VALUE COMMAND...: in a cgroup of our own, where that may be made.
+in_cgroup() {
+  local group=/sys/fs/cgroup/$1/lasolve-test-$$ file=$2
+  if [ ! -e "/sys/fs/cgroup/$1" ]; then
+    group=/sys/fs/cgroup/lasolve-test-$$
+    [ "$file" != memory.limit_in_bytes ] || file=memory.max
+  fi
+  mkdir "$group" 2>/dev/null || return 77
+  if ! echo "$3" 2>/dev/null >"$group/$file"; then
+    rmdir "$group"
+    return 77
+  fi
+  (echo "$BASHPID" >"$group/cgroup.procs" && exec "${@:4}")
+  local status=$?
+  rmdir "$group"
+  return $status
+}
+export -f in_cgroup
+if bash -c 'in_cgroup memory memory.limit_in_bytes 200M true' 2>/dev/null; then
+  expect 6 'memory' bash -c 'in_cgroup memory memory.limit_in_bytes 200M "$@"' - "$lasolve" --matrix uniform:n=8000 --device cpu
+  expect 0 'passed' bash -c 'in_cgroup memory memory.limit_in_bytes 200M "$@"' - "$lasolve" "${small[@]}"
+fi
+if bash -c 'in_cgroup pids pids.max 1 true' 2>/dev/null; then
+  expect 0 '"threads": 1' bash -c 'in_cgroup pids pids.max 1 "$@"' - "$lasolve" --matrix uniform:n=600 --device cpu --gemm packed --threads 4 --json -
+  expect 0 '"threads": 3' bash -c 'in_cgroup pids pids.max 3 "$@"' - "$lasolve" --matrix uniform:n=600 --device cpu --gemm packed --threads 4 --json -
+fi
+exit $failed

@@ -1,0 +1,59 @@
+// To be loaded before the C library. LASOLVE_FAIL_MALLOC=k: the k-th allocation of the process fails; =k+: so do all after it.
+// LASOLVE_COUNT_MALLOCS=FILE: how many there were is written there at the end.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+}
+
+namespace {
+
+std::atomic<long> made = 0;
+
+bool fails() {
+  static long first = -1;
+  static bool all = false;
+  if (first < 0) {
+    const char* text = std::getenv("LASOLVE_FAIL_MALLOC");
+    char* end = nullptr;
+    first = text ? std::strtol(text, &end, 10) : 0;
+    all = text && *end == '+';
+  }
+  const long k = ++made;
+  if (first == 0 || (all ? k < first : k != first)) return false;
+  errno = ENOMEM;
+  return true;
+}
+
+__attribute__((destructor)) void write_count() {
+  const char* path = std::getenv("LASOLVE_COUNT_MALLOCS");
+  if (!path) return;
+  char text[32];
+  const int length = std::snprintf(text, sizeof text, "%ld\n", made.load());
+  const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (file < 0 || write(file, text, std::size_t(length)) != length) _exit(99);
+  close(file);
+}
+
+}  // namespace
+
+extern "C" {
+void* malloc(std::size_t size) { return fails() ? nullptr : __libc_malloc(size); }
+void* calloc(std::size_t count, std::size_t size) { return fails() ? nullptr : __libc_calloc(count, size); }
+void* realloc(void* memory, std::size_t size) { return fails() ? nullptr : __libc_realloc(memory, size); }
+void* memalign(std::size_t alignment, std::size_t size) { return fails() ? nullptr : __libc_memalign(alignment, size); }
+void* aligned_alloc(std::size_t alignment, std::size_t size) { return memalign(alignment, size); }
+int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
+  *memory = memalign(alignment, size);
+  return *memory ? 0 : ENOMEM;
+}
+}

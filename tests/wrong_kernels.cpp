@@ -1,0 +1,27 @@
+// Adds wrong kernels to the table of a tool, which is otherwise the tool.
+#include "wrong_kernels.hpp"
+
+#include "core/backend_table.hpp"
+
+namespace lasolve::test::wrong {
+namespace {
+
+constexpr GemmBackend<Cpu> records[] = {
+    {.name = "ignores_op_a", .summary = "is wrong where A is transposed", .f64 = ignores_op_a},
+    {.name = "loses_a_step",
+     .summary = "is wrong where k % 8 = 5",
+     .f32 = loses_a_step<float, float>,
+     .bf16 = loses_a_step<float, bf16>},
+    {.name = "large", .summary = "is wrong in one element where C is large", .f32 = is_wrong_where_large<float>},
+    {.name = "crashes", .summary = "crashes in fp64", .f64 = crashes, .f32 = is_right},
+    {.name = "aborts", .summary = "aborts", .f64 = aborts},
+    {.name = "exits", .summary = "exits", .f64 = exits},
+    {.name = "hangs", .summary = "does not come back", .f64 = does_not_come_back},
+};
+const bool added = [] {
+  for (const auto& record : records) backend_table<Cpu>().add({record.name, &record});
+  return true;
+}();
+
+}  // namespace
+}  // namespace lasolve::test::wrong

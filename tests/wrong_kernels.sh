@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# What `bench gemm` says of kernels that are wrong, that crash or that do not come back, and that it measures the others.
+# Usage: wrong_kernels.sh LASOLVE
+set -u
+lasolve=$1 failed=0
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+cd "$work" || exit 1
+
+"$lasolve" bench gemm --device cpu --precision fp64,fp32,bf16 --shape square,2100x120x3 --n 40 --repeat 1 --warmup 0 --threads 1 \
+  --gemm eigen,ignores_op_a,loses_a_step,large,crashes,aborts,exits,hangs --patience 15 --json bench.json --csv bench.csv >said 2>&1
+code=$?
+[ $code -eq 5 ] || { echo "the exit code is $code, not 5"; failed=1; }
+
+# says TEXT: lines of the output in one line.
+says() {
+  [[ $(tr -s ' \n' ' ' <said) == *"$1"* ]] || { echo "nowhere is '$1'"; failed=1; }
+}
+at='C <- -1*op(A)*op(B) + 1*C in'
+says 'ignores_op_a on cpu is wrong in fp64: C(0, '
+says "$at fp64, op(A): transpose, op(B): none, m = "
+says 'loses_a_step on cpu is wrong in fp32: C(0, 0) is '
+says 'loses_a_step on cpu is wrong in bf16: C(0, 0) is '
+says 'large on cpu is wrong in fp32: C(1234, 56) is '
+says 'm = 2100, n = 120, k = 3 lda = 2112'
+says 'crashes on cpu is wrong in fp64: it crashed (SIGSEGV: Segmentation fault)'
+says "$at fp64, op(A): none, op(B): transpose, m = 33, n = 1, k = 0 lda = 39"
+says 'aborts on cpu is wrong in fp64: it crashed (SIGABRT: Aborted)'
+says "$at fp64, op(A): none, op(B): transpose, m = 1, n = 1, k = 128 lda = 7"
+says 'exits on cpu is wrong in fp64: it ended its process with code 0'
+says 'hangs on cpu is wrong in fp64: it gave no answer for 15 s'
+says 'm = 1, n = 1, k = 33'
+
+# timed BACKEND PRECISION RIGHT: in both products, once if it is right.
+timed() {
+  local runs=0
+  [ "$3" = no ] || runs=1
+  [ "$(grep -cE "^$2,.*,$1,cpu,$3,[^,]*,$runs," bench.csv)" = 2 ] || { echo "$1 in $2: right $3, runs $runs: is not so"; failed=1; }
+}
+timed eigen fp64 yes
+timed eigen fp32 yes
+timed crashes fp64 no
+timed crashes fp32 yes
+timed aborts fp64 no
+timed large fp32 no
+timed hangs fp64 no
+timed loses_a_step bf16 no
+
+if command -v python3 >/dev/null; then
+  python3 - <<'PYTHON' || failed=1
+import json
+faults = {(r["gemm"], r["precision"]): r["fault"] for r in json.load(open("bench.json"))["results"]}
+crash, large, step = faults["crashes", "fp64"], faults["large", "fp32"], faults["loses_a_step", "bf16"]
+assert faults["crashes", "fp32"] is None and faults["eigen", "fp64"] is None
+assert crash["kind"] == "crashed" and crash["op_b"] == "transpose" and crash["m"] == 33, crash
+assert large["kind"] == "wrong_element" and (large["i"], large["j"], large["wrong"]) == (1234, 56, 1), large
+assert large["found"] == large["expected"] + 1 and large["bound"] == 0, large
+assert step["k"] % 8 == 5, step
+assert faults["hangs", "fp64"]["kind"] == "no_answer"
+PYTHON
+fi
+[ $failed -eq 0 ] || cat said
+exit $failed
