@@ -142,6 +142,12 @@ TEST(Conformance, finds_changed_inputs_and_exceptions) {
   EXPECT_TRUE(says(said_of(thrown), "it threw: no luck"));
 }
 
+TEST(Conformance, does_not_blame_a_kernel_for_a_machine_without_memory) {
+  Queue<Cpu> q(1);
+  const GemmKernel<Precision::fp64, Cpu> kernel(wrong::finds_no_memory);
+  EXPECT_THROW((bench::conformance<Precision::fp64, Cpu>(q, q, kernel, {})), std::bad_alloc);
+}
+
 TEST(Conformance, finds_arithmetic_that_is_coarser_than_it_says) {
   const Fault f = fault_of(GemmKernel<Precision::fp32, Cpu>(wrong::is_coarse));
   EXPECT_EQ(f.at.values, Values::uniform);

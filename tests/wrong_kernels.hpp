@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <new>
 #include <stdexcept>
 #include <thread>
 #include <tuple>
@@ -153,6 +154,8 @@ void is_wrong_where_large(Queue<Cpu>&, T alpha, Operand<T> A, Operand<T> B, T be
   right(alpha, A, B, beta, C);
   if (C.rows() > 2000 && C.cols() > 100) C(1234, 56) += 1;
 }
+
+inline void finds_no_memory(Queue<Cpu>&, double, A_, A_, double, C_) { throw std::bad_alloc(); }
 
 inline bool turned(const A_& A, const A_& B) { return A.op() == Op::none && B.op() == Op::transpose; }
 

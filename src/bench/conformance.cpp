@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <new>
 
 namespace lasolve::bench {
 
@@ -121,6 +122,10 @@ std::optional<Fault> Trial<P, Place>::call(const Case& c, int call) {
   try {
     kernel_(q_, T(c.alpha), {A_.view(), c.op_a}, {B_.view(), c.op_b}, T(c.beta), C_.view());
     q_.finish();
+  } catch (const std::bad_alloc&) {
+    throw;  // the machine's fault, not the kernel's
+  } catch (const OutOfMemory&) {
+    throw;
   } catch (const std::exception& e) {
     Fault f = fault(Fault::threw, c, call);
     f.say(e.what());

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/layout.hpp"
@@ -68,7 +69,7 @@ struct Fault {
   WrongElement element;
   char text[512] = "";
 
-  void say(const std::string&);
+  void say(std::string_view);
 };
 /// What is wrong, in one line: "C(3, 5) is 13, not 12".
 std::string what_is_wrong(const Fault&);

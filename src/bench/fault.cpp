@@ -31,7 +31,7 @@ std::string spoil_of(const Case& c) {
 
 }  // namespace
 
-void Fault::say(const std::string& words) {
+void Fault::say(std::string_view words) {
   const std::size_t length = std::min(words.size(), sizeof text - 1);
   std::copy_n(words.begin(), length, text);
   text[length] = 0;

@@ -1,5 +1,6 @@
 #include "bench/verify.hpp"
 
+#include <cxxabi.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -17,7 +18,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <sstream>
+#include <typeinfo>
 
 #include "core/current_device.hpp"
 
@@ -41,6 +44,21 @@ static_assert(std::is_trivially_copyable_v<Message> && sizeof(Message) <= PIPE_B
 
 void send(const Message& message) {
   if (write(reports, &message, sizeof message) != sizeof message) _exit(1);  // nobody listens
+}
+
+void unable_for_memory() {
+  Message m;
+  m.kind = Message::unable;
+  m.fault.say("not enough host memory");
+  send(m);
+}
+
+/// An exception that nobody can catch: of memory, or the kernel's.
+[[noreturn]] void terminated() {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  if (!type || *type != typeid(std::bad_alloc)) std::abort();
+  unable_for_memory();
+  _exit(0);
 }
 
 std::vector<std::string> words_of(const Task& task, std::size_t first_precision) {
@@ -263,7 +281,7 @@ int serve(const std::vector<std::string>& words) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
     std::signal(signal, SIG_DFL);
-  std::set_terminate(std::abort);
+  std::set_terminate(terminated);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   Message m;
@@ -296,6 +314,8 @@ int serve(const std::vector<std::string>& words) {
   } catch (const OutOfMemory& e) {
     m.fault.say(e.what());
     tell(Message::unable);
+  } catch (const std::bad_alloc&) {
+    unable_for_memory();
   } catch (const std::exception& e) {  // a kernel can harm the device such that others than it are told
     m.fault.say(e.what());
     m.fault.kind = Fault::threw;

@@ -1,5 +1,7 @@
 // To be loaded before the C library. LASOLVE_FAIL_MALLOC=k: the k-th allocation of the process fails; =k+: so do all after it.
 // LASOLVE_COUNT_MALLOCS=FILE: how many there were is written there at the end.
+// Allocations count from main on. What shared libraries do when they are loaded is theirs: cuBLAS ends the process there.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -17,9 +19,18 @@ void* __libc_memalign(std::size_t, std::size_t);
 
 namespace {
 
+using Main = int(int, char**, char**);
+Main* program = nullptr;
+std::atomic<bool> counts = false;
 std::atomic<long> made = 0;
 
+int counted_main(int argc, char** argv, char** environment) {
+  counts = true;
+  return program(argc, argv, environment);
+}
+
 bool fails() {
+  if (!counts) return false;
   static long first = -1;
   static bool all = false;
   if (first < 0) {
@@ -47,6 +58,12 @@ __attribute__((destructor)) void write_count() {
 }  // namespace
 
 extern "C" {
+// The C library's function that calls main.
+int __libc_start_main(Main* main, int argc, char** argv, void (*init)(), void (*fini)(), void (*rtld_fini)(), void* stack_end) {
+  const auto start = reinterpret_cast<decltype(&__libc_start_main)>(dlsym(RTLD_NEXT, "__libc_start_main"));
+  program = main;
+  return start(counted_main, argc, argv, init, fini, rtld_fini, stack_end);
+}
 void* malloc(std::size_t size) { return fails() ? nullptr : __libc_malloc(size); }
 void* calloc(std::size_t count, std::size_t size) { return fails() ? nullptr : __libc_calloc(count, size); }
 void* realloc(void* memory, std::size_t size) { return fails() ? nullptr : __libc_realloc(memory, size); }
