@@ -59,7 +59,8 @@ __attribute__((destructor)) void write_count() {
 
 extern "C" {
 // The C library's function that calls main.
-int __libc_start_main(Main* main, int argc, char** argv, void (*init)(), void (*fini)(), void (*rtld_fini)(), void* stack_end) {
+int __libc_start_main(Main* main, int argc, char** argv, void (*init)(), void (*fini)(), void (*rtld_fini)(),
+                      void* stack_end) {
   const auto start = reinterpret_cast<decltype(&__libc_start_main)>(dlsym(RTLD_NEXT, "__libc_start_main"));
   program = main;
   return start(counted_main, argc, argv, init, fini, rtld_fini, stack_end);
