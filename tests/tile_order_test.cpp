@@ -7,7 +7,7 @@
 #define __host__
 #define __device__
 #endif
-#include "gemm/cuda/tensor_f64_order.cuh"
+#include "gemm/cuda/hopper/fp64_raster_order.cuh"
 
 namespace lasolve::tensor_f64 {
 

@@ -8,7 +8,7 @@
 // Expect   bound by issue: 80 FMA in 100 instructions if no load is waited for. About 60 % of cuBLAS (f32).
 //          Measured: 70 % at 8192³ on an H200; BK = 16 instead of 8, so half as many barriers, is 6 % of it.
 // Source   V. Volkov and J. Demmel, "Benchmarking GPUs to tune dense linear algebra", SC 2008
-#include "gemm/cuda/registers.cuh"
+#include "gemm/cuda/common/registers.cuh"
 
 namespace lasolve {
 

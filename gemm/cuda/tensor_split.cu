@@ -9,7 +9,7 @@
 //          is 2¹⁵ times smaller than the largest of its row of op(A) or column of op(B): near fp32, not fp32.
 // Source   Markidis et al., "NVIDIA Tensor Core Programmability, Performance & Precision"; H. Ootomo & R. Yokota, "Recovering
 //          single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance"
-#include "gemm/cuda/tensor_half.cuh"
+#include "gemm/cuda/hopper/half.cuh"
 
 namespace lasolve {
 

@@ -8,7 +8,7 @@
 //          cuBLAS (f32). Measured: 88 %, because BK = 16 leaves twice the time for those loads (70 % with BK = 8); with an
 //          odd ld, where it loads single elements, four fifths of that.
 // Source   S. Boehm, "How to optimize a CUDA matmul kernel for cuBLAS-like performance", 2022
-#include "gemm/cuda/registers.cuh"
+#include "gemm/cuda/common/registers.cuh"
 
 namespace lasolve {
 

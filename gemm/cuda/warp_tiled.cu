@@ -9,7 +9,7 @@
 //          Measured: 95 %. Twice the block of registers (8 × 16, two blocks a multiprocessor) was at 69 %: too few warps to
 //          fill the waits; and the next tiles read ahead into registers at 80 %, with three blocks instead of four.
 // Source   A. Kerr et al., "CUTLASS: fast linear algebra in CUDA C++", NVIDIA 2017
-#include "gemm/cuda/registers.cuh"
+#include "gemm/cuda/common/registers.cuh"
 
 namespace lasolve {
 

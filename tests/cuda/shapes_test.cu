@@ -3,7 +3,7 @@
 #include "solvers/cuda/panel.cuh"
 #include "solvers/cuda/triangle.cuh"
 //
-#include "gemm/cuda/tensor_mma.cuh"
+#include "gemm/cuda/ampere/tensor_mma.cuh"
 #include "places.hpp"
 
 namespace lasolve::test {

@@ -3,9 +3,9 @@
 
 #include "core/cuda/fp64_tile.cuh"
 #include "core/cuda/launch.cuh"
-#include "gemm/cuda/tensor_f64_box.cuh"
-#include "gemm/cuda/tensor_f64_order.cuh"
-#include "gemm/cuda/tile.cuh"
+#include "gemm/cuda/common/tile.cuh"
+#include "gemm/cuda/hopper/fp64_box.cuh"
+#include "gemm/cuda/hopper/fp64_raster_order.cuh"
 
 namespace lasolve::tensor_f64 {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "gemm/cuda/tile.cuh"
+#include "gemm/cuda/common/tile.cuh"
 
 namespace lasolve {
 

@@ -15,7 +15,7 @@
 
 #include "core/cuda/copy_async.cuh"
 #include "core/cuda/launch.cuh"
-#include "gemm/cuda/tensor_sm90_cut.cuh"
+#include "gemm/cuda/hopper/wgmma_shape.cuh"
 
 namespace lasolve::sm90 {
 

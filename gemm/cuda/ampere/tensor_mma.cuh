@@ -2,7 +2,7 @@
 // Idea     pipelined, with tensor cores: tiles of op(A) and op(B) arrive in shared memory by cp.async, as they lie in memory, while
 //          earlier ones are multiplied. A warp takes fragments of both into its registers (ldmatrix, which also turns halves),
 //          and multiplies them (mma.sync); the sums stay in registers until C is updated. Operands that do not start at multiples
-//          of 16 bytes are packed first (pack.cuh), so that there is one way of copying. All four types are one kernel, since
+//          of 16 bytes are packed first (common/pack.cuh), so that there is one way of copying. All four types are one kernel, since
 //          their fragments have the same layout, in cells of 32 bits or of a double.
 // Tiles    BM = BN = 128, 64 × 64 a warp; fp64 BM = 128, BN = 64, 64 × 32 a warp; BK of 64 bytes. 4 warps, three stages of 13 to
 //          20 KiB, two blocks a multiprocessor; one where its shared memory has 100 KiB.
@@ -19,9 +19,9 @@
 
 #include "core/cuda/copy_async.cuh"
 #include "core/cuda/fp64_tile.cuh"
-#include "gemm/cuda/hopper.cuh"
-#include "gemm/cuda/pack.cuh"
-#include "gemm/cuda/registers.cuh"
+#include "gemm/cuda/common/pack.cuh"
+#include "gemm/cuda/common/registers.cuh"
+#include "gemm/cuda/hopper/instructions.cuh"
 
 namespace lasolve::tensor_mma {
 

@@ -1,8 +1,8 @@
-// How the kernel of tensor_sm90.cuh is cut: what it is given, what a block shares, and which tiles and pieces of C are whose.
+// How the kernel of wgmma_kernel.cuh is cut: what it is given, what a block shares, and which tiles and pieces of C are whose.
 #pragma once
 
-#include "gemm/cuda/hopper.cuh"
-#include "gemm/cuda/tile.cuh"
+#include "gemm/cuda/common/tile.cuh"
+#include "gemm/cuda/hopper/instructions.cuh"
 
 namespace lasolve::sm90 {
 
@@ -15,7 +15,7 @@ constexpr int room = 226 << 10;  // in shared memory, beside barriers
 constexpr int warpgroup = 128, consumers = 2;
 
 /// turns: warpgroups have tiles in turns. broad: and tiles are wider, and two blocks share B. wide: so do they, and each warpgroup
-/// has half of a still wider tile. split: each has half of a tile; operands are in two parts, as pack.cuh lays them out.
+/// has half of a still wider tile. split: each has half of a tile; operands are in two parts, as common/pack.cuh lays them out.
 enum class Way { turns, broad, wide, split };
 
 /// How a kernel is cut, all of it known when it is compiled.

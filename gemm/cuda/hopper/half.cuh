@@ -1,10 +1,10 @@
-// The part of the rung `tensor` for operands of 16 bits, on Hopper: the kernel of tensor_sm90.cuh on operands as they lie where
+// The part of the rung `tensor` for operands of 16 bits, on Hopper: the kernel of wgmma_kernel.cuh on operands as they lie where
 // the copy engine can reach them, and packed where it cannot.
 #pragma once
 
 #include "core/cuda/elementwise.cuh"
-#include "gemm/cuda/pack.cuh"
-#include "gemm/cuda/tensor_sm90.cuh"
+#include "gemm/cuda/common/pack.cuh"
+#include "gemm/cuda/hopper/wgmma_kernel.cuh"
 
 namespace lasolve::sm90 {
 

@@ -5,7 +5,7 @@
 #include <cuda_fp16.h>
 
 #include "core/cuda/launch.cuh"
-#include "gemm/cuda/tile.cuh"
+#include "gemm/cuda/common/tile.cuh"
 
 namespace lasolve {
 

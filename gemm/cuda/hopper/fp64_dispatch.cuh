@@ -1,7 +1,7 @@
 // tensor, f64: which shape a product takes.
 #pragma once
 
-#include "gemm/cuda/tensor_f64_split.cuh"
+#include "gemm/cuda/hopper/fp64_split_k.cuh"
 
 namespace lasolve::tensor_f64 {
 

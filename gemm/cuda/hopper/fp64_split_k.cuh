@@ -2,7 +2,7 @@
 // its part of the steps, and then each adds up all sums of its part of the columns, always in the same order.
 #pragma once
 
-#include "gemm/cuda/tensor_f64.cuh"
+#include "gemm/cuda/hopper/fp64_kernel.cuh"
 
 namespace lasolve::tensor_f64 {
 

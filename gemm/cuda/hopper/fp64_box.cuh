@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/cuda/copy_async.cuh"
-#include "gemm/cuda/hopper.cuh"
+#include "gemm/cuda/hopper/instructions.cuh"
 #include "lasolve/gemm.hpp"
 
 namespace lasolve::tensor_f64 {

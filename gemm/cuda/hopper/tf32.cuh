@@ -12,7 +12,7 @@
 // Source   packing: Goto and van de Geijn, Anatomy of high-performance matrix multiplication (2008)
 #pragma once
 
-#include "gemm/cuda/tensor_half.cuh"
+#include "gemm/cuda/hopper/half.cuh"
 
 namespace lasolve::sm90 {
 
