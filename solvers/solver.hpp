@@ -1,5 +1,5 @@
 // The solver at one place: picks the method, factors, applies, refines, checks and reports. Written once; the CPU and
-// CUDA instantiations are in solvers/cpu/engine.cpp and solvers/cuda/engine.cu.
+// CUDA instantiations are in solvers/places/cpu/engine.cpp and solvers/places/cuda/engine.cu.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Narrow products within a Cholesky panel on CUDA, the kernel itself.
 #include "lasolve/gemm.hpp"
-#include "solvers/cuda/cholesky_update.cuh"
+#include "solvers/places/cuda/cholesky/narrow_update.cuh"
 //
 #include "matrices.hpp"
 #include "places.hpp"

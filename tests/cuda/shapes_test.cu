@@ -1,7 +1,7 @@
 // Which shapes of kernels are chosen for which card, without one: what a block asks for fits each of them.
 #include "lasolve/gemm.hpp"
-#include "solvers/cuda/panel.cuh"
-#include "solvers/cuda/triangle.cuh"
+#include "solvers/places/cuda/panel.cuh"
+#include "solvers/places/cuda/trsm/triangle.cuh"
 //
 #include "gemm/cuda/ampere/tensor_mma.cuh"
 #include "places.hpp"

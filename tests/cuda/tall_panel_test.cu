@@ -2,9 +2,9 @@
 #include <cstring>
 
 #include "lasolve/gemm.hpp"
-#include "solvers/cuda/norms.cuh"
-#include "solvers/cuda/panel.cuh"
-#include "solvers/cuda/triangle.cuh"
+#include "solvers/places/cuda/norms.cuh"
+#include "solvers/places/cuda/panel.cuh"
+#include "solvers/places/cuda/trsm/triangle.cuh"
 //
 #include "matrices.hpp"
 #include "places.hpp"

@@ -1,5 +1,5 @@
 // Triangular solves on CUDA, the kernels themselves.
-#include "solvers/cuda/triangle.cuh"
+#include "solvers/places/cuda/trsm/triangle.cuh"
 //
 #include <chrono>
 #include <thread>

@@ -3,7 +3,7 @@
 
 #include "core/cuda/launch.cuh"
 #include "core/traffic.hpp"
-#include "solvers/cuda/mailbox.cuh"
+#include "solvers/places/cuda/messages.cuh"
 //
 #include "places.hpp"
 

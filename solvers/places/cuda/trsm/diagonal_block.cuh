@@ -5,7 +5,7 @@
 // it takes from the unknowns below are one product, with what is left of b(s).
 #pragma once
 
-#include "solvers/cuda/forward.cuh"
+#include "solvers/places/cuda/trsm/forward_substitution.cuh"
 
 namespace lasolve {
 

@@ -7,8 +7,8 @@
 
 #include "lasolve/lasolve.hpp"
 #include "solvers/cholesky.hpp"
-#include "solvers/cpu/triangle.hpp"
 #include "solvers/lu.hpp"
+#include "solvers/places/cpu/triangle.hpp"
 
 namespace lasolve {
 

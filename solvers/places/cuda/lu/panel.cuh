@@ -6,9 +6,9 @@
 #include <bit>
 
 #include "core/cuda/launch.cuh"
-#include "solvers/cuda/corner.cuh"
-#include "solvers/cuda/strip.cuh"
-#include "solvers/cuda/tall_panel.cuh"
+#include "solvers/places/cuda/lu/packed_L11.cuh"
+#include "solvers/places/cuda/lu/subpanel.cuh"
+#include "solvers/places/cuda/lu/tall_panel.cuh"
 
 namespace lasolve {
 

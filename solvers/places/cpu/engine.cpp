@@ -2,11 +2,11 @@
 #include "solvers/engine.hpp"
 
 #include "solvers/check_by_columns.hpp"
-#include "solvers/cpu/norms.hpp"
-#include "solvers/cpu/panel.hpp"
-#include "solvers/cpu/rows.hpp"
-#include "solvers/cpu/triangle.hpp"
-#include "solvers/cpu/tuning.hpp"
+#include "solvers/places/cpu/norms.hpp"
+#include "solvers/places/cpu/panel.hpp"
+#include "solvers/places/cpu/rows.hpp"
+#include "solvers/places/cpu/triangle.hpp"
+#include "solvers/places/cpu/tuning.hpp"
 #include "solvers/solver.hpp"
 
 namespace lasolve {

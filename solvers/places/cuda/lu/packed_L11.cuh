@@ -1,12 +1,12 @@
 // L11 of a panel of LU, kept together for the kernel that solves with it: its rows are scattered over the panel.
 #pragma once
 
-#include "solvers/cuda/rows.cuh"
-#include "solvers/cuda/strips.cuh"
+#include "solvers/places/cuda/lu/row_interchanges.cuh"
+#include "solvers/places/cuda/trsm/in_registers.cuh"
 
 namespace lasolve {
 
-/// In tiles as in strips.cuh, with the unit diagonal; off the diagonal they are negative. What is beyond the columns of the
+/// In tiles as in trsm/in_registers.cuh, with the unit diagonal; off the diagonal they are negative. What is beyond the columns of the
 /// panel is undefined.
 template <class T>
 struct Corner {

@@ -1,11 +1,11 @@
 // Panels on CUDA.
 #pragma once
 
-#include "solvers/cuda/advance.cuh"
-#include "solvers/cuda/cholesky_panel.cuh"
-#include "solvers/cuda/cholesky_update.cuh"
-#include "solvers/cuda/dataflow.cuh"
-#include "solvers/cuda/lu_panel.cuh"
+#include "solvers/places/cuda/cholesky/leaf.cuh"
+#include "solvers/places/cuda/cholesky/narrow_update.cuh"
+#include "solvers/places/cuda/lu/lookahead_update.cuh"
+#include "solvers/places/cuda/lu/panel.cuh"
+#include "solvers/places/cuda/trsm/sync_free.cuh"
 
 namespace lasolve {
 

@@ -12,8 +12,8 @@
 
 #include "core/ceil_div.hpp"
 #include "core/cuda/launch.cuh"
-#include "solvers/cuda/flow_diagonal.cuh"
-#include "solvers/cuda/mailbox.cuh"
+#include "solvers/places/cuda/messages.cuh"
+#include "solvers/places/cuda/trsm/diagonal_block.cuh"
 
 namespace lasolve {
 

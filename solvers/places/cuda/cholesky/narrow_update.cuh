@@ -17,7 +17,7 @@
 #include "core/cuda/copy_async.cuh"
 #include "core/cuda/fp64_tile.cuh"
 #include "core/cuda/launch.cuh"
-#include "solvers/cuda/tuning.cuh"
+#include "solvers/places/cuda/tuning.cuh"
 
 namespace lasolve {
 

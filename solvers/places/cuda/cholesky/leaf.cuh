@@ -19,9 +19,9 @@
 #include "core/cuda/fp64_tile.cuh"
 #include "core/cuda/launch.cuh"
 #include "solvers/cholesky.hpp"
-#include "solvers/cuda/cholesky_strip.cuh"
-#include "solvers/cuda/triangle.cuh"
-#include "solvers/cuda/tuning.cuh"
+#include "solvers/places/cuda/cholesky/subpanel.cuh"
+#include "solvers/places/cuda/trsm/triangle.cuh"
+#include "solvers/places/cuda/tuning.cuh"
 
 namespace lasolve {
 

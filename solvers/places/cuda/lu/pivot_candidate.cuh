@@ -4,7 +4,7 @@
 #include <climits>
 
 #include "core/cuda/shared_memory.cuh"
-#include "solvers/cuda/reciprocal.cuh"
+#include "solvers/places/cuda/reciprocal.cuh"
 
 namespace lasolve {
 

@@ -1,4 +1,4 @@
-// The rows of a Cholesky leaf: strips of 8 columns, factored by the warps that have the rows. cholesky_panel.cuh says how they
+// The rows of a Cholesky leaf: strips of 8 columns, factored by the warps that have the rows. leaf.cuh says how they
 // and the others work together.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <climits>
 
 #include "lasolve/matrix.hpp"
-#include "solvers/cuda/reciprocal.cuh"
+#include "solvers/places/cuda/reciprocal.cuh"
 
 namespace lasolve {
 

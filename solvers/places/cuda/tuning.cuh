@@ -3,8 +3,8 @@
 
 #include "core/ceil_div.hpp"
 #include "lasolve/lasolve.hpp"
-#include "solvers/cuda/rows.cuh"
 #include "solvers/lu_right_looking.hpp"
+#include "solvers/places/cuda/lu/row_interchanges.cuh"
 
 namespace lasolve {
 

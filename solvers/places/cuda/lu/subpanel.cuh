@@ -11,8 +11,8 @@
 #pragma once
 
 #include "core/cuda/fp64_tile.cuh"
-#include "solvers/cuda/election.cuh"
-#include "solvers/cuda/rows.cuh"
+#include "solvers/places/cuda/lu/pivot_search.cuh"
+#include "solvers/places/cuda/lu/row_interchanges.cuh"
 
 namespace lasolve {
 

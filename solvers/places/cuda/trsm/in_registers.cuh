@@ -13,7 +13,7 @@
 
 #include "core/ceil_div.hpp"
 #include "core/cuda/launch.cuh"
-#include "solvers/cuda/forward.cuh"
+#include "solvers/places/cuda/trsm/forward_substitution.cuh"
 
 namespace lasolve {
 

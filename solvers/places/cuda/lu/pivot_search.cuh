@@ -5,8 +5,8 @@
 // behind. What comes first in an election is short chains of instructions: these, not the messages, are what takes time.
 #pragma once
 
-#include "solvers/cuda/candidate.cuh"
-#include "solvers/cuda/mailbox.cuh"
+#include "solvers/places/cuda/lu/pivot_candidate.cuh"
+#include "solvers/places/cuda/messages.cuh"
 
 namespace lasolve {
 

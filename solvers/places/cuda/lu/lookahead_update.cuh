@@ -17,7 +17,7 @@
 
 #include "core/ceil_div.hpp"
 #include "core/cuda/fp64_tile.cuh"
-#include "solvers/cuda/lu_panel.cuh"
+#include "solvers/places/cuda/lu/panel.cuh"
 
 namespace lasolve {
 

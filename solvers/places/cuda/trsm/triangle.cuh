@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "solvers/cuda/dataflow.cuh"
-#include "solvers/cuda/strips.cuh"
+#include "solvers/places/cuda/trsm/in_registers.cuh"
+#include "solvers/places/cuda/trsm/sync_free.cuh"
 
 namespace lasolve {
 

@@ -7,8 +7,8 @@
 #include "core/ceil_div.hpp"
 #include "core/cuda/elementwise.cuh"
 #include "core/cuda/launch.cuh"
-#include "solvers/cuda/mailbox.cuh"
 #include "solvers/lu.hpp"
+#include "solvers/places/cuda/messages.cuh"
 
 namespace lasolve {
 

@@ -1,5 +1,5 @@
 // A panel of LU that is taller than registers hold: m × n, n ≤ 32, any m, factored by one kernel in memory. The rows are left
-// in their places, as in lu_panel.cuh.
+// in their places, as in panel.cuh.
 //
 // Idea     Right-looking, column by column. A block has a range of rows and keeps their positions in shared memory. When a
 //          pivot is elected, its block publishes its row, and each block brings its own rows up to date, which finds their
@@ -13,8 +13,8 @@
 
 #include "core/ceil_div.hpp"
 #include "core/cuda/launch.cuh"
-#include "solvers/cuda/corner.cuh"
-#include "solvers/cuda/strip.cuh"
+#include "solvers/places/cuda/lu/packed_L11.cuh"
+#include "solvers/places/cuda/lu/subpanel.cuh"
 
 namespace lasolve {
 
