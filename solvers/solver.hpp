@@ -8,11 +8,11 @@
 #include <memory>
 
 #include "core/stopwatch.hpp"
-#include "solvers/accuracy.hpp"
 #include "solvers/engine.hpp"
-#include "solvers/known_matrix.hpp"
-#include "solvers/refine.hpp"
-#include "solvers/settled.hpp"
+#include "solvers/refine/accuracy.hpp"
+#include "solvers/refine/known_matrix.hpp"
+#include "solvers/refine/refine.hpp"
+#include "solvers/refine/settled.hpp"
 
 namespace lasolve {
 

@@ -7,8 +7,8 @@
 //
 #include "core/choose.hpp"
 #include "places.hpp"
-#include "solvers/check_by_columns.hpp"
 #include "solvers/factors.hpp"
+#include "solvers/refine/check_by_columns.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {

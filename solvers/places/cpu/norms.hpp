@@ -10,7 +10,7 @@
 #include "core/cpu/eigen.hpp"
 #include "core/cpu/parallel.hpp"
 #include "core/symmetric.hpp"
-#include "solvers/largest.hpp"
+#include "solvers/refine/largest.hpp"
 
 namespace lasolve {
 

@@ -5,13 +5,13 @@
 #include "core/cuda/check.hpp"
 #include "core/transfer.hpp"
 #include "core/whereabouts.hpp"
-#include "solvers/check_by_columns.hpp"
 #include "solvers/places/cuda/lu/row_interchanges.cuh"
 #include "solvers/places/cuda/norms.cuh"
 #include "solvers/places/cuda/panel.cuh"
 #include "solvers/places/cuda/trsm/triangle.cuh"
 #include "solvers/places/cuda/tuning.cuh"
-#include "solvers/settled.hpp"
+#include "solvers/refine/check_by_columns.hpp"
+#include "solvers/refine/settled.hpp"
 #include "solvers/solver.hpp"
 
 namespace lasolve {

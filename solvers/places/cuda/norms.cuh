@@ -10,7 +10,7 @@
 #include "core/cuda/elementwise.cuh"
 #include "core/cuda/transpose.cuh"
 #include "core/symmetric.hpp"
-#include "solvers/largest.hpp"
+#include "solvers/refine/largest.hpp"
 
 namespace lasolve {
 

@@ -2,7 +2,7 @@
 #include "solvers/engine.hpp"
 
 #include "core/no_cuda/refuse.hpp"
-#include "solvers/check_again.hpp"
+#include "solvers/refine/check_again.hpp"
 
 namespace lasolve {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lasolve/lasolve.hpp"
-#include "solvers/largest.hpp"
+#include "solvers/refine/largest.hpp"
 
 namespace lasolve {
 

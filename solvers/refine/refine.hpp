@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "solvers/factors.hpp"
-#include "solvers/residual.hpp"
+#include "solvers/refine/residual.hpp"
 
 namespace lasolve {
 

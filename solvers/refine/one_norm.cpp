@@ -1,4 +1,4 @@
-#include "solvers/one_norm.hpp"
+#include "solvers/refine/one_norm.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "solvers/largest.hpp"
+#include "solvers/refine/largest.hpp"
 
 namespace lasolve {
 

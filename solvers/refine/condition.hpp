@@ -7,8 +7,8 @@
 
 #include "core/transfer.hpp"
 #include "solvers/factors.hpp"
-#include "solvers/one_norm.hpp"
-#include "solvers/settled.hpp"
+#include "solvers/refine/one_norm.hpp"
+#include "solvers/refine/settled.hpp"
 
 namespace lasolve {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "solvers/condition.hpp"
-#include "solvers/residual.hpp"
+#include "solvers/refine/condition.hpp"
+#include "solvers/refine/residual.hpp"
 
 namespace lasolve {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/symmetric.hpp"
-#include "solvers/largest.hpp"
-#include "solvers/settled.hpp"
+#include "solvers/refine/largest.hpp"
+#include "solvers/refine/settled.hpp"
 
 namespace lasolve {
 
