@@ -1,13 +1,13 @@
 // The solver on the CPU.
-#include "solvers/engine.hpp"
+#include "solvers/driver/engine.hpp"
 
+#include "solvers/driver/solver.hpp"
 #include "solvers/places/cpu/norms.hpp"
 #include "solvers/places/cpu/panel.hpp"
 #include "solvers/places/cpu/rows.hpp"
 #include "solvers/places/cpu/triangle.hpp"
 #include "solvers/places/cpu/tuning.hpp"
 #include "solvers/refine/check_by_columns.hpp"
-#include "solvers/solver.hpp"
 
 namespace lasolve {
 

@@ -1,10 +1,11 @@
 // The solver on CUDA.
-#include "solvers/engine.hpp"
+#include "solvers/driver/engine.hpp"
 
 #include "core/cuda/arrival.hpp"
 #include "core/cuda/check.hpp"
 #include "core/transfer.hpp"
 #include "core/whereabouts.hpp"
+#include "solvers/driver/solver.hpp"
 #include "solvers/places/cuda/lu/row_interchanges.cuh"
 #include "solvers/places/cuda/norms.cuh"
 #include "solvers/places/cuda/panel.cuh"
@@ -12,7 +13,6 @@
 #include "solvers/places/cuda/tuning.cuh"
 #include "solvers/refine/check_by_columns.hpp"
 #include "solvers/refine/settled.hpp"
-#include "solvers/solver.hpp"
 
 namespace lasolve {
 

@@ -1,5 +1,5 @@
 // What the CUDA side answers in a build without it.
-#include "solvers/engine.hpp"
+#include "solvers/driver/engine.hpp"
 
 #include "core/no_cuda/refuse.hpp"
 #include "solvers/refine/check_again.hpp"

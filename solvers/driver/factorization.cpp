@@ -3,7 +3,7 @@
 
 #include "core/choose.hpp"
 #include "core/whereabouts.hpp"
-#include "solvers/engine.hpp"
+#include "solvers/driver/engine.hpp"
 
 namespace lasolve {
 

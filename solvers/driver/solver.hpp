@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "core/stopwatch.hpp"
-#include "solvers/engine.hpp"
+#include "solvers/driver/engine.hpp"
 #include "solvers/refine/accuracy.hpp"
 #include "solvers/refine/known_matrix.hpp"
 #include "solvers/refine/refine.hpp"
