@@ -37,7 +37,7 @@ static void tensor_split(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Op
                       {transposed(B.block(l, 0, k, n)), to.b, ld, to.b_roots});
     p.A = operand_map(to.a, ld, m, ld), p.B = operand_map(to.b, ld, n, ld);
     p.row_roots = to.a_roots, p.col_roots = to.b_roots;
-    enqueue_product<CutAs<fp16, true, true, Way::split>>(q, p, ld);
+    enqueue_product<KernelShape<fp16, true, true, KernelSchedule::cooperative_split>>(q, p, ld);
   }
 }
 

@@ -60,13 +60,13 @@ __device__ inline unsigned as_tf32(unsigned x) {
   return isnan(value) ? 0x7fc00000 : x;
 }
 
-/// Tiles of an operand X, (BX, BK) of op(X) as they lie in memory: a tile has lines of k where turned, else of rows. Lines are so far
+/// Tiles of an operand X, (BX, BK) of op(X) as they lie in memory: a tile has lines of k where k_major, else of rows. Lines are so far
 /// apart that the lanes of a fragment meet different banks.
-template <class In, int BX, bool turned, bool of_b>
+template <class In, int BX, bool k_major, bool of_b>
 class Tiles {
   using S = Shape<In>;
-  static constexpr bool by_matrix = sizeof(In) == 2 || (sizeof(In) == 4 && turned);  // ldmatrix can read them
-  static constexpr int line = turned ? S::BK : BX, lines = turned ? BX : S::BK, V = vector_width<In>;
+  static constexpr bool by_matrix = sizeof(In) == 2 || (sizeof(In) == 4 && k_major);  // ldmatrix can read them
+  static constexpr int line = k_major ? S::BK : BX, lines = k_major ? BX : S::BK, V = vector_width<In>;
   static constexpr int pitch = line + (by_matrix ? 16 : 32) / int(sizeof(In));
   static constexpr int lines_at_once = S::threads / (line / V);
 
@@ -78,19 +78,19 @@ class Tiles {
     const int x = threadIdx.x % (line / V) * V, y = threadIdx.x / (line / V);
     from_ = X.data() + row * X.row_stride() + x + y * ld_;
     at_ = y * pitch + x;
-    rows_ = int(min(X.rows() - row, std::int64_t(BX))) - (turned ? y : x);
-    depth_ = X.cols() - (turned ? x : y);
+    rows_ = int(min(X.rows() - row, std::int64_t(BX))) - (k_major ? y : x);
+    depth_ = X.cols() - (k_major ? x : y);
   }
 
   /// Starts to copy the next tile to a stage; zeros outside of X. A thread has vectors of 16 bytes below one another.
   __device__ void bring(int stage) {
     const int depth = int(min(depth_, std::int64_t(S::BK)));
-    const int along = turned ? depth : rows_, across = turned ? rows_ : depth;
+    const int along = k_major ? depth : rows_, across = k_major ? rows_ : depth;
     const int exist = max(0, min(V, along)) * int(sizeof(In));
 #pragma unroll
     for (int y = 0; y < lines; y += lines_at_once)
       copy_async<16>(shared_address(stages_ + stage * size + at_ + y * pitch), from_ + y * ld_, y < across ? exist : 0);
-    from_ += turned ? S::BK : S::BK * ld_;
+    from_ += k_major ? S::BK : S::BK * ld_;
     depth_ -= S::BK;
   }
 
@@ -103,9 +103,9 @@ class Tiles {
     const auto right = [](int quarter) { return (of_b ? quarter % 2 : quarter / 2) * (S::K / 2); };
     if constexpr (by_matrix) {  // lanes name the lines of the quarters, of 16 bytes
       const int r = row + down(lane / 8), c = l + right(lane / 8), low = lane % 8;
-      const In* at = tile + (turned ? (r + low) * pitch + c : (c + low) * pitch + r);
+      const In* at = tile + (k_major ? (r + low) * pitch + c : (c + low) * pitch + r);
       const unsigned address = shared_address(at);
-      if constexpr (turned)
+      if constexpr (k_major)
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                      : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
                      : "r"(address));
@@ -116,7 +116,7 @@ class Tiles {
     } else {
       for (int i = 0; i < 4; ++i) {
         const int r = row + down(i) + lane / 4, c = l + right(i) + lane % 4;
-        x[i] = reinterpret_cast<const Cell<In>*>(tile)[turned ? r * pitch + c : c * pitch + r];
+        x[i] = reinterpret_cast<const Cell<In>*>(tile)[k_major ? r * pitch + c : c * pitch + r];
       }
     }
     if constexpr (sizeof(In) == 4)
@@ -170,17 +170,17 @@ __device__ void update_warp_tile(T* c, std::int64_t ld, std::int64_t m, std::int
 }
 
 /// A: (m, k), and B as its transpose, (n, k). Both start at multiples of 16 bytes, as do their columns in memory.
-template <class In, bool turn_a, bool turn_b>
+template <class In, bool a_k_major, bool b_k_major>
 __global__ void __launch_bounds__(Shape<In>::threads, 2)
     kernel(Sum<In> alpha, Operand<In, Cuda> A, Operand<In, Cuda> B, Sum<In> beta, MatrixView<Sum<In>, Cuda> C) {
 #if __CUDA_ARCH__ >= 800
   using S = Shape<In>;
   extern __shared__ __align__(16) unsigned char memory[];
   In* const stages = reinterpret_cast<In*>(memory);
-  const TileOrigin origin = origin_in_strips(C, S::BM, S::BN);
-  using OfA = Tiles<In, S::BM, turn_a, false>;
+  const TileOrigin origin = origin_in_raster_order(C, S::BM, S::BN);
+  using OfA = Tiles<In, S::BM, a_k_major, false>;
   OfA As(A, origin.i, stages);
-  Tiles<In, S::BN, turn_b, true> Bs(B, origin.j, stages + S::stages * OfA::size);
+  Tiles<In, S::BN, b_k_major, true> Bs(B, origin.j, stages + S::stages * OfA::size);
   const auto bring = [&](int stage) {
     As.bring(stage), Bs.bring(stage);
     close_group_of_copies();
@@ -232,11 +232,11 @@ void gemm(Queue<Cuda>& q, Sum<In> alpha, Operand<In, Cuda> A, Operand<In, Cuda> 
     pack<false, In>(q, {A, to, ld}, {transposed(B), to + m * ld, ld});
     A = transposed(MatrixView<const In, Cuda>(to, k, m, ld)), B = MatrixView<const In, Cuda>(to + m * ld, k, n, ld);
   }
-  by_turns(A, B, [&]<bool turn_a, bool turn_b>() {
-    const int bytes =
-        S::stages * (Tiles<In, S::BM, turn_a, false>::size + Tiles<In, S::BN, turn_b, true>::size) * int(sizeof(In));
-    launch(q, kernel<In, turn_a, turn_b>, Blocks::apart, tiles_of(C, S::BM, S::BN), S::threads, std::size_t(bytes),
-           alpha, A, transposed(B), beta, C);
+  with_major_modes(A, B, [&]<bool a_k_major, bool b_k_major>() {
+    const int bytes = S::stages * (Tiles<In, S::BM, a_k_major, false>::size + Tiles<In, S::BN, b_k_major, true>::size) *
+                      int(sizeof(In));
+    launch(q, kernel<In, a_k_major, b_k_major>, Blocks::apart, tiles_of(C, S::BM, S::BN), S::threads,
+           std::size_t(bytes), alpha, A, transposed(B), beta, C);
   });
 }
 

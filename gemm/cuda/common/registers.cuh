@@ -56,10 +56,14 @@ __device__ bool is_aligned(const T* data, std::int64_t ld) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % vector_width<T> == 0;
 }
 
-/// How the threads of a block share a BM × BN tile of C: a warp owns WM × WN of it, a thread TM × TN of that.
-template <class T, int BM_, int BN_, int WM, int WN, int TM_, int TN_>
+/// How the threads of a block share a tile of C: the block owns BM × BN, a warp WM × WN of it, a thread TM × TN of that.
+struct TileSizes {
+  int BM, BN, WM, WN, TM, TN;
+};
+template <class T, TileSizes sizes>
 struct WarpTiles {
-  static constexpr int BM = BM_, BN = BN_, TM = TM_, TN = TN_, V = vector_width<T>, warps_m = BM / WM;
+  static constexpr int BM = sizes.BM, BN = sizes.BN, WM = sizes.WM, WN = sizes.WN, TM = sizes.TM, TN = sizes.TN;
+  static constexpr int V = vector_width<T>, warps_m = BM / WM;
   static constexpr int threads = warps_m * (BN / WN) * 32, lanes_m = WM / TM, lanes_n = WN / TN;
   static_assert(lanes_m * lanes_n == 32);
   __device__ static auto rows() {
@@ -71,28 +75,28 @@ struct WarpTiles {
 };
 
 /// Which pieces of a (BK, BX) tile a thread moves: each `wide` neighbours in x, or `deep` neighbours in l. Neighbouring
-/// threads go along x; where `turned`, up to 8 of them go along l first, because there the neighbours in memory differ in l.
+/// threads go along x; where `k_major`, up to 8 of them go along l first, because there the neighbours in memory differ in l.
 /// one_row: so many go along l that all pieces of a thread are in one row of the tile.
-template <int BX, int BK, int threads, bool turned, int wide, int deep, bool one_row = false>
+template <int BX, int BK, int threads, bool k_major, int wide, int deep, bool one_row = false>
 struct Walk {
   static constexpr int down = one_row ? BK / deep : std::min(8, BK / deep);
-  static constexpr int across = turned || one_row ? threads / down : std::min(BX / wide, threads);
-  static constexpr int step_x = across * wide, step_l = turned ? down * deep : threads / across;
+  static constexpr int across = k_major || one_row ? threads / down : std::min(BX / wide, threads);
+  static constexpr int step_x = across * wide, step_l = k_major ? down * deep : threads / across;
   static constexpr int count = BX / step_x * (BK / step_l);
   static_assert(threads % across == 0 && BX % step_x == 0 && BK % step_l == 0);
   /// The first piece, and how far from it the others are.
-  __device__ static int x() { return turned ? threadIdx.x / down : threadIdx.x % across * wide; }
-  __device__ static int l() { return turned ? threadIdx.x % down * deep : threadIdx.x / across; }
+  __device__ static int x() { return k_major ? threadIdx.x / down : threadIdx.x % across * wide; }
+  __device__ static int l() { return k_major ? threadIdx.x % down * deep : threadIdx.x / across; }
   static constexpr int dx(int piece) { return piece % (BX / step_x) * step_x; }
   static constexpr int dl(int piece) { return piece / (BX / step_x) * step_l; }
 };
 
-/// A (BK, BX) tile in shared memory: rows padded by 16 bytes, so that a turned tile is stored without bank conflicts.
+/// A (BK, BX) tile in shared memory: rows padded by 16 bytes, so that a k_major tile is stored without bank conflicts.
 template <class T, int BK, int BX>
 using SharedTile = T[BK][BX + vector_width<T>];
 
 /// The pieces of one tile that this thread moves. `width` elements that are neighbours in memory make a piece.
-template <class T, class W, int width_, bool turned, bool guarded, int pitch>
+template <class T, class W, int width_, bool k_major, bool guarded, int pitch>
 struct Pieces {
   static constexpr int count = W::count, width = width_;
   const T* first;  // piece 0 in memory
@@ -101,7 +105,7 @@ struct Pieces {
   int rows, depth;  // how many rows of op(X), and of k, there are from piece 0 on
 
   __device__ const T* from(int p) const {
-    return first + (turned ? W::dx(p) * ld + W::dl(p) : W::dx(p) + W::dl(p) * ld);
+    return first + (k_major ? W::dx(p) * ld + W::dl(p) : W::dx(p) + W::dl(p) * ld);
   }
   __device__ int to(int p) const { return at + W::dl(p) * pitch + W::dx(p); }
   __device__ bool exists(int p) const { return !guarded || (W::dx(p) < rows && W::dl(p) < depth); }
@@ -109,10 +113,10 @@ struct Pieces {
 
 /// The (BK, BX) tiles of op(X)ᵀ from row `origin` of op(X) on, one after the other. Turned: op(X) = Xᵀ. Pieces are vectors of
 /// `width` where they are aligned and the block is whole, else elements.
-template <class T, int BX, int BK, int threads, bool turned_, int width>
+template <class T, int BX, int BK, int threads, bool k_major_, int width>
 class TileStream {
  public:
-  static constexpr bool turned = turned_;
+  static constexpr bool k_major = k_major_;
   static constexpr int pitch = BX + vector_width<T>;
 
   __device__ TileStream(Operand<T, Cuda> X, std::int64_t origin)
@@ -123,26 +127,26 @@ class TileStream {
         rows_(int(min(X.rows() - origin, std::int64_t(BX)))),
         wide_(rows_ == BX && (width == 1 || is_aligned(X.data(), X.ld()))),
         at_(Wide::l() * pitch + Wide::x()),
-        offset_(turned ? Wide::x() * ld_ + Wide::l() : Wide::x() + Wide::l() * ld_) {}
+        offset_(k_major ? Wide::x() * ld_ + Wide::l() : Wide::x() + Wide::l() * ld_) {}
 
   /// move(pieces of tile t), when called for t = 0, 1, …; beyond the last tile, nothing.
   template <class Move>
   __device__ void next(int t, Move move) {
     if (wide_ && t < full_) {
-      move(Pieces<T, Wide, width, turned, false, pitch>{tile_ + offset_, ld_, at_});
+      move(Pieces<T, Wide, width, k_major, false, pitch>{tile_ + offset_, ld_, at_});
     } else if (t <= full_) {
       const int x = Narrow::x(), l = Narrow::l(), depth = t < full_ ? BK : rest_;
       std::int64_t ld = ld_;
       asm volatile("" : "+l"(ld));  // or all multiples of ld would stay in registers for this rarer case
-      move(Pieces<T, Narrow, 1, turned, true, pitch>{tile_ + (turned ? x * ld + l : x + l * ld), ld, l * pitch + x,
-                                                     rows_ - x, depth - l});
+      move(Pieces<T, Narrow, 1, k_major, true, pitch>{tile_ + (k_major ? x * ld + l : x + l * ld), ld, l * pitch + x,
+                                                      rows_ - x, depth - l});
     }
-    tile_ += turned ? BK : BK * ld_;
+    tile_ += k_major ? BK : BK * ld_;
   }
 
  private:
-  using Wide = Walk<BX, BK, threads, turned, turned ? 1 : width, turned ? width : 1>;
-  using Narrow = Walk<BX, BK, threads, turned, 1, 1>;
+  using Wide = Walk<BX, BK, threads, k_major, k_major ? 1 : width, k_major ? width : 1>;
+  using Narrow = Walk<BX, BK, threads, k_major, 1, 1>;
 
   const T* tile_;
   std::int64_t ld_;
@@ -168,7 +172,7 @@ __device__ void load_tile(T* tile, Stream& stream, int t) {
         held[p] = {};
 #pragma unroll
     for (int p = 0; p < P::count; ++p) {
-      if constexpr (!Stream::turned) {
+      if constexpr (!Stream::k_major) {
         copy_vector<width>(tile + pieces.to(p), held[p].x);
       } else {
 #pragma unroll
@@ -221,9 +225,9 @@ __device__ void update_tile(MatrixView<T, Cuda> C, TileOrigin origin, Rows rows,
     update_columns<1>(c, C.ld(), m, n, rows, columns, alpha, sums, beta);
 }
 
-/// launch.operator()<turn_a, turn_b>(), where the neighbours in memory of a turned operand are neighbours along k.
+/// launch.operator()<a_k_major, b_k_major>(), where the neighbours in memory of a k_major operand are neighbours along k.
 template <class T, class Launch>
-void by_turns(Operand<T, Cuda> A, Operand<T, Cuda> B, Launch launch) {
+void with_major_modes(Operand<T, Cuda> A, Operand<T, Cuda> B, Launch launch) {
   with_ops(A.op(), B.op(),
            [&]<Op op_a, Op op_b>() { launch.template operator()<op_a == Op::transpose, op_b == Op::none>(); });
 }

@@ -23,13 +23,13 @@ __device__ TileOrigin tile_origin(MatrixView<T, Cuda> C, std::int64_t BM, std::i
   return {blockIdx.x % down * BM, blockIdx.x / down * BN};
 }
 
-/// The tile of this block: down a strip of 16 rows of tiles, then to the next column of tiles.
+/// The tile of this block: down a group of 16 rows of tiles, then to the next column of tiles.
 template <class T>
-__device__ TileOrigin origin_in_strips(MatrixView<T, Cuda> C, int BM, int BN) {
-  constexpr unsigned strip = 16;
+__device__ TileOrigin origin_in_raster_order(MatrixView<T, Cuda> C, int BM, int BN) {
+  constexpr unsigned group = 16;
   const unsigned down = unsigned(ceil_div(C.rows(), BM)), across = unsigned(ceil_div(C.cols(), BN));
-  const unsigned first = blockIdx.x / (strip * across) * strip, within = blockIdx.x % (strip * across);
-  const unsigned height = min(strip, down - first);
+  const unsigned first = blockIdx.x / (group * across) * group, within = blockIdx.x % (group * across);
+  const unsigned height = min(group, down - first);
   return {std::int64_t(first + within % height) * BM, std::int64_t(within / height) * BN};
 }
 

@@ -32,7 +32,7 @@ __device__ Slots<S> open_slots(const Work& w) {
   Barrier* const full = reinterpret_cast<Barrier*>(shared + std::size_t(w.slots) * S::slot_bytes);
   Barrier* const empty = full + w.slots;
   if (threadIdx.x == 0) {
-    for (int s = 0; s < w.slots; ++s) full[s].init(S::bringers), empty[s].init(S::leavers);
+    for (int s = 0; s < w.slots; ++s) full[s].init(S::producers), empty[s].init(S::consumers);
     fence_barrier_inits();
   }
   __syncthreads();

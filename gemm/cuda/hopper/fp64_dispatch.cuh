@@ -7,12 +7,12 @@ namespace lasolve::tensor_f64 {
 
 /// For products of many steps, in which the bytes of operands count; for others that are long work; for shorter ones; for
 /// those of few tiles, and of fewer still; and for those that the copy engine cannot reach.
-using Large = Shape<2, 4, 4, 4, true, 1, 8, 64, 12>;
-using Wide = Shape<1, 4, 4, 4, true, 2, 4, 128, 24>;
-using Small = Shape<2, 2, 2, 4, true, 3, 2, 64, 24>;
-using Narrow = Shape<2, 2, 2, 2, true, 3, 2, 64, 24>;
-using Tiny = Shape<2, 2, 1, 2, true, 3, 2, 64, 24>;
-using Copied = Shape<2, 2, 2, 4, false, 2, 2, 64, 24>;
+using Large = Shape<Tiling{.warps_m = 2, .warps_n = 4, .MT = 4, .NT = 4, .per_sm = 1, .rounds = 8, .group = 12}>;
+using Wide = Shape<Tiling{.warps_m = 1, .warps_n = 4, .MT = 4, .NT = 4, .per_sm = 2, .rounds = 4, .most_steps = 128}>;
+using Small = Shape<Tiling{.warps_m = 2, .warps_n = 2, .MT = 2, .NT = 4, .per_sm = 3}>;
+using Narrow = Shape<Tiling{.warps_m = 2, .warps_n = 2, .MT = 2, .NT = 2, .per_sm = 3}>;
+using Tiny = Shape<Tiling{.warps_m = 2, .warps_n = 2, .MT = 1, .NT = 2, .per_sm = 3}>;
+using Copied = Shape<Tiling{.warps_m = 2, .warps_n = 2, .MT = 2, .NT = 4, .per_sm = 2, .uses_tma = false}>;
 
 /// How many blocks share the steps of a tile, where tiles are few and their steps many: what keeps the multiprocessors busy for
 /// the shortest time. Two blocks side by side on one take 3/2 of the time of one alone.

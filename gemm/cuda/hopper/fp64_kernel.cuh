@@ -15,26 +15,32 @@ constexpr int BK = 16;
 /// four that copy; where those that compute need many registers, also four, which leave theirs to them. `per_sm` such blocks
 /// at a time. A block has the tiles of up to `most_steps` steps, and at most one in `rounds` of the tiles that its SM has to do.
 /// `group` tiles below each other are computed before those beside them, up to 4 times as many where k is less than 512.
-template <int warps_m_, int warps_n_, int MT_, int NT_, bool engine_, int per_sm_, int rounds_, int most_steps_,
-          int group_>
+struct Tiling {
+  int warps_m, warps_n, MT, NT, per_sm, rounds = 2, most_steps = 64, group = 24;
+  bool uses_tma = true;
+};
+
+template <Tiling tiling>
 struct Shape {
-  static constexpr int warps_m = warps_m_, warps_n = warps_n_, MT = MT_, NT = NT_, per_sm = per_sm_;
-  static constexpr int rounds = rounds_, most_steps = most_steps_, group = group_;
+  static constexpr int warps_m = tiling.warps_m, warps_n = tiling.warps_n, MT = tiling.MT, NT = tiling.NT;
+  static constexpr int per_sm = tiling.per_sm, rounds = tiling.rounds, most_steps = tiling.most_steps;
+  static constexpr int group = tiling.group;
   static constexpr int warps = warps_m * warps_n;
-  static constexpr bool engine = engine_, registers_move = engine && MT * NT > 8;
-  static constexpr int copying = engine && !registers_move ? 32 : 128, threads = 32 * warps + copying;
-  static constexpr int bringers = engine ? 1 : copying,
-                       leavers = engine ? warps : 32 * warps;  // that arrive for a slot
+  static constexpr bool uses_tma = tiling.uses_tma, reallocates_registers = uses_tma && MT * NT > 8;
+  static constexpr int producer_threads = uses_tma && !reallocates_registers ? 32 : 128,
+                       threads = 32 * warps + producer_threads;
+  static constexpr int producers = uses_tma ? 1 : producer_threads,
+                       consumers = uses_tma ? warps : 32 * warps;  // that arrive for a slot
   static constexpr int WM = 16 * MT, WN = 8 * NT, BM = WM * warps_m, BN = WN * warps_n;
   static constexpr Blocks how =
-      engine && BM * BN <= 64 * 64 ? Blocks::soon : Blocks::apart;  // what panels wait for is short
+      uses_tma && BM * BN <= 64 * 64 ? Blocks::soon : Blocks::apart;  // what panels wait for is short
   static constexpr int a_bytes = BM * BK * 8, b_bytes = BN * BK * 8, slot_bytes = a_bytes + b_bytes;
   static constexpr int c_bytes = BM * WN * 8;  // of the columns of a warp
   static_assert(NT % 2 == 0 && c_bytes <= slot_bytes && slot_bytes % 1024 == 0 && a_bytes % 1024 == 0);
 
   static constexpr int registers_at_first = 65536 / per_sm / threads / 8 * 8, registers_to_copy = 24;
   static constexpr int registers_to_compute =
-      (registers_at_first * threads - registers_to_copy * copying) / (32 * warps) / 8 * 8;
+      (registers_at_first * threads - registers_to_copy * producer_threads) / (32 * warps) / 8 * 8;
 };
 
 /// A product, as the kernel is given it.
@@ -127,18 +133,18 @@ struct Reader {
   int owed = -1;  // a slot that is left when the copy engine has read it
 
   __device__ unsigned slot() const { return slots.at(ring); }
-  __device__ void enter() { slots.full[ring.at].wait(ring.lap); }
+  __device__ void acquire() { slots.full[ring.at].wait(ring.lap); }
   /// When the next slot is entered, or a tile has no more.
-  __device__ void let_go() {
-    if (held >= 0) leave(held);
+  __device__ void release_held() {
+    if (held >= 0) release(held);
     held = -1;
   }
   /// Lanes that copy overwrite what others have read: then each arrives for itself, which racecheck can follow.
-  __device__ void leave(int slot) {
-    if (S::engine) __syncwarp();
-    if (!S::engine || threadIdx.x % 32 == 0) slots.empty[slot].arrive();
+  __device__ void release(int slot) {
+    if (S::uses_tma) __syncwarp();
+    if (!S::uses_tma || threadIdx.x % 32 == 0) slots.empty[slot].arrive();
   }
-  __device__ void pay() {
+  __device__ void release_owed() {
     if (owed < 0) return;
     if (threadIdx.x % 32 == 0) wait_until_stores_read<0>(), slots.empty[owed].arrive();
     owed = -1;
@@ -150,7 +156,7 @@ struct Reader {
 template <class S, Op op_a, Op op_b>
 __device__ void multiply_steps(Sums<S>& sum, Reader<S>& in, int steps, int wm, int wn) {
   for (int l = 0; l < steps; ++l) {
-    in.enter();
+    in.acquire();
 #pragma unroll
     for (int eight = 0; eight < BK / 8; ++eight) {
       double b[S::NT][2];
@@ -159,16 +165,16 @@ __device__ void multiply_steps(Sums<S>& sum, Reader<S>& in, int steps, int wm, i
       for (int i = 0; i < S::MT; ++i) {
         double a[4];
         load_a<S, op_a, op_b>(a, in.slot(), wm, i, eight);
-        if (eight == 0 && i == 0) in.let_go();
+        if (eight == 0 && i == 0) in.release_held();
 #pragma unroll
         for (int j = 0; j < S::NT; ++j) multiply_tile(sum[i][j], a, b[j], sum[i][j]);
       }
     }
     in.held = int(in.ring.at);
     in.advance();
-    in.pay();
+    in.release_owed();
   }
-  in.let_go();
+  in.release_held();
 }
 
 /// α·sum + β·C of the two rows that a lane has in a column of the tensor core's tile.
@@ -207,7 +213,7 @@ __device__ void update_in_ring(const Sums<S>& sum, const Work& w, std::int64_t i
 template <class S, Op op_a, Op op_b>
 __device__ void update_by_lanes(const Sums<S>& sum, const Work& w, std::int64_t i, std::int64_t j, unsigned box) {
   const Lane<op_a, op_b> lane;
-  const bool whole = S::engine && i + S::WM <= w.C.rows();
+  const bool whole = S::uses_tma && i + S::WM <= w.C.rows();
 #pragma unroll
   for (int y = 0; y < S::NT; ++y)
 #pragma unroll
@@ -234,27 +240,27 @@ __device__ void update_by_lanes(const Sums<S>& sum, const Work& w, std::int64_t 
 /// What copies: steps `first_step` to `end_step` of each tile, and then, where one block has all, the tile of C by the columns of
 /// a warp at a time.
 template <class S, Op op_a, Op op_b>
-__device__ void bring(const Work& w, const Order::Share& share, int first_step, int end_step, const Slots<S>& slots) {
-  if (S::engine && threadIdx.x % S::copying != 0) return;
+__device__ void produce(const Work& w, const Order::Share& share, int first_step, int end_step, const Slots<S>& slots) {
+  if (S::uses_tma && threadIdx.x % S::producer_threads != 0) return;
   Ring ring;
   const auto box = [&](const BoxSource& X, const CUtensorMap& map, std::int64_t i, std::int64_t j, int groups,
                        int outer, unsigned to) {
-    if constexpr (S::engine)
+    if constexpr (S::uses_tma)
       fetch_box(map, i, j, groups, outer, to, slots.full[ring.at]);
     else
-      copy_box<S::copying>(X, i, j, groups, outer, to);
+      copy_box<S::producer_threads>(X, i, j, groups, outer, to);
   };
   const auto begin = [&](unsigned bytes) {
     slots.empty[ring.at].wait(ring.lap ^ 1);
-    if constexpr (S::engine) slots.full[ring.at].arrive_and_expect(bytes);
+    if constexpr (S::uses_tma) slots.full[ring.at].arrive_and_expect(bytes);
     return slots.at(ring);
   };
   const auto end = [&] {
-    if constexpr (!S::engine) slots.full[ring.at].arrive_after_copies();
+    if constexpr (!S::uses_tma) slots.full[ring.at].arrive_after_copies();
     ring.advance(unsigned(w.slots));
   };
   for (int n = 0; n < share.count; ++n) {
-    const Order::Tile tile = w.order.tile(share.first + n * w.order.lanes);
+    const Order::Tile tile = w.order.tile(share.first + n * w.order.blocks_at_a_time);
     const std::int64_t i = std::int64_t(tile.i) * S::BM, j = std::int64_t(tile.j) * S::BN;
     for (int l = first_step; l < end_step; ++l) {
       const unsigned slot = begin(S::slot_bytes);
@@ -283,10 +289,10 @@ __device__ void compute(const Work& w, const Order::Share& share, const Slots<S>
   const bool may_owe = w.slots > S::warps_n && w.steps > 0;
   Reader<S> in{slots, w.slots};
   for (int n = 0; n < share.count; ++n) {
-    const Order::Tile tile = w.order.tile(share.first + n * w.order.lanes);
+    const Order::Tile tile = w.order.tile(share.first + n * w.order.blocks_at_a_time);
     const std::int64_t i = std::int64_t(tile.i) * S::BM + wm * S::WM, j = std::int64_t(tile.j) * S::BN + wn * S::WN;
     // The copy engine writes 16 bytes at a time, so an odd last row would take the element below along.
-    const bool engine = S::engine && (w.C.rows() % 2 == 0 || i + S::WM <= w.C.rows());
+    const bool engine = S::uses_tma && (w.C.rows() % 2 == 0 || i + S::WM <= w.C.rows());
     Sums<S> sum = {};
     multiply_steps<S, op_a, op_b>(sum, in, w.steps, wm, wn);
     if (w.beta == 0) {
@@ -294,25 +300,25 @@ __device__ void compute(const Work& w, const Order::Share& share, const Slots<S>
       continue;
     }
     for (int part = 0; part < S::warps_n; ++part) {
-      in.enter();
+      in.acquire();
       const unsigned box = in.slot() + unsigned(wm * S::MT) * S::WN * line_bytes;
       if (part != wn) {
-        in.leave(int(in.ring.at));
+        in.release(int(in.ring.at));
       } else if (engine) {
         if (w.beta == 1)
           update_in_ring<S, op_a, op_b, true>(sum, w, i, j, box);
         else
           update_in_ring<S, op_a, op_b, false>(sum, w, i, j, box);
         in.owed = int(in.ring.at);
-        if (!may_owe) in.pay();
+        if (!may_owe) in.release_owed();
       } else {
         update_by_lanes<S, op_a, op_b>(sum, w, i, j, box);
-        in.leave(int(in.ring.at));
+        in.release(int(in.ring.at));
       }
       in.advance();
     }
   }
-  in.pay();
+  in.release_owed();
 }
 
 template <class S, Op op_a, Op op_b>
@@ -323,10 +329,10 @@ __global__ void __launch_bounds__(S::threads, S::per_sm) product_kernel(const __
   await_kernel_before();
   let_next_begin();
   if (threadIdx.x / 32 >= S::warps) {
-    if constexpr (S::registers_move) keep_registers<S::registers_to_copy>();
-    bring<S, op_a, op_b>(w, share, 0, w.steps, slots);
+    if constexpr (S::reallocates_registers) keep_registers<S::registers_to_copy>();
+    produce<S, op_a, op_b>(w, share, 0, w.steps, slots);
   } else {
-    if constexpr (S::registers_move) take_registers<S::registers_to_compute>();
+    if constexpr (S::reallocates_registers) take_registers<S::registers_to_compute>();
     compute<S, op_a, op_b>(w, share, slots);
   }
 #endif
@@ -347,7 +353,7 @@ void map_operands(Op op_a, Op op_b, Work& w) {
 
 template <class S>
 void run(Queue<Cuda>& q, Op op_a, Op op_b, Work w) {
-  if constexpr (S::engine) {
+  if constexpr (S::uses_tma) {
     if (w.steps > 0) map_operands<S>(op_a, op_b, w);
     w.c_map = BoxSource(MatrixView<const double, Cuda>(w.C)).map(S::WN);
   }

@@ -65,12 +65,12 @@ __global__ void __launch_bounds__(S::threads, S::per_sm) split_kernel(const __gr
   const int first = rank * w.steps / w.blocks_of_a_tile, end = (rank + 1) * w.steps / w.blocks_of_a_tile;
   const Order::Share share{int(blockIdx.y), 1};
   if (threadIdx.x / 32 >= S::warps) {
-    if constexpr (S::registers_move) keep_registers<S::registers_to_copy>();
-    bring<S, op_a, op_b>(w, share, first, end, slots);
+    if constexpr (S::reallocates_registers) keep_registers<S::registers_to_copy>();
+    produce<S, op_a, op_b>(w, share, first, end, slots);
     __syncwarp();
     for (int phase = 0; phase < 3; ++phase) sync_cluster();
   } else {
-    if constexpr (S::registers_move) take_registers<S::registers_to_compute>();
+    if constexpr (S::reallocates_registers) take_registers<S::registers_to_compute>();
     const int warp = threadIdx.x / 32, wm = warp % S::warps_m, wn = warp / S::warps_m;
     const Order::Tile tile = w.order.tile(share.first);
     Reader<S> in{slots, w.slots};
@@ -110,7 +110,7 @@ int blocks_in_a_cluster(Queue<Cuda>& q, Op op_a, Op op_b, int blocks) {
 
 template <class S>
 void run_split(Queue<Cuda>& q, Op op_a, Op op_b, Work w) {
-  static_assert(S::engine && S::warps * Pieces<S>::count * 32 * 16 <= 4 * S::slot_bytes);
+  static_assert(S::uses_tma && S::warps * Pieces<S>::count * 32 * 16 <= 4 * S::slot_bytes);
   map_operands<S>(op_a, op_b, w);
   w.slots = slots_of_a_ring<S>(q);
   w.order = {int(ceil_div(w.C.rows(), S::BM)), int(ceil_div(w.C.cols(), S::BN)), 1, 1, 1, S::group};

@@ -10,8 +10,8 @@ namespace lasolve::sm90 {
 
 /// At small k, here in bytes, the traffic of C rules, and memory likes it best down whole columns; else L2 is to hold the
 /// operands.
-constexpr unsigned strip_for(std::int64_t k_bytes) { return k_bytes <= 512 ? 128 : k_bytes <= 2048 ? 32 : 16; }
-/// From here on the time at a tile's end is small beside its product: tiles may be wide, if two blocks can share what they read.
+constexpr unsigned group_rows_for(std::int64_t k_bytes) { return k_bytes <= 512 ? 128 : k_bytes <= 2048 ? 32 : 16; }
+/// From here on the time at a tile's end is small beside its product: tiles may be cooperative_multicast, if two blocks can share what they read.
 inline bool is_deep(const Queue<Cuda>& q, std::int64_t k) { return k >= 4096 && q.properties().has_clusters_of(2); }
 
 constexpr auto fetch = CU_TENSOR_MAP_L2_PROMOTION_L2_256B;  ///< of what the copy engine reaches; see tensor_map
@@ -55,19 +55,19 @@ inline void scale(Queue<Cuda>& q, float beta, MatrixView<float, Cuda> C) {
 }
 
 /// The product of k elements of operands that p has.
-template <class Cut>
+template <class Shape>
 void enqueue_product(Queue<Cuda>& q, Arguments& p, std::int64_t k) {
-  p.steps = int(ceil_div(k, Cut::BK));
-  p.strip = strip_for(k * std::int64_t(sizeof(typename Cut::Half))) / Cut::cluster;
-  launch_tensor<Cut>(q, p);
+  p.steps = int(ceil_div(k, Shape::BK));
+  p.group_rows = group_rows_for(k * std::int64_t(sizeof(typename Shape::Half))) / Shape::cluster;
+  launch_tensor<Shape>(q, p);
 }
 
 template <class Half, bool a_k_major, bool b_k_major>
 void multiply_mapped(Queue<Cuda>& q, Arguments& p, std::int64_t k) {
   if (is_deep(q, k))
-    enqueue_product<CutAs<Half, a_k_major, b_k_major, Way::wide>>(q, p, k);
+    enqueue_product<KernelShape<Half, a_k_major, b_k_major, KernelSchedule::cooperative_multicast>>(q, p, k);
   else
-    enqueue_product<CutAs<Half, a_k_major, b_k_major, Way::turns>>(q, p, k);
+    enqueue_product<KernelShape<Half, a_k_major, b_k_major, KernelSchedule::pingpong>>(q, p, k);
 }
 
 /// C ← α·A·B + β·C with operands of fp16 or bf16.

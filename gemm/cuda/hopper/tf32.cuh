@@ -1,6 +1,6 @@
 // The part of the rung `tensor` for tf32, on Hopper: operands and C in fp32, products in tf32.
 // Idea     wgmma takes tf32 only K-major from shared memory, and does not round but cuts off the last 13 bits. The copy engine can
-//          round on its way, so an operand that lies along k comes as it lies. An A that lies down its columns comes so too, in boxes of
+//          round on its schedule, so an operand that lies along k comes as it lies. An A that lies down its columns comes so too, in boxes of
 //          (32, 32), and goes on through registers, from which wgmma takes it as well: a thread has pairs of neighbouring rows,
 //          for whichever rows of a tile it has sums, C can be updated to match. For any other operand a first kernel packs it:
 //          rounded to nearest (a unit roundoff of 2⁻¹¹), K-major, padded with zeros, in pieces that are byte for byte what a stage of
@@ -88,18 +88,19 @@ static __global__ void __launch_bounds__(128) pack_tf32_kernel(Piecewise A, Piec
 
 /// C ← α·A·B + β·C. Where k is large in parts, so that packed operands stay below 1 GiB. a_k_major: A comes along k, or packed; else
 /// as it lies, down its columns, and through registers.
-template <Way way, bool a_k_major = true>
+template <KernelSchedule schedule, bool a_k_major = true>
 void multiply_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
                    MatrixView<float, Cuda> C) {
-  using Cut = CutAs<float, a_k_major, true, way>;
-  constexpr std::int64_t high = BM * Cut::cluster;
+  using Shape = KernelShape<float, a_k_major, true, schedule>;
+  constexpr std::int64_t high = BM * Shape::cluster;
   const bool a_lies = !a_k_major || lies_along_k(A), b_lies = lies_along_k(transposed(B));
-  const std::int64_t A_rows = a_lies ? 0 : round_up(C.rows(), high), B_rows = b_lies ? 0 : round_up(C.cols(), Cut::BN);
+  const std::int64_t A_rows = a_lies ? 0 : round_up(C.rows(), high),
+                     B_rows = b_lies ? 0 : round_up(C.cols(), Shape::BN);
   const std::int64_t rows = A_rows + B_rows;  // that are packed
   const std::int64_t depth =
       rows == 0 ? A.cols() : std::max<std::int64_t>((1 << 28) / rows / packed_depth * packed_depth, 512);
   const auto map = [](const Piecewise& p, unsigned rows) {
-    return tensor_map(p.X.data(), p.X.cols(), p.X.rows(), p.X.ld(), Cut::BK, rows, fetch,
+    return tensor_map(p.X.data(), p.X.cols(), p.X.rows(), p.X.ld(), Shape::BK, rows, fetch,
                       CU_TENSOR_MAP_DATA_TYPE_TFLOAT32);
   };
   Arguments p = arguments(q, alpha, beta, C);
@@ -107,16 +108,16 @@ void multiply_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<
     const std::int64_t k = std::min(depth, A.cols() - l), padded_k = round_up(k, packed_depth);
     float* packed = q.scratch<float>(padded_k, rows).data();
     const Piecewise a(A.block(0, l, C.rows(), k), BM, A_rows, packed);
-    const Piecewise b(transposed(B.block(l, 0, k, C.cols())), Cut::BN, B_rows, packed + padded_k * A_rows);
+    const Piecewise b(transposed(B.block(l, 0, k, C.cols())), Shape::BN, B_rows, packed + padded_k * A_rows);
     if (rows > 0) launch(q, pack_tf32_kernel, (a.parts + b.parts) * a.steps, 128, a, b);
     p.packed_a = a_lies ? nullptr : reinterpret_cast<const char*>(a.to);
     p.packed_b = b_lies ? nullptr : reinterpret_cast<const char*>(b.to);
     if (!a_k_major)
-      p.A = tensor_map(a.X.data(), C.rows(), k, a.X.ld(), 32, Cut::BK, fetch, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32);
+      p.A = tensor_map(a.X.data(), C.rows(), k, a.X.ld(), 32, Shape::BK, fetch, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32);
     else if (a_lies)
       p.A = map(a, BM);
-    if (b_lies) p.B = map(b, Cut::BN / Cut::cluster);
-    enqueue_product<Cut>(q, p, k);
+    if (b_lies) p.B = map(b, Shape::BN / Shape::cluster);
+    enqueue_product<Shape>(q, p, k);
   }
 }
 
@@ -131,15 +132,15 @@ inline void tensor_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Ope
   };
   const bool lies_down = A.op() == Op::none && reachable(A.data(), A.ld());
   if (is_deep(q, k) && lies_down)
-    multiply_tf32<Way::wide, false>(q, alpha, A, B, beta, C);
+    multiply_tf32<KernelSchedule::cooperative_multicast, false>(q, alpha, A, B, beta, C);
   else if (is_deep(q, k))
-    multiply_tf32<Way::wide>(q, alpha, A, B, beta, C);
+    multiply_tf32<KernelSchedule::cooperative_multicast>(q, alpha, A, B, beta, C);
   else if (k > 256 && q.properties().has_clusters_of(2) && 10 * time(192, 2) <= 11 * time(128, 1))
-    multiply_tf32<Way::broad>(q, alpha, A, B, beta, C);
+    multiply_tf32<KernelSchedule::pingpong_multicast>(q, alpha, A, B, beta, C);
   else if (lies_down && lies_along_k(transposed(B)))  // else there is a packing kernel anyway
-    multiply_tf32<Way::turns, false>(q, alpha, A, B, beta, C);
+    multiply_tf32<KernelSchedule::pingpong, false>(q, alpha, A, B, beta, C);
   else
-    multiply_tf32<Way::turns>(q, alpha, A, B, beta, C);
+    multiply_tf32<KernelSchedule::pingpong>(q, alpha, A, B, beta, C);
 }
 
 }  // namespace lasolve::sm90

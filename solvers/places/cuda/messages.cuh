@@ -1,6 +1,6 @@
 // How the blocks of a kernel tell each other a few numbers at once: in a cluster, by writing into each other's shared
-// memory; in a grid, by letters in global memory that carry the stamp of their round, so that neither a fence nor a
-// barrier of the whole grid is needed. Who waits for letters in vain is told so (core/cuda/wait.cuh).
+// memory; in a grid, by packets in global memory that carry the sequence of their round, so that neither a fence nor a
+// barrier of the whole grid is needed. Who waits for packets in vain is told so (core/cuda/wait.cuh).
 #pragma once
 
 #include "core/cuda/shared_memory.cuh"
@@ -19,48 +19,52 @@ __device__ T from_bits(std::uint64_t bits) {
     return __uint_as_float(unsigned(bits));
 }
 
-/// 64 bits in two words of 64 bits, each of which has a half of them below the stamp. Whoever finds the stamp in both words has
+/// 64 bits in two words of 64 bits, each of which has a half of them below the sequence. Whoever finds the sequence in both words has
 /// both halves: in PTX's memory model an access to a vector is one to each of its elements, in any order, and each of these, of
-/// up to 64 bits and aligned, is indivisible. Nothing but what is in the letter may be taken for there: no fence is involved.
-/// Stamps are never used twice, so letters of the past are not taken for new.
+/// up to 64 bits and aligned, is indivisible. Nothing but what is in the packet may be taken for there: no fence is involved.
+/// Stamps are never used twice, so packets of the past are not taken for new.
 /// Source: the low-latency protocol of NVIDIA's NCCL; PTX ISA, "Memory Consistency Model", "Vector Data-types".
-struct alignas(16) Letter {
+struct alignas(16) Packet {
   std::uint64_t low, high;
 };
 
-__device__ inline std::uint64_t stamped(unsigned half, unsigned stamp) { return std::uint64_t(stamp) << 32 | half; }
-__device__ inline bool bears(std::uint64_t word, unsigned stamp) { return unsigned(word >> 32) == stamp; }
+__device__ inline std::uint64_t with_sequence(unsigned half, unsigned sequence) {
+  return std::uint64_t(sequence) << 32 | half;
+}
+__device__ inline bool has_sequence(std::uint64_t word, unsigned sequence) { return unsigned(word >> 32) == sequence; }
 
-__device__ inline void post(Letter* to, std::uint64_t content, unsigned stamp) {
-  asm volatile("st.relaxed.gpu.v2.b64 [%0], {%1, %2};" ::"l"(to), "l"(stamped(unsigned(content), stamp)),
-               "l"(stamped(unsigned(content >> 32), stamp))
+__device__ inline void send_packet(Packet* to, std::uint64_t content, unsigned sequence) {
+  asm volatile("st.relaxed.gpu.v2.b64 [%0], {%1, %2};" ::"l"(to), "l"(with_sequence(unsigned(content), sequence)),
+               "l"(with_sequence(unsigned(content >> 32), sequence))
                : "memory");
 }
 
-/// What the blocks of a kernel share to tell each other numbers: letters, zero at first; the stamp of its first round; a counter
+/// What the blocks of a kernel share to tell each other numbers: packets, zero at first; the sequence of its first round; a counter
 /// for barriers; and how long to wait.
-struct Mail {
-  Letter* letters = nullptr;
-  unsigned stamp = 0;
+struct PacketChannel {
+  Packet* packets = nullptr;
+  unsigned sequence = 0;
   unsigned* arrived = nullptr;
   WaitLimit* limit = nullptr;
 };
 
 /// What each kernel has of a queue's counters: where it begins, and how many.
-constexpr int counters_of_readers = 0, counters_of_parts = 0, ticket_of_advance = 5, counter_of_arrivals = 6,
-              ticket_of_dataflow = 7;
+constexpr int counters_of_readers = 0, counters_of_parts = 0, ticket_of_lookahead = 5, counter_of_arrivals = 6,
+              ticket_of_sync_free = 7;
 
-/// For the next kernel of q, with room for so many bytes of letters and as many stamps as it has rounds.
-inline Mail mail_of(Queue<Cuda>& q, std::size_t bytes, unsigned rounds) {
-  const auto mailbox = q.mailbox(bytes, rounds);
-  return {static_cast<Letter*>(mailbox.memory), mailbox.stamp, q.counter() + counter_of_arrivals, q.wait_limit()};
+/// For the next kernel of q, with room for so many bytes of packets and as many stamps as it has rounds.
+inline PacketChannel channel_of(Queue<Cuda>& q, std::size_t bytes, unsigned rounds) {
+  const auto packet_buffer = q.packet_buffer(bytes, rounds);
+  return {static_cast<Packet*>(packet_buffer.memory), packet_buffer.sequence, q.counter() + counter_of_arrivals,
+          q.wait_limit()};
 }
 
-/// Waits for a letter with this stamp, or several that lie together. False where that took too long; then content is undefined.
+/// Waits for a packet with this sequence, or several that lie together. False where that took too long; then content is undefined.
 template <int count>
-__device__ bool collect(const Letter* from, unsigned stamp, std::uint64_t* content, WaitLimit* limit, Wait wait) {
-  Letter l[count];
-  const bool come = until(limit, wait, [&] {
+__device__ bool receive_packets(const Packet* from, unsigned sequence, std::uint64_t* content, WaitLimit* limit,
+                                Wait wait) {
+  Packet l[count];
+  const bool received = until(limit, wait, [&] {
     bool all = true;
 #pragma unroll
     for (int i = 0; i < count; ++i)
@@ -69,15 +73,15 @@ __device__ bool collect(const Letter* from, unsigned stamp, std::uint64_t* conte
                    : "l"(from + i)
                    : "memory");
 #pragma unroll
-    for (int i = 0; i < count; ++i) all = all && bears(l[i].low, stamp) && bears(l[i].high, stamp);
+    for (int i = 0; i < count; ++i) all = all && has_sequence(l[i].low, sequence) && has_sequence(l[i].high, sequence);
     return all;
   });
 #pragma unroll
   for (int i = 0; i < count; ++i) content[i] = l[i].high << 32 | unsigned(l[i].low);
-  return come;
+  return received;
 }
 
-/// All blocks of this cluster have come here, and see what each has written.
+/// All blocks of this cluster have received here, and see what each has written.
 __device__ inline void cluster_barrier() {
 #if __CUDA_ARCH__ >= 900
   __syncwarp();
@@ -87,7 +91,7 @@ __device__ inline void cluster_barrier() {
 
 /// Writes x into the memory of block `rank` of this cluster that corresponds to `to`, which is in ours.
 template <class T>
-__device__ inline void write_there(T* to, T x, unsigned rank) {
+__device__ inline void store_in_block(T* to, T x, unsigned rank) {
 #if __CUDA_ARCH__ >= 900
   const unsigned there = address_in(rank, shared_address(to));
   if constexpr (sizeof(T) == 8)
@@ -97,9 +101,9 @@ __device__ inline void write_there(T* to, T x, unsigned rank) {
 #endif
 }
 
-/// Shared memory into which all blocks of a cluster write at once; the writes themselves count the bytes that have come,
+/// Shared memory into which all blocks of a cluster write at once; the writes themselves count the bytes that have received,
 /// so that who waits for a round waits for nothing else.
-class Inbox {
+class TransactionBarrier {
  public:
   /// One thread; then a cluster_barrier.
   __device__ void open() {
@@ -108,13 +112,13 @@ class Inbox {
     fence_barrier_inits();
 #endif
   }
-  /// One thread, once a round: how many bytes will come.
+  /// One thread, once a round: how many bytes will received.
   __device__ void expect(unsigned bytes) {
 #if __CUDA_ARCH__ >= 900
     arrived_.arrive_and_expect(bytes);
 #endif
   }
-  /// Until all bytes of a round have come; `odd` rounds and even ones take turns, beginning with an even one. However long that
+  /// Until all bytes of a round have received; `odd` rounds and even ones take turns, beginning with an even one. However long that
   /// takes: all blocks of a cluster run at the same time, so that nothing else on the device can keep a message from coming.
   __device__ void wait(bool odd) {
 #if __CUDA_ARCH__ >= 900

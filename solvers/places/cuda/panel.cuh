@@ -44,9 +44,10 @@ template <class T>
 void prepare(Queue<Cuda>& q, Method method, std::int64_t n) {
   Queue<Cuda>&near = q.ahead(), &chain = near.ahead();  // the gaps between kernels depend on which is used first
   const auto blocks = std::size_t(q.multiprocessors());
-  const std::size_t letters = blocks * 8 * std::size_t(flow_order<T>(q.properties())) * sizeof(Letter);
+  const std::size_t packets = blocks * 8 * std::size_t(sync_free_order<T>(q.properties())) * sizeof(Packet);
   for (Queue<Cuda>* one : {&q, &q.beside(), &near, &chain, &near.beside()})
-    one->mailbox(std::max(letters, most_letters), 0), one->counter(), one->wait_limit(), Corner<double>::of(*one);
+    one->packet_buffer(std::max(packets, most_packet_bytes), 0), one->counter(), one->wait_limit(),
+        PackedL11<double>::of(*one);
   if (method == Method::lu && lu_far_columns<T>(q, n) > 0) q.behind();
 }
 

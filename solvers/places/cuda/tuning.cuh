@@ -31,7 +31,7 @@ inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedu
 }
 
 /// Whether panels of LU are waited for when so many columns are left: towards the end, and in small matrices.
-constexpr bool panels_are_waited_for(std::int64_t left) { return left <= 8192; }
+constexpr bool panels_are_the_bottleneck(std::int64_t left) { return left <= 8192; }
 
 /// Where panels are waited for, steps are short. The bulk has nothing to do until the first panel is factored, so in a large
 /// matrix that is narrower, but in fp32, where products with a smaller k are slower. Where panels are hidden, wide ones give the
@@ -41,7 +41,7 @@ template <class T>
 LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int64_t n) {
   constexpr std::int64_t one_kernel = 128;
   const std::int64_t widest = sizeof(T) == 8 && j == 0 && n > 6144 ? 384 : 768;
-  if (panels_are_waited_for(n - j)) return {std::min(nb, widest), std::min(nb, one_kernel)};
+  if (panels_are_the_bottleneck(n - j)) return {std::min(nb, widest), std::min(nb, one_kernel)};
   const std::int64_t first = round_up(n / 64, one_kernel), panel = std::min(nb, std::max(first, 2 * j));
   return {panel, panel};
 }
@@ -49,12 +49,12 @@ LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int
 /// Where panels are waited for, the columns that are wanted soon go through all of an update apart, not only first through
 /// its product. Where these are 128 they are too few to be worth launches of their own.
 inline bool solves_soon_first(const Queue<Cuda>&, std::int64_t panel, std::int64_t left) {
-  return panel > 128 && panels_are_waited_for(left);
+  return panel > 128 && panels_are_the_bottleneck(left);
 }
 
 /// A step that is a phase of its own costs the chain of steps some microseconds: not where it is waited for.
 inline bool steps_are_phases(const Queue<Cuda>&, Method method, std::int64_t left) {
-  return method == Method::cholesky ? left > 8192 : !panels_are_waited_for(left);
+  return method == Method::cholesky ? left > 8192 : !panels_are_the_bottleneck(left);
 }
 
 /// Exchanges of single elements cost as much as whole sectors of memory, and panels beside them wait for memory twice as
@@ -97,7 +97,7 @@ bool cholesky_rows_apart(const Queue<Cuda>& q, std::int64_t j, std::int64_t n) {
 /// In fp64, where cuBLAS's products need no conversions, only the smallest are, and none of those of rows that go apart. In fp32
 /// none are where fp64 is slow: on cards that have it for compatibility only, it takes 64 times as long.
 template <class T>
-bool is_near_product(const Queue<Cuda>& q, MatrixView<T, Cuda> C, std::int64_t k, bool apart) {
+bool is_narrow_product(const Queue<Cuda>& q, MatrixView<T, Cuda> C, std::int64_t k, bool apart) {
   const bool few = C.cols() <= 256 && k <= 256;
   if (sizeof(T) == 4) return few && q.properties().fp32_per_fp64 <= 4;
   return few && !apart && C.rows() * C.cols() * k <= 1 << 24;

@@ -8,7 +8,7 @@
 //
 // Two steps of 64 columns, each in strips of 8. Two warps have the rows, up to three a lane (in fp32 four, up to two): they factor the 8 × 8 block on
 // the diagonal and solve the rows below it, while others, which have 16 rows each in tiles, bring the tiles further to the
-// right up to date with the strip before. What makes the time is the chain from pivot to pivot and the fp64 instructions of
+// right up to date with the sub_panel before. What makes the time is the chain from pivot to pivot and the fp64 instructions of
 // those warps, so roots are kept out of it: up to the end columns are X = L diag(√d), and products are X diag(1/d) Xᵀ.
 // They run in fp64 in tensor cores, for fp32 too. An fp64 instruction of such a warp takes 4 clocks of its quarter, but 33 where another
 // warp of the same quarter of the multiprocessor multiplies tiles: in fp64 the warps with the rows have a quarter for
@@ -30,16 +30,16 @@ template <int n>
 struct CholeskyTile {
   double c[n][4];
 };
-using CholeskyRows = CholeskyTile<cholesky_strips>;
-using CholeskyHalf = CholeskyTile<cholesky_strips / 2>;
+using CholeskyRows = CholeskyTile<cholesky_subpanels>;
+using CholeskyHalf = CholeskyTile<cholesky_subpanels / 2>;
 
-/// Hands a strip of a tile to the warp with the rows.
+/// Hands a sub_panel of a tile to the warp with the rows.
 template <class S>
 __device__ void hand_over(CholeskyShared<S>& s, int top, const double (&c)[4]) {
   using T = typename S::Element;
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  *reinterpret_cast<Pair<T>*>(&s.strip[top + g][2 * t]) = {T(c[0]), T(c[1])};
-  *reinterpret_cast<Pair<T>*>(&s.strip[top + g + 8][2 * t]) = {T(c[2]), T(c[3])};
+  *reinterpret_cast<Pair<T>*>(&s.sub_panel[top + g][2 * t]) = {T(c[0]), T(c[1])};
+  *reinterpret_cast<Pair<T>*>(&s.sub_panel[top + g + 8][2 * t]) = {T(c[2]), T(c[3])};
 }
 
 /// What multiply_tile takes as its left factor, −X diag(1/d), of the 8 columns from `first` on and the 16 rows from `top`.
@@ -56,8 +56,8 @@ __device__ void left_factor(const CholeskyShared<S>& s, int first, int top, doub
 /// tile ← tile + A Xᵀ with 8 columns, of which A are the 16 rows of left_factor and X those from `right` on, in the strips
 /// first, …, last − 1 of the tile, which move to the left by `shift` strips.
 template <int shift, class Column, int n>
-__device__ void multiply_strips(const Column* columns, const double (&a)[4], int right, int first, int last,
-                                CholeskyTile<n>& tile) {
+__device__ void multiply_subpanels(const Column* columns, const double (&a)[4], int right, int first, int last,
+                                   CholeskyTile<n>& tile) {
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
 #pragma unroll
   for (int c = shift; c < n; ++c) {
@@ -75,33 +75,33 @@ struct CholeskyPart {
   __device__ explicit CholeskyPart(int warp) {
     const int rows = warp < 2 ? warp : warp / 2 + 1, half = warp < 2 ? 0 : warp % 2;
     top = 16 * warp;
-    needed = min(cholesky_strips, 2 * warp + 2);
+    needed = min(cholesky_subpanels, 2 * warp + 2);
     half_top = cholesky_step + 16 * rows;
     half_left = cholesky_step + cholesky_step / 2 * half;
-    half_needed = min(cholesky_strips / 2, 2 * rows + 2 - cholesky_strips / 2 * half);
+    half_needed = min(cholesky_subpanels / 2, 2 * rows + 2 - cholesky_subpanels / 2 * half);
   }
 };
 
-/// Those with tiles, first step: bring them up to date with one strip after the other, and with it those of the second.
+/// Those with tiles, first step: bring them up to date with one sub_panel after the other, and with it those of the second.
 template <class S>
 __device__ void update_tiles(CholeskyShared<S>& s, const CholeskyPart& part, CholeskyRows& tile, CholeskyHalf& half) {
   hand_over(s, part.top, tile.c[0]);
-  meet<S>();
+  sync_workers<S>();
 #pragma unroll 1
-  for (int p = 0; p < cholesky_strips; ++p) {
-    meet<S>();  // the factor of strip p is there
+  for (int p = 0; p < cholesky_subpanels; ++p) {
+    sync_workers<S>();  // the factor of sub_panel p is there
     const CholeskyColumn<S>* X = s.X + 8 * p;
     double a[4];
     left_factor(s, 8 * p, part.top, a);
-    if (p + 1 < cholesky_strips) {
-      multiply_strips<1>(X, a, 8 * p, 1, 2, tile);
+    if (p + 1 < cholesky_subpanels) {
+      multiply_subpanels<1>(X, a, 8 * p, 1, 2, tile);
       hand_over(s, part.top, tile.c[0]);
-      meet<S>();
-      multiply_strips<1>(X, a, 8 * p, 2, part.needed - p, tile);
+      sync_workers<S>();
+      multiply_subpanels<1>(X, a, 8 * p, 2, part.needed - p, tile);
     }
     if constexpr (S::steps == 2) {
       left_factor(s, 8 * p, part.half_top, a);
-      multiply_strips<0>(X, a, part.half_left, 0, part.half_needed, half);
+      multiply_subpanels<0>(X, a, part.half_left, 0, part.half_needed, half);
     }
   }
 }
@@ -109,24 +109,24 @@ __device__ void update_tiles(CholeskyShared<S>& s, const CholeskyPart& part, Cho
 /// Those with tiles, second step.
 template <class S>
 __device__ void update_halves(CholeskyShared<S>& s, const CholeskyPart& part, CholeskyHalf& half) {
-  const int first = (part.half_left - cholesky_step) / 8, end = first + cholesky_strips / 2;  // strips that are here
+  const int first = (part.half_left - cholesky_step) / 8, end = first + cholesky_subpanels / 2;  // strips that are here
   if (first == 0) hand_over(s, part.half_top, half.c[0]);
-  meet<S>();
+  sync_workers<S>();
 #pragma unroll 1
-  for (int p = 0; p < cholesky_strips; ++p) {
-    meet<S>();  // the factor of strip p is there
+  for (int p = 0; p < cholesky_subpanels; ++p) {
+    sync_workers<S>();  // the factor of sub_panel p is there
     const int column = cholesky_step + 8 * p;
     const bool before = p < first, within = first <= p && p < end;
     double a[4];
     if (before || within) left_factor(s, column, part.half_top, a);
-    if (before) multiply_strips<0>(s.X + column, a, part.half_left, 0, 1, half);
-    if (within) multiply_strips<1>(s.X + column, a, column, 1, 2, half);
-    if (p + 1 < cholesky_strips) {
+    if (before) multiply_subpanels<0>(s.X + column, a, part.half_left, 0, 1, half);
+    if (within) multiply_subpanels<1>(s.X + column, a, column, 1, 2, half);
+    if (p + 1 < cholesky_subpanels) {
       if (first <= p + 1 && p + 1 < end) hand_over(s, part.half_top, half.c[0]);
-      meet<S>();
+      sync_workers<S>();
     }
-    if (before) multiply_strips<0>(s.X + column, a, part.half_left, 1, part.half_needed, half);
-    if (within) multiply_strips<1>(s.X + column, a, column, 2, part.half_needed - (p - first), half);
+    if (before) multiply_subpanels<0>(s.X + column, a, part.half_left, 1, part.half_needed, half);
+    if (within) multiply_subpanels<1>(s.X + column, a, column, 2, part.half_needed - (p - first), half);
   }
 }
 

@@ -21,29 +21,29 @@
 
 namespace lasolve {
 
-constexpr int near_width = 32, near_depth = 32, near_stages = 4, near_threads = 128;
+constexpr int narrow_width = 32, narrow_depth = 32, narrow_stages = 4, narrow_threads = 128;
 
 /// Rows of L in pieces of 32 columns, [column][row], padded so that what a warp reads at once lies in different banks.
 template <class T, int n>
-struct NearRows {
-  alignas(16) T of[near_stages][near_depth][n + 32 / sizeof(T)];
+struct NarrowRows {
+  alignas(16) T of[narrow_stages][narrow_depth][n + 32 / sizeof(T)];
 
   /// Fetches columns k, … of the rows from `first` on into a stage, without waiting for them; beyond L, zeros.
   __device__ void fetch(int stage, MatrixView<const T, Cuda> L, std::int64_t first, std::int64_t k) {
-    constexpr int at_once = 16 / sizeof(T), high = n / at_once, wide = near_threads / high;
+    constexpr int at_once = 16 / sizeof(T), high = n / at_once, wide = narrow_threads / high;
     const int r = threadIdx.x % high * at_once, column = threadIdx.x / high;
     const int there = int(max(std::int64_t(0), min(L.rows() - first - r, std::int64_t(at_once))));
     const T* const from = L.data() + (there > 0 ? first + r : 0) + (k + column) * L.ld();
 #pragma unroll
-    for (int c = 0; c < near_depth; c += wide)
+    for (int c = 0; c < narrow_depth; c += wide)
       copy_async<16>(shared_address(&of[stage][c + column][r]), from + c * L.ld(), there * int(sizeof(T)));
   }
 };
 
 template <class T, int height>
-struct NearShared {
-  NearRows<T, height> left;
-  NearRows<T, near_width> right;
+struct NarrowShared {
+  NarrowRows<T, height> left;
+  NarrowRows<T, narrow_width> right;
 };
 
 /// Neighbours in a column, read and written at once.
@@ -54,8 +54,8 @@ struct alignas(sizeof(T) * n < 16 ? sizeof(T) * n : 16) Neighbours {
 
 /// A quarter of a tile of C, in products of 16 × 8: sum[m][w][e] is row rows·g + 2m + e/2 and column columns·(2t + e%2) + w.
 template <class T, int height>
-struct NearSums {
-  static constexpr int rows = height / 16, columns = near_width / 16;  // neighbours that a lane has
+struct NarrowSums {
+  static constexpr int rows = height / 16, columns = narrow_width / 16;  // neighbours that a lane has
   double sum[rows / 2][columns][4] = {};
 
   /// sum ← sum + L L1ᵀ over 8 columns, of which this lane has those from `left` and `right` on and 4 further.
@@ -65,7 +65,7 @@ struct NearSums {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const auto x = *reinterpret_cast<const Neighbours<T, rows>*>(left + h * (4 * height + next));
-      const auto y = *reinterpret_cast<const Neighbours<T, columns>*>(right + h * (4 * near_width + next));
+      const auto y = *reinterpret_cast<const Neighbours<T, columns>*>(right + h * (4 * narrow_width + next));
 #pragma unroll
       for (int r = 0; r < rows; ++r) a[r / 2][2 * h + r % 2] = double(x.of[r]);
 #pragma unroll
@@ -106,32 +106,33 @@ struct NearSums {
 };
 
 template <class T, int height>
-__global__ void __launch_bounds__(near_threads, 5)
-    update_near_columns(MatrixView<const T, Cuda> L, MatrixView<const T, Cuda> L1, bool apart, MatrixView<T, Cuda> C) {
+__global__ void __launch_bounds__(narrow_threads, 5)
+    update_narrow_columns(MatrixView<const T, Cuda> L, MatrixView<const T, Cuda> L1, bool apart,
+                          MatrixView<T, Cuda> C) {
   extern __shared__ __align__(16) unsigned char memory[];
-  auto& s = *reinterpret_cast<NearShared<T, height>*>(memory);
-  using Sums = NearSums<T, height>;
-  const std::int64_t i0 = std::int64_t(blockIdx.x) * height, j0 = std::int64_t(blockIdx.y) * near_width;
+  auto& s = *reinterpret_cast<NarrowShared<T, height>*>(memory);
+  using Sums = NarrowSums<T, height>;
+  const std::int64_t i0 = std::int64_t(blockIdx.x) * height, j0 = std::int64_t(blockIdx.y) * narrow_width;
   if (!apart && i0 + height <= j0) return;
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  const int top = warp % 2 * (height / 2), left = warp / 2 * (near_width / 2), pieces = int(L.cols()) / near_depth;
+  const int top = warp % 2 * (height / 2), left = warp / 2 * (narrow_width / 2), pieces = int(L.cols()) / narrow_depth;
   Sums sums;
   await_kernel_before();
 #pragma unroll 1
-  for (int piece = 1 - near_stages; piece < pieces; ++piece) {
-    const int next = piece + near_stages - 1;
+  for (int piece = 1 - narrow_stages; piece < pieces; ++piece) {
+    const int next = piece + narrow_stages - 1;
     if (next < pieces) {
-      s.left.fetch(next % near_stages, L, i0, next * near_depth);
-      s.right.fetch(next % near_stages, L1, j0, next * near_depth);
+      s.left.fetch(next % narrow_stages, L, i0, next * narrow_depth);
+      s.right.fetch(next % narrow_stages, L1, j0, next * narrow_depth);
     }
     close_group_of_copies();
     if (piece < 0) continue;
-    wait_for_copies<near_stages - 1>();
+    wait_for_copies<narrow_stages - 1>();
     __syncthreads();
-    const auto& rows = s.left.of[piece % near_stages];
-    const auto& columns = s.right.of[piece % near_stages];
-#pragma unroll(height == near_width ? 4 : 2)
-    for (int k = t; k < near_depth; k += 8)
+    const auto& rows = s.left.of[piece % narrow_stages];
+    const auto& columns = s.right.of[piece % narrow_stages];
+#pragma unroll(height == narrow_width ? 4 : 2)
+    for (int k = t; k < narrow_depth; k += 8)
       sums.multiply(&rows[k][top + Sums::rows * g], &columns[k][left + Sums::columns * g]);
     __syncthreads();
   }
@@ -142,16 +143,16 @@ __global__ void __launch_bounds__(near_threads, 5)
 /// C ← C − L L1ᵀ, if its operands are such that the kernel can fetch them; and whether they are. Where L1 are the first rows of L
 /// only on and below the diagonal. L: m × k, L1: n × k, C: m × n. Flops 2 m n k, on and below the diagonal n² k less.
 template <class T>
-bool multiply_near(Queue<Cuda>& q, MatrixView<T, Cuda> L, MatrixView<T, Cuda> L1, MatrixView<T, Cuda> C) {
+bool narrow_update(Queue<Cuda>& q, MatrixView<T, Cuda> L, MatrixView<T, Cuda> L1, MatrixView<T, Cuda> C) {
   const bool apart = L.data() != L1.data();
-  if (L.cols() % near_depth != 0) return false;
+  if (L.cols() % narrow_depth != 0) return false;
   for (const auto& view : {L, L1, C})
     if (view.ld() * sizeof(T) % 16 != 0 || reinterpret_cast<std::uintptr_t>(view.data()) % 16 != 0) return false;
   const auto with = [&]<int height>() {
-    constexpr std::size_t shared = sizeof(NearShared<T, height>);
+    constexpr std::size_t shared = sizeof(NarrowShared<T, height>);
     static_assert(shared <= least_shared_memory);
-    const dim3 tiles(unsigned(ceil_div(C.rows(), height)), unsigned(ceil_div(C.cols(), near_width)));
-    launch(q, update_near_columns<T, height>, Blocks::soon, tiles, near_threads, shared, L, L1, apart, C);
+    const dim3 tiles(unsigned(ceil_div(C.rows(), height)), unsigned(ceil_div(C.cols(), narrow_width)));
+    launch(q, update_narrow_columns<T, height>, Blocks::soon, tiles, narrow_threads, shared, L, L1, apart, C);
   };
   if constexpr (sizeof(T) == 4)
     if (apart) return with.template operator()<64>(), true;
@@ -161,7 +162,7 @@ bool multiply_near(Queue<Cuda>& q, MatrixView<T, Cuda> L, MatrixView<T, Cuda> L1
 /// The same for the products for which this kernel is the faster.
 template <class T>
 bool update_at_once(Queue<Cuda>& q, MatrixView<T, Cuda> L, MatrixView<T, Cuda> L1, MatrixView<T, Cuda> C) {
-  return is_near_product(q, C, L.cols(), L.data() != L1.data()) && multiply_near(q, L, L1, C);
+  return is_narrow_product(q, C, L.cols(), L.data() != L1.data()) && narrow_update(q, L, L1, C);
 }
 
 }  // namespace lasolve

@@ -10,7 +10,7 @@
 
 namespace lasolve {
 
-constexpr int cholesky_step = 64, cholesky_strips = cholesky_step / 8;
+constexpr int cholesky_step = 64, cholesky_subpanels = cholesky_step / 8;
 constexpr int cholesky_own_rows = 32;  // of each block of threads
 
 /// How large a leaf is, whose block on the diagonal takes one or two steps, and who does what in a block of threads. In fp64 the
@@ -22,22 +22,23 @@ struct CholeskyShape {
   static constexpr int steps = steps_;
   static constexpr int order = steps * cholesky_step;  // of the block on the diagonal
   static constexpr int rows = order + cholesky_own_rows, tile_warps = rows / 16;
-  static constexpr bool apart = sizeof(T) == 8;
-  static constexpr int quarters = 4;  // warps whose number has the same remainder share one
-  static constexpr int row_warps = apart ? 2 : 4;
-  static constexpr int writer = apart ? row_warps * quarters : row_warps + tile_warps;  // has neither
-  static constexpr int last_with_tiles =
-      apart ? (tile_warps - 1) / (quarters - 1) * quarters + (tile_warps - 1) % (quarters - 1) + 1 : writer - 1;
+  static constexpr bool own_sub_partition = sizeof(T) == 8;
+  static constexpr int sub_partitions = 4;  // warps whose number has the same remainder share one
+  static constexpr int row_warps = own_sub_partition ? 2 : 4;
+  static constexpr int writer = own_sub_partition ? row_warps * sub_partitions : row_warps + tile_warps;  // has neither
+  static constexpr int last_with_tiles = own_sub_partition ? (tile_warps - 1) / (sub_partitions - 1) * sub_partitions +
+                                                                 (tile_warps - 1) % (sub_partitions - 1) + 1
+                                                           : writer - 1;
   static constexpr int warps = std::max(last_with_tiles, writer) + 1;
   static constexpr int threads = 32 * warps, workers = 32 * (tile_warps + row_warps);
 
   /// The number of a warp among those with rows, or with tiles; −1: it has none.
   static constexpr int with_rows(int warp) {
-    const int turn = apart ? (warp % quarters == 0 ? warp / quarters : row_warps) : warp;
+    const int turn = own_sub_partition ? (warp % sub_partitions == 0 ? warp / sub_partitions : row_warps) : warp;
     return turn < row_warps ? turn : -1;
   }
   static constexpr int with_tiles(int warp) {
-    if (apart) return warp % quarters == 0 ? -1 : warp - warp / quarters - 1;
+    if (own_sub_partition) return warp % sub_partitions == 0 ? -1 : warp - warp / sub_partitions - 1;
     return warp < writer ? max(warp - row_warps, -1) : -1;
   }
 };
@@ -49,15 +50,15 @@ template <class S>
 struct CholeskyShared {
   using T = typename S::Element;
   CholeskyColumn<S> X[S::order];
-  alignas(16) T strip[S::rows][8 + 16 / sizeof(T)];  // the 8 columns at hand
-  double minus_inverse[S::order];                    // −1/d
-  T pivot[S::order];                                 // d
-  bool writes;                                       // whether this block writes the factor of the diagonal block
+  alignas(16) T sub_panel[S::rows][8 + 16 / sizeof(T)];  // the 8 columns at hand
+  double minus_inverse[S::order];                        // −1/d
+  T pivot[S::order];                                     // d
+  bool writes;                                           // whether this block writes the factor of the diagonal block
 };
 
 /// All that have rows or tiles have come here.
 template <class S>
-__device__ void meet() {
+__device__ void sync_workers() {
   __syncwarp();
   asm volatile("bar.sync 1, %0;" ::"n"(S::workers) : "memory");
 }
@@ -77,7 +78,7 @@ struct alignas(2 * sizeof(T)) Pair {
   T x, y;
 };
 
-/// Which rows of a strip a lane has. Lanes 0, …, 7 of each warp with rows begin with the block on the diagonal, which all
+/// Which rows of a sub_panel a lane has. Lanes 0, …, 7 of each warp with rows begin with the block on the diagonal, which all
 /// such warps eliminate; the other rows follow, warp by warp.
 template <class S>
 struct CholeskyLane {
@@ -100,7 +101,7 @@ __device__ void read_rows(const CholeskyShared<S>& s, int first, T (&x)[R][8]) {
     const int row = min(CholeskyLane<S>().template row<R>(first, r), S::rows - 1);
 #pragma unroll
     for (int j = 0; j < 8; j += 2) {
-      const auto pair = *reinterpret_cast<const Pair<T>*>(&s.strip[row][j]);
+      const auto pair = *reinterpret_cast<const Pair<T>*>(&s.sub_panel[row][j]);
       x[r][j] = pair.x, x[r][j + 1] = pair.y;
     }
   }
@@ -118,7 +119,7 @@ __device__ void keep_column(CholeskyShared<S>& s, int first, int j, const T (&x)
 
 /// The columns at hand of the 8 × 8 block on the diagonal, as a lane needs them. In fp64 it has them from the lanes with these
 /// rows; in fp32, whose products are cheap, each lane eliminates this block for itself, which is sooner than to ask.
-template <class S, bool own = !S::apart>
+template <class S, bool own = !S::own_sub_partition>
 struct CholeskyDiagonal {
   using T = typename S::Element;
   T d[8][8];  // the lower triangle
@@ -128,7 +129,7 @@ struct CholeskyDiagonal {
     for (int i = 0; i < 8; ++i)
 #pragma unroll
       for (int j = 0; j <= i; j += 4) {
-        const float4 four = *reinterpret_cast<const float4*>(&s.strip[first + i][j]);
+        const float4 four = *reinterpret_cast<const float4*>(&s.sub_panel[first + i][j]);
         d[i][j] = four.x, d[i][j + 1] = four.y, d[i][j + 2] = four.z, d[i][j + 3] = four.w;
       }
   }
@@ -150,7 +151,7 @@ struct CholeskyDiagonal<S, false> {
 /// is of no use. In the next column, whose pivot is waited for, products with an approximation r of 1/d = r (1 + e) are
 /// taken before e is known.
 template <int R, class S>
-__device__ bool factor_strip(CholeskyShared<S>& s, int first) {
+__device__ bool factor_subpanel(CholeskyShared<S>& s, int first) {
   using T = typename S::Element;
   T x[R][8];
   CholeskyDiagonal<S> diagonal(s, first);
@@ -174,10 +175,10 @@ __device__ bool factor_strip(CholeskyShared<S>& s, int first) {
   return usual;
 }
 
-/// The same for any pivots, and with the roots: columns of L, which are X with d = 1. Seldom needed, so it is kept apart
+/// The same for any pivots, and with the roots: columns of L, which are X with d = 1. Seldom needed, so it is kept own_sub_partition
 /// from the registers of what is. Returns the first column whose pivot is not positive, or INT_MAX.
 template <int R, class S>
-__device__ __noinline__ int factor_strip_of_any(CholeskyShared<S>& s, int first) {
+__device__ __noinline__ int factor_subpanel_of_any(CholeskyShared<S>& s, int first) {
   using T = typename S::Element;
   T x[R][8];
   read_rows(s, first, x);
@@ -199,15 +200,15 @@ __device__ __noinline__ int factor_strip_of_any(CholeskyShared<S>& s, int first)
   return bad;
 }
 
-/// Factors one strip of a step after the other. Returns the first column whose pivot is not positive.
+/// Factors one sub_panel of a step after the other. Returns the first column whose pivot is not positive.
 template <int R, class S>
 __device__ int factor_rows(CholeskyShared<S>& s, int begin) {
   int bad = INT_MAX;
 #pragma unroll 1
   for (int first = begin; first < begin + cholesky_step; first += 8) {
-    meet<S>();  // the strip is there
-    if (!factor_strip<R>(s, first)) bad = min(bad, factor_strip_of_any<R>(s, first));
-    meet<S>();  // its factor is there
+    sync_workers<S>();  // the sub_panel is there
+    if (!factor_subpanel<R>(s, first)) bad = min(bad, factor_subpanel_of_any<R>(s, first));
+    sync_workers<S>();  // its factor is there
   }
   return bad;
 }

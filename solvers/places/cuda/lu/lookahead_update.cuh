@@ -4,7 +4,7 @@
 //
 // Idea     Solvers are the first blocks to begin. Each has 8 columns: exchanges their rows, and solves for U in them. Multipliers
 //          are the others. Each has a tile of C2, fetches its rows of L21 meanwhile, and multiplies by one part of U after
-//          the other, when all solvers have told of it, while they solve for the next. L is read where the panel has left
+//          the other, when all solvers have published of it, while they solve for the next. L is read where the panel has left
 //          it: its rows are exchanged later, by somebody who is not waited for. Blocks draw their part in the order in which
 //          they begin, while they fetch what all of them need: so multipliers cannot keep the solvers out.
 // Tiles    rows × 64 of C2, rows = 32, 64 or 128; L for all of k ≤ 128 in shared memory, and U for two parts of 32; products
@@ -21,16 +21,16 @@
 
 namespace lasolve {
 
-constexpr int advance_threads = 256, advance_warps = advance_threads / 32;
+constexpr int lookahead_threads = 256, lookahead_warps = lookahead_threads / 32;
 constexpr int solver_columns = 8, multiplier_columns = 64;
-constexpr int advance_parts = 4, advance_part = most_panel_columns / advance_parts;  // of the unknowns
+constexpr int lookahead_parts = 4, lookahead_part = most_panel_columns / lookahead_parts;  // of the unknowns
 
 template <class T>
-struct AdvanceProblem {
+struct LookaheadProblem {
   MatrixView<T, Cuda> L, C;  // m × k and m × n
-  const T* corner;           // L11, as Corner says
-  Permuted moves;
-  unsigned* told;  // how many solvers have told of each part of U, and how many multipliers have heard of all
+  const T* packed_L11;       // L11, as PackedL11 says
+  RowPermutation interchanges;
+  unsigned* published;  // how many solvers have published of each part of U, and how many multipliers have heard of all
   unsigned* tickets;
   WaitLimit* limit;
   unsigned solvers = 0, multipliers = 0;
@@ -38,36 +38,36 @@ struct AdvanceProblem {
 
 /// What a thread knows before its block knows its part: where row threadIdx.x % 128 of the panel comes from and goes to; zero
 /// behind its last.
-struct AdvanceMove {
+struct RowMove {
   std::int64_t source, target;
 };
 
 /// What a solver shares.
 template <class T>
 struct SolverShared {
-  alignas(16) T corner[Corner<T>::elements];
-  alignas(16) double solved[Corner<T>::tiles][2][32][2];  // tiles of U, as lanes hold them: [q][m][lane][s]
-  T columns[solver_columns][most_panel_columns + 4];      // of C1
-  bool inverted[Corner<T>::tiles];
+  alignas(16) T packed_L11[PackedL11<T>::elements];
+  alignas(16) double solved[PackedL11<T>::tiles][2][32][2];  // tiles of U, as lanes hold them: [q][m][lane][s]
+  T columns[solver_columns][most_panel_columns + 4];         // of C1
+  bool inverted[PackedL11<T>::tiles];
 };
 
 /// A barrier of some warps; 0 is that of all.
-__device__ __forceinline__ void meet(int barrier, int warps) {
+__device__ __forceinline__ void named_barrier_sync(int barrier, int warps) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(32 * warps) : "memory");
 }
 
 /// The same for those who do not wait: what they wrote is there for those who do.
-__device__ __forceinline__ void tell(int barrier, int warps) {
+__device__ __forceinline__ void named_barrier_arrive(int barrier, int warps) {
   asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(32 * warps) : "memory");
 }
 
 /// Writes U to C, part by part, and tells of each, for which it has to wait until that has arrived. By one warp.
 template <class T>
-__device__ __forceinline__ void publish_parts(SolverShared<T>& s, const AdvanceProblem<T>& p, T* C, int columns) {
+__device__ __forceinline__ void publish_parts(SolverShared<T>& s, const LookaheadProblem<T>& p, T* C, int columns) {
 #pragma unroll 1
-  for (int part = 0; part < advance_parts; ++part) {
-    meet(2 + part, advance_warps);  // its last tile is solved
-    const int i = part * advance_part + int(threadIdx.x) % 32;
+  for (int part = 0; part < lookahead_parts; ++part) {
+    named_barrier_sync(2 + part, lookahead_warps);  // its last tile is solved
+    const int i = part * lookahead_part + int(threadIdx.x) % 32;
 #pragma unroll
     for (int c = 0; c < solver_columns; ++c)
       if (i < int(p.L.cols()) && c < columns)
@@ -75,29 +75,29 @@ __device__ __forceinline__ void publish_parts(SolverShared<T>& s, const AdvanceP
     __syncwarp();
     if (threadIdx.x % 32 > 0 || p.multipliers == 0) continue;
     __threadfence();
-    atomicAdd(p.told + part, 1u);
+    atomicAdd(p.published + part, 1u);
   }
 }
 
 /// U = inv(L11) C1. Warp w has tiles w, w + 7 and w + 14 of the unknowns, and there is one barrier between two tiles; the
 /// last warp publishes them. The loop is not unrolled: it is run once, and its code would have to be fetched.
 template <class T>
-__device__ __forceinline__ void solve_together(SolverShared<T>& s, const AdvanceProblem<T>& p, T* C, int columns) {
-  constexpr int warps = advance_warps - 1, turns = 3, tiles_a_part = advance_part / tile_order;
+__device__ __forceinline__ void solve_together(SolverShared<T>& s, const LookaheadProblem<T>& p, T* C, int columns) {
+  constexpr int warps = lookahead_warps - 1, turns = 3, tiles_a_part = lookahead_part / tile_order;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   if (warp == warps) return publish_parts(s, p, C, columns);
-  StripTile x[turns] = {};  // the strip is half empty: its sides 8, 9, …, are zero
+  UnknownTile x[turns] = {};  // the strip is half empty: its sides 8, 9, …, are zero
 #pragma unroll
   for (int j = 0; j < turns; ++j)
 #pragma unroll
     for (int i = 0; i < 2; ++i)
-      if (const int r = warps * j + warp; r < Corner<T>::tiles) x[j][0][i] = s.columns[g][8 * r + 4 * i + t];
+      if (const int r = warps * j + warp; r < PackedL11<T>::tiles) x[j][0][i] = s.columns[g][8 * r + 4 * i + t];
 #pragma unroll 1
-  for (int q = 0; q < Corner<T>::tiles; ++q) {
+  for (int q = 0; q < PackedL11<T>::tiles; ++q) {
     const bool ours = warp == q % warps;
     if (ours) {
-      const T* tile = s.corner + tile_start(q, q);
-      StripTile y, u = {};
+      const T* tile = s.packed_L11 + tile_start(q, q);
+      UnknownTile y, u = {};
 #pragma unroll
       for (int m = 0; m < 2; ++m)
 #pragma unroll
@@ -112,9 +112,9 @@ __device__ __forceinline__ void solve_together(SolverShared<T>& s, const Advance
         *reinterpret_cast<double2*>(s.solved[q][m][lane]) =
             inverted ? double2{u[m][0], u[m][1]} : double2{y[m][0], y[m][1]};
     }
-    meet(1, warps);
-    if (q % tiles_a_part == tiles_a_part - 1) tell(2 + q / tiles_a_part, advance_warps);
-    StripTile u;
+    named_barrier_sync(1, warps);
+    if (q % tiles_a_part == tiles_a_part - 1) named_barrier_arrive(2 + q / tiles_a_part, lookahead_warps);
+    UnknownTile u;
 #pragma unroll
     for (int m = 0; m < 2; ++m) {
       const double2 pair = *reinterpret_cast<const double2*>(s.solved[q][m][lane]);
@@ -122,32 +122,32 @@ __device__ __forceinline__ void solve_together(SolverShared<T>& s, const Advance
     }
 #pragma unroll
     for (int j = 0; j < turns; ++j)  // tiles off the diagonal are negative
-      if (const int r = warps * j + warp; r > q && r < Corner<T>::tiles)
-        add_product(x[j], s.corner + tile_start(r, q), u);
+      if (const int r = warps * j + warp; r > q && r < PackedL11<T>::tiles)
+        add_product(x[j], s.packed_L11 + tile_start(r, q), u);
   }
 }
 
 /// Begins to fetch L11.
 template <class T>
-__device__ __forceinline__ void fetch_corner(SolverShared<T>& s, const T* corner) {
+__device__ __forceinline__ void fetch_packed_L11(SolverShared<T>& s, const T* packed_L11) {
 #pragma unroll 1
-  for (int e = 16 / sizeof(T) * threadIdx.x; e < Corner<T>::elements; e += 16 / sizeof(T) * advance_threads)
-    __pipeline_memcpy_async(s.corner + e, corner + e, 16);
+  for (int e = 16 / sizeof(T) * threadIdx.x; e < PackedL11<T>::elements; e += 16 / sizeof(T) * lookahead_threads)
+    __pipeline_memcpy_async(s.packed_L11 + e, packed_L11 + e, 16);
   __pipeline_commit();
 }
 
-/// Exchanges the rows of some columns of C, and solves for U in them. `corner_comes`: L11 is being fetched.
+/// Exchanges the rows of some columns of C, and solves for U in them. `is_fetched`: L11 is being fetched.
 template <class T>
-__device__ __forceinline__ void solve_columns(const AdvanceProblem<T>& p, AdvanceMove move, int block,
-                                              bool corner_comes, unsigned char* memory) {
+__device__ __forceinline__ void solve_columns(const LookaheadProblem<T>& p, RowMove move, int block, bool is_fetched,
+                                              unsigned char* memory) {
   auto& s = *reinterpret_cast<SolverShared<T>*>(memory);
-  constexpr int at_once = advance_threads / most_panel_columns, turns = solver_columns / at_once;
+  constexpr int at_once = lookahead_threads / most_panel_columns, turns = solver_columns / at_once;
   const int k = int(p.L.cols()), first = block * solver_columns;
   const int there = min(solver_columns, int(p.C.cols()) - first);
   const int i = threadIdx.x % most_panel_columns, column = threadIdx.x / most_panel_columns;
   const std::int64_t source = move.source, target = move.target, ld = p.C.ld();
   T *C = p.C.data() + first * ld, comes[turns], goes[turns];
-  if (!corner_comes) fetch_corner(s, p.corner);
+  if (!is_fetched) fetch_packed_L11(s, p.packed_L11);
 #pragma unroll
   for (int j = 0; j < turns; ++j) {
     const int c = column + j * at_once;
@@ -157,10 +157,10 @@ __device__ __forceinline__ void solve_columns(const AdvanceProblem<T>& p, Advanc
   __pipeline_wait_prior(0);
   __syncthreads();
   if (k < most_panel_columns) {
-    fill_up_corner(s.corner, k);
+    pad_packed_L11(s.packed_L11, k);
     __syncthreads();
   }
-  invert_diagonal<T, Corner<T>::tiles>(s.corner, true, s.inverted);
+  invert_diagonal<T, PackedL11<T>::tiles>(s.packed_L11, true, s.inverted);
 #pragma unroll
   for (int j = 0; j < turns; ++j) s.columns[column + j * at_once][i] = comes[j];
   __syncthreads();  // all have read
@@ -170,30 +170,30 @@ __device__ __forceinline__ void solve_columns(const AdvanceProblem<T>& p, Advanc
   solve_together(s, p, C, there);
 }
 
-/// Waits until all solvers have told of a part of U; where that takes too long, what is computed is of no use. By one thread.
+/// Waits until all solvers have published of a part of U; where that takes too long, what is computed is of no use. By one thread.
 template <class T>
-__device__ __forceinline__ void hear(const AdvanceProblem<T>& p, int part) {
+__device__ __forceinline__ void wait_for_part(const LookaheadProblem<T>& p, int part) {
   until(p.limit, {Awaited::part_of_U, unsigned(part), p.solvers}, [&] {
-    unsigned told;
-    asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(told) : "l"(p.told + part) : "memory");
-    return told >= p.solvers;
+    unsigned published;
+    asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(published) : "l"(p.published + part) : "memory");
+    return published >= p.solvers;
   });
 }
 
 /// The last who hears of all leaves the counters as they were. By one thread.
 template <class T>
-__device__ __forceinline__ void hear_all(const AdvanceProblem<T>& p) {
-  hear(p, advance_parts - 1);
-  if (atomicAdd(p.told + advance_parts, 1u) == p.multipliers - 1)
-    for (int i = 0; i <= advance_parts; ++i) p.told[i] = 0;
+__device__ __forceinline__ void wait_for_all_parts(const LookaheadProblem<T>& p) {
+  wait_for_part(p, lookahead_parts - 1);
+  if (atomicAdd(p.published + lookahead_parts, 1u) == p.multipliers - 1)
+    for (int i = 0; i <= lookahead_parts; ++i) p.published[i] = 0;
 }
 
 /// What a multiplier shares.
 template <int rows, class T>
 struct MultiplierShared {
-  alignas(16) T L[most_panel_columns][rows + 4];             // L[q][i]
-  alignas(16) T U[2][multiplier_columns][advance_part + 4];  // U[stage][c][q], parts in turns
-  int place[rows];                                           // where the rows of L are
+  alignas(16) T L[most_panel_columns][rows + 4];               // L[q][i]
+  alignas(16) T U[2][multiplier_columns][lookahead_part + 4];  // U[stage][c][q], parts in turns
+  int place[rows];                                             // where the rows of L are
 };
 
 template <class T>
@@ -206,8 +206,8 @@ __device__ __forceinline__ void fetch_or_zero(T* to, const T* from, bool there) 
 
 /// Begins to fetch rows first, … of L, where exchanges took others from.
 template <int rows, class T>
-__device__ __forceinline__ void fetch_rows_of_L(MultiplierShared<rows, T>& s, const AdvanceProblem<T>& p,
-                                                AdvanceMove move, int first) {
+__device__ __forceinline__ void fetch_rows_of_L(MultiplierShared<rows, T>& s, const LookaheadProblem<T>& p,
+                                                RowMove move, int first) {
   const int k = int(p.L.cols()), last = int(p.C.rows()) - 1;
   const int target = int(threadIdx.x) < k ? int(move.target) - first : -1;
   if (const int i = threadIdx.x; i < rows) s.place[i] = min(first + i, last);
@@ -216,31 +216,31 @@ __device__ __forceinline__ void fetch_rows_of_L(MultiplierShared<rows, T>& s, co
   __syncthreads();
   const T* L = p.L.data() + s.place[threadIdx.x % rows];
 #pragma unroll 8
-  for (int q = threadIdx.x / rows; q < most_panel_columns; q += advance_threads / rows)
+  for (int q = threadIdx.x / rows; q < most_panel_columns; q += lookahead_threads / rows)
     fetch_or_zero(&s.L[q][threadIdx.x % rows], L + q * p.L.ld(), q < k);
 }
 
-/// Begins to fetch columns c0, … of the part of U that begins at row k0, when solvers have told of it.
+/// Begins to fetch columns c0, … of the part of U that begins at row k0, when solvers have published of it.
 template <int rows, class T>
-__device__ __forceinline__ void fetch_part_of_U(MultiplierShared<rows, T>& s, const AdvanceProblem<T>& p, int k0,
+__device__ __forceinline__ void fetch_part_of_U(MultiplierShared<rows, T>& s, const LookaheadProblem<T>& p, int k0,
                                                 int c0) {
-  constexpr int part = advance_part;
+  constexpr int part = lookahead_part;
   const int k = int(p.L.cols()), last_column = int(p.C.cols()) - 1, q = threadIdx.x % part;
-  if (threadIdx.x == 0) hear(p, k0 / part);
+  if (threadIdx.x == 0) wait_for_part(p, k0 / part);
   __syncthreads();  // and the part before the last has been used
 #pragma unroll
-  for (int c = threadIdx.x / part; c < multiplier_columns; c += advance_threads / part)
+  for (int c = threadIdx.x / part; c < multiplier_columns; c += lookahead_threads / part)
     fetch_or_zero(&s.U[k0 / part % 2][c][q], p.C.data() + k0 + q + min(c0 + c, last_column) * p.C.ld(), k0 + q < k);
   __pipeline_commit();
 }
 
 /// A tile of C2 ← C2 − L21 U.
 template <int rows, class T>
-__device__ __forceinline__ void multiply_rows(const AdvanceProblem<T>& p, AdvanceMove move, int block,
+__device__ __forceinline__ void multiply_rows(const LookaheadProblem<T>& p, RowMove move, int block,
                                               unsigned char* memory) {
-  constexpr int across = rows == 32 ? 8 : rows == 64 ? 4 : 2, down = advance_warps / across;  // warps
-  constexpr int high = rows / down / 16, wide = multiplier_columns / across / 8;              // products of a warp
-  constexpr int part = advance_part;
+  constexpr int across = rows == 32 ? 8 : rows == 64 ? 4 : 2, down = lookahead_warps / across;  // warps
+  constexpr int high = rows / down / 16, wide = multiplier_columns / across / 8;                // products of a warp
+  constexpr int part = lookahead_part;
   auto& s = *reinterpret_cast<MultiplierShared<rows, T>*>(memory);
   const int k = int(p.L.cols()), groups = int(p.C.cols() + multiplier_columns - 1) / multiplier_columns;
   const int first = k + block / groups * rows, last = int(p.C.rows()) - 1;
@@ -289,20 +289,21 @@ __device__ __forceinline__ void multiply_rows(const AdvanceProblem<T>& p, Advanc
     }
   }
   with_C([](T& at, T C, double product) { at = T(double(C) - product); });
-  if (threadIdx.x == 0) hear_all(p);
+  if (threadIdx.x == 0) wait_for_all_parts(p);
 }
 
 template <int rows, class T>
-__global__ void __launch_bounds__(advance_threads, rows < 128 ? 2 : 1) advance_columns(AdvanceProblem<T> problem) {
+__global__ void __launch_bounds__(lookahead_threads, rows < 128 ? 2 : 1)
+    update_lookahead_columns(LookaheadProblem<T> problem) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ unsigned ticket;
   // The next panel takes the first multiprocessors that are free, before the bulk does; with few rows these are too few.
   if constexpr (rows > 32) let_next_begin();
   const int i = threadIdx.x % most_panel_columns, k = int(problem.L.cols());
-  const AdvanceMove move{i < k ? problem.moves.sources[i] : 0, i < k ? problem.moves.targets[i] : 0};
+  const RowMove move{i < k ? problem.interchanges.sources[i] : 0, i < k ? problem.interchanges.targets[i] : 0};
   const unsigned drawn = threadIdx.x == 0 ? take_ticket(problem.tickets, problem.solvers + problem.multipliers) : 0;
   const bool likely = blockIdx.x < problem.solvers;  // to be a solver
-  if (likely) fetch_corner(*reinterpret_cast<SolverShared<T>*>(memory), problem.corner);
+  if (likely) fetch_packed_L11(*reinterpret_cast<SolverShared<T>*>(memory), problem.packed_L11);
   if (threadIdx.x == 0) ticket = drawn;
   __syncthreads();
   if (ticket < problem.solvers) return solve_columns(problem, move, int(ticket), likely, memory);
@@ -311,24 +312,24 @@ __global__ void __launch_bounds__(advance_threads, rows < 128 ? 2 : 1) advance_c
 }
 
 template <int rows, class T>
-constexpr std::size_t advance_shared_memory = std::max(sizeof(SolverShared<T>), sizeof(MultiplierShared<rows, T>));
+constexpr std::size_t lookahead_shared_memory = std::max(sizeof(SolverShared<T>), sizeof(MultiplierShared<rows, T>));
 
 /// The rows of a tile where so many are below the panel: many where it is tall, so that U is read seldom, but no more than a
 /// block has the shared memory for.
 template <class T>
-constexpr int advance_rows(const DeviceProperties& device, std::int64_t below) {
-  static_assert(advance_shared_memory<32, T> <= least_shared_memory);
-  if (below > 4096 && device.shared_memory >= advance_shared_memory<128, T>) return 128;
-  return below > 2048 && device.shared_memory >= advance_shared_memory<64, T> ? 64 : 32;
+constexpr int lookahead_tile_rows(const DeviceProperties& device, std::int64_t below) {
+  static_assert(lookahead_shared_memory<32, T> <= least_shared_memory);
+  if (below > 4096 && device.shared_memory >= lookahead_shared_memory<128, T>) return 128;
+  return below > 2048 && device.shared_memory >= lookahead_shared_memory<64, T> ? 64 : 32;
 }
 
 template <int rows, class T>
-void launch_advance(Queue<Cuda>& q, AdvanceProblem<T> p) {
+void launch_lookahead_update(Queue<Cuda>& q, LookaheadProblem<T> p) {
   const std::int64_t below = p.C.rows() - p.L.cols(), n = p.C.cols();
   p.solvers = unsigned(ceil_div(n, solver_columns));
   p.multipliers = unsigned(ceil_div(below, rows) * ceil_div(n, multiplier_columns));
-  launch(q, advance_columns<rows, T>, Blocks::apart, dim3(p.solvers + p.multipliers), advance_threads,
-         advance_shared_memory<rows, T>, p);
+  launch(q, update_lookahead_columns<rows, T>, Blocks::apart, dim3(p.solvers + p.multipliers), lookahead_threads,
+         lookahead_shared_memory<rows, T>, p);
 }
 
 /// C ← what the panel L, the last kernel of this queue, leaves of it, if both have few columns; and whether they have. The
@@ -338,16 +339,18 @@ template <class T>
 bool eliminate_at_once(Queue<Cuda>& q, MatrixView<T, Cuda> L, Pivots<Cuda> pivots, MatrixView<T, Cuda> C) {
   const std::int64_t k = L.cols(), below = C.rows() - k;
   if (C.empty() || k > widest_panel<T>(q) || C.cols() > most_panel_columns) return false;
-  const Moves moves = moves_of(pivots);
-  const AdvanceProblem<T> p{.L = L,
-                            .C = C,
-                            .corner = Corner<T>::of(q),
-                            .moves = {moves.sources, moves.targets},
-                            .told = q.counter() + counters_of_parts,
-                            .tickets = q.counter() + ticket_of_advance,
-                            .limit = q.wait_limit()};
-  const int rows = advance_rows<T>(q.properties(), below);
-  (rows == 32 ? launch_advance<32, T> : rows == 64 ? launch_advance<64, T> : launch_advance<128, T>)(q, p);
+  const Interchanges interchanges = interchanges_of(pivots);
+  const LookaheadProblem<T> p{.L = L,
+                              .C = C,
+                              .packed_L11 = PackedL11<T>::of(q),
+                              .interchanges = {interchanges.sources, interchanges.targets},
+                              .published = q.counter() + counters_of_parts,
+                              .tickets = q.counter() + ticket_of_lookahead,
+                              .limit = q.wait_limit()};
+  const int rows = lookahead_tile_rows<T>(q.properties(), below);
+  (rows == 32   ? launch_lookahead_update<32, T>
+   : rows == 64 ? launch_lookahead_update<64, T>
+                : launch_lookahead_update<128, T>)(q, p);
   return true;
 }
 

@@ -9,25 +9,25 @@ namespace lasolve {
 /// In tiles as in trsm/in_registers.cuh, with the unit diagonal; off the diagonal they are negative. What is beyond the columns of the
 /// panel is undefined.
 template <class T>
-struct Corner {
+struct PackedL11 {
   static constexpr int tiles = most_panel_columns / tile_order, elements = tile_start(tiles, 0);
 
   /// In the scratch memory of a queue: from a panel to the kernel behind it.
   static T* of(Queue<Cuda>& q) { return q.scratch<T>(elements, 1).data(); }
 
   /// Element (i, j) is l, where it is in a tile that is kept.
-  __device__ __forceinline__ static void keep(T* corner, int i, int j, T l) {
+  __device__ __forceinline__ static void store(T* packed_L11, int i, int j, T l) {
     const int q = i / tile_order, p = j / tile_order;
     if (p > q) return;
-    corner[tile_start(q, p) + place_in_tile(i % tile_order, j % tile_order)] = p < q ? -l : i > j ? l : T(i == j);
+    packed_L11[tile_start(q, p) + place_in_tile(i % tile_order, j % tile_order)] = p < q ? -l : i > j ? l : T(i == j);
   }
 };
 
 /// Beyond its order k it is a unit matrix. The threads of a block do it together.
 template <class T>
-__device__ __forceinline__ void fill_up_corner(T* corner, int k) {
+__device__ __forceinline__ void pad_packed_L11(T* packed_L11, int k) {
   for (int n = threadIdx.x; n < most_panel_columns * most_panel_columns; n += blockDim.x)
-    if (const int i = n % most_panel_columns; i >= k) Corner<T>::keep(corner, i, n / most_panel_columns, T(0));
+    if (const int i = n % most_panel_columns; i >= k) PackedL11<T>::store(packed_L11, i, n / most_panel_columns, T(0));
 }
 
 }  // namespace lasolve

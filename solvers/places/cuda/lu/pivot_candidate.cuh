@@ -29,7 +29,7 @@ struct alignas(16) Chunk {
 };
 
 /// A store that compilers neither merge with those of other branches, to select then what it stores, nor with its
-/// neighbours, which takes more moves than it saves stores.
+/// neighbours, which takes more interchanges than it saves stores.
 __device__ inline void write_shared(double* to, double x) {
   asm volatile("st.shared.f64 [%0], %1;" ::"r"(shared_address(to)), "d"(x) : "memory");
 }
@@ -37,69 +37,70 @@ __device__ inline void write_shared(float* to, float x) {
   asm volatile("st.shared.f32 [%0], %1;" ::"r"(shared_address(to)), "f"(x) : "memory");
 }
 
-/// Ranks order as |a| does, with NaN above all; nobody has rank 0, and others have more than the last bits that elections
+/// Ranks order as |a| does, with NaN above all; no_row has magnitude 0, and others have more than the last bits that elections
 /// replace by a number.
-__device__ inline unsigned high_rank_of(double a) { return (unsigned(__double2hiint(a)) & 0x7fffffff) + 32; }
-__device__ inline unsigned high_rank_of(float a) { return (__float_as_uint(a) & 0x7fffffff) + 32; }
-__device__ inline std::uint64_t rank_of(double a) {
-  return std::uint64_t(high_rank_of(a)) << 32 | unsigned(__double2loint(a));
+__device__ inline unsigned high_magnitude_of(double a) { return (unsigned(__double2hiint(a)) & 0x7fffffff) + 32; }
+__device__ inline unsigned high_magnitude_of(float a) { return (__float_as_uint(a) & 0x7fffffff) + 32; }
+__device__ inline std::uint64_t magnitude_of(double a) {
+  return std::uint64_t(high_magnitude_of(a)) << 32 | unsigned(__double2loint(a));
 }
-__device__ inline std::uint64_t rank_of(float a) { return std::uint64_t(high_rank_of(a)) << 32; }
+__device__ inline std::uint64_t magnitude_of(float a) { return std::uint64_t(high_magnitude_of(a)) << 32; }
 
 /// A row that could be the pivot row of a column. `row` is where it is, `position` where it would be if the exchanges so far
 /// had been made.
 template <class T>
 struct alignas(16) Candidate {
-  static constexpr int nobody = INT_MAX;
+  static constexpr int no_row = INT_MAX;
   T value = 0;  // its entry in the column
-  int position = nobody, row = 0;
+  int position = no_row, row = 0;
   T behind = 0, l = 0;  // its entry in the column behind, which lacks the step before; its multiplier in that step
   T reciprocal = 0;     // of the value times scale_for it
 
-  __device__ std::uint64_t rank() const { return position == nobody ? 0 : rank_of(value); }
+  __device__ std::uint64_t magnitude() const { return position == no_row ? 0 : magnitude_of(value); }
   __device__ bool before(const Candidate& other) const {
-    return rank() > other.rank() || (rank() == other.rank() && position < other.position);
+    return magnitude() > other.magnitude() || (magnitude() == other.magnitude() && position < other.position);
   }
 };
 
-/// The lane with the best candidate of a warp; any lane where nobody is. Of equals the first position wins, as in LAPACK.
+/// The lane with the best candidate of a warp; any lane where no_row is. Of equals the first position wins, as in LAPACK.
 /// Most often the upper halves of the ranks decide. A warp without rows is quick too: those with rows wait for it.
-__device__ inline int best_lane(std::uint64_t rank, int position) {
-  const auto high = unsigned(rank >> 32);
+__device__ inline int best_lane(std::uint64_t magnitude, int position) {
+  const auto high = unsigned(magnitude >> 32);
   const unsigned top = __reduce_max_sync(all_lanes, high);
   bool best = top == high;
   unsigned ballot = __ballot_sync(all_lanes, best);
   if (top > 0 && (ballot & (ballot - 1))) [[unlikely]] {
-    const unsigned low = __reduce_max_sync(all_lanes, best ? unsigned(rank) : 0u);
-    best = best && unsigned(rank) == low;
+    const unsigned low = __reduce_max_sync(all_lanes, best ? unsigned(magnitude) : 0u);
+    best = best && unsigned(magnitude) == low;
     const unsigned first = __reduce_min_sync(all_lanes, best ? unsigned(position) : ~0u);
     ballot = __ballot_sync(all_lanes, best && unsigned(position) == first);
   }
   return 31 - __clz(int(ballot));
 }
 
-/// What the threads of a block offer: a candidate each, and the upper half of its rank.
+/// What the threads of a block offer: a candidate each, and the upper half of its magnitude.
 template <class T, int threads>
-struct Offers {
+struct ThreadCandidates {
   static constexpr int each = threads / 32;
   unsigned high[threads];
   T value[threads], behind[threads], l[threads];
-  int2 seat[threads];  // position and row
+  int2 position_and_row[threads];  // position and row
 
-  __device__ void put(const Candidate<T>& mine, std::uint64_t rank) {
+  __device__ void put(const Candidate<T>& mine, std::uint64_t magnitude) {
     const unsigned i = threadIdx.x;
-    high[i] = unsigned(rank >> 32), value[i] = mine.value, behind[i] = mine.behind, l[i] = mine.l;
-    seat[i] = {mine.position, mine.row};
+    high[i] = unsigned(magnitude >> 32), value[i] = mine.value, behind[i] = mine.behind, l[i] = mine.l;
+    position_and_row[i] = {mine.position, mine.row};
   }
   __device__ Candidate<T> get(int i) const {
     Candidate<T> one;
-    one.value = value[i], one.behind = behind[i], one.l = l[i], one.position = seat[i].x, one.row = seat[i].y;
+    one.value = value[i], one.behind = behind[i], one.l = l[i], one.position = position_and_row[i].x,
+    one.row = position_and_row[i].y;
     return one;
   }
   /// By a warp: the best of them. The last bits of what is compared first are the number of the lane, so that the best is
   /// known with its lane; only where that does not decide, which is rare, the rest is looked at.
   template <bool with_reciprocal>
-  __device__ Candidate<T> elect() const {
+  __device__ Candidate<T> best() const {
     const unsigned lane = threadIdx.x % 32;
     unsigned all[each], most = 0;
     int at = int(lane), equals = 0;
@@ -119,7 +120,7 @@ struct Offers {
 #pragma unroll 1
       for (int i = at + 32; i < threads; i += 32)
         if (const Candidate<T> other = get(i); other.before(best)) best = other;
-      winner = best_lane(best.rank(), best.position);
+      winner = best_lane(best.magnitude(), best.position);
     }
     if constexpr (with_reciprocal)
       best.reciprocal = is_extreme(best.value) ? extreme_reciprocal(best.value) : fast_reciprocal(best.value);
@@ -133,14 +134,14 @@ struct Offers {
 
 /// What the warps of a block have found: a candidate each, and the upper halves of their ranks.
 template <class T, int warps>
-struct Nominees {
+struct WarpCandidates {
   Candidate<T> candidates[warps];
   alignas(16) unsigned high[warps];
 
   /// By one lane of each warp.
-  __device__ void put(const Candidate<T>& nominee, std::uint64_t rank) {
-    candidates[threadIdx.x / 32] = nominee;
-    high[threadIdx.x / 32] = unsigned(rank >> 32);
+  __device__ void put(const Candidate<T>& candidate, std::uint64_t magnitude) {
+    candidates[threadIdx.x / 32] = candidate;
+    high[threadIdx.x / 32] = unsigned(magnitude >> 32);
   }
   __device__ const Candidate<T>& best() const {
     unsigned all[warps], top = 0;
@@ -156,7 +157,7 @@ struct Nominees {
       if (all[i] == top) at = i, ++equals;
     if (equals > 1 && top > 0)
       for (int i = at + 1; i < warps; ++i) {
-        const std::uint64_t mine = candidates[i].rank(), best = candidates[at].rank();
+        const std::uint64_t mine = candidates[i].magnitude(), best = candidates[at].magnitude();
         if (mine > best || (mine == best && candidates[i].position < candidates[at].position)) at = i;
       }
     return candidates[at];

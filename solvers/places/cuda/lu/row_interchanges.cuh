@@ -17,24 +17,24 @@ constexpr int most_combined = 1024;
 
 /// Exchanges of rows i, i + 1, … with those behind as a permutation, counted from row i: row k of the first gets what row
 /// sources[k] held, and what row k held goes to row targets[k].
-struct Permuted {
+struct RowPermutation {
   std::int64_t *sources, *targets;
 };
 
 /// What CUDA keeps in the further columns of the pivots. `sources` and `targets`: of each panel that was factored at once,
-/// the number of whose rows is counts[0]; `combined`: of each panel of the schedule. Row rows[i] is the one that has come
+/// the number of whose rows is counts[0]; `combined`: of each panel of the schedule. Row rows[i] is the one that has received
 /// to place i. `later` and `scratch` are for those who ask for it.
-struct Moves {
+struct Interchanges {
   std::int64_t *sources, *targets, *counts, *rows;
-  Permuted combined;
+  RowPermutation combined;
   std::int64_t *later, *scratch;
 
-  __host__ __device__ Moves block(std::int64_t i) const {
+  __host__ __device__ Interchanges block(std::int64_t i) const {
     return {sources + i, targets + i, counts + i, rows + i, {combined.sources + i, combined.targets + i},
             later + i,   scratch + i};
   }
 };
-inline Moves moves_of(const Pivots<Cuda>& pivots, std::int64_t i = 0) {
+inline Interchanges interchanges_of(const Pivots<Cuda>& pivots, std::int64_t i = 0) {
   const auto column = [&](int j) { return pivots.p.data() + i + j * pivots.p.ld(); };
   return {column(1), column(2), column(3), column(4), {column(5), column(6)}, column(7), column(8)};
 }
@@ -48,9 +48,10 @@ inline std::vector<Exchanges>::iterator known_from(const Pivots<Cuda>& pivots, s
 /// A ← P A for the exchanges of one panel. A thread has a row of the panel, its source and its target, in `columns` columns:
 /// all reads before all writes.
 template <int columns, class T>
-__global__ void __launch_bounds__(most_combined) move_rows(MatrixView<T, Cuda> A, Permuted planned, int count) {
+__global__ void __launch_bounds__(most_combined)
+    interchange_rows(MatrixView<T, Cuda> A, RowPermutation permutation, int count) {
   const int i = int(threadIdx.x);
-  const std::int64_t source = i < count ? planned.sources[i] : i, target = i < count ? planned.targets[i] : -1;
+  const std::int64_t source = i < count ? permutation.sources[i] : i, target = i < count ? permutation.targets[i] : -1;
   T* at = A.data() + std::int64_t(blockIdx.x) * columns * A.ld();
   const int there = int(min(std::int64_t(columns), A.cols() - std::int64_t(blockIdx.x) * columns));
   T comes[columns], goes[columns];
@@ -68,9 +69,9 @@ __global__ void __launch_bounds__(most_combined) move_rows(MatrixView<T, Cuda> A
 }
 
 template <int columns, class T>
-void launch_move(Queue<Cuda>& q, MatrixView<T, Cuda> A, Permuted planned, std::int64_t count) {
+void launch_interchange(Queue<Cuda>& q, MatrixView<T, Cuda> A, RowPermutation permutation, std::int64_t count) {
   const auto blocks = unsigned(ceil_div(A.cols(), columns)), threads = unsigned(round_up(count, 32));
-  launch(q, move_rows<columns, T>, blocks, threads, A, planned, int(count));
+  launch(q, interchange_rows<columns, T>, blocks, threads, A, permutation, int(count));
 }
 
 /// A ← P A: the exchanges in their order, panel by panel. Row 0 of A is row pivots.start.
@@ -80,10 +81,11 @@ void swap_rows(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
   const auto end = known_from(pivots, pivots.start + pivots.count());
   for (auto e = known_from(pivots, pivots.start); e != end; ++e) {
     const std::int64_t i = e->start - pivots.start;
-    const Moves moves = moves_of(pivots, i);
-    const Permuted planned = e->combined ? moves.combined : Permuted{moves.sources, moves.targets};
-    (e->count > 256 ? launch_move<1, T> : launch_move<4, T>)(q, A.block(i, 0, A.rows() - i, A.cols()), planned,
-                                                             e->count);
+    const Interchanges interchanges = interchanges_of(pivots, i);
+    const RowPermutation permutation =
+        e->combined ? interchanges.combined : RowPermutation{interchanges.sources, interchanges.targets};
+    (e->count > 256 ? launch_interchange<1, T> : launch_interchange<4, T>)(q, A.block(i, 0, A.rows() - i, A.cols()),
+                                                                           permutation, e->count);
   }
 }
 
@@ -91,12 +93,12 @@ void swap_rows(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
 /// threads, and plays them through on `rows`, of which the first `unnumbered` get their numbers before. One block; a thread
 /// has a row. Two are combined at a time, A and then B: what A sends behind its rows, B may bring back or send on.
 /// scratch[place] is the row that A sent there, if that is true.
-static __global__ void __launch_bounds__(most_combined) combine(Moves panels, std::int64_t unnumbered) {
+static __global__ void __launch_bounds__(most_combined) combine(Interchanges panels, std::int64_t unnumbered) {
   __shared__ int sources[most_combined], targets[most_combined], chosen[most_panel_columns];
   const int i = int(threadIdx.x), count = int(blockDim.x);
   for (std::int64_t r = i; r < unnumbered; r += count) panels.rows[r] = r, panels.scratch[r] = 0;
   for (int first = 0; first < count;) {
-    const Moves B = panels.block(first);
+    const Interchanges B = panels.block(first);
     const int end = first + int(B.counts[0]), k = i - first;
     const bool in_A = i < first, in_B = !in_A && i < end;
     const int source = in_B ? first + int(B.sources[k]) : 0, target = in_B ? first + int(B.targets[k]) : 0;
@@ -136,7 +138,7 @@ inline void combine_exchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
   pivots.known->erase(last + 1, end);
   for (auto e = first; e <= last; ++e) {
     e->combined = true;
-    launch(q, combine, 1, unsigned(e->count), moves_of(pivots, e->start - pivots.start),
+    launch(q, combine, 1, unsigned(e->count), interchanges_of(pivots, e->start - pivots.start),
            e->start == 0 ? pivots.p.ld() : 0);
   }
 }
@@ -179,16 +181,17 @@ inline bool can_gather_rows(const Queue<Cuda>& q, std::int64_t n) {
 
 /// What the exchanges of all panels from one on do to the rows behind its first: row i goes to place later[i], to which row
 /// from[later[i]] = i comes.
-struct LaterMoves {
+struct LaterInterchanges {
   std::int64_t *later, *from;
 };
 
-/// Before the exchanges of later panels come those of this one, from row `start` on. One block.
+/// Before the exchanges of later panels received those of this one, from row `start` on. One block.
 static __global__ void __launch_bounds__(most_combined)
-    prepend(LaterMoves moves, std::int64_t start, Permuted planned) {
-  std::int64_t *later = moves.later + start, *from = moves.from + start;
+    prepend(LaterInterchanges interchanges, std::int64_t start, RowPermutation permutation) {
+  std::int64_t *later = interchanges.later + start, *from = interchanges.from + start;
   const int i = int(threadIdx.x), count = int(blockDim.x);
-  const std::int64_t source = planned.sources[i], target = planned.targets[i], there = later[i], then = later[target];
+  const std::int64_t source = permutation.sources[i], target = permutation.targets[i], there = later[i],
+                     then = later[target];
   __syncthreads();
   later[i] = then;
   from[i] = start + source;
@@ -202,9 +205,9 @@ template <class T>
 void swap_rows_of_L(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, const std::vector<std::int64_t>& panels,
                     std::int64_t before) {
   const std::int64_t n = A.rows();
-  const LaterMoves moves{moves_of(pivots).later, moves_of(pivots).scratch};
+  const LaterInterchanges interchanges{interchanges_of(pivots).later, interchanges_of(pivots).scratch};
   q.phase(Phase::swap);
-  for_each_element(q, MatrixView<std::int64_t, Cuda>(moves.later, n, 2, moves.from - moves.later),
+  for_each_element(q, MatrixView<std::int64_t, Cuda>(interchanges.later, n, 2, interchanges.from - interchanges.later),
                    [] __device__(std::int64_t & to, std::int64_t i, std::int64_t) { to = i; });
   auto e = std::make_reverse_iterator(known_from(pivots, before));
   for (auto panel = panels.rbegin(); panel != panels.rend(); ++panel) {
@@ -212,11 +215,12 @@ void swap_rows_of_L(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, 
     if (const auto L = A.block(end, *panel, n - end, end - *panel); !L.empty()) {
       const std::int64_t blocks = blocks_to_gather(L.rows());
       const dim3 grid(unsigned(blocks), unsigned(std::min(L.cols(), ceil_div(q.multiprocessors(), blocks))));
-      launch(q, gather_rows<rows_to_gather, T>, Blocks::cluster, grid, threads_to_gather, 0, L, moves.from + end, end);
+      launch(q, gather_rows<rows_to_gather, T>, Blocks::cluster, grid, threads_to_gather, 0, L, interchanges.from + end,
+             end);
     }
     if (panel + 1 == panels.rend()) break;
     for (; e->start >= *panel; ++e)
-      launch(q, prepend, 1, unsigned(e->count), moves, e->start, moves_of(pivots, e->start).combined);
+      launch(q, prepend, 1, unsigned(e->count), interchanges, e->start, interchanges_of(pivots, e->start).combined);
   }
 }
 
@@ -224,7 +228,7 @@ void swap_rows_of_L(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, 
 template <class T>
 void permute_rows(Queue<Cuda>& q, MatrixView<T, Cuda> X, Pivots<Cuda> pivots, bool backward) {
   if (X.empty()) return;
-  const std::int64_t* rows = moves_of(pivots).rows;
+  const std::int64_t* rows = interchanges_of(pivots).rows;
   const std::int64_t chunk = std::max<std::int64_t>(1, (64 << 20) / (X.rows() * std::int64_t(sizeof(T))));
   for (std::int64_t j0 = 0; j0 < X.cols(); j0 += chunk) {
     const auto from = X.columns(j0, std::min(chunk, X.cols() - j0));

@@ -1,11 +1,11 @@
-// A strip of a panel: W columns in the registers of the threads, R rows each, factored with partial pivoting.
+// A sub_panel of a panel: W columns in the registers of the threads, R rows each, factored with partial pivoting.
 //
 // Rows stay with their threads, and in their places in memory; what changes is their position, which is where they would
 // be if the exchanges had been made. The loop over the columns is not unrolled, which keeps its code in the instruction
 // cache; so the column at hand must be a fixed register, and rows are shifted by one register a step.
 //
-// A step waits for others once: for the candidates of its election and, with them, the pivot row of the step before. With
-// that row the next two columns are brought up to date at once, which is what the next election needs to know. While it is
+// A step waits for others once: for the candidates of its search and, with them, the pivot row of the step before. With
+// that row the next two columns are brought up to date at once, which is what the next search needs to know. While it is
 // under way, the warp that has the pivot row publishes it, and all columns but those two follow. So these lag by one step;
 // the pivot row does too, and who publishes it makes up for that.
 #pragma once
@@ -19,38 +19,38 @@ namespace lasolve {
 /// Pivots as kernels need them.
 struct PanelPivots {
   std::int64_t *p, *zero, start;
-  Moves moves;
+  Interchanges interchanges;
 
   /// The rows of a panel of n columns stay where they are, until its blocks have agreed on other places: where they wait for
   /// each other in vain, those who move rows still find places within the matrix. `row` is one of this thread's, if below `end`.
   __device__ void begin(int n, int row, int end) const {
     const int i = threadIdx.x;
-    if (blockIdx.x == 0 && i == 0) moves.counts[0] = n;
-    if (blockIdx.x == 0 && i < n) moves.sources[i] = i;
-    if (row < min(n, end)) moves.targets[row] = row;
+    if (blockIdx.x == 0 && i == 0) interchanges.counts[0] = n;
+    if (blockIdx.x == 0 && i < n) interchanges.sources[i] = i;
+    if (row < min(n, end)) interchanges.targets[row] = row;
   }
 };
 
 /// What is remembered of a pivot row: its first two entries, its position before the exchange, and where it is.
 template <class T>
-struct alignas(16) Note {
+struct alignas(16) PivotRecord {
   T pivot, behind;
   int position, row;
 };
 
-/// What the threads of a block share while they factor a strip.
-template <class Shape, class Election>
-struct StripShared {
+/// What the threads of a block share while they factor a sub_panel.
+template <class Shape, class PivotSearch>
+struct SubPanelShared {
   using T = typename Shape::Element;
   static constexpr int W = Shape::columns;
   alignas(16) T rows[W + 1][W];  // rows[c + 1]: the pivot row of step c, from column c + 2 on; rows[0] = 0
-  alignas(16) T shown[W];        // the next of them, which lacks the step before
-  Note<T> notes[W];
-  Election election;
+  alignas(16) T lagging_row[W];  // the next of them, which lacks the step before
+  PivotRecord<T> records[W];
+  PivotSearch search;
 };
 
 template <class Shape>
-struct Strip {
+struct SubPanel {
   using T = typename Shape::Element;
   static constexpr int R = Shape::rows, W = Shape::columns, threads = Shape::threads;
   static constexpr int part = Shape::part;
@@ -68,7 +68,7 @@ struct Strip {
     return index;
   }
   /// Of m rows.
-  __device__ __forceinline__ Strip(int height, std::int64_t m) : height(height) {
+  __device__ __forceinline__ SubPanel(int height, std::int64_t m) : height(height) {
 #pragma unroll
     for (int r = 0; r < R; ++r) position[r] = row(r) < end(m) ? row(r) : -1;
   }
@@ -77,10 +77,10 @@ struct Strip {
   __device__ __forceinline__ bool has(int row) const { return unsigned(row - block * height) < unsigned(height); }
 
   /// Columns k … of a panel A, as the strips before leave them: v ← A − L U, with k columns of L to the left of A, and
-  /// U(q, c) = U[q][k − W + c]. Rows beyond the last are copies of it, or what was there before, that nobody looks at, and pivot rows of the strips
-  /// before become something that nobody looks at.
+  /// U(q, c) = U[q][k − W + c]. Rows beyond the last are copies of it, or what was there before, that no_row looks at, and pivot rows of the strips
+  /// before become something that no_row looks at.
   template <int ld>
-  __device__ __forceinline__ void load(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*turned)[32][part]) {
+  __device__ __forceinline__ void load(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*staging)[32][part]) {
     const int last = int(A.cols()) - 1, lane = threadIdx.x % 32;
     const std::int64_t below = A.rows() - 1;
     const int end = this->end(A.rows());
@@ -107,17 +107,17 @@ struct Strip {
       const int first = row(r) - lane, second = row(r + at_once - 1) - lane;
       if (first >= end) return;
       if (R == 2 && second >= end && first + 31 <= below)
-        load_tiles<true, 1>(A, k, U, turned, r);
+        load_tiles<true, 1>(A, k, U, staging, r);
       else if (second + 31 <= below)
-        load_tiles<true, at_once>(A, k, U, turned, r);
+        load_tiles<true, at_once>(A, k, U, staging, r);
       else
-        load_tiles<false, at_once>(A, k, U, turned, r);
+        load_tiles<false, at_once>(A, k, U, staging, r);
     }
   }
 
   /// A warp makes 32 × W of the product, or twice that, at a time, in tiles of 16 × 8. `full`: it has all of its rows.
   template <bool full, int at_once, int ld>
-  __device__ __forceinline__ void load_tiles(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*turned)[32][part],
+  __device__ __forceinline__ void load_tiles(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*staging)[32][part],
                                              int r0) {
     constexpr int wide = W / 8, ahead = at_once == 1 ? 4 : 2;
     const int last = int(A.cols()) - 1, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, below = int(A.rows()) - 1;
@@ -174,13 +174,13 @@ struct Strip {
 #pragma unroll
     for (int r = 0; r < at_once; ++r)
 #pragma unroll
-      for (int c = 0; c < W; c += part) turn(sum[r], c / 8, turned[threadIdx.x / 32], v[r0 + r] + c);
+      for (int c = 0; c < W; c += part) tiles_to_rows(sum[r], c / 8, staging[threadIdx.x / 32], v[r0 + r] + c);
   }
 
   /// 32 × part of a warp, from the layout of tiles to a row a lane, through shared memory. Chunks of a row change places
   /// there, so that neither writing pairs nor reading rows meets bank conflicts.
-  __device__ __forceinline__ static void turn(const double (&tiles)[2][W / 8][4], int first, T (&through)[32][part],
-                                              T* entries) {
+  __device__ __forceinline__ static void tiles_to_rows(const double (&tiles)[2][W / 8][4], int first,
+                                                       T (&through)[32][part], T* entries) {
     constexpr int size = Chunk<T>::size;
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
     const auto place = [](int i, int c) {
@@ -207,26 +207,27 @@ struct Strip {
     }
   }
 
-  /// Of the rows of this thread whose position is `round` or behind, offers the one with the largest entry in the next
+  /// Of the rows of this thread whose position is `round` or behind, thread_candidates the one with the largest entry in the next
   /// column.
-  template <class Election>
-  __device__ __forceinline__ void offer(Election& election, const T (&next)[R], const T (&behind)[R], int round) const {
+  template <class PivotSearch>
+  __device__ __forceinline__ void submit(PivotSearch& search, const T (&next)[R], const T (&behind)[R],
+                                         int round) const {
     Candidate<T> mine;
     std::uint64_t best = 0;
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      const std::uint64_t rank = position[r] >= round ? rank_of(next[r]) : 0;
-      if (rank > best || (rank == best && rank > 0 && position[r] < mine.position)) {
-        best = rank, mine.value = next[r], mine.behind = behind[r], mine.l = l[r];
+      const std::uint64_t magnitude = position[r] >= round ? magnitude_of(next[r]) : 0;
+      if (magnitude > best || (magnitude == best && magnitude > 0 && position[r] < mine.position)) {
+        best = magnitude, mine.value = next[r], mine.behind = behind[r], mine.l = l[r];
         mine.position = position[r], mine.row = row(r);
       }
     }
-    election.offer(round, mine, best);
+    search.submit(round, mine, best);
   }
 
   /// Writes a row of this thread, from v[2] on.
   template <int live>
-  __device__ __forceinline__ void show(T* to, int which) const {
+  __device__ __forceinline__ void copy_row(T* to, int which) const {
 #pragma unroll
     for (int r = 0; r < R; ++r)
       if (r == which)
@@ -234,11 +235,11 @@ struct Strip {
         for (int i = 2; i < live; ++i) write_shared(to + i - 2, v[r][i]);
   }
 
-  /// Step c of the strip, which is step j of the panel and has v[live − 1] as its last column at most. Elects the pivot,
-  /// divides, brings the next two columns up to date, offers, and lets the others follow.
+  /// Step c of the sub_panel, which is step j of the panel and has v[live − 1] as its last column at most. Elects the pivot,
+  /// divides, brings the next two columns up to date, thread_candidates, and lets the others follow.
   template <int live, class Shared>
   __device__ __forceinline__ void step(Shared& s, T* column, int j, int c, bool more) {
-    const Candidate<T> winner = s.election.elect(j, s.rows[c], c > 0);
+    const Candidate<T> winner = s.search.find_pivot(j, s.rows[c], c > 0);
     const T* u = s.rows[c];
     const T u1 = fma(-winner.l, u[0], winner.behind);
     const bool extreme = is_extreme(winner.value);
@@ -253,21 +254,21 @@ struct Strip {
       next[r] = fma(-l[r], u1, next[r]);
     }
     if (more) {
-      offer(s.election, next, behind, j + 1);
+      submit(s.search, next, behind, j + 1);
       const int local = winner.row - block * height, thread = int(unsigned(local) % threads), warp = threadIdx.x / 32;
-      if (warp == (thread / 32 + 1) % Shape::warps) s.election.send(j + 1, block);
+      if (warp == (thread / 32 + 1) % Shape::warps) s.search.send_candidate(j + 1, block);
       if (warp == thread / 32 && unsigned(local) < unsigned(height)) {
-        if (thread == int(threadIdx.x)) show<live>(s.shown, local / threads % R);
+        if (thread == int(threadIdx.x)) copy_row<live>(s.lagging_row, local / threads % R);
         __syncwarp();
-        s.election.template publish<live>(s.rows[c + 1], j + 1,
-                                          [&](int i) { return fma(-winner.l, u[min(i + 1, W - 1)], s.shown[i]); });
+        s.search.template broadcast_row<live>(
+            s.rows[c + 1], j + 1, [&](int i) { return fma(-winner.l, u[min(i + 1, W - 1)], s.lagging_row[i]); });
       }
     }
 #pragma unroll
     for (int r = 0; r < R; ++r)
       if (position[r] > j) column[row(r)] = l[r];
-    if (threadIdx.x < 32 && more) s.election.expect(j + 1, live);
-    if (threadIdx.x == 0) s.notes[c] = {winner.value, u1, winner.position, winner.row};
+    if (threadIdx.x < 32 && more) s.search.expect_messages(j + 1, live);
+    if (threadIdx.x == 0) s.records[c] = {winner.value, u1, winner.position, winner.row};
 #pragma unroll
     for (int c0 = 0; c0 < live; c0 += Chunk<T>::size) {
       const auto chunk = *reinterpret_cast<const Chunk<T>*>(u + c0);
@@ -287,8 +288,8 @@ struct Strip {
     T next[R], behind[R];
 #pragma unroll
     for (int r = 0; r < R; ++r) next[r] = v[r][0], behind[r] = v[r][1], l[r] = 0;
-    offer(s.election, next, behind, k);
-    if (threadIdx.x < 32) s.election.expect(k, 0), s.election.send(k, block);
+    submit(s.search, next, behind, k);
+    if (threadIdx.x < 32) s.search.expect_messages(k, 0), s.search.send_candidate(k, block);
     steps<W>(s, A, k);
   }
 
@@ -308,24 +309,26 @@ struct Strip {
   __device__ __forceinline__ void store(const Shared& s, MatrixView<T, Cuda> A, PanelPivots pivots, int k,
                                         int* row_of) const {
     const int w = int(A.cols()), lane = threadIdx.x % 32;
-    int turn = threadIdx.x / 32;
+    int counter = threadIdx.x / 32;
     for (int p0 = 0; p0 < w; p0 += 32) {
-      const bool ours = p0 + lane < w && has(s.notes[p0 + lane].row);
+      const bool ours = p0 + lane < w && has(s.records[p0 + lane].row);
       for (unsigned rows = __ballot_sync(all_lanes, ours); rows; rows &= rows - 1) {
-        if (turn++ % Shape::warps > 0) continue;
+        if (counter++ % Shape::warps > 0) continue;
         const int p = p0 + __ffs(int(rows)) - 1;
-        const Note<T> note = s.notes[p];
+        const PivotRecord<T> record = s.records[p];
         for (int c = p + lane; c < w; c += 32)
-          A.data()[note.row + c * A.ld()] = c == p ? note.pivot : c == p + 1 ? note.behind : s.rows[p + 1][c - p - 2];
+          A.data()[record.row + c * A.ld()] = c == p       ? record.pivot
+                                              : c == p + 1 ? record.behind
+                                                           : s.rows[p + 1][c - p - 2];
       }
     }
     const int c = threadIdx.x;
-    if (c < w) row_of[k + c] = s.notes[c].row;
+    if (c < w) row_of[k + c] = s.records[c].row;
     if (blockIdx.x > 0) return;
-    if (c < w) pivots.p[k + c] = pivots.start + s.notes[c].position;
+    if (c < w) pivots.p[k + c] = pivots.start + s.records[c].position;
     if (c >= 32) return;
     for (int p0 = 0; p0 < w; p0 += 32) {
-      const unsigned zeros = __ballot_sync(all_lanes, p0 + c < w && s.notes[p0 + c].pivot == T(0));
+      const unsigned zeros = __ballot_sync(all_lanes, p0 + c < w && s.records[p0 + c].pivot == T(0));
       if (c == 0 && zeros && *pivots.zero < 0) *pivots.zero = pivots.start + k + p0 + __ffs(int(zeros)) - 1;
     }
   }

@@ -1,5 +1,5 @@
 // The diagonal block of a data flow: order 128, or 64 where a block of threads has too little shared memory; few right-hand
-// sides, as fast as can be once the sides are there.
+// rhs, as fast as can be once the sides are there.
 //
 // Its blocks of order 16 are inverted beforehand, and what is below them is multiplied by the inverse: then x(s) and what
 // it takes from the unknowns below are one product, with what is left of b(s).
@@ -9,12 +9,12 @@
 
 namespace lasolve {
 
-constexpr int flow_part = 16;  // order of the blocks that are inverted
+constexpr int inverted_order = 16;  // order of the blocks that are inverted
 
 /// A block of `order` unknowns, and of threads.
 template <int order_>
-struct FlowBlock {
-  static constexpr int order = order_, threads = 4 * order, parts = order / flow_part;
+struct SyncFreeBlock {
+  static constexpr int order = order_, threads = 4 * order, parts = order / inverted_order;
   static constexpr int stride = order + 4;   // of vectors: no bank conflicts between them
   static_assert(threads / 32 * 8 == order);  // warps share the tiles of 8 rows
 
@@ -23,62 +23,62 @@ struct FlowBlock {
 };
 
 template <class T, class Work>
-struct FlowDiagonal {
+struct DiagonalBlock {
   alignas(16) T triangle[Work::order * Work::stride];
-  alignas(16) typename Work::Number rest[Work::sides][Work::stride];  // what is left of b, when it is its turn
+  alignas(16) typename Work::Number rest[Work::nrhs][Work::stride];  // what is left of b, when it is its turn
   unsigned inverted[Work::parts];
 };
 
 /// Who has which unknown, and the product of its row of T(·, s) with what is left of b(s): a thread an unknown.
 template <class T, class Block>
-class OneSideOfDiagonal : public Block {
+class OneRhsOfDiagonal : public Block {
  public:
   using Number = T;
-  static constexpr int sides = 1, values = 1;
+  static constexpr int nrhs = 1, values = 1;
   __device__ static int unknown() { return threadIdx.x % Block::order; }
-  __device__ static int side(int) { return 0; }
+  __device__ static int rhs(int) { return 0; }
   __device__ static bool has(int) { return threadIdx.x < Block::order; }
 
   __device__ void fetch_row(const T* t, int s) {
 #pragma unroll
-    for (int k = 0; k < flow_part; ++k) row_[k] = t[Block::place(unknown(), s * flow_part + k)];
+    for (int k = 0; k < inverted_order; ++k) row_[k] = t[Block::place(unknown(), s * inverted_order + k)];
   }
   __device__ void product(const T (&rest)[1][Block::stride], int s, T (&product)[1]) const {
     T sum[4] = {};
 #pragma unroll
-    for (int k = 0; k < flow_part; ++k) sum[k % 4] += row_[k] * rest[0][s * flow_part + k];
+    for (int k = 0; k < inverted_order; ++k) sum[k % 4] += row_[k] * rest[0][s * inverted_order + k];
     product[0] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
   }
 
  private:
-  T row_[flow_part];
+  T row_[inverted_order];
 };
 
-/// The same for eight sides: a warp has eight unknowns, lane 4g + t unknown g of sides 2t and 2t + 1.
+/// The same for eight rhs: a warp has eight unknowns, lane 4g + t unknown g of sides 2t and 2t + 1.
 template <class T, class Block>
-class EightSidesOfDiagonal : public Block {
+class EightRhsOfDiagonal : public Block {
  public:
   using Number = double;
-  static constexpr int sides = 8, values = 2;
+  static constexpr int nrhs = 8, values = 2;
   __device__ static int unknown() { return threadIdx.x / 4; }
-  __device__ static int side(int u) { return threadIdx.x % 4 * 2 + u; }
+  __device__ static int rhs(int u) { return threadIdx.x % 4 * 2 + u; }
   __device__ static bool has(int) { return true; }
 
   __device__ void fetch_row(const T* t, int s) {
 #pragma unroll
-    for (int k = 0; k < flow_part / 4; ++k)
-      row_[k] = t[Block::place(unknown(), s * flow_part + 4 * k + threadIdx.x % 4)];
+    for (int k = 0; k < inverted_order / 4; ++k)
+      row_[k] = t[Block::place(unknown(), s * inverted_order + 4 * k + threadIdx.x % 4)];
   }
   __device__ void product(const double (&rest)[8][Block::stride], int s, double (&product)[2]) const {
     const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
     product[0] = product[1] = 0;
 #pragma unroll
-    for (int k = 0; k < flow_part / 4; ++k)
-      multiply_8x8x4(product, double(row_[k]), rest[g][s * flow_part + 4 * k + t]);
+    for (int k = 0; k < inverted_order / 4; ++k)
+      multiply_8x8x4(product, double(row_[k]), rest[g][s * inverted_order + 4 * k + t]);
   }
 
  private:
-  T row_[flow_part / 4];
+  T row_[inverted_order / 4];
 };
 
 /// Fetches the diagonal block that starts at `start`, without waiting for it. A thread fetches every fourth element of a
@@ -87,9 +87,9 @@ template <class Block, class T>
 __device__ void fetch_diagonal(const ForwardTriangle<T>& tri, std::int64_t start, T* t) {
   constexpr int step = Block::threads / Block::order;
   const bool along_row = tri.row_stride == 1 || tri.row_stride == -1;
-  const int fixed = threadIdx.x % Block::order, part = fixed / flow_part * flow_part;
+  const int fixed = threadIdx.x % Block::order, part = fixed / inverted_order * inverted_order;
   int i = along_row ? fixed : part + threadIdx.x / Block::order, k = along_row ? threadIdx.x / Block::order : fixed;
-  const int count = (along_row ? part + flow_part : Block::order - part) / step;
+  const int count = (along_row ? part + inverted_order : Block::order - part) / step;
   const std::int64_t from_step = step * (along_row ? tri.col_stride : tri.row_stride);
   const int to_step = along_row ? Block::place(0, step) : Block::place(step, 0);
   const T* from = tri.at(start + i, start + k);
@@ -108,13 +108,13 @@ __device__ void multiply_by_inverses(T* t, const unsigned* inverted) {
   constexpr int rows = 8;
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, l = threadIdx.x % 4;
   for (int s = 0; s < Block::parts; ++s) {
-    const int first = s * flow_part, i = warp * rows + g;
-    if (warp * rows < first + flow_part || !inverted[s]) continue;
-    double a[flow_part / 4], product[2][2] = {};
+    const int first = s * inverted_order, i = warp * rows + g;
+    if (warp * rows < first + inverted_order || !inverted[s]) continue;
+    double a[inverted_order / 4], product[2][2] = {};
 #pragma unroll
-    for (int k = 0; k < flow_part / 4; ++k) a[k] = double(t[Block::place(i, first + 4 * k + l)]);
+    for (int k = 0; k < inverted_order / 4; ++k) a[k] = double(t[Block::place(i, first + 4 * k + l)]);
 #pragma unroll
-    for (int k = 0; k < flow_part / 4; ++k)
+    for (int k = 0; k < inverted_order / 4; ++k)
 #pragma unroll
       for (int h = 0; h < 2; ++h)
         multiply_8x8x4(product[h], a[k], double(t[Block::place(first + 4 * k + l, first + 8 * h + g)]));
@@ -127,18 +127,18 @@ __device__ void multiply_by_inverses(T* t, const unsigned* inverted) {
 }
 
 template <class T, class Work>
-__device__ void prepare_diagonal(const ForwardTriangle<T>& tri, std::int64_t start, FlowDiagonal<T, Work>& d) {
+__device__ void prepare_diagonal(const ForwardTriangle<T>& tri, std::int64_t start, DiagonalBlock<T, Work>& d) {
   __syncthreads();  // the block before is done
   fetch_diagonal<Work>(tri, start, d.triangle);
   __pipeline_wait_prior(0);
   __syncthreads();
   if (threadIdx.x < Work::order) {
-    const int s = threadIdx.x / flow_part;
+    const int s = threadIdx.x / inverted_order;
     const auto element = [&](int i, int k) -> T& {
-      return d.triangle[Work::place(s * flow_part + i, s * flow_part + k)];
+      return d.triangle[Work::place(s * inverted_order + i, s * inverted_order + k)];
     };
-    const bool done = invert_block<flow_part, T>(element, tri.unit, lanes_of_group<flow_part>());
-    if (threadIdx.x % flow_part == 0) d.inverted[s] = done;
+    const bool done = invert_block<inverted_order, T>(element, tri.unit, lanes_of_group<inverted_order>());
+    if (threadIdx.x % inverted_order == 0) d.inverted[s] = done;
   }
   __syncthreads();
   multiply_by_inverses<Work>(d.triangle, d.inverted);
@@ -147,15 +147,15 @@ __device__ void prepare_diagonal(const ForwardTriangle<T>& tri, std::int64_t sta
 
 /// rest ← inv(T(s, s)) rest by substitution, by one warp.
 template <class T, class Work>
-__device__ void substitute_part(FlowDiagonal<T, Work>& d, int s, bool unit) {
-  const int lane = threadIdx.x % 32, first = s * flow_part;
-  auto& rest = d.rest[lane % Work::sides];
-  for (int k = 0; k < flow_part; ++k) {
+__device__ void substitute_part(DiagonalBlock<T, Work>& d, int s, bool unit) {
+  const int lane = threadIdx.x % 32, first = s * inverted_order;
+  auto& rest = d.rest[lane % Work::nrhs];
+  for (int k = 0; k < inverted_order; ++k) {
     typename Work::Number unknown = rest[first + k];
     if (!unit) unknown /= d.triangle[Work::place(first + k, first + k)];
     __syncwarp();
-    if (lane / Work::sides == 0) rest[first + k] = unknown;
-    for (int i = k + 1 + lane / Work::sides; i < flow_part; i += 32 / Work::sides)
+    if (lane / Work::nrhs == 0) rest[first + k] = unknown;
+    for (int i = k + 1 + lane / Work::nrhs; i < inverted_order; i += 32 / Work::nrhs)
       rest[first + i] -= d.triangle[Work::place(first + i, first + k)] * unknown;
     __syncwarp();
   }
@@ -163,17 +163,17 @@ __device__ void substitute_part(FlowDiagonal<T, Work>& d, int s, bool unit) {
 
 /// Solves with a diagonal block as prepared: mine is b on entry and x on exit; done() is called as soon as it is x.
 template <class T, class Work, class Done>
-__device__ void solve_diagonal(FlowDiagonal<T, Work>& d, bool unit, Work& work,
+__device__ void solve_diagonal(DiagonalBlock<T, Work>& d, bool unit, Work& work,
                                typename Work::Number (&mine)[Work::values], Done done) {
   unsigned inverted = 0;
 #pragma unroll
   for (int s = 0; s < Work::parts; ++s) inverted |= d.inverted[s] << s;
-  int turn = Work::has(0) ? Work::unknown() / flow_part : -1;  // 0: these unknowns; above 0: those below
+  int turn = Work::has(0) ? Work::unknown() / inverted_order : -1;  // 0: these unknowns; above 0: those below
 #pragma unroll 1
   for (int s = 0; s < Work::parts; ++s, --turn) {
     if (turn == 0)
 #pragma unroll
-      for (int u = 0; u < Work::values; ++u) d.rest[Work::side(u)][Work::unknown()] = mine[u];
+      for (int u = 0; u < Work::values; ++u) d.rest[Work::rhs(u)][Work::unknown()] = mine[u];
     if (turn >= 0) work.fetch_row(d.triangle, s);
     __syncthreads();
     const bool inverse = inverted >> s & 1;
@@ -186,7 +186,7 @@ __device__ void solve_diagonal(FlowDiagonal<T, Work>& d, bool unit, Work& work,
     work.product(d.rest, s, product);
 #pragma unroll
     for (int u = 0; u < Work::values; ++u)
-      mine[u] = turn > 0 ? mine[u] - product[u] : inverse ? product[u] : d.rest[Work::side(u)][Work::unknown()];
+      mine[u] = turn > 0 ? mine[u] - product[u] : inverse ? product[u] : d.rest[Work::rhs(u)][Work::unknown()];
     if (turn == 0) done();
   }
 }

@@ -21,29 +21,29 @@ struct ForwardTriangle {
   __device__ const T* at(std::int64_t i, std::int64_t k) const { return data + i * row_stride + k * col_stride; }
 };
 
-/// Right-hand sides and what becomes of them: unknown i of side c at data[i·stride + c·side_stride].
+/// Right-hand sides and what becomes of them: unknown i of side c at data[i·stride + c·rhs_stride].
 template <class T>
-struct ForwardSides {
+struct RightHandSides {
   T* data;
-  std::int64_t stride, side_stride, count;
+  std::int64_t stride, rhs_stride, count;
 
-  __device__ T* at(std::int64_t i, std::int64_t c) const { return data + i * stride + c * side_stride; }
+  __device__ T* at(std::int64_t i, std::int64_t c) const { return data + i * stride + c * rhs_stride; }
 };
 
 template <class T>
 struct ForwardProblem {
   ForwardTriangle<T> triangle;
-  ForwardSides<T> sides;
+  RightHandSides<T> rhs;
 
   /// An upper triangle is a lower one that is walked from the end.
-  ForwardProblem(Triangle<T, Cuda> tri, ForwardSides<T> b)
-      : triangle{tri.values.data(), tri.values.row_stride(), tri.values.col_stride(), tri.order(), tri.unit}, sides(b) {
+  ForwardProblem(Triangle<T, Cuda> tri, RightHandSides<T> b)
+      : triangle{tri.values.data(), tri.values.row_stride(), tri.values.col_stride(), tri.order(), tri.unit}, rhs(b) {
     if (tri.lower) return;
     ForwardTriangle<T>& t = triangle;
     t.data += (t.order - 1) * (t.row_stride + t.col_stride);
     t.row_stride = -t.row_stride, t.col_stride = -t.col_stride;
-    sides.data += (t.order - 1) * sides.stride;
-    sides.stride = -sides.stride;
+    rhs.data += (t.order - 1) * rhs.stride;
+    rhs.stride = -rhs.stride;
   }
 };
 
@@ -76,7 +76,7 @@ __device__ void forget(X& x) {
 
 /// Solving with an inverse instead of by substitution multiplies the bound of the residual by up to the condition of
 /// the inverted block (Du Croz & Higham, "Stability of methods for matrix inversion", 1992). Blocks of order 16 that
-/// come from pivoted LU have a condition of about 40, rarely above 500, those of Cholesky less: up to this bound, at
+/// received from pivoted LU have a condition of about 40, rarely above 500, those of Cholesky less: up to this bound, at
 /// which three decimal digits of one block can be lost, they are inverted. The others are solved by substitution.
 constexpr double most_condition_to_invert = 1024;
 

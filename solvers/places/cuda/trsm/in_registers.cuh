@@ -1,4 +1,4 @@
-// Small triangles, many right-hand sides: one kernel, in which every warp solves for a strip of 16 right-hand sides that
+// Small triangles, many right-hand rhs: one kernel, in which every warp solves for a strip of 16 right-hand sides that
 // it holds in its registers from the first to the last unknown.
 //
 // Each block inverts the diagonal tiles, of order 8, for itself, so that nothing but products is left, all of them on
@@ -17,8 +17,8 @@
 
 namespace lasolve {
 
-constexpr int strip_threads = 128;  // so that a block fits where one of a product's has ended
-constexpr int strip_sides = 16;     // of a warp
+constexpr int in_registers_threads = 128;  // so that a block fits where one of a product's has ended
+constexpr int rhs_of_a_warp = 16;          // of a warp
 constexpr int tile_order = 8;
 
 /// Tile (q, p) of the lower triangle of tiles, and its element (a, b).
@@ -26,11 +26,11 @@ __device__ constexpr int tile_start(int q, int p) { return (q * (q + 1) / 2 + p)
 __device__ constexpr int place_in_tile(int a, int b) { return ((2 * (a % 4) + a / 4) * 4 + b % 4) * 2 + b / 4; }
 
 /// Unknowns of one tile, as above: [m][s].
-using StripTile = double[2][2];
+using UnknownTile = double[2][2];
 
 /// c += T a, where T is a tile.
 template <class T>
-__device__ void add_product(StripTile& c, const T* tile, const StripTile& a) {
+__device__ void add_product(UnknownTile& c, const T* tile, const UnknownTile& a) {
   struct alignas(2 * sizeof(T)) Pair {
     T of[2];
   };
@@ -47,7 +47,7 @@ __device__ void add_product(StripTile& c, const T* tile, const StripTile& a) {
 
 /// y ← inv(T) y by substitution.
 template <class T>
-__device__ void substitute(StripTile& y, const T* tile, bool unit) {
+__device__ void substitute(UnknownTile& y, const T* tile, bool unit) {
   const int t = threadIdx.x % 4;
 #pragma unroll
   for (int s = 0; s < 2; ++s)
@@ -65,7 +65,7 @@ __device__ void substitute(StripTile& y, const T* tile, bool unit) {
 
 /// x ← inv(T) x with an inverted diagonal tile; minus ← −x.
 template <class T>
-__device__ void solve_tile(StripTile& x, StripTile& minus, const T* tile) {
+__device__ void solve_tile(UnknownTile& x, UnknownTile& minus, const T* tile) {
 #pragma unroll
   for (int m = 0; m < 2; ++m) x[m][0] = -x[m][0], x[m][1] = -x[m][1], minus[m][0] = minus[m][1] = 0;
   add_product(minus, tile, x);
@@ -76,9 +76,9 @@ __device__ void solve_tile(StripTile& x, StripTile& minus, const T* tile) {
 /// Forward substitution, Q tiles, all diagonal ones inverted. The next tile is solved while what takes long enough is yet to
 /// be subtracted.
 template <class T, int Q>
-__device__ void solve_strip(StripTile (&x)[Q], const T* tiles) {
+__device__ void solve_tiles(UnknownTile (&x)[Q], const T* tiles) {
   constexpr int before = 3;  // products that hide the latency of the first
-  StripTile minus[2];
+  UnknownTile minus[2];
   solve_tile(x[0], minus[0], tiles);
 #pragma unroll
   for (int q = 0; q + 1 < Q; ++q) {
@@ -94,10 +94,11 @@ __device__ void solve_strip(StripTile (&x)[Q], const T* tiles) {
 /// The same where some are not. Seldom needed, so what counts is that its code is short and apart: code is fetched anew by
 /// each kernel of a factorization.
 template <class T>
-__device__ __noinline__ void solve_strip_of_any(StripTile* x, int Q, bool unit, const bool* inverted, const T* tiles) {
+__device__ __noinline__ void solve_tiles_of_any(UnknownTile* x, int Q, bool unit, const bool* inverted,
+                                                const T* tiles) {
 #pragma unroll 1
   for (int q = 0; q < Q; ++q) {
-    StripTile minus;
+    UnknownTile minus;
     if (inverted[q])
       solve_tile(x[q], minus, tiles + tile_start(q, q));
     else
@@ -111,12 +112,12 @@ __device__ __noinline__ void solve_strip_of_any(StripTile* x, int Q, bool unit, 
 
 /// Fast where it can be.
 template <class T, int Q>
-__device__ void solve_strip(StripTile (&x)[Q], bool unit, bool all_inverted, const bool* inverted, const T* tiles) {
-  if (all_inverted) return solve_strip(x, tiles);
-  StripTile y[Q];
+__device__ void solve_tiles(UnknownTile (&x)[Q], bool unit, bool all_inverted, const bool* inverted, const T* tiles) {
+  if (all_inverted) return solve_tiles(x, tiles);
+  UnknownTile y[Q];
 #pragma unroll
   for (int i = 0; i < 4 * Q; ++i) y[i / 4][i / 2 % 2][i % 2] = x[i / 4][i / 2 % 2][i % 2];
-  solve_strip_of_any(y, Q, unit, inverted, tiles);
+  solve_tiles_of_any(y, Q, unit, inverted, tiles);
 #pragma unroll
   for (int i = 0; i < 4 * Q; ++i) x[i / 4][i / 2 % 2][i % 2] = y[i / 4][i / 2 % 2][i % 2];
 }
@@ -126,7 +127,7 @@ template <class T, int Q>
 __device__ void fetch_tiles(const ForwardTriangle<T>& tri, T* tiles) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int a = lane / 4 % 2 * 4 + lane / 8, b = lane % 4;  // lane l fetches elements 2l and 2l + 1 of a tile
-  constexpr int warps = strip_threads / 32;
+  constexpr int warps = in_registers_threads / 32;
 #pragma unroll 1
   for (int turn = 0; turn * warps < Q; ++turn) {
     const int q = warps * turn + (turn % 2 == 0 ? warp : warps - 1 - warp), i = tile_order * q + a;
@@ -163,14 +164,14 @@ __device__ bool invert_diagonal(T* tiles, bool unit, bool* inverted) {
 
 /// Calls act(unknown of x, its place in memory, whether it is there) for all that this lane has of sides c, ….
 template <class T, int Q, class Act>
-__device__ void with_strip(StripTile (&x)[Q], const ForwardSides<T>& sides, std::int64_t c, int order, Act act) {
+__device__ void with_unknowns(UnknownTile (&x)[Q], const RightHandSides<T>& rhs, std::int64_t c, int order, Act act) {
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  std::int64_t step = 4 * sides.stride;
+  std::int64_t step = 4 * rhs.stride;
   forget(step);
 #pragma unroll
   for (int m = 0; m < 2; ++m) {
-    T* at = sides.at(t, c + g + 8 * m);
-    const int end = c + g + 8 * m < sides.count ? order : 0;
+    T* at = rhs.at(t, c + g + 8 * m);
+    const int end = c + g + 8 * m < rhs.count ? order : 0;
 #pragma unroll
     for (int q = 0; q < Q; ++q)
 #pragma unroll
@@ -180,50 +181,51 @@ __device__ void with_strip(StripTile (&x)[Q], const ForwardSides<T>& sides, std:
 
 /// Each warp solves for a strip at a time.
 template <class T, int Q>
-__global__ void __launch_bounds__(strip_threads, 2) solve_strips(ForwardTriangle<T> tri, ForwardSides<T> sides) {
+__global__ void __launch_bounds__(in_registers_threads, 2)
+    solve_rhs_in_registers(ForwardTriangle<T> tri, RightHandSides<T> rhs) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ bool inverted[Q];
   T* tiles = reinterpret_cast<T*>(memory);
-  constexpr int sides_a_block = strip_threads / 32 * strip_sides;
+  constexpr int rhs_a_block = in_registers_threads / 32 * rhs_of_a_warp;
   const int order = int(tri.order);
-  std::int64_t c = std::int64_t(blockIdx.x) * sides_a_block + threadIdx.x / 32 * strip_sides;
-  StripTile x[Q];
+  std::int64_t c = std::int64_t(blockIdx.x) * rhs_a_block + threadIdx.x / 32 * rhs_of_a_warp;
+  UnknownTile x[Q];
   bool all_inverted = false;
   await_kernel_before();
   fetch_tiles<T, Q>(tri, tiles);
-  for (bool first = true; first || c < sides.count; first = false) {
-    with_strip<T, Q>(x, sides, c, order,
-                     [](double& value, const T* at, bool there) { value = there ? double(*at) : 0; });
+  for (bool first = true; first || c < rhs.count; first = false) {
+    with_unknowns<T, Q>(x, rhs, c, order,
+                        [](double& value, const T* at, bool there) { value = there ? double(*at) : 0; });
     if (first) {
       __pipeline_wait_prior(0);
       __syncthreads();
       all_inverted = __syncthreads_and(invert_diagonal<T, Q>(tiles, tri.unit, inverted));
     }
-    solve_strip<T, Q>(x, tri.unit, all_inverted, inverted, tiles);
-    with_strip<T, Q>(x, sides, c, order, [](double value, T* at, bool there) {
+    solve_tiles<T, Q>(x, tri.unit, all_inverted, inverted, tiles);
+    with_unknowns<T, Q>(x, rhs, c, order, [](double value, T* at, bool there) {
       if (there) *at = T(value);
     });
-    c += std::int64_t(gridDim.x) * sides_a_block;
+    c += std::int64_t(gridDim.x) * rhs_a_block;
   }
 }
 
 template <class T, int Q>
-void launch_strips(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
-  constexpr auto kernel = solve_strips<T, Q>;
+void launch_in_registers(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
+  constexpr auto kernel = solve_rhs_in_registers<T, Q>;
   constexpr int shared = Q * (Q + 1) / 2 * tile_order * tile_order * int(sizeof(T));
-  constexpr int sides_a_block = strip_threads / 32 * strip_sides;
-  const std::int64_t blocks = ceil_div(problem.sides.count, sides_a_block);
+  constexpr int rhs_a_block = in_registers_threads / 32 * rhs_of_a_warp;
+  const std::int64_t blocks = ceil_div(problem.rhs.count, rhs_a_block);
   launch(q, kernel, Blocks::soon, dim3(unsigned(std::min(2 * std::int64_t(q.multiprocessors()), blocks))),
-         strip_threads, shared, problem.triangle, problem.sides);
+         in_registers_threads, shared, problem.triangle, problem.rhs);
 }
 
-constexpr std::int64_t most_strip_order = 128;
+constexpr std::int64_t most_in_registers_order = 128;
 
 /// For a triangle of order ≤ 128.
 template <class T>
-void solve_in_strips(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
+void solve_in_registers(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
   const std::int64_t n = problem.triangle.order;
-  (n <= 32 ? launch_strips<T, 4> : n <= 64 ? launch_strips<T, 8> : launch_strips<T, 16>)(q, problem);
+  (n <= 32 ? launch_in_registers<T, 4> : n <= 64 ? launch_in_registers<T, 8> : launch_in_registers<T, 16>)(q, problem);
 }
 
 }  // namespace lasolve

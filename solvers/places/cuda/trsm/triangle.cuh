@@ -10,30 +10,30 @@
 namespace lasolve {
 
 /// For so many right-hand sides a data flow can be faster than products.
-constexpr std::int64_t most_flow_sides = 128;
+constexpr std::int64_t most_sync_free_rhs = 128;
 
 /// With few right-hand sides a data flow reads the triangle once, whatever its order. With more of them, up to the order
-/// at which all its blocks of rows run at the same time: beyond, products read it once for all sides.
+/// at which all its blocks of rows run at the same time: beyond, products read it once for all rhs.
 template <class T>
 std::int64_t leaf_order(const Queue<Cuda>& q, std::int64_t nrhs) {
   if (nrhs <= 8) return std::numeric_limits<std::int64_t>::max();
-  if (nrhs > most_flow_sides) return most_strip_order;
+  if (nrhs > most_sync_free_rhs) return most_in_registers_order;
   const std::int64_t blocks_at_once = q.multiprocessors() / ((nrhs + 7) / 8);
-  return std::max(flow_order<T>(q.properties()) * blocks_at_once, most_strip_order);
+  return std::max(sync_free_order<T>(q.properties()) * blocks_at_once, most_in_registers_order);
 }
 
 /// How many of so many right-hand sides to solve for at once: data flows for two halves take less time than products for all.
 inline std::int64_t sides_at_once(const Queue<Cuda>&, std::int64_t n, std::int64_t nrhs) {
-  const bool in_halves = n > 256 && nrhs > most_flow_sides && nrhs <= 2 * most_flow_sides;
+  const bool in_halves = n > 256 && nrhs > most_sync_free_rhs && nrhs <= 2 * most_sync_free_rhs;
   return in_halves ? (nrhs + 15) / 16 * 8 : nrhs;
 }
 
 template <class T>
 void solve_forward(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
-  if (problem.triangle.order <= most_strip_order)
-    solve_in_strips(q, problem);
+  if (problem.triangle.order <= most_in_registers_order)
+    solve_in_registers(q, problem);
   else
-    solve_by_dataflow(q, problem);
+    solve_by_sync_free(q, problem);
 }
 
 /// B ← inv(T) B. T: n × n, B: n × nrhs.
