@@ -1,5 +1,5 @@
 // A = L Lᵀ for a symmetric positive definite A, of which only the lower triangle counts. Written once, over
-// primitives that solvers/cpu and solvers/cuda provide: panel_cholesky_leaf, how wide panels and strips are, and the GEMM
+// primitives that solvers/places/cpu and solvers/places/cuda provide: panel_cholesky_leaf, how wide panels and strips are, and the GEMM
 // backend.
 #pragma once
 

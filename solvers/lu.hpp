@@ -1,4 +1,4 @@
-// P A = L U with partial pivoting. The algorithm is written once, over primitives that solvers/cpu and solvers/cuda
+// P A = L U with partial pivoting. The algorithm is written once, over primitives that solvers/places/cpu and solvers/places/cuda
 // provide: panel_lu and its leaf, swap_rows and what makes it fast, solve_leaf (in trsm), and the GEMM backend.
 #pragma once
 

@@ -1,9 +1,9 @@
 // A = L Lᵀ and what is solved with it, on the CPU and on CUDA.
-#include "solvers/cpu/norms.hpp"
-#include "solvers/cpu/panel.hpp"
-#include "solvers/cpu/rows.hpp"
-#include "solvers/cpu/triangle.hpp"
-#include "solvers/cpu/tuning.hpp"
+#include "solvers/places/cpu/norms.hpp"
+#include "solvers/places/cpu/panel.hpp"
+#include "solvers/places/cpu/rows.hpp"
+#include "solvers/places/cpu/triangle.hpp"
+#include "solvers/places/cpu/tuning.hpp"
 //
 #include "core/choose.hpp"
 #include "places.hpp"

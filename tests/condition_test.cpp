@@ -2,7 +2,7 @@
 #include <Eigen/LU>
 
 #include "places.hpp"
-#include "solvers/one_norm.hpp"
+#include "solvers/refine/one_norm.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {

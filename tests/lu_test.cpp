@@ -1,14 +1,14 @@
 // P A = L U and what is solved with it, on the CPU and on CUDA.
-#include "solvers/cpu/norms.hpp"
-#include "solvers/cpu/panel.hpp"
-#include "solvers/cpu/rows.hpp"
-#include "solvers/cpu/triangle.hpp"
-#include "solvers/cpu/tuning.hpp"
+#include "solvers/places/cpu/norms.hpp"
+#include "solvers/places/cpu/panel.hpp"
+#include "solvers/places/cpu/rows.hpp"
+#include "solvers/places/cpu/triangle.hpp"
+#include "solvers/places/cpu/tuning.hpp"
 //
 #include "core/choose.hpp"
 #include "places.hpp"
-#include "solvers/check_by_columns.hpp"
 #include "solvers/factors.hpp"
+#include "solvers/refine/check_by_columns.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {

@@ -1,5 +1,5 @@
 // Triangular solves on the CPU.
-#include "solvers/cpu/triangle.hpp"
+#include "solvers/places/cpu/triangle.hpp"
 //
 #include "triangles.hpp"
 

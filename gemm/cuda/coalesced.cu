@@ -9,7 +9,7 @@
 //          or 32 × 8 threads as fast at k = 4096 but 4.8 and 4.9 at 8192: blocks that read the same rows of A get out of
 //          step there, L2 no longer serves them together, and memory brings 519 and 250 GB instead of 67.
 // Source   NVIDIA, CUDA C++ Best Practices Guide, "Coalesced access to global memory"
-#include "gemm/cuda/tile.cuh"
+#include "gemm/cuda/common/tile.cuh"
 
 namespace lasolve {
 

@@ -6,7 +6,7 @@
 //          columns begin at multiples of 128 bytes, as those of a Matrix do: what a warp reads of 16 columns then lies in the
 //          same banks of L1. With a leading dimension of 64 bytes more it is 2.2 and 0.9, of one element more 2.9 and 2.2.
 // Source   folklore; the first rung of every ladder
-#include "gemm/cuda/tile.cuh"
+#include "gemm/cuda/common/tile.cuh"
 
 namespace lasolve {
 

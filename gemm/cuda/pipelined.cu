@@ -17,16 +17,16 @@
 // Source   A. Kerr et al., "CUTLASS: fast linear algebra in CUDA C++", NVIDIA 2017; cp.async: NVIDIA A100 white paper, 2020
 #include "core/cuda/copy_async.cuh"
 #include "core/device_properties.hpp"
-#include "gemm/cuda/registers.cuh"
+#include "gemm/cuda/common/registers.cuh"
 
 namespace lasolve {
 
 /// The copies of one operand's tiles that this thread makes, piece by piece: vectors of 16 bytes where the block is `whole`
 /// and these are neighbours in a row of the tile, else elements.
-template <class T, int BX, int BK, int threads, bool turned, bool whole>
+template <class T, int BX, int BK, int threads, bool k_major, bool whole>
 class Copies {
-  static constexpr int width = whole && !turned ? vector_width<T> : 1, pitch = BX + vector_width<T>;
-  using W = Walk<BX, BK, threads, turned, width, 1, whole>;  // one row: less to compute for the address of each piece
+  static constexpr int width = whole && !k_major ? vector_width<T> : 1, pitch = BX + vector_width<T>;
+  using W = Walk<BX, BK, threads, k_major, width, 1, whole>;  // one row: less to compute for the address of each piece
 
  public:
   static constexpr int count = W::count;
@@ -46,17 +46,17 @@ class Copies {
     copy_async<bytes>(shared_address(tiles_ + stage * BK * pitch + pieces.to(piece)), pieces.from(piece),
                       exists ? bytes : 0);
   }
-  __device__ void end() { pieces_.first += turned ? BK : BK * pieces_.ld; }
+  __device__ void end() { pieces_.first += k_major ? BK : BK * pieces_.ld; }
 
  private:
   T* tiles_;
-  Pieces<T, W, width, turned, true, pitch> pieces_;
+  Pieces<T, W, width, k_major, true, pitch> pieces_;
 };
 
 /// How the threads share out a tile of C, and the ring of stages in shared memory: each holds one tile of A and one of B.
 template <class T>
-struct Pipeline : WarpTiles<T, 128, 64, 64, 32, 8, 8> {
-  using Tiles = WarpTiles<T, 128, 64, 64, 32, 8, 8>;
+struct Pipeline : WarpTiles<T, TileSizes{.BM = 128, .BN = 64, .WM = 64, .WN = 32, .TM = 8, .TN = 8}> {
+  using Tiles = WarpTiles<T, TileSizes{.BM = 128, .BN = 64, .WM = 64, .WN = 32, .TM = 8, .TN = 8}>;
   static constexpr int BK = 16, stages = 3, blocks = sizeof(T) == 4 ? 3 : 2;
   static constexpr int turns = 4;  // in which the copies of a tile are started
   static constexpr int a_pitch = Tiles::BM + Tiles::V, b_pitch = Tiles::BN + Tiles::V;
@@ -66,11 +66,11 @@ struct Pipeline : WarpTiles<T, 128, 64, 64, 32, 8, 8> {
 };
 
 /// The copies of a block's rows of A and columns of B, tile by tile.
-template <class T, bool turn_a, bool turn_b, bool whole>
+template <class T, bool a_k_major, bool b_k_major, bool whole>
 class Feed {
   using S = Pipeline<T>;
-  using OfA = Copies<T, S::BM, S::BK, S::threads, turn_a, whole>;
-  using OfB = Copies<T, S::BN, S::BK, S::threads, turn_b, whole>;
+  using OfA = Copies<T, S::BM, S::BK, S::threads, a_k_major, whole>;
+  using OfB = Copies<T, S::BN, S::BK, S::threads, b_k_major, whole>;
 
  public:
   __device__ Feed(Operand<T, Cuda> A, Operand<T, Cuda> B, TileOrigin origin, T* As, T* Bs)
@@ -108,14 +108,14 @@ class Feed {
 
 /// sums: (TN, TM) ← the product of this block's rows of A and columns of B, while C comes to L2 where β ≠ 0. What `whole` says
 /// is known from the start, so that the loop has no branches, and the copies find room between the products.
-template <class T, bool turn_a, bool turn_b, bool whole>
+template <class T, bool a_k_major, bool b_k_major, bool whole>
 __device__ void multiply(Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C, TileOrigin origin,
                          T (&sums)[Pipeline<T>::TN][Pipeline<T>::TM]) {
   using S = Pipeline<T>;
   extern __shared__ __align__(16) unsigned char memory[];
   T* const As = reinterpret_cast<T*>(memory);  // As: stages of (BK, BM)
   T* const Bs = As + S::stages * S::a_tile;    // Bs: stages of (BK, BN)
-  Feed<T, turn_a, turn_b, whole> feed(A, B, origin, As, Bs);
+  Feed<T, a_k_major, b_k_major, whole> feed(A, B, origin, As, Bs);
 #pragma unroll
   for (int t = 0; t < S::stages - 1; ++t) {
     feed.begin();
@@ -158,25 +158,25 @@ __device__ void multiply(Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixV
   }
 }
 
-template <class T, bool turn_a, bool turn_b>
+template <class T, bool a_k_major, bool b_k_major>
 __global__ void __launch_bounds__(Pipeline<T>::threads, Pipeline<T>::blocks)
     pipelined_kernel(T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
   using S = Pipeline<T>;
-  const TileOrigin origin = origin_in_strips(C, S::BM, S::BN);
+  const TileOrigin origin = origin_in_raster_order(C, S::BM, S::BN);
   T sums[S::TN][S::TM] = {};
-  if (C.rows() - origin.i >= S::BM && C.cols() - origin.j >= S::BN && (turn_a || is_aligned(A.data(), A.ld())) &&
-      (turn_b || is_aligned(B.data(), B.ld())))
-    multiply<T, turn_a, turn_b, true>(A, B, beta, C, origin, sums);
+  if (C.rows() - origin.i >= S::BM && C.cols() - origin.j >= S::BN && (a_k_major || is_aligned(A.data(), A.ld())) &&
+      (b_k_major || is_aligned(B.data(), B.ld())))
+    multiply<T, a_k_major, b_k_major, true>(A, B, beta, C, origin, sums);
   else
-    multiply<T, turn_a, turn_b, false>(A, B, beta, C, origin, sums);
+    multiply<T, a_k_major, b_k_major, false>(A, B, beta, C, origin, sums);
   update_tile(C, origin, S::rows(), S::columns(), alpha, sums, beta);
 }
 
 template <class T>
 static void pipelined(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
   using S = Pipeline<T>;
-  by_turns(A, B, [&]<bool turn_a, bool turn_b>() {
-    launch(q, pipelined_kernel<T, turn_a, turn_b>, Blocks::apart, tiles_of(C, S::BM, S::BN), S::threads,
+  with_major_modes(A, B, [&]<bool a_k_major, bool b_k_major>() {
+    launch(q, pipelined_kernel<T, a_k_major, b_k_major>, Blocks::apart, tiles_of(C, S::BM, S::BN), S::threads,
            std::size_t(S::bytes), alpha, A, B, beta, C);
   });
 }

@@ -8,7 +8,7 @@
 // Expect   bound by issue: 80 FMA in 100 instructions if no load is waited for. About 60 % of cuBLAS (f32).
 //          Measured: 70 % at 8192³ on an H200; BK = 16 instead of 8, so half as many barriers, is 6 % of it.
 // Source   V. Volkov and J. Demmel, "Benchmarking GPUs to tune dense linear algebra", SC 2008
-#include "gemm/cuda/registers.cuh"
+#include "gemm/cuda/common/registers.cuh"
 
 namespace lasolve {
 
@@ -22,7 +22,7 @@ static constexpr int BM = side<T>* TM;
 template <class T>
 static constexpr int BN = side<T>* TN;
 
-template <class T, bool turn_a, bool turn_b>
+template <class T, bool a_k_major, bool b_k_major>
 __global__ void __launch_bounds__(threads<T>, sizeof(T) == 4 ? 2 : 4)
     register_tiled_kernel(T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
   __shared__ SharedTile<T, BK, BM<T>> As;  // As: (BK, BM)
@@ -30,8 +30,8 @@ __global__ void __launch_bounds__(threads<T>, sizeof(T) == 4 ? 2 : 4)
   const TileOrigin origin = tile_origin(C, BM<T>, BN<T>);
   const Owned<TM, 1, side<T>> rows{int(threadIdx.x) % side<T>};
   const Owned<TN, 1, side<T>> columns{int(threadIdx.x) / side<T>};
-  TileStream<T, BM<T>, BK, threads<T>, turn_a, 1> from_a(A, origin.i);
-  TileStream<T, BN<T>, BK, threads<T>, turn_b, 1> from_b(transposed(B), origin.j);
+  TileStream<T, BM<T>, BK, threads<T>, a_k_major, 1> from_a(A, origin.i);
+  TileStream<T, BN<T>, BK, threads<T>, b_k_major, 1> from_b(transposed(B), origin.j);
   T a[TM], b[TN], sums[TN][TM] = {};
   for (int t = 0; t < ceil_div(A.cols(), BK); ++t) {
     load_tile(As[0], from_a, t);
@@ -51,8 +51,9 @@ __global__ void __launch_bounds__(threads<T>, sizeof(T) == 4 ? 2 : 4)
 template <class T>
 static void register_tiled(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta,
                            MatrixView<T, Cuda> C) {
-  by_turns(A, B, [&]<bool turn_a, bool turn_b>() {
-    launch(q, register_tiled_kernel<T, turn_a, turn_b>, tiles_of(C, BM<T>, BN<T>), threads<T>, alpha, A, B, beta, C);
+  with_major_modes(A, B, [&]<bool a_k_major, bool b_k_major>() {
+    launch(q, register_tiled_kernel<T, a_k_major, b_k_major>, tiles_of(C, BM<T>, BN<T>), threads<T>, alpha, A, B, beta,
+           C);
   });
 }
 

@@ -9,7 +9,7 @@
 //          is 2¹⁵ times smaller than the largest of its row of op(A) or column of op(B): near fp32, not fp32.
 // Source   Markidis et al., "NVIDIA Tensor Core Programmability, Performance & Precision"; H. Ootomo & R. Yokota, "Recovering
 //          single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance"
-#include "gemm/cuda/tensor_half.cuh"
+#include "gemm/cuda/hopper/half.cuh"
 
 namespace lasolve {
 
@@ -37,7 +37,7 @@ static void tensor_split(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Op
                       {transposed(B.block(l, 0, k, n)), to.b, ld, to.b_roots});
     p.A = operand_map(to.a, ld, m, ld), p.B = operand_map(to.b, ld, n, ld);
     p.row_roots = to.a_roots, p.col_roots = to.b_roots;
-    enqueue_product<CutAs<fp16, true, true, Way::split>>(q, p, ld);
+    enqueue_product<KernelShape<fp16, true, true, KernelSchedule::cooperative_split>>(q, p, ld);
   }
 }
 

@@ -10,7 +10,7 @@
 //          addresses that are computed anew for each tile, 90 %. What is left is waiting: the next elements asked for before
 //          these tiles are multiplied give 10.0.
 // Source   NVIDIA, CUDA C++ Programming Guide, "Shared memory"
-#include "gemm/cuda/tile.cuh"
+#include "gemm/cuda/common/tile.cuh"
 
 namespace lasolve {
 

@@ -8,7 +8,7 @@
 //          cuBLAS (f32). Measured: 88 %, because BK = 16 leaves twice the time for those loads (70 % with BK = 8); with an
 //          odd ld, where it loads single elements, four fifths of that.
 // Source   S. Boehm, "How to optimize a CUDA matmul kernel for cuBLAS-like performance", 2022
-#include "gemm/cuda/registers.cuh"
+#include "gemm/cuda/common/registers.cuh"
 
 namespace lasolve {
 
@@ -22,7 +22,7 @@ static constexpr int BM = side<T>* TM;
 template <class T>
 static constexpr int BN = side<T>* TN;
 
-template <class T, bool turn_a, bool turn_b>
+template <class T, bool a_k_major, bool b_k_major>
 __global__ void __launch_bounds__(threads<T>, sizeof(T) == 4 ? 2 : 4)
     vectorized_kernel(T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
   constexpr int V = vector_width<T>;
@@ -31,8 +31,8 @@ __global__ void __launch_bounds__(threads<T>, sizeof(T) == 4 ? 2 : 4)
   const TileOrigin origin = tile_origin(C, BM<T>, BN<T>);
   const Owned<TM, V, side<T> * V> rows{int(threadIdx.x) % side<T> * V};
   const Owned<TN, V, side<T> * V> columns{int(threadIdx.x) / side<T> * V};
-  TileStream<T, BM<T>, BK, threads<T>, turn_a, V> from_a(A, origin.i);
-  TileStream<T, BN<T>, BK, threads<T>, turn_b, V> from_b(transposed(B), origin.j);
+  TileStream<T, BM<T>, BK, threads<T>, a_k_major, V> from_a(A, origin.i);
+  TileStream<T, BN<T>, BK, threads<T>, b_k_major, V> from_b(transposed(B), origin.j);
   T a[TM], b[TN], sums[TN][TM] = {};
   for (int t = 0; t < ceil_div(A.cols(), BK); ++t) {
     load_tile(As[0], from_a, t);
@@ -51,8 +51,8 @@ __global__ void __launch_bounds__(threads<T>, sizeof(T) == 4 ? 2 : 4)
 
 template <class T>
 static void vectorized(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
-  by_turns(A, B, [&]<bool turn_a, bool turn_b>() {
-    launch(q, vectorized_kernel<T, turn_a, turn_b>, tiles_of(C, BM<T>, BN<T>), threads<T>, alpha, A, B, beta, C);
+  with_major_modes(A, B, [&]<bool a_k_major, bool b_k_major>() {
+    launch(q, vectorized_kernel<T, a_k_major, b_k_major>, tiles_of(C, BM<T>, BN<T>), threads<T>, alpha, A, B, beta, C);
   });
 }
 

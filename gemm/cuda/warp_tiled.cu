@@ -9,15 +9,15 @@
 //          Measured: 95 %. Twice the block of registers (8 × 16, two blocks a multiprocessor) was at 69 %: too few warps to
 //          fill the waits; and the next tiles read ahead into registers at 80 %, with three blocks instead of four.
 // Source   A. Kerr et al., "CUTLASS: fast linear algebra in CUDA C++", NVIDIA 2017
-#include "gemm/cuda/registers.cuh"
+#include "gemm/cuda/common/registers.cuh"
 
 namespace lasolve {
 
 constexpr int BK = 16;
 template <class T>
-using Tiles = WarpTiles<T, 128, 64, 64, 32, 8, 8>;
+using Tiles = WarpTiles<T, TileSizes{.BM = 128, .BN = 64, .WM = 64, .WN = 32, .TM = 8, .TN = 8}>;
 
-template <class T, bool turn_a, bool turn_b>
+template <class T, bool a_k_major, bool b_k_major>
 __global__ void __launch_bounds__(Tiles<T>::threads, sizeof(T) == 4 ? 4 : 2)
     warp_tiled_kernel(T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
   using W = Tiles<T>;
@@ -26,8 +26,8 @@ __global__ void __launch_bounds__(Tiles<T>::threads, sizeof(T) == 4 ? 4 : 2)
   const TileOrigin origin = tile_origin(C, W::BM, W::BN);
   const auto rows = W::rows();
   const auto columns = W::columns();
-  TileStream<T, W::BM, BK, W::threads, turn_a, W::V> from_a(A, origin.i);
-  TileStream<T, W::BN, BK, W::threads, turn_b, W::V> from_b(transposed(B), origin.j);
+  TileStream<T, W::BM, BK, W::threads, a_k_major, W::V> from_a(A, origin.i);
+  TileStream<T, W::BN, BK, W::threads, b_k_major, W::V> from_b(transposed(B), origin.j);
   T a[W::TM], b[W::TN], sums[W::TN][W::TM] = {};
   for (int t = 0; t < ceil_div(A.cols(), BK); ++t) {
     load_tile(As[0], from_a, t);
@@ -47,8 +47,8 @@ __global__ void __launch_bounds__(Tiles<T>::threads, sizeof(T) == 4 ? 4 : 2)
 template <class T>
 static void warp_tiled(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
   using W = Tiles<T>;
-  by_turns(A, B, [&]<bool turn_a, bool turn_b>() {
-    launch(q, warp_tiled_kernel<T, turn_a, turn_b>, tiles_of(C, W::BM, W::BN), W::threads, alpha, A, B, beta, C);
+  with_major_modes(A, B, [&]<bool a_k_major, bool b_k_major>() {
+    launch(q, warp_tiled_kernel<T, a_k_major, b_k_major>, tiles_of(C, W::BM, W::BN), W::threads, alpha, A, B, beta, C);
   });
 }
 

@@ -135,12 +135,12 @@ class Queue<Cuda> {
   bool others_go_first() const;
 
   /// Memory through which the blocks of a kernel tell each other numbers: zero at first, then left as it is, with a
-  /// stamp such that stamp, …, stamp + rounds − 1 were never used before.
-  struct Mailbox {
+  /// sequence such that sequence, …, sequence + rounds − 1 were never used before.
+  struct PacketBuffer {
     void* memory;
-    unsigned stamp;
+    unsigned sequence;
   };
-  Mailbox mailbox(std::size_t bytes, unsigned rounds);
+  PacketBuffer packet_buffer(std::size_t bytes, unsigned rounds);
   /// Eight numbers on the device with which the blocks of a kernel count each other: zero, and left so.
   unsigned* counter();
   /// How long blocks of its kernels wait for each other.

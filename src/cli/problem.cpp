@@ -9,7 +9,7 @@
 #include "core/choose.hpp"
 #include "core/current_device.hpp"
 #include "core/stopwatch.hpp"
-#include "solvers/check_again.hpp"
+#include "solvers/refine/check_again.hpp"
 
 namespace lasolve::cli {
 

@@ -1,6 +1,6 @@
 // Narrow products within a Cholesky panel on CUDA, the kernel itself.
 #include "lasolve/gemm.hpp"
-#include "solvers/cuda/cholesky_update.cuh"
+#include "solvers/places/cuda/cholesky/narrow_update.cuh"
 //
 #include "matrices.hpp"
 #include "places.hpp"
@@ -31,7 +31,7 @@ struct NarrowProduct {
     Queue<Cuda> q(0);
     Matrix<T, Cuda> there = upload(q, spaced(L)), C = upload(q, spaced(before));
     EXPECT_TRUE(
-        multiply_near<T>(q, there.view().block(above, 0, m, k), there.view().block(first(), 0, n, k), C.view()));
+        narrow_update<T>(q, there.view().block(above, 0, m, k), there.view().block(first(), 0, n, k), C.view()));
     return download(q, C);
   }
 };

@@ -1,9 +1,9 @@
 // Which shapes of kernels are chosen for which card, without one: what a block asks for fits each of them.
 #include "lasolve/gemm.hpp"
-#include "solvers/cuda/panel.cuh"
-#include "solvers/cuda/triangle.cuh"
+#include "solvers/places/cuda/panel.cuh"
+#include "solvers/places/cuda/trsm/triangle.cuh"
 //
-#include "gemm/cuda/tensor_mma.cuh"
+#include "gemm/cuda/ampere/tensor_mma.cuh"
 #include "places.hpp"
 
 namespace lasolve::test {
@@ -70,14 +70,14 @@ std::size_t leaf_of_cholesky(const DeviceProperties& p) {
 }
 template <class T>
 std::size_t data_flow(const DeviceProperties& p) {
-  return flow_order<T>(p) == 128 ? flow_shared_memory<T, 128> : flow_shared_memory<T, 64>;
+  return sync_free_order<T>(p) == 128 ? sync_free_shared_memory<T, 128> : sync_free_shared_memory<T, 64>;
 }
 template <class T>
 std::size_t between_panels(const DeviceProperties& p, std::int64_t below) {
-  const int rows = advance_rows<T>(p, below);
-  return rows == 128  ? advance_shared_memory<128, T>
-         : rows == 64 ? advance_shared_memory<64, T>
-                      : advance_shared_memory<32, T>;
+  const int rows = lookahead_tile_rows<T>(p, below);
+  return rows == 128  ? lookahead_shared_memory<128, T>
+         : rows == 64 ? lookahead_shared_memory<64, T>
+                      : lookahead_shared_memory<32, T>;
 }
 template <class T>
 std::size_t panel_of_lu(const DeviceProperties& p) {
@@ -93,7 +93,7 @@ TYPED_TEST(Shapes, of_the_solver_fit_every_card) {
     for (const std::int64_t below : {0, 1, 2048, 2049, 4096, 4097, 100000})
       EXPECT_LE(between_panels<T>(p, below), p.shared_memory) << below;
     EXPECT_LE(panel_of_lu<T>(p), p.shared_memory);
-    EXPECT_LE((sizeof(NearShared < T, sizeof(T) == 4 ? 64 : 32 >)), p.shared_memory);
+    EXPECT_LE((sizeof(NarrowShared < T, sizeof(T) == 4 ? 64 : 32 >)), p.shared_memory);
     EXPECT_LE(std::size_t(tile_start(16, 0)) * sizeof(T) + 16, p.shared_memory);
     // The tallest matrix that the card has memory for.
     const auto rows = std::int64_t(std::sqrt(card.gigabytes * 1e9 / sizeof(T)));
@@ -106,12 +106,12 @@ TYPED_TEST(Shapes, of_an_H200_are_the_largest) {
   using T = TypeParam;
   const DeviceProperties p = properties_of({"H200", 90, 132, 228 << 10, 141}, 90);
   EXPECT_EQ(cholesky_leaf_steps<T>(p), 2);
-  EXPECT_EQ(flow_order<T>(p), 128);
+  EXPECT_EQ(sync_free_order<T>(p), 128);
   EXPECT_EQ(widest_panel<T>(p), 128);
-  EXPECT_EQ(advance_rows<T>(p, 2048), 32);
-  EXPECT_EQ(advance_rows<T>(p, 2049), 64);
-  EXPECT_EQ(advance_rows<T>(p, 4096), 64);
-  EXPECT_EQ(advance_rows<T>(p, 4097), 128);
+  EXPECT_EQ(lookahead_tile_rows<T>(p, 2048), 32);
+  EXPECT_EQ(lookahead_tile_rows<T>(p, 2049), 64);
+  EXPECT_EQ(lookahead_tile_rows<T>(p, 4096), 64);
+  EXPECT_EQ(lookahead_tile_rows<T>(p, 4097), 128);
 }
 
 /// What is between two panels is one kernel on an A100, too, whose blocks have no room for tiles of 128 rows in fp64.
@@ -120,12 +120,12 @@ TYPED_TEST(Shapes, of_other_cards_are_as_large_as_there_is_room_for) {
   constexpr bool fp64 = sizeof(T) == 8;
   const DeviceProperties a100 = properties_of({"A100", 80, 108, 164 << 10, 80}, 80),
                          rtx = properties_of({"RTX 4090", 89, 128, 100 << 10, 24}, 80);
-  EXPECT_EQ(flow_order<T>(a100), 128);
-  EXPECT_EQ(flow_order<T>(rtx), fp64 ? 64 : 128);
+  EXPECT_EQ(sync_free_order<T>(a100), 128);
+  EXPECT_EQ(sync_free_order<T>(rtx), fp64 ? 64 : 128);
   EXPECT_EQ(widest_panel<T>(a100), 128);
   EXPECT_EQ(widest_panel<T>(rtx), fp64 ? 64 : 128);
-  EXPECT_EQ(advance_rows<T>(a100, 10000), fp64 ? 64 : 128);
-  EXPECT_EQ(advance_rows<T>(rtx, 10000), fp64 ? 32 : 128);
+  EXPECT_EQ(lookahead_tile_rows<T>(a100, 10000), fp64 ? 64 : 128);
+  EXPECT_EQ(lookahead_tile_rows<T>(rtx, 10000), fp64 ? 32 : 128);
   EXPECT_EQ(cholesky_leaf_steps<T>(a100), 1);
 }
 

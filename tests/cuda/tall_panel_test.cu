@@ -2,9 +2,9 @@
 #include <cstring>
 
 #include "lasolve/gemm.hpp"
-#include "solvers/cuda/norms.cuh"
-#include "solvers/cuda/panel.cuh"
-#include "solvers/cuda/triangle.cuh"
+#include "solvers/places/cuda/norms.cuh"
+#include "solvers/places/cuda/panel.cuh"
+#include "solvers/places/cuda/trsm/triangle.cuh"
 //
 #include "matrices.hpp"
 #include "places.hpp"
@@ -148,7 +148,7 @@ TYPED_TEST(TallPanel, whose_blocks_wait_for_each_other_in_vain_is_an_error_on_Cu
   Matrix<std::int64_t, Cuda> p(A.cols(), Pivots<Cuda>::columns), zero(1, 1);
   std::vector<Exchanges> known{{0, 32, false}};
   const Pivots<Cuda> pivots{p, zero, &known};
-  launch_panel<T, 256, 4, 16, GridElection>(q, there.view(), pivots, Blocks::apart);
+  launch_panel<T, PanelSizes<T>::four_rows, GridPivotSearch>(q, there.view(), pivots, Blocks::apart);
   swap_rows(q, there.view(), pivots);
   const std::string complaint = complaint_of<MachineError>([&] { q.finish(); });
   EXPECT_TRUE(says(complaint, "CUDA: the LU panel waited 50 ms for "));
@@ -179,11 +179,10 @@ TYPED_TEST(TallPanel, is_one_of_lower_height_in_clusters_of_any_size_on_Cuda) {
       const auto f = by_cluster(A, is_one, launch);
       if (is_one) EXPECT_LT(residual(A, f, 7), 200) << m;
     };
-    constexpr int W = sizeof(T) == 4 ? most_panel_columns : 32;
-    expect_right([](auto&... a) { return launch_panel_as_cluster<T, 128, 1, W>(a...); });
-    expect_right([](auto&... a) { return launch_panel_as_cluster<T, 256, 1, W>(a...); });
-    expect_right([](auto&... a) { return launch_panel_as_cluster<T, 256, 2, 32>(a...); });
-    expect_right([](auto&... a) { return launch_panel_as_cluster<T, 256, 4, 16>(a...); });
+    expect_right([](auto&... a) { return launch_panel_as_cluster<T, PanelSizes<T>::small_blocks>(a...); });
+    expect_right([](auto&... a) { return launch_panel_as_cluster<T, PanelSizes<T>::one_row>(a...); });
+    expect_right([](auto&... a) { return launch_panel_as_cluster<T, PanelSizes<T>::two_rows>(a...); });
+    expect_right([](auto&... a) { return launch_panel_as_cluster<T, PanelSizes<T>::four_rows>(a...); });
   }
 }
 
@@ -201,7 +200,7 @@ TYPED_TEST(TallPanel, columns_behind_it_do_not_depend_on_the_order_of_blocks_on_
       const auto now = pivots.block(0, 32);
       now.known->push_back({0, 32, false});
       factor_tall_in_place(q, L, now);
-      const MatrixView<unsigned, Cuda> counter(q.counter() + ticket_of_advance, 1, 1, 1);
+      const MatrixView<unsigned, Cuda> counter(q.counter() + ticket_of_lookahead, 1, 1, 1);
       fill(q, first, counter);
       ASSERT_TRUE(eliminate_at_once(q, L, now, there.columns(32, 128)));
       swap_rows(q, L, now);

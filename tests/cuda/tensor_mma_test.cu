@@ -1,6 +1,6 @@
 // The kernels of `tensor` for cards before and after Hopper, on whatever card of compute capability 8.0 or later is here: where it is
 // Hopper, the conformance suite does not see them.
-#include "gemm/cuda/tensor_mma.cuh"
+#include "gemm/cuda/ampere/tensor_mma.cuh"
 //
 #include "conforming.hpp"
 #include "places.hpp"

@@ -84,12 +84,12 @@ TEST_F(CudaTransfer, takes_pinned_memory_too) {
 }
 
 TEST_F(CudaTransfer, takes_memory_of_which_only_a_part_is_pinned) {
-  constexpr std::int64_t n = 1 << 20, page = 4096 / 8;
+  constexpr std::int64_t n = 1 << 20, buffer = 4096 / 8;
   Matrix<double> A(n, 1), back(n, 1);
   CUDA_CHECK(cudaHostRegister(A.data(), n / 2 * sizeof(double), cudaHostRegisterDefault));
   there_and_back(A, back, n);
   there_and_back(back, A, n);
-  there_and_back({A.data() + page, n - page, 1, n - page}, {back.data(), n - page, 1, n - page}, n);
+  there_and_back({A.data() + buffer, n - buffer, 1, n - buffer}, {back.data(), n - buffer, 1, n - buffer}, n);
   CUDA_CHECK(cudaHostUnregister(A.data()));
 }
 

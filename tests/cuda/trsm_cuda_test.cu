@@ -1,5 +1,5 @@
 // Triangular solves on CUDA, the kernels themselves.
-#include "solvers/cuda/triangle.cuh"
+#include "solvers/places/cuda/trsm/triangle.cuh"
 //
 #include <chrono>
 #include <thread>
@@ -69,7 +69,7 @@ TEST(DataFlow, gets_on_with_few_multiprocessors_on_Cuda) {
     Matrix<double, Cuda> alone = upload(q, padded_sides<double>(n, count, form)),
                          beside = upload(q, padded_sides<double>(n, count, form));
     const auto solve = [&](Matrix<double, Cuda>& X) {
-      solve_by_dataflow(q, from_the_left(form.of<double, Cuda>(A.view()), X.view()));
+      solve_by_sync_free(q, from_the_left(form.of<double, Cuda>(A.view()), X.view()));
       q.finish();
     };
     solve(alone);

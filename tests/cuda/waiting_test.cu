@@ -1,9 +1,9 @@
-// How blocks wait for each other: letters, tickets, barriers, for how long, and in which order whole grids.
+// How blocks wait for each other: packets, tickets, barriers, for how long, and in which order whole grids.
 #include <thread>
 
 #include "core/cuda/launch.cuh"
 #include "core/traffic.hpp"
-#include "solvers/cuda/mailbox.cuh"
+#include "solvers/places/cuda/messages.cuh"
 //
 #include "places.hpp"
 
@@ -19,26 +19,26 @@ class Waiting : public testing::Test {
 
 constexpr std::uint64_t ticks_of_50_ms = 48;
 
-/// Waits for the first letter, after its halves `low` and `high` have been written.
-__global__ void receive(Mail mail, bool low, bool high, std::uint64_t* content, unsigned* come) {
-  if (low) mail.letters->low = stamped(5, mail.stamp);
-  if (high) mail.letters->high = stamped(7, mail.stamp);
+/// Waits for the first packet, after its halves `low` and `high` have been written.
+__global__ void receive(PacketChannel channel, bool low, bool high, std::uint64_t* content, unsigned* received) {
+  if (low) channel.packets->low = with_sequence(5, channel.sequence);
+  if (high) channel.packets->high = with_sequence(7, channel.sequence);
   __threadfence();
-  *come = collect<1>(mail.letters, mail.stamp, content, mail.limit, {Awaited::nothing, 3, 7});
+  *received = receive_packets<1>(channel.packets, channel.sequence, content, channel.limit, {Awaited::nothing, 3, 7});
 }
 
 struct Received {
   std::string complaint;
-  bool come;
+  bool received;
   std::uint64_t content;
 };
 Received received(bool low, bool high) {
   Queue<Cuda> q(0);
   q.wait_limit()->ticks = ticks_of_50_ms;
   Matrix<std::uint64_t, Cuda> content(1, 1);
-  Matrix<unsigned, Cuda> come(1, 1);
-  launch(q, receive, Blocks::apart, dim3(1), 1, 0, mail_of(q, sizeof(Letter), 1), low, high, content.data(),
-         come.data());
+  Matrix<unsigned, Cuda> received(1, 1);
+  launch(q, receive, Blocks::apart, dim3(1), 1, 0, channel_of(q, sizeof(Packet), 1), low, high, content.data(),
+         received.data());
   std::string complaint;
   try {
     q.finish();
@@ -46,18 +46,18 @@ Received received(bool low, bool high) {
     complaint = error.what();
   }
   Queue<Cuda> other(0);
-  return {complaint, download(other, come)(0, 0) != 0, download(other, content)(0, 0)};
+  return {complaint, download(other, received)(0, 0) != 0, download(other, content)(0, 0)};
 }
 
 TEST_F(Waiting, takes_a_letter_when_both_of_its_words_have_come_on_Cuda) {
   const Received whole = received(true, true);
   EXPECT_EQ(whole.complaint, "");
-  EXPECT_TRUE(whole.come);
+  EXPECT_TRUE(whole.received);
   EXPECT_EQ(whole.content, std::uint64_t(7) << 32 | 5);
   for (const bool low : {false, true}) {
     const Received half = received(low, !low);
-    EXPECT_TRUE(says(half.complaint, "a kernel waited 50 ms for letter 3 of 7"));
-    EXPECT_FALSE(half.come);
+    EXPECT_TRUE(says(half.complaint, "a kernel waited 50 ms for packet 3 of 7"));
+    EXPECT_FALSE(half.received);
   }
 }
 
@@ -66,13 +66,13 @@ TEST_F(Waiting, in_vain_is_an_error_of_its_queue_and_of_no_other_on_Cuda) {
   Queue<Cuda>& ahead = q.ahead();
   ahead.wait_limit()->ticks = ticks_of_50_ms;
   Matrix<std::uint64_t, Cuda> content(1, 1);
-  Matrix<unsigned, Cuda> come(1, 1);
+  Matrix<unsigned, Cuda> received(1, 1);
   const auto wait_in = [&](Queue<Cuda>& q, bool written) {
-    launch(q, receive, Blocks::apart, dim3(1), 1, 0, mail_of(q, sizeof(Letter), 1), written, written, content.data(),
-           come.data());
+    launch(q, receive, Blocks::apart, dim3(1), 1, 0, channel_of(q, sizeof(Packet), 1), written, written, content.data(),
+           received.data());
     q.finish();
   };
-  const char* what = "waited 50 ms for letter 3 of 7: another program";
+  const char* what = "waited 50 ms for packet 3 of 7: another program";
   EXPECT_TRUE(says(complaint_of<MachineError>([&] { wait_in(ahead, false); }), what));
   EXPECT_TRUE(says(complaint_of<MachineError>([&] { wait_in(ahead, true); }), what)) << "takes no more work";
   EXPECT_TRUE(says(complaint_of<MachineError>([&] { ahead.finish(); }), what));
@@ -82,15 +82,15 @@ TEST_F(Waiting, in_vain_is_an_error_of_its_queue_and_of_no_other_on_Cuda) {
 }
 
 /// Every block tells every other of each round; `wrong` counts what was not told.
-__global__ void meet_often(int rounds, int* x, unsigned* wrong, Mail mail) {
+__global__ void meet_often(int rounds, int* x, unsigned* wrong, PacketChannel channel) {
   for (int round = 0; round < rounds; ++round) {
     if (threadIdx.x == 0) x[blockIdx.x] = round;
-    grid_barrier(mail.arrived, mail.limit);
+    grid_barrier(channel.arrived, channel.limit);
     for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x)
       if (static_cast<volatile int*>(x)[i] != round) atomicAdd(wrong, 1u);
-    grid_barrier(mail.arrived, mail.limit);
+    grid_barrier(channel.arrived, channel.limit);
   }
-  grid_barrier(mail.arrived, mail.limit);  // an odd number of them
+  grid_barrier(channel.arrived, channel.limit);  // an odd number of them
 }
 
 TEST_F(Waiting, at_a_barrier_of_the_grid_sees_what_all_have_written_on_Cuda) {
@@ -101,7 +101,7 @@ TEST_F(Waiting, at_a_barrier_of_the_grid_sees_what_all_have_written_on_Cuda) {
   fill_zero(q, wrong.data(), sizeof(unsigned));
   for (int run = 0; run < 3; ++run)
     launch(q, meet_often, Blocks::together, dim3(blocks), 64, q.shared_memory(), 50, x.data(), wrong.data(),
-           mail_of(q, sizeof(Letter), 1));
+           channel_of(q, sizeof(Packet), 1));
   q.finish();
   EXPECT_EQ(download(q, wrong)(0, 0), 0u);
 }
@@ -119,7 +119,7 @@ TEST_F(Waiting, of_all_blocks_is_possible_in_many_queues_at_once_on_Cuda) {
       fill_zero(q, count.data(), sizeof(unsigned));
       for (int run = 0; run < 40; ++run)
         launch(q, meet_often, Blocks::together, dim3(blocks), 64, q.shared_memory(), 20, x.data(), count.data(),
-               mail_of(q, sizeof(Letter), 1));
+               channel_of(q, sizeof(Packet), 1));
       q.finish();
       mine = download(q, count)(0, 0);
     });
@@ -166,7 +166,7 @@ TEST_F(Waiting, in_order_of_tickets_gives_each_once_and_begins_anew_on_Cuda) {
   Matrix<unsigned, Cuda> drawn(count, 1);
   fill_zero(q, drawn.data(), drawn.bytes());
   for (int run = 0; run < 2; ++run)
-    launch(q, draw, Blocks::apart, dim3(count), 32, 0, q.counter() + ticket_of_dataflow, count, drawn.data());
+    launch(q, draw, Blocks::apart, dim3(count), 32, 0, q.counter() + ticket_of_sync_free, count, drawn.data());
   const auto times = download(q, drawn);
   for (unsigned i = 0; i < count; ++i) ASSERT_EQ(times(i, 0), 2u) << i;
 }

@@ -25,9 +25,9 @@ struct Queue<Cuda>::State {
   double flops_done = 0;
   std::function<void(double)> progress;
   std::optional<OwnedWaitLimit> wait_limit;
-  Matrix<char, Cuda> scratch, mailbox;
+  Matrix<char, Cuda> scratch, packet_buffer;
   Matrix<unsigned, Cuda> counter;
-  unsigned next_stamp = 1;
+  unsigned next_sequence = 1;
   cudaEvent_t given = nullptr;  // for those who wait
   std::unique_ptr<Queue<Cuda>> ahead, beside, behind;
   const State* beside_of = nullptr;
@@ -168,16 +168,16 @@ bool Queue<Cuda>::others_go_first() const {
   return s.rank == 0 && s.ahead;
 }
 
-Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t bytes, unsigned rounds) {
+Queue<Cuda>::PacketBuffer Queue<Cuda>::packet_buffer(std::size_t bytes, unsigned rounds) {
   State& s = *state_;
-  if (bytes > s.mailbox.bytes() || s.next_stamp > ~0u - rounds) {
+  if (bytes > s.packet_buffer.bytes() || s.next_sequence > ~0u - rounds) {
     const CurrentDevice current(s.device);
     CUDA_CHECK(cudaStreamSynchronize(s.stream));
-    s.mailbox = Matrix<char, Cuda>(std::int64_t(bytes), 1);
-    s.next_stamp = 1;
-    CUDA_CHECK(cudaMemsetAsync(s.mailbox.data(), 0, bytes, s.stream));
+    s.packet_buffer = Matrix<char, Cuda>(std::int64_t(bytes), 1);
+    s.next_sequence = 1;
+    CUDA_CHECK(cudaMemsetAsync(s.packet_buffer.data(), 0, bytes, s.stream));
   }
-  return {s.mailbox.data(), std::exchange(s.next_stamp, s.next_stamp + rounds)};
+  return {s.packet_buffer.data(), std::exchange(s.next_sequence, s.next_sequence + rounds)};
 }
 
 unsigned* Queue<Cuda>::counter() {

@@ -36,7 +36,7 @@ std::string WaitLimit::complaint() const {
       case Awaited::part_of_U:
         return {"the kernel between two panels", "part " + which + " of U from " + of + " blocks"};
       default:
-        return {"a kernel", "letter " + which + " of " + of};
+        return {"a kernel", "packet " + which + " of " + of};
     }
   }();
   const double seconds = double(ticks) * seconds_a_tick;

@@ -34,7 +34,7 @@ void Queue<Cuda>::join(Queue&) { refuse(); }
 void Queue<Cuda>::wait(CUevent_st*) { refuse(); }
 void Queue<Cuda>::wait(CUstream_st*) { refuse(); }
 Queue<Cuda>& Queue<Cuda>::ahead() { refuse(); }
-Queue<Cuda>::Mailbox Queue<Cuda>::mailbox(std::size_t, unsigned) { refuse(); }
+Queue<Cuda>::PacketBuffer Queue<Cuda>::packet_buffer(std::size_t, unsigned) { refuse(); }
 unsigned* Queue<Cuda>::counter() { refuse(); }
 WaitLimit* Queue<Cuda>::wait_limit() { refuse(); }
 void Queue<Cuda>::check_waits() const { refuse(); }

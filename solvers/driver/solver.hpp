@@ -1,0 +1,404 @@
+// The solver at one place: picks the method, factors, applies, refines, checks and reports. Written once; the CPU and
+// CUDA instantiations are in solvers/places/cpu/engine.cpp and solvers/places/cuda/engine.cu.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+
+#include "core/stopwatch.hpp"
+#include "solvers/driver/engine.hpp"
+#include "solvers/refine/accuracy.hpp"
+#include "solvers/refine/known_matrix.hpp"
+#include "solvers/refine/refine.hpp"
+#include "solvers/refine/settled.hpp"
+
+namespace lasolve {
+
+/// Adds the phases since the last call to a report, and to its total the wall time that they took, which is their sum
+/// where it is not given. The check is not part of the total.
+template <class Place>
+void take_times(Queue<Place>& q, Report& report, std::optional<double> wall_seconds = {}) {
+  q.finish();
+  const PhaseTimes times = q.take_times();
+  report.phases += times;
+  double sum = 0;
+  for (std::size_t p = 0; p < phase_count; ++p)
+    if (Phase(p) != Phase::check) sum += times.seconds[p];
+  report.total_seconds += wall_seconds.value_or(sum);
+}
+
+/// Makes a queue wait for the first columns of a matrix that is still arriving.
+template <class Place>
+using Await = std::function<void(Queue<Place>&, std::int64_t columns)>;
+
+/// Factors of A in the precision asked for, and solves with them. A and all right-hand sides are at one place. What throws
+/// leaves the factors and their report as they were, and nothing under way.
+template <class T, class Place>
+class Solver {
+ public:
+  Solver(Queue<Place>& q, const GemmBackend<Place>& gemm, Given<T, Place> given, const Options& options, Report start)
+      : q_(q),
+        gemm_(gemm),
+        A_(given.A, triangle_there(options)),
+        memory_(std::move(given.memory)),
+        options_(options),
+        made_{std::move(start)} {
+    require(given.A.rows() == given.A.cols(), "the matrix is not square");
+    require(options.precision <= Precision::fp32, "factors are fp64 or fp32");
+    require(options.precision != Precision::fp64 || std::is_same_v<T, double>, "fp64 factors of an fp32 matrix");
+    require(options.block_size >= 0, "the block size is negative");
+    const bool coarse = coarse_wanted();
+    require(coarse ? bool(gemm.f32) : may_factor_as_A(),
+            "this GEMM backend does not offer the precision of the factors");
+    Report& report = made_.report;
+    report.n = A_.order();
+    report.gemm = gemm.name;
+    report.refine = options.refine != Refine::automatic ? options.refine : coarse ? Refine::classical : Refine::none;
+    if (in_place())
+      require(!coarse && report.refine == Refine::none, "factors in place of A leave nothing to refine with");
+    else
+      require_memory(coarse);
+  }
+
+  /// To be called once. With `await`, A is still arriving, and is factored as it comes; an automatic method is then the one
+  /// that is `likely`, and if that was Cholesky in vain, LU when all is there.
+  void factor(Await<Place> await = {}, Method likely = Method::automatic) {
+    const Settled settled(q_);
+    await_ = std::move(await);
+    if (!await_) require_finite();
+    if (!await_ && in_place()) {
+      q_.phase(Phase::check);
+      A_.norm(q_, Op::transpose);  // for rcond(): n² reads, before A is overwritten
+    }
+    Report report = made_.report;
+    if (in_place() && std::exchange(options_.check, false))
+      report.notes.push_back("the solution is not checked: A was overwritten with its factors");
+    q_.phase(Phase::other);
+    report.method = await_ && options_.factorization == Method::automatic ? likely : options_.factorization;
+    if (report.method == Method::automatic)
+      report.method = may_be_positive_definite(q_, A_.view()) ? Method::cholesky : Method::lu;
+    Factored made = coarse_wanted() ? factored_in<float>(std::move(report)) : factored_in<T>(std::move(report));
+    if (made.coarse && !made.report.outcome.ok()) {
+      if (made.report.refine != Refine::none && may_factor_as_A()) {
+        made.coarse.reset();
+        const std::string why = "in fp32, " + made.report.outcome.message();
+        made = fallen_back(std::move(made.report), why);
+      } else {
+        made.report.notes.push_back("this was found in fp32, to which A was rounded");
+      }
+    }
+    if (options_.condition && made.report.outcome.ok()) {
+      rcond_of(made);
+      take_times(q_, made.report);
+    }
+    made_ = std::move(made);
+  }
+
+  /// An estimate of 1 / (‖A‖₁‖A⁻¹‖₁), kept: see Factorization::rcond().
+  double rcond() {
+    const Settled settled(q_);
+    if (made_.report.outcome.kind == Outcome::singular) return 0;
+    if (!made_.report.outcome.ok()) return std::nan("");
+    const double rcond = rcond_of(made_);
+    take_times(q_, made_.report);
+    return rcond;
+  }
+
+  /// To be called before the memory of A goes, which no solve reads again. rcond() then has what it needs.
+  void release_A() {
+    if (in_place()) return;
+    const Settled settled(q_);
+    q_.phase(Phase::check);
+    A_.norm(q_, Op::transpose);
+    take_times(q_, made_.report);
+  }
+
+  const Report& report() const { return made_.report; }
+  void ran_on(int threads) { made_.report.threads = threads; }
+  /// Adds what another queue did for these factors.
+  void spent(Phase phase, double seconds) { made_.report.phases.seconds_of(phase) += seconds; }
+
+  /// X ← op(A)⁻¹ B, n × nrhs; X may be B. The phases and the total of the report are those of this solve.
+  Report solve(MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op) {
+    if (!made_.report.outcome.ok()) return without_times(made_.report, B.cols());
+    if (B.empty()) {  // there may be ever so many columns of no rows: they are not looked at
+      Report report = without_times(made_.report, B.cols());
+      if (options_.check) judge(report, 0, epsilon<T>);
+      return report;
+    }
+    if (static_cast<const void*>(B.data()) == X.data() && (options_.check || made_.report.refine != Refine::none)) {
+      Matrix<T, Place> kept(B.rows(), B.cols());  // B is read again when X is there
+      const Settled settled(q_);
+      q_.phase(Phase::other);
+      convert(q_, B, kept.view());
+      return solve(kept.view(), X, op);
+    }
+    std::optional<Factored> replaced;
+    const Settled settled(q_);
+    std::vector<double> b;  // the largest magnitudes of the columns of B
+    if (options_.check) {
+      q_.phase(Phase::check);
+      b = column_norms<T>(q_, B);
+      require(options_.allow_nonfinite || std::isfinite(largest(b)),
+              "the right-hand sides have an entry that is NaN or infinite");
+    }
+    Refinement solved = solve_with(made_, B, X, op);
+    if (!solved.converged && made_.coarse && may_factor_as_A()) {
+      replaced = fallen_back(made_.report, "refinement with fp32 factors stalled");
+      if (replaced->report.outcome.ok()) solved = solve_with(*replaced, B, X, op);
+    }
+    Factored& made = replaced ? *replaced : made_;
+    const bool is_there = made.report.outcome.ok();
+    if (is_there && options_.condition) rcond_of(made);
+    Report report = without_times(made.report, B.cols());
+    if (is_there && !solved.converged) report.outcome = {Outcome::not_converged, solved.updates};
+    report.refine_iterations = solved.updates;
+    if (is_there && options_.check) check(made, B, X, op, b, report);
+    if (is_there && options_.condition) judge_condition(report, roundoff(report));
+    take_times(q_, report);
+    report.solve_seconds = report.phases.seconds_of(Phase::solve) + report.phases.seconds_of(Phase::refine);
+    if (replaced) made_ = std::move(*replaced);  // only now, when nothing can throw
+    return report;
+  }
+
+ private:
+  /// Factors, in the precision of A or coarser ones, and what is reported of them. Replaced as a whole.
+  struct Factored {
+    Report report;
+    std::unique_ptr<Factors<T, Place>> full = {};
+    std::unique_ptr<Factors<float, Place>> coarse = {};
+  };
+
+  static Report without_times(Report report, std::int64_t nrhs) {
+    report.nrhs = nrhs;
+    report.phases = {};
+    report.total_seconds = 0;
+    return report;
+  }
+
+  void require_memory(bool coarse) const {
+    const double n = double(A_.order());
+    const double wanted = n * n * (coarse ? sizeof(float) : sizeof(T));
+    const auto free = Memory<Place>::available();
+    if (wanted > double(free))
+      throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
+  }
+
+  bool in_place() const { return memory_.has_value(); }
+  bool coarse_wanted() const { return std::is_same_v<T, double> && options_.precision == Precision::fp32; }
+
+  /// Whether the backend offers the precision of A.
+  bool may_factor_as_A() const { return bool(gemm_.template in<precision_of<T>>()); }
+
+  void require_finite() {
+    if (!options_.check || options_.allow_nonfinite) return;
+    q_.phase(Phase::check);
+    const Op op = in_place() ? Op::transpose : Op::none;  // of which the norm is needed later, too
+    require(std::isfinite(A_.norm(q_, op)), "the matrix has an entry that is NaN or infinite");
+  }
+
+  /// That of A, or of coarser factors whose solutions are not refined.
+  static double roundoff(const Report& report) {
+    return report.precision == precision_of<T> || report.refine != Refine::none ? epsilon<T> : epsilon<float>;
+  }
+  /// f(the factors).
+  template <class F>
+  static auto with_factors(Factored& made, F f) {
+    return made.coarse ? f(*made.coarse) : f(*made.full);
+  }
+
+  double rcond_of(Factored& made) {
+    Report& report = made.report;
+    if (report.rcond) return *report.rcond;
+    q_.phase(Phase::check);
+    require(!in_place() || A_.knows_norm(Op::transpose),
+            "the norm of the matrix is not known: it was overwritten while it arrived; see Options::condition");
+    const long double norm = A_.norm(q_, Op::transpose);
+    report.rcond = with_factors(made, [&](auto& factors) { return reciprocal_condition(q_, gemm_, factors, norm); });
+    report.digits = trusted_digits(*report.rcond, roundoff(report));
+    return *report.rcond;
+  }
+
+  /// Says it where the pivots alone let one doubt. They cost next to nothing to look at.
+  template <class F>
+  void note_pivots(const Factors<F, Place>& factors, Report& report) {
+    if (A_.view().empty() || (!std::is_same_v<F, T> && report.refine != Refine::none)) return;  // refinement tells more
+    q_.phase(Phase::check);
+    const auto [least, most] = factors.pivot_range(q_);
+    if (!(least < double(A_.order()) * epsilon<F> * most)) return;
+    char text[160];
+    std::snprintf(
+        text, sizeof text,
+        "the magnitudes of the pivots are between %.1e and %.1e: the matrix is nearly singular, or badly scaled", least,
+        most);
+    report.notes.push_back(text);
+  }
+
+  /// Factors in the precision of A, given the report of coarser ones.
+  Factored fallen_back(Report report, const std::string& why) {
+    report.notes.push_back(why + ": fp64 factors were used instead");
+    return factored_in<T>(std::move(report));
+  }
+
+  /// What factors that were given up have cost counts as other: the phases are those of the factors that are reported.
+  static void set_aside_phases(Report& report) {
+    for (Phase p : {Phase::panel, Phase::swap, Phase::trsm, Phase::gemm, Phase::solve, Phase::refine}) {
+      report.phases.seconds_of(Phase::other) += std::exchange(report.phases.seconds_of(p), 0.0);
+      report.phases.flops[std::size_t(p)] = 0;
+    }
+  }
+
+  /// Why LU has to take the place of a Cholesky that was not asked for by name; empty: it has not.
+  std::string why_lu_instead(const Report& report, bool was_arriving) {
+    if (report.method != Method::cholesky || options_.factorization != Method::automatic) return "";
+    if (was_arriving && !may_be_positive_definite(q_, A_.view())) return "symmetric at a first glance only";
+    if (report.outcome.kind != Outcome::not_positive_definite) return "";
+    return "symmetric with a positive diagonal, but " + report.outcome.message();
+  }
+
+  /// What the factors will be in: that of A, or new memory.
+  template <class F>
+  Matrix<F, Place> memory_for() {
+    if constexpr (std::is_same_v<F, T>)
+      if (in_place()) return std::move(*memory_);
+    return Matrix<F, Place>(A_.order(), A_.order());
+  }
+
+  void choose_schedule(Report& report, Precision precision) const {
+    const std::int64_t n = A_.order();
+    report.schedule = options_.schedule != Schedule::automatic ? options_.schedule
+                      : await_                                 ? Schedule::left_looking
+                                                               : default_schedule(q_, report.method);
+    const std::int64_t nb = options_.block_size > 0
+                                ? options_.block_size
+                                : default_block_size(q_, report.method, report.schedule, precision, n);
+    report.block_size = std::min(nb, std::max<std::int64_t>(1, n));
+  }
+
+  /// Factors in the precision F; a Cholesky that was not asked for by name falls back to LU. `report` holds what is known so
+  /// far.
+  template <class F>
+  Factored factored_in(Report report) {
+    const double n = double(A_.order()), flops = report.method == Method::lu ? lu_flops(n) : cholesky_flops(n);
+    choose_schedule(report, precision_of<F>);
+    report.rcond = report.digits = {};
+    q_.phase(Phase::other);
+    prepare<F>(q_, report.method, A_.order());
+    prepare_products<F>(q_, gemm_, report.method, report.schedule, A_.order(), report.block_size);
+    Matrix<F, Place> values = memory_for<F>();
+    std::unique_ptr<Factors<F, Place>> factors;
+    const Await<Place> await = std::exchange(await_, {});
+    const Settled settled(q_, [&] {
+      if (await) await(q_, A_.order());  // what is still to come may come to these values
+    });
+    const bool upper = report.method == Method::cholesky && options_.triangle == Uplo::upper;
+    const bool as_it_comes = await && report.schedule == Schedule::left_looking && !upper;  // rows come last
+    const auto supply = [&](Queue<Place>& q, std::int64_t first, MatrixView<F, Place> columns) {
+      await(q, first + columns.cols());
+      q.phase(Phase::other);
+      convert(q, A_.view().columns(first, columns.cols()), columns);
+    };
+    if (await && !as_it_comes) await(q_, A_.order());
+    if (!as_it_comes) convert(q_, A_.view(), values.view());
+    if (upper) mirror_upper(q_, values.view());
+    factors = std::make_unique<Factors<F, Place>>(report.method, std::move(values));
+    take_times(q_, report);  // what was done until now is no progress
+    set_aside_phases(report);
+    if (options_.progress)
+      q_.on_progress([this, flops](double done) { options_.progress(std::min(1.0, done / flops)); });
+    const Stopwatch factoring;
+    q_.phase(Phase::other);
+    report.outcome =
+        factors->factor(q_, gemm_, report.schedule, report.block_size, as_it_comes ? supply : Supply<F, Place>());
+    report.factor_seconds = factoring.seconds();  // the outcome was waited for
+    q_.finish();
+    q_.on_progress({});
+    report.factor_gflops = report.outcome.ok() ? flops * 1e-9 / report.factor_seconds : 0;
+    report.precision = precision_of<F>;
+    take_times(q_, report, report.factor_seconds);
+    if (report.outcome.ok()) note_pivots(*factors, report);
+    if (await) require_finite();
+    const std::string why = why_lu_instead(report, bool(await));
+    take_times(q_, report);
+    if (!why.empty()) {
+      if (!in_place()) {
+        report.notes.push_back(why + ": LU was used instead of Cholesky");
+        report.method = Method::lu;
+        factors.reset();
+        return factored_in<F>(std::move(report));
+      }
+      report.notes.push_back("A was overwritten, so that LU could not be tried; ask for LU by name");
+    }
+    if constexpr (std::is_same_v<F, T>)
+      return {std::move(report), std::move(factors), nullptr};
+    else
+      return {std::move(report), nullptr, std::move(factors)};
+  }
+
+  Refinement solve_with(Factored& made, MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op) {
+    return with_factors(made, [&](auto& factors) { return solve_with(factors, B, X, op); });
+  }
+
+  /// Solves with these factors and refines if asked to.
+  template <class F>
+  Refinement solve_with(Factors<F, Place>& factors, MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op) {
+    constexpr bool in_place = std::is_same_v<F, T>;
+    const bool refined = made_.report.refine != Refine::none;
+    Matrix<F, Place> D;
+    Matrix<T, Place> R;
+    const Settled settled(q_);
+    q_.phase(Phase::solve, 2.0 * double(B.rows()) * double(B.rows()) * double(B.cols()));
+    if (!in_place || refined) D = Matrix<F, Place>(B.rows(), B.cols());
+    if constexpr (in_place) {
+      convert(q_, B, X);
+      factors.apply(q_, gemm_, X, op);
+    } else {
+      convert(q_, B, D.view());
+      factors.apply(q_, gemm_, D.view(), op);
+      convert<F>(q_, D.view(), X);
+    }
+    if (!refined) return {0, true};
+    q_.phase(Phase::refine);
+    R = Matrix<T, Place>(B.rows(), B.cols());
+    return refine<T>(q_, gemm_, factors, A_.with(op), op, A_.norm(q_, op), B, X, R.view(), D.view());
+  }
+
+  /// `b`: the largest magnitudes of the columns of B.
+  void check(Factored& made, MatrixView<const T, Place> B, MatrixView<const T, Place> X, Op op,
+             const std::vector<double>& b, Report& report) {
+    q_.phase(Phase::check);
+    Matrix<T, Place> R(B.rows(), B.cols());
+    const Settled settled(q_);
+    const auto x = column_norms<T>(q_, X);
+    const auto exponents = residual_without_overflow<T>(q_, A_.with(op), A_.norm(q_, op), x, X, B, R);
+    const auto r = unscaled(column_norms<T>(q_, R.view()), exponents);
+    const double u = roundoff(report);
+    const bool passed = judge(report, backward_error(A_.norm(q_, op), r, x, b), u);
+    if (options_.condition && *report.rcond < u && passed &&
+        A_.rowwise_backward_error(q_, op, R, exponents, x, B) < hpl_threshold * double(report.n) * u) {
+      const double of_scaled_rows = with_factors(
+          made, [&](auto& f) { return reciprocal_condition_of_scaled_rows(q_, gemm_, f, A_.row_sums(q_, op), op); });
+      if (of_scaled_rows >= u) report.rcond_of_scaled_rows = of_scaled_rows;
+    }
+    if (report.outcome.kind == Outcome::not_converged &&
+        passed) {  // at the limit of the precision there is no more to gain
+      report.notes.push_back("refinement ended without meeting its own bound; the check passed");
+      report.outcome = {};
+    }
+    if (!passed && options_.factorization == Method::cholesky && options_.triangle == Uplo::both &&
+        !may_be_positive_definite(q_, A_.view()))
+      report.notes.push_back("the matrix is not symmetric; Cholesky reads one of its triangles only");
+  }
+
+  Queue<Place>& q_;
+  const GemmBackend<Place>& gemm_;
+  KnownMatrix<T, Place> A_;                 // overwritten if in place
+  std::optional<Matrix<T, Place>> memory_;  // that of A, handed over, until the factors have it
+  Await<Place> await_;                      // until A is there
+  Options options_;
+  Factored made_;
+};
+
+}  // namespace lasolve

@@ -1,0 +1,173 @@
+// Norms, residuals and copies on the CPU.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "core/ceil_div.hpp"
+#include "core/cpu/eigen.hpp"
+#include "core/cpu/parallel.hpp"
+#include "core/symmetric.hpp"
+#include "solvers/refine/largest.hpp"
+
+namespace lasolve {
+
+/// Y ← X, rounded to the type of Y.
+template <class From, class To>
+void convert(Queue<Cpu>& q, MatrixView<const From> X, MatrixView<To> Y) {
+  if (static_cast<const void*>(X.data()) == static_cast<void*>(Y.data())) return;
+  on_shares(q, X.cols(), double(X.rows()) * double(X.cols()), [&](std::int64_t j, std::int64_t n) {
+    as_eigen(Y.columns(j, n)) = as_eigen(X.columns(j, n)).template cast<To>();
+  });
+}
+
+/// Every element of X ← value.
+template <class T>
+void fill(Queue<Cpu>&, T value, MatrixView<T> X) {
+  as_eigen(X).setConstant(value);
+}
+
+/// X(i, j) ← X(j, i) for i > j. X: n × n.
+template <class T>
+void mirror_upper(Queue<Cpu>& q, MatrixView<T> X) {
+  constexpr std::int64_t chunk = 32;
+  const std::int64_t n = X.rows(), chunks = ceil_div(n, chunk);
+  on_shares(q, chunks, double(n) * double(n), [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t j = first * chunk; j < std::min(n, (first + count) * chunk); j += chunk) {
+      const std::int64_t w = std::min(chunk, n - j), below = j + w;
+      for (std::int64_t c = j; c < below; ++c)
+        for (std::int64_t i = c + 1; i < below; ++i) X(i, c) = X(c, i);
+      as_eigen(X.block(below, j, n - below, w)) = as_eigen(X.block(j, below, w, n - below)).transpose();
+    }
+  });
+}
+
+/// Element (0, 0), once the work before it is done.
+template <class T>
+T fetch(Queue<Cpu>&, MatrixView<T> X) {
+  return X(0, 0);
+}
+
+/// X ← X + D.
+template <class From, class To>
+void add(Queue<Cpu>&, MatrixView<From> D, MatrixView<To> X) {
+  as_eigen(X) += as_eigen(D).template cast<To>();
+}
+
+/// Y ← 2^exponent X; Y may be X.
+template <class T>
+void scale(Queue<Cpu>&, int exponent, MatrixView<const T> X, MatrixView<T> Y) {
+  for (std::int64_t j = 0; j < X.cols(); ++j)
+    for (std::int64_t i = 0; i < X.rows(); ++i) Y(i, j) = std::ldexp(X(i, j), exponent);
+}
+
+/// R ← R − A X.
+template <class T>
+void subtract_product(Operand<T, Cpu> A, MatrixView<const T> X, MatrixView<T> R) {
+  if (A.op() == Op::none)
+    as_eigen(R).noalias() -= as_eigen(A.stored()) * as_eigen(X);
+  else
+    as_eigen(R).noalias() -= as_eigen(A.stored()).transpose() * as_eigen(X);
+}
+
+/// R ← B − A X. Not through the backend that made X, which would then vouch for itself.
+template <class T>
+void residual(Queue<Cpu>& q, Operand<T, Cpu> A, MatrixView<const T> X, MatrixView<const T> B, MatrixView<T> R) {
+  on_shares(q, A.rows(), double(A.rows()) * double(A.cols()), [&](std::int64_t i, std::int64_t m) {
+    const auto r = R.block(i, 0, m, R.cols());
+    as_eigen(r) = as_eigen(B.block(i, 0, m, B.cols()));
+    subtract_product(A.block(i, 0, m, A.cols()), X, r);
+  });
+}
+template <class T>
+void residual(Queue<Cpu>& q, Symmetric<T, Cpu> A, MatrixView<const T> X, MatrixView<const T> B, MatrixView<T> R) {
+  const std::int64_t n = A.rows(), nrhs = X.cols();
+  on_shares(q, n, double(n) * double(n), [&](std::int64_t i, std::int64_t m) {
+    const std::int64_t k = i + m;
+    const auto r = R.block(i, 0, m, nrhs);
+    as_eigen(r) = as_eigen(B.block(i, 0, m, nrhs));
+    subtract_product(A.half.block(i, 0, m, i), X.block(0, 0, i, nrhs), r);
+    subtract_product(transposed(A.half.block(k, i, n - k, m)), X.block(k, 0, n - k, nrhs), r);
+    const auto diagonal = as_eigen(A.half.block(i, i, m, m).stored());
+    const auto x = as_eigen(X.block(i, 0, m, nrhs));
+    if (A.half.op() == Op::none)
+      as_eigen(r).noalias() -= diagonal.template selfadjointView<Eigen::Lower>() * x;
+    else
+      as_eigen(r).noalias() -= diagonal.template selfadjointView<Eigen::Upper>() * x;
+  });
+}
+
+/// The sum of the magnitudes in each row, times a power of two with which it does not overflow.
+template <class T>
+std::vector<double> row_sums_of_magnitudes(Queue<Cpu>& q, Operand<T, Cpu> A, double scale) {
+  std::vector<double> sums(std::size_t(A.rows()), 0.0);
+  on_shares(q, A.rows(), double(A.rows()) * double(A.cols()), [&](std::int64_t i0, std::int64_t m) {
+    double* sum = sums.data();
+    if (A.op() == Op::none) {
+      for (std::int64_t j = 0; j < A.cols(); ++j)
+        for (std::int64_t i = i0; i < i0 + m; ++i) sum[i] += scale * std::abs(double(A(i, j)));
+    } else {
+      for (std::int64_t i = i0; i < i0 + m; ++i)
+        for (std::int64_t j = 0; j < A.cols(); ++j) sum[i] += scale * std::abs(double(A(i, j)));
+    }
+  });
+  return sums;
+}
+template <class T>
+std::vector<double> row_sums_of_magnitudes(Queue<Cpu>& q, Symmetric<T, Cpu> A, double scale) {
+  const MatrixView<const T> stored = A.half.stored();
+  const std::int64_t n = A.rows();
+  const bool lower = A.half.op() == Op::none;
+  std::vector<double> sums(std::size_t(n), 0.0);
+  on_shares(q, n, double(n) * double(n), [&](std::int64_t i0, std::int64_t m) {
+    double* sum = sums.data();
+    for (std::int64_t j = 0; j < n; ++j) {  // the triangle has rows begin, …, end − 1 of column j
+      const std::int64_t begin = lower ? j : 0, end = lower ? n : j + 1;
+      for (std::int64_t i = std::max(begin, i0); i < std::min(end, i0 + m); ++i)
+        sum[i] += scale * std::abs(double(stored(i, j)));
+      if (j < i0 || j >= i0 + m) continue;
+      for (std::int64_t i = begin; i < end; ++i) sum[j] += i == j ? 0 : scale * std::abs(double(stored(i, j)));
+    }
+  });
+  return sums;
+}
+
+/// The largest magnitude in each column; NaN where there is one.
+template <class T>
+std::vector<double> column_norms(Queue<Cpu>&, MatrixView<const T> X) {
+  std::vector<double> norms(std::size_t(X.cols()), 0.0);
+  for (std::int64_t j = 0; j < X.cols(); ++j)
+    for (std::int64_t i = 0; i < X.rows(); ++i)
+      norms[std::size_t(j)] = larger(norms[std::size_t(j)], std::abs(double(X(i, j))));
+  return norms;
+}
+
+/// The least and the largest magnitude on the diagonal, which is not empty.
+template <class T>
+std::pair<double, double> diagonal_range(Queue<Cpu>&, MatrixView<const T> A) {
+  double least = std::abs(double(A(0, 0))), most = least;
+  for (std::int64_t i = 1; i < A.rows(); ++i) {
+    least = std::min(least, std::abs(double(A(i, i))));
+    most = std::max(most, std::abs(double(A(i, i))));
+  }
+  return {least, most};
+}
+
+/// Whether A = Aᵀ, bit for bit, with a positive diagonal.
+template <class T>
+bool may_be_positive_definite(Queue<Cpu>&, MatrixView<const T> A) {
+  constexpr std::int64_t tile = 64;
+  const std::int64_t n = A.rows();
+  for (std::int64_t i = 0; i < n; ++i)
+    if (!(A(i, i) > T(0))) return false;
+  for (std::int64_t j0 = 0; j0 < n; j0 += tile)
+    for (std::int64_t i0 = j0; i0 < n; i0 += tile)
+      for (std::int64_t j = j0; j < std::min(j0 + tile, n); ++j)
+        for (std::int64_t i = std::max(i0, j + 1); i < std::min(i0 + tile, n); ++i)
+          if (A(i, j) != A(j, i)) return false;
+  return true;
+}
+
+}  // namespace lasolve

@@ -1,0 +1,124 @@
+// Panels on the CPU: recursive, with leaves of a few columns that all cores share by rows.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "lasolve/lasolve.hpp"
+#include "solvers/cholesky.hpp"
+#include "solvers/lu.hpp"
+#include "solvers/places/cpu/triangle.hpp"
+
+namespace lasolve {
+
+template <class T>
+std::int64_t panel_leaf_columns(const Queue<Cpu>&, MatrixView<T>) {
+  return 8;
+}
+
+/// A candidate for the pivot. NaN beats everything: with `>` it would lose, and be found nowhere.
+template <class T>
+struct Candidate {
+  T magnitude = -1;
+  std::int64_t row = 0;
+  void offer(T value, std::int64_t i) {
+    if (!(std::abs(value) <= magnitude) && magnitude == magnitude) magnitude = std::abs(value), row = i;
+  }
+};
+
+/// Rows begin, …, end − 1 below row j, after a pivot A(j, j): their part of column j of L, and of A22 ← A22 − L21 U12.
+template <class T>
+void eliminate_band(MatrixView<T> A, std::int64_t j, std::int64_t begin, std::int64_t end) {
+  const T pivot = A(j, j);
+  if (pivot == T(0)) return;
+  for (std::int64_t i = begin; i < end; ++i) A(i, j) /= pivot;  // a reciprocal would round twice
+  const T* l = A.data() + j * A.ld();
+  for (std::int64_t c = j + 1; c < A.cols(); ++c) {
+    T* a = A.data() + c * A.ld();
+    const T u = a[j];
+    for (std::int64_t i = begin; i < end; ++i) a[i] -= l[i] * u;
+  }
+}
+
+/// Unblocked LU of A (m × n, few columns), in bands of rows: a band is updated and searched for the next pivot in one pass.
+template <class T>
+void panel_lu_leaf(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
+  const std::int64_t m = A.rows(), n = A.cols();
+  const double work = 4 * double(m) * double(n);  // a pass is a division, a comparison, and products with n / 2 columns
+  const std::int64_t bands = parts_for(q, work);
+  std::vector<Candidate<T>> found(std::size_t(bands), Candidate<T>{});
+  /// Elimination with column j, if j ≥ 0, of the rows below row j, and the search in column j + 1.
+  const auto pass = [&](std::int64_t j) {
+    on_cores(bands, work, [&](std::int64_t t) {
+      const std::int64_t begin = std::max(m * t / bands, j + 1), end = m * (t + 1) / bands;
+      if (j >= 0) eliminate_band(A, j, begin, end);
+      Candidate<T> best;
+      if (j + 1 < n)
+        for (std::int64_t i = begin; i < end; ++i) best.offer(A(i, j + 1), i);
+      found[std::size_t(t)] = best;
+    });
+  };
+  pass(-1);
+  for (std::int64_t j = 0; j < n; ++j) {
+    Candidate<T> best;
+    for (const auto& f : found)
+      if (f.magnitude != -1) best.offer(f.magnitude, f.row);
+    pivots.p(j, 0) = pivots.start + best.row;
+    if (best.magnitude == 0 && pivots.zero(0, 0) < 0) pivots.zero(0, 0) = pivots.start + j;
+    if (best.row != j)
+      for (std::int64_t c = 0; c < n; ++c) std::swap(A(j, c), A(best.row, c));
+    pass(j);
+  }
+}
+
+/// P A = L U of a panel (m × nb, m ≥ nb). Returns whether its rows have been exchanged, not left in their places.
+template <class T>
+bool panel_lu(Queue<Cpu>& q, const GemmBackend<Cpu>& gemm, MatrixView<T> A, Pivots<Cpu> pivots) {
+  lu_recursive(q, gemm, A, pivots);
+  return true;
+}
+
+/// Whether columns C were brought up to date with panel L by one kernel: not on the host.
+template <class T>
+bool eliminate_at_once(Queue<Cpu>&, MatrixView<T>, Pivots<Cpu>, MatrixView<T>) {
+  return false;
+}
+
+/// Whether C became C − L L1ᵀ by a kernel made for few columns: not on the host.
+template <class T>
+bool update_at_once(Queue<Cpu>&, MatrixView<T>, MatrixView<T>, MatrixView<T>) {
+  return false;
+}
+
+template <class T>
+std::int64_t cholesky_leaf_columns(const Queue<Cpu>&, MatrixView<T>) {
+  return 64;
+}
+
+/// [A11; A21] = [L11; L21] L11ᵀ of few columns. Stops at the first minor that is not positive.
+template <class T>
+void panel_cholesky_leaf(Queue<Cpu>& q, const GemmBackend<Cpu>&, MatrixView<T> A, Minors<Cpu> minors) {
+  const std::int64_t n = A.cols();
+  auto& bad_minor = minors.bad_minor(0, 0);
+  if (bad_minor >= 0) return;
+  for (std::int64_t j = 0; j < n; ++j) {
+    if (!(A(j, j) > T(0))) {
+      bad_minor = minors.first + j + 1;
+      return;
+    }
+    const T l = A(j, j) = std::sqrt(A(j, j));
+    for (std::int64_t i = j + 1; i < n; ++i) A(i, j) /= l;
+    for (std::int64_t c = j + 1; c < n; ++c)
+      for (std::int64_t i = c; i < n; ++i) A(i, c) -= A(i, j) * A(c, j);
+  }
+  solve_leaf_right(q, lower(A.block(0, 0, n, n)).transposed(), A.block(n, 0, A.rows() - n, n));
+}
+
+template <class T>
+void prepare(Queue<Cpu>&, Method, std::int64_t) {}
+
+/// Whether a factorization has failed, where that can be known without waiting.
+inline bool known_to_have_failed(const Queue<Cpu>&, MatrixView<std::int64_t> at) { return at(0, 0) >= 0; }
+
+}  // namespace lasolve

@@ -1,0 +1,357 @@
+// What is between two panels of LU, as one kernel: rows are exchanged, and the columns of the next panel brought up to date.
+//
+//     [C1; C2] ← P [C1; C2]     U = inv(L11) C1     C2 ← C2 − L21 U
+//
+// Idea     Solvers are the first blocks to begin. Each has 8 columns: exchanges their rows, and solves for U in them. Multipliers
+//          are the others. Each has a tile of C2, fetches its rows of L21 meanwhile, and multiplies by one part of U after
+//          the other, when all solvers have published of it, while they solve for the next. L is read where the panel has left
+//          it: its rows are exchanged later, by somebody who is not waited for. Blocks draw their part in the order in which
+//          they begin, while they fetch what all of them need: so multipliers cannot keep the solvers out.
+// Tiles    rows × 64 of C2, rows = 32, 64 or 128; L for all of k ≤ 128 in shared memory, and U for two parts of 32; products
+//          of 16 × 8 × 8 on fp64 tensor cores, in fp32 too.
+// Traffic  L21 twice, C once, and U, 64 KiB in fp64, for each tile: from the L2 cache.
+// Expect   bound by latency, in clocks: 4000 until the solvers have read, 4000 to solve, 2000 to tell, 2000 to multiply by
+//          the last part. Measured (m = 2048): 2000, 2000 to invert the diagonal tiles, 9500, of which a part takes 2400,
+//          1500 and 2000.
+#pragma once
+
+#include "core/ceil_div.hpp"
+#include "core/cuda/fp64_tile.cuh"
+#include "solvers/places/cuda/lu/panel.cuh"
+
+namespace lasolve {
+
+constexpr int lookahead_threads = 256, lookahead_warps = lookahead_threads / 32;
+constexpr int solver_columns = 8, multiplier_columns = 64;
+constexpr int lookahead_parts = 4, lookahead_part = most_panel_columns / lookahead_parts;  // of the unknowns
+
+template <class T>
+struct LookaheadProblem {
+  MatrixView<T, Cuda> L, C;  // m × k and m × n
+  const T* packed_L11;       // L11, as PackedL11 says
+  RowPermutation interchanges;
+  unsigned* published;  // how many solvers have published of each part of U, and how many multipliers have heard of all
+  unsigned* tickets;
+  WaitLimit* limit;
+  unsigned solvers = 0, multipliers = 0;
+};
+
+/// What a thread knows before its block knows its part: where row threadIdx.x % 128 of the panel comes from and goes to; zero
+/// behind its last.
+struct RowMove {
+  std::int64_t source, target;
+};
+
+/// What a solver shares.
+template <class T>
+struct SolverShared {
+  alignas(16) T packed_L11[PackedL11<T>::elements];
+  alignas(16) double solved[PackedL11<T>::tiles][2][32][2];  // tiles of U, as lanes hold them: [q][m][lane][s]
+  T columns[solver_columns][most_panel_columns + 4];         // of C1
+  bool inverted[PackedL11<T>::tiles];
+};
+
+/// A barrier of some warps; 0 is that of all.
+__device__ __forceinline__ void named_barrier_sync(int barrier, int warps) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(32 * warps) : "memory");
+}
+
+/// The same for those who do not wait: what they wrote is there for those who do.
+__device__ __forceinline__ void named_barrier_arrive(int barrier, int warps) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(32 * warps) : "memory");
+}
+
+/// Writes U to C, part by part, and tells of each, for which it has to wait until that has arrived. By one warp.
+template <class T>
+__device__ __forceinline__ void publish_parts(SolverShared<T>& s, const LookaheadProblem<T>& p, T* C, int columns) {
+#pragma unroll 1
+  for (int part = 0; part < lookahead_parts; ++part) {
+    named_barrier_sync(2 + part, lookahead_warps);  // its last tile is solved
+    const int i = part * lookahead_part + int(threadIdx.x) % 32;
+#pragma unroll
+    for (int c = 0; c < solver_columns; ++c)
+      if (i < int(p.L.cols()) && c < columns)
+        C[i + c * p.C.ld()] = T(s.solved[i / tile_order][0][4 * c + i % 4][i % tile_order / 4]);
+    __syncwarp();
+    if (threadIdx.x % 32 > 0 || p.multipliers == 0) continue;
+    __threadfence();
+    atomicAdd(p.published + part, 1u);
+  }
+}
+
+/// U = inv(L11) C1. Warp w has tiles w, w + 7 and w + 14 of the unknowns, and there is one barrier between two tiles; the
+/// last warp publishes them. The loop is not unrolled: it is run once, and its code would have to be fetched.
+template <class T>
+__device__ __forceinline__ void solve_together(SolverShared<T>& s, const LookaheadProblem<T>& p, T* C, int columns) {
+  constexpr int warps = lookahead_warps - 1, turns = 3, tiles_a_part = lookahead_part / tile_order;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  if (warp == warps) return publish_parts(s, p, C, columns);
+  UnknownTile x[turns] = {};  // the strip is half empty: its sides 8, 9, …, are zero
+#pragma unroll
+  for (int j = 0; j < turns; ++j)
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+      if (const int r = warps * j + warp; r < PackedL11<T>::tiles) x[j][0][i] = s.columns[g][8 * r + 4 * i + t];
+#pragma unroll 1
+  for (int q = 0; q < PackedL11<T>::tiles; ++q) {
+    const bool ours = warp == q % warps;
+    if (ours) {
+      const T* tile = s.packed_L11 + tile_start(q, q);
+      UnknownTile y, u = {};
+#pragma unroll
+      for (int m = 0; m < 2; ++m)
+#pragma unroll
+        for (int i = 0; i < 2; ++i) y[m][i] = q < warps ? x[0][m][i] : q < 2 * warps ? x[1][m][i] : x[2][m][i];
+      const bool inverted = s.inverted[q];
+      if (inverted)
+        add_product(u, tile, y);
+      else
+        substitute(y, tile, true);
+#pragma unroll
+      for (int m = 0; m < 2; ++m)
+        *reinterpret_cast<double2*>(s.solved[q][m][lane]) =
+            inverted ? double2{u[m][0], u[m][1]} : double2{y[m][0], y[m][1]};
+    }
+    named_barrier_sync(1, warps);
+    if (q % tiles_a_part == tiles_a_part - 1) named_barrier_arrive(2 + q / tiles_a_part, lookahead_warps);
+    UnknownTile u;
+#pragma unroll
+    for (int m = 0; m < 2; ++m) {
+      const double2 pair = *reinterpret_cast<const double2*>(s.solved[q][m][lane]);
+      u[m][0] = pair.x, u[m][1] = pair.y;
+    }
+#pragma unroll
+    for (int j = 0; j < turns; ++j)  // tiles off the diagonal are negative
+      if (const int r = warps * j + warp; r > q && r < PackedL11<T>::tiles)
+        add_product(x[j], s.packed_L11 + tile_start(r, q), u);
+  }
+}
+
+/// Begins to fetch L11.
+template <class T>
+__device__ __forceinline__ void fetch_packed_L11(SolverShared<T>& s, const T* packed_L11) {
+#pragma unroll 1
+  for (int e = 16 / sizeof(T) * threadIdx.x; e < PackedL11<T>::elements; e += 16 / sizeof(T) * lookahead_threads)
+    __pipeline_memcpy_async(s.packed_L11 + e, packed_L11 + e, 16);
+  __pipeline_commit();
+}
+
+/// Exchanges the rows of some columns of C, and solves for U in them. `is_fetched`: L11 is being fetched.
+template <class T>
+__device__ __forceinline__ void solve_columns(const LookaheadProblem<T>& p, RowMove move, int block, bool is_fetched,
+                                              unsigned char* memory) {
+  auto& s = *reinterpret_cast<SolverShared<T>*>(memory);
+  constexpr int at_once = lookahead_threads / most_panel_columns, turns = solver_columns / at_once;
+  const int k = int(p.L.cols()), first = block * solver_columns;
+  const int there = min(solver_columns, int(p.C.cols()) - first);
+  const int i = threadIdx.x % most_panel_columns, column = threadIdx.x / most_panel_columns;
+  const std::int64_t source = move.source, target = move.target, ld = p.C.ld();
+  T *C = p.C.data() + first * ld, comes[turns], goes[turns];
+  if (!is_fetched) fetch_packed_L11(s, p.packed_L11);
+#pragma unroll
+  for (int j = 0; j < turns; ++j) {
+    const int c = column + j * at_once;
+    comes[j] = i < k && c < there ? C[source + c * ld] : T(0);
+    goes[j] = target >= k && c < there ? C[i + c * ld] : T(0);
+  }
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  if (k < most_panel_columns) {
+    pad_packed_L11(s.packed_L11, k);
+    __syncthreads();
+  }
+  invert_diagonal<T, PackedL11<T>::tiles>(s.packed_L11, true, s.inverted);
+#pragma unroll
+  for (int j = 0; j < turns; ++j) s.columns[column + j * at_once][i] = comes[j];
+  __syncthreads();  // all have read
+#pragma unroll
+  for (int j = 0; j < turns; ++j)
+    if (const int c = column + j * at_once; target >= k && c < there) C[target + c * ld] = goes[j];
+  solve_together(s, p, C, there);
+}
+
+/// Waits until all solvers have published of a part of U; where that takes too long, what is computed is of no use. By one thread.
+template <class T>
+__device__ __forceinline__ void wait_for_part(const LookaheadProblem<T>& p, int part) {
+  until(p.limit, {Awaited::part_of_U, unsigned(part), p.solvers}, [&] {
+    unsigned published;
+    asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(published) : "l"(p.published + part) : "memory");
+    return published >= p.solvers;
+  });
+}
+
+/// The last who hears of all leaves the counters as they were. By one thread.
+template <class T>
+__device__ __forceinline__ void wait_for_all_parts(const LookaheadProblem<T>& p) {
+  wait_for_part(p, lookahead_parts - 1);
+  if (atomicAdd(p.published + lookahead_parts, 1u) == p.multipliers - 1)
+    for (int i = 0; i <= lookahead_parts; ++i) p.published[i] = 0;
+}
+
+/// What a multiplier shares.
+template <int rows, class T>
+struct MultiplierShared {
+  alignas(16) T L[most_panel_columns][rows + 4];               // L[q][i]
+  alignas(16) T U[2][multiplier_columns][lookahead_part + 4];  // U[stage][c][q], parts in turns
+  int place[rows];                                             // where the rows of L are
+};
+
+template <class T>
+__device__ __forceinline__ void fetch_or_zero(T* to, const T* from, bool there) {
+  if (there)
+    __pipeline_memcpy_async(to, from, sizeof(T));
+  else
+    *to = 0;
+}
+
+/// Begins to fetch rows first, … of L, where exchanges took others from.
+template <int rows, class T>
+__device__ __forceinline__ void fetch_rows_of_L(MultiplierShared<rows, T>& s, const LookaheadProblem<T>& p,
+                                                RowMove move, int first) {
+  const int k = int(p.L.cols()), last = int(p.C.rows()) - 1;
+  const int target = int(threadIdx.x) < k ? int(move.target) - first : -1;
+  if (const int i = threadIdx.x; i < rows) s.place[i] = min(first + i, last);
+  __syncthreads();
+  if (target >= 0 && target < rows) s.place[target] = threadIdx.x;
+  __syncthreads();
+  const T* L = p.L.data() + s.place[threadIdx.x % rows];
+#pragma unroll 8
+  for (int q = threadIdx.x / rows; q < most_panel_columns; q += lookahead_threads / rows)
+    fetch_or_zero(&s.L[q][threadIdx.x % rows], L + q * p.L.ld(), q < k);
+}
+
+/// Begins to fetch columns c0, … of the part of U that begins at row k0, when solvers have published of it.
+template <int rows, class T>
+__device__ __forceinline__ void fetch_part_of_U(MultiplierShared<rows, T>& s, const LookaheadProblem<T>& p, int k0,
+                                                int c0) {
+  constexpr int part = lookahead_part;
+  const int k = int(p.L.cols()), last_column = int(p.C.cols()) - 1, q = threadIdx.x % part;
+  if (threadIdx.x == 0) wait_for_part(p, k0 / part);
+  __syncthreads();  // and the part before the last has been used
+#pragma unroll
+  for (int c = threadIdx.x / part; c < multiplier_columns; c += lookahead_threads / part)
+    fetch_or_zero(&s.U[k0 / part % 2][c][q], p.C.data() + k0 + q + min(c0 + c, last_column) * p.C.ld(), k0 + q < k);
+  __pipeline_commit();
+}
+
+/// A tile of C2 ← C2 − L21 U.
+template <int rows, class T>
+__device__ __forceinline__ void multiply_rows(const LookaheadProblem<T>& p, RowMove move, int block,
+                                              unsigned char* memory) {
+  constexpr int across = rows == 32 ? 8 : rows == 64 ? 4 : 2, down = lookahead_warps / across;  // warps
+  constexpr int high = rows / down / 16, wide = multiplier_columns / across / 8;                // products of a warp
+  constexpr int part = lookahead_part;
+  auto& s = *reinterpret_cast<MultiplierShared<rows, T>*>(memory);
+  const int k = int(p.L.cols()), groups = int(p.C.cols() + multiplier_columns - 1) / multiplier_columns;
+  const int first = k + block / groups * rows, last = int(p.C.rows()) - 1;
+  const int c0 = block % groups * multiplier_columns, last_column = int(p.C.cols()) - 1;
+  const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  fetch_rows_of_L(s, p, move, first);
+  fetch_part_of_U(s, p, 0, c0);
+  double sum[high][wide][4] = {};
+  T C[high][wide][4];
+  const int i0 = warp % down * high * 16 + g, j0 = warp / down * wide * 8;
+  const auto with_C = [&](auto act) {
+#pragma unroll
+    for (int j = 0; j < wide; ++j)
+#pragma unroll
+      for (int i = 0; i < high; ++i)
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+          if (const int r = first + i0 + 16 * i + e / 2 * 8, c = c0 + j0 + 8 * j + 2 * t + e % 2;
+              r <= last && c <= last_column)
+            act(p.C.data()[r + c * p.C.ld()], C[i][j][e], sum[i][j][e]);
+  };
+  with_C([](T& at, T& C, double) { C = at; });
+#pragma unroll 1
+  for (int k0 = 0; k0 < k; k0 += part) {
+    if (k0 + part < k) {
+      fetch_part_of_U(s, p, k0 + part, c0);
+      __pipeline_wait_prior(1);
+    } else {
+      __pipeline_wait_prior(0);
+    }
+    __syncthreads();
+    const auto& U = s.U[k0 / part % 2];
+#pragma unroll 1
+    for (int q = t; q < part; q += 8) {
+      double a[high][4];
+#pragma unroll
+      for (int i = 0; i < high; ++i)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) a[i][e] = s.L[k0 + q + e / 2 * 4][i0 + 16 * i + e % 2 * 8];
+#pragma unroll
+      for (int j = 0; j < wide; ++j) {
+        const double b[2] = {U[j0 + 8 * j + g][q], U[j0 + 8 * j + g][q + 4]};
+#pragma unroll
+        for (int i = 0; i < high; ++i) multiply_tile(sum[i][j], a[i], b, sum[i][j]);
+      }
+    }
+  }
+  with_C([](T& at, T C, double product) { at = T(double(C) - product); });
+  if (threadIdx.x == 0) wait_for_all_parts(p);
+}
+
+template <int rows, class T>
+__global__ void __launch_bounds__(lookahead_threads, rows < 128 ? 2 : 1)
+    update_lookahead_columns(LookaheadProblem<T> problem) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  __shared__ unsigned ticket;
+  // The next panel takes the first multiprocessors that are free, before the bulk does; with few rows these are too few.
+  if constexpr (rows > 32) let_next_begin();
+  const int i = threadIdx.x % most_panel_columns, k = int(problem.L.cols());
+  const RowMove move{i < k ? problem.interchanges.sources[i] : 0, i < k ? problem.interchanges.targets[i] : 0};
+  const unsigned drawn = threadIdx.x == 0 ? take_ticket(problem.tickets, problem.solvers + problem.multipliers) : 0;
+  const bool likely = blockIdx.x < problem.solvers;  // to be a solver
+  if (likely) fetch_packed_L11(*reinterpret_cast<SolverShared<T>*>(memory), problem.packed_L11);
+  if (threadIdx.x == 0) ticket = drawn;
+  __syncthreads();
+  if (ticket < problem.solvers) return solve_columns(problem, move, int(ticket), likely, memory);
+  if (likely) __pipeline_wait_prior(0), __syncthreads();  // nothing more comes to this memory
+  multiply_rows<rows>(problem, move, int(ticket - problem.solvers), memory);
+}
+
+template <int rows, class T>
+constexpr std::size_t lookahead_shared_memory = std::max(sizeof(SolverShared<T>), sizeof(MultiplierShared<rows, T>));
+
+/// The rows of a tile where so many are below the panel: many where it is tall, so that U is read seldom, but no more than a
+/// block has the shared memory for.
+template <class T>
+constexpr int lookahead_tile_rows(const DeviceProperties& device, std::int64_t below) {
+  static_assert(lookahead_shared_memory<32, T> <= least_shared_memory);
+  if (below > 4096 && device.shared_memory >= lookahead_shared_memory<128, T>) return 128;
+  return below > 2048 && device.shared_memory >= lookahead_shared_memory<64, T> ? 64 : 32;
+}
+
+template <int rows, class T>
+void launch_lookahead_update(Queue<Cuda>& q, LookaheadProblem<T> p) {
+  const std::int64_t below = p.C.rows() - p.L.cols(), n = p.C.cols();
+  p.solvers = unsigned(ceil_div(n, solver_columns));
+  p.multipliers = unsigned(ceil_div(below, rows) * ceil_div(n, multiplier_columns));
+  launch(q, update_lookahead_columns<rows, T>, Blocks::apart, dim3(p.solvers + p.multipliers), lookahead_threads,
+         lookahead_shared_memory<rows, T>, p);
+}
+
+/// C ← what the panel L, the last kernel of this queue, leaves of it, if both have few columns; and whether they have. The
+/// rows of C are exchanged, and those of L stay where the panel has left them. L: m × k, C: m × n.
+/// Flops k² n + 2 (m − k) k n.
+template <class T>
+bool eliminate_at_once(Queue<Cuda>& q, MatrixView<T, Cuda> L, Pivots<Cuda> pivots, MatrixView<T, Cuda> C) {
+  const std::int64_t k = L.cols(), below = C.rows() - k;
+  if (C.empty() || k > widest_panel<T>(q) || C.cols() > most_panel_columns) return false;
+  const Interchanges interchanges = interchanges_of(pivots);
+  const LookaheadProblem<T> p{.L = L,
+                              .C = C,
+                              .packed_L11 = PackedL11<T>::of(q),
+                              .interchanges = {interchanges.sources, interchanges.targets},
+                              .published = q.counter() + counters_of_parts,
+                              .tickets = q.counter() + ticket_of_lookahead,
+                              .limit = q.wait_limit()};
+  const int rows = lookahead_tile_rows<T>(q.properties(), below);
+  (rows == 32   ? launch_lookahead_update<32, T>
+   : rows == 64 ? launch_lookahead_update<64, T>
+                : launch_lookahead_update<128, T>)(q, p);
+  return true;
+}
+
+}  // namespace lasolve

@@ -1,0 +1,246 @@
+// Row exchanges on CUDA: those of a panel are one permutation of few rows, which its kernel has worked out; those of some
+// panels are combined into one, so that the rows of many columns are moved at once.
+#pragma once
+
+#include <algorithm>
+
+#include "core/ceil_div.hpp"
+#include "core/cuda/elementwise.cuh"
+#include "core/cuda/launch.cuh"
+#include "solvers/lu.hpp"
+#include "solvers/places/cuda/messages.cuh"
+
+namespace lasolve {
+
+constexpr int most_panel_columns = 128;
+constexpr int most_combined = 1024;
+
+/// Exchanges of rows i, i + 1, … with those behind as a permutation, counted from row i: row k of the first gets what row
+/// sources[k] held, and what row k held goes to row targets[k].
+struct RowPermutation {
+  std::int64_t *sources, *targets;
+};
+
+/// What CUDA keeps in the further columns of the pivots. `sources` and `targets`: of each panel that was factored at once,
+/// the number of whose rows is counts[0]; `combined`: of each panel of the schedule. Row rows[i] is the one that has received
+/// to place i. `later` and `scratch` are for those who ask for it.
+struct Interchanges {
+  std::int64_t *sources, *targets, *counts, *rows;
+  RowPermutation combined;
+  std::int64_t *later, *scratch;
+
+  __host__ __device__ Interchanges block(std::int64_t i) const {
+    return {sources + i, targets + i, counts + i, rows + i, {combined.sources + i, combined.targets + i},
+            later + i,   scratch + i};
+  }
+};
+inline Interchanges interchanges_of(const Pivots<Cuda>& pivots, std::int64_t i = 0) {
+  const auto column = [&](int j) { return pivots.p.data() + i + j * pivots.p.ld(); };
+  return {column(1), column(2), column(3), column(4), {column(5), column(6)}, column(7), column(8)};
+}
+
+/// The first known exchanges of steps start, ….
+inline std::vector<Exchanges>::iterator known_from(const Pivots<Cuda>& pivots, std::int64_t start) {
+  return std::lower_bound(pivots.known->begin(), pivots.known->end(), start,
+                          [](const Exchanges& e, std::int64_t i) { return e.start < i; });
+}
+
+/// A ← P A for the exchanges of one panel. A thread has a row of the panel, its source and its target, in `columns` columns:
+/// all reads before all writes.
+template <int columns, class T>
+__global__ void __launch_bounds__(most_combined)
+    interchange_rows(MatrixView<T, Cuda> A, RowPermutation permutation, int count) {
+  const int i = int(threadIdx.x);
+  const std::int64_t source = i < count ? permutation.sources[i] : i, target = i < count ? permutation.targets[i] : -1;
+  T* at = A.data() + std::int64_t(blockIdx.x) * columns * A.ld();
+  const int there = int(min(std::int64_t(columns), A.cols() - std::int64_t(blockIdx.x) * columns));
+  T comes[columns], goes[columns];
+#pragma unroll
+  for (int j = 0; j < columns; ++j) {
+    if (source != i && j < there) comes[j] = at[source + j * A.ld()];
+    if (target >= count && j < there) goes[j] = at[i + j * A.ld()];
+  }
+  __syncthreads();
+#pragma unroll
+  for (int j = 0; j < columns; ++j) {
+    if (source != i && j < there) at[i + j * A.ld()] = comes[j];
+    if (target >= count && j < there) at[target + j * A.ld()] = goes[j];
+  }
+}
+
+template <int columns, class T>
+void launch_interchange(Queue<Cuda>& q, MatrixView<T, Cuda> A, RowPermutation permutation, std::int64_t count) {
+  const auto blocks = unsigned(ceil_div(A.cols(), columns)), threads = unsigned(round_up(count, 32));
+  launch(q, interchange_rows<columns, T>, blocks, threads, A, permutation, int(count));
+}
+
+/// A ← P A: the exchanges in their order, panel by panel. Row 0 of A is row pivots.start.
+template <class T>
+void swap_rows(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
+  if (A.empty()) return;
+  const auto end = known_from(pivots, pivots.start + pivots.count());
+  for (auto e = known_from(pivots, pivots.start); e != end; ++e) {
+    const std::int64_t i = e->start - pivots.start;
+    const Interchanges interchanges = interchanges_of(pivots, i);
+    const RowPermutation permutation =
+        e->combined ? interchanges.combined : RowPermutation{interchanges.sources, interchanges.targets};
+    (e->count > 256 ? launch_interchange<1, T> : launch_interchange<4, T>)(q, A.block(i, 0, A.rows() - i, A.cols()),
+                                                                           permutation, e->count);
+  }
+}
+
+/// Combines the exchanges of the panels from the first row of `panels` on, which have as many columns together as there are
+/// threads, and plays them through on `rows`, of which the first `unnumbered` get their numbers before. One block; a thread
+/// has a row. Two are combined at a time, A and then B: what A sends behind its rows, B may bring back or send on.
+/// scratch[place] is the row that A sent there, if that is true.
+static __global__ void __launch_bounds__(most_combined) combine(Interchanges panels, std::int64_t unnumbered) {
+  __shared__ int sources[most_combined], targets[most_combined], chosen[most_panel_columns];
+  const int i = int(threadIdx.x), count = int(blockDim.x);
+  for (std::int64_t r = i; r < unnumbered; r += count) panels.rows[r] = r, panels.scratch[r] = 0;
+  for (int first = 0; first < count;) {
+    const Interchanges B = panels.block(first);
+    const int end = first + int(B.counts[0]), k = i - first;
+    const bool in_A = i < first, in_B = !in_A && i < end;
+    const int source = in_B ? first + int(B.sources[k]) : 0, target = in_B ? first + int(B.targets[k]) : 0;
+    __syncthreads();
+    if (in_A && targets[i] >= first) panels.scratch[targets[i]] = i;
+    if (in_B) chosen[k] = -1;
+    __syncthreads();
+    if (in_A && sources[i] >= first && sources[i] < end) chosen[sources[i] - first] = i;
+    const bool moves_on = in_A && targets[i] >= first && targets[i] < end;
+    const int on = moves_on ? first + int(B.targets[targets[i] - first]) : 0;
+    const int sent = in_B ? int(panels.scratch[source]) : 0;
+    const bool brings_back = in_B && sent >= 0 && sent < first && targets[sent] == source;
+    __syncthreads();
+    if (moves_on) targets[i] = on;
+    if (brings_back && source >= end) targets[sent] = i;
+    if (in_B) sources[i] = brings_back ? sent : source, targets[i] = chosen[k] >= 0 ? chosen[k] : target;
+    first = end;
+  }
+  __syncthreads();
+  panels.combined.sources[i] = sources[i], panels.combined.targets[i] = targets[i];
+  const std::int64_t comes = panels.rows[sources[i]], goes = panels.rows[i];
+  __syncthreads();
+  panels.rows[i] = comes;
+  if (targets[i] >= count) panels.rows[targets[i]] = goes;
+}
+
+/// Makes the exchanges of a panel of the schedule one permutation, and those of all so far `rows`. To be called once for
+/// each panel, in their order.
+inline void combine_exchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
+  const auto first = known_from(pivots, pivots.start), end = known_from(pivots, pivots.start + pivots.count());
+  auto last = first;
+  for (auto e = first; e != end; ++e)
+    if (e == first || last->count + e->count > most_combined)
+      *(e == first ? last : ++last) = *e;
+    else
+      last->count += e->count;
+  pivots.known->erase(last + 1, end);
+  for (auto e = first; e <= last; ++e) {
+    e->combined = true;
+    launch(q, combine, 1, unsigned(e->count), interchanges_of(pivots, e->start - pivots.start),
+           e->start == 0 ? pivots.p.ld() : 0);
+  }
+}
+
+/// Rows of a thread, and threads of a block, of gather_rows.
+constexpr int rows_to_gather = 16, threads_to_gather = 1024;
+
+/// Row from[i] − first of A goes to row i. A row of blocks is a cluster, which has a column at a time: all of it is read
+/// before any of it is written. It is the reads that are scattered: scattered writes take twice as long.
+template <int rows, class T>
+__global__ void __launch_bounds__(1024)
+    gather_rows(MatrixView<T, Cuda> A, const std::int64_t* from, std::int64_t first) {
+  const std::int64_t i0 = std::int64_t(blockIdx.x) * blockDim.x * rows + threadIdx.x;
+  int source[rows];
+#pragma unroll
+  for (int r = 0; r < rows; ++r) {
+    const std::int64_t i = i0 + r * blockDim.x;
+    source[r] = i < A.rows() ? int(from[i] - first) : -1;
+  }
+  for (std::int64_t j = blockIdx.y; j < A.cols(); j += gridDim.y) {
+    T* column = A.data() + j * A.ld();
+    T held[rows];
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+      if (source[r] >= 0) held[r] = column[source[r]];
+    cluster_barrier();
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+      if (source[r] >= 0) column[i0 + r * blockDim.x] = held[r];
+  }
+}
+
+inline std::int64_t blocks_to_gather(std::int64_t rows) { return ceil_div(rows, rows_to_gather * threads_to_gather); }
+
+/// Whether the device has room for the blocks that hold a column of n rows. In fp32 they take less.
+inline bool can_gather_rows(const Queue<Cuda>& q, std::int64_t n) {
+  const auto kernel = reinterpret_cast<const void*>(gather_rows<rows_to_gather, double>);
+  return has_room_for_cluster(q, kernel, unsigned(blocks_to_gather(n)), threads_to_gather, 0);
+}
+
+/// What the exchanges of all panels from one on do to the rows behind its first: row i goes to place later[i], to which row
+/// from[later[i]] = i comes.
+struct LaterInterchanges {
+  std::int64_t *later, *from;
+};
+
+/// Before the exchanges of later panels received those of this one, from row `start` on. One block.
+static __global__ void __launch_bounds__(most_combined)
+    prepend(LaterInterchanges interchanges, std::int64_t start, RowPermutation permutation) {
+  std::int64_t *later = interchanges.later + start, *from = interchanges.from + start;
+  const int i = int(threadIdx.x), count = int(blockDim.x);
+  const std::int64_t source = permutation.sources[i], target = permutation.targets[i], there = later[i],
+                     then = later[target];
+  __syncthreads();
+  later[i] = then;
+  from[i] = start + source;
+  if (source >= count) later[source] = there;
+  if (target >= count) from[then - start] = start + i;
+}
+
+/// The rows of L in each of `panels`, where these begin, which have seen the exchanges of their own panel only, see those
+/// before column `before`. Where can_gather_rows.
+template <class T>
+void swap_rows_of_L(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, const std::vector<std::int64_t>& panels,
+                    std::int64_t before) {
+  const std::int64_t n = A.rows();
+  const LaterInterchanges interchanges{interchanges_of(pivots).later, interchanges_of(pivots).scratch};
+  q.phase(Phase::swap);
+  for_each_element(q, MatrixView<std::int64_t, Cuda>(interchanges.later, n, 2, interchanges.from - interchanges.later),
+                   [] __device__(std::int64_t & to, std::int64_t i, std::int64_t) { to = i; });
+  auto e = std::make_reverse_iterator(known_from(pivots, before));
+  for (auto panel = panels.rbegin(); panel != panels.rend(); ++panel) {
+    const std::int64_t end = panel == panels.rbegin() ? n : panel[-1];
+    if (const auto L = A.block(end, *panel, n - end, end - *panel); !L.empty()) {
+      const std::int64_t blocks = blocks_to_gather(L.rows());
+      const dim3 grid(unsigned(blocks), unsigned(std::min(L.cols(), ceil_div(q.multiprocessors(), blocks))));
+      launch(q, gather_rows<rows_to_gather, T>, Blocks::cluster, grid, threads_to_gather, 0, L, interchanges.from + end,
+             end);
+    }
+    if (panel + 1 == panels.rend()) break;
+    for (; e->start >= *panel; ++e)
+      launch(q, prepend, 1, unsigned(e->count), interchanges, e->start, interchanges_of(pivots, e->start).combined);
+  }
+}
+
+/// X ← P X, or Pᵀ X, with the pivots of a finished factorization.
+template <class T>
+void permute_rows(Queue<Cuda>& q, MatrixView<T, Cuda> X, Pivots<Cuda> pivots, bool backward) {
+  if (X.empty()) return;
+  const std::int64_t* rows = interchanges_of(pivots).rows;
+  const std::int64_t chunk = std::max<std::int64_t>(1, (64 << 20) / (X.rows() * std::int64_t(sizeof(T))));
+  for (std::int64_t j0 = 0; j0 < X.cols(); j0 += chunk) {
+    const auto from = X.columns(j0, std::min(chunk, X.cols() - j0));
+    const auto to = q.scratch<T>(X.rows(), from.cols());
+    for_each_element(q, to, [=] __device__(T & x, std::int64_t i, std::int64_t j) {
+      if (backward)
+        to.data()[rows[i] + j * to.ld()] = from.data()[i + j * from.ld()];
+      else
+        x = from.data()[rows[i] + j * from.ld()];
+    });
+    convert<T>(q, to, from);
+  }
+}
+
+}  // namespace lasolve

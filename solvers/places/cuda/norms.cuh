@@ -1,0 +1,172 @@
+// Norms and residuals on CUDA. Sums are made in a fixed order, so that the same input gives the same bits.
+#pragma once
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "core/ceil_div.hpp"
+#include "core/cuda/blas.hpp"
+#include "core/cuda/elementwise.cuh"
+#include "core/cuda/transpose.cuh"
+#include "core/symmetric.hpp"
+#include "solvers/refine/largest.hpp"
+
+namespace lasolve {
+
+template <class T>
+std::vector<T> fetch_all(Queue<Cuda>& q, const T* device, std::int64_t count) {
+  std::vector<T> host(std::size_t(count), T{});
+  CUDA_CHECK(cudaMemcpyAsync(host.data(), device, std::size_t(count) * sizeof(T), cudaMemcpyDeviceToHost, q.stream()));
+  CUDA_CHECK(cudaStreamSynchronize(q.stream()));
+  q.check_waits();
+  return host;
+}
+
+/// Element (0, 0), once the work before it is done.
+template <class T>
+T fetch(Queue<Cuda>& q, MatrixView<T, Cuda> X) {
+  return fetch_all(q, X.data(), 1)[0];
+}
+
+/// R ← B − A X for an Operand or a Symmetric A. Not through the backend that made X, which would then vouch for itself.
+template <class T, class AnyMatrix>
+void residual(Queue<Cuda>& q, const AnyMatrix& A, MatrixView<const T, Cuda> X, MatrixView<const T, Cuda> B,
+              MatrixView<T, Cuda> R) {
+  convert(q, B, R);
+  if (!R.empty()) cublas_gemm<T>(q, T(-1), A, X, T(1), R);
+}
+
+/// Y ← 2^exponent X; Y may be X.
+template <class T>
+void scale(Queue<Cuda>& q, int exponent, MatrixView<const T, Cuda> X, MatrixView<T, Cuda> Y) {
+  for_each_element(q, Y, [X, exponent] __device__(T & y, std::int64_t i, std::int64_t j) {
+    y = T(scalbn(X.data()[i + j * X.ld()], exponent));
+  });
+}
+
+template <class T>
+__device__ T entry(const Operand<T, Cuda>& A, std::int64_t i, std::int64_t j) {
+  return A.data()[i * A.row_stride() + j * A.col_stride()];
+}
+template <class T>
+__device__ T entry(const Symmetric<T, Cuda>& A, std::int64_t i, std::int64_t j) {
+  return i >= j ? entry(A.half, i, j) : entry(A.half, j, i);
+}
+
+constexpr int row_sum_parts = 64;
+
+/// partial (rows × parts): thread i of part p sums |A(i, j)| over its share of the columns.
+template <class AnyMatrix>
+__global__ void partial_row_sums(AnyMatrix A, double scale, MatrixView<double, Cuda> partial) {
+  const std::int64_t i = threadIdx.x + std::int64_t(blockIdx.x) * blockDim.x, p = blockIdx.y;
+  if (i >= A.rows()) return;
+  const std::int64_t begin = A.cols() * p / row_sum_parts, end = A.cols() * (p + 1) / row_sum_parts;
+  double sum = 0;
+  for (std::int64_t j = begin; j < end; ++j) sum += scale * fabs(double(entry(A, i, j)));
+  partial.data()[i + p * partial.ld()] = sum;
+}
+
+/// Column 0 of partial ← the sums of its rows.
+inline __global__ void add_parts(MatrixView<double, Cuda> partial) {
+  const std::int64_t i = threadIdx.x + std::int64_t(blockIdx.x) * blockDim.x;
+  if (i >= partial.rows()) return;
+  double sum = 0;
+  for (std::int64_t p = 0; p < partial.cols(); ++p) sum += partial.data()[i + p * partial.ld()];
+  partial.data()[i] = sum;
+}
+
+/// The sum of the magnitudes in each row of an Operand or a Symmetric, times a power of two with which it does not overflow.
+template <class AnyMatrix>
+std::vector<double> row_sums_of_magnitudes(Queue<Cuda>& q, const AnyMatrix& A, double scale) {
+  const std::int64_t m = A.rows();
+  if (m == 0) return {};
+  const auto partial = q.scratch<double>(m, row_sum_parts);
+  const auto blocks = unsigned(ceil_div(m, threads_a_block));
+  launch(q, partial_row_sums<AnyMatrix>, dim3(blocks, row_sum_parts), threads_a_block, A, scale, partial);
+  launch(q, add_parts, blocks, threads_a_block, partial);
+  return fetch_all(q, partial.data(), m);
+}
+
+/// One block a column.
+template <class T>
+__global__ void column_maxima(MatrixView<const T, Cuda> X, double* maxima) {
+  __shared__ double best[threads_a_block];
+  const T* x = X.data() + std::int64_t(blockIdx.x) * X.ld();
+  double mine = 0;
+  for (std::int64_t i = threadIdx.x; i < X.rows(); i += threads_a_block) mine = larger(mine, fabs(double(x[i])));
+  best[threadIdx.x] = mine;
+  for (unsigned half = threads_a_block / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) best[threadIdx.x] = larger(best[threadIdx.x], best[threadIdx.x + half]);
+  }
+  if (threadIdx.x == 0) maxima[blockIdx.x] = best[0];
+}
+
+/// The largest magnitude in each column; NaN where there is one.
+template <class T>
+std::vector<double> column_norms(Queue<Cuda>& q, MatrixView<const T, Cuda> X) {
+  if (X.cols() == 0) return {};
+  const auto maxima = q.scratch<double>(X.cols(), 1);
+  launch(q, column_maxima<T>, unsigned(X.cols()), threads_a_block, X, maxima.data());
+  return fetch_all(q, maxima.data(), X.cols());
+}
+
+/// One block. range[0] and range[1] ← the least and the largest magnitude on the diagonal.
+template <class T>
+__global__ void __launch_bounds__(1024) find_diagonal_range(MatrixView<const T, Cuda> A, double* range) {
+  __shared__ double least[1024], most[1024];
+  const unsigned t = threadIdx.x;
+  double mine = fabs(double(A.data()[0])), largest = mine;
+  for (std::int64_t i = t; i < A.rows(); i += 1024) {
+    const double x = fabs(double(A.data()[i + i * A.ld()]));
+    mine = fmin(mine, x), largest = fmax(largest, x);
+  }
+  least[t] = mine, most[t] = largest;
+  for (unsigned half = 512; half > 0; half /= 2) {
+    __syncthreads();
+    if (t < half) least[t] = fmin(least[t], least[t + half]), most[t] = fmax(most[t], most[t + half]);
+  }
+  if (t == 0) range[0] = least[0], range[1] = most[0];
+}
+
+/// The least and the largest magnitude on the diagonal, which is not empty.
+template <class T>
+std::pair<double, double> diagonal_range(Queue<Cuda>& q, MatrixView<const T, Cuda> A) {
+  const auto range = q.scratch<double>(2, 1);
+  launch(q, find_diagonal_range<T>, 1, 1024, A, range.data());
+  const auto found = fetch_all(q, range.data(), 2);
+  return {found[0], found[1]};
+}
+
+/// Sets *no unless this 32 × 32 tile of A equals its mirror image and its part of the diagonal is positive. The mirrored
+/// reads find their lines in L1.
+template <class T>
+__global__ void compare_with_mirror(MatrixView<const T, Cuda> A, std::int64_t tiles, int* no) {
+  const std::int64_t i = blockIdx.x % tiles * 32 + threadIdx.x;
+  for (std::int64_t y = threadIdx.y; y < 32; y += blockDim.y) {
+    const std::int64_t j = blockIdx.x / tiles * 32 + y;
+    if (i < j || i >= A.rows()) continue;
+    const T a = A.data()[i + j * A.ld()];
+    if (i == j ? !(a > T(0)) : a != A.data()[j + i * A.ld()]) *no = 1;
+  }
+}
+
+/// Whether A = Aᵀ, bit for bit, with a positive diagonal.
+template <class T>
+bool may_be_positive_definite(Queue<Cuda>& q, MatrixView<const T, Cuda> A) {
+  if (A.empty()) return true;
+  const auto no = q.scratch<int>(1, 1);
+  fill(q, 0, no);
+  const std::int64_t tiles = (A.rows() + 31) / 32;
+  launch(q, compare_with_mirror<T>, unsigned(tiles * tiles), dim3(32, 8), A, tiles, no.data());
+  return fetch(q, no) == 0;
+}
+
+/// X(i, j) ← X(j, i) for i > j. X: n × n.
+template <class T>
+void mirror_upper(Queue<Cuda>& q, MatrixView<T, Cuda> X) {
+  transpose<true, T>(q, X, X);
+}
+
+}  // namespace lasolve

@@ -1,0 +1,32 @@
+// What the CUDA side answers in a build without it.
+#include "solvers/driver/engine.hpp"
+
+#include "core/no_cuda/refuse.hpp"
+#include "solvers/refine/check_again.hpp"
+
+namespace lasolve {
+
+template <class T>
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu>, const GemmBackend<Cuda>&, const Options&, Report) {
+  refuse();
+}
+template <class T>
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda>, const GemmBackend<Cuda>&, const Options&, Report, CUstream_st*) {
+  refuse();
+}
+template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cuda>&, const Options&,
+                                                     Report);
+template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cuda>&, const Options&,
+                                                    Report);
+template std::unique_ptr<Engine<double>> make_engine(Given<double, Cuda>, const GemmBackend<Cuda>&, const Options&,
+                                                     Report, CUstream_st*);
+template std::unique_ptr<Engine<float>> make_engine(Given<float, Cuda>, const GemmBackend<Cuda>&, const Options&,
+                                                    Report, CUstream_st*);
+
+template <>
+void check_again(Queue<Cuda>&, const Supply<double, Cuda>&, Op, Uplo, MatrixView<const double>,
+                 MatrixView<const double>, Report&) {
+  refuse();
+}
+
+}  // namespace lasolve

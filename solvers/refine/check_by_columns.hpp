@@ -1,0 +1,71 @@
+// check_again, written once over the norms of a place; instantiated beside its engine.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+
+#include "solvers/refine/accuracy.hpp"
+#include "solvers/refine/check_again.hpp"
+#include "solvers/refine/refine.hpp"
+#include "solvers/refine/settled.hpp"
+
+namespace lasolve {
+
+/// As many columns of n elements as fit in 1 GiB, or in half of what is free.
+template <class T, class Place>
+std::int64_t columns_at_once(std::int64_t n) {
+  const std::size_t bytes = std::min(std::size_t(1) << 30, Memory<Place>::available() / 2);
+  return std::max<std::int64_t>(1, std::int64_t(bytes / sizeof(T)) / std::max<std::int64_t>(1, n));
+}
+
+/// As check_again, where B and X are at the place of A, and with nb columns at a time.
+template <class T, class Place>
+void check_by_columns(Queue<Place>& q, const Supply<T, Place>& A, Op op, Uplo triangle, MatrixView<const T, Place> B,
+                      MatrixView<const T, Place> X, std::int64_t nb, Report& report) {
+  const std::int64_t n = B.rows(), nrhs = B.cols();
+  Matrix<T, Place> R(n, nrhs), block(n, std::min(n, nb));
+  const Settled settled(q);
+  q.phase(Phase::check);
+  std::vector<long double> sums;  // of the magnitudes in the rows of the matrix
+  const auto subtract = [&](const SystemMatrix<T, Place>& part, std::int64_t i, std::int64_t j,
+                            MatrixView<const T, Place> x) {  // R(i…, :) ← R(i…, :) − part X(j…, :)
+    const auto some = row_sums_without_overflow(q, part);
+    std::transform(some.begin(), some.end(), sums.begin() + i, sums.begin() + i, std::plus<>());
+    std::visit(
+        [&](const auto& matrix) {
+          const auto rows = R.view().block(i, 0, matrix.rows(), nrhs);
+          residual<T>(q, matrix, x.block(j, 0, matrix.cols(), nrhs), rows, rows);
+        },
+        part);
+  };
+  const auto residual_by_columns = [&](MatrixView<const T, Place> x, MatrixView<const T, Place> b) {
+    convert<T>(q, b, R.view());
+    sums.assign(std::size_t(n), 0);
+    for (std::int64_t j = 0; j < n; j += nb) {
+      const std::int64_t jb = std::min(nb, n - j);
+      const auto columns = block.view().columns(0, jb);
+      A(q, j, columns);
+      q.phase(Phase::check);
+      const Operand<T, Place> all(columns, op);
+      if (triangle == Uplo::both) {
+        op == Op::none ? subtract(all, 0, j, x) : subtract(all, j, 0, x);
+        continue;
+      }
+      const std::int64_t i = triangle == Uplo::lower ? j + jb : 0;  // where the triangle is beside the diagonal block
+      const MatrixView<const T, Place> half = columns.block(i, 0, triangle == Uplo::lower ? n - i : j, jb);
+      subtract(Symmetric<T, Place>(columns.block(j, 0, jb, jb), triangle), j, j, x);
+      subtract(Operand<T, Place>(half), i, j, x);
+      subtract(Operand<T, Place>(half, Op::transpose), j, i, x);
+    }
+  };
+  residual_by_columns(X, B);
+  const auto b = column_norms<T>(q, B), x = column_norms<T>(q, X);
+  const auto exponents = exponents_without_overflow<T>(largest(sums), x);
+  if (largest(exponents) > 0) on_scaled<T>(q, exponents, X, B, residual_by_columns);
+  const auto r = unscaled(column_norms<T>(q, R.view()), exponents);
+  judge(report, backward_error(largest(sums), r, x, b), epsilon<T>);
+  q.finish();
+  report.phases += q.take_times();
+}
+
+}  // namespace lasolve

@@ -1,0 +1,92 @@
+// How much of a solution can be trusted: reciprocal condition numbers from factors, written once over how they are applied.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/transfer.hpp"
+#include "solvers/factors.hpp"
+#include "solvers/refine/one_norm.hpp"
+#include "solvers/refine/settled.hpp"
+
+namespace lasolve {
+
+/// A copy on the host.
+template <class T, class Place>
+Matrix<T> on_host(Queue<Place>& q, MatrixView<const T, Place> X) {
+  Matrix<T> here(X.rows(), X.cols());
+  const Settled settled(q);
+  if constexpr (std::is_same_v<Place, Cpu>)
+    convert(q, X, here.view());
+  else
+    copy<T>(q, X, here.view());
+  q.finish();
+  return here;
+}
+
+/// X ← op(A)⁻¹ 2^exponent X for a few columns on the host.
+template <class F, class Place>
+void apply_to_host_columns(Queue<Place>& q, const GemmBackend<Place>& gemm, Factors<F, Place>& factors, int exponent,
+                           MatrixView<double> X, Op op) {
+  const std::int64_t n = X.rows(), columns = X.cols();
+  Matrix<F> here(n, columns);
+  for (std::int64_t j = 0; j < columns; ++j)
+    for (std::int64_t i = 0; i < n; ++i) here(i, j) = F(std::ldexp(X(i, j), exponent));
+  if constexpr (std::is_same_v<Place, Cpu>) {
+    factors.apply(q, gemm, here.view(), op);
+  } else {
+    Matrix<F, Place> there(n, columns);
+    const Settled settled(q);
+    copy<F>(q, here, there);
+    factors.apply(q, gemm, there.view(), op);
+    copy<F>(q, there, here);
+    q.finish();
+  }
+  for (std::int64_t j = 0; j < columns; ++j)
+    for (std::int64_t i = 0; i < n; ++i) X(i, j) = double(here(i, j));
+}
+
+/// 1 / (x·y), where NaN and infinity mean that nothing can be trusted: 0. At most 1, as condition numbers are at least 1.
+inline double reciprocal_of_condition(long double x, long double y) {
+  const long double condition = x * y;
+  return !std::isfinite(condition) ? 0 : condition <= 1 ? 1 : double(1 / condition);
+}
+
+/// An estimate of 1 / (‖A‖₁ ‖A⁻¹‖₁), given ‖A‖₁: at least the true value, nearly always within a factor of three. 0: A⁻¹ cannot
+/// be represented. At most five solves, of four right-hand sides each.
+template <class F, class Place>
+double reciprocal_condition(Queue<Place>& q, const GemmBackend<Place>& gemm, Factors<F, Place>& factors,
+                            long double norm) {
+  const std::int64_t n = factors.values().rows();
+  if (n == 0) return 1;
+  if (!(norm > 0 && std::isfinite(norm))) return 0;
+  // A⁻¹ 2^e with ‖A‖₁ about 2^e, so that small matrices have inverses that do not overflow.
+  using Limits = std::numeric_limits<F>;
+  const int e = std::clamp(std::ilogb(norm), Limits::min_exponent, Limits::max_exponent - 2);
+  const double inverse =
+      one_norm_estimate(n, [&](MatrixView<double> X, Op op) { apply_to_host_columns(q, gemm, factors, e, X, op); });
+  return reciprocal_of_condition(std::ldexp(norm, -e), inverse);
+}
+
+/// An estimate of 1 / ‖ |op(A)⁻¹| |op(A)| ‖∞, given the sums of the magnitudes in the rows of op(A): the reciprocal condition
+/// number ‖·‖∞ of op(A) with its rows scaled to a sum of 1 each, the best that scaling of rows can reach. At most five solves.
+/// Source: Bauer, "Genauigkeitsfragen bei der Lösung linearer Gleichungssysteme", ZAMM 1966; Skeel, J. ACM 26, 1979.
+template <class F, class Place>
+double reciprocal_condition_of_scaled_rows(Queue<Place>& q, const GemmBackend<Place>& gemm, Factors<F, Place>& factors,
+                                           const std::vector<long double>& row_sums, Op op) {
+  const int e = row_sums.empty() ? 0 : std::max(0, std::ilogb(largest(row_sums)) - 1000);
+  const auto scale_rows = [&](MatrixView<double> X) {
+    for (std::int64_t j = 0; j < X.cols(); ++j)
+      for (std::int64_t i = 0; i < X.rows(); ++i) X(i, j) *= double(std::ldexp(row_sums[std::size_t(i)], -e));
+  };
+  // ‖op(A)⁻¹ D‖∞ = ‖D op(A)⁻ᵀ‖₁ with D the sums on a diagonal.
+  const double inverse = one_norm_estimate(std::int64_t(row_sums.size()), [&](MatrixView<double> X, Op side) {
+    if (side == Op::transpose) scale_rows(X);
+    apply_to_host_columns(q, gemm, factors, 0, X, side == Op::none ? flipped(op) : op);
+    if (side == Op::none) scale_rows(X);
+  });
+  return reciprocal_of_condition(inverse, std::ldexp(1.0L, e));
+}
+
+}  // namespace lasolve

@@ -1,0 +1,60 @@
+// The matrix of the systems that a solver solves, as it was given, and what is known of it.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "solvers/refine/condition.hpp"
+#include "solvers/refine/residual.hpp"
+
+namespace lasolve {
+
+/// A, or a symmetric matrix of which a triangle is there. What was measured once is kept, also when A has been overwritten.
+template <class T, class Place>
+class KnownMatrix {
+ public:
+  KnownMatrix(MatrixView<const T, Place> A, Uplo triangle) : A_(A), triangle_(triangle) {}
+
+  MatrixView<const T, Place> view() const { return A_; }
+  std::int64_t order() const { return A_.rows(); }
+  /// The matrix of the systems that are solved with `op`.
+  SystemMatrix<T, Place> with(Op op) const { return system_matrix(A_, op, triangle_); }
+
+  /// The sums of the magnitudes in the rows of op(A).
+  const std::vector<long double>& row_sums(Queue<Place>& q, Op op) {
+    auto& sums = kept(op);
+    if (!sums) sums = row_sums_without_overflow(q, with(op));
+    return *sums;
+  }
+  /// ‖op(A)‖∞; with Op::transpose that is ‖A‖₁.
+  long double norm(Queue<Place>& q, Op op) { return largest(row_sums(q, op)); }
+  bool knows_norm(Op op) { return kept(op).has_value(); }
+
+  /// max over all elements of |R|ᵢ / (Σⱼ|aᵢⱼ|‖x‖∞ + |b|ᵢ), for the residual R times 2^−exponents of its columns: as the backward
+  /// error, but of each row for itself. `x` are the largest magnitudes of the columns of X.
+  double rowwise_backward_error(Queue<Place>& q, Op op, MatrixView<const T, Place> R, const std::vector<int>& exponents,
+                                const std::vector<double>& x, MatrixView<const T, Place> B) {
+    const auto& sums = row_sums(q, op);
+    double worst = 0;
+    for (std::int64_t j = 0; j < R.cols(); ++j) {
+      const Matrix<T> r = on_host(q, R.columns(j, 1)), b = on_host(q, B.columns(j, 1));
+      for (std::int64_t i = 0; i < R.rows(); ++i) {
+        const long double size = sums[std::size_t(i)] * x[std::size_t(j)] + std::abs(b(i, 0));
+        const long double residual = std::ldexp(static_cast<long double>(std::abs(r(i, 0))), exponents[std::size_t(j)]);
+        worst = larger(worst, residual == 0 ? 0 : double(residual / size));
+      }
+    }
+    return worst;
+  }
+
+ private:
+  std::optional<std::vector<long double>>& kept(Op op) {
+    return row_sums_[op == Op::none || triangle_ != Uplo::both ? 0 : 1];
+  }
+
+  MatrixView<const T, Place> A_;
+  Uplo triangle_;
+  std::optional<std::vector<long double>> row_sums_[2];
+};
+
+}  // namespace lasolve

@@ -1,0 +1,51 @@
+// Classical iterative refinement: factors in one precision, residuals and updates in another.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "solvers/factors.hpp"
+#include "solvers/refine/residual.hpp"
+
+namespace lasolve {
+
+/// Unit roundoff.
+template <class T>
+constexpr double epsilon = std::is_same_v<T, double> ? 0x1p-53 : 0x1p-24;
+
+struct Refinement {
+  int updates;
+  bool converged;
+};
+
+/// X ← X + inv(L U)(B − A X) until, for every column, ‖r‖∞ ≤ ‖x‖∞·‖A‖∞·ε·√n, at most 30 times.
+///
+/// On entry X solves the system in the precision F of the factors, which solve with A where they are applied with `op`;
+/// `a_norm` is ‖A‖∞, `R` (n × nrhs) is workspace.
+/// Not converged: the residual is not finite, or an update did not halve it, or 30 updates were not enough.
+/// Source: the stopping rule is LAPACK's dsgesv; Langou, Langou, Luszczek, Kurzak, Buttari & Dongarra, SC 2006.
+template <class T, class F, class Place>
+Refinement refine(Queue<Place>& q, const GemmBackend<Place>& gemm, Factors<F, Place>& factors,
+                  const SystemMatrix<T, Place>& A, Op op, long double a_norm, MatrixView<const T, Place> B,
+                  MatrixView<T, Place> X, MatrixView<T, Place> R, MatrixView<F, Place> D) {
+  constexpr int most_updates = 30;
+  const long double bound = a_norm * epsilon<T> * std::sqrt(double(B.rows()));
+  long double before = std::numeric_limits<double>::infinity();
+  for (int iteration = 0;; ++iteration) {
+    const auto x = column_norms<T>(q, X);
+    const auto exponents = residual_without_overflow<T>(q, A, a_norm, x, X, B, R);  // R = B − A X
+    const auto r = unscaled(column_norms<T>(q, R), exponents);
+    long double worst = 0;  // in units of the bound
+    for (std::size_t j = 0; j < r.size(); ++j) worst = larger(worst, r[j] == 0 ? 0 : r[j] / (x[j] * bound));
+    if (worst <= 1 && std::isfinite(bound)) return {iteration, true};
+    if (!(worst < before / 2) || iteration == most_updates) return {iteration, false};
+    before = worst;
+    convert<T>(q, R, D);  // D = inv(L U) R
+    factors.apply(q, gemm, D, op);
+    for (std::size_t j = 0; j < r.size(); ++j)
+      if (const auto d = D.columns(std::int64_t(j), 1); exponents[j] != 0) scale<F>(q, exponents[j], d, d);
+    add(q, D, X);  // X ← X + D
+  }
+}
+
+}  // namespace lasolve
