@@ -62,7 +62,7 @@ std::vector<int> residual_without_overflow(Queue<Place>& q, const SystemMatrix<T
                                            std::type_identity_t<MatrixView<const T, Place>> X,
                                            std::type_identity_t<MatrixView<const T, Place>> B,
                                            std::type_identity_t<MatrixView<T, Place>> R) {
-  const auto exponents = exponents_without_overflow<T>(a, x);
+  auto exponents = exponents_without_overflow<T>(a, x);
   on_scaled<T>(q, exponents, X, B, [&](MatrixView<const T, Place> less_X, MatrixView<const T, Place> less_B) {
     std::visit([&](const auto& matrix) { residual(q, matrix, less_X, less_B, R); }, A);
   });
