@@ -22,7 +22,7 @@ enum class Schedule { automatic, right_looking, left_looking, recursive };
 enum class Uplo { both, lower, upper };
 
 struct Device {
-  enum Kind { automatic, cpu, cuda } kind = automatic;
+  enum Kind : int { automatic, cpu, cuda } kind = automatic;
   int index = 0;
 };
 
@@ -61,7 +61,7 @@ struct Options {
 
 /// How the mathematics ended. An outcome is a value, never an exception.
 struct Outcome {
-  enum Kind { solved, singular, not_positive_definite, not_converged, inaccurate, ill_conditioned } kind = solved;
+  enum Kind : int { solved, singular, not_positive_definite, not_converged, inaccurate, ill_conditioned } kind = solved;
   /// singular: the 0-based column whose pivot is exactly zero; not_positive_definite: the order of the first leading
   /// minor that is not positive; not_converged: the iterations made.
   std::int64_t at = 0;

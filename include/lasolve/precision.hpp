@@ -61,27 +61,22 @@ struct ArithmeticOn {
 };
 template <>
 struct Arithmetic<Precision::fp64> : ArithmeticOn<double, double> {
-  static constexpr const char* name = "fp64";
   static constexpr double unit_roundoff = 0x1p-53;
 };
 template <>
 struct Arithmetic<Precision::fp32> : ArithmeticOn<float, float> {
-  static constexpr const char* name = "fp32";
   static constexpr double unit_roundoff = 0x1p-24;
 };
 template <>
 struct Arithmetic<Precision::tf32> : ArithmeticOn<float, float> {
-  static constexpr const char* name = "tf32";
   static constexpr double unit_roundoff = 0x1p-11;
 };
 template <>
 struct Arithmetic<Precision::fp16> : ArithmeticOn<lasolve::fp16, float> {
-  static constexpr const char* name = "fp16";
   static constexpr double unit_roundoff = 0x1p-24;
 };
 template <>
 struct Arithmetic<Precision::bf16> : ArithmeticOn<lasolve::bf16, float> {
-  static constexpr const char* name = "bf16";
   static constexpr double unit_roundoff = 0x1p-24;
 };
 
@@ -98,12 +93,6 @@ constexpr void for_precision(Precision p, F f) {
   for_each_precision([&](auto P) {
     if (P == p) f(P);
   });
-}
-
-constexpr const char* name_of(Precision p) {
-  const char* name = "auto";
-  for_precision(p, [&](auto P) { name = Arithmetic<P>::name; });
-  return name;
 }
 
 /// That of a matrix of T.

@@ -20,7 +20,6 @@ struct WaitLimit;
 /// What the time of a solve is spent on.
 enum class Phase { read, to_device, panel, swap, trsm, gemm, solve, refine, check, to_host, other };
 inline constexpr std::size_t phase_count = 11;
-const char* name_of(Phase);
 
 /// Busy seconds and floating-point operations of each phase.
 struct PhaseTimes {

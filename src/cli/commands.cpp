@@ -10,6 +10,7 @@
 #include "cli/problem.hpp"
 #include "core/choose.hpp"
 #include "core/stopwatch.hpp"
+#include "lasolve/names.hpp"
 
 namespace lasolve::cli {
 

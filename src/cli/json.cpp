@@ -5,6 +5,7 @@
 
 #include "cli/print.hpp"
 #include "core/cpu/limits.hpp"
+#include "lasolve/names.hpp"
 
 namespace lasolve::cli {
 

@@ -83,21 +83,13 @@ Request parse_command_line(int argc, const char* const* argv) {
   o.device = device_of(text("device"));
   o.threads = threads_of(text("threads"));
   o.block_size = number<std::int64_t>("block-size", text("block-size"), 1, "auto");
-  o.factorization = one_of<Method>("factorization", text("factorization"),
-                                   {{"auto", Method::automatic}, {"lu", Method::lu}, {"cholesky", Method::cholesky}});
-  o.triangle = one_of<Uplo>("triangle", text("triangle"),
-                            {{"both", Uplo::both}, {"lower", Uplo::lower}, {"upper", Uplo::upper}});
+  o.factorization = one_of<Method>("factorization", text("factorization"));
+  o.triangle = one_of<Uplo>("triangle", text("triangle"));
   if (o.triangle != Uplo::both && o.factorization == Method::lu)
     throw UsageError("--triangle says what Cholesky reads: not with --factorization lu, which reads all of the matrix");
-  o.precision =
-      one_of<Precision>("precision", text("precision"), {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}});
-  o.refine = one_of<Refine>("refine", text("refine"),
-                            {{"auto", Refine::automatic}, {"none", Refine::none}, {"classical", Refine::classical}});
-  o.schedule = one_of<Schedule>("schedule", text("schedule"),
-                                {{"auto", Schedule::automatic},
-                                 {"right-looking", Schedule::right_looking},
-                                 {"left-looking", Schedule::left_looking},
-                                 {"recursive", Schedule::recursive}});
+  o.precision = one_of<Precision>("precision", text("precision"), {Precision::fp64, Precision::fp32});
+  o.refine = one_of<Refine>("refine", text("refine"));
+  o.schedule = one_of<Schedule>("schedule", text("schedule"));
   if (r.in_place && (o.precision == Precision::fp32 || o.refine == Refine::classical))
     throw UsageError("--in-place leaves nothing to refine with: not with --precision fp32 or --refine classical");
   const bool all = text("gemm") == "all";

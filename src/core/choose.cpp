@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lasolve/names.hpp"
+
 namespace lasolve {
 
 namespace {
@@ -72,20 +74,16 @@ std::vector<std::string> known_names() {
   return names;
 }
 
-const MissingBackend* find_missing(const std::string& name, const char* place) {
+const MissingBackend* find_missing(const std::string& name, Device::Kind place) {
   for (const auto& b : missing_gemm_backends())
-    if (b.name == name && b.place == std::string(place)) return &b;
+    if (b.name == name && parse<Device::Kind>(b.place) == place) return &b;
   return nullptr;
 }
 
 std::string instead(const CudaHere& cuda) {
   const Device device = automatic_device(cuda);
-  const bool on_cuda = device.kind == Device::cuda;
   return fmt::format("\n  would run here: --device {} --gemm {}",
-                     on_cuda && device.index > 0 ? fmt::format("cuda:{}", device.index)
-                     : on_cuda                   ? "cuda"
-                                                 : "cpu",
-                     automatic_backend(device.kind));
+                     device.index > 0 ? name_of(device) : name_of(device.kind), automatic_backend(device.kind));
 }
 
 template <class Place>
@@ -111,7 +109,7 @@ Choice choose_cpu(std::string name, const CudaHere& cuda) {
     return {find<Cpu>("eigen"), 0, {"'eigen' was used: 'blas' cannot run here: " + why}};
   }
   if (const auto* backend = find<Cpu>(name)) return on(*backend, 0, cuda);
-  if (const auto* missing = find_missing(name, "cpu"))
+  if (const auto* missing = find_missing(name, Device::cpu))
     throw MachineError(
         fmt::format("the GEMM backend '{}' is not in this build: it needs {}{}", name, missing->needs, instead(cuda)));
   const std::string why = usable(cuda).why_none;
@@ -129,7 +127,7 @@ Choice choose_named(const std::string& name, Device device, const CudaHere& cuda
   const Usable there = usable(cuda);
   if (there.why_none.empty() && (name == "auto" || find<Cuda>(name))) return choose_cuda(name, there.index, cuda);
   Choice choice = choose_cpu(name, cuda);
-  if (find<Cuda>(name) || find_missing(name, "cuda"))
+  if (find<Cuda>(name) || find_missing(name, Device::cuda))
     choice.notes.push_back(fmt::format("the CPU's '{}' was used: {}", name, there.why_none));
   else if (name == "auto" && (!cuda.devices().names.empty() || cuda.devices().driver_fails))
     choice.notes.push_back("the CPU was used: " + there.why_none);
@@ -146,7 +144,7 @@ Device automatic_device(const CudaHere& cuda) {
 }
 
 std::string Choice::device() const {
-  return backend.index() == 0 ? std::string("cpu") : fmt::format("cuda:{}", cuda_device);
+  return name_of(backend.index() == 0 ? Device{Device::cpu, 0} : Device{Device::cuda, cuda_device});
 }
 
 bool Choice::offers(Precision precision) const {
