@@ -4,13 +4,9 @@
 #include "lasolve/lasolve.hpp"
 #include "solvers/lu.hpp"
 #include "solvers/steps.hpp"
+#include "solvers/tuning.hpp"
 
 namespace lasolve {
-
-/// How LU walks at some point: panels of `panel` columns, of which `step` are factored at a time.
-struct LuWidths {
-  std::int64_t panel, step;
-};
 
 /// A is brought up to date with what is factored from the left to the right, by queues. The chain goes before near and soon
 /// where both could run, and these before the bulk:

@@ -10,6 +10,7 @@
 
 #include "lasolve/gemm.hpp"
 #include "lasolve/matrix.hpp"
+#include "lasolve/tuning.hpp"
 
 namespace lasolve {
 
@@ -48,6 +49,8 @@ struct Options {
   /// automatic: what was measured to be best, which is right_looking, but left_looking for Cholesky on CUDA and for a matrix
   /// on the host that is factored while it is copied to a device.
   Schedule schedule = Schedule::automatic;
+  /// Every size that decides between ways to compute: those of the device, as tuning_of() gives them, where it is not set.
+  std::optional<Tuning> tuning;
   std::int64_t block_size = 0;   ///< columns of a panel at most; 0: from n, method, precision, schedule, device
   int threads = 0;               ///< cores of the host to compute with; 0: all
   bool allow_nonfinite = false;  ///< take NaN and Inf in A and B; otherwise that is misuse, found when checking

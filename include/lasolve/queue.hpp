@@ -15,6 +15,7 @@ struct cublasContext;
 namespace lasolve {
 
 struct DeviceProperties;
+struct Tuning;
 struct WaitLimit;
 
 /// What the time of a solve is spent on.
@@ -42,6 +43,9 @@ class Queue<Cpu> {
   ~Queue();
   /// As many as were asked for, or fewer where no more threads can be made.
   int threads() const;
+  /// What decides between ways to compute, by size: that of the place, until tune() is called.
+  const Tuning& tuning() const;
+  void tune(const Tuning&);
 
   /// Ends the phase that runs and begins another, which will do `flops` operations.
   void phase(Phase, double flops = 0);
@@ -106,6 +110,10 @@ class Queue<Cuda> {
   bool has_clusters() const;
   CUstream_st* stream() const;
   cublasContext* blas() const;
+  /// What decides between ways to compute, by size: that of the device, until tune() is called, which is also about the queues
+  /// ahead, beside and behind.
+  const Tuning& tuning() const;
+  void tune(const Tuning&);
 
   void phase(Phase, double flops = 0);
   void add_flops(double);

@@ -13,8 +13,8 @@
 namespace lasolve {
 
 template <class T>
-std::int64_t panel_leaf_columns(const Queue<Cpu>&, MatrixView<T>) {
-  return 8;
+std::int64_t panel_leaf_columns(const Queue<Cpu>& q, MatrixView<T>) {
+  return q.tuning().lu_leaf;
 }
 
 /// A candidate for the pivot. NaN beats everything: with `>` it would lose, and be found nowhere.
@@ -92,8 +92,8 @@ bool update_at_once(Queue<Cpu>&, MatrixView<T>, MatrixView<T>, MatrixView<T>) {
 }
 
 template <class T>
-std::int64_t cholesky_leaf_columns(const Queue<Cpu>&, MatrixView<T>) {
-  return 64;
+std::int64_t cholesky_leaf_columns(const Queue<Cpu>& q, MatrixView<T>) {
+  return q.tuning().cholesky_leaf;
 }
 
 /// [A11; A21] = [L11; L21] L11ᵀ of few columns. Stops at the first minor that is not positive.

@@ -316,10 +316,10 @@ constexpr std::size_t advance_shared_memory = std::max(sizeof(SolverShared<T>), 
 /// The rows of a tile where so many are below the panel: many where it is tall, so that U is read seldom, but no more than a
 /// block has the shared memory for.
 template <class T>
-constexpr int advance_rows(const DeviceProperties& device, std::int64_t below) {
+int advance_rows(const DeviceProperties& device, const Tuning& t, std::int64_t below) {
   static_assert(advance_shared_memory<32, T> <= least_shared_memory);
-  if (below > 4096 && device.shared_memory >= advance_shared_memory<128, T>) return 128;
-  return below > 2048 && device.shared_memory >= advance_shared_memory<64, T> ? 64 : 32;
+  if (below >= t.advance_128_rows_from && device.shared_memory >= advance_shared_memory<128, T>) return 128;
+  return below >= t.advance_64_rows_from && device.shared_memory >= advance_shared_memory<64, T> ? 64 : 32;
 }
 
 template <int rows, class T>
@@ -346,7 +346,7 @@ bool eliminate_at_once(Queue<Cuda>& q, MatrixView<T, Cuda> L, Pivots<Cuda> pivot
                             .told = q.counter() + counters_of_parts,
                             .tickets = q.counter() + ticket_of_advance,
                             .limit = q.wait_limit()};
-  const int rows = advance_rows<T>(q.properties(), below);
+  const int rows = advance_rows<T>(q.properties(), q.tuning(), below);
   (rows == 32 ? launch_advance<32, T> : rows == 64 ? launch_advance<64, T> : launch_advance<128, T>)(q, p);
   return true;
 }

@@ -4,27 +4,26 @@
 #include <algorithm>
 #include <limits>
 
+#include "lasolve/tuning.hpp"
 #include "solvers/cuda/dataflow.cuh"
 #include "solvers/cuda/strips.cuh"
 
 namespace lasolve {
 
-/// For so many right-hand sides a data flow can be faster than products.
-constexpr std::int64_t most_flow_sides = 128;
-
 /// With few right-hand sides a data flow reads the triangle once, whatever its order. With more of them, up to the order
 /// at which all its blocks of rows run at the same time: beyond, products read it once for all sides.
 template <class T>
 std::int64_t leaf_order(const Queue<Cuda>& q, std::int64_t nrhs) {
-  if (nrhs <= 8) return std::numeric_limits<std::int64_t>::max();
-  if (nrhs > most_flow_sides) return most_strip_order;
+  if (nrhs <= q.tuning().solve_few_sides) return std::numeric_limits<std::int64_t>::max();
+  if (nrhs > q.tuning().solve_flow_sides) return most_strip_order;
   const std::int64_t blocks_at_once = q.multiprocessors() / ((nrhs + 7) / 8);
   return std::max(flow_order<T>(q.properties()) * blocks_at_once, most_strip_order);
 }
 
 /// How many of so many right-hand sides to solve for at once: data flows for two halves take less time than products for all.
-inline std::int64_t sides_at_once(const Queue<Cuda>&, std::int64_t n, std::int64_t nrhs) {
-  const bool in_halves = n > 256 && nrhs > most_flow_sides && nrhs <= 2 * most_flow_sides;
+inline std::int64_t sides_at_once(const Queue<Cuda>& q, std::int64_t n, std::int64_t nrhs) {
+  const std::int64_t most = q.tuning().solve_flow_sides;
+  const bool in_halves = n >= q.tuning().solve_halves_from && nrhs > most && nrhs <= 2 * most;
   return in_halves ? (nrhs + 15) / 16 * 8 : nrhs;
 }
 
