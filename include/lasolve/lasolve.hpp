@@ -42,8 +42,8 @@ struct Options {
   /// Of a Cholesky that is asked for by name. lower, upper: the other triangle is never read, not for checks either, and may
   /// hold anything. both: the lower one is factored, and the check of a solution reads all of A.
   Uplo triangle = Uplo::both;
-  /// Of the factors: fp64, fp32; automatic: the type of A. fp32 factors with which a refinement stalls are replaced by fp64
-  /// ones, and are there until these are made.
+  /// One of solve_precisions; automatic: the type of A. Factors coarser than A with which a refinement stalls are replaced by
+  /// some in the type of A, and are there until these are made.
   Precision precision = Precision::automatic;
   Refine refine = Refine::automatic;  ///< automatic: classical if the factors are coarser than A
   /// automatic: what was measured to be best, which is right_looking, but left_looking for Cholesky on CUDA and for a matrix
@@ -81,7 +81,9 @@ struct Report {
   std::int64_t n = 0, nrhs = 0;
   std::string device, gemm;                    ///< "cpu" or "cuda:0"; the backend that was used
   Method method = Method::automatic;           ///< that was used
-  Precision precision = Precision::automatic;  ///< of the factors that gave the answer
+  Precision precision = Precision::automatic;  ///< in which it was solved: see solve_precisions
+  /// What the factors that gave the answer were stored in, what products were computed in, and what residuals were.
+  Precision storage = Precision::automatic, products = Precision::automatic, residual = Precision::automatic;
   Refine refine = Refine::none;
   Schedule schedule = Schedule::automatic;
   std::int64_t block_size = 0;
@@ -99,7 +101,7 @@ struct Report {
   /// of op(A) with its rows scaled, 1 / ‖ |op(A)⁻¹| |op(A)| ‖∞.
   std::optional<double> rcond_of_scaled_rows;
   /// The digits of a solution that may be trusted, about: max(0, −log10(u / r)), where r is rcond, or that of the scaled rows if it
-  /// is there, and u the roundoff of A's type, or of fp32 factors that are not refined. With r < u the outcome is
+  /// is there, and u the roundoff of A's type, or of coarser factors that are not refined. With r < u the outcome is
   /// ill_conditioned.
   std::optional<double> digits;
   int refine_iterations = 0;
@@ -137,7 +139,7 @@ class Factorization {
                          CUstream_st* after = default_stream());
   /// In place: takes the memory of A and overwrites A with its factors, so that n² elements are enough. Nothing is left
   /// to check solutions with, which a note in the report says when a check was asked for, nor to refine them with, and a
-  /// Cholesky that fails cannot fall back to LU; fp32 factors of an fp64 A, or refinement, are misuse.
+  /// Cholesky that fails cannot fall back to LU; factors coarser than A, or refinement, are misuse.
   explicit Factorization(Matrix<T, Cpu>&& A, const Options& options = {});
   explicit Factorization(Matrix<T, Cuda>&& A, const Options& options = {}, CUstream_st* after = default_stream());
   Factorization(Factorization&&) noexcept;

@@ -19,8 +19,9 @@ namespace lasolve {
 namespace {
 
 /// Whether A is read again when it has been factored.
+template <class T>
 bool is_read_again(const Options& options) {
-  return options.check || options.precision == Precision::fp32 || options.refine == Refine::classical;
+  return options.check || is_coarser_than<T>(options.precision) || options.refine == Refine::classical;
 }
 
 /// LU if a glance at the first rows shows that A is not symmetric with a positive diagonal, as most that are not show;
@@ -57,7 +58,7 @@ class CudaEngine final : public Engine<T> {
     } else {
       solver_.factor();
     }
-    if (owned_.bytes() > 0 && !is_read_again(options)) {
+    if (owned_.bytes() > 0 && !is_read_again<T>(options)) {
       solver_.release_A();
       owned_ = {};
     }
@@ -125,7 +126,7 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&
   Matrix<T, Cuda> dA(A.A.rows(), A.A.cols());
   const MatrixView<T, Cuda> to = dA;
   std::optional<MatrixView<const T, Cpu>> from;
-  const bool in_place = A.memory || (!is_read_again(options) && options.factorization != Method::automatic);
+  const bool in_place = A.memory || (!is_read_again<T>(options) && options.factorization != Method::automatic);
   if (can_begin_early(q->tuning(), in_place, options, dA.bytes()))
     from = A.A;
   else

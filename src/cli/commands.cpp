@@ -86,9 +86,9 @@ int solve(const Request& request) {
     Options options = request.options;
     options.gemm = backend;
     tuning_asked_for(request, options);
-    if (!choose(options).offers(request.factors_in()))
-      throw UsageError(fmt::format("the GEMM backend '{}' does not offer {}; 'lasolve list' says what each offers",
-                                   backend, name_of(request.factors_in())));
+    const Choice choice = choose(options);
+    if (!choice.offers(request.products_in()))
+      throw UsageError(does_not_offer(choice.name(), choice.place(), request.products_in()));
   }
   // And so is a place that cannot be written.
   if (!request.output.empty()) io::require_matrix_writable(request.output);

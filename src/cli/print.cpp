@@ -42,10 +42,14 @@ std::string about(const Subject& subject, const Report& r) {
   std::string text =
       fmt::format("matrix      {}, {} x {}{}\n", subject.matrix, r.n, r.n, subject.transposed ? ", transposed" : "");
   text += fmt::format("rhs         {}, {} column{}\n", subject.rhs, r.nrhs, r.nrhs == 1 ? "" : "s");
-  return text + fmt::format("method      {} in {}, {}, panels of at most {} columns, refinement {}{}\n",
-                            r.method == Method::cholesky ? "Cholesky" : "LU with partial pivoting",
-                            name_of(r.precision), name_of(r.schedule), r.block_size, name_of(r.refine),
-                            r.refine_iterations > 0 ? fmt::format(" ({} updates)", r.refine_iterations) : "");
+  text += fmt::format("method      {} in {}, {}, panels of at most {} columns, refinement {}{}\n",
+                      r.method == Method::cholesky ? "Cholesky" : "LU with partial pivoting", name_of(r.precision),
+                      name_of(r.schedule), r.block_size, name_of(r.refine),
+                      r.refine_iterations > 0 ? fmt::format(" ({} updates)", r.refine_iterations) : "");
+  if (r.storage != r.products || r.storage != r.residual)
+    text += fmt::format("precision   {}: factors in {}, products in {}, residuals in {}\n", name_of(r.precision),
+                        name_of(r.storage), name_of(r.products), name_of(r.residual));
+  return text;
 }
 
 /// How far the solution may be from the true one.
@@ -60,10 +64,9 @@ std::string condition(const Report& r) {
 std::string accuracy(const Report& r) {
   if (!r.backward_error) return "";
   std::string text = fmt::format("backward error  {:.2e}\n", *r.backward_error);
-  const bool of_fp32 = r.precision == Precision::fp32 && r.refine == Refine::none;
   text += fmt::format("HPL check       {:.2e}, {} (the limit is {}, with the roundoff of {})\n", *r.hpl_residual,
                       *r.hpl_residual < hpl_threshold ? "passed" : "FAILED", hpl_threshold,
-                      name_of(of_fp32 ? Precision::fp32 : Precision::fp64));
+                      name_of(r.refine == Refine::none ? r.precision : r.residual));
   if (r.forward_error) text += fmt::format("forward error   {:.2e} (the true answer is 1)\n", *r.forward_error);
   return text;
 }

@@ -95,16 +95,19 @@ Request parse_command_line(int argc, const char* const* argv) {
   o.triangle = one_of<Uplo>("triangle", text("triangle"));
   if (o.triangle != Uplo::both && o.factorization == Method::lu)
     throw UsageError("--triangle says what Cholesky reads: not with --factorization lu, which reads all of the matrix");
-  o.precision = one_of<Precision>("precision", text("precision"), {Precision::fp64, Precision::fp32});
+  std::vector<Precision> precisions;
+  for (const SolvePrecision& p : solve_precisions) precisions.push_back(p.name);
+  o.precision = one_of("precision", text("precision"), precisions);
   o.refine = one_of<Refine>("refine", text("refine"));
   o.schedule = one_of<Schedule>("schedule", text("schedule"));
-  if (r.in_place && (o.precision == Precision::fp32 || o.refine == Refine::classical))
-    throw UsageError("--in-place leaves nothing to refine with: not with --precision fp32 or --refine classical");
+  if (r.in_place && (is_coarser_than<double>(o.precision) || o.refine == Refine::classical))
+    throw UsageError(fmt::format("--in-place leaves nothing to refine with: not with --precision {} or --refine {}",
+                                 name_of(o.precision), name_of(o.refine)));
   const bool all = text("gemm") == "all";
   if (all &&
       o.device.kind == Device::automatic)  // where all of them are meant, none stands in for that of another place
     o.device = automatic_device();
-  r.backends = all ? runnable_backends(o.device, r.factors_in()) : split(text("gemm"));
+  r.backends = all ? runnable_backends(o.device, r.products_in()) : split(text("gemm"));
   if (r.backends.empty()) r.backends = {"auto"};  // no backend runs there: choose() says why
   if (r.backends.size() > 1 && std::count(r.backends.begin(), r.backends.end(), "all") > 0)
     throw UsageError("--gemm all stands alone: it means every backend that runs here");

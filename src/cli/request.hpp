@@ -33,10 +33,8 @@ struct Request {
   bool list_tuning = false;
   bool quiet = false, in_place = false, allow_ill_conditioned = false;
 
-  /// The matrices of the tool are fp64.
-  Precision factors_in() const {
-    return options.precision == Precision::automatic ? Precision::fp64 : options.precision;
-  }
+  /// What products are computed in. The precision that is asked for has a name.
+  Precision products_in() const { return find_solve_precision(options.precision)->products; }
 };
 
 /// Throws UsageError.

@@ -31,8 +31,8 @@ struct Tuned {
 
 Tuned tuned(const std::vector<TuningChange>& changes, const Options& options) {
   const Choice choice = choose(options);
-  const bool cuda = choice.backend.index() == 1;
-  const Device device{cuda ? Device::cuda : Device::cpu, choice.cuda_device};
+  const Device device = choice.place();
+  const bool cuda = device.kind == Device::cuda;
   const TuningTable& table = cuda ? tuning_for(device_properties(device.index)) : cpu_tuning();
   Tuned made{device, &table, table.values};
   for (const TuningChange& change : changes) {

@@ -24,13 +24,6 @@ std::string why_not(const GemmBackend<Place>& backend, int device) {
   return backend.unavailable ? backend.unavailable(device) : "";
 }
 
-template <class Place>
-bool offered(const GemmBackend<Place>& backend, Precision precision) {
-  bool offered = precision == Precision::automatic;
-  for_precision(precision, [&](auto P) { offered = bool(backend.template in<P>()); });
-  return offered;
-}
-
 /// Why the best backend on the CPU cannot run; empty: it can.
 std::string why_not_best() { return why_not(*find<Cpu>("blas"), 0); }
 
@@ -143,12 +136,16 @@ Device automatic_device(const CudaHere& cuda) {
   return there.why_none.empty() ? Device{Device::cuda, there.index} : Device{Device::cpu, 0};
 }
 
-std::string Choice::device() const {
-  return name_of(backend.index() == 0 ? Device{Device::cpu, 0} : Device{Device::cuda, cuda_device});
+std::string Choice::name() const {
+  return std::visit([](const auto* b) { return std::string(b->name); }, backend);
 }
+Device Choice::place() const {
+  return backend.index() == 0 ? Device{Device::cpu, 0} : Device{Device::cuda, cuda_device};
+}
+std::string Choice::device() const { return name_of(place()); }
 
 bool Choice::offers(Precision precision) const {
-  return std::visit([=](const auto* b) { return offered(*b, precision); }, backend);
+  return std::visit([=](const auto* b) { return lasolve::offers(*b, precision); }, backend);
 }
 
 Choice choose(const Options& options, const CudaHere& cuda) {
@@ -171,13 +168,20 @@ std::vector<std::string> runnable_backends(Device device, Precision precision) {
   std::vector<std::string> names;
   auto collect = [&](const auto& backends) {
     for (const auto* b : backends)
-      if (why_not(*b, device.index).empty() && offered(*b, precision)) names.push_back(b->name);
+      if (why_not(*b, device.index).empty() && offers(*b, precision)) names.push_back(b->name);
   };
   if (device.kind == Device::cuda)
     collect(gemm_backends<Cuda>());
   else
     collect(gemm_backends<Cpu>());
   return names;
+}
+
+std::string does_not_offer(const std::string& backend, Device device, Precision precision) {
+  const auto others = runnable_backends(device, precision);
+  return fmt::format("the GEMM backend '{}' does not offer products in {}; on {} {}", backend, name_of(precision),
+                     name_of(device),
+                     others.empty() ? "none does" : fmt::format("these do: {}", fmt::join(others, ", ")));
 }
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
