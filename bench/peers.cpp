@@ -8,6 +8,7 @@
 #include "bench/peers.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <boost/program_options.hpp>
@@ -22,6 +23,7 @@
 #include "bench/turns.hpp"
 #include "core/transfer.hpp"
 #include "io/generators.hpp"
+#include "lasolve/names.hpp"
 #include "solvers/factors.hpp"
 
 namespace lasolve::bench {
@@ -113,11 +115,11 @@ static void compete(std::int64_t n, Method method, const std::vector<Contestant<
   for (std::size_t c = 0; c < all.size(); ++c) {
     const auto [least, median, most] = spread_of(seconds[c]);
     fmt::print("{:>7} {:<9}{:<5} {:<28}{:>11.3f} ms {:>9.1f} GFLOP/s   {:>9.3f} to {:>9.3f}  ratio {:.2f}\n", n,
-               method == Method::lu ? "lu" : "cholesky", std::is_same_v<T, double> ? "fp64" : "fp32", all[c].name,
-               1e3 * median, flops * 1e-9 / median, 1e3 * least, 1e3 * most, median / first);
+               name_of(method), name_of(precision_of<T>), all[c].name, 1e3 * median, flops * 1e-9 / median, 1e3 * least,
+               1e3 * most, median / first);
     results.push_back({{"n", n},
-                       {"method", method == Method::lu ? "lu" : "cholesky"},
-                       {"precision", std::is_same_v<T, double> ? "fp64" : "fp32"},
+                       {"method", name_of(method)},
+                       {"precision", name_of(precision_of<T>)},
                        {"name", all[c].name},
                        {"seconds", seconds[c]},
                        {"median_seconds", median},
@@ -125,6 +127,13 @@ static void compete(std::int64_t n, Method method, const std::vector<Contestant<
                        {"ratio", median / first}});
   }
   std::cout << std::flush;
+}
+
+/// Of a word that is given. Throws std::invalid_argument for one that is not known.
+template <class Enum>
+static Enum named(const std::string& word) {
+  if (const auto value = parse<Enum>(word)) return *value;
+  throw std::invalid_argument(fmt::format("'{}' is none of {}", word, fmt::join(words_of<Enum>(), ", ")));
 }
 
 template <class T>
@@ -138,8 +147,7 @@ static void compete_all(const std::string& sizes, const std::string& methods, co
   for (const auto& c : contestants<T>())
     if (c.cuda == cuda) all.push_back(c);
   for (const auto& method : words(methods))
-    for (const auto& n : words(sizes))
-      compete<T>(std::stoll(n), method == "lu" ? Method::lu : Method::cholesky, all, cuda, rounds, results);
+    for (const auto& n : words(sizes)) compete<T>(std::stoll(n), named<Method>(method), all, cuda, rounds, results);
 }
 
 static int run(int argc, char** argv) {
@@ -160,12 +168,20 @@ static int run(int argc, char** argv) {
     std::cout << known;
     return 0;
   }
-  const bool cuda = device == "cuda";
+  const bool cuda = named<Device::Kind>(device) == Device::cuda;
   if (backends.empty()) backends = cuda ? "cublas" : "blas,eigen";
   Json results = Json::array();
   for (const auto& precision : words(precisions)) {
-    if (precision == "fp64") compete_all<double>(sizes, methods, backends, cuda, rounds, results);
-    if (precision == "fp32") compete_all<float>(sizes, methods, backends, cuda, rounds, results);
+    switch (named<Precision>(precision)) {
+      case Precision::fp64:
+        compete_all<double>(sizes, methods, backends, cuda, rounds, results);
+        break;
+      case Precision::fp32:
+        compete_all<float>(sizes, methods, backends, cuda, rounds, results);
+        break;
+      default:
+        throw std::invalid_argument(precision + " is no element type of a matrix");
+    }
   }
   if (!json.empty()) std::ofstream(json) << results.dump(1) << "\n";
   return 0;

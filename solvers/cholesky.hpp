@@ -24,7 +24,7 @@ struct Minors {
 /// C ← C − L L1ᵀ for few columns within a panel, and where L1 are the first rows of L only on and below the diagonal. L: m × k,
 /// L1: n × k, C: m × n.
 template <class T, class Place>
-void update_near(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> L1,
+void update_near(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> L1,
                  MatrixView<T, Place> C) {
   if (C.empty() || L.cols() == 0 || update_at_once(q, L, L1, C)) return;
   gemm(q, T(-1), L, transposed(L1), T(1), C);
@@ -45,7 +45,7 @@ void by_halves(std::int64_t j, std::int64_t n, std::int64_t leaf, const Factor& 
 /// [A11; A21] = [L11; L21] L11ᵀ for a block column A (m × n, m ≥ n), by halving its columns: right-looking on two block
 /// columns. The strict upper triangle of A11 has no influence and is not meaningful on exit.
 template <class T, class Place>
-void cholesky_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Minors<Place> minors) {
+void cholesky_recursive(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> A, Minors<Place> minors) {
   const std::int64_t m = A.rows();
   by_halves(
       0, A.cols(), cholesky_leaf_columns(q, A),
@@ -60,7 +60,7 @@ void cholesky_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixV
 /// C ← C − A Aᵀ on the lower triangle of C, in strips of columns, each one GEMM from its diagonal down, which two queues
 /// take in turns. The upper triangle of the blocks on the diagonal is overwritten. A: n × k, C: n × n. Flops n² k.
 template <class T, class Place>
-void update_lower(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, MatrixView<T, Place> C) {
+void update_lower(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> A, MatrixView<T, Place> C) {
   const std::int64_t n = C.rows(), k = A.cols(), width = symmetric_strip_columns(q, n);
   Queue<Place>& other = n > width ? q.beside() : q;
   const auto strip = [&](Queue<Place>& one, std::int64_t j) {
@@ -78,7 +78,7 @@ void update_lower(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T,
 /// Right-looking, in panels of at most nb columns, with look-ahead as in factor_lu. On exit the lower triangle of A holds
 /// L; the upper is not meaningful. A: n × n. Flops 1/3 n³.
 template <class T, class Place>
-void factor_cholesky(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixView<T, Place> A,
+void factor_cholesky(Queue<Place>& bulk, const Gemm<T, Place>& gemm, MatrixView<T, Place> A,
                      MatrixView<std::int64_t, Place> bad_minor, std::int64_t nb) {
   Queue<Place>& ahead = bulk.ahead();
   const std::int64_t n = A.rows();
@@ -111,7 +111,7 @@ void factor_cholesky(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixV
 
 /// By halving, down to diagonal blocks of nb: as many flops as possible are in products with a large k. A: n × n.
 template <class T, class Place>
-void factor_cholesky_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A,
+void factor_cholesky_recursive(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> A,
                                Minors<Place> minors, std::int64_t nb) {
   by_halves(
       0, A.cols(), nb,

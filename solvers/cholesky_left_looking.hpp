@@ -21,7 +21,7 @@ namespace lasolve {
 template <class T, class Place>
 class LeftLookingCholesky {
  public:
-  LeftLookingCholesky(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixView<T, Place> A,
+  LeftLookingCholesky(Queue<Place>& bulk, const Gemm<T, Place>& gemm, MatrixView<T, Place> A,
                       MatrixView<std::int64_t, Place> bad_minor, std::int64_t nb, const Supply<T, Place>& supply)
       : bulk_{&bulk, &bulk.beside()},
         rows_(bulk.ahead()),
@@ -137,7 +137,7 @@ class LeftLookingCholesky {
 
   Queue<Place>* const bulk_[2];
   Queue<Place>&rows_, &chain_;
-  const GemmBackend<Place>& gemm_;
+  const Gemm<T, Place>& gemm_;
   MatrixView<T, Place> A_;
   MatrixView<std::int64_t, Place> bad_minor_;
   std::int64_t nb_, n_;
@@ -149,7 +149,7 @@ class LeftLookingCholesky {
 
 /// On exit as factor_cholesky. A: n × n; with a supply, undefined on entry. Flops 1/3 n³.
 template <class T, class Place>
-void factor_cholesky_left_looking(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A,
+void factor_cholesky_left_looking(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> A,
                                   MatrixView<std::int64_t, Place> bad_minor, std::int64_t nb,
                                   const Supply<T, Place>& supply) {
   LeftLookingCholesky<T, Place>(q, gemm, A, bad_minor, nb, supply).factor();

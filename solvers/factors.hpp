@@ -10,11 +10,10 @@ namespace lasolve {
 
 /// Has the backend make what the products of a factorization, n × n in block columns of nb, would make at their first call.
 template <class F, class Place>
-void prepare_products(Queue<Place>& q, const GemmBackend<Place>& gemm, Method method, Schedule schedule, std::int64_t n,
+void prepare_products(Queue<Place>& q, const Gemm<F, Place>& gemm, Method method, Schedule schedule, std::int64_t n,
                       std::int64_t nb) {
-  if (!gemm.prepare) return;
   const auto product = [&](Queue<Place>& one, Op b, std::int64_t m, std::int64_t columns, std::int64_t k) {
-    if (m > 0) gemm.prepare(one, precision_of<F>, Op::none, b, m, columns, k);
+    if (m > 0) gemm.prepare(one, Op::none, b, m, columns, k);
   };
   const bool lu = method == Method::lu;
   const Op b = lu ? Op::none : Op::transpose;
@@ -44,7 +43,7 @@ class Factors {
 
   /// Factors in place. With a supply, which is for left-looking alone, A is not there yet: it is asked for, a block column
   /// after the other.
-  Outcome factor(Queue<Place>& q, const GemmBackend<Place>& gemm, Schedule schedule, std::int64_t nb,
+  Outcome factor(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
                  const Supply<F, Place>& supply = {}) {
     fill(q, std::int64_t(-1), status_.view());
     if (method_ == Method::lu)
@@ -58,7 +57,7 @@ class Factors {
   }
 
   /// X ← op(A)⁻¹ X. X: n × nrhs. Flops 2 n² nrhs.
-  void apply(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<F, Place> X, Op op) {
+  void apply(Queue<Place>& q, const Gemm<F, Place>& gemm, MatrixView<F, Place> X, Op op) {
     const std::int64_t nrhs = X.cols(), at_once = sides_at_once(q, X.rows(), nrhs);
     for (std::int64_t j = 0; j < nrhs; j += at_once)
       apply_to_some(q, gemm, X.columns(j, std::min(at_once, nrhs - j)), op);
@@ -75,7 +74,7 @@ class Factors {
   Pivots<Place> pivots() { return {pivots_, status_, &exchanges_}; }
 
  private:
-  void apply_to_some(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<F, Place> X, Op op) {
+  void apply_to_some(Queue<Place>& q, const Gemm<F, Place>& gemm, MatrixView<F, Place> X, Op op) {
     const auto A = values_.view();
     if (method_ == Method::cholesky) {
       trsm_left(q, gemm, lower(A), X);               // L Y = B
@@ -91,7 +90,7 @@ class Factors {
     }
   }
 
-  void factor_as_lu(Queue<Place>& q, const GemmBackend<Place>& gemm, Schedule schedule, std::int64_t nb,
+  void factor_as_lu(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
                     const Supply<F, Place>& supply) {
     const auto A = values_.view();
     if (schedule == Schedule::left_looking)
@@ -102,7 +101,7 @@ class Factors {
       factor_lu(q, gemm, A, pivots(), nb);
   }
 
-  void factor_as_cholesky(Queue<Place>& q, const GemmBackend<Place>& gemm, Schedule schedule, std::int64_t nb,
+  void factor_as_cholesky(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
                           const Supply<F, Place>& supply) {
     const auto A = values_.view();
     const auto bad_minor = status_.view();

@@ -37,7 +37,7 @@ struct Pivots {
 /// right-looking, on two block columns.
 /// Source: Toledo, "Locality of reference in LU decomposition with partial pivoting", SIMAX 1997.
 template <class T, class Place>
-void lu_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Pivots<Place> pivots) {
+void lu_recursive(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> A, Pivots<Place> pivots) {
   const std::int64_t m = A.rows(), n = A.cols(), leaf = panel_leaf_columns(q, A);
   if (n <= leaf) return panel_lu_leaf(q, A, pivots);
   const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;
@@ -56,7 +56,7 @@ void lu_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T,
 /// The rows of U in columns C (rows start, …), whose rows were exchanged, given a factored panel L = [L11; L21] of nb
 /// columns; as a phase or as a part of the one that runs.
 template <class T, class Place>
-void solve_for_U(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> C,
+void solve_for_U(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> C,
                  bool as_phase = true) {
   const std::int64_t nb = L.cols(), n = C.cols();
   if (n == 0) return;
@@ -65,7 +65,7 @@ void solve_for_U(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, 
 }
 
 template <class T, class Place>
-void exchange_and_solve(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> L, Pivots<Place> pivots,
+void exchange_and_solve(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> L, Pivots<Place> pivots,
                         MatrixView<T, Place> C, bool as_phases = true) {
   if (C.empty()) return;
   if (as_phases) q.phase(Phase::swap);
@@ -75,7 +75,7 @@ void exchange_and_solve(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixV
 
 /// The rows below those of U.
 template <class T, class Place>
-void subtract_LU(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> C,
+void subtract_LU(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> C,
                  bool as_phase = true) {
   const std::int64_t m = L.rows(), nb = L.cols(), n = C.cols();
   if (n == 0) return;
@@ -85,7 +85,7 @@ void subtract_LU(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, 
 
 /// Brings columns up to date with a factored panel.
 template <class T, class Place>
-void eliminate(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> L, Pivots<Place> pivots,
+void eliminate(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> L, Pivots<Place> pivots,
                MatrixView<T, Place> C, bool as_phases = true) {
   exchange_and_solve(q, gemm, L, pivots, C, as_phases);
   subtract_LU(q, gemm, L, C, as_phases);
@@ -97,7 +97,7 @@ double eliminate_flops(MatrixView<T, Place> L, MatrixView<T, Place> C) {
 
 /// By halving its columns down to panels of nb: as many flops as possible are in products with a large k. A: m × n, m ≥ n.
 template <class T, class Place>
-void factor_lu_recursive(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Pivots<Place> pivots,
+void factor_lu_recursive(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> A, Pivots<Place> pivots,
                          std::int64_t nb) {
   const std::int64_t m = A.rows(), n = A.cols();
   if (n <= nb) {

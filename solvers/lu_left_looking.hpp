@@ -12,7 +12,7 @@ namespace lasolve {
 /// work to begin.
 /// On exit as factor_lu. A: n × n; with a supply, undefined on entry. Flops 2/3 n³.
 template <class T, class Place>
-void factor_lu_left_looking(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixView<T, Place> A,
+void factor_lu_left_looking(Queue<Place>& bulk, const Gemm<T, Place>& gemm, MatrixView<T, Place> A,
                             Pivots<Place> pivots, std::int64_t nb, const Supply<T, Place>& supply) {
   Queue<Place>& ahead = bulk.ahead();
   const std::int64_t n = A.rows(), narrow = (nb + 7) / 8;

@@ -4,13 +4,9 @@
 #include "lasolve/lasolve.hpp"
 #include "solvers/lu.hpp"
 #include "solvers/steps.hpp"
+#include "solvers/tuning.hpp"
 
 namespace lasolve {
-
-/// How LU walks at some point: panels of `panel` columns, of which `step` are factored at a time.
-struct LuWidths {
-  std::int64_t panel, step;
-};
 
 /// A is brought up to date with what is factored from the left to the right, by queues. The chain goes before near and soon
 /// where both could run, and these before the bulk:
@@ -27,7 +23,7 @@ struct LuWidths {
 template <class T, class Place>
 class RightLooking {
  public:
-  RightLooking(Queue<Place>& bulk, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Pivots<Place> pivots,
+  RightLooking(Queue<Place>& bulk, const Gemm<T, Place>& gemm, MatrixView<T, Place> A, Pivots<Place> pivots,
                std::int64_t nb)
       : nb_(nb),
         n_(A.rows()),
@@ -168,7 +164,7 @@ class RightLooking {
 
   const std::int64_t nb_, n_, far_columns_;
   Queue<Place>&far_, &bulk_, &near_, &soon_, &chain_;
-  const GemmBackend<Place>& gemm_;
+  const Gemm<T, Place>& gemm_;
   MatrixView<T, Place> A_;
   Pivots<Place> pivots_;
   const bool alone_, later_;
@@ -179,7 +175,7 @@ class RightLooking {
 /// In panels of nb columns. On exit A holds U and, below the diagonal, L with its unit diagonal left out. A zero pivot is
 /// recorded and the elimination goes on, as in LAPACK's getrf. A: n × n. Flops 2/3 n³.
 template <class T, class Place>
-void factor_lu(Queue<Place>& q, const GemmBackend<Place>& gemm, MatrixView<T, Place> A, Pivots<Place> pivots,
+void factor_lu(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> A, Pivots<Place> pivots,
                std::int64_t nb) {
   RightLooking<T, Place>(q, gemm, A, pivots, nb).factor();
 }

@@ -41,7 +41,7 @@ constexpr std::int64_t first_half(std::int64_t n, std::int64_t leaf) { return (n
 
 /// B ← inv(T) B. T: n × n, B: n × nrhs. Flops n² nrhs.
 template <class T, class Place>
-void trsm_left(Queue<Place>& q, const GemmBackend<Place>& gemm, Triangle<T, Place> tri, MatrixView<T, Place> B) {
+void trsm_left(Queue<Place>& q, const Gemm<T, Place>& gemm, Triangle<T, Place> tri, MatrixView<T, Place> B) {
   const std::int64_t n = tri.order(), leaf = leaf_order<T>(q, B.cols());
   if (n <= leaf) return solve_leaf(q, tri, B);
   const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;
@@ -60,7 +60,7 @@ void trsm_left(Queue<Place>& q, const GemmBackend<Place>& gemm, Triangle<T, Plac
 
 /// B ← B inv(T). T: n × n, B: m × n. Flops n² m.
 template <class T, class Place>
-void trsm_right(Queue<Place>& q, const GemmBackend<Place>& gemm, Triangle<T, Place> tri, MatrixView<T, Place> B) {
+void trsm_right(Queue<Place>& q, const Gemm<T, Place>& gemm, Triangle<T, Place> tri, MatrixView<T, Place> B) {
   const std::int64_t n = tri.order(), leaf = leaf_order<T>(q, B.rows());
   if (n <= leaf) return solve_leaf_right(q, tri, B);
   const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;

@@ -303,12 +303,12 @@ TYPED_TEST(CholeskyFactor, has_a_small_residual) {
       SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb);
       const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
       Factors<T, Cpu> factors(Method::cholesky, rounded<T>(A)), arriving(Method::cholesky, Matrix<T>(n, n));
-      EXPECT_TRUE(factors.factor(q, *gemm_backends<Cpu>()[0], schedules[n % 3], nb).ok());
+      EXPECT_TRUE(factors.factor(q, Gemm<T, Cpu>(*gemm_backends<Cpu>()[0]), schedules[n % 3], nb).ok());
       EXPECT_LT((cholesky_residual<T>(A.view(), factors.values())), 30);
       const auto supply = [&](Queue<Cpu>& queue, std::int64_t first, MatrixView<T> columns) {
         convert(queue, A.view().columns(first, columns.cols()), columns);
       };
-      EXPECT_TRUE(arriving.factor(q, *gemm_backends<Cpu>()[0], Schedule::left_looking, nb, supply).ok());
+      EXPECT_TRUE(arriving.factor(q, Gemm<T, Cpu>(*gemm_backends<Cpu>()[0]), Schedule::left_looking, nb, supply).ok());
       EXPECT_LT((cholesky_residual<T>(A.view(), arriving.values())), 30);
     }
 }

@@ -37,7 +37,7 @@ std::vector<Trial> trials() {
           expect_right(q, kernel, cases);
         };
         all.push_back(
-            {backend->name + std::string("_") + name_of(P) + "_" + group.name, backend->summary, why_not, run});
+            {backend->name + std::string("_") + name_of(P()) + "_" + group.name, backend->summary, why_not, run});
       }
     });
   return all;

@@ -257,7 +257,7 @@ class LuFactors : public testing::Test {
       supply = [&](Queue<Cpu>& queue, std::int64_t first, MatrixView<T> columns) {
         convert(queue, A.view().columns(first, columns.cols()), columns);
       };
-    outcome = factors.factor(q, *gemm_backends<Cpu>()[0], schedule, nb, supply);
+    outcome = factors.factor(q, Gemm<T, Cpu>(*gemm_backends<Cpu>()[0]), schedule, nb, supply);
     return factors;
   }
   Queue<Cpu> q{3};

@@ -1,5 +1,5 @@
 // The 16-bit elements, against Eigen's, and the list of precisions.
-#include "lasolve/precision.hpp"
+#include "lasolve/names.hpp"
 
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ static_assert(sizeof(fp16) == 2 && sizeof(bf16) == 2 && std::is_trivially_copyab
 
 TEST(PrecisionList, has_each_once_with_a_name) {
   std::string names;
-  for_each_precision([&](auto P) { names += name_of(P) + std::string(" "); });
+  for_each_precision([&](auto P) { names += name_of(P()) + std::string(" "); });
   EXPECT_EQ(names, "fp64 fp32 tf32 fp16 bf16 ");
   EXPECT_STREQ(name_of(Precision::automatic), "auto");
 }

@@ -67,7 +67,7 @@ Matrix<T> solved_triangle(Queue<Place>& q, const Matrix<T>& A, TriangleForm form
   const Matrix<T, Place> there = upload<T, Place>(q, A);
   Matrix<T, Place> X = upload<T, Place>(q, B);
   const auto tri = form.of<T, Place>(there.view());
-  const GemmBackend<Place>& gemm = *gemm_backends<Place>()[0];
+  const Gemm<T, Place> gemm(*gemm_backends<Place>()[0]);
   form.right ? trsm_right(q, gemm, tri, X.view()) : trsm_left(q, gemm, tri, X.view());
   return download<T, Place>(q, X);
 }

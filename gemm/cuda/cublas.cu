@@ -11,6 +11,7 @@
 #include "core/cuda/blas.hpp"
 #include "core/cuda/launch.cuh"
 #include "core/cuda/transpose.cuh"
+#include "gemm/cuda/choices.hpp"
 
 namespace lasolve {
 
@@ -153,15 +154,14 @@ static bool product_with_cut_k(Queue<Cuda>& q, float alpha, Operand<float, Cuda>
 static bool narrow_product(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
                            MatrixView<float, Cuda> C) {
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
-  const double work = double(m) * double(n) * double(k);
-  const bool narrow = n % 128 == 0 && n >= 256 && n <= 512 && m >= 256 && k >= 256;
-  if (!q.others_go_first() || !narrow || work < 2e8) return false;
+  const NarrowProduct how = narrow_product_for(q.tuning(), m, n, k);
+  if (!q.others_go_first() || how == NarrowProduct::as_it_chooses) return false;
   if (A.op() != Op::none || B.op() != Op::transpose) return false;
   const MatrixView<const float, Cuda> views[] = {A.stored(), B.stored(), C};
   for (const auto& view : views)
     if (reinterpret_cast<std::uintptr_t>(view.data()) % 16 != 0 || view.ld() % 4 != 0) return false;
-  if (work < 1.2e9) return beta == 1 && product_in_parts(q, alpha, A, B, C);
-  return m >= 1024 && k >= 512 && product_with_cut_k(q, alpha, A, B, beta, C);
+  if (how == NarrowProduct::in_parts) return beta == 1 && product_in_parts(q, alpha, A, B, C);
+  return product_with_cut_k(q, alpha, A, B, beta, C);
 }
 
 /// C ← α·A·B + β·C with much to do, if others go first; and whether so. cuBLAS's product with a transposed B is faster: with
@@ -171,8 +171,7 @@ static bool wide_product(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Op
                          MatrixView<float, Cuda> C) {
   constexpr std::int64_t room = room_for_transposed / std::int64_t(sizeof(float)), line = 64;
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
-  const bool worth_it = m >= 4096 && n >= 1024 && k >= 512 && k <= 8192;
-  if (!q.others_go_first() || !worth_it || A.op() != Op::none || B.op() != Op::none) return false;
+  if (!q.others_go_first() || !turns_B(q.tuning(), m, n, k) || A.op() != Op::none || B.op() != Op::none) return false;
   const std::int64_t most = room / k / line * line, parts = ceil_div(n, most);
   const std::int64_t columns = round_up(ceil_div(n, parts), line);
   float* const memory = q.scratch<float>(room, 1).data();
@@ -194,7 +193,8 @@ static void f32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<flo
 /// The scratch memory of narrow_product and wide_product.
 static void prepare(Queue<Cuda>& q, Precision precision, Op a, Op b, std::int64_t m, std::int64_t, std::int64_t) {
   if (precision != Precision::fp32 || !q.others_go_first() || a != Op::none) return;
-  if (b == Op::none ? m >= 4096 : m >= 256) q.scratch<char>(b == Op::none ? room_for_transposed : room_for_sums, 1);
+  if (m >= (b == Op::none ? q.tuning().cublas_turn_rows : q.tuning().cublas_narrow_least))
+    q.scratch<char>(b == Op::none ? room_for_transposed : room_for_sums, 1);
 }
 
 extern const GemmBackend<Cuda> gemm_cuda_cublas;

@@ -63,6 +63,15 @@ template <class T, class Place, class In = T>
 using GemmFunction = void (*)(Queue<Place>&, T alpha, Operand<In, Place> A, Operand<In, Place> B, T beta,
                               MatrixView<T, Place> C);
 
+/// C ← α·A·B + β·C by a backend's function. Throws std::invalid_argument when the sizes do not agree or there is no function.
+template <class T, class Place, class In>
+void multiply(GemmFunction<T, Place, In> function, Queue<Place>& q, T alpha, Operand<In, Place> A, Operand<In, Place> B,
+              T beta, MatrixView<T, Place> C) {
+  require(A.rows() == C.rows() && B.cols() == C.cols() && A.cols() == B.rows(), "the sizes of a product do not agree");
+  require(function != nullptr, "this GEMM backend does not offer this precision");
+  if (!C.empty()) function(q, alpha, A, B, beta, C);
+}
+
 /// What a backend has for products in precision P.
 template <Precision P, class Place>
 struct GemmKernel {
@@ -83,10 +92,7 @@ struct GemmKernel {
   /// C ← α·A·B + β·C. Throws std::invalid_argument when the sizes do not agree or the precision is not offered.
   void operator()(Queue<Place>& q, T alpha, Operand<In, Place> A, Operand<In, Place> B, T beta,
                   MatrixView<T, Place> C) const {
-    require(A.rows() == C.rows() && B.cols() == C.cols() && A.cols() == B.rows(),
-            "the sizes of a product do not agree");
-    require(function != nullptr, "this GEMM backend does not offer this precision");
-    if (!C.empty()) function(q, alpha, A, B, beta, C);
+    multiply(function, q, alpha, A, B, beta, C);
   }
 };
 
@@ -123,6 +129,40 @@ struct GemmBackend {
                   std::type_identity_t<MatrixView<T, Place>> C) const {
     in<precision_of<T>>()(q, alpha, A, B, beta, C);
   }
+};
+
+/// A backend that is bound to an arithmetic: products of matrices of F.
+template <class F, class Place>
+class Gemm {
+ public:
+  /// `products`: what they are computed in. Unbound where the backend does not offer that for matrices of F.
+  constexpr explicit Gemm(const GemmBackend<Place>& backend, Precision products = precision_of<F>)
+      : backend_(&backend), products_(products) {
+    for_precision(products, [&](auto P) {
+      if constexpr (std::is_same_v<typename Arithmetic<P>::Operand, F> &&
+                    std::is_same_v<typename Arithmetic<P>::Result, F>)
+        function_ = backend.template in<P>().function;
+    });
+  }
+  /// Whether it is bound.
+  constexpr explicit operator bool() const { return function_ != nullptr; }
+  constexpr const GemmBackend<Place>& backend() const { return *backend_; }
+  constexpr Precision products() const { return products_; }
+
+  /// C ← α·A·B + β·C. Throws as multiply().
+  void operator()(Queue<Place>& q, F alpha, Operand<F, Place> A, Operand<F, Place> B, F beta,
+                  MatrixView<F, Place> C) const {
+    multiply(function_, q, alpha, A, B, beta, C);
+  }
+  /// See GemmBackend::prepare.
+  void prepare(Queue<Place>& q, Op a, Op b, std::int64_t m, std::int64_t n, std::int64_t k) const {
+    if (backend_->prepare) backend_->prepare(q, products_, a, b, m, n, k);
+  }
+
+ private:
+  const GemmBackend<Place>* backend_;
+  Precision products_;
+  GemmFunction<F, Place> function_ = nullptr;
 };
 
 /// The backends of this build, by name.

@@ -10,6 +10,7 @@
 
 #include "lasolve/gemm.hpp"
 #include "lasolve/matrix.hpp"
+#include "lasolve/tuning.hpp"
 
 namespace lasolve {
 
@@ -22,7 +23,7 @@ enum class Schedule { automatic, right_looking, left_looking, recursive };
 enum class Uplo { both, lower, upper };
 
 struct Device {
-  enum Kind { automatic, cpu, cuda } kind = automatic;
+  enum Kind : int { automatic, cpu, cuda } kind = automatic;
   int index = 0;
 };
 
@@ -41,13 +42,15 @@ struct Options {
   /// Of a Cholesky that is asked for by name. lower, upper: the other triangle is never read, not for checks either, and may
   /// hold anything. both: the lower one is factored, and the check of a solution reads all of A.
   Uplo triangle = Uplo::both;
-  /// Of the factors: fp64, fp32; automatic: the type of A. fp32 factors with which a refinement stalls are replaced by fp64
-  /// ones, and are there until these are made.
+  /// One of solve_precisions; automatic: the type of A. Factors coarser than A with which a refinement stalls are replaced by
+  /// some in the type of A, and are there until these are made.
   Precision precision = Precision::automatic;
   Refine refine = Refine::automatic;  ///< automatic: classical if the factors are coarser than A
   /// automatic: what was measured to be best, which is right_looking, but left_looking for Cholesky on CUDA and for a matrix
   /// on the host that is factored while it is copied to a device.
   Schedule schedule = Schedule::automatic;
+  /// Every size that decides between ways to compute: those of the device, as tuning_of() gives them, where it is not set.
+  std::optional<Tuning> tuning;
   std::int64_t block_size = 0;   ///< columns of a panel at most; 0: from n, method, precision, schedule, device
   int threads = 0;               ///< cores of the host to compute with; 0: all
   bool allow_nonfinite = false;  ///< take NaN and Inf in A and B; otherwise that is misuse, found when checking
@@ -61,7 +64,7 @@ struct Options {
 
 /// How the mathematics ended. An outcome is a value, never an exception.
 struct Outcome {
-  enum Kind { solved, singular, not_positive_definite, not_converged, inaccurate, ill_conditioned } kind = solved;
+  enum Kind : int { solved, singular, not_positive_definite, not_converged, inaccurate, ill_conditioned } kind = solved;
   /// singular: the 0-based column whose pivot is exactly zero; not_positive_definite: the order of the first leading
   /// minor that is not positive; not_converged: the iterations made.
   std::int64_t at = 0;
@@ -78,7 +81,9 @@ struct Report {
   std::int64_t n = 0, nrhs = 0;
   std::string device, gemm;                    ///< "cpu" or "cuda:0"; the backend that was used
   Method method = Method::automatic;           ///< that was used
-  Precision precision = Precision::automatic;  ///< of the factors that gave the answer
+  Precision precision = Precision::automatic;  ///< in which it was solved: see solve_precisions
+  /// What the factors that gave the answer were stored in, what products were computed in, and what residuals were.
+  Precision storage = Precision::automatic, products = Precision::automatic, residual = Precision::automatic;
   Refine refine = Refine::none;
   Schedule schedule = Schedule::automatic;
   std::int64_t block_size = 0;
@@ -96,7 +101,7 @@ struct Report {
   /// of op(A) with its rows scaled, 1 / ‖ |op(A)⁻¹| |op(A)| ‖∞.
   std::optional<double> rcond_of_scaled_rows;
   /// The digits of a solution that may be trusted, about: max(0, −log10(u / r)), where r is rcond, or that of the scaled rows if it
-  /// is there, and u the roundoff of A's type, or of fp32 factors that are not refined. With r < u the outcome is
+  /// is there, and u the roundoff of A's type, or of coarser factors that are not refined. With r < u the outcome is
   /// ill_conditioned.
   std::optional<double> digits;
   int refine_iterations = 0;
@@ -134,7 +139,7 @@ class Factorization {
                          CUstream_st* after = default_stream());
   /// In place: takes the memory of A and overwrites A with its factors, so that n² elements are enough. Nothing is left
   /// to check solutions with, which a note in the report says when a check was asked for, nor to refine them with, and a
-  /// Cholesky that fails cannot fall back to LU; fp32 factors of an fp64 A, or refinement, are misuse.
+  /// Cholesky that fails cannot fall back to LU; factors coarser than A, or refinement, are misuse.
   explicit Factorization(Matrix<T, Cpu>&& A, const Options& options = {});
   explicit Factorization(Matrix<T, Cuda>&& A, const Options& options = {}, CUstream_st* after = default_stream());
   Factorization(Factorization&&) noexcept;

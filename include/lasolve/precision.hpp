@@ -61,27 +61,22 @@ struct ArithmeticOn {
 };
 template <>
 struct Arithmetic<Precision::fp64> : ArithmeticOn<double, double> {
-  static constexpr const char* name = "fp64";
   static constexpr double unit_roundoff = 0x1p-53;
 };
 template <>
 struct Arithmetic<Precision::fp32> : ArithmeticOn<float, float> {
-  static constexpr const char* name = "fp32";
   static constexpr double unit_roundoff = 0x1p-24;
 };
 template <>
 struct Arithmetic<Precision::tf32> : ArithmeticOn<float, float> {
-  static constexpr const char* name = "tf32";
   static constexpr double unit_roundoff = 0x1p-11;
 };
 template <>
 struct Arithmetic<Precision::fp16> : ArithmeticOn<lasolve::fp16, float> {
-  static constexpr const char* name = "fp16";
   static constexpr double unit_roundoff = 0x1p-24;
 };
 template <>
 struct Arithmetic<Precision::bf16> : ArithmeticOn<lasolve::bf16, float> {
-  static constexpr const char* name = "bf16";
   static constexpr double unit_roundoff = 0x1p-24;
 };
 
@@ -100,14 +95,61 @@ constexpr void for_precision(Precision p, F f) {
   });
 }
 
-constexpr const char* name_of(Precision p) {
-  const char* name = "auto";
-  for_precision(p, [&](auto P) { name = Arithmetic<P>::name; });
-  return name;
+/// The unit roundoff that follows from a precision of products. Not of automatic.
+constexpr double unit_roundoff_of(Precision p) {
+  double u = 0;
+  for_precision(p, [&](auto P) { u = Arithmetic<P>::unit_roundoff; });
+  return u;
+}
+
+/// Bytes of an element of a matrix that is stored in p.
+constexpr int bytes_of(Precision p) {
+  int bytes = 0;
+  for_precision(p, [&](auto P) { bytes = int(sizeof(typename Arithmetic<P>::Operand)); });
+  return bytes;
+}
+
+/// What a system can be solved in: what factors are stored in, what products are computed in, and what residuals are computed
+/// in, for which automatic is the precision of the matrix.
+struct SolvePrecision {
+  Precision name, storage, products, residual;
+
+  /// Of a solution that is not refined.
+  constexpr double unit_roundoff() const {
+    const double stored = unit_roundoff_of(storage), computed = unit_roundoff_of(products);
+    return stored > computed ? stored : computed;
+  }
+};
+
+/// All of them, the finest first.
+inline constexpr SolvePrecision solve_precisions[] = {
+    {.name = Precision::fp64,
+     .storage = Precision::fp64,
+     .products = Precision::fp64,
+     .residual = Precision::automatic},
+    {.name = Precision::fp32,
+     .storage = Precision::fp32,
+     .products = Precision::fp32,
+     .residual = Precision::automatic},
+};
+
+/// That of a name; null: there is none.
+constexpr const SolvePrecision* find_solve_precision(Precision name) {
+  for (const SolvePrecision& p : solve_precisions)
+    if (p.name == name) return &p;
+  return nullptr;
 }
 
 /// That of a matrix of T.
 template <class T>
 inline constexpr Precision precision_of = std::is_same_v<T, double> ? Precision::fp64 : Precision::fp32;
+
+/// Whether solutions in such a precision, or in the one that automatic means, are coarser than a matrix of T. False for a
+/// precision that no system can be solved in.
+template <class T>
+constexpr bool is_coarser_than(Precision name) {
+  const SolvePrecision* const p = find_solve_precision(name);
+  return p && p->unit_roundoff() > unit_roundoff_of(precision_of<T>);
+}
 
 }  // namespace lasolve

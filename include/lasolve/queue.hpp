@@ -15,12 +15,12 @@ struct cublasContext;
 namespace lasolve {
 
 struct DeviceProperties;
+struct Tuning;
 struct WaitLimit;
 
 /// What the time of a solve is spent on.
 enum class Phase { read, to_device, panel, swap, trsm, gemm, solve, refine, check, to_host, other };
 inline constexpr std::size_t phase_count = 11;
-const char* name_of(Phase);
 
 /// Busy seconds and floating-point operations of each phase.
 struct PhaseTimes {
@@ -43,6 +43,9 @@ class Queue<Cpu> {
   ~Queue();
   /// As many as were asked for, or fewer where no more threads can be made.
   int threads() const;
+  /// What decides between ways to compute, by size: that of the place, until tune() is called.
+  const Tuning& tuning() const;
+  void tune(const Tuning&);
 
   /// Ends the phase that runs and begins another, which will do `flops` operations.
   void phase(Phase, double flops = 0);
@@ -107,6 +110,10 @@ class Queue<Cuda> {
   bool has_clusters() const;
   CUstream_st* stream() const;
   cublasContext* blas() const;
+  /// What decides between ways to compute, by size: that of the device, until tune() is called, which is also about the queues
+  /// ahead, beside and behind.
+  const Tuning& tuning() const;
+  void tune(const Tuning&);
 
   void phase(Phase, double flops = 0);
   void add_flops(double);

@@ -19,6 +19,15 @@ class Engine {
   virtual Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, CUstream_st* after) = 0;
 };
 
+/// Gives a queue the tuning that was asked for. Throws std::invalid_argument for one with which nothing works.
+template <class Place>
+void tune_for(Queue<Place>& q, const Options& options) {
+  if (!options.tuning) return;
+  const std::string complaint = complaint_about(*options.tuning);
+  require(complaint.empty(), ("the tuning makes no sense: " + complaint).c_str());
+  q.tune(*options.tuning);
+}
+
 /// A matrix as it was given: borrowed, or handed over with its memory, which the factors may then overwrite.
 template <class T, class Place>
 struct Given {

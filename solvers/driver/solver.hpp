@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <memory>
 
+#include "core/choose.hpp"
 #include "core/stopwatch.hpp"
+#include "lasolve/names.hpp"
 #include "solvers/driver/engine.hpp"
 #include "solvers/refine/accuracy.hpp"
 #include "solvers/refine/known_matrix.hpp"
@@ -44,14 +46,13 @@ class Solver {
         A_(given.A, triangle_there(options)),
         memory_(std::move(given.memory)),
         options_(options),
+        wanted_(solve_precision(options.precision)),
         made_{std::move(start)} {
     require(given.A.rows() == given.A.cols(), "the matrix is not square");
-    require(options.precision <= Precision::fp32, "factors are fp64 or fp32");
-    require(options.precision != Precision::fp64 || std::is_same_v<T, double>, "fp64 factors of an fp32 matrix");
     require(options.block_size >= 0, "the block size is negative");
-    const bool coarse = coarse_wanted();
-    require(coarse ? bool(gemm.f32) : may_factor_as_A(),
-            "this GEMM backend does not offer the precision of the factors");
+    const bool coarse = is_coarse(wanted_.name);
+    require(offers(gemm, wanted_.products),
+            does_not_offer(gemm.name, {kind_of<Place>, options.device.index}, wanted_.products).c_str());
     Report& report = made_.report;
     report.n = A_.order();
     report.gemm = gemm.name;
@@ -59,7 +60,7 @@ class Solver {
     if (in_place())
       require(!coarse && report.refine == Refine::none, "factors in place of A leave nothing to refine with");
     else
-      require_memory(coarse);
+      require_memory();
   }
 
   /// To be called once. With `await`, A is still arriving, and is factored as it comes; an automatic method is then the one
@@ -79,14 +80,15 @@ class Solver {
     report.method = await_ && options_.factorization == Method::automatic ? likely : options_.factorization;
     if (report.method == Method::automatic)
       report.method = may_be_positive_definite(q_, A_.view()) ? Method::cholesky : Method::lu;
-    Factored made = coarse_wanted() ? factored_in<float>(std::move(report)) : factored_in<T>(std::move(report));
-    if (made.coarse && !made.report.outcome.ok()) {
+    Factored made = factored(std::move(report), wanted_);
+    if (is_coarse(made.report.precision) && !made.report.outcome.ok()) {
+      const std::string in = std::string("in ") + name_of(made.report.precision);
       if (made.report.refine != Refine::none && may_factor_as_A()) {
-        made.coarse.reset();
-        const std::string why = "in fp32, " + made.report.outcome.message();
+        made.release();
+        const std::string why = in + ", " + made.report.outcome.message();
         made = fallen_back(std::move(made.report), why);
       } else {
-        made.report.notes.push_back("this was found in fp32, to which A was rounded");
+        made.report.notes.push_back("this was found " + in + ", which is coarser than A");
       }
     }
     if (options_.condition && made.report.outcome.ok()) {
@@ -145,8 +147,9 @@ class Solver {
               "the right-hand sides have an entry that is NaN or infinite");
     }
     Refinement solved = solve_with(made_, B, X, op);
-    if (!solved.converged && made_.coarse && may_factor_as_A()) {
-      replaced = fallen_back(made_.report, "refinement with fp32 factors stalled");
+    if (!solved.converged && is_coarse(made_.report.precision) && may_factor_as_A()) {
+      replaced =
+          fallen_back(made_.report, std::string("refinement in ") + name_of(made_.report.precision) + " stalled");
       if (replaced->report.outcome.ok()) solved = solve_with(*replaced, B, X, op);
     }
     Factored& made = replaced ? *replaced : made_;
@@ -164,12 +167,32 @@ class Solver {
   }
 
  private:
-  /// Factors, in the precision of A or coarser ones, and what is reported of them. Replaced as a whole.
+  template <class F>
+  using FactorsIn = std::unique_ptr<Factors<F, Place>>;
+  /// In each of the types that factors of a matrix of T can be stored in: none is finer than A.
+  using AnyFactors = std::conditional_t<std::is_same_v<T, double>, std::variant<FactorsIn<double>, FactorsIn<float>>,
+                                        std::variant<FactorsIn<T>>>;
+
+  /// Factors, and what is reported of them, their precision as well. Replaced as a whole.
   struct Factored {
     Report report;
-    std::unique_ptr<Factors<T, Place>> full = {};
-    std::unique_ptr<Factors<float, Place>> coarse = {};
+    AnyFactors factors = {};
+    void release() { factors = {}; }
   };
+
+  /// That of a name, or of A. Throws std::invalid_argument where solvers do not have it, or factors would be finer than A.
+  static SolvePrecision solve_precision(Precision name) {
+    const SolvePrecision* const found = find_solve_precision(name == Precision::automatic ? precision_of<T> : name);
+    std::string known;
+    for (const SolvePrecision& p : solve_precisions)
+      known += (known.empty() ? "" : ", ") + std::string(name_of(p.name));
+    require(found != nullptr, (std::string("solvers have the precisions ") + known + ", not " + name_of(name)).c_str());
+    require(bytes_of(found->storage) <= int(sizeof(T)),
+            (std::string(name_of(found->storage)) + " factors of an " + name_of(precision_of<T>) + " matrix").c_str());
+    return *found;
+  }
+  /// Whether solutions in it are coarser than A.
+  static bool is_coarse(Precision name) { return is_coarser_than<T>(name); }
 
   static Report without_times(Report report, std::int64_t nrhs) {
     report.nrhs = nrhs;
@@ -178,19 +201,17 @@ class Solver {
     return report;
   }
 
-  void require_memory(bool coarse) const {
-    const double n = double(A_.order());
-    const double wanted = n * n * (coarse ? sizeof(float) : sizeof(T));
+  void require_memory() const {
+    const double n = double(A_.order()), wanted = n * n * bytes_of(wanted_.storage);
     const auto free = Memory<Place>::available();
     if (wanted > double(free))
       throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
   }
 
   bool in_place() const { return memory_.has_value(); }
-  bool coarse_wanted() const { return std::is_same_v<T, double> && options_.precision == Precision::fp32; }
 
   /// Whether the backend offers the precision of A.
-  bool may_factor_as_A() const { return bool(gemm_.template in<precision_of<T>>()); }
+  bool may_factor_as_A() const { return offers(gemm_, precision_of<T>); }
 
   void require_finite() {
     if (!options_.check || options_.allow_nonfinite) return;
@@ -201,12 +222,15 @@ class Solver {
 
   /// That of A, or of coarser factors whose solutions are not refined.
   static double roundoff(const Report& report) {
-    return report.precision == precision_of<T> || report.refine != Refine::none ? epsilon<T> : epsilon<float>;
+    return report.refine != Refine::none ? epsilon<T> : find_solve_precision(report.precision)->unit_roundoff();
   }
-  /// f(the factors).
+  /// f(the factors, the products that they are computed with).
   template <class F>
-  static auto with_factors(Factored& made, F f) {
-    return made.coarse ? f(*made.coarse) : f(*made.full);
+  auto with_factors(Factored& made, F f) {
+    const auto with = [&]<class S>(FactorsIn<S>& factors) {
+      return f(*factors, Gemm<S, Place>(gemm_, made.report.products));
+    };
+    return std::visit(with, made.factors);
   }
 
   double rcond_of(Factored& made) {
@@ -216,7 +240,8 @@ class Solver {
     require(!in_place() || A_.knows_norm(Op::transpose),
             "the norm of the matrix is not known: it was overwritten while it arrived; see Options::condition");
     const long double norm = A_.norm(q_, Op::transpose);
-    report.rcond = with_factors(made, [&](auto& factors) { return reciprocal_condition(q_, gemm_, factors, norm); });
+    report.rcond = with_factors(
+        made, [&](auto& factors, const auto& gemm) { return reciprocal_condition(q_, gemm, factors, norm); });
     report.digits = trusted_digits(*report.rcond, roundoff(report));
     return *report.rcond;
   }
@@ -224,10 +249,11 @@ class Solver {
   /// Says it where the pivots alone let one doubt. They cost next to nothing to look at.
   template <class F>
   void note_pivots(const Factors<F, Place>& factors, Report& report) {
-    if (A_.view().empty() || (!std::is_same_v<F, T> && report.refine != Refine::none)) return;  // refinement tells more
+    if (A_.view().empty() || (is_coarse(report.precision) && report.refine != Refine::none))
+      return;  // refinement tells more
     q_.phase(Phase::check);
     const auto [least, most] = factors.pivot_range(q_);
-    if (!(least < double(A_.order()) * epsilon<F> * most)) return;
+    if (!(least < double(A_.order()) * find_solve_precision(report.precision)->unit_roundoff() * most)) return;
     char text[160];
     std::snprintf(
         text, sizeof text,
@@ -238,8 +264,9 @@ class Solver {
 
   /// Factors in the precision of A, given the report of coarser ones.
   Factored fallen_back(Report report, const std::string& why) {
-    report.notes.push_back(why + ": fp64 factors were used instead");
-    return factored_in<T>(std::move(report));
+    const SolvePrecision own = solve_precision(Precision::automatic);
+    report.notes.push_back(why + ": " + name_of(own.name) + " factors were used instead");
+    return factored(std::move(report), own);
   }
 
   /// What factors that were given up have cost counts as other: the phases are those of the factors that are reported.
@@ -277,16 +304,26 @@ class Solver {
     report.block_size = std::min(nb, std::max<std::int64_t>(1, n));
   }
 
-  /// Factors in the precision F; a Cholesky that was not asked for by name falls back to LU. `report` holds what is known so
-  /// far.
+  /// Factors in a precision, in the type that they are stored in.
+  Factored factored(Report report, const SolvePrecision& precision) {
+    report.precision = precision.name;
+    report.storage = precision.storage;
+    report.products = precision.products;
+    report.residual = precision.residual == Precision::automatic ? precision_of<T> : precision.residual;
+    return precision.storage == precision_of<T> ? factored_in<T>(std::move(report))
+                                                : factored_in<float>(std::move(report));
+  }
+
+  /// The same, stored in F; a Cholesky that was not asked for by name falls back to LU. `report` holds what is known so far.
   template <class F>
   Factored factored_in(Report report) {
+    const Gemm<F, Place> gemm(gemm_, report.products);
     const double n = double(A_.order()), flops = report.method == Method::lu ? lu_flops(n) : cholesky_flops(n);
-    choose_schedule(report, precision_of<F>);
+    choose_schedule(report, report.storage);
     report.rcond = report.digits = {};
     q_.phase(Phase::other);
     prepare<F>(q_, report.method, A_.order());
-    prepare_products<F>(q_, gemm_, report.method, report.schedule, A_.order(), report.block_size);
+    prepare_products<F>(q_, gemm, report.method, report.schedule, A_.order(), report.block_size);
     Matrix<F, Place> values = memory_for<F>();
     std::unique_ptr<Factors<F, Place>> factors;
     const Await<Place> await = std::exchange(await_, {});
@@ -311,12 +348,11 @@ class Solver {
     const Stopwatch factoring;
     q_.phase(Phase::other);
     report.outcome =
-        factors->factor(q_, gemm_, report.schedule, report.block_size, as_it_comes ? supply : Supply<F, Place>());
+        factors->factor(q_, gemm, report.schedule, report.block_size, as_it_comes ? supply : Supply<F, Place>());
     report.factor_seconds = factoring.seconds();  // the outcome was waited for
     q_.finish();
     q_.on_progress({});
     report.factor_gflops = report.outcome.ok() ? flops * 1e-9 / report.factor_seconds : 0;
-    report.precision = precision_of<F>;
     take_times(q_, report, report.factor_seconds);
     if (report.outcome.ok()) note_pivots(*factors, report);
     if (await) require_finite();
@@ -331,19 +367,17 @@ class Solver {
       }
       report.notes.push_back("A was overwritten, so that LU could not be tried; ask for LU by name");
     }
-    if constexpr (std::is_same_v<F, T>)
-      return {std::move(report), std::move(factors), nullptr};
-    else
-      return {std::move(report), nullptr, std::move(factors)};
+    return {std::move(report), std::move(factors)};
   }
 
   Refinement solve_with(Factored& made, MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op) {
-    return with_factors(made, [&](auto& factors) { return solve_with(factors, B, X, op); });
+    return with_factors(made, [&](auto& factors, const auto& gemm) { return solve_with(gemm, factors, B, X, op); });
   }
 
   /// Solves with these factors and refines if asked to.
   template <class F>
-  Refinement solve_with(Factors<F, Place>& factors, MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op) {
+  Refinement solve_with(const Gemm<F, Place>& gemm, Factors<F, Place>& factors, MatrixView<const T, Place> B,
+                        MatrixView<T, Place> X, Op op) {
     constexpr bool in_place = std::is_same_v<F, T>;
     const bool refined = made_.report.refine != Refine::none;
     Matrix<F, Place> D;
@@ -353,16 +387,16 @@ class Solver {
     if (!in_place || refined) D = Matrix<F, Place>(B.rows(), B.cols());
     if constexpr (in_place) {
       convert(q_, B, X);
-      factors.apply(q_, gemm_, X, op);
+      factors.apply(q_, gemm, X, op);
     } else {
       convert(q_, B, D.view());
-      factors.apply(q_, gemm_, D.view(), op);
+      factors.apply(q_, gemm, D.view(), op);
       convert<F>(q_, D.view(), X);
     }
     if (!refined) return {0, true};
     q_.phase(Phase::refine);
     R = Matrix<T, Place>(B.rows(), B.cols());
-    return refine<T>(q_, gemm_, factors, A_.with(op), op, A_.norm(q_, op), B, X, R.view(), D.view());
+    return refine<T>(q_, gemm, factors, A_.with(op), op, A_.norm(q_, op), B, X, R.view(), D.view());
   }
 
   /// `b`: the largest magnitudes of the columns of B.
@@ -378,8 +412,9 @@ class Solver {
     const bool passed = judge(report, backward_error(A_.norm(q_, op), r, x, b), u);
     if (options_.condition && *report.rcond < u && passed &&
         A_.rowwise_backward_error(q_, op, R, exponents, x, B) < hpl_threshold * double(report.n) * u) {
-      const double of_scaled_rows = with_factors(
-          made, [&](auto& f) { return reciprocal_condition_of_scaled_rows(q_, gemm_, f, A_.row_sums(q_, op), op); });
+      const double of_scaled_rows = with_factors(made, [&](auto& f, const auto& gemm) {
+        return reciprocal_condition_of_scaled_rows(q_, gemm, f, A_.row_sums(q_, op), op);
+      });
       if (of_scaled_rows >= u) report.rcond_of_scaled_rows = of_scaled_rows;
     }
     if (report.outcome.kind == Outcome::not_converged &&
@@ -398,6 +433,7 @@ class Solver {
   std::optional<Matrix<T, Place>> memory_;  // that of A, handed over, until the factors have it
   Await<Place> await_;                      // until A is there
   Options options_;
+  SolvePrecision wanted_;
   Factored made_;
 };
 

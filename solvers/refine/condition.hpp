@@ -27,7 +27,7 @@ Matrix<T> on_host(Queue<Place>& q, MatrixView<const T, Place> X) {
 
 /// X ← op(A)⁻¹ 2^exponent X for a few columns on the host.
 template <class F, class Place>
-void apply_to_host_columns(Queue<Place>& q, const GemmBackend<Place>& gemm, Factors<F, Place>& factors, int exponent,
+void apply_to_host_columns(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors<F, Place>& factors, int exponent,
                            MatrixView<double> X, Op op) {
   const std::int64_t n = X.rows(), columns = X.cols();
   Matrix<F> here(n, columns);
@@ -56,8 +56,7 @@ inline double reciprocal_of_condition(long double x, long double y) {
 /// An estimate of 1 / (‖A‖₁ ‖A⁻¹‖₁), given ‖A‖₁: at least the true value, nearly always within a factor of three. 0: A⁻¹ cannot
 /// be represented. At most five solves, of four right-hand sides each.
 template <class F, class Place>
-double reciprocal_condition(Queue<Place>& q, const GemmBackend<Place>& gemm, Factors<F, Place>& factors,
-                            long double norm) {
+double reciprocal_condition(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors<F, Place>& factors, long double norm) {
   const std::int64_t n = factors.values().rows();
   if (n == 0) return 1;
   if (!(norm > 0 && std::isfinite(norm))) return 0;
@@ -73,7 +72,7 @@ double reciprocal_condition(Queue<Place>& q, const GemmBackend<Place>& gemm, Fac
 /// number ‖·‖∞ of op(A) with its rows scaled to a sum of 1 each, the best that scaling of rows can reach. At most five solves.
 /// Source: Bauer, "Genauigkeitsfragen bei der Lösung linearer Gleichungssysteme", ZAMM 1966; Skeel, J. ACM 26, 1979.
 template <class F, class Place>
-double reciprocal_condition_of_scaled_rows(Queue<Place>& q, const GemmBackend<Place>& gemm, Factors<F, Place>& factors,
+double reciprocal_condition_of_scaled_rows(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors<F, Place>& factors,
                                            const std::vector<long double>& row_sums, Op op) {
   const int e = row_sums.empty() ? 0 : std::max(0, std::ilogb(largest(row_sums)) - 1000);
   const auto scale_rows = [&](MatrixView<double> X) {

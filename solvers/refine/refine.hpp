@@ -11,7 +11,7 @@ namespace lasolve {
 
 /// Unit roundoff.
 template <class T>
-constexpr double epsilon = std::is_same_v<T, double> ? 0x1p-53 : 0x1p-24;
+constexpr double epsilon = unit_roundoff_of(precision_of<T>);
 
 struct Refinement {
   int updates;
@@ -20,12 +20,12 @@ struct Refinement {
 
 /// X ← X + inv(L U)(B − A X) until, for every column, ‖r‖∞ ≤ ‖x‖∞·‖A‖∞·ε·√n, at most 30 times.
 ///
-/// On entry X solves the system in the precision F of the factors, which solve with A where they are applied with `op`;
+/// On entry X solves the system in the precision of the factors, stored in F, which solve with A where they are applied with `op`;
 /// `a_norm` is ‖A‖∞, `R` (n × nrhs) is workspace.
 /// Not converged: the residual is not finite, or an update did not halve it, or 30 updates were not enough.
 /// Source: the stopping rule is LAPACK's dsgesv; Langou, Langou, Luszczek, Kurzak, Buttari & Dongarra, SC 2006.
 template <class T, class F, class Place>
-Refinement refine(Queue<Place>& q, const GemmBackend<Place>& gemm, Factors<F, Place>& factors,
+Refinement refine(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors<F, Place>& factors,
                   const SystemMatrix<T, Place>& A, Op op, long double a_norm, MatrixView<const T, Place> B,
                   MatrixView<T, Place> X, MatrixView<T, Place> R, MatrixView<F, Place> D) {
   constexpr int most_updates = 30;

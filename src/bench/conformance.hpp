@@ -11,7 +11,7 @@
 #include "bench/layout.hpp"
 #include "bench/oracle.hpp"
 #include "bench/product.hpp"
-#include "lasolve/lasolve.hpp"
+#include "lasolve/names.hpp"
 
 namespace lasolve::bench {
 
@@ -71,12 +71,26 @@ struct Fault {
 
   void say(std::string_view);
 };
+
+}  // namespace lasolve::bench
+
+template <>
+struct lasolve::Names<lasolve::bench::Fault::Kind> {
+  using Fault = bench::Fault;
+  static constexpr Name<Fault::Kind> all[] = {{Fault::wrong_element, "wrong_element"},
+                                              {Fault::wrote_outside, "wrote_outside"},
+                                              {Fault::changed_an_input, "changed_an_input"},
+                                              {Fault::threw, "threw"},
+                                              {Fault::crashed, "crashed"},
+                                              {Fault::no_answer, "no_answer"}};
+};
+
+namespace lasolve::bench {
+
 /// What is wrong, in one line: "C(3, 5) is 13, not 12".
 std::string what_is_wrong(const Fault&);
 /// At which product: op, α, β, sizes, and how the operands lie. Lines that each begin with `indent`.
 std::string where_it_is_wrong(const Fault&, const std::string& indent);
-const char* name_of(Fault::Kind);
-const char* name_of(Op);
 
 /// What has come of some cases.
 struct Verdict {

@@ -23,7 +23,7 @@ std::vector<Crossover> crossovers(const std::vector<Result>& all) {
     const Product& p = r.product;
     if (r.runs == 0 || p.shape == "given") continue;
     Fastest& fastest = sweeps[{p.shape, p.shape == "square" ? 0 : p.k, r.precision}][p.n];
-    double& seconds = r.device == "cpu" ? fastest.cpu : fastest.cuda;
+    double& seconds = r.on_cuda() ? fastest.cuda : fastest.cpu;
     seconds = std::min(seconds, r.seconds.median);
   }
   std::vector<Crossover> found;

@@ -37,14 +37,6 @@ void Fault::say(std::string_view words) {
   text[length] = 0;
 }
 
-const char* name_of(Op op) { return op == Op::none ? "none" : "transpose"; }
-
-const char* name_of(Fault::Kind kind) {
-  constexpr const char* names[] = {"wrong_element", "wrote_outside", "changed_an_input",
-                                   "threw",         "crashed",       "no_answer"};
-  return names[int(kind)];
-}
-
 std::string what_is_wrong(const Fault& f) {
   const WrongElement& e = f.element;
   const char* const again = f.call > 1 ? ", when called again with the same operands" : "";

@@ -43,6 +43,10 @@ struct Result {
   Spread seconds;
   std::optional<double> of_reference, of_floor;  ///< shares of a rate: reference seconds / seconds, floor / seconds
 
+  bool on_cuda() const {
+    const auto where = parse_device(device);
+    return where && where->kind == Device::cuda;
+  }
   double gflops() const { return seconds.median > 0 ? product.flops() * 1e-9 / seconds.median : 0; }
 };
 

@@ -8,6 +8,7 @@
 #include "cli/print.hpp"
 #include "core/stopwatch.hpp"
 #include "io/output_file.hpp"
+#include "lasolve/names.hpp"
 
 namespace lasolve::cli {
 

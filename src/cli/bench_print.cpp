@@ -1,5 +1,4 @@
 #include "cli/bench_print.hpp"
-#include "core/choose.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 #include "cli/json.hpp"
 #include "cli/print.hpp"
 #include "core/choose.hpp"
+#include "lasolve/names.hpp"
 
 namespace lasolve::cli {
 
@@ -42,11 +42,11 @@ Json element(double x) { return std::isfinite(x) ? Json(x) : Json(fmt::format("{
 
 Json object(const bench::Fault& f) {
   const bench::Case& c = f.at;
-  Json json = {{"kind", bench::name_of(f.kind)},
+  Json json = {{"kind", name_of(f.kind)},
                {"what", bench::what_is_wrong(f)},
                {"precision", name_of(f.precision)},
-               {"op_a", bench::name_of(c.op_a)},
-               {"op_b", bench::name_of(c.op_b)},
+               {"op_a", name_of(c.op_a)},
+               {"op_b", name_of(c.op_b)},
                {"alpha", c.alpha},
                {"beta", c.beta},
                {"m", c.m},
@@ -128,7 +128,7 @@ std::string bench_legend(bench::GemmBench& gemms, const std::vector<Result>& all
       settings.repeat, std::isfinite(settings.enough_seconds) ? " (fewer where a run takes long)" : "", settings.warmup,
       gemms.threads(), gemms.threads() == 1 ? "" : "s", runs_here("blas") ? "blas" : "eigen");
   if (settings.with_copies)
-    return text + (std::any_of(all.begin(), all.end(), [](const Result& r) { return r.device != "cpu"; })
+    return text + (std::any_of(all.begin(), all.end(), [](const Result& r) { return r.on_cuda(); })
                        ? "on CUDA with allocation, copies from and to the memory of the host, and free\n" +
                              crossover_lines(all)
                        : "no CUDA device took part: nothing was allocated or copied\n");

@@ -50,8 +50,8 @@ std::vector<Device> devices_of(const std::string& list, bool with_copies) {
 }
 
 Precision precision_of_product(const std::string& word) {
-  std::vector<std::pair<std::string, Precision>> known;
-  for_each_precision([&](auto P) { known.emplace_back(name_of(P), P); });
+  std::vector<Precision> known;
+  for_each_precision([&](auto P) { known.push_back(P); });
   return one_of("precision", word, known);
 }
 

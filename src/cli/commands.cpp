@@ -8,8 +8,10 @@
 
 #include "cli/print.hpp"
 #include "cli/problem.hpp"
+#include "cli/tuning.hpp"
 #include "core/choose.hpp"
 #include "core/stopwatch.hpp"
+#include "lasolve/names.hpp"
 
 namespace lasolve::cli {
 
@@ -57,6 +59,7 @@ int exit_code(const Outcome& outcome, const Request& request) {
 Measured measure(const Request& request, Problem& problem, const std::string& backend, Matrix<double>& X) {
   Options options = request.options;
   options.gemm = backend;
+  options.tuning = tuning_asked_for(request, options);
   std::vector<Report> reports;
   for (int run = -request.warmup; run < request.repeat; ++run) {
     Progress progress(backend);
@@ -82,9 +85,10 @@ int solve(const Request& request) {
   for (const auto& backend : request.backends) {
     Options options = request.options;
     options.gemm = backend;
-    if (!choose(options).offers(request.factors_in()))
-      throw UsageError(fmt::format("the GEMM backend '{}' does not offer {}; 'lasolve list' says what each offers",
-                                   backend, name_of(request.factors_in())));
+    tuning_asked_for(request, options);
+    const Choice choice = choose(options);
+    if (!choice.offers(request.products_in()))
+      throw UsageError(does_not_offer(choice.name(), choice.place(), request.products_in()));
   }
   // And so is a place that cannot be written.
   if (!request.output.empty()) io::require_matrix_writable(request.output);
@@ -107,6 +111,15 @@ int solve(const Request& request) {
   if (!request.output.empty() && code != done) fmt::print(stderr, "lasolve: no solution was written\n");
   if (!request.json.empty()) write_text(request.json, as_json(subject, all));
   return code;
+}
+
+int list(const Request& request) {
+  const bool as_text = request.json.empty() || !io::is_standard_output(request.json);
+  if (!request.list_tuning && !request.json.empty())
+    throw UsageError("--json is for list --tuning, not for list alone");
+  if (as_text) fmt::print("{}", request.list_tuning ? list_of_tuning(request) : list_of_backends());
+  if (!request.json.empty()) write_text(request.json, tuning_as_json(request));
+  return done;
 }
 
 int generate(const Request& request) {

@@ -9,6 +9,7 @@ enum ExitCode { done = 0, usage = 2, bad_input = 3, no_solution = 4, not_accurat
 
 int solve(const Request&);
 int generate(const Request&);
+int list(const Request&);
 /// argv[0] is the word bench.
 int bench_command(int argc, const char* const* argv);
 

@@ -5,6 +5,7 @@
 
 #include "cli/print.hpp"
 #include "core/cpu/limits.hpp"
+#include "lasolve/names.hpp"
 
 namespace lasolve::cli {
 
@@ -41,6 +42,9 @@ Json object(const Subject& subject, const Measured& measured) {
           {"gemm", r.gemm},
           {"factorization", name_of(r.method)},
           {"precision", name_of(r.precision)},
+          {"storage", name_of(r.storage)},
+          {"products", name_of(r.products)},
+          {"residual", name_of(r.residual)},
           {"refine", name_of(r.refine)},
           {"schedule", name_of(r.schedule)},
           {"block_size", r.block_size},

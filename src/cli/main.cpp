@@ -29,8 +29,7 @@ int run(int argc, char** argv) {
     case Command::generate:
       return generate(request);
     case Command::list:
-      fmt::print("{}", list_of_backends());
-      return done;
+      return list(request);
     case Command::help:
       fmt::print("{}", help());
       return done;

@@ -7,17 +7,9 @@
 
 #include "core/choose.hpp"
 #include "io/output_file.hpp"
+#include "lasolve/names.hpp"
 
 namespace lasolve::cli {
-
-const char* name_of(Method m) { return m == Method::lu ? "lu" : m == Method::cholesky ? "cholesky" : "auto"; }
-const char* name_of(Schedule s) {
-  return s == Schedule::right_looking  ? "right-looking"
-         : s == Schedule::left_looking ? "left-looking"
-         : s == Schedule::recursive    ? "recursive"
-                                       : "auto";
-}
-const char* name_of(Refine r) { return r == Refine::none ? "none" : r == Refine::classical ? "classical" : "auto"; }
 
 namespace {
 
@@ -37,7 +29,7 @@ std::string phase_table(const Report& r) {
     const bool counted = p != Phase::read && p != Phase::check;
     const double rate = gflops(r.phases, p);
     if (counted) busy += r.phases.seconds_of(p);
-    text += fmt::format("{:<12}{:>12.6f}{:>9}{:>12}\n", lasolve::name_of(p), r.phases.seconds_of(p),
+    text += fmt::format("{:<12}{:>12.6f}{:>9}{:>12}\n", name_of(p), r.phases.seconds_of(p),
                         counted ? fmt::format("{:.1f} %", 100 * r.phases.seconds_of(p) / r.total_seconds) : "",
                         rate > 0 ? fmt::format("{:.1f}", rate) : "");
   }
@@ -50,10 +42,14 @@ std::string about(const Subject& subject, const Report& r) {
   std::string text =
       fmt::format("matrix      {}, {} x {}{}\n", subject.matrix, r.n, r.n, subject.transposed ? ", transposed" : "");
   text += fmt::format("rhs         {}, {} column{}\n", subject.rhs, r.nrhs, r.nrhs == 1 ? "" : "s");
-  return text + fmt::format("method      {} in {}, {}, panels of at most {} columns, refinement {}{}\n",
-                            r.method == Method::cholesky ? "Cholesky" : "LU with partial pivoting",
-                            name_of(r.precision), name_of(r.schedule), r.block_size, name_of(r.refine),
-                            r.refine_iterations > 0 ? fmt::format(" ({} updates)", r.refine_iterations) : "");
+  text += fmt::format("method      {} in {}, {}, panels of at most {} columns, refinement {}{}\n",
+                      r.method == Method::cholesky ? "Cholesky" : "LU with partial pivoting", name_of(r.precision),
+                      name_of(r.schedule), r.block_size, name_of(r.refine),
+                      r.refine_iterations > 0 ? fmt::format(" ({} updates)", r.refine_iterations) : "");
+  if (r.storage != r.products || r.storage != r.residual)
+    text += fmt::format("precision   {}: factors in {}, products in {}, residuals in {}\n", name_of(r.precision),
+                        name_of(r.storage), name_of(r.products), name_of(r.residual));
+  return text;
 }
 
 /// How far the solution may be from the true one.
@@ -68,9 +64,9 @@ std::string condition(const Report& r) {
 std::string accuracy(const Report& r) {
   if (!r.backward_error) return "";
   std::string text = fmt::format("backward error  {:.2e}\n", *r.backward_error);
-  const bool of_fp32 = r.precision == Precision::fp32 && r.refine == Refine::none;
   text += fmt::format("HPL check       {:.2e}, {} (the limit is {}, with the roundoff of {})\n", *r.hpl_residual,
-                      *r.hpl_residual < hpl_threshold ? "passed" : "FAILED", hpl_threshold, of_fp32 ? "fp32" : "fp64");
+                      *r.hpl_residual < hpl_threshold ? "passed" : "FAILED", hpl_threshold,
+                      name_of(r.refine == Refine::none ? r.precision : r.residual));
   if (r.forward_error) text += fmt::format("forward error   {:.2e} (the true answer is 1)\n", *r.forward_error);
   return text;
 }
@@ -79,11 +75,12 @@ std::string accuracy(const Report& r) {
 
 std::string for_people(const Subject& subject, const Measured& measured) {
   const Report& r = measured.report;
+  const Device where = parse_device(r.device).value();
   std::string text = about(subject, r);
-  text += fmt::format("backend     {} on {}{}\n", r.gemm, r.device,
-                      r.device == "cpu"
-                          ? fmt::format(" ({} threads)", r.threads)
-                          : fmt::format(" ({})", cuda_devices().names.at(std::size_t(std::stoi(r.device.substr(5))))));
+  text +=
+      fmt::format("backend     {} on {}{}\n", r.gemm, r.device,
+                  where.kind == Device::cpu ? fmt::format(" ({} threads)", r.threads)
+                                            : fmt::format(" ({})", cuda_devices().names.at(std::size_t(where.index))));
   for (const auto& note : r.notes) text += fmt::format("note        {}\n", note);
   text += "\n" + phase_table(r);
   text += fmt::format("{:<12}{:>12.6f}{:>21.1f}", "factor", r.factor_seconds, r.factor_gflops);
@@ -122,21 +119,21 @@ void write_text(const std::string& path, const std::string& text) {
 std::string list_of_backends() {
   std::string text = fmt::format("{:<16}{:<7}{:<26}{}\n", "backend", "place", "precisions", "what it is");
   const CudaDevices& devices = cuda_devices();
-  auto lines = [&](const auto& backends, const char* place, const std::string& why_no_place, int index) {
+  auto lines = [&](const auto& backends, Device::Kind place, const std::string& why_no_place, int index) {
     for (const auto* b : backends) {
       const std::string why = !why_no_place.empty() ? why_no_place : b->unavailable ? b->unavailable(index) : "";
       std::string precisions;
       for_each_precision([&](auto P) {
-        if (b->template in<P>()) precisions += (precisions.empty() ? "" : " ") + std::string(Arithmetic<P>::name);
+        if (b->template in<P>()) precisions += std::string(precisions.empty() ? "" : " ") + name_of(P());
       });
-      text += fmt::format("{:<16}{:<7}{:<26}{}{}\n", b->name, place, precisions, b->summary,
+      text += fmt::format("{:<16}{:<7}{:<26}{}{}\n", b->name, name_of(place), precisions, b->summary,
                           why.empty() ? "" : "; not here: " + why);
     }
   };
   const Device device = automatic_device();
   const bool on_cuda = device.kind == Device::cuda;
-  lines(gemm_backends<Cpu>(), "cpu", "", 0);
-  lines(gemm_backends<Cuda>(), "cuda",
+  lines(gemm_backends<Cpu>(), Device::cpu, "", 0);
+  lines(gemm_backends<Cuda>(), Device::cuda,
         on_cuda                 ? ""
         : devices.names.empty() ? devices.why_none
                                 : "no CUDA device can be used",

@@ -32,8 +32,4 @@ std::string as_json(const Subject&, const std::vector<Measured>&);
 /// To a file that appears when it is complete, or to standard output for "-" (see io::Destination).
 void write_text(const std::string& path, const std::string& text);
 
-const char* name_of(Method);
-const char* name_of(Refine);
-const char* name_of(Schedule);
-
 }  // namespace lasolve::cli

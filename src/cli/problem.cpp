@@ -21,7 +21,9 @@ bool exists(const std::string& path) {
 }
 
 /// Of A and its factors.
-int bytes_an_element(Precision factors) { return 8 + (factors == Precision::fp32 ? 4 : 8); }
+int bytes_an_element(Precision precision) {
+  return int(sizeof(double)) + bytes_of(find_solve_precision(precision)->storage);
+}
 
 /// ‖X − 1‖∞ / ‖1‖∞.
 double distance_from_ones(MatrixView<const double> X) {

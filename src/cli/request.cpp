@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "cli/tuning.hpp"
 #include "cli/words.hpp"
 #include "io/generators.hpp"
 
@@ -25,6 +26,8 @@ po::options_description known_options() {
     ("refine,r", po::value<std::string>()->default_value("auto"), "auto (classical for fp32 factors), none, classical")
     ("schedule,s", po::value<std::string>()->default_value("auto"), "auto, right-looking, left-looking, recursive")
     ("block-size,n", po::value<std::string>()->default_value("auto"), "columns of a panel at most, or auto")
+    ("tune", po::value<std::vector<std::string>>()->composing(), "NAME=VALUE of a size that decides between ways to compute, as often as there are; see 'lasolve list --tuning'")
+    ("tuning", "with list: the sizes that decide between ways to compute, on this device")
     ("in-place", "overwrite a generated matrix with its factors: half the memory; it is made again for the check")
     ("transpose,t", "solve with the transpose of A")
     ("threads", po::value<std::string>()->default_value("all"), "cores of the host to use, or all")
@@ -82,29 +85,29 @@ Request parse_command_line(int argc, const char* const* argv) {
   Options& o = r.options;
   o.device = device_of(text("device"));
   o.threads = threads_of(text("threads"));
+  if (values.count("tune"))
+    for (const auto& text : values["tune"].as<std::vector<std::string>>()) r.tune.push_back(tuning_change(text));
+  r.list_tuning = values.count("tuning") > 0;
+  if (r.list_tuning && r.command != Command::list && r.command != Command::help)
+    throw UsageError("--tuning is for the command list");
   o.block_size = number<std::int64_t>("block-size", text("block-size"), 1, "auto");
-  o.factorization = one_of<Method>("factorization", text("factorization"),
-                                   {{"auto", Method::automatic}, {"lu", Method::lu}, {"cholesky", Method::cholesky}});
-  o.triangle = one_of<Uplo>("triangle", text("triangle"),
-                            {{"both", Uplo::both}, {"lower", Uplo::lower}, {"upper", Uplo::upper}});
+  o.factorization = one_of<Method>("factorization", text("factorization"));
+  o.triangle = one_of<Uplo>("triangle", text("triangle"));
   if (o.triangle != Uplo::both && o.factorization == Method::lu)
     throw UsageError("--triangle says what Cholesky reads: not with --factorization lu, which reads all of the matrix");
-  o.precision =
-      one_of<Precision>("precision", text("precision"), {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}});
-  o.refine = one_of<Refine>("refine", text("refine"),
-                            {{"auto", Refine::automatic}, {"none", Refine::none}, {"classical", Refine::classical}});
-  o.schedule = one_of<Schedule>("schedule", text("schedule"),
-                                {{"auto", Schedule::automatic},
-                                 {"right-looking", Schedule::right_looking},
-                                 {"left-looking", Schedule::left_looking},
-                                 {"recursive", Schedule::recursive}});
-  if (r.in_place && (o.precision == Precision::fp32 || o.refine == Refine::classical))
-    throw UsageError("--in-place leaves nothing to refine with: not with --precision fp32 or --refine classical");
+  std::vector<Precision> precisions;
+  for (const SolvePrecision& p : solve_precisions) precisions.push_back(p.name);
+  o.precision = one_of("precision", text("precision"), precisions);
+  o.refine = one_of<Refine>("refine", text("refine"));
+  o.schedule = one_of<Schedule>("schedule", text("schedule"));
+  if (r.in_place && (is_coarser_than<double>(o.precision) || o.refine == Refine::classical))
+    throw UsageError(fmt::format("--in-place leaves nothing to refine with: not with --precision {} or --refine {}",
+                                 name_of(o.precision), name_of(o.refine)));
   const bool all = text("gemm") == "all";
   if (all &&
       o.device.kind == Device::automatic)  // where all of them are meant, none stands in for that of another place
     o.device = automatic_device();
-  r.backends = all ? runnable_backends(o.device, r.factors_in()) : split(text("gemm"));
+  r.backends = all ? runnable_backends(o.device, r.products_in()) : split(text("gemm"));
   if (r.backends.empty()) r.backends = {"auto"};  // no backend runs there: choose() says why
   if (r.backends.size() > 1 && std::count(r.backends.begin(), r.backends.end(), "all") > 0)
     throw UsageError("--gemm all stands alone: it means every backend that runs here");
@@ -126,6 +129,7 @@ std::string help() {
       "  lasolve [solve] --matrix data/A.mtx --gemm tiled\n"
       "  lasolve --matrix uniform:n=2000 --gemm all           one run each, and a table that compares them\n"
       "  lasolve list                                         the backends, and which run here\n"
+      "  lasolve list --tuning                                the sizes that decide between ways to compute\n"
       "  lasolve generate spd:n=100,seed=3 --output A.mtx\n"
       "  lasolve bench gemm                                   the backends alone, in turns; has a --help of its own\n\n"
       "{}\nGenerators:\n{}\n"

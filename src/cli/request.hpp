@@ -16,6 +16,12 @@ struct UsageError : std::runtime_error {
 
 enum class Command { solve, list, generate, help, version };
 
+/// A value of a tuning that is asked for.
+struct TuningChange {
+  std::string name;
+  std::int64_t value;
+};
+
 struct Request {
   Command command = Command::solve;
   std::string matrix, rhs, output, json;
@@ -23,12 +29,12 @@ struct Request {
   Options options;
   Op op = Op::none;
   int repeat = 1, warmup = 0;
+  std::vector<TuningChange> tune;
+  bool list_tuning = false;
   bool quiet = false, in_place = false, allow_ill_conditioned = false;
 
-  /// The matrices of the tool are fp64.
-  Precision factors_in() const {
-    return options.precision == Precision::automatic ? Precision::fp64 : options.precision;
-  }
+  /// What products are computed in. The precision that is asked for has a name.
+  Precision products_in() const { return find_solve_precision(options.precision)->products; }
 };
 
 /// Throws UsageError.

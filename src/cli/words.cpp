@@ -59,12 +59,13 @@ std::vector<std::string> split(const std::string& list) {
 }
 
 Device device_of(const std::string& text) {
-  if (text == "auto") return {};
-  if (text == "cpu") return {Device::cpu, 0};
-  if (text == "cuda") return {Device::cuda, 0};
-  if (text.starts_with("cuda:")) return {Device::cuda, number("device cuda:INDEX", text.substr(5), 0)};
-  throw UsageError(fmt::format("--device takes auto, cpu, cuda or cuda:INDEX, not '{}'{}", text,
-                               did_you_mean(text, {"auto", "cpu", "cuda"})));
+  if (const auto device = parse_device(text)) return *device;
+  const std::string cuda = name_of(Device::cuda), with_index = cuda + ":";
+  if (text.starts_with(with_index))
+    return {Device::cuda, number("device " + with_index + "INDEX", text.substr(with_index.size()), 0)};
+  const auto words = words_of<Device::Kind>();
+  throw UsageError(fmt::format("--device takes {} or {}:INDEX, not '{}'{}", fmt::join(words, ", "), cuda, text,
+                               did_you_mean(text, words)));
 }
 
 int threads_of(const std::string& text) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <charconv>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "cli/request.hpp"
 #include "core/choose.hpp"
+#include "lasolve/names.hpp"
 
 namespace lasolve::cli {
 
@@ -38,16 +40,16 @@ Device device_of(const std::string& text);
 /// 0 for all.
 int threads_of(const std::string& text);
 
-/// A value out of a few, by name.
-template <class Value>
-Value one_of(const std::string& option, const std::string& word, std::vector<std::pair<std::string, Value>> values) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : values) {
-    if (name == word) return value;
-    names.push_back(name);
-  }
+/// The enumerator of a word, out of those that an option takes: all, where none are named.
+template <class Enum>
+Enum one_of(const std::string& option, const std::string& word, const std::vector<Enum>& taken = {}) {
+  std::vector<std::string> words;
+  for (const Enum value : taken) words.push_back(name_of(value));
+  if (taken.empty()) words = words_of<Enum>();
+  const auto value = parse<Enum>(word);
+  if (value && std::count(words.begin(), words.end(), word) > 0) return *value;
   throw UsageError(
-      fmt::format("--{} takes {}, not '{}'{}", option, fmt::join(names, ", "), word, did_you_mean(word, names)));
+      fmt::format("--{} takes {}, not '{}'{}", option, fmt::join(words, ", "), word, did_you_mean(word, words)));
 }
 
 /// A whole number of at least `least`; `word` alone means 0.

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lasolve/names.hpp"
+
 namespace lasolve {
 
 namespace {
@@ -20,13 +22,6 @@ const GemmBackend<Place>* find(const std::string& name) {
 template <class Place>
 std::string why_not(const GemmBackend<Place>& backend, int device) {
   return backend.unavailable ? backend.unavailable(device) : "";
-}
-
-template <class Place>
-bool offered(const GemmBackend<Place>& backend, Precision precision) {
-  bool offered = precision == Precision::automatic;
-  for_precision(precision, [&](auto P) { offered = bool(backend.template in<P>()); });
-  return offered;
 }
 
 /// Why the best backend on the CPU cannot run; empty: it can.
@@ -72,20 +67,16 @@ std::vector<std::string> known_names() {
   return names;
 }
 
-const MissingBackend* find_missing(const std::string& name, const char* place) {
+const MissingBackend* find_missing(const std::string& name, Device::Kind place) {
   for (const auto& b : missing_gemm_backends())
-    if (b.name == name && b.place == std::string(place)) return &b;
+    if (b.name == name && parse<Device::Kind>(b.place) == place) return &b;
   return nullptr;
 }
 
 std::string instead(const CudaHere& cuda) {
   const Device device = automatic_device(cuda);
-  const bool on_cuda = device.kind == Device::cuda;
   return fmt::format("\n  would run here: --device {} --gemm {}",
-                     on_cuda && device.index > 0 ? fmt::format("cuda:{}", device.index)
-                     : on_cuda                   ? "cuda"
-                                                 : "cpu",
-                     automatic_backend(device.kind));
+                     device.index > 0 ? name_of(device) : name_of(device.kind), automatic_backend(device.kind));
 }
 
 template <class Place>
@@ -111,7 +102,7 @@ Choice choose_cpu(std::string name, const CudaHere& cuda) {
     return {find<Cpu>("eigen"), 0, {"'eigen' was used: 'blas' cannot run here: " + why}};
   }
   if (const auto* backend = find<Cpu>(name)) return on(*backend, 0, cuda);
-  if (const auto* missing = find_missing(name, "cpu"))
+  if (const auto* missing = find_missing(name, Device::cpu))
     throw MachineError(
         fmt::format("the GEMM backend '{}' is not in this build: it needs {}{}", name, missing->needs, instead(cuda)));
   const std::string why = usable(cuda).why_none;
@@ -129,7 +120,7 @@ Choice choose_named(const std::string& name, Device device, const CudaHere& cuda
   const Usable there = usable(cuda);
   if (there.why_none.empty() && (name == "auto" || find<Cuda>(name))) return choose_cuda(name, there.index, cuda);
   Choice choice = choose_cpu(name, cuda);
-  if (find<Cuda>(name) || find_missing(name, "cuda"))
+  if (find<Cuda>(name) || find_missing(name, Device::cuda))
     choice.notes.push_back(fmt::format("the CPU's '{}' was used: {}", name, there.why_none));
   else if (name == "auto" && (!cuda.devices().names.empty() || cuda.devices().driver_fails))
     choice.notes.push_back("the CPU was used: " + there.why_none);
@@ -145,12 +136,16 @@ Device automatic_device(const CudaHere& cuda) {
   return there.why_none.empty() ? Device{Device::cuda, there.index} : Device{Device::cpu, 0};
 }
 
-std::string Choice::device() const {
-  return backend.index() == 0 ? std::string("cpu") : fmt::format("cuda:{}", cuda_device);
+std::string Choice::name() const {
+  return std::visit([](const auto* b) { return std::string(b->name); }, backend);
 }
+Device Choice::place() const {
+  return backend.index() == 0 ? Device{Device::cpu, 0} : Device{Device::cuda, cuda_device};
+}
+std::string Choice::device() const { return name_of(place()); }
 
 bool Choice::offers(Precision precision) const {
-  return std::visit([=](const auto* b) { return offered(*b, precision); }, backend);
+  return std::visit([=](const auto* b) { return lasolve::offers(*b, precision); }, backend);
 }
 
 Choice choose(const Options& options, const CudaHere& cuda) {
@@ -173,13 +168,20 @@ std::vector<std::string> runnable_backends(Device device, Precision precision) {
   std::vector<std::string> names;
   auto collect = [&](const auto& backends) {
     for (const auto* b : backends)
-      if (why_not(*b, device.index).empty() && offered(*b, precision)) names.push_back(b->name);
+      if (why_not(*b, device.index).empty() && offers(*b, precision)) names.push_back(b->name);
   };
   if (device.kind == Device::cuda)
     collect(gemm_backends<Cuda>());
   else
     collect(gemm_backends<Cpu>());
   return names;
+}
+
+std::string does_not_offer(const std::string& backend, Device device, Precision precision) {
+  const auto others = runnable_backends(device, precision);
+  return fmt::format("the GEMM backend '{}' does not offer products in {}; on {} {}", backend, name_of(precision),
+                     name_of(device),
+                     others.empty() ? "none does" : fmt::format("these do: {}", fmt::join(others, ", ")));
 }
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {

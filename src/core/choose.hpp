@@ -19,6 +19,8 @@ struct Choice {
   ChosenBackend backend;
   int cuda_device = 0;
   std::vector<std::string> notes;
+  std::string name() const;    ///< of the backend
+  Device place() const;        ///< where it runs
   std::string device() const;  ///< "cpu" or "cuda:0"
   bool offers(Precision) const;
 };
@@ -45,6 +47,16 @@ Device automatic_device(const CudaHere& = {});
 
 /// The names that `--gemm all` means on a device: all backends that run there and offer the precision (automatic: any).
 std::vector<std::string> runnable_backends(Device, Precision = Precision::automatic);
+
+/// Whether a backend offers products in a precision; automatic: any.
+template <class Place>
+bool offers(const GemmBackend<Place>& backend, Precision precision) {
+  bool offered = precision == Precision::automatic;
+  for_precision(precision, [&](auto P) { offered = bool(backend.template in<P>()); });
+  return offered;
+}
+/// What is said of a backend that does not offer products in a precision: which ones do, on that device.
+std::string does_not_offer(const std::string& backend, Device, Precision);
 
 /// "did you mean …" or an empty string.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& known);

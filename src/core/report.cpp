@@ -1,26 +1,10 @@
 #include <fmt/format.h>
 
-#include "lasolve/lasolve.hpp"
+#include "lasolve/names.hpp"
 
 namespace lasolve {
 
-std::string Outcome::name() const {
-  switch (kind) {
-    case solved:
-      return "solved";
-    case singular:
-      return "singular";
-    case not_positive_definite:
-      return "not_positive_definite";
-    case not_converged:
-      return "not_converged";
-    case inaccurate:
-      return "inaccurate";
-    case ill_conditioned:
-      return "ill_conditioned";
-  }
-  return "unknown";
-}
+std::string Outcome::name() const { return name_of(kind); }
 
 std::string Outcome::message() const {
   switch (kind) {

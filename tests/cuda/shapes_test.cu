@@ -1,4 +1,5 @@
 // Which shapes of kernels are chosen for which card, without one: what a block asks for fits each of them.
+#include "core/tuning.hpp"
 #include "lasolve/gemm.hpp"
 #include "solvers/places/cuda/panel.cuh"
 #include "solvers/places/cuda/trsm/triangle.cuh"
@@ -74,7 +75,7 @@ std::size_t data_flow(const DeviceProperties& p) {
 }
 template <class T>
 std::size_t between_panels(const DeviceProperties& p, std::int64_t below) {
-  const int rows = lookahead_tile_rows<T>(p, below);
+  const int rows = lookahead_tile_rows<T>(p, tuning_for(p).values, below);
   return rows == 128  ? lookahead_shared_memory<128, T>
          : rows == 64 ? lookahead_shared_memory<64, T>
                       : lookahead_shared_memory<32, T>;
@@ -108,10 +109,10 @@ TYPED_TEST(Shapes, of_an_H200_are_the_largest) {
   EXPECT_EQ(cholesky_leaf_steps<T>(p), 2);
   EXPECT_EQ(sync_free_order<T>(p), 128);
   EXPECT_EQ(widest_panel<T>(p), 128);
-  EXPECT_EQ(lookahead_tile_rows<T>(p, 2048), 32);
-  EXPECT_EQ(lookahead_tile_rows<T>(p, 2049), 64);
-  EXPECT_EQ(lookahead_tile_rows<T>(p, 4096), 64);
-  EXPECT_EQ(lookahead_tile_rows<T>(p, 4097), 128);
+  EXPECT_EQ(lookahead_tile_rows<T>(p, tuning_for(p).values, 2048), 32);
+  EXPECT_EQ(lookahead_tile_rows<T>(p, tuning_for(p).values, 2049), 64);
+  EXPECT_EQ(lookahead_tile_rows<T>(p, tuning_for(p).values, 4096), 64);
+  EXPECT_EQ(lookahead_tile_rows<T>(p, tuning_for(p).values, 4097), 128);
 }
 
 /// What is between two panels is one kernel on an A100, too, whose blocks have no room for tiles of 128 rows in fp64.
@@ -124,8 +125,8 @@ TYPED_TEST(Shapes, of_other_cards_are_as_large_as_there_is_room_for) {
   EXPECT_EQ(sync_free_order<T>(rtx), fp64 ? 64 : 128);
   EXPECT_EQ(widest_panel<T>(a100), 128);
   EXPECT_EQ(widest_panel<T>(rtx), fp64 ? 64 : 128);
-  EXPECT_EQ(lookahead_tile_rows<T>(a100, 10000), fp64 ? 64 : 128);
-  EXPECT_EQ(lookahead_tile_rows<T>(rtx, 10000), fp64 ? 32 : 128);
+  EXPECT_EQ(lookahead_tile_rows<T>(a100, tuning_for(a100).values, 10000), fp64 ? 64 : 128);
+  EXPECT_EQ(lookahead_tile_rows<T>(rtx, tuning_for(rtx).values, 10000), fp64 ? 32 : 128);
   EXPECT_EQ(cholesky_leaf_steps<T>(a100), 1);
 }
 

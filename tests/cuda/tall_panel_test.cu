@@ -37,7 +37,7 @@ Factored<T> factored(const Matrix<T>& A, Factor factor) {
 template <class T>
 Factored<T> as_panel(const Matrix<T>& A) {
   return factored(A, [](Queue<Cuda>& q, MatrixView<T, Cuda> there, Pivots<Cuda> pivots) {
-    if (!panel_lu(q, *gemm_backends<Cuda>()[0], there, pivots)) swap_rows(q, there, pivots);
+    if (!panel_lu(q, Gemm<T, Cuda>(*gemm_backends<Cuda>()[0]), there, pivots)) swap_rows(q, there, pivots);
   });
 }
 

@@ -1,6 +1,7 @@
 // tensor, f64: which shape a product takes.
 #pragma once
 
+#include "gemm/cuda/choices.hpp"
 #include "gemm/cuda/hopper/fp64_split_k.cuh"
 
 namespace lasolve::tensor_f64 {
@@ -13,25 +14,8 @@ using Small = Shape<Tiling{.warps_m = 2, .warps_n = 2, .MT = 2, .NT = 4, .per_sm
 using Narrow = Shape<Tiling{.warps_m = 2, .warps_n = 2, .MT = 2, .NT = 2, .per_sm = 3}>;
 using Tiny = Shape<Tiling{.warps_m = 2, .warps_n = 2, .MT = 1, .NT = 2, .per_sm = 3}>;
 using Copied = Shape<Tiling{.warps_m = 2, .warps_n = 2, .MT = 2, .NT = 4, .per_sm = 2, .uses_tma = false}>;
-
-/// How many blocks share the steps of a tile, where tiles are few and their steps many: what keeps the multiprocessors busy for
-/// the shortest time. Two blocks side by side on one take 3/2 of the time of one alone.
-inline int blocks_of_a_tile(std::int64_t tiles, int steps, int multiprocessors) {
-  constexpr int least_steps = 64,
-                least_work = 60;  // of a tile, of a multiprocessor; with less, other shapes are as fast
-  const bool few_and_long = tiles * 5 <= multiprocessors && steps >= 2 * least_steps;
-  const bool enough = steps >= least_steps && tiles <= multiprocessors && tiles * steps >= least_work * multiprocessors;
-  if (!few_and_long && !enough) return 1;
-  constexpr int begin_and_end = 6;  // in steps
-  const auto cost = [&](int blocks) {
-    const std::int64_t most = ceil_div(tiles * blocks, multiprocessors);
-    return (most / 2 * 3 + most % 2 * 2) * (steps + begin_and_end * blocks) / blocks;
-  };
-  int best = 2;
-  for (const int blocks : {4, 8})
-    if (steps >= 16 * blocks && cost(blocks) < cost(best)) best = blocks;
-  return best;
-}
+static_assert(Tiny::BM == 32 && Tiny::BN == 32 && Small::BM == 64 && Small::BN == 64);  // as fp64_tiles says
+static_assert(Wide::BM == 64 && Wide::BN == 128 && Large::BM == 128 && Large::BN == 128);
 
 /// C ← α·A·B + β·C.
 inline void gemm(Queue<Cuda>& q, double alpha, Operand<double, Cuda> A, Operand<double, Cuda> B, double beta,
@@ -43,19 +27,19 @@ inline void gemm(Queue<Cuda>& q, double alpha, Operand<double, Cuda> A, Operand<
   w.A = A.stored(), w.B = B.stored(), w.C = C, w.alpha = alpha, w.beta = beta;
   w.steps = int(ceil_div(A.cols(), BK));
   const auto tiles = [&](int BM, int BN) { return ceil_div(C.rows(), BM) * ceil_div(C.cols(), BN); };
-  constexpr int many_steps = 256, many_large = 4;  // for a multiprocessor
-  const bool large = w.steps >= 64 && tiles(Large::BM, Large::BN) >= many_large * q.multiprocessors();
   const bool fetchable = w.A.fetchable() && w.B.fetchable() && reachable(C.data(), C.ld());
-  w.blocks_of_a_tile =
-      !fetchable || C.cols() < Wide::BN ? 1 : blocks_of_a_tile(tiles(Wide::BM, Wide::BN), w.steps, q.multiprocessors());
+  w.blocks_of_a_tile = !fetchable || C.cols() < Wide::BN
+                           ? 1
+                           : blocks_of_a_tile(q.tuning(), tiles(Wide::BM, Wide::BN), w.steps, q.multiprocessors());
   w.blocks_of_a_tile = blocks_in_a_cluster<Wide>(q, A.op(), B.op(), w.blocks_of_a_tile);
-  const auto f = !fetchable                                                                ? run<Copied>
-                 : w.blocks_of_a_tile > 1                                                  ? run_split<Wide>
-                 : tiles(Tiny::BM, Tiny::BN) <= 2 * q.multiprocessors()                    ? run<Tiny>
-                 : tiles(Small::BM, Small::BN) * 2 <= 3 * q.multiprocessors()              ? run<Narrow>
-                 : large                                                                   ? run<Large>
-                 : tiles(Wide::BM, Wide::BN) * w.steps >= many_steps * q.multiprocessors() ? run<Wide>
-                                                                                           : run<Small>;
+  const Fp64Tiles shape = fp64_tiles(q.tuning(), tiles, w.steps, q.multiprocessors());
+  const auto f = !fetchable                   ? run<Copied>
+                 : w.blocks_of_a_tile > 1     ? run_split<Wide>
+                 : shape == Fp64Tiles::tiny   ? run<Tiny>
+                 : shape == Fp64Tiles::narrow ? run<Narrow>
+                 : shape == Fp64Tiles::large  ? run<Large>
+                 : shape == Fp64Tiles::wide   ? run<Wide>
+                                              : run<Small>;
   f(q, A.op(), B.op(), w);
 }
 

@@ -3,16 +3,16 @@
 #pragma once
 
 #include "core/cuda/elementwise.cuh"
+#include "gemm/cuda/choices.hpp"
 #include "gemm/cuda/common/pack.cuh"
 #include "gemm/cuda/hopper/wgmma_kernel.cuh"
 
 namespace lasolve::sm90 {
 
-/// At small k, here in bytes, the traffic of C rules, and memory likes it best down whole columns; else L2 is to hold the
-/// operands.
-constexpr unsigned group_rows_for(std::int64_t k_bytes) { return k_bytes <= 512 ? 128 : k_bytes <= 2048 ? 32 : 16; }
 /// From here on the time at a tile's end is small beside its product: tiles may be cooperative_multicast, if two blocks can share what they read.
-inline bool is_deep(const Queue<Cuda>& q, std::int64_t k) { return k >= 4096 && q.properties().has_clusters_of(2); }
+inline bool is_deep(const Queue<Cuda>& q, std::int64_t k) {
+  return k >= q.tuning().tensor_deep && q.properties().has_clusters_of(2);
+}
 
 constexpr auto fetch = CU_TENSOR_MAP_L2_PROMOTION_L2_256B;  ///< of what the copy engine reaches; see tensor_map
 
@@ -58,7 +58,7 @@ inline void scale(Queue<Cuda>& q, float beta, MatrixView<float, Cuda> C) {
 template <class Shape>
 void enqueue_product(Queue<Cuda>& q, Arguments& p, std::int64_t k) {
   p.steps = int(ceil_div(k, Shape::BK));
-  p.group_rows = group_rows_for(k * std::int64_t(sizeof(typename Shape::Half))) / Shape::cluster;
+  p.group_rows = group_rows_for(q.tuning(), k * std::int64_t(sizeof(typename Shape::Half))) / Shape::cluster;
   launch_tensor<Shape>(q, p);
 }
 

@@ -135,7 +135,7 @@ inline void tensor_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Ope
     multiply_tf32<KernelSchedule::cooperative_multicast, false>(q, alpha, A, B, beta, C);
   else if (is_deep(q, k))
     multiply_tf32<KernelSchedule::cooperative_multicast>(q, alpha, A, B, beta, C);
-  else if (k > 256 && q.properties().has_clusters_of(2) && 10 * time(192, 2) <= 11 * time(128, 1))
+  else if (q.properties().has_clusters_of(2) && takes_broad_tiles(q.tuning(), k, time(192, 2), time(128, 1)))
     multiply_tf32<KernelSchedule::pingpong_multicast>(q, alpha, A, B, beta, C);
   else if (lies_down && lies_along_k(transposed(B)))  // else there is a packing kernel anyway
     multiply_tf32<KernelSchedule::pingpong, false>(q, alpha, A, B, beta, C);

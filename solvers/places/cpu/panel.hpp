@@ -13,8 +13,8 @@
 namespace lasolve {
 
 template <class T>
-std::int64_t panel_leaf_columns(const Queue<Cpu>&, MatrixView<T>) {
-  return 8;
+std::int64_t panel_leaf_columns(const Queue<Cpu>& q, MatrixView<T>) {
+  return q.tuning().lu_leaf;
 }
 
 /// A candidate for the pivot. NaN beats everything: with `>` it would lose, and be found nowhere.
@@ -74,7 +74,7 @@ void panel_lu_leaf(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
 
 /// P A = L U of a panel (m × nb, m ≥ nb). Returns whether its rows have been exchanged, not left in their places.
 template <class T>
-bool panel_lu(Queue<Cpu>& q, const GemmBackend<Cpu>& gemm, MatrixView<T> A, Pivots<Cpu> pivots) {
+bool panel_lu(Queue<Cpu>& q, const Gemm<T, Cpu>& gemm, MatrixView<T> A, Pivots<Cpu> pivots) {
   lu_recursive(q, gemm, A, pivots);
   return true;
 }
@@ -92,13 +92,13 @@ bool update_at_once(Queue<Cpu>&, MatrixView<T>, MatrixView<T>, MatrixView<T>) {
 }
 
 template <class T>
-std::int64_t cholesky_leaf_columns(const Queue<Cpu>&, MatrixView<T>) {
-  return 64;
+std::int64_t cholesky_leaf_columns(const Queue<Cpu>& q, MatrixView<T>) {
+  return q.tuning().cholesky_leaf;
 }
 
 /// [A11; A21] = [L11; L21] L11ᵀ of few columns. Stops at the first minor that is not positive.
 template <class T>
-void panel_cholesky_leaf(Queue<Cpu>& q, const GemmBackend<Cpu>&, MatrixView<T> A, Minors<Cpu> minors) {
+void panel_cholesky_leaf(Queue<Cpu>& q, const Gemm<T, Cpu>&, MatrixView<T> A, Minors<Cpu> minors) {
   const std::int64_t n = A.cols();
   auto& bad_minor = minors.bad_minor(0, 0);
   if (bad_minor >= 0) return;

@@ -19,8 +19,9 @@ namespace lasolve {
 namespace {
 
 /// Whether A is read again when it has been factored.
+template <class T>
 bool is_read_again(const Options& options) {
-  return options.check || options.precision == Precision::fp32 || options.refine == Refine::classical;
+  return options.check || is_coarser_than<T>(options.precision) || options.refine == Refine::classical;
 }
 
 /// LU if a glance at the first rows shows that A is not symmetric with a positive diagonal, as most that are not show;
@@ -34,11 +35,10 @@ Method likely_method(MatrixView<const T, Cpu> A) {
 }
 
 /// Whether the factorization need not see all of A before it begins, and whether that pays. In place there is no later look.
-inline bool can_begin_early(bool in_place, const Options& options, std::size_t bytes) {
-  constexpr std::size_t worth_it = std::size_t(64) << 20;
+inline bool can_begin_early(const Tuning& t, bool in_place, const Options& options, std::size_t bytes) {
   const bool looked_at_before =
       (options.check && !options.allow_nonfinite) || options.factorization == Method::automatic || options.condition;
-  return bytes >= worth_it && !(in_place && looked_at_before);
+  return bytes >= std::size_t(t.arriving_bytes) && !(in_place && looked_at_before);
 }
 
 template <class T>
@@ -58,7 +58,7 @@ class CudaEngine final : public Engine<T> {
     } else {
       solver_.factor();
     }
-    if (owned_.bytes() > 0 && !is_read_again(options)) {
+    if (owned_.bytes() > 0 && !is_read_again<T>(options)) {
       solver_.release_A();
       owned_ = {};
     }
@@ -107,6 +107,7 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>
   require_on_device("A", Ends(A.A), options.device.index);
   const CurrentDevice current(options.device.index);
   auto q = std::make_unique<Queue<Cuda>>(options.device.index);
+  tune_for(*q, options);
   q->wait(after);
   return std::make_unique<CudaEngine<T>>(std::move(q), std::move(A), Matrix<T, Cuda>(), std::nullopt,
                                          MatrixView<T, Cuda>(), gemm, options, std::move(start));
@@ -120,12 +121,13 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&
   if (options.factorization == Method::automatic && likely_method(A.A) == Method::lu)
     options.factorization = Method::lu;
   auto q = std::make_unique<Queue<Cuda>>(options.device.index);
+  tune_for(*q, options);
   q->phase(Phase::to_device);
   Matrix<T, Cuda> dA(A.A.rows(), A.A.cols());
   const MatrixView<T, Cuda> to = dA;
   std::optional<MatrixView<const T, Cpu>> from;
-  const bool in_place = A.memory || (!is_read_again(options) && options.factorization != Method::automatic);
-  if (can_begin_early(in_place, options, dA.bytes()))
+  const bool in_place = A.memory || (!is_read_again<T>(options) && options.factorization != Method::automatic);
+  if (can_begin_early(q->tuning(), in_place, options, dA.bytes()))
     from = A.A;
   else
     copy<T>(*q, A.A, to);

@@ -30,7 +30,7 @@ void panel_lu_leaf(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
 /// P A = L U of a panel (m × nb, m ≥ nb). Returns whether its rows have been exchanged, not left in their places: those of
 /// few columns are best exchanged together with their neighbours.
 template <class T>
-bool panel_lu(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
+bool panel_lu(Queue<Cuda>& q, const Gemm<T, Cuda>& gemm, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
   const bool wide = A.cols() > panel_leaf_columns(q, A);
   if (wide)
     lu_recursive(q, gemm, A, pivots);

@@ -6,14 +6,14 @@
 #include "core/ceil_div.hpp"
 #include "core/cpu/pool.hpp"
 #include "lasolve/queue.hpp"
+#include "lasolve/tuning.hpp"
 
 namespace lasolve {
 
 /// In how many parts to share work (in operations): one for each core, or one when it is not worth sharing. That depends on
 /// nothing else, so neither do the bits of a result.
 inline std::int64_t parts_for(const Queue<Cpu>& q, double work) {
-  constexpr double worth_sharing = 1 << 18;
-  return work < worth_sharing ? 1 : q.threads();
+  return work < double(q.tuning().work_worth_sharing) ? 1 : q.threads();
 }
 
 /// f(t) for each t in [0, parts), on the cores of the pool. No part may wait for another.

@@ -5,6 +5,7 @@
 
 #include "core/cpu/limits.hpp"
 #include "core/cpu/pool.hpp"
+#include "core/tuning.hpp"
 
 namespace lasolve {
 
@@ -22,6 +23,7 @@ struct Queue<Cpu>::State {
   double flops_done = 0;
   std::function<void(double)> progress;
   Matrix<char, Cpu> scratch;
+  Tuning tuning = cpu_tuning().values;
 
   void end_phase() {
     if (!running) return;
@@ -40,6 +42,9 @@ Queue<Cpu>::Queue(int threads)
 Queue<Cpu>::~Queue() = default;
 
 int Queue<Cpu>::threads() const { return threads_to_be_had(threads_); }
+
+const Tuning& Queue<Cpu>::tuning() const { return state_->tuning; }
+void Queue<Cpu>::tune(const Tuning& tuning) { state_->tuning = tuning; }
 
 void Queue<Cpu>::phase(Phase p, double flops) {
   state_->end_phase();

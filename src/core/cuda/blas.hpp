@@ -6,6 +6,7 @@
 #include "core/by_type.hpp"
 #include "core/cuda/check.hpp"
 #include "core/symmetric.hpp"
+#include "core/tuning.hpp"
 
 namespace lasolve {
 
@@ -16,7 +17,7 @@ inline cublasOperation_t cublas_op(Op op) { return op == Op::none ? CUBLAS_OP_N 
 template <class T>
 void cublas_gemm(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols(), even = m - m % 2;
-  if (sizeof(T) == 8 && 0 < even && even < m && double(m) * double(n) * double(k) >= 4e9) {
+  if (std::is_same_v<T, double> && cuts_off_last_row(q.tuning(), m, n, k)) {
     cublas_gemm(q, alpha, A.block(0, 0, even, k), B, beta, C.block(0, 0, even, n));
     return cublas_gemm(q, alpha, A.block(even, 0, 1, k), B, beta, C.block(even, 0, 1, n));
   }

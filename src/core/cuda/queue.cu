@@ -6,6 +6,7 @@
 #include "core/cuda/launch.cuh"
 #include "core/cuda/wait_limit.hpp"
 #include "core/device_properties.hpp"
+#include "core/tuning.hpp"
 #include "lasolve/queue.hpp"
 
 namespace lasolve {
@@ -17,6 +18,7 @@ struct Queue<Cuda>::State {
   };
   int device = 0, rank = 0;
   DeviceProperties properties;
+  Tuning tuning = {};
   cudaStream_t stream = nullptr;
   cublasHandle_t blas = nullptr;
   std::vector<Mark> marks;          // phases since finish(); phase i runs from events[i] to events[i + 1]
@@ -61,6 +63,7 @@ Queue<Cuda>::Queue(int device, int rank) : state_(std::make_unique<State>()) {
   CUDA_CHECK(cudaStreamCreateWithPriority(&state_->stream, cudaStreamNonBlocking, priority));
   CUDA_CHECK(cudaEventCreateWithFlags(&state_->given, cudaEventDisableTiming));
   state_->properties = device_properties(device);
+  state_->tuning = tuning_for(state_->properties).values;
   CUDA_CHECK(cublasCreate(&state_->blas));
   CUDA_CHECK(cublasSetStream(state_->blas, state_->stream));
 }
@@ -73,6 +76,13 @@ std::size_t Queue<Cuda>::shared_memory() const { return state_->properties.share
 bool Queue<Cuda>::has_clusters() const { return state_->properties.has_clusters_of(16); }
 CUstream_st* Queue<Cuda>::stream() const { return state_->stream; }
 cublasContext* Queue<Cuda>::blas() const { return state_->blas; }
+
+const Tuning& Queue<Cuda>::tuning() const { return state_->tuning; }
+void Queue<Cuda>::tune(const Tuning& tuning) {
+  state_->tuning = tuning;
+  for (Queue* other : {state_->ahead.get(), state_->beside.get(), state_->behind.get()})
+    if (other) other->tune(tuning);
+}
 
 void Queue<Cuda>::phase(Phase p, double flops) { state_->mark({p, flops}); }
 
@@ -146,7 +156,10 @@ void Queue<Cuda>::join(Queue& other) {
 }
 
 Queue<Cuda>& Queue<Cuda>::ahead() {
-  if (!state_->ahead) state_->ahead = std::make_unique<Queue<Cuda>>(state_->device, state_->rank + 1);
+  if (!state_->ahead) {
+    state_->ahead = std::make_unique<Queue<Cuda>>(state_->device, state_->rank + 1);
+    state_->ahead->tune(state_->tuning);
+  }
   return *state_->ahead;
 }
 
@@ -154,12 +167,16 @@ Queue<Cuda>& Queue<Cuda>::beside() {
   if (!state_->beside) {
     state_->beside = std::make_unique<Queue<Cuda>>(state_->device, state_->rank);
     state_->beside->state_->beside_of = state_.get();
+    state_->beside->tune(state_->tuning);
   }
   return *state_->beside;
 }
 
 Queue<Cuda>& Queue<Cuda>::behind() {
-  if (!state_->behind) state_->behind = std::make_unique<Queue<Cuda>>(state_->device, state_->rank - 1);
+  if (!state_->behind) {
+    state_->behind = std::make_unique<Queue<Cuda>>(state_->device, state_->rank - 1);
+    state_->behind->tune(state_->tuning);
+  }
   return *state_->behind;
 }
 

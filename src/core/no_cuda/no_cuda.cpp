@@ -3,6 +3,7 @@
 
 #include "core/cuda_devices.hpp"
 #include "core/current_device.hpp"
+#include "core/device_properties.hpp"
 #include "core/traffic.hpp"
 #include "core/transfer.hpp"
 #include "core/whereabouts.hpp"
@@ -29,6 +30,8 @@ const DeviceProperties& Queue<Cuda>::properties() const { refuse(); }
 int Queue<Cuda>::multiprocessors() const { refuse(); }
 std::size_t Queue<Cuda>::shared_memory() const { refuse(); }
 bool Queue<Cuda>::has_clusters() const { refuse(); }
+const Tuning& Queue<Cuda>::tuning() const { refuse(); }
+void Queue<Cuda>::tune(const Tuning&) { refuse(); }
 void Queue<Cuda>::wait(Queue&) { refuse(); }
 void Queue<Cuda>::join(Queue&) { refuse(); }
 void Queue<Cuda>::wait(CUevent_st*) { refuse(); }
@@ -54,6 +57,8 @@ void copy_columns(Queue<Cuda>&, Direction, void*, std::size_t, const void*, std:
 
 void fill_zero(Queue<Cuda>&, void*, std::size_t) { refuse(); }
 void copy_within(Queue<Cuda>&, void*, const void*, std::size_t) { refuse(); }
+
+const DeviceProperties& device_properties(int) { refuse(); }
 
 CurrentDevice::CurrentDevice(int) { refuse(); }
 CurrentDevice::CurrentDevice(int, std::nothrow_t) noexcept {}

@@ -258,7 +258,7 @@ void launch_cholesky_leaf(Queue<Cuda>& q, MatrixView<T, Cuda> A, Minors<Cuda> mi
 /// [A11; A21] = [L11; L21] L11ᵀ of a leaf. Where its rows are many, those below A11 are solved by a kernel of its own, which
 /// takes less of the device from the updates.
 template <class T>
-void panel_cholesky_leaf(Queue<Cuda>& q, const GemmBackend<Cuda>& gemm, MatrixView<T, Cuda> A, Minors<Cuda> minors) {
+void panel_cholesky_leaf(Queue<Cuda>& q, const Gemm<T, Cuda>& gemm, MatrixView<T, Cuda> A, Minors<Cuda> minors) {
   const std::int64_t m = A.rows(), n = A.cols(), rows = m <= most_rows_of_a_leaf(q) ? m : n;
   const auto leaf = A.block(0, 0, rows, n);
   if (cholesky_leaf_steps<T>(q.properties()) == 2)

@@ -317,10 +317,10 @@ constexpr std::size_t lookahead_shared_memory = std::max(sizeof(SolverShared<T>)
 /// The rows of a tile where so many are below the panel: many where it is tall, so that U is read seldom, but no more than a
 /// block has the shared memory for.
 template <class T>
-constexpr int lookahead_tile_rows(const DeviceProperties& device, std::int64_t below) {
+int lookahead_tile_rows(const DeviceProperties& device, const Tuning& t, std::int64_t below) {
   static_assert(lookahead_shared_memory<32, T> <= least_shared_memory);
-  if (below > 4096 && device.shared_memory >= lookahead_shared_memory<128, T>) return 128;
-  return below > 2048 && device.shared_memory >= lookahead_shared_memory<64, T> ? 64 : 32;
+  if (below >= t.advance_128_rows_from && device.shared_memory >= lookahead_shared_memory<128, T>) return 128;
+  return below >= t.advance_64_rows_from && device.shared_memory >= lookahead_shared_memory<64, T> ? 64 : 32;
 }
 
 template <int rows, class T>
@@ -347,7 +347,7 @@ bool eliminate_at_once(Queue<Cuda>& q, MatrixView<T, Cuda> L, Pivots<Cuda> pivot
                               .published = q.counter() + counters_of_parts,
                               .tickets = q.counter() + ticket_of_lookahead,
                               .limit = q.wait_limit()};
-  const int rows = lookahead_tile_rows<T>(q.properties(), below);
+  const int rows = lookahead_tile_rows<T>(q.properties(), q.tuning(), below);
   (rows == 32   ? launch_lookahead_update<32, T>
    : rows == 64 ? launch_lookahead_update<64, T>
                 : launch_lookahead_update<128, T>)(q, p);

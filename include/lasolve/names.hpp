@@ -1,0 +1,124 @@
+// The word for each enumerator, once: written and read by the tool, by JSON and by bindings.
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lasolve/lasolve.hpp"
+
+namespace lasolve {
+
+/// An enumerator and its word.
+template <class Enum>
+struct Name {
+  Enum value;
+  const char* word;
+};
+
+/// The words of an enumeration, in the order in which they are listed.
+template <class Enum>
+struct Names;
+
+template <>
+struct Names<Method> {
+  static constexpr Name<Method> all[] = {
+      {Method::automatic, "auto"}, {Method::lu, "lu"}, {Method::cholesky, "cholesky"}};
+};
+template <>
+struct Names<Refine> {
+  static constexpr Name<Refine> all[] = {
+      {Refine::automatic, "auto"}, {Refine::none, "none"}, {Refine::classical, "classical"}};
+};
+template <>
+struct Names<Schedule> {
+  static constexpr Name<Schedule> all[] = {{Schedule::automatic, "auto"},
+                                           {Schedule::right_looking, "right-looking"},
+                                           {Schedule::left_looking, "left-looking"},
+                                           {Schedule::recursive, "recursive"}};
+};
+template <>
+struct Names<Uplo> {
+  static constexpr Name<Uplo> all[] = {{Uplo::both, "both"}, {Uplo::lower, "lower"}, {Uplo::upper, "upper"}};
+};
+template <>
+struct Names<Op> {
+  static constexpr Name<Op> all[] = {{Op::none, "none"}, {Op::transpose, "transpose"}};
+};
+template <>
+struct Names<Device::Kind> {
+  static constexpr Name<Device::Kind> all[] = {
+      {Device::automatic, "auto"}, {Device::cpu, "cpu"}, {Device::cuda, "cuda"}};
+};
+template <>
+struct Names<Precision> {
+  static constexpr Name<Precision> all[] = {{Precision::automatic, "auto"}, {Precision::fp64, "fp64"},
+                                            {Precision::fp32, "fp32"},      {Precision::tf32, "tf32"},
+                                            {Precision::fp16, "fp16"},      {Precision::bf16, "bf16"}};
+};
+template <>
+struct Names<Outcome::Kind> {
+  static constexpr Name<Outcome::Kind> all[] = {{Outcome::solved, "solved"},
+                                                {Outcome::singular, "singular"},
+                                                {Outcome::not_positive_definite, "not_positive_definite"},
+                                                {Outcome::not_converged, "not_converged"},
+                                                {Outcome::inaccurate, "inaccurate"},
+                                                {Outcome::ill_conditioned, "ill_conditioned"}};
+};
+template <>
+struct Names<Phase> {
+  static constexpr Name<Phase> all[] = {
+      {Phase::read, "read"},   {Phase::to_device, "to_device"}, {Phase::panel, "panel"}, {Phase::swap, "swap"},
+      {Phase::trsm, "trsm"},   {Phase::gemm, "gemm"},           {Phase::solve, "solve"}, {Phase::refine, "refine"},
+      {Phase::check, "check"}, {Phase::to_host, "to_host"},     {Phase::other, "other"}};
+};
+
+/// The word of an enumerator; "unknown" for a value that is none.
+template <class Enum>
+constexpr auto name_of(Enum value) -> decltype(+Names<Enum>::all->word) {
+  for (const auto& name : Names<Enum>::all)
+    if (name.value == value) return name.word;
+  return "unknown";
+}
+
+/// The enumerator of a word, if it is one.
+template <class Enum>
+constexpr std::optional<Enum> parse(std::string_view word) {
+  for (const auto& name : Names<Enum>::all)
+    if (name.word == word) return name.value;
+  return std::nullopt;
+}
+
+/// All words of an enumeration.
+template <class Enum>
+std::vector<std::string> words_of() {
+  std::vector<std::string> words;
+  for (const auto& name : Names<Enum>::all) words.push_back(name.word);
+  return words;
+}
+
+/// "auto", "cpu", "cuda:0", "cuda:1", …
+inline std::string name_of(const Device& device) {
+  const std::string kind = name_of(device.kind);
+  return device.kind == Device::cuda ? kind + ":" + std::to_string(device.index) : kind;
+}
+
+/// The device of what name_of writes, or of "cuda", which is "cuda:0".
+inline std::optional<Device> parse_device(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const auto kind = parse<Device::Kind>(text.substr(0, colon));
+  if (!kind || colon == text.npos) return kind ? std::optional(Device{*kind, 0}) : std::nullopt;
+  Device device{*kind, 0};
+  const char* const end = text.data() + text.size();
+  const auto [stop, e] = std::from_chars(text.data() + colon + 1, end, device.index);
+  if (*kind != Device::cuda || e != std::errc() || stop != end || device.index < 0) return std::nullopt;
+  return device;
+}
+
+/// The word of a place.
+template <class Place>
+inline constexpr Device::Kind kind_of = std::is_same_v<Place, Cuda> ? Device::cuda : Device::cpu;
+
+}  // namespace lasolve

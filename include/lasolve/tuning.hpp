@@ -1,0 +1,89 @@
+// What a device is best at, as one value: every size at which something else is done, and how wide block columns are.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+namespace lasolve {
+
+struct Device;
+
+/// A size that no matrix has.
+inline constexpr std::int64_t never = std::int64_t(1) << 40;
+
+/// Columns by the order n of a matrix: columns[i] where n is at least from[i − 1] and below from[i].
+struct ColumnsBySize {
+  std::int64_t columns[4];
+  std::int64_t from[3];
+
+  constexpr std::int64_t operator()(std::int64_t n) const {
+    return columns[n < from[0] ? 0 : n < from[1] ? 1 : n < from[2] ? 2 : 3];
+  }
+};
+
+/// One value for each choice that depends on a size. What each decides, and in which unit, is said once, in tuning_fields(). The
+/// tables are in src/core/tuning.cpp.
+struct Tuning {
+  // the schedules
+  std::int64_t cholesky_goes_left;
+  ColumnsBySize lu, lu_left, cholesky, cholesky_left, cholesky_left_fp32;
+  // LU
+  std::int64_t lu_panels_are_waited_for, lu_step, lu_widest_panel, lu_first_panel_fp64, lu_first_panel_from,
+      lu_hidden_panels_of_first, lu_soon_columns, lu_exchange_L_late_from, lu_far_columns_fp64, lu_far_columns_fp32,
+      lu_far_from, lu_leaf;
+  // Cholesky
+  std::int64_t cholesky_panel_least, cholesky_panel_part, cholesky_phases_from, cholesky_leaf,
+      cholesky_leaf_multiprocessors, cholesky_product_binds, cholesky_rows_apart_fp32, cholesky_work_apart_fp32,
+      cholesky_near_columns, cholesky_near_work_fp64, cholesky_near_fp32_per_fp64, cholesky_left_wide,
+      cholesky_left_beside, cholesky_left_strip, symmetric_whole_below, symmetric_strip;
+  // triangular solves, and what is between two panels of LU
+  std::int64_t solve_few_sides, solve_flow_sides, solve_halves_from, solve_order, advance_64_rows_from,
+      advance_128_rows_from;
+  // work of a place
+  std::int64_t arriving_bytes, work_worth_sharing;
+  // products
+  std::int64_t tensor_deep, tensor_strip_bytes, tensor_short_strip_bytes, tensor_broad_from, tensor_broad_percent,
+      tensor_split_least_steps, tensor_split_least_work, tensor_split_few_tiles, tensor_split_steps_of_end,
+      tensor_large_steps, tensor_large_tiles, tensor_wide_steps, tensor_tiny_tiles_percent, tensor_narrow_tiles_percent;
+  std::int64_t cublas_even_rows_work, cublas_narrow_least, cublas_narrow_most, cublas_narrow_work, cublas_cut_work,
+      cublas_cut_rows, cublas_cut_depth, cublas_turn_rows, cublas_turn_columns, cublas_turn_depth,
+      cublas_turn_depth_most;
+
+  bool operator==(const Tuning&) const = default;
+};
+
+constexpr bool operator==(const ColumnsBySize& a, const ColumnsBySize& b) {
+  for (int i = 0; i < 4; ++i)
+    if (a.columns[i] != b.columns[i] || (i < 3 && a.from[i] != b.from[i])) return false;
+  return true;
+}
+
+/// A value of a Tuning.
+struct TuningField {
+  std::string name;
+  const char* unit;
+  std::string decides;  ///< one line
+  int place;            ///< Device::cpu or Device::cuda, where only that has it; else Device::automatic
+  std::int64_t least;   ///< that it can be; at most it is `never`
+  std::function<std::int64_t&(Tuning&)> of;
+
+  std::int64_t in(Tuning tuning) const { return of(tuning); }
+};
+
+/// All of them, in their order.
+std::span<const TuningField> tuning_fields();
+
+/// Sets a field by its name. Throws std::invalid_argument for a name that there is none of, which lists those that there are, and
+/// for a value that it cannot have.
+void tune(Tuning&, const std::string& name, std::int64_t value);
+
+/// Why no device works with such values; empty: one may.
+std::string complaint_about(const Tuning&);
+
+/// The table of a device, as it is where Options::tuning is not set. Device{} is the CPU here. Throws MachineError when there is no
+/// such device.
+Tuning tuning_of(const Device&);
+
+}  // namespace lasolve

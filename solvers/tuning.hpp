@@ -1,0 +1,160 @@
+// What follows from a tuning for a factorization of some size: pure functions, of which every place has the values.
+#pragma once
+
+#include <algorithm>
+
+#include "core/ceil_div.hpp"
+#include "lasolve/lasolve.hpp"
+#include "lasolve/tuning.hpp"
+
+namespace lasolve {
+
+/// Cholesky goes left-looking on CUDA: products with a large k are faster than strips of symmetric updates.
+inline Schedule default_schedule(const Tuning& t, Method method) {
+  return method == Method::cholesky && t.cholesky_goes_left != 0 ? Schedule::left_looking : Schedule::right_looking;
+}
+
+/// Where panels are waited for, in LU and left-looking Cholesky at small n, narrow ones are done sooner; at large n, and in a
+/// right-looking Cholesky, the updates want a large k. `storage`: of the factors.
+inline std::int64_t default_block_size(const Tuning& t, Method method, Schedule schedule, Precision storage,
+                                       std::int64_t n) {
+  const bool left = schedule == Schedule::left_looking;
+  if (method != Method::cholesky) return (left ? t.lu_left : t.lu)(n);
+  return (!left ? t.cholesky : storage == Precision::fp64 ? t.cholesky_left : t.cholesky_left_fp32)(n);
+}
+
+/// Whether panels of LU are waited for when so many columns are left: towards the end, and in small matrices.
+constexpr bool panels_are_the_bottleneck(const Tuning& t, std::int64_t left) {
+  return left <= t.lu_panels_are_waited_for;
+}
+
+/// How LU walks at some point: panels of `panel` columns, of which `step` are factored at a time.
+struct LuWidths {
+  std::int64_t panel, step;
+};
+
+/// Where panels are waited for, steps are short. The bulk has nothing to do until the first panel is factored, so in a large
+/// matrix that is narrower, but in fp32, where products with a smaller k are slower. Where panels are hidden, wide ones give the
+/// updates a large k, and each is one step, because its inner products have a larger k than those of near columns; but nothing
+/// hides the first, so they begin narrow, and each has at most twice as many columns as all before it.
+inline LuWidths lu_widths(const Tuning& t, Precision storage, std::int64_t nb, std::int64_t j, std::int64_t n) {
+  const bool first_of_large = storage == Precision::fp64 && j == 0 && n >= t.lu_first_panel_from;
+  const std::int64_t widest = first_of_large ? t.lu_first_panel_fp64 : t.lu_widest_panel;
+  if (panels_are_the_bottleneck(t, n - j)) return {std::min(nb, widest), std::min(nb, t.lu_step)};
+  const std::int64_t first = round_up(n / t.lu_hidden_panels_of_first, t.lu_step);
+  const std::int64_t panel = std::min(nb, std::max(first, 2 * j));
+  return {panel, panel};
+}
+
+/// Where panels are waited for, the columns that are wanted soon go through all of an update apart, not only first through
+/// its product. Where these are few they are not worth launches of their own.
+inline bool solves_soon_first(const Tuning& t, std::int64_t panel, std::int64_t left) {
+  return panel > t.lu_soon_columns && panels_are_the_bottleneck(t, left);
+}
+
+/// A step that is a phase of its own costs the chain of steps some microseconds: not where it is waited for.
+inline bool steps_are_phases(const Tuning& t, Method method, std::int64_t left) {
+  return method == Method::cholesky ? left >= t.cholesky_phases_from : !panels_are_the_bottleneck(t, left);
+}
+
+/// Exchanges of single elements cost as much as whole sectors of memory, and panels beside them wait for memory twice as
+/// long; but in small matrices, which stay in the cache, they go unnoticed. `can`: whether the device has room for it.
+inline bool swaps_L_at_the_end(const Tuning& t, std::int64_t n, bool can) {
+  return n >= t.lu_exchange_L_late_from && can;
+}
+
+/// How many columns at the end of an LU have a queue of their own, of the lowest rank, where panels are waited for: what they
+/// need would else hold up the columns that are wanted sooner. In fp32 that gains nothing. This queue reads rows of L while the
+/// bulk goes on, so they must not be exchanged before the end (`late`).
+inline std::int64_t lu_far_columns(const Tuning& t, Precision storage, std::int64_t n, bool late) {
+  if (n < t.lu_far_from || !late) return 0;
+  return storage == Precision::fp64 ? t.lu_far_columns_fp64 : t.lu_far_columns_fp32;
+}
+
+/// Towards the end the panels of a right-looking Cholesky become narrower, because there is less to do meanwhile.
+inline std::int64_t cholesky_panel_columns(const Tuning& t, std::int64_t nb, std::int64_t rest) {
+  const std::int64_t least = t.cholesky_panel_least;
+  return std::min(nb, std::max(least, rest / t.cholesky_panel_part / least * least));
+}
+
+/// A leaf solves all of its rows in the kernel that factors its diagonal, which is the shortest way, but takes a
+/// multiprocessor for 32 of them.
+inline std::int64_t most_rows_of_a_leaf(const Tuning& t, std::int64_t multiprocessors) {
+  return 32 * (multiprocessors + t.cholesky_leaf_multiprocessors);
+}
+
+/// Whether in a left-looking Cholesky, at column j, the large product takes longer than the panel beside it.
+inline bool cholesky_products_bind(const Tuning& t, std::int64_t j, std::int64_t n) {
+  return double(j) * double(n - j) > double(t.cholesky_product_binds);
+}
+
+/// Whether the rows of a panel that begins with column j go apart from the block on its diagonal: where a leaf would not
+/// solve them, or where the time of the multiprocessors that it takes is short.
+inline bool cholesky_rows_apart(const Tuning& t, Precision storage, std::int64_t multiprocessors, std::int64_t j,
+                                std::int64_t n) {
+  const bool short_of_time = storage != Precision::fp64 && n - j > t.cholesky_rows_apart_fp32 &&
+                             double(j) * double(n - j) > double(t.cholesky_work_apart_fp32);
+  return n - j > most_rows_of_a_leaf(t, multiprocessors) || cholesky_products_bind(t, j, n) || short_of_time;
+}
+
+/// Whether a product within a panel, C ← C − L L1ᵀ with C m × n and k columns of L, is one for a kernel of its own, which
+/// multiplies in fp64. In fp64, where cuBLAS's products need no conversions, only the smallest are, and none of those of rows
+/// that go apart. In fp32 none are where fp64 is slow: on cards that have it for compatibility only, it takes 64 times as long.
+inline bool is_narrow_product(const Tuning& t, Precision storage, std::int64_t fp32_per_fp64, std::int64_t m,
+                              std::int64_t n, std::int64_t k, bool apart) {
+  const bool few = n <= t.cholesky_near_columns && k <= t.cholesky_near_columns;
+  if (storage != Precision::fp64) return few && fp32_per_fp64 <= t.cholesky_near_fp32_per_fp64;
+  return few && !apart && m * n * k <= t.cholesky_near_work_fp64;
+}
+
+/// How many columns a left-looking Cholesky takes at once, at column j: at most nb, but nothing hides the first panels, and the
+/// last ones have less beside them. So where nb is wide, these are narrower.
+inline std::int64_t cholesky_columns_at_once(const Tuning& t, std::int64_t nb, std::int64_t j, std::int64_t n) {
+  if (nb <= t.cholesky_left_wide) return nb;
+  const std::int64_t unit = t.cholesky_left_strip, hidden = std::min(j, (n - j) / t.cholesky_left_beside) / unit * unit;
+  return std::min(nb, std::max(unit, hidden));
+}
+
+/// Narrow strips compute less above the diagonal; wide ones are fewer launches with a fuller last wave of tiles.
+inline std::int64_t symmetric_strip_columns(const Tuning& t, std::int64_t n) {
+  return n < t.symmetric_whole_below ? n : t.symmetric_strip;
+}
+
+// The same for a queue, whose place says the rest.
+
+template <class Place>
+Schedule default_schedule(const Queue<Place>& q, Method method) {
+  return default_schedule(q.tuning(), method);
+}
+template <class Place>
+std::int64_t default_block_size(const Queue<Place>& q, Method method, Schedule schedule, Precision storage,
+                                std::int64_t n) {
+  return default_block_size(q.tuning(), method, schedule, storage, n);
+}
+template <class T, class Place>
+LuWidths lu_widths(const Queue<Place>& q, std::int64_t nb, std::int64_t j, std::int64_t n) {
+  return lu_widths(q.tuning(), precision_of<T>, nb, j, n);
+}
+template <class Place>
+std::int64_t cholesky_panel_columns(const Queue<Place>& q, std::int64_t nb, std::int64_t rest) {
+  return cholesky_panel_columns(q.tuning(), nb, rest);
+}
+template <class Place>
+bool cholesky_products_bind(const Queue<Place>& q, std::int64_t j, std::int64_t n) {
+  return cholesky_products_bind(q.tuning(), j, n);
+}
+template <class Place>
+std::int64_t cholesky_columns_at_once(const Queue<Place>& q, std::int64_t nb, std::int64_t j, std::int64_t n) {
+  return cholesky_columns_at_once(q.tuning(), nb, j, n);
+}
+/// The widest block column whose update may compute all of the block on its diagonal.
+template <class Place>
+std::int64_t cholesky_strip_columns(const Queue<Place>& q) {
+  return q.tuning().cholesky_left_strip;
+}
+template <class Place>
+std::int64_t symmetric_strip_columns(const Queue<Place>& q, std::int64_t n) {
+  return symmetric_strip_columns(q.tuning(), n);
+}
+
+}  // namespace lasolve

@@ -1,0 +1,284 @@
+#include "core/tuning.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include "lasolve/lasolve.hpp"
+
+namespace lasolve {
+
+namespace {
+
+constexpr ColumnsBySize always(std::int64_t columns) {
+  return {{columns, columns, columns, columns}, {never, never, never}};
+}
+
+/// Why: docs/how-lu-works.md, docs/how-cholesky-works.md, and of each value docs/lab.
+constexpr Tuning hopper = {
+    .cholesky_goes_left = 1,
+    .lu = {{128, 768, 1024, 2048}, {3072, 12288, 24576}},
+    .lu_left = {{1024, 2048, 4096, 4096}, {12288, 24576, never}},
+    .cholesky = always(1024),
+    .cholesky_left = {{256, 1536, 1536, 1536}, {24576, never, never}},
+    .cholesky_left_fp32 = always(256),
+    .lu_panels_are_waited_for = 8192,
+    .lu_step = 128,
+    .lu_widest_panel = 768,
+    .lu_first_panel_fp64 = 384,
+    .lu_first_panel_from = 6145,
+    .lu_hidden_panels_of_first = 64,
+    .lu_soon_columns = 128,
+    .lu_exchange_L_late_from = 4097,
+    .lu_far_columns_fp64 = 2048,
+    .lu_far_columns_fp32 = 0,
+    .lu_far_from = 7169,
+    .lu_leaf = 128,
+    .cholesky_panel_least = 256,
+    .cholesky_panel_part = 16,
+    .cholesky_phases_from = 8193,
+    .cholesky_leaf = 128,
+    .cholesky_leaf_multiprocessors = 4,
+    .cholesky_product_binds = 5'000'000,
+    .cholesky_rows_apart_fp32 = 1500,
+    .cholesky_work_apart_fp32 = 3'000'000,
+    .cholesky_near_columns = 256,
+    .cholesky_near_work_fp64 = 1 << 24,
+    .cholesky_near_fp32_per_fp64 = 4,
+    .cholesky_left_wide = 1024,
+    .cholesky_left_beside = 8,
+    .cholesky_left_strip = 256,
+    .symmetric_whole_below = 1024,
+    .symmetric_strip = 512,
+    .solve_few_sides = 8,
+    .solve_flow_sides = 128,
+    .solve_halves_from = 257,
+    .solve_order = 128,
+    .advance_64_rows_from = 2049,
+    .advance_128_rows_from = 4097,
+    .arriving_bytes = 64 << 20,
+    .work_worth_sharing = 1 << 18,
+    .tensor_deep = 4096,
+    .tensor_strip_bytes = 512,
+    .tensor_short_strip_bytes = 2048,
+    .tensor_broad_from = 257,
+    .tensor_broad_percent = 110,
+    .tensor_split_least_steps = 64,
+    .tensor_split_least_work = 60,
+    .tensor_split_few_tiles = 5,
+    .tensor_split_steps_of_end = 6,
+    .tensor_large_steps = 64,
+    .tensor_large_tiles = 4,
+    .tensor_wide_steps = 256,
+    .tensor_tiny_tiles_percent = 200,
+    .tensor_narrow_tiles_percent = 150,
+    .cublas_even_rows_work = 4'000'000'000,
+    .cublas_narrow_least = 256,
+    .cublas_narrow_most = 512,
+    .cublas_narrow_work = 200'000'000,
+    .cublas_cut_work = 1'200'000'000,
+    .cublas_cut_rows = 1024,
+    .cublas_cut_depth = 512,
+    .cublas_turn_rows = 4096,
+    .cublas_turn_columns = 1024,
+    .cublas_turn_depth = 512,
+    .cublas_turn_depth_most = 8192,
+};
+
+/// No clusters that hold a column while its rows are exchanged: L is exchanged panel by panel.
+constexpr Tuning without_clusters() {
+  Tuning t = hopper;
+  t.lu_exchange_L_late_from = never;
+  return t;
+}
+
+constexpr Tuning cpu() {
+  Tuning t = hopper;
+  t.cholesky_goes_left = 0;
+  t.lu = t.lu_left = t.cholesky = t.cholesky_left = t.cholesky_left_fp32 = {{64, 128, 192, 192}, {512, 2048, never}};
+  t.lu_panels_are_waited_for = 0;
+  t.lu_hidden_panels_of_first = 1;
+  t.lu_exchange_L_late_from = never;
+  t.lu_far_columns_fp64 = t.lu_far_columns_fp32 = 0;
+  t.lu_leaf = 8;
+  t.cholesky_panel_part = 1;
+  t.cholesky_panel_least = never;
+  t.cholesky_phases_from = 0;
+  t.cholesky_leaf = 64;
+  t.cholesky_product_binds = 0;
+  t.cholesky_left_wide = never;
+  t.symmetric_whole_below = 0;
+  t.symmetric_strip = 256;
+  t.solve_few_sides = 7;
+  t.solve_order = 64;
+  return t;
+}
+
+constexpr TuningTable tables[] = {
+    {"cpu", "on an AMD EPYC", cpu()},
+    {"hopper", "on an H200", hopper},
+    {"ampere", "not measured: as hopper, but without clusters", without_clusters()},
+    {"consumer", "not measured: as hopper, but without clusters of 16", without_clusters()},
+    {"blackwell", "not measured: as hopper", hopper},
+};
+
+std::vector<TuningField> make_fields() {
+  std::vector<TuningField> fields;
+  Device::Kind place = Device::automatic;
+  const auto add = [&](const char* name, std::int64_t Tuning::*member, const char* unit, const char* decides,
+                       std::int64_t least = 1) {
+    fields.push_back({name, unit, decides, place, least, [member](Tuning& t) -> std::int64_t& { return t.*member; }});
+  };
+  const auto add_columns = [&](const char* name, ColumnsBySize Tuning::*member, const char* of) {
+    const std::string columns = std::string("columns of a panel of ") + of,
+                      from = std::string("smallest n for the next ") + columns;
+    for (int i = 0; i < 4; ++i) {
+      if (i > 0)
+        fields.push_back({name + std::string("_from_") + std::to_string(i), "n", from, place, 1,
+                          [member, i](Tuning& t) -> std::int64_t& { return (t.*member).from[i - 1]; }});
+      fields.push_back({name + std::string("_columns_") + std::to_string(i), "columns", columns, place, 1,
+                        [member, i](Tuning& t) -> std::int64_t& { return (t.*member).columns[i]; }});
+    }
+  };
+#define FIELD(name) #name, &Tuning::name
+  add(FIELD(cholesky_goes_left), "yes: 1", "whether a Cholesky that names no schedule is left-looking", 0);
+  add_columns(FIELD(lu), "an LU, right-looking or recursive");
+  add_columns(FIELD(lu_left), "a left-looking LU");
+  add_columns(FIELD(cholesky), "a Cholesky, right-looking or recursive");
+  add_columns(FIELD(cholesky_left), "a left-looking Cholesky in fp64");
+  add_columns(FIELD(cholesky_left_fp32), "a left-looking Cholesky in fp32");
+  add(FIELD(lu_panels_are_waited_for), "columns",
+      "the most that are left where LU waits for its panels, not for products", 0);
+  add(FIELD(lu_step), "columns", "of a step of a panel that is waited for: one kernel");
+  add(FIELD(lu_widest_panel), "columns", "the most of a panel that is waited for");
+  add(FIELD(lu_first_panel_fp64), "columns", "the most of the first panel of a large matrix in fp64");
+  add(FIELD(lu_first_panel_from), "n", "the least of a matrix that is large for that");
+  add(FIELD(lu_hidden_panels_of_first), "panels",
+      "like the first that a matrix has, where panels are hidden by products");
+  add(FIELD(cholesky_panel_least), "columns",
+      "the least of a panel of a right-looking Cholesky, and what others are multiples of");
+  add(FIELD(cholesky_panel_part), "panels", "that the rest of a right-looking Cholesky has at least");
+  add(FIELD(cholesky_left_wide), "columns", "of a panel from which the first and the last are narrower");
+  add(FIELD(cholesky_left_beside), "panels", "like one of them that have room behind it");
+  add(FIELD(cholesky_left_strip), "columns", "of a strip of the diagonal block that is updated");
+  add(FIELD(symmetric_whole_below), "n", "of a symmetric update that is one product", 0);
+  add(FIELD(symmetric_strip), "columns", "of a strip of a larger one");
+  add(FIELD(solve_few_sides), "columns", "the most with which a triangle is read once, whatever its order", 0);
+  add(FIELD(work_worth_sharing), "operations", "the least that the cores of the host share", 0);
+  place = Device::cpu;  // kernels of CUDA have theirs
+  add(FIELD(lu_leaf), "columns", "the most of a panel that is factored without being halved");
+  add(FIELD(cholesky_leaf), "columns", "the most of a panel that is factored without being halved");
+  add(FIELD(solve_order), "n", "of a triangle that is not halved");
+  place = Device::cuda;
+  add(FIELD(lu_soon_columns), "columns", "the most of a panel behind which no columns are brought up to date apart");
+  add(FIELD(lu_exchange_L_late_from), "n", "the least where the rows of L are exchanged at the end, if a device can");
+  add(FIELD(lu_far_columns_fp64), "columns", "at the end of an LU in fp64 that wait for all others", 0);
+  add(FIELD(lu_far_columns_fp32), "columns", "the same in fp32", 0);
+  add(FIELD(lu_far_from), "n", "the least of a matrix that has such columns");
+  add(FIELD(cholesky_phases_from), "n", "the least where the steps of a left-looking Cholesky are timed one by one", 0);
+  add(FIELD(cholesky_leaf_multiprocessors), "blocks", "of 32 rows more than multiprocessors that a leaf solves itself",
+      0);
+  add(FIELD(cholesky_product_binds), "elements", "the least product of columns and rows that takes longer than a panel",
+      0);
+  add(FIELD(cholesky_rows_apart_fp32), "rows", "the most that go with their diagonal block in fp32", 0);
+  add(FIELD(cholesky_work_apart_fp32), "elements", "the most of a product beside which they do", 0);
+  add(FIELD(cholesky_near_columns), "columns", "the most of a product that the kernel within panels computes", 0);
+  add(FIELD(cholesky_near_work_fp64), "multiplications", "the most of such a product in fp64", 0);
+  add(FIELD(cholesky_near_fp32_per_fp64), "rate", "of fp32 over that of fp64: the most where that kernel takes fp32",
+      0);
+  add(FIELD(solve_flow_sides), "columns", "the most for a data flow", 0);
+  add(FIELD(solve_halves_from), "n", "the least where twice as many are solved for in halves");
+  add(FIELD(advance_64_rows_from), "rows", "the least below a panel for tiles of 64 rows between two panels");
+  add(FIELD(advance_128_rows_from), "rows", "the least for tiles of 128");
+  add(FIELD(arriving_bytes), "bytes", "the least of a matrix that is factored while it is copied to a device", 0);
+  add(FIELD(tensor_deep), "k", "the least where tiles of tensor are wide, shared by two blocks");
+  add(FIELD(tensor_strip_bytes), "bytes of k", "the most where tiles follow one another down whole columns", 0);
+  add(FIELD(tensor_short_strip_bytes), "bytes of k", "the most where they do so 32 at a time, and beyond 16", 0);
+  add(FIELD(tensor_broad_from), "k", "the least where tiles of tensor in tf32 may be 192 columns wide");
+  add(FIELD(tensor_broad_percent), "%", "of the time of narrow tiles that they may take");
+  add(FIELD(tensor_split_least_steps), "steps", "of 16 of k, the least of a tile that blocks share");
+  add(FIELD(tensor_split_least_work), "steps", "for each multiprocessor, the least of a product in which they do");
+  add(FIELD(tensor_split_few_tiles), "multiprocessors", "for each tile with which they do, whatever the work");
+  add(FIELD(tensor_split_steps_of_end), "steps", "that each block costs at the begin and the end", 0);
+  add(FIELD(tensor_large_steps), "steps", "the least for tiles of 128 rows");
+  add(FIELD(tensor_large_tiles), "tiles", "for each multiprocessor, the least for them");
+  add(FIELD(tensor_wide_steps), "steps", "for each multiprocessor, the least for tiles of 128 columns");
+  add(FIELD(tensor_tiny_tiles_percent), "%", "of the multiprocessors: the most of the smallest tiles", 0);
+  add(FIELD(tensor_narrow_tiles_percent), "%",
+      "of the multiprocessors: the most tiles of 64 columns before they are halved", 0);
+  add(FIELD(cublas_even_rows_work), "multiplications", "the least where cublas gets an even number of rows in fp64", 0);
+  add(FIELD(cublas_narrow_least), "elements",
+      "the least rows, columns and k of a narrow product whose kernel is chosen by hand");
+  add(FIELD(cublas_narrow_most), "columns", "the most of one");
+  add(FIELD(cublas_narrow_work), "multiplications", "the least of one", 0);
+  add(FIELD(cublas_cut_work), "multiplications", "the least where cublas cuts k, not we", 0);
+  add(FIELD(cublas_cut_rows), "rows", "the least where it does");
+  add(FIELD(cublas_cut_depth), "k", "the least where it does");
+  add(FIELD(cublas_turn_rows), "rows", "the least of a product in fp32 whose B is transposed first");
+  add(FIELD(cublas_turn_columns), "columns", "the least of one");
+  add(FIELD(cublas_turn_depth), "k", "the least of one");
+  add(FIELD(cublas_turn_depth_most), "k", "the most of one");
+#undef FIELD
+  return fields;
+}
+
+}  // namespace
+
+std::span<const TuningField> tuning_fields() {
+  static const std::vector<TuningField> fields = make_fields();
+  return fields;
+}
+
+void tune(Tuning& tuning, const std::string& name, std::int64_t value) {
+  std::string known;
+  for (const TuningField& f : tuning_fields()) {
+    known += (known.empty() ? "" : ", ") + f.name;
+    if (f.name != name) continue;
+    if (value < f.least || value > never)
+      throw std::invalid_argument(name + " takes a whole number from " + std::to_string(f.least) + " to " +
+                                  std::to_string(never) + ", not " + std::to_string(value));
+    f.of(tuning) = value;
+    return;
+  }
+  throw std::invalid_argument("there is no tuning of '" + name + "'; known: " + known);
+}
+
+std::string complaint_about(const Tuning& tuning) {
+  for (const TuningField& f : tuning_fields())
+    if (f.in(tuning) < f.least || f.in(tuning) > never)
+      return f.name + " is " + std::to_string(f.in(tuning)) + ", and takes " + std::to_string(f.least) + " to " +
+             std::to_string(never);
+  const auto ascending = [](const char* name, const ColumnsBySize& c) -> std::string {
+    for (int i = 1; i < 3; ++i)
+      if (c.from[i] < c.from[i - 1])
+        return std::string(name) + "_from_" + std::to_string(i + 1) + " is " + std::to_string(c.from[i]) +
+               ", which is less than " + name + "_from_" + std::to_string(i) + ", " + std::to_string(c.from[i - 1]);
+    return "";
+  };
+  for (const std::string& complaint :
+       {ascending("lu", tuning.lu), ascending("lu_left", tuning.lu_left), ascending("cholesky", tuning.cholesky),
+        ascending("cholesky_left", tuning.cholesky_left), ascending("cholesky_left_fp32", tuning.cholesky_left_fp32)})
+    if (!complaint.empty()) return complaint;
+  return "";
+}
+
+std::span<const TuningTable> tuning_tables() { return tables; }
+
+static const TuningTable& table_of(const std::string& family) {
+  return *std::find_if(std::begin(tables), std::end(tables), [&](const TuningTable& t) { return t.family == family; });
+}
+const TuningTable& cpu_tuning() { return table_of("cpu"); }
+
+const TuningTable& tuning_for(const DeviceProperties& p) {
+  if (p.shared_memory <= least_shared_memory) return table_of("consumer");
+  const int generation = p.capability / 10;
+  return table_of(generation == 8 ? "ampere" : generation == 9 ? "hopper" : "blackwell");
+}
+
+Tuning tuning_of(const Device& device) {
+  if (device.kind != Device::cuda) return cpu_tuning().values;
+  if (const std::string why = why_no_cuda_device(device.index); !why.empty()) throw MachineError(why);
+  return tuning_for(device_properties(device.index)).values;
+}
+
+}  // namespace lasolve

@@ -1,0 +1,303 @@
+// Tables of tuning: which device has which, that they are in order, and that an H200 decides as it did when thresholds stood in
+// the code.
+#include "core/tuning.hpp"
+
+#include <limits>
+#include <set>
+
+#include "gemm/cuda/choices.hpp"
+#include "places.hpp"
+#include "solvers/tuning.hpp"
+#include "systems.hpp"
+
+namespace lasolve::test {
+namespace {
+
+DeviceProperties h200() {
+  return {.capability = 90,
+          .code = 90,
+          .runs_code_for_90a = true,
+          .multiprocessors = 132,
+          .shared_memory = 232448,
+          .shared_memory_of_multiprocessor = 233472,
+          .kept_shared_memory = 1024,
+          .largest_cluster = 16,
+          .cooperative = true,
+          .fp32_per_fp64 = 2};
+}
+
+TEST(TuningTables, are_found_by_what_a_device_has) {
+  const auto family = [](const DeviceProperties& p) { return std::string(tuning_for(p).family); };
+  EXPECT_EQ(family(h200()), "hopper");
+  EXPECT_EQ(family(pretend(h200(), "mig-1g")), "hopper");
+  EXPECT_EQ(family(pretend(h200(), "a100")), "ampere");
+  EXPECT_EQ(family(pretend(h200(), "rtx4090")), "consumer");
+  EXPECT_EQ(family(pretend(h200(), "rtx5090")), "consumer");
+  DeviceProperties b200 = h200();
+  b200.capability = 100;
+  EXPECT_EQ(family(b200), "blackwell");
+  EXPECT_EQ(cpu_tuning().family, std::string("cpu"));
+  EXPECT_EQ(tuning_of(Device{}), cpu_tuning().values);
+}
+
+TEST(TuningTables, have_names_of_their_own_and_values_that_make_sense) {
+  std::set<std::string> families;
+  for (const TuningTable& table : tuning_tables()) {
+    EXPECT_TRUE(families.insert(table.family).second) << table.family;
+    EXPECT_EQ(complaint_about(table.values), "") << table.family;
+    const Tuning& t = table.values;
+    EXPECT_LE(t.tensor_strip_bytes, t.tensor_short_strip_bytes);
+    EXPECT_LE(t.advance_64_rows_from, t.advance_128_rows_from);
+    EXPECT_LE(t.cublas_narrow_least, t.cublas_narrow_most);
+    EXPECT_LE(t.cublas_narrow_work, t.cublas_cut_work);
+    EXPECT_LE(t.cublas_turn_depth, t.cublas_turn_depth_most);
+    EXPECT_LE(t.lu_first_panel_fp64, t.lu_widest_panel);
+    EXPECT_LE(t.lu_step, t.lu_first_panel_fp64);
+    EXPECT_TRUE(t.lu_far_columns_fp64 == 0 || t.lu_far_from > t.lu_far_columns_fp64);
+  }
+  EXPECT_EQ(families.size(), 5u);
+}
+
+/// A value that no field names could not be printed, nor set.
+TEST(TuningFields, name_each_value_once) {
+  Tuning t = cpu_tuning().values;
+  std::set<std::string> names;
+  std::set<const std::int64_t*> places;
+  for (const TuningField& f : tuning_fields()) {
+    EXPECT_TRUE(names.insert(f.name).second) << f.name;
+    EXPECT_TRUE(places.insert(&f.of(t)).second) << f.name;
+    EXPECT_FALSE(f.decides.empty() || std::string(f.unit).empty()) << f.name;
+  }
+  EXPECT_EQ(places.size() * sizeof(std::int64_t), sizeof(Tuning));
+}
+
+TEST(TuningFields, are_set_by_name_and_refuse_nonsense) {
+  Tuning t = cpu_tuning().values;
+  for (const TuningField& f : tuning_fields()) {
+    tune(t, f.name, f.least + 7);
+    EXPECT_EQ(f.in(t), f.least + 7);
+    EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { tune(t, f.name, f.least - 1); }), f.name));
+    EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { tune(t, f.name, never + 1); }), f.name));
+  }
+  const std::string complaint = complaint_of<std::invalid_argument>([&] { tune(t, "lu_stepp", 1); });
+  EXPECT_TRUE(says(complaint, "lu_stepp") && says(complaint, "lu_step,"));
+  t = cpu_tuning().values;
+  t.lu.from[1] = t.lu.from[0] - 1;
+  EXPECT_TRUE(says(complaint_about(t), "lu_from_2"));
+  t = cpu_tuning().values;
+  t.lu_step = 0;
+  EXPECT_TRUE(says(complaint_about(t), "lu_step"));
+}
+
+TEST(TuningOfASolve, is_that_of_the_options) {
+  const Matrix<double> A = random_with_condition(300, 10, false), B = right_hand_sides<double>({A.view(), Op::none}, 2);
+  Options o;
+  o.device.kind = Device::cpu;
+  EXPECT_EQ(solve_for(A, B, o).report.block_size, 64);
+  o.tuning = tuning_of(o.device);
+  o.tuning->lu.columns[0] = 24;
+  const auto solved = solve_for(A, B, o);
+  expect_solved(solved);
+  EXPECT_EQ(solved.report.block_size, 24);
+  o.tuning->lu.columns[0] = 0;
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { solve_for(A, B, o); }), "lu_columns_0"));
+}
+
+TEST(TuningOfAQueue, is_that_of_its_place_until_it_is_set) {
+  Queue<Cpu> q(2);
+  EXPECT_EQ(q.tuning(), cpu_tuning().values);
+  Tuning t = q.tuning();
+  t.work_worth_sharing = 5;
+  q.tune(t);
+  EXPECT_EQ(q.tuning().work_worth_sharing, 5);
+}
+
+/// What an H200, and the CPU, decided when each threshold stood where it was used.
+namespace before {
+
+struct Widths {
+  std::int64_t panel, step;
+};
+
+std::int64_t block_size(Method method, Schedule schedule, Precision precision, std::int64_t n) {
+  if (method == Method::cholesky)
+    return schedule != Schedule::left_looking ? 1024 : n < 24576 || precision == Precision::fp32 ? 256 : 1536;
+  if (schedule == Schedule::left_looking) return n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
+  return n < 3072 ? 128 : n < 12288 ? 768 : n < 24576 ? 1024 : 2048;
+}
+std::int64_t block_size_on_the_cpu(std::int64_t n) { return n < 512 ? 64 : n < 2048 ? 128 : 192; }
+bool waited_for(std::int64_t left) { return left <= 8192; }
+Widths lu_widths(bool fp64, std::int64_t nb, std::int64_t j, std::int64_t n) {
+  const std::int64_t widest = fp64 && j == 0 && n > 6144 ? 384 : 768;
+  if (waited_for(n - j)) return {std::min<std::int64_t>(nb, widest), std::min<std::int64_t>(nb, 128)};
+  const std::int64_t first = (n / 64 + 127) / 128 * 128, panel = std::min(nb, std::max(first, 2 * j));
+  return {panel, panel};
+}
+std::int64_t panel_columns(std::int64_t nb, std::int64_t rest) {
+  return std::min(nb, std::max<std::int64_t>(256, rest / 16 / 256 * 256));
+}
+bool binds(std::int64_t j, std::int64_t n) { return double(j) * double(n - j) > 5e6; }
+bool rows_apart(bool fp64, std::int64_t j, std::int64_t n) {
+  const bool short_of_time = !fp64 && n - j > 1500 && double(j) * double(n - j) > 3e6;
+  return n - j > 32 * (132 + 4) || binds(j, n) || short_of_time;
+}
+bool near_product(bool fp64, std::int64_t m, std::int64_t n, std::int64_t k, bool apart) {
+  const bool few = n <= 256 && k <= 256;
+  return fp64 ? few && !apart && m * n * k <= 1 << 24 : few;
+}
+std::int64_t columns_at_once(std::int64_t nb, std::int64_t j, std::int64_t n) {
+  if (nb <= 1024) return nb;
+  return std::min(nb, std::max<std::int64_t>(256, std::min(j, (n - j) / 8) / 256 * 256));
+}
+int blocks_of_a_tile(std::int64_t tiles, int steps, int multiprocessors) {
+  const bool few_and_long = tiles * 5 <= multiprocessors && steps >= 128;
+  const bool enough = steps >= 64 && tiles <= multiprocessors && tiles * steps >= 60 * multiprocessors;
+  if (!few_and_long && !enough) return 1;
+  const auto cost = [&](int blocks) {
+    const std::int64_t most = (tiles * blocks + multiprocessors - 1) / multiprocessors;
+    return (most / 2 * 3 + most % 2 * 2) * (steps + 6 * blocks) / blocks;
+  };
+  int best = 2;
+  for (const int blocks : {4, 8})
+    if (steps >= 16 * blocks && cost(blocks) < cost(best)) best = blocks;
+  return best;
+}
+
+}  // namespace before
+
+const std::int64_t near_thresholds[] = {0,     1,     255,   256,   257,   511,   512,  513,  1023, 1024,
+                                        1025,  1499,  1500,  1501,  2047,  2048,  2049, 4095, 4096, 4097,
+                                        4352,  4353,  6144,  6145,  7168,  7169,  8191, 8192, 8193, 9216,
+                                        12287, 12288, 12289, 24575, 24576, 24577, 65536};
+
+class AsBefore : public testing::Test {
+ protected:
+  const Tuning t = tuning_for(h200()).values, cpu = cpu_tuning().values;
+};
+
+TEST_F(AsBefore, block_sizes_and_schedules) {
+  EXPECT_EQ(default_schedule(t, Method::cholesky), Schedule::left_looking);
+  EXPECT_EQ(default_schedule(t, Method::lu), Schedule::right_looking);
+  for (const Method method : {Method::lu, Method::cholesky}) {
+    EXPECT_EQ(default_schedule(cpu, method), Schedule::right_looking);
+    for (const Schedule schedule : {Schedule::right_looking, Schedule::left_looking, Schedule::recursive})
+      for (const Precision precision : {Precision::fp64, Precision::fp32})
+        for (std::int64_t n = 0; n <= 70000; ++n) {
+          ASSERT_EQ(default_block_size(t, method, schedule, precision, n),
+                    before::block_size(method, schedule, precision, n))
+              << n;
+          ASSERT_EQ(default_block_size(cpu, method, schedule, precision, n), before::block_size_on_the_cpu(n)) << n;
+        }
+  }
+}
+
+TEST_F(AsBefore, widths_of_LU) {
+  for (std::int64_t n = 1; n <= 70000; n += n < 10000 ? 7 : 61)
+    for (const bool fp64 : {true, false}) {
+      const Precision storage = fp64 ? Precision::fp64 : Precision::fp32;
+      const std::int64_t nb = before::block_size(Method::lu, Schedule::right_looking, storage, n);
+      for (std::int64_t j = 0; j < n; j += j == 0 ? 1 : 127) {
+        const auto now = lu_widths(t, storage, nb, j, n);
+        const auto then = before::lu_widths(fp64, nb, j, n);
+        ASSERT_TRUE(now.panel == then.panel && now.step == then.step) << n << ", " << j;
+        ASSERT_EQ(solves_soon_first(t, now.panel, n - j), then.panel > 128 && before::waited_for(n - j));
+        const auto host = lu_widths(cpu, storage, std::min(nb, n), j, n);
+        ASSERT_TRUE(host.panel == std::min(nb, n) && host.step == host.panel) << n << ", " << j;
+      }
+    }
+  for (std::int64_t n = 0; n <= 70000; ++n) {
+    ASSERT_EQ(steps_are_phases(t, Method::cholesky, n), n > 8192);
+    ASSERT_EQ(steps_are_phases(t, Method::lu, n), n > 8192);
+    ASSERT_EQ(swaps_L_at_the_end(t, n, true), n > 4096);
+    ASSERT_EQ(lu_far_columns(t, Precision::fp64, n, n > 4096), n > 7168 ? 2048 : 0);
+    ASSERT_EQ(lu_far_columns(t, Precision::fp32, n, n > 4096), 0);
+  }
+}
+
+TEST_F(AsBefore, how_Cholesky_walks) {
+  for (std::int64_t n = 1; n <= 70000; n += n < 10000 ? 13 : 101) {
+    ASSERT_EQ(symmetric_strip_columns(t, n), n < 1024 ? n : 512);
+    ASSERT_EQ(symmetric_strip_columns(cpu, n), 256);
+    for (const std::int64_t nb : {256, 1024, 1025, 1536}) {
+      ASSERT_EQ(cholesky_panel_columns(t, nb, n), before::panel_columns(nb, n));
+      ASSERT_EQ(std::min(n, cholesky_panel_columns(cpu, nb, n)), std::min(n, nb));
+    }
+    for (std::int64_t j = 0; j < n; j += 128) {
+      ASSERT_EQ(cholesky_products_bind(t, j, n), before::binds(j, n)) << n << ", " << j;
+      for (const std::int64_t nb : {256, 1024, 1025, 1536}) {
+        ASSERT_EQ(cholesky_columns_at_once(t, nb, j, n), before::columns_at_once(nb, j, n)) << n << ", " << j;
+        ASSERT_EQ(cholesky_columns_at_once(cpu, nb, j, n), nb);
+      }
+      for (const bool fp64 : {true, false})
+        ASSERT_EQ(cholesky_rows_apart(t, fp64 ? Precision::fp64 : Precision::fp32, 132, j, n),
+                  before::rows_apart(fp64, j, n))
+            << n << ", " << j;
+    }
+  }
+  EXPECT_EQ(t.cholesky_left_strip, 256);
+  EXPECT_EQ(cpu.cholesky_left_strip, 256);
+  for (const std::int64_t m : near_thresholds)
+    for (const std::int64_t n : near_thresholds)
+      for (const std::int64_t k : near_thresholds)
+        for (const bool fp64 : {true, false})
+          for (const bool apart : {true, false})
+            ASSERT_EQ(is_narrow_product(t, fp64 ? Precision::fp64 : Precision::fp32, 2, m, n, k, apart),
+                      before::near_product(fp64, m, n, k, apart));
+  EXPECT_FALSE(is_narrow_product(t, Precision::fp32, 64, 10, 10, 10, false));
+}
+
+TEST_F(AsBefore, tiles_of_tensor) {
+  for (std::int64_t k = 0; k <= 70000; ++k) {
+    ASSERT_EQ(group_rows_for(t, k), k <= 512 ? 128u : k <= 2048 ? 32u : 16u);
+    ASSERT_EQ(k >= t.tensor_deep, k >= 4096);
+    for (const auto& [broad, narrow] : {std::pair(11, 10), {12, 10}, {109, 100}, {111, 100}})
+      ASSERT_EQ(takes_broad_tiles(t, k, broad, narrow), k > 256 && 10 * broad <= 11 * narrow);
+  }
+  for (std::int64_t m = 1; m <= 20000; m += 97)
+    for (std::int64_t n = 1; n <= 20000; n += 131)
+      for (const int steps : {1, 4, 16, 63, 64, 65, 127, 128, 255, 256, 512, 4096}) {
+        const auto tiles = [&](int BM, int BN) { return ceil_div(m, BM) * ceil_div(n, BN); };
+        ASSERT_EQ(blocks_of_a_tile(t, tiles(64, 128), steps, 132),
+                  before::blocks_of_a_tile(tiles(64, 128), steps, 132));
+        const bool large = steps >= 64 && tiles(128, 128) >= 4 * 132;
+        ASSERT_EQ(fp64_tiles(t, tiles, steps, 132), tiles(32, 32) <= 2 * 132              ? Fp64Tiles::tiny
+                                                    : tiles(64, 64) * 2 <= 3 * 132        ? Fp64Tiles::narrow
+                                                    : large                               ? Fp64Tiles::large
+                                                    : tiles(64, 128) * steps >= 256 * 132 ? Fp64Tiles::wide
+                                                                                          : Fp64Tiles::small);
+      }
+}
+
+TEST_F(AsBefore, products_of_cublas) {
+  for (const std::int64_t m : near_thresholds)
+    for (const std::int64_t n : near_thresholds)
+      for (const std::int64_t k : near_thresholds) {
+        const double work = double(m) * double(n) * double(k);
+        const std::int64_t even = m - m % 2;
+        ASSERT_EQ(cuts_off_last_row(t, m, n, k), 0 < even && even < m && work >= 4e9);
+        ASSERT_EQ(turns_B(t, m, n, k), m >= 4096 && n >= 1024 && k >= 512 && k <= 8192);
+        const bool narrow = n % 128 == 0 && n >= 256 && n <= 512 && m >= 256 && k >= 256 && work >= 2e8;
+        ASSERT_EQ(narrow_product_for(t, m, n, k), !narrow                 ? NarrowProduct::as_it_chooses
+                                                  : work < 1.2e9          ? NarrowProduct::in_parts
+                                                  : m >= 1024 && k >= 512 ? NarrowProduct::with_cut_k
+                                                                          : NarrowProduct::as_it_chooses);
+      }
+}
+
+TEST_F(AsBefore, the_rest) {
+  EXPECT_EQ(t.solve_few_sides, 8);
+  EXPECT_EQ(t.solve_flow_sides, 128);
+  EXPECT_EQ(t.solve_halves_from, 257);
+  EXPECT_EQ(t.advance_64_rows_from, 2049);
+  EXPECT_EQ(t.advance_128_rows_from, 4097);
+  EXPECT_EQ(t.arriving_bytes, 64 << 20);
+  EXPECT_EQ(t.work_worth_sharing, 1 << 18);
+  EXPECT_EQ(cpu.work_worth_sharing, 1 << 18);
+  EXPECT_EQ(cpu.solve_few_sides, 7);
+  EXPECT_EQ(cpu.solve_order, 64);
+  EXPECT_EQ(cpu.lu_leaf, 8);
+  EXPECT_EQ(cpu.cholesky_leaf, 64);
+}
+
+}  // namespace
+}  // namespace lasolve::test
