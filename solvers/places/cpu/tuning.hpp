@@ -33,8 +33,8 @@ inline std::int64_t cholesky_panel_columns(const Queue<Cpu>&, std::int64_t nb, s
 inline std::int64_t cholesky_columns_at_once(const Queue<Cpu>&, std::int64_t nb, std::int64_t, std::int64_t) {
   return nb;
 }
-inline std::int64_t cholesky_strip_columns(const Queue<Cpu>&) { return 256; }
+inline std::int64_t diagonal_update_columns(const Queue<Cpu>&) { return 256; }
 
-inline std::int64_t symmetric_strip_columns(const Queue<Cpu>&, std::int64_t) { return 256; }
+inline std::int64_t symmetric_update_columns(const Queue<Cpu>&, std::int64_t) { return 256; }
 
 }  // namespace lasolve

@@ -8,20 +8,20 @@
 
 namespace lasolve {
 
-/// Cholesky goes left-looking: products with a large k run at 50 to 56 TFLOP/s, and strips of symmetric updates at 46.
+/// Cholesky goes left-looking: products with a large k are faster than block columns of symmetric rank-k updates.
 inline Schedule default_schedule(const Queue<Cuda>&, Method method) {
   return method == Method::cholesky ? Schedule::left_looking : Schedule::right_looking;
 }
 
-/// Where the card is bound by its power, wide block columns: of 12 tiles of 128, which cuBLAS then takes, and of which as many
-/// rows as columns are on the device at once. With 256 or 1024 columns it often takes smaller tiles. But in fp32 it has a
-/// kernel for narrow products that leaves room for the panels.
+/// Where the card is bound by its power, wide block columns: 12 tiles of 128, which cuBLAS then takes, and of which as
+/// many rows as columns are on the device at once. With 256 or 1024 columns it often takes smaller tiles. In fp32 it
+/// has a kernel for narrow products that leaves room for the panels.
 inline std::int64_t left_looking_cholesky_columns(Precision precision, std::int64_t n) {
   return n < 24576 || precision == Precision::fp32 ? 256 : 1536;
 }
 
-/// Where panels are waited for, in LU and left-looking Cholesky at small n, narrow ones are done sooner; at large n, and in
-/// a right-looking Cholesky, the updates want a large k.
+/// Where panels are the bottleneck, in LU and left-looking Cholesky at small n, narrow ones are done sooner. At large
+/// n, and in a right-looking Cholesky, the updates want a large k.
 inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedule schedule, Precision precision,
                                        std::int64_t n) {
   if (method == Method::cholesky)
@@ -30,13 +30,14 @@ inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedu
   return n < 3072 ? 128 : n < 12288 ? 768 : n < 24576 ? 1024 : 2048;
 }
 
-/// Whether panels of LU are waited for when so many columns are left: towards the end, and in small matrices.
+/// Whether panels of LU are the bottleneck when so many columns are left: towards the end, and in small matrices.
 constexpr bool panels_are_the_bottleneck(std::int64_t left) { return left <= 8192; }
 
-/// Where panels are waited for, steps are short. The bulk has nothing to do until the first panel is factored, so in a large
-/// matrix that is narrower, but in fp32, where products with a smaller k are slower. Where panels are hidden, wide ones give the
-/// updates a large k, and each is one step, because its inner products have a larger k than those of near columns; but nothing
-/// hides the first, so they begin narrow, and each has at most twice as many columns as all before it.
+/// Where panels are the bottleneck, steps are short. The trailing update has nothing to do until the first panel is
+/// factored, so in a large matrix that is narrower; but not in fp32, where products with a smaller k are slower.
+/// Where panels are hidden, wide ones give the updates a large k, and each is one step, because its inner products have
+/// a larger k than those of near columns. Nothing hides the first panel, so panels begin narrow: each has at most twice
+/// as many columns as all before it.
 template <class T>
 LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int64_t n) {
   constexpr std::int64_t one_kernel = 128;
@@ -46,26 +47,26 @@ LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int
   return {panel, panel};
 }
 
-/// Where panels are waited for, the columns that are wanted soon go through all of an update apart, not only first through
-/// its product. Where these are 128 they are too few to be worth launches of their own.
+/// Where panels are the bottleneck, the columns that become a panel soon go through all of an update apart, not only
+/// first through its product. Where these are 128 they are too few to be worth launches of their own.
 inline bool solves_soon_first(const Queue<Cuda>&, std::int64_t panel, std::int64_t left) {
   return panel > 128 && panels_are_the_bottleneck(left);
 }
 
-/// A step that is a phase of its own costs the chain of steps some microseconds: not where it is waited for.
+/// A step that is a phase of its own costs the chain of steps some microseconds: not where panels are the bottleneck.
 inline bool steps_are_phases(const Queue<Cuda>&, Method method, std::int64_t left) {
   return method == Method::cholesky ? left > 8192 : !panels_are_the_bottleneck(left);
 }
 
-/// Exchanges of single elements cost as much as whole sectors of memory, and panels beside them wait for memory twice as
-/// long; but in small matrices, which stay in the cache, they go unnoticed.
+/// Interchanges of single elements cost as much as whole sectors of memory, and panels beside them wait for memory
+/// twice as long. In small matrices, which stay in the cache, they go unnoticed.
 inline bool swaps_L_at_the_end(const Queue<Cuda>& q, std::int64_t n) {
   return q.has_clusters() && n > 4096 && can_gather_rows(q, n);
 }
 
-/// How many columns at the end of an LU have a queue of their own, of the lowest rank, where panels are waited for: what they
-/// need would else hold up the columns that are wanted sooner. In fp32 that gains nothing. This queue reads rows of L while the
-/// bulk goes on, so they must not be exchanged before the end.
+/// How many columns at the end of an LU have a queue of their own, of the lowest priority, where panels are the
+/// bottleneck. Their updates would else hold up the columns that are needed sooner. In fp32 that gains nothing. This
+/// queue reads rows of L while the trailing update goes on, so they must not be interchanged before the end.
 template <class T>
 std::int64_t lu_far_columns(const Queue<Cuda>& q, std::int64_t n) {
   return sizeof(T) == 8 && n > 7168 && swaps_L_at_the_end(q, n) ? 2048 : 0;
@@ -93,9 +94,10 @@ bool cholesky_rows_apart(const Queue<Cuda>& q, std::int64_t j, std::int64_t n) {
   return n - j > most_rows_of_a_leaf(q) || cholesky_products_bind(q, j, n) || short_of_time;
 }
 
-/// Whether a product within a panel, C ← C − L L1ᵀ with k columns of L, is one for a kernel of its own, which multiplies in fp64.
-/// In fp64, where cuBLAS's products need no conversions, only the smallest are, and none of those of rows that go apart. In fp32
-/// none are where fp64 is slow: on cards that have it for compatibility only, it takes 64 times as long.
+/// Whether a product within a panel, C ← C − L L1ᵀ with k columns of L, is one for a kernel of its own, which
+/// multiplies in fp64. In fp64, where cuBLAS's products need no conversions, only the smallest are, and none of those
+/// of rows that go apart. In fp32 none are where fp64 is slow: cards that have it for compatibility only take 64 times
+/// as long.
 template <class T>
 bool is_narrow_product(const Queue<Cuda>& q, MatrixView<T, Cuda> C, std::int64_t k, bool apart) {
   const bool few = C.cols() <= 256 && k <= 256;
@@ -103,17 +105,17 @@ bool is_narrow_product(const Queue<Cuda>& q, MatrixView<T, Cuda> C, std::int64_t
   return few && !apart && C.rows() * C.cols() * k <= 1 << 24;
 }
 
-/// How many columns a left-looking Cholesky takes at once, at column j: at most nb, but nothing hides the first panels, and the
-/// last ones have less beside them. So where nb is wide, these are narrower.
+/// How many columns a left-looking Cholesky takes at once, at column j: at most nb. Nothing hides the first panels, and
+/// the last ones have less beside them. So where nb is wide, these are narrower.
 inline std::int64_t cholesky_columns_at_once(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int64_t n) {
   if (nb <= 1024) return nb;
   const std::int64_t hidden = std::min(j, (n - j) / 8) / 256 * 256;
   return std::min(nb, std::max<std::int64_t>(256, hidden));
 }
 /// The widest block column whose update may compute all of the block on its diagonal.
-inline std::int64_t cholesky_strip_columns(const Queue<Cuda>&) { return 256; }
+inline std::int64_t diagonal_update_columns(const Queue<Cuda>&) { return 256; }
 
-/// Narrow strips compute less above the diagonal; wide ones are fewer launches with a fuller last wave of tiles.
-inline std::int64_t symmetric_strip_columns(const Queue<Cuda>&, std::int64_t n) { return n < 1024 ? n : 512; }
+/// Narrow block columns compute less above the diagonal; wide ones are fewer launches with a fuller last wave of tiles.
+inline std::int64_t symmetric_update_columns(const Queue<Cuda>&, std::int64_t n) { return n < 1024 ? n : 512; }
 
 }  // namespace lasolve

@@ -9,11 +9,12 @@
 
 namespace lasolve {
 
-/// For so many right-hand sides a data flow can be faster than products.
+/// For up to so many right-hand sides the synchronization-free solve can be faster than products.
 constexpr std::int64_t most_sync_free_rhs = 128;
 
-/// With few right-hand sides a data flow reads the triangle once, whatever its order. With more of them, up to the order
-/// at which all its blocks of rows run at the same time: beyond, products read it once for all rhs.
+/// With few right-hand sides the synchronization-free solve reads the triangle once, whatever its order. With more of
+/// them it takes triangles up to the order at which all blocks of rows run at the same time. Beyond, products read it
+/// once for all right-hand sides.
 template <class T>
 std::int64_t leaf_order(const Queue<Cuda>& q, std::int64_t nrhs) {
   if (nrhs <= 8) return std::numeric_limits<std::int64_t>::max();
@@ -22,7 +23,8 @@ std::int64_t leaf_order(const Queue<Cuda>& q, std::int64_t nrhs) {
   return std::max(sync_free_order<T>(q.properties()) * blocks_at_once, most_in_registers_order);
 }
 
-/// How many of so many right-hand sides to solve for at once: data flows for two halves take less time than products for all.
+/// How many of so many right-hand sides to solve for at once. Two synchronization-free solves for half of them take
+/// less time than products for all.
 inline std::int64_t sides_at_once(const Queue<Cuda>&, std::int64_t n, std::int64_t nrhs) {
   const bool in_halves = n > 256 && nrhs > most_sync_free_rhs && nrhs <= 2 * most_sync_free_rhs;
   return in_halves ? (nrhs + 15) / 16 * 8 : nrhs;
