@@ -1,7 +1,8 @@
 // cublas: cuBLAS's products.
-// Idea     The vendor's best, to compare with: tensor cores for all but f32, which stays on CUDA cores in full precision.
-// Tiles    chosen by cuBLAS for each shape, but in f32 for the bulk of a Cholesky, which shares the device. In f32 the bulk of
-//          an LU is multiplied by a transposed copy of B.
+// Idea     The vendor's best, to compare with: tensor cores for all but f32, which stays on CUDA cores in full
+//          precision.
+// Tiles    chosen by cuBLAS for each shape, but for the trailing updates of a Cholesky in f32, which share the device.
+//          Those of an LU in f32 are multiplied by a transposed copy of B.
 // Traffic  see the rungs above.
 // Expect   nine tenths of peak for large k; at small k, bound by reading and writing C.
 // Source   NVIDIA cuBLAS, 64-bit interface

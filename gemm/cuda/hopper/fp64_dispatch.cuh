@@ -5,8 +5,9 @@
 
 namespace lasolve::tensor_f64 {
 
-/// For products of many steps, in which the bytes of operands count; for others that are long work; for shorter ones; for
-/// those of few tiles, and of fewer still; and for those that the copy engine cannot reach.
+/// Large is for products of many steps, in which the bytes of operands count; Wide for others that are long work; Small
+/// for shorter ones; Narrow and Tiny for those of few tiles, and of fewer still. Copied is for those that the copy
+/// engine cannot reach.
 using Large = Shape<Tiling{.warps_m = 2, .warps_n = 4, .MT = 4, .NT = 4, .per_sm = 1, .rounds = 8, .group = 12}>;
 using Wide = Shape<Tiling{.warps_m = 1, .warps_n = 4, .MT = 4, .NT = 4, .per_sm = 2, .rounds = 4, .most_steps = 128}>;
 using Small = Shape<Tiling{.warps_m = 2, .warps_n = 2, .MT = 2, .NT = 4, .per_sm = 3}>;
@@ -14,8 +15,8 @@ using Narrow = Shape<Tiling{.warps_m = 2, .warps_n = 2, .MT = 2, .NT = 2, .per_s
 using Tiny = Shape<Tiling{.warps_m = 2, .warps_n = 2, .MT = 1, .NT = 2, .per_sm = 3}>;
 using Copied = Shape<Tiling{.warps_m = 2, .warps_n = 2, .MT = 2, .NT = 4, .per_sm = 2, .uses_tma = false}>;
 
-/// How many blocks share the steps of a tile, where tiles are few and their steps many: what keeps the multiprocessors busy for
-/// the shortest time. Two blocks side by side on one take 3/2 of the time of one alone.
+/// How many blocks share the steps of a tile, where tiles are few and their steps many: what keeps the multiprocessors
+/// busy for the shortest time. Two blocks side by side on one take 3/2 of the time of one alone.
 inline int blocks_of_a_tile(std::int64_t tiles, int steps, int multiprocessors) {
   constexpr int least_steps = 64,
                 least_work = 60;  // of a tile, of a multiprocessor; with less, other shapes are as fast
