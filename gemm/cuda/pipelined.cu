@@ -20,8 +20,8 @@
 
 namespace lasolve {
 
-/// The copies of one operand's tiles that this thread makes, piece by piece: vectors of 16 bytes where the block is `whole`
-/// and these are neighbours in a row of the tile, else elements.
+/// The copies of one operand's tiles that this thread makes, piece by piece. Pieces are vectors of 16 bytes where the
+/// block is `whole` and these are neighbours in a row of the tile, else elements.
 template <class T, int BX, int BK, int threads, bool k_major, bool whole>
 class Copies {
   static constexpr int width = whole && !k_major ? vector_width<T> : 1, pitch = BX + vector_width<T>;

@@ -1,5 +1,5 @@
-// Packing: operands copied into scratch memory, so that a row of op(A) or a column of op(B) is contiguous along k and
-// starts at a multiple of 16 bytes. The copy engine needs that. On the way, fp32 may be split into two parts of fp16.
+// Packing: operands copied into scratch memory for the copy engine. A row of op(A) or a column of op(B) is then
+// contiguous along k and starts at a multiple of 16 bytes. On the way, fp32 may be split into two parts of fp16.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -25,8 +25,8 @@ struct Packing {
 
 constexpr int pack_rows = 32, pack_depth = 64, pack_threads = 256;
 
-/// The elements of a 32 × 64 tile of X that this thread reads, coalesced whichever way X lies: f(element, row, l, x) with
-/// x = 0 … 7; a thread has at most 4 rows, that of x being the one of x % 4.
+/// f(element, row, l, x) for the elements of a 32 × 64 tile of X that this thread reads, with x = 0 … 7. Reads are
+/// coalesced whichever way X lies. A thread has at most 4 rows, that of x being the one of x % 4.
 template <class In, class F>
 __device__ void for_each_of_tile(Operand<In, Cuda> X, std::int64_t first_row, std::int64_t first_l, F f) {
   const int t = threadIdx.x, minor = t % 32, major = t / 32;

@@ -1,5 +1,5 @@
-// What the rungs with blocks of registers share: which rows and columns of a tile a thread owns, the product of two
-// fragments, tiles on their way to shared memory, and the update of C.
+// What the rungs with blocks of registers share. It says which rows and columns of a tile a thread owns, multiplies two
+// fragments, brings tiles to shared memory, and updates C.
 #pragma once
 
 #include <algorithm>

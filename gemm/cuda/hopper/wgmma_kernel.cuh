@@ -43,9 +43,9 @@ __device__ void feed_operands(const Arguments& p, Shared<Shape>& s) {
     }
 }
 
-/// The same for tf32, (BM, BK) of A and (BN, BK) of B at once. A K-major operand comes as a box; a packed one as bytes,
-/// which are what a stage holds; an A that goes through registers in boxes of (32, 32). The thread does as little as it
-/// can between a free stage and its loads.
+/// The same for tf32, (BM, BK) of A and (BN, BK) of B at once. A K-major operand comes as a box. A packed one comes as
+/// bytes, which are what a stage holds. An A that goes through registers comes in boxes of (32, 32). The thread does as
+/// little as it can between a free stage and its loads.
 template <class Shape>
 __device__ void feed_tf32(const Arguments& p, Shared<Shape>& s) {
   constexpr unsigned a_bytes = BM * 128, b_bytes = Shape::BN * 128, share = b_bytes / Shape::cluster;

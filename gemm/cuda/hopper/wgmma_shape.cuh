@@ -72,8 +72,8 @@ struct Shared {
   Barrier c_here[consumers][Shape::slots], c_ready[consumers][Shape::slots];
 };
 
-/// The tiles of this block in raster order: down a group of a few tile rows, then along it, so that those that run
-/// together share operands in L2.
+/// The tiles of this block in raster order: down a group of a few tile rows, then along it. So those that run together
+/// share operands in L2.
 template <class Shape>
 struct Tiles {
   int i, j;  ///< of the first element

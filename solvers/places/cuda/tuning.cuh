@@ -34,9 +34,9 @@ inline std::int64_t default_block_size(const Queue<Cuda>&, Method method, Schedu
 constexpr bool panels_are_the_bottleneck(std::int64_t left) { return left <= 8192; }
 
 /// Where panels are the bottleneck, steps are short. The trailing update has nothing to do until the first panel is
-/// factored, so in a large matrix that is narrower; but not in fp32, where products with a smaller k are slower.
-/// Where panels are hidden, wide ones give the updates a large k, and each is one step, because its inner products have
-/// a larger k than those of near columns. Nothing hides the first panel, so panels begin narrow: each has at most twice
+/// factored. So in a large matrix that one is narrower; but not in fp32, where products with a smaller k are slower.
+/// Where panels are hidden, wide ones give the updates a large k. Each is one step, because its inner products have a
+/// larger k than those of near columns. Nothing hides the first panel, so panels begin narrow: each has at most twice
 /// as many columns as all before it.
 template <class T>
 LuWidths lu_widths(const Queue<Cuda>&, std::int64_t nb, std::int64_t j, std::int64_t n) {
@@ -86,8 +86,8 @@ inline bool cholesky_products_bind(const Queue<Cuda>&, std::int64_t j, std::int6
   return double(j) * double(n - j) > 5e6;
 }
 
-/// Whether the rows of a panel that begins with column j go apart from the block on its diagonal: where a leaf would not
-/// solve them, or where the time of the multiprocessors that it takes is short.
+/// Whether the rows of a panel that begins with column j go apart from the diagonal block. They do where a leaf would
+/// not solve them, or where the time of the multiprocessors that it takes is short.
 template <class T>
 bool cholesky_rows_apart(const Queue<Cuda>& q, std::int64_t j, std::int64_t n) {
   const bool short_of_time = sizeof(T) == 4 && n - j > 1500 && double(j) * double(n - j) > 3e6;

@@ -13,8 +13,8 @@
 
 namespace lasolve {
 
-/// What the threads of a block share: the pivot rows of all sub-panels but the last, in the columns behind each; a
-/// buffer for loading a sub-panel, or the multipliers of its pivot rows; and the sub-panel.
+/// What the threads of a block share. U has the pivot rows of all sub-panels but the last, in the columns behind each.
+/// `staging` is for loading a sub-panel, L for the multipliers of its pivot rows.
 template <class Shape, class PivotSearch>
 struct PanelShared {
   using T = typename Shape::Element;

@@ -73,10 +73,10 @@ __device__ void forget(X& x) {
   asm volatile("" : "+l"(x));
 }
 
-/// Solving with an inverse instead of by substitution multiplies the bound of the residual by up to the condition of
-/// the inverted block (Du Croz & Higham, "Stability of methods for matrix inversion", 1992). Up to this bound a block
-/// is inverted, and three decimal digits of it can be lost. Others are solved by substitution. Blocks of order 16 from
-/// pivoted LU have a condition of about 40, rarely above 500; those of Cholesky have less.
+/// Up to this condition a diagonal block is inverted, and three decimal digits of it can be lost; others are solved by
+/// substitution. With an inverse the bound of the residual grows by up to the condition of the block (Du Croz & Higham,
+/// "Stability of methods for matrix inversion", 1992). Blocks of order 16 from pivoted LU have a condition of about 40,
+/// rarely above 500; those of Cholesky have less.
 constexpr double most_condition_to_invert = 1024;
 
 /// Inverts a lower triangle of order n in place where its condition in the 1-norm allows it, and says whether it did. n
