@@ -61,7 +61,7 @@ void cholesky_recursive(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<
 /// take in turns. The upper triangle of the blocks on the diagonal is overwritten. A: n × k, C: n × n. Flops n² k.
 template <class T, class Place>
 void update_lower(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> A, MatrixView<T, Place> C) {
-  const std::int64_t n = C.rows(), k = A.cols(), width = symmetric_strip_columns(q, n);
+  const std::int64_t n = C.rows(), k = A.cols(), width = symmetric_update_columns(q, n);
   Queue<Place>& other = n > width ? q.beside() : q;
   const auto strip = [&](Queue<Place>& one, std::int64_t j) {
     const std::int64_t w = std::min(width, n - j);

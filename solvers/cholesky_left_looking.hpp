@@ -63,7 +63,7 @@ class LeftLookingCholesky {
   /// C ← C − L L1ᵀ for a block column C from its diagonal down, m × n, and L1 the first n rows of L, m × k. Of a wide one the
   /// block on the diagonal goes by strips of columns, so that less is computed above the diagonal.
   void update(Queue<Place>& q, MatrixView<const T, Place> L, MatrixView<T, Place> C) {
-    const std::int64_t m = C.rows(), n = C.cols(), k = L.cols(), width = cholesky_strip_columns(q),
+    const std::int64_t m = C.rows(), n = C.cols(), k = L.cols(), width = diagonal_update_columns(q),
                        end = n > width ? n : m;
     for (std::int64_t j = 0; j < n; j += width) {
       const std::int64_t w = std::min(width, n - j);
@@ -111,7 +111,7 @@ class LeftLookingCholesky {
     rows_.join(chain_);
     if (j == 0) return;
     const auto C = A_.block(j, j, j2 - j, j2 - j);
-    C.cols() > cholesky_strip_columns(chain_) ? update(chain_, L1, C) : update_near(chain_, gemm_, L1, L1, C);
+    C.cols() > diagonal_update_columns(chain_) ? update(chain_, L1, C) : update_near(chain_, gemm_, L1, L1, C);
     update_near(rows_, gemm_, L2, L1, A_.block(j2, j, n_ - j2, j2 - j));
   }
 

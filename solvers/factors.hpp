@@ -20,7 +20,7 @@ void prepare_products(Queue<Place>& q, const Gemm<F, Place>& gemm, Method method
   std::int64_t rest = n - nb, columns = nb, k = n;  // of the largest, left-looking
   if (schedule == Schedule::right_looking) {
     if (lu) rest = n - lu_widths<F>(q, nb, 0, n).panel;
-    columns = lu ? rest : symmetric_strip_columns(q, rest), k = nb;
+    columns = lu ? rest : symmetric_update_columns(q, rest), k = nb;
   }
   if (schedule == Schedule::recursive) k = first_half(n, nb), columns = n - k;
   Queue<Place>& near = q.ahead();

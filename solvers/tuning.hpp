@@ -9,12 +9,12 @@
 
 namespace lasolve {
 
-/// Cholesky goes left-looking on CUDA: products with a large k are faster than strips of symmetric updates.
+/// Cholesky goes left-looking on CUDA: products with a large k are faster than block columns of symmetric rank-k updates.
 inline Schedule default_schedule(const Tuning& t, Method method) {
   return method == Method::cholesky && t.cholesky_goes_left != 0 ? Schedule::left_looking : Schedule::right_looking;
 }
 
-/// Where panels are waited for, in LU and left-looking Cholesky at small n, narrow ones are done sooner; at large n, and in a
+/// Where panels are the bottleneck, in LU and left-looking Cholesky at small n, narrow ones are done sooner; at large n, and in a
 /// right-looking Cholesky, the updates want a large k. `storage`: of the factors.
 inline std::int64_t default_block_size(const Tuning& t, Method method, Schedule schedule, Precision storage,
                                        std::int64_t n) {
@@ -23,9 +23,9 @@ inline std::int64_t default_block_size(const Tuning& t, Method method, Schedule 
   return (!left ? t.cholesky : storage == Precision::fp64 ? t.cholesky_left : t.cholesky_left_fp32)(n);
 }
 
-/// Whether panels of LU are waited for when so many columns are left: towards the end, and in small matrices.
+/// Whether panels of LU are the bottleneck when so many columns are left: towards the end, and in small matrices.
 constexpr bool panels_are_the_bottleneck(const Tuning& t, std::int64_t left) {
-  return left <= t.lu_panels_are_waited_for;
+  return left <= t.lu_panels_are_the_bottleneck;
 }
 
 /// How LU walks at some point: panels of `panel` columns, of which `step` are factored at a time.
@@ -33,7 +33,7 @@ struct LuWidths {
   std::int64_t panel, step;
 };
 
-/// Where panels are waited for, steps are short. The bulk has nothing to do until the first panel is factored, so in a large
+/// Where panels are the bottleneck, steps are short. The bulk has nothing to do until the first panel is factored, so in a large
 /// matrix that is narrower, but in fp32, where products with a smaller k are slower. Where panels are hidden, wide ones give the
 /// updates a large k, and each is one step, because its inner products have a larger k than those of near columns; but nothing
 /// hides the first, so they begin narrow, and each has at most twice as many columns as all before it.
@@ -46,26 +46,26 @@ inline LuWidths lu_widths(const Tuning& t, Precision storage, std::int64_t nb, s
   return {panel, panel};
 }
 
-/// Where panels are waited for, the columns that are wanted soon go through all of an update apart, not only first through
+/// Where panels are the bottleneck, the columns that are wanted soon go through all of an update apart, not only first through
 /// its product. Where these are few they are not worth launches of their own.
 inline bool solves_soon_first(const Tuning& t, std::int64_t panel, std::int64_t left) {
   return panel > t.lu_soon_columns && panels_are_the_bottleneck(t, left);
 }
 
-/// A step that is a phase of its own costs the chain of steps some microseconds: not where it is waited for.
+/// A step that is a phase of its own costs the chain of steps some microseconds: not where panels are the bottleneck.
 inline bool steps_are_phases(const Tuning& t, Method method, std::int64_t left) {
   return method == Method::cholesky ? left >= t.cholesky_phases_from : !panels_are_the_bottleneck(t, left);
 }
 
-/// Exchanges of single elements cost as much as whole sectors of memory, and panels beside them wait for memory twice as
+/// Interchanges of single elements cost as much as whole sectors of memory, and panels beside them wait for memory twice as
 /// long; but in small matrices, which stay in the cache, they go unnoticed. `can`: whether the device has room for it.
 inline bool swaps_L_at_the_end(const Tuning& t, std::int64_t n, bool can) {
-  return n >= t.lu_exchange_L_late_from && can;
+  return n >= t.lu_interchange_L_late_from && can;
 }
 
-/// How many columns at the end of an LU have a queue of their own, of the lowest rank, where panels are waited for: what they
+/// How many columns at the end of an LU have a queue of their own, of the lowest rank, where panels are the bottleneck: what they
 /// need would else hold up the columns that are wanted sooner. In fp32 that gains nothing. This queue reads rows of L while the
-/// bulk goes on, so they must not be exchanged before the end (`late`).
+/// bulk goes on, so they must not be interchanged before the end (`late`).
 inline std::int64_t lu_far_columns(const Tuning& t, Precision storage, std::int64_t n, bool late) {
   if (n < t.lu_far_from || !late) return 0;
   return storage == Precision::fp64 ? t.lu_far_columns_fp64 : t.lu_far_columns_fp32;
@@ -102,22 +102,23 @@ inline bool cholesky_rows_apart(const Tuning& t, Precision storage, std::int64_t
 /// that go apart. In fp32 none are where fp64 is slow: on cards that have it for compatibility only, it takes 64 times as long.
 inline bool is_narrow_product(const Tuning& t, Precision storage, std::int64_t fp32_per_fp64, std::int64_t m,
                               std::int64_t n, std::int64_t k, bool apart) {
-  const bool few = n <= t.cholesky_near_columns && k <= t.cholesky_near_columns;
-  if (storage != Precision::fp64) return few && fp32_per_fp64 <= t.cholesky_near_fp32_per_fp64;
-  return few && !apart && m * n * k <= t.cholesky_near_work_fp64;
+  const bool few = n <= t.cholesky_narrow_columns && k <= t.cholesky_narrow_columns;
+  if (storage != Precision::fp64) return few && fp32_per_fp64 <= t.cholesky_narrow_fp32_per_fp64;
+  return few && !apart && m * n * k <= t.cholesky_narrow_work_fp64;
 }
 
 /// How many columns a left-looking Cholesky takes at once, at column j: at most nb, but nothing hides the first panels, and the
 /// last ones have less beside them. So where nb is wide, these are narrower.
 inline std::int64_t cholesky_columns_at_once(const Tuning& t, std::int64_t nb, std::int64_t j, std::int64_t n) {
   if (nb <= t.cholesky_left_wide) return nb;
-  const std::int64_t unit = t.cholesky_left_strip, hidden = std::min(j, (n - j) / t.cholesky_left_beside) / unit * unit;
+  const std::int64_t unit = t.cholesky_diagonal_update,
+                     hidden = std::min(j, (n - j) / t.cholesky_left_beside) / unit * unit;
   return std::min(nb, std::max(unit, hidden));
 }
 
-/// Narrow strips compute less above the diagonal; wide ones are fewer launches with a fuller last wave of tiles.
-inline std::int64_t symmetric_strip_columns(const Tuning& t, std::int64_t n) {
-  return n < t.symmetric_whole_below ? n : t.symmetric_strip;
+/// Narrow block columns compute less above the diagonal; wide ones are fewer launches with a fuller last wave of tiles.
+inline std::int64_t symmetric_update_columns(const Tuning& t, std::int64_t n) {
+  return n < t.symmetric_update_whole_below ? n : t.symmetric_update;
 }
 
 // The same for a queue, whose place says the rest.
@@ -149,12 +150,12 @@ std::int64_t cholesky_columns_at_once(const Queue<Place>& q, std::int64_t nb, st
 }
 /// The widest block column whose update may compute all of the block on its diagonal.
 template <class Place>
-std::int64_t cholesky_strip_columns(const Queue<Place>& q) {
-  return q.tuning().cholesky_left_strip;
+std::int64_t diagonal_update_columns(const Queue<Place>& q) {
+  return q.tuning().cholesky_diagonal_update;
 }
 template <class Place>
-std::int64_t symmetric_strip_columns(const Queue<Place>& q, std::int64_t n) {
-  return symmetric_strip_columns(q.tuning(), n);
+std::int64_t symmetric_update_columns(const Queue<Place>& q, std::int64_t n) {
+  return symmetric_update_columns(q.tuning(), n);
 }
 
 }  // namespace lasolve

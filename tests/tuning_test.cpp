@@ -46,11 +46,11 @@ TEST(TuningTables, have_names_of_their_own_and_values_that_make_sense) {
     EXPECT_TRUE(families.insert(table.family).second) << table.family;
     EXPECT_EQ(complaint_about(table.values), "") << table.family;
     const Tuning& t = table.values;
-    EXPECT_LE(t.tensor_strip_bytes, t.tensor_short_strip_bytes);
-    EXPECT_LE(t.advance_64_rows_from, t.advance_128_rows_from);
+    EXPECT_LE(t.tensor_groups_of_128_bytes, t.tensor_groups_of_32_bytes);
+    EXPECT_LE(t.lookahead_64_rows_from, t.lookahead_128_rows_from);
     EXPECT_LE(t.cublas_narrow_least, t.cublas_narrow_most);
-    EXPECT_LE(t.cublas_narrow_work, t.cublas_cut_work);
-    EXPECT_LE(t.cublas_turn_depth, t.cublas_turn_depth_most);
+    EXPECT_LE(t.cublas_narrow_work, t.cublas_split_k_work);
+    EXPECT_LE(t.cublas_transpose_depth, t.cublas_transpose_depth_most);
     EXPECT_LE(t.lu_first_panel_fp64, t.lu_widest_panel);
     EXPECT_LE(t.lu_step, t.lu_first_panel_fp64);
     EXPECT_TRUE(t.lu_far_columns_fp64 == 0 || t.lu_far_from > t.lu_far_columns_fp64);
@@ -216,8 +216,8 @@ TEST_F(AsBefore, widths_of_LU) {
 
 TEST_F(AsBefore, how_Cholesky_walks) {
   for (std::int64_t n = 1; n <= 70000; n += n < 10000 ? 13 : 101) {
-    ASSERT_EQ(symmetric_strip_columns(t, n), n < 1024 ? n : 512);
-    ASSERT_EQ(symmetric_strip_columns(cpu, n), 256);
+    ASSERT_EQ(symmetric_update_columns(t, n), n < 1024 ? n : 512);
+    ASSERT_EQ(symmetric_update_columns(cpu, n), 256);
     for (const std::int64_t nb : {256, 1024, 1025, 1536}) {
       ASSERT_EQ(cholesky_panel_columns(t, nb, n), before::panel_columns(nb, n));
       ASSERT_EQ(std::min(n, cholesky_panel_columns(cpu, nb, n)), std::min(n, nb));
@@ -234,8 +234,8 @@ TEST_F(AsBefore, how_Cholesky_walks) {
             << n << ", " << j;
     }
   }
-  EXPECT_EQ(t.cholesky_left_strip, 256);
-  EXPECT_EQ(cpu.cholesky_left_strip, 256);
+  EXPECT_EQ(t.cholesky_diagonal_update, 256);
+  EXPECT_EQ(cpu.cholesky_diagonal_update, 256);
   for (const std::int64_t m : near_thresholds)
     for (const std::int64_t n : near_thresholds)
       for (const std::int64_t k : near_thresholds)
@@ -249,9 +249,9 @@ TEST_F(AsBefore, how_Cholesky_walks) {
 TEST_F(AsBefore, tiles_of_tensor) {
   for (std::int64_t k = 0; k <= 70000; ++k) {
     ASSERT_EQ(group_rows_for(t, k), k <= 512 ? 128u : k <= 2048 ? 32u : 16u);
-    ASSERT_EQ(k >= t.tensor_deep, k >= 4096);
+    ASSERT_EQ(k >= t.tensor_multicast_from, k >= 4096);
     for (const auto& [broad, narrow] : {std::pair(11, 10), {12, 10}, {109, 100}, {111, 100}})
-      ASSERT_EQ(takes_broad_tiles(t, k, broad, narrow), k > 256 && 10 * broad <= 11 * narrow);
+      ASSERT_EQ(takes_wide_tiles(t, k, broad, narrow), k > 256 && 10 * broad <= 11 * narrow);
   }
   for (std::int64_t m = 1; m <= 20000; m += 97)
     for (std::int64_t n = 1; n <= 20000; n += 131)
@@ -279,21 +279,21 @@ TEST_F(AsBefore, products_of_cublas) {
         const bool narrow = n % 128 == 0 && n >= 256 && n <= 512 && m >= 256 && k >= 256 && work >= 2e8;
         ASSERT_EQ(narrow_product_for(t, m, n, k), !narrow                 ? NarrowProduct::as_it_chooses
                                                   : work < 1.2e9          ? NarrowProduct::in_parts
-                                                  : m >= 1024 && k >= 512 ? NarrowProduct::with_cut_k
+                                                  : m >= 1024 && k >= 512 ? NarrowProduct::with_split_k
                                                                           : NarrowProduct::as_it_chooses);
       }
 }
 
 TEST_F(AsBefore, the_rest) {
-  EXPECT_EQ(t.solve_few_sides, 8);
-  EXPECT_EQ(t.solve_flow_sides, 128);
+  EXPECT_EQ(t.solve_few_rhs, 8);
+  EXPECT_EQ(t.solve_sync_free_rhs, 128);
   EXPECT_EQ(t.solve_halves_from, 257);
-  EXPECT_EQ(t.advance_64_rows_from, 2049);
-  EXPECT_EQ(t.advance_128_rows_from, 4097);
+  EXPECT_EQ(t.lookahead_64_rows_from, 2049);
+  EXPECT_EQ(t.lookahead_128_rows_from, 4097);
   EXPECT_EQ(t.arriving_bytes, 64 << 20);
   EXPECT_EQ(t.work_worth_sharing, 1 << 18);
   EXPECT_EQ(cpu.work_worth_sharing, 1 << 18);
-  EXPECT_EQ(cpu.solve_few_sides, 7);
+  EXPECT_EQ(cpu.solve_few_rhs, 7);
   EXPECT_EQ(cpu.solve_order, 64);
   EXPECT_EQ(cpu.lu_leaf, 8);
   EXPECT_EQ(cpu.cholesky_leaf, 64);

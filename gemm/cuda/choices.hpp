@@ -11,12 +11,12 @@ namespace lasolve {
 /// How many rows of tiles of tensor's follow one another before the next column. At small k, here in bytes, the traffic of C rules,
 /// and memory likes it best down whole columns; else L2 is to hold the operands.
 inline unsigned group_rows_for(const Tuning& t, std::int64_t k_bytes) {
-  return k_bytes <= t.tensor_strip_bytes ? 128 : k_bytes <= t.tensor_short_strip_bytes ? 32 : 16;
+  return k_bytes <= t.tensor_groups_of_128_bytes ? 128 : k_bytes <= t.tensor_groups_of_32_bytes ? 32 : 16;
 }
 
 /// Whether tiles of tensor's in tf32 are 192 columns wide, by the time that these take, and narrow ones.
-inline bool takes_broad_tiles(const Tuning& t, std::int64_t k, std::int64_t broad, std::int64_t narrow) {
-  return k >= t.tensor_broad_from && 100 * broad <= t.tensor_broad_percent * narrow;
+inline bool takes_wide_tiles(const Tuning& t, std::int64_t k, std::int64_t broad, std::int64_t narrow) {
+  return k >= t.tensor_tf32_wide_from && 100 * broad <= t.tensor_tf32_wide_percent * narrow;
 }
 
 /// How many blocks share the steps of a tile of tensor's in fp64, where tiles are few and their steps many: what keeps the
@@ -51,20 +51,21 @@ Fp64Tiles fp64_tiles(const Tuning& t, const Count& tiles, std::int64_t steps, st
 }
 
 /// How cuBLAS multiplies C ← α·A·Bᵀ + β·C with few columns in fp32, where others go first.
-enum class NarrowProduct { as_it_chooses, in_parts, with_cut_k };
+enum class NarrowProduct { as_it_chooses, in_parts, with_split_k };
 inline NarrowProduct narrow_product_for(const Tuning& t, std::int64_t m, std::int64_t n, std::int64_t k) {
   const double work = double(m) * double(n) * double(k);
   const std::int64_t least = t.cublas_narrow_least;
   const bool narrow = n % 128 == 0 && n >= least && n <= t.cublas_narrow_most && m >= least && k >= least;
   if (!narrow || work < double(t.cublas_narrow_work)) return NarrowProduct::as_it_chooses;
-  if (work < double(t.cublas_cut_work)) return NarrowProduct::in_parts;
-  return m >= t.cublas_cut_rows && k >= t.cublas_cut_depth ? NarrowProduct::with_cut_k : NarrowProduct::as_it_chooses;
+  if (work < double(t.cublas_split_k_work)) return NarrowProduct::in_parts;
+  return m >= t.cublas_split_k_rows && k >= t.cublas_split_k_depth ? NarrowProduct::with_split_k
+                                                                   : NarrowProduct::as_it_chooses;
 }
 
 /// Whether C ← α·A·B + β·C in fp32 is worth a transposed copy of B, where others go first.
 inline bool turns_B(const Tuning& t, std::int64_t m, std::int64_t n, std::int64_t k) {
-  return m >= t.cublas_turn_rows && n >= t.cublas_turn_columns && k >= t.cublas_turn_depth &&
-         k <= t.cublas_turn_depth_most;
+  return m >= t.cublas_transpose_rows && n >= t.cublas_transpose_columns && k >= t.cublas_transpose_depth &&
+         k <= t.cublas_transpose_depth_most;
 }
 
 }  // namespace lasolve

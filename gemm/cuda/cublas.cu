@@ -1,7 +1,8 @@
 // cublas: cuBLAS's products.
-// Idea     The vendor's best, to compare with: tensor cores for all but f32, which stays on CUDA cores in full precision.
-// Tiles    chosen by cuBLAS for each shape, but in f32 for the bulk of a Cholesky, which shares the device. In f32 the bulk of
-//          an LU is multiplied by a transposed copy of B.
+// Idea     The vendor's best, to compare with: tensor cores for all but f32, which stays on CUDA cores in full
+//          precision.
+// Tiles    chosen by cuBLAS for each shape, but for the trailing updates of a Cholesky in f32, which share the device.
+//          Those of an LU in f32 are multiplied by a transposed copy of B.
 // Traffic  see the rungs above.
 // Expect   nine tenths of peak for large k; at small k, bound by reading and writing C.
 // Source   NVIDIA cuBLAS, 64-bit interface
@@ -28,8 +29,8 @@ static void mixed(Queue<Cuda>& q, float alpha, Operand<In, Cuda> A, Operand<In, 
                              CUBLAS_GEMM_DEFAULT));
 }
 
-/// In how many parts to cut k, so that a product of 256 × 128 tiles has blocks for two thirds of the multiprocessors, each of
-/// which has room for one. The sums of the parts need room too.
+/// In how many parts to cut k. A product of 256 × 128 tiles then has blocks for two thirds of the multiprocessors, each
+/// of which has room for one. The sums of the parts need room too.
 static std::int64_t parts_of_k(const Queue<Cuda>& q, std::int64_t m, std::int64_t n, std::int64_t most) {
   const std::int64_t tiles = ceil_div(m, 256) * ceil_div(n, 128), wanted = q.multiprocessors() * 2 / 3;
   const std::int64_t room = room_for_sums / (round_up(m, 4) * n * std::int64_t(sizeof(float)));
@@ -136,8 +137,8 @@ static bool product_in_parts(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A
 }
 
 /// C ← α·A·Bᵀ + β·C with k cut by cuBLAS; and whether it can.
-static bool product_with_cut_k(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
-                               MatrixView<float, Cuda> C) {
+static bool product_with_split_k(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B,
+                                 float beta, MatrixView<float, Cuda> C) {
   constexpr int algorithm = 55;
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols(), parts = parts_of_k(q, m, n, 11);
   LtProduct product(q, A, B, m, n, C.ld(), k, parts, parts > 1, algorithm, CUBLASLT_MATMUL_STAGES_8x3);
@@ -146,11 +147,11 @@ static bool product_with_cut_k(Queue<Cuda>& q, float alpha, Operand<float, Cuda>
          product.run(q, alpha, A.data(), B.data(), beta, C.data(), q.scratch<char>(room_for_sums, 1).data(), room);
 }
 
-/// C ← α·A·Bᵀ + β·C with few columns and much to do, if others go first and cuBLAS has the kernel for it; and whether so. Such
-/// a product is the bulk of a Cholesky, which has a panel to do beside it that all wait for. cuBLAS chooses as if it had the
-/// device for itself, and fills it with blocks that run for 200 µs; so here its kernel is chosen to leave a third of the
-/// device: alone it may take up to 1.45 times as long, and all together a twentieth less. The smaller ones, of n up to 4400, are
-/// in parts that a kernel of our own adds up, which takes half as long and begins at once.
+/// C ← α·A·Bᵀ + β·C with few columns and much to do, if others go first and cuBLAS has the kernel for it; and whether
+/// so. Such a product is a trailing update of Cholesky, beside which a panel on the critical path runs. cuBLAS chooses
+/// as if it had the device for itself, and fills it with long-running blocks. So here its kernel is chosen to leave a
+/// third of the device: alone it takes longer, and all together less. The smaller ones, of n up to 4400, are in parts
+/// that a kernel of our own adds up.
 static bool narrow_product(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
                            MatrixView<float, Cuda> C) {
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
@@ -161,12 +162,12 @@ static bool narrow_product(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, 
   for (const auto& view : views)
     if (reinterpret_cast<std::uintptr_t>(view.data()) % 16 != 0 || view.ld() % 4 != 0) return false;
   if (how == NarrowProduct::in_parts) return beta == 1 && product_in_parts(q, alpha, A, B, C);
-  return product_with_cut_k(q, alpha, A, B, beta, C);
+  return product_with_split_k(q, alpha, A, B, beta, C);
 }
 
-/// C ← α·A·B + β·C with much to do, if others go first; and whether so. cuBLAS's product with a transposed B is faster: with
-/// k = 768 to 2048, 5 % at m = n = 8192 and 5 to 8 % at 12288 to 28672, the time to transpose B counted in. Such a
-/// product is the bulk of an LU. Some columns at a time, so that B has room.
+/// C ← α·A·B + β·C with much to do, if others go first; and whether so. Such a product is a trailing update of LU.
+/// cuBLAS's product with a transposed B is faster, with the time to transpose B counted in. Some columns at a time, so
+/// that B has room.
 static bool wide_product(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
                          MatrixView<float, Cuda> C) {
   constexpr std::int64_t room = room_for_transposed / std::int64_t(sizeof(float)), line = 64;
@@ -193,7 +194,7 @@ static void f32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<flo
 /// The scratch memory of narrow_product and wide_product.
 static void prepare(Queue<Cuda>& q, Precision precision, Op a, Op b, std::int64_t m, std::int64_t, std::int64_t) {
   if (precision != Precision::fp32 || !q.others_go_first() || a != Op::none) return;
-  if (m >= (b == Op::none ? q.tuning().cublas_turn_rows : q.tuning().cublas_narrow_least))
+  if (m >= (b == Op::none ? q.tuning().cublas_transpose_rows : q.tuning().cublas_narrow_least))
     q.scratch<char>(b == Op::none ? room_for_transposed : room_for_sums, 1);
 }
 

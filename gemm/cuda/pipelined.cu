@@ -1,28 +1,27 @@
 // pipelined: warp_tiled, whose tiles arrive in shared memory while earlier ones are multiplied.
-// Idea     cp.async copies from memory to shared memory without passing through registers and without being waited for: while
-//          one tile is multiplied, the next two are on their way, and the fragments of the next step are read during this
-//          step. One barrier a tile. Whether a block is whole is decided before the loop over its tiles, which then has no
-//          branches: copies are started a few at a time, between products. C comes to L2 meanwhile, so that an update of small
-//          k does not wait for it, and the blocks that share a multiprocessor multiply while one of them updates C.
+// Idea     cp.async copies from memory to shared memory without passing through registers, and without a wait. While
+//          one tile is multiplied, the next two are on their way, and the fragments of the next step are read during
+//          this step. One barrier a tile. Whether a block is whole is decided before the loop over its tiles, which
+//          then has no branches: copies are started a few at a time, between products. C comes to L2 meanwhile, so that
+//          an update of small k does not wait for it. The blocks that share a multiprocessor multiply while one of them
+//          updates C.
 // Tiles    BM = 128, BN = 64, BK = 16, three stages; 64 × 32 a warp, 8 × 8 a thread, 128 threads; three blocks a
-//          multiprocessor (f32), two (f64). The tiles of C go in strips of 16 rows of tiles, so that those that run together
-//          need few rows of A and columns of B.
+//          multiprocessor (f32), two (f64). Tiles of C are taken in groups of 16 rows of tiles, so that those that run
+//          together need few rows of A and columns of B.
 // Traffic  2·128·64 flop per (128 + 64)·4 bytes = 21 flop/byte (f32) before L2; C is read and written once.
-// Expect   f32: bound by issue, 1024 FMA in about 1150 instructions a tile; as fast as cuBLAS at large k, faster at small k.
-//          f64: 80 % of the 33.5 TFLOP/s of the CUDA cores. Measured on an H200: f32 106 % of cuBLAS at 8192³, and 126, 125
-//          and 114 % on updates of 16384² with k = 128, 256 and 512 (copies all at once, in branches: 6 % less). f64 80 %
-//          at full clock: products of registers alone reach 88 %, since one takes longer than its 2 cycles unless an operand
-//          is left over from the one before, which the compiler gives up at every sixth; with fragments from shared memory 84 %.
-//          Under load the card reaches its 700 W and slows to 1.85 GHz and less: 75 %.
-// Source   A. Kerr et al., "CUTLASS: fast linear algebra in CUDA C++", NVIDIA 2017; cp.async: NVIDIA A100 white paper, 2020
+// Expect   f32: bound by issue, 1024 FMA in about 1150 instructions a tile; as fast as cuBLAS at large k, faster at
+//          small k. f64: 80 % of the 33.5 TFLOP/s of the CUDA cores.
+// Reached  on an H200 f32 106 % of cuBLAS at 8192³, f64 80 % of the CUDA cores at full clock, 75 % at the power limit.
+// Source   A. Kerr et al., "CUTLASS: fast linear algebra in CUDA C++", NVIDIA 2017; cp.async: NVIDIA A100 white paper,
+//          2020
 #include "core/cuda/copy_async.cuh"
 #include "core/device_properties.hpp"
 #include "gemm/cuda/common/registers.cuh"
 
 namespace lasolve {
 
-/// The copies of one operand's tiles that this thread makes, piece by piece: vectors of 16 bytes where the block is `whole`
-/// and these are neighbours in a row of the tile, else elements.
+/// The copies of one operand's tiles that this thread makes, piece by piece. Pieces are vectors of 16 bytes where the
+/// block is `whole` and these are neighbours in a row of the tile, else elements.
 template <class T, int BX, int BK, int threads, bool k_major, bool whole>
 class Copies {
   static constexpr int width = whole && !k_major ? vector_width<T> : 1, pitch = BX + vector_width<T>;

@@ -1,12 +1,12 @@
 // register_tiled: shared-memory tiles, a block of registers of C a thread.
-// Idea     A thread owns 8 rows and 8 columns of C: an element that it reads from shared memory meets 8 others in registers,
-//          where `tiled` needs two reads for one product.
-// Tiles    f32: BM = BN = 128, 16 × 16 threads, two blocks a multiprocessor; f64: BM = BN = 64, 8 × 8 threads, four blocks.
-//          8 × 8 a thread, whose rows and columns are 16 (8) apart, so that neighbouring threads read neighbouring banks.
-//          BK = 16. While one block waits for its tiles, another computes.
+// Idea     A thread owns 8 rows and 8 columns of C. An element that it reads from shared memory meets 8 others in
+//          registers, where `tiled` needs two reads for one product.
+// Tiles    f32: BM = BN = 128, 16 × 16 threads, two blocks a multiprocessor; f64: BM = BN = 64, 8 × 8 threads, four
+//          blocks. 8 × 8 a thread, whose rows and columns are 16 (8) apart, so that neighbouring threads read
+//          neighbouring banks. BK = 16. While one block waits for its tiles, another computes.
 // Traffic  2·128·128 flop per 2·128·4 bytes = 32 flop/byte (f32) before L2; 16 reads of shared memory for 64 FMA.
 // Expect   bound by issue: 80 FMA in 100 instructions if no load is waited for. About 60 % of cuBLAS (f32).
-//          Measured: 70 % at 8192³ on an H200; BK = 16 instead of 8, so half as many barriers, is 6 % of it.
+// Reached  70 % of cuBLAS (f32) at 8192³ on an H200.
 // Source   V. Volkov and J. Demmel, "Benchmarking GPUs to tune dense linear algebra", SC 2008
 #include "gemm/cuda/common/registers.cuh"
 

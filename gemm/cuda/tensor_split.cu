@@ -1,14 +1,17 @@
 // tensor_split: fp32 in and out, near fp32's accuracy, on tensor cores that multiply fp16.
-// Idea     Each operand is the sum of two parts of fp16, hi and lo; hi·hi + hi·lo + lo·hi leaves out only lo·lo. Rows of op(A)
-//          and columns of op(B) are scaled by powers of two first, so that nothing overflows and lo keeps its bits, and
-//          the three products go into the same fp32 sums. A pass before the product scales and splits into scratch memory.
-// Tiles    as tensor's for halves, with 32 of hi and 32 of lo in a stage; six instructions on it where halves have four.
+// Idea     Each operand is the sum of two parts of fp16, hi and lo; hi·hi + hi·lo + lo·hi leaves out only lo·lo. Rows
+//          of op(A) and columns of op(B) are scaled by powers of two first, so that nothing overflows and lo keeps its
+//          bits. The three products go into the same fp32 sums. A pass before the product scales and splits into
+//          scratch memory.
+// Tiles    as tensor's for halves, with 32 of hi and 32 of lo in a stage; six instructions on it where halves have
+//          four.
 // Traffic  the pass reads A and B twice and writes them once; then as tensor, on operands of twice the length.
 // Expect   a third of the fp16 rate, four times fp32 on CUDA cores; at small k bound by the traffic of C, as tensor.
-// Limits   An infinity in an operand may come out as NaN, since ∞·lo has either sign. An element keeps 22 bits, and fewer where it
-//          is 2¹⁵ times smaller than the largest of its row of op(A) or column of op(B): near fp32, not fp32.
-// Source   Markidis et al., "NVIDIA Tensor Core Programmability, Performance & Precision"; H. Ootomo & R. Yokota, "Recovering
-//          single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance"
+// Limits   An infinity in an operand may come out as NaN, since ∞·lo has either sign. An element keeps 22 bits. It
+//          keeps fewer where it is 2¹⁵ times smaller than the largest of its row of op(A) or column of op(B).
+// Source   Markidis et al., "NVIDIA Tensor Core Programmability, Performance & Precision"; H. Ootomo & R. Yokota,
+//          "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
+//          performance"
 #include "gemm/cuda/hopper/half.cuh"
 
 namespace lasolve {

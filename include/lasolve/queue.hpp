@@ -141,8 +141,8 @@ class Queue<Cuda> {
   /// Whether this is a queue of rank 0, or beside one, that has others ahead: then what is waited for is there.
   bool others_go_first() const;
 
-  /// Memory through which the blocks of a kernel tell each other numbers: zero at first, then left as it is, with a
-  /// sequence such that sequence, …, sequence + rounds − 1 were never used before.
+  /// Memory through which the blocks of a kernel send each other packets: zero at first, then left as it is. The
+  /// sequence numbers sequence, …, sequence + rounds − 1 were never used before.
   struct PacketBuffer {
     void* memory;
     unsigned sequence;

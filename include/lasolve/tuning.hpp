@@ -30,26 +30,27 @@ struct Tuning {
   std::int64_t cholesky_goes_left;
   ColumnsBySize lu, lu_left, cholesky, cholesky_left, cholesky_left_fp32;
   // LU
-  std::int64_t lu_panels_are_waited_for, lu_step, lu_widest_panel, lu_first_panel_fp64, lu_first_panel_from,
-      lu_hidden_panels_of_first, lu_soon_columns, lu_exchange_L_late_from, lu_far_columns_fp64, lu_far_columns_fp32,
+  std::int64_t lu_panels_are_the_bottleneck, lu_step, lu_widest_panel, lu_first_panel_fp64, lu_first_panel_from,
+      lu_hidden_panels_of_first, lu_soon_columns, lu_interchange_L_late_from, lu_far_columns_fp64, lu_far_columns_fp32,
       lu_far_from, lu_leaf;
   // Cholesky
   std::int64_t cholesky_panel_least, cholesky_panel_part, cholesky_phases_from, cholesky_leaf,
       cholesky_leaf_multiprocessors, cholesky_product_binds, cholesky_rows_apart_fp32, cholesky_work_apart_fp32,
-      cholesky_near_columns, cholesky_near_work_fp64, cholesky_near_fp32_per_fp64, cholesky_left_wide,
-      cholesky_left_beside, cholesky_left_strip, symmetric_whole_below, symmetric_strip;
-  // triangular solves, and what is between two panels of LU
-  std::int64_t solve_few_sides, solve_flow_sides, solve_halves_from, solve_order, advance_64_rows_from,
-      advance_128_rows_from;
+      cholesky_narrow_columns, cholesky_narrow_work_fp64, cholesky_narrow_fp32_per_fp64, cholesky_left_wide,
+      cholesky_left_beside, cholesky_diagonal_update, symmetric_update_whole_below, symmetric_update;
+  // triangular solves, and the look-ahead update of LU
+  std::int64_t solve_few_rhs, solve_sync_free_rhs, solve_halves_from, solve_order, lookahead_64_rows_from,
+      lookahead_128_rows_from;
   // work of a place
   std::int64_t arriving_bytes, work_worth_sharing;
   // products
-  std::int64_t tensor_deep, tensor_strip_bytes, tensor_short_strip_bytes, tensor_broad_from, tensor_broad_percent,
-      tensor_split_least_steps, tensor_split_least_work, tensor_split_few_tiles, tensor_split_steps_of_end,
-      tensor_large_steps, tensor_large_tiles, tensor_wide_steps, tensor_tiny_tiles_percent, tensor_narrow_tiles_percent;
-  std::int64_t cublas_even_rows_work, cublas_narrow_least, cublas_narrow_most, cublas_narrow_work, cublas_cut_work,
-      cublas_cut_rows, cublas_cut_depth, cublas_turn_rows, cublas_turn_columns, cublas_turn_depth,
-      cublas_turn_depth_most;
+  std::int64_t tensor_multicast_from, tensor_groups_of_128_bytes, tensor_groups_of_32_bytes, tensor_tf32_wide_from,
+      tensor_tf32_wide_percent, tensor_split_least_steps, tensor_split_least_work, tensor_split_few_tiles,
+      tensor_split_steps_of_end, tensor_large_steps, tensor_large_tiles, tensor_wide_steps, tensor_tiny_tiles_percent,
+      tensor_narrow_tiles_percent;
+  std::int64_t cublas_even_rows_work, cublas_narrow_least, cublas_narrow_most, cublas_narrow_work, cublas_split_k_work,
+      cublas_split_k_rows, cublas_split_k_depth, cublas_transpose_rows, cublas_transpose_columns,
+      cublas_transpose_depth, cublas_transpose_depth_most;
 
   bool operator==(const Tuning&) const = default;
 };

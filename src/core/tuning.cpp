@@ -22,14 +22,14 @@ constexpr Tuning hopper = {
     .cholesky = always(1024),
     .cholesky_left = {{256, 1536, 1536, 1536}, {24576, never, never}},
     .cholesky_left_fp32 = always(256),
-    .lu_panels_are_waited_for = 8192,
+    .lu_panels_are_the_bottleneck = 8192,
     .lu_step = 128,
     .lu_widest_panel = 768,
     .lu_first_panel_fp64 = 384,
     .lu_first_panel_from = 6145,
     .lu_hidden_panels_of_first = 64,
     .lu_soon_columns = 128,
-    .lu_exchange_L_late_from = 4097,
+    .lu_interchange_L_late_from = 4097,
     .lu_far_columns_fp64 = 2048,
     .lu_far_columns_fp32 = 0,
     .lu_far_from = 7169,
@@ -42,27 +42,27 @@ constexpr Tuning hopper = {
     .cholesky_product_binds = 5'000'000,
     .cholesky_rows_apart_fp32 = 1500,
     .cholesky_work_apart_fp32 = 3'000'000,
-    .cholesky_near_columns = 256,
-    .cholesky_near_work_fp64 = 1 << 24,
-    .cholesky_near_fp32_per_fp64 = 4,
+    .cholesky_narrow_columns = 256,
+    .cholesky_narrow_work_fp64 = 1 << 24,
+    .cholesky_narrow_fp32_per_fp64 = 4,
     .cholesky_left_wide = 1024,
     .cholesky_left_beside = 8,
-    .cholesky_left_strip = 256,
-    .symmetric_whole_below = 1024,
-    .symmetric_strip = 512,
-    .solve_few_sides = 8,
-    .solve_flow_sides = 128,
+    .cholesky_diagonal_update = 256,
+    .symmetric_update_whole_below = 1024,
+    .symmetric_update = 512,
+    .solve_few_rhs = 8,
+    .solve_sync_free_rhs = 128,
     .solve_halves_from = 257,
     .solve_order = 128,
-    .advance_64_rows_from = 2049,
-    .advance_128_rows_from = 4097,
+    .lookahead_64_rows_from = 2049,
+    .lookahead_128_rows_from = 4097,
     .arriving_bytes = 64 << 20,
     .work_worth_sharing = 1 << 18,
-    .tensor_deep = 4096,
-    .tensor_strip_bytes = 512,
-    .tensor_short_strip_bytes = 2048,
-    .tensor_broad_from = 257,
-    .tensor_broad_percent = 110,
+    .tensor_multicast_from = 4096,
+    .tensor_groups_of_128_bytes = 512,
+    .tensor_groups_of_32_bytes = 2048,
+    .tensor_tf32_wide_from = 257,
+    .tensor_tf32_wide_percent = 110,
     .tensor_split_least_steps = 64,
     .tensor_split_least_work = 60,
     .tensor_split_few_tiles = 5,
@@ -76,19 +76,19 @@ constexpr Tuning hopper = {
     .cublas_narrow_least = 256,
     .cublas_narrow_most = 512,
     .cublas_narrow_work = 200'000'000,
-    .cublas_cut_work = 1'200'000'000,
-    .cublas_cut_rows = 1024,
-    .cublas_cut_depth = 512,
-    .cublas_turn_rows = 4096,
-    .cublas_turn_columns = 1024,
-    .cublas_turn_depth = 512,
-    .cublas_turn_depth_most = 8192,
+    .cublas_split_k_work = 1'200'000'000,
+    .cublas_split_k_rows = 1024,
+    .cublas_split_k_depth = 512,
+    .cublas_transpose_rows = 4096,
+    .cublas_transpose_columns = 1024,
+    .cublas_transpose_depth = 512,
+    .cublas_transpose_depth_most = 8192,
 };
 
 /// No clusters that hold a column while its rows are exchanged: L is exchanged panel by panel.
 constexpr Tuning without_clusters() {
   Tuning t = hopper;
-  t.lu_exchange_L_late_from = never;
+  t.lu_interchange_L_late_from = never;
   return t;
 }
 
@@ -96,9 +96,9 @@ constexpr Tuning cpu() {
   Tuning t = hopper;
   t.cholesky_goes_left = 0;
   t.lu = t.lu_left = t.cholesky = t.cholesky_left = t.cholesky_left_fp32 = {{64, 128, 192, 192}, {512, 2048, never}};
-  t.lu_panels_are_waited_for = 0;
+  t.lu_panels_are_the_bottleneck = 0;
   t.lu_hidden_panels_of_first = 1;
-  t.lu_exchange_L_late_from = never;
+  t.lu_interchange_L_late_from = never;
   t.lu_far_columns_fp64 = t.lu_far_columns_fp32 = 0;
   t.lu_leaf = 8;
   t.cholesky_panel_part = 1;
@@ -107,9 +107,9 @@ constexpr Tuning cpu() {
   t.cholesky_leaf = 64;
   t.cholesky_product_binds = 0;
   t.cholesky_left_wide = never;
-  t.symmetric_whole_below = 0;
-  t.symmetric_strip = 256;
-  t.solve_few_sides = 7;
+  t.symmetric_update_whole_below = 0;
+  t.symmetric_update = 256;
+  t.solve_few_rhs = 7;
   t.solve_order = 64;
   return t;
 }
@@ -147,10 +147,10 @@ std::vector<TuningField> make_fields() {
   add_columns(FIELD(cholesky), "a Cholesky, right-looking or recursive");
   add_columns(FIELD(cholesky_left), "a left-looking Cholesky in fp64");
   add_columns(FIELD(cholesky_left_fp32), "a left-looking Cholesky in fp32");
-  add(FIELD(lu_panels_are_waited_for), "columns",
-      "the most that are left where LU waits for its panels, not for products", 0);
-  add(FIELD(lu_step), "columns", "of a step of a panel that is waited for: one kernel");
-  add(FIELD(lu_widest_panel), "columns", "the most of a panel that is waited for");
+  add(FIELD(lu_panels_are_the_bottleneck), "columns",
+      "the most that are left where panels of LU are the bottleneck, not products", 0);
+  add(FIELD(lu_step), "columns", "of a step of a panel that is the bottleneck: one kernel");
+  add(FIELD(lu_widest_panel), "columns", "the most of a panel that is the bottleneck");
   add(FIELD(lu_first_panel_fp64), "columns", "the most of the first panel of a large matrix in fp64");
   add(FIELD(lu_first_panel_from), "n", "the least of a matrix that is large for that");
   add(FIELD(lu_hidden_panels_of_first), "panels",
@@ -160,10 +160,10 @@ std::vector<TuningField> make_fields() {
   add(FIELD(cholesky_panel_part), "panels", "that the rest of a right-looking Cholesky has at least");
   add(FIELD(cholesky_left_wide), "columns", "of a panel from which the first and the last are narrower");
   add(FIELD(cholesky_left_beside), "panels", "like one of them that have room behind it");
-  add(FIELD(cholesky_left_strip), "columns", "of a strip of the diagonal block that is updated");
-  add(FIELD(symmetric_whole_below), "n", "of a symmetric update that is one product", 0);
-  add(FIELD(symmetric_strip), "columns", "of a strip of a larger one");
-  add(FIELD(solve_few_sides), "columns", "the most with which a triangle is read once, whatever its order", 0);
+  add(FIELD(cholesky_diagonal_update), "columns", "of a diagonal block that are updated at once");
+  add(FIELD(symmetric_update_whole_below), "n", "of a symmetric update that is one product", 0);
+  add(FIELD(symmetric_update), "columns", "of a block column of a larger one");
+  add(FIELD(solve_few_rhs), "columns", "the most with which a triangle is read once, whatever its order", 0);
   add(FIELD(work_worth_sharing), "operations", "the least that the cores of the host share", 0);
   place = Device::cpu;  // kernels of CUDA have theirs
   add(FIELD(lu_leaf), "columns", "the most of a panel that is factored without being halved");
@@ -171,7 +171,7 @@ std::vector<TuningField> make_fields() {
   add(FIELD(solve_order), "n", "of a triangle that is not halved");
   place = Device::cuda;
   add(FIELD(lu_soon_columns), "columns", "the most of a panel behind which no columns are brought up to date apart");
-  add(FIELD(lu_exchange_L_late_from), "n", "the least where the rows of L are exchanged at the end, if a device can");
+  add(FIELD(lu_interchange_L_late_from), "n", "the least where rows of L are interchanged at the end, if a device can");
   add(FIELD(lu_far_columns_fp64), "columns", "at the end of an LU in fp64 that wait for all others", 0);
   add(FIELD(lu_far_columns_fp32), "columns", "the same in fp32", 0);
   add(FIELD(lu_far_from), "n", "the least of a matrix that has such columns");
@@ -182,20 +182,20 @@ std::vector<TuningField> make_fields() {
       0);
   add(FIELD(cholesky_rows_apart_fp32), "rows", "the most that go with their diagonal block in fp32", 0);
   add(FIELD(cholesky_work_apart_fp32), "elements", "the most of a product beside which they do", 0);
-  add(FIELD(cholesky_near_columns), "columns", "the most of a product that the kernel within panels computes", 0);
-  add(FIELD(cholesky_near_work_fp64), "multiplications", "the most of such a product in fp64", 0);
-  add(FIELD(cholesky_near_fp32_per_fp64), "rate", "of fp32 over that of fp64: the most where that kernel takes fp32",
+  add(FIELD(cholesky_narrow_columns), "columns", "the most of a product that the kernel within panels computes", 0);
+  add(FIELD(cholesky_narrow_work_fp64), "multiplications", "the most of such a product in fp64", 0);
+  add(FIELD(cholesky_narrow_fp32_per_fp64), "rate", "of fp32 over that of fp64: the most where that kernel takes fp32",
       0);
-  add(FIELD(solve_flow_sides), "columns", "the most for a data flow", 0);
+  add(FIELD(solve_sync_free_rhs), "columns", "the most for a synchronization-free solve", 0);
   add(FIELD(solve_halves_from), "n", "the least where twice as many are solved for in halves");
-  add(FIELD(advance_64_rows_from), "rows", "the least below a panel for tiles of 64 rows between two panels");
-  add(FIELD(advance_128_rows_from), "rows", "the least for tiles of 128");
+  add(FIELD(lookahead_64_rows_from), "rows", "the least below a panel for tiles of 64 rows in the look-ahead update");
+  add(FIELD(lookahead_128_rows_from), "rows", "the least for tiles of 128");
   add(FIELD(arriving_bytes), "bytes", "the least of a matrix that is factored while it is copied to a device", 0);
-  add(FIELD(tensor_deep), "k", "the least where tiles of tensor are wide, shared by two blocks");
-  add(FIELD(tensor_strip_bytes), "bytes of k", "the most where tiles follow one another down whole columns", 0);
-  add(FIELD(tensor_short_strip_bytes), "bytes of k", "the most where they do so 32 at a time, and beyond 16", 0);
-  add(FIELD(tensor_broad_from), "k", "the least where tiles of tensor in tf32 may be 192 columns wide");
-  add(FIELD(tensor_broad_percent), "%", "of the time of narrow tiles that they may take");
+  add(FIELD(tensor_multicast_from), "k", "the least where two blocks of tensor share what they read");
+  add(FIELD(tensor_groups_of_128_bytes), "bytes of k", "the most where tiles follow one another down whole columns", 0);
+  add(FIELD(tensor_groups_of_32_bytes), "bytes of k", "the most where they do so 32 at a time, and beyond 16", 0);
+  add(FIELD(tensor_tf32_wide_from), "k", "the least where tiles of tensor in tf32 may be 192 columns wide");
+  add(FIELD(tensor_tf32_wide_percent), "%", "of the time of narrow tiles that they may take");
   add(FIELD(tensor_split_least_steps), "steps", "of 16 of k, the least of a tile that blocks share");
   add(FIELD(tensor_split_least_work), "steps", "for each multiprocessor, the least of a product in which they do");
   add(FIELD(tensor_split_few_tiles), "multiprocessors", "for each tile with which they do, whatever the work");
@@ -211,13 +211,13 @@ std::vector<TuningField> make_fields() {
       "the least rows, columns and k of a narrow product whose kernel is chosen by hand");
   add(FIELD(cublas_narrow_most), "columns", "the most of one");
   add(FIELD(cublas_narrow_work), "multiplications", "the least of one", 0);
-  add(FIELD(cublas_cut_work), "multiplications", "the least where cublas cuts k, not we", 0);
-  add(FIELD(cublas_cut_rows), "rows", "the least where it does");
-  add(FIELD(cublas_cut_depth), "k", "the least where it does");
-  add(FIELD(cublas_turn_rows), "rows", "the least of a product in fp32 whose B is transposed first");
-  add(FIELD(cublas_turn_columns), "columns", "the least of one");
-  add(FIELD(cublas_turn_depth), "k", "the least of one");
-  add(FIELD(cublas_turn_depth_most), "k", "the most of one");
+  add(FIELD(cublas_split_k_work), "multiplications", "the least where cublas splits k, not we", 0);
+  add(FIELD(cublas_split_k_rows), "rows", "the least where it does");
+  add(FIELD(cublas_split_k_depth), "k", "the least where it does");
+  add(FIELD(cublas_transpose_rows), "rows", "the least of a product in fp32 whose B is transposed first");
+  add(FIELD(cublas_transpose_columns), "columns", "the least of one");
+  add(FIELD(cublas_transpose_depth), "k", "the least of one");
+  add(FIELD(cublas_transpose_depth_most), "k", "the most of one");
 #undef FIELD
   return fields;
 }

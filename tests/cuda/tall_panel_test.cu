@@ -109,7 +109,7 @@ TYPED_TEST(TallPanel, of_a_schedule_may_be_taller_than_registers_hold_on_Cuda) {
   }
 }
 
-TYPED_TEST(TallPanel, elects_the_first_of_equals_and_NaN_before_all_on_Cuda) {
+TYPED_TEST(TallPanel, takes_the_first_of_equals_and_NaN_before_all_on_Cuda) {
   using T = TypeParam;
   const Matrix<T> exact = rounded<T>(hadamard(128));
   const auto reference = reference_lu(rounded<long double>(exact));

@@ -58,7 +58,7 @@ class Holder {
 };
 
 /// More blocks of unknowns than find room at the same time.
-TEST(DataFlow, gets_on_with_few_multiprocessors_on_Cuda) {
+TEST(SyncFree, gets_on_with_few_multiprocessors_on_Cuda) {
   if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
   const TriangleForm form{true, false, false, false};
   for (const std::int64_t count : {1, 20}) {

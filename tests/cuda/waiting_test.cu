@@ -49,7 +49,7 @@ Received received(bool low, bool high) {
   return {complaint, download(other, received)(0, 0) != 0, download(other, content)(0, 0)};
 }
 
-TEST_F(Waiting, takes_a_letter_when_both_of_its_words_have_come_on_Cuda) {
+TEST_F(Waiting, takes_a_packet_when_both_of_its_words_have_come_on_Cuda) {
   const Received whole = received(true, true);
   EXPECT_EQ(whole.complaint, "");
   EXPECT_TRUE(whole.received);

@@ -1,19 +1,18 @@
-// The part of the rung `tensor` for cards without wgmma and the copy engine of Hopper: any of compute capability 8.0 or later.
-// Idea     pipelined, with tensor cores: tiles of op(A) and op(B) arrive in shared memory by cp.async, as they lie in memory, while
-//          earlier ones are multiplied. A warp takes fragments of both into its registers (ldmatrix, which also turns halves),
-//          and multiplies them (mma.sync); the sums stay in registers until C is updated. Operands that do not start at multiples
-//          of 16 bytes are packed first (common/pack.cuh), so that there is one way of copying. All four types are one kernel, since
-//          their fragments have the same layout, in cells of 32 bits or of a double.
-// Tiles    BM = BN = 128, 64 × 64 a warp; fp64 BM = 128, BN = 64, 64 × 32 a warp; BK of 64 bytes. 4 warps, three stages of 13 to
-//          20 KiB, two blocks a multiprocessor; one where its shared memory has 100 KiB.
-// Traffic  2·128·128 flop per (128 + 128)·2 bytes = 64 flop/byte before L2 (fp16), 32 (tf32), 10.7 (fp64); C once in, once out.
-// Expect   half to two thirds of cuBLAS on Hopper, whose tensor cores give mma.sync less than wgmma; fp64 has no other instruction,
-//          and should reach nine tenths. Measured on an H200, no older card being at hand, in turns with cuBLAS: at 8192³ 349
-//          TFLOP/s in fp16 (48 % of cuBLAS), 353 in bf16 (47 %), 143 in tf32 (36 %), 57.5 in fp64 (89 %); updates of 16384² with k
-//          = 256 75, 74, 54 and 84 %, and 127, 127, 85 and 123 % where columns do not start at multiples of 16 bytes. tf32 spends
-//          three instructions on each element to round it, in each warp that takes it; whether these bind it was not measured.
-//          Addresses of copies computed anew for each tile, and pairs of B put together by moves, had made all types a quarter
-//          to a third slower.
+// The part of the rung `tensor` for cards without wgmma and the copy engine of Hopper: any of compute capability 8.0 or
+// later.
+// Idea     pipelined, with tensor cores. Tiles of op(A) and op(B) arrive in shared memory by cp.async, as they lie in
+//          memory, while earlier ones are multiplied. A warp takes fragments of both into its registers (ldmatrix,
+//          which also transposes halves), and multiplies them (mma.sync). The sums stay in registers until C is
+//          updated. Operands that do not start at multiples of 16 bytes are packed first (common/pack.cuh), so that
+//          there is one way of copying. All four types are one kernel, since their fragments have the same layout, in
+//          cells of 32 bits or of a double.
+// Tiles    BM = BN = 128, 64 × 64 a warp; fp64 BM = 128, BN = 64, 64 × 32 a warp; BK of 64 bytes. 4 warps, three stages
+//          of 13 to 20 KiB, two blocks a multiprocessor; one where its shared memory has 100 KiB.
+// Traffic  2·128·128 flop per (128 + 128)·2 bytes = 64 flop/byte before L2 (fp16), 32 (tf32), 10.7 (fp64); C once in,
+//          once out.
+// Expect   half to two thirds of cuBLAS on Hopper, whose tensor cores give mma.sync less than wgmma. fp64 has no other
+//          instruction, and should reach nine tenths.
+// Reached  on an H200 at 8192³ 48 % of cuBLAS in fp16, 47 % in bf16, 36 % in tf32, 89 % in fp64 (57.5 TFLOP/s).
 // Source   NVIDIA, PTX ISA: mma, ldmatrix; CUTLASS; the header of pipelined.cu
 #pragma once
 
@@ -60,8 +59,8 @@ __device__ inline unsigned as_tf32(unsigned x) {
   return isnan(value) ? 0x7fc00000 : x;
 }
 
-/// Tiles of an operand X, (BX, BK) of op(X) as they lie in memory: a tile has lines of k where k_major, else of rows. Lines are so far
-/// apart that the lanes of a fragment meet different banks.
+/// Tiles of an operand X, (BX, BK) of op(X) as they lie in memory. Where K-major a tile has lines of k, else of rows.
+/// Lines are so far apart that the lanes of a fragment meet different banks.
 template <class In, int BX, bool k_major, bool of_b>
 class Tiles {
   using S = Shape<In>;
@@ -94,8 +93,9 @@ class Tiles {
     depth_ -= S::BK;
   }
 
-  /// x ← the fragments of rows row … row + 15 and of K columns from l on, in quarters of 8 rows and 4 cells: a lane g·4 + t has cell t
-  /// of row g of each. First come those of the same columns for A, of the same rows for B, as the tensor core takes them.
+  /// x ← the fragments of rows row … row + 15 and of K columns from l on, in quarters of 8 rows and 4 cells. A lane g·4
+  /// + t has cell t of row g of each quarter. First come those of the same columns for A, of the same rows for B, as
+  /// the tensor core takes them.
   __device__ void load(Cell<In> (&x)[4], int stage, int row, int l) const {
     const In* const tile = stages_ + stage * size;
     const int lane = threadIdx.x % 32;
@@ -147,8 +147,8 @@ __device__ void multiply(Sum<In> (&sums)[4], const Cell<In> (&a)[4], Cell<In> b0
 #undef LASOLVE_MMA
 }
 
-/// C ← α·sums + β·C for the (16·MT, 8·NT) elements of a warp; c: the first of this lane, from which on there are m × n. All of
-/// 16 rows is read before any of it is written, so that the reads overlap.
+/// C ← α·sums + β·C for the (16·MT, 8·NT) elements of a warp. c is the first of this lane, from which on there are m ×
+/// n. All of 16 rows is read before any of it is written, so that the reads overlap.
 template <class T, int MT, int NT>
 __device__ void update_warp_tile(T* c, std::int64_t ld, std::int64_t m, std::int64_t n, T alpha,
                                  const T (&sums)[MT][NT][4], T beta) {

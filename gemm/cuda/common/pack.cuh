@@ -1,5 +1,5 @@
-// Operands copied into scratch memory, so that a row of op(A) or a column of op(B) is contiguous along k and starts at a
-// multiple of 16 bytes: what the copy engine needs. On the way, fp32 is split into two parts of fp16.
+// Packing: operands copied into scratch memory for the copy engine. A row of op(A) or a column of op(B) is then
+// contiguous along k and starts at a multiple of 16 bytes. On the way, fp32 may be split into two parts of fp16.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -11,10 +11,10 @@ namespace lasolve {
 
 /// X: (rows, k) is op(A), or op(B) transposed. `to` holds `ld` elements a row.
 ///
-/// Split: a row is scaled by the power of four, 1/root², that brings its largest element to [2¹³, 2¹⁵); each element x is
-/// then hi + lo, hi = x rounded to fp16 and lo = the rest rounded to fp16. Together they hold 22 bits of all that is not
-/// below 2⁻¹⁵ of the largest, and of the rest what is above 2⁻³⁸ of it. For each 32 along k, a row has 32 hi and then 32 lo. A
-/// NaN or an infinity stays in hi.
+/// Split: a row is scaled by the power of four, 1/root², that brings its largest element to [2¹³, 2¹⁵). Each element x
+/// is then hi + lo: hi = x rounded to fp16, lo = the rest rounded to fp16. Together they hold 22 bits of all that is
+/// not below 2⁻¹⁵ of the largest, and of the rest what is above 2⁻³⁸ of it. For each 32 along k, a row has 32 hi and
+/// then 32 lo. A NaN or an infinity stays in hi.
 template <bool split, class In>
 struct Packing {
   Operand<In, Cuda> X;
@@ -25,8 +25,8 @@ struct Packing {
 
 constexpr int pack_rows = 32, pack_depth = 64, pack_threads = 256;
 
-/// The elements of a 32 × 64 tile of X that this thread reads, coalesced whichever way X lies: f(element, row, l, x) with
-/// x = 0 … 7; a thread has at most 4 rows, that of x being the one of x % 4.
+/// f(element, row, l, x) for the elements of a 32 × 64 tile of X that this thread reads, with x = 0 … 7. Reads are
+/// coalesced whichever way X lies. A thread has at most 4 rows, that of x being the one of x % 4.
 template <class In, class F>
 __device__ void for_each_of_tile(Operand<In, Cuda> X, std::int64_t first_row, std::int64_t first_l, F f) {
   const int t = threadIdx.x, minor = t % 32, major = t / 32;

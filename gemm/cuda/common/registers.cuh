@@ -1,5 +1,5 @@
-// What the rungs with blocks of registers share: which rows and columns of a tile a thread owns, the product of two
-// fragments, tiles on their way to shared memory, and the update of C.
+// What the rungs with blocks of registers share. It says which rows and columns of a tile a thread owns, multiplies two
+// fragments, brings tiles to shared memory, and updates C.
 #pragma once
 
 #include <algorithm>
@@ -37,8 +37,9 @@ __device__ void load_fragment(T (&fragment)[Own::count], const T* row, Own own) 
   for (int x = 0; x < Own::count; x += Own::width) copy_vector<Own::width>(fragment + x, row + own[x]);
 }
 
-/// sums: (TN, TM) += b aᵀ, to and fro: each product has an operand in common with the one before it, which then is not
-/// read from the registers again. (One way only costs 5 % of the rate: two operands of one bank are read in turn.)
+/// sums: (TN, TM) += b aᵀ, to and fro. Each product has an operand in common with the one before it, which then is not
+/// read from the registers again. One way only is slower, because two operands of one bank are read one after the
+/// other.
 template <class T, int TM, int TN>
 __device__ void add_outer_product(T (&sums)[TN][TM], const T (&a)[TM], const T (&b)[TN]) {
 #pragma unroll
@@ -75,7 +76,8 @@ struct WarpTiles {
 };
 
 /// Which pieces of a (BK, BX) tile a thread moves: each `wide` neighbours in x, or `deep` neighbours in l. Neighbouring
-/// threads go along x; where `k_major`, up to 8 of them go along l first, because there the neighbours in memory differ in l.
+/// threads go along x. Where k_major, up to 8 of them go along l first, because there the neighbours in memory differ
+/// in l.
 /// one_row: so many go along l that all pieces of a thread are in one row of the tile.
 template <int BX, int BK, int threads, bool k_major, int wide, int deep, bool one_row = false>
 struct Walk {
@@ -91,7 +93,8 @@ struct Walk {
   static constexpr int dl(int piece) { return piece / (BX / step_x) * step_l; }
 };
 
-/// A (BK, BX) tile in shared memory: rows padded by 16 bytes, so that a k_major tile is stored without bank conflicts.
+/// A (BK, BX) tile in shared memory. Rows are padded by 16 bytes, so that a K-major tile is stored without bank
+/// conflicts.
 template <class T, int BK, int BX>
 using SharedTile = T[BK][BX + vector_width<T>];
 
@@ -111,8 +114,8 @@ struct Pieces {
   __device__ bool exists(int p) const { return !guarded || (W::dx(p) < rows && W::dl(p) < depth); }
 };
 
-/// The (BK, BX) tiles of op(X)ᵀ from row `origin` of op(X) on, one after the other. Turned: op(X) = Xᵀ. Pieces are vectors of
-/// `width` where they are aligned and the block is whole, else elements.
+/// The (BK, BX) tiles of op(X)ᵀ from row `origin` of op(X) on, one after the other. K-major: op(X) = Xᵀ. Pieces are
+/// vectors of `width` where they are aligned and the block is whole, else elements.
 template <class T, int BX, int BK, int threads, bool k_major_, int width>
 class TileStream {
  public:
@@ -157,7 +160,7 @@ class TileStream {
   std::int64_t offset_;
 };
 
-/// tile: (BK, BX) ← tile t of the stream, through registers; zeros outside of op(X). All is asked for before any of it is
+/// tile: (BK, BX) ← tile t of the stream, through registers; zeros outside of op(X). All loads are issued before any is
 /// waited for.
 template <class T, class Stream>
 __device__ void load_tile(T* tile, Stream& stream, int t) {
@@ -225,7 +228,7 @@ __device__ void update_tile(MatrixView<T, Cuda> C, TileOrigin origin, Rows rows,
     update_columns<1>(c, C.ld(), m, n, rows, columns, alpha, sums, beta);
 }
 
-/// launch.operator()<a_k_major, b_k_major>(), where the neighbours in memory of a k_major operand are neighbours along k.
+/// launch.operator()<a_k_major, b_k_major>(). An operand is K-major where neighbours in memory are neighbours along k.
 template <class T, class Launch>
 void with_major_modes(Operand<T, Cuda> A, Operand<T, Cuda> B, Launch launch) {
   with_ops(A.op(), B.op(),

@@ -23,7 +23,7 @@ __device__ TileOrigin tile_origin(MatrixView<T, Cuda> C, std::int64_t BM, std::i
   return {blockIdx.x % down * BM, blockIdx.x / down * BN};
 }
 
-/// The tile of this block: down a group of 16 rows of tiles, then to the next column of tiles.
+/// The tile of this block, in raster order: down a group of 16 rows of tiles, then to the next column of tiles.
 template <class T>
 __device__ TileOrigin origin_in_raster_order(MatrixView<T, Cuda> C, int BM, int BN) {
   constexpr unsigned group = 16;

@@ -1,8 +1,9 @@
-// Where tiles are in shared memory, how they lie there, and how they get there where the copy engine cannot bring them.
+// Tiles of fp64 operands and of C in shared memory: how they lie there, and how they get there where the copy engine
+// cannot bring them.
 //
-// A box is `outer` columns of `groups` times 16 doubles, and lies there as [groups][outer][16]: lines of 128 bytes, whose
-// eight pieces of 16 bytes are permuted by the number of the line (piece p is at p ^ line % 8, as TMA does), so that pieces of
-// neighbouring lines are in different banks. Elements outside of the matrix become 0.
+// A box is `outer` columns of `groups` times 16 doubles, and lies there as [groups][outer][16]: lines of 128 bytes. The
+// eight pieces of 16 bytes of a line are permuted by its number: piece p is at p ^ line % 8, as TMA does it. So pieces
+// of neighbouring lines are in different banks. Elements outside of the matrix become 0.
 #pragma once
 
 #include "core/cuda/copy_async.cuh"
@@ -15,7 +16,7 @@ using namespace hopper;
 
 constexpr int line_doubles = 16, line_bytes = 128;
 
-/// Slots of shared memory in a ring, each with a barrier for what has come and one for who has left.
+/// Slots of shared memory in a ring, each with a full and an empty barrier.
 template <class S>
 struct Slots {
   static constexpr std::size_t bytes_of_each = S::slot_bytes + 2 * sizeof(Barrier);

@@ -6,8 +6,9 @@
 
 namespace lasolve::tensor_f64 {
 
-/// For products of many steps, in which the bytes of operands count; for others that are long work; for shorter ones; for
-/// those of few tiles, and of fewer still; and for those that the copy engine cannot reach.
+/// Large is for products of many steps, in which the bytes of operands count; Wide for others that are long work; Small
+/// for shorter ones; Narrow and Tiny for those of few tiles, and of fewer still. Copied is for those that the copy
+/// engine cannot reach.
 using Large = Shape<Tiling{.warps_m = 2, .warps_n = 4, .MT = 4, .NT = 4, .per_sm = 1, .rounds = 8, .group = 12}>;
 using Wide = Shape<Tiling{.warps_m = 1, .warps_n = 4, .MT = 4, .NT = 4, .per_sm = 2, .rounds = 4, .most_steps = 128}>;
 using Small = Shape<Tiling{.warps_m = 2, .warps_n = 2, .MT = 2, .NT = 4, .per_sm = 3}>;

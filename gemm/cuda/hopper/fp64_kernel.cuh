@@ -1,4 +1,4 @@
-// tensor, f64: the idea, the tiles and the figures are in tensor.cu.
+// The fp64 kernel of `tensor` on Hopper. The idea, the tiles and what it reached are in tensor.cu.
 #pragma once
 
 #include "core/cuda/fp64_tile.cuh"
@@ -11,10 +11,12 @@ namespace lasolve::tensor_f64 {
 
 constexpr int BK = 16;
 
-/// warps_m × warps_n warps, each of which computes 16·MT × 8·NT of a tile, and one that has the copy engine bring tiles, or
-/// four that copy; where those that compute need many registers, also four, which leave theirs to them. `per_sm` such blocks
-/// at a time. A block has the tiles of up to `most_steps` steps, and at most one in `rounds` of the tiles that its SM has to do.
-/// `group` tiles below each other are computed before those beside them, up to 4 times as many where k is less than 512.
+/// How a thread block is tiled: warps_m × warps_n consumer warps, each of which computes 16·MT × 8·NT of a tile. One
+/// producer warp has the copy engine bring tiles, or four copy them (uses_tma = false). Where consumers need many
+/// registers, there are also four producer warps, which leave theirs to them. `per_sm` such blocks run on a
+/// multiprocessor. A block has the tiles of up to `most_steps` steps, and at most one in `rounds` of the tiles that its
+/// multiprocessor has to do. `group` rows of tiles are computed together, up to 4 times as many where k is less than
+/// 512.
 struct Tiling {
   int warps_m, warps_n, MT, NT, per_sm, rounds = 2, most_steps = 64, group = 24;
   bool uses_tma = true;
@@ -30,10 +32,10 @@ struct Shape {
   static constexpr int producer_threads = uses_tma && !reallocates_registers ? 32 : 128,
                        threads = 32 * warps + producer_threads;
   static constexpr int producers = uses_tma ? 1 : producer_threads,
-                       consumers = uses_tma ? warps : 32 * warps;  // that arrive for a slot
+                       consumers = uses_tma ? warps : 32 * warps;  // arrivals at the barriers of a slot
   static constexpr int WM = 16 * MT, WN = 8 * NT, BM = WM * warps_m, BN = WN * warps_n;
   static constexpr Blocks how =
-      uses_tma && BM * BN <= 64 * 64 ? Blocks::soon : Blocks::apart;  // what panels wait for is short
+      uses_tma && BM * BN <= 64 * 64 ? Blocks::soon : Blocks::apart;  // short products are on the critical path
   static constexpr int a_bytes = BM * BK * 8, b_bytes = BN * BK * 8, slot_bytes = a_bytes + b_bytes;
   static constexpr int c_bytes = BM * WN * 8;  // of the columns of a warp
   static_assert(NT % 2 == 0 && c_bytes <= slot_bytes && slot_bytes % 1024 == 0 && a_bytes % 1024 == 0);
@@ -53,10 +55,11 @@ struct Work {
   Order order;
 };
 
-/// Which rows, columns and steps of a tile a lane has. With g = lane / 4 and t = lane % 4, the tensor core's lane has rows
-/// g and g + 8 of A, column g of B, steps t and t + 4 of both, and columns 2t and 2t + 1 of C. Which rows, columns and
-/// steps of the matrices these are is ours to choose: so that a lane's two rows of A, and of C, and its two steps of B, are
-/// neighbours in memory where they lie along a column, and what the lanes that are served together read is in different banks.
+/// Which rows, columns and steps of a tile a lane has. With g = lane / 4 and t = lane % 4, the tensor core's lane has
+/// rows g and g + 8 of A, column g of B, steps t and t + 4 of both, and columns 2t and 2t + 1 of C.
+/// Which rows, columns and steps of the matrices these are is free. They are chosen so that a lane's two rows of A, and
+/// of C, and its two steps of B, are neighbours in memory where they lie along a column. And what the lanes that are
+/// served together read is in different banks.
 template <Op op_a, Op op_b>
 struct Lane {
   static constexpr bool a_as_is = op_a == Op::none, b_as_is = op_b == Op::none;
@@ -78,8 +81,9 @@ struct Lane {
   __device__ int step(int v) const { return a_as_is ? 2 * t + v : t + 4 * v; }
 };
 
-/// A warp's fragments of A and B for eight steps. A transposed operand, and B beside a transposed A, come by single doubles:
-/// in 16 bytes would be what the tensor core wants in registers that are not neighbours, and to move them costs a tenth.
+/// A warp's fragments of A and B for eight steps. A transposed operand, and B beside a transposed A, come by single
+/// doubles. Loads of 16 bytes would bring what the tensor core wants in registers that are not neighbours, and moving
+/// it costs a tenth.
 template <class S, Op op_a, Op op_b>
 __device__ void load_a(double (&a)[4], unsigned slot, int wm, int i, int eight) {
   const Lane<op_a, op_b> lane;
@@ -118,23 +122,23 @@ __device__ void load_b(double (&b)[S::NT][2], unsigned slot, int wn, int eight) 
 template <class S>
 using Sums = double[S::MT][S::NT][4];
 
-/// A computing warp's view of the ring.
+/// A consumer warp's view of the ring.
 ///
-/// A load from shared memory is under way until somebody asks for what it brings. Where another kernel on the same
-/// multiprocessor keeps its memory pipe busy with scattered accesses, that is long enough for an arrival to overtake it, and
-/// for the copy engine to overwrite the slot. So the slot of a step is held until its products have been issued, for which all
-/// loads must have come.
+/// A load from shared memory is under way until its result is used. Where another kernel on the same multiprocessor
+/// keeps its memory pipe busy with scattered accesses, that takes long. Then an arrival can overtake the load, and the
+/// copy engine overwrite the slot. So a slot is held until its products have been issued, for which all loads must have
+/// come.
 template <class S>
 struct Reader {
   Slots<S> slots;
   int count;
   Ring ring{};
-  int held = -1;  // a slot whose products have been issued when the next of the tile is entered
-  int owed = -1;  // a slot that is left when the copy engine has read it
+  int held = -1;  // a slot whose products have been issued when the next of the tile is acquired
+  int owed = -1;  // a slot that is released when the copy engine has read it
 
   __device__ unsigned slot() const { return slots.at(ring); }
   __device__ void acquire() { slots.full[ring.at].wait(ring.lap); }
-  /// When the next slot is entered, or a tile has no more.
+  /// When the next slot is acquired, or a tile has no more.
   __device__ void release_held() {
     if (held >= 0) release(held);
     held = -1;
@@ -237,8 +241,8 @@ __device__ void update_by_lanes(const Sums<S>& sum, const Work& w, std::int64_t 
     }
 }
 
-/// What copies: steps `first_step` to `end_step` of each tile, and then, where one block has all, the tile of C by the columns of
-/// a warp at a time.
+/// By the producers: steps `first_step` to `end_step` of each tile. Where one block has all steps, then the tile of C,
+/// by the columns of a warp at a time.
 template <class S, Op op_a, Op op_b>
 __device__ void produce(const Work& w, const Order::Share& share, int first_step, int end_step, const Slots<S>& slots) {
   if (S::uses_tma && threadIdx.x % S::producer_threads != 0) return;
@@ -358,9 +362,9 @@ void run(Queue<Cuda>& q, Op op_a, Op op_b, Work w) {
     w.c_map = BoxSource(MatrixView<const double, Cuda>(w.C)).map(S::WN);
   }
   w.slots = slots_of_a_ring<S>(q);
-  // Of long tiles a block has one: little would be gained, and others would wait longer for its place.
+  // Of long tiles a block has one: little would be gained, and others would wait longer for its multiprocessor.
   const int several = S::most_steps / std::max(w.steps, 1);
-  // The shorter the tiles, the more of them have the A of a group in L2, and long columns of C are what memory likes.
+  // The shorter the tiles, the more of them have the A of a group in L2. Long columns of C suit memory.
   const int group = S::group * std::clamp(32 / std::max(w.steps, 1), 1, 4);
   w.order = {int(ceil_div(w.C.rows(), S::BM)), int(ceil_div(w.C.cols(), S::BN)),
              q.multiprocessors() * S::per_sm,  S::rounds,

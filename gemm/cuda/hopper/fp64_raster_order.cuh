@@ -1,14 +1,14 @@
-// Which block computes which tiles of C, and when.
+// The raster order: which block computes which tiles of C, and when.
 #pragma once
 
 #include <algorithm>
 
 namespace lasolve::tensor_f64 {
 
-/// Tiles of C in the order in which they are computed: down `group` rows of tiles, then one column on. `blocks_at_a_time` blocks run at
-/// a time, and are given fewer and fewer tiles: a block that has several brings the next while it computes one, and those
-/// that have one come last and make the load even. None has so many that a kernel of higher priority, such as the next
-/// panel's, waits long for its place.
+/// Tiles of C in raster order: down `group` rows of tiles, then one column on. `blocks_at_a_time` blocks run at a time,
+/// and get fewer and fewer tiles. A block that has several brings the next one while it computes one. Those that have
+/// one come last and make the load even. No block has so many that a kernel of higher priority, such as the next panel,
+/// waits long for its multiprocessor.
 struct Order {
   int down, across, blocks_at_a_time, rounds, most, group;
 

@@ -1,5 +1,6 @@
-// Products of few tiles and many steps, such as those of a left-looking Cholesky: 2, 4 or 8 blocks of a cluster have a tile, each
-// its part of the steps, and then each adds up all sums of its part of the columns, always in the same order.
+// Products of few tiles and many steps, such as those of a left-looking Cholesky, split along k. 2, 4 or 8 blocks of a
+// cluster have a tile, each its part of the steps. Then each adds up all sums of its part of the columns, always in the
+// same order.
 #pragma once
 
 #include "gemm/cuda/hopper/fp64_kernel.cuh"
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(S::threads, S::per_sm) split_kernel(const __gr
     sync_cluster();
     add_up<S, op_a, op_b>(w, std::int64_t(tile.i) * S::BM + wm * S::WM, std::int64_t(tile.j) * S::BN + wn * S::WN,
                           pieces, rank);
-    sync_cluster();  // nobody ends while others read
+    sync_cluster();  // no block ends while others read
   }
 #endif
 }

@@ -1,5 +1,5 @@
-// The part of the rung `tensor` for operands of 16 bits, on Hopper: the kernel of wgmma_kernel.cuh on operands as they lie where
-// the copy engine can reach them, and packed where it cannot.
+// The part of the rung `tensor` for operands of 16 bits, on Hopper: the kernel of wgmma_kernel.cuh. Operands are taken
+// as they lie where the copy engine can reach them, and packed where it cannot.
 #pragma once
 
 #include "core/cuda/elementwise.cuh"
@@ -9,9 +9,10 @@
 
 namespace lasolve::sm90 {
 
-/// From here on the time at a tile's end is small beside its product: tiles may be cooperative_multicast, if two blocks can share what they read.
+/// From here on the time at the end of a tile is small beside its product: tiles may be wider, if two blocks can share
+/// what they read.
 inline bool is_deep(const Queue<Cuda>& q, std::int64_t k) {
-  return k >= q.tuning().tensor_deep && q.properties().has_clusters_of(2);
+  return k >= q.tuning().tensor_multicast_from && q.properties().has_clusters_of(2);
 }
 
 constexpr auto fetch = CU_TENSOR_MAP_L2_PROMOTION_L2_256B;  ///< of what the copy engine reaches; see tensor_map

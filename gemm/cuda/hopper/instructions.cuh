@@ -1,5 +1,5 @@
-// What a kernel for Hopper is made of, beside barriers: boxes that the copy engine brings and takes (TMA), and products of a
-// warpgroup (wgmma). Thin names for PTX instructions. What is in shared memory is named by its address there.
+// What a kernel for Hopper is made of, beside barriers: boxes that the copy engine (TMA) brings and takes, and products
+// of a warpgroup (wgmma). Thin names for PTX instructions. What is in shared memory is named by its address there.
 // Source   NVIDIA, PTX ISA: cp.async.bulk, wgmma
 #pragma once
 
@@ -49,9 +49,9 @@ constexpr auto map_type = std::is_same_v<T, fp16>    ? CU_TENSOR_MAP_DATA_TYPE_F
                           : std::is_same_v<T, float> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
                                                      : CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
 
-/// A matrix of fp16, bf16, float or double, rows × cols, column-major and reachable, in boxes of box_rows × box_cols, whose columns in
-/// shared memory are the 128 bytes that the swizzle permutes. `fetch`: what L2 reads from memory at once. Loads of `type` TFLOAT32
-/// round floats to tf32, to nearest, ties to even; NaN and infinities stay.
+/// A matrix of fp16, bf16, float or double, rows × cols, column-major and reachable, in boxes of box_rows × box_cols.
+/// Columns of a box are the 128 bytes in shared memory that the swizzle permutes. `fetch`: what L2 reads from memory at
+/// once. Loads of `type` TFLOAT32 round floats to tf32, to nearest, ties to even; NaN and infinities stay.
 template <class T>
 CUtensorMap tensor_map(const T* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, unsigned box_rows,
                        unsigned box_cols, CUtensorMapL2promotion fetch, CUtensorMapDataType type = map_type<T>) {
@@ -118,8 +118,8 @@ __device__ inline void load_box(unsigned to, const CUtensorMap& from, int i, int
       "l"(&from), "r"(i), "r"(j), "r"(shared_address(&arrived)), "h"(blocks), "l"(policy)
       : "memory");
 }
-/// Takes a box from shared memory to the matrix; what is outside of the matrix is dropped, but for the rest of 16 bytes of
-/// which a part is inside. Then commit_stores().
+/// Takes a box from shared memory to the matrix. What is outside of the matrix is dropped, but for the rest of 16 bytes
+/// of which a part is inside. Then commit_stores().
 __device__ inline void store_box(const CUtensorMap& to, int i, int j, unsigned from) {
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&to), "r"(i),
                "r"(j), "r"(from)

@@ -1,14 +1,16 @@
 // The part of the rung `tensor` for tf32, on Hopper: operands and C in fp32, products in tf32.
-// Idea     wgmma takes tf32 only K-major from shared memory, and does not round but cuts off the last 13 bits. The copy engine can
-//          round on its schedule, so an operand that lies along k comes as it lies. An A that lies down its columns comes so too, in boxes of
-//          (32, 32), and goes on through registers, from which wgmma takes it as well: a thread has pairs of neighbouring rows,
-//          for whichever rows of a tile it has sums, C can be updated to match. For any other operand a first kernel packs it:
-//          rounded to nearest (a unit roundoff of 2⁻¹¹), K-major, padded with zeros, in pieces that are byte for byte what a stage of
-//          shared memory holds, and one bulk copy each. All ways give the same bits.
+// Idea     wgmma takes tf32 only K-major from shared memory, and does not round but cuts off the last 13 bits. The copy
+//          engine can round on its way, so a K-major operand comes as it lies. An A that lies down its columns comes so
+//          too, in boxes of (32, 32), and goes on through registers, from which wgmma takes it as well. A thread has
+//          pairs of neighbouring rows: for whichever rows of a tile it has sums, C can be updated to match. For any
+//          other operand a first kernel packs it: rounded to nearest (a unit roundoff of 2⁻¹¹), K-major, padded with
+//          zeros. Its pieces are byte for byte what a stage of shared memory holds, and one bulk copy each. All ways
+//          give the same bits.
 // Traffic  Packing reads and writes an operand once.
-// Expect   Packing A costs 2 % at k = 256, a twentieth of a square 8192. Shared memory binds large k: in 128 clocks m64n256k8 reads
-//          10 KiB of the 16 that it can move, and TMA writes 6; of A through registers threads read what else wgmma does. Measured: so.
-//          Tiles of 192 columns leave no registers for A: they are for packed ones.
+// Expect   Packing A costs 2 % at k = 256, a twentieth of a square 8192. Shared memory binds large k: in 128 clocks
+//          m64n256k8 reads 10 KiB of the 16 that it can move, and TMA writes 6. Of A through registers threads read
+//          what else wgmma does. Tiles of 192 columns leave no registers for A: they are for packed ones.
+// Reached  as expected.
 // Source   packing: Goto and van de Geijn, Anatomy of high-performance matrix multiplication (2008)
 #pragma once
 
@@ -24,7 +26,8 @@ __device__ inline float4 fetch_4(const float* from, std::int64_t count, bool ali
   return {count > 0 ? from[0] : 0, count > 1 ? from[1] : 0, count > 2 ? from[2] : 0, count > 3 ? from[3] : 0};
 }
 
-/// x in the upper 19 bits, to nearest, ties to even, as the copy engine does it. The upper bits of a NaN may be those of an infinity.
+/// x in the upper 19 bits, to nearest, ties to even, as the copy engine does it. The upper bits of a NaN may be those
+/// of an infinity.
 __device__ inline float rounded_to_tf32(float x) {
   unsigned bits;
   asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
@@ -67,7 +70,7 @@ static __global__ void __launch_bounds__(128) pack_tf32_kernel(Piecewise A, Piec
   float4 x[4];
 #pragma unroll
   for (int t = 0; t < 4; ++t) x[t] = fetch_4(from + t * p.X.ld(), t < across ? along : 0, aligned);
-  if (down) {  // turned, so that k varies fastest
+  if (down) {  // transposed, so that k varies fastest
     const auto exchange = [](float& a, float& b) {
       const float c = a;
       a = b, b = c;
@@ -86,8 +89,8 @@ static __global__ void __launch_bounds__(128) pack_tf32_kernel(Piecewise A, Piec
 #endif
 }
 
-/// C ← α·A·B + β·C. Where k is large in parts, so that packed operands stay below 1 GiB. a_k_major: A comes along k, or packed; else
-/// as it lies, down its columns, and through registers.
+/// C ← α·A·B + β·C. Where k is large in parts, so that packed operands stay below 1 GiB. a_k_major: A comes K-major, or
+/// packed; else as it lies, down its columns, and through registers.
 template <KernelSchedule schedule, bool a_k_major = true>
 void multiply_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
                    MatrixView<float, Cuda> C) {
@@ -125,8 +128,8 @@ inline void tensor_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Ope
                         MatrixView<float, Cuda> C) {
   const std::int64_t k = A.cols();
   if (k == 0) return scale(q, beta, C);
-  // How long it takes in tiles of BN columns, of which so many blocks have some below one another. The narrower ones need more of
-  // their operands for each flop.
+  // How long it takes in tiles of BN columns, of which so many blocks have some below one another. The narrower ones
+  // need more of their operands for each flop.
   const auto time = [&](std::int64_t BN, std::int64_t blocks) {
     return ceil_div(ceil_div(C.rows(), BM * blocks) * ceil_div(C.cols(), BN), q.multiprocessors() / blocks) * BN;
   };
@@ -135,7 +138,7 @@ inline void tensor_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Ope
     multiply_tf32<KernelSchedule::cooperative_multicast, false>(q, alpha, A, B, beta, C);
   else if (is_deep(q, k))
     multiply_tf32<KernelSchedule::cooperative_multicast>(q, alpha, A, B, beta, C);
-  else if (q.properties().has_clusters_of(2) && takes_broad_tiles(q.tuning(), k, time(192, 2), time(128, 1)))
+  else if (q.properties().has_clusters_of(2) && takes_wide_tiles(q.tuning(), k, time(192, 2), time(128, 1)))
     multiply_tf32<KernelSchedule::pingpong_multicast>(q, alpha, A, B, beta, C);
   else if (lies_down && lies_along_k(transposed(B)))  // else there is a packing kernel anyway
     multiply_tf32<KernelSchedule::pingpong, false>(q, alpha, A, B, beta, C);

@@ -1,16 +1,18 @@
-// The kernel of `tensor` and of `tensor_split`, for Hopper: C ← α·A·B + β·C with operands of 16 bits, or tf32, and C in fp32.
-// Idea     A persistent block owns tiles of C in pingpong. One warp feeds a ring of operands through the copy engine (TMA), two
-//          warpgroups multiply them out of shared memory (wgmma), and for each of these a warp brings pieces of C before they
-//          are needed and takes them away behind: at small k the traffic of C rules, and so it never stops.
-// Tiles    BM = 128, BN = 128, BK = 128 bytes: a warpgroup has the whole tile, and updates C while the other multiplies. For tf32
-//          also BN = 192. From k = 4096 on BN = 256, of which each warpgroup has 64 × 256. Two blocks with
-//          such cooperative_multicast tiles share what they read of B. Stages of 32, 40 or 48 KiB; pieces of C of 64 × 32 in slots of 8 KiB, as
-//          many as there is room for.
+// The kernel of `tensor` and of `tensor_split`, for Hopper: C ← α·A·B + β·C with operands of 16 bits, or tf32, and C in
+// fp32.
+// Idea     A persistent block owns tiles of C, one after the other. One producer warp feeds a ring of operands through
+//          the copy engine (TMA). Two consumer warpgroups multiply them out of shared memory (wgmma). For each of these
+//          a warp brings pieces of C before they are needed, and takes them away behind. At small k the traffic of C is
+//          the limit, and so it never stops.
+// Tiles    BM = 128, BN = 128, BK = 128 bytes, pingpong: a warpgroup has the whole tile, and updates C while the other
+//          multiplies. For tf32 also BN = 192. From k = 4096 on BN = 256, cooperative: each warpgroup has 64 × 256. Two
+//          blocks with tiles wider than 128 share what they read of B. Stages of 32, 40 or 48 KiB; pieces of C of 64 ×
+//          32 in slots of 8 KiB, as many as there is room for.
 // Traffic  2·128·128·64 flop per 32 KiB of L2: 64 flop/byte; of 192 columns with shared B 110, of 256 128; tf32 half of
 //          it. C is read and written once.
 // Expect   k ≤ 512: bound by C, 8 bytes an element at nine tenths of the rate of a copy. Large k: as cuBLAS, by power.
-// Source   NVIDIA, CUTLASS: warp-specialized persistent kernels ("pingpong", "cooperative"); P. Shankhdhar, "Outperforming cuBLAS
-//          on H100"
+// Source   NVIDIA, CUTLASS: warp-specialized persistent kernels ("pingpong", "cooperative"); P. Shankhdhar,
+//          "Outperforming cuBLAS on H100"
 #pragma once
 
 #include "core/cuda/copy_async.cuh"
@@ -41,9 +43,9 @@ __device__ void feed_operands(const Arguments& p, Shared<Shape>& s) {
     }
 }
 
-/// The same for tf32, (BM, BK) of A and (BN, BK) of B at once: a box of an operand that lies along k, or bytes of one that is packed
-/// byte for byte as a stage holds it; an A that goes through registers in boxes of (32, 32). The thread does as little as it can
-/// between a free stage and its loads.
+/// The same for tf32, (BM, BK) of A and (BN, BK) of B at once. A K-major operand comes as a box. A packed one comes as
+/// bytes, which are what a stage holds. An A that goes through registers comes in boxes of (32, 32). The thread does as
+/// little as it can between a free stage and its loads.
 template <class Shape>
 __device__ void feed_tf32(const Arguments& p, Shared<Shape>& s) {
   constexpr unsigned a_bytes = BM * 128, b_bytes = Shape::BN * 128, share = b_bytes / Shape::cluster;
@@ -52,7 +54,7 @@ __device__ void feed_tf32(const Arguments& p, Shared<Shape>& s) {
   const bool a_packed = p.packed_a, b_packed = p.packed_b;
   const std::uint64_t keep = evict_last();
   Ring stage;
-  await_kernel_before();  // it packs, and began when all before it had ended: who moves C need not wait
+  await_kernel_before();  // it packs, and began when all before it had ended: the warps that move C need not wait
   for (Tiles<Shape> tile(p, 0, 1); !tile.done(); tile.advance()) {
     const char* a = p.packed_a + std::int64_t(tile.i / BM) * p.steps * a_bytes;
     const char* b = p.packed_b + std::int64_t(tile.j / Shape::BN) * p.steps * b_bytes + ours;
@@ -77,8 +79,8 @@ __device__ void feed_tf32(const Arguments& p, Shared<Shape>& s) {
   }
 }
 
-/// A warp moves pieces of C between memory and slots. Where the copy engine can, one lane tells it to. It writes whole multiples of
-/// 16 bytes, so that a bottom edge may be not for it.
+/// A warp moves pieces of C between memory and slots. Where the copy engine can do it, one lane issues the copy. That
+/// writes whole multiples of 16 bytes, so a bottom edge may not be for it.
 template <class Shape>
 struct Mover {
   const Arguments& p;

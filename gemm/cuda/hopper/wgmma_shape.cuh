@@ -1,4 +1,5 @@
-// How the kernel of wgmma_kernel.cuh is cut: what it is given, what a block shares, and which tiles and pieces of C are whose.
+// The shape of the kernel of wgmma_kernel.cuh: its arguments, what a block shares, and which tiles and pieces of C are
+// whose.
 #pragma once
 
 #include "gemm/cuda/common/tile.cuh"
@@ -14,11 +15,13 @@ constexpr int piece_bytes = 2 * box_bytes;
 constexpr int room = 226 << 10;  // in shared memory, beside barriers
 constexpr int warpgroup = 128, consumers = 2;
 
-/// pingpong: warpgroups have tiles in pingpong. pingpong_multicast: and tiles are wider, and two blocks share B. cooperative_multicast: so do they, and each warpgroup
-/// has half of a still wider tile. split: each has half of a tile; operands are in two parts, as common/pack.cuh lays them out.
+/// How the warpgroups of a block share its tiles; CUTLASS has the same words.
+/// pingpong: each has every other tile. pingpong_multicast: tiles are wider, and two blocks of a cluster share B.
+/// cooperative_multicast: two blocks share B, and each warpgroup has half of a still wider tile.
+/// cooperative_split: each has half of a tile; operands are in two parts, as common/pack.cuh lays them out.
 enum class KernelSchedule { pingpong, pingpong_multicast, cooperative_multicast, cooperative_split };
 
-/// How a kernel is cut, all of it known when it is compiled.
+/// The shape of a kernel, all of it known when it is compiled.
 template <class Half_, bool a_k_major_, bool b_k_major_, KernelSchedule schedule>
 struct KernelShape {
   using Half = Half_;
@@ -69,8 +72,8 @@ struct Shared {
   Barrier c_here[consumers][Shape::slots], c_ready[consumers][Shape::slots];
 };
 
-/// The tiles of this block, one after another: down a group of a few tile rows, then along it, so that those that run
-/// together share operands in L2.
+/// The tiles of this block in raster order: down a group of a few tile rows, then along it. So those that run together
+/// share operands in L2.
 template <class Shape>
 struct Tiles {
   int i, j;  ///< of the first element
@@ -100,7 +103,7 @@ struct Tiles {
   unsigned down_, across_, group_rows_, at_, step_, rank_ = Shape::cluster > 1 ? block_in_cluster() : 0;
 };
 
-/// The pieces of C that a warpgroup updates, in pingpong.
+/// The pieces of C that a warpgroup updates, one after the other.
 template <class Shape>
 struct Pieces {
   Tiles<Shape> tile;
@@ -118,9 +121,9 @@ struct Pieces {
   }
 };
 
-/// Which rows of A and of sums a thread of a warpgroup has where A goes through registers: pairs of neighbours, which it loads at
-/// once, shared out such that lanes that load together, of A or of C, meet in no bank. A warp has all rows of a box of 32, in two
-/// halves of a tile, or half of them.
+/// Which rows of A and of sums a thread of a warpgroup has where A goes through registers: pairs of neighbours, which
+/// it loads at once. They are shared out such that lanes that load together, of A or of C, meet in no bank. A warp has
+/// all rows of a box of 32, in two halves of a tile, or half of them.
 template <class Shape>
 struct RowPairs {
   int lane, warp;

@@ -12,7 +12,7 @@ namespace lasolve {
 /// With few right-hand sides the triangle is read once from memory, whatever its order: halving would gain nothing.
 template <class T>
 std::int64_t leaf_order(const Queue<Cpu>& q, std::int64_t nrhs) {
-  return nrhs <= q.tuning().solve_few_sides ? std::numeric_limits<std::int64_t>::max() : q.tuning().solve_order;
+  return nrhs <= q.tuning().solve_few_rhs ? std::numeric_limits<std::int64_t>::max() : q.tuning().solve_order;
 }
 
 inline std::int64_t sides_at_once(const Queue<Cpu>&, std::int64_t, std::int64_t nrhs) { return nrhs; }

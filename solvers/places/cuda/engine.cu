@@ -24,8 +24,8 @@ bool is_read_again(const Options& options) {
   return options.check || is_coarser_than<T>(options.precision) || options.refine == Refine::classical;
 }
 
-/// LU if a glance at the first rows shows that A is not symmetric with a positive diagonal, as most that are not show;
-/// else Cholesky, which is no certainty.
+/// LU if a look at the first rows shows that A is not symmetric with a positive diagonal, as it does for most that are
+/// not. Else Cholesky, which is no certainty.
 template <class T>
 Method likely_method(MatrixView<const T, Cpu> A) {
   const std::int64_t some = std::min<std::int64_t>({A.rows(), A.cols(), 64});

@@ -1,6 +1,6 @@
-// How the blocks of a kernel tell each other a few numbers at once: in a cluster, by writing into each other's shared
-// memory; in a grid, by packets in global memory that carry the sequence of their round, so that neither a fence nor a
-// barrier of the whole grid is needed. Who waits for packets in vain is told so (core/cuda/wait.cuh).
+// How the blocks of a kernel send each other a few numbers. In a cluster they write into each other's shared memory. In
+// a grid they write packets to global memory, which carry the sequence number of their round. So neither a fence nor a
+// barrier of the grid is needed. A wait for packets ends after a while, with an error (core/cuda/wait.cuh).
 #pragma once
 
 #include "core/cuda/shared_memory.cuh"
@@ -19,10 +19,11 @@ __device__ T from_bits(std::uint64_t bits) {
     return __uint_as_float(unsigned(bits));
 }
 
-/// 64 bits in two words of 64 bits, each of which has a half of them below the sequence. Whoever finds the sequence in both words has
-/// both halves: in PTX's memory model an access to a vector is one to each of its elements, in any order, and each of these, of
-/// up to 64 bits and aligned, is indivisible. Nothing but what is in the packet may be taken for there: no fence is involved.
-/// Stamps are never used twice, so packets of the past are not taken for new.
+/// 64 bits of content in two words of 64 bits. Each word has one half of the content, below the sequence number. Who
+/// finds the sequence number in both words has both halves. In PTX's memory model an access to a vector is one to each
+/// of its elements, in any order. Each of these, aligned and of up to 64 bits, is indivisible. No fence is involved, so
+/// only what is in the packet may be taken for there. Sequence numbers are never used twice, so old packets are not
+/// taken for new ones.
 /// Source: the low-latency protocol of NVIDIA's NCCL; PTX ISA, "Memory Consistency Model", "Vector Data-types".
 struct alignas(16) Packet {
   std::uint64_t low, high;
@@ -39,8 +40,8 @@ __device__ inline void send_packet(Packet* to, std::uint64_t content, unsigned s
                : "memory");
 }
 
-/// What the blocks of a kernel share to tell each other numbers: packets, zero at first; the sequence of its first round; a counter
-/// for barriers; and how long to wait.
+/// How the blocks of a kernel send each other packets. These are zero at first. `sequence` is the number of the first
+/// round, `arrived` a counter for barriers, `limit` how long to wait.
 struct PacketChannel {
   Packet* packets = nullptr;
   unsigned sequence = 0;
@@ -52,14 +53,15 @@ struct PacketChannel {
 constexpr int counters_of_readers = 0, counters_of_parts = 0, ticket_of_lookahead = 5, counter_of_arrivals = 6,
               ticket_of_sync_free = 7;
 
-/// For the next kernel of q, with room for so many bytes of packets and as many stamps as it has rounds.
+/// For the next kernel of q, with room for so many bytes of packets, and as many sequence numbers as it has rounds.
 inline PacketChannel channel_of(Queue<Cuda>& q, std::size_t bytes, unsigned rounds) {
   const auto packet_buffer = q.packet_buffer(bytes, rounds);
   return {static_cast<Packet*>(packet_buffer.memory), packet_buffer.sequence, q.counter() + counter_of_arrivals,
           q.wait_limit()};
 }
 
-/// Waits for a packet with this sequence, or several that lie together. False where that took too long; then content is undefined.
+/// Waits for a packet with this sequence number, or for several that lie together. False where that took too long; then
+/// content is undefined.
 template <int count>
 __device__ bool receive_packets(const Packet* from, unsigned sequence, std::uint64_t* content, WaitLimit* limit,
                                 Wait wait) {
@@ -81,7 +83,7 @@ __device__ bool receive_packets(const Packet* from, unsigned sequence, std::uint
   return received;
 }
 
-/// All blocks of this cluster have received here, and see what each has written.
+/// All blocks of this cluster have come here, and see what each has written.
 __device__ inline void cluster_barrier() {
 #if __CUDA_ARCH__ >= 900
   __syncwarp();
@@ -89,7 +91,8 @@ __device__ inline void cluster_barrier() {
 #endif
 }
 
-/// Writes x into the memory of block `rank` of this cluster that corresponds to `to`, which is in ours.
+/// Writes x into the shared memory of block `rank` of this cluster, to the place that corresponds to `to` in this
+/// block.
 template <class T>
 __device__ inline void store_in_block(T* to, T x, unsigned rank) {
 #if __CUDA_ARCH__ >= 900
@@ -101,8 +104,8 @@ __device__ inline void store_in_block(T* to, T x, unsigned rank) {
 #endif
 }
 
-/// Shared memory into which all blocks of a cluster write at once; the writes themselves count the bytes that have received,
-/// so that who waits for a round waits for nothing else.
+/// A barrier for shared memory into which all blocks of a cluster write at once: an mbarrier with a transaction count.
+/// The writes themselves count the bytes that have arrived.
 class TransactionBarrier {
  public:
   /// One thread; then a cluster_barrier.
@@ -112,21 +115,21 @@ class TransactionBarrier {
     fence_barrier_inits();
 #endif
   }
-  /// One thread, once a round: how many bytes will received.
+  /// One thread, once a round: how many bytes will arrive.
   __device__ void expect(unsigned bytes) {
 #if __CUDA_ARCH__ >= 900
     arrived_.arrive_and_expect(bytes);
 #endif
   }
-  /// Until all bytes of a round have received; `odd` rounds and even ones take turns, beginning with an even one. However long that
-  /// takes: all blocks of a cluster run at the same time, so that nothing else on the device can keep a message from coming.
+  /// Until all bytes of a round have arrived. Odd and even rounds alternate; the first one is even. The wait has no
+  /// limit: all blocks of a cluster run at the same time, so nothing else on the device can hold a message up.
   __device__ void wait(bool odd) {
 #if __CUDA_ARCH__ >= 900
     arrived_.wait(odd);
 #endif
   }
-  /// Writes 16 bytes into the memory of block `rank` that corresponds to `to`, which is in ours, and counts there; or not. A
-  /// branch around it would cost more than the message.
+  /// If `really`, writes 16 bytes into the shared memory of block `rank`, to the place that corresponds to `to` here,
+  /// and counts them there. A branch around it would cost more than the message.
   template <class T>
   __device__ void send(T* to, const auto& sixteen_bytes, unsigned rank, bool really) {
 #if __CUDA_ARCH__ >= 900

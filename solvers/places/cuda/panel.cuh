@@ -27,8 +27,8 @@ void panel_lu_leaf(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
   swap_rows(q, A, pivots);
 }
 
-/// P A = L U of a panel (m × nb, m ≥ nb). Returns whether its rows have been exchanged, not left in their places: those of
-/// few columns are best exchanged together with their neighbours.
+/// P A = L U of a panel (m × nb, m ≥ nb). Returns whether its rows have been interchanged, not left in their places:
+/// those of few columns are best interchanged together with their neighbours.
 template <class T>
 bool panel_lu(Queue<Cuda>& q, const Gemm<T, Cuda>& gemm, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
   const bool wide = A.cols() > panel_leaf_columns(q, A);

@@ -1,18 +1,20 @@
 // Leaves of a Cholesky panel on CUDA: block columns of up to 128 columns, one kernel each.
 //
-// Each block of threads factors the block on the diagonal, 128 × 128, for itself and in shared memory, because to wait for
-// another would take longer, and with it solves 32 of the rows below. So blocks never wait for each other, and how many
-// run at the same time does not matter; the one that was the last to read the diagonal block writes its factor there.
+// Each thread block factors the diagonal block, 128 × 128, for itself in shared memory: to wait for another would take
+// longer. With it, it solves 32 of the rows below. So thread blocks never wait for each other, and how many run at the
+// same time does not matter. The last one to read the diagonal block writes its factor there.
 //
-// Where a block has too little shared memory for 128 columns, a leaf has up to 64: one of the two steps below.
+// A leaf is factored in two steps of 64 columns, each in sub-panels of 8. Where a thread block has too little shared
+// memory for 128 columns, a leaf has one such step.
 //
-// Two steps of 64 columns, each in strips of 8. Two warps have the rows, up to three a lane (in fp32 four, up to two): they factor the 8 × 8 block on
-// the diagonal and solve the rows below it, while others, which have 16 rows each in tiles, bring the tiles further to the
-// right up to date with the sub_panel before. What makes the time is the chain from pivot to pivot and the fp64 instructions of
-// those warps, so roots are kept out of it: up to the end columns are X = L diag(√d), and products are X diag(1/d) Xᵀ.
-// They run in fp64 in tensor cores, for fp32 too. An fp64 instruction of such a warp takes 4 clocks of its quarter, but 33 where another
-// warp of the same quarter of the multiprocessor multiplies tiles: in fp64 the warps with the rows have a quarter for
-// themselves.
+// Two warps (in fp32 four) have the rows, up to three a lane (up to two). They factor the 8 × 8 block on the diagonal
+// and solve the rows below it. Other warps have 16 rows each in tiles. Meanwhile they bring the tiles further to the
+// right up to date with the sub-panel before.
+//
+// What takes time is the chain from pivot to pivot, and the fp64 instructions of the warps with rows. So roots are kept
+// out of it. Up to the end columns are X = L diag(√d), and products are X diag(1/d) Xᵀ, on fp64 tensor cores, in fp32
+// too. Products of other warps in the same sub-partition of the multiprocessor make an fp64 instruction eight times as
+// slow. So in fp64 the warps with rows have a sub-partition for themselves.
 #pragma once
 
 #include "core/ceil_div.hpp"
@@ -33,7 +35,7 @@ struct CholeskyTile {
 using CholeskyRows = CholeskyTile<cholesky_subpanels>;
 using CholeskyHalf = CholeskyTile<cholesky_subpanels / 2>;
 
-/// Hands a sub_panel of a tile to the warp with the rows.
+/// Hands a sub-panel of a tile to the warp with the rows.
 template <class S>
 __device__ void hand_over(CholeskyShared<S>& s, int top, const double (&c)[4]) {
   using T = typename S::Element;
@@ -53,8 +55,8 @@ __device__ void left_factor(const CholeskyShared<S>& s, int first, int top, doub
   }
 }
 
-/// tile ← tile + A Xᵀ with 8 columns, of which A are the 16 rows of left_factor and X those from `right` on, in the strips
-/// first, …, last − 1 of the tile, which move to the left by `shift` strips.
+/// tile ← tile + A Xᵀ with 8 columns. A are the 16 rows of left_factor, X those from `right` on. Of the tile, the
+/// sub-panels first, …, last − 1 are updated, and move to the left by `shift` sub-panels.
 template <int shift, class Column, int n>
 __device__ void multiply_subpanels(const Column* columns, const double (&a)[4], int right, int first, int last,
                                    CholeskyTile<n>& tile) {
@@ -69,7 +71,7 @@ __device__ void multiply_subpanels(const Column* columns, const double (&a)[4], 
 
 /// What a warp with tiles has: in the first step 16 rows of 64 columns, in the second 16 rows of 32 columns.
 struct CholeskyPart {
-  int top, needed;                       // first row; strips of the first step up to the diagonal
+  int top, needed;                       // first row; sub-panels of the first step up to the diagonal
   int half_top, half_left, half_needed;  // of the second step, if there is one
 
   __device__ explicit CholeskyPart(int warp) {
@@ -82,14 +84,15 @@ struct CholeskyPart {
   }
 };
 
-/// Those with tiles, first step: bring them up to date with one sub_panel after the other, and with it those of the second.
+/// By the warps with tiles, first step: update them with one sub-panel after the other, and with it the tiles of the
+/// second step.
 template <class S>
 __device__ void update_tiles(CholeskyShared<S>& s, const CholeskyPart& part, CholeskyRows& tile, CholeskyHalf& half) {
   hand_over(s, part.top, tile.c[0]);
   sync_workers<S>();
 #pragma unroll 1
   for (int p = 0; p < cholesky_subpanels; ++p) {
-    sync_workers<S>();  // the factor of sub_panel p is there
+    sync_workers<S>();  // the factor of sub-panel p is there
     const CholeskyColumn<S>* X = s.X + 8 * p;
     double a[4];
     left_factor(s, 8 * p, part.top, a);
@@ -106,15 +109,16 @@ __device__ void update_tiles(CholeskyShared<S>& s, const CholeskyPart& part, Cho
   }
 }
 
-/// Those with tiles, second step.
+/// By the warps with tiles, second step.
 template <class S>
 __device__ void update_halves(CholeskyShared<S>& s, const CholeskyPart& part, CholeskyHalf& half) {
-  const int first = (part.half_left - cholesky_step) / 8, end = first + cholesky_subpanels / 2;  // strips that are here
+  const int first = (part.half_left - cholesky_step) / 8,
+            end = first + cholesky_subpanels / 2;  // sub-panels that are here
   if (first == 0) hand_over(s, part.half_top, half.c[0]);
   sync_workers<S>();
 #pragma unroll 1
   for (int p = 0; p < cholesky_subpanels; ++p) {
-    sync_workers<S>();  // the factor of sub_panel p is there
+    sync_workers<S>();  // the factor of sub-panel p is there
     const int column = cholesky_step + 8 * p;
     const bool before = p < first, within = first <= p && p < end;
     double a[4];
@@ -130,10 +134,11 @@ __device__ void update_halves(CholeskyShared<S>& s, const CholeskyPart& part, Ch
   }
 }
 
-/// Reads a tile whose first element is (top, left) in this block's rows; beyond A, a unit matrix. What is above the diagonal is
-/// read too, where A is there, because that takes less code; each row of it only comes into what is above the diagonal.
-/// needed: strips from there on, which are above it, need not be read.
-/// below: how far this block's own rows are from those that would follow the block on the diagonal.
+/// Reads a tile whose first element is (top, left) in this block's rows; beyond A, a unit matrix. What is above the
+/// diagonal is read too where A is there, because that takes less code. Each row of it only influences what is above
+/// the diagonal.
+/// needed: sub-panels from there on are above the diagonal and need not be read.
+/// below: how far this block's own rows are from those that would follow the diagonal block.
 template <class S, class T, int n>
 __device__ void read_tile(MatrixView<T, Cuda> A, std::int64_t below, int top, int left, int needed,
                           CholeskyTile<n>& tile) {
@@ -167,7 +172,8 @@ __device__ void find_writer(CholeskyShared<S>& s, unsigned* readers) {
   __threadfence();
 }
 
-/// Writes the factor: this block's own rows and, if it is to, L11. A warp has every so manieth column, some at once.
+/// Writes the factor: this block's own rows and, if this block is the writer, L11. Each warp has every S::warps-th
+/// column, some at once.
 template <class S>
 __device__ void write_factor(const CholeskyShared<S>& s, MatrixView<typename S::Element, Cuda> A, std::int64_t below) {
   using T = typename S::Element;
@@ -255,8 +261,8 @@ void launch_cholesky_leaf(Queue<Cuda>& q, MatrixView<T, Cuda> A, Minors<Cuda> mi
          sizeof(CholeskyShared<S>), A, minors, q.counter() + counters_of_readers);
 }
 
-/// [A11; A21] = [L11; L21] L11ᵀ of a leaf. Where its rows are many, those below A11 are solved by a kernel of its own, which
-/// takes less of the device from the updates.
+/// [A11; A21] = [L11; L21] L11ᵀ of a leaf. Where its rows are many, a kernel of its own solves those below A11, because
+/// that takes less of the device from the updates.
 template <class T>
 void panel_cholesky_leaf(Queue<Cuda>& q, const Gemm<T, Cuda>& gemm, MatrixView<T, Cuda> A, Minors<Cuda> minors) {
   const std::int64_t m = A.rows(), n = A.cols(), rows = m <= most_rows_of_a_leaf(q) ? m : n;

@@ -1,16 +1,18 @@
-// The narrow products within a Cholesky panel on CUDA, for which all wait: C ← C − L L1ᵀ, where L1 are the first rows of L, or
-// rows above it.
+// The narrow updates within a Cholesky panel on CUDA, which are on its critical path: C ← C − L L1ᵀ. L1 are the first
+// rows of L, or rows above it.
 //
-// Idea     A leaf's columns are few, so a general product takes as long as its latency. Here tiles are so small that nearly all
-//          of them run at once, the first pieces of L are on their way to shared memory before anything else, blocks are put on
-//          the device while the kernel before ends, and the code is short: in a factorization it is fetched anew each time,
-//          at a tenth of a clock a byte, and at a third beside a large product. Tiles above the diagonal are left out.
-// Tiles    32 × 32 of C, a quarter for each of four warps, and where L1 is not of the rows of L 64 × 32; L in pieces of 32
-//          columns, four of them at a time in shared memory; products of 16 × 8 × 8 on fp64 tensor cores, in fp32 too. A lane's
-//          rows and columns of a tile are neighbours, so that it reads them at once.
+// Idea     A leaf's columns are few, so a general product takes as long as its latency. Here tiles are so small that
+//          nearly all of them run at once. The first pieces of L are on their way to shared memory before anything
+//          else. Blocks are put on the device while the kernel before ends. The code is short, because a factorization
+//          fetches it anew each time. Tiles above the diagonal are left out.
+// Tiles    32 × 32 of C, 16 × 16 for each of four warps; 64 × 32 in fp32 where L1 are other rows than those of L. L
+//          comes in pieces of 32 columns, four of them at a time in shared memory. Products are 16 × 8 × 8 on fp64
+//          tensor cores, in fp32 too. A lane's rows and columns of a tile are neighbours, so that it reads them at
+//          once.
 // Traffic  each row of L once for 32 columns of C, from the L2 cache.
-// Expect   bound by latency: 1 µs until the first piece is there, 1 to multiply at k = 128, 1 to write; at many rows by what
-//          the L2 cache gives: m = 2048, n = k = 256 takes 9 µs, and with hardly anything multiplied 6.6.
+// Expect   bound by latency: 1 µs until the first piece is there, 1 to multiply at k = 128, 1 to write; at many rows by
+//          what the L2 cache gives.
+// Reached  9 µs at m = 2048, n = k = 256; with hardly anything multiplied 6.6 (H200).
 #pragma once
 
 #include "core/ceil_div.hpp"
@@ -52,7 +54,8 @@ struct alignas(sizeof(T) * n < 16 ? sizeof(T) * n : 16) Neighbours {
   T of[n];
 };
 
-/// A quarter of a tile of C, in products of 16 × 8: sum[m][w][e] is row rows·g + 2m + e/2 and column columns·(2t + e%2) + w.
+/// A quarter of a tile of C, for one warp, in products of 16 × 8: sum[m][w][e] is row rows·g + 2m + e/2 and column
+/// columns·(2t + e%2) + w.
 template <class T, int height>
 struct NarrowSums {
   static constexpr int rows = height / 16, columns = narrow_width / 16;  // neighbours that a lane has
@@ -140,8 +143,9 @@ __global__ void __launch_bounds__(narrow_threads, 5)
   sums.subtract_from(C.data() + i + j * C.ld(), C.ld(), C.rows() - i, C.cols() - j);
 }
 
-/// C ← C − L L1ᵀ, if its operands are such that the kernel can fetch them; and whether they are. Where L1 are the first rows of L
-/// only on and below the diagonal. L: m × k, L1: n × k, C: m × n. Flops 2 m n k, on and below the diagonal n² k less.
+/// C ← C − L L1ᵀ, if its operands are such that the kernel can fetch them; and whether they are. Where L1 are the first
+/// rows of L, only on and below the diagonal. L: m × k, L1: n × k, C: m × n.
+/// Flops 2 m n k, on and below the diagonal n² k less.
 template <class T>
 bool narrow_update(Queue<Cuda>& q, MatrixView<T, Cuda> L, MatrixView<T, Cuda> L1, MatrixView<T, Cuda> C) {
   const bool apart = L.data() != L1.data();

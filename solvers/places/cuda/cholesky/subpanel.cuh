@@ -1,5 +1,5 @@
-// The rows of a Cholesky leaf: strips of 8 columns, factored by the warps that have the rows. leaf.cuh says how they
-// and the others work together.
+// The rows of a Cholesky leaf: sub-panels of 8 columns, factored by the warps that have the rows. leaf.cuh says how
+// they and the other warps work together.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace lasolve {
 constexpr int cholesky_step = 64, cholesky_subpanels = cholesky_step / 8;
 constexpr int cholesky_own_rows = 32;  // of each block of threads
 
-/// How large a leaf is, whose block on the diagonal takes one or two steps, and who does what in a block of threads. In fp64 the
-/// warps with rows have a quarter of the multiprocessor for themselves; fp32 has instructions that do not wait for tensor cores,
-/// and such a warp in each quarter.
+/// How large a leaf is, and which warp does what. The diagonal block takes one or two steps. In fp64 the warps with
+/// rows have a sub-partition of the multiprocessor for themselves. fp32 has instructions that do not wait for tensor
+/// cores, so there each sub-partition has such a warp.
 template <class T, int steps_>
 struct CholeskyShape {
   using Element = T;
@@ -23,7 +23,8 @@ struct CholeskyShape {
   static constexpr int order = steps * cholesky_step;  // of the block on the diagonal
   static constexpr int rows = order + cholesky_own_rows, tile_warps = rows / 16;
   static constexpr bool own_sub_partition = sizeof(T) == 8;
-  static constexpr int sub_partitions = 4;  // warps whose number has the same remainder share one
+  static constexpr int sub_partitions =
+      4;  // of a multiprocessor; warps whose numbers have the same remainder share one
   static constexpr int row_warps = own_sub_partition ? 2 : 4;
   static constexpr int writer = own_sub_partition ? row_warps * sub_partitions : row_warps + tile_warps;  // has neither
   static constexpr int last_with_tiles = own_sub_partition ? (tile_warps - 1) / (sub_partitions - 1) * sub_partitions +
@@ -78,8 +79,8 @@ struct alignas(2 * sizeof(T)) Pair {
   T x, y;
 };
 
-/// Which rows of a sub_panel a lane has. Lanes 0, …, 7 of each warp with rows begin with the block on the diagonal, which all
-/// such warps eliminate; the other rows follow, warp by warp.
+/// Which rows of a sub-panel a lane has. Lanes 0, …, 7 of each warp with rows begin with the block on the diagonal,
+/// which all such warps eliminate. The other rows follow, warp by warp.
 template <class S>
 struct CholeskyLane {
   static constexpr int warps = S::row_warps;
@@ -117,8 +118,8 @@ __device__ void keep_column(CholeskyShared<S>& s, int first, int j, const T (&x)
   if (threadIdx.x == 0) s.pivot[first + j] = pivot, s.minus_inverse[first + j] = -double(inverse);
 }
 
-/// The columns at hand of the 8 × 8 block on the diagonal, as a lane needs them. In fp64 it has them from the lanes with these
-/// rows; in fp32, whose products are cheap, each lane eliminates this block for itself, which is sooner than to ask.
+/// The 8 × 8 block on the diagonal, as a lane needs it. In fp64 it has it from the lanes with these rows. In fp32,
+/// whose products are cheap, each lane eliminates this block for itself, which is sooner.
 template <class S, bool own = !S::own_sub_partition>
 struct CholeskyDiagonal {
   using T = typename S::Element;
@@ -147,9 +148,9 @@ struct CholeskyDiagonal<S, false> {
   __device__ void eliminate(int, int, T) {}
 };
 
-/// Columns first, …, first + 7 of X in R rows of each lane. False if there is a pivot that is not usual; what is there then
-/// is of no use. In the next column, whose pivot is waited for, products with an approximation r of 1/d = r (1 + e) are
-/// taken before e is known.
+/// Columns first, …, first + 7 of X in R rows of each lane. False if there is a pivot that is not usual; then what is
+/// there is of no use. The next column needs its pivot first. So its products with an approximation r of 1/d = r (1 +
+/// e) are made before e is known.
 template <int R, class S>
 __device__ bool factor_subpanel(CholeskyShared<S>& s, int first) {
   using T = typename S::Element;
@@ -175,8 +176,8 @@ __device__ bool factor_subpanel(CholeskyShared<S>& s, int first) {
   return usual;
 }
 
-/// The same for any pivots, and with the roots: columns of L, which are X with d = 1. Seldom needed, so it is kept own_sub_partition
-/// from the registers of what is. Returns the first column whose pivot is not positive, or INT_MAX.
+/// The same for any pivots, and with the roots: columns of L, which are X with d = 1. Seldom needed, so it is kept
+/// apart from the registers of the usual path. Returns the first column whose pivot is not positive, or INT_MAX.
 template <int R, class S>
 __device__ __noinline__ int factor_subpanel_of_any(CholeskyShared<S>& s, int first) {
   using T = typename S::Element;
@@ -200,13 +201,13 @@ __device__ __noinline__ int factor_subpanel_of_any(CholeskyShared<S>& s, int fir
   return bad;
 }
 
-/// Factors one sub_panel of a step after the other. Returns the first column whose pivot is not positive.
+/// Factors one sub-panel of a step after the other. Returns the first column whose pivot is not positive.
 template <int R, class S>
 __device__ int factor_rows(CholeskyShared<S>& s, int begin) {
   int bad = INT_MAX;
 #pragma unroll 1
   for (int first = begin; first < begin + cholesky_step; first += 8) {
-    sync_workers<S>();  // the sub_panel is there
+    sync_workers<S>();  // the sub-panel is there
     if (!factor_subpanel<R>(s, first)) bad = min(bad, factor_subpanel_of_any<R>(s, first));
     sync_workers<S>();  // its factor is there
   }

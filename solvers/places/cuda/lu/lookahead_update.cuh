@@ -1,18 +1,19 @@
-// What is between two panels of LU, as one kernel: rows are exchanged, and the columns of the next panel brought up to date.
+// The look-ahead update of LU as one kernel: what is between two panels on the critical path. It makes the row
+// interchanges, and brings the columns of the next panel up to date.
 //
 //     [C1; C2] ← P [C1; C2]     U = inv(L11) C1     C2 ← C2 − L21 U
 //
-// Idea     Solvers are the first blocks to begin. Each has 8 columns: exchanges their rows, and solves for U in them. Multipliers
-//          are the others. Each has a tile of C2, fetches its rows of L21 meanwhile, and multiplies by one part of U after
-//          the other, when all solvers have published of it, while they solve for the next. L is read where the panel has left
-//          it: its rows are exchanged later, by somebody who is not waited for. Blocks draw their part in the order in which
-//          they begin, while they fetch what all of them need: so multipliers cannot keep the solvers out.
-// Tiles    rows × 64 of C2, rows = 32, 64 or 128; L for all of k ≤ 128 in shared memory, and U for two parts of 32; products
-//          of 16 × 8 × 8 on fp64 tensor cores, in fp32 too.
+// Idea     Solvers are the first blocks to begin. Each has 8 columns: it interchanges their rows, and solves for U in
+//          them. Multipliers are the other blocks. Each has a tile of C2, and fetches its rows of L21 meanwhile. It
+//          multiplies by one part of U after the other, when all solvers have published it, while they solve for the
+//          next. L is read where the panel has left it; its rows are interchanged later, off the critical path. Blocks
+//          draw their part in the order in which they begin, so multipliers cannot keep the solvers out.
+// Tiles    rows × 64 of C2, rows = 32, 64 or 128. Shared memory has L for all of k ≤ 128, and U for two parts of 32.
+//          Products are 16 × 8 × 8 on fp64 tensor cores, in fp32 too.
 // Traffic  L21 twice, C once, and U, 64 KiB in fp64, for each tile: from the L2 cache.
-// Expect   bound by latency, in clocks: 4000 until the solvers have read, 4000 to solve, 2000 to tell, 2000 to multiply by
-//          the last part. Measured (m = 2048): 2000, 2000 to invert the diagonal tiles, 9500, of which a part takes 2400,
-//          1500 and 2000.
+// Expect   bound by latency, in clocks: 4000 until the solvers have read, 4000 to solve, 2000 to publish, 2000 to
+//          multiply by the last part.
+// Reached  at m = 2048: 2000, 2000 to invert the diagonal tiles, 9500, of which a part takes 2400, 1500 and 2000.
 #pragma once
 
 #include "core/ceil_div.hpp"
@@ -30,14 +31,15 @@ struct LookaheadProblem {
   MatrixView<T, Cuda> L, C;  // m × k and m × n
   const T* packed_L11;       // L11, as PackedL11 says
   RowPermutation interchanges;
-  unsigned* published;  // how many solvers have published of each part of U, and how many multipliers have heard of all
+  unsigned*
+      published;  // how many solvers have published each part of U, and how many multipliers have seen all of them
   unsigned* tickets;
   WaitLimit* limit;
   unsigned solvers = 0, multipliers = 0;
 };
 
-/// What a thread knows before its block knows its part: where row threadIdx.x % 128 of the panel comes from and goes to; zero
-/// behind its last.
+/// What a thread knows before its block has drawn its part: where row threadIdx.x % 128 of the panel comes from and
+/// goes to. Zero behind the last row.
 struct RowMove {
   std::int64_t source, target;
 };
@@ -51,17 +53,17 @@ struct SolverShared {
   bool inverted[PackedL11<T>::tiles];
 };
 
-/// A barrier of some warps; 0 is that of all.
+/// Waits at a barrier of some warps; 0 is that of all.
 __device__ __forceinline__ void named_barrier_sync(int barrier, int warps) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(32 * warps) : "memory");
 }
 
-/// The same for those who do not wait: what they wrote is there for those who do.
+/// Arrives at it without waiting. What the thread wrote before is visible to those that wait.
 __device__ __forceinline__ void named_barrier_arrive(int barrier, int warps) {
   asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(32 * warps) : "memory");
 }
 
-/// Writes U to C, part by part, and tells of each, for which it has to wait until that has arrived. By one warp.
+/// By one warp: writes U to C, part by part, and publishes each, once its writes have arrived.
 template <class T>
 __device__ __forceinline__ void publish_parts(SolverShared<T>& s, const LookaheadProblem<T>& p, T* C, int columns) {
 #pragma unroll 1
@@ -79,14 +81,14 @@ __device__ __forceinline__ void publish_parts(SolverShared<T>& s, const Lookahea
   }
 }
 
-/// U = inv(L11) C1. Warp w has tiles w, w + 7 and w + 14 of the unknowns, and there is one barrier between two tiles; the
-/// last warp publishes them. The loop is not unrolled: it is run once, and its code would have to be fetched.
+/// U = inv(L11) C1. Warp w has tiles w, w + 7 and w + 14 of the unknowns, and there is one barrier between two tiles.
+/// The last warp publishes them. The loop is not unrolled: it runs once, and its code would have to be fetched.
 template <class T>
 __device__ __forceinline__ void solve_together(SolverShared<T>& s, const LookaheadProblem<T>& p, T* C, int columns) {
   constexpr int warps = lookahead_warps - 1, turns = 3, tiles_a_part = lookahead_part / tile_order;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   if (warp == warps) return publish_parts(s, p, C, columns);
-  UnknownTile x[turns] = {};  // the strip is half empty: its sides 8, 9, …, are zero
+  UnknownTile x[turns] = {};  // half of the right-hand sides, 8, 9, …, are zero
 #pragma unroll
   for (int j = 0; j < turns; ++j)
 #pragma unroll
@@ -136,7 +138,7 @@ __device__ __forceinline__ void fetch_packed_L11(SolverShared<T>& s, const T* pa
   __pipeline_commit();
 }
 
-/// Exchanges the rows of some columns of C, and solves for U in them. `is_fetched`: L11 is being fetched.
+/// Interchanges the rows of some columns of C, and solves for U in them. `is_fetched`: L11 is on its way.
 template <class T>
 __device__ __forceinline__ void solve_columns(const LookaheadProblem<T>& p, RowMove move, int block, bool is_fetched,
                                               unsigned char* memory) {
@@ -170,7 +172,8 @@ __device__ __forceinline__ void solve_columns(const LookaheadProblem<T>& p, RowM
   solve_together(s, p, C, there);
 }
 
-/// Waits until all solvers have published of a part of U; where that takes too long, what is computed is of no use. By one thread.
+/// By one thread: waits until all solvers have published a part of U. Where that takes too long, what is computed is of
+/// no use.
 template <class T>
 __device__ __forceinline__ void wait_for_part(const LookaheadProblem<T>& p, int part) {
   until(p.limit, {Awaited::part_of_U, unsigned(part), p.solvers}, [&] {
@@ -180,7 +183,7 @@ __device__ __forceinline__ void wait_for_part(const LookaheadProblem<T>& p, int 
   });
 }
 
-/// The last who hears of all leaves the counters as they were. By one thread.
+/// By one thread: waits for the last part. The last block to do so sets the counters back to zero.
 template <class T>
 __device__ __forceinline__ void wait_for_all_parts(const LookaheadProblem<T>& p) {
   wait_for_part(p, lookahead_parts - 1);
@@ -192,7 +195,7 @@ __device__ __forceinline__ void wait_for_all_parts(const LookaheadProblem<T>& p)
 template <int rows, class T>
 struct MultiplierShared {
   alignas(16) T L[most_panel_columns][rows + 4];               // L[q][i]
-  alignas(16) T U[2][multiplier_columns][lookahead_part + 4];  // U[stage][c][q], parts in turns
+  alignas(16) T U[2][multiplier_columns][lookahead_part + 4];  // U[stage][c][q], the parts alternate
   int place[rows];                                             // where the rows of L are
 };
 
@@ -204,7 +207,7 @@ __device__ __forceinline__ void fetch_or_zero(T* to, const T* from, bool there) 
     *to = 0;
 }
 
-/// Begins to fetch rows first, … of L, where exchanges took others from.
+/// Begins to fetch rows first, … of L, from where the panel has left them.
 template <int rows, class T>
 __device__ __forceinline__ void fetch_rows_of_L(MultiplierShared<rows, T>& s, const LookaheadProblem<T>& p,
                                                 RowMove move, int first) {
@@ -220,7 +223,7 @@ __device__ __forceinline__ void fetch_rows_of_L(MultiplierShared<rows, T>& s, co
     fetch_or_zero(&s.L[q][threadIdx.x % rows], L + q * p.L.ld(), q < k);
 }
 
-/// Begins to fetch columns c0, … of the part of U that begins at row k0, when solvers have published of it.
+/// Begins to fetch columns c0, … of the part of U that begins at row k0, when all solvers have published it.
 template <int rows, class T>
 __device__ __forceinline__ void fetch_part_of_U(MultiplierShared<rows, T>& s, const LookaheadProblem<T>& p, int k0,
                                                 int c0) {
@@ -297,7 +300,8 @@ __global__ void __launch_bounds__(lookahead_threads, rows < 128 ? 2 : 1)
     update_lookahead_columns(LookaheadProblem<T> problem) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ unsigned ticket;
-  // The next panel takes the first multiprocessors that are free, before the bulk does; with few rows these are too few.
+  // The next panel takes the first multiprocessors that are free, before the trailing update does. With few rows these
+  // are too few.
   if constexpr (rows > 32) let_next_begin();
   const int i = threadIdx.x % most_panel_columns, k = int(problem.L.cols());
   const RowMove move{i < k ? problem.interchanges.sources[i] : 0, i < k ? problem.interchanges.targets[i] : 0};
@@ -314,13 +318,13 @@ __global__ void __launch_bounds__(lookahead_threads, rows < 128 ? 2 : 1)
 template <int rows, class T>
 constexpr std::size_t lookahead_shared_memory = std::max(sizeof(SolverShared<T>), sizeof(MultiplierShared<rows, T>));
 
-/// The rows of a tile where so many are below the panel: many where it is tall, so that U is read seldom, but no more than a
-/// block has the shared memory for.
+/// The rows of a tile where so many are below the panel. Tall tiles read U seldom, but a block must have the shared
+/// memory.
 template <class T>
 int lookahead_tile_rows(const DeviceProperties& device, const Tuning& t, std::int64_t below) {
   static_assert(lookahead_shared_memory<32, T> <= least_shared_memory);
-  if (below >= t.advance_128_rows_from && device.shared_memory >= lookahead_shared_memory<128, T>) return 128;
-  return below >= t.advance_64_rows_from && device.shared_memory >= lookahead_shared_memory<64, T> ? 64 : 32;
+  if (below >= t.lookahead_128_rows_from && device.shared_memory >= lookahead_shared_memory<128, T>) return 128;
+  return below >= t.lookahead_64_rows_from && device.shared_memory >= lookahead_shared_memory<64, T> ? 64 : 32;
 }
 
 template <int rows, class T>
@@ -332,8 +336,8 @@ void launch_lookahead_update(Queue<Cuda>& q, LookaheadProblem<T> p) {
          lookahead_shared_memory<rows, T>, p);
 }
 
-/// C ← what the panel L, the last kernel of this queue, leaves of it, if both have few columns; and whether they have. The
-/// rows of C are exchanged, and those of L stay where the panel has left them. L: m × k, C: m × n.
+/// Brings C up to date with the panel L, which is the last kernel of this queue, if both have few columns; and whether
+/// they have. The rows of C are interchanged; those of L stay where the panel has left them. L: m × k, C: m × n.
 /// Flops k² n + 2 (m − k) k n.
 template <class T>
 bool eliminate_at_once(Queue<Cuda>& q, MatrixView<T, Cuda> L, Pivots<Cuda> pivots, MatrixView<T, Cuda> C) {

@@ -1,4 +1,4 @@
-// L11 of a panel of LU, kept together for the kernel that solves with it: its rows are scattered over the panel.
+// L11 of a panel of LU, packed for the kernel that solves with it. Its rows are scattered over the panel.
 #pragma once
 
 #include "solvers/places/cuda/lu/row_interchanges.cuh"
@@ -6,8 +6,8 @@
 
 namespace lasolve {
 
-/// In tiles as in trsm/in_registers.cuh, with the unit diagonal; off the diagonal they are negative. What is beyond the columns of the
-/// panel is undefined.
+/// In tiles as in trsm/in_registers.cuh, with the unit diagonal. Tiles off the diagonal are negative. What is beyond
+/// the columns of the panel is undefined.
 template <class T>
 struct PackedL11 {
   static constexpr int tiles = most_panel_columns / tile_order, elements = tile_start(tiles, 0);
@@ -15,7 +15,7 @@ struct PackedL11 {
   /// In the scratch memory of a queue: from a panel to the kernel behind it.
   static T* of(Queue<Cuda>& q) { return q.scratch<T>(elements, 1).data(); }
 
-  /// Element (i, j) is l, where it is in a tile that is kept.
+  /// Element (i, j) ← l, where it is in a tile that is stored.
   __device__ __forceinline__ static void store(T* packed_L11, int i, int j, T l) {
     const int q = i / tile_order, p = j / tile_order;
     if (p > q) return;

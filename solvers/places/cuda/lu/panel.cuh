@@ -1,5 +1,6 @@
-// A panel of LU: m × n, n ≤ 128, m ≤ 1024 for each multiprocessor, factored by one kernel sub_panel by sub_panel (taller ones:
-// tall_panel.cuh). The rows are left in their places: those of the panel are moved like all others when it is done.
+// A panel of LU in registers: m × n, n ≤ 128, m ≤ 1024 for each multiprocessor. One kernel factors it, sub-panel by
+// sub-panel; taller ones are for tall_panel.cuh. Rows are left in their places: the interchanges of the panel are made
+// afterwards, like all others.
 #pragma once
 
 #include <algorithm>
@@ -12,23 +13,24 @@
 
 namespace lasolve {
 
-/// What the threads of a block share: the pivot rows of all strips but the last, in the columns behind each; what a sub_panel
-/// needs while it is loaded, and when it is factored the multipliers of its pivot rows; and that sub_panel.
+/// What the threads of a block share. U has the pivot rows of all sub-panels but the last, in the columns behind each.
+/// `staging` is for loading a sub-panel, L for the multipliers of its pivot rows.
 template <class Shape, class PivotSearch>
 struct PanelShared {
   using T = typename Shape::Element;
   static constexpr int W = Shape::columns, most_behind = Shape::widest - W, most = most_behind > 0 ? most_behind : 1;
   alignas(16) T U[most][most + 4];  // U[p][c] = U(p, W + c)
   union {
-    alignas(16) T staging[most_behind > 0 ? Shape::warps : 1][32][Shape::part];  // by SubPanel::turn
-    alignas(16) T L[W][most + 4];  // L[p][c] = L(k + p, c), of the sub_panel from k on
+    alignas(16) T staging[most_behind > 0 ? Shape::warps : 1][32][Shape::part];  // by SubPanel::tiles_to_rows
+    alignas(16) T L[W][most + 4];  // L[p][c] = L(k + p, c), of the sub-panel from k on
   };
   int row_of[most_panel_columns];  // where the pivots are
   SubPanelShared<Shape, PivotSearch> sub_panel;
 };
 
-/// The rows that became pivots in the sub_panel from column k on, but for U in that sub_panel, to s.L and s.U. They are scattered, and
-/// each element costs a sector of memory: so the blocks that share memory share them out, and send them to each other.
+/// Copies the pivot rows of the sub-panel from column k on to s.L and s.U, but for U in that sub-panel. They are
+/// scattered, and each element costs a sector of memory. So blocks that can write into each other's shared memory read
+/// a part each, and send it to all.
 template <class Shape, class Shared>
 __device__ __forceinline__ void gather_pivot_rows(Shared& s, MatrixView<typename Shape::Element, Cuda> A, int k) {
   using T = typename Shape::Element;
@@ -53,16 +55,16 @@ __device__ __forceinline__ void gather_pivot_rows(Shared& s, MatrixView<typename
   s.sub_panel.search.barrier_of_sharing_blocks();
 }
 
-/// U ← inv(L11) (C − L10 U0): the columns behind a sub_panel that was just factored, of the rows that became pivots in it.
-/// Columns k … k + W − 1 of A are the sub_panel, L10 is those to their left, U0 the rows above U. A is there in memory as it was
-/// at the beginning, but for L. The blocks share out what of L is kept in the packed_L11.
+/// U ← inv(L11) (C − L10 U0) in the columns behind a sub-panel that was just factored, for its pivot rows. Columns k …
+/// k + W − 1 of A are the sub-panel, L10 is those to their left, U0 the rows above U. Memory has A as it was at the
+/// beginning, but for L. Each block stores a part of the packed L11.
 template <class Shape, class Shared>
 __device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shape::Element, Cuda> A, int k,
                                              typename Shape::Element* packed_L11) {
   using T = typename Shape::Element;
   constexpr int W = Shape::columns, columns_at_once = Shape::threads / W;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, last = int(A.cols()) - 1;
-  const int behind = (last - k) / W * W;  // columns, with those that fill up the last sub_panel
+  const int behind = (last - k) / W * W;  // columns, with those that fill up the last sub-panel
   gather_pivot_rows<Shape>(s, A, k);
   const int p = threadIdx.x % W, first = columns_at_once * int(blockIdx.x) + int(threadIdx.x) / W;
   for (int j = first; j < k + W; j += columns_at_once * int(gridDim.x))
@@ -120,8 +122,8 @@ __device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shap
   __syncthreads();
 }
 
-/// P A = L U with the rows of L and U left where they were: pivots has the exchanges, and the interchanges that make them. All
-/// blocks must run at the same time.
+/// P A = L U with the rows of L and U left where they were; `pivots` gets the interchanges, and the permutation that
+/// they make. All blocks must run at the same time.
 template <class Shape, class PivotSearch>
 __global__ void __launch_bounds__(Shape::threads, 1)
     factor_panel(MatrixView<typename Shape::Element, Cuda> A, int height, PanelPivots pivots,
@@ -142,7 +144,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
     const auto columns = A.columns(k, min(W, n - k));
     sub_panel.load(A, k, s.U, s.staging);
     sub_panel.factor(s.sub_panel, columns, k);
-    s.sub_panel.search.barrier();  // L is there; and no_row leaves while others write into its memory
+    s.sub_panel.search.barrier();  // L is there; and no block ends while others write into its memory
     sub_panel.store(s.sub_panel, columns, pivots, k, s.row_of);
     if constexpr (W < Shape::widest)
       if (k + W < n) solve_behind<Shape>(s, A, k, packed_L11);
@@ -156,7 +158,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
       pivots.interchanges.targets[sub_panel.row(r)] = sub_panel.position[r];
   for (int p = int(threadIdx.x) / 32; p < n; p += Shape::warps) {
     if (!sub_panel.has(s.row_of[p])) continue;
-    if (p >= (n - 1) / W * W) {  // in the last sub_panel
+    if (p >= (n - 1) / W * W) {  // in the last sub-panel
       T l[Shape::widest / 32];
 #pragma unroll
       for (int i = 0; i < Shape::widest / 32; ++i)
@@ -203,8 +205,8 @@ bool launch_panel_as_cluster(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda>
   using PivotSearch = ClusterPivotSearch<Shape>;
   if (A.rows() > most_cluster_blocks * Shape::rows_a_block) return false;
   const auto blocks = std::bit_ceil(unsigned(ceil_div(A.rows(), Shape::rows_a_block)));
-  // In fp32 a block leaves no room on its multiprocessor for others, beside which it would take three times as long. Blocks in
-  // fp64 would wait too long for that much room.
+  // In fp32 a block leaves no room on its multiprocessor for others: beside them it would take three times as long.
+  // Blocks in fp64 would wait too long for that much room.
   constexpr std::size_t needed = memory_of_panel<T, size, ClusterPivotSearch>;
   const std::size_t shared = std::max(needed, sizeof(T) == 4 ? q.shared_memory() : 0);
   const auto kernel = reinterpret_cast<const void*>(factor_panel<Shape, PivotSearch>);

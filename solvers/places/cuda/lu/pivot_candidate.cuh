@@ -1,4 +1,5 @@
-// Rows that could be pivot rows: how they compare, the best of those that a warp or a block has, and what is divided by then.
+// Candidates for the pivot: how they compare, which is the best of a warp or of a block, and the reciprocal of the
+// pivot.
 #pragma once
 
 #include <climits>
@@ -28,8 +29,8 @@ struct alignas(16) Chunk {
   T values[size];
 };
 
-/// A store that compilers neither merge with those of other branches, to select then what it stores, nor with its
-/// neighbours, which takes more interchanges than it saves stores.
+/// A store that the compiler keeps apart. Merged with those of other branches, it would first select what to store.
+/// Merged with its neighbours, it would take more moves than it saves stores.
 __device__ inline void write_shared(double* to, double x) {
   asm volatile("st.shared.f64 [%0], %1;" ::"r"(shared_address(to)), "d"(x) : "memory");
 }
@@ -37,8 +38,8 @@ __device__ inline void write_shared(float* to, float x) {
   asm volatile("st.shared.f32 [%0], %1;" ::"r"(shared_address(to)), "f"(x) : "memory");
 }
 
-/// Ranks order as |a| does, with NaN above all; no_row has magnitude 0, and others have more than the last bits that elections
-/// replace by a number.
+/// A number that orders as |a| does, with NaN above all. It is 0 for no row. Of others the upper half exceeds the last
+/// bits, which the search replaces by the number of a lane or a block.
 __device__ inline unsigned high_magnitude_of(double a) { return (unsigned(__double2hiint(a)) & 0x7fffffff) + 32; }
 __device__ inline unsigned high_magnitude_of(float a) { return (__float_as_uint(a) & 0x7fffffff) + 32; }
 __device__ inline std::uint64_t magnitude_of(double a) {
@@ -46,8 +47,8 @@ __device__ inline std::uint64_t magnitude_of(double a) {
 }
 __device__ inline std::uint64_t magnitude_of(float a) { return std::uint64_t(high_magnitude_of(a)) << 32; }
 
-/// A row that could be the pivot row of a column. `row` is where it is, `position` where it would be if the exchanges so far
-/// had been made.
+/// A row that could be the pivot row of a column. `row` is where it is. `position` is where it would be if the
+/// interchanges so far had been made.
 template <class T>
 struct alignas(16) Candidate {
   static constexpr int no_row = INT_MAX;
@@ -62,8 +63,8 @@ struct alignas(16) Candidate {
   }
 };
 
-/// The lane with the best candidate of a warp; any lane where no_row is. Of equals the first position wins, as in LAPACK.
-/// Most often the upper halves of the ranks decide. A warp without rows is quick too: those with rows wait for it.
+/// The lane with the best candidate of a warp; any lane where there is none. Of equals the first position wins, as in
+/// LAPACK. Most often the upper halves decide. A warp without rows is quick too, because those with rows wait for it.
 __device__ inline int best_lane(std::uint64_t magnitude, int position) {
   const auto high = unsigned(magnitude >> 32);
   const unsigned top = __reduce_max_sync(all_lanes, high);
@@ -78,7 +79,7 @@ __device__ inline int best_lane(std::uint64_t magnitude, int position) {
   return 31 - __clz(int(ballot));
 }
 
-/// What the threads of a block offer: a candidate each, and the upper half of its magnitude.
+/// The candidates of the threads of a block, and the upper halves of their magnitudes.
 template <class T, int threads>
 struct ThreadCandidates {
   static constexpr int each = threads / 32;
@@ -97,8 +98,8 @@ struct ThreadCandidates {
     one.row = position_and_row[i].y;
     return one;
   }
-  /// By a warp: the best of them. The last bits of what is compared first are the number of the lane, so that the best is
-  /// known with its lane; only where that does not decide, which is rare, the rest is looked at.
+  /// By a warp: the best of them. Upper halves are compared first, with the number of the lane as their last bits, so
+  /// the best is known with its lane. Only where that does not decide, which is rare, the rest is looked at.
   template <bool with_reciprocal>
   __device__ Candidate<T> best() const {
     const unsigned lane = threadIdx.x % 32;
@@ -132,7 +133,7 @@ struct ThreadCandidates {
   }
 };
 
-/// What the warps of a block have found: a candidate each, and the upper halves of their ranks.
+/// The candidates of the warps of a block, and the upper halves of their magnitudes.
 template <class T, int warps>
 struct WarpCandidates {
   Candidate<T> candidates[warps];

@@ -1,8 +1,11 @@
-// The search of a pivot: which of the rows that the threads of one or many blocks hold has the largest entry in a
-// column. Every thread thread_candidates its best row, one warp finds the best of its block and sends it to all blocks, and all of them
-// pick the same winner. Only then is the winner's row published, by another warp, and it arrives together with the
-// candidates of the next search. So a candidate brings along what cannot wait for its row: its entry in the column
-// behind. What comes first in an search is short chains of instructions: these, not the messages, are what takes time.
+// The pivot search: which row has the largest entry in a column, of the rows that the threads of one or many blocks
+// hold.
+//
+// Each thread submits its best row. One warp finds the best of its block and sends it to all blocks, and all find the
+// same pivot. Only then another warp broadcasts the pivot row, which arrives together with the candidates of the next
+// search. So a candidate brings along its entry in the next column, which cannot wait for the row.
+//
+// What takes time are chains of instructions, not messages. So what comes first in a search is kept short.
 #pragma once
 
 #include "solvers/places/cuda/lu/pivot_candidate.cuh"
@@ -11,7 +14,7 @@
 
 namespace lasolve {
 
-/// A block has `threads` threads, each of which has `rows` rows of a strip of `columns` columns, in a panel of at most
+/// A block has `threads` threads. Each has `rows` rows of a sub-panel of `columns` columns, in a panel of at most
 /// `widest` columns. Products are made of `part` columns at a time.
 struct PanelSize {
   int threads, rows, columns, widest = most_panel_columns;
@@ -38,39 +41,41 @@ struct BlockPivotSearch {
 
   __device__ void init(const PacketChannel&) {}
   __device__ void barrier() { __syncthreads(); }
-  /// Whether blocks share what each of them reads, and how many; their barrier for that, and x for `to` in all of them.
+  /// Whether blocks share what each of them reads, and how many do; their barrier; and a store of x to `to` in all of
+  /// them.
   static constexpr bool shares_memory = false;
   __device__ unsigned sharing_blocks() const { return 1; }
   __device__ void barrier_of_sharing_blocks() { __syncthreads(); }
   __device__ void store_in_all(T* to, T x) { *to = x; }
-  /// Whether blocks that wait for others in vain leave the kernel.
+  /// Whether a block leaves the kernel when a wait took too long.
   static constexpr bool may_end_early = false;
   /// By all threads: their candidates for a round.
   __device__ void submit(int, const Candidate<T>& mine, std::uint64_t magnitude) {
     thread_candidates.put(mine, magnitude);
     __syncthreads();
   }
-  /// Then by one warp: finds the best candidate of this block, which is block `block`, and sends it to all.
+  /// By one warp, after submit: finds the best candidate of this block, number `block`, and sends it to all blocks.
   __device__ void send_candidate(int, int) {
     const Candidate<T> best = thread_candidates.template best<true>();
     if (threadIdx.x % 32 == 0) pivot = best;
   }
-  /// By one warp, once a round: `live` entries of a row will received with its candidates.
+  /// By one warp, once a round: `live` entries of a row will arrive with its candidates.
   __device__ void expect_messages(int, int) {}
-  /// By all threads, which then also see the row, if any.
+  /// By all threads: the pivot of a round. They then also see the pivot row of the round before, if there is one.
   __device__ Candidate<T> find_pivot(int, T*, bool) {
     __syncthreads();
     return pivot;
   }
-  /// By a warp: sends the row that entry(i) computes to `to` in all blocks, with the candidates of a round.
+  /// By a warp: sends the row that entry(i) computes to `to` in all blocks, together with the candidates of a round.
   template <int live>
   __device__ void broadcast_row(T* to, int, const auto& entry) {
     for (int i = threadIdx.x % 32; i < live; i += 32) to[i] = entry(i);
   }
 };
 
-/// A candidate of a block on its way: first what decides the search. position_and_row: of its position and its row; the largest
-/// is no_row's. key: the upper half of its magnitude, with the number of the block as its last bits; no_row has just that.
+/// The candidate of a block as a message; first what decides the search. `position_and_row` has both in one word; the
+/// largest means no row. key() is the upper half of the magnitude, with the number of the block as its last bits.
+/// Without a row it is that number.
 template <class T>
 struct alignas(16) CandidateMessage {
   T value;
@@ -85,8 +90,8 @@ struct alignas(16) CandidateMessage<float> {
   float behind, l;
 };
 
-/// A cluster of up to 16 blocks. There are two buffers of everything: who sends for round r + 2 has heard of round r + 1 from
-/// blocks that were done with round r.
+/// A cluster of up to 16 blocks. Messages have two buffers. A block that sends for round r + 2 has received round r + 1
+/// from all blocks, so these are done with round r.
 template <class Shape>
 struct ClusterPivotSearch {
   using T = typename Shape::Element;
@@ -159,7 +164,7 @@ struct ClusterPivotSearch {
     if (lane >= int(gridDim.x)) key = 0;
     const unsigned top = __reduce_max_sync(all_lanes, key);
     int winner = int(top % blocks);
-    T reciprocal = fast_reciprocal(m.value);  // before it is known who wins
+    T reciprocal = fast_reciprocal(m.value);  // before the pivot is known
     const unsigned equals = __ballot_sync(all_lanes, key / blocks == top / blocks);
     if (top >= blocks && (equals & (equals - 1))) [[unlikely]]
       winner = best_lane(key >= blocks ? magnitude_of(m.value) : 0, int(m.position_and_row / row_numbers));
@@ -186,7 +191,7 @@ struct ClusterPivotSearch {
   }
 };
 
-/// A grid: candidates and rows are packets that all blocks read.
+/// A grid: candidates and pivot rows are packets that all blocks read.
 template <class Shape>
 struct GridPivotSearch {
   using T = typename Shape::Element;
@@ -255,7 +260,7 @@ struct GridPivotSearch {
     if (__syncthreads_or(!received)) leave_kernel();
     return candidates[round % 2].best();
   }
-  /// By W lanes of a warp: entry i of the row of a round to to[i]. False where it does not received.
+  /// By W lanes of a warp: entry i of the row of a round to to[i]. False where it does not arrive.
   __device__ bool receive_row(T* to, int round) {
     const int i = threadIdx.x % 32;
     std::uint64_t entry;

@@ -1,5 +1,5 @@
-// Row exchanges on CUDA: those of a panel are one permutation of few rows, which its kernel has worked out; those of some
-// panels are combined into one, so that the rows of many columns are moved at once.
+// Row interchanges on CUDA. Those of a panel are one permutation of few rows, which the panel's kernel has worked out.
+// Those of several panels are combined into one, so that the rows of many columns are moved at once.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,15 @@ namespace lasolve {
 constexpr int most_panel_columns = 128;
 constexpr int most_combined = 1024;
 
-/// Exchanges of rows i, i + 1, … with those behind as a permutation, counted from row i: row k of the first gets what row
-/// sources[k] held, and what row k held goes to row targets[k].
+/// The interchanges of rows i, i + 1, … with those behind, as a permutation counted from row i. Row k of the first gets
+/// what row sources[k] held. What row k held goes to row targets[k].
 struct RowPermutation {
   std::int64_t *sources, *targets;
 };
 
-/// What CUDA keeps in the further columns of the pivots. `sources` and `targets`: of each panel that was factored at once,
-/// the number of whose rows is counts[0]; `combined`: of each panel of the schedule. Row rows[i] is the one that has received
-/// to place i. `later` and `scratch` are for those who ask for it.
+/// What CUDA keeps in the further columns of the pivots. `sources` and `targets` belong to each panel that one kernel
+/// factored; counts[0] is the number of its rows. `combined` belongs to each panel of the schedule. rows[i] is the row
+/// that has come to place i. `later` and `scratch` are workspace.
 struct Interchanges {
   std::int64_t *sources, *targets, *counts, *rows;
   RowPermutation combined;
@@ -39,14 +39,14 @@ inline Interchanges interchanges_of(const Pivots<Cuda>& pivots, std::int64_t i =
   return {column(1), column(2), column(3), column(4), {column(5), column(6)}, column(7), column(8)};
 }
 
-/// The first known exchanges of steps start, ….
+/// The first known interchanges of steps start, ….
 inline std::vector<Exchanges>::iterator known_from(const Pivots<Cuda>& pivots, std::int64_t start) {
   return std::lower_bound(pivots.known->begin(), pivots.known->end(), start,
                           [](const Exchanges& e, std::int64_t i) { return e.start < i; });
 }
 
-/// A ← P A for the exchanges of one panel. A thread has a row of the panel, its source and its target, in `columns` columns:
-/// all reads before all writes.
+/// A ← P A for the interchanges of one panel. A thread has a row of the panel, its source and its target, in `columns`
+/// columns. All reads come before all writes.
 template <int columns, class T>
 __global__ void __launch_bounds__(most_combined)
     interchange_rows(MatrixView<T, Cuda> A, RowPermutation permutation, int count) {
@@ -74,7 +74,7 @@ void launch_interchange(Queue<Cuda>& q, MatrixView<T, Cuda> A, RowPermutation pe
   launch(q, interchange_rows<columns, T>, blocks, threads, A, permutation, int(count));
 }
 
-/// A ← P A: the exchanges in their order, panel by panel. Row 0 of A is row pivots.start.
+/// A ← P A: the interchanges in their order, panel by panel. Row 0 of A is row pivots.start.
 template <class T>
 void swap_rows(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
   if (A.empty()) return;
@@ -89,9 +89,10 @@ void swap_rows(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
   }
 }
 
-/// Combines the exchanges of the panels from the first row of `panels` on, which have as many columns together as there are
-/// threads, and plays them through on `rows`, of which the first `unnumbered` get their numbers before. One block; a thread
-/// has a row. Two are combined at a time, A and then B: what A sends behind its rows, B may bring back or send on.
+/// Combines the interchanges of the panels from the first row of `panels` on, and applies them to `rows`. These panels
+/// have as many columns together as there are threads. The first `unnumbered` of `rows` get their numbers before. One
+/// block; a thread has a row.
+/// Two permutations are combined at a time, A and then B. What A sends behind its rows, B may bring back or send on.
 /// scratch[place] is the row that A sent there, if that is true.
 static __global__ void __launch_bounds__(most_combined) combine(Interchanges panels, std::int64_t unnumbered) {
   __shared__ int sources[most_combined], targets[most_combined], chosen[most_panel_columns];
@@ -125,8 +126,8 @@ static __global__ void __launch_bounds__(most_combined) combine(Interchanges pan
   if (targets[i] >= count) panels.rows[targets[i]] = goes;
 }
 
-/// Makes the exchanges of a panel of the schedule one permutation, and those of all so far `rows`. To be called once for
-/// each panel, in their order.
+/// Makes the interchanges of a panel of the schedule one permutation, and those of all panels so far `rows`. To be
+/// called once for each panel, in their order.
 inline void combine_exchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
   const auto first = known_from(pivots, pivots.start), end = known_from(pivots, pivots.start + pivots.count());
   auto last = first;
@@ -146,8 +147,8 @@ inline void combine_exchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
 /// Rows of a thread, and threads of a block, of gather_rows.
 constexpr int rows_to_gather = 16, threads_to_gather = 1024;
 
-/// Row from[i] − first of A goes to row i. A row of blocks is a cluster, which has a column at a time: all of it is read
-/// before any of it is written. It is the reads that are scattered: scattered writes take twice as long.
+/// Row from[i] − first of A goes to row i. A row of blocks is a cluster, which has a column at a time, and reads all of
+/// it before it writes any. Reads are scattered, because scattered writes take twice as long.
 template <int rows, class T>
 __global__ void __launch_bounds__(1024)
     gather_rows(MatrixView<T, Cuda> A, const std::int64_t* from, std::int64_t first) {
@@ -179,13 +180,13 @@ inline bool can_gather_rows(const Queue<Cuda>& q, std::int64_t n) {
   return has_room_for_cluster(q, kernel, unsigned(blocks_to_gather(n)), threads_to_gather, 0);
 }
 
-/// What the exchanges of all panels from one on do to the rows behind its first: row i goes to place later[i], to which row
-/// from[later[i]] = i comes.
+/// What the interchanges of all panels from one on do to the rows behind its first: row i goes to place later[i]. Row
+/// from[i] comes to place i.
 struct LaterInterchanges {
   std::int64_t *later, *from;
 };
 
-/// Before the exchanges of later panels received those of this one, from row `start` on. One block.
+/// Puts the interchanges of this panel, from row `start` on, before those of later panels. One block.
 static __global__ void __launch_bounds__(most_combined)
     prepend(LaterInterchanges interchanges, std::int64_t start, RowPermutation permutation) {
   std::int64_t *later = interchanges.later + start, *from = interchanges.from + start;
@@ -199,8 +200,8 @@ static __global__ void __launch_bounds__(most_combined)
   if (target >= count) from[then - start] = start + i;
 }
 
-/// The rows of L in each of `panels`, where these begin, which have seen the exchanges of their own panel only, see those
-/// before column `before`. Where can_gather_rows.
+/// Applies the interchanges before column `before` to the rows of L in each of `panels`, which have seen those of their
+/// own panel only. `panels` says where each begins. Where can_gather_rows.
 template <class T>
 void swap_rows_of_L(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, const std::vector<std::int64_t>& panels,
                     std::int64_t before) {

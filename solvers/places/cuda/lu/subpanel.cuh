@@ -1,13 +1,13 @@
-// A sub_panel of a panel: W columns in the registers of the threads, R rows each, factored with partial pivoting.
+// A sub-panel: W columns of a panel in the registers of the threads, R rows each, factored with partial pivoting.
 //
-// Rows stay with their threads, and in their places in memory; what changes is their position, which is where they would
-// be if the exchanges had been made. The loop over the columns is not unrolled, which keeps its code in the instruction
-// cache; so the column at hand must be a fixed register, and rows are shifted by one register a step.
+// Rows stay with their threads and in their places in memory. What changes is their position: where they would be if
+// the interchanges had been made. The loop over the columns is not unrolled, so that its code stays in the instruction
+// cache. So the column at hand must be a fixed register, and rows are shifted by one register a step.
 //
-// A step waits for others once: for the candidates of its search and, with them, the pivot row of the step before. With
-// that row the next two columns are brought up to date at once, which is what the next search needs to know. While it is
-// under way, the warp that has the pivot row publishes it, and all columns but those two follow. So these lag by one step;
-// the pivot row does too, and who publishes it makes up for that.
+// A step waits for other blocks once: for the candidates of its search, with which the pivot row of the step before
+// arrives. With that row the next two columns are brought up to date at once, because the next search needs them. While
+// it runs, the warp that has the pivot row broadcasts it, and the other columns are updated. So these lag by one step.
+// The pivot row lags too, and the warp that broadcasts it makes up for that.
 #pragma once
 
 #include "core/cuda/fp64_tile.cuh"
@@ -21,8 +21,8 @@ struct PanelPivots {
   std::int64_t *p, *zero, start;
   Interchanges interchanges;
 
-  /// The rows of a panel of n columns stay where they are, until its blocks have agreed on other places: where they wait for
-  /// each other in vain, those who move rows still find places within the matrix. `row` is one of this thread's, if below `end`.
+  /// The permutation is the identity until the blocks have agreed on another. So where a wait took too long, the
+  /// kernels that move rows still find places within the matrix. `row` is one of this thread's, if below `end`.
   __device__ void begin(int n, int row, int end) const {
     const int i = threadIdx.x;
     if (blockIdx.x == 0 && i == 0) interchanges.counts[0] = n;
@@ -31,14 +31,14 @@ struct PanelPivots {
   }
 };
 
-/// What is remembered of a pivot row: its first two entries, its position before the exchange, and where it is.
+/// A pivot row: its first two entries, its position before the interchange, and where it is.
 template <class T>
 struct alignas(16) PivotRecord {
   T pivot, behind;
   int position, row;
 };
 
-/// What the threads of a block share while they factor a sub_panel.
+/// What the threads of a block share while they factor a sub-panel.
 template <class Shape, class PivotSearch>
 struct SubPanelShared {
   using T = typename Shape::Element;
@@ -76,9 +76,9 @@ struct SubPanel {
   __device__ __forceinline__ int end(std::int64_t m) const { return min((block + 1) * height, int(m)); }
   __device__ __forceinline__ bool has(int row) const { return unsigned(row - block * height) < unsigned(height); }
 
-  /// Columns k … of a panel A, as the strips before leave them: v ← A − L U, with k columns of L to the left of A, and
-  /// U(q, c) = U[q][k − W + c]. Rows beyond the last are copies of it, or what was there before, that no_row looks at, and pivot rows of the strips
-  /// before become something that no_row looks at.
+  /// v ← A − L U: columns k … of a panel A, as the sub-panels before leave them. There are k columns of L to the left
+  /// of A, and U(q, c) = U[q][k − W + c]. Rows beyond the last one are undefined, and so are the pivot rows of the
+  /// sub-panels before; neither is used.
   template <int ld>
   __device__ __forceinline__ void load(MatrixView<T, Cuda> A, int k, const T (*U)[ld], T (*staging)[32][part]) {
     const int last = int(A.cols()) - 1, lane = threadIdx.x % 32;
@@ -207,8 +207,8 @@ struct SubPanel {
     }
   }
 
-  /// Of the rows of this thread whose position is `round` or behind, thread_candidates the one with the largest entry in the next
-  /// column.
+  /// Submits the candidate of this thread: of its rows from position `round` on, the one with the largest entry in the
+  /// next column.
   template <class PivotSearch>
   __device__ __forceinline__ void submit(PivotSearch& search, const T (&next)[R], const T (&behind)[R],
                                          int round) const {
@@ -235,8 +235,9 @@ struct SubPanel {
         for (int i = 2; i < live; ++i) write_shared(to + i - 2, v[r][i]);
   }
 
-  /// Step c of the sub_panel, which is step j of the panel and has v[live − 1] as its last column at most. Elects the pivot,
-  /// divides, brings the next two columns up to date, thread_candidates, and lets the others follow.
+  /// Step c of the sub-panel, which is step j of the panel and has v[live − 1] as its last column at most. Finds the
+  /// pivot, scales the column, brings the next two columns up to date, submits candidates, and updates the other
+  /// columns.
   template <int live, class Shared>
   __device__ __forceinline__ void step(Shared& s, T* column, int j, int c, bool more) {
     const Candidate<T> winner = s.search.find_pivot(j, s.rows[c], c > 0);
@@ -293,8 +294,8 @@ struct SubPanel {
     steps<W>(s, A, k);
   }
 
-  /// The last `live` steps, with fewer columns in the last of them. Fewer columns are less to do and more code, which must be
-  /// fetched: that takes as long as a step, and longer beside other kernels.
+  /// The last `live` steps, with fewer columns in the last of them. That is less work and more code, which must be
+  /// fetched: it takes as long as a step, and longer beside other kernels.
   template <int live, class Shared>
   __device__ __forceinline__ void steps(Shared& s, MatrixView<T, Cuda> A, int k) {
     constexpr int then = live * R > 16 ? live / 2 : 0;
@@ -304,7 +305,7 @@ struct SubPanel {
     if constexpr (then > 0) steps<then>(s, A, k);
   }
 
-  /// After a barrier: U, which all blocks have, to the pivot rows of this block; and what others want to know of the pivots.
+  /// After a barrier: writes U, which all blocks have, to the pivot rows of this block, and the pivots.
   template <class Shared>
   __device__ __forceinline__ void store(const Shared& s, MatrixView<T, Cuda> A, PanelPivots pivots, int k,
                                         int* row_of) const {

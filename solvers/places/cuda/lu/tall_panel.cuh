@@ -1,12 +1,13 @@
-// A panel of LU that is taller than registers hold: m × n, n ≤ 32, any m, factored by one kernel in memory. The rows are left
-// in their places, as in panel.cuh.
+// A panel of LU that is taller than registers hold: m × n, n ≤ 32, any m, factored by one kernel in memory. Rows are
+// left in their places, as in panel.cuh.
 //
-// Idea     Right-looking, column by column. A block has a range of rows and keeps their positions in shared memory. When a
-//          pivot is pivot, its block publishes its row, and each block brings its own rows up to date, which finds their
-//          next candidate.
+// Idea     Right-looking, column by column. A block has a range of rows and keeps their positions in shared memory. The
+//          block that has the pivot broadcasts its row. Each block brings its own rows up to date, and on the way finds
+//          their next candidate.
 // Traffic  m n² elements are read or written, most of them in the L2 cache: 32 columns of 137000 rows are 35 MB.
-// Expect   Some µs a column for the memory, and two messages: 32 columns of 137000 rows took 0.25 ms in fp32 and 0.31 in fp64
-//          (H200). Only the first columns of the largest matrices need it, where updates take far longer.
+// Expect   Some µs a column for the memory, and two messages. Only the first columns of the largest matrices need it,
+//          where updates take far longer.
+// Reached  32 columns of 137000 rows in 0.25 ms in fp32 and 0.31 in fp64 (H200).
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// The diagonal block of a data flow: order 128, or 64 where a block of threads has too little shared memory; few right-hand
-// rhs, as fast as can be once the sides are there.
+// The diagonal block of the synchronization-free solve, for few right-hand sides: order 128, or 64 where a block of
+// threads has too little shared memory.
 //
-// Its blocks of order 16 are inverted beforehand, and what is below them is multiplied by the inverse: then x(s) and what
-// it takes from the unknowns below are one product, with what is left of b(s).
+// Its blocks of order 16 are inverted beforehand, and what is below them is multiplied by the inverse. Then x(s), and
+// what it takes from the unknowns below, are one product with what is left of b(s).
 #pragma once
 
 #include "solvers/places/cuda/trsm/forward_substitution.cuh"
@@ -25,7 +25,7 @@ struct SyncFreeBlock {
 template <class T, class Work>
 struct DiagonalBlock {
   alignas(16) T triangle[Work::order * Work::stride];
-  alignas(16) typename Work::Number rest[Work::nrhs][Work::stride];  // what is left of b, when it is its turn
+  alignas(16) typename Work::Number rest[Work::nrhs][Work::stride];  // what is left of b
   unsigned inverted[Work::parts];
 };
 
@@ -54,7 +54,7 @@ class OneRhsOfDiagonal : public Block {
   T row_[inverted_order];
 };
 
-/// The same for eight rhs: a warp has eight unknowns, lane 4g + t unknown g of sides 2t and 2t + 1.
+/// The same for eight right-hand sides: a warp has eight unknowns, lane 4g + t unknown g of sides 2t and 2t + 1.
 template <class T, class Block>
 class EightRhsOfDiagonal : public Block {
  public:
@@ -161,7 +161,7 @@ __device__ void substitute_part(DiagonalBlock<T, Work>& d, int s, bool unit) {
   }
 }
 
-/// Solves with a diagonal block as prepared: mine is b on entry and x on exit; done() is called as soon as it is x.
+/// Solves with a diagonal block as prepared. `mine` is b on entry and x on exit; done() is called as soon as it is x.
 template <class T, class Work, class Done>
 __device__ void solve_diagonal(DiagonalBlock<T, Work>& d, bool unit, Work& work,
                                typename Work::Number (&mine)[Work::values], Done done) {

@@ -1,5 +1,5 @@
-// What all triangular solves on CUDA share: they are all forward substitutions, seen through strides, and the inverses
-// of small diagonal blocks.
+// What all triangular solves on CUDA share. All are forward substitutions, seen through strides. And all invert small
+// diagonal blocks.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -21,7 +21,7 @@ struct ForwardTriangle {
   __device__ const T* at(std::int64_t i, std::int64_t k) const { return data + i * row_stride + k * col_stride; }
 };
 
-/// Right-hand sides and what becomes of them: unknown i of side c at data[i·stride + c·rhs_stride].
+/// Right-hand sides on entry, and the solution on exit: unknown i of side c at data[i·stride + c·rhs_stride].
 template <class T>
 struct RightHandSides {
   T* data;
@@ -58,8 +58,7 @@ ForwardProblem<T> from_the_right(Triangle<T, Cuda> tri, MatrixView<T, Cuda> B) {
   return {tri.transposed(), {B.data(), B.ld(), 1, B.rows()}};
 }
 
-/// Element (i, k) of a triangle, at `from`, into shared memory, without waiting for it. Beyond the order it is a unit
-/// matrix.
+/// Begins to copy element (i, k) of a triangle, at `from`, to shared memory. Beyond the order it is a unit matrix.
 template <class T>
 __device__ void fetch_element(T* to, const T* from, const ForwardTriangle<T>& tri, std::int64_t i, std::int64_t k) {
   if (i < tri.order && (i > k || (i == k && !tri.unit)))
@@ -68,20 +67,20 @@ __device__ void fetch_element(T* to, const T* from, const ForwardTriangle<T>& tr
     *to = i == k ? T(1) : T(0);
 }
 
-/// What the compiler must compute again instead of keeping it, and all that follows from it, in registers.
+/// Hides a value from the compiler, so that it computes what follows from it again instead of keeping it in registers.
 template <class X>
 __device__ void forget(X& x) {
   asm volatile("" : "+l"(x));
 }
 
-/// Solving with an inverse instead of by substitution multiplies the bound of the residual by up to the condition of
-/// the inverted block (Du Croz & Higham, "Stability of methods for matrix inversion", 1992). Blocks of order 16 that
-/// received from pivoted LU have a condition of about 40, rarely above 500, those of Cholesky less: up to this bound, at
-/// which three decimal digits of one block can be lost, they are inverted. The others are solved by substitution.
+/// Up to this condition a diagonal block is inverted, and three decimal digits of it can be lost; others are solved by
+/// substitution. With an inverse the bound of the residual grows by up to the condition of the block (Du Croz & Higham,
+/// "Stability of methods for matrix inversion", 1992). Blocks of order 16 from pivoted LU have a condition of about 40,
+/// rarely above 500; those of Cholesky have less.
 constexpr double most_condition_to_invert = 1024;
 
-/// Inverts a lower triangle of order n in place, where its condition in the 1-norm allows it, and says whether it did.
-/// n lanes of a warp, `lanes`, do it together, each a column; element(i, k) is a reference into shared memory.
+/// Inverts a lower triangle of order n in place where its condition in the 1-norm allows it, and says whether it did. n
+/// lanes of a warp, `lanes`, do it together, each a column. element(i, k) is a reference into shared memory.
 template <int n, class T, class Element>
 __device__ bool invert_block(Element element, bool unit, unsigned lanes) {
   const int c = threadIdx.x % n;

@@ -1,14 +1,15 @@
-// Small triangles, many right-hand rhs: one kernel, in which every warp solves for a strip of 16 right-hand sides that
-// it holds in its registers from the first to the last unknown.
+// Triangular solves of small triangles with many right-hand sides. Each warp solves for 16 right-hand sides, which it
+// holds in registers from the first unknown to the last.
 //
-// Each block inverts the diagonal tiles, of order 8, for itself, so that nothing but products is left, all of them on
-// fp64 tensor cores. fp32 goes the same way: they are as fast as plain fp32, and the precision comes for nothing. A tile
+// Each block inverts the diagonal tiles, of order 8, for itself. So only products are left, all of them on fp64 tensor
+// cores. fp32 goes the same way: tensor cores are as fast as plain fp32, and the precision comes for nothing. A tile
 // too ill-conditioned to be inverted is solved by substitution.
 //
-// Registers   x[q][m][s] of lane 4g + t is unknown 8q + 4s + t of right-hand side 8m + g. That is both the layout of an
-//             accumulator of mma.m16n8k8 and, with the unknowns in another order, that of its first operand: what was
-//             computed is used without moving it.
-// Tiles       in the order in which the lanes take them as the second operand: lane l has elements 2l and 2l + 1.
+// Registers: x[q][m][s] of lane 4g + t is unknown 8q + 4s + t of right-hand side 8m + g. That is the layout of an
+// accumulator of mma.m16n8k8. With the unknowns in another order it is also that of its first operand. So what was
+// computed is used without moving it.
+//
+// Tiles are in the order in which the lanes take them as the second operand: lane l has elements 2l and 2l + 1.
 #pragma once
 
 #include "core/ceil_div.hpp"
@@ -17,8 +18,8 @@
 
 namespace lasolve {
 
-constexpr int in_registers_threads = 128;  // so that a block fits where one of a product's has ended
-constexpr int rhs_of_a_warp = 16;          // of a warp
+constexpr int in_registers_threads = 128;  // so that a block fits where one of a product has ended
+constexpr int rhs_of_a_warp = 16;
 constexpr int tile_order = 8;
 
 /// Tile (q, p) of the lower triangle of tiles, and its element (a, b).
@@ -73,8 +74,8 @@ __device__ void solve_tile(UnknownTile& x, UnknownTile& minus, const T* tile) {
   for (int m = 0; m < 2; ++m) x[m][0] = -minus[m][0], x[m][1] = -minus[m][1];
 }
 
-/// Forward substitution, Q tiles, all diagonal ones inverted. The next tile is solved while what takes long enough is yet to
-/// be subtracted.
+/// Forward substitution with Q tiles, where all diagonal ones are inverted. The next tile is solved while enough
+/// products are left to hide its latency.
 template <class T, int Q>
 __device__ void solve_tiles(UnknownTile (&x)[Q], const T* tiles) {
   constexpr int before = 3;  // products that hide the latency of the first
@@ -91,8 +92,8 @@ __device__ void solve_tiles(UnknownTile (&x)[Q], const T* tiles) {
   }
 }
 
-/// The same where some are not. Seldom needed, so what counts is that its code is short and apart: code is fetched anew by
-/// each kernel of a factorization.
+/// The same where some are not inverted. Seldom needed, so its code is short and apart: each kernel of a factorization
+/// fetches code anew.
 template <class T>
 __device__ __noinline__ void solve_tiles_of_any(UnknownTile* x, int Q, bool unit, const bool* inverted,
                                                 const T* tiles) {
@@ -110,7 +111,7 @@ __device__ __noinline__ void solve_tiles_of_any(UnknownTile* x, int Q, bool unit
   }
 }
 
-/// Fast where it can be.
+/// With the fast loop where all diagonal tiles are inverted.
 template <class T, int Q>
 __device__ void solve_tiles(UnknownTile (&x)[Q], bool unit, bool all_inverted, const bool* inverted, const T* tiles) {
   if (all_inverted) return solve_tiles(x, tiles);
@@ -122,7 +123,8 @@ __device__ void solve_tiles(UnknownTile (&x)[Q], bool unit, bool all_inverted, c
   for (int i = 0; i < 4 * Q; ++i) x[i / 4][i / 2 % 2][i % 2] = y[i / 4][i / 2 % 2][i % 2];
 }
 
-/// Fetches a triangle of order ≤ 8 Q as tiles, without waiting for it. Warps fetch short and long rows of tiles in turns.
+/// Begins to fetch a triangle of order ≤ 8 Q as tiles. Rows of tiles are dealt to warps to and fro, so that each has as
+/// many short ones as long ones.
 template <class T, int Q>
 __device__ void fetch_tiles(const ForwardTriangle<T>& tri, T* tiles) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -162,7 +164,8 @@ __device__ bool invert_diagonal(T* tiles, bool unit, bool* inverted) {
   return done;
 }
 
-/// Calls act(unknown of x, its place in memory, whether it is there) for all that this lane has of sides c, ….
+/// Calls act(unknown of x, its place in memory, whether it is there) for all that this lane has of right-hand sides c,
+/// ….
 template <class T, int Q, class Act>
 __device__ void with_unknowns(UnknownTile (&x)[Q], const RightHandSides<T>& rhs, std::int64_t c, int order, Act act) {
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
@@ -179,7 +182,7 @@ __device__ void with_unknowns(UnknownTile (&x)[Q], const RightHandSides<T>& rhs,
   }
 }
 
-/// Each warp solves for a strip at a time.
+/// Each warp solves for 16 right-hand sides at a time.
 template <class T, int Q>
 __global__ void __launch_bounds__(in_registers_threads, 2)
     solve_rhs_in_registers(ForwardTriangle<T> tri, RightHandSides<T> rhs) {

@@ -1,13 +1,13 @@
-// Few right-hand rhs: the triangle is read once, at memory speed.
+// Triangular solves with few right-hand sides: synchronization-free. The triangle is read once, at memory speed.
 //
-// Unknowns are solved in blocks of 128, or 64, each by one thread block: it subtracts T(i, j) x(j) as each x(j) arrives, solves
-// with its diagonal block and sends x(i) to all as packets. The next tile of T is already on its way while it waits. Blocks of
-// threads draw rows in increasing order, so the first unfinished row has one and never waits, however many of them run at the
-// same time, and in whichever order they began. Sums are in an order that does not depend on time.
+// A thread block solves for 128 unknowns, or 64. It subtracts T(i, j) x(j) as each x(j) arrives, solves with its
+// diagonal block, and sends x(i) to all as packets. The next tile of T is already on its way while it waits. Thread
+// blocks draw rows in increasing order. So the first unfinished row has a thread block and never waits, however many
+// run at the same time, and in whichever order they began. Sums are in an order that does not depend on time.
 //
-// The chain from x(i) to x(i + 1) is what small triangles take: a packet, one product, and the diagonal block.
-// Source: the with_sequence packets are NCCL's; waiting for single unknowns is as in Liu, Li, Hogg, Duff & Vinter, "A
-// synchronization-free algorithm for parallel sparse triangular solves", 2016.
+// In small triangles the chain from x(i) to x(i + 1) takes the time: a packet, one product, and the diagonal block.
+// Source: packets as in NCCL; waiting for single unknowns as in Liu, Li, Hogg, Duff & Vinter, "A synchronization-free
+// algorithm for parallel sparse triangular solves", 2016.
 #pragma once
 
 #include "core/ceil_div.hpp"
@@ -68,7 +68,7 @@ class OneRhs : public OneRhsOfDiagonal<T, Block> {
   T tile_[rows][columns], sum_[rows] = {};
 };
 
-/// What a thread does for eight right-hand rhs: a warp has eight rows of a tile, as operands for tensor cores.
+/// What a thread does for eight right-hand sides: a warp has eight rows of a tile, as operands for tensor cores.
 template <class T, class Block>
 class EightRhs : public EightRhsOfDiagonal<T, Block> {
   static constexpr int columns = Block::order / 4;
@@ -109,7 +109,8 @@ struct SyncFreeShared {
   unsigned ticket;
 };
 
-/// B ← inv(T) B. A ticket is for a row of blocks and a group of rhs; one that is beyond all is for a block of threads to end.
+/// B ← inv(T) B. A ticket is for a row of blocks and a group of right-hand sides. With one beyond all of these a thread
+/// block ends.
 template <class T, class Work>
 __global__ void __launch_bounds__(Work::threads, 1)
     solve_sync_free(ForwardTriangle<T> tri, RightHandSides<T> rhs, unsigned groups, PacketChannel channel,
@@ -141,7 +142,7 @@ __global__ void __launch_bounds__(Work::threads, 1)
       auto& x = s.x[j % 2];
       const Packet* from = packets + std::int64_t(j) * sync_free_order * Work::nrhs;
       for (int e = threadIdx.x; e < sync_free_order * Work::nrhs; e += sync_free_threads) {
-        std::uint64_t content = 0;  // of a packet that does not received; nor do others then
+        std::uint64_t content = 0;  // of a packet that does not arrive; nor do others then
         received = received && receive_packets<1>(from + e, channel.sequence, &content, channel.limit,
                                                   {Awaited::unknowns, unsigned(j), blocks});
         x[e % Work::nrhs][e / Work::nrhs] = from_bits<T>(content);

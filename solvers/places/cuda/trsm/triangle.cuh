@@ -10,19 +10,21 @@
 
 namespace lasolve {
 
-/// With few right-hand sides a data flow reads the triangle once, whatever its order. With more of them, up to the order
-/// at which all its blocks of rows run at the same time: beyond, products read it once for all rhs.
+/// With few right-hand sides the synchronization-free solve reads the triangle once, whatever its order. With more of
+/// them it takes triangles up to the order at which all blocks of rows run at the same time. Beyond, products read it
+/// once for all right-hand sides.
 template <class T>
 std::int64_t leaf_order(const Queue<Cuda>& q, std::int64_t nrhs) {
-  if (nrhs <= q.tuning().solve_few_sides) return std::numeric_limits<std::int64_t>::max();
-  if (nrhs > q.tuning().solve_flow_sides) return most_in_registers_order;
+  if (nrhs <= q.tuning().solve_few_rhs) return std::numeric_limits<std::int64_t>::max();
+  if (nrhs > q.tuning().solve_sync_free_rhs) return most_in_registers_order;
   const std::int64_t blocks_at_once = q.multiprocessors() / ((nrhs + 7) / 8);
   return std::max(sync_free_order<T>(q.properties()) * blocks_at_once, most_in_registers_order);
 }
 
-/// How many of so many right-hand sides to solve for at once: data flows for two halves take less time than products for all.
+/// How many of so many right-hand sides to solve for at once. Two synchronization-free solves for half of them take
+/// less time than products for all.
 inline std::int64_t sides_at_once(const Queue<Cuda>& q, std::int64_t n, std::int64_t nrhs) {
-  const std::int64_t most = q.tuning().solve_flow_sides;
+  const std::int64_t most = q.tuning().solve_sync_free_rhs;
   const bool in_halves = n >= q.tuning().solve_halves_from && nrhs > most && nrhs <= 2 * most;
   return in_halves ? (nrhs + 15) / 16 * 8 : nrhs;
 }
