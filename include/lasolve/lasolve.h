@@ -1,0 +1,152 @@
+/* lasolve.h: dense linear systems A X = B from C (C89 and later). See docs/use-from-c.md.
+
+   Matrices are column-major: element (i, j) is data[i + j * ld], ld >= max(rows, 1), indices from 0. With
+   lasolve_options.row_major they are row-major: data[i * ld + j], ld >= max(columns, 1).
+
+   What is a word in the tool, such as "cholesky", is the same word here. Functions return a lasolve_status and never end the
+   program. Handles are opaque, and the structures begin with their size, so a program that was compiled earlier goes on
+   working with a later library of the same major version. */
+#ifndef LASOLVE_LASOLVE_H
+#define LASOLVE_LASOLVE_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A size or an index; 64 bits. */
+typedef ptrdiff_t lasolve_int;
+
+/* How a call ended: the numbers are the exit codes of the tool. */
+typedef enum lasolve_status {
+  LASOLVE_OK = 0,          /* solved, or factored */
+  LASOLVE_MISUSE = 2,      /* sizes, pointers, words, NaN or Inf: lasolve_last_error() says which */
+  LASOLVE_NO_SOLUTION = 4, /* singular, or not positive definite: X is undefined */
+  LASOLVE_INACCURATE = 5,  /* X is there, but not as accurate as it should be */
+  LASOLVE_MACHINE = 6,     /* no memory, no such device, an error of a driver */
+  LASOLVE_INTERNAL = 70,   /* a fault of the library */
+  LASOLVE_STOPPED = 130    /* the caller's progress function asked for it */
+} lasolve_status;
+
+/* Where A, B and X lie. */
+typedef enum lasolve_memory { LASOLVE_HOST = 0, LASOLVE_CUDA = 1 } lasolve_memory;
+
+typedef enum lasolve_op { LASOLVE_NONE = 0, LASOLVE_TRANSPOSE = 1 } lasolve_op;
+
+/* C <- alpha op(A) op(B) + beta C in host memory, always column-major. op(A): m x k, op(B): k x n, C: m x n. With beta = 0, C is
+   overwritten and not read. It is called on the thread that called the library, and is done when it returns. data: from
+   lasolve_gemm. */
+typedef void (*lasolve_dgemm)(void* data, lasolve_op op_a, lasolve_op op_b, lasolve_int m, lasolve_int n, lasolve_int k,
+                              double alpha, const double* A, lasolve_int lda, const double* B, lasolve_int ldb,
+                              double beta, double* C, lasolve_int ldc);
+typedef void (*lasolve_sgemm)(void* data, lasolve_op op_a, lasolve_op op_b, lasolve_int m, lasolve_int n, lasolve_int k,
+                              float alpha, const float* A, lasolve_int lda, const float* B, lasolve_int ldb, float beta,
+                              float* C, lasolve_int ldc);
+
+/* A kernel of the caller's. It must stay as it is while a factorization uses it. */
+typedef struct lasolve_gemm {
+  size_t size;
+  const char* name;  /* for reports */
+  lasolve_dgemm f64; /* NULL: not offered */
+  lasolve_sgemm f32;
+  void* data;
+} lasolve_gemm;
+#define LASOLVE_GEMM_INIT \
+  { sizeof(lasolve_gemm), NULL, NULL, NULL, NULL }
+
+/* What can be asked for. Zero and NULL are the defaults, which are those of lasolve::Options. */
+typedef struct lasolve_options {
+  size_t size;
+  const char* gemm;           /* a backend of `lasolve list`; NULL: "auto" */
+  const lasolve_gemm* kernel; /* instead of one by its name; runs on the CPU */
+  const char* device;         /* "auto", "cpu", "cuda", "cuda:1" */
+  const char* method;         /* "auto", "lu", "cholesky" */
+  const char* triangle;       /* of a Cholesky: "both", "lower", "upper" */
+  const char* precision;      /* of the factors: "auto", "fp64", "fp32", ... */
+  const char* refine;         /* "auto", "none", "classical" */
+  const char* schedule;       /* "auto", "right-looking", "left-looking", ... */
+  lasolve_int block_size;     /* columns of a panel at most; 0: chosen */
+  int threads;                /* of the host; 0: all */
+  int row_major;              /* A, B and X are row-major */
+  int allow_nonfinite;        /* take NaN and Inf; otherwise they are misuse */
+  int no_check;               /* leave out the backward error, and the copy of A that it takes */
+  int condition;              /* estimate rcond, and judge solutions by it */
+  lasolve_memory memory;      /* where A, B and X lie */
+  void* stream; /* LASOLVE_CUDA: the cudaStream_t after which they are read and written; NULL: the legacy one */
+  /* Called now and then with the fraction of the factorization that is done; a value other than 0 stops the call. */
+  int (*progress)(void* data, double fraction);
+  void* progress_data;
+} lasolve_options;
+#define LASOLVE_OPTIONS_INIT                                                                                       \
+  {                                                                                                                \
+    sizeof(lasolve_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, LASOLVE_HOST, NULL, \
+        NULL, NULL                                                                                                 \
+  }
+
+/* What a call did. Numbers that were not measured are NaN. Words are valid until the next call on the same thread. */
+typedef struct lasolve_report {
+  size_t size;
+  const char*
+      outcome; /* "solved", "singular", "not_positive_definite", "not_converged", "inaccurate", "ill_conditioned" */
+  const char* message; /* the same in one sentence */
+  lasolve_int at; /* singular: the column with a pivot of zero, from 0 (row_major: the row); not_positive_definite: the
+                          order of the leading minor; not_converged: the iterations */
+  lasolve_int n, nrhs;
+  const char *device, *gemm, *method, *precision, *schedule; /* that were used */
+  lasolve_int block_size;
+  double factor_seconds, solve_seconds, total_seconds; /* wall time; total counts copies and refinement */
+  double backward_error;                               /* max of |b - A x| / (|A| |x| + |b|), norms of largest rows */
+  double hpl_residual;                                 /* that over n times the roundoff; passes below 16 */
+  double rcond, digits;                                /* see lasolve_rcond(); the digits that may be trusted, about */
+  int refine_iterations;
+  const char* notes; /* what a person should know, a line each; "" if nothing */
+} lasolve_report;
+#define LASOLVE_REPORT_INIT                                                                                          \
+  {                                                                                                                  \
+    sizeof(lasolve_report), NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, \
+        0, NULL                                                                                                      \
+  }
+
+/* P A = L U or A = L L^T: factored once, solves many right-hand sides. One thread at a time may use it. */
+typedef struct lasolve_factorization lasolve_factorization;
+
+/* Factors A: n x n. A is borrowed: it must stay as it is until lasolve_free(), unless no_check is set and nothing is refined.
+   options and report may be NULL. *factors is made with LASOLVE_OK and LASOLVE_NO_SOLUTION, and NULL otherwise. */
+lasolve_status lasolve_dfactor(lasolve_int n, const double* A, lasolve_int lda, const lasolve_options* options,
+                               lasolve_factorization** factors, lasolve_report* report);
+lasolve_status lasolve_sfactor(lasolve_int n, const float* A, lasolve_int lda, const lasolve_options* options,
+                               lasolve_factorization** factors, lasolve_report* report);
+
+/* X <- op(A)^-1 B with B and X n x nrhs, in the type of the factorization; another is misuse. X may be B, with the same ld. */
+lasolve_status lasolve_dsolve_with(lasolve_factorization* factors, lasolve_op op, lasolve_int nrhs, const double* B,
+                                   lasolve_int ldb, double* X, lasolve_int ldx, lasolve_report* report);
+lasolve_status lasolve_ssolve_with(lasolve_factorization* factors, lasolve_op op, lasolve_int nrhs, const float* B,
+                                   lasolve_int ldb, float* X, lasolve_int ldx, lasolve_report* report);
+
+/* An estimate of 1 / (|A| |A^-1|) in the 1-norm (row_major: the infinity norm), made when first asked for: at most five solves
+   (Higham & Tisseur 2000). */
+lasolve_status lasolve_rcond(lasolve_factorization* factors, double* rcond);
+
+/* NULL is nothing to free. */
+void lasolve_free(lasolve_factorization* factors);
+
+/* Factors A and solves A X = B; the report is of both. */
+lasolve_status lasolve_dsolve(lasolve_int n, lasolve_int nrhs, const double* A, lasolve_int lda, const double* B,
+                              lasolve_int ldb, double* X, lasolve_int ldx, const lasolve_options* options,
+                              lasolve_report* report);
+lasolve_status lasolve_ssolve(lasolve_int n, lasolve_int nrhs, const float* A, lasolve_int lda, const float* B,
+                              lasolve_int ldb, float* X, lasolve_int ldx, const lasolve_options* options,
+                              lasolve_report* report);
+
+/* What was wrong in the last call on this thread that did not return LASOLVE_OK, in one sentence; else "". */
+const char* lasolve_last_error(void);
+
+/* "major.minor.patch" */
+const char* lasolve_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

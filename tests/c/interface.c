@@ -1,0 +1,187 @@
+/* The C interface, as a C89 program uses it. Returns 0 if all of it is as it should be. */
+#include <lasolve/lasolve.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failed = 0;
+
+static void check(int right, const char* what, int line) {
+  if (right) return;
+  printf("line %d: not so: %s (last error: %s)\n", line, what, lasolve_last_error());
+  failed = 1;
+}
+#define CHECK(condition) check((condition) != 0, #condition, __LINE__)
+
+static int says(const char* words) { return strstr(lasolve_last_error(), words) != NULL; }
+
+/* 4 x + 1 y = 1, 2 x + 3 y = 7: x = -0.4, y = 2.6. The transposed one: 4 x + 2 y = 1, x + 3 y = 7: x = -1.1, y = 2.7. */
+static const double columns[4] = {4, 2, 1, 3}, rows[4] = {4, 1, 2, 3}, b[2] = {1, 7};
+
+static double not_a_number(void) { return strtod("nan", NULL); }
+
+static int is(const double* x, double x0, double x1) { return fabs(x[0] - x0) < 1e-14 && fabs(x[1] - x1) < 1e-14; }
+
+static void solves(void) {
+  lasolve_report report = LASOLVE_REPORT_INIT;
+  double x[2];
+  float a32[4] = {4, 2, 1, 3}, b32[2] = {1, 7}, x32[2];
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, NULL, NULL) == LASOLVE_OK && is(x, -0.4, 2.6));
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, NULL, &report) == LASOLVE_OK);
+  CHECK(strcmp(report.outcome, "solved") == 0 && strcmp(report.method, "lu") == 0 && report.n == 2 && report.nrhs == 1);
+  CHECK(report.hpl_residual < 16 && report.rcond != report.rcond && strcmp(report.notes, "") == 0);
+  CHECK(lasolve_ssolve(2, 1, a32, 2, b32, 2, x32, 2, NULL, &report) == LASOLVE_OK && fabs(x32[1] - 2.6) < 1e-6);
+  CHECK(strcmp(report.precision, "fp32") == 0);
+  CHECK(lasolve_dsolve(0, 1, NULL, 0, NULL, 0, NULL, 0, NULL, NULL) == LASOLVE_OK);
+}
+
+static void factors_once(void) {
+  lasolve_factorization* f = NULL;
+  lasolve_report report = LASOLVE_REPORT_INIT;
+  double x[4] = {1, 7, 1, 7}, rcond = 0;
+  float x32[2] = {0, 0};
+  CHECK(lasolve_dfactor(2, columns, 2, NULL, &f, &report) == LASOLVE_OK && f != NULL);
+  CHECK(lasolve_dsolve_with(f, LASOLVE_NONE, 2, x, 2, x, 2, &report) == LASOLVE_OK);
+  CHECK(is(x, -0.4, 2.6) && is(x + 2, -0.4, 2.6) && report.nrhs == 2);
+  CHECK(lasolve_dsolve_with(f, LASOLVE_TRANSPOSE, 1, b, 2, x, 2, NULL) == LASOLVE_OK && is(x, -1.1, 2.7));
+  CHECK(lasolve_rcond(f, &rcond) == LASOLVE_OK && rcond > 0.1 && rcond < 1);
+  CHECK(lasolve_ssolve_with(f, LASOLVE_NONE, 1, x32, 2, x32, 2, NULL) == LASOLVE_MISUSE && says("other type"));
+  lasolve_free(f);
+  lasolve_free(NULL);
+}
+
+static void takes_rows(void) {
+  lasolve_options options = LASOLVE_OPTIONS_INIT;
+  lasolve_factorization* f = NULL;
+  double padded[6] = {4, 1, -1, 2, 3, -1}, B[4] = {1, 8, 7, 14}, X[6] = {0, 0, -1, 0, 0, -1}, x[2];
+  double lower[4] = {2, 0, 1, 3}, s[2] = {5, 10}; /* row-major, and its other triangle is not read */
+  options.row_major = 1;
+  lower[1] = not_a_number();
+  CHECK(lasolve_dsolve(2, 1, rows, 2, b, 1, x, 1, &options, NULL) == LASOLVE_OK && is(x, -0.4, 2.6));
+  CHECK(lasolve_dfactor(2, padded, 3, &options, &f, NULL) == LASOLVE_OK);
+  CHECK(lasolve_dsolve_with(f, LASOLVE_NONE, 2, B, 2, X, 3, NULL) == LASOLVE_OK);
+  CHECK(fabs(X[0] + 0.4) < 1e-14 && fabs(X[3] - 2.6) < 1e-14 && fabs(X[1] - 1) < 1e-14 && fabs(X[4] - 4) < 1e-14);
+  CHECK(X[2] == -1 && X[5] == -1);
+  CHECK(lasolve_dsolve_with(f, LASOLVE_TRANSPOSE, 1, b, 1, x, 1, NULL) == LASOLVE_OK && is(x, -1.1, 2.7));
+  CHECK(lasolve_dsolve_with(f, LASOLVE_NONE, 3, B, 2, X, 3, NULL) == LASOLVE_MISUSE && says("leading dimension"));
+  lasolve_free(f);
+  options.method = "cholesky";
+  options.triangle = "lower";
+  CHECK(lasolve_dsolve(2, 1, lower, 2, s, 1, x, 1, &options, NULL) == LASOLVE_OK && is(x, 1, 3));
+}
+
+static void says_what_is_wrong(void) {
+  lasolve_options options = LASOLVE_OPTIONS_INIT;
+  lasolve_report report = LASOLVE_REPORT_INIT;
+  lasolve_factorization* f = NULL;
+  double x[2], singular[4] = {1, 2, 2, 4}, nan_in_it[4] = {1, 2, 2, 4};
+  struct {
+    lasolve_options known;
+    int later;
+  } newer;
+  CHECK(lasolve_dsolve(2, 1, columns, 1, b, 2, x, 2, NULL, NULL) == LASOLVE_MISUSE && says("leading dimension"));
+  CHECK(lasolve_dsolve(2, 1, NULL, 2, b, 2, x, 2, NULL, NULL) == LASOLVE_MISUSE && says("no data"));
+  CHECK(lasolve_dsolve(-1, 1, columns, 2, b, 2, x, 2, NULL, NULL) == LASOLVE_MISUSE && says("negative size"));
+  CHECK(lasolve_dfactor(2, columns, 2, NULL, NULL, NULL) == LASOLVE_MISUSE && says("nowhere"));
+  CHECK(lasolve_dsolve_with(NULL, LASOLVE_NONE, 1, b, 2, x, 2, NULL) == LASOLVE_MISUSE && says("no factorization"));
+  nan_in_it[2] = not_a_number();
+  CHECK(lasolve_dfactor(2, nan_in_it, 2, NULL, &f, NULL) == LASOLVE_MISUSE && f == NULL && says("NaN"));
+  CHECK(lasolve_dfactor(2, singular, 2, NULL, &f, &report) == LASOLVE_NO_SOLUTION && f != NULL && says("singular"));
+  CHECK(strcmp(report.outcome, "singular") == 0 && report.at == 1 && strcmp(report.message, lasolve_last_error()) == 0);
+  CHECK(lasolve_dsolve_with(f, LASOLVE_NONE, 1, b, 2, x, 2, NULL) == LASOLVE_NO_SOLUTION);
+  lasolve_free(f);
+  options.gemm = "fastest";
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &options, NULL) == LASOLVE_MISUSE && says("fastest"));
+  options.gemm = NULL;
+  options.method = "qr";
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &options, NULL) == LASOLVE_MISUSE && says("auto, lu, cholesky"));
+  options.method = NULL;
+  options.device = "gpu";
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &options, NULL) == LASOLVE_MISUSE && says("gpu"));
+  options.device = NULL;
+  options.size = 0;
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &options, NULL) == LASOLVE_MISUSE && says("size"));
+  memset(&newer, 0, sizeof newer);
+  newer.known.size = sizeof newer;
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &newer.known, NULL) == LASOLVE_OK);
+  memset(&newer.later, 1, sizeof newer.later);
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &newer.known, NULL) == LASOLVE_MISUSE && says("too old"));
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, NULL, NULL) == LASOLVE_OK && strcmp(lasolve_last_error(), "") == 0);
+}
+
+/* An older program, whose structures ended sooner. */
+static void serves_older_callers(void) {
+  lasolve_options options = LASOLVE_OPTIONS_INIT;
+  lasolve_report report = LASOLVE_REPORT_INIT;
+  double x[2];
+  options.size = offsetof(lasolve_options, method);
+  options.method = "what it does not know";
+  report.size = offsetof(lasolve_report, at);
+  report.at = 12345;
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &options, &report) == LASOLVE_OK && is(x, -0.4, 2.6));
+  CHECK(strcmp(report.outcome, "solved") == 0 && report.at == 12345 && report.size == offsetof(lasolve_report, at));
+}
+
+static int calls;
+static void own_gemm(void* data, lasolve_op op_a, lasolve_op op_b, lasolve_int m, lasolve_int n, lasolve_int k,
+                     double alpha, const double* A, lasolve_int lda, const double* B, lasolve_int ldb, double beta,
+                     double* C, lasolve_int ldc) {
+  lasolve_int i, j, l;
+  ++*(int*)data;
+  for (j = 0; j < n; ++j)
+    for (i = 0; i < m; ++i) {
+      double sum = 0;
+      for (l = 0; l < k; ++l)
+        sum += A[op_a == LASOLVE_NONE ? i + l * lda : l + i * lda] * B[op_b == LASOLVE_NONE ? l + j * ldb : j + l * ldb];
+      C[i + j * ldc] = alpha * sum + (beta == 0 ? 0 : beta * C[i + j * ldc]);
+    }
+}
+
+static int stop(void* data, double fraction) {
+  ++*(int*)data;
+  return fraction > 0.1;
+}
+
+static void uses_functions_of_the_caller(void) {
+  enum { n = 300 };
+  lasolve_options options = LASOLVE_OPTIONS_INIT;
+  lasolve_report report = LASOLVE_REPORT_INIT;
+  lasolve_gemm kernel = LASOLVE_GEMM_INIT;
+  double *A = malloc(n * n * sizeof *A), B[n], X[n];
+  int i, seen = 0;
+  unsigned state = 1;
+  for (i = 0; i < n * n; ++i) A[i] = (double)((state = state * 1103515245u + 12345u) >> 16 & 1023) - 512;
+  for (i = 0; i < n; ++i) B[i] = i;
+  kernel.name = "three loops";
+  kernel.f64 = own_gemm;
+  kernel.data = &calls;
+  options.kernel = &kernel;
+  options.condition = 1;
+  CHECK(lasolve_dsolve(n, 1, A, n, B, n, X, n, &options, &report) == LASOLVE_OK);
+  CHECK(calls > 0 && strcmp(report.gemm, "three loops") == 0 && report.hpl_residual < 16 && report.rcond > 0);
+  options.precision = "fp32";
+  CHECK(lasolve_dsolve(n, 1, A, n, B, n, X, n, &options, NULL) == LASOLVE_MISUSE && says("fp32"));
+  options.precision = NULL;
+  options.gemm = "naive";
+  CHECK(lasolve_dsolve(n, 1, A, n, B, n, X, n, &options, NULL) == LASOLVE_MISUSE && says("a kernel of their own"));
+  options.kernel = NULL;
+  options.block_size = 64;
+  options.progress = stop;
+  options.progress_data = &seen;
+  CHECK(lasolve_dsolve(n, 1, A, n, B, n, X, n, &options, NULL) == LASOLVE_STOPPED && seen > 0 && says("stopped"));
+  free(A);
+}
+
+int main(void) {
+  solves();
+  factors_once();
+  takes_rows();
+  says_what_is_wrong();
+  serves_older_callers();
+  uses_functions_of_the_caller();
+  CHECK(strlen(lasolve_version()) >= 5);
+  if (!failed) printf("lasolve %s: the C interface is as it should be\n", lasolve_version());
+  return failed;
+}
