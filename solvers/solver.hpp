@@ -49,6 +49,8 @@ class Solver {
     require(options.precision <= Precision::fp32, "factors are fp64 or fp32");
     require(options.precision != Precision::fp64 || std::is_same_v<T, double>, "fp64 factors of an fp32 matrix");
     require(options.block_size >= 0, "the block size is negative");
+    require(may_go_by_schedule(options.factorization == Method::automatic ? Method::lu : options.factorization),
+            "this schedule is not offered for this method on this device");
     const bool coarse = coarse_wanted();
     require(coarse ? bool(gemm.f32) : may_factor_as_A(),
             "this GEMM backend does not offer the precision of the factors");
@@ -78,7 +80,8 @@ class Solver {
     q_.phase(Phase::other);
     report.method = await_ && options_.factorization == Method::automatic ? likely : options_.factorization;
     if (report.method == Method::automatic)
-      report.method = may_be_positive_definite(q_, A_.view()) ? Method::cholesky : Method::lu;
+      report.method = may_go_by_schedule(Method::cholesky) && may_be_positive_definite(q_, A_.view()) ? Method::cholesky
+                                                                                                      : Method::lu;
     Factored made = coarse_wanted() ? factored_in<float>(std::move(report)) : factored_in<T>(std::move(report));
     if (made.coarse && !made.report.outcome.ok()) {
       if (made.report.refine != Refine::none && may_factor_as_A()) {
@@ -184,6 +187,11 @@ class Solver {
     const auto free = Memory<Place>::available();
     if (wanted > double(free))
       throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
+  }
+
+  /// Whether a method has the schedule that was asked for, if any was.
+  bool may_go_by_schedule(Method method) const {
+    return options_.schedule == Schedule::automatic || is_offered_at<Place>(method, options_.schedule);
   }
 
   bool in_place() const { return memory_.has_value(); }
