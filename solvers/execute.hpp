@@ -112,6 +112,7 @@ class QueueLines {
  public:
   QueueLines(Queue<Place>& bulk, const Plan& plan, const Workpiece<T, Place>& of)
       : bulk_(bulk), method_(plan.method), of_(of), ends_(plan.tasks.size()) {
+    if (plan.lanes.single()) return;
     for (const Lane lane : lanes_of(plan)) queues_.emplace_back(lane, &queue_of(bulk, lane));
     for (const auto& [lane, q] : queues_)
       if (q != &bulk_) q->wait(bulk_);
@@ -129,6 +130,7 @@ class QueueLines {
 
  private:
   Queue<Place>& of(Lane lane) const {
+    if (queues_.empty()) return bulk_;
     return *std::find_if(queues_.begin(), queues_.end(), [&](const auto& q) { return q.first == lane; })->second;
   }
 
@@ -136,7 +138,7 @@ class QueueLines {
   const Method method_;
   const Workpiece<T, Place>& of_;
   TaskEnds<Place> ends_;
-  std::vector<std::pair<Lane, Queue<Place>*>> queues_;
+  std::vector<std::pair<Lane, Queue<Place>*>> queues_;  // none where there is one lane
 };
 
 /// Factors as the plan says, after what `bulk` has been given, and before what it is given next. On exit of LU, A holds U and,

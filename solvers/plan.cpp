@@ -21,7 +21,7 @@ namespace {
 
 constexpr Block status(Resource::status, {0, 1});
 
-bool any_overlap(const Blocks& a, const Blocks& b) {
+bool any_overlap(const BlockList& a, const BlockList& b) {
   return std::any_of(a.begin(), a.end(), [&](const Block& x) {
     return std::any_of(b.begin(), b.end(), [&](const Block& y) { return overlap(x, y); });
   });
@@ -29,8 +29,8 @@ bool any_overlap(const Blocks& a, const Blocks& b) {
 
 }  // namespace
 
-Blocks reads_of(const Task& task) {
-  Blocks blocks;
+BlockList reads_of(const Task& task) {
+  BlockList blocks;
   blocks.add(task.L);
   blocks.add(task.U);
   if (task.kind == TaskKind::exchange) blocks.add(task.exchanges);
@@ -38,15 +38,15 @@ Blocks reads_of(const Task& task) {
   return blocks;
 }
 
-Blocks writes_of(const Task& task) {
-  Blocks blocks;
+BlockList writes_of(const Task& task) {
+  BlockList blocks;
   blocks.add(task.C);
   if (task.kind == TaskKind::panel) blocks.add(task.exchanges), blocks.add(status);
   return blocks;
 }
 
 bool conflict(const Task& before, const Task& after) {
-  const Blocks written = writes_of(before), overwritten = writes_of(after);
+  const BlockList written = writes_of(before), overwritten = writes_of(after);
   return any_overlap(written, overwritten) || any_overlap(written, reads_of(after)) ||
          any_overlap(reads_of(before), overwritten);
 }
@@ -71,7 +71,8 @@ std::vector<Lane> lanes_of(const Plan& plan) {
   std::vector<Lane> lanes;
   for (const Task& task : plan.tasks)
     if (std::find(lanes.begin(), lanes.end(), task.lane) == lanes.end()) lanes.push_back(task.lane);
-  std::sort(lanes.begin(), lanes.end(), std::greater());
+  std::sort(lanes.begin(), lanes.end(),
+            [](Lane a, Lane b) { return a.rank != b.rank ? a.rank > b.rank : a.line < b.line; });
   return lanes;
 }
 

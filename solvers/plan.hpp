@@ -77,7 +77,7 @@ struct Lanes {
 };
 inline constexpr Lanes four_lanes{.bulk = {0, 0}, .soon = {1, 1}, .near = {1, 0}, .chain = {2, 0}};
 
-/// One line of mathematics. Blocks that it does not need are empty.
+/// One line of mathematics. BlockList that it does not need are empty.
 struct Task {
   TaskKind kind;
   Lane lane;
@@ -89,7 +89,7 @@ struct Task {
 };
 
 /// A few blocks.
-struct Blocks {
+struct BlockList {
   std::array<Block, 4> all;
   std::size_t count = 0;
   void add(const Block& b) {
@@ -98,8 +98,8 @@ struct Blocks {
   const Block* begin() const { return all.data(); }
   const Block* end() const { return all.data() + count; }
 };
-Blocks reads_of(const Task&);
-Blocks writes_of(const Task&);  ///< what is written may be read as well
+BlockList reads_of(const Task&);
+BlockList writes_of(const Task&);  ///< what is written may be read as well
 
 /// Whether two tasks touch the same element, and one of them writes it: then their order counts.
 bool conflict(const Task& before, const Task& after);

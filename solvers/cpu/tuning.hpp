@@ -20,19 +20,6 @@ template <class T>
 std::int64_t lu_far_columns(const Queue<Cpu>&, std::int64_t) {
   return 0;
 }
-inline bool solves_soon_first(const Queue<Cpu>&, std::int64_t, std::int64_t) { return false; }
-inline bool steps_are_phases(const Queue<Cpu>&, Method, std::int64_t) { return true; }
-
-inline bool cholesky_products_bind(const Queue<Cpu>&, std::int64_t, std::int64_t) { return true; }
-template <class T>
-bool cholesky_rows_apart(const Queue<Cpu>&, std::int64_t, std::int64_t) {
-  return false;
-}
-inline std::int64_t cholesky_panel_columns(const Queue<Cpu>&, std::int64_t nb, std::int64_t) { return nb; }
-
-inline std::int64_t cholesky_columns_at_once(const Queue<Cpu>&, std::int64_t nb, std::int64_t, std::int64_t) {
-  return nb;
-}
 inline std::int64_t cholesky_strip_columns(const Queue<Cpu>&) { return 256; }
 
 inline std::int64_t symmetric_strip_columns(const Queue<Cpu>&, std::int64_t) { return 256; }
