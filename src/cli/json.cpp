@@ -5,6 +5,7 @@
 
 #include "cli/print.hpp"
 #include "core/cpu/limits.hpp"
+#include "solvers/schedules.hpp"
 
 namespace lasolve::cli {
 

@@ -7,16 +7,11 @@
 
 #include "core/choose.hpp"
 #include "io/output_file.hpp"
+#include "solvers/schedules.hpp"
 
 namespace lasolve::cli {
 
 const char* name_of(Method m) { return m == Method::lu ? "lu" : m == Method::cholesky ? "cholesky" : "auto"; }
-const char* name_of(Schedule s) {
-  return s == Schedule::right_looking  ? "right-looking"
-         : s == Schedule::left_looking ? "left-looking"
-         : s == Schedule::recursive    ? "recursive"
-                                       : "auto";
-}
 const char* name_of(Refine r) { return r == Refine::none ? "none" : r == Refine::classical ? "classical" : "auto"; }
 
 namespace {

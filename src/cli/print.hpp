@@ -34,6 +34,5 @@ void write_text(const std::string& path, const std::string& text);
 
 const char* name_of(Method);
 const char* name_of(Refine);
-const char* name_of(Schedule);
 
 }  // namespace lasolve::cli

@@ -23,7 +23,7 @@ po::options_description known_options() {
     ("triangle", po::value<std::string>()->default_value("both"), "that is there for --factorization cholesky: lower, upper, both")
     ("precision,p", po::value<std::string>()->default_value("fp64"), "of the factors: fp64, fp32")
     ("refine,r", po::value<std::string>()->default_value("auto"), "auto (classical for fp32 factors), none, classical")
-    ("schedule,s", po::value<std::string>()->default_value("auto"), "auto, right-looking, left-looking, recursive")
+    ("schedule,s", po::value<std::string>()->default_value("auto"), ("auto, " + names_of_schedules()).c_str())
     ("block-size,n", po::value<std::string>()->default_value("auto"), "columns of a panel at most, or auto")
     ("in-place", "overwrite a generated matrix with its factors: half the memory; it is made again for the check")
     ("transpose,t", "solve with the transpose of A")
@@ -50,9 +50,9 @@ std::pair<Command, int> command(int argc, const char* const* argv) {
   if (word == "generate") return {Command::generate, 2};
   if (word == "help") return {Command::help, 2};
   throw UsageError(
-      fmt::format("there is no command '{}'{}; commands: solve (the default), list, generate, bench; a matrix "
+      fmt::format("there is no command '{}'{}; commands: solve (the default), list, generate, plan, bench; a matrix "
                   "is given as --matrix {}",
-                  word, did_you_mean(word, {"solve", "list", "generate", "bench", "help"}), word));
+                  word, did_you_mean(word, {"solve", "list", "generate", "plan", "bench", "help"}), word));
 }
 
 }  // namespace
@@ -93,11 +93,9 @@ Request parse_command_line(int argc, const char* const* argv) {
       one_of<Precision>("precision", text("precision"), {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}});
   o.refine = one_of<Refine>("refine", text("refine"),
                             {{"auto", Refine::automatic}, {"none", Refine::none}, {"classical", Refine::classical}});
-  o.schedule = one_of<Schedule>("schedule", text("schedule"),
-                                {{"auto", Schedule::automatic},
-                                 {"right-looking", Schedule::right_looking},
-                                 {"left-looking", Schedule::left_looking},
-                                 {"recursive", Schedule::recursive}});
+  std::vector<std::pair<std::string, Schedule>> words = words_of_schedules();
+  words.emplace(words.begin(), "auto", Schedule::automatic);
+  o.schedule = one_of<Schedule>("schedule", text("schedule"), std::move(words));
   if (r.in_place && (o.precision == Precision::fp32 || o.refine == Refine::classical))
     throw UsageError("--in-place leaves nothing to refine with: not with --precision fp32 or --refine classical");
   const bool all = text("gemm") == "all";
@@ -127,6 +125,8 @@ std::string help() {
       "  lasolve --matrix uniform:n=2000 --gemm all           one run each, and a table that compares them\n"
       "  lasolve list                                         the backends, and which run here\n"
       "  lasolve generate spd:n=100,seed=3 --output A.mtx\n"
+      "  lasolve plan --matrix uniform:n=4096                 a schedule as a table or a picture; has a --help of its "
+      "own\n"
       "  lasolve bench gemm                                   the backends alone, in turns; has a --help of its own\n\n"
       "{}\nGenerators:\n{}\n"
       "Exit codes: 0 solved, 2 usage, 3 bad input, 4 singular or not positive definite, 5 accuracy not reached\n"

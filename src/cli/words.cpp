@@ -1,6 +1,7 @@
 #include "cli/words.hpp"
 
 #include "io/destination.hpp"
+#include "solvers/schedules.hpp"
 
 namespace lasolve::cli {
 
@@ -65,6 +66,18 @@ Device device_of(const std::string& text) {
   if (text.starts_with("cuda:")) return {Device::cuda, number("device cuda:INDEX", text.substr(5), 0)};
   throw UsageError(fmt::format("--device takes auto, cpu, cuda or cuda:INDEX, not '{}'{}", text,
                                did_you_mean(text, {"auto", "cpu", "cuda"})));
+}
+
+std::vector<std::pair<std::string, Schedule>> words_of_schedules() {
+  std::vector<std::pair<std::string, Schedule>> words;
+  for (const ScheduleEntry& entry : schedules()) words.emplace_back(entry.name, entry.schedule);
+  return words;
+}
+
+std::string names_of_schedules() {
+  std::string names;
+  for (const ScheduleEntry& entry : schedules()) names += (names.empty() ? "" : ", ") + std::string(entry.name);
+  return names;
 }
 
 int threads_of(const std::string& text) {

@@ -35,6 +35,11 @@ std::vector<std::string> split(const std::string& list);
 /// auto, cpu, cuda or cuda:INDEX.
 Device device_of(const std::string& text);
 
+/// Each by its name; automatic is none.
+std::vector<std::pair<std::string, Schedule>> words_of_schedules();
+/// "right-looking, left-looking, …".
+std::string names_of_schedules();
+
 /// 0 for all.
 int threads_of(const std::string& text);
 
