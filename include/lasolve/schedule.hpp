@@ -10,7 +10,8 @@ namespace lasolve {
 #define LASOLVE_SCHEDULES(X)                                                  \
   X(right_looking, "right-looking", lu_right_looking, cholesky_right_looking) \
   X(left_looking, "left-looking", lu_left_looking, cholesky_left_looking)     \
-  X(recursive, "recursive", lu_by_halves, cholesky_by_halves)
+  X(recursive, "recursive", lu_by_halves, cholesky_by_halves)                 \
+  /* the end */
 
 #define LASOLVE_ENUMERATOR(enumerator, name, lu, cholesky) enumerator,
 enum class Schedule { automatic, LASOLVE_SCHEDULES(LASOLVE_ENUMERATOR) };
