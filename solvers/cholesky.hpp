@@ -57,6 +57,19 @@ void cholesky_recursive(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<
       });
 }
 
+/// C ← C − L L1ᵀ for a block column C from its diagonal down, m × n, and L1 the first n rows of L, m × k. Of a wide one the
+/// block on the diagonal goes by block columns, so that less is computed above the diagonal.
+template <class T, class Place>
+void update_block_column(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> C) {
+  const std::int64_t m = C.rows(), n = C.cols(), k = L.cols(), width = diagonal_update_columns(q),
+                     end = n > width ? n : m;
+  for (std::int64_t j = 0; j < n; j += width) {
+    const std::int64_t w = std::min(width, n - j);
+    gemm(q, T(-1), L.block(j, 0, end - j, k), transposed(L.block(j, 0, w, k)), T(1), C.block(j, j, end - j, w));
+  }
+  if (end < m) gemm(q, T(-1), L.block(n, 0, m - n, k), transposed(L.block(0, 0, n, k)), T(1), C.block(n, 0, m - n, n));
+}
+
 /// C ← C − A Aᵀ on the lower triangle of C, in strips of columns, each one GEMM from its diagonal down, which two queues
 /// take in turns. The upper triangle of the blocks on the diagonal is overwritten. A: n × k, C: n × n. Flops n² k.
 template <class T, class Place>

@@ -60,18 +60,7 @@ class LeftLookingCholesky {
     if (supply_ && j < end) supply_(q, j, A_.columns(j, end - j));
   }
 
-  /// C ← C − L L1ᵀ for a block column C from its diagonal down, m × n, and L1 the first n rows of L, m × k. Of a wide one the
-  /// block on the diagonal goes by strips of columns, so that less is computed above the diagonal.
-  void update(Queue<Place>& q, MatrixView<const T, Place> L, MatrixView<T, Place> C) {
-    const std::int64_t m = C.rows(), n = C.cols(), k = L.cols(), width = diagonal_update_columns(q),
-                       end = n > width ? n : m;
-    for (std::int64_t j = 0; j < n; j += width) {
-      const std::int64_t w = std::min(width, n - j);
-      gemm_(q, T(-1), L.block(j, 0, end - j, k), transposed(L.block(j, 0, w, k)), T(1), C.block(j, j, end - j, w));
-    }
-    if (end < m)
-      gemm_(q, T(-1), L.block(n, 0, m - n, k), transposed(L.block(0, 0, n, k)), T(1), C.block(n, 0, m - n, n));
-  }
+  void update(Queue<Place>& q, MatrixView<T, Place> L, MatrixView<T, Place> C) { update_block_column(q, gemm_, L, C); }
   double update_flops(std::int64_t j, std::int64_t end, std::int64_t k) const {
     return double(2 * n_ - j - end) * double(end - j) * double(k);
   }

@@ -3,10 +3,24 @@
 
 #include "lasolve/lasolve.hpp"
 #include "solvers/cholesky_left_looking.hpp"
+#include "solvers/execute.hpp"
 #include "solvers/lu_left_looking.hpp"
 #include "solvers/lu_right_looking.hpp"
+#include "solvers/schedules.hpp"
 
 namespace lasolve {
+
+/// Whether factorizations at a place run plans. Those on CUDA do not yet: they keep the queues that were placed by hand.
+template <class Place>
+inline constexpr bool runs_plans = std::is_same_v<Place, Cpu>;
+
+/// Whether a factorization at a place can go by a schedule.
+template <class Place>
+bool is_offered_at(Method method, Schedule schedule) {
+  const bool by_hand =
+      schedule == Schedule::right_looking || schedule == Schedule::left_looking || schedule == Schedule::recursive;
+  return is_offered(method, schedule) && (runs_plans<Place> || by_hand);
+}
 
 /// Has the backend make what the products of a factorization, n × n in block columns of nb, would make at their first call.
 template <class F, class Place>
@@ -46,7 +60,9 @@ class Factors {
   Outcome factor(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
                  const Supply<F, Place>& supply = {}) {
     fill(q, std::int64_t(-1), status_.view());
-    if (method_ == Method::lu)
+    if constexpr (runs_plans<Place>)
+      factor_by_plan(q, gemm, schedule, nb, supply);
+    else if (method_ == Method::lu)
       factor_as_lu(q, gemm, schedule, nb, supply);
     else
       factor_as_cholesky(q, gemm, schedule, nb, supply);
@@ -88,6 +104,16 @@ class Factors {
       trsm_left(q, gemm, lower_unit(A).transposed(), X);  // Lᵀ Y = Z
       permute_rows(q, X, pivots(), true);                 // X = Pᵀ Y
     }
+  }
+
+  void factor_by_plan(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
+                      const Supply<F, Place>& supply) {
+    const Walk walk{.n = values_.rows(),
+                    .block_size = nb,
+                    .least_panel = supply ? (nb + 7) / 8 : 0,
+                    .arrives = bool(supply),
+                    .lanes = Lanes::one()};
+    execute(plan_of(method_, schedule, walk), q, Workpiece<F, Place>{gemm, values_.view(), pivots(), supply});
   }
 
   void factor_as_lu(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,

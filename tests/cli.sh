@@ -84,9 +84,27 @@ expect 2 'none of these GEMM backends offers tf32' bench gemm --device cpu --gem
 expect 2 "not 'fp16'" --matrix uniform:n=5 --precision fp16
 expect 6 '' bench gemm --device cuda:99
 expect 6 'cannot' "${bench[@]}" --json /nowhere/x.json
+expect 0 'n = 40, panels of at most 16 columns, in steps of 4' plan --matrix uniform:n=40 --block-size 16
+expect 0 'waits for' plan --matrix uniform:n=40 --block-size 16
+expect 0 'n = 2,' plan --matrix indefinite.mtx --schedule left-looking
+expect 0 'nothing has to wait' plan --matrix spd:n=40 --factorization cholesky --schedule recursive --lanes 1
+expect 0 '"waits_for"' plan --matrix uniform:n=900000 --block-size 90000 --json -
+expect 0 '</svg>' plan --matrix spd:n=40 --factorization cholesky --svg -
+expect 0 '' plan --matrix uniform:n=40 --quiet --json plan.json --svg plan.svg
+expect 0 '--lanes' plan --help
+expect 2 'no matrix' plan
+expect 2 "did you mean 'recursive'" plan --matrix uniform:n=5 --schedule recursiv
+expect 2 'takes 1, 4' plan --matrix uniform:n=5 --lanes 3
+expect 2 'at least 1' plan --matrix uniform:n=5 --step 0
+expect 2 "plan --help' lists" plan --matrix uniform:n=5 --stpe 2
+expect 2 'are one file' plan --matrix uniform:n=5 --json - --svg -
+expect 3 'expected a square matrix, found 3 x 1' plan --matrix long.mtx
 [ "$(wc -l <bench.csv)" -gt 8 ] || { echo "bench.csv has too few lines"; failed=1; }
 if command -v python3 >/dev/null; then
-  python3 -m json.tool bench.json >/dev/null || { echo "bench.json is no JSON"; failed=1; }
+  for file in bench.json plan.json; do
+    python3 -m json.tool $file >/dev/null || { echo "$file is no JSON"; failed=1; }
+  done
+  holds "plan.svg is no XML" python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("plan.svg")'
 fi
 [ -s x.npy ] || { echo "x.npy was not written"; failed=1; }
 [ ! -e no.mtx ] || { echo "a solution of a singular system was written"; failed=1; }

@@ -10,15 +10,13 @@
 
 #include "lasolve/gemm.hpp"
 #include "lasolve/matrix.hpp"
+#include "lasolve/schedule.hpp"
 #include "lasolve/tuning.hpp"
 
 namespace lasolve {
 
 enum class Method { automatic, lu, cholesky };
 enum class Refine { automatic, none, classical };
-/// The order in which blocks are walked. right_looking: each panel updates all that is behind it; left_looking: each block
-/// column is updated with all before it when its turn has come; recursive: by halves.
-enum class Schedule { automatic, right_looking, left_looking, recursive };
 /// Which triangle of a symmetric matrix is there.
 enum class Uplo { both, lower, upper };
 

@@ -34,10 +34,9 @@ struct Names<Refine> {
 };
 template <>
 struct Names<Schedule> {
-  static constexpr Name<Schedule> all[] = {{Schedule::automatic, "auto"},
-                                           {Schedule::right_looking, "right-looking"},
-                                           {Schedule::left_looking, "left-looking"},
-                                           {Schedule::recursive, "recursive"}};
+#define LASOLVE_NAME(enumerator, name, lu, cholesky) {Schedule::enumerator, name},
+  static constexpr Name<Schedule> all[] = {{Schedule::automatic, "auto"}, LASOLVE_SCHEDULES(LASOLVE_NAME)};
+#undef LASOLVE_NAME
 };
 template <>
 struct Names<Uplo> {

@@ -50,6 +50,8 @@ class Solver {
         made_{std::move(start)} {
     require(given.A.rows() == given.A.cols(), "the matrix is not square");
     require(options.block_size >= 0, "the block size is negative");
+    require(may_go_by_schedule(options.factorization == Method::automatic ? Method::lu : options.factorization),
+            "this schedule is not offered for this method on this device");
     const bool coarse = is_coarse(wanted_.name);
     require(offers(gemm, wanted_.products),
             does_not_offer(gemm.name, {kind_of<Place>, options.device.index}, wanted_.products).c_str());
@@ -79,7 +81,8 @@ class Solver {
     q_.phase(Phase::other);
     report.method = await_ && options_.factorization == Method::automatic ? likely : options_.factorization;
     if (report.method == Method::automatic)
-      report.method = may_be_positive_definite(q_, A_.view()) ? Method::cholesky : Method::lu;
+      report.method = may_go_by_schedule(Method::cholesky) && may_be_positive_definite(q_, A_.view()) ? Method::cholesky
+                                                                                                      : Method::lu;
     Factored made = factored(std::move(report), wanted_);
     if (is_coarse(made.report.precision) && !made.report.outcome.ok()) {
       const std::string in = std::string("in ") + name_of(made.report.precision);
@@ -206,6 +209,11 @@ class Solver {
     const auto free = Memory<Place>::available();
     if (wanted > double(free))
       throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
+  }
+
+  /// Whether a method has the schedule that was asked for, if any was.
+  bool may_go_by_schedule(Method method) const {
+    return options_.schedule == Schedule::automatic || is_offered_at<Place>(method, options_.schedule);
   }
 
   bool in_place() const { return memory_.has_value(); }

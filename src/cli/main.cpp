@@ -7,6 +7,7 @@
 #include <new>
 
 #include "cli/commands.hpp"
+#include "cli/plan.hpp"
 #include "cli/print.hpp"
 #include "cli/process.hpp"
 #include "core/choose.hpp"
@@ -18,10 +19,16 @@ namespace {
 using namespace lasolve;
 using namespace lasolve::cli;
 
-bool is_bench(int argc, char** argv) { return argc > 1 && std::strcmp(argv[1], "bench") == 0; }
+bool is_command(int argc, char** argv, const char* word) { return argc > 1 && std::strcmp(argv[1], word) == 0; }
+
+/// The commands whose options are their own.
+std::string own_help(int argc, char** argv) {
+  return is_command(argc, argv, "bench") ? "bench " : is_command(argc, argv, "plan") ? "plan " : "";
+}
 
 int run(int argc, char** argv) {
-  if (is_bench(argc, argv)) return bench_command(argc - 1, argv + 1);
+  if (is_command(argc, argv, "bench")) return bench_command(argc - 1, argv + 1);
+  if (is_command(argc, argv, "plan")) return plan_command(argc - 1, argv + 1);
   const Request request = parse_command_line(argc, argv);
   switch (request.command) {
     case Command::solve:
@@ -59,8 +66,8 @@ int main(int argc, char** argv) {
       throw io::OutputError(std::string("cannot write standard output: ") + std::strerror(errno));
     return code;
   } catch (const UsageError& e) {
-    return fail(usage, fmt::format("lasolve: {}\n'lasolve {}--help' lists the options", e.what(),
-                                   is_bench(argc, argv) ? "bench " : ""));
+    return fail(usage,
+                fmt::format("lasolve: {}\n'lasolve {}--help' lists the options", e.what(), own_help(argc, argv)));
   } catch (const UnknownName& e) {
     return fail(usage, fmt::format("lasolve: {}", e.what()));
   } catch (const io::GeneratorError& e) {

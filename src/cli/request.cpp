@@ -24,7 +24,7 @@ po::options_description known_options() {
     ("triangle", po::value<std::string>()->default_value("both"), "that is there for --factorization cholesky: lower, upper, both")
     ("precision,p", po::value<std::string>()->default_value("fp64"), "of the factors: fp64, fp32")
     ("refine,r", po::value<std::string>()->default_value("auto"), "auto (classical for fp32 factors), none, classical")
-    ("schedule,s", po::value<std::string>()->default_value("auto"), "auto, right-looking, left-looking, recursive")
+    ("schedule,s", po::value<std::string>()->default_value("auto"), fmt::format("{}", fmt::join(words_of<Schedule>(), ", ")).c_str())
     ("block-size,n", po::value<std::string>()->default_value("auto"), "columns of a panel at most, or auto")
     ("tune", po::value<std::vector<std::string>>()->composing(), "NAME=VALUE of a size that decides between ways to compute, as often as there are; see 'lasolve list --tuning'")
     ("tuning", "with list: the sizes that decide between ways to compute, on this device")
@@ -53,9 +53,9 @@ std::pair<Command, int> command(int argc, const char* const* argv) {
   if (word == "generate") return {Command::generate, 2};
   if (word == "help") return {Command::help, 2};
   throw UsageError(
-      fmt::format("there is no command '{}'{}; commands: solve (the default), list, generate, bench; a matrix "
+      fmt::format("there is no command '{}'{}; commands: solve (the default), list, generate, plan, bench; a matrix "
                   "is given as --matrix {}",
-                  word, did_you_mean(word, {"solve", "list", "generate", "bench", "help"}), word));
+                  word, did_you_mean(word, {"solve", "list", "generate", "plan", "bench", "help"}), word));
 }
 
 }  // namespace
@@ -131,6 +131,8 @@ std::string help() {
       "  lasolve list                                         the backends, and which run here\n"
       "  lasolve list --tuning                                the sizes that decide between ways to compute\n"
       "  lasolve generate spd:n=100,seed=3 --output A.mtx\n"
+      "  lasolve plan --matrix uniform:n=4096                 a schedule as a table or a picture; has a --help of its "
+      "own\n"
       "  lasolve bench gemm                                   the backends alone, in turns; has a --help of its own\n\n"
       "{}\nGenerators:\n{}\n"
       "Exit codes: 0 solved, 2 usage, 3 bad input, 4 singular or not positive definite, 5 accuracy not reached\n"

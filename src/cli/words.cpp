@@ -1,6 +1,7 @@
 #include "cli/words.hpp"
 
 #include "io/destination.hpp"
+#include "solvers/schedules.hpp"
 
 namespace lasolve::cli {
 

@@ -79,12 +79,6 @@ bool panel_lu(Queue<Cpu>& q, const Gemm<T, Cpu>& gemm, MatrixView<T> A, Pivots<C
   return true;
 }
 
-/// Whether columns C were brought up to date with panel L by one kernel: not on the host.
-template <class T>
-bool eliminate_at_once(Queue<Cpu>&, MatrixView<T>, Pivots<Cpu>, MatrixView<T>) {
-  return false;
-}
-
 /// Whether C became C − L L1ᵀ by a kernel made for few columns: not on the host.
 template <class T>
 bool update_at_once(Queue<Cpu>&, MatrixView<T>, MatrixView<T>, MatrixView<T>) {

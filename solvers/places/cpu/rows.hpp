@@ -34,9 +34,6 @@ void swap_rows(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
 
 /// On the host the exchanges themselves are all that is needed, and are made panel by panel.
 inline void combine_exchanges(Queue<Cpu>&, Pivots<Cpu>) {}
-inline bool swaps_L_at_the_end(const Queue<Cpu>&, std::int64_t) { return false; }
-template <class T>
-void swap_rows_of_L(Queue<Cpu>&, MatrixView<T>, Pivots<Cpu>, const std::vector<std::int64_t>&, std::int64_t) {}
 
 /// X ← P X, or Pᵀ X: the exchanges in reverse order.
 template <class T>

@@ -1,0 +1,25 @@
+// Cholesky, left-looking with look-ahead: a block column is updated with all before it when its turn has come, and so may
+// arrive late. While one is brought up to date with the one before it and factored, the next is brought up to date with all
+// before those two.
+#include "solvers/cholesky/steps.hpp"
+#include "solvers/schedules.hpp"
+
+namespace lasolve {
+
+std::vector<Task> cholesky_left_looking(const Walk& walk) {
+  CholeskySteps a(walk);
+  const auto [bulk, soon, near, chain] = walk.lanes;
+  Range last;
+  a.arrive(bulk, walk.panel_at(0));
+  for (Range panel = walk.panel_at(0), next; !panel.empty(); last = panel, panel = next) {
+    next = walk.panel_at(panel.end);
+    a.stop_if_failed(chain);
+    a.update(chain, last, panel);
+    a.panel(chain, panel);  // [A11; A21] = [L11; L21] L11ᵀ
+    a.arrive(bulk, next);
+    a.update(bulk, {0, panel.begin}, next);
+  }
+  return std::move(a).tasks();
+}
+
+}  // namespace lasolve

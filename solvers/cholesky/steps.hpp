@@ -1,0 +1,83 @@
+// The words in which a schedule of Cholesky is written. `a` being CholeskySteps, each line is a task:
+//
+//     a.arrive(lane, c)           columns c are there
+//     a.panel(lane, p)            [A11; A21] = [L11; L21] L11ᵀ
+//     a.diagonal(lane, p)         A11 = L11 L11ᵀ
+//     a.solve(lane, p, r)         L21 = A21 inv(L11)ᵀ, in rows r
+//     a.update(lane, p, c)        A22 ← A22 − L21 Lcᵀ, of columns c what is on and below the diagonal
+//     a.update_lower(lane, p, c)  the same for c that end with the last row of interest: a symmetric rank-k update
+//     a.stop_if_failed(lane)      the rest may be left out if a minor was not positive
+//
+// p are columns that are factored, one panel or several, and c and r others behind them. Nothing is said of no columns.
+#pragma once
+
+#include <utility>
+
+#include "solvers/plan.hpp"
+
+namespace lasolve {
+
+class CholeskySteps {
+ public:
+  explicit CholeskySteps(const Walk& walk) : n_(walk.n), arrives_(walk.arrives) {}
+
+  void arrive(Lane lane, Range c) {
+    if (arrives_ && !c.empty()) tasks_.push_back({.kind = TaskKind::arrive, .lane = lane, .C = {{0, n_}, c}});
+  }
+  void panel(Lane lane, Range p) { factor(lane, p, n_); }
+  void diagonal(Lane lane, Range p) { factor(lane, p, p.end); }
+
+  void solve(Lane lane, Range p, Range r) {
+    if (p.empty() || r.empty()) return;
+    const double w = double(p.count());
+    tasks_.push_back({.kind = TaskKind::solve,
+                      .lane = lane,
+                      .phase = Phase::trsm,
+                      .flops = w * w * double(r.count()),
+                      .C = {r, p},
+                      .L = {p, p}});
+  }
+
+  void update(Lane lane, Range p, Range c) {
+    if (p.empty() || c.empty()) return;
+    const double m = double(n_ - c.begin), w = double(c.count());
+    tasks_.push_back({.kind = TaskKind::update,
+                      .lane = lane,
+                      .phase = Phase::gemm,
+                      .flops = (2 * m - w) * w * double(p.count()),
+                      .C = {{c.begin, n_}, c},
+                      .L = {{c.begin, n_}, p},
+                      .U = {c, p}});
+  }
+
+  void update_lower(Lane lane, Range p, Range c) {
+    if (p.empty() || c.empty()) return;
+    const double w = double(c.count());
+    tasks_.push_back({.kind = TaskKind::update_lower,
+                      .lane = lane,
+                      .phase = Phase::gemm,
+                      .flops = w * w * double(p.count()),
+                      .C = {c, c},
+                      .L = {c, p}});
+  }
+
+  void stop_if_failed(Lane lane) { tasks_.push_back({.kind = TaskKind::stop_if_failed, .lane = lane}); }
+
+  std::vector<Task> tasks() && { return std::move(tasks_); }
+
+ private:
+  void factor(Lane lane, Range p, std::int64_t end) {
+    const double m = double(end - p.begin), w = double(p.count());
+    tasks_.push_back({.kind = TaskKind::panel,
+                      .lane = lane,
+                      .phase = Phase::panel,
+                      .flops = m * w * w - 2.0 / 3.0 * w * w * w,
+                      .C = {{p.begin, end}, p}});
+  }
+
+  std::int64_t n_;
+  bool arrives_;
+  std::vector<Task> tasks_;
+};
+
+}  // namespace lasolve

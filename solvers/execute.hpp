@@ -1,0 +1,154 @@
+// Runs a plan at a place: the only code that knows of both. Lanes become queues, waits become events, and each task is timed as
+// the phase that it says. What a task does is one call or a few of the primitives of the place.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "solvers/cholesky.hpp"
+#include "solvers/lu.hpp"
+#include "solvers/plan.hpp"
+#include "solvers/supply.hpp"
+
+namespace lasolve {
+
+/// What a plan is run on.
+template <class T, class Place>
+struct Workpiece {
+  const Gemm<T, Place>& gemm;
+  MatrixView<T, Place> A;          // n × n; with a supply, undefined on entry
+  Pivots<Place> pivots;            // of Cholesky `zero` alone counts: where the first bad minor is told
+  const Supply<T, Place>& supply;  // where the plan is of a matrix that arrives
+
+  MatrixView<T, Place> at(const Block& b) const { return A.block(b.i, b.j, b.m, b.n); }
+};
+
+/// Gives q what a task of LU does.
+template <class T, class Place>
+void perform_lu(Queue<Place>& q, const Task& task, const Workpiece<T, Place>& of) {
+  const auto C = of.at(task.C);
+  const auto p = of.pivots.block(task.exchanges.i, task.exchanges.m);
+  switch (task.kind) {
+    case TaskKind::panel:  // P [A11; A21] = [L11; L21] U11
+      if (!panel_lu(q, of.gemm, C, p)) swap_rows(q, C, p);
+      return combine_exchanges(q, p);
+    case TaskKind::exchange:  // [A12; A22] ← P [A12; A22]
+      return swap_rows(q, C, p);
+    case TaskKind::solve:  // U12 = inv(L11) A12
+      return trsm_left(q, of.gemm, lower_unit(of.at(task.L)), C);
+    default:  // A22 ← A22 − L21 U12
+      return of.gemm(q, T(-1), of.at(task.L), of.at(task.U), T(1), C);
+  }
+}
+
+/// Gives q what a task of Cholesky does.
+template <class T, class Place>
+void perform_cholesky(Queue<Place>& q, const Task& task, const Workpiece<T, Place>& of) {
+  const auto C = of.at(task.C), L = of.at(task.L);
+  switch (task.kind) {
+    case TaskKind::panel:  // [A11; A21] = [L11; L21] L11ᵀ
+      return cholesky_recursive(q, of.gemm, C, Minors<Place>{of.pivots.zero, task.C.j});
+    case TaskKind::solve:  // L21 = A21 inv(L11)ᵀ
+      return trsm_right(q, of.gemm, lower(L).transposed(), C);
+    case TaskKind::update_lower:  // A22 ← A22 − L21 L21ᵀ
+      return update_lower(q, of.gemm, L, C);
+    default:  // [A22; A32] ← [A22; A32] − [L21; L31] L21ᵀ
+      return update_block_column(q, of.gemm, L, C);
+  }
+}
+
+/// Gives a task to q. False: the factorization is known to have failed, and the rest may be left out.
+template <class T, class Place>
+bool perform(Queue<Place>& q, Method method, const Task& task, const Workpiece<T, Place>& of) {
+  if (task.kind == TaskKind::stop_if_failed) return !known_to_have_failed(q, of.pivots.zero);
+  if (task.kind == TaskKind::arrive) {
+    of.supply(q, task.C.j, of.at(task.C));
+    return true;
+  }
+  q.phase(task.phase, task.flops);
+  method == Method::lu ? perform_lu(q, task, of) : perform_cholesky(q, task, of);
+  return true;
+}
+
+/// Gives the tasks of a plan, in program order, to lanes that run at the same time. `lines` has
+///   wait(lane, k)         what the lane is given from now on comes after task k, of another lane
+///   give(lane, i, task)   task i; false: no more
+///   mark(lane, i)         somebody is going to wait for task i, the last that the lane was given
+template <class Lines>
+void give_in_order(const Plan& plan, const Waits& waits, Lines&& lines) {
+  for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
+    const Task& task = plan.tasks[i];
+    for (const std::int32_t k : waits.of(i)) lines.wait(task.lane, std::size_t(k));
+    if (!lines.give(task.lane, i, task)) return;
+    if (waits.is_awaited(i)) lines.mark(task.lane, i);
+  }
+}
+
+/// The queue of a lane: that of a higher rank goes first, and that of another line is beside it.
+template <class Place>
+Queue<Place>& queue_of(Queue<Place>& bulk, Lane lane) {
+  Queue<Place>* q = &bulk;
+  for (int rank = 0; rank < lane.rank; ++rank) q = &q->ahead();
+  for (int rank = 0; rank > lane.rank; --rank) q = &q->behind();
+  for (int line = 0; line < lane.line; ++line) q = &q->beside();
+  return *q;
+}
+
+/// The ends of tasks, for which other queues wait: mark(q, i) when task i was given to q last, and wait(q, i).
+template <class Place>
+class TaskEnds;
+
+/// What was given to a queue of the host is done.
+template <>
+class TaskEnds<Cpu> {
+ public:
+  explicit TaskEnds(std::size_t) {}
+  void mark(Queue<Cpu>&, std::size_t) {}
+  void wait(Queue<Cpu>&, std::size_t) {}
+};
+
+template <class T, class Place>
+class QueueLines {
+ public:
+  QueueLines(Queue<Place>& bulk, const Plan& plan, const Workpiece<T, Place>& of)
+      : bulk_(bulk), method_(plan.method), of_(of), ends_(plan.tasks.size()) {
+    if (plan.lanes.single()) return;
+    for (const Lane lane : lanes_of(plan)) queues_.emplace_back(lane, &queue_of(bulk, lane));
+    for (const auto& [lane, q] : queues_)
+      if (q != &bulk_) q->wait(bulk_);
+  }
+
+  void wait(Lane lane, std::size_t task) { ends_.wait(of(lane), task); }
+  bool give(Lane lane, std::size_t, const Task& task) { return perform(of(lane), method_, task, of_); }
+  void mark(Lane lane, std::size_t task) { ends_.mark(of(lane), task); }
+
+  /// What the bulk is given from now on comes after all tasks.
+  void join() {
+    for (const auto& [lane, q] : queues_)
+      if (q != &bulk_) bulk_.wait(*q);
+  }
+
+ private:
+  Queue<Place>& of(Lane lane) const {
+    if (queues_.empty()) return bulk_;
+    return *std::find_if(queues_.begin(), queues_.end(), [&](const auto& q) { return q.first == lane; })->second;
+  }
+
+  Queue<Place>& bulk_;
+  const Method method_;
+  const Workpiece<T, Place>& of_;
+  TaskEnds<Place> ends_;
+  std::vector<std::pair<Lane, Queue<Place>*>> queues_;  // none where there is one lane
+};
+
+/// Factors as the plan says, after what `bulk` has been given, and before what it is given next. On exit of LU, A holds U and,
+/// below the diagonal, L with its unit diagonal left out; a zero pivot is recorded and the elimination goes on, as in LAPACK's
+/// getrf. On exit of Cholesky it holds L on and below the diagonal; what is above is not meaningful.
+template <class T, class Place>
+void execute(const Plan& plan, Queue<Place>& bulk, const Workpiece<T, Place>& of) {
+  QueueLines<T, Place> lines(bulk, plan, of);
+  give_in_order(plan, waits_of(plan), lines);
+  lines.join();
+}
+
+}  // namespace lasolve

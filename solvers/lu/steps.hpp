@@ -1,0 +1,85 @@
+// The words in which a schedule of LU is written. `a` being LuSteps, each line is a task or a few:
+//
+//     a.arrive(lane, c)        columns c are there
+//     a.panel(lane, p)         P [A11; A21] = [L11; L21] U11
+//     a.exchange(lane, p, c)   [A12; A22] ← P [A12; A22]
+//     a.solve(lane, p, c)      U12 = inv(L11) A12
+//     a.update(lane, p, c)     A22 ← A22 − L21 U12
+//     a.eliminate(lane, p, c)  the last three
+//
+// p are columns that are factored, one panel or several, and c are others; 1 stands for the rows of p, 2 for those below.
+// Nothing is said of no columns.
+#pragma once
+
+#include <utility>
+
+#include "solvers/plan.hpp"
+
+namespace lasolve {
+
+class LuSteps {
+ public:
+  explicit LuSteps(const Walk& walk) : n_(walk.n), arrives_(walk.arrives) {}
+
+  void arrive(Lane lane, Range c) {
+    if (arrives_ && !c.empty()) tasks_.push_back({.kind = TaskKind::arrive, .lane = lane, .C = {{0, n_}, c}});
+  }
+
+  void panel(Lane lane, Range p) {
+    const double m = double(n_ - p.begin), w = double(p.count());
+    tasks_.push_back({.kind = TaskKind::panel,
+                      .lane = lane,
+                      .phase = Phase::panel,
+                      .flops = m * w * w - w * w * w / 3,
+                      .C = {{p.begin, n_}, p},
+                      .exchanges = {Resource::pivots, p}});
+  }
+
+  void exchange(Lane lane, Range p, Range c) {
+    if (p.empty() || c.empty()) return;
+    tasks_.push_back({.kind = TaskKind::exchange,
+                      .lane = lane,
+                      .phase = Phase::swap,
+                      .C = {{p.begin, n_}, c},
+                      .exchanges = {Resource::pivots, p}});
+  }
+
+  void solve(Lane lane, Range p, Range c) {
+    if (p.empty() || c.empty()) return;
+    const double w = double(p.count());
+    tasks_.push_back({.kind = TaskKind::solve,
+                      .lane = lane,
+                      .phase = Phase::trsm,
+                      .flops = w * w * double(c.count()),
+                      .C = {p, c},
+                      .L = {p, p}});
+  }
+
+  void update(Lane lane, Range p, Range c) { update(lane, p, {p.end, n_}, c); }
+  /// Only rows r.
+  void update(Lane lane, Range p, Range r, Range c) {
+    if (p.empty() || r.empty() || c.empty()) return;
+    tasks_.push_back({.kind = TaskKind::update,
+                      .lane = lane,
+                      .phase = Phase::gemm,
+                      .flops = 2.0 * double(r.count()) * double(p.count()) * double(c.count()),
+                      .C = {r, c},
+                      .L = {r, p},
+                      .U = {p, c}});
+  }
+
+  void eliminate(Lane lane, Range p, Range c) {
+    exchange(lane, p, c);
+    solve(lane, p, c);
+    update(lane, p, c);
+  }
+
+  std::vector<Task> tasks() && { return std::move(tasks_); }
+
+ private:
+  std::int64_t n_;
+  bool arrives_;
+  std::vector<Task> tasks_;
+};
+
+}  // namespace lasolve

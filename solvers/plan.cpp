@@ -1,0 +1,152 @@
+#include "solvers/plan.hpp"
+
+#include "solvers/schedules.hpp"
+
+namespace lasolve {
+
+bool overlap(const Block& a, const Block& b) {
+  return a.of == b.of && a.i < b.i + b.m && b.i < a.i + a.m && a.j < b.j + b.n && b.j < a.j + a.n;
+}
+
+const char* name_of(TaskKind kind) {
+  constexpr std::array names = {"arrive", "panel", "exchange", "solve", "update", "update_lower", "stop_if_failed"};
+  return names[std::size_t(kind)];
+}
+
+const char* Lanes::name_of(Lane lane) const {
+  return lane == bulk ? "bulk" : lane == soon ? "soon" : lane == near ? "near" : "chain";
+}
+
+namespace {
+
+constexpr Block status(Resource::status, {0, 1});
+
+bool any_overlap(const BlockList& a, const BlockList& b) {
+  return std::any_of(a.begin(), a.end(), [&](const Block& x) {
+    return std::any_of(b.begin(), b.end(), [&](const Block& y) { return overlap(x, y); });
+  });
+}
+
+}  // namespace
+
+BlockList reads_of(const Task& task) {
+  BlockList blocks;
+  blocks.add(task.L);
+  blocks.add(task.U);
+  if (task.kind == TaskKind::exchange) blocks.add(task.exchanges);
+  if (task.kind == TaskKind::stop_if_failed) blocks.add(status);
+  return blocks;
+}
+
+BlockList writes_of(const Task& task) {
+  BlockList blocks;
+  blocks.add(task.C);
+  if (task.kind == TaskKind::panel) blocks.add(task.exchanges), blocks.add(status);
+  return blocks;
+}
+
+bool conflict(const Task& before, const Task& after) {
+  const BlockList written = writes_of(before), overwritten = writes_of(after);
+  return any_overlap(written, overwritten) || any_overlap(written, reads_of(after)) ||
+         any_overlap(reads_of(before), overwritten);
+}
+
+Range Walk::panel_at(std::int64_t j) const {
+  const std::int64_t least = std::min(least_panel, block_size);
+  const std::int64_t most = least > 0 ? std::clamp(j / 2 / least * least, least, block_size) : block_size;
+  return {j, j + std::min(most, n - j)};
+}
+
+Range Walk::step_at(std::int64_t j, Range panel) const {
+  return {j, step > 0 ? std::min(panel.end, j + step) : panel.end};
+}
+
+Plan plan_of(Method method, Schedule schedule, const Walk& walk) {
+  require(walk.n >= 0 && walk.block_size > 0 && walk.step >= 0 && walk.least_panel >= 0,
+          "a plan is of n columns, in panels of at least one");
+  return {method, schedule, walk.n, walk.block_size, walk.lanes, schedule_of(method, schedule)(walk)};
+}
+
+std::vector<Lane> lanes_of(const Plan& plan) {
+  std::vector<Lane> lanes;
+  for (const Task& task : plan.tasks)
+    if (std::find(lanes.begin(), lanes.end(), task.lane) == lanes.end()) lanes.push_back(task.lane);
+  std::sort(lanes.begin(), lanes.end(),
+            [](Lane a, Lane b) { return a.rank != b.rank ? a.rank > b.rank : a.line < b.line; });
+  return lanes;
+}
+
+namespace {
+
+/// The last task of each lane that something comes after; −1: of none.
+using Clock = std::vector<std::int32_t>;
+
+/// What is known while the tasks of a plan are gone through: a vector clock for each lane.
+class Order {
+ public:
+  explicit Order(const Plan& plan)
+      : tasks_(plan.tasks),
+        lanes_(lanes_of(plan)),
+        given_(lanes_.size()),
+        known_(lanes_.size(), Clock(lanes_.size(), -1)) {
+    done_.reserve(tasks_.size());
+  }
+
+  /// Those that the next task has to wait for. Of each lane, only the last in conflict can be one; and of these, the last of
+  /// all is one for certain, because it comes after none of the others that could bring it.
+  Clock next() {
+    const auto i = std::int32_t(done_.size());
+    const std::size_t lane = index_of(tasks_[std::size_t(i)].lane);
+    Clock& known = known_[lane];
+    Clock waits, candidates;
+    for (std::size_t other = 0; other < lanes_.size(); ++other)
+      if (const auto k = last_in_conflict(other, i, known[other]); other != lane && k >= 0) candidates.push_back(k);
+    std::sort(candidates.begin(), candidates.end(), std::greater());
+    for (const std::int32_t k : candidates) {
+      if (known[index_of(tasks_[std::size_t(k)].lane)] >= k) continue;  // another wait has brought it
+      waits.push_back(k);
+      for (std::size_t other = 0; other < lanes_.size(); ++other)
+        known[other] = std::max(known[other], done_[std::size_t(k)][other]);
+    }
+    known[lane] = i;
+    done_.push_back(known);
+    given_[lane].push_back(i);
+    return waits;
+  }
+
+ private:
+  std::size_t index_of(Lane lane) const {
+    return std::size_t(std::find(lanes_.begin(), lanes_.end(), lane) - lanes_.begin());
+  }
+  /// Of a lane, behind task `known`; −1: none.
+  std::int32_t last_in_conflict(std::size_t lane, std::int32_t with, std::int32_t known) const {
+    for (auto k = given_[lane].rbegin(); k != given_[lane].rend() && *k > known; ++k)
+      if (conflict(tasks_[std::size_t(*k)], tasks_[std::size_t(with)])) return *k;
+    return -1;
+  }
+
+  const std::vector<Task>& tasks_;
+  const std::vector<Lane> lanes_;
+  std::vector<Clock> given_;         // the tasks of each lane
+  std::vector<Clock> known_, done_;  // what each lane comes after; and what comes after a task does
+};
+
+}  // namespace
+
+Waits waits_of(const Plan& plan) {
+  Waits waits;
+  if (plan.lanes.single()) return waits;
+  Order order(plan);
+  waits.awaited_.resize(plan.tasks.size());
+  waits.begins_.push_back(0);
+  for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
+    for (const std::int32_t k : order.next()) {
+      waits.all_.push_back(k);
+      waits.awaited_[std::size_t(k)] = true;
+    }
+    waits.begins_.push_back(waits.all_.size());
+  }
+  return waits;
+}
+
+}  // namespace lasolve

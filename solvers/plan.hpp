@@ -1,0 +1,161 @@
+// A schedule as a value: what is done to which blocks, in program order, and how soon each task is waited for.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lasolve/lasolve.hpp"
+
+namespace lasolve {
+
+/// What tasks share.
+enum class Resource : std::uint8_t {
+  matrix,  ///< A
+  pivots,  ///< the row interchanges: those of step i in row i of one column
+  status   ///< 1 × 1: where the factorization failed, or that it has not
+};
+
+/// Columns, or rows, begin, …, end − 1; none where end ≤ begin.
+struct Range {
+  std::int64_t begin = 0, end = 0;
+
+  constexpr std::int64_t count() const { return std::max<std::int64_t>(0, end - begin); }
+  constexpr bool empty() const { return end <= begin; }
+  bool operator==(const Range&) const = default;
+};
+
+/// The m × n block of a resource whose first element is (i, j).
+struct Block {
+  std::int64_t i = 0, j = 0, m = 0, n = 0;
+  Resource of = Resource::matrix;
+
+  constexpr Block() = default;
+  constexpr Block(Range rows, Range columns) : i(rows.begin), j(columns.begin), m(rows.count()), n(columns.count()) {}
+  constexpr Block(Resource of, Range rows) : i(rows.begin), m(rows.count()), n(1), of(of) {}
+
+  constexpr bool empty() const { return m == 0 || n == 0; }
+  constexpr Range rows() const { return {i, i + m}; }
+  constexpr Range columns() const { return {j, j + n}; }
+  bool operator==(const Block&) const = default;
+};
+
+/// Whether two blocks have an element in common.
+bool overlap(const Block&, const Block&);
+
+enum class TaskKind : std::uint8_t {
+  arrive,    ///< C is there
+  panel,     ///< LU: P C = L U, with the interchanges of the panel. Cholesky: C = L L1ᵀ
+  exchange,  ///< C ← P C
+  solve,     ///< LU: C ← inv(L) C, L unit lower triangular. Cholesky: C ← C inv(L)ᵀ, L lower triangular
+  update,    ///< LU: C ← C − L U. Cholesky: C ← C − L Uᵀ from the diagonal of C down, U the first rows of L
+  update_lower,    ///< Cholesky: C ← C − L Lᵀ on and below the diagonal
+  stop_if_failed,  ///< what follows may be left out when the factorization has failed
+};
+const char* name_of(TaskKind);
+
+/// A line of tasks that run one after the other. Of two that could run, the one of higher rank goes first; those of two
+/// lines of one rank fill each other's gaps.
+struct Lane {
+  int rank = 0, line = 0;
+  auto operator<=>(const Lane&) const = default;
+};
+
+/// By how soon somebody waits for what is done there: `chain` is what everything waits for, `near` is wanted at the next step,
+/// `soon` at the next panel, `bulk` is the rest.
+struct Lanes {
+  Lane bulk, soon, near, chain;
+
+  /// For a place that has one queue.
+  static constexpr Lanes one() { return {}; }
+  constexpr bool single() const { return bulk == chain && bulk == near && bulk == soon; }
+  /// "chain", "near", …; of the slowest that are the same.
+  const char* name_of(Lane) const;
+};
+inline constexpr Lanes four_lanes{.bulk = {0, 0}, .soon = {1, 1}, .near = {1, 0}, .chain = {2, 0}};
+
+/// One line of mathematics. BlockList that it does not need are empty.
+struct Task {
+  TaskKind kind;
+  Lane lane;
+  Phase phase = Phase::other;
+  double flops = 0;      ///< textbook count
+  Block C = {};          ///< is written
+  Block L = {}, U = {};  ///< are read
+  Block exchanges = {};  ///< of the pivots: written by panel, read by exchange
+};
+
+/// A few blocks.
+struct BlockList {
+  std::array<Block, 4> all;
+  std::size_t count = 0;
+  void add(const Block& b) {
+    if (!b.empty()) all[count++] = b;
+  }
+  const Block* begin() const { return all.data(); }
+  const Block* end() const { return all.data() + count; }
+};
+BlockList reads_of(const Task&);
+BlockList writes_of(const Task&);  ///< what is written may be read as well
+
+/// Whether two tasks touch the same element, and one of them writes it: then their order counts.
+bool conflict(const Task& before, const Task& after);
+
+/// Tasks in program order: run one after the other, they factor an n × n matrix.
+struct Plan {
+  Method method = Method::lu;
+  Schedule schedule = Schedule::right_looking;
+  std::int64_t n = 0, block_size = 0;
+  Lanes lanes;
+  std::vector<Task> tasks = {};
+};
+
+/// What a schedule is asked for.
+struct Walk {
+  std::int64_t n = 0, block_size = 1;  ///< columns of a panel at most
+  std::int64_t step = 0;               ///< columns that are factored at a time within a panel; 0: all of it
+  std::int64_t least_panel = 0;  ///< where the first panels are narrower, so that work begins early; 0: they are not
+  bool arrives = false;          ///< A is not there yet: its columns come from the left to the right
+  Lanes lanes = Lanes::one();
+
+  /// The panel that begins with column j. Where the first are narrower, each has at most half as many columns as are before
+  /// it, or the least.
+  Range panel_at(std::int64_t j) const;
+  /// The step of a panel that begins with column j.
+  Range step_at(std::int64_t j, Range panel) const;
+  Range all() const { return {0, n}; }
+};
+
+/// Throws std::invalid_argument where the schedule is automatic, the method has no such schedule, or sizes make no sense.
+Plan plan_of(Method, Schedule, const Walk&);
+
+/// For each task of a plan those that it must be made to wait for: of other lanes, at most one of each. What comes before it
+/// in its own lane needs no wait, nor does what another wait brings.
+class Waits {
+ public:
+  /// In descending order.
+  std::span<const std::int32_t> of(std::size_t task) const {
+    if (begins_.empty()) return {};
+    return {all_.data() + begins_[task], all_.data() + begins_[task + 1]};
+  }
+  std::size_t count() const { return all_.size(); }
+  bool is_awaited(std::size_t task) const { return !awaited_.empty() && awaited_[task]; }
+
+ private:
+  friend Waits waits_of(const Plan&);
+  std::vector<std::int32_t> all_;
+  std::vector<std::size_t> begins_;  // none where nothing waits
+  std::vector<bool> awaited_;
+};
+
+/// As few as the order of all tasks in conflict needs: with any one of them left out, two of these could run in either order.
+/// Costs about (tasks · lanes).
+Waits waits_of(const Plan&);
+
+/// The lanes that have tasks, the highest rank first.
+std::vector<Lane> lanes_of(const Plan&);
+
+}  // namespace lasolve

@@ -1,0 +1,144 @@
+#include "cli/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "cli/commands.hpp"
+#include "cli/plan_print.hpp"
+#include "cli/plan_svg.hpp"
+#include "cli/print.hpp"
+#include "cli/words.hpp"
+#include "io/generators.hpp"
+#include "io/io.hpp"
+#include "solvers/schedules.hpp"
+#include "solvers/tuning.hpp"
+
+namespace lasolve::cli {
+
+namespace {
+
+/// All values of an enumeration but automatic, which is its first.
+template <class Enum>
+std::vector<Enum> explicit_ones() {
+  std::vector<Enum> values;
+  for (const auto& name : Names<Enum>::all)
+    if (name.value != Enum::automatic) values.push_back(name.value);
+  return values;
+}
+
+struct PlanRequest {
+  std::string matrix, json, svg;
+  Method method = Method::lu;
+  Schedule schedule = Schedule::right_looking;
+  std::int64_t block_size = 0, step = 0;  // 0: to be chosen
+  Lanes lanes = four_lanes;
+  bool quiet = false, help = false;
+};
+
+po::options_description known_options() {
+  std::string schedules;
+  for (const Schedule schedule : explicit_ones<Schedule>())
+    schedules += (schedules.empty() ? "" : ", ") + std::string(name_of(schedule));
+  po::options_description all("Options", 110, 60);
+  // clang-format off
+  all.add_options()
+    ("matrix,m", po::value<std::string>(), "FILE or GENERATOR, such as uniform:n=4096; only its size counts")
+    ("factorization,f", po::value<std::string>()->default_value("lu"), "lu, cholesky")
+    ("schedule,s", po::value<std::string>()->default_value("right-looking"), schedules.c_str())
+    ("block-size,n", po::value<std::string>()->default_value("auto"), "columns of a panel at most, or auto: what the CPU takes")
+    ("step", po::value<std::string>()->default_value("auto"), "columns of a right-looking LU that are factored at a time, or auto: a quarter of a panel where there are four lanes, else all of it")
+    ("lanes", po::value<std::string>()->default_value("4"), "4: for a device whose queues run side by side; 1: as on the CPU")
+    ("json", po::value<std::string>(), "write the plan as JSON to FILE; - is standard output")
+    ("svg", po::value<std::string>(), "draw the plan, as SVG, to FILE; - is standard output")
+    ("quiet,q", "no table for people")
+    ("help,h", "print this");
+  // clang-format on
+  return all;
+}
+
+PlanRequest parse(int argc, const char* const* argv) {
+  const po::variables_map values = parse_options(argc, argv, known_options());
+  const auto text = [&](const char* name) {
+    return values.count(name) ? values[name].as<std::string>() : std::string();
+  };
+  PlanRequest r;
+  r.help = values.count("help") > 0;
+  r.quiet = values.count("quiet") > 0;
+  for (const char* name : {"matrix", "json", "svg"})
+    if (values.count(name) && text(name).empty()) throw UsageError(fmt::format("--{} takes a name, not ''", name));
+  r.matrix = text("matrix");
+  r.json = text("json");
+  r.svg = text("svg");
+  refuse_files_named_twice({{"matrix", r.matrix}}, {{"json", r.json}, {"svg", r.svg}});
+  r.method = one_of<Method>("factorization", text("factorization"), explicit_ones<Method>());
+  r.schedule = one_of<Schedule>("schedule", text("schedule"), explicit_ones<Schedule>());
+  if (!is_offered(r.method, r.schedule))
+    throw UsageError(
+        fmt::format("{} has no schedule '{}'", r.method == Method::lu ? "LU" : "Cholesky", text("schedule")));
+  r.block_size = number<std::int64_t>("block-size", text("block-size"), 1, "auto");
+  r.step = number<std::int64_t>("step", text("step"), 1, "auto");
+  if (text("lanes") != "1" && text("lanes") != "4")
+    throw UsageError(fmt::format("--lanes takes 1 or 4, not '{}'", text("lanes")));
+  r.lanes = text("lanes") == "1" ? Lanes::one() : four_lanes;
+  if (r.matrix.empty() && !r.help)
+    throw UsageError("no matrix; give --matrix FILE or --matrix GENERATOR, such as uniform:n=4096");
+  return r;
+}
+
+std::string help_of_plan() {
+  std::ostringstream options;
+  options << known_options();
+  return fmt::format(
+      "lasolve plan shows a schedule before anything is computed: its tasks, the blocks that they read and write, and "
+      "what\n"
+      "waits for what.\n\n"
+      "  lasolve plan --matrix uniform:n=4096 --block-size 512 --svg plan.svg\n"
+      "  lasolve plan --matrix spd:n=1000 --factorization cholesky --schedule left-looking --json -\n\n{}",
+      options.str());
+}
+
+std::int64_t size_of(const std::string& matrix) {
+  std::error_code unknown;
+  if (!std::filesystem::exists(matrix, unknown) && io::Generator::is_meant_by(matrix)) return io::Generator(matrix).n();
+  const io::MatrixFile file = io::read_matrix(matrix, {Queue<Cpu>().threads(), true, 8});
+  if (file.matrix.rows() != file.matrix.cols())
+    throw io::InputError(fmt::format("{}: error: expected a square matrix, found {} x {}", file.place,
+                                     file.matrix.rows(), file.matrix.cols()));
+  return file.matrix.rows();
+}
+
+DrawnPlan plan_for(const PlanRequest& r) {
+  Walk walk{.n = size_of(r.matrix), .block_size = r.block_size, .step = r.step, .lanes = r.lanes};
+  if (walk.block_size == 0)
+    walk.block_size = default_block_size(Queue<Cpu>(1), r.method, r.schedule, Precision::fp64, walk.n);
+  walk.block_size = std::clamp<std::int64_t>(walk.block_size, 1, std::max<std::int64_t>(1, walk.n));
+  const bool in_steps = r.method == Method::lu && r.schedule == Schedule::right_looking;
+  if (walk.step == 0 && in_steps && !r.lanes.single()) walk.step = (walk.block_size + 3) / 4;
+  if (!in_steps || walk.step >= walk.block_size) walk.step = 0;
+  Plan plan = plan_of(r.method, r.schedule, walk);
+  Waits waits = waits_of(plan);
+  return {std::move(plan), std::move(waits), walk.step};
+}
+
+}  // namespace
+
+int plan_command(int argc, const char* const* argv) {
+  const PlanRequest request = parse(argc, argv);
+  if (request.help) {
+    fmt::print("{}", help_of_plan());
+    return done;
+  }
+  for (const std::string& path : {request.json, request.svg})
+    if (!path.empty()) io::require_writable(path);
+  const DrawnPlan drawn = plan_for(request);
+  if (!request.quiet && !io::is_standard_output(request.json) && !io::is_standard_output(request.svg))
+    fmt::print("{}\n{}", summary_of(drawn), table_of(drawn));
+  if (!request.json.empty()) write_text(request.json, as_json(drawn));
+  if (!request.svg.empty()) write_text(request.svg, as_svg(drawn));
+  return done;
+}
+
+}  // namespace lasolve::cli

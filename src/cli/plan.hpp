@@ -1,0 +1,18 @@
+// lasolve plan: a schedule as a table, as JSON and as a picture.
+#pragma once
+
+#include "solvers/plan.hpp"
+
+namespace lasolve::cli {
+
+/// A plan, and what is told of it.
+struct DrawnPlan {
+  Plan plan;
+  Waits waits;
+  std::int64_t step;  // columns; 0: a step is a panel
+};
+
+/// argv[0] is the word plan. The exit code.
+int plan_command(int argc, const char* const* argv);
+
+}  // namespace lasolve::cli

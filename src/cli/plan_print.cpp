@@ -1,0 +1,124 @@
+#include "cli/plan_print.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cli/json.hpp"
+#include "cli/print.hpp"
+#include "lasolve/names.hpp"
+#include "solvers/schedules.hpp"
+
+namespace lasolve::cli {
+
+namespace {
+
+const char* letter_of(Resource of) {
+  return of == Resource::matrix ? "A" : of == Resource::pivots ? "pivots" : "status";
+}
+
+std::string text_of(const Block& b) {
+  if (b.of == Resource::status) return "status";
+  if (b.of == Resource::pivots) return fmt::format("pivots[{}:{}]", b.i, b.i + b.m);
+  return fmt::format("A[{}:{}, {}:{}]", b.i, b.i + b.m, b.j, b.j + b.n);
+}
+
+std::string text_of(const BlockList& blocks) {
+  std::string text;
+  for (const Block& b : blocks) text += (text.empty() ? "" : "  ") + text_of(b);
+  return text;
+}
+
+Json json_of(const BlockList& blocks) {
+  Json list = Json::array();
+  for (const Block& b : blocks)
+    list.push_back({{"of", letter_of(b.of)}, {"rows", {b.i, b.i + b.m}}, {"columns", {b.j, b.j + b.n}}});
+  return list;
+}
+
+double flops_of(const Plan& plan) {
+  double sum = 0;
+  for (const Task& task : plan.tasks) sum += task.flops;
+  return sum;
+}
+
+std::vector<const char*> names_of_lanes(const Plan& plan) {
+  std::vector<const char*> names;
+  for (const Lane lane : lanes_of(plan)) names.push_back(plan.lanes.single() ? "one" : plan.lanes.name_of(lane));
+  return names;
+}
+
+}  // namespace
+
+std::string summary_of(const DrawnPlan& drawn) {
+  const Plan& plan = drawn.plan;
+  const double flops = flops_of(plan);
+  std::map<std::string, std::pair<int, double>> kinds;
+  for (const Task& task : plan.tasks) ++kinds[name_of(task.kind)].first, kinds[name_of(task.kind)].second += task.flops;
+  std::string text = fmt::format("plan        {}, {}, n = {}, panels of at most {} columns{}\n",
+                                 plan.method == Method::cholesky ? "Cholesky" : "LU with partial pivoting",
+                                 lasolve::name_of(plan.schedule), plan.n, plan.block_size,
+                                 drawn.step > 0 ? fmt::format(", in steps of {}", drawn.step) : "");
+  text += fmt::format("tasks       {}, which take {:.4g} GFLOP\n", plan.tasks.size(), 1e-9 * flops);
+  for (const auto& [name, kind] : kinds)
+    text += fmt::format("            {:<15}{:>7}{}\n", name, kind.first,
+                        kind.second > 0 ? fmt::format("{:>8.1f} % of the flops", 100 * kind.second / flops) : "");
+  text += plan.lanes.single() ? "lanes       one, so that nothing has to wait\n"
+                              : fmt::format(
+                                    "lanes       {}; what somebody waits for soonest comes first\n"
+                                    "waits       {}: as few as the order of tasks that touch the same block needs\n",
+                                    fmt::join(names_of_lanes(plan), ", "), drawn.waits.count());
+  return text;
+}
+
+std::string table_of(const DrawnPlan& drawn) {
+  const Plan& plan = drawn.plan;
+  std::size_t writes = 6, reads = 5;
+  for (const Task& task : plan.tasks) {
+    writes = std::max(writes, text_of(writes_of(task)).size());
+    reads = std::max(reads, text_of(reads_of(task)).size());
+  }
+  std::string text = fmt::format("{:>6}  {:<14}  {:<5}  {:<{}}  {:<{}}  {:>10}  {}\n", "task", "what", "lane", "writes",
+                                 writes, "reads", reads, "MFLOP", plan.lanes.single() ? "" : "waits for");
+  for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
+    const Task& task = plan.tasks[i];
+    std::string line =
+        fmt::format("{:>6}  {:<14}  {:<5}  {:<{}}  {:<{}}  {:>10.3f}  {}", i, name_of(task.kind),
+                    plan.lanes.single() ? "one" : plan.lanes.name_of(task.lane), text_of(writes_of(task)), writes,
+                    text_of(reads_of(task)), reads, 1e-6 * task.flops, fmt::join(drawn.waits.of(i), ", "));
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text +
+         "Of a block, rows first, then columns, from 0; the end is not part of it. What is written may be read, too.\n";
+}
+
+std::string as_json(const DrawnPlan& drawn) {
+  const Plan& plan = drawn.plan;
+  Json tasks = Json::array();
+  for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
+    const Task& task = plan.tasks[i];
+    tasks.push_back({{"task", i},
+                     {"what", name_of(task.kind)},
+                     {"lane", plan.lanes.single() ? "one" : plan.lanes.name_of(task.lane)},
+                     {"phase", lasolve::name_of(task.phase)},
+                     {"writes", json_of(writes_of(task))},
+                     {"reads", json_of(reads_of(task))},
+                     {"flops", task.flops},
+                     {"waits_for", std::vector<std::int32_t>(drawn.waits.of(i).begin(), drawn.waits.of(i).end())}});
+  }
+  return text_of(Json{{"schema_version", 1},
+                      {"factorization", name_of(plan.method)},
+                      {"schedule", lasolve::name_of(plan.schedule)},
+                      {"n", plan.n},
+                      {"block_size", plan.block_size},
+                      {"step", drawn.step > 0 ? Json(drawn.step) : Json(nullptr)},
+                      {"flops", flops_of(plan)},
+                      {"waits", drawn.waits.count()},
+                      {"lanes", names_of_lanes(plan)},
+                      {"tasks", tasks}});
+}
+
+}  // namespace lasolve::cli
