@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(256)
   if (i >= C.rows() || j >= C.cols()) return;
   float* const c = C.data() + i + j * C.ld();
   float sum[4] = {};
-  await_kernel_before();
+  wait_for_prerequisites();
 #pragma unroll 4
   for (int part = 0; part < parts; ++part) {
     const float4 four = __ldcs(reinterpret_cast<const float4*>(first + i + j * ld + part * next));
@@ -131,7 +131,7 @@ static bool product_in_parts(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A
   LtProduct product(q, A, B, m, n, ld, k / parts, parts, false, algorithm, CUBLASLT_MATMUL_STAGES_8x4);
   float* const sums = q.scratch<float>(room_for_sums / std::int64_t(sizeof(float)), 1).data();
   if (!product.run(q, alpha, A.data(), B.data(), 0, sums, nullptr, 0)) return false;
-  launch(q, add_parts, Blocks::soon, dim3(unsigned(ceil_div(m, 256)), unsigned(ceil_div(n, 4))), 256, 0, sums, ld,
+  launch(q, add_parts, Blocks::dependent, dim3(unsigned(ceil_div(m, 256)), unsigned(ceil_div(n, 4))), 256, 0, sums, ld,
          int(parts), C);
   return true;
 }

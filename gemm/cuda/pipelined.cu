@@ -175,7 +175,7 @@ template <class T>
 static void pipelined(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
   using S = Pipeline<T>;
   with_major_modes(A, B, [&]<bool a_k_major, bool b_k_major>() {
-    launch(q, pipelined_kernel<T, a_k_major, b_k_major>, Blocks::apart, tiles_of(C, S::BM, S::BN), S::threads,
+    launch(q, pipelined_kernel<T, a_k_major, b_k_major>, Blocks::independent, tiles_of(C, S::BM, S::BN), S::threads,
            std::size_t(S::bytes), alpha, A, B, beta, C);
   });
 }

@@ -26,10 +26,10 @@ TEST_F(RoomOnCuda, is_asked_for_in_shared_memory) {
   Queue<Cuda> q(0);
   const std::size_t all = q.shared_memory();
   unsigned char* none = nullptr;
-  launch(q, nothing, Blocks::apart, 1, 32, all);
-  EXPECT_THROW(launch(q, nothing, Blocks::apart, 1, 32, all + 1), MachineError);
-  launch(q, sees_the_first_of_both, Blocks::apart, 1, 32, all - 4096, none);
-  EXPECT_THROW(launch(q, sees_the_first_of_both, Blocks::apart, 1, 32, all - 4095, none), MachineError);
+  launch(q, nothing, Blocks::independent, 1, 32, all);
+  EXPECT_THROW(launch(q, nothing, Blocks::independent, 1, 32, all + 1), MachineError);
+  launch(q, sees_the_first_of_both, Blocks::independent, 1, 32, all - 4096, none);
+  EXPECT_THROW(launch(q, sees_the_first_of_both, Blocks::independent, 1, 32, all - 4095, none), MachineError);
   q.finish();
 }
 
@@ -46,8 +46,8 @@ TEST_F(RoomOnCuda, is_asked_for_at_the_same_time) {
   Queue<Cuda> q(0);
   const auto most = unsigned(q.multiprocessors());  // where each block has a multiprocessor for itself
   const std::size_t shared = q.shared_memory();
-  launch(q, nothing, Blocks::together, most, 32, shared);
-  EXPECT_THROW(launch(q, nothing, Blocks::together, most + 1, 32, shared), MachineError);
+  launch(q, nothing, Blocks::cooperative, most, 32, shared);
+  EXPECT_THROW(launch(q, nothing, Blocks::cooperative, most + 1, 32, shared), MachineError);
   q.finish();
 }
 

@@ -130,10 +130,10 @@ TYPED_TEST(Shapes, of_other_cards_are_as_large_as_there_is_room_for) {
   EXPECT_EQ(cholesky_leaf_steps<T>(a100), 1);
 }
 
-template <class In, bool turn_a, bool turn_b, class S = tensor_mma::Shape<In>>
+template <class In, bool a_k_major, bool b_k_major, class S = tensor_mma::Shape<In>>
 constexpr std::size_t stages_of_product = S::stages * sizeof(In) *
-                                          std::size_t(tensor_mma::Tiles<In, S::BM, turn_a, false>::size +
-                                                      tensor_mma::Tiles<In, S::BN, turn_b, true>::size);
+                                          std::size_t(tensor_mma::Tiles<In, S::BM, a_k_major, false>::size +
+                                                      tensor_mma::Tiles<In, S::BN, b_k_major, true>::size);
 
 TYPED_TEST(Shapes, of_products_fit_every_card) {
   using In = TypeParam;

@@ -148,7 +148,7 @@ TYPED_TEST(TallPanel, whose_blocks_wait_for_each_other_in_vain_is_an_error_on_Cu
   Matrix<std::int64_t, Cuda> p(A.cols(), Pivots<Cuda>::columns), zero(1, 1);
   std::vector<Exchanges> known{{0, 32, false}};
   const Pivots<Cuda> pivots{p, zero, &known};
-  launch_panel<T, PanelSizes<T>::four_rows, GridPivotSearch>(q, there.view(), pivots, Blocks::apart);
+  launch_panel<T, PanelSizes<T>::four_rows, GridPivotSearch>(q, there.view(), pivots, Blocks::independent);
   swap_rows(q, there.view(), pivots);
   const std::string complaint = complaint_of<MachineError>([&] { q.finish(); });
   EXPECT_TRUE(says(complaint, "CUDA: the LU panel waited 50 ms for "));

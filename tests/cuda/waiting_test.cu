@@ -37,7 +37,7 @@ Received received(bool low, bool high) {
   q.wait_limit()->ticks = ticks_of_50_ms;
   Matrix<std::uint64_t, Cuda> content(1, 1);
   Matrix<unsigned, Cuda> received(1, 1);
-  launch(q, receive, Blocks::apart, dim3(1), 1, 0, channel_of(q, sizeof(Packet), 1), low, high, content.data(),
+  launch(q, receive, Blocks::independent, dim3(1), 1, 0, channel_of(q, sizeof(Packet), 1), low, high, content.data(),
          received.data());
   std::string complaint;
   try {
@@ -68,8 +68,8 @@ TEST_F(Waiting, in_vain_is_an_error_of_its_queue_and_of_no_other_on_Cuda) {
   Matrix<std::uint64_t, Cuda> content(1, 1);
   Matrix<unsigned, Cuda> received(1, 1);
   const auto wait_in = [&](Queue<Cuda>& q, bool written) {
-    launch(q, receive, Blocks::apart, dim3(1), 1, 0, channel_of(q, sizeof(Packet), 1), written, written, content.data(),
-           received.data());
+    launch(q, receive, Blocks::independent, dim3(1), 1, 0, channel_of(q, sizeof(Packet), 1), written, written,
+           content.data(), received.data());
     q.finish();
   };
   const char* what = "waited 50 ms for packet 3 of 7: another program";
@@ -95,12 +95,12 @@ __global__ void meet_often(int rounds, int* x, unsigned* wrong, PacketChannel ch
 
 TEST_F(Waiting, at_a_barrier_of_the_grid_sees_what_all_have_written_on_Cuda) {
   Queue<Cuda> q(0);
-  const auto blocks = unsigned(blocks_together(q));
+  const auto blocks = unsigned(cooperative_blocks(q));
   Matrix<int, Cuda> x(blocks, 1);
   Matrix<unsigned, Cuda> wrong(1, 1);
   fill_zero(q, wrong.data(), sizeof(unsigned));
   for (int run = 0; run < 3; ++run)
-    launch(q, meet_often, Blocks::together, dim3(blocks), 64, q.shared_memory(), 50, x.data(), wrong.data(),
+    launch(q, meet_often, Blocks::cooperative, dim3(blocks), 64, q.shared_memory(), 50, x.data(), wrong.data(),
            channel_of(q, sizeof(Packet), 1));
   q.finish();
   EXPECT_EQ(download(q, wrong)(0, 0), 0u);
@@ -113,12 +113,12 @@ TEST_F(Waiting, of_all_blocks_is_possible_in_many_queues_at_once_on_Cuda) {
   for (auto& mine : wrong)
     threads.emplace_back([&mine] {
       Queue<Cuda> q(0);
-      const auto blocks = unsigned(blocks_together(q));
+      const auto blocks = unsigned(cooperative_blocks(q));
       Matrix<int, Cuda> x(blocks, 1);
       Matrix<unsigned, Cuda> count(1, 1);
       fill_zero(q, count.data(), sizeof(unsigned));
       for (int run = 0; run < 40; ++run)
-        launch(q, meet_often, Blocks::together, dim3(blocks), 64, q.shared_memory(), 20, x.data(), count.data(),
+        launch(q, meet_often, Blocks::cooperative, dim3(blocks), 64, q.shared_memory(), 20, x.data(), count.data(),
                channel_of(q, sizeof(Packet), 1));
       q.finish();
       mine = download(q, count)(0, 0);
@@ -144,7 +144,7 @@ TEST_F(Waiting, of_all_blocks_lets_grids_of_other_queues_end_first_on_Cuda) {
   Matrix<std::uint64_t, Cuda> times(2, 4);
   Queue<Cuda> q(0);
   const auto give = [&](Queue<Cuda>& to, int i) {
-    launch(to, take_a_while, Blocks::together, dim3(1), 1, 0, times.data() + 2 * i);
+    launch(to, take_a_while, Blocks::cooperative, dim3(1), 1, 0, times.data() + 2 * i);
   };
   {
     Queue<Cuda> first(0), second(0);
@@ -166,7 +166,7 @@ TEST_F(Waiting, in_order_of_tickets_gives_each_once_and_begins_anew_on_Cuda) {
   Matrix<unsigned, Cuda> drawn(count, 1);
   fill_zero(q, drawn.data(), drawn.bytes());
   for (int run = 0; run < 2; ++run)
-    launch(q, draw, Blocks::apart, dim3(count), 32, 0, q.counter() + ticket_of_sync_free, count, drawn.data());
+    launch(q, draw, Blocks::independent, dim3(count), 32, 0, q.counter() + ticket_of_sync_free, count, drawn.data());
   const auto times = download(q, drawn);
   for (unsigned i = 0; i < count; ++i) ASSERT_EQ(times(i, 0), 2u) << i;
 }

@@ -235,7 +235,7 @@ void gemm(Queue<Cuda>& q, Sum<In> alpha, Operand<In, Cuda> A, Operand<In, Cuda> 
   with_major_modes(A, B, [&]<bool a_k_major, bool b_k_major>() {
     const int bytes = S::stages * (Tiles<In, S::BM, a_k_major, false>::size + Tiles<In, S::BN, b_k_major, true>::size) *
                       int(sizeof(In));
-    launch(q, kernel<In, a_k_major, b_k_major>, Blocks::apart, tiles_of(C, S::BM, S::BN), S::threads,
+    launch(q, kernel<In, a_k_major, b_k_major>, Blocks::independent, tiles_of(C, S::BM, S::BN), S::threads,
            std::size_t(bytes), alpha, A, transposed(B), beta, C);
   });
 }

@@ -34,8 +34,9 @@ struct Shape {
   static constexpr int producers = uses_tma ? 1 : producer_threads,
                        consumers = uses_tma ? warps : 32 * warps;  // arrivals at the barriers of a slot
   static constexpr int WM = 16 * MT, WN = 8 * NT, BM = WM * warps_m, BN = WN * warps_n;
-  static constexpr Blocks how =
-      uses_tma && BM * BN <= 64 * 64 ? Blocks::soon : Blocks::apart;  // short products are on the critical path
+  static constexpr Blocks how = uses_tma && BM * BN <= 64 * 64
+                                    ? Blocks::dependent
+                                    : Blocks::independent;  // short products are on the critical path
   static constexpr int a_bytes = BM * BK * 8, b_bytes = BN * BK * 8, slot_bytes = a_bytes + b_bytes;
   static constexpr int c_bytes = BM * WN * 8;  // of the columns of a warp
   static_assert(NT % 2 == 0 && c_bytes <= slot_bytes && slot_bytes % 1024 == 0 && a_bytes % 1024 == 0);
@@ -330,8 +331,8 @@ __global__ void __launch_bounds__(S::threads, S::per_sm) product_kernel(const __
 #ifdef LASOLVE_HOPPER
   const Slots<S> slots = open_slots<S>(w);
   const Order::Share share = w.order.share(int(blockIdx.x));
-  await_kernel_before();
-  let_next_begin();
+  wait_for_prerequisites();
+  launch_dependents();
   if (threadIdx.x / 32 >= S::warps) {
     if constexpr (S::reallocates_registers) keep_registers<S::registers_to_copy>();
     produce<S, op_a, op_b>(w, share, 0, w.steps, slots);

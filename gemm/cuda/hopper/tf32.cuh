@@ -55,7 +55,7 @@ struct Piecewise {
 /// Packs A, and B, which is given as its transpose, where they have parts. Blocks follow one another as operands lie in memory.
 static __global__ void __launch_bounds__(128) pack_tf32_kernel(Piecewise A, Piecewise B) {
 #ifdef LASOLVE_HOPPER
-  let_next_begin();
+  launch_dependents();
   const unsigned of_A = A.parts * A.steps;
   const Piecewise p = blockIdx.x < of_A ? A : B;
   const unsigned index = blockIdx.x < of_A ? blockIdx.x : blockIdx.x - of_A;

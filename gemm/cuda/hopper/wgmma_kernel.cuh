@@ -54,7 +54,7 @@ __device__ void feed_tf32(const Arguments& p, Shared<Shape>& s) {
   const bool a_packed = p.packed_a, b_packed = p.packed_b;
   const std::uint64_t keep = evict_last();
   Ring stage;
-  await_kernel_before();  // it packs, and began when all before it had ended: the warps that move C need not wait
+  wait_for_prerequisites();  // it packs, and began when all before it had ended: the warps that move C need not wait
   for (Tiles<Shape> tile(p, 0, 1); !tile.done(); tile.advance()) {
     const char* a = p.packed_a + std::int64_t(tile.i / BM) * p.steps * a_bytes;
     const char* b = p.packed_b + std::int64_t(tile.j / Shape::BN) * p.steps * b_bytes + ours;
@@ -384,8 +384,8 @@ template <class Shape>
 void launch_tensor(Queue<Cuda>& q, const Arguments& p) {
   const std::int64_t tiles = ceil_div(p.c.rows(), BM * Shape::cluster) * ceil_div(p.c.cols(), Shape::BN);
   const dim3 blocks(Shape::cluster, unsigned(std::min<std::int64_t>(q.multiprocessors() / Shape::cluster, tiles)));
-  const Blocks how = (Shape::cluster > 1 ? Blocks::cluster : Blocks::apart) |
-                     (p.packed_a || p.packed_b ? Blocks::soon : Blocks::apart);
+  const Blocks how = (Shape::cluster > 1 ? Blocks::cluster : Blocks::independent) |
+                     (p.packed_a || p.packed_b ? Blocks::dependent : Blocks::independent);
   launch(q, tensor_kernel<Shape>, how, blocks, (1 + consumers) * warpgroup, sizeof(Shared<Shape>), p);
 }
 

@@ -49,7 +49,7 @@ struct PacketChannel {
   WaitLimit* limit = nullptr;
 };
 
-/// What each kernel has of a queue's counters: where it begins, and how many.
+/// Where the counters of each kernel begin among those of a queue.
 constexpr int counters_of_readers = 0, counters_of_parts = 0, ticket_of_lookahead = 5, counter_of_arrivals = 6,
               ticket_of_sync_free = 7;
 

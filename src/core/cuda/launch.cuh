@@ -10,26 +10,29 @@
 
 namespace lasolve {
 
-/// How the blocks of a kernel run, as flags. apart, which is none: when there is room. soon: they are put on the device while
-/// the kernel before them in the queue ends, and call await_kernel_before() before they touch what it may; at least one thread
-/// always does, for the kernel behind takes it that when this one has ended, so has the one before. cluster: each row of blocks is
-/// a cluster, for which there is room (has_room_for_cluster). together: all run at the same time, at most blocks_together; and
-/// none of another grid of this process on the device of which the same holds.
-enum class Blocks : unsigned { apart = 0, soon = 1, cluster = 2, together = 4 };
+/// How the blocks of a kernel run, as flags.
+/// independent, which is none: when there is room.
+/// dependent: programmatic dependent launch. They are put on the device while the kernel before them in the queue ends,
+/// and call wait_for_prerequisites() before they touch what that may. At least one thread always does. The kernel
+/// behind relies on it: when this one has ended, so has the one before.
+/// cluster: each row of blocks is a thread-block cluster, for which there is room (has_room_for_cluster).
+/// cooperative: all run at the same time, at most cooperative_blocks, and no other such grid of this process is on the
+/// device meanwhile.
+enum class Blocks : unsigned { independent = 0, dependent = 1, cluster = 2, cooperative = 4 };
 constexpr Blocks operator|(Blocks a, Blocks b) { return Blocks(unsigned(a) | unsigned(b)); }
 /// Whether they have one in common.
 constexpr bool operator&(Blocks a, Blocks b) { return (unsigned(a) & unsigned(b)) != 0; }
 
-/// What the kernel before has written is there. Where devices cannot begin a kernel early, it always is.
-__device__ inline void await_kernel_before() {
+/// What the kernel before has written is there. On devices without programmatic dependent launch it always is.
+__device__ inline void wait_for_prerequisites() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/// The kernel behind, if it is launched to be there soon, may be put on the device now instead of when this one ends. By
-/// all blocks.
-__device__ inline void let_next_begin() {
+/// By all blocks: the kernel behind, if its launch is dependent, may be put on the device now instead of when this one
+/// ends.
+__device__ inline void launch_dependents() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
@@ -40,9 +43,9 @@ __device__ inline void let_next_begin() {
 bool has_room_for_cluster(const Queue<Cuda>& q, const void* kernel, unsigned blocks, unsigned threads,
                           std::size_t shared);
 
-/// How many blocks may wait for each other, one on a multiprocessor. Some are left free, where another kernel that does not end
-/// may have its place: with all of them, such a grid could never begin.
-inline int blocks_together(const Queue<Cuda>& q) {
+/// How many blocks of a cooperative launch may wait for each other, one on a multiprocessor. Some multiprocessors are
+/// left free, for a kernel that does not end: with all of them, such a grid could never begin.
+inline int cooperative_blocks(const Queue<Cuda>& q) {
   return std::max(q.multiprocessors() - std::max(q.multiprocessors() / 32, 1), 1);
 }
 
@@ -85,12 +88,12 @@ void launch(Queue<Cuda>& q, void (*kernel)(Parameters...), Blocks how, dim3 bloc
     attributes[count].id = cudaLaunchAttributeClusterDimension;
     attributes[count++].val.clusterDim = {blocks.x, 1, 1};
   }
-  if ((how & Blocks::soon) && q.properties().can_begin_early()) {
+  if ((how & Blocks::dependent) && q.properties().can_begin_early()) {
     attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attributes[count++].val.programmaticStreamSerializationAllowed = 1;
   }
   std::unique_lock<std::mutex> in_order;
-  if (how & Blocks::together) {
+  if (how & Blocks::cooperative) {
     in_order = wait_for_grids_of_others(q);
     attributes[count].id = cudaLaunchAttributeCooperative;
     attributes[count++].val.cooperative = 1;

@@ -18,7 +18,7 @@ void require_pretended_room(const DeviceProperties& device, const void* kernel, 
   if (how & Blocks::cluster)
     require(device.has_clusters_of(int(blocks.x)), "blocks in a cluster", blocks.x,
             std::size_t(device.largest_cluster));
-  if (how & Blocks::together) {
+  if (how & Blocks::cooperative) {
     int real = 0;
     CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&real, kernel, int(threads), shared));
     const std::size_t room = device.shared_memory_of_multiprocessor / (bytes + device.kept_shared_memory),

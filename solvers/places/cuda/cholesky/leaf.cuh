@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(S::threads, 1)
   const int warp = threadIdx.x / 32;
   const std::int64_t below = std::int64_t(blockIdx.x) * cholesky_own_rows;
   const bool two_steps = S::steps == 2 && A.cols() > cholesky_step;
-  await_kernel_before();
+  wait_for_prerequisites();
   if (S::with_rows(warp) >= 0) {
     int bad = factor_rows<CholeskyLane<S>::rows_of(S::rows)>(s, 0);
     __syncthreads();
@@ -257,7 +257,7 @@ std::int64_t cholesky_leaf_columns(const Queue<Cuda>& q, MatrixView<T, Cuda>) {
 template <class S, class T>
 void launch_cholesky_leaf(Queue<Cuda>& q, MatrixView<T, Cuda> A, Minors<Cuda> minors) {
   const std::int64_t blocks = ceil_div(A.rows() - S::order, cholesky_own_rows);
-  launch(q, factor_cholesky_panel<S>, Blocks::soon, dim3(unsigned(std::max<std::int64_t>(blocks, 1))), S::threads,
+  launch(q, factor_cholesky_panel<S>, Blocks::dependent, dim3(unsigned(std::max<std::int64_t>(blocks, 1))), S::threads,
          sizeof(CholeskyShared<S>), A, minors, q.counter() + counters_of_readers);
 }
 

@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(narrow_threads, 5)
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const int top = warp % 2 * (height / 2), left = warp / 2 * (narrow_width / 2), pieces = int(L.cols()) / narrow_depth;
   Sums sums;
-  await_kernel_before();
+  wait_for_prerequisites();
 #pragma unroll 1
   for (int piece = 1 - narrow_stages; piece < pieces; ++piece) {
     const int next = piece + narrow_stages - 1;
@@ -156,7 +156,7 @@ bool narrow_update(Queue<Cuda>& q, MatrixView<T, Cuda> L, MatrixView<T, Cuda> L1
     constexpr std::size_t shared = sizeof(NarrowShared<T, height>);
     static_assert(shared <= least_shared_memory);
     const dim3 tiles(unsigned(ceil_div(C.rows(), height)), unsigned(ceil_div(C.cols(), narrow_width)));
-    launch(q, update_narrow_columns<T, height>, Blocks::soon, tiles, narrow_threads, shared, L, L1, apart, C);
+    launch(q, update_narrow_columns<T, height>, Blocks::dependent, tiles, narrow_threads, shared, L, L1, apart, C);
   };
   if constexpr (sizeof(T) == 4)
     if (apart) return with.template operator()<64>(), true;

@@ -302,7 +302,7 @@ __global__ void __launch_bounds__(lookahead_threads, rows < 128 ? 2 : 1)
   __shared__ unsigned ticket;
   // The next panel takes the first multiprocessors that are free, before the trailing update does. With few rows these
   // are too few.
-  if constexpr (rows > 32) let_next_begin();
+  if constexpr (rows > 32) launch_dependents();
   const int i = threadIdx.x % most_panel_columns, k = int(problem.L.cols());
   const RowMove move{i < k ? problem.interchanges.sources[i] : 0, i < k ? problem.interchanges.targets[i] : 0};
   const unsigned drawn = threadIdx.x == 0 ? take_ticket(problem.tickets, problem.solvers + problem.multipliers) : 0;
@@ -332,7 +332,7 @@ void launch_lookahead_update(Queue<Cuda>& q, LookaheadProblem<T> p) {
   const std::int64_t below = p.C.rows() - p.L.cols(), n = p.C.cols();
   p.solvers = unsigned(ceil_div(n, solver_columns));
   p.multipliers = unsigned(ceil_div(below, rows) * ceil_div(n, multiplier_columns));
-  launch(q, update_lookahead_columns<rows, T>, Blocks::apart, dim3(p.solvers + p.multipliers), lookahead_threads,
+  launch(q, update_lookahead_columns<rows, T>, Blocks::independent, dim3(p.solvers + p.multipliers), lookahead_threads,
          lookahead_shared_memory<rows, T>, p);
 }
 

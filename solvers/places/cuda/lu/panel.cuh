@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   SubPanel<Shape> sub_panel(height, A.rows());
   if (threadIdx.x < W) s.sub_panel.rows[0][threadIdx.x] = 0;
   s.sub_panel.search.init(channel);
-  await_kernel_before();
+  wait_for_prerequisites();
   if constexpr (PivotSearch::may_end_early)
     for (int r = 0; r < R; ++r) pivots.begin(n, sub_panel.row(r), sub_panel.end(A.rows()));
 #pragma unroll 1
@@ -211,12 +211,12 @@ bool launch_panel_as_cluster(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda>
   const std::size_t shared = std::max(needed, sizeof(T) == 4 ? q.shared_memory() : 0);
   const auto kernel = reinterpret_cast<const void*>(factor_panel<Shape, PivotSearch>);
   if (blocks == 1 || !has_room_for_cluster(q, kernel, blocks, Shape::threads, shared)) return false;
-  launch_panel<T, size, ClusterPivotSearch>(q, A, pivots, Blocks::soon | Blocks::cluster, blocks, shared);
+  launch_panel<T, size, ClusterPivotSearch>(q, A, pivots, Blocks::dependent | Blocks::cluster, blocks, shared);
   return true;
 }
 
 inline std::int64_t most_rows_in_registers(const Queue<Cuda>& q) {
-  return 1024 * std::min(blocks_together(q), most_grid_blocks);
+  return 1024 * std::min(cooperative_blocks(q), most_grid_blocks);
 }
 
 /// The panels that registers hold, of at most `widest` columns. The more rows a thread has, the fewer columns of them.
@@ -252,26 +252,26 @@ std::int64_t widest_panel(const Queue<Cuda>& q) {
 /// they were.
 template <class T>
 void factor_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
-  const std::int64_t m = A.rows(), grid = std::min(blocks_together(q), most_grid_blocks);
+  const std::int64_t m = A.rows(), grid = std::min(cooperative_blocks(q), most_grid_blocks);
   if constexpr (sizeof(T) == 8)
     if (constexpr int half = most_panel_columns / 2; widest_panel<T>(q) == half) {
       using Sizes = PanelSizes<T, half>;
-      if (m <= 256) return launch_panel<T, Sizes::one_row, BlockPivotSearch>(q, A, pivots, Blocks::soon);
-      if (m <= 512 * grid) return launch_panel<T, Sizes::two_rows, GridPivotSearch>(q, A, pivots, Blocks::together);
+      if (m <= 256) return launch_panel<T, Sizes::one_row, BlockPivotSearch>(q, A, pivots, Blocks::dependent);
+      if (m <= 512 * grid) return launch_panel<T, Sizes::two_rows, GridPivotSearch>(q, A, pivots, Blocks::cooperative);
       if (m <= most_rows_in_registers(q))
-        return launch_panel<T, Sizes::four_rows, GridPivotSearch>(q, A, pivots, Blocks::together);
+        return launch_panel<T, Sizes::four_rows, GridPivotSearch>(q, A, pivots, Blocks::cooperative);
     }
   using Sizes = PanelSizes<T>;
-  if (m <= 256) return launch_panel<T, Sizes::one_row, BlockPivotSearch>(q, A, pivots, Blocks::soon);
+  if (m <= 256) return launch_panel<T, Sizes::one_row, BlockPivotSearch>(q, A, pivots, Blocks::dependent);
   if (launch_panel_as_cluster<T, Sizes::small_blocks>(q, A, pivots)) return;
   if (launch_panel_as_cluster<T, Sizes::one_row>(q, A, pivots)) return;
   if (launch_panel_as_cluster<T, Sizes::two_rows>(q, A, pivots)) return;
   // Taller panels are hidden behind updates, which want the multiprocessors: fewer of them for a little longer.
   if (launch_panel_as_cluster<T, Sizes::four_rows>(q, A, pivots)) return;
   if (!q.has_clusters() && m <= 512 * grid)
-    return launch_panel<T, Sizes::two_rows, GridPivotSearch>(q, A, pivots, Blocks::together);
+    return launch_panel<T, Sizes::two_rows, GridPivotSearch>(q, A, pivots, Blocks::cooperative);
   if (m <= most_rows_in_registers(q))
-    return launch_panel<T, Sizes::four_rows, GridPivotSearch>(q, A, pivots, Blocks::together);
+    return launch_panel<T, Sizes::four_rows, GridPivotSearch>(q, A, pivots, Blocks::cooperative);
   factor_tall_in_place(q, A, pivots);
 }
 

@@ -122,8 +122,8 @@ __global__ void __launch_bounds__(tall_panel_threads, 1)
 /// P A = L U of at most tall_panel_columns columns, with the rows left where they were.
 template <class T>
 void factor_tall_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
-  const std::int64_t blocks = std::min(blocks_together(q), most_grid_blocks), height = ceil_div(A.rows(), blocks);
-  launch(q, factor_tall_panel<T>, Blocks::together, dim3(unsigned(blocks)), tall_panel_threads,
+  const std::int64_t blocks = std::min(cooperative_blocks(q), most_grid_blocks), height = ceil_div(A.rows(), blocks);
+  launch(q, factor_tall_panel<T>, Blocks::cooperative, dim3(unsigned(blocks)), tall_panel_threads,
          sizeof(TallPanelShared<T>) + std::size_t(height) * sizeof(int), A, int(height),
          PanelPivots{pivots.p.data(), pivots.zero.data(), pivots.start, interchanges_of(pivots)}, PackedL11<T>::of(q),
          channel_of(q, most_packet_bytes, unsigned(A.cols())));

@@ -194,7 +194,7 @@ __global__ void __launch_bounds__(in_registers_threads, 2)
   std::int64_t c = std::int64_t(blockIdx.x) * rhs_a_block + threadIdx.x / 32 * rhs_of_a_warp;
   UnknownTile x[Q];
   bool all_inverted = false;
-  await_kernel_before();
+  wait_for_prerequisites();
   fetch_tiles<T, Q>(tri, tiles);
   for (bool first = true; first || c < rhs.count; first = false) {
     with_unknowns<T, Q>(x, rhs, c, order,
@@ -218,7 +218,7 @@ void launch_in_registers(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
   constexpr int shared = Q * (Q + 1) / 2 * tile_order * tile_order * int(sizeof(T));
   constexpr int rhs_a_block = in_registers_threads / 32 * rhs_of_a_warp;
   const std::int64_t blocks = ceil_div(problem.rhs.count, rhs_a_block);
-  launch(q, kernel, Blocks::soon, dim3(unsigned(std::min(2 * std::int64_t(q.multiprocessors()), blocks))),
+  launch(q, kernel, Blocks::dependent, dim3(unsigned(std::min(2 * std::int64_t(q.multiprocessors()), blocks))),
          in_registers_threads, shared, problem.triangle, problem.rhs);
 }
 

@@ -178,8 +178,8 @@ void launch_sync_free(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
     const PacketChannel channel =
         channel_of(q, std::size_t(now * rows * sync_free_order * Work::nrhs) * sizeof(Packet), 1);
     const dim3 blocks(unsigned(std::min<std::int64_t>(rows, q.multiprocessors() / now) * now));
-    launch(q, kernel, Blocks::apart, blocks, sync_free_threads, shared, problem.triangle, rhs, unsigned(now), channel,
-           q.counter() + ticket_of_sync_free);
+    launch(q, kernel, Blocks::independent, blocks, sync_free_threads, shared, problem.triangle, rhs, unsigned(now),
+           channel, q.counter() + ticket_of_sync_free);
   }
 }
 
