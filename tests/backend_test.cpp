@@ -148,7 +148,7 @@ TEST(OwnBackend, is_refused_where_it_cannot_be_called) {
   EXPECT_NO_THROW(factor_with(&own));
   EXPECT_THROW(factor_with(&own, Device::cuda), std::invalid_argument);
   EXPECT_THROW(factor_with(nullptr), std::invalid_argument);
-  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factor_with(&f32_only); }), "precision"));
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factor_with(&f32_only); }), "products in fp64"));
   const GemmBackend<Cpu> picky{.name = "picky", .summary = "", .f64 = counting<double>, .unavailable = [](int) {
                                  return std::string("the moon is not full");
                                }};

@@ -80,8 +80,21 @@ expect 2 '--k is for' bench gemm --shape square --k 3
 expect 0 'fp16,trailing,65,65,17,-1,1,naive,cpu,yes,' "${bench[@]}" --gemm naive --precision bf16,fp16 --csv -
 expect 2 'at least 1' "${bench[@]}" --patience 0
 expect 2 "not 'fp8'" bench gemm --precision fp8
-expect 2 'none of these GEMM backends offers tf32' bench gemm --device cpu --gemm naive,tiled --precision fp32,tf32
+expect 2 'none of these GEMM backends offers tf32' bench gemm --device cpu --gemm packed,eigen --precision fp32,tf32
 expect 2 "not 'fp16'" --matrix uniform:n=5 --precision fp16
+expect 2 'on cpu these do: naive, tiled' --matrix uniform:n=5 --precision tf32 --device cpu --gemm eigen
+expect 0 'factors in fp32, products in tf32, residuals in fp64' --matrix spd:n=200 --precision tf32 --device cpu --gemm tiled
+expect 0 'fp64 factors were used instead' --matrix uniform:n=2000 --precision tf32 --device cpu --gemm tiled
+expect 0 '"products": "tf32"' --matrix spd:n=20 --precision tf32 --device cpu --gemm naive --json -
+expect 0 'lu_columns_0' list --tuning --device cpu
+expect 0 '"family": "cpu"' list --tuning --device cpu --json -
+expect 0 'at most 10 columns' --matrix uniform:n=50 --device cpu --tune lu_columns_0=10
+expect 2 "did you mean 'lu_step'" --matrix uniform:n=5 --tune lu_stepp=4
+expect 2 'lu_leaf takes a whole number of at least 1' --matrix uniform:n=5 --tune lu_leaf=0
+expect 2 'lu_from_2 is 5, which is less than lu_from_1' --matrix uniform:n=5 --device cpu --tune lu_from_2=5
+expect 2 'takes NAME=VALUE' --matrix uniform:n=5 --tune lu_leaf
+expect 2 'only cuda has it' --matrix uniform:n=5 --device cpu --tune lu_soon_columns=5
+expect 2 'is for the command list' --matrix uniform:n=5 --tuning
 expect 6 '' bench gemm --device cuda:99
 expect 6 'cannot' "${bench[@]}" --json /nowhere/x.json
 expect 0 'n = 40, panels of at most 16 columns, in steps of 4' plan --matrix uniform:n=40 --block-size 16

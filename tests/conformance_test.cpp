@@ -1,5 +1,6 @@
 // The conformance suite finds what is wrong with a kernel, and says where; and its oracle is that of the other tests.
 #include "conforming.hpp"
+#include "lasolve/names.hpp"
 #include "places.hpp"
 #include "reference.hpp"
 #include "wrong_kernels.hpp"
@@ -30,7 +31,7 @@ TEST(Conformance, finds_nothing_wrong_with_what_is_right) {
                              Operand<typename A::Operand> b, typename A::Result beta,
                              MatrixView<typename A::Result> c) { wrong::right(alpha, a, b, beta, c); };
     const auto verdict = bench::conformance<P, Cpu>(q, q, GemmKernel<P, Cpu>(function), {bench::trailing(70, 9)});
-    EXPECT_FALSE(verdict.fault) << A::name << ": " << said_of(*verdict.fault);
+    EXPECT_FALSE(verdict.fault) << name_of(P()) << ": " << said_of(*verdict.fault);
     EXPECT_GT(verdict.cases, 2500);
     ASSERT_EQ(verdict.errors.size(), 1u);
     EXPECT_LE(verdict.errors[0], 0.5);
@@ -57,7 +58,7 @@ void expect_lost_step() {
   EXPECT_EQ(f.kind, Fault::wrong_element);
   EXPECT_EQ(f.precision, P);
   EXPECT_EQ(f.at.k % 8, 5);
-  EXPECT_TRUE(says(said_of(f), std::string("in ") + A::name));
+  EXPECT_TRUE(says(said_of(f), std::string("in ") + name_of(P)));
 }
 TEST(Conformance, finds_a_step_that_is_lost) {
   expect_lost_step<Precision::fp64>();

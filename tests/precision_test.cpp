@@ -70,6 +70,39 @@ static_assert(fp16(1.0f).bits == 0x3c00 && fp16(65520.0f).bits == 0x7c00 && floa
 static_assert(bf16(1.0f).bits == 0x3f80 && float(bf16(0x1.01p0f)) == 1 && float(bf16(0x1.03p0f)) == 0x1.04p0f);
 static_assert(sizeof(fp16) == 2 && sizeof(bf16) == 2 && std::is_trivially_copyable_v<fp16>);
 
+/// The oracle rounds in double, by adding and taking away what has no room for the last 13 bits.
+TEST(Tf32, is_rounded_to_nearest_and_ties_to_even) {
+  for (std::uint64_t bits = 0; bits < 0x7f800000; bits += 997) {
+    const float x = std::bit_cast<float>(std::uint32_t(bits));
+    if (x < std::numeric_limits<float>::min()) continue;
+    const double unit = std::ldexp(1.0, std::ilogb(x) - 10), expected = std::nearbyint(double(x) / unit) * unit;
+    ASSERT_EQ(rounded_to_tf32(x), float(expected)) << x;
+    ASSERT_EQ(rounded_to_tf32(-x), -float(expected)) << x;
+  }
+  for (const float half : {0x1.001p0f, 0x1.003p0f})  // as near to either neighbour
+    EXPECT_EQ(rounded_to_tf32(half), half == 0x1.001p0f ? 1 : 0x1.004p0f);
+  EXPECT_EQ(rounded_to_tf32(0x1p-149f), 0);
+  EXPECT_TRUE(std::isnan(rounded_to_tf32(std::numeric_limits<float>::quiet_NaN())));
+  EXPECT_TRUE(std::isnan(rounded_to_tf32(std::bit_cast<float>(0x7f800001u))));
+  EXPECT_TRUE(std::isinf(rounded_to_tf32(std::numeric_limits<float>::infinity())));
+}
+
+TEST(SolvePrecisions, go_from_the_finest_to_the_coarsest) {
+  double before = 0;
+  for (const SolvePrecision& p : solve_precisions) {
+    EXPECT_EQ(find_solve_precision(p.name), &p);
+    EXPECT_GT(p.unit_roundoff(), before) << name_of(p.name);
+    before = p.unit_roundoff();
+    for_precision(p.products, [&](auto P) {  // which solvers give as they are stored
+      EXPECT_EQ(sizeof(typename Arithmetic<P()>::Operand), std::size_t(bytes_of(p.storage))) << name_of(p.name);
+    });
+  }
+  EXPECT_EQ(find_solve_precision(Precision::automatic), nullptr);
+  EXPECT_FALSE(is_coarser_than<double>(Precision::fp64) || is_coarser_than<double>(Precision::automatic));
+  EXPECT_TRUE(is_coarser_than<double>(Precision::fp32) && is_coarser_than<float>(Precision::tf32));
+  EXPECT_FALSE(is_coarser_than<float>(Precision::fp32));
+}
+
 TEST(PrecisionList, has_each_once_with_a_name) {
   std::string names;
   for_each_precision([&](auto P) { names += name_of(P()) + std::string(" "); });

@@ -167,7 +167,91 @@ TEST_P(CoarseFactors, are_the_finest_of_an_fp32_matrix) {
   EXPECT_THROW(solve_random(random_matrix<float>(5, 5), 1, o), std::invalid_argument);
 }
 
+/// fp32 factors whose products are computed in tf32, by a backend of the place that has both.
+class Tf32Products : public OnTarget {
+ protected:
+  Options coarse() const {
+    Options o = options(32);
+    o.gemm = GetParam().device == Device::cuda ? "tensor" : "tiled";
+    o.precision = Precision::tf32;
+    o.factorization = Method::lu;
+    return o;
+  }
+  static void expect_precisions(const Report& r, Precision name, Precision storage, Precision products) {
+    EXPECT_EQ(r.precision, name);
+    EXPECT_EQ(r.storage, storage);
+    EXPECT_EQ(r.products, products);
+  }
+};
+
+/// The entries of a row beside the diagonal are together half as large as that.
+template <class T>
+Matrix<T> diagonally_dominant(std::int64_t n) {
+  Matrix<T> A = random_matrix<T>(n, n);
+  for (std::int64_t i = 0; i < n; ++i) {
+    T sum = 0;
+    for (std::int64_t j = 0; j < n; ++j) sum += std::abs(A(i, j));
+    A(i, i) = 2 * sum;
+  }
+  return A;
+}
+
+TEST_P(Tf32Products, are_refined_where_the_diagonal_dominates) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (const std::int64_t n : {1, 40, 200, 300})
+      for (const Op op : {Op::none, Op::transpose})
+        for (const std::int64_t nrhs : {1, 20}) {
+          SCOPED_TRACE(testing::Message() << "n = " << n << ", op " << int(op) << ", nrhs = " << nrhs);
+          const auto solved = solve_random(diagonally_dominant<T>(n), nrhs, coarse(), op);
+          expect_solved(solved);
+          expect_precisions(solved.report, Precision::tf32, Precision::fp32, Precision::tf32);
+          EXPECT_EQ(solved.report.residual, precision_of<T>);
+          EXPECT_EQ(solved.report.refine, Refine::classical);
+          EXPECT_EQ(notes_of(solved.report), "");
+        }
+  });
+}
+
+/// Else these would be fp32 products with another name.
+TEST_P(Tf32Products, are_coarser_than_those_of_fp32) {
+  const Matrix<double> A = random_with_condition(300, 10), B = right_hand_sides<double>(A.view(), 2);
+  Options tf32 = coarse(), fp32 = coarse();
+  fp32.precision = Precision::fp32;
+  fp32.gemm = "auto";
+  tf32.refine = fp32.refine = Refine::none;
+  const auto in_tf32 = solve_for(A, B, tf32, Op::none, 0x1p-11), in_fp32 = solve_for(A, B, fp32);
+  EXPECT_LT(in_tf32.hpl, hpl_threshold);
+  EXPECT_TRUE(in_tf32.report.outcome.ok());
+  EXPECT_GT(*in_tf32.report.backward_error, 5 * *in_fp32.report.backward_error);
+}
+
+/// A uniform matrix of this size stalls whatever the seed; smaller ones converge now and then.
+TEST_P(Tf32Products, that_stall_are_replaced_by_the_precision_of_A_with_a_note) {
+  if (GetParam().single) GTEST_SKIP() << "residuals in fp32 do not see more than tf32 factors need";
+  for (const bool uniform : {true, false}) {
+    SCOPED_TRACE(uniform ? "uniform" : "ill-conditioned");
+    const auto solved =
+        solve_random(uniform ? random_matrix<double>(2000, 2000) : random_with_condition(300, 1e7), 1, coarse());
+    expect_solved(solved);
+    expect_precisions(solved.report, Precision::fp64, Precision::fp64, Precision::fp64);
+    EXPECT_NE(notes_of(solved.report).find("refinement in tf32 stalled: fp64 factors were used instead"),
+              std::string::npos)
+        << notes_of(solved.report);
+  }
+}
+
+TEST_P(Tf32Products, are_refused_by_a_backend_that_has_none_which_names_those_that_have) {
+  Options o = coarse();
+  o.gemm = GetParam().device == Device::cuda ? "pipelined" : "eigen";
+  const std::string said =
+      complaint_of<std::invalid_argument>([&] { solve_random(random_matrix<double>(5, 5), 1, o); });
+  EXPECT_TRUE(says(said, "products in tf32"));
+  EXPECT_TRUE(says(said, GetParam().device == Device::cuda ? "tensor" : "naive, tiled"));
+}
+
 LASOLVE_ON_ALL_TARGETS(Refinement);
+LASOLVE_ON_ALL_TARGETS(Tf32Products);
 INSTANTIATE_TEST_SUITE_P(Cpu, CoarseFactors, testing::Values(Target{Device::cpu, false}), name_of_target);
 INSTANTIATE_TEST_SUITE_P(Cuda, CoarseFactors, testing::Values(Target{Device::cuda, false}), name_of_target);
 

@@ -8,12 +8,12 @@
 
 namespace lasolve {
 
-template <class T, class In = T>
+template <Precision P, class T = typename Arithmetic<P>::Result, class In = typename Arithmetic<P>::Operand>
 static void naive(T alpha, Operand<In> A, Operand<In> B, T beta, MatrixView<T> C) {
   for (std::int64_t i = 0; i < C.rows(); ++i)
     for (std::int64_t j = 0; j < C.cols(); ++j) {
       T sum = 0;
-      for (std::int64_t l = 0; l < A.cols(); ++l) sum += T(A(i, l)) * T(B(l, j));
+      for (std::int64_t l = 0; l < A.cols(); ++l) sum += factor_of<P>(A(i, l)) * factor_of<P>(B(l, j));
       C(i, j) = beta == T(0) ? alpha * sum : alpha * sum + beta * C(i, j);
     }
 }
@@ -22,10 +22,11 @@ extern const GemmBackend<Cpu> gemm_cpu_naive;
 const GemmBackend<Cpu> gemm_cpu_naive{
     .name = "naive",
     .summary = "three loops, one dot product for each element of C",
-    .f64 = on_all_cores<double, naive<double>>,
-    .f32 = on_all_cores<float, naive<float>>,
-    .f16 = on_all_cores<float, naive<float, fp16>, fp16>,
-    .bf16 = on_all_cores<float, naive<float, bf16>, bf16>,
+    .f64 = on_all_cores<double, naive<Precision::fp64>>,
+    .f32 = on_all_cores<float, naive<Precision::fp32>>,
+    .tf32 = on_all_cores<float, naive<Precision::tf32>>,
+    .f16 = on_all_cores<float, naive<Precision::fp16>, fp16>,
+    .bf16 = on_all_cores<float, naive<Precision::bf16>, bf16>,
 };
 
 }  // namespace lasolve

@@ -24,7 +24,7 @@ static void add_product(std::int64_t m, std::int64_t k, const T* __restrict As, 
     for (std::int64_t i = 0; i < m; ++i) c[i] += As[l * BM + i] * b[l];
 }
 
-template <class T>
+template <Precision P, class T = typename Arithmetic<P>::Result>
 static void tiled(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
   alignas(64) T As[BM * BK];
   alignas(64) T b[BK];
@@ -33,9 +33,9 @@ static void tiled(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) 
     for (std::int64_t i0 = 0; i0 < C.rows(); i0 += BM) {
       const std::int64_t m = std::min(BM, C.rows() - i0), k = std::min(BK, A.cols() - l0);
       for (std::int64_t l = 0; l < k; ++l)
-        for (std::int64_t i = 0; i < m; ++i) As[l * BM + i] = A(i0 + i, l0 + l);
+        for (std::int64_t i = 0; i < m; ++i) As[l * BM + i] = factor_of<P>(A(i0 + i, l0 + l));
       for (std::int64_t j = 0; j < C.cols(); ++j) {
-        for (std::int64_t l = 0; l < k; ++l) b[l] = alpha * B(l0 + l, j);
+        for (std::int64_t l = 0; l < k; ++l) b[l] = alpha * factor_of<P>(B(l0 + l, j));
         add_product(m, k, As, b, &C(i0, j));
       }
     }
@@ -45,8 +45,9 @@ extern const GemmBackend<Cpu> gemm_cpu_tiled;
 const GemmBackend<Cpu> gemm_cpu_tiled{
     .name = "tiled",
     .summary = "cache blocks: A is read from memory once",
-    .f64 = on_all_cores<double, tiled<double>>,
-    .f32 = on_all_cores<float, tiled<float>>,
+    .f64 = on_all_cores<double, tiled<Precision::fp64>>,
+    .f32 = on_all_cores<float, tiled<Precision::fp32>>,
+    .tf32 = on_all_cores<float, tiled<Precision::tf32>>,
 };
 
 }  // namespace lasolve

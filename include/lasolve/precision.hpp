@@ -80,6 +80,20 @@ struct Arithmetic<Precision::bf16> : ArithmeticOn<lasolve::bf16, float> {
   static constexpr double unit_roundoff = 0x1p-24;
 };
 
+/// x with 11 significant bits, to nearest, ties to even. A NaN stays one.
+constexpr float rounded_to_tf32(float x) {
+  const std::uint32_t b = std::bit_cast<std::uint32_t>(x);
+  if ((b & 0x7f800000) == 0x7f800000) return x;
+  return std::bit_cast<float>((b + 0xfff + ((b >> 13) & 1)) & ~0x1fffu);
+}
+
+/// An element of an operand, as a product in precision P takes it.
+template <Precision P>
+constexpr typename Arithmetic<P>::Result factor_of(typename Arithmetic<P>::Operand x) {
+  if constexpr (P == Precision::tf32) return rounded_to_tf32(x);
+  return typename Arithmetic<P>::Result(x);
+}
+
 /// f(std::integral_constant<Precision, P>()) for each precision P of a product.
 template <class F>
 constexpr void for_each_precision(F f) {
@@ -130,6 +144,10 @@ inline constexpr SolvePrecision solve_precisions[] = {
     {.name = Precision::fp32,
      .storage = Precision::fp32,
      .products = Precision::fp32,
+     .residual = Precision::automatic},
+    {.name = Precision::tf32,
+     .storage = Precision::fp32,
+     .products = Precision::tf32,
      .residual = Precision::automatic},
 };
 

@@ -129,19 +129,19 @@ std::vector<TuningField> make_fields() {
                        std::int64_t least = 1) {
     fields.push_back({name, unit, decides, place, least, [member](Tuning& t) -> std::int64_t& { return t.*member; }});
   };
-  const auto add_columns = [&](const char* name, ColumnsBySize Tuning::*member, const char* of) {
-    const std::string columns = std::string("columns of a panel of ") + of,
-                      from = std::string("smallest n for the next ") + columns;
+  const auto add_columns = [&](const std::string& name, ColumnsBySize Tuning::*member, const std::string& of) {
     for (int i = 0; i < 4; ++i) {
+      const std::string columns = name + "_columns_" + std::to_string(i), from = name + "_from_" + std::to_string(i);
       if (i > 0)
-        fields.push_back({name + std::string("_from_") + std::to_string(i), "n", from, place, 1,
+        fields.push_back({from, "n", "the least for " + columns, place, 1,
                           [member, i](Tuning& t) -> std::int64_t& { return (t.*member).from[i - 1]; }});
-      fields.push_back({name + std::string("_columns_") + std::to_string(i), "columns", columns, place, 1,
+      fields.push_back({columns, "columns",
+                        "of a panel of " + of + (i == 0 ? ", for small n" : ", from " + from + " on"), place, 1,
                         [member, i](Tuning& t) -> std::int64_t& { return (t.*member).columns[i]; }});
     }
   };
 #define FIELD(name) #name, &Tuning::name
-  add(FIELD(cholesky_goes_left), "yes: 1", "whether a Cholesky that names no schedule is left-looking", 0);
+  add(FIELD(cholesky_goes_left), "1: yes", "whether a Cholesky that names no schedule is left-looking", 0);
   add_columns(FIELD(lu), "an LU, right-looking or recursive");
   add_columns(FIELD(lu_left), "a left-looking LU");
   add_columns(FIELD(cholesky), "a Cholesky, right-looking or recursive");
@@ -153,11 +153,12 @@ std::vector<TuningField> make_fields() {
   add(FIELD(lu_widest_panel), "columns", "the most of a panel that is the bottleneck");
   add(FIELD(lu_first_panel_fp64), "columns", "the most of the first panel of a large matrix in fp64");
   add(FIELD(lu_first_panel_from), "n", "the least of a matrix that is large for that");
-  add(FIELD(lu_hidden_panels_of_first), "panels",
-      "like the first that a matrix has, where panels are hidden by products");
+  add(FIELD(lu_hidden_panels_of_first), "parts",
+      "of the columns, of which the first panel has one, where products hide panels");
   add(FIELD(cholesky_panel_least), "columns",
       "the least of a panel of a right-looking Cholesky, and what others are multiples of");
-  add(FIELD(cholesky_panel_part), "panels", "that the rest of a right-looking Cholesky has at least");
+  add(FIELD(cholesky_panel_part), "parts",
+      "of the columns left, of which a panel of a right-looking Cholesky has at most one");
   add(FIELD(cholesky_left_wide), "columns", "of a panel from which the first and the last are narrower");
   add(FIELD(cholesky_left_beside), "panels", "like one of them that have room behind it");
   add(FIELD(cholesky_diagonal_update), "columns", "of a diagonal block that are updated at once");

@@ -1,7 +1,7 @@
 // Products on CUDA beside another kernel on the same multiprocessors: as in LU, where rows are exchanged while a trailing
 // matrix is updated.
 #include "core/cuda/launch.cuh"
-#include "lasolve/gemm.hpp"
+#include "lasolve/names.hpp"
 //
 #include "matrices.hpp"
 #include "places.hpp"
@@ -59,7 +59,7 @@ TEST(GemmOnCuda, gives_the_same_bits_beside_other_work) {
   for (const GemmBackend<Cuda>* backend : gemm_backends<Cuda>()) {
     if (backend->unavailable && !backend->unavailable(0).empty()) continue;
     for_each_precision([&](auto P) {
-      SCOPED_TRACE(backend->name + std::string(" ") + Arithmetic<P>::name);
+      SCOPED_TRACE(backend->name + std::string(" ") + name_of(P()));
       using A = Arithmetic<P>;
       if (const auto& kernel = backend->template in<P>())
         expect_same_bits<typename A::Result, typename A::Operand>(kernel);
