@@ -103,7 +103,8 @@ int solve(const Request& request) {
     if (!outcome.ok()) fmt::print(stderr, "lasolve: {}: {}\n", all.back().report.gemm, outcome.message());
   }
   if (talk && request.backends.size() > 1) fmt::print("{}", comparison(subject, all));
-  if (!request.output.empty() && code == done) io::write_matrix(request.output, X, {"solution of " + request.matrix});
+  if (!request.output.empty() && code == done)
+    io::write_matrix(request.output, X, {"solution of " + request.matrix}, {request.format, problem.is_vector()});
   if (!request.output.empty() && code != done) fmt::print(stderr, "lasolve: no solution was written\n");
   if (!request.json.empty()) write_text(request.json, as_json(subject, all));
   return code;
@@ -116,7 +117,7 @@ int generate(const Request& request) {
   Queue<Cpu> q(request.options.threads);
   Matrix<double> A(generator.n(), generator.n());
   io::generate(q, generator, A);
-  io::write_matrix(request.output, A, {request.matrix});
+  io::write_matrix(request.output, A, {request.matrix}, {request.format, false});
   return done;
 }
 

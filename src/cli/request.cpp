@@ -14,9 +14,10 @@ po::options_description known_options() {
   po::options_description all("Options", 110, 60);
   // clang-format off
   all.add_options()
-    ("matrix,m", po::value<std::string>(), "FILE (.mtx, .npy, also .gz) or GENERATOR, such as uniform:n=1000,seed=1")
+    ("matrix,m", po::value<std::string>(), "FILE (Matrix Market, .npy, FILE.npz:NAME, CSV, TSV, text; also .gz), - for standard input, or GENERATOR, such as uniform:n=1000,seed=1")
     ("rhs,b", po::value<std::string>(), "FILE with the right-hand sides; default b = A·1, whose answer is known")
-    ("output,o", po::value<std::string>(), "write the solution to FILE (.mtx, .npy, also .gz); - is standard output, in Matrix Market")
+    ("output,o", po::value<std::string>(), "write the solution to FILE (.mtx, .npy, .csv, .tsv, .txt; also .gz); - is standard output, in Matrix Market")
+    ("format", po::value<std::string>()->default_value("auto"), "of a solution on standard output: mtx, npy, csv, tsv, txt (blanks between numbers); txt also takes tabs in input for blanks")
     ("gemm,g", po::value<std::string>()->default_value("auto"), "the GEMM backend; a,b,c or all compares several; see 'lasolve list'")
     ("device,d", po::value<std::string>()->default_value("auto"), "auto, cpu, cuda or cuda:INDEX")
     ("factorization,f", po::value<std::string>()->default_value("auto"), "auto (Cholesky if symmetric with a positive diagonal, else LU), lu, cholesky")
@@ -70,7 +71,15 @@ Request parse_command_line(int argc, const char* const* argv) {
   r.rhs = text("rhs");
   r.output = text("output");
   r.json = text("json");
+  if (r.matrix == "-" && r.rhs == "-") throw UsageError("--matrix - and --rhs - are both standard input");
   refuse_files_named_twice({{"matrix", r.matrix}, {"rhs", r.rhs}}, {{"output", r.output}, {"json", r.json}});
+  r.format = one_of<io::FileFormat>("format", text("format"),
+                                    {{"auto", io::FileFormat::automatic},
+                                     {"mtx", io::FileFormat::matrix_market},
+                                     {"npy", io::FileFormat::npy},
+                                     {"csv", io::FileFormat::csv},
+                                     {"tsv", io::FileFormat::tsv},
+                                     {"txt", io::FileFormat::txt}});
   r.quiet = values.count("quiet") > 0;
   r.options.allow_nonfinite = values.count("allow-nonfinite") > 0;
   r.options.condition = values.count("no-condition") == 0;
@@ -112,7 +121,7 @@ Request parse_command_line(int argc, const char* const* argv) {
   if (needs_matrix && r.matrix.empty())
     throw UsageError("no matrix; give --matrix FILE or --matrix GENERATOR, such as uniform:n=1000,seed=1");
   if (r.command == Command::generate && r.output.empty())
-    throw UsageError("no output; give --output FILE (.mtx, .npy, also .gz)");
+    throw UsageError("no output; give --output FILE (.mtx, .npy, .csv, .tsv or .txt, also .gz)");
   if (!r.output.empty() && r.backends.size() > 1) throw UsageError("--output with several backends: which solution?");
   return r;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "io/matrix_file.hpp"
 #include "lasolve/lasolve.hpp"
 
 namespace lasolve::cli {
@@ -19,7 +20,8 @@ enum class Command { solve, list, generate, help, version };
 struct Request {
   Command command = Command::solve;
   std::string matrix, rhs, output, json;
-  std::vector<std::string> backends;  // names, one run each
+  io::FileFormat format = io::FileFormat::automatic;  // of streams
+  std::vector<std::string> backends;                  // names, one run each
   Options options;
   Op op = Op::none;
   int repeat = 1, warmup = 0;

@@ -39,7 +39,7 @@ void refuse_files_named_twice(const std::vector<NamedFile>& read, const std::vec
   };
   for (auto file = written.begin(); file != written.end(); ++file) {
     for (const NamedFile& other : read)
-      if (io::lead_to_one_file(other.path, file->path)) refuse(other, *file);
+      if (io::lead_to_one_file(other.path == "-" ? "/dev/stdin" : other.path, file->path)) refuse(other, *file);
     for (auto other = written.begin(); other != file; ++other)
       if (io::lead_to_one_file(other->path, file->path) ||
           (io::is_standard_output(other->path) && io::is_standard_output(file->path)))

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "lasolve/matrix.hpp"
 
 namespace lasolve::io {
+
+/// Of a file: Matrix Market, NumPy's, and tables with commas or semicolons, tabs, or blanks between numbers.
+enum class FileFormat { automatic, matrix_market, npy, npz, csv, tsv, txt };
 
 struct ReadOptions {
   /// How many threads may parse; an array file is split among them.
@@ -17,6 +21,10 @@ struct ReadOptions {
   /// Bytes of memory that an element will take in the end, so that what cannot be solved is not read: 8 for the matrix
   /// alone, more when it is going to be factored.
   int bytes_an_element = 8;
+  /// Of what a content leaves open; see format_of.
+  FileFormat format = FileFormat::automatic;
+  /// Hears, on the calling thread, which part of the file has been read, as far as that is known.
+  std::function<void(double)> progress = {};
 };
 
 struct MatrixFile {
@@ -27,6 +35,8 @@ struct MatrixFile {
   std::vector<std::string> notes;
   /// Whether the file says that the matrix is symmetric. The matrix is full all the same.
   bool symmetric = false;
+  /// Whether the file says that this is a vector, of one dimension, which is read as a column.
+  bool is_vector = false;
 };
 
 /// Why no memory has addresses for a rows × cols matrix; empty where one can have.
