@@ -63,4 +63,25 @@ PYTHON
   "$lasolve" --matrix A.csv --rhs b.npy "${cpu[@]}" --output x.npy --quiet
   holds 'a vector does not come back as one' grep -aq "'shape': (2,)" x.npy
 fi
+# A solution without --output is on standard output, the report is not.
+"$lasolve" --matrix A.csv --rhs b.txt "${cpu[@]}" >x 2>report
+holds 'the solution is not printed alone' [ "$(cat x)" = $'1\n2' ]
+holds 'the report is not on standard error' grep -q '^outcome *solved' report
+holds '--quiet takes the solution away' [ "$("$lasolve" --matrix A.csv --rhs b.txt "${cpu[@]}" -q 2>&1)" = $'1\n2' ]
+"$lasolve" --matrix A.csv --rhs b.txt "${cpu[@]}" -q --format npy >x.npy
+holds '--format npy prints no .npy' cmp -s x.npy <("$lasolve" --matrix A.csv --rhs b.txt "${cpu[@]}" --output - --format npy)
+"$lasolve" --matrix A.csv --rhs b.txt "${cpu[@]}" --json - >json 2>/dev/null
+holds '--json - is not JSON alone' [ "$(head -c 1 json)$(tail -n 1 json)" = '{}' ]
+expect 4 'no solution was written' --matrix <(printf '1 2\n2 4\n') --rhs b.txt "${cpu[@]}"
+"$lasolve" generate uniform:n=100 --output g.npy
+"$lasolve" --matrix spd:n=100 --rhs g.npy "${cpu[@]}" -q >all
+holds 'a pipe does not get all of a long solution' [ "$(wc -lw <all | xargs)" = '100 10000' ]
+holds 'digits are lost' "$lasolve" --matrix spd:n=100 --rhs g.npy "${cpu[@]}" --output x.npy -q
+"$lasolve" --matrix <(printf '1\n') --rhs <(head -n 1 all | cut -d' ' -f1) "${cpu[@]}" -q >one
+holds 'a number is not read back as itself' [ "$(cat one)" = "$(head -n 1 all | cut -d' ' -f1)" ]
+if command -v script >/dev/null; then
+  script -qec "'$lasolve' --matrix spd:n=100 --rhs g.npy --device cpu -q" /dev/null >terminal
+  holds 'a terminal gets more than head and tail' [ "$(wc -l <terminal)" = 23 ]
+  holds 'what is left out is not said' grep -q '^... 78 more rows; --output FILE writes all' terminal
+fi
 exit "$failed"

@@ -8,6 +8,7 @@
 
 #include "cli/print.hpp"
 #include "cli/problem.hpp"
+#include "cli/solution.hpp"
 #include "core/choose.hpp"
 #include "core/stopwatch.hpp"
 
@@ -92,6 +93,10 @@ int solve(const Request& request) {
   Problem problem(request);
   const Subject subject{problem.name(), request.rhs.empty() ? "b = A*1" : request.rhs, request.op == Op::transpose};
   const bool talk = !request.quiet && !io::is_standard_output(request.json) && !io::is_standard_output(request.output);
+  // A solution that was asked for and has no file is what standard output is for; then the report keeps off it.
+  const bool print_x = !request.rhs.empty() && request.output.empty() && request.backends.size() == 1 &&
+                       !io::is_standard_output(request.json);
+  std::FILE* const report_to = print_x ? stderr : stdout;
   std::vector<Measured> all;
   Matrix<double> X;
   int code = done;
@@ -99,13 +104,15 @@ int solve(const Request& request) {
     all.push_back(measure(request, problem, backend, X));
     const Outcome& outcome = all.back().report.outcome;
     code = std::max(code, exit_code(outcome, request));
-    if (talk && request.backends.size() == 1) fmt::print("{}", for_people(subject, all.back()));
+    if (talk && request.backends.size() == 1)
+      fmt::print(report_to, "{}{}", for_people(subject, all.back()), print_x ? "\n" : "");
     if (!outcome.ok()) fmt::print(stderr, "lasolve: {}: {}\n", all.back().report.gemm, outcome.message());
   }
   if (talk && request.backends.size() > 1) fmt::print("{}", comparison(subject, all));
   if (!request.output.empty() && code == done)
     io::write_matrix(request.output, X, {"solution of " + request.matrix}, {request.format, problem.is_vector()});
-  if (!request.output.empty() && code != done) fmt::print(stderr, "lasolve: no solution was written\n");
+  if (print_x && code == done) print_solution(X, request.format, problem.is_vector());
+  if ((print_x || !request.output.empty()) && code != done) fmt::print(stderr, "lasolve: no solution was written\n");
   if (!request.json.empty()) write_text(request.json, as_json(subject, all));
   return code;
 }

@@ -15,7 +15,7 @@ po::options_description known_options() {
   // clang-format off
   all.add_options()
     ("matrix,m", po::value<std::string>(), "FILE (Matrix Market, .npy, FILE.npz:NAME, CSV, TSV, text; also .gz), - for standard input, or GENERATOR, such as uniform:n=1000,seed=1")
-    ("rhs,b", po::value<std::string>(), "FILE with the right-hand sides; default b = A·1, whose answer is known")
+    ("rhs,b", po::value<std::string>(), "FILE with the right-hand sides; the solution is printed unless --output says where to; default b = A·1, whose answer is known")
     ("output,o", po::value<std::string>(), "write the solution to FILE (.mtx, .npy, .csv, .tsv, .txt; also .gz); - is standard output, in Matrix Market")
     ("format", po::value<std::string>()->default_value("auto"), "of a solution on standard output: mtx, npy, csv, tsv, txt (blanks between numbers); txt also takes tabs in input for blanks")
     ("gemm,g", po::value<std::string>()->default_value("auto"), "the GEMM backend; a,b,c or all compares several; see 'lasolve list'")
@@ -35,7 +35,7 @@ po::options_description known_options() {
     ("no-condition", "leave out the estimate of the condition number, which takes five more solves")
     ("allow-ill-conditioned", "write a solution of which no digit can be trusted, and return 0")
     ("json", po::value<std::string>(), "write the report as JSON to FILE; - is standard output")
-    ("quiet,q", "no report for people")
+    ("quiet,q", "no report for people; a solution is printed all the same")
     ("version", "print the version")
     ("help,h", "print this");
   // clang-format on
