@@ -32,7 +32,7 @@ int run(int argc, char** argv) {
       fmt::print("{}", list_of_backends());
       return done;
     case Command::help:
-      fmt::print("{}", help());
+      fmt::print("{}", request.help);
       return done;
     case Command::version:
       fmt::print("lasolve {}\n", version());
@@ -60,8 +60,10 @@ int main(int argc, char** argv) {
       throw io::OutputError(std::string("cannot write standard output: ") + std::strerror(errno));
     return code;
   } catch (const UsageError& e) {
-    return fail(usage, fmt::format("lasolve: {}\n'lasolve {}--help' lists the options", e.what(),
-                                   is_bench(argc, argv) ? "bench " : ""));
+    const std::string word = argc > 1 ? argv[1] : "";
+    const bool named = word == "bench" || word == "generate" || word == "list";
+    return fail(usage,
+                fmt::format("lasolve: {}\n'lasolve {}--help' lists the options", e.what(), named ? word + " " : ""));
   } catch (const UnknownName& e) {
     return fail(usage, fmt::format("lasolve: {}", e.what()));
   } catch (const io::GeneratorError& e) {

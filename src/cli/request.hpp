@@ -19,6 +19,7 @@ enum class Command { solve, list, generate, help, version };
 
 struct Request {
   Command command = Command::solve;
+  std::string help;  // the text, where that is the command
   std::string matrix, rhs, output, json;
   io::FileFormat format = io::FileFormat::automatic;  // of streams
   std::vector<std::string> backends;                  // names, one run each
@@ -35,6 +36,5 @@ struct Request {
 
 /// Throws UsageError.
 Request parse_command_line(int argc, const char* const* argv);
-std::string help();
 
 }  // namespace lasolve::cli

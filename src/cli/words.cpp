@@ -24,9 +24,8 @@ po::variables_map parse_options(int argc, const char* const* argv, const po::opt
     throw UsageError(
         fmt::format("there is no option '{}'{}", e.get_option_name(), did_you_mean(e.get_option_name(), names)));
   } catch (const po::too_many_positional_options_error&) {
-    const bool matrix = known.find_nothrow("matrix", false) != nullptr;
-    throw UsageError(std::string("a word that is not an option") +
-                     (matrix ? "; a matrix is given as --matrix FILE" : ""));
+    const bool rhs = known.find_nothrow("rhs", false) != nullptr;
+    throw UsageError(std::string("one word too many") + (rhs ? "; right-hand sides are given as --rhs FILE" : ""));
   } catch (const po::error& e) {
     throw UsageError(e.what());
   }

@@ -4,18 +4,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <boost/program_options.hpp>
-#include <charconv>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cli/options.hpp"
 #include "cli/request.hpp"
 #include "core/choose.hpp"
+#include "core/sizes.hpp"
 
 namespace lasolve::cli {
-
-namespace po = boost::program_options;
 
 /// The options of a command; `word` is the option that a word which is no option means, if any. Throws UsageError.
 po::variables_map parse_options(int argc, const char* const* argv, const po::options_description& known,
@@ -50,16 +48,15 @@ Value one_of(const std::string& option, const std::string& word, std::vector<std
       fmt::format("--{} takes {}, not '{}'{}", option, fmt::join(names, ", "), word, did_you_mean(word, names)));
 }
 
-/// A whole number of at least `least`; `word` alone means 0.
+/// A whole number of at least `least`, such as 8192, 8k or 1e4; `word` alone means 0.
 template <class Number>
 Number number(const std::string& option, const std::string& text, Number least, const std::string& word = "") {
   if (!word.empty() && text == word) return 0;
-  Number value{};
-  const auto [stop, e] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (e != std::errc() || stop != text.data() + text.size() || value < least)
+  const auto value = whole_number(text);
+  if (!value || *value < least || !std::in_range<Number>(*value))
     throw UsageError(fmt::format("--{} takes a whole number of at least {}{}, not '{}'", option, least,
                                  word.empty() ? "" : " or " + word, text));
-  return value;
+  return Number(*value);
 }
 
 }  // namespace lasolve::cli

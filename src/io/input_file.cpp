@@ -14,6 +14,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/sizes.hpp"
 #include "io/input_error.hpp"
 #include "io/seen_by_signals.hpp"
 #include "lasolve/matrix.hpp"
@@ -32,7 +33,8 @@ SeenBySignals<Mapped, 8> mapped_files;
 void grow(std::string& buffer, const std::string& name) {
   const std::size_t more = std::max<std::size_t>(buffer.size(), 1 << 18);
   if (more > (64 << 20) && more > Memory<Cpu>::available())
-    throw MachineError(fmt::format("{}: error: its content, more than {} bytes, does not fit in memory", name, more));
+    throw MachineError(
+        fmt::format("{}: error: its content, more than {}, does not fit in memory", name, in_bytes(double(more))));
   buffer.resize(buffer.size() + more);
 }
 
