@@ -35,9 +35,14 @@ std::string roff_options(const std::vector<Option>& options) {
   return text;
 }
 
-/// The words that an option takes; of --gemm, the backends that this build knows.
+/// The words that an option takes, without those that stand for others, as in cuda:INDEX; of --gemm, the backends that
+/// this build knows.
 std::vector<std::string> words_of(const Option& o) {
-  if (std::string(o.name) != "gemm") return o.choices;
+  if (std::string(o.name) != "gemm") {
+    std::vector<std::string> words = o.choices;
+    std::erase_if(words, [](const std::string& word) { return word.find_first_of("INDEXMNK") != word.npos; });
+    return words;
+  }
   std::set<std::string> names = {"all", "auto"};
   for (const auto* b : gemm_backends<Cpu>()) names.insert(b->name);
   for (const auto* b : gemm_backends<Cuda>()) names.insert(b->name);
@@ -103,7 +108,8 @@ std::string zsh_completion() {
       const std::string names =
           o.letter ? fmt::format("'(-{0} --{1})'{{-{0},--{1}}}", o.letter, o.name) : fmt::format("--{}", o.name);
       const auto words = words_of(o);
-      const std::string action = words.empty() ? "_files" : fmt::format("({})", fmt::join(words, " "));
+      const bool is_file = o.value && std::string(o.value) == "FILE";
+      const std::string action = words.empty() ? is_file ? "_files" : " " : fmt::format("({})", fmt::join(words, " "));
       cases += fmt::format(" \\\n        {}'[{}]{}'", names, zsh_text(meaning_of(o)),
                            o.value ? fmt::format(":{}:{}", zsh_text(o.value), action) : "");
     }
@@ -131,7 +137,8 @@ std::string zsh_completion() {
 std::string manual_page() {
   std::string text = fmt::format(".TH LASOLVE 1 \"\" \"lasolve {}\" \"User Commands\"\n", version());
   text += ".SH NAME\nlasolve \\- solve dense linear systems by LU or Cholesky, on the CPU and on CUDA\n.SH SYNOPSIS\n";
-  for (const CommandGuide& g : guides()) text += fmt::format(".B {}\n.br\n", roff(g.usage));
+  for (const CommandGuide& g : guides())
+    text += fmt::format("{}.B {}\n", &g == &guides().front() ? "" : ".br\n", roff(g.usage));
   text += ".SH COMMANDS\n";
   for (const CommandGuide& g : guides())
     text += fmt::format(".SS {}\n{}\n{}", roff(g.name), roff(g.summary), roff_options(g.options));
