@@ -13,7 +13,7 @@ expect 0 '64 x 64' uniform:n=2^6 --device cpu
 expect 0 'uniform:n=1e2, 100 x 100' --matrix uniform:n=1e2 --device cpu
 expect 0 'panels of at most 16 columns' uniform:n=100 --block-size 1.6e1 --device cpu
 expect 0 'tiled' bench gemm --device cpu --gemm tiled --shape 1e1x2^4x64 --precision fp64
-expect 2 "expected a size such as 8192, 8k or 1e4 after n=, found '1.5'" uniform:n=1.5
+expect 2 "expected a size after n=, found '1.5'; 8192, 8k and 1e4 are sizes" uniform:n=1.5
 expect 2 "there is no command and no file 'tilde'" tilde
 expect 2 "did you mean 'generate'" genrate
 expect 2 'right-hand sides are given as --rhs FILE' A.csv plain

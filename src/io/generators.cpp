@@ -63,7 +63,7 @@ Number parse(const std::string& text, std::size_t at, std::size_t end, const cha
 std::int64_t size_in(const std::string& text, std::size_t at, std::size_t end) {
   const std::string size = text.substr(at, end - at);
   if (const auto n = whole_number(size)) return *n;
-  fail(text, at, fmt::format("expected a size such as 8192, 8k or 1e4 after n=, found '{}'", size));
+  fail(text, at, fmt::format("expected a size after n=, found '{}'; 8192, 8k and 1e4 are sizes", size));
 }
 
 /// 2^(−bits·i/(2n)): powers of two, so that scaling is exact.
