@@ -9,6 +9,19 @@ file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_
 set_target_properties(lasolve_tool PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
 install(TARGETS lasolve_tool)
 
+# The manual page and completion, which the tool makes from its own tables of options.
+set(pages ${CMAKE_CURRENT_BINARY_DIR}/pages)
+file(MAKE_DIRECTORY ${pages})
+add_custom_command(OUTPUT ${pages}/lasolve.1 ${pages}/lasolve ${pages}/_lasolve
+                   COMMAND lasolve_tool help --man > ${pages}/lasolve.1
+                   COMMAND lasolve_tool help --completion bash > ${pages}/lasolve
+                   COMMAND lasolve_tool help --completion zsh > ${pages}/_lasolve
+                   DEPENDS lasolve_tool VERBATIM)
+add_custom_target(lasolve_pages ALL DEPENDS ${pages}/lasolve.1 ${pages}/lasolve ${pages}/_lasolve)
+install(FILES ${pages}/lasolve.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${pages}/lasolve DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${pages}/_lasolve DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+
 configure_package_config_file(cmake/lasolveConfig.cmake.in lasolveConfig.cmake INSTALL_DESTINATION ${package_dir}
                               NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(lasolveConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -83,7 +83,7 @@ TEST_F(WriteMatrix, WritesWhatOthersRead) {
 
 TEST_F(WriteMatrix, RefusesAnotherSuffix) {
   const Matrix<double> A(1, 1);
-  for (const char* name : {"A.txt", "A", "A.gz", "A.mtx.bz2", "mtx"})
+  for (const char* name : {"A.dat", "A", "A.gz", "A.npz", "A.mtx.bz2", "mtx"})
     EXPECT_THROW(write_matrix(in_folder(name), A), std::invalid_argument);
   EXPECT_TRUE(names().empty());
 }

@@ -52,6 +52,8 @@ started=0
 "$lasolve" generate uniform:n=90 --output in/a.mtx.gz
 printf '%%%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 4\n2 2 5\n3 3 6\n2 1 1\n' >in/c.mtx
 printf '%%%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n' >in/b.mtx
+printf '4,1,0\n1,5,0\n0,0,6\n' >in/c.csv
+gzip -k in/c.csv
 
 cpu=(--device cpu --threads 2)
 every_allocation --version
@@ -61,6 +63,9 @@ every_allocation --matrix in/a.mtx "${cpu[@]}" --output out/x.mtx --json out/x.j
 every_allocation --matrix in/s.npy "${cpu[@]}" --output out/x.npy --json -
 every_allocation --matrix in/a.mtx.gz "${cpu[@]}" --gemm packed --precision fp32 --output out/x.mtx.gz
 every_allocation --matrix in/c.mtx --rhs in/b.mtx "${cpu[@]}" --output out/x.npy.gz
+every_allocation in/c.csv --rhs in/b.mtx "${cpu[@]}"
+every_allocation in/c.csv.gz "${cpu[@]}" --output out/x.tsv
+every_allocation help --man
 every_allocation --matrix uniform:n=300 "${cpu[@]}" --gemm packed --json out/x.json
 every_allocation --matrix uniform:n=64 "${cpu[@]}" --gemm all --repeat 2 --quiet --json out/x.json
 every_allocation --matrix randsvd:n=100 "${cpu[@]}" --schedule left-looking --transpose

@@ -279,5 +279,19 @@ TEST(Gzip, IsRefusedWhenDamaged) {
             std::string::npos);
 }
 
+TEST(MatrixMarket, SaysThatLinesLookLikeRows) {
+  const auto notes = [](const std::string& content) { return read_matrix(file_with(content)).notes; };
+  const std::string rows = test_folder() +
+                           "test.mtx:3:1: note: each line holds 2 numbers, as if it were a row; array files are "
+                           "read column by column";
+  EXPECT_EQ(notes(array + "2 2\n1 2\n3 4\n"), std::vector{rows + "; --transpose takes the lines as rows"});
+  EXPECT_EQ(notes(array + "3 2\n1 2\n3 4\n5 6\n"), std::vector{rows});
+  EXPECT_TRUE(notes(array + "3 2\n1 2 3\n4 5 6\n").empty());  // columns
+  EXPECT_TRUE(notes(array + "2 2\n1 2\n2 4\n").empty());      // symmetric: no matter
+  EXPECT_TRUE(notes(array + "2 2\n1\n2\n3\n4\n").empty());
+  EXPECT_TRUE(notes(array + "2 2\n1 2 3 4\n").empty());
+  EXPECT_TRUE(notes(banner("array real symmetric") + "2 2\n1 2\n3\n").empty());
+}
+
 }  // namespace
 }  // namespace lasolve::io

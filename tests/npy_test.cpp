@@ -69,6 +69,67 @@ TEST(Npy, SaysThatSinglePrecisionWasWidened) {
   EXPECT_TRUE(read(npy(1, dictionary("<f8", false, "(6,)"), six)).notes.empty());
 }
 
+/// Reads -1, 2 and 3 of an integer type T, in both byte orders where it has two.
+template <class T>
+void expect_read(const std::string& code, const std::string& name) {
+  for (const char order : {'<', '>'}) {
+    const std::string type = (sizeof(T) == 1 && order == '>' ? '|' : order) + code;
+    const MatrixFile file = read(npy<T>(1, dictionary(type, false, "(3,)"), {T(-1), 2, 3}, order));
+    EXPECT_EQ(rows_of(file.matrix), (Rows{{double(T(-1))}, {2}, {3}})) << type;
+    EXPECT_EQ(file.notes, std::vector{test_folder() + "test.npy: note: " + name + " elements became float64"});
+  }
+}
+
+TEST(Npy, ReadsIntegersBoolsAndHalves) {
+  expect_read<std::int8_t>("i1", "int8");
+  expect_read<std::int16_t>("i2", "int16");
+  expect_read<std::int32_t>("i4", "int32");
+  expect_read<std::int64_t>("i8", "int64");
+  expect_read<std::uint8_t>("u1", "uint8");
+  expect_read<std::uint16_t>("u2", "uint16");
+  expect_read<std::uint32_t>("u4", "uint32");
+  const auto bools = read(npy<std::uint8_t>(1, dictionary("|b1", false, "(2, 2)"), {1, 0, 0, 1}));
+  EXPECT_EQ(rows_of(bools.matrix), (Rows{{1, 0}, {0, 1}}));
+  // 1, the least and the largest subnormal number, the least normal one, the largest, -2, 1/3 rounded
+  const std::vector<std::uint16_t> halves = {0x3C00, 1, 0x03FF, 0x0400, 0x7BFF, 0xC000, 0x3555};
+  for (const char order : {'<', '>'}) {
+    const MatrixFile file = read(npy(1, dictionary(std::string(1, order) + "f2", false, "(7,)"), halves, order));
+    EXPECT_EQ(rows_of(file.matrix), (Rows{{1}, {0x1p-24}, {0x3FFp-24}, {0x1p-14}, {65504}, {-2}, {0.333251953125}}));
+    EXPECT_EQ(file.notes.at(0), test_folder() + "test.npy: note: float16 elements were widened to float64");
+  }
+  EXPECT_NE(error_of(npy<std::uint16_t>(1, dictionary("<f2", false, "(2,)"), {0, 0xFC00}), {}, "test.npy")
+                .find("expected a finite number, found -inf at index [1]"),
+            std::string::npos);
+}
+
+TEST(Npy, RefusesIntegersThatNoDoubleHolds) {
+  const std::int64_t last = std::int64_t(1) << 53, most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(rows_of(read(npy<std::int64_t>(1, dictionary("<i8", false, "(3,)"), {last, -last, -most - 1})).matrix),
+            (Rows{{0x1p53}, {-0x1p53}, {-0x1p63}}));
+  for (const auto& [type, value] : {std::pair<std::string, std::int64_t>{"<i8", last + 1},
+                                    {"<i8", -last - 1},
+                                    {"<i8", most},
+                                    {"<u8", last + 1},
+                                    {"<u8", -1}}) {
+    const std::string content = npy<std::int64_t>(1, dictionary(type, false, "(2,)"), {0, value});
+    const std::string error = error_of(content, {.allow_nonfinite = true}, "test.npy");
+    EXPECT_NE(error.find("error: expected an integer that a double holds exactly, found "), error.npos) << error;
+    EXPECT_TRUE(error.ends_with(" at index [1]")) << error;
+  }
+}
+
+TEST(Npy, VectorsStayVectors) {
+  const std::string vector = npy(1, dictionary("<f8", false, "(6,)"), six);
+  EXPECT_TRUE(read(vector).is_vector);
+  EXPECT_FALSE(read(npy(1, dictionary("<f8", false, "(6, 1)"), six)).is_vector);
+  const Matrix<double> x = read(vector).matrix;
+  const std::string path = test_folder() + "vector.npy";
+  write_matrix(path, x, {}, {.is_vector = true});
+  EXPECT_NE(content_of(path).find("'shape': (6,), }"), std::string::npos);
+  EXPECT_TRUE(read_matrix(path).is_vector);
+  EXPECT_EQ(rows_of(read_matrix(path).matrix), rows_of(x));
+}
+
 TEST(Npy, SaysWhereAFileIsWrong) {
   const std::string good = npy(1, dictionary("<f8", false, "(2, 3)"), six);  // data start at byte 74
   const auto headed = [](const std::string& text) { return npy(1, text, six); };
@@ -80,10 +141,12 @@ TEST(Npy, SaysWhereAFileIsWrong) {
       {good.substr(0, 30), "byte 30: error: expected a header up to byte 74, found the end of the file"},
       {good.substr(0, good.size() - 1), "byte 121: error: expected 48 bytes of data, found 47"},
       {good + "x", "byte 122: error: expected 48 bytes of data, found 49"},
-      {headed(dictionary("<i8", false, "(6,)")), R"(byte 20: error: expected elements of type f4 or f8, found "<i8")"},
-      {headed(dictionary("|O", false, "(6,)")), R"(byte 20: error: expected elements of type f4 or f8, found "|O")"},
-      {headed(dictionary("<c16", false, "(6,)")), R"(expected elements of type f4 or f8, found "<c16")"},
-      {headed("{'descr': [('a', '<f8')], "), R"(byte 20: error: expected elements of type f4 or f8, found "[('a',)"},
+      {headed(dictionary("|O", false, "(6,)")),
+       R"(byte 20: error: expected elements of type f2, f4, f8, i1 to i8, u1 to u8 or b1, found "|O")"},
+      {headed(dictionary("|i8", false, "(6,)")), R"(found "|i8")"},
+      {headed(dictionary("<i3", false, "(6,)")), R"(found "<i3")"},
+      {headed(dictionary("<c16", false, "(6,)")), R"(i1 to i8, u1 to u8 or b1, found "<c16")"},
+      {headed("{'descr': [('a', '<f8')], "), R"(byte 20: error: expected elements of type f2, f4, f8, i1 to)"},
       {headed(dictionary("<f8", false, "(1, 2, 3)")), "expected an array of 1 or 2 dimensions, found 3"},
       {headed(dictionary("<f8", false, "()")), "expected an array of 1 or 2 dimensions, found 0"},
       {headed(dictionary("<f8", false, "(-2, 3)")), R"(expected a size of at most 18 digits, found "-2, 3))"},

@@ -90,6 +90,14 @@ constexpr std::optional<Enum> parse(std::string_view word) {
   return std::nullopt;
 }
 
+/// The words of some enumerators.
+template <class Enum>
+std::vector<std::string> words_of(const std::vector<Enum>& values) {
+  std::vector<std::string> words;
+  for (const Enum value : values) words.push_back(name_of(value));
+  return words;
+}
+
 /// All words of an enumeration.
 template <class Enum>
 std::vector<std::string> words_of() {

@@ -1,7 +1,9 @@
 #include "bench/product.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <string_view>
+
+#include "core/sizes.hpp"
 
 namespace lasolve::bench {
 
@@ -10,14 +12,14 @@ Product trailing(std::int64_t n, std::int64_t k) { return {"trailing", n, n, k, 
 
 std::optional<Product> parse_product(const std::string& text) {
   Product p{"given"};
-  const char *at = text.data(), *end = at + text.size();
+  std::string_view rest = text;
   for (std::int64_t* size : {&p.m, &p.n, &p.k}) {
-    if (size != &p.m && (at == end || *at++ != 'x')) return std::nullopt;
-    const auto [stop, e] = std::from_chars(at, end, *size);
-    if (e != std::errc() || *size < 1) return std::nullopt;
-    at = stop;
+    const std::size_t end = size == &p.k ? rest.size() : rest.find('x');
+    const auto value = whole_number(rest.substr(0, end));
+    if (end == rest.npos || !value || *value < 1) return std::nullopt;
+    *size = *value;
+    rest.remove_prefix(std::min(rest.size(), end + 1));
   }
-  if (at != end) return std::nullopt;
   return p;
 }
 

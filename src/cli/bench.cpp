@@ -5,6 +5,7 @@
 
 #include "cli/bench_print.hpp"
 #include "cli/commands.hpp"
+#include "cli/guide.hpp"
 #include "cli/print.hpp"
 #include "core/stopwatch.hpp"
 #include "io/output_file.hpp"
@@ -156,7 +157,7 @@ int bench_command(int argc, const char* const* argv) {
   if (argc > 1 && argv[1] == std::string("verify")) return bench::serve({argv + 2, argv + argc});
   BenchRequest request = parse_bench(argc, argv);
   if (request.help) {
-    fmt::print("{}", bench_help());
+    fmt::print("{}", help_of("bench"));
     return done;
   }
   request.settings.verifier = {"/proc/self/exe", "bench", "verify"};

@@ -1,36 +1,59 @@
 #include "cli/bench_request.hpp"
 
 #include <algorithm>
-#include <sstream>
 
+#include "cli/guide.hpp"
 #include "cli/words.hpp"
 
 namespace lasolve::cli {
 
-namespace {
-
-po::options_description known_options() {
-  po::options_description all("Options", 110, 60);
-  // clang-format off
-  all.add_options()
-    ("gemm,g", po::value<std::string>()->default_value("all"), "the GEMM backends: a,b,c or all; see 'lasolve list'")
-    ("device,d", po::value<std::string>()->default_value("auto"), "cpu, cuda, cuda:INDEX, a list of them, or auto: CUDA, else the CPU; both for --with-copies")
-    ("precision,p", po::value<std::string>()->default_value("auto"), "fp64, fp32, tf32, fp16, bf16, a list of them, or auto: those of the reference")
-    ("shape,s", po::value<std::string>()->default_value("square,trailing"), "square (C = A·B), trailing (C = C - A·B), MxNxK (C = A·B), or a list of them")
-    ("n,n", po::value<std::string>()->default_value("auto"), "sizes: M = N = K of square, M = N of trailing")
-    ("k,k", po::value<std::string>()->default_value("auto"), "K of trailing: sizes of a panel")
-    ("with-copies", "time on a device from host to host: allocation, copies and free count")
-    ("threads", po::value<std::string>()->default_value("all"), "cores of the host to use, or all")
-    ("repeat", po::value<std::string>()->default_value("auto"), "timed rounds; the median is reported; auto: 5, fewer for a backend that has run for half a second")
-    ("warmup", po::value<std::string>()->default_value("1"), "rounds before them that are not counted")
-    ("patience", po::value<std::string>()->default_value("60"), "seconds after which a backend that does not come back from a small product is wrong")
-    ("json", po::value<std::string>(), "write the results as JSON to FILE; - is standard output")
-    ("csv", po::value<std::string>(), "write the results as CSV to FILE; - is standard output")
-    ("quiet,q", "no table for people")
-    ("help,h", "print this");
-  // clang-format on
+const std::vector<Option>& bench_options() {
+  static const std::vector<Option> all = {
+      {"gemm", 'g', "NAMES", "all", {}, "the GEMM backends: a,b,c or all; 'lasolve list' has the names"},
+      {"device",
+       'd',
+       "DEVICES",
+       "auto",
+       {"auto", "cpu", "cuda", "cuda:INDEX"},
+       "or a list of them; auto: CUDA, else the CPU; both for --with-copies"},
+      {"precision",
+       'p',
+       "TYPES",
+       "auto",
+       {"auto", "fp64", "fp32", "tf32", "fp16", "bf16"},
+       "or a list of them; auto: those of the reference"},
+      {"shape",
+       's',
+       "SHAPES",
+       "square,trailing",
+       {"square", "trailing", "MxNxK"},
+       "or a list of them; square: C = A·B; trailing: C = C - A·B; MxNxK: C = A·B"},
+      {"n", 'n', "SIZES", "auto", {}, "M = N = K of square, M = N of trailing"},
+      {"k", 'k', "SIZES", "auto", {}, "K of trailing: sizes of a panel"},
+      {"with-copies", 0, nullptr, nullptr, {}, "time on a device from host to host: allocation, copies and free count"},
+      {"threads", 0, "COUNT", "all", {}, "cores of the host to use"},
+      {"repeat",
+       0,
+       "COUNT",
+       "auto",
+       {},
+       "timed rounds; the median is reported; auto: 5, fewer for a backend that has run for half a second"},
+      {"warmup", 0, "COUNT", "1", {}, "rounds before them that are not counted"},
+      {"patience",
+       0,
+       "SECONDS",
+       "60",
+       {},
+       "after which a backend that does not come back from a small product is wrong"},
+      {"json", 0, "FILE", nullptr, {}, "write the results as JSON to FILE; - is standard output"},
+      {"csv", 0, "FILE", nullptr, {}, "write the results as CSV to FILE; - is standard output"},
+      {"quiet", 'q', nullptr, nullptr, {}, "no table for people"},
+      {"help", 'h', nullptr, nullptr, {}, "print this"},
+  };
   return all;
 }
+
+namespace {
 
 std::vector<Device> devices_of(const std::string& list, bool with_copies) {
   if (list == "auto" && with_copies)
@@ -113,7 +136,7 @@ BenchRequest parse_bench(int argc, const char* const* argv) {
     throw UsageError(what.empty() || what[0] == '-'
                          ? "bench takes what is to be measured: lasolve bench gemm"
                          : fmt::format("bench takes gemm, not '{}'{}", what, did_you_mean(what, {"gemm"})));
-  const po::variables_map values = parse_options(argc - 1, argv + 1, known_options());
+  const po::variables_map values = parse_options(argc - 1, argv + 1, described(bench_options()));
   const auto text = [&](const char* name) {
     return values.count(name) ? values[name].as<std::string>() : std::string();
   };
@@ -141,27 +164,6 @@ BenchRequest parse_bench(int argc, const char* const* argv) {
   r.devices = devices_of(text("device"), r.settings.with_copies);
   r.products = products_of(text("shape"), text("n"), text("k"), only_on_cuda(r.devices, r.backends));
   return r;
-}
-
-std::string bench_help() {
-  std::ostringstream options;
-  options << known_options();
-  return fmt::format(
-      "lasolve bench gemm measures GEMM backends alone, in turns, forwards and backwards, each run after a rest as "
-      "long\n"
-      "as the run before it, from 20 ms to 0.1 s. Each is tried first, in a process of its own, with the conformance\n"
-      "list of the GEMM contract and with the products that are timed. Of a backend that is wrong, that crashes or "
-      "that\n"
-      "does not come back it is said at which product: op(A), op(B), alpha, beta, sizes and leading dimensions, the "
-      "first\n"
-      "wrong element, what it should be and what it is. It is not timed.\n"
-      "The reference, cublas on CUDA and blas or eigen on the CPU, always takes part.\n\n"
-      "  lasolve bench gemm --shape trailing --n 16384 --k 128,256,512\n"
-      "  lasolve bench gemm --gemm tiled --shape square,4096x512x64 --precision fp32 --json results.json\n"
-      "  lasolve bench gemm --with-copies --shape square --n 128,256,512,1024,2048\n\n"
-      "{}\nExit codes: 0 all are right, 2 usage, 5 a backend is wrong, 6 device or memory, 70 internal, 130 "
-      "interrupted.\n",
-      options.str());
 }
 
 }  // namespace lasolve::cli

@@ -18,6 +18,5 @@ struct BenchRequest {
 
 /// argv[0] is the word bench. Throws UsageError.
 BenchRequest parse_bench(int argc, const char* const* argv);
-std::string bench_help();
 
 }  // namespace lasolve::cli

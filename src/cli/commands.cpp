@@ -1,43 +1,21 @@
 #include "cli/commands.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 
 #include "cli/print.hpp"
 #include "cli/problem.hpp"
+#include "cli/progress.hpp"
+#include "cli/solution.hpp"
 #include "cli/tuning.hpp"
 #include "core/choose.hpp"
-#include "core/stopwatch.hpp"
 #include "lasolve/names.hpp"
 
 namespace lasolve::cli {
 
 namespace {
-
-/// Says how far a long factorization is: on a terminal only, after a second, a few times a second.
-class Progress {
- public:
-  explicit Progress(std::string what) : what_(std::move(what)) {}
-  ~Progress() {
-    if (shown_) fmt::print(stderr, "\r\033[K");
-  }
-  void operator()(double fraction) {
-    if (!terminal_ || running_.seconds() < last_ + (shown_ ? 0.2 : 1.0)) return;
-    last_ = running_.seconds();
-    shown_ = true;
-    fmt::print(stderr, "\r\033[K{}: {:.0f} %, {:.0f} s", what_, 100 * fraction, last_);
-    std::fflush(stderr);
-  }
-
- private:
-  std::string what_;
-  Stopwatch running_;
-  bool terminal_ = isatty(STDERR_FILENO) != 0, shown_ = false;
-  double last_ = 0;
-};
 
 int exit_code(const Outcome& outcome, const Request& request) {
   switch (outcome.kind) {
@@ -55,27 +33,54 @@ int exit_code(const Outcome& outcome, const Request& request) {
   return internal;
 }
 
-/// Runs one backend as often as asked; keeps the run with the median factorization time.
-Measured measure(const Request& request, Problem& problem, const std::string& backend, Matrix<double>& X) {
-  Options options = request.options;
-  options.gemm = backend;
-  options.tuning = tuning_asked_for(request, options);
+/// The runs of one backend, as they were made.
+struct Runs {
+  std::string backend;
   std::vector<Report> reports;
-  for (int run = -request.warmup; run < request.repeat; ++run) {
-    Progress progress(backend);
-    options.progress = [&](double fraction) { progress(fraction); };
-    Report report = problem.solve(options, X);
-    if (run >= 0) reports.push_back(std::move(report));
-    if (run >= 0 && exit_code(reports.back().outcome, request) != done) break;
-  }
+  bool failed = false;  // then it is not run again
+};
+
+/// Runs a backend once, and keeps the report of a run that counts.
+void run_once(const Request& request, Problem& problem, int run, Runs& runs, Matrix<double>& X) {
+  Options options = request.options;
+  options.gemm = runs.backend;
+  options.tuning = tuning_asked_for(request, options);
+  const bool counts = run >= 0;
+  const std::string which = !counts              ? ", warming up"
+                            : request.repeat > 1 ? fmt::format(", run {} of {}", run + 1, request.repeat)
+                                                 : "";
+  Progress progress(runs.backend + which, request.quiet);
+  options.progress = [&](double fraction) { progress(fraction); };
+  Report report = problem.solve(options, X);
+  runs.failed = counts && exit_code(report.outcome, request) != done;
+  if (counts) runs.reports.push_back(std::move(report));
+}
+
+/// Of the runs of one backend, the one with the median factorization time.
+Measured measured(const Request& request, const Problem& problem, std::vector<Report> reports) {
   std::sort(reports.begin(), reports.end(),
             [](const Report& a, const Report& b) { return a.factor_seconds < b.factor_seconds; });
-  Measured measured{reports[reports.size() / 2], int(reports.size()), reports.front().factor_seconds,
-                    reports.back().factor_seconds};
-  if (request.options.triangle != Uplo::both && measured.report.method == Method::lu)
-    measured.report.notes.push_back("--triangle says what Cholesky reads: LU has read all of the matrix");
-  measured.report.notes.insert(measured.report.notes.begin(), problem.notes().begin(), problem.notes().end());
-  return measured;
+  Measured m{reports[reports.size() / 2], int(reports.size()), reports.front().factor_seconds,
+             reports.back().factor_seconds};
+  if (request.options.triangle != Uplo::both && m.report.method == Method::lu)
+    m.report.notes.push_back("--triangle says what Cholesky reads: LU has read all of the matrix");
+  m.report.notes.insert(m.report.notes.begin(), problem.notes().begin(), problem.notes().end());
+  return m;
+}
+
+/// Runs the backends in turns, forwards and backwards, so that what the machine does meanwhile is the same for all.
+std::vector<Measured> measure(const Request& request, Problem& problem, Matrix<double>& X) {
+  std::vector<Runs> all;
+  for (const auto& backend : request.backends) all.push_back({backend, {}});
+  for (int run = -request.warmup; run < request.repeat; ++run) {
+    for (Runs& runs : all)
+      if (!runs.failed) run_once(request, problem, run, runs, X);
+    std::reverse(all.begin(), all.end());
+  }
+  if ((request.warmup + request.repeat) % 2 == 1) std::reverse(all.begin(), all.end());
+  std::vector<Measured> results;
+  for (Runs& runs : all) results.push_back(measured(request, problem, std::move(runs.reports)));
+  return results;
 }
 
 }  // namespace
@@ -96,19 +101,23 @@ int solve(const Request& request) {
   Problem problem(request);
   const Subject subject{problem.name(), request.rhs.empty() ? "b = A*1" : request.rhs, request.op == Op::transpose};
   const bool talk = !request.quiet && !io::is_standard_output(request.json) && !io::is_standard_output(request.output);
-  std::vector<Measured> all;
+  // A solution that was asked for and has no file is what standard output is for; then the report keeps off it.
+  const bool print_x = !request.rhs.empty() && request.output.empty() && request.backends.size() == 1 &&
+                       !io::is_standard_output(request.json);
+  std::FILE* const report_to = print_x ? stderr : stdout;
   Matrix<double> X;
+  const std::vector<Measured> all = measure(request, problem, X);
   int code = done;
-  for (const auto& backend : request.backends) {
-    all.push_back(measure(request, problem, backend, X));
-    const Outcome& outcome = all.back().report.outcome;
-    code = std::max(code, exit_code(outcome, request));
-    if (talk && request.backends.size() == 1) fmt::print("{}", for_people(subject, all.back()));
-    if (!outcome.ok()) fmt::print(stderr, "lasolve: {}: {}\n", all.back().report.gemm, outcome.message());
-  }
-  if (talk && request.backends.size() > 1) fmt::print("{}", comparison(subject, all));
-  if (!request.output.empty() && code == done) io::write_matrix(request.output, X, {"solution of " + request.matrix});
-  if (!request.output.empty() && code != done) fmt::print(stderr, "lasolve: no solution was written\n");
+  for (const Measured& m : all) code = std::max(code, exit_code(m.report.outcome, request));
+  if (talk)
+    fmt::print(report_to, "{}{}", all.size() == 1 ? for_people(subject, all[0]) : comparison(subject, all),
+               print_x ? "\n" : "");
+  for (const Measured& m : all)
+    if (!m.report.outcome.ok()) fmt::print(stderr, "lasolve: {}: {}\n", m.report.gemm, m.report.outcome.message());
+  if (!request.output.empty() && code == done)
+    io::write_matrix(request.output, X, {"solution of " + request.matrix}, {request.format, problem.is_vector()});
+  if (print_x && code == done) print_solution(X, request.format, problem.is_vector());
+  if ((print_x || !request.output.empty()) && code != done) fmt::print(stderr, "lasolve: no solution was written\n");
   if (!request.json.empty()) write_text(request.json, as_json(subject, all));
   return code;
 }
@@ -129,7 +138,7 @@ int generate(const Request& request) {
   Queue<Cpu> q(request.options.threads);
   Matrix<double> A(generator.n(), generator.n());
   io::generate(q, generator, A);
-  io::write_matrix(request.output, A, {request.matrix});
+  io::write_matrix(request.output, A, {request.matrix}, {request.format, false});
   return done;
 }
 

@@ -21,11 +21,6 @@ using namespace lasolve::cli;
 
 bool is_command(int argc, char** argv, const char* word) { return argc > 1 && std::strcmp(argv[1], word) == 0; }
 
-/// The commands whose options are their own.
-std::string own_help(int argc, char** argv) {
-  return is_command(argc, argv, "bench") ? "bench " : is_command(argc, argv, "plan") ? "plan " : "";
-}
-
 int run(int argc, char** argv) {
   if (is_command(argc, argv, "bench")) return bench_command(argc - 1, argv + 1);
   if (is_command(argc, argv, "plan")) return plan_command(argc - 1, argv + 1);
@@ -38,7 +33,7 @@ int run(int argc, char** argv) {
     case Command::list:
       return list(request);
     case Command::help:
-      fmt::print("{}", help());
+      fmt::print("{}", request.help);
       return done;
     case Command::version:
       fmt::print("lasolve {}\n", version());
@@ -66,8 +61,10 @@ int main(int argc, char** argv) {
       throw io::OutputError(std::string("cannot write standard output: ") + std::strerror(errno));
     return code;
   } catch (const UsageError& e) {
+    const std::string word = argc > 1 ? argv[1] : "";
+    const bool named = word == "bench" || word == "plan" || word == "generate" || word == "list";
     return fail(usage,
-                fmt::format("lasolve: {}\n'lasolve {}--help' lists the options", e.what(), own_help(argc, argv)));
+                fmt::format("lasolve: {}\n'lasolve {}--help' lists the options", e.what(), named ? word + " " : ""));
   } catch (const UnknownName& e) {
     return fail(usage, fmt::format("lasolve: {}", e.what()));
   } catch (const io::GeneratorError& e) {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "cli/commands.hpp"
+#include "cli/guide.hpp"
 #include "cli/plan_print.hpp"
 #include "cli/plan_svg.hpp"
 #include "cli/print.hpp"
@@ -29,6 +30,32 @@ std::vector<Enum> explicit_ones() {
   return values;
 }
 
+}  // namespace
+
+const std::vector<Option>& plan_options() {
+  static const std::vector<Option> all = {
+      {"matrix", 'm', "MATRIX", nullptr, {}, "the same as the word MATRIX; only its size counts"},
+      {"factorization", 'f', "METHOD", "lu", words_of(explicit_ones<Method>()), ""},
+      {"schedule", 's', "NAME", "right-looking", words_of(explicit_ones<Schedule>()), ""},
+      {"block-size", 'n', "SIZE", "auto", {}, "columns of a panel at most; auto: what the CPU takes"},
+      {"step",
+       0,
+       "SIZE",
+       "auto",
+       {},
+       "columns of a right-looking LU that are factored at a time; auto: a quarter of a panel where there are four "
+       "lanes, else all of it"},
+      {"lanes", 0, "COUNT", "4", {"1", "4"}, "4: a device whose queues run side by side; 1: as on the CPU"},
+      {"json", 0, "FILE", nullptr, {}, "write the plan as JSON to FILE; - is standard output"},
+      {"svg", 0, "FILE", nullptr, {}, "draw the plan, as SVG, to FILE; - is standard output"},
+      {"quiet", 'q', nullptr, nullptr, {}, "no table for people"},
+      {"help", 'h', nullptr, nullptr, {}, "print this"},
+  };
+  return all;
+}
+
+namespace {
+
 struct PlanRequest {
   std::string matrix, json, svg;
   Method method = Method::lu;
@@ -38,29 +65,8 @@ struct PlanRequest {
   bool quiet = false, help = false;
 };
 
-po::options_description known_options() {
-  std::string schedules;
-  for (const Schedule schedule : explicit_ones<Schedule>())
-    schedules += (schedules.empty() ? "" : ", ") + std::string(name_of(schedule));
-  po::options_description all("Options", 110, 60);
-  // clang-format off
-  all.add_options()
-    ("matrix,m", po::value<std::string>(), "FILE or GENERATOR, such as uniform:n=4096; only its size counts")
-    ("factorization,f", po::value<std::string>()->default_value("lu"), "lu, cholesky")
-    ("schedule,s", po::value<std::string>()->default_value("right-looking"), schedules.c_str())
-    ("block-size,n", po::value<std::string>()->default_value("auto"), "columns of a panel at most, or auto: what the CPU takes")
-    ("step", po::value<std::string>()->default_value("auto"), "columns of a right-looking LU that are factored at a time, or auto: a quarter of a panel where there are four lanes, else all of it")
-    ("lanes", po::value<std::string>()->default_value("4"), "4: for a device whose queues run side by side; 1: as on the CPU")
-    ("json", po::value<std::string>(), "write the plan as JSON to FILE; - is standard output")
-    ("svg", po::value<std::string>(), "draw the plan, as SVG, to FILE; - is standard output")
-    ("quiet,q", "no table for people")
-    ("help,h", "print this");
-  // clang-format on
-  return all;
-}
-
 PlanRequest parse(int argc, const char* const* argv) {
-  const po::variables_map values = parse_options(argc, argv, known_options());
+  const po::variables_map values = parse_options(argc, argv, described(plan_options()), "matrix");
   const auto text = [&](const char* name) {
     return values.count(name) ? values[name].as<std::string>() : std::string();
   };
@@ -86,18 +92,6 @@ PlanRequest parse(int argc, const char* const* argv) {
   if (r.matrix.empty() && !r.help)
     throw UsageError("no matrix; give --matrix FILE or --matrix GENERATOR, such as uniform:n=4096");
   return r;
-}
-
-std::string help_of_plan() {
-  std::ostringstream options;
-  options << known_options();
-  return fmt::format(
-      "lasolve plan shows a schedule before anything is computed: its tasks, the blocks that they read and write, and "
-      "what\n"
-      "waits for what.\n\n"
-      "  lasolve plan --matrix uniform:n=4096 --block-size 512 --svg plan.svg\n"
-      "  lasolve plan --matrix spd:n=1000 --factorization cholesky --schedule left-looking --json -\n\n{}",
-      options.str());
 }
 
 std::int64_t size_of(const std::string& matrix) {
@@ -128,7 +122,7 @@ DrawnPlan plan_for(const PlanRequest& r) {
 int plan_command(int argc, const char* const* argv) {
   const PlanRequest request = parse(argc, argv);
   if (request.help) {
-    fmt::print("{}", help_of_plan());
+    fmt::print("{}", help_of("plan"));
     return done;
   }
   for (const std::string& path : {request.json, request.svg})

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/options.hpp"
 #include "core/choose.hpp"
 #include "io/output_file.hpp"
 #include "lasolve/names.hpp"
@@ -91,23 +92,86 @@ std::string for_people(const Subject& subject, const Measured& measured) {
   return text + fmt::format("outcome         {}\n", r.outcome.message());
 }
 
-std::string comparison(const Subject& subject, const std::vector<Measured>& all) {
-  std::string text = about(subject, all[0].report) + "\n";
-  text += fmt::format("{:<16}{:<9}{:>12}{:>12}{:>12}{:>12}{:>8}{:>14}{:>11}\n", "gemm", "device", "total s", "factor s",
-                      "GFLOP/s", "gemm s", "share", "gemm GFLOP/s", "HPL");
-  for (const Measured& m : all) {
-    const Report& r = m.report;
-    const double gemm_seconds = r.phases.seconds_of(Phase::gemm);
-    text +=
-        fmt::format("{:<16}{:<9}{:>12.6f}{:>12.6f}{:>12.1f}{:>12.6f}{:>6.0f} %{:>14.1f}{:>11}\n", r.gemm, r.device,
-                    r.total_seconds, r.factor_seconds, r.factor_gflops, gemm_seconds,
-                    r.factor_seconds > 0 ? 100 * gemm_seconds / r.factor_seconds : 0, gflops(r.phases, Phase::gemm),
-                    r.outcome.ok() ? r.hpl_residual ? fmt::format("{:.2e}", *r.hpl_residual) : "-" : r.outcome.name());
-  }
-  text += "share: of the factorization's time that went into the backend's updates of the trailing matrix\n";
-  for (const Measured& m : all)
-    for (const auto& note : m.report.notes) text += fmt::format("note        {}: {}\n", m.report.gemm, note);
+namespace {
+
+/// The fastest first; those without a solution last.
+std::vector<const Measured*> sorted(const std::vector<Measured>& all) {
+  std::vector<const Measured*> by_time;
+  for (const Measured& m : all) by_time.push_back(&m);
+  std::stable_sort(by_time.begin(), by_time.end(), [](const Measured* a, const Measured* b) {
+    const bool a_ok = a->report.outcome.has_solution(), b_ok = b->report.outcome.has_solution();
+    return a_ok != b_ok ? a_ok : a->report.factor_seconds < b->report.factor_seconds;
+  });
+  return by_time;
+}
+
+/// A sentence where the fastest and the slowest cannot be told apart; empty where they can.
+std::string why_not_told_apart(const std::vector<const Measured*>& by_time) {
+  const std::int64_t n = by_time[0]->report.n;
+  const bool no_products = std::all_of(by_time.begin(), by_time.end(),
+                                       [](const Measured* m) { return m->report.phases.flops_of(Phase::gemm) == 0; });
+  if (no_products) return fmt::format("n = {} is too small to tell them apart: one panel holds the matrix.\n", n);
+  const Measured &fastest = *by_time.front(), &slowest = *by_time.back();
+  if (fastest.runs > 1 && fastest.most_factor_seconds >= slowest.least_factor_seconds)
+    return fmt::format("n = {} is too small to tell them apart: runs of the fastest and the slowest overlap.\n", n);
+  double most = 0;
+  for (const Measured* m : by_time)
+    most = std::max(most, m->report.phases.seconds_of(Phase::gemm) / m->report.factor_seconds);
+  constexpr double least_share = 0.5;
+  if (most < least_share)
+    return fmt::format("n = {} is too small to tell them apart: at most {:.0f} % of the time is theirs.\n", n,
+                       100 * most);
+  return "";
+}
+
+std::string line_of(const Measured& m, double slowest_seconds) {
+  const Report& r = m.report;
+  const double seconds = r.factor_seconds;
+  const auto per_cent = [](double share) { return fmt::format("{:.0f} %", 100 * share); };
+  return fmt::format(
+      "{:<16}{:<8}{:>11.6f}{:>9}{:>9}{:>10.1f}{:>8}{:>14.1f}{:>11.6f}{:>11}\n", r.gemm, r.device, seconds,
+      seconds > 0 ? fmt::format("{:.2f} x", slowest_seconds / seconds) : "",
+      m.runs > 1 && seconds > 0 ? per_cent((m.most_factor_seconds - m.least_factor_seconds) / seconds) : "-",
+      r.factor_gflops, seconds > 0 ? per_cent(r.phases.seconds_of(Phase::gemm) / seconds) : "",
+      gflops(r.phases, Phase::gemm), r.total_seconds,
+      r.outcome.ok() ? r.hpl_residual ? fmt::format("{:.2e}", *r.hpl_residual) : "-" : r.outcome.name());
+}
+
+/// Each note once, with the backend where it is not that of all.
+std::string notes_of(const std::vector<const Measured*>& all) {
+  std::string text;
+  std::vector<std::string> said;
+  for (const Measured* m : all)
+    for (const auto& note : m->report.notes) {
+      if (std::count(said.begin(), said.end(), note) > 0) continue;
+      const bool of_all = std::all_of(all.begin(), all.end(), [&](const Measured* other) {
+        return std::count(other->report.notes.begin(), other->report.notes.end(), note) > 0;
+      });
+      if (of_all) said.push_back(note);
+      text +=
+          of_all ? fmt::format("note        {}\n", note) : fmt::format("note        {}: {}\n", m->report.gemm, note);
+    }
   return text;
+}
+
+}  // namespace
+
+std::string comparison(const Subject& subject, const std::vector<Measured>& all) {
+  const std::vector<const Measured*> by_time = sorted(all);
+  double slowest = 0;
+  int runs = 0;
+  for (const Measured& m : all) {
+    slowest = std::max(slowest, m.report.factor_seconds);
+    runs = std::max(runs, m.runs);
+  }
+  std::string text = about(subject, all[0].report) + "\n";
+  text += fmt::format("{:<16}{:<8}{:>11}{:>9}{:>9}{:>10}{:>8}{:>14}{:>11}{:>11}\n", "gemm", "device", "factor s",
+                      "faster", "spread", "GFLOP/s", "share", "gemm GFLOP/s", "total s", "HPL");
+  for (const Measured* m : by_time) text += line_of(*m, slowest);
+  text += fmt::format("factor s: {}; faster: than the slowest; spread: longest less shortest run, of factor s\n",
+                      runs > 1 ? fmt::format("the median of {} runs in turns", runs) : "one run");
+  text += "share: of the factorization's time that went into the backend's updates of the trailing matrix\n";
+  return text + why_not_told_apart(by_time) + notes_of(by_time);
 }
 
 void write_text(const std::string& path, const std::string& text) {
@@ -116,31 +180,59 @@ void write_text(const std::string& path, const std::string& text) {
   file.commit();
 }
 
+namespace {
+
+/// The backends of a place. What each alone lacks is said in its line; what the place lacks is said by the devices.
+template <class Place>
+std::string list_of(const char* place, int index, bool is_there) {
+  std::string text;
+  for (const auto* b : gemm_backends<Place>()) {
+    const std::string why = !is_there ? "" : b->unavailable ? b->unavailable(index) : "";
+    std::string precisions;
+    for_each_precision([&](auto P) {
+      if (b->template in<P>()) precisions += (precisions.empty() ? "" : " ") + std::string(name_of(P()));
+    });
+    text += fmt::format("{:<16}{:<7}{:<26}{}{}\n", b->name, place, precisions, b->summary,
+                        why.empty() ? "" : "; not here: " + why);
+  }
+  return text;
+}
+
+/// The backends that this build lacks: one line for all that lack the same.
+std::string list_of_missing() {
+  std::string text;
+  std::vector<std::string> said;
+  const auto& missing = missing_gemm_backends();
+  for (const auto& b : missing) {
+    const std::string need = std::string(b.place) + b.needs;
+    if (std::count(said.begin(), said.end(), need) > 0) continue;
+    said.push_back(need);
+    std::string names;
+    for (const auto& other : missing)
+      if (std::string(other.place) + other.needs == need)
+        names += (names.empty() ? "" : ", ") + std::string(other.name);
+    // What keeps CUDA out of a build altogether is said where the devices are.
+    const bool no_cuda = b.place == std::string("cuda") && gemm_backends<Cuda>().empty();
+    text += wrapped(fmt::format("not in this build, for {}: {}{}", b.place, names,
+                                no_cuda ? "" : fmt::format("; needed: {}", b.needs)),
+                    98, 2) +
+            "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string list_of_backends() {
-  std::string text = fmt::format("{:<16}{:<7}{:<26}{}\n", "backend", "place", "precisions", "what it is");
   const CudaDevices& devices = cuda_devices();
-  auto lines = [&](const auto& backends, Device::Kind place, const std::string& why_no_place, int index) {
-    for (const auto* b : backends) {
-      const std::string why = !why_no_place.empty() ? why_no_place : b->unavailable ? b->unavailable(index) : "";
-      std::string precisions;
-      for_each_precision([&](auto P) {
-        if (b->template in<P>()) precisions += std::string(precisions.empty() ? "" : " ") + name_of(P());
-      });
-      text += fmt::format("{:<16}{:<7}{:<26}{}{}\n", b->name, name_of(place), precisions, b->summary,
-                          why.empty() ? "" : "; not here: " + why);
-    }
-  };
   const Device device = automatic_device();
   const bool on_cuda = device.kind == Device::cuda;
-  lines(gemm_backends<Cpu>(), Device::cpu, "", 0);
-  lines(gemm_backends<Cuda>(), Device::cuda,
-        on_cuda                 ? ""
-        : devices.names.empty() ? devices.why_none
-                                : "no CUDA device can be used",
-        device.index);
-  for (const auto& b : missing_gemm_backends())
-    text += fmt::format("{:<16}{:<7}{:<26}not in this build: it needs {}\n", b.name, b.place, "", b.needs);
-  return text + "\n" + list_of_devices(devices, why_unusable);
+  std::string text = fmt::format("{:<16}{:<7}{:<26}{}\n", "backend", "place", "precisions", "what it is");
+  text += list_of<Cpu>("cpu", 0, true);
+  text += list_of<Cuda>("cuda", device.index, on_cuda);
+  if (!gemm_backends<Cuda>().empty() && !on_cuda)
+    text += "those for cuda cannot be used here; the lines about devices say why\n";
+  return text + list_of_missing() + "\n" + list_of_devices(devices, why_unusable);
 }
 
 std::string list_of_devices(const CudaDevices& cuda, const std::function<std::string(int)>& why_not) {

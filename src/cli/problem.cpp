@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/progress.hpp"
 #include "core/choose.hpp"
 #include "core/current_device.hpp"
 #include "core/stopwatch.hpp"
@@ -41,8 +42,10 @@ Problem::Problem(const Request& request)
     : name_(request.matrix), op_(request.op), triangle_(triangle_there(request.options)), in_place_(request.in_place) {
   auto read = [&](const std::string& path, int bytes_an_element, bool allow_nonfinite) {
     const Stopwatch reading_time;
+    Progress progress("reading " + path, request.quiet);
     io::MatrixFile file =
-        io::read_matrix(path, {Queue<Cpu>(request.options.threads).threads(), allow_nonfinite, bytes_an_element});
+        io::read_matrix(path, {Queue<Cpu>(request.options.threads).threads(), allow_nonfinite, bytes_an_element,
+                               request.format, [&](double fraction) { progress(fraction); }});
     notes_.insert(notes_.end(), file.notes.begin(), file.notes.end());
     read_seconds_ += reading_time.seconds();
     return file;
@@ -65,6 +68,7 @@ Problem::Problem(const Request& request)
   if (!request.rhs.empty()) {
     io::MatrixFile file = read(request.rhs, 8, request.options.allow_nonfinite);
     B_ = std::move(file.matrix);
+    is_vector_ = file.is_vector;
     has_rhs_ = true;
     if (B_.rows() != n_)
       throw io::InputError(fmt::format("{}: error: expected right-hand sides of {} rows, as the matrix has, found {}",

@@ -19,6 +19,8 @@ class Problem {
 
   std::int64_t n() const { return n_; }
   std::int64_t nrhs() const { return has_rhs_ ? B_.cols() : 1; }
+  /// Whether the right-hand side came as a vector, of one dimension.
+  bool is_vector() const { return is_vector_; }
   const std::string& name() const { return name_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -38,7 +40,7 @@ class Problem {
   Op op_;
   Uplo triangle_;  // of the matrix, that counts
   std::int64_t n_ = 0;
-  bool has_rhs_ = false, in_place_;
+  bool has_rhs_ = false, is_vector_ = false, in_place_;
   double read_seconds_ = 0, made_seconds_ = 0;  // files; the matrix, when it was made last
   std::vector<std::string> notes_;
   std::optional<io::Generator> generator_;

@@ -1,8 +1,10 @@
 #include "cli/request.hpp"
 
-#include <algorithm>
-#include <sstream>
+#include <unistd.h>
 
+#include <algorithm>
+
+#include "cli/guide.hpp"
 #include "cli/tuning.hpp"
 #include "cli/words.hpp"
 #include "io/generators.hpp"
@@ -11,134 +13,282 @@ namespace lasolve::cli {
 
 namespace {
 
-po::options_description known_options() {
-  po::options_description all("Options", 110, 60);
-  // clang-format off
-  all.add_options()
-    ("matrix,m", po::value<std::string>(), "FILE (.mtx, .npy, also .gz) or GENERATOR, such as uniform:n=1000,seed=1")
-    ("rhs,b", po::value<std::string>(), "FILE with the right-hand sides; default b = A·1, whose answer is known")
-    ("output,o", po::value<std::string>(), "write the solution to FILE (.mtx, .npy, also .gz); - is standard output, in Matrix Market")
-    ("gemm,g", po::value<std::string>()->default_value("auto"), "the GEMM backend; a,b,c or all compares several; see 'lasolve list'")
-    ("device,d", po::value<std::string>()->default_value("auto"), "auto, cpu, cuda or cuda:INDEX")
-    ("factorization,f", po::value<std::string>()->default_value("auto"), "auto (Cholesky if symmetric with a positive diagonal, else LU), lu, cholesky")
-    ("triangle", po::value<std::string>()->default_value("both"), "that is there for --factorization cholesky: lower, upper, both")
-    ("precision,p", po::value<std::string>()->default_value("fp64"), "fp64; with refinement to the same accuracy fp32, or tf32: products in tf32, factors in fp32")
-    ("refine,r", po::value<std::string>()->default_value("auto"), "auto (classical for factors coarser than fp64), none, classical")
-    ("schedule,s", po::value<std::string>()->default_value("auto"), fmt::format("{}", fmt::join(words_of<Schedule>(), ", ")).c_str())
-    ("block-size,n", po::value<std::string>()->default_value("auto"), "columns of a panel at most, or auto")
-    ("tune", po::value<std::vector<std::string>>()->composing(), "NAME=VALUE of a size that decides between ways to compute, as often as there are; see 'lasolve list --tuning'")
-    ("tuning", "with list: the sizes that decide between ways to compute, on this device")
-    ("in-place", "overwrite a generated matrix with its factors: half the memory; it is made again for the check")
-    ("transpose,t", "solve with the transpose of A")
-    ("threads", po::value<std::string>()->default_value("all"), "cores of the host to use, or all")
-    ("repeat", po::value<std::string>()->default_value("1"), "timed runs; the median one is reported")
-    ("warmup", po::value<std::string>()->default_value("0"), "runs before them that are not counted")
-    ("allow-nonfinite", "read NaN and infinities instead of refusing them")
-    ("no-condition", "leave out the estimate of the condition number, which takes five more solves")
-    ("allow-ill-conditioned", "write a solution of which no digit can be trusted, and return 0")
-    ("json", po::value<std::string>(), "write the report as JSON to FILE; - is standard output")
-    ("quiet,q", "no report for people")
-    ("version", "print the version")
-    ("help,h", "print this");
-  // clang-format on
+/// In which systems are solved.
+std::vector<Precision> precisions() {
+  std::vector<Precision> names;
+  for (const SolvePrecision& p : solve_precisions) names.push_back(p.name);
+  return names;
+}
+
+std::vector<io::FileFormat> formats_of_streams() {
+  using enum io::FileFormat;
+  return {automatic, matrix_market, npy, csv, tsv, txt};
+}
+
+const Option tune_option{
+    "tune",  0,  "NAME=VALUE",
+    nullptr, {}, "set one of the sizes that decide between ways to compute; 'lasolve list --tuning' has them",
+    true};
+
+}  // namespace
+
+const std::vector<Option>& solve_options() {
+  static const std::vector<Option> all = {
+      {"matrix",
+       'm',
+       "FILE",
+       nullptr,
+       {},
+       "A: Matrix Market, .npy, FILE.npz:NAME, CSV, TSV or text, also .gz; - is standard input; or a GENERATOR, such "
+       "as uniform:n=1000,seed=1"},
+      {"rhs", 'b', "FILE", nullptr, {}, "right-hand sides B; without it b = A·1, whose answer is known"},
+      {"output",
+       'o',
+       "FILE",
+       nullptr,
+       {},
+       "write X to FILE (.mtx, .npy, .csv, .tsv, .txt, also .gz); - is standard output; without it X of --rhs is "
+       "printed"},
+      {"format", 0, "FORMAT", "auto", words_of(formats_of_streams()),
+       "of X on standard output; txt also takes tabs in input for blanks"},
+      {"gemm",
+       'g',
+       "NAMES",
+       "auto",
+       {},
+       "the GEMM backend, a,b,c, or all: several are timed in turns and compared; 'lasolve list' has the names"},
+      {"device", 'd', "DEVICE", "auto", {"auto", "cpu", "cuda", "cuda:INDEX"}, ""},
+      {"factorization", 'f', "METHOD", "auto", words_of<Method>(),
+       "auto: Cholesky if symmetric with a positive diagonal, else LU"},
+      {"triangle", 0, "PART", "both", words_of<Uplo>(), "which part of A is there, for --factorization cholesky"},
+      {"precision", 'p', "TYPE", "fp64", words_of(precisions()),
+       "of factors and products; with refinement to the accuracy of fp64. tf32: products in tf32, factors in fp32"},
+      {"refine", 'r', "METHOD", "auto", words_of<Refine>(), "auto: classical for factors coarser than fp64"},
+      {"schedule", 's', "NAME", "auto", words_of<Schedule>(), "the order of the steps; 'lasolve plan' draws them"},
+      {"block-size", 'n', "SIZE", "auto", {}, "columns of a panel at most"},
+      tune_option,
+      {"in-place",
+       0,
+       nullptr,
+       nullptr,
+       {},
+       "overwrite a generated matrix with its factors: half the memory; it is made again for the check"},
+      {"transpose", 't', nullptr, nullptr, {}, "solve with the transpose of A"},
+      {"threads", 0, "COUNT", "all", {}, "cores of the host to use"},
+      {"repeat",
+       0,
+       "COUNT",
+       "auto",
+       {},
+       "timed runs, of which the median one is reported; auto: 5 where several backends are compared, else 1"},
+      {"warmup",
+       0,
+       "COUNT",
+       "auto",
+       {},
+       "runs before them that are not counted; auto: 1 where several backends are compared, else 0"},
+      {"allow-nonfinite", 0, nullptr, nullptr, {}, "read NaN and infinities instead of refusing them"},
+      {"no-condition",
+       0,
+       nullptr,
+       nullptr,
+       {},
+       "leave out the estimate of the condition number, which takes five more solves"},
+      {"allow-ill-conditioned",
+       0,
+       nullptr,
+       nullptr,
+       {},
+       "write a solution of which no digit can be trusted, and return 0"},
+      {"json", 0, "FILE", nullptr, {}, "write the report as JSON to FILE; - is standard output"},
+      {"quiet", 'q', nullptr, nullptr, {}, "no report and no progress; a solution is printed all the same"},
+      {"version", 0, nullptr, nullptr, {}, "print the version"},
+      {"help", 'h', nullptr, nullptr, {}, "print this"},
+  };
   return all;
+}
+
+const std::vector<Option>& list_options() {
+  static const std::vector<Option> all = {
+      {"tuning", 0, nullptr, nullptr, {}, "list the sizes that decide between ways to compute instead"},
+      {"device", 'd', "DEVICE", "auto", {"auto", "cpu", "cuda", "cuda:INDEX"}, "whose tuning"},
+      tune_option,
+      {"json", 0, "FILE", nullptr, {}, "with --tuning: write it as JSON to FILE; - is standard output"},
+      {"help", 'h', nullptr, nullptr, {}, "print this"},
+  };
+  return all;
+}
+
+const std::vector<Option>& generate_options() {
+  static const std::vector<Option> all = {
+      {"matrix", 'm', "GENERATOR", nullptr, {}, "the same as the word GENERATOR"},
+      {"output", 'o', "FILE", nullptr, {}, ".mtx, .npy, .csv, .tsv or .txt, also .gz; - is standard output"},
+      {"format", 0, "FORMAT", "auto", words_of(formats_of_streams()), "on standard output"},
+      {"threads", 0, "COUNT", "all", {}, "cores to use"},
+      {"help", 'h', nullptr, nullptr, {}, "print this"},
+  };
+  return all;
+}
+
+const std::vector<Option>& help_options() {
+  static const std::vector<Option> all = {
+      {"man", 0, nullptr, nullptr, {}, "print the manual page, for man(1)"},
+      {"completion", 0, "SHELL", nullptr, {"bash", "zsh"}, "print the completion of lasolve for a shell"},
+  };
+  return all;
+}
+
+namespace {
+
+/// A word that is no command and looks like a matrix.
+bool is_matrix(const std::string& word) {
+  return word.find_first_of("./:") != word.npos || io::Generator::is_meant_by(word) || access(word.c_str(), F_OK) == 0;
 }
 
 /// The command, and where its options begin.
 std::pair<Command, int> command(int argc, const char* const* argv) {
   if (argc < 2 || argv[1][0] == '-') return {Command::solve, 1};
   const std::string word = argv[1];
-  if (word == "solve") return {Command::solve, 2};
-  if (word == "list") return {Command::list, 2};
-  if (word == "generate") return {Command::generate, 2};
-  if (word == "help") return {Command::help, 2};
-  throw UsageError(
-      fmt::format("there is no command '{}'{}; commands: solve (the default), list, generate, plan, bench; a matrix "
-                  "is given as --matrix {}",
-                  word, did_you_mean(word, {"solve", "list", "generate", "plan", "bench", "help"}), word));
+  for (const auto& [name, command] : {std::pair{"solve", Command::solve},
+                                      {"list", Command::list},
+                                      {"generate", Command::generate},
+                                      {"help", Command::help}})
+    if (word == name) return {command, 2};
+  if (is_matrix(word)) return {Command::solve, 1};
+  throw UsageError(fmt::format("there is no command and no file '{}'{}; 'lasolve help' lists the commands", word,
+                               did_you_mean(word, {"solve", "list", "generate", "plan", "bench", "help"})));
+}
+
+/// What the options of a command line say, and whether it asks for help instead.
+class Words {
+ public:
+  Words(int argc, const char* const* argv, const std::vector<Option>& options, const char* word)
+      : values_(parse_options(argc, argv, described(options), word)) {
+    for (const char* name : {"matrix", "rhs", "output", "json"})
+      if (has(name) && text(name).empty()) throw UsageError(fmt::format("--{} takes a name, not ''", name));
+  }
+  bool has(const char* name) const { return values_.count(name) > 0; }
+  std::string text(const char* name) const { return has(name) ? values_[name].as<std::string>() : std::string(); }
+  std::vector<std::string> texts(const char* name) const {
+    return has(name) ? values_[name].as<std::vector<std::string>>() : std::vector<std::string>();
+  }
+  io::FileFormat format() const { return one_of("format", text("format"), formats_of_streams()); }
+
+ private:
+  po::variables_map values_;
+};
+
+Options options_of(const Words& words) {
+  Options o;
+  o.allow_nonfinite = words.has("allow-nonfinite");
+  o.condition = !words.has("no-condition");
+  o.device = device_of(words.text("device"));
+  o.threads = threads_of(words.text("threads"));
+  o.block_size = number<std::int64_t>("block-size", words.text("block-size"), 1, "auto");
+  o.factorization = one_of<Method>("factorization", words.text("factorization"));
+  o.triangle = one_of<Uplo>("triangle", words.text("triangle"));
+  if (o.triangle != Uplo::both && o.factorization == Method::lu)
+    throw UsageError("--triangle says what Cholesky reads: not with --factorization lu, which reads all of the matrix");
+  o.precision = one_of("precision", words.text("precision"), precisions());
+  o.refine = one_of<Refine>("refine", words.text("refine"));
+  o.schedule = one_of<Schedule>("schedule", words.text("schedule"));
+  return o;
+}
+
+/// The names of the backends. Where all of them are meant, none stands in for that of another place.
+std::vector<std::string> backends_of(const std::string& names, Request& r) {
+  const bool all = names == "all";
+  if (all && r.options.device.kind == Device::automatic) r.options.device = automatic_device();
+  std::vector<std::string> backends = all ? runnable_backends(r.options.device, r.products_in()) : split(names);
+  if (backends.empty()) backends = {"auto"};  // no backend runs there: choose() says why
+  if (backends.size() > 1 && std::count(backends.begin(), backends.end(), "all") > 0)
+    throw UsageError("--gemm all stands alone: it means every backend that runs here");
+  return backends;
+}
+
+Request parse_solve(const Words& words) {
+  Request r;
+  r.matrix = words.text("matrix");
+  r.rhs = words.text("rhs");
+  r.output = words.text("output");
+  r.json = words.text("json");
+  if (r.matrix.empty()) throw UsageError("no matrix; give a FILE, or a GENERATOR such as uniform:n=1000,seed=1");
+  if (r.matrix == "-" && r.rhs == "-") throw UsageError("--matrix - and --rhs - are both standard input");
+  refuse_files_named_twice({{"matrix", r.matrix}, {"rhs", r.rhs}}, {{"output", r.output}, {"json", r.json}});
+  r.format = words.format();
+  r.quiet = words.has("quiet");
+  r.allow_ill_conditioned = words.has("allow-ill-conditioned");
+  r.in_place = words.has("in-place");
+  r.op = words.has("transpose") ? Op::transpose : Op::none;
+  r.options = options_of(words);
+  for (const std::string& text : words.texts("tune")) r.tune.push_back(tuning_change(text));
+  if (r.in_place && (is_coarser_than<double>(r.options.precision) || r.options.refine == Refine::classical))
+    throw UsageError(fmt::format("--in-place leaves nothing to refine with: not with --precision {} or --refine {}",
+                                 name_of(r.options.precision), name_of(r.options.refine)));
+  r.backends = backends_of(words.text("gemm"), r);
+  if (!r.output.empty() && r.backends.size() > 1) throw UsageError("--output with several backends: which solution?");
+  const bool compared = r.backends.size() > 1;
+  r.repeat = words.text("repeat") == "auto" ? (compared ? 5 : 1) : number("repeat", words.text("repeat"), 1);
+  r.warmup = words.text("warmup") == "auto" ? (compared ? 1 : 0) : number("warmup", words.text("warmup"), 0);
+  return r;
+}
+
+Request parse_list(const Words& words) {
+  Request r;
+  r.command = Command::list;
+  r.list_tuning = words.has("tuning");
+  r.json = words.text("json");
+  r.options.device = device_of(words.text("device"));
+  for (const std::string& text : words.texts("tune")) r.tune.push_back(tuning_change(text));
+  return r;
+}
+
+Request parse_generate(const Words& words) {
+  Request r;
+  r.command = Command::generate;
+  r.matrix = words.text("matrix");
+  r.output = words.text("output");
+  if (r.matrix.empty()) throw UsageError("no generator; give one, such as uniform:n=1000,seed=1");
+  if (r.output.empty()) throw UsageError("no output; give --output FILE (.mtx, .npy, .csv, .tsv or .txt, also .gz)");
+  r.format = words.format();
+  r.options.threads = threads_of(words.text("threads"));
+  return r;
+}
+
+Request helping(std::string text) {
+  Request r;
+  r.command = Command::help;
+  r.help = std::move(text);
+  return r;
+}
+
+/// argv[0] is the word help.
+Request parse_help(int argc, const char* const* argv) {
+  const std::string word = argc > 1 ? argv[1] : "";
+  if (word == "--man") return helping(manual_page());
+  if (word == "--completion") return helping(completion(argc > 2 ? argv[2] : ""));
+  return helping(word.empty() || word == "--help" || word == "-h" ? overview() : help_about(word));
 }
 
 }  // namespace
 
 Request parse_command_line(int argc, const char* const* argv) {
   const auto [which, skip] = command(argc, argv);
-  const po::variables_map values =
-      parse_options(argc - skip + 1, argv + skip - 1, known_options(), which == Command::generate ? "matrix" : nullptr);
-  auto text = [&](const char* name) { return values.count(name) ? values[name].as<std::string>() : std::string(); };
+  argc -= skip - 1;
+  argv += skip - 1;
+  if (which == Command::help) return parse_help(argc, argv);
+  const bool listing = which == Command::list, generating = which == Command::generate;
+  const Words words(argc, argv,
+                    listing      ? list_options()
+                    : generating ? generate_options()
+                                 : solve_options(),
+                    listing ? nullptr : "matrix");
+  if (words.has("help")) return helping(help_of(listing ? "list" : generating ? "generate" : "solve"));
   Request r;
-  r.command = values.count("help") ? Command::help : values.count("version") ? Command::version : which;
-  for (const char* name : {"matrix", "rhs", "output", "json"})
-    if (values.count(name) && text(name).empty()) throw UsageError(fmt::format("--{} takes a name, not ''", name));
-  r.matrix = text("matrix");
-  r.rhs = text("rhs");
-  r.output = text("output");
-  r.json = text("json");
-  refuse_files_named_twice({{"matrix", r.matrix}, {"rhs", r.rhs}}, {{"output", r.output}, {"json", r.json}});
-  r.quiet = values.count("quiet") > 0;
-  r.options.allow_nonfinite = values.count("allow-nonfinite") > 0;
-  r.options.condition = values.count("no-condition") == 0;
-  r.allow_ill_conditioned = values.count("allow-ill-conditioned") > 0;
-  r.in_place = values.count("in-place") > 0;
-  r.op = values.count("transpose") ? Op::transpose : Op::none;
-  r.repeat = number("repeat", text("repeat"), 1);
-  r.warmup = number("warmup", text("warmup"), 0);
-  Options& o = r.options;
-  o.device = device_of(text("device"));
-  o.threads = threads_of(text("threads"));
-  if (values.count("tune"))
-    for (const auto& text : values["tune"].as<std::vector<std::string>>()) r.tune.push_back(tuning_change(text));
-  r.list_tuning = values.count("tuning") > 0;
-  if (r.list_tuning && r.command != Command::list && r.command != Command::help)
-    throw UsageError("--tuning is for the command list");
-  o.block_size = number<std::int64_t>("block-size", text("block-size"), 1, "auto");
-  o.factorization = one_of<Method>("factorization", text("factorization"));
-  o.triangle = one_of<Uplo>("triangle", text("triangle"));
-  if (o.triangle != Uplo::both && o.factorization == Method::lu)
-    throw UsageError("--triangle says what Cholesky reads: not with --factorization lu, which reads all of the matrix");
-  std::vector<Precision> precisions;
-  for (const SolvePrecision& p : solve_precisions) precisions.push_back(p.name);
-  o.precision = one_of("precision", text("precision"), precisions);
-  o.refine = one_of<Refine>("refine", text("refine"));
-  o.schedule = one_of<Schedule>("schedule", text("schedule"));
-  if (r.in_place && (is_coarser_than<double>(o.precision) || o.refine == Refine::classical))
-    throw UsageError(fmt::format("--in-place leaves nothing to refine with: not with --precision {} or --refine {}",
-                                 name_of(o.precision), name_of(o.refine)));
-  const bool all = text("gemm") == "all";
-  if (all &&
-      o.device.kind == Device::automatic)  // where all of them are meant, none stands in for that of another place
-    o.device = automatic_device();
-  r.backends = all ? runnable_backends(o.device, r.products_in()) : split(text("gemm"));
-  if (r.backends.empty()) r.backends = {"auto"};  // no backend runs there: choose() says why
-  if (r.backends.size() > 1 && std::count(r.backends.begin(), r.backends.end(), "all") > 0)
-    throw UsageError("--gemm all stands alone: it means every backend that runs here");
-  const bool needs_matrix = r.command == Command::solve || r.command == Command::generate;
-  if (needs_matrix && r.matrix.empty())
-    throw UsageError("no matrix; give --matrix FILE or --matrix GENERATOR, such as uniform:n=1000,seed=1");
-  if (r.command == Command::generate && r.output.empty())
-    throw UsageError("no output; give --output FILE (.mtx, .npy, also .gz)");
-  if (!r.output.empty() && r.backends.size() > 1) throw UsageError("--output with several backends: which solution?");
-  return r;
-}
-
-std::string help() {
-  std::ostringstream options;
-  options << known_options();
-  return fmt::format(
-      "lasolve solves A X = B by blocked LU or Cholesky over a GEMM backend of your choice, checks the answer and\n"
-      "reports where the time went.\n\n"
-      "  lasolve [solve] --matrix data/A.mtx --gemm tiled\n"
-      "  lasolve --matrix uniform:n=2000 --gemm all           one run each, and a table that compares them\n"
-      "  lasolve list                                         the backends, and which run here\n"
-      "  lasolve list --tuning                                the sizes that decide between ways to compute\n"
-      "  lasolve generate spd:n=100,seed=3 --output A.mtx\n"
-      "  lasolve plan --matrix uniform:n=4096                 a schedule as a table or a picture; has a --help of its "
-      "own\n"
-      "  lasolve bench gemm                                   the backends alone, in turns; has a --help of its own\n\n"
-      "{}\nGenerators:\n{}\n"
-      "Exit codes: 0 solved, 2 usage, 3 bad input, 4 singular or not positive definite, 5 accuracy not reached\n"
-      "or no digit of the solution to be trusted,\n"
-      "6 device or memory, 70 internal, 130 interrupted.\n",
-      options.str(), io::Generator::help());
+  r.command = words.has("version") ? Command::version : which;
+  if (r.command == Command::generate) return parse_generate(words);
+  if (r.command == Command::list) return parse_list(words);
+  return r.command == Command::solve ? parse_solve(words) : r;
 }
 
 }  // namespace lasolve::cli

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "io/matrix_file.hpp"
 #include "lasolve/lasolve.hpp"
 
 namespace lasolve::cli {
@@ -24,8 +25,10 @@ struct TuningChange {
 
 struct Request {
   Command command = Command::solve;
+  std::string help;  // the text, where that is the command
   std::string matrix, rhs, output, json;
-  std::vector<std::string> backends;  // names, one run each
+  io::FileFormat format = io::FileFormat::automatic;  // of streams
+  std::vector<std::string> backends;                  // names, one run each
   Options options;
   Op op = Op::none;
   int repeat = 1, warmup = 0;
@@ -39,6 +42,5 @@ struct Request {
 
 /// Throws UsageError.
 Request parse_command_line(int argc, const char* const* argv);
-std::string help();
 
 }  // namespace lasolve::cli

@@ -25,9 +25,8 @@ po::variables_map parse_options(int argc, const char* const* argv, const po::opt
     throw UsageError(
         fmt::format("there is no option '{}'{}", e.get_option_name(), did_you_mean(e.get_option_name(), names)));
   } catch (const po::too_many_positional_options_error&) {
-    const bool matrix = known.find_nothrow("matrix", false) != nullptr;
-    throw UsageError(std::string("a word that is not an option") +
-                     (matrix ? "; a matrix is given as --matrix FILE" : ""));
+    const bool rhs = known.find_nothrow("rhs", false) != nullptr;
+    throw UsageError(std::string("one word too many") + (rhs ? "; right-hand sides are given as --rhs FILE" : ""));
   } catch (const po::error& e) {
     throw UsageError(e.what());
   }
@@ -40,7 +39,7 @@ void refuse_files_named_twice(const std::vector<NamedFile>& read, const std::vec
   };
   for (auto file = written.begin(); file != written.end(); ++file) {
     for (const NamedFile& other : read)
-      if (io::lead_to_one_file(other.path, file->path)) refuse(other, *file);
+      if (io::lead_to_one_file(other.path == "-" ? "/dev/stdin" : other.path, file->path)) refuse(other, *file);
     for (auto other = written.begin(); other != file; ++other)
       if (io::lead_to_one_file(other->path, file->path) ||
           (io::is_standard_output(other->path) && io::is_standard_output(file->path)))

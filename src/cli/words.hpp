@@ -5,19 +5,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <boost/program_options.hpp>
 #include <charconv>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cli/options.hpp"
 #include "cli/request.hpp"
 #include "core/choose.hpp"
+#include "core/sizes.hpp"
 #include "lasolve/names.hpp"
 
 namespace lasolve::cli {
-
-namespace po = boost::program_options;
 
 /// The options of a command; `word` is the option that a word which is no option means, if any. Throws UsageError.
 po::variables_map parse_options(int argc, const char* const* argv, const po::options_description& known,
@@ -43,25 +42,22 @@ int threads_of(const std::string& text);
 /// The enumerator of a word, out of those that an option takes: all, where none are named.
 template <class Enum>
 Enum one_of(const std::string& option, const std::string& word, const std::vector<Enum>& taken = {}) {
-  std::vector<std::string> words;
-  for (const Enum value : taken) words.push_back(name_of(value));
-  if (taken.empty()) words = words_of<Enum>();
+  const std::vector<std::string> words = taken.empty() ? words_of<Enum>() : words_of(taken);
   const auto value = parse<Enum>(word);
   if (value && std::count(words.begin(), words.end(), word) > 0) return *value;
   throw UsageError(
       fmt::format("--{} takes {}, not '{}'{}", option, fmt::join(words, ", "), word, did_you_mean(word, words)));
 }
 
-/// A whole number of at least `least`; `word` alone means 0.
+/// A whole number of at least `least`, such as 8192, 8k or 1e4; `word` alone means 0.
 template <class Number>
 Number number(const std::string& option, const std::string& text, Number least, const std::string& word = "") {
   if (!word.empty() && text == word) return 0;
-  Number value{};
-  const auto [stop, e] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (e != std::errc() || stop != text.data() + text.size() || value < least)
+  const auto value = whole_number(text);
+  if (!value || *value < least || !std::in_range<Number>(*value))
     throw UsageError(fmt::format("--{} takes a whole number of at least {}{}, not '{}'", option, least,
                                  word.empty() ? "" : " or " + word, text));
-  return value;
+  return Number(*value);
 }
 
 }  // namespace lasolve::cli

@@ -9,6 +9,7 @@
 
 #include "core/choose.hpp"
 #include "core/cpu/parallel.hpp"
+#include "core/sizes.hpp"
 
 namespace lasolve::io {
 
@@ -57,6 +58,12 @@ Number parse(const std::string& text, std::size_t at, std::size_t end, const cha
   if (e != std::errc() || stop != text.data() + end || at == end)
     fail(text, at, fmt::format("expected {}, found '{}'", what, text.substr(at, end - at)));
   return value;
+}
+
+std::int64_t size_in(const std::string& text, std::size_t at, std::size_t end) {
+  const std::string size = text.substr(at, end - at);
+  if (const auto n = whole_number(size)) return *n;
+  fail(text, at, fmt::format("expected a size after n=, found '{}'; 8192, 8k and 1e4 are sizes", size));
 }
 
 /// 2^(−bits·i/(2n)): powers of two, so that scaling is exact.
@@ -143,7 +150,7 @@ Generator::Generator(const std::string& text) {
     if (std::count(given.begin(), given.end(), key) > 0) fail(text, at, fmt::format("{} is given twice", key));
     given.push_back(key);
     if (key == "n")
-      formula_.n = parse<std::int64_t>(text, number, end, "a size after n=");
+      formula_.n = size_in(text, number, end);
     else if (key == "seed")
       formula_.seed = parse<std::uint64_t>(text, number, end, "a whole number after seed=");
     else if (kind->parameter && key == kind->parameter)

@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::size_t excerpt_before = 60, excerpt_after = 40, longest_quote = 40;
 
+}  // namespace
+
 std::string printable(std::string_view bytes) {
   std::string shown;
   for (const char c : bytes) {
@@ -21,8 +23,6 @@ std::string printable(std::string_view bytes) {
   }
   return shown;
 }
-
-}  // namespace
 
 std::string quoted(std::string_view token) {
   if (token.size() <= longest_quote) return '"' + printable(token) + '"';

@@ -20,6 +20,9 @@ std::string place_name(const std::string& file, std::string_view text, std::size
 /// it is long, and left out when it is empty; bytes that do not print are shown as \xNN.
 std::string message_at(const std::string& file, std::string_view text, std::size_t offset, const std::string& message);
 
+/// The bytes, with those that do not print shown as \xNN.
+std::string printable(std::string_view bytes);
+
 /// The token in quotes, cut when it is long, with bytes that do not print shown as \xNN.
 std::string quoted(std::string_view token);
 

@@ -14,6 +14,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/sizes.hpp"
 #include "io/input_error.hpp"
 #include "io/seen_by_signals.hpp"
 #include "lasolve/matrix.hpp"
@@ -32,19 +33,23 @@ SeenBySignals<Mapped, 8> mapped_files;
 void grow(std::string& buffer, const std::string& name) {
   const std::size_t more = std::max<std::size_t>(buffer.size(), 1 << 18);
   if (more > (64 << 20) && more > Memory<Cpu>::available())
-    throw MachineError(fmt::format("{}: error: its content, more than {} bytes, does not fit in memory", name, more));
+    throw MachineError(
+        fmt::format("{}: error: its content, more than {}, does not fit in memory", name, in_bytes(double(more))));
   buffer.resize(buffer.size() + more);
 }
 
 }  // namespace
 
-InputFile::InputFile(const std::string& path) : name_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+InputFile::InputFile(const std::string& path, const std::function<void(double)>& progress)
+    : name_(path == "-" ? "<stdin>" : path),
+      file_(path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
   if (!file_.is_open() || fstat(file_.number(), &opened_) != 0)
     refuse(fmt::format("cannot open: {}", std::strerror(errno)));
   if (S_ISDIR(opened_.st_mode)) refuse("expected a file, found a directory");
   try {
-    if (!S_ISREG(opened_.st_mode) || !map()) read();
-    if (content_.starts_with("\x1F\x8B")) decompress();
+    // Of standard input, a part may have been read before.
+    if (!S_ISREG(opened_.st_mode) || lseek(file_.number(), 0, SEEK_CUR) != 0 || !map()) read();
+    if (content_.starts_with("\x1F\x8B")) decompress(progress);
   } catch (const InputError&) {
     release();
     require_unchanged();  // which explains more
@@ -58,6 +63,12 @@ InputFile::InputFile(const std::string& path) : name_(path), file_(open(path.c_s
     release();
     refuse("expected a matrix, found an empty file");
   }
+}
+
+InputFile::InputFile(std::string name, std::string&& bytes) : name_(std::move(name)), buffer_(std::move(bytes)) {
+  const std::size_t size = buffer_.size();
+  buffer_.append(zeros_behind, '\0');
+  content_ = {buffer_.data(), size};
 }
 
 InputFile::~InputFile() { release(); }
@@ -102,7 +113,7 @@ void InputFile::read() {
 }
 
 /// Replaces the content, which is one gzip member or several, by what is in them.
-void InputFile::decompress() {
+void InputFile::decompress(const std::function<void(double)>& progress) {
   z_stream stream{};
   if (inflateInit2(&stream, 15 + 16) != Z_OK) throw std::bad_alloc();
   const std::unique_ptr<z_stream, int (*)(z_stream*)> cleanup(&stream, inflateEnd);
@@ -114,7 +125,7 @@ void InputFile::decompress() {
   for (int status = Z_OK; status != Z_STREAM_END || left() > 0;) {
     if (status == Z_STREAM_END) inflateReset(&stream);  // the next member
     if (plain.size() - size <= zeros_behind) grow(plain, name_);
-    constexpr std::size_t most = std::numeric_limits<uInt>::max();
+    constexpr std::size_t most = 32 << 20;
     const auto input = uInt(std::min(left(), most)), room = uInt(std::min(plain.size() - size - zeros_behind, most));
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(next));
     stream.avail_in = input;
@@ -123,6 +134,7 @@ void InputFile::decompress() {
     status = inflate(&stream, Z_NO_FLUSH);
     next += input - stream.avail_in;
     size += room - stream.avail_out;
+    if (progress) progress(1 - double(left()) / double(content_.size()));
     if (status == Z_BUF_ERROR && left() == 0) refuse_byte(next, "expected more gzip data, found the end of the file");
     if (status != Z_OK && status != Z_STREAM_END)
       refuse_byte(next,

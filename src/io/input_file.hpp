@@ -3,8 +3,10 @@
 
 #include <sys/stat.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "io/descriptor.hpp"
 
@@ -16,7 +18,12 @@ namespace lasolve::io {
 /// read: see mapped_file_at().
 class InputFile {
  public:
-  explicit InputFile(const std::string& path);
+  /// "-" is standard input. While a file is decompressed, `progress` hears which part of it is done.
+  explicit InputFile(const std::string& path, const std::function<void(double)>& progress = {});
+  /// A part of another file under a name of its own: a view of it, which at least eight other bytes follow, or bytes that
+  /// were made from it.
+  InputFile(std::string name, std::string_view part) : name_(std::move(name)), content_(part) {}
+  InputFile(std::string name, std::string&& bytes);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
@@ -34,6 +41,8 @@ class InputFile {
   std::string name_of(const char* place) const;
   /// "FILE: byte N", for files that have no lines.
   std::string name_of_byte(const char* place) const;
+  /// Throws InputError about the file as a whole.
+  [[noreturn]] void refuse(const std::string& message) const;
   /// Throws InputError with the line and the column of `place`, which points into the content.
   [[noreturn]] void refuse(const char* place, const std::string& message) const;
   /// Throws InputError with the byte offset of `place`, for files that have no lines.
@@ -42,8 +51,7 @@ class InputFile {
  private:
   bool map();
   void read();
-  void decompress();
-  [[noreturn]] void refuse(const std::string& message) const;
+  void decompress(const std::function<void(double)>& progress);
   void release();
 
   std::string name_;

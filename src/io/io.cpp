@@ -4,17 +4,53 @@
 
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
+#include "io/file_format.hpp"
 #include "io/matrix_market.hpp"
 #include "io/npy.hpp"
+#include "io/npz.hpp"
+#include "io/table.hpp"
 
 namespace lasolve::io {
+namespace {
+
+/// FILE.npz:NAME in its two parts, or -:NAME; a path that has no such part, or that is there with it, as it is.
+std::pair<std::string, std::string> file_and_array(const std::string& path) {
+  if (path.starts_with("-:")) return {"-", path.substr(2)};
+  constexpr std::string_view mark = ".npz:";
+  const std::size_t at = path.rfind(mark);
+  struct stat status;
+  if (at == path.npos || stat(path.c_str(), &status) == 0) return {path, ""};
+  const std::size_t colon = at + mark.size() - 1;
+  return {path.substr(0, colon), path.substr(colon + 1)};
+}
+
+MatrixFile read(const InputFile& file, const std::string& array, const ReadOptions& options) {
+  const FileFormat format = format_of(file, options.format);
+  if (!array.empty() && format != FileFormat::npz)
+    file.refuse(fmt::format("expected a .npz file with an array {}, found none", quoted(array)));
+  switch (format) {
+    case FileFormat::npy:
+      return read_npy(file, options);
+    case FileFormat::npz:
+      return read_npz(file, array, options);
+    case FileFormat::csv:
+    case FileFormat::tsv:
+    case FileFormat::txt:
+      return read_table(file, format, options);
+    default:
+      return read_matrix_market(file, options);
+  }
+}
+
+}  // namespace
 
 MatrixFile read_matrix(const std::string& path, const ReadOptions& options) {
-  const InputFile file(path);
+  const auto [name, array] = file_and_array(path);
+  const InputFile file(name, options.progress);
   try {
-    MatrixFile result =
-        file.content().starts_with(npy_magic) ? read_npy(file, options) : read_matrix_market(file, options);
+    MatrixFile result = read(file, array, options);
     file.require_unchanged();
     return result;
   } catch (const InputError&) {
@@ -25,35 +61,32 @@ MatrixFile read_matrix(const std::string& path, const ReadOptions& options) {
 
 namespace {
 
-struct Suffixes {
-  bool gzip, npy;
-};
-
-Suffixes suffixes_of(const std::string& path) {
-  std::string_view name = path;
-  const bool gzip = name.ends_with(".gz");
-  if (gzip) name.remove_suffix(3);
-  const bool npy = name.ends_with(".npy");
-  if (!npy && !name.ends_with(".mtx")) {
-    if (!gzip && Destination(path).is_stream()) return {false, false};
-    throw std::invalid_argument(
-        fmt::format("cannot write {}: the suffix must be .mtx, .npy, .mtx.gz or .npy.gz", path));
-  }
-  return {gzip, npy};
+/// The format that a path says; automatic: it is a stream that says none.
+FileFormat format_to_write(const std::string& path) {
+  const FileFormat format = format_of_suffix(path);
+  const bool stream_without_suffix =
+      format == FileFormat::automatic && !path.ends_with(".gz") && Destination(path).is_stream();
+  if (format == FileFormat::npz || (format == FileFormat::automatic && !stream_without_suffix))
+    throw std::invalid_argument(fmt::format(
+        "cannot write {}: the suffix must be .mtx, .npy, .csv, .tsv or .txt, or one of them and .gz", path));
+  return format;
 }
 
 }  // namespace
 
 void require_matrix_writable(const std::string& path) {
-  suffixes_of(path);
+  format_to_write(path);
   require_writable(path);
 }
 
-void write_matrix(const std::string& path, MatrixView<const double> A, const std::vector<std::string>& comments) {
-  const auto [gzip, npy] = suffixes_of(path);
-  OutputFile file(path, gzip);
-  if (npy)
-    write_npy(file, A);
+void write_matrix(const std::string& path, MatrixView<const double> A, const std::vector<std::string>& comments,
+                  const WriteOptions& options) {
+  const FileFormat suffix = format_to_write(path), format = suffix == FileFormat::automatic ? options.format : suffix;
+  OutputFile file(path, path.ends_with(".gz"));
+  if (format == FileFormat::npy)
+    write_npy(file, A, options.is_vector);
+  else if (format == FileFormat::csv || format == FileFormat::tsv || format == FileFormat::txt)
+    write_table(file, format, A);
   else
     write_matrix_market(file, A, comments);
   file.commit();

@@ -1,4 +1,4 @@
-// Reading and writing matrices, whatever the format: Matrix Market or .npy, compressed by gzip or not.
+// Reading and writing matrices, whatever the format, compressed by gzip or not.
 #pragma once
 
 #include <string>
@@ -10,16 +10,26 @@
 
 namespace lasolve::io {
 
-/// Reads the matrix in a file, of which the content says which format it has. Throws InputError with the place where
-/// the file is wrong, MachineError when the matrix does not fit in memory.
+/// Reads the matrix in a file, of which the content says which format it has (see format_of); "-" is standard input, and
+/// FILE.npz:NAME one array of several. Throws InputError with the place where the file is wrong, MachineError when the
+/// matrix does not fit in memory.
 MatrixFile read_matrix(const std::string& path, const ReadOptions& options = {});
+
+struct WriteOptions {
+  /// Of a stream whose name says none; automatic: Matrix Market.
+  FileFormat format = FileFormat::automatic;
+  /// A matrix of one column that formats which have vectors hold as such.
+  bool is_vector = false;
+};
 
 /// Throws now what write_matrix would throw for this path after a long computation.
 void require_matrix_writable(const std::string& path);
 
-/// Writes A to a file, of which the suffix says which format it gets: .mtx, .npy, .mtx.gz or .npy.gz; a stream without
-/// one of these, such as "-", gets Matrix Market. The file appears when it is complete. Comments go into Matrix
-/// Market files only. Throws std::invalid_argument on another suffix, OutputError when the file cannot be written.
-void write_matrix(const std::string& path, MatrixView<const double> A, const std::vector<std::string>& comments = {});
+/// Writes A to a file, of which the suffix says which format it gets: .mtx, .npy, .csv, .tsv or .txt, and .gz after it or
+/// not; a stream without one of these, such as "-", gets that of the options. The file appears when it is complete.
+/// Comments go into Matrix Market files only. Throws std::invalid_argument on another suffix, OutputError when the file
+/// cannot be written.
+void write_matrix(const std::string& path, MatrixView<const double> A, const std::vector<std::string>& comments = {},
+                  const WriteOptions& options = {});
 
 }  // namespace lasolve::io

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/sizes.hpp"
+
 namespace lasolve::io {
 
 std::string why_not_addressable(std::int64_t rows, std::int64_t cols) {
@@ -14,8 +16,8 @@ std::string why_no_memory(std::int64_t rows, std::int64_t cols, int bytes_an_ele
   const double bytes = double(rows) * double(cols) * bytes_an_element;
   const auto available = Memory<Cpu>::available();
   if (bytes <= double(available)) return "";
-  return fmt::format("a dense {} x {} matrix{} takes {:.0f} bytes of memory, and {} are available", rows, cols,
-                     bytes_an_element > 8 ? " with its factors" : "", bytes, available);
+  return fmt::format("a dense {} x {} matrix{} takes {} of memory, and {} are free", rows, cols,
+                     bytes_an_element > 8 ? " with its factors" : "", in_bytes(bytes), in_bytes(double(available)));
 }
 
 }  // namespace lasolve::io

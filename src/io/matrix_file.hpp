@@ -2,10 +2,29 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "lasolve/matrix.hpp"
+#include "lasolve/names.hpp"
+
+namespace lasolve::io {
+
+/// Of a file: Matrix Market, NumPy's, and tables with commas or semicolons, tabs, or blanks between numbers.
+enum class FileFormat { automatic, matrix_market, npy, npz, csv, tsv, txt };
+
+}  // namespace lasolve::io
+
+namespace lasolve {
+template <>
+struct Names<io::FileFormat> {
+  using Format = io::FileFormat;
+  static constexpr Name<Format> all[] = {
+      {Format::automatic, "auto"}, {Format::matrix_market, "mtx"}, {Format::npy, "npy"}, {Format::npz, "npz"},
+      {Format::csv, "csv"},        {Format::tsv, "tsv"},           {Format::txt, "txt"}};
+};
+}  // namespace lasolve
 
 namespace lasolve::io {
 
@@ -17,6 +36,10 @@ struct ReadOptions {
   /// Bytes of memory that an element will take in the end, so that what cannot be solved is not read: 8 for the matrix
   /// alone, more when it is going to be factored.
   int bytes_an_element = 8;
+  /// Of what a content leaves open; see format_of.
+  FileFormat format = FileFormat::automatic;
+  /// Hears, on the calling thread, which part of the file has been read, as far as that is known.
+  std::function<void(double)> progress = {};
 };
 
 struct MatrixFile {
@@ -27,6 +50,8 @@ struct MatrixFile {
   std::vector<std::string> notes;
   /// Whether the file says that the matrix is symmetric. The matrix is full all the same.
   bool symmetric = false;
+  /// Whether the file says that this is a vector, of one dimension, which is read as a column.
+  bool is_vector = false;
 };
 
 /// Why no memory has addresses for a rows × cols matrix; empty where one can have.

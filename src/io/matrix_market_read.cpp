@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/cpu/parallel.hpp"
+#include "io/in_rounds.hpp"
 #include "io/matrix_market.hpp"
 #include "io/matrix_market_header.hpp"
 
@@ -29,7 +29,7 @@ std::int64_t read_run(const char*& p, double* x, std::int64_t count) {
 }
 
 std::int64_t read_run(Field field, const char*& p, double* x, std::int64_t count) {
-  return field == Field::integer ? read_run<read_integer>(p, x, count) : read_run<read_real>(p, x, count);
+  return field == Field::integer ? read_run<read_integer>(p, x, count) : read_run<read_real<>>(p, x, count);
 }
 
 /// Reads the value at the place, whatever it is, or says what is wrong with it.
@@ -101,11 +101,11 @@ bool read_part(const char* p, const Header& header, std::int64_t first, std::int
 
 /// Splits the lines among threads, which count values first, to know where in the matrix each starts, and then read
 /// them. False when anything is out of the ordinary: then the file is for read_array, which also finds what is wrong.
-bool read_array_on_threads(const Scanner& scanner, const Header& header, int threads, MatrixView<double> A) {
-  constexpr std::ptrdiff_t least_bytes = 1 << 16;  // that are worth a thread
+bool read_array_on_threads(const Scanner& scanner, const Header& header, const ReadOptions& options,
+                           MatrixView<double> A) {
   const char* const begin = scanner.place;
   const char* const end = scanner.file.end();
-  const auto parts = std::size_t(std::clamp<std::ptrdiff_t>((end - begin) / least_bytes, 1, std::max(threads, 1)));
+  const auto parts = std::size_t(parts_of_text(end - begin, options.threads));
   if (parts == 1) return false;
 
   std::vector<const char*> bounds(parts + 1, end);
@@ -118,7 +118,7 @@ bool read_array_on_threads(const Scanner& scanner, const Header& header, int thr
   }
   std::vector<std::int64_t> counts(parts), firsts(parts);
   const double work = double(end - begin);
-  on_cores(std::int64_t(parts), work, [&](std::int64_t p) {
+  in_rounds(std::int64_t(parts), options.threads, work, nullptr, [&](std::int64_t p) {
     const auto t = std::size_t(p);
     counts[t] = count_tokens(bounds[t], bounds[t + 1]);
   });
@@ -126,7 +126,7 @@ bool read_array_on_threads(const Scanner& scanner, const Header& header, int thr
   if (std::count(counts.begin(), counts.end(), -1) > 0 || firsts.back() + counts.back() != header.stored) return false;
 
   std::vector<char> plain(parts);
-  on_cores(std::int64_t(parts), 10 * work, [&](std::int64_t p) {
+  in_rounds(std::int64_t(parts), options.threads, 10 * work, options.progress, [&](std::int64_t p) {
     const auto t = std::size_t(p);
     plain[t] = read_part(bounds[t], header, firsts[t], counts[t], A);
   });
@@ -189,6 +189,30 @@ void mirror(MatrixView<double> A, Symmetry symmetry) {
     for (std::int64_t j = 0; j < n; ++j) A(j, j) = 0.0;
 }
 
+/// A note where the first lines hold a row each, which is what a person writes who does not know that the numbers of an
+/// array file stand column by column. A symmetric matrix is the same either way.
+void note_rows(Scanner scanner, const Header& header, MatrixFile& result) {
+  constexpr std::int64_t lines_looked_at = 8;
+  const MatrixView<const double> A = result.matrix;
+  if (header.symmetry != Symmetry::general || A.rows() < 2 || A.cols() < 2) return;
+  scanner.skip_to_data();
+  const char* const first = scanner.place;
+  for (std::int64_t line = 0; line < std::min(lines_looked_at, A.rows()); ++line) {
+    scanner.skip_to_data();
+    std::int64_t numbers = 0;
+    for (; !scanner.at_line_end() && numbers <= A.cols(); ++numbers, scanner.skip_blanks_in_line())
+      scanner.place += scanner.token().size();
+    if (numbers != A.cols() || !scanner.at_line_end()) return;
+  }
+  bool symmetric = A.rows() == A.cols();
+  for (std::int64_t j = 0; symmetric && j < A.cols(); ++j)
+    for (std::int64_t i = 0; symmetric && i < j; ++i) symmetric = A(i, j) == A(j, i);
+  if (symmetric) return;
+  result.notes.push_back(fmt::format(
+      "{}: note: each line holds {} numbers, as if it were a row; array files are read column by column{}",
+      scanner.file.name_of(first), A.cols(), A.rows() == A.cols() ? "; --transpose takes the lines as rows" : ""));
+}
+
 }  // namespace
 
 MatrixFile read_matrix_market(const InputFile& file, const ReadOptions& options) {
@@ -196,11 +220,13 @@ MatrixFile read_matrix_market(const InputFile& file, const ReadOptions& options)
   const Header header = read_header(scanner, options.bytes_an_element);
   MatrixFile result{
       Matrix<double>(header.rows, header.cols), file.name_of(header.place), {}, header.symmetry == Symmetry::symmetric};
+  const Scanner data = scanner;
   if (header.format == Format::coordinate)
     read_entries(scanner, header, options, result);
-  else if (!read_array_on_threads(scanner, header, options.threads, result.matrix))
+  else if (!read_array_on_threads(scanner, header, options, result.matrix))
     read_array(scanner, header, options, result.matrix);
   if (header.symmetry != Symmetry::general) mirror(result.matrix, header.symmetry);
+  if (header.format == Format::array) note_rows(data, header, result);
   return result;
 }
 

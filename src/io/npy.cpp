@@ -17,6 +17,47 @@
 namespace lasolve::io {
 namespace {
 
+/// An element type that numpy has and C++ has not.
+struct Half {
+  std::uint16_t bits;
+  explicit operator double() const {
+    constexpr int mantissa_bits = 10, bias = 15, infinite = 31;
+    const int exponent = bits >> mantissa_bits & 31, mantissa = bits & 1023;
+    const double magnitude = exponent == infinite ? mantissa == 0 ? INFINITY : NAN
+                             : exponent == 0      ? std::ldexp(mantissa, 1 - bias - mantissa_bits)
+                                                  : std::ldexp(1024 + mantissa, exponent - bias - mantissa_bits);
+    return bits >> 15 ? -magnitude : magnitude;
+  }
+};
+struct Bool {
+  std::uint8_t byte;
+  explicit operator double() const { return byte != 0; }
+};
+
+template <class T>
+struct Element {
+  using Type = T;
+};
+
+/// f(Element<T>(), the name that numpy has for it) for the T of a type such as <f8; false where it is none of these.
+template <class F>
+bool with_element(std::string_view type, F f) {
+  const bool ordered = type.starts_with('<') || type.starts_with('>');
+  if (type.size() != 3 || !(ordered || (type[0] == '|' && type[2] == '1'))) return false;
+  const std::string_view code = type.substr(1);
+  const auto is = [&]<class T>(const char* its_code, Element<T> element, const char* name) {
+    if (code != its_code) return false;
+    f(element, name);
+    return true;
+  };
+  return is("f8", Element<double>(), "float64") || is("f4", Element<float>(), "float32") ||
+         is("f2", Element<Half>(), "float16") || is("i1", Element<std::int8_t>(), "int8") ||
+         is("i2", Element<std::int16_t>(), "int16") || is("i4", Element<std::int32_t>(), "int32") ||
+         is("i8", Element<std::int64_t>(), "int64") || is("u1", Element<std::uint8_t>(), "uint8") ||
+         is("u2", Element<std::uint16_t>(), "uint16") || is("u4", Element<std::uint32_t>(), "uint32") ||
+         is("u8", Element<std::uint64_t>(), "uint64") || is("b1", Element<Bool>(), "bool");
+}
+
 struct NpyHeader {
   std::string_view type;  // such as <f8
   bool fortran_order;
@@ -99,10 +140,10 @@ class DictionaryReader {
   }
 
   std::string_view read_type() {
-    constexpr const char* expected = "elements of type f4 or f8";
+    constexpr const char* expected = "elements of type f2, f4, f8, i1 to i8, u1 to u8 or b1";
     const char* const start = next();
     const std::string_view type = read_string(expected);
-    if (type != "<f4" && type != "<f8" && type != ">f4" && type != ">f8")
+    if (!with_element(type, [](auto, const char*) {}))
       file_.refuse_byte(start, fmt::format("expected {}, found {}", expected, quoted(type)));
     return type;
   }
@@ -169,52 +210,69 @@ void check_size(const InputFile& file, const NpyHeader& header, int bytes_an_ele
     throw MachineError(fmt::format("{}: error: {}", file.name_of_byte(header.place), why));
 }
 
-template <std::floating_point Real>
-double element(const char* data, bool big_endian) {
+template <class T>
+T element(const char* data, bool big_endian) {
   static_assert(std::endian::native == std::endian::little);
-  char bytes[sizeof(Real)];
-  std::memcpy(bytes, data, sizeof(Real));
-  if (big_endian) std::reverse(bytes, bytes + sizeof(Real));
-  return double(std::bit_cast<Real>(bytes));
+  std::array<char, sizeof(T)> bytes;
+  std::memcpy(bytes.data(), data, sizeof(T));
+  if (big_endian) std::reverse(bytes.begin(), bytes.end());
+  return std::bit_cast<T>(bytes);
+}
+
+/// Whether a double that an element became is finite and, of an integer, the same number.
+template <class T>
+bool is_kept(T element, double x) {
+  if constexpr (std::integral<T> && sizeof(T) == 8) {
+    constexpr double beyond = std::is_signed_v<T> ? 0x1p63 : 0x1p64;
+    return x < beyond && T(x) == element;
+  }
+  return std::isfinite(x);
 }
 
 /// Copies the elements into A by several threads, in blocks since either order may be the other one than A's. Returns
-/// whether all are finite.
-template <std::floating_point Real>
+/// whether all are kept.
+template <class T>
 bool copy_elements(const NpyHeader& header, int threads, MatrixView<double> A) {
   constexpr std::int64_t block = 64;
   const bool big_endian = header.big_endian();
-  const std::int64_t down = sizeof(Real) * (header.fortran_order ? 1 : A.cols());
-  const std::int64_t right = sizeof(Real) * (header.fortran_order ? A.rows() : 1);
+  const std::int64_t down = sizeof(T) * (header.fortran_order ? 1 : A.cols());
+  const std::int64_t right = sizeof(T) * (header.fortran_order ? A.rows() : 1);
   if (A.empty()) return true;
   constexpr double work_of_an_element = 4;
-  std::atomic<bool> all_finite = true;
+  std::atomic<bool> all_kept = true;
   const Queue<Cpu> q(threads);
   on_shares(q, A.cols(), work_of_an_element * double(A.rows()) * double(A.cols()),
             [&](std::int64_t first, std::int64_t n) {
-              bool finite = true;
+              bool kept = true;
               for (std::int64_t jb = first; jb < first + n; jb += block)
                 for (std::int64_t ib = 0; ib < A.rows(); ib += block)
                   for (std::int64_t j = jb; j < std::min(jb + block, first + n); ++j)
                     for (std::int64_t i = ib; i < std::min(ib + block, A.rows()); ++i) {
-                      A(i, j) = element<Real>(header.data + i * down + j * right, big_endian);
-                      finite = finite && std::isfinite(A(i, j));
+                      const T x = element<T>(header.data + i * down + j * right, big_endian);
+                      A(i, j) = double(x);
+                      kept = kept && is_kept(x, A(i, j));
                     }
-              if (!finite) all_finite = false;
+              if (!kept) all_kept = false;
             });
-  return all_finite;
+  return all_kept;
 }
 
-[[noreturn]] void refuse_first_nonfinite(const InputFile& file, const NpyHeader& header, MatrixView<const double> A) {
-  std::int64_t k = 0, i = 0, j = 0;
-  for (; k < A.rows() * A.cols(); ++k) {
-    i = header.fortran_order ? k % A.rows() : k / A.cols();
-    j = header.fortran_order ? k / A.rows() : k % A.cols();
-    if (!std::isfinite(A(i, j))) break;
+/// Names the first element that is not kept. Infinities and NaNs may be allowed; other integers than those are not.
+template <class T>
+void refuse_first_not_kept(const InputFile& file, const NpyHeader& header, MatrixView<const double> A) {
+  for (std::int64_t k = 0; k < A.rows() * A.cols(); ++k) {
+    const std::int64_t i = header.fortran_order ? k % A.rows() : k / A.cols();
+    const std::int64_t j = header.fortran_order ? k / A.rows() : k % A.cols();
+    const char* const place = header.data + k * header.element_bytes();
+    const T x = element<T>(place, header.big_endian());
+    if (is_kept(x, A(i, j))) continue;
+    const std::string index = header.shape.size() == 1 ? fmt::format("[{}]", i) : fmt::format("[{}, {}]", i, j);
+    if constexpr (std::integral<T>)
+      file.refuse_byte(place,
+                       fmt::format("expected an integer that a double holds exactly, found {} at index {}", x, index));
+    else
+      file.refuse_byte(place, fmt::format("expected a finite number, found {} at index {}", A(i, j), index));
   }
-  const std::string index = header.shape.size() == 1 ? fmt::format("[{}]", i) : fmt::format("[{}, {}]", i, j);
-  file.refuse_byte(header.data + k * header.element_bytes(),
-                   fmt::format("expected a finite number, found {} at index {}", A(i, j), index));
 }
 
 }  // namespace
@@ -225,21 +283,25 @@ MatrixFile read_npy(const InputFile& file, const ReadOptions& options) {
   const NpyHeader header = read_header(file);
   check_size(file, header, options.bytes_an_element);
   MatrixFile result{Matrix<double>(header.rows(), header.cols()), file.name_of_byte(header.place), {}, false};
-  const bool single = header.element_bytes() == 4;
+  result.is_vector = header.shape.size() == 1;
   const int threads = std::max(1, options.threads);
-  const bool finite = single ? copy_elements<float>(header, threads, result.matrix)
-                             : copy_elements<double>(header, threads, result.matrix);
-  if (!finite && !options.allow_nonfinite) refuse_first_nonfinite(file, header, result.matrix);
-  if (single) result.notes.push_back(fmt::format("{}: note: float32 elements were widened to float64", file.name()));
+  with_element(header.type, [&]<class T>(Element<T>, const char* name) {
+    const bool kept = copy_elements<T>(header, threads, result.matrix);
+    if (!kept && (std::integral<T> || !options.allow_nonfinite)) refuse_first_not_kept<T>(file, header, result.matrix);
+    if (!std::same_as<T, double>)
+      result.notes.push_back(
+          fmt::format("{}: note: {} elements {} float64", file.name(), name,
+                      std::floating_point<T> || std::same_as<T, Half> ? "were widened to" : "became"));
+  });
   return result;
 }
 
 MatrixFile read_npy(const std::string& path, const ReadOptions& options) { return read_npy(InputFile(path), options); }
 
-void write_npy(OutputFile& file, MatrixView<const double> A) {
+void write_npy(OutputFile& file, MatrixView<const double> A, bool is_vector) {
   constexpr std::size_t prefix = 10, alignment = 64;
-  std::string header =
-      fmt::format("{{'descr': '<f8', 'fortran_order': True, 'shape': ({}, {}), }}", A.rows(), A.cols());
+  const std::string shape = is_vector ? fmt::format("{},", A.rows()) : fmt::format("{}, {}", A.rows(), A.cols());
+  std::string header = fmt::format("{{'descr': '<f8', 'fortran_order': True, 'shape': ({}), }}", shape);
   header.append(alignment - 1 - (prefix + header.size()) % alignment, ' ').append("\n");
   file.append(npy_magic);
   file.append({"\x01\x00", 2});

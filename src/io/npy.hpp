@@ -12,12 +12,13 @@ namespace lasolve::io {
 
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
 
-/// Reads versions 1 to 3 with f4 or f8 elements of either byte order, in C or Fortran order, of one dimension (read as
-/// a column) or two. Throws InputError where anything is wrong, MachineError when the matrix does not fit in memory.
+/// Reads versions 1 to 3 with elements that are floats of 2, 4 or 8 bytes, integers of 1 to 8 bytes or bools, of either
+/// byte order, in C or Fortran order, of one dimension (read as a column) or two. Throws InputError where anything is
+/// wrong, also on an integer that no double holds; MachineError when the matrix does not fit in memory.
 MatrixFile read_npy(const InputFile& file, const ReadOptions& options = {});
 MatrixFile read_npy(const std::string& path, const ReadOptions& options = {});
 
-/// Writes version 1, '<f8', Fortran order, two dimensions.
-void write_npy(OutputFile& file, MatrixView<const double> A);
+/// Writes version 1, '<f8', Fortran order, two dimensions, or one of a vector.
+void write_npy(OutputFile& file, MatrixView<const double> A, bool is_vector = false);
 
 }  // namespace lasolve::io

@@ -145,7 +145,9 @@ const char* read_integer(const char* p, double& value) {
   return p;
 }
 
-const char* read_nonfinite(const char* p, double& value) {
+const char* read_nonfinite(const char* p, double& value) { return read_nonfinite(p, value, ends_number); }
+
+const char* read_nonfinite(const char* p, double& value, bool (*ends)(char)) {
   const bool negative = *p == '-';
   p += negative || *p == '+';
   const char* end = nullptr;
@@ -154,7 +156,7 @@ const char* read_nonfinite(const char* p, double& value) {
     end = skip_word(p, "nan");
     magnitude = std::numeric_limits<double>::quiet_NaN();
   }
-  if (!end || !ends_number(*end)) return nullptr;
+  if (!end || !ends(*end)) return nullptr;
   value = negative ? -magnitude : magnitude;
   return end;
 }

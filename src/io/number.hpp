@@ -22,12 +22,16 @@ inline bool is_blank(char c) { return c == '\n' || c == ' ' || c == '\t' || c ==
 /// token, and is refused there.
 inline bool ends_number(char c) { return is_blank(c) || c == '\0'; }
 
+/// In a table a separator or a comment ends it, too.
+inline bool ends_cell(char c) { return ends_number(c) || c == ',' || c == ';' || c == '#'; }
+
 /// Appends the digits at p to w, modulo 2^64. Returns the first byte that is not a digit.
 const char* read_digits(const char* p, std::uint64_t& w);
 
 /// Reads [+-] digits [. digits] [(e|E|d|D) [+-] digits], with a digit on at least one side of the point, to the nearest
 /// double. Returns the end of the number, or null when there is none, when it runs on into other bytes, or when it
 /// overflows. What underflows is read as the nearest number, zero included.
+template <auto ends = ends_number>
 const char* read_real(const char* p, double& value);
 
 /// Reads [+-] digits. Null also when the integer is not exact as a double or does not fit 64 bits.
@@ -35,6 +39,7 @@ const char* read_integer(const char* p, double& value);
 
 /// Reads nan, inf or infinity, with or without a sign, in any case. Null when it is none of them.
 const char* read_nonfinite(const char* p, double& value);
+const char* read_nonfinite(const char* p, double& value, bool (*ends)(char));
 
 /// Says what is wrong with a token that read_real or read_integer refused: "expected a number, found …".
 std::string explain_bad_real(std::string_view token);
@@ -116,7 +121,8 @@ inline double nearest_double(std::uint64_t w, std::int64_t q) {
   return bits < 0x7FF0000000000000 ? std::bit_cast<double>(bits) : -1;
 }
 
-inline const char* read_real(const char* p, double& value) {
+template <auto ends>
+const char* read_real(const char* p, double& value) {
   const bool negative = *p == '-';
   p += negative || *p == '+';
   std::uint64_t w = 0;
@@ -146,7 +152,7 @@ inline const char* read_real(const char* p, double& value) {
     if (p == exponent) return nullptr;
     q += below ? -e : e;
   }
-  if (!ends_number(*p)) return nullptr;
+  if (!ends(*p)) return nullptr;
   if (plain && w == 0) {
     value = 0.0;
   } else if (double x; plain && (x = nearest_double(w, q)) >= 0) {

@@ -113,4 +113,15 @@ inline void read_in_two_ways(std::string_view bytes) {
   }
 }
 
+/// Some of the blank space made long enough that several threads get a part of the file.
+inline std::string spread_out(std::string_view bytes) {
+  constexpr std::size_t worth_threads = 4 << 16;
+  std::string longer;
+  for (const char c : bytes) {
+    longer += c;
+    if (c == '\n' && longer.size() > 40 && longer.size() < worth_threads) longer.append(worth_threads / 8, '\n');
+  }
+  return longer;
+}
+
 }  // namespace lasolve::io::fuzz

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes what the fuzzer begins with: seeds.sh FOLDER makes FOLDER/{matrix_market,npy,generator}.
+# Makes what the fuzzer begins with: seeds.sh FOLDER makes FOLDER/{matrix_market,npy,npz,table,generator}.
 set -euo pipefail
-mkdir -p "$1"/{matrix_market,npy,generator}
+mkdir -p "$1"/{matrix_market,npy,npz,table,generator}
 cd "$1"
 
 n=0
@@ -33,6 +33,35 @@ npy fortran 2 '<f8' True '(1, 2)' "$one$one"
 npy big 3 '>f4' False '(2,)' '\x3f\x80\x00\x00\x7f\x80\x00\x00'
 npy empty 1 '<f4' False '(0, 7)' ''
 gzip -k npy/*.npy matrix_market/*.mtx
+
+# zip NAME METHOD SIZE CRC DATA: an archive of one member, a.npy, of which all is given as printf escapes or numbers
+le() { # BYTES NUMBER
+  local k
+  for ((k = 0; k < $1; k++)); do printf '\\x%02x' $(($2 >> 8 * k & 255)); done
+}
+zip() {
+  local data=$5 size packed fields
+  size=$3 packed=$(printf %b "$data" | wc -c)
+  fields="$(le 2 20)$(le 2 0)$(le 2 "$2")$(le 4 0)$(le 4 "$4")$(le 4 "$packed")$(le 4 "$size")$(le 2 5)$(le 2 0)"
+  {
+    printf 'PK\x03\x04%b' "$fields" && printf 'a.npy%b' "$data"
+    printf 'PK\x01\x02%b%b%b' "$(le 2 20)" "$fields" "$(le 14 0)" && printf a.npy
+    printf 'PK\x05\x06%b' "$(le 4 0)$(le 2 1)$(le 2 1)$(le 4 51)$(le 4 $((35 + packed)))$(le 2 0)"
+  } >"npz/$1.npz"
+}
+member=$(od -An -v -tx1 npy/square.npy | tr -d ' \n' | sed 's/../\\x&/g')
+size=$(wc -c <npy/square.npy)
+read -r crc _ < <(gzip -c npy/square.npy | tail -c 8 | od -An -tu4)
+zip stored 0 "$size" "$crc" "$member"
+zip deflated 8 "$size" "$crc" "$(gzip -nc npy/square.npy | tail -c +11 | head -c -8 | od -An -v -tx1 | tr -d ' \n' | sed 's/../\\x&/g')"
+gzip -k npz/*.npz
+
+n=0
+for text in '1 2\n3 4\n' '1,2\n3,4\n' '1;2.5\r\n3;4e5\r\n' '1\t2\n3\t4' '# a comment\n 1 2 # more\n\n3 -inf\n' 'a,b\n1,2\n' '1,,2\n'; do
+  n=$((n + 1))
+  printf %b "$text" >table/$n
+done
+gzip -k table/*
 
 n=0
 for text in uniform:n=3 spd:n=4,seed=5 randsvd:n=6,kappa=1e8,seed=7 diagdom:n=2 growth:n=9 graded:n=3,bits=100 \

@@ -3,13 +3,14 @@
 #include <cstdlib>
 
 #include "core/cpu/limits.hpp"
+#include "core/sizes.hpp"
 #include "lasolve/matrix.hpp"
 
 namespace lasolve {
 
 OutOfMemory::OutOfMemory(const char* place, std::size_t wanted, std::size_t free)
-    : MachineError(std::string("not enough ") + place + " memory: " + std::to_string(wanted >> 20) + " MiB wanted, " +
-                   std::to_string(free >> 20) + " MiB free") {}
+    : MachineError(std::string("not enough ") + place + " memory: " + in_bytes(double(wanted)) + " wanted, " +
+                   in_bytes(double(free)) + " free") {}
 
 template <>
 std::size_t Memory<Cpu>::available() {

@@ -1,0 +1,196 @@
+#include "cli/guide.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "cli/request.hpp"
+#include "core/choose.hpp"
+#include "io/generators.hpp"
+#include "lasolve/lasolve.hpp"
+
+namespace lasolve::cli {
+
+namespace {
+
+const char* meaning_of(Phase p) {
+  switch (p) {
+    case Phase::read:
+      return "reading files, or making the matrix and its right-hand side; not part of the total";
+    case Phase::to_device:
+      return "copying the matrix and right-hand sides to the device";
+    case Phase::panel:
+      return "factoring block columns: pivot search and elimination, little arithmetic on much memory";
+    case Phase::swap:
+      return "row interchanges outside of the panels";
+    case Phase::trsm:
+      return "triangular solves for blocks of U (LU) or L (Cholesky)";
+    case Phase::gemm:
+      return "updates of the trailing matrix by the GEMM backend: nearly all arithmetic of a large system";
+    case Phase::solve:
+      return "forward and back substitution with the factors";
+    case Phase::refine:
+      return "residuals in fp64, and corrections from them";
+    case Phase::check:
+      return "the residual of the HPL check and the condition estimate; not part of the total";
+    case Phase::to_host:
+      return "copying the solution to the host";
+    case Phase::other:
+      return "what is none of these, such as conversions and norms";
+  }
+  return "";
+}
+
+std::string phases() {
+  std::string text =
+      "The phases of a solve, as the report shows them. On CUDA they overlap: then their busy times\n"
+      "add up to more than the total, which is wall time.\n\n";
+  for (std::size_t p = 0; p < phase_count; ++p)
+    text += fmt::format("  {:<11}{}\n", name_of(Phase(p)), wrapped(meaning_of(Phase(p)), 86, 13));
+  return text;
+}
+
+std::string generators() {
+  return "Generators, as GENERATOR:n=SIZE; the same bits on every device:\n\n" + io::Generator::help();
+}
+
+std::string formats() {
+  return "Files that are read. The content says the format, gzip or not, and - is standard input:\n\n"
+         "  Matrix Market   array or coordinate; real, integer or pattern; array files are column by column\n"
+         "  .npy            floats, integers and bools of up to 8 bytes, of one or two dimensions\n"
+         "  .npz            an array of several by name: FILE.npz:NAME\n"
+         "  CSV             commas or semicolons between numbers, a point as decimal mark, no header row\n"
+         "  TSV, text       a tab, or blanks of any length, between numbers; # begins a comment\n\n"
+         "Files that are written, by their suffix: .mtx, .npy, .csv, .tsv, .txt, and .gz after it or not.\n"
+         "Without --output a solution for --rhs is printed, the report then goes to standard error.\n";
+}
+
+std::string exit_codes() {
+  return "Exit codes:\n\n"
+         "    0  solved, and checked\n"
+         "    2  the command line\n"
+         "    3  bad input, with its place\n"
+         "    4  singular, or not positive definite; no solution is written\n"
+         "    5  the accuracy was not reached, or no digit can be trusted; bench: a backend is wrong\n"
+         "    6  device or memory\n"
+         "   70  internal error\n"
+         "  130  interrupted\n";
+}
+
+std::string sizes() {
+  return "Sizes are whole numbers: 8192, also written 8k (k is 1024, m is 1024 times that), 1e4 (10000)\n"
+         "or 2^13.\n";
+}
+
+struct Topic {
+  const char* name;
+  const char* summary;
+  std::string (*text)();
+};
+constexpr Topic topics[] = {
+    {"phases", "what the lines of the report's table mean", phases},
+    {"generators", "matrices made from a formula", generators},
+    {"formats", "the files that are read and written", formats},
+    {"sizes", "how sizes may be written", sizes},
+    {"exit-codes", "what the tool returns", exit_codes},
+};
+
+const CommandGuide* find_guide(const std::string& name) {
+  const auto& all = guides();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const CommandGuide& g) { return g.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::string list_of_topics() {
+  std::string text;
+  for (const Topic& t : topics) text += fmt::format("  lasolve help {:<29}{}\n", t.name, t.summary);
+  return text;
+}
+
+}  // namespace
+
+const std::vector<CommandGuide>& guides() {
+  static const std::vector<CommandGuide> all = {
+      {"solve",
+       "lasolve [solve] MATRIX [options]",
+       "solve A X = B, check the answer, report the time",
+       "Solves A X = B by blocked LU or Cholesky over a GEMM backend of your choice, checks the answer and "
+       "reports where the time went.",
+       {"lasolve A.mtx --rhs b.mtx --output x.mtx", "lasolve uniform:n=4k --gemm all"},
+       solve_options(),
+       ""},
+      {"list",
+       "lasolve list [options]",
+       "the backends and devices, and which can be used",
+       "Lists the GEMM backends and the devices, and says which can be used.",
+       {},
+       list_options(),
+       ""},
+      {"generate",
+       "lasolve generate GENERATOR --output FILE",
+       "write a matrix that is made from a formula",
+       "Writes a matrix that is made from a formula.",
+       {"lasolve generate spd:n=100,seed=3 --output A.mtx"},
+       generate_options(),
+       "Generators:\n" + io::Generator::help()},
+      {"plan",
+       "lasolve plan MATRIX [options]",
+       "show a schedule as a table or a picture",
+       "Shows a schedule before anything is computed: its tasks, the blocks that they read and write, and what waits "
+       "for "
+       "what.",
+       {"lasolve plan uniform:n=4096 --block-size 512 --svg plan.svg",
+        "lasolve plan spd:n=1000 --factorization cholesky --schedule left-looking --json -"},
+       plan_options(),
+       ""},
+      {"bench",
+       "lasolve bench gemm [options]",
+       "verify and time the backends alone",
+       "Measures GEMM backends alone. Each is verified first, in a process of its own; one that is wrong, crashes or "
+       "hangs is named with the product. The others are timed in turns, each run after a rest.",
+       {"lasolve bench gemm --shape trailing --n 16k --k 128,256,512",
+        "lasolve bench gemm --gemm tiled --shape square,4096x512x64 --precision fp32 --json results.json",
+        "lasolve bench gemm --with-copies --shape square --n 128,256,512,1024,2048"},
+       bench_options(),
+       "The reference, cublas on CUDA and blas or eigen on the CPU, always takes part.\n"},
+      {"help",
+       "lasolve help [COMMAND or TOPIC]",
+       "explain a command or a topic",
+       "Explains a command or a topic.",
+       {},
+       help_options(),
+       ""},
+  };
+  return all;
+}
+
+std::string help_of(const std::string& command) {
+  const CommandGuide& guide = *find_guide(command);
+  std::string text = fmt::format("{}\n\n{}\n", guide.usage, wrapped(guide.summary, 98, 0));
+  if (!guide.examples.empty()) text += fmt::format("\n  {}\n", fmt::join(guide.examples, "\n  "));
+  if (!guide.options.empty()) text += "\nOptions:\n" + listed(guide.options);
+  if (!guide.more.empty()) text += "\n" + guide.more;
+  if (command == "solve") text += "\n'lasolve help' lists the other commands, and topics such as phases.\n";
+  return text;
+}
+
+std::string overview() {
+  std::string text =
+      "lasolve solves dense systems A X = B, and shows what one GEMM kernel is worth in that.\n\nCommands:\n";
+  for (const CommandGuide& g : guides()) text += fmt::format("  {:<42}{}\n", g.usage, g.in_short);
+  return text + "\n'lasolve COMMAND --help' has its options.\n\nTopics:\n" + list_of_topics();
+}
+
+std::string help_about(const std::string& word) {
+  for (const Topic& t : topics)
+    if (word == t.name) return t.text();
+  if (find_guide(word)) return help_of(word);
+  std::vector<std::string> known;
+  for (const Topic& t : topics) known.push_back(t.name);
+  for (const CommandGuide& g : guides()) known.push_back(g.name);
+  throw UsageError(fmt::format("there is no help about '{}'{}; there is about {}", word, did_you_mean(word, known),
+                               fmt::join(known, ", ")));
+}
+
+}  // namespace lasolve::cli

@@ -1,0 +1,41 @@
+// What the tool explains: each command, a few topics, and from the same tables a manual page and completion for shells.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+
+namespace lasolve::cli {
+
+struct CommandGuide {
+  std::string name, usage, in_short, summary;
+  std::vector<std::string> examples;
+  std::vector<Option> options;
+  std::string more;  // behind the options
+};
+
+/// Of every command: a new one is added here, and is in all that follows.
+const std::vector<CommandGuide>& guides();
+
+/// What a command is for and its options.
+std::string help_of(const std::string& command);
+/// The commands and the topics.
+std::string overview();
+/// A command or a topic, such as phases. Throws UsageError on another word.
+std::string help_about(const std::string& topic);
+
+/// For man(1).
+std::string manual_page();
+/// Of "bash" or "zsh".
+std::string completion(const std::string& shell);
+
+// Their options stand where they are parsed.
+const std::vector<Option>& solve_options();
+const std::vector<Option>& list_options();
+const std::vector<Option>& generate_options();
+const std::vector<Option>& plan_options();
+const std::vector<Option>& bench_options();
+const std::vector<Option>& help_options();
+
+}  // namespace lasolve::cli

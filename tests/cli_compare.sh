@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Backends compared, and what is said while it takes. Usage: cli_compare.sh LASOLVE DATA
+# shellcheck source=tests/cli_common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/cli_common.sh"
+two=(uniform:n=600 --device cpu --gemm naive,tiled --block-size 64)
+
+expect 0 'the median of 5 runs in turns' "${two[@]}"
+expect 0 'one run;' "${two[@]}" --repeat 1 --warmup 0
+expect 0 'one panel holds the matrix' uniform:n=20 --device cpu --gemm naive,tiled
+"$lasolve" "${two[@]}" --json runs.json >table
+holds 'backends are not run five times' [ "$(grep -c '"runs": 5' runs.json)" = 2 ]
+seconds=$(sed -n '/^gemm /,/^factor s/p' table | sed '1d;$d' | awk '{print $3}')
+holds 'the table is not sorted by time' sort -n -c <<<"$seconds"
+holds 'the slowest is not the measure' grep -q ' 1\.00 x ' table
+holds 'there is no spread' grep -qE ' x +[0-9]+ % ' table
+holds 'a note of all is said more than once' \
+  [ "$("$lasolve" spd:n=60 --triangle upper --factorization auto --device cpu --gemm naive,tiled,coalesced | grep -c '^note')" -le 1 ]
+expect 4 'singular' <(printf '1 2\n2 4\n') --device cpu --gemm naive,tiled
+
+# Progress is for a terminal, and --quiet silences it.
+if command -v script >/dev/null; then
+  script -qec "'$lasolve' uniform:n=2600 --device cpu --gemm naive --no-condition" /dev/null >terminal
+  holds 'a terminal sees no progress' grep -qE 'naive: [0-9]+ %, [0-9]+ (s|min) left' terminal
+  script -qec "'$lasolve' uniform:n=2600 --device cpu --gemm naive --no-condition --quiet" /dev/null >terminal
+  holds '--quiet does not silence progress' [ ! -s terminal ]
+fi
+holds 'progress goes to what is no terminal' [ -z "$("$lasolve" uniform:n=2000 --device cpu --gemm naive --no-condition 2>&1 >/dev/null)" ]
+exit "$failed"

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# What the tool explains, and how it may be called. Usage: cli_help.sh LASOLVE DATA
+# shellcheck source=tests/cli_common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/cli_common.sh"
+
+# The short form, and sizes as people write them.
+printf '4,1\n2,3\n' >A.csv
+cp A.csv plain
+expect 0 'A.csv, 2 x 2' A.csv --device cpu
+expect 0 'plain, 2 x 2' plain --device cpu
+expect 0 'A.csv, 2 x 2' --device cpu A.csv
+expect 0 '64 x 64' uniform:n=2^6 --device cpu
+expect 0 'uniform:n=1e2, 100 x 100' --matrix uniform:n=1e2 --device cpu
+expect 0 'panels of at most 16 columns' uniform:n=100 --block-size 1.6e1 --device cpu
+expect 0 'tiled' bench gemm --device cpu --gemm tiled --shape 1e1x2^4x64 --precision fp64
+expect 2 "expected a size after n=, found '1.5'; 8192, 8k and 1e4 are sizes" uniform:n=1.5
+expect 2 "there is no command and no file 'tilde'" tilde
+expect 2 "did you mean 'generate'" genrate
+expect 2 'right-hand sides are given as --rhs FILE' A.csv plain
+expect 3 'nowhere.mtx: error: cannot open' nowhere.mtx
+expect 6 'TiB wanted' uniform:n=900k --device cpu
+
+# Help: each command says its own, and every topic that is listed is there.
+expect 0 '--factorization' --help
+expect 0 'Topics:' help
+for command in solve list generate bench help; do
+  expect 0 "lasolve ${command/solve/[solve]}" help $command
+done
+expect 0 'randsvd' generate --help
+holds 'generate --help tells of solving' [ -z "$("$lasolve" generate --help | grep -e --gemm -e --rhs)" ]
+expect 2 "no option '--gemm'" generate uniform:n=3 --gemm tiled --output x.mtx
+expect 2 "did you mean 'phases'" help phase
+while read -r _ _ topic _; do
+  expect 0 '' help "$topic"
+done < <("$lasolve" help | sed -n '/^Topics:/,$p' | grep '^ ')
+"$lasolve" uniform:n=50 --precision fp32 --device cpu --json report.json -q
+grep -A20 '"phases": {' report.json | sed -n '2,/}/s/.*"\(.*\)".*/\1/p' >phases
+holds 'no phases were found' [ -s phases ]
+while read -r phase; do
+  expect 0 "  $phase " help phases
+done <phases
+holds 'a line of help is too long' [ -z "$(for c in solve list generate bench; do "$lasolve" $c --help; done | grep -E '.{103}')" ]
+
+# The manual page and completion.
+"$lasolve" help --man >lasolve.1
+for option in --factorization --with-copies --completion --triangle; do
+  holds "the manual page lacks $option" grep -q -e "${option//-/\\\\-}" lasolve.1
+done
+if command -v groff >/dev/null; then
+  holds "the manual page: $(groff -man -Tutf8 -ww -K utf8 lasolve.1 2>&1 >/dev/null)" \
+    [ -z "$(groff -man -Tutf8 -ww -K utf8 lasolve.1 2>&1 >/dev/null)" ]
+fi
+if command -v mandoc >/dev/null; then
+  holds "mandoc: $(mandoc -Tlint -Wwarning lasolve.1)" [ "$(mandoc -Tlint -Wwarning lasolve.1 | grep -vc 'missing date')" = 0 ]
+fi
+"$lasolve" help --completion bash >completion.bash
+holds 'the completion is no bash' bash -n completion.bash
+# completed WORDS...: what bash offers for the last of them.
+completed() {
+  bash -c 'source ./completion.bash; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _lasolve; echo "${COMPREPLY[*]}"' - "$@"
+}
+holds 'bash: a method' [ "$(completed lasolve A.mtx --factorization c)" = cholesky ]
+holds 'bash: a letter' [ "$(completed lasolve -p '')" = 'fp64 fp32' ]
+holds 'bash: a backend' [ "$(completed lasolve A.mtx --gemm nai)" = naive ]
+holds 'bash: an option' [ "$(completed lasolve bench gemm --with)" = --with-copies ]
+holds 'bash: options of the command alone' [ "$(completed lasolve generate --rh)" = '' ]
+holds 'bash: a command' [ "$(completed lasolve gen)" = generate ]
+"$lasolve" help --completion zsh >_lasolve
+if command -v zsh >/dev/null; then holds 'the completion is no zsh' zsh -n _lasolve; fi
+holds 'zsh: no methods' grep -q 'auto lu cholesky' _lasolve
+expect 2 "takes bash, zsh, not 'fish'" help --completion fish
+holds 'list says more than once why there is no CUDA' \
+  [ "$("$lasolve" list | grep -c -e 'toolkit' -e 'no CUDA driver' -e 'has no CUDA device')" -le 1 ]
+exit "$failed"
