@@ -2,7 +2,7 @@
 # Backends compared, and what is said while it takes. Usage: cli_compare.sh LASOLVE DATA
 # shellcheck source=tests/cli_common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/cli_common.sh"
-two=(uniform:n=600 --device cpu --gemm naive,tiled --block-size 64)
+two=(uniform:n=600 --device cpu --gemm 'naive,tiled' --block-size 64)
 
 expect 0 'the median of 5 runs in turns' "${two[@]}"
 expect 0 'one run;' "${two[@]}" --repeat 1 --warmup 0
