@@ -2,6 +2,7 @@
 // the phase that it says. What a task does is one call or a few of the primitives of the place.
 #pragma once
 
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -36,8 +37,10 @@ void perform_lu(Queue<Place>& q, const Task& task, const Workpiece<T, Place>& of
       return swap_rows(q, C, p);
     case TaskKind::solve:  // U12 = inv(L11) A12
       return trsm_left(q, of.gemm, lower_unit(of.at(task.L)), C);
-    default:  // A22 ← A22 − L21 U12
+    case TaskKind::update:  // A22 ← A22 − L21 U12
       return of.gemm(q, T(-1), of.at(task.L), of.at(task.U), T(1), C);
+    default:
+      throw std::logic_error("lasolve: a plan was lowered for another place than this");
   }
 }
 

@@ -9,12 +9,13 @@ bool overlap(const Block& a, const Block& b) {
 }
 
 const char* name_of(TaskKind kind) {
-  constexpr std::array names = {"arrive", "panel", "exchange", "solve", "update", "update_lower", "stop_if_failed"};
+  constexpr std::array names = {"arrive",       "panel",          "exchange",       "solve",   "update",
+                                "update_lower", "stop_if_failed", "panel_in_place", "advance", "combine"};
   return names[std::size_t(kind)];
 }
 
 const char* Lanes::name_of(Lane lane) const {
-  return lane == bulk ? "bulk" : lane == soon ? "soon" : lane == near ? "near" : "chain";
+  return lane == bulk ? "bulk" : lane == soon ? "soon" : lane == near ? "near" : lane == chain ? "chain" : "far";
 }
 
 namespace {
@@ -33,7 +34,8 @@ BlockList reads_of(const Task& task) {
   BlockList blocks;
   blocks.add(task.L);
   blocks.add(task.U);
-  if (task.kind == TaskKind::exchange) blocks.add(task.exchanges);
+  if (task.kind == TaskKind::exchange || task.kind == TaskKind::advance || task.kind == TaskKind::combine)
+    blocks.add(task.exchanges);
   if (task.kind == TaskKind::stop_if_failed) blocks.add(status);
   return blocks;
 }
@@ -41,7 +43,8 @@ BlockList reads_of(const Task& task) {
 BlockList writes_of(const Task& task) {
   BlockList blocks;
   blocks.add(task.C);
-  if (task.kind == TaskKind::panel) blocks.add(task.exchanges), blocks.add(status);
+  if (task.kind == TaskKind::panel || task.kind == TaskKind::panel_in_place)
+    blocks.add(task.exchanges), blocks.add(status);
   return blocks;
 }
 

@@ -14,9 +14,10 @@ namespace lasolve {
 
 /// What tasks share.
 enum class Resource : std::uint8_t {
-  matrix,  ///< A
-  pivots,  ///< the row interchanges: those of step i in row i of one column
-  status   ///< 1 × 1: where the factorization failed, or that it has not
+  matrix,        ///< A
+  pivots,        ///< the row interchanges: those of step i in row i of one column
+  permutations,  ///< interchanges that were combined, in the rows of these
+  status         ///< 1 × 1: where the factorization failed, or that it has not
 };
 
 /// Columns, or rows, begin, …, end − 1; none where end ≤ begin.
@@ -54,6 +55,10 @@ enum class TaskKind : std::uint8_t {
   update,    ///< LU: C ← C − L U. Cholesky: C ← C − L Uᵀ from the diagonal of C down, U the first rows of L
   update_lower,    ///< Cholesky: C ← C − L Lᵀ on and below the diagonal
   stop_if_failed,  ///< what follows may be left out when the factorization has failed
+  // What lower() puts in the place of others.
+  panel_in_place,  ///< LU: as panel, but the rows of C stay where they were found, U among them: C = Pᵀ L U
+  advance,         ///< LU: exchange, solve and update of C, with a panel L that was left in place
+  combine,         ///< LU: C, of the permutations, ← the interchanges as one permutation
 };
 const char* name_of(TaskKind);
 
@@ -85,7 +90,7 @@ struct Task {
   double flops = 0;      ///< textbook count
   Block C = {};          ///< is written
   Block L = {}, U = {};  ///< are read
-  Block exchanges = {};  ///< of the pivots: written by panel, read by exchange
+  Block exchanges = {};  ///< of the pivots, or combined: written by panels, read by what exchanges or combines
 };
 
 /// A few blocks.

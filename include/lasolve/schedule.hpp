@@ -11,6 +11,7 @@ namespace lasolve {
   X(right_looking, "right-looking", lu_right_looking, cholesky_right_looking) \
   X(left_looking, "left-looking", lu_left_looking, cholesky_left_looking)     \
   X(recursive, "recursive", lu_by_halves, cholesky_by_halves)                 \
+  X(crout, "crout", lu_crout, not_offered)                                    \
   /* the end */
 
 #define LASOLVE_ENUMERATOR(enumerator, name, lu, cholesky) enumerator,

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "cli/json.hpp"
@@ -16,12 +17,13 @@ namespace lasolve::cli {
 namespace {
 
 const char* letter_of(Resource of) {
-  return of == Resource::matrix ? "A" : of == Resource::pivots ? "pivots" : "status";
+  constexpr std::array letters = {"A", "pivots", "permutations", "status"};
+  return letters[std::size_t(of)];
 }
 
 std::string text_of(const Block& b) {
   if (b.of == Resource::status) return "status";
-  if (b.of == Resource::pivots) return fmt::format("pivots[{}:{}]", b.i, b.i + b.m);
+  if (b.of != Resource::matrix) return fmt::format("{}[{}:{}]", letter_of(b.of), b.i, b.i + b.m);
   return fmt::format("A[{}:{}, {}:{}]", b.i, b.i + b.m, b.j, b.j + b.n);
 }
 

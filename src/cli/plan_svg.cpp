@@ -26,7 +26,7 @@ double duration_of(const Task& task) {
       return per_element * 2 * double(task.exchanges.m) * double(task.C.n);
     case TaskKind::arrive:
       return per_element * double(task.C.m) * double(task.C.n);
-    case TaskKind::stop_if_failed:
+    default:
       return 0;
   }
   return 0;

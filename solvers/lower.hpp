@@ -1,0 +1,35 @@
+// What a place is better at than at one task after the other: a plan becomes another that computes the same factors.
+#pragma once
+
+#include "core/device_properties.hpp"
+#include "solvers/plan.hpp"
+
+namespace lasolve {
+
+/// What the kernels of a place can do. With nothing of it a plan stays what it is.
+struct Capabilities {
+  /// Columns of a panel that one kernel factors, with its rows left where they were found.
+  std::int64_t panel_in_place = 0;
+  /// Columns that one kernel brings up to date with such a panel: it exchanges their rows, solves and multiplies.
+  std::int64_t advance = 0;
+  /// Interchanges that are combined into one permutation, so that rows move once.
+  std::int64_t combined = 0;
+  /// What is wanted soon is updated with two steps at a time: half as many kernels, with twice the k.
+  bool two_steps = false;
+  /// The rows of L to the left are exchanged when all panels are factored.
+  bool rows_of_L_at_the_end = false;
+  /// So many columns at the end have a lane of their own, behind all others.
+  std::int64_t far_columns = 0;
+};
+
+/// Those of a CUDA device for an LU of n columns in fp64 or fp32. Rows of L can wait where a column of them fits the registers
+/// of a thread-block cluster.
+Capabilities capabilities_of(const DeviceProperties&, Precision, std::int64_t n);
+
+/// A pure function; of LU alone, plans of Cholesky stay what they are. Flops, blocks and the order of their versions are
+/// those of the plan. New in it, where the capabilities say so:
+///   panel_in_place, advance, and an exchange of the rows of that panel behind them
+///   combine, which writes a block of Resource::permutations, and exchanges that read it instead of pivots
+Plan lower(const Plan&, const Capabilities&);
+
+}  // namespace lasolve

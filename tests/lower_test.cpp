@@ -1,0 +1,151 @@
+// Plans that were lowered for a place: the same is true of them as of those that schedules make, and they compute the same.
+#include "solvers/lower.hpp"
+
+#include "plans.hpp"
+#include "solvers/schedules.hpp"
+
+namespace lasolve::test {
+namespace {
+
+/// What an H200 says of itself.
+DeviceProperties h200() {
+  DeviceProperties device;
+  device.capability = device.code = 90;
+  device.runs_code_for_90a = true;
+  device.multiprocessors = 132;
+  device.shared_memory = 227 << 10;
+  device.shared_memory_of_multiprocessor = 228 << 10;
+  device.kept_shared_memory = 1 << 10;
+  device.largest_cluster = 16;
+  device.cooperative = true;
+  device.fp32_per_fp64 = 2;
+  return device;
+}
+
+/// The same for a matrix that is so many times smaller.
+Capabilities shrunk(Capabilities can, std::int64_t by) {
+  can.panel_in_place /= by, can.advance /= by, can.combined /= by, can.far_columns /= by;
+  return can;
+}
+
+/// check(a plan, the same lowered) for each schedule of each method, for an H200 and an A100, as for an n of 8192, but
+/// 128 times smaller.
+template <class Check>
+void for_each_lowered(Check check) {
+  for (const char* card : {"", "a100"})
+    for (const Precision precision : {Precision::fp64, Precision::fp32})
+      for (const ScheduleEntry& entry : schedules())
+        for (const Method method : {Method::lu, Method::cholesky})
+          for (const auto& [n, block_size, step] :
+               {std::array{64, 6, 1}, {65, 12, 3}, {64, 16, 4}, {40, 8, 0}, {5, 8, 2}}) {
+            if (!entry.offered_for(method)) continue;
+            SCOPED_TRACE(std::string(entry.name) + (method == Method::lu ? ", LU, " : ", Cholesky, ") + card +
+                         ", n = " + std::to_string(n) + ", steps of " + std::to_string(step));
+            const Plan plan =
+                plan_of(method, entry.schedule, {.n = n, .block_size = block_size, .step = step, .lanes = four_lanes});
+            Capabilities can = shrunk(capabilities_of(pretend(h200(), card), precision, 8192), 128);
+            can.panel_in_place = can.advance = 4;  // more than a step of some
+            can.combined = 64;
+            check(plan, lower(plan, can));
+          }
+}
+
+std::size_t count_of(const Plan& plan, TaskKind kind) {
+  return std::size_t(
+      std::count_if(plan.tasks.begin(), plan.tasks.end(), [&](const Task& task) { return task.kind == kind; }));
+}
+
+TEST(LoweredPlan, orders_each_pair_of_tasks_that_touch_the_same_block) {
+  for_each_lowered([](const Plan&, const Plan& lowered) {
+    EXPECT_TRUE(keeps_order(conflicts_in(lowered), order_by(lowered, lists_of(lowered))));
+  });
+}
+
+TEST(LoweredPlan, has_no_wait_that_could_be_left_out) {
+  for_each_lowered([](const Plan&, const Plan& lowered) {
+    const std::vector<Set> conflicts = conflicts_in(lowered);
+    WaitLists waits = lists_of(lowered);
+    for (std::size_t i = 0; i < waits.size(); ++i)
+      for (std::size_t w = 0; w < waits[i].size(); ++w) {
+        const std::size_t k = waits[i][w];
+        waits[i].erase(waits[i].begin() + std::ptrdiff_t(w));
+        EXPECT_FALSE(keeps_order(conflicts, order_by(lowered, waits), i)) << "task " << i << " waits for " << k;
+        waits[i].insert(waits[i].begin() + std::ptrdiff_t(w), k);
+      }
+  });
+}
+
+TEST(LoweredPlan, has_the_flops_of_the_textbook) {
+  for_each_lowered([](const Plan&, const Plan& lowered) {
+    std::int64_t sum = 0;
+    for (const Task& task : lowered.tasks) sum += thirds(task.flops);
+    const std::int64_t cube = lowered.n * lowered.n * lowered.n;
+    EXPECT_EQ(sum, lowered.method == Method::lu ? 2 * cube : cube);
+  });
+}
+
+TEST(LoweredPlan, computes_the_same_bits_in_any_order_that_the_waits_allow) {
+  std::mt19937_64 bits(3);
+  for_each_lowered([&](const Plan& plan, const Plan& lowered) {
+    const Matrix<double> A = matrix_for(plan);
+    const WaitLists waits = lists_of(lowered);
+    const std::vector<double> expected = in_program_order(lowered, A);
+    for (int round = 0; round < 4; ++round) ASSERT_TRUE(same_bits(in_random_order(lowered, waits, A, bits), expected));
+    const std::vector<double> before = in_program_order(plan, A);
+    for (std::size_t i = 0; i < before.size(); ++i) ASSERT_NEAR(expected[i], before[i], 1e-10);
+  });
+}
+
+TEST(LoweredPlan, computes_the_same_bits_as_before_where_no_product_has_another_k) {
+  for_each_lowered([&](const Plan& plan, const Plan&) {
+    const Capabilities can{
+        .panel_in_place = 4, .advance = 4, .combined = 64, .rows_of_L_at_the_end = true, .far_columns = 16};
+    const Matrix<double> A = matrix_for(plan);
+    ASSERT_TRUE(same_bits(in_program_order(lower(plan, can), A), in_program_order(plan, A)));
+  });
+}
+
+/// Of what an LU of 8192 columns is on a device.
+Plan for_card(const char* card) {
+  const Plan plan =
+      plan_of(Method::lu, Schedule::right_looking, {.n = 8192, .block_size = 768, .step = 128, .lanes = four_lanes});
+  return lower(plan, capabilities_of(pretend(h200(), card), Precision::fp64, 8192));
+}
+
+TEST(LoweredPlan, has_what_each_card_is_better_at) {
+  const std::size_t panels = (8192 + 767) / 768, steps = 64;
+  for (const char* card : {"", "a100"}) {
+    const Plan plan = for_card(card);
+    EXPECT_EQ(count_of(plan, TaskKind::panel_in_place), steps - 1);  // the last has nothing to advance
+    EXPECT_EQ(count_of(plan, TaskKind::advance), steps - 1);
+    // Where rows of L wait, nobody makes all interchanges of the last panel but one together.
+    EXPECT_EQ(count_of(plan, TaskKind::combine), *card == '\0' ? panels - 1 : panels);
+    EXPECT_TRUE(keeps_order(conflicts_in(plan), order_by(plan, lists_of(plan))));
+    const bool has_far = lanes_of(plan).back().rank < four_lanes.bulk.rank;
+    EXPECT_EQ(has_far, *card == '\0');
+  }
+}
+
+TEST(LoweredPlan, of_two_steps_has_fewer_tasks_that_are_soon) {
+  const auto soon = [](const Plan& plan) {
+    return std::count_if(plan.tasks.begin(), plan.tasks.end(), [](const Task& task) {
+      return task.lane == four_lanes.soon && task.kind == TaskKind::update;
+    });
+  };
+  const Plan plan =
+      plan_of(Method::lu, Schedule::right_looking, {.n = 8192, .block_size = 768, .step = 128, .lanes = four_lanes});
+  EXPECT_LT(soon(lower(plan, {.two_steps = true})), soon(plan) - 15);
+}
+
+TEST(LoweredPlan, of_one_lane_or_with_no_capabilities_is_what_it_was) {
+  for (const Lanes& lanes : {Lanes::one(), four_lanes}) {
+    const Plan plan =
+        plan_of(Method::lu, Schedule::right_looking, {.n = 40, .block_size = 8, .step = 2, .lanes = lanes});
+    EXPECT_EQ(lower(plan, {}).tasks.size(), plan.tasks.size());
+    const std::size_t tasks = lower(plan, {.panel_in_place = 8, .advance = 8, .combined = 8}).tasks.size();
+    EXPECT_EQ(tasks == plan.tasks.size(), lanes.single());
+  }
+}
+
+}  // namespace
+}  // namespace lasolve::test
