@@ -94,7 +94,7 @@ expect 2 'lu_leaf takes a whole number of at least 1' --matrix uniform:n=5 --tun
 expect 2 'lu_from_2 is 5, which is less than lu_from_1' --matrix uniform:n=5 --device cpu --tune lu_from_2=5
 expect 2 'takes NAME=VALUE' --matrix uniform:n=5 --tune lu_leaf
 expect 2 'only cuda has it' --matrix uniform:n=5 --device cpu --tune lu_soon_columns=5
-expect 2 'is for the command list' --matrix uniform:n=5 --tuning
+expect 2 "no option '--tuning'" --matrix uniform:n=5 --tuning
 expect 6 '' bench gemm --device cuda:99
 expect 6 'cannot' "${bench[@]}" --json /nowhere/x.json
 expect 0 'n = 40, panels of at most 16 columns, in steps of 4' plan --matrix uniform:n=40 --block-size 16
@@ -107,7 +107,7 @@ expect 0 '' plan --matrix uniform:n=40 --quiet --json plan.json --svg plan.svg
 expect 0 '--lanes' plan --help
 expect 2 'no matrix' plan
 expect 2 "did you mean 'recursive'" plan --matrix uniform:n=5 --schedule recursiv
-expect 2 'takes 1, 4' plan --matrix uniform:n=5 --lanes 3
+expect 2 'takes 1 or 4' plan --matrix uniform:n=5 --lanes 3
 expect 2 'at least 1' plan --matrix uniform:n=5 --step 0
 expect 2 "plan --help' lists" plan --matrix uniform:n=5 --stpe 2
 expect 2 'are one file' plan --matrix uniform:n=5 --json - --svg -

@@ -1,6 +1,7 @@
 // Plans that were lowered for a place: the same is true of them as of those that schedules make, and they compute the same.
 #include "solvers/lower.hpp"
 
+#include "lasolve/names.hpp"
 #include "plans.hpp"
 #include "solvers/schedules.hpp"
 
@@ -39,7 +40,7 @@ void for_each_lowered(Check check) {
           for (const auto& [n, block_size, step] :
                {std::array{64, 6, 1}, {65, 12, 3}, {64, 16, 4}, {40, 8, 0}, {5, 8, 2}}) {
             if (!entry.offered_for(method)) continue;
-            SCOPED_TRACE(std::string(entry.name) + (method == Method::lu ? ", LU, " : ", Cholesky, ") + card +
+            SCOPED_TRACE(std::string(name_of(entry.schedule)) + (method == Method::lu ? ", LU, " : ", Cholesky, ") + card +
                          ", n = " + std::to_string(n) + ", steps of " + std::to_string(step));
             const Plan plan =
                 plan_of(method, entry.schedule, {.n = n, .block_size = block_size, .step = step, .lanes = four_lanes});
