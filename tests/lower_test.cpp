@@ -40,8 +40,8 @@ void for_each_lowered(Check check) {
           for (const auto& [n, block_size, step] :
                {std::array{64, 6, 1}, {65, 12, 3}, {64, 16, 4}, {40, 8, 0}, {5, 8, 2}}) {
             if (!entry.offered_for(method)) continue;
-            SCOPED_TRACE(std::string(name_of(entry.schedule)) + (method == Method::lu ? ", LU, " : ", Cholesky, ") + card +
-                         ", n = " + std::to_string(n) + ", steps of " + std::to_string(step));
+            SCOPED_TRACE(std::string(name_of(entry.schedule)) + (method == Method::lu ? ", LU, " : ", Cholesky, ") +
+                         card + ", n = " + std::to_string(n) + ", steps of " + std::to_string(step));
             const Plan plan =
                 plan_of(method, entry.schedule, {.n = n, .block_size = block_size, .step = step, .lanes = four_lanes});
             Capabilities can = shrunk(capabilities_of(pretend(h200(), card), precision, 8192), 128);

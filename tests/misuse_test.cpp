@@ -1,0 +1,172 @@
+// What the library refuses, and what it says then.
+#include <Eigen/Core>
+
+#include "places.hpp"
+#include "systems.hpp"
+
+namespace lasolve::test {
+namespace {
+
+using Misuse = OnTarget;
+constexpr std::int64_t n = 90;
+
+TEST_P(Misuse, refuses_in_place_what_needs_A_again) {
+  Matrix<double> A = random_matrix(n, n);
+  Options o = options();
+  o.refine = Refine::classical;
+  EXPECT_THROW(Factorization<double>(rounded<double>(A), o), std::invalid_argument);
+  o = options();
+  o.precision = Precision::fp32;
+  EXPECT_THROW(Factorization<double>(rounded<double>(A), o), std::invalid_argument);
+  A(3, 4) = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(Factorization<double>(std::move(A), options()), std::invalid_argument);
+  const auto indefinite = [](auto i, auto j) { return i == j ? 1 : 2; };
+  const Report report = Factorization<double>(matrix_of<double>(n, n, indefinite), options()).report();
+  expect_outcome(report.outcome, Outcome::not_positive_definite, 2);
+  EXPECT_TRUE(says(notes_of(report), "LU could not be tried"));
+}
+
+TEST_P(Misuse, refuses_sizes_that_do_not_agree) {
+  const Matrix<double> A = random_matrix(5, 5), wide = random_matrix(5, 6), B = random_matrix(5, 2);
+  Matrix<double> X(5, 2), narrow(5, 1), shallow(4, 2);
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { solve(wide, B, X, options()); }), "not square"));
+  EXPECT_THROW(Factorization<double>(wide.view(), options()), std::invalid_argument);
+  for (Matrix<double>* wrong : {&narrow, &shallow}) {
+    EXPECT_THROW(solve(A, B, *wrong, options()), std::invalid_argument);
+    EXPECT_THROW(solve(A, *wrong, X, options()), std::invalid_argument);
+    EXPECT_THROW(Factorization<double>(A.view(), options()).solve(B.view(), wrong->view()), std::invalid_argument);
+  }
+  double x = 0;
+  EXPECT_THROW(MatrixView<double>(&x, 3, 1, 2), std::invalid_argument);
+  EXPECT_THROW(MatrixView<double>(&x, -1, 1, 1), std::invalid_argument);
+  EXPECT_THROW(MatrixView<double>(nullptr, 1, 1, 1), std::invalid_argument);
+}
+
+TEST_P(Misuse, refuses_a_matrix_with_nan_or_infinity) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (const T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()})
+      for (const std::int64_t at : {std::int64_t(0), n - 1}) {
+        Matrix<T> A = random_matrix<T>(n, n);
+        A(at, n - 1 - at) = bad;
+        const auto factor = [&] { Factorization<T>(A.view(), options()); };
+        EXPECT_TRUE(says(complaint_of<std::invalid_argument>(factor), "NaN or infinite"));
+      }
+  });
+}
+
+TEST_P(Misuse, refuses_a_right_hand_side_with_nan_or_infinity_and_says_so) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const Matrix<T> A = random_matrix<T>(n, n);
+    Factorization<T> factors(A.view(), options());
+    for (const T bad : {std::numeric_limits<T>::quiet_NaN(), -std::numeric_limits<T>::infinity()})
+      for (const std::int64_t column : {0, 2}) {
+        Matrix<T> B = random_matrix<T>(n, 3), X(n, 3);
+        B(n - 1, column) = bad;
+        const auto solve_it = [&] { factors.solve(B.view(), X.view()); };
+        EXPECT_TRUE(says(complaint_of<std::invalid_argument>(solve_it), "right-hand sides have an entry that is NaN"));
+        B(n - 1, column) = 1;
+        EXPECT_TRUE(factors.solve(B.view(), X.view()).outcome.ok());
+      }
+  });
+}
+TEST_P(Misuse, refuses_a_negative_block_size) {
+  EXPECT_THROW(solve_random(random_matrix(5, 5), 1, options(-1)), std::invalid_argument);
+}
+
+TEST(MisuseOfDevices, of_the_right_hand_sides_is_that_of_the_factors) {
+  Options o;
+  o.device.kind = Device::cpu;
+  const Matrix<double> A = random_matrix(5, 5);
+  Matrix<double> X = random_matrix(5, 1);
+  Factorization<double> factors(A.view(), o);
+  const MatrixView<double, Cuda> elsewhere(X.data(), 5, 1, 5);
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factors.solve(elsewhere, elsewhere); }), "on the CPU"));
+}
+
+TEST_P(Misuse, refuses_all_that_is_asked_of_factors_that_were_moved_from) {
+  const Matrix<double> A = random_matrix(5, 5), B = random_matrix(5, 2);
+  Matrix<double> X(5, 2);
+  Factorization<double> first(A.view(), options()), second = std::move(first);
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { first.report(); }), "moved from"));
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { first.solve(B.view(), X.view()); }), "moved from"));
+  first = std::move(second);
+  EXPECT_TRUE(first.solve(B.view(), X.view()).outcome.ok());
+}
+
+TEST_P(Misuse, refuses_solutions_that_overlap_their_right_hand_sides_and_takes_those_that_are_between_them) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    constexpr std::int64_t rows = 6, nrhs = 3, ld = 2 * rows + 1;
+    const Matrix<T> A = random_matrix<T>(rows, rows), B = random_matrix<T>(rows, nrhs);
+    Factorization<T> factors(A.view(), options());
+    struct Layout {
+      std::int64_t at, ld;  // of X; B is at 40 with the ld above
+      bool fits;
+    };
+    for (const Layout& layout : {Layout{40, ld, true},
+                                 {40, ld + 1, false},
+                                 {40, rows, false},
+                                 {41, ld, false},
+                                 {39, ld, false},
+                                 {40 + rows - 1, ld, false},
+                                 {40 + rows, ld, true},
+                                 {40 + rows + 1, ld, true},
+                                 {40 + rows + 2, ld, false},
+                                 {40 - rows - 2, ld, false},
+                                 {40 - rows - 1, ld, true},
+                                 {40 - rows, ld, true},
+                                 {40 + ld, ld, false},
+                                 {40 - ld + rows, ld, true},
+                                 {40 + rows, ld + 1, false},
+                                 {40 + 2 * ld + rows, ld + 1, true},
+                                 {40 - nrhs * rows, rows, true},
+                                 {40 - nrhs * rows + 1, rows, false}}) {
+      SCOPED_TRACE(testing::Message() << "X at " << layout.at << ", ld " << layout.ld);
+      std::vector<T> memory(200, T(0));
+      const MatrixView<T> b(memory.data() + 40, rows, nrhs, ld), X(memory.data() + layout.at, rows, nrhs, layout.ld);
+      as_eigen(b) = as_eigen(B.view());
+      if (layout.fits) {
+        EXPECT_TRUE(factors.solve(b, X).outcome.ok());
+        EXPECT_LT((hpl_residual<T>(A.view(), B.view(), X)), hpl_threshold);
+      } else {
+        EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factors.solve(b, X); }), "overlap"));
+        EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { solve(A.view(), b, X, options()); }), "overlap"));
+      }
+    }
+    Matrix<T> x = rounded<T>(B);  // of one column the leading dimension means nothing
+    const MatrixView<T> column(x.data(), rows, 1, rows), same(x.data(), rows, 1, rows + 3);
+    EXPECT_TRUE(factors.solve(column, same).outcome.ok());
+    EXPECT_LT((hpl_residual<T>(A.view(), B.view().columns(0, 1), column)), hpl_threshold);
+  });
+}
+
+TEST(MisuseOfEigen, has_columns_that_do_not_overlap) {
+  using Strided = Eigen::Map<Eigen::MatrixXd, 0, Eigen::OuterStride<>>;
+  std::vector<double> memory(100, 1.0);
+  double* const p = memory.data() + 50;
+  const auto view = [](auto&& x) { return MatrixView<double>(x); };
+  for (const Eigen::Index stride : {-10, -1, 0, 1, 4}) {
+    SCOPED_TRACE(stride);
+    Strided map(p, 5, 3, Eigen::OuterStride<>(stride));
+    EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { view(map); }), "outer stride"));
+    Strided one(p, 5, 1, Eigen::OuterStride<>(stride));  // nothing is a stride away
+    EXPECT_EQ(view(one).ld(), 5);
+  }
+  EXPECT_EQ(view(Strided(p, 5, 3, Eigen::OuterStride<>(5))).ld(), 5);
+  EXPECT_EQ(view(Strided(p, 5, 3, Eigen::OuterStride<>(9))).ld(), 9);
+  using Vector = Eigen::Map<Eigen::VectorXd, 0, Eigen::InnerStride<>>;
+  for (const Eigen::Index stride : {-1, 0, 2})
+    EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { view(Vector(p, 5, Eigen::InnerStride<>(stride))); }),
+                     "inner stride"));
+  EXPECT_EQ(view(Vector(p, 5, Eigen::InnerStride<>(1))).ld(), 5);
+  Eigen::RowVectorXd row(7);
+  EXPECT_EQ(view(row).ld(), 1);
+  EXPECT_EQ(view(row).cols(), 7);
+}
+
+LASOLVE_ON_ALL_TARGETS(Misuse);
+
+}  // namespace
+}  // namespace lasolve::test
