@@ -224,7 +224,7 @@ Tasks with_combined_exchanges(const Plan& plan, const std::vector<Range>& ranges
 }  // namespace
 
 Capabilities capabilities_of(const DeviceProperties& device, Precision precision, std::int64_t n) {
-  constexpr std::int64_t one_kernel = 128, rows_of_a_block = 16 * 1024;
+  constexpr std::int64_t one_kernel = 128, rows_of_a_block = 16384;
   Capabilities can{.panel_in_place = one_kernel, .advance = one_kernel, .combined = 1024, .two_steps = true};
   const std::int64_t blocks = (n + rows_of_a_block - 1) / rows_of_a_block;
   can.rows_of_L_at_the_end =

@@ -44,7 +44,7 @@ std::string message_at(const std::string& file, std::string_view text, std::size
   const std::size_t to = std::min(line_end, offset + excerpt_after);
   const std::string head = (from > line_begin ? "..." : "") + printable(text.substr(from, offset - from));
   const std::string tail = printable(text.substr(offset, to - offset)) + (to < line_end ? "..." : "");
-  const std::string first_line = fmt::format("{}: error: {}", place_name(file, text, offset), message);
+  std::string first_line = fmt::format("{}: error: {}", place_name(file, text, offset), message);
   if (head.empty() && tail.empty()) return first_line;
   return fmt::format("{}\n{}{}\n{:>{}}", first_line, head, tail, '^', head.size() + 1);
 }
