@@ -12,12 +12,10 @@ install(TARGETS lasolve_tool)
 # The manual page and completion, which the tool makes from its own tables of options.
 set(pages ${CMAKE_CURRENT_BINARY_DIR}/pages)
 file(MAKE_DIRECTORY ${pages})
-add_custom_command(OUTPUT ${pages}/lasolve.1 ${pages}/lasolve ${pages}/_lasolve
+add_custom_command(TARGET lasolve_tool POST_BUILD
                    COMMAND lasolve_tool help --man > ${pages}/lasolve.1
                    COMMAND lasolve_tool help --completion bash > ${pages}/lasolve
-                   COMMAND lasolve_tool help --completion zsh > ${pages}/_lasolve
-                   DEPENDS lasolve_tool VERBATIM)
-add_custom_target(lasolve_pages ALL DEPENDS ${pages}/lasolve.1 ${pages}/lasolve ${pages}/_lasolve)
+                   COMMAND lasolve_tool help --completion zsh > ${pages}/_lasolve VERBATIM)
 install(FILES ${pages}/lasolve.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${pages}/lasolve DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${pages}/_lasolve DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)

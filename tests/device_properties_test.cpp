@@ -3,23 +3,11 @@
 
 #include <cstdlib>
 
+#include "cards.hpp"
 #include "places.hpp"
 
 namespace lasolve::test {
 namespace {
-
-DeviceProperties h200() {
-  return {.capability = 90,
-          .code = 90,
-          .runs_code_for_90a = true,
-          .multiprocessors = 132,
-          .shared_memory = 232448,
-          .shared_memory_of_multiprocessor = 233472,
-          .kept_shared_memory = 1024,
-          .largest_cluster = 16,
-          .cooperative = true,
-          .fp32_per_fp64 = 2};
-}
 
 TEST(DeviceProperties, of_a_pretended_card_are_what_its_data_sheet_says) {
   const DeviceProperties a100 = pretend(h200(), "a100"), rtx = pretend(h200(), "rtx4090"),

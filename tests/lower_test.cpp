@@ -1,27 +1,13 @@
 // Plans that were lowered for a place: the same is true of them as of those that schedules make, and they compute the same.
 #include "solvers/lower.hpp"
 
+#include "cards.hpp"
 #include "lasolve/names.hpp"
 #include "plans.hpp"
 #include "solvers/schedules.hpp"
 
 namespace lasolve::test {
 namespace {
-
-/// What an H200 says of itself.
-DeviceProperties h200() {
-  DeviceProperties device;
-  device.capability = device.code = 90;
-  device.runs_code_for_90a = true;
-  device.multiprocessors = 132;
-  device.shared_memory = 227 << 10;
-  device.shared_memory_of_multiprocessor = 228 << 10;
-  device.kept_shared_memory = 1 << 10;
-  device.largest_cluster = 16;
-  device.cooperative = true;
-  device.fp32_per_fp64 = 2;
-  return device;
-}
 
 /// The same for a matrix that is so many times smaller.
 Capabilities shrunk(Capabilities can, std::int64_t by) {

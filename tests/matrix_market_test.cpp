@@ -1,15 +1,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
-
 #include <cmath>
 #include <cstring>
 #include <random>
 
+#include "compress.hpp"
 #include "io_files.hpp"
 
 namespace lasolve::io {
 namespace {
+
+using test::compressed;
 
 const std::string array = "%%MatrixMarket matrix array real general\n";
 const std::string coordinate = "%%MatrixMarket matrix coordinate real general\n";
@@ -242,20 +243,6 @@ TEST(MatrixMarket, FindsTheSameErrorOnAnyNumberOfThreads) {
   contents.back()[inside - 1] = '\0';
   for (const std::string& content : contents)
     for (int threads : {2, 3}) EXPECT_EQ(error_of(content, {.threads = threads}), error_of(content));
-}
-
-std::string compressed(std::string_view plain) {
-  std::string packed(plain.size() + 1000, '\0');
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
-  stream.avail_in = uInt(plain.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = uInt(packed.size());
-  deflate(&stream, Z_FINISH);
-  packed.resize(packed.size() - stream.avail_out);
-  deflateEnd(&stream);
-  return packed;
 }
 
 TEST(Gzip, IsKnownByItsContent) {

@@ -1,11 +1,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
-
+#include "compress.hpp"
 #include "io_files.hpp"
 
 namespace lasolve::io {
 namespace {
+
+using test::compressed;
 
 enum class Compression { stored = 0, deflated = 8 };
 
@@ -13,20 +14,6 @@ std::string little(std::uint64_t value, int bytes) {
   std::string text;
   for (int k = 0; k < bytes; ++k) text += char(value >> 8 * k & 0xFF);
   return text;
-}
-
-std::string deflated(std::string_view plain) {
-  std::string packed(compressBound(plain.size()) + 32, '\0');
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
-  stream.avail_in = uInt(plain.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = uInt(packed.size());
-  deflate(&stream, Z_FINISH);
-  packed.resize(packed.size() - stream.avail_out);
-  deflateEnd(&stream);
-  return packed;
 }
 
 struct Member {
@@ -39,7 +26,8 @@ struct Member {
 std::string zip(const std::vector<Member>& members, bool wide = false, const std::string& comment = "") {
   std::string archive, directory;
   for (const Member& m : members) {
-    const std::string data = m.compression == Compression::stored ? m.content : deflated(m.content);
+    const std::string data =
+        m.compression == Compression::stored ? m.content : compressed(m.content, 6, test::Wrapping::none);
     const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(m.content.data()), m.content.size());
     const std::string sizes64 = little(m.content.size(), 8) + little(data.size(), 8);
     const std::string sizes =

@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "cards.hpp"
 #include "gemm/cuda/choices.hpp"
 #include "places.hpp"
 #include "solvers/tuning.hpp"
@@ -12,19 +13,6 @@
 
 namespace lasolve::test {
 namespace {
-
-DeviceProperties h200() {
-  return {.capability = 90,
-          .code = 90,
-          .runs_code_for_90a = true,
-          .multiprocessors = 132,
-          .shared_memory = 232448,
-          .shared_memory_of_multiprocessor = 233472,
-          .kept_shared_memory = 1024,
-          .largest_cluster = 16,
-          .cooperative = true,
-          .fp32_per_fp64 = 2};
-}
 
 TEST(TuningTables, are_found_by_what_a_device_has) {
   const auto family = [](const DeviceProperties& p) { return std::string(tuning_for(p).family); };

@@ -111,7 +111,8 @@ typedef struct lasolve_report {
 /* P A = L U or A = L L^T: factored once, solves many right-hand sides. One thread at a time may use it. */
 typedef struct lasolve_factorization lasolve_factorization;
 
-/* Factors A: n x n. A is borrowed: it must stay as it is until lasolve_free(), unless no_check is set and nothing is refined.
+/* Factors A: n x n. A is borrowed: it must stay as it is until lasolve_free(), or, with no_check and
+   without refinement and lasolve_rcond(), until the call returns.
    options and report may be NULL. *factors is made with LASOLVE_OK and LASOLVE_NO_SOLUTION, and NULL otherwise. */
 lasolve_status lasolve_dfactor(lasolve_int n, const double* A, lasolve_int lda, const lasolve_options* options,
                                lasolve_factorization** factors, lasolve_report* report);

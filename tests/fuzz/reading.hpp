@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "compress.hpp"
 #include "io/io.hpp"
 
 namespace lasolve::io::fuzz {
@@ -60,20 +61,6 @@ inline std::string outcome(const MemoryFile& file, const ReadOptions& options) {
   }
 }
 
-inline std::string compressed(std::string_view plain) {
-  std::string packed(compressBound(plain.size()) + 32, '\0');
-  z_stream stream{};
-  deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
-  stream.avail_in = uInt(plain.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = uInt(packed.size());
-  deflate(&stream, Z_FINISH);
-  packed.resize(packed.size() - stream.avail_out);
-  deflateEnd(&stream);
-  return packed;
-}
-
 /// What was written is read back, bit for bit.
 inline void write_and_read_back(const MemoryFile& file, const ReadOptions& options) {
   MatrixFile read;
@@ -108,7 +95,7 @@ inline void read_in_two_ways(std::string_view bytes) {
       return write_and_read_back(file, options_of(1, false));
     default:
       if (bytes.starts_with("\x1F\x8B")) return;  // gzip within gzip is not asked for
-      file.hold(compressed(bytes));
+      file.hold(test::compressed(bytes, 1));
       return require_same(once, outcome(file, options_of(1, allow_nonfinite)), "compression makes a difference");
   }
 }

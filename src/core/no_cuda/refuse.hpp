@@ -5,7 +5,7 @@
 
 namespace lasolve {
 
-inline constexpr const char* why_no_cuda = "this build has no CUDA: it was made without a CUDA toolkit";
+inline constexpr const char* why_no_cuda = "this build has no CUDA";
 [[noreturn]] inline void refuse() { throw MachineError(why_no_cuda); }
 
 }  // namespace lasolve
