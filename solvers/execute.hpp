@@ -8,7 +8,7 @@
 
 #include "solvers/cholesky.hpp"
 #include "solvers/lu.hpp"
-#include "solvers/plan.hpp"
+#include "solvers/ordered_plan.hpp"
 #include "solvers/supply.hpp"
 
 namespace lasolve {
@@ -31,16 +31,15 @@ void perform_lu(Queue<Place>& q, const Task& task, const Workpiece<T, Place>& of
   const auto p = of.pivots.block(task.exchanges.i, task.exchanges.m);
   switch (task.kind) {
     case TaskKind::panel:  // P [A11; A21] = [L11; L21] U11
-      if (!panel_lu(q, of.gemm, C, p)) swap_rows(q, C, p);
-      return combine_exchanges(q, p);
+      return panel_lu(q, of.gemm, C, p);
     case TaskKind::exchange:  // [A12; A22] ← P [A12; A22]
-      return swap_rows(q, C, p);
+      return swap_rows(q, C, p, task.exchanges.of);
     case TaskKind::solve:  // U12 = inv(L11) A12
       return trsm_left(q, of.gemm, lower_unit(of.at(task.L)), C);
     case TaskKind::update:  // A22 ← A22 − L21 U12
       return of.gemm(q, T(-1), of.at(task.L), of.at(task.U), T(1), C);
     default:
-      throw std::logic_error("lasolve: a plan was lowered for another place than this");
+      return perform_lowered(q, task, of);
   }
 }
 
@@ -60,30 +59,34 @@ void perform_cholesky(Queue<Place>& q, const Task& task, const Workpiece<T, Plac
   }
 }
 
-/// Gives a task to q. False: the factorization is known to have failed, and the rest may be left out.
+/// Gives a task to q, as a phase of its own or a part of the one that `chain` is in. False: the factorization is known to have
+/// failed, and the rest may be left out.
 template <class T, class Place>
-bool perform(Queue<Place>& q, Method method, const Task& task, const Workpiece<T, Place>& of) {
+bool perform(Queue<Place>& q, Queue<Place>& chain, Method method, const Task& task, const Workpiece<T, Place>& of) {
   if (task.kind == TaskKind::stop_if_failed) return !known_to_have_failed(q, of.pivots.zero);
   if (task.kind == TaskKind::arrive) {
     of.supply(q, task.C.j, of.at(task.C));
     return true;
   }
-  q.phase(task.phase, task.flops);
+  if (task.timed)
+    q.phase(task.phase, task.flops);
+  else if (task.flops > 0)
+    chain.add_flops(task.flops);
   method == Method::lu ? perform_lu(q, task, of) : perform_cholesky(q, task, of);
   return true;
 }
 
 /// Gives the tasks of a plan, in program order, to lanes that run at the same time. `lines` has
-///   wait(lane, k)         what the lane is given from now on comes after task k, of another lane
-///   give(lane, i, task)   task i; false: no more
-///   mark(lane, i)         somebody is going to wait for task i, the last that the lane was given
+///   wait(task, k)   what its lane is given from this task on comes after task k, of another lane
+///   give(task, i)   task i; false: no more
+///   mark(task, i)   somebody is going to wait for task i, the last that its lane was given
 template <class Lines>
 void give_in_order(const Plan& plan, const Waits& waits, Lines&& lines) {
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
     const Task& task = plan.tasks[i];
-    for (const std::int32_t k : waits.of(i)) lines.wait(task.lane, std::size_t(k));
-    if (!lines.give(task.lane, i, task)) return;
-    if (waits.is_awaited(i)) lines.mark(task.lane, i);
+    for (const std::int32_t k : waits.of(i)) lines.wait(task, std::size_t(k));
+    if (!lines.give(task, i)) return;
+    if (waits.is_awaited(i)) lines.mark(task, i);
   }
 }
 
@@ -97,33 +100,30 @@ Queue<Place>& queue_of(Queue<Place>& bulk, Lane lane) {
   return *q;
 }
 
-/// The ends of tasks, for which other queues wait: mark(q, i) when task i was given to q last, and wait(q, i).
+/// The ends of tasks, for which other queues wait: mark(q, i) when task i was given to q last, and wait(q, i), as a phase of its
+/// own or as a part of the phase that q is in.
 template <class Place>
 class TaskEnds;
 
-/// What was given to a queue of the host is done.
-template <>
-class TaskEnds<Cpu> {
- public:
-  explicit TaskEnds(std::size_t) {}
-  void mark(Queue<Cpu>&, std::size_t) {}
-  void wait(Queue<Cpu>&, std::size_t) {}
-};
-
+/// The queues of a place, as the lines of a plan.
 template <class T, class Place>
 class QueueLines {
  public:
-  QueueLines(Queue<Place>& bulk, const Plan& plan, const Workpiece<T, Place>& of)
-      : bulk_(bulk), method_(plan.method), of_(of), ends_(plan.tasks.size()) {
-    if (plan.lanes.single()) return;
-    for (const Lane lane : lanes_of(plan)) queues_.emplace_back(lane, &queue_of(bulk, lane));
+  QueueLines(Queue<Place>& bulk, const OrderedPlan& ordered, const Workpiece<T, Place>& of)
+      : bulk_(bulk),
+        chain_(queue_of(bulk, ordered.plan.lanes.chain)),
+        method_(ordered.plan.method),
+        of_(of),
+        ends_(bulk, ordered) {
+    if (ordered.plan.lanes.single()) return;
+    for (const Lane lane : lanes_of(ordered.plan)) queues_.emplace_back(lane, &queue_of(bulk, lane));
     for (const auto& [lane, q] : queues_)
       if (q != &bulk_) q->wait(bulk_);
   }
 
-  void wait(Lane lane, std::size_t task) { ends_.wait(of(lane), task); }
-  bool give(Lane lane, std::size_t, const Task& task) { return perform(of(lane), method_, task, of_); }
-  void mark(Lane lane, std::size_t task) { ends_.mark(of(lane), task); }
+  void wait(const Task& task, std::size_t k) { ends_.wait(of(task.lane), k, task.timed); }
+  bool give(const Task& task, std::size_t) { return perform(of(task.lane), chain_, method_, task, of_); }
+  void mark(const Task& task, std::size_t i) { ends_.mark(of(task.lane), i); }
 
   /// What the bulk is given from now on comes after all tasks.
   void join() {
@@ -137,7 +137,7 @@ class QueueLines {
     return *std::find_if(queues_.begin(), queues_.end(), [&](const auto& q) { return q.first == lane; })->second;
   }
 
-  Queue<Place>& bulk_;
+  Queue<Place>&bulk_, &chain_;
   const Method method_;
   const Workpiece<T, Place>& of_;
   TaskEnds<Place> ends_;
@@ -148,9 +148,9 @@ class QueueLines {
 /// below the diagonal, L with its unit diagonal left out; a zero pivot is recorded and the elimination goes on, as in LAPACK's
 /// getrf. On exit of Cholesky it holds L on and below the diagonal; what is above is not meaningful.
 template <class T, class Place>
-void execute(const Plan& plan, Queue<Place>& bulk, const Workpiece<T, Place>& of) {
-  QueueLines<T, Place> lines(bulk, plan, of);
-  give_in_order(plan, waits_of(plan), lines);
+void execute(const OrderedPlan& ordered, Queue<Place>& bulk, const Workpiece<T, Place>& of) {
+  QueueLines<T, Place> lines(bulk, ordered, of);
+  give_in_order(ordered.plan, ordered.waits, lines);
   lines.join();
 }
 

@@ -4,22 +4,23 @@
 #include "lasolve/lasolve.hpp"
 #include "solvers/cholesky_left_looking.hpp"
 #include "solvers/execute.hpp"
-#include "solvers/lu_left_looking.hpp"
-#include "solvers/lu_right_looking.hpp"
 #include "solvers/schedules.hpp"
+#include "solvers/tuning.hpp"
 
 namespace lasolve {
 
-/// Whether factorizations at a place run plans. Those on CUDA do not yet: they keep the queues that were placed by hand.
+/// Whether a factorization at a place runs a plan. Cholesky on CUDA does not yet: it keeps the queues that were placed by hand.
 template <class Place>
-inline constexpr bool runs_plans = std::is_same_v<Place, Cpu>;
+constexpr bool runs_plans(Method method) {
+  return std::is_same_v<Place, Cpu> || method == Method::lu;
+}
 
 /// Whether a factorization at a place can go by a schedule.
 template <class Place>
 bool is_offered_at(Method method, Schedule schedule) {
   const bool by_hand =
       schedule == Schedule::right_looking || schedule == Schedule::left_looking || schedule == Schedule::recursive;
-  return is_offered(method, schedule) && (runs_plans<Place> || by_hand);
+  return is_offered(method, schedule) && (runs_plans<Place>(method) || by_hand);
 }
 
 /// Has the backend make what the products of a factorization, n × n in block columns of nb, would make at their first call.
@@ -60,11 +61,9 @@ class Factors {
   Outcome factor(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
                  const Supply<F, Place>& supply = {}) {
     fill(q, std::int64_t(-1), status_.view());
-    if constexpr (runs_plans<Place>)
+    if (runs_plans<Place>(method_))
       factor_by_plan(q, gemm, schedule, nb, supply);
-    else if (method_ == Method::lu)
-      factor_as_lu(q, gemm, schedule, nb, supply);
-    else
+    else if constexpr (!runs_plans<Place>(Method::cholesky))
       factor_as_cholesky(q, gemm, schedule, nb, supply);
     q.phase(Phase::other);
     const std::int64_t at = fetch(q, status_.view());
@@ -87,7 +86,7 @@ class Factors {
 
   Method method() const { return method_; }
   MatrixView<const F, Place> values() const { return values_; }
-  Pivots<Place> pivots() { return {pivots_, status_, &exchanges_}; }
+  Pivots<Place> pivots() { return {pivots_, status_}; }
 
  private:
   void apply_to_some(Queue<Place>& q, const Gemm<F, Place>& gemm, MatrixView<F, Place> X, Op op) {
@@ -112,19 +111,11 @@ class Factors {
                     .block_size = nb,
                     .least_panel = supply ? (nb + 7) / 8 : 0,
                     .arrives = bool(supply),
-                    .lanes = Lanes::one()};
-    execute(plan_of(method_, schedule, walk), q, Workpiece<F, Place>{gemm, values_.view(), pivots(), supply});
-  }
-
-  void factor_as_lu(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
-                    const Supply<F, Place>& supply) {
-    const auto A = values_.view();
-    if (schedule == Schedule::left_looking)
-      factor_lu_left_looking(q, gemm, A, pivots(), nb, supply);
-    else if (schedule == Schedule::recursive)
-      factor_lu_recursive(q, gemm, A, pivots(), nb);
-    else
-      factor_lu(q, gemm, A, pivots(), nb);
+                    .lanes = lanes_at(q),
+                    .tuning = &q.tuning(),
+                    .storage = precision_of<F>};
+    const auto plan = ordered_plan(method_, schedule, walk, capabilities_of<F>(q, walk.n));
+    execute(*plan, q, Workpiece<F, Place>{gemm, values_.view(), pivots(), supply});
   }
 
   void factor_as_cholesky(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
@@ -142,7 +133,6 @@ class Factors {
   Method method_;
   Matrix<std::int64_t, Place> pivots_, status_;
   Matrix<F, Place> values_;
-  std::vector<Exchanges> exchanges_;
 };
 
 }  // namespace lasolve

@@ -1,6 +1,12 @@
 #include "solvers/lower.hpp"
 
 #include <map>
+#include <optional>
+#include <span>
+
+#include "core/ceil_div.hpp"
+#include "solvers/lu/steps.hpp"
+#include "solvers/tuning.hpp"
 
 namespace lasolve {
 
@@ -9,6 +15,14 @@ namespace {
 using Tasks = std::vector<Task>;
 
 constexpr Lane far_lane{-1, 0};
+
+Task combination_of(Range rows, Lane lane) {
+  return {.kind = TaskKind::combine,
+          .lane = lane,
+          .phase = Phase::swap,
+          .C = {Resource::permutations, rows},
+          .exchanges = {Resource::pivots, rows}};
+}
 
 /// exchange, solve and update of the same columns with the same panel, which LuSteps::eliminate says: where it begins.
 bool is_elimination(const Tasks& tasks, std::size_t i) {
@@ -109,16 +123,18 @@ Tasks in_two_steps(const Plan& plan) {
   return lowered;
 }
 
-/// What is in the bulk goes to the far lane in the last columns, as long as other columns are there before them.
+/// What is in the bulk goes to the far lane in the last columns, as long as no others than these are wanted before.
 Tasks with_far_lane(const Plan& plan, std::int64_t columns) {
   const std::int64_t begin = plan.n - columns;
   Tasks lowered;
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
     const Range C = plan.tasks[i].C.columns();
-    if (plan.tasks[i].lane == plan.lanes.bulk && is_elimination(plan.tasks, i) && C.begin < begin && C.end == plan.n) {
+    const bool splits = plan.tasks[i].lane == plan.lanes.bulk && C.begin <= begin && C.end == plan.n &&
+                        is_elimination(plan.tasks, i) && length_of_elimination(plan.tasks, i) == 3;
+    if (splits) {
       eliminate(lowered, plan.tasks, i, {C.begin, begin}, plan.lanes.bulk);
       eliminate(lowered, plan.tasks, i, {begin, C.end}, far_lane);
-      i += length_of_elimination(plan.tasks, i) - 1;
+      i += 2;
     } else {
       lowered.push_back(plan.tasks[i]);
     }
@@ -126,122 +142,257 @@ Tasks with_far_lane(const Plan& plan, std::int64_t columns) {
   return lowered;
 }
 
-/// Rows of L that nothing but later exchanges touches wait for the end, and then see all exchanges at once.
+/// Rows of L to the left of panels: in right-looking LU nothing but later exchanges touches them.
+bool is_of_rows_of_L(const Plan& plan, const Task& task) {
+  return task.kind == TaskKind::exchange && task.lane == plan.lanes.bulk && task.C.j + task.C.n <= task.exchanges.i;
+}
+
+/// The columns of each group have seen the interchanges of no later one; now they see all. From the last to the first, because
+/// what later panels do to a row is found from behind.
+void exchange_rows_of_L(Tasks& to, const Plan& plan, const std::vector<Range>& groups) {
+  if (groups.size() < 2) return;
+  const auto later = [&](std::int64_t from) { return Block(Resource::later, {from, plan.n}); };
+  const Task task{.kind = TaskKind::identity, .lane = plan.lanes.bulk, .phase = Phase::swap, .C = later(0)};
+  to.push_back(task);
+  for (std::size_t g = groups.size() - 1; g > 0; --g) {
+    const Range panels = groups[g];
+    to.push_back(task);
+    to.back().kind = TaskKind::prepend;
+    to.back().C = later(panels.begin);
+    to.back().exchanges = {Resource::permutations, panels};
+    to.push_back(task);
+    to.back().kind = TaskKind::exchange;
+    to.back().C = {{panels.begin, plan.n}, groups[g - 1]};
+    to.back().exchanges = later(panels.begin);
+  }
+}
+
+/// Rows of L wait for the end, and then see all exchanges at once. Those of most panels do not wait so long: when the bulk has
+/// no more to do, it exchanges them.
 Tasks with_rows_of_L_at_the_end(const Plan& plan) {
-  const auto is_of_L = [&](const Task& task) {
-    return task.kind == TaskKind::exchange && task.lane == plan.lanes.bulk && task.C.j + task.C.n <= task.exchanges.i;
+  const auto has_no_more_bulk = [&](Range panel) {
+    return std::any_of(plan.tasks.begin(), plan.tasks.end(), [&](const Task& task) {
+      return task.kind == TaskKind::exchange && task.lane == plan.lanes.soon && task.exchanges.rows() == panel &&
+             task.C.j >= panel.end && task.C.j + task.C.n == plan.n;
+    });
   };
-  Tasks lowered, at_the_end;
-  std::vector<Range> exchanged;  // the columns of panels, each with what is behind it
-  for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
-    const Task& task = plan.tasks[i];
-    const bool waits =
-        is_of_L(task) && std::all_of(plan.tasks.begin() + std::ptrdiff_t(i), plan.tasks.end(), [&](const Task& later) {
-          return !conflict(task, later) || later.kind == TaskKind::exchange;
-        });
-    if (is_of_L(task) && !waits) return plan.tasks;  // L is read again: not right-looking
-    if (!waits) {
+  Tasks lowered;
+  std::vector<Range> groups;  // columns of L that have seen the same exchanges
+  for (const Task& task : plan.tasks) {
+    if (!is_of_rows_of_L(plan, task)) {
       lowered.push_back(task);
       continue;
     }
-    // Panels to the left of this one: the last of them sees its first exchange now.
-    const Range last{exchanged.empty() ? 0 : exchanged.back().end, task.exchanges.i};
-    exchanged.push_back(last);
-    Task end = task;
-    end.C = {{last.end, plan.n}, last};
-    end.exchanges = {Resource::pivots, {last.end, plan.n}};
-    at_the_end.push_back(end);
+    const Range panel = task.exchanges.rows();
+    groups.push_back({groups.empty() ? 0 : groups.back().end, panel.begin});
+    if (has_no_more_bulk(panel)) {
+      exchange_rows_of_L(lowered, plan, groups);
+      groups = {{0, panel.begin}};
+    }
   }
-  lowered.insert(lowered.end(), at_the_end.begin(), at_the_end.end());
+  if (groups.empty()) return lowered;
+  groups.push_back({groups.back().end, plan.n});
+  exchange_rows_of_L(lowered, plan, groups);
   return lowered;
 }
 
-/// A narrow panel leaves its rows where they were found, where the next task is to bring few columns up to date with it.
+/// Columns of a panel that one kernel takes.
+std::int64_t widest_panel(const Capabilities& can, const Block& panel) {
+  if (can.panel == 0) return panel.n;
+  return panel.m > can.rows_of_panel ? can.tall_panel : can.panel;
+}
+
+/// The next task of the same lane, if nothing before it is in conflict with task i.
+std::optional<std::size_t> next_in_lane(const Tasks& tasks, std::size_t i) {
+  for (std::size_t k = i + 1; k < tasks.size(); ++k) {
+    if (tasks[k].lane == tasks[i].lane) return k;
+    if (conflict(tasks[i], tasks[k])) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// A narrow panel leaves its rows where they were found, where the next task is to bring few columns up to date with it. They
+/// are exchanged when the chain has gone on.
 Tasks with_advance(const Plan& plan, const Capabilities& can) {
   const Tasks& tasks = plan.tasks;
   Tasks lowered;
+  std::vector<bool> advances(tasks.size());  // where the elimination begins
+  std::optional<Task> exchange;              // of the rows of the last panel
+  const auto exchange_now = [&] {
+    if (exchange) lowered.push_back(*exchange);
+    exchange.reset();
+  };
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const Task& panel = tasks[i];
-    const bool fits = panel.kind == TaskKind::panel && panel.C.n <= can.panel_in_place &&
-                      is_elimination(tasks, i + 1) && tasks[i + 1].lane == panel.lane &&
-                      tasks[i + 1].exchanges == panel.exchanges && tasks[i + 1].C.n <= can.advance;
-    lowered.push_back(panel);
-    if (!fits) continue;
-    const std::size_t length = length_of_elimination(tasks, i + 1);
-    lowered.back().kind = TaskKind::panel_in_place;
-    Task advance = tasks[i + 1], exchange = tasks[i + 1];
-    advance.kind = TaskKind::advance;
-    advance.phase = panel.phase;
-    advance.L = panel.C;
-    for (std::size_t k = i + 1; k <= i + length; ++k) advance.flops += tasks[k].flops;
-    exchange.lane = plan.lanes.near;
-    exchange.C = panel.C;
-    lowered.push_back(advance);
-    lowered.push_back(exchange);
-    i += length;
+    if (tasks[i].lane != plan.lanes.chain) exchange_now();
+    lowered.push_back(tasks[i]);
+    if (tasks[i].kind == TaskKind::panel && tasks[i].C.n <= std::min(can.panel_in_place, widest_panel(can, tasks[i].C))) {
+      const auto next = next_in_lane(tasks, i);
+      if (!next || !is_elimination(tasks, *next) || tasks[*next].exchanges != tasks[i].exchanges ||
+          tasks[*next].C.n > can.advance)
+        continue;
+      lowered.back().kind = TaskKind::panel_in_place;
+      advances[*next] = true;
+    } else if (advances[i]) {
+      exchange_now();
+      const std::size_t length = length_of_elimination(tasks, i);
+      const Block L{tasks[i].C.rows(), tasks[i].exchanges.rows()};
+      Task& advance = lowered.back();
+      exchange = advance;
+      exchange->lane = plan.lanes.near;
+      exchange->C = L;
+      exchange->timed = advance.timed && can.timed_beyond < 0;
+      advance.kind = TaskKind::advance;
+      advance.phase = Phase::panel;
+      advance.L = L;
+      for (std::size_t k = i + 1; k < i + length; ++k) advance.flops += tasks[k].flops;
+      i += length - 1;
+    }
   }
+  exchange_now();
   return lowered;
 }
 
-/// The interchanges of panels that are factored in several steps, which somebody makes together: in program order, none twice.
-std::vector<Range> to_be_combined(const Plan& plan, std::int64_t most) {
-  std::vector<Range> ranges;
-  for (const Task& task : plan.tasks) {
-    const Range steps = task.exchanges.rows();
-    if (task.kind != TaskKind::exchange || steps.count() > most) continue;
-    const bool one_step = std::any_of(plan.tasks.begin(), plan.tasks.end(), [&](const Task& other) {
-      return other.kind == TaskKind::panel && other.exchanges.rows() == steps;
-    });
-    if (!one_step && (ranges.empty() || ranges.back().end <= steps.begin)) ranges.push_back(steps);
-  }
-  return ranges;
-}
-
-/// They are combined before the first exchange that needs all of them.
-Tasks with_combined_exchanges(const Plan& plan, const std::vector<Range>& ranges) {
+/// Panels that are wider go by halves, and their interchanges are combined as soon as they are there.
+Tasks with_narrow_panels(const Plan& plan, const Capabilities& can) {
+  const auto is_combined = [&](Range rows) {
+    return std::any_of(plan.tasks.begin(), plan.tasks.end(),
+                       [&](const Task& task) { return task.kind == TaskKind::combine && task.C.rows() == rows; });
+  };
   Tasks lowered;
-  std::vector<bool> combined(ranges.size());
+  std::vector<Range> combined;
   for (const Task& task : plan.tasks) {
-    const auto range = std::find(ranges.begin(), ranges.end(), task.exchanges.rows());
-    if (task.kind != TaskKind::exchange || range == ranges.end()) {
+    const std::int64_t widest = widest_panel(can, task.C);
+    if (task.kind == TaskKind::combine && std::find(combined.begin(), combined.end(), task.C.rows()) != combined.end())
+      continue;
+    if (task.kind != TaskKind::panel || task.C.n <= widest) {
       lowered.push_back(task);
       continue;
     }
-    if (auto done = combined[std::size_t(range - ranges.begin())]; !done) {
-      done = true;
-      lowered.push_back({.kind = TaskKind::combine,
-                         .lane = task.lane,
-                         .phase = Phase::swap,
-                         .C = {Resource::permutations, *range},
-                         .exchanges = task.exchanges});
+    LuSteps steps({.n = task.C.i + task.C.m});
+    factor_by_halves(steps, {task.lane, task.lane, task.lane, task.lane}, task.C.columns(), widest);
+    const std::size_t first = lowered.size();
+    for (Task& step : std::move(steps).tasks()) {
+      lowered.push_back(step);
+      lowered.back().phase = task.phase;
+      lowered.back().timed = task.timed && lowered.size() == first + 1;
     }
-    lowered.push_back(task);
-    lowered.back().exchanges.of = Resource::permutations;
+    if (const Range rows = task.exchanges.rows(); is_combined(rows)) {
+      combined.push_back(rows);
+      lowered.push_back(combination_of(rows, task.lane));
+      lowered.back().timed = false;
+    }
   }
   return lowered;
+}
+
+/// Interchanges that a kernel makes at once.
+struct Permuted {
+  Range rows;
+  bool combined;
+};
+
+/// Those of `rows`, some of which are combined.
+std::span<const Permuted> within(const std::vector<Permuted>& all, Range rows) {
+  const auto at = [&](std::int64_t row) {
+    return std::lower_bound(all.begin(), all.end(), row, [](const Permuted& p, std::int64_t i) { return p.rows.begin < i; });
+  };
+  return {at(rows.begin), at(rows.end)};
+}
+
+/// Neighbours become one, as long as these are of at most so many rows.
+std::vector<Range> joined(std::span<const Permuted> parts, std::int64_t most) {
+  std::vector<Range> ranges;
+  for (const Permuted& part : parts)
+    if (ranges.empty() || part.rows.end - ranges.back().begin > most)
+      ranges.push_back(part.rows);
+    else
+      ranges.back().end = part.rows.end;
+  return ranges;
+}
+
+/// Each exchange, combination and prepending becomes as many as there are kernels in it.
+Tasks with_exchanges_of_one_kernel(const Plan& plan, std::int64_t most_combined) {
+  Tasks lowered;
+  std::vector<Permuted> all;  // so far, in ascending order
+  for (const Task& task : plan.tasks) {
+    const Range rows = task.exchanges.rows();
+    if (task.kind == TaskKind::panel || task.kind == TaskKind::panel_in_place) all.push_back({rows, false});
+    const bool of_pivots = task.exchanges.of == Resource::pivots;
+    if (task.kind == TaskKind::combine) {
+      const auto parts = within(all, rows);
+      const std::size_t first = std::size_t(parts.data() - all.data()), count = parts.size();
+      std::vector<Permuted> now;
+      for (const Range range : joined(parts, most_combined)) {
+        now.push_back({range, true});
+        lowered.push_back(combination_of(range, task.lane));
+        lowered.back().timed = task.timed;
+      }
+      all.erase(all.begin() + std::ptrdiff_t(first), all.begin() + std::ptrdiff_t(first + count));
+      all.insert(all.begin() + std::ptrdiff_t(first), now.begin(), now.end());
+    } else if (task.kind == TaskKind::exchange && of_pivots) {
+      for (const Permuted& part : within(all, rows)) {
+        lowered.push_back(task);
+        lowered.back().C = {{part.rows.begin, task.C.i + task.C.m}, task.C.columns()};
+        lowered.back().exchanges = {part.combined ? Resource::permutations : Resource::pivots, part.rows};
+      }
+    } else if (task.kind == TaskKind::prepend) {
+      const auto parts = within(all, rows);
+      for (std::size_t k = parts.size(); k-- > 0;) {
+        lowered.push_back(task);
+        lowered.back().C = {Resource::later, {parts[k].rows.begin, plan.n}};
+        lowered.back().exchanges = {Resource::permutations, parts[k].rows};
+      }
+    } else {
+      lowered.push_back(task);
+    }
+  }
+  return lowered;
+}
+
+/// Of a right-looking LU: what is done ahead of the bulk is one phase, or each step of the chain is.
+void leave_out_marks(Plan& plan, std::int64_t beyond) {
+  bool first = true;
+  for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
+    Task& task = plan.tasks[i];
+    if (task.lane.rank <= plan.lanes.bulk.rank) continue;
+    const bool begins_step = task.lane == plan.lanes.chain && is_elimination(plan.tasks, i);
+    task.timed = first || (begins_step && plan.n - task.exchanges.i > beyond);
+    task.phase = Phase::panel;
+    first = false;
+  }
 }
 
 }  // namespace
 
-Capabilities capabilities_of(const DeviceProperties& device, Precision precision, std::int64_t n) {
+Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tuning, Precision storage, std::int64_t n) {
   constexpr std::int64_t one_kernel = 128, rows_of_a_block = 16384;
-  Capabilities can{.panel_in_place = one_kernel, .advance = one_kernel, .combined = 1024, .two_steps = true};
-  const std::int64_t blocks = (n + rows_of_a_block - 1) / rows_of_a_block;
-  can.rows_of_L_at_the_end =
-      n > 4096 && device.largest_cluster > 1 && device.has_clusters_of(int(std::min<std::int64_t>(blocks, 1 << 20)));
-  can.far_columns = can.rows_of_L_at_the_end && precision == Precision::fp64 && n > 7168 ? 2048 : 0;
-  return can;
+  const std::int64_t blocks = ceil_div(n, rows_of_a_block);
+  const bool late = swaps_L_at_the_end(tuning, n,
+                                       device.largest_cluster > 1 &&
+                                           device.has_clusters_of(int(std::min<std::int64_t>(blocks, 1 << 20))));
+  return {.panel = one_kernel,
+          .tall_panel = one_kernel / 4,
+          .rows_of_panel = 1024 * std::int64_t(device.multiprocessors),
+          .panel_in_place = one_kernel,
+          .advance = one_kernel,
+          .combined = 1024,
+          .two_steps = true,
+          .rows_of_L_at_the_end = late,
+          .far_columns = lu_far_columns(tuning, storage, n, late),
+          .timed_beyond = tuning.lu_panels_are_the_bottleneck};
 }
 
 Plan lower(const Plan& plan, const Capabilities& can) {
   Plan lowered = plan;
   if (plan.method != Method::lu || plan.lanes.single()) return lowered;
-  const std::vector<Range> ranges = to_be_combined(plan, std::min(can.combined, plan.block_size));
-  if (can.rows_of_L_at_the_end) lowered.tasks = with_rows_of_L_at_the_end(lowered);
+  const bool right_looking = plan.schedule == Schedule::right_looking;
+  if (can.rows_of_L_at_the_end && can.combined > 0 && right_looking) lowered.tasks = with_rows_of_L_at_the_end(lowered);
   if (can.two_steps) lowered.tasks = in_two_steps(lowered);
   if (can.far_columns > 0) lowered.tasks = with_far_lane(lowered, can.far_columns);
+  if (can.timed_beyond >= 0 && right_looking) leave_out_marks(lowered, can.timed_beyond);
   if (can.advance > 0) lowered.tasks = with_advance(lowered, can);
-  if (can.combined > 0) lowered.tasks = with_combined_exchanges(lowered, ranges);
+  if (can.panel > 0) lowered.tasks = with_narrow_panels(lowered, can);
+  if (can.combined > 0) lowered.tasks = with_exchanges_of_one_kernel(lowered, can.combined);
   return lowered;
 }
 

@@ -2,13 +2,16 @@
 #pragma once
 
 #include "core/device_properties.hpp"
+#include "lasolve/tuning.hpp"
 #include "solvers/plan.hpp"
 
 namespace lasolve {
 
 /// What the kernels of a place can do. With nothing of it a plan stays what it is.
 struct Capabilities {
-  /// Columns of a panel that one kernel factors, with its rows left where they were found.
+  /// Columns of a panel that one kernel factors; 0: any. Of a panel of more than `rows_of_panel` rows: `tall_panel`.
+  std::int64_t panel = 0, tall_panel = 0, rows_of_panel = 0;
+  /// Columns of a panel that one kernel factors with its rows left where they were found.
   std::int64_t panel_in_place = 0;
   /// Columns that one kernel brings up to date with such a panel: it exchanges their rows, solves and multiplies.
   std::int64_t advance = 0;
@@ -20,16 +23,24 @@ struct Capabilities {
   bool rows_of_L_at_the_end = false;
   /// So many columns at the end have a lane of their own, behind all others.
   std::int64_t far_columns = 0;
+  /// Timing marks between short kernels cost more than they tell: in look-ahead only the bulk has them, and where more
+  /// columns than so many are left, each step of the chain. Below zero: every task has its own.
+  std::int64_t timed_beyond = -1;
+
+  bool operator==(const Capabilities&) const = default;
 };
 
 /// Those of a CUDA device for an LU of n columns in fp64 or fp32. Rows of L can wait where a column of them fits the registers
 /// of a thread-block cluster.
-Capabilities capabilities_of(const DeviceProperties&, Precision, std::int64_t n);
+Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision, std::int64_t n);
 
 /// A pure function; of LU alone, plans of Cholesky stay what they are. Flops, blocks and the order of their versions are
 /// those of the plan. New in it, where the capabilities say so:
+///   panels of more columns than one kernel factors become narrower ones, and the products between them
 ///   panel_in_place, advance, and an exchange of the rows of that panel behind them
 ///   combine, which writes a block of Resource::permutations, and exchanges that read it instead of pivots
+///   prepend, which writes Resource::later, and exchanges of rows of L that read it
+/// An exchange is then one kernel: it reads the pivots of one panel, or what was combined at one time.
 Plan lower(const Plan&, const Capabilities&);
 
 }  // namespace lasolve

@@ -1,5 +1,7 @@
 #include "solvers/plan.hpp"
 
+#include <limits>
+
 #include "solvers/schedules.hpp"
 
 namespace lasolve {
@@ -9,8 +11,8 @@ bool overlap(const Block& a, const Block& b) {
 }
 
 const char* name_of(TaskKind kind) {
-  constexpr std::array names = {"arrive",       "panel",          "exchange",       "solve",   "update",
-                                "update_lower", "stop_if_failed", "panel_in_place", "advance", "combine"};
+  constexpr std::array names = {"arrive",  "panel",          "exchange",       "solve",   "update",   "update_lower",
+                                "combine", "stop_if_failed", "panel_in_place", "advance", "identity", "prepend"};
   return names[std::size_t(kind)];
 }
 
@@ -20,7 +22,10 @@ const char* Lanes::name_of(Lane lane) const {
 
 namespace {
 
-constexpr Block status(Resource::status, {0, 1});
+constexpr Block status(Resource::status, {0, 1}), packed_L11(Resource::packed_L11, {0, 1});
+
+/// Of a resource that has as many rows as A, those from row i on.
+Block from(Resource of, std::int64_t i) { return {of, {i, std::numeric_limits<std::int64_t>::max()}}; }
 
 bool any_overlap(const BlockList& a, const BlockList& b) {
   return std::any_of(a.begin(), a.end(), [&](const Block& x) {
@@ -28,31 +33,45 @@ bool any_overlap(const BlockList& a, const BlockList& b) {
   });
 }
 
+bool writes_pivots(TaskKind kind) { return kind == TaskKind::panel || kind == TaskKind::panel_in_place; }
+
 }  // namespace
 
 BlockList reads_of(const Task& task) {
   BlockList blocks;
   blocks.add(task.L);
   blocks.add(task.U);
-  if (task.kind == TaskKind::exchange || task.kind == TaskKind::advance || task.kind == TaskKind::combine)
-    blocks.add(task.exchanges);
+  if (task.kind == TaskKind::advance) blocks.add(packed_L11);
   if (task.kind == TaskKind::stop_if_failed) blocks.add(status);
+  if (!writes_pivots(task.kind)) blocks.add(task.exchanges);
   return blocks;
 }
 
 BlockList writes_of(const Task& task) {
   BlockList blocks;
   blocks.add(task.C);
-  if (task.kind == TaskKind::panel || task.kind == TaskKind::panel_in_place)
-    blocks.add(task.exchanges), blocks.add(status);
+  if (writes_pivots(task.kind)) blocks.add(task.exchanges), blocks.add(status), blocks.add(packed_L11);
+  // Both are workspace of whoever combines.
+  if (task.kind == TaskKind::combine) blocks.add(from(Resource::order, task.C.i)), blocks.add(from(Resource::later, 0));
   return blocks;
 }
 
-bool conflict(const Task& before, const Task& after) {
-  const BlockList written = writes_of(before), overwritten = writes_of(after);
-  return any_overlap(written, overwritten) || any_overlap(written, reads_of(after)) ||
-         any_overlap(reads_of(before), overwritten);
+namespace {
+
+/// What a task touches.
+struct Touched {
+  explicit Touched(const Task& task) : reads(reads_of(task)), writes(writes_of(task)) {}
+  BlockList reads, writes;
+};
+
+bool conflict(const Touched& before, const Touched& after) {
+  return any_overlap(before.writes, after.writes) || any_overlap(before.writes, after.reads) ||
+         any_overlap(before.reads, after.writes);
 }
+
+}  // namespace
+
+bool conflict(const Task& before, const Task& after) { return conflict(Touched(before), Touched(after)); }
 
 Range Walk::panel_at(std::int64_t j) const {
   const std::int64_t least = std::min(least_panel, block_size);
@@ -93,6 +112,8 @@ class Order {
         given_(lanes_.size()),
         known_(lanes_.size(), Clock(lanes_.size(), -1)) {
     done_.reserve(tasks_.size());
+    touched_.reserve(tasks_.size());
+    for (const Task& task : tasks_) touched_.emplace_back(task);
   }
 
   /// Those that the next task has to wait for. Of each lane, only the last in conflict can be one; and of these, the last of
@@ -103,7 +124,7 @@ class Order {
     Clock& known = known_[lane];
     Clock waits, candidates;
     for (std::size_t other = 0; other < lanes_.size(); ++other)
-      if (const auto k = last_in_conflict(other, i, known[other]); other != lane && k >= 0) candidates.push_back(k);
+      if (const auto k = other == lane ? -1 : last_in_conflict(other, i, known[other]); k >= 0) candidates.push_back(k);
     std::sort(candidates.begin(), candidates.end(), std::greater());
     for (const std::int32_t k : candidates) {
       if (known[index_of(tasks_[std::size_t(k)].lane)] >= k) continue;  // another wait has brought it
@@ -124,11 +145,12 @@ class Order {
   /// Of a lane, behind task `known`; −1: none.
   std::int32_t last_in_conflict(std::size_t lane, std::int32_t with, std::int32_t known) const {
     for (auto k = given_[lane].rbegin(); k != given_[lane].rend() && *k > known; ++k)
-      if (conflict(tasks_[std::size_t(*k)], tasks_[std::size_t(with)])) return *k;
+      if (conflict(touched_[std::size_t(*k)], touched_[std::size_t(with)])) return *k;
     return -1;
   }
 
   const std::vector<Task>& tasks_;
+  std::vector<Touched> touched_;
   const std::vector<Lane> lanes_;
   std::vector<Clock> given_;         // the tasks of each lane
   std::vector<Clock> known_, done_;  // what each lane comes after; and what comes after a task does

@@ -17,6 +17,9 @@ enum class Resource : std::uint8_t {
   matrix,        ///< A
   pivots,        ///< the row interchanges: those of step i in row i of one column
   permutations,  ///< interchanges that were combined, in the rows of these
+  order,         ///< which row of A has come to each place, by all interchanges that were combined
+  later,         ///< what the interchanges of later panels do to each row
+  packed_L11,    ///< 1 × 1: L11 of the last panel that was left in place, for the next task
   status         ///< 1 × 1: where the factorization failed, or that it has not
 };
 
@@ -54,11 +57,13 @@ enum class TaskKind : std::uint8_t {
   solve,     ///< LU: C ← inv(L) C, L unit lower triangular. Cholesky: C ← C inv(L)ᵀ, L lower triangular
   update,    ///< LU: C ← C − L U. Cholesky: C ← C − L Uᵀ from the diagonal of C down, U the first rows of L
   update_lower,    ///< Cholesky: C ← C − L Lᵀ on and below the diagonal
+  combine,         ///< LU: C, of the permutations, ← the interchanges as one permutation; the order is brought up to date
   stop_if_failed,  ///< what follows may be left out when the factorization has failed
   // What lower() puts in the place of others.
   panel_in_place,  ///< LU: as panel, but the rows of C stay where they were found, U among them: C = Pᵀ L U
   advance,         ///< LU: exchange, solve and update of C, with a panel L that was left in place
-  combine,         ///< LU: C, of the permutations, ← the interchanges as one permutation
+  identity,        ///< LU: C, of what comes later, ← nothing
+  prepend,         ///< LU: C, of what comes later, ← the same after the interchanges, which are combined
 };
 const char* name_of(TaskKind);
 
@@ -77,20 +82,22 @@ struct Lanes {
   /// For a place that has one queue.
   static constexpr Lanes one() { return {}; }
   constexpr bool single() const { return bulk == chain && bulk == near && bulk == soon; }
+  bool operator==(const Lanes&) const = default;
   /// "chain", "near", …; of the slowest that are the same.
   const char* name_of(Lane) const;
 };
 inline constexpr Lanes four_lanes{.bulk = {0, 0}, .soon = {1, 1}, .near = {1, 0}, .chain = {2, 0}};
 
-/// One line of mathematics. BlockList that it does not need are empty.
+/// One line of mathematics. Blocks that it does not need are empty.
 struct Task {
   TaskKind kind;
   Lane lane;
   Phase phase = Phase::other;
+  bool timed = true;     ///< a phase of its own; else a part of the phase that the chain is in
   double flops = 0;      ///< textbook count
   Block C = {};          ///< is written
   Block L = {}, U = {};  ///< are read
-  Block exchanges = {};  ///< of the pivots, or combined: written by panels, read by what exchanges or combines
+  Block exchanges = {};  ///< of the pivots, combined, or later: written by panels, read by what exchanges or combines
 };
 
 /// A few blocks.
@@ -125,6 +132,9 @@ struct Walk {
   std::int64_t least_panel = 0;  ///< where the first panels are narrower, so that work begins early; 0: they are not
   bool arrives = false;          ///< A is not there yet: its columns come from the left to the right
   Lanes lanes = Lanes::one();
+  /// With it an LU that looks ahead takes the widths of panels and steps from lu_widths, for factors of this precision.
+  const Tuning* tuning = nullptr;
+  Precision storage = Precision::fp64;
 
   /// The panel that begins with column j. Where the first are narrower, each has at most half as many columns as are before
   /// it, or the least.
@@ -132,6 +142,7 @@ struct Walk {
   /// The step of a panel that begins with column j.
   Range step_at(std::int64_t j, Range panel) const;
   Range all() const { return {0, n}; }
+  bool operator==(const Walk&) const = default;
 };
 
 /// Throws std::invalid_argument where the schedule is automatic, the method has no such schedule, or sizes make no sense.

@@ -2,6 +2,7 @@
 #include "solvers/lower.hpp"
 
 #include "cards.hpp"
+#include "core/tuning.hpp"
 #include "lasolve/names.hpp"
 #include "plans.hpp"
 #include "solvers/schedules.hpp"
@@ -9,9 +10,14 @@
 namespace lasolve::test {
 namespace {
 
+Capabilities capabilities_for(const char* card, Precision precision) {
+  const DeviceProperties device = pretend(h200(), card);
+  return capabilities_of(device, tuning_for(device).values, precision, 8192);
+}
+
 /// The same for a matrix that is so many times smaller.
 Capabilities shrunk(Capabilities can, std::int64_t by) {
-  can.panel_in_place /= by, can.advance /= by, can.combined /= by, can.far_columns /= by;
+  can.panel /= by, can.panel_in_place /= by, can.advance /= by, can.combined /= by, can.far_columns /= by;
   return can;
 }
 
@@ -30,8 +36,8 @@ void for_each_lowered(Check check) {
                          card + ", n = " + std::to_string(n) + ", steps of " + std::to_string(step));
             const Plan plan =
                 plan_of(method, entry.schedule, {.n = n, .block_size = block_size, .step = step, .lanes = four_lanes});
-            Capabilities can = shrunk(capabilities_of(pretend(h200(), card), precision, 8192), 128);
-            can.panel_in_place = can.advance = 4;  // more than a step of some
+            Capabilities can = shrunk(capabilities_for(card, precision), 128);
+            can.panel = can.panel_in_place = can.advance = 4;  // more than a step of some
             can.combined = 64;
             check(plan, lower(plan, can));
           }
@@ -83,6 +89,33 @@ TEST(LoweredPlan, computes_the_same_bits_in_any_order_that_the_waits_allow) {
   });
 }
 
+TEST(LoweredPlan, keeps_the_order_of_the_rows_of_A) {
+  for_each_lowered([&](const Plan& plan, const Plan& lowered) {
+    if (plan.method == Method::cholesky) return;
+    const Matrix<double> A = matrix_for(plan);
+    Reference reference(A, lowered);
+    for (const Task& task : lowered.tasks) reference.run(task);
+    EXPECT_EQ(reference.order(), reference.order_of_pivots());
+  });
+}
+
+TEST(LoweredPlan, has_exchanges_and_panels_of_one_kernel_each) {
+  for_each_lowered([&](const Plan& plan, const Plan& lowered) {
+    if (plan.method == Method::cholesky) return;
+    std::vector<Block> made;
+    for (const Task& task : lowered.tasks) {
+      if (task.kind == TaskKind::panel || task.kind == TaskKind::panel_in_place) {
+        EXPECT_LE(task.C.n, 4);
+        made.push_back(task.exchanges);
+      }
+      if (task.kind == TaskKind::combine) made.push_back(task.C);
+      const bool reads = task.kind == TaskKind::exchange || task.kind == TaskKind::prepend;
+      if (reads && task.exchanges.of != Resource::later)
+        EXPECT_NE(std::find(made.begin(), made.end(), task.exchanges), made.end());
+    }
+  });
+}
+
 TEST(LoweredPlan, computes_the_same_bits_as_before_where_no_product_has_another_k) {
   for_each_lowered([&](const Plan& plan, const Plan&) {
     const Capabilities can{
@@ -96,7 +129,7 @@ TEST(LoweredPlan, computes_the_same_bits_as_before_where_no_product_has_another_
 Plan for_card(const char* card) {
   const Plan plan =
       plan_of(Method::lu, Schedule::right_looking, {.n = 8192, .block_size = 768, .step = 128, .lanes = four_lanes});
-  return lower(plan, capabilities_of(pretend(h200(), card), Precision::fp64, 8192));
+  return lower(plan, capabilities_for(card, Precision::fp64));
 }
 
 TEST(LoweredPlan, has_what_each_card_is_better_at) {
@@ -105,8 +138,8 @@ TEST(LoweredPlan, has_what_each_card_is_better_at) {
     const Plan plan = for_card(card);
     EXPECT_EQ(count_of(plan, TaskKind::panel_in_place), steps - 1);  // the last has nothing to advance
     EXPECT_EQ(count_of(plan, TaskKind::advance), steps - 1);
-    // Where rows of L wait, nobody makes all interchanges of the last panel but one together.
-    EXPECT_EQ(count_of(plan, TaskKind::combine), *card == '\0' ? panels - 1 : panels);
+    EXPECT_EQ(count_of(plan, TaskKind::combine), panels);
+    EXPECT_EQ(count_of(plan, TaskKind::identity), *card == '\0' ? 2u : 0u);  // rows of L, at two times
     EXPECT_TRUE(keeps_order(conflicts_in(plan), order_by(plan, lists_of(plan))));
     const bool has_far = lanes_of(plan).back().rank < four_lanes.bulk.rank;
     EXPECT_EQ(has_far, *card == '\0');

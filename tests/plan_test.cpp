@@ -198,15 +198,15 @@ class ThreadLines {
     for (auto& end : ends_) comes_.push_back(end.get_future().share());
     for (const Lane lane : lanes_of(plan)) lines_[lane];
   }
-  void wait(Lane lane, std::size_t k) {
-    lines_[lane].give([end = comes_[k]] { end.wait(); });
+  void wait(const Task& task, std::size_t k) {
+    lines_[task.lane].give([end = comes_[k]] { end.wait(); });
   }
-  bool give(Lane lane, std::size_t, const Task& task) {
-    lines_[lane].give([this, &task] { reference_.run(task); });
+  bool give(const Task& task, std::size_t) {
+    lines_[task.lane].give([this, &task] { reference_.run(task); });
     return true;
   }
-  void mark(Lane lane, std::size_t i) {
-    lines_[lane].give([this, i] { ends_[i].set_value(); });
+  void mark(const Task& task, std::size_t i) {
+    lines_[task.lane].give([this, i] { ends_[i].set_value(); });
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <queue>
 #include <random>
 #include <vector>
@@ -80,7 +81,9 @@ class Reference {
         method_(plan.method),
         A_(A.rows(), A.cols()),
         pivots_(std::size_t(A.rows()), 0),
-        combined_(pivots_) {
+        combined_(pivots_),
+        order_(rows_in_order(A.rows())),
+        later_(pivots_) {
     const bool arrives = std::any_of(plan.tasks.begin(), plan.tasks.end(),
                                      [](const Task& task) { return task.kind == TaskKind::arrive; });
     for (std::int64_t j = 0; j < A.cols(); ++j)
@@ -95,6 +98,7 @@ class Reference {
       case TaskKind::panel:
         return method_ == Method::lu ? panel_of_lu(task.C) : panel_of_cholesky(task.C);
       case TaskKind::exchange:
+        if (task.exchanges.of == Resource::later) return exchange_later(task);
         return exchange(task.exchanges.rows(), task.C.columns(),
                         task.exchanges.of == Resource::permutations ? combined_ : pivots_);
       case TaskKind::solve:
@@ -111,7 +115,15 @@ class Reference {
         return advance(task);
       case TaskKind::combine:
         for (std::int64_t k = task.C.i; k < task.C.i + task.C.m; ++k)
-          combined_[std::size_t(k)] = pivots_[std::size_t(k)];
+          combined_[std::size_t(k)] = pivots_[std::size_t(k)],
+          std::swap(order_[std::size_t(k)], order_[std::size_t(pivots_[std::size_t(k)])]);
+        return;
+      case TaskKind::identity:
+        for (std::int64_t i = task.C.i; i < task.C.i + task.C.m; ++i) later_[std::size_t(i)] = double(i);
+        return;
+      case TaskKind::prepend:  // row i, which goes to place k first, goes where what is in place k goes
+        for (std::int64_t k = task.exchanges.i + task.exchanges.m; k-- > task.exchanges.i;)
+          std::swap(later_[std::size_t(k)], later_[std::size_t(combined_[std::size_t(k)])]);
         return;
     }
   }
@@ -124,8 +136,20 @@ class Reference {
     return all;
   }
   const Matrix<double>& factors() const { return A_; }
+  /// Which row of A has come to each place, by what was combined; and by the pivots.
+  const std::vector<double>& order() const { return order_; }
+  std::vector<double> order_of_pivots() const {
+    std::vector<double> rows = rows_in_order(A_.rows());
+    for (std::size_t k = 0; k < rows.size(); ++k) std::swap(rows[k], rows[std::size_t(pivots_[k])]);
+    return rows;
+  }
 
  private:
+  static std::vector<double> rows_in_order(std::int64_t n) {
+    std::vector<double> rows(static_cast<std::size_t>(n));
+    std::iota(rows.begin(), rows.end(), 0.0);
+    return rows;
+  }
   void copy(const Block& C) {
     for (std::int64_t j = C.j; j < C.j + C.n; ++j)
       for (std::int64_t i = C.i; i < C.i + C.m; ++i) A_(i, j) = source_(i, j);
@@ -139,6 +163,16 @@ class Reference {
     for (std::int64_t k = steps.end - 1; k >= steps.begin; --k)
       for (std::int64_t j = columns.begin; j < columns.end; ++j)
         std::swap(A_(k, j), A_(std::int64_t(pivots_[std::size_t(k)]), j));
+  }
+  /// Row i goes to place later_[i].
+  void exchange_later(const Task& task) {
+    const Block& C = task.C;
+    for (std::int64_t j = C.j; j < C.j + C.n; ++j) {
+      std::vector<double> column(std::size_t(C.m));
+      for (std::int64_t i = C.i; i < C.i + C.m; ++i)
+        column[std::size_t(std::int64_t(later_[std::size_t(i)]) - C.i)] = A_(i, j);
+      for (std::int64_t i = 0; i < C.m; ++i) A_(C.i + i, j) = column[std::size_t(i)];
+    }
   }
   /// With the rows of L where they were found: row i of the exchanged L is row place[i].
   void advance(const Task& task) {
@@ -215,7 +249,7 @@ class Reference {
   const Matrix<double>& source_;
   const Method method_;
   Matrix<double> A_;
-  std::vector<double> pivots_, combined_;
+  std::vector<double> pivots_, combined_, order_, later_;
 };
 
 /// For LU any, for Cholesky one that is positive definite.

@@ -131,6 +131,11 @@ class Queue<Cuda> {
   void wait(CUstream_st* stream);
   /// The same, but the waiting belongs to the phase that runs: the other has done a part of its work.
   void join(Queue& other);
+  void join(CUevent_st* event);
+  /// The i-th event of this queue, for who orders work of several queues. Made once, used again.
+  CUevent_st* event(std::size_t i);
+  /// The event is where what has been given so far ends.
+  void record(CUevent_st* event);
   /// A second queue of the same device, of the rank above ours. Our finish() and take_times() are also about it, as
   /// they are about the third.
   Queue& ahead();

@@ -16,6 +16,7 @@ std::vector<Task> lu_left_looking(const Walk& walk) {
     next = walk.panel_at(panel.end);
     a.arrive(bulk, next);
     a.eliminate(bulk, before, next);  // with all panels before this one
+    a.combine(bulk, panel);
     a.exchange(bulk, panel, before);  // rows of L to the left
     a.eliminate(chain, panel, next);  // with this one
     if (!next.empty()) a.panel(chain, next);

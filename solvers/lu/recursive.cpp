@@ -7,29 +7,24 @@
 
 namespace lasolve {
 
-namespace {
-
-/// Columns c in the rows from c.begin on. The first half of a matrix that is arriving is there before the second.
-void factor_by_halves(LuSteps& a, const Walk& walk, Range c) {
-  const auto [bulk, soon, near, chain] = walk.lanes;
-  if (c.count() <= walk.block_size) {
-    if (c.begin == 0) a.arrive(bulk, c);
-    return a.panel(chain, c);  // P [A11; A21] = [L11; L21] U11
+void factor_by_halves(LuSteps& a, const Lanes& lanes, Range c, std::int64_t leaf) {
+  if (c.count() <= leaf) {
+    if (c.begin == 0) a.arrive(lanes.bulk, c);
+    a.panel(lanes.chain, c);  // P [A11; A21] = [L11; L21] U11
+    return a.combine(lanes.chain, c);
   }
-  const std::int64_t middle = c.begin + first_half(c.count(), walk.block_size);
+  const std::int64_t middle = c.begin + first_half(c.count(), leaf);
   const Range left{c.begin, middle}, right{middle, c.end};
-  factor_by_halves(a, walk, left);
-  if (c.begin == 0) a.arrive(bulk, right);
-  a.eliminate(chain, left, right);
-  factor_by_halves(a, walk, right);
-  a.exchange(bulk, right, left);  // rows of L
+  factor_by_halves(a, lanes, left, leaf);
+  if (c.begin == 0) a.arrive(lanes.bulk, right);
+  a.eliminate(lanes.chain, left, right);
+  factor_by_halves(a, lanes, right, leaf);
+  a.exchange(lanes.bulk, right, left);  // rows of L
 }
-
-}  // namespace
 
 std::vector<Task> lu_by_halves(const Walk& walk) {
   LuSteps a(walk);
-  if (walk.n > 0) factor_by_halves(a, walk, walk.all());
+  if (walk.n > 0) factor_by_halves(a, walk.lanes, walk.all(), walk.block_size);
   return std::move(a).tasks();
 }
 

@@ -6,31 +6,73 @@
 // and each step updates all columns at once.
 #include "solvers/lu/steps.hpp"
 #include "solvers/schedules.hpp"
+#include "solvers/tuning.hpp"
 
 namespace lasolve {
 
+namespace {
+
+/// How wide panels and steps are.
+class Widths {
+ public:
+  explicit Widths(const Walk& walk) : walk_(walk), by_tuning_(walk.tuning && !walk.lanes.single() && !walk.arrives) {}
+
+  Range panel_at(std::int64_t j) const {
+    return by_tuning_ ? Range{j, std::min(walk_.n, j + at(j).panel)} : walk_.panel_at(j);
+  }
+  Range step_at(std::int64_t j, Range panel) const {
+    return by_tuning_ ? Range{j, std::min(panel.end, j + at(panel.begin).step)} : walk_.step_at(j, panel);
+  }
+  /// Whether the columns that are wanted next go through all of an update apart, not only first through its product.
+  bool apart(Range panel) const {
+    return !by_tuning_ || solves_soon_first(*walk_.tuning, panel.count(), walk_.n - panel.begin);
+  }
+
+ private:
+  LuWidths at(std::int64_t j) const { return lu_widths(*walk_.tuning, walk_.storage, walk_.block_size, j, walk_.n); }
+
+  const Walk& walk_;
+  const bool by_tuning_;
+};
+
+}  // namespace
+
 std::vector<Task> lu_right_looking(const Walk& walk) {
   LuSteps a(walk);
+  const Widths width(walk);
   const auto [bulk, soon, near, chain] = walk.lanes;
   const std::int64_t n = walk.n;
-  for (Range p = walk.panel_at(0); !p.empty(); p = walk.panel_at(p.end)) a.arrive(bulk, p);
+  for (Range p = width.panel_at(0); !p.empty(); p = width.panel_at(p.end)) a.arrive(bulk, p);
 
-  for (Range panel = walk.panel_at(0); !panel.empty(); panel = walk.panel_at(panel.end)) {
-    const Range next_panel = walk.panel_at(panel.end), next_but_one = walk.panel_at(next_panel.end);
+  Range panel = width.panel_at(0), step = width.step_at(0, panel);
+  if (!step.empty()) a.panel(chain, step);  // P [A11; A21] = [L11; L21] U11
+  for (; !panel.empty(); panel = width.panel_at(panel.end)) {
+    const Range next_panel = width.panel_at(panel.end), next_but_one = width.panel_at(next_panel.end);
     std::int64_t behind = next_panel.end;
-    for (Range step = walk.step_at(panel.begin, panel); !step.empty(); step = walk.step_at(step.end, panel)) {
-      const Range next = walk.step_at(step.end, step.end < panel.end ? panel : next_panel);
+    while (step.begin < panel.end) {
+      const bool last = step.end == panel.end;
+      const Range next = width.step_at(step.end, last ? next_panel : panel);
       const std::int64_t follow = walk.lanes.single() ? n : next.end;
-      a.panel(chain, step);                                                    // P [A11; A21] = [L11; L21] U11
-      a.eliminate(chain, step, {step.end, follow});                            // the next step
-      a.eliminate(near, step, {follow, panel.end});                            // the rest of this panel
-      a.exchange(soon, step, {panel.begin, step.begin});                       // rows of L, read by soon and bulk only
-      a.eliminate(soon, step, {std::max(follow, panel.end), next_panel.end});  // the next panel
+      a.eliminate(chain, step, {step.end, follow});  // the next step
+      if (!next.empty()) a.panel(chain, next);
+      a.exchange(soon, step, {panel.begin, step.begin});                              // rows of L, read by soon and bulk only
+      a.eliminate(near, step, {follow, last ? next_panel.end : panel.end});           // the rest of this panel
+      if (!last) a.eliminate(soon, step, {std::max(follow, panel.end), next_panel.end});  // the next panel
       behind = std::max(behind, follow);
+      step = next;
     }
-    a.eliminate(soon, panel, {behind, next_but_one.end});               // the next panel but one
-    a.exchange(bulk, panel, {0, panel.begin});                          // rows of L to the left
-    a.eliminate(bulk, panel, {std::max(behind, next_but_one.end), n});  // all behind
+    a.combine(bulk, panel);
+    const Range wanted{behind, next_but_one.end}, rest{std::max(behind, next_but_one.end), n};
+    if (width.apart(panel)) {
+      a.eliminate(soon, panel, wanted);
+      a.eliminate(bulk, panel, rest);
+    } else {
+      a.exchange(bulk, panel, {behind, n});
+      a.solve(bulk, panel, {behind, n});
+      a.update(bulk, panel, wanted);
+      a.update(bulk, panel, rest);
+    }
+    a.exchange(bulk, panel, {0, panel.begin});  // rows of L to the left
   }
   return std::move(a).tasks();
 }

@@ -6,6 +6,7 @@
 //     a.solve(lane, p, c)      U12 = inv(L11) A12
 //     a.update(lane, p, c)     A22 ← A22 − L21 U12
 //     a.eliminate(lane, p, c)  the last three
+//     a.combine(lane, p)       the interchanges of p become one, for whoever makes all of them later
 //
 // p are columns that are factored, one panel or several, and c are others; 1 stands for the rows of p, 2 for those below.
 // Nothing is said of no columns.
@@ -19,7 +20,7 @@ namespace lasolve {
 
 class LuSteps {
  public:
-  explicit LuSteps(const Walk& walk) : n_(walk.n), arrives_(walk.arrives) {}
+  explicit LuSteps(const Walk& walk) : n_(walk.n), arrives_(walk.arrives), combines_(!walk.lanes.single()) {}
 
   void arrive(Lane lane, Range c) {
     if (arrives_ && !c.empty()) tasks_.push_back({.kind = TaskKind::arrive, .lane = lane, .C = {{0, n_}, c}});
@@ -74,12 +75,26 @@ class LuSteps {
     update(lane, p, c);
   }
 
+  /// Not with one lane, where interchanges are made as they were found.
+  void combine(Lane lane, Range p) {
+    if (!combines_ || p.empty()) return;
+    tasks_.push_back({.kind = TaskKind::combine,
+                      .lane = lane,
+                      .phase = Phase::swap,
+                      .C = {Resource::permutations, p},
+                      .exchanges = {Resource::pivots, p}});
+  }
+
   std::vector<Task> tasks() && { return std::move(tasks_); }
 
  private:
   std::int64_t n_;
-  bool arrives_;
+  bool arrives_, combines_;
   std::vector<Task> tasks_;
 };
+
+/// Columns c, in the rows from c.begin on, by halving them down to panels of `leaf` columns. Where A arrives, the first half
+/// is there before the second.
+void factor_by_halves(LuSteps&, const Lanes&, Range c, std::int64_t leaf);
 
 }  // namespace lasolve

@@ -3,7 +3,8 @@
 
 #include "lasolve/gemm.hpp"
 #include "solvers/places/cuda/norms.cuh"
-#include "solvers/places/cuda/panel.cuh"
+#include "solvers/lu/steps.hpp"
+#include "solvers/places/cuda/plan.cuh"
 #include "solvers/places/cuda/trsm/triangle.cuh"
 //
 #include "matrices.hpp"
@@ -28,16 +29,24 @@ Factored<T> factored(const Matrix<T>& A, Factor factor) {
   Matrix<T, Cuda> there = upload(q, A);
   Matrix<std::int64_t, Cuda> p(A.cols(), Pivots<Cuda>::columns), zero(1, 1);
   fill(q, std::int64_t(-1), zero.view());
-  std::vector<Exchanges> known;
-  factor(q, there.view(), Pivots<Cuda>{p, zero, &known});
+  factor(q, there.view(), Pivots<Cuda>{p, zero});
   return {download(q, there), download(q, p), download(q, zero)(0, 0)};
 }
 
-/// As panels of the schedule.
+/// As the panel of a plan.
 template <class T>
 Factored<T> as_panel(const Matrix<T>& A) {
   return factored(A, [](Queue<Cuda>& q, MatrixView<T, Cuda> there, Pivots<Cuda> pivots) {
-    if (!panel_lu(q, Gemm<T, Cuda>(*gemm_backends<Cuda>()[0]), there, pivots)) swap_rows(q, there, pivots);
+    LuSteps steps({.n = there.rows()});
+    steps.panel({}, {0, there.cols()});
+    const Plan plan{.schedule = Schedule::recursive,
+                    .n = there.rows(),
+                    .block_size = there.cols(),
+                    .lanes = four_lanes,
+                    .tasks = std::move(steps).tasks()};
+    const Gemm<T, Cuda> gemm(*gemm_backends<Cuda>()[0]);
+    const Workpiece<T, Cuda> on{gemm, there, pivots, {}};
+    for (const Task& task : lower(plan, capabilities_of<T>(q, plan.n)).tasks) perform(q, q, plan.method, task, on);
   });
 }
 
@@ -50,10 +59,9 @@ Factored<T> by_tall_panels(const Matrix<T>& A) {
       const std::int64_t w = std::min<std::int64_t>(tall_panel_columns, n - j), behind = n - j - w;
       const auto L = there.block(j, j, m - j, w);
       const auto now = pivots.block(j, w);
-      now.known->push_back({j, w, false});
       factor_tall_in_place(q, L, now);
-      ASSERT_TRUE(behind == 0 || eliminate_at_once(q, L, now, there.block(j, j + w, m - j, behind)));
-      swap_rows(q, there.block(j, 0, m - j, j + w), now);
+      if (behind > 0) eliminate_at_once(q, L, now, there.block(j, j + w, m - j, behind));
+      swap_rows(q, there.block(j, 0, m - j, j + w), now, Resource::pivots);
     }
   });
 }
@@ -146,14 +154,13 @@ TYPED_TEST(TallPanel, whose_blocks_wait_for_each_other_in_vain_is_an_error_on_Cu
   const Matrix<T> A = random_matrix<T>(4 * 256 * most_grid_blocks, 32);
   Matrix<T, Cuda> there = upload(other, A);
   Matrix<std::int64_t, Cuda> p(A.cols(), Pivots<Cuda>::columns), zero(1, 1);
-  std::vector<Exchanges> known{{0, 32, false}};
-  const Pivots<Cuda> pivots{p, zero, &known};
+  const Pivots<Cuda> pivots{p, zero};
   launch_panel<T, PanelSizes<T>::four_rows, GridPivotSearch>(q, there.view(), pivots, Blocks::independent);
-  swap_rows(q, there.view(), pivots);
+  swap_rows(q, there.view(), pivots, Resource::pivots);
   const std::string complaint = complaint_of<MachineError>([&] { q.finish(); });
   EXPECT_TRUE(says(complaint, "CUDA: the LU panel waited 50 ms for "));
   EXPECT_TRUE(says(complaint, " of 256"));
-  EXPECT_EQ(complaint_of<MachineError>([&] { swap_rows(q, there.view(), pivots), q.finish(); }), complaint);
+  EXPECT_EQ(complaint_of<MachineError>([&] { swap_rows(q, there.view(), pivots, Resource::pivots), q.finish(); }), complaint);
   // Blocks that found room when others had left may have divided a column or two; the last ones show where the rows are.
   const Matrix<T> after = download(other, there);
   for (std::int64_t j = 16; j < A.cols(); ++j)
@@ -167,9 +174,8 @@ TYPED_TEST(TallPanel, is_one_of_lower_height_in_clusters_of_any_size_on_Cuda) {
   using T = TypeParam;
   const auto by_cluster = [](const Matrix<T>& A, bool& is_one, auto launch) {
     return factored(A, [&](Queue<Cuda>& q, MatrixView<T, Cuda> there, Pivots<Cuda> pivots) {
-      pivots.known->push_back({0, pivots.count(), false});
       is_one = there.cols() <= widest_panel<T>(q) && launch(q, there, pivots);
-      if (is_one) swap_rows(q, there, pivots);
+      if (is_one) swap_rows(q, there, pivots, Resource::pivots);
     });
   };
   for (const int m : {200, 1000, 1900, 4000, 7900}) {
@@ -198,12 +204,11 @@ TYPED_TEST(TallPanel, columns_behind_it_do_not_depend_on_the_order_of_blocks_on_
     return factored(A, [&](Queue<Cuda>& q, MatrixView<T, Cuda> there, Pivots<Cuda> pivots) {
       const auto L = there.columns(0, 32);
       const auto now = pivots.block(0, 32);
-      now.known->push_back({0, 32, false});
       factor_tall_in_place(q, L, now);
       const MatrixView<unsigned, Cuda> counter(q.counter() + ticket_of_lookahead, 1, 1, 1);
       fill(q, first, counter);
-      ASSERT_TRUE(eliminate_at_once(q, L, now, there.columns(32, 128)));
-      swap_rows(q, L, now);
+      eliminate_at_once(q, L, now, there.columns(32, 128));
+      swap_rows(q, L, now, Resource::pivots);
       EXPECT_EQ(fetch(q, counter), first) << "there are as many tickets as blocks";
     });
   };

@@ -4,6 +4,7 @@
 #include "solvers/driver/solver.hpp"
 #include "solvers/places/cpu/norms.hpp"
 #include "solvers/places/cpu/panel.hpp"
+#include "solvers/places/cpu/plan.hpp"
 #include "solvers/places/cpu/rows.hpp"
 #include "solvers/places/cpu/triangle.hpp"
 #include "solvers/places/cpu/tuning.hpp"

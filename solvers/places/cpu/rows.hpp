@@ -5,6 +5,7 @@
 
 #include "core/cpu/parallel.hpp"
 #include "solvers/lu.hpp"
+#include "solvers/plan.hpp"
 
 namespace lasolve {
 
@@ -24,16 +25,13 @@ void exchange_rows(MatrixView<T> A, std::int64_t i, std::int64_t p) {
   for (std::int64_t j = 0; j < A.cols(); ++j) std::swap(A(i, j), A(p, j));
 }
 
-/// A ← P A: the exchanges in their order. Row 0 of A is row pivots.start.
+/// A ← P A: the exchanges in their order. Row 0 of A is row pivots.start. On the host none are combined.
 template <class T>
-void swap_rows(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
+void swap_rows(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots, Resource = Resource::pivots) {
   on_column_chunks(q, A, pivots.count(), [&](MatrixView<T> columns) {
     for (std::int64_t i = 0; i < pivots.count(); ++i) exchange_rows(columns, i, pivots.p(i, 0) - pivots.start);
   });
 }
-
-/// On the host the exchanges themselves are all that is needed, and are made panel by panel.
-inline void combine_exchanges(Queue<Cpu>&, Pivots<Cpu>) {}
 
 /// X ← P X, or Pᵀ X: the exchanges in reverse order.
 template <class T>

@@ -9,6 +9,7 @@
 #include "solvers/places/cuda/lu/row_interchanges.cuh"
 #include "solvers/places/cuda/norms.cuh"
 #include "solvers/places/cuda/panel.cuh"
+#include "solvers/places/cuda/plan.cuh"
 #include "solvers/places/cuda/trsm/triangle.cuh"
 #include "solvers/places/cuda/tuning.cuh"
 #include "solvers/refine/check_by_columns.hpp"

@@ -9,34 +9,11 @@
 
 namespace lasolve {
 
+/// P A = L U of a panel that one kernel factors, m × n, with its rows exchanged.
 template <class T>
-std::int64_t panel_leaf_columns(const Queue<Cuda>& q, MatrixView<T, Cuda> A) {
-  return A.rows() > most_rows_in_registers(q) ? tall_panel_columns : widest_panel<T>(q);
-}
-
-/// P A = L U of at most panel_leaf_columns, with the rows left in their places.
-template <class T>
-void panel_lu_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
-  pivots.known->push_back({pivots.start, pivots.count(), false});
+void panel_lu(Queue<Cuda>& q, const Gemm<T, Cuda>&, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
   factor_in_place(q, A, pivots);
-}
-
-template <class T>
-void panel_lu_leaf(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
-  panel_lu_in_place(q, A, pivots);
-  swap_rows(q, A, pivots);
-}
-
-/// P A = L U of a panel (m × nb, m ≥ nb). Returns whether its rows have been interchanged, not left in their places:
-/// those of few columns are best interchanged together with their neighbours.
-template <class T>
-bool panel_lu(Queue<Cuda>& q, const Gemm<T, Cuda>& gemm, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
-  const bool wide = A.cols() > panel_leaf_columns(q, A);
-  if (wide)
-    lu_recursive(q, gemm, A, pivots);
-  else
-    panel_lu_in_place(q, A, pivots);
-  return wide;
+  swap_rows(q, A, pivots, Resource::pivots);
 }
 
 /// What a queue makes once is made before the clock runs. A: n × n.

@@ -31,12 +31,14 @@ struct Queue<Cuda>::State {
   Matrix<unsigned, Cuda> counter;
   unsigned next_sequence = 1;
   cudaEvent_t given = nullptr;  // for those who wait
+  std::vector<cudaEvent_t> ends;  // of event()
   std::unique_ptr<Queue<Cuda>> ahead, beside, behind;
   const State* beside_of = nullptr;
 
   ~State() {
     const CurrentDevice current(device, std::nothrow);
     for (cudaEvent_t e : events) succeeded(cudaEventDestroy(e));
+    for (cudaEvent_t e : ends) succeeded(cudaEventDestroy(e));
     if (given) succeeded(cudaEventDestroy(given));
     if (blas && cublasDestroy(blas) != CUBLAS_STATUS_SUCCESS) cudaGetLastError();
     if (stream) forget_grids_of(device, stream), succeeded(cudaStreamDestroy(stream));
@@ -141,13 +143,28 @@ void Queue<Cuda>::wait(Queue& other) {
 
 void Queue<Cuda>::wait(CUevent_st* event) {
   if (!state_->marks.empty()) state_->mark({});
-  CUDA_CHECK(cudaStreamWaitEvent(state_->stream, event));
+  join(event);
 }
 
 void Queue<Cuda>::wait(CUstream_st* stream) {
   CUDA_CHECK(cudaEventRecord(state_->given, stream));
   wait(state_->given);
 }
+
+void Queue<Cuda>::join(CUevent_st* event) { CUDA_CHECK(cudaStreamWaitEvent(state_->stream, event)); }
+
+CUevent_st* Queue<Cuda>::event(std::size_t i) {
+  auto& ends = state_->ends;
+  const CurrentDevice current(state_->device);
+  while (ends.size() <= i) {
+    cudaEvent_t end = nullptr;
+    CUDA_CHECK(cudaEventCreateWithFlags(&end, cudaEventDisableTiming));
+    ends.push_back(end);
+  }
+  return ends[i];
+}
+
+void Queue<Cuda>::record(CUevent_st* event) { CUDA_CHECK(cudaEventRecord(event, state_->stream)); }
 
 void Queue<Cuda>::join(Queue& other) {
   if (&other == this) return;

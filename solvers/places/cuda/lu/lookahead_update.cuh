@@ -336,13 +336,12 @@ void launch_lookahead_update(Queue<Cuda>& q, LookaheadProblem<T> p) {
          lookahead_shared_memory<rows, T>, p);
 }
 
-/// Brings C up to date with the panel L, which is the last kernel of this queue, if both have few columns; and whether
-/// they have. The rows of C are interchanged; those of L stay where the panel has left them. L: m × k, C: m × n.
+/// Brings C up to date with the panel L, which is the last kernel of this queue. The rows of C are interchanged; those of
+/// L stay where the panel has left them. L: m × k, k ≤ widest_panel, C: m × n, n ≤ most_panel_columns.
 /// Flops k² n + 2 (m − k) k n.
 template <class T>
-bool eliminate_at_once(Queue<Cuda>& q, MatrixView<T, Cuda> L, Pivots<Cuda> pivots, MatrixView<T, Cuda> C) {
-  const std::int64_t k = L.cols(), below = C.rows() - k;
-  if (C.empty() || k > widest_panel<T>(q) || C.cols() > most_panel_columns) return false;
+void eliminate_at_once(Queue<Cuda>& q, MatrixView<T, Cuda> L, Pivots<Cuda> pivots, MatrixView<T, Cuda> C) {
+  const std::int64_t below = C.rows() - L.cols();
   const Interchanges interchanges = interchanges_of(pivots);
   const LookaheadProblem<T> p{.L = L,
                               .C = C,
@@ -355,7 +354,6 @@ bool eliminate_at_once(Queue<Cuda>& q, MatrixView<T, Cuda> L, Pivots<Cuda> pivot
   (rows == 32   ? launch_lookahead_update<32, T>
    : rows == 64 ? launch_lookahead_update<64, T>
                 : launch_lookahead_update<128, T>)(q, p);
-  return true;
 }
 
 }  // namespace lasolve

@@ -8,6 +8,7 @@
 #include "core/cuda/elementwise.cuh"
 #include "core/cuda/launch.cuh"
 #include "solvers/lu.hpp"
+#include "solvers/plan.hpp"
 #include "solvers/places/cuda/messages.cuh"
 
 namespace lasolve {
@@ -21,28 +22,29 @@ struct RowPermutation {
   std::int64_t *sources, *targets;
 };
 
-/// What CUDA keeps in the further columns of the pivots. `sources` and `targets` belong to each panel that one kernel
-/// factored; counts[0] is the number of its rows. `combined` belongs to each panel of the schedule. rows[i] is the row
-/// that has come to place i. `later` and `scratch` are workspace.
+/// What later interchanges do to each row. Row i goes to place later[i]. Row from[i] comes to place i.
+struct LaterInterchanges {
+  std::int64_t *later, *from;
+
+  __host__ __device__ LaterInterchanges block(std::int64_t i) const { return {later + i, from + i}; }
+};
+
+/// What CUDA keeps in the further columns of the pivots, which the resources of a plan are. `sources` and `targets` belong
+/// to each panel that one kernel factored; counts[0] is the number of its rows. `combined` belongs to those that were
+/// combined at one time. rows[i] is the row that has come to place i. later.from is workspace of combine() as well.
 struct Interchanges {
   std::int64_t *sources, *targets, *counts, *rows;
   RowPermutation combined;
-  std::int64_t *later, *scratch;
+  LaterInterchanges later;
 
   __host__ __device__ Interchanges block(std::int64_t i) const {
     return {sources + i, targets + i, counts + i, rows + i, {combined.sources + i, combined.targets + i},
-            later + i,   scratch + i};
+            later.block(i)};
   }
 };
-inline Interchanges interchanges_of(const Pivots<Cuda>& pivots, std::int64_t i = 0) {
-  const auto column = [&](int j) { return pivots.p.data() + i + j * pivots.p.ld(); };
-  return {column(1), column(2), column(3), column(4), {column(5), column(6)}, column(7), column(8)};
-}
-
-/// The first known interchanges of steps start, ….
-inline std::vector<Exchanges>::iterator known_from(const Pivots<Cuda>& pivots, std::int64_t start) {
-  return std::lower_bound(pivots.known->begin(), pivots.known->end(), start,
-                          [](const Exchanges& e, std::int64_t i) { return e.start < i; });
+inline Interchanges interchanges_of(const Pivots<Cuda>& pivots) {
+  const auto column = [&](int j) { return pivots.p.data() + j * pivots.p.ld(); };
+  return {column(1), column(2), column(3), column(4), {column(5), column(6)}, {column(7), column(8)}};
 }
 
 /// A ← P A for the interchanges of one panel. A thread has a row of the panel, its source and its target, in `columns`
@@ -72,76 +74,6 @@ template <int columns, class T>
 void launch_interchange(Queue<Cuda>& q, MatrixView<T, Cuda> A, RowPermutation permutation, std::int64_t count) {
   const auto blocks = unsigned(ceil_div(A.cols(), columns)), threads = unsigned(round_up(count, 32));
   launch(q, interchange_rows<columns, T>, blocks, threads, A, permutation, int(count));
-}
-
-/// A ← P A: the interchanges in their order, panel by panel. Row 0 of A is row pivots.start.
-template <class T>
-void swap_rows(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
-  if (A.empty()) return;
-  const auto end = known_from(pivots, pivots.start + pivots.count());
-  for (auto e = known_from(pivots, pivots.start); e != end; ++e) {
-    const std::int64_t i = e->start - pivots.start;
-    const Interchanges interchanges = interchanges_of(pivots, i);
-    const RowPermutation permutation =
-        e->combined ? interchanges.combined : RowPermutation{interchanges.sources, interchanges.targets};
-    (e->count > 256 ? launch_interchange<1, T> : launch_interchange<4, T>)(q, A.block(i, 0, A.rows() - i, A.cols()),
-                                                                           permutation, e->count);
-  }
-}
-
-/// Combines the interchanges of the panels from the first row of `panels` on, and applies them to `rows`. These panels
-/// have as many columns together as there are threads. The first `unnumbered` of `rows` get their numbers before. One
-/// block; a thread has a row.
-/// Two permutations are combined at a time, A and then B. What A sends behind its rows, B may bring back or send on.
-/// scratch[place] is the row that A sent there, if that is true.
-static __global__ void __launch_bounds__(most_combined) combine(Interchanges panels, std::int64_t unnumbered) {
-  __shared__ int sources[most_combined], targets[most_combined], chosen[most_panel_columns];
-  const int i = int(threadIdx.x), count = int(blockDim.x);
-  for (std::int64_t r = i; r < unnumbered; r += count) panels.rows[r] = r, panels.scratch[r] = 0;
-  for (int first = 0; first < count;) {
-    const Interchanges B = panels.block(first);
-    const int end = first + int(B.counts[0]), k = i - first;
-    const bool in_A = i < first, in_B = !in_A && i < end;
-    const int source = in_B ? first + int(B.sources[k]) : 0, target = in_B ? first + int(B.targets[k]) : 0;
-    __syncthreads();
-    if (in_A && targets[i] >= first) panels.scratch[targets[i]] = i;
-    if (in_B) chosen[k] = -1;
-    __syncthreads();
-    if (in_A && sources[i] >= first && sources[i] < end) chosen[sources[i] - first] = i;
-    const bool moves_on = in_A && targets[i] >= first && targets[i] < end;
-    const int on = moves_on ? first + int(B.targets[targets[i] - first]) : 0;
-    const int sent = in_B ? int(panels.scratch[source]) : 0;
-    const bool brings_back = in_B && sent >= 0 && sent < first && targets[sent] == source;
-    __syncthreads();
-    if (moves_on) targets[i] = on;
-    if (brings_back && source >= end) targets[sent] = i;
-    if (in_B) sources[i] = brings_back ? sent : source, targets[i] = chosen[k] >= 0 ? chosen[k] : target;
-    first = end;
-  }
-  __syncthreads();
-  panels.combined.sources[i] = sources[i], panels.combined.targets[i] = targets[i];
-  const std::int64_t comes = panels.rows[sources[i]], goes = panels.rows[i];
-  __syncthreads();
-  panels.rows[i] = comes;
-  if (targets[i] >= count) panels.rows[targets[i]] = goes;
-}
-
-/// Makes the interchanges of a panel of the schedule one permutation, and those of all panels so far `rows`. To be
-/// called once for each panel, in their order.
-inline void combine_exchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
-  const auto first = known_from(pivots, pivots.start), end = known_from(pivots, pivots.start + pivots.count());
-  auto last = first;
-  for (auto e = first; e != end; ++e)
-    if (e == first || last->count + e->count > most_combined)
-      *(e == first ? last : ++last) = *e;
-    else
-      last->count += e->count;
-  pivots.known->erase(last + 1, end);
-  for (auto e = first; e <= last; ++e) {
-    e->combined = true;
-    launch(q, combine, 1, unsigned(e->count), interchanges_of(pivots, e->start - pivots.start),
-           e->start == 0 ? pivots.p.ld() : 0);
-  }
 }
 
 /// Rows of a thread, and threads of a block, of gather_rows.
@@ -174,22 +106,86 @@ __global__ void __launch_bounds__(1024)
 
 inline std::int64_t blocks_to_gather(std::int64_t rows) { return ceil_div(rows, rows_to_gather * threads_to_gather); }
 
+template <class T>
+void launch_gather(Queue<Cuda>& q, MatrixView<T, Cuda> A, const std::int64_t* from, std::int64_t first) {
+  const std::int64_t blocks = blocks_to_gather(A.rows());
+  const dim3 grid(unsigned(blocks), unsigned(std::min(A.cols(), ceil_div(q.multiprocessors(), blocks))));
+  launch(q, gather_rows<rows_to_gather, T>, Blocks::cluster, grid, threads_to_gather, 0, A, from, first);
+}
+
 /// Whether the device has room for the blocks that hold a column of n rows. In fp32 they take less.
 inline bool can_gather_rows(const Queue<Cuda>& q, std::int64_t n) {
   const auto kernel = reinterpret_cast<const void*>(gather_rows<rows_to_gather, double>);
   return has_room_for_cluster(q, kernel, unsigned(blocks_to_gather(n)), threads_to_gather, 0);
 }
 
-/// What the interchanges of all panels from one on do to the rows behind its first: row i goes to place later[i]. Row
-/// from[i] comes to place i.
-struct LaterInterchanges {
-  std::int64_t *later, *from;
-};
+/// A ← P A for what one kernel makes at once: the interchanges of a panel, those that were combined, or all later ones.
+/// Row 0 of A is row pivots.start.
+template <class T>
+void swap_rows(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Resource of) {
+  if (A.empty()) return;
+  const Interchanges interchanges = interchanges_of(pivots);
+  if (of == Resource::later) return launch_gather(q, A, interchanges.later.from, pivots.start);
+  const RowPermutation permutation =
+      of == Resource::permutations ? interchanges.combined : RowPermutation{interchanges.sources, interchanges.targets};
+  (pivots.count() > 256 ? launch_interchange<1, T> : launch_interchange<4, T>)(q, A, permutation, pivots.count());
+}
+
+/// Combines the interchanges of the panels from the first row of `panels` on, and applies them to `rows`. These panels
+/// have as many columns together as there are threads. The first `unnumbered` of `rows` get their numbers before. One
+/// block; a thread has a row.
+/// Two permutations are combined at a time, A and then B. What A sends behind its rows, B may bring back or send on.
+/// later.from[place] is the row that A sent there, if that is true.
+static __global__ void __launch_bounds__(most_combined) combine(Interchanges panels, std::int64_t unnumbered) {
+  __shared__ int sources[most_combined], targets[most_combined], chosen[most_panel_columns];
+  const int i = int(threadIdx.x), count = int(blockDim.x);
+  for (std::int64_t r = i; r < unnumbered; r += count) panels.rows[r] = r, panels.later.from[r] = 0;
+  for (int first = 0; first < count;) {
+    const Interchanges B = panels.block(first);
+    const int end = first + int(B.counts[0]), k = i - first;
+    const bool in_A = i < first, in_B = !in_A && i < end;
+    const int source = in_B ? first + int(B.sources[k]) : 0, target = in_B ? first + int(B.targets[k]) : 0;
+    __syncthreads();
+    if (in_A && targets[i] >= first) panels.later.from[targets[i]] = i;
+    if (in_B) chosen[k] = -1;
+    __syncthreads();
+    if (in_A && sources[i] >= first && sources[i] < end) chosen[sources[i] - first] = i;
+    const bool moves_on = in_A && targets[i] >= first && targets[i] < end;
+    const int on = moves_on ? first + int(B.targets[targets[i] - first]) : 0;
+    const int sent = in_B ? int(panels.later.from[source]) : 0;
+    const bool brings_back = in_B && sent >= 0 && sent < first && targets[sent] == source;
+    __syncthreads();
+    if (moves_on) targets[i] = on;
+    if (brings_back && source >= end) targets[sent] = i;
+    if (in_B) sources[i] = brings_back ? sent : source, targets[i] = chosen[k] >= 0 ? chosen[k] : target;
+    first = end;
+  }
+  __syncthreads();
+  panels.combined.sources[i] = sources[i], panels.combined.targets[i] = targets[i];
+  const std::int64_t comes = panels.rows[sources[i]], goes = panels.rows[i];
+  __syncthreads();
+  panels.rows[i] = comes;
+  if (targets[i] >= count) panels.rows[targets[i]] = goes;
+}
+
+/// Makes the interchanges of some panels one permutation, and those of all panels so far `rows`. To be called once for each
+/// panel, in their order.
+inline void combine_exchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
+  launch(q, combine, 1, unsigned(pivots.count()), interchanges_of(pivots), pivots.start == 0 ? pivots.p.ld() : 0);
+}
+
+/// No later interchange has been seen, of n rows.
+inline void begin_later_exchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
+  const LaterInterchanges later = interchanges_of(pivots).later;
+  const std::int64_t start = pivots.start;
+  for_each_element(q, MatrixView<std::int64_t, Cuda>(later.later, pivots.count(), 2, later.from - later.later),
+                   [start] __device__(std::int64_t & to, std::int64_t i, std::int64_t) { to = start + i; });
+}
 
 /// Puts the interchanges of this panel, from row `start` on, before those of later panels. One block.
 static __global__ void __launch_bounds__(most_combined)
     prepend(LaterInterchanges interchanges, std::int64_t start, RowPermutation permutation) {
-  std::int64_t *later = interchanges.later + start, *from = interchanges.from + start;
+  std::int64_t *later = interchanges.later, *from = interchanges.from;
   const int i = int(threadIdx.x), count = int(blockDim.x);
   const std::int64_t source = permutation.sources[i], target = permutation.targets[i], there = later[i],
                      then = later[target];
@@ -200,29 +196,10 @@ static __global__ void __launch_bounds__(most_combined)
   if (target >= count) from[then - start] = start + i;
 }
 
-/// Applies the interchanges before column `before` to the rows of L in each of `panels`, which have seen those of their
-/// own panel only. `panels` says where each begins. Where can_gather_rows.
-template <class T>
-void swap_rows_of_L(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, const std::vector<std::int64_t>& panels,
-                    std::int64_t before) {
-  const std::int64_t n = A.rows();
-  const LaterInterchanges interchanges{interchanges_of(pivots).later, interchanges_of(pivots).scratch};
-  q.phase(Phase::swap);
-  for_each_element(q, MatrixView<std::int64_t, Cuda>(interchanges.later, n, 2, interchanges.from - interchanges.later),
-                   [] __device__(std::int64_t & to, std::int64_t i, std::int64_t) { to = i; });
-  auto e = std::make_reverse_iterator(known_from(pivots, before));
-  for (auto panel = panels.rbegin(); panel != panels.rend(); ++panel) {
-    const std::int64_t end = panel == panels.rbegin() ? n : panel[-1];
-    if (const auto L = A.block(end, *panel, n - end, end - *panel); !L.empty()) {
-      const std::int64_t blocks = blocks_to_gather(L.rows());
-      const dim3 grid(unsigned(blocks), unsigned(std::min(L.cols(), ceil_div(q.multiprocessors(), blocks))));
-      launch(q, gather_rows<rows_to_gather, T>, Blocks::cluster, grid, threads_to_gather, 0, L, interchanges.from + end,
-             end);
-    }
-    if (panel + 1 == panels.rend()) break;
-    for (; e->start >= *panel; ++e)
-      launch(q, prepend, 1, unsigned(e->count), interchanges, e->start, interchanges_of(pivots, e->start).combined);
-  }
+/// Puts interchanges that were combined before those of later panels.
+inline void prepend_exchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
+  const Interchanges interchanges = interchanges_of(pivots);
+  launch(q, prepend, 1, unsigned(pivots.count()), interchanges.later, pivots.start, interchanges.combined);
 }
 
 /// X ← P X, or Pᵀ X, with the pivots of a finished factorization.

@@ -1,0 +1,19 @@
+// A plan as a place runs it: lowered, and with the waits of its tasks.
+#pragma once
+
+#include <memory>
+
+#include "solvers/lower.hpp"
+#include "solvers/plan.hpp"
+
+namespace lasolve {
+
+struct OrderedPlan {
+  Plan plan;
+  Waits waits;
+};
+
+/// Each thread keeps its last few plans of several lanes: at small n it takes longer to order one than to factor the matrix.
+std::shared_ptr<const OrderedPlan> ordered_plan(Method, Schedule, const Walk&, const Capabilities&);
+
+}  // namespace lasolve

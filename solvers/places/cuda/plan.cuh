@@ -1,0 +1,82 @@
+// Plans on CUDA: what they are lowered for, what the tasks that lowering makes are done by, and how queues wait for tasks.
+#pragma once
+
+#include <vector>
+
+#include "solvers/execute.hpp"
+#include "solvers/lower.hpp"
+#include "solvers/places/cuda/panel.cuh"
+#include "solvers/places/cuda/tuning.cuh"
+
+namespace lasolve {
+
+inline const Lanes& lanes_at(const Queue<Cuda>&) { return four_lanes; }
+
+/// As the kernels of this device are built, for factors of an n × n matrix that are stored as T.
+template <class T>
+Capabilities capabilities_of(const Queue<Cuda>& q, std::int64_t n) {
+  Capabilities can = capabilities_of(q.properties(), q.tuning(), precision_of<T>, n);
+  can.panel = can.panel_in_place = widest_panel<T>(q);
+  can.tall_panel = tall_panel_columns;
+  can.rows_of_panel = most_rows_in_registers(q);
+  can.advance = most_panel_columns;
+  can.combined = most_combined;
+  can.rows_of_L_at_the_end = swaps_L_at_the_end(q, n);
+  can.far_columns = lu_far_columns<T>(q, n);
+  return can;
+}
+
+template <class T>
+void perform_lowered(Queue<Cuda>& q, const Task& task, const Workpiece<T, Cuda>& of) {
+  const auto p = of.pivots.block(task.exchanges.i, task.exchanges.m);
+  switch (task.kind) {
+    case TaskKind::panel_in_place:
+      return factor_in_place(q, of.at(task.C), p);
+    case TaskKind::advance:
+      return eliminate_at_once(q, of.at(task.L), p, of.at(task.C));
+    case TaskKind::combine:
+      return combine_exchanges(q, p);
+    case TaskKind::identity:
+      return begin_later_exchanges(q, of.pivots.block(task.C.i, task.C.m));
+    case TaskKind::prepend:
+      return prepend_exchanges(q, p);
+    default:
+      throw std::logic_error("lasolve: a plan has a task that is none of LU");
+  }
+}
+
+/// An event for each task that is still to be waited for. Those of tasks that have been waited for are used again.
+template <>
+class TaskEnds<Cuda> {
+ public:
+  TaskEnds(Queue<Cuda>& bulk, const OrderedPlan& ordered) : bulk_(bulk), ends_(ordered.plan.tasks.size()) {
+    for (std::size_t i = 0; i < ends_.size(); ++i)
+      for (const std::int32_t k : ordered.waits.of(i)) ++ends_[std::size_t(k)].waits;
+  }
+
+  void mark(Queue<Cuda>& q, std::size_t i) {
+    if (free_.empty()) free_.push_back(made_++);
+    ends_[i].event = free_.back();
+    free_.pop_back();
+    q.record(bulk_.event(ends_[i].event));
+  }
+
+  void wait(Queue<Cuda>& q, std::size_t i, bool is_phase) {
+    CUevent_st* const event = bulk_.event(ends_[i].event);
+    is_phase ? q.wait(event) : q.join(event);
+    if (--ends_[i].waits == 0) free_.push_back(ends_[i].event);
+  }
+
+ private:
+  struct End {
+    int waits = 0;
+    std::size_t event = 0;
+  };
+
+  Queue<Cuda>& bulk_;
+  std::vector<End> ends_;
+  std::vector<std::size_t> free_;
+  std::size_t made_ = 0;
+};
+
+}  // namespace lasolve
