@@ -80,7 +80,7 @@ struct WarpTiles {
 /// in l.
 /// one_row: so many go along l that all pieces of a thread are in one row of the tile.
 template <int BX, int BK, int threads, bool k_major, int wide, int deep, bool one_row = false>
-struct Walk {
+struct PieceMap {
   static constexpr int down = one_row ? BK / deep : std::min(8, BK / deep);
   static constexpr int across = k_major || one_row ? threads / down : std::min(BX / wide, threads);
   static constexpr int step_x = across * wide, step_l = k_major ? down * deep : threads / across;
@@ -148,8 +148,8 @@ class TileStream {
   }
 
  private:
-  using Wide = Walk<BX, BK, threads, k_major, k_major ? 1 : width, k_major ? width : 1>;
-  using Narrow = Walk<BX, BK, threads, k_major, 1, 1>;
+  using Wide = PieceMap<BX, BK, threads, k_major, k_major ? 1 : width, k_major ? width : 1>;
+  using Narrow = PieceMap<BX, BK, threads, k_major, 1, 1>;
 
   const T* tile_;
   std::int64_t ld_;
