@@ -23,29 +23,69 @@ bool is_offered_at(Method method, Schedule schedule) {
   return is_offered(method, schedule) && (runs_plans<Place>(method) || by_hand);
 }
 
-/// Has the backend make what the products of a factorization, n × n in block columns of nb, would make at their first call.
+/// The plan of a factorization at a place, n × n in block columns of at most nb.
 template <class F, class Place>
-void prepare_products(Queue<Place>& q, const Gemm<F, Place>& gemm, Method method, Schedule schedule, std::int64_t n,
-                      std::int64_t nb) {
+std::shared_ptr<const OrderedPlan> plan_at(const Queue<Place>& q, Method method, Schedule schedule, std::int64_t n,
+                                           std::int64_t nb, bool arrives) {
+  const Walk walk{.n = n,
+                  .block_size = nb,
+                  .least_panel = arrives ? (nb + 7) / 8 : 0,
+                  .arrives = arrives,
+                  .lanes = lanes_at(q),
+                  .tuning = &q.tuning(),
+                  .storage = precision_of<F>};
+  return ordered_plan(method, schedule, walk, capabilities_of<F>(q, n));
+}
+
+/// Has the backend make what the products of a plan would make at their first call, on the queues that they will run on: those
+/// with the largest operands and the tallest ones of each lane. A triangular solve contains products of half its order.
+template <class F, class Place>
+void prepare_products(Queue<Place>& bulk, const Gemm<F, Place>& gemm, const Plan& plan) {
+  struct Product {
+    std::int64_t m = 0, n = 0, k = 0;
+  };
+  const Op b = plan.method == Method::lu ? Op::none : Op::transpose;
+  for (const Lane lane : lanes_of(plan)) {
+    Product largest, tallest;
+    for (const Task& task : plan.tasks) {
+      if (task.lane != lane || (task.kind != TaskKind::update && task.kind != TaskKind::solve)) continue;
+      const std::int64_t part = task.kind == TaskKind::solve ? 2 : 1;
+      const Product product{task.C.m / part, task.C.n, task.L.n / part};
+      if ((product.m + product.n) * product.k > (largest.m + largest.n) * largest.k) largest = product;
+      if (product.m > tallest.m) tallest = product;
+    }
+    for (const auto& [m, n, k] : {largest, tallest})
+      if (m > 0) gemm.prepare(queue_of(bulk, lane), Op::none, b, m, n, k);
+  }
+}
+
+/// The same for a Cholesky whose queues are placed by hand.
+template <class F, class Place>
+void prepare_cholesky_products(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t n,
+                               std::int64_t nb) {
   const auto product = [&](Queue<Place>& one, Op b, std::int64_t m, std::int64_t columns, std::int64_t k) {
     if (m > 0) gemm.prepare(one, Op::none, b, m, columns, k);
   };
-  const bool lu = method == Method::lu;
-  const Op b = lu ? Op::none : Op::transpose;
-  std::int64_t rest = n - nb, columns = nb, k = n;  // of the largest, left-looking
-  if (schedule == Schedule::right_looking) {
-    if (lu) rest = n - lu_widths<F>(q, nb, 0, n).panel;
-    columns = lu ? rest : symmetric_update_columns(q, rest), k = nb;
-  }
+  std::int64_t columns = nb, k = n;  // of the largest, left-looking
+  if (schedule == Schedule::right_looking) columns = symmetric_update_columns(q, n - nb), k = nb;
   if (schedule == Schedule::recursive) k = first_half(n, nb), columns = n - k;
   Queue<Place>& near = q.ahead();
-  if (!lu) product(q, Op::none, n / 2, n / 2, nb);  // in solves
-  product(q, b, rest, columns, k);
-  product(near, b, n, nb, nb);
-  product(near.ahead(), b, n, nb, nb);
-  lu ? product(near.beside(), b, n, nb, nb) : product(q.beside(), b, rest, columns, k);
-  const std::int64_t far = lu_far_columns<F>(q, n);
-  if (lu && far > 0) product(q.behind(), b, rest, far, nb);
+  product(q, Op::none, n / 2, n / 2, nb);  // in solves
+  product(q, Op::transpose, n - nb, columns, k);
+  product(near, Op::transpose, n, nb, nb);
+  product(near.ahead(), Op::transpose, n, nb, nb);
+  product(q.beside(), Op::transpose, n - nb, columns, k);
+}
+
+/// Those of the factorization that Factors::factor will run.
+template <class F, class Place>
+void prepare_products(Queue<Place>& q, const Gemm<F, Place>& gemm, Method method, Schedule schedule, std::int64_t n,
+                      std::int64_t nb, bool arrives) {
+  if (!gemm.prepares()) return;
+  if (runs_plans<Place>(method))
+    prepare_products(q, gemm, plan_at<F>(q, method, schedule, n, nb, arrives)->plan);
+  else
+    prepare_cholesky_products(q, gemm, schedule, n, nb);
 }
 
 /// P A = L U or A = L Lᵀ in the precision F, in memory of its own.
@@ -107,14 +147,7 @@ class Factors {
 
   void factor_by_plan(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
                       const Supply<F, Place>& supply) {
-    const Walk walk{.n = values_.rows(),
-                    .block_size = nb,
-                    .least_panel = supply ? (nb + 7) / 8 : 0,
-                    .arrives = bool(supply),
-                    .lanes = lanes_at(q),
-                    .tuning = &q.tuning(),
-                    .storage = precision_of<F>};
-    const auto plan = ordered_plan(method_, schedule, walk, capabilities_of<F>(q, walk.n));
+    const auto plan = plan_at<F>(q, method_, schedule, values_.rows(), nb, bool(supply));
     execute(*plan, q, Workpiece<F, Place>{gemm, values_.view(), pivots(), supply});
   }
 

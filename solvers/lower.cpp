@@ -225,7 +225,8 @@ Tasks with_advance(const Plan& plan, const Capabilities& can) {
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (tasks[i].lane != plan.lanes.chain) exchange_now();
     lowered.push_back(tasks[i]);
-    if (tasks[i].kind == TaskKind::panel && tasks[i].C.n <= std::min(can.panel_in_place, widest_panel(can, tasks[i].C))) {
+    if (tasks[i].kind == TaskKind::panel &&
+        tasks[i].C.n <= std::min(can.panel_in_place, widest_panel(can, tasks[i].C))) {
       const auto next = next_in_lane(tasks, i);
       if (!next || !is_elimination(tasks, *next) || tasks[*next].exchanges != tasks[i].exchanges ||
           tasks[*next].C.n > can.advance)
@@ -294,7 +295,8 @@ struct Permuted {
 /// Those of `rows`, some of which are combined.
 std::span<const Permuted> within(const std::vector<Permuted>& all, Range rows) {
   const auto at = [&](std::int64_t row) {
-    return std::lower_bound(all.begin(), all.end(), row, [](const Permuted& p, std::int64_t i) { return p.rows.begin < i; });
+    return std::lower_bound(all.begin(), all.end(), row,
+                            [](const Permuted& p, std::int64_t i) { return p.rows.begin < i; });
   };
   return {at(rows.begin), at(rows.end)};
 }
@@ -367,9 +369,8 @@ void leave_out_marks(Plan& plan, std::int64_t beyond) {
 Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tuning, Precision storage, std::int64_t n) {
   constexpr std::int64_t one_kernel = 128, rows_of_a_block = 16384;
   const std::int64_t blocks = ceil_div(n, rows_of_a_block);
-  const bool late = swaps_L_at_the_end(tuning, n,
-                                       device.largest_cluster > 1 &&
-                                           device.has_clusters_of(int(std::min<std::int64_t>(blocks, 1 << 20))));
+  const bool late = swaps_L_at_the_end(
+      tuning, n, device.largest_cluster > 1 && device.has_clusters_of(int(std::min<std::int64_t>(blocks, 1 << 20))));
   return {.panel = one_kernel,
           .tall_panel = one_kernel / 4,
           .rows_of_panel = 1024 * std::int64_t(device.multiprocessors),

@@ -51,6 +51,8 @@ BlockList writes_of(const Task& task) {
   BlockList blocks;
   blocks.add(task.C);
   if (writes_pivots(task.kind)) blocks.add(task.exchanges), blocks.add(status), blocks.add(packed_L11);
+  // It hands the interchanges on: what else a panel is needed for must not hold up what the next panel waits for.
+  if (task.kind == TaskKind::advance) blocks.add(task.exchanges);
   // Both are workspace of whoever combines.
   if (task.kind == TaskKind::combine) blocks.add(from(Resource::order, task.C.i)), blocks.add(from(Resource::later, 0));
   return blocks;

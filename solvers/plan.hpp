@@ -56,14 +56,14 @@ enum class TaskKind : std::uint8_t {
   exchange,  ///< C ← P C
   solve,     ///< LU: C ← inv(L) C, L unit lower triangular. Cholesky: C ← C inv(L)ᵀ, L lower triangular
   update,    ///< LU: C ← C − L U. Cholesky: C ← C − L Uᵀ from the diagonal of C down, U the first rows of L
-  update_lower,    ///< Cholesky: C ← C − L Lᵀ on and below the diagonal
-  combine,         ///< LU: C, of the permutations, ← the interchanges as one permutation; the order is brought up to date
+  update_lower,  ///< Cholesky: C ← C − L Lᵀ on and below the diagonal
+  combine,  ///< LU: C, of the permutations, ← the interchanges as one permutation; the order is brought up to date
   stop_if_failed,  ///< what follows may be left out when the factorization has failed
   // What lower() puts in the place of others.
   panel_in_place,  ///< LU: as panel, but the rows of C stay where they were found, U among them: C = Pᵀ L U
-  advance,         ///< LU: exchange, solve and update of C, with a panel L that was left in place
-  identity,        ///< LU: C, of what comes later, ← nothing
-  prepend,         ///< LU: C, of what comes later, ← the same after the interchanges, which are combined
+  advance,   ///< LU: exchange, solve and update of C, with a panel L that was left in place; hands its exchanges on
+  identity,  ///< LU: C, of what comes later, ← nothing
+  prepend,   ///< LU: C, of what comes later, ← the same after the interchanges, which are combined
 };
 const char* name_of(TaskKind);
 

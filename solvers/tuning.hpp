@@ -132,10 +132,6 @@ std::int64_t default_block_size(const Queue<Place>& q, Method method, Schedule s
                                 std::int64_t n) {
   return default_block_size(q.tuning(), method, schedule, storage, n);
 }
-template <class T, class Place>
-LuWidths lu_widths(const Queue<Place>& q, std::int64_t nb, std::int64_t j, std::int64_t n) {
-  return lu_widths(q.tuning(), precision_of<T>, nb, j, n);
-}
 template <class Place>
 std::int64_t cholesky_panel_columns(const Queue<Place>& q, std::int64_t nb, std::int64_t rest) {
   return cholesky_panel_columns(q.tuning(), nb, rest);

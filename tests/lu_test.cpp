@@ -4,7 +4,6 @@
 #include "solvers/places/cpu/plan.hpp"
 #include "solvers/places/cpu/rows.hpp"
 #include "solvers/places/cpu/triangle.hpp"
-#include "solvers/places/cpu/tuning.hpp"
 //
 #include "core/choose.hpp"
 #include "places.hpp"

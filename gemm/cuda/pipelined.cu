@@ -25,7 +25,8 @@ namespace lasolve {
 template <class T, int BX, int BK, int threads, bool k_major, bool whole>
 class Copies {
   static constexpr int width = whole && !k_major ? vector_width<T> : 1, pitch = BX + vector_width<T>;
-  using W = PieceMap<BX, BK, threads, k_major, width, 1, whole>;  // one row: less to compute for the address of each piece
+  using W =
+      PieceMap<BX, BK, threads, k_major, width, 1, whole>;  // one row: less to compute for the address of each piece
 
  public:
   static constexpr int count = W::count;

@@ -154,6 +154,7 @@ class Gemm {
                   MatrixView<F, Place> C) const {
     multiply(function_, q, alpha, A, B, beta, C);
   }
+  bool prepares() const { return backend_->prepare != nullptr; }
   /// See GemmBackend::prepare.
   void prepare(Queue<Place>& q, Op a, Op b, std::int64_t m, std::int64_t n, std::int64_t k) const {
     if (backend_->prepare) backend_->prepare(q, products_, a, b, m, n, k);

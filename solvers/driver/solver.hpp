@@ -331,7 +331,6 @@ class Solver {
     report.rcond = report.digits = {};
     q_.phase(Phase::other);
     prepare<F>(q_, report.method, A_.order());
-    prepare_products<F>(q_, gemm, report.method, report.schedule, A_.order(), report.block_size);
     Matrix<F, Place> values = memory_for<F>();
     std::unique_ptr<Factors<F, Place>> factors;
     const Await<Place> await = std::exchange(await_, {});
@@ -340,6 +339,7 @@ class Solver {
     });
     const bool upper = report.method == Method::cholesky && options_.triangle == Uplo::upper;
     const bool as_it_comes = await && report.schedule == Schedule::left_looking && !upper;  // rows come last
+    prepare_products<F>(q_, gemm, report.method, report.schedule, A_.order(), report.block_size, as_it_comes);
     const auto supply = [&](Queue<Place>& q, std::int64_t first, MatrixView<F, Place> columns) {
       await(q, first + columns.cols());
       q.phase(Phase::other);

@@ -55,8 +55,8 @@ std::vector<Task> lu_right_looking(const Walk& walk) {
       const std::int64_t follow = walk.lanes.single() ? n : next.end;
       a.eliminate(chain, step, {step.end, follow});  // the next step
       if (!next.empty()) a.panel(chain, next);
-      a.exchange(soon, step, {panel.begin, step.begin});                              // rows of L, read by soon and bulk only
-      a.eliminate(near, step, {follow, last ? next_panel.end : panel.end});           // the rest of this panel
+      a.exchange(soon, step, {panel.begin, step.begin});                     // rows of L, read by soon and bulk only
+      a.eliminate(near, step, {follow, last ? next_panel.end : panel.end});  // the rest of this panel
       if (!last) a.eliminate(soon, step, {std::max(follow, panel.end), next_panel.end});  // the next panel
       behind = std::max(behind, follow);
       step = next;

@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "lasolve/gemm.hpp"
-#include "solvers/places/cuda/norms.cuh"
 #include "solvers/lu/steps.hpp"
+#include "solvers/places/cuda/norms.cuh"
 #include "solvers/places/cuda/plan.cuh"
 #include "solvers/places/cuda/trsm/triangle.cuh"
 //
@@ -160,7 +160,8 @@ TYPED_TEST(TallPanel, whose_blocks_wait_for_each_other_in_vain_is_an_error_on_Cu
   const std::string complaint = complaint_of<MachineError>([&] { q.finish(); });
   EXPECT_TRUE(says(complaint, "CUDA: the LU panel waited 50 ms for "));
   EXPECT_TRUE(says(complaint, " of 256"));
-  EXPECT_EQ(complaint_of<MachineError>([&] { swap_rows(q, there.view(), pivots, Resource::pivots), q.finish(); }), complaint);
+  EXPECT_EQ(complaint_of<MachineError>([&] { swap_rows(q, there.view(), pivots, Resource::pivots), q.finish(); }),
+            complaint);
   // Blocks that found room when others had left may have divided a column or two; the last ones show where the rows are.
   const Matrix<T> after = download(other, there);
   for (std::int64_t j = 16; j < A.cols(); ++j)

@@ -7,7 +7,6 @@
 #include "solvers/places/cpu/plan.hpp"
 #include "solvers/places/cpu/rows.hpp"
 #include "solvers/places/cpu/triangle.hpp"
-#include "solvers/places/cpu/tuning.hpp"
 #include "solvers/refine/check_by_columns.hpp"
 
 namespace lasolve {

@@ -6,9 +6,6 @@
 
 namespace lasolve {
 
-inline bool solves_soon_first(const Queue<Cuda>& q, std::int64_t panel, std::int64_t left) {
-  return solves_soon_first(q.tuning(), panel, left);
-}
 inline bool steps_are_phases(const Queue<Cuda>& q, Method method, std::int64_t left) {
   return steps_are_phases(q.tuning(), method, left);
 }

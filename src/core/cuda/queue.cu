@@ -30,7 +30,7 @@ struct Queue<Cuda>::State {
   Matrix<char, Cuda> scratch, packet_buffer;
   Matrix<unsigned, Cuda> counter;
   unsigned next_sequence = 1;
-  cudaEvent_t given = nullptr;  // for those who wait
+  cudaEvent_t given = nullptr;    // for those who wait
   std::vector<cudaEvent_t> ends;  // of event()
   std::unique_ptr<Queue<Cuda>> ahead, beside, behind;
   const State* beside_of = nullptr;
@@ -155,8 +155,8 @@ void Queue<Cuda>::join(CUevent_st* event) { CUDA_CHECK(cudaStreamWaitEvent(state
 
 CUevent_st* Queue<Cuda>::event(std::size_t i) {
   auto& ends = state_->ends;
-  const CurrentDevice current(state_->device);
   while (ends.size() <= i) {
+    const CurrentDevice current(state_->device);
     cudaEvent_t end = nullptr;
     CUDA_CHECK(cudaEventCreateWithFlags(&end, cudaEventDisableTiming));
     ends.push_back(end);

@@ -8,8 +8,8 @@
 #include "core/cuda/elementwise.cuh"
 #include "core/cuda/launch.cuh"
 #include "solvers/lu.hpp"
-#include "solvers/plan.hpp"
 #include "solvers/places/cuda/messages.cuh"
+#include "solvers/plan.hpp"
 
 namespace lasolve {
 
@@ -38,7 +38,7 @@ struct Interchanges {
   LaterInterchanges later;
 
   __host__ __device__ Interchanges block(std::int64_t i) const {
-    return {sources + i, targets + i, counts + i, rows + i, {combined.sources + i, combined.targets + i},
+    return {sources + i,   targets + i, counts + i, rows + i, {combined.sources + i, combined.targets + i},
             later.block(i)};
   }
 };
