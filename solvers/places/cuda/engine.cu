@@ -3,6 +3,8 @@
 
 #include "core/cuda/arrival.hpp"
 #include "core/cuda/check.hpp"
+#include "core/cuda/kept_queue.hpp"
+#include "core/cuda/memory_in_order.hpp"
 #include "core/transfer.hpp"
 #include "core/whereabouts.hpp"
 #include "solvers/driver/solver.hpp"
@@ -41,13 +43,22 @@ inline bool can_begin_early(const Tuning& t, bool in_place, const Options& optio
   return bytes >= std::size_t(t.arriving_bytes) && !(in_place && looked_at_before);
 }
 
+/// A call that works on a queue: its device is the current one, and memory is in its order.
+class Call {
+ public:
+  explicit Call(const Queue<Cuda>& q) : current_(q), memory_(q.device(), q.stream()) {}
+
+ private:
+  CurrentDevice current_;
+  MemoryInOrderOf memory_;
+};
+
 template <class T>
 class CudaEngine final : public Engine<T> {
  public:
   /// `owned`: the memory of A where it is ours and the solver has not got it. `from`: what is still to be copied to A.
-  CudaEngine(std::unique_ptr<Queue<Cuda>> q, Given<T, Cuda> A, Matrix<T, Cuda> owned,
-             std::optional<MatrixView<const T, Cpu>> from, MatrixView<T, Cuda> to, const GemmBackend<Cuda>& gemm,
-             const Options& options, Report start)
+  CudaEngine(KeptQueue q, Given<T, Cuda> A, Matrix<T, Cuda> owned, std::optional<MatrixView<const T, Cpu>> from,
+             MatrixView<T, Cuda> to, const GemmBackend<Cuda>& gemm, const Options& options, Report start)
       : q_(std::move(q)), owned_(std::move(owned)), solver_(*q_, gemm, std::move(A), options, std::move(start)) {
     if (from) {
       arrival_ = std::make_unique<Arrival>(*q_, *from, to);
@@ -67,20 +78,20 @@ class CudaEngine final : public Engine<T> {
   const Report& report() const override { return solver_.report(); }
 
   double rcond() override {
-    const CurrentDevice current(*q_);
+    const Call call(*q_);
     return solver_.rcond();
   }
 
   Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, CUstream_st* after) override {
     require_on_device("B", Ends(B), q_->device());
     require_on_device("X", Ends(X), q_->device());
-    const CurrentDevice current(*q_);
+    const Call call(*q_);
     q_->wait(after);
     return solver_.solve(B, X, op);
   }
 
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override {
-    const CurrentDevice current(*q_);
+    const Call call(*q_);
     Matrix<T, Cuda> dB(B.rows(), B.cols()), dX(B.rows(), B.cols());
     const Settled settled(*q_);
     q_->phase(Phase::to_device);
@@ -93,7 +104,7 @@ class CudaEngine final : public Engine<T> {
   }
 
  private:
-  std::unique_ptr<Queue<Cuda>> q_;
+  KeptQueue q_;
   Matrix<T, Cuda> owned_;
   Solver<T, Cuda> solver_;
   std::unique_ptr<Arrival> arrival_;  // ends before the memory that it writes
@@ -105,8 +116,8 @@ template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>& gemm, const Options& options,
                                        Report start, CUstream_st* after) {
   require_on_device("A", Ends(A.A), options.device.index);
-  const CurrentDevice current(options.device.index);
-  auto q = std::make_unique<Queue<Cuda>>(options.device.index);
+  KeptQueue q = keep_queue(options.device.index);
+  const Call call(*q);
   tune_for(*q, options);
   q->wait(after);
   return std::make_unique<CudaEngine<T>>(std::move(q), std::move(A), Matrix<T, Cuda>(), std::nullopt,
@@ -116,11 +127,11 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>& gemm, const Options& wanted,
                                        Report start) {
-  const CurrentDevice current(wanted.device.index);
   Options options = wanted;
   if (options.factorization == Method::automatic && likely_method(A.A) == Method::lu)
     options.factorization = Method::lu;
-  auto q = std::make_unique<Queue<Cuda>>(options.device.index);
+  KeptQueue q = keep_queue(options.device.index);
+  const Call call(*q);
   tune_for(*q, options);
   q->phase(Phase::to_device);
   Matrix<T, Cuda> dA(A.A.rows(), A.A.cols());

@@ -18,7 +18,7 @@ void* Memory<Cuda>::allocate(std::size_t) {
 template <>
 void Memory<Cuda>::release(void*) noexcept {}
 template <>
-std::size_t Memory<Cuda>::available() {
+std::size_t Memory<Cuda>::available(std::size_t) {
   return 0;
 }
 
@@ -49,6 +49,8 @@ void Queue<Cuda>::finish() { refuse(); }
 PhaseTimes Queue<Cuda>::take_times() { refuse(); }
 void Queue<Cuda>::on_progress(std::function<void(double)>) { refuse(); }
 void Queue<Cuda>::abandon() noexcept {}
+bool Queue<Cuda>::renew() noexcept { return false; }
+char* Queue<Cuda>::pinned() { refuse(); }
 void* Queue<Cuda>::scratch_bytes(std::size_t) { refuse(); }
 
 void copy_columns(Queue<Cuda>&, Direction, void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t) {
