@@ -1,4 +1,4 @@
-#include "core/cuda/kept_queue.hpp"
+#include "core/kept_queue.hpp"
 
 #include <map>
 #include <mutex>
@@ -10,7 +10,7 @@ namespace lasolve {
 
 namespace {
 
-/// Each has some 200 MB on Hopper, most of it the workspaces of cuBLAS.
+/// Each has some hundred MB on Hopper, most of it the workspaces of cuBLAS.
 constexpr std::size_t most_idle = 8;
 
 using Idle = std::vector<std::unique_ptr<Queue<Cuda>>>;

@@ -6,10 +6,11 @@
 #include <unordered_map>
 
 #include "core/cuda/check.hpp"
-#include "core/cuda/kept_queue.hpp"
 #include "core/cuda/made.hpp"
 #include "core/cuda/memory_in_order.hpp"
+#include "core/kept_queue.hpp"
 #include "core/whereabouts.hpp"
+#include "lasolve/context.hpp"
 
 namespace lasolve {
 
@@ -144,6 +145,11 @@ MemoryInOrderOf::~MemoryInOrderOf() { order_of_thread = before_; }
 MemoryInOrderOf::Suspended::Suspended() noexcept : before_(std::exchange(order_of_thread, nullptr)) {}
 MemoryInOrderOf::Suspended::~Suspended() { order_of_thread = before_; }
 
+void release_unused_memory(int device) {
+  const CurrentDevice current(device);
+  give_back_unused(device, nullptr);
+}
+
 void forget_order_of(cudaStream_t stream) noexcept { pooled().forget(stream); }
 
 std::size_t held_by_pool(int device) { return pool_of(device, false).bytes(cudaMemPoolAttrReservedMemCurrent); }
@@ -166,7 +172,8 @@ template <>
 void* Memory<Cuda>::allocate(std::size_t bytes) {
   const MemoryInOrderOf* const order = order_of_thread;
   const int device = order ? order->device() : current_device();
-  const CurrentDevice current(device);
+  std::optional<CurrentDevice> current;
+  if (!order) current.emplace(device);
   const Pool pool = pool_of(device, order != nullptr);
   void* memory = nullptr;
   if (order && pool.is)

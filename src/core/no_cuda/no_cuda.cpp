@@ -4,9 +4,11 @@
 #include "core/cuda_devices.hpp"
 #include "core/current_device.hpp"
 #include "core/device_properties.hpp"
+#include "core/kept_queue.hpp"
 #include "core/traffic.hpp"
 #include "core/transfer.hpp"
 #include "core/whereabouts.hpp"
+#include "lasolve/context.hpp"
 #include "lasolve/lasolve.hpp"
 
 namespace lasolve {
@@ -21,6 +23,10 @@ template <>
 std::size_t Memory<Cuda>::available(std::size_t) {
   return 0;
 }
+
+KeptQueue keep_queue(int) { refuse(); }
+void GiveBackQueue::operator()(Queue<Cuda>*) const noexcept {}
+void release_unused_memory(int) { refuse(); }
 
 struct Queue<Cuda>::State {};
 Queue<Cuda>::Queue(int, int) { refuse(); }
@@ -37,6 +43,7 @@ void Queue<Cuda>::join(Queue&) { refuse(); }
 void Queue<Cuda>::wait(CUevent_st*) { refuse(); }
 void Queue<Cuda>::wait(CUstream_st*) { refuse(); }
 Queue<Cuda>& Queue<Cuda>::ahead() { refuse(); }
+Queue<Cuda>& Queue<Cuda>::beside() { refuse(); }
 Queue<Cuda>::PacketBuffer Queue<Cuda>::packet_buffer(std::size_t, unsigned) { refuse(); }
 unsigned* Queue<Cuda>::counter() { refuse(); }
 WaitLimit* Queue<Cuda>::wait_limit() { refuse(); }
