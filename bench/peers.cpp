@@ -2,9 +2,13 @@
 //
 //   peers [--device cpu|cuda] [--n 1024,4096] [--method lu,cholesky] [--precision fp64,fp32] [--gemm NAMES|all]
 //         [--rounds 5] [--json FILE]
+//   peers --whole-call [--n 64,256] [--nrhs 1,100] [--method …] [--precision …] [--gemm NAME] [--rounds 5] [--json FILE]
 //
 // The ratio of a peer is its median time over ours with the first backend named: above 1, we are faster. The products of that
 // backend alone run beside them: their ratio is the share of their rate that the whole factorization reaches.
+//
+// With --whole-call: factors and solution from device memory to device memory, by the wall clock, ours bare (method and backend
+// named, nothing checked) and with the library's defaults, beside cuSOLVER with its handle and workspace made beforehand.
 #include "bench/peers.hpp"
 
 #include <fmt/format.h>
@@ -21,6 +25,7 @@
 #include "bench/product.hpp"
 #include "bench/products_alone.hpp"
 #include "bench/turns.hpp"
+#include "bench/whole_call.hpp"
 #include "core/transfer.hpp"
 #include "io/generators.hpp"
 #include "lasolve/names.hpp"
@@ -150,13 +155,34 @@ static void compete_all(const std::string& sizes, const std::string& methods, co
     for (const auto& n : words(sizes)) compete<T>(std::stoll(n), named<Method>(method), all, cuda, rounds, results);
 }
 
+static std::vector<std::int64_t> numbers(const std::string& list) {
+  std::vector<std::int64_t> all;
+  for (const auto& word : words(list)) all.push_back(std::stoll(word));
+  return all;
+}
+
+/// whole_calls of each element type that is named.
+static Json whole_calls_of(const std::string& precisions, const std::string& methods, WholeCalls wanted) {
+  for (const auto& method : words(methods)) wanted.methods.push_back(named<Method>(method));
+  Json results = Json::array();
+  for (const auto& precision : words(precisions)) {
+    const Precision type = named<Precision>(precision);
+    require(type == Precision::fp64 || type == Precision::fp32,
+            (precision + " is no element type of a matrix").c_str());
+    type == Precision::fp64 ? whole_calls<double>(wanted, results) : whole_calls<float>(wanted, results);
+  }
+  return results;
+}
+
 static int run(int argc, char** argv) {
   namespace po = boost::program_options;
-  std::string device, sizes, methods, precisions, backends, json;
+  std::string device, sizes, sides, methods, precisions, backends, json;
   int rounds = 0;
   po::options_description known("peers");
   known.add_options()("help", "print this")("device", po::value(&device)->default_value("cpu"), "cpu or cuda")(
-      "n", po::value(&sizes)->default_value("1024,2048,4096"), "sizes")(
+      "n", po::value(&sizes)->default_value("1024,2048,4096"), "sizes; default of whole calls: 64, 128, … 32768")(
+      "whole-call", "factor and solve on a CUDA device, by the wall clock")(
+      "nrhs", po::value(&sides)->default_value("1,100"), "right-hand sides of whole calls")(
       "method", po::value(&methods)->default_value("lu,cholesky"), "lu, cholesky")(
       "precision", po::value(&precisions)->default_value("fp64"), "fp64, fp32")(
       "gemm", po::value(&backends)->default_value(""), "our backends, or all; default blas,eigen or cublas")(
@@ -166,6 +192,13 @@ static int run(int argc, char** argv) {
   po::notify(values);
   if (values.count("help")) {
     std::cout << known;
+    return 0;
+  }
+  if (values.count("whole-call")) {
+    if (values["n"].defaulted()) sizes = "64,128,256,512,1024,2048,4096,8192,16384,32768";
+    if (backends.empty()) backends = "cublas";
+    const Json results = whole_calls_of(precisions, methods, {numbers(sizes), numbers(sides), {}, backends, rounds});
+    if (!json.empty()) std::ofstream(json) << results.dump(1) << "\n";
     return 0;
   }
   const bool cuda = named<Device::Kind>(device) == Device::cuda;

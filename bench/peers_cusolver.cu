@@ -1,7 +1,10 @@
-// cuSOLVER's Xgetrf and Xpotrf, on device memory, timed with events.
+// cuSOLVER's Xgetrf and Xpotrf, on device memory, timed with events; and with Xgetrs and Xpotrs as whole calls.
 #include <cusolverDn.h>
 
+#include <memory>
+
 #include "bench/peers.hpp"
+#include "bench/whole_call.hpp"
 #include "core/cuda/elementwise.cuh"
 
 namespace lasolve {
@@ -13,49 +16,119 @@ inline void check(cusolverStatus_t s, const char* expression, const char* file, 
 
 namespace lasolve::bench {
 
+/// Made once.
+struct CuSolver {
+  CuSolver() {
+    CUDA_CHECK(cusolverDnCreate(&handle));
+    CUDA_CHECK(cusolverDnSetStream(handle, q.stream()));
+    CUDA_CHECK(cusolverDnCreateParams(&params));
+  }
+  static CuSolver& one() {
+    static CuSolver made;
+    return made;
+  }
+
+  Queue<Cuda> q{0};
+  cusolverDnHandle_t handle;
+  cusolverDnParams_t params;
+};
+
+/// A copy of a matrix, and all that it takes to factor it in place and to solve with the factors.
+template <class T>
+class Copied {
+ public:
+  Copied(std::int64_t n, Method method) : n_(n), lu_(method == Method::lu), copy_(n, n, n), pivots_(n, 1), info_(2, 1) {
+    std::size_t on_host = 0;
+    if (lu_)
+      CUDA_CHECK(cusolverDnXgetrf_bufferSize(its_.handle, its_.params, n_, n_, type, copy_.data(), n_, type,
+                                             &on_device_, &on_host));
+    else
+      CUDA_CHECK(cusolverDnXpotrf_bufferSize(its_.handle, its_.params, triangle, n_, type, copy_.data(), n_, type,
+                                             &on_device_, &on_host));
+    workspace_ = Matrix<char, Cuda>(std::int64_t(on_device_) + 1, 1);
+    host_workspace_.resize(on_host + 1);
+    CUDA_CHECK(cudaMallocHost(&told_, 2 * sizeof(int)));
+  }
+  ~Copied() { cudaFreeHost(told_); }
+  Copied(const Copied&) = delete;
+  Copied& operator=(const Copied&) = delete;
+
+  void copy(MatrixView<const T, Cuda> A) { convert(its_.q, A, copy_.view()); }
+
+  void factor() {
+    if (lu_)
+      CUDA_CHECK(cusolverDnXgetrf(its_.handle, its_.params, n_, n_, type, copy_.data(), n_, pivots_.data(), type,
+                                  workspace_.data(), on_device_, host_workspace_.data(), host_workspace_.size() - 1,
+                                  info_.data()));
+    else
+      CUDA_CHECK(cusolverDnXpotrf(its_.handle, its_.params, triangle, n_, type, copy_.data(), n_, type,
+                                  workspace_.data(), on_device_, host_workspace_.data(), host_workspace_.size() - 1,
+                                  info_.data()));
+  }
+
+  /// X ← inv(A) X.
+  void solve(MatrixView<T, Cuda> X) {
+    if (lu_)
+      CUDA_CHECK(cusolverDnXgetrs(its_.handle, its_.params, CUBLAS_OP_N, n_, X.cols(), type, copy_.data(), n_,
+                                  pivots_.data(), type, X.data(), X.ld(), info_.data() + 1));
+    else
+      CUDA_CHECK(cusolverDnXpotrs(its_.handle, its_.params, triangle, n_, X.cols(), type, copy_.data(), n_, type,
+                                  X.data(), X.ld(), info_.data() + 1));
+  }
+
+  /// Until all is done, and whether it went well.
+  bool wait() {
+    CUDA_CHECK(cudaMemcpyAsync(told_, info_.data(), 2 * sizeof(int), cudaMemcpyDeviceToHost, its_.q.stream()));
+    CUDA_CHECK(cudaStreamSynchronize(its_.q.stream()));
+    return told_[0] == 0 && told_[1] == 0;
+  }
+
+ private:
+  static constexpr cudaDataType type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
+  static constexpr cublasFillMode_t triangle = CUBLAS_FILL_MODE_LOWER;
+
+  CuSolver& its_ = CuSolver::one();
+  std::int64_t n_;
+  bool lu_;
+  Matrix<T, Cuda> copy_;
+  Matrix<std::int64_t, Cuda> pivots_;
+  Matrix<int, Cuda> info_;
+  Matrix<char, Cuda> workspace_;
+  std::size_t on_device_ = 0;
+  std::vector<char> host_workspace_;
+  int* told_ = nullptr;
+};
+
 template <class T>
 static double cusolver(MatrixView<const T, Cuda> A, Method method) {
-  static Queue<Cuda> q(0);
-  static const cusolverDnHandle_t handle = [] {
-    cusolverDnHandle_t made;
-    CUDA_CHECK(cusolverDnCreate(&made));
-    CUDA_CHECK(cusolverDnSetStream(made, q.stream()));
-    return made;
-  }();
-  static cusolverDnParams_t params = [] {
-    cusolverDnParams_t made;
-    CUDA_CHECK(cusolverDnCreateParams(&made));
-    return made;
-  }();
-  const cudaDataType type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
-  const std::int64_t n = A.rows();
-  Matrix<T, Cuda> copy(n, n, n);
-  Matrix<std::int64_t, Cuda> pivots(n, 1);
-  Matrix<int, Cuda> info(1, 1);
-  convert(q, A, copy.view());
-  std::size_t on_device = 0, on_host = 0;
-  if (method == Method::lu)
-    CUDA_CHECK(cusolverDnXgetrf_bufferSize(handle, params, n, n, type, copy.data(), n, type, &on_device, &on_host));
-  else
-    CUDA_CHECK(cusolverDnXpotrf_bufferSize(handle, params, CUBLAS_FILL_MODE_LOWER, n, type, copy.data(), n, type,
-                                           &on_device, &on_host));
-  Matrix<char, Cuda> workspace(std::int64_t(on_device) + 1, 1);
-  std::vector<char> host_workspace(on_host + 1);
+  Queue<Cuda>& q = CuSolver::one().q;
+  Copied<T> copied(A.rows(), method);
+  copied.copy(A);
   q.phase(Phase::other);
   q.finish();
   q.take_times();
   q.phase(Phase::panel);
-  if (method == Method::lu)
-    CUDA_CHECK(cusolverDnXgetrf(handle, params, n, n, type, copy.data(), n, pivots.data(), type, workspace.data(),
-                                on_device, host_workspace.data(), on_host, info.data()));
-  else
-    CUDA_CHECK(cusolverDnXpotrf(handle, params, CUBLAS_FILL_MODE_LOWER, n, type, copy.data(), n, type, workspace.data(),
-                                on_device, host_workspace.data(), on_host, info.data()));
+  copied.factor();
   q.finish();
   return q.take_times().seconds_of(Phase::panel);
 }
 
+/// A and B are copied in each call: both libraries leave them as they were.
+template <class T>
+static std::function<void()> cusolver_call(const System<T>& s) {
+  const auto copied = std::make_shared<Copied<T>>(s.A.rows(), s.method);
+  return [=] {
+    copied->copy(s.A);
+    copied->factor();
+    convert(CuSolver::one().q, s.B, s.X);
+    copied->solve(s.X);
+    require(copied->wait(), "cuSOLVER could not solve the system");
+  };
+}
+
 static const Enter f64(Contestant<double>{"cuSOLVER", true, {}, cusolver<double>});
 static const Enter f32(Contestant<float>{"cuSOLVER", true, {}, cusolver<float>});
+static const EnterWholeCall call_f64(WholeCall<double>{"cuSOLVER", cusolver_call<double>});
+static const EnterWholeCall call_f32(WholeCall<float>{"cuSOLVER", cusolver_call<float>});
 
 }  // namespace lasolve::bench

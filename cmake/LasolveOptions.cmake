@@ -2,7 +2,7 @@
 option(LASOLVE_NATIVE "Use this machine's vector units; OFF makes a build that runs elsewhere" ON)
 option(LASOLVE_WERROR "Treat warnings as errors" OFF)
 option(LASOLVE_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
-option(LASOLVE_TEST_HOOKS "For tests: LASOLVE_PRETEND=a100, rtx4090, rtx5090 or mig-1g makes a CUDA device keep to what these have" OFF)
+option(LASOLVE_TEST_HOOKS "For tests: LASOLVE_PRETEND=a100, rtx4090, rtx5090 or mig-1g makes a CUDA device keep to what these have; what is made on devices is counted, and allocations can fail" OFF)
 option(LASOLVE_BENCH "Build the programs in bench/" ON)
 option(LASOLVE_FUZZ "Build the targets in tests/fuzz, for which the compiler has to be clang" OFF)
 

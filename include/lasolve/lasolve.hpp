@@ -110,6 +110,7 @@ inline constexpr double hpl_threshold = 16;
 
 template <class T>
 class Engine;
+class Context;
 
 /// P A = L U or A = L Lᵀ: factored once, solves many right-hand sides.
 ///
@@ -121,7 +122,12 @@ class Engine;
 /// Device memory is read, and written, after the work that stream `after` has been given before the call: the caller's default
 /// stream where none is named. Work of the caller on other streams, those that are cudaStreamNonBlocking, is not waited for. The
 /// legacy stream takes with it what CUDA orders before it: all streams of that device that are not cudaStreamNonBlocking, and a
-/// kernel that never ends in one of them. When a call returns its results are there, for every stream.
+/// kernel that never ends in one of them. When a call returns its results are there, for every stream. A Context with a stream has
+/// that one take the place of the default stream (lasolve/context.hpp).
+///
+/// Any number of threads may factor and solve at the same time. Solves with one factorization come one after the other on CUDA; on the
+/// CPU one is for one thread at a time.
+///
 /// The caller's current device and the driver's current context are after each call what they were before it. An error that the
 /// caller has not yet asked for (cudaGetLastError) is never taken for one of ours; CUDA itself forgets it when a kernel's
 /// attributes are set.
@@ -140,6 +146,13 @@ class Factorization {
   /// Cholesky that fails cannot fall back to LU; factors coarser than A, or refinement, are misuse.
   explicit Factorization(Matrix<T, Cpu>&& A, const Options& options = {});
   explicit Factorization(Matrix<T, Cuda>&& A, const Options& options = {}, CUstream_st* after = default_stream());
+  /// The same with the queues of a context, on its device, which Options::device may only name once more. Solves go there, too.
+  Factorization(MatrixView<const T, Cpu> A, const Options& options, const Context& context);
+  Factorization(MatrixView<const T, Cuda> A, const Options& options, const Context& context,
+                CUstream_st* after = default_stream());
+  Factorization(Matrix<T, Cpu>&& A, const Options& options, const Context& context);
+  Factorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context,
+                CUstream_st* after = default_stream());
   Factorization(Factorization&&) noexcept;
   Factorization& operator=(Factorization&&) noexcept;
   ~Factorization();

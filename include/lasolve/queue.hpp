@@ -108,6 +108,7 @@ class Queue<Cuda> {
   /// Whether up to 16 blocks of a kernel can be a cluster that shares its shared memory: compute capability 9.0 and 10.x, where
   /// the code that the device runs was built for these.
   bool has_clusters() const;
+  /// To be asked for whenever work is given to it, and not kept: finish() waits where it was asked for since the last.
   CUstream_st* stream() const;
   cublasContext* blas() const;
   /// What decides between ways to compute, by size: that of the device, until tune() is called, which is also about the queues
@@ -122,6 +123,9 @@ class Queue<Cuda> {
   PhaseTimes take_times();
   void on_progress(std::function<void(double flops)>);
   void abandon() noexcept;
+  /// For somebody else: waits until all work is done, and makes it as new, but for what it has made once. False where it cannot
+  /// be used any more.
+  bool renew() noexcept;
 
   /// What is enqueued here from now on waits for what the other has been given so far. Ends the phase that runs: waiting
   /// is no phase.
@@ -153,6 +157,9 @@ class Queue<Cuda> {
     unsigned sequence;
   };
   PacketBuffer packet_buffer(std::size_t bytes, unsigned rounds);
+  /// Memory of the host that the device copies to fastest: for a few results that are waited for at once.
+  static constexpr std::size_t pinned_bytes = std::size_t(64) << 10;
+  char* pinned();
   /// Eight numbers on the device with which the blocks of a kernel count each other: zero, and left so.
   unsigned* counter();
   /// How long blocks of its kernels wait for each other.

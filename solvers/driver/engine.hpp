@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "core/context_state.hpp"
 #include "lasolve/lasolve.hpp"
 
 namespace lasolve {
@@ -39,13 +40,14 @@ struct Given {
 };
 
 /// Factors A at the backend's place: A on the host is copied to the device for a CUDA backend. `start` holds what is
-/// known of the report so far. A on a device is read after what stream `after` has been given.
+/// known of the report so far. A on a device is read after what stream `after` has been given. A null context: one of its own.
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cpu>&, const Options&, Report start);
 template <class T>
-std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&, const Options&, Report start);
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&, const Options&, Report start,
+                                       SharedContext);
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>&, const Options&, Report start,
-                                       CUstream_st* after);
+                                       CUstream_st* after, SharedContext);
 
 }  // namespace lasolve

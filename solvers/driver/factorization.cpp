@@ -16,13 +16,27 @@ Report start_of(const Choice& choice) {
   return report;
 }
 
+/// The device is that of the context, if there is one.
+void go_to(const SharedContext& context, Options& options) {
+  if (!context) return;
+  const int its = context->q->device();
+  const Device& named = options.device;
+  require(named.kind == Device::automatic || (named.kind == Device::cuda && named.index == its),
+          ("the context is on cuda:" + std::to_string(its) + ", but another device is asked for").c_str());
+  options.device = {Device::cuda, its};
+}
+
 template <class T>
-std::unique_ptr<Engine<T>> engine_for(Given<T, Cpu> A, Options options) {
+std::unique_ptr<Engine<T>> engine_for(Given<T, Cpu> A, Options options, const SharedContext& context = {}) {
   require_on_host("A", Ends(A.A));
+  go_to(context, options);
   const Choice choice = choose(options);
   options.device.index = choice.cuda_device;
-  return std::visit([&](const auto* gemm) { return make_engine<T>(std::move(A), *gemm, options, start_of(choice)); },
-                    choice.backend);
+  if (const auto* on_cpu = std::get_if<const GemmBackend<Cpu>*>(&choice.backend)) {
+    require(!context, "a backend of the CPU, but a context is on CUDA");
+    return make_engine<T>(std::move(A), **on_cpu, options, start_of(choice));
+  }
+  return make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice), context);
 }
 
 /// The device of the memory; where it has none, the first that can be used.
@@ -33,11 +47,13 @@ Device device_of(MatrixView<const T, Cuda> A) {
 }
 
 template <class T>
-std::unique_ptr<Engine<T>> engine_for(Given<T, Cuda> A, Options options, CUstream_st* after) {
+std::unique_ptr<Engine<T>> engine_for(Given<T, Cuda> A, Options options, CUstream_st* after,
+                                      const SharedContext& context = {}) {
+  go_to(context, options);
   if (options.device.kind == Device::automatic) options.device = device_of<T>(A.A);
   const Choice choice = choose(options);
   require(choice.backend.index() == 1, "the matrix is on a CUDA device, but the backend runs on the CPU");
-  return make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice), after);
+  return make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice), after, context);
 }
 
 /// Where X is B itself: X is then solved for in place.
@@ -100,6 +116,19 @@ Factorization<T>::Factorization(MatrixView<const T, Cuda> A, const Options& opti
 template <class T>
 Factorization<T>::Factorization(Matrix<T, Cuda>&& A, const Options& options, CUstream_st* after)
     : engine_(engine_for(Given<T, Cuda>(std::move(A)), options, after)) {}
+template <class T>
+Factorization<T>::Factorization(MatrixView<const T, Cpu> A, const Options& options, const Context& context)
+    : engine_(engine_for(Given<T, Cpu>(A), options, context.state())) {}
+template <class T>
+Factorization<T>::Factorization(Matrix<T, Cpu>&& A, const Options& options, const Context& context)
+    : engine_(engine_for(Given<T, Cpu>(std::move(A)), options, context.state())) {}
+template <class T>
+Factorization<T>::Factorization(MatrixView<const T, Cuda> A, const Options& options, const Context& context,
+                                CUstream_st* after)
+    : engine_(engine_for(Given<T, Cuda>(A), options, after, context.state())) {}
+template <class T>
+Factorization<T>::Factorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context, CUstream_st* after)
+    : engine_(engine_for(Given<T, Cuda>(std::move(A)), options, after, context.state())) {}
 template <class T>
 Factorization<T>::Factorization(Factorization&&) noexcept = default;
 template <class T>

@@ -206,7 +206,7 @@ class Solver {
 
   void require_memory() const {
     const double n = double(A_.order()), wanted = n * n * bytes_of(wanted_.storage);
-    const auto free = Memory<Place>::available();
+    const auto free = Memory<Place>::available(std::size_t(wanted));
     if (wanted > double(free))
       throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
   }

@@ -3,7 +3,10 @@
 
 #include "core/cuda/arrival.hpp"
 #include "core/cuda/check.hpp"
+#include "core/cuda/memory_in_order.hpp"
+#include "core/kept_queue.hpp"
 #include "core/transfer.hpp"
+#include "core/tuning.hpp"
 #include "core/whereabouts.hpp"
 #include "solvers/driver/solver.hpp"
 #include "solvers/places/cuda/lu/row_interchanges.cuh"
@@ -42,16 +45,58 @@ inline bool can_begin_early(const Tuning& t, bool in_place, const Options& optio
   return bytes >= std::size_t(t.arriving_bytes) && !(in_place && looked_at_before);
 }
 
+/// A call, which has a context for itself: its device is the current one, and memory is in the order of its queue.
+class Call {
+ public:
+  explicit Call(Context::State& its)
+      : in_use_(its), current_(*its.q), memory_(its.q->device(), its.q->stream()), settled_(*its.q) {}
+  Call(Context::State& its, const Tuning& tuning) : Call(its) { its.q->tune(tuning); }
+
+ private:
+  ContextInUse in_use_;
+  CurrentDevice current_;
+  MemoryInOrderOf memory_;
+  Settled<Cuda> settled_;
+};
+
+/// That of the options, or of the context, or of the device. The queue gets it.
+Tuning tuned(Context::State& its, const Options& options) {
+  its.q->tune(its.tuning ? *its.tuning : tuning_for(its.q->properties()).values);
+  tune_for(*its.q, options);
+  return its.q->tuning();
+}
+
+bool is_default(CUstream_st* stream) {
+  return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+}
+
+void wait_for(Queue<Cuda>& q, CUstream_st* stream) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  if (!is_default(stream)) CUDA_CHECK(cudaStreamIsCapturing(stream, &capture));
+  require(capture == cudaStreamCaptureStatusNone, "the stream whose work is to be waited for is being captured");
+  q.wait(stream);
+}
+
+/// What the queue is given from now on comes after stream `after`, and after that of the context, which takes the place of a
+/// default stream.
+void wait_for_caller(Context::State& its, CUstream_st* after) {
+  if (its.stream) wait_for(*its.q, its.stream);
+  if (!its.stream || !is_default(after)) wait_for(*its.q, after);
+}
+
 template <class T>
 class CudaEngine final : public Engine<T> {
  public:
   /// `owned`: the memory of A where it is ours and the solver has not got it. `from`: what is still to be copied to A.
-  CudaEngine(std::unique_ptr<Queue<Cuda>> q, Given<T, Cuda> A, Matrix<T, Cuda> owned,
+  CudaEngine(SharedContext its, const Tuning& tuning, Given<T, Cuda> A, Matrix<T, Cuda> owned,
              std::optional<MatrixView<const T, Cpu>> from, MatrixView<T, Cuda> to, const GemmBackend<Cuda>& gemm,
              const Options& options, Report start)
-      : q_(std::move(q)), owned_(std::move(owned)), solver_(*q_, gemm, std::move(A), options, std::move(start)) {
+      : its_(std::move(its)),
+        tuning_(tuning),
+        owned_(std::move(owned)),
+        solver_(*its_->q, gemm, std::move(A), options, std::move(start)) {
     if (from) {
-      arrival_ = std::make_unique<Arrival>(*q_, *from, to);
+      arrival_ = std::make_unique<Arrival>(*its_->q, *from, to);
       solver_.factor([this](Queue<Cuda>& q, std::int64_t columns) { arrival_->await(q, columns); },
                      likely_method(*from));
       solver_.spent(Phase::to_device, arrival_->seconds());
@@ -68,33 +113,35 @@ class CudaEngine final : public Engine<T> {
   const Report& report() const override { return solver_.report(); }
 
   double rcond() override {
-    const CurrentDevice current(*q_);
+    const Call call(*its_, tuning_);
     return solver_.rcond();
   }
 
   Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, CUstream_st* after) override {
-    require_on_device("B", Ends(B), q_->device());
-    require_on_device("X", Ends(X), q_->device());
-    const CurrentDevice current(*q_);
-    q_->wait(after);
+    require_on_device("B", Ends(B), its_->q->device());
+    require_on_device("X", Ends(X), its_->q->device());
+    const Call call(*its_, tuning_);
+    wait_for_caller(*its_, after);
     return solver_.solve(B, X, op);
   }
 
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override {
-    const CurrentDevice current(*q_);
+    const Call call(*its_, tuning_);
+    Queue<Cuda>& q = *its_->q;
     Matrix<T, Cuda> dB(B.rows(), B.cols()), dX(B.rows(), B.cols());
-    const Settled settled(*q_);
-    q_->phase(Phase::to_device);
-    copy<T>(*q_, B, dB);
+    const Settled settled(q);
+    q.phase(Phase::to_device);
+    copy<T>(q, B, dB);
     Report report = solver_.solve(dB.view(), dX.view(), op);
-    q_->phase(Phase::to_host);
-    copy<T>(*q_, dX, X);
-    take_times(*q_, report);
+    q.phase(Phase::to_host);
+    copy<T>(q, dX, X);
+    take_times(q, report);
     return report;
   }
 
  private:
-  std::unique_ptr<Queue<Cuda>> q_;
+  SharedContext its_;
+  Tuning tuning_;
   Matrix<T, Cuda> owned_;
   Solver<T, Cuda> solver_;
   std::unique_ptr<Arrival> arrival_;  // ends before the memory that it writes
@@ -104,47 +151,48 @@ class CudaEngine final : public Engine<T> {
 
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>& gemm, const Options& options,
-                                       Report start, CUstream_st* after) {
+                                       Report start, CUstream_st* after, SharedContext its) {
   require_on_device("A", Ends(A.A), options.device.index);
-  const CurrentDevice current(options.device.index);
-  auto q = std::make_unique<Queue<Cuda>>(options.device.index);
-  tune_for(*q, options);
-  q->wait(after);
-  return std::make_unique<CudaEngine<T>>(std::move(q), std::move(A), Matrix<T, Cuda>(), std::nullopt,
+  if (!its) its = own_context(options.device.index);
+  const Call call(*its);
+  const Tuning tuning = tuned(*its, options);
+  wait_for_caller(*its, after);
+  return std::make_unique<CudaEngine<T>>(its, tuning, std::move(A), Matrix<T, Cuda>(), std::nullopt,
                                          MatrixView<T, Cuda>(), gemm, options, std::move(start));
 }
 
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>& gemm, const Options& wanted,
-                                       Report start) {
-  const CurrentDevice current(wanted.device.index);
+                                       Report start, SharedContext its) {
   Options options = wanted;
   if (options.factorization == Method::automatic && likely_method(A.A) == Method::lu)
     options.factorization = Method::lu;
-  auto q = std::make_unique<Queue<Cuda>>(options.device.index);
-  tune_for(*q, options);
-  q->phase(Phase::to_device);
+  if (!its) its = own_context(options.device.index);
+  const Call call(*its);
+  const Tuning tuning = tuned(*its, options);
+  Queue<Cuda>& q = *its->q;
+  q.phase(Phase::to_device);
   Matrix<T, Cuda> dA(A.A.rows(), A.A.cols());
   const MatrixView<T, Cuda> to = dA;
   std::optional<MatrixView<const T, Cpu>> from;
   const bool in_place = A.memory || (!is_read_again<T>(options) && options.factorization != Method::automatic);
-  if (can_begin_early(q->tuning(), in_place, options, dA.bytes()))
+  if (can_begin_early(tuning, in_place, options, dA.bytes()))
     from = A.A;
   else
-    copy<T>(*q, A.A, to);
+    copy<T>(q, A.A, to);
   Given<T, Cuda> on_device = in_place ? Given<T, Cuda>(std::move(dA)) : Given<T, Cuda>(std::as_const(dA).view());
-  return std::make_unique<CudaEngine<T>>(std::move(q), std::move(on_device), std::move(dA), from, to, gemm, options,
+  return std::make_unique<CudaEngine<T>>(its, tuning, std::move(on_device), std::move(dA), from, to, gemm, options,
                                          std::move(start));
 }
 
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cuda>&, const Options&,
-                                                     Report);
-template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cuda>&, const Options&,
-                                                    Report);
+                                                     Report, SharedContext);
+template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cuda>&, const Options&, Report,
+                                                    SharedContext);
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cuda>, const GemmBackend<Cuda>&, const Options&,
-                                                     Report, CUstream_st*);
+                                                     Report, CUstream_st*, SharedContext);
 template std::unique_ptr<Engine<float>> make_engine(Given<float, Cuda>, const GemmBackend<Cuda>&, const Options&,
-                                                    Report, CUstream_st*);
+                                                    Report, CUstream_st*, SharedContext);
 
 template <>
 void check_again(Queue<Cuda>& q, const Supply<double, Cuda>& A, Op op, Uplo triangle, MatrixView<const double> B,

@@ -1,6 +1,7 @@
 // Norms and residuals on CUDA. Sums are made in a fixed order, so that the same input gives the same bits.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -14,12 +15,17 @@
 
 namespace lasolve {
 
+/// Through pinned memory where there is room: CUDA would find some for pageable memory, and wait for the copy by itself.
 template <class T>
 std::vector<T> fetch_all(Queue<Cuda>& q, const T* device, std::int64_t count) {
   std::vector<T> host(std::size_t(count), T{});
-  CUDA_CHECK(cudaMemcpyAsync(host.data(), device, std::size_t(count) * sizeof(T), cudaMemcpyDeviceToHost, q.stream()));
+  const std::size_t bytes = std::size_t(count) * sizeof(T);
+  const bool fits = bytes <= q.pinned_bytes;
+  void* const to = fits ? static_cast<void*>(q.pinned()) : host.data();
+  CUDA_CHECK(cudaMemcpyAsync(to, device, bytes, cudaMemcpyDeviceToHost, q.stream()));
   CUDA_CHECK(cudaStreamSynchronize(q.stream()));
   q.check_waits();
+  if (fits) std::copy_n(static_cast<const T*>(to), count, host.data());
   return host;
 }
 

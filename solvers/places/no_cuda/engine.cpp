@@ -7,21 +7,22 @@
 namespace lasolve {
 
 template <class T>
-std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu>, const GemmBackend<Cuda>&, const Options&, Report) {
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu>, const GemmBackend<Cuda>&, const Options&, Report, SharedContext) {
   refuse();
 }
 template <class T>
-std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda>, const GemmBackend<Cuda>&, const Options&, Report, CUstream_st*) {
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda>, const GemmBackend<Cuda>&, const Options&, Report, CUstream_st*,
+                                       SharedContext) {
   refuse();
 }
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cuda>&, const Options&,
-                                                     Report);
-template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cuda>&, const Options&,
-                                                    Report);
+                                                     Report, SharedContext);
+template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cuda>&, const Options&, Report,
+                                                    SharedContext);
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cuda>, const GemmBackend<Cuda>&, const Options&,
-                                                     Report, CUstream_st*);
+                                                     Report, CUstream_st*, SharedContext);
 template std::unique_ptr<Engine<float>> make_engine(Given<float, Cuda>, const GemmBackend<Cuda>&, const Options&,
-                                                    Report, CUstream_st*);
+                                                    Report, CUstream_st*, SharedContext);
 
 template <>
 void check_again(Queue<Cuda>&, const Supply<double, Cuda>&, Op, Uplo, MatrixView<const double>,

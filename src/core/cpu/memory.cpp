@@ -13,7 +13,7 @@ OutOfMemory::OutOfMemory(const char* place, std::size_t wanted, std::size_t free
                    in_bytes(double(free)) + " free") {}
 
 template <>
-std::size_t Memory<Cpu>::available() {
+std::size_t Memory<Cpu>::available(std::size_t) {
   return limits().free_memory();
 }
 

@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -18,8 +19,8 @@ class Arrival {
  public:
   template <class T>
   Arrival(const Queue<Cuda>& q, MatrixView<const T, Cpu> from, MatrixView<T, Cuda> to)
-      : Arrival(q.device(), {to.data(), std::size_t(to.ld()) * sizeof(T), from.data(),
-                             std::size_t(from.ld()) * sizeof(T), std::size_t(to.rows()) * sizeof(T), to.cols()}) {}
+      : Arrival(q, {to.data(), std::size_t(to.ld()) * sizeof(T), from.data(), std::size_t(from.ld()) * sizeof(T),
+                    std::size_t(to.rows()) * sizeof(T), to.cols()}) {}
   /// Waits for the copy.
   ~Arrival();
   Arrival(const Arrival&) = delete;
@@ -38,24 +39,20 @@ class Arrival {
     std::size_t from_pitch, bytes;
     std::int64_t columns;
   };
-  Arrival(int device, const Copy&);
+  Arrival(const Queue<Cuda>&, const Copy&);
   void run(const Copy&);
   void mark();
   void until_marked(std::size_t events);
 
-  struct Stream {
-    cudaStream_t is = nullptr;
-    ~Stream();
-  };
-  struct Event {
-    cudaEvent_t is = nullptr;
-    ~Event();
-  };
+  struct Line;
+  static std::unique_ptr<Line> line_of(int device, std::size_t events);
+  static void give_back(std::unique_ptr<Line>) noexcept;
+
   int device_;
-  std::int64_t chunk_;  // columns
-  Stream stream_;
-  std::vector<Event> events_;  // [0]: the start, [i]: chunks before i are there
-  std::size_t marked_ = 0;     // events that have been recorded
+  std::int64_t chunk_;      // columns
+  std::size_t most_marks_;  // the start, and the end of each chunk
+  std::unique_ptr<Line> line_;
+  std::size_t marked_ = 0;  // events that have been recorded
   std::exception_ptr failed_;
   std::mutex guard_;
   std::condition_variable changed_;

@@ -17,10 +17,10 @@ bool find(void* library, const char* name, F& function) {
   return function != nullptr;
 }
 
+std::atomic<const Driver*> known = nullptr;
+
 /// Null where the library is not there, or lacks one of them.
 const Driver* open(int mode) noexcept {
-  static std::atomic<const Driver*> known = nullptr;
-  if (const Driver* found = known) return found;
   void* const library = dlopen("libcuda.so.1", mode);
   if (!library) return nullptr;
   static Driver d;
@@ -49,6 +49,7 @@ unsigned long long libraries_loaded() noexcept {
 
 // To look for a library that is not loaded takes a walk through folders: once, until others have been loaded.
 const Driver* loaded_driver() noexcept {
+  if (const Driver* found = known) return found;
   static std::atomic<unsigned long long> in_vain = 0;
   const unsigned long long now = libraries_loaded();
   if (in_vain == now) return nullptr;
@@ -58,9 +59,12 @@ const Driver* loaded_driver() noexcept {
 }
 
 const Driver& driver() {
+  static std::atomic<bool> started = false;
+  if (started) return *known.load();
   const Driver* found = open(RTLD_LAZY);
   if (!found) throw MachineError("CUDA: this machine has no CUDA driver");
   check(found->init(0), "cuInit", __FILE__, __LINE__);
+  started = true;
   return *found;
 }
 

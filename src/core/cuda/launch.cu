@@ -3,6 +3,9 @@
 #include <map>
 #include <mutex>
 #include <tuple>
+#include <utility>
+
+#include "core/cuda/made.hpp"
 
 namespace lasolve {
 
@@ -15,8 +18,7 @@ bool has_room_for_cluster(const Queue<Cuda>& q, const void* kernel, unsigned blo
   const std::lock_guard lock(guard);
   const std::tuple question{q.device(), kernel, blocks, threads, shared};
   if (const auto found = known.find(question); found != known.end()) return found->second;
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  allow(q.device(), kernel, shared, true);
   cudaLaunchAttribute cluster{};
   cluster.id = cudaLaunchAttributeClusterDimension;
   cluster.val.clusterDim = {blocks, 1, 1};
@@ -33,6 +35,31 @@ bool has_room_for_cluster(const Queue<Cuda>& q, const void* kernel, unsigned blo
 
 namespace {
 
+/// What a kernel is allowed on a device.
+struct Allowed {
+  std::size_t shared = 0;
+  bool cluster = false;
+};
+
+}  // namespace
+
+void allow(int device, const void* kernel, std::size_t shared, bool cluster) {
+  static std::mutex guard;
+  static std::map<std::pair<const void*, int>, Allowed> all;
+  const std::lock_guard lock(guard);
+  Allowed& allowed = all[{kernel, device}];
+  if (shared > allowed.shared) {
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
+    allowed.shared = shared;
+  }
+  if (cluster && !allowed.cluster) {
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+    allowed.cluster = true;
+  }
+}
+
+namespace {
+
 /// The grids of a device whose blocks all wait for each other.
 struct GridsOfDevice {
   std::mutex guard;
@@ -41,7 +68,7 @@ struct GridsOfDevice {
   bool waited_for = true;       // whether what `ended` was recorded for needs no wait
 
   void record() {
-    if (!ended) CUDA_CHECK(cudaEventCreateWithFlags(&ended, cudaEventDisableTiming));
+    if (!ended) count_made(), CUDA_CHECK(cudaEventCreateWithFlags(&ended, cudaEventDisableTiming));
     CUDA_CHECK(cudaEventRecord(ended, last));
     waited_for = false;
   }

@@ -53,6 +53,9 @@ inline int cooperative_blocks(const Queue<Cuda>& q) {
 /// is given to q from here on waits for those that other queues of this process have been given. While the lock is held, the
 /// next may be launched. Those of one queue are in order, and cost nothing.
 std::unique_lock<std::mutex> wait_for_grids_of_others(const Queue<Cuda>& q);
+/// Lets a kernel have so much dynamic shared memory on a device, the current one, and clusters of more blocks than are portable.
+/// CUDA is told once, since that takes it as long as a launch. Throws MachineError where a block cannot have so much.
+void allow(int device, const void* kernel, std::size_t shared, bool cluster);
 /// The stream ends, and its last grid may be waited for no longer by its name. Throws nothing.
 void forget_grids_of(int device, CUstream_st* stream);
 
@@ -80,11 +83,10 @@ void launch(Queue<Cuda>& q, void (*kernel)(Parameters...), Blocks how, dim3 bloc
                        " bytes of shared memory, and a block on this device can have " +
                        std::to_string(q.shared_memory()));
   q.check_waits();
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
+  allow(q.device(), reinterpret_cast<const void*>(kernel), shared, how & Blocks::cluster);
   cudaLaunchAttribute attributes[3]{};
   unsigned count = 0;
   if (how & Blocks::cluster) {
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
     attributes[count].id = cudaLaunchAttributeClusterDimension;
     attributes[count++].val.clusterDim = {blocks.x, 1, 1};
   }

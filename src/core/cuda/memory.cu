@@ -1,5 +1,16 @@
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
 #include "core/cuda/check.hpp"
+#include "core/cuda/made.hpp"
+#include "core/cuda/memory_in_order.hpp"
+#include "core/kept_queue.hpp"
 #include "core/whereabouts.hpp"
+#include "lasolve/context.hpp"
 
 namespace lasolve {
 
@@ -11,30 +22,183 @@ int current_device() {
   return device;
 }
 
-}  // namespace
+/// The pool of a device, which keeps this share of its memory.
+constexpr std::size_t kept_share = 8;
 
-template <>
-std::size_t Memory<Cuda>::available() {
-  const CurrentDevice current(current_device());
+struct Pool {
+  cudaMemPool_t is = nullptr;  // null: the device has none
+  bool asked = false;
+
+  std::uint64_t bytes(cudaMemPoolAttr which) const {
+    std::uint64_t value = 0;
+    if (is) succeeded(cudaMemPoolGetAttribute(is, which, &value));
+    return value;
+  }
+};
+
+void make(Pool& pool, int device) {
+  int has_pools = 0;
+  pool.asked = true;
+  if (!succeeded(cudaDeviceGetAttribute(&has_pools, cudaDevAttrMemoryPoolsSupported, device)) || !has_pools) return;
+  cudaMemPoolProps wanted{};
+  wanted.allocType = cudaMemAllocationTypePinned;
+  wanted.location.type = cudaMemLocationTypeDevice;
+  wanted.location.id = device;
   std::size_t free = 0, total = 0;
   CUDA_CHECK(cudaMemGetInfo(&free, &total));
-  return free;
+  count_made();
+  if (!succeeded(cudaMemPoolCreate(&pool.is, &wanted))) return;
+  std::uint64_t kept = total / kept_share;
+  CUDA_CHECK(cudaMemPoolSetAttribute(pool.is, cudaMemPoolAttrReleaseThreshold, &kept));
+  int never = 0;  // no call waits for the work of another, to have its memory
+  CUDA_CHECK(cudaMemPoolSetAttribute(pool.is, cudaMemPoolReuseAllowInternalDependencies, &never));
+}
+
+/// Made where `made` and it is not there; never destroyed: at the end of the process CUDA may be gone.
+Pool pool_of(int device, bool made) {
+  static std::mutex guard;
+  static auto& all = *new std::map<int, Pool>;
+  const std::lock_guard lock(guard);
+  Pool& pool = all[device];
+  if (made && !pool.asked) make(pool, device);
+  return pool;
+}
+
+/// Memory of pools, and in whose order it is.
+struct InOrder {
+  int device;
+  cudaStream_t stream;  // null: that has ended
+};
+class Pooled {
+ public:
+  void add(void* memory, InOrder order) {
+    const std::lock_guard lock(guard_);
+    all_.emplace(memory, order);
+  }
+  std::optional<InOrder> remove(void* memory) noexcept {
+    const std::lock_guard lock(guard_);
+    const auto found = all_.find(memory);
+    if (found == all_.end()) return {};
+    const InOrder order = found->second;
+    all_.erase(found);
+    return order;
+  }
+  void forget(cudaStream_t stream) noexcept {
+    const std::lock_guard lock(guard_);
+    for (auto& [memory, order] : all_)
+      if (order.stream == stream) order.stream = nullptr;
+  }
+
+ private:
+  std::mutex guard_;
+  std::unordered_map<void*, InOrder> all_;
+};
+Pooled& pooled() {
+  static auto& all = *new Pooled;  // for matrices that outlive static objects, too
+  return all;
+}
+
+thread_local const MemoryInOrderOf* order_of_thread = nullptr;
+
+/// Gives back to CUDA what we hold of a device's memory and do not use. `stream`: in whose order some was given back before.
+void give_back_unused(int device, cudaStream_t stream) {
+  destroy_idle_queues(device);
+  if (stream) succeeded(cudaStreamSynchronize(stream));
+  if (const Pool pool = pool_of(device, false); pool.is) succeeded(cudaMemPoolTrimTo(pool.is, 0));
+}
+
+/// What was allocated; null where memory is short, also when all that we do not use was given back.
+template <class Allocate>
+void* or_null(int device, std::size_t bytes, cudaStream_t stream, Allocate allocate) {
+  void* memory = nullptr;
+  const auto succeeds = [&] {
+    const cudaError_t e = fails_for_test() ? cudaErrorMemoryAllocation : allocate(&memory);
+    if (e != cudaErrorMemoryAllocation) CUDA_CHECK(e);
+    return succeeded(e);
+  };
+  if (succeeds()) return memory;
+  std::size_t free = 0, total = 0;
+  CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  if (bytes > total) return nullptr;
+  give_back_unused(device, stream);
+  return succeeds() ? memory : nullptr;
+}
+
+void* allocate_from(const Pool& pool, const MemoryInOrderOf& order, std::size_t bytes) {
+  void* const memory = or_null(order.device(), bytes, order.stream(),
+                               [&](void** to) { return cudaMallocFromPoolAsync(to, bytes, pool.is, order.stream()); });
+  if (!memory) return nullptr;
+  try {
+    pooled().add(memory, {order.device(), order.stream()});
+  } catch (...) {
+    succeeded(cudaFreeAsync(memory, order.stream()));
+    throw;
+  }
+  return memory;
+}
+
+}  // namespace
+
+MemoryInOrderOf::MemoryInOrderOf(int device, cudaStream_t stream) noexcept
+    : device_(device), stream_(stream), before_(std::exchange(order_of_thread, this)) {}
+MemoryInOrderOf::~MemoryInOrderOf() { order_of_thread = before_; }
+MemoryInOrderOf::Suspended::Suspended() noexcept : before_(std::exchange(order_of_thread, nullptr)) {}
+MemoryInOrderOf::Suspended::~Suspended() { order_of_thread = before_; }
+
+void release_unused_memory(int device) {
+  const CurrentDevice current(device);
+  give_back_unused(device, nullptr);
+}
+
+void forget_order_of(cudaStream_t stream) noexcept { pooled().forget(stream); }
+
+std::size_t held_by_pool(int device) { return pool_of(device, false).bytes(cudaMemPoolAttrReservedMemCurrent); }
+
+template <>
+std::size_t Memory<Cuda>::available(std::size_t enough) {
+  const int device = current_device();
+  const Pool pool = pool_of(device, false);
+  const std::size_t held = pool.bytes(cudaMemPoolAttrReservedMemCurrent),
+                    used = pool.bytes(cudaMemPoolAttrUsedMemCurrent);
+  const std::size_t unused = held - std::min(held, used);
+  if (unused >= enough) return unused;  // to ask the device takes longer
+  const CurrentDevice current(device);
+  std::size_t free = 0, total = 0;
+  CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  return free + unused;
 }
 
 template <>
 void* Memory<Cuda>::allocate(std::size_t bytes) {
-  const CurrentDevice current(current_device());
+  const MemoryInOrderOf* const order = order_of_thread;
+  const int device = order ? order->device() : current_device();
+  std::optional<CurrentDevice> current;
+  if (!order) current.emplace(device);
+  const Pool pool = pool_of(device, order != nullptr);
   void* memory = nullptr;
-  const cudaError_t e = cudaMalloc(&memory, bytes);
-  if (e == cudaErrorMemoryAllocation && !succeeded(e)) throw OutOfMemory("device", bytes, available());
-  CUDA_CHECK(e);
+  if (order && pool.is)
+    memory = allocate_from(pool, *order, bytes);
+  else
+    memory = or_null(device, bytes, nullptr, [&](void** to) {
+      count_made();
+      return cudaMalloc(to, bytes);
+    });
+  if (!memory) throw OutOfMemory("device", bytes, available());
   return memory;
 }
 
 // On the device of the memory: where a thread has no context, CUDA would make one on another.
 template <>
 void Memory<Cuda>::release(void* memory) noexcept {
+  if (const auto order = pooled().remove(memory)) {
+    const CurrentDevice current(order->device, std::nothrow);
+    if (order->stream && succeeded(cudaFreeAsync(memory, order->stream))) return;
+    succeeded(cudaDeviceSynchronize());  // cudaFree does not wait for the users of memory of a pool
+    succeeded(cudaFree(memory));
+    return;
+  }
   const CurrentDevice current(whereabouts(memory).cuda_device, std::nothrow);
+  count_made();
   succeeded(cudaFree(memory));
 }
 

@@ -4,12 +4,28 @@
 
 #include "core/cuda/check.hpp"
 #include "core/cuda/launch.cuh"
+#include "core/cuda/made.hpp"
+#include "core/cuda/memory_in_order.hpp"
 #include "core/cuda/wait_limit.hpp"
 #include "core/device_properties.hpp"
 #include "core/tuning.hpp"
 #include "lasolve/queue.hpp"
 
 namespace lasolve {
+
+namespace {
+
+/// What cuBLAS is said to want; it makes as much for itself, but may ask for more where it was not given any.
+/// Source: cuBLAS documentation, cublasSetWorkspace.
+std::int64_t bytes_for_blas(const DeviceProperties& device) {
+  constexpr std::int64_t MiB = 1 << 20;
+  return device.capability >= 120 ? 12 * MiB : device.capability >= 90 ? 32 * MiB : 4 * MiB;
+}
+
+/// Scratch memory of a queue that nobody has goes back to the pool where it is more.
+constexpr std::size_t most_idle_scratch = std::size_t(8) << 20;
+
+}  // namespace
 
 struct Queue<Cuda>::State {
   struct Mark {
@@ -27,28 +43,50 @@ struct Queue<Cuda>::State {
   double flops_done = 0;
   std::function<void(double)> progress;
   std::optional<OwnedWaitLimit> wait_limit;
-  Matrix<char, Cuda> scratch, packet_buffer;
+  Matrix<char, Cuda> scratch, packet_buffer, blas_workspace;
   Matrix<unsigned, Cuda> counter;
   unsigned next_sequence = 1;
   cudaEvent_t given = nullptr;    // for those who wait
   std::vector<cudaEvent_t> ends;  // of event()
   std::unique_ptr<Queue<Cuda>> ahead, beside, behind;
   const State* beside_of = nullptr;
+  char* pinned = nullptr;
+  bool idle = true;  // all that the stream was given is known to be done
 
   ~State() {
     const CurrentDevice current(device, std::nothrow);
-    for (cudaEvent_t e : events) succeeded(cudaEventDestroy(e));
-    for (cudaEvent_t e : ends) succeeded(cudaEventDestroy(e));
-    if (given) succeeded(cudaEventDestroy(given));
+    if (stream) succeeded(cudaStreamSynchronize(stream));
+    for (Matrix<char, Cuda>* memory : {&scratch, &packet_buffer, &blas_workspace}) *memory = {};
+    counter = {};
+    for (const auto& made : {events, ends})
+      for (cudaEvent_t e : made) count_made(), succeeded(cudaEventDestroy(e));
+    if (given) count_made(), succeeded(cudaEventDestroy(given));
+    if (blas) count_made();
     if (blas && cublasDestroy(blas) != CUBLAS_STATUS_SUCCESS) cudaGetLastError();
-    if (stream) forget_grids_of(device, stream), succeeded(cudaStreamDestroy(stream));
+    if (pinned) count_made(), succeeded(cudaFreeHost(pinned));
+    if (!stream) return;
+    forget_grids_of(device, stream);
+    forget_order_of(stream);
+    count_made();
+    succeeded(cudaStreamDestroy(stream));
   }
   void record(std::size_t i) {
     if (i == events.size()) {
       const CurrentDevice current(device);
+      count_made();
       CUDA_CHECK(cudaEventCreate(&events.emplace_back()));
     }
+    idle = false;
     CUDA_CHECK(cudaEventRecord(events[i], stream));
+  }
+  void settle() {
+    if (!idle) CUDA_CHECK(cudaStreamSynchronize(stream));
+    idle = true;
+  }
+  void tell_progress() const {
+    if (!progress) return;
+    const MemoryInOrderOf::Suspended callers;
+    progress(flops_done);
   }
   void mark(Mark begun) {
     record(marks.size());
@@ -62,12 +100,19 @@ Queue<Cuda>::Queue(int device, int rank) : state_(std::make_unique<State>()) {
   int lowest = 0, highest = 0;
   CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
   const int priority = std::clamp(lowest - 1 - rank, highest, lowest);  // the lowest is for rank −1
+  count_made();
   CUDA_CHECK(cudaStreamCreateWithPriority(&state_->stream, cudaStreamNonBlocking, priority));
+  count_made();
   CUDA_CHECK(cudaEventCreateWithFlags(&state_->given, cudaEventDisableTiming));
   state_->properties = device_properties(device);
   state_->tuning = tuning_for(state_->properties).values;
+  count_made();
   CUDA_CHECK(cublasCreate(&state_->blas));
   CUDA_CHECK(cublasSetStream(state_->blas, state_->stream));
+  const MemoryInOrderOf memory(device, state_->stream);
+  Matrix<char, Cuda>& workspace = state_->blas_workspace;
+  workspace = Matrix<char, Cuda>(bytes_for_blas(state_->properties), 1);
+  CUDA_CHECK(cublasSetWorkspace(state_->blas, workspace.data(), workspace.bytes()));
 }
 Queue<Cuda>::~Queue() = default;
 
@@ -76,8 +121,14 @@ const DeviceProperties& Queue<Cuda>::properties() const { return state_->propert
 int Queue<Cuda>::multiprocessors() const { return state_->properties.multiprocessors; }
 std::size_t Queue<Cuda>::shared_memory() const { return state_->properties.shared_memory; }
 bool Queue<Cuda>::has_clusters() const { return state_->properties.has_clusters_of(16); }
-CUstream_st* Queue<Cuda>::stream() const { return state_->stream; }
-cublasContext* Queue<Cuda>::blas() const { return state_->blas; }
+CUstream_st* Queue<Cuda>::stream() const {
+  state_->idle = false;
+  return state_->stream;
+}
+cublasContext* Queue<Cuda>::blas() const {
+  state_->idle = false;
+  return state_->blas;
+}
 
 const Tuning& Queue<Cuda>::tuning() const { return state_->tuning; }
 void Queue<Cuda>::tune(const Tuning& tuning) {
@@ -93,24 +144,25 @@ void Queue<Cuda>::add_flops(double flops) { state_->marks.back().flops += flops;
 void Queue<Cuda>::finish() {
   State& s = *state_;
   if (!s.marks.empty()) s.record(s.marks.size());
+  if (!s.progress) s.settle();  // else it is told as phases end
   for (std::size_t i = 0; i < s.marks.size(); ++i) {
-    CUDA_CHECK(cudaEventSynchronize(s.events[i + 1]));
+    if (!s.idle) CUDA_CHECK(cudaEventSynchronize(s.events[i + 1]));
     float milliseconds = 0;
     CUDA_CHECK(cudaEventElapsedTime(&milliseconds, s.events[i], s.events[i + 1]));
     if (!s.marks[i].phase) continue;
     s.times.seconds_of(*s.marks[i].phase) += 1e-3 * double(milliseconds);
     s.times.flops[std::size_t(*s.marks[i].phase)] += s.marks[i].flops;
     s.flops_done += s.marks[i].flops;
-    if (s.progress) s.progress(s.flops_done);
+    s.tell_progress();
   }
   s.marks.clear();
-  CUDA_CHECK(cudaStreamSynchronize(s.stream));
+  s.settle();
   check_waits();
   for (Queue* other : {s.ahead.get(), s.beside.get(), s.behind.get()}) {
     if (!other) continue;
     other->finish();
     s.flops_done += std::exchange(other->state_->flops_done, 0);
-    if (s.progress) s.progress(s.flops_done);
+    s.tell_progress();
   }
 }
 
@@ -135,6 +187,28 @@ void Queue<Cuda>::abandon() noexcept {
     if (other) other->abandon();
 }
 
+bool Queue<Cuda>::renew() noexcept {
+  State& s = *state_;
+  if (!s.idle && !succeeded(cudaStreamSynchronize(s.stream))) return false;
+  if (s.wait_limit && s.wait_limit->get()->has_expired()) return false;
+  s.idle = true;
+  s.marks.clear();
+  s.times = {};
+  s.flops_done = 0;
+  s.progress = nullptr;
+  s.tuning = tuning_for(s.properties).values;
+  if (s.wait_limit) s.wait_limit->reset();
+  if (s.scratch.bytes() > most_idle_scratch) s.scratch = {};
+  // A backend of a caller's may have set another.
+  if (cublasSetPointerMode(s.blas, CUBLAS_POINTER_MODE_HOST) != CUBLAS_STATUS_SUCCESS ||
+      cublasSetMathMode(s.blas, CUBLAS_DEFAULT_MATH) != CUBLAS_STATUS_SUCCESS ||
+      cublasSetAtomicsMode(s.blas, CUBLAS_ATOMICS_NOT_ALLOWED) != CUBLAS_STATUS_SUCCESS)
+    return false;
+  for (Queue* other : {s.ahead.get(), s.beside.get(), s.behind.get()})
+    if (other && !other->renew()) return false;
+  return true;
+}
+
 void Queue<Cuda>::wait(Queue& other) {
   if (&other == this) return;
   if (!state_->marks.empty()) state_->mark({});
@@ -151,13 +225,17 @@ void Queue<Cuda>::wait(CUstream_st* stream) {
   wait(state_->given);
 }
 
-void Queue<Cuda>::join(CUevent_st* event) { CUDA_CHECK(cudaStreamWaitEvent(state_->stream, event)); }
+void Queue<Cuda>::join(CUevent_st* event) {
+  state_->idle = false;
+  CUDA_CHECK(cudaStreamWaitEvent(state_->stream, event));
+}
 
 CUevent_st* Queue<Cuda>::event(std::size_t i) {
   auto& ends = state_->ends;
   while (ends.size() <= i) {
     const CurrentDevice current(state_->device);
     cudaEvent_t end = nullptr;
+    count_made();
     CUDA_CHECK(cudaEventCreateWithFlags(&end, cudaEventDisableTiming));
     ends.push_back(end);
   }
@@ -168,6 +246,8 @@ void Queue<Cuda>::record(CUevent_st* event) { CUDA_CHECK(cudaEventRecord(event, 
 
 void Queue<Cuda>::join(Queue& other) {
   if (&other == this) return;
+  if (other.state_->idle) return;
+  state_->idle = false;
   CUDA_CHECK(cudaEventRecord(other.state_->given, other.state_->stream));
   CUDA_CHECK(cudaStreamWaitEvent(state_->stream, other.state_->given));
 }
@@ -206,10 +286,12 @@ Queue<Cuda>::PacketBuffer Queue<Cuda>::packet_buffer(std::size_t bytes, unsigned
   State& s = *state_;
   if (bytes > s.packet_buffer.bytes() || s.next_sequence > ~0u - rounds) {
     const CurrentDevice current(s.device);
+    const MemoryInOrderOf memory(s.device, s.stream);
+    s.idle = false;
     CUDA_CHECK(cudaStreamSynchronize(s.stream));
-    s.packet_buffer = Matrix<char, Cuda>(std::int64_t(bytes), 1);
+    if (bytes > s.packet_buffer.bytes()) s.packet_buffer = Matrix<char, Cuda>(std::int64_t(bytes), 1);
     s.next_sequence = 1;
-    CUDA_CHECK(cudaMemsetAsync(s.packet_buffer.data(), 0, bytes, s.stream));
+    CUDA_CHECK(cudaMemsetAsync(s.packet_buffer.data(), 0, s.packet_buffer.bytes(), s.stream));
   }
   return {s.packet_buffer.data(), std::exchange(s.next_sequence, s.next_sequence + rounds)};
 }
@@ -218,10 +300,21 @@ unsigned* Queue<Cuda>::counter() {
   State& s = *state_;
   if (s.counter.bytes() == 0) {
     const CurrentDevice current(s.device);
+    const MemoryInOrderOf memory(s.device, s.stream);
+    s.idle = false;
     s.counter = Matrix<unsigned, Cuda>(8, 1);
     CUDA_CHECK(cudaMemsetAsync(s.counter.data(), 0, s.counter.bytes(), s.stream));
   }
   return s.counter.data();
+}
+
+char* Queue<Cuda>::pinned() {
+  if (!state_->pinned) {
+    const CurrentDevice current(state_->device);
+    count_made();
+    CUDA_CHECK(cudaHostAlloc(&state_->pinned, pinned_bytes, cudaHostAllocDefault));
+  }
+  return state_->pinned;
 }
 
 WaitLimit* Queue<Cuda>::wait_limit() {
@@ -239,6 +332,8 @@ void Queue<Cuda>::check_waits() const {
 void* Queue<Cuda>::scratch_bytes(std::size_t bytes) {
   if (bytes > state_->scratch.bytes()) {
     const CurrentDevice current(state_->device);
+    const MemoryInOrderOf memory(state_->device, state_->stream);
+    state_->idle = false;
     CUDA_CHECK(cudaStreamSynchronize(state_->stream));
     state_->scratch = {};
     state_->scratch = Matrix<char, Cuda>(std::int64_t(bytes), 1);

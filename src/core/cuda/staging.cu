@@ -8,6 +8,7 @@
 
 #include "core/cpu/pack.hpp"
 #include "core/cuda/check.hpp"
+#include "core/cuda/made.hpp"
 
 namespace lasolve {
 
@@ -99,8 +100,8 @@ class Staging {
 
   Slot& next_slot() {
     Slot& slot = slots_[next_++ % slot_count];
-    if (!slot.done) CUDA_CHECK(cudaEventCreateWithFlags(&slot.done, cudaEventDisableTiming));
-    if (!slot.memory) CUDA_CHECK(cudaHostAlloc(&slot.memory, slot_bytes, cudaHostAllocDefault));
+    if (!slot.done) count_made(), CUDA_CHECK(cudaEventCreateWithFlags(&slot.done, cudaEventDisableTiming));
+    if (!slot.memory) count_made(), CUDA_CHECK(cudaHostAlloc(&slot.memory, slot_bytes, cudaHostAllocDefault));
     return slot;
   }
 

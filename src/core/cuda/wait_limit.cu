@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
+#include "core/cuda/made.hpp"
 
 namespace lasolve {
 
@@ -50,13 +51,14 @@ OwnedWaitLimit::OwnedWaitLimit() {
   const std::lock_guard lock(guard);
   if (unused().empty()) {
     void* memory = nullptr;
+    count_made();
     CUDA_CHECK(cudaHostAlloc(&memory, sizeof(WaitLimit), cudaHostAllocPortable | cudaHostAllocMapped));
     limit_ = static_cast<WaitLimit*>(memory);
   } else {
     limit_ = unused().back();
     unused().pop_back();
   }
-  *limit_ = {std::uint64_t(WaitLimit::usual_seconds / WaitLimit::seconds_a_tick), 0};
+  reset();
 }
 
 OwnedWaitLimit::~OwnedWaitLimit() {

@@ -43,6 +43,8 @@ class OwnedWaitLimit {
   OwnedWaitLimit(const OwnedWaitLimit&) = delete;
   OwnedWaitLimit& operator=(const OwnedWaitLimit&) = delete;
   WaitLimit* get() const { return limit_; }
+  /// The usual time, and nothing that has expired.
+  void reset() { *limit_ = {std::uint64_t(WaitLimit::usual_seconds / WaitLimit::seconds_a_tick), 0}; }
 
  private:
   WaitLimit* limit_;

@@ -4,9 +4,11 @@
 #include "core/cuda_devices.hpp"
 #include "core/current_device.hpp"
 #include "core/device_properties.hpp"
+#include "core/kept_queue.hpp"
 #include "core/traffic.hpp"
 #include "core/transfer.hpp"
 #include "core/whereabouts.hpp"
+#include "lasolve/context.hpp"
 #include "lasolve/lasolve.hpp"
 
 namespace lasolve {
@@ -18,9 +20,13 @@ void* Memory<Cuda>::allocate(std::size_t) {
 template <>
 void Memory<Cuda>::release(void*) noexcept {}
 template <>
-std::size_t Memory<Cuda>::available() {
+std::size_t Memory<Cuda>::available(std::size_t) {
   return 0;
 }
+
+KeptQueue keep_queue(int) { refuse(); }
+void GiveBackQueue::operator()(Queue<Cuda>*) const noexcept {}
+void release_unused_memory(int) { refuse(); }
 
 struct Queue<Cuda>::State {};
 Queue<Cuda>::Queue(int, int) { refuse(); }
@@ -37,6 +43,7 @@ void Queue<Cuda>::join(Queue&) { refuse(); }
 void Queue<Cuda>::wait(CUevent_st*) { refuse(); }
 void Queue<Cuda>::wait(CUstream_st*) { refuse(); }
 Queue<Cuda>& Queue<Cuda>::ahead() { refuse(); }
+Queue<Cuda>& Queue<Cuda>::beside() { refuse(); }
 Queue<Cuda>::PacketBuffer Queue<Cuda>::packet_buffer(std::size_t, unsigned) { refuse(); }
 unsigned* Queue<Cuda>::counter() { refuse(); }
 WaitLimit* Queue<Cuda>::wait_limit() { refuse(); }
@@ -49,6 +56,8 @@ void Queue<Cuda>::finish() { refuse(); }
 PhaseTimes Queue<Cuda>::take_times() { refuse(); }
 void Queue<Cuda>::on_progress(std::function<void(double)>) { refuse(); }
 void Queue<Cuda>::abandon() noexcept {}
+bool Queue<Cuda>::renew() noexcept { return false; }
+char* Queue<Cuda>::pinned() { refuse(); }
 void* Queue<Cuda>::scratch_bytes(std::size_t) { refuse(); }
 
 void copy_columns(Queue<Cuda>&, Direction, void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t) {

@@ -1,0 +1,154 @@
+#include "bench/whole_call.hpp"
+
+#include <fmt/format.h>
+
+#include <iostream>
+#include <limits>
+#include <random>
+
+#include "bench/product.hpp"
+#include "bench/turns.hpp"
+#include "core/cpu/eigen.hpp"
+#include "core/stopwatch.hpp"
+#include "core/transfer.hpp"
+#include "io/generators.hpp"
+#include "lasolve/names.hpp"
+#include "solvers/refine/accuracy.hpp"
+
+namespace lasolve::bench {
+
+using Json = nlohmann::ordered_json;
+
+/// Small systems are solved again and again in one turn, for so long.
+constexpr double least_seconds_of_a_turn = 0.01;
+
+template <class T>
+static Begin<T> ours(Options options) {
+  return [=](const System<T>& s) {
+    return [=] {
+      Factorization<T> factors(s.A, options);
+      require(factors.solve(s.B, s.X).outcome.ok(), "the system could not be solved");
+    };
+  };
+}
+
+/// The method and the backend named, and nothing done but to factor and solve.
+static Options bare(Method method, const std::string& backend) {
+  Options options;
+  options.gemm = backend;
+  options.factorization = method;
+  options.check = false;
+  options.refine = Refine::none;
+  return options;
+}
+
+/// A matrix of a method, on the host.
+template <class T>
+static Matrix<T> matrix_for(Method method, std::int64_t n) {
+  const io::Generator generator(fmt::format("{}:n={},seed=1", method == Method::lu ? "uniform" : "spd", n));
+  Queue<Cpu> q;
+  Matrix<double> made(n, n);
+  io::generate(q, generator, made);
+  if constexpr (std::is_same_v<T, double>) return made;
+  Matrix<T> A(n, n);
+  as_eigen(A.view()) = as_eigen(made.view()).template cast<T>();
+  return A;
+}
+
+template <class T>
+static Matrix<T> random_sides(std::int64_t n, std::int64_t nrhs) {
+  std::mt19937_64 bits(1);
+  Matrix<T> B(n, nrhs);
+  for (std::int64_t j = 0; j < nrhs; ++j)
+    for (std::int64_t i = 0; i < n; ++i) B(i, j) = T(double(bits() >> 11) * 0x1p-52 - 1);
+  return B;
+}
+
+template <class T>
+static Matrix<T, Cuda> on_device(MatrixView<const T> X) {
+  Queue<Cuda> q(0);
+  Matrix<T, Cuda> there(X.rows(), X.cols());
+  copy<T>(q, X, there);
+  q.finish();
+  return there;
+}
+
+/// Throws unless the last column of X is right, as in the HPL benchmark: computed on the host.
+template <class T>
+static void require_right(const std::string& name, MatrixView<const T> A, MatrixView<const T> B, Matrix<T, Cuda>& X) {
+  const std::int64_t last = B.cols() - 1;
+  Queue<Cuda> q(0);
+  Matrix<T> x(A.rows(), 1);
+  copy<T>(q, std::as_const(X).view().columns(last, 1), x);
+  q.finish();
+  const auto a = as_eigen(A), b = as_eigen(B.columns(last, 1));
+  const auto x_ = as_eigen(std::as_const(x).view());
+  const double r = double((b - a * x_).cwiseAbs().maxCoeff()), norm = double(a.cwiseAbs().rowwise().sum().maxCoeff());
+  const double size = norm * double(x_.cwiseAbs().maxCoeff()) + double(b.cwiseAbs().maxCoeff());
+  const double scaled = r / (size * unit_roundoff_of(precision_of<T>) * double(A.rows()));
+  require(scaled < hpl_threshold, (name + ": the solution is not accurate").c_str());
+}
+
+/// The seconds of one call, of as many as a turn takes.
+static double seconds_of(const std::function<void()>& call) {
+  const Stopwatch turn;
+  int calls = 0;
+  do {
+    call();
+    ++calls;
+  } while (turn.seconds() < least_seconds_of_a_turn);
+  return turn.seconds() / calls;
+}
+
+template <class T>
+static void compete(const WholeCalls& wanted, Method method, std::int64_t n, Json& results) {
+  const Matrix<T> A = matrix_for<T>(method, n);
+  const Matrix<T, Cuda> dA = on_device<T>(A);
+  std::vector<WholeCall<T>> all{
+      {fmt::format("lasolve {}, bare", wanted.backend), ours<T>(bare(method, wanted.backend))},
+      {"lasolve, defaults", ours<T>({})}};
+  all.insert(all.end(), whole_call_peers<T>().begin(), whole_call_peers<T>().end());
+  for (const std::int64_t nrhs : wanted.sides) {
+    const Matrix<T> B = random_sides<T>(n, nrhs);
+    const Matrix<T, Cuda> dB = on_device<T>(B);
+    Matrix<T, Cuda> X(n, nrhs);
+    std::vector<std::function<void()>> calls;
+    for (const auto& one : all) {
+      X = on_device<T>(random_sides<T>(n, nrhs));  // not the solution of the one before
+      calls.push_back(one.begin({method, dA, dB, X}));
+      calls.back()();
+      require_right<T>(one.name, A, B, X);
+    }
+    calls.clear();
+    for (const auto& one : all) calls.push_back(one.begin({method, dA, dB, X}));
+    const Turns turns{1, wanted.rounds, {0, 0.1}};
+    const auto seconds = time_in_turns(turns, all.size(), [&](std::size_t c) { return seconds_of(calls[c]); });
+    const double first = spread_of(seconds[0]).median;
+    for (std::size_t c = 0; c < all.size(); ++c) {
+      const auto [least, median, most] = spread_of(seconds[c]);
+      fmt::print("{:>7} {:<9}{:<5} {:>4} rhs  {:<24}{:>11.4f} ms   {:>10.4f} to {:>10.4f}  ratio {:.2f}\n", n,
+                 name_of(method), name_of(precision_of<T>), nrhs, all[c].name, 1e3 * median, 1e3 * least, 1e3 * most,
+                 median / first);
+      results.push_back({{"n", n},
+                         {"nrhs", nrhs},
+                         {"method", name_of(method)},
+                         {"precision", name_of(precision_of<T>)},
+                         {"name", all[c].name},
+                         {"seconds", seconds[c]},
+                         {"median_seconds", median},
+                         {"ratio", median / first}});
+    }
+    std::cout << std::flush;
+  }
+}
+
+template <class T>
+void whole_calls(const WholeCalls& wanted, Json& results) {
+  for (const Method method : wanted.methods)
+    for (const std::int64_t n : wanted.sizes) compete<T>(wanted, method, n, results);
+}
+
+template void whole_calls<double>(const WholeCalls&, Json&);
+template void whole_calls<float>(const WholeCalls&, Json&);
+
+}  // namespace lasolve::bench

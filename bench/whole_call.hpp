@@ -1,0 +1,57 @@
+// Whole calls, from device memory to device memory: the factors and the solution, by the wall clock.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "lasolve/lasolve.hpp"
+
+namespace lasolve::bench {
+
+/// A X = B on a device. A and B are to stay as they are.
+template <class T>
+struct System {
+  Method method;
+  MatrixView<const T, Cuda> A, B;
+  MatrixView<T, Cuda> X;
+};
+
+/// Makes what is made beforehand for a system, and returns what solves it once and waits for X.
+template <class T>
+using Begin = std::function<std::function<void()>(const System<T>&)>;
+
+template <class T>
+struct WholeCall {
+  std::string name;
+  Begin<T> begin;
+};
+
+/// Each file of peers adds those that it holds.
+template <class T>
+std::vector<WholeCall<T>>& whole_call_peers() {
+  static std::vector<WholeCall<T>> all;
+  return all;
+}
+struct EnterWholeCall {
+  template <class T>
+  explicit EnterWholeCall(WholeCall<T> peer) {
+    whole_call_peers<T>().push_back(std::move(peer));
+  }
+};
+
+/// What to solve.
+struct WholeCalls {
+  std::vector<std::int64_t> sizes, sides;  ///< orders of A, and numbers of right-hand sides
+  std::vector<Method> methods;
+  std::string backend;  ///< of our bare calls
+  int rounds;
+};
+
+/// Ours, bare and with the library's defaults, and all solvers, in turns. The results are printed and added.
+template <class T>
+void whole_calls(const WholeCalls&, nlohmann::ordered_json& results);
+
+}  // namespace lasolve::bench
