@@ -17,26 +17,32 @@ namespace lasolve::cli {
 namespace {
 
 const char* letter_of(Resource of) {
-  constexpr std::array letters = {"A", "pivots", "permutations", "status"};
+  constexpr std::array letters = {"A", "pivots", "permutations", "order", "later", "packed L11", "status"};
   return letters[std::size_t(of)];
 }
 
-std::string text_of(const Block& b) {
-  if (b.of == Resource::status) return "status";
-  if (b.of != Resource::matrix) return fmt::format("{}[{}:{}]", letter_of(b.of), b.i, b.i + b.m);
-  return fmt::format("A[{}:{}, {}:{}]", b.i, b.i + b.m, b.j, b.j + b.n);
+/// Some blocks go on to the last row, whichever that is.
+Range rows_of(const Block& b, std::int64_t n) { return {b.i, std::min(b.i + b.m, n)}; }
+
+std::string text_of(const Block& b, std::int64_t n) {
+  if (b.of == Resource::status || b.of == Resource::packed_L11) return letter_of(b.of);
+  const Range rows = rows_of(b, n);
+  if (b.of != Resource::matrix) return fmt::format("{}[{}:{}]", letter_of(b.of), rows.begin, rows.end);
+  return fmt::format("A[{}:{}, {}:{}]", rows.begin, rows.end, b.j, b.j + b.n);
 }
 
-std::string text_of(const BlockList& blocks) {
+std::string text_of(const BlockList& blocks, std::int64_t n) {
   std::string text;
-  for (const Block& b : blocks) text += (text.empty() ? "" : "  ") + text_of(b);
+  for (const Block& b : blocks) text += (text.empty() ? "" : "  ") + text_of(b, n);
   return text;
 }
 
-Json json_of(const BlockList& blocks) {
+Json json_of(const BlockList& blocks, std::int64_t n) {
   Json list = Json::array();
-  for (const Block& b : blocks)
-    list.push_back({{"of", letter_of(b.of)}, {"rows", {b.i, b.i + b.m}}, {"columns", {b.j, b.j + b.n}}});
+  for (const Block& b : blocks) {
+    const Range rows = rows_of(b, n);
+    list.push_back({{"of", letter_of(b.of)}, {"rows", {rows.begin, rows.end}}, {"columns", {b.j, b.j + b.n}}});
+  }
   return list;
 }
 
@@ -79,8 +85,8 @@ std::string table_of(const DrawnPlan& drawn) {
   const Plan& plan = drawn.plan;
   std::size_t writes = 6, reads = 5;
   for (const Task& task : plan.tasks) {
-    writes = std::max(writes, text_of(writes_of(task)).size());
-    reads = std::max(reads, text_of(reads_of(task)).size());
+    writes = std::max(writes, text_of(writes_of(task), plan.n).size());
+    reads = std::max(reads, text_of(reads_of(task), plan.n).size());
   }
   std::string text = fmt::format("{:>6}  {:<14}  {:<5}  {:<{}}  {:<{}}  {:>10}  {}\n", "task", "what", "lane", "writes",
                                  writes, "reads", reads, "MFLOP", plan.lanes.single() ? "" : "waits for");
@@ -88,8 +94,8 @@ std::string table_of(const DrawnPlan& drawn) {
     const Task& task = plan.tasks[i];
     std::string line =
         fmt::format("{:>6}  {:<14}  {:<5}  {:<{}}  {:<{}}  {:>10.3f}  {}", i, name_of(task.kind),
-                    plan.lanes.single() ? "one" : plan.lanes.name_of(task.lane), text_of(writes_of(task)), writes,
-                    text_of(reads_of(task)), reads, 1e-6 * task.flops, fmt::join(drawn.waits.of(i), ", "));
+                    plan.lanes.single() ? "one" : plan.lanes.name_of(task.lane), text_of(writes_of(task), plan.n), writes,
+                    text_of(reads_of(task), plan.n), reads, 1e-6 * task.flops, fmt::join(drawn.waits.of(i), ", "));
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
@@ -106,8 +112,8 @@ std::string as_json(const DrawnPlan& drawn) {
                      {"what", name_of(task.kind)},
                      {"lane", plan.lanes.single() ? "one" : plan.lanes.name_of(task.lane)},
                      {"phase", lasolve::name_of(task.phase)},
-                     {"writes", json_of(writes_of(task))},
-                     {"reads", json_of(reads_of(task))},
+                     {"writes", json_of(writes_of(task), plan.n)},
+                     {"reads", json_of(reads_of(task), plan.n)},
                      {"flops", task.flops},
                      {"waits_for", std::vector<std::int32_t>(drawn.waits.of(i).begin(), drawn.waits.of(i).end())}});
   }
