@@ -50,7 +50,8 @@ void make(Pool& pool, int device) {
   if (!succeeded(cudaMemPoolCreate(&pool.is, &wanted))) return;
   std::uint64_t kept = total / kept_share;
   CUDA_CHECK(cudaMemPoolSetAttribute(pool.is, cudaMemPoolAttrReleaseThreshold, &kept));
-  int never = 0;  // no call waits for the work of another, to have its memory
+  // No call waits for the work of another, to have its memory; and what is allocated waits for nothing, on any queue.
+  int never = 0;
   CUDA_CHECK(cudaMemPoolSetAttribute(pool.is, cudaMemPoolReuseAllowInternalDependencies, &never));
 }
 
