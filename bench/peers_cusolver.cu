@@ -20,7 +20,6 @@ namespace lasolve::bench {
 struct CuSolver {
   CuSolver() {
     CUDA_CHECK(cusolverDnCreate(&handle));
-    CUDA_CHECK(cusolverDnSetStream(handle, q.stream()));
     CUDA_CHECK(cusolverDnCreateParams(&params));
   }
   static CuSolver& one() {
@@ -56,6 +55,7 @@ class Copied {
   void copy(MatrixView<const T, Cuda> A) { convert(its_.q, A, copy_.view()); }
 
   void factor() {
+    CUDA_CHECK(cusolverDnSetStream(its_.handle, its_.q.stream()));  // the queue is told that it is given work
     if (lu_)
       CUDA_CHECK(cusolverDnXgetrf(its_.handle, its_.params, n_, n_, type, copy_.data(), n_, pivots_.data(), type,
                                   workspace_.data(), on_device_, host_workspace_.data(), host_workspace_.size() - 1,

@@ -13,6 +13,8 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual const Report& report() const = 0;
+  /// n, which stays when a solve replaces factors and their report.
+  std::int64_t order = 0;
   virtual double rcond() = 0;
   /// B and X are n × nrhs, and the same or apart.
   virtual Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) = 0;

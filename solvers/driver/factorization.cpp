@@ -16,6 +16,12 @@ Report start_of(const Choice& choice) {
   return report;
 }
 
+template <class T>
+std::unique_ptr<Engine<T>> with_order(std::unique_ptr<Engine<T>> engine) {
+  engine->order = engine->report().n;
+  return engine;
+}
+
 /// The device is that of the context, if there is one.
 void go_to(const SharedContext& context, Options& options) {
   if (!context) return;
@@ -34,9 +40,9 @@ std::unique_ptr<Engine<T>> engine_for(Given<T, Cpu> A, Options options, const Sh
   options.device.index = choice.cuda_device;
   if (const auto* on_cpu = std::get_if<const GemmBackend<Cpu>*>(&choice.backend)) {
     require(!context, "a backend of the CPU, but a context is on CUDA");
-    return make_engine<T>(std::move(A), **on_cpu, options, start_of(choice));
+    return with_order(make_engine<T>(std::move(A), **on_cpu, options, start_of(choice)));
   }
-  return make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice), context);
+  return with_order(make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice), context));
 }
 
 /// The device of the memory; where it has none, the first that can be used.
@@ -53,7 +59,8 @@ std::unique_ptr<Engine<T>> engine_for(Given<T, Cuda> A, Options options, CUstrea
   if (options.device.kind == Device::automatic) options.device = device_of<T>(A.A);
   const Choice choice = choose(options);
   require(choice.backend.index() == 1, "the matrix is on a CUDA device, but the backend runs on the CPU");
-  return make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice), after, context);
+  return with_order(
+      make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice), after, context));
 }
 
 /// Where X is B itself: X is then solved for in place.
@@ -143,7 +150,7 @@ const Report& Factorization<T>::report() const {
 template <class T>
 Report Factorization<T>::solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) {
   Engine<T>& engine = not_moved(engine_);
-  require_sides(engine.report().n, B, X);
+  require_sides(engine.order, B, X);
   require_on_host("B", Ends(B));
   require_on_host("X", Ends(X));
   return engine.solve(B, X, op);
@@ -151,7 +158,7 @@ Report Factorization<T>::solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X,
 template <class T>
 Report Factorization<T>::solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, CUstream_st* after) {
   Engine<T>& engine = not_moved(engine_);
-  require_sides(engine.report().n, B, X);
+  require_sides(engine.order, B, X);
   return engine.solve(B, X, op, after);
 }
 

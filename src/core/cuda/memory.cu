@@ -50,7 +50,8 @@ void make(Pool& pool, int device) {
   if (!succeeded(cudaMemPoolCreate(&pool.is, &wanted))) return;
   std::uint64_t kept = total / kept_share;
   CUDA_CHECK(cudaMemPoolSetAttribute(pool.is, cudaMemPoolAttrReleaseThreshold, &kept));
-  int never = 0;  // no call waits for the work of another, to have its memory
+  // No call waits for the work of another, to have its memory; and what is allocated waits for nothing, on any queue.
+  int never = 0;
   CUDA_CHECK(cudaMemPoolSetAttribute(pool.is, cudaMemPoolReuseAllowInternalDependencies, &never));
 }
 
@@ -152,17 +153,20 @@ void release_unused_memory(int device) {
 
 void forget_order_of(cudaStream_t stream) noexcept { pooled().forget(stream); }
 
-std::size_t held_by_pool(int device) { return pool_of(device, false).bytes(cudaMemPoolAttrReservedMemCurrent); }
+std::size_t held_by_pool(int device) {
+  const CurrentDevice current(device);
+  return pool_of(device, false).bytes(cudaMemPoolAttrReservedMemCurrent);
+}
 
 template <>
 std::size_t Memory<Cuda>::available(std::size_t enough) {
   const int device = current_device();
+  const CurrentDevice current(device);
   const Pool pool = pool_of(device, false);
   const std::size_t held = pool.bytes(cudaMemPoolAttrReservedMemCurrent),
                     used = pool.bytes(cudaMemPoolAttrUsedMemCurrent);
   const std::size_t unused = held - std::min(held, used);
   if (unused >= enough) return unused;  // to ask the device takes longer
-  const CurrentDevice current(device);
   std::size_t free = 0, total = 0;
   CUDA_CHECK(cudaMemGetInfo(&free, &total));
   return free + unused;

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <atomic>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/cuda/check.hpp"
@@ -52,6 +54,11 @@ struct Queue<Cuda>::State {
   const State* beside_of = nullptr;
   char* pinned = nullptr;
   bool idle = true;  // all that the stream was given is known to be done
+  // How often the stream may have been given work: then, when the phase that runs began, and when `given` was recorded.
+  std::uint64_t work = 0, work_before_phase = 0, work_given = never;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> seen;  // of other queues: id, and the work that was waited for
+  const std::uint64_t id = next_id();
+  static constexpr std::uint64_t never = ~std::uint64_t(0);
 
   ~State() {
     const CurrentDevice current(device, std::nothrow);
@@ -79,6 +86,27 @@ struct Queue<Cuda>::State {
     idle = false;
     CUDA_CHECK(cudaEventRecord(events[i], stream));
   }
+  static std::uint64_t next_id() {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+  }
+  void works() { idle = false, ++work; }
+  /// Whether what the other has been given so far is done, or was waited for.
+  bool has_seen(const State& other) const {
+    return other.idle || std::find(seen.begin(), seen.end(), std::pair(other.id, other.work)) != seen.end();
+  }
+  void see(State& other) {
+    if (has_seen(other)) return;
+    if (other.work_given != other.work) CUDA_CHECK(cudaEventRecord(other.given, other.stream));
+    other.work_given = other.work;
+    CUDA_CHECK(cudaStreamWaitEvent(stream, other.given));
+    works();
+    const auto old = std::find_if(seen.begin(), seen.end(), [&](const auto& of) { return of.first == other.id; });
+    if (old != seen.end())
+      old->second = other.work;
+    else
+      seen.emplace_back(other.id, other.work);
+  }
   void settle() {
     if (!idle) CUDA_CHECK(cudaStreamSynchronize(stream));
     idle = true;
@@ -88,9 +116,18 @@ struct Queue<Cuda>::State {
     const MemoryInOrderOf::Suspended callers;
     progress(flops_done);
   }
+  /// Whether the phase that runs has had no work yet, and says that it will have none.
+  bool has_empty_phase() const { return !marks.empty() && work_before_phase == work && marks.back().flops == 0; }
   void mark(Mark begun) {
-    record(marks.size());
-    marks.push_back(begun);
+    if (has_empty_phase()) {
+      marks.back() = begun;
+    } else if (!marks.empty() && !progress && begun.phase && begun.phase == marks.back().phase) {
+      marks.back().flops += begun.flops;
+    } else {
+      record(marks.size());
+      marks.push_back(begun);
+      work_before_phase = work;
+    }
   }
 };
 
@@ -122,11 +159,11 @@ int Queue<Cuda>::multiprocessors() const { return state_->properties.multiproces
 std::size_t Queue<Cuda>::shared_memory() const { return state_->properties.shared_memory; }
 bool Queue<Cuda>::has_clusters() const { return state_->properties.has_clusters_of(16); }
 CUstream_st* Queue<Cuda>::stream() const {
-  state_->idle = false;
+  state_->works();
   return state_->stream;
 }
 cublasContext* Queue<Cuda>::blas() const {
-  state_->idle = false;
+  state_->works();
   return state_->blas;
 }
 
@@ -143,6 +180,7 @@ void Queue<Cuda>::add_flops(double flops) { state_->marks.back().flops += flops;
 
 void Queue<Cuda>::finish() {
   State& s = *state_;
+  if (s.has_empty_phase()) s.marks.pop_back();  // it began when the one before it ended
   if (!s.marks.empty()) s.record(s.marks.size());
   if (!s.progress) s.settle();  // else it is told as phases end
   for (std::size_t i = 0; i < s.marks.size(); ++i) {
@@ -160,6 +198,7 @@ void Queue<Cuda>::finish() {
   check_waits();
   for (Queue* other : {s.ahead.get(), s.beside.get(), s.behind.get()}) {
     if (!other) continue;
+    if (other->state_->marks.empty() && s.has_seen(*other->state_)) other->state_->idle = true;
     other->finish();
     s.flops_done += std::exchange(other->state_->flops_done, 0);
     s.tell_progress();
@@ -210,7 +249,7 @@ bool Queue<Cuda>::renew() noexcept {
 }
 
 void Queue<Cuda>::wait(Queue& other) {
-  if (&other == this) return;
+  if (&other == this || state_->has_seen(*other.state_)) return;
   if (!state_->marks.empty()) state_->mark({});
   join(other);
 }
@@ -221,12 +260,13 @@ void Queue<Cuda>::wait(CUevent_st* event) {
 }
 
 void Queue<Cuda>::wait(CUstream_st* stream) {
+  state_->work_given = State::never;
   CUDA_CHECK(cudaEventRecord(state_->given, stream));
   wait(state_->given);
 }
 
 void Queue<Cuda>::join(CUevent_st* event) {
-  state_->idle = false;
+  state_->works();
   CUDA_CHECK(cudaStreamWaitEvent(state_->stream, event));
 }
 
@@ -245,11 +285,7 @@ CUevent_st* Queue<Cuda>::event(std::size_t i) {
 void Queue<Cuda>::record(CUevent_st* event) { CUDA_CHECK(cudaEventRecord(event, state_->stream)); }
 
 void Queue<Cuda>::join(Queue& other) {
-  if (&other == this) return;
-  if (other.state_->idle) return;
-  state_->idle = false;
-  CUDA_CHECK(cudaEventRecord(other.state_->given, other.state_->stream));
-  CUDA_CHECK(cudaStreamWaitEvent(state_->stream, other.state_->given));
+  if (&other != this) state_->see(*other.state_);
 }
 
 Queue<Cuda>& Queue<Cuda>::ahead() {
@@ -287,7 +323,7 @@ Queue<Cuda>::PacketBuffer Queue<Cuda>::packet_buffer(std::size_t bytes, unsigned
   if (bytes > s.packet_buffer.bytes() || s.next_sequence > ~0u - rounds) {
     const CurrentDevice current(s.device);
     const MemoryInOrderOf memory(s.device, s.stream);
-    s.idle = false;
+    s.works();
     CUDA_CHECK(cudaStreamSynchronize(s.stream));
     if (bytes > s.packet_buffer.bytes()) s.packet_buffer = Matrix<char, Cuda>(std::int64_t(bytes), 1);
     s.next_sequence = 1;
@@ -301,7 +337,7 @@ unsigned* Queue<Cuda>::counter() {
   if (s.counter.bytes() == 0) {
     const CurrentDevice current(s.device);
     const MemoryInOrderOf memory(s.device, s.stream);
-    s.idle = false;
+    s.works();
     s.counter = Matrix<unsigned, Cuda>(8, 1);
     CUDA_CHECK(cudaMemsetAsync(s.counter.data(), 0, s.counter.bytes(), s.stream));
   }
@@ -333,7 +369,7 @@ void* Queue<Cuda>::scratch_bytes(std::size_t bytes) {
   if (bytes > state_->scratch.bytes()) {
     const CurrentDevice current(state_->device);
     const MemoryInOrderOf memory(state_->device, state_->stream);
-    state_->idle = false;
+    state_->works();
     CUDA_CHECK(cudaStreamSynchronize(state_->stream));
     state_->scratch = {};
     state_->scratch = Matrix<char, Cuda>(std::int64_t(bytes), 1);
