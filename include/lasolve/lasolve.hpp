@@ -85,7 +85,7 @@ struct Report {
   Refine refine = Refine::none;
   Schedule schedule = Schedule::automatic;
   std::int64_t block_size = 0;
-  int threads = 0;
+  int threads = 0;  ///< of the host, that shared the factorization: 1 where nothing of it is worth sharing
   PhaseTimes phases;
   double factor_seconds = 0, solve_seconds = 0, total_seconds = 0;  ///< wall time; total counts copies and refinement
   double factor_gflops = 0;  ///< 2/3 n³ (LU) or 1/3 n³ (Cholesky) over factor_seconds

@@ -110,21 +110,21 @@ template <class Place>
 struct Memory {
   static void* allocate(std::size_t bytes);
   static void release(void* memory) noexcept;
-  /// Bytes that an allocation could have now.
-  static std::size_t available();
+  /// Bytes that an allocation could have now, or fewer of them where there are `enough`, which may be known without asking.
+  static std::size_t available(std::size_t enough = std::numeric_limits<std::size_t>::max());
 };
 template <>
 void* Memory<Cpu>::allocate(std::size_t);
 template <>
 void Memory<Cpu>::release(void*) noexcept;
 template <>
-std::size_t Memory<Cpu>::available();
+std::size_t Memory<Cpu>::available(std::size_t);
 template <>
 void* Memory<Cuda>::allocate(std::size_t);
 template <>
 void Memory<Cuda>::release(void*) noexcept;
 template <>
-std::size_t Memory<Cuda>::available();
+std::size_t Memory<Cuda>::available(std::size_t);
 
 /// The machine cannot do what was asked: no such device, a driver error, no memory.
 struct MachineError : std::runtime_error {

@@ -14,7 +14,7 @@ int current_device() {
 }  // namespace
 
 template <>
-std::size_t Memory<Cuda>::available() {
+std::size_t Memory<Cuda>::available(std::size_t) {
   const CurrentDevice current(current_device());
   std::size_t free = 0, total = 0;
   CUDA_CHECK(cudaMemGetInfo(&free, &total));

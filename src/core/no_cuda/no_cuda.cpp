@@ -18,7 +18,7 @@ void* Memory<Cuda>::allocate(std::size_t) {
 template <>
 void Memory<Cuda>::release(void*) noexcept {}
 template <>
-std::size_t Memory<Cuda>::available() {
+std::size_t Memory<Cuda>::available(std::size_t) {
   return 0;
 }
 
