@@ -5,6 +5,7 @@
 
 #include "core/choose.hpp"
 #include "core/whereabouts.hpp"
+#include "lasolve/names.hpp"
 #include "solvers/driver/engine.hpp"
 
 namespace lasolve {
@@ -13,7 +14,7 @@ namespace {
 
 Report start_of(const Choice& choice) {
   Report report;
-  report.device = choice.device();
+  report.device = choice.backend.index() == 0 ? name_of(Device::cpu) : choice.device();
   report.notes = choice.notes;
   return report;
 }
@@ -125,8 +126,7 @@ Report solve_once(MatrixView<const T> A, MatrixView<const T> B, MatrixView<T> X,
   require_square(A.rows(), A.cols());
   require_sides(A.rows(), B, X);
   Factorization<T> factors(A, options);
-  Report solved = factors.solve(B, X, op);
-  return together(factors.report(), std::move(solved));
+  return together(factors.report(), factors.solve(B, X, op));
 }
 
 }  // namespace

@@ -201,7 +201,8 @@ class Solver {
   /// Whether solutions in it are coarser than A.
   static bool is_coarse(Precision name) { return is_coarser_than<T>(name); }
 
-  static Report without_times(Report report, std::int64_t nrhs) {
+  static Report without_times(const Report& with, std::int64_t nrhs) {
+    Report report = with;
     report.nrhs = nrhs;
     report.phases = {};
     report.total_seconds = 0;

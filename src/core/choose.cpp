@@ -26,8 +26,14 @@ std::string why_not(const GemmBackend<Place>& backend, int device) {
   return backend.unavailable ? backend.unavailable(device) : "";
 }
 
-/// Why the best backend on the CPU cannot run; empty: it can.
-std::string why_not_best() { return why_not(*find<Cpu>("blas"), 0); }
+/// The best on the CPU, where it can run.
+const GemmBackend<Cpu>& best_on_cpu() {
+  static const GemmBackend<Cpu>& best = *find<Cpu>("blas");
+  return best;
+}
+
+/// Why it cannot run; empty: it can.
+std::string why_not_best() { return why_not(best_on_cpu(), 0); }
 
 const char* automatic_backend(Device::Kind place) {
   if (place == Device::cuda) return "cublas";
@@ -103,10 +109,10 @@ Choice choose_cuda(std::string name, int device, const CudaHere& cuda) {
   throw MachineError(fmt::format("the GEMM backend '{}' does not exist on CUDA{}", name, instead(cuda)));
 }
 
-Choice choose_cpu(std::string name, const CudaHere& cuda) {
+Choice choose_cpu(const std::string& name, const CudaHere& cuda) {
   if (name == "auto") {
     const std::string why = why_not_best();
-    if (why.empty()) return {find<Cpu>("blas"), 0, {}};
+    if (why.empty()) return {&best_on_cpu(), 0, {}};
     return {find<Cpu>("eigen"), 0, {"'eigen' was used: 'blas' cannot run here: " + why}};
   }
   if (const auto* backend = find<Cpu>(name)) return on(*backend, 0, cuda);

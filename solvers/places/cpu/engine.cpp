@@ -18,7 +18,7 @@ namespace {
 template <class T>
 class CpuEngine final : public Engine<T> {
  public:
-  CpuEngine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options, Report start)
+  CpuEngine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options, Report&& start)
       : q_(options.threads), solver_(q_, gemm, std::move(A), options, std::move(start)) {
     tune_for(q_, options);
     solver_.factor();
