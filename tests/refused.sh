@@ -38,7 +38,7 @@ refused() {
     echo "compiles: $2"
   elif ! grep -qF -- "$1" "$temporary/said"; then
     echo "says nothing of '$1': $2"
-    head -n 20 "$temporary/said"
+    grep -m 3 'error:' "$temporary/said"
   elif [[ $(grep -c 'error:' "$temporary/said") -ne 1 ]]; then
     echo "says more than '$1': $2"
     grep 'error:' "$temporary/said"
@@ -78,6 +78,9 @@ refused 'B and X are not of the type of the factorization' 'lasolve::Factorizati
 refused 'one is row-major and the other column-major' 'lasolve::solve(R, S, X);'
 refused 'this A is a temporary' 'lasolve::Factorization<double> f(matrix());'
 refused 'this A is a temporary' 'lasolve::Factorization<double> f(std::move(A));'
+refused 'X is a temporary' 'lasolve::solve(A, B, Eigen::MatrixXd(3, 3));'
+refused 'X is a temporary' 'lasolve::Factorization<double> f(A); f.solve(B, (2 * X).eval());'
+refused 'Factorization<double>, or Factorization<float>' 'lasolve::Factorization<int> f(A);'
 refused 'which is a temporary' 'lasolve::Factorization<double> f(lasolve::row_major(elements(), 3, 3));'
 refused 'a vector of vectors is not one piece' 'lasolve::solve(vv, v, v);'
 refused 'a pointer does not say how large' 'lasolve::solve(p, b, x);'

@@ -138,6 +138,9 @@ class Engine;
 /// throws. What throws in a solve leaves the factorization as it was before, ready for the next; X is undefined then.
 template <class T>
 class Factorization {
+  static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>,
+                "lasolve: systems are of double or float: Factorization<double>, or Factorization<float>");
+
  public:
   explicit Factorization(MatrixView<const T, Cpu> A, const Options& options = {});
   /// Of row-major data, in place: what is factored is the transpose, which the same memory holds by columns. So `singular` names a
@@ -152,12 +155,9 @@ class Factorization {
   explicit Factorization(Matrix<T, Cuda>&& A, const Options& options = {}, CUstream_st* after = default_stream());
   /// Does not compile, and says why.
   template <class A>
-  explicit Factorization(A&&, const Options& = {}) requires(TemporaryMatrix<A> ||
-                                                            !(ReadableAs<A, T> ||
-                                                              std::is_convertible_v<A, MatrixView<const T, Cuda>> ||
-                                                              std::is_same_v<std::remove_cvref_t<A>, Matrix<T, Cpu>> ||
-                                                              std::is_same_v<std::remove_cvref_t<A>, Matrix<T, Cuda>> ||
-                                                              std::is_same_v<std::remove_cvref_t<A>, Factorization>))
+  requires(TemporaryMatrix<A> ||
+           !(FactoredFrom<A, T> ||
+             std::is_same_v<std::remove_cvref_t<A>, Factorization>)) explicit Factorization(A&&, const Options& = {})
       : Factorization(MatrixView<const T, Cpu>()) {
     refused::factored<A, T>();
   }
@@ -178,12 +178,10 @@ class Factorization {
   Report solve(RowMajorView<const T> B, RowMajorView<T> X, Op op = Op::none);
   /// Does not compile, and says why.
   template <class B, class X>
-  Report solve(B&&, X&&,
-               Op = Op::none) requires(!(SidesOf<B, X, T> || (std::is_convertible_v<B, MatrixView<const T, Cuda>> &&
-                                                              std::is_convertible_v<X, MatrixView<T, Cuda>>))) {
+  requires(TemporaryMatrix<X> || !SolvedFor<B, X, T>) Report solve(B&&, X&&, Op = Op::none) {
     refused::sides<B, X>();
     static_assert(
-        !(SidesOf<B, X, double> || SidesOf<B, X, float>),
+        TemporaryMatrix<X> || !(SidesOf<B, X, double> || SidesOf<B, X, float>),
         "lasolve: B and X are not of the type of the factorization: make A, B and X all double, or all float");
     return {};
   }
@@ -226,8 +224,8 @@ Report solve(MatrixView<const float> A, RowMajorView<const float> B, RowMajorVie
              Op op = Op::none);
 /// Does not compile, and says why.
 template <class A, class B, class X>
-Report solve(A&&, B&&, X&&, const Options& = {},
-             Op = Op::none) requires(!(SystemOf<A, B, X, double> || SystemOf<A, B, X, float>)) {
+requires(TemporaryMatrix<X> || !(SystemOf<A, B, X, double> || SystemOf<A, B, X, float>)) Report
+    solve(A&&, B&&, X&&, const Options& = {}, Op = Op::none) {
   refused::system<A, B, X>();
   return {};
 }

@@ -15,6 +15,14 @@ concept SidesOf = (std::is_convertible_v<B, MatrixView<const T>> && std::is_conv
 template <class A, class B, class X, class T>
 concept SystemOf = ReadableAs<A, T> && SidesOf<B, X, T>;
 
+/// What a factorization can be made of, and what it can solve for, at either place.
+template <class A, class T>
+concept FactoredFrom = ReadableAs<A, T> || std::is_convertible_v<A, MatrixView<const T, Cuda>> ||
+    std::is_same_v<std::remove_cvref_t<A>, Matrix<T, Cpu>> || std::is_same_v<std::remove_cvref_t<A>, Matrix<T, Cuda>>;
+template <class B, class X, class T>
+concept SolvedFor = SidesOf<B, X, T> ||
+    (std::is_convertible_v<B, MatrixView<const T, Cuda>>&& std::is_convertible_v<X, MatrixView<T, Cuda>>);
+
 /// An Eigen matrix that ends with the line: who borrows its memory for longer is left with none.
 template <class M>
 concept TemporaryMatrix = !std::is_lvalue_reference_v<M> && requires {
@@ -69,21 +77,21 @@ constexpr void operand() {
 }
 
 template <class X>
+concept Writable = SidesOf<X, X, double> || SidesOf<X, X, float>;
+
+template <class X>
 constexpr void written() {
   operand<X>();
-  static_assert(!Readable<X> || std::is_convertible_v<X, MatrixView<double>> ||
-                    std::is_convertible_v<X, MatrixView<float>> || std::is_convertible_v<X, RowMajorView<double>> ||
-                    std::is_convertible_v<X, RowMajorView<float>>,
+  static_assert(!TemporaryMatrix<X>,
+                "lasolve: X is a temporary, with which the solution would be gone: give a variable");
+  static_assert(!Readable<X> || Writable<X> || TemporaryMatrix<X>,
                 "lasolve: X is const, but the solution is written to it: give a matrix that may change");
 }
 
-template <class B, class X>
-constexpr bool may_be_written = SidesOf<X, X, double> || SidesOf<X, X, float>;
-
-/// B and X are what they must be, each for itself.
+/// B and X, each for itself and beside the other.
 template <class B, class X>
 constexpr void sides() {
-  constexpr bool fine = Readable<B> && may_be_written<B, X>;
+  constexpr bool fine = Readable<B> && Writable<X>;
   constexpr bool same =
       (ReadableAs<B, double> && ReadableAs<X, double>) || (ReadableAs<B, float> && ReadableAs<X, float>);
   constexpr bool fit = SidesOf<B, X, double> || SidesOf<B, X, float>;
@@ -107,10 +115,10 @@ template <class A, class T>
 constexpr void factored() {
   static_assert(!TemporaryMatrix<A>,
                 "lasolve: a factorization borrows A, and this A is a temporary that ends with the line: keep it in a "
-                "variable, or "
-                "hand over the memory of a lasolve::Matrix");
+                "variable, or hand over the memory of a lasolve::Matrix");
   operand<A>();
-  static_assert(!Readable<A> || TemporaryMatrix<A> || ReadableAs<A, T>,
+  constexpr bool of_known = std::is_same_v<T, double> || std::is_same_v<T, float>;
+  static_assert(!of_known || !Readable<A> || TemporaryMatrix<A> || ReadableAs<A, T>,
                 "lasolve: A is not of the type of its factorization: Factorization<double> for double, "
                 "Factorization<float> for float");
 }
