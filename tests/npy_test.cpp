@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "io_files.hpp"
 
@@ -116,6 +117,28 @@ TEST(Npy, RefusesIntegersThatNoDoubleHolds) {
     EXPECT_NE(error.find("error: expected an integer that a double holds exactly, found "), error.npos) << error;
     EXPECT_TRUE(error.ends_with(" at index [1]")) << error;
   }
+}
+
+TEST(Npy, HearsOfProgressAndReadsLongFilesWholeInEitherOrder) {
+  constexpr std::int64_t rows = 1100, cols = 1003;  // more than two parts, and no multiple of a block
+  std::vector<double> elements(rows * cols);
+  std::iota(elements.begin(), elements.end(), 0.0);
+  for (const bool fortran : {false, true})
+    for (const int threads : {1, 3}) {
+      std::vector<double> heard;
+      ReadOptions options;
+      options.threads = threads;
+      options.progress = [&](double fraction) { heard.push_back(fraction); };
+      const MatrixFile file = read(npy(1, dictionary("<f8", fortran, "(1100, 1003)"), elements), options);
+      std::int64_t wrong = 0;
+      for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t j = 0; j < cols; ++j)
+          wrong += file.matrix(i, j) != double(fortran ? i + j * rows : i * cols + j);
+      EXPECT_EQ(wrong, 0) << fortran << ", " << threads;
+      ASSERT_GE(heard.size(), threads == 1 ? 2u : 1u);
+      EXPECT_TRUE(std::is_sorted(heard.begin(), heard.end()));
+      EXPECT_EQ(heard.back(), 1);
+    }
 }
 
 TEST(Npy, VectorsStayVectors) {

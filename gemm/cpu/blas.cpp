@@ -146,7 +146,7 @@ void blas(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
 
 template <class T>
 void blas_on_all_cores(Queue<Cpu>& q, T alpha, Operand<T, Cpu> A, Operand<T, Cpu> B, T beta, MatrixView<T, Cpu> C) {
-  OpenBlas::instance().make_ready(q.threads());
+  OpenBlas::instance().make_ready(int(parts_for(q, work_of(A.rows(), B.cols(), A.cols()))));
   on_all_cores<T, blas<T>>(q, alpha, A, B, beta, C);
 }
 

@@ -25,10 +25,15 @@ inline std::int64_t cut(std::int64_t length, std::int64_t parts, std::int64_t i)
   return std::min(length, round_up(ceil_div(length, parts), 8) * i);
 }
 
+/// What a product of m × n elements is counted as when it is shared: its operations, and to read and write C.
+constexpr double work_of(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return 2.0 * double(m) * double(n) * double(k + 1);
+}
+
 /// The backend function that runs Kernel(α, A, B, β, C), written for one core, on all cores of the queue.
 template <class T, auto Kernel, class In = T>
 void on_all_cores(Queue<Cpu>& q, T alpha, Operand<In, Cpu> A, Operand<In, Cpu> B, T beta, MatrixView<T, Cpu> C) {
-  const double flops = 2.0 * double(C.rows()) * double(C.cols()) * double(A.cols() + 1);
+  const double flops = work_of(C.rows(), C.cols(), A.cols());
   const std::int64_t parts = parts_for(q, flops);
   const auto [down, across] = tile_grid(C.rows(), C.cols(), parts);
   on_cores(parts, flops, [&, down = down, across = across](std::int64_t t) {

@@ -2,6 +2,8 @@
 // is chosen at run time.
 #pragma once
 
+#include "lasolve/cpp20.hpp"
+#if __cplusplus >= 201709L
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,6 +12,8 @@
 
 #include "lasolve/gemm.hpp"
 #include "lasolve/matrix.hpp"
+#include "lasolve/refused.hpp"
+#include "lasolve/row_major.hpp"
 #include "lasolve/schedule.hpp"
 #include "lasolve/tuning.hpp"
 
@@ -85,7 +89,7 @@ struct Report {
   Refine refine = Refine::none;
   Schedule schedule = Schedule::automatic;
   std::int64_t block_size = 0;
-  int threads = 0;
+  int threads = 0;  ///< of the host, that shared the factorization: 1 where nothing of it is worth sharing
   PhaseTimes phases;
   double factor_seconds = 0, solve_seconds = 0, total_seconds = 0;  ///< wall time; total counts copies and refinement
   double factor_gflops = 0;  ///< 2/3 n³ (LU) or 1/3 n³ (Cholesky) over factor_seconds
@@ -132,13 +136,22 @@ class Context;
 /// caller has not yet asked for (cudaGetLastError) is never taken for one of ours; CUDA itself forgets it when a kernel's
 /// attributes are set.
 ///
+/// Any number of threads may factor and solve at the same time. Solves with one factorization, and its rcond(), come one after the
+/// other; while one of them is under way, its report() is not to be read, nor is it to be moved.
+///
 /// Throws std::invalid_argument (misuse: sizes, NaN or Inf in A or B, an unknown backend, a view of memory that is elsewhere than
 /// its type or Options::device says, all that is asked of one that was moved from) and MachineError, and what Options::progress
 /// throws. What throws in a solve leaves the factorization as it was before, ready for the next; X is undefined then.
 template <class T>
 class Factorization {
+  static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>,
+                "lasolve: systems are of double or float: Factorization<double>, or Factorization<float>");
+
  public:
   explicit Factorization(MatrixView<const T, Cpu> A, const Options& options = {});
+  /// Of row-major data, in place: what is factored is the transpose, which the same memory holds by columns. So `singular` names a
+  /// row of A, and rcond() is that of ‖A‖∞.
+  explicit Factorization(RowMajorView<const T> A, const Options& options = {});
   explicit Factorization(MatrixView<const T, Cuda> A, const Options& options = {},
                          CUstream_st* after = default_stream());
   /// In place: takes the memory of A and overwrites A with its factors, so that n² elements are enough. Nothing is left
@@ -153,6 +166,14 @@ class Factorization {
   Factorization(Matrix<T, Cpu>&& A, const Options& options, const Context& context);
   Factorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context,
                 CUstream_st* after = default_stream());
+  /// Does not compile, and says why.
+  template <class A>
+  requires(TemporaryMatrix<A> ||
+           !(FactoredFrom<A, T> ||
+             std::is_same_v<std::remove_cvref_t<A>, Factorization>)) explicit Factorization(A&&, const Options& = {})
+      : Factorization(MatrixView<const T, Cpu>()) {
+    refused::factored<A, T>();
+  }
   Factorization(Factorization&&) noexcept;
   Factorization& operator=(Factorization&&) noexcept;
   ~Factorization();
@@ -166,6 +187,17 @@ class Factorization {
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op = Op::none);
   Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op = Op::none,
                CUstream_st* after = default_stream());
+  /// The same of row-major B and X, which are copied where they have several columns; they may overlap.
+  Report solve(RowMajorView<const T> B, RowMajorView<T> X, Op op = Op::none);
+  /// Does not compile, and says why.
+  template <class B, class X>
+  requires(TemporaryMatrix<X> || !SolvedFor<B, X, T>) Report solve(B&&, X&&, Op = Op::none) {
+    refused::sides<B, X>();
+    static_assert(
+        TemporaryMatrix<X> || !(SidesOf<B, X, double> || SidesOf<B, X, float>),
+        "lasolve: B and X are not of the type of the factorization: make A, B and X all double, or all float");
+    return {};
+  }
 
   /// An estimate of 1 / (‖A‖₁‖A⁻¹‖₁) from the factors, made when first asked for and kept: at least the true value, and nearly
   /// always less than three times of it. 0 if the matrix is singular, NaN if it is not positive definite. At most five
@@ -177,6 +209,7 @@ class Factorization {
 
  private:
   std::unique_ptr<Engine<T>> engine_;
+  Op stored_ = Op::none;  // how A is related to what was factored
 };
 extern template class Factorization<double>;
 extern template class Factorization<float>;
@@ -189,6 +222,26 @@ Report solve(MatrixView<const double> A, MatrixView<const double> B, MatrixView<
              Op op = Op::none);
 Report solve(MatrixView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& = {},
              Op op = Op::none);
+/// The same of row-major data: see Factorization.
+Report solve(RowMajorView<const double> A, MatrixView<const double> B, MatrixView<double> X, const Options& = {},
+             Op op = Op::none);
+Report solve(RowMajorView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& = {},
+             Op op = Op::none);
+Report solve(RowMajorView<const double> A, RowMajorView<const double> B, RowMajorView<double> X, const Options& = {},
+             Op op = Op::none);
+Report solve(RowMajorView<const float> A, RowMajorView<const float> B, RowMajorView<float> X, const Options& = {},
+             Op op = Op::none);
+Report solve(MatrixView<const double> A, RowMajorView<const double> B, RowMajorView<double> X, const Options& = {},
+             Op op = Op::none);
+Report solve(MatrixView<const float> A, RowMajorView<const float> B, RowMajorView<float> X, const Options& = {},
+             Op op = Op::none);
+/// Does not compile, and says why.
+template <class A, class B, class X>
+requires(TemporaryMatrix<X> || !(SystemOf<A, B, X, double> || SystemOf<A, B, X, float>)) Report
+    solve(A&&, B&&, X&&, const Options& = {}, Op = Op::none) {
+  refused::system<A, B, X>();
+  return {};
+}
 
 /// The CUDA devices of this machine: names and compute capabilities, or empty lists and why they are empty.
 struct CudaDevices {
@@ -206,3 +259,4 @@ std::string why_no_cuda_device(int index);
 const char* version();
 
 }  // namespace lasolve
+#endif

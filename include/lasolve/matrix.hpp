@@ -1,9 +1,13 @@
 // Matrices: Matrix<T, Place> owns memory, MatrixView<T, Place> borrows it. Column-major, 64-bit sizes.
 #pragma once
 
+#include "lasolve/cpp20.hpp"
+//
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <new>
 #include <span>
@@ -37,6 +41,14 @@ concept ColumnMajorMatrixOf = requires(X& x) {
   requires !bool(std::remove_cvref_t<X>::IsRowMajor) || bool(std::remove_cvref_t<X>::IsVectorAtCompileTime);
 };
 
+/// A vector, array or span of T.
+template <class R, class T>
+concept ColumnOf = requires(R& r) {
+  { std::data(r) } -> std::convertible_to<T*>;
+  std::size(r);
+}
+&&!requires { std::remove_cvref_t<R>::IsRowMajor; };
+
 /// A borrowed rows × cols matrix: element (i, j) is data[i + j·ld], ld ≥ max(rows, 1), indices from 0.
 template <class T, class Place = Cpu>
 class MatrixView {
@@ -49,7 +61,9 @@ class MatrixView {
   constexpr MatrixView(T* data, std::int64_t rows, std::int64_t cols, std::int64_t ld)
       : data_(data), rows_(rows), cols_(cols), ld_(ld) {
     require(rows >= 0 && cols >= 0, "a matrix has a negative size");
-    require(ld >= rows, "the leading dimension is smaller than the number of rows");
+    require(ld >= rows,
+            "the leading dimension is smaller than the number of rows; where rows lie one after the other, that is "
+            "lasolve::row_major(data, rows, cols, ld)");
     require(data != nullptr || rows == 0 || cols == 0, "a matrix that is not empty has no data");
   }
 
@@ -58,9 +72,13 @@ class MatrixView {
   constexpr MatrixView(MatrixView<U, Place> other)
       : data_(other.data()), rows_(other.rows()), cols_(other.cols()), ld_(other.ld()) {}
 
-  /// A span is a matrix of one column.
+  /// A span is a matrix of one column, and so is a std::vector, a std::array or an array. Those that hold a matrix of more
+  /// columns are given by column_major() or row_major().
   constexpr MatrixView(std::span<T> column) requires std::is_same_v<Place, Cpu>
       : MatrixView(column.data(), std::int64_t(column.size()), 1, std::int64_t(column.size())) {}
+  template <ColumnOf<T> R>
+  constexpr MatrixView(R&& column) requires std::is_same_v<Place, Cpu>
+      : MatrixView(std::data(column), std::int64_t(std::size(column)), 1, std::int64_t(std::size(column))) {}
 
   /// Borrows an Eigen matrix, vector, map or block of the same scalar, column-major with unit inner stride, whose columns
   /// do not overlap. Throws std::invalid_argument on other strides.
@@ -94,7 +112,8 @@ class MatrixView {
   /// The distance between the columns of an Eigen object; its rows where it has no second column.
   template <class X>
   static std::int64_t ld_of(const X& x) {
-    require(x.innerStride() == 1, "an Eigen object has an inner stride other than 1");
+    require(x.innerStride() == 1,
+            "an Eigen object has an inner stride other than 1: copy it into a matrix or vector first");
     if (X::IsVectorAtCompileTime || x.cols() <= 1) return x.rows();
     require(x.outerStride() >= x.rows(), "an Eigen object has an outer stride smaller than the number of its rows");
     return x.outerStride();

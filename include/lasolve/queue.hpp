@@ -41,8 +41,11 @@ class Queue<Cpu> {
   /// threads ≤ 0: every core that this process may use, by its affinity and the processor time that cgroups grant it.
   explicit Queue(int threads = 0);
   ~Queue();
-  /// As many as were asked for, or fewer where no more threads can be made.
+  /// As many as were asked for, or fewer where no more threads can be made. All cores are counted when this is asked first: work that is
+  /// not worth sharing need not know.
   int threads() const;
+  /// The same, or 1 where nothing has asked yet.
+  int threads_used() const;
   /// What decides between ways to compute, by size: that of the place, until tune() is called.
   const Tuning& tuning() const;
   void tune(const Tuning&);
@@ -76,7 +79,7 @@ class Queue<Cpu> {
  private:
   void* scratch_bytes(std::size_t);
   struct State;
-  int threads_;
+  mutable int threads_;  // 0: not counted yet
   std::unique_ptr<State> state_;
 };
 

@@ -1,8 +1,11 @@
 // The public entry points: choose a backend, make the engine at its place.
+#include <fmt/format.h>
+
 #include <cstdint>
 
 #include "core/choose.hpp"
 #include "core/whereabouts.hpp"
+#include "lasolve/names.hpp"
 #include "solvers/driver/engine.hpp"
 
 namespace lasolve {
@@ -11,9 +14,16 @@ namespace {
 
 Report start_of(const Choice& choice) {
   Report report;
-  report.device = choice.device();
+  report.device = choice.backend.index() == 0 ? name_of(Device::cpu) : choice.device();
   report.notes = choice.notes;
   return report;
+}
+
+void require_square(std::int64_t rows, std::int64_t cols) {
+  if (rows == cols) return;
+  const char* const advice =
+      cols == 1 ? "; a vector or span alone is one column: lasolve::column_major(a, n, n) and row_major say more" : "";
+  throw std::invalid_argument(fmt::format("lasolve: the matrix is not square, but {} × {}{}", rows, cols, advice));
 }
 
 template <class T>
@@ -34,6 +44,7 @@ void go_to(const SharedContext& context, Options& options) {
 
 template <class T>
 std::unique_ptr<Engine<T>> engine_for(Given<T, Cpu> A, Options options, const SharedContext& context = {}) {
+  require_square(A.A.rows(), A.A.cols());
   require_on_host("A", Ends(A.A));
   go_to(context, options);
   const Choice choice = choose(options);
@@ -87,8 +98,11 @@ bool overlap(MatrixView<const T, Place> B, MatrixView<T, Place> X) {
 
 template <class T, class Place>
 void require_sides(std::int64_t n, MatrixView<const T, Place> B, MatrixView<T, Place> X) {
-  require(B.rows() == n && X.rows() == n && B.cols() == X.cols(),
-          "the right-hand sides or the solutions have the wrong size");
+  if (B.rows() != n || X.rows() != n || B.cols() != X.cols())
+    throw std::invalid_argument(fmt::format(
+        "lasolve: the right-hand sides or the solutions have the wrong size: A is {} × {}, B {} × {} and X {} × {}; B "
+        "and X have as many rows as A, and one column for each system",
+        n, n, B.rows(), B.cols(), X.rows(), X.cols()));
   require(
       same(B, X) || !overlap(B, X),
       "the right-hand sides and the solutions overlap, but are not the same memory with the same leading dimension");
@@ -100,13 +114,42 @@ Engine<T>& not_moved(const std::unique_ptr<Engine<T>>& engine) {
   return *engine;
 }
 
+/// For a matrix whose transpose is factored.
+Options mirrored(Options options) {
+  if (options.triangle == Uplo::lower)
+    options.triangle = Uplo::upper;
+  else if (options.triangle == Uplo::upper)
+    options.triangle = Uplo::lower;
+  return options;
+}
+
+template <class From, class T>
+void copy_elements(const From& from, const T& to) {
+  for (std::int64_t i = 0; i < from.rows(); ++i)
+    for (std::int64_t j = 0; j < from.cols(); ++j) to(i, j) = from(i, j);
+}
+
+/// solve(B, X) with columns of row-major B and X: of one that lies in one piece, or of copies.
+template <class T, class Solve>
+Report solve_by_columns(RowMajorView<const T> B, RowMajorView<T> X, Solve solve) {
+  const auto is_column = [](auto M) { return M.cols() == 1 && M.ld() == 1; };
+  if (is_column(B) && is_column(X))
+    return solve(column_major(B.data(), B.rows(), 1), column_major(X.data(), X.rows(), 1));
+  require_on_host("B", Ends(B.transposed()));
+  require_on_host("X", Ends(X.transposed()));
+  Matrix<T> b(B.rows(), B.cols()), x(X.rows(), X.cols());
+  copy_elements(B, b.view());
+  const Report report = solve(std::as_const(b).view(), x.view());
+  if (report.outcome.has_solution()) copy_elements(x.view(), X);
+  return report;
+}
+
 template <class T>
 Report solve_once(MatrixView<const T> A, MatrixView<const T> B, MatrixView<T> X, const Options& options, Op op) {
-  require(A.rows() == A.cols(), "the matrix is not square");
+  require_square(A.rows(), A.cols());
   require_sides(A.rows(), B, X);
   Factorization<T> factors(A, options);
-  Report solved = factors.solve(B, X, op);
-  return together(factors.report(), std::move(solved));
+  return together(factors.report(), factors.solve(B, X, op));
 }
 
 }  // namespace
@@ -114,6 +157,11 @@ Report solve_once(MatrixView<const T> A, MatrixView<const T> B, MatrixView<T> X,
 template <class T>
 Factorization<T>::Factorization(MatrixView<const T, Cpu> A, const Options& options)
     : engine_(engine_for(Given<T, Cpu>(A), options)) {}
+template <class T>
+Factorization<T>::Factorization(RowMajorView<const T> A, const Options& options)
+    : Factorization(A.transposed(), mirrored(options)) {
+  stored_ = Op::transpose;
+}
 template <class T>
 Factorization<T>::Factorization(Matrix<T, Cpu>&& A, const Options& options)
     : engine_(engine_for(Given<T, Cpu>(std::move(A)), options)) {}
@@ -153,19 +201,33 @@ Report Factorization<T>::solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X,
   require_sides(engine.order, B, X);
   require_on_host("B", Ends(B));
   require_on_host("X", Ends(X));
-  return engine.solve(B, X, op);
+  return engine.solve(B, X, stored_ == Op::none ? op : flipped(op));
+}
+template <class T>
+Report Factorization<T>::solve(RowMajorView<const T> B, RowMajorView<T> X, Op op) {
+  return solve_by_columns(B, X, [&](MatrixView<const T> b, MatrixView<T> x) { return solve(b, x, op); });
 }
 template <class T>
 Report Factorization<T>::solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, CUstream_st* after) {
   Engine<T>& engine = not_moved(engine_);
   require_sides(engine.order, B, X);
-  return engine.solve(B, X, op, after);
+  return engine.solve(B, X, stored_ == Op::none ? op : flipped(op), after);
 }
 
 template <class T>
 double Factorization<T>::rcond() {
   return not_moved(engine_).rcond();
 }
+
+namespace {
+
+template <class T>
+Report solve_transposed(RowMajorView<const T> A, MatrixView<const T> B, MatrixView<T> X, const Options& options,
+                        Op op) {
+  return solve_once(A.transposed(), B, X, mirrored(options), flipped(op));
+}
+
+}  // namespace
 
 template class Factorization<double>;
 template class Factorization<float>;
@@ -174,8 +236,32 @@ Report solve(MatrixView<const double> A, MatrixView<const double> B, MatrixView<
              Op op) {
   return solve_once(A, B, X, options, op);
 }
+Report solve(RowMajorView<const double> A, MatrixView<const double> B, MatrixView<double> X, const Options& options,
+             Op op) {
+  return solve_transposed(A, B, X, options, op);
+}
+Report solve(RowMajorView<const double> A, RowMajorView<const double> B, RowMajorView<double> X, const Options& options,
+             Op op) {
+  return solve_by_columns(B, X, [&](auto b, auto x) { return solve_transposed<double>(A, b, x, options, op); });
+}
+Report solve(MatrixView<const double> A, RowMajorView<const double> B, RowMajorView<double> X, const Options& options,
+             Op op) {
+  return solve_by_columns(B, X, [&](auto b, auto x) { return solve_once<double>(A, b, x, options, op); });
+}
 Report solve(MatrixView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& options, Op op) {
   return solve_once(A, B, X, options, op);
+}
+Report solve(RowMajorView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& options,
+             Op op) {
+  return solve_transposed(A, B, X, options, op);
+}
+Report solve(RowMajorView<const float> A, RowMajorView<const float> B, RowMajorView<float> X, const Options& options,
+             Op op) {
+  return solve_by_columns(B, X, [&](auto b, auto x) { return solve_transposed<float>(A, b, x, options, op); });
+}
+Report solve(MatrixView<const float> A, RowMajorView<const float> B, RowMajorView<float> X, const Options& options,
+             Op op) {
+  return solve_by_columns(B, X, [&](auto b, auto x) { return solve_once<float>(A, b, x, options, op); });
 }
 
 }  // namespace lasolve

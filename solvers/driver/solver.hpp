@@ -40,7 +40,7 @@ using Await = std::function<void(Queue<Place>&, std::int64_t columns)>;
 template <class T, class Place>
 class Solver {
  public:
-  Solver(Queue<Place>& q, const GemmBackend<Place>& gemm, Given<T, Place> given, const Options& options, Report start)
+  Solver(Queue<Place>& q, const GemmBackend<Place>& gemm, Given<T, Place> given, const Options& options, Report&& start)
       : q_(q),
         gemm_(gemm),
         A_(given.A, triangle_there(options)),
@@ -53,8 +53,8 @@ class Solver {
     require(may_go_by_schedule(options.factorization == Method::automatic ? Method::lu : options.factorization),
             "this schedule is not offered for this method on this device");
     const bool coarse = is_coarse(wanted_.name);
-    require(offers(gemm, wanted_.products),
-            does_not_offer(gemm.name, {kind_of<Place>, options.device.index}, wanted_.products).c_str());
+    if (!offers(gemm, wanted_.products))
+      require(false, does_not_offer(gemm.name, {kind_of<Place>, options.device.index}, wanted_.products).c_str());
     Report& report = made_.report;
     report.n = A_.order();
     report.gemm = gemm.name;
@@ -75,7 +75,7 @@ class Solver {
       q_.phase(Phase::check);
       A_.norm(q_, Op::transpose);  // for rcond(): n² reads, before A is overwritten
     }
-    Report report = made_.report;
+    Report report = std::move(made_.report);
     if (in_place() && std::exchange(options_.check, false))
       report.notes.push_back("the solution is not checked: A was overwritten with its factors");
     q_.phase(Phase::other);
@@ -151,8 +151,8 @@ class Solver {
     }
     Refinement solved = solve_with(made_, B, X, op);
     if (!solved.converged && is_coarse(made_.report.precision) && may_factor_as_A()) {
-      replaced =
-          fallen_back(made_.report, std::string("refinement in ") + name_of(made_.report.precision) + " stalled");
+      replaced = fallen_back(Report(made_.report),
+                             std::string("refinement in ") + name_of(made_.report.precision) + " stalled");
       if (replaced->report.outcome.ok()) solved = solve_with(*replaced, B, X, op);
     }
     Factored& made = replaced ? *replaced : made_;
@@ -186,18 +186,23 @@ class Solver {
   /// That of a name, or of A. Throws std::invalid_argument where solvers do not have it, or factors would be finer than A.
   static SolvePrecision solve_precision(Precision name) {
     const SolvePrecision* const found = find_solve_precision(name == Precision::automatic ? precision_of<T> : name);
+    if (found == nullptr || bytes_of(found->storage) > int(sizeof(T))) refuse_precision(name, found);
+    return *found;
+  }
+  [[noreturn]] static void refuse_precision(Precision name, const SolvePrecision* found) {
     std::string known;
     for (const SolvePrecision& p : solve_precisions)
       known += (known.empty() ? "" : ", ") + std::string(name_of(p.name));
-    require(found != nullptr, (std::string("solvers have the precisions ") + known + ", not " + name_of(name)).c_str());
-    require(bytes_of(found->storage) <= int(sizeof(T)),
-            (std::string(name_of(found->storage)) + " factors of an " + name_of(precision_of<T>) + " matrix").c_str());
-    return *found;
+    throw std::invalid_argument(found == nullptr ? std::string("lasolve: solvers have the precisions ") + known +
+                                                       ", not " + name_of(name)
+                                                 : std::string("lasolve: ") + name_of(found->storage) +
+                                                       " factors of an " + name_of(precision_of<T>) + " matrix");
   }
   /// Whether solutions in it are coarser than A.
   static bool is_coarse(Precision name) { return is_coarser_than<T>(name); }
 
-  static Report without_times(Report report, std::int64_t nrhs) {
+  static Report without_times(const Report& with, std::int64_t nrhs) {
+    Report report = with;
     report.nrhs = nrhs;
     report.phases = {};
     report.total_seconds = 0;
@@ -271,7 +276,7 @@ class Solver {
   }
 
   /// Factors in the precision of A, given the report of coarser ones.
-  Factored fallen_back(Report report, const std::string& why) {
+  Factored fallen_back(Report&& report, const std::string& why) {
     const SolvePrecision own = solve_precision(Precision::automatic);
     report.notes.push_back(why + ": " + name_of(own.name) + " factors were used instead");
     return factored(std::move(report), own);
@@ -313,7 +318,7 @@ class Solver {
   }
 
   /// Factors in a precision, in the type that they are stored in.
-  Factored factored(Report report, const SolvePrecision& precision) {
+  Factored factored(Report&& report, const SolvePrecision& precision) {
     report.precision = precision.name;
     report.storage = precision.storage;
     report.products = precision.products;
@@ -324,7 +329,7 @@ class Solver {
 
   /// The same, stored in F; a Cholesky that was not asked for by name falls back to LU. `report` holds what is known so far.
   template <class F>
-  Factored factored_in(Report report) {
+  Factored factored_in(Report&& report) {
     const Gemm<F, Place> gemm(gemm_, report.products);
     const double n = double(A_.order()), flops = report.method == Method::lu ? lu_flops(n) : cholesky_flops(n);
     choose_schedule(report, report.storage);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <string_view>
 
 #include "lasolve/names.hpp"
 
@@ -13,7 +15,7 @@ namespace lasolve {
 namespace {
 
 template <class Place>
-const GemmBackend<Place>* find(const std::string& name) {
+const GemmBackend<Place>* find(std::string_view name) {
   for (const auto* backend : gemm_backends<Place>())
     if (backend->name == name) return backend;
   return nullptr;
@@ -24,8 +26,14 @@ std::string why_not(const GemmBackend<Place>& backend, int device) {
   return backend.unavailable ? backend.unavailable(device) : "";
 }
 
-/// Why the best backend on the CPU cannot run; empty: it can.
-std::string why_not_best() { return why_not(*find<Cpu>("blas"), 0); }
+/// The best on the CPU, where it can run.
+const GemmBackend<Cpu>& best_on_cpu() {
+  static const GemmBackend<Cpu>& best = *find<Cpu>("blas");
+  return best;
+}
+
+/// Why it cannot run; empty: it can.
+std::string why_not_best() { return why_not(best_on_cpu(), 0); }
 
 const char* automatic_backend(Device::Kind place) {
   if (place == Device::cuda) return "cublas";
@@ -42,19 +50,18 @@ std::string why_no_cuda(int index, const CudaHere& cuda) {
   return why.empty() ? "" : fmt::format("cuda:{} ({}) {}", index, devices.names[std::size_t(index)], why);
 }
 
-/// The first CUDA device that can be used, or why there is none.
-struct Usable {
-  int index = 0;
-  std::string why_none;
-};
-Usable usable(const CudaHere& cuda) {
-  Usable none{0, cuda.devices().why_none};
-  for (int i = 0; i < int(cuda.devices().names.size()); ++i) {
-    const std::string why = why_no_cuda(i, cuda);
-    if (why.empty()) return {i, ""};
-    none.why_none += (none.why_none.empty() ? "" : "; ") + why;
-  }
-  return none;
+/// The first CUDA device that can be used.
+std::optional<int> usable(const CudaHere& cuda) {
+  for (int i = 0; i < int(cuda.devices().names.size()); ++i)
+    if (why_no_cuda(i, cuda).empty()) return i;
+  return {};
+}
+
+/// Why no CUDA device can be used, where that is so.
+std::string why_none_usable(const CudaHere& cuda) {
+  std::string all = cuda.devices().why_none;
+  for (int i = 0; i < int(cuda.devices().names.size()); ++i) all += (all.empty() ? "" : "; ") + why_no_cuda(i, cuda);
+  return all;
 }
 
 std::vector<std::string> known_names() {
@@ -67,7 +74,14 @@ std::vector<std::string> known_names() {
   return names;
 }
 
-const MissingBackend* find_missing(const std::string& name, Device::Kind place) {
+/// Whether some place has a backend of this name, or would have it in another build.
+bool is_known(std::string_view name) {
+  const auto missing = missing_gemm_backends();
+  return name == "auto" || find<Cpu>(name) || find<Cuda>(name) ||
+         std::any_of(missing.begin(), missing.end(), [&](const auto& b) { return b.name == name; });
+}
+
+const MissingBackend* find_missing(std::string_view name, Device::Kind place) {
   for (const auto& b : missing_gemm_backends())
     if (b.name == name && parse<Device::Kind>(b.place) == place) return &b;
   return nullptr;
@@ -95,35 +109,37 @@ Choice choose_cuda(std::string name, int device, const CudaHere& cuda) {
   throw MachineError(fmt::format("the GEMM backend '{}' does not exist on CUDA{}", name, instead(cuda)));
 }
 
-Choice choose_cpu(std::string name, const CudaHere& cuda) {
+Choice choose_cpu(const std::string& name, const CudaHere& cuda) {
   if (name == "auto") {
     const std::string why = why_not_best();
-    if (why.empty()) return {find<Cpu>("blas"), 0, {}};
+    if (why.empty()) return {&best_on_cpu(), 0, {}};
     return {find<Cpu>("eigen"), 0, {"'eigen' was used: 'blas' cannot run here: " + why}};
   }
   if (const auto* backend = find<Cpu>(name)) return on(*backend, 0, cuda);
   if (const auto* missing = find_missing(name, Device::cpu))
     throw MachineError(
         fmt::format("the GEMM backend '{}' is not in this build: it needs {}{}", name, missing->needs, instead(cuda)));
-  const std::string why = usable(cuda).why_none;
   throw MachineError(fmt::format("the GEMM backend '{}' needs a CUDA device: {}{}", name,
-                                 why.empty() ? "but the CPU was asked for" : why, instead(cuda)));
+                                 usable(cuda) ? "but the CPU was asked for" : why_none_usable(cuda), instead(cuda)));
 }
 
 Choice choose_named(const std::string& name, Device device, const CudaHere& cuda) {
-  const auto names = known_names();
-  if (!std::count(names.begin(), names.end(), name))
+  if (!is_known(name)) {
+    const auto names = known_names();
     throw UnknownName(fmt::format("there is no GEMM backend '{}'{}\n  backends: {}", name, did_you_mean(name, names),
                                   fmt::join(names, ", ")));
+  }
   if (device.kind == Device::cuda) return choose_cuda(name, device.index, cuda);
   if (device.kind == Device::cpu) return choose_cpu(name, cuda);
-  const Usable there = usable(cuda);
-  if (there.why_none.empty() && (name == "auto" || find<Cuda>(name))) return choose_cuda(name, there.index, cuda);
+  const auto there = usable(cuda);
+  if (there && (name == "auto" || find<Cuda>(name))) return choose_cuda(name, *there, cuda);
   Choice choice = choose_cpu(name, cuda);
-  if (find<Cuda>(name) || find_missing(name, Device::cuda))
-    choice.notes.push_back(fmt::format("the CPU's '{}' was used: {}", name, there.why_none));
-  else if (name == "auto" && (!cuda.devices().names.empty() || cuda.devices().driver_fails))
-    choice.notes.push_back("the CPU was used: " + there.why_none);
+  if (name == "auto") {
+    if (!cuda.devices().names.empty() || cuda.devices().driver_fails)
+      choice.notes.push_back("the CPU was used: " + why_none_usable(cuda));
+  } else if (find<Cuda>(name) || find_missing(name, Device::cuda)) {
+    choice.notes.push_back(fmt::format("the CPU's '{}' was used: {}", name, there ? "" : why_none_usable(cuda)));
+  }
   return choice;
 }
 
@@ -132,8 +148,8 @@ Choice choose_named(const std::string& name, Device device, const CudaHere& cuda
 std::string why_no_cuda_device(int index) { return why_no_cuda(index, {}); }
 
 Device automatic_device(const CudaHere& cuda) {
-  const Usable there = usable(cuda);
-  return there.why_none.empty() ? Device{Device::cuda, there.index} : Device{Device::cpu, 0};
+  const auto there = usable(cuda);
+  return there ? Device{Device::cuda, *there} : Device{Device::cpu, 0};
 }
 
 std::string Choice::name() const {
@@ -156,11 +172,11 @@ Choice choose(const Options& options, const CudaHere& cuda) {
   }
   const auto* own = std::get<const GemmBackend<Cuda>*>(options.gemm);
   require(own != nullptr && options.device.kind != Device::cpu, "a CUDA backend record, but the CPU was asked for");
-  const Usable there = options.device.kind == Device::automatic
-                           ? usable(cuda)
-                           : Usable{options.device.index, why_no_cuda(options.device.index, cuda)};
-  if (!there.why_none.empty()) throw MachineError("no CUDA device: " + there.why_none);
-  return on(*own, there.index, cuda);
+  const bool named = options.device.kind != Device::automatic;
+  const int index = named ? options.device.index : usable(cuda).value_or(-1);
+  const std::string why = named ? why_no_cuda(index, cuda) : index < 0 ? why_none_usable(cuda) : "";
+  if (!why.empty()) throw MachineError("no CUDA device: " + why);
+  return on(*own, index, cuda);
 }
 
 std::vector<std::string> runnable_backends(Device device, Precision precision) {

@@ -34,6 +34,7 @@ constexpr Tuning hopper = {
     .lu_far_columns_fp32 = 0,
     .lu_far_from = 7169,
     .lu_leaf = 128,
+    .lu_leaf_elements = 0,
     .cholesky_panel_least = 256,
     .cholesky_panel_part = 16,
     .cholesky_phases_from = 8193,
@@ -101,6 +102,7 @@ constexpr Tuning cpu() {
   t.lu_interchange_L_late_from = never;
   t.lu_far_columns_fp64 = t.lu_far_columns_fp32 = 0;
   t.lu_leaf = 8;
+  t.lu_leaf_elements = 2048;
   t.cholesky_panel_part = 1;
   t.cholesky_panel_least = never;
   t.cholesky_phases_from = 0;
@@ -168,6 +170,8 @@ std::vector<TuningField> make_fields() {
   add(FIELD(work_worth_sharing), "operations", "the least that the cores of the host share", 0);
   place = Device::cpu;  // kernels of CUDA have theirs
   add(FIELD(lu_leaf), "columns", "the most of a panel that is factored without being halved");
+  add(FIELD(lu_leaf_elements), "elements",
+      "the most of a panel that is factored without being halved, if it has more columns", 0);
   add(FIELD(cholesky_leaf), "columns", "the most of a panel that is factored without being halved");
   add(FIELD(solve_order), "n", "of a triangle that is not halved");
   place = Device::cuda;
@@ -268,7 +272,10 @@ std::span<const TuningTable> tuning_tables() { return tables; }
 static const TuningTable& table_of(const std::string& family) {
   return *std::find_if(std::begin(tables), std::end(tables), [&](const TuningTable& t) { return t.family == family; });
 }
-const TuningTable& cpu_tuning() { return table_of("cpu"); }
+const TuningTable& cpu_tuning() {
+  static const TuningTable& table = table_of("cpu");
+  return table;
+}
 
 const TuningTable& tuning_for(const DeviceProperties& p) {
   if (p.shared_memory <= least_shared_memory) return table_of("consumer");

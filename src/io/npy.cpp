@@ -11,7 +11,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/cpu/parallel.hpp"
+#include "core/ceil_div.hpp"
+#include "io/in_rounds.hpp"
 #include "io/input_error.hpp"
 
 namespace lasolve::io {
@@ -229,31 +230,45 @@ bool is_kept(T element, double x) {
   return std::isfinite(x);
 }
 
-/// Copies the elements into A by several threads, in blocks since either order may be the other one than A's. Returns
-/// whether all are kept.
+/// Copies the elements into an m × n block of A whose first is (i0, j0), in smaller blocks since either order may be the other
+/// one than A's. Returns whether all are kept.
 template <class T>
-bool copy_elements(const NpyHeader& header, int threads, MatrixView<double> A) {
+bool copy_block(const NpyHeader& header, MatrixView<double> A, std::int64_t i0, std::int64_t m, std::int64_t j0,
+                std::int64_t n) {
   constexpr std::int64_t block = 64;
   const bool big_endian = header.big_endian();
   const std::int64_t down = sizeof(T) * (header.fortran_order ? 1 : A.cols());
   const std::int64_t right = sizeof(T) * (header.fortran_order ? A.rows() : 1);
+  bool kept = true;
+  for (std::int64_t jb = j0; jb < j0 + n; jb += block)
+    for (std::int64_t ib = i0; ib < i0 + m; ib += block)
+      for (std::int64_t j = jb; j < std::min(jb + block, j0 + n); ++j)
+        for (std::int64_t i = ib; i < std::min(ib + block, i0 + m); ++i) {
+          const T x = element<T>(header.data + i * down + j * right, big_endian);
+          A(i, j) = double(x);
+          kept = kept && is_kept(x, A(i, j));
+        }
+  return kept;
+}
+
+/// Copies the elements into A by several threads, in bands of what lies one after the other in the file: rows or columns. Returns
+/// whether all are kept.
+template <class T>
+bool copy_elements(const NpyHeader& header, const ReadOptions& options, MatrixView<double> A) {
   if (A.empty()) return true;
+  constexpr std::int64_t line = 8;  // elements
   constexpr double work_of_an_element = 4;
+  const bool by_columns = header.fortran_order;
+  const std::int64_t length = by_columns ? A.cols() : A.rows(), bytes = A.rows() * A.cols() * header.element_bytes();
+  const std::int64_t band = round_up(ceil_div(length, parts_of_text(bytes, options.threads)), line);
+  const double work = work_of_an_element * double(A.rows()) * double(A.cols());
   std::atomic<bool> all_kept = true;
-  const Queue<Cpu> q(threads);
-  on_shares(q, A.cols(), work_of_an_element * double(A.rows()) * double(A.cols()),
-            [&](std::int64_t first, std::int64_t n) {
-              bool kept = true;
-              for (std::int64_t jb = first; jb < first + n; jb += block)
-                for (std::int64_t ib = 0; ib < A.rows(); ib += block)
-                  for (std::int64_t j = jb; j < std::min(jb + block, first + n); ++j)
-                    for (std::int64_t i = ib; i < std::min(ib + block, A.rows()); ++i) {
-                      const T x = element<T>(header.data + i * down + j * right, big_endian);
-                      A(i, j) = double(x);
-                      kept = kept && is_kept(x, A(i, j));
-                    }
-              if (!kept) all_kept = false;
-            });
+  in_rounds(ceil_div(length, band), options.threads, work, options.progress, [&](std::int64_t p) {
+    const std::int64_t first = p * band, count = std::min(band, length - first);
+    if (!(by_columns ? copy_block<T>(header, A, 0, A.rows(), first, count)
+                     : copy_block<T>(header, A, first, count, 0, A.cols())))
+      all_kept = false;
+  });
   return all_kept;
 }
 
@@ -284,9 +299,8 @@ MatrixFile read_npy(const InputFile& file, const ReadOptions& options) {
   check_size(file, header, options.bytes_an_element);
   MatrixFile result{Matrix<double>(header.rows(), header.cols()), file.name_of_byte(header.place), {}, false};
   result.is_vector = header.shape.size() == 1;
-  const int threads = std::max(1, options.threads);
   with_element(header.type, [&]<class T>(Element<T>, const char* name) {
-    const bool kept = copy_elements<T>(header, threads, result.matrix);
+    const bool kept = copy_elements<T>(header, options, result.matrix);
     if (!kept && (std::integral<T> || !options.allow_nonfinite)) refuse_first_not_kept<T>(file, header, result.matrix);
     if (!std::same_as<T, double>)
       result.notes.push_back(

@@ -1,6 +1,8 @@
 // The solver on the CPU.
 #include "solvers/driver/engine.hpp"
 
+#include <mutex>
+
 #include "solvers/driver/solver.hpp"
 #include "solvers/places/cpu/norms.hpp"
 #include "solvers/places/cpu/panel.hpp"
@@ -16,20 +18,27 @@ namespace {
 template <class T>
 class CpuEngine final : public Engine<T> {
  public:
-  CpuEngine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options, Report start)
+  CpuEngine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options, Report&& start)
       : q_(options.threads), solver_(q_, gemm, std::move(A), options, std::move(start)) {
     tune_for(q_, options);
     solver_.factor();
-    solver_.ran_on(q_.threads());  // some may not have been had
+    solver_.ran_on(q_.threads_used());  // some may not have been had, or needed
   }
   const Report& report() const override { return solver_.report(); }
-  double rcond() override { return solver_.rcond(); }
-  Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override { return solver_.solve(B, X, op); }
+  double rcond() override {
+    const std::lock_guard lock(one_after_the_other_);
+    return solver_.rcond();
+  }
+  Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override {
+    const std::lock_guard lock(one_after_the_other_);
+    return solver_.solve(B, X, op);
+  }
   Report solve(MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op, CUstream_st*) override {
     throw std::invalid_argument("lasolve: right-hand sides on a CUDA device, but the factors are on the CPU");
   }
 
  private:
+  std::mutex one_after_the_other_;
   Queue<Cpu> q_;
   Solver<T, Cpu> solver_;
 };

@@ -12,9 +12,11 @@
 
 namespace lasolve {
 
+/// What stays in the first cache is not halved for the sake of memory traffic: the calls would cost more.
 template <class T>
-std::int64_t panel_leaf_columns(const Queue<Cpu>& q, MatrixView<T>) {
-  return q.tuning().lu_leaf;
+std::int64_t panel_leaf_columns(const Queue<Cpu>& q, MatrixView<T> A) {
+  const Tuning& t = q.tuning();
+  return std::max(t.lu_leaf, t.lu_leaf_elements / std::max<std::int64_t>(1, A.rows()) / 8 * 8);
 }
 
 /// A candidate for the pivot. NaN beats everything: with `>` it would lose, and be found nowhere.

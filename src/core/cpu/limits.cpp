@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cstdlib>
 #include <limits>
 #include <optional>
@@ -158,15 +159,35 @@ const Limits& limits() {
   return here;
 }
 
+namespace {
+
+/// The processors that cgroups grant time of, at most `processors`. Their files are read again after a while: that takes longer than a
+/// small system does.
+int granted_lately(int processors) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto a_while = std::chrono::milliseconds(100);
+  struct Answer {
+    int asked = 0, granted = 0;
+    Clock::time_point when;
+  };
+  thread_local Answer last;
+  const auto now = Clock::now();
+  if (last.asked != processors || now - last.when > a_while)
+    last = {processors, limits().granted_processors(processors), now};
+  return last.granted;
+}
+
+}  // namespace
+
 int usable_processors() {
   // A machine may have more processors than a cpu_set_t: the kernel says no until the set is large enough.
   for (std::size_t sets = 1; sets <= 64; sets *= 2) {
     std::vector<cpu_set_t> mask(sets);
     const std::size_t bytes = sets * sizeof(cpu_set_t);
     if (sched_getaffinity(0, bytes, mask.data()) == 0)
-      return limits().granted_processors(std::max(1, CPU_COUNT_S(bytes, mask.data())));
+      return granted_lately(std::max(1, CPU_COUNT_S(bytes, mask.data())));
   }
-  return limits().granted_processors(std::max(1, int(sysconf(_SC_NPROCESSORS_ONLN))));
+  return granted_lately(std::max(1, int(sysconf(_SC_NPROCESSORS_ONLN))));
 }
 
 }  // namespace lasolve

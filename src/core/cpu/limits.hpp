@@ -29,7 +29,8 @@ class Limits {
 /// Of this system.
 const Limits& limits();
 
-/// The processors that this process may keep busy: those it may run on, and no more than cgroups grant it time of.
+/// The processors that this process may keep busy: those it may run on now, and no more than cgroups granted it time of a tenth of a
+/// second ago.
 int usable_processors();
 
 }  // namespace lasolve

@@ -1,5 +1,6 @@
 #include <sys/mman.h>
 
+#include <cstdint>
 #include <cstdlib>
 
 #include "core/cpu/limits.hpp"
@@ -12,27 +13,51 @@ OutOfMemory::OutOfMemory(const char* place, std::size_t wanted, std::size_t free
     : MachineError(std::string("not enough ") + place + " memory: " + in_bytes(double(wanted)) + " wanted, " +
                    in_bytes(double(free)) + " free") {}
 
+namespace {
+
+/// Of less, nobody is asked whether it is there: the answer takes longer than a small system does.
+constexpr std::size_t huge_page = std::size_t(2) << 20, line = 64;
+
+bool begins_huge_page(const void* memory) { return reinterpret_cast<std::uintptr_t>(memory) % huge_page == 0; }
+
+void* allocate_huge_pages(std::size_t bytes) {
+  const std::size_t rounded = (bytes + huge_page - 1) / huge_page * huge_page;
+  // The kernel lends more than it has and kills whoever uses it: refuse what cannot be there.
+  if (bytes > Memory<Cpu>::available()) return nullptr;
+  void* const memory = std::aligned_alloc(huge_page, rounded);
+  if (memory) madvise(memory, rounded, MADV_HUGEPAGE);
+  return memory;
+}
+
+/// From the first line in what malloc gives that begins no huge page; what malloc gave stands before it. aligned_alloc takes several times
+/// as long.
+void* allocate_lines(std::size_t bytes) {
+  void* const given = std::malloc(bytes + 2 * line);
+  if (!given) return nullptr;
+  std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(given) / line + 1) * line;
+  if (first % huge_page == 0) first += line;
+  void** const memory = reinterpret_cast<void**>(first);
+  memory[-1] = given;
+  return memory;
+}
+
+}  // namespace
+
 template <>
-std::size_t Memory<Cpu>::available(std::size_t) {
-  return limits().free_memory();
+std::size_t Memory<Cpu>::available(std::size_t enough) {
+  return enough < huge_page ? enough : limits().free_memory();
 }
 
 template <>
 void* Memory<Cpu>::allocate(std::size_t bytes) {
-  constexpr std::size_t huge_page = std::size_t(2) << 20;
-  const std::size_t alignment = bytes >= huge_page ? huge_page : 64;
-  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  // The kernel lends more than it has and kills whoever uses it: refuse what cannot be there.
-  if (bytes >= huge_page && bytes > available()) throw OutOfMemory("host", bytes, available());
-  void* memory = std::aligned_alloc(alignment, rounded);
+  void* const memory = bytes >= huge_page ? allocate_huge_pages(bytes) : allocate_lines(bytes);
   if (memory == nullptr) throw OutOfMemory("host", bytes, available());
-  if (alignment == huge_page) madvise(memory, rounded, MADV_HUGEPAGE);
   return memory;
 }
 
 template <>
 void Memory<Cpu>::release(void* memory) noexcept {
-  std::free(memory);
+  if (memory) std::free(begins_huge_page(memory) ? memory : static_cast<void**>(memory)[-1]);
 }
 
 }  // namespace lasolve

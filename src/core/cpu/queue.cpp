@@ -19,15 +19,17 @@ struct Queue<Cpu>::State {
   Phase phase = Phase::other;
   double flops = 0;
   bool running = false;
+  bool shared = false;  // work, among threads
   Clock::time_point start;
   double flops_done = 0;
   std::function<void(double)> progress;
   Matrix<char, Cpu> scratch;
-  Tuning tuning = cpu_tuning().values;
+  const Tuning* tuning = &cpu_tuning().values;
+  std::unique_ptr<const Tuning> asked_for;
 
-  void end_phase() {
+  void end_phase(Clock::time_point now) {
     if (!running) return;
-    times.seconds_of(phase) += std::chrono::duration<double>(Clock::now() - start).count();
+    times.seconds_of(phase) += std::chrono::duration<double>(now - start).count();
     times.flops[std::size_t(phase)] += flops;
     flops_done += flops;
     running = false;
@@ -35,28 +37,39 @@ struct Queue<Cpu>::State {
   }
 };
 
-Queue<Cpu>::Queue(int threads)
-    : threads_(threads > 0 ? std::min(threads, most_threads) : usable_processors()), state_(std::make_unique<State>()) {
+Queue<Cpu>::Queue(int threads) : threads_(std::clamp(threads, 0, most_threads)), state_(std::make_unique<State>()) {
   forget_failed_threads();
 }
 Queue<Cpu>::~Queue() = default;
 
-int Queue<Cpu>::threads() const { return threads_to_be_had(threads_); }
+int Queue<Cpu>::threads() const {
+  state_->shared = true;
+  if (threads_ == 0) threads_ = usable_processors();
+  return threads_to_be_had(threads_);
+}
+int Queue<Cpu>::threads_used() const { return state_->shared ? threads() : 1; }
 
-const Tuning& Queue<Cpu>::tuning() const { return state_->tuning; }
-void Queue<Cpu>::tune(const Tuning& tuning) { state_->tuning = tuning; }
+const Tuning& Queue<Cpu>::tuning() const { return *state_->tuning; }
+void Queue<Cpu>::tune(const Tuning& tuning) {
+  state_->asked_for = std::make_unique<const Tuning>(tuning);
+  state_->tuning = state_->asked_for.get();
+}
 
 void Queue<Cpu>::phase(Phase p, double flops) {
-  state_->end_phase();
+  if (p == state_->phase && flops == 0 && state_->running && !state_->progress) return;  // it goes on
+  const auto now = State::Clock::now();
+  state_->end_phase(now);
   state_->phase = p;
   state_->flops = flops;
   state_->running = true;
-  state_->start = State::Clock::now();
+  state_->start = state_->progress ? State::Clock::now() : now;  // who is called back counts as no phase
 }
 
 void Queue<Cpu>::add_flops(double flops) { state_->flops += flops; }
 
-void Queue<Cpu>::finish() { state_->end_phase(); }
+void Queue<Cpu>::finish() {
+  if (state_->running) state_->end_phase(State::Clock::now());
+}
 
 PhaseTimes Queue<Cpu>::take_times() {
   state_->flops_done = 0;

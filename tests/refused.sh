@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# What the compiler says of calls that make no sense: one sentence of the library, which tells what to write.
+#   refused.sh COMPILER INCLUDE-FOLDER EIGEN-INCLUDE-FOLDER
+set -euo pipefail
+compiler=$1 include=$2 eigen=$3
+temporary=$(mktemp -d)
+trap 'rm -rf -- "$temporary"' EXIT
+failures=0
+
+cat >"$temporary/before.hpp" <<'PROGRAM'
+#include <lasolve/lasolve.hpp>
+#include <Eigen/Dense>
+#include <array>
+#include <complex>
+#include <vector>
+PROGRAM
+LC_ALL=C "$compiler" -std=c++20 -I"$include" -I"$eigen" -x c++-header "$temporary/before.hpp" -o "$temporary/before.hpp.gch"
+
+# compile STANDARD LINE: of a program in which a system stands.
+compile() {
+  cat >"$temporary/call.cpp" <<PROGRAM
+#include "before.hpp"
+using Rows = Eigen::Matrix<double, -1, -1, Eigen::RowMajor>;
+Eigen::MatrixXd matrix();
+std::vector<double> elements();
+void call(Eigen::MatrixXd& A, Eigen::MatrixXd& B, Eigen::MatrixXd& X, const Eigen::MatrixXd& C, Eigen::MatrixXf& F, Eigen::MatrixXi& I,
+          Eigen::MatrixXcd& Z, Rows& R, Rows& S, const Rows& T, std::vector<double>& v, std::vector<std::vector<double>>& vv, double* p,
+          double (&a)[3][3], double (&b)[3], double (&x)[3], std::array<double, 3>& y) {
+  $2
+}
+PROGRAM
+  LC_ALL=C "$compiler" "-std=$1" -fsyntax-only -I"$include" -I"$eigen" "$temporary/call.cpp" >"$temporary/said" 2>&1
+}
+
+# refused SENTENCE LINE: an error of that sentence, and no other.
+refused() {
+  if compile c++20 "$2"; then
+    echo "compiles: $2"
+  elif ! grep -qF -- "$1" "$temporary/said"; then
+    echo "says nothing of '$1': $2"
+    grep -m 3 'error:' "$temporary/said"
+  elif [[ $(grep -c 'error:' "$temporary/said") -ne 1 ]]; then
+    echo "says more than '$1': $2"
+    grep 'error:' "$temporary/said"
+  else
+    return 0
+  fi
+  failures=$((failures + 1))
+}
+
+accepted() {
+  compile c++20 "$1" && return
+  echo "does not compile: $1"
+  head -n 20 "$temporary/said"
+  failures=$((failures + 1))
+}
+
+accepted 'lasolve::solve(A, B, X); lasolve::solve(A, v, v); lasolve::solve(a, b, x); lasolve::solve(A, C, X); lasolve::solve(a, v, y);'
+accepted 'lasolve::solve(R, B, X); lasolve::solve(R, S, S); lasolve::solve(A, T, S); lasolve::solve(A.transpose(), B, X);'
+accepted 'lasolve::solve(A, Eigen::VectorXd(v.size()), X); lasolve::solve(lasolve::row_major(v, 3, 3), b, x);'
+accepted 'lasolve::solve({p, 3, 3, 3}, {p, 3, 1, 3}, {p, 3, 1, 3});'
+accepted 'lasolve::Factorization<double> f(A), g(a), h(R), m(lasolve::row_major(p, 3, 3)); f.solve(B, X); f.solve(R, S); f.solve(v, b);'
+accepted 'lasolve::Factorization<double> f(A.topLeftCorner(3, 3)), g(lasolve::Matrix<double>(3, 3)), h(std::move(f)); f = std::move(g);'
+
+refused 'an Eigen expression has no memory' 'lasolve::solve(A + A, B, X);'
+refused 'an Eigen expression has no memory' 'lasolve::solve(A, A * B, X);'
+refused 'an Eigen expression has no memory' 'lasolve::Factorization<double> f(A.inverse());'
+refused 'an Eigen expression has no memory' 'lasolve::Factorization<double> f(A); f.solve(2 * B, X);'
+refused 'X is const' 'lasolve::solve(A, B, C);'
+refused 'X is const' 'lasolve::solve(R, S, T);'
+refused 'X is const' 'lasolve::Factorization<double> f(A); f.solve(B, C);'
+refused 'systems are of double or float' 'lasolve::solve(I, B, X);'
+refused 'systems are of double or float' 'lasolve::solve(Z, B, X);'
+refused 'A is of another type than B and X' 'lasolve::solve(F, B, X);'
+refused 'B and X are of different types' 'lasolve::solve(A, F, X);'
+refused 'A is not of the type of its factorization' 'lasolve::Factorization<double> f(F);'
+refused 'B and X are not of the type of the factorization' 'lasolve::Factorization<double> f(A); f.solve(F, F);'
+refused 'one is row-major and the other column-major' 'lasolve::solve(R, S, X);'
+refused 'this A is a temporary' 'lasolve::Factorization<double> f(matrix());'
+refused 'this A is a temporary' 'lasolve::Factorization<double> f(std::move(A));'
+refused 'X is a temporary' 'lasolve::solve(A, B, Eigen::MatrixXd(3, 3));'
+refused 'X is a temporary' 'lasolve::Factorization<double> f(A); f.solve(B, (2 * X).eval());'
+refused 'Factorization<double>, or Factorization<float>' 'lasolve::Factorization<int> f(A);'
+refused 'which is a temporary' 'lasolve::Factorization<double> f(lasolve::row_major(elements(), 3, 3));'
+refused 'a vector of vectors is not one piece' 'lasolve::solve(vv, v, v);'
+refused 'a pointer does not say how large' 'lasolve::solve(p, b, x);'
+refused 'this is no matrix of double or float' 'lasolve::solve(3, b, x);'
+
+# C++17 is told first what is needed, whatever it does not understand after that.
+for standard in c++11 c++17; do
+  compile "$standard" '' && echo "compiles as $standard" && failures=$((failures + 1))
+  if ! grep -m 1 'error:' "$temporary/said" | grep -qF 'lasolve needs C++20'; then
+    echo "$standard is not told first what is needed"
+    head -n 10 "$temporary/said"
+    failures=$((failures + 1))
+  fi
+done
+
+exit $((failures > 0))
