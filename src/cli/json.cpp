@@ -57,6 +57,8 @@ Json object(const Subject& subject, const Measured& measured) {
           {"runs", measured.runs},
           {"factor_seconds_least", measured.least_factor_seconds},
           {"factor_seconds_most", measured.most_factor_seconds},
+          {"factor_seconds_of_runs", measured.factor_seconds},
+          {"seed", measured.seed},
           {"backward_error", number_or_null(r.backward_error)},
           {"hpl_residual", number_or_null(r.hpl_residual)},
           {"forward_error", number_or_null(r.forward_error)},
