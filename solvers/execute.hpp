@@ -10,6 +10,7 @@
 #include "solvers/lu.hpp"
 #include "solvers/plan.hpp"
 #include "solvers/supply.hpp"
+#include "solvers/watch.hpp"
 
 namespace lasolve {
 
@@ -122,7 +123,12 @@ class QueueLines {
   }
 
   void wait(Lane lane, std::size_t task) { ends_.wait(of(lane), task); }
-  bool give(Lane lane, std::size_t, const Task& task) { return perform(of(lane), method_, task, of_); }
+  bool give(Lane lane, std::size_t, const Task& task) {
+    const TaskClock<Place> clock;
+    const bool goes_on = perform(of(lane), method_, task, of_);
+    clock.ended(task);
+    return goes_on;
+  }
   void mark(Lane lane, std::size_t task) { ends_.mark(of(lane), task); }
 
   /// What the bulk is given from now on comes after all tasks.

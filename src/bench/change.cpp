@@ -9,13 +9,17 @@
 
 namespace lasolve::bench {
 
-double noise_of(std::vector<double> samples) {
-  const double median = spread_of(samples).median;
-  const std::size_t n = samples.size(), quarter = n / 4;
-  if (n < 2 || !(median > 0)) return std::numeric_limits<double>::infinity();
+double quartiles_apart(std::vector<double> samples) {
+  if (samples.empty()) return 0;
   std::sort(samples.begin(), samples.end());
-  const double between_quartiles = samples[n - 1 - quarter] - samples[quarter];
-  return 1.2533 * between_quartiles / 1.349 / (std::sqrt(double(n)) * median);
+  const std::size_t quarter = samples.size() / 4;
+  return samples[samples.size() - 1 - quarter] - samples[quarter];
+}
+
+double noise_of(const std::vector<double>& samples) {
+  const double median = spread_of(samples).median;
+  if (samples.size() < 2 || !(median > 0)) return std::numeric_limits<double>::infinity();
+  return 1.2533 * quartiles_apart(samples) / 1.349 / (std::sqrt(double(samples.size())) * median);
 }
 
 const char* name_of(Change::Kind kind) {

@@ -6,9 +6,12 @@
 
 namespace lasolve::bench {
 
+/// How far the quartiles are apart: the middle half of the samples lies between them.
+double quartiles_apart(std::vector<double> samples);
+
 /// The standard error of the median as a share of it, from the distance d of the quartiles: 1.2533 · d / 1.349 / (√n median), which
 /// is right for normal samples and not moved by outliers. Infinite for fewer than two samples, or a median that is not positive.
-double noise_of(std::vector<double> samples);
+double noise_of(const std::vector<double>& samples);
 
 /// What became of a time.
 struct Change {

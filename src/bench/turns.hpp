@@ -24,11 +24,12 @@ struct Rest {
 struct Turns {
   int warmup = 1, rounds = 5;  ///< rounds that are not counted, and then those that are, at most
   Rest rest = {};
-  /// Who has run for so long is left out of further rounds, but for the first that are counted: see least_rounds.
+  /// Who has run for so long is left out of further rounds, but for the first that are counted: see few_rounds.
   double enough_seconds = std::numeric_limits<double>::infinity();
   /// Who has made least_rounds counted runs, and whose noise_of() is at most this, is left out of further rounds. 0: nobody is.
   double noise = 0;
   int least_rounds = 1;
+  int few_rounds = 1;      ///< who takes long makes so many counted runs all the same
   std::uint64_t seed = 1;  ///< of the order
 };
 
@@ -50,8 +51,8 @@ std::vector<std::vector<double>> time_in_turns(const Turns& turns, std::size_t c
   std::mt19937_64 random(turns.seed);
   const auto is_done = [&](std::size_t c) {
     const int runs = int(counted[c].size());
-    if (failed[c] || runs < std::max(1, turns.least_rounds)) return bool(failed[c]);
-    return spent[c] > turns.enough_seconds || (turns.noise > 0 && noise_of(counted[c]) <= turns.noise);
+    return failed[c] || (runs >= std::max(1, turns.few_rounds) && spent[c] > turns.enough_seconds) ||
+           (runs >= turns.least_rounds && turns.noise > 0 && noise_of(counted[c]) <= turns.noise);
   };
   double seconds = 0;
   for (int round = -turns.warmup; round < turns.rounds; ++round) {
