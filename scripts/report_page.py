@@ -71,7 +71,8 @@ def seconds(s):
     if s is None:
         return "–"
     unit, scale = ("µs", 1e6) if s < 1e-3 else ("ms", 1e3) if s < 1 else ("s", 1)
-    return f"{s * scale:.3g} {unit}"
+    x = s * scale
+    return f"{x:.{2 if x < 10 else 1 if x < 100 else 0}f} {unit}"
 
 
 def table(caption, head, lines, left=1):

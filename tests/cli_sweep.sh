@@ -63,7 +63,7 @@ expect 2 'was measured with other options' compare "${fast[@]}" --n 40 --seed 2 
 expect 0 '' compare "${fast[@]}" --n 40 --gemm tiled --json new.json --resume
 
 # What fails is named.
-expect 5 'TiB wanted' compare "${fast[@]}" --n 300k --gemm tiled
+expect 6 'TiB wanted' compare "${fast[@]}" --n 300k --gemm tiled
 expect 5 'FAIL' compare "${fast[@]}" <(printf '%%%%MatrixMarket matrix array real general\n2 2\n1\n2\n2\n4\n') --gemm tiled
 expect 2 "the size is said twice" compare "${fast[@]}" uniform:n=40 --n 40
 expect 2 "the matrix of a file has its size" compare "${fast[@]}" "$data/A.mtx" --n 40

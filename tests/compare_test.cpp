@@ -138,7 +138,9 @@ TEST(Trace, has_an_event_for_each_task) {
     if (event["ph"] != "X") continue;
     ++tasks;
     EXPECT_GE(event["dur"].get<double>(), 0);
-    if (event["name"] == "update") EXPECT_EQ(event["args"]["k"], 64);
+    if (event["name"] == "update") {
+      EXPECT_EQ(event["args"]["k"], 64);
+    }
   }
   EXPECT_EQ(tasks, 12);
 }

@@ -67,12 +67,12 @@ class Sweep {
   }
 
   void run() {
-    Progress progress("comparing", request_.quiet);
     std::vector<std::int64_t> sizes = request_.sizes;
     if (sizes.empty()) sizes = {0};  // that of the matrix
     const bool all_are_there =
         std::all_of(sizes.begin(), sizes.end(), [&](std::int64_t n) { return find_before(n).has_value(); });
-    if (request_.verify && !all_are_there) verify(request_, contestants_, {});
+    if (request_.verify && !all_are_there) try_backends();
+    Progress progress("comparing", request_.quiet);
     double work = 0, done = 0;
     for (const std::int64_t n : sizes) work += work_of(n);
     for (const std::int64_t n : sizes) {
@@ -95,6 +95,11 @@ class Sweep {
   std::string json() const { return cli::text_of(compare::to_json(all_, environment_)); }
 
  private:
+  void try_backends() {
+    Progress progress("trying the backends", request_.quiet);
+    verify(request_, contestants_, [&](double share) { progress(share); });
+  }
+
   /// About: a size costs what its solves do, and something for being small.
   static double work_of(std::int64_t n) { return std::max(1e9, double(n) * double(n) * double(n)); }
 
@@ -170,13 +175,12 @@ std::string for_people(const CompareRequest& request, const Comparison& all) {
 
 /// A failure is worth more than a slow row: what cannot run is not compared.
 int exit_code(const CompareRequest& request, const Comparison& all) {
-  int code = done;
+  bool wrong = false, wanting = false, is_slower = false;
   for (const Row& row : all.rows) {
-    if (!row.passed()) return not_accurate;
-    if (request.fail_on_slower && row.against_baseline && row.against_baseline->kind == bench::Change::slower)
-      code = slower;
+    if (!row.passed()) (row.for_want_of_machine ? wanting : wrong) = true;
+    is_slower |= row.against_baseline && row.against_baseline->kind == bench::Change::slower;
   }
-  return code;
+  return wrong ? not_accurate : wanting ? machine : is_slower && request.fail_on_slower ? slower : done;
 }
 
 }  // namespace

@@ -156,7 +156,9 @@ class Race {
     } catch (const UsageError&) {
       throw;
     } catch (const std::bad_alloc&) {
-      row.failure = "not enough host memory";
+      row.failure = "not enough host memory", row.for_want_of_machine = true;
+    } catch (const MachineError& e) {
+      row.failure = e.what(), row.for_want_of_machine = true;
     } catch (const std::exception& e) {
       row.failure = e.what();
     }

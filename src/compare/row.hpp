@@ -31,8 +31,9 @@ struct Key {
 
 struct Row {
   Key key;
-  bool is_peer = false;  ///< a whole solver of others, of which only times are known
-  std::string failure;   ///< why it is no result; empty: it passed
+  bool is_peer = false;              ///< a whole solver of others, of which only times are known
+  bool for_want_of_machine = false;  ///< it failed for memory or a device, not by its result
+  std::string failure;               ///< why it is no result; empty: it passed
   /// Of all counted runs, in the order in which they were made: of the whole solve without reading and checking, and of the
   /// factorization alone.
   std::vector<double> seconds, factor_seconds;

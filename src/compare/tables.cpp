@@ -116,18 +116,17 @@ Table table_of(const Comparison& all, bool with_baseline) {
 
 std::string legend_of(const Comparison& all, bool with_baseline) {
   const Setting& s = all.setting;
-  std::string text = fmt::format(
-      "solve: median wall time of a whole solve; spread: of the middle half of the runs; speed-up: over the first of "
-      "its "
-      "size\n"
-      "GEMM: what the backend's updates took of the median run{}\n"
-      "{} to {} runs each in turns, in random order (seed {}), until the median is known to {:.2g} %, or after {:.3g} "
+  const bool overlap = std::any_of(all.rows.begin(), all.rows.end(),
+                                   [](const Row& r) { return r.timed() && !r.is_peer && !free_gemm(r).exact; });
+  std::string text =
+      "solve: median wall time of a whole solve; spread: of the middle half of its runs\n"
+      "speed-up: over the first row of the size; GEMM: what the backend's updates took of the median run\n";
+  if (overlap) text += "GEMM is busy time: phases overlap on CUDA\n";
+  text += fmt::format(
+      "runs: {}{} in turns, in random order (seed {}); fewer where the median is known to {:.2g} %, or after {:.3g} "
       "s\n",
-      std::any_of(all.rows.begin(), all.rows.end(),
-                  [](const Row& r) { return r.timed() && !r.is_peer && !free_gemm(r).exact; })
-          ? "; phases overlap on CUDA, where this is busy time"
-          : "",
-      s.least_rounds, s.rounds, s.seed, 100 * s.noise, s.enough_seconds);
+      s.least_rounds < s.rounds ? fmt::format("{} to ", s.least_rounds) : "", s.rounds, s.seed, 100 * s.noise,
+      s.enough_seconds);
   if (with_baseline) text += "against the baseline: the shift of the time and its 99.5 % interval; SAME below 1.5 %\n";
   return text;
 }
