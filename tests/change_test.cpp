@@ -86,6 +86,8 @@ TEST(Change, has_the_shift_and_its_interval) {
 }
 
 TEST(Change, of_too_few_is_none_and_of_none_is_misuse) {
+  const std::vector<double> least(least_for_a_verdict, 1.0), more(least_for_a_verdict, 9.0);
+  EXPECT_EQ(change_between(least, more).kind, Change::slower);
   const Change few = change_between({1, 1, 1, 1, 1}, {9, 9, 9, 9, 9});
   EXPECT_EQ(few.kind, Change::same);
   EXPECT_EQ(few.low, -1);

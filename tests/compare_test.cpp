@@ -70,7 +70,15 @@ TEST(Attribution, says_which_sizes_are_too_small_and_which_would_do) {
   EXPECT_TRUE(remarks_on(small).empty()) << "there is nothing to tell apart";
   small.rows[0].seconds = {1, 2};
   ASSERT_EQ(remarks_on(small).size(), 1u);
-  EXPECT_NE(remarks_on(small)[0].find("ran 2 times"), std::string::npos);
+  EXPECT_NE(remarks_on(small)[0].find("fewer runs than the 6 that a verdict takes: slow;"), std::string::npos);
+  small.rows[0].seconds.resize(10, 1), small.sizes[0].other_processors = 1.5;
+  ASSERT_EQ(remarks_on(small).size(), 1u);
+  EXPECT_NE(remarks_on(small)[0].find("other programs kept 1.5 processors busy"), std::string::npos);
+  Comparison few = comparison();  // too few for the test, and yet not to be mistaken
+  for (Row& r : few.rows) r.seconds.resize(3);
+  few.sizes.erase(few.sizes.begin()), few.rows.erase(few.rows.begin(), few.rows.begin() + 2);
+  ASSERT_EQ(remarks_on(few).size(), 1u);
+  EXPECT_EQ(remarks_on(few)[0].find("too small"), std::string::npos);
 }
 
 TEST(Record, comes_back_as_it_went) {

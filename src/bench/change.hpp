@@ -2,6 +2,7 @@
 // follow luck.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 namespace lasolve::bench {
@@ -22,6 +23,9 @@ struct Change {
 };
 /// "same", "faster" or "slower".
 const char* name_of(Change::Kind);
+
+/// Samples of each that a verdict takes at the least, with the confidence of ChangeTest.
+inline constexpr std::size_t least_for_a_verdict = 6;
 
 struct ChangeTest {
   double z = 2.807;             ///< the quantile of the normal distribution for the confidence: 99.5 %

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <new>
 
+#include "bench/others.hpp"
 #include "bench/turns.hpp"
 #include "bench/verify.hpp"
 #include "cli/problem.hpp"
@@ -252,9 +253,10 @@ class Race {
 
 std::vector<Row> run_size(const CompareRequest& request, const std::vector<Contestant>& all, const std::string& matrix,
                           compare::Size& size, const std::function<void(double)>& progress) {
+  const bench::Others others;
   Race race(request, all, matrix, progress);
   std::vector<Row> rows = race.run();
-  size = {race.problem().n(), race.problem().name(), ""};
+  size = {race.problem().n(), race.problem().name(), "", others.processors()};
   constexpr std::int64_t worth_making_again = 32768;
   const bool ran = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.timed(); });
   if (!ran || size.n > worth_making_again) return rows;

@@ -1,6 +1,7 @@
 #include "compare/attribution.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -46,9 +47,13 @@ std::vector<const Row*> by_time(const std::vector<const Row*>& rows) {
 
 constexpr double enough_share = 0.5;
 
-/// Whether the fastest and the slowest of a size differ, by the test that verdicts are found with.
+/// Whether the fastest and the slowest of a size differ, by the test that verdicts are found with; where runs are too few for it, by
+/// all of their times.
 bool told_apart(const std::vector<const Row*>& timed) {
-  return bench::change_between(timed.back()->seconds, timed.front()->seconds).kind == bench::Change::faster;
+  const std::vector<double>&fast = timed.front()->seconds, &slow = timed.back()->seconds;
+  const bench::Change change = bench::change_between(slow, fast);
+  if (std::isfinite(change.high)) return change.kind == bench::Change::faster;
+  return fast.size() > 1 && slow.size() > 1 && bench::spread_of(fast).most < bench::spread_of(slow).least;
 }
 
 /// Why backends cannot be told apart; empty: they can.
@@ -91,10 +96,22 @@ std::vector<std::string> remarks_on(const Comparison& all) {
                                                          : fmt::format("n = {} may do, where half of a solve is GEMM",
                                                                        size_that_would_do(timed))));
   }
-  for (const Row& r : all.rows)
-    if (r.passed() && !r.is_peer && r.seconds.size() < 6)
-      remarks.push_back(fmt::format("{} at n = {} ran {} time{}: a verdict takes 6; --seconds gives it more time",
-                                    r.key.gemm, r.key.n, r.seconds.size(), r.seconds.size() == 1 ? "" : "s"));
+  constexpr double much = 0.25;
+  for (const Size& size : all.sizes)
+    if (size.other_processors > much)
+      remarks.push_back(
+          fmt::format("n = {}: other programs kept {:.1f} processors busy meanwhile; times and verdicts mean "
+                      "less than they seem",
+                      size.n, size.other_processors));
+  for (const Size& size : all.sizes) {
+    std::vector<std::string> names;
+    for (const Row* r : all.at(size.n))
+      if (r->timed() && !r->is_peer && r->seconds.size() < bench::least_for_a_verdict) names.push_back(r->key.gemm);
+    if (!names.empty())
+      remarks.push_back(
+          fmt::format("n = {}: fewer runs than the {} that a verdict takes: {}; --seconds and --repeat allow more",
+                      size.n, bench::least_for_a_verdict, fmt::join(names, ", ")));
+  }
   return remarks;
 }
 

@@ -143,7 +143,9 @@ Setting setting_in(const Json& json) {
 
 Json to_json(const Comparison& all, const Json& environment) {
   Json sizes = Json::array(), rows = Json::array();
-  for (const Size& s : all.sizes) sizes.push_back({{"n", s.n}, {"matrix", s.matrix}, {"matrix_hash", s.hash}});
+  for (const Size& s : all.sizes)
+    sizes.push_back(
+        {{"n", s.n}, {"matrix", s.matrix}, {"matrix_hash", s.hash}, {"other_processors", s.other_processors}});
   for (const Row& r : all.rows) rows.push_back(object(r, all.at(r.key.n).front()));
   return {{"schema_version", schema_version}, {"compare", object(all.setting)}, {"sizes", sizes}, {"rows", rows},
           {"remarks", all.remarks},           {"environment", environment}};
@@ -164,7 +166,8 @@ Comparison from_json(const std::string& text, const std::string& name) {
   try {
     Comparison all;
     all.setting = setting_in(json.at("compare"));
-    for (const Json& s : json.at("sizes")) all.sizes.push_back({s.at("n"), s.at("matrix"), s.at("matrix_hash")});
+    for (const Json& s : json.at("sizes"))
+      all.sizes.push_back({s.at("n"), s.at("matrix"), s.at("matrix_hash"), s.at("other_processors")});
     for (const Json& row : json.at("rows")) all.rows.push_back(row_in(row));
     return all;
   } catch (const Json::exception& e) {

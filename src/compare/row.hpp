@@ -63,6 +63,7 @@ struct Row {
 struct Size {
   std::int64_t n = 0;
   std::string matrix, hash;
+  double other_processors = 0;  ///< that other programs kept busy while it was measured: see bench::Others
 };
 
 /// How it was measured: what has to be the same where a sweep is continued.
