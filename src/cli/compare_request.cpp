@@ -174,7 +174,7 @@ std::vector<Precision> precisions_of(const std::string& list) {
 
 std::vector<std::string> backends_of(const std::string& names, const Device& device) {
   if (names != "all") {
-    const auto words = split(names);
+    auto words = split(names);
     if (words.size() > 1 && std::count(words.begin(), words.end(), "all") > 0)
       throw UsageError("--gemm all stands alone: it means every backend that runs here");
     return words;

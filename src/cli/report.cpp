@@ -97,7 +97,7 @@ std::string find_python(const std::string& script) {
 }
 
 std::string script_or_error() {
-  const std::string script = find_script();
+  std::string script = find_script();
   if (script.empty())
     throw MachineError(
         "the script that draws is not beside the tool: it is share/lasolve/pictures where lasolve is installed, and "
