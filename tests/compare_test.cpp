@@ -20,7 +20,9 @@ namespace {
 Row row(const std::string& name, std::int64_t n, double total, double gemm) {
   Row r;
   r.key = {name, "fp64", "cpu", n};
-  for (int i = 0; i < 10; ++i) r.seconds.push_back(total * (1 + 0.001 * i)), r.factor_seconds.push_back(0.9 * total);
+  for (int i = 0; i < 10; ++i)
+    r.seconds.push_back(total * (1 + 0.001 * i)), r.factor_seconds.push_back(0.9 * total),
+        r.gemm_seconds_of_runs.push_back(gemm);
   r.total_seconds = total;
   r.phases.seconds_of(Phase::gemm) = gemm;
   r.phases.seconds_of(Phase::panel) = total - gemm;
@@ -98,6 +100,7 @@ TEST(Record, comes_back_as_it_went) {
     const Row &a = all.rows[i], &b = back.rows[i];
     EXPECT_EQ(a.key, b.key);
     EXPECT_EQ(a.seconds, b.seconds);
+    EXPECT_EQ(a.gemm_seconds_of_runs, b.gemm_seconds_of_runs);
     EXPECT_EQ(a.failure, b.failure);
     EXPECT_EQ(a.is_peer, b.is_peer);
     EXPECT_EQ(a.notes, b.notes);

@@ -183,6 +183,7 @@ class Race {
     const double seconds = report.total_seconds;
     if (counts && row.passed()) {
       row.factor_seconds.push_back(report.factor_seconds);
+      row.gemm_seconds_of_runs.push_back(report.phases.seconds_of(Phase::gemm));
       runs_[c].push_back(std::move(run));
     }
     return seconds;
@@ -208,7 +209,7 @@ class Race {
   /// What is told of the run with the median time.
   void finish(std::size_t c) {
     Row& row = rows_[c];
-    if (!row.passed()) row.seconds.clear(), row.factor_seconds.clear();
+    if (!row.passed()) row.seconds.clear(), row.factor_seconds.clear(), row.gemm_seconds_of_runs.clear();
     row.notes.insert(row.notes.end(), problem_.notes().begin(), problem_.notes().end());
     if (runs_[c].empty()) return;
     auto& runs = runs_[c];

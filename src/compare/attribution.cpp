@@ -29,7 +29,7 @@ FreeGemm free_gemm(const Row& row) {
     if (Phase(p) != Phase::read && Phase(p) != Phase::check) busy += row.phases.seconds[p];
   FreeGemm free;
   free.exact = busy <= 1.02 * row.total_seconds;
-  free.seconds = std::max(0.0, row.total_seconds - row.gemm_seconds());
+  free.seconds = std::max(0.0, row.total_seconds - row.phases.seconds_of(Phase::gemm));
   free.speedup = free.seconds > 0 ? row.total_seconds / free.seconds : 0;
   return free;
 }

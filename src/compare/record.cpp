@@ -93,6 +93,7 @@ Json object(const Row& r, const Row* first) {
       {"against_baseline", r.against_baseline ? object(*r.against_baseline) : Json(nullptr)},
       {"seconds_of_runs", r.seconds},
       {"factor_seconds_of_runs", r.factor_seconds},
+      {"gemm_seconds_of_runs", r.gemm_seconds_of_runs},
       {"attribution", ours ? attribution(r) : Json(nullptr)},
       {"notes", r.notes}};
 }
@@ -122,6 +123,7 @@ Row row_in(const Json& json) {
   if (!json.at("passed").get<bool>()) r.failure = json.at("failure");
   r.seconds = json.at("seconds_of_runs").get<std::vector<double>>();
   r.factor_seconds = json.at("factor_seconds_of_runs").get<std::vector<double>>();
+  r.gemm_seconds_of_runs = json.at("gemm_seconds_of_runs").get<std::vector<double>>();
   r.backward_error = number(json.at("backward_error"));
   r.hpl_residual = number(json.at("hpl_residual"));
   r.factorization = json.at("factorization");

@@ -34,9 +34,9 @@ struct Row {
   bool is_peer = false;              ///< a whole solver of others, of which only times are known
   bool for_want_of_machine = false;  ///< it failed for memory or a device, not by its result
   std::string failure;               ///< why it is no result; empty: it passed
-  /// Of all counted runs, in the order in which they were made: of the whole solve without reading and checking, and of the
-  /// factorization alone.
-  std::vector<double> seconds, factor_seconds;
+  /// Of all counted runs, in the order in which they were made: of the whole solve without reading and checking, of the factorization
+  /// alone, and of the backend's updates, which on CUDA is busy time.
+  std::vector<double> seconds, factor_seconds, gemm_seconds_of_runs;
   /// Of the run with the median of `seconds`: wall time, busy times, and the tasks where these could be timed.
   double total_seconds = 0;
   PhaseTimes phases;
@@ -52,11 +52,10 @@ struct Row {
   bool passed() const { return failure.empty(); }
   bool timed() const { return passed() && !seconds.empty(); }
   double median() const { return bench::spread_of(seconds).median; }
-  double gemm_seconds() const { return phases.seconds_of(Phase::gemm); }
+  double gemm_seconds() const { return bench::spread_of(gemm_seconds_of_runs).median; }
   double gemm_flops() const { return phases.flops_of(Phase::gemm); }
   double gemm_gflops() const { return gemm_seconds() > 0 ? gemm_flops() * 1e-9 / gemm_seconds() : 0; }
-  /// Of the median run. On CUDA, where phases overlap, the busy time of GEMM.
-  double gemm_share() const { return total_seconds > 0 ? gemm_seconds() / total_seconds : 0; }
+  double gemm_share() const { return timed() ? gemm_seconds() / median() : 0; }
 };
 
 /// A size of the sweep, and its matrix.

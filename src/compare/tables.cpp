@@ -120,7 +120,7 @@ std::string legend_of(const Comparison& all, bool with_baseline) {
                                    [](const Row& r) { return r.timed() && !r.is_peer && !free_gemm(r).exact; });
   std::string text =
       "solve: median wall time of a whole solve; spread: of the middle half of its runs\n"
-      "speed-up: over the first row of the size; GEMM: what the backend's updates took of the median run\n";
+      "speed-up: over the first row of the size; GEMM: median time of the backend's updates\n";
   if (overlap) text += "GEMM is busy time: phases overlap on CUDA\n";
   text += fmt::format(
       "runs: {}{} in turns, in random order (seed {}); fewer where the median is known to {:.2g} %, or after {:.3g} "
