@@ -113,7 +113,7 @@ static void compete(std::int64_t n, Method method, const std::vector<Contestant<
   }
   // After a short run a device is not hot, and a pause would only let its host cool.
   const Turns turns{1, rounds, {cuda ? 0 : 0.1, 0.1}};
-  const auto seconds = time_in_turns(turns, all.size(), [&](std::size_t c) {
+  const auto seconds = time_in_turns(turns, all.size(), [&](std::size_t c, bool) {
     return cuda ? all[c].on_device(dA, method) : all[c].on_host(A, method);
   });
   const double flops = flops_of(method, n), first = spread_of(seconds[0]).median;

@@ -20,6 +20,12 @@ target_compile_options(lasolve_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wno-maybe-uninitialized -Wno-restrict -fno-math-errno -fopenmp-simd>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${LASOLVE_WERROR}>>:-Werror>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${LASOLVE_NATIVE}>>:-march=native>)
+string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)  # what build_flags() says
+set(LASOLVE_FLAGS "${CMAKE_BUILD_TYPE}: ${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type}}")
+if(LASOLVE_NATIVE)
+  string(APPEND LASOLVE_FLAGS " -march=native")
+endif()
+string(REGEX REPLACE " +" " " LASOLVE_FLAGS "${LASOLVE_FLAGS}")
 # On Intel's processors from Skylake to Comet Lake a jump across 32 bytes makes a loop up to a sixth slower (erratum SKX102):
 # without this, which ones are hit changes with every edit.
 include(CheckCXXCompilerFlag)

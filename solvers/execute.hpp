@@ -10,6 +10,7 @@
 #include "solvers/lu.hpp"
 #include "solvers/ordered_plan.hpp"
 #include "solvers/supply.hpp"
+#include "solvers/watch.hpp"
 
 namespace lasolve {
 
@@ -122,7 +123,12 @@ class QueueLines {
   }
 
   void wait(const Task& task, std::size_t k) { ends_.wait(of(task.lane), k, task.timed); }
-  bool give(const Task& task, std::size_t) { return perform(of(task.lane), chain_, method_, task, of_); }
+  bool give(const Task& task, std::size_t) {
+    const TaskClock<Place> clock;
+    const bool goes_on = perform(of(task.lane), chain_, method_, task, of_);
+    clock.ended(task);
+    return goes_on;
+  }
   void mark(const Task& task, std::size_t i) { ends_.mark(of(task.lane), i); }
 
   /// What the bulk is given from now on comes after all tasks.

@@ -39,18 +39,45 @@ TEST(BenchSpread, is_of_odd_even_one_and_no_values) {
   EXPECT_EQ(spread_of({}).median, 0);
 }
 
-TEST(BenchTurns, go_forwards_first_and_then_to_and_fro) {
-  std::vector<std::size_t> order;
-  const auto seconds = time_in_turns({.warmup = 1, .rounds = 2}, 3, [&](std::size_t c) {
-    order.push_back(c);
-    return double(order.size());
-  });
-  EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 2, 1, 0, 0, 1, 2}));
-  EXPECT_EQ(seconds, (std::vector<std::vector<double>>{{6, 7}, {5, 8}, {4, 9}}));
+TEST(BenchTurns, go_forwards_first_and_then_in_an_order_that_the_seed_decides) {
+  const auto order_of = [](std::uint64_t seed) {
+    std::vector<std::size_t> order;
+    time_in_turns({.warmup = 1, .rounds = 20, .seed = seed}, 4, [&](std::size_t c, bool counted) {
+      EXPECT_EQ(counted, order.size() >= 4);
+      order.push_back(c);
+      return 1.0;
+    });
+    return order;
+  };
+  const auto order = order_of(1);
+  EXPECT_EQ(order, order_of(1));
+  EXPECT_NE(order, order_of(2));
+  ASSERT_EQ(order.size(), 84u);
+  int first[4] = {};
+  for (auto round = order.begin(); round != order.end(); round += 4) {
+    ++first[*round];
+    EXPECT_TRUE(std::is_permutation(round, round + 4, order.begin())) << "everybody runs once in each round";
+  }
+  EXPECT_EQ(std::vector(order.begin(), order.begin() + 4), (std::vector<std::size_t>{0, 1, 2, 3}));
+  for (const int times : first) EXPECT_GT(times, 0);
+}
+
+TEST(BenchTurns, end_for_who_is_quiet_enough_and_for_who_has_failed) {
+  int runs[3] = {};
+  const auto seconds = time_in_turns({.warmup = 0, .rounds = 30, .noise = 0.01, .least_rounds = 4}, 3,
+                                     [&](std::size_t c, bool) -> std::optional<double> {
+                                       const int run = runs[c]++;
+                                       if (c == 2 && run == 1) return {};
+                                       return c == 0 ? 1 : 1 + run % 2;
+                                     });
+  EXPECT_EQ(seconds[0].size(), 4u) << "no noise, and least_rounds";
+  EXPECT_EQ(seconds[1].size(), 30u) << "never quiet";
+  EXPECT_EQ(seconds[2].size(), 1u);
+  EXPECT_EQ(runs[2], 2);
 }
 
 TEST(BenchTurns, leave_out_who_has_run_for_long) {
-  const auto seconds = time_in_turns({.warmup = 2, .rounds = 4, .enough_seconds = 5}, 3, [](std::size_t c) {
+  const auto seconds = time_in_turns({.warmup = 2, .rounds = 4, .enough_seconds = 5}, 3, [](std::size_t c, bool) {
     return c == 0 ? 1.0 : c == 1 ? 2.0 : 10.0;
   });
   EXPECT_EQ(seconds, (std::vector<std::vector<double>>{{1, 1, 1, 1}, {2}, {10}}));

@@ -6,6 +6,9 @@
 namespace lasolve::test::wrong {
 namespace {
 
+void adds_twice(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) { right(2 * alpha, A, B, beta, C); }
+void always_throws(Queue<Cpu>&, double, A_, A_, double, C_) { throw std::runtime_error("no luck"); }
+
 constexpr GemmBackend<Cpu> records[] = {
     {.name = "ignores_op_a", .summary = "is wrong where A is transposed", .f64 = ignores_op_a},
     {.name = "loses_a_step",
@@ -13,6 +16,9 @@ constexpr GemmBackend<Cpu> records[] = {
      .f32 = loses_a_step<float, float>,
      .bf16 = loses_a_step<float, bf16>},
     {.name = "large", .summary = "is wrong in one element where C is large", .f32 = is_wrong_where_large<float>},
+    {.name = "doubles", .summary = "takes twice alpha", .f64 = adds_twice},
+    {.name = "throws", .summary = "throws", .f64 = always_throws},
+    {.name = "starves", .summary = "finds no memory", .f64 = finds_no_memory},
     {.name = "crashes", .summary = "crashes in fp64", .f64 = crashes, .f32 = is_right},
     {.name = "aborts", .summary = "aborts", .f64 = aborts},
     {.name = "exits", .summary = "exits", .f64 = exits},

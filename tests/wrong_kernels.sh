@@ -59,5 +59,32 @@ assert step["k"] % 8 == 5, step
 assert faults["hangs", "fp64"]["kind"] == "no_answer"
 PYTHON
 fi
+
+# compare names them, and measures the others at every size.
+"$lasolve" compare --device cpu --n 40,150 --precision fp64,fp32 --repeat 2 --warmup 0 --threads 1 \
+  --gemm eigen,ignores_op_a,loses_a_step,crashes,aborts,exits --json compare.json >said 2>&1
+code=$?
+[ $code -eq 5 ] || { echo "compare: the exit code is $code, not 5"; failed=1; }
+says 'crashes in fp64 at n = 40: it crashed (SIGSEGV: Segmentation fault)'
+says 'ignores_op_a in fp64 at n = 150: C(0, '
+says 'loses_a_step in fp32 at n = 40: C(0, 0) is '
+"$lasolve" compare --device cpu --n 60 --unverified --repeat 2 --warmup 0 --threads 1 --block-size 5 --factorization lu \
+  --gemm eigen,doubles,throws,starves --json unverified.json >>said 2>&1
+says 'doubles in fp64 at n = 60: '
+says 'throws in fp64 at n = 60: no luck'
+says 'starves in fp64 at n = 60: not enough host memory'
+if command -v python3 >/dev/null; then
+  python3 - <<'PYTHON' || failed=1
+import json
+rows = {(r["n"], r["gemm"], r["precision"]): r for r in json.load(open("compare.json"))["rows"]}
+for n in (40, 150):
+    assert rows[n, "eigen", "fp64"]["runs"] == rows[n, "eigen", "fp32"]["runs"] == rows[n, "crashes", "fp32"]["runs"] == 2, rows
+    assert not rows[n, "crashes", "fp64"]["passed"] and rows[n, "crashes", "fp64"]["runs"] == 0
+assert len(rows) == 2 * 8, list(rows)
+rows = {r["gemm"]: r for r in json.load(open("unverified.json"))["rows"]}
+assert rows["eigen"]["passed"] and rows["eigen"]["runs"] == 2
+assert not any(rows[name]["passed"] for name in ("doubles", "throws", "starves"))
+PYTHON
+fi
 [ $failed -eq 0 ] || cat said
 exit $failed

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "bench/turns.hpp"
 #include "cli/print.hpp"
 #include "cli/problem.hpp"
 #include "cli/progress.hpp"
@@ -36,50 +37,58 @@ int exit_code(const Outcome& outcome, const Request& request) {
 /// The runs of one backend, as they were made.
 struct Runs {
   std::string backend;
-  std::vector<Report> reports;
-  bool failed = false;  // then it is not run again
+  std::vector<Report> reports = {};
 };
 
-/// Runs a backend once, and keeps the report of a run that counts.
-void run_once(const Request& request, Problem& problem, int run, Runs& runs, Matrix<double>& X) {
+/// Runs a backend once, keeps the report of a run that counts, and returns its seconds; nothing where it has failed, so that it is
+/// not run again.
+std::optional<double> run_once(const Request& request, Problem& problem, bool counts, Runs& runs, Matrix<double>& X) {
   Options options = request.options;
   options.gemm = runs.backend;
   options.tuning = tuning_asked_for(request, options);
-  const bool counts = run >= 0;
-  const std::string which = !counts              ? ", warming up"
-                            : request.repeat > 1 ? fmt::format(", run {} of {}", run + 1, request.repeat)
-                                                 : "";
+  const std::string which = !counts ? ", warming up"
+                            : request.repeat > 1
+                                ? fmt::format(", run {} of {}", runs.reports.size() + 1, request.repeat)
+                                : "";
   Progress progress(runs.backend + which, request.quiet);
   options.progress = [&](double fraction) { progress(fraction); };
   Report report = problem.solve(options, X);
-  runs.failed = counts && exit_code(report.outcome, request) != done;
+  const double seconds = report.factor_seconds;
+  const bool failed = counts && exit_code(report.outcome, request) != done;
   if (counts) runs.reports.push_back(std::move(report));
+  return failed ? std::nullopt : std::optional(seconds);
+}
+
+/// A pause before each run, so that one that heats the machine harms itself.
+bench::Turns turns_of(const Request& request) {
+  return {.warmup = request.warmup, .rounds = request.repeat, .rest = {0, 0.1}};
 }
 
 /// Of the runs of one backend, the one with the median factorization time.
 Measured measured(const Request& request, const Problem& problem, std::vector<Report> reports) {
+  std::vector<double> in_order;
+  for (const Report& report : reports) in_order.push_back(report.factor_seconds);
   std::sort(reports.begin(), reports.end(),
             [](const Report& a, const Report& b) { return a.factor_seconds < b.factor_seconds; });
   Measured m{reports[reports.size() / 2], int(reports.size()), reports.front().factor_seconds,
-             reports.back().factor_seconds};
+             reports.back().factor_seconds, std::move(in_order)};
   if (request.options.triangle != Uplo::both && m.report.method == Method::lu)
     m.report.notes.push_back("--triangle says what Cholesky reads: LU has read all of the matrix");
   m.report.notes.insert(m.report.notes.begin(), problem.notes().begin(), problem.notes().end());
   return m;
 }
 
-/// Runs the backends in turns, forwards and backwards, so that what the machine does meanwhile is the same for all.
+/// Runs the backends in turns, so that what the machine does meanwhile is the same for all.
 std::vector<Measured> measure(const Request& request, Problem& problem, Matrix<double>& X) {
   std::vector<Runs> all;
-  for (const auto& backend : request.backends) all.push_back({backend, {}});
-  for (int run = -request.warmup; run < request.repeat; ++run) {
-    for (Runs& runs : all)
-      if (!runs.failed) run_once(request, problem, run, runs, X);
-    std::reverse(all.begin(), all.end());
-  }
-  if ((request.warmup + request.repeat) % 2 == 1) std::reverse(all.begin(), all.end());
+  for (const auto& backend : request.backends) all.push_back({backend});
+  bench::time_in_turns(turns_of(request), all.size(),
+                       [&](std::size_t c, bool counts) { return run_once(request, problem, counts, all[c], X); });
   std::vector<Measured> results;
-  for (Runs& runs : all) results.push_back(measured(request, problem, std::move(runs.reports)));
+  for (Runs& runs : all) {
+    results.push_back(measured(request, problem, std::move(runs.reports)));
+    results.back().seed = turns_of(request).seed;
+  }
   return results;
 }
 

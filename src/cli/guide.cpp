@@ -72,8 +72,9 @@ std::string exit_codes() {
          "    2  the command line\n"
          "    3  bad input, with its place\n"
          "    4  singular, or not positive definite; no solution is written\n"
-         "    5  the accuracy was not reached, or no digit can be trusted; bench: a backend is wrong\n"
+         "    5  the accuracy was not reached, or no digit can be trusted; bench, compare: a backend is wrong\n"
          "    6  device or memory\n"
+         "    7  compare --fail-on slower: a row is slower than the baseline\n"
          "   70  internal error\n"
          "  130  interrupted\n";
 }
@@ -120,6 +121,18 @@ const std::vector<CommandGuide>& guides() {
        {"lasolve A.mtx --rhs b.mtx --output x.mtx", "lasolve uniform:n=4k --gemm all"},
        solve_options(),
        ""},
+      {"compare",
+       "lasolve compare [MATRIX] [options]",
+       "what each GEMM backend is worth in a whole solve",
+       "Solves the same systems with each GEMM backend and shows what its products are worth in the whole solve. "
+       "Backends are "
+       "tried first, each in a process of its own. Then they run in turns, in random order, until their medians are "
+       "known.",
+       {"lasolve compare", "lasolve compare --gemm tiled,packed,blas --n 512:4k:x2 --report report.html",
+        "lasolve compare spd:n=3000 --peers openblas,eigen --attribution",
+        "lasolve compare --json today.json --baseline yesterday.json --fail-on slower"},
+       compare_options(),
+       "Backends that fail are named and the others are measured. See docs/compare.md.\n"},
       {"list",
        "lasolve list [options]",
        "the backends and devices, and which can be used",

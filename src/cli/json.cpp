@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "cli/print.hpp"
+#include "core/build.hpp"
 #include "core/cpu/limits.hpp"
 #include "lasolve/names.hpp"
 
@@ -16,6 +17,13 @@ std::string processor() {
   for (std::string line; std::getline(cpuinfo, line);)
     if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
   return "unknown";
+}
+
+/// Of NVIDIA's kernel module, as it says itself; null where there is none.
+Json driver() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  std::string line;
+  return std::getline(file, line) ? Json(line) : Json(nullptr);
 }
 
 Json object(const Subject& subject, const Measured& measured) {
@@ -57,6 +65,8 @@ Json object(const Subject& subject, const Measured& measured) {
           {"runs", measured.runs},
           {"factor_seconds_least", measured.least_factor_seconds},
           {"factor_seconds_most", measured.most_factor_seconds},
+          {"factor_seconds_of_runs", measured.factor_seconds},
+          {"seed", measured.seed},
           {"backward_error", number_or_null(r.backward_error)},
           {"hpl_residual", number_or_null(r.hpl_residual)},
           {"forward_error", number_or_null(r.forward_error)},
@@ -75,10 +85,12 @@ Json number_or_null(std::optional<double> x) { return x && std::isfinite(*x) ? J
 Json environment(int threads) {
   return {{"lasolve", version()},
           {"compiler", __VERSION__},
+          {"flags", build_flags()},
           {"processor", processor()},
           {"cores", usable_processors()},
           {"threads", threads > 0 ? Json(threads) : Json(nullptr)},
-          {"cuda_devices", cuda_devices().names}};
+          {"cuda_devices", cuda_devices().names},
+          {"driver", driver()}};
 }
 
 std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }

@@ -13,6 +13,8 @@ struct Measured {
   Report report;
   int runs = 1;
   double least_factor_seconds = 0, most_factor_seconds = 0;
+  std::vector<double> factor_seconds = {};  ///< of all runs, as they were made
+  std::uint64_t seed = 1;                   ///< of the order of the backends
 };
 
 /// Of the problem, what a report says.

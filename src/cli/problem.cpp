@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "cli/progress.hpp"
+#include "compare/hash.hpp"
 #include "core/choose.hpp"
 #include "core/current_device.hpp"
 #include "core/stopwatch.hpp"
@@ -113,6 +114,28 @@ Report Problem::solve_in_place(int queue, Options options, Matrix<double>& X) {
   check_again<Place>(q, columns, op_, triangle_, B_, X, report);
   report.notes.push_back("in place: for the check the matrix was made again, a few columns at a time");
   return report;
+}
+
+std::pair<MatrixView<const double>, MatrixView<const double>> Problem::on_host(int threads) {
+  const MatrixView<const double> A = at(threads, host_, Precision::fp64);
+  return {A, B_};
+}
+
+std::string Problem::hash(int threads) const {
+  Queue<Cpu> q(threads);
+  compare::MatrixHash hash(n_, n_);
+  if (host_) {
+    hash.add(q, *host_);
+    return hash.text();
+  }
+  constexpr std::int64_t at_once = 64;
+  Matrix<double> some(n_, std::min(at_once, n_));
+  for (std::int64_t j = 0; j < n_; j += at_once) {
+    const auto columns = some.view().columns(0, std::min(at_once, n_ - j));
+    io::generate(q, *generator_, columns, j);
+    hash.add(q, columns);
+  }
+  return hash.text();
 }
 
 Report Problem::solve(const Options& options, Matrix<double>& X) {

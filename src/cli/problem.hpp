@@ -17,6 +17,11 @@ class Problem {
   /// Solves once with a backend; X is the solution.
   Report solve(const Options&, Matrix<double>& X);
 
+  /// A and B on the host; A is made there at first use. `threads` of the host.
+  std::pair<MatrixView<const double>, MatrixView<const double>> on_host(int threads);
+  /// Of the elements of A: see compare::MatrixHash. A generator makes them again where they are not on the host.
+  std::string hash(int threads) const;
+
   std::int64_t n() const { return n_; }
   std::int64_t nrhs() const { return has_rhs_ ? B_.cols() : 1; }
   /// Whether the right-hand side came as a vector, of one dimension.

@@ -156,7 +156,7 @@ std::pair<Command, int> command(int argc, const char* const* argv) {
     if (word == name) return {command, 2};
   if (is_matrix(word)) return {Command::solve, 1};
   throw UsageError(fmt::format("there is no command and no file '{}'{}; 'lasolve help' lists the commands", word,
-                               did_you_mean(word, {"solve", "list", "generate", "plan", "bench", "help"})));
+                               did_you_mean(word, {"solve", "compare", "list", "generate", "plan", "bench", "help"})));
 }
 
 /// What the options of a command line say, and whether it asks for help instead.

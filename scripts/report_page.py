@@ -1,0 +1,181 @@
+"""The page that scripts/pictures makes of a comparison: one file, which needs no network and no script."""
+import base64
+import html
+import io
+import json
+import re
+
+# What pictures are drawn in: each stands for a colour of the page, light and dark. None occurs in what matplotlib draws itself.
+COLOURS = {
+    "ink": "#010101",
+    "muted": "#020202",
+    "grid": "#030303",
+    "page": "#fdfdfd",
+    "series": [f"#0401{at:02x}" for at in range(8)],
+}
+LIGHT = {
+    "ink": "#1b1f24", "muted": "#57606a", "grid": "#dde1e6", "page": "#ffffff",
+    "series": ["#0b62a4", "#c2570c", "#12795a", "#a3357f", "#6b5b00", "#5b4bbd", "#b3203a", "#4b5563"],
+}
+DARK = {
+    "ink": "#e6e9ed", "muted": "#a3abb5", "grid": "#343b44", "page": "#14181d",
+    "series": ["#6cb6ff", "#f2a25c", "#56d3a4", "#f08ccb", "#d6c35a", "#b3a6ff", "#ff8a94", "#a8b3c2"],
+}
+
+
+def stand_ins():
+    """Of each stand-in, the name of its colour in the page, and in the two palettes."""
+    for name in ("ink", "muted", "grid", "page"):
+        yield COLOURS[name], name, LIGHT[name], DARK[name]
+    for at, colour in enumerate(COLOURS["series"]):
+        yield colour, f"c{at}", LIGHT["series"][at], DARK["series"][at]
+
+
+class Picture:
+    """A figure of matplotlib, with what it shows in a line and in a sentence."""
+
+    made = 0
+
+    def __init__(self, title, figure, says):
+        self.title, self.says = title, says
+        text = io.StringIO()
+        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+        self.drawn = text.getvalue()
+        Picture.made += 1
+        self.prefix = f"p{Picture.made}-"  # identifiers are of the page
+
+    def inline(self):
+        svg = self.drawn[self.drawn.index("<svg") :]
+        svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
+        svg = re.sub(r'\bid="', f'id="{self.prefix}', svg)
+        svg = re.sub(r"url\(#", f"url(#{self.prefix}", svg)
+        svg = re.sub(r'href="#', f'href="#{self.prefix}', svg)
+        for stand_in, name, _, _ in stand_ins():
+            svg = svg.replace(stand_in, f"var(--{name})")
+        described = html.escape(f"{self.title}. {self.says}", quote=True)
+        return re.sub(r"<svg ([^>]*)>", lambda m: f'<svg role="img" aria-label="{described}" {sizeless(m[1])}>', svg, count=1)
+
+    def file(self):
+        """On white, for a file of its own."""
+        svg = self.drawn
+        for stand_in, _, light, _ in stand_ins():
+            svg = svg.replace(stand_in, light)
+        return svg
+
+
+def sizeless(attributes):
+    return re.sub(r'\b(width|height)="[^"]*"', "", attributes)
+
+
+def seconds(s):
+    if s is None:
+        return "–"
+    unit, scale = ("µs", 1e6) if s < 1e-3 else ("ms", 1e3) if s < 1 else ("s", 1)
+    x = s * scale
+    return f"{x:.{2 if x < 10 else 1 if x < 100 else 0}f} {unit}"
+
+
+def table(caption, head, lines, left=1):
+    """The first `left` columns hold words."""
+    def cells(tag, words):
+        return "".join(f'<{tag}{" class=w" if at < left else ""}>{html.escape(str(word))}</{tag}>' for at, word in enumerate(words))
+    body = "".join(f"<tr>{cells('td', line)}</tr>" for line in lines)
+    return (f'<div class="scroll"><table><caption>{html.escape(caption)}</caption><thead><tr>{cells("th", head)}</tr></thead>'
+            f"<tbody>{body}</tbody></table></div>")
+
+
+def verdict(change):
+    if not change:
+        return "not in it"
+    if change["high"] is None:
+        return "SAME (too few runs)"
+    return f"{change['verdict'].upper()} {100 * change['shift']:+.1f} % ({100 * change['low']:+.1f} .. {100 * change['high']:+.1f})"
+
+
+def table_of_rows(rows):
+    baseline = any(r["against_baseline"] for r in rows)
+    head = ["backend", "precision", "result", "n", "solve", "runs", "spread", "speed-up", "GEMM", "share", "GEMM GFLOP/s",
+            "backward error"] + ["against the baseline"] * baseline
+    lines = []
+    for r in rows:
+        timed = r["seconds"] is not None
+        lines.append([
+            r["gemm"], r["precision"], "PASS" if r["passed"] else f"FAIL: {r['failure']}", r["n"], seconds(r["seconds"]), r["runs"],
+            f"{100 * r['quartiles_apart'] / r['seconds']:.1f} %" if timed else "–",
+            f"{r['speedup_over_first']:.2f} ×" if r["speedup_over_first"] else "–",
+            seconds(r["gemm_seconds"]), f"{100 * r['gemm_share']:.0f} %" if r["gemm_share"] is not None else "–",
+            f"{r['gemm_gflops']:.1f}" if r["gemm_gflops"] else "–",
+            f"{r['backward_error']:.1e}" if r["backward_error"] is not None else "–",
+        ] + [verdict(r["against_baseline"])] * baseline)
+    return table("Each backend at each size. Times are medians; the spread is of the middle half of the runs; the speed-up is over "
+                 "the first row of the size.", head, lines, left=3)
+
+
+def table_of_phases(rows):
+    ours = [r for r in rows if r["attribution"]]
+    phases = [p for p in ("to_device", "panel", "swap", "trsm", "gemm", "solve", "refine", "to_host", "other")
+              if any(p in r["attribution"]["phases_busy_seconds"] for r in ours)]
+    lines = []
+    for r in ours:
+        a = r["attribution"]
+        least, most = ("at least ", "at most ") if a["phases_overlap"] else ("", "")
+        lines.append([r["gemm"], r["precision"], r["n"], seconds(a["wall_seconds"])]
+                     + [f"{100 * a['phases_busy_seconds'].get(p, 0) / a['wall_seconds']:.1f} %" for p in phases]
+                     + [least + seconds(a["seconds_if_gemm_were_free"]),
+                        f"{most}{a['speedup_if_gemm_were_free']:.2f} ×" if a["speedup_if_gemm_were_free"] else "–"])
+    return table("Where the time of the median run went, and what would be left if GEMM took no time: no kernel gives more.",
+                 ["backend", "precision", "n", "wall"] + phases + ["were GEMM free", "speed-up then"], lines, left=2)
+
+
+def style():
+    def palette(number):
+        return "".join(f"--{entry[1]}:{entry[number]};" for entry in stand_ins())
+    return f"""
+:root {{ color-scheme: light dark; {palette(2)} }}
+@media (prefers-color-scheme: dark) {{ :root {{ {palette(3)} }} }}
+body {{ background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; padding: 1rem; max-width: 76rem; }}
+h1 {{ font-size: 1.5rem; margin: .5rem 0; }} h2 {{ font-size: 1.15rem; margin: 2rem 0 .5rem; }}
+.pictures {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1.5rem; }}
+figure {{ margin: 0; }} figure h2 {{ margin: 0 0 .25rem; }} figcaption {{ color: var(--muted); font-size: .9rem; }}
+svg {{ width: 100%; height: auto; display: block; }}
+.scroll {{ overflow-x: auto; margin: 1rem 0; }}
+table {{ border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }}
+caption {{ text-align: left; color: var(--muted); padding-bottom: .4rem; position: sticky; left: 0; max-width: min(60rem, 90vw); }}
+th, td {{ padding: .25rem .7rem; text-align: right; border-bottom: 1px solid var(--grid); white-space: nowrap; }}
+.w {{ text-align: left; }} th {{ border-bottom-color: var(--muted); }}
+a {{ color: var(--c0); }} li {{ margin: .2rem 0; }}
+"""
+
+
+def about(result):
+    setting, environment = result["compare"], result["environment"]
+    rows = result["rows"]
+    on_cuda = any(r["device"] != "cpu" for r in rows)
+    where = ", ".join(environment["cuda_devices"]) if on_cuda else f"{environment['processor']}, {environment['threads']} threads"
+    return (f"Systems A X = B of <code>{html.escape(setting['matrix'])}</code>, solved on {html.escape(where)}. Only the GEMM backend "
+            "of the trailing updates differs. Each row ran at least "
+            f"{min((r['runs'] for r in rows if r['passed']), default=0)} times, in turns, in random order.")
+
+
+def page(result, pictures):
+    figures = "".join(f"<figure><h2>{html.escape(p.title)}</h2>{p.inline()}<figcaption>{html.escape(p.says)}</figcaption></figure>"
+                      for p in pictures)
+    remarks = "".join(f"<li>{html.escape(r)}</li>" for r in result["remarks"])
+    def words(value):
+        return ", ".join(map(str, value)) or "none" if isinstance(value, list) else "none" if value is None else value
+    environment = [[name, words(value)] for name, value in {**result["environment"], **result["compare"]}.items()]
+    environment += [[f"matrix, n = {s['n']}", f"{s['matrix']}, hash {s['matrix_hash'] or 'not taken'}"] for s in result["sizes"]]
+    raw = base64.b64encode(json.dumps(result).encode()).decode()
+    return f"""<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>What each GEMM kernel is worth</title><style>{style()}</style></head><body>
+<h1>What each GEMM kernel is worth in a whole solve</h1>
+<p>{about(result)}</p>
+{f"<ul>{remarks}</ul>" if remarks else ""}
+<div class="pictures">{figures}</div>
+<h2>All rows</h2>{table_of_rows(result["rows"])}
+<h2>Attribution</h2>{table_of_phases(result["rows"])}
+<h2>Environment and settings</h2>{table("What it was measured with.", ["what", "value"], environment, left=2)}
+<p><a download="compare.json" href="data:application/json;base64,{raw}">All that was measured, as JSON</a>: every run of every row.</p>
+</body></html>
+"""

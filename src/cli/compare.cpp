@@ -1,0 +1,212 @@
+// lasolve compare: what each GEMM backend is worth in a whole solve.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "cli/commands.hpp"
+#include "cli/compare_run.hpp"
+#include "cli/guide.hpp"
+#include "cli/json.hpp"
+#include "cli/print.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "compare/attribution.hpp"
+#include "compare/record.hpp"
+#include "compare/tables.hpp"
+#include "compare/trace.hpp"
+#include "io/io.hpp"
+
+namespace lasolve::cli {
+
+namespace {
+
+using compare::Comparison;
+using compare::Row;
+
+/// A result that was written before.
+struct Earlier {
+  Comparison comparison;
+  Json environment;
+};
+
+std::optional<std::string> contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+Earlier earlier(const std::string& path) {
+  const auto text = contents(path);
+  if (!text) throw io::InputError(fmt::format("{}: error: cannot open: {}", path, std::strerror(errno)));
+  return {compare::from_json(*text, path), compare::environment_in(*text)};
+}
+
+/// What differs of two environments, such as "processor"; empty: nothing that bears on speed.
+std::string difference(const Json& a, const Json& b) {
+  for (const char* what : {"processor", "threads", "cuda_devices", "driver", "compiler", "flags", "lasolve"})
+    if (a.value(what, Json()) != b.value(what, Json()))
+      return fmt::format("{}: {} then, {} now", what, a.value(what, Json()).dump(), b.value(what, Json()).dump());
+  return "";
+}
+
+/// Measures size after size, and writes what there is after each.
+class Sweep {
+ public:
+  explicit Sweep(const CompareRequest& request)
+      : request_(request), environment_(environment(request.setting.threads)), contestants_(contestants_of(request)) {
+    all_.setting = request.setting;
+    if (!request.baseline.empty()) baseline_ = earlier(request.baseline);
+    if (request.resume && contents(request.json)) continue_with(earlier(request.json));
+  }
+
+  void run() {
+    std::vector<std::int64_t> sizes = request_.sizes;
+    if (sizes.empty()) sizes = {0};  // that of the matrix
+    const bool all_are_there =
+        std::all_of(sizes.begin(), sizes.end(), [&](std::int64_t n) { return find_before(n).has_value(); });
+    if (request_.verify && !all_are_there) try_backends();
+    Progress progress("comparing", request_.quiet);
+    double work = 0, done = 0;
+    for (const std::int64_t n : sizes) work += work_of(n);
+    for (const std::int64_t n : sizes) {
+      if (const auto before = find_before(n)) {
+        take_over(*before);
+      } else {
+        compare::Size size;
+        const auto say = [&](double share) { progress(std::min(1.0, (done + share * work_of(n)) / work)); };
+        for (Row& row : run_size(request_, contestants_, request_.matrix_of(n), size, say))
+          all_.rows.push_back(std::move(row));
+        all_.sizes.push_back(size);
+      }
+      done += work_of(n);
+      judge();
+      if (!request_.json.empty() && (request_.json != "-" || n == sizes.back())) write_text(request_.json, json());
+    }
+  }
+
+  const Comparison& result() const { return all_; }
+  std::string json() const { return cli::text_of(compare::to_json(all_, environment_)); }
+
+ private:
+  void try_backends() {
+    Progress progress("trying the backends", request_.quiet);
+    verify(request_, contestants_, [&](double share) { progress(share); });
+  }
+
+  /// About: a size costs what its solves do, and something for being small.
+  static double work_of(std::int64_t n) { return std::max(1e9, double(n) * double(n) * double(n)); }
+
+  void continue_with(Earlier before) {
+    if (!(before.comparison.setting == request_.setting))
+      throw UsageError(fmt::format("--resume: {} was measured with other options", request_.json));
+    if (const std::string what = difference(before.environment, environment_); !what.empty())
+      throw UsageError(fmt::format("--resume: {} was measured elsewhere: {}", request_.json, what));
+    before_ = std::move(before.comparison);
+  }
+
+  /// The size, if all of its rows were measured before.
+  std::optional<compare::Size> find_before(std::int64_t n) const {
+    if (!before_) return std::nullopt;
+    for (const auto& size : before_->sizes)
+      if ((n == 0 || size.n == n) && std::all_of(contestants_.begin(), contestants_.end(), [&](const Contestant& c) {
+            return before_->find(c.key(size.n)) != nullptr;
+          }))
+        return size;
+    return std::nullopt;
+  }
+  void take_over(const compare::Size& size) {
+    for (const Contestant& c : contestants_) all_.rows.push_back(*before_->find(c.key(size.n)));
+    all_.sizes.push_back(size);
+  }
+
+  /// Verdicts against the baseline, and remarks.
+  void judge() {
+    all_.remarks = compare::remarks_on(all_);
+    if (!baseline_) return;
+    if (const std::string what = difference(baseline_->environment, environment_); !what.empty())
+      all_.remarks.push_back(fmt::format("the baseline was measured otherwise: {}", what));
+    for (Row& row : all_.rows) {
+      const Row* before = baseline_->comparison.find(row.key);
+      if (before && before->timed() && row.timed())
+        row.against_baseline = bench::change_between(before->seconds, row.seconds);
+    }
+    for (const auto& size : all_.sizes)
+      for (const auto& before : baseline_->comparison.sizes)
+        if (before.n == size.n && before.hash != size.hash && !before.hash.empty() && !size.hash.empty())
+          all_.remarks.push_back(fmt::format("the baseline has another matrix at n = {}: {}", size.n, before.matrix));
+  }
+
+  const CompareRequest& request_;
+  const Json environment_;
+  std::vector<Contestant> contestants_;
+  Comparison all_;
+  std::optional<Comparison> before_;
+  std::optional<Earlier> baseline_;
+};
+
+std::string for_people(const CompareRequest& request, const Comparison& all) {
+  const bool baseline = !request.baseline.empty();
+  const auto print = [&](const compare::Table& table) {
+    return request.markdown ? compare::as_markdown(table) : compare::as_text(table);
+  };
+  std::string text = print(compare::table_of(all, baseline)) + "\n";
+  if (!request.markdown) text += compare::legend_of(all, baseline);
+  if (request.attribution) {
+    text += "\nwhere the time of the median run went\n\n" + print(compare::phase_table(all));
+    const compare::Table updates = compare::update_table(all);
+    text +=
+        updates.lines.empty()
+            ? "\nupdates are not timed one by one on CUDA yet\n"
+            : "\nC <- C - L U, where C is m x columns and L is m x k; updates from the size given down to half of it "
+              "together\n\n" +
+                  print(updates);
+  }
+  if (!all.remarks.empty()) text += "\n";
+  for (const auto& remark : all.remarks) text += fmt::format("{}{}\n", request.markdown ? "- " : "note: ", remark);
+  return text;
+}
+
+/// A failure is worth more than a slow row: what cannot run is not compared.
+int exit_code(const CompareRequest& request, const Comparison& all) {
+  bool wrong = false, wanting = false, is_slower = false;
+  for (const Row& row : all.rows) {
+    if (!row.passed()) (row.for_want_of_machine ? wanting : wrong) = true;
+    is_slower |= row.against_baseline && row.against_baseline->kind == bench::Change::slower;
+  }
+  return wrong ? not_accurate : wanting ? machine : is_slower && request.fail_on_slower ? slower : done;
+}
+
+}  // namespace
+
+int compare_command(int argc, const char* const* argv) {
+  const CompareRequest request = parse_compare(argc, argv);
+  if (request.help) {
+    fmt::print("{}", help_of("compare"));
+    return done;
+  }
+  for (const std::string& path : {request.json, request.csv, request.trace, request.report})
+    if (!path.empty()) io::require_writable(path);
+  if (!request.report.empty()) require_report_tools();
+  Sweep sweep(request);
+  sweep.run();
+  const Comparison& all = sweep.result();
+  const bool talk = !request.quiet && !io::is_standard_output(request.json) && !io::is_standard_output(request.csv) &&
+                    !io::is_standard_output(request.trace) && !io::is_standard_output(request.report);
+  if (talk) fmt::print("{}", for_people(request, all));
+  for (const Row& row : all.rows)
+    if (!row.passed())
+      fmt::print(stderr, "lasolve: {} in {} at n = {}: {}\n", row.key.gemm, row.key.precision, row.key.n, row.failure);
+  if (!request.csv.empty()) write_text(request.csv, compare::as_csv(all));
+  if (!request.trace.empty()) write_text(request.trace, compare::as_trace(all));
+  if (!request.report.empty()) write_text(request.report, report_page(sweep.json()));
+  return exit_code(request, all);
+}
+
+}  // namespace lasolve::cli

@@ -1,0 +1,261 @@
+#include "cli/compare_request.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "cli/guide.hpp"
+#include "cli/words.hpp"
+#include "io/generators.hpp"
+
+namespace lasolve::cli {
+
+const std::vector<Option>& compare_options() {
+  static const std::vector<Option> all = {
+      {"matrix",
+       'm',
+       "MATRIX",
+       "uniform",
+       {},
+       "the same as the word MATRIX: a file, or a GENERATOR without its n where --n says it"},
+      {"n",
+       'n',
+       "SIZES",
+       "auto",
+       {},
+       "sizes of a generated matrix: 1k,3000, or 1k:16k:x2, or 1000:5000:1000; auto: that of the matrix, else "
+       "256:2k:x2 on the CPU "
+       "and 1k:16k:x2 on CUDA"},
+      {"gemm",
+       'g',
+       "NAMES",
+       "all",
+       {},
+       "the GEMM backends: a,b,c or all; speed-ups are over the first, which of all is naive"},
+      {"peers",
+       0,
+       "NAMES",
+       nullptr,
+       {"openblas", "eigen", "cusolver"},
+       "or a list of them: whole solvers of others beside ours, in fp64"},
+      {"device", 'd', "DEVICE", "auto", {"auto", "cpu", "cuda", "cuda:INDEX"}, ""},
+      {"precision",
+       'p',
+       "TYPES",
+       "fp64",
+       {"fp64", "fp32", "tf32"},
+       "or a list of them, of factors and products; see solve"},
+      {"factorization", 'f', "METHOD", "auto", words_of<Method>(), "see solve"},
+      {"schedule", 's', "NAME", "auto", words_of<Schedule>(), "see solve"},
+      {"block-size", 0, "SIZE", "auto", {}, "columns of a panel at most"},
+      {"threads", 0, "COUNT", "all", {}, "cores of the host to use"},
+      {"noise",
+       0,
+       "PERCENT",
+       "0.3",
+       {},
+       "a backend has run enough when the standard error of its median is at most this"},
+      {"repeat", 0, "COUNT", "40", {}, "timed runs at most; the noise is looked at from 10 on"},
+      {"seconds",
+       0,
+       "SECONDS",
+       "10",
+       {},
+       "a backend that has run for so long at a size runs no more, but three times at least"},
+      {"warmup", 0, "COUNT", "1", {}, "runs before them that are not counted"},
+      {"seed", 0, "NUMBER", "1", {}, "of the random order of the runs"},
+      {"unverified", 0, nullptr, nullptr, {}, "do not try the backends first, each in a process of its own"},
+      {"baseline", 0, "FILE", nullptr, {}, "an earlier --json: each row is SAME, FASTER or SLOWER"},
+      {"fail-on", 0, "WORD", nullptr, {"slower"}, "return 7 where a row is slower than the baseline"},
+      {"json",
+       0,
+       "FILE",
+       nullptr,
+       {},
+       "write all, with every run, as JSON to FILE, after each size; - is standard output"},
+      {"resume", 0, nullptr, nullptr, {}, "leave out the sizes that --json FILE has"},
+      {"csv", 0, "FILE", nullptr, {}, "write the rows as CSV to FILE; - is standard output"},
+      {"markdown", 0, nullptr, nullptr, {}, "print the tables as Markdown"},
+      {"attribution", 'a', nullptr, nullptr, {}, "print where the time went: phases, and updates by their shape"},
+      {"trace",
+       0,
+       "FILE",
+       nullptr,
+       {},
+       "write the tasks of the median runs to FILE, for chrome://tracing or Perfetto; CPU only"},
+      {"report", 0, "FILE", nullptr, {}, "write a page with pictures, tables and data to FILE, which needs no network"},
+      {"quiet", 'q', nullptr, nullptr, {}, "no table for people and no progress"},
+      {"help", 'h', nullptr, nullptr, {}, "print this"},
+  };
+  return all;
+}
+
+namespace {
+
+/// "1k,3000", "1k:16k:x2", "1000:5000:1000", ascending and each once.
+std::vector<std::int64_t> sizes_of(const std::string& list) {
+  constexpr std::size_t most = 1000;
+  std::vector<std::int64_t> sizes;
+  for (const auto& word : split(list)) {
+    const std::size_t first = word.find(':'), second = first == word.npos ? first : word.find(':', first + 1);
+    if (first == word.npos) {
+      sizes.push_back(number<std::int64_t>("n", word, 1));
+      continue;
+    }
+    if (second == word.npos)
+      throw UsageError(fmt::format("--n takes BEGIN:END:xFACTOR or BEGIN:END:STEP, such as 1k:16k:x2, not '{}'", word));
+    const auto begin = number<std::int64_t>("n", word.substr(0, first), 1);
+    const auto end = number<std::int64_t>("n", word.substr(first + 1, second - first - 1), begin);
+    const std::string step = word.substr(second + 1);
+    const bool times = step.starts_with('x');
+    const auto by = number<std::int64_t>("n", times ? step.substr(1) : step, times ? 2 : 1);
+    for (std::int64_t n = begin; n <= end && sizes.size() <= most;) {
+      sizes.push_back(n);
+      if (times ? n > end / by : n > end - by) break;
+      n = times ? n * by : n + by;
+    }
+  }
+  if (sizes.size() > most) throw UsageError(fmt::format("--n {} means more than {} sizes", list, most));
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+double positive(const char* option, const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value > 0 && value < 1e9) return value;
+  throw UsageError(fmt::format("--{} takes a number above 0, not '{}'", option, text));
+}
+
+/// Whether the size of a generator is written in its name.
+bool has_size(const std::string& matrix) {
+  const std::size_t colon = std::min(matrix.find(':'), matrix.size());
+  for (const auto& parameter : split(matrix.substr(std::min(colon + 1, matrix.size()))))
+    if (parameter.starts_with("n=")) return true;
+  return false;
+}
+
+std::vector<std::int64_t> sizes_asked_for(const std::string& text, const std::string& matrix, bool cuda) {
+  const bool is_file = access(matrix.c_str(), F_OK) == 0 || !io::Generator::is_meant_by(matrix);
+  if (text == "auto")
+    return is_file || has_size(matrix) ? std::vector<std::int64_t>() : sizes_of(cuda ? "1k:16k:x2" : "256:2k:x2");
+  if (is_file) throw UsageError("--n is for generators: the matrix of a file has its size");
+  if (has_size(matrix)) throw UsageError(fmt::format("the size is said twice, by --n and by '{}'", matrix));
+  return sizes_of(text);
+}
+
+std::vector<const compare::Peer*> peers_of(const std::string& list) {
+  std::vector<std::string> known;
+  std::vector<const compare::Peer*> found;
+  for (const auto& peer : compare::peers()) known.push_back(peer.name);
+  for (const auto& word : split(list)) {
+    const auto peer =
+        std::find_if(compare::peers().begin(), compare::peers().end(), [&](const auto& p) { return p.name == word; });
+    if (peer == compare::peers().end())
+      throw UsageError(fmt::format("--peers takes {}{}, not '{}'{}", fmt::join(known, ", "),
+                                   word == "cusolver" ? ", in this build without CUDA" : "", word,
+                                   did_you_mean(word, known)));
+    if (std::count(found.begin(), found.end(), &*peer) == 0) found.push_back(&*peer);
+  }
+  return found;
+}
+
+std::vector<Precision> precisions_of(const std::string& list) {
+  std::vector<Precision> known, found;
+  for (const SolvePrecision& p : solve_precisions) known.push_back(p.name);
+  for (const auto& word : split(list)) {
+    const Precision p = one_of("precision", word, known);
+    if (std::count(found.begin(), found.end(), p) == 0) found.push_back(p);
+  }
+  return found;
+}
+
+std::vector<std::string> backends_of(const std::string& names, const Device& device) {
+  if (names != "all") {
+    auto words = split(names);
+    if (words.size() > 1 && std::count(words.begin(), words.end(), "all") > 0)
+      throw UsageError("--gemm all stands alone: it means every backend that runs here");
+    return words;
+  }
+  std::vector<std::string> all = runnable_backends(device);
+  std::stable_partition(all.begin(), all.end(), [](const std::string& name) { return name == "naive"; });
+  return all.empty() ? std::vector<std::string>{"auto"} : all;  // choose() says why none runs there
+}
+
+/// What has to be true of several options at once.
+void require_sense(const CompareRequest& r, const std::string& fail_on) {
+  if (!fail_on.empty() && fail_on != "slower")
+    throw UsageError(fmt::format("--fail-on takes slower, not '{}'", fail_on));
+  if (r.fail_on_slower && r.baseline.empty())
+    throw UsageError("--fail-on slower takes --baseline FILE: slower than what?");
+  if (r.resume && (r.json.empty() || r.json == "-"))
+    throw UsageError("--resume takes --json FILE, which has what was measured");
+  if (r.matrix.empty()) throw UsageError("no matrix; give a FILE, or a GENERATOR such as uniform");
+  if (r.matrix == "-") throw UsageError("--matrix takes a file or a generator: the matrix is read several times");
+  const bool cuda = r.options.device.kind == Device::cuda;
+  for (const auto* peer : r.peers)
+    if (peer->on_cuda != cuda)
+      throw UsageError(fmt::format("--peers {} runs on {}, and this on {}", peer->name,
+                                   peer->on_cuda ? "CUDA" : "the CPU", cuda ? "CUDA" : "the CPU"));
+  if (!r.trace.empty() && cuda) throw UsageError("--trace is for the CPU: tasks on CUDA are not timed yet");
+}
+
+}  // namespace
+
+std::string CompareRequest::matrix_of(std::int64_t n) const {
+  if (sizes.empty()) return matrix;
+  const std::size_t colon = std::min(matrix.find(':'), matrix.size());
+  const std::string rest = colon < matrix.size() ? matrix.substr(colon + 1) : "";
+  return fmt::format("{}:n={}{}{}", matrix.substr(0, colon), n, rest.empty() ? "" : ",", rest);
+}
+
+CompareRequest parse_compare(int argc, const char* const* argv) {
+  const po::variables_map values = parse_options(argc, argv, described(compare_options()), "matrix");
+  const auto text = [&](const char* name) {
+    return values.count(name) ? values[name].as<std::string>() : std::string();
+  };
+  const auto has = [&](const char* name) { return values.count(name) > 0; };
+  CompareRequest r;
+  r.help = has("help");
+  if (r.help) return r;
+  for (const char* name : {"matrix", "json", "csv", "trace", "report", "baseline", "peers", "fail-on"})
+    if (has(name) && text(name).empty()) throw UsageError(fmt::format("--{} takes a name, not ''", name));
+  r.quiet = has("quiet"), r.markdown = has("markdown"), r.attribution = has("attribution"), r.resume = has("resume");
+  r.verify = !has("unverified"), r.fail_on_slower = has("fail-on");
+  r.matrix = text("matrix"), r.json = text("json"), r.csv = text("csv"), r.trace = text("trace"),
+  r.report = text("report");
+  r.baseline = text("baseline");
+  refuse_files_named_twice({{"matrix", r.matrix}, {"baseline", r.baseline}},
+                           {{"json", r.json}, {"csv", r.csv}, {"trace", r.trace}, {"report", r.report}});
+  Options& o = r.options;
+  o.device = device_of(text("device"));
+  if (o.device.kind == Device::automatic && text("gemm") == "all") o.device = automatic_device();
+  o.threads = threads_of(text("threads"));
+  o.block_size = number<std::int64_t>("block-size", text("block-size"), 1, "auto");
+  o.factorization = one_of<Method>("factorization", text("factorization"));
+  o.schedule = one_of<Schedule>("schedule", text("schedule"));
+  r.backends = backends_of(text("gemm"), o.device);
+  if (o.device.kind == Device::automatic) {  // one device for all: that of the first
+    Options first = o;
+    first.gemm = r.backends.front();
+    o.device = choose(first).place();
+  }
+  r.precisions = precisions_of(text("precision"));
+  if (has("peers")) r.peers = peers_of(text("peers"));
+  r.sizes = sizes_asked_for(text("n"), r.matrix, o.device.kind == Device::cuda);
+  compare::Setting& s = r.setting;
+  s.matrix = r.matrix, s.factorization = text("factorization"), s.schedule = text("schedule");
+  s.block_size = o.block_size, s.threads = Queue<Cpu>(o.threads).threads();
+  s.rounds = number("repeat", text("repeat"), 1);
+  s.least_rounds = std::min(s.least_rounds, s.rounds);
+  s.warmup = number("warmup", text("warmup"), 0);
+  s.noise = 0.01 * positive("noise", text("noise"));
+  s.enough_seconds = positive("seconds", text("seconds"));
+  s.seed = std::uint64_t(number<std::int64_t>("seed", text("seed"), 0));
+  require_sense(r, text("fail-on"));
+  return r;
+}
+
+}  // namespace lasolve::cli

@@ -1,0 +1,28 @@
+// What `lasolve compare` is asked for.
+#pragma once
+
+#include "cli/request.hpp"
+#include "compare/peers.hpp"
+#include "compare/row.hpp"
+
+namespace lasolve::cli {
+
+struct CompareRequest {
+  bool help = false, quiet = false, markdown = false, attribution = false, resume = false, verify = true;
+  bool fail_on_slower = false;
+  std::string matrix, json, csv, trace, report, baseline;
+  std::vector<std::int64_t> sizes;    // none: the matrix has its own
+  std::vector<std::string> backends;  // names; the first is what speed-ups are over
+  std::vector<Precision> precisions;
+  std::vector<const compare::Peer*> peers;
+  Options options;  // of every solve, but for backend and precision
+  compare::Setting setting;
+
+  /// The matrix of a size.
+  std::string matrix_of(std::int64_t n) const;
+};
+
+/// argv[0] is the word compare. Throws UsageError.
+CompareRequest parse_compare(int argc, const char* const* argv);
+
+}  // namespace lasolve::cli

@@ -1,0 +1,272 @@
+#include "cli/compare_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+
+#include "bench/others.hpp"
+#include "bench/turns.hpp"
+#include "bench/verify.hpp"
+#include "cli/problem.hpp"
+#include "core/choose.hpp"
+#include "io/generators.hpp"
+#include "io/input_error.hpp"
+#include "lasolve/names.hpp"
+#include "solvers/watch.hpp"
+
+namespace lasolve::cli {
+
+using compare::Row;
+using compare::TaskTime;
+
+std::vector<Contestant> contestants_of(const CompareRequest& request) {
+  std::vector<Contestant> all;
+  for (const Precision precision : request.precisions) {
+    const Precision products = find_solve_precision(precision)->products;
+    bool offered = false;
+    for (const auto& backend : request.backends) {
+      Contestant c{request.options};
+      c.options.gemm = backend, c.options.precision = precision;
+      const Choice choice = choose(c.options);
+      if (!choice.offers(products)) continue;
+      offered = true;
+      c.name = choice.name(), c.precision = name_of(precision), c.device = choice.device();
+      if (std::none_of(all.begin(), all.end(), [&](const Contestant& other) { return other.key(0) == c.key(0); }))
+        all.push_back(std::move(c));
+    }
+    if (!offered) throw UsageError(does_not_offer(request.backends.front(), request.options.device, products));
+  }
+  for (const auto* peer : request.peers) {
+    const Device where{peer->on_cuda ? Device::cuda : Device::cpu, 0};
+    all.push_back({request.options, peer, peer->name + " (peer)", name_of(Precision::fp64), name_of(where)});
+  }
+  return all;
+}
+
+void verify(const CompareRequest& request, std::vector<Contestant>& all, const std::function<void(double)>& progress) {
+  constexpr double patience_seconds = 60;
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    if (progress) progress(double(c) / double(all.size()));
+    if (all[c].peer) continue;
+    const Precision products = find_solve_precision(all[c].options.precision)->products;
+    const bench::Task task{choose(all[c].options), {products}, {}, request.options.threads};
+    const auto verdicts = bench::verify_apart(task, {"/proc/self/exe", "bench", "verify"}, patience_seconds);
+    if (verdicts[0].fault)
+      all[c].fault = fmt::format("{} in {}", bench::what_is_wrong(*verdicts[0].fault), name_of(products));
+  }
+}
+
+namespace {
+
+std::string text_of(const Block& b) {
+  return b.of == Resource::matrix ? fmt::format("A[{}:{}, {}:{}]", b.i, b.i + b.m, b.j, b.j + b.n) : "";
+}
+
+/// Listens to the tasks of the factorization that this thread makes. A second factorization, as after fp32 ones that did not do,
+/// begins anew.
+class Listener {
+ public:
+  Listener() {
+    task_watcher() = [this](const Task& task, double begin, double end) { hear(task, begin, end); };
+  }
+  ~Listener() { task_watcher() = {}; }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  std::vector<TaskTime> take() { return std::move(tasks_); }
+
+ private:
+  void hear(const Task& task, double begin, double end) {
+    if (task.C.empty()) return;
+    if (task.kind == TaskKind::panel && task.C.j == 0) tasks_.clear();
+    if (tasks_.empty()) first_ = begin;
+    TaskTime t{name_of(task.kind), text_of(task.C), task.phase, begin - first_, end - begin, task.flops};
+    if (task.phase == Phase::gemm) t.m = task.C.m, t.n = task.C.n, t.k = task.L.n;
+    tasks_.push_back(std::move(t));
+  }
+  std::vector<TaskTime> tasks_;
+  double first_ = 0;
+};
+
+/// Takes the contestants through the runs of one size.
+class Race {
+ public:
+  Race(const CompareRequest& request, const std::vector<Contestant>& all, const std::string& matrix,
+       const std::function<void(double)>& progress)
+      : request_(request), all_(all), progress_(progress), problem_(request_for(matrix)), done_(all.size(), 0.0) {
+    for (const Contestant& c : all) {
+      Row row;
+      row.key = c.key(problem_.n());
+      row.is_peer = c.peer != nullptr;
+      row.failure = c.fault;
+      if (c.peer && !c.peer->note.empty()) row.notes.push_back(c.peer->note);
+      rows_.push_back(std::move(row));
+    }
+    runs_.resize(all.size());
+  }
+
+  std::vector<Row> run() {
+    const compare::Setting& s = request_.setting;
+    const bool rests_long =
+        !request_.peers.empty() && !request_.peers.front()->on_cuda;  // OpenMP's threads spin after a run
+    const bench::Turns turns{.warmup = s.warmup,
+                             .rounds = s.rounds,
+                             .rest = {rests_long ? 0.1 : 0, 0.1},
+                             .enough_seconds = s.enough_seconds,
+                             .noise = s.noise,
+                             .least_rounds = s.least_rounds,
+                             .few_rounds = 3,
+                             .seed = s.seed};
+    bench::time_in_turns(turns, all_.size(), [&](std::size_t c, bool counts) { return run_once(c, counts); });
+    for (std::size_t c = 0; c < rows_.size(); ++c) finish(c);
+    return std::move(rows_);
+  }
+  Problem& problem() { return problem_; }
+
+ private:
+  struct Run {
+    Report report;
+    std::vector<TaskTime> tasks;
+  };
+
+  Request request_for(const std::string& matrix) const {
+    Request r;
+    r.matrix = matrix;
+    r.quiet = request_.quiet;
+    r.options = request_.options;
+    r.options.precision = Precision::fp64;
+    return r;
+  }
+
+  /// The seconds of a run; nothing, and the row says why, where it failed.
+  std::optional<double> run_once(std::size_t c, bool counts) {
+    Row& row = rows_[c];
+    if (!row.passed()) return {};
+    say(c, 0);
+    try {
+      const double seconds = row.is_peer ? run_peer(c) : run_backend(c, counts);
+      if (!row.passed()) return {};
+      if (counts) row.seconds.push_back(seconds);
+      say(c, 1);
+      return seconds;
+    } catch (const io::InputError&) {  // of the matrix, so of all
+      throw;
+    } catch (const io::GeneratorError&) {
+      throw;
+    } catch (const UsageError&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      row.failure = "not enough host memory", row.for_want_of_machine = true;
+    } catch (const MachineError& e) {
+      row.failure = e.what(), row.for_want_of_machine = true;
+    } catch (const std::exception& e) {
+      row.failure = e.what();
+    }
+    return {};
+  }
+
+  double run_backend(std::size_t c, bool counts) {
+    Row& row = rows_[c];
+    Options options = all_[c].options;
+    options.progress = [&](double fraction) { say(c, fraction); };
+    Run run;
+    {
+      Listener listener;
+      run.report = problem_.solve(options, X_);
+      run.tasks = listener.take();
+    }
+    const Report& report = run.report;
+    method_ = report.method;
+    row.backward_error = report.backward_error, row.hpl_residual = report.hpl_residual;
+    if (!report.outcome.ok()) row.failure = report.outcome.message();
+    const double seconds = report.total_seconds;
+    if (counts && row.passed()) {
+      row.factor_seconds.push_back(report.factor_seconds);
+      row.gemm_seconds_of_runs.push_back(report.phases.seconds_of(Phase::gemm));
+      runs_[c].push_back(std::move(run));
+    }
+    return seconds;
+  }
+
+  double run_peer(std::size_t c) {
+    Row& row = rows_[c];
+    const auto [A, B] = problem_.on_host(request_.options.threads);
+    if (method_ == Method::automatic) method_ = Method::lu;
+    Matrix<double> X(A.rows(), B.cols());
+    const compare::System system{A, B, X.view()};
+    const double seconds = all_[c].peer->solve(system, method_, request_.options.threads);
+    if (!row.backward_error) {
+      row.backward_error = compare::backward_error(system);
+      row.hpl_residual = *row.backward_error / (unit_roundoff_of(Precision::fp64) * double(A.rows()));
+      if (!(*row.hpl_residual < hpl_threshold))
+        row.failure = fmt::format("its backward error is {:.1e}", *row.backward_error);
+    }
+    row.factorization = name_of(method_);
+    return seconds;
+  }
+
+  /// What is told of the run with the median time.
+  void finish(std::size_t c) {
+    Row& row = rows_[c];
+    if (!row.passed()) row.seconds.clear(), row.factor_seconds.clear(), row.gemm_seconds_of_runs.clear();
+    row.notes.insert(row.notes.end(), problem_.notes().begin(), problem_.notes().end());
+    if (runs_[c].empty()) return;
+    auto& runs = runs_[c];
+    const auto middle = runs.begin() + std::ptrdiff_t((runs.size() - 1) / 2);
+    std::nth_element(runs.begin(), middle, runs.end(),
+                     [](const Run& a, const Run& b) { return a.report.total_seconds < b.report.total_seconds; });
+    const Report& report = middle->report;
+    row.total_seconds = report.total_seconds;
+    row.phases = report.phases;
+    row.phases.seconds_of(Phase::read) = row.phases.seconds_of(Phase::check) = 0;  // no part of the total
+    row.tasks = std::move(middle->tasks);
+    row.factorization = name_of(report.method), row.schedule = name_of(report.schedule);
+    row.block_size = report.block_size;
+    row.refine_iterations = report.refine_iterations;
+    for (const auto& note : report.notes) row.notes.push_back(note);
+  }
+
+  /// The share of this size that is done: each contestant's by its runs or its time, whichever ends it.
+  void say(std::size_t c, double fraction_of_run) {
+    if (!progress_) return;
+    const compare::Setting& s = request_.setting;
+    const double runs = double(rows_[c].seconds.size()) + fraction_of_run;
+    const double by_runs = runs / (double(s.least_rounds) + 1);
+    done_[c] = std::max(done_[c], std::min(0.95, by_runs));
+    double sum = 0;
+    for (std::size_t i = 0; i < done_.size(); ++i) sum += rows_[i].passed() ? done_[i] : 1;
+    progress_(sum / double(done_.size()));
+  }
+
+  const CompareRequest& request_;
+  const std::vector<Contestant>& all_;
+  const std::function<void(double)>& progress_;
+  Problem problem_;
+  std::vector<Row> rows_;
+  std::vector<std::vector<Run>> runs_;
+  std::vector<double> done_;
+  Matrix<double> X_;
+  Method method_ = Method::automatic;  // that of the last run of ours
+};
+
+}  // namespace
+
+std::vector<Row> run_size(const CompareRequest& request, const std::vector<Contestant>& all, const std::string& matrix,
+                          compare::Size& size, const std::function<void(double)>& progress) {
+  const bench::Others others;
+  Race race(request, all, matrix, progress);
+  std::vector<Row> rows = race.run();
+  size = {race.problem().n(), race.problem().name(), "", others.processors()};
+  constexpr std::int64_t worth_making_again = 32768;
+  const bool ran = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.timed(); });
+  if (!ran || size.n > worth_making_again) return rows;
+  try {
+    size.hash = race.problem().hash(request.options.threads);
+  } catch (const std::bad_alloc&) {  // the rows are whole without it
+  } catch (const OutOfMemory&) {
+  }
+  return rows;
+}
+
+}  // namespace lasolve::cli

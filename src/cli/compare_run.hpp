@@ -1,0 +1,30 @@
+// All backends on the systems of one size.
+#pragma once
+
+#include <functional>
+
+#include "cli/compare_request.hpp"
+
+namespace lasolve::cli {
+
+/// A backend in a precision, or a peer. `fault` is what is wrong with it, found before it is timed; empty: nothing.
+struct Contestant {
+  Options options;
+  const compare::Peer* peer = nullptr;
+  std::string name = {}, precision = {}, device = {}, fault = {};
+
+  compare::Key key(std::int64_t n) const { return {name, precision, device, n}; }
+};
+
+/// Those that are asked for, backends first. Throws UsageError where one does not offer the precision, UnknownName, and MachineError
+/// where it is not here.
+std::vector<Contestant> contestants_of(const CompareRequest&);
+
+/// Tries the backends in processes of their own, and notes what is wrong with them. `progress` hears of the share that is done.
+void verify(const CompareRequest&, std::vector<Contestant>&, const std::function<void(double)>& progress);
+
+/// A row for each, in the same order. One that fails is a row that says so. Throws what is wrong with the matrix.
+std::vector<compare::Row> run_size(const CompareRequest&, const std::vector<Contestant>&, const std::string& matrix,
+                                   compare::Size& size, const std::function<void(double)>& progress);
+
+}  // namespace lasolve::cli

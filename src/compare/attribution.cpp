@@ -1,0 +1,118 @@
+#include "compare/attribution.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace lasolve::compare {
+
+const Row* Comparison::find(const Key& key) const {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.key == key; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::vector<const Row*> Comparison::at(std::int64_t n) const {
+  std::vector<const Row*> all;
+  for (const Row& r : rows)
+    if (r.key.n == n) all.push_back(&r);
+  return all;
+}
+
+bool is_update(const TaskTime& t) { return t.m > 0 && t.n > 0 && t.k > 0; }
+
+FreeGemm free_gemm(const Row& row) {
+  double busy = 0;
+  for (std::size_t p = 0; p < phase_count; ++p)
+    if (Phase(p) != Phase::read && Phase(p) != Phase::check) busy += row.phases.seconds[p];
+  FreeGemm free;
+  free.exact = busy <= 1.02 * row.total_seconds;
+  free.seconds = std::max(0.0, row.total_seconds - row.phases.seconds_of(Phase::gemm));
+  free.speedup = free.seconds > 0 ? row.total_seconds / free.seconds : 0;
+  return free;
+}
+
+namespace {
+
+/// Those that ran, the fastest first.
+std::vector<const Row*> by_time(const std::vector<const Row*>& rows) {
+  std::vector<const Row*> timed;
+  for (const Row* r : rows)
+    if (r->timed() && !r->is_peer) timed.push_back(r);
+  std::stable_sort(timed.begin(), timed.end(), [](const Row* a, const Row* b) { return a->median() < b->median(); });
+  return timed;
+}
+
+constexpr double enough_share = 0.5;
+
+/// Whether the fastest and the slowest of a size differ, by the test that verdicts are found with; where runs are too few for it, by
+/// all of their times.
+bool told_apart(const std::vector<const Row*>& timed) {
+  const std::vector<double>&fast = timed.front()->seconds, &slow = timed.back()->seconds;
+  const bench::Change change = bench::change_between(slow, fast);
+  if (std::isfinite(change.high)) return change.kind == bench::Change::faster;
+  return fast.size() > 1 && slow.size() > 1 && bench::spread_of(fast).most < bench::spread_of(slow).least;
+}
+
+/// Why backends cannot be told apart; empty: they can.
+std::string why_too_small(const std::vector<const Row*>& timed) {
+  if (std::all_of(timed.begin(), timed.end(), [](const Row* r) { return r->gemm_flops() == 0; }))
+    return "one panel holds the matrix";
+  double most = 0;
+  for (const Row* r : timed) most = std::max(most, r->gemm_share());
+  if (!told_apart(timed))
+    return fmt::format("the times of {} and {} do not differ", timed.front()->key.gemm, timed.back()->key.gemm);
+  if (most < enough_share) return fmt::format("at most {:.0f} % of a solve is GEMM", 100 * most);
+  return "";
+}
+
+/// The n from which on half of a solve of the fastest would be GEMM, whose time grows as n³, and that of the rest as n².
+std::int64_t size_that_would_do(const std::vector<const Row*>& timed) {
+  const Row& fastest = *timed.front();
+  const double share = std::clamp(fastest.gemm_share(), 0.02, 0.98);
+  const double n = fastest.gemm_flops() == 0
+                       ? 8.0 * double(std::max<std::int64_t>(fastest.block_size, 1))
+                       : double(fastest.key.n) * std::max(2.0, enough_share / (1 - enough_share) * (1 - share) / share);
+  return std::int64_t(std::bit_ceil(std::uint64_t(std::max(2.0, std::ceil(n)))));
+}
+
+}  // namespace
+
+std::vector<std::string> remarks_on(const Comparison& all) {
+  std::vector<std::string> remarks;
+  std::int64_t one_that_does = 0;
+  for (const Size& size : all.sizes)
+    if (const auto timed = by_time(all.at(size.n)); timed.size() > 1 && why_too_small(timed).empty())
+      one_that_does = one_that_does == 0 ? size.n : std::min(one_that_does, size.n);
+  for (const Size& size : all.sizes) {
+    const auto timed = by_time(all.at(size.n));
+    if (timed.size() < 2) continue;
+    const std::string why = why_too_small(timed);
+    if (why.empty()) continue;
+    remarks.push_back(fmt::format("n = {} is too small to tell kernels apart: {}; {}", size.n, why,
+                                  one_that_does > size.n ? fmt::format("n = {} does", one_that_does)
+                                                         : fmt::format("n = {} may do, where half of a solve is GEMM",
+                                                                       size_that_would_do(timed))));
+  }
+  constexpr double much = 0.25;
+  for (const Size& size : all.sizes)
+    if (size.other_processors > much)
+      remarks.push_back(
+          fmt::format("n = {}: other programs kept {:.1f} processors busy meanwhile; times and verdicts mean "
+                      "less than they seem",
+                      size.n, size.other_processors));
+  for (const Size& size : all.sizes) {
+    std::vector<std::string> names;
+    for (const Row* r : all.at(size.n))
+      if (r->timed() && !r->is_peer && r->seconds.size() < bench::least_for_a_verdict) names.push_back(r->key.gemm);
+    if (!names.empty())
+      remarks.push_back(
+          fmt::format("n = {}: fewer runs than the {} that a verdict takes: {}; --seconds and --repeat allow more",
+                      size.n, bench::least_for_a_verdict, fmt::join(names, ", ")));
+  }
+  return remarks;
+}
+
+}  // namespace lasolve::compare

@@ -1,0 +1,27 @@
+// What of a solve's time is whose.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compare/row.hpp"
+
+namespace lasolve::compare {
+
+/// What the solve of a row would take if its products by the GEMM backend took no time (Amdahl, AFIPS 1967).
+struct FreeGemm {
+  double seconds = 0;
+  double speedup = 0;  ///< of the whole solve: no kernel gives more
+  /// Phases did not overlap, so that this is so; else they overlap, it takes at least so long, and the speed-up is at most this.
+  bool exact = true;
+};
+FreeGemm free_gemm(const Row&);
+
+/// Sentences about what a person has to know before the rows are believed: sizes at which backends cannot be told apart, and which
+/// size would do; how many rows are not what was asked for.
+std::vector<std::string> remarks_on(const Comparison&);
+
+/// The shape of an update; Cholesky's on and below the diagonal as well.
+bool is_update(const TaskTime&);
+
+}  // namespace lasolve::compare

@@ -1,0 +1,38 @@
+#include "compare/hash.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <vector>
+
+#include "core/cpu/parallel.hpp"
+
+namespace lasolve::compare {
+
+namespace {
+constexpr std::uint64_t basis = 0xcbf29ce484222325u, prime = 0x100000001b3u;
+
+constexpr std::uint64_t add(std::uint64_t hash, std::uint64_t bits) {
+  hash = (hash ^ bits) * prime;
+  return hash ^ (hash >> 32);  // a product moves bits up only, and here they are 64 at a time
+}
+}  // namespace
+
+MatrixHash::MatrixHash(std::int64_t rows, std::int64_t columns)
+    : hash_(lasolve::compare::add(lasolve::compare::add(basis, std::uint64_t(rows)), std::uint64_t(columns))) {}
+
+void MatrixHash::add(const Queue<Cpu>& q, MatrixView<const double> A) {
+  std::vector<std::uint64_t> of_columns(std::size_t(A.cols()), basis);
+  on_shares(q, A.cols(), double(A.rows()) * double(A.cols()), [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t j = first; j < first + count; ++j)
+      for (std::int64_t i = 0; i < A.rows(); ++i) {
+        std::uint64_t& hash = of_columns[std::size_t(j)];
+        hash = lasolve::compare::add(hash, std::bit_cast<std::uint64_t>(A(i, j)));
+      }
+  });
+  for (const std::uint64_t hash : of_columns) hash_ = lasolve::compare::add(hash_, hash);
+}
+
+std::string MatrixHash::text() const { return fmt::format("{:016x}", hash_); }
+
+}  // namespace lasolve::compare

@@ -1,0 +1,185 @@
+#include "compare/record.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compare/attribution.hpp"
+#include "io/input_error.hpp"
+#include "lasolve/names.hpp"
+
+namespace lasolve::compare {
+
+namespace {
+
+constexpr int schema_version = 1;
+
+Json or_null(std::optional<double> x) { return x && std::isfinite(*x) ? Json(*x) : Json(nullptr); }
+
+std::optional<double> number(const Json& json) {
+  return json.is_number() ? std::optional(json.get<double>()) : std::nullopt;
+}
+
+Json object(const Setting& s) {
+  return {{"matrix", s.matrix},
+          {"factorization", s.factorization},
+          {"schedule", s.schedule},
+          {"block_size", s.block_size},
+          {"threads", s.threads},
+          {"warmup", s.warmup},
+          {"least_runs", s.least_rounds},
+          {"most_runs", s.rounds},
+          {"noise", s.noise},
+          {"enough_seconds", s.enough_seconds},
+          {"seed", s.seed}};
+}
+
+Json object(const TaskTime& t) {
+  Json json = {{"what", t.what},   {"phase", name_of(t.phase)}, {"block", t.block},
+               {"begin", t.begin}, {"seconds", t.seconds},      {"flops", t.flops}};
+  if (is_update(t)) json.update({{"m", t.m}, {"n", t.n}, {"k", t.k}, {"gflops", t.gflops()}});
+  return json;
+}
+
+Json attribution(const Row& r) {
+  const FreeGemm free = free_gemm(r);
+  Json phases = Json::object(), flops = Json::object(), tasks = Json::array();
+  for (std::size_t p = 0; p < phase_count; ++p) {
+    if (r.phases.seconds[p] > 0) phases[name_of(Phase(p))] = r.phases.seconds[p];
+    if (r.phases.flops[p] > 0) flops[name_of(Phase(p))] = r.phases.flops[p];
+  }
+  for (const TaskTime& t : r.tasks) tasks.push_back(object(t));
+  return {{"wall_seconds", r.total_seconds},
+          {"phases_busy_seconds", phases},
+          {"phase_flops", flops},
+          {"phases_overlap", !free.exact},
+          {"seconds_if_gemm_were_free", free.seconds},
+          {"speedup_if_gemm_were_free", or_null(free.speedup)},
+          {"tasks", tasks}};
+}
+
+Json object(const bench::Change& c) {
+  return {{"verdict", name_of(c.kind)}, {"shift", c.shift}, {"low", or_null(c.low)}, {"high", or_null(c.high)}};
+}
+
+Json object(const Row& r, const Row* first) {
+  const bench::Spread spread = bench::spread_of(r.seconds);
+  const bool timed = r.timed(), ours = timed && !r.is_peer;
+  const auto if_timed = [&](double x) { return timed ? or_null(x) : Json(nullptr); };
+  return {
+      {"n", r.key.n},
+      {"gemm", r.key.gemm},
+      {"precision", r.key.precision},
+      {"device", r.key.device},
+      {"peer", r.is_peer},
+      {"passed", r.passed()},
+      {"failure", r.passed() ? Json(nullptr) : Json(r.failure)},
+      {"runs", r.seconds.size()},
+      {"seconds", if_timed(spread.median)},
+      {"seconds_least", if_timed(spread.least)},
+      {"seconds_most", if_timed(spread.most)},
+      {"quartiles_apart", if_timed(bench::quartiles_apart(r.seconds))},
+      {"noise", if_timed(bench::noise_of(r.seconds))},
+      {"speedup_over_first", timed && first && first->timed() ? Json(first->median() / spread.median) : Json(nullptr)},
+      {"gemm_seconds", ours ? Json(r.gemm_seconds()) : Json(nullptr)},
+      {"gemm_gflops", ours ? Json(r.gemm_gflops()) : Json(nullptr)},
+      {"gemm_share", ours ? Json(r.gemm_share()) : Json(nullptr)},
+      {"backward_error", or_null(r.backward_error)},
+      {"hpl_residual", or_null(r.hpl_residual)},
+      {"factorization", r.factorization},
+      {"schedule", r.schedule},
+      {"block_size", r.block_size},
+      {"refine_iterations", r.refine_iterations},
+      {"against_baseline", r.against_baseline ? object(*r.against_baseline) : Json(nullptr)},
+      {"seconds_of_runs", r.seconds},
+      {"factor_seconds_of_runs", r.factor_seconds},
+      {"gemm_seconds_of_runs", r.gemm_seconds_of_runs},
+      {"attribution", ours ? attribution(r) : Json(nullptr)},
+      {"notes", r.notes}};
+}
+
+Phase phase_in(const Json& json) { return parse<Phase>(json.get<std::string>()).value_or(Phase::other); }
+
+TaskTime task_in(const Json& json) {
+  TaskTime t{json.at("what"),  json.at("block"),   phase_in(json.at("phase")),
+             json.at("begin"), json.at("seconds"), json.at("flops")};
+  if (json.contains("m")) t.m = json.at("m"), t.n = json.at("n"), t.k = json.at("k");
+  return t;
+}
+
+void read_attribution(const Json& json, Row& r) {
+  r.total_seconds = json.at("wall_seconds");
+  for (const auto& [name, seconds] : json.at("phases_busy_seconds").items())
+    if (const auto phase = parse<Phase>(name)) r.phases.seconds_of(*phase) = seconds;
+  for (const auto& [name, flops] : json.at("phase_flops").items())
+    if (const auto phase = parse<Phase>(name)) r.phases.flops[std::size_t(*phase)] = flops;
+  for (const Json& task : json.at("tasks")) r.tasks.push_back(task_in(task));
+}
+
+Row row_in(const Json& json) {
+  Row r;
+  r.key = {json.at("gemm"), json.at("precision"), json.at("device"), json.at("n")};
+  r.is_peer = json.at("peer");
+  if (!json.at("passed").get<bool>()) r.failure = json.at("failure");
+  r.seconds = json.at("seconds_of_runs").get<std::vector<double>>();
+  r.factor_seconds = json.at("factor_seconds_of_runs").get<std::vector<double>>();
+  r.gemm_seconds_of_runs = json.at("gemm_seconds_of_runs").get<std::vector<double>>();
+  r.backward_error = number(json.at("backward_error"));
+  r.hpl_residual = number(json.at("hpl_residual"));
+  r.factorization = json.at("factorization");
+  r.schedule = json.at("schedule");
+  r.block_size = json.at("block_size");
+  r.refine_iterations = json.at("refine_iterations");
+  r.notes = json.at("notes").get<std::vector<std::string>>();
+  if (!json.at("attribution").is_null()) read_attribution(json.at("attribution"), r);
+  return r;
+}
+
+Setting setting_in(const Json& json) {
+  return {json.at("matrix"),  json.at("factorization"),  json.at("schedule"),   json.at("block_size"),
+          json.at("threads"), json.at("warmup"),         json.at("least_runs"), json.at("most_runs"),
+          json.at("noise"),   json.at("enough_seconds"), json.at("seed")};
+}
+
+}  // namespace
+
+Json to_json(const Comparison& all, const Json& environment) {
+  Json sizes = Json::array(), rows = Json::array();
+  for (const Size& s : all.sizes)
+    sizes.push_back(
+        {{"n", s.n}, {"matrix", s.matrix}, {"matrix_hash", s.hash}, {"other_processors", s.other_processors}});
+  for (const Row& r : all.rows) rows.push_back(object(r, all.at(r.key.n).front()));
+  return {{"schema_version", schema_version}, {"compare", object(all.setting)}, {"sizes", sizes}, {"rows", rows},
+          {"remarks", all.remarks},           {"environment", environment}};
+}
+
+Comparison from_json(const std::string& text, const std::string& name) {
+  Json json;
+  try {
+    json = Json::parse(text);
+  } catch (const Json::parse_error& e) {
+    throw io::InputError(fmt::format("{}: error: expected the JSON of lasolve compare: {}", name, e.what()));
+  }
+  if (!json.is_object() || !json.contains("schema_version") || !json.contains("compare"))
+    throw io::InputError(fmt::format("{}: error: expected the JSON of lasolve compare, found other JSON", name));
+  if (json["schema_version"] != schema_version)
+    throw io::InputError(fmt::format("{}: error: expected schema_version {}, found {}", name, schema_version,
+                                     json["schema_version"].dump()));
+  try {
+    Comparison all;
+    all.setting = setting_in(json.at("compare"));
+    for (const Json& s : json.at("sizes"))
+      all.sizes.push_back({s.at("n"), s.at("matrix"), s.at("matrix_hash"), s.at("other_processors")});
+    for (const Json& row : json.at("rows")) all.rows.push_back(row_in(row));
+    return all;
+  } catch (const Json::exception& e) {
+    throw io::InputError(fmt::format("{}: error: the JSON of lasolve compare is not whole: {}", name, e.what()));
+  }
+}
+
+Json environment_in(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  return json.is_object() && json.contains("environment") ? json["environment"] : Json(nullptr);
+}
+
+}  // namespace lasolve::compare

@@ -1,0 +1,22 @@
+// A comparison as JSON, and back: what --json writes, and --baseline and --resume read.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "compare/row.hpp"
+
+namespace lasolve::compare {
+
+using Json = nlohmann::ordered_json;
+
+/// With the environment beside it: of the tool and the machine.
+Json to_json(const Comparison&, const Json& environment);
+
+/// Of the text of a file that to_json() made; `name` is how it is called in errors. Throws io::InputError where it is none.
+Comparison from_json(const std::string& text, const std::string& name);
+
+/// The environment in such a text, or null.
+Json environment_in(const std::string& text);
+
+}  // namespace lasolve::compare

@@ -1,0 +1,89 @@
+// What is compared: one backend at one size is a row.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/change.hpp"
+#include "bench/product.hpp"
+#include "lasolve/lasolve.hpp"
+
+namespace lasolve::compare {
+
+/// A task of a plan, and when it ran: seconds after the first of its factorization began.
+struct TaskTime {
+  std::string what, block;  ///< "update"; the block that it writes, such as "A[192:1024, 192:1024]"
+  Phase phase = Phase::other;
+  double begin = 0, seconds = 0, flops = 0;
+  /// Of an update, which is C ← C − L U with C m × n and L m × k; else 0. Cholesky's on and below the diagonal alone has m = n.
+  std::int64_t m = 0, n = 0, k = 0;
+
+  double gflops() const { return seconds > 0 ? flops * 1e-9 / seconds : 0; }
+};
+
+/// How a row is found again in another result.
+struct Key {
+  std::string gemm, precision, device;
+  std::int64_t n = 0;
+  auto operator<=>(const Key&) const = default;
+};
+
+struct Row {
+  Key key;
+  bool is_peer = false;              ///< a whole solver of others, of which only times are known
+  bool for_want_of_machine = false;  ///< it failed for memory or a device, not by its result
+  std::string failure;               ///< why it is no result; empty: it passed
+  /// Of all counted runs, in the order in which they were made: of the whole solve without reading and checking, of the factorization
+  /// alone, and of the backend's updates, which on CUDA is busy time.
+  std::vector<double> seconds, factor_seconds, gemm_seconds_of_runs;
+  /// Of the run with the median of `seconds`: wall time, busy times, and the tasks where these could be timed.
+  double total_seconds = 0;
+  PhaseTimes phases;
+  std::vector<TaskTime> tasks;
+
+  std::string factorization, schedule;
+  std::int64_t block_size = 0;
+  int refine_iterations = 0;
+  std::optional<double> backward_error, hpl_residual;
+  std::vector<std::string> notes;
+  std::optional<bench::Change> against_baseline;
+
+  bool passed() const { return failure.empty(); }
+  bool timed() const { return passed() && !seconds.empty(); }
+  double median() const { return bench::spread_of(seconds).median; }
+  double gemm_seconds() const { return bench::spread_of(gemm_seconds_of_runs).median; }
+  double gemm_flops() const { return phases.flops_of(Phase::gemm); }
+  double gemm_gflops() const { return gemm_seconds() > 0 ? gemm_flops() * 1e-9 / gemm_seconds() : 0; }
+  double gemm_share() const { return timed() ? gemm_seconds() / median() : 0; }
+};
+
+/// A size of the sweep, and its matrix.
+struct Size {
+  std::int64_t n = 0;
+  std::string matrix, hash;
+  double other_processors = 0;  ///< that other programs kept busy while it was measured: see bench::Others
+};
+
+/// How it was measured: what has to be the same where a sweep is continued.
+struct Setting {
+  std::string matrix, factorization, schedule;
+  std::int64_t block_size = 0;
+  int threads = 0, warmup = 1, least_rounds = 10, rounds = 40;
+  double noise = 0.003, enough_seconds = 10;
+  std::uint64_t seed = 1;
+  bool operator==(const Setting&) const = default;
+};
+
+struct Comparison {
+  Setting setting;
+  std::vector<Size> sizes;
+  std::vector<Row> rows;  ///< size after size, each in the order in which backends were named
+  std::vector<std::string> remarks;
+
+  const Row* find(const Key&) const;
+  /// The rows of a size.
+  std::vector<const Row*> at(std::int64_t n) const;
+};
+
+}  // namespace lasolve::compare

@@ -1,0 +1,221 @@
+#include "compare/tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compare/attribution.hpp"
+#include "lasolve/names.hpp"
+
+namespace lasolve::compare {
+
+namespace {
+
+/// Characters, of which UTF-8 has several bytes.
+std::size_t width(const std::string& text) {
+  return std::size_t(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+/// With three digits.
+std::string short_seconds(double s) {
+  const auto [scale, unit] = s < 1e-3 ? std::pair(1e6, "µs") : s < 1 ? std::pair(1e3, "ms") : std::pair(1.0, "s");
+  const double x = scale * s;
+  return fmt::format("{:.{}f} {}", x, x < 10 ? 2 : x < 100 ? 1 : 0, unit);
+}
+
+std::string spread(const Row& r) {
+  return r.seconds.size() > 1 ? percent(bench::quartiles_apart(r.seconds) / r.median()) : "-";
+}
+
+std::string error_of(const Row& r) { return r.backward_error ? fmt::format("{:.1e}", *r.backward_error) : "-"; }
+
+}  // namespace
+
+std::string as_text(const Table& table) {
+  std::vector<std::size_t> widths;
+  for (const auto& column : table.columns) widths.push_back(width(column.title));
+  for (const auto& line : table.lines)
+    for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], width(line[c]));
+  std::string text;
+  const auto add = [&](auto cell) {
+    std::string line;
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const std::string word = cell(c), space(widths[c] - width(word), ' ');
+      line += (c ? "  " : "") + (table.columns[c].left ? word + space : space + word);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  };
+  add([&](std::size_t c) { return table.columns[c].title; });
+  for (const auto& line : table.lines) add([&](std::size_t c) { return line[c]; });
+  return text;
+}
+
+std::string as_markdown(const Table& table) {
+  std::string text = "|", rule = "|";
+  for (const auto& column : table.columns) {
+    text += fmt::format(" {} |", column.title);
+    rule += column.left ? "---|" : "---:|";
+  }
+  text += "\n" + rule + "\n";
+  for (const auto& line : table.lines) {
+    text += "|";
+    for (const auto& word : line) {
+      std::string safe;
+      for (const char c : word) safe += c == '|' ? std::string("\\|") : c == '\n' ? " " : std::string(1, c);
+      text += fmt::format(" {} |", safe);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string in_words(const bench::Change& c) {
+  if (!std::isfinite(c.high)) return "SAME (too few runs)";
+  const std::string by = fmt::format("{:+.1f} % ({:+.1f} .. {:+.1f})", 100 * c.shift, 100 * c.low, 100 * c.high);
+  std::string word = bench::name_of(c.kind);
+  std::transform(word.begin(), word.end(), word.begin(), [](char x) { return char(x - 'a' + 'A'); });
+  return word + " " + by;
+}
+
+Table table_of(const Comparison& all, bool with_baseline) {
+  Table table{{{"n"},
+               {"gemm", true},
+               {"precision", true},
+               {"solve"},
+               {"runs"},
+               {"spread"},
+               {"speed-up"},
+               {"GEMM"},
+               {"share"},
+               {"GEMM GFLOP/s"},
+               {"backward error"},
+               {"result", true}}};
+  if (with_baseline) table.columns.push_back({"against the baseline", true});
+  for (const Row& r : all.rows) {
+    const Row& first = *all.at(r.key.n).front();
+    std::vector<std::string> line = {std::to_string(r.key.n), r.key.gemm, r.key.precision};
+    const bool ours = r.timed() && !r.is_peer;
+    line.push_back(r.timed() ? short_seconds(r.median()) : "-");
+    line.push_back(std::to_string(r.seconds.size()));
+    line.push_back(r.timed() ? spread(r) : "-");
+    line.push_back(r.timed() && first.timed() ? fmt::format("{:.2f} x", first.median() / r.median()) : "-");
+    line.push_back(ours ? short_seconds(r.gemm_seconds()) : "-");
+    line.push_back(ours ? percent(r.gemm_share()) : "-");
+    line.push_back(ours && r.gemm_flops() > 0 ? fmt::format("{:.1f}", r.gemm_gflops()) : "-");
+    line.push_back(error_of(r));
+    line.push_back(r.passed() ? "PASS" : "FAIL: " + r.failure);
+    if (with_baseline) line.push_back(r.against_baseline ? in_words(*r.against_baseline) : "not in it");
+    table.lines.push_back(std::move(line));
+  }
+  return table;
+}
+
+std::string legend_of(const Comparison& all, bool with_baseline) {
+  const Setting& s = all.setting;
+  const bool overlap = std::any_of(all.rows.begin(), all.rows.end(),
+                                   [](const Row& r) { return r.timed() && !r.is_peer && !free_gemm(r).exact; });
+  std::string text =
+      "solve: median wall time of a whole solve; spread: of the middle half of its runs\n"
+      "speed-up: over the first row of the size; GEMM: median time of the backend's updates\n";
+  if (overlap) text += "GEMM is busy time: phases overlap on CUDA\n";
+  text += fmt::format(
+      "runs: {}{} in turns, in random order (seed {}); fewer where the median is known to {:.2g} %, or after {:.3g} "
+      "s\n",
+      s.least_rounds < s.rounds ? fmt::format("{} to ", s.least_rounds) : "", s.rounds, s.seed, 100 * s.noise,
+      s.enough_seconds);
+  if (with_baseline) text += "against the baseline: the shift of the time and its 99.5 % interval; SAME below 1.5 %\n";
+  return text;
+}
+
+Table phase_table(const Comparison& all) {
+  constexpr Phase shown[] = {Phase::to_device, Phase::panel,  Phase::swap,    Phase::trsm, Phase::gemm,
+                             Phase::solve,     Phase::refine, Phase::to_host, Phase::other};
+  Table table{{{"n"}, {"gemm", true}, {"precision", true}, {"wall"}}};
+  std::vector<Phase> phases;
+  for (const Phase p : shown)
+    if (std::any_of(all.rows.begin(), all.rows.end(), [=](const Row& r) { return r.phases.seconds_of(p) > 0; }))
+      phases.push_back(p), table.columns.push_back({name_of(p)});
+  table.columns.push_back({"were GEMM free"});
+  table.columns.push_back({"speed-up then"});
+  for (const Row& r : all.rows) {
+    if (!r.timed() || r.is_peer) continue;
+    std::vector<std::string> line = {std::to_string(r.key.n), r.key.gemm, r.key.precision,
+                                     short_seconds(r.total_seconds)};
+    for (const Phase p : phases)
+      line.push_back(fmt::format("{:.1f} %", 100 * r.phases.seconds_of(p) / r.total_seconds));
+    const FreeGemm free = free_gemm(r);
+    line.push_back((free.exact ? "" : "at least ") + short_seconds(free.seconds));
+    line.push_back(free.speedup > 0 ? fmt::format("{}{:.2f} x", free.exact ? "" : "at most ", free.speedup) : "-");
+    table.lines.push_back(std::move(line));
+  }
+  return table;
+}
+
+Table update_table(const Comparison& all) {
+  Table table{{{"n"},
+               {"gemm", true},
+               {"precision", true},
+               {"m"},
+               {"columns"},
+               {"k"},
+               {"updates"},
+               {"time"},
+               {"share"},
+               {"GFLOP/s"}}};
+  for (const Row& r : all.rows) {
+    std::vector<TaskTime> updates;  // with those after it whose m is more than half of its own
+    std::vector<int> counts;
+    for (const TaskTime& t : r.tasks) {
+      if (!is_update(t)) continue;
+      const auto like = std::find_if(updates.begin(), updates.end(), [&](const TaskTime& u) {
+        return u.k == t.k && 2 * t.m > u.m && t.m <= u.m && 2 * t.n > u.n && t.n <= u.n;
+      });
+      if (like == updates.end()) {
+        updates.push_back(t), counts.push_back(1);
+        continue;
+      }
+      like->seconds += t.seconds, like->flops += t.flops, ++counts[std::size_t(like - updates.begin())];
+    }
+    for (std::size_t u = 0; u < updates.size(); ++u) {
+      const TaskTime& t = updates[u];
+      table.lines.push_back({std::to_string(r.key.n), r.key.gemm, r.key.precision, std::to_string(t.m),
+                             std::to_string(t.n), std::to_string(t.k), std::to_string(counts[u]),
+                             short_seconds(t.seconds), fmt::format("{:.1f} %", 100 * t.seconds / r.total_seconds),
+                             fmt::format("{:.1f}", t.gflops())});
+    }
+  }
+  return table;
+}
+
+std::string as_csv(const Comparison& all) {
+  std::string text =
+      "n,gemm,precision,device,peer,passed,runs,seconds,seconds_least,seconds_most,speedup_over_first,gemm_seconds,"
+      "gemm_gflops,"
+      "gemm_share,backward_error,seconds_if_gemm_were_free,verdict,shift,failure\n";
+  const auto quoted = [](const std::string& words) {
+    std::string safe;
+    for (const char c : words) safe += c == '"' ? std::string("\"\"") : c == '\n' ? " " : std::string(1, c);
+    return words.empty() ? "" : "\"" + safe + "\"";
+  };
+  for (const Row& r : all.rows) {
+    const auto [least, median, most] = bench::spread_of(r.seconds);
+    const Row& first = *all.at(r.key.n).front();
+    const bool timed = r.timed(), ours = timed && !r.is_peer;
+    const auto where = [](bool there, double x) { return there ? fmt::format("{}", x) : std::string(); };
+    text += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.key.n, quoted(r.key.gemm), r.key.precision,
+        r.key.device, r.is_peer ? "yes" : "no", r.passed() ? "yes" : "no", r.seconds.size(), where(timed, median),
+        where(timed, least), where(timed, most), where(timed && first.timed(), first.median() / median),
+        where(ours, r.gemm_seconds()), where(ours, r.gemm_gflops()), where(ours, r.gemm_share()),
+        where(bool(r.backward_error), r.backward_error.value_or(0)), where(ours, free_gemm(r).seconds),
+        r.against_baseline ? bench::name_of(r.against_baseline->kind) : "",
+        where(bool(r.against_baseline), r.against_baseline ? r.against_baseline->shift : 0), quoted(r.failure));
+  }
+  return text;
+}
+
+}  // namespace lasolve::compare

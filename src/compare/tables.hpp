@@ -1,0 +1,39 @@
+// A comparison as tables: for people, as Markdown, as CSV.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compare/row.hpp"
+
+namespace lasolve::compare {
+
+/// Text in columns, the first of each line flush left where `left` says so.
+struct Table {
+  struct Column {
+    std::string title;
+    bool left = false;
+  };
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> lines = {};
+};
+std::string as_text(const Table&);
+std::string as_markdown(const Table&);
+
+/// A line for each row; speed-ups are over the first of each size. With a baseline, its verdicts too.
+Table table_of(const Comparison&, bool with_baseline);
+/// What its columns mean, in a few lines.
+std::string legend_of(const Comparison&, bool with_baseline);
+
+/// Of each row, the time of each phase, and what would be left were GEMM free.
+Table phase_table(const Comparison&);
+/// Of each row, its updates: those of similar shape in one line, the largest first.
+Table update_table(const Comparison&);
+
+/// Numbers in full; a line for each row.
+std::string as_csv(const Comparison&);
+
+/// "SAME", "SLOWER +3.1 % (2.5 .. 3.8)".
+std::string in_words(const bench::Change&);
+
+}  // namespace lasolve::compare

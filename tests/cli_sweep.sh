@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# lasolve compare: what it prints, writes and returns. Usage: cli_sweep.sh LASOLVE DATA
+# shellcheck source=tests/cli_common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/cli_common.sh"
+often=(--device cpu --threads 2 --unverified --warmup 0 --repeat 8)
+fast=("${often[@]:0:7}" --repeat 3)
+
+# A table with a row for each backend and size, and the same as Markdown and as data.
+"$lasolve" compare "${fast[@]}" --n 40:80:x2 --gemm tiled,packed --peers eigen --attribution \
+  --json r.json --csv r.csv --trace t.json >table || failed=1
+holds 'there is no row for each backend and size' [ "$(grep -c ' PASS$' table)" = 6 ]
+holds 'speed-ups are not over the first' [ "$(grep -c '^.*tiled .* 1\.00 x ' table)" = 2 ]
+holds 'a size that is too small is not named' grep -q 'n = 40 is too small to tell kernels apart' table
+holds 'no attribution' grep -q 'were GEMM free' table
+holds 'the CSV has no row for each' [ "$(wc -l <r.csv)" = 7 ]
+expect 0 '| n | gemm |' compare "${fast[@]}" --n 40 --gemm tiled --markdown
+expect 0 'fp32' compare "${fast[@]}" --n 40 --gemm tiled --precision fp64,fp32
+expect 0 'n,gemm,precision' compare "${fast[@]}" spd:n=40 --gemm tiled --csv -
+expect 0 '"matrix_hash"' compare "${fast[@]}" "$data/A.mtx" --gemm packed --json -
+holds '--quiet is not quiet' [ -z "$("$lasolve" compare "${fast[@]}" --n 40 --gemm tiled --quiet 2>&1)" ]
+holds 'progress goes to what is no terminal' [ -z "$("$lasolve" compare "${fast[@]}" --n 900 --gemm naive 2>&1 >/dev/null)" ]
+if command -v python3 >/dev/null; then
+  python3 - <<'PYTHON' || failed=1
+import json
+result, trace = json.load(open("r.json")), json.load(open("t.json"))
+rows = result["rows"]
+assert [(r["n"], r["gemm"]) for r in rows[:3]] == [(40, "tiled"), (40, "packed"), (40, "eigen (peer)")], rows
+assert all(len(r["seconds_of_runs"]) == r["runs"] == 3 for r in rows)
+for name in ("processor", "threads", "compiler", "flags", "lasolve", "driver", "cuda_devices"):
+    assert name in result["environment"], name
+assert result["compare"]["seed"] == 1 and len(result["sizes"][0]["matrix_hash"]) == 16
+tasks = rows[3]["attribution"]["tasks"]
+assert any(t.get("k", 0) > 0 for t in tasks) and rows[2]["attribution"] is None
+assert sum(e["ph"] == "X" for e in trace["traceEvents"]) == sum(len(r["attribution"]["tasks"]) for r in rows if r["attribution"])
+PYTHON
+fi
+
+# A baseline that was much faster, and one that was much slower.
+"$lasolve" compare "${often[@]}" --n 64 --gemm tiled --json now.json --quiet || failed=1
+scaled() {
+  awk -v by="$1" '/"seconds_of_runs"/ { on = 1 } /]/ { on = 0 }
+    on && /^ *[0-9]/ { comma = /,$/ ? "," : ""; sub(/,$/, ""); $0 = sprintf("%.17g", $1 * by) comma } 1' now.json >"$2"
+}
+scaled 0.01 fast.json
+scaled 100 slow.json
+expect 7 'SLOWER' compare "${often[@]}" --n 64 --gemm tiled --baseline fast.json --fail-on slower
+expect 0 'SLOWER' compare "${often[@]}" --n 64 --gemm tiled --baseline fast.json
+expect 0 'FASTER' compare "${often[@]}" --n 64 --gemm tiled --baseline slow.json --fail-on slower
+expect 0 'SAME (too few runs)' compare "${fast[@]}" --n 64 --gemm tiled --baseline now.json
+expect 0 'not in it' compare "${fast[@]}" --n 64 --gemm packed --baseline now.json
+sed 's/"processor": "/&another /' now.json >other.json
+expect 0 'the baseline was measured otherwise: processor' compare "${fast[@]}" --n 64 --gemm tiled --baseline other.json
+expect 3 'expected the JSON of lasolve compare' compare "${fast[@]}" --baseline t.json
+expect 3 'nowhere.json: error' compare "${fast[@]}" --baseline nowhere.json
+
+# A sweep that is continued keeps what it has.
+"$lasolve" compare "${fast[@]}" --n 40 --gemm tiled --json s.json --quiet || failed=1
+before=$(grep -A4 '"seconds_of_runs"' s.json)
+"$lasolve" compare "${fast[@]}" --n 40,50 --gemm tiled --json s.json --resume >table || failed=1
+holds 'what was measured is measured again' [ "$(grep -A4 -m1 '"seconds_of_runs"' s.json)" = "$before" ]
+holds 'what was not measured is left out' grep -q '^50 ' table
+expect 2 'was measured with other options' compare "${fast[@]}" --n 40 --seed 2 --gemm tiled --json s.json --resume
+expect 0 '' compare "${fast[@]}" --n 40 --gemm tiled --json new.json --resume
+
+# What fails is named.
+expect 6 'TiB wanted' compare "${fast[@]}" --n 300k --gemm tiled
+expect 5 'FAIL' compare "${fast[@]}" <(printf '%%%%MatrixMarket matrix array real general\n2 2\n1\n2\n2\n4\n') --gemm tiled
+expect 2 "the size is said twice" compare "${fast[@]}" uniform:n=40 --n 40
+expect 2 "the matrix of a file has its size" compare "${fast[@]}" "$data/A.mtx" --n 40
+expect 2 "--n takes BEGIN:END:xFACTOR" compare "${fast[@]}" --n 40:80
+expect 2 "did you mean 'packed'" compare "${fast[@]}" --gemm packd
+expect 2 "--peers takes openblas, eigen" compare "${fast[@]}" --peers mkl
+expect 2 '--fail-on slower takes --baseline' compare "${fast[@]}" --fail-on slower
+expect 2 '--resume takes --json' compare "${fast[@]}" --resume
+expect 2 '--noise takes a number above 0' compare "${fast[@]}" --noise -1
+expect 6 'cannot write nowhere/x.json' compare "${fast[@]}" --json nowhere/x.json
+
+# The report, where there is what draws it; else the package is named before anything is measured.
+if python3 -c 'import matplotlib' 2>/dev/null || /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
+  expect 0 '' compare "${fast[@]}" --n 40,80 --gemm tiled,packed --peers eigen --report page.html
+  holds 'the report has no pictures' [ "$(grep -c '<svg' page.html)" -ge 3 ]
+  holds 'the report has no data' grep -q 'data:application/json' page.html
+  holds 'the report needs the network' [ -z "$(grep -oE '(src|href)="https?:' page.html)" ]
+else
+  expect 6 'python3-matplotlib' compare "${fast[@]}" --n 40 --gemm tiled --report page.html
+fi
+exit "$failed"

@@ -1,0 +1,229 @@
+// What `lasolve compare` makes of measured rows: remarks, tables, JSON and back, traces; and what it measures with.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "compare/attribution.hpp"
+#include "compare/hash.hpp"
+#include "compare/peers.hpp"
+#include "compare/record.hpp"
+#include "compare/tables.hpp"
+#include "compare/trace.hpp"
+#include "io/generators.hpp"
+#include "io/input_error.hpp"
+#include "solvers/watch.hpp"
+
+namespace lasolve::compare {
+namespace {
+
+/// A row whose GEMM takes `gemm` of `total` seconds, in ten runs that differ by 1 %.
+Row row(const std::string& name, std::int64_t n, double total, double gemm) {
+  Row r;
+  r.key = {name, "fp64", "cpu", n};
+  for (int i = 0; i < 10; ++i)
+    r.seconds.push_back(total * (1 + 0.001 * i)), r.factor_seconds.push_back(0.9 * total),
+        r.gemm_seconds_of_runs.push_back(gemm);
+  r.total_seconds = total;
+  r.phases.seconds_of(Phase::gemm) = gemm;
+  r.phases.seconds_of(Phase::panel) = total - gemm;
+  r.phases.flops[std::size_t(Phase::gemm)] = gemm > 0 ? 1e9 : 0;
+  r.factorization = "lu", r.schedule = "right-looking", r.block_size = 64;
+  r.backward_error = 1e-16, r.hpl_residual = 0.01;
+  if (gemm > 0)
+    r.tasks = {{"panel", "A[0:64, 0:64]", Phase::panel, 0, 0.25, 1e6},
+               {"update", "A[64:256, 64:256]", Phase::gemm, 0.25, 0.5 * gemm, 6e8, 192, 192, 64},
+               {"update", "A[128:256, 128:256]", Phase::gemm, 0.75, 0.5 * gemm, 4e8, 128, 128, 64}};
+  return r;
+}
+
+Comparison comparison() {
+  Comparison all;
+  all.setting.matrix = "uniform", all.setting.threads = 2, all.setting.seed = 7;
+  all.sizes = {{100, "uniform:n=100", "00ff"}, {1000, "uniform:n=1000", "ff00"}};
+  all.rows = {row("slow", 100, 1, 0.2), row("fast", 100, 0.995, 0.19), row("slow", 1000, 4, 3),
+              row("fast", 1000, 2, 1.2)};
+  return all;
+}
+
+TEST(Attribution, says_what_free_products_would_leave) {
+  const FreeGemm free = free_gemm(row("x", 100, 4, 3));
+  EXPECT_DOUBLE_EQ(free.seconds, 1);
+  EXPECT_DOUBLE_EQ(free.speedup, 4);
+  EXPECT_TRUE(free.exact);
+  Row overlapping = row("x", 100, 4, 3);
+  overlapping.phases.seconds_of(Phase::trsm) = 2;
+  overlapping.phases.seconds_of(Phase::check) = 100;  // no part of the total
+  EXPECT_FALSE(free_gemm(overlapping).exact);
+}
+
+TEST(Attribution, says_which_sizes_are_too_small_and_which_would_do) {
+  const auto remarks = remarks_on(comparison());
+  ASSERT_EQ(remarks.size(), 1u);
+  EXPECT_EQ(remarks[0],
+            "n = 100 is too small to tell kernels apart: the times of fast and slow do not differ; n = 1000 does");
+  Comparison small = comparison();
+  small.sizes.pop_back(), small.rows.resize(2);
+  ASSERT_EQ(remarks_on(small).size(), 1u);
+  EXPECT_NE(remarks_on(small)[0].find("n = 512 may do"), std::string::npos) << remarks_on(small)[0];
+  for (Row& r : small.rows) r.phases = {}, r.block_size = 100;
+  EXPECT_NE(remarks_on(small)[0].find("one panel holds the matrix; n = 1024 may do"), std::string::npos)
+      << remarks_on(small)[0];
+  small.rows.resize(1);
+  EXPECT_TRUE(remarks_on(small).empty()) << "there is nothing to tell apart";
+  small.rows[0].seconds = {1, 2};
+  ASSERT_EQ(remarks_on(small).size(), 1u);
+  EXPECT_NE(remarks_on(small)[0].find("fewer runs than the 6 that a verdict takes: slow;"), std::string::npos);
+  small.rows[0].seconds.resize(10, 1), small.sizes[0].other_processors = 1.5;
+  ASSERT_EQ(remarks_on(small).size(), 1u);
+  EXPECT_NE(remarks_on(small)[0].find("other programs kept 1.5 processors busy"), std::string::npos);
+  Comparison few = comparison();  // too few for the test, and yet not to be mistaken
+  for (Row& r : few.rows) r.seconds.resize(3);
+  few.sizes.erase(few.sizes.begin()), few.rows.erase(few.rows.begin(), few.rows.begin() + 2);
+  ASSERT_EQ(remarks_on(few).size(), 1u);
+  EXPECT_EQ(remarks_on(few)[0].find("too small"), std::string::npos);
+}
+
+TEST(Record, comes_back_as_it_went) {
+  Comparison all = comparison();
+  all.rows[1].failure = "it is \"wrong\"";
+  all.rows[1].seconds.clear();
+  all.rows[3].is_peer = true;
+  all.rows[3].notes = {"one\ntwo"};
+  const Json environment = {{"processor", "P"}};
+  const std::string text = to_json(all, environment).dump();
+  const Comparison back = from_json(text, "x.json");
+  EXPECT_EQ(back.setting, all.setting);
+  ASSERT_EQ(back.rows.size(), 4u);
+  EXPECT_EQ(back.sizes[1].hash, "ff00");
+  EXPECT_EQ(environment_in(text), environment);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Row &a = all.rows[i], &b = back.rows[i];
+    EXPECT_EQ(a.key, b.key);
+    EXPECT_EQ(a.seconds, b.seconds);
+    EXPECT_EQ(a.gemm_seconds_of_runs, b.gemm_seconds_of_runs);
+    EXPECT_EQ(a.failure, b.failure);
+    EXPECT_EQ(a.is_peer, b.is_peer);
+    EXPECT_EQ(a.notes, b.notes);
+    EXPECT_EQ(a.backward_error, b.backward_error);
+    if (!a.timed() || a.is_peer) continue;
+    EXPECT_EQ(a.total_seconds, b.total_seconds);
+    EXPECT_EQ(a.phases.seconds, b.phases.seconds);
+    EXPECT_EQ(a.phases.flops, b.phases.flops);
+    ASSERT_EQ(b.tasks.size(), 3u);
+    EXPECT_EQ(b.tasks[1].k, 64);
+    EXPECT_EQ(b.tasks[1].block, a.tasks[1].block);
+    EXPECT_FALSE(is_update(b.tasks[0]));
+  }
+}
+
+TEST(Record, refuses_what_is_none) {
+  for (const char* text : {"", "{", "[]", "{}", "{\"schema_version\": 1}", "{\"schema_version\": 1, \"compare\": {}}",
+                           "{\"schema_version\": 99, \"compare\": {}}", "{\"schema_version\": 1, \"compare\": 3}"})
+    EXPECT_THROW(from_json(text, "x.json"), io::InputError) << text;
+  Json cut = to_json(comparison(), nullptr);
+  cut["rows"][2].erase("seconds_of_runs");
+  EXPECT_THROW(from_json(cut.dump(), "x.json"), io::InputError);
+}
+
+TEST(Tables, have_a_line_for_each_row_and_verdicts) {
+  Comparison all = comparison();
+  all.rows[2].failure = "a | b";
+  all.rows[3].against_baseline = bench::Change{bench::Change::slower, 0.031, 0.025, 0.038};
+  const std::string text = as_text(table_of(all, true)), markdown = as_markdown(table_of(all, true)), csv = as_csv(all);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5);
+  EXPECT_EQ(std::count(markdown.begin(), markdown.end(), '\n'), 6);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 5);
+  EXPECT_NE(text.find("SLOWER +3.1 % (+2.5 .. +3.8)"), std::string::npos) << text;
+  EXPECT_NE(text.find("FAIL: a | b"), std::string::npos);
+  EXPECT_NE(markdown.find("a \\| b"), std::string::npos) << "a bar ends a cell";
+  EXPECT_NE(csv.find(",slower,0.031,"), std::string::npos) << csv;
+  const std::string updates = as_text(update_table(all));
+  EXPECT_NE(updates.find(" 192 "), std::string::npos) << updates;
+  EXPECT_EQ(updates.find(" 128 "), std::string::npos) << "it is of similar shape: " << updates;
+}
+
+TEST(Trace, has_an_event_for_each_task) {
+  const Json trace = Json::parse(as_trace(comparison()));
+  int tasks = 0;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] != "X") continue;
+    ++tasks;
+    EXPECT_GE(event["dur"].get<double>(), 0);
+    if (event["name"] == "update") {
+      EXPECT_EQ(event["args"]["k"], 64);
+    }
+  }
+  EXPECT_EQ(tasks, 12);
+}
+
+TEST(Watch, hears_of_all_tasks_of_a_factorization) {
+  const io::Generator generator("uniform:n=200");
+  Queue<Cpu> q(2);
+  Matrix<double> A(200, 200);
+  io::generate(q, generator, A);
+  double flops = 0, last = 0;
+  int updates = 0;
+  task_watcher() = [&](const Task& task, double begin, double end) {
+    EXPECT_LE(last, begin);
+    EXPECT_LE(begin, end);
+    last = end, flops += task.flops;
+    updates += task.kind == TaskKind::update;
+  };
+  Options options;
+  options.device.kind = Device::cpu, options.block_size = 50;
+  const Factorization<double> watched(A.view(), options);
+  task_watcher() = {};
+  EXPECT_GT(updates, 0);
+  EXPECT_NEAR(flops / (2.0 / 3 * 200 * 200 * 200), 1, 0.05);
+  const double before = last;
+  const Factorization<double> alone(A.view(), options);
+  EXPECT_EQ(last, before) << "nobody watches";
+}
+
+TEST(Hash, is_of_the_elements_alone) {
+  Queue<Cpu> q(2);
+  Matrix<double> A(5, 4, 5), B(5, 4, 9);
+  for (std::int64_t j = 0; j < 4; ++j)
+    for (std::int64_t i = 0; i < 5; ++i) A(i, j) = B(i, j) = double(10 * i + j);
+  const auto hash = [&](const Matrix<double>& M, std::int64_t at_once) {
+    MatrixHash h(5, 4);
+    for (std::int64_t j = 0; j < 4; j += at_once) h.add(q, M.view().columns(j, at_once));
+    return h.text();
+  };
+  EXPECT_EQ(hash(A, 4), hash(B, 4));
+  EXPECT_EQ(hash(A, 4), hash(A, 1));
+  EXPECT_EQ(hash(A, 4).size(), 16u);
+  const std::string before = hash(A, 4);
+  A(4, 3) = -A(4, 3);
+  EXPECT_NE(hash(A, 4), before);
+  std::swap(A(4, 3), B(0, 0));
+  EXPECT_NE(hash(A, 4), before);
+}
+
+TEST(Peers, solve) {
+  const io::Generator generator("spd:n=60");
+  Queue<Cpu> q(2);
+  Matrix<double> A(60, 60), B(60, 2), X(60, 2);
+  io::generate(q, generator, A);
+  for (std::int64_t i = 0; i < 60; ++i) B(i, 0) = 1, B(i, 1) = double(i);
+  const System system{A.view(), B.view(), X.view()};
+  for (const Peer& peer : peers()) {
+    if (peer.on_cuda && !why_no_cuda_device(0).empty()) continue;
+    for (const Method method : {Method::lu, Method::cholesky}) {
+      for (std::int64_t i = 0; i < 60; ++i) X(i, 0) = X(i, 1) = 0;
+      EXPECT_GT(backward_error(system), 0.1) << "nothing is solved yet";
+      try {
+        EXPECT_GT(peer.solve(system, method, 2), 0);
+      } catch (const MachineError& e) {
+        EXPECT_FALSE(std::string(e.what()).empty()) << "it is not installed here";
+        continue;
+      }
+      EXPECT_LT(backward_error(system), 1e-14) << peer.name;
+    }
+  }
+  X(3, 1) = std::nan("");
+  EXPECT_TRUE(std::isnan(backward_error(system)));
+}
+
+}  // namespace
+}  // namespace lasolve::compare
