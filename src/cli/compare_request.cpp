@@ -199,6 +199,8 @@ void require_sense(const CompareRequest& r, const std::string& fail_on) {
     if (peer->on_cuda != cuda)
       throw UsageError(fmt::format("--peers {} runs on {}, and this on {}", peer->name,
                                    peer->on_cuda ? "CUDA" : "the CPU", cuda ? "CUDA" : "the CPU"));
+  if (!r.peers.empty() && cuda && r.options.device.index != 0)
+    throw UsageError("--peers on CUDA run on cuda:0, and this on another device");
   if (!r.trace.empty() && cuda) throw UsageError("--trace is for the CPU: tasks on CUDA are not timed yet");
 }
 
