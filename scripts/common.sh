@@ -79,6 +79,9 @@ configure() {
     some | all) arguments=(-DLASOLVE_CUDA=AUTO -ULASOLVE_CUDA_ARCHITECTURES) whom=', with CUDA if there is a toolkit' ;;
     *) arguments=(-DLASOLVE_CUDA=AUTO "-DLASOLVE_CUDA_ARCHITECTURES=$code") whom=" for the GPU of this machine, $code" ;;
   esac
+  local more
+  read -ra more <<<"${LASOLVE_CMAKE_ARGS:-}"
+  arguments+=("${more[@]}")
   : >"$log"
   install_packages "$root/scripts/packages.txt" "$log" || true
   say "configuring ${build##*/}/$whom"
