@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lasolve/cpp20.hpp"
-//
+
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
