@@ -92,10 +92,10 @@ std::string table_of(const DrawnPlan& drawn) {
                                  writes, "reads", reads, "MFLOP", plan.lanes.single() ? "" : "waits for");
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
     const Task& task = plan.tasks[i];
-    std::string line =
-        fmt::format("{:>6}  {:<14}  {:<5}  {:<{}}  {:<{}}  {:>10.3f}  {}", i, name_of(task.kind),
-                    plan.lanes.single() ? "one" : plan.lanes.name_of(task.lane), text_of(writes_of(task), plan.n), writes,
-                    text_of(reads_of(task), plan.n), reads, 1e-6 * task.flops, fmt::join(drawn.waits.of(i), ", "));
+    std::string line = fmt::format("{:>6}  {:<14}  {:<5}  {:<{}}  {:<{}}  {:>10.3f}  {}", i, name_of(task.kind),
+                                   plan.lanes.single() ? "one" : plan.lanes.name_of(task.lane),
+                                   text_of(writes_of(task), plan.n), writes, text_of(reads_of(task), plan.n), reads,
+                                   1e-6 * task.flops, fmt::join(drawn.waits.of(i), ", "));
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
