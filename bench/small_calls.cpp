@@ -87,7 +87,7 @@ void compete(std::int64_t n, std::int64_t calls) {
   all.push_back(dgesv());
 #endif
   const std::int64_t each = std::max<std::int64_t>(1, calls / rounds);
-  const auto seconds = time_in_turns({1, rounds, {}}, all.size(), [&](std::size_t c) {
+  const auto seconds = time_in_turns({1, rounds, {}}, all.size(), [&](std::size_t c, bool) {
     const Stopwatch watch;
     for (std::int64_t i = 0; i < each; ++i) all[c].call(system);
     return watch.seconds();

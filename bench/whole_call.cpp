@@ -122,7 +122,7 @@ static void compete(const WholeCalls& wanted, Method method, std::int64_t n, Jso
     calls.clear();
     for (const auto& one : all) calls.push_back(one.begin({method, dA, dB, X}));
     const Turns turns{1, wanted.rounds, {0, 0.1}};
-    const auto seconds = time_in_turns(turns, all.size(), [&](std::size_t c, auto...) { return seconds_of(calls[c]); });
+    const auto seconds = time_in_turns(turns, all.size(), [&](std::size_t c, bool) { return seconds_of(calls[c]); });
     const double first = spread_of(seconds[0]).median;
     for (std::size_t c = 0; c < all.size(); ++c) {
       const auto [least, median, most] = spread_of(seconds[c]);
