@@ -38,7 +38,8 @@ std::shared_ptr<const OrderedPlan> plan_at(const Queue<Place>& q, Method method,
 }
 
 /// Has the backend make what the products of a plan would make at their first call, on the queues that they will run on: those
-/// with the largest operands and the tallest ones of each lane. A triangular solve contains products of half its order.
+/// with the largest operands and the tallest ones of each lane. Triangular solves and panels contain products that are smaller
+/// than they are.
 template <class F, class Place>
 void prepare_products(Queue<Place>& bulk, const Gemm<F, Place>& gemm, const Plan& plan) {
   struct Product {
@@ -48,9 +49,9 @@ void prepare_products(Queue<Place>& bulk, const Gemm<F, Place>& gemm, const Plan
   for (const Lane lane : lanes_of(plan)) {
     Product largest, tallest;
     for (const Task& task : plan.tasks) {
-      if (task.lane != lane || (task.kind != TaskKind::update && task.kind != TaskKind::solve)) continue;
-      const std::int64_t part = task.kind == TaskKind::solve ? 2 : 1;
-      const Product product{task.C.m / part, task.C.n, task.L.n / part};
+      if (task.lane != lane || task.flops == 0) continue;
+      const Product product{task.C.m, task.C.n, task.kind == TaskKind::panel ? task.C.n : task.L.n};
+      if (product.k == 0) continue;
       if ((product.m + product.n) * product.k > (largest.m + largest.n) * largest.k) largest = product;
       if (product.m > tallest.m) tallest = product;
     }
