@@ -253,35 +253,44 @@ Tasks with_advance(const Plan& plan, const Capabilities& can) {
   return lowered;
 }
 
-/// Panels that are wider go by halves, and their interchanges are combined as soon as they are there.
+/// Whether somebody makes all interchanges of these rows at once.
+bool is_combined(const Plan& plan, Range rows) {
+  return std::any_of(plan.tasks.begin(), plan.tasks.end(),
+                     [&](const Task& task) { return task.kind == TaskKind::combine && task.C.rows() == rows; });
+}
+
+/// Panels that are wider go by halves. Their interchanges are combined in their lane, before the first task that makes all of
+/// them, and after those of the panels before.
 Tasks with_narrow_panels(const Plan& plan, const Capabilities& can) {
-  const auto is_combined = [&](Range rows) {
-    return std::any_of(plan.tasks.begin(), plan.tasks.end(),
-                       [&](const Task& task) { return task.kind == TaskKind::combine && task.C.rows() == rows; });
-  };
+  std::vector<Task> combinations;  // of wide panels, to come
   Tasks lowered;
-  std::vector<Range> combined;
   for (const Task& task : plan.tasks) {
     const std::int64_t widest = widest_panel(can, task.C);
-    if (task.kind == TaskKind::combine && std::find(combined.begin(), combined.end(), task.C.rows()) != combined.end())
+    if (task.kind == TaskKind::panel && task.C.n > widest) {
+      LuSteps steps({.n = task.C.i + task.C.m});
+      factor_by_halves(steps, {task.lane, task.lane, task.lane, task.lane}, task.C.columns(), widest);
+      const std::size_t first = lowered.size();
+      for (Task& step : std::move(steps).tasks()) {
+        lowered.push_back(step);
+        lowered.back().phase = task.phase;
+        lowered.back().timed = task.timed && lowered.size() == first + 1;
+      }
+      combinations.push_back(combination_of(task.exchanges.rows(), task.lane));
+      combinations.back().timed = false;
       continue;
-    if (task.kind != TaskKind::panel || task.C.n <= widest) {
-      lowered.push_back(task);
-      continue;
     }
-    LuSteps steps({.n = task.C.i + task.C.m});
-    factor_by_halves(steps, {task.lane, task.lane, task.lane, task.lane}, task.C.columns(), widest);
-    const std::size_t first = lowered.size();
-    for (Task& step : std::move(steps).tasks()) {
-      lowered.push_back(step);
-      lowered.back().phase = task.phase;
-      lowered.back().timed = task.timed && lowered.size() == first + 1;
+    const auto now = std::find_if(combinations.begin(), combinations.end(), [&](const Task& combination) {
+      return task.exchanges.rows() == combination.exchanges.rows();
+    });
+    const bool is_first = now != combinations.end() && is_combined(plan, task.exchanges.rows());
+    if (is_first) {
+      lowered.push_back(*now);
+      combinations.erase(now);
     }
-    if (const Range rows = task.exchanges.rows(); is_combined(rows)) {
-      combined.push_back(rows);
-      lowered.push_back(combination_of(rows, task.lane));
-      lowered.back().timed = false;
-    }
+    const bool is_done = task.kind == TaskKind::combine &&
+                         std::any_of(lowered.begin(), lowered.end(),
+                                     [&](const Task& t) { return t.kind == TaskKind::combine && t.C == task.C; });
+    if (!is_done) lowered.push_back(task);
   }
   return lowered;
 }

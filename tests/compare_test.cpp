@@ -90,8 +90,8 @@ TEST(Record, comes_back_as_it_went) {
   all.rows[3].is_peer = true;
   all.rows[3].notes = {"one\ntwo"};
   const Json environment = {{"processor", "P"}};
-  const std::string text = to_json(all, environment).dump();
-  const Comparison back = from_json(text, "x.json");
+  const std::string text = as_json(all, environment).dump();
+  const Comparison back = comparison_of(text, "x.json");
   EXPECT_EQ(back.setting, all.setting);
   ASSERT_EQ(back.rows.size(), 4u);
   EXPECT_EQ(back.sizes[1].hash, "ff00");
@@ -119,10 +119,10 @@ TEST(Record, comes_back_as_it_went) {
 TEST(Record, refuses_what_is_none) {
   for (const char* text : {"", "{", "[]", "{}", "{\"schema_version\": 1}", "{\"schema_version\": 1, \"compare\": {}}",
                            "{\"schema_version\": 99, \"compare\": {}}", "{\"schema_version\": 1, \"compare\": 3}"})
-    EXPECT_THROW(from_json(text, "x.json"), io::InputError) << text;
-  Json cut = to_json(comparison(), nullptr);
+    EXPECT_THROW(comparison_of(text, "x.json"), io::InputError) << text;
+  Json cut = as_json(comparison(), nullptr);
   cut["rows"][2].erase("seconds_of_runs");
-  EXPECT_THROW(from_json(cut.dump(), "x.json"), io::InputError);
+  EXPECT_THROW(comparison_of(cut.dump(), "x.json"), io::InputError);
 }
 
 TEST(Tables, have_a_line_for_each_row_and_verdicts) {

@@ -30,7 +30,7 @@ void for_each_lowered(Check check) {
       for (const ScheduleEntry& entry : schedules())
         for (const Method method : {Method::lu, Method::cholesky})
           for (const auto& [n, block_size, step] :
-               {std::array{64, 6, 1}, {65, 12, 3}, {64, 16, 4}, {40, 8, 0}, {5, 8, 2}}) {
+               {std::array{64, 6, 1}, {65, 12, 3}, {64, 16, 4}, {45, 10, 8}, {40, 8, 0}, {5, 8, 2}}) {
             if (!entry.offered_for(method)) continue;
             SCOPED_TRACE(std::string(name_of(entry.schedule)) + (method == Method::lu ? ", LU, " : ", Cholesky, ") +
                          card + ", n = " + std::to_string(n) + ", steps of " + std::to_string(step));

@@ -45,7 +45,7 @@ std::optional<std::string> contents(const std::string& path) {
 Earlier earlier(const std::string& path) {
   const auto text = contents(path);
   if (!text) throw io::InputError(fmt::format("{}: error: cannot open: {}", path, std::strerror(errno)));
-  return {compare::from_json(*text, path), compare::environment_in(*text)};
+  return {compare::comparison_of(*text, path), compare::environment_in(*text)};
 }
 
 /// What differs of two environments, such as "processor"; empty: nothing that bears on speed.
@@ -92,7 +92,7 @@ class Sweep {
   }
 
   const Comparison& result() const { return all_; }
-  std::string json() const { return cli::text_of(compare::to_json(all_, environment_)); }
+  std::string json() const { return cli::text_of(compare::as_json(all_, environment_)); }
 
  private:
   void try_backends() {

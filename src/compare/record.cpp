@@ -143,7 +143,7 @@ Setting setting_in(const Json& json) {
 
 }  // namespace
 
-Json to_json(const Comparison& all, const Json& environment) {
+Json as_json(const Comparison& all, const Json& environment) {
   Json sizes = Json::array(), rows = Json::array();
   for (const Size& s : all.sizes)
     sizes.push_back(
@@ -153,7 +153,7 @@ Json to_json(const Comparison& all, const Json& environment) {
           {"remarks", all.remarks},           {"environment", environment}};
 }
 
-Comparison from_json(const std::string& text, const std::string& name) {
+Comparison comparison_of(const std::string& text, const std::string& name) {
   Json json;
   try {
     json = Json::parse(text);

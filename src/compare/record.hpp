@@ -11,10 +11,10 @@ namespace lasolve::compare {
 using Json = nlohmann::ordered_json;
 
 /// With the environment beside it: of the tool and the machine.
-Json to_json(const Comparison&, const Json& environment);
+Json as_json(const Comparison&, const Json& environment);
 
-/// Of the text of a file that to_json() made; `name` is how it is called in errors. Throws io::InputError where it is none.
-Comparison from_json(const std::string& text, const std::string& name);
+/// Of the text of a file that as_json() made; `name` is how it is called in errors. Throws io::InputError where it is none.
+Comparison comparison_of(const std::string& text, const std::string& name);
 
 /// The environment in such a text, or null.
 Json environment_in(const std::string& text);
