@@ -50,7 +50,8 @@ BlockList reads_of(const Task& task) {
 BlockList writes_of(const Task& task) {
   BlockList blocks;
   blocks.add(task.C);
-  if (writes_pivots(task.kind)) blocks.add(task.exchanges), blocks.add(status), blocks.add(packed_L11);
+  if (writes_pivots(task.kind)) blocks.add(task.exchanges), blocks.add(status);
+  if (task.kind == TaskKind::panel_in_place) blocks.add(packed_L11);
   // It hands the interchanges on: what else a panel is needed for must not hold up what the next panel waits for.
   if (task.kind == TaskKind::advance) blocks.add(task.exchanges);
   // Both are workspace of whoever combines.
