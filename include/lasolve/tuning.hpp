@@ -23,6 +23,12 @@ struct ColumnsBySize {
   }
 };
 
+constexpr bool operator==(const ColumnsBySize& a, const ColumnsBySize& b) {
+  for (int i = 0; i < 4; ++i)
+    if (a.columns[i] != b.columns[i] || (i < 3 && a.from[i] != b.from[i])) return false;
+  return true;
+}
+
 /// One value for each choice that depends on a size. What each decides, and in which unit, is said once, in tuning_fields(). The
 /// tables are in src/core/tuning.cpp.
 struct Tuning {
@@ -54,12 +60,6 @@ struct Tuning {
 
   bool operator==(const Tuning&) const = default;
 };
-
-constexpr bool operator==(const ColumnsBySize& a, const ColumnsBySize& b) {
-  for (int i = 0; i < 4; ++i)
-    if (a.columns[i] != b.columns[i] || (i < 3 && a.from[i] != b.from[i])) return false;
-  return true;
-}
 
 /// A value of a Tuning.
 struct TuningField {

@@ -139,7 +139,7 @@ Report solve_by_columns(RowMajorView<const T> B, RowMajorView<T> X, Solve solve)
   require_on_host("X", Ends(X.transposed()));
   Matrix<T> b(B.rows(), B.cols()), x(X.rows(), X.cols());
   copy_elements(B, b.view());
-  const Report report = solve(std::as_const(b).view(), x.view());
+  Report report = solve(std::as_const(b).view(), x.view());
   if (report.outcome.has_solution()) copy_elements(x.view(), X);
   return report;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
 #include "core/cpu/limits.hpp"
 #include "core/sizes.hpp"
@@ -34,10 +35,11 @@ void* allocate_huge_pages(std::size_t bytes) {
 void* allocate_lines(std::size_t bytes) {
   void* const given = std::malloc(bytes + 2 * line);
   if (!given) return nullptr;
-  std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(given) / line + 1) * line;
+  const auto at = reinterpret_cast<std::uintptr_t>(given);
+  std::uintptr_t first = (at / line + 1) * line;
   if (first % huge_page == 0) first += line;
-  void** const memory = reinterpret_cast<void**>(first);
-  memory[-1] = given;
+  char* const memory = static_cast<char*>(given) + (first - at);
+  std::memcpy(memory - sizeof given, &given, sizeof given);
   return memory;
 }
 
