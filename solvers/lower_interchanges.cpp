@@ -1,0 +1,138 @@
+#include "solvers/lower_interchanges.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace lasolve {
+
+namespace {
+
+using Tasks = std::vector<Task>;
+
+/// Rows of L to the left of panels: in right-looking LU nothing but later exchanges touches them.
+bool is_of_rows_of_L(const Plan& plan, const Task& task) {
+  return task.kind == TaskKind::exchange && task.lane == plan.lanes.bulk && task.C.j + task.C.n <= task.exchanges.i;
+}
+
+/// The columns of each group have seen the interchanges of no later one; now they see all. From the last to the first, because
+/// what later panels do to a row is found from behind.
+void exchange_rows_of_L(Tasks& to, const Plan& plan, const std::vector<Range>& groups) {
+  if (groups.size() < 2) return;
+  const auto later = [&](std::int64_t from) { return Block(Resource::later, {from, plan.n}); };
+  const Task task{.kind = TaskKind::identity, .lane = plan.lanes.bulk, .phase = Phase::swap, .C = later(0)};
+  to.push_back(task);
+  for (std::size_t g = groups.size() - 1; g > 0; --g) {
+    const Range panels = groups[g];
+    to.push_back(task);
+    to.back().kind = TaskKind::prepend;
+    to.back().C = later(panels.begin);
+    to.back().exchanges = {Resource::permutations, panels};
+    to.push_back(task);
+    to.back().kind = TaskKind::exchange;
+    to.back().C = {{panels.begin, plan.n}, groups[g - 1]};
+    to.back().exchanges = later(panels.begin);
+  }
+}
+
+/// Interchanges that a kernel makes at once.
+struct Permuted {
+  Range rows;
+  bool combined;
+};
+
+/// Those of `rows`, some of which are combined.
+std::span<const Permuted> within(const std::vector<Permuted>& all, Range rows) {
+  const auto at = [&](std::int64_t row) {
+    return std::lower_bound(all.begin(), all.end(), row,
+                            [](const Permuted& p, std::int64_t i) { return p.rows.begin < i; });
+  };
+  return {at(rows.begin), at(rows.end)};
+}
+
+/// Neighbours become one, as long as these are of at most so many rows.
+std::vector<Range> joined(std::span<const Permuted> parts, std::int64_t most) {
+  std::vector<Range> ranges;
+  for (const Permuted& part : parts)
+    if (ranges.empty() || part.rows.end - ranges.back().begin > most)
+      ranges.push_back(part.rows);
+    else
+      ranges.back().end = part.rows.end;
+  return ranges;
+}
+
+}  // namespace
+
+Task combination_of(Range rows, Lane lane) {
+  return {.kind = TaskKind::combine,
+          .lane = lane,
+          .phase = Phase::swap,
+          .C = {Resource::permutations, rows},
+          .exchanges = {Resource::pivots, rows}};
+}
+
+std::vector<Task> with_rows_of_L_at_the_end(const Plan& plan) {
+  const auto has_no_more_bulk = [&](Range panel) {
+    return std::any_of(plan.tasks.begin(), plan.tasks.end(), [&](const Task& task) {
+      return task.kind == TaskKind::exchange && task.lane == plan.lanes.soon && task.exchanges.rows() == panel &&
+             task.C.j >= panel.end && task.C.j + task.C.n == plan.n;
+    });
+  };
+  Tasks lowered;
+  std::vector<Range> groups;  // columns of L that have seen the same exchanges
+  for (const Task& task : plan.tasks) {
+    if (!is_of_rows_of_L(plan, task)) {
+      lowered.push_back(task);
+      continue;
+    }
+    const Range panel = task.exchanges.rows();
+    groups.push_back({groups.empty() ? 0 : groups.back().end, panel.begin});
+    if (has_no_more_bulk(panel)) {
+      exchange_rows_of_L(lowered, plan, groups);
+      groups = {{0, panel.begin}};
+    }
+  }
+  if (groups.empty()) return lowered;
+  groups.push_back({groups.back().end, plan.n});
+  exchange_rows_of_L(lowered, plan, groups);
+  return lowered;
+}
+
+std::vector<Task> with_exchanges_of_one_kernel(const Plan& plan, std::int64_t most_combined) {
+  Tasks lowered;
+  std::vector<Permuted> all;  // so far, in ascending order
+  for (const Task& task : plan.tasks) {
+    const Range rows = task.exchanges.rows();
+    if (task.kind == TaskKind::panel || task.kind == TaskKind::panel_in_place) all.push_back({rows, false});
+    const bool of_pivots = task.exchanges.of == Resource::pivots;
+    if (task.kind == TaskKind::combine) {
+      const auto parts = within(all, rows);
+      const std::size_t first = std::size_t(parts.data() - all.data()), count = parts.size();
+      std::vector<Permuted> now;
+      for (const Range range : joined(parts, most_combined)) {
+        now.push_back({range, true});
+        lowered.push_back(combination_of(range, task.lane));
+        lowered.back().timed = task.timed;
+      }
+      all.erase(all.begin() + std::ptrdiff_t(first), all.begin() + std::ptrdiff_t(first + count));
+      all.insert(all.begin() + std::ptrdiff_t(first), now.begin(), now.end());
+    } else if (task.kind == TaskKind::exchange && of_pivots) {
+      for (const Permuted& part : within(all, rows)) {
+        lowered.push_back(task);
+        lowered.back().C = {{part.rows.begin, task.C.i + task.C.m}, task.C.columns()};
+        lowered.back().exchanges = {part.combined ? Resource::permutations : Resource::pivots, part.rows};
+      }
+    } else if (task.kind == TaskKind::prepend) {
+      const auto parts = within(all, rows);
+      for (std::size_t k = parts.size(); k-- > 0;) {
+        lowered.push_back(task);
+        lowered.back().C = {Resource::later, {parts[k].rows.begin, plan.n}};
+        lowered.back().exchanges = {Resource::permutations, parts[k].rows};
+      }
+    } else {
+      lowered.push_back(task);
+    }
+  }
+  return lowered;
+}
+
+}  // namespace lasolve
