@@ -35,4 +35,4 @@ list(APPEND LASOLVE_KERNEL_SOURCES ${CMAKE_CURRENT_BINARY_DIR}/backends.cpp)
 
 set(LASOLVE_OPENBLAS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp/libopenblas.so.0 CACHE FILEPATH
     "The OpenBLAS of the CPU backend `blas`, loaded when first needed: the variant with OpenMP")
-set_source_files_properties(gemm/cpu/blas.cpp PROPERTIES COMPILE_DEFINITIONS LASOLVE_OPENBLAS="${LASOLVE_OPENBLAS}")
+set_source_files_properties(src/core/cpu/openblas.cpp PROPERTIES COMPILE_DEFINITIONS LASOLVE_OPENBLAS="${LASOLVE_OPENBLAS}")

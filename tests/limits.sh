@@ -43,6 +43,11 @@ expect 6 'memory' bash -c 'with_mib 30 "$@"' - "$lasolve" --matrix uniform:n=400
 if "$lasolve" "${small[@]}" --gemm blas --quiet 2>/dev/null; then
   expect 0 "'eigen' was used: 'blas' cannot run here: not enough host memory" bash -c 'with_mib 70 "$@"' - "$lasolve" "${small[@]}"
   expect 6 "'blas' cannot run here: not enough host memory" bash -c 'with_mib 70 "$@"' - "$lasolve" "${small[@]}" --gemm blas
+  peers=(compare --matrix uniform:n=100 --device cpu --gemm naive --peers openblas)
+  expect 6 'not enough host memory' bash -c 'with_mib 70 "$@"' - "$lasolve" "${peers[@]}"
+  for mib in 200 400 700; do # enough, or not, for a buffer of each processor, and for one of each thread
+    expect 0 'openblas' bash -c "with_mib $mib"' "$@"; [[ $? == [06] ]]' - "$lasolve" "${peers[@]}"
+  done
 fi
 
 # in_cgroup CONTROLLER FILE VALUE COMMAND...: in a cgroup of our own, where that may be made.

@@ -4,10 +4,6 @@
 // Traffic  see Goto & van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008.
 // Expect   nine tenths of the vector units' peak.
 // Source   OpenBLAS
-#include <dlfcn.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <mutex>
@@ -15,16 +11,14 @@
 #include <semaphore>
 
 #include "core/by_type.hpp"
+#include "core/cpu/openblas.hpp"
 #include "gemm/cpu/on_all_cores.hpp"
 
 namespace lasolve {
 
 namespace {
 
-/// OpenBLAS, loaded when it is first needed. Our threads share a product, each with its OpenBLAS on one thread. That must be
-/// its OpenMP variant: for it, how many threads to use is a setting of each calling thread; the variant with threads of its
-/// own has one setting for the whole program, and the one without threads cannot be called by several. Even where the
-/// program around us has an OpenBLAS, ours binds to nothing of it, and nothing to ours.
+/// What is called of OpenBLAS. Our threads share a product, each with its OpenBLAS on one thread.
 class OpenBlas {
  public:
   template <class T>
@@ -61,61 +55,27 @@ class OpenBlas {
   }
 
  private:
-  /// OpenBLAS has room for the buffers of at least so many threads, and crashes where there are many more.
-  static constexpr int most_threads = 64;
-  static constexpr std::size_t buffer_bytes = std::size_t(128) << 20, library_bytes = std::size_t(64) << 20;
-
-  /// OpenBLAS asks for memory until it gets it, so it must not ask for what limits do not allow.
-  static bool can_be_had(std::size_t bytes) {
-    void* const memory =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) return false;
-    munmap(memory, bytes);
-    return true;
-  }
+  static constexpr int most_threads = most_openblas_threads;
 
   void load() {
     if (dgemm) return;
-    // It makes a buffer for each processor as it is loaded.
-    const auto processors = std::min<long>(sysconf(_SC_NPROCESSORS_CONF), most_threads);
-    const std::size_t wanted = library_bytes + std::size_t(processors) * buffer_bytes;
-    if (!can_be_had(wanted)) throw OutOfMemory("host", wanted, Memory<Cpu>::available());
-#ifdef __SANITIZE_ADDRESS__  // which forbids the other way
-    constexpr int own_symbols_first = 0;
-#else
-    constexpr int own_symbols_first = RTLD_DEEPBIND;
-#endif
-    void* const library = dlopen(LASOLVE_OPENBLAS, RTLD_NOW | RTLD_LOCAL | own_symbols_first);
-    if (!library)
-      throw MachineError(std::string("OpenBLAS cannot be loaded: ") + dlerror() +
-                         "; on Debian and Ubuntu it is the package libopenblas0-openmp");
-    constexpr int with_openmp = 2;
-    if (function<int (*)()>(library, "openblas_get_parallel")() != with_openmp)
-      throw MachineError(LASOLVE_OPENBLAS " is not the OpenMP variant of OpenBLAS");
-    get_threads_ = function<int (*)()>(library, "omp_get_max_threads");
-    set_threads_ = function<void (*)(int)>(library, "omp_set_num_threads");
-    allocate_ = function<void* (*)(int)>(library, "blas_memory_alloc");
-    free_ = function<void (*)(void*)>(library, "blas_memory_free");
-    sgemm = function<Gemm<float>>(library, "cblas_sgemm");
-    dgemm = function<Gemm<double>>(library, "cblas_dgemm");
-  }
-
-  template <class Function>
-  static Function function(void* library, const char* name) {
-    const auto found = reinterpret_cast<Function>(dlsym(library, name));
-    if (!found) throw MachineError(std::string(LASOLVE_OPENBLAS " has no function ") + name);
-    return found;
+    get_threads_ = openblas_function<int (*)()>("omp_get_max_threads");
+    set_threads_ = openblas_function<void (*)(int)>("omp_set_num_threads");
+    allocate_ = openblas_function<void* (*)(int)>("blas_memory_alloc");
+    free_ = openblas_function<void (*)(void*)>("blas_memory_free");
+    sgemm = openblas_function<Gemm<float>>("cblas_sgemm");
+    dgemm = openblas_function<Gemm<double>>("cblas_dgemm");
   }
 
   /// Each thread that is in OpenBLAS needs one of its buffers, which it makes when none is free, and keeps: make them now.
   void map_buffers(int wanted) {
     std::array<void*, most_threads> buffers;
     int count = 0;
-    while (count < wanted && can_be_had(buffer_bytes)) buffers[std::size_t(count++)] = allocate_(0);
+    while (count < wanted && address_space_is_left(openblas_buffer_bytes)) buffers[std::size_t(count++)] = allocate_(0);
     for (int i = 0; i < count; ++i) free_(buffers[std::size_t(i)]);
     const int more = count - mapped_;
     if (more > 0) free_buffers_.release(more), mapped_ = count;
-    if (mapped_ == 0) throw OutOfMemory("host", buffer_bytes, Memory<Cpu>::available());
+    if (mapped_ == 0) throw OutOfMemory("host", openblas_buffer_bytes, Memory<Cpu>::available());
     ready_.store(wanted, std::memory_order_release);
   }
 

@@ -1,8 +1,11 @@
 // OpenBLAS's getrf and getrs, potrf and potrs, from the library that the backend blas takes its products from.
-#include <dlfcn.h>
+#include <future>
+#include <thread>
+#include <vector>
 
 #include "compare/peers.hpp"
 #include "core/cpu/eigen.hpp"
+#include "core/cpu/openblas.hpp"
 #include "core/stopwatch.hpp"
 
 namespace lasolve::compare {
@@ -24,29 +27,37 @@ struct Lapack {
 };
 
 template <class Function>
-void find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (!function) throw MachineError(std::string(LASOLVE_OPENBLAS " has no function ") + name);
+void find(const char* name, Function& function) {
+  function = openblas_function<Function>(name);
 }
 
 const Lapack& lapack() {
   static const Lapack found = [] {
-#ifdef __SANITIZE_ADDRESS__  // which forbids the other way
-    constexpr int own_symbols_first = 0;
-#else
-    constexpr int own_symbols_first = RTLD_DEEPBIND;
-#endif
-    void* const library = dlopen(LASOLVE_OPENBLAS, RTLD_NOW | RTLD_LOCAL | own_symbols_first);
-    if (!library)
-      throw MachineError(std::string("OpenBLAS cannot be loaded: ") + dlerror() +
-                         "; on Debian and Ubuntu it is the package libopenblas0-openmp");
     Lapack all;
-    find(library, "dgetrf_", all.getrf), find(library, "dgetrs_", all.getrs);
-    find(library, "dpotrf_", all.potrf), find(library, "dpotrs_", all.potrs);
-    find(library, "omp_get_max_threads", all.get_threads), find(library, "omp_set_num_threads", all.set_threads);
+    find("dgetrf_", all.getrf), find("dgetrs_", all.getrs);
+    find("dpotrf_", all.potrf), find("dpotrs_", all.potrs);
+    find("omp_get_max_threads", all.get_threads), find("omp_set_num_threads", all.set_threads);
     return all;
   }();
   return found;
+}
+
+/// How many threads OpenMP can have, of so many: it ends the process where one more cannot be made, and each that is in OpenBLAS
+/// needs a buffer, for which OpenBLAS asks for ever. Throws OutOfMemory where there is not room for one.
+int openmp_threads(int wanted) {
+  while (!address_space_is_left(std::size_t(wanted) * openblas_buffer_bytes))
+    if (--wanted == 0) throw OutOfMemory("host", openblas_buffer_bytes, Memory<Cpu>::available());
+  std::vector<std::thread> others;
+  std::promise<void> all_are_made;
+  const std::shared_future<void> made = all_are_made.get_future().share();
+  try {
+    others.reserve(std::size_t(wanted));
+    while (int(others.size()) < wanted - 1) others.emplace_back([made] { made.wait(); });
+  } catch (const std::exception&) {  // no more
+  }
+  all_are_made.set_value();
+  for (std::thread& other : others) other.join();
+  return 1 + int(others.size());
 }
 
 double solve(const System& s, Method method, int threads) {
@@ -56,8 +67,8 @@ double solve(const System& s, Method method, int threads) {
   as_eigen(A.view()) = as_eigen(s.A);
   as_eigen(X.view()) = as_eigen(s.B);
   std::vector<int> pivots(std::size_t(n), 0);
-  const int threads_before = library.get_threads();
-  library.set_threads(Queue<Cpu>(threads).threads());
+  const int threads_before = library.get_threads(), most = openmp_threads(Queue<Cpu>(threads).threads());
+  library.set_threads(most);
   int info = 0, solved = 0;
   const Stopwatch watch;
   if (method == Method::cholesky) {

@@ -1,10 +1,10 @@
 // cuSOLVER's Xgetrf and Xpotrf with their solves, loaded when they are first asked for, timed with events.
 #include <cusolverDn.h>
-#include <dlfcn.h>
 
 #include "compare/peers.hpp"
 #include "core/cuda/elementwise.cuh"
 #include "core/current_device.hpp"
+#include "core/shared_library.hpp"
 #include "core/transfer.hpp"
 
 namespace lasolve {
@@ -33,8 +33,7 @@ struct CuSolver {
 
 template <class Function>
 void find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (!function) throw MachineError(std::string("cuSOLVER has no function ") + name);
+  function = function_of<Function>(library, "cuSOLVER", name);
 }
 
 const CuSolver& library() {
