@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "core/ceil_div.hpp"
 #include "solvers/lower_interchanges.hpp"
@@ -191,44 +192,43 @@ Tasks with_advance(const Plan& plan, const Capabilities& can) {
   return lowered;
 }
 
-/// Whether somebody makes all interchanges of these rows at once.
-bool is_combined(const Plan& plan, Range rows) {
-  return std::any_of(plan.tasks.begin(), plan.tasks.end(),
-                     [&](const Task& task) { return task.kind == TaskKind::combine && task.C.rows() == rows; });
+/// A panel as panels that are not wider, and what is between them.
+void go_by_halves(Tasks& to, const Task& panel, std::int64_t widest) {
+  LuSteps steps({.n = panel.C.i + panel.C.m});
+  factor_by_halves(steps, {panel.lane, panel.lane, panel.lane, panel.lane}, panel.C.columns(), widest);
+  bool timed = panel.timed;  // the first is
+  for (Task& step : std::move(steps).tasks()) {
+    to.push_back(step);
+    to.back().phase = panel.phase;
+    to.back().timed = std::exchange(timed, false);
+  }
 }
 
-/// Panels that are wider go by halves. Their interchanges are combined in their lane, before the first task that makes all of
-/// them, and after those of the panels before.
+/// Panels that are wider go by halves. Where the plan combines their interchanges, that is done in their lane, before the first
+/// task that makes all of them, and after those of the panels before.
 Tasks with_narrow_panels(const Plan& plan, const Capabilities& can) {
-  std::vector<Task> combinations;  // of wide panels, to come
-  Tasks lowered;
+  const auto combines = [](Range rows) {
+    return [=](const Task& task) { return task.kind == TaskKind::combine && task.C.rows() == rows; };
+  };
+  Tasks lowered, to_come;       // combinations of wide panels
+  std::vector<Range> combined;  // wide panels whose combinations have come
   for (const Task& task : plan.tasks) {
+    const Range rows = task.exchanges.rows();
     const std::int64_t widest = widest_panel(can, task.C);
     if (task.kind == TaskKind::panel && task.C.n > widest) {
-      LuSteps steps({.n = task.C.i + task.C.m});
-      factor_by_halves(steps, {task.lane, task.lane, task.lane, task.lane}, task.C.columns(), widest);
-      const std::size_t first = lowered.size();
-      for (Task& step : std::move(steps).tasks()) {
-        lowered.push_back(step);
-        lowered.back().phase = task.phase;
-        lowered.back().timed = task.timed && lowered.size() == first + 1;
-      }
-      combinations.push_back(combination_of(task.exchanges.rows(), task.lane));
-      combinations.back().timed = false;
+      go_by_halves(lowered, task, widest);
+      if (std::none_of(plan.tasks.begin(), plan.tasks.end(), combines(rows))) continue;
+      to_come.push_back(combination_of(rows, task.lane));
+      to_come.back().timed = false;
       continue;
     }
-    const auto now = std::find_if(combinations.begin(), combinations.end(), [&](const Task& combination) {
-      return task.exchanges.rows() == combination.exchanges.rows();
-    });
-    const bool is_first = now != combinations.end() && is_combined(plan, task.exchanges.rows());
-    if (is_first) {
+    if (const auto now = std::find_if(to_come.begin(), to_come.end(), combines(rows)); now != to_come.end()) {
       lowered.push_back(*now);
-      combinations.erase(now);
+      combined.push_back(rows);
+      to_come.erase(now);
     }
-    const bool is_done = task.kind == TaskKind::combine &&
-                         std::any_of(lowered.begin(), lowered.end(),
-                                     [&](const Task& t) { return t.kind == TaskKind::combine && t.C == task.C; });
-    if (!is_done) lowered.push_back(task);
+    const bool is_done = std::find(combined.begin(), combined.end(), rows) != combined.end();
+    if (task.kind != TaskKind::combine || !is_done) lowered.push_back(task);
   }
   return lowered;
 }
