@@ -5,31 +5,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <memory>
 
 #include "core/choose.hpp"
 #include "core/stopwatch.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/driver/engine.hpp"
+#include "solvers/driver/factored.hpp"
+#include "solvers/driver/times.hpp"
 #include "solvers/refine/accuracy.hpp"
 #include "solvers/refine/known_matrix.hpp"
 #include "solvers/refine/refine.hpp"
 #include "solvers/refine/settled.hpp"
 
 namespace lasolve {
-
-/// Adds the phases since the last call to a report, and to its total the wall time that they took, which is their sum
-/// where it is not given. The check is not part of the total.
-template <class Place>
-void take_times(Queue<Place>& q, Report& report, std::optional<double> wall_seconds = {}) {
-  q.finish();
-  const PhaseTimes times = q.take_times();
-  report.phases += times;
-  double sum = 0;
-  for (std::size_t p = 0; p < phase_count; ++p)
-    if (Phase(p) != Phase::check) sum += times.seconds[p];
-  report.total_seconds += wall_seconds.value_or(sum);
-}
 
 /// Makes a queue wait for the first columns of a matrix that is still arriving.
 template <class Place>
@@ -46,13 +34,13 @@ class Solver {
         A_(given.A, triangle_there(options)),
         memory_(std::move(given.memory)),
         options_(options),
-        wanted_(solve_precision(options.precision)),
+        wanted_(solve_precision(options.precision, precision_of<T>)),
         made_{std::move(start)} {
     require(given.A.rows() == given.A.cols(), "the matrix is not square");
     require(options.block_size >= 0, "the block size is negative");
     require(may_go_by_schedule(options.factorization == Method::automatic ? Method::lu : options.factorization),
             "this schedule is not offered for this method on this device");
-    const bool coarse = is_coarse(wanted_.name);
+    const bool coarse = is_coarser_than<T>(wanted_.name);
     if (!offers(gemm, wanted_.products))
       require(false, does_not_offer(gemm.name, {kind_of<Place>, options.device.index}, wanted_.products).c_str());
     Report& report = made_.report;
@@ -84,7 +72,7 @@ class Solver {
       report.method = may_go_by_schedule(Method::cholesky) && may_be_positive_definite(q_, A_.view()) ? Method::cholesky
                                                                                                       : Method::lu;
     Factored made = factored(std::move(report), wanted_);
-    if (is_coarse(made.report.precision) && !made.report.outcome.ok()) {
+    if (made.is_coarse() && !made.report.outcome.ok()) {
       const std::string in = std::string("in ") + name_of(made.report.precision);
       if (made.report.refine != Refine::none && may_factor_as_A()) {
         made.release();
@@ -150,7 +138,7 @@ class Solver {
               "the right-hand sides have an entry that is NaN or infinite");
     }
     Refinement solved = solve_with(made_, B, X, op);
-    if (!solved.converged && is_coarse(made_.report.precision) && may_factor_as_A()) {
+    if (!solved.converged && made_.is_coarse() && may_factor_as_A()) {
       replaced = fallen_back(Report(made_.report),
                              std::string("refinement in ") + name_of(made_.report.precision) + " stalled");
       if (replaced->report.outcome.ok()) solved = solve_with(*replaced, B, X, op);
@@ -162,7 +150,7 @@ class Solver {
     if (is_there && !solved.converged) report.outcome = {Outcome::not_converged, solved.updates};
     report.refine_iterations = solved.updates;
     if (is_there && options_.check) check(made, B, X, op, b, report);
-    if (is_there && options_.condition) judge_condition(report, roundoff(report));
+    if (is_there && options_.condition) judge_condition(report, roundoff_of_solutions<T>(report));
     take_times(q_, report);
     report.solve_seconds = report.phases.seconds_of(Phase::solve) + report.phases.seconds_of(Phase::refine);
     if (replaced) made_ = std::move(*replaced);  // only now, when nothing can throw
@@ -170,44 +158,7 @@ class Solver {
   }
 
  private:
-  template <class F>
-  using FactorsIn = std::unique_ptr<Factors<F, Place>>;
-  /// In each of the types that factors of a matrix of T can be stored in: none is finer than A.
-  using AnyFactors = std::conditional_t<std::is_same_v<T, double>, std::variant<FactorsIn<double>, FactorsIn<float>>,
-                                        std::variant<FactorsIn<T>>>;
-
-  /// Factors, and what is reported of them, their precision as well. Replaced as a whole.
-  struct Factored {
-    Report report;
-    AnyFactors factors = {};
-    void release() { factors = {}; }
-  };
-
-  /// That of a name, or of A. Throws std::invalid_argument where solvers do not have it, or factors would be finer than A.
-  static SolvePrecision solve_precision(Precision name) {
-    const SolvePrecision* const found = find_solve_precision(name == Precision::automatic ? precision_of<T> : name);
-    if (found == nullptr || bytes_of(found->storage) > int(sizeof(T))) refuse_precision(name, found);
-    return *found;
-  }
-  [[noreturn]] static void refuse_precision(Precision name, const SolvePrecision* found) {
-    std::string known;
-    for (const SolvePrecision& p : solve_precisions)
-      known += (known.empty() ? "" : ", ") + std::string(name_of(p.name));
-    throw std::invalid_argument(found == nullptr ? std::string("lasolve: solvers have the precisions ") + known +
-                                                       ", not " + name_of(name)
-                                                 : std::string("lasolve: ") + name_of(found->storage) +
-                                                       " factors of an " + name_of(precision_of<T>) + " matrix");
-  }
-  /// Whether solutions in it are coarser than A.
-  static bool is_coarse(Precision name) { return is_coarser_than<T>(name); }
-
-  static Report without_times(const Report& with, std::int64_t nrhs) {
-    Report report = with;
-    report.nrhs = nrhs;
-    report.phases = {};
-    report.total_seconds = 0;
-    return report;
-  }
+  using Factored = lasolve::Factored<T, Place>;
 
   void require_memory() const {
     const double n = double(A_.order()), wanted = n * n * bytes_of(wanted_.storage);
@@ -233,19 +184,6 @@ class Solver {
     require(std::isfinite(A_.norm(q_, op)), "the matrix has an entry that is NaN or infinite");
   }
 
-  /// That of A, or of coarser factors whose solutions are not refined.
-  static double roundoff(const Report& report) {
-    return report.refine != Refine::none ? epsilon<T> : find_solve_precision(report.precision)->unit_roundoff();
-  }
-  /// f(the factors, the products that they are computed with).
-  template <class F>
-  auto with_factors(Factored& made, F f) {
-    const auto with = [&]<class S>(FactorsIn<S>& factors) {
-      return f(*factors, Gemm<S, Place>(gemm_, made.report.products));
-    };
-    return std::visit(with, made.factors);
-  }
-
   double rcond_of(Factored& made) {
     Report& report = made.report;
     if (report.rcond) return *report.rcond;
@@ -253,16 +191,16 @@ class Solver {
     require(!in_place() || A_.knows_norm(Op::transpose),
             "the norm of the matrix is not known: it was overwritten while it arrived; see Options::condition");
     const long double norm = A_.norm(q_, Op::transpose);
-    report.rcond = with_factors(
-        made, [&](auto& factors, const auto& gemm) { return reciprocal_condition(q_, gemm, factors, norm); });
-    report.digits = trusted_digits(*report.rcond, roundoff(report));
+    report.rcond = made.with(
+        gemm_, [&](auto& factors, const auto& gemm) { return reciprocal_condition(q_, gemm, factors, norm); });
+    report.digits = trusted_digits(*report.rcond, roundoff_of_solutions<T>(report));
     return *report.rcond;
   }
 
   /// Says it where the pivots alone let one doubt. They cost next to nothing to look at.
   template <class F>
   void note_pivots(const Factors<F, Place>& factors, Report& report) {
-    if (A_.view().empty() || (is_coarse(report.precision) && report.refine != Refine::none))
+    if (A_.view().empty() || (is_coarser_than<T>(report.precision) && report.refine != Refine::none))
       return;  // refinement tells more
     q_.phase(Phase::check);
     const auto [least, most] = factors.pivot_range(q_);
@@ -277,17 +215,9 @@ class Solver {
 
   /// Factors in the precision of A, given the report of coarser ones.
   Factored fallen_back(Report&& report, const std::string& why) {
-    const SolvePrecision own = solve_precision(Precision::automatic);
+    const SolvePrecision own = solve_precision(Precision::automatic, precision_of<T>);
     report.notes.push_back(why + ": " + name_of(own.name) + " factors were used instead");
     return factored(std::move(report), own);
-  }
-
-  /// What factors that were given up have cost counts as other: the phases are those of the factors that are reported.
-  static void set_aside_phases(Report& report) {
-    for (Phase p : {Phase::panel, Phase::swap, Phase::trsm, Phase::gemm, Phase::solve, Phase::refine}) {
-      report.phases.seconds_of(Phase::other) += std::exchange(report.phases.seconds_of(p), 0.0);
-      report.phases.flops[std::size_t(p)] = 0;
-    }
   }
 
   /// Why LU has to take the place of a Cholesky that was not asked for by name; empty: it has not.
@@ -384,7 +314,7 @@ class Solver {
   }
 
   Refinement solve_with(Factored& made, MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op) {
-    return with_factors(made, [&](auto& factors, const auto& gemm) { return solve_with(gemm, factors, B, X, op); });
+    return made.with(gemm_, [&](auto& factors, const auto& gemm) { return solve_with(gemm, factors, B, X, op); });
   }
 
   /// Solves with these factors and refines if asked to.
@@ -421,11 +351,11 @@ class Solver {
     const auto x = column_norms<T>(q_, X);
     const auto exponents = residual_without_overflow<T>(q_, A_.with(op), A_.norm(q_, op), x, X, B, R);
     const auto r = unscaled(column_norms<T>(q_, R.view()), exponents);
-    const double u = roundoff(report);
+    const double u = roundoff_of_solutions<T>(report);
     const bool passed = judge(report, backward_error(A_.norm(q_, op), r, x, b), u);
     if (options_.condition && *report.rcond < u && passed &&
         A_.rowwise_backward_error(q_, op, R, exponents, x, B) < hpl_threshold * double(report.n) * u) {
-      const double of_scaled_rows = with_factors(made, [&](auto& f, const auto& gemm) {
+      const double of_scaled_rows = made.with(gemm_, [&](auto& f, const auto& gemm) {
         return reciprocal_condition_of_scaled_rows(q_, gemm, f, A_.row_sums(q_, op), op);
       });
       if (of_scaled_rows >= u) report.rcond_of_scaled_rows = of_scaled_rows;

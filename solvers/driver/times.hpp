@@ -1,0 +1,42 @@
+// What a report says of time: phases, and their total.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "lasolve/lasolve.hpp"
+#include "lasolve/queue.hpp"
+
+namespace lasolve {
+
+/// Adds the phases since the last call to a report, and to its total the wall time that they took, which is their sum
+/// where it is not given. The check is not part of the total.
+template <class Place>
+void take_times(Queue<Place>& q, Report& report, std::optional<double> wall_seconds = {}) {
+  q.finish();
+  const PhaseTimes times = q.take_times();
+  report.phases += times;
+  double sum = 0;
+  for (std::size_t p = 0; p < phase_count; ++p)
+    if (Phase(p) != Phase::check) sum += times.seconds[p];
+  report.total_seconds += wall_seconds.value_or(sum);
+}
+
+/// The same of a solve that has not begun.
+inline Report without_times(const Report& with, std::int64_t nrhs) {
+  Report report = with;
+  report.nrhs = nrhs;
+  report.phases = {};
+  report.total_seconds = 0;
+  return report;
+}
+
+/// What factors that were given up have cost counts as other: the phases are those of the factors that are reported.
+inline void set_aside_phases(Report& report) {
+  for (Phase p : {Phase::panel, Phase::swap, Phase::trsm, Phase::gemm, Phase::solve, Phase::refine}) {
+    report.phases.seconds_of(Phase::other) += std::exchange(report.phases.seconds_of(p), 0.0);
+    report.phases.flops[std::size_t(p)] = 0;
+  }
+}
+
+}  // namespace lasolve
