@@ -56,6 +56,24 @@ TEST(Attribution, says_what_free_products_would_leave) {
   EXPECT_FALSE(free_gemm(overlapping).exact);
 }
 
+TEST(Attribution, says_what_updates_at_the_roofline_would_leave) {
+  const Row timed = row("x", 100, 4, 3);  // updates of 6e8 and 4e8 operations, 1.5 s each
+  const bench::Roof of_rate{1e9, 1e12}, of_bandwidth{1e15, 1e6};
+  EXPECT_DOUBLE_EQ(floor_seconds(timed.tasks[1], "fp64", of_rate), 0.6);
+  const double m = 192, k = 64, elements_of_C = 6e8 / (2 * k);
+  EXPECT_DOUBLE_EQ(floor_seconds(timed.tasks[1], "fp64", of_bandwidth), 8e-6 * (2 * m * k + 2 * elements_of_C));
+  EXPECT_DOUBLE_EQ(floor_seconds(timed.tasks[1], "tf32", of_bandwidth), 4e-6 * (2 * m * k + 2 * elements_of_C));
+  EXPECT_DOUBLE_EQ(seconds_at_roof(timed, of_rate).value(), 4 - (1.5 - 0.6) - (1.5 - 0.4));
+  EXPECT_DOUBLE_EQ(seconds_at_roof(timed, {1e3, 1e12}).value(), 4) << "nothing is gained where updates are faster";
+  EXPECT_FALSE(seconds_at_roof(row("x", 100, 4, 0), of_rate)) << "there are no updates";
+
+  Comparison all = comparison();
+  EXPECT_FALSE(all.roof_of(all.rows[0]));
+  all.limits = {{"cpu", "fp64", {1e9, 2e9}}, {"cpu", "fp32", {7e9, 2e9}}};
+  EXPECT_DOUBLE_EQ(all.roof_of(all.rows[0])->flops_per_second, 6e8 / 0.095) << "the fastest update, of another row";
+  EXPECT_DOUBLE_EQ(all.roof_of(all.rows[0])->bytes_per_second, 2e9);
+}
+
 TEST(Attribution, says_which_sizes_are_too_small_and_which_would_do) {
   const auto remarks = remarks_on(comparison());
   ASSERT_EQ(remarks.size(), 1u);
@@ -89,12 +107,16 @@ TEST(Record, comes_back_as_it_went) {
   all.rows[1].seconds.clear();
   all.rows[3].is_peer = true;
   all.rows[3].notes = {"one\ntwo"};
+  all.limits = {{"cpu", "fp64", {1e9, 2e9}}};
   const Json environment = {{"processor", "P"}};
   const std::string text = as_json(all, environment).dump();
   const Comparison back = comparison_of(text, "x.json");
   EXPECT_EQ(back.setting, all.setting);
   ASSERT_EQ(back.rows.size(), 4u);
   EXPECT_EQ(back.sizes[1].hash, "ff00");
+  ASSERT_EQ(back.limits.size(), 1u);
+  EXPECT_EQ(back.limits[0].precision, "fp64");
+  EXPECT_EQ(back.limits[0].roof.bytes_per_second, 2e9);
   EXPECT_EQ(environment_in(text), environment);
   for (std::size_t i = 0; i < 4; ++i) {
     const Row &a = all.rows[i], &b = back.rows[i];

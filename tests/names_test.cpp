@@ -25,7 +25,8 @@ template <class Enum>
 std::set<int> enumerators() {
   constexpr auto names = []<int... i>(std::integer_sequence<int, i...>) {
     return std::array{called<static_cast<Enum>(i)>()...};
-  }(std::make_integer_sequence<int, 64>());
+  }
+  (std::make_integer_sequence<int, 64>());
   std::set<int> found;
   for (std::size_t i = 0; i < names.size(); ++i)
     if (names[i].find(')') == std::string_view::npos) found.insert(int(i));

@@ -75,6 +75,8 @@ class Sweep {
     Progress progress("comparing", request_.quiet);
     double work = 0, done = 0;
     for (const std::int64_t n : sizes) work += work_of(n);
+    if (before_) all_.limits = before_->limits;
+    if (request_.wants_limits() && all_.limits.empty()) all_.limits = limits_of(contestants_, request_.setting.threads);
     for (const std::int64_t n : sizes) {
       if (const auto before = find_before(n)) {
         take_over(*before);
@@ -167,6 +169,10 @@ std::string for_people(const CompareRequest& request, const Comparison& all) {
             : "\nC <- C - L U, where C is m x columns and L is m x k; updates from the size given down to half of it "
               "together\n\n" +
                   print(updates);
+    for (const auto& limit : all.limits)
+      text += fmt::format("\nthe roofline of {} on {}: {:.1f} GFLOP/s or that of the fastest update, and {:.1f} GB/s\n",
+                          limit.precision, limit.device, 1e-9 * limit.roof.flops_per_second,
+                          1e-9 * limit.roof.bytes_per_second);
   }
   if (!all.remarks.empty()) text += "\n";
   for (const auto& remark : all.remarks) text += fmt::format("{}{}\n", request.markdown ? "- " : "note: ", remark);

@@ -18,6 +18,8 @@ struct CompareRequest {
   Options options;  // of every solve, but for backend and precision
   compare::Setting setting;
 
+  /// Whether what is told depends on what the machine can do at most.
+  bool wants_limits() const { return attribution || !report.empty() || !json.empty(); }
   /// The matrix of a size.
   std::string matrix_of(std::int64_t n) const;
 };

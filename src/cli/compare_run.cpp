@@ -7,6 +7,7 @@
 #include <new>
 
 #include "bench/others.hpp"
+#include "bench/roof.hpp"
 #include "bench/turns.hpp"
 #include "bench/verify.hpp"
 #include "cli/problem.hpp"
@@ -56,6 +57,21 @@ void verify(const CompareRequest& request, std::vector<Contestant>& all, const s
     if (verdicts[0].fault)
       all[c].fault = fmt::format("{} in {}", bench::what_is_wrong(*verdicts[0].fault), name_of(products));
   }
+}
+
+std::vector<compare::Limit> limits_of(const std::vector<Contestant>& all, int threads) {
+  std::vector<compare::Limit> limits;
+  for (const Contestant& c : all) {
+    if (c.peer || c.device != name_of(Device::cpu)) continue;
+    if (std::any_of(limits.begin(), limits.end(), [&](const auto& l) { return l.precision == c.precision; })) continue;
+    try {
+      const Precision products = find_solve_precision(c.options.precision)->products;
+      if (const auto roof = bench::roof_of_host(products, threads)) limits.push_back({c.device, c.precision, *roof});
+    } catch (const std::bad_alloc&) {
+    } catch (const OutOfMemory&) {
+    }
+  }
+  return limits;
 }
 
 namespace {

@@ -7,6 +7,8 @@
 #include <bit>
 #include <cmath>
 
+#include "lasolve/names.hpp"
+
 namespace lasolve::compare {
 
 const Row* Comparison::find(const Key& key) const {
@@ -21,6 +23,19 @@ std::vector<const Row*> Comparison::at(std::int64_t n) const {
   return all;
 }
 
+std::optional<bench::Roof> Comparison::roof_of(const Row& row) const {
+  const auto limit = std::find_if(limits.begin(), limits.end(), [&](const Limit& l) {
+    return l.device == row.key.device && l.precision == row.key.precision;
+  });
+  if (limit == limits.end()) return std::nullopt;
+  bench::Roof roof = limit->roof;
+  for (const Row& r : rows)
+    if (r.key.device == limit->device && r.key.precision == limit->precision)
+      for (const TaskTime& t : r.tasks)
+        if (is_update(t)) roof.flops_per_second = std::max(roof.flops_per_second, 1e9 * t.gflops());
+  return roof;
+}
+
 bool is_update(const TaskTime& t) { return t.m > 0 && t.n > 0 && t.k > 0; }
 
 FreeGemm free_gemm(const Row& row) {
@@ -32,6 +47,22 @@ FreeGemm free_gemm(const Row& row) {
   free.seconds = std::max(0.0, row.total_seconds - row.phases.seconds_of(Phase::gemm));
   free.speedup = free.seconds > 0 ? row.total_seconds / free.seconds : 0;
   return free;
+}
+
+double floor_seconds(const TaskTime& t, const std::string& precision, const bench::Roof& roof) {
+  const SolvePrecision* const solved = find_solve_precision(parse<Precision>(precision).value_or(Precision::fp64));
+  const double m = double(t.m), n = double(t.n), k = double(t.k);
+  const double computed = t.flops / (2 * k);  // elements of C
+  const double bytes = bytes_of(solved ? solved->storage : Precision::fp64) * (m * k + k * n + 2 * computed);
+  return std::max(t.flops / roof.flops_per_second, bytes / roof.bytes_per_second);
+}
+
+std::optional<double> seconds_at_roof(const Row& row, const bench::Roof& roof) {
+  double saved = 0;
+  bool timed = false;
+  for (const TaskTime& t : row.tasks)
+    if (is_update(t)) timed = true, saved += std::max(0.0, t.seconds - floor_seconds(t, row.key.precision, roof));
+  return timed ? std::optional(row.total_seconds - saved) : std::nullopt;
 }
 
 namespace {

@@ -34,27 +34,36 @@ Json object(const Setting& s) {
           {"seed", s.seed}};
 }
 
-Json object(const TaskTime& t) {
+Json object(const Limit& l) {
+  return {{"device", l.device},
+          {"precision", l.precision},
+          {"flops_per_second", l.roof.flops_per_second},
+          {"bytes_per_second", l.roof.bytes_per_second}};
+}
+
+Json object(const TaskTime& t, const std::string& precision, const std::optional<bench::Roof>& roof) {
   Json json = {{"what", t.what},   {"phase", name_of(t.phase)}, {"block", t.block},
                {"begin", t.begin}, {"seconds", t.seconds},      {"flops", t.flops}};
   if (is_update(t)) json.update({{"m", t.m}, {"n", t.n}, {"k", t.k}, {"gflops", t.gflops()}});
+  if (is_update(t) && roof) json["least_seconds"] = floor_seconds(t, precision, *roof);
   return json;
 }
 
-Json attribution(const Row& r) {
+Json attribution(const Row& r, const std::optional<bench::Roof>& roof) {
   const FreeGemm free = free_gemm(r);
   Json phases = Json::object(), flops = Json::object(), tasks = Json::array();
   for (std::size_t p = 0; p < phase_count; ++p) {
     if (r.phases.seconds[p] > 0) phases[name_of(Phase(p))] = r.phases.seconds[p];
     if (r.phases.flops[p] > 0) flops[name_of(Phase(p))] = r.phases.flops[p];
   }
-  for (const TaskTime& t : r.tasks) tasks.push_back(object(t));
+  for (const TaskTime& t : r.tasks) tasks.push_back(object(t, r.key.precision, roof));
   return {{"wall_seconds", r.total_seconds},
           {"phases_busy_seconds", phases},
           {"phase_flops", flops},
           {"phases_overlap", !free.exact},
           {"seconds_if_gemm_were_free", free.seconds},
           {"speedup_if_gemm_were_free", or_null(free.speedup)},
+          {"seconds_at_the_roofline", or_null(roof ? seconds_at_roof(r, *roof) : std::nullopt)},
           {"tasks", tasks}};
 }
 
@@ -62,7 +71,7 @@ Json object(const bench::Change& c) {
   return {{"verdict", name_of(c.kind)}, {"shift", c.shift}, {"low", or_null(c.low)}, {"high", or_null(c.high)}};
 }
 
-Json object(const Row& r, const Row* first) {
+Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& roof) {
   const bench::Spread spread = bench::spread_of(r.seconds);
   const bool timed = r.timed(), ours = timed && !r.is_peer;
   const auto if_timed = [&](double x) { return timed ? or_null(x) : Json(nullptr); };
@@ -94,7 +103,7 @@ Json object(const Row& r, const Row* first) {
       {"seconds_of_runs", r.seconds},
       {"factor_seconds_of_runs", r.factor_seconds},
       {"gemm_seconds_of_runs", r.gemm_seconds_of_runs},
-      {"attribution", ours ? attribution(r) : Json(nullptr)},
+      {"attribution", ours ? attribution(r, roof) : Json(nullptr)},
       {"notes", r.notes}};
 }
 
@@ -144,13 +153,19 @@ Setting setting_in(const Json& json) {
 }  // namespace
 
 Json as_json(const Comparison& all, const Json& environment) {
-  Json sizes = Json::array(), rows = Json::array();
+  Json limits = Json::array(), sizes = Json::array(), rows = Json::array();
+  for (const Limit& l : all.limits) limits.push_back(object(l));
   for (const Size& s : all.sizes)
     sizes.push_back(
         {{"n", s.n}, {"matrix", s.matrix}, {"matrix_hash", s.hash}, {"other_processors", s.other_processors}});
-  for (const Row& r : all.rows) rows.push_back(object(r, all.at(r.key.n).front()));
-  return {{"schema_version", schema_version}, {"compare", object(all.setting)}, {"sizes", sizes}, {"rows", rows},
-          {"remarks", all.remarks},           {"environment", environment}};
+  for (const Row& r : all.rows) rows.push_back(object(r, all.at(r.key.n).front(), all.roof_of(r)));
+  return {{"schema_version", schema_version},
+          {"compare", object(all.setting)},
+          {"limits", limits},
+          {"sizes", sizes},
+          {"rows", rows},
+          {"remarks", all.remarks},
+          {"environment", environment}};
 }
 
 Comparison comparison_of(const std::string& text, const std::string& name) {
@@ -168,6 +183,8 @@ Comparison comparison_of(const std::string& text, const std::string& name) {
   try {
     Comparison all;
     all.setting = setting_in(json.at("compare"));
+    for (const Json& l : json.value("limits", Json::array()))  // version 0.2.0 had none
+      all.limits.push_back({l.at("device"), l.at("precision"), {l.at("flops_per_second"), l.at("bytes_per_second")}});
     for (const Json& s : json.at("sizes"))
       all.sizes.push_back({s.at("n"), s.at("matrix"), s.at("matrix_hash"), s.at("other_processors")});
     for (const Json& row : json.at("rows")) all.rows.push_back(row_in(row));

@@ -75,13 +75,23 @@ struct Setting {
   bool operator==(const Setting&) const = default;
 };
 
+/// What products in a precision are held against.
+struct Limit {
+  std::string device, precision;  ///< as in Key
+  bench::Roof roof;
+};
+
 struct Comparison {
   Setting setting;
+  std::vector<Limit> limits;  ///< those that were measured
   std::vector<Size> sizes;
   std::vector<Row> rows;  ///< size after size, each in the order in which backends were named
   std::vector<std::string> remarks;
 
   const Row* find(const Key&) const;
+  /// What the updates of a row are held against: a limit, or the fastest of them where these are faster than its rate. Nothing where
+  /// none was measured.
+  std::optional<bench::Roof> roof_of(const Row&) const;
   /// The rows of a size.
   std::vector<const Row*> at(std::int64_t n) const;
 };

@@ -141,6 +141,7 @@ Table phase_table(const Comparison& all) {
       phases.push_back(p), table.columns.push_back({name_of(p)});
   table.columns.push_back({"were GEMM free"});
   table.columns.push_back({"speed-up then"});
+  if (!all.limits.empty()) table.columns.push_back({"at the roofline"});
   for (const Row& r : all.rows) {
     if (!r.timed() || r.is_peer) continue;
     std::vector<std::string> line = {std::to_string(r.key.n), r.key.gemm, r.key.precision,
@@ -150,6 +151,11 @@ Table phase_table(const Comparison& all) {
     const FreeGemm free = free_gemm(r);
     line.push_back((free.exact ? "" : "at least ") + short_seconds(free.seconds));
     line.push_back(free.speedup > 0 ? fmt::format("{}{:.2f} x", free.exact ? "" : "at most ", free.speedup) : "-");
+    if (!all.limits.empty()) {
+      const auto roof = all.roof_of(r);
+      const auto seconds = roof ? seconds_at_roof(r, *roof) : std::nullopt;
+      line.push_back(seconds ? short_seconds(*seconds) : "-");
+    }
     table.lines.push_back(std::move(line));
   }
   return table;
@@ -166,19 +172,24 @@ Table update_table(const Comparison& all) {
                {"time"},
                {"share"},
                {"GFLOP/s"}}};
+  if (!all.limits.empty()) table.columns.push_back({"of the roofline"});
   for (const Row& r : all.rows) {
+    const auto roof = all.roof_of(r);
+    const auto floor = [&](const TaskTime& t) { return roof ? floor_seconds(t, r.key.precision, *roof) : 0; };
     std::vector<TaskTime> updates;  // with those after it whose m is more than half of its own
     std::vector<int> counts;
+    std::vector<double> floors;
     for (const TaskTime& t : r.tasks) {
       if (!is_update(t)) continue;
       const auto like = std::find_if(updates.begin(), updates.end(), [&](const TaskTime& u) {
         return u.k == t.k && 2 * t.m > u.m && t.m <= u.m && 2 * t.n > u.n && t.n <= u.n;
       });
       if (like == updates.end()) {
-        updates.push_back(t), counts.push_back(1);
+        updates.push_back(t), counts.push_back(1), floors.push_back(floor(t));
         continue;
       }
-      like->seconds += t.seconds, like->flops += t.flops, ++counts[std::size_t(like - updates.begin())];
+      const std::size_t at = std::size_t(like - updates.begin());
+      like->seconds += t.seconds, like->flops += t.flops, ++counts[at], floors[at] += floor(t);
     }
     for (std::size_t u = 0; u < updates.size(); ++u) {
       const TaskTime& t = updates[u];
@@ -186,6 +197,8 @@ Table update_table(const Comparison& all) {
                              std::to_string(t.n), std::to_string(t.k), std::to_string(counts[u]),
                              short_seconds(t.seconds), fmt::format("{:.1f} %", 100 * t.seconds / r.total_seconds),
                              fmt::format("{:.1f}", t.gflops())});
+      if (!all.limits.empty())
+        table.lines.back().push_back(floors[u] > 0 && t.seconds > 0 ? percent(floors[u] / t.seconds) : "-");
     }
   }
   return table;

@@ -1,0 +1,61 @@
+// What a place can do at most.
+#pragma once
+
+#include "bench/operands.hpp"
+#include "core/choose.hpp"
+
+namespace lasolve::bench {
+
+/// What limits are measured with.
+template <class Place>
+struct LargeEnough;
+template <>
+struct LargeEnough<Cuda> {
+  static constexpr std::int64_t product = 8192, copied_bytes = 1 << 30;
+};
+template <>
+struct LargeEnough<Cpu> {
+  static constexpr std::int64_t product = 2048, copied_bytes = 128 << 20;
+};
+
+/// One copy within the memory of a place.
+inline double seconds_of_copy(Queue<Cuda>& q, Matrix<char, Cuda>& to, const Matrix<char, Cuda>& from) {
+  q.phase(Phase::other);
+  copy_within(q, to.data(), from.data(), from.bytes());
+  q.finish();
+  return q.take_times().seconds_of(Phase::other);
+}
+double seconds_of_copy(Queue<Cpu>& q, Matrix<char>& to, const Matrix<char>& from);
+inline void fill(Queue<Cuda>& q, Matrix<char, Cuda>& memory) { fill_zero(q, memory.data(), memory.bytes()); }
+void fill(Queue<Cpu>& q, Matrix<char>& memory);
+
+/// The best of a kernel at a large square product, and of a copy, reads and writes counted.
+template <Precision P, class Place>
+Roof measure_roof(Queue<Place>& q, const Queue<Cpu>& host, const GemmKernel<P, Place>& kernel) {
+  using Large = LargeEnough<Place>;
+  constexpr int runs = 5;
+  const Product large = square(Large::product);
+  std::vector<double> products, copies;
+  Flush flush;
+  {
+    Operands<P, Place> there(q, random_operands<P>(host, large), large);
+    for (int run = -1; run < runs; ++run) {
+      const double s = seconds_in_place(q, flush, kernel, large, there);
+      if (run >= 0) products.push_back(s);
+    }
+  }
+  constexpr std::int64_t columns = 64;
+  Matrix<char, Place> from(Large::copied_bytes / columns, columns), to(Large::copied_bytes / columns, columns);
+  fill(q, from);
+  for (int run = -1; run < runs; ++run) {
+    const double s = seconds_of_copy(q, to, from);
+    if (run >= 0) copies.push_back(s);
+  }
+  return {large.flops() / spread_of(products).least, 2.0 * double(Large::copied_bytes) / spread_of(copies).least};
+}
+
+/// That of the CPU with the backend that is chosen there for products in a precision; nothing where it does not offer them. Throws
+/// OutOfMemory or std::bad_alloc where there is no room for half a GiB.
+std::optional<Roof> roof_of_host(Precision products, int threads);
+
+}  // namespace lasolve::bench
