@@ -19,7 +19,7 @@ struct CompareRequest {
   compare::Setting setting;
 
   /// Whether what is told depends on what the machine can do at most.
-  bool wants_limits() const { return attribution || !report.empty() || !json.empty(); }
+  bool wants_limits() const { return attribution || !report.empty(); }
   /// The matrix of a size.
   std::string matrix_of(std::int64_t n) const;
 };
