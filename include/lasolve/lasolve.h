@@ -55,6 +55,10 @@ typedef struct lasolve_gemm {
 #define LASOLVE_GEMM_INIT \
   { sizeof(lasolve_gemm), NULL, NULL, NULL, NULL }
 
+/* A CUDA device with its queues, library handles and workspaces: made once, used again by all calls that are given it. Any threads
+   may use it; calls come one after the other. lasolve/context.hpp says more. */
+typedef struct lasolve_context lasolve_context;
+
 /* What can be asked for. Zero and NULL are the defaults, which are those of lasolve::Options. */
 typedef struct lasolve_options {
   size_t size;
@@ -77,11 +81,12 @@ typedef struct lasolve_options {
   /* Called now and then with the fraction of the factorization that is done; a value other than 0 stops the call. */
   int (*progress)(void* data, double fraction);
   void* progress_data;
+  const lasolve_context* context; /* where calls compute; its device is then the one. NULL: queues of the call's own */
 } lasolve_options;
 #define LASOLVE_OPTIONS_INIT                                                                                       \
   {                                                                                                                \
     sizeof(lasolve_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, LASOLVE_HOST, NULL, \
-        NULL, NULL                                                                                                 \
+        NULL, NULL, NULL                                                                                           \
   }
 
 /* What a call did. Numbers that were not measured are NaN. Words are valid until the next call on the same thread. */
@@ -108,7 +113,8 @@ typedef struct lasolve_report {
         0, NULL                                                                                                      \
   }
 
-/* P A = L U or A = L L^T: factored once, solves many right-hand sides. One thread at a time may use it. */
+/* P A = L U or A = L L^T: factored once, solves many right-hand sides. Solves with one factorization come one after the other,
+   whichever threads they are from; nobody may free it meanwhile. */
 typedef struct lasolve_factorization lasolve_factorization;
 
 /* Factors A: n x n. A is borrowed: it must stay as it is until lasolve_free(), or, with no_check and
@@ -139,6 +145,13 @@ lasolve_status lasolve_dsolve(lasolve_int n, lasolve_int nrhs, const double* A, 
 lasolve_status lasolve_ssolve(lasolve_int n, lasolve_int nrhs, const float* A, lasolve_int lda, const float* B,
                               lasolve_int ldb, float* X, lasolve_int ldx, const lasolve_options* options,
                               lasolve_report* report);
+
+/* A context of CUDA device `device`. With a stream of that device, a cudaStream_t, device memory is read and written in its order;
+   NULL: in that of the legacy stream. *context is NULL unless the status is LASOLVE_OK. */
+lasolve_status lasolve_make_context(int device, void* stream, lasolve_context** context);
+
+/* What it has stays until the last factorization that was made with it is freed. NULL is nothing to free. */
+void lasolve_free_context(lasolve_context* context);
 
 /* What was wrong in the last call on this thread that did not return LASOLVE_OK, in one sentence; else "". */
 const char* lasolve_last_error(void);

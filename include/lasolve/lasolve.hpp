@@ -129,9 +129,6 @@ class Context;
 /// kernel that never ends in one of them. When a call returns its results are there, for every stream. A Context with a stream has
 /// that one take the place of the default stream (lasolve/context.hpp).
 ///
-/// Any number of threads may factor and solve at the same time. Solves with one factorization come one after the other on CUDA; on the
-/// CPU one is for one thread at a time.
-///
 /// The caller's current device and the driver's current context are after each call what they were before it. An error that the
 /// caller has not yet asked for (cudaGetLastError) is never taken for one of ours; CUDA itself forgets it when a kernel's
 /// attributes are set.
@@ -161,6 +158,7 @@ class Factorization {
   explicit Factorization(Matrix<T, Cuda>&& A, const Options& options = {}, CUstream_st* after = default_stream());
   /// The same with the queues of a context, on its device, which Options::device may only name once more. Solves go there, too.
   Factorization(MatrixView<const T, Cpu> A, const Options& options, const Context& context);
+  Factorization(RowMajorView<const T> A, const Options& options, const Context& context);
   Factorization(MatrixView<const T, Cuda> A, const Options& options, const Context& context,
                 CUstream_st* after = default_stream());
   Factorization(Matrix<T, Cpu>&& A, const Options& options, const Context& context);

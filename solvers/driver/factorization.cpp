@@ -175,6 +175,11 @@ template <class T>
 Factorization<T>::Factorization(MatrixView<const T, Cpu> A, const Options& options, const Context& context)
     : engine_(engine_for(Given<T, Cpu>(A), options, context.state())) {}
 template <class T>
+Factorization<T>::Factorization(RowMajorView<const T> A, const Options& options, const Context& context)
+    : Factorization(A.transposed(), mirrored(options), context) {
+  stored_ = Op::transpose;
+}
+template <class T>
 Factorization<T>::Factorization(Matrix<T, Cpu>&& A, const Options& options, const Context& context)
     : engine_(engine_for(Given<T, Cpu>(std::move(A)), options, context.state())) {}
 template <class T>

@@ -11,10 +11,15 @@
 #include <string>
 #include <variant>
 
+#include "lasolve/context.hpp"
 #include "lasolve/lasolve.hpp"
 #include "lasolve/names.hpp"
 
 using namespace lasolve;
+
+struct lasolve_context {
+  Context context;
+};
 
 namespace {
 
@@ -251,9 +256,15 @@ struct lasolve_factorization {
     const KernelOfThisCall own(request);
     require(request.given.memory == LASOLVE_HOST || request.given.memory == LASOLVE_CUDA,
             "memory is LASOLVE_HOST or LASOLVE_CUDA");
-    if (request.given.memory == LASOLVE_CUDA)
-      return Factorization<T>(MatrixView<const T, Cuda>(A, n, n, lda), request.options, request.stream());
-    return Factorization<T>(MatrixView<const T>(A, n, n, lda), request.options);
+    const lasolve_context* const its = request.given.context;
+    if (request.given.memory == LASOLVE_CUDA) {
+      const MatrixView<const T, Cuda> view(A, n, n, lda);
+      if (its) return Factorization<T>(view, request.options, its->context, request.stream());
+      return Factorization<T>(view, request.options, request.stream());
+    }
+    const MatrixView<const T> view(A, n, n, lda);
+    if (its) return Factorization<T>(view, request.options, its->context);
+    return Factorization<T>(view, request.options);
   }
 
   template <class T>
@@ -347,6 +358,17 @@ lasolve_status lasolve_rcond(lasolve_factorization* factors, double* rcond) {
 }
 
 void lasolve_free(lasolve_factorization* factors) { delete factors; }
+
+lasolve_status lasolve_make_context(int device, void* stream, lasolve_context** context) {
+  if (context) *context = nullptr;
+  return guarded([&] {
+    require(context != nullptr, "there is nowhere to leave the context");
+    *context = new lasolve_context{Context(device, static_cast<CUstream_st*>(stream))};
+    return LASOLVE_OK;
+  });
+}
+
+void lasolve_free_context(lasolve_context* context) { delete context; }
 
 lasolve_status lasolve_dsolve(lasolve_int n, lasolve_int nrhs, const double* A, lasolve_int lda, const double* B,
                               lasolve_int ldb, double* X, lasolve_int ldx, const lasolve_options* options,

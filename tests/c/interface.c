@@ -174,6 +174,29 @@ static void uses_functions_of_the_caller(void) {
   free(A);
 }
 
+static void computes_in_a_context(void) {
+  lasolve_options options = LASOLVE_OPTIONS_INIT;
+  lasolve_report report = LASOLVE_REPORT_INIT;
+  lasolve_context *context = NULL, *none = (lasolve_context*)&options;
+  lasolve_factorization* f = NULL;
+  double x[2];
+  CHECK(lasolve_make_context(1000, NULL, &none) == LASOLVE_MACHINE && none == NULL && says("no CUDA device"));
+  CHECK(lasolve_make_context(0, NULL, NULL) == LASOLVE_MISUSE && says("nowhere"));
+  lasolve_free_context(NULL);
+  if (lasolve_make_context(0, NULL, &context) != LASOLVE_OK) {
+    CHECK(context == NULL && says("no CUDA device"));
+    return;
+  }
+  options.context = context;
+  options.device = "cpu";
+  CHECK(lasolve_dfactor(2, columns, 2, &options, &f, NULL) == LASOLVE_MISUSE && says("context"));
+  options.device = NULL;
+  CHECK(lasolve_dfactor(2, columns, 2, &options, &f, &report) == LASOLVE_OK && strcmp(report.device, "cuda:0") == 0);
+  lasolve_free_context(context);
+  CHECK(lasolve_dsolve_with(f, LASOLVE_NONE, 1, b, 2, x, 2, NULL) == LASOLVE_OK && is(x, -0.4, 2.6));
+  lasolve_free(f);
+}
+
 int main(void) {
   solves();
   factors_once();
@@ -181,6 +204,7 @@ int main(void) {
   says_what_is_wrong();
   serves_older_callers();
   uses_functions_of_the_caller();
+  computes_in_a_context();
   CHECK(strlen(lasolve_version()) >= 5);
   if (!failed) printf("lasolve %s: the C interface is as it should be\n", lasolve_version());
   return failed;
