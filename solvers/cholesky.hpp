@@ -88,7 +88,7 @@ void update_lower(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Pla
   q.join(other);
 }
 
-/// Right-looking, in panels of at most nb columns, with look-ahead as in factor_lu. On exit the lower triangle of A holds
+/// Right-looking, in panels of at most nb columns, with look-ahead. On exit the lower triangle of A holds
 /// L; the upper is not meaningful. A: n × n. Flops 1/3 n³.
 template <class T, class Place>
 void factor_cholesky(Queue<Place>& bulk, const Gemm<T, Place>& gemm, MatrixView<T, Place> A,

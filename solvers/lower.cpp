@@ -249,13 +249,13 @@ void leave_out_marks(Plan& plan, std::int64_t beyond) {
 }  // namespace
 
 Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tuning, Precision storage, std::int64_t n) {
-  constexpr std::int64_t one_kernel = 128, rows_of_a_block = 16384;
+  constexpr std::int64_t one_kernel = 128, rows_of_a_block = 16384, largest_grid = 256;
   const std::int64_t blocks = ceil_div(n, rows_of_a_block);
   const bool late = swaps_L_at_the_end(
       tuning, n, device.largest_cluster > 1 && device.has_clusters_of(int(std::min<std::int64_t>(blocks, 1 << 20))));
   return {.panel = one_kernel,
           .tall_panel = one_kernel / 4,
-          .rows_of_panel = 1024 * std::int64_t(device.multiprocessors),
+          .rows_of_panel = 1024 * std::min<std::int64_t>(device.cooperative_blocks(), largest_grid),
           .panel_in_place = one_kernel,
           .advance = one_kernel,
           .combined = 1024,

@@ -112,6 +112,22 @@ TEST_P(Exception, for_want_of_memory_while_coarse_factors_are_replaced_changes_n
   }
 }
 
+TEST_P(Exception, for_a_call_from_within_another_on_the_same_factorization) {
+  const Matrix<double> A = random_with_condition(n, 1e12, false), B = right_hand_sides<double>(A.view(), 2);
+  Matrix<double> X(n, 2);
+  Factorization<double>* itself = nullptr;
+  Options o = coarse(Method::lu);
+  o.progress = [&](double) {
+    if (itself) itself->rcond();
+  };
+  Factorization<double> factors(A.view(), o);
+  itself = &factors;
+  EXPECT_TRUE(
+      says(complaint_of<std::invalid_argument>([&] { factors.solve(B.view(), X.view()); }), "from within another"));
+  itself = nullptr;
+  EXPECT_TRUE(factors.solve(B.view(), X.view()).outcome.ok());
+}
+
 TEST_P(Exception, from_progress_ends_a_factorization_and_the_next_is_as_ever) {
   const Matrix<double> A = random_with_condition(n, 10, true), B = right_hand_sides<double>(A.view(), 2);
   for (const Method method : {Method::lu, Method::cholesky, Method::automatic})

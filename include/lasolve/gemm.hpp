@@ -4,8 +4,9 @@
 //
 // in five precisions (lasolve/precision.hpp), of which a backend offers those it has.
 //
-// A backend's function enqueues and returns; it never allocates and never synchronizes. β = 0 never reads C, so NaN
-// in C is overwritten. m, n or k may be 0; any ld ≥ rows; NaN and Inf in the product propagate.
+// On CUDA a backend's function enqueues and returns, on the CPU it computes. It never synchronizes, and allocates nothing but scratch
+// memory of its queue. β = 0 never reads C, so NaN in C is overwritten. m, n or k may be 0; any ld ≥ rows; NaN and Inf in the
+// product propagate.
 #pragma once
 
 #include <span>

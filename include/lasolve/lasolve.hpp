@@ -138,7 +138,8 @@ class Context;
 ///
 /// Throws std::invalid_argument (misuse: sizes, NaN or Inf in A or B, an unknown backend, a view of memory that is elsewhere than
 /// its type or Options::device says, all that is asked of one that was moved from) and MachineError, and what Options::progress
-/// throws. What throws in a solve leaves the factorization as it was before, ready for the next; X is undefined then.
+/// throws. What throws in a solve leaves the factorization as it was before, and X undefined. The next solve then works, unless the
+/// device itself has failed.
 template <class T>
 class Factorization {
   static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>,

@@ -23,13 +23,13 @@ int Context::device() const { return state_->q->device(); }
 CUstream_st* Context::stream() const { return state_->stream; }
 
 Tuning Context::tuning() const {
-  const ContextInUse in_use(*state_);
+  const Turn turn(state_->turns);
   return state_->tuning.value_or(tuning_of({Device::cuda, device()}));
 }
 void Context::tune(const Tuning& tuning) {
   const std::string complaint = complaint_about(tuning);
   require(complaint.empty(), ("the tuning makes no sense: " + complaint).c_str());
-  const ContextInUse in_use(*state_);
+  const Turn turn(state_->turns);
   state_->tuning = tuning;
 }
 

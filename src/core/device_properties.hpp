@@ -28,6 +28,10 @@ struct DeviceProperties {
   /// Whether a kernel can be put on the device before the one in front of it ends, and its code waits for that.
   bool can_begin_early() const { return std::min(capability, code) >= 90; }
 
+  /// How many blocks of a cooperative launch may wait for each other, one on a multiprocessor. Some multiprocessors are left free,
+  /// for a kernel that does not end: with all of them, such a grid could never begin.
+  int cooperative_blocks() const { return std::max(multiprocessors - std::max(multiprocessors / 32, 1), 1); }
+
   bool operator==(const DeviceProperties&) const = default;
 };
 

@@ -1,8 +1,7 @@
 // The solver on the CPU.
 #include "solvers/driver/engine.hpp"
 
-#include <mutex>
-
+#include "core/one_at_a_time.hpp"
 #include "solvers/driver/solver.hpp"
 #include "solvers/places/cpu/norms.hpp"
 #include "solvers/places/cpu/panel.hpp"
@@ -26,11 +25,11 @@ class CpuEngine final : public Engine<T> {
   }
   const Report& report() const override { return solver_.report(); }
   double rcond() override {
-    const std::lock_guard lock(one_after_the_other_);
+    const Turn turn(turns_);
     return solver_.rcond();
   }
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override {
-    const std::lock_guard lock(one_after_the_other_);
+    const Turn turn(turns_);
     return solver_.solve(B, X, op);
   }
   Report solve(MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op, CUstream_st*) override {
@@ -38,7 +37,7 @@ class CpuEngine final : public Engine<T> {
   }
 
  private:
-  std::mutex one_after_the_other_;
+  OneAtATime turns_;
   Queue<Cpu> q_;
   Solver<T, Cpu> solver_;
 };

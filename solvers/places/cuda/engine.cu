@@ -49,11 +49,11 @@ inline bool can_begin_early(const Tuning& t, bool in_place, const Options& optio
 class Call {
  public:
   explicit Call(Context::State& its)
-      : in_use_(its), current_(*its.q), memory_(its.q->device(), its.q->stream()), settled_(*its.q) {}
+      : turn_(its.turns), current_(*its.q), memory_(its.q->device(), its.q->stream()), settled_(*its.q) {}
   Call(Context::State& its, const Tuning& tuning) : Call(its) { its.q->tune(tuning); }
 
  private:
-  ContextInUse in_use_;
+  Turn turn_;
   CurrentDevice current_;
   MemoryInOrderOf memory_;
   Settled<Cuda> settled_;

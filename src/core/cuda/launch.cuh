@@ -43,11 +43,7 @@ __device__ inline void launch_dependents() {
 bool has_room_for_cluster(const Queue<Cuda>& q, const void* kernel, unsigned blocks, unsigned threads,
                           std::size_t shared);
 
-/// How many blocks of a cooperative launch may wait for each other, one on a multiprocessor. Some multiprocessors are
-/// left free, for a kernel that does not end: with all of them, such a grid could never begin.
-inline int cooperative_blocks(const Queue<Cuda>& q) {
-  return std::max(q.multiprocessors() - std::max(q.multiprocessors() / 32, 1), 1);
-}
+inline int cooperative_blocks(const Queue<Cuda>& q) { return q.properties().cooperative_blocks(); }
 
 /// Of grids whose blocks all wait for each other parts of two could be on the device, and the rest of neither find room. So what
 /// is given to q from here on waits for those that other queues of this process have been given. While the lock is held, the

@@ -1,4 +1,4 @@
-// A panel of LU in registers: m × n, n ≤ 128, m ≤ 1024 for each multiprocessor. One kernel factors it, sub-panel by
+// A panel of LU in registers: m × n, n ≤ 128, m ≤ 1024 for each block of a grid. One kernel factors it, sub-panel by
 // sub-panel; taller ones are for tall_panel.cuh. Rows are left in their places: the interchanges of the panel are made
 // afterwards, like all others.
 #pragma once
