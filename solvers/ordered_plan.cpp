@@ -3,6 +3,8 @@
 #include <list>
 #include <optional>
 
+#include "core/of_this_thread.hpp"
+
 namespace lasolve {
 
 namespace {
@@ -36,7 +38,7 @@ std::shared_ptr<const OrderedPlan> made(Method method, Schedule schedule, const 
 std::shared_ptr<const OrderedPlan> ordered_plan(Method method, Schedule schedule, const Walk& walk,
                                                 const Capabilities& can) {
   if (walk.lanes.single()) return made(method, schedule, walk, can);
-  thread_local std::list<Kept> kept;  // the last that was asked for comes first
+  auto& kept = of_this_thread<std::list<Kept>>();  // the last that was asked for comes first
   Question question{method, schedule, walk, {}, can};
   question.walk.tuning = nullptr;
   if (walk.tuning) question.tuning = *walk.tuning;

@@ -1,10 +1,18 @@
 #include "solvers/watch.hpp"
 
+#include <utility>
+
 namespace lasolve {
 
-TaskWatcher& task_watcher() {
-  thread_local TaskWatcher watcher;
-  return watcher;
-}
+namespace {
+
+thread_local const TaskWatcher* watcher = nullptr;
+
+}  // namespace
+
+const TaskWatcher* task_watcher() { return watcher; }
+
+TaskWatch::TaskWatch(TaskWatcher hears) : hears_(std::move(hears)), before_(std::exchange(watcher, &hears_)) {}
+TaskWatch::~TaskWatch() { watcher = before_; }
 
 }  // namespace lasolve

@@ -11,8 +11,21 @@ namespace lasolve {
 /// Hears of each task that this thread has had done, in the order in which they ended. Times are seconds of the steady clock.
 using TaskWatcher = std::function<void(const Task&, double begin_seconds, double end_seconds)>;
 
-/// That of this thread; empty: nobody watches, and nothing is timed.
-TaskWatcher& task_watcher();
+/// While this lives, on the thread that made it, somebody hears.
+class TaskWatch {
+ public:
+  explicit TaskWatch(TaskWatcher hears);
+  ~TaskWatch();
+  TaskWatch(const TaskWatch&) = delete;
+  TaskWatch& operator=(const TaskWatch&) = delete;
+
+ private:
+  const TaskWatcher hears_;
+  const TaskWatcher* const before_;
+};
+
+/// Who hears on this thread; null: nobody does, and nothing is timed.
+const TaskWatcher* task_watcher();
 
 /// Times what is given to a place. A task that was given to a device is not done: of these nothing is told yet.
 template <class Place>
@@ -25,15 +38,15 @@ template <>
 class TaskClock<Cpu> {
  public:
   void ended(const Task& task) const {
-    if (watched_) task_watcher()(task, begin_, now());
+    if (watcher_) (*watcher_)(task, begin_, now());
   }
 
  private:
   static double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
-  const bool watched_ = bool(task_watcher());
-  const double begin_ = watched_ ? now() : 0;
+  const TaskWatcher* const watcher_ = task_watcher();
+  const double begin_ = watcher_ ? now() : 0;
 };
 
 }  // namespace lasolve

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 
 #include "compare/attribution.hpp"
 #include "compare/hash.hpp"
@@ -185,16 +186,16 @@ TEST(Watch, hears_of_all_tasks_of_a_factorization) {
   io::generate(q, generator, A);
   double flops = 0, last = 0;
   int updates = 0;
-  task_watcher() = [&](const Task& task, double begin, double end) {
+  auto watch = std::make_unique<TaskWatch>([&](const Task& task, double begin, double end) {
     EXPECT_LE(last, begin);
     EXPECT_LE(begin, end);
     last = end, flops += task.flops;
     updates += task.kind == TaskKind::update;
-  };
+  });
   Options options;
   options.device.kind = Device::cpu, options.block_size = 50;
   const Factorization<double> watched(A.view(), options);
-  task_watcher() = {};
+  watch.reset();
   EXPECT_GT(updates, 0);
   EXPECT_NEAR(flops / (2.0 / 3 * 200 * 200 * 200), 1, 0.05);
   const double before = last;

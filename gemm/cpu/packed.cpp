@@ -8,13 +8,13 @@
 // Expect   nine tenths of the vector units' peak where k is large; bound by C from memory where k is below 128.
 // Source   Goto & van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008; Van Zee & van de Geijn,
 //          "BLIS: A framework for rapidly instantiating BLAS functionality", TOMS 2015
-#include <pthread.h>
 
 #include <cstdlib>
+#include <memory>
 #include <new>
-#include <utility>
 
 #include "core/ceil_div.hpp"
+#include "core/of_this_thread.hpp"
 #include "gemm/cpu/on_all_cores.hpp"
 
 namespace lasolve {
@@ -97,26 +97,32 @@ static void multiply_panels(std::int64_t k, T alpha, const T* As, const T* Bs, T
     }
 }
 
-/// Memory of this thread that grows when it must, and is kept. Not thread_local: where there is no memory to note down its
-/// destructor, the process would end.
-static void* workspace(std::size_t bytes) {
-  constexpr std::size_t page = 4096;  // of which the first one holds the size
-  static const pthread_key_t key = [] {
-    pthread_key_t made;
-    if (pthread_key_create(&made, std::free) != 0) throw std::bad_alloc();
-    return made;
-  }();
-  void* memory = pthread_getspecific(key);
-  if (!memory || *static_cast<std::size_t*>(memory) < bytes) {
-    std::free(memory);
-    const std::size_t rounded = (bytes + page - 1) / page * page;
-    memory = std::aligned_alloc(page, page + rounded);
-    if (pthread_setspecific(key, memory) != 0) std::free(std::exchange(memory, nullptr));
-    if (!memory) throw std::bad_alloc();
-    *static_cast<std::size_t*>(memory) = rounded;
+namespace {
+
+/// Memory that grows when it must, and is kept.
+class Workspace {
+ public:
+  void* of(std::size_t bytes) {
+    if (bytes > bytes_) {
+      bytes_ = 0, memory_.reset();
+      const std::size_t rounded = (bytes + page - 1) / page * page;
+      memory_.reset(std::aligned_alloc(page, rounded));
+      if (!memory_) throw std::bad_alloc();
+      bytes_ = rounded;
+    }
+    return memory_.get();
   }
-  return static_cast<char*>(memory) + page;
-}
+
+ private:
+  static constexpr std::size_t page = 4096;
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<void, Free> memory_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace
 
 template <class T, int MR, int NR, auto micro_kernel>
 static void packed_as(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
@@ -124,7 +130,7 @@ static void packed_as(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T>
   if (k == 0) return scale(beta, C);
   const std::int64_t parts = ceil_div(k, KC<T>), kb = ceil_div(k, parts);
   const std::int64_t a_size = kb * round_up(std::min(m, MC), MR), b_size = kb * round_up(std::min(n, NC), NR);
-  T* const As = static_cast<T*>(workspace(std::size_t(a_size + b_size) * sizeof(T)));
+  T* const As = static_cast<T*>(of_this_thread<Workspace>().of(std::size_t(a_size + b_size) * sizeof(T)));
   T* const Bs = As + a_size;
   for (std::int64_t j = 0; j < n; j += NC)
     for (std::int64_t l = 0; l < k; l += kb) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <variant>
 
+#include "core/of_this_thread.hpp"
 #include "lasolve/context.hpp"
 #include "lasolve/lasolve.hpp"
 #include "lasolve/names.hpp"
@@ -27,7 +28,7 @@ namespace {
 struct Said {
   std::string error, message, device, gemm, notes;
 };
-thread_local Said said;
+Said& said() { return of_this_thread<Said>(); }
 
 /// The kernel of the factorization that a call on this thread is about. A GEMM backend is a function without data.
 thread_local const lasolve_gemm* kernel_of_this_call = nullptr;
@@ -148,6 +149,7 @@ void fill(lasolve_report* to, const Report& r) {
   if (!to) return;
   const std::size_t size = to->size;
   if (size < sizeof size) throw std::invalid_argument("lasolve_report does not begin with its size: use the macro");
+  Said& said = ::said();
   said.message = r.outcome.message();
   said.device = r.device;
   said.gemm = r.gemm;
@@ -181,7 +183,7 @@ void fill(lasolve_report* to, const Report& r) {
 
 lasolve_status status_of(const Outcome& outcome) {
   if (outcome.ok()) return LASOLVE_OK;
-  said.error = outcome.message();
+  said().error = outcome.message();
   return outcome.has_solution() ? LASOLVE_INACCURATE : LASOLVE_NO_SOLUTION;
 }
 
@@ -190,14 +192,14 @@ template <class F>
 lasolve_status guarded(F f) noexcept {
   const auto failed = [](lasolve_status status, const char* why) {
     try {
-      said.error = why;
-    } catch (const std::exception&) {
-      said.error.clear();
+      said().error.clear();
+      said().error = why;
+    } catch (const std::bad_alloc&) {  // the status says it
     }
     return status;
   };
   try {
-    said.error.clear();
+    said().error.clear();
     return f();
   } catch (const std::invalid_argument& e) {
     constexpr std::size_t prefix = sizeof "lasolve: " - 1;
@@ -381,7 +383,13 @@ lasolve_status lasolve_ssolve(lasolve_int n, lasolve_int nrhs, const float* A, l
   return solve_once(n, nrhs, A, lda, B, ldb, X, ldx, options, report);
 }
 
-const char* lasolve_last_error(void) { return said.error.c_str(); }
+const char* lasolve_last_error(void) {
+  try {
+    return said().error.c_str();
+  } catch (const std::bad_alloc&) {
+    return "not enough memory on the host";
+  }
+}
 
 const char* lasolve_version(void) { return version(); }
 }

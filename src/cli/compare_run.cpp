@@ -84,12 +84,6 @@ std::string text_of(const Block& b) {
 /// begins anew.
 class Listener {
  public:
-  Listener() {
-    task_watcher() = [this](const Task& task, double begin, double end) { hear(task, begin, end); };
-  }
-  ~Listener() { task_watcher() = {}; }
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
   std::vector<TaskTime> take() { return std::move(tasks_); }
 
  private:
@@ -103,6 +97,7 @@ class Listener {
   }
   std::vector<TaskTime> tasks_;
   double first_ = 0;
+  const TaskWatch watch_{[this](const Task& task, double begin, double end) { hear(task, begin, end); }};
 };
 
 /// Takes the contestants through the runs of one size.
