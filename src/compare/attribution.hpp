@@ -8,10 +8,11 @@
 
 namespace lasolve::compare {
 
-/// What the solve of a row would take if its products by the GEMM backend took no time (Amdahl, AFIPS 1967).
+/// What the solve of a row would take if its updates by the GEMM backend took no time (Amdahl, AFIPS 1967). The products in triangular
+/// solves, and on the CPU in panels, are the backend's as well, but are not counted here: their phases have other work, too.
 struct FreeGemm {
   double seconds = 0;
-  double speedup = 0;  ///< of the whole solve: no kernel gives more
+  double speedup = 0;  ///< of the whole solve
   /// Phases did not overlap, so that this is so; else they overlap, it takes at least so long, and the speed-up is at most this.
   bool exact = true;
 };
