@@ -7,6 +7,7 @@ readme=$(realpath "$readme")
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 cd "$work" || exit 1
+export XDG_CACHE_HOME=$work/cache
 for name in A.mtx A.npy A.csv; do "$lasolve" generate uniform:n=40 --output "$name" || exit 1; done
 for name in b.mtx b.csv; do "$lasolve" A.mtx --quiet --output "$name" || exit 1; done
 

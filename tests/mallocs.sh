@@ -6,6 +6,7 @@ lasolve=$1 shim=$2 samples=${3:-12} failed=0
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 cd "$work" || exit 1
+export XDG_CACHE_HOME=$work/cache
 mkdir in out
 
 # run VARIABLE ARGUMENTS...: the tool with the shim, told what to do by a variable of the environment. It writes to out/.
