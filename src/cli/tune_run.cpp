@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ctime>
 #include <new>
+#include <utility>
 
 #include "bench/others.hpp"
 #include "cli/compare_run.hpp"
@@ -47,24 +48,37 @@ class Clock {
   }
   double seconds_left() const { return within_ - watch_.seconds(); }
   double seconds_for_next() const { return seconds_left() / double(items_left_); }
-  void begin() { began_ = watch_.seconds(); }
-  void end(const Item& item) {
-    --items_left_;
-    work_left_ -= item.work;
-    seconds_a_work_ = (watch_.seconds() - began_) / item.work;
+
+  void begin(const Item& item) {
+    began_ = watch_.seconds();
+    work_ = item.work;
+    ran_ = false;
   }
-  /// The share of the whole that is done, if what is left takes as long for its work as the last search did.
-  double share() const {
-    const double now = watch_.seconds();
-    const double needed = seconds_a_work_ > 0 ? seconds_a_work_ * work_left_ - (now - began_) : within_;
-    return now / (now + std::clamp(needed, 0.02 * now, std::max(0.02 * now, seconds_left())));
+  /// What a first solve tells of how long its search will take.
+  void ran(double seconds) {
+    constexpr double runs_of_a_search = 150, longest_rest = 0.1;
+    if (!std::exchange(ran_, true))
+      seconds_a_work_ =
+          std::min(seconds_for_next(), runs_of_a_search * (seconds + std::min(seconds, longest_rest))) / work_;
+  }
+  void end() {
+    --items_left_;
+    work_left_ -= work_;
+    seconds_a_work_ = (watch_.seconds() - began_) / work_;
+  }
+  /// The share of the whole that is done, if all that is left takes as long for its work as this search. It never falls.
+  double share() {
+    const double now = watch_.seconds(), least = 0.02 * now;
+    const double needed = seconds_a_work_ * work_left_ - (now - began_);
+    return share_ = std::max(share_, now / (now + std::clamp(needed, least, std::max(least, seconds_left()))));
   }
 
  private:
   const Stopwatch watch_;
   const double within_;
   std::size_t items_left_;
-  double work_left_ = 0, began_ = 0, seconds_a_work_ = 0;
+  double work_left_ = 0, began_ = 0, work_ = 1, seconds_a_work_ = 0, share_ = 0;
+  bool ran_ = false;
 };
 
 /// What there is to choose among, beside the default.
@@ -86,7 +100,7 @@ tuned::Space space_of(const Item& item, const Device& place) {
 /// The solves of one item.
 class Solver {
  public:
-  Solver(const TuneRequest& request, const Item& item, const Clock& clock, Progress& progress)
+  Solver(const TuneRequest& request, const Item& item, Clock& clock, Progress& progress)
       : request_(request), key_(item.key), clock_(clock), progress_(progress), problem_(system()) {}
 
   tuned::Run operator()(const Setting& setting, double most_seconds) {
@@ -102,6 +116,7 @@ class Solver {
     try {
       const Report report = problem_.solve(o, X_);
       if (!report.outcome.ok()) return {{}, report.outcome.message()};
+      clock_.ran(report.total_seconds);
       return {report.total_seconds, ""};
     } catch (const GivenUp&) {
       return {};
@@ -131,14 +146,14 @@ class Solver {
 
   const TuneRequest& request_;
   const tuned::Key& key_;
-  const Clock& clock_;
+  Clock& clock_;
   Progress& progress_;
   Problem problem_;
   Matrix<double> X_;
   bool wanted_machine_ = false;
 };
 
-TuneResult result_of(const TuneRequest& request, const Item& item, const Clock& clock, Progress& progress) {
+TuneResult result_of(const TuneRequest& request, const Item& item, Clock& clock, Progress& progress) {
   const bench::Others others;
   TuneResult result{item.key, space_of(item, request.options.device), {}, false, 0};
   result.found.failure = item.backends->fault;
@@ -151,8 +166,7 @@ TuneResult result_of(const TuneRequest& request, const Item& item, const Clock& 
 }
 
 /// Why those that are left out are is remarked.
-Backends backends_in(const TuneRequest& request, Precision precision, Progress& progress,
-                     std::vector<std::string>& remarks) {
+Backends backends_in(const TuneRequest& request, Precision precision, std::vector<std::string>& remarks) {
   const Choice by_default = choose(request.options);
   const Precision products = find_solve_precision(precision)->products;
   if (!by_default.offers(products)) throw UsageError(does_not_offer(by_default.name(), by_default.place(), products));
@@ -161,7 +175,8 @@ Backends backends_in(const TuneRequest& request, Precision precision, Progress& 
   entrants.backends = request.backends;
   entrants.precisions = {precision};
   auto all = contestants_of(entrants);
-  verify(entrants, all, [&](double share) { progress(0.02 * share); });
+  Progress progress("trying the backends", request.quiet);
+  verify(entrants, all, [&](double share) { progress(share); });
   Backends backends{{by_default.name()}};
   for (const Contestant& c : all) {
     if (c.name == by_default.name())
@@ -228,9 +243,8 @@ tuned::Entry TuneResult::entry() const {
 
 TuneResults tune(const TuneRequest& request, const std::function<void(const TuneResult&)>& heard) {
   TuneResults results;
-  Progress progress("tuning", request.quiet);
   std::vector<Backends> backends;
-  for (const Precision p : request.precisions) backends.push_back(backends_in(request, p, progress, results.remarks));
+  for (const Precision p : request.precisions) backends.push_back(backends_in(request, p, results.remarks));
   const tuned::Machine machine = machine_of(request.options.device, request.options.threads);
   std::vector<Item> items;
   for (const std::int64_t n : request.sizes)
@@ -238,10 +252,11 @@ TuneResults tune(const TuneRequest& request, const std::function<void(const Tune
       for (const Method m : request.methods)
         items.push_back({{machine, request.precisions[p], m, n}, &backends[p], work_of(m, n)});
   Clock clock(request.within, items);
+  Progress progress("tuning", request.quiet);
   for (const Item& item : items) {
-    clock.begin();
+    clock.begin(item);
     results.all.push_back(result_of(request, item, clock, progress));
-    clock.end(item);
+    clock.end();
     heard(results.all.back());
   }
   remark_on(results.all, results.remarks);
