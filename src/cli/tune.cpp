@@ -102,7 +102,7 @@ std::string as_json(const TuneRequest& request, const TuneResults& results, cons
 
 /// The file in the cache, or an error that says what is wanting.
 std::string place_to_keep() {
-  const std::string path = tuned::path_in_cache();
+  std::string path = tuned::path_in_cache();
   if (path.empty()) throw io::OutputError("there is no place to keep results: neither XDG_CACHE_HOME nor HOME is set");
   return path;
 }

@@ -66,7 +66,7 @@ std::int64_t size_in(const Json& json, const char* field) {
 
 /// It is shown to people.
 std::string date_in(const Json& json) {
-  const auto date = json.at("date").get<std::string>();
+  auto date = json.at("date").get<std::string>();
   constexpr std::string_view form = "dddd-dd-dd";
   bool fits = date.size() == form.size();
   for (std::size_t i = 0; fits && i < date.size(); ++i)

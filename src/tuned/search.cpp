@@ -1,6 +1,7 @@
 #include "tuned/search.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "bench/product.hpp"
 #include "core/stopwatch.hpp"
@@ -104,7 +105,7 @@ std::vector<std::int64_t> block_sizes_around(std::int64_t at, std::int64_t n) {
   constexpr std::int64_t multiple = 8;
   std::vector<std::int64_t> sizes;
   for (const double factor : {0.5, 0.75, 1.5, 2.0}) {
-    const std::int64_t columns = std::int64_t(factor * double(at) / double(multiple) + 0.5) * multiple;
+    const std::int64_t columns = std::llround(factor * double(at) / double(multiple)) * multiple;
     if (columns >= multiple && columns <= n && columns != at && (sizes.empty() || sizes.back() != columns))
       sizes.push_back(columns);
   }
