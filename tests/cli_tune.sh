@@ -62,6 +62,9 @@ holds 'compare takes what is tuned' [ "$(grep -c '"gemm": "naive"' c.json)" = 0 
 sed 's/"gemm": "naive"/"gemm": "gone"/' "$kept" >gone.json && cp gone.json "$kept"
 silent uniform:n=48 "${here[@]}"
 
+sed '/"default"/,/}/ s/"gemm": "[^"]*"/"gemm": "gone"/' good.json >"$kept"
+silent uniform:n=48 "${here[@]}"
+
 # A file that is broken or another's is named, and does no harm.
 for text in '' '{' '[1, 2]' '{"schema_version": 9, "made_by": "lasolve tune"}'; do
   echo "$text" >"$kept"

@@ -16,7 +16,7 @@ namespace lasolve::cli {
 
 namespace {
 
-/// What is decided for a system by its options.
+/// Whether backend, block size and schedule are left open.
 bool is_open(const Request& r) {
   const Options& o = r.options;
   return r.use_tuned && r.tune.empty() && r.backends == std::vector<std::string>{"auto"} && o.block_size == 0 &&
@@ -80,7 +80,7 @@ std::vector<std::string> take_tuned(Request& request, const Problem& problem) {
   const Method method = o.factorization != Method::automatic ? o.factorization : problem.likely_method();
   const tuned::Machine machine = machine_of(choice.place(), o.threads);
   const tuned::Entry* const e = tuned::nearest(kept.entries, {machine, o.precision, method, problem.n()});
-  if (!e) return {};
+  if (!e || e->by_default.gemm != choice.name()) return {};  // it is said to be faster than another default
   if (e->is_default()) return {why(*e)};
   const auto here = runnable_backends(choice.place(), request.products_in());
   if (std::count(here.begin(), here.end(), e->chosen.gemm) == 0 || !is_offered(method, e->chosen.schedule)) return {};
