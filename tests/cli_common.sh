@@ -5,6 +5,7 @@ lasolve=$1 data=$2 failed=0
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 cd "$work" || exit 1
+export XDG_CACHE_HOME=$work/cache # what is tested does not depend on what the user has tuned
 array='%%MatrixMarket matrix array real general'
 
 # expect CODE TEXT ARGUMENTS...: the tool ends with the code and says the text.

@@ -3,6 +3,7 @@
 # Usage: limits.sh LASOLVE
 set -u
 lasolve=$1 failed=0
+export XDG_CACHE_HOME=/nowhere # what the user has tuned does not count
 
 # expect CODE TEXT COMMAND...: the command ends soon with the code and says the text.
 expect() {

@@ -6,6 +6,7 @@ lasolve=$1 shim=$2 samples=${3:-12} failed=0
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 cd "$work" || exit 1
+export XDG_CACHE_HOME=$work/cache
 mkdir in out
 
 # run VARIABLE ARGUMENTS...: the tool with the shim, told what to do by a variable of the environment. It writes to out/.
@@ -71,6 +72,9 @@ every_allocation --matrix uniform:n=64 "${cpu[@]}" --gemm all --repeat 2 --quiet
 every_allocation --matrix randsvd:n=100 "${cpu[@]}" --schedule left-looking --transpose
 every_allocation --matrix uniform:n=100 "${cpu[@]}" --in-place
 every_allocation compare "${cpu[@]}" --n 64,70 --gemm tiled --unverified --repeat 2 --attribution --json out/x.json --csv out/x.csv --trace out/x.t
+"$lasolve" tune "${cpu[@]}" --n 64 --gemm tiled --quiet # which the next reads
+every_allocation --matrix uniform:n=64 "${cpu[@]}" --json out/x.json
+every_allocation list --tuned
 every_allocation generate bem:n=100 --output out/x.mtx.gz --threads 2
 every_allocation bench gemm --device cpu --gemm tiled,packed --shape 67x45x129 --repeat 2 --threads 2 --json out/x.json --csv out/x.csv
 exit $failed

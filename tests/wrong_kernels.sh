@@ -6,6 +6,7 @@ lasolve=$1 failed=0
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 cd "$work" || exit 1
+export XDG_CACHE_HOME=$work/cache
 
 "$lasolve" bench gemm --device cpu --precision fp64,fp32,bf16 --shape square,2100x120x3 --n 40 --repeat 1 --warmup 0 --threads 1 \
   --gemm eigen,ignores_op_a,loses_a_step,large,crashes,aborts,exits,hangs --patience 15 --json bench.json --csv bench.csv >said 2>&1
@@ -73,9 +74,14 @@ says 'loses_a_step in fp32 at n = 40: C(0, 0) is '
 says 'doubles in fp64 at n = 60: '
 says 'throws in fp64 at n = 60: no luck'
 says 'starves in fp64 at n = 60: not enough host memory'
+"$lasolve" tune --device cpu --n 40 --threads 1 --factorization lu --gemm ignores_op_a,crashes,eigen --json tune.json >>said 2>&1
+says 'ignores_op_a is left out, since it is wrong: C(0, '
+says 'crashes is left out, since it is wrong: it crashed (SIGSEGV'
 if command -v python3 >/dev/null; then
   python3 - <<'PYTHON' || failed=1
 import json
+tried = {t["gemm"] for r in json.load(open("tune.json"))["results"] for s in r["steps"] for t in s["tried"]}
+assert "eigen" in tried and not tried & {"ignores_op_a", "crashes"}, tried
 rows = {(r["n"], r["gemm"], r["precision"]): r for r in json.load(open("compare.json"))["rows"]}
 for n in (40, 150):
     assert rows[n, "eigen", "fp64"]["runs"] == rows[n, "eigen", "fp32"]["runs"] == rows[n, "crashes", "fp32"]["runs"] == 2, rows

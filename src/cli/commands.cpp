@@ -10,6 +10,7 @@
 #include "cli/problem.hpp"
 #include "cli/progress.hpp"
 #include "cli/solution.hpp"
+#include "cli/tuned.hpp"
 #include "cli/tuning.hpp"
 #include "core/choose.hpp"
 #include "lasolve/names.hpp"
@@ -78,8 +79,9 @@ Measured measured(const Request& request, const Problem& problem, std::vector<Re
   return m;
 }
 
-/// Runs the backends in turns, so that what the machine does meanwhile is the same for all.
-std::vector<Measured> measure(const Request& request, Problem& problem, Matrix<double>& X) {
+/// Runs the backends in turns, so that what the machine does meanwhile is the same for all. What is left open is as it was tuned.
+std::vector<Measured> measure(Request request, Problem& problem, Matrix<double>& X) {
+  const std::vector<std::string> tuned = take_tuned(request, problem);
   std::vector<Runs> all;
   for (const auto& backend : request.backends) all.push_back({backend});
   bench::time_in_turns(turns_of(request), all.size(),
@@ -88,6 +90,8 @@ std::vector<Measured> measure(const Request& request, Problem& problem, Matrix<d
   for (Runs& runs : all) {
     results.push_back(measured(request, problem, std::move(runs.reports)));
     results.back().seed = turns_of(request).seed;
+    std::vector<std::string>& notes = results.back().report.notes;
+    notes.insert(notes.begin(), tuned.begin(), tuned.end());
   }
   return results;
 }
@@ -133,10 +137,13 @@ int solve(const Request& request) {
 
 int list(const Request& request) {
   const bool as_text = request.json.empty() || !io::is_standard_output(request.json);
-  if (!request.list_tuning && !request.json.empty())
-    throw UsageError("--json is for list --tuning, not for list alone");
-  if (as_text) fmt::print("{}", request.list_tuning ? list_of_tuning(request) : list_of_backends());
-  if (!request.json.empty()) write_text(request.json, tuning_as_json(request));
+  if (!request.list_tuning && !request.list_tuned && !request.json.empty())
+    throw UsageError("--json is for list --tuning and list --tuned, not for list alone");
+  if (as_text)
+    fmt::print("{}", request.list_tuning  ? list_of_tuning(request)
+                     : request.list_tuned ? list_of_tuned(request)
+                                          : list_of_backends());
+  if (!request.json.empty()) write_text(request.json, request.list_tuning ? tuning_as_json(request) : tuned_as_json());
   return done;
 }
 

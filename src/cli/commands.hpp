@@ -23,5 +23,7 @@ int list(const Request&);
 int bench_command(int argc, const char* const* argv);
 /// argv[0] is the word compare.
 int compare_command(int argc, const char* const* argv);
+/// argv[0] is the word tune.
+int tune_command(int argc, const char* const* argv);
 
 }  // namespace lasolve::cli

@@ -133,6 +133,17 @@ const std::vector<CommandGuide>& guides() {
         "lasolve compare --json today.json --baseline yesterday.json --fail-on slower"},
        compare_options(),
        "Backends that fail are named and the others are measured. See docs/compare.md.\n"},
+      {"tune",
+       "lasolve tune [options]",
+       "find the fastest backend, block size and schedule here",
+       "Times whole solves with each backend, with other block sizes and with other schedules, and keeps for each size "
+       "and method what is faster than the default by more than the noise. Later solves that leave these open take it, "
+       "and say so.",
+       {"lasolve tune", "lasolve tune --n 1k:8k:x2 --factorization cholesky --within 60", "lasolve tune --forget"},
+       tune_options(),
+       "It is kept in $XDG_CACHE_HOME/lasolve/tuned.json, else in ~/.cache/lasolve/tuned.json, for this\n"
+       "device, these threads and this version. 'lasolve list --tuned' shows it, and solve --no-tuned leaves\n"
+       "it out. See docs/tune.md.\n"},
       {"list",
        "lasolve list [options]",
        "the backends and devices, and which can be used",

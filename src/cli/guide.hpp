@@ -33,6 +33,7 @@ std::string completion(const std::string& shell);
 // Their options stand where they are parsed.
 const std::vector<Option>& solve_options();
 const std::vector<Option>& compare_options();
+const std::vector<Option>& tune_options();
 const std::vector<Option>& list_options();
 const std::vector<Option>& generate_options();
 const std::vector<Option>& plan_options();

@@ -12,20 +12,6 @@ namespace lasolve::cli {
 
 namespace {
 
-std::string processor() {
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);)
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  return "unknown";
-}
-
-/// Of NVIDIA's kernel module, as it says itself; null where there is none.
-Json driver() {
-  std::ifstream file("/proc/driver/nvidia/version");
-  std::string line;
-  return std::getline(file, line) ? Json(line) : Json(nullptr);
-}
-
 Json object(const Subject& subject, const Measured& measured) {
   const Report& r = measured.report;
   Json phases = Json::object(), flops = Json::object();
@@ -80,6 +66,20 @@ Json object(const Subject& subject, const Measured& measured) {
 
 }  // namespace
 
+std::string processor() {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+std::string driver() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
 Json number_or_null(std::optional<double> x) { return x && std::isfinite(*x) ? Json(*x) : Json(nullptr); }
 
 Json environment(int threads) {
@@ -90,7 +90,7 @@ Json environment(int threads) {
           {"cores", usable_processors()},
           {"threads", threads > 0 ? Json(threads) : Json(nullptr)},
           {"cuda_devices", cuda_devices().names},
-          {"driver", driver()}};
+          {"driver", driver().empty() ? Json(nullptr) : Json(driver())}};
 }
 
 std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }

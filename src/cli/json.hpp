@@ -11,6 +11,9 @@ using Json = nlohmann::ordered_json;
 
 /// JSON has no NaN and no infinity: they become null.
 Json number_or_null(std::optional<double>);
+/// The name of the processor, and NVIDIA's kernel module as it says itself, or nothing.
+std::string processor();
+std::string driver();
 /// The tool and the machine.
 Json environment(int threads);
 /// Names of files need not be UTF-8, which JSON is: what is not becomes U+FFFD.

@@ -138,6 +138,16 @@ std::string Problem::hash(int threads) const {
   return hash.text();
 }
 
+Method Problem::likely_method() const {
+  const std::int64_t some = std::min<std::int64_t>(n_, 64);
+  io::Formula formula;
+  if (generator_) formula = generator_->formula(), formula.table = generator_->table().data();
+  const auto A = [&](std::int64_t i, std::int64_t j) { return generator_ ? formula(i, j) : (*host_)(i, j); };
+  for (std::int64_t i = 0; i < some; ++i)
+    if (A(i, 0) != A(0, i) || !(A(i, i) > 0)) return Method::lu;
+  return Method::cholesky;
+}
+
 Report Problem::solve(const Options& options, Matrix<double>& X) {
   const Choice choice = choose(options);
   const bool on_cuda = choice.backend.index() == 1;

@@ -23,6 +23,10 @@ class Problem {
   std::string hash(int threads) const;
 
   std::int64_t n() const { return n_; }
+  bool is_generated() const { return generator_.has_value(); }
+  /// LU if a look at the first rows and columns shows that A is not symmetric with a positive diagonal. Else Cholesky, which is no
+  /// certainty.
+  Method likely_method() const;
   std::int64_t nrhs() const { return has_rhs_ ? B_.cols() : 1; }
   /// Whether the right-hand side came as a vector, of one dimension.
   bool is_vector() const { return is_vector_; }

@@ -67,6 +67,7 @@ const std::vector<Option>& solve_options() {
       {"schedule", 's', "NAME", "auto", words_of<Schedule>(), "the order of the steps; 'lasolve plan' draws them"},
       {"block-size", 'n', "SIZE", "auto", {}, "columns of a panel at most"},
       tune_option,
+      {"no-tuned", 0, nullptr, nullptr, {}, "do not take what 'lasolve tune' has found to be faster"},
       {"in-place",
        0,
        nullptr,
@@ -111,9 +112,11 @@ const std::vector<Option>& solve_options() {
 const std::vector<Option>& list_options() {
   static const std::vector<Option> all = {
       {"tuning", 0, nullptr, nullptr, {}, "list the sizes that decide between ways to compute instead"},
+      {"tuned", 0, nullptr, nullptr, {}, "list what 'lasolve tune' has kept instead"},
       {"device", 'd', "DEVICE", "auto", {"auto", "cpu", "cuda", "cuda:INDEX"}, "whose tuning"},
+      {"threads", 0, "COUNT", "all", {}, "with --tuned: of the solves that may use it"},
       tune_option,
-      {"json", 0, "FILE", nullptr, {}, "with --tuning: write it as JSON to FILE; - is standard output"},
+      {"json", 0, "FILE", nullptr, {}, "with --tuning or --tuned: write it as JSON to FILE; - is standard output"},
       {"help", 'h', nullptr, nullptr, {}, "print this"},
   };
   return all;
@@ -155,8 +158,9 @@ std::pair<Command, int> command(int argc, const char* const* argv) {
                                       {"help", Command::help}})
     if (word == name) return {command, 2};
   if (is_matrix(word)) return {Command::solve, 1};
-  throw UsageError(fmt::format("there is no command and no file '{}'{}; 'lasolve help' lists the commands", word,
-                               did_you_mean(word, {"solve", "compare", "list", "generate", "plan", "bench", "help"})));
+  throw UsageError(
+      fmt::format("there is no command and no file '{}'{}; 'lasolve help' lists the commands", word,
+                  did_you_mean(word, {"solve", "compare", "tune", "list", "generate", "plan", "bench", "help"})));
 }
 
 /// What the options of a command line say, and whether it asks for help instead.
@@ -219,6 +223,7 @@ Request parse_solve(const Words& words) {
   r.quiet = words.has("quiet");
   r.allow_ill_conditioned = words.has("allow-ill-conditioned");
   r.in_place = words.has("in-place");
+  r.use_tuned = !words.has("no-tuned");
   r.op = words.has("transpose") ? Op::transpose : Op::none;
   r.options = options_of(words);
   for (const std::string& text : words.texts("tune")) r.tune.push_back(tuning_change(text));
@@ -237,6 +242,9 @@ Request parse_list(const Words& words) {
   Request r;
   r.command = Command::list;
   r.list_tuning = words.has("tuning");
+  r.list_tuned = words.has("tuned");
+  if (r.list_tuning && r.list_tuned) throw UsageError("--tuning and --tuned are two lists: give one of them");
+  r.options.threads = threads_of(words.text("threads"));
   r.json = words.text("json");
   r.options.device = device_of(words.text("device"));
   for (const std::string& text : words.texts("tune")) r.tune.push_back(tuning_change(text));

@@ -33,7 +33,8 @@ struct Request {
   Op op = Op::none;
   int repeat = 1, warmup = 0;
   std::vector<TuningChange> tune;
-  bool list_tuning = false;
+  bool list_tuning = false, list_tuned = false;
+  bool use_tuned = true;  // what `lasolve tune` has kept
   bool quiet = false, in_place = false, allow_ill_conditioned = false;
 
   /// What products are computed in. The precision that is asked for has a name.

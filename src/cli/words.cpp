@@ -74,4 +74,49 @@ int threads_of(const std::string& text) {
   return threads;
 }
 
+std::vector<std::int64_t> sizes_of(const std::string& list) {
+  constexpr std::size_t most = 1000;
+  std::vector<std::int64_t> sizes;
+  for (const auto& word : split(list)) {
+    const std::size_t first = word.find(':'), second = first == word.npos ? first : word.find(':', first + 1);
+    if (first == word.npos) {
+      sizes.push_back(number<std::int64_t>("n", word, 1));
+      continue;
+    }
+    if (second == word.npos)
+      throw UsageError(fmt::format("--n takes BEGIN:END:xFACTOR or BEGIN:END:STEP, such as 1k:16k:x2, not '{}'", word));
+    const auto begin = number<std::int64_t>("n", word.substr(0, first), 1);
+    const auto end = number<std::int64_t>("n", word.substr(first + 1, second - first - 1), begin);
+    const std::string step = word.substr(second + 1);
+    const bool times = step.starts_with('x');
+    const auto by = number<std::int64_t>("n", times ? step.substr(1) : step, times ? 2 : 1);
+    for (std::int64_t n = begin; n <= end && sizes.size() <= most;) {
+      sizes.push_back(n);
+      if (times ? n > end / by : n > end - by) break;
+      n = times ? n * by : n + by;
+    }
+  }
+  if (sizes.size() > most) throw UsageError(fmt::format("--n {} means more than {} sizes", list, most));
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+double positive(const char* option, const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value > 0 && value < 1e9) return value;
+  throw UsageError(fmt::format("--{} takes a number above 0, not '{}'", option, text));
+}
+
+std::vector<Precision> precisions_of(const std::string& list) {
+  std::vector<Precision> known, found;
+  for (const SolvePrecision& p : solve_precisions) known.push_back(p.name);
+  for (const auto& word : split(list)) {
+    const Precision p = one_of("precision", word, known);
+    if (std::count(found.begin(), found.end(), p) == 0) found.push_back(p);
+  }
+  return found;
+}
+
 }  // namespace lasolve::cli

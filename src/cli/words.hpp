@@ -33,6 +33,15 @@ void refuse_files_named_twice(const std::vector<NamedFile>& read, const std::vec
 
 std::vector<std::string> split(const std::string& list);
 
+/// Of --n: "1k,3000", "1k:16k:x2", "1000:5000:1000", ascending and each once.
+std::vector<std::int64_t> sizes_of(const std::string& list);
+
+/// Of --precision: those that systems are solved in, each once.
+std::vector<Precision> precisions_of(const std::string& list);
+
+/// A number above 0.
+double positive(const char* option, const std::string& text);
+
 /// auto, cpu, cuda or cuda:INDEX.
 Device device_of(const std::string& text);
 

@@ -19,13 +19,6 @@ std::size_t width(const std::string& text) {
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-/// With three digits.
-std::string short_seconds(double s) {
-  const auto [scale, unit] = s < 1e-3 ? std::pair(1e6, "µs") : s < 1 ? std::pair(1e3, "ms") : std::pair(1.0, "s");
-  const double x = scale * s;
-  return fmt::format("{:.{}f} {}", x, x < 10 ? 2 : x < 100 ? 1 : 0, unit);
-}
-
 std::string spread(const Row& r) {
   return r.seconds.size() > 1 ? percent(bench::quartiles_apart(r.seconds) / r.median()) : "-";
 }
@@ -33,6 +26,12 @@ std::string spread(const Row& r) {
 std::string error_of(const Row& r) { return r.backward_error ? fmt::format("{:.1e}", *r.backward_error) : "-"; }
 
 }  // namespace
+
+std::string short_seconds(double s) {
+  const auto [scale, unit] = s < 1e-3 ? std::pair(1e6, "µs") : s < 1 ? std::pair(1e3, "ms") : std::pair(1.0, "s");
+  const double x = scale * s;
+  return fmt::format("{:.{}f} {}", x, x < 10 ? 2 : x < 100 ? 1 : 0, unit);
+}
 
 std::string as_text(const Table& table) {
   std::vector<std::size_t> widths;

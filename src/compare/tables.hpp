@@ -17,6 +17,8 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> lines = {};
 };
+/// With three digits and a unit.
+std::string short_seconds(double);
 std::string as_text(const Table&);
 std::string as_markdown(const Table&);
 

@@ -1,0 +1,160 @@
+// lasolve tune: which backend, block size and schedule are fastest here.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "bench/product.hpp"
+#include "cli/commands.hpp"
+#include "cli/guide.hpp"
+#include "cli/json.hpp"
+#include "cli/print.hpp"
+#include "cli/tune_run.hpp"
+#include "cli/tuned.hpp"
+#include "compare/tables.hpp"
+#include "io/output_file.hpp"
+#include "lasolve/names.hpp"
+#include "tuned/cache.hpp"
+
+namespace lasolve::cli {
+
+namespace {
+
+std::string in_short(const tuned::Setting& s) {
+  return fmt::format("{}, {}, {} columns", s.gemm, name_of(s.schedule), s.block_size);
+}
+
+std::string method(const TuneResult& r) {
+  const bool usual = r.key.precision == Precision::fp64;
+  return in_words(r.key.method) + (usual ? "" : std::string(" in ") + name_of(r.key.precision));
+}
+
+std::string outcome(const TuneResult& r) {
+  if (!r.found.failure.empty()) return "FAIL: " + r.found.failure;
+  if (!r.found.is_known(r.space)) return "not known: the time ran out";
+  return r.found.is_default(r.space) ? "the default: nothing else is faster by more than the noise"
+                                     : in_short(r.found.chosen);
+}
+
+std::string for_people(const TuneResults& results) {
+  compare::Table table{
+      {{"n"}, {"method", true}, {"default", true}, {"solve"}, {"chosen", true}, {"solve"}, {"faster", true}}};
+  for (const TuneResult& r : results.all) {
+    const bool changed = r.found.is_known(r.space) && !r.found.is_default(r.space);
+    const auto seconds = [](bool known, double s) { return known && s > 0 ? compare::short_seconds(s) : ""; };
+    std::string faster;
+    if (changed) {
+      const tuned::Entry e = r.entry();
+      faster = fmt::format("{:.2f} x ({:.2f} .. {:.2f})", e.speedup, e.speedup_low, e.speedup_high);
+    }
+    table.lines.push_back({std::to_string(r.key.n), method(r), in_short(r.space.by_default),
+                           seconds(true, r.found.default_seconds), outcome(r), seconds(changed, r.found.seconds),
+                           faster});
+  }
+  return compare::as_text(table) +
+         "\nsolve: median wall time of a whole solve; faster: than the default, and the interval of the test at 99.5 "
+         "%\n";
+}
+
+Json object(const tuned::Setting& s) {
+  return {{"gemm", s.gemm}, {"schedule", name_of(s.schedule)}, {"block_size", s.block_size}};
+}
+
+Json object(const TuneResult& r) {
+  Json steps = Json::array();
+  for (const tuned::Step& step : r.found.steps) {
+    Json trials = Json::array();
+    for (const tuned::Trial& t : step.trials) {
+      Json trial = object(t.setting);
+      trial["seconds"] = t.seconds.empty() ? Json(nullptr) : Json(bench::spread_of(t.seconds).median);
+      trial["failure"] = t.failure.empty() ? Json(nullptr) : Json(t.failure);
+      trial["seconds_of_runs"] = t.seconds;
+      trials.push_back(trial);
+    }
+    steps.push_back({{"what", step.what}, {"winner", step.winner}, {"tried", trials}});
+  }
+  const bool known = r.found.is_known(r.space);
+  return {{"n", r.key.n},
+          {"factorization", name_of(r.key.method)},
+          {"precision", name_of(r.key.precision)},
+          {"default", object(r.space.by_default)},
+          {"chosen", known ? object(r.found.chosen) : Json(nullptr)},
+          {"kept", known},
+          {"speedup", known ? Json(r.entry().speedup) : Json(nullptr)},
+          {"speedup_low", known ? Json(r.entry().speedup_low) : Json(nullptr)},
+          {"speedup_high", known ? Json(r.entry().speedup_high) : Json(nullptr)},
+          {"outcome", outcome(r)},
+          {"ran_out_of_time", r.found.ran_out_of_time},
+          {"other_processors", r.other_processors},
+          {"steps", steps}};
+}
+
+std::string as_json(const TuneRequest& request, const TuneResults& results, const std::string& path) {
+  Json all = Json::array();
+  for (const TuneResult& r : results.all) all.push_back(object(r));
+  return text_of({{"schema_version", 1},
+                  {"device", name_of(request.options.device)},
+                  {"within_seconds", request.within},
+                  {"kept_in", path},
+                  {"results", all},
+                  {"remarks", results.remarks},
+                  {"environment", environment(Queue<Cpu>(request.options.threads).threads())}});
+}
+
+/// The file in the cache, or an error that says what is wanting.
+std::string place_to_keep() {
+  std::string path = tuned::path_in_cache();
+  if (path.empty()) throw io::OutputError("there is no place to keep results: neither XDG_CACHE_HOME nor HOME is set");
+  return path;
+}
+
+int forget() {
+  const std::string path = place_to_keep();
+  fmt::print("{}\n", tuned::remove(path) ? path + " is removed" : "nothing is kept in " + path);
+  return done;
+}
+
+int exit_code(const TuneResults& results) {
+  int code = done;
+  for (const TuneResult& r : results.all)
+    if (!r.found.failure.empty()) code = std::max<int>(code, r.for_want_of_machine ? machine : not_accurate);
+  return code;
+}
+
+}  // namespace
+
+int tune_command(int argc, const char* const* argv) {
+  const TuneRequest request = parse_tune(argc, argv);
+  if (request.help) {
+    fmt::print("{}", help_of("tune"));
+    return done;
+  }
+  if (request.forget) return forget();
+  const std::string path = place_to_keep();
+  tuned::require_place(path);
+  if (!request.json.empty()) io::require_writable(request.json);
+  if (const auto before = tuned::read(path); !before.complaint.empty())
+    fmt::print(stderr, "lasolve: {} and replaced\n", before.complaint);
+  std::size_t kept = 0;
+  const TuneResults results = tune(request, [&](const TuneResult& r) {
+    if (!r.found.is_known(r.space)) return;
+    auto entries = tuned::read(path).entries;  // another process may have written it meanwhile
+    tuned::put(entries, r.entry());
+    tuned::write(path, entries);
+    ++kept;
+  });
+  if (!request.quiet && !io::is_standard_output(request.json)) {
+    fmt::print("{}\n", for_people(results));
+    for (const std::string& remark : results.remarks) fmt::print("note: {}\n", remark);
+    if (kept > 0)
+      fmt::print(
+          "kept in {}\nSolves of about these sizes take it where --gemm, --schedule and --block-size are left open.\n",
+          path);
+  }
+  for (const TuneResult& r : results.all)
+    if (!r.found.failure.empty())
+      fmt::print(stderr, "lasolve: {} at n = {}: {}\n", in_words(r.key.method), r.key.n, r.found.failure);
+  if (!request.json.empty()) write_text(request.json, as_json(request, results, path));
+  return exit_code(results);
+}
+
+}  // namespace lasolve::cli

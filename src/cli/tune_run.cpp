@@ -1,0 +1,266 @@
+#include "cli/tune_run.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <new>
+#include <utility>
+
+#include "bench/others.hpp"
+#include "cli/compare_run.hpp"
+#include "cli/problem.hpp"
+#include "cli/progress.hpp"
+#include "cli/tuned.hpp"
+#include "core/choose.hpp"
+#include "core/stopwatch.hpp"
+#include "solvers/schedules.hpp"
+#include "solvers/tuning.hpp"
+
+namespace lasolve::cli {
+
+namespace {
+
+using tuned::Setting;
+
+/// Thrown out of a solve that takes too long.
+struct GivenUp {};
+
+/// Those that may be chosen in a precision, the default first, and what is wrong with that one, if something is.
+struct Backends {
+  std::vector<std::string> names;
+  std::string fault = {};
+};
+
+/// One search: a method in a precision at a size.
+struct Item {
+  tuned::Key key;
+  const Backends* backends;
+  double work;  ///< about: what its solves cost, and something for being small
+};
+
+/// The time that is left. Each search may take as much of it as each of those behind it: small ones leave most of that to the others.
+class Clock {
+ public:
+  Clock(double within, const std::vector<Item>& items) : within_(within), items_left_(items.size()) {
+    for (const Item& item : items) work_left_ += item.work;
+  }
+  double seconds_left() const { return within_ - watch_.seconds(); }
+  double seconds_for_next() const { return seconds_left() / double(items_left_); }
+
+  void begin(const Item& item) {
+    began_ = watch_.seconds();
+    work_ = item.work;
+    ran_ = false;
+  }
+  /// What a first solve tells of how long its search will take.
+  void ran(double seconds) {
+    constexpr double runs_of_a_search = 150, longest_rest = 0.1;
+    if (!std::exchange(ran_, true))
+      seconds_a_work_ =
+          std::min(seconds_for_next(), runs_of_a_search * (seconds + std::min(seconds, longest_rest))) / work_;
+  }
+  void end() {
+    --items_left_;
+    work_left_ -= work_;
+    seconds_a_work_ = (watch_.seconds() - began_) / work_;
+  }
+  /// The share of the whole that is done, if all that is left takes as long for its work as this search. It never falls.
+  double share() {
+    const double now = watch_.seconds(), least = 0.02 * now;
+    const double needed = seconds_a_work_ * work_left_ - (now - began_);
+    return share_ = std::max(share_, now / (now + std::clamp(needed, least, std::max(least, seconds_left()))));
+  }
+
+ private:
+  const Stopwatch watch_;
+  const double within_;
+  std::size_t items_left_;
+  double work_left_ = 0, began_ = 0, work_ = 1, seconds_a_work_ = 0, share_ = 0;
+  bool ran_ = false;
+};
+
+/// What there is to choose among, beside the default.
+tuned::Space space_of(const Item& item, const Device& place) {
+  const tuned::Key& key = item.key;
+  const Tuning tuning = tuning_of(place);
+  const Precision storage = find_solve_precision(key.precision)->storage;
+  const auto block_size = [&](Schedule s) {
+    return std::clamp<std::int64_t>(default_block_size(tuning, key.method, s, storage, key.n), 1, key.n);
+  };
+  const Schedule schedule = default_schedule(tuning, key.method);
+  tuned::Space space{key.n, {item.backends->names.front(), schedule, block_size(schedule)}, item.backends->names, {}};
+  for (const ScheduleEntry& other : schedules())
+    if (other.schedule != schedule && other.offered_for(key.method))
+      space.schedules.emplace_back(other.schedule, block_size(other.schedule));
+  return space;
+}
+
+/// The solves of one item.
+class Solver {
+ public:
+  Solver(const TuneRequest& request, const Item& item, Clock& clock, Progress& progress)
+      : request_(request), key_(item.key), clock_(clock), progress_(progress), problem_(system()) {}
+
+  tuned::Run operator()(const Setting& setting, double most_seconds) {
+    if (clock_.seconds_left() <= 0) return {};
+    const Stopwatch watch;
+    Options o = request_.options;
+    o.factorization = key_.method, o.precision = key_.precision;
+    o.gemm = setting.gemm, o.schedule = setting.schedule, o.block_size = setting.block_size;
+    o.progress = [&](double) {
+      progress_(clock_.share());
+      if (watch.seconds() > most_seconds || clock_.seconds_left() <= 0) throw GivenUp();
+    };
+    try {
+      const Report report = problem_.solve(o, X_);
+      if (!report.outcome.ok()) return {{}, report.outcome.message()};
+      clock_.ran(report.total_seconds);
+      return {report.total_seconds, ""};
+    } catch (const GivenUp&) {
+      return {};
+    } catch (const std::bad_alloc&) {
+      return wanting("not enough host memory");
+    } catch (const MachineError& e) {
+      return wanting(e.what());
+    } catch (const std::exception& e) {
+      return {{}, e.what()};
+    }
+  }
+
+  bool wanted_machine() const { return wanted_machine_; }
+
+ private:
+  Request system() const {
+    Request r;
+    r.matrix = fmt::format("{}:n={}", key_.method == Method::cholesky ? "spd" : "uniform", key_.n);
+    r.options = request_.options;
+    r.options.factorization = key_.method, r.options.precision = key_.precision;
+    return r;
+  }
+  tuned::Run wanting(const std::string& what) {
+    wanted_machine_ = true;
+    return {{}, what};
+  }
+
+  const TuneRequest& request_;
+  const tuned::Key& key_;
+  Clock& clock_;
+  Progress& progress_;
+  Problem problem_;
+  Matrix<double> X_;
+  bool wanted_machine_ = false;
+};
+
+TuneResult result_of(const TuneRequest& request, const Item& item, Clock& clock, Progress& progress) {
+  const bench::Others others;
+  TuneResult result{item.key, space_of(item, request.options.device), {}, false, 0};
+  result.found.failure = item.backends->fault;
+  if (!result.found.failure.empty()) return result;
+  Solver solver(request, item, clock, progress);
+  result.found = tuned::search(result.space, std::ref(solver), clock.seconds_for_next());
+  result.for_want_of_machine = !result.found.failure.empty() && solver.wanted_machine();
+  result.other_processors = others.processors();
+  return result;
+}
+
+/// Why those that are left out are is remarked.
+Backends backends_in(const TuneRequest& request, Precision precision, std::vector<std::string>& remarks) {
+  const Choice by_default = choose(request.options);
+  const Precision products = find_solve_precision(precision)->products;
+  if (!by_default.offers(products)) throw UsageError(does_not_offer(by_default.name(), by_default.place(), products));
+  CompareRequest entrants;
+  entrants.options = request.options;
+  entrants.backends = request.backends;
+  entrants.precisions = {precision};
+  auto all = contestants_of(entrants);
+  Progress progress("trying the backends", request.quiet);
+  verify(entrants, all, [&](double share) { progress(share); });
+  Backends backends{{by_default.name()}};
+  for (const Contestant& c : all) {
+    if (c.name == by_default.name())
+      backends.fault = c.fault;
+    else if (c.fault.empty())
+      backends.names.push_back(c.name);
+    else
+      remarks.push_back(fmt::format("{} is left out, since it is wrong: {}", c.name, c.fault));
+  }
+  return backends;
+}
+
+/// A size costs what its solves do; Cholesky half of LU.
+double work_of(Method method, std::int64_t n) {
+  const double cubed = std::max(1e9, double(n) * double(n) * double(n));
+  return method == Method::cholesky ? 0.5 * cubed : cubed;
+}
+
+/// "LU at n = 64, Cholesky at n = 64".
+std::string list_of(const std::vector<const TuneResult*>& some) {
+  std::string text;
+  for (const TuneResult* r : some)
+    text += fmt::format("{}{} at n = {}", text.empty() ? "" : ", ", in_words(r->key.method), r->key.n);
+  return text;
+}
+
+void remark_on(const std::vector<TuneResult>& all, std::vector<std::string>& remarks) {
+  constexpr double much = 0.25;
+  std::vector<const TuneResult*> cut_off;
+  double busy = 0;
+  for (const TuneResult& r : all) {
+    if (r.found.ran_out_of_time) cut_off.push_back(&r);
+    busy = std::max(busy, r.other_processors);
+    for (const tuned::Step& step : r.found.steps)
+      for (const tuned::Trial& t : step.trials)
+        if (!t.failure.empty() && !(t.setting == r.space.by_default))
+          remarks.push_back(fmt::format("{}: {} failed: {}", list_of({&r}), in_words(t.setting), t.failure));
+  }
+  if (!cut_off.empty())
+    remarks.push_back(
+        fmt::format("the time ran out before all was tried, for {}; --within allows more", list_of(cut_off)));
+  if (busy > much)
+    remarks.push_back(
+        fmt::format("other programs kept up to {:.1f} processors busy meanwhile: what is a little faster "
+                    "may not have been found",
+                    busy));
+}
+
+}  // namespace
+
+tuned::Entry TuneResult::entry() const {
+  if (!found.is_known(space)) throw std::logic_error("what is best is not known");
+  const double low = 1 / (1 + found.change.high), high = 1 / (1 + found.change.low);
+  tuned::Entry e{key,
+                 space.gemms,
+                 fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr))),
+                 space.by_default,
+                 found.chosen,
+                 found.default_seconds,
+                 found.seconds};
+  if (!found.is_default(space)) e.speedup = 1 / (1 + found.change.shift), e.speedup_low = low, e.speedup_high = high;
+  return e;
+}
+
+TuneResults tune(const TuneRequest& request, const std::function<void(const TuneResult&)>& heard) {
+  TuneResults results;
+  std::vector<Backends> backends;
+  for (const Precision p : request.precisions) backends.push_back(backends_in(request, p, results.remarks));
+  const tuned::Machine machine = machine_of(request.options.device, request.options.threads);
+  std::vector<Item> items;
+  for (const std::int64_t n : request.sizes)
+    for (std::size_t p = 0; p < request.precisions.size(); ++p)
+      for (const Method m : request.methods)
+        items.push_back({{machine, request.precisions[p], m, n}, &backends[p], work_of(m, n)});
+  Clock clock(request.within, items);
+  Progress progress("tuning", request.quiet);
+  for (const Item& item : items) {
+    clock.begin(item);
+    results.all.push_back(result_of(request, item, clock, progress));
+    clock.end();
+    heard(results.all.back());
+  }
+  remark_on(results.all, results.remarks);
+  return results;
+}
+
+}  // namespace lasolve::cli

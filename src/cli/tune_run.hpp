@@ -1,0 +1,33 @@
+// Settings tried on systems of several sizes, one after the other.
+#pragma once
+
+#include <functional>
+
+#include "cli/tune_request.hpp"
+#include "tuned/kept.hpp"
+#include "tuned/search.hpp"
+
+namespace lasolve::cli {
+
+/// What was found for one method, precision and size.
+struct TuneResult {
+  tuned::Key key;
+  tuned::Space space;
+  tuned::Found found;
+  bool for_want_of_machine = false;  ///< the default failed for memory or a device
+  double other_processors = 0;       ///< that other programs kept busy meanwhile
+
+  /// Throws std::logic_error where it is not known what is best: see tuned::Found.
+  tuned::Entry entry() const;
+};
+
+struct TuneResults {
+  std::vector<TuneResult> all;
+  std::vector<std::string> remarks;
+};
+
+/// Tries the backends, each in a process of its own, and then settings: the sizes in ascending order. `heard` gets each result as it
+/// is made. Throws UsageError where the default backend does not offer a precision.
+TuneResults tune(const TuneRequest&, const std::function<void(const TuneResult&)>& heard);
+
+}  // namespace lasolve::cli

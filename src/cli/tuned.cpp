@@ -1,0 +1,116 @@
+#include "cli/tuned.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/json.hpp"
+#include "compare/tables.hpp"
+#include "core/build.hpp"
+#include "core/choose.hpp"
+#include "lasolve/names.hpp"
+#include "solvers/schedules.hpp"
+#include "tuned/cache.hpp"
+
+namespace lasolve::cli {
+
+namespace {
+
+/// Whether backend, block size and schedule are left open.
+bool is_open(const Request& r) {
+  const Options& o = r.options;
+  return r.use_tuned && r.tune.empty() && r.backends == std::vector<std::string>{"auto"} && o.block_size == 0 &&
+         o.schedule == Schedule::automatic;
+}
+
+/// Whether it is factored while it comes to the device, which is another thing than what was timed.
+bool arrives(const Problem& problem, const Device& place) {
+  return place.kind == Device::cuda && !problem.is_generated() &&
+         8.0 * double(problem.n()) * double(problem.n()) >= double(tuning_of(place).arriving_bytes);
+}
+
+std::string why(const tuned::Entry& e) {
+  const std::string where = fmt::format("{} at n = {}", in_words(e.key.method), e.key.n);
+  if (e.is_default())
+    return fmt::format("tuned: the default; in {} nothing else is faster by more than the noise (lasolve tune, {})",
+                       where, e.date);
+  return fmt::format("tuned: {}: {:.2f} times as fast as the default in {} (lasolve tune, {})", in_words(e.chosen),
+                     e.speedup, where, e.date);
+}
+
+/// Notes of a choice that are about the device, not about the default backend, which is not what runs.
+std::vector<std::string> notes_on_device(const Options& options, const Choice& choice) {
+  Options on = options;
+  on.device = choice.place();
+  const auto others = choose(on).notes;
+  std::vector<std::string> notes;
+  for (const std::string& note : choice.notes)
+    if (std::count(others.begin(), others.end(), note) == 0) notes.push_back(note);
+  return notes;
+}
+
+}  // namespace
+
+const char* in_words(Method m) { return m == Method::cholesky ? "Cholesky" : "LU"; }
+
+std::string in_words(const tuned::Setting& s) {
+  return fmt::format("{}, {}, panels of at most {} columns", s.gemm, name_of(s.schedule), s.block_size);
+}
+
+tuned::Machine machine_of(const Device& place, int threads) {
+  tuned::Machine machine{place.kind, processor(), 0, 0, "", version(), build_flags()};
+  if (place.kind != Device::cuda) {
+    machine.threads = Queue<Cpu>(threads).threads();
+    return machine;
+  }
+  machine.name = cuda_devices().names.at(std::size_t(place.index));
+  machine.capability = cuda_devices().capabilities.at(std::size_t(place.index));
+  machine.driver = driver();
+  return machine;
+}
+
+std::vector<std::string> take_tuned(Request& request, const Problem& problem) {
+  if (!is_open(request)) return {};
+  const tuned::Kept kept = tuned::read(tuned::path_in_cache());
+  if (!kept.complaint.empty()) return {kept.complaint};
+  if (kept.entries.empty()) return {};
+  Options& o = request.options;
+  const Choice choice = choose(o);
+  if (arrives(problem, choice.place())) return {};
+  const Method method = o.factorization != Method::automatic ? o.factorization : problem.likely_method();
+  const tuned::Machine machine = machine_of(choice.place(), o.threads);
+  const tuned::Entry* const e = tuned::nearest(kept.entries, {machine, o.precision, method, problem.n()});
+  if (!e || e->by_default.gemm != choice.name()) return {};  // it is said to be faster than another default
+  if (e->is_default()) return {why(*e)};
+  const auto here = runnable_backends(choice.place(), request.products_in());
+  if (std::count(here.begin(), here.end(), e->chosen.gemm) == 0 || !is_offered(method, e->chosen.schedule)) return {};
+  std::vector<std::string> notes = notes_on_device(o, choice);
+  o.device = choice.place();
+  o.schedule = e->chosen.schedule, o.block_size = e->chosen.block_size;
+  request.backends = {e->chosen.gemm};
+  notes.push_back(why(*e));
+  return notes;
+}
+
+std::string list_of_tuned(const Request& request) {
+  const std::string path = tuned::path_in_cache();
+  const tuned::Kept kept = tuned::read(path);
+  if (!kept.complaint.empty()) return kept.complaint + "\n";
+  if (kept.entries.empty()) return "nothing is kept; 'lasolve tune' finds what is fastest here\n";
+  const tuned::Machine here = machine_of(choose(request.options).place(), request.options.threads);
+  compare::Table table{
+      {{"n"}, {"method", true}, {"precision", true}, {"chosen", true}, {"faster"}, {"tuned on", true}, {"used", true}}};
+  for (const tuned::Entry& e : kept.entries) {
+    const std::string other = tuned::difference(e.key.machine, here);
+    table.lines.push_back({std::to_string(e.key.n), in_words(e.key.method), name_of(e.key.precision),
+                           e.is_default() ? "the default" : in_words(e.chosen),
+                           e.is_default() ? "" : fmt::format("{:.2f} x", e.speedup), e.date,
+                           other.empty() ? "yes" : "no: " + other});
+  }
+  return fmt::format("{}\nfaster: than the default; used: by solves on this machine{}\n{}\n", compare::as_text(table),
+                     here.device == Device::cpu ? fmt::format(" with {} threads", here.threads) : "", path);
+}
+
+std::string tuned_as_json() { return text_of(tuned::as_json(tuned::read(tuned::path_in_cache()).entries)); }
+
+}  // namespace lasolve::cli

@@ -1,0 +1,25 @@
+// What `lasolve tune` has kept: for which machine, taken for a solve, and listed.
+#pragma once
+
+#include "cli/problem.hpp"
+#include "tuned/kept.hpp"
+
+namespace lasolve::cli {
+
+/// "packed, right-looking, panels of at most 192 columns".
+std::string in_words(const tuned::Setting&);
+/// "LU", "Cholesky".
+const char* in_words(Method);
+
+/// This machine, where a system is solved at a place. `threads`: as Options has them.
+tuned::Machine machine_of(const Device& place, int threads);
+
+/// Where a request leaves backend, schedule and block size open: takes what is kept for such a system, if there is something. Returns
+/// what a person should know about that.
+std::vector<std::string> take_tuned(Request&, const Problem&);
+
+/// For `lasolve list --tuned`.
+std::string list_of_tuned(const Request&);
+std::string tuned_as_json();
+
+}  // namespace lasolve::cli

@@ -1,0 +1,168 @@
+#include "tuned/kept.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "io/input_error.hpp"
+#include "lasolve/names.hpp"
+
+namespace lasolve::tuned {
+
+namespace {
+
+constexpr int schema_version = 1;
+
+/// What is JSON, and not what it should be.
+struct Unfit : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+Json object(const Setting& s, double seconds) {
+  return {{"gemm", s.gemm}, {"schedule", name_of(s.schedule)}, {"block_size", s.block_size}, {"seconds", seconds}};
+}
+
+Json object(const Entry& e) {
+  const Machine& m = e.key.machine;
+  return {{"device", name_of(m.device)},
+          {"name", m.name},
+          {"threads", m.threads},
+          {"capability", m.capability},
+          {"driver", m.driver},
+          {"lasolve", m.version},
+          {"build", m.build},
+          {"backends", e.backends},
+          {"date", e.date},
+          {"n", e.key.n},
+          {"factorization", name_of(e.key.method)},
+          {"precision", name_of(e.key.precision)},
+          {"default", object(e.by_default, e.default_seconds)},
+          {"chosen", object(e.chosen, e.seconds)},
+          {"speedup", e.speedup},
+          {"speedup_low", e.speedup_low},
+          {"speedup_high", e.speedup_high}};
+}
+
+template <class Enum>
+Enum word_in(const Json& json, const char* field) {
+  const auto value = parse<Enum>(json.at(field).get<std::string>());
+  if (!value || *value == Enum::automatic) throw Unfit(fmt::format("{} is {}", field, json.at(field).dump()));
+  return *value;
+}
+
+double positive_in(const Json& json, const char* field) {
+  const double x = json.at(field).get<double>();
+  if (!(x > 0) || !std::isfinite(x)) throw Unfit(fmt::format("{} is {}", field, json.at(field).dump()));
+  return x;
+}
+
+std::int64_t size_in(const Json& json, const char* field) {
+  const auto size = json.at(field).get<std::int64_t>();
+  if (!json.at(field).is_number_integer() || size < 1 || size > never)
+    throw Unfit(fmt::format("{} is {}", field, json.at(field).dump()));
+  return size;
+}
+
+/// It is shown to people.
+std::string date_in(const Json& json) {
+  auto date = json.at("date").get<std::string>();
+  constexpr std::string_view form = "dddd-dd-dd";
+  bool fits = date.size() == form.size();
+  for (std::size_t i = 0; fits && i < date.size(); ++i)
+    fits = form[i] == 'd' ? date[i] >= '0' && date[i] <= '9' : date[i] == form[i];
+  if (!fits) throw Unfit(fmt::format("date is {}", json.at("date").dump()));
+  return date;
+}
+
+Setting setting_in(const Json& json) {
+  return {json.at("gemm"), word_in<Schedule>(json, "schedule"), size_in(json, "block_size")};
+}
+
+Entry entry_in(const Json& json) {
+  Entry e;
+  e.key.machine = {word_in<Device::Kind>(json, "device"),
+                   json.at("name"),
+                   json.at("threads"),
+                   json.at("capability"),
+                   json.at("driver"),
+                   json.at("lasolve"),
+                   json.at("build")};
+  e.key.precision = word_in<Precision>(json, "precision");
+  e.key.method = word_in<Method>(json, "factorization");
+  e.key.n = size_in(json, "n");
+  e.backends = json.at("backends").get<std::vector<std::string>>();
+  e.date = date_in(json);
+  e.by_default = setting_in(json.at("default")), e.chosen = setting_in(json.at("chosen"));
+  e.default_seconds = positive_in(json.at("default"), "seconds"), e.seconds = positive_in(json.at("chosen"), "seconds");
+  e.speedup = positive_in(json, "speedup");
+  e.speedup_low = positive_in(json, "speedup_low"), e.speedup_high = positive_in(json, "speedup_high");
+  return e;
+}
+
+}  // namespace
+
+std::string difference(const Machine& m, const Machine& here) {
+  const auto text = [](const char* what, const auto& there, const auto& now) {
+    return fmt::format("{}: {}, not {}", what, there, now);
+  };
+  if (m.device != here.device) return text("device", name_of(m.device), name_of(here.device));
+  if (m.name != here.name) return text("device", m.name, here.name);
+  if (m.capability != here.capability) return text("compute capability", m.capability, here.capability);
+  if (m.driver != here.driver) return "driver: another";
+  if (m.threads != here.threads) return text("threads", m.threads, here.threads);
+  if (m.version != here.version) return text("lasolve", m.version, here.version);
+  if (m.build != here.build) return "build: with other flags";
+  return "";
+}
+
+Json as_json(const std::vector<Entry>& entries) {
+  Json results = Json::array();
+  for (const Entry& e : entries) results.push_back(object(e));
+  return {{"schema_version", schema_version}, {"made_by", "lasolve tune"}, {"results", results}};
+}
+
+std::vector<Entry> entries_of(const std::string& text, const std::string& name) {
+  const auto refuse = [&](const std::string& what) {
+    return io::InputError(fmt::format("{}: error: expected what lasolve tune keeps, found {}", name, what));
+  };
+  try {
+    const Json json = Json::parse(text);
+    if (!json.is_object() || json.value("made_by", Json()) != "lasolve tune") throw Unfit("other JSON");
+    if (json.at("schema_version") != schema_version)
+      throw Unfit(fmt::format("schema_version {}", json.at("schema_version").dump()));
+    std::vector<Entry> entries;
+    for (const Json& result : json.at("results")) entries.push_back(entry_in(result));
+    return entries;
+  } catch (const Json::parse_error& e) {
+    throw refuse(fmt::format("no JSON: byte {}", e.byte));
+  } catch (const Json::exception& e) {
+    throw refuse(fmt::format("a part of it: {}", e.what()));
+  } catch (const Unfit& e) {
+    throw refuse(e.what());
+  }
+}
+
+void put(std::vector<Entry>& entries, Entry entry) {
+  const auto same = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.key == entry.key; });
+  if (same == entries.end())
+    entries.push_back(std::move(entry));
+  else
+    *same = std::move(entry);
+}
+
+const Entry* nearest(const std::vector<Entry>& entries, const Key& key) {
+  constexpr double farthest = 2;
+  const Entry* best = nullptr;
+  double least = farthest;
+  for (const Entry& e : entries) {
+    Key same = e.key;
+    same.n = key.n;
+    if (!(same == key) || key.n < 1) continue;
+    const double a = double(e.key.n), b = double(key.n), ratio = std::max(a, b) / std::min(a, b);
+    if (ratio < least || (ratio == least && (!best || e.key.n < best->key.n))) best = &e, least = ratio;
+  }
+  return best;
+}
+
+}  // namespace lasolve::tuned

@@ -1,0 +1,56 @@
+// What `lasolve tune` has found, as it is kept: as JSON and back, and which of it a system may use.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "tuned/setting.hpp"
+
+namespace lasolve::tuned {
+
+using Json = nlohmann::ordered_json;
+
+/// Where times are what they were: the device and what runs on it.
+struct Machine {
+  Device::Kind device = Device::cpu;
+  std::string name;            ///< of the processor, or of the CUDA device
+  int threads = 0;             ///< of the host; 0 for CUDA
+  int capability = 0;          ///< of a CUDA device, 10·major + minor
+  std::string driver;          ///< of a CUDA device
+  std::string version, build;  ///< of lasolve, and how it was compiled
+  bool operator==(const Machine&) const = default;
+};
+/// What differs of two, such as "threads: 2, not 4"; empty: nothing.
+std::string difference(const Machine&, const Machine& here);
+
+/// Of which systems a result is.
+struct Key {
+  Machine machine;
+  Precision precision = Precision::fp64;  ///< one of solve_precisions
+  Method method = Method::lu;
+  std::int64_t n = 0;
+  bool operator==(const Key&) const = default;
+};
+
+struct Entry {
+  Key key;
+  std::vector<std::string> backends;  ///< among which it was chosen
+  std::string date;                   ///< "2026-11-23"
+  Setting by_default, chosen;         ///< the same, where nothing was faster
+  double default_seconds = 0, seconds = 0;
+  double speedup = 1, speedup_low = 1, speedup_high = 1;  ///< over the default, and the interval of the test
+
+  bool is_default() const { return chosen == by_default; }
+};
+
+Json as_json(const std::vector<Entry>&);
+/// Of a text that as_json() made; `name` is how it is called in errors. Throws io::InputError where it is none.
+std::vector<Entry> entries_of(const std::string& text, const std::string& name);
+
+/// Takes the place of the entry with the same key, if there is one.
+void put(std::vector<Entry>&, Entry);
+
+/// The entry for a system: of the same machine, precision and method the one whose n has the smallest ratio to that of the system,
+/// which is at most 2; of two that are equally near, the smaller. Null: there is none.
+const Entry* nearest(const std::vector<Entry>&, const Key&);
+
+}  // namespace lasolve::tuned

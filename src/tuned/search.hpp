@@ -1,0 +1,48 @@
+// The search for a setting: one thing after the other, each by a race, and what was found against the default once more.
+#pragma once
+
+#include "tuned/race.hpp"
+
+namespace lasolve::tuned {
+
+/// What there is to choose among, for one method at one size.
+struct Space {
+  std::int64_t n = 0;
+  Setting by_default;
+  std::vector<std::string> gemms;  ///< the backends that may be chosen
+  /// The other schedules, with the block sizes that are their default.
+  std::vector<std::pair<Schedule, std::int64_t>> schedules;
+};
+
+/// One race of the search.
+struct Step {
+  std::string what;  ///< "backends", "block sizes", "schedules", "against the default"
+  std::vector<Trial> trials;
+  std::size_t winner = 0;
+};
+
+struct Found {
+  Setting chosen;
+  /// Where that is not the default: from the default to it, by runs that were made for this alone.
+  bench::Change change;
+  double default_seconds = 0, seconds = 0;  ///< medians of the runs that were made last
+  std::vector<Step> steps;
+  std::string failure;           ///< why the default cannot be run; then nothing is chosen
+  bool ran_out_of_time = false;  ///< before all was tried
+
+  bool is_default(const Space& space) const { return chosen == space.by_default; }
+  /// Whether it is known what is best: nothing failed, and the default is no makeshift.
+  bool is_known(const Space& space) const { return failure.empty() && !(is_default(space) && ran_out_of_time); }
+};
+
+/// Block sizes that are tried where `at` is the best so far: half of it, three quarters, one and a half, and twice as many columns,
+/// in multiples of 8 from 8 to n.
+std::vector<std::int64_t> block_sizes_around(std::int64_t at, std::int64_t n);
+
+/// Coordinate descent: first the backends; then block sizes, as long as the largest or the smallest of those tried wins; then
+/// schedules. Each is a race() in which something else takes the place of what is best so far only where it is faster by more than
+/// the noise. What wins in the end has to win a duel() with the default as well, since the best of many is also lucky.
+/// It takes at most `seconds`, but for the run under way.
+Found search(const Space&, const Solve&, double seconds);
+
+}  // namespace lasolve::tuned

@@ -1,0 +1,332 @@
+// What `lasolve tune` chooses from times that are planted, what it keeps, and which of that is taken.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+
+#include "io/input_error.hpp"
+#include "io/output_file.hpp"
+#include "tuned/cache.hpp"
+#include "tuned/search.hpp"
+
+namespace lasolve::tuned {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double microseconds = 1e-6;  // tests rest as long as these runs
+constexpr double plenty = 60;
+
+std::vector<double> samples(double seconds, int count, double spread, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<double> all;
+  for (int i = 0; i < count; ++i) all.push_back(seconds * std::exp(spread * normal(random)));
+  return all;
+}
+
+Trial trial(double seconds, int count = 20, double spread = 0.01) {
+  static unsigned seed = 0;
+  return {{"some"}, samples(seconds, count, spread, ++seed)};
+}
+
+TEST(Winner, is_faster_by_more_than_the_noise) {
+  EXPECT_EQ(winner({trial(1), trial(1.2), trial(0.9)}), 2u);
+  EXPECT_EQ(winner({trial(1), trial(0.9), trial(0.8)}), 2u);
+  EXPECT_EQ(winner({trial(1), trial(0.995)}), 0u);
+  EXPECT_EQ(winner({trial(1, 20, 0.3), trial(0.97, 20, 0.3)}), 0u);
+}
+
+TEST(Winner, has_not_failed_and_has_run_often_enough) {
+  Trial failed = trial(0.5);
+  failed.failure = "its answer is wrong";
+  EXPECT_EQ(winner({trial(1), failed, trial(0.9)}), 2u);
+  EXPECT_EQ(winner({trial(1), failed}), 0u);
+  EXPECT_EQ(winner({trial(1), trial(0.5, 5)}), 0u);
+  EXPECT_EQ(winner({trial(1, 5), trial(0.5)}), 0u);
+  EXPECT_EQ(winner({trial(1), {}}), 0u);
+}
+
+/// A machine on which each setting takes its time, with a spread of 1 %.
+struct Planted {
+  std::function<Run(const Setting&, int run)> run;
+  std::map<std::string, int> runs = {};  // of each backend
+  std::mt19937_64 random{1};
+  std::normal_distribution<double> normal{};
+
+  Run operator()(const Setting& s, double most_seconds) {
+    Run made = run(s, runs[s.gemm]++);
+    if (!made.seconds) return made;
+    *made.seconds *= microseconds * std::exp(0.01 * normal(random));
+    return *made.seconds > most_seconds ? Run{} : made;
+  }
+};
+
+Run takes(double seconds) { return {seconds, ""}; }
+Run fails(const char* why) { return {{}, why}; }
+
+TEST(Race, goes_on_with_the_better_half) {
+  std::vector<Setting> settings;
+  for (const char* name : {"first", "a", "b", "c", "d", "best"}) settings.push_back({name});
+  const std::map<std::string, double> times = {{"first", 20}, {"a", 14}, {"b", 15}, {"c", 16}, {"d", 17}, {"best", 10}};
+  Planted machine{[&](const Setting& s, int) { return takes(times.at(s.gemm)); }};
+  const Trials trials = race(settings, std::ref(machine), plenty);
+  EXPECT_FALSE(trials.was_cut_off);
+  EXPECT_EQ(winner(trials.all), 5u);
+  EXPECT_EQ(trials.all[4].seconds.size(), 3u) << "the worst is out after one heat";
+  EXPECT_GE(trials.all[0].seconds.size(), 12u);
+  EXPECT_GE(trials.all[5].seconds.size(), 12u);
+}
+
+TEST(Race, gives_up_what_takes_long_and_drops_what_fails) {
+  Planted machine{[&](const Setting& s, int run) {
+    if (s.gemm == "wrong" && run == 2) return fails("its answer is wrong");
+    return takes(s.gemm == "slow" ? 1e6 : s.gemm == "wrong" ? 5 : 10);
+  }};
+  const Trials trials = race({{"first"}, {"slow"}, {"wrong"}}, std::ref(machine), plenty);
+  EXPECT_EQ(machine.runs["slow"], 1) << "what takes a second where others take 10 us is not run again";
+  EXPECT_EQ(trials.all[2].failure, "its answer is wrong");
+  EXPECT_EQ(machine.runs["wrong"], 3);
+  EXPECT_FALSE(trials.was_cut_off);
+  EXPECT_EQ(winner(trials.all), 0u);
+}
+
+TEST(Race, ends_when_the_time_is_over) {
+  Planted machine{[](const Setting&, int) { return takes(10); }};
+  const Trials trials = race({{"first"}, {"other"}}, std::ref(machine), 0);
+  EXPECT_TRUE(trials.was_cut_off);
+  EXPECT_TRUE(machine.runs.empty());
+}
+
+Space space() {
+  return {1000,
+          {"usual", Schedule::right_looking, 128},
+          {"usual", "other", "third"},
+          {{Schedule::left_looking, 128}, {Schedule::recursive, 128}}};
+}
+
+TEST(Search, finds_backend_then_block_size_then_schedule) {
+  const auto time = [](const Setting& s) {
+    const double columns = std::log2(double(s.block_size) / 384);  // 384 are best: two races away
+    return (s.gemm == "other" ? 9 : 10) * (1 + 0.2 * columns * columns) *
+           (s.schedule == Schedule::left_looking ? 0.8 : 1);
+  };
+  Planted machine{[&](const Setting& s, int) { return takes(time(s)); }};
+  const Space in = space();
+  const Found found = search(in, std::ref(machine), plenty);
+  EXPECT_EQ(found.chosen, (Setting{"other", Schedule::left_looking, 384}));
+  EXPECT_TRUE(found.is_known(in));
+  EXPECT_EQ(found.change.kind, bench::Change::faster);
+  EXPECT_NEAR(1 + found.change.shift, time(found.chosen) / time(in.by_default), 0.02);
+  EXPECT_NEAR(found.default_seconds, time(in.by_default) * microseconds, 0.05 * found.default_seconds);
+  EXPECT_EQ(found.steps.back().what, "against the default");
+}
+
+TEST(Search, stays_with_the_default_where_nothing_is_faster) {
+  for (const double gain : {1.0, 0.995}) {
+    Planted machine{[=](const Setting& s, int) { return takes(s == space().by_default ? 10 : 10 * gain); }};
+    const Space in = space();
+    const Found found = search(in, std::ref(machine), plenty);
+    EXPECT_TRUE(found.is_default(in));
+    EXPECT_TRUE(found.is_known(in));
+    EXPECT_GT(found.default_seconds, 0);
+  }
+}
+
+TEST(Search, takes_nothing_that_was_only_lucky) {
+  Planted machine{[](const Setting& s, int run) { return takes(s.gemm == "other" && run < 40 ? 5 : 10); }};
+  const Space in = space();
+  const Found found = search(in, std::ref(machine), plenty);
+  ASSERT_EQ(found.steps.front().winner, 1u) << "it was no longer lucky in the first race";
+  EXPECT_TRUE(found.is_default(in));
+}
+
+TEST(Search, never_chooses_what_fails) {
+  Planted machine{[](const Setting& s, int) {
+    if (s.gemm == "other" || s.schedule == Schedule::recursive) return fails("its answer is wrong");
+    return takes(10);
+  }};
+  const Space in = space();
+  EXPECT_TRUE(search(in, std::ref(machine), plenty).is_default(in));
+}
+
+TEST(Search, says_that_the_default_fails_or_that_time_ran_out) {
+  Planted failing{[](const Setting& s, int) { return s.gemm == "usual" ? fails("no memory") : takes(10); }};
+  const Space in = space();
+  EXPECT_EQ(search(in, std::ref(failing), plenty).failure, "no memory");
+  EXPECT_FALSE(search(in, std::ref(failing), plenty).is_known(in));
+  Planted machine{[](const Setting&, int) { return takes(10); }};
+  const Found found = search(in, std::ref(machine), 0);
+  EXPECT_TRUE(found.ran_out_of_time);
+  EXPECT_FALSE(found.is_known(in));
+}
+
+TEST(Search, needs_no_alternative) {
+  Planted machine{[](const Setting&, int) { return takes(10); }};
+  const Space alone{1, {"usual", Schedule::right_looking, 1}, {"usual"}, {}};
+  const Found found = search(alone, std::ref(machine), plenty);
+  EXPECT_TRUE(found.is_known(alone));
+  EXPECT_GT(found.default_seconds, 0);
+}
+
+TEST(BlockSizes, are_around_the_best_so_far) {
+  EXPECT_EQ(block_sizes_around(128, 1000), (std::vector<std::int64_t>{64, 96, 192, 256}));
+  EXPECT_EQ(block_sizes_around(128, 200), (std::vector<std::int64_t>{64, 96, 192}));
+  EXPECT_EQ(block_sizes_around(8, 1000), (std::vector<std::int64_t>{16}));
+  EXPECT_TRUE(block_sizes_around(1, 1).empty());
+}
+
+Entry entry(std::int64_t n, Method method = Method::lu) {
+  return {{{Device::cpu, "a processor", 2, 0, "", "1.2.3", "-O3"}, Precision::fp64, method, n},
+          {"blas", "packed"},
+          "2026-11-23",
+          {"blas", Schedule::right_looking, 128},
+          {"packed", Schedule::left_looking, 192},
+          0.5,
+          0.4,
+          1.25,
+          1.2,
+          1.3};
+}
+
+std::int64_t taken(const std::vector<Entry>& entries, std::int64_t n) {
+  const Entry* const e = nearest(entries, entry(n).key);
+  return e ? e->key.n : 0;
+}
+
+TEST(Nearest, is_the_size_with_the_smallest_ratio_up_to_two) {
+  const std::vector<Entry> entries = {entry(2048), entry(256), entry(1024), entry(512, Method::cholesky)};
+  EXPECT_EQ(taken(entries, 256), 256);
+  EXPECT_EQ(taken(entries, 128), 256);
+  EXPECT_EQ(taken(entries, 127), 0);
+  EXPECT_EQ(taken(entries, 512), 256) << "of two that are equally near, the smaller";
+  EXPECT_EQ(taken(entries, 513), 1024);
+  EXPECT_EQ(taken(entries, 1448), 1024);
+  EXPECT_EQ(taken(entries, 1449), 2048);
+  EXPECT_EQ(taken(entries, 4096), 2048);
+  EXPECT_EQ(taken(entries, 4097), 0);
+  EXPECT_EQ(taken(entries, 0), 0);
+  EXPECT_EQ(taken({}, 256), 0);
+}
+
+TEST(Nearest, is_of_the_same_machine_precision_and_method) {
+  const std::vector<Entry> entries = {entry(256)};
+  const auto is_taken = [&](auto change) {
+    Key key = entry(256).key;
+    change(key);
+    return nearest(entries, key) != nullptr;
+  };
+  EXPECT_TRUE(is_taken([](Key&) {}));
+  EXPECT_FALSE(is_taken([](Key& k) { k.machine.name = "another"; }));
+  EXPECT_FALSE(is_taken([](Key& k) { k.machine.threads = 4; }));
+  EXPECT_FALSE(is_taken([](Key& k) { k.machine.version = "1.2.4"; }));
+  EXPECT_FALSE(is_taken([](Key& k) { k.machine.build = "-O2"; }));
+  EXPECT_FALSE(is_taken([](Key& k) { k.machine.device = Device::cuda; }));
+  EXPECT_FALSE(is_taken([](Key& k) { k.machine.driver = "another"; }));
+  EXPECT_FALSE(is_taken([](Key& k) { k.precision = Precision::fp32; }));
+  EXPECT_FALSE(is_taken([](Key& k) { k.method = Method::cholesky; }));
+}
+
+TEST(Kept, is_read_as_it_was_written) {
+  const std::vector<Entry> entries = {entry(256), entry(512, Method::cholesky)};
+  const auto read = entries_of(as_json(entries).dump(), "a file");
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_EQ(as_json(read), as_json(entries));
+  EXPECT_EQ(read[1].key, entries[1].key);
+  EXPECT_EQ(read[1].chosen, entries[1].chosen);
+  EXPECT_EQ(read[1].speedup, 1.25);
+}
+
+TEST(Kept, takes_the_place_of_what_was_there_for_the_same_system) {
+  std::vector<Entry> entries = {entry(256), entry(512)};
+  Entry later = entry(256);
+  later.date = "2027-01-01";
+  put(entries, later);
+  put(entries, entry(1024));
+  ASSERT_EQ(entries.size(), 3u);
+  EXPECT_EQ(entries[0].date, "2027-01-01");
+}
+
+TEST(Kept, says_what_is_wrong_with_a_file) {
+  const auto complaint = [](const std::string& text) -> std::string {
+    try {
+      entries_of(text, "FILE");
+    } catch (const io::InputError& e) {
+      return e.what();
+    }
+    return "none";
+  };
+  const auto changed = [](const char* field, const Json& value) {
+    Json json = as_json({entry(256)});
+    json["results"][0][field] = value;
+    return json.dump();
+  };
+  const auto begins = [](const std::string& text, const std::string& with) { return text.substr(0, with.size()); };
+  const std::string expected = "FILE: error: expected what lasolve tune keeps, found ";
+  for (const std::string& text : {std::string(), std::string("{"), std::string("[]"), std::string("{\"a\": 1}"),
+                                  std::string("\xff\xfe"), std::string(100000, '['), changed("n", 0), changed("n", 1.5),
+                                  changed("n", "256"), changed("date", "today\x1b[31m"), changed("precision", "auto"),
+                                  changed("factorization", "qr"), changed("device", 3), changed("chosen", nullptr),
+                                  changed("speedup", -1), changed("speedup", nullptr), changed("backends", {1, 2})})
+    EXPECT_EQ(begins(complaint(text), expected), expected) << text.substr(0, 60);
+  Json later = as_json({entry(256)});
+  later["schema_version"] = 2;
+  EXPECT_EQ(complaint(later.dump()), expected + "schema_version 2");
+}
+
+/// A folder that goes when the test ends.
+struct Folder {
+  fs::path path;
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "lasolve-XXXXXX").string();
+    path = mkdtemp(name.data());
+  }
+  ~Folder() { fs::remove_all(path); }
+  std::string operator/(const char* name) const { return (path / name).string(); }
+};
+
+TEST(Cache, is_where_the_environment_says) {
+  EXPECT_EQ(path_in_cache("/c", "/h"), "/c/lasolve/tuned.json");
+  EXPECT_EQ(path_in_cache(nullptr, "/h"), "/h/.cache/lasolve/tuned.json");
+  EXPECT_EQ(path_in_cache("", "/h"), "/h/.cache/lasolve/tuned.json");
+  EXPECT_EQ(path_in_cache("relative", "/h"), "/h/.cache/lasolve/tuned.json");
+  EXPECT_EQ(path_in_cache(nullptr, nullptr), "");
+  EXPECT_EQ(path_in_cache(nullptr, ""), "");
+}
+
+TEST(Cache, keeps_and_forgets) {
+  const Folder folder;
+  const std::string path = folder / "new/folders/tuned.json";
+  EXPECT_TRUE(read(path).complaint.empty());
+  EXPECT_TRUE(read("").complaint.empty());
+  write(path, {entry(256)});
+  EXPECT_EQ(read(path).entries.size(), 1u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path / "new/folders"), {}), 1) << "something is left behind";
+  EXPECT_TRUE(remove(path));
+  EXPECT_FALSE(remove(path));
+}
+
+TEST(Cache, ignores_what_is_no_such_file_and_names_it) {
+  const Folder folder;
+  const std::string path = folder / "tuned.json";
+  std::ofstream(path) << "{\"some\": \"other\"}";
+  EXPECT_TRUE(read(path).entries.empty());
+  EXPECT_NE(read(path).complaint.find(path + ": error: expected what lasolve tune keeps"), std::string::npos);
+  EXPECT_NE(read(folder.path.string()).complaint.find("it is no file; it is ignored"), std::string::npos);
+  fs::resize_file(path, 100 << 20);
+  EXPECT_NE(read(path).complaint.find("it is too large"), std::string::npos);
+}
+
+TEST(Cache, says_where_it_cannot_write) {
+  const Folder folder;
+  std::ofstream(folder / "file") << "";
+  EXPECT_THROW(require_place(folder / "file/lasolve/tuned.json"), io::OutputError);
+  EXPECT_THROW(write(folder / "file/lasolve/tuned.json", {}), io::OutputError);
+}
+
+}  // namespace
+}  // namespace lasolve::tuned
