@@ -23,5 +23,7 @@ int list(const Request&);
 int bench_command(int argc, const char* const* argv);
 /// argv[0] is the word compare.
 int compare_command(int argc, const char* const* argv);
+/// argv[0] is the word new-kernel.
+int new_kernel_command(int argc, const char* const* argv);
 
 }  // namespace lasolve::cli

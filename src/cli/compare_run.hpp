@@ -20,7 +20,7 @@ struct Contestant {
 /// where it is not here.
 std::vector<Contestant> contestants_of(const CompareRequest&);
 
-/// Tries the backends in processes of their own, and notes what is wrong with them. `progress` hears of the share that is done.
+/// Tries the backends in processes of their own, and notes and says what is wrong with them. `progress` hears of the share that is done.
 void verify(const CompareRequest&, std::vector<Contestant>&, const std::function<void(double)>& progress);
 
 /// A row for each, in the same order. One that fails is a row that says so. Throws what is wrong with the matrix.

@@ -24,6 +24,7 @@ bool is_command(int argc, char** argv, const char* word) { return argc > 1 && st
 int run(int argc, char** argv) {
   if (is_command(argc, argv, "bench")) return bench_command(argc - 1, argv + 1);
   if (is_command(argc, argv, "compare")) return compare_command(argc - 1, argv + 1);
+  if (is_command(argc, argv, "new-kernel")) return new_kernel_command(argc - 1, argv + 1);
   if (is_command(argc, argv, "plan")) return plan_command(argc - 1, argv + 1);
   const Request request = parse_command_line(argc, argv);
   switch (request.command) {
@@ -63,7 +64,8 @@ int main(int argc, char** argv) {
     return code;
   } catch (const UsageError& e) {
     const std::string word = argc > 1 ? argv[1] : "";
-    const bool named = word == "bench" || word == "compare" || word == "plan" || word == "generate" || word == "list";
+    const bool named = word == "bench" || word == "compare" || word == "plan" || word == "generate" || word == "list" ||
+                       word == "new-kernel";
     return fail(usage,
                 fmt::format("lasolve: {}\n'lasolve {}--help' lists the options", e.what(), named ? word + " " : ""));
   } catch (const UnknownName& e) {

@@ -32,6 +32,7 @@ struct Request {
   Options options;
   Op op = Op::none;
   int repeat = 1, warmup = 0;
+  int patience = 60;  // seconds
   std::vector<TuningChange> tune;
   bool list_tuning = false;
   bool quiet = false, in_place = false, allow_ill_conditioned = false;
