@@ -55,12 +55,18 @@ typedef struct lasolve_kernel {
 #define LASOLVE_KERNEL_INIT \
   { LASOLVE_KERNEL_ABI, sizeof(lasolve_kernel), NULL, NULL, LASOLVE_HOST, NULL, NULL, NULL, 0.0, 0.0, 0u, 0, 0, 0 }
 
-#ifdef __GNUC__
-__attribute__((visibility("default")))
-#endif
+/* The parameters of a function of doubles (T: double) or floats, for kernels that are a line:
+     static void multiply(LASOLVE_KERNEL_PARAMETERS(double)) { their_dgemm(m, n, k, A, lda, B, ldb, C, ldc); } */
+#define LASOLVE_KERNEL_PARAMETERS(T)                                                                              \
+  void *data, lasolve_op op_a, lasolve_op op_b, lasolve_int m, lasolve_int n, lasolve_int k, T alpha, const T *A, \
+      lasolve_int lda, const T *B, lasolve_int ldb, T beta, T *C, lasolve_int ldc
+
 /* What a plugin defines. The record stays as it is from the first call on. */
-const lasolve_kernel*
-lasolve_plugin_kernel(void);
+#ifdef __GNUC__
+__attribute__((visibility("default"))) const lasolve_kernel* lasolve_plugin_kernel(void);
+#else
+const lasolve_kernel* lasolve_plugin_kernel(void);
+#endif
 
 #ifdef __cplusplus
 }
