@@ -4,7 +4,8 @@
 # shellcheck source=tests/cli_common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/cli_common.sh"
 small=(uniform:n=150 --device cpu --threads 2 --block-size 16)
-few=(--device cpu --threads 2 --repeat 2 --warmup 0 --n 60 --block-size 16)
+few=(--device cpu --threads 2 --repeat 2 --warmup 0 --block-size 16 --n 60)
+larger=("${few[@]:0:10}" --n 150)
 export TMPDIR=$work/tmp
 mkdir tmp
 
@@ -133,6 +134,72 @@ kernel own_clock 'RIGHT;' '' '#include <time.h>
 int clock_gettime(clockid_t id, struct timespec* t) { (void)id; t->tv_sec = t->tv_nsec = 0; return 0; }'
 expect 0 'own_clock' "${small[@]}" --gemm ./own_clock.c
 holds 'the clock stands' [ "$("$lasolve" "${small[@]}" --gemm ./own_clock.c --json - | grep -c '"total_seconds": 0.0,')" = 0 ]
+patch='#include <link.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static long hidden;
+static int slow_clock(clockid_t id, struct timespec* t) {
+  const int code = syscall(SYS_clock_gettime, id, t);
+  const long long ns = t->tv_sec * 1000000000LL + t->tv_nsec - hidden;
+  t->tv_sec = ns / 1000000000, t->tv_nsec = ns % 1000000000;
+  return code;
+}
+static void put(ElfW(Addr) base, const ElfW(Rela)* r, size_t bytes, const ElfW(Sym)* symbols, const char* names) {
+  for (size_t i = 0; i < bytes / sizeof *r; ++i) {
+    if (strcmp(names + symbols[ELF64_R_SYM(r[i].r_info)].st_name, "clock_gettime") != 0) continue;
+    void** const at = (void**)(base + r[i].r_offset);
+    mprotect((void*)((size_t)at & ~4095ul), 4096, PROT_READ | PROT_WRITE);
+    *at = (void*)slow_clock;
+  }
+}
+static int visit(struct dl_phdr_info* info, size_t size, void* none) {
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    if (info->dlpi_phdr[i].p_type != PT_DYNAMIC || info->dlpi_addr == 0 || strstr(info->dlpi_name, "vdso")) continue;
+    const ElfW(Rela) *jumps = 0, *others = 0;
+    const ElfW(Sym)* symbols = 0;
+    const char* names = 0;
+    size_t jump_bytes = 0, other_bytes = 0;
+    for (const ElfW(Dyn)* d = (void*)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr); d->d_tag; ++d) {
+      if (d->d_tag == DT_JMPREL) jumps = (void*)d->d_un.d_ptr;
+      if (d->d_tag == DT_PLTRELSZ) jump_bytes = d->d_un.d_val;
+      if (d->d_tag == DT_RELA) others = (void*)d->d_un.d_ptr;
+      if (d->d_tag == DT_RELASZ) other_bytes = d->d_un.d_val;
+      if (d->d_tag == DT_SYMTAB) symbols = (void*)d->d_un.d_ptr;
+      if (d->d_tag == DT_STRTAB) names = (void*)d->d_un.d_ptr;
+    }
+    if (!symbols || !names) continue;
+    put(info->dlpi_addr, jumps, jump_bytes, symbols, names);
+    put(info->dlpi_addr, others, other_bytes, symbols, names);
+  }
+  return 0;
+}'
+kernel early_clock 'RIGHT;' 'hidden = 1000000000; dl_iterate_phdr(visit, 0);' "$patch"
+kernel late_clock 'static int done; if (!done) done = 1, dl_iterate_phdr(visit, 0); RIGHT; hidden += 100000;' '' "$patch"
+if [ "$(uname -m)" = x86_64 ]; then
+  export CFLAGS=-D_GNU_SOURCE
+  expect 3 './early_clock.c: error: it changes the clock' "${small[@]}" --gemm ./early_clock.c
+  expect 0 'note        the clock was changed while it ran' "${small[@]}" --gemm ./late_clock.c
+  expect 5 'FAIL: the clock was changed while it ran' compare "${larger[@]}" --gemm naive,./late_clock.c
+  expect 5 'lasolve: the clock was changed while kernels ran' bench gemm --device cpu --gemm ./late_clock.c --precision fp64 \
+    --n 30 --repeat 20 --shape square
+  unset CFLAGS
+fi
+
+# Right where it is tried, and wrong where it is timed.
+kernel two_faced 'RIGHT; if (!tried && m > 8) C[0] += 1;' '' '#include <stdio.h>
+static int tried;
+__attribute__((constructor)) static void look(void) {
+  char words[99] = "";
+  FILE* const file = fopen("/proc/self/cmdline", "r");
+  for (size_t i = 0, n = fread(words, 1, 98, file); i < n; ++i) if (!words[i]) words[i] = 32;
+  fclose(file);
+  tried = strstr(words, "bench verify") != 0;
+}'
+expect 5 'HPL check' "${small[@]}" --gemm ./two_faced.c
+expect 5 'FAIL: ' compare "${larger[@]}" --gemm naive,./two_faced.c
+expect 5 'WRONG: C(0, 0) is ' bench gemm --device cpu --gemm ./two_faced.c --precision fp64 --n 30 --repeat 1 --shape square
 
 # Files that are no kernels.
 echo 'no library' >text.so

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "bench/clock_watch.hpp"
 #include "cli/bench_print.hpp"
 #include "cli/commands.hpp"
 #include "cli/guide.hpp"
@@ -32,7 +33,8 @@ class Entrants {
 
   /// Each once at each place.
   void add(Choice choice, bool reference) {
-    Entrant entrant{std::move(choice), reference};
+    const bool own = is_own(choice.name());
+    Entrant entrant{std::move(choice), reference, own};
     const auto same = std::find_if(all_.begin(), all_.end(), [&](const Entrant& e) {
       return e.name() == entrant.name() && e.choice.device() == entrant.choice.device();
     });
@@ -127,14 +129,17 @@ int bench_gemm(const BenchRequest& request) {
   if (talk)
     for (const Entrant& e : entrants)
       for (const auto& note : e.choice.notes) fmt::print("note: {}\n", note);
+  const bench::ClockWatch clock;
   bench::GemmBench gemms(entrants, request.settings);
   const std::vector<Precision> precisions = precisions_of(request, entrants);
-  const int code = verify(gemms, request, precisions, talk) ? done : not_accurate;
+  int code = verify(gemms, request, precisions, talk) ? done : not_accurate;
   if (talk) fmt::print("{}", bench_header(request.settings.with_copies));
   std::vector<Result> all;
   for (const Precision precision : precisions)
     for (const auto& product : request.products) {
       const std::vector<Result> results = gemms.run(product, precision);
+      for (const Result& r : results)
+        if (r.fault) code = not_accurate;
       if (talk) fmt::print("{}", bench_lines(results));
       std::fflush(stdout);  // a table that grows says how far it is
       all.insert(all.end(), results.begin(), results.end());
@@ -143,6 +148,10 @@ int bench_gemm(const BenchRequest& request) {
   for (const Entrant& e : entrants)
     if (const std::string note = adapter_note(e.name()); talk && !note.empty())
       fmt::print("note: {}: {}\n", e.name(), note);
+  if (clock.changed()) {
+    fmt::print(stderr, "lasolve: the clock was changed while kernels ran: their times mean nothing\n");
+    code = not_accurate;
+  }
   if (!request.json.empty()) write_text(request.json, bench_json(gemms, all, request.settings));
   if (!request.csv.empty()) write_text(request.csv, bench_csv(all));
   return code;

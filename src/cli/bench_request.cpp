@@ -164,6 +164,7 @@ BenchRequest parse_bench(int argc, const char* const* argv) {
   if (text("precision") != "auto")
     for (const auto& word : split(text("precision"))) r.precisions.push_back(precision_of_product(word));
   r.devices = devices_of(text("device"), r.settings.with_copies);
+  if (r.devices.size() == 1) r.devices[0] = place_of(r.backends, r.devices[0]);
   r.products = products_of(text("shape"), text("n"), text("k"), only_on_cuda(r.devices, r.backends));
   return r;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "bench/clock_watch.hpp"
 #include "bench/turns.hpp"
 #include "cli/kernels.hpp"
 #include "cli/print.hpp"
@@ -54,7 +55,9 @@ std::optional<double> run_once(const Request& request, Problem& problem, bool co
   Progress progress(runs.backend + which, request.quiet);
   options.progress = [&](double fraction) { progress(fraction); };
   adapter_note(runs.backend);  // of what ran before
+  const bench::ClockWatch clock;
   Report report = problem.solve(options, X);
+  if (clock.changed()) report.notes.push_back("the clock was changed while it ran: its times mean nothing");
   if (const std::string note = adapter_note(runs.backend); !note.empty()) report.notes.push_back(note);
   const double seconds = report.factor_seconds;
   const bool failed = counts && exit_code(report.outcome, request) != done;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <new>
 
+#include "bench/clock_watch.hpp"
 #include "bench/others.hpp"
 #include "bench/turns.hpp"
 #include "bench/verify.hpp"
@@ -173,6 +174,7 @@ class Race {
     Options options = all_[c].options;
     options.progress = [&](double fraction) { say(c, fraction); };
     Run run;
+    const bench::ClockWatch clock;
     {
       Listener listener;
       adapter_note(row.key.gemm);  // of what ran before
@@ -184,6 +186,7 @@ class Race {
     method_ = report.method;
     row.backward_error = report.backward_error, row.hpl_residual = report.hpl_residual;
     if (!report.outcome.ok()) row.failure = report.outcome.message();
+    if (clock.changed()) row.failure = "the clock was changed while it ran: its times mean nothing";
     const double seconds = report.total_seconds;
     if (counts && row.passed()) {
       row.factor_seconds.push_back(report.factor_seconds);

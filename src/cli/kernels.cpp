@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "bench/clock_watch.hpp"
 #include "cli/words.hpp"
+#include "io/input_error.hpp"
 #include "own/backends.hpp"
 #include "own/plugin.hpp"
 #include "own/source.hpp"
@@ -53,6 +55,7 @@ std::string load(const std::string& word, int patience) {
         fmt::format("{}: own kernels in CUDA are not there yet; those for the CPU are, in C and C++", word));
   const std::string library = language == own::Language::none ? word : own::compiled(word);
   const lasolve_kernel kernel = own::load_plugin(library, word, patience);
+  if (!bench::ClockWatch::is_true()) throw io::InputError(fmt::format("{}: error: it changes the clock", word));
   const std::string name = name_for(kernel.name, word);
   own::add_backend(kernel, name);
   loaded().push_back({word, library, name});
@@ -71,6 +74,11 @@ std::vector<std::string> backends_named(const std::string& list, int patience) {
 }
 
 bool is_own(const std::string& name) { return own::adapter_of(name) != nullptr; }
+
+Device place_of(const std::vector<std::string>& backends, Device asked) {
+  const bool some_are_own = std::any_of(backends.begin(), backends.end(), is_own);
+  return asked.kind == Device::automatic && some_are_own ? Device{Device::cpu, 0} : asked;
+}
 
 std::vector<std::string> verifying_command() {
   std::vector<std::string> words = {"/proc/self/exe", "bench", "verify", std::to_string(loaded().size())};

@@ -21,6 +21,9 @@ std::vector<std::string> backends_named(const std::string& list, int patience);
 /// Whether a backend came from a file.
 bool is_own(const std::string& name);
 
+/// Where backends are to run: automatic means the CPU for all of them where one is an own kernel, which none of CUDA is yet.
+Device place_of(const std::vector<std::string>& backends, Device asked);
+
 /// The command of a process that verifies a backend, see bench::verify_apart(); it has what this one has loaded.
 std::vector<std::string> verifying_command();
 /// The child's side: loads that, and returns the words behind it.

@@ -230,6 +230,7 @@ Request parse_solve(const Words& words) {
                                  name_of(r.options.precision), name_of(r.options.refine)));
   r.patience = number("patience", words.text("patience"), 1);
   r.backends = backends_of(words.text("gemm"), r);
+  r.options.device = place_of(r.backends, r.options.device);
   if (!r.output.empty() && r.backends.size() > 1) throw UsageError("--output with several backends: which solution?");
   const bool compared = r.backends.size() > 1;
   r.repeat = words.text("repeat") == "auto" ? (compared ? 5 : 1) : number("repeat", words.text("repeat"), 1);
