@@ -146,7 +146,9 @@ TEST(OwnKernelCost, is_that_of_what_the_kernel_leaves_out) {
   EXPECT_EQ(none.in_words(), "");
   EXPECT_GT(none.kernel_seconds, 0);
   EXPECT_EQ(cost_of(kernel_with(0, 32, 32, 32), 64).work, 0u);
-  EXPECT_EQ(cost_of(kernel_with(0, 32, 32, 32), 65).work, own::padding);
+  const own::Cost padded = cost_of(kernel_with(0, 32, 32, 32), 65);  // to 96, so that most of the product is with zeros
+  EXPECT_EQ(padded.work, own::padding);
+  EXPECT_GT(padded.adapter_seconds, padded.kernel_seconds);
   EXPECT_EQ(cost_of(kernel_with(LASOLVE_KERNEL_ASSIGNS), 64).work, own::scaling);
   EXPECT_EQ(cost_of(kernel_with(LASOLVE_KERNEL_NO_TRANSPOSES), 64).work, 0u);
   const own::Cost turned = cost_of(kernel_with(LASOLVE_KERNEL_NO_TRANSPOSES | LASOLVE_KERNEL_ADDS), 64, Op::transpose);
@@ -166,13 +168,16 @@ TEST(OwnKernelBlocks, give_the_product) {
         for (lasolve_int i = 0; i < m; ++i) C[i + j * ldc] += A[i + l * lda] * B[l + j * ldb];
   };
   kernel.limits = LASOLVE_KERNEL_NO_TRANSPOSES | LASOLVE_KERNEL_ADDS;
-  Adapter own(kernel);
-  adapter = &own;
   std::vector<bench::Case> cases;
   for (const auto& [m, n, k] : {std::tuple(2050, 9, 2051), {7, 2060, 2053}, {2049, 2051, 5}})
     cases.push_back({.m = m, .n = n, .k = k, .op_a = Op::transpose, .values = bench::Values::integers});
   Queue<Cpu> q(1);
-  expect_right<Precision::fp64, Cpu>(q, GemmKernel<Precision::fp64, Cpu>(call<double>), cases);
+  for (const lasolve_int multiple : {1, 5}) {
+    kernel.m_multiple = kernel.n_multiple = kernel.k_multiple = multiple;
+    Adapter own(kernel);
+    adapter = &own;
+    expect_right<Precision::fp64, Cpu>(q, GemmKernel<Precision::fp64, Cpu>(call<double>), cases);
+  }
 }
 
 TEST(OwnKernelCopies, lie_between_guards) {

@@ -16,8 +16,8 @@ namespace lasolve::own {
 
 namespace {
 
-/// Rows, columns and steps along k that are copied at once: so many that a kernel has enough to do.
-constexpr std::int64_t block = 2048;
+/// Rows, columns or steps along k that are copied at once: a multiple of `unit`, and so many that a kernel has enough to do.
+constexpr std::int64_t block(std::int64_t unit) { return 2048 / unit * unit; }
 /// Bytes before and behind a copy, which no kernel changes: all ones, which is NaN.
 constexpr std::size_t guard_bytes = 256;
 constexpr int guard_byte = 0xff;
@@ -114,7 +114,7 @@ class Adapter::Tile {
         b_(memory + Room<T>::bytes(tiles.a)),
         c_(memory + Room<T>::bytes(tiles.a) + Room<T>::bytes(tiles.b)) {}
   ~Tile() {
-    lap(adapter_ns_);
+    adapter_ns_ += lap();
     adapter_.kernel_ns_ += kernel_ns_;
     adapter_.adapter_ns_ += adapter_ns_;
     adapter_.work_ |= work_;
@@ -125,16 +125,18 @@ class Adapter::Tile {
   void multiply(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
     const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
     if (why_copy_A(alpha, A) == 0 && why_copy_B(B) == 0 && why_copy_C(alpha, beta, C) == 0)
-      return product(alpha, A, B, beta, C);
-    for (std::int64_t l = 0; l < k; l += block)
-      for (std::int64_t i = 0; i < m; i += block) {
-        const Operand<T> a = A.block(i, l, std::min(block, m - i), std::min(block, k - l));
+      return product(alpha, A, B, beta, C, k);
+    const std::int64_t rows = block(kernel_.m_multiple), columns = block(kernel_.n_multiple),
+                       steps = block(kernel_.k_multiple);
+    for (std::int64_t l = 0; l < k; l += steps)
+      for (std::int64_t i = 0; i < m; i += rows) {
+        const Operand<T> a = A.block(i, l, std::min(rows, m - i), std::min(steps, k - l));
         const Operand<T> its_a =
             as_wanted(why_copy_A(alpha, a), factor_of_A(alpha), a, a_, kernel_.m_multiple, kernel_.k_multiple);
-        for (std::int64_t j = 0; j < n; j += block) {
-          const Operand<T> b = B.block(l, j, a.cols(), std::min(block, n - j));
+        for (std::int64_t j = 0; j < n; j += columns) {
+          const Operand<T> b = B.block(l, j, a.cols(), std::min(columns, n - j));
           const Operand<T> its_b = as_wanted(why_copy_B(b), T(1), b, b_, kernel_.k_multiple, kernel_.n_multiple);
-          product(alpha, its_a, its_b, l == 0 ? beta : T(1), C.block(i, j, a.rows(), b.cols()));
+          product(alpha, its_a, its_b, l == 0 ? beta : T(1), C.block(i, j, a.rows(), b.cols()), a.cols());
         }
       }
   }
@@ -175,14 +177,16 @@ class Adapter::Tile {
     return to;
   }
 
-  /// C ← α·A·B + β·C for A and B as the kernel wants them, of which A has taken α where the kernel adds.
-  void product(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
+  /// C ← α·A·B + β·C for A and B as the kernel wants them, of which A has taken α where the kernel adds. What of them lies beyond C,
+  /// and beyond k steps, is padding: to multiply that is none of the kernel's work.
+  void product(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C, std::int64_t k) {
+    const double useful = work_of(C.rows(), C.cols(), k) / work_of(A.rows(), B.cols(), A.cols());
     const unsigned why = why_copy_C(alpha, beta, C);
     work_ |= why;
     const bool adds = has(LASOLVE_KERNEL_ADDS), assigns = has(LASOLVE_KERNEL_ASSIGNS);
     if (why == 0) {
       if (adds && beta != T(1)) scale(beta, C), work_ |= scaling;
-      return call(alpha, A, B, beta, C);
+      return call(alpha, A, B, beta, C, useful);
     }
     const MatrixView<T> X = c_.make(A.rows(), B.cols());
     const bool reads = beta != T(0) && !assigns;
@@ -190,27 +194,28 @@ class Adapter::Tile {
       copy(adds ? beta : T(1), Operand<T>(C), X);
     else if (adds)
       std::fill_n(X.data(), X.rows() * X.cols(), T(0));
-    call(alpha, A, B, beta, X);
+    call(alpha, A, B, beta, X, useful);
     assigns ? add(alpha, X, beta, C) : add(T(1), X, T(0), C);
   }
 
-  void call(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
+  void call(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C, double useful) {
     const auto f = by_type<T>(kernel_.f64, kernel_.f32);
-    lap(adapter_ns_);
+    adapter_ns_ += lap();
     if (has(LASOLVE_KERNEL_ROW_MAJOR))
       f(kernel_.data, c(B.op()), c(A.op()), C.cols(), C.rows(), A.cols(), alpha, B.data(), B.ld(), A.data(), A.ld(),
         beta, C.data(), C.ld());
     else
       f(kernel_.data, c(A.op()), c(B.op()), C.rows(), C.cols(), A.cols(), alpha, A.data(), A.ld(), B.data(), B.ld(),
         beta, C.data(), C.ld());
-    lap(kernel_ns_);
+    const std::int64_t took = lap(), its = std::int64_t(useful * double(took));
+    kernel_ns_ += its, adapter_ns_ += took - its;
     for (const Room<T>* room : {&a_, &b_, &c_}) room->require_guards();
   }
 
-  void lap(std::int64_t& sum) {
-    const auto now = Clock::now();
-    sum += std::chrono::duration_cast<std::chrono::nanoseconds>(now - since_).count();
-    since_ = now;
+  /// Nanoseconds since it was last called.
+  std::int64_t lap() {
+    const auto before = std::exchange(since_, Clock::now());
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(since_ - before).count();
   }
 
   Adapter& adapter_;
@@ -243,9 +248,11 @@ Adapter::Tiles Adapter::tiles_of(const Queue<Cpu>& q, std::int64_t m, std::int64
   t.down = down;
   t.rows = share(m, down, kernel_.m_multiple), t.columns = share(n, across, kernel_.n_multiple);
   if (!copies()) return t;
-  const std::int64_t rows = round_up(std::min(t.rows, block), kernel_.m_multiple),
-                     columns = round_up(std::min(t.columns, block), kernel_.n_multiple),
-                     steps = round_up(std::min(k, block), kernel_.k_multiple);
+  const auto largest = [](std::int64_t length, std::int64_t unit) {
+    return round_up(std::min(length, block(unit)), unit);
+  };
+  const std::int64_t rows = largest(t.rows, kernel_.m_multiple), columns = largest(t.columns, kernel_.n_multiple),
+                     steps = largest(k, kernel_.k_multiple);
   t.a = rows * steps, t.b = steps * columns, t.c = rows * columns;
   return t;
 }

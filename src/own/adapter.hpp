@@ -12,7 +12,7 @@ namespace lasolve::own {
 /// What was done around the calls of a kernel.
 enum Work : unsigned { transposing = 1, scaling = 2, padding = 4, packing = 8 };
 
-/// What it cost, in seconds of all threads together.
+/// What it cost, in seconds of all threads together. Of a product with padding the adapter's part is that of the zeros.
 struct Cost {
   double kernel_seconds = 0, adapter_seconds = 0;
   unsigned work = 0;
