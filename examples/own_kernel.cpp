@@ -1,5 +1,5 @@
 // A GEMM kernel of one's own, and what the solver does with it: write a function, put it in a record, pass the record.
-// No table is touched, and the library is not rebuilt. To have it in the tool, put it in a file in gemm/cpu/.
+// No table is touched, and the library is not rebuilt. To have it in the tool, see docs/bring-your-own-kernel.md.
 #include <cmath>
 #include <cstdio>
 #include <random>

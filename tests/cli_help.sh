@@ -23,7 +23,7 @@ expect 6 'TiB wanted' uniform:n=900k --device cpu
 # Help: each command says its own, and every topic that is listed is there.
 expect 0 '--factorization' --help
 expect 0 'Topics:' help
-for command in solve compare tune list generate bench help; do
+for command in solve compare tune list generate bench new-kernel help; do
   expect 0 "lasolve ${command/solve/[solve]}" help $command
 done
 expect 0 'randsvd' generate --help
@@ -39,7 +39,7 @@ holds 'no phases were found' [ -s phases ]
 while read -r phase; do
   expect 0 "  $phase " help phases
 done <phases
-holds 'a line of help is too long' [ -z "$(for c in solve compare tune list generate bench; do "$lasolve" $c --help; done | grep -E '.{103}')" ]
+holds 'a line of help is too long' [ -z "$(for c in solve compare tune list generate bench new-kernel; do "$lasolve" $c --help; done | grep -E '.{103}')" ]
 
 # The manual page and completion.
 "$lasolve" help --man >lasolve.1

@@ -16,6 +16,8 @@ namespace lasolve::bench {
 struct Entrant {
   Choice choice;
   bool reference = false;  ///< what the others at its place are compared with
+  /// A stranger's: its product is tried again after it was timed, in this process.
+  bool is_own = false;
 
   std::string name() const;
   bool on_cuda() const { return choice.backend.index() == 1; }

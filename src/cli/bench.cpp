@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "bench/clock_watch.hpp"
 #include "cli/bench_print.hpp"
 #include "cli/commands.hpp"
 #include "cli/guide.hpp"
+#include "cli/kernels.hpp"
 #include "cli/print.hpp"
 #include "core/stopwatch.hpp"
 #include "io/output_file.hpp"
@@ -31,7 +33,8 @@ class Entrants {
 
   /// Each once at each place.
   void add(Choice choice, bool reference) {
-    Entrant entrant{std::move(choice), reference};
+    const bool own = is_own(choice.name());
+    Entrant entrant{std::move(choice), reference, own};
     const auto same = std::find_if(all_.begin(), all_.end(), [&](const Entrant& e) {
       return e.name() == entrant.name() && e.choice.device() == entrant.choice.device();
     });
@@ -100,12 +103,6 @@ std::vector<Precision> precisions_of(const BenchRequest& request, const std::vec
 
 namespace {
 
-/// What is wrong with a kernel, in a few lines.
-void say_what_is_wrong(const Entrant& e, const bench::Fault& fault) {
-  fmt::print(stderr, "lasolve: {} on {} is wrong in {}: {}\n{}", e.name(), e.choice.device(), name_of(fault.precision),
-             bench::what_is_wrong(fault), bench::where_it_is_wrong(fault, "  "));
-}
-
 /// Whether all are right. Says what is wrong as it is found.
 bool verify(bench::GemmBench& gemms, const BenchRequest& request, const std::vector<Precision>& precisions, bool talk) {
   int kernels = 0, wrong = 0, left_out = 0;
@@ -115,7 +112,7 @@ bool verify(bench::GemmBench& gemms, const BenchRequest& request, const std::vec
     left_out += verdict.left_out;
     if (!verdict.fault) return;
     ++wrong;
-    say_what_is_wrong(e, *verdict.fault);
+    say_what_is_wrong(e.choice, *verdict.fault);
   });
   if (talk)
     fmt::print("conformance: {} kernels in {:.1f} s, {}{}\n", kernels, watch.seconds(),
@@ -132,19 +129,29 @@ int bench_gemm(const BenchRequest& request) {
   if (talk)
     for (const Entrant& e : entrants)
       for (const auto& note : e.choice.notes) fmt::print("note: {}\n", note);
+  const bench::ClockWatch clock;
   bench::GemmBench gemms(entrants, request.settings);
   const std::vector<Precision> precisions = precisions_of(request, entrants);
-  const int code = verify(gemms, request, precisions, talk) ? done : not_accurate;
+  int code = verify(gemms, request, precisions, talk) ? done : not_accurate;
   if (talk) fmt::print("{}", bench_header(request.settings.with_copies));
   std::vector<Result> all;
   for (const Precision precision : precisions)
     for (const auto& product : request.products) {
       const std::vector<Result> results = gemms.run(product, precision);
+      for (const Result& r : results)
+        if (r.fault) code = not_accurate;
       if (talk) fmt::print("{}", bench_lines(results));
       std::fflush(stdout);  // a table that grows says how far it is
       all.insert(all.end(), results.begin(), results.end());
     }
   if (talk) fmt::print("{}", bench_legend(gemms, all, request.settings));
+  for (const Entrant& e : entrants)
+    if (const std::string note = adapter_note(e.name()); talk && !note.empty())
+      fmt::print("note: {}: {}\n", e.name(), note);
+  if (clock.changed()) {
+    fmt::print(stderr, "lasolve: the clock was changed while kernels ran: their times mean nothing\n");
+    code = not_accurate;
+  }
   if (!request.json.empty()) write_text(request.json, bench_json(gemms, all, request.settings));
   if (!request.csv.empty()) write_text(request.csv, bench_csv(all));
   return code;
@@ -154,13 +161,13 @@ int bench_gemm(const BenchRequest& request) {
 
 int bench_command(int argc, const char* const* argv) {
   // A word that no person types: this process is one of its own for the sake of a kernel that may crash.
-  if (argc > 1 && argv[1] == std::string("verify")) return bench::serve({argv + 2, argv + argc});
+  if (argc > 1 && argv[1] == std::string("verify")) return bench::serve(loaded_as_told({argv + 2, argv + argc}));
   BenchRequest request = parse_bench(argc, argv);
   if (request.help) {
     fmt::print("{}", help_of("bench"));
     return done;
   }
-  request.settings.verifier = {"/proc/self/exe", "bench", "verify"};
+  request.settings.verifier = verifying_command();
   return bench_gemm(request);
 }
 

@@ -3,13 +3,21 @@
 #include <algorithm>
 
 #include "cli/guide.hpp"
+#include "cli/kernels.hpp"
 #include "cli/words.hpp"
 
 namespace lasolve::cli {
 
 const std::vector<Option>& bench_options() {
   static const std::vector<Option> all = {
-      {"gemm", 'g', "NAMES", "all", {}, "the GEMM backends: a,b,c or all; 'lasolve list' has the names"},
+      {"gemm",
+       'g',
+       "NAMES",
+       "all",
+       {},
+       "the GEMM backends: a,b,c or all; 'lasolve list' has the names; ./mine.c, ./mine.cpp or ./libmine.so is a "
+       "kernel "
+       "of your own"},
       {"device",
        'd',
        "DEVICES",
@@ -39,12 +47,7 @@ const std::vector<Option>& bench_options() {
        {},
        "timed rounds; the median is reported; auto: 5, fewer for a backend that has run for half a second"},
       {"warmup", 0, "COUNT", "1", {}, "rounds before them that are not counted"},
-      {"patience",
-       0,
-       "SECONDS",
-       "60",
-       {},
-       "after which a backend that does not come back from a small product is wrong"},
+      patience_option,
       {"json", 0, "FILE", nullptr, {}, "write the results as JSON to FILE; - is standard output"},
       {"csv", 0, "FILE", nullptr, {}, "write the results as CSV to FILE; - is standard output"},
       {"quiet", 'q', nullptr, nullptr, {}, "no table for people"},
@@ -149,19 +152,19 @@ BenchRequest parse_bench(int argc, const char* const* argv) {
   refuse_files_named_twice({}, {{"json", r.json}, {"csv", r.csv}});
   r.settings.with_copies = values.count("with-copies") > 0;
   r.settings.threads = threads_of(text("threads"));
-  r.settings.patience = number("patience", text("patience"), 1);
+  const int patience = number("patience", text("patience"), 1);
+  r.settings.patience = patience;
   const int repeat = number("repeat", text("repeat"), 1, "auto");
   if (repeat > 0)
     r.settings.repeat = repeat;
   else
     r.settings.enough_seconds = 0.5;
   r.settings.warmup = number("warmup", text("warmup"), 0);
-  r.backends = split(text("gemm"));
-  if (r.backends.size() > 1 && std::count(r.backends.begin(), r.backends.end(), "all") > 0)
-    throw UsageError("--gemm all stands alone: it means every backend that runs here");
+  r.backends = backends_named(text("gemm"), patience);
   if (text("precision") != "auto")
     for (const auto& word : split(text("precision"))) r.precisions.push_back(precision_of_product(word));
   r.devices = devices_of(text("device"), r.settings.with_copies);
+  if (r.devices.size() == 1) r.devices[0] = place_of(r.backends, r.devices[0]);
   r.products = products_of(text("shape"), text("n"), text("k"), only_on_cuda(r.devices, r.backends));
   return r;
 }

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "bench/clock_watch.hpp"
 #include "bench/turns.hpp"
+#include "cli/kernels.hpp"
 #include "cli/print.hpp"
 #include "cli/problem.hpp"
 #include "cli/progress.hpp"
@@ -53,7 +55,11 @@ std::optional<double> run_once(const Request& request, Problem& problem, bool co
                                 : "";
   Progress progress(runs.backend + which, request.quiet);
   options.progress = [&](double fraction) { progress(fraction); };
+  adapter_note(runs.backend);  // of what ran before
+  const bench::ClockWatch clock;
   Report report = problem.solve(options, X);
+  if (clock.changed()) report.notes.push_back("the clock was changed while it ran: its times mean nothing");
+  if (const std::string note = adapter_note(runs.backend); !note.empty()) report.notes.push_back(note);
   const double seconds = report.factor_seconds;
   const bool failed = counts && exit_code(report.outcome, request) != done;
   if (counts) runs.reports.push_back(std::move(report));
@@ -98,7 +104,8 @@ std::vector<Measured> measure(Request request, Problem& problem, Matrix<double>&
 
 }  // namespace
 
-int solve(const Request& request) {
+int solve(const Request& asked) {
+  Request request = asked;
   // A backend that cannot run is refused before a long file is read.
   for (const auto& backend : request.backends) {
     Options options = request.options;
@@ -111,16 +118,22 @@ int solve(const Request& request) {
   // And so is a place that cannot be written.
   if (!request.output.empty()) io::require_matrix_writable(request.output);
   if (!request.json.empty()) io::require_writable(request.json);
+  request.backends = those_that_are_right(asked.backends, asked.options, asked.patience);
+  const bool all_are_right = request.backends.size() == asked.backends.size();
+  if (request.backends.empty()) {
+    fmt::print(stderr, "lasolve: nothing was solved\n");
+    return not_accurate;
+  }
   Problem problem(request);
   const Subject subject{problem.name(), request.rhs.empty() ? "b = A*1" : request.rhs, request.op == Op::transpose};
   const bool talk = !request.quiet && !io::is_standard_output(request.json) && !io::is_standard_output(request.output);
   // A solution that was asked for and has no file is what standard output is for; then the report keeps off it.
-  const bool print_x = !request.rhs.empty() && request.output.empty() && request.backends.size() == 1 &&
+  const bool print_x = !request.rhs.empty() && request.output.empty() && asked.backends.size() == 1 &&
                        !io::is_standard_output(request.json);
   std::FILE* const report_to = print_x ? stderr : stdout;
   Matrix<double> X;
   const std::vector<Measured> all = measure(request, problem, X);
-  int code = done;
+  int code = all_are_right ? done : not_accurate;
   for (const Measured& m : all) code = std::max(code, exit_code(m.report.outcome, request));
   if (talk)
     fmt::print(report_to, "{}{}", all.size() == 1 ? for_people(subject, all[0]) : comparison(subject, all),

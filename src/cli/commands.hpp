@@ -25,5 +25,7 @@ int bench_command(int argc, const char* const* argv);
 int compare_command(int argc, const char* const* argv);
 /// argv[0] is the word tune.
 int tune_command(int argc, const char* const* argv);
+/// argv[0] is the word new-kernel.
+int new_kernel_command(int argc, const char* const* argv);
 
 }  // namespace lasolve::cli

@@ -131,6 +131,10 @@ class Sweep {
   /// Verdicts against the baseline, and remarks.
   void judge() {
     all_.remarks = compare::remarks_on(all_);
+    for (const Row& row : all_.rows)
+      if (!row.adapter.empty())
+        all_.remarks.push_back(
+            fmt::format("{} in {} at n = {}: {}", row.key.gemm, row.key.precision, row.key.n, row.adapter));
     if (!baseline_) return;
     if (const std::string what = difference(baseline_->environment, environment_); !what.empty())
       all_.remarks.push_back(fmt::format("the baseline was measured otherwise: {}", what));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/guide.hpp"
+#include "cli/kernels.hpp"
 #include "cli/words.hpp"
 #include "io/generators.hpp"
 
@@ -31,7 +32,8 @@ const std::vector<Option>& compare_options() {
        "NAMES",
        "all",
        {},
-       "the GEMM backends: a,b,c or all; speed-ups are over the first, which of all is naive"},
+       "the GEMM backends: a,b,c or all; speed-ups are over the first, which of all is naive; ./mine.c, ./mine.cpp or "
+       "./libmine.so is a kernel of your own"},
       {"peers",
        0,
        "NAMES",
@@ -65,6 +67,7 @@ const std::vector<Option>& compare_options() {
       {"warmup", 0, "COUNT", "1", {}, "runs before them that are not counted"},
       {"seed", 0, "NUMBER", "1", {}, "of the random order of the runs"},
       {"unverified", 0, nullptr, nullptr, {}, "do not try the backends first, each in a process of its own"},
+      patience_option,
       {"baseline", 0, "FILE", nullptr, {}, "an earlier --json: each row is SAME, FASTER or SLOWER"},
       {"fail-on", 0, "WORD", nullptr, {"slower"}, "return 7 where a row is slower than the baseline"},
       {"json",
@@ -125,13 +128,8 @@ std::vector<const compare::Peer*> peers_of(const std::string& list) {
   return found;
 }
 
-std::vector<std::string> backends_of(const std::string& names, const Device& device) {
-  if (names != "all") {
-    auto words = split(names);
-    if (words.size() > 1 && std::count(words.begin(), words.end(), "all") > 0)
-      throw UsageError("--gemm all stands alone: it means every backend that runs here");
-    return words;
-  }
+std::vector<std::string> backends_of(const std::string& names, const Device& device, int patience) {
+  if (names != "all") return backends_named(names, patience);
   std::vector<std::string> all = runnable_backends(device);
   std::stable_partition(all.begin(), all.end(), [](const std::string& name) { return name == "naive"; });
   return all.empty() ? std::vector<std::string>{"auto"} : all;  // choose() says why none runs there
@@ -191,7 +189,9 @@ CompareRequest parse_compare(int argc, const char* const* argv) {
   o.block_size = number<std::int64_t>("block-size", text("block-size"), 1, "auto");
   o.factorization = one_of<Method>("factorization", text("factorization"));
   o.schedule = one_of<Schedule>("schedule", text("schedule"));
-  r.backends = backends_of(text("gemm"), o.device);
+  r.patience = number("patience", text("patience"), 1);
+  r.backends = backends_of(text("gemm"), o.device, r.patience);
+  o.device = place_of(r.backends, o.device);
   if (o.device.kind == Device::automatic) {  // one device for all: that of the first
     Options first = o;
     first.gemm = r.backends.front();

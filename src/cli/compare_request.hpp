@@ -10,6 +10,7 @@ namespace lasolve::cli {
 struct CompareRequest {
   bool help = false, quiet = false, markdown = false, attribution = false, resume = false, verify = true;
   bool fail_on_slower = false;
+  int patience = 60;  // seconds
   std::string matrix, json, csv, trace, report, baseline;
   std::vector<std::int64_t> sizes;    // none: the matrix has its own
   std::vector<std::string> backends;  // names; the first is what speed-ups are over

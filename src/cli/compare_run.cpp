@@ -6,10 +6,12 @@
 #include <cmath>
 #include <new>
 
+#include "bench/clock_watch.hpp"
 #include "bench/others.hpp"
 #include "bench/roof.hpp"
 #include "bench/turns.hpp"
 #include "bench/verify.hpp"
+#include "cli/kernels.hpp"
 #include "cli/problem.hpp"
 #include "core/choose.hpp"
 #include "io/generators.hpp"
@@ -47,15 +49,15 @@ std::vector<Contestant> contestants_of(const CompareRequest& request) {
 }
 
 void verify(const CompareRequest& request, std::vector<Contestant>& all, const std::function<void(double)>& progress) {
-  constexpr double patience_seconds = 60;
   for (std::size_t c = 0; c < all.size(); ++c) {
     if (progress) progress(double(c) / double(all.size()));
     if (all[c].peer) continue;
     const Precision products = find_solve_precision(all[c].options.precision)->products;
     const bench::Task task{choose(all[c].options), {products}, {}, request.options.threads};
-    const auto verdicts = bench::verify_apart(task, {"/proc/self/exe", "bench", "verify"}, patience_seconds);
-    if (verdicts[0].fault)
-      all[c].fault = fmt::format("{} in {}", bench::what_is_wrong(*verdicts[0].fault), name_of(products));
+    const auto verdicts = bench::verify_apart(task, verifying_command(), request.patience);
+    if (!verdicts[0].fault) continue;
+    all[c].fault = fmt::format("{} in {}", bench::what_is_wrong(*verdicts[0].fault), name_of(products));
+    say_what_is_wrong(task.choice, *verdicts[0].fault);
   }
 }
 
@@ -139,6 +141,7 @@ class Race {
   struct Run {
     Report report;
     std::vector<TaskTime> tasks;
+    std::string adapter;
   };
 
   Request request_for(const std::string& matrix) const {
@@ -182,15 +185,19 @@ class Race {
     Options options = all_[c].options;
     options.progress = [&](double fraction) { say(c, fraction); };
     Run run;
+    const bench::ClockWatch clock;
     {
       Listener listener;
+      adapter_note(row.key.gemm);  // of what ran before
       run.report = problem_.solve(options, X_);
       run.tasks = listener.take();
+      run.adapter = adapter_note(row.key.gemm);
     }
     const Report& report = run.report;
     method_ = report.method;
     row.backward_error = report.backward_error, row.hpl_residual = report.hpl_residual;
     if (!report.outcome.ok()) row.failure = report.outcome.message();
+    if (clock.changed()) row.failure = "the clock was changed while it ran: its times mean nothing";
     const double seconds = report.total_seconds;
     if (counts && row.passed()) {
       row.factor_seconds.push_back(report.factor_seconds);
@@ -232,6 +239,7 @@ class Race {
     row.phases = report.phases;
     row.phases.seconds_of(Phase::read) = row.phases.seconds_of(Phase::check) = 0;  // no part of the total
     row.tasks = std::move(middle->tasks);
+    row.adapter = middle->adapter;
     row.factorization = name_of(report.method), row.schedule = name_of(report.schedule);
     row.block_size = report.block_size;
     row.refine_iterations = report.refine_iterations;

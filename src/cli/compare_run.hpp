@@ -20,7 +20,7 @@ struct Contestant {
 /// where it is not here.
 std::vector<Contestant> contestants_of(const CompareRequest&);
 
-/// Tries the backends in processes of their own, and notes what is wrong with them. `progress` hears of the share that is done.
+/// Tries the backends in processes of their own, and notes and says what is wrong with them. `progress` hears of the share that is done.
 void verify(const CompareRequest&, std::vector<Contestant>&, const std::function<void(double)>& progress);
 
 /// What each precision is held against where backends run on the CPU, measured now. Without those for which there is no memory.

@@ -178,6 +178,15 @@ const std::vector<CommandGuide>& guides() {
         "lasolve bench gemm --with-copies --shape square --n 128,256,512,1024,2048"},
        bench_options(),
        "The reference, cublas on CUDA and blas or eigen on the CPU, always takes part.\n"},
+      {"new-kernel",
+       "lasolve new-kernel FILE",
+       "write a kernel of your own to begin with",
+       "Writes a GEMM kernel to begin with, in C or C++: three loops that are right, and a record that says what of "
+       "the "
+       "contract they meet. Give the file to --gemm.",
+       {"lasolve new-kernel mine.c", "lasolve compare --gemm naive,./mine.c --n 512,1k"},
+       new_kernel_options(),
+       "A file that is there is not overwritten. See docs/bring-your-own-kernel.md.\n"},
       {"help",
        "lasolve help [COMMAND or TOPIC]",
        "explain a command or a topic",

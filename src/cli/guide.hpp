@@ -38,6 +38,7 @@ const std::vector<Option>& list_options();
 const std::vector<Option>& generate_options();
 const std::vector<Option>& plan_options();
 const std::vector<Option>& bench_options();
+const std::vector<Option>& new_kernel_options();
 const std::vector<Option>& help_options();
 
 }  // namespace lasolve::cli

@@ -25,6 +25,7 @@ int run(int argc, char** argv) {
   if (is_command(argc, argv, "bench")) return bench_command(argc - 1, argv + 1);
   if (is_command(argc, argv, "compare")) return compare_command(argc - 1, argv + 1);
   if (is_command(argc, argv, "tune")) return tune_command(argc - 1, argv + 1);
+  if (is_command(argc, argv, "new-kernel")) return new_kernel_command(argc - 1, argv + 1);
   if (is_command(argc, argv, "plan")) return plan_command(argc - 1, argv + 1);
   const Request request = parse_command_line(argc, argv);
   switch (request.command) {
@@ -65,7 +66,7 @@ int main(int argc, char** argv) {
   } catch (const UsageError& e) {
     const std::string word = argc > 1 ? argv[1] : "";
     const bool named = word == "bench" || word == "compare" || word == "tune" || word == "plan" || word == "generate" ||
-                       word == "list";
+                       word == "list" || word == "new-kernel";
     return fail(usage,
                 fmt::format("lasolve: {}\n'lasolve {}--help' lists the options", e.what(), named ? word + " " : ""));
   } catch (const UnknownName& e) {

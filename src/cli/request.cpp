@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/guide.hpp"
+#include "cli/kernels.hpp"
 #include "cli/tuning.hpp"
 #include "cli/words.hpp"
 #include "io/generators.hpp"
@@ -56,7 +57,8 @@ const std::vector<Option>& solve_options() {
        "NAMES",
        "auto",
        {},
-       "the GEMM backend, a,b,c, or all: several are timed in turns and compared; 'lasolve list' has the names"},
+       "the GEMM backend, a,b,c, or all: several are timed in turns and compared; 'lasolve list' has the names; "
+       "./mine.c, ./mine.cpp or ./libmine.so is a kernel of your own, which is tried first"},
       {"device", 'd', "DEVICE", "auto", {"auto", "cpu", "cuda", "cuda:INDEX"}, ""},
       {"factorization", 'f', "METHOD", "auto", words_of<Method>(),
        "auto: Cholesky if symmetric with a positive diagonal, else LU"},
@@ -88,6 +90,7 @@ const std::vector<Option>& solve_options() {
        "auto",
        {},
        "runs before them that are not counted; auto: 1 where several backends are compared, else 0"},
+      patience_option,
       {"allow-nonfinite", 0, nullptr, nullptr, {}, "read NaN and infinities instead of refusing them"},
       {"no-condition",
        0,
@@ -158,9 +161,9 @@ std::pair<Command, int> command(int argc, const char* const* argv) {
                                       {"help", Command::help}})
     if (word == name) return {command, 2};
   if (is_matrix(word)) return {Command::solve, 1};
-  throw UsageError(
-      fmt::format("there is no command and no file '{}'{}; 'lasolve help' lists the commands", word,
-                  did_you_mean(word, {"solve", "compare", "tune", "list", "generate", "plan", "bench", "help"})));
+  throw UsageError(fmt::format(
+      "there is no command and no file '{}'{}; 'lasolve help' lists the commands", word,
+      did_you_mean(word, {"solve", "compare", "tune", "list", "generate", "plan", "bench", "new-kernel", "help"})));
 }
 
 /// What the options of a command line say, and whether it asks for help instead.
@@ -203,10 +206,9 @@ Options options_of(const Words& words) {
 std::vector<std::string> backends_of(const std::string& names, Request& r) {
   const bool all = names == "all";
   if (all && r.options.device.kind == Device::automatic) r.options.device = automatic_device();
-  std::vector<std::string> backends = all ? runnable_backends(r.options.device, r.products_in()) : split(names);
+  std::vector<std::string> backends =
+      all ? runnable_backends(r.options.device, r.products_in()) : backends_named(names, r.patience);
   if (backends.empty()) backends = {"auto"};  // no backend runs there: choose() says why
-  if (backends.size() > 1 && std::count(backends.begin(), backends.end(), "all") > 0)
-    throw UsageError("--gemm all stands alone: it means every backend that runs here");
   return backends;
 }
 
@@ -230,7 +232,9 @@ Request parse_solve(const Words& words) {
   if (r.in_place && (is_coarser_than<double>(r.options.precision) || r.options.refine == Refine::classical))
     throw UsageError(fmt::format("--in-place leaves nothing to refine with: not with --precision {} or --refine {}",
                                  name_of(r.options.precision), name_of(r.options.refine)));
+  r.patience = number("patience", words.text("patience"), 1);
   r.backends = backends_of(words.text("gemm"), r);
+  r.options.device = place_of(r.backends, r.options.device);
   if (!r.output.empty() && r.backends.size() > 1) throw UsageError("--output with several backends: which solution?");
   const bool compared = r.backends.size() > 1;
   r.repeat = words.text("repeat") == "auto" ? (compared ? 5 : 1) : number("repeat", words.text("repeat"), 1);

@@ -32,6 +32,7 @@ struct Request {
   Options options;
   Op op = Op::none;
   int repeat = 1, warmup = 0;
+  int patience = 60;  // seconds
   std::vector<TuningChange> tune;
   bool list_tuning = false, list_tuned = false;
   bool use_tuned = true;  // what `lasolve tune` has kept

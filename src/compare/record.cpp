@@ -104,7 +104,8 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
       {"factor_seconds_of_runs", r.factor_seconds},
       {"gemm_seconds_of_runs", r.gemm_seconds_of_runs},
       {"attribution", ours ? attribution(r, roof) : Json(nullptr)},
-      {"notes", r.notes}};
+      {"notes", r.notes},
+      {"adapter", r.adapter.empty() ? Json(nullptr) : Json(r.adapter)}};
 }
 
 Phase phase_in(const Json& json) { return parse<Phase>(json.get<std::string>()).value_or(Phase::other); }
@@ -140,6 +141,7 @@ Row row_in(const Json& json) {
   r.block_size = json.at("block_size");
   r.refine_iterations = json.at("refine_iterations");
   r.notes = json.at("notes").get<std::vector<std::string>>();
+  if (const auto adapter = json.find("adapter"); adapter != json.end() && adapter->is_string()) r.adapter = *adapter;
   if (!json.at("attribution").is_null()) read_attribution(json.at("attribution"), r);
   return r;
 }

@@ -47,6 +47,7 @@ struct Row {
   int refine_iterations = 0;
   std::optional<double> backward_error, hpl_residual;
   std::vector<std::string> notes;
+  std::string adapter;  ///< of an own kernel that does a part of the contract: what the rest has cost
   std::optional<bench::Change> against_baseline;
 
   bool passed() const { return failure.empty(); }

@@ -1,0 +1,47 @@
+// lasolve new-kernel: a kernel of one's own to begin with.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/commands.hpp"
+#include "cli/guide.hpp"
+#include "cli/print.hpp"
+#include "cli/words.hpp"
+#include "own/source.hpp"
+
+namespace lasolve::cli {
+
+const std::vector<Option>& new_kernel_options() {
+  static const std::vector<Option> all = {
+      {"file", 0, "FILE", nullptr, {}, "the same as the word FILE; it ends in .c or .cpp"},
+      {"help", 'h', nullptr, nullptr, {}, "print this"},
+  };
+  return all;
+}
+
+int new_kernel_command(int argc, const char* const* argv) {
+  const po::variables_map values = parse_options(argc, argv, described(new_kernel_options()), "file");
+  if (values.count("help")) {
+    fmt::print("{}", help_of("new-kernel"));
+    return done;
+  }
+  const std::string file = values.count("file") ? values["file"].as<std::string>() : "";
+  switch (own::language_of(file)) {
+    case own::Language::none:
+      throw UsageError(fmt::format("new-kernel takes a file that ends in .c or .cpp, not '{}'", file));
+    case own::Language::cuda:
+      throw UsageError(
+          fmt::format("{}: own kernels in CUDA are not there yet; give a file that ends in .c or .cpp", file));
+    case own::Language::c:
+    case own::Language::cpp:
+      break;
+  }
+  if (file.find_first_of(",\"\\") != file.npos)
+    throw UsageError(fmt::format("{}: --gemm takes no file with a comma, a quote or a backslash in its name", file));
+  if (access(file.c_str(), F_OK) == 0) throw UsageError(fmt::format("{} is there, and is not overwritten", file));
+  write_text(file, own::starting_point(file));
+  const std::string word = file.find('/') == file.npos ? "./" + file : file;
+  fmt::print("{} has three loops. See what they are worth: lasolve compare --gemm naive,{} --n 512,1k\n", file, word);
+  return done;
+}
+
+}  // namespace lasolve::cli

@@ -1,0 +1,167 @@
+#include "own/source.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "io/descriptor.hpp"
+#include "io/input_error.hpp"
+#include "lasolve/matrix.hpp"
+#include "own/texts.hpp"
+
+extern char** environ;
+
+namespace lasolve::own {
+
+namespace {
+
+using Path = std::filesystem::path;
+
+[[noreturn]] void fail(const std::string& what, int error) {
+  throw MachineError(fmt::format("{}: {}", what, std::strerror(error)));
+}
+
+/// A folder with the headers, which is gone with this object. Signals that end the process wait until then.
+class Workshop {
+ public:
+  Workshop() {
+    sigset_t ends;
+    sigemptyset(&ends);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&ends, signal);
+    sigprocmask(SIG_BLOCK, &ends, &before_);
+    std::string name = std::filesystem::temp_directory_path() / "lasolve-XXXXXX";
+    if (!mkdtemp(name.data())) {
+      const int error = errno;
+      sigprocmask(SIG_SETMASK, &before_, nullptr);
+      fail("cannot make a folder to compile in", error);
+    }
+    folder_ = name;
+    std::error_code error;
+    std::filesystem::create_directory(folder_ / "lasolve", error);
+    std::ofstream(folder_ / "lasolve/lasolve.h") << text_of_lasolve_h;
+    std::ofstream(folder_ / "lasolve/kernel.h") << text_of_kernel_h;
+  }
+  ~Workshop() {
+    std::error_code error;
+    std::filesystem::remove_all(folder_, error);
+    sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+  Workshop(const Workshop&) = delete;
+  Workshop& operator=(const Workshop&) = delete;
+  const Path& folder() const { return folder_; }
+  const sigset_t& signals_before() const { return before_; }
+
+ private:
+  Path folder_;
+  sigset_t before_;
+};
+
+/// The words of a variable of the environment, or of what stands for it.
+std::vector<std::string> words_in(const char* variable, const char* otherwise = "") {
+  const char* const value = std::getenv(variable);
+  std::istringstream text(value && *value ? value : otherwise);
+  std::vector<std::string> words;
+  for (std::string word; text >> word;) words.push_back(word);
+  return words;
+}
+
+std::vector<std::string> command_for(const std::string& source, const Path& folder, const Path& library) {
+  const bool c = language_of(source) == Language::c;
+  std::vector<std::string> words = c ? words_in("CC", "cc") : words_in("CXX", "c++");
+  const auto add = [&](const std::vector<std::string>& more) { words.insert(words.end(), more.begin(), more.end()); };
+  add({"-O3", "-march=native", "-fPIC", "-shared", "-I", folder});
+  add(words_in(c ? "CFLAGS" : "CXXFLAGS"));
+  add({source, "-o", library});
+  add(words_in("LDFLAGS"));
+  add(words_in("LDLIBS"));
+  return words;
+}
+
+/// Runs a program; what it prints goes to standard error. Returns its exit status, or −1 and errno where there is none.
+int run(std::vector<std::string> words, const sigset_t& signals) {
+  std::vector<char*> arguments;
+  for (auto& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigmask(&attributes, &signals);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, arguments[0], &files, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  if (error != 0) return errno = error, -1;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// The file in memory: its path is good in this process, and in those that it starts, which inherit the descriptor.
+std::string in_memory(const Path& file) {
+  constexpr int above_those_of_others = 100;
+  const io::Descriptor made(memfd_create(file.filename().c_str(), 0));
+  const int memory = made.is_open() ? fcntl(made.number(), F_DUPFD, above_those_of_others) : -1;
+  if (memory < 0) fail("cannot keep a compiled kernel in memory", errno);
+  std::ifstream from(file, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << from.rdbuf();
+  const std::string all = bytes.str();
+  for (std::size_t written = 0; written < all.size();) {
+    const ssize_t count = write(memory, all.data() + written, all.size() - written);
+    if (count < 0 && errno != EINTR) fail("cannot keep a compiled kernel in memory", errno);
+    if (count > 0) written += std::size_t(count);
+  }
+  return fmt::format("/proc/self/fd/{}", memory);
+}
+
+}  // namespace
+
+Language language_of(const std::string& file) {
+  const std::string end = Path(file).extension();
+  if (end == ".c") return Language::c;
+  if (end == ".cpp" || end == ".cc" || end == ".cxx") return Language::cpp;
+  return end == ".cu" ? Language::cuda : Language::none;
+}
+
+std::string compiled(const std::string& source) {
+  if (access(source.c_str(), R_OK) != 0)
+    throw io::InputError(fmt::format("{}: error: cannot open: {}", source, std::strerror(errno)));
+  const Workshop workshop;
+  const Path library = workshop.folder() / (Path(source).stem().string() + ".so");
+  const auto command = command_for(source, workshop.folder(), library);
+  const int status = run(command, workshop.signals_before());
+  if (status < 0 || status == 127)
+    throw MachineError(
+        fmt::format("{} takes a compiler, and '{}' cannot be run; $CC and $CXX name others", source, command[0]));
+  if (status != 0) throw io::InputError(fmt::format("{}: error: '{}' ended with {}", source, command[0], status));
+  return in_memory(library);
+}
+
+std::string starting_point(const std::string& file) {
+  std::string text(text_of_new_kernel);
+  const auto put = [&](const std::string& word, const std::string& in_its_place) {
+    for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + in_its_place.size()))
+      text.replace(at, word.size(), in_its_place);
+  };
+  put("./FILE", Path(file).has_parent_path() ? file : "./" + file);
+  put("\"KERNEL\"", fmt::format("\"{}\"", Path(file).stem().string()));
+  return text;
+}
+
+}  // namespace lasolve::own

@@ -1,0 +1,253 @@
+// The adapter brings what a kernel of somebody's own leaves out: with it, one that does any part of the contract keeps to all of it.
+#include "conforming.hpp"
+#include "io/input_error.hpp"
+#include "own/backends.hpp"
+#include "own/plugin.hpp"
+#include "places.hpp"
+
+namespace lasolve::test {
+namespace {
+
+using own::Adapter;
+
+/// What is wrong with a call by what the kernel declares; empty: nothing.
+std::string breach(const lasolve_kernel& k, lasolve_op op_a, lasolve_op op_b, lasolve_int m, lasolve_int n,
+                   lasolve_int steps, lasolve_int lda, lasolve_int ldb, lasolve_int ldc) {
+  const bool rows = k.limits & LASOLVE_KERNEL_ROW_MAJOR, a = op_a == LASOLVE_TRANSPOSE, b = op_b == LASOLVE_TRANSPOSE;
+  const lasolve_int along_a = rows != a ? steps : m, along_b = rows != b ? n : steps, along_c = rows ? n : m;
+  if (m < 1 || n < 1 || steps < 1) return "a size is 0";
+  if (lda < along_a || ldb < along_b || ldc < along_c) return "a leading dimension is too small";
+  if ((k.limits & LASOLVE_KERNEL_NO_TRANSPOSES) && (a || b)) return "an operand is transposed";
+  if ((k.limits & LASOLVE_KERNEL_NO_GAPS) && (lda != along_a || ldb != along_b || ldc != along_c)) return "gaps";
+  if (k.limits & LASOLVE_KERNEL_INT_INDICES)
+    for (const lasolve_int end : {lda * (m + steps - along_a), ldb * (steps + n - along_b), ldc * (m + n - along_c)})
+      if (end > 0x7fffffff) return "an index beyond 31 bits";
+  if (m % k.m_multiple || n % k.n_multiple || steps % k.k_multiple) return "a size that is no multiple";
+  return "";
+}
+
+std::string said;  // the first breach
+
+/// What the kernel in `data` declares, and nothing else: alpha and beta are not looked at where it says so.
+template <class T>
+void strict(void* data, lasolve_op op_a, lasolve_op op_b, lasolve_int m, lasolve_int n, lasolve_int k, T alpha,
+            const T* A, lasolve_int lda, const T* B, lasolve_int ldb, T beta, T* C, lasolve_int ldc) {
+  const lasolve_kernel& its = *static_cast<const lasolve_kernel*>(data);
+  const bool rows = its.limits & LASOLVE_KERNEL_ROW_MAJOR;
+  if (const auto b = breach(its, op_a, op_b, m, n, k, lda, ldb, ldc); said.empty()) said = b;
+  if (its.limits & LASOLVE_KERNEL_ASSIGNS) alpha = 1, beta = 0;
+  if (its.limits & LASOLVE_KERNEL_ADDS) alpha = 1, beta = 1;
+  const bool along_k = rows == (op_a == LASOLVE_NONE), along_n = rows == (op_b == LASOLVE_NONE);
+  const lasolve_int a_i = along_k ? lda : 1, a_l = along_k ? 1 : lda, b_l = along_n ? ldb : 1, b_j = along_n ? 1 : ldb;
+  for (lasolve_int i = 0; i < m; ++i)
+    for (lasolve_int j = 0; j < n; ++j) {
+      T sum = 0;
+      for (lasolve_int l = 0; l < k; ++l) sum += A[i * a_i + l * a_l] * B[l * b_l + j * b_j];
+      T& c = C[rows ? i * ldc + j : i + j * ldc];
+      c = beta == 0 ? alpha * sum : alpha * sum + beta * c;
+    }
+}
+
+lasolve_kernel kernel_with(unsigned limits, lasolve_int m = 1, lasolve_int n = 1, lasolve_int k = 1) {
+  lasolve_kernel kernel = LASOLVE_KERNEL_INIT;
+  kernel.name = "strict", kernel.summary = "";
+  kernel.f64 = strict<double>, kernel.f32 = strict<float>;
+  kernel.limits = limits;
+  kernel.m_multiple = m, kernel.n_multiple = n, kernel.k_multiple = k;
+  return kernel;
+}
+
+/// A backend's function has no data.
+Adapter* adapter = nullptr;
+template <class T>
+void call(Queue<Cpu>& q, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
+  adapter->multiply(q, alpha, A, B, beta, C);
+}
+
+/// Shares whatever there is to share.
+void share_all(Queue<Cpu>& q) {
+  Tuning tuning = q.tuning();
+  tuning.work_worth_sharing = 1;
+  q.tune(tuning);
+}
+
+template <Precision P>
+void expect_conforming(lasolve_kernel kernel) {
+  using T = typename Arithmetic<P>::Result;
+  kernel.data = &kernel;
+  Adapter own(kernel);
+  adapter = &own;
+  said.clear();
+  Queue<Cpu> q(3);
+  share_all(q);
+  for (const bench::Group& group : bench::conformance_list(P, Device::cpu)) {
+    SCOPED_TRACE(group.name);
+    expect_right<P, Cpu>(q, GemmKernel<P, Cpu>(call<T>), group.cases);
+  }
+  EXPECT_EQ(said, "");
+}
+
+struct Restriction {
+  unsigned limits;
+  bool multiples;
+};
+std::vector<Restriction> restrictions() {
+  std::vector<Restriction> all;
+  for (const bool multiples : {false, true})
+    for (const unsigned scalars : {0, int(LASOLVE_KERNEL_ASSIGNS), int(LASOLVE_KERNEL_ADDS)})
+      for (const unsigned rows : {0, int(LASOLVE_KERNEL_ROW_MAJOR)})
+        for (const unsigned ops : {0, int(LASOLVE_KERNEL_NO_TRANSPOSES)})
+          for (const unsigned gaps : {0, int(LASOLVE_KERNEL_NO_GAPS)})
+            for (const unsigned indices : {0, int(LASOLVE_KERNEL_INT_INDICES)})
+              all.push_back({scalars | rows | ops | gaps | indices, multiples});
+  all.push_back({LASOLVE_KERNEL_ONE_CALL | LASOLVE_KERNEL_ADDS, true});
+  return all;
+}
+std::string name_of_restriction(const testing::TestParamInfo<Restriction>& info) {
+  const unsigned limits = info.param.limits;
+  std::string name = limits & LASOLVE_KERNEL_ASSIGNS ? "assigns" : limits & LASOLVE_KERNEL_ADDS ? "adds" : "scales";
+  if (limits & LASOLVE_KERNEL_ROW_MAJOR) name += "_row_major";
+  if (limits & LASOLVE_KERNEL_NO_TRANSPOSES) name += "_no_transposes";
+  if (limits & LASOLVE_KERNEL_NO_GAPS) name += "_no_gaps";
+  if (limits & LASOLVE_KERNEL_INT_INDICES) name += "_int_indices";
+  if (limits & LASOLVE_KERNEL_ONE_CALL) name += "_one_call";
+  return name + (info.param.multiples ? "_multiples" : "");
+}
+
+class OwnKernel : public testing::TestWithParam<Restriction> {};
+
+/// In fp64, or every other one in fp32: what differs is the size of an element.
+TEST_P(OwnKernel, keeps_to_the_contract_with_its_adapter) {
+  const auto [limits, multiples] = GetParam();
+  const lasolve_kernel kernel = multiples ? kernel_with(limits, 8, 6, 5) : kernel_with(limits);
+  if ((std::popcount(limits) + multiples) % 2 == 1)
+    expect_conforming<Precision::fp32>(kernel);
+  else
+    expect_conforming<Precision::fp64>(kernel);
+}
+INSTANTIATE_TEST_SUITE_P(Cpu, OwnKernel, testing::ValuesIn(restrictions()), name_of_restriction);
+
+/// C ← C − A·B of one size, by an adapter that is asked for its cost afterwards.
+own::Cost cost_of(lasolve_kernel kernel, std::int64_t n, Op op_a = Op::none) {
+  kernel.data = &kernel;
+  Adapter own(kernel);
+  Queue<Cpu> q(1);
+  Matrix<double> A(n, n), B(n, n), C(n, n);
+  bench::fill_random(q, A.view(), 1);
+  bench::fill_random(q, B.view(), 2);
+  bench::fill_random(q, C.view(), 3);
+  own.multiply<double>(q, -1, {A.view(), op_a}, B.view(), 1, C.view());
+  return own.take_cost();
+}
+
+TEST(OwnKernelCost, is_that_of_what_the_kernel_leaves_out) {
+  const own::Cost none = cost_of(kernel_with(LASOLVE_KERNEL_ROW_MAJOR), 64);
+  EXPECT_EQ(none.work, 0u);
+  EXPECT_EQ(none.in_words(), "");
+  EXPECT_GT(none.kernel_seconds, 0);
+  EXPECT_EQ(cost_of(kernel_with(0, 32, 32, 32), 64).work, 0u);
+  const own::Cost padded = cost_of(kernel_with(0, 32, 32, 32), 65);  // to 96, so that most of the product is with zeros
+  EXPECT_EQ(padded.work, own::padding);
+  EXPECT_GT(padded.adapter_seconds, padded.kernel_seconds);
+  EXPECT_EQ(cost_of(kernel_with(LASOLVE_KERNEL_ASSIGNS), 64).work, own::scaling);
+  EXPECT_EQ(cost_of(kernel_with(LASOLVE_KERNEL_NO_TRANSPOSES), 64).work, 0u);
+  const own::Cost turned = cost_of(kernel_with(LASOLVE_KERNEL_NO_TRANSPOSES | LASOLVE_KERNEL_ADDS), 64, Op::transpose);
+  EXPECT_EQ(turned.work, unsigned(own::transposing | own::scaling));
+  EXPECT_GT(turned.adapter_seconds, 0);
+  EXPECT_TRUE(says(turned.in_words(), "of the time in its products is the adapter's: transposes, alpha and beta"));
+  EXPECT_EQ((own::Cost{97, 3, own::padding}.in_words()), "3 % of the time in its products is the adapter's: padding");
+}
+
+/// Larger than what is copied at once, in every direction.
+TEST(OwnKernelBlocks, give_the_product) {
+  lasolve_kernel kernel = LASOLVE_KERNEL_INIT;
+  kernel.f64 = [](void*, lasolve_op, lasolve_op, lasolve_int m, lasolve_int n, lasolve_int k, double, const double* A,
+                  lasolve_int lda, const double* B, lasolve_int ldb, double, double* C, lasolve_int ldc) {
+    for (lasolve_int j = 0; j < n; ++j)
+      for (lasolve_int l = 0; l < k; ++l)
+        for (lasolve_int i = 0; i < m; ++i) C[i + j * ldc] += A[i + l * lda] * B[l + j * ldb];
+  };
+  kernel.limits = LASOLVE_KERNEL_NO_TRANSPOSES | LASOLVE_KERNEL_ADDS;
+  std::vector<bench::Case> cases;
+  for (const auto& [m, n, k] : {std::tuple(2050, 9, 2051), {7, 2060, 2053}, {2049, 2051, 5}})
+    cases.push_back({.m = m, .n = n, .k = k, .op_a = Op::transpose, .values = bench::Values::integers});
+  Queue<Cpu> q(1);
+  for (const lasolve_int multiple : {1, 5}) {
+    kernel.m_multiple = kernel.n_multiple = kernel.k_multiple = multiple;
+    Adapter own(kernel);
+    adapter = &own;
+    expect_right<Precision::fp64, Cpu>(q, GemmKernel<Precision::fp64, Cpu>(call<double>), cases);
+  }
+}
+
+TEST(OwnKernelCopies, lie_between_guards) {
+  lasolve_kernel kernel = kernel_with(LASOLVE_KERNEL_ASSIGNS);
+  kernel.f64 = [](void*, lasolve_op, lasolve_op, lasolve_int m, lasolve_int n, lasolve_int, double, const double*,
+                  lasolve_int, const double*, lasolve_int, double, double* C, lasolve_int ldc) {
+    std::fill_n(C, m + (n - 1) * ldc + 1, 0.0);  // one too many
+  };
+  EXPECT_TRUE(says(complaint_of<std::runtime_error>([&] { cost_of(kernel, 33); }), "wrote beside a matrix"));
+}
+
+/// Once prepared for, a product takes no memory.
+TEST(OwnKernelRoom, is_made_beforehand) {
+  lasolve_kernel kernel = kernel_with(LASOLVE_KERNEL_ADDS | LASOLVE_KERNEL_NO_GAPS, 8, 8, 8);
+  kernel.data = &kernel;
+  Adapter own(kernel);
+  Queue<Cpu> q(2);
+  own.prepare<double>(q, 300, 200, 100);
+  const void* const room = q.scratch<char>(1, 1).data();
+  Matrix<double> A(300, 100), B(100, 200), C(300, 200);
+  own.multiply<double>(q, -1, A.view(), B.view(), 1, C.view());
+  EXPECT_EQ(q.scratch<char>(1, 1).data(), room);
+}
+
+TEST(OwnKernelRecord, is_checked) {
+  const auto complaint = [](auto change) {
+    lasolve_kernel kernel = kernel_with(0);
+    change(kernel);
+    return complaint_of<io::InputError>([&] { own::checked(&kernel, "x.so"); });
+  };
+  EXPECT_TRUE(
+      says(complaint([](auto& k) { k.abi = 7; }), "x.so: error: expected version 1 of lasolve/kernel.h, found 7"));
+  EXPECT_TRUE(says(complaint([](auto& k) { k.size = 3; }), "LASOLVE_KERNEL_INIT"));
+  EXPECT_TRUE(says(complaint([](auto& k) { k.name = nullptr; }), "expected a name"));
+  EXPECT_TRUE(says(complaint([](auto& k) { k.name = "a,b"; }), "expected a name"));
+  EXPECT_TRUE(says(complaint([](auto& k) { k.f64 = nullptr, k.f32 = nullptr; }), "expected a function"));
+  EXPECT_TRUE(says(complaint([](auto& k) { k.limits = 1 << 20; }), "1048576"));
+  EXPECT_TRUE(says(complaint([](auto& k) { k.limits = LASOLVE_KERNEL_ADDS | LASOLVE_KERNEL_ASSIGNS; }), "found both"));
+  EXPECT_TRUE(says(complaint([](auto& k) { k.n_multiple = -2; }), "found -2"));
+  EXPECT_TRUE(says(complaint([](auto& k) { k.f32_roundoff = 1e-12; }), "found 1e-12"));
+  EXPECT_TRUE(says(complaint_of<io::InputError>([] { own::checked(nullptr, "x.so"); }), "found NULL"));
+  lasolve_kernel cuda = kernel_with(0);
+  cuda.memory = LASOLVE_CUDA;
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { own::checked(&cuda, "x.so"); }), "are not there yet"));
+}
+
+/// Of an older plugin, which ends before what this version added, and of a newer one.
+TEST(OwnKernelRecord, may_be_shorter_or_longer) {
+  lasolve_kernel older = kernel_with(LASOLVE_KERNEL_ADDS, 8, 8, 8);
+  older.size = offsetof(lasolve_kernel, m_multiple);
+  EXPECT_EQ(own::checked(&older, "x.so").m_multiple, 0);
+  EXPECT_EQ(own::checked(&older, "x.so").limits, unsigned(LASOLVE_KERNEL_ADDS));
+  struct Newer {
+    lasolve_kernel kernel;
+    long more[2];
+  } newer{kernel_with(0), {0, 0}};
+  newer.kernel.size = sizeof newer;
+  EXPECT_NO_THROW(own::checked(&newer.kernel, "x.so"));
+  newer.more[1] = 1;
+  EXPECT_TRUE(says(complaint_of<io::InputError>([&] { own::checked(&newer.kernel, "x.so"); }), "does not have yet"));
+}
+
+TEST(OwnBackends, have_a_name_once_and_are_so_many) {
+  const lasolve_kernel kernel = kernel_with(0);
+  EXPECT_THROW(own::add_backend(kernel, "naive"), std::invalid_argument);
+  EXPECT_EQ(own::adapter_of("naive"), nullptr);
+  for (std::size_t i = 0; i < own::most_kernels; ++i) own::add_backend(kernel, "own_" + std::to_string(i));
+  EXPECT_NE(own::adapter_of("own_3"), own::adapter_of("own_15"));
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { own::add_backend(kernel, "one_more"); }), "at most 16"));
+}
+
+}  // namespace
+}  // namespace lasolve::test
