@@ -8,6 +8,7 @@ few=(--device cpu --threads 2 --repeat 2 --warmup 0 --block-size 16 --n 60)
 larger=("${few[@]:0:10}" --n 150)
 export TMPDIR=$work/tmp
 mkdir tmp
+unset CC CXX CFLAGS CXXFLAGS LDFLAGS LDLIBS
 
 # new-kernel: what it writes is right, in both languages; with -Wall and as C89, too.
 expect 0 'mine.c has three loops' new-kernel mine.c
@@ -225,5 +226,15 @@ early() { # DEED TEXT: what is said of a library that does it as it is loaded
 early 'abort();' 'it crashed as it was loaded (SIGABRT: Aborted)'
 early 'for (;;) ;' 'it was not loaded within 1 s'
 early 'exit(9);' 'it ended its process with code 9 as it was loaded'
+TMPDIR=nowhere expect 6 'cannot use ' "${small[@]}" --gemm ./plain.c
+
+# A signal that comes while the compiler runs ends the tool behind it.
+printf '#!/bin/sh\ntouch begun\nsleep 1\nexec cc "$@"\n' >slow-cc
+chmod +x slow-cc
+CC=./slow-cc "$lasolve" "${small[@]}" --gemm ./plain.c >/dev/null 2>&1 &
+until [ -e begun ] || ! kill -0 $!; do sleep 0.02; done
+kill -s TERM $!
+wait $!
+holds 'a signal while the compiler runs does not end the tool' [ $? = 143 ]
 holds 'something stays in the temporary folder' [ -z "$(ls -A tmp)" ]
 exit "$failed"

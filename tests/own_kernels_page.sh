@@ -11,6 +11,7 @@ cd "$folder"
 awk '/^`[^`]*`, .*:$/ { split($0, part, "`"); file = part[2] }
      /^```/ { inside = !inside; if (!inside) file = ""; next }
      inside && file { print > file }' "$page"
+# shellcheck disable=SC2016 # the backquotes are those of the page
 while IFS='`' read -r _ file rest; do
   said=$(grep -oE '[0-9]+' <<<"$rest")
   [ "$(wc -l <"$file")" = "$said" ] || { echo "$file does not have $said lines"; exit 1; }

@@ -56,7 +56,7 @@ std::string load(const std::string& word, int patience) {
   const std::string library = language == own::Language::none ? word : own::compiled(word);
   const lasolve_kernel kernel = own::load_plugin(library, word, patience);
   if (!bench::ClockWatch::is_true()) throw io::InputError(fmt::format("{}: error: it changes the clock", word));
-  const std::string name = name_for(kernel.name, word);
+  std::string name = name_for(kernel.name, word);
   own::add_backend(kernel, name);
   loaded().push_back({word, library, name});
   return name;

@@ -37,18 +37,19 @@ using Path = std::filesystem::path;
 class Workshop {
  public:
   Workshop() {
+    std::error_code error;
+    std::string name = std::filesystem::temp_directory_path(error) / "lasolve-XXXXXX";
+    if (error) fail("cannot use $TMPDIR", error.value());
     sigset_t ends;
     sigemptyset(&ends);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&ends, signal);
     sigprocmask(SIG_BLOCK, &ends, &before_);
-    std::string name = std::filesystem::temp_directory_path() / "lasolve-XXXXXX";
     if (!mkdtemp(name.data())) {
-      const int error = errno;
+      const int why = errno;
       sigprocmask(SIG_SETMASK, &before_, nullptr);
-      fail("cannot make a folder to compile in", error);
+      fail("cannot make a folder to compile in", why);
     }
     folder_ = name;
-    std::error_code error;
     std::filesystem::create_directory(folder_ / "lasolve", error);
     std::ofstream(folder_ / "lasolve/lasolve.h") << text_of_lasolve_h;
     std::ofstream(folder_ / "lasolve/kernel.h") << text_of_kernel_h;
