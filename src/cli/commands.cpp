@@ -102,11 +102,8 @@ std::vector<Measured> measure(Request request, Problem& problem, Matrix<double>&
   return results;
 }
 
-}  // namespace
-
-int solve(const Request& asked) {
-  Request request = asked;
-  // A backend that cannot run is refused before a long file is read.
+/// Before a long file is read: throws where a backend cannot run, or a place cannot be written.
+void require_possible(const Request& request) {
   for (const auto& backend : request.backends) {
     Options options = request.options;
     options.gemm = backend;
@@ -115,9 +112,15 @@ int solve(const Request& asked) {
     if (!choice.offers(request.products_in()))
       throw UsageError(does_not_offer(choice.name(), choice.place(), request.products_in()));
   }
-  // And so is a place that cannot be written.
   if (!request.output.empty()) io::require_matrix_writable(request.output);
   if (!request.json.empty()) io::require_writable(request.json);
+}
+
+}  // namespace
+
+int solve(const Request& asked) {
+  require_possible(asked);
+  Request request = asked;
   request.backends = those_that_are_right(asked.backends, asked.options, asked.patience);
   const bool all_are_right = request.backends.size() == asked.backends.size();
   if (request.backends.empty()) {
