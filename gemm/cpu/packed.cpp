@@ -3,7 +3,7 @@
 //          panel and broadcasts one row of B's. Both are copied first, so that they stream with unit stride, whatever op
 //          and ld are: of B as much as L3 holds, of A as much as L2 holds, and a panel of B stays in L1.
 // Tiles    registers: (MR, NR) = 24 × 8 (AVX-512), 8 × 6 (AVX2), 4 × 4 (else) in f64, twice the rows in f32;
-//          As: (MC, KC) = (192, 256) in f64, (192, 512) in f32, 384 KiB; Bs: (KC, NC), NC = 2048, 4 MiB.
+//          As: MC × KC = 192 × 256 in f64, 192 × 512 in f32, 384 KiB; Bs: KC × NC, NC = 2048, 4 MiB.
 // Traffic  2·24·8 flop per 24 + 8 loads from L2 and L1 (f64, AVX-512); C is read and written once per KC columns of A.
 // Expect   nine tenths of the vector units' peak where k is large; bound by C from memory where k is below 128.
 // Source   Goto & van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008; Van Zee & van de Geijn,

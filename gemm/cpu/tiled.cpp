@@ -1,7 +1,7 @@
 // tiled: cache blocks.
 // Idea     A block of op(A) that fits L2 is copied once and used for every column of C, so that A is read from memory
 //          once; four of its columns at a time pass over the column of C, so that C is loaded once for 8 flops.
-// Tiles    As: (BM, BK) = (128, 128), 128 KiB (f64); the chunk of a column of C is 1 KiB.
+// Tiles    As: (BK, BM) = (128, 128), 128 KiB (f64); the chunk of a column of C is 1 KiB.
 // Traffic  8 flop per 4 + 2 loads and stores of the vector unit.
 // Expect   bound by loads from L2 and L1: a third of peak.
 // Source   Lam, Rothberg & Wolf, "The cache performance and optimizations of blocked algorithms", ASPLOS 1991
@@ -11,7 +11,7 @@ namespace lasolve {
 
 constexpr std::int64_t BM = 128, BK = 128;
 
-/// c ← c + As·b for a block As: (m, k) with leading dimension BM.
+/// c ← c + As·b for a block As of m × k, with leading dimension BM.
 template <class T>
 static void add_product(std::int64_t m, std::int64_t k, const T* __restrict As, const T* __restrict b,
                         T* __restrict c) {
