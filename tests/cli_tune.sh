@@ -72,6 +72,8 @@ for text in '' '{' '[1, 2]' '{"schema_version": 9, "made_by": "lasolve tune"}'; 
 done
 silent uniform:n=48 "${here[@]}" --no-tuned
 expect 0 "$kept: error: expected what lasolve tune keeps" list --tuned
+expect 0 "$kept: error: expected what lasolve tune keeps" list --tuned --json -
+expect 2 'is where results are kept' "${tune[@]}" --n 48 --json "$kept"
 expect 0 'it is ignored and replaced' "${tune[@]}" --n 48 --factorization lu
 expect 0 'in LU at n = 48' uniform:n=48 "${here[@]}"
 rm "$kept" && mkdir "$kept"

@@ -46,6 +46,9 @@ TEST(Winner, has_not_failed_and_has_run_often_enough) {
   failed.failure = "its answer is wrong";
   EXPECT_EQ(winner({trial(1), failed, trial(0.9)}), 2u);
   EXPECT_EQ(winner({trial(1), failed}), 0u);
+  Trial given_up = trial(0.5);
+  given_up.given_up = true;
+  EXPECT_EQ(winner({trial(1), given_up}), 0u);
   EXPECT_EQ(winner({trial(1), trial(0.5, 5)}), 0u);
   EXPECT_EQ(winner({trial(1, 5), trial(0.5)}), 0u);
   EXPECT_EQ(winner({trial(1), {}}), 0u);
@@ -267,11 +270,27 @@ TEST(Kept, says_what_is_wrong_with_a_file) {
   };
   const auto begins = [](const std::string& text, const std::string& with) { return text.substr(0, with.size()); };
   const std::string expected = "FILE: error: expected what lasolve tune keeps, found ";
-  for (const std::string& text : {std::string(), std::string("{"), std::string("[]"), std::string("{\"a\": 1}"),
-                                  std::string("\xff\xfe"), std::string(100000, '['), changed("n", 0), changed("n", 1.5),
-                                  changed("n", "256"), changed("date", "today\x1b[31m"), changed("precision", "auto"),
-                                  changed("factorization", "qr"), changed("device", 3), changed("chosen", nullptr),
-                                  changed("speedup", -1), changed("speedup", nullptr), changed("backends", {1, 2})})
+  for (const std::string& text : {std::string(),
+                                  std::string("{"),
+                                  std::string("[]"),
+                                  std::string("{\"a\": 1}"),
+                                  std::string("\xff\xfe"),
+                                  std::string(100000, '['),
+                                  changed("n", 0),
+                                  changed("n", 1.5),
+                                  changed("n", "256"),
+                                  changed("date", "today\x1b[31m"),
+                                  changed("precision", "auto"),
+                                  changed("factorization", "qr"),
+                                  changed("device", 3),
+                                  changed("chosen", nullptr),
+                                  changed("speedup", -1),
+                                  changed("speedup", nullptr),
+                                  changed("backends", {1, 2}),
+                                  changed("n", 1e300),
+                                  changed("threads", 4294967300),
+                                  changed("capability", 1e99),
+                                  changed("name", Json::parse("[[[[[[[[[[1]]]]]]]]]]"))})
     EXPECT_EQ(begins(complaint(text), expected), expected) << text.substr(0, 60);
   Json later = as_json({entry(256)});
   later["schema_version"] = 2;

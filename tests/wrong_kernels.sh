@@ -75,6 +75,7 @@ says 'doubles in fp64 at n = 60: '
 says 'throws in fp64 at n = 60: no luck'
 says 'starves in fp64 at n = 60: not enough host memory'
 "$lasolve" tune --device cpu --n 40 --threads 1 --factorization lu --gemm ignores_op_a,crashes,eigen --json tune.json >>said 2>&1
+[ $? = 5 ] || { echo "tune did not return 5 where a backend is wrong"; failed=1; }
 says 'ignores_op_a is left out, since it is wrong: C(0, '
 says 'crashes is left out, since it is wrong: it crashed (SIGSEGV'
 if command -v python3 >/dev/null; then

@@ -11,6 +11,7 @@
 #include "cli/tune_run.hpp"
 #include "cli/tuned.hpp"
 #include "compare/tables.hpp"
+#include "io/destination.hpp"
 #include "io/output_file.hpp"
 #include "lasolve/names.hpp"
 #include "tuned/cache.hpp"
@@ -114,10 +115,10 @@ int forget() {
 }
 
 int exit_code(const TuneResults& results) {
-  int code = done;
+  bool wrong = results.a_backend_is_wrong, wanting = false;
   for (const TuneResult& r : results.all)
-    if (!r.found.failure.empty()) code = std::max<int>(code, r.for_want_of_machine ? machine : not_accurate);
-  return code;
+    if (!r.found.failure.empty()) (r.for_want_of_machine ? wanting : wrong) = true;
+  return wrong ? not_accurate : wanting ? machine : done;
 }
 
 }  // namespace
@@ -131,15 +132,14 @@ int tune_command(int argc, const char* const* argv) {
   if (request.forget) return forget();
   const std::string path = place_to_keep();
   tuned::require_place(path);
+  if (io::lead_to_one_file(request.json, path))
+    throw UsageError(fmt::format("--json: {} is where results are kept", path));
   if (!request.json.empty()) io::require_writable(request.json);
-  if (const auto before = tuned::read(path); !before.complaint.empty())
-    fmt::print(stderr, "lasolve: {} and replaced\n", before.complaint);
   std::size_t kept = 0;
   const TuneResults results = tune(request, [&](const TuneResult& r) {
     if (!r.found.is_known(r.space)) return;
-    auto entries = tuned::read(path).entries;  // another process may have written it meanwhile
-    tuned::put(entries, r.entry());
-    tuned::write(path, entries);
+    if (const std::string complaint = tuned::add(path, r.entry()); !complaint.empty())
+      fmt::print(stderr, "lasolve: {} and replaced\n", complaint);
     ++kept;
   });
   if (!request.quiet && !io::is_standard_output(request.json)) {

@@ -166,7 +166,7 @@ TuneResult result_of(const TuneRequest& request, const Item& item, Clock& clock,
 }
 
 /// Why those that are left out are is remarked.
-Backends backends_in(const TuneRequest& request, Precision precision, std::vector<std::string>& remarks) {
+Backends backends_in(const TuneRequest& request, Precision precision, TuneResults& results) {
   const Choice by_default = choose(request.options);
   const Precision products = find_solve_precision(precision)->products;
   if (!by_default.offers(products)) throw UsageError(does_not_offer(by_default.name(), by_default.place(), products));
@@ -184,7 +184,8 @@ Backends backends_in(const TuneRequest& request, Precision precision, std::vecto
     else if (c.fault.empty())
       backends.names.push_back(c.name);
     else
-      remarks.push_back(fmt::format("{} is left out, since it is wrong: {}", c.name, c.fault));
+      results.remarks.push_back(fmt::format("{} is left out, since it is wrong: {}", c.name, c.fault));
+    results.a_backend_is_wrong |= !c.fault.empty();
   }
   return backends;
 }
@@ -244,7 +245,7 @@ tuned::Entry TuneResult::entry() const {
 TuneResults tune(const TuneRequest& request, const std::function<void(const TuneResult&)>& heard) {
   TuneResults results;
   std::vector<Backends> backends;
-  for (const Precision p : request.precisions) backends.push_back(backends_in(request, p, results.remarks));
+  for (const Precision p : request.precisions) backends.push_back(backends_in(request, p, results));
   const tuned::Machine machine = machine_of(request.options.device, request.options.threads);
   std::vector<Item> items;
   for (const std::int64_t n : request.sizes)

@@ -24,6 +24,7 @@ struct TuneResult {
 struct TuneResults {
   std::vector<TuneResult> all;
   std::vector<std::string> remarks;
+  bool a_backend_is_wrong = false;
 };
 
 /// Tries the backends, each in a process of its own, and then settings: the sizes in ascending order. `heard` gets each result as it

@@ -111,6 +111,10 @@ std::string list_of_tuned(const Request& request) {
                      here.device == Device::cpu ? fmt::format(" with {} threads", here.threads) : "", path);
 }
 
-std::string tuned_as_json() { return text_of(tuned::as_json(tuned::read(tuned::path_in_cache()).entries)); }
+std::string tuned_as_json() {
+  const tuned::Kept kept = tuned::read(tuned::path_in_cache());
+  if (!kept.complaint.empty()) fmt::print(stderr, "lasolve: {}\n", kept.complaint);
+  return text_of(tuned::as_json(kept.entries));
+}
 
 }  // namespace lasolve::cli

@@ -1,6 +1,8 @@
 #include "tuned/cache.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -8,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "io/descriptor.hpp"
 #include "io/input_error.hpp"
 #include "io/output_file.hpp"
 
@@ -57,6 +60,15 @@ void write(const std::string& path, const std::vector<Entry>& entries) {
   io::OutputFile file(path, false);
   file.append(as_json(entries).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   file.commit();
+}
+
+std::string add(const std::string& path, Entry entry) {
+  const io::Descriptor folder(open(fs::path(path).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.is_open()) flock(folder.number(), LOCK_EX);  // until it is closed
+  Kept kept = read(path);
+  put(kept.entries, std::move(entry));
+  write(path, kept.entries);
+  return kept.complaint;
 }
 
 bool remove(const std::string& path) {

@@ -22,6 +22,9 @@ Kept read(const std::string& path);
 void require_place(const std::string& path);
 /// Under a temporary name, then renamed. Throws io::OutputError.
 void write(const std::string& path, const std::vector<Entry>&);
+/// Puts an entry into the file, while other processes that do so wait. Returns why what was there is ignored, and replaced. Throws
+/// io::OutputError.
+std::string add(const std::string& path, Entry);
 /// Whether there was one. Throws io::OutputError.
 bool remove(const std::string& path);
 

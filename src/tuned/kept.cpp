@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <stdexcept>
 
 #include "io/input_error.hpp"
 #include "lasolve/names.hpp"
@@ -57,11 +59,15 @@ double positive_in(const Json& json, const char* field) {
   return x;
 }
 
-std::int64_t size_in(const Json& json, const char* field) {
-  const auto size = json.at(field).get<std::int64_t>();
-  if (!json.at(field).is_number_integer() || size < 1 || size > never)
-    throw Unfit(fmt::format("{} is {}", field, json.at(field).dump()));
-  return size;
+std::int64_t whole_in(const Json& json, const char* field, std::int64_t least, std::int64_t most) {
+  const Json& value = json.at(field);
+  if (!value.is_number_integer() || value.get<std::int64_t>() < least || value.get<std::int64_t>() > most)
+    throw Unfit(fmt::format("{} is {}", field, value.dump()));
+  return value.get<std::int64_t>();
+}
+std::int64_t size_in(const Json& json, const char* field) { return whole_in(json, field, 1, never); }
+int count_in(const Json& json, const char* field) {
+  return int(whole_in(json, field, 0, std::numeric_limits<int>::max()));
 }
 
 /// It is shown to people.
@@ -83,8 +89,8 @@ Entry entry_in(const Json& json) {
   Entry e;
   e.key.machine = {word_in<Device::Kind>(json, "device"),
                    json.at("name"),
-                   json.at("threads"),
-                   json.at("capability"),
+                   count_in(json, "threads"),
+                   count_in(json, "capability"),
                    json.at("driver"),
                    json.at("lasolve"),
                    json.at("build")};
@@ -127,7 +133,11 @@ std::vector<Entry> entries_of(const std::string& text, const std::string& name) 
     return io::InputError(fmt::format("{}: error: expected what lasolve tune keeps, found {}", name, what));
   };
   try {
-    const Json json = Json::parse(text);
+    constexpr int deepest = 8;
+    const Json json = Json::parse(text, [](int depth, Json::parse_event_t, const Json&) {
+      if (depth > deepest) throw Unfit("lists within lists");
+      return true;
+    });
     if (!json.is_object() || json.value("made_by", Json()) != "lasolve tune") throw Unfit("other JSON");
     if (json.at("schema_version") != schema_version)
       throw Unfit(fmt::format("schema_version {}", json.at("schema_version").dump()));

@@ -14,7 +14,7 @@ namespace {
 double median(const Trial& trial) { return bench::spread_of(trial.seconds).median; }
 
 bool can_be_judged(const Trial& trial) {
-  return trial.failure.empty() && trial.seconds.size() >= bench::least_for_a_verdict;
+  return trial.failure.empty() && !trial.given_up && trial.seconds.size() >= bench::least_for_a_verdict;
 }
 
 /// Heats of one race.
@@ -22,7 +22,6 @@ class Race {
  public:
   Race(const std::vector<Setting>& settings, const Solve& solve, double seconds) : solve_(solve), seconds_(seconds) {
     for (const Setting& setting : settings) trials_.all.push_back({setting});
-    gave_up_.resize(settings.size());
   }
 
   std::vector<std::size_t> all() const {
@@ -32,7 +31,7 @@ class Race {
   }
   /// Those of them that can still win.
   std::vector<std::size_t> left(std::vector<std::size_t> who) const {
-    std::erase_if(who, [&](std::size_t t) { return gave_up_[t]; });
+    std::erase_if(who, [&](std::size_t t) { return trials_.all[t].given_up || !trials_.all[t].failure.empty(); });
     return who;
   }
 
@@ -61,8 +60,8 @@ class Race {
     const Run run = solve_(trial.setting, most_seconds(t, counts));
     trial.failure = run.failure;
     if (!run.seconds) {
-      gave_up_[t] = true;
-      if (t == 0 && run.failure.empty()) trials_.was_cut_off = true;  // only time can have stopped it
+      trial.given_up = run.failure.empty();
+      if (t == 0 && trial.given_up) trials_.was_cut_off = true;  // only time can have stopped it
       return {};
     }
     if (t == 0) slowest_of_first_ = std::max(slowest_of_first_, *run.seconds);
@@ -81,7 +80,6 @@ class Race {
   const Stopwatch watch_;
   const double seconds_;
   Trials trials_;
-  std::vector<bool> gave_up_;  // or failed
   double slowest_of_first_ = 0;
 };
 

@@ -32,7 +32,7 @@ Trials race(const std::vector<Setting>&, const Solve&, double seconds);
 Trials duel(const Setting& first, const Setting& second, const Solve&, double seconds);
 
 /// The fastest of those that are faster than the first by more than the noise, as bench::change_between() has it; 0, the first,
-/// where none is. Those that failed are not looked at, nor those with too few runs.
+/// where none is. Those that failed or were given up are not looked at, nor those with too few runs.
 std::size_t winner(const std::vector<Trial>&);
 
 }  // namespace lasolve::tuned

@@ -22,6 +22,7 @@ struct Trial {
   Setting setting;
   std::vector<double> seconds = {};  ///< of the runs that count
   std::string failure = {};          ///< why it is no way to solve; empty: none was found
+  bool given_up = false;             ///< one of its runs took too long
 };
 
 }  // namespace lasolve::tuned
