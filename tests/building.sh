@@ -5,7 +5,7 @@ set -u
 sources=$1 failed=0
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
-unset CUDACXX CXX CODE
+unset CUDACXX CXX CODE PRESET LASOLVE_CMAKE_ARGS
 
 # expect MESSAGE COMMAND...: the command succeeds, or the message and the log are shown.
 expect() {
