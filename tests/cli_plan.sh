@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# lasolve plan: what it prints, writes and refuses. Usage: cli_plan.sh LASOLVE DATA
+# shellcheck source=tests/cli_common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/cli_common.sh"
+printf '%s\n2 2\n1\n2\n2\n1\n' "$array" >indefinite.mtx
+printf '%s\n3 1\n1\n2\n3\n' "$array" >long.mtx
+
+expect 0 'n = 40, panels of at most 16 columns, in steps of 4' plan --matrix uniform:n=40 --block-size 16
+expect 0 'waits for' plan --matrix uniform:n=40 --block-size 16
+expect 0 'n = 2,' plan --matrix indefinite.mtx --schedule left-looking
+expect 0 'nothing has to wait' plan --matrix spd:n=40 --factorization cholesky --schedule recursive --lanes 1
+expect 0 '"waits_for"' plan --matrix uniform:n=900000 --block-size 90000 --json -
+expect 0 '</svg>' plan --matrix spd:n=40 --factorization cholesky --svg -
+expect 0 '' plan --matrix uniform:n=40 --quiet --json plan.json --svg plan.svg
+expect 0 '--lanes' plan --help
+expect 2 'no matrix' plan
+expect 2 "did you mean 'recursive'" plan --matrix uniform:n=5 --schedule recursiv
+expect 2 'takes 1 or 4' plan --matrix uniform:n=5 --lanes 3
+expect 2 'at least 1' plan --matrix uniform:n=5 --step 0
+expect 2 "plan --help' lists" plan --matrix uniform:n=5 --stpe 2
+expect 2 'are one file' plan --matrix uniform:n=5 --json - --svg -
+expect 3 'expected a square matrix, found 3 x 1' plan --matrix long.mtx
+
+if command -v python3 >/dev/null; then
+  holds "plan.json is no JSON" python3 -c 'import json; json.load(open("plan.json"))'
+  holds "plan.svg is no XML" python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("plan.svg")'
+fi
+exit $failed
