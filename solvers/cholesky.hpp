@@ -30,18 +30,6 @@ void update_near(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Plac
   gemm(q, T(-1), L, transposed(L1), T(1), C);
 }
 
-/// Walks along the n columns from j on by halving: factor(j, columns) of each leaf, and where a half of k columns from j on is
-/// factored update(j, k, columns) of those behind it.
-/// Source: Gustavson, "Recursion leads to automatic variable blocking for dense linear-algebra algorithms", 1997.
-template <class Factor, class Update>
-void by_halves(std::int64_t j, std::int64_t n, std::int64_t leaf, const Factor& factor, const Update& update) {
-  if (n <= leaf) return factor(j, n);
-  const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;
-  by_halves(j, n1, leaf, factor, update);
-  update(j, n1, n2);
-  by_halves(j + n1, n2, leaf, factor, update);
-}
-
 /// [A11; A21] = [L11; L21] L11ᵀ for a block column A (m × n, m ≥ n), by halving its columns: right-looking on two block
 /// columns. The strict upper triangle of A11 has no influence and is not meaningful on exit.
 template <class T, class Place>

@@ -8,6 +8,7 @@
 #include "solvers/cholesky.hpp"
 #include "solvers/steps.hpp"
 #include "solvers/supply.hpp"
+#include "solvers/tuning.hpp"
 
 namespace lasolve {
 
@@ -69,12 +70,12 @@ class LeftLookingCholesky {
   /// all before this one. Where panels are what is waited for, that begins when this one is up to date: they would share the
   /// device.
   void step(std::int64_t j0, std::int64_t j, std::int64_t j2, std::int64_t j3) {
-    const bool bulk_waits = !cholesky_products_bind(chain_, j, n_);
+    const bool bulk_waits = !limits_.products_bind(j, n_);
     if (!bulk_waits) steps_.wait(bulk(1), chain_);  // all before column j is factored
     steps_.wait(chain_, bulk(0));                   // this one lacks only what the one before it does to it
     steps_.begin(chain_, alone_ ? Phase::gemm : Phase::panel, update_flops(j, j2, j - j0));
     const auto column = A_.block(j, j, n_ - j, j2 - j);
-    const bool apart = j2 < n_ && cholesky_rows_apart<T>(chain_, j, n_);
+    const bool apart = j2 < n_ && limits_.rows_go_apart(j, n_);
     if (apart)
       update_apart(j0, j, j2);
     else if (j > 0)
@@ -131,6 +132,7 @@ class LeftLookingCholesky {
   MatrixView<std::int64_t, Place> bad_minor_;
   std::int64_t nb_, n_;
   const Supply<T, Place>& supply_;
+  const CholeskyLimits limits_ = cholesky_limits<T>(chain_);
   const bool alone_;
   const Steps steps_;  // if they are no phases the chain is one and the bulk another, from the first kernel to the last
   int turn_ = 0;

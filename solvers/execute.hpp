@@ -55,15 +55,17 @@ void perform_cholesky(Queue<Place>& q, const Task& task, const Workpiece<T, Plac
       return trsm_right(q, of.gemm, lower(L).transposed(), C);
     case TaskKind::update_lower:  // A22 ← A22 − L21 L21ᵀ
       return update_lower(q, of.gemm, L, C);
+    case TaskKind::update_near:  // [A22; A32] ← [A22; A32] − [L21; L31] L21ᵀ, or of A32 alone
+      return update_near(q, of.gemm, L, of.at(task.U), C);
     default:  // [A22; A32] ← [A22; A32] − [L21; L31] L21ᵀ
       return update_block_column(q, of.gemm, L, C);
   }
 }
 
-/// Gives a task to q, as a phase of its own or a part of the one that `chain` is in. False: the factorization is known to have
+/// Gives a task to q, as a phase of its own or a part of the one that `in_phase` is in. False: the factorization is known to have
 /// failed, and the rest may be left out.
 template <class T, class Place>
-bool perform(Queue<Place>& q, Queue<Place>& chain, Method method, const Task& task, const Workpiece<T, Place>& of) {
+bool perform(Queue<Place>& q, Queue<Place>& in_phase, Method method, const Task& task, const Workpiece<T, Place>& of) {
   if (task.kind == TaskKind::stop_if_failed) return !known_to_have_failed(q, of.pivots.zero);
   if (task.kind == TaskKind::arrive) {
     of.supply(q, task.C.j, of.at(task.C));
@@ -72,7 +74,7 @@ bool perform(Queue<Place>& q, Queue<Place>& chain, Method method, const Task& ta
   if (task.timed)
     q.phase(task.phase, task.flops);
   else if (task.flops > 0)
-    chain.add_flops(task.flops);
+    in_phase.add_flops(task.flops);
   method == Method::lu ? perform_lu(q, task, of) : perform_cholesky(q, task, of);
   return true;
 }
@@ -116,38 +118,47 @@ class QueueLines {
         method_(ordered.plan.method),
         of_(of),
         ends_(bulk, ordered) {
-    if (ordered.plan.lanes.single()) return;
-    for (const Lane lane : lanes_of(ordered.plan)) queues_.emplace_back(lane, &queue_of(bulk, lane));
-    for (const auto& [lane, q] : queues_)
-      if (q != &bulk_) q->wait(bulk_);
+    if (ordered.plan.lanes.single())
+      lines_.push_back({ordered.plan.lanes.bulk, &bulk});
+    else
+      for (const Lane lane : lanes_of(ordered.plan)) lines_.push_back({lane, &queue_of(bulk, lane)});
+    for (const Line& line : lines_)
+      if (line.q != &bulk_) line.q->wait(bulk_);
   }
 
-  void wait(const Task& task, std::size_t k) { ends_.wait(of(task.lane), k, task.timed); }
+  void wait(const Task& task, std::size_t k) { ends_.wait(*of(task).q, k, task.timed); }
   bool give(const Task& task, std::size_t) {
+    Line& line = of(task);
     const TaskClock<Place> clock;
-    const bool goes_on = perform(of(task.lane), chain_, method_, task, of_);
+    const bool goes_on = perform(*line.q, line.has_phase ? *line.q : chain_, method_, task, of_);
     clock.ended(task);
+    if (task.kind != TaskKind::stop_if_failed && task.kind != TaskKind::arrive) line.has_phase |= task.timed;
     return goes_on;
   }
-  void mark(const Task& task, std::size_t i) { ends_.mark(of(task.lane), i); }
+  void mark(const Task& task, std::size_t i) { ends_.mark(*of(task).q, i); }
 
   /// What the bulk is given from now on comes after all tasks.
   void join() {
-    for (const auto& [lane, q] : queues_)
-      if (q != &bulk_) bulk_.wait(*q);
+    for (const Line& line : lines_)
+      if (line.q != &bulk_) bulk_.wait(*line.q);
   }
 
  private:
-  Queue<Place>& of(Lane lane) const {
-    if (queues_.empty()) return bulk_;
-    return *std::find_if(queues_.begin(), queues_.end(), [&](const auto& q) { return q.first == lane; })->second;
+  struct Line {
+    Lane lane;
+    Queue<Place>* q;
+    bool has_phase = false;
+  };
+  Line& of(const Task& task) {
+    if (lines_.size() == 1) return lines_.front();
+    return *std::find_if(lines_.begin(), lines_.end(), [&](const Line& line) { return line.lane == task.lane; });
   }
 
   Queue<Place>&bulk_, &chain_;
   const Method method_;
   const Workpiece<T, Place>& of_;
   TaskEnds<Place> ends_;
-  std::vector<std::pair<Lane, Queue<Place>*>> queues_;  // none where there is one lane
+  std::vector<Line> lines_;
 };
 
 /// Factors as the plan says, after what `bulk` has been given, and before what it is given next. On exit of LU, A holds U and,

@@ -9,10 +9,14 @@
 
 namespace lasolve {
 
-/// Whether a factorization at a place runs a plan. Cholesky on CUDA does not yet: it keeps the queues that were placed by hand.
+/// Whether a place has a Cholesky whose queues are placed by hand.
 template <class Place>
-constexpr bool runs_plans(Method method) {
-  return std::is_same_v<Place, Cpu> || method == Method::lu;
+constexpr bool has_cholesky_by_hand = std::is_same_v<Place, Cuda>;
+
+/// Whether a factorization runs a plan. Cholesky on CUDA does where the tuning says so.
+template <class Place>
+bool runs_plans(const Queue<Place>& q, Method method) {
+  return !has_cholesky_by_hand<Place> || method == Method::lu || q.tuning().cholesky_by_plan != 0;
 }
 
 /// Whether a factorization at a place can go by a schedule.
@@ -20,7 +24,7 @@ template <class Place>
 bool is_offered_at(Method method, Schedule schedule) {
   const bool by_hand =
       schedule == Schedule::right_looking || schedule == Schedule::left_looking || schedule == Schedule::recursive;
-  return is_offered(method, schedule) && (runs_plans<Place>(method) || by_hand);
+  return is_offered(method, schedule) && (!has_cholesky_by_hand<Place> || method == Method::lu || by_hand);
 }
 
 /// The plan of a factorization at a place, n × n in block columns of at most nb.
@@ -58,6 +62,12 @@ void prepare_products(Queue<Place>& bulk, const Gemm<F, Place>& gemm, const Plan
     for (const auto& [m, n, k] : {largest, tallest})
       if (m > 0) gemm.prepare(queue_of(bulk, lane), Op::none, b, m, n, k);
   }
+  const auto shared = std::find_if(plan.tasks.begin(), plan.tasks.end(),
+                                   [](const Task& task) { return task.kind == TaskKind::update_lower; });
+  if (shared == plan.tasks.end())
+    return;  // else the first, the largest, goes by block columns, half of them beside its lane
+  Queue<Place>& q = queue_of(bulk, shared->lane);
+  gemm.prepare(q.beside(), Op::none, b, shared->C.m, symmetric_update_columns(q, shared->C.m), shared->L.n);
 }
 
 /// The same for a Cholesky whose queues are placed by hand.
@@ -83,7 +93,7 @@ template <class F, class Place>
 void prepare_products(Queue<Place>& q, const Gemm<F, Place>& gemm, Method method, Schedule schedule, std::int64_t n,
                       std::int64_t nb, bool arrives) {
   if (!gemm.prepares()) return;
-  if (runs_plans<Place>(method))
+  if (runs_plans(q, method))
     prepare_products(q, gemm, plan_at<F>(q, method, schedule, n, nb, arrives)->plan);
   else
     prepare_cholesky_products(q, gemm, schedule, n, nb);
@@ -102,9 +112,9 @@ class Factors {
   Outcome factor(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
                  const Supply<F, Place>& supply = {}) {
     fill(q, std::int64_t(-1), status_.view());
-    if (runs_plans<Place>(method_))
+    if (runs_plans(q, method_))
       factor_by_plan(q, gemm, schedule, nb, supply);
-    else if constexpr (!runs_plans<Place>(Method::cholesky))
+    else if constexpr (has_cholesky_by_hand<Place>)
       factor_as_cholesky(q, gemm, schedule, nb, supply);
     q.phase(Phase::other);
     const std::int64_t at = fetch(q, status_.view());

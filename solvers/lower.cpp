@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/ceil_div.hpp"
+#include "solvers/lower_cholesky.hpp"
 #include "solvers/lower_interchanges.hpp"
 #include "solvers/lu/steps.hpp"
 #include "solvers/tuning.hpp"
@@ -262,12 +263,21 @@ Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tunin
           .two_steps = true,
           .rows_of_L_at_the_end = late,
           .far_columns = lu_far_columns(tuning, storage, n, late),
-          .timed_beyond = tuning.lu_panels_are_the_bottleneck};
+          .timed_beyond = tuning.lu_panels_are_the_bottleneck,
+          .cholesky_leaf = one_kernel,
+          .cholesky = cholesky_limits(tuning, storage, device.multiprocessors),
+          .diagonal_update = tuning.cholesky_diagonal_update,
+          .cholesky_timed_from = tuning.cholesky_phases_from};
 }
 
 Plan lower(const Plan& plan, const Capabilities& can) {
   Plan lowered = plan;
-  if (plan.method != Method::lu || plan.lanes.single()) return lowered;
+  if (plan.lanes.single()) return lowered;
+  if (plan.method == Method::cholesky) {
+    const bool left_looking = plan.schedule == Schedule::left_looking;
+    if (left_looking && can.cholesky_leaf > 0) lowered.tasks = left_looking_cholesky(plan, can);
+    return lowered;
+  }
   const bool right_looking = plan.schedule == Schedule::right_looking;
   if (can.rows_of_L_at_the_end && can.combined > 0 && right_looking) lowered.tasks = with_rows_of_L_at_the_end(lowered);
   if (can.two_steps) lowered.tasks = in_two_steps(lowered);

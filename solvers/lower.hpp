@@ -4,6 +4,7 @@
 #include "core/device_properties.hpp"
 #include "lasolve/tuning.hpp"
 #include "solvers/plan.hpp"
+#include "solvers/tuning.hpp"
 
 namespace lasolve {
 
@@ -27,19 +28,28 @@ struct Capabilities {
   /// columns than so many are left, each step of the chain. Below zero: every task has its own.
   std::int64_t timed_beyond = -1;
 
+  /// Of a panel of a left-looking Cholesky, columns that one kernel factors; 0: such a Cholesky stays as it is.
+  std::int64_t cholesky_leaf = 0;
+  CholeskyLimits cholesky = {};
+  /// Columns of its diagonal block that are updated at once.
+  std::int64_t diagonal_update = 0;
+  /// The least n where its steps are timed one by one.
+  std::int64_t cholesky_timed_from = 0;
+
   bool operator==(const Capabilities&) const = default;
 };
 
-/// Those of a CUDA device for an LU of n columns in fp64 or fp32. Rows of L can wait where a column of them fits the registers
+/// Those of a CUDA device for n columns in fp64 or fp32. Rows of L can wait where a column of them fits the registers
 /// of a thread-block cluster.
 Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision, std::int64_t n);
 
-/// A pure function; of LU alone, plans of Cholesky stay what they are. Flops, blocks and the order of their versions are
+/// A pure function; of Cholesky, only left-looking plans become others. Flops, blocks and the order of their versions are
 /// those of the plan. New in it, where the capabilities say so:
 ///   panels of more columns than one kernel factors become narrower ones, and the products between them
 ///   panel_in_place, advance, and an exchange of the rows of that panel behind them
 ///   combine, which writes a block of Resource::permutations, and exchanges that read it instead of pivots
 ///   prepend, which writes Resource::later, and exchanges of rows of L that read it
+///   rows of a panel of Cholesky apart from the block on its diagonal, and update_near
 /// An exchange is then one kernel: it reads the pivots of one panel, or what was combined at one time.
 Plan lower(const Plan&, const Capabilities&);
 

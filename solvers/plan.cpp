@@ -11,13 +11,15 @@ bool overlap(const Block& a, const Block& b) {
 }
 
 const char* name_of(TaskKind kind) {
-  constexpr std::array names = {"arrive",  "panel",          "exchange",       "solve",   "update",   "update_lower",
-                                "combine", "stop_if_failed", "panel_in_place", "advance", "identity", "prepend"};
+  constexpr std::array names = {"arrive",       "panel",   "exchange",       "solve",          "update",
+                                "update_lower", "combine", "stop_if_failed", "panel_in_place", "advance",
+                                "identity",     "prepend", "update_near"};
   return names[std::size_t(kind)];
 }
 
 const char* Lanes::name_of(Lane lane) const {
-  return lane == bulk ? "bulk" : lane == soon ? "soon" : lane == near ? "near" : lane == chain ? "chain" : "far";
+  if (lane.rank == bulk.rank) return "bulk";
+  return lane == soon ? "soon" : lane == near ? "near" : lane == chain ? "chain" : "far";
 }
 
 namespace {
@@ -44,6 +46,7 @@ BlockList reads_of(const Task& task) {
   if (task.kind == TaskKind::advance) blocks.add(packed_L11);
   if (task.kind == TaskKind::stop_if_failed) blocks.add(status);
   if (!writes_pivots(task.kind)) blocks.add(task.exchanges);
+  if (task.kind == TaskKind::update) blocks.add(task.device);
   return blocks;
 }
 
@@ -52,6 +55,7 @@ BlockList writes_of(const Task& task) {
   blocks.add(task.C);
   if (writes_pivots(task.kind)) blocks.add(task.exchanges), blocks.add(status);
   if (task.kind == TaskKind::panel_in_place) blocks.add(packed_L11);
+  if (task.kind == TaskKind::update_near) blocks.add(task.device);
   // It hands the interchanges on: what else a panel is needed for must not hold up what the next panel waits for.
   if (task.kind == TaskKind::advance) blocks.add(task.exchanges);
   // Both are workspace of whoever combines.

@@ -20,6 +20,7 @@ enum class Resource : std::uint8_t {
   order,         ///< which row of A has come to each place, by all interchanges that were combined
   later,         ///< what the interchanges of later panels do to each row
   packed_L11,    ///< 1 × 1: L11 of the last panel that was left in place, for the next task
+  device,        ///< no memory: what some task is to have first, while another would hold it up
   status         ///< 1 × 1: where the factorization failed, or that it has not
 };
 
@@ -61,9 +62,10 @@ enum class TaskKind : std::uint8_t {
   stop_if_failed,  ///< what follows may be left out when the factorization has failed
   // What lower() puts in the place of others.
   panel_in_place,  ///< LU: as panel, but the rows of C stay where they were found, U among them: C = Pᵀ L U
-  advance,   ///< LU: exchange, solve and update of C, with a panel L that was left in place; hands its exchanges on
-  identity,  ///< LU: C, of what comes later, ← nothing
-  prepend,   ///< LU: C, of what comes later, ← the same after the interchanges, which are combined
+  advance,      ///< LU: exchange, solve and update of C, with a panel L that was left in place; hands its exchanges on
+  identity,     ///< LU: C, of what comes later, ← nothing
+  prepend,      ///< LU: C, of what comes later, ← the same after the interchanges, which are combined
+  update_near,  ///< Cholesky: as update, of few columns within a panel; C may be below the diagonal
 };
 const char* name_of(TaskKind);
 
@@ -93,16 +95,17 @@ struct Task {
   TaskKind kind;
   Lane lane;
   Phase phase = Phase::other;
-  bool timed = true;     ///< a phase of its own; else a part of the phase that the chain is in
+  bool timed = true;     ///< a phase of its own; else a part of that which its lane is in or, if in none, the chain
   double flops = 0;      ///< textbook count
   Block C = {};          ///< is written
   Block L = {}, U = {};  ///< are read
   Block exchanges = {};  ///< of the pivots, combined, or later: written by panels, read by what exchanges or combines
+  Block device = {};     ///< is written by an update_near that goes first, and read by the update that would hold it up
 };
 
 /// A few blocks.
 struct BlockList {
-  std::array<Block, 4> all;
+  std::array<Block, 5> all;
   std::size_t count = 0;
   void add(const Block& b) {
     if (!b.empty()) all[count++] = b;

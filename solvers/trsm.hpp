@@ -8,6 +8,7 @@
 #pragma once
 
 #include "lasolve/gemm.hpp"
+#include "solvers/by_halves.hpp"
 
 namespace lasolve {
 
@@ -35,9 +36,6 @@ template <class T, class Place>
 Triangle<T, Place> upper(MatrixView<T, Place> U) {
   return {U, false, false};
 }
-
-/// About half of n, in whole leaves.
-constexpr std::int64_t first_half(std::int64_t n, std::int64_t leaf) { return (n / leaf + 1) / 2 * leaf; }
 
 /// B ← inv(T) B. T: n × n, B: n × nrhs. Flops n² nrhs.
 template <class T, class Place>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 #include "core/ceil_div.hpp"
 #include "lasolve/lasolve.hpp"
@@ -83,18 +84,28 @@ inline std::int64_t most_rows_of_a_leaf(const Tuning& t, std::int64_t multiproce
   return 32 * (multiprocessors + t.cholesky_leaf_multiprocessors);
 }
 
-/// Whether in a left-looking Cholesky, at column j, the large product takes longer than the panel beside it.
-inline bool cholesky_products_bind(const Tuning& t, std::int64_t j, std::int64_t n) {
-  return double(j) * double(n - j) > double(t.cholesky_product_binds);
-}
+/// How the panels of a left-looking Cholesky share a device with the products beside them.
+struct CholeskyLimits {
+  std::int64_t leaf_rows = 0, product_binds = 0, rows_apart = 0, work_apart = 0;
 
-/// Whether the rows of a panel that begins with column j go apart from the block on its diagonal: where a leaf would not
-/// solve them, or where the time of the multiprocessors that it takes is short.
-inline bool cholesky_rows_apart(const Tuning& t, Precision storage, std::int64_t multiprocessors, std::int64_t j,
-                                std::int64_t n) {
-  const bool short_of_time = storage != Precision::fp64 && n - j > t.cholesky_rows_apart_fp32 &&
-                             double(j) * double(n - j) > double(t.cholesky_work_apart_fp32);
-  return n - j > most_rows_of_a_leaf(t, multiprocessors) || cholesky_products_bind(t, j, n) || short_of_time;
+  /// Whether, at column j, the large product takes longer than the panel beside it.
+  constexpr bool products_bind(std::int64_t j, std::int64_t n) const {
+    return double(j) * double(n - j) > double(product_binds);
+  }
+  /// Whether the rows of a panel that begins with column j go apart from the block on its diagonal: where a leaf would not
+  /// solve them, or where the time of the multiprocessors that it takes is short.
+  constexpr bool rows_go_apart(std::int64_t j, std::int64_t n) const {
+    const bool short_of_time = n - j > rows_apart && double(j) * double(n - j) > double(work_apart);
+    return n - j > leaf_rows || products_bind(j, n) || short_of_time;
+  }
+  bool operator==(const CholeskyLimits&) const = default;
+};
+inline CholeskyLimits cholesky_limits(const Tuning& t, Precision storage, std::int64_t multiprocessors) {
+  const bool fp64 = storage == Precision::fp64;
+  return {.leaf_rows = most_rows_of_a_leaf(t, multiprocessors),
+          .product_binds = t.cholesky_product_binds,
+          .rows_apart = fp64 ? std::numeric_limits<std::int64_t>::max() : t.cholesky_rows_apart_fp32,
+          .work_apart = t.cholesky_work_apart_fp32};
 }
 
 /// Whether a product within a panel, C ← C − L L1ᵀ with C m × n and k columns of L, is one for a kernel of its own, which
@@ -135,10 +146,6 @@ std::int64_t default_block_size(const Queue<Place>& q, Method method, Schedule s
 template <class Place>
 std::int64_t cholesky_panel_columns(const Queue<Place>& q, std::int64_t nb, std::int64_t rest) {
   return cholesky_panel_columns(q.tuning(), nb, rest);
-}
-template <class Place>
-bool cholesky_products_bind(const Queue<Place>& q, std::int64_t j, std::int64_t n) {
-  return cholesky_products_bind(q.tuning(), j, n);
 }
 template <class Place>
 std::int64_t cholesky_columns_at_once(const Queue<Place>& q, std::int64_t nb, std::int64_t j, std::int64_t n) {

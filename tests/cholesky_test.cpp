@@ -56,6 +56,24 @@ TEST_P(Cholesky, solves_with_every_schedule) {
   });
 }
 
+/// On CUDA that is a choice. Rows go apart at the larger sizes.
+TEST_P(Cholesky, solves_by_plans) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (const std::int64_t n : {1, 129, 700, 1300}) {
+      SCOPED_TRACE(testing::Message() << "n = " << n);
+      Options o = cholesky(n < 1000 ? 96 : 0);
+      o.tuning = tuning_of(o.device);
+      o.tuning->cholesky_by_plan = 1;
+      o.tuning->cholesky_product_binds = 300'000;
+      for (const Schedule schedule : {Schedule::left_looking, Schedule::right_looking, Schedule::recursive}) {
+        o.schedule = schedule;
+        expect_solved(solve_random(rounded<T>(random_with_condition(n, 10, true)), 2, o));
+      }
+    }
+  });
+}
+
 TEST_P(Cholesky, solves_sizes_around_leaves_and_panels) {
   with_element([&](auto zero) {
     using T = decltype(zero);
@@ -311,6 +329,30 @@ TYPED_TEST(CholeskyFactor, has_a_small_residual) {
       EXPECT_TRUE(arriving.factor(q, Gemm<T, Cpu>(*gemm_backends<Cpu>()[0]), Schedule::left_looking, nb, supply).ok());
       EXPECT_LT((cholesky_residual<T>(A.view(), arriving.values())), 30);
     }
+}
+
+/// A plan that was lowered for a device, by what the host does for each task.
+TYPED_TEST(CholeskyFactor, of_a_lowered_plan_has_a_small_residual) {
+  using T = TypeParam;
+  const Capabilities can{.cholesky_leaf = 16,
+                         .cholesky = {.leaf_rows = 200, .product_binds = 5000, .rows_apart = never, .work_apart = 0},
+                         .diagonal_update = 32};
+  Queue<Cpu> q(3);
+  const Gemm<T, Cpu> gemm(*gemm_backends<Cpu>()[0]);
+  for (const auto& [n, nb] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {67, 16}, {257, 48}, {401, 64}}) {
+    SCOPED_TRACE(testing::Message() << "n = " << n << ", nb = " << nb);
+    const Matrix<T> A = rounded<T>(random_with_condition(n, 100, true));
+    Matrix<T> L = rounded<T>(A);
+    Matrix<std::int64_t> pivots(n, Pivots<Cpu>::columns), status(1, 1);
+    status(0, 0) = -1;
+    const Supply<T, Cpu> none;
+    const Workpiece<T, Cpu> of{gemm, L, {pivots, status}, none};
+    const Plan plan =
+        lower(plan_of(Method::cholesky, Schedule::left_looking, {.n = n, .block_size = nb, .lanes = four_lanes}), can);
+    for (const Task& task : plan.tasks) ASSERT_TRUE(perform(q, q, Method::cholesky, task, of));
+    EXPECT_LT((cholesky_residual<T>(A.view(), L.view())), 30);
+  }
 }
 
 }  // namespace

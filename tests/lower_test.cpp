@@ -39,6 +39,10 @@ void for_each_lowered(Check check) {
             Capabilities can = shrunk(capabilities_for(card, precision), 128);
             can.panel = can.panel_in_place = can.advance = 4;  // more than a step of some
             can.combined = 64;
+            can.cholesky_leaf = 3;  // and rows go apart at some columns, where products bind or a leaf has too many
+            can.cholesky = {.leaf_rows = 40, .product_binds = 900, .rows_apart = 30, .work_apart = 800};
+            can.diagonal_update = 8;
+            can.cholesky_timed_from = 64;
             check(plan, lower(plan, can));
           }
 }
@@ -155,6 +159,63 @@ TEST(LoweredPlan, of_two_steps_has_fewer_tasks_that_are_soon) {
   const Plan plan =
       plan_of(Method::lu, Schedule::right_looking, {.n = 8192, .block_size = 768, .step = 128, .lanes = four_lanes});
   EXPECT_LT(soon(lower(plan, {.two_steps = true})), soon(plan) - 15);
+}
+
+/// Of a left-looking Cholesky of n columns on an H200.
+Plan left_looking_cholesky_of(std::int64_t n, Precision precision) {
+  const DeviceProperties device = pretend(h200(), "");
+  const Tuning tuning = tuning_for(device).values;
+  const Walk walk{.n = n, .block_size = 256, .lanes = four_lanes, .tuning = &tuning, .storage = precision};
+  return lower(plan_of(Method::cholesky, Schedule::left_looking, walk), capabilities_of(device, tuning, precision, n));
+}
+
+TEST(LoweredPlan, of_a_left_looking_Cholesky_has_products_in_turns) {
+  std::vector<Lane> lanes;
+  for (const Task& task : left_looking_cholesky_of(2048, Precision::fp64).tasks)
+    if (task.kind == TaskKind::update) lanes.push_back(task.lane);
+  ASSERT_EQ(lanes.size(), 6u);  // all block columns but the first two
+  for (std::size_t i = 0; i < lanes.size(); ++i) EXPECT_EQ(lanes[i], (Lane{0, int(i + 1) % 2 == 1 ? 0 : 1}));
+}
+
+TEST(LoweredPlan, of_a_left_looking_Cholesky_factors_rows_apart_where_a_leaf_would_not_solve_them) {
+  constexpr std::int64_t n = 8192, leaf_rows = 32 * (132 + 4);
+  const CholeskyLimits limits = cholesky_limits(tuning_for(h200()).values, Precision::fp64, 132);
+  for (const Task& task : left_looking_cholesky_of(n, Precision::fp64).tasks) {
+    const bool is_leaf = task.kind == TaskKind::panel;
+    if (!is_leaf) continue;
+    const std::int64_t column = task.C.j / 256 * 256;
+    const bool apart = column + 256 < n && limits.rows_go_apart(column, n);
+    EXPECT_EQ(task.C.i + task.C.m, apart ? column + 256 : n);
+    EXPECT_EQ(task.C.n, apart ? 128 : 256);
+    if (n - column > leaf_rows) {
+      EXPECT_TRUE(apart);
+    }
+  }
+}
+
+TEST(LoweredPlan,
+     of_a_left_looking_Cholesky_begins_no_product_before_the_panel_beside_it_is_up_to_date_where_panels_bind) {
+  const Plan plan = left_looking_cholesky_of(2048, Precision::fp64);  // j (n - j) is at most 2^20
+  const WaitLists waits = lists_of(plan);
+  std::vector<std::size_t> updates;  // of panels
+  for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
+    if (plan.tasks[i].kind == TaskKind::update_near) updates.push_back(i);
+    if (plan.tasks[i].kind != TaskKind::update) continue;
+    EXPECT_NE(std::find(waits[i].begin(), waits[i].end(), updates.back()), waits[i].end()) << "task " << i;
+  }
+}
+
+TEST(LoweredPlan, of_a_left_looking_Cholesky_has_a_phase_a_lane_or_a_step) {
+  const auto timed = [](const Plan& plan, Lane lane) {
+    return std::count_if(plan.tasks.begin(), plan.tasks.end(),
+                         [&](const Task& task) { return task.lane == lane && task.flops > 0 && task.timed; });
+  };
+  const Plan small = left_looking_cholesky_of(2048, Precision::fp64),
+             large = left_looking_cholesky_of(16384, Precision::fp64);
+  EXPECT_EQ(timed(small, four_lanes.chain), 1);
+  EXPECT_EQ(timed(small, four_lanes.bulk), 1);
+  EXPECT_EQ(timed(large, four_lanes.chain), 64);
+  EXPECT_EQ(timed(large, four_lanes.near), 0);
 }
 
 TEST(LoweredPlan, of_one_lane_or_with_no_capabilities_is_what_it_was) {

@@ -105,7 +105,9 @@ class Reference {
         return method_ == Method::lu ? solve_left(task.L, task.C) : solve_right(task.L, task.C);
       case TaskKind::update:
       case TaskKind::update_lower:
-        return method_ == Method::lu ? subtract(task.L, task.U, task.C) : subtract_lower(task);
+        return method_ == Method::lu ? subtract(task.L, task.U, task.C) : subtract_transposed(task.L, task.L, task.C);
+      case TaskKind::update_near:
+        return subtract_transposed(task.L, task.U, task.C);
       case TaskKind::stop_if_failed:
         return;
       case TaskKind::panel_in_place:
@@ -236,12 +238,12 @@ class Reference {
         A_(C.i + i, C.j + j) -= sum;
       }
   }
-  void subtract_lower(const Task& task) {
-    const Block &L = task.L, &C = task.C;
+  /// C ← C − L Uᵀ, of a C that is on the diagonal what is on and below it; U may have more rows than C has columns.
+  void subtract_transposed(const Block& L, const Block& U, const Block& C) {
     for (std::int64_t j = 0; j < C.n; ++j)
-      for (std::int64_t i = j; i < C.m; ++i) {
+      for (std::int64_t i = C.i == C.j ? j : 0; i < C.m; ++i) {
         double sum = 0;
-        for (std::int64_t k = 0; k < L.n; ++k) sum += A_(L.i + i, L.j + k) * A_(L.i + j, L.j + k);
+        for (std::int64_t k = 0; k < L.n; ++k) sum += A_(L.i + i, L.j + k) * A_(U.i + j, U.j + k);
         A_(C.i + i, C.j + j) -= sum;
       }
   }

@@ -211,13 +211,13 @@ TEST_F(AsBefore, how_Cholesky_walks) {
       ASSERT_EQ(std::min(n, cholesky_panel_columns(cpu, nb, n)), std::min(n, nb));
     }
     for (std::int64_t j = 0; j < n; j += 128) {
-      ASSERT_EQ(cholesky_products_bind(t, j, n), before::binds(j, n)) << n << ", " << j;
+      ASSERT_EQ(cholesky_limits(t, Precision::fp64, 132).products_bind(j, n), before::binds(j, n)) << n << ", " << j;
       for (const std::int64_t nb : {256, 1024, 1025, 1536}) {
         ASSERT_EQ(cholesky_columns_at_once(t, nb, j, n), before::columns_at_once(nb, j, n)) << n << ", " << j;
         ASSERT_EQ(cholesky_columns_at_once(cpu, nb, j, n), nb);
       }
       for (const bool fp64 : {true, false})
-        ASSERT_EQ(cholesky_rows_apart(t, fp64 ? Precision::fp64 : Precision::fp32, 132, j, n),
+        ASSERT_EQ(cholesky_limits(t, fp64 ? Precision::fp64 : Precision::fp32, 132).rows_go_apart(j, n),
                   before::rows_apart(fp64, j, n))
             << n << ", " << j;
     }

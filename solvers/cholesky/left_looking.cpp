@@ -3,16 +3,21 @@
 // before those two.
 #include "solvers/cholesky/steps.hpp"
 #include "solvers/schedules.hpp"
+#include "solvers/tuning.hpp"
 
 namespace lasolve {
 
 std::vector<Task> cholesky_left_looking(const Walk& walk) {
   CholeskySteps a(walk);
   const auto [bulk, soon, near, chain] = walk.lanes;
+  const auto panel_at = [&](std::int64_t j) {
+    if (!walk.tuning || walk.lanes.single()) return walk.panel_at(j);
+    return Range{j, std::min(walk.n, j + cholesky_columns_at_once(*walk.tuning, walk.block_size, j, walk.n))};
+  };
   Range last;
-  a.arrive(bulk, walk.panel_at(0));
-  for (Range panel = walk.panel_at(0), next; !panel.empty(); last = panel, panel = next) {
-    next = walk.panel_at(panel.end);
+  a.arrive(bulk, panel_at(0));
+  for (Range panel = panel_at(0), next; !panel.empty(); last = panel, panel = next) {
+    next = panel_at(panel.end);
     a.stop_if_failed(chain);
     a.update(chain, last, panel);
     a.panel(chain, panel);  // [A11; A21] = [L11; L21] L11ᵀ

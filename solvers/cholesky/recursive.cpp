@@ -1,8 +1,8 @@
 // Cholesky by halves: products are as large as they can be, and nothing runs beside them.
 // Source: Gustavson, "Recursion leads to automatic variable blocking for dense linear-algebra algorithms", 1997.
+#include "solvers/by_halves.hpp"
 #include "solvers/cholesky/steps.hpp"
 #include "solvers/schedules.hpp"
-#include "solvers/trsm.hpp"
 
 namespace lasolve {
 

@@ -2,17 +2,22 @@
 // factored while the rest is updated.
 #include "solvers/cholesky/steps.hpp"
 #include "solvers/schedules.hpp"
+#include "solvers/tuning.hpp"
 
 namespace lasolve {
 
 std::vector<Task> cholesky_right_looking(const Walk& walk) {
   CholeskySteps a(walk);
   const auto [bulk, soon, near, chain] = walk.lanes;
-  for (Range p = walk.panel_at(0); !p.empty(); p = walk.panel_at(p.end)) a.arrive(bulk, p);
+  const auto panel_at = [&](std::int64_t j) {
+    if (!walk.tuning || walk.lanes.single() || walk.arrives) return walk.panel_at(j);
+    return Range{j, std::min(walk.n, j + cholesky_panel_columns(*walk.tuning, walk.block_size, walk.n - j))};
+  };
+  for (Range p = panel_at(0); !p.empty(); p = panel_at(p.end)) a.arrive(bulk, p);
 
-  Range panel = walk.panel_at(0);
+  Range panel = panel_at(0);
   if (!panel.empty()) a.panel(chain, panel);  // [A11; A21] = [L11; L21] L11ᵀ
-  for (Range next = walk.panel_at(panel.end); !next.empty(); panel = next, next = walk.panel_at(panel.end)) {
+  for (Range next = panel_at(panel.end); !next.empty(); panel = next, next = panel_at(panel.end)) {
     a.stop_if_failed(chain);
     a.update(chain, panel, next);
     a.panel(chain, next);

@@ -1,9 +1,9 @@
 // LU by halves: the left half is factored, the right half brought up to date with it, and its lower part factored. Products
 // are as large as they can be, and next to nothing runs beside them.
 // Source: Toledo, "Locality of reference in LU decomposition with partial pivoting", SIMAX 1997.
+#include "solvers/by_halves.hpp"
 #include "solvers/lu/steps.hpp"
 #include "solvers/schedules.hpp"
-#include "solvers/trsm.hpp"
 
 namespace lasolve {
 

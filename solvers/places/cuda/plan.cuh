@@ -23,6 +23,7 @@ Capabilities capabilities_of(const Queue<Cuda>& q, std::int64_t n) {
   can.combined = most_combined;
   can.rows_of_L_at_the_end = swaps_L_at_the_end(q, n);
   can.far_columns = lu_far_columns<T>(q, n);
+  can.cholesky_leaf = cholesky_leaf_columns(q, MatrixView<T, Cuda>());
   return can;
 }
 
@@ -41,7 +42,7 @@ void perform_lowered(Queue<Cuda>& q, const Task& task, const Workpiece<T, Cuda>&
     case TaskKind::prepend:
       return prepend_exchanges(q, p);
     default:
-      throw std::logic_error("lasolve: a plan has a task that is none of LU");
+      throw std::logic_error("lasolve: a plan has a task that its method has not");
   }
 }
 

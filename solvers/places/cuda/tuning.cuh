@@ -21,8 +21,8 @@ inline std::int64_t most_rows_of_a_leaf(const Queue<Cuda>& q) {
   return most_rows_of_a_leaf(q.tuning(), q.multiprocessors());
 }
 template <class T>
-bool cholesky_rows_apart(const Queue<Cuda>& q, std::int64_t j, std::int64_t n) {
-  return cholesky_rows_apart(q.tuning(), precision_of<T>, q.multiprocessors(), j, n);
+CholeskyLimits cholesky_limits(const Queue<Cuda>& q) {
+  return cholesky_limits(q.tuning(), precision_of<T>, q.multiprocessors());
 }
 template <class T>
 bool is_narrow_product(const Queue<Cuda>& q, MatrixView<T, Cuda> C, std::int64_t k, bool apart) {
