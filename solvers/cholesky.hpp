@@ -1,5 +1,5 @@
 // A = L Lᵀ for a symmetric positive definite A, of which only the lower triangle counts. Written once, over
-// primitives that solvers/places/cpu and solvers/places/cuda provide: panel_cholesky_leaf, how wide panels and strips are, and the GEMM
+// primitives that solvers/places/cpu and solvers/places/cuda provide: panel_cholesky_leaf, how wide panels and block columns are, and the GEMM
 // backend.
 #pragma once
 
@@ -58,20 +58,20 @@ void update_block_column(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView
   if (end < m) gemm(q, T(-1), L.block(n, 0, m - n, k), transposed(L.block(0, 0, n, k)), T(1), C.block(n, 0, m - n, n));
 }
 
-/// C ← C − A Aᵀ on the lower triangle of C, in strips of columns, each one GEMM from its diagonal down, which two queues
+/// C ← C − A Aᵀ on the lower triangle of C, by block columns, each one GEMM from its diagonal down, which two queues
 /// take in turns. The upper triangle of the blocks on the diagonal is overwritten. A: n × k, C: n × n. Flops n² k.
 template <class T, class Place>
 void update_lower(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> A, MatrixView<T, Place> C) {
   const std::int64_t n = C.rows(), k = A.cols(), width = symmetric_update_columns(q, n);
   Queue<Place>& other = n > width ? q.beside() : q;
-  const auto strip = [&](Queue<Place>& one, std::int64_t j) {
+  const auto block_column = [&](Queue<Place>& one, std::int64_t j) {
     const std::int64_t w = std::min(width, n - j);
     gemm(one, T(-1), A.block(j, 0, n - j, k), transposed(A.block(j, 0, w, k)), T(1), C.block(j, j, n - j, w));
   };
   other.wait(q);
   for (std::int64_t j = 0; j < n; j += 2 * width) {
-    strip(q, j);
-    if (j + width < n) strip(other, j + width);
+    block_column(q, j);
+    if (j + width < n) block_column(other, j + width);
   }
   q.join(other);
 }

@@ -14,11 +14,12 @@ const char* name_of(TaskKind kind) {
   constexpr std::array names = {"arrive",       "panel",   "exchange",       "solve",          "update",
                                 "update_lower", "combine", "stop_if_failed", "panel_in_place", "advance",
                                 "identity",     "prepend", "update_near"};
+  static_assert(names.size() == std::size_t(TaskKind::update_near) + 1);
   return names[std::size_t(kind)];
 }
 
 const char* Lanes::name_of(Lane lane) const {
-  if (lane.rank == bulk.rank) return "bulk";
+  if (lane.rank == bulk.rank) return lane == bulk ? "bulk" : "bulk 2";
   return lane == soon ? "soon" : lane == near ? "near" : lane == chain ? "chain" : "far";
 }
 

@@ -13,6 +13,13 @@ expect 0 '"waits_for"' plan --matrix uniform:n=900000 --block-size 90000 --json 
 expect 0 '</svg>' plan --matrix spd:n=40 --factorization cholesky --svg -
 expect 0 '' plan --matrix uniform:n=40 --quiet --json plan.json --svg plan.svg
 expect 0 '--lanes' plan --help
+expect 0 'lowered for the kernels of h200' plan uniform:n=2000 --card h200
+expect 0 'advance' plan uniform:n=2000 --card h200
+expect 0 'bulk 2' plan spd:n=2000 --factorization cholesky --schedule left-looking --card h200
+expect 0 '</svg>' plan spd:n=6000 -f cholesky -s left-looking --card a100 --svg -
+expect 2 "did you mean 'a100'" plan uniform:n=5 --card a10
+expect 2 '--lanes 4' plan uniform:n=5 --card h200 --lanes 1
+expect 2 'do not go together' plan uniform:n=5 --card h200 --step 2
 expect 2 'no matrix' plan
 expect 2 "did you mean 'recursive'" plan --matrix uniform:n=5 --schedule recursiv
 expect 2 'takes 1 or 4' plan --matrix uniform:n=5 --lanes 3

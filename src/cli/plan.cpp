@@ -1,6 +1,7 @@
 #include "cli/plan.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,8 +13,11 @@
 #include "cli/plan_svg.hpp"
 #include "cli/print.hpp"
 #include "cli/words.hpp"
+#include "core/device_properties.hpp"
+#include "core/tuning.hpp"
 #include "io/generators.hpp"
 #include "io/io.hpp"
+#include "solvers/lower.hpp"
 #include "solvers/schedules.hpp"
 #include "solvers/tuning.hpp"
 
@@ -28,6 +32,11 @@ std::vector<Enum> explicit_ones() {
   for (const auto& name : Names<Enum>::all)
     if (name.value != Enum::automatic) values.push_back(name.value);
   return values;
+}
+
+std::vector<std::string> with_none(std::vector<std::string> names) {
+  names.insert(names.begin(), "none");
+  return names;
 }
 
 }  // namespace
@@ -46,6 +55,8 @@ const std::vector<Option>& plan_options() {
        "columns of a right-looking LU that are factored at a time; auto: a quarter of a panel where there are four "
        "lanes, else all of it"},
       {"lanes", 0, "COUNT", "4", {"1", "4"}, "4: a device whose queues run side by side; 1: as on the CPU"},
+      {"card", 0, "NAME", "none", with_none(card_names()),
+       "as it is lowered for the kernels and the tuning of a card; none: as the schedule says it"},
       {"json", 0, "FILE", nullptr, {}, "write the plan as JSON to FILE; - is standard output"},
       {"svg", 0, "FILE", nullptr, {}, "draw the plan, as SVG, to FILE; - is standard output"},
       {"quiet", 'q', nullptr, nullptr, {}, "no table for people"},
@@ -62,6 +73,7 @@ struct PlanRequest {
   Schedule schedule = Schedule::right_looking;
   std::int64_t block_size = 0, step = 0;  // 0: to be chosen
   Lanes lanes = four_lanes;
+  std::string card;  // empty: none
   bool quiet = false, help = false;
 };
 
@@ -89,6 +101,16 @@ PlanRequest parse(int argc, const char* const* argv) {
   if (text("lanes") != "1" && text("lanes") != "4")
     throw UsageError(fmt::format("--lanes takes 1 or 4, not '{}'", text("lanes")));
   r.lanes = text("lanes") == "1" ? Lanes::one() : four_lanes;
+  if (const std::string card = text("card"); card != "none") {
+    const auto names = card_names();
+    if (std::find(names.begin(), names.end(), card) == names.end())
+      throw UsageError(
+          fmt::format("--card takes none, {}, not '{}'{}", fmt::join(names, ", "), card, did_you_mean(card, names)));
+    if (r.lanes.single()) throw UsageError("--card takes --lanes 4: a card has more than one queue");
+    if (r.step > 0)
+      throw UsageError("--card and --step do not go together: the tuning of the card says how wide steps are");
+    r.card = card;
+  }
   if (r.matrix.empty() && !r.help)
     throw UsageError("no matrix; give --matrix FILE or --matrix GENERATOR, such as uniform:n=4096");
   return r;
@@ -106,15 +128,18 @@ std::int64_t size_of(const std::string& matrix) {
 
 DrawnPlan plan_for(const PlanRequest& r) {
   Walk walk{.n = size_of(r.matrix), .block_size = r.block_size, .step = r.step, .lanes = r.lanes};
-  if (walk.block_size == 0)
-    walk.block_size = default_block_size(Queue<Cpu>(1), r.method, r.schedule, Precision::fp64, walk.n);
+  const DeviceProperties device = r.card.empty() ? DeviceProperties() : card(r.card);
+  const Tuning tuning = r.card.empty() ? cpu_tuning().values : tuning_for(device).values;
+  if (walk.block_size == 0) walk.block_size = default_block_size(tuning, r.method, r.schedule, walk.storage, walk.n);
   walk.block_size = std::clamp<std::int64_t>(walk.block_size, 1, std::max<std::int64_t>(1, walk.n));
-  const bool in_steps = r.method == Method::lu && r.schedule == Schedule::right_looking;
+  const bool in_steps = r.method == Method::lu && r.schedule == Schedule::right_looking && r.card.empty();
   if (walk.step == 0 && in_steps && !r.lanes.single()) walk.step = (walk.block_size + 3) / 4;
   if (!in_steps || walk.step >= walk.block_size) walk.step = 0;
+  if (!r.card.empty()) walk.tuning = &tuning;
   Plan plan = plan_of(r.method, r.schedule, walk);
+  if (!r.card.empty()) plan = lower(plan, capabilities_of(device, tuning, walk.storage, walk.n));
   Waits waits = waits_of(plan);
-  return {std::move(plan), std::move(waits), walk.step};
+  return {std::move(plan), std::move(waits), walk.step, r.card};
 }
 
 }  // namespace

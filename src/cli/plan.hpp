@@ -1,6 +1,8 @@
 // lasolve plan: a schedule as a table, as JSON and as a picture.
 #pragma once
 
+#include <string>
+
 #include "solvers/plan.hpp"
 
 namespace lasolve::cli {
@@ -10,6 +12,7 @@ struct DrawnPlan {
   Plan plan;
   Waits waits;
   std::int64_t step;  // columns; 0: a step is a panel
+  std::string card;   // that it is lowered for; empty: none
 };
 
 /// argv[0] is the word plan. The exit code.

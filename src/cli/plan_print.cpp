@@ -17,7 +17,8 @@ namespace lasolve::cli {
 namespace {
 
 const char* letter_of(Resource of) {
-  constexpr std::array letters = {"A", "pivots", "permutations", "order", "later", "packed L11", "status"};
+  constexpr std::array letters = {"A", "pivots", "permutations", "order", "later", "packed L11", "device", "status"};
+  static_assert(letters.size() == std::size_t(Resource::status) + 1);
   return letters[std::size_t(of)];
 }
 
@@ -25,7 +26,7 @@ const char* letter_of(Resource of) {
 Range rows_of(const Block& b, std::int64_t n) { return {b.i, std::min(b.i + b.m, n)}; }
 
 std::string text_of(const Block& b, std::int64_t n) {
-  if (b.of == Resource::status || b.of == Resource::packed_L11) return letter_of(b.of);
+  if (b.of == Resource::status || b.of == Resource::packed_L11 || b.of == Resource::device) return letter_of(b.of);
   const Range rows = rows_of(b, n);
   if (b.of != Resource::matrix) return fmt::format("{}[{}:{}]", letter_of(b.of), rows.begin, rows.end);
   return fmt::format("A[{}:{}, {}:{}]", rows.begin, rows.end, b.j, b.j + b.n);
@@ -69,6 +70,7 @@ std::string summary_of(const DrawnPlan& drawn) {
                                  plan.method == Method::cholesky ? "Cholesky" : "LU with partial pivoting",
                                  lasolve::name_of(plan.schedule), plan.n, plan.block_size,
                                  drawn.step > 0 ? fmt::format(", in steps of {}", drawn.step) : "");
+  if (!drawn.card.empty()) text += fmt::format("card        lowered for the kernels of {}, in fp64\n", drawn.card);
   text += fmt::format("tasks       {}, which take {:.4g} GFLOP\n", plan.tasks.size(), 1e-9 * flops);
   for (const auto& [name, kind] : kinds)
     text += fmt::format("            {:<15}{:>7}{}\n", name, kind.first,
@@ -88,11 +90,11 @@ std::string table_of(const DrawnPlan& drawn) {
     writes = std::max(writes, text_of(writes_of(task), plan.n).size());
     reads = std::max(reads, text_of(reads_of(task), plan.n).size());
   }
-  std::string text = fmt::format("{:>6}  {:<14}  {:<5}  {:<{}}  {:<{}}  {:>10}  {}\n", "task", "what", "lane", "writes",
+  std::string text = fmt::format("{:>6}  {:<14}  {:<6}  {:<{}}  {:<{}}  {:>10}  {}\n", "task", "what", "lane", "writes",
                                  writes, "reads", reads, "MFLOP", plan.lanes.single() ? "" : "waits for");
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
     const Task& task = plan.tasks[i];
-    std::string line = fmt::format("{:>6}  {:<14}  {:<5}  {:<{}}  {:<{}}  {:>10.3f}  {}", i, name_of(task.kind),
+    std::string line = fmt::format("{:>6}  {:<14}  {:<6}  {:<{}}  {:<{}}  {:>10.3f}  {}", i, name_of(task.kind),
                                    plan.lanes.single() ? "one" : plan.lanes.name_of(task.lane),
                                    text_of(writes_of(task), plan.n), writes, text_of(reads_of(task), plan.n), reads,
                                    1e-6 * task.flops, fmt::join(drawn.waits.of(i), ", "));
@@ -123,6 +125,7 @@ std::string as_json(const DrawnPlan& drawn) {
                       {"n", plan.n},
                       {"block_size", plan.block_size},
                       {"step", drawn.step > 0 ? Json(drawn.step) : Json(nullptr)},
+                      {"card", drawn.card.empty() ? Json(nullptr) : Json(drawn.card)},
                       {"flops", flops_of(plan)},
                       {"waits", drawn.waits.count()},
                       {"lanes", names_of_lanes(plan)},

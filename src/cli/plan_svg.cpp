@@ -16,11 +16,14 @@ double duration_of(const Task& task) {
   constexpr double per_flop_of_solve = 1.0 / 6, per_flop_of_update = 1.0 / 16, per_element = 4;
   switch (task.kind) {
     case TaskKind::panel:
+    case TaskKind::panel_in_place:
       return task.flops;
     case TaskKind::solve:
       return per_flop_of_solve * task.flops;
     case TaskKind::update:
     case TaskKind::update_lower:
+    case TaskKind::update_near:
+    case TaskKind::advance:
       return per_flop_of_update * task.flops;
     case TaskKind::exchange:
       return per_element * 2 * double(task.exchanges.m) * double(task.C.n);
@@ -32,7 +35,22 @@ double duration_of(const Task& task) {
   return 0;
 }
 
-const char* class_of(TaskKind kind) { return kind == TaskKind::update_lower ? "update" : name_of(kind); }
+/// What lower() puts in the place of others looks like these.
+const char* class_of(TaskKind kind) {
+  switch (kind) {
+    case TaskKind::update_lower:
+    case TaskKind::update_near:
+    case TaskKind::advance:
+      return "update";
+    case TaskKind::panel_in_place:
+      return "panel";
+    default:
+      return name_of(kind);
+  }
+}
+
+/// Whether it writes columns of the matrix, which are drawn.
+bool is_drawn(const Task& task) { return !task.C.empty() && task.C.of == Resource::matrix; }
 
 /// The measures of the picture, in its units.
 constexpr double left = 70, right = 980, top = 84, height = 460, line_height = 22;
@@ -40,7 +58,10 @@ constexpr double left = 70, right = 980, top = 84, height = 460, line_height = 2
 class Picture {
  public:
   explicit Picture(const DrawnPlan& drawn)
-      : plan_(drawn.plan), times_(modelled_times(drawn.plan, drawn.waits)), lanes_(lanes_of(drawn.plan)) {
+      : plan_(drawn.plan),
+        card_(drawn.card),
+        times_(modelled_times(drawn.plan, drawn.waits)),
+        lanes_(lanes_of(drawn.plan)) {
     for (const Span& span : times_) last_ = std::max(last_, span.end);
     lanes_top_ = top + height + 40;
     bottom_ = lanes_top_ + line_height * double(lanes_.size()) + 62;
@@ -64,7 +85,7 @@ class Picture {
     return std::any_of(plan_.tasks.begin(), plan_.tasks.end(),
                        [&](const Task& task) { return std::string(class_of(task.kind)) == kind; });
   }
-  bool is_bulk(const Task& task) const { return !plan_.lanes.single() && task.lane == plan_.lanes.bulk; }
+  bool is_bulk(const Task& task) const { return !plan_.lanes.single() && task.lane.rank <= plan_.lanes.bulk.rank; }
 
   void say(double at_x, double at_y, const char* anchor, const std::string& words, const char* more = "") {
     text_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", at_x, at_y, anchor, more,
@@ -90,8 +111,9 @@ class Picture {
         "</style>\n",
         bottom_);
     say(left, 24, "start",
-        fmt::format("{}, {}, n = {}, panels of {} columns", plan_.method == Method::lu ? "LU" : "Cholesky",
-                    lasolve::name_of(plan_.schedule), plan_.n, plan_.block_size),
+        fmt::format("{}, {}, n = {}, panels of {} columns{}", plan_.method == Method::lu ? "LU" : "Cholesky",
+                    lasolve::name_of(plan_.schedule), plan_.n, plan_.block_size,
+                    card_.empty() ? "" : ", as lowered for " + card_),
         " font-size=\"17\"");
   }
 
@@ -117,7 +139,7 @@ class Picture {
       text_ += fmt::format("<path class=\"grid\" d=\"M{} {:.2f}H{}\"/>\n", left, y(j), right);
     for (std::size_t i = 0; i < plan_.tasks.size(); ++i) {
       const Task& task = plan_.tasks[i];
-      if (task.C.empty()) continue;
+      if (!is_drawn(task)) continue;
       box(std::string(class_of(task.kind)) + (is_bulk(task) ? " bulk" : ""), x(times_[i].begin), y(task.C.j), width(i),
           y(task.C.j + task.C.n) - y(task.C.j), title(i));
     }
@@ -137,7 +159,7 @@ class Picture {
       say(left - 8, row + 13, "end", plan_.lanes.name_of(lanes_[l]));
       text_ += fmt::format("<path class=\"grid\" d=\"M{} {:.2f}H{}\"/>\n", left, row + line_height - 2, right);
       for (std::size_t i = 0; i < plan_.tasks.size(); ++i)
-        if (plan_.tasks[i].lane == lanes_[l] && !plan_.tasks[i].C.empty())
+        if (plan_.tasks[i].lane == lanes_[l] && is_drawn(plan_.tasks[i]))
           box(std::string(class_of(plan_.tasks[i].kind)) + (is_bulk(plan_.tasks[i]) ? " bulk" : ""), x(times_[i].begin),
               row, width(i), line_height - 4, title(i));
     }
@@ -165,6 +187,7 @@ class Picture {
   }
 
   const Plan& plan_;
+  const std::string card_;
   const std::vector<Span> times_;
   const std::vector<Lane> lanes_;
   double last_ = 1e-300, lanes_top_, bottom_;

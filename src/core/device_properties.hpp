@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace lasolve {
 
@@ -41,6 +42,11 @@ inline int largest_cluster_of(int capability, int code) {
   if (std::min(capability, code) < 90) return 1;
   return capability < 110 ? 16 : 8;
 }
+
+/// An H200, or another card that pretend() knows. Throws std::invalid_argument for others.
+DeviceProperties card(const std::string& name);
+/// All of these.
+std::vector<std::string> card_names();
 
 /// What `real` would be as another card: with at most what that has. For tests. name: a100, rtx4090, rtx5090, mig-1g, or empty,
 /// which is the device itself. Throws std::invalid_argument for others.
