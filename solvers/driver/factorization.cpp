@@ -14,7 +14,10 @@ namespace {
 
 Report start_of(const Choice& choice) {
   Report report;
-  report.device = choice.backend.index() == 0 ? name_of(Device::cpu) : choice.device();
+  if (choice.backend.index() == 0)
+    report.device = name_of(Device::cpu);
+  else
+    report.device = choice.device();
   report.notes = choice.notes;
   return report;
 }

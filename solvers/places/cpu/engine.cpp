@@ -65,9 +65,9 @@ class SmallEngine final : public Engine<T> {
   }
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override {
     const Turn turn(turns_);
-    if (!other_ && B.cols() == 1)
-      if (Report report = without_times(report_, 1); system_.solve(options_, B, X, op, report)) return report;
-    return other().solve(B, X, op);
+    Report report = without_times(report_, B.cols());
+    if (other_ || B.cols() != 1 || !system_.solve(options_, B, X, op, report)) report = other().solve(B, X, op);
+    return report;
   }
   Report solve(MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op, CUstream_st*) override { refuse_sides_on_device(); }
 
