@@ -50,10 +50,14 @@ template <class T>
 class SmallEngine final : public Engine<T> {
  public:
   SmallEngine(MatrixView<const T> A, const GemmBackend<Cpu>& gemm, const Options& options)
-      : gemm_(gemm), options_(options), system_(A) {}
+      : gemm_(gemm),
+        threads_(options.threads),
+        check_(options.check),
+        allow_nonfinite_(options.allow_nonfinite),
+        system_(A) {}
   /// False: it is not for this engine, and `start` is as it was.
   bool factor(Report& start) {
-    if (!system_.factor(options_, start)) return false;
+    if (!system_.factor(check_, start)) return false;
     report_ = std::move(start);
     report_.gemm = gemm_.name;
     return true;
@@ -66,7 +70,7 @@ class SmallEngine final : public Engine<T> {
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override {
     const Turn turn(turns_);
     Report report = without_times(report_, B.cols());
-    if (other_ || B.cols() != 1 || !system_.solve(options_, B, X, op, report)) report = other().solve(B, X, op);
+    if (other_ || B.cols() != 1 || !system_.solve(check_, B, X, op, report)) report = other().solve(B, X, op);
     return report;
   }
   Report solve(MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op, CUstream_st*) override { refuse_sides_on_device(); }
@@ -74,17 +78,23 @@ class SmallEngine final : public Engine<T> {
  private:
   Engine<T>& other() {
     if (!other_) {
+      Options options;
+      options.factorization = Method::lu;
+      options.threads = threads_;
+      options.check = check_;
+      options.allow_nonfinite = allow_nonfinite_;
       Report start;
       start.device = report_.device;
       start.notes = report_.notes;
-      other_ = std::make_unique<CpuEngine<T>>(Given<T, Cpu>(system_.A()), gemm_, options_, std::move(start));
+      other_ = std::make_unique<CpuEngine<T>>(Given<T, Cpu>(system_.A()), gemm_, options, std::move(start));
     }
     return *other_;
   }
 
   OneAtATime turns_;
   const GemmBackend<Cpu>& gemm_;
-  const Options options_;
+  const int threads_;  // this and the next two are all that options of a small system may differ in: they are large
+  const bool check_, allow_nonfinite_;
   Report report_;
   SmallSystem<T> system_;
   std::unique_ptr<Engine<T>> other_;

@@ -28,14 +28,17 @@ class SmallSystem {
   /// Whether a system is for this class, as far as can be known without its factors: the matrix is one leaf of one panel, so that no
   /// product is computed, and nothing special is asked for.
   static bool takes(MatrixView<const T> A, const GemmBackend<Cpu>& gemm, const Options& o) {
+    // All of the options, so that none is added without a thought of this.
+    const auto& [named, device, method, triangle, precision, refine, schedule, tuning, block_size, threads, nonfinite,
+                 check, condition, progress] = o;
     const Tuning& t = cpu_tuning().values;
     const std::int64_t n = A.rows();
-    const std::int64_t nb = default_block_size(t, Method::lu, schedule(), precision_of<T>, n);
+    const std::int64_t nb = default_block_size(t, Method::lu, usual_schedule(), precision_of<T>, n);
     if (n == 0 || n > std::min(nb, panel_leaf_columns(t, n)) || !offers(gemm, precision_of<T>)) return false;
-    if (o.tuning || o.block_size != 0 || o.schedule != Schedule::automatic || task_watcher()) return false;
-    if (o.precision != Precision::automatic && o.precision != precision_of<T>) return false;
-    if (o.refine == Refine::classical || o.condition || o.progress) return false;
-    return o.factorization == Method::lu || (o.factorization == Method::automatic && !may_be_positive_definite<T>(A));
+    if (tuning || block_size != 0 || schedule != Schedule::automatic || task_watcher()) return false;
+    if (precision != Precision::automatic && precision != precision_of<T>) return false;
+    if (refine == Refine::classical || condition || progress) return false;
+    return method == Method::lu || (method == Method::automatic && !may_be_positive_definite<T>(A));
   }
 
   explicit SmallSystem(MatrixView<const T> A)
@@ -50,21 +53,22 @@ class SmallSystem {
   }
   MatrixView<const T> A() const { return A_; }
 
-  bool factor(const Options& o, Report& report) {
+  /// With `check` A must be finite.
+  bool factor(bool check, Report& report) {
     const Stopwatch watch;
     as_eigen(LU_) = as_eigen(A_);
     panel_lu_leaf_alone(LU_, {exchanges_, MatrixView<std::int64_t>(&zero_pivot_, 1, 1, 1)});
     const double seconds = watch.seconds(), u = unit_roundoff_of(precision_of<T>);
     const auto [least, most] = diagonal_range<T>(LU_);
     if (zero_pivot_ >= 0 || least < double(n_) * u * most) return false;
-    if (o.check) {
+    if (check) {
       if (!std::isfinite(norm(Op::none))) return false;
       report.phases.seconds_of(Phase::check) = watch.seconds() - seconds;
     }
     note_precision<T>(report, *find_solve_precision(precision_of<T>));
     report.n = report.block_size = n_;
     report.method = Method::lu;
-    report.schedule = schedule();
+    report.schedule = usual_schedule();
     report.threads = 1;
     report.factor_seconds = report.total_seconds = report.phases.seconds_of(Phase::panel) = seconds;
     report.phases.flops[std::size_t(Phase::panel)] = panel_flops(double(n_), double(n_));
@@ -73,13 +77,13 @@ class SmallSystem {
   }
 
   /// As Solver::solve. `report`: of the factorization, without its times. X is written when it is known to be right.
-  bool solve(const Options& o, MatrixView<const T> b, MatrixView<T> x, Op op, Report& report) {
+  bool solve(bool check, MatrixView<const T> b, MatrixView<T> x, Op op, Report& report) {
     const Stopwatch watch;
     as_eigen(solution_) = as_eigen(b);
     apply(solution_, op);
     report.solve_seconds = report.total_seconds = report.phases.seconds_of(Phase::solve) = watch.seconds();
     report.phases.flops[std::size_t(Phase::solve)] = 2.0 * double(n_) * double(n_);
-    if (o.check) {
+    if (check) {
       const double b_norm = column_norm(b), x_norm = column_norm<T>(solution_);
       const long double a_norm = norm(op), size = a_norm * x_norm + b_norm;
       if (!std::isfinite(size) || exponent_without_overflow<T>(a_norm, x_norm) > 0) return false;
@@ -97,7 +101,7 @@ class SmallSystem {
   static constexpr std::int64_t line =
       64 / std::int64_t(sizeof(T));  // of the cache: where it begins decides on Eigen's roundings
 
-  static Schedule schedule() { return default_schedule(cpu_tuning().values, Method::lu); }
+  static Schedule usual_schedule() { return default_schedule(cpu_tuning().values, Method::lu); }
 
   /// x ← op(A)⁻¹ x.
   void apply(MatrixView<T> x, Op op) {
