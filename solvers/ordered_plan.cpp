@@ -37,10 +37,11 @@ std::shared_ptr<const OrderedPlan> made(Method method, Schedule schedule, const 
 
 std::shared_ptr<const OrderedPlan> ordered_plan(Method method, Schedule schedule, const Walk& walk,
                                                 const Capabilities& can) {
+  if (walk.lanes.single()) return made(method, schedule, walk, can);
   auto& kept = of_this_thread<std::list<Kept>>();  // the last that was asked for comes first
   Question question{method, schedule, walk, {}, can};
   question.walk.tuning = nullptr;
-  if (walk.tuning && !walk.lanes.single()) question.tuning = *walk.tuning;
+  if (walk.tuning) question.tuning = *walk.tuning;
   const auto found = std::find_if(kept.begin(), kept.end(), [&](const Kept& k) { return k.question == question; });
   if (found != kept.end()) {
     kept.splice(kept.begin(), kept, found);

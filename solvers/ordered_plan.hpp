@@ -13,7 +13,7 @@ struct OrderedPlan {
   Waits waits;
 };
 
-/// Each thread keeps its last few plans: at small n it takes longer to order one than to factor the matrix.
+/// Each thread keeps its last few plans of several lanes: at small n it takes longer to order one than to factor the matrix.
 std::shared_ptr<const OrderedPlan> ordered_plan(Method, Schedule, const Walk&, const Capabilities&);
 
 }  // namespace lasolve

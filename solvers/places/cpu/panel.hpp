@@ -22,18 +22,28 @@ struct Candidate {
   }
 };
 
+/// A ← A − l u for some columns of A from c on, l being column j and u row j, in rows begin, …, end − 1.
+template <int columns, class T>
+void subtract_outer_product(MatrixView<T> A, std::int64_t j, std::int64_t c, std::int64_t begin, std::int64_t end) {
+  const std::int64_t ld = A.ld();
+  const T* const l = A.data() + j * ld;
+  T* const a = A.data() + c * ld;
+  T u[columns];
+  for (int k = 0; k < columns; ++k) u[k] = a[j + k * ld];
+#pragma GCC ivdep
+  for (std::int64_t i = begin; i < end; ++i)
+    for (int k = 0; k < columns; ++k) a[i + k * ld] -= l[i] * u[k];
+}
+
 /// Rows begin, …, end − 1 below row j, after a pivot A(j, j): their part of column j of L, and of A22 ← A22 − L21 U12.
 template <class T>
 void eliminate_band(MatrixView<T> A, std::int64_t j, std::int64_t begin, std::int64_t end) {
   const T pivot = A(j, j);
   if (pivot == T(0)) return;
   for (std::int64_t i = begin; i < end; ++i) A(i, j) /= pivot;  // a reciprocal would round twice
-  const T* const __restrict l = A.data() + j * A.ld();
-  for (std::int64_t c = j + 1; c < A.cols(); ++c) {
-    T* const __restrict a = A.data() + c * A.ld();
-    const T u = a[j];
-    for (std::int64_t i = begin; i < end; ++i) a[i] -= l[i] * u;
-  }
+  std::int64_t c = j + 1;
+  for (; c + 4 <= A.cols(); c += 4) subtract_outer_product<4>(A, j, c, begin, end);  // l is read once for all four
+  for (; c < A.cols(); ++c) subtract_outer_product<1>(A, j, c, begin, end);
 }
 
 /// Step j of an LU whose pivot was found: it is noted down, and rows change places.
