@@ -1,7 +1,8 @@
-// What a call costs where the system is small: microseconds of one solve(A, B, X), with the defaults of the library, beside
-// LAPACK's dgesv (OpenBLAS, on one thread, given a copy of A, which it overwrites).   small_calls [--calls 100000] [--n 4,16,64]
+// What a call costs where the system is small: microseconds, on the CPU, with one right-hand side, beside LAPACK's dgesv (OpenBLAS, on
+// one thread, given a copy of A, which it overwrites; LAPACKE's looks for NaN first).   small_calls [--calls 100000] [--n 4,16,64]
 //
-// Each contestant makes all of its calls for a size in ten rounds, in turns; medians of the rounds are printed.
+// Bare means that method and backend are named, and nothing is checked. Each contestant makes all of its calls for a size in many
+// rounds, in turns; medians of the rounds are printed, and the least and the most.
 #ifdef LASOLVE_HAS_OPENBLAS
 #include <cblas.h>
 #include <f77blas.h>
@@ -47,21 +48,38 @@ struct Caller {
   std::function<void(System&)> call;
 };
 
-void solve_at_once(System& system, const Options& options) {
-  const Report report = solve(system.matrix(), system.right_side(), system.solution(), options);
-  require(report.outcome.ok(), "a system was not solved");
+/// The library's defaults, on the CPU.
+Options defaults() {
+  Options options;
+  options.device = {Device::cpu, 0};
+  return options;
+}
+Options bare(const std::string& backend) {
+  Options options = defaults();
+  options.gemm = backend;
+  options.factorization = Method::lu;
+  options.refine = Refine::none;
+  options.check = false;
+  return options;
+}
+
+void require_solved(const Report& report) { require(report.outcome.ok(), "a system was not solved"); }
+
+Caller factor_and_solve(const std::string& how, const Options& options) {
+  return {"Factorization + solve, " + how, [options](System& s) {
+            Factorization<double> factors(s.matrix(), options);
+            require_solved(factors.solve(s.right_side(), s.solution()));
+          }};
+}
+Caller solve_at_once(const std::string& how, const Options& options) {
+  return {"solve(), " + how,
+          [options](System& s) { require_solved(solve(s.matrix(), s.right_side(), s.solution(), options)); }};
 }
 
 /// The right-hand sides of a factorization that is there.
 Caller with_factors_of(System& system) {
-  const auto factors = std::make_shared<Factorization<double>>(system.matrix());
-  return {"lasolve, factored before", [factors](System& s) { factors->solve(s.right_side(), s.solution()); }};
-}
-
-Caller without_a_check() {
-  Options options;
-  options.check = false;
-  return {"lasolve, without a check", [options](System& s) { solve_at_once(s, options); }};
+  const auto factors = std::make_shared<Factorization<double>>(system.matrix(), defaults());
+  return {"factored before, defaults", [factors](System& s) { factors->solve(s.right_side(), s.solution()); }};
 }
 
 #ifdef LASOLVE_HAS_OPENBLAS
@@ -78,11 +96,12 @@ Caller dgesv() {
 }
 #endif
 
-void compete(std::int64_t n, std::int64_t calls) {
-  constexpr int rounds = 10;
+void compete(std::int64_t n, std::int64_t calls, const std::string& backend) {
+  constexpr int rounds = 50;
   System system(n);
-  std::vector<Caller> all = {
-      {"lasolve", [](System& s) { solve_at_once(s, {}); }}, without_a_check(), with_factors_of(system)};
+  std::vector<Caller> all = {factor_and_solve("bare", bare(backend)), factor_and_solve("defaults", defaults()),
+                             solve_at_once("bare", bare(backend)), solve_at_once("defaults", defaults()),
+                             with_factors_of(system)};
 #ifdef LASOLVE_HAS_OPENBLAS
   all.push_back(dgesv());
 #endif
@@ -95,7 +114,7 @@ void compete(std::int64_t n, std::int64_t calls) {
   for (std::size_t c = 0; c < all.size(); ++c) {
     const auto [least, median, most] = spread_of(seconds[c]);
     const double microseconds = 1e6 / double(each);
-    fmt::print("{:>6}  {:<26}{:>9.3f} µs a call   {:>9.3f} to {:.3f}\n", n, all[c].name, median * microseconds,
+    fmt::print("{:>6}  {:<34}{:>9.3f} µs a call   {:>9.3f} to {:.3f}\n", n, all[c].name, median * microseconds,
                least * microseconds, most * microseconds);
   }
   std::cout << std::flush;
@@ -104,11 +123,12 @@ void compete(std::int64_t n, std::int64_t calls) {
 int run(int argc, char** argv) {
   namespace po = boost::program_options;
   std::int64_t calls = 0;
-  std::string sizes;
+  std::string sizes, backend;
   po::options_description known("small_calls");
   known.add_options()("help", "print this")("calls", po::value(&calls)->default_value(100000),
-                                            "of each, for each size")("n", po::value(&sizes)->default_value("4,16,64"),
-                                                                      "sizes");
+                                            "of each, for each size")(
+      "n", po::value(&sizes)->default_value("4,16,64"), "sizes")("gemm", po::value(&backend)->default_value("blas"),
+                                                                 "the backend of bare calls");
   po::variables_map values;
   po::store(po::parse_command_line(argc, argv, known), values);
   po::notify(values);
@@ -117,7 +137,7 @@ int run(int argc, char** argv) {
     return 0;
   }
   std::istringstream list(sizes);
-  for (std::string n; std::getline(list, n, ',');) compete(std::stoll(n), calls);
+  for (std::string n; std::getline(list, n, ',');) compete(std::stoll(n), calls, backend);
   return 0;
 }
 

@@ -12,6 +12,15 @@ namespace lasolve {
 /// would be finer than A.
 SolvePrecision solve_precision(Precision name, Precision of_A);
 
+/// Writes into a report in what a system with a matrix of T is solved.
+template <class T>
+void note_precision(Report& report, const SolvePrecision& precision) {
+  report.precision = precision.name;
+  report.storage = precision.storage;
+  report.products = precision.products;
+  report.residual = precision.residual == Precision::automatic ? precision_of<T> : precision.residual;
+}
+
 /// Factors, and what is reported of them, their precision as well. Replaced as a whole.
 template <class T, class Place>
 struct Factored {

@@ -14,7 +14,10 @@ namespace {
 
 Report start_of(const Choice& choice) {
   Report report;
-  report.device = choice.backend.index() == 0 ? name_of(Device::cpu) : choice.device();
+  if (choice.backend.index() == 0)
+    report.device = name_of(Device::cpu);
+  else
+    report.device = choice.device();
   report.notes = choice.notes;
   return report;
 }
@@ -32,28 +35,28 @@ std::unique_ptr<Engine<T>> with_order(std::unique_ptr<Engine<T>> engine) {
   return engine;
 }
 
-/// The device is that of the context, if there is one.
-void go_to(const SharedContext& context, Options& options) {
-  if (!context) return;
-  const int its = context->q->device();
+/// The options on the device of a context.
+Options on_its_device(const Context::State& context, Options options) {
+  const int its = context.q->device();
   const Device& named = options.device;
   require(named.kind == Device::automatic || (named.kind == Device::cuda && named.index == its),
           ("the context is on cuda:" + std::to_string(its) + ", but another device is asked for").c_str());
   options.device = {Device::cuda, its};
+  return options;
 }
 
 template <class T>
-std::unique_ptr<Engine<T>> engine_for(Given<T, Cpu> A, Options options, const SharedContext& context = {}) {
+std::unique_ptr<Engine<T>> engine_for(Given<T, Cpu> A, const Options& options, const SharedContext& context = {}) {
   require_square(A.A.rows(), A.A.cols());
   require_on_host("A", Ends(A.A));
-  go_to(context, options);
-  const Choice choice = choose(options);
-  options.device.index = choice.cuda_device;
+  const Choice choice = context ? choose(on_its_device(*context, options)) : choose(options);
   if (const auto* on_cpu = std::get_if<const GemmBackend<Cpu>*>(&choice.backend)) {
     require(!context, "a backend of the CPU, but a context is on CUDA");
     return with_order(make_engine<T>(std::move(A), **on_cpu, options, start_of(choice)));
   }
-  return with_order(make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice), context));
+  Options there = options;
+  there.device = choice.place();
+  return with_order(make_engine<T>(std::move(A), *std::get<1>(choice.backend), there, start_of(choice), context));
 }
 
 /// The device of the memory; where it has none, the first that can be used.
@@ -66,7 +69,7 @@ Device device_of(MatrixView<const T, Cuda> A) {
 template <class T>
 std::unique_ptr<Engine<T>> engine_for(Given<T, Cuda> A, Options options, CUstream_st* after,
                                       const SharedContext& context = {}) {
-  go_to(context, options);
+  if (context) options = on_its_device(*context, std::move(options));
   if (options.device.kind == Device::automatic) options.device = device_of<T>(A.A);
   const Choice choice = choose(options);
   require(choice.backend.index() == 1, "the matrix is on a CUDA device, but the backend runs on the CPU");

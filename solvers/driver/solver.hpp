@@ -249,10 +249,7 @@ class Solver {
 
   /// Factors in a precision, in the type that they are stored in.
   Factored factored(Report&& report, const SolvePrecision& precision) {
-    report.precision = precision.name;
-    report.storage = precision.storage;
-    report.products = precision.products;
-    report.residual = precision.residual == Precision::automatic ? precision_of<T> : precision.residual;
+    note_precision<T>(report, precision);
     return precision.storage == precision_of<T> ? factored_in<T>(std::move(report))
                                                 : factored_in<float>(std::move(report));
   }

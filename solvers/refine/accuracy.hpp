@@ -10,15 +10,17 @@
 
 namespace lasolve {
 
-/// max over columns of ‖b − A x‖∞ / (‖A‖∞‖x‖∞ + ‖b‖∞), from these norms; NaN where one of them is NaN or infinite. Long doubles
-/// have products and sums of doubles that do not overflow.
+/// ‖b − A x‖∞ / (‖A‖∞‖x‖∞ + ‖b‖∞) of one column, from these norms; NaN where one of them is NaN or infinite. Long doubles have
+/// products and sums of doubles that do not overflow.
+inline double backward_error(long double a, long double r, double x, double b) {
+  const long double size = a * x + b;
+  return r == 0 ? 0 : std::isfinite(size) ? double(r / size) : std::nan("");
+}
+/// The largest of all columns.
 inline double backward_error(long double a, const std::vector<long double>& r, const std::vector<double>& x,
                              const std::vector<double>& b) {
   double worst = 0;
-  for (std::size_t j = 0; j < r.size(); ++j) {
-    const long double size = a * x[j] + b[j];
-    worst = larger(worst, r[j] == 0 ? 0 : std::isfinite(size) ? double(r[j] / size) : std::nan(""));
-  }
+  for (std::size_t j = 0; j < r.size(); ++j) worst = larger(worst, backward_error(a, r[j], x[j], b[j]));
   return worst;
 }
 

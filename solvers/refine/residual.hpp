@@ -28,16 +28,19 @@ std::vector<long double> row_sums_without_overflow(Queue<Place>& q, const System
   return wide;
 }
 
-/// For each column of X the least exponent e ≥ 0 with which products of A and 2^−e X do not overflow, nearly always 0. `a` is
-/// ‖A‖∞ and `x` the largest magnitudes of the columns.
+/// The least exponent e ≥ 0 with which products of A and 2^−e x do not overflow, nearly always 0. `a` is ‖A‖∞ and `x` the
+/// largest magnitude in the column x.
+template <class T>
+int exponent_without_overflow(long double a, double x) {
+  constexpr int most = std::numeric_limits<T>::max_exponent - 2;
+  const long double size = a * x;
+  return size > 0 && std::isfinite(size) ? std::max(0, std::ilogb(size) + 1 - most) : 0;
+}
+/// That of each column of X.
 template <class T>
 std::vector<int> exponents_without_overflow(long double a, const std::vector<double>& x) {
-  constexpr int most = std::numeric_limits<T>::max_exponent - 2;
   std::vector<int> exponents;
-  for (const double xj : x) {
-    const long double size = a * xj;
-    exponents.push_back(size > 0 && std::isfinite(size) ? std::max(0, std::ilogb(size) + 1 - most) : 0);
-  }
+  for (const double xj : x) exponents.push_back(exponent_without_overflow<T>(a, xj));
   return exponents;
 }
 

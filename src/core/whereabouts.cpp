@@ -35,7 +35,8 @@ void refuse_if(const char* name, const std::string& why) {
 
 void require_on_host(const char* name, Ends ends) {
   for (const void* end : {ends.first, ends.last})
-    if (end) refuse_if(name, why_not_on_host(whereabouts(end)));
+    if (const Whereabouts its = end ? whereabouts(end) : Whereabouts(); its.place != Whereabouts::unknown)
+      refuse_if(name, why_not_on_host(its));
 }
 
 void require_on_device(const char* name, Ends ends, int device) {

@@ -7,12 +7,17 @@
 #include "solvers/places/cpu/panel.hpp"
 #include "solvers/places/cpu/plan.hpp"
 #include "solvers/places/cpu/rows.hpp"
+#include "solvers/places/cpu/small.hpp"
 #include "solvers/places/cpu/triangle.hpp"
 #include "solvers/refine/check_by_columns.hpp"
 
 namespace lasolve {
 
 namespace {
+
+[[noreturn]] void refuse_sides_on_device() {
+  throw std::invalid_argument("lasolve: right-hand sides on a CUDA device, but the factors are on the CPU");
+}
 
 template <class T>
 class CpuEngine final : public Engine<T> {
@@ -32,9 +37,7 @@ class CpuEngine final : public Engine<T> {
     const Turn turn(turns_);
     return solver_.solve(B, X, op);
   }
-  Report solve(MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op, CUstream_st*) override {
-    throw std::invalid_argument("lasolve: right-hand sides on a CUDA device, but the factors are on the CPU");
-  }
+  Report solve(MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op, CUstream_st*) override { refuse_sides_on_device(); }
 
  private:
   OneAtATime turns_;
@@ -42,11 +45,68 @@ class CpuEngine final : public Engine<T> {
   Solver<T, Cpu> solver_;
 };
 
+/// Of a small system. What is out of the ordinary is left to the other engine, which then has all that follows.
+template <class T>
+class SmallEngine final : public Engine<T> {
+ public:
+  SmallEngine(MatrixView<const T> A, const GemmBackend<Cpu>& gemm, const Options& options)
+      : gemm_(gemm),
+        threads_(options.threads),
+        check_(options.check),
+        allow_nonfinite_(options.allow_nonfinite),
+        system_(A) {}
+  /// False: it is not for this engine, and `start` is as it was.
+  bool factor(Report& start) {
+    if (!system_.factor(check_, start)) return false;
+    report_ = std::move(start);
+    report_.gemm = gemm_.name;
+    return true;
+  }
+  const Report& report() const override { return other_ ? other_->report() : report_; }
+  double rcond() override {
+    const Turn turn(turns_);
+    return other().rcond();
+  }
+  Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override {
+    const Turn turn(turns_);
+    Report report = without_times(report_, B.cols());
+    if (other_ || B.cols() != 1 || !system_.solve(check_, B, X, op, report)) report = other().solve(B, X, op);
+    return report;
+  }
+  Report solve(MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op, CUstream_st*) override { refuse_sides_on_device(); }
+
+ private:
+  Engine<T>& other() {
+    if (!other_) {
+      Options options;
+      options.factorization = Method::lu;
+      options.threads = threads_;
+      options.check = check_;
+      options.allow_nonfinite = allow_nonfinite_;
+      Report start;
+      start.device = report_.device;
+      start.notes = report_.notes;
+      other_ = std::make_unique<CpuEngine<T>>(Given<T, Cpu>(system_.A()), gemm_, options, std::move(start));
+    }
+    return *other_;
+  }
+
+  OneAtATime turns_;
+  const GemmBackend<Cpu>& gemm_;
+  const int threads_;  // this and the next two are all that options of a small system may differ in: they are large
+  const bool check_, allow_nonfinite_;
+  Report report_;
+  SmallSystem<T> system_;
+  std::unique_ptr<Engine<T>> other_;
+};
+
 }  // namespace
 
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options,
                                        Report start) {
+  if (!A.memory && SmallSystem<T>::takes(A.A, gemm, options))
+    if (auto small = std::make_unique<SmallEngine<T>>(A.A, gemm, options); small->factor(start)) return small;
   return std::make_unique<CpuEngine<T>>(std::move(A), gemm, options, std::move(start));
 }
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cpu>&, const Options&,

@@ -99,20 +99,24 @@ void residual(Queue<Cpu>& q, Symmetric<T, Cpu> A, MatrixView<const T> X, MatrixV
   });
 }
 
+/// sums[i] ← sums[i] + the magnitudes in row i, times a power of two, for rows i0, …, i0 + m − 1.
+template <class T>
+void add_magnitudes(Operand<T, Cpu> A, double scale, std::int64_t i0, std::int64_t m, double* sums) {
+  if (A.op() == Op::none) {
+    for (std::int64_t j = 0; j < A.cols(); ++j)
+      for (std::int64_t i = i0; i < i0 + m; ++i) sums[i] += scale * std::abs(double(A(i, j)));
+  } else {
+    for (std::int64_t i = i0; i < i0 + m; ++i)
+      for (std::int64_t j = 0; j < A.cols(); ++j) sums[i] += scale * std::abs(double(A(i, j)));
+  }
+}
+
 /// The sum of the magnitudes in each row, times a power of two with which it does not overflow.
 template <class T>
 std::vector<double> row_sums_of_magnitudes(Queue<Cpu>& q, Operand<T, Cpu> A, double scale) {
   std::vector<double> sums(std::size_t(A.rows()), 0.0);
-  on_shares(q, A.rows(), double(A.rows()) * double(A.cols()), [&](std::int64_t i0, std::int64_t m) {
-    double* sum = sums.data();
-    if (A.op() == Op::none) {
-      for (std::int64_t j = 0; j < A.cols(); ++j)
-        for (std::int64_t i = i0; i < i0 + m; ++i) sum[i] += scale * std::abs(double(A(i, j)));
-    } else {
-      for (std::int64_t i = i0; i < i0 + m; ++i)
-        for (std::int64_t j = 0; j < A.cols(); ++j) sum[i] += scale * std::abs(double(A(i, j)));
-    }
-  });
+  on_shares(q, A.rows(), double(A.rows()) * double(A.cols()),
+            [&](std::int64_t i, std::int64_t m) { add_magnitudes(A, scale, i, m, sums.data()); });
   return sums;
 }
 template <class T>
@@ -134,19 +138,24 @@ std::vector<double> row_sums_of_magnitudes(Queue<Cpu>& q, Symmetric<T, Cpu> A, d
   return sums;
 }
 
-/// The largest magnitude in each column; NaN where there is one.
+/// The largest magnitude in column j; NaN where there is one.
+template <class T>
+double column_norm(MatrixView<const T> X, std::int64_t j = 0) {
+  double norm = 0;
+  for (std::int64_t i = 0; i < X.rows(); ++i) norm = larger(norm, std::abs(double(X(i, j))));
+  return norm;
+}
+/// Those of all columns.
 template <class T>
 std::vector<double> column_norms(Queue<Cpu>&, MatrixView<const T> X) {
-  std::vector<double> norms(std::size_t(X.cols()), 0.0);
-  for (std::int64_t j = 0; j < X.cols(); ++j)
-    for (std::int64_t i = 0; i < X.rows(); ++i)
-      norms[std::size_t(j)] = larger(norms[std::size_t(j)], std::abs(double(X(i, j))));
+  std::vector<double> norms(std::size_t(X.cols()));
+  for (std::int64_t j = 0; j < X.cols(); ++j) norms[std::size_t(j)] = column_norm(X, j);
   return norms;
 }
 
 /// The least and the largest magnitude on the diagonal, which is not empty.
 template <class T>
-std::pair<double, double> diagonal_range(Queue<Cpu>&, MatrixView<const T> A) {
+std::pair<double, double> diagonal_range(MatrixView<const T> A) {
   double least = std::abs(double(A(0, 0))), most = least;
   for (std::int64_t i = 1; i < A.rows(); ++i) {
     least = std::min(least, std::abs(double(A(i, i))));
@@ -154,10 +163,14 @@ std::pair<double, double> diagonal_range(Queue<Cpu>&, MatrixView<const T> A) {
   }
   return {least, most};
 }
+template <class T>
+std::pair<double, double> diagonal_range(Queue<Cpu>&, MatrixView<const T> A) {
+  return diagonal_range<T>(A);
+}
 
 /// Whether A = Aᵀ, bit for bit, with a positive diagonal.
 template <class T>
-bool may_be_positive_definite(Queue<Cpu>&, MatrixView<const T> A) {
+bool may_be_positive_definite(MatrixView<const T> A) {
   constexpr std::int64_t tile = 64;
   const std::int64_t n = A.rows();
   for (std::int64_t i = 0; i < n; ++i)
@@ -168,6 +181,10 @@ bool may_be_positive_definite(Queue<Cpu>&, MatrixView<const T> A) {
         for (std::int64_t i = std::max(i0, j + 1); i < std::min(i0 + tile, n); ++i)
           if (A(i, j) != A(j, i)) return false;
   return true;
+}
+template <class T>
+bool may_be_positive_definite(Queue<Cpu>&, MatrixView<const T> A) {
+  return may_be_positive_definite<T>(A);
 }
 
 }  // namespace lasolve

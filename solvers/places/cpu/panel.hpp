@@ -12,13 +12,6 @@
 
 namespace lasolve {
 
-/// What stays in the first cache is not halved for the sake of memory traffic: the calls would cost more.
-template <class T>
-std::int64_t panel_leaf_columns(const Queue<Cpu>& q, MatrixView<T> A) {
-  const Tuning& t = q.tuning();
-  return std::max(t.lu_leaf, t.lu_leaf_elements / std::max<std::int64_t>(1, A.rows()) / 8 * 8);
-}
-
 /// A candidate for the pivot. NaN beats everything: with `>` it would lose, and be found nowhere.
 template <class T>
 struct Candidate {
@@ -29,26 +22,58 @@ struct Candidate {
   }
 };
 
+/// A ← A − l u for some columns of A from c on, l being column j and u row j, in rows begin, …, end − 1.
+template <int columns, class T>
+void subtract_outer_product(MatrixView<T> A, std::int64_t j, std::int64_t c, std::int64_t begin, std::int64_t end) {
+  const std::int64_t ld = A.ld();
+  const T* const l = A.data() + j * ld;
+  T* const a = A.data() + c * ld;
+  T u[columns];
+  for (int k = 0; k < columns; ++k) u[k] = a[j + k * ld];
+#pragma GCC ivdep
+  for (std::int64_t i = begin; i < end; ++i)
+    for (int k = 0; k < columns; ++k) a[i + k * ld] -= l[i] * u[k];
+}
+
 /// Rows begin, …, end − 1 below row j, after a pivot A(j, j): their part of column j of L, and of A22 ← A22 − L21 U12.
 template <class T>
 void eliminate_band(MatrixView<T> A, std::int64_t j, std::int64_t begin, std::int64_t end) {
   const T pivot = A(j, j);
   if (pivot == T(0)) return;
   for (std::int64_t i = begin; i < end; ++i) A(i, j) /= pivot;  // a reciprocal would round twice
-  const T* l = A.data() + j * A.ld();
-  for (std::int64_t c = j + 1; c < A.cols(); ++c) {
-    T* a = A.data() + c * A.ld();
-    const T u = a[j];
-    for (std::int64_t i = begin; i < end; ++i) a[i] -= l[i] * u;
+  std::int64_t c = j + 1;
+  for (; c + 4 <= A.cols(); c += 4) subtract_outer_product<4>(A, j, c, begin, end);  // l is read once for all four
+  for (; c < A.cols(); ++c) subtract_outer_product<1>(A, j, c, begin, end);
+}
+
+/// Step j of an LU whose pivot was found: it is noted down, and rows change places.
+template <class T>
+void take_pivot(MatrixView<T> A, Pivots<Cpu> pivots, std::int64_t j, const Candidate<T>& best) {
+  pivots.p(j, 0) = pivots.start + best.row;
+  if (best.magnitude == 0 && pivots.zero(0, 0) < 0) pivots.zero(0, 0) = pivots.start + j;
+  if (best.row == j) return;
+  for (std::int64_t c = 0; c < A.cols(); ++c) std::swap(A(j, c), A(best.row, c));
+}
+
+/// Unblocked LU of A (m × n, few columns) on the calling thread.
+template <class T>
+void panel_lu_leaf_alone(MatrixView<T> A, Pivots<Cpu> pivots) {
+  const std::int64_t m = A.rows();
+  for (std::int64_t j = 0; j < A.cols(); ++j) {
+    Candidate<T> best;
+    for (std::int64_t i = j; i < m; ++i) best.offer(A(i, j), i);
+    take_pivot(A, pivots, j, best);
+    eliminate_band(A, j, j + 1, m);
   }
 }
 
-/// Unblocked LU of A (m × n, few columns), in bands of rows: a band is updated and searched for the next pivot in one pass.
+/// The same in bands of rows, one for each core: a band is updated and searched for the next pivot in one pass.
 template <class T>
 void panel_lu_leaf(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
   const std::int64_t m = A.rows(), n = A.cols();
   const double work = 4 * double(m) * double(n);  // a pass is a division, a comparison, and products with n / 2 columns
   const std::int64_t bands = parts_for(q, work);
+  if (bands == 1) return panel_lu_leaf_alone(A, pivots);
   std::vector<Candidate<T>> found(std::size_t(bands), Candidate<T>{});
   /// Elimination with column j, if j ≥ 0, of the rows below row j, and the search in column j + 1.
   const auto pass = [&](std::int64_t j) {
@@ -66,10 +91,7 @@ void panel_lu_leaf(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
     Candidate<T> best;
     for (const auto& f : found)
       if (f.magnitude != -1) best.offer(f.magnitude, f.row);
-    pivots.p(j, 0) = pivots.start + best.row;
-    if (best.magnitude == 0 && pivots.zero(0, 0) < 0) pivots.zero(0, 0) = pivots.start + j;
-    if (best.row != j)
-      for (std::int64_t c = 0; c < n; ++c) std::swap(A(j, c), A(best.row, c));
+    take_pivot(A, pivots, j, best);
     pass(j);
   }
 }
@@ -78,7 +100,7 @@ void panel_lu_leaf(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
 /// Source: Toledo, "Locality of reference in LU decomposition with partial pivoting", SIMAX 1997.
 template <class T>
 void panel_lu(Queue<Cpu>& q, const Gemm<T, Cpu>& gemm, MatrixView<T> A, Pivots<Cpu> pivots) {
-  const std::int64_t m = A.rows(), n = A.cols(), leaf = panel_leaf_columns(q, A);
+  const std::int64_t m = A.rows(), n = A.cols(), leaf = panel_leaf_columns(q.tuning(), m);
   if (n <= leaf) return panel_lu_leaf(q, A, pivots);
   const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;
   const auto A1 = A.columns(0, n1), A2 = A.columns(n1, n2), A11 = A.block(0, 0, n1, n1), A12 = A.block(0, n1, n1, n2);

@@ -1,6 +1,7 @@
 // Leaves of the triangular solves on the CPU: substitution, by Eigen.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 #include "core/cpu/eigen.hpp"
@@ -8,6 +9,11 @@
 #include "solvers/trsm.hpp"
 
 namespace lasolve {
+
+/// What stays in the first cache is not halved for the sake of memory traffic: the calls would cost more.
+inline std::int64_t panel_leaf_columns(const Tuning& t, std::int64_t rows) {
+  return std::max(t.lu_leaf, t.lu_leaf_elements / std::max<std::int64_t>(1, rows) / 8 * 8);
+}
 
 /// With few right-hand sides the triangle is read once from memory, whatever its order: halving would gain nothing.
 template <class T>
@@ -31,19 +37,39 @@ void with_eigen_triangle(Triangle<T, Cpu> tri, Solve solve) {
   transposed ? go(x.transpose()) : go(x);
 }
 
+/// b ← inv(T) b, column after column of T, which is stored as it is read. As in LAPACK, an unknown that is zero takes nothing from
+/// the others.
+template <class T>
+void substitute_by_columns(Triangle<T, Cpu> tri, T* b) {
+  const std::int64_t n = tri.order();
+  const auto eliminate = [&](std::int64_t j, std::int64_t begin, std::int64_t end) {
+    if (b[j] == T(0)) return;
+    const T* const t = tri.values.data() + j * tri.values.ld();
+    const T x = tri.unit ? b[j] : b[j] /= t[j];
+    for (std::int64_t i = begin; i < end; ++i) b[i] -= x * t[i];
+  };
+  if (tri.lower)
+    for (std::int64_t j = 0; j < n; ++j) eliminate(j, j + 1, n);
+  else
+    for (std::int64_t j = n - 1; j >= 0; --j) eliminate(j, 0, j);
+}
+
+/// b ← inv(T) b by substitution, with one column b. What Eigen decides takes longer than a small triangle does.
+template <class T>
+void substitute(const Tuning& t, Triangle<T, Cpu> tri, MatrixView<T> b) {
+  if (tri.values.op() == Op::none && tri.order() <= panel_leaf_columns(t, tri.order()))
+    return substitute_by_columns(tri, b.data());
+  auto column = as_eigen(b).col(0);
+  with_eigen_triangle(tri, [&](const auto& triangle) { triangle.solveInPlace(column); });
+}
+
 /// B ← inv(T) B by substitution. T: n × n, B: n × nrhs.
 template <class T>
 void solve_leaf(Queue<Cpu>& q, Triangle<T, Cpu> tri, MatrixView<T> B) {
   on_shares(q, B.cols(), double(B.rows()) * double(B.rows()) * double(B.cols()), [&](std::int64_t j, std::int64_t n) {
+    if (n == 1) return substitute(q.tuning(), tri, B.columns(j, 1));
     auto b = as_eigen(B.columns(j, n));
-    with_eigen_triangle(tri, [&](const auto& triangle) {
-      if (n == 1) {
-        auto column = b.col(0);
-        triangle.solveInPlace(column);
-      } else {
-        triangle.solveInPlace(b);
-      }
-    });
+    with_eigen_triangle(tri, [&](const auto& triangle) { triangle.solveInPlace(b); });
   });
 }
 

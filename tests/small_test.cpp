@@ -1,0 +1,149 @@
+// Small systems on the CPU: the short way gives what the solver gives, and leaves to it what is out of the ordinary.
+#include "systems.hpp"
+
+namespace lasolve::test {
+namespace {
+
+Options on_cpu() {
+  Options o;
+  o.device = {Device::cpu, 0};
+  return o;
+}
+/// The same values as without a tuning; but who brings one is not taken the short way.
+Options the_long_way(Options o) {
+  o.tuning = tuning_of(o.device);
+  return o;
+}
+bool was_short(const Report& report) { return report.phases.seconds_of(Phase::other) == 0; }
+
+void expect_same(const Report& a, const Report& b) {
+  expect_outcome(a.outcome, b.outcome.kind, b.outcome.at);
+  EXPECT_EQ(a.device, b.device);
+  EXPECT_EQ(a.gemm, b.gemm);
+  EXPECT_EQ(notes_of(a), notes_of(b));
+  const auto choices = [](const Report& r) {
+    return std::tuple(r.n, r.nrhs, r.method, r.precision, r.storage, r.products, r.residual, r.refine, r.schedule,
+                      r.block_size, r.threads, r.refine_iterations);
+  };
+  EXPECT_EQ(choices(a), choices(b));
+  EXPECT_EQ(a.backward_error, b.backward_error);
+  EXPECT_EQ(a.hpl_residual, b.hpl_residual);
+  EXPECT_EQ(a.rcond, b.rcond);
+  EXPECT_EQ(a.phases.flops, b.phases.flops);
+  EXPECT_EQ(a.solve_seconds > 0, b.solve_seconds > 0);
+  EXPECT_TRUE(!a.backward_error || a.phases.seconds_of(Phase::check) > 0);
+}
+
+template <class T>
+void expect_same(const Matrix<T>& A, const Options& o, Op op) {
+  const Matrix<T> B = right_hand_sides<T>({A.view(), op}, 1);
+  const auto one = solve_for(A, B, o, op), other = solve_for(A, B, the_long_way(o), op);
+  EXPECT_FALSE(was_short(other.report));
+  expect_same(one.report, other.report);
+  EXPECT_TRUE(same_bits(one.X, other.X));
+}
+
+/// What a call throws; empty: nothing.
+template <class Call>
+std::string thrown(Call call) {
+  try {
+    call();
+  } catch (const std::invalid_argument& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Small, gives_what_the_solver_gives) {
+  Options named = on_cpu(), unchecked = on_cpu();
+  named.factorization = Method::lu;
+  named.gemm = std::string("eigen");
+  unchecked.check = false;
+  for (const Options& o : {on_cpu(), named, unchecked})
+    for (const std::int64_t n : {1, 2, 3, 4, 7, 8, 9, 16, 33, 42, 43, 64})
+      for (const MatrixType& type : general_types)
+        for (const Op op : {Op::none, Op::transpose}) {
+          SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", op " << int(op) << ", check " << o.check);
+          expect_same(type.make(n, limits<double>), o, op);
+          expect_same(rounded<float>(type.make(n, limits<float>)), o, op);
+        }
+}
+
+TEST(Small, is_for_systems_of_one_leaf_solved_by_lu) {
+  const auto solved = [](std::int64_t n, const Options& o, std::int64_t nrhs = 1) {
+    return solve_random(random_matrix(n, n), nrhs, o).report;
+  };
+  for (const std::int64_t n : {1, 4, 40}) EXPECT_TRUE(was_short(solved(n, on_cpu()))) << n;
+  EXPECT_FALSE(was_short(solved(64, on_cpu())));
+  EXPECT_FALSE(was_short(solved(4, on_cpu(), 2)));
+  Options others[6] = {on_cpu(), on_cpu(), on_cpu(), on_cpu(), on_cpu(), on_cpu()};
+  others[0].condition = true;
+  others[1].precision = Precision::fp32;
+  others[2].block_size = 2;
+  others[3].schedule = Schedule::recursive;
+  others[4].refine = Refine::classical;
+  others[5].progress = [](double) {};
+  for (const Options& o : others) EXPECT_FALSE(was_short(solved(4, o)));
+  const Matrix<double> S = random_with_condition(4, 10, true);
+  const auto as_cholesky = solve_random(S, 1, on_cpu());
+  expect_solved(as_cholesky);
+  EXPECT_EQ(as_cholesky.report.method, Method::cholesky);
+}
+
+TEST(Small, doubts_what_the_solver_doubts) {
+  const Matrix<double> nearly = random_with_condition(20, 1e17);
+  expect_same(nearly, on_cpu(), Op::none);
+  EXPECT_NE(notes_of(solve_random(nearly, 1, on_cpu()).report).find("pivots"), std::string::npos);
+  expect_same(wilkinson(42), on_cpu(), Op::none);
+}
+
+TEST(Small, refuses_what_the_solver_refuses) {
+  constexpr std::int64_t n = 5;
+  for (const double bad : {std::nan(""), double(INFINITY), -double(INFINITY)})
+    for (const bool in_A : {true, false})
+      for (const bool allowed : {true, false}) {
+        SCOPED_TRACE(testing::Message() << bad << (in_A ? " in A" : " in b") << ", allowed: " << allowed);
+        Matrix<double> A = random_matrix(n, n), b = random_matrix(n, 1, 2);
+        (in_A ? A(3, 2) : b(3, 0)) = bad;
+        Options o = on_cpu();
+        o.allow_nonfinite = allowed;
+        const auto told = [&](const Options& options) {
+          Matrix<double> x(n, 1);
+          return thrown([&] { solve(A.view(), b.view(), x.view(), options); });
+        };
+        EXPECT_EQ(told(o), told(the_long_way(o)));
+        EXPECT_EQ(told(o).empty(), allowed);
+        o.check = false;
+        EXPECT_EQ(told(o), "");
+      }
+}
+
+TEST(Small, solves_in_place_and_after_the_matrix_is_gone) {
+  for (const bool check : {true, false})
+    for (const std::int64_t n : {4, 30}) {
+      Options o = on_cpu();
+      o.check = check;
+      Matrix<double> A = random_matrix(n, n, 5);
+      const Matrix<double> B = right_hand_sides<double>({A.view(), Op::transpose}, 3);
+      Factorization<double> whole(A.view(), the_long_way(o)), factors(A.view(), o);
+      const double rcond = whole.rcond();
+      Matrix<double> X(n, 3), Y = rounded<double>(B);
+      whole.solve(B.view(), X.view(), Op::transpose);
+      if (!check) as_eigen(A.view()).setConstant(std::nan(""));
+      for (std::int64_t j = 0; j < 3; ++j) {  // each in place, then all
+        const auto y = Y.view().columns(j, 1);
+        const Report report = factors.solve(y, y, Op::transpose);
+        EXPECT_TRUE(report.outcome.ok());
+        EXPECT_TRUE(was_short(report));
+        EXPECT_LT((as_eigen(y) - as_eigen(X.view().columns(j, 1))).norm(), 1e-10 * as_eigen(X.view()).norm());
+      }
+      EXPECT_EQ(factors.rcond(), rcond);
+      Matrix<double> Z(n, 3);
+      EXPECT_TRUE(factors.solve(B.view(), Z.view(), Op::transpose).outcome.ok());
+      EXPECT_TRUE(same_bits(Z, X));
+      EXPECT_EQ(factors.report().rcond, whole.report().rcond);
+    }
+}
+
+}  // namespace
+}  // namespace lasolve::test
