@@ -8,7 +8,7 @@
 namespace lasolve::test {
 namespace {
 
-using own::Adapter;
+using Adapter = own::Adapter<Cpu>;
 
 /// What is wrong with a call by what the kernel declares; empty: nothing.
 std::string breach(const lasolve_kernel& k, lasolve_op op_a, lasolve_op op_b, lasolve_int m, lasolve_int n,
@@ -193,6 +193,22 @@ TEST(OwnKernelCopies, lie_between_guards) {
   EXPECT_TRUE(says(complaint_of<std::runtime_error>([&] { cost_of(kernel, 33); }), "wrote beside a matrix"));
 }
 
+/// What the kernel says of itself behind its call; with a thread of its own for each core, only of the last.
+TEST(OwnKernelFailure, is_what_the_plugin_says) {
+  static const char* why = nullptr;
+  lasolve_kernel kernel = kernel_with(LASOLVE_KERNEL_ONE_CALL);
+  kernel.data = &kernel;
+  Adapter own(kernel, [] { return std::exchange(why, nullptr); });
+  Queue<Cpu> q(1);
+  Matrix<double> A(3, 3), B(3, 3), C(3, 3);
+  bench::fill_random(q, A.view(), 1);
+  bench::fill_random(q, B.view(), 2);
+  const auto multiply = [&] { own.multiply<double>(q, 1, A.view(), B.view(), 0, C.view()); };
+  EXPECT_NO_THROW(multiply());
+  why = "too many resources";
+  EXPECT_TRUE(says(complaint_of<std::runtime_error>(multiply), "the kernel failed: too many resources"));
+}
+
 /// Once prepared for, a product takes no memory.
 TEST(OwnKernelRoom, is_made_beforehand) {
   lasolve_kernel kernel = kernel_with(LASOLVE_KERNEL_ADDS | LASOLVE_KERNEL_NO_GAPS, 8, 8, 8);
@@ -223,9 +239,10 @@ TEST(OwnKernelRecord, is_checked) {
   EXPECT_TRUE(says(complaint([](auto& k) { k.n_multiple = -2; }), "found -2"));
   EXPECT_TRUE(says(complaint([](auto& k) { k.f32_roundoff = 1e-12; }), "found 1e-12"));
   EXPECT_TRUE(says(complaint_of<io::InputError>([] { own::checked(nullptr, "x.so"); }), "found NULL"));
+  EXPECT_TRUE(says(complaint([](auto& k) { k.memory = lasolve_memory(5); }), "found 5"));
   lasolve_kernel cuda = kernel_with(0);
   cuda.memory = LASOLVE_CUDA;
-  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { own::checked(&cuda, "x.so"); }), "are not there yet"));
+  EXPECT_EQ(own::checked(&cuda, "x.so").memory, LASOLVE_CUDA);
 }
 
 /// Of an older plugin, which ends before what this version added, and of a newer one.
@@ -247,10 +264,18 @@ TEST(OwnKernelRecord, may_be_shorter_or_longer) {
 TEST(OwnBackends, have_a_name_once_and_are_so_many) {
   const lasolve_kernel kernel = kernel_with(0);
   EXPECT_THROW(own::add_backend(kernel, "naive"), std::invalid_argument);
-  EXPECT_EQ(own::adapter_of("naive"), nullptr);
+  EXPECT_EQ(own::place_of("naive"), std::nullopt);
   for (std::size_t i = 0; i < own::most_kernels; ++i) own::add_backend(kernel, "own_" + std::to_string(i));
-  EXPECT_NE(own::adapter_of("own_3"), own::adapter_of("own_15"));
+  EXPECT_EQ(own::place_of("own_15"), Device::cpu);
   EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { own::add_backend(kernel, "one_more"); }), "at most 16"));
+  lasolve_kernel on_cuda = kernel;
+  on_cuda.memory = LASOLVE_CUDA;
+  own::add_backend(on_cuda, "there");
+  EXPECT_EQ(own::place_of("there"), Device::cuda);
+  EXPECT_EQ(own::take_cost("there").in_words(), "");
+  EXPECT_NO_THROW(own::require_intact());
+  const auto on = gemm_backends<Cuda>();
+  EXPECT_TRUE(std::any_of(on.begin(), on.end(), [](const auto* b) { return b->name == std::string("there"); }));
 }
 
 }  // namespace
