@@ -1,6 +1,7 @@
 // The adapter brings what a kernel of somebody's own leaves out: with it, one that does any part of the contract keeps to all of it.
 #include "conforming.hpp"
 #include "io/input_error.hpp"
+#include "own.hpp"
 #include "own/backends.hpp"
 #include "own/plugin.hpp"
 #include "places.hpp"
@@ -9,22 +10,6 @@ namespace lasolve::test {
 namespace {
 
 using Adapter = own::Adapter<Cpu>;
-
-/// What is wrong with a call by what the kernel declares; empty: nothing.
-std::string breach(const lasolve_kernel& k, lasolve_op op_a, lasolve_op op_b, lasolve_int m, lasolve_int n,
-                   lasolve_int steps, lasolve_int lda, lasolve_int ldb, lasolve_int ldc) {
-  const bool rows = k.limits & LASOLVE_KERNEL_ROW_MAJOR, a = op_a == LASOLVE_TRANSPOSE, b = op_b == LASOLVE_TRANSPOSE;
-  const lasolve_int along_a = rows != a ? steps : m, along_b = rows != b ? n : steps, along_c = rows ? n : m;
-  if (m < 1 || n < 1 || steps < 1) return "a size is 0";
-  if (lda < along_a || ldb < along_b || ldc < along_c) return "a leading dimension is too small";
-  if ((k.limits & LASOLVE_KERNEL_NO_TRANSPOSES) && (a || b)) return "an operand is transposed";
-  if ((k.limits & LASOLVE_KERNEL_NO_GAPS) && (lda != along_a || ldb != along_b || ldc != along_c)) return "gaps";
-  if (k.limits & LASOLVE_KERNEL_INT_INDICES)
-    for (const lasolve_int end : {lda * (m + steps - along_a), ldb * (steps + n - along_b), ldc * (m + n - along_c)})
-      if (end > 0x7fffffff) return "an index beyond 31 bits";
-  if (m % k.m_multiple || n % k.n_multiple || steps % k.k_multiple) return "a size that is no multiple";
-  return "";
-}
 
 std::string said;  // the first breach
 
@@ -87,10 +72,6 @@ void expect_conforming(lasolve_kernel kernel) {
   EXPECT_EQ(said, "");
 }
 
-struct Restriction {
-  unsigned limits;
-  bool multiples;
-};
 std::vector<Restriction> restrictions() {
   std::vector<Restriction> all;
   for (const bool multiples : {false, true})
@@ -107,17 +88,6 @@ std::vector<Restriction> restrictions() {
 #endif
   return all;
 }
-std::string name_of_restriction(const testing::TestParamInfo<Restriction>& info) {
-  const unsigned limits = info.param.limits;
-  std::string name = limits & LASOLVE_KERNEL_ASSIGNS ? "assigns" : limits & LASOLVE_KERNEL_ADDS ? "adds" : "scales";
-  if (limits & LASOLVE_KERNEL_ROW_MAJOR) name += "_row_major";
-  if (limits & LASOLVE_KERNEL_NO_TRANSPOSES) name += "_no_transposes";
-  if (limits & LASOLVE_KERNEL_NO_GAPS) name += "_no_gaps";
-  if (limits & LASOLVE_KERNEL_INT_INDICES) name += "_int_indices";
-  if (limits & LASOLVE_KERNEL_ONE_CALL) name += "_one_call";
-  return name + (info.param.multiples ? "_multiples" : "");
-}
-
 class OwnKernel : public testing::TestWithParam<Restriction> {};
 
 /// In fp64, or every other one in fp32: what differs is the size of an element.
