@@ -143,6 +143,34 @@ TEST(Conformance, finds_changed_inputs_and_exceptions) {
   EXPECT_TRUE(says(said_of(thrown), "it threw: no luck"));
 }
 
+/// Only a device can have operands on their way; what is said of it is the same everywhere.
+TEST(Conformance, says_that_a_kernel_works_on_another_stream) {
+  Fault f;
+  f.at = {.m = 2, .n = 2, .k = 2, .late = true};
+  EXPECT_EQ(bench::what_is_wrong(f).find("another"), std::string::npos);
+  f.only_late = true;
+  EXPECT_TRUE(says(bench::what_is_wrong(f), "wrong where they come on its stream: it works on another"));
+  for (const Precision p : {Precision::fp64, Precision::fp16}) {
+    for (const bench::Group& group : bench::conformance_list(p, Device::cpu))
+      for (const Case& c : group.cases) ASSERT_FALSE(c.late) << group.name;
+    EXPECT_TRUE(bench::conformance_list(p, Device::cuda).front().cases.front().late);
+  }
+}
+
+/// What is found when the work of a call is done is the kernel's fault at that call.
+TEST(Conformance, hears_what_is_found_behind_a_call) {
+  Queue<Cpu> q(1);
+  int calls = 0;
+  const auto verdict =
+      bench::conformance<Precision::fp32, Cpu>(q, q, GemmKernel<Precision::fp32, Cpu>(wrong::is_right), {}, {}, [&] {
+        if (++calls == 5) throw std::runtime_error("a guard has changed");
+      });
+  ASSERT_TRUE(verdict.fault);
+  EXPECT_EQ(verdict.cases, 5);
+  EXPECT_EQ(verdict.fault->kind, Fault::threw);
+  EXPECT_TRUE(says(said_of(*verdict.fault), "it threw: a guard has changed"));
+}
+
 TEST(Conformance, does_not_blame_a_kernel_for_a_machine_without_memory) {
   Queue<Cpu> q(1);
   const GemmKernel<Precision::fp64, Cpu> kernel(wrong::finds_no_memory);

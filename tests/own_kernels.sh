@@ -8,14 +8,15 @@ few=(--device cpu --threads 2 --repeat 2 --warmup 0 --block-size 16 --n 60)
 larger=("${few[@]:0:10}" --n 150)
 export TMPDIR=$work/tmp
 mkdir tmp
-unset CC CXX CFLAGS CXXFLAGS LDFLAGS LDLIBS
+unset CC CXX CFLAGS CXXFLAGS LDFLAGS LDLIBS CUDACXX NVCCFLAGS CUDAFLAGS
 
 # new-kernel: what it writes is right, in both languages; with -Wall and as C89, too.
 expect 0 'mine.c has three loops' new-kernel mine.c
 expect 2 'mine.c is there, and is not overwritten' new-kernel mine.c
 expect 0 'mine.cpp has three loops' new-kernel mine.cpp
-expect 2 'own kernels in CUDA are not there yet' new-kernel mine.cu
-expect 2 "ends in .c or .cpp, not 'mine'" new-kernel mine
+expect 0 'mine.cu has a tiled kernel' new-kernel mine.cu
+expect 2 'mine.cu is there, and is not overwritten' new-kernel mine.cu
+expect 2 "ends in .c, .cpp or .cu, not 'mine'" new-kernel mine
 CFLAGS='-std=c89 -Wall -Wextra -pedantic-errors -Werror' expect 0 'backend     mine on cpu' "${small[@]}" --gemm ./mine.c
 expect 0 "is the adapter's: alpha and beta" "${small[@]}" --gemm ./mine.c
 CXXFLAGS='-std=c++20 -Wall -Wextra -Werror' expect 0 'backend     mine on cpu' "${small[@]}" --gemm mine.cpp
@@ -23,8 +24,7 @@ expect 0 'mine (./mine.cpp)' "${small[@]}" --gemm naive,./mine.c,./mine.cpp --re
 expect 0 'mine' compare "${few[@]}" --gemm naive,./mine.c
 expect 0 'kernels in' bench gemm --device cpu --gemm ./mine.c --precision fp64 --n 30 --repeat 1 --shape square
 expect 2 'all stands alone' "${small[@]}" --gemm all,./mine.c
-: >own.cu
-expect 2 'own kernels in CUDA are not there yet' "${small[@]}" --gemm ./own.cu
+expect 2 './mine.cu is a kernel for CUDA, and --device says cpu' "${small[@]}" --gemm ./mine.cu
 
 # kernel NAME BODY [SETTINGS] [BEFORE]: NAME.c, with the body of a function, what is set in the record, and what stands before it.
 kernel() {
@@ -214,7 +214,10 @@ expect 3 'undefined symbol: f' "${small[@]}" --gemm ./undefined.c
 kernel later_abi 'RIGHT;' 'kernel.abi = 2;'
 expect 3 'later_abi.c: error: expected version 1 of lasolve/kernel.h, found 2' "${small[@]}" --gemm ./later_abi.c
 kernel for_cuda 'RIGHT;' 'kernel.memory = LASOLVE_CUDA;'
-expect 2 'own kernels for CUDA are not there yet' "${small[@]}" --gemm ./for_cuda.c
+expect 2 './for_cuda.c is a kernel for CUDA, and --device says cpu' "${small[@]}" --gemm ./for_cuda.c
+kernel says_why 'RIGHT; if (m == 33) why = "it is a rainy day";' '' 'static const char* why;
+const char* lasolve_plugin_error(void) { return why; }'
+said_of 5 says_why 'it threw: the kernel failed: it is a rainy day'
 kernel broken 'RIGHT; forgotten = 1;'
 expect 3 'broken.c:' "${small[@]}" --gemm ./broken.c
 expect 3 "./broken.c: error: 'cc' ended with 1" "${small[@]}" --gemm ./broken.c
@@ -227,6 +230,45 @@ early 'abort();' 'it crashed as it was loaded (SIGABRT: Aborted)'
 early 'for (;;) ;' 'it was not loaded within 1 s'
 early 'exit(9);' 'it ended its process with code 9 as it was loaded'
 TMPDIR=nowhere expect 6 'cannot use ' "${small[@]}" --gemm ./plain.c
+
+# Kernels for CUDA where there is no device: what is wrong with a source is said before that. This nvcc compiles C.
+mkdir bin
+cat >bin/nvcc <<'NVCC'
+#!/bin/sh
+echo "$@" >"$OLDPWD_OF_TEST/nvcc.said"
+while [ $# -gt 0 ]; do
+  case $1 in
+    -I) include=$2 ;;
+    *.cu) source=$1 ;;
+    *.so) library=$1 ;;
+  esac
+  shift
+done
+exec cc -x c -fPIC -shared -I"$include" "$source" -o "$library"
+NVCC
+chmod +x bin/nvcc
+export CUDA_VISIBLE_DEVICES='' OLDPWD_OF_TEST=$work
+nowhere=(uniform:n=150 --threads 2)
+cp for_cuda.c for_cuda.cu
+cp plain.c for_cpu.cu
+cp broken.c broken.cu
+expect 6 './for_cuda.c loads, but it takes a CUDA device: ' "${nowhere[@]}" --gemm ./for_cuda.c
+library for_cuda
+expect 6 './libfor_cuda.so loads, but it takes a CUDA device: ' compare --n 60 --gemm naive,./libfor_cuda.so
+PATH=$work/bin:$PATH expect 6 './for_cuda.cu compiles, but it takes a CUDA device: ' "${nowhere[@]}" --gemm ./for_cuda.cu
+holds 'nvcc is not called as it should be' grep -qE \
+  '^-O3 -shared -Xcompiler -fPIC -I [^ ]* -arch=sm_80 [.]/for_cuda[.]cu [^ ]*/lasolve_plugin_error[.]cpp -o [^ ]*for_cuda[.]so$' nvcc.said
+PATH=$work/bin:$PATH NVCCFLAGS='-std=c++20 -arch=sm_86' LDFLAGS=-Wl,-O1 LDLIBS=-lm expect 6 'it takes a CUDA device: ' \
+  bench gemm --gemm ./for_cuda.cu
+holds 'nvcc is not given the flags' grep -qE -- '-I [^ ]* -std=c[+]{2}20 -arch=sm_86 [.]/for_cuda.* -Xlinker -O1 -lm$' nvcc.said
+CUDACXX="$work/bin/nvcc --more" expect 6 'it takes a CUDA device: ' "${nowhere[@]}" --gemm ./for_cuda.cu --device cuda
+holds 'the words of CUDACXX are not those of the command' grep -q '^--more -O3' nvcc.said
+export CUDACXX=$work/bin/nvcc
+expect 3 'broken.cu:' "${nowhere[@]}" --gemm ./broken.cu
+expect 3 './broken.cu: error: ' "${nowhere[@]}" --gemm ./broken.cu
+expect 3 './for_cpu.cu: error: expected kernel.memory = LASOLVE_CUDA in a source of CUDA' "${nowhere[@]}" --gemm ./for_cpu.cu
+CUDACXX=no-such-compiler expect 6 "'no-such-compiler' cannot be run; \$CUDACXX names others" "${nowhere[@]}" --gemm ./for_cuda.cu
+unset CUDACXX CUDA_VISIBLE_DEVICES
 
 # A signal that comes while the compiler runs ends the tool behind it.
 printf '#!/bin/sh\ntouch begun\nsleep 1\nexec cc "$@"\n' >slow-cc

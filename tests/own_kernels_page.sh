@@ -16,7 +16,7 @@ while IFS='`' read -r _ file rest; do
   said=$(grep -oE '[0-9]+' <<<"$rest")
   [ "$(wc -l <"$file")" = "$said" ] || { echo "$file does not have $said lines"; exit 1; }
 done < <(grep -E '^`[^`]*`, yours, [0-9]+ lines:$' "$page")
-[ -s textbook.c ] && [ -s blocks.cpp ] && [ -s cblas.c ]
+[ -s textbook.c ] && [ -s blocks.cpp ] && [ -s cblas.c ] && [ -s naive_sgemm.cu ] && [ -s tiles.cu ] && [ -s with_cublas.cu ]
 
 # shellcheck disable=SC2317 # it is called by eval
 lasolve() { "$tool" "$@"; }
@@ -24,6 +24,10 @@ followed=0
 while IFS= read -r command; do
   if [[ $command == *cblas.c* ]] && ! echo '#include <cblas.h>' | ${CC:-cc} -E -x c - >/dev/null 2>&1; then
     echo "left out, for there is no cblas.h: $command"
+    continue
+  fi
+  if [[ $command == *.cu* && $command != *new-kernel* ]]; then # without a device a source is compiled, where there is a compiler
+    eval "$command" >said 2>&1 || grep -q 'takes a CUDA device: ' said || { cat said; exit 1; }
     continue
   fi
   eval "$command" >said 2>&1 || { printf '%s\n' "$command"; cat said; exit 1; }

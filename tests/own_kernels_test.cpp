@@ -1,6 +1,7 @@
 // The adapter brings what a kernel of somebody's own leaves out: with it, one that does any part of the contract keeps to all of it.
 #include "conforming.hpp"
 #include "io/input_error.hpp"
+#include "own.hpp"
 #include "own/backends.hpp"
 #include "own/plugin.hpp"
 #include "places.hpp"
@@ -8,23 +9,7 @@
 namespace lasolve::test {
 namespace {
 
-using own::Adapter;
-
-/// What is wrong with a call by what the kernel declares; empty: nothing.
-std::string breach(const lasolve_kernel& k, lasolve_op op_a, lasolve_op op_b, lasolve_int m, lasolve_int n,
-                   lasolve_int steps, lasolve_int lda, lasolve_int ldb, lasolve_int ldc) {
-  const bool rows = k.limits & LASOLVE_KERNEL_ROW_MAJOR, a = op_a == LASOLVE_TRANSPOSE, b = op_b == LASOLVE_TRANSPOSE;
-  const lasolve_int along_a = rows != a ? steps : m, along_b = rows != b ? n : steps, along_c = rows ? n : m;
-  if (m < 1 || n < 1 || steps < 1) return "a size is 0";
-  if (lda < along_a || ldb < along_b || ldc < along_c) return "a leading dimension is too small";
-  if ((k.limits & LASOLVE_KERNEL_NO_TRANSPOSES) && (a || b)) return "an operand is transposed";
-  if ((k.limits & LASOLVE_KERNEL_NO_GAPS) && (lda != along_a || ldb != along_b || ldc != along_c)) return "gaps";
-  if (k.limits & LASOLVE_KERNEL_INT_INDICES)
-    for (const lasolve_int end : {lda * (m + steps - along_a), ldb * (steps + n - along_b), ldc * (m + n - along_c)})
-      if (end > 0x7fffffff) return "an index beyond 31 bits";
-  if (m % k.m_multiple || n % k.n_multiple || steps % k.k_multiple) return "a size that is no multiple";
-  return "";
-}
+using Adapter = own::Adapter<Cpu>;
 
 std::string said;  // the first breach
 
@@ -87,10 +72,6 @@ void expect_conforming(lasolve_kernel kernel) {
   EXPECT_EQ(said, "");
 }
 
-struct Restriction {
-  unsigned limits;
-  bool multiples;
-};
 std::vector<Restriction> restrictions() {
   std::vector<Restriction> all;
   for (const bool multiples : {false, true})
@@ -107,17 +88,6 @@ std::vector<Restriction> restrictions() {
 #endif
   return all;
 }
-std::string name_of_restriction(const testing::TestParamInfo<Restriction>& info) {
-  const unsigned limits = info.param.limits;
-  std::string name = limits & LASOLVE_KERNEL_ASSIGNS ? "assigns" : limits & LASOLVE_KERNEL_ADDS ? "adds" : "scales";
-  if (limits & LASOLVE_KERNEL_ROW_MAJOR) name += "_row_major";
-  if (limits & LASOLVE_KERNEL_NO_TRANSPOSES) name += "_no_transposes";
-  if (limits & LASOLVE_KERNEL_NO_GAPS) name += "_no_gaps";
-  if (limits & LASOLVE_KERNEL_INT_INDICES) name += "_int_indices";
-  if (limits & LASOLVE_KERNEL_ONE_CALL) name += "_one_call";
-  return name + (info.param.multiples ? "_multiples" : "");
-}
-
 class OwnKernel : public testing::TestWithParam<Restriction> {};
 
 /// In fp64, or every other one in fp32: what differs is the size of an element.
@@ -193,6 +163,22 @@ TEST(OwnKernelCopies, lie_between_guards) {
   EXPECT_TRUE(says(complaint_of<std::runtime_error>([&] { cost_of(kernel, 33); }), "wrote beside a matrix"));
 }
 
+/// What the kernel says of itself behind its call; with a thread of its own for each core, only of the last.
+TEST(OwnKernelFailure, is_what_the_plugin_says) {
+  static const char* why = nullptr;
+  lasolve_kernel kernel = kernel_with(LASOLVE_KERNEL_ONE_CALL);
+  kernel.data = &kernel;
+  Adapter own(kernel, [] { return std::exchange(why, nullptr); });
+  Queue<Cpu> q(1);
+  Matrix<double> A(3, 3), B(3, 3), C(3, 3);
+  bench::fill_random(q, A.view(), 1);
+  bench::fill_random(q, B.view(), 2);
+  const auto multiply = [&] { own.multiply<double>(q, 1, A.view(), B.view(), 0, C.view()); };
+  EXPECT_NO_THROW(multiply());
+  why = "too many resources";
+  EXPECT_TRUE(says(complaint_of<std::runtime_error>(multiply), "the kernel failed: too many resources"));
+}
+
 /// Once prepared for, a product takes no memory.
 TEST(OwnKernelRoom, is_made_beforehand) {
   lasolve_kernel kernel = kernel_with(LASOLVE_KERNEL_ADDS | LASOLVE_KERNEL_NO_GAPS, 8, 8, 8);
@@ -223,9 +209,10 @@ TEST(OwnKernelRecord, is_checked) {
   EXPECT_TRUE(says(complaint([](auto& k) { k.n_multiple = -2; }), "found -2"));
   EXPECT_TRUE(says(complaint([](auto& k) { k.f32_roundoff = 1e-12; }), "found 1e-12"));
   EXPECT_TRUE(says(complaint_of<io::InputError>([] { own::checked(nullptr, "x.so"); }), "found NULL"));
+  EXPECT_TRUE(says(complaint([](auto& k) { k.memory = lasolve_memory(5); }), "found 5"));
   lasolve_kernel cuda = kernel_with(0);
   cuda.memory = LASOLVE_CUDA;
-  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { own::checked(&cuda, "x.so"); }), "are not there yet"));
+  EXPECT_EQ(own::checked(&cuda, "x.so").memory, LASOLVE_CUDA);
 }
 
 /// Of an older plugin, which ends before what this version added, and of a newer one.
@@ -247,10 +234,18 @@ TEST(OwnKernelRecord, may_be_shorter_or_longer) {
 TEST(OwnBackends, have_a_name_once_and_are_so_many) {
   const lasolve_kernel kernel = kernel_with(0);
   EXPECT_THROW(own::add_backend(kernel, "naive"), std::invalid_argument);
-  EXPECT_EQ(own::adapter_of("naive"), nullptr);
+  EXPECT_EQ(own::place_of("naive"), std::nullopt);
   for (std::size_t i = 0; i < own::most_kernels; ++i) own::add_backend(kernel, "own_" + std::to_string(i));
-  EXPECT_NE(own::adapter_of("own_3"), own::adapter_of("own_15"));
+  EXPECT_EQ(own::place_of("own_15"), Device::cpu);
   EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { own::add_backend(kernel, "one_more"); }), "at most 16"));
+  lasolve_kernel on_cuda = kernel;
+  on_cuda.memory = LASOLVE_CUDA;
+  own::add_backend(on_cuda, "there");
+  EXPECT_EQ(own::place_of("there"), Device::cuda);
+  EXPECT_EQ(own::take_cost("there").in_words(), "");
+  EXPECT_NO_THROW(own::require_intact());
+  const auto on = gemm_backends<Cuda>();
+  EXPECT_TRUE(std::any_of(on.begin(), on.end(), [](const auto* b) { return b->name == std::string("there"); }));
 }
 
 }  // namespace

@@ -107,21 +107,42 @@ Fault Trial<P, Place>::fault(Fault::Kind kind, const Case& c, int call) {
 
 template <Precision P, class Place>
 std::optional<Fault> Trial<P, Place>::operator()(const Case& c) {
+  std::optional<Fault> fault = calls(c);
+  if (fault && c.late && fault->kind == Fault::wrong_element) {
+    Case in_time = c;
+    in_time.late = false;
+    fault->only_late = !calls(in_time);
+  }
+  return fault;
+}
+
+template <Precision P, class Place>
+std::optional<Fault> Trial<P, Place>::calls(const Case& c) {
   make_operands(c);
-  A_.send(q_);
-  B_.send(q_);
+  if (!c.late) A_.send(q_), B_.send(q_);
   for (int n = 1; n <= c.calls; ++n)
     if (auto f = call(c, n)) return f;
   return {};
 }
 
+/// A kernel that does not wait in the order of the queue reads what was there before, and its C is overwritten.
+template <Precision P, class Place>
+void Trial<P, Place>::send_late() {
+  constexpr double longer_than_a_call = 0.01;
+  A_.send_aside(q_), B_.send_aside(q_), C_.send_aside(q_);
+  if constexpr (std::is_same_v<Place, Cuda>) delay(q_, longer_than_a_call);
+  A_.arrive(q_), B_.arrive(q_), C_.arrive(q_);
+}
+
 template <Precision P, class Place>
 std::optional<Fault> Trial<P, Place>::call(const Case& c, int call) {
-  C_.send(q_);
+  if (!c.late) C_.send(q_);
   if (before_) before_(fault(Fault::crashed, c, call));
+  if (c.late) send_late();
   try {
     kernel_(q_, T(c.alpha), {A_.view(), c.op_a}, {B_.view(), c.op_b}, T(c.beta), C_.view());
     q_.finish();
+    if (after_) after_();
   } catch (const std::bad_alloc&) {
     throw;  // the machine's fault, not the kernel's
   } catch (const OutOfMemory&) {
@@ -161,9 +182,9 @@ std::optional<Fault> Trial<P, Place>::call(const Case& c, int call) {
 
 template <Precision P, class Place>
 Verdict conformance(Queue<Place>& q, const Queue<Cpu>& host, const GemmKernel<P, Place>& kernel,
-                    const std::vector<Product>& timed, const BeforeCall& before) {
+                    const std::vector<Product>& timed, const BeforeCall& before, const AfterCall& after) {
   Verdict verdict;
-  Trial<P, Place> trial(q, host, kernel, before);
+  Trial<P, Place> trial(q, host, kernel, before, after);
   const auto try_out = [&](const Case& c) {
     try {
       verdict.fault = trial(c);
@@ -188,7 +209,7 @@ Verdict conformance(Queue<Place>& q, const Queue<Cpu>& host, const GemmKernel<P,
 #define LASOLVE_CONFORMANCE(precision, Place)                                                                    \
   template class Trial<Precision::precision, Place>;                                                             \
   template Verdict conformance(Queue<Place>&, const Queue<Cpu>&, const GemmKernel<Precision::precision, Place>&, \
-                               const std::vector<Product>&, const BeforeCall&);
+                               const std::vector<Product>&, const BeforeCall&, const AfterCall&);
 #define LASOLVE_CONFORMANCE_AT(Place) \
   LASOLVE_CONFORMANCE(fp64, Place)    \
   LASOLVE_CONFORMANCE(fp32, Place)    \

@@ -36,6 +36,8 @@ struct Case {
   Spoil spoil = Spoil::nothing;
   bool spoils_a = true;
   std::int64_t spoiled = 0;  ///< the row and the column, as stored, of what is spoiled
+  /// On CUDA: when the kernel is called, its operands are still on their way, in the order of its queue.
+  bool late = false;
 
   double multiplications() const { return double(m) * double(n) * double(k); }
 };
@@ -67,6 +69,7 @@ struct Fault {
   std::int64_t ld[3] = {};  ///< of A, B and C
   int alignment[3] = {};    ///< the power of two, up to 256, that divides their addresses; 0 where not known
   WrongElement element;
+  bool only_late = false;  ///< it is right where its operands are there before it is called
   char text[512] = "";
 
   void say(std::string_view);
@@ -103,6 +106,8 @@ struct Verdict {
 
 /// Hears before each call of a kernel what to say should the process not survive it.
 using BeforeCall = std::function<void(const Fault&)>;
+/// Runs when the work of a call is done; throws what else is wrong with the kernel.
+using AfterCall = std::function<void()>;
 
 /// Tries one kernel with one case after the other. The cores of `host` share the work of checking what is large.
 template <Precision P, class Place>
@@ -111,8 +116,9 @@ class Trial {
   using In = typename Arithmetic<P>::Operand;
   using T = typename Arithmetic<P>::Result;
 
-  Trial(Queue<Place>& q, const Queue<Cpu>& host, const GemmKernel<P, Place>& kernel, BeforeCall before = {})
-      : q_(q), host_(host), kernel_(kernel), before_(std::move(before)) {}
+  Trial(Queue<Place>& q, const Queue<Cpu>& host, const GemmKernel<P, Place>& kernel, BeforeCall before = {},
+        AfterCall after = {})
+      : q_(q), host_(host), kernel_(kernel), before_(std::move(before)), after_(std::move(after)) {}
 
   /// What is wrong, if anything is. Throws MachineError where there is no memory or no device for the case itself.
   std::optional<Fault> operator()(const Case&);
@@ -125,7 +131,9 @@ class Trial {
     return c.multiplications() > worth_computing ? host_ : one_core_;
   }
   void make_operands(const Case&);
+  void send_late();
   Expression<P> expression(const Case&);
+  std::optional<Fault> calls(const Case&);
   std::optional<Fault> call(const Case&, int call);
   Fault fault(Fault::Kind, const Case&, int call);
 
@@ -134,6 +142,7 @@ class Trial {
   const Queue<Cpu> one_core_{1};
   GemmKernel<P, Place> kernel_;
   BeforeCall before_;
+  AfterCall after_;
   Framed<In, Place> A_, B_;
   Framed<T, Place> C_;
   double error_ = 0;
@@ -142,6 +151,6 @@ class Trial {
 /// The whole list, and then the products that are to be timed, until the kernel fails at one.
 template <Precision P, class Place>
 Verdict conformance(Queue<Place>&, const Queue<Cpu>& host, const GemmKernel<P, Place>&,
-                    const std::vector<Product>& timed = {}, const BeforeCall& before = {});
+                    const std::vector<Product>& timed = {}, const BeforeCall& before = {}, const AfterCall& after = {});
 
 }  // namespace lasolve::bench

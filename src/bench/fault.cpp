@@ -22,6 +22,10 @@ const char* side_of_C(const Fault& f) {
   return "below the last row";
 }
 
+constexpr const char* on_another_stream =
+    "it is right where its operands are there before it is called, and wrong where they come on its stream: "
+    "it works on another";
+
 std::string spoil_of(const Case& c) {
   if (c.spoil == Spoil::nothing) return "";
   constexpr const char* of[] = {"", "a NaN", "the NaN of the smallest fraction", "an infinity", "minus an infinity"};
@@ -42,9 +46,9 @@ std::string what_is_wrong(const Fault& f) {
   const char* const again = f.call > 1 ? ", when called again with the same operands" : "";
   switch (f.kind) {
     case Fault::wrong_element:
-      return fmt::format("{} is {}, not {}{}; {} of {} elements are wrong{}", element_of("C", e), number(e.found),
+      return fmt::format("{} is {}, not {}{}; {} of {} elements are wrong{}{}", element_of("C", e), number(e.found),
                          number(e.expected), e.bound > 0 ? fmt::format(" within {:.2g}", e.bound) : "", e.wrong, e.of,
-                         again);
+                         again, f.only_late ? "; " + std::string(on_another_stream) : "");
     case Fault::wrote_outside:
       return fmt::format("it wrote {} beside C, {}: {} in the terms of C{}", number(e.found), side_of_C(f),
                          element_of("C", e), again);

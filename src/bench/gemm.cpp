@@ -99,15 +99,28 @@ void time_all(Queue<Cpu>& host, std::optional<Queue<Cuda>>& device, const std::v
   }
 }
 
+/// The first thing that is wrong with an own kernel at the product that it was timed with.
+template <Precision P, class Place>
+std::optional<Fault> fault_now(Queue<Place>& q, Queue<Cpu>& host, const Entrant& e, const Product& p,
+                               const AfterCall& after) {
+  Trial<P, Place> trial(q, host, std::get<const GemmBackend<Place>*>(e.choice.backend)->template in<P>(), {}, after);
+  std::optional<Fault> fault;
+  for (const Case& c : timed_cases(p))
+    if (!fault) fault = trial(c);
+  return fault;
+}
+
 /// Whether own kernels are still right, in the process in which they were timed. One that is not has no times.
 template <Precision P>
-void try_again(Queue<Cpu>& host, const std::vector<Entrant>& entrants, std::vector<Result>& results) {
+void try_again(Queue<Cpu>& host, std::optional<Queue<Cuda>>& device, const std::vector<Entrant>& entrants,
+               const AfterCall& after, std::vector<Result>& results) {
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (!entrants[i].is_own || entrants[i].on_cuda() || results[i].runs == 0) continue;
-    Trial<P, Cpu> trial(host, host, std::get<const GemmBackend<Cpu>*>(entrants[i].choice.backend)->template in<P>());
-    for (const Case& c : timed_cases(results[i].product))
-      if (!results[i].fault) results[i].fault = trial(c);
-    if (results[i].fault) results[i].runs = 0;
+    const Entrant& e = entrants[i];
+    Result& r = results[i];
+    if (!e.is_own || r.runs == 0) continue;
+    r.fault =
+        e.on_cuda() ? fault_now<P>(*device, host, e, r.product, after) : fault_now<P>(host, host, e, r.product, after);
+    if (r.fault) r.runs = 0;
   }
 }
 
@@ -197,7 +210,7 @@ std::vector<Result> GemmBench::run_as(const Product& p) {
   // Before the operands take memory; with copies, the memory of a device is not what binds.
   const std::optional<Roof> top = settings_.with_copies ? std::nullopt : roof(P);
   time_all<P>(host_, device_, entrants, settings_, results);
-  try_again<P>(host_, entrants, results);
+  try_again<P>(host_, device_, entrants, settings_.after_call, results);
   add_shares(entrants, top, element_sizes<P>, results);
   return results;
 }

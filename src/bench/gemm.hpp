@@ -31,7 +31,8 @@ struct Settings {
   bool with_copies = false;
   /// The command of a process that verifies, see verify_apart(). None: backends are verified in this process, which a crash ends.
   std::vector<std::string> verifier = {};
-  double patience = 60;  ///< seconds that verify_apart() waits for a kernel
+  double patience = 60;       ///< seconds that verify_apart() waits for a kernel
+  AfterCall after_call = {};  ///< where own kernels are tried again
 };
 
 /// One backend on one product.

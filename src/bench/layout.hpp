@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/ceil_div.hpp"
+#include "core/traffic.hpp"
 #include "core/transfer.hpp"
 #include "lasolve/gemm.hpp"
 
@@ -109,6 +110,20 @@ class Framed {
     });
     q.finish();
   }
+  /// The image to memory beside its own, which has zeros until it arrives there in the order of the queue. Not for columns far apart.
+  void send_aside(Queue<Place>& q) {
+    grow(aside_);
+    move(q, MatrixView<const X>(image_.data(), length_, 1, length_),
+         MatrixView<X, Place>(aside_.data(), length_, 1, length_));
+    if constexpr (std::is_same_v<Place, Cuda>) fill_zero(q, memory(), std::size_t(length_) * sizeof(X));
+    q.finish();
+  }
+  void arrive(Queue<Place>& q) {
+    if constexpr (std::is_same_v<Place, Cuda>)
+      copy_within(q, memory(), aside_.data(), std::size_t(length_) * sizeof(X));
+    else
+      std::copy_n(aside_.data(), length_, memory());
+  }
   /// A little that is worth fetching only to see whether it is what was sent.
   bool is_small() const { return length_ <= 1 << 22; }
 
@@ -202,7 +217,7 @@ class Framed {
   std::int64_t rows_ = 0, cols_ = 0, ld_ = 0, image_ld_ = 0, lead_ = 0, length_ = 0;
   bool far_ = false;
   Matrix<X> image_, fetched_;
-  Matrix<X, Place> there_;
+  Matrix<X, Place> there_, aside_;
   std::optional<FarMemory<X, Place>> far_memory_;
 };
 

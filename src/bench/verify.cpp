@@ -108,10 +108,11 @@ void at_place(const Task& task, F f) {
 
 template <class Place>
 Verdict verdict_on(Queue<Place>& q, Queue<Cpu>& host, const GemmBackend<Place>& backend, Precision precision,
-                   const std::vector<Product>& timed, const BeforeCall& before) {
+                   const std::vector<Product>& timed, const BeforeCall& before, const AfterCall& after) {
   Verdict verdict;
-  for_precision(precision,
-                [&](auto P) { verdict = conformance<P, Place>(q, host, backend.template in<P>(), timed, before); });
+  for_precision(precision, [&](auto P) {
+    verdict = conformance<P, Place>(q, host, backend.template in<P>(), timed, before, after);
+  });
   return verdict;
 }
 
@@ -260,7 +261,7 @@ class Conversation {
 std::vector<Verdict> verify_here(const Task& task) {
   std::vector<Verdict> verdicts;
   at_place(task, [&](auto& q, auto& host, const auto& backend) {
-    for (const Precision p : task.precisions) verdicts.push_back(verdict_on(q, host, backend, p, task.timed, {}));
+    for (const Precision p : task.precisions) verdicts.push_back(verdict_on(q, host, backend, p, task.timed, {}, {}));
   });
   return verdicts;
 }
@@ -278,7 +279,7 @@ std::vector<Verdict> verify_apart(const Task& task, const std::vector<std::strin
   return verdicts;
 }
 
-int serve(const std::vector<std::string>& words) {
+int serve(const std::vector<std::string>& words, const AfterCall& after) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
     std::signal(signal, SIG_DFL);
@@ -295,11 +296,12 @@ int serve(const std::vector<std::string>& words) {
     const Task task = task_of(words);
     at_place(task, [&](auto& q, auto& host, const auto& backend) {
       for (const Precision p : task.precisions) {
-        const Verdict v = verdict_on(q, host, backend, p, task.timed, [&](const Fault& where) {
+        const auto before = [&](const Fault& where) {
           m.fault = where;
           called = true;
           tell(Message::calls);
-        });
+        };
+        const Verdict v = verdict_on(q, host, backend, p, task.timed, before, after);
         m.cases = v.cases, m.left_out = v.left_out;
         for (const double error : v.errors) {
           m.error = error;

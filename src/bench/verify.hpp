@@ -24,6 +24,6 @@ std::vector<Verdict> verify_here(const Task&);
 std::vector<Verdict> verify_apart(const Task&, const std::vector<std::string>& command, double patience);
 
 /// The child's side: tries what the words ask for and tells the parent. Returns the exit code.
-int serve(const std::vector<std::string>& words);
+int serve(const std::vector<std::string>& words, const AfterCall& after = {});
 
 }  // namespace lasolve::bench

@@ -12,6 +12,7 @@
 #include "core/stopwatch.hpp"
 #include "io/output_file.hpp"
 #include "lasolve/names.hpp"
+#include "own/backends.hpp"
 
 namespace lasolve::cli {
 
@@ -161,13 +162,14 @@ int bench_gemm(const BenchRequest& request) {
 
 int bench_command(int argc, const char* const* argv) {
   // A word that no person types: this process is one of its own for the sake of a kernel that may crash.
-  if (argc > 1 && argv[1] == std::string("verify")) return bench::serve(loaded_as_told({argv + 2, argv + argc}));
+  if (argc > 1 && argv[1] == std::string("verify")) return verify_as_told({argv + 2, argv + argc});
   BenchRequest request = parse_bench(argc, argv);
   if (request.help) {
     fmt::print("{}", help_of("bench"));
     return done;
   }
   request.settings.verifier = verifying_command();
+  request.settings.after_call = [] { own::require_intact(); };
   return bench_gemm(request);
 }
 

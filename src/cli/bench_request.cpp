@@ -15,9 +15,8 @@ const std::vector<Option>& bench_options() {
        "NAMES",
        "all",
        {},
-       "the GEMM backends: a,b,c or all; 'lasolve list' has the names; ./mine.c, ./mine.cpp or ./libmine.so is a "
-       "kernel "
-       "of your own"},
+       "the GEMM backends: a,b,c or all; 'lasolve list' has the names; ./mine.c, ./mine.cpp, ./mine.cu or "
+       "./libmine.so is a kernel of your own"},
       {"device",
        'd',
        "DEVICES",
@@ -160,10 +159,12 @@ BenchRequest parse_bench(int argc, const char* const* argv) {
   else
     r.settings.enough_seconds = 0.5;
   r.settings.warmup = number("warmup", text("warmup"), 0);
-  r.backends = backends_named(text("gemm"), patience);
   if (text("precision") != "auto")
     for (const auto& word : split(text("precision"))) r.precisions.push_back(precision_of_product(word));
   r.devices = devices_of(text("device"), r.settings.with_copies);
+  const auto cuda =
+      std::find_if(r.devices.begin(), r.devices.end(), [](const Device& d) { return d.kind == Device::cuda; });
+  r.backends = backends_named(text("gemm"), patience, cuda != r.devices.end() ? *cuda : r.devices.front());
   if (r.devices.size() == 1) r.devices[0] = place_of(r.backends, r.devices[0]);
   r.products = products_of(text("shape"), text("n"), text("k"), only_on_cuda(r.devices, r.backends));
   return r;

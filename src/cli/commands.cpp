@@ -58,6 +58,7 @@ std::optional<double> run_once(const Request& request, Problem& problem, bool co
   adapter_note(runs.backend);  // of what ran before
   const bench::ClockWatch clock;
   Report report = problem.solve(options, X);
+  require_intact(runs.backend);
   if (clock.changed()) report.notes.push_back("the clock was changed while it ran: its times mean nothing");
   if (const std::string note = adapter_note(runs.backend); !note.empty()) report.notes.push_back(note);
   const double seconds = report.factor_seconds;

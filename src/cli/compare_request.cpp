@@ -32,8 +32,8 @@ const std::vector<Option>& compare_options() {
        "NAMES",
        "all",
        {},
-       "the GEMM backends: a,b,c or all; speed-ups are over the first, which of all is naive; ./mine.c, ./mine.cpp or "
-       "./libmine.so is a kernel of your own"},
+       "the GEMM backends: a,b,c or all; speed-ups are over the first, which of all is naive; ./mine.c, ./mine.cpp, "
+       "./mine.cu or ./libmine.so is a kernel of your own"},
       {"peers",
        0,
        "NAMES",
@@ -129,7 +129,7 @@ std::vector<const compare::Peer*> peers_of(const std::string& list) {
 }
 
 std::vector<std::string> backends_of(const std::string& names, const Device& device, int patience) {
-  if (names != "all") return backends_named(names, patience);
+  if (names != "all") return backends_named(names, patience, device);
   std::vector<std::string> all = runnable_backends(device);
   std::stable_partition(all.begin(), all.end(), [](const std::string& name) { return name == "naive"; });
   return all.empty() ? std::vector<std::string>{"auto"} : all;  // choose() says why none runs there

@@ -191,6 +191,7 @@ class Race {
       adapter_note(row.key.gemm);  // of what ran before
       run.report = problem_.solve(options, X_);
       run.tasks = listener.take();
+      require_intact(row.key.gemm);
       run.adapter = adapter_note(row.key.gemm);
     }
     const Report& report = run.report;

@@ -181,10 +181,9 @@ const std::vector<CommandGuide>& guides() {
       {"new-kernel",
        "lasolve new-kernel FILE",
        "write a kernel of your own to begin with",
-       "Writes a GEMM kernel to begin with, in C or C++: three loops that are right, and a record that says what of "
-       "the "
-       "contract they meet. Give the file to --gemm.",
-       {"lasolve new-kernel mine.c", "lasolve compare --gemm naive,./mine.c --n 512,1k"},
+       "Writes a GEMM kernel to begin with, and a record that says what of the contract it meets. In C or C++ it is "
+       "three loops, in CUDA a kernel with tiles in shared memory. Give the file to --gemm.",
+       {"lasolve new-kernel mine.c", "lasolve compare --gemm naive,./mine.c --n 512,1k", "lasolve new-kernel mine.cu"},
        new_kernel_options(),
        "A file that is there is not overwritten. See docs/bring-your-own-kernel.md.\n"},
       {"help",

@@ -7,8 +7,10 @@
 
 #include "bench/clock_watch.hpp"
 #include "cli/words.hpp"
+#include "core/cuda_devices.hpp"
 #include "io/input_error.hpp"
 #include "own/backends.hpp"
+#include "own/nvcc.hpp"
 #include "own/plugin.hpp"
 #include "own/source.hpp"
 
@@ -44,40 +46,96 @@ std::string name_for(const std::string& name, const std::string& word) {
   return is_taken(name) ? fmt::format("{} ({})", name, word) : name;
 }
 
+/// The CUDA device that an own kernel would run on.
+struct Target {
+  Device device;
+  std::string why_none;
+  int capability = 0;  // 0: there is none
+};
+Target target_of(Device asked) {
+  const Device first = asked.kind == Device::cuda ? asked : automatic_device();
+  const int index = first.kind == Device::cuda ? first.index : 0;
+  Target target{{Device::cuda, index}, why_no_cuda_device(index)};
+  if (target.why_none.empty()) target.capability = cuda_devices().capabilities.at(std::size_t(index));
+  return target;
+}
+
+[[noreturn]] void refuse_on_cpu(const std::string& word) {
+  throw UsageError(fmt::format("{} is a kernel for CUDA, and --device says cpu", word));
+}
+
+/// The library of a source; without a device, too, so that what is wrong with it is seen.
+std::string library_of(const std::string& word, Device asked) {
+  switch (own::language_of(word)) {
+    case own::Language::none:
+      return word;
+    case own::Language::c:
+    case own::Language::cpp:
+      return own::compiled(word);
+    case own::Language::cuda:
+      break;
+  }
+  if (asked.kind == Device::cpu) refuse_on_cpu(word);
+  const Target target = target_of(asked);
+  if (target.capability == 0 && own::nvcc().empty())
+    throw MachineError(fmt::format("{} takes a CUDA device: {}", word, target.why_none));
+  return own::compiled(word, target.capability);
+}
+
+/// What its place has to do with where it is to run, and with the machine.
+void require_possible(const lasolve_kernel& kernel, const std::string& word, Device asked) {
+  const bool source = own::language_of(word) == own::Language::cuda;
+  if (source && kernel.memory != LASOLVE_CUDA)
+    throw io::InputError(fmt::format("{}: error: expected kernel.memory = LASOLVE_CUDA in a source of CUDA", word));
+  if (kernel.memory != LASOLVE_CUDA) return;
+  if (asked.kind == Device::cpu) refuse_on_cpu(word);
+  if (const Target target = target_of(asked); !target.why_none.empty())
+    throw MachineError(
+        fmt::format("{} {}, but it takes a CUDA device: {}", word, source ? "compiles" : "loads", target.why_none));
+}
+
 /// The name of the backend in a file.
-std::string load(const std::string& word, int patience) {
+std::string load(const std::string& word, int patience, Device asked) {
   const auto& all = loaded();
   const auto before = std::find_if(all.begin(), all.end(), [&](const Loaded& l) { return l.word == word; });
   if (before != all.end()) return before->name;
-  const own::Language language = own::language_of(word);
-  if (language == own::Language::cuda)
-    throw UsageError(
-        fmt::format("{}: own kernels in CUDA are not there yet; those for the CPU are, in C and C++", word));
-  const std::string library = language == own::Language::none ? word : own::compiled(word);
-  const lasolve_kernel kernel = own::load_plugin(library, word, patience);
+  const std::string library = library_of(word, asked);
+  const auto [kernel, why_failed] = own::load_plugin(library, word, patience);
   if (!bench::ClockWatch::is_true()) throw io::InputError(fmt::format("{}: error: it changes the clock", word));
+  require_possible(kernel, word, asked);
   std::string name = name_for(kernel.name, word);
-  own::add_backend(kernel, name);
+  own::add_backend(kernel, name, why_failed);
   loaded().push_back({word, library, name});
   return name;
 }
 
+/// The first own kernel of a place.
+const std::string* first_at(Device::Kind place, const std::vector<std::string>& backends) {
+  const auto found =
+      std::find_if(backends.begin(), backends.end(), [=](const auto& name) { return own::place_of(name) == place; });
+  return found == backends.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
-std::vector<std::string> backends_named(const std::string& list, int patience) {
+std::vector<std::string> backends_named(const std::string& list, int patience, Device asked) {
   std::vector<std::string> names = split(list);
   if (names.size() > 1 && std::count(names.begin(), names.end(), "all") > 0)
     throw UsageError("--gemm all stands alone: it means every backend that runs here");
   for (std::string& name : names)
-    if (is_file(name)) name = load(name, patience);
+    if (is_file(name)) name = load(name, patience, asked);
   return names;
 }
 
-bool is_own(const std::string& name) { return own::adapter_of(name) != nullptr; }
+bool is_own(const std::string& name) { return own::place_of(name).has_value(); }
 
 Device place_of(const std::vector<std::string>& backends, Device asked) {
-  const bool some_are_own = std::any_of(backends.begin(), backends.end(), is_own);
-  return asked.kind == Device::automatic && some_are_own ? Device{Device::cpu, 0} : asked;
+  const std::string *const on_cpu = first_at(Device::cpu, backends), *const on_cuda = first_at(Device::cuda, backends);
+  if (on_cpu && on_cuda)
+    throw UsageError(fmt::format("'{}' is a kernel for the CPU and '{}' one for CUDA: they run in different places",
+                                 *on_cpu, *on_cuda));
+  if (asked.kind != Device::automatic) return asked;
+  return on_cpu ? Device{Device::cpu, 0} : on_cuda ? target_of(asked).device : asked;
 }
 
 std::vector<std::string> verifying_command() {
@@ -86,14 +144,16 @@ std::vector<std::string> verifying_command() {
   return words;
 }
 
-std::vector<std::string> loaded_as_told(const std::vector<std::string>& words) {
+int verify_as_told(const std::vector<std::string>& words) {
   require(!words.empty(), "these are not the words of a verification");
   const std::size_t end = 1 + 2 * std::stoul(words[0]);
   require(words.size() >= end, "these are not the words of a verification");
   constexpr int patience = 60;  // the parent has more of it, or less
-  for (std::size_t w = 1; w < end; w += 2)
-    own::add_backend(own::load_plugin(words[w + 1], words[w], patience), words[w]);
-  return {words.begin() + std::ptrdiff_t(end), words.end()};
+  for (std::size_t w = 1; w < end; w += 2) {
+    const auto [kernel, why_failed] = own::load_plugin(words[w + 1], words[w], patience);
+    own::add_backend(kernel, words[w], why_failed);
+  }
+  return bench::serve({words.begin() + std::ptrdiff_t(end), words.end()}, [] { own::require_intact(); });
 }
 
 void say_what_is_wrong(const Choice& choice, const bench::Fault& fault) {
@@ -122,9 +182,7 @@ std::vector<std::string> those_that_are_right(const std::vector<std::string>& ba
   return right;
 }
 
-std::string adapter_note(const std::string& backend) {
-  own::Adapter* const adapter = own::adapter_of(backend);
-  return adapter ? adapter->take_cost().in_words() : "";
-}
+void require_intact(const std::string& backend) { own::require_intact(backend); }
+std::string adapter_note(const std::string& backend) { return own::take_cost(backend).in_words(); }
 
 }  // namespace lasolve::cli

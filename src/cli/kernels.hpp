@@ -15,19 +15,21 @@ extern const Option patience_option;
 
 /// The names of a list, of which "all" stands alone. A library (a word with a / in it, or that ends in .so) is loaded, a source file
 /// compiled before; its backend is in the table from then on, and its name takes the place of the word. `patience`: seconds to wait
-/// for a library that is loaded. Throws UsageError, and io::InputError with what is wrong with a file.
-std::vector<std::string> backends_named(const std::string& list, int patience);
+/// for a library that is loaded. `asked`: where it is to run; a source in CUDA is compiled for that device. Throws UsageError,
+/// io::InputError with what is wrong with a file, and MachineError where there is no compiler or no device for one.
+std::vector<std::string> backends_named(const std::string& list, int patience, Device asked);
 
 /// Whether a backend came from a file.
 bool is_own(const std::string& name);
 
-/// Where backends are to run: automatic means the CPU for all of them where one is an own kernel, which none of CUDA is yet.
+/// Where backends are to run: automatic means the place of an own kernel, where one is among them. Throws UsageError where two are for
+/// different places.
 Device place_of(const std::vector<std::string>& backends, Device asked);
 
 /// The command of a process that verifies a backend, see bench::verify_apart(); it has what this one has loaded.
 std::vector<std::string> verifying_command();
-/// The child's side: loads that, and returns the words behind it.
-std::vector<std::string> loaded_as_told(const std::vector<std::string>& words);
+/// The child's side: loads that, serves the words behind it, and returns the exit code.
+int verify_as_told(const std::vector<std::string>& words);
 
 /// Says on standard error what is wrong with a kernel, in a few lines.
 void say_what_is_wrong(const Choice&, const bench::Fault&);
@@ -36,6 +38,8 @@ void say_what_is_wrong(const Choice&, const bench::Fault&);
 /// process of its own; says what is wrong with the others.
 std::vector<std::string> those_that_are_right(const std::vector<std::string>& backends, const Options&, int patience);
 
+/// Where an own kernel on CUDA was found to have written beside a matrix: throws std::runtime_error. On the CPU its call does.
+void require_intact(const std::string& backend);
 /// A line on what the adapter of an own kernel has cost since this was last asked; empty where it did nothing.
 std::string adapter_note(const std::string& backend);
 

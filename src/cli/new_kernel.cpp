@@ -12,7 +12,7 @@ namespace lasolve::cli {
 
 const std::vector<Option>& new_kernel_options() {
   static const std::vector<Option> all = {
-      {"file", 0, "FILE", nullptr, {}, "the same as the word FILE; it ends in .c or .cpp"},
+      {"file", 0, "FILE", nullptr, {}, "the same as the word FILE; it ends in .c, .cpp or .cu"},
       {"help", 'h', nullptr, nullptr, {}, "print this"},
   };
   return all;
@@ -25,22 +25,17 @@ int new_kernel_command(int argc, const char* const* argv) {
     return done;
   }
   const std::string file = values.count("file") ? values["file"].as<std::string>() : "";
-  switch (own::language_of(file)) {
-    case own::Language::none:
-      throw UsageError(fmt::format("new-kernel takes a file that ends in .c or .cpp, not '{}'", file));
-    case own::Language::cuda:
-      throw UsageError(
-          fmt::format("{}: own kernels in CUDA are not there yet; give a file that ends in .c or .cpp", file));
-    case own::Language::c:
-    case own::Language::cpp:
-      break;
-  }
+  const own::Language language = own::language_of(file);
+  if (language == own::Language::none)
+    throw UsageError(fmt::format("new-kernel takes a file that ends in .c, .cpp or .cu, not '{}'", file));
   if (file.find_first_of(",\"\\") != file.npos)
     throw UsageError(fmt::format("{}: --gemm takes no file with a comma, a quote or a backslash in its name", file));
   if (access(file.c_str(), F_OK) == 0) throw UsageError(fmt::format("{} is there, and is not overwritten", file));
   write_text(file, own::starting_point(file));
   const std::string word = file.find('/') == file.npos ? "./" + file : file;
-  fmt::print("{} has three loops. See what they are worth: lasolve compare --gemm naive,{} --n 512,1k\n", file, word);
+  const bool cuda = language == own::Language::cuda;
+  fmt::print("{} has {}. See what {} worth: lasolve compare --gemm naive,{} --n {}\n", file,
+             cuda ? "a tiled kernel" : "three loops", cuda ? "it is" : "they are", word, cuda ? "1k,4k" : "512,1k");
   return done;
 }
 

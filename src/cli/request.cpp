@@ -58,7 +58,7 @@ const std::vector<Option>& solve_options() {
        "auto",
        {},
        "the GEMM backend, a,b,c, or all: several are timed in turns and compared; 'lasolve list' has the names; "
-       "./mine.c, ./mine.cpp or ./libmine.so is a kernel of your own, which is tried first"},
+       "./mine.c, ./mine.cpp, ./mine.cu or ./libmine.so is a kernel of your own, which is tried first"},
       {"device", 'd', "DEVICE", "auto", {"auto", "cpu", "cuda", "cuda:INDEX"}, ""},
       {"factorization", 'f', "METHOD", "auto", words_of<Method>(),
        "auto: Cholesky if symmetric with a positive diagonal, else LU"},
@@ -207,7 +207,7 @@ std::vector<std::string> backends_of(const std::string& names, Request& r) {
   const bool all = names == "all";
   if (all && r.options.device.kind == Device::automatic) r.options.device = automatic_device();
   std::vector<std::string> backends =
-      all ? runnable_backends(r.options.device, r.products_in()) : backends_named(names, r.patience);
+      all ? runnable_backends(r.options.device, r.products_in()) : backends_named(names, r.patience, r.options.device);
   if (backends.empty()) backends = {"auto"};  // no backend runs there: choose() says why
   return backends;
 }

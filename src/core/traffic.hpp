@@ -8,6 +8,8 @@ namespace lasolve {
 
 /// to[0, bytes) ← 0.
 void fill_zero(Queue<Cuda>& q, void* to, std::size_t bytes);
+/// Keeps one thread of the device busy for a time that is longer than it takes to give it more work.
+void delay(Queue<Cuda>& q, double seconds);
 /// to[0, bytes) ← from[0, bytes), both on the device.
 void copy_within(Queue<Cuda>& q, void* to, const void* from, std::size_t bytes);
 

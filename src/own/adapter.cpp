@@ -3,146 +3,89 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <chrono>
-#include <cstring>
-#include <numeric>
+#include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <vector>
 
 #include "core/by_type.hpp"
-#include "gemm/cpu/on_all_cores.hpp"
 
 namespace lasolve::own {
 
 namespace {
 
-/// Rows, columns or steps along k that are copied at once: a multiple of `unit`, and so many that a kernel has enough to do.
-constexpr std::int64_t block(std::int64_t unit) { return 2048 / unit * unit; }
-/// Bytes before and behind a copy, which no kernel changes: all ones, which is NaN.
-constexpr std::size_t guard_bytes = 256;
-constexpr int guard_byte = 0xff;
-
-/// to ← s·X, with zeros in the rows and columns that X does not have.
-template <class T>
-void copy(T s, Operand<T> X, MatrixView<T> to) {
-  constexpr std::int64_t step = 32;  // of both, so that each line of a transposed X is read once
-  const std::int64_t m = X.rows(), n = X.cols();
-  for (std::int64_t j0 = 0; j0 < n; j0 += step)
-    for (std::int64_t i0 = 0; i0 < m; i0 += step) {
-      const std::int64_t rows = std::min(step, m - i0);
-      for (std::int64_t j = j0; j < std::min(n, j0 + step); ++j) {
-        const T* const from = &X(i0, j);
-        T* const column = &to(i0, j);
-        if (X.op() == Op::none)
-          for (std::int64_t i = 0; i < rows; ++i) column[i] = s * from[i];
-        else
-          for (std::int64_t i = 0; i < rows; ++i) column[i] = s * from[i * X.ld()];
-      }
-    }
-  for (std::int64_t j = 0; j < to.cols(); ++j) {
-    const std::int64_t there = j < n ? m : 0;
-    std::fill_n(to.data() + j * to.ld() + there, to.rows() - there, T(0));
-  }
-}
-
-/// C ← α·X + β·C for an X that may have more rows and columns; β = 0 does not read C.
-template <class T>
-void add(T alpha, MatrixView<T> X, T beta, MatrixView<T> C) {
-  for (std::int64_t j = 0; j < C.cols(); ++j) {
-    const T* const from = &X(0, j);
-    T* const to = &C(0, j);
-    if (beta == T(0))
-      for (std::int64_t i = 0; i < C.rows(); ++i) to[i] = alpha * from[i];
-    else
-      for (std::int64_t i = 0; i < C.rows(); ++i) to[i] = alpha * from[i] + beta * to[i];
-  }
-}
-
 /// Memory for one copy at a time, between guards.
-template <class T>
+template <class T, class Place>
 class Room {
  public:
-  /// Bytes for copies of up to `elements`; whole cache lines.
+  /// Bytes for copies of up to `elements`, in lines of memory.
   static std::size_t bytes(std::int64_t elements) {
-    return std::size_t(round_up(elements * std::int64_t(sizeof(T)), 64)) + 2 * guard_bytes;
+    return std::size_t(round_up(elements * std::int64_t(sizeof(T)), 256)) + 2 * guard_bytes;
   }
-  explicit Room(char* memory = nullptr) : memory_(memory) {}
+  Room(Queue<Place>& q, char* memory) : q_(q), memory_(memory) {}
 
-  MatrixView<T> make(std::int64_t m, std::int64_t n) {
-    end_ = memory_ + guard_bytes + std::size_t(m * n) * sizeof(T);
-    std::memset(memory_, guard_byte, guard_bytes);
-    std::memset(end_, guard_byte, guard_bytes);
-    return {reinterpret_cast<T*>(memory_ + guard_bytes), m, n, m};
+  MatrixView<T, Place> make(std::int64_t m, std::int64_t n) {
+    char* const elements = memory_ + guard_bytes;
+    guards_ = {memory_, elements + std::size_t(m * n) * sizeof(T)};
+    write_guards(q_, guards_);
+    return {reinterpret_cast<T*>(elements), m, n, m};
   }
-  void require_guards() const {
-    static const std::vector<char> guard(guard_bytes, char(guard_byte));
-    if (end_ &&
-        (std::memcmp(memory_, guard.data(), guard_bytes) != 0 || std::memcmp(end_, guard.data(), guard_bytes) != 0))
-      throw std::runtime_error("the kernel wrote beside a matrix that it was given");
-  }
+  /// Of the copy that is there.
+  Guards guards() const { return guards_; }
 
  private:
+  Queue<Place>& q_;
   char* memory_;
-  char* end_ = nullptr;  // where the guard behind a copy begins
+  Guards guards_;
 };
+
+template <class T>
+std::size_t bytes_of(const Cut& cut) {
+  using AnyRoom = Room<T, Cpu>;
+  return AnyRoom::bytes(cut.a) + AnyRoom::bytes(cut.b) + AnyRoom::bytes(cut.c);
+}
 
 lasolve_op c(Op op) { return op == Op::none ? LASOLVE_NONE : LASOLVE_TRANSPOSE; }
 
-std::int64_t multiple(lasolve_int declared) { return std::max<std::int64_t>(declared, 1); }
-
 }  // namespace
 
-/// How C is cut for the cores, and the memory that each takes for copies.
-struct Adapter::Tiles {
-  double work;
-  std::int64_t parts, down, rows, columns;
-  std::int64_t a, b, c;  // elements of the largest copies
-  template <class T>
-  std::size_t bytes() const {
-    return Room<T>::bytes(a) + Room<T>::bytes(b) + Room<T>::bytes(c);
-  }
-};
-
-/// One core's part of a product.
+/// One part of a product.
+template <class Place>
 template <class T>
-class Adapter::Tile {
+class Adapter<Place>::Part {
  public:
-  Tile(Adapter& adapter, const Tiles& tiles, char* memory)
+  Part(Adapter& adapter, Queue<Place>& q, const Cut& cut, char* memory)
       : adapter_(adapter),
         kernel_(adapter.kernel_),
-        a_(memory),
-        b_(memory + Room<T>::bytes(tiles.a)),
-        c_(memory + Room<T>::bytes(tiles.a) + Room<T>::bytes(tiles.b)) {}
-  ~Tile() {
-    adapter_ns_ += lap();
-    adapter_.kernel_ns_ += kernel_ns_;
-    adapter_.adapter_ns_ += adapter_ns_;
-    adapter_.work_ |= work_;
-  }
-  Tile(const Tile&) = delete;
-  Tile& operator=(const Tile&) = delete;
+        q_(q),
+        cut_(cut),
+        a_(q, memory),
+        b_(q, memory + Room<T, Place>::bytes(cut.a)),
+        c_(q, memory + Room<T, Place>::bytes(cut.a) + Room<T, Place>::bytes(cut.b)),
+        account_(q, adapter.ledger_, adapter.manner()) {}
+  ~Part() { adapter_.work_ |= work_; }
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
 
-  void multiply(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
+  void multiply(T alpha, In<T> A, In<T> B, T beta, Out<T> C) {
     const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
     if (why_copy_A(alpha, A) == 0 && why_copy_B(B) == 0 && why_copy_C(alpha, beta, C) == 0)
       return product(alpha, A, B, beta, C, k);
-    const std::int64_t rows = block(kernel_.m_multiple), columns = block(kernel_.n_multiple),
-                       steps = block(kernel_.k_multiple);
+    const auto [rows, columns, steps] = cut_.block;
     for (std::int64_t l = 0; l < k; l += steps)
       for (std::int64_t i = 0; i < m; i += rows) {
-        const Operand<T> a = A.block(i, l, std::min(rows, m - i), std::min(steps, k - l));
-        const Operand<T> its_a =
+        const In<T> a = A.block(i, l, std::min(rows, m - i), std::min(steps, k - l));
+        const In<T> its_a =
             as_wanted(why_copy_A(alpha, a), factor_of_A(alpha), a, a_, kernel_.m_multiple, kernel_.k_multiple);
         for (std::int64_t j = 0; j < n; j += columns) {
-          const Operand<T> b = B.block(l, j, a.cols(), std::min(columns, n - j));
-          const Operand<T> its_b = as_wanted(why_copy_B(b), T(1), b, b_, kernel_.k_multiple, kernel_.n_multiple);
+          const In<T> b = B.block(l, j, a.cols(), std::min(columns, n - j));
+          const In<T> its_b = as_wanted(why_copy_B(b), T(1), b, b_, kernel_.k_multiple, kernel_.n_multiple);
           product(alpha, its_a, its_b, l == 0 ? beta : T(1), C.block(i, j, a.rows(), b.cols()), a.cols());
         }
       }
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   bool has(lasolve_kernel_limit limit) const { return adapter_.has(limit); }
   T factor_of_A(T alpha) const { return has(LASOLVE_KERNEL_ADDS) ? alpha : T(1); }
 
@@ -153,134 +96,135 @@ class Adapter::Tile {
     const bool far = has(LASOLVE_KERNEL_INT_INDICES) && ld > most / columns;
     return (whole ? 0u : padding) | (gaps || far ? packing : 0u);
   }
-  unsigned why_copy(Operand<T> X, std::int64_t rows, std::int64_t columns) const {
+  unsigned why_copy(In<T> X, std::int64_t rows, std::int64_t columns) const {
     const bool turned = has(LASOLVE_KERNEL_NO_TRANSPOSES) && X.op() == Op::transpose;
     return why_copy(X.ld(), X.stored().rows(), X.stored().cols(), X.rows() % rows == 0 && X.cols() % columns == 0) |
            (turned ? transposing : 0u);
   }
-  unsigned why_copy_A(T alpha, Operand<T> A) const {
+  unsigned why_copy_A(T alpha, In<T> A) const {
     return why_copy(A, kernel_.m_multiple, kernel_.k_multiple) | (factor_of_A(alpha) != T(1) ? scaling : 0u);
   }
-  unsigned why_copy_B(Operand<T> B) const { return why_copy(B, kernel_.k_multiple, kernel_.n_multiple); }
-  unsigned why_copy_C(T alpha, T beta, MatrixView<T> C) const {
+  unsigned why_copy_B(In<T> B) const { return why_copy(B, kernel_.k_multiple, kernel_.n_multiple); }
+  unsigned why_copy_C(T alpha, T beta, Out<T> C) const {
     const bool whole = C.rows() % kernel_.m_multiple == 0 && C.cols() % kernel_.n_multiple == 0;
     const bool scaled = has(LASOLVE_KERNEL_ASSIGNS) && (alpha != T(1) || beta != T(0));
     return why_copy(C.ld(), C.rows(), C.cols(), whole) | (scaled ? scaling : 0u);
   }
 
   /// The operand itself, or where there is a reason a copy of s·X.
-  Operand<T> as_wanted(unsigned why, T s, Operand<T> X, Room<T>& room, std::int64_t rows, std::int64_t columns) {
+  In<T> as_wanted(unsigned why, T s, In<T> X, Room<T, Place>& room, std::int64_t rows, std::int64_t columns) {
     work_ |= why;
     if (why == 0) return X;
-    const MatrixView<T> to = room.make(round_up(X.rows(), rows), round_up(X.cols(), columns));
-    copy(s, X, to);
+    const Out<T> to = room.make(round_up(X.rows(), rows), round_up(X.cols(), columns));
+    copy_scaled(q_, s, X, to);
     return to;
   }
 
   /// C ← α·A·B + β·C for A and B as the kernel wants them, of which A has taken α where the kernel adds. What of them lies beyond C,
   /// and beyond k steps, is padding: to multiply that is none of the kernel's work.
-  void product(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C, std::int64_t k) {
+  void product(T alpha, In<T> A, In<T> B, T beta, Out<T> C, std::int64_t k) {
     const double useful = work_of(C.rows(), C.cols(), k) / work_of(A.rows(), B.cols(), A.cols());
     const unsigned why = why_copy_C(alpha, beta, C);
     work_ |= why;
     const bool adds = has(LASOLVE_KERNEL_ADDS), assigns = has(LASOLVE_KERNEL_ASSIGNS);
     if (why == 0) {
-      if (adds && beta != T(1)) scale(beta, C), work_ |= scaling;
+      if (adds && beta != T(1)) own::scale(q_, beta, C), work_ |= scaling;
       return call(alpha, A, B, beta, C, useful);
     }
-    const MatrixView<T> X = c_.make(A.rows(), B.cols());
+    const Out<T> X = c_.make(A.rows(), B.cols());
     const bool reads = beta != T(0) && !assigns;
     if (reads)
-      copy(adds ? beta : T(1), Operand<T>(C), X);
+      copy_scaled(q_, adds ? beta : T(1), In<T>(C), X);
     else if (adds)
-      std::fill_n(X.data(), X.rows() * X.cols(), T(0));
+      zero(q_, X);
     call(alpha, A, B, beta, X, useful);
-    assigns ? add(alpha, X, beta, C) : add(T(1), X, T(0), C);
+    assigns ? add_scaled(q_, alpha, X, beta, C) : add_scaled(q_, T(1), X, T(0), C);
   }
 
-  void call(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C, double useful) {
+  void call(T alpha, In<T> A, In<T> B, T beta, Out<T> C, double useful) {
     const auto f = by_type<T>(kernel_.f64, kernel_.f32);
-    adapter_ns_ += lap();
+    void* const data = account_.data(kernel_);
+    account_.begin();
     if (has(LASOLVE_KERNEL_ROW_MAJOR))
-      f(kernel_.data, c(B.op()), c(A.op()), C.cols(), C.rows(), A.cols(), alpha, B.data(), B.ld(), A.data(), A.ld(),
-        beta, C.data(), C.ld());
+      f(data, c(B.op()), c(A.op()), C.cols(), C.rows(), A.cols(), alpha, B.data(), B.ld(), A.data(), A.ld(), beta,
+        C.data(), C.ld());
     else
-      f(kernel_.data, c(A.op()), c(B.op()), C.rows(), C.cols(), A.cols(), alpha, A.data(), A.ld(), B.data(), B.ld(),
-        beta, C.data(), C.ld());
-    const std::int64_t took = lap(), its = std::int64_t(useful * double(took));
-    kernel_ns_ += its, adapter_ns_ += took - its;
-    for (const Room<T>* room : {&a_, &b_, &c_}) room->require_guards();
-  }
-
-  /// Nanoseconds since it was last called.
-  std::int64_t lap() {
-    const auto before = std::exchange(since_, Clock::now());
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(since_ - before).count();
+      f(data, c(A.op()), c(B.op()), C.rows(), C.cols(), A.cols(), alpha, A.data(), A.ld(), B.data(), B.ld(), beta,
+        C.data(), C.ld());
+    account_.end(useful);
+    if (const char* const why = adapter_.why_failed_ ? adapter_.why_failed_() : nullptr)
+      throw std::runtime_error(fmt::format("the kernel failed: {}", why));
+    if (a_.guards().before || b_.guards().before || c_.guards().before)
+      adapter_.ledger_.look_at(q_, {a_.guards(), b_.guards(), c_.guards()});
   }
 
   Adapter& adapter_;
   const lasolve_kernel& kernel_;
-  Room<T> a_, b_, c_;
-  Clock::time_point since_ = Clock::now();
-  std::int64_t kernel_ns_ = 0, adapter_ns_ = 0;
+  Queue<Place>& q_;
+  const Cut& cut_;
+  Room<T, Place> a_, b_, c_;
+  Account<Place> account_;
   unsigned work_ = 0;
 };
 
-Adapter::Adapter(const lasolve_kernel& kernel) : kernel_(kernel) {
-  for (lasolve_int* unit : {&kernel_.m_multiple, &kernel_.n_multiple, &kernel_.k_multiple}) *unit = multiple(*unit);
+template <class Place>
+Adapter<Place>::Adapter(const lasolve_kernel& kernel, WhyFailed why_failed) : kernel_(kernel), why_failed_(why_failed) {
+  for (lasolve_int* unit : {&kernel_.m_multiple, &kernel_.n_multiple, &kernel_.k_multiple})
+    *unit = std::max<lasolve_int>(*unit, 1);
   if (has(LASOLVE_KERNEL_ROW_MAJOR)) std::swap(kernel_.m_multiple, kernel_.n_multiple);
 }
 
-/// Whether a product may need copies.
-bool Adapter::copies() const {
-  return (kernel_.limits & ~unsigned(LASOLVE_KERNEL_ROW_MAJOR | LASOLVE_KERNEL_ONE_CALL)) != 0 ||
-         std::max({kernel_.m_multiple, kernel_.n_multiple, kernel_.k_multiple}) > 1;
+/// What a product may need.
+template <class Place>
+Copies Adapter<Place>::copies() const {
+  const lasolve_kernel& k = kernel_;
+  const bool any = has(LASOLVE_KERNEL_NO_GAPS) || has(LASOLVE_KERNEL_INT_INDICES);
+  const bool operands = any || k.k_multiple > 1 || has(LASOLVE_KERNEL_NO_TRANSPOSES);
+  return {.a = operands || k.m_multiple > 1 || has(LASOLVE_KERNEL_ADDS),
+          .b = operands || k.n_multiple > 1,
+          .c = any || k.m_multiple > 1 || k.n_multiple > 1 || has(LASOLVE_KERNEL_ASSIGNS)};
 }
 
-Adapter::Tiles Adapter::tiles_of(const Queue<Cpu>& q, std::int64_t m, std::int64_t n, std::int64_t k) const {
-  Tiles t{};
-  t.work = work_of(m, n, k);
-  t.parts = has(LASOLVE_KERNEL_ONE_CALL) ? 1 : parts_for(q, t.work);
-  const auto [down, across] = tile_grid(m, n, t.parts);
-  const auto share = [](std::int64_t length, std::int64_t parts, std::int64_t unit) {
-    return round_up(ceil_div(length, parts), std::lcm(unit, 8));
-  };
-  t.down = down;
-  t.rows = share(m, down, kernel_.m_multiple), t.columns = share(n, across, kernel_.n_multiple);
-  if (!copies()) return t;
-  const auto largest = [](std::int64_t length, std::int64_t unit) {
-    return round_up(std::min(length, block(unit)), unit);
-  };
-  const std::int64_t rows = largest(t.rows, kernel_.m_multiple), columns = largest(t.columns, kernel_.n_multiple),
-                     steps = largest(k, kernel_.k_multiple);
-  t.a = rows * steps, t.b = steps * columns, t.c = rows * columns;
-  return t;
+template <class Place>
+Manner Adapter<Place>::manner() const {
+  return {copies().any(), has(LASOLVE_KERNEL_ONE_CALL)};
 }
 
+template <class Place>
+Cut Adapter<Place>::cut(const Queue<Place>& q, std::int64_t m, std::int64_t n, std::int64_t k) const {
+  return cut_for(q, {m, n, k}, {kernel_.m_multiple, kernel_.n_multiple, kernel_.k_multiple}, copies(),
+                 has(LASOLVE_KERNEL_ONE_CALL));
+}
+
+template <class Place>
 template <class T>
-void Adapter::multiply(Queue<Cpu>& q, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
+void Adapter<Place>::multiply(Queue<Place>& q, T alpha, In<T> A, In<T> B, T beta, Out<T> C) {
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
-  if (k == 0) return scale(beta, C);
-  const Tiles tiles = tiles_of(q, m, n, k);
-  const std::size_t bytes = tiles.bytes<T>();
-  char* const memory = q.scratch<char>(std::int64_t(bytes), tiles.parts).data();
-  on_cores(tiles.parts, tiles.work, [&](std::int64_t t) {
-    const std::int64_t i = tiles.rows * (t % tiles.down), j = tiles.columns * (t / tiles.down);
-    const std::int64_t rows = std::min(tiles.rows, m - i), columns = std::min(tiles.columns, n - j);
+  if (k == 0) return own::scale(q, beta, C);
+  const Cut cut = this->cut(q, m, n, k);
+  const std::size_t bytes = bytes_of<T>(cut);
+  char* const memory = q.template scratch<char>(std::int64_t(bytes), cut.parts).data();
+  each_part(q, cut, [&](std::int64_t t) {
+    const std::int64_t i = cut.part.rows * (t % cut.down), j = cut.part.columns * (t / cut.down);
+    const std::int64_t rows = std::min(cut.part.rows, m - i), columns = std::min(cut.part.columns, n - j);
     if (rows > 0 && columns > 0)
-      Tile<T>(*this, tiles, memory + std::size_t(t) * bytes)
+      Part<T>(*this, q, cut, memory + std::size_t(t) * bytes)
           .multiply(alpha, A.block(i, 0, rows, k), B.block(0, j, k, columns), beta, C.block(i, j, rows, columns));
   });
 }
 
+template <class Place>
 template <class T>
-void Adapter::prepare(Queue<Cpu>& q, std::int64_t m, std::int64_t n, std::int64_t k) const {
-  const Tiles tiles = tiles_of(q, m, n, k);
-  q.scratch<char>(std::int64_t(tiles.bytes<T>()), tiles.parts);
+void Adapter<Place>::prepare(Queue<Place>& q, std::int64_t m, std::int64_t n, std::int64_t k) {
+  const Cut cut = this->cut(q, m, n, k);
+  q.template scratch<char>(std::int64_t(bytes_of<T>(cut)), cut.parts);
+  ledger_.prepare(q);
 }
 
-Cost Adapter::take_cost() {
-  return {1e-9 * double(kernel_ns_.exchange(0)), 1e-9 * double(adapter_ns_.exchange(0)), work_.exchange(0)};
+template <class Place>
+Cost Adapter<Place>::take_cost() {
+  const Seconds s = ledger_.take();
+  return {s.kernel, s.adapter, work_.exchange(0)};
 }
 
 std::string Cost::in_words() const {
@@ -289,16 +233,24 @@ std::string Cost::in_words() const {
   for (const auto& [bit, word] : {std::pair(transposing, "transposes"), std::pair(scaling, "alpha and beta"),
                                   std::pair(padding, "padding"), std::pair(packing, "packing")})
     if (work & bit) words.push_back(word);
+  const std::string what = fmt::format("{}", fmt::join(words, ", "));
+  if (!(adapter_seconds + kernel_seconds > 0)) return "the adapter's part was not timed: " + what;
   const double percent = 100 * adapter_seconds / (adapter_seconds + kernel_seconds);
   return fmt::format("{} of the time in its products is the adapter's: {}",
-                     percent < 1 ? "less than 1 %" : fmt::format("{:.0f} %", percent), fmt::join(words, ", "));
+                     percent < 1 ? "less than 1 %" : fmt::format("{:.0f} %", percent), what);
 }
 
-#define LASOLVE_ADAPTER(T)                                                                   \
-  template void Adapter::multiply(Queue<Cpu>&, T, Operand<T>, Operand<T>, T, MatrixView<T>); \
-  template void Adapter::prepare<T>(Queue<Cpu>&, std::int64_t m, std::int64_t n, std::int64_t k) const;
-LASOLVE_ADAPTER(double)
-LASOLVE_ADAPTER(float)
+#define LASOLVE_ADAPTER(Place, T)                                                                   \
+  template void Adapter<Place>::multiply(Queue<Place>&, T, Operand<T, Place>, Operand<T, Place>, T, \
+                                         MatrixView<T, Place>);                                     \
+  template void Adapter<Place>::prepare<T>(Queue<Place>&, std::int64_t, std::int64_t, std::int64_t);
+#define LASOLVE_ADAPTER_AT(Place) \
+  template class Adapter<Place>;  \
+  LASOLVE_ADAPTER(Place, double)  \
+  LASOLVE_ADAPTER(Place, float)
+LASOLVE_ADAPTER_AT(Cpu)
+LASOLVE_ADAPTER_AT(Cuda)
+#undef LASOLVE_ADAPTER_AT
 #undef LASOLVE_ADAPTER
 
 }  // namespace lasolve::own

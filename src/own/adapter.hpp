@@ -1,18 +1,16 @@
 // Brings what a kernel of somebody's own leaves out of the GEMM contract: lasolve/kernel.h says what it may leave out.
 #pragma once
 
-#include <atomic>
 #include <string>
 
-#include "lasolve/gemm.hpp"
-#include "lasolve/kernel.h"
+#include "own/place.hpp"
 
 namespace lasolve::own {
 
 /// What was done around the calls of a kernel.
 enum Work : unsigned { transposing = 1, scaling = 2, padding = 4, packing = 8 };
 
-/// What it cost, in seconds of all threads together. Of a product with padding the adapter's part is that of the zeros.
+/// What it cost, in seconds of all threads or queues together. Of a product with padding the adapter's part is that of the zeros.
 struct Cost {
   double kernel_seconds = 0, adapter_seconds = 0;
   unsigned work = 0;
@@ -20,22 +18,34 @@ struct Cost {
   std::string in_words() const;
 };
 
+/// Why the last call failed, as the plugin says (lasolve_plugin_error); null: it did not.
+using WhyFailed = const char* (*)();
+
 /// C ← α·op(A)·op(B) + β·C by a kernel that does a part of that.
 ///
 /// A row-major kernel gets Cᵀ ← α·op(B)ᵀ·op(A)ᵀ + β·Cᵀ in place, since row-major memory holds the transpose. What it wants otherwise
 /// is copied, in blocks: an operand that is transposed, has gaps, or ends at no multiple (then zeros follow), or one that takes α for
 /// the kernel; and C, where that is so or αAB is to be added to it. A copy lies between guards that have to stay as they are.
-/// A kernel that computes on one core gets a tile of C from each.
+/// On the CPU a kernel that computes on one core gets a part of C from each. On CUDA it is called once for all of C, or, where the
+/// copies would be large, for blocks of it.
+template <class Place>
 class Adapter {
  public:
-  explicit Adapter(const lasolve_kernel&);
-
-  /// Throws std::runtime_error where the kernel wrote into a guard.
   template <class T>
-  void multiply(Queue<Cpu>&, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C);
+  using In = Operand<T, Place>;
+  template <class T>
+  using Out = MatrixView<T, Place>;
+
+  explicit Adapter(const lasolve_kernel&, WhyFailed = nullptr);
+
+  /// Throws std::runtime_error where the kernel says that it failed, and on the CPU where it wrote into a guard.
+  template <class T>
+  void multiply(Queue<Place>&, T alpha, In<T> A, In<T> B, T beta, Out<T> C);
   /// Makes the queue's scratch memory large enough for a product.
   template <class T>
-  void prepare(Queue<Cpu>&, std::int64_t m, std::int64_t n, std::int64_t k) const;
+  void prepare(Queue<Place>&, std::int64_t m, std::int64_t n, std::int64_t k);
+  /// For CUDA, when the work is done: throws std::runtime_error where the kernel wrote into a guard since this was last asked.
+  void require_intact() { ledger_.require_intact(); }
   /// Since it was last asked.
   Cost take_cost();
 
@@ -43,14 +53,15 @@ class Adapter {
 
  private:
   bool has(lasolve_kernel_limit limit) const { return (kernel_.limits & limit) != 0; }
-  bool copies() const;
+  Copies copies() const;
+  Manner manner() const;
+  Cut cut(const Queue<Place>&, std::int64_t m, std::int64_t n, std::int64_t k) const;
   template <class T>
-  class Tile;
-  struct Tiles;
-  Tiles tiles_of(const Queue<Cpu>&, std::int64_t m, std::int64_t n, std::int64_t k) const;
+  class Part;
 
   lasolve_kernel kernel_;  // multiples are those of column-major m, n and k
-  std::atomic<std::int64_t> kernel_ns_ = 0, adapter_ns_ = 0;
+  WhyFailed why_failed_;
+  Ledger<Place> ledger_;
   std::atomic<unsigned> work_ = 0;
 };
 

@@ -1,19 +1,27 @@
 // GEMM backends of kernels that are somebody's own. A backend is a function without data, so there is a fixed number of places.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "lasolve/lasolve.hpp"
 #include "own/adapter.hpp"
 
 namespace lasolve::own {
 
-inline constexpr std::size_t most_kernels = 16;
+inline constexpr std::size_t most_kernels = 16;  // of each place
 
-/// The backend of a kernel, in the table (core/backend_table.hpp) from now on. Throws std::invalid_argument where the name is taken,
-/// or most_kernels are there.
-const GemmBackend<Cpu>& add_backend(const lasolve_kernel&, const std::string& name);
+/// The backend of a kernel where its memory is, in the table (core/backend_table.hpp) from now on. Throws std::invalid_argument where
+/// the name is taken, or most_kernels are there.
+void add_backend(const lasolve_kernel&, const std::string& name, WhyFailed = nullptr);
 
-/// That of such a backend, by its name; null: it is no kernel of somebody's own.
-Adapter* adapter_of(const std::string& name);
+/// Where the kernel of such a backend computes; none: it is no kernel of somebody's own.
+std::optional<Device::Kind> place_of(const std::string& name);
+
+/// What the adapter of such a backend has cost since this was last asked.
+Cost take_cost(const std::string& name);
+/// Of such a backend, or of all: throws std::runtime_error where a kernel wrote beside a matrix, see Adapter::require_intact().
+void require_intact(const std::string& name);
+void require_intact();
 
 }  // namespace lasolve::own

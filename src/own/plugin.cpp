@@ -97,10 +97,10 @@ lasolve_kernel checked(const lasolve_kernel* record, const std::string& name) {
   const lasolve_kernel kernel = copied(record, name);
   constexpr unsigned known = 2 * LASOLVE_KERNEL_ONE_CALL - 1, both = LASOLVE_KERNEL_ASSIGNS | LASOLVE_KERNEL_ADDS;
   if (!is_word(kernel.name)) fail(name, "expected a name of up to 99 characters without commas, found another");
-  if (kernel.memory == LASOLVE_CUDA)
-    throw std::invalid_argument(fmt::format("{}: own kernels for CUDA are not there yet", name));
-  if (kernel.memory != LASOLVE_HOST)
-    fail(name, fmt::format("expected LASOLVE_HOST as memory, found {}", int(kernel.memory)));
+  int memory = 0;  // an enumeration is not known to have one of its values
+  std::memcpy(&memory, &kernel.memory, sizeof kernel.memory);
+  if (memory != LASOLVE_HOST && memory != LASOLVE_CUDA)
+    fail(name, fmt::format("expected LASOLVE_HOST or LASOLVE_CUDA as memory, found {}", memory));
   if (!kernel.f64 && !kernel.f32) fail(name, "expected a function as f64 or f32, found none");
   if (kernel.limits & ~known)
     fail(name, fmt::format("its limits have {}, which lasolve {} does not know", kernel.limits & ~known, version()));
@@ -112,7 +112,7 @@ lasolve_kernel checked(const lasolve_kernel* record, const std::string& name) {
   return kernel;
 }
 
-lasolve_kernel load_plugin(const std::string& library, const std::string& name, int patience) {
+Plugin load_plugin(const std::string& library, const std::string& name, int patience) {
   if (access(library.c_str(), R_OK) != 0) fail(name, fmt::format("cannot open: {}", std::strerror(errno)));
   if (const std::string harm = harm_of(library, patience); !harm.empty()) fail(name, harm);
   void* const loaded = load(library);
@@ -122,7 +122,7 @@ lasolve_kernel load_plugin(const std::string& library, const std::string& name, 
     fail(name, fmt::format("expected a function {}(), found none: lasolve/kernel.h has it, and 'lasolve new-kernel' "
                            "writes one",
                            function));
-  return checked(ask(), name);
+  return {checked(ask(), name), reinterpret_cast<WhyFailed>(dlsym(loaded, "lasolve_plugin_error"))};
 }
 
 }  // namespace lasolve::own

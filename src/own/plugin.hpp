@@ -3,14 +3,18 @@
 
 #include <string>
 
-#include "lasolve/kernel.h"
+#include "own/adapter.hpp"
 
 namespace lasolve::own {
 
-/// What the function of such a library returns, checked; the library stays loaded. It is loaded in a process of its own first, which
-/// may crash, or take longer than `patience` seconds. Throws io::InputError, in which `name` stands for the library, and
-/// std::invalid_argument where the kernel is for CUDA.
-lasolve_kernel load_plugin(const std::string& library, const std::string& name, int patience);
+struct Plugin {
+  lasolve_kernel kernel;
+  WhyFailed why_failed = nullptr;  ///< lasolve_plugin_error(), where it has one
+};
+
+/// Loads such a library for good, and checks the record of its kernel. It is loaded in a process of its own first, which may crash, or
+/// take longer than `patience` seconds. Throws io::InputError, in which `name` stands for the library.
+Plugin load_plugin(const std::string& library, const std::string& name, int patience);
 
 /// The record as this version knows it: what it lacks is 0. Throws as load_plugin().
 lasolve_kernel checked(const lasolve_kernel* record, const std::string& name);

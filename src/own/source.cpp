@@ -19,6 +19,7 @@
 #include "io/descriptor.hpp"
 #include "io/input_error.hpp"
 #include "lasolve/matrix.hpp"
+#include "own/nvcc.hpp"
 #include "own/texts.hpp"
 
 extern char** environ;
@@ -53,6 +54,7 @@ class Workshop {
     std::filesystem::create_directory(folder_ / "lasolve", error);
     std::ofstream(folder_ / "lasolve/lasolve.h") << text_of_lasolve_h;
     std::ofstream(folder_ / "lasolve/kernel.h") << text_of_kernel_h;
+    std::ofstream(folder_ / "lasolve_plugin_error.cpp") << text_of_plugin_error;
   }
   ~Workshop() {
     std::error_code error;
@@ -69,24 +71,32 @@ class Workshop {
   sigset_t before_;
 };
 
-/// The words of a variable of the environment, or of what stands for it.
-std::vector<std::string> words_in(const char* variable, const char* otherwise = "") {
-  const char* const value = std::getenv(variable);
-  std::istringstream text(value && *value ? value : otherwise);
+/// The compiler and what it is called with.
+std::vector<std::string> command_for(const std::string& source, const Path& folder, const Path& library,
+                                     int capability) {
   std::vector<std::string> words;
-  for (std::string word; text >> word;) words.push_back(word);
-  return words;
-}
-
-std::vector<std::string> command_for(const std::string& source, const Path& folder, const Path& library) {
-  const bool c = language_of(source) == Language::c;
-  std::vector<std::string> words = c ? words_in("CC", "cc") : words_in("CXX", "c++");
   const auto add = [&](const std::vector<std::string>& more) { words.insert(words.end(), more.begin(), more.end()); };
+  std::vector<std::string> link_flags = words_in("LDFLAGS"), libraries = words_in("LDLIBS");
+  link_flags.insert(link_flags.end(), libraries.begin(), libraries.end());
+  if (language_of(source) == Language::cuda) {
+    words = nvcc();
+    if (words.empty())
+      throw MachineError(
+          fmt::format("{} takes nvcc, the compiler of a CUDA toolkit, and there is none in PATH or /usr/local/cuda; "
+                      "$CUDACXX names another",
+                      source));
+    std::vector<std::string> flags = words_in("NVCCFLAGS"), more = words_in("CUDAFLAGS");
+    flags.insert(flags.end(), more.begin(), more.end());
+    add(nvcc_arguments(folder, architecture_for(capability, built_for()), flags,
+                       {source, folder / "lasolve_plugin_error.cpp"}, library, link_flags));
+    return words;
+  }
+  const bool c = language_of(source) == Language::c;
+  words = c ? words_in("CC", "cc") : words_in("CXX", "c++");
   add({"-O3", "-march=native", "-fPIC", "-shared", "-I", folder});
   add(words_in(c ? "CFLAGS" : "CXXFLAGS"));
   add({source, "-o", library});
-  add(words_in("LDFLAGS"));
-  add(words_in("LDLIBS"));
+  add(link_flags);
   return words;
 }
 
@@ -140,22 +150,22 @@ Language language_of(const std::string& file) {
   return end == ".cu" ? Language::cuda : Language::none;
 }
 
-std::string compiled(const std::string& source) {
+std::string compiled(const std::string& source, int capability) {
   if (access(source.c_str(), R_OK) != 0)
     throw io::InputError(fmt::format("{}: error: cannot open: {}", source, std::strerror(errno)));
   const Workshop workshop;
   const Path library = workshop.folder() / (Path(source).stem().string() + ".so");
-  const auto command = command_for(source, workshop.folder(), library);
+  const auto command = command_for(source, workshop.folder(), library, capability);
   const int status = run(command, workshop.signals_before());
   if (status < 0 || status == 127)
-    throw MachineError(
-        fmt::format("{} takes a compiler, and '{}' cannot be run; $CC and $CXX name others", source, command[0]));
+    throw MachineError(fmt::format("{} takes a compiler, and '{}' cannot be run; {} others", source, command[0],
+                                   language_of(source) == Language::cuda ? "$CUDACXX names" : "$CC and $CXX name"));
   if (status != 0) throw io::InputError(fmt::format("{}: error: '{}' ended with {}", source, command[0], status));
   return in_memory(library);
 }
 
 std::string starting_point(const std::string& file) {
-  std::string text(text_of_new_kernel);
+  std::string text(language_of(file) == Language::cuda ? text_of_new_kernel_cu : text_of_new_kernel);
   const auto put = [&](const std::string& word, const std::string& in_its_place) {
     for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + in_its_place.size()))
       text.replace(at, word.size(), in_its_place);

@@ -9,12 +9,14 @@ enum class Language { none, c, cpp, cuda };
 /// By the end of a file's name.
 Language language_of(const std::string& file);
 
-/// Compiles a source of C or C++ as make does, with $CC or $CXX, $CFLAGS or $CXXFLAGS, $LDFLAGS and $LDLIBS, for this machine; it finds
-/// lasolve/kernel.h. What the compiler says goes to standard error. Returns the path of the library, which is in memory, and there
-/// for this process and for those that it starts. Throws io::InputError where the compiler fails, and MachineError without one.
-std::string compiled(const std::string& source);
+/// Compiles a source of C or C++ as make does, with $CC or $CXX, $CFLAGS or $CXXFLAGS, $LDFLAGS and $LDLIBS, for this machine; and one of
+/// CUDA by nvcc (own/nvcc.hpp), with $NVCCFLAGS, $CUDAFLAGS and the latter two, for a device of that compute capability, 10·major +
+/// minor; 0: there is none. It finds lasolve/kernel.h. What the compiler says goes to standard error. Returns the path of the library,
+/// which is in memory, and there for this process and for those that it starts. Throws io::InputError where the compiler fails, and
+/// MachineError without one.
+std::string compiled(const std::string& source, int capability = 0);
 
-/// A kernel to begin with, right and simple, in C and C++ alike, for a file of that name.
+/// A kernel to begin with, right and simple, for a file of that name: in CUDA, or in C and C++ alike.
 std::string starting_point(const std::string& file);
 
 }  // namespace lasolve::own

@@ -6,5 +6,6 @@ namespace lasolve::own {
 extern const char* const text_of_lasolve_h;
 extern const char* const text_of_kernel_h;
 extern const char* const text_of_new_kernel;
+extern const char* const text_of_new_kernel_cu;
 
 }  // namespace lasolve::own

@@ -1,0 +1,43 @@
+// How a product is cut for a kernel of somebody's own: in parts of C for the cores of a place, and in blocks that are copied at once.
+#pragma once
+
+#include "gemm/cpu/on_all_cores.hpp"
+#include "lasolve/kernel.h"
+
+namespace lasolve::own {
+
+/// Rows and columns of C, and steps along k.
+struct Extent {
+  std::int64_t rows = 0, columns = 0, steps = 0;
+  bool operator==(const Extent&) const = default;
+};
+
+/// Which operands a kernel may want copied.
+struct Copies {
+  bool a = false, b = false, c = false;
+  bool any() const { return a || b || c; }
+};
+
+struct Cut {
+  double work = 0;
+  std::int64_t parts = 1, down = 1;
+  Extent part, block;
+  std::int64_t a = 0, b = 0, c = 0;  // elements of the largest copies of A, B and C; 0 where there are none
+};
+
+/// The most that one copy has on CUDA, in elements: 512 MiB in fp64.
+inline constexpr std::int64_t most_on_cuda = std::int64_t(1) << 26;
+
+/// The largest block of a product, in multiples of `units`, of which no copy has more than `most` elements, at least 2²⁰: all of it
+/// where that fits, else the longer edge of a copy is halved.
+Extent block_within(std::int64_t most, const Extent& product, const Extent& units, Copies);
+
+/// For a kernel that is called by several cores at once, or, `whole`, by one. What is copied is copied in blocks of up to 2048 rows,
+/// columns and steps. Each edge is a multiple of its unit.
+Cut cut_for(const Queue<Cpu>&, const Extent& product, const Extent& units, Copies, bool whole);
+/// In one part. Room for copies does not shrink where a product grows: what is made for the largest does for all.
+Cut cut_for(const Queue<Cuda>&, const Extent& product, const Extent& units, Copies, bool whole);
+/// The latter, which asks nothing of the queue.
+Cut cut_on_cuda(const Extent& product, const Extent& units, Copies);
+
+}  // namespace lasolve::own

@@ -1,0 +1,44 @@
+// Kernels that do a part of the GEMM contract, as their records declare it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "lasolve/kernel.h"
+
+namespace lasolve::test {
+
+/// What is wrong with a call by what the kernel declares; empty: nothing.
+inline std::string breach(const lasolve_kernel& k, lasolve_op op_a, lasolve_op op_b, lasolve_int m, lasolve_int n,
+                          lasolve_int steps, lasolve_int lda, lasolve_int ldb, lasolve_int ldc) {
+  const bool rows = k.limits & LASOLVE_KERNEL_ROW_MAJOR, a = op_a == LASOLVE_TRANSPOSE, b = op_b == LASOLVE_TRANSPOSE;
+  const lasolve_int along_a = rows != a ? steps : m, along_b = rows != b ? n : steps, along_c = rows ? n : m;
+  if (m < 1 || n < 1 || steps < 1) return "a size is 0";
+  if (lda < along_a || ldb < along_b || ldc < along_c) return "a leading dimension is too small";
+  if ((k.limits & LASOLVE_KERNEL_NO_TRANSPOSES) && (a || b)) return "an operand is transposed";
+  if ((k.limits & LASOLVE_KERNEL_NO_GAPS) && (lda != along_a || ldb != along_b || ldc != along_c)) return "gaps";
+  if (k.limits & LASOLVE_KERNEL_INT_INDICES)
+    for (const lasolve_int end : {lda * (m + steps - along_a), ldb * (steps + n - along_b), ldc * (m + n - along_c)})
+      if (end > 0x7fffffff) return "an index beyond 31 bits";
+  if (m % k.m_multiple || n % k.n_multiple || steps % k.k_multiple) return "a size that is no multiple";
+  return "";
+}
+
+/// What a kernel declares, in which numbers of rows or columns, or steps, are multiples.
+struct Restriction {
+  unsigned limits;
+  bool multiples;
+};
+inline std::string name_of_restriction(const testing::TestParamInfo<Restriction>& info) {
+  const unsigned limits = info.param.limits;
+  std::string name = limits & LASOLVE_KERNEL_ASSIGNS ? "assigns" : limits & LASOLVE_KERNEL_ADDS ? "adds" : "scales";
+  if (limits & LASOLVE_KERNEL_ROW_MAJOR) name += "_row_major";
+  if (limits & LASOLVE_KERNEL_NO_TRANSPOSES) name += "_no_transposes";
+  if (limits & LASOLVE_KERNEL_NO_GAPS) name += "_no_gaps";
+  if (limits & LASOLVE_KERNEL_INT_INDICES) name += "_int_indices";
+  if (limits & LASOLVE_KERNEL_ONE_CALL) name += "_one_call";
+  return name + (info.param.multiples ? "_multiples" : "");
+}
+
+}  // namespace lasolve::test

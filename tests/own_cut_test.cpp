@@ -1,0 +1,115 @@
+// How a product is cut for a kernel of somebody's own on CUDA, and how its source is compiled: decided without a device.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "own/cut.hpp"
+#include "own/nvcc.hpp"
+#include "own/source.hpp"
+#include "places.hpp"
+
+namespace lasolve::test {
+namespace {
+
+using own::Copies;
+using own::Cut;
+using own::Extent;
+
+constexpr Copies all{true, true, true};
+constexpr Extent ones{1, 1, 1};
+
+TEST(OwnCutOnADevice, is_one_call_where_copies_fit) {
+  const Extent product{8192, 8192, 8192};
+  EXPECT_EQ(own::block_within(own::most_on_cuda, product, ones, all), product);
+  EXPECT_EQ(own::block_within(own::most_on_cuda, {100000, 100000, 7}, ones, {}), (Extent{100000, 100000, 7}));
+  EXPECT_EQ(own::block_within(own::most_on_cuda, {100000, 100000, 7}, ones, {.a = true}), (Extent{100000, 100000, 7}));
+  const Cut cut = own::cut_on_cuda({100, 200, 300}, {32, 1, 64}, all);
+  EXPECT_EQ(cut.parts, 1);
+  EXPECT_EQ(cut.part, (Extent{100, 200, 300}));
+  EXPECT_EQ(cut.block, (Extent{128, 200, 320}));
+  EXPECT_EQ(cut.a, 128 * 320);
+  EXPECT_EQ(cut.b, 320 * 200);
+  EXPECT_EQ(cut.c, 128 * 200);
+}
+
+TEST(OwnCutOnADevice, halves_the_longer_edge_of_a_copy_that_is_too_large) {
+  EXPECT_EQ(own::block_within(own::most_on_cuda, {65536, 128, 64}, ones, all), (Extent{65536, 128, 64}));
+  EXPECT_EQ(own::block_within(own::most_on_cuda, {65536, 2048, 64}, ones, all), (Extent{32768, 2048, 64}));
+  EXPECT_EQ(own::block_within(own::most_on_cuda, {65536, 2048, 64}, ones, {.a = true, .b = true}),
+            (Extent{65536, 2048, 64}));
+  EXPECT_EQ(own::block_within(own::most_on_cuda, {5, 9000, 9000}, ones, {.b = true}), (Extent{5, 9000, 4500}));
+}
+
+/// Whatever the sizes: multiples of the units, no copy too large, and room that does for all smaller products, too.
+TEST(OwnCutOnADevice, keeps_to_its_limits) {
+  constexpr std::int64_t sizes[] = {1, 31, 1000, 1024, 1025, 8192, 8200, 20000, 65537, 131072, 1 << 20};
+  constexpr std::int64_t most = own::most_on_cuda;
+  for (const Extent& units : {ones, Extent{1024, 1023, 1000}, Extent{1, 1024, 7}, Extent{128, 128, 16}}) {
+    for (const std::int64_t m : sizes)
+      for (const std::int64_t n : sizes)
+        for (const std::int64_t k : sizes) {
+          const Cut cut = own::cut_on_cuda({m, n, k}, units, all);
+          const auto [rows, columns, steps] = cut.block;
+          ASSERT_TRUE(rows > 0 && columns > 0 && steps > 0) << m << " " << n << " " << k;
+          ASSERT_TRUE(rows % units.rows == 0 && columns % units.columns == 0 && steps % units.steps == 0);
+          ASSERT_LE(rows * steps, std::min(cut.a, most)) << m << " " << n << " " << k;
+          ASSERT_LE(steps * columns, std::min(cut.b, most)) << m << " " << n << " " << k;
+          ASSERT_LE(rows * columns, std::min(cut.c, most)) << m << " " << n << " " << k;
+        }
+    std::int64_t before = 0;
+    for (const std::int64_t n : sizes) {
+      const Cut cut = own::cut_on_cuda({n, n, n}, units, all);
+      EXPECT_GE(cut.a, before);
+      before = cut.a;
+    }
+  }
+}
+
+TEST(OwnCutOnADevice, makes_room_for_what_may_be_copied_only) {
+  const Cut cut = own::cut_on_cuda({16384, 16384, 512}, ones, {.a = true});
+  EXPECT_EQ(cut.a, 16384 * 512);
+  EXPECT_EQ(cut.b, 0);
+  EXPECT_EQ(cut.c, 0);
+  EXPECT_EQ(cut.block, (Extent{16384, 16384, 512}));
+}
+
+TEST(OwnSourceInCUDA, is_compiled_for_the_device) {
+  const auto built = architectures_of("80-real;90a-real;100-real;90-virtual");
+  EXPECT_EQ(own::architecture_for(90, built), "sm_90a");
+  EXPECT_EQ(own::architecture_for(100, built), "sm_100");
+  EXPECT_EQ(own::architecture_for(89, built), "sm_89");
+  EXPECT_EQ(own::architecture_for(90, {}), "sm_90");
+  EXPECT_EQ(own::architecture_for(0, built), "sm_80");
+}
+
+std::string line(const std::vector<std::string>& flags, const std::vector<std::string>& link_flags = {}) {
+  std::string all;
+  for (const auto& word : own::nvcc_arguments("inc", "sm_90a", flags, {"a.cu", "b.cpp"}, "lib.so", link_flags))
+    all += word + " ";
+  return all;
+}
+
+TEST(OwnSourceInCUDA, is_compiled_as_nvcc_takes_it) {
+  EXPECT_EQ(
+      line({"-std=c++20"}, {"-Wl,-rpath,/x", "-lcublas"}),
+      "-O3 -shared -Xcompiler -fPIC -I inc -arch=sm_90a -std=c++20 a.cu b.cpp -o lib.so -Xlinker -rpath,/x -lcublas ");
+  for (const char* const flag : {"-arch=sm_90", "-gencode=arch=compute_80,code=sm_80", "--gpu-architecture=sm_80"})
+    EXPECT_EQ(line({flag}).find("sm_90a"), std::string::npos) << flag;
+  EXPECT_EQ(line({"-arch", "sm_80"}), "-O3 -shared -Xcompiler -fPIC -I inc -arch sm_80 a.cu b.cpp -o lib.so ");
+}
+
+TEST(OwnSourceInCUDA, is_compiled_by_what_CUDACXX_says) {
+  setenv("CUDACXX", "some/nvcc -ccbin g++", 1);
+  EXPECT_EQ(own::nvcc(), (std::vector<std::string>{"some/nvcc", "-ccbin", "g++"}));
+  unsetenv("CUDACXX");
+}
+
+TEST(OwnSourceInCUDA, is_known_by_its_name) {
+  EXPECT_EQ(own::language_of("x/mine.cu"), own::Language::cuda);
+  EXPECT_TRUE(says(own::starting_point("x/mine.cu"), "kernel.memory = LASOLVE_CUDA;"));
+  EXPECT_TRUE(says(own::starting_point("x/mine.cu"), "kernel.name = \"mine\";"));
+  EXPECT_TRUE(says(own::starting_point("x/mine.cu"), "--gemm x/mine.cu"));
+}
+
+}  // namespace
+}  // namespace lasolve::test
