@@ -16,6 +16,11 @@ const Row* Comparison::find(const Key& key) const {
   return found == rows.end() ? nullptr : &*found;
 }
 
+const Size* Comparison::find_size(std::int64_t n) const {
+  const auto found = std::find_if(sizes.begin(), sizes.end(), [=](const Size& s) { return s.n == n; });
+  return found == sizes.end() ? nullptr : &*found;
+}
+
 std::vector<const Row*> Comparison::at(std::int64_t n) const {
   std::vector<const Row*> all;
   for (const Row& r : rows)
