@@ -169,6 +169,11 @@ TEST(Verdict, compares_visits_and_allows_for_the_machine) {
   now.yardstick = {std::vector<double>(10, 1.0), std::vector<double>(10, 1.15)};
   EXPECT_EQ(verdict(before, then, after, now).kind, bench::Change::same);
   EXPECT_EQ(verdict(before, now, after, then).kind, bench::Change::slower);
+  now = then;
+  now.other_processors = 0.5;
+  EXPECT_EQ(verdict(before, then, after, now).kind, bench::Change::same) << "other programs may have done it";
+  EXPECT_GT(verdict(before, then, after, now).visible, 0.5);
+  EXPECT_EQ(verdict(before, now, after, then).kind, bench::Change::slower);
   before.key.device = after.key.device = "cuda:0";
   EXPECT_EQ(verdict(before, then, after, now).kind, bench::Change::slower) << "the yardstick is of the host";
   after.visits = {5, 5};

@@ -132,9 +132,8 @@ std::vector<std::string> remarks_on(const Comparison& all) {
                                                          : fmt::format("n = {} may do, where half of a solve is GEMM",
                                                                        size_that_would_do(timed))));
   }
-  constexpr double much = 0.25;
   for (const Size& size : all.sizes)
-    if (size.other_processors > much)
+    if (size.is_loaded())
       remarks.push_back(
           fmt::format("n = {}: other programs kept {:.1f} processors busy meanwhile; times and verdicts mean "
                       "less than they seem",

@@ -67,6 +67,9 @@ struct Size {
   std::string matrix, hash;
   double other_processors = 0;      ///< that other programs kept busy while it was measured: see bench::Others
   bench::Yardstick yardstick = {};  ///< of the host, in each visit
+
+  /// Whether other programs kept so many processors busy that most runs met them.
+  bool is_loaded() const { return other_processors > 0.25; }
 };
 
 /// How it was measured: what has to be the same where a sweep is continued.
