@@ -103,9 +103,6 @@ class Sweep {
     verify(request_, contestants_, [&](double share) { progress(share); });
   }
 
-  /// About: a size costs what its solves do, and something for being small.
-  static double work_of(std::int64_t n) { return std::max(1e9, double(n) * double(n) * double(n)); }
-
   void continue_with(Earlier before) {
     if (!(before.comparison.setting == request_.setting))
       throw UsageError(fmt::format("--resume: {} was measured with other options", request_.json));

@@ -65,9 +65,7 @@ std::string load(const std::string& word, int patience) {
 }  // namespace
 
 std::vector<std::string> backends_named(const std::string& list, int patience) {
-  std::vector<std::string> names = split(list);
-  if (names.size() > 1 && std::count(names.begin(), names.end(), "all") > 0)
-    throw UsageError("--gemm all stands alone: it means every backend that runs here");
+  std::vector<std::string> names = names_in(list);
   for (std::string& name : names)
     if (is_file(name)) name = load(name, patience);
   return names;
