@@ -13,11 +13,11 @@
 #include "bench/visits.hpp"
 #include "cli/kernels.hpp"
 #include "cli/problem.hpp"
+#include "compare/listener.hpp"
 #include "core/choose.hpp"
 #include "io/generators.hpp"
 #include "io/input_error.hpp"
 #include "lasolve/names.hpp"
-#include "solvers/watch.hpp"
 
 namespace lasolve::cli {
 
@@ -77,30 +77,6 @@ std::vector<compare::Limit> limits_of(const std::vector<Contestant>& all, int th
 }
 
 namespace {
-
-std::string text_of(const Block& b) {
-  return b.of == Resource::matrix ? fmt::format("A[{}:{}, {}:{}]", b.i, b.i + b.m, b.j, b.j + b.n) : "";
-}
-
-/// Listens to the tasks of the factorization that this thread makes. A second factorization, as after fp32 ones that did not do,
-/// begins anew.
-class Listener {
- public:
-  std::vector<TaskTime> take() { return std::move(tasks_); }
-
- private:
-  void hear(const Task& task, double begin, double end) {
-    if (task.C.empty()) return;
-    if (task.kind == TaskKind::panel && task.C.j == 0) tasks_.clear();
-    if (tasks_.empty()) first_ = begin;
-    TaskTime t{name_of(task.kind), text_of(task.C), task.phase, begin - first_, end - begin, task.flops};
-    if (task.phase == Phase::gemm) t.m = task.C.m, t.n = task.C.n, t.k = task.L.n;
-    tasks_.push_back(std::move(t));
-  }
-  std::vector<TaskTime> tasks_;
-  double first_ = 0;
-  const TaskWatch watch_{[this](const Task& task, double begin, double end) { hear(task, begin, end); }};
-};
 
 /// Takes the contestants through the runs of one size.
 class Race {
@@ -204,7 +180,7 @@ class Race {
     Run run;
     const bench::ClockWatch clock;
     {
-      Listener listener;
+      compare::Listener listener;
       adapter_note(row.key.gemm);  // of what ran before
       run.report = problem_->solve(options, X_);
       run.tasks = listener.take();
