@@ -89,7 +89,9 @@ def verdict(change):
         return "not in it"
     if change["high"] is None:
         return "SAME (too few runs)"
-    return f"{change['verdict'].upper()} {100 * change['shift']:+.1f} % ({100 * change['low']:+.1f} .. {100 * change['high']:+.1f})"
+    words = f"{change['verdict'].upper()} {100 * change['shift']:+.1f} % ({100 * change['low']:+.1f} .. {100 * change['high']:+.1f})"
+    visible = change.get("visible") or 0
+    return words + (f"; noise hides up to {100 * visible:+.0f} %" if change["verdict"] == "same" and visible > 0.03 else "")
 
 
 def table_of_rows(rows):

@@ -137,6 +137,61 @@ TEST(OwnBackend, of_fp32_alone_serves_fp32_factors_and_does_not_fall_back) {
   EXPECT_EQ(hard.report.precision, Precision::fp32);
 }
 
+/// What it is given, in operations.
+double least_flops = 0, most_flops = 0, small_flops = 0;
+void large_ones(Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B, double beta, MatrixView<double> C) {
+  const double flops = 2.0 * double(C.rows()) * double(C.cols()) * double(A.cols());
+  least_flops = std::min(least_flops, flops);
+  counting(q, alpha, A, B, beta, C);
+}
+void small_ones(Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B, double beta, MatrixView<double> C) {
+  const double flops = 2.0 * double(C.rows()) * double(C.cols()) * double(A.cols());
+  most_flops = std::max(most_flops, flops), small_flops += flops;
+  (*gemm_backends<Cpu>()[0])(q, alpha, A, B, beta, C);
+}
+constexpr GemmBackend<Cpu> for_small{"for_small", "", small_ones};
+
+TEST(OwnBackend, leaves_small_products_to_another) {
+  constexpr double below = 1e6;
+  GemmBackend<Cpu> both{"large", "", large_ones};
+  both.small = &for_small, both.small_below = below;
+  Options o;
+  o.gemm = &both;
+  for (const Method method : {Method::lu, Method::cholesky})
+    for (const Schedule schedule : schedules) {
+      o.factorization = method, o.schedule = schedule;
+      least_flops = 1e300, most_flops = small_flops = 0, calls = 0;
+      const Matrix<double> A = random_with_condition(400, 10, true);
+      const Report report = Factorization<double>(A.view(), o).report();
+      ASSERT_TRUE(report.outcome.ok());
+      EXPECT_GE(least_flops, below);
+      EXPECT_LT(most_flops, below);
+      EXPECT_EQ(report.gemm, "large");
+      ASSERT_EQ(report.products_of.size(), 2u);
+      EXPECT_EQ(report.small_below, below);
+      EXPECT_EQ(report.products_of[0].gemm, "large");
+      EXPECT_EQ(report.products_of[0].count.calls, calls);
+      EXPECT_EQ(report.products_of[1].gemm, "for_small");
+      EXPECT_GT(report.products_of[1].count.calls, 0);
+      EXPECT_DOUBLE_EQ(report.products_of[1].count.flops, small_flops);
+      expect_solved(solve_random(A, 3, o));
+    }
+  const auto solved = solve_random(random_matrix(100, 100), 2, o);
+  EXPECT_EQ(solved.report.products_of.size(), 2u) << "a report of a solve tells of its factorization";
+}
+
+TEST(OwnBackend, keeps_small_products_where_the_other_does_not_offer_the_precision) {
+  GemmBackend<Cpu> both{"large", "", counting<double>};
+  both.small = &f32_only, both.small_below = 1e300;
+  Options o;
+  o.gemm = &both;
+  calls = 0;
+  const auto solved = solve_random(random_matrix(300, 300), 2, o);
+  expect_solved(solved);
+  EXPECT_GT(calls, 0);
+  EXPECT_TRUE(solved.report.products_of.empty());
+}
+
 TEST(OwnBackend, is_refused_where_it_cannot_be_called) {
   const Matrix<double> A = random_matrix(100, 100);
   const auto factor_with = [&](const GemmBackend<Cpu>* backend, Device::Kind device = Device::automatic) {
@@ -153,6 +208,9 @@ TEST(OwnBackend, is_refused_where_it_cannot_be_called) {
                                  return std::string("the moon is not full");
                                }};
   EXPECT_TRUE(says(complaint_of<MachineError>([&] { factor_with(&picky); }), "the moon is not full"));
+  GemmBackend<Cpu> both = own;
+  both.small = &picky;
+  EXPECT_TRUE(says(complaint_of<MachineError>([&] { factor_with(&both); }), "the moon is not full"));
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // Whether two sets of times are told apart: how often wrongly, and how often when they ought to be.
-#include "bench/change.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,6 +6,9 @@
 #include <numbers>
 #include <random>
 #include <string>
+
+#include "bench/machine_model.hpp"
+#include "bench/yardstick.hpp"
 
 namespace lasolve::bench {
 namespace {
@@ -53,11 +54,114 @@ TEST(Change, of_the_same_is_seldom_found) {
 }
 
 TEST(Change, of_three_per_cent_is_found) {
-  for (const Machine& machine : {Machine{0.01}, Machine{0.01, 0.05, 0.02}, Machine{0.003, 0.05, 0, 0.01}}) {
-    EXPECT_GE(thousandths(machine, 20, 1.03, Change::slower), 950) << machine.trend;
-    EXPECT_GE(thousandths(machine, 20, 1 / 1.03, Change::faster), 950) << machine.trend;
+  for (const Machine& machine : {Machine{0.01}, Machine{0.003, 0.05, 0, 0.01}}) {
+    EXPECT_GE(thousandths(machine, 20, 1.03, Change::slower), 950) << machine.swing;
+    EXPECT_GE(thousandths(machine, 20, 1 / 1.03, Change::faster), 950) << machine.swing;
   }
   EXPECT_GE(thousandths(Machine{0.02}, 35, 1.03, Change::slower), 950);
+}
+
+/// Of pairs of sessions as comparisons measure them: how many per cent are not SAME without a change, and SLOWER by 3 %; and what is
+/// said to be visible, on average.
+struct Verdicts {
+  double wrong = 0, found = 0, visible = 0;
+};
+Verdicts verdicts(const MachineModel& machine) {
+  std::mt19937_64 random(1);
+  Verdicts all;
+  constexpr int pairs = 500;
+  for (int pair = 0; pair < pairs; ++pair) {
+    const ModelSession before = medians_of_session(machine, 1, random);
+    const Change same = verdict(before, medians_of_session(machine, 1, random));
+    all.wrong += 100.0 * (same.kind != Change::same) / pairs;
+    all.visible += 100 * same.visible / pairs;
+    all.found += 100.0 * (verdict(before, medians_of_session(machine, 1.03, random)).kind == Change::slower) / pairs;
+  }
+  return all;
+}
+
+TEST(Verdict, is_seldom_wrong_and_finds_three_per_cent_on_machines_of_usual_noise) {
+  for (const MachineModel& machine :
+       {MachineModel{.spread = 0.005}, MachineModel{.spread = 0.01}, MachineModel{.spread = 0.02},
+        MachineModel{.spread = 0.03}, MachineModel{.spread = 0.01, .outliers = 0.2},
+        MachineModel{.spread = 0.01, .swing = 0.01}, MachineModel{.spread = 0.01, .visit = 0.01},
+        MachineModel{.spread = 0.01, .session = 0.004}}) {
+    const Verdicts all = verdicts(machine);
+    EXPECT_LE(all.wrong, 1) << machine.spread << " " << machine.visit << " " << machine.session;
+    EXPECT_GE(all.found, 95) << machine.spread << " " << machine.visit << " " << machine.session;
+  }
+}
+
+TEST(Verdict, says_what_noise_hides) {
+  for (const MachineModel& machine :
+       {MachineModel{.spread = 0.01, .trend = 0.03}, MachineModel{.spread = 0.01, .visit = 0.03},
+        MachineModel{.spread = 0.06}, MachineModel{.spread = 0.01, .shown = 0.1, .sensitivity = 1.15}}) {
+    const Verdicts all = verdicts(machine);
+    EXPECT_LE(all.wrong, 1) << machine.spread << " " << machine.visit << " " << machine.shown;
+    EXPECT_LT(all.found, 95) << machine.spread << " " << machine.visit << " " << machine.shown;
+    EXPECT_GT(all.visible, 3) << machine.spread << " " << machine.visit << " " << machine.shown;
+  }
+}
+
+TEST(Change, allows_for_the_machine) {
+  const std::vector<double> before(10, 1.0), after(10, 1.1);
+  EXPECT_EQ(change_between(before, after).kind, Change::slower);
+  EXPECT_EQ(change_between(before, after, {.machine = {-0.2, 0.05}}).kind, Change::slower);
+  EXPECT_EQ(change_between(before, after, {.machine = {0, 0.09}}).kind, Change::same);
+  EXPECT_EQ(change_between(after, before, {.machine = {0, 0.5}}).kind, Change::faster);
+  EXPECT_EQ(change_between(after, before, {.machine = {-0.1, 0}}).kind, Change::same);
+  EXPECT_GT(change_between(before, after, {.machine = {0, 0.09}}).visible, 0.1);
+  EXPECT_THROW(change_between(before, after, {.machine = {0.1, 0}}), std::invalid_argument);
+}
+
+TEST(Change, counts_samples_that_follow_one_another_as_fewer) {
+  std::vector<double> rising, mixed;
+  for (int i = 0; i < 20; ++i) rising.push_back(1 + 0.001 * i), mixed.push_back(1 + 0.001 * (i * 7 % 20));
+  EXPECT_GT(correlation_of({rising}), 0.9);
+  EXPECT_LT(correlation_of({mixed}), 0.1);
+  EXPECT_EQ(correlation_of({{1, 1, 1, 1}}), 0);
+  EXPECT_EQ(correlation_of({{1, 2}, {}}), 0);
+  const Change a = change_between(rising, rising), b = change_between(mixed, mixed);
+  EXPECT_GT(a.high, 2 * b.high);
+}
+
+TEST(Yardstick, tells_how_the_machine_has_changed) {
+  Yardstick before, after;
+  EXPECT_TRUE(before.empty());
+  before.measure(2);
+  EXPECT_GT(before.alone.at(0), 0);
+  EXPECT_GT(before.together.at(0), 0);
+  EXPECT_EQ(machine_between({}, before).slower, 0);
+  before.alone = before.together = after.together = std::vector<double>(10, 1.0);
+  after.alone = std::vector<double>(10, 1.2);
+  EXPECT_NEAR(machine_between(before, after).slower, std::pow(1.2, 1.25) - 1, 1e-9);
+  EXPECT_EQ(machine_between(before, after).faster, 0);
+  EXPECT_NEAR(machine_between(after, before).faster, std::pow(1.2, -1.25) - 1, 1e-9);
+}
+
+TEST(Visits, take_turns_until_enough_is_known) {
+  Visits visits{.most = 20, .least = 10, .runs = 3, .apart = 0, .noise = 0.003, .enough_seconds = 5, .few_runs = 2};
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> uniform(0.01, 0.02);
+  int begun = 0, warm = 0, long_warm = 0;
+  const auto runs = time_in_visits(
+      visits, 5, [&](int visit) { EXPECT_EQ(visit, begun++); },
+      [&](std::size_t c, bool counts) -> std::optional<double> {
+        warm += c == 0 && !counts;
+        long_warm += c == 2 && !counts;
+        if (c == 4) return {};
+        return c == 0 ? 0.01 : c == 1 ? uniform(random) : c == 2 ? 0.2 : 4.0;
+      });
+  EXPECT_EQ(runs[0], std::vector<int>(10, 3)) << "no noise";
+  EXPECT_EQ(runs[1], std::vector<int>(20, 3)) << "much noise";
+  EXPECT_EQ(runs[2], std::vector<int>(10, 1)) << "long runs";
+  EXPECT_EQ(runs[3], std::vector<int>(2, 1)) << "very long runs: few";
+  EXPECT_EQ(runs[4], std::vector<int>()) << "it failed";
+  EXPECT_EQ(begun, 20);
+  EXPECT_EQ(warm, 10);
+  EXPECT_EQ(long_warm, 1);
+  EXPECT_EQ(medians_of_visits({1, 5, 3, 2}, {3, 1}), (std::vector<double>{3, 2}));
+  EXPECT_THROW(medians_of_visits({1}, {2}), std::invalid_argument);
 }
 
 TEST(Change, that_is_sure_but_small_is_none) {

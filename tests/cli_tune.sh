@@ -62,6 +62,17 @@ holds 'compare takes what is tuned' [ "$(grep -c '"gemm": "naive"' c.json)" = 0 
 sed 's/"gemm": "naive"/"gemm": "gone"/' "$kept" >gone.json && cp gone.json "$kept"
 silent uniform:n=48 "${here[@]}"
 
+# So is one with a backend for small products; the report says which products that made.
+sed '/"chosen"/,/}/ { s/"small_gemm": [^,]*/"small_gemm": "naive"/; s/"small_below_flops": [^,]*/"small_below_flops": 40000/
+  s/"gemm": "[^"]*"/"gemm": "tiled"/; s/"block_size": [0-9]*/"block_size": 16/
+  s/"schedule": "[^"]*"/"schedule": "right-looking"/ }; s/"speedup": [0-9.]*/"speedup": 1.25/' good.json >"$kept"
+expect 0 'tuned: tiled and naive below 0.04 Mflop, right-looking, panels of at most 16 columns' uniform:n=96 "${here[@]}"
+expect 0 '% of their operations; those below 0.04 Mflop' uniform:n=96 "${here[@]}"
+expect 0 '"small_below_flops": 40000' uniform:n=96 "${here[@]}" --json -
+expect 0 'tiled and naive below 0.04 Mflop' list --tuned "${here[@]}"
+sed 's/"small_gemm": "naive"/"small_gemm": "gone"/' "$kept" >gone.json && cp gone.json "$kept"
+silent uniform:n=96 "${here[@]}"
+
 sed '/"default"/,/}/ s/"gemm": "[^"]*"/"gemm": "gone"/' good.json >"$kept"
 silent uniform:n=48 "${here[@]}"
 

@@ -10,6 +10,7 @@
 #include "compare/record.hpp"
 #include "compare/tables.hpp"
 #include "compare/trace.hpp"
+#include "compare/verdict.hpp"
 #include "io/generators.hpp"
 #include "io/input_error.hpp"
 #include "solvers/watch.hpp"
@@ -108,6 +109,8 @@ TEST(Record, comes_back_as_it_went) {
   all.rows[1].seconds.clear();
   all.rows[3].is_peer = true;
   all.rows[3].notes = {"one\ntwo"};
+  all.rows[0].visits = {4, 6};
+  all.sizes[1].yardstick = {{0.5, 0.25}, {1, 2}};
   all.limits = {{"cpu", "fp64", {1e9, 2e9}}};
   const Json environment = {{"processor", "P"}};
   const std::string text = as_json(all, environment).dump();
@@ -115,6 +118,8 @@ TEST(Record, comes_back_as_it_went) {
   EXPECT_EQ(back.setting, all.setting);
   ASSERT_EQ(back.rows.size(), 4u);
   EXPECT_EQ(back.sizes[1].hash, "ff00");
+  EXPECT_EQ(back.sizes[1].yardstick.alone, all.sizes[1].yardstick.alone);
+  EXPECT_EQ(back.sizes[1].yardstick.together, all.sizes[1].yardstick.together);
   ASSERT_EQ(back.limits.size(), 1u);
   EXPECT_EQ(back.limits[0].precision, "fp64");
   EXPECT_EQ(back.limits[0].roof.bytes_per_second, 2e9);
@@ -124,6 +129,7 @@ TEST(Record, comes_back_as_it_went) {
     EXPECT_EQ(a.key, b.key);
     EXPECT_EQ(a.seconds, b.seconds);
     EXPECT_EQ(a.gemm_seconds_of_runs, b.gemm_seconds_of_runs);
+    EXPECT_EQ(a.visits, b.visits);
     EXPECT_EQ(a.failure, b.failure);
     EXPECT_EQ(a.is_peer, b.is_peer);
     EXPECT_EQ(a.notes, b.notes);
@@ -146,6 +152,32 @@ TEST(Record, refuses_what_is_none) {
   Json cut = as_json(comparison(), nullptr);
   cut["rows"][2].erase("seconds_of_runs");
   EXPECT_THROW(comparison_of(cut.dump(), "x.json"), io::InputError);
+  Json wrong = as_json(comparison(), nullptr);
+  wrong["rows"][2]["runs_of_visits"] = {1, 2};
+  EXPECT_THROW(comparison_of(wrong.dump(), "x.json"), io::InputError);
+  wrong["rows"][2]["runs_of_visits"] = {11, -1};
+  EXPECT_THROW(comparison_of(wrong.dump(), "x.json"), io::InputError);
+}
+
+TEST(Verdict, compares_visits_and_allows_for_the_machine) {
+  Row before = row("a", 100, 1, 0.5), after = before;
+  before.visits = after.visits = std::vector<int>(10, 1);
+  for (double& s : after.seconds) s *= 1.1;
+  Size then{100, "m", "h"}, now = then;
+  EXPECT_EQ(verdict(before, then, after, now).kind, bench::Change::slower);
+  then.yardstick = {std::vector<double>(10, 1.0), std::vector<double>(10, 1.0)};
+  now.yardstick = {std::vector<double>(10, 1.0), std::vector<double>(10, 1.15)};
+  EXPECT_EQ(verdict(before, then, after, now).kind, bench::Change::same);
+  EXPECT_EQ(verdict(before, now, after, then).kind, bench::Change::slower);
+  now = then;
+  now.other_processors = 0.5;
+  EXPECT_EQ(verdict(before, then, after, now).kind, bench::Change::same) << "other programs may have done it";
+  EXPECT_GT(verdict(before, then, after, now).visible, 0.5);
+  EXPECT_EQ(verdict(before, now, after, then).kind, bench::Change::slower);
+  before.key.device = after.key.device = "cuda:0";
+  EXPECT_EQ(verdict(before, then, after, now).kind, bench::Change::slower) << "the yardstick is of the host";
+  after.visits = {5, 5};
+  EXPECT_EQ(verdict(before, then, after, now).kind, bench::Change::slower) << "runs, where visits are few";
 }
 
 TEST(Tables, have_a_line_for_each_row_and_verdicts) {

@@ -8,9 +8,11 @@
 #include <map>
 #include <random>
 
+#include "core/choose.hpp"
 #include "io/input_error.hpp"
 #include "io/output_file.hpp"
 #include "tuned/cache.hpp"
+#include "tuned/combine.hpp"
 #include "tuned/search.hpp"
 
 namespace lasolve::tuned {
@@ -176,6 +178,47 @@ TEST(Search, needs_no_alternative) {
   EXPECT_GT(found.default_seconds, 0);
 }
 
+TEST(Search, takes_another_backend_for_small_products_where_that_is_faster) {
+  for (const double gain : {0.9, 0.998}) {
+    Planted machine{[=](const Setting& s, int) {
+      if (s.small.empty()) return takes(s.gemm == "usual" ? 10 : 12);
+      return takes(s.small == "third" && s.small_below < 2 * 300.0 * 300 * 128 ? 10 * gain : 11);
+    }};
+    const Space in = space();
+    const Found found = search(in, std::ref(machine), plenty);
+    ASSERT_EQ(found.steps.at(3).what, "small products");
+    EXPECT_EQ(found.is_default(in), gain > 0.99);
+    if (gain > 0.99) continue;
+    EXPECT_EQ(found.chosen.gemm, "usual");
+    EXPECT_EQ(found.chosen.small, "third");
+    EXPECT_GE(found.chosen.small_below, 2 * 64.0 * 64 * 128);
+    EXPECT_LE(found.chosen.small_below, 2 * 256.0 * 256 * 128);
+    EXPECT_NEAR(1 + found.change.shift, gain, 0.02);
+  }
+}
+
+TEST(SmallProducts, are_those_of_up_to_half_of_the_matrix) {
+  EXPECT_EQ(small_products(128, 1000),
+            (std::vector<double>{2 * 64.0 * 64 * 128, 2 * 128.0 * 128 * 128, 2 * 256.0 * 256 * 128}));
+  EXPECT_TRUE(small_products(128, 128).empty());
+}
+
+TEST(GemmOf, is_the_backend_or_both_as_one) {
+  const Device cpu{Device::cpu, 0};
+  EXPECT_EQ(std::get<std::string>(gemm_of({"tiled"}, cpu)), "tiled");
+  const Setting two{"tiled", Schedule::right_looking, 8, "packed", 1e5};
+  const auto* both = std::get<const GemmBackend<Cpu>*>(gemm_of(two, cpu));
+  EXPECT_STREQ(both->name, "tiled");
+  EXPECT_STREQ(both->small->name, "packed");
+  EXPECT_EQ(both->small_below, 1e5);
+  EXPECT_EQ(std::get<const GemmBackend<Cpu>*>(gemm_of(two, cpu)), both) << "made once";
+  Setting other = two;
+  other.small_below = 2e5;
+  EXPECT_NE(std::get<const GemmBackend<Cpu>*>(gemm_of(other, cpu)), both);
+  other.small = "nothing";
+  EXPECT_THROW(gemm_of(other, cpu), UnknownName);
+}
+
 TEST(BlockSizes, are_around_the_best_so_far) {
   EXPECT_EQ(block_sizes_around(128, 1000), (std::vector<std::int64_t>{64, 96, 192, 256}));
   EXPECT_EQ(block_sizes_around(128, 200), (std::vector<std::int64_t>{64, 96, 192}));
@@ -235,7 +278,8 @@ TEST(Nearest, is_of_the_same_machine_precision_and_method) {
 }
 
 TEST(Kept, is_read_as_it_was_written) {
-  const std::vector<Entry> entries = {entry(256), entry(512, Method::cholesky)};
+  std::vector<Entry> entries = {entry(256), entry(512, Method::cholesky)};
+  entries[1].chosen.small = "blas", entries[1].chosen.small_below = 1.5e6;
   const auto read = entries_of(as_json(entries).dump(), "a file");
   ASSERT_EQ(read.size(), 2u);
   EXPECT_EQ(as_json(read), as_json(entries));

@@ -113,6 +113,10 @@ struct GemmBackend {
   /// Makes at once what a product of such sizes, C m × n, would make at its first call on a queue, as scratch memory: solvers
   /// ask for it before their clock runs. A null function: nothing.
   void (*prepare)(Queue<Place>&, Precision, Op a, Op b, std::int64_t m, std::int64_t n, std::int64_t k) = nullptr;
+  /// Another backend, to which solvers give the products of fewer than small_below operations, 2 m n k. It must outlive this record,
+  /// and run where this one runs; one of its own is not asked for. Null, or one that does not offer the precision: none.
+  const GemmBackend* small = nullptr;
+  double small_below = 0;
 
   template <Precision P>
   constexpr const GemmKernel<P, Place>& in() const {
@@ -132,7 +136,13 @@ struct GemmBackend {
   }
 };
 
-/// A backend that is bound to an arithmetic: products of matrices of F.
+/// Products that were made: how many, and of how many operations.
+struct ProductCount {
+  std::int64_t calls = 0;
+  double flops = 0;
+};
+
+/// A backend that is bound to an arithmetic: products of matrices of F. One that it leaves small products to is bound with it.
 template <class F, class Place>
 class Gemm {
  public:
@@ -141,8 +151,10 @@ class Gemm {
       : backend_(&backend), products_(products) {
     for_precision(products, [&](auto P) {
       if constexpr (std::is_same_v<typename Arithmetic<P>::Operand, F> &&
-                    std::is_same_v<typename Arithmetic<P>::Result, F>)
+                    std::is_same_v<typename Arithmetic<P>::Result, F>) {
         function_ = backend.template in<P>().function;
+        if (backend.small) small_ = backend.small->template in<P>().function;
+      }
     });
   }
   /// Whether it is bound.
@@ -153,18 +165,35 @@ class Gemm {
   /// C ← α·A·B + β·C. Throws as multiply().
   void operator()(Queue<Place>& q, F alpha, Operand<F, Place> A, Operand<F, Place> B, F beta,
                   MatrixView<F, Place> C) const {
-    multiply(function_, q, alpha, A, B, beta, C);
+    if (!small_) return multiply(function_, q, alpha, A, B, beta, C);
+    const double flops = flops_of(C.rows(), C.cols(), A.cols());
+    const bool is_small = flops < backend_->small_below;
+    ProductCount& count = is_small ? by_small_ : by_this_;
+    ++count.calls, count.flops += flops;
+    multiply(is_small ? small_ : function_, q, alpha, A, B, beta, C);
   }
-  bool prepares() const { return backend_->prepare != nullptr; }
+  bool prepares() const { return backend_->prepare != nullptr || (small_ && backend_->small->prepare != nullptr); }
   /// See GemmBackend::prepare.
   void prepare(Queue<Place>& q, Op a, Op b, std::int64_t m, std::int64_t n, std::int64_t k) const {
-    if (backend_->prepare) backend_->prepare(q, products_, a, b, m, n, k);
+    const auto& makes = small_ && flops_of(m, n, k) < backend_->small_below ? *backend_->small : *backend_;
+    if (makes.prepare) makes.prepare(q, products_, a, b, m, n, k);
   }
 
+  /// The backend that has the small products; null: there is none.
+  constexpr const GemmBackend<Place>* small() const { return small_ ? backend_->small : nullptr; }
+  /// What each of two backends was given, by all calls of this one, which are of one thread. Not counted where there is but one.
+  const ProductCount& given() const { return by_this_; }
+  const ProductCount& given_to_small() const { return by_small_; }
+
  private:
+  static constexpr double flops_of(std::int64_t m, std::int64_t n, std::int64_t k) {
+    return 2.0 * double(m) * double(n) * double(k);
+  }
+
   const GemmBackend<Place>* backend_;
   Precision products_;
-  GemmFunction<F, Place> function_ = nullptr;
+  GemmFunction<F, Place> function_ = nullptr, small_ = nullptr;
+  mutable ProductCount by_this_ = {}, by_small_ = {};
 };
 
 /// The backends of this build, by name.

@@ -29,7 +29,7 @@ struct Device {
   int index = 0;
 };
 
-/// A backend by name, or an own record.
+/// A backend by name, or an own record: also one that leaves small products to another, GemmBackend::small.
 using GemmChoice = std::variant<std::string, const GemmBackend<Cpu>*, const GemmBackend<Cuda>*>;
 
 /// What a person can ask for. Every default is here.
@@ -77,11 +77,21 @@ struct Outcome {
   std::string message() const;  ///< one sentence
 };
 
+/// What a factorization gave a backend: its products, those within panels and triangular solves too.
+struct ProductsOf {
+  std::string gemm;
+  ProductCount count;
+};
+
 /// What a factorization or a solve did.
 struct Report {
   Outcome outcome;
   std::int64_t n = 0, nrhs = 0;
-  std::string device, gemm;                    ///< "cpu" or "cuda:0"; the backend that was used
+  std::string device, gemm;  ///< "cpu" or "cuda:0"; the backend that was used
+  /// Where the backend leaves small products to another (GemmBackend::small): what either was given, and below how many operations a
+  /// product is small. Else empty.
+  std::vector<ProductsOf> products_of;
+  double small_below = 0;
   Method method = Method::automatic;           ///< that was used
   Precision precision = Precision::automatic;  ///< in which it was solved: see solve_precisions
   /// What the factors that gave the answer were stored in, what products were computed in, and what residuals were.

@@ -290,6 +290,7 @@ class Solver {
     report.outcome =
         factors->factor(q_, gemm, report.schedule, report.block_size, as_it_comes ? supply : Supply<F, Place>());
     report.factor_seconds = factoring.seconds();  // the outcome was waited for
+    tell_products(gemm, report);
     q_.finish();
     q_.on_progress({});
     report.factor_gflops = report.outcome.ok() ? flops * 1e-9 / report.factor_seconds : 0;
@@ -308,6 +309,15 @@ class Solver {
       report.notes.push_back("A was overwritten, so that LU could not be tried; ask for LU by name");
     }
     return {std::move(report), std::move(factors)};
+  }
+
+  /// Which products went where.
+  template <class F>
+  static void tell_products(const Gemm<F, Place>& gemm, Report& report) {
+    report.products_of.clear();
+    if (!gemm.small()) return;
+    report.small_below = gemm.backend().small_below;
+    report.products_of = {{gemm.backend().name, gemm.given()}, {gemm.small()->name, gemm.given_to_small()}};
   }
 
   Refinement solve_with(Factored& made, MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op) {

@@ -26,11 +26,35 @@ const char* name_of(Change::Kind kind) {
   return kind == Change::same ? "same" : kind == Change::faster ? "faster" : "slower";
 }
 
+double correlation_of(const std::vector<std::vector<double>>& all) {
+  double products = 0, squares = 0, counts = 0, series = 0;
+  for (const auto& samples : all) {
+    if (samples.size() < 3) continue;
+    const double middle = 0.5 * (double(samples.size()) - 1);
+    std::vector<double> ranks;  // from the middle; the mean of those that are equal
+    for (const double x : samples) {
+      double below = 0, equal = 0;
+      for (const double y : samples) below += y < x, equal += y == x;
+      ranks.push_back(below + 0.5 * (equal - 1) - middle);
+    }
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      squares += ranks[i] * ranks[i];
+      if (i > 0) products += ranks[i] * ranks[i - 1];
+    }
+    counts += double(samples.size()), ++series;
+  }
+  if (!(squares > 0)) return 0;
+  const double count = counts / series;
+  return std::clamp((products / squares + 1 / count) / (1 - std::min(0.8, 4 / count)), -1.0, 1.0);
+}
+
 Change change_between(const std::vector<double>& before, const std::vector<double>& after, const ChangeTest& test) {
   const auto positive = [](double x) { return x > 0 && std::isfinite(x); };
   require(!before.empty() && !after.empty(), "times are compared, but there are none");
   require(std::all_of(before.begin(), before.end(), positive) && std::all_of(after.begin(), after.end(), positive),
           "times that are compared are positive");
+  require(test.machine.faster > -1 && test.machine.faster <= 0 && test.machine.slower >= 0,
+          "a machine that may have become faster or slower, not both");
   std::vector<double> shifts;  // of all pairs
   shifts.reserve(before.size() * after.size());
   for (const double a : after)
@@ -38,12 +62,21 @@ Change change_between(const std::vector<double>& before, const std::vector<doubl
   std::sort(shifts.begin(), shifts.end());
   const double m = double(before.size()), n = double(after.size());
   const double rank = std::floor(m * n / 2 - test.z * std::sqrt(m * n * (m + n + 1) / 12));
-  Change change{Change::same, std::expm1(spread_of(shifts).median), -1, std::numeric_limits<double>::infinity()};
+  const double shift = spread_of(shifts).median, infinite = std::numeric_limits<double>::infinity();
+  Change change{Change::same, std::expm1(shift), -1, infinite, infinite};
   if (rank < 0) return change;
-  change.low = std::expm1(shifts[std::size_t(rank)]);
-  change.high = std::expm1(shifts[shifts.size() - 1 - std::size_t(rank)]);
-  if (change.low > 0 && change.shift >= test.least_effect) change.kind = Change::slower;
-  if (change.high < 0 && 1 / (1 + change.shift) >= 1 + test.least_effect) change.kind = Change::faster;
+  constexpr double most = 0.9;
+  const double r = std::clamp(correlation_of({before, after}), 0.0, most), wider = std::sqrt((1 + r) / (1 - r));
+  const double below = wider * (shift - shifts[std::size_t(rank)]);
+  const double above = wider * (shifts[shifts.size() - 1 - std::size_t(rank)] - shift);
+  const double slower = std::log1p(test.machine.slower), faster = std::log1p(test.machine.faster);
+  const double least = std::log1p(test.least_effect);
+  const double low = shift - below - slower, high = shift + above - faster;
+  change.low = std::expm1(low), change.high = std::expm1(high);
+  constexpr double for_95 = 1.645;  // standard errors beyond what is just found
+  change.visible = std::expm1(slower + std::max(below, least) + for_95 * below / test.z);
+  if (low > 0 && shift - slower >= least) change.kind = Change::slower;
+  if (high < 0 && shift - faster <= -least) change.kind = Change::faster;
   return change;
 }
 

@@ -20,6 +20,8 @@ struct Change {
   /// The time after is 1 + shift of the time before, and with the test's confidence between 1 + low and 1 + high. With fewer than six
   /// samples each, which are too few for the confidence, low is −1 and high infinite.
   double shift = 0, low = 0, high = 0;
+  /// A slowdown by so much would have been found in 95 of 100 cases, as noisy as the samples are.
+  double visible = 0;
 };
 /// "same", "faster" or "slower".
 const char* name_of(Change::Kind);
@@ -27,18 +29,32 @@ const char* name_of(Change::Kind);
 /// Samples of each that a verdict takes at the least, with the confidence of ChangeTest.
 inline constexpr std::size_t least_for_a_verdict = 6;
 
+/// What may have become of the machine between two measurements: times after are between 1 + faster and 1 + slower of those before,
+/// whatever ran. −1 < faster ≤ 0 ≤ slower.
+struct MachineChange {
+  double faster = 0, slower = 0;
+};
+
 struct ChangeTest {
-  double z = 2.807;             ///< the quantile of the normal distribution for the confidence: 99.5 %
-  double least_effect = 0.015;  ///< a smaller shift is the same: so much the same code differs from day to day
+  double z = 2.807;              ///< the quantile of the normal distribution for the confidence: 99.5 %
+  double least_effect = 0.0175;  ///< a smaller shift is the same: so much the same code differs from day to day
+  MachineChange machine = {};
 };
 
 /// Compares samples. shift is the Hodges–Lehmann estimate: the median of all log(after/before). [low, high] is the interval that
 /// belongs to the rank test of Mann & Whitney (1947), by its normal approximation (Hollander, Wolfe & Chicken, Nonparametric
-/// Statistical Methods, 4.2 and 4.3). Not the same is what has a shift of at least the least effect, and 0 outside of the interval.
+/// Statistical Methods, 4.2 and 4.3). It is wider by what may have become of the machine, and by √((1 + r) / (1 − r)) where samples
+/// have the correlation r > 0 with the one before them: then they tell as much as fewer that are independent. Not the same is what
+/// has a shift of at least the least effect beyond that of the machine, and 0 outside of the interval.
 ///
 /// Samples of one distribution are found to differ in at most 1 % of cases. Of 20 samples each with a spread (σ of the logarithm)
-/// of 1 %, 5 % of them outliers, a shift of 3 % is found in at least 95 % of cases; with a spread of 2 % it takes 35.
+/// of 1 %, 5 % of them outliers, a shift of 3 % is found in at least 95 % of cases.
 /// Throws std::invalid_argument where there are none, or one is not positive.
 Change change_between(const std::vector<double>& before, const std::vector<double>& after, const ChangeTest& = {});
+
+/// The correlation of samples with the one before them, of their ranks, so that outliers count little; 0 of fewer than three, and
+/// where all are equal. Several series count together. Few samples make it look smaller than it is, by (1 + 4 r) / count on average
+/// (Marriott & Pope 1954), which is made good.
+double correlation_of(const std::vector<std::vector<double>>& series);
 
 }  // namespace lasolve::bench

@@ -16,6 +16,7 @@
 #include "cli/tuning.hpp"
 #include "core/choose.hpp"
 #include "lasolve/names.hpp"
+#include "tuned/combine.hpp"
 
 namespace lasolve::cli {
 
@@ -47,7 +48,7 @@ struct Runs {
 /// not run again.
 std::optional<double> run_once(const Request& request, Problem& problem, bool counts, Runs& runs, Matrix<double>& X) {
   Options options = request.options;
-  options.gemm = runs.backend;
+  options.gemm = request.tuned ? tuned::gemm_of(*request.tuned, options.device) : GemmChoice(runs.backend);
   options.tuning = tuning_asked_for(request, options);
   const std::string which = !counts ? ", warming up"
                             : request.repeat > 1

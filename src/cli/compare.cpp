@@ -19,6 +19,7 @@
 #include "compare/record.hpp"
 #include "compare/tables.hpp"
 #include "compare/trace.hpp"
+#include "compare/verdict.hpp"
 #include "io/io.hpp"
 
 namespace lasolve::cli {
@@ -102,9 +103,6 @@ class Sweep {
     verify(request_, contestants_, [&](double share) { progress(share); });
   }
 
-  /// About: a size costs what its solves do, and something for being small.
-  static double work_of(std::int64_t n) { return std::max(1e9, double(n) * double(n) * double(n)); }
-
   void continue_with(Earlier before) {
     if (!(before.comparison.setting == request_.setting))
       throw UsageError(fmt::format("--resume: {} was measured with other options", request_.json));
@@ -140,8 +138,9 @@ class Sweep {
       all_.remarks.push_back(fmt::format("the baseline was measured otherwise: {}", what));
     for (Row& row : all_.rows) {
       const Row* before = baseline_->comparison.find(row.key);
-      if (before && before->timed() && row.timed())
-        row.against_baseline = bench::change_between(before->seconds, row.seconds);
+      const compare::Size *then = baseline_->comparison.find_size(row.key.n), *now = all_.find_size(row.key.n);
+      if (before && then && now && before->timed() && row.timed())
+        row.against_baseline = compare::verdict(*before, *then, row, *now);
     }
     for (const auto& size : all_.sizes)
       for (const auto& before : baseline_->comparison.sizes)

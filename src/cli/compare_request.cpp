@@ -56,8 +56,14 @@ const std::vector<Option>& compare_options() {
        "PERCENT",
        "0.3",
        {},
-       "a backend has run enough when the standard error of its median is at most this"},
-      {"repeat", 0, "COUNT", "40", {}, "timed runs at most; the noise is looked at from 10 on"},
+       "a backend has run enough when the standard error of its median is at most this, and a change of 2.5 % could be "
+       "seen"},
+      {"repeat",
+       0,
+       "COUNT",
+       "100",
+       {},
+       "timed runs at most, in up to 20 visits; the noise is looked at from 10 visits on"},
       {"seconds",
        0,
        "SECONDS",
@@ -204,7 +210,7 @@ CompareRequest parse_compare(int argc, const char* const* argv) {
   s.matrix = r.matrix, s.factorization = text("factorization"), s.schedule = text("schedule");
   s.block_size = o.block_size, s.threads = Queue<Cpu>(o.threads).threads();
   s.rounds = number("repeat", text("repeat"), 1);
-  s.least_rounds = std::min(s.least_rounds, s.rounds);
+  s.visits = std::min(s.visits, s.rounds), s.least_visits = std::min(s.least_visits, s.visits);
   s.warmup = number("warmup", text("warmup"), 0);
   s.noise = 0.01 * positive("noise", text("noise"));
   s.enough_seconds = positive("seconds", text("seconds"));

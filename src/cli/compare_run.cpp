@@ -9,15 +9,15 @@
 #include "bench/clock_watch.hpp"
 #include "bench/others.hpp"
 #include "bench/roof.hpp"
-#include "bench/turns.hpp"
 #include "bench/verify.hpp"
+#include "bench/visits.hpp"
 #include "cli/kernels.hpp"
 #include "cli/problem.hpp"
+#include "compare/listener.hpp"
 #include "core/choose.hpp"
 #include "io/generators.hpp"
 #include "io/input_error.hpp"
 #include "lasolve/names.hpp"
-#include "solvers/watch.hpp"
 
 namespace lasolve::cli {
 
@@ -78,39 +78,16 @@ std::vector<compare::Limit> limits_of(const std::vector<Contestant>& all, int th
 
 namespace {
 
-std::string text_of(const Block& b) {
-  return b.of == Resource::matrix ? fmt::format("A[{}:{}, {}:{}]", b.i, b.i + b.m, b.j, b.j + b.n) : "";
-}
-
-/// Listens to the tasks of the factorization that this thread makes. A second factorization, as after fp32 ones that did not do,
-/// begins anew.
-class Listener {
- public:
-  std::vector<TaskTime> take() { return std::move(tasks_); }
-
- private:
-  void hear(const Task& task, double begin, double end) {
-    if (task.C.empty()) return;
-    if (task.kind == TaskKind::panel && task.C.j == 0) tasks_.clear();
-    if (tasks_.empty()) first_ = begin;
-    TaskTime t{name_of(task.kind), text_of(task.C), task.phase, begin - first_, end - begin, task.flops};
-    if (task.phase == Phase::gemm) t.m = task.C.m, t.n = task.C.n, t.k = task.L.n;
-    tasks_.push_back(std::move(t));
-  }
-  std::vector<TaskTime> tasks_;
-  double first_ = 0;
-  const TaskWatch watch_{[this](const Task& task, double begin, double end) { hear(task, begin, end); }};
-};
-
 /// Takes the contestants through the runs of one size.
 class Race {
  public:
   Race(const CompareRequest& request, const std::vector<Contestant>& all, const std::string& matrix,
        const std::function<void(double)>& progress)
-      : request_(request), all_(all), progress_(progress), problem_(request_for(matrix)), done_(all.size(), 0.0) {
+      : request_(request), all_(all), progress_(progress), matrix_(matrix), done_(all.size(), 0.0) {
+    problem_.emplace(request_for(matrix));
     for (const Contestant& c : all) {
       Row row;
-      row.key = c.key(problem_.n());
+      row.key = c.key(problem_->n());
       row.is_peer = c.peer != nullptr;
       row.failure = c.fault;
       if (c.peer && !c.peer->note.empty()) row.notes.push_back(c.peer->note);
@@ -123,19 +100,26 @@ class Race {
     const compare::Setting& s = request_.setting;
     const bool rests_long =
         !request_.peers.empty() && !request_.peers.front()->on_cuda;  // OpenMP's threads spin after a run
-    const bench::Turns turns{.warmup = s.warmup,
-                             .rounds = s.rounds,
-                             .rest = {rests_long ? 0.1 : 0, 0.1},
-                             .enough_seconds = s.enough_seconds,
-                             .noise = s.noise,
-                             .least_rounds = s.least_rounds,
-                             .few_rounds = 3,
-                             .seed = s.seed};
-    bench::time_in_turns(turns, all_.size(), [&](std::size_t c, bool counts) { return run_once(c, counts); });
-    for (std::size_t c = 0; c < rows_.size(); ++c) finish(c);
+    const bench::Visits visits{.most = s.visits,
+                               .least = s.least_visits,
+                               .runs = s.rounds / s.visits,
+                               .warmup = s.warmup,
+                               .noise = s.noise,
+                               .enough_seconds = s.enough_seconds,
+                               .few_runs = 3,
+                               .rest = {rests_long ? 0.1 : 0, 0.1},
+                               .seed = s.seed};
+    const auto runs = bench::time_in_visits(
+        visits, all_.size(), [&](int visit) { begin(visit); },
+        [&](std::size_t c, bool counts) { return run_once(c, counts); });
+    for (std::size_t c = 0; c < rows_.size(); ++c) {
+      rows_[c].visits = runs[c];
+      finish(c);
+    }
     return std::move(rows_);
   }
-  Problem& problem() { return problem_; }
+  Problem& problem() { return *problem_; }
+  bench::Yardstick yardstick() const { return yardstick_; }
 
  private:
   struct Run {
@@ -151,6 +135,15 @@ class Race {
     r.options = request_.options;
     r.options.precision = Precision::fp64;
     return r;
+  }
+
+  /// A generated matrix is made again, so that it lies elsewhere in memory.
+  void begin(int visit) {
+    yardstick_.measure(request_.setting.threads);
+    if (visit == 0 || !problem_->is_generated()) return;
+    X_ = Matrix<double>();
+    problem_.reset();
+    problem_.emplace(request_for(matrix_));
   }
 
   /// The seconds of a run; nothing, and the row says why, where it failed.
@@ -187,9 +180,9 @@ class Race {
     Run run;
     const bench::ClockWatch clock;
     {
-      Listener listener;
+      compare::Listener listener;
       adapter_note(row.key.gemm);  // of what ran before
-      run.report = problem_.solve(options, X_);
+      run.report = problem_->solve(options, X_);
       run.tasks = listener.take();
       require_intact(row.key.gemm);
       run.adapter = adapter_note(row.key.gemm);
@@ -210,7 +203,7 @@ class Race {
 
   double run_peer(std::size_t c) {
     Row& row = rows_[c];
-    const auto [A, B] = problem_.on_host(request_.options.threads);
+    const auto [A, B] = problem_->on_host(request_.options.threads);
     if (method_ == Method::automatic) method_ = Method::lu;
     Matrix<double> X(A.rows(), B.cols());
     const compare::System system{A, B, X.view()};
@@ -228,8 +221,9 @@ class Race {
   /// What is told of the run with the median time.
   void finish(std::size_t c) {
     Row& row = rows_[c];
-    if (!row.passed()) row.seconds.clear(), row.factor_seconds.clear(), row.gemm_seconds_of_runs.clear();
-    row.notes.insert(row.notes.end(), problem_.notes().begin(), problem_.notes().end());
+    if (!row.passed())
+      row.seconds.clear(), row.factor_seconds.clear(), row.gemm_seconds_of_runs.clear(), row.visits.clear();
+    row.notes.insert(row.notes.end(), problem_->notes().begin(), problem_->notes().end());
     if (runs_[c].empty()) return;
     auto& runs = runs_[c];
     const auto middle = runs.begin() + std::ptrdiff_t((runs.size() - 1) / 2);
@@ -252,7 +246,7 @@ class Race {
     if (!progress_) return;
     const compare::Setting& s = request_.setting;
     const double runs = double(rows_[c].seconds.size()) + fraction_of_run;
-    const double by_runs = runs / (double(s.least_rounds) + 1);
+    const double by_runs = runs / (double(s.least_visits * (s.rounds / s.visits)) + 1);
     done_[c] = std::max(done_[c], std::min(0.95, by_runs));
     double sum = 0;
     for (std::size_t i = 0; i < done_.size(); ++i) sum += rows_[i].passed() ? done_[i] : 1;
@@ -262,7 +256,9 @@ class Race {
   const CompareRequest& request_;
   const std::vector<Contestant>& all_;
   const std::function<void(double)>& progress_;
-  Problem problem_;
+  const std::string matrix_;
+  std::optional<Problem> problem_;
+  bench::Yardstick yardstick_;
   std::vector<Row> rows_;
   std::vector<std::vector<Run>> runs_;
   std::vector<double> done_;
@@ -277,7 +273,7 @@ std::vector<Row> run_size(const CompareRequest& request, const std::vector<Conte
   const bench::Others others;
   Race race(request, all, matrix, progress);
   std::vector<Row> rows = race.run();
-  size = {race.problem().n(), race.problem().name(), "", others.processors()};
+  size = {race.problem().n(), race.problem().name(), "", others.processors(), race.yardstick()};
   constexpr std::int64_t worth_making_again = 32768;
   const bool ran = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.timed(); });
   if (!ran || size.n > worth_making_again) return rows;

@@ -136,8 +136,9 @@ const std::vector<CommandGuide>& guides() {
       {"tune",
        "lasolve tune [options]",
        "find the fastest backend, block size and schedule here",
-       "Times whole solves with each backend, with other block sizes and with other schedules, and keeps for each size "
-       "and method what is faster than the default by more than the noise. Later solves that leave these open take it, "
+       "Times whole solves with each backend, with other block sizes, with other schedules, and with a second "
+       "backend for small products, and keeps for each size and method what is faster than the default by more than "
+       "the noise. Later solves that leave these open take it, "
        "and say so.",
        {"lasolve tune", "lasolve tune --n 1k:8k:x2 --factorization cholesky --within 60", "lasolve tune --forget"},
        tune_options(),

@@ -12,6 +12,14 @@ namespace lasolve::cli {
 
 namespace {
 
+/// An empty list where one backend makes all.
+Json products_of(const Report& r) {
+  Json all = Json::array();
+  for (const ProductsOf& of : r.products_of)
+    all.push_back({{"gemm", of.gemm}, {"calls", of.count.calls}, {"flops", of.count.flops}});
+  return all;
+}
+
 Json object(const Subject& subject, const Measured& measured) {
   const Report& r = measured.report;
   Json phases = Json::object(), flops = Json::object();
@@ -34,6 +42,8 @@ Json object(const Subject& subject, const Measured& measured) {
           {"nrhs", r.nrhs},
           {"device", r.device},
           {"gemm", r.gemm},
+          {"small_below_flops", r.products_of.empty() ? Json(nullptr) : Json(r.small_below)},
+          {"products_of", products_of(r)},
           {"factorization", name_of(r.method)},
           {"precision", name_of(r.precision)},
           {"storage", name_of(r.storage)},

@@ -119,9 +119,7 @@ const std::string* first_at(Device::Kind place, const std::vector<std::string>& 
 }  // namespace
 
 std::vector<std::string> backends_named(const std::string& list, int patience, Device asked) {
-  std::vector<std::string> names = split(list);
-  if (names.size() > 1 && std::count(names.begin(), names.end(), "all") > 0)
-    throw UsageError("--gemm all stands alone: it means every backend that runs here");
+  std::vector<std::string> names = names_in(list);
   for (std::string& name : names)
     if (is_file(name)) name = load(name, patience, asked);
   return names;

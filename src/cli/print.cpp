@@ -74,6 +74,25 @@ std::string accuracy(const Report& r) {
 
 }  // namespace
 
+const char* in_words(Method m) { return m == Method::cholesky ? "Cholesky" : "LU"; }
+
+namespace {
+
+/// Where the backend leaves small products to another: how many either made.
+std::string products(const Report& r) {
+  double calls = 0, flops = 0;
+  for (const ProductsOf& of : r.products_of) calls += double(of.count.calls), flops += of.count.flops;
+  std::string text;
+  for (const ProductsOf& of : r.products_of)
+    text +=
+        fmt::format("{:<12}{}: {} of {:.0f} products, {:.1f} % of their operations{}\n", text.empty() ? "products" : "",
+                    of.gemm, of.count.calls, calls, flops > 0 ? 100 * of.count.flops / flops : 0,
+                    text.empty() ? "" : fmt::format("; those below {:.2g} Mflop", 1e-6 * r.small_below));
+  return text;
+}
+
+}  // namespace
+
 std::string for_people(const Subject& subject, const Measured& measured) {
   const Report& r = measured.report;
   const Device where = parse_device(r.device).value();
@@ -82,6 +101,7 @@ std::string for_people(const Subject& subject, const Measured& measured) {
       fmt::format("backend     {} on {}{}\n", r.gemm, r.device,
                   where.kind == Device::cpu ? fmt::format(" ({} threads)", r.threads)
                                             : fmt::format(" ({})", cuda_devices().names.at(std::size_t(where.index))));
+  text += products(r);
   for (const auto& note : r.notes) text += fmt::format("note        {}\n", note);
   text += "\n" + phase_table(r);
   text += fmt::format("{:<12}{:>12.6f}{:>21.1f}", "factor", r.factor_seconds, r.factor_gflops);

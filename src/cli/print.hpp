@@ -23,6 +23,9 @@ struct Subject {
   bool transposed = false;
 };
 
+/// "LU", "Cholesky".
+const char* in_words(Method);
+
 std::string for_people(const Subject&, const Measured&);
 std::string comparison(const Subject&, const std::vector<Measured>&);
 std::string list_of_backends();

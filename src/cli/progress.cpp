@@ -14,6 +14,8 @@ std::string duration(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
+double work_of(std::int64_t n) { return std::max(1e9, double(n) * double(n) * double(n)); }
+
 Progress::Progress(std::string what, bool quiet)
     : what_(std::move(what)), talks_(!quiet && isatty(STDERR_FILENO) != 0) {}
 

@@ -7,6 +7,7 @@
 
 #include "io/matrix_file.hpp"
 #include "lasolve/lasolve.hpp"
+#include "tuned/setting.hpp"
 
 namespace lasolve::cli {
 
@@ -35,7 +36,8 @@ struct Request {
   int patience = 60;  // seconds
   std::vector<TuningChange> tune;
   bool list_tuning = false, list_tuned = false;
-  bool use_tuned = true;  // what `lasolve tune` has kept
+  bool use_tuned = true;                     // what `lasolve tune` has kept
+  std::optional<tuned::Setting> tuned = {};  // that is taken of it
   bool quiet = false, in_place = false, allow_ill_conditioned = false;
 
   /// What products are computed in. The precision that is asked for has a name.

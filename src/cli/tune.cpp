@@ -21,7 +21,7 @@ namespace lasolve::cli {
 namespace {
 
 std::string in_short(const tuned::Setting& s) {
-  return fmt::format("{}, {}, {} columns", s.gemm, name_of(s.schedule), s.block_size);
+  return fmt::format("{}{}, {}, {} columns", s.gemm, for_small(s), name_of(s.schedule), s.block_size);
 }
 
 std::string method(const TuneResult& r) {
@@ -56,16 +56,12 @@ std::string for_people(const TuneResults& results) {
          "%\n";
 }
 
-Json object(const tuned::Setting& s) {
-  return {{"gemm", s.gemm}, {"schedule", name_of(s.schedule)}, {"block_size", s.block_size}};
-}
-
 Json object(const TuneResult& r) {
   Json steps = Json::array();
   for (const tuned::Step& step : r.found.steps) {
     Json trials = Json::array();
     for (const tuned::Trial& t : step.trials) {
-      Json trial = object(t.setting);
+      Json trial = tuned::as_json(t.setting);
       trial["seconds"] = t.seconds.empty() ? Json(nullptr) : Json(bench::spread_of(t.seconds).median);
       trial["failure"] = t.failure.empty() ? Json(nullptr) : Json(t.failure);
       trial["seconds_of_runs"] = t.seconds;
@@ -77,8 +73,8 @@ Json object(const TuneResult& r) {
   return {{"n", r.key.n},
           {"factorization", name_of(r.key.method)},
           {"precision", name_of(r.key.precision)},
-          {"default", object(r.space.by_default)},
-          {"chosen", known ? object(r.found.chosen) : Json(nullptr)},
+          {"default", tuned::as_json(r.space.by_default)},
+          {"chosen", known ? tuned::as_json(r.found.chosen) : Json(nullptr)},
           {"kept", known},
           {"speedup", known ? Json(r.entry().speedup) : Json(nullptr)},
           {"speedup_low", known ? Json(r.entry().speedup_low) : Json(nullptr)},

@@ -47,9 +47,7 @@ TuneRequest parse_tune(int argc, const char* const* argv) {
   if (r.help || r.forget) return r;
   o.device = choose(o).place();
   if (r.sizes.empty()) r.sizes = sizes_of(o.device.kind == Device::cuda ? "1k:16k:x2" : "256:4k:x2");
-  r.backends = text("gemm") == "all" ? runnable_backends(o.device) : split(text("gemm"));
-  if (r.backends.size() > 1 && std::count(r.backends.begin(), r.backends.end(), "all") > 0)
-    throw UsageError("--gemm all stands alone: it means every backend that runs here");
+  r.backends = text("gemm") == "all" ? runnable_backends(o.device) : names_in(text("gemm"));
   r.backends.insert(r.backends.begin(), "auto");
   return r;
 }

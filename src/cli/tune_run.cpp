@@ -10,6 +10,7 @@
 
 #include "bench/others.hpp"
 #include "cli/compare_run.hpp"
+#include "cli/print.hpp"
 #include "cli/problem.hpp"
 #include "cli/progress.hpp"
 #include "cli/tuned.hpp"
@@ -17,6 +18,7 @@
 #include "core/stopwatch.hpp"
 #include "solvers/schedules.hpp"
 #include "solvers/tuning.hpp"
+#include "tuned/combine.hpp"
 
 namespace lasolve::cli {
 
@@ -92,7 +94,7 @@ tuned::Space space_of(const Item& item, const Device& place) {
   const Schedule schedule = default_schedule(tuning, key.method);
   tuned::Space space{key.n, {item.backends->names.front(), schedule, block_size(schedule)}, item.backends->names, {}};
   for (const ScheduleEntry& other : schedules())
-    if (other.schedule != schedule && other.offered_for(key.method))
+    if (other.schedule != schedule && is_offered_on(place, key.method, other.schedule))
       space.schedules.emplace_back(other.schedule, block_size(other.schedule));
   return space;
 }
@@ -108,7 +110,7 @@ class Solver {
     const Stopwatch watch;
     Options o = request_.options;
     o.factorization = key_.method, o.precision = key_.precision;
-    o.gemm = setting.gemm, o.schedule = setting.schedule, o.block_size = setting.block_size;
+    o.gemm = tuned::gemm_of(setting, o.device), o.schedule = setting.schedule, o.block_size = setting.block_size;
     o.progress = [&](double) {
       progress_(clock_.share());
       if (watch.seconds() > most_seconds || clock_.seconds_left() <= 0) throw GivenUp();
@@ -190,11 +192,8 @@ Backends backends_in(const TuneRequest& request, Precision precision, TuneResult
   return backends;
 }
 
-/// A size costs what its solves do; Cholesky half of LU.
-double work_of(Method method, std::int64_t n) {
-  const double cubed = std::max(1e9, double(n) * double(n) * double(n));
-  return method == Method::cholesky ? 0.5 * cubed : cubed;
-}
+/// Cholesky costs half of what LU does.
+double work_of(Method method, std::int64_t n) { return cli::work_of(n) * (method == Method::cholesky ? 0.5 : 1); }
 
 /// "LU at n = 64, Cholesky at n = 64".
 std::string list_of(const std::vector<const TuneResult*>& some) {

@@ -5,11 +5,12 @@
 #include <algorithm>
 
 #include "cli/json.hpp"
+#include "cli/print.hpp"
 #include "compare/tables.hpp"
 #include "core/build.hpp"
 #include "core/choose.hpp"
 #include "lasolve/names.hpp"
-#include "solvers/schedules.hpp"
+#include "solvers/factors.hpp"
 #include "tuned/cache.hpp"
 
 namespace lasolve::cli {
@@ -51,10 +52,16 @@ std::vector<std::string> notes_on_device(const Options& options, const Choice& c
 
 }  // namespace
 
-const char* in_words(Method m) { return m == Method::cholesky ? "Cholesky" : "LU"; }
+std::string for_small(const tuned::Setting& s) {
+  return s.small.empty() ? "" : fmt::format(" and {} below {:.2g} Mflop", s.small, 1e-6 * s.small_below);
+}
 
 std::string in_words(const tuned::Setting& s) {
-  return fmt::format("{}, {}, panels of at most {} columns", s.gemm, name_of(s.schedule), s.block_size);
+  return fmt::format("{}{}, {}, panels of at most {} columns", s.gemm, for_small(s), name_of(s.schedule), s.block_size);
+}
+
+bool is_offered_on(const Device& place, Method method, Schedule schedule) {
+  return place.kind == Device::cuda ? is_offered_at<Cuda>(method, schedule) : is_offered_at<Cpu>(method, schedule);
 }
 
 tuned::Machine machine_of(const Device& place, int threads) {
@@ -83,11 +90,15 @@ std::vector<std::string> take_tuned(Request& request, const Problem& problem) {
   if (!e || e->by_default.gemm != choice.name()) return {};  // it is said to be faster than another default
   if (e->is_default()) return {why(*e)};
   const auto here = runnable_backends(choice.place(), request.products_in());
-  if (std::count(here.begin(), here.end(), e->chosen.gemm) == 0 || !is_offered(method, e->chosen.schedule)) return {};
+  const auto is_here = [&](const std::string& name) { return std::count(here.begin(), here.end(), name) > 0; };
+  if (!is_here(e->chosen.gemm) || !(e->chosen.small.empty() || is_here(e->chosen.small)) ||
+      !is_offered_on(choice.place(), method, e->chosen.schedule))
+    return {};
   std::vector<std::string> notes = notes_on_device(o, choice);
   o.device = choice.place();
   o.schedule = e->chosen.schedule, o.block_size = e->chosen.block_size;
   request.backends = {e->chosen.gemm};
+  request.tuned = e->chosen;
   notes.push_back(why(*e));
   return notes;
 }

@@ -58,6 +58,13 @@ std::vector<std::string> split(const std::string& list) {
   return words;
 }
 
+std::vector<std::string> names_in(const std::string& list) {
+  std::vector<std::string> names = split(list);
+  if (names.size() > 1 && std::count(names.begin(), names.end(), "all") > 0)
+    throw UsageError("--gemm all stands alone: it means every backend that runs here");
+  return names;
+}
+
 Device device_of(const std::string& text) {
   if (const auto device = parse_device(text)) return *device;
   const std::string cuda = name_of(Device::cuda), with_index = cuda + ":";

@@ -33,6 +33,9 @@ void refuse_files_named_twice(const std::vector<NamedFile>& read, const std::vec
 
 std::vector<std::string> split(const std::string& list);
 
+/// Of --gemm: the names of a list, of which "all" stands alone.
+std::vector<std::string> names_in(const std::string& list);
+
 /// Of --n: "1k,3000", "1k:16k:x2", "1000:5000:1000", ascending and each once.
 std::vector<std::int64_t> sizes_of(const std::string& list);
 

@@ -16,6 +16,11 @@ const Row* Comparison::find(const Key& key) const {
   return found == rows.end() ? nullptr : &*found;
 }
 
+const Size* Comparison::find_size(std::int64_t n) const {
+  const auto found = std::find_if(sizes.begin(), sizes.end(), [=](const Size& s) { return s.n == n; });
+  return found == sizes.end() ? nullptr : &*found;
+}
+
 std::vector<const Row*> Comparison::at(std::int64_t n) const {
   std::vector<const Row*> all;
   for (const Row& r : rows)
@@ -127,9 +132,8 @@ std::vector<std::string> remarks_on(const Comparison& all) {
                                                          : fmt::format("n = {} may do, where half of a solve is GEMM",
                                                                        size_that_would_do(timed))));
   }
-  constexpr double much = 0.25;
   for (const Size& size : all.sizes)
-    if (size.other_processors > much)
+    if (size.is_loaded())
       remarks.push_back(
           fmt::format("n = {}: other programs kept {:.1f} processors busy meanwhile; times and verdicts mean "
                       "less than they seem",

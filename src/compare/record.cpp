@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <stdexcept>
 
 #include "compare/attribution.hpp"
 #include "io/input_error.hpp"
@@ -13,6 +16,11 @@ namespace lasolve::compare {
 namespace {
 
 constexpr int schema_version = 1;
+
+/// What is JSON, and not what it should be.
+struct Unfit : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 Json or_null(std::optional<double> x) { return x && std::isfinite(*x) ? Json(*x) : Json(nullptr); }
 
@@ -27,7 +35,8 @@ Json object(const Setting& s) {
           {"block_size", s.block_size},
           {"threads", s.threads},
           {"warmup", s.warmup},
-          {"least_runs", s.least_rounds},
+          {"least_visits", s.least_visits},
+          {"most_visits", s.visits},
           {"most_runs", s.rounds},
           {"noise", s.noise},
           {"enough_seconds", s.enough_seconds},
@@ -68,7 +77,11 @@ Json attribution(const Row& r, const std::optional<bench::Roof>& roof) {
 }
 
 Json object(const bench::Change& c) {
-  return {{"verdict", name_of(c.kind)}, {"shift", c.shift}, {"low", or_null(c.low)}, {"high", or_null(c.high)}};
+  return {{"verdict", name_of(c.kind)},
+          {"shift", c.shift},
+          {"low", or_null(c.low)},
+          {"high", or_null(c.high)},
+          {"visible", or_null(c.visible)}};
 }
 
 Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& roof) {
@@ -84,6 +97,7 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
       {"passed", r.passed()},
       {"failure", r.passed() ? Json(nullptr) : Json(r.failure)},
       {"runs", r.seconds.size()},
+      {"runs_of_visits", r.visits},
       {"seconds", if_timed(spread.median)},
       {"seconds_least", if_timed(spread.least)},
       {"seconds_most", if_timed(spread.most)},
@@ -134,6 +148,10 @@ Row row_in(const Json& json) {
   r.seconds = json.at("seconds_of_runs").get<std::vector<double>>();
   r.factor_seconds = json.at("factor_seconds_of_runs").get<std::vector<double>>();
   r.gemm_seconds_of_runs = json.at("gemm_seconds_of_runs").get<std::vector<double>>();
+  r.visits = json.value("runs_of_visits", std::vector<int>());  // version 0.2.0 had none
+  if (!r.visits.empty() && (std::accumulate(r.visits.begin(), r.visits.end(), std::size_t(0)) != r.seconds.size() ||
+                            *std::min_element(r.visits.begin(), r.visits.end()) < 1))
+    throw Unfit("runs_of_visits do not add up to the runs");
   r.backward_error = number(json.at("backward_error"));
   r.hpl_residual = number(json.at("hpl_residual"));
   r.factorization = json.at("factorization");
@@ -146,10 +164,17 @@ Row row_in(const Json& json) {
   return r;
 }
 
+/// Version 0.2.0 had none.
+bench::Yardstick yardstick_in(const Json& size) {
+  const auto it = size.find("yardstick_seconds");
+  if (it == size.end()) return {};
+  return {it->at("alone").get<std::vector<double>>(), it->at("together").get<std::vector<double>>()};
+}
+
 Setting setting_in(const Json& json) {
-  return {json.at("matrix"),  json.at("factorization"),  json.at("schedule"),   json.at("block_size"),
-          json.at("threads"), json.at("warmup"),         json.at("least_runs"), json.at("most_runs"),
-          json.at("noise"),   json.at("enough_seconds"), json.at("seed")};
+  return {json.at("matrix"),    json.at("factorization"), json.at("schedule"),           json.at("block_size"),
+          json.at("threads"),   json.at("warmup"),        json.value("least_visits", 1), json.value("most_visits", 1),
+          json.at("most_runs"), json.at("noise"),         json.at("enough_seconds"),     json.at("seed")};
 }
 
 }  // namespace
@@ -158,8 +183,11 @@ Json as_json(const Comparison& all, const Json& environment) {
   Json limits = Json::array(), sizes = Json::array(), rows = Json::array();
   for (const Limit& l : all.limits) limits.push_back(object(l));
   for (const Size& s : all.sizes)
-    sizes.push_back(
-        {{"n", s.n}, {"matrix", s.matrix}, {"matrix_hash", s.hash}, {"other_processors", s.other_processors}});
+    sizes.push_back({{"n", s.n},
+                     {"matrix", s.matrix},
+                     {"matrix_hash", s.hash},
+                     {"other_processors", s.other_processors},
+                     {"yardstick_seconds", {{"alone", s.yardstick.alone}, {"together", s.yardstick.together}}}});
   for (const Row& r : all.rows) rows.push_back(object(r, all.at(r.key.n).front(), all.roof_of(r)));
   return {{"schema_version", schema_version},
           {"compare", object(all.setting)},
@@ -188,11 +216,13 @@ Comparison comparison_of(const std::string& text, const std::string& name) {
     for (const Json& l : json.value("limits", Json::array()))  // version 0.2.0 had none
       all.limits.push_back({l.at("device"), l.at("precision"), {l.at("flops_per_second"), l.at("bytes_per_second")}});
     for (const Json& s : json.at("sizes"))
-      all.sizes.push_back({s.at("n"), s.at("matrix"), s.at("matrix_hash"), s.at("other_processors")});
+      all.sizes.push_back({s.at("n"), s.at("matrix"), s.at("matrix_hash"), s.at("other_processors"), yardstick_in(s)});
     for (const Json& row : json.at("rows")) all.rows.push_back(row_in(row));
     return all;
   } catch (const Json::exception& e) {
     throw io::InputError(fmt::format("{}: error: the JSON of lasolve compare is not whole: {}", name, e.what()));
+  } catch (const Unfit& e) {
+    throw io::InputError(fmt::format("{}: error: the JSON of lasolve compare: {}", name, e.what()));
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "bench/change.hpp"
 #include "bench/product.hpp"
+#include "bench/yardstick.hpp"
 #include "lasolve/lasolve.hpp"
 
 namespace lasolve::compare {
@@ -37,6 +38,7 @@ struct Row {
   /// Of all counted runs, in the order in which they were made: of the whole solve without reading and checking, of the factorization
   /// alone, and of the backend's updates, which on CUDA is busy time.
   std::vector<double> seconds, factor_seconds, gemm_seconds_of_runs;
+  std::vector<int> visits;  ///< how many of the runs each visit made: see bench::Visits. Empty: it is not known
   /// Of the run with the median of `seconds`: wall time, busy times, and the tasks where these could be timed.
   double total_seconds = 0;
   PhaseTimes phases;
@@ -63,14 +65,18 @@ struct Row {
 struct Size {
   std::int64_t n = 0;
   std::string matrix, hash;
-  double other_processors = 0;  ///< that other programs kept busy while it was measured: see bench::Others
+  double other_processors = 0;      ///< that other programs kept busy while it was measured: see bench::Others
+  bench::Yardstick yardstick = {};  ///< of the host, in each visit
+
+  /// Whether other programs kept so many processors busy that most runs met them.
+  bool is_loaded() const { return other_processors > 0.25; }
 };
 
 /// How it was measured: what has to be the same where a sweep is continued.
 struct Setting {
   std::string matrix, factorization, schedule;
   std::int64_t block_size = 0;
-  int threads = 0, warmup = 1, least_rounds = 10, rounds = 40;
+  int threads = 0, warmup = 1, least_visits = 10, visits = 20, rounds = 100;
   double noise = 0.003, enough_seconds = 10;
   std::uint64_t seed = 1;
   bool operator==(const Setting&) const = default;
@@ -90,6 +96,7 @@ struct Comparison {
   std::vector<std::string> remarks;
 
   const Row* find(const Key&) const;
+  const Size* find_size(std::int64_t n) const;
   /// What the updates of a row are held against: a limit, or the fastest of them where these are faster than its rate. Nothing where
   /// none was measured.
   std::optional<bench::Roof> roof_of(const Row&) const;

@@ -72,12 +72,22 @@ std::string as_markdown(const Table& table) {
   return text;
 }
 
+namespace {
+
+/// Whether a slowdown of 3 % might not have been found.
+bool hides_much(const bench::Change& c) {
+  constexpr double wanted = 0.03;
+  return c.kind == bench::Change::same && c.visible > wanted;
+}
+
+}  // namespace
+
 std::string in_words(const bench::Change& c) {
   if (!std::isfinite(c.high)) return "SAME (too few runs)";
   const std::string by = fmt::format("{:+.1f} % ({:+.1f} .. {:+.1f})", 100 * c.shift, 100 * c.low, 100 * c.high);
   std::string word = bench::name_of(c.kind);
   std::transform(word.begin(), word.end(), word.begin(), [](char x) { return char(x - 'a' + 'A'); });
-  return word + " " + by;
+  return word + " " + by + (hides_much(c) ? fmt::format("; noise hides up to {:+.0f} %", 100 * c.visible) : "");
 }
 
 Table table_of(const Comparison& all, bool with_baseline) {
@@ -122,11 +132,14 @@ std::string legend_of(const Comparison& all, bool with_baseline) {
       "speed-up: over the first row of the size; GEMM: median time of the backend's updates\n";
   if (overlap) text += "GEMM is busy time: phases overlap on CUDA\n";
   text += fmt::format(
-      "runs: {}{} in turns, in random order (seed {}); fewer where the median is known to {:.2g} %, or after {:.3g} "
-      "s\n",
-      s.least_rounds < s.rounds ? fmt::format("{} to ", s.least_rounds) : "", s.rounds, s.seed, 100 * s.noise,
+      "runs: {} at most, in {}{} visits, in random order (seed {}); fewer where the median is known to {:.2g} %, or "
+      "after {:.3g} s\n",
+      s.rounds, s.least_visits < s.visits ? fmt::format("{} to ", s.least_visits) : "", s.visits, s.seed, 100 * s.noise,
       s.enough_seconds);
-  if (with_baseline) text += "against the baseline: the shift of the time and its 99.5 % interval; SAME below 1.5 %\n";
+  if (with_baseline)
+    text +=
+        "against the baseline: the shift of the time and its 99.5 % interval; SAME below 1.75 %\n"
+        "noise hides: a slowdown up to that could not be told from noise, nor from what became of the machine\n";
   return text;
 }
 

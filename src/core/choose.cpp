@@ -95,6 +95,7 @@ std::string instead(const CudaHere& cuda) {
 
 template <class Place>
 Choice on(const GemmBackend<Place>& backend, int device, const CudaHere& cuda) {
+  if (backend.small) on(*backend.small, device, cuda);
   const std::string why = why_not(backend, device);
   if (!why.empty())
     throw MachineError(fmt::format("the GEMM backend '{}' cannot run here: {}{}", backend.name, why, instead(cuda)));

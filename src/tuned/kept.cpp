@@ -22,7 +22,9 @@ struct Unfit : std::runtime_error {
 };
 
 Json object(const Setting& s, double seconds) {
-  return {{"gemm", s.gemm}, {"schedule", name_of(s.schedule)}, {"block_size", s.block_size}, {"seconds", seconds}};
+  Json json = as_json(s);
+  json["seconds"] = seconds;
+  return json;
 }
 
 Json object(const Entry& e) {
@@ -82,7 +84,10 @@ std::string date_in(const Json& json) {
 }
 
 Setting setting_in(const Json& json) {
-  return {json.at("gemm"), word_in<Schedule>(json, "schedule"), size_in(json, "block_size")};
+  Setting s{json.at("gemm"), word_in<Schedule>(json, "schedule"), size_in(json, "block_size")};
+  if (const auto small = json.find("small_gemm"); small != json.end() && !small->is_null())
+    s.small = *small, s.small_below = positive_in(json, "small_below_flops");
+  return s;
 }
 
 Entry entry_in(const Json& json) {
@@ -120,6 +125,15 @@ std::string difference(const Machine& m, const Machine& here) {
   if (m.version != here.version) return text("lasolve", m.version, here.version);
   if (m.build != here.build) return "build: with other flags";
   return "";
+}
+
+Json as_json(const Setting& s) {
+  const bool has_small = !s.small.empty();
+  return {{"gemm", s.gemm},
+          {"schedule", name_of(s.schedule)},
+          {"block_size", s.block_size},
+          {"small_gemm", has_small ? Json(s.small) : Json(nullptr)},
+          {"small_below_flops", has_small ? Json(s.small_below) : Json(nullptr)}};
 }
 
 Json as_json(const std::vector<Entry>& entries) {

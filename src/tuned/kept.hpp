@@ -42,6 +42,9 @@ struct Entry {
   bool is_default() const { return chosen == by_default; }
 };
 
+/// The fields "gemm", "schedule", "block_size", "small_gemm" and "small_below_flops"; the last two are null where there is no such
+/// backend.
+Json as_json(const Setting&);
 Json as_json(const std::vector<Entry>&);
 /// Of a text that as_json() made; `name` is how it is called in errors. Throws io::InputError where it is none.
 std::vector<Entry> entries_of(const std::string& text, const std::string& name);

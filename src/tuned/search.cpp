@@ -23,6 +23,7 @@ class Search {
     choose_backend();
     if (may_go_on()) choose_block_size();
     if (may_go_on()) choose_schedule();
+    if (may_go_on()) choose_for_small_products();
     if (found_.failure.empty() && !found_.is_default(space_)) fight();
     return std::move(found_);
   }
@@ -83,6 +84,17 @@ class Search {
     step("schedules", settings);
   }
 
+  void choose_for_small_products() {
+    std::vector<Setting> settings;
+    for (const std::string& gemm : space_.gemms)
+      for (const double below : small_products(found_.chosen.block_size, space_.n))
+        if (gemm != found_.chosen.gemm) {
+          settings.push_back(found_.chosen);
+          settings.back().small = gemm, settings.back().small_below = below;
+        }
+    if (!settings.empty()) step("small products", settings);
+  }
+
   void fight() {
     const Setting challenger = found_.chosen;
     found_.chosen = space_.by_default;
@@ -109,6 +121,12 @@ std::vector<std::int64_t> block_sizes_around(std::int64_t at, std::int64_t n) {
     if (columns >= multiple && columns <= n && columns != at && (sizes.empty() || sizes.back() != columns))
       sizes.push_back(columns);
   }
+  return sizes;
+}
+
+std::vector<double> small_products(std::int64_t nb, std::int64_t n) {
+  std::vector<double> sizes;
+  for (double rows = 0.5 * double(nb); rows < 0.5 * double(n); rows *= 2) sizes.push_back(2 * rows * rows * double(nb));
   return sizes;
 }
 

@@ -16,7 +16,7 @@ struct Space {
 
 /// One race of the search.
 struct Step {
-  std::string what;  ///< "backends", "block sizes", "schedules", "against the default"
+  std::string what;  ///< "backends", "block sizes", "schedules", "small products", "against the default"
   std::vector<Trial> trials;
   std::size_t winner = 0;
 };
@@ -39,8 +39,12 @@ struct Found {
 /// in multiples of 8 from 8 to n.
 std::vector<std::int64_t> block_sizes_around(std::int64_t at, std::int64_t n);
 
+/// What products are small, in operations, that is tried where panels have nb columns, in ascending order: fewer than an update of nb / 2,
+/// nb, 2 nb, 4 nb, … rows and columns has, 2 r² nb, where r < n / 2. Those of nb / 2 are within panels and triangular solves.
+std::vector<double> small_products(std::int64_t nb, std::int64_t n);
+
 /// Coordinate descent: first the backends; then block sizes, as long as the largest or the smallest of those tried wins; then
-/// schedules. Each is a race() in which something else takes the place of what is best so far only where it is faster by more than
+/// schedules; then another backend for small products. Each is a race() in which something else takes the place of what is best so far only where it is faster by more than
 /// the noise. What wins in the end has to win a duel() with the default as well, since the best of many is also lucky.
 /// It takes at most `seconds`, but for the run under way.
 Found search(const Space&, const Solve&, double seconds);

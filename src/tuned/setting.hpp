@@ -1,4 +1,4 @@
-// What `lasolve tune` chooses among: a backend, a schedule, and how many columns a panel has.
+// What `lasolve tune` chooses among: a backend, a schedule, how many columns a panel has, and a backend for small products.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,8 @@ struct Setting {
   std::string gemm;
   Schedule schedule = Schedule::right_looking;
   std::int64_t block_size = 1;  ///< columns of a panel at most
+  std::string small = {};  ///< the backend of products of fewer than small_below operations; empty: the same as of all
+  double small_below = 0;
 
   bool operator==(const Setting&) const = default;
 };
