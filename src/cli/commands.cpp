@@ -12,7 +12,7 @@
 #include "cli/problem.hpp"
 #include "cli/progress.hpp"
 #include "cli/solution.hpp"
-#include "cli/tuned.hpp"
+#include "cli/tune/tuned.hpp"
 #include "cli/tuning.hpp"
 #include "core/choose.hpp"
 #include "lasolve/names.hpp"

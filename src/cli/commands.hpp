@@ -1,7 +1,7 @@
 // The commands. Each returns the exit code of the tool.
 #pragma once
 
-#include "cli/bench_request.hpp"
+#include "cli/bench/request.hpp"
 
 namespace lasolve::cli {
 

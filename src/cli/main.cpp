@@ -7,7 +7,7 @@
 #include <new>
 
 #include "cli/commands.hpp"
-#include "cli/plan.hpp"
+#include "cli/plan/plan.hpp"
 #include "cli/print.hpp"
 #include "cli/process.hpp"
 #include "core/choose.hpp"

@@ -1,4 +1,4 @@
-#include "cli/tune_run.hpp"
+#include "cli/tune/run.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "bench/others.hpp"
-#include "cli/compare_run.hpp"
+#include "cli/compare/run.hpp"
 #include "cli/print.hpp"
 #include "cli/problem.hpp"
 #include "cli/progress.hpp"
-#include "cli/tuned.hpp"
+#include "cli/tune/tuned.hpp"
 #include "core/choose.hpp"
 #include "core/stopwatch.hpp"
 #include "solvers/schedules.hpp"

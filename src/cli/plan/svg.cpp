@@ -1,4 +1,4 @@
-#include "cli/plan_svg.hpp"
+#include "cli/plan/svg.hpp"
 
 #include <fmt/format.h>
 

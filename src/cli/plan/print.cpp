@@ -1,4 +1,4 @@
-#include "cli/plan_print.hpp"
+#include "cli/plan/print.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/plan.hpp"
+#include "cli/plan/plan.hpp"
 
 namespace lasolve::cli {
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "bench/clock_watch.hpp"
-#include "cli/bench_print.hpp"
+#include "cli/bench/print.hpp"
 #include "cli/commands.hpp"
 #include "cli/guide.hpp"
 #include "cli/kernels.hpp"

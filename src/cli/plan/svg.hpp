@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/plan.hpp"
+#include "cli/plan/plan.hpp"
 
 namespace lasolve::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/plan.hpp"
+#include "cli/plan/plan.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,8 +9,8 @@
 
 #include "cli/commands.hpp"
 #include "cli/guide.hpp"
-#include "cli/plan_print.hpp"
-#include "cli/plan_svg.hpp"
+#include "cli/plan/print.hpp"
+#include "cli/plan/svg.hpp"
 #include "cli/print.hpp"
 #include "cli/words.hpp"
 #include "core/device_properties.hpp"

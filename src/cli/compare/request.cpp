@@ -1,4 +1,4 @@
-#include "cli/compare_request.hpp"
+#include "cli/compare/request.hpp"
 
 #include <unistd.h>
 

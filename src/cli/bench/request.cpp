@@ -1,4 +1,4 @@
-#include "cli/bench_request.hpp"
+#include "cli/bench/request.hpp"
 
 #include <algorithm>
 

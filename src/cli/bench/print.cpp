@@ -1,4 +1,4 @@
-#include "cli/bench_print.hpp"
+#include "cli/bench/print.hpp"
 
 #include <fmt/format.h>
 

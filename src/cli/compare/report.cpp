@@ -1,4 +1,4 @@
-#include "cli/report.hpp"
+#include "cli/compare/report.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

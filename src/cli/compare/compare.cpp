@@ -9,12 +9,12 @@
 #include <sstream>
 
 #include "cli/commands.hpp"
-#include "cli/compare_run.hpp"
+#include "cli/compare/report.hpp"
+#include "cli/compare/run.hpp"
 #include "cli/guide.hpp"
 #include "cli/json.hpp"
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
-#include "cli/report.hpp"
 #include "compare/attribution.hpp"
 #include "compare/record.hpp"
 #include "compare/tables.hpp"

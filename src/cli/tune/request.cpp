@@ -1,4 +1,4 @@
-#include "cli/tune_request.hpp"
+#include "cli/tune/request.hpp"
 
 #include "cli/guide.hpp"
 #include "cli/words.hpp"

@@ -1,4 +1,4 @@
-#include "cli/tuned.hpp"
+#include "cli/tune/tuned.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "cli/compare_run.hpp"
+#include "cli/compare/run.hpp"
 
 #include <fmt/format.h>
 

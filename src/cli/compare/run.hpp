@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "cli/compare_request.hpp"
+#include "cli/compare/request.hpp"
 
 namespace lasolve::cli {
 

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "cli/tune_request.hpp"
+#include "cli/tune/request.hpp"
 #include "tuned/kept.hpp"
 #include "tuned/search.hpp"
 
