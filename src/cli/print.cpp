@@ -99,7 +99,7 @@ std::string for_people(const Subject& subject, const Measured& measured) {
   std::string text = about(subject, r);
   text +=
       fmt::format("backend     {} on {}{}\n", r.gemm, r.device,
-                  where.kind == Device::cpu ? fmt::format(" ({} threads)", r.threads)
+                  where.kind == Device::cpu ? fmt::format(" ({} thread{})", r.threads, r.threads == 1 ? "" : "s")
                                             : fmt::format(" ({})", cuda_devices().names.at(std::size_t(where.index))));
   text += products(r);
   for (const auto& note : r.notes) text += fmt::format("note        {}\n", note);
