@@ -10,6 +10,7 @@
 //     Account                       of one part of a product: which of its time is the kernel's
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -54,7 +55,7 @@ void scale(Queue<Cpu>&, T beta, MatrixView<T> C) {
 }
 template <class T>
 void zero(Queue<Cpu>&, MatrixView<T> X) {
-  std::fill_n(X.data(), X.ld() * X.cols(), T(0));
+  for (std::int64_t j = 0; j < X.cols(); ++j) std::fill_n(X.data() + j * X.ld(), X.rows(), T(0));
 }
 void write_guards(Queue<Cpu>&, Guards);
 
