@@ -246,7 +246,8 @@ class Race {
     if (!progress_) return;
     const compare::Setting& s = request_.setting;
     const double runs = double(rows_[c].seconds.size()) + fraction_of_run;
-    const double by_runs = runs / (double(s.least_visits * (s.rounds / s.visits)) + 1);
+    const int runs_of_a_visit = s.rounds / s.visits;
+    const double by_runs = runs / (double(s.least_visits) * double(runs_of_a_visit) + 1);
     done_[c] = std::max(done_[c], std::min(0.95, by_runs));
     double sum = 0;
     for (std::size_t i = 0; i < done_.size(); ++i) sum += rows_[i].passed() ? done_[i] : 1;
