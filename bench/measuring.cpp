@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 #include <time.h>
 
-#include <boost/program_options.hpp>
 #include <iostream>
 #include <random>
 #include <sstream>
 #include <vector>
 
 #include "bench/clock_watch.hpp"
+#include "bench/program.hpp"
 #include "bench/turns.hpp"
 #include "compare/listener.hpp"
 #include "core/stopwatch.hpp"
@@ -86,30 +86,17 @@ int run(int argc, char** argv) {
   std::string sizes;
   int rounds = 0, threads = 0;
   po::options_description known("measuring");
-  known.add_options()("help", "print this")("n", po::value(&sizes)->default_value("256,1000,2000"), "sizes")(
+  known.add_options()("n", po::value(&sizes)->default_value("256,1000,2000"), "sizes")(
       "rounds", po::value(&rounds)->default_value(40), "of each")("threads", po::value(&threads)->default_value(1),
                                                                   "cores of the host to use");
-  po::variables_map values;
-  po::store(po::parse_command_line(argc, argv, known), values);
-  po::notify(values);
-  if (values.count("help")) {
-    std::cout << known;
-    return 0;
-  }
-  std::istringstream list(sizes);
-  for (std::string n; std::getline(list, n, ',');) compete(std::stoll(n), rounds, threads);
-  return 0;
+  return run_program("measuring", known, argc, argv, [&](const po::variables_map&) {
+    std::istringstream list(sizes);
+    for (std::string n; std::getline(list, n, ',');) compete(std::stoll(n), rounds, threads);
+  });
 }
 
 }  // namespace
 
 }  // namespace lasolve::bench
 
-int main(int argc, char** argv) {
-  try {
-    return lasolve::bench::run(argc, argv);
-  } catch (const std::exception& e) {
-    std::cerr << "measuring: " << e.what() << "\n";
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return lasolve::bench::run(argc, argv); }

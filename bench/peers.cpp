@@ -10,12 +10,12 @@
 // With --whole-call: factors and solution from device memory to device memory, by the wall clock, ours bare (method and backend
 // named, nothing checked) and with the library's defaults, beside cuSOLVER with its handle and workspace made beforehand.
 #include "bench/peers.hpp"
+#include "bench/program.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <boost/program_options.hpp>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -179,7 +179,7 @@ static int run(int argc, char** argv) {
   std::string device, sizes, sides, methods, precisions, backends, json;
   int rounds = 0;
   po::options_description known("peers");
-  known.add_options()("help", "print this")("device", po::value(&device)->default_value("cpu"), "cpu or cuda")(
+  known.add_options()("device", po::value(&device)->default_value("cpu"), "cpu or cuda")(
       "n", po::value(&sizes)->default_value("1024,2048,4096"), "sizes; default of whole calls: 64, 128, … 32768")(
       "whole-call", "factor and solve on a CUDA device, by the wall clock")(
       "nrhs", po::value(&sides)->default_value("1,100"), "right-hand sides of whole calls")(
@@ -187,46 +187,33 @@ static int run(int argc, char** argv) {
       "precision", po::value(&precisions)->default_value("fp64"), "fp64, fp32")(
       "gemm", po::value(&backends)->default_value(""), "our backends, or all; default blas,eigen or cublas")(
       "rounds", po::value(&rounds)->default_value(5), "counted runs of each")("json", po::value(&json), "write JSON");
-  po::variables_map values;
-  po::store(po::parse_command_line(argc, argv, known), values);
-  po::notify(values);
-  if (values.count("help")) {
-    std::cout << known;
-    return 0;
-  }
-  if (values.count("whole-call")) {
-    if (values["n"].defaulted()) sizes = "64,128,256,512,1024,2048,4096,8192,16384,32768";
-    if (backends.empty()) backends = "cublas";
-    const Json results = whole_calls_of(precisions, methods, {numbers(sizes), numbers(sides), {}, backends, rounds});
-    if (!json.empty()) std::ofstream(json) << results.dump(1) << "\n";
-    return 0;
-  }
-  const bool cuda = named<Device::Kind>(device) == Device::cuda;
-  if (backends.empty()) backends = cuda ? "cublas" : "blas,eigen";
-  Json results = Json::array();
-  for (const auto& precision : words(precisions)) {
-    switch (named<Precision>(precision)) {
-      case Precision::fp64:
-        compete_all<double>(sizes, methods, backends, cuda, rounds, results);
-        break;
-      case Precision::fp32:
-        compete_all<float>(sizes, methods, backends, cuda, rounds, results);
-        break;
-      default:
-        throw std::invalid_argument(precision + " is no element type of a matrix");
+  return run_program("peers", known, argc, argv, [&](const po::variables_map& values) {
+    if (values.count("whole-call")) {
+      if (values["n"].defaulted()) sizes = "64,128,256,512,1024,2048,4096,8192,16384,32768";
+      if (backends.empty()) backends = "cublas";
+      const Json results = whole_calls_of(precisions, methods, {numbers(sizes), numbers(sides), {}, backends, rounds});
+      if (!json.empty()) std::ofstream(json) << results.dump(1) << "\n";
+      return;
     }
-  }
-  if (!json.empty()) std::ofstream(json) << results.dump(1) << "\n";
-  return 0;
+    const bool cuda = named<Device::Kind>(device) == Device::cuda;
+    if (backends.empty()) backends = cuda ? "cublas" : "blas,eigen";
+    Json results = Json::array();
+    for (const auto& precision : words(precisions)) {
+      switch (named<Precision>(precision)) {
+        case Precision::fp64:
+          compete_all<double>(sizes, methods, backends, cuda, rounds, results);
+          break;
+        case Precision::fp32:
+          compete_all<float>(sizes, methods, backends, cuda, rounds, results);
+          break;
+        default:
+          throw std::invalid_argument(precision + " is no element type of a matrix");
+      }
+    }
+    if (!json.empty()) std::ofstream(json) << results.dump(1) << "\n";
+  });
 }
 
 }  // namespace lasolve::bench
 
-int main(int argc, char** argv) {
-  try {
-    return lasolve::bench::run(argc, argv);
-  } catch (const std::exception& e) {
-    std::cerr << "peers: " << e.what() << "\n";
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return lasolve::bench::run(argc, argv); }

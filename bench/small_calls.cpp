@@ -9,7 +9,6 @@
 #endif
 #include <fmt/format.h>
 
-#include <boost/program_options.hpp>
 #include <functional>
 #include <iostream>
 #include <random>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "bench/product.hpp"
+#include "bench/program.hpp"
 #include "bench/turns.hpp"
 #include "core/stopwatch.hpp"
 #include "lasolve/lasolve.hpp"
@@ -125,31 +125,17 @@ int run(int argc, char** argv) {
   std::int64_t calls = 0;
   std::string sizes, backend;
   po::options_description known("small_calls");
-  known.add_options()("help", "print this")("calls", po::value(&calls)->default_value(100000),
-                                            "of each, for each size")(
+  known.add_options()("calls", po::value(&calls)->default_value(100000), "of each, for each size")(
       "n", po::value(&sizes)->default_value("4,16,64"), "sizes")("gemm", po::value(&backend)->default_value("blas"),
                                                                  "the backend of bare calls");
-  po::variables_map values;
-  po::store(po::parse_command_line(argc, argv, known), values);
-  po::notify(values);
-  if (values.count("help")) {
-    std::cout << known;
-    return 0;
-  }
-  std::istringstream list(sizes);
-  for (std::string n; std::getline(list, n, ',');) compete(std::stoll(n), calls, backend);
-  return 0;
+  return run_program("small_calls", known, argc, argv, [&](const po::variables_map&) {
+    std::istringstream list(sizes);
+    for (std::string n; std::getline(list, n, ',');) compete(std::stoll(n), calls, backend);
+  });
 }
 
 }  // namespace
 
 }  // namespace lasolve::bench
 
-int main(int argc, char** argv) {
-  try {
-    return lasolve::bench::run(argc, argv);
-  } catch (const std::exception& e) {
-    std::cerr << "small_calls: " << e.what() << "\n";
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return lasolve::bench::run(argc, argv); }

@@ -25,6 +25,18 @@ inline std::string breach(const lasolve_kernel& k, lasolve_op op_a, lasolve_op o
   return "";
 }
 
+/// The record of a kernel that declares so much.
+inline lasolve_kernel strict_kernel(lasolve_memory memory, lasolve_dgemm f64, lasolve_sgemm f32, unsigned limits,
+                                    lasolve_int m, lasolve_int n, lasolve_int k) {
+  lasolve_kernel kernel = LASOLVE_KERNEL_INIT;
+  kernel.memory = memory;
+  kernel.name = "strict", kernel.summary = "";
+  kernel.f64 = f64, kernel.f32 = f32;
+  kernel.limits = limits;
+  kernel.m_multiple = m, kernel.n_multiple = n, kernel.k_multiple = k;
+  return kernel;
+}
+
 /// What a kernel declares, in which numbers of rows or columns, or steps, are multiples.
 struct Restriction {
   unsigned limits;

@@ -34,12 +34,7 @@ void strict(void* data, lasolve_op op_a, lasolve_op op_b, lasolve_int m, lasolve
 }
 
 lasolve_kernel kernel_with(unsigned limits, lasolve_int m = 1, lasolve_int n = 1, lasolve_int k = 1) {
-  lasolve_kernel kernel = LASOLVE_KERNEL_INIT;
-  kernel.name = "strict", kernel.summary = "";
-  kernel.f64 = strict<double>, kernel.f32 = strict<float>;
-  kernel.limits = limits;
-  kernel.m_multiple = m, kernel.n_multiple = n, kernel.k_multiple = k;
-  return kernel;
+  return strict_kernel(LASOLVE_HOST, strict<double>, strict<float>, limits, m, n, k);
 }
 
 /// A backend's function has no data.
