@@ -1,11 +1,12 @@
 // Whole factorizations against the libraries that people would call instead: in turns, in one process, medians.
 //
 //   peers [--device cpu|cuda] [--n 1024,4096] [--method lu,cholesky] [--precision fp64,fp32] [--gemm NAMES|all]
-//         [--rounds 5] [--json FILE]
+//         [--tune NAME=VALUE] [--rounds 5] [--json FILE]
 //   peers --whole-call [--n 64,256] [--nrhs 1,100] [--method …] [--precision …] [--gemm NAME] [--rounds 5] [--json FILE]
 //
 // The ratio of a peer is its median time over ours with the first backend named: above 1, we are faster. The products of that
-// backend alone run beside them: their ratio is the share of their rate that the whole factorization reaches.
+// backend alone run beside them: their ratio is the share of their rate that the whole factorization reaches. With --tune that
+// backend runs once more, with a value of its tuning changed.
 //
 // With --whole-call: factors and solution from device memory to device memory, by the wall clock, ours bare (method and backend
 // named, nothing checked) and with the library's defaults, beside cuSOLVER with its handle and workspace made beforehand.
@@ -62,11 +63,12 @@ static Contestant<T> on_both(const std::string& name, bool cuda, Run run) {
 
 /// Whether the solution is right is checked as in the HPL benchmark. `last` is told what was done.
 template <class T>
-static Contestant<T> ours(const std::string& backend, bool cuda, std::shared_ptr<Report> last) {
-  return on_both<T>("lasolve " + backend, cuda, [=]<class Place>(MatrixView<const T, Place> A, Method method) {
-    Options options = with(backend, cuda);
-    options.factorization = method;
-    Factorization<T> factors(A, options);
+static Contestant<T> ours(const std::string& name, Options options, std::shared_ptr<Report> last) {
+  const bool cuda = options.device.kind == Device::cuda;
+  return on_both<T>("lasolve " + name, cuda, [=]<class Place>(MatrixView<const T, Place> A, Method method) {
+    Options by_method = options;
+    by_method.factorization = method;
+    Factorization<T> factors(A, by_method);
     require(factors.report().outcome.ok(), "the matrix could not be factored");
     Matrix<T, Place> X(A.rows(), 1);
     require(factors.solve(A.columns(0, 1), X).hpl_residual < hpl_threshold, "the solution is not accurate");
@@ -141,13 +143,24 @@ static Enum named(const std::string& word) {
   throw std::invalid_argument(fmt::format("'{}' is none of {}", word, fmt::join(words_of<Enum>(), ", ")));
 }
 
+/// `options` with one value changed. Throws std::invalid_argument for what is no NAME=VALUE.
+static Options tuned(Options options, const std::string& change) {
+  const auto equals = change.find('=');
+  if (equals == std::string::npos) throw std::invalid_argument(fmt::format("'{}' is no NAME=VALUE", change));
+  options.tuning = tuning_of(options.device);
+  tune(*options.tuning, change.substr(0, equals), std::stoll(change.substr(equals + 1)));
+  return options;
+}
+
 template <class T>
-static void compete_all(const std::string& sizes, const std::string& methods, const std::string& backends, bool cuda,
-                        int rounds, Json& results) {
+static void compete_all(const std::string& sizes, const std::string& methods, const std::string& backends,
+                        const std::string& change, bool cuda, int rounds, Json& results) {
   const auto names = backends == "all" ? all_of_ours<T>(cuda) : words(backends);
   const auto first = std::make_shared<Report>(), other = std::make_shared<Report>();
   std::vector<Contestant<T>> all;
-  for (const auto& backend : names) all.push_back(ours<T>(backend, cuda, &backend == &names[0] ? first : other));
+  for (const auto& backend : names)
+    all.push_back(ours<T>(backend, with(backend, cuda), &backend == &names[0] ? first : other));
+  if (!change.empty()) all.push_back(ours<T>(change, tuned(with(names[0], cuda), change), other));
   all.push_back(products_of<T>(names[0], cuda, first));
   for (const auto& c : contestants<T>())
     if (c.cuda == cuda) all.push_back(c);
@@ -176,7 +189,7 @@ static Json whole_calls_of(const std::string& precisions, const std::string& met
 
 static int run(int argc, char** argv) {
   namespace po = boost::program_options;
-  std::string device, sizes, sides, methods, precisions, backends, json;
+  std::string device, sizes, sides, methods, precisions, backends, change, json;
   int rounds = 0;
   po::options_description known("peers");
   known.add_options()("device", po::value(&device)->default_value("cpu"), "cpu or cuda")(
@@ -186,6 +199,7 @@ static int run(int argc, char** argv) {
       "method", po::value(&methods)->default_value("lu,cholesky"), "lu, cholesky")(
       "precision", po::value(&precisions)->default_value("fp64"), "fp64, fp32")(
       "gemm", po::value(&backends)->default_value(""), "our backends, or all; default blas,eigen or cublas")(
+      "tune", po::value(&change), "NAME=VALUE: the first backend with this beside it")(
       "rounds", po::value(&rounds)->default_value(5), "counted runs of each")("json", po::value(&json), "write JSON");
   return run_program("peers", known, argc, argv, [&](const po::variables_map& values) {
     if (values.count("whole-call")) {
@@ -201,10 +215,10 @@ static int run(int argc, char** argv) {
     for (const auto& precision : words(precisions)) {
       switch (named<Precision>(precision)) {
         case Precision::fp64:
-          compete_all<double>(sizes, methods, backends, cuda, rounds, results);
+          compete_all<double>(sizes, methods, backends, change, cuda, rounds, results);
           break;
         case Precision::fp32:
-          compete_all<float>(sizes, methods, backends, cuda, rounds, results);
+          compete_all<float>(sizes, methods, backends, change, cuda, rounds, results);
           break;
         default:
           throw std::invalid_argument(precision + " is no element type of a matrix");
