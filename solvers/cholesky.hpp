@@ -1,6 +1,6 @@
-// A = L Lᵀ for a symmetric positive definite A, of which only the lower triangle counts. Written once, over
-// primitives that solvers/places/cpu and solvers/places/cuda provide: panel_cholesky_leaf, how wide panels and block columns are, and the GEMM
-// backend.
+// What the tasks of A = L Lᵀ do, for a symmetric positive definite A of which only the lower triangle counts: panels by halving,
+// and symmetric updates. Written once, over primitives that solvers/places/cpu and solvers/places/cuda provide: panel_cholesky_leaf,
+// how wide leaves and block columns are, and the GEMM backend.
 #pragma once
 
 #include "solvers/trsm.hpp"
@@ -74,61 +74,6 @@ void update_lower(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Pla
     if (j + width < n) block_column(other, j + width);
   }
   q.join(other);
-}
-
-/// Right-looking, in panels of at most nb columns, with look-ahead. On exit the lower triangle of A holds
-/// L; the upper is not meaningful. A: n × n. Flops 1/3 n³.
-template <class T, class Place>
-void factor_cholesky(Queue<Place>& bulk, const Gemm<T, Place>& gemm, MatrixView<T, Place> A,
-                     MatrixView<std::int64_t, Place> bad_minor, std::int64_t nb) {
-  Queue<Place>& ahead = bulk.ahead();
-  const std::int64_t n = A.rows();
-  const auto panel_columns = [&](std::int64_t j) { return std::min(n - j, cholesky_panel_columns(bulk, nb, n - j)); };
-  const auto factor_panel = [&](std::int64_t j, std::int64_t jb) {
-    ahead.phase(Phase::panel, cholesky_panel_flops(double(n - j), double(jb)));
-    cholesky_recursive(ahead, gemm, A.block(j, j, n - j, jb), Minors<Place>{bad_minor, j});
-  };
-  if (n == 0) return;
-  ahead.wait(bulk);
-  std::int64_t jb = panel_columns(0);
-  factor_panel(0, jb);
-  for (std::int64_t j = 0, j2 = jb; j2 < n; j = j2, j2 += jb) {
-    if (known_to_have_failed(bulk, bad_minor)) return;
-    const std::int64_t next = panel_columns(j2), j3 = j2 + next;
-    const auto L2 = A.block(j2, j, n - j2, jb), L3 = A.block(j3, j, n - j3, jb);
-
-    bulk.wait(ahead);  // panel j is factored
-    ahead.wait(bulk);  // the next one is up to date with the panel before
-    ahead.phase(Phase::gemm, double(next) * double(2 * (n - j3) + next) * double(jb));
-    gemm(ahead, T(-1), L2, transposed(L2.block(0, 0, next, jb)), T(1), A.block(j2, j2, n - j2, next));
-    factor_panel(j2, next);
-
-    bulk.phase(Phase::gemm, double(n - j3) * double(n - j3) * double(jb));
-    update_lower(bulk, gemm, L3, A.block(j3, j3, n - j3, n - j3));
-    jb = next;
-  }
-  bulk.wait(ahead);
-}
-
-/// By halving, down to diagonal blocks of nb: as many flops as possible are in products with a large k. A: n × n.
-template <class T, class Place>
-void factor_cholesky_recursive(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> A,
-                               Minors<Place> minors, std::int64_t nb) {
-  by_halves(
-      0, A.cols(), nb,
-      [&](std::int64_t j, std::int64_t n) {
-        if (known_to_have_failed(q, minors.bad_minor)) return;
-        q.phase(Phase::panel, cholesky_flops(double(n)));
-        cholesky_recursive(q, gemm, A.block(j, j, n, n), minors.from(j));  // A11 = L11 L11ᵀ
-      },
-      [&](std::int64_t j, std::int64_t k, std::int64_t n) {
-        if (known_to_have_failed(q, minors.bad_minor)) return;
-        const auto A11 = A.block(j, j, k, k), A21 = A.block(j + k, j, n, k), A22 = A.block(j + k, j + k, n, n);
-        q.phase(Phase::trsm, double(k) * double(k) * double(n));
-        trsm_right(q, gemm, lower(A11).transposed(), A21);  // L21 = A21 inv(L11)ᵀ
-        q.phase(Phase::gemm, double(n) * double(n) * double(k));
-        update_lower(q, gemm, A21, A22);  // A22 ← A22 − L21 L21ᵀ
-      });
 }
 
 }  // namespace lasolve

@@ -2,30 +2,11 @@
 #pragma once
 
 #include "lasolve/lasolve.hpp"
-#include "solvers/cholesky_left_looking.hpp"
 #include "solvers/execute.hpp"
 #include "solvers/schedules.hpp"
 #include "solvers/tuning.hpp"
 
 namespace lasolve {
-
-/// Whether a place has a Cholesky whose queues are placed by hand.
-template <class Place>
-constexpr bool has_cholesky_by_hand = std::is_same_v<Place, Cuda>;
-
-/// Whether a factorization runs a plan. Cholesky on CUDA does where the tuning says so.
-template <class Place>
-bool runs_plans(const Queue<Place>& q, Method method) {
-  return !has_cholesky_by_hand<Place> || method == Method::lu || q.tuning().cholesky_by_plan != 0;
-}
-
-/// Whether a factorization at a place can go by a schedule.
-template <class Place>
-bool is_offered_at(Method method, Schedule schedule) {
-  const bool by_hand =
-      schedule == Schedule::right_looking || schedule == Schedule::left_looking || schedule == Schedule::recursive;
-  return is_offered(method, schedule) && (!has_cholesky_by_hand<Place> || method == Method::lu || by_hand);
-}
 
 /// The plan of a factorization at a place, n × n in block columns of at most nb.
 template <class F, class Place>
@@ -70,33 +51,11 @@ void prepare_products(Queue<Place>& bulk, const Gemm<F, Place>& gemm, const Plan
   gemm.prepare(q.beside(), Op::none, b, shared->C.m, symmetric_update_columns(q, shared->C.m), shared->L.n);
 }
 
-/// The same for a Cholesky whose queues are placed by hand.
-template <class F, class Place>
-void prepare_cholesky_products(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t n,
-                               std::int64_t nb) {
-  const auto product = [&](Queue<Place>& one, Op b, std::int64_t m, std::int64_t columns, std::int64_t k) {
-    if (m > 0) gemm.prepare(one, Op::none, b, m, columns, k);
-  };
-  std::int64_t columns = nb, k = n;  // of the largest, left-looking
-  if (schedule == Schedule::right_looking) columns = symmetric_update_columns(q, n - nb), k = nb;
-  if (schedule == Schedule::recursive) k = first_half(n, nb), columns = n - k;
-  Queue<Place>& near = q.ahead();
-  product(q, Op::none, n / 2, n / 2, nb);  // in solves
-  product(q, Op::transpose, n - nb, columns, k);
-  product(near, Op::transpose, n, nb, nb);
-  product(near.ahead(), Op::transpose, n, nb, nb);
-  product(q.beside(), Op::transpose, n - nb, columns, k);
-}
-
 /// Those of the factorization that Factors::factor will run.
 template <class F, class Place>
 void prepare_products(Queue<Place>& q, const Gemm<F, Place>& gemm, Method method, Schedule schedule, std::int64_t n,
                       std::int64_t nb, bool arrives) {
-  if (!gemm.prepares()) return;
-  if (runs_plans(q, method))
-    prepare_products(q, gemm, plan_at<F>(q, method, schedule, n, nb, arrives)->plan);
-  else
-    prepare_cholesky_products(q, gemm, schedule, n, nb);
+  if (gemm.prepares()) prepare_products(q, gemm, plan_at<F>(q, method, schedule, n, nb, arrives)->plan);
 }
 
 /// P A = L U or A = L Lᵀ in the precision F, in memory of its own.
@@ -107,16 +66,18 @@ class Factors {
   Factors(Method method, Matrix<F, Place>&& A)
       : method_(method), pivots_(A.rows(), Pivots<Place>::columns), status_(1, 1), values_(std::move(A)) {}
 
-  /// Factors in place. With a supply, which is for left-looking alone, A is not there yet: it is asked for, a block column
-  /// after the other.
-  Outcome factor(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
-                 const Supply<F, Place>& supply = {}) {
+  /// Gives q the factorization, in place. With a supply, which is for left-looking alone, A is not there yet: it is asked for, a
+  /// block column after the other.
+  void factor(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
+              const Supply<F, Place>& supply = {}) {
     fill(q, std::int64_t(-1), status_.view());
-    if (runs_plans(q, method_))
-      factor_by_plan(q, gemm, schedule, nb, supply);
-    else if constexpr (has_cholesky_by_hand<Place>)
-      factor_as_cholesky(q, gemm, schedule, nb, supply);
+    const auto plan = plan_at<F>(q, method_, schedule, values_.rows(), nb, bool(supply));
+    execute(*plan, q, Workpiece<F, Place>{gemm, values_.view(), pivots(), supply});
     q.phase(Phase::other);
+  }
+
+  /// How it ended, which is waited for.
+  Outcome outcome(Queue<Place>& q) {
     const std::int64_t at = fetch(q, status_.view());
     if (at < 0) return {};
     return {method_ == Method::lu ? Outcome::singular : Outcome::not_positive_definite, at};
@@ -135,8 +96,12 @@ class Factors {
     return method_ == Method::lu ? std::pair(least, most) : std::pair(least * least, most * most);
   }
 
+  /// Where it failed: Outcome::at, or −1.
+  const std::int64_t* failed_at() const { return status_.data(); }
   Method method() const { return method_; }
   MatrixView<const F, Place> values() const { return values_; }
+  /// The memory that is factored, until it is.
+  MatrixView<F, Place> whole() { return values_; }
   Pivots<Place> pivots() { return {pivots_, status_}; }
 
  private:
@@ -154,24 +119,6 @@ class Factors {
       trsm_left(q, gemm, lower_unit(A).transposed(), X);  // Lᵀ Y = Z
       permute_rows(q, X, pivots(), true);                 // X = Pᵀ Y
     }
-  }
-
-  void factor_by_plan(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
-                      const Supply<F, Place>& supply) {
-    const auto plan = plan_at<F>(q, method_, schedule, values_.rows(), nb, bool(supply));
-    execute(*plan, q, Workpiece<F, Place>{gemm, values_.view(), pivots(), supply});
-  }
-
-  void factor_as_cholesky(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
-                          const Supply<F, Place>& supply) {
-    const auto A = values_.view();
-    const auto bad_minor = status_.view();
-    if (schedule == Schedule::left_looking)
-      factor_cholesky_left_looking(q, gemm, A, bad_minor, nb, supply);
-    else if (schedule == Schedule::recursive)
-      factor_cholesky_recursive(q, gemm, A, Minors<Place>{bad_minor}, nb);
-    else
-      factor_cholesky(q, gemm, A, bad_minor, nb);
   }
 
   Method method_;

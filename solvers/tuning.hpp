@@ -143,14 +143,6 @@ std::int64_t default_block_size(const Queue<Place>& q, Method method, Schedule s
                                 std::int64_t n) {
   return default_block_size(q.tuning(), method, schedule, storage, n);
 }
-template <class Place>
-std::int64_t cholesky_panel_columns(const Queue<Place>& q, std::int64_t nb, std::int64_t rest) {
-  return cholesky_panel_columns(q.tuning(), nb, rest);
-}
-template <class Place>
-std::int64_t cholesky_columns_at_once(const Queue<Place>& q, std::int64_t nb, std::int64_t j, std::int64_t n) {
-  return cholesky_columns_at_once(q.tuning(), nb, j, n);
-}
 /// The widest block column whose update may compute all of the block on its diagonal.
 template <class Place>
 std::int64_t diagonal_update_columns(const Queue<Place>& q) {

@@ -257,7 +257,8 @@ class LuFactors : public testing::Test {
       supply = [&](Queue<Cpu>& queue, std::int64_t first, MatrixView<T> columns) {
         convert(queue, A.view().columns(first, columns.cols()), columns);
       };
-    outcome = factors.factor(q, Gemm<T, Cpu>(*gemm_backends<Cpu>()[0]), schedule, nb, supply);
+    factors.factor(q, Gemm<T, Cpu>(*gemm_backends<Cpu>()[0]), schedule, nb, supply);
+    outcome = factors.outcome(q);
     return factors;
   }
   Queue<Cpu> q{3};

@@ -1,6 +1,7 @@
 // Test matrices: random ones, those of LAPACK's dchkge and dchkpo, and some with a name.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -27,6 +28,13 @@ template <class T = double>
 Matrix<T> random_matrix(std::int64_t m, std::int64_t n, std::uint64_t seed = 1) {
   Random random(seed);
   return matrix_of<T>(m, n, [&](auto, auto) { return random(); });
+}
+
+/// Symmetric and positive definite: n on the diagonal.
+template <class T = double>
+Matrix<T> dominant_matrix(std::int64_t n) {
+  const Matrix<T> R = random_matrix<T>(n, n);
+  return matrix_of<T>(n, n, [&](auto i, auto j) { return i == j ? T(n) : R(std::max(i, j), std::min(i, j)); });
 }
 
 /// Singular values, or eigenvalues, from 1 down to 1/κ in a geometric series: LAPACK's dlatms, mode 3.

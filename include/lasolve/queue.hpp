@@ -126,6 +126,8 @@ class Queue<Cuda> {
   PhaseTimes take_times();
   void on_progress(std::function<void(double flops)>);
   void abandon() noexcept;
+  /// Nobody asks for the times of what was given until now.
+  void forget_phases();
   /// For somebody else: waits until all work is done, and makes it as new, but for what it has made once. False where it cannot
   /// be used any more.
   bool renew() noexcept;
@@ -139,6 +141,8 @@ class Queue<Cuda> {
   /// The same, but the waiting belongs to the phase that runs: the other has done a part of its work.
   void join(Queue& other);
   void join(CUevent_st* event);
+  /// What the stream is given from now on waits for what this has been given.
+  void let_wait(CUstream_st* stream);
   /// The i-th event of this queue, for who orders work of several queues. Made once, used again.
   CUevent_st* event(std::size_t i);
   /// The event is where what has been given so far ends.

@@ -33,7 +33,7 @@ constexpr bool operator==(const ColumnsBySize& a, const ColumnsBySize& b) {
 /// tables are in src/core/tuning.cpp.
 struct Tuning {
   // the schedules
-  std::int64_t cholesky_goes_left, cholesky_by_plan;
+  std::int64_t cholesky_goes_left;
   ColumnsBySize lu, lu_left, cholesky, cholesky_left, cholesky_left_fp32;
   // LU
   std::int64_t lu_panels_are_the_bottleneck, lu_step, lu_widest_panel, lu_first_panel_fp64, lu_first_panel_from,

@@ -5,6 +5,7 @@
 
 #include "core/context_state.hpp"
 #include "lasolve/lasolve.hpp"
+#include "lasolve/precision.hpp"
 
 namespace lasolve {
 
@@ -20,6 +21,17 @@ class Engine {
   virtual Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) = 0;
   /// After what stream `after` has been given.
   virtual Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, CUstream_st* after) = 0;
+};
+
+/// What the public AsyncFactorization stands on.
+template <class T>
+class AsyncEngine {
+ public:
+  virtual ~AsyncEngine() = default;
+  std::int64_t order = 0;
+  virtual void solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op) = 0;
+  virtual const std::int64_t* failed_at() const = 0;
+  virtual Outcome wait() = 0;
 };
 
 /// Gives a queue the tuning that was asked for. Throws std::invalid_argument for one with which nothing works.
@@ -51,5 +63,9 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>&, const Options&, Report start,
                                        CUstream_st* after, SharedContext);
+/// Begins to factor A in a context with a stream, stored as A is. The options leave nothing to be decided.
+template <class T>
+std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda> A, const GemmBackend<Cuda>&, const Options&,
+                                                  const SolvePrecision&, SharedContext);
 
 }  // namespace lasolve

@@ -9,6 +9,7 @@
 #include "core/choose.hpp"
 #include "core/stopwatch.hpp"
 #include "lasolve/names.hpp"
+#include "solvers/driver/blocking.hpp"
 #include "solvers/driver/engine.hpp"
 #include "solvers/driver/factored.hpp"
 #include "solvers/driver/times.hpp"
@@ -37,12 +38,8 @@ class Solver {
         wanted_(solve_precision(options.precision, precision_of<T>)),
         made_{std::move(start)} {
     require(given.A.rows() == given.A.cols(), "the matrix is not square");
-    require(options.block_size >= 0, "the block size is negative");
-    require(may_go_by_schedule(options.factorization == Method::automatic ? Method::lu : options.factorization),
-            "this schedule is not offered for this method on this device");
+    require_offered(gemm, options, wanted_.products);
     const bool coarse = is_coarser_than<T>(wanted_.name);
-    if (!offers(gemm, wanted_.products))
-      require(false, does_not_offer(gemm.name, {kind_of<Place>, options.device.index}, wanted_.products).c_str());
     Report& report = made_.report;
     report.n = A_.order();
     report.gemm = gemm.name;
@@ -69,8 +66,9 @@ class Solver {
     q_.phase(Phase::other);
     report.method = await_ && options_.factorization == Method::automatic ? likely : options_.factorization;
     if (report.method == Method::automatic)
-      report.method = may_go_by_schedule(Method::cholesky) && may_be_positive_definite(q_, A_.view()) ? Method::cholesky
-                                                                                                      : Method::lu;
+      report.method = may_go_by_schedule(options_, Method::cholesky) && may_be_positive_definite(q_, A_.view())
+                          ? Method::cholesky
+                          : Method::lu;
     Factored made = factored(std::move(report), wanted_);
     if (made.is_coarse() && !made.report.outcome.ok()) {
       const std::string in = std::string("in ") + name_of(made.report.precision);
@@ -167,11 +165,6 @@ class Solver {
       throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
   }
 
-  /// Whether a method has the schedule that was asked for, if any was.
-  bool may_go_by_schedule(Method method) const {
-    return options_.schedule == Schedule::automatic || is_offered_at<Place>(method, options_.schedule);
-  }
-
   bool in_place() const { return memory_.has_value(); }
 
   /// Whether the backend offers the precision of A.
@@ -236,17 +229,6 @@ class Solver {
     return Matrix<F, Place>(A_.order(), A_.order());
   }
 
-  void choose_schedule(Report& report, Precision precision) const {
-    const std::int64_t n = A_.order();
-    report.schedule = options_.schedule != Schedule::automatic ? options_.schedule
-                      : await_                                 ? Schedule::left_looking
-                                                               : default_schedule(q_, report.method);
-    const std::int64_t nb = options_.block_size > 0
-                                ? options_.block_size
-                                : default_block_size(q_, report.method, report.schedule, precision, n);
-    report.block_size = std::min(nb, std::max<std::int64_t>(1, n));
-  }
-
   /// Factors in a precision, in the type that they are stored in.
   Factored factored(Report&& report, const SolvePrecision& precision) {
     note_precision<T>(report, precision);
@@ -259,7 +241,8 @@ class Solver {
   Factored factored_in(Report&& report) {
     const Gemm<F, Place> gemm(gemm_, report.products);
     const double n = double(A_.order()), flops = report.method == Method::lu ? lu_flops(n) : cholesky_flops(n);
-    choose_schedule(report, report.storage);
+    const Blocking by = blocking_of(q_, options_, report.method, bool(await_), report.storage, A_.order());
+    report.schedule = by.schedule, report.block_size = by.columns;
     report.rcond = report.digits = {};
     q_.phase(Phase::other);
     prepare<F>(q_, report.method, A_.order());
@@ -287,8 +270,8 @@ class Solver {
       q_.on_progress([this, flops](double done) { options_.progress(std::min(1.0, done / flops)); });
     const Stopwatch factoring;
     q_.phase(Phase::other);
-    report.outcome =
-        factors->factor(q_, gemm, report.schedule, report.block_size, as_it_comes ? supply : Supply<F, Place>());
+    factors->factor(q_, gemm, report.schedule, report.block_size, as_it_comes ? supply : Supply<F, Place>());
+    report.outcome = factors->outcome(q_);
     report.factor_seconds = factoring.seconds();  // the outcome was waited for
     tell_products(gemm, report);
     q_.finish();

@@ -17,7 +17,6 @@ constexpr ColumnsBySize always(std::int64_t columns) {
 /// Why: docs/how-lu-works.md, docs/how-cholesky-works.md, and of each value docs/lab.
 constexpr Tuning hopper = {
     .cholesky_goes_left = 1,
-    .cholesky_by_plan = 0,
     .lu = {{128, 768, 1024, 2048}, {3072, 12288, 24576}},
     .lu_left = {{1024, 2048, 4096, 4096}, {12288, 24576, never}},
     .cholesky = always(1024),
@@ -181,8 +180,6 @@ std::vector<TuningField> make_fields() {
   add(FIELD(lu_far_columns_fp64), "columns", "at the end of an LU in fp64 that wait for all others", 0);
   add(FIELD(lu_far_columns_fp32), "columns", "the same in fp32", 0);
   add(FIELD(lu_far_from), "n", "the least of a matrix that has such columns");
-  add(FIELD(cholesky_by_plan), "1: yes", "whether Cholesky runs plans, as LU does, or queues that were placed by hand",
-      0);
   add(FIELD(cholesky_phases_from), "n", "the least where the steps of a left-looking Cholesky are timed one by one", 0);
   add(FIELD(cholesky_leaf_multiprocessors), "blocks", "of 32 rows more than multiprocessors that a leaf solves itself",
       0);

@@ -22,13 +22,6 @@ class MadeOnCuda : public testing::Test {
   void TearDown() override { fail_allocations(0, 0); }
 };
 
-/// Symmetric and positive definite.
-template <class T>
-Matrix<T> system_of(std::int64_t n) {
-  const Matrix<T> R = random_matrix<T>(n, n);
-  return matrix_of<T>(n, n, [&](auto i, auto j) { return i == j ? T(n) : R(std::max(i, j), std::min(i, j)); });
-}
-
 Options named(Method method) {
   Options o;
   o.device = {Device::cuda, 0};
@@ -41,7 +34,7 @@ Options named(Method method) {
 template <class T>
 struct OnDevice {
   OnDevice(std::int64_t n, std::int64_t nrhs)
-      : A(system_of<T>(n)),
+      : A(dominant_matrix<T>(n)),
         B(right_hand_sides<T>(A.view(), nrhs)),
         dA(upload(q, A)),
         dB(upload(q, B)),
@@ -101,7 +94,7 @@ TEST_F(MadeOnCuda, is_nothing_in_a_second_call_with_refinement_or_a_condition) {
 }
 
 TEST_F(MadeOnCuda, is_nothing_in_a_later_call_from_the_host) {
-  const Matrix<double> A = system_of<double>(900), B = right_hand_sides<double>(A.view(), 2);
+  const Matrix<double> A = dominant_matrix<double>(900), B = right_hand_sides<double>(A.view(), 2);
   Matrix<double> X(900, 2);
   for (const bool arrives : {false, true}) {
     Options o;

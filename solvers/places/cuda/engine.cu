@@ -2,13 +2,12 @@
 #include "solvers/driver/engine.hpp"
 
 #include "core/cuda/arrival.hpp"
-#include "core/cuda/check.hpp"
-#include "core/cuda/memory_in_order.hpp"
 #include "core/kept_queue.hpp"
 #include "core/transfer.hpp"
-#include "core/tuning.hpp"
 #include "core/whereabouts.hpp"
 #include "solvers/driver/solver.hpp"
+#include "solvers/places/cuda/async.hpp"
+#include "solvers/places/cuda/call.hpp"
 #include "solvers/places/cuda/lu/row_interchanges.cuh"
 #include "solvers/places/cuda/norms.cuh"
 #include "solvers/places/cuda/panel.cuh"
@@ -43,45 +42,6 @@ inline bool can_begin_early(const Tuning& t, bool in_place, const Options& optio
   const bool looked_at_before =
       (options.check && !options.allow_nonfinite) || options.factorization == Method::automatic || options.condition;
   return bytes >= std::size_t(t.arriving_bytes) && !(in_place && looked_at_before);
-}
-
-/// A call, which has a context for itself: its device is the current one, and memory is in the order of its queue.
-class Call {
- public:
-  explicit Call(Context::State& its)
-      : turn_(its.turns), current_(*its.q), memory_(its.q->device(), its.q->stream()), settled_(*its.q) {}
-  Call(Context::State& its, const Tuning& tuning) : Call(its) { its.q->tune(tuning); }
-
- private:
-  Turn turn_;
-  CurrentDevice current_;
-  MemoryInOrderOf memory_;
-  Settled<Cuda> settled_;
-};
-
-/// That of the options, or of the context, or of the device. The queue gets it.
-Tuning tuned(Context::State& its, const Options& options) {
-  its.q->tune(its.tuning ? *its.tuning : tuning_for(its.q->properties()).values);
-  tune_for(*its.q, options);
-  return its.q->tuning();
-}
-
-bool is_default(CUstream_st* stream) {
-  return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
-}
-
-void wait_for(Queue<Cuda>& q, CUstream_st* stream) {
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  if (!is_default(stream)) CUDA_CHECK(cudaStreamIsCapturing(stream, &capture));
-  require(capture == cudaStreamCaptureStatusNone, "the stream whose work is to be waited for is being captured");
-  q.wait(stream);
-}
-
-/// What the queue is given from now on comes after stream `after`, and after that of the context, which takes the place of a
-/// default stream.
-void wait_for_caller(Context::State& its, CUstream_st* after) {
-  if (its.stream) wait_for(*its.q, its.stream);
-  if (!its.stream || !is_default(after)) wait_for(*its.q, after);
 }
 
 template <class T>
@@ -184,6 +144,20 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&
   return std::make_unique<CudaEngine<T>>(its, tuning, std::move(on_device), std::move(dA), from, to, gemm, options,
                                          std::move(start));
 }
+
+template <class T>
+std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda> A, const GemmBackend<Cuda>& gemm,
+                                                  const Options& options, const SolvePrecision& in, SharedContext its) {
+  require_on_device("A", Ends(A.A), options.device.index);
+  const Call call(*its);
+  const Tuning tuning = tuned(*its, options);
+  wait_for_caller(*its, its->stream);
+  return std::make_unique<CudaAsync<T>>(its, tuning, std::move(A), gemm, options, in);
+}
+template std::unique_ptr<AsyncEngine<double>> make_async_engine(Given<double, Cuda>, const GemmBackend<Cuda>&,
+                                                                const Options&, const SolvePrecision&, SharedContext);
+template std::unique_ptr<AsyncEngine<float>> make_async_engine(Given<float, Cuda>, const GemmBackend<Cuda>&,
+                                                               const Options&, const SolvePrecision&, SharedContext);
 
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cuda>&, const Options&,
                                                      Report, SharedContext);

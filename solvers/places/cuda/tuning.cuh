@@ -6,9 +6,6 @@
 
 namespace lasolve {
 
-inline bool steps_are_phases(const Queue<Cuda>& q, Method method, std::int64_t left) {
-  return steps_are_phases(q.tuning(), method, left);
-}
 inline bool swaps_L_at_the_end(const Queue<Cuda>& q, std::int64_t n) {
   return swaps_L_at_the_end(q.tuning(), n, true) && q.has_clusters() && can_gather_rows(q, n);
 }

@@ -24,6 +24,16 @@ template std::unique_ptr<Engine<double>> make_engine(Given<double, Cuda>, const 
 template std::unique_ptr<Engine<float>> make_engine(Given<float, Cuda>, const GemmBackend<Cuda>&, const Options&,
                                                     Report, CUstream_st*, SharedContext);
 
+template <class T>
+std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda>, const GemmBackend<Cuda>&, const Options&,
+                                                  const SolvePrecision&, SharedContext) {
+  refuse();
+}
+template std::unique_ptr<AsyncEngine<double>> make_async_engine(Given<double, Cuda>, const GemmBackend<Cuda>&,
+                                                                const Options&, const SolvePrecision&, SharedContext);
+template std::unique_ptr<AsyncEngine<float>> make_async_engine(Given<float, Cuda>, const GemmBackend<Cuda>&,
+                                                               const Options&, const SolvePrecision&, SharedContext);
+
 template <>
 void check_again(Queue<Cuda>&, const Supply<double, Cuda>&, Op, Uplo, MatrixView<const double>,
                  MatrixView<const double>, Report&) {

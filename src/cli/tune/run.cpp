@@ -94,7 +94,7 @@ tuned::Space space_of(const Item& item, const Device& place) {
   const Schedule schedule = default_schedule(tuning, key.method);
   tuned::Space space{key.n, {item.backends->names.front(), schedule, block_size(schedule)}, item.backends->names, {}};
   for (const ScheduleEntry& other : schedules())
-    if (other.schedule != schedule && is_offered_on(place, key.method, other.schedule))
+    if (other.schedule != schedule && is_offered(key.method, other.schedule))
       space.schedules.emplace_back(other.schedule, block_size(other.schedule));
   return space;
 }

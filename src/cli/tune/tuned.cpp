@@ -10,7 +10,7 @@
 #include "core/build.hpp"
 #include "core/choose.hpp"
 #include "lasolve/names.hpp"
-#include "solvers/factors.hpp"
+#include "solvers/schedules.hpp"
 #include "tuned/cache.hpp"
 
 namespace lasolve::cli {
@@ -60,10 +60,6 @@ std::string in_words(const tuned::Setting& s) {
   return fmt::format("{}{}, {}, panels of at most {} columns", s.gemm, for_small(s), name_of(s.schedule), s.block_size);
 }
 
-bool is_offered_on(const Device& place, Method method, Schedule schedule) {
-  return place.kind == Device::cuda ? is_offered_at<Cuda>(method, schedule) : is_offered_at<Cpu>(method, schedule);
-}
-
 tuned::Machine machine_of(const Device& place, int threads) {
   tuned::Machine machine{place.kind, processor(), 0, 0, "", version(), build_flags()};
   if (place.kind != Device::cuda) {
@@ -92,7 +88,7 @@ std::vector<std::string> take_tuned(Request& request, const Problem& problem) {
   const auto here = runnable_backends(choice.place(), request.products_in());
   const auto is_here = [&](const std::string& name) { return std::count(here.begin(), here.end(), name) > 0; };
   if (!is_here(e->chosen.gemm) || !(e->chosen.small.empty() || is_here(e->chosen.small)) ||
-      !is_offered_on(choice.place(), method, e->chosen.schedule))
+      !is_offered(method, e->chosen.schedule))
     return {};
   std::vector<std::string> notes = notes_on_device(o, choice);
   o.device = choice.place();

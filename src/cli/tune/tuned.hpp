@@ -11,9 +11,6 @@ std::string in_words(const tuned::Setting&);
 /// " and packed below 2 Mflop", where it has a backend for small products; else empty.
 std::string for_small(const tuned::Setting&);
 
-/// Whether a factorization by a method can go by a schedule at a place.
-bool is_offered_on(const Device& place, Method, Schedule);
-
 /// This machine, where a system is solved at a place. `threads`: as Options has them.
 tuned::Machine machine_of(const Device& place, int threads);
 

@@ -66,7 +66,6 @@ struct Session {
 
   Session() {
     CUDA_CHECK(library().create(&handle));
-    CUDA_CHECK(library().set_stream(handle, q.stream()));
     CUDA_CHECK(library().create_params(&params));
   }
 };
@@ -95,6 +94,7 @@ double solve(const System& s, Method method, int) {
   q.finish();
   q.take_times();
   q.phase(Phase::solve);
+  CUDA_CHECK(cu.set_stream(session.handle, q.stream()));  // the queue is told that it is given work
   if (cholesky) {
     CUDA_CHECK(cu.potrf(session.handle, session.params, lower, n, f64, A.data(), n, f64, workspace.data(), on_device,
                         host_workspace.data(), on_host, info.data()));

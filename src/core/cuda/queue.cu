@@ -95,11 +95,15 @@ struct Queue<Cuda>::State {
   bool has_seen(const State& other) const {
     return other.idle || std::find(seen.begin(), seen.end(), std::pair(other.id, other.work)) != seen.end();
   }
+  /// An event at the end of what it has been given.
+  cudaEvent_t given_until_now() {
+    if (work_given != work) CUDA_CHECK(cudaEventRecord(given, stream));
+    work_given = work;
+    return given;
+  }
   void see(State& other) {
     if (has_seen(other)) return;
-    if (other.work_given != other.work) CUDA_CHECK(cudaEventRecord(other.given, other.stream));
-    other.work_given = other.work;
-    CUDA_CHECK(cudaStreamWaitEvent(stream, other.given));
+    CUDA_CHECK(cudaStreamWaitEvent(stream, other.given_until_now()));
     works();
     const auto old = std::find_if(seen.begin(), seen.end(), [&](const auto& of) { return of.first == other.id; });
     if (old != seen.end())
@@ -215,6 +219,12 @@ PhaseTimes Queue<Cuda>::take_times() {
 
 void Queue<Cuda>::on_progress(std::function<void(double)> progress) { state_->progress = std::move(progress); }
 
+void Queue<Cuda>::forget_phases() {
+  state_->marks.clear();
+  for (Queue* other : {state_->ahead.get(), state_->beside.get(), state_->behind.get()})
+    if (other) other->forget_phases();
+}
+
 void Queue<Cuda>::abandon() noexcept {
   State& s = *state_;
   succeeded(cudaStreamSynchronize(s.stream));  // what failed has been told by an exception
@@ -264,6 +274,8 @@ void Queue<Cuda>::wait(CUstream_st* stream) {
   CUDA_CHECK(cudaEventRecord(state_->given, stream));
   wait(state_->given);
 }
+
+void Queue<Cuda>::let_wait(CUstream_st* stream) { CUDA_CHECK(cudaStreamWaitEvent(stream, state_->given_until_now())); }
 
 void Queue<Cuda>::join(CUevent_st* event) {
   state_->works();
@@ -324,7 +336,6 @@ Queue<Cuda>::PacketBuffer Queue<Cuda>::packet_buffer(std::size_t bytes, unsigned
     const CurrentDevice current(s.device);
     const MemoryInOrderOf memory(s.device, s.stream);
     s.works();
-    CUDA_CHECK(cudaStreamSynchronize(s.stream));
     if (bytes > s.packet_buffer.bytes()) s.packet_buffer = Matrix<char, Cuda>(std::int64_t(bytes), 1);
     s.next_sequence = 1;
     CUDA_CHECK(cudaMemsetAsync(s.packet_buffer.data(), 0, s.packet_buffer.bytes(), s.stream));
@@ -370,7 +381,6 @@ void* Queue<Cuda>::scratch_bytes(std::size_t bytes) {
     const CurrentDevice current(state_->device);
     const MemoryInOrderOf memory(state_->device, state_->stream);
     state_->works();
-    CUDA_CHECK(cudaStreamSynchronize(state_->stream));
     state_->scratch = {};
     state_->scratch = Matrix<char, Cuda>(std::int64_t(bytes), 1);
   }

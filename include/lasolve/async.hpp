@@ -1,0 +1,64 @@
+// Factors and solutions in the order of a CUDA stream, with calls that return before the work is done.
+#pragma once
+
+#include "lasolve/context.hpp"
+#include "lasolve/lasolve.hpp"
+
+namespace lasolve {
+
+template <class T>
+class AsyncEngine;
+
+/// P A = L U or A = L Lᵀ, made and used in the order of the stream of a Context.
+///
+/// Calls give the device its work and return: the host does not wait, and does not learn how the work ends. So nothing is decided
+/// there. X is undefined where A could not be factored, of which failed_at() tells what the stream is given next, and wait() the
+/// host. What a call reads, it reads after the work that the stream was given before. What it writes is there for the work that the
+/// stream is given next. B and X must stay until then; A may go or change when the stream has come so far.
+///
+/// The first call of a size may take longer: the library makes queues and memory, and CUDA loads kernels, for which it may wait.
+///
+/// Threads: as for Context. The destructor does not wait for the work either, but for memory of A that was handed over.
+/// Throws as Factorization does. What goes wrong on the device is thrown by wait(), or by a later call on the context.
+template <class T>
+class AsyncFactorization {
+ public:
+  /// Begins to factor A, n × n on the device of the context, which has a stream. Factors are stored in the type of A.
+  ///
+  /// The options have to name what would be decided by a look at A or at a solution, all else is misuse: factorization is lu or
+  /// cholesky; check and condition are false; refine is none, or automatic where no factors coarser than A are asked for; nobody is
+  /// told of the progress. NaN and Inf in A are not looked for.
+  AsyncFactorization(MatrixView<const T, Cuda> A, const Options& options, const Context& context);
+  /// In place: takes the memory of A and overwrites A with its factors. Work that other streams have on it must be done.
+  AsyncFactorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context);
+  AsyncFactorization(AsyncFactorization&&) noexcept;
+  AsyncFactorization& operator=(AsyncFactorization&&) noexcept;
+  ~AsyncFactorization();
+
+  /// X ← op(A)⁻¹ B; B and X are n × nrhs. They may be the same memory with the same leading dimension, but not overlap otherwise.
+  /// Flops 2 n² nrhs.
+  void solve_async(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op = Op::none);
+
+  /// A number in device memory, valid as long as this object: −1 where A could be factored, else Outcome::at. For kernels and copies
+  /// that the stream is given.
+  const std::int64_t* failed_at() const;
+
+  /// Waits for all that this context was given. How the factorization ended: solved, singular or not_positive_definite.
+  Outcome wait();
+
+ private:
+  std::unique_ptr<AsyncEngine<T>> engine_;
+};
+extern template class AsyncFactorization<double>;
+extern template class AsyncFactorization<float>;
+
+inline AsyncFactorization<double> factor_async(MatrixView<const double, Cuda> A, const Options& options,
+                                               const Context& context) {
+  return {A, options, context};
+}
+inline AsyncFactorization<float> factor_async(MatrixView<const float, Cuda> A, const Options& options,
+                                              const Context& context) {
+  return {A, options, context};
+}
+
+}  // namespace lasolve

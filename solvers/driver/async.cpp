@@ -1,0 +1,76 @@
+#include "lasolve/async.hpp"
+
+#include "core/choose.hpp"
+#include "solvers/driver/arguments.hpp"
+#include "solvers/driver/engine.hpp"
+#include "solvers/driver/factored.hpp"
+
+namespace lasolve {
+
+namespace {
+
+/// Throws std::invalid_argument where something would be decided on the host. The precision of the factors.
+SolvePrecision require_decided(const Options& options, Precision of_A) {
+  require(options.factorization != Method::automatic,
+          "factor_async cannot look at A: Options::factorization has to name the method");
+  require(!options.check, "factor_async cannot check solutions: set Options::check to false");
+  require(!options.condition, "factor_async cannot estimate the condition of A: set Options::condition to false");
+  require(!options.progress, "factor_async tells nobody of its progress: leave Options::progress empty");
+  const SolvePrecision in = solve_precision(options.precision, of_A);
+  const bool coarse = in.unit_roundoff() > unit_roundoff_of(of_A);
+  const bool refines = options.refine == Refine::classical || (options.refine == Refine::automatic && coarse);
+  require(!refines, "factor_async cannot refine, which ends by the residual: set Options::refine to none");
+  require(in.storage == of_A, "factor_async stores factors in the type of A: Options::precision asks for another");
+  return in;
+}
+
+template <class T>
+std::unique_ptr<AsyncEngine<T>> engine_for(Given<T, Cuda> A, const Options& wanted, const Context& context) {
+  require_square(A.A.rows(), A.A.cols());
+  require(context.stream() != nullptr, "factor_async works in the order of a stream, and the context has none");
+  const Options options = on_its_device(*context.state(), wanted);
+  const SolvePrecision in = require_decided(options, precision_of<T>);
+  const Choice choice = choose(options);
+  require(choice.backend.index() == 1, "the matrix is on a CUDA device, but the backend runs on the CPU");
+  const std::int64_t order = A.A.rows();
+  auto engine = make_async_engine<T>(std::move(A), *std::get<1>(choice.backend), options, in, context.state());
+  engine->order = order;
+  return engine;
+}
+
+}  // namespace
+
+template <class T>
+AsyncFactorization<T>::AsyncFactorization(MatrixView<const T, Cuda> A, const Options& options, const Context& context)
+    : engine_(engine_for<T>(Given<T, Cuda>(A), options, context)) {}
+template <class T>
+AsyncFactorization<T>::AsyncFactorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context)
+    : engine_(engine_for<T>(Given<T, Cuda>(std::move(A)), options, context)) {}
+template <class T>
+AsyncFactorization<T>::AsyncFactorization(AsyncFactorization&&) noexcept = default;
+template <class T>
+AsyncFactorization<T>& AsyncFactorization<T>::operator=(AsyncFactorization&&) noexcept = default;
+template <class T>
+AsyncFactorization<T>::~AsyncFactorization() = default;
+
+template <class T>
+void AsyncFactorization<T>::solve_async(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op) {
+  AsyncEngine<T>& engine = not_moved(engine_);
+  require_sides(engine.order, B, X);
+  engine.solve(B, X, op);
+}
+
+template <class T>
+const std::int64_t* AsyncFactorization<T>::failed_at() const {
+  return not_moved(engine_).failed_at();
+}
+
+template <class T>
+Outcome AsyncFactorization<T>::wait() {
+  return not_moved(engine_).wait();
+}
+
+template class AsyncFactorization<double>;
+template class AsyncFactorization<float>;
+
+}  // namespace lasolve

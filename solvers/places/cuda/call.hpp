@@ -1,0 +1,54 @@
+// What every call on a CUDA device begins with: its turn on a context, and the order after the caller's work.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "core/context_state.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/memory_in_order.hpp"
+#include "core/tuning.hpp"
+#include "solvers/driver/engine.hpp"
+#include "solvers/refine/settled.hpp"
+
+namespace lasolve {
+
+/// A call, which has a context for itself: its device is the current one, and memory is in the order of its queue.
+class Call {
+ public:
+  explicit Call(Context::State& its)
+      : turn_(its.turns), current_(*its.q), memory_(its.q->device(), its.q->stream()), settled_(*its.q) {}
+  Call(Context::State& its, const Tuning& tuning) : Call(its) { its.q->tune(tuning); }
+
+ private:
+  Turn turn_;
+  CurrentDevice current_;
+  MemoryInOrderOf memory_;
+  Settled<Cuda> settled_;
+};
+
+/// That of the options, or of the context, or of the device. The queue gets it.
+inline Tuning tuned(Context::State& its, const Options& options) {
+  its.q->tune(its.tuning ? *its.tuning : tuning_for(its.q->properties()).values);
+  tune_for(*its.q, options);
+  return its.q->tuning();
+}
+
+inline bool is_default(CUstream_st* stream) {
+  return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+}
+
+inline void wait_for(Queue<Cuda>& q, CUstream_st* stream) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  if (!is_default(stream)) CUDA_CHECK(cudaStreamIsCapturing(stream, &capture));
+  require(capture == cudaStreamCaptureStatusNone, "the stream whose work is to be waited for is being captured");
+  q.wait(stream);
+}
+
+/// What the queue is given from now on comes after stream `after`, and after that of the context, which takes the place of a
+/// default stream.
+inline void wait_for_caller(Context::State& its, CUstream_st* after) {
+  if (its.stream) wait_for(*its.q, its.stream);
+  if (!its.stream || !is_default(after)) wait_for(*its.q, after);
+}
+
+}  // namespace lasolve
