@@ -108,12 +108,12 @@ class Factors {
       : method_(method), pivots_(A.rows(), Pivots<Place>::columns), status_(1, 1), values_(std::move(A)) {}
 
   /// Factors in place. With a supply, which is for left-looking alone, A is not there yet: it is asked for, a block column
-  /// after the other.
+  /// after the other. A clock times the tasks of a plan.
   Outcome factor(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
-                 const Supply<F, Place>& supply = {}) {
+                 const Supply<F, Place>& supply = {}, TaskClock<Place>* clock = nullptr) {
     fill(q, std::int64_t(-1), status_.view());
     if (runs_plans(q, method_))
-      factor_by_plan(q, gemm, schedule, nb, supply);
+      factor_by_plan(q, gemm, schedule, nb, supply, clock);
     else if constexpr (has_cholesky_by_hand<Place>)
       factor_as_cholesky(q, gemm, schedule, nb, supply);
     q.phase(Phase::other);
@@ -157,9 +157,9 @@ class Factors {
   }
 
   void factor_by_plan(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
-                      const Supply<F, Place>& supply) {
+                      const Supply<F, Place>& supply, TaskClock<Place>* clock) {
     const auto plan = plan_at<F>(q, method_, schedule, values_.rows(), nb, bool(supply));
-    execute(*plan, q, Workpiece<F, Place>{gemm, values_.view(), pivots(), supply});
+    execute(*plan, q, Workpiece<F, Place>{gemm, values_.view(), pivots(), supply}, clock);
   }
 
   void factor_as_cholesky(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,

@@ -141,6 +141,8 @@ class Queue<Cuda> {
   void join(CUevent_st* event);
   /// The i-th event of this queue, for who orders work of several queues. Made once, used again.
   CUevent_st* event(std::size_t i);
+  /// The same, of others that have a time.
+  CUevent_st* timed_event(std::size_t i);
   /// The event is where what has been given so far ends.
   void record(CUevent_st* event);
   /// A second queue of the same device, of the rank above ours. Our finish() and take_times() are also about it, as

@@ -285,14 +285,17 @@ class Solver {
     set_aside_phases(report);
     if (options_.progress)
       q_.on_progress([this, flops](double done) { options_.progress(std::min(1.0, done / flops)); });
+    std::optional<TaskClock<Place>> clock;
+    if (const TaskWatcher* const watcher = task_watcher()) clock.emplace(q_, *watcher);
     const Stopwatch factoring;
     q_.phase(Phase::other);
-    report.outcome =
-        factors->factor(q_, gemm, report.schedule, report.block_size, as_it_comes ? supply : Supply<F, Place>());
+    report.outcome = factors->factor(q_, gemm, report.schedule, report.block_size,
+                                     as_it_comes ? supply : Supply<F, Place>(), clock ? &*clock : nullptr);
     report.factor_seconds = factoring.seconds();  // the outcome was waited for
     tell_products(gemm, report);
     q_.finish();
     q_.on_progress({});
+    if (clock) clock->tell();
     report.factor_gflops = report.outcome.ok() ? flops * 1e-9 / report.factor_seconds : 0;
     take_times(q_, report, report.factor_seconds);
     if (report.outcome.ok()) note_pivots(*factors, report);
