@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/named_range.hpp"
 #include "solvers/cholesky.hpp"
 #include "solvers/lu.hpp"
 #include "solvers/ordered_plan.hpp"
@@ -130,6 +131,7 @@ class QueueLines {
   void wait(const Task& task, std::size_t k) { ends_.wait(*of(task).q, k, task.timed); }
   bool give(const Task& task, std::size_t) {
     Line& line = of(task);
+    const NamedRange<Place> range(name_of(task.kind));
     const auto performed = [&] { return perform(*line.q, line.has_phase ? *line.q : chain_, method_, task, of_); };
     const bool goes_on = clock_ ? clock_->time(*line.q, task, performed) : performed();
     if (task.kind != TaskKind::stop_if_failed && task.kind != TaskKind::arrive) line.has_phase |= task.timed;

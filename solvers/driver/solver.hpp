@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "core/choose.hpp"
+#include "core/named_range.hpp"
 #include "core/stopwatch.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/driver/engine.hpp"
@@ -56,6 +57,7 @@ class Solver {
   /// To be called once. With `await`, A is still arriving, and is factored as it comes; an automatic method is then the one
   /// that is `likely`, and if that was Cholesky in vain, LU when all is there.
   void factor(Await<Place> await = {}, Method likely = Method::automatic) {
+    const NamedRange<Place> range("lasolve factor");
     const Settled settled(q_);
     await_ = std::move(await);
     if (!await_) require_finite();
@@ -115,6 +117,7 @@ class Solver {
 
   /// X ← op(A)⁻¹ B, n × nrhs; X may be B. The phases and the total of the report are those of this solve.
   Report solve(MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op) {
+    const NamedRange<Place> range("lasolve solve");
     if (!made_.report.outcome.ok()) return without_times(made_.report, B.cols());
     if (B.empty()) {  // there may be ever so many columns of no rows: they are not looked at
       Report report = without_times(made_.report, B.cols());
