@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/named_range.hpp"
 #include "solvers/cholesky.hpp"
 #include "solvers/lu.hpp"
 #include "solvers/ordered_plan.hpp"
@@ -112,11 +113,12 @@ class TaskEnds;
 template <class T, class Place>
 class QueueLines {
  public:
-  QueueLines(Queue<Place>& bulk, const OrderedPlan& ordered, const Workpiece<T, Place>& of)
+  QueueLines(Queue<Place>& bulk, const OrderedPlan& ordered, const Workpiece<T, Place>& of, TaskClock<Place>* clock)
       : bulk_(bulk),
         chain_(queue_of(bulk, ordered.plan.lanes.chain)),
         method_(ordered.plan.method),
         of_(of),
+        clock_(clock),
         ends_(bulk, ordered) {
     if (ordered.plan.lanes.single())
       lines_.push_back({ordered.plan.lanes.bulk, &bulk});
@@ -129,9 +131,9 @@ class QueueLines {
   void wait(const Task& task, std::size_t k) { ends_.wait(*of(task).q, k, task.timed); }
   bool give(const Task& task, std::size_t) {
     Line& line = of(task);
-    const TaskClock<Place> clock;
-    const bool goes_on = perform(*line.q, line.has_phase ? *line.q : chain_, method_, task, of_);
-    clock.ended(task);
+    const NamedRange<Place> range(name_of(task.kind));
+    const auto performed = [&] { return perform(*line.q, line.has_phase ? *line.q : chain_, method_, task, of_); };
+    const bool goes_on = clock_ ? clock_->time(*line.q, task, performed) : performed();
     if (task.kind != TaskKind::stop_if_failed && task.kind != TaskKind::arrive) line.has_phase |= task.timed;
     return goes_on;
   }
@@ -157,16 +159,18 @@ class QueueLines {
   Queue<Place>&bulk_, &chain_;
   const Method method_;
   const Workpiece<T, Place>& of_;
+  TaskClock<Place>* const clock_;  // null: nobody hears
   TaskEnds<Place> ends_;
   std::vector<Line> lines_;
 };
 
 /// Factors as the plan says, after what `bulk` has been given, and before what it is given next. On exit of LU, A holds U and,
 /// below the diagonal, L with its unit diagonal left out; a zero pivot is recorded and the elimination goes on, as in LAPACK's
-/// getrf. On exit of Cholesky it holds L on and below the diagonal; what is above is not meaningful.
+/// getrf. On exit of Cholesky it holds L on and below the diagonal; what is above is not meaningful. A clock times each task.
 template <class T, class Place>
-void execute(const OrderedPlan& ordered, Queue<Place>& bulk, const Workpiece<T, Place>& of) {
-  QueueLines<T, Place> lines(bulk, ordered, of);
+void execute(const OrderedPlan& ordered, Queue<Place>& bulk, const Workpiece<T, Place>& of,
+             TaskClock<Place>* clock = nullptr) {
+  QueueLines<T, Place> lines(bulk, ordered, of, clock);
   give_in_order(ordered.plan, ordered.waits, lines);
   lines.join();
 }

@@ -67,12 +67,12 @@ class Factors {
       : method_(method), pivots_(A.rows(), Pivots<Place>::columns), status_(1, 1), values_(std::move(A)) {}
 
   /// Gives q the factorization, in place. With a supply, which is for left-looking alone, A is not there yet: it is asked for, a
-  /// block column after the other.
+  /// block column after the other. A clock times the tasks.
   void factor(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
-              const Supply<F, Place>& supply = {}) {
+              const Supply<F, Place>& supply = {}, TaskClock<Place>* clock = nullptr) {
     fill(q, std::int64_t(-1), status_.view());
     const auto plan = plan_at<F>(q, method_, schedule, values_.rows(), nb, bool(supply));
-    execute(*plan, q, Workpiece<F, Place>{gemm, values_.view(), pivots(), supply});
+    execute(*plan, q, Workpiece<F, Place>{gemm, values_.view(), pivots(), supply}, clock);
     q.phase(Phase::other);
   }
 

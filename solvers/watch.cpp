@@ -12,7 +12,7 @@ thread_local const TaskWatcher* watcher = nullptr;
 
 const TaskWatcher* task_watcher() { return watcher; }
 
-TaskWatch::TaskWatch(TaskWatcher hears) : hears_(std::move(hears)), before_(std::exchange(watcher, &hears_)) {}
+TaskWatch::TaskWatch(TaskWatcher hears) : watcher_(std::move(hears)), before_(std::exchange(watcher, &watcher_)) {}
 TaskWatch::~TaskWatch() { watcher = before_; }
 
 }  // namespace lasolve

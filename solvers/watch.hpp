@@ -8,45 +8,57 @@
 
 namespace lasolve {
 
-/// Hears of each task that this thread has had done, in the order in which they ended. Times are seconds of the steady clock.
-using TaskWatcher = std::function<void(const Task&, double begin_seconds, double end_seconds)>;
+struct TaskWatcher {
+  /// Of each task that this thread has had done, in the order in which they ended. Times are seconds of the steady clock.
+  std::function<void(const Task&, double begin_seconds, double end_seconds)> hears;
+  /// A factorization begins: what is heard from now on is of it.
+  std::function<void()> begins = [] {};
+};
 
 /// While this lives, on the thread that made it, somebody hears.
 class TaskWatch {
  public:
-  explicit TaskWatch(TaskWatcher hears);
+  explicit TaskWatch(TaskWatcher watcher);
   ~TaskWatch();
   TaskWatch(const TaskWatch&) = delete;
   TaskWatch& operator=(const TaskWatch&) = delete;
 
  private:
-  const TaskWatcher hears_;
+  const TaskWatcher watcher_;
   const TaskWatcher* const before_;
 };
 
 /// Who hears on this thread; null: nobody does, and nothing is timed.
 const TaskWatcher* task_watcher();
 
-/// Times what is given to a place. A task that was given to a device is not done: of these nothing is told yet.
-template <class Place>
-struct TaskClock {
-  void ended(const Task&) const {}
-};
+inline double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
-/// A task that was given to the host is done.
+/// Times the tasks of one factorization at a place, for a watcher:
+///   TaskClock(q, watcher)   the factorization is to begin on q, which is finished
+///   time(q, task, give)     what give() returns, which gives the task to q
+///   tell()                  the factorization has been waited for: what was not told yet is told
+template <class Place>
+class TaskClock;
+
+/// A task that was given to the host is done, and told at once.
 template <>
 class TaskClock<Cpu> {
  public:
-  void ended(const Task& task) const {
-    if (watcher_) (*watcher_)(task, begin_, now());
+  TaskClock(Queue<Cpu>&, const TaskWatcher& watcher) : watcher_(watcher) { watcher_.begins(); }
+
+  template <class Give>
+  bool time(Queue<Cpu>&, const Task& task, Give give) {
+    const double begin = steady_seconds();
+    const bool goes_on = give();
+    watcher_.hears(task, begin, steady_seconds());
+    return goes_on;
   }
+  void tell() {}
 
  private:
-  static double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
-  const TaskWatcher* const watcher_ = task_watcher();
-  const double begin_ = watcher_ ? now() : 0;
+  const TaskWatcher& watcher_;
 };
 
 }  // namespace lasolve

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <memory>
 
 #include "compare/attribution.hpp"
 #include "compare/hash.hpp"
+#include "compare/listener.hpp"
 #include "compare/peers.hpp"
 #include "compare/record.hpp"
 #include "compare/tables.hpp"
@@ -211,6 +213,41 @@ TEST(Trace, has_an_event_for_each_task) {
   EXPECT_EQ(tasks, 12);
 }
 
+TEST(Trace, has_a_thread_for_each_lane_where_tasks_overlap) {
+  Comparison all = comparison();
+  all.rows = {row("x", 1000, 4, 3)};
+  for (TaskTime& t : all.rows[0].tasks) t.lane = t.phase == Phase::gemm ? "bulk" : "chain";
+  all = comparison_of(as_json(all, nullptr).dump(), "x.json");
+  std::map<int, std::string> threads;
+  std::map<std::string, int> thread_of;
+  const Json trace = Json::parse(as_trace(all));
+  for (const Json& event : trace["traceEvents"])
+    if (event["name"] == "thread_name")
+      threads[event["tid"]] = event["args"]["name"];
+    else if (event["ph"] == "X")
+      thread_of[event["name"]] = event["tid"];
+  EXPECT_EQ(threads, (std::map<int, std::string>{{0, "bulk"}, {1, "chain"}}));
+  EXPECT_EQ(thread_of, (std::map<std::string, int>{{"update", 0}, {"panel", 1}}));
+}
+
+TEST(Listener, tells_of_the_last_factorization_from_its_first_task_on) {
+  const auto hear = [](double begin, double end) {
+    Task task{TaskKind::update, four_lanes.near, Phase::gemm};
+    task.C = {{0, 2}, {0, 2}}, task.L = {{0, 2}, {0, 1}};
+    task_watcher()->hears(task, begin, end);
+  };
+  Listener listener;
+  hear(1, 2);
+  task_watcher()->begins();
+  hear(6, 7), hear(5, 8);  // in the order of their ends
+  const std::vector<TaskTime> tasks = listener.take();
+  ASSERT_EQ(tasks.size(), 2u);
+  EXPECT_EQ(tasks[0].begin, 1);
+  EXPECT_EQ(tasks[1].begin, 0);
+  EXPECT_EQ(tasks[1].lane, "near");
+  EXPECT_TRUE(listener.take().empty());
+}
+
 TEST(Watch, hears_of_all_tasks_of_a_factorization) {
   const io::Generator generator("uniform:n=200");
   Queue<Cpu> q(2);
@@ -218,16 +255,19 @@ TEST(Watch, hears_of_all_tasks_of_a_factorization) {
   io::generate(q, generator, A);
   double flops = 0, last = 0;
   int updates = 0;
-  auto watch = std::make_unique<TaskWatch>([&](const Task& task, double begin, double end) {
+  int begun = 0;
+  const auto hear = [&](const Task& task, double begin, double end) {
     EXPECT_LE(last, begin);
     EXPECT_LE(begin, end);
     last = end, flops += task.flops;
     updates += task.kind == TaskKind::update;
-  });
+  };
+  auto watch = std::make_unique<TaskWatch>(TaskWatcher{.hears = hear, .begins = [&] { ++begun; }});
   Options options;
   options.device.kind = Device::cpu, options.block_size = 50;
   const Factorization<double> watched(A.view(), options);
   watch.reset();
+  EXPECT_EQ(begun, 1);
   EXPECT_GT(updates, 0);
   EXPECT_NEAR(flops / (2.0 / 3 * 200 * 200 * 200), 1, 0.05);
   const double before = last;

@@ -145,6 +145,8 @@ class Queue<Cuda> {
   void let_wait(CUstream_st* stream);
   /// The i-th event of this queue, for who orders work of several queues. Made once, used again.
   CUevent_st* event(std::size_t i);
+  /// The same, of others that have a time.
+  CUevent_st* timed_event(std::size_t i);
   /// The event is where what has been given so far ends.
   void record(CUevent_st* event);
   /// A second queue of the same device, of the rank above ours. Our finish() and take_times() are also about it, as

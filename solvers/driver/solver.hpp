@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "core/choose.hpp"
+#include "core/named_range.hpp"
 #include "core/stopwatch.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/driver/blocking.hpp"
@@ -53,6 +54,7 @@ class Solver {
   /// To be called once. With `await`, A is still arriving, and is factored as it comes; an automatic method is then the one
   /// that is `likely`, and if that was Cholesky in vain, LU when all is there.
   void factor(Await<Place> await = {}, Method likely = Method::automatic) {
+    const NamedRange<Place> range("lasolve factor");
     const Settled settled(q_);
     await_ = std::move(await);
     if (!await_) require_finite();
@@ -113,6 +115,7 @@ class Solver {
 
   /// X ← op(A)⁻¹ B, n × nrhs; X may be B. The phases and the total of the report are those of this solve.
   Report solve(MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op) {
+    const NamedRange<Place> range("lasolve solve");
     if (!made_.report.outcome.ok()) return without_times(made_.report, B.cols());
     if (B.empty()) {  // there may be ever so many columns of no rows: they are not looked at
       Report report = without_times(made_.report, B.cols());
@@ -268,14 +271,18 @@ class Solver {
     set_aside_phases(report);
     if (options_.progress)
       q_.on_progress([this, flops](double done) { options_.progress(std::min(1.0, done / flops)); });
+    std::optional<TaskClock<Place>> clock;
+    if (const TaskWatcher* const watcher = task_watcher()) clock.emplace(q_, *watcher);
     const Stopwatch factoring;
     q_.phase(Phase::other);
-    factors->factor(q_, gemm, report.schedule, report.block_size, as_it_comes ? supply : Supply<F, Place>());
+    factors->factor(q_, gemm, report.schedule, report.block_size, as_it_comes ? supply : Supply<F, Place>(),
+                    clock ? &*clock : nullptr);
     report.outcome = factors->outcome(q_);
     report.factor_seconds = factoring.seconds();  // the outcome was waited for
     tell_products(gemm, report);
     q_.finish();
     q_.on_progress({});
+    if (clock) clock->tell();
     report.factor_gflops = report.outcome.ok() ? flops * 1e-9 / report.factor_seconds : 0;
     take_times(q_, report, report.factor_seconds);
     if (report.outcome.ok()) note_pivots(*factors, report);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace lasolve::compare {
 
 namespace {
@@ -14,14 +16,16 @@ std::string text_of(const Block& b) {
 
 void Listener::hear(const Task& task, double begin, double end) {
   if (task.C.empty()) return;
-  if (task.kind == TaskKind::panel && task.C.j == 0) heard_.clear();
-  heard_.push_back({task.kind, task.phase, task.C, task.L.n, begin, end, task.flops});
+  heard_.push_back({task.kind, task.lane, task.phase, task.C, task.L.n, begin, end, task.flops});
 }
 
 std::vector<TaskTime> Listener::take() {
   std::vector<TaskTime> tasks;
+  double first = heard_.empty() ? 0 : heard_[0].begin;
+  for (const Heard& h : heard_) first = std::min(first, h.begin);
   for (const Heard& h : heard_) {
-    TaskTime t{name_of(h.kind), text_of(h.C), h.phase, h.begin - heard_[0].begin, h.end - h.begin, h.flops};
+    TaskTime t{name_of(h.kind), text_of(h.C), h.phase, h.begin - first, h.end - h.begin, h.flops};
+    t.lane = four_lanes.name_of(h.lane);
     if (h.phase == Phase::gemm) t.m = h.C.m, t.n = h.C.n, t.k = h.k;
     tasks.push_back(std::move(t));
   }

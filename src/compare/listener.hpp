@@ -9,12 +9,12 @@
 
 namespace lasolve::compare {
 
-/// Listens to the tasks of the factorization that this thread makes, where these run on the CPU. A second factorization, as after
-/// fp32 ones that did not do, begins anew.
+/// Listens to the tasks of the factorization that this thread makes, if it runs a plan. A second factorization, as after fp32 ones
+/// that did not do, begins anew.
 class Listener {
  public:
   Listener() { heard_.reserve(usual); }
-  /// In the order in which they ran.
+  /// In the order in which they ended.
   std::vector<TaskTime> take();
 
  private:
@@ -23,6 +23,7 @@ class Listener {
   /// While the clock of a solve runs, no more is done than that numbers are written down.
   struct Heard {
     TaskKind kind;
+    Lane lane;
     Phase phase;
     Block C;
     std::int64_t k;
@@ -31,7 +32,8 @@ class Listener {
   void hear(const Task&, double begin, double end);
 
   std::vector<Heard> heard_;
-  const TaskWatch watch_{[this](const Task& task, double begin, double end) { hear(task, begin, end); }};
+  const TaskWatch watch_{{.hears = [this](const Task& task, double begin, double end) { hear(task, begin, end); },
+                          .begins = [this] { heard_.clear(); }}};
 };
 
 }  // namespace lasolve::compare

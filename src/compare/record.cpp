@@ -51,8 +51,8 @@ Json object(const Limit& l) {
 }
 
 Json object(const TaskTime& t, const std::string& precision, const std::optional<bench::Roof>& roof) {
-  Json json = {{"what", t.what},   {"phase", name_of(t.phase)}, {"block", t.block},
-               {"begin", t.begin}, {"seconds", t.seconds},      {"flops", t.flops}};
+  Json json = {{"what", t.what},       {"phase", name_of(t.phase)}, {"block", t.block}, {"begin", t.begin},
+               {"seconds", t.seconds}, {"flops", t.flops},          {"lane", t.lane}};
   if (is_update(t)) json.update({{"m", t.m}, {"n", t.n}, {"k", t.k}, {"gflops", t.gflops()}});
   if (is_update(t) && roof) json["least_seconds"] = floor_seconds(t, precision, *roof);
   return json;
@@ -128,6 +128,7 @@ TaskTime task_in(const Json& json) {
   TaskTime t{json.at("what"),  json.at("block"),   phase_in(json.at("phase")),
              json.at("begin"), json.at("seconds"), json.at("flops")};
   if (json.contains("m")) t.m = json.at("m"), t.n = json.at("n"), t.k = json.at("k");
+  t.lane = json.value("lane", "");  // version 0.2.0 had none
   return t;
 }
 

@@ -19,6 +19,7 @@ struct TaskTime {
   double begin = 0, seconds = 0, flops = 0;
   /// Of an update, which is C ← C − L U with C m × n and L m × k; else 0. Cholesky's on and below the diagonal alone has m = n.
   std::int64_t m = 0, n = 0, k = 0;
+  std::string lane = {};  ///< of the device: those of different lanes may run at the same time; "bulk" on the CPU
 
   double gflops() const { return seconds > 0 ? flops * 1e-9 / seconds : 0; }
 };

@@ -7,8 +7,9 @@
 
 namespace lasolve::compare {
 
-/// For chrome://tracing and https://ui.perfetto.dev: the median run of each row is a process, its phases are threads. Tasks carry
-/// their block, flops, rate, and m, n and k if they are updates. Format: Google, "Trace Event Format".
+/// For chrome://tracing and https://ui.perfetto.dev: the median run of each row is a process. Its lanes are threads, or its phases
+/// where it has one lane. Tasks carry their block, flops, rate, and m, n and k if they are updates.
+/// Format: Google, "Trace Event Format".
 std::string as_trace(const Comparison&);
 
 }  // namespace lasolve::compare

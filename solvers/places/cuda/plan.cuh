@@ -6,6 +6,7 @@
 #include "solvers/execute.hpp"
 #include "solvers/lower.hpp"
 #include "solvers/places/cuda/panel.cuh"
+#include "solvers/places/cuda/task_clock.hpp"
 #include "solvers/places/cuda/tuning.cuh"
 
 namespace lasolve {

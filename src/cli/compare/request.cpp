@@ -86,12 +86,7 @@ const std::vector<Option>& compare_options() {
       {"csv", 0, "FILE", nullptr, {}, "write the rows as CSV to FILE; - is standard output"},
       {"markdown", 0, nullptr, nullptr, {}, "print the tables as Markdown"},
       {"attribution", 'a', nullptr, nullptr, {}, "print where the time went: phases, and updates by their shape"},
-      {"trace",
-       0,
-       "FILE",
-       nullptr,
-       {},
-       "write the tasks of the median runs to FILE, for chrome://tracing or Perfetto; CPU only"},
+      {"trace", 0, "FILE", nullptr, {}, "write the tasks of the median runs to FILE, for chrome://tracing or Perfetto"},
       {"report", 0, "FILE", nullptr, {}, "write a page with pictures, tables and data to FILE, which needs no network"},
       {"quiet", 'q', nullptr, nullptr, {}, "no table for people and no progress"},
       {"help", 'h', nullptr, nullptr, {}, "print this"},
@@ -158,7 +153,6 @@ void require_sense(const CompareRequest& r, const std::string& fail_on) {
                                    peer->on_cuda ? "CUDA" : "the CPU", cuda ? "CUDA" : "the CPU"));
   if (!r.peers.empty() && cuda && r.options.device.index != 0)
     throw UsageError("--peers on CUDA run on cuda:0, and this on another device");
-  if (!r.trace.empty() && cuda) throw UsageError("--trace is for the CPU: tasks on CUDA are not timed yet");
 }
 
 }  // namespace

@@ -21,6 +21,10 @@ struct CompareRequest {
 
   /// Whether what is told depends on what the machine can do at most.
   bool wants_limits() const { return attribution || !report.empty(); }
+  /// Whether each task is to be timed. On CUDA that takes events, so it is not done unasked.
+  bool wants_tasks() const {
+    return options.device.kind != Device::cuda || attribution || !trace.empty() || !report.empty();
+  }
   /// The matrix of a size.
   std::string matrix_of(std::int64_t n) const;
 };

@@ -180,10 +180,11 @@ class Race {
     Run run;
     const bench::ClockWatch clock;
     {
-      compare::Listener listener;
+      std::optional<compare::Listener> listener;
+      if (request_.wants_tasks()) listener.emplace();
       adapter_note(row.key.gemm);  // of what ran before
       run.report = problem_->solve(options, X_);
-      run.tasks = listener.take();
+      if (listener) run.tasks = listener->take();
       require_intact(row.key.gemm);
       run.adapter = adapter_note(row.key.gemm);
     }

@@ -48,8 +48,8 @@ struct Queue<Cuda>::State {
   Matrix<char, Cuda> scratch, packet_buffer, blas_workspace;
   Matrix<unsigned, Cuda> counter;
   unsigned next_sequence = 1;
-  cudaEvent_t given = nullptr;    // for those who wait
-  std::vector<cudaEvent_t> ends;  // of event()
+  cudaEvent_t given = nullptr;           // for those who wait
+  std::vector<cudaEvent_t> ends, timed;  // of event() and timed_event()
   std::unique_ptr<Queue<Cuda>> ahead, beside, behind;
   const State* beside_of = nullptr;
   char* pinned = nullptr;
@@ -65,7 +65,7 @@ struct Queue<Cuda>::State {
     if (stream) succeeded(cudaStreamSynchronize(stream));
     for (Matrix<char, Cuda>* memory : {&scratch, &packet_buffer, &blas_workspace}) *memory = {};
     counter = {};
-    for (const auto& made : {events, ends})
+    for (const auto& made : {events, ends, timed})
       for (cudaEvent_t e : made) count_made(), succeeded(cudaEventDestroy(e));
     if (given) count_made(), succeeded(cudaEventDestroy(given));
     if (blas) count_made();
@@ -85,6 +85,16 @@ struct Queue<Cuda>::State {
     }
     idle = false;
     CUDA_CHECK(cudaEventRecord(events[i], stream));
+  }
+  cudaEvent_t nth(std::vector<cudaEvent_t>& made, std::size_t i, unsigned flags) const {
+    while (made.size() <= i) {
+      const CurrentDevice current(device);
+      cudaEvent_t e = nullptr;
+      count_made();
+      CUDA_CHECK(cudaEventCreateWithFlags(&e, flags));
+      made.push_back(e);
+    }
+    return made[i];
   }
   static std::uint64_t next_id() {
     static std::atomic<std::uint64_t> last = 0;
@@ -282,17 +292,8 @@ void Queue<Cuda>::join(CUevent_st* event) {
   CUDA_CHECK(cudaStreamWaitEvent(state_->stream, event));
 }
 
-CUevent_st* Queue<Cuda>::event(std::size_t i) {
-  auto& ends = state_->ends;
-  while (ends.size() <= i) {
-    const CurrentDevice current(state_->device);
-    cudaEvent_t end = nullptr;
-    count_made();
-    CUDA_CHECK(cudaEventCreateWithFlags(&end, cudaEventDisableTiming));
-    ends.push_back(end);
-  }
-  return ends[i];
-}
+CUevent_st* Queue<Cuda>::event(std::size_t i) { return state_->nth(state_->ends, i, cudaEventDisableTiming); }
+CUevent_st* Queue<Cuda>::timed_event(std::size_t i) { return state_->nth(state_->timed, i, cudaEventDefault); }
 
 void Queue<Cuda>::record(CUevent_st* event) { CUDA_CHECK(cudaEventRecord(event, state_->stream)); }
 
