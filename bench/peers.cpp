@@ -2,13 +2,14 @@
 //
 //   peers [--device cpu|cuda] [--n 1024,4096] [--method lu,cholesky] [--precision fp64,fp32] [--gemm NAMES|all]
 //         [--tune NAME=VALUE] [--rounds 5] [--json FILE]
-//   peers --whole-call [--n 64,256] [--nrhs 1,100] [--method …] [--precision …] [--gemm NAME] [--rounds 5] [--json FILE]
+//   peers --whole-call [--from-host] [--n 64,256] [--nrhs 1,100] [--method …] [--precision …] [--gemm NAME] [--rounds 5] [--json FILE]
 //
 // The ratio of a peer is its median time over ours with the first backend named: above 1, we are faster. The products of that
 // backend alone run beside them: their ratio is the share of their rate that the whole factorization reaches. With --tune that
 // backend runs once more, with a value of its tuning changed.
 //
-// With --whole-call: factors and solution from device memory to device memory, by the wall clock, ours bare (method and backend
+// With --whole-call: factors and solution from device memory to device memory, or with --from-host from pageable memory of the host
+// and back, by the wall clock, ours bare (method and backend
 // named, nothing checked) and with the library's defaults, beside cuSOLVER with its handle and workspace made beforehand.
 #include "bench/peers.hpp"
 #include "bench/program.hpp"
@@ -195,6 +196,7 @@ static int run(int argc, char** argv) {
   known.add_options()("device", po::value(&device)->default_value("cpu"), "cpu or cuda")(
       "n", po::value(&sizes)->default_value("1024,2048,4096"), "sizes; default of whole calls: 64, 128, … 32768")(
       "whole-call", "factor and solve on a CUDA device, by the wall clock")(
+      "from-host", "whole calls begin and end in pageable memory of the host")(
       "nrhs", po::value(&sides)->default_value("1,100"), "right-hand sides of whole calls")(
       "method", po::value(&methods)->default_value("lu,cholesky"), "lu, cholesky")(
       "precision", po::value(&precisions)->default_value("fp64"), "fp64, fp32")(
@@ -205,7 +207,8 @@ static int run(int argc, char** argv) {
     if (values.count("whole-call")) {
       if (values["n"].defaulted()) sizes = "64,128,256,512,1024,2048,4096,8192,16384,32768";
       if (backends.empty()) backends = "cublas";
-      const Json results = whole_calls_of(precisions, methods, {numbers(sizes), numbers(sides), {}, backends, rounds});
+      const Json results = whole_calls_of(
+          precisions, methods, {numbers(sizes), numbers(sides), {}, backends, rounds, values.count("from-host") > 0});
       if (!json.empty()) std::ofstream(json) << results.dump(1) << "\n";
       return;
     }

@@ -32,6 +32,13 @@ struct CuSolver {
   cusolverDnParams_t params;
 };
 
+/// As everybody copies: pageable memory, one call.
+template <class T, class From, class To>
+static void copy_plainly(MatrixView<const T, From> from, MatrixView<T, To> to) {
+  CUDA_CHECK(cudaMemcpy2DAsync(to.data(), to.ld() * sizeof(T), from.data(), from.ld() * sizeof(T),
+                               from.rows() * sizeof(T), from.cols(), cudaMemcpyDefault, CuSolver::one().q.stream()));
+}
+
 /// A copy of a matrix, and all that it takes to factor it in place and to solve with the factors.
 template <class T>
 class Copied {
@@ -53,6 +60,7 @@ class Copied {
   Copied& operator=(const Copied&) = delete;
 
   void copy(MatrixView<const T, Cuda> A) { convert(its_.q, A, copy_.view()); }
+  void bring(MatrixView<const T> A) { copy_plainly<T>(A, copy_.view()); }
 
   void factor() {
     CUDA_CHECK(cusolverDnSetStream(its_.handle, its_.q.stream()));  // the queue is told that it is given work
@@ -118,10 +126,11 @@ template <class T>
 static std::function<void()> cusolver_call(const System<T>& s) {
   const auto copied = std::make_shared<Copied<T>>(s.A.rows(), s.method);
   return [=] {
-    copied->copy(s.A);
+    s.from_host ? copied->bring(s.here.A) : copied->copy(s.there.A);
     copied->factor();
-    convert(CuSolver::one().q, s.B, s.X);
-    copied->solve(s.X);
+    s.from_host ? copy_plainly<T>(s.here.B, s.there.X) : convert(CuSolver::one().q, s.there.B, s.there.X);
+    copied->solve(s.there.X);
+    if (s.from_host) copy_plainly<T>(MatrixView<const T, Cuda>(s.there.X), s.here.X);
     require(copied->wait(), "cuSOLVER could not solve the system");
   };
 }

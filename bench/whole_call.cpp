@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 #include <limits>
 #include <random>
@@ -24,17 +25,25 @@ constexpr double least_seconds_of_a_turn = 0.01;
 
 template <class T>
 static Begin<T> ours(Options options) {
-  return [=](const System<T>& s) {
-    return [=] {
-      Factorization<T> factors(s.A, options);
-      require(factors.solve(s.B, s.X).outcome.ok(), "the system could not be solved");
+  return [=](const System<T>& s) -> std::function<void()> {
+    const auto solve = [=](const auto& at) {
+      Factorization<T> factors(at.A, options);
+      require(factors.solve(at.B, at.X).outcome.ok(), "the system could not be solved");
     };
+    if (s.from_host) return [=] { solve(s.here); };
+    return [=] { solve(s.there); };
   };
+}
+
+static Options on_cuda() {
+  Options options;
+  options.device = {Device::cuda, 0};
+  return options;
 }
 
 /// The method and the backend named, and nothing done but to factor and solve.
 static Options bare(Method method, const std::string& backend) {
-  Options options;
+  Options options = on_cuda();
   options.gemm = backend;
   options.factorization = method;
   options.check = false;
@@ -75,14 +84,16 @@ static Matrix<T, Cuda> on_device(MatrixView<const T> X) {
 
 /// Throws unless the last column of X is right, as in the HPL benchmark: computed on the host.
 template <class T>
-static void require_right(const std::string& name, MatrixView<const T> A, MatrixView<const T> B, Matrix<T, Cuda>& X) {
+static void require_right(const std::string& name, const System<T>& s) {
+  const auto [A, B, X] = s.here;
   const std::int64_t last = B.cols() - 1;
-  Queue<Cuda> q(0);
-  Matrix<T> x(A.rows(), 1);
-  copy<T>(q, std::as_const(X).view().columns(last, 1), x);
-  q.finish();
+  if (!s.from_host) {
+    Queue<Cuda> q(0);
+    copy<T>(q, MatrixView<const T, Cuda>(s.there.X.columns(last, 1)), X.columns(last, 1));
+    q.finish();
+  }
   const auto a = as_eigen(A), b = as_eigen(B.columns(last, 1));
-  const auto x_ = as_eigen(std::as_const(x).view());
+  const auto x_ = as_eigen(MatrixView<const T>(X.columns(last, 1)));
   const double r = double((b - a * x_).cwiseAbs().maxCoeff()), norm = double(a.cwiseAbs().rowwise().sum().maxCoeff());
   const double size = norm * double(x_.cwiseAbs().maxCoeff()) + double(b.cwiseAbs().maxCoeff());
   const double scaled = r / (size * unit_roundoff_of(precision_of<T>) * double(A.rows()));
@@ -106,21 +117,27 @@ static void compete(const WholeCalls& wanted, Method method, std::int64_t n, Jso
   const Matrix<T, Cuda> dA = on_device<T>(A);
   std::vector<WholeCall<T>> all{
       {fmt::format("lasolve {}, bare", wanted.backend), ours<T>(bare(method, wanted.backend))},
-      {"lasolve, defaults", ours<T>({})}};
+      {"lasolve, defaults", ours<T>(on_cuda())}};
   all.insert(all.end(), whole_call_peers<T>().begin(), whole_call_peers<T>().end());
   for (const std::int64_t nrhs : wanted.sides) {
     const Matrix<T> B = random_sides<T>(n, nrhs);
     const Matrix<T, Cuda> dB = on_device<T>(B);
-    Matrix<T, Cuda> X(n, nrhs);
+    Matrix<T, Cuda> dX(n, nrhs);
+    Matrix<T> X(n, nrhs);
+    const auto spoil = [&] {  // no solution of the one before is left
+      Queue<Cuda> q(0);
+      std::fill_n(X.data(), X.ld() * nrhs, std::numeric_limits<T>::quiet_NaN());
+      copy<T>(q, std::as_const(X).view(), dX.view());
+      q.finish();
+    };
+    const System<T> system{method, {dA, dB, dX}, {A, B, X}, wanted.from_host};
     std::vector<std::function<void()>> calls;
     for (const auto& one : all) {
-      X = on_device<T>(random_sides<T>(n, nrhs));  // not the solution of the one before
-      calls.push_back(one.begin({method, dA, dB, X}));
+      spoil();
+      calls.push_back(one.begin(system));
       calls.back()();
-      require_right<T>(one.name, A, B, X);
+      require_right<T>(one.name, system);
     }
-    calls.clear();
-    for (const auto& one : all) calls.push_back(one.begin({method, dA, dB, X}));
     const Turns turns{1, wanted.rounds, {0, 0.1}};
     const auto seconds = time_in_turns(turns, all.size(), [&](std::size_t c, bool) { return seconds_of(calls[c]); });
     const double first = spread_of(seconds[0]).median;

@@ -1,4 +1,5 @@
-// Whole calls, from device memory to device memory: the factors and the solution, by the wall clock.
+// Whole calls, from device memory to device memory, or from pageable memory of the host and back: the factors and the solution, by
+// the wall clock.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,20 @@
 
 namespace lasolve::bench {
 
-/// A X = B on a device. A and B are to stay as they are.
+/// A X = B at a place. A and B are to stay as they are.
+template <class T, class Place>
+struct SystemAt {
+  MatrixView<const T, Place> A, B;
+  MatrixView<T, Place> X;
+};
+
+/// A system that is on a device, and on the host.
 template <class T>
 struct System {
   Method method;
-  MatrixView<const T, Cuda> A, B;
-  MatrixView<T, Cuda> X;
+  SystemAt<T, Cuda> there;
+  SystemAt<T, Cpu> here;
+  bool from_host;  ///< begins and ends on the host
 };
 
 /// Makes what is made beforehand for a system, and returns what solves it once and waits for X.
@@ -48,6 +57,7 @@ struct WholeCalls {
   std::vector<Method> methods;
   std::string backend;  ///< of our bare calls
   int rounds;
+  bool from_host = false;  ///< A, B and X are in pageable memory of the host
 };
 
 /// Ours, bare and with the library's defaults, and all solvers, in turns. The results are printed and added.

@@ -1,9 +1,9 @@
 // A = L Lᵀ and what is solved with it, on the CPU and on CUDA.
 #include "solvers/places/cpu/norms.hpp"
 #include "solvers/places/cpu/panel.hpp"
-#include "solvers/places/cpu/plan.hpp"
 #include "solvers/places/cpu/rows.hpp"
 #include "solvers/places/cpu/triangle.hpp"
+#include "solvers/places/primitives.hpp"
 //
 #include "core/choose.hpp"
 #include "places.hpp"

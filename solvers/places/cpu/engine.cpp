@@ -5,13 +5,15 @@
 #include "solvers/driver/solver.hpp"
 #include "solvers/places/cpu/norms.hpp"
 #include "solvers/places/cpu/panel.hpp"
-#include "solvers/places/cpu/plan.hpp"
 #include "solvers/places/cpu/rows.hpp"
 #include "solvers/places/cpu/small.hpp"
 #include "solvers/places/cpu/triangle.hpp"
+#include "solvers/places/primitives.hpp"
 #include "solvers/refine/check_by_columns.hpp"
 
 namespace lasolve {
+
+static_assert(HasPrimitives<double, Cpu> && HasPrimitives<float, Cpu>);
 
 namespace {
 

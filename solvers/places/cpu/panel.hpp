@@ -115,12 +115,6 @@ void panel_lu(Queue<Cpu>& q, const Gemm<T, Cpu>& gemm, MatrixView<T> A, Pivots<C
   swap_rows(q, A21, p2);                     // L21 ← P L21
 }
 
-/// Whether C became C − L L1ᵀ by a kernel made for few columns: not on the host.
-template <class T>
-bool update_at_once(Queue<Cpu>&, MatrixView<T>, MatrixView<T>, MatrixView<T>) {
-  return false;
-}
-
 template <class T>
 std::int64_t cholesky_leaf_columns(const Queue<Cpu>& q, MatrixView<T>) {
   return q.tuning().cholesky_leaf;
@@ -145,10 +139,6 @@ void panel_cholesky_leaf(Queue<Cpu>& q, const Gemm<T, Cpu>&, MatrixView<T> A, Mi
   solve_leaf_right(q, lower(A.block(0, 0, n, n)).transposed(), A.block(n, 0, A.rows() - n, n));
 }
 
-template <class T>
-void prepare(Queue<Cpu>&, Method, std::int64_t) {}
-
-/// Whether a factorization has failed, where that can be known without waiting.
 inline bool known_to_have_failed(const Queue<Cpu>&, MatrixView<std::int64_t> at) { return at(0, 0) >= 0; }
 
 }  // namespace lasolve

@@ -21,8 +21,6 @@ std::int64_t leaf_order(const Queue<Cpu>& q, std::int64_t nrhs) {
   return nrhs <= q.tuning().solve_few_rhs ? std::numeric_limits<std::int64_t>::max() : q.tuning().solve_order;
 }
 
-inline std::int64_t sides_at_once(const Queue<Cpu>&, std::int64_t, std::int64_t nrhs) { return nrhs; }
-
 /// f(stored values as Eigen, Eigen's name of the triangle), for each way a triangle can be stored.
 template <class T, class Solve>
 void with_eigen_triangle(Triangle<T, Cpu> tri, Solve solve) {

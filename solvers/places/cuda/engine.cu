@@ -19,6 +19,8 @@
 
 namespace lasolve {
 
+static_assert(HasPrimitives<double, Cuda> && HasPrimitives<float, Cuda>);
+
 namespace {
 
 /// Whether A is read again when it has been factored.

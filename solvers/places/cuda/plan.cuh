@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include "solvers/execute.hpp"
 #include "solvers/lower.hpp"
 #include "solvers/places/cuda/panel.cuh"
 #include "solvers/places/cuda/task_clock.hpp"
 #include "solvers/places/cuda/tuning.cuh"
+#include "solvers/places/primitives.hpp"
 
 namespace lasolve {
 

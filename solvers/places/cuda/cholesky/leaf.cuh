@@ -274,7 +274,4 @@ void panel_cholesky_leaf(Queue<Cuda>& q, const Gemm<T, Cuda>& gemm, MatrixView<T
   if (rows < m) trsm_right(q, gemm, lower(A.block(0, 0, n, n)).transposed(), A.block(rows, 0, m - rows, n));
 }
 
-/// On the host nothing is known of a factorization that is under way.
-inline bool known_to_have_failed(const Queue<Cuda>&, MatrixView<std::int64_t, Cuda>) { return false; }
-
 }  // namespace lasolve
