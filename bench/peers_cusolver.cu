@@ -124,7 +124,7 @@ static double cusolver(MatrixView<const T, Cuda> A, Method method) {
 /// A and B are copied in each call: both libraries leave them as they were.
 template <class T>
 static std::function<void()> cusolver_call(const System<T>& s) {
-  const auto copied = std::make_shared<Copied<T>>(s.A.rows(), s.method);
+  const auto copied = std::make_shared<Copied<T>>(s.there.A.rows(), s.method);
   return [=] {
     s.from_host ? copied->bring(s.here.A) : copied->copy(s.there.A);
     copied->factor();
