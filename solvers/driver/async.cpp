@@ -2,6 +2,7 @@
 
 #include "core/choose.hpp"
 #include "solvers/driver/arguments.hpp"
+#include "solvers/driver/blocking.hpp"
 #include "solvers/driver/engine.hpp"
 #include "solvers/driver/factored.hpp"
 
@@ -32,6 +33,7 @@ std::unique_ptr<AsyncEngine<T>> engine_for(Given<T, Cuda> A, const Options& want
   const SolvePrecision in = require_decided(options, precision_of<T>);
   const Choice choice = choose(options);
   require(choice.backend.index() == 1, "the matrix is on a CUDA device, but the backend runs on the CPU");
+  require_offered(*std::get<1>(choice.backend), options, in.products);
   const std::int64_t order = A.A.rows();
   auto engine = make_async_engine<T>(std::move(A), *std::get<1>(choice.backend), options, in, context.state());
   engine->order = order;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/choose.hpp"
+#include "lasolve/names.hpp"
 #include "solvers/factors.hpp"
 
 namespace lasolve {
