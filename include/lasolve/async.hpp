@@ -1,6 +1,8 @@
 // Factors and solutions in the order of a CUDA stream, with calls that return before the work is done.
 #pragma once
 
+#include <utility>
+
 #include "lasolve/context.hpp"
 #include "lasolve/lasolve.hpp"
 
@@ -18,7 +20,8 @@ class AsyncEngine;
 ///
 /// The first call of a size may take longer: the library makes queues and memory, and CUDA loads kernels, for which it may wait.
 ///
-/// Threads: as for Context. The destructor does not wait for the work either, but for memory of A that was handed over.
+/// Threads: as for Context. The destructor does not wait for the work either, but where memory of A was handed over, or where this
+/// is the last that uses its context.
 /// Throws as Factorization does. What goes wrong on the device is thrown by wait(), or by a later call on the context.
 template <class T>
 class AsyncFactorization {
@@ -39,8 +42,8 @@ class AsyncFactorization {
   /// Flops 2 n² nrhs.
   void solve_async(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op = Op::none);
 
-  /// A number in device memory, valid as long as this object: −1 where A could be factored, else Outcome::at. For kernels and copies
-  /// that the stream is given.
+  /// A number in device memory: −1 where A could be factored, else Outcome::at. For kernels and copies that the stream is given. What
+  /// reads it must be done before this object ends.
   const std::int64_t* failed_at() const;
 
   /// Waits for all that this context was given. How the factorization ended: solved, singular or not_positive_definite.
@@ -59,6 +62,14 @@ inline AsyncFactorization<double> factor_async(MatrixView<const double, Cuda> A,
 inline AsyncFactorization<float> factor_async(MatrixView<const float, Cuda> A, const Options& options,
                                               const Context& context) {
   return {A, options, context};
+}
+/// In place.
+inline AsyncFactorization<double> factor_async(Matrix<double, Cuda>&& A, const Options& options,
+                                               const Context& context) {
+  return {std::move(A), options, context};
+}
+inline AsyncFactorization<float> factor_async(Matrix<float, Cuda>&& A, const Options& options, const Context& context) {
+  return {std::move(A), options, context};
 }
 
 }  // namespace lasolve

@@ -16,7 +16,8 @@ namespace lasolve {
 /// call to be fast as well, work in the order of a stream, or few queues for many factorizations that live at once.
 ///
 /// With a stream, device memory is read, and written, after the work that the stream was given before the call. When a call returns
-/// its results are there, for what the stream is given next and for every other. The default stream is then not waited for, unless
+/// its results are there, for what the stream is given next and for every other; those of lasolve/async.hpp return before that, and
+/// have them there for what the stream is given next. The default stream is then not waited for, unless
 /// a call names it: a solve that names another stream waits for both. A stream that is being captured is misuse.
 ///
 /// Threads:
