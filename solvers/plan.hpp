@@ -68,6 +68,8 @@ enum class TaskKind : std::uint8_t {
   update_near,  ///< Cholesky: as update, of few columns within a panel; C may be below the diagonal
 };
 const char* name_of(TaskKind);
+/// Whether the GEMM backend does all of it. Of an update_near a place may have a kernel of its own.
+constexpr bool is_update(TaskKind k) { return k == TaskKind::update || k == TaskKind::update_lower; }
 
 /// A line of tasks that run one after the other. Of two that could run, the one of higher rank goes first; those of two
 /// lines of one rank fill each other's gaps.

@@ -50,14 +50,29 @@ Comparison comparison() {
 }
 
 TEST(Attribution, says_what_free_products_would_leave) {
-  const FreeGemm free = free_gemm(row("x", 100, 4, 3));
-  EXPECT_DOUBLE_EQ(free.seconds, 1);
-  EXPECT_DOUBLE_EQ(free.speedup, 4);
-  EXPECT_TRUE(free.exact);
-  Row overlapping = row("x", 100, 4, 3);
+  Row alone = row("x", 100, 4, 3);
+  alone.tasks.clear();
+  EXPECT_DOUBLE_EQ(free_updates(alone).seconds.value(), 1);
+  EXPECT_TRUE(free_updates(alone).exact);
+  alone.phases.seconds_of(Phase::check) = 100;  // no part of the total
+  EXPECT_TRUE(free_updates(alone).exact);
+  alone.phases.seconds_of(Phase::trsm) = 2;
+  EXPECT_FALSE(free_updates(alone).exact);
+  EXPECT_FALSE(free_updates(alone).seconds) << "phases overlap, and nobody knows how";
+}
+
+TEST(Attribution, counts_time_in_which_several_updates_run_once) {
+  Row overlapping = row("x", 100, 4, 3);  // updates from 0.25 to 1.75 and from 0.75 to 2.25
   overlapping.phases.seconds_of(Phase::trsm) = 2;
-  overlapping.phases.seconds_of(Phase::check) = 100;  // no part of the total
-  EXPECT_FALSE(free_gemm(overlapping).exact);
+  overlapping.tasks[2].phase = Phase::panel;  // within a panel
+  EXPECT_DOUBLE_EQ(seconds_of_updates(overlapping.tasks), 2);
+  EXPECT_DOUBLE_EQ(flops_of_updates(overlapping.tasks), 1e9);
+  EXPECT_DOUBLE_EQ(free_updates(overlapping).seconds.value(), 2);
+  EXPECT_FALSE(free_updates(overlapping).exact);
+  overlapping.tasks[2].begin = 2.25;  // a pause before it
+  EXPECT_DOUBLE_EQ(seconds_of_updates(overlapping.tasks), 3);
+  overlapping.tasks[2].begin = 0.5, overlapping.tasks[2].seconds = 0.25;  // while the other runs
+  EXPECT_DOUBLE_EQ(seconds_of_updates(overlapping.tasks), 1.5);
 }
 
 TEST(Attribution, says_what_updates_at_the_roofline_would_leave) {
@@ -87,7 +102,7 @@ TEST(Attribution, says_which_sizes_are_too_small_and_which_would_do) {
   small.sizes.pop_back(), small.rows.resize(2);
   ASSERT_EQ(remarks_on(small).size(), 1u);
   EXPECT_NE(remarks_on(small)[0].find("n = 512 may do"), std::string::npos) << remarks_on(small)[0];
-  for (Row& r : small.rows) r.phases = {}, r.block_size = 100;
+  for (Row& r : small.rows) r.phases = {}, r.tasks = {}, r.block_size = 100;
   EXPECT_NE(remarks_on(small)[0].find("one panel holds the matrix; n = 1024 may do"), std::string::npos)
       << remarks_on(small)[0];
   small.rows.resize(1);

@@ -41,16 +41,40 @@ std::optional<bench::Roof> Comparison::roof_of(const Row& row) const {
   return roof;
 }
 
+double Row::gemm_flops() const { return tasks.empty() ? phases.flops_of(Phase::gemm) : flops_of_updates(tasks); }
+
 bool is_update(const TaskTime& t) { return t.m > 0 && t.n > 0 && t.k > 0; }
 
-FreeGemm free_gemm(const Row& row) {
+double seconds_of_updates(const std::vector<TaskTime>& tasks) {
+  std::vector<std::pair<double, double>> updates;  // begin, end
+  for (const TaskTime& t : tasks)
+    if (is_update(t)) updates.emplace_back(t.begin, t.begin + t.seconds);
+  std::sort(updates.begin(), updates.end());
+  double sum = 0, last = 0;
+  for (const auto& [begin, end] : updates) {
+    sum += std::max(0.0, end - std::max(begin, last));
+    last = std::max(last, end);
+  }
+  return sum;
+}
+
+double flops_of_updates(const std::vector<TaskTime>& tasks) {
+  double sum = 0;
+  for (const TaskTime& t : tasks)
+    if (is_update(t)) sum += t.flops;
+  return sum;
+}
+
+FreeUpdates free_updates(const Row& row) {
   double busy = 0;
   for (std::size_t p = 0; p < phase_count; ++p)
     if (Phase(p) != Phase::read && Phase(p) != Phase::check) busy += row.phases.seconds[p];
-  FreeGemm free;
+  FreeUpdates free;
   free.exact = busy <= 1.02 * row.total_seconds;
-  free.seconds = std::max(0.0, row.total_seconds - row.phases.seconds_of(Phase::gemm));
-  free.speedup = free.seconds > 0 ? row.total_seconds / free.seconds : 0;
+  if (!row.tasks.empty())
+    free.seconds = std::max(0.0, row.total_seconds - seconds_of_updates(row.tasks));
+  else if (free.exact)
+    free.seconds = std::max(0.0, row.total_seconds - row.phases.seconds_of(Phase::gemm));
   return free;
 }
 

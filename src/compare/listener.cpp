@@ -26,7 +26,7 @@ std::vector<TaskTime> Listener::take() {
   for (const Heard& h : heard_) {
     TaskTime t{name_of(h.kind), text_of(h.C), h.phase, h.begin - first, h.end - h.begin, h.flops};
     t.lane = four_lanes.name_of(h.lane);
-    if (h.phase == Phase::gemm) t.m = h.C.m, t.n = h.C.n, t.k = h.k;
+    if (is_update(h.kind)) t.m = h.C.m, t.n = h.C.n, t.k = h.k;
     tasks.push_back(std::move(t));
   }
   heard_.clear();

@@ -59,7 +59,7 @@ Json object(const TaskTime& t, const std::string& precision, const std::optional
 }
 
 Json attribution(const Row& r, const std::optional<bench::Roof>& roof) {
-  const FreeGemm free = free_gemm(r);
+  const FreeUpdates free = free_updates(r);
   Json phases = Json::object(), flops = Json::object(), tasks = Json::array();
   for (std::size_t p = 0; p < phase_count; ++p) {
     if (r.phases.seconds[p] > 0) phases[name_of(Phase(p))] = r.phases.seconds[p];
@@ -70,8 +70,9 @@ Json attribution(const Row& r, const std::optional<bench::Roof>& roof) {
           {"phases_busy_seconds", phases},
           {"phase_flops", flops},
           {"phases_overlap", !free.exact},
-          {"seconds_if_gemm_were_free", free.seconds},
-          {"speedup_if_gemm_were_free", or_null(free.speedup)},
+          {"seconds_if_updates_were_free", or_null(free.seconds)},
+          {"speedup_if_updates_were_free",
+           free.seconds && *free.seconds > 0 ? Json(r.total_seconds / *free.seconds) : Json(nullptr)},
           {"seconds_at_the_roofline", or_null(roof ? seconds_at_roof(r, *roof) : std::nullopt)},
           {"tasks", tasks}};
 }

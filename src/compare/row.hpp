@@ -37,7 +37,7 @@ struct Row {
   bool for_want_of_machine = false;  ///< it failed for memory or a device, not by its result
   std::string failure;               ///< why it is no result; empty: it passed
   /// Of all counted runs, in the order in which they were made: of the whole solve without reading and checking, of the factorization
-  /// alone, and of the backend's updates, which on CUDA is busy time.
+  /// alone, and of the backend's updates: in which at least one ran, or the busy time of their phase where they were not timed.
   std::vector<double> seconds, factor_seconds, gemm_seconds_of_runs;
   std::vector<int> visits;  ///< how many of the runs each visit made: see bench::Visits. Empty: it is not known
   /// Of the run with the median of `seconds`: wall time, busy times, and the tasks where these could be timed.
@@ -57,7 +57,7 @@ struct Row {
   bool timed() const { return passed() && !seconds.empty(); }
   double median() const { return bench::spread_of(seconds).median; }
   double gemm_seconds() const { return bench::spread_of(gemm_seconds_of_runs).median; }
-  double gemm_flops() const { return phases.flops_of(Phase::gemm); }
+  double gemm_flops() const;
   double gemm_gflops() const { return gemm_seconds() > 0 ? gemm_flops() * 1e-9 / gemm_seconds() : 0; }
   double gemm_share() const { return timed() ? gemm_seconds() / median() : 0; }
 };

@@ -126,11 +126,16 @@ Table table_of(const Comparison& all, bool with_baseline) {
 std::string legend_of(const Comparison& all, bool with_baseline) {
   const Setting& s = all.setting;
   const bool overlap = std::any_of(all.rows.begin(), all.rows.end(),
-                                   [](const Row& r) { return r.timed() && !r.is_peer && !free_gemm(r).exact; });
+                                   [](const Row& r) { return r.timed() && !r.is_peer && !free_updates(r).exact; });
+  const bool timed =
+      std::any_of(all.rows.begin(), all.rows.end(), [](const Row& r) { return r.timed() && !r.tasks.empty(); });
   std::string text =
       "solve: median wall time of a whole solve; spread: of the middle half of its runs\n"
       "speed-up: over the first row of the size; GEMM: median time of the backend's updates\n";
-  if (overlap) text += "GEMM is busy time: phases overlap on CUDA\n";
+  if (overlap)
+    text += timed ? "GEMM is the time in which at least one update ran: phases overlap on CUDA\n"
+                  : "GEMM is busy time, without the updates within panels: phases overlap on CUDA; --attribution times "
+                    "each update\n";
   text += fmt::format(
       "runs: {} at most, in {}{} visits, in random order (seed {}); fewer where the median is known to {:.2g} %, or "
       "after {:.3g} s\n",
@@ -151,7 +156,7 @@ Table phase_table(const Comparison& all) {
   for (const Phase p : shown)
     if (std::any_of(all.rows.begin(), all.rows.end(), [=](const Row& r) { return r.phases.seconds_of(p) > 0; }))
       phases.push_back(p), table.columns.push_back({name_of(p)});
-  table.columns.push_back({"were GEMM free"});
+  table.columns.push_back({"were updates free"});
   table.columns.push_back({"speed-up then"});
   if (!all.limits.empty()) table.columns.push_back({"at the roofline"});
   for (const Row& r : all.rows) {
@@ -160,9 +165,11 @@ Table phase_table(const Comparison& all) {
                                      short_seconds(r.total_seconds)};
     for (const Phase p : phases)
       line.push_back(fmt::format("{:.1f} %", 100 * r.phases.seconds_of(p) / r.total_seconds));
-    const FreeGemm free = free_gemm(r);
-    line.push_back((free.exact ? "" : "at least ") + short_seconds(free.seconds));
-    line.push_back(free.speedup > 0 ? fmt::format("{}{:.2f} x", free.exact ? "" : "at most ", free.speedup) : "-");
+    const FreeUpdates free = free_updates(r);
+    const double seconds = free.seconds.value_or(0);
+    line.push_back(free.seconds ? (free.exact ? "" : "at least ") + short_seconds(seconds) : "-");
+    line.push_back(seconds > 0 ? fmt::format("{}{:.2f} x", free.exact ? "" : "at most ", r.total_seconds / seconds)
+                               : "-");
     if (!all.limits.empty()) {
       const auto roof = all.roof_of(r);
       const auto seconds = roof ? seconds_at_roof(r, *roof) : std::nullopt;
@@ -220,7 +227,7 @@ std::string as_csv(const Comparison& all) {
   std::string text =
       "n,gemm,precision,device,peer,passed,runs,seconds,seconds_least,seconds_most,speedup_over_first,gemm_seconds,"
       "gemm_gflops,"
-      "gemm_share,backward_error,seconds_if_gemm_were_free,verdict,shift,failure\n";
+      "gemm_share,backward_error,seconds_if_updates_were_free,verdict,shift,failure\n";
   const auto quoted = [](const std::string& words) {
     std::string safe;
     for (const char c : words) safe += c == '"' ? std::string("\"\"") : c == '\n' ? " " : std::string(1, c);
@@ -236,7 +243,8 @@ std::string as_csv(const Comparison& all) {
         r.key.device, r.is_peer ? "yes" : "no", r.passed() ? "yes" : "no", r.seconds.size(), where(timed, median),
         where(timed, least), where(timed, most), where(timed && first.timed(), first.median() / median),
         where(ours, r.gemm_seconds()), where(ours, r.gemm_gflops()), where(ours, r.gemm_share()),
-        where(bool(r.backward_error), r.backward_error.value_or(0)), where(ours, free_gemm(r).seconds),
+        where(bool(r.backward_error), r.backward_error.value_or(0)),
+        where(ours && free_updates(r).seconds, free_updates(r).seconds.value_or(0)),
         r.against_baseline ? bench::name_of(r.against_baseline->kind) : "",
         where(bool(r.against_baseline), r.against_baseline ? r.against_baseline->shift : 0), quoted(r.failure));
   }

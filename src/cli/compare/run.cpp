@@ -13,6 +13,7 @@
 #include "bench/visits.hpp"
 #include "cli/kernels.hpp"
 #include "cli/problem.hpp"
+#include "compare/attribution.hpp"
 #include "compare/listener.hpp"
 #include "core/choose.hpp"
 #include "io/generators.hpp"
@@ -196,7 +197,8 @@ class Race {
     const double seconds = report.total_seconds;
     if (counts && row.passed()) {
       row.factor_seconds.push_back(report.factor_seconds);
-      row.gemm_seconds_of_runs.push_back(report.phases.seconds_of(Phase::gemm));
+      row.gemm_seconds_of_runs.push_back(run.tasks.empty() ? report.phases.seconds_of(Phase::gemm)
+                                                           : compare::seconds_of_updates(run.tasks));
       runs_[c].push_back(std::move(run));
     }
     return seconds;
