@@ -1,5 +1,6 @@
 """The page that scripts/pictures makes of a comparison: one file, which needs no network and no script."""
 import base64
+import gzip
 import html
 import io
 import json
@@ -167,7 +168,7 @@ def page(result, pictures):
         return ", ".join(map(str, value)) or "none" if isinstance(value, list) else "none" if value is None else value
     environment = [[name, words(value)] for name, value in {**result["environment"], **result["compare"]}.items()]
     environment += [[f"matrix, n = {s['n']}", f"{s['matrix']}, hash {s['matrix_hash'] or 'not taken'}"] for s in result["sizes"]]
-    raw = base64.b64encode(json.dumps(result).encode()).decode()
+    raw = base64.b64encode(gzip.compress(json.dumps(result).encode(), mtime=0)).decode()
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>What each GEMM kernel is worth</title><style>{style()}</style></head><body>
@@ -178,6 +179,6 @@ def page(result, pictures):
 <h2>All rows</h2>{table_of_rows(result["rows"])}
 <h2>Attribution</h2>{table_of_phases(result["rows"])}
 <h2>Environment and settings</h2>{table("What it was measured with.", ["what", "value"], environment, left=2)}
-<p><a download="compare.json" href="data:application/json;base64,{raw}">All that was measured, as JSON</a>: every run of every row.</p>
+<p><a download="compare.json.gz" href="data:application/gzip;base64,{raw}">All that was measured, as JSON, compressed</a>: every run of every row.</p>
 </body></html>
 """
