@@ -33,6 +33,11 @@ TEST_P(CoarseFactors, are_refined_to_fp64) {
           EXPECT_EQ(solved.report.refine, Refine::classical);
           EXPECT_EQ(solved.report.method, method);
           EXPECT_GT(solved.report.refine_iterations, 0);
+          const std::vector<double>& residuals = solved.report.refinement_residuals;
+          ASSERT_EQ(residuals.size(), std::size_t(solved.report.refine_iterations + 1));
+          EXPECT_LT(residuals.front(), 1e-3);
+          EXPECT_LE(residuals.back(), 200 * unit_roundoff<double>);
+          EXPECT_TRUE(std::is_sorted(residuals.rbegin(), residuals.rend()));
           EXPECT_EQ(notes_of(solved.report), "");
         }
 }
@@ -102,6 +107,7 @@ TEST_P(CoarseFactors, without_refinement_are_judged_as_fp32) {
   EXPECT_EQ(solved.report.precision, Precision::fp32);
   EXPECT_EQ(solved.report.refine, Refine::none);
   EXPECT_EQ(solved.report.refine_iterations, 0);
+  EXPECT_TRUE(solved.report.refinement_residuals.empty());
 }
 
 TEST_P(Refinement, of_factors_as_fine_as_A_converges) {

@@ -117,6 +117,9 @@ struct Report {
   /// ill_conditioned.
   std::optional<double> digits;
   int refine_iterations = 0;
+  /// ‖B − op(A) X‖∞ / (‖op(A)‖∞ ‖X‖∞) of the column that has most of it, where that is finite: before the first
+  /// update of a refinement, and after each.
+  std::vector<double> refinement_residuals;
   std::vector<std::string> notes;  ///< what a person should know: fallbacks, substitutions
 };
 

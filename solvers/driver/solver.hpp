@@ -149,7 +149,7 @@ class Solver {
     if (is_there && options_.condition) rcond_of(made);
     Report report = without_times(made.report, B.cols());
     if (is_there && !solved.converged) report.outcome = {Outcome::not_converged, solved.updates};
-    report.refine_iterations = solved.updates;
+    report.refine_iterations = solved.updates, report.refinement_residuals = std::move(solved.residuals);
     if (is_there && options_.check) check(made, B, X, op, b, report);
     if (is_there && options_.condition) judge_condition(report, roundoff_of_solutions<T>(report));
     take_times(q_, report);

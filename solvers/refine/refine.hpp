@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "solvers/factors.hpp"
 #include "solvers/refine/residual.hpp"
@@ -16,6 +18,7 @@ constexpr double epsilon = unit_roundoff_of(precision_of<T>);
 struct Refinement {
   int updates;
   bool converged;
+  std::vector<double> residuals = {};  ///< before the first update, and after each: see Report
 };
 
 /// X ← X + inv(L U)(B − A X) until, for every column, ‖r‖∞ ≤ ‖x‖∞·‖A‖∞·ε·√n, at most 30 times.
@@ -31,14 +34,16 @@ Refinement refine(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors<F, Place>
   constexpr int most_updates = 30;
   const long double bound = a_norm * epsilon<T> * std::sqrt(double(B.rows()));
   long double before = std::numeric_limits<double>::infinity();
+  std::vector<double> residuals;
   for (int iteration = 0;; ++iteration) {
     const auto x = column_norms<T>(q, X);
     const auto exponents = residual_without_overflow<T>(q, A, a_norm, x, X, B, R);  // R = B − A X
     const auto r = unscaled(column_norms<T>(q, R), exponents);
     long double worst = 0;  // in units of the bound
     for (std::size_t j = 0; j < r.size(); ++j) worst = larger(worst, r[j] == 0 ? 0 : r[j] / (x[j] * bound));
-    if (worst <= 1 && std::isfinite(bound)) return {iteration, true};
-    if (!(worst < before / 2) || iteration == most_updates) return {iteration, false};
+    if (const auto residual = double(worst * bound / a_norm); std::isfinite(residual)) residuals.push_back(residual);
+    if (worst <= 1 && std::isfinite(bound)) return {iteration, true, std::move(residuals)};
+    if (!(worst < before / 2) || iteration == most_updates) return {iteration, false, std::move(residuals)};
     before = worst;
     convert<T>(q, R, D);  // D = inv(L U) R
     factors.apply(q, gemm, D, op);

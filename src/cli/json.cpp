@@ -70,6 +70,7 @@ Json object(const Subject& subject, const Measured& measured) {
           {"rcond_of_scaled_rows", number_or_null(r.rcond_of_scaled_rows)},
           {"digits", number_or_null(r.digits)},
           {"refine_iterations", r.refine_iterations},
+          {"refinement_residuals", r.refinement_residuals},
           {"notes", r.notes},
           {"environment", environment(r.threads)}};
 }

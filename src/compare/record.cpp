@@ -114,6 +114,7 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
       {"schedule", r.schedule},
       {"block_size", r.block_size},
       {"refine_iterations", r.refine_iterations},
+      {"refinement_residuals", r.refinement_residuals},
       {"against_baseline", r.against_baseline ? object(*r.against_baseline) : Json(nullptr)},
       {"seconds_of_runs", r.seconds},
       {"factor_seconds_of_runs", r.factor_seconds},
@@ -160,6 +161,7 @@ Row row_in(const Json& json) {
   r.schedule = json.at("schedule");
   r.block_size = json.at("block_size");
   r.refine_iterations = json.at("refine_iterations");
+  r.refinement_residuals = json.value("refinement_residuals", std::vector<double>());  // version 0.2.0 had none
   r.notes = json.at("notes").get<std::vector<std::string>>();
   if (const auto adapter = json.find("adapter"); adapter != json.end() && adapter->is_string()) r.adapter = *adapter;
   if (!json.at("attribution").is_null()) read_attribution(json.at("attribution"), r);

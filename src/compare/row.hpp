@@ -48,6 +48,7 @@ struct Row {
   std::string factorization, schedule;
   std::int64_t block_size = 0;
   int refine_iterations = 0;
+  std::vector<double> refinement_residuals;  ///< of the run with the median: see Report
   std::optional<double> backward_error, hpl_residual;
   std::vector<std::string> notes;
   std::string adapter;  ///< of an own kernel that does a part of the contract: what the rest has cost

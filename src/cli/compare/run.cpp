@@ -240,7 +240,7 @@ class Race {
     row.adapter = middle->adapter;
     row.factorization = name_of(report.method), row.schedule = name_of(report.schedule);
     row.block_size = report.block_size;
-    row.refine_iterations = report.refine_iterations;
+    row.refine_iterations = report.refine_iterations, row.refinement_residuals = report.refinement_residuals;
     for (const auto& note : report.notes) row.notes.push_back(note);
   }
 
