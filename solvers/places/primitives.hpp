@@ -65,7 +65,7 @@ concept HasPrimitives = requires(Queue<Place>& q, const Gemm<T, Place>& gemm, Ma
   // P A = L U of a panel, m × n with m ≥ n, with its rows interchanged.
   panel_lu(q, gemm, A, pivots);
   // A ← P A, with the interchanges of a panel, or with those that were combined. Row 0 of A is row pivots.start.
-  swap_rows(q, A, pivots, Resource::pivots);
+  interchange_rows(q, A, pivots, Resource::pivots);
   // A ← P A, or Pᵀ A, with all of a finished factorization.
   permute_rows(q, A, pivots, false);
   // [A11; A21] = [L11; L21] L11ᵀ, with at most so many columns. The first minor that is not positive is written down.
