@@ -153,7 +153,7 @@ std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda> A, const GemmBa
   require_on_device("A", Ends(A.A), options.device.index);
   const Call call(*its);
   const Tuning tuning = tuned(*its, options);
-  wait_for_caller(*its, its->stream);
+  wait_for_caller(*its, nullptr);
   return std::make_unique<CudaAsync<T>>(its, tuning, std::move(A), gemm, options, in);
 }
 template std::unique_ptr<AsyncEngine<double>> make_async_engine(Given<double, Cuda>, const GemmBackend<Cuda>&,
