@@ -43,8 +43,7 @@ class CudaAsync final : public AsyncEngine<T> {
     const Call call(*its_, tuning_);
     wait_for_caller(*its_, nullptr);
     q.phase(Phase::solve);
-    convert(q, B, X);
-    factors_.apply(q, gemm_, X, op);
+    factors_.apply(q, gemm_, B, X, op);
     end_call();
   }
 

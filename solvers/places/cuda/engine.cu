@@ -141,7 +141,7 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&
   if (can_begin_early(tuning, in_place, options, dA.bytes()))
     from = A.A;
   else
-    copy<T>(q, A.A, to);
+    copy<T>(q, A.A, to), take_times(q, start);
   Given<T, Cuda> on_device = in_place ? Given<T, Cuda>(std::move(dA)) : Given<T, Cuda>(std::as_const(dA).view());
   return std::make_unique<CudaEngine<T>>(its, tuning, std::move(on_device), std::move(dA), from, to, gemm, options,
                                          std::move(start));
