@@ -125,17 +125,11 @@ class Solver {
     }
     std::optional<Factored> replaced;
     const Settled settled(q_);
-    Fetched<std::vector<double>> b = std::vector<double>();  // the largest magnitudes of the columns of B
-    const auto require_finite_B = [&] {
-      require(!options_.check || options_.allow_nonfinite || std::isfinite(largest(*b)),
-              "the right-hand sides have an entry that is NaN or infinite");
-    };
-    if (options_.check) {
-      q_.phase(Phase::check);
-      b = column_norms<T>(q_, B);
-    }
     Refinement solved = solve_with(made_, B, X, op);
-    if (!solved.converged) require_finite_B();
+    if (options_.check && (options_.condition || !solved.converged)) {
+      q_.phase(Phase::check);
+      require_finite_sides(*column_norms<T>(q_, B));  // before anything follows from them
+    }
     if (!solved.converged && made_.is_coarse() && may_factor_as_A()) {
       replaced = fallen_back(Report(made_.report),
                              std::string("refinement in ") + name_of(made_.report.precision) + " stalled");
@@ -143,11 +137,11 @@ class Solver {
     }
     Factored& made = replaced ? *replaced : made_;
     const bool is_there = made.report.outcome.ok();
-    if (is_there && options_.condition) require_finite_B(), rcond_of(made);
+    if (is_there && options_.condition) rcond_of(made);
     Report report = without_times(made.report, B.cols());
     if (is_there && !solved.converged) report.outcome = {Outcome::not_converged, solved.updates};
     report.refine_iterations = solved.updates;
-    if (is_there && options_.check) check(made, B, X, op, b, require_finite_B, report);
+    if (is_there && options_.check) check(made, B, X, op, report);
     if (is_there && options_.condition) judge_condition(report, roundoff_of_solutions<T>(report));
     take_times(q_, report);
     report.solve_seconds = report.phases.seconds_of(Phase::solve) + report.phases.seconds_of(Phase::refine);
@@ -354,17 +348,22 @@ class Solver {
     return refine<T>(q_, gemm, factors, A_.with(op), op, A_.norm(q_, op), B, X, R.view(), D.view());
   }
 
-  /// `b`: the largest magnitudes of the columns of B, about which `require_finite_B` asks when all is there.
-  template <class Require>
-  void check(Factored& made, MatrixView<const T, Place> B, MatrixView<const T, Place> X, Op op,
-             Fetched<std::vector<double>>& b, Require require_finite_B, Report& report) {
+  /// `b`: the largest magnitudes of the columns of B.
+  void require_finite_sides(const std::vector<double>& b) const {
+    require(options_.allow_nonfinite || std::isfinite(largest(b)),
+            "the right-hand sides have an entry that is NaN or infinite");
+  }
+
+  /// That B is finite is part of it, so that all is waited for at once.
+  void check(Factored& made, MatrixView<const T, Place> B, MatrixView<const T, Place> X, Op op, Report& report) {
     q_.phase(Phase::check);
     Matrix<T, Place> R(B.rows(), B.cols());
     const Settled settled(q_);
     A_.measure(q_, op);
+    auto b = column_norms<T>(q_, B);
     const auto norm_of_A = [&] { return A_.norm(q_, op); };
     const auto [exponents, x, r] = residual_without_overflow<T>(q_, A_.with(op), norm_of_A, X, B, R);
-    require_finite_B();
+    require_finite_sides(*b);
     const double u = roundoff_of_solutions<T>(report);
     const bool passed = judge(report, backward_error(norm_of_A(), r, x, *b), u);
     if (options_.condition && *report.rcond < u && passed &&

@@ -9,6 +9,7 @@
 #include "core/cuda/launch.cuh"
 #include "core/cuda/made.hpp"
 #include "core/cuda/memory_in_order.hpp"
+#include "core/cuda/phases.hpp"
 #include "core/cuda/wait_limit.hpp"
 #include "core/device_properties.hpp"
 #include "core/tuning.hpp"
@@ -31,18 +32,12 @@ constexpr std::size_t most_idle_scratch = std::size_t(8) << 20;
 }  // namespace
 
 struct Queue<Cuda>::State {
-  struct Mark {
-    std::optional<Phase> phase;  // none: waiting for another queue
-    double flops = 0;
-  };
   int device = 0, rank = 0;
   DeviceProperties properties;
   Tuning tuning = {};
   cudaStream_t stream = nullptr;
   cublasHandle_t blas = nullptr;
-  std::optional<Mark> next;         // begins with the first work that it is given
-  std::vector<Mark> marks;          // phases since finish(); phase i runs from events[i] to events[i + 1]
-  std::vector<cudaEvent_t> events;  // made once, used again
+  Phases phases;
   PhaseTimes times;
   double flops_done = 0;
   std::function<void(double)> progress;
@@ -69,7 +64,8 @@ struct Queue<Cuda>::State {
     for (Matrix<char, Cuda>* memory : {&scratch, &packet_buffer, &blas_workspace}) *memory = {};
     counter = {};
     pinned = {};
-    for (const auto& made : {events, ends, timed})
+    phases.destroy_events();
+    for (const auto& made : {ends, timed})
       for (cudaEvent_t e : made) count_made(), succeeded(cudaEventDestroy(e));
     if (given) count_made(), succeeded(cudaEventDestroy(given));
     if (blas) count_made();
@@ -79,14 +75,6 @@ struct Queue<Cuda>::State {
     forget_order_of(stream);
     count_made();
     succeeded(cudaStreamDestroy(stream));
-  }
-  void record(std::size_t i) {
-    if (i == events.size()) {
-      const CurrentDevice current(device);
-      count_made();
-      CUDA_CHECK(cudaEventCreate(&events.emplace_back()));
-    }
-    CUDA_CHECK(cudaEventRecord(events[i], stream));
   }
   cudaEvent_t nth(std::vector<cudaEvent_t>& made, std::size_t i, unsigned flags) const {
     while (made.size() <= i) {
@@ -104,7 +92,7 @@ struct Queue<Cuda>::State {
   }
   /// To be called before the stream is given work.
   void works() {
-    if (next) begin();
+    phases.works();
     idle = false, ++work;
   }
   /// Whether what the other has been given so far is done, or was waited for.
@@ -140,31 +128,9 @@ struct Queue<Cuda>::State {
     const MemoryInOrderOf::Suspended callers;
     progress(flops_done);
   }
-  void phase(Mark begun) {
-    if (next && next->flops > 0) begin();
-    next = begun;
-  }
-  /// Waiting is no phase.
-  void pause() {
-    if (next || !marks.empty()) phase({});
-  }
-  void begin() {
-    const Mark begun = *std::exchange(next, std::nullopt);
-    if (!marks.empty() && !progress && begun.phase == marks.back().phase) {
-      marks.back().flops += begun.flops;
-    } else if (!marks.empty() || begun.phase) {
-      record(marks.size());
-      marks.push_back(begun);
-    }
-  }
   /// Of this queue and the others: where the last phase ends.
   void end_phases() {
-    if (next && next->flops > 0) begin();
-    next.reset();
-    if (!marks.empty() && !marks.back().phase)
-      marks.pop_back();  // the phase before it has ended
-    else if (!marks.empty())
-      record(marks.size()), idle = false;
+    if (phases.end()) idle = false;
     for (Queue* other : others())
       if (other) other->state_->end_phases();
   }
@@ -172,17 +138,14 @@ struct Queue<Cuda>::State {
   /// Waits for what was given until end_phases(), and adds up the times of phases.
   void finish() {
     if (!progress) settle();  // else it is told as phases end
-    for (std::size_t i = 0; i < marks.size(); ++i) {
-      if (!idle) count_wait(), CUDA_CHECK(cudaEventSynchronize(events[i + 1]));
-      float milliseconds = 0;
-      CUDA_CHECK(cudaEventElapsedTime(&milliseconds, events[i], events[i + 1]));
-      if (!marks[i].phase) continue;
-      times.seconds_of(*marks[i].phase) += 1e-3 * double(milliseconds);
-      times.flops[std::size_t(*marks[i].phase)] += marks[i].flops;
-      flops_done += marks[i].flops;
+    const auto wait = [this](cudaEvent_t end) {
+      if (!idle) count_wait(), CUDA_CHECK(cudaEventSynchronize(end));
+    };
+    const auto tell = [this](double flops) {
+      flops_done += flops;
       tell_progress();
-    }
-    marks.clear();
+    };
+    phases.read(times, wait, tell);
     settle();
   }
 };
@@ -195,6 +158,7 @@ Queue<Cuda>::Queue(int device, int rank) : state_(std::make_unique<State>()) {
   const int priority = std::clamp(lowest - 1 - rank, highest, lowest);  // the lowest is for rank −1
   count_made();
   CUDA_CHECK(cudaStreamCreateWithPriority(&state_->stream, cudaStreamNonBlocking, priority));
+  state_->phases.are_of(device, state_->stream);
   count_made();
   CUDA_CHECK(cudaEventCreateWithFlags(&state_->given, cudaEventDisableTiming));
   state_->properties = device_properties(device);
@@ -230,9 +194,9 @@ void Queue<Cuda>::tune(const Tuning& tuning) {
     if (other) other->tune(tuning);
 }
 
-void Queue<Cuda>::phase(Phase p, double flops) { state_->phase({p, flops}); }
+void Queue<Cuda>::phase(Phase p, double flops) { state_->phases.begin(p, flops); }
 
-void Queue<Cuda>::add_flops(double flops) { (state_->next ? *state_->next : state_->marks.back()).flops += flops; }
+void Queue<Cuda>::add_flops(double flops) { state_->phases.add_flops(flops); }
 
 void Queue<Cuda>::finish() {
   state_->end_phases();
@@ -245,7 +209,7 @@ void Queue<Cuda>::finish_ended() {
   check_waits();
   for (Queue* other : s.others()) {
     if (!other) continue;
-    if (other->state_->marks.empty() && s.has_seen(*other->state_)) other->state_->done();
+    if (other->state_->phases.empty() && s.has_seen(*other->state_)) other->state_->done();
     other->finish_ended();
     s.flops_done += std::exchange(other->state_->flops_done, 0);
     s.tell_progress();
@@ -253,8 +217,7 @@ void Queue<Cuda>::finish_ended() {
 }
 
 void Queue<Cuda>::wait_for_results() {
-  State& s = *state_;
-  const std::optional<Phase> runs = s.next ? s.next->phase : s.marks.empty() ? std::nullopt : s.marks.back().phase;
+  const std::optional<Phase> runs = state_->phases.current();
   finish();
   if (runs) phase(*runs);
 }
@@ -267,11 +230,13 @@ PhaseTimes Queue<Cuda>::take_times() {
   return times;
 }
 
-void Queue<Cuda>::on_progress(std::function<void(double)> progress) { state_->progress = std::move(progress); }
+void Queue<Cuda>::on_progress(std::function<void(double)> progress) {
+  state_->progress = std::move(progress);
+  state_->phases.keep_apart(bool(state_->progress));
+}
 
 void Queue<Cuda>::forget_phases() {
-  state_->next.reset();
-  state_->marks.clear();
+  state_->phases.forget();
   for (Queue* other : state_->others())
     if (other) other->forget_phases();
 }
@@ -279,11 +244,10 @@ void Queue<Cuda>::forget_phases() {
 void Queue<Cuda>::abandon() noexcept {
   State& s = *state_;
   if (succeeded(cudaStreamSynchronize(s.stream))) s.done();  // what failed has been told by an exception
-  s.next.reset();
-  s.marks.clear();
+  s.phases.forget();
   s.times = {};
   s.flops_done = 0;
-  s.progress = nullptr;
+  on_progress({});
   for (Queue* other : s.others())
     if (other) other->abandon();
 }
@@ -293,11 +257,10 @@ bool Queue<Cuda>::renew() noexcept {
   if (!s.idle && !succeeded(cudaStreamSynchronize(s.stream))) return false;
   if (s.wait_limit && s.wait_limit->get()->has_expired()) return false;
   s.done();
-  s.next.reset();
-  s.marks.clear();
+  s.phases.forget();
   s.times = {};
   s.flops_done = 0;
-  s.progress = nullptr;
+  on_progress({});
   s.tuning = tuning_for(s.properties).values;
   if (s.wait_limit) s.wait_limit->reset();
   if (s.scratch.bytes() > most_idle_scratch) s.scratch = {};
@@ -313,12 +276,12 @@ bool Queue<Cuda>::renew() noexcept {
 
 void Queue<Cuda>::wait(Queue& other) {
   if (&other == this || state_->has_seen(*other.state_)) return;
-  state_->pause();
+  state_->phases.pause();
   join(other);
 }
 
 void Queue<Cuda>::wait(CUevent_st* event) {
-  state_->pause();
+  state_->phases.pause();
   join(event);
 }
 
