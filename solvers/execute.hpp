@@ -30,12 +30,12 @@ struct Workpiece {
 template <class T, class Place>
 void perform_lu(Queue<Place>& q, const Task& task, const Workpiece<T, Place>& of) {
   const auto C = of.at(task.C);
-  const auto p = of.pivots.block(task.exchanges.i, task.exchanges.m);
+  const auto p = of.pivots.block(task.interchanges.i, task.interchanges.m);
   switch (task.kind) {
     case TaskKind::panel:  // P [A11; A21] = [L11; L21] U11
       return panel_lu(q, of.gemm, C, p);
-    case TaskKind::exchange:  // [A12; A22] ← P [A12; A22]
-      return swap_rows(q, C, p, task.exchanges.of);
+    case TaskKind::interchange:  // [A12; A22] ← P [A12; A22]
+      return interchange_rows(q, C, p, task.interchanges.of);
     case TaskKind::solve:  // U12 = inv(L11) A12
       return trsm_left(q, of.gemm, lower_unit(of.at(task.L)), C);
     case TaskKind::update:  // A22 ← A22 − L21 U12

@@ -18,12 +18,12 @@ using Tasks = std::vector<Task>;
 
 constexpr Lane far_lane{-1, 0};
 
-/// exchange, solve and update of the same columns with the same panel, which LuSteps::eliminate says: where it begins.
+/// interchange, solve and update of the same columns with the same panel, which LuSteps::eliminate says: where it begins.
 bool is_elimination(const Tasks& tasks, std::size_t i) {
-  if (i + 1 >= tasks.size() || tasks[i].kind != TaskKind::exchange || tasks[i + 1].kind != TaskKind::solve)
+  if (i + 1 >= tasks.size() || tasks[i].kind != TaskKind::interchange || tasks[i + 1].kind != TaskKind::solve)
     return false;
   return tasks[i].lane == tasks[i + 1].lane && tasks[i].C.columns() == tasks[i + 1].C.columns() &&
-         tasks[i].exchanges.rows() == tasks[i + 1].L.rows();
+         tasks[i].interchanges.rows() == tasks[i + 1].L.rows();
 }
 
 /// The number of its tasks: at the last rows there is no update.
@@ -48,19 +48,19 @@ void eliminate(Tasks& to, const Tasks& tasks, std::size_t i, Range columns, Lane
 
 /// Two eliminations of the same columns, with steps one behind the other, as one.
 void eliminate_two_steps(Tasks& to, const Tasks& tasks, std::size_t first, std::size_t second) {
-  Task exchange = tasks[second], solve = tasks[second + 1];
-  const Range both{tasks[first].exchanges.i, exchange.exchanges.i + exchange.exchanges.m},
-      columns = exchange.C.columns();
-  const Range rows{both.begin, exchange.C.i + exchange.C.m};
+  Task interchange = tasks[second], solve = tasks[second + 1];
+  const Range both{tasks[first].interchanges.i, interchange.interchanges.i + interchange.interchanges.m},
+      columns = interchange.C.columns();
+  const Range rows{both.begin, interchange.C.i + interchange.C.m};
   double flops = 0;
   for (const std::size_t from : {first, second})
     for (std::size_t k = from; k < from + length_of_elimination(tasks, from); ++k) flops += tasks[k].flops;
-  exchange.C = {rows, columns};
-  exchange.exchanges = {Resource::pivots, both};
+  interchange.C = {rows, columns};
+  interchange.interchanges = {Resource::pivots, both};
   solve.C = {both, columns};
   solve.L = {both, both};
   solve.flops = double(both.count()) * double(both.count()) * double(columns.count());
-  to.push_back(exchange);
+  to.push_back(interchange);
   to.push_back(solve);
   if (both.end == rows.end) return;
   Task update = tasks[second + 2];
@@ -71,18 +71,18 @@ void eliminate_two_steps(Tasks& to, const Tasks& tasks, std::size_t first, std::
 }
 
 /// Whether the elimination at `first` can be put off until that at `second`, so that both are one: nothing between them touches
-/// what it does, but for the exchange that brings the rows of L of the first to where the second has them.
+/// what it does, but for the interchange that brings the rows of L of the first to where the second has them.
 bool are_one(const Tasks& tasks, std::size_t first, std::size_t second) {
-  const Range step = tasks[first].exchanges.rows(), next = tasks[second].exchanges.rows();
+  const Range step = tasks[first].interchanges.rows(), next = tasks[second].interchanges.rows();
   if (step.end != next.begin || tasks[first].C.columns() != tasks[second].C.columns()) return false;
   bool rows_of_L = false;
   const std::size_t length = length_of_elimination(tasks, first);
   for (std::size_t k = first + length; k < second; ++k) {
-    const bool exchanges_L = tasks[k].kind == TaskKind::exchange && tasks[k].lane == tasks[second].lane &&
-                             tasks[k].exchanges.rows() == next && tasks[k].C.j <= step.begin &&
-                             tasks[k].C.j + tasks[k].C.n >= step.end;
-    rows_of_L = rows_of_L || exchanges_L;
-    for (std::size_t e = first; e < first + length && !exchanges_L; ++e)
+    const bool interchanges_L = tasks[k].kind == TaskKind::interchange && tasks[k].lane == tasks[second].lane &&
+                                tasks[k].interchanges.rows() == next && tasks[k].C.j <= step.begin &&
+                                tasks[k].C.j + tasks[k].C.n >= step.end;
+    rows_of_L = rows_of_L || interchanges_L;
+    for (std::size_t e = first; e < first + length && !interchanges_L; ++e)
       if (conflict(tasks[e], tasks[k])) return false;
   }
   return rows_of_L;
@@ -152,36 +152,36 @@ std::optional<std::size_t> next_in_lane(const Tasks& tasks, std::size_t i) {
 }
 
 /// A narrow panel leaves its rows where they were found, where the next task is to bring few columns up to date with it. They
-/// are exchanged when the chain has gone on.
+/// are interchanged when the chain has gone on.
 Tasks with_advance(const Plan& plan, const Capabilities& can) {
   const Tasks& tasks = plan.tasks;
   Tasks lowered;
   std::vector<bool> advances(tasks.size());  // where the elimination begins
-  std::optional<Task> exchange;              // of the rows of the last panel
-  const auto exchange_now = [&] {
-    if (exchange) lowered.push_back(*exchange);
-    exchange.reset();
+  std::optional<Task> interchange;           // of the rows of the last panel
+  const auto interchange_now = [&] {
+    if (interchange) lowered.push_back(*interchange);
+    interchange.reset();
   };
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    if (tasks[i].lane != plan.lanes.chain) exchange_now();
+    if (tasks[i].lane != plan.lanes.chain) interchange_now();
     lowered.push_back(tasks[i]);
     if (tasks[i].kind == TaskKind::panel &&
         tasks[i].C.n <= std::min(can.panel_in_place, widest_panel(can, tasks[i].C))) {
       const auto next = next_in_lane(tasks, i);
-      if (!next || !is_elimination(tasks, *next) || tasks[*next].exchanges != tasks[i].exchanges ||
+      if (!next || !is_elimination(tasks, *next) || tasks[*next].interchanges != tasks[i].interchanges ||
           tasks[*next].C.n > can.advance)
         continue;
       lowered.back().kind = TaskKind::panel_in_place;
       advances[*next] = true;
     } else if (advances[i]) {
-      exchange_now();
+      interchange_now();
       const std::size_t length = length_of_elimination(tasks, i);
-      const Block L{tasks[i].C.rows(), tasks[i].exchanges.rows()};
+      const Block L{tasks[i].C.rows(), tasks[i].interchanges.rows()};
       Task& advance = lowered.back();
-      exchange = advance;
-      exchange->lane = plan.lanes.near;
-      exchange->C = L;
-      exchange->timed = advance.timed && can.timed_beyond < 0;
+      interchange = advance;
+      interchange->lane = plan.lanes.near;
+      interchange->C = L;
+      interchange->timed = advance.timed && can.timed_beyond < 0;
       advance.kind = TaskKind::advance;
       advance.phase = Phase::panel;
       advance.L = L;
@@ -189,7 +189,7 @@ Tasks with_advance(const Plan& plan, const Capabilities& can) {
       i += length - 1;
     }
   }
-  exchange_now();
+  interchange_now();
   return lowered;
 }
 
@@ -214,7 +214,7 @@ Tasks with_narrow_panels(const Plan& plan, const Capabilities& can) {
   Tasks lowered, to_come;       // combinations of wide panels
   std::vector<Range> combined;  // wide panels whose combinations have come
   for (const Task& task : plan.tasks) {
-    const Range rows = task.exchanges.rows();
+    const Range rows = task.interchanges.rows();
     const std::int64_t widest = widest_panel(can, task.C);
     if (task.kind == TaskKind::panel && task.C.n > widest) {
       go_by_halves(lowered, task, widest);
@@ -241,7 +241,7 @@ void leave_out_marks(Plan& plan, std::int64_t beyond) {
     Task& task = plan.tasks[i];
     if (task.lane.rank <= plan.lanes.bulk.rank) continue;
     const bool begins_step = task.lane == plan.lanes.chain && is_elimination(plan.tasks, i);
-    task.timed = first || (begins_step && plan.n - task.exchanges.i > beyond);
+    task.timed = first || (begins_step && plan.n - task.interchanges.i > beyond);
     task.phase = Phase::panel;
     first = false;
   }
@@ -257,7 +257,7 @@ Tasks lowered_lu(const Plan& plan, const Capabilities& can) {
   if (can.timed_beyond >= 0 && right_looking) leave_out_marks(lowered, can.timed_beyond);
   if (can.advance > 0) lowered.tasks = with_advance(lowered, can);
   if (can.panel > 0) lowered.tasks = with_narrow_panels(lowered, can);
-  if (can.combined > 0) lowered.tasks = with_exchanges_of_one_kernel(lowered, can.combined);
+  if (can.combined > 0) lowered.tasks = with_interchanges_of_one_kernel(lowered, can.combined);
   return lowered.tasks;
 }
 
@@ -281,7 +281,7 @@ void go_in_one_lane(Plan& plan) {
 Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tuning, Precision storage, std::int64_t n) {
   constexpr std::int64_t one_kernel = 128, rows_of_a_block = 16384, largest_grid = 256;
   const std::int64_t blocks = ceil_div(n, rows_of_a_block);
-  const bool late = swaps_L_at_the_end(
+  const bool late = interchanges_L_at_the_end(
       tuning, n, device.largest_cluster > 1 && device.has_clusters_of(int(std::min<std::int64_t>(blocks, 1 << 20))));
   return {.panel = one_kernel,
           .tall_panel = one_kernel / 4,

@@ -9,14 +9,15 @@ namespace {
 
 using Tasks = std::vector<Task>;
 
-/// Rows of L to the left of panels: in right-looking LU nothing but later exchanges touches them.
+/// Rows of L to the left of panels: in right-looking LU nothing but later interchanges touches them.
 bool is_of_rows_of_L(const Plan& plan, const Task& task) {
-  return task.kind == TaskKind::exchange && task.lane == plan.lanes.bulk && task.C.j + task.C.n <= task.exchanges.i;
+  return task.kind == TaskKind::interchange && task.lane == plan.lanes.bulk &&
+         task.C.j + task.C.n <= task.interchanges.i;
 }
 
 /// The columns of each group have seen the interchanges of no later one; now they see all. From the last to the first, because
 /// what later panels do to a row is found from behind.
-void exchange_rows_of_L(Tasks& to, const Plan& plan, const std::vector<Range>& groups) {
+void interchange_rows_of_L(Tasks& to, const Plan& plan, const std::vector<Range>& groups) {
   if (groups.size() < 2) return;
   const auto later = [&](std::int64_t from) { return Block(Resource::later, {from, plan.n}); };
   const Task task{.kind = TaskKind::identity, .lane = plan.lanes.bulk, .phase = Phase::swap, .C = later(0)};
@@ -26,11 +27,11 @@ void exchange_rows_of_L(Tasks& to, const Plan& plan, const std::vector<Range>& g
     to.push_back(task);
     to.back().kind = TaskKind::prepend;
     to.back().C = later(panels.begin);
-    to.back().exchanges = {Resource::permutations, panels};
+    to.back().interchanges = {Resource::permutations, panels};
     to.push_back(task);
-    to.back().kind = TaskKind::exchange;
+    to.back().kind = TaskKind::interchange;
     to.back().C = {{panels.begin, plan.n}, groups[g - 1]};
-    to.back().exchanges = later(panels.begin);
+    to.back().interchanges = later(panels.begin);
   }
 }
 
@@ -67,43 +68,43 @@ Task combination_of(Range rows, Lane lane) {
           .lane = lane,
           .phase = Phase::swap,
           .C = {Resource::permutations, rows},
-          .exchanges = {Resource::pivots, rows}};
+          .interchanges = {Resource::pivots, rows}};
 }
 
 std::vector<Task> with_rows_of_L_at_the_end(const Plan& plan) {
   const auto has_no_more_bulk = [&](Range panel) {
     return std::any_of(plan.tasks.begin(), plan.tasks.end(), [&](const Task& task) {
-      return task.kind == TaskKind::exchange && task.lane == plan.lanes.soon && task.exchanges.rows() == panel &&
+      return task.kind == TaskKind::interchange && task.lane == plan.lanes.soon && task.interchanges.rows() == panel &&
              task.C.j >= panel.end && task.C.j + task.C.n == plan.n;
     });
   };
   Tasks lowered;
-  std::vector<Range> groups;  // columns of L that have seen the same exchanges
+  std::vector<Range> groups;  // columns of L that have seen the same interchanges
   for (const Task& task : plan.tasks) {
     if (!is_of_rows_of_L(plan, task)) {
       lowered.push_back(task);
       continue;
     }
-    const Range panel = task.exchanges.rows();
+    const Range panel = task.interchanges.rows();
     groups.push_back({groups.empty() ? 0 : groups.back().end, panel.begin});
     if (has_no_more_bulk(panel)) {
-      exchange_rows_of_L(lowered, plan, groups);
+      interchange_rows_of_L(lowered, plan, groups);
       groups = {{0, panel.begin}};
     }
   }
   if (groups.empty()) return lowered;
   groups.push_back({groups.back().end, plan.n});
-  exchange_rows_of_L(lowered, plan, groups);
+  interchange_rows_of_L(lowered, plan, groups);
   return lowered;
 }
 
-std::vector<Task> with_exchanges_of_one_kernel(const Plan& plan, std::int64_t most_combined) {
+std::vector<Task> with_interchanges_of_one_kernel(const Plan& plan, std::int64_t most_combined) {
   Tasks lowered;
   std::vector<Permuted> all;  // so far, in ascending order
   for (const Task& task : plan.tasks) {
-    const Range rows = task.exchanges.rows();
+    const Range rows = task.interchanges.rows();
     if (task.kind == TaskKind::panel || task.kind == TaskKind::panel_in_place) all.push_back({rows, false});
-    const bool of_pivots = task.exchanges.of == Resource::pivots;
+    const bool of_pivots = task.interchanges.of == Resource::pivots;
     if (task.kind == TaskKind::combine) {
       const auto parts = within(all, rows);
       const std::size_t first = std::size_t(parts.data() - all.data()), count = parts.size();
@@ -115,18 +116,18 @@ std::vector<Task> with_exchanges_of_one_kernel(const Plan& plan, std::int64_t mo
       }
       all.erase(all.begin() + std::ptrdiff_t(first), all.begin() + std::ptrdiff_t(first + count));
       all.insert(all.begin() + std::ptrdiff_t(first), now.begin(), now.end());
-    } else if (task.kind == TaskKind::exchange && of_pivots) {
+    } else if (task.kind == TaskKind::interchange && of_pivots) {
       for (const Permuted& part : within(all, rows)) {
         lowered.push_back(task);
         lowered.back().C = {{part.rows.begin, task.C.i + task.C.m}, task.C.columns()};
-        lowered.back().exchanges = {part.combined ? Resource::permutations : Resource::pivots, part.rows};
+        lowered.back().interchanges = {part.combined ? Resource::permutations : Resource::pivots, part.rows};
       }
     } else if (task.kind == TaskKind::prepend) {
       const auto parts = within(all, rows);
       for (std::size_t k = parts.size(); k-- > 0;) {
         lowered.push_back(task);
         lowered.back().C = {Resource::later, {parts[k].rows.begin, plan.n}};
-        lowered.back().exchanges = {Resource::permutations, parts[k].rows};
+        lowered.back().interchanges = {Resource::permutations, parts[k].rows};
       }
     } else {
       lowered.push_back(task);

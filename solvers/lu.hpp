@@ -10,7 +10,7 @@ constexpr double cube(double n) { return n * n * n; }
 constexpr double lu_flops(double n) { return 2.0 / 3.0 * cube(n); }
 constexpr double panel_flops(double m, double n) { return m * n * n - n * n * n / 3; }
 
-/// The row exchanges of steps start, start + 1, …: at step start + i, row start + i changed places with row p(i, 0).
+/// The row interchanges of steps start, start + 1, …: at step start + i, row start + i changed places with row p(i, 0).
 /// `zero` is 1 × 1: the first column whose pivot is exactly zero, or −1. The further columns of p are the place's own.
 template <class Place>
 struct Pivots {

@@ -11,7 +11,7 @@ bool overlap(const Block& a, const Block& b) {
 }
 
 const char* name_of(TaskKind kind) {
-  constexpr std::array names = {"arrive",       "panel",   "exchange",       "solve",          "update",
+  constexpr std::array names = {"arrive",       "panel",   "interchange",    "solve",          "update",
                                 "update_lower", "combine", "stop_if_failed", "panel_in_place", "advance",
                                 "identity",     "prepend", "update_near"};
   static_assert(names.size() == std::size_t(TaskKind::update_near) + 1);
@@ -46,7 +46,7 @@ BlockList reads_of(const Task& task) {
   blocks.add(task.U);
   if (task.kind == TaskKind::advance) blocks.add(packed_L11);
   if (task.kind == TaskKind::stop_if_failed) blocks.add(status);
-  if (!writes_pivots(task.kind)) blocks.add(task.exchanges);
+  if (!writes_pivots(task.kind)) blocks.add(task.interchanges);
   if (task.kind == TaskKind::update) blocks.add(task.device);
   return blocks;
 }
@@ -54,11 +54,11 @@ BlockList reads_of(const Task& task) {
 BlockList writes_of(const Task& task) {
   BlockList blocks;
   blocks.add(task.C);
-  if (writes_pivots(task.kind)) blocks.add(task.exchanges), blocks.add(status);
+  if (writes_pivots(task.kind)) blocks.add(task.interchanges), blocks.add(status);
   if (task.kind == TaskKind::panel_in_place) blocks.add(packed_L11);
   if (task.kind == TaskKind::update_near) blocks.add(task.device);
   // It hands the interchanges on: what else a panel is needed for must not hold up what the next panel waits for.
-  if (task.kind == TaskKind::advance) blocks.add(task.exchanges);
+  if (task.kind == TaskKind::advance) blocks.add(task.interchanges);
   // Both are workspace of whoever combines.
   if (task.kind == TaskKind::combine) blocks.add(from(Resource::order, task.C.i)), blocks.add(from(Resource::later, 0));
   return blocks;

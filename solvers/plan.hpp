@@ -52,17 +52,17 @@ struct Block {
 bool overlap(const Block&, const Block&);
 
 enum class TaskKind : std::uint8_t {
-  arrive,    ///< C is there
-  panel,     ///< LU: P C = L U, with the interchanges of the panel. Cholesky: C = L L1ᵀ
-  exchange,  ///< C ← P C
-  solve,     ///< LU: C ← inv(L) C, L unit lower triangular. Cholesky: C ← C inv(L)ᵀ, L lower triangular
-  update,    ///< LU: C ← C − L U. Cholesky: C ← C − L Uᵀ from the diagonal of C down, U the first rows of L
+  arrive,       ///< C is there
+  panel,        ///< LU: P C = L U, with the interchanges of the panel. Cholesky: C = L L1ᵀ
+  interchange,  ///< C ← P C
+  solve,        ///< LU: C ← inv(L) C, L unit lower triangular. Cholesky: C ← C inv(L)ᵀ, L lower triangular
+  update,  ///< LU: C ← C − L U. Cholesky: C ← C − L Uᵀ from the diagonal of C down, U the first rows of L
   update_lower,  ///< Cholesky: C ← C − L Lᵀ on and below the diagonal
   combine,  ///< LU: C, of the permutations, ← the interchanges as one permutation; the order is brought up to date
   stop_if_failed,  ///< what follows may be left out when the factorization has failed
   // What lower() puts in the place of others.
   panel_in_place,  ///< LU: as panel, but the rows of C stay where they were found, U among them: C = Pᵀ L U
-  advance,      ///< LU: exchange, solve and update of C, with a panel L that was left in place; hands its exchanges on
+  advance,  ///< LU: interchange, solve and update of C, with a panel L that was left in place; hands its interchanges on
   identity,     ///< LU: C, of what comes later, ← nothing
   prepend,      ///< LU: C, of what comes later, ← the same after the interchanges, which are combined
   update_near,  ///< Cholesky: as update, of few columns within a panel; C may be below the diagonal
@@ -99,8 +99,9 @@ struct Task {
   double flops = 0;      ///< textbook count
   Block C = {};          ///< is written
   Block L = {}, U = {};  ///< are read
-  Block exchanges = {};  ///< of the pivots, combined, or later: written by panels, read by what exchanges or combines
-  Block device = {};     ///< is written by an update_near that goes first, and read by the update that would hold it up
+  Block interchanges =
+      {};             ///< of the pivots, combined, or later: written by panels, read by what interchanges or combines
+  Block device = {};  ///< is written by an update_near that goes first, and read by the update that would hold it up
 };
 
 /// A few blocks.

@@ -60,7 +60,7 @@ inline bool steps_are_phases(const Tuning& t, Method method, std::int64_t left) 
 
 /// Interchanges of single elements cost as much as whole sectors of memory, and panels beside them wait for memory twice as
 /// long; but in small matrices, which stay in the cache, they go unnoticed. `can`: whether the device has room for it.
-inline bool swaps_L_at_the_end(const Tuning& t, std::int64_t n, bool can) {
+inline bool interchanges_L_at_the_end(const Tuning& t, std::int64_t n, bool can) {
   return n >= t.lu_interchange_L_late_from && can;
 }
 

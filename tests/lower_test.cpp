@@ -103,19 +103,19 @@ TEST(LoweredPlan, keeps_the_order_of_the_rows_of_A) {
   });
 }
 
-TEST(LoweredPlan, has_exchanges_and_panels_of_one_kernel_each) {
+TEST(LoweredPlan, has_interchanges_and_panels_of_one_kernel_each) {
   for_each_lowered([&](const Plan& plan, const Plan& lowered) {
     if (plan.method == Method::cholesky) return;
     std::vector<Block> made;
     for (const Task& task : lowered.tasks) {
       if (task.kind == TaskKind::panel || task.kind == TaskKind::panel_in_place) {
         EXPECT_LE(task.C.n, 4);
-        made.push_back(task.exchanges);
+        made.push_back(task.interchanges);
       }
       if (task.kind == TaskKind::combine) made.push_back(task.C);
-      const bool reads = task.kind == TaskKind::exchange || task.kind == TaskKind::prepend;
-      if (!reads || task.exchanges.of == Resource::later) continue;
-      EXPECT_NE(std::find(made.begin(), made.end(), task.exchanges), made.end());
+      const bool reads = task.kind == TaskKind::interchange || task.kind == TaskKind::prepend;
+      if (!reads || task.interchanges.of == Resource::later) continue;
+      EXPECT_NE(std::find(made.begin(), made.end(), task.interchanges), made.end());
     }
   });
 }

@@ -79,7 +79,7 @@ void expect_large_solved(std::int64_t n, Options o) {
   expect_solved_on_cuda(random_matrix<T>(n, n), o);
 }
 
-/// Where panels are hidden behind the updates at first, and the rows of L are exchanged when all is factored.
+/// Where panels are hidden behind the updates at first, and the rows of L are interchanged when all is factored.
 TEST(LuOnCuda, solves_a_large_system) {
   if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
   for (std::int64_t nb : {0, 200, 300, 1100}) {

@@ -97,10 +97,10 @@ class Reference {
         return copy(task.C);
       case TaskKind::panel:
         return method_ == Method::lu ? panel_of_lu(task.C) : panel_of_cholesky(task.C);
-      case TaskKind::exchange:
-        if (task.exchanges.of == Resource::later) return exchange_later(task);
-        return exchange(task.exchanges.rows(), task.C.columns(),
-                        task.exchanges.of == Resource::permutations ? combined_ : pivots_);
+      case TaskKind::interchange:
+        if (task.interchanges.of == Resource::later) return interchange_later(task);
+        return interchange(task.interchanges.rows(), task.C.columns(),
+                           task.interchanges.of == Resource::permutations ? combined_ : pivots_);
       case TaskKind::solve:
         return method_ == Method::lu ? solve_left(task.L, task.C) : solve_right(task.L, task.C);
       case TaskKind::update:
@@ -112,7 +112,7 @@ class Reference {
         return;
       case TaskKind::panel_in_place:
         panel_of_lu(task.C);
-        return exchange_back(task.exchanges.rows(), task.C.columns());
+        return interchange_back(task.interchanges.rows(), task.C.columns());
       case TaskKind::advance:
         return advance(task);
       case TaskKind::combine:
@@ -124,7 +124,7 @@ class Reference {
         for (std::int64_t i = task.C.i; i < task.C.i + task.C.m; ++i) later_[std::size_t(i)] = double(i);
         return;
       case TaskKind::prepend:  // row i, which goes to place k first, goes where what is in place k goes
-        for (std::int64_t k = task.exchanges.i + task.exchanges.m; k-- > task.exchanges.i;)
+        for (std::int64_t k = task.interchanges.i + task.interchanges.m; k-- > task.interchanges.i;)
           std::swap(later_[std::size_t(k)], later_[std::size_t(combined_[std::size_t(k)])]);
         return;
     }
@@ -156,18 +156,18 @@ class Reference {
     for (std::int64_t j = C.j; j < C.j + C.n; ++j)
       for (std::int64_t i = C.i; i < C.i + C.m; ++i) A_(i, j) = source_(i, j);
   }
-  void exchange(Range steps, Range columns, const std::vector<double>& by) {
+  void interchange(Range steps, Range columns, const std::vector<double>& by) {
     for (std::int64_t k = steps.begin; k < steps.end; ++k)
       for (std::int64_t j = columns.begin; j < columns.end; ++j)
         std::swap(A_(k, j), A_(std::int64_t(by[std::size_t(k)]), j));
   }
-  void exchange_back(Range steps, Range columns) {
+  void interchange_back(Range steps, Range columns) {
     for (std::int64_t k = steps.end - 1; k >= steps.begin; --k)
       for (std::int64_t j = columns.begin; j < columns.end; ++j)
         std::swap(A_(k, j), A_(std::int64_t(pivots_[std::size_t(k)]), j));
   }
   /// Row i goes to place later_[i].
-  void exchange_later(const Task& task) {
+  void interchange_later(const Task& task) {
     const Block& C = task.C;
     for (std::int64_t j = C.j; j < C.j + C.n; ++j) {
       std::vector<double> column(std::size_t(C.m));
@@ -176,14 +176,14 @@ class Reference {
       for (std::int64_t i = 0; i < C.m; ++i) A_(C.i + i, j) = column[std::size_t(i)];
     }
   }
-  /// With the rows of L where they were found: row i of the exchanged L is row place[i].
+  /// With the rows of L where they were found: row i of the interchanged L is row place[i].
   void advance(const Task& task) {
     const Block &L = task.L, &C = task.C;
     std::vector<std::int64_t> place(std::size_t(L.m));
     for (std::int64_t i = 0; i < L.m; ++i) place[std::size_t(i)] = L.i + i;
     for (std::int64_t k = 0; k < L.n; ++k)
       std::swap(place[std::size_t(k)], place[std::size_t(std::int64_t(pivots_[std::size_t(L.i + k)]) - L.i)]);
-    exchange(task.exchanges.rows(), C.columns(), pivots_);
+    interchange(task.interchanges.rows(), C.columns(), pivots_);
     for (std::int64_t j = C.j; j < C.j + C.n; ++j) {
       for (std::int64_t k = 0; k < L.n; ++k)
         for (std::int64_t i = k + 1; i < L.n; ++i)
@@ -202,7 +202,7 @@ class Reference {
       for (std::int64_t i = k + 1; i < C.i + C.m; ++i)
         if (std::abs(A_(i, k)) > std::abs(A_(p, k))) p = i;
       pivots_[std::size_t(k)] = double(p);
-      exchange({k, k + 1}, C.columns(), pivots_);
+      interchange({k, k + 1}, C.columns(), pivots_);
       for (std::int64_t i = k + 1; i < C.i + C.m; ++i) {
         A_(i, k) /= A_(k, k);
         for (std::int64_t j = k + 1; j < end; ++j) A_(i, j) -= A_(i, k) * A_(k, j);

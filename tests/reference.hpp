@@ -50,7 +50,7 @@ Matrix<Wide<T>> product(T alpha, std::type_identity_t<Operand<In>> A, std::type_
   });
 }
 
-/// P A = L U: values holds U and, below the diagonal, L; step j exchanged rows j and pivots[j].
+/// P A = L U: values holds U and, below the diagonal, L; step j interchanged rows j and pivots[j].
 template <class W>
 struct ReferenceLu {
   Matrix<W> values;

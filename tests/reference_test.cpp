@@ -53,7 +53,7 @@ struct LuByHand {
 
 const LuByHand lus_by_hand[] = {
     {"1", {{4}}, {{4}}, {0}},
-    {"2, exchanged", {{1, 2}, {4, 4}}, {{4, 4}, {0.25, 1}}, {1, 1}},
+    {"2, interchanged", {{1, 2}, {4, 4}}, {{4, 4}, {0.25, 1}}, {1, 1}},
     {"2, a zero column", {{0, 2}, {0, 4}}, {{0, 2}, {0, 4}}, {0, 1}, 0},
     {"2, rank 1", {{1, 2}, {2, 4}}, {{2, 4}, {0.5, 0}}, {1, 1}, 1},
     {"3", {{2, 1, 1}, {4, 3, 3}, {8, 7, 9}}, {{8, 7, 9}, {0.25, -0.75, -1.25}, {0.5, 2.0 / 3, -2.0 / 3}}, {2, 2, 2}},
@@ -93,7 +93,7 @@ TEST(Residuals, are_those_of_the_page) {
   EXPECT_DOUBLE_EQ(hpl_residual<double>(A.view(), B.view(), X.view()), 0.1 / unit_roundoff<double>);
   EXPECT_EQ(hpl_residual<double>(A.view(), B.view().columns(0, 1), X.view().columns(0, 1)), 0);
 
-  // P A = L U exactly, with rows exchanged; then with U(1, 1) wrong by 1: 1 / (2·6·ε).
+  // P A = L U exactly, with rows interchanged; then with U(1, 1) wrong by 1: 1 / (2·6·ε).
   const auto M = matrix({{1, 2}, {4, 4}});
   Matrix<double> LU = matrix({{4, 4}, {0.25, 1}});
   const auto pivots = matrix_of<std::int64_t>(2, 1, [](auto, auto) { return 1; });

@@ -1,5 +1,5 @@
 // LU after Crout: when its turn has come, a block column of L and then a block row of U are brought up to date with all before
-// them. What is behind is only exchanged until then, so that each block of A is written once.
+// them. What is behind is only interchanged until then, so that each block of A is written once.
 // Source: Golub & Van Loan, "Matrix Computations", section 3.2; LAPACK Working Note 68 names the blocked forms.
 #include "solvers/lu/steps.hpp"
 #include "solvers/schedules.hpp"
@@ -15,8 +15,8 @@ std::vector<Task> lu_crout(const Walk& walk) {
     a.update(chain, before, {panel.begin, walk.n}, panel);  // [A11; A21] ← [A11; A21] − [L10; L20] U01
     a.panel(chain, panel);                                  // P [A11; A21] = [L11; L21] U11
     a.combine(chain, panel);
-    a.exchange(chain, panel, before);        // [L10; L20] ← P [L10; L20]
-    a.exchange(chain, panel, behind);        // [A12; A22] ← P [A12; A22]
+    a.interchange(chain, panel, before);     // [L10; L20] ← P [L10; L20]
+    a.interchange(chain, panel, behind);     // [A12; A22] ← P [A12; A22]
     a.update(chain, before, panel, behind);  // A12 ← A12 − L10 U02
     a.solve(chain, panel, behind);           // U12 = inv(L11) A12
   }

@@ -55,7 +55,7 @@ std::vector<Task> lu_right_looking(const Walk& walk) {
       const std::int64_t follow = walk.lanes.single() ? n : next.end;
       a.eliminate(chain, step, {step.end, follow});  // the next step
       if (!next.empty()) a.panel(chain, next);
-      a.exchange(soon, step, {panel.begin, step.begin});                     // rows of L, read by soon and bulk only
+      a.interchange(soon, step, {panel.begin, step.begin});                  // rows of L, read by soon and bulk only
       a.eliminate(near, step, {follow, last ? next_panel.end : panel.end});  // the rest of this panel
       if (!last) a.eliminate(soon, step, {std::max(follow, panel.end), next_panel.end});  // the next panel
       behind = std::max(behind, follow);
@@ -67,12 +67,12 @@ std::vector<Task> lu_right_looking(const Walk& walk) {
       a.eliminate(soon, panel, wanted);
       a.eliminate(bulk, panel, rest);
     } else {
-      a.exchange(bulk, panel, {behind, n});
+      a.interchange(bulk, panel, {behind, n});
       a.solve(bulk, panel, {behind, n});
       a.update(bulk, panel, wanted);
       a.update(bulk, panel, rest);
     }
-    a.exchange(bulk, panel, {0, panel.begin});  // rows of L to the left
+    a.interchange(bulk, panel, {0, panel.begin});  // rows of L to the left
   }
   return std::move(a).tasks();
 }

@@ -2,7 +2,7 @@
 //
 //     a.arrive(lane, c)        columns c are there
 //     a.panel(lane, p)         P [A11; A21] = [L11; L21] U11
-//     a.exchange(lane, p, c)   [A12; A22] ← P [A12; A22]
+//     a.interchange(lane, p, c)   [A12; A22] ← P [A12; A22]
 //     a.solve(lane, p, c)      U12 = inv(L11) A12
 //     a.update(lane, p, c)     A22 ← A22 − L21 U12
 //     a.eliminate(lane, p, c)  the last three
@@ -33,16 +33,16 @@ class LuSteps {
                       .phase = Phase::panel,
                       .flops = m * w * w - w * w * w / 3,
                       .C = {{p.begin, n_}, p},
-                      .exchanges = {Resource::pivots, p}});
+                      .interchanges = {Resource::pivots, p}});
   }
 
-  void exchange(Lane lane, Range p, Range c) {
+  void interchange(Lane lane, Range p, Range c) {
     if (p.empty() || c.empty()) return;
-    tasks_.push_back({.kind = TaskKind::exchange,
+    tasks_.push_back({.kind = TaskKind::interchange,
                       .lane = lane,
                       .phase = Phase::swap,
                       .C = {{p.begin, n_}, c},
-                      .exchanges = {Resource::pivots, p}});
+                      .interchanges = {Resource::pivots, p}});
   }
 
   void solve(Lane lane, Range p, Range c) {
@@ -70,7 +70,7 @@ class LuSteps {
   }
 
   void eliminate(Lane lane, Range p, Range c) {
-    exchange(lane, p, c);
+    interchange(lane, p, c);
     solve(lane, p, c);
     update(lane, p, c);
   }
@@ -82,7 +82,7 @@ class LuSteps {
                       .lane = lane,
                       .phase = Phase::swap,
                       .C = {Resource::permutations, p},
-                      .exchanges = {Resource::pivots, p}});
+                      .interchanges = {Resource::pivots, p}});
   }
 
   std::vector<Task> tasks() && { return std::move(tasks_); }

@@ -67,7 +67,7 @@ concept HasPrimitives = requires(Queue<Place>& q, const Gemm<T, Place>& gemm, Ma
   // P A = L U of a panel, m × n with m ≥ n, with its rows interchanged.
   panel_lu(q, gemm, A, pivots);
   // A ← P A, with the interchanges of a panel, or with those that were combined. Row 0 of A is row pivots.start.
-  swap_rows(q, A, pivots, Resource::pivots);
+  interchange_rows(q, A, pivots, Resource::pivots);
   // A ← P X, or Pᵀ X, with all of a finished factorization. A may be X.
   permute_rows(q, X, A, pivots, false);
   // How that ended.

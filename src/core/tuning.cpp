@@ -87,7 +87,7 @@ constexpr Tuning hopper = {
     .cublas_transpose_depth_most = 8192,
 };
 
-/// No clusters that hold a column while its rows are exchanged: L is exchanged panel by panel.
+/// No clusters that hold a column while its rows are interchanged: L is interchanged panel by panel.
 constexpr Tuning without_clusters() {
   Tuning t = hopper;
   t.lu_interchange_L_late_from = never;

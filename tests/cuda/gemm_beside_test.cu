@@ -1,4 +1,4 @@
-// Products on CUDA beside another kernel on the same multiprocessors: as in LU, where rows are exchanged while a trailing
+// Products on CUDA beside another kernel on the same multiprocessors: as in LU, where rows are interchanged while a trailing
 // matrix is updated.
 #include "core/cuda/launch.cuh"
 #include "lasolve/names.hpp"
@@ -10,7 +10,7 @@ namespace lasolve::test {
 namespace {
 
 /// Blocks so small that they find a place beside those of a product, whose accesses keep the memory pipe busy.
-static __global__ void __launch_bounds__(128) exchange_rows(MatrixView<double, Cuda> X) {
+static __global__ void __launch_bounds__(128) interchange_rows(MatrixView<double, Cuda> X) {
   constexpr int columns = 4;
   double* const at = X.data() + std::int64_t(blockIdx.x) * columns * X.ld();
   const std::int64_t i = threadIdx.x, there = (i * 997 + 128) % X.rows();
@@ -41,7 +41,7 @@ void expect_same_bits(const GemmKernel<P, Cuda>& kernel) {
     q.finish();
     kernel(q, T(-1), A.view(), B.view(), T(1), C.view());
     for (int i = 0; i < 40 && !alone; ++i) {
-      launch(other, exchange_rows, unsigned(X.cols() / 4), 128, X.view());
+      launch(other, interchange_rows, unsigned(X.cols() / 4), 128, X.view());
     }
     other.finish();
     return download(q, C);

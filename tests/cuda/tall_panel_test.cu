@@ -22,7 +22,7 @@ struct Factored {
   std::int64_t zero;
 };
 
-/// P A = L U by `factor`, which also exchanges the rows.
+/// P A = L U by `factor`, which also interchanges the rows.
 template <class T, class Factor>
 Factored<T> factored(const Matrix<T>& A, Factor factor) {
   Queue<Cuda> q(0);
@@ -61,7 +61,7 @@ Factored<T> by_tall_panels(const Matrix<T>& A) {
       const auto now = pivots.block(j, w);
       factor_tall_in_place(q, L, now);
       if (behind > 0) eliminate_at_once(q, L, now, there.block(j, j + w, m - j, behind));
-      swap_rows(q, there.block(j, 0, m - j, j + w), now, Resource::pivots);
+      interchange_rows(q, there.block(j, 0, m - j, j + w), now, Resource::pivots);
     }
   });
 }
@@ -156,12 +156,13 @@ TYPED_TEST(TallPanel, whose_blocks_wait_for_each_other_in_vain_is_an_error_on_Cu
   Matrix<std::int64_t, Cuda> p(A.cols(), Pivots<Cuda>::columns), zero(1, 1);
   const Pivots<Cuda> pivots{p, zero};
   launch_panel<T, PanelSizes<T>::four_rows, GridPivotSearch>(q, there.view(), pivots, Blocks::independent);
-  swap_rows(q, there.view(), pivots, Resource::pivots);
+  interchange_rows(q, there.view(), pivots, Resource::pivots);
   const std::string complaint = complaint_of<MachineError>([&] { q.finish(); });
   EXPECT_TRUE(says(complaint, "CUDA: the LU panel waited 50 ms for "));
   EXPECT_TRUE(says(complaint, " of 256"));
-  EXPECT_EQ(complaint_of<MachineError>([&] { swap_rows(q, there.view(), pivots, Resource::pivots), q.finish(); }),
-            complaint);
+  EXPECT_EQ(
+      complaint_of<MachineError>([&] { interchange_rows(q, there.view(), pivots, Resource::pivots), q.finish(); }),
+      complaint);
   // Blocks that found room when others had left may have divided a column or two; the last ones show where the rows are.
   const Matrix<T> after = download(other, there);
   for (std::int64_t j = 16; j < A.cols(); ++j)
@@ -176,7 +177,7 @@ TYPED_TEST(TallPanel, is_one_of_lower_height_in_clusters_of_any_size_on_Cuda) {
   const auto by_cluster = [](const Matrix<T>& A, bool& is_one, auto launch) {
     return factored(A, [&](Queue<Cuda>& q, MatrixView<T, Cuda> there, Pivots<Cuda> pivots) {
       is_one = there.cols() <= widest_panel<T>(q) && launch(q, there, pivots);
-      if (is_one) swap_rows(q, there, pivots, Resource::pivots);
+      if (is_one) interchange_rows(q, there, pivots, Resource::pivots);
     });
   };
   for (const int m : {200, 1000, 1900, 4000, 7900}) {
@@ -209,7 +210,7 @@ TYPED_TEST(TallPanel, columns_behind_it_do_not_depend_on_the_order_of_blocks_on_
       const MatrixView<unsigned, Cuda> counter(q.counter() + ticket_of_lookahead, 1, 1, 1);
       fill(q, first, counter);
       eliminate_at_once(q, L, now, there.columns(32, 128));
-      swap_rows(q, L, now, Resource::pivots);
+      interchange_rows(q, L, now, Resource::pivots);
       Matrix<unsigned> here(1, 1);
       copy<unsigned>(q, counter, here.view());
       q.finish();

@@ -108,11 +108,11 @@ void panel_lu(Queue<Cpu>& q, const Gemm<T, Cpu>& gemm, MatrixView<T> A, Pivots<C
   const auto p1 = pivots.block(0, n1), p2 = pivots.block(n1, n2);
 
   panel_lu(q, gemm, A1, p1);                 // P [A11; A21] = [L11; L21] U11
-  swap_rows(q, A2, p1);                      // [A12; A22] ← P [A12; A22]
+  interchange_rows(q, A2, p1);               // [A12; A22] ← P [A12; A22]
   trsm_left(q, gemm, lower_unit(A11), A12);  // U12 = inv(L11) A12
   gemm(q, T(-1), A21, A12, T(1), A22);       // A22 ← A22 − L21 U12
   panel_lu(q, gemm, A22, p2);                // P A22 = L22 U22
-  swap_rows(q, A21, p2);                     // L21 ← P L21
+  interchange_rows(q, A21, p2);              // L21 ← P L21
 }
 
 template <class T>

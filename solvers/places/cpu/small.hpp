@@ -48,7 +48,7 @@ class SmallSystem {
         LU_(memory_.view().columns(n_, n_)),
         solution_(memory_.view().columns(2 * n_, 1)),
         residual_(memory_.view().columns(2 * n_ + 1, 1)),
-        exchanges_(n_, 1) {
+        interchanges_(n_, 1) {
     as_eigen(A_) = as_eigen(A);
   }
   MatrixView<const T> A() const { return A_; }
@@ -57,7 +57,7 @@ class SmallSystem {
   bool factor(bool check, Report& report) {
     const Stopwatch watch;
     as_eigen(LU_) = as_eigen(A_);
-    panel_lu_leaf_alone(LU_, {exchanges_, MatrixView<std::int64_t>(&zero_pivot_, 1, 1, 1)});
+    panel_lu_leaf_alone(LU_, {interchanges_, MatrixView<std::int64_t>(&zero_pivot_, 1, 1, 1)});
     const double seconds = watch.seconds(), u = unit_roundoff_of(precision_of<T>);
     const auto [least, most] = diagonal_range<T>(LU_);
     if (zero_pivot_ >= 0 || least < double(n_) * u * most) return false;
@@ -107,13 +107,13 @@ class SmallSystem {
   void apply(MatrixView<T> x, Op op) {
     const Tuning& t = cpu_tuning().values;
     if (op == Op::none) {
-      for (std::int64_t i = 0; i < n_; ++i) std::swap(x(i, 0), x(exchanges_(i, 0), 0));
+      for (std::int64_t i = 0; i < n_; ++i) std::swap(x(i, 0), x(interchanges_(i, 0), 0));
       substitute(t, lower_unit(LU_), x);
       substitute(t, upper(LU_), x);
     } else {
       substitute(t, upper(LU_).transposed(), x);
       substitute(t, lower_unit(LU_).transposed(), x);
-      for (std::int64_t i = n_ - 1; i >= 0; --i) std::swap(x(i, 0), x(exchanges_(i, 0), 0));
+      for (std::int64_t i = n_ - 1; i >= 0; --i) std::swap(x(i, 0), x(interchanges_(i, 0), 0));
     }
   }
 
@@ -131,7 +131,7 @@ class SmallSystem {
   std::int64_t n_;
   Matrix<T> memory_;  // of the next four
   const MatrixView<T> A_, LU_, solution_, residual_;
-  Matrix<std::int64_t> exchanges_;
+  Matrix<std::int64_t> interchanges_;
   std::int64_t zero_pivot_ = -1;
   std::array<std::optional<double>, 2> norms_;
 };

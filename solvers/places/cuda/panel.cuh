@@ -9,11 +9,11 @@
 
 namespace lasolve {
 
-/// P A = L U of a panel that one kernel factors, m × n, with its rows exchanged.
+/// P A = L U of a panel that one kernel factors, m × n, with its rows interchanged.
 template <class T>
 void panel_lu(Queue<Cuda>& q, const Gemm<T, Cuda>&, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
   factor_in_place(q, A, pivots);
-  swap_rows(q, A, pivots, Resource::pivots);
+  interchange_rows(q, A, pivots, Resource::pivots);
 }
 
 /// What a queue makes once is made before the clock runs. A: n × n.

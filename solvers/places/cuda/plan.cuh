@@ -22,7 +22,7 @@ Capabilities capabilities_of(const Queue<Cuda>& q, std::int64_t n) {
   can.rows_of_panel = most_rows_in_registers(q);
   can.advance = most_panel_columns;
   can.combined = most_combined;
-  can.rows_of_L_at_the_end = swaps_L_at_the_end(q, n);
+  can.rows_of_L_at_the_end = interchanges_L_at_the_end(q, n);
   can.far_columns = lu_far_columns<T>(q, n);
   can.cholesky_leaf = cholesky_leaf_columns(q, MatrixView<T, Cuda>());
   return can;
@@ -30,18 +30,18 @@ Capabilities capabilities_of(const Queue<Cuda>& q, std::int64_t n) {
 
 template <class T>
 void perform_lowered(Queue<Cuda>& q, const Task& task, const Workpiece<T, Cuda>& of) {
-  const auto p = of.pivots.block(task.exchanges.i, task.exchanges.m);
+  const auto p = of.pivots.block(task.interchanges.i, task.interchanges.m);
   switch (task.kind) {
     case TaskKind::panel_in_place:
       return factor_in_place(q, of.at(task.C), p);
     case TaskKind::advance:
       return eliminate_at_once(q, of.at(task.L), p, of.at(task.C));
     case TaskKind::combine:
-      return combine_exchanges(q, p);
+      return combine_interchanges(q, p);
     case TaskKind::identity:
-      return begin_later_exchanges(q, of.pivots.block(task.C.i, task.C.m));
+      return begin_later_interchanges(q, of.pivots.block(task.C.i, task.C.m));
     case TaskKind::prepend:
-      return prepend_exchanges(q, p);
+      return prepend_interchanges(q, p);
     default:
       throw std::logic_error("lasolve: a plan has a task that its method has not");
   }

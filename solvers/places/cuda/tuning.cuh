@@ -6,13 +6,13 @@
 
 namespace lasolve {
 
-inline bool swaps_L_at_the_end(const Queue<Cuda>& q, std::int64_t n) {
-  return swaps_L_at_the_end(q.tuning(), n, true) && q.has_clusters() && can_gather_rows(q, n);
+inline bool interchanges_L_at_the_end(const Queue<Cuda>& q, std::int64_t n) {
+  return interchanges_L_at_the_end(q.tuning(), n, true) && q.has_clusters() && can_gather_rows(q, n);
 }
 template <class T>
 std::int64_t lu_far_columns(const Queue<Cuda>& q, std::int64_t n) {
   const std::int64_t columns = lu_far_columns(q.tuning(), precision_of<T>, n, true);
-  return columns > 0 && swaps_L_at_the_end(q, n) ? columns : 0;
+  return columns > 0 && interchanges_L_at_the_end(q, n) ? columns : 0;
 }
 inline std::int64_t most_rows_of_a_leaf(const Queue<Cuda>& q) {
   return most_rows_of_a_leaf(q.tuning(), q.multiprocessors());

@@ -25,8 +25,8 @@ double duration_of(const Task& task) {
     case TaskKind::update_near:
     case TaskKind::advance:
       return per_flop_of_update * task.flops;
-    case TaskKind::exchange:
-      return per_element * 2 * double(task.exchanges.m) * double(task.C.n);
+    case TaskKind::interchange:
+      return per_element * 2 * double(task.interchanges.m) * double(task.C.n);
     case TaskKind::arrive:
       return per_element * double(task.C.m) * double(task.C.n);
     default:
@@ -103,7 +103,8 @@ class Picture {
         "font-size=\"13\">\n"
         "<style>\n"
         "text {{ fill: #222 }} .grid {{ stroke: #8886; stroke-width: 0.5 }} .frame {{ fill: none; stroke: #888 }}\n"
-        ".panel {{ fill: #d03a2b }} .exchange {{ fill: #8a8f94 }} .solve {{ fill: #e59a16 }} .update {{ fill: #2471a3 "
+        ".panel {{ fill: #d03a2b }} .interchange {{ fill: #8a8f94 }} .solve {{ fill: #e59a16 }} .update {{ fill: "
+        "#2471a3 "
         "}}\n"
         ".arrive {{ fill: #2a9d5c }} .bulk {{ fill-opacity: 0.45 }}\n"
         "@media (prefers-color-scheme: dark) {{ text {{ fill: #ddd }} .update {{ fill: #4aa3df }} .panel {{ fill: "
@@ -120,7 +121,7 @@ class Picture {
   void legend() {
     const std::pair<const char*, std::string> kinds[] = {{"arrive", "arrives"},
                                                          {"panel", "panel"},
-                                                         {"exchange", "row interchange"},
+                                                         {"interchange", "row interchange"},
                                                          {"solve", "triangular solve"},
                                                          {"update", "update"}};
     double at = left;

@@ -51,7 +51,7 @@ inline Interchanges interchanges_of(const Pivots<Cuda>& pivots) {
 /// columns. All reads come before all writes.
 template <int columns, class T>
 __global__ void __launch_bounds__(most_combined)
-    interchange_rows(MatrixView<T, Cuda> A, RowPermutation permutation, int count) {
+    move_rows(MatrixView<T, Cuda> A, RowPermutation permutation, int count) {
   const int i = int(threadIdx.x);
   const std::int64_t source = i < count ? permutation.sources[i] : i, target = i < count ? permutation.targets[i] : -1;
   T* at = A.data() + std::int64_t(blockIdx.x) * columns * A.ld();
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(most_combined)
 template <int columns, class T>
 void launch_interchange(Queue<Cuda>& q, MatrixView<T, Cuda> A, RowPermutation permutation, std::int64_t count) {
   const auto blocks = unsigned(ceil_div(A.cols(), columns)), threads = unsigned(round_up(count, 32));
-  launch(q, interchange_rows<columns, T>, blocks, threads, A, permutation, int(count));
+  launch(q, move_rows<columns, T>, blocks, threads, A, permutation, int(count));
 }
 
 /// Rows of a thread, and threads of a block, of gather_rows.
@@ -122,7 +122,7 @@ inline bool can_gather_rows(const Queue<Cuda>& q, std::int64_t n) {
 /// A ← P A for what one kernel makes at once: the interchanges of a panel, those that were combined, or all later ones.
 /// Row 0 of A is row pivots.start.
 template <class T>
-void swap_rows(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Resource of) {
+void interchange_rows(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Resource of) {
   if (A.empty()) return;
   const Interchanges interchanges = interchanges_of(pivots);
   if (of == Resource::later) return launch_gather(q, A, interchanges.later.from, pivots.start);
@@ -170,12 +170,12 @@ static __global__ void __launch_bounds__(most_combined) combine(Interchanges pan
 
 /// Makes the interchanges of some panels one permutation, and those of all panels so far `rows`. To be called once for each
 /// panel, in their order.
-inline void combine_exchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
+inline void combine_interchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
   launch(q, combine, 1, unsigned(pivots.count()), interchanges_of(pivots), pivots.start == 0 ? pivots.p.ld() : 0);
 }
 
 /// No later interchange has been seen, of n rows.
-inline void begin_later_exchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
+inline void begin_later_interchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
   const LaterInterchanges later = interchanges_of(pivots).later;
   const std::int64_t start = pivots.start;
   for_each_element(q, MatrixView<std::int64_t, Cuda>(later.later, pivots.count(), 2, later.from - later.later),
@@ -197,7 +197,7 @@ static __global__ void __launch_bounds__(most_combined)
 }
 
 /// Puts interchanges that were combined before those of later panels.
-inline void prepend_exchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
+inline void prepend_interchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
   const Interchanges interchanges = interchanges_of(pivots);
   launch(q, prepend, 1, unsigned(pivots.count()), interchanges.later, pivots.start, interchanges.combined);
 }
