@@ -1,7 +1,9 @@
 // What a factorization leaves behind, and how it is applied.
 #pragma once
 
+#include "core/fetched.hpp"
 #include "lasolve/lasolve.hpp"
+#include "solvers/ending.hpp"
 #include "solvers/execute.hpp"
 #include "solvers/schedules.hpp"
 #include "solvers/tuning.hpp"
@@ -64,65 +66,81 @@ class Factors {
  public:
   /// Takes the memory of A, which factor() will factor in place.
   Factors(Method method, Matrix<F, Place>&& A)
-      : method_(method), pivots_(A.rows(), Pivots<Place>::columns), status_(1, 1), values_(std::move(A)) {}
+      : method_(method),
+        notes_(method == Method::lu ? std::max<std::int64_t>(1, A.rows()) : 1,
+               method == Method::lu ? Pivots<Place>::columns + 1 : 1),
+        values_(std::move(A)) {}
 
   /// Gives q the factorization, in place. With a supply, which is for left-looking alone, A is not there yet: it is asked for, a
   /// block column after the other. A clock times the tasks.
   void factor(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
               const Supply<F, Place>& supply = {}, TaskClock<Place>* clock = nullptr) {
-    fill(q, std::int64_t(-1), status_.view());
+    fill(q, std::int64_t(-1), status());
     const auto plan = plan_at<F>(q, method_, schedule, values_.rows(), nb, bool(supply));
     execute(*plan, q, Workpiece<F, Place>{gemm, values_.view(), pivots(), supply}, clock);
     q.phase(Phase::other);
   }
 
-  /// How it ended, which is waited for.
-  Outcome outcome(Queue<Place>& q) {
-    const std::int64_t at = fetch(q, status_.view());
-    if (at < 0) return {};
-    return {method_ == Method::lu ? Outcome::singular : Outcome::not_positive_definite, at};
+  /// How it ended.
+  Fetched<Ending> ending(Queue<Place>& q) { return ending_of<F>(q, values(), status()); }
+  /// The same as an outcome, which is waited for.
+  Outcome outcome(Queue<Place>& q) { return outcome_of(*ending(q)); }
+  Outcome outcome_of(const Ending& ending) const {
+    if (ending.failed_at < 0) return {};
+    return {method_ == Method::lu ? Outcome::singular : Outcome::not_positive_definite, ending.failed_at};
   }
-
-  /// X ← op(A)⁻¹ X. X: n × nrhs. Flops 2 n² nrhs.
-  void apply(Queue<Place>& q, const Gemm<F, Place>& gemm, MatrixView<F, Place> X, Op op) {
-    const std::int64_t nrhs = X.cols(), at_once = sides_at_once(q, X.rows(), nrhs);
-    for (std::int64_t j = 0; j < nrhs; j += at_once)
-      apply_to_some(q, gemm, X.columns(j, std::min(at_once, nrhs - j)), op);
-  }
-
-  /// The least and the largest magnitude of a pivot, of which Cholesky keeps the square roots. Not of an empty matrix.
-  std::pair<double, double> pivot_range(Queue<Place>& q) const {
-    const auto [least, most] = diagonal_range<F>(q, values());
+  /// The least and the largest magnitude of a pivot, of which Cholesky keeps the square roots.
+  std::pair<double, double> pivots_of(const Ending& ending) const {
+    const auto [at, least, most] = ending;
     return method_ == Method::lu ? std::pair(least, most) : std::pair(least * least, most * most);
   }
 
+  /// X ← op(A)⁻¹ B. X may be B. X: n × nrhs. Flops 2 n² nrhs.
+  void apply(Queue<Place>& q, const Gemm<F, Place>& gemm, std::type_identity_t<MatrixView<const F, Place>> B,
+             MatrixView<F, Place> X, Op op) {
+    const std::int64_t nrhs = X.cols(), at_once = sides_at_once(q, X.rows(), nrhs);
+    for (std::int64_t j = 0; j < nrhs; j += at_once) {
+      const std::int64_t some = std::min(at_once, nrhs - j);
+      apply_to_some(q, gemm, B.columns(j, some), X.columns(j, some), op);
+    }
+  }
+
   /// Where it failed: Outcome::at, or −1.
-  const std::int64_t* failed_at() const { return status_.data(); }
+  const std::int64_t* failed_at() const { return notes_.data() + (notes_.cols() - 1) * notes_.ld(); }
   Method method() const { return method_; }
   MatrixView<const F, Place> values() const { return values_; }
   /// The memory that is factored, until it is.
   MatrixView<F, Place> whole() { return values_; }
-  Pivots<Place> pivots() { return {pivots_, status_}; }
+  /// Cholesky has none.
+  Pivots<Place> pivots() {
+    const std::int64_t n = method_ == Method::lu ? values_.rows() : 0;
+    return {notes_.view().block(0, 0, n, notes_.cols() - 1), status()};
+  }
 
  private:
-  void apply_to_some(Queue<Place>& q, const Gemm<F, Place>& gemm, MatrixView<F, Place> X, Op op) {
+  void apply_to_some(Queue<Place>& q, const Gemm<F, Place>& gemm, MatrixView<const F, Place> B, MatrixView<F, Place> X,
+                     Op op) {
     const auto A = values_.view();
+    if (method_ == Method::lu && op == Op::none) {
+      permute_rows(q, B, X, pivots(), false);
+      trsm_left(q, gemm, lower_unit(A), X);  // L Y = P B
+      trsm_left(q, gemm, upper(A), X);       // U X = Y
+      return;
+    }
+    convert(q, B, X);
     if (method_ == Method::cholesky) {
       trsm_left(q, gemm, lower(A), X);               // L Y = B
       trsm_left(q, gemm, lower(A).transposed(), X);  // Lᵀ X = Y
-    } else if (op == Op::none) {
-      permute_rows(q, X, pivots(), false);
-      trsm_left(q, gemm, lower_unit(A), X);  // L Y = P B
-      trsm_left(q, gemm, upper(A), X);       // U X = Y
     } else {
       trsm_left(q, gemm, upper(A).transposed(), X);       // Uᵀ Z = B
       trsm_left(q, gemm, lower_unit(A).transposed(), X);  // Lᵀ Y = Z
-      permute_rows(q, X, pivots(), true);                 // X = Pᵀ Y
+      permute_rows<F>(q, X, X, pivots(), true);           // X = Pᵀ Y
     }
   }
+  MatrixView<std::int64_t, Place> status() { return notes_.view().block(0, notes_.cols() - 1, 1, 1); }
 
   Method method_;
-  Matrix<std::int64_t, Place> pivots_, status_;
+  Matrix<std::int64_t, Place> notes_;  // the pivots of LU, and in the last column where it failed
   Matrix<F, Place> values_;
 };
 

@@ -247,6 +247,35 @@ void leave_out_marks(Plan& plan, std::int64_t beyond) {
   }
 }
 
+/// As far as it is about LU.
+Tasks lowered_lu(const Plan& plan, const Capabilities& can) {
+  Plan lowered = plan;
+  const bool right_looking = plan.schedule == Schedule::right_looking;
+  if (can.rows_of_L_at_the_end && can.combined > 0 && right_looking) lowered.tasks = with_rows_of_L_at_the_end(lowered);
+  if (can.two_steps) lowered.tasks = in_two_steps(lowered);
+  if (can.far_columns > 0) lowered.tasks = with_far_lane(lowered, can.far_columns);
+  if (can.timed_beyond >= 0 && right_looking) leave_out_marks(lowered, can.timed_beyond);
+  if (can.advance > 0) lowered.tasks = with_advance(lowered, can);
+  if (can.panel > 0) lowered.tasks = with_narrow_panels(lowered, can);
+  if (can.combined > 0) lowered.tasks = with_interchanges_of_one_kernel(lowered, can.combined);
+  return lowered.tasks;
+}
+
+/// Beside one panel there is nothing to do, and each step from queue to queue takes time. It is one phase.
+bool has_one_panel(const Plan& plan) {
+  return std::count_if(plan.tasks.begin(), plan.tasks.end(),
+                       [](const Task& task) { return task.kind == TaskKind::panel; }) == 1;
+}
+void go_in_one_lane(Plan& plan) {
+  const Lane one = plan.lanes.bulk;
+  plan.lanes = {one, one, one, one};
+  bool first = true;
+  for (Task& task : plan.tasks) {
+    task.lane = one;
+    task.timed = task.flops > 0 && std::exchange(first, false);
+  }
+}
+
 }  // namespace
 
 Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tuning, Precision storage, std::int64_t n) {
@@ -273,19 +302,12 @@ Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tunin
 Plan lower(const Plan& plan, const Capabilities& can) {
   Plan lowered = plan;
   if (plan.lanes.single()) return lowered;
-  if (plan.method == Method::cholesky) {
-    const bool left_looking = plan.schedule == Schedule::left_looking;
-    if (left_looking && can.cholesky_leaf > 0) lowered.tasks = left_looking_cholesky(plan, can);
-    return lowered;
-  }
-  const bool right_looking = plan.schedule == Schedule::right_looking;
-  if (can.rows_of_L_at_the_end && can.combined > 0 && right_looking) lowered.tasks = with_rows_of_L_at_the_end(lowered);
-  if (can.two_steps) lowered.tasks = in_two_steps(lowered);
-  if (can.far_columns > 0) lowered.tasks = with_far_lane(lowered, can.far_columns);
-  if (can.timed_beyond >= 0 && right_looking) leave_out_marks(lowered, can.timed_beyond);
-  if (can.advance > 0) lowered.tasks = with_advance(lowered, can);
-  if (can.panel > 0) lowered.tasks = with_narrow_panels(lowered, can);
-  if (can.combined > 0) lowered.tasks = with_interchanges_of_one_kernel(lowered, can.combined);
+  const bool left_looking = plan.schedule == Schedule::left_looking;
+  if (plan.method == Method::lu)
+    lowered.tasks = lowered_lu(plan, can);
+  else if (left_looking && can.cholesky_leaf > 0)
+    lowered.tasks = left_looking_cholesky(plan, can);
+  if (has_one_panel(plan)) go_in_one_lane(lowered);
   return lowered;
 }
 

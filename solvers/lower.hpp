@@ -51,6 +51,7 @@ Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision, 
 ///   prepend, which writes Resource::later, and interchanges of rows of L that read it
 ///   rows of a panel of Cholesky apart from the block on its diagonal, and update_near
 /// An interchange is then one kernel: it reads the pivots of one panel, or what was combined at one time.
+/// A plan of one panel has one lane.
 Plan lower(const Plan&, const Capabilities&);
 
 }  // namespace lasolve

@@ -218,6 +218,26 @@ TEST(LoweredPlan, of_a_left_looking_Cholesky_has_a_phase_a_lane_or_a_step) {
   EXPECT_EQ(timed(large, four_lanes.near), 0);
 }
 
+TEST(LoweredPlan, of_one_panel_is_in_one_lane_and_one_phase) {
+  const auto lanes = [](Method method, std::int64_t n) {
+    const DeviceProperties device = pretend(h200(), "");
+    const Tuning tuning = tuning_for(device).values;
+    const Schedule schedule = method == Method::lu ? Schedule::right_looking : Schedule::left_looking;
+    const Walk walk{.n = n, .block_size = method == Method::lu ? 128 : 256, .lanes = four_lanes, .tuning = &tuning};
+    const Plan plan = lower(plan_of(method, schedule, walk), capabilities_of(device, tuning, Precision::fp64, n));
+    const auto timed = [](const Task& task) { return task.timed; };
+    if (plan.lanes.single()) {
+      EXPECT_EQ(waits_of(plan).count(), 0u);
+      EXPECT_EQ(std::count_if(plan.tasks.begin(), plan.tasks.end(), timed), 1);
+    }
+    return lanes_of(plan).size();
+  };
+  for (const std::int64_t n : {1, 64, 128}) EXPECT_EQ(lanes(Method::lu, n), 1u);
+  for (const std::int64_t n : {1, 64, 256}) EXPECT_EQ(lanes(Method::cholesky, n), 1u);
+  EXPECT_GT(lanes(Method::lu, 129), 1u);
+  EXPECT_GT(lanes(Method::cholesky, 600), 1u);
+}
+
 TEST(LoweredPlan, of_one_lane_or_with_no_capabilities_is_what_it_was) {
   for (const Lanes& lanes : {Lanes::one(), four_lanes}) {
     const Plan plan =

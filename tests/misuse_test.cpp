@@ -71,6 +71,28 @@ TEST_P(Misuse, refuses_a_right_hand_side_with_nan_or_infinity_and_says_so) {
       }
   });
 }
+
+/// B is found to be misuse when X is there: neither refinement that it stops nor a solve in place may hide that.
+TEST_P(Misuse, refuses_such_a_right_hand_side_in_place_and_with_coarse_factors) {
+  const Matrix<double> A = random_matrix(n, n);
+  for (const Precision precision : {Precision::automatic, Precision::fp32})
+    for (const bool in_place : {false, true})
+      for (const Op op : {Op::none, Op::transpose}) {
+        Options o = options();
+        o.precision = precision;
+        Factorization<double> factors(A.view(), o);
+        Matrix<double> B = random_matrix(n, 2), X(n, 2);
+        B(1, 1) = std::numeric_limits<double>::quiet_NaN();
+        const MatrixView<double> to = in_place ? B.view() : X.view();
+        EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factors.solve(B.view(), to, op); }),
+                         "right-hand sides have an entry that is NaN"));
+        EXPECT_EQ(notes_of(factors.report()), "") << "the factors were replaced";
+        const Matrix<double> good = random_matrix(n, 2);
+        EXPECT_TRUE(factors.solve(good.view(), X.view(), op).outcome.ok());
+        EXPECT_LT((hpl_residual<double>({A.view(), op}, good.view(), X.view())), hpl_threshold);
+      }
+}
+
 TEST_P(Misuse, refuses_a_negative_block_size) {
   EXPECT_THROW(solve_random(random_matrix(5, 5), 1, options(-1)), std::invalid_argument);
 }

@@ -279,6 +279,8 @@ TEST_F(AsBefore, the_rest) {
   EXPECT_EQ(t.lookahead_64_rows_from, 2049);
   EXPECT_EQ(t.lookahead_128_rows_from, 4097);
   EXPECT_EQ(t.arriving_bytes, 64 << 20);
+  EXPECT_EQ(t.waited_copy_bytes, 8 << 20);
+  EXPECT_EQ(cpu.waited_copy_bytes, 0);
   EXPECT_EQ(t.work_worth_sharing, 1 << 18);
   EXPECT_EQ(cpu.work_worth_sharing, 1 << 18);
   EXPECT_EQ(cpu.solve_few_rhs, 7);

@@ -123,6 +123,8 @@ class Queue<Cuda> {
   void add_flops(double);
   /// Throws MachineError when work on the device failed, or check_waits() does.
   void finish();
+  /// The same, but the phase that runs goes on.
+  void wait_for_results();
   PhaseTimes take_times();
   void on_progress(std::function<void(double flops)>);
   void abandon() noexcept;
@@ -166,9 +168,10 @@ class Queue<Cuda> {
     unsigned sequence;
   };
   PacketBuffer packet_buffer(std::size_t bytes, unsigned rounds);
-  /// Memory of the host that the device copies to fastest: for a few results that are waited for at once.
-  static constexpr std::size_t pinned_bytes = std::size_t(64) << 10;
-  char* pinned();
+  /// Memory of the host that the device writes fastest, for a few results: theirs until it is given up, and then until finish().
+  /// Null where there is no room.
+  static constexpr std::size_t bytes_of_results = std::size_t(64) << 10;
+  std::shared_ptr<void> results(std::size_t bytes);
   /// Eight numbers on the device with which the blocks of a kernel count each other: zero, and left so.
   unsigned* counter();
   /// How long blocks of its kernels wait for each other.
@@ -184,6 +187,7 @@ class Queue<Cuda> {
 
  private:
   void* scratch_bytes(std::size_t);
+  void finish_ended();
   struct State;
   std::unique_ptr<State> state_;
 };

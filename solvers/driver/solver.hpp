@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "core/choose.hpp"
+#include "core/fetched.hpp"
 #include "core/named_range.hpp"
 #include "core/stopwatch.hpp"
 #include "lasolve/names.hpp"
@@ -57,20 +58,13 @@ class Solver {
     const NamedRange<Place> range("lasolve factor");
     const Settled settled(q_);
     await_ = std::move(await);
-    if (!await_) require_finite();
-    if (!await_ && in_place()) {
-      q_.phase(Phase::check);
-      A_.norm(q_, Op::transpose);  // for rcond(): n² reads, before A is overwritten
-    }
+    const bool picks = options_.factorization == Method::automatic && may_go_by_schedule(options_, Method::cholesky);
+    const bool may_be_positive = !await_ && look_at_A(picks);
     Report report = std::move(made_.report);
     if (in_place() && std::exchange(options_.check, false))
       report.notes.push_back("the solution is not checked: A was overwritten with its factors");
-    q_.phase(Phase::other);
     report.method = await_ && options_.factorization == Method::automatic ? likely : options_.factorization;
-    if (report.method == Method::automatic)
-      report.method = may_go_by_schedule(options_, Method::cholesky) && may_be_positive_definite(q_, A_.view())
-                          ? Method::cholesky
-                          : Method::lu;
+    if (report.method == Method::automatic) report.method = may_be_positive ? Method::cholesky : Method::lu;
     Factored made = factored(std::move(report), wanted_);
     if (made.is_coarse() && !made.report.outcome.ok()) {
       const std::string in = std::string("in ") + name_of(made.report.precision);
@@ -131,14 +125,11 @@ class Solver {
     }
     std::optional<Factored> replaced;
     const Settled settled(q_);
-    std::vector<double> b;  // the largest magnitudes of the columns of B
-    if (options_.check) {
-      q_.phase(Phase::check);
-      b = column_norms<T>(q_, B);
-      require(options_.allow_nonfinite || std::isfinite(largest(b)),
-              "the right-hand sides have an entry that is NaN or infinite");
-    }
     Refinement solved = solve_with(made_, B, X, op);
+    if (options_.check && (options_.condition || !solved.converged)) {
+      q_.phase(Phase::check);
+      require_finite_sides(*column_norms<T>(q_, B));  // before anything follows from them
+    }
     if (!solved.converged && made_.is_coarse() && may_factor_as_A()) {
       replaced = fallen_back(Report(made_.report),
                              std::string("refinement in ") + name_of(made_.report.precision) + " stalled");
@@ -150,7 +141,7 @@ class Solver {
     Report report = without_times(made.report, B.cols());
     if (is_there && !solved.converged) report.outcome = {Outcome::not_converged, solved.updates};
     report.refine_iterations = solved.updates, report.refinement_residuals = std::move(solved.residuals);
-    if (is_there && options_.check) check(made, B, X, op, b, report);
+    if (is_there && options_.check) check(made, B, X, op, report);
     if (is_there && options_.condition) judge_condition(report, roundoff_of_solutions<T>(report));
     take_times(q_, report);
     report.solve_seconds = report.phases.seconds_of(Phase::solve) + report.phases.seconds_of(Phase::refine);
@@ -173,11 +164,29 @@ class Solver {
   /// Whether the backend offers the precision of A.
   bool may_factor_as_A() const { return offers(gemm_, precision_of<T>); }
 
+  bool requires_finite() const { return options_.check && !options_.allow_nonfinite; }
+  /// Of which A the norm is needed later, too.
+  Op op_of_norm() const { return in_place() ? Op::transpose : Op::none; }
+
   void require_finite() {
-    if (!options_.check || options_.allow_nonfinite) return;
+    if (!requires_finite()) return;
     q_.phase(Phase::check);
-    const Op op = in_place() ? Op::transpose : Op::none;  // of which the norm is needed later, too
-    require(std::isfinite(A_.norm(q_, op)), "the matrix has an entry that is NaN or infinite");
+    require(std::isfinite(A_.norm(q_, op_of_norm())), "the matrix has an entry that is NaN or infinite");
+  }
+
+  /// Before A is factored, with one wait for all that is asked of it. Whether it may be positive definite, where `picks`.
+  bool look_at_A(bool picks) {
+    const bool measures = requires_finite() || in_place();  // in place for rcond(): n² reads, before A is overwritten
+    Fetched<bool> may_be_positive = false;
+    q_.phase(Phase::check);
+    if (measures) A_.measure(q_, op_of_norm());
+    q_.phase(Phase::other);
+    if (picks) may_be_positive = may_be_positive_definite(q_, A_.view());
+    if (measures) A_.norm(q_, op_of_norm());
+    require_finite();
+    const bool may_be = *may_be_positive;
+    if (measures || picks) take_times(q_, made_.report);
+    return may_be;
   }
 
   double rcond_of(Factored& made) {
@@ -193,13 +202,10 @@ class Solver {
     return *report.rcond;
   }
 
-  /// Says it where the pivots alone let one doubt. They cost next to nothing to look at.
-  template <class F>
-  void note_pivots(const Factors<F, Place>& factors, Report& report) {
-    if (A_.view().empty() || (is_coarser_than<T>(report.precision) && report.refine != Refine::none))
-      return;  // refinement tells more
-    q_.phase(Phase::check);
-    const auto [least, most] = factors.pivot_range(q_);
+  /// Says it where the pivots alone let one doubt: the least and the largest magnitude.
+  void note_pivots(const std::pair<double, double>& pivots, Report& report) {
+    if (is_coarser_than<T>(report.precision) && report.refine != Refine::none) return;  // refinement tells more
+    const auto [least, most] = pivots;
     if (!(least < double(A_.order()) * find_solve_precision(report.precision)->unit_roundoff() * most)) return;
     char text[160];
     std::snprintf(
@@ -219,7 +225,7 @@ class Solver {
   /// Why LU has to take the place of a Cholesky that was not asked for by name; empty: it has not.
   std::string why_lu_instead(const Report& report, bool was_arriving) {
     if (report.method != Method::cholesky || options_.factorization != Method::automatic) return "";
-    if (was_arriving && !may_be_positive_definite(q_, A_.view())) return "symmetric at a first glance only";
+    if (was_arriving && !*may_be_positive_definite(q_, A_.view())) return "symmetric at a first glance only";
     if (report.outcome.kind != Outcome::not_positive_definite) return "";
     return "symmetric with a positive diagonal, but " + report.outcome.message();
   }
@@ -250,6 +256,7 @@ class Solver {
     q_.phase(Phase::other);
     prepare<F>(q_, report.method, A_.order());
     Matrix<F, Place> values = memory_for<F>();
+    const auto bytes = std::int64_t(values.bytes());
     std::unique_ptr<Factors<F, Place>> factors;
     const Await<Place> await = std::exchange(await_, {});
     const Settled settled(q_, [&] {
@@ -267,17 +274,20 @@ class Solver {
     if (!as_it_comes) convert(q_, A_.view(), values.view());
     if (upper) mirror_upper(q_, values.view());
     factors = std::make_unique<Factors<F, Place>>(report.method, std::move(values));
-    take_times(q_, report);  // what was done until now is no progress
+    const TaskWatcher* const watcher = task_watcher();
+    if (options_.progress || watcher || bytes >= q_.tuning().waited_copy_bytes)
+      take_times(q_, report);  // what was done until now is no progress, nor is it part of factor_seconds
     set_aside_phases(report);
     if (options_.progress)
       q_.on_progress([this, flops](double done) { options_.progress(std::min(1.0, done / flops)); });
     std::optional<TaskClock<Place>> clock;
-    if (const TaskWatcher* const watcher = task_watcher()) clock.emplace(q_, *watcher);
+    if (watcher) clock.emplace(q_, *watcher);
     const Stopwatch factoring;
     q_.phase(Phase::other);
     factors->factor(q_, gemm, report.schedule, report.block_size, as_it_comes ? supply : Supply<F, Place>(),
                     clock ? &*clock : nullptr);
-    report.outcome = factors->outcome(q_);
+    const Ending ending = *factors->ending(q_);
+    report.outcome = factors->outcome_of(ending);
     report.factor_seconds = factoring.seconds();  // the outcome was waited for
     tell_products(gemm, report);
     q_.finish();
@@ -285,7 +295,7 @@ class Solver {
     if (clock) clock->tell();
     report.factor_gflops = report.outcome.ok() ? flops * 1e-9 / report.factor_seconds : 0;
     take_times(q_, report, report.factor_seconds);
-    if (report.outcome.ok()) note_pivots(*factors, report);
+    if (report.outcome.ok()) note_pivots(factors->pivots_of(ending), report);
     if (await) require_finite();
     const std::string why = why_lu_instead(report, bool(await));
     take_times(q_, report);
@@ -326,11 +336,10 @@ class Solver {
     q_.phase(Phase::solve, 2.0 * double(B.rows()) * double(B.rows()) * double(B.cols()));
     if (!in_place || refined) D = Matrix<F, Place>(B.rows(), B.cols());
     if constexpr (in_place) {
-      convert(q_, B, X);
-      factors.apply(q_, gemm, X, op);
+      factors.apply(q_, gemm, B, X, op);
     } else {
       convert(q_, B, D.view());
-      factors.apply(q_, gemm, D.view(), op);
+      factors.apply(q_, gemm, D.view(), D.view(), op);
       convert<F>(q_, D.view(), X);
     }
     if (!refined) return {0, true};
@@ -340,16 +349,23 @@ class Solver {
   }
 
   /// `b`: the largest magnitudes of the columns of B.
-  void check(Factored& made, MatrixView<const T, Place> B, MatrixView<const T, Place> X, Op op,
-             const std::vector<double>& b, Report& report) {
+  void require_finite_sides(const std::vector<double>& b) const {
+    require(options_.allow_nonfinite || std::isfinite(largest(b)),
+            "the right-hand sides have an entry that is NaN or infinite");
+  }
+
+  /// That B is finite is part of it, so that all is waited for at once.
+  void check(Factored& made, MatrixView<const T, Place> B, MatrixView<const T, Place> X, Op op, Report& report) {
     q_.phase(Phase::check);
     Matrix<T, Place> R(B.rows(), B.cols());
     const Settled settled(q_);
-    const auto x = column_norms<T>(q_, X);
-    const auto exponents = residual_without_overflow<T>(q_, A_.with(op), A_.norm(q_, op), x, X, B, R);
-    const auto r = unscaled(column_norms<T>(q_, R.view()), exponents);
+    A_.measure(q_, op);
+    auto b = column_norms<T>(q_, B);
+    const auto norm_of_A = [&] { return A_.norm(q_, op); };
+    const auto [exponents, x, r] = residual_without_overflow<T>(q_, A_.with(op), norm_of_A, X, B, R);
+    require_finite_sides(*b);
     const double u = roundoff_of_solutions<T>(report);
-    const bool passed = judge(report, backward_error(A_.norm(q_, op), r, x, b), u);
+    const bool passed = judge(report, backward_error(norm_of_A(), r, x, *b), u);
     if (options_.condition && *report.rcond < u && passed &&
         A_.rowwise_backward_error(q_, op, R, exponents, x, B) < hpl_threshold * double(report.n) * u) {
       const double of_scaled_rows = made.with(gemm_, [&](auto& f, const auto& gemm) {
@@ -363,7 +379,7 @@ class Solver {
       report.outcome = {};
     }
     if (!passed && options_.factorization == Method::cholesky && options_.triangle == Uplo::both &&
-        !may_be_positive_definite(q_, A_.view()))
+        !*may_be_positive_definite(q_, A_.view()))
       report.notes.push_back("the matrix is not symmetric; Cholesky reads one of its triangles only");
   }
 

@@ -4,6 +4,8 @@
 
 #include <concepts>
 
+#include "core/fetched.hpp"
+#include "solvers/ending.hpp"
 #include "solvers/execute.hpp"
 
 namespace lasolve {
@@ -66,8 +68,10 @@ concept HasPrimitives = requires(Queue<Place>& q, const Gemm<T, Place>& gemm, Ma
   panel_lu(q, gemm, A, pivots);
   // A ← P A, with the interchanges of a panel, or with those that were combined. Row 0 of A is row pivots.start.
   interchange_rows(q, A, pivots, Resource::pivots);
-  // A ← P A, or Pᵀ A, with all of a finished factorization.
-  permute_rows(q, A, pivots, false);
+  // A ← P X, or Pᵀ X, with all of a finished factorization. A may be X.
+  permute_rows(q, X, A, pivots, false);
+  // How that ended.
+  { ending_of(q, X, pivots.zero) } -> std::convertible_to<Fetched<Ending>>;
   // [A11; A21] = [L11; L21] L11ᵀ, with at most so many columns. The first minor that is not positive is written down.
   { cholesky_leaf_columns(q, A) } -> std::convertible_to<std::int64_t>;
   panel_cholesky_leaf(q, gemm, A, minors);
@@ -75,10 +79,9 @@ concept HasPrimitives = requires(Queue<Place>& q, const Gemm<T, Place>& gemm, Ma
   { leaf_order<T>(q, n) } -> std::convertible_to<std::int64_t>;
   solve_leaf(q, tri, A);
   solve_leaf_right(q, tri, A);
-  // A ← X, rounded where A is coarser; A ← x; one element on the host, once the work before it is done.
+  // A ← X, rounded where A is coarser; A ← x.
   convert(q, X, A);
   fill(q, T(0), A);
-  { fetch(q, A) } -> std::convertible_to<T>;
   // The lower triangle from the upper one: A(i, j) ← A(j, i) for i > j.
   mirror_upper(q, A);
 };

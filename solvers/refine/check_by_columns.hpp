@@ -29,7 +29,7 @@ void check_by_columns(Queue<Place>& q, const Supply<T, Place>& A, Op op, Uplo tr
   std::vector<long double> sums;  // of the magnitudes in the rows of the matrix
   const auto subtract = [&](const SystemMatrix<T, Place>& part, std::int64_t i, std::int64_t j,
                             MatrixView<const T, Place> x) {  // R(i…, :) ← R(i…, :) − part X(j…, :)
-    const auto some = row_sums_without_overflow(q, part);
+    const auto some = row_sums_without_overflow(q, part, row_sums(q, part));
     std::transform(some.begin(), some.end(), sums.begin() + i, sums.begin() + i, std::plus<>());
     std::visit(
         [&](const auto& matrix) {
@@ -59,11 +59,11 @@ void check_by_columns(Queue<Place>& q, const Supply<T, Place>& A, Op op, Uplo tr
     }
   };
   residual_by_columns(X, B);
-  const auto b = column_norms<T>(q, B), x = column_norms<T>(q, X);
-  const auto exponents = exponents_without_overflow<T>(largest(sums), x);
+  auto b = column_norms<T>(q, B), x = column_norms<T>(q, X);
+  const auto exponents = exponents_without_overflow<T>(largest(sums), *x);
   if (largest(exponents) > 0) on_scaled<T>(q, exponents, X, B, residual_by_columns);
-  const auto r = unscaled(column_norms<T>(q, R.view()), exponents);
-  judge(report, backward_error(largest(sums), r, x, b), epsilon<T>);
+  const auto r = unscaled(*column_norms<T>(q, R.view()), exponents);
+  judge(report, backward_error(largest(sums), r, *x, *b), epsilon<T>);
   q.finish();
   report.phases += q.take_times();
 }

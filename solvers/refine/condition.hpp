@@ -34,12 +34,12 @@ void apply_to_host_columns(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors<
   for (std::int64_t j = 0; j < columns; ++j)
     for (std::int64_t i = 0; i < n; ++i) here(i, j) = F(std::ldexp(X(i, j), exponent));
   if constexpr (std::is_same_v<Place, Cpu>) {
-    factors.apply(q, gemm, here.view(), op);
+    factors.apply(q, gemm, here.view(), here.view(), op);
   } else {
     Matrix<F, Place> there(n, columns);
     const Settled settled(q);
     copy<F>(q, here, there);
-    factors.apply(q, gemm, there.view(), op);
+    factors.apply(q, gemm, there.view(), there.view(), op);
     copy<F>(q, there, here);
     q.finish();
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "solvers/refine/condition.hpp"
@@ -20,15 +21,20 @@ class KnownMatrix {
   /// The matrix of the systems that are solved with `op`.
   SystemMatrix<T, Place> with(Op op) const { return system_matrix(A_, op, triangle_); }
 
+  /// Has q begin with what the next two tell.
+  void measure(Queue<Place>& q, Op op) {
+    if (Kept& kept = of(op); !kept.sums && !kept.begun) kept.begun = lasolve::row_sums(q, with(op));
+  }
   /// The sums of the magnitudes in the rows of op(A).
   const std::vector<long double>& row_sums(Queue<Place>& q, Op op) {
-    auto& sums = kept(op);
-    if (!sums) sums = row_sums_without_overflow(q, with(op));
-    return *sums;
+    measure(q, op);
+    Kept& kept = of(op);
+    if (!kept.sums) kept.sums = row_sums_without_overflow(q, with(op), *std::exchange(kept.begun, std::nullopt));
+    return *kept.sums;
   }
   /// ‖op(A)‖∞; with Op::transpose that is ‖A‖₁.
   long double norm(Queue<Place>& q, Op op) { return largest(row_sums(q, op)); }
-  bool knows_norm(Op op) { return kept(op).has_value(); }
+  bool knows_norm(Op op) { return of(op).sums.has_value(); }
 
   /// max over all elements of |R|ᵢ / (Σⱼ|aᵢⱼ|‖x‖∞ + |b|ᵢ), for the residual R times 2^−exponents of its columns: as the backward
   /// error, but of each row for itself. `x` are the largest magnitudes of the columns of X.
@@ -48,13 +54,15 @@ class KnownMatrix {
   }
 
  private:
-  std::optional<std::vector<long double>>& kept(Op op) {
-    return row_sums_[op == Op::none || triangle_ != Uplo::both ? 0 : 1];
-  }
+  struct Kept {
+    std::optional<Fetched<std::vector<double>>> begun;
+    std::optional<std::vector<long double>> sums;
+  };
+  Kept& of(Op op) { return kept_[op == Op::none || triangle_ != Uplo::both ? 0 : 1]; }
 
   MatrixView<const T, Place> A_;
   Uplo triangle_;
-  std::optional<std::vector<long double>> row_sums_[2];
+  Kept kept_[2];
 };
 
 }  // namespace lasolve

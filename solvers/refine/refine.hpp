@@ -36,17 +36,16 @@ Refinement refine(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors<F, Place>
   long double before = std::numeric_limits<double>::infinity();
   std::vector<double> residuals;
   for (int iteration = 0;; ++iteration) {
-    const auto x = column_norms<T>(q, X);
-    const auto exponents = residual_without_overflow<T>(q, A, a_norm, x, X, B, R);  // R = B − A X
-    const auto r = unscaled(column_norms<T>(q, R), exponents);
-    long double worst = 0;  // in units of the bound
+    const auto [exponents, x, r] = residual_without_overflow<T>(
+        q, A, [=] { return a_norm; }, X, B, R);  // R = B − A X
+    long double worst = 0;                       // in units of the bound
     for (std::size_t j = 0; j < r.size(); ++j) worst = larger(worst, r[j] == 0 ? 0 : r[j] / (x[j] * bound));
     if (const auto residual = double(worst * bound / a_norm); std::isfinite(residual)) residuals.push_back(residual);
     if (worst <= 1 && std::isfinite(bound)) return {iteration, true, std::move(residuals)};
     if (!(worst < before / 2) || iteration == most_updates) return {iteration, false, std::move(residuals)};
     before = worst;
     convert<T>(q, R, D);  // D = inv(L U) R
-    factors.apply(q, gemm, D, op);
+    factors.apply(q, gemm, D, D, op);
     for (std::size_t j = 0; j < r.size(); ++j)
       if (const auto d = D.columns(std::int64_t(j), 1); exponents[j] != 0) scale<F>(q, exponents[j], d, d);
     add(q, D, X);  // X ← X + D

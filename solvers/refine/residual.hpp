@@ -1,5 +1,5 @@
 // Norms of a matrix and residuals of a system that do not overflow where the solution does not. Over primitives of a place:
-// row_sums_of_magnitudes, residual, scale.
+// row_sums_of_magnitudes, column_norms, residual, scale.
 #pragma once
 
 #include <algorithm>
@@ -7,23 +7,27 @@
 #include <limits>
 #include <vector>
 
+#include "core/fetched.hpp"
 #include "core/symmetric.hpp"
 #include "solvers/refine/largest.hpp"
 #include "solvers/refine/settled.hpp"
 
 namespace lasolve {
 
-/// The sum of the magnitudes in each row, of which the largest is ‖A‖∞: finite where all entries of A are.
+/// The sum of the magnitudes in each row, times a power of two; infinite where it overflows.
 template <class T, class Place>
-std::vector<long double> row_sums_without_overflow(Queue<Place>& q, const SystemMatrix<T, Place>& A) {
+Fetched<std::vector<double>> row_sums(Queue<Place>& q, const SystemMatrix<T, Place>& A, double scale = 1) {
+  return std::visit([&](const auto& a) { return row_sums_of_magnitudes(q, a, scale); }, A);
+}
+
+/// The same from these sums, of which the largest is ‖A‖∞: finite where all entries of A are.
+template <class T, class Place>
+std::vector<long double> row_sums_without_overflow(Queue<Place>& q, const SystemMatrix<T, Place>& A,
+                                                   Fetched<std::vector<double>> sums) {
   constexpr double less = 0x1p-64;  // no row has more entries than 1/less
-  const auto sums_of = [&](double scale) {
-    return std::visit([&](const auto& a) { return row_sums_of_magnitudes(q, a, scale); }, A);
-  };
-  std::vector<double> sums = sums_of(1);
   long double unit = 1;
-  if (std::isinf(largest(sums))) sums = sums_of(less), unit = 1 / less;
-  std::vector<long double> wide(sums.begin(), sums.end());
+  if (std::isinf(largest(*sums))) sums = row_sums(q, A, less), unit = 1 / less;
+  std::vector<long double> wide(sums->begin(), sums->end());
   for (long double& sum : wide) sum *= unit;
   return wide;
 }
@@ -48,7 +52,6 @@ std::vector<int> exponents_without_overflow(long double a, const std::vector<dou
 template <class T, class Place, class F>
 void on_scaled(Queue<Place>& q, const std::vector<int>& exponents, MatrixView<const T, Place> X,
                MatrixView<const T, Place> B, F f) {
-  if (largest(exponents) == 0) return f(X, B);
   Matrix<T, Place> less_X(X.rows(), X.cols()), less_B(B.rows(), B.cols());
   const Settled settled(q);
   for (std::int64_t j = 0; j < X.cols(); ++j) {
@@ -58,25 +61,36 @@ void on_scaled(Queue<Place>& q, const std::vector<int>& exponents, MatrixView<co
   f(std::as_const(less_X).view(), std::as_const(less_B).view());
 }
 
-/// R ← 2^−e (B − A X) with exponents that this returns, as of exponents_without_overflow(a, x).
-template <class T, class Place>
-std::vector<int> residual_without_overflow(Queue<Place>& q, const SystemMatrix<T, Place>& A, long double a,
-                                           const std::vector<double>& x,
-                                           std::type_identity_t<MatrixView<const T, Place>> X,
-                                           std::type_identity_t<MatrixView<const T, Place>> B,
-                                           std::type_identity_t<MatrixView<T, Place>> R) {
-  auto exponents = exponents_without_overflow<T>(a, x);
-  on_scaled<T>(q, exponents, X, B, [&](MatrixView<const T, Place> less_X, MatrixView<const T, Place> less_B) {
-    std::visit([&](const auto& matrix) { residual(q, matrix, less_X, less_B, R); }, A);
-  });
-  return exponents;
-}
-
 /// Numbers that were computed 2^−e times as large.
 inline std::vector<long double> unscaled(const std::vector<double>& numbers, const std::vector<int>& exponents) {
   std::vector<long double> wide(numbers.begin(), numbers.end());
   for (std::size_t j = 0; j < wide.size(); ++j) wide[j] = std::ldexp(wide[j], exponents[j]);
   return wide;
+}
+
+/// What is known of a residual, by columns.
+struct ResidualNorms {
+  std::vector<int> exponents;
+  std::vector<double> x;       ///< the largest magnitudes of X
+  std::vector<long double> r;  ///< those of B − A X
+};
+
+/// R ← 2^−e (B − A X) with exponents as of exponents_without_overflow(norm_of_A(), x). They are taken for 0, so that all that is
+/// asked of the place is waited for at once; where that was wrong, R is computed again.
+template <class T, class Place, class Norm>
+ResidualNorms residual_without_overflow(Queue<Place>& q, const SystemMatrix<T, Place>& A, Norm norm_of_A,
+                                        std::type_identity_t<MatrixView<const T, Place>> X,
+                                        std::type_identity_t<MatrixView<const T, Place>> B,
+                                        std::type_identity_t<MatrixView<T, Place>> R) {
+  const auto residual_of = [&](MatrixView<const T, Place> some_X, MatrixView<const T, Place> some_B) {
+    std::visit([&](const auto& matrix) { residual(q, matrix, some_X, some_B, R); }, A);
+    return column_norms<T>(q, R);
+  };
+  Fetched<std::vector<double>> x = column_norms<T>(q, X), r = residual_of(X, B);
+  const auto exponents = exponents_without_overflow<T>(norm_of_A(), *x);
+  if (largest(exponents) > 0)
+    on_scaled<T>(q, exponents, X, B, [&](auto less_X, auto less_B) { r = residual_of(less_X, less_B); });
+  return {exponents, *x, unscaled(*r, exponents)};
 }
 
 }  // namespace lasolve

@@ -58,6 +58,7 @@ constexpr Tuning hopper = {
     .lookahead_64_rows_from = 2049,
     .lookahead_128_rows_from = 4097,
     .arriving_bytes = 64 << 20,
+    .waited_copy_bytes = 8 << 20,
     .work_worth_sharing = 1 << 18,
     .tensor_multicast_from = 4096,
     .tensor_groups_of_128_bytes = 512,
@@ -113,6 +114,7 @@ constexpr Tuning cpu() {
   t.symmetric_update = 256;
   t.solve_few_rhs = 7;
   t.solve_order = 64;
+  t.waited_copy_bytes = 0;
   return t;
 }
 
@@ -195,6 +197,8 @@ std::vector<TuningField> make_fields() {
   add(FIELD(solve_halves_from), "n", "the least where twice as many are solved for in halves");
   add(FIELD(lookahead_64_rows_from), "rows", "the least below a panel for tiles of 64 rows in the look-ahead update");
   add(FIELD(lookahead_128_rows_from), "rows", "the least for tiles of 128");
+  add(FIELD(waited_copy_bytes), "bytes",
+      "the least of a copy of A that is waited for before its factorization is timed", 0);
   add(FIELD(arriving_bytes), "bytes", "the least of a matrix that is factored while it is copied to a device", 0);
   add(FIELD(tensor_multicast_from), "k", "the least where two blocks of tensor share what they read");
   add(FIELD(tensor_groups_of_128_bytes), "bytes of k", "the most where tiles follow one another down whole columns", 0);

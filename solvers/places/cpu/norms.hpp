@@ -9,7 +9,9 @@
 #include "core/ceil_div.hpp"
 #include "core/cpu/eigen.hpp"
 #include "core/cpu/parallel.hpp"
+#include "core/fetched.hpp"
 #include "core/symmetric.hpp"
+#include "solvers/ending.hpp"
 #include "solvers/refine/largest.hpp"
 
 namespace lasolve {
@@ -42,12 +44,6 @@ void mirror_upper(Queue<Cpu>& q, MatrixView<T> X) {
       as_eigen(X.block(below, j, n - below, w)) = as_eigen(X.block(j, below, w, n - below)).transpose();
     }
   });
-}
-
-/// Element (0, 0), once the work before it is done.
-template <class T>
-T fetch(Queue<Cpu>&, MatrixView<T> X) {
-  return X(0, 0);
 }
 
 /// X ← X + D.
@@ -113,14 +109,14 @@ void add_magnitudes(Operand<T, Cpu> A, double scale, std::int64_t i0, std::int64
 
 /// The sum of the magnitudes in each row, times a power of two with which it does not overflow.
 template <class T>
-std::vector<double> row_sums_of_magnitudes(Queue<Cpu>& q, Operand<T, Cpu> A, double scale) {
+Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cpu>& q, Operand<T, Cpu> A, double scale) {
   std::vector<double> sums(std::size_t(A.rows()), 0.0);
   on_shares(q, A.rows(), double(A.rows()) * double(A.cols()),
             [&](std::int64_t i, std::int64_t m) { add_magnitudes(A, scale, i, m, sums.data()); });
   return sums;
 }
 template <class T>
-std::vector<double> row_sums_of_magnitudes(Queue<Cpu>& q, Symmetric<T, Cpu> A, double scale) {
+Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cpu>& q, Symmetric<T, Cpu> A, double scale) {
   const MatrixView<const T> stored = A.half.stored();
   const std::int64_t n = A.rows();
   const bool lower = A.half.op() == Op::none;
@@ -147,7 +143,7 @@ double column_norm(MatrixView<const T> X, std::int64_t j = 0) {
 }
 /// Those of all columns.
 template <class T>
-std::vector<double> column_norms(Queue<Cpu>&, MatrixView<const T> X) {
+Fetched<std::vector<double>> column_norms(Queue<Cpu>&, MatrixView<const T> X) {
   std::vector<double> norms(std::size_t(X.cols()));
   for (std::int64_t j = 0; j < X.cols(); ++j) norms[std::size_t(j)] = column_norm(X, j);
   return norms;
@@ -163,9 +159,11 @@ std::pair<double, double> diagonal_range(MatrixView<const T> A) {
   }
   return {least, most};
 }
+/// How a factorization ended.
 template <class T>
-std::pair<double, double> diagonal_range(Queue<Cpu>&, MatrixView<const T> A) {
-  return diagonal_range<T>(A);
+Fetched<Ending> ending_of(Queue<Cpu>&, MatrixView<const T> factors, MatrixView<std::int64_t> failed_at) {
+  const auto [least, most] = factors.empty() ? std::pair(0.0, 0.0) : diagonal_range<T>(factors);
+  return Ending{failed_at(0, 0), least, most};
 }
 
 /// Whether A = Aᵀ, bit for bit, with a positive diagonal.
@@ -183,7 +181,7 @@ bool may_be_positive_definite(MatrixView<const T> A) {
   return true;
 }
 template <class T>
-bool may_be_positive_definite(Queue<Cpu>&, MatrixView<const T> A) {
+Fetched<bool> may_be_positive_definite(Queue<Cpu>&, MatrixView<const T> A) {
   return may_be_positive_definite<T>(A);
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/cpu/parallel.hpp"
 #include "solvers/lu.hpp"
+#include "solvers/places/cpu/norms.hpp"
 #include "solvers/plan.hpp"
 
 namespace lasolve {
@@ -34,9 +35,10 @@ void interchange_rows(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots, Resour
   });
 }
 
-/// X ← P X, or Pᵀ X: the interchanges in reverse order.
+/// X ← P B, or Pᵀ B: the interchanges in reverse order.
 template <class T>
-void permute_rows(Queue<Cpu>& q, MatrixView<T> X, Pivots<Cpu> pivots, bool backward) {
+void permute_rows(Queue<Cpu>& q, MatrixView<const T> B, MatrixView<T> X, Pivots<Cpu> pivots, bool backward) {
+  convert(q, B, X);
   if (!backward) return interchange_rows(q, X, pivots);
   on_column_chunks(q, X, pivots.count(), [&](MatrixView<T> columns) {
     for (std::int64_t i = pivots.count() - 1; i >= 0; --i) interchange_rows(columns, i, pivots.p(i, 0) - pivots.start);

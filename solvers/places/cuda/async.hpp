@@ -1,6 +1,7 @@
 // Factors and solutions in the order of a stream of the caller's, with calls that return before the work is done.
 #pragma once
 
+#include "core/named_range.hpp"
 #include "core/whereabouts.hpp"
 #include "solvers/driver/blocking.hpp"
 #include "solvers/places/cuda/call.hpp"
@@ -18,6 +19,7 @@ class CudaAsync final : public AsyncEngine<T> {
         tuning_(tuning),
         gemm_(gemm, in.products),
         factors_(options.factorization, A.memory ? std::move(*A.memory) : Matrix<T, Cuda>(A.A.rows(), A.A.cols())) {
+    const NamedRange<Cuda> range("lasolve factor_async");
     Queue<Cuda>& q = *its_->q;
     const std::int64_t n = A.A.rows();
     const Method method = options.factorization;
@@ -37,11 +39,11 @@ class CudaAsync final : public AsyncEngine<T> {
     require_on_device("B", Ends(B), q.device());
     require_on_device("X", Ends(X), q.device());
     if (B.empty()) return;
+    const NamedRange<Cuda> range("lasolve solve_async");
     const Call call(*its_, tuning_);
-    wait_for_caller(*its_, its_->stream);
+    wait_for_caller(*its_, nullptr);
     q.phase(Phase::solve);
-    convert(q, B, X);
-    factors_.apply(q, gemm_, X, op);
+    factors_.apply(q, gemm_, B, X, op);
     end_call();
   }
 

@@ -141,7 +141,7 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&
   if (can_begin_early(tuning, in_place, options, dA.bytes()))
     from = A.A;
   else
-    copy<T>(q, A.A, to);
+    copy<T>(q, A.A, to), take_times(q, start);
   Given<T, Cuda> on_device = in_place ? Given<T, Cuda>(std::move(dA)) : Given<T, Cuda>(std::as_const(dA).view());
   return std::make_unique<CudaEngine<T>>(its, tuning, std::move(on_device), std::move(dA), from, to, gemm, options,
                                          std::move(start));
@@ -153,7 +153,7 @@ std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda> A, const GemmBa
   require_on_device("A", Ends(A.A), options.device.index);
   const Call call(*its);
   const Tuning tuning = tuned(*its, options);
-  wait_for_caller(*its, its->stream);
+  wait_for_caller(*its, nullptr);
   return std::make_unique<CudaAsync<T>>(its, tuning, std::move(A), gemm, options, in);
 }
 template std::unique_ptr<AsyncEngine<double>> make_async_engine(Given<double, Cuda>, const GemmBackend<Cuda>&,

@@ -9,31 +9,13 @@
 #include "core/ceil_div.hpp"
 #include "core/cuda/blas.hpp"
 #include "core/cuda/elementwise.cuh"
+#include "core/cuda/results.hpp"
 #include "core/cuda/transpose.cuh"
 #include "core/symmetric.hpp"
+#include "solvers/ending.hpp"
 #include "solvers/refine/largest.hpp"
 
 namespace lasolve {
-
-/// Through pinned memory where there is room: CUDA would find some for pageable memory, and wait for the copy by itself.
-template <class T>
-std::vector<T> fetch_all(Queue<Cuda>& q, const T* device, std::int64_t count) {
-  std::vector<T> host(std::size_t(count), T{});
-  const std::size_t bytes = std::size_t(count) * sizeof(T);
-  const bool fits = bytes <= q.pinned_bytes;
-  void* const to = fits ? static_cast<void*>(q.pinned()) : host.data();
-  CUDA_CHECK(cudaMemcpyAsync(to, device, bytes, cudaMemcpyDeviceToHost, q.stream()));
-  CUDA_CHECK(cudaStreamSynchronize(q.stream()));
-  q.check_waits();
-  if (fits) std::copy_n(static_cast<const T*>(to), count, host.data());
-  return host;
-}
-
-/// Element (0, 0), once the work before it is done.
-template <class T>
-T fetch(Queue<Cuda>& q, MatrixView<T, Cuda> X) {
-  return fetch_all(q, X.data(), 1)[0];
-}
 
 /// R ← B − A X for an Operand or a Symmetric A. Not through the backend that made X, which would then vouch for itself.
 template <class T, class AnyMatrix>
@@ -73,25 +55,26 @@ __global__ void partial_row_sums(AnyMatrix A, double scale, MatrixView<double, C
   partial.data()[i + p * partial.ld()] = sum;
 }
 
-/// Column 0 of partial ← the sums of its rows.
-inline __global__ void add_parts(MatrixView<double, Cuda> partial) {
+/// sums[i] ← the sum of row i.
+inline __global__ void add_parts(MatrixView<double, Cuda> partial, double* sums) {
   const std::int64_t i = threadIdx.x + std::int64_t(blockIdx.x) * blockDim.x;
   if (i >= partial.rows()) return;
   double sum = 0;
   for (std::int64_t p = 0; p < partial.cols(); ++p) sum += partial.data()[i + p * partial.ld()];
-  partial.data()[i] = sum;
+  sums[i] = sum;
 }
 
 /// The sum of the magnitudes in each row of an Operand or a Symmetric, times a power of two with which it does not overflow.
 template <class AnyMatrix>
-std::vector<double> row_sums_of_magnitudes(Queue<Cuda>& q, const AnyMatrix& A, double scale) {
+Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cuda>& q, const AnyMatrix& A, double scale) {
   const std::int64_t m = A.rows();
-  if (m == 0) return {};
+  if (m == 0) return std::vector<double>();
+  const Results<double> sums(q, m);
   const auto partial = q.scratch<double>(m, row_sum_parts);
   const auto blocks = unsigned(ceil_div(m, threads_a_block));
   launch(q, partial_row_sums<AnyMatrix>, dim3(blocks, row_sum_parts), threads_a_block, A, scale, partial);
-  launch(q, add_parts, blocks, threads_a_block, partial);
-  return fetch_all(q, partial.data(), m);
+  launch(q, add_parts, blocks, threads_a_block, partial, sums.data());
+  return sums.fetched();
 }
 
 /// One block a column.
@@ -111,19 +94,20 @@ __global__ void column_maxima(MatrixView<const T, Cuda> X, double* maxima) {
 
 /// The largest magnitude in each column; NaN where there is one.
 template <class T>
-std::vector<double> column_norms(Queue<Cuda>& q, MatrixView<const T, Cuda> X) {
-  if (X.cols() == 0) return {};
-  const auto maxima = q.scratch<double>(X.cols(), 1);
+Fetched<std::vector<double>> column_norms(Queue<Cuda>& q, MatrixView<const T, Cuda> X) {
+  if (X.cols() == 0) return std::vector<double>();
+  const Results<double> maxima(q, X.cols());
   launch(q, column_maxima<T>, unsigned(X.cols()), threads_a_block, X, maxima.data());
-  return fetch_all(q, maxima.data(), X.cols());
+  return maxima.fetched();
 }
 
-/// One block. range[0] and range[1] ← the least and the largest magnitude on the diagonal.
+/// One block. `failed_at` is what the factorization has written down, A the factors.
 template <class T>
-__global__ void __launch_bounds__(1024) find_diagonal_range(MatrixView<const T, Cuda> A, double* range) {
+__global__ void __launch_bounds__(1024)
+    find_ending(MatrixView<const T, Cuda> A, const std::int64_t* failed_at, Ending* ending) {
   __shared__ double least[1024], most[1024];
   const unsigned t = threadIdx.x;
-  double mine = fabs(double(A.data()[0])), largest = mine;
+  double mine = A.empty() ? 0 : fabs(double(A.data()[0])), largest = mine;
   for (std::int64_t i = t; i < A.rows(); i += 1024) {
     const double x = fabs(double(A.data()[i + i * A.ld()]));
     mine = fmin(mine, x), largest = fmax(largest, x);
@@ -133,16 +117,15 @@ __global__ void __launch_bounds__(1024) find_diagonal_range(MatrixView<const T, 
     __syncthreads();
     if (t < half) least[t] = fmin(least[t], least[t + half]), most[t] = fmax(most[t], most[t + half]);
   }
-  if (t == 0) range[0] = least[0], range[1] = most[0];
+  if (t == 0) *ending = {*failed_at, least[0], most[0]};
 }
 
-/// The least and the largest magnitude on the diagonal, which is not empty.
+/// How a factorization ended.
 template <class T>
-std::pair<double, double> diagonal_range(Queue<Cuda>& q, MatrixView<const T, Cuda> A) {
-  const auto range = q.scratch<double>(2, 1);
-  launch(q, find_diagonal_range<T>, 1, 1024, A, range.data());
-  const auto found = fetch_all(q, range.data(), 2);
-  return {found[0], found[1]};
+Fetched<Ending> ending_of(Queue<Cuda>& q, MatrixView<const T, Cuda> factors, MatrixView<std::int64_t, Cuda> failed_at) {
+  const Results<Ending> ending(q, 1);
+  launch(q, find_ending<T>, 1, 1024, factors, failed_at.data(), ending.data());
+  return ending.fetched([](const std::vector<Ending>& one) { return one[0]; });
 }
 
 /// Sets *no unless this 32 × 32 tile of A equals its mirror image and its part of the diagonal is positive. The mirrored
@@ -160,13 +143,15 @@ __global__ void compare_with_mirror(MatrixView<const T, Cuda> A, std::int64_t ti
 
 /// Whether A = Aᵀ, bit for bit, with a positive diagonal.
 template <class T>
-bool may_be_positive_definite(Queue<Cuda>& q, MatrixView<const T, Cuda> A) {
+Fetched<bool> may_be_positive_definite(Queue<Cuda>& q, MatrixView<const T, Cuda> A) {
   if (A.empty()) return true;
-  const auto no = q.scratch<int>(1, 1);
+  const Results<int> told(q, 1);
+  const auto no = q.scratch<int>(1, 1);  // of the device: many threads may write it
   fill(q, 0, no);
   const std::int64_t tiles = (A.rows() + 31) / 32;
   launch(q, compare_with_mirror<T>, unsigned(tiles * tiles), dim3(32, 8), A, tiles, no.data());
-  return fetch(q, no) == 0;
+  CUDA_CHECK(cudaMemcpyAsync(told.data(), no.data(), sizeof(int), cudaMemcpyDefault, q.stream()));
+  return told.fetched([](const std::vector<int>& no) { return no[0] == 0; });
 }
 
 /// X(i, j) ← X(j, i) for i > j. X: n × n.

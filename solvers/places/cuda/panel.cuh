@@ -25,7 +25,7 @@ void prepare(Queue<Cuda>& q, Method method, std::int64_t n) {
   for (Queue<Cuda>* one : {&q, &q.beside(), &near, &chain, &near.beside()})
     one->packet_buffer(std::max(packets, most_packet_bytes), 0), one->counter(), one->wait_limit(),
         PackedL11<double>::of(*one);
-  q.pinned();
+  q.results(0);
   if (method == Method::lu && lu_far_columns<T>(q, n) > 0) q.behind();
 }
 

@@ -122,6 +122,7 @@ void Arrival::await(Queue<Cuda>& q, std::int64_t columns) {
 double Arrival::seconds() {
   until_marked(most_marks_);
   const cudaEvent_t first = line_->events[0], last = line_->events[most_marks_ - 1];
+  count_wait();
   CUDA_CHECK(cudaEventSynchronize(last));
   float milliseconds = 0;
   CUDA_CHECK(cudaEventElapsedTime(&milliseconds, first, last));

@@ -1,4 +1,5 @@
-// For tests: what is made anew on CUDA devices, and memory that cannot be had. A build without LASOLVE_TEST_HOOKS has neither.
+// For tests: what is made anew on CUDA devices, how often the host waits for them, and memory that cannot be had. A build without
+// LASOLVE_TEST_HOOKS has none of it.
 #pragma once
 
 #include <optional>
@@ -10,6 +11,10 @@ namespace lasolve {
 void count_made() noexcept;
 /// How often that was, in this process; none without the hooks.
 std::optional<long> made_until_now() noexcept;
+
+/// To be called where the host waits for work of a device.
+void count_wait() noexcept;
+std::optional<long> waits_until_now() noexcept;
 
 /// Of the attempts to have device memory from now on, numbered from 1, `count` fail, the first of them number `first`.
 void fail_allocations(long first, long count) noexcept;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <optional>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "core/cuda/launch.cuh"
 #include "core/cuda/made.hpp"
 #include "core/cuda/memory_in_order.hpp"
+#include "core/cuda/phases.hpp"
 #include "core/cuda/wait_limit.hpp"
 #include "core/device_properties.hpp"
 #include "core/tuning.hpp"
@@ -30,17 +32,12 @@ constexpr std::size_t most_idle_scratch = std::size_t(8) << 20;
 }  // namespace
 
 struct Queue<Cuda>::State {
-  struct Mark {
-    std::optional<Phase> phase;  // none: waiting for another queue
-    double flops = 0;
-  };
   int device = 0, rank = 0;
   DeviceProperties properties;
   Tuning tuning = {};
   cudaStream_t stream = nullptr;
   cublasHandle_t blas = nullptr;
-  std::vector<Mark> marks;          // phases since finish(); phase i runs from events[i] to events[i + 1]
-  std::vector<cudaEvent_t> events;  // made once, used again
+  Phases phases;
   PhaseTimes times;
   double flops_done = 0;
   std::function<void(double)> progress;
@@ -52,10 +49,11 @@ struct Queue<Cuda>::State {
   std::vector<cudaEvent_t> ends, timed;  // of event() and timed_event()
   std::unique_ptr<Queue<Cuda>> ahead, beside, behind;
   const State* beside_of = nullptr;
-  char* pinned = nullptr;
+  std::shared_ptr<char> pinned;  // results have parts of it
+  std::size_t pinned_used = 0;
   bool idle = true;  // all that the stream was given is known to be done
-  // How often the stream may have been given work: then, when the phase that runs began, and when `given` was recorded.
-  std::uint64_t work = 0, work_before_phase = 0, work_given = never;
+  // How often the stream may have been given work: then, and when `given` was recorded.
+  std::uint64_t work = 0, work_given = never;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> seen;  // of other queues: id, and the work that was waited for
   const std::uint64_t id = next_id();
   static constexpr std::uint64_t never = ~std::uint64_t(0);
@@ -65,26 +63,18 @@ struct Queue<Cuda>::State {
     if (stream) succeeded(cudaStreamSynchronize(stream));
     for (Matrix<char, Cuda>* memory : {&scratch, &packet_buffer, &blas_workspace}) *memory = {};
     counter = {};
-    for (const auto& made : {events, ends, timed})
+    pinned = {};
+    phases.destroy_events();
+    for (const auto& made : {ends, timed})
       for (cudaEvent_t e : made) count_made(), succeeded(cudaEventDestroy(e));
     if (given) count_made(), succeeded(cudaEventDestroy(given));
     if (blas) count_made();
     if (blas && cublasDestroy(blas) != CUBLAS_STATUS_SUCCESS) cudaGetLastError();
-    if (pinned) count_made(), succeeded(cudaFreeHost(pinned));
     if (!stream) return;
     forget_grids_of(device, stream);
     forget_order_of(stream);
     count_made();
     succeeded(cudaStreamDestroy(stream));
-  }
-  void record(std::size_t i) {
-    if (i == events.size()) {
-      const CurrentDevice current(device);
-      count_made();
-      CUDA_CHECK(cudaEventCreate(&events.emplace_back()));
-    }
-    idle = false;
-    CUDA_CHECK(cudaEventRecord(events[i], stream));
   }
   cudaEvent_t nth(std::vector<cudaEvent_t>& made, std::size_t i, unsigned flags) const {
     while (made.size() <= i) {
@@ -100,7 +90,11 @@ struct Queue<Cuda>::State {
     static std::atomic<std::uint64_t> last = 0;
     return ++last;
   }
-  void works() { idle = false, ++work; }
+  /// To be called before the stream is given work.
+  void works() {
+    phases.works();
+    idle = false, ++work;
+  }
   /// Whether what the other has been given so far is done, or was waited for.
   bool has_seen(const State& other) const {
     return other.idle || std::find(seen.begin(), seen.end(), std::pair(other.id, other.work)) != seen.end();
@@ -113,8 +107,8 @@ struct Queue<Cuda>::State {
   }
   void see(State& other) {
     if (has_seen(other)) return;
-    CUDA_CHECK(cudaStreamWaitEvent(stream, other.given_until_now()));
     works();
+    CUDA_CHECK(cudaStreamWaitEvent(stream, other.given_until_now()));
     const auto old = std::find_if(seen.begin(), seen.end(), [&](const auto& of) { return of.first == other.id; });
     if (old != seen.end())
       old->second = other.work;
@@ -122,26 +116,37 @@ struct Queue<Cuda>::State {
       seen.emplace_back(other.id, other.work);
   }
   void settle() {
-    if (!idle) CUDA_CHECK(cudaStreamSynchronize(stream));
+    if (!idle) count_wait(), CUDA_CHECK(cudaStreamSynchronize(stream));
+    done();
+  }
+  void done() {
     idle = true;
+    if (pinned.use_count() == 1) pinned_used = 0;  // nobody has results that were not read
   }
   void tell_progress() const {
     if (!progress) return;
     const MemoryInOrderOf::Suspended callers;
     progress(flops_done);
   }
-  /// Whether the phase that runs has had no work yet, and says that it will have none.
-  bool has_empty_phase() const { return !marks.empty() && work_before_phase == work && marks.back().flops == 0; }
-  void mark(Mark begun) {
-    if (has_empty_phase()) {
-      marks.back() = begun;
-    } else if (!marks.empty() && !progress && begun.phase && begun.phase == marks.back().phase) {
-      marks.back().flops += begun.flops;
-    } else {
-      record(marks.size());
-      marks.push_back(begun);
-      work_before_phase = work;
-    }
+  /// Of this queue and the others: where the last phase ends.
+  void end_phases() {
+    if (phases.end()) idle = false;
+    for (Queue* other : others())
+      if (other) other->state_->end_phases();
+  }
+  std::array<Queue*, 3> others() const { return {ahead.get(), beside.get(), behind.get()}; }
+  /// Waits for what was given until end_phases(), and adds up the times of phases.
+  void finish() {
+    if (!progress) settle();  // else it is told as phases end
+    const auto wait = [this](cudaEvent_t end) {
+      if (!idle) count_wait(), CUDA_CHECK(cudaEventSynchronize(end));
+    };
+    const auto tell = [this](double flops) {
+      flops_done += flops;
+      tell_progress();
+    };
+    phases.read(times, wait, tell);
+    settle();
   }
 };
 
@@ -153,6 +158,7 @@ Queue<Cuda>::Queue(int device, int rank) : state_(std::make_unique<State>()) {
   const int priority = std::clamp(lowest - 1 - rank, highest, lowest);  // the lowest is for rank −1
   count_made();
   CUDA_CHECK(cudaStreamCreateWithPriority(&state_->stream, cudaStreamNonBlocking, priority));
+  state_->phases.are_of(device, state_->stream);
   count_made();
   CUDA_CHECK(cudaEventCreateWithFlags(&state_->given, cudaEventDisableTiming));
   state_->properties = device_properties(device);
@@ -184,65 +190,65 @@ cublasContext* Queue<Cuda>::blas() const {
 const Tuning& Queue<Cuda>::tuning() const { return state_->tuning; }
 void Queue<Cuda>::tune(const Tuning& tuning) {
   state_->tuning = tuning;
-  for (Queue* other : {state_->ahead.get(), state_->beside.get(), state_->behind.get()})
+  for (Queue* other : state_->others())
     if (other) other->tune(tuning);
 }
 
-void Queue<Cuda>::phase(Phase p, double flops) { state_->mark({p, flops}); }
+void Queue<Cuda>::phase(Phase p, double flops) { state_->phases.begin(p, flops); }
 
-void Queue<Cuda>::add_flops(double flops) { state_->marks.back().flops += flops; }
+void Queue<Cuda>::add_flops(double flops) { state_->phases.add_flops(flops); }
 
 void Queue<Cuda>::finish() {
+  state_->end_phases();
+  finish_ended();
+}
+
+void Queue<Cuda>::finish_ended() {
   State& s = *state_;
-  if (s.has_empty_phase()) s.marks.pop_back();  // it began when the one before it ended
-  if (!s.marks.empty()) s.record(s.marks.size());
-  if (!s.progress) s.settle();  // else it is told as phases end
-  for (std::size_t i = 0; i < s.marks.size(); ++i) {
-    if (!s.idle) CUDA_CHECK(cudaEventSynchronize(s.events[i + 1]));
-    float milliseconds = 0;
-    CUDA_CHECK(cudaEventElapsedTime(&milliseconds, s.events[i], s.events[i + 1]));
-    if (!s.marks[i].phase) continue;
-    s.times.seconds_of(*s.marks[i].phase) += 1e-3 * double(milliseconds);
-    s.times.flops[std::size_t(*s.marks[i].phase)] += s.marks[i].flops;
-    s.flops_done += s.marks[i].flops;
-    s.tell_progress();
-  }
-  s.marks.clear();
-  s.settle();
+  s.finish();
   check_waits();
-  for (Queue* other : {s.ahead.get(), s.beside.get(), s.behind.get()}) {
+  for (Queue* other : s.others()) {
     if (!other) continue;
-    if (other->state_->marks.empty() && s.has_seen(*other->state_)) other->state_->idle = true;
-    other->finish();
+    if (other->state_->phases.empty() && s.has_seen(*other->state_)) other->state_->done();
+    other->finish_ended();
     s.flops_done += std::exchange(other->state_->flops_done, 0);
     s.tell_progress();
   }
 }
 
+void Queue<Cuda>::wait_for_results() {
+  const std::optional<Phase> runs = state_->phases.current();
+  finish();
+  if (runs) phase(*runs);
+}
+
 PhaseTimes Queue<Cuda>::take_times() {
   state_->flops_done = 0;
   PhaseTimes times = std::exchange(state_->times, {});
-  for (Queue* other : {state_->ahead.get(), state_->beside.get(), state_->behind.get()})
+  for (Queue* other : state_->others())
     if (other) times += other->take_times();
   return times;
 }
 
-void Queue<Cuda>::on_progress(std::function<void(double)> progress) { state_->progress = std::move(progress); }
+void Queue<Cuda>::on_progress(std::function<void(double)> progress) {
+  state_->progress = std::move(progress);
+  state_->phases.keep_apart(bool(state_->progress));
+}
 
 void Queue<Cuda>::forget_phases() {
-  state_->marks.clear();
-  for (Queue* other : {state_->ahead.get(), state_->beside.get(), state_->behind.get()})
+  state_->phases.forget();
+  for (Queue* other : state_->others())
     if (other) other->forget_phases();
 }
 
 void Queue<Cuda>::abandon() noexcept {
   State& s = *state_;
-  succeeded(cudaStreamSynchronize(s.stream));  // what failed has been told by an exception
-  s.marks.clear();
+  if (succeeded(cudaStreamSynchronize(s.stream))) s.done();  // what failed has been told by an exception
+  s.phases.forget();
   s.times = {};
   s.flops_done = 0;
-  s.progress = nullptr;
-  for (Queue* other : {s.ahead.get(), s.beside.get(), s.behind.get()})
+  on_progress({});
+  for (Queue* other : s.others())
     if (other) other->abandon();
 }
 
@@ -250,11 +256,11 @@ bool Queue<Cuda>::renew() noexcept {
   State& s = *state_;
   if (!s.idle && !succeeded(cudaStreamSynchronize(s.stream))) return false;
   if (s.wait_limit && s.wait_limit->get()->has_expired()) return false;
-  s.idle = true;
-  s.marks.clear();
+  s.done();
+  s.phases.forget();
   s.times = {};
   s.flops_done = 0;
-  s.progress = nullptr;
+  on_progress({});
   s.tuning = tuning_for(s.properties).values;
   if (s.wait_limit) s.wait_limit->reset();
   if (s.scratch.bytes() > most_idle_scratch) s.scratch = {};
@@ -263,19 +269,19 @@ bool Queue<Cuda>::renew() noexcept {
       cublasSetMathMode(s.blas, CUBLAS_DEFAULT_MATH) != CUBLAS_STATUS_SUCCESS ||
       cublasSetAtomicsMode(s.blas, CUBLAS_ATOMICS_NOT_ALLOWED) != CUBLAS_STATUS_SUCCESS)
     return false;
-  for (Queue* other : {s.ahead.get(), s.beside.get(), s.behind.get()})
+  for (Queue* other : s.others())
     if (other && !other->renew()) return false;
   return true;
 }
 
 void Queue<Cuda>::wait(Queue& other) {
   if (&other == this || state_->has_seen(*other.state_)) return;
-  if (!state_->marks.empty()) state_->mark({});
+  state_->phases.pause();
   join(other);
 }
 
 void Queue<Cuda>::wait(CUevent_st* event) {
-  if (!state_->marks.empty()) state_->mark({});
+  state_->phases.pause();
   join(event);
 }
 
@@ -356,13 +362,20 @@ unsigned* Queue<Cuda>::counter() {
   return s.counter.data();
 }
 
-char* Queue<Cuda>::pinned() {
-  if (!state_->pinned) {
-    const CurrentDevice current(state_->device);
+std::shared_ptr<void> Queue<Cuda>::results(std::size_t bytes) {
+  State& s = *state_;
+  if (!s.pinned) {
+    const CurrentDevice current(s.device);
+    void* memory = nullptr;
     count_made();
-    CUDA_CHECK(cudaHostAlloc(&state_->pinned, pinned_bytes, cudaHostAllocDefault));
+    CUDA_CHECK(cudaHostAlloc(&memory, bytes_of_results, cudaHostAllocDefault));
+    s.pinned = {static_cast<char*>(memory), [](char* all) { count_made(), succeeded(cudaFreeHost(all)); }};
   }
-  return state_->pinned;
+  if (bytes > bytes_of_results - s.pinned_used) return nullptr;
+  constexpr std::size_t line = 64;
+  const std::size_t begin =
+      std::exchange(s.pinned_used, std::min(bytes_of_results, (s.pinned_used + bytes + line - 1) / line * line));
+  return {s.pinned, s.pinned.get() + begin};
 }
 
 WaitLimit* Queue<Cuda>::wait_limit() {
@@ -373,7 +386,7 @@ WaitLimit* Queue<Cuda>::wait_limit() {
 void Queue<Cuda>::check_waits() const {
   const State& s = *state_;
   if (s.wait_limit && s.wait_limit->get()->has_expired()) throw MachineError(s.wait_limit->get()->complaint());
-  for (const Queue* other : {s.ahead.get(), s.beside.get(), s.behind.get()})
+  for (const Queue* other : s.others())
     if (other) other->check_waits();
 }
 

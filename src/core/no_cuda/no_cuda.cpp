@@ -57,7 +57,6 @@ PhaseTimes Queue<Cuda>::take_times() { refuse(); }
 void Queue<Cuda>::on_progress(std::function<void(double)>) { refuse(); }
 void Queue<Cuda>::abandon() noexcept {}
 bool Queue<Cuda>::renew() noexcept { return false; }
-char* Queue<Cuda>::pinned() { refuse(); }
 void* Queue<Cuda>::scratch_bytes(std::size_t) { refuse(); }
 
 void copy_columns(Queue<Cuda>&, Direction, void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t) {

@@ -202,22 +202,31 @@ inline void prepend_interchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
   launch(q, prepend, 1, unsigned(pivots.count()), interchanges.later, pivots.start, interchanges.combined);
 }
 
-/// X ← P X, or Pᵀ X, with the pivots of a finished factorization.
+/// X ← P B, or Pᵀ B, in other memory. Row i of B by P is row rows[i].
 template <class T>
-void permute_rows(Queue<Cuda>& q, MatrixView<T, Cuda> X, Pivots<Cuda> pivots, bool backward) {
+void permute_to(Queue<Cuda>& q, const std::int64_t* rows, bool backward, MatrixView<const T, Cuda> B,
+                MatrixView<T, Cuda> X) {
+  for_each_element(q, X, [=] __device__(T & x, std::int64_t i, std::int64_t j) {
+    if (backward)
+      X.data()[rows[i] + j * X.ld()] = B.data()[i + j * B.ld()];
+    else
+      x = B.data()[rows[i] + j * B.ld()];
+  });
+}
+
+/// X ← P B, or Pᵀ B, with the pivots of a finished factorization. X may be B.
+template <class T>
+void permute_rows(Queue<Cuda>& q, MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Pivots<Cuda> pivots,
+                  bool backward) {
   if (X.empty()) return;
   const std::int64_t* rows = interchanges_of(pivots).rows;
+  if (B.data() != X.data()) return permute_to(q, rows, backward, B, X);
   const std::int64_t chunk = std::max<std::int64_t>(1, (64 << 20) / (X.rows() * std::int64_t(sizeof(T))));
   for (std::int64_t j0 = 0; j0 < X.cols(); j0 += chunk) {
-    const auto from = X.columns(j0, std::min(chunk, X.cols() - j0));
-    const auto to = q.scratch<T>(X.rows(), from.cols());
-    for_each_element(q, to, [=] __device__(T & x, std::int64_t i, std::int64_t j) {
-      if (backward)
-        to.data()[rows[i] + j * to.ld()] = from.data()[i + j * from.ld()];
-      else
-        x = from.data()[rows[i] + j * from.ld()];
-    });
-    convert<T>(q, to, from);
+    const auto some = X.columns(j0, std::min(chunk, X.cols() - j0));
+    const auto kept = q.scratch<T>(X.rows(), some.cols());
+    permute_to<T>(q, rows, backward, some, kept);
+    convert<T>(q, kept, some);
   }
 }
 
