@@ -139,6 +139,16 @@ std::vector<std::string> remarks_on(const Comparison& all) {
                       "less than they seem",
                       size.n, size.other_processors));
   for (const Size& size : all.sizes) {
+    std::vector<std::string> slowed;
+    for (const Row* r : all.at(size.n))
+      if (r->timed() && r->is_slowed())
+        slowed.push_back(
+            fmt::format("{} in {} ({:.0f} % of its time)", r->key.gemm, r->key.precision, 100 * *r->slowed));
+    if (!slowed.empty())
+      remarks.push_back(
+          fmt::format("n = {}: heat or a limit of power held the clock down: {}", size.n, fmt::join(slowed, ", ")));
+  }
+  for (const Size& size : all.sizes) {
     std::vector<std::string> names;
     for (const Row* r : all.at(size.n))
       if (r->timed() && !r->is_peer && r->seconds.size() < bench::least_for_a_verdict) names.push_back(r->key.gemm);

@@ -9,6 +9,7 @@
 #include "bench/clock_watch.hpp"
 #include "bench/others.hpp"
 #include "bench/roof.hpp"
+#include "bench/throttle.hpp"
 #include "bench/verify.hpp"
 #include "bench/visits.hpp"
 #include "cli/kernels.hpp"
@@ -83,7 +84,12 @@ class Race {
  public:
   Race(const CompareRequest& request, const std::vector<Contestant>& all, const std::string& matrix,
        const std::function<void(double)>& progress)
-      : request_(request), all_(all), progress_(progress), matrix_(matrix), done_(all.size(), 0.0) {
+      : request_(request),
+        all_(all),
+        progress_(progress),
+        matrix_(matrix),
+        slowed_(all.size()),
+        done_(all.size(), 0.0) {
     problem_.emplace(request_for(matrix));
     for (const Contestant& c : all) {
       Row row;
@@ -120,6 +126,7 @@ class Race {
   }
   Problem& problem() { return *problem_; }
   bench::Yardstick yardstick() const { return yardstick_; }
+  bench::Clocks clocks() const { return throttle_.clocks(); }
 
  private:
   struct Run {
@@ -152,7 +159,9 @@ class Race {
     if (!row.passed()) return {};
     say(c, 0);
     try {
+      if (counts) throttle_.begin();
       const double seconds = row.is_peer ? run_peer(c) : run_backend(c, counts);
+      if (counts) throttle_.end(slowed_[c]);
       if (!row.passed()) return {};
       if (counts) row.seconds.push_back(seconds);
       say(c, 1);
@@ -224,6 +233,7 @@ class Race {
     Row& row = rows_[c];
     if (!row.passed())
       row.seconds.clear(), row.factor_seconds.clear(), row.gemm_seconds_of_runs.clear(), row.visits.clear();
+    if (throttle_.is_told() && row.timed()) row.slowed = slowed_[c].share();
     row.notes.insert(row.notes.end(), problem_->notes().begin(), problem_->notes().end());
     if (runs_[c].empty()) return;
     auto& runs = runs_[c];
@@ -261,6 +271,8 @@ class Race {
   const std::string matrix_;
   std::optional<Problem> problem_;
   bench::Yardstick yardstick_;
+  bench::Throttle throttle_ = bench::Throttle::of(request_.options.device);  // all run there
+  std::vector<bench::Slowed> slowed_;
   std::vector<Row> rows_;
   std::vector<std::vector<Run>> runs_;
   std::vector<double> done_;
@@ -275,7 +287,7 @@ std::vector<Row> run_size(const CompareRequest& request, const std::vector<Conte
   const bench::Others others;
   Race race(request, all, matrix, progress);
   std::vector<Row> rows = race.run();
-  size = {race.problem().n(), race.problem().name(), "", others.processors(), race.yardstick()};
+  size = {race.problem().n(), race.problem().name(), "", others.processors(), race.yardstick(), race.clocks()};
   constexpr std::int64_t worth_making_again = 32768;
   const bool ran = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.timed(); });
   if (!ran || size.n > worth_making_again) return rows;
