@@ -70,6 +70,9 @@ TEST(Attribution, says_what_updates_at_the_roofline_would_leave) {
   EXPECT_DOUBLE_EQ(seconds_at_roof(timed, of_rate).value(), 4 - (1.5 - 0.6) - (1.5 - 0.4));
   EXPECT_DOUBLE_EQ(seconds_at_roof(timed, {1e3, 1e12}).value(), 4) << "nothing is gained where updates are faster";
   EXPECT_FALSE(seconds_at_roof(row("x", 100, 4, 0), of_rate)) << "there are no updates";
+  Row overlapping = timed;
+  overlapping.total_seconds = 1.75;
+  EXPECT_DOUBLE_EQ(seconds_at_roof(overlapping, of_rate).value(), 0.6 + 0.4) << "one update after the other";
 
   Comparison all = comparison();
   EXPECT_FALSE(all.roof_of(all.rows[0]));

@@ -63,11 +63,14 @@ double floor_seconds(const TaskTime& t, const std::string& precision, const benc
 }
 
 std::optional<double> seconds_at_roof(const Row& row, const bench::Roof& roof) {
-  double saved = 0;
+  double saved = 0, least = 0;
   bool timed = false;
-  for (const TaskTime& t : row.tasks)
-    if (is_update(t)) timed = true, saved += std::max(0.0, t.seconds - floor_seconds(t, row.key.precision, roof));
-  return timed ? std::optional(row.total_seconds - saved) : std::nullopt;
+  for (const TaskTime& t : row.tasks) {
+    if (!is_update(t)) continue;
+    const double floor = std::min(t.seconds, floor_seconds(t, row.key.precision, roof));
+    timed = true, saved += t.seconds - floor, least += floor;
+  }
+  return timed ? std::optional(std::max(row.total_seconds - saved, least)) : std::nullopt;
 }
 
 namespace {

@@ -166,7 +166,7 @@ Table phase_table(const Comparison& all) {
     if (!all.limits.empty()) {
       const auto roof = all.roof_of(r);
       const auto seconds = roof ? seconds_at_roof(r, *roof) : std::nullopt;
-      line.push_back(seconds ? short_seconds(*seconds) : "-");
+      line.push_back(seconds ? (free.exact ? "" : "at least ") + short_seconds(*seconds) : "-");
     }
     table.lines.push_back(std::move(line));
   }

@@ -65,11 +65,12 @@ void verify(const CompareRequest& request, std::vector<Contestant>& all, const s
 std::vector<compare::Limit> limits_of(const std::vector<Contestant>& all, int threads) {
   std::vector<compare::Limit> limits;
   for (const Contestant& c : all) {
-    if (c.peer || c.device != name_of(Device::cpu)) continue;
+    if (c.peer) continue;
     if (std::any_of(limits.begin(), limits.end(), [&](const auto& l) { return l.precision == c.precision; })) continue;
     try {
       const Precision products = find_solve_precision(c.options.precision)->products;
-      if (const auto roof = bench::roof_of_host(products, threads)) limits.push_back({c.device, c.precision, *roof});
+      if (const auto roof = bench::roof_of(c.options.device, products, threads))
+        limits.push_back({c.device, c.precision, *roof});
     } catch (const std::bad_alloc&) {
     } catch (const OutOfMemory&) {
     }
