@@ -50,15 +50,24 @@ std::vector<Contestant> contestants_of(const CompareRequest& request) {
 }
 
 void verify(const CompareRequest& request, std::vector<Contestant>& all, const std::function<void(double)>& progress) {
-  for (std::size_t c = 0; c < all.size(); ++c) {
-    if (progress) progress(double(c) / double(all.size()));
-    if (all[c].peer) continue;
-    const Precision products = find_solve_precision(all[c].options.precision)->products;
-    const bench::Task task{choose(all[c].options), {products}, {}, request.options.threads};
+  std::vector<std::vector<Contestant*>> backends;  // each in its precisions
+  for (Contestant& c : all) {
+    if (c.peer) continue;
+    auto its = std::find_if(backends.begin(), backends.end(), [&](const auto& b) { return b.front()->name == c.name; });
+    if (its == backends.end()) its = backends.emplace(its);
+    its->push_back(&c);
+  }
+  double done = 0;
+  for (const auto& its : backends) {
+    if (progress) progress(done++ / double(backends.size()));
+    bench::Task task{choose(its.front()->options), {}, {}, request.options.threads};
+    for (const Contestant* c : its) task.precisions.push_back(find_solve_precision(c->options.precision)->products);
     const auto verdicts = bench::verify_apart(task, verifying_command(), request.patience);
-    if (!verdicts[0].fault) continue;
-    all[c].fault = fmt::format("{} in {}", bench::what_is_wrong(*verdicts[0].fault), name_of(products));
-    say_what_is_wrong(task.choice, *verdicts[0].fault);
+    for (std::size_t p = 0; p < its.size(); ++p) {
+      if (!verdicts[p].fault) continue;
+      its[p]->fault = fmt::format("{} in {}", bench::what_is_wrong(*verdicts[p].fault), name_of(task.precisions[p]));
+      say_what_is_wrong(task.choice, *verdicts[p].fault);
+    }
   }
 }
 

@@ -20,7 +20,8 @@ struct Contestant {
 /// where it is not here.
 std::vector<Contestant> contestants_of(const CompareRequest&);
 
-/// Tries the backends in processes of their own, and notes and says what is wrong with them. `progress` hears of the share that is done.
+/// Tries each backend in a process of its own, in all of its precisions, and notes and says what is wrong with it. `progress` hears of
+/// the share that is done.
 void verify(const CompareRequest&, std::vector<Contestant>&, const std::function<void(double)>& progress);
 
 /// What each precision is held against, measured now. Without those for which there is no memory.
