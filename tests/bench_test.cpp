@@ -3,6 +3,7 @@
 
 #include "bench/crossover.hpp"
 #include "bench/gemm.hpp"
+#include "bench/roof.hpp"
 #include "bench/turns.hpp"
 #include "places.hpp"
 
@@ -94,6 +95,30 @@ TEST(BenchRoof, is_the_longer_of_arithmetic_and_traffic) {
   const Product p = trailing(10, 2);
   EXPECT_EQ((Roof{100, 1e9}.floor_seconds(p, {8, 8})), 4);
   EXPECT_EQ((Roof{1e9, 192}.floor_seconds(p, {8, 8})), 10);
+}
+
+/// In the units that are said, which no machine is far from.
+void expect_a_roof(Device device) {
+  const auto roof = roof_of(device, Precision::fp64, 2);
+  ASSERT_TRUE(roof);
+  EXPECT_GT(roof->flops_per_second, 1e7);
+  EXPECT_LT(roof->flops_per_second, 1e15);
+  EXPECT_GT(roof->bytes_per_second, 1e6);
+  EXPECT_LT(roof->bytes_per_second, 1e14);
+}
+
+TEST(BenchRoof, is_measured_on_the_cpu) {
+  expect_a_roof({Device::cpu, 0});
+  EXPECT_FALSE(roof_of({Device::cpu, 0}, Precision::bf16, 2)) << "it is not offered";
+}
+
+TEST(BenchRoof, is_measured_on_Cuda) {
+  if (!why_no_cuda_device(0).empty()) GTEST_SKIP() << why_no_cuda_device(0);
+  expect_a_roof({Device::cuda, 0});
+  const auto half = roof_of({Device::cuda, 0}, Precision::fp16, 2),
+             full = roof_of({Device::cuda, 0}, Precision::fp32, 2);
+  ASSERT_TRUE(half && full);
+  EXPECT_GT(half->flops_per_second, full->flops_per_second);
 }
 
 template <class P>

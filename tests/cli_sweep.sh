@@ -28,6 +28,7 @@ assert [(r["n"], r["gemm"]) for r in rows[:3]] == [(40, "tiled"), (40, "packed")
 assert all(len(r["seconds_of_runs"]) == r["runs"] == 3 for r in rows)
 for name in ("processor", "threads", "compiler", "flags", "lasolve", "driver", "cuda_devices"):
     assert name in result["environment"], name
+assert all("slowed" in r for r in rows) and all("sm_clocks_mhz" in s for s in result["sizes"])
 assert result["compare"]["seed"] == 1 and len(result["sizes"][0]["matrix_hash"]) == 16
 tasks = rows[3]["attribution"]["tasks"]
 assert any(t.get("k", 0) > 0 for t in tasks) and rows[2]["attribution"] is None

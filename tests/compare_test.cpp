@@ -85,6 +85,9 @@ TEST(Attribution, says_what_updates_at_the_roofline_would_leave) {
   EXPECT_DOUBLE_EQ(seconds_at_roof(timed, of_rate).value(), 4 - (1.5 - 0.6) - (1.5 - 0.4));
   EXPECT_DOUBLE_EQ(seconds_at_roof(timed, {1e3, 1e12}).value(), 4) << "nothing is gained where updates are faster";
   EXPECT_FALSE(seconds_at_roof(row("x", 100, 4, 0), of_rate)) << "there are no updates";
+  Row overlapping = timed;
+  overlapping.total_seconds = 1.75;
+  EXPECT_DOUBLE_EQ(seconds_at_roof(overlapping, of_rate).value(), 0.6 + 0.4) << "one update after the other";
 
   Comparison all = comparison();
   EXPECT_FALSE(all.roof_of(all.rows[0]));
@@ -113,6 +116,12 @@ TEST(Attribution, says_which_sizes_are_too_small_and_which_would_do) {
   small.rows[0].seconds.resize(10, 1), small.sizes[0].other_processors = 1.5;
   ASSERT_EQ(remarks_on(small).size(), 1u);
   EXPECT_NE(remarks_on(small)[0].find("other programs kept 1.5 processors busy"), std::string::npos);
+  small.sizes[0].other_processors = 0, small.rows[0].slowed = 0.009;
+  EXPECT_TRUE(remarks_on(small).empty()) << "1 % is nothing";
+  small.rows[0].slowed = 0.25;
+  EXPECT_EQ(remarks_on(small),
+            std::vector<std::string>{
+                "n = 100: heat or a limit of power held the clock down: slow in fp64 (25 % of its time)"});
   Comparison few = comparison();  // too few for the test, and yet not to be mistaken
   for (Row& r : few.rows) r.seconds.resize(3);
   few.sizes.erase(few.sizes.begin()), few.rows.erase(few.rows.begin(), few.rows.begin() + 2);
@@ -128,6 +137,8 @@ TEST(Record, comes_back_as_it_went) {
   all.rows[3].notes = {"one\ntwo"};
   all.rows[0].visits = {4, 6};
   all.sizes[1].yardstick = {{0.5, 0.25}, {1, 2}};
+  all.sizes[0].clocks = {1600, 1980};
+  all.rows[2].slowed = 0.25;
   all.limits = {{"cpu", "fp64", {1e9, 2e9}}};
   const Json environment = {{"processor", "P"}};
   const std::string text = as_json(all, environment).dump();
@@ -137,6 +148,8 @@ TEST(Record, comes_back_as_it_went) {
   EXPECT_EQ(back.sizes[1].hash, "ff00");
   EXPECT_EQ(back.sizes[1].yardstick.alone, all.sizes[1].yardstick.alone);
   EXPECT_EQ(back.sizes[1].yardstick.together, all.sizes[1].yardstick.together);
+  EXPECT_EQ(back.sizes[0].clocks, all.sizes[0].clocks);
+  EXPECT_EQ(back.sizes[1].clocks, bench::Clocks());
   ASSERT_EQ(back.limits.size(), 1u);
   EXPECT_EQ(back.limits[0].precision, "fp64");
   EXPECT_EQ(back.limits[0].roof.bytes_per_second, 2e9);
@@ -150,6 +163,7 @@ TEST(Record, comes_back_as_it_went) {
     EXPECT_EQ(a.failure, b.failure);
     EXPECT_EQ(a.is_peer, b.is_peer);
     EXPECT_EQ(a.notes, b.notes);
+    EXPECT_EQ(a.slowed, b.slowed);
     EXPECT_EQ(a.backward_error, b.backward_error);
     if (!a.timed() || a.is_peer) continue;
     EXPECT_EQ(a.total_seconds, b.total_seconds);
@@ -160,6 +174,17 @@ TEST(Record, comes_back_as_it_went) {
     EXPECT_EQ(b.tasks[1].block, a.tasks[1].block);
     EXPECT_FALSE(is_update(b.tasks[0]));
   }
+}
+
+TEST(Record, of_an_older_version_says_nothing_of_clocks) {
+  Comparison all = comparison();
+  all.sizes[0].clocks = {1600, 1980}, all.rows[2].slowed = 0.25;
+  Json older = as_json(all, nullptr);
+  for (Json& size : older["sizes"]) size.erase("sm_clocks_mhz");
+  for (Json& row : older["rows"]) row.erase("slowed");
+  const Comparison back = comparison_of(older.dump(), "x.json");
+  EXPECT_EQ(back.sizes[0].clocks, bench::Clocks());
+  EXPECT_FALSE(back.rows[2].slowed);
 }
 
 TEST(Record, refuses_what_is_none) {
@@ -201,6 +226,7 @@ TEST(Tables, have_a_line_for_each_row_and_verdicts) {
   Comparison all = comparison();
   all.rows[2].failure = "a | b";
   all.rows[3].against_baseline = bench::Change{bench::Change::slower, 0.031, 0.025, 0.038};
+  all.rows[3].slowed = 0.25;
   const std::string text = as_text(table_of(all, true)), markdown = as_markdown(table_of(all, true)), csv = as_csv(all);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5);
   EXPECT_EQ(std::count(markdown.begin(), markdown.end(), '\n'), 6);
@@ -209,6 +235,7 @@ TEST(Tables, have_a_line_for_each_row_and_verdicts) {
   EXPECT_NE(text.find("FAIL: a | b"), std::string::npos);
   EXPECT_NE(markdown.find("a \\| b"), std::string::npos) << "a bar ends a cell";
   EXPECT_NE(csv.find(",slower,0.031,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",0.25\n"), std::string::npos) << csv;
   const std::string updates = as_text(update_table(all));
   EXPECT_NE(updates.find(" 192 "), std::string::npos) << updates;
   EXPECT_EQ(updates.find(" 128 "), std::string::npos) << "it is of similar shape: " << updates;

@@ -75,6 +75,31 @@ expect 0 "is the adapter's: alpha and beta, padding, packing" "${small[@]}" --ge
 expect 0 "note: blocks in fp64 at n = 60: " compare "${few[@]}" --gemm ./blocks.c
 expect 2 "'blocks' does not offer products in fp32" "${small[@]}" --gemm ./blocks.c --precision fp32
 
+# A comparison compiles a kernel once, and tries it in one process, whatever the number of sizes and precisions.
+printf '#!/bin/sh\necho compiled >>"$COUNTED"\nexec cc "$@"\n' >counting_cc
+chmod +x counting_cc
+kernel counted 'count(); RIGHT;' 'kernel.f32 = single;' '#include <stdio.h>
+#include <unistd.h>
+static void count(void) {
+  static __thread int counted;
+  FILE* const file = counted++ ? 0 : fopen(getenv("COUNTED"), "a");
+  if (file) fprintf(file, "called in %d\n", (int)getpid()), fclose(file);
+}
+static void single(LASOLVE_KERNEL_PARAMETERS(float)) {
+  count();
+  for (lasolve_int i = 0; i < m; ++i)
+    for (lasolve_int j = 0; j < n; ++j) {
+      float sum = 0;
+      for (lasolve_int l = 0; l < k; ++l)
+        sum += (op_a ? A[l + i * lda] : A[i + l * lda]) * (op_b ? B[j + l * ldb] : B[l + j * ldb]);
+      C[i + j * ldc] = beta == 0 ? alpha * sum : alpha * sum + beta * C[i + j * ldc];
+    }
+}'
+COUNTED=$work/counted CC=$work/counting_cc expect 0 'counted' compare "${few[@]:0:8}" --n 60,80 --precision fp64,fp32 \
+  --gemm naive,./counted.c
+holds 'a kernel is compiled more than once' [ "$(grep -c compiled counted)" = 1 ]
+holds 'a kernel is tried in more than one process' [ "$(grep called counted | sort -u | wc -l)" = 2 ]
+
 # A library: by its path, by its name alone, and in lists.
 kernel plain 'RIGHT;'
 mkdir -p include/lasolve

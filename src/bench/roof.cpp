@@ -1,6 +1,7 @@
 #include "bench/roof.hpp"
 
 #include "core/cpu/parallel.hpp"
+#include "core/current_device.hpp"
 #include "core/stopwatch.hpp"
 
 namespace lasolve::bench {
@@ -28,16 +29,29 @@ double seconds_of_copy(Queue<Cpu>& q, Matrix<char>& to, const Matrix<char>& from
   return watch.seconds();
 }
 
-std::optional<Roof> roof_of_host(Precision products, int threads) {
-  Options options;
-  options.device = {Device::cpu, 0};
-  const auto& backend = *std::get<const GemmBackend<Cpu>*>(choose(options).backend);
-  Queue<Cpu> q(threads);
+namespace {
+
+template <class Place>
+std::optional<Roof> measured(Queue<Place>& q, const Queue<Cpu>& host, const Choice& choice, Precision products) {
+  const auto& backend = *std::get<const GemmBackend<Place>*>(choice.backend);
   std::optional<Roof> roof;
   for_precision(products, [&](auto P) {
-    if (const auto& kernel = backend.in<P>()) roof = measure_roof<P>(q, q, kernel);
+    if (const auto& kernel = backend.template in<P>()) roof = measure_roof<P>(q, host, kernel);
   });
   return roof;
+}
+
+}  // namespace
+
+std::optional<Roof> roof_of(Device device, Precision products, int threads) {
+  Options options;
+  options.device = device;
+  const Choice choice = choose(options);
+  Queue<Cpu> host(threads);
+  if (choice.place().kind == Device::cpu) return measured(host, host, choice, products);
+  Queue<Cuda> q(choice.cuda_device);
+  const CurrentDevice current(q);
+  return measured(q, host, choice, products);
 }
 
 }  // namespace lasolve::bench

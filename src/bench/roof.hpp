@@ -54,8 +54,8 @@ Roof measure_roof(Queue<Place>& q, const Queue<Cpu>& host, const GemmKernel<P, P
   return {large.flops() / spread_of(products).least, 2.0 * double(Large::copied_bytes) / spread_of(copies).least};
 }
 
-/// That of the CPU with the backend that is chosen there for products in a precision; nothing where it does not offer them. Throws
-/// OutOfMemory or std::bad_alloc where there is no room for half a GiB.
-std::optional<Roof> roof_of_host(Precision products, int threads);
+/// That of a device with the backend that is chosen there by default, for products in a precision; nothing where it does not offer
+/// them. Throws OutOfMemory or std::bad_alloc where there is no room: for half a GiB on the CPU, and for some 3 GiB on CUDA.
+std::optional<Roof> roof_of(Device, Precision products, int threads);
 
 }  // namespace lasolve::bench

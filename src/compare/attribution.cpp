@@ -87,11 +87,14 @@ double floor_seconds(const TaskTime& t, const std::string& precision, const benc
 }
 
 std::optional<double> seconds_at_roof(const Row& row, const bench::Roof& roof) {
-  double saved = 0;
+  double saved = 0, least = 0;
   bool timed = false;
-  for (const TaskTime& t : row.tasks)
-    if (is_update(t)) timed = true, saved += std::max(0.0, t.seconds - floor_seconds(t, row.key.precision, roof));
-  return timed ? std::optional(row.total_seconds - saved) : std::nullopt;
+  for (const TaskTime& t : row.tasks) {
+    if (!is_update(t)) continue;
+    const double floor = std::min(t.seconds, floor_seconds(t, row.key.precision, roof));
+    timed = true, saved += t.seconds - floor, least += floor;
+  }
+  return timed ? std::optional(std::max(row.total_seconds - saved, least)) : std::nullopt;
 }
 
 namespace {
@@ -162,6 +165,16 @@ std::vector<std::string> remarks_on(const Comparison& all) {
           fmt::format("n = {}: other programs kept {:.1f} processors busy meanwhile; times and verdicts mean "
                       "less than they seem",
                       size.n, size.other_processors));
+  for (const Size& size : all.sizes) {
+    std::vector<std::string> slowed;
+    for (const Row* r : all.at(size.n))
+      if (r->timed() && r->is_slowed())
+        slowed.push_back(
+            fmt::format("{} in {} ({:.0f} % of its time)", r->key.gemm, r->key.precision, 100 * *r->slowed));
+    if (!slowed.empty())
+      remarks.push_back(
+          fmt::format("n = {}: heat or a limit of power held the clock down: {}", size.n, fmt::join(slowed, ", ")));
+  }
   for (const Size& size : all.sizes) {
     std::vector<std::string> names;
     for (const Row* r : all.at(size.n))

@@ -25,7 +25,8 @@ FreeUpdates free_updates(const Row&);
 /// The least time of an update in a precision: its operations at the rate of the roof, or its bytes at its bandwidth (Williams,
 /// Waterman & Patterson, CACM 2009). L and U are read; of C, what is computed is read and written.
 double floor_seconds(const TaskTime&, const std::string& precision, const bench::Roof&);
-/// What the solve of a row would take if each of its updates took the least time. Nothing where they were not timed one by one.
+/// What the solve of a row would take if each of its updates took the least time; at least that, where phases overlap. The updates
+/// themselves do not overlap then: at the roofline each has all of the device. Nothing where they were not timed one by one.
 std::optional<double> seconds_at_roof(const Row&, const bench::Roof&);
 
 /// Sentences about what a person has to know before the rows are believed: sizes at which backends cannot be told apart, and which

@@ -50,6 +50,8 @@ Json object(const Limit& l) {
           {"bytes_per_second", l.roof.bytes_per_second}};
 }
 
+Json object(const bench::Clocks& c) { return c.most > 0 ? Json{{"least", c.least}, {"most", c.most}} : Json(nullptr); }
+
 Json object(const TaskTime& t, const std::string& precision, const std::optional<bench::Roof>& roof) {
   Json json = {{"what", t.what},       {"phase", name_of(t.phase)}, {"block", t.block}, {"begin", t.begin},
                {"seconds", t.seconds}, {"flops", t.flops},          {"lane", t.lane}};
@@ -120,6 +122,7 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
       {"factor_seconds_of_runs", r.factor_seconds},
       {"gemm_seconds_of_runs", r.gemm_seconds_of_runs},
       {"attribution", ours ? attribution(r, roof) : Json(nullptr)},
+      {"slowed", or_null(r.slowed)},
       {"notes", r.notes},
       {"adapter", r.adapter.empty() ? Json(nullptr) : Json(r.adapter)}};
 }
@@ -162,6 +165,7 @@ Row row_in(const Json& json) {
   r.block_size = json.at("block_size");
   r.refine_iterations = json.at("refine_iterations");
   r.refinement_residuals = json.value("refinement_residuals", std::vector<double>());  // version 0.2.0 had none
+  r.slowed = number(json.value("slowed", Json()));                                     // version 0.2.0 had none
   r.notes = json.at("notes").get<std::vector<std::string>>();
   if (const auto adapter = json.find("adapter"); adapter != json.end() && adapter->is_string()) r.adapter = *adapter;
   if (!json.at("attribution").is_null()) read_attribution(json.at("attribution"), r);
@@ -173,6 +177,13 @@ bench::Yardstick yardstick_in(const Json& size) {
   const auto it = size.find("yardstick_seconds");
   if (it == size.end()) return {};
   return {it->at("alone").get<std::vector<double>>(), it->at("together").get<std::vector<double>>()};
+}
+
+/// Version 0.2.0 had none.
+bench::Clocks clocks_in(const Json& size) {
+  const auto it = size.find("sm_clocks_mhz");
+  if (it == size.end() || it->is_null()) return {};
+  return {it->at("least"), it->at("most")};
 }
 
 Setting setting_in(const Json& json) {
@@ -191,7 +202,8 @@ Json as_json(const Comparison& all, const Json& environment) {
                      {"matrix", s.matrix},
                      {"matrix_hash", s.hash},
                      {"other_processors", s.other_processors},
-                     {"yardstick_seconds", {{"alone", s.yardstick.alone}, {"together", s.yardstick.together}}}});
+                     {"yardstick_seconds", {{"alone", s.yardstick.alone}, {"together", s.yardstick.together}}},
+                     {"sm_clocks_mhz", object(s.clocks)}});
   for (const Row& r : all.rows) rows.push_back(object(r, all.at(r.key.n).front(), all.roof_of(r)));
   return {{"schema_version", schema_version},
           {"compare", object(all.setting)},
@@ -220,7 +232,8 @@ Comparison comparison_of(const std::string& text, const std::string& name) {
     for (const Json& l : json.value("limits", Json::array()))  // version 0.2.0 had none
       all.limits.push_back({l.at("device"), l.at("precision"), {l.at("flops_per_second"), l.at("bytes_per_second")}});
     for (const Json& s : json.at("sizes"))
-      all.sizes.push_back({s.at("n"), s.at("matrix"), s.at("matrix_hash"), s.at("other_processors"), yardstick_in(s)});
+      all.sizes.push_back(
+          {s.at("n"), s.at("matrix"), s.at("matrix_hash"), s.at("other_processors"), yardstick_in(s), clocks_in(s)});
     for (const Json& row : json.at("rows")) all.rows.push_back(row_in(row));
     return all;
   } catch (const Json::exception& e) {

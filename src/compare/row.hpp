@@ -7,6 +7,7 @@
 
 #include "bench/change.hpp"
 #include "bench/product.hpp"
+#include "bench/throttle.hpp"
 #include "bench/yardstick.hpp"
 #include "lasolve/lasolve.hpp"
 
@@ -52,7 +53,11 @@ struct Row {
   std::optional<double> backward_error, hpl_residual;
   std::vector<std::string> notes;
   std::string adapter;  ///< of an own kernel that does a part of the contract: what the rest has cost
+  /// The share of the time of its counted runs in which a clock was held down by heat or power. Nothing: the device does not tell.
+  std::optional<double> slowed;
   std::optional<bench::Change> against_baseline;
+
+  bool is_slowed() const { return slowed.value_or(0) > 0.01; }
 
   bool passed() const { return failure.empty(); }
   bool timed() const { return passed() && !seconds.empty(); }
@@ -69,6 +74,7 @@ struct Size {
   std::string matrix, hash;
   double other_processors = 0;      ///< that other programs kept busy while it was measured: see bench::Others
   bench::Yardstick yardstick = {};  ///< of the host, in each visit
+  bench::Clocks clocks = {};        ///< of the device: see bench::Throttle
 
   /// Whether other programs kept so many processors busy that most runs met them.
   bool is_loaded() const { return other_processors > 0.25; }

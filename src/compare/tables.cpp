@@ -173,7 +173,7 @@ Table phase_table(const Comparison& all) {
     if (!all.limits.empty()) {
       const auto roof = all.roof_of(r);
       const auto seconds = roof ? seconds_at_roof(r, *roof) : std::nullopt;
-      line.push_back(seconds ? short_seconds(*seconds) : "-");
+      line.push_back(seconds ? (free.exact ? "" : "at least ") + short_seconds(*seconds) : "-");
     }
     table.lines.push_back(std::move(line));
   }
@@ -227,7 +227,7 @@ std::string as_csv(const Comparison& all) {
   std::string text =
       "n,gemm,precision,device,peer,passed,runs,seconds,seconds_least,seconds_most,speedup_over_first,gemm_seconds,"
       "gemm_gflops,"
-      "gemm_share,backward_error,seconds_if_updates_were_free,verdict,shift,failure\n";
+      "gemm_share,backward_error,seconds_if_updates_were_free,verdict,shift,failure,slowed\n";
   const auto quoted = [](const std::string& words) {
     std::string safe;
     for (const char c : words) safe += c == '"' ? std::string("\"\"") : c == '\n' ? " " : std::string(1, c);
@@ -238,15 +238,16 @@ std::string as_csv(const Comparison& all) {
     const Row& first = *all.at(r.key.n).front();
     const bool timed = r.timed(), ours = timed && !r.is_peer;
     const auto where = [](bool there, double x) { return there ? fmt::format("{}", x) : std::string(); };
-    text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.key.n, quoted(r.key.gemm), r.key.precision,
-        r.key.device, r.is_peer ? "yes" : "no", r.passed() ? "yes" : "no", r.seconds.size(), where(timed, median),
-        where(timed, least), where(timed, most), where(timed && first.timed(), first.median() / median),
-        where(ours, r.gemm_seconds()), where(ours, r.gemm_gflops()), where(ours, r.gemm_share()),
-        where(bool(r.backward_error), r.backward_error.value_or(0)),
-        where(ours && free_updates(r).seconds, free_updates(r).seconds.value_or(0)),
-        r.against_baseline ? bench::name_of(r.against_baseline->kind) : "",
-        where(bool(r.against_baseline), r.against_baseline ? r.against_baseline->shift : 0), quoted(r.failure));
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.key.n, quoted(r.key.gemm),
+                        r.key.precision, r.key.device, r.is_peer ? "yes" : "no", r.passed() ? "yes" : "no",
+                        r.seconds.size(), where(timed, median), where(timed, least), where(timed, most),
+                        where(timed && first.timed(), first.median() / median), where(ours, r.gemm_seconds()),
+                        where(ours, r.gemm_gflops()), where(ours, r.gemm_share()),
+                        where(bool(r.backward_error), r.backward_error.value_or(0)),
+                        where(ours && free_updates(r).seconds, free_updates(r).seconds.value_or(0)),
+                        r.against_baseline ? bench::name_of(r.against_baseline->kind) : "",
+                        where(bool(r.against_baseline), r.against_baseline ? r.against_baseline->shift : 0),
+                        quoted(r.failure), where(bool(r.slowed), r.slowed.value_or(0)));
   }
   return text;
 }

@@ -55,4 +55,7 @@ std::string explain(const NoDevices&);
 /// leaves a hope, which makes a context on it.
 std::string why_unusable(int index);
 
+/// "0000:1b:00.0", by which the management of a machine calls a device; empty: there is none.
+std::string pci_bus_id(int index);
+
 }  // namespace lasolve

@@ -168,7 +168,7 @@ std::string for_people(const CompareRequest& request, const Comparison& all) {
     const compare::Table updates = compare::update_table(all);
     text +=
         updates.lines.empty()
-            ? "\nno updates were timed: panels did all, or Cholesky ran on CUDA, of which phases alone are timed\n"
+            ? "\nno updates were timed: panels did all\n"
             : "\nC <- C - L U, where C is m x columns and L is m x k; updates from the size given down to half of it "
               "together\n\n" +
                   print(updates);

@@ -9,6 +9,7 @@
 #include "bench/clock_watch.hpp"
 #include "bench/others.hpp"
 #include "bench/roof.hpp"
+#include "bench/throttle.hpp"
 #include "bench/verify.hpp"
 #include "bench/visits.hpp"
 #include "cli/kernels.hpp"
@@ -50,26 +51,36 @@ std::vector<Contestant> contestants_of(const CompareRequest& request) {
 }
 
 void verify(const CompareRequest& request, std::vector<Contestant>& all, const std::function<void(double)>& progress) {
-  for (std::size_t c = 0; c < all.size(); ++c) {
-    if (progress) progress(double(c) / double(all.size()));
-    if (all[c].peer) continue;
-    const Precision products = find_solve_precision(all[c].options.precision)->products;
-    const bench::Task task{choose(all[c].options), {products}, {}, request.options.threads};
+  std::vector<std::vector<Contestant*>> backends;  // each in its precisions
+  for (Contestant& c : all) {
+    if (c.peer) continue;
+    auto its = std::find_if(backends.begin(), backends.end(), [&](const auto& b) { return b.front()->name == c.name; });
+    if (its == backends.end()) its = backends.emplace(its);
+    its->push_back(&c);
+  }
+  double done = 0;
+  for (const auto& its : backends) {
+    if (progress) progress(done++ / double(backends.size()));
+    bench::Task task{choose(its.front()->options), {}, {}, request.options.threads};
+    for (const Contestant* c : its) task.precisions.push_back(find_solve_precision(c->options.precision)->products);
     const auto verdicts = bench::verify_apart(task, verifying_command(), request.patience);
-    if (!verdicts[0].fault) continue;
-    all[c].fault = fmt::format("{} in {}", bench::what_is_wrong(*verdicts[0].fault), name_of(products));
-    say_what_is_wrong(task.choice, *verdicts[0].fault);
+    for (std::size_t p = 0; p < its.size(); ++p) {
+      if (!verdicts[p].fault) continue;
+      its[p]->fault = fmt::format("{} in {}", bench::what_is_wrong(*verdicts[p].fault), name_of(task.precisions[p]));
+      say_what_is_wrong(task.choice, *verdicts[p].fault);
+    }
   }
 }
 
 std::vector<compare::Limit> limits_of(const std::vector<Contestant>& all, int threads) {
   std::vector<compare::Limit> limits;
   for (const Contestant& c : all) {
-    if (c.peer || c.device != name_of(Device::cpu)) continue;
+    if (c.peer) continue;
     if (std::any_of(limits.begin(), limits.end(), [&](const auto& l) { return l.precision == c.precision; })) continue;
     try {
       const Precision products = find_solve_precision(c.options.precision)->products;
-      if (const auto roof = bench::roof_of_host(products, threads)) limits.push_back({c.device, c.precision, *roof});
+      if (const auto roof = bench::roof_of(c.options.device, products, threads))
+        limits.push_back({c.device, c.precision, *roof});
     } catch (const std::bad_alloc&) {
     } catch (const OutOfMemory&) {
     }
@@ -84,7 +95,12 @@ class Race {
  public:
   Race(const CompareRequest& request, const std::vector<Contestant>& all, const std::string& matrix,
        const std::function<void(double)>& progress)
-      : request_(request), all_(all), progress_(progress), matrix_(matrix), done_(all.size(), 0.0) {
+      : request_(request),
+        all_(all),
+        progress_(progress),
+        matrix_(matrix),
+        slowed_(all.size()),
+        done_(all.size(), 0.0) {
     problem_.emplace(request_for(matrix));
     for (const Contestant& c : all) {
       Row row;
@@ -121,6 +137,7 @@ class Race {
   }
   Problem& problem() { return *problem_; }
   bench::Yardstick yardstick() const { return yardstick_; }
+  bench::Clocks clocks() const { return throttle_.clocks(); }
 
  private:
   struct Run {
@@ -153,7 +170,9 @@ class Race {
     if (!row.passed()) return {};
     say(c, 0);
     try {
+      if (counts) throttle_.begin();
       const double seconds = row.is_peer ? run_peer(c) : run_backend(c, counts);
+      if (counts) throttle_.end(slowed_[c]);
       if (!row.passed()) return {};
       if (counts) row.seconds.push_back(seconds);
       say(c, 1);
@@ -226,6 +245,7 @@ class Race {
     Row& row = rows_[c];
     if (!row.passed())
       row.seconds.clear(), row.factor_seconds.clear(), row.gemm_seconds_of_runs.clear(), row.visits.clear();
+    if (throttle_.is_told() && row.timed()) row.slowed = slowed_[c].share();
     row.notes.insert(row.notes.end(), problem_->notes().begin(), problem_->notes().end());
     if (runs_[c].empty()) return;
     auto& runs = runs_[c];
@@ -263,6 +283,8 @@ class Race {
   const std::string matrix_;
   std::optional<Problem> problem_;
   bench::Yardstick yardstick_;
+  bench::Throttle throttle_ = bench::Throttle::of(request_.options.device);  // all run there
+  std::vector<bench::Slowed> slowed_;
   std::vector<Row> rows_;
   std::vector<std::vector<Run>> runs_;
   std::vector<double> done_;
@@ -277,7 +299,7 @@ std::vector<Row> run_size(const CompareRequest& request, const std::vector<Conte
   const bench::Others others;
   Race race(request, all, matrix, progress);
   std::vector<Row> rows = race.run();
-  size = {race.problem().n(), race.problem().name(), "", others.processors(), race.yardstick()};
+  size = {race.problem().n(), race.problem().name(), "", others.processors(), race.yardstick(), race.clocks()};
   constexpr std::int64_t worth_making_again = 32768;
   const bool ran = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.timed(); });
   if (!ran || size.n > worth_making_again) return rows;

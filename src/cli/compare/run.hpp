@@ -20,10 +20,11 @@ struct Contestant {
 /// where it is not here.
 std::vector<Contestant> contestants_of(const CompareRequest&);
 
-/// Tries the backends in processes of their own, and notes and says what is wrong with them. `progress` hears of the share that is done.
+/// Tries each backend in a process of its own, in all of its precisions, and notes and says what is wrong with it. `progress` hears of
+/// the share that is done.
 void verify(const CompareRequest&, std::vector<Contestant>&, const std::function<void(double)>& progress);
 
-/// What each precision is held against where backends run on the CPU, measured now. Without those for which there is no memory.
+/// What each precision is held against, measured now. Without those for which there is no memory.
 std::vector<compare::Limit> limits_of(const std::vector<Contestant>&, int threads);
 
 /// A row for each, in the same order. One that fails is a row that says so. Throws what is wrong with the matrix.

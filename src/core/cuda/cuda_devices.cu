@@ -63,4 +63,9 @@ std::string why_unusable(int index) {
   return "cannot be used now";
 }
 
+std::string pci_bus_id(int index) {
+  char id[32] = "";
+  return succeeded(cudaDeviceGetPCIBusId(id, sizeof id, index)) ? id : "";
+}
+
 }  // namespace lasolve

@@ -80,5 +80,6 @@ const CudaDevices& cuda_devices() {
   return none;
 }
 std::string why_unusable(int) { return why_no_cuda; }
+std::string pci_bus_id(int) { return ""; }
 
 }  // namespace lasolve

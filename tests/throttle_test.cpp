@@ -1,0 +1,164 @@
+// Whether it is seen that a clock was held down: by files of Linux and a library of NVIDIA that are planted here.
+#include "bench/throttle.hpp"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "core/cuda_devices.hpp"
+#include "planted_nvml.hpp"
+
+namespace lasolve::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto some_time = std::chrono::milliseconds(20);
+
+/// What is told of a run in which something happens.
+template <class Happens>
+Slowed run(Throttle& throttle, Happens happens) {
+  Slowed slowed;
+  throttle.begin();
+  std::this_thread::sleep_for(some_time);
+  happens();
+  throttle.end(slowed);
+  return slowed;
+}
+void nothing() {}
+
+/// The processors of a system, in a folder.
+class Processors {
+ public:
+  ~Processors() { fs::remove_all(folder_); }
+  void count(const std::string& processor, const std::string& of, const std::string& times) const {
+    fs::create_directories(folder_ / processor / "thermal_throttle");
+    std::ofstream(folder_ / processor / "thermal_throttle" / (of + "_throttle_count")) << times << "\n";
+  }
+  Throttle throttle() const { return Throttle::of_cpu(folder_); }
+
+ private:
+  fs::path folder_ = fs::temp_directory_path() / ("lasolve-throttle-" + std::to_string(getpid()));
+};
+
+TEST(ThrottleOnCpu, is_seen_where_a_count_rises) {
+  const Processors processors;
+  for (const char* name : {"cpu0", "cpu11"})
+    for (const char* of : {"core", "package"}) processors.count(name, of, "7");
+  Throttle throttle = processors.throttle();
+  ASSERT_TRUE(throttle.is_told());
+  const Slowed quiet = run(throttle, nothing);
+  EXPECT_EQ(quiet.held_seconds, 0);
+  EXPECT_GE(quiet.seconds, 0.02);
+  EXPECT_EQ(run(throttle, [&] { processors.count("cpu11", "core", "8"); }).share(), 1);
+  EXPECT_EQ(run(throttle, [&] { processors.count("cpu0", "package", "9"); }).share(), 1);
+  EXPECT_EQ(run(throttle, nothing).share(), 0) << "it was before";
+  EXPECT_EQ(throttle.clocks(), Clocks());
+}
+
+TEST(ThrottleOnCpu, adds_runs_up) {
+  const Processors processors;
+  processors.count("cpu0", "core", "0");
+  Throttle throttle = processors.throttle();
+  Slowed all;
+  for (int i = 0; i < 4; ++i) {
+    throttle.begin();
+    std::this_thread::sleep_for(some_time);
+    if (i == 2) processors.count("cpu0", "core", "1");
+    throttle.end(all);
+  }
+  EXPECT_GT(all.held_seconds, 0.019);
+  EXPECT_LT(all.held_seconds, all.seconds - 0.055) << "three of four runs were not slowed";
+}
+
+TEST(ThrottleOnCpu, is_not_told_where_nothing_counts) {
+  Processors processors;
+  EXPECT_FALSE(processors.throttle().is_told()) << "there is no such folder";
+  processors.count("cpu0", "other", "1");
+  Throttle throttle = processors.throttle();
+  EXPECT_FALSE(throttle.is_told());
+  EXPECT_EQ(run(throttle, nothing).seconds, 0);
+}
+
+const char* const bus_id = "0000:1b:00.0";
+
+class ThrottleByNvml : public testing::Test {
+ protected:
+  ThrottleByNvml() : library_(dlopen(LASOLVE_PLANTED_NVML, RTLD_NOW)) {
+    told_ = library_ ? static_cast<PlantedNvml*>(dlsym(library_, "planted")) : nullptr;
+    if (told_) *told_ = {};
+  }
+  ~ThrottleByNvml() override {
+    if (library_) dlclose(library_);
+  }
+  void SetUp() override { ASSERT_TRUE(told_) << dlerror(); }
+  static Throttle throttle() { return Throttle::of_cuda(bus_id, LASOLVE_PLANTED_NVML); }
+
+  void* library_;
+  PlantedNvml* told_;
+};
+
+TEST_F(ThrottleByNvml, counts_the_longer_of_power_and_heat) {
+  told_->power_nanoseconds = 1'000'000'000'000, told_->thermal_nanoseconds = 5;
+  Throttle throttle = this->throttle();
+  ASSERT_TRUE(throttle.is_told());
+  EXPECT_EQ(run(throttle, nothing).held_seconds, 0) << "it was before";
+  const Slowed slowed = run(throttle, [&] {
+    told_->power_nanoseconds += 4'000'000, told_->thermal_nanoseconds += 3'000'000;
+    told_->reasons = 0x4;
+  });
+  EXPECT_NEAR(slowed.held_seconds, 0.004, 1e-9);
+  EXPECT_GE(slowed.seconds, 0.02);
+  EXPECT_NEAR(run(throttle, [&] { told_->thermal_nanoseconds += 5'000'000; }).held_seconds, 0.005, 1e-9);
+  EXPECT_EQ(run(throttle, [&] { told_->power_nanoseconds += 9'000'000'000'000; }).share(), 1) << "it is a share";
+}
+
+TEST_F(ThrottleByNvml, asks_for_reasons_where_times_are_not_counted) {
+  told_->counts = false;
+  Throttle throttle = this->throttle();
+  ASSERT_TRUE(throttle.is_told());
+  told_->reasons = 0x1 | 0x2 | 0x10 | 0x100;  // idle, and what people set
+  EXPECT_EQ(run(throttle, nothing).share(), 0);
+  for (const unsigned long long reason : {0x4, 0x8, 0x20, 0x40, 0x80}) {
+    told_->reasons = 0;
+    EXPECT_EQ(run(throttle, [&] { told_->reasons = 0x1 | reason; }).share(), 1) << reason;
+    EXPECT_EQ(run(throttle, [&] { told_->reasons = 0; }).share(), 1) << "it was so before: " << reason;
+  }
+}
+
+TEST_F(ThrottleByNvml, keeps_the_least_and_the_most_clock) {
+  Throttle throttle = this->throttle();
+  for (const unsigned mhz : {0, 1755, 1980, 1600, 1700}) run(throttle, [&] { told_->mhz = mhz; });
+  EXPECT_EQ(throttle.clocks(), (Clocks{1600, 1980}));
+}
+
+TEST_F(ThrottleByNvml, is_not_told_without_the_library_the_device_or_an_answer) {
+  EXPECT_FALSE(Throttle::of_cuda(bus_id, "libno-such-library.so.1").is_told());
+  EXPECT_FALSE(Throttle::of_cuda(bus_id, "libm.so.6").is_told()) << "it has none of the functions";
+  EXPECT_FALSE(Throttle::of_cuda("0000:00:00.0", LASOLVE_PLANTED_NVML).is_told());
+  EXPECT_FALSE(Throttle::of_cuda("", LASOLVE_PLANTED_NVML).is_told());
+  told_->counts = told_->tells_reasons = false;
+  Throttle throttle = this->throttle();
+  EXPECT_FALSE(throttle.is_told());
+  EXPECT_EQ(run(throttle, nothing).seconds, 0);
+}
+
+TEST(ThrottleOfCuda, is_asked_for_by_the_bus_id_that_the_device_has) {
+  if (!why_no_cuda_device(0).empty()) GTEST_SKIP() << why_no_cuda_device(0);
+  const std::string id = pci_bus_id(0);
+  EXPECT_EQ(std::count(id.begin(), id.end(), ':'), 2) << id;
+  EXPECT_EQ(pci_bus_id(int(cuda_devices().names.size())), "");
+  Throttle throttle = Throttle::of({Device::cuda, 0});
+  if (!throttle.is_told()) GTEST_SKIP() << "this driver does not tell";
+  const Slowed slowed = run(throttle, nothing);
+  EXPECT_GE(slowed.share(), 0);
+  EXPECT_GT(throttle.clocks().most, 100u);
+  EXPECT_LT(throttle.clocks().most, 10000u);
+}
+
+}  // namespace
+}  // namespace lasolve::bench
