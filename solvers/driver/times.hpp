@@ -1,6 +1,7 @@
 // What a report says of time: phases, and their total.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -10,7 +11,7 @@
 namespace lasolve {
 
 /// Adds the phases since the last call to a report, and to its total the wall time that they took, which is their sum
-/// where it is not given. The check is not part of the total.
+/// where it is not given. The check is not part of the total. Wall time in which no phase ran counts as other.
 template <class Place>
 void take_times(Queue<Place>& q, Report& report, std::optional<double> wall_seconds = {}) {
   q.finish();
@@ -19,6 +20,7 @@ void take_times(Queue<Place>& q, Report& report, std::optional<double> wall_seco
   double sum = 0;
   for (std::size_t p = 0; p < phase_count; ++p)
     if (Phase(p) != Phase::check) sum += times.seconds[p];
+  report.phases.seconds_of(Phase::other) += std::max(0.0, wall_seconds.value_or(sum) - sum);
   report.total_seconds += wall_seconds.value_or(sum);
 }
 

@@ -37,7 +37,7 @@ const char* meaning_of(Phase p) {
     case Phase::to_host:
       return "copying the solution to the host";
     case Phase::other:
-      return "what is none of these, such as conversions and norms";
+      return "what is none of these, such as conversions, norms and waiting";
   }
   return "";
 }

@@ -199,7 +199,7 @@ Table update_table(const Comparison& all) {
     std::vector<int> counts;
     std::vector<double> floors;
     for (const TaskTime& t : r.tasks) {
-      if (!is_update(t)) continue;
+      if (!is_update(t) || t.phase != Phase::gemm) continue;
       const auto like = std::find_if(updates.begin(), updates.end(), [&](const TaskTime& u) {
         return u.k == t.k && 2 * t.m > u.m && t.m <= u.m && 2 * t.n > u.n && t.n <= u.n;
       });

@@ -166,12 +166,11 @@ std::string for_people(const CompareRequest& request, const Comparison& all) {
   if (request.attribution) {
     text += "\nwhere the time of the median run went\n\n" + print(compare::phase_table(all));
     const compare::Table updates = compare::update_table(all);
-    text +=
-        updates.lines.empty()
-            ? "\nno updates were timed: panels did all\n"
-            : "\nC <- C - L U, where C is m x columns and L is m x k; updates from the size given down to half of it "
-              "together\n\n" +
-                  print(updates);
+    text += updates.lines.empty() ? "\nno updates were timed: panels did all\n"
+                                  : "\ntrailing updates C <- C - L U, where C is m x columns and L is m x k; updates "
+                                    "from the size given down to half of it "
+                                    "together\n\n" +
+                                        print(updates);
     for (const auto& limit : all.limits)
       text += fmt::format("\nthe roofline of {} on {}: {:.1f} GFLOP/s or that of the fastest update, and {:.1f} GB/s\n",
                           limit.precision, limit.device, 1e-9 * limit.roof.flops_per_second,
