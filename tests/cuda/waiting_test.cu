@@ -1,11 +1,11 @@
 // How blocks wait for each other: packets, tickets, barriers, for how long, and in which order whole grids.
-#include <thread>
-
 #include "core/cuda/launch.cuh"
 #include "core/traffic.hpp"
 #include "solvers/places/cuda/messages.cuh"
 //
+#include "holder.cuh"
 #include "places.hpp"
+#include "systems.hpp"
 
 namespace lasolve::test {
 namespace {
@@ -125,6 +125,46 @@ TEST_F(Waiting, of_all_blocks_is_possible_in_many_queues_at_once_on_Cuda) {
     });
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(wrong, std::vector<unsigned>(8, 0));
+}
+
+/// A kernel of another program may never end.
+TEST_F(Waiting, of_all_blocks_is_possible_beside_a_kernel_that_stays_on_Cuda) {
+  Queue<Cuda> q(0);
+  const auto blocks = unsigned(cooperative_blocks(q));
+  Matrix<int, Cuda> x(blocks, 1);
+  Matrix<unsigned, Cuda> wrong(1, 1);
+  fill_zero(q, wrong.data(), sizeof(unsigned));
+  const auto meet = [&] {
+    launch(q, meet_often, Blocks::cooperative, dim3(blocks), 64, q.shared_memory(), 50, x.data(), wrong.data(),
+           channel_of(q, sizeof(Packet), 1));
+    q.finish();
+  };
+  meet();  // loads the kernel
+  {
+    const Holder holder(2);
+    meet();
+    EXPECT_TRUE(holder.holds()) << "the grid waited for the other kernel to end";
+  }
+  EXPECT_EQ(download(q, wrong)(0, 0), 0u);
+}
+
+TEST_F(Waiting, in_solves_is_possible_beside_a_kernel_that_stays_on_Cuda) {
+  for (const Method method : {Method::lu, Method::cholesky})
+    for (const std::int64_t n : {700, 2500}) {
+      SCOPED_TRACE(testing::Message() << "n = " << n << ", method " << int(method));
+      const Matrix<double> A = dominant_matrix<double>(n), B = random_matrix<double>(n, 2);
+      Options o;
+      o.device = {Device::cuda, 0};
+      o.factorization = method;
+      Matrix<double> alone(n, 2), beside(n, 2);
+      EXPECT_TRUE(solve(A.view(), B.view(), alone.view(), o).outcome.ok());
+      {
+        const Holder holder(2);
+        EXPECT_TRUE(solve(A.view(), B.view(), beside.view(), o).outcome.ok());
+        EXPECT_TRUE(holder.holds()) << "the solve waited for the other kernel to end";
+      }
+      EXPECT_TRUE(same_bits(alone, beside));
+    }
 }
 
 /// When it began and when it ended, some ms later.
