@@ -123,7 +123,7 @@ class Queue<Cuda> {
   void add_flops(double);
   /// Throws MachineError when work on the device failed, or check_waits() does.
   void finish();
-  /// The same for what this queue was given, and what that waits for; but the phase that runs goes on, and times are read later.
+  /// The same, but the phase that runs goes on.
   void wait_for_results();
   PhaseTimes take_times();
   void on_progress(std::function<void(double flops)>);

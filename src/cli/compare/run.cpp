@@ -19,7 +19,6 @@
 #include "core/choose.hpp"
 #include "io/generators.hpp"
 #include "io/input_error.hpp"
-#include "lasolve/context.hpp"
 #include "lasolve/names.hpp"
 
 namespace lasolve::cli {
@@ -162,23 +161,7 @@ class Race {
     if (visit == 0 || !problem_->is_generated()) return;
     X_ = Matrix<double>();
     problem_.reset();
-    for (const Contestant& c : all_)
-      if (const auto where = parse_device(c.device); where && where->kind == Device::cuda) {
-        move_memory_of(where->index, visit);
-        break;
-      }
     problem_.emplace(request_for(matrix_));
-  }
-
-  /// What was given back on a CUDA device would be had again at the same place, if nothing lay there; so would what is kept.
-  void move_memory_of(int device, int visit) {
-    constexpr std::int64_t MiB = 1 << 20;
-    aside_.reset();
-    release_unused_memory(device);
-    try {
-      aside_.emplace((1 + 23 * visit % 61) * MiB, 1);
-    } catch (const OutOfMemory&) {  // then all is as it was
-    }
   }
 
   /// The seconds of a run; nothing, and the row says why, where it failed.
@@ -299,7 +282,6 @@ class Race {
   const std::function<void(double)>& progress_;
   const std::string matrix_;
   std::optional<Problem> problem_;
-  std::optional<Matrix<char, Cuda>> aside_;  // where something else would be in another visit
   bench::Yardstick yardstick_;
   bench::Throttle throttle_ = bench::Throttle::of(request_.options.device);  // all run there
   std::vector<bench::Slowed> slowed_;

@@ -27,14 +27,6 @@ class Phases {
   void pause() {
     if (next_ || !marks_.empty()) begin({});
   }
-  /// The phase that runs ends here, and begins again with its next work. Whether there is an event to wait for since.
-  bool interrupt() {
-    const std::optional<Phase> runs = current();
-    pause();
-    works();
-    if (runs) next_ = Mark{runs, 0};
-    return !marks_.empty();
-  }
   void add_flops(double flops) { (next_ ? *next_ : marks_.back()).flops += flops; }
   /// To be called before the stream is given work.
   void works() {
