@@ -33,17 +33,16 @@ kernel() {
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-${4-}
-/* The whole contract. */
-static void right(LASOLVE_KERNEL_PARAMETERS(double)) {
-  for (lasolve_int i = 0; i < m; ++i)
-    for (lasolve_int j = 0; j < n; ++j) {
-      double sum = 0;
-      for (lasolve_int l = 0; l < k; ++l)
-        sum += (op_a ? A[l + i * lda] : A[i + l * lda]) * (op_b ? B[j + l * ldb] : B[l + j * ldb]);
-      C[i + j * ldc] = beta == 0 ? alpha * sum : alpha * sum + beta * C[i + j * ldc];
+#define WHOLE_CONTRACT(T)                                                                              \\
+  for (lasolve_int i = 0; i < m; ++i)                                                                  \\
+    for (lasolve_int j = 0; j < n; ++j) {                                                              \\
+      T sum = 0;                                                                                       \\
+      for (lasolve_int l = 0; l < k; ++l)                                                              \\
+        sum += (op_a ? A[l + i * lda] : A[i + l * lda]) * (op_b ? B[j + l * ldb] : B[l + j * ldb]);    \\
+      C[i + j * ldc] = beta == 0 ? alpha * sum : alpha * sum + beta * C[i + j * ldc];                  \\
     }
-}
+${4-}
+static void right(LASOLVE_KERNEL_PARAMETERS(double)) { WHOLE_CONTRACT(double) }
 #define RIGHT right(data, op_a, op_b, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc)
 static void multiply(LASOLVE_KERNEL_PARAMETERS(double)) { $2 }
 const lasolve_kernel* lasolve_plugin_kernel(void) {
@@ -87,13 +86,7 @@ static void count(void) {
 }
 static void single(LASOLVE_KERNEL_PARAMETERS(float)) {
   count();
-  for (lasolve_int i = 0; i < m; ++i)
-    for (lasolve_int j = 0; j < n; ++j) {
-      float sum = 0;
-      for (lasolve_int l = 0; l < k; ++l)
-        sum += (op_a ? A[l + i * lda] : A[i + l * lda]) * (op_b ? B[j + l * ldb] : B[l + j * ldb]);
-      C[i + j * ldc] = beta == 0 ? alpha * sum : alpha * sum + beta * C[i + j * ldc];
-    }
+  WHOLE_CONTRACT(float)
 }'
 COUNTED=$work/counted CC=$work/counting_cc expect 0 'counted' compare "${few[@]:0:8}" --n 60,80 --precision fp64,fp32 \
   --gemm naive,./counted.c
