@@ -45,6 +45,8 @@ expect 5 'no digit' "${singular[@]}" --factorization lu --in-place
 expect 0 'solved' "${singular[@]}" --no-condition
 expect 0 'the pivots' "${singular[@]}" --no-condition
 expect 0 '"rcond": null' "${singular[@]}" --no-condition --json -
+rcond=$("$lasolve" --matrix uniform:n=50 --device cpu --json -)
+[[ $rcond =~ '"rcond": '[0-9] ]] || { echo "JSON has no reciprocal condition number"; failed=1; }
 expect 0 'digits of the solution may be trusted' --matrix uniform:n=50 --device cpu
 printf '%s\n3 3\n1e-200\n0\n0\n0\n1\n0\n0\n0\n1e200\n' "$array" >scaled.mtx
 expect 0 '1.00e+00 with its rows scaled: about 15 digits' --matrix scaled.mtx --device cpu
@@ -52,6 +54,7 @@ expect 2 "did you mean '--matrix'" --matrx x
 expect 2 "did you mean 'tiled'" --matrix uniform:n=5 --gemm tilde
 expect 2 "did you mean 'cholesky'" --matrix uniform:n=5 --factorization colesky
 expect 2 'no matrix' --gemm tiled
+expect 2 '--threads takes at most 1024, not 100000' --matrix uniform:n=5 --threads 100000
 expect 3 'comma.mtx:5:1: error: expected a number, found "3,5"' --matrix comma.mtx
 expect 3 'cannot open' --matrix nowhere.mtx
 expect 3 'expected right-hand sides of 2 rows' --matrix indefinite.mtx --rhs long.mtx

@@ -40,10 +40,16 @@ done
 if [ -n "${LASOLVE_SHORTEN-}" ]; then
   "$lasolve" generate uniform:n=300 --output shortened.mtx
   gzip -k shortened.mtx
-  "$lasolve" generate uniform:n=300 --output shortened.npy
-  for file in shortened.*; do
+  for format in npy csv tsv; do "$lasolve" generate uniform:n=300 --output shortened.$format; done
+  python3 -c 'import zipfile; zipfile.ZipFile("shortened.npz", "w").write("shortened.npy", "A.npy")'
+  mkdir sides
+  cp shortened.mtx sides/shortened.mtx
+  for file in shortened.* sides/shortened.mtx; do
+    option=--matrix
+    [ "$file" = "${file#sides/}" ] || option='uniform:n=300 --rhs'
     export LD_PRELOAD=$LASOLVE_SHORTEN ASAN_OPTIONS=verify_asan_link_order=0
-    expect 3 "$file: error: it was shortened, or its disk failed, while it was read" --matrix "$file" --device cpu
+    # shellcheck disable=SC2086
+    expect 3 "$file: error: it was shortened, or its disk failed, while it was read" $option "$file" --device cpu
     unset LD_PRELOAD ASAN_OPTIONS
   done
 fi
@@ -66,6 +72,15 @@ expect 2 '--json - and --csv - are one file' bench gemm --json - --csv -
 holds 'an input was overwritten' cmp -s a.mtx a.before
 holds 'something was written' [ ! -e new.mtx ]
 expect 0 '' "${system[@]}" --json /dev/null --output /dev/null
+
+# What is replaced keeps its mode, and what a link names is written.
+: >old.json
+chmod 640 old.json
+ln -s named.json link.json
+for json in old.json link.json; do expect 0 '' "${system[@]}" --json $json; done
+holds '--json changed the mode of a file' [ "$(stat -c %a old.json)" = 640 ]
+holds '--json replaced a link' [ -L link.json ]
+holds '--json did not write what a link names' [ -s named.json ]
 
 # Standard output, pipes and devices; data are not mixed with the report.
 "$lasolve" "${system[@]}" --quiet --output x.mtx
