@@ -69,6 +69,8 @@ TEST(Attribution, counts_time_in_which_several_updates_run_once) {
   EXPECT_DOUBLE_EQ(flops_of_updates(overlapping.tasks), 1e9);
   EXPECT_DOUBLE_EQ(free_updates(overlapping).seconds.value(), 2);
   EXPECT_FALSE(free_updates(overlapping).exact);
+  EXPECT_DOUBLE_EQ(seconds_at_roof(overlapping, {1e15, 1e15}).value(), 2)
+      << "no less than with updates that take no time";
   overlapping.tasks[2].begin = 2.25;  // a pause before it
   EXPECT_DOUBLE_EQ(seconds_of_updates(overlapping.tasks), 3);
   overlapping.tasks[2].begin = 0.5, overlapping.tasks[2].seconds = 0.25;  // while the other runs

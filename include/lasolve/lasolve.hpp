@@ -101,7 +101,8 @@ struct Report {
   std::int64_t block_size = 0;
   int threads = 0;  ///< of the host, that shared the factorization: 1 where nothing of it is worth sharing
   PhaseTimes phases;
-  double factor_seconds = 0, solve_seconds = 0, total_seconds = 0;  ///< wall time; total counts copies and refinement
+  /// Wall time; total counts copies and refinement. On CUDA factor_seconds ends when the outcome and the times of phases are known.
+  double factor_seconds = 0, solve_seconds = 0, total_seconds = 0;
   double factor_gflops = 0;  ///< 2/3 n³ (LU) or 1/3 n³ (Cholesky) over factor_seconds
   /// max over columns of ‖b − A x‖∞ / (‖A‖∞‖x‖∞ + ‖b‖∞), and that over ε·n, which passes below 16 (HPL).
   std::optional<double> backward_error, hpl_residual;
@@ -151,8 +152,8 @@ class Context;
 ///
 /// Throws std::invalid_argument (misuse: sizes, NaN or Inf in A or B, an unknown backend, a view of memory that is elsewhere than
 /// its type or Options::device says, all that is asked of one that was moved from) and MachineError, and what Options::progress
-/// throws. What throws in a solve leaves the factorization as it was before, and X undefined. The next solve then works, unless the
-/// device itself has failed.
+/// throws. What throws in a solve leaves the factorization as it was before, and X undefined, so B is lost where X is B. The next
+/// solve then works, unless the device itself has failed.
 template <class T>
 class Factorization {
   static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>,

@@ -125,7 +125,9 @@ class Solver {
     }
     std::optional<Factored> replaced;
     const Settled settled(q_);
+    const Stopwatch solving;
     Refinement solved = solve_with(made_, B, X, op);
+    const double refining = solving.seconds();  // where it was refined, the last residual was waited for
     if (options_.check && (options_.condition || !solved.converged)) {
       q_.phase(Phase::check);
       require_finite_sides(*column_norms<T>(q_, B));  // before anything follows from them
@@ -139,6 +141,7 @@ class Solver {
     const bool is_there = made.report.outcome.ok();
     if (is_there && options_.condition) rcond_of(made);
     Report report = without_times(made.report, B.cols());
+    if (!replaced && made.report.refine != Refine::none) take_times(q_, report, refining);
     if (is_there && !solved.converged) report.outcome = {Outcome::not_converged, solved.updates};
     report.refine_iterations = solved.updates, report.refinement_residuals = std::move(solved.residuals);
     if (is_there && options_.check) check(made, B, X, op, report);

@@ -133,7 +133,7 @@ TaskTime task_in(const Json& json) {
   TaskTime t{json.at("what"),  json.at("block"),   phase_in(json.at("phase")),
              json.at("begin"), json.at("seconds"), json.at("flops")};
   if (json.contains("m")) t.m = json.at("m"), t.n = json.at("n"), t.k = json.at("k");
-  t.lane = json.value("lane", "");  // version 0.2.0 had none
+  t.lane = json.value("lane", "");  // older files have none
   return t;
 }
 
@@ -154,7 +154,7 @@ Row row_in(const Json& json) {
   r.seconds = json.at("seconds_of_runs").get<std::vector<double>>();
   r.factor_seconds = json.at("factor_seconds_of_runs").get<std::vector<double>>();
   r.gemm_seconds_of_runs = json.at("gemm_seconds_of_runs").get<std::vector<double>>();
-  r.visits = json.value("runs_of_visits", std::vector<int>());  // version 0.2.0 had none
+  r.visits = json.value("runs_of_visits", std::vector<int>());  // older files have none
   if (!r.visits.empty() && (std::accumulate(r.visits.begin(), r.visits.end(), std::size_t(0)) != r.seconds.size() ||
                             *std::min_element(r.visits.begin(), r.visits.end()) < 1))
     throw Unfit("runs_of_visits do not add up to the runs");
@@ -164,22 +164,22 @@ Row row_in(const Json& json) {
   r.schedule = json.at("schedule");
   r.block_size = json.at("block_size");
   r.refine_iterations = json.at("refine_iterations");
-  r.refinement_residuals = json.value("refinement_residuals", std::vector<double>());  // version 0.2.0 had none
-  r.slowed = number(json.value("slowed", Json()));                                     // version 0.2.0 had none
+  r.refinement_residuals = json.value("refinement_residuals", std::vector<double>());  // older files have none
+  r.slowed = number(json.value("slowed", Json()));                                     // older files have none
   r.notes = json.at("notes").get<std::vector<std::string>>();
   if (const auto adapter = json.find("adapter"); adapter != json.end() && adapter->is_string()) r.adapter = *adapter;
   if (!json.at("attribution").is_null()) read_attribution(json.at("attribution"), r);
   return r;
 }
 
-/// Version 0.2.0 had none.
+/// Older files have none.
 bench::Yardstick yardstick_in(const Json& size) {
   const auto it = size.find("yardstick_seconds");
   if (it == size.end()) return {};
   return {it->at("alone").get<std::vector<double>>(), it->at("together").get<std::vector<double>>()};
 }
 
-/// Version 0.2.0 had none.
+/// Older files have none.
 bench::Clocks clocks_in(const Json& size) {
   const auto it = size.find("sm_clocks_mhz");
   if (it == size.end() || it->is_null()) return {};
@@ -229,7 +229,7 @@ Comparison comparison_of(const std::string& text, const std::string& name) {
   try {
     Comparison all;
     all.setting = setting_in(json.at("compare"));
-    for (const Json& l : json.value("limits", Json::array()))  // version 0.2.0 had none
+    for (const Json& l : json.value("limits", Json::array()))  // older files have none
       all.limits.push_back({l.at("device"), l.at("precision"), {l.at("flops_per_second"), l.at("bytes_per_second")}});
     for (const Json& s : json.at("sizes"))
       all.sizes.push_back(

@@ -166,7 +166,7 @@ std::string for_people(const CompareRequest& request, const Comparison& all) {
   if (request.attribution) {
     text += "\nwhere the time of the median run went\n\n" + print(compare::phase_table(all));
     const compare::Table updates = compare::update_table(all);
-    text += updates.lines.empty() ? "\nno updates were timed: panels did all\n"
+    text += updates.lines.empty() ? "\nno trailing updates were timed\n"
                                   : "\ntrailing updates C <- C - L U, where C is m x columns and L is m x k; updates "
                                     "from the size given down to half of it "
                                     "together\n\n" +
