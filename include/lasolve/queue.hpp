@@ -123,7 +123,7 @@ class Queue<Cuda> {
   void add_flops(double);
   /// Throws MachineError when work on the device failed, or check_waits() does.
   void finish();
-  /// The same, but the phase that runs goes on.
+  /// Waits for what this queue was given, and what it waited for. The phase that runs goes on. Throws as finish().
   void wait_for_results();
   PhaseTimes take_times();
   void on_progress(std::function<void(double flops)>);

@@ -32,15 +32,25 @@ class Phases {
   void works() {
     if (next_) record_next();
   }
-  /// Whether there is an event to wait for since.
+  /// Whether the stream was given an event by that.
   bool end() {
     if (next_ && next_->flops > 0) record_next();
     next_.reset();
     if (marks_.empty()) return false;
-    if (marks_.back().phase)
+    const bool runs = marks_.back().phase.has_value();
+    if (runs)
       record(marks_.size());
     else
       marks_.pop_back();  // the phase before it has ended
+    return runs;
+  }
+  /// The time until more work is given is no phase; then the one that ran goes on. Whether the stream was given an event.
+  bool interrupt() {
+    if (marks_.empty() || !marks_.back().phase) return false;
+    const std::optional<Phase> runs = current();
+    pause();
+    works();
+    begin(runs);
     return true;
   }
   void forget() {

@@ -135,6 +135,12 @@ struct Queue<Cuda>::State {
     for (Queue* other : others())
       if (other) other->state_->end_phases();
   }
+  /// The same where the host waits for results, and goes on.
+  void interrupt_phases() {
+    if (phases.interrupt()) idle = false;
+    for (Queue* other : others())
+      if (other) other->state_->interrupt_phases();
+  }
   std::array<Queue*, 3> others() const { return {ahead.get(), beside.get(), behind.get()}; }
   /// Waits for what was given until end_phases(), and adds up the times of phases.
   void finish() {
@@ -218,9 +224,16 @@ void Queue<Cuda>::finish_ended() {
 }
 
 void Queue<Cuda>::wait_for_results() {
-  const std::optional<Phase> runs = state_->phases.current();
-  finish();
-  if (runs) phase(*runs);
+  State& s = *state_;
+  if (s.progress) {  // is told with the times
+    const std::optional<Phase> runs = s.phases.current();
+    finish();
+    if (runs) phase(*runs);
+    return;
+  }
+  s.interrupt_phases();  // their times are read by finish(), when nobody waits
+  s.settle();
+  check_waits();
 }
 
 PhaseTimes Queue<Cuda>::take_times() {
