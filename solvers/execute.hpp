@@ -15,6 +15,10 @@
 
 namespace lasolve {
 
+/// Memory of what the tasks of a lowered plan hand to each other, beside A and the pivots.
+template <class T, class Place>
+struct Buffers;
+
 /// What a plan is run on.
 template <class T, class Place>
 struct Workpiece {
@@ -22,6 +26,7 @@ struct Workpiece {
   MatrixView<T, Place> A;          // n × n; with a supply, undefined on entry
   Pivots<Place> pivots;            // of Cholesky `zero` alone counts: where the first bad minor is told
   const Supply<T, Place>& supply;  // where the plan is of a matrix that arrives
+  Buffers<T, Place>& buffers;
 
   MatrixView<T, Place> at(const Block& b) const { return A.block(b.i, b.j, b.m, b.n); }
 };
@@ -117,7 +122,10 @@ class QueueLines {
       : bulk_(bulk),
         chain_(queue_of(bulk, ordered.plan.lanes.chain)),
         method_(ordered.plan.method),
+        lanes_(ordered.plan.lanes),
         of_(of),
+        gemm_beside_(of.gemm.beside()),
+        of_beside_{gemm_beside_, of.A, of.pivots, of.supply, of.buffers},
         clock_(clock),
         ends_(bulk, ordered) {
     if (ordered.plan.lanes.single())
@@ -132,7 +140,8 @@ class QueueLines {
   bool give(const Task& task, std::size_t) {
     Line& line = of(task);
     const NamedRange<Place> range(name_of(task.kind));
-    const auto performed = [&] { return perform(*line.q, line.has_phase ? *line.q : chain_, method_, task, of_); };
+    const auto& of = lanes_.leaves_room(task.lane) ? of_beside_ : of_;
+    const auto performed = [&] { return perform(*line.q, line.has_phase ? *line.q : chain_, method_, task, of); };
     const bool goes_on = clock_ ? clock_->time(*line.q, task, performed) : performed();
     if (task.kind != TaskKind::stop_if_failed && task.kind != TaskKind::arrive) line.has_phase |= task.timed;
     return goes_on;
@@ -158,8 +167,11 @@ class QueueLines {
 
   Queue<Place>&bulk_, &chain_;
   const Method method_;
+  const Lanes lanes_;
   const Workpiece<T, Place>& of_;
-  TaskClock<Place>* const clock_;  // null: nobody hears
+  const Gemm<T, Place> gemm_beside_;
+  const Workpiece<T, Place> of_beside_;  // where it leaves room for others
+  TaskClock<Place>* const clock_;        // null: nobody hears
   TaskEnds<Place> ends_;
   std::vector<Line> lines_;
 };

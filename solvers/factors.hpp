@@ -1,6 +1,8 @@
 // What a factorization leaves behind, and how it is applied.
 #pragma once
 
+#include <optional>
+
 #include "core/fetched.hpp"
 #include "lasolve/lasolve.hpp"
 #include "solvers/ending.hpp"
@@ -33,6 +35,8 @@ void prepare_products(Queue<Place>& bulk, const Gemm<F, Place>& gemm, const Plan
     std::int64_t m = 0, n = 0, k = 0;
   };
   const Op b = plan.method == Method::lu ? Op::none : Op::transpose;
+  const Gemm<F, Place> beside = gemm.beside();
+  const auto gemm_of = [&](Lane lane) { return plan.lanes.leaves_room(lane) ? &beside : &gemm; };
   for (const Lane lane : lanes_of(plan)) {
     Product largest, tallest;
     for (const Task& task : plan.tasks) {
@@ -43,14 +47,15 @@ void prepare_products(Queue<Place>& bulk, const Gemm<F, Place>& gemm, const Plan
       if (product.m > tallest.m) tallest = product;
     }
     for (const auto& [m, n, k] : {largest, tallest})
-      if (m > 0) gemm.prepare(queue_of(bulk, lane), Op::none, b, m, n, k);
+      if (m > 0) gemm_of(lane)->prepare(queue_of(bulk, lane), Op::none, b, m, n, k);
   }
   const auto shared = std::find_if(plan.tasks.begin(), plan.tasks.end(),
                                    [](const Task& task) { return task.kind == TaskKind::update_lower; });
   if (shared == plan.tasks.end())
     return;  // else the first, the largest, goes by block columns, half of them beside its lane
   Queue<Place>& q = queue_of(bulk, shared->lane);
-  gemm.prepare(q.beside(), Op::none, b, shared->C.m, symmetric_update_columns(q, shared->C.m), shared->L.n);
+  gemm_of(shared->lane)
+      ->prepare(q.beside(), Op::none, b, shared->C.m, symmetric_update_columns(q, shared->C.m), shared->L.n);
 }
 
 /// Those of the factorization that Factors::factor will run.
@@ -67,8 +72,7 @@ class Factors {
   /// Takes the memory of A, which factor() will factor in place.
   Factors(Method method, Matrix<F, Place>&& A)
       : method_(method),
-        notes_(method == Method::lu ? std::max<std::int64_t>(1, A.rows()) : 1,
-               method == Method::lu ? Pivots<Place>::columns + 1 : 1),
+        notes_(method == Method::lu ? std::max<std::int64_t>(1, A.rows()) : 1, Pivots<Place>::columns + 1),
         values_(std::move(A)) {}
 
   /// Gives q the factorization, in place. With a supply, which is for left-looking alone, A is not there yet: it is asked for, a
@@ -77,7 +81,8 @@ class Factors {
               const Supply<F, Place>& supply = {}, TaskClock<Place>* clock = nullptr) {
     fill(q, std::int64_t(-1), status());
     const auto plan = plan_at<F>(q, method_, schedule, values_.rows(), nb, bool(supply));
-    execute(*plan, q, Workpiece<F, Place>{gemm, values_.view(), pivots(), supply}, clock);
+    buffers_.emplace(plan->plan);
+    execute(*plan, q, Workpiece<F, Place>{gemm, values_.view(), pivots(), supply, *buffers_}, clock);
     q.phase(Phase::other);
   }
 
@@ -114,7 +119,7 @@ class Factors {
   /// Cholesky has none.
   Pivots<Place> pivots() {
     const std::int64_t n = method_ == Method::lu ? values_.rows() : 0;
-    return {notes_.view().block(0, 0, n, notes_.cols() - 1), status()};
+    return Pivots<Place>::in(notes_.view().block(0, 0, n, Pivots<Place>::columns), status());
   }
 
  private:
@@ -142,6 +147,7 @@ class Factors {
   Method method_;
   Matrix<std::int64_t, Place> notes_;  // the pivots of LU, and in the last column where it failed
   Matrix<F, Place> values_;
+  std::optional<Buffers<F, Place>> buffers_;
 };
 
 }  // namespace lasolve

@@ -87,6 +87,8 @@ struct Lanes {
   static constexpr Lanes one() { return {}; }
   constexpr bool single() const { return bulk == chain && bulk == near && bulk == soon; }
   bool operator==(const Lanes&) const = default;
+  /// Whether what a lane does should leave room for others beside it: so does the bulk. What is far has but the gaps anyway.
+  constexpr bool leaves_room(Lane lane) const { return lane.rank == bulk.rank && bulk.rank < chain.rank; }
   /// "chain", "near", …; of the slowest that are the same.
   const char* name_of(Lane) const;
 };

@@ -100,9 +100,9 @@ void packing(Queue<Cpu>& q, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixV
   EXPECT_LE(double(C.rows() + C.cols()) * double(A.cols()), room) << C.rows() << " × " << C.cols() << " × " << A.cols();
   counting(q, alpha, A, B, beta, C);
 }
-void make_room(Queue<Cpu>&, Precision precision, Op, Op, std::int64_t m, std::int64_t n, std::int64_t k) {
-  EXPECT_EQ(precision, Precision::fp64);
-  room = std::max(room, double(m + n) * double(k));
+void make_room(Queue<Cpu>&, const ProductShape& p) {
+  EXPECT_EQ(p.precision, Precision::fp64);
+  room = std::max(room, double(p.m + p.n) * double(p.k));
 }
 constexpr GemmBackend<Cpu> prepared{
     .name = "prepared", .summary = "wants room", .f64 = packing<double>, .prepare = make_room};

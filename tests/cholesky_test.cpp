@@ -348,9 +348,10 @@ TYPED_TEST(CholeskyFactor, of_a_lowered_plan_has_a_small_residual) {
     Matrix<std::int64_t> pivots(n, Pivots<Cpu>::columns), status(1, 1);
     status(0, 0) = -1;
     const Supply<T, Cpu> none;
-    const Workpiece<T, Cpu> of{gemm, L, {pivots, status}, none};
     const Plan plan =
         lower(plan_of(Method::cholesky, Schedule::left_looking, {.n = n, .block_size = nb, .lanes = four_lanes}), can);
+    Buffers<T, Cpu> buffers(plan);
+    const Workpiece<T, Cpu> of{gemm, L, Pivots<Cpu>::in(pivots, status), none, buffers};
     for (const Task& task : plan.tasks) ASSERT_TRUE(perform(q, q, Method::cholesky, task, of));
     EXPECT_LT((cholesky_residual<T>(A.view(), L.view())), 30);
   }

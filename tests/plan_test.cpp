@@ -108,6 +108,13 @@ TEST(Plan, has_the_flops_of_the_textbook) {
     });
 }
 
+TEST(Plan, has_updates_beside_a_panel_leave_room_for_it) {
+  for (const Lane lane : {four_lanes.soon, four_lanes.near, four_lanes.chain, Lane{-1, 0}})
+    EXPECT_FALSE(four_lanes.leaves_room(lane));
+  EXPECT_TRUE(four_lanes.leaves_room(four_lanes.bulk));
+  EXPECT_FALSE(Lanes::one().leaves_room(Lanes::one().bulk)) << "nothing runs beside it";
+}
+
 TEST(Plan, brings_each_column_once_and_from_the_left_to_the_right) {
   for_many_walks(four_lanes, [](const Plan& plan) {
     std::int64_t there = 0;

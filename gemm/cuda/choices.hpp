@@ -50,7 +50,7 @@ Fp64Tiles fp64_tiles(const Tuning& t, const Count& tiles, std::int64_t steps, st
   return tiles(64, 128) * steps >= t.tensor_wide_steps * multiprocessors ? Fp64Tiles::wide : Fp64Tiles::small;
 }
 
-/// How cuBLAS multiplies C ← α·A·Bᵀ + β·C with few columns in fp32, where others go first.
+/// How cuBLAS multiplies C ← α·A·Bᵀ + β·C with few columns in fp32, beside work that is waited for sooner.
 enum class NarrowProduct { as_it_chooses, in_parts, with_split_k };
 inline NarrowProduct narrow_product_for(const Tuning& t, std::int64_t m, std::int64_t n, std::int64_t k) {
   const double work = double(m) * double(n) * double(k);
@@ -62,7 +62,7 @@ inline NarrowProduct narrow_product_for(const Tuning& t, std::int64_t m, std::in
                                                                    : NarrowProduct::as_it_chooses;
 }
 
-/// Whether C ← α·A·B + β·C in fp32 is worth a transposed copy of B, where others go first.
+/// Whether C ← α·A·B + β·C in fp32 is worth a transposed copy of B, beside work that is waited for sooner.
 inline bool turns_B(const Tuning& t, std::int64_t m, std::int64_t n, std::int64_t k) {
   return m >= t.cublas_transpose_rows && n >= t.cublas_transpose_columns && k >= t.cublas_transpose_depth &&
          k <= t.cublas_transpose_depth_most;

@@ -147,16 +147,15 @@ static bool product_with_split_k(Queue<Cuda>& q, float alpha, Operand<float, Cud
          product.run(q, alpha, A.data(), B.data(), beta, C.data(), q.scratch<char>(room_for_sums, 1).data(), room);
 }
 
-/// C ← α·A·Bᵀ + β·C with few columns and much to do, if others go first and cuBLAS has the kernel for it; and whether
-/// so. Such a product is a trailing update of Cholesky, beside which a panel on the critical path runs. cuBLAS chooses
-/// as if it had the device for itself, and fills it with long-running blocks. So here its kernel is chosen to leave a
-/// third of the device: alone it takes longer, and all together less. The smaller ones, of n up to 4400, are in parts
-/// that a kernel of our own adds up.
+/// C ← α·A·Bᵀ + β·C with few columns and much to do, if cuBLAS has the kernel for it; and whether so. cuBLAS chooses as
+/// if it had the device for itself, and fills it with long-running blocks. So here its kernel is chosen to leave a third
+/// of the device: alone it takes longer, and all together less. The smaller ones, as in a Cholesky of n up to 4400, are
+/// in parts that a kernel of our own adds up.
 static bool narrow_product(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
                            MatrixView<float, Cuda> C) {
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
   const NarrowProduct how = narrow_product_for(q.tuning(), m, n, k);
-  if (!q.others_go_first() || how == NarrowProduct::as_it_chooses) return false;
+  if (how == NarrowProduct::as_it_chooses) return false;
   if (A.op() != Op::none || B.op() != Op::transpose) return false;
   const MatrixView<const float, Cuda> views[] = {A.stored(), B.stored(), C};
   for (const auto& view : views)
@@ -165,14 +164,13 @@ static bool narrow_product(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, 
   return product_with_split_k(q, alpha, A, B, beta, C);
 }
 
-/// C ← α·A·B + β·C with much to do, if others go first; and whether so. Such a product is a trailing update of LU.
-/// cuBLAS's product with a transposed B is faster, with the time to transpose B counted in. Some columns at a time, so
-/// that B has room.
+/// C ← α·A·B + β·C with much to do; and whether so. Beside others, cuBLAS's product with a transposed B is faster, with
+/// the time to transpose B counted in. Some columns at a time, so that B has room.
 static bool wide_product(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
                          MatrixView<float, Cuda> C) {
   constexpr std::int64_t room = room_for_transposed / std::int64_t(sizeof(float)), line = 64;
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
-  if (!q.others_go_first() || !turns_B(q.tuning(), m, n, k) || A.op() != Op::none || B.op() != Op::none) return false;
+  if (!turns_B(q.tuning(), m, n, k) || A.op() != Op::none || B.op() != Op::none) return false;
   const std::int64_t most = room / k / line * line, parts = ceil_div(n, most);
   const std::int64_t columns = round_up(ceil_div(n, parts), line);
   float* const memory = q.scratch<float>(room, 1).data();
@@ -185,17 +183,17 @@ static bool wide_product(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Op
   return true;
 }
 
-static void f32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
-                MatrixView<float, Cuda> C) {
+static void beside_others(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
+                          MatrixView<float, Cuda> C) {
   if (!narrow_product(q, alpha, A, B, beta, C) && !wide_product(q, alpha, A, B, beta, C))
     cublas_gemm<float>(q, alpha, A, B, beta, C);
 }
 
 /// The scratch memory of narrow_product and wide_product.
-static void prepare(Queue<Cuda>& q, Precision precision, Op a, Op b, std::int64_t m, std::int64_t, std::int64_t) {
-  if (precision != Precision::fp32 || !q.others_go_first() || a != Op::none) return;
-  if (m >= (b == Op::none ? q.tuning().cublas_transpose_rows : q.tuning().cublas_narrow_least))
-    q.scratch<char>(b == Op::none ? room_for_transposed : room_for_sums, 1);
+static void prepare(Queue<Cuda>& q, const ProductShape& p) {
+  if (p.precision != Precision::fp32 || !p.beside || p.a != Op::none) return;
+  if (p.m >= (p.b == Op::none ? q.tuning().cublas_transpose_rows : q.tuning().cublas_narrow_least))
+    q.scratch<char>(p.b == Op::none ? room_for_transposed : room_for_sums, 1);
 }
 
 extern const GemmBackend<Cuda> gemm_cuda_cublas;
@@ -203,7 +201,7 @@ const GemmBackend<Cuda> gemm_cuda_cublas{
     .name = "cublas",
     .summary = "cuBLAS's products",
     .f64 = cublas_gemm<double>,
-    .f32 = f32,
+    .f32 = {cublas_gemm<float>, Arithmetic<Precision::fp32>::unit_roundoff, beside_others},
     .tf32 = mixed<float, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32>,
     .f16 = mixed<fp16, CUDA_R_16F, CUBLAS_COMPUTE_32F>,
     .bf16 = mixed<bf16, CUDA_R_16BF, CUBLAS_COMPUTE_32F>,

@@ -23,9 +23,7 @@ constexpr std::int64_t depth = 8192;  // of op(A) and op(B) at once, which bound
 /// What a row of op(A) and a column of op(B) of k elements take when they are split.
 static std::int64_t split_length(std::int64_t k) { return 2 * round_up(std::min(k, depth), 32); }
 
-static void prepare(Queue<Cuda>& q, Precision, Op, Op, std::int64_t m, std::int64_t n, std::int64_t k) {
-  Packed<fp16>(q, m, n, split_length(k));
-}
+static void prepare(Queue<Cuda>& q, const ProductShape& p) { Packed<fp16>(q, p.m, p.n, split_length(p.k)); }
 
 /// C ← α·A·B + β·C with operands of fp32 in two parts of fp16: hi·hi + hi·lo + lo·hi.
 static void tensor_split(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,

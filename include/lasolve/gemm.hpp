@@ -9,6 +9,7 @@
 // product propagate.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 
@@ -84,11 +85,15 @@ struct GemmKernel {
   /// u in ‖C − Cref‖ ≤ u·(√(k+2)·max(|α|,1)·‖A‖‖B‖ + 2·max(|β|,1)·‖C₀‖), Frobenius norms: coarser where the
   /// arithmetic is coarser than the type.
   double unit_roundoff;
+  /// The same product where other work runs beside it that is waited for sooner: one that leaves room for that. Null: `function`.
+  Function beside;
 
-  constexpr GemmKernel(Function function = nullptr, double unit_roundoff = Arithmetic<P>::unit_roundoff)
-      : function(function), unit_roundoff(unit_roundoff) {}
+  constexpr GemmKernel(Function function = nullptr, double unit_roundoff = Arithmetic<P>::unit_roundoff,
+                       Function beside = nullptr)
+      : function(function), unit_roundoff(unit_roundoff), beside(beside) {}
   /// Whether it is offered.
   constexpr explicit operator bool() const { return function != nullptr; }
+  constexpr GemmKernel beside_others() const { return {beside ? beside : function, unit_roundoff}; }
 
   /// C ← α·A·B + β·C. Throws std::invalid_argument when the sizes do not agree or the precision is not offered.
   void operator()(Queue<Place>& q, T alpha, Operand<In, Place> A, Operand<In, Place> B, T beta,
@@ -97,8 +102,16 @@ struct GemmKernel {
   }
 };
 
+/// What is known of a product before its operands are there: C is m × n, op(A) m × k, op(B) k × n.
+struct ProductShape {
+  Precision precision;
+  Op a, b;
+  std::int64_t m, n, k;
+  bool beside;  ///< whether GemmKernel::beside will have it
+};
+
 /// One way to compute a product. A stateless constant: an embedder passes a record of its own in Options::gemm. A member is
-/// set to a function, or to {function, unit roundoff}.
+/// set to a function, or to {function, unit roundoff}, or to {function, unit roundoff, function beside others}.
 template <class Place>
 struct GemmBackend {
   const char* name;
@@ -110,9 +123,9 @@ struct GemmBackend {
   GemmKernel<Precision::bf16, Place> bf16 = {};
   /// Why this backend cannot run on a device of this machine; empty, or a null function: it can.
   std::string (*unavailable)(int device) = nullptr;
-  /// Makes at once what a product of such sizes, C m × n, would make at its first call on a queue, as scratch memory: solvers
-  /// ask for it before their clock runs. A null function: nothing.
-  void (*prepare)(Queue<Place>&, Precision, Op a, Op b, std::int64_t m, std::int64_t n, std::int64_t k) = nullptr;
+  /// Makes at once what a product of this shape would make at its first call on a queue, as scratch memory: solvers ask for it
+  /// before their clock runs. A null function: nothing.
+  void (*prepare)(Queue<Place>&, const ProductShape&) = nullptr;
   /// Another backend, to which solvers give the products of fewer than small_below operations, 2 m n k. It must outlive this record,
   /// and run where this one runs; one of its own is not asked for. Null, or one that does not offer the precision: none.
   const GemmBackend* small = nullptr;
@@ -147,15 +160,24 @@ template <class F, class Place>
 class Gemm {
  public:
   /// `products`: what they are computed in. Unbound where the backend does not offer that for matrices of F.
-  constexpr explicit Gemm(const GemmBackend<Place>& backend, Precision products = precision_of<F>)
+  explicit Gemm(const GemmBackend<Place>& backend, Precision products = precision_of<F>)
       : backend_(&backend), products_(products) {
     for_precision(products, [&](auto P) {
       if constexpr (std::is_same_v<typename Arithmetic<P>::Operand, F> &&
                     std::is_same_v<typename Arithmetic<P>::Result, F>) {
-        function_ = backend.template in<P>().function;
+        function_ = beside_ = backend.template in<P>().function;
+        if (const auto beside = backend.template in<P>().beside) beside_ = beside;
         if (backend.small) small_ = backend.small->template in<P>().function;
       }
     });
+    if (small_) counts_ = std::make_shared<Counts>();
+  }
+  /// For products beside which other work runs that is waited for sooner; see GemmKernel::beside. They are counted together.
+  Gemm beside() const {
+    Gemm other = *this;
+    other.function_ = beside_;
+    other.is_beside_ = true;
+    return other;
   }
   /// Whether it is bound.
   constexpr explicit operator bool() const { return function_ != nullptr; }
@@ -168,7 +190,7 @@ class Gemm {
     if (!small_) return multiply(function_, q, alpha, A, B, beta, C);
     const double flops = flops_of(C.rows(), C.cols(), A.cols());
     const bool is_small = flops < backend_->small_below;
-    ProductCount& count = is_small ? by_small_ : by_this_;
+    ProductCount& count = is_small ? counts_->by_small : counts_->by_this;
     ++count.calls, count.flops += flops;
     multiply(is_small ? small_ : function_, q, alpha, A, B, beta, C);
   }
@@ -176,24 +198,29 @@ class Gemm {
   /// See GemmBackend::prepare.
   void prepare(Queue<Place>& q, Op a, Op b, std::int64_t m, std::int64_t n, std::int64_t k) const {
     const auto& makes = small_ && flops_of(m, n, k) < backend_->small_below ? *backend_->small : *backend_;
-    if (makes.prepare) makes.prepare(q, products_, a, b, m, n, k);
+    if (makes.prepare) makes.prepare(q, {products_, a, b, m, n, k, is_beside_});
   }
 
   /// The backend that has the small products; null: there is none.
   constexpr const GemmBackend<Place>* small() const { return small_ ? backend_->small : nullptr; }
   /// What each of two backends was given, by all calls of this one, which are of one thread. Not counted where there is but one.
-  const ProductCount& given() const { return by_this_; }
-  const ProductCount& given_to_small() const { return by_small_; }
+  ProductCount given() const { return counts_ ? counts_->by_this : ProductCount(); }
+  ProductCount given_to_small() const { return counts_ ? counts_->by_small : ProductCount(); }
 
  private:
   static constexpr double flops_of(std::int64_t m, std::int64_t n, std::int64_t k) {
     return 2.0 * double(m) * double(n) * double(k);
   }
 
+  struct Counts {
+    ProductCount by_this, by_small;
+  };
+
   const GemmBackend<Place>* backend_;
   Precision products_;
-  GemmFunction<F, Place> function_ = nullptr, small_ = nullptr;
-  mutable ProductCount by_this_ = {}, by_small_ = {};
+  GemmFunction<F, Place> function_ = nullptr, beside_ = nullptr, small_ = nullptr;
+  bool is_beside_ = false;
+  std::shared_ptr<Counts> counts_;  // where there are small ones
 };
 
 /// The backends of this build, by name.

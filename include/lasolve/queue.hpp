@@ -158,8 +158,6 @@ class Queue<Cuda> {
   Queue& beside();
   /// One of the rank below ours: for what fills the gaps that all others leave.
   Queue& behind();
-  /// Whether this is a queue of rank 0, or beside one, that has others ahead: then what is waited for is there.
-  bool others_go_first() const;
 
   /// Memory through which the blocks of a kernel send each other packets: zero at first, then left as it is. The
   /// sequence numbers sequence, …, sequence + rounds − 1 were never used before.

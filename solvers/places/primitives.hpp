@@ -22,6 +22,12 @@ Capabilities capabilities_of(const Queue<Place>&, std::int64_t) {
   return {};
 }
 
+/// Made before its plan runs, and kept until all of it is done. Plans that are not lowered hand on nothing.
+template <class T, class Place>
+struct Buffers {
+  explicit Buffers(const Plan&) {}
+};
+
 /// Does a task that only lowered plans have.
 template <class T, class Place>
 void perform_lowered(Queue<Place>&, const Task&, const Workpiece<T, Place>&) {

@@ -111,7 +111,11 @@ Verdict verdict_on(Queue<Place>& q, Queue<Cpu>& host, const GemmBackend<Place>& 
                    const std::vector<Product>& timed, const BeforeCall& before, const AfterCall& after) {
   Verdict verdict;
   for_precision(precision, [&](auto P) {
-    verdict = conformance<P, Place>(q, host, backend.template in<P>(), timed, before, after);
+    const auto& kernel = backend.template in<P>();
+    verdict = conformance<P, Place>(q, host, kernel, timed, before, after);
+    if (verdict.fault || !kernel.beside) return;
+    const Verdict beside = conformance<P, Place>(q, host, kernel.beside_others(), timed, before, after);
+    if (beside.fault) verdict = beside;
   });
   return verdict;
 }

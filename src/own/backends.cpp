@@ -32,10 +32,10 @@ void multiply(Queue<Place>& q, T alpha, Operand<T, Place> A, Operand<T, Place> B
 }
 
 template <class Place, std::size_t i>
-void prepare(Queue<Place>& q, Precision precision, Op, Op, std::int64_t m, std::int64_t n, std::int64_t k) {
+void prepare(Queue<Place>& q, const ProductShape& p) {
   Adapter<Place>& adapter = *slots<Place>()[i].adapter;
-  if (precision == Precision::fp64) adapter.template prepare<double>(q, m, n, k);
-  if (precision == Precision::fp32) adapter.template prepare<float>(q, m, n, k);
+  if (p.precision == Precision::fp64) adapter.template prepare<double>(q, p.m, p.n, p.k);
+  if (p.precision == Precision::fp32) adapter.template prepare<float>(q, p.m, p.n, p.k);
 }
 
 /// The functions of a slot.

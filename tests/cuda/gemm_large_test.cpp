@@ -37,12 +37,15 @@ void expect_exact_products(Queue<Cuda>& q, std::int64_t m, std::int64_t n, std::
     const auto& kernel = backend->in<P>();
     if (!only.empty() && backend->name != only) continue;
     if (!kernel || (backend->unavailable && !backend->unavailable(0).empty())) continue;
-    for (const bool add : {false, true}) {
-      Matrix<T, Cuda> dC = upload(q, add ? C : nothing);
-      kernel(q, T(-1), opA, opB, T(add), dC.view());
-      const Matrix<T> result = download(q, dC);
-      EXPECT_TRUE(as_eigen(result.view()) == (add ? updated : -product)) << backend->name << ", beta " << add;
-    }
+    for (const bool beside : {false, true})
+      for (const bool add : {false, true}) {
+        if (beside && !kernel.beside) continue;
+        Matrix<T, Cuda> dC = upload(q, add ? C : nothing);
+        (beside ? kernel.beside_others() : kernel)(q, T(-1), opA, opB, T(add), dC.view());
+        const Matrix<T> result = download(q, dC);
+        EXPECT_TRUE(as_eigen(result.view()) == (add ? updated : -product))
+            << backend->name << ", beta " << add << (beside ? ", beside others" : "");
+      }
   }
 }
 
@@ -88,23 +91,17 @@ TEST(GemmOnCuda, is_exact_in_tf32) {
   expect_exact_products<float, Precision::tf32>(q, 1500, 1497, 300);
 }
 
-/// As in the bulk of a Cholesky, alone and where others go first.
+/// As in the bulk of a Cholesky, alone and beside others.
 TEST(GemmOnCuda, is_exact_in_large_products_of_few_columns) {
   if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
   Queue<Cuda> q(0);
-  EXPECT_FALSE(q.beside().others_go_first());
-  expect_exact_products<float>(q, 2301, 256, 2600, Op::transpose);
   expect_exact_products<double>(q, 1030, 250, 4350);
-  q.ahead();
   for (Queue<Cuda>* either : {&q, &q.beside()}) {
-    EXPECT_TRUE(either->others_go_first());
     expect_exact_products<double>(*either, 2301, 256, 2600, Op::transpose);
     expect_exact_products<float>(*either, 2301, 256, 2600, Op::transpose);
     for (const auto& [m, n, k] : {std::tuple{1027, 256, 1024}, {2048, 256, 1792}, {518, 384, 2048}})  // in parts of k
       expect_exact_products<float>(*either, m, n, k, Op::transpose);
   }
-  q.ahead().ahead();
-  EXPECT_FALSE(q.ahead().others_go_first());
 }
 
 /// A queue that waits at its end for go(), so that what is enqueued meanwhile follows without a gap.
@@ -174,11 +171,10 @@ TEST(GemmOnCuda, is_exact_where_blocks_share_the_steps_of_a_tile) {
   for (const std::int64_t m : {103, 384}) expect_exact_products<double>(q, m, 255, 2100, Op::none, "tensor");
 }
 
-/// As in the bulk of an LU, where others go first; in the second case B is too large to be transposed at once.
+/// As in the bulk of an LU, alone and beside others; in the second case B is too large to be transposed at once.
 TEST(GemmOnCuda, is_exact_in_large_products_of_many_columns) {
   if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
   Queue<Cuda> q(0);
-  q.ahead();
   expect_exact_products<float>(q, 4099, 1029, 517);
   expect_exact_products<float>(q, 4096, 4101, 8192);
 }

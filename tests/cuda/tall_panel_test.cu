@@ -29,7 +29,7 @@ Factored<T> factored(const Matrix<T>& A, Factor factor) {
   Matrix<T, Cuda> there = upload(q, A);
   Matrix<std::int64_t, Cuda> p(A.cols(), Pivots<Cuda>::columns), zero(1, 1);
   fill(q, std::int64_t(-1), zero.view());
-  factor(q, there.view(), Pivots<Cuda>{p, zero});
+  factor(q, there.view(), Pivots<Cuda>::in(p, zero));
   return {download(q, there), download(q, p), download(q, zero)(0, 0)};
 }
 
@@ -45,8 +45,11 @@ Factored<T> as_panel(const Matrix<T>& A) {
                     .lanes = four_lanes,
                     .tasks = std::move(steps).tasks()};
     const Gemm<T, Cuda> gemm(*gemm_backends<Cuda>()[0]);
-    const Workpiece<T, Cuda> on{gemm, there, pivots, {}};
-    for (const Task& task : lower(plan, capabilities_of<T>(q, plan.n)).tasks) perform(q, q, plan.method, task, on);
+    const Plan lowered = lower(plan, capabilities_of<T>(q, plan.n));
+    Buffers<T, Cuda> buffers(lowered);
+    const Workpiece<T, Cuda> on{gemm, there, pivots, {}, buffers};
+    for (const Task& task : lowered.tasks) perform(q, q, plan.method, task, on);
+    q.finish();
   });
 }
 
@@ -55,14 +58,17 @@ template <class T>
 Factored<T> by_tall_panels(const Matrix<T>& A) {
   return factored(A, [](Queue<Cuda>& q, MatrixView<T, Cuda> there, Pivots<Cuda> pivots) {
     const std::int64_t m = there.rows(), n = there.cols();
+    Matrix<T, Cuda> packed_L11(PackedL11<T>::elements, 1);
     for (std::int64_t j = 0; j < n; j += tall_panel_columns) {
       const std::int64_t w = std::min<std::int64_t>(tall_panel_columns, n - j), behind = n - j - w;
       const auto L = there.block(j, j, m - j, w);
       const auto now = pivots.block(j, w);
-      factor_tall_in_place(q, L, now);
-      if (behind > 0) eliminate_at_once(q, L, now, there.block(j, j + w, m - j, behind));
+      const PanelInPlace<T> panel{L, now, packed_L11.data()};
+      factor_tall_in_place(q, panel);
+      if (behind > 0) advance(q, panel, there.block(j, j + w, m - j, behind));
       interchange_rows(q, there.block(j, 0, m - j, j + w), now, Resource::pivots);
     }
+    q.finish();
   });
 }
 
@@ -154,8 +160,10 @@ TYPED_TEST(TallPanel, whose_blocks_wait_for_each_other_in_vain_is_an_error_on_Cu
   const Matrix<T> A = random_matrix<T>(4 * 256 * most_grid_blocks, 32);
   Matrix<T, Cuda> there = upload(other, A);
   Matrix<std::int64_t, Cuda> p(A.cols(), Pivots<Cuda>::columns), zero(1, 1);
-  const Pivots<Cuda> pivots{p, zero};
-  launch_panel<T, PanelSizes<T>::four_rows, GridPivotSearch>(q, there.view(), pivots, Blocks::independent);
+  const Pivots<Cuda> pivots = Pivots<Cuda>::in(p, zero);
+  Matrix<T, Cuda> packed_L11(PackedL11<T>::elements, 1);
+  launch_panel<T, PanelSizes<T>::four_rows, GridPivotSearch>(q, {there.view(), pivots, packed_L11.data()},
+                                                             Blocks::independent);
   interchange_rows(q, there.view(), pivots, Resource::pivots);
   const std::string complaint = complaint_of<MachineError>([&] { q.finish(); });
   EXPECT_TRUE(says(complaint, "CUDA: the LU panel waited 50 ms for "));
@@ -176,8 +184,10 @@ TYPED_TEST(TallPanel, is_one_of_lower_height_in_clusters_of_any_size_on_Cuda) {
   using T = TypeParam;
   const auto by_cluster = [](const Matrix<T>& A, bool& is_one, auto launch) {
     return factored(A, [&](Queue<Cuda>& q, MatrixView<T, Cuda> there, Pivots<Cuda> pivots) {
-      is_one = there.cols() <= widest_panel<T>(q) && launch(q, there, pivots);
+      Matrix<T, Cuda> packed_L11(PackedL11<T>::elements, 1);
+      is_one = there.cols() <= widest_panel<T>(q) && launch(q, PanelInPlace<T>{there, pivots, packed_L11.data()});
       if (is_one) interchange_rows(q, there, pivots, Resource::pivots);
+      q.finish();
     });
   };
   for (const int m : {200, 1000, 1900, 4000, 7900}) {
@@ -206,10 +216,12 @@ TYPED_TEST(TallPanel, columns_behind_it_do_not_depend_on_the_order_of_blocks_on_
     return factored(A, [&](Queue<Cuda>& q, MatrixView<T, Cuda> there, Pivots<Cuda> pivots) {
       const auto L = there.columns(0, 32);
       const auto now = pivots.block(0, 32);
-      factor_tall_in_place(q, L, now);
+      Matrix<T, Cuda> packed_L11(PackedL11<T>::elements, 1);
+      const PanelInPlace<T> panel{L, now, packed_L11.data()};
+      factor_tall_in_place(q, panel);
       const MatrixView<unsigned, Cuda> counter(q.counter() + ticket_of_lookahead, 1, 1, 1);
       fill(q, first, counter);
-      eliminate_at_once(q, L, now, there.columns(32, 128));
+      advance(q, panel, there.columns(32, 128));
       interchange_rows(q, L, now, Resource::pivots);
       Matrix<unsigned> here(1, 1);
       copy<unsigned>(q, counter, here.view());

@@ -7,7 +7,7 @@
 
 #include "lasolve/lasolve.hpp"
 #include "solvers/cholesky.hpp"
-#include "solvers/lu.hpp"
+#include "solvers/places/cpu/rows.hpp"
 #include "solvers/places/cpu/triangle.hpp"
 
 namespace lasolve {

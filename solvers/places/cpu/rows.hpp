@@ -10,6 +10,14 @@
 
 namespace lasolve {
 
+/// On the host, interchanges are made one after the other.
+template <>
+struct Interchanges<Cpu> {
+  static constexpr std::int64_t columns = 0;
+  explicit Interchanges(MatrixView<std::int64_t>) {}
+  Interchanges block(std::int64_t) const { return *this; }
+};
+
 /// Each core takes chunks of columns, and makes all interchanges in one chunk while it is in cache.
 template <class T, class Interchanges>
 void on_column_chunks(Queue<Cpu>& q, MatrixView<T> A, std::int64_t count, Interchanges interchanges) {

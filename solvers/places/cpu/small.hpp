@@ -57,7 +57,7 @@ class SmallSystem {
   bool factor(bool check, Report& report) {
     const Stopwatch watch;
     as_eigen(LU_) = as_eigen(A_);
-    panel_lu_leaf_alone(LU_, {interchanges_, MatrixView<std::int64_t>(&zero_pivot_, 1, 1, 1)});
+    panel_lu_leaf_alone(LU_, Pivots<Cpu>::in(interchanges_, MatrixView<std::int64_t>(&zero_pivot_, 1, 1, 1)));
     const double seconds = watch.seconds(), u = unit_roundoff_of(precision_of<T>);
     const auto [least, most] = diagonal_range<T>(LU_);
     if (zero_pivot_ >= 0 || least < double(n_) * u * most) return false;

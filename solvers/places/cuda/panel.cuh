@@ -12,7 +12,7 @@ namespace lasolve {
 /// P A = L U of a panel that one kernel factors, m × n, with its rows interchanged.
 template <class T>
 void panel_lu(Queue<Cuda>& q, const Gemm<T, Cuda>&, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
-  factor_in_place(q, A, pivots);
+  factor_in_place<T>(q, {A, pivots, q.scratch<T>(PackedL11<T>::elements, 1).data()});  // nobody reads it
   interchange_rows(q, A, pivots, Resource::pivots);
 }
 
@@ -24,7 +24,7 @@ void prepare(Queue<Cuda>& q, Method method, std::int64_t n) {
   const std::size_t packets = blocks * 8 * std::size_t(sync_free_order<T>(q.properties())) * sizeof(Packet);
   for (Queue<Cuda>* one : {&q, &q.beside(), &near, &chain, &near.beside()})
     one->packet_buffer(std::max(packets, most_packet_bytes), 0), one->counter(), one->wait_limit(),
-        PackedL11<double>::of(*one);
+        one->scratch<double>(PackedL11<double>::elements, 1);
   q.results(0);
   if (method == Method::lu && lu_far_columns<T>(q, n) > 0) q.behind();
 }

@@ -33,9 +33,9 @@ void perform_lowered(Queue<Cuda>& q, const Task& task, const Workpiece<T, Cuda>&
   const auto p = of.pivots.block(task.interchanges.i, task.interchanges.m);
   switch (task.kind) {
     case TaskKind::panel_in_place:
-      return factor_in_place(q, of.at(task.C), p);
+      return factor_in_place<T>(q, {of.at(task.C), p, of.buffers.packed_L11.data()});
     case TaskKind::advance:
-      return eliminate_at_once(q, of.at(task.L), p, of.at(task.C));
+      return advance<T>(q, {of.at(task.L), p, of.buffers.packed_L11.data()}, of.at(task.C));
     case TaskKind::combine:
       return combine_interchanges(q, p);
     case TaskKind::identity:

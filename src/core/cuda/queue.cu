@@ -49,7 +49,6 @@ struct Queue<Cuda>::State {
   cudaEvent_t given = nullptr;           // for those who wait
   std::vector<cudaEvent_t> ends, timed;  // of event() and timed_event()
   std::unique_ptr<Queue<Cuda>> ahead, beside, behind;
-  const State* beside_of = nullptr;
   std::shared_ptr<char> pinned;  // results have parts of it
   std::size_t pinned_used = 0;
   bool idle = true;  // all that the stream was given is known to be done
@@ -332,7 +331,6 @@ Queue<Cuda>& Queue<Cuda>::ahead() {
 Queue<Cuda>& Queue<Cuda>::beside() {
   if (!state_->beside) {
     state_->beside = std::make_unique<Queue<Cuda>>(state_->device, state_->rank);
-    state_->beside->state_->beside_of = state_.get();
     state_->beside->tune(state_->tuning);
   }
   return *state_->beside;
@@ -344,11 +342,6 @@ Queue<Cuda>& Queue<Cuda>::behind() {
     state_->behind->tune(state_->tuning);
   }
   return *state_->behind;
-}
-
-bool Queue<Cuda>::others_go_first() const {
-  const State& s = state_->beside_of ? *state_->beside_of : *state_;
-  return s.rank == 0 && s.ahead;
 }
 
 Queue<Cuda>::PacketBuffer Queue<Cuda>::packet_buffer(std::size_t bytes, unsigned rounds) {

@@ -336,17 +336,16 @@ void launch_lookahead_update(Queue<Cuda>& q, LookaheadProblem<T> p) {
          lookahead_shared_memory<rows, T>, p);
 }
 
-/// Brings C up to date with the panel L, which is the last kernel of this queue. The rows of C are interchanged; those of
-/// L stay where the panel has left them. L: m × k, k ≤ widest_panel, C: m × n, n ≤ most_panel_columns.
+/// Brings C up to date with a panel that was left in place, L: m × k, k ≤ widest_panel. The rows of C are interchanged;
+/// those of L stay where they are. C: m × n, n ≤ most_panel_columns.
 /// Flops k² n + 2 (m − k) k n.
 template <class T>
-void eliminate_at_once(Queue<Cuda>& q, MatrixView<T, Cuda> L, Pivots<Cuda> pivots, MatrixView<T, Cuda> C) {
-  const std::int64_t below = C.rows() - L.cols();
-  const Interchanges interchanges = interchanges_of(pivots);
-  const LookaheadProblem<T> p{.L = L,
+void advance(Queue<Cuda>& q, const PanelInPlace<T>& panel, MatrixView<T, Cuda> C) {
+  const std::int64_t below = C.rows() - panel.A.cols();
+  const LookaheadProblem<T> p{.L = panel.A,
                               .C = C,
-                              .packed_L11 = PackedL11<T>::of(q),
-                              .interchanges = {interchanges.sources, interchanges.targets},
+                              .packed_L11 = panel.packed_L11,
+                              .interchanges = panel.pivots.interchanges.panel,
                               .published = q.counter() + counters_of_parts,
                               .tickets = q.counter() + ticket_of_lookahead,
                               .limit = q.wait_limit()};

@@ -151,11 +151,11 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   }
   __syncthreads();
   if (blockIdx.x == 0 && threadIdx.x == 0) pivots.interchanges.counts[0] = n;
-  if (blockIdx.x == 0 && threadIdx.x < n) pivots.interchanges.sources[threadIdx.x] = s.row_of[threadIdx.x];
+  if (blockIdx.x == 0 && threadIdx.x < n) pivots.interchanges.panel.sources[threadIdx.x] = s.row_of[threadIdx.x];
 #pragma unroll
   for (int r = 0; r < R; ++r)
     if (sub_panel.row(r) < min(n, sub_panel.end(A.rows())))
-      pivots.interchanges.targets[sub_panel.row(r)] = sub_panel.position[r];
+      pivots.interchanges.panel.targets[sub_panel.row(r)] = sub_panel.position[r];
   for (int p = int(threadIdx.x) / 32; p < n; p += Shape::warps) {
     if (!sub_panel.has(s.row_of[p])) continue;
     if (p >= (n - 1) / W * W) {  // in the last sub-panel
@@ -178,40 +178,40 @@ template <class T, PanelSize size, template <class> class PivotSearch>
 constexpr std::size_t memory_of_panel = sizeof(PanelShared<PanelShape<T, size>, PivotSearch<PanelShape<T, size>>>);
 
 template <class T, PanelSize size, template <class> class PivotSearch>
-void launch_panel(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Blocks how, unsigned blocks,
-                  std::size_t shared) {
+void launch_panel(Queue<Cuda>& q, const PanelInPlace<T>& panel, Blocks how, unsigned blocks, std::size_t shared) {
   using Shape = PanelShape<T, size>;
   // A row for a lane of each warp; all blocks have as many, because each fetches at a rate of its own.
+  const MatrixView<T, Cuda> A = panel.A;
   const int height = int((A.rows() + 32 * blocks - 1) / (32 * blocks) * 32);
   const PacketChannel channel =
       PivotSearch<Shape>::may_end_early ? channel_of(q, most_packet_bytes, unsigned(A.cols())) : PacketChannel{};
   launch(q, factor_panel<Shape, PivotSearch<Shape>>, how, dim3(blocks), Shape::threads, shared, A, height,
-         PanelPivots{pivots.p.data(), pivots.zero.data(), pivots.start, interchanges_of(pivots)}, PackedL11<T>::of(q),
-         channel);
+         PanelPivots(panel.pivots), panel.packed_L11, channel);
 }
 
 /// By as many blocks as A needs.
 template <class T, PanelSize size, template <class> class PivotSearch>
-void launch_panel(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Blocks how) {
+void launch_panel(Queue<Cuda>& q, const PanelInPlace<T>& panel, Blocks how) {
   using Shape = PanelShape<T, size>;
-  launch_panel<T, size, PivotSearch>(q, A, pivots, how, unsigned(ceil_div(A.rows(), Shape::rows_a_block)),
+  launch_panel<T, size, PivotSearch>(q, panel, how, unsigned(ceil_div(panel.A.rows(), Shape::rows_a_block)),
                                      memory_of_panel<T, size, PivotSearch>);
 }
 
 /// By a cluster of some blocks, a power of two, if the device has room for one of so many; and whether it has.
 template <class T, PanelSize size>
-bool launch_panel_as_cluster(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
+bool launch_panel_as_cluster(Queue<Cuda>& q, const PanelInPlace<T>& panel) {
   using Shape = PanelShape<T, size>;
   using PivotSearch = ClusterPivotSearch<Shape>;
-  if (A.rows() > most_cluster_blocks * Shape::rows_a_block) return false;
-  const auto blocks = std::bit_ceil(unsigned(ceil_div(A.rows(), Shape::rows_a_block)));
+  const std::int64_t m = panel.A.rows();
+  if (m > most_cluster_blocks * Shape::rows_a_block) return false;
+  const auto blocks = std::bit_ceil(unsigned(ceil_div(m, Shape::rows_a_block)));
   // In fp32 a block leaves no room on its multiprocessor for others: beside them it would take three times as long.
   // Blocks in fp64 would wait too long for that much room.
   constexpr std::size_t needed = memory_of_panel<T, size, ClusterPivotSearch>;
   const std::size_t shared = std::max(needed, sizeof(T) == 4 ? q.shared_memory() : 0);
   const auto kernel = reinterpret_cast<const void*>(factor_panel<Shape, PivotSearch>);
   if (blocks == 1 || !has_room_for_cluster(q, kernel, blocks, Shape::threads, shared)) return false;
-  launch_panel<T, size, ClusterPivotSearch>(q, A, pivots, Blocks::dependent | Blocks::cluster, blocks, shared);
+  launch_panel<T, size, ClusterPivotSearch>(q, panel, Blocks::dependent | Blocks::cluster, blocks, shared);
   return true;
 }
 
@@ -251,28 +251,28 @@ std::int64_t widest_panel(const Queue<Cuda>& q) {
 /// P A = L U of at most widest_panel columns, or tall_panel_columns if registers do not hold its rows; these are left where
 /// they were.
 template <class T>
-void factor_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
-  const std::int64_t m = A.rows(), grid = std::min(cooperative_blocks(q), most_grid_blocks);
+void factor_in_place(Queue<Cuda>& q, const PanelInPlace<T>& panel) {
+  const std::int64_t m = panel.A.rows(), grid = std::min(cooperative_blocks(q), most_grid_blocks);
   if constexpr (sizeof(T) == 8)
     if (constexpr int half = most_panel_columns / 2; widest_panel<T>(q) == half) {
       using Sizes = PanelSizes<T, half>;
-      if (m <= 256) return launch_panel<T, Sizes::one_row, BlockPivotSearch>(q, A, pivots, Blocks::dependent);
-      if (m <= 512 * grid) return launch_panel<T, Sizes::two_rows, GridPivotSearch>(q, A, pivots, Blocks::cooperative);
+      if (m <= 256) return launch_panel<T, Sizes::one_row, BlockPivotSearch>(q, panel, Blocks::dependent);
+      if (m <= 512 * grid) return launch_panel<T, Sizes::two_rows, GridPivotSearch>(q, panel, Blocks::cooperative);
       if (m <= most_rows_in_registers(q))
-        return launch_panel<T, Sizes::four_rows, GridPivotSearch>(q, A, pivots, Blocks::cooperative);
+        return launch_panel<T, Sizes::four_rows, GridPivotSearch>(q, panel, Blocks::cooperative);
     }
   using Sizes = PanelSizes<T>;
-  if (m <= 256) return launch_panel<T, Sizes::one_row, BlockPivotSearch>(q, A, pivots, Blocks::dependent);
-  if (launch_panel_as_cluster<T, Sizes::small_blocks>(q, A, pivots)) return;
-  if (launch_panel_as_cluster<T, Sizes::one_row>(q, A, pivots)) return;
-  if (launch_panel_as_cluster<T, Sizes::two_rows>(q, A, pivots)) return;
+  if (m <= 256) return launch_panel<T, Sizes::one_row, BlockPivotSearch>(q, panel, Blocks::dependent);
+  if (launch_panel_as_cluster<T, Sizes::small_blocks>(q, panel)) return;
+  if (launch_panel_as_cluster<T, Sizes::one_row>(q, panel)) return;
+  if (launch_panel_as_cluster<T, Sizes::two_rows>(q, panel)) return;
   // Taller panels are hidden behind updates, which want the multiprocessors: fewer of them for a little longer.
-  if (launch_panel_as_cluster<T, Sizes::four_rows>(q, A, pivots)) return;
+  if (launch_panel_as_cluster<T, Sizes::four_rows>(q, panel)) return;
   if (!q.has_clusters() && m <= 512 * grid)
-    return launch_panel<T, Sizes::two_rows, GridPivotSearch>(q, A, pivots, Blocks::cooperative);
+    return launch_panel<T, Sizes::two_rows, GridPivotSearch>(q, panel, Blocks::cooperative);
   if (m <= most_rows_in_registers(q))
-    return launch_panel<T, Sizes::four_rows, GridPivotSearch>(q, A, pivots, Blocks::cooperative);
-  factor_tall_in_place(q, A, pivots);
+    return launch_panel<T, Sizes::four_rows, GridPivotSearch>(q, panel, Blocks::cooperative);
+  factor_tall_in_place(q, panel);
 }
 
 }  // namespace lasolve

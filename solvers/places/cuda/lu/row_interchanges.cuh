@@ -20,6 +20,8 @@ constexpr int most_combined = 1024;
 /// what row sources[k] held. What row k held goes to row targets[k].
 struct RowPermutation {
   std::int64_t *sources, *targets;
+
+  __host__ __device__ RowPermutation block(std::int64_t i) const { return {sources + i, targets + i}; }
 };
 
 /// What later interchanges do to each row. Row i goes to place later[i]. Row from[i] comes to place i.
@@ -29,23 +31,32 @@ struct LaterInterchanges {
   __host__ __device__ LaterInterchanges block(std::int64_t i) const { return {later + i, from + i}; }
 };
 
-/// What CUDA keeps in the further columns of the pivots, which the resources of a plan are. `sources` and `targets` belong
-/// to each panel that one kernel factored; counts[0] is the number of its rows. `combined` belongs to those that were
-/// combined at one time. rows[i] is the row that has come to place i. later.from is workspace of combine() as well.
-struct Interchanges {
-  std::int64_t *sources, *targets, *counts, *rows;
-  RowPermutation combined;
+/// The resources of a plan on CUDA that are about interchanges. `panel` belongs to each panel that one kernel factored;
+/// counts[0] is the number of its rows. `combined` belongs to those that were combined at one time. rows[i] is the row that
+/// has come to place i. later.from is workspace of combine() as well.
+template <>
+struct Interchanges<Cuda> {
+  RowPermutation panel, combined;
+  std::int64_t *counts, *rows;
   LaterInterchanges later;
 
+  static constexpr std::int64_t columns = 8;
+  explicit Interchanges(MatrixView<std::int64_t, Cuda> memory)
+      : panel{column(memory, 0), column(memory, 1)},
+        combined{column(memory, 2), column(memory, 3)},
+        counts(column(memory, 4)),
+        rows(column(memory, 5)),
+        later{column(memory, 6), column(memory, 7)} {}
   __host__ __device__ Interchanges block(std::int64_t i) const {
-    return {sources + i,   targets + i, counts + i, rows + i, {combined.sources + i, combined.targets + i},
-            later.block(i)};
+    Interchanges there = *this;
+    there.panel = panel.block(i), there.combined = combined.block(i), there.later = later.block(i);
+    there.counts += i, there.rows += i;
+    return there;
   }
+
+ private:
+  static std::int64_t* column(MatrixView<std::int64_t, Cuda> memory, int j) { return memory.columns(j, 1).data(); }
 };
-inline Interchanges interchanges_of(const Pivots<Cuda>& pivots) {
-  const auto column = [&](int j) { return pivots.p.data() + j * pivots.p.ld(); };
-  return {column(1), column(2), column(3), column(4), {column(5), column(6)}, {column(7), column(8)}};
-}
 
 /// A ← P A for the interchanges of one panel. A thread has a row of the panel, its source and its target, in `columns`
 /// columns. All reads come before all writes.
@@ -124,10 +135,9 @@ inline bool can_gather_rows(const Queue<Cuda>& q, std::int64_t n) {
 template <class T>
 void interchange_rows(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots, Resource of) {
   if (A.empty()) return;
-  const Interchanges interchanges = interchanges_of(pivots);
+  const Interchanges<Cuda>& interchanges = pivots.interchanges;
   if (of == Resource::later) return launch_gather(q, A, interchanges.later.from, pivots.start);
-  const RowPermutation permutation =
-      of == Resource::permutations ? interchanges.combined : RowPermutation{interchanges.sources, interchanges.targets};
+  const RowPermutation permutation = of == Resource::permutations ? interchanges.combined : interchanges.panel;
   (pivots.count() > 256 ? launch_interchange<1, T> : launch_interchange<4, T>)(q, A, permutation, pivots.count());
 }
 
@@ -136,22 +146,22 @@ void interchange_rows(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots
 /// block; a thread has a row.
 /// Two permutations are combined at a time, A and then B. What A sends behind its rows, B may bring back or send on.
 /// later.from[place] is the row that A sent there, if that is true.
-static __global__ void __launch_bounds__(most_combined) combine(Interchanges panels, std::int64_t unnumbered) {
+static __global__ void __launch_bounds__(most_combined) combine(Interchanges<Cuda> panels, std::int64_t unnumbered) {
   __shared__ int sources[most_combined], targets[most_combined], chosen[most_panel_columns];
   const int i = int(threadIdx.x), count = int(blockDim.x);
   for (std::int64_t r = i; r < unnumbered; r += count) panels.rows[r] = r, panels.later.from[r] = 0;
   for (int first = 0; first < count;) {
-    const Interchanges B = panels.block(first);
+    const Interchanges<Cuda> B = panels.block(first);
     const int end = first + int(B.counts[0]), k = i - first;
     const bool in_A = i < first, in_B = !in_A && i < end;
-    const int source = in_B ? first + int(B.sources[k]) : 0, target = in_B ? first + int(B.targets[k]) : 0;
+    const int source = in_B ? first + int(B.panel.sources[k]) : 0, target = in_B ? first + int(B.panel.targets[k]) : 0;
     __syncthreads();
     if (in_A && targets[i] >= first) panels.later.from[targets[i]] = i;
     if (in_B) chosen[k] = -1;
     __syncthreads();
     if (in_A && sources[i] >= first && sources[i] < end) chosen[sources[i] - first] = i;
     const bool moves_on = in_A && targets[i] >= first && targets[i] < end;
-    const int on = moves_on ? first + int(B.targets[targets[i] - first]) : 0;
+    const int on = moves_on ? first + int(B.panel.targets[targets[i] - first]) : 0;
     const int sent = in_B ? int(panels.later.from[source]) : 0;
     const bool brings_back = in_B && sent >= 0 && sent < first && targets[sent] == source;
     __syncthreads();
@@ -171,12 +181,12 @@ static __global__ void __launch_bounds__(most_combined) combine(Interchanges pan
 /// Makes the interchanges of some panels one permutation, and those of all panels so far `rows`. To be called once for each
 /// panel, in their order.
 inline void combine_interchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
-  launch(q, combine, 1, unsigned(pivots.count()), interchanges_of(pivots), pivots.start == 0 ? pivots.p.ld() : 0);
+  launch(q, combine, 1, unsigned(pivots.count()), pivots.interchanges, pivots.start == 0 ? pivots.p.ld() : 0);
 }
 
 /// No later interchange has been seen, of n rows.
 inline void begin_later_interchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
-  const LaterInterchanges later = interchanges_of(pivots).later;
+  const LaterInterchanges later = pivots.interchanges.later;
   const std::int64_t start = pivots.start;
   for_each_element(q, MatrixView<std::int64_t, Cuda>(later.later, pivots.count(), 2, later.from - later.later),
                    [start] __device__(std::int64_t & to, std::int64_t i, std::int64_t) { to = start + i; });
@@ -198,8 +208,8 @@ static __global__ void __launch_bounds__(most_combined)
 
 /// Puts interchanges that were combined before those of later panels.
 inline void prepend_interchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
-  const Interchanges interchanges = interchanges_of(pivots);
-  launch(q, prepend, 1, unsigned(pivots.count()), interchanges.later, pivots.start, interchanges.combined);
+  launch(q, prepend, 1, unsigned(pivots.count()), pivots.interchanges.later, pivots.start,
+         pivots.interchanges.combined);
 }
 
 /// X ← P B, or Pᵀ B, in other memory. Row i of B by P is row rows[i].
@@ -219,7 +229,7 @@ template <class T>
 void permute_rows(Queue<Cuda>& q, MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Pivots<Cuda> pivots,
                   bool backward) {
   if (X.empty()) return;
-  const std::int64_t* rows = interchanges_of(pivots).rows;
+  const std::int64_t* rows = pivots.interchanges.rows;
   if (B.data() != X.data()) return permute_to(q, rows, backward, B, X);
   const std::int64_t chunk = std::max<std::int64_t>(1, (64 << 20) / (X.rows() * std::int64_t(sizeof(T))));
   for (std::int64_t j0 = 0; j0 < X.cols(); j0 += chunk) {

@@ -19,15 +19,17 @@ namespace lasolve {
 /// Pivots as kernels need them.
 struct PanelPivots {
   std::int64_t *p, *zero, start;
-  Interchanges interchanges;
+  Interchanges<Cuda> interchanges;
 
+  explicit PanelPivots(const Pivots<Cuda>& of)
+      : p(of.p.data()), zero(of.zero.data()), start(of.start), interchanges(of.interchanges) {}
   /// The permutation is the identity until the blocks have agreed on another. So where a wait took too long, the
   /// kernels that move rows still find places within the matrix. `row` is one of this thread's, if below `end`.
   __device__ void begin(int n, int row, int end) const {
     const int i = threadIdx.x;
     if (blockIdx.x == 0 && i == 0) interchanges.counts[0] = n;
-    if (blockIdx.x == 0 && i < n) interchanges.sources[i] = i;
-    if (row < min(n, end)) interchanges.targets[row] = row;
+    if (blockIdx.x == 0 && i < n) interchanges.panel.sources[i] = i;
+    if (row < min(n, end)) interchanges.panel.targets[row] = row;
   }
 };
 

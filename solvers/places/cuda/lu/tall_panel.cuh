@@ -112,8 +112,8 @@ __global__ void __launch_bounds__(tall_panel_threads, 1)
   __syncthreads();
   if (blockIdx.x == 0 && threadIdx.x == 0) pivots.interchanges.counts[0] = n;
   const int i = int(threadIdx.x);
-  if (blockIdx.x == 0 && i < n) pivots.interchanges.sources[i] = s.row_of[i];
-  if (start + i < min(n, end)) pivots.interchanges.targets[start + i] = position[i];
+  if (blockIdx.x == 0 && i < n) pivots.interchanges.panel.sources[i] = s.row_of[i];
+  if (start + i < min(n, end)) pivots.interchanges.panel.targets[start + i] = position[i];
   const int c = i % 32;
   for (int p = i / 32; p < n; p += tall_panel_threads / 32)
     if (c < n && has(s.row_of[p])) PackedL11<T>::store(packed_L11, p, c, A.data()[s.row_of[p] + c * A.ld()]);
@@ -121,12 +121,12 @@ __global__ void __launch_bounds__(tall_panel_threads, 1)
 
 /// P A = L U of at most tall_panel_columns columns, with the rows left where they were.
 template <class T>
-void factor_tall_in_place(Queue<Cuda>& q, MatrixView<T, Cuda> A, Pivots<Cuda> pivots) {
+void factor_tall_in_place(Queue<Cuda>& q, const PanelInPlace<T>& panel) {
+  const MatrixView<T, Cuda> A = panel.A;
   const std::int64_t blocks = std::min(cooperative_blocks(q), most_grid_blocks), height = ceil_div(A.rows(), blocks);
   launch(q, factor_tall_panel<T>, Blocks::cooperative, dim3(unsigned(blocks)), tall_panel_threads,
-         sizeof(TallPanelShared<T>) + std::size_t(height) * sizeof(int), A, int(height),
-         PanelPivots{pivots.p.data(), pivots.zero.data(), pivots.start, interchanges_of(pivots)}, PackedL11<T>::of(q),
-         channel_of(q, most_packet_bytes, unsigned(A.cols())));
+         sizeof(TallPanelShared<T>) + std::size_t(height) * sizeof(int), A, int(height), PanelPivots(panel.pivots),
+         panel.packed_L11, channel_of(q, most_packet_bytes, unsigned(A.cols())));
 }
 
 }  // namespace lasolve
