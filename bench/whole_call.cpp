@@ -100,15 +100,15 @@ static void require_right(const std::string& name, const System<T>& s) {
   require(scaled < hpl_threshold, (name + ": the solution is not accurate").c_str());
 }
 
-/// The seconds of one call, of as many as a turn takes.
-static double seconds_of(const std::function<void()>& call) {
+/// The seconds of one call, of so many, or, of 0, as many as a turn takes.
+static double seconds_of(const std::function<void()>& call, std::int64_t calls) {
   const Stopwatch turn;
-  int calls = 0;
+  std::int64_t made = 0;
   do {
     call();
-    ++calls;
-  } while (turn.seconds() < least_seconds_of_a_turn);
-  return turn.seconds() / calls;
+    ++made;
+  } while (calls > 0 ? made < calls : turn.seconds() < least_seconds_of_a_turn);
+  return turn.seconds() / double(made);
 }
 
 template <class T>
@@ -139,13 +139,16 @@ static void compete(const WholeCalls& wanted, Method method, std::int64_t n, Jso
       require_right<T>(one.name, system);
     }
     const Turns turns{1, wanted.rounds, {0, 0.1}};
-    const auto seconds = time_in_turns(turns, all.size(), [&](std::size_t c, bool) { return seconds_of(calls[c]); });
+    const std::int64_t each = wanted.calls > 0 ? std::max<std::int64_t>(1, wanted.calls / wanted.rounds) : 0;
+    const auto seconds =
+        time_in_turns(turns, all.size(), [&](std::size_t c, bool) { return seconds_of(calls[c], each); });
+    const double scale = each > 0 ? 1e6 : 1e3;
     const double first = spread_of(seconds[0]).median;
     for (std::size_t c = 0; c < all.size(); ++c) {
       const auto [least, median, most] = spread_of(seconds[c]);
-      fmt::print("{:>7} {:<9}{:<5} {:>4} rhs  {:<24}{:>11.4f} ms   {:>10.4f} to {:>10.4f}  ratio {:.2f}\n", n,
-                 name_of(method), name_of(precision_of<T>), nrhs, all[c].name, 1e3 * median, 1e3 * least, 1e3 * most,
-                 median / first);
+      fmt::print("{:>7} {:<9}{:<5} {:>4} rhs  {:<24}{:>11.4f} {}   {:>10.4f} to {:>10.4f}  ratio {:.2f}\n", n,
+                 name_of(method), name_of(precision_of<T>), nrhs, all[c].name, scale * median, each > 0 ? "µs" : "ms",
+                 scale * least, scale * most, median / first);
       results.push_back({{"n", n},
                          {"nrhs", nrhs},
                          {"method", name_of(method)},

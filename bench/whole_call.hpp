@@ -58,6 +58,7 @@ struct WholeCalls {
   std::string backend;  ///< of our bare calls
   int rounds;
   bool from_host = false;  ///< A, B and X are in pageable memory of the host
+  std::int64_t calls = 0;  ///< of each, for each system, in all rounds together; 0: as many as 10 ms a turn take
 };
 
 /// Ours, bare and with the library's defaults, and all solvers, in turns. The results are printed and added.

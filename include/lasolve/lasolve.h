@@ -153,6 +153,50 @@ lasolve_status lasolve_make_context(int device, void* stream, lasolve_context** 
 /* What it has stays until the last factorization that was made with it is freed. NULL is nothing to free. */
 void lasolve_free_context(lasolve_context* context);
 
+/* P A = L U or A = L L^T, made and used in the order of the stream of a context. Calls give the device its work and return. The
+   host does not wait, and does not learn how the work ends: lasolve_failed_at() tells the device, lasolve_wait() the host. A call
+   reads after the work that the stream was given before. What it writes is there for the work that the stream is given next.
+   lasolve/async.hpp says more.
+
+   Threads: any may use it. Calls with one context come one after the other; nobody may free it meanwhile. */
+typedef struct lasolve_async_factorization lasolve_async_factorization;
+
+/* Begins to factor a copy of A: n x n in device memory. A may go or change when the stream has come so far. The stream has to
+   outlive the context and what was made with it. The first call of a size may take longer, or wait: memory is made, and kernels
+   are loaded.
+
+   options: context has a stream, and memory is LASOLVE_CUDA; stream is NULL, or that of the context. Nothing is decided on the
+   host: method is "lu" or "cholesky", no_check is set, condition and progress are not. refine is NULL or "none"; precision is
+   NULL, or that of A. NaN and Inf in A are not looked for.
+
+   LASOLVE_MISUSE: other options, sizes, or pointers; a stream that is being captured. LASOLVE_MACHINE: no memory, or an error of
+   the driver. *factors is NULL unless the status is LASOLVE_OK. What goes wrong on the device is told by lasolve_wait(), or by a
+   later call with the context. */
+lasolve_status lasolve_dfactor_async(lasolve_int n, const double* A, lasolve_int lda, const lasolve_options* options,
+                                     lasolve_async_factorization** factors);
+lasolve_status lasolve_sfactor_async(lasolve_int n, const float* A, lasolve_int lda, const lasolve_options* options,
+                                     lasolve_async_factorization** factors);
+
+/* X <- op(A)^-1 B with B and X n x nrhs in device memory, in the type of the factorization; another is misuse. X is undefined
+   where A could not be factored. X may be B, with the same ld. With row_major they have one column, with ld = 1. B and X have to
+   stay until the stream has come so far. Errors as for the factorization. */
+lasolve_status lasolve_dsolve_async(lasolve_async_factorization* factors, lasolve_op op, lasolve_int nrhs,
+                                    const double* B, lasolve_int ldb, double* X, lasolve_int ldx);
+lasolve_status lasolve_ssolve_async(lasolve_async_factorization* factors, lasolve_op op, lasolve_int nrhs,
+                                    const float* B, lasolve_int ldb, float* X, lasolve_int ldx);
+
+/* *failed_at <- the address of a number in device memory: -1 where A could be factored, else as lasolve_report.at. For kernels and
+   copies that the stream is given. They have to be done before lasolve_free_async(). */
+lasolve_status lasolve_failed_at(const lasolve_async_factorization* factors, const lasolve_int** failed_at);
+
+/* Waits for all that the context was given, not for the stream. The status is how the factorization ended: LASOLVE_OK, or
+   LASOLVE_NO_SOLUTION. *at is then the number of lasolve_failed_at(). Else *at is not written, as with LASOLVE_MACHINE, an error
+   of the device. at may be NULL. */
+lasolve_status lasolve_wait(lasolve_async_factorization* factors, lasolve_int* at);
+
+/* Does not wait, but where the context was freed before: work that was given is done all the same. NULL is nothing to free. */
+void lasolve_free_async(lasolve_async_factorization* factors);
+
 /* What was wrong in the last call on this thread that did not return LASOLVE_OK, in one sentence; else "". */
 const char* lasolve_last_error(void);
 

@@ -13,15 +13,15 @@ namespace {
 /// Throws std::invalid_argument where something would be decided on the host. The precision of the factors.
 SolvePrecision require_decided(const Options& options, Precision of_A) {
   require(options.factorization != Method::automatic,
-          "factor_async cannot look at A: Options::factorization has to name the method");
-  require(!options.check, "factor_async cannot check solutions: set Options::check to false");
-  require(!options.condition, "factor_async cannot estimate the condition of A: set Options::condition to false");
-  require(!options.progress, "factor_async tells nobody of its progress: leave Options::progress empty");
+          "factor_async cannot look at A: the options have to name the method");
+  require(!options.check, "factor_async cannot check solutions: the options have to leave out the check");
+  require(!options.condition, "factor_async cannot estimate the condition of A: the options must not ask for it");
+  require(!options.progress, "factor_async tells nobody of its progress: the options must have no function for it");
   const SolvePrecision in = solve_precision(options.precision, of_A);
   const bool coarse = in.unit_roundoff() > unit_roundoff_of(of_A);
   const bool refines = options.refine == Refine::classical || (options.refine == Refine::automatic && coarse);
-  require(!refines, "factor_async cannot refine, which ends by the residual: set Options::refine to none");
-  require(in.storage == of_A, "factor_async stores factors in the type of A: Options::precision asks for another");
+  require(!refines, "factor_async cannot refine, which ends by the residual: the options have to ask for none");
+  require(in.storage == of_A, "factor_async stores factors in the type of A: the options ask for another precision");
   return in;
 }
 

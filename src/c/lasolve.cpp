@@ -4,138 +4,22 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <exception>
 #include <memory>
 #include <new>
 #include <optional>
 #include <string>
 #include <variant>
 
-#include "core/of_this_thread.hpp"
+#include "c/request.hpp"
+#include "c/status.hpp"
 #include "lasolve/context.hpp"
 #include "lasolve/lasolve.hpp"
 #include "lasolve/names.hpp"
 
 using namespace lasolve;
-
-struct lasolve_context {
-  Context context;
-};
+using namespace lasolve::from_c;
 
 namespace {
-
-/// What a report points to, and what was wrong: of the last call on this thread.
-struct Said {
-  std::string error, message, device, gemm, notes;
-};
-Said& said() { return of_this_thread<Said>(); }
-
-/// The kernel of the factorization that a call on this thread is about. A GEMM backend is a function without data.
-thread_local const lasolve_gemm* kernel_of_this_call = nullptr;
-
-/// The caller's progress function wants no more.
-struct Stopped {};
-
-lasolve_op c(Op op) { return op == Op::none ? LASOLVE_NONE : LASOLVE_TRANSPOSE; }
-
-void call_f64(Queue<Cpu>&, double alpha, Operand<double> A, Operand<double> B, double beta, MatrixView<double> C) {
-  const lasolve_gemm& k = *kernel_of_this_call;
-  k.f64(k.data, c(A.op()), c(B.op()), C.rows(), C.cols(), A.cols(), alpha, A.data(), A.ld(), B.data(), B.ld(), beta,
-        C.data(), C.ld());
-}
-void call_f32(Queue<Cpu>&, float alpha, Operand<float> A, Operand<float> B, float beta, MatrixView<float> C) {
-  const lasolve_gemm& k = *kernel_of_this_call;
-  k.f32(k.data, c(A.op()), c(B.op()), C.rows(), C.cols(), A.cols(), alpha, A.data(), A.ld(), B.data(), B.ld(), beta,
-        C.data(), C.ld());
-}
-
-/// A structure of the caller's, of whatever size it was when the caller was compiled. What it lacks is zero; what this library
-/// does not know must be.
-template <class Struct>
-Struct read(const Struct* from, const char* name) {
-  Struct copy{};
-  if (!from) return copy;
-  const std::size_t size = from->size;
-  if (size < sizeof size)
-    throw std::invalid_argument(std::string(name) + " does not begin with its size: initialize it with the macro");
-  const auto* const bytes = reinterpret_cast<const unsigned char*>(from);
-  for (std::size_t i = sizeof copy; i < size; ++i)
-    if (bytes[i] != 0) throw std::invalid_argument(std::string(name) + " asks for what this library is too old for");
-  std::memcpy(&copy, bytes, std::min(size, sizeof copy));
-  return copy;
-}
-
-template <class Enum>
-Enum enumerator(const char* word, Enum otherwise, const char* what) {
-  if (!word) return otherwise;
-  if (const auto value = parse<Enum>(word)) return *value;
-  std::string known;
-  for (const std::string& w : words_of<Enum>()) known += (known.empty() ? "" : ", ") + w;
-  throw std::invalid_argument(std::string(what) + " '" + word + "' is unknown; known: " + known);
-}
-
-Uplo mirrored(Uplo triangle) {
-  return triangle == Uplo::lower ? Uplo::upper : triangle == Uplo::upper ? Uplo::lower : triangle;
-}
-
-/// What a caller's options mean, in memory that stays where it is while they are used.
-struct Request {
-  explicit Request(const lasolve_options* from) : given(read(from, "lasolve_options")) {
-    if (given.gemm) options.gemm = std::string(given.gemm);
-    if (given.kernel) use(read(given.kernel, "lasolve_gemm"));
-    if (given.device) {
-      const auto device = parse_device(given.device);
-      if (!device) throw std::invalid_argument(std::string("there is no device '") + given.device + "'");
-      options.device = *device;
-    }
-    options.factorization = enumerator(given.method, Method::automatic, "the method");
-    options.triangle = enumerator(given.triangle, Uplo::both, "the triangle");
-    if (given.row_major) options.triangle = mirrored(options.triangle);
-    options.precision = enumerator(given.precision, Precision::automatic, "the precision");
-    options.refine = enumerator(given.refine, Refine::automatic, "the refinement");
-    options.schedule = enumerator(given.schedule, Schedule::automatic, "the schedule");
-    options.block_size = given.block_size;
-    options.threads = given.threads;
-    options.allow_nonfinite = given.allow_nonfinite != 0;
-    options.check = given.no_check == 0;
-    options.condition = given.condition != 0;
-    if (given.progress)
-      options.progress = [progress = given.progress, data = given.progress_data](double fraction) {
-        if (progress(data, fraction) != 0) throw Stopped();
-      };
-  }
-  Request(const Request&) = delete;
-  Request& operator=(const Request&) = delete;
-
-  CUstream_st* stream() const { return given.stream ? static_cast<CUstream_st*>(given.stream) : default_stream(); }
-
-  lasolve_options given;
-  lasolve_gemm kernel{};
-  std::string kernel_name;
-  GemmBackend<Cpu> backend{};
-  Options options;
-
- private:
-  void use(const lasolve_gemm& own) {
-    require(!given.gemm, "options name a backend and have a kernel of their own");
-    require(own.f64 || own.f32, "a kernel offers no precision");
-    kernel = own;
-    kernel_name = own.name ? own.name : "own kernel";
-    backend.name = kernel_name.c_str();
-    backend.summary = "the caller's";
-    if (own.f64) backend.f64 = call_f64;
-    if (own.f32) backend.f32 = call_f32;
-    options.gemm = &backend;
-  }
-};
-
-struct KernelOfThisCall {
-  explicit KernelOfThisCall(const Request& request) : before(std::exchange(kernel_of_this_call, &request.kernel)) {}
-  ~KernelOfThisCall() { kernel_of_this_call = before; }
-  KernelOfThisCall(const KernelOfThisCall&) = delete;
-  KernelOfThisCall& operator=(const KernelOfThisCall&) = delete;
-  const lasolve_gemm* before;
-};
 
 /// Rows as columns: Xᵀ of an n × nrhs matrix whose rows lie one after the other.
 template <class T>
@@ -149,7 +33,7 @@ void fill(lasolve_report* to, const Report& r) {
   if (!to) return;
   const std::size_t size = to->size;
   if (size < sizeof size) throw std::invalid_argument("lasolve_report does not begin with its size: use the macro");
-  Said& said = ::said();
+  Said& said = from_c::said();
   said.message = r.outcome.message();
   said.device = r.device;
   said.gemm = r.gemm;
@@ -181,42 +65,6 @@ void fill(lasolve_report* to, const Report& r) {
   std::memcpy(to, &all, std::min(size, sizeof all));
 }
 
-lasolve_status status_of(const Outcome& outcome) {
-  if (outcome.ok()) return LASOLVE_OK;
-  said().error = outcome.message();
-  return outcome.has_solution() ? LASOLVE_INACCURATE : LASOLVE_NO_SOLUTION;
-}
-
-/// f() returns a status; what it throws becomes one.
-template <class F>
-lasolve_status guarded(F f) noexcept {
-  const auto failed = [](lasolve_status status, const char* why) {
-    try {
-      said().error.clear();
-      said().error = why;
-    } catch (const std::bad_alloc&) {  // the status says it
-    }
-    return status;
-  };
-  try {
-    said().error.clear();
-    return f();
-  } catch (const std::invalid_argument& e) {
-    constexpr std::size_t prefix = sizeof "lasolve: " - 1;
-    return failed(LASOLVE_MISUSE, std::strncmp(e.what(), "lasolve: ", prefix) == 0 ? e.what() + prefix : e.what());
-  } catch (const MachineError& e) {
-    return failed(LASOLVE_MACHINE, e.what());
-  } catch (const std::bad_alloc&) {
-    return failed(LASOLVE_MACHINE, "not enough memory on the host");
-  } catch (const Stopped&) {
-    return failed(LASOLVE_STOPPED, "stopped by the progress function");
-  } catch (const std::exception& e) {
-    return failed(LASOLVE_INTERNAL, e.what());
-  } catch (...) {
-    return failed(LASOLVE_INTERNAL, "an exception of an unknown type");
-  }
-}
-
 }  // namespace
 
 struct lasolve_factorization {
@@ -226,21 +74,17 @@ struct lasolve_factorization {
 
   template <class T>
   Factorization<T>& of() {
-    auto* const own = std::get_if<Factorization<T>>(&factors);
-    require(own != nullptr, "the factorization is of the other type: f64 with d, f32 with s");
-    return *own;
+    return of_its_type<Factorization<T>>(factors);
   }
 
   /// X ← op(A)⁻¹ B in the caller's layout.
   template <class T>
   Report solve(lasolve_op c_op, std::int64_t nrhs, const T* B, std::int64_t ldb, T* X, std::int64_t ldx) {
-    require(c_op == LASOLVE_NONE || c_op == LASOLVE_TRANSPOSE, "op is LASOLVE_NONE or LASOLVE_TRANSPOSE");
     const bool by_rows = request.given.row_major != 0;
-    // A that is stored by rows was factored as its transpose.
-    const Op op = (c_op == LASOLVE_TRANSPOSE) != by_rows ? Op::transpose : Op::none;
+    const Op op = op_of(c_op, by_rows);
     Factorization<T>& f = of<T>();
     const KernelOfThisCall own(request);
-    if (by_rows && (nrhs != 1 || ldb != 1 || ldx != 1)) return solve_by_rows(f, op, nrhs, B, ldb, X, ldx);
+    if (!lie_as_columns(by_rows, nrhs, ldb, ldx)) return solve_by_rows(f, op, nrhs, B, ldb, X, ldx);
     if (by_rows) ldb = ldx = std::max<std::int64_t>(n, 1);
     if (request.given.memory == LASOLVE_CUDA)
       return f.solve(MatrixView<const T, Cuda>(B, n, nrhs, ldb), MatrixView<T, Cuda>(X, n, nrhs, ldx), op,
@@ -272,7 +116,7 @@ struct lasolve_factorization {
   template <class T>
   Report solve_by_rows(Factorization<T>& f, Op op, std::int64_t nrhs, const T* B, std::int64_t ldb, T* X,
                        std::int64_t ldx) {
-    require(request.given.memory == LASOLVE_HOST, "in device memory, row-major B and X have one column, with ld = 1");
+    require(request.given.memory == LASOLVE_HOST, one_column_on_a_device);
     require(nrhs >= 0 && ldb >= nrhs && ldx >= nrhs, "the leading dimension is smaller than the number of columns");
     require((B && X) || nrhs == 0 || n == 0, "a matrix that is not empty has no data");
     Matrix<T> columns(n, nrhs);

@@ -6,23 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int failed = 0;
-
-static void check(int right, const char* what, int line) {
-  if (right) return;
-  printf("line %d: not so: %s (last error: %s)\n", line, what, lasolve_last_error());
-  failed = 1;
-}
-#define CHECK(condition) check((condition) != 0, #condition, __LINE__)
-
-static int says(const char* words) { return strstr(lasolve_last_error(), words) != NULL; }
+#include "check.h"
 
 /* 4 x + 1 y = 1, 2 x + 3 y = 7: x = -0.4, y = 2.6. The transposed one: 4 x + 2 y = 1, x + 3 y = 7: x = -1.1, y = 2.7. */
 static const double columns[4] = {4, 2, 1, 3}, rows[4] = {4, 1, 2, 3}, b[2] = {1, 7};
 
 static double not_a_number(void) { return strtod("nan", NULL); }
-
-static int is(const double* x, double x0, double x1) { return fabs(x[0] - x0) < 1e-14 && fabs(x[1] - x1) < 1e-14; }
 
 static void solves(void) {
   lasolve_report report = LASOLVE_REPORT_INIT;
@@ -108,7 +97,8 @@ static void says_what_is_wrong(void) {
   CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &newer.known, NULL) == LASOLVE_OK);
   memset(&newer.later, 1, sizeof newer.later);
   CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &newer.known, NULL) == LASOLVE_MISUSE && says("too old"));
-  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, NULL, NULL) == LASOLVE_OK && strcmp(lasolve_last_error(), "") == 0);
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, NULL, NULL) == LASOLVE_OK &&
+        strcmp(lasolve_last_error(), "") == 0);
 }
 
 /* An older program, whose structures ended sooner. */
@@ -134,7 +124,8 @@ static void own_gemm(void* data, lasolve_op op_a, lasolve_op op_b, lasolve_int m
     for (i = 0; i < m; ++i) {
       double sum = 0;
       for (l = 0; l < k; ++l)
-        sum += A[op_a == LASOLVE_NONE ? i + l * lda : l + i * lda] * B[op_b == LASOLVE_NONE ? l + j * ldb : j + l * ldb];
+        sum +=
+            A[op_a == LASOLVE_NONE ? i + l * lda : l + i * lda] * B[op_b == LASOLVE_NONE ? l + j * ldb : j + l * ldb];
       C[i + j * ldc] = alpha * sum + (beta == 0 ? 0 : beta * C[i + j * ldc]);
     }
 }
@@ -179,6 +170,7 @@ static void computes_in_a_context(void) {
   lasolve_report report = LASOLVE_REPORT_INIT;
   lasolve_context *context = NULL, *none = (lasolve_context*)&options;
   lasolve_factorization* f = NULL;
+  lasolve_async_factorization* g = NULL;
   double x[2];
   CHECK(lasolve_make_context(1000, NULL, &none) == LASOLVE_MACHINE && none == NULL && says("no CUDA device"));
   CHECK(lasolve_make_context(0, NULL, NULL) == LASOLVE_MISUSE && says("nowhere"));
@@ -192,9 +184,36 @@ static void computes_in_a_context(void) {
   CHECK(lasolve_dfactor(2, columns, 2, &options, &f, NULL) == LASOLVE_MISUSE && says("context"));
   options.device = NULL;
   CHECK(lasolve_dfactor(2, columns, 2, &options, &f, &report) == LASOLVE_OK && strcmp(report.device, "cuda:0") == 0);
+  options.method = "lu";
+  options.no_check = 1;
+  CHECK(lasolve_dfactor_async(2, columns, 2, &options, &g) == LASOLVE_MISUSE && g == NULL && says("LASOLVE_CUDA"));
+  options.memory = LASOLVE_CUDA;
+  CHECK(lasolve_dfactor_async(2, columns, 2, &options, &g) == LASOLVE_MISUSE && g == NULL && says("context has none"));
   lasolve_free_context(context);
   CHECK(lasolve_dsolve_with(f, LASOLVE_NONE, 1, b, 2, x, 2, NULL) == LASOLVE_OK && is(x, -0.4, 2.6));
   lasolve_free(f);
+}
+
+/* What is seen of them without a device; async.c has the rest. */
+static void refuses_calls_that_cannot_be_asynchronous(void) {
+  lasolve_options options = LASOLVE_OPTIONS_INIT;
+  lasolve_async_factorization* f = (lasolve_async_factorization*)&options;
+  const lasolve_int* failed_at = (const lasolve_int*)&options;
+  double x[2];
+  float a32[4] = {4, 2, 1, 3}, x32[2];
+  lasolve_int at = 5;
+  CHECK(lasolve_dfactor_async(2, columns, 2, NULL, &f) == LASOLVE_MISUSE && f == NULL && says("stream of a context"));
+  CHECK(lasolve_sfactor_async(2, a32, 2, &options, &f) == LASOLVE_MISUSE && f == NULL && says("stream of a context"));
+  CHECK(lasolve_dfactor_async(2, columns, 2, &options, NULL) == LASOLVE_MISUSE && says("nowhere"));
+  options.method = "qr";
+  CHECK(lasolve_dfactor_async(2, columns, 2, &options, &f) == LASOLVE_MISUSE && says("auto, lu, cholesky"));
+  options.size = 0;
+  CHECK(lasolve_dfactor_async(2, columns, 2, &options, &f) == LASOLVE_MISUSE && says("size"));
+  CHECK(lasolve_dsolve_async(NULL, LASOLVE_NONE, 1, b, 2, x, 2) == LASOLVE_MISUSE && says("no factorization"));
+  CHECK(lasolve_ssolve_async(NULL, LASOLVE_NONE, 1, x32, 2, x32, 2) == LASOLVE_MISUSE && says("no factorization"));
+  CHECK(lasolve_failed_at(NULL, &failed_at) == LASOLVE_MISUSE && failed_at == NULL && says("no factorization"));
+  CHECK(lasolve_wait(NULL, &at) == LASOLVE_MISUSE && at == 5 && says("no factorization"));
+  lasolve_free_async(NULL);
 }
 
 int main(void) {
@@ -205,6 +224,7 @@ int main(void) {
   serves_older_callers();
   uses_functions_of_the_caller();
   computes_in_a_context();
+  refuses_calls_that_cannot_be_asynchronous();
   CHECK(strlen(lasolve_version()) >= 5);
   if (!failed) printf("lasolve %s: the C interface is as it should be\n", lasolve_version());
   return failed;

@@ -211,7 +211,7 @@ TEST_F(AsyncOnCuda, refuses_what_is_decided_on_the_host) {
     return complaint_of<std::invalid_argument>([&] { factor_async(read(s.dA), o, in); });
   };
   const auto expect = [&](auto change, const char* text) { EXPECT_TRUE(says(complaint(change, *context), text)); };
-  expect([](Options& o) { o.factorization = Method::automatic; }, "has to name the method");
+  expect([](Options& o) { o.factorization = Method::automatic; }, "have to name the method");
   expect([](Options& o) { o.check = true; }, "cannot check");
   expect([](Options& o) { o.condition = true; }, "cannot estimate the condition");
   expect([](Options& o) { o.refine = Refine::classical; }, "cannot refine");

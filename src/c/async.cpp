@@ -1,0 +1,110 @@
+// The calls of the C interface that do not wait for the device.
+#include "lasolve/async.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <variant>
+
+#include "c/request.hpp"
+#include "c/status.hpp"
+
+using namespace lasolve;
+using namespace lasolve::from_c;
+
+struct lasolve_async_factorization {
+  template <class T>
+  lasolve_async_factorization(const Request& request, std::int64_t n, AsyncFactorization<T> factors)
+      : by_rows(request.given.row_major != 0), n(n), factors(std::move(factors)) {}
+
+  const bool by_rows;
+  const std::int64_t n;
+  std::variant<AsyncFactorization<double>, AsyncFactorization<float>> factors;
+};
+
+namespace {
+
+/// The context whose stream is worked in, where options name one.
+const Context& context_of(const Request& request) {
+  const lasolve_options& given = request.given;
+  require(given.context != nullptr, "asynchronous calls work in the stream of a context, and the options have none");
+  require(given.memory == LASOLVE_CUDA, "asynchronous calls take device memory: set memory to LASOLVE_CUDA");
+  const Context& context = given.context->context;
+  require(!given.stream || given.stream == context.stream(),
+          "asynchronous calls work in the stream of the context, and the options have another");
+  return context;
+}
+
+template <class T>
+lasolve_status factor(std::int64_t n, const T* A, std::int64_t lda, const lasolve_options* options,
+                      lasolve_async_factorization** factors) {
+  if (factors) *factors = nullptr;
+  return guarded([&] {
+    require(factors != nullptr, "there is nowhere to leave the factorization");
+    const Request request(options);
+    const Context& context = context_of(request);
+    *factors = new lasolve_async_factorization(
+        request, n, AsyncFactorization<T>(MatrixView<const T, Cuda>(A, n, n, lda), request.options, context));
+    return LASOLVE_OK;
+  });
+}
+
+template <class T>
+lasolve_status solve(lasolve_async_factorization* factors, lasolve_op c_op, std::int64_t nrhs, const T* B,
+                     std::int64_t ldb, T* X, std::int64_t ldx) {
+  return guarded([&] {
+    require(factors != nullptr, "there is no factorization");
+    const bool by_rows = factors->by_rows;
+    const Op op = op_of(c_op, by_rows);
+    auto& its = of_its_type<AsyncFactorization<T>>(factors->factors);
+    require(lie_as_columns(by_rows, nrhs, ldb, ldx), one_column_on_a_device);
+    const std::int64_t n = factors->n;
+    if (by_rows) ldb = ldx = std::max<std::int64_t>(n, 1);
+    its.solve_async(MatrixView<const T, Cuda>(B, n, nrhs, ldb), MatrixView<T, Cuda>(X, n, nrhs, ldx), op);
+    return LASOLVE_OK;
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+lasolve_status lasolve_dfactor_async(lasolve_int n, const double* A, lasolve_int lda, const lasolve_options* options,
+                                     lasolve_async_factorization** factors) {
+  return factor(n, A, lda, options, factors);
+}
+lasolve_status lasolve_sfactor_async(lasolve_int n, const float* A, lasolve_int lda, const lasolve_options* options,
+                                     lasolve_async_factorization** factors) {
+  return factor(n, A, lda, options, factors);
+}
+
+lasolve_status lasolve_dsolve_async(lasolve_async_factorization* factors, lasolve_op op, lasolve_int nrhs,
+                                    const double* B, lasolve_int ldb, double* X, lasolve_int ldx) {
+  return solve(factors, op, nrhs, B, ldb, X, ldx);
+}
+lasolve_status lasolve_ssolve_async(lasolve_async_factorization* factors, lasolve_op op, lasolve_int nrhs,
+                                    const float* B, lasolve_int ldb, float* X, lasolve_int ldx) {
+  return solve(factors, op, nrhs, B, ldb, X, ldx);
+}
+
+lasolve_status lasolve_failed_at(const lasolve_async_factorization* factors, const lasolve_int** failed_at) {
+  static_assert(sizeof(lasolve_int) == sizeof(std::int64_t));
+  if (failed_at) *failed_at = nullptr;
+  return guarded([&] {
+    require(factors && failed_at, "there is no factorization, or nowhere to leave the address");
+    *failed_at = reinterpret_cast<const lasolve_int*>(
+        std::visit([](const auto& its) { return its.failed_at(); }, factors->factors));
+    return LASOLVE_OK;
+  });
+}
+
+lasolve_status lasolve_wait(lasolve_async_factorization* factors, lasolve_int* at) {
+  return guarded([&] {
+    require(factors != nullptr, "there is no factorization");
+    const Outcome outcome = std::visit([](auto& its) { return its.wait(); }, factors->factors);
+    if (at) *at = outcome.ok() ? -1 : outcome.at;
+    return status_of(outcome);
+  });
+}
+
+void lasolve_free_async(lasolve_async_factorization* factors) { delete factors; }
+}

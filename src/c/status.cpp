@@ -1,0 +1,47 @@
+#include "c/status.hpp"
+
+#include <cstring>
+#include <exception>
+#include <new>
+
+#include "core/of_this_thread.hpp"
+
+namespace lasolve::from_c {
+
+Said& said() { return of_this_thread<Said>(); }
+
+lasolve_status status_of(const Outcome& outcome) {
+  if (outcome.ok()) return LASOLVE_OK;
+  said().error = outcome.message();
+  return outcome.has_solution() ? LASOLVE_INACCURATE : LASOLVE_NO_SOLUTION;
+}
+
+static lasolve_status failed(lasolve_status status, const char* why) {
+  try {
+    said().error.clear();
+    said().error = why;
+  } catch (const std::bad_alloc&) {  // the status says it
+  }
+  return status;
+}
+
+lasolve_status status_of_exception() noexcept {
+  try {
+    throw;
+  } catch (const std::invalid_argument& e) {
+    constexpr std::size_t prefix = sizeof "lasolve: " - 1;
+    return failed(LASOLVE_MISUSE, std::strncmp(e.what(), "lasolve: ", prefix) == 0 ? e.what() + prefix : e.what());
+  } catch (const MachineError& e) {
+    return failed(LASOLVE_MACHINE, e.what());
+  } catch (const std::bad_alloc&) {
+    return failed(LASOLVE_MACHINE, "not enough memory on the host");
+  } catch (const Stopped&) {
+    return failed(LASOLVE_STOPPED, "stopped by the progress function");
+  } catch (const std::exception& e) {
+    return failed(LASOLVE_INTERNAL, e.what());
+  } catch (...) {
+    return failed(LASOLVE_INTERNAL, "an exception of an unknown type");
+  }
+}
+
+}  // namespace lasolve::from_c
