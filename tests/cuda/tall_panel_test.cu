@@ -197,10 +197,10 @@ TYPED_TEST(TallPanel, is_one_of_lower_height_in_clusters_of_any_size_on_Cuda) {
       const auto f = by_cluster(A, is_one, launch);
       if (is_one) EXPECT_LT(residual(A, f, 7), 200) << m;
     };
-    expect_right([](auto&... a) { return launch_panel_as_cluster<T, PanelSizes<T>::small_blocks>(a...); });
-    expect_right([](auto&... a) { return launch_panel_as_cluster<T, PanelSizes<T>::one_row>(a...); });
-    expect_right([](auto&... a) { return launch_panel_as_cluster<T, PanelSizes<T>::two_rows>(a...); });
-    expect_right([](auto&... a) { return launch_panel_as_cluster<T, PanelSizes<T>::four_rows>(a...); });
+    expect_right([](auto&&... a) { return launch_panel_as_cluster<T, PanelSizes<T>::small_blocks>(a...); });
+    expect_right([](auto&&... a) { return launch_panel_as_cluster<T, PanelSizes<T>::one_row>(a...); });
+    expect_right([](auto&&... a) { return launch_panel_as_cluster<T, PanelSizes<T>::two_rows>(a...); });
+    expect_right([](auto&&... a) { return launch_panel_as_cluster<T, PanelSizes<T>::four_rows>(a...); });
   }
 }
 
