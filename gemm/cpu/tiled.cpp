@@ -5,24 +5,12 @@
 // Traffic  8 flop per 4 + 2 loads and stores of the vector unit.
 // Expect   bound by loads from L2 and L1: a third of peak.
 // Source   Lam, Rothberg & Wolf, "The cache performance and optimizations of blocked algorithms", ASPLOS 1991
+#include "gemm/cpu/add_columns.hpp"
 #include "gemm/cpu/on_all_cores.hpp"
 
 namespace lasolve {
 
 constexpr std::int64_t BM = 128, BK = 128;
-
-/// c ← c + As·b for a block As of m × k, with leading dimension BM.
-template <class T>
-static void add_product(std::int64_t m, std::int64_t k, const T* __restrict As, const T* __restrict b,
-                        T* __restrict c) {
-  std::int64_t l = 0;
-  for (; l + 4 <= k; l += 4) {
-    const T *a0 = As + l * BM, *a1 = a0 + BM, *a2 = a1 + BM, *a3 = a2 + BM;
-    for (std::int64_t i = 0; i < m; ++i) c[i] += a0[i] * b[l] + a1[i] * b[l + 1] + a2[i] * b[l + 2] + a3[i] * b[l + 3];
-  }
-  for (; l < k; ++l)
-    for (std::int64_t i = 0; i < m; ++i) c[i] += As[l * BM + i] * b[l];
-}
 
 template <Precision P, class T = typename Arithmetic<P>::Result>
 static void tiled(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
@@ -36,7 +24,7 @@ static void tiled(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) 
         for (std::int64_t i = 0; i < m; ++i) As[l * BM + i] = factor_of<P>(A(i0 + i, l0 + l));
       for (std::int64_t j = 0; j < C.cols(); ++j) {
         for (std::int64_t l = 0; l < k; ++l) b[l] = alpha * factor_of<P>(B(l0 + l, j));
-        add_product(m, k, As, b, &C(i0, j));
+        add_columns(m, k, As, BM, b, &C(i0, j));
       }
     }
 }
