@@ -22,6 +22,9 @@
 
 namespace lasolve {
 
+/// The note where a check was asked for, but A was handed over.
+inline constexpr const char* not_checked_in_place = "the solution is not checked: A was overwritten with its factors";
+
 /// Makes a queue wait for the first columns of a matrix that is still arriving.
 template <class Place>
 using Await = std::function<void(Queue<Place>&, std::int64_t columns)>;
@@ -61,8 +64,7 @@ class Solver {
     const bool picks = options_.factorization == Method::automatic && may_go_by_schedule(options_, Method::cholesky);
     const bool may_be_positive = !await_ && look_at_A(picks);
     Report report = std::move(made_.report);
-    if (in_place() && std::exchange(options_.check, false))
-      report.notes.push_back("the solution is not checked: A was overwritten with its factors");
+    if (in_place() && std::exchange(options_.check, false)) report.notes.push_back(not_checked_in_place);
     report.method = await_ && options_.factorization == Method::automatic ? likely : options_.factorization;
     if (report.method == Method::automatic) report.method = may_be_positive ? Method::cholesky : Method::lu;
     Factored made = factored(std::move(report), wanted_);
