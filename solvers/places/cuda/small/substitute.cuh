@@ -4,7 +4,7 @@
 // the factors before, and compute the residual behind.
 #pragma once
 
-#include "core/cuda/launch.cuh"
+#include "core/cuda/copy_async.cuh"
 #include "solvers/places/cuda/lu/pivot_candidate.cuh"
 #include "solvers/places/cuda/small/shape.hpp"
 #include "solvers/refine/largest.hpp"
@@ -25,7 +25,9 @@ template <class Shape>
 struct SmallSolveShared {
   using T = typename Shape::Element;
   static constexpr int N = Shape::N, parts = 32 * Shape::warps / N;
+  static constexpr bool has_A = N <= 64;    // else there is no room
   alignas(16) T LU[N * Shape::ld + 2 * N];  // lanes without a row read what is behind
+  alignas(16) T A[has_A ? N * N : Shape::chunk];
   T b[N], x[N], r[N], partial_r[parts][N];
   double sum[N], partial_sum[parts][N];
 };
@@ -141,6 +143,14 @@ __device__ double largest_magnitude(const T* x, int n) {
   return most;
 }
 
+/// Starts to copy to shared memory. Both begin where chunks may be read.
+template <class Shape, class T>
+__device__ void fetch(T* to, const T* from, int count) {
+  for (int i = Shape::chunk * int(threadIdx.x); i < count; i += Shape::chunk * Shape::threads)
+    copy_async<16>(shared_address(to + i), from + i, min(Shape::chunk, count - i) * int(sizeof(T)));
+  close_group_of_copies();
+}
+
 template <class Shape>
 __global__ void __launch_bounds__(Shape::threads, 1)
     solve_small(SmallFactors<typename Shape::Element> factors, SmallSides<typename Shape::Element> sides,
@@ -151,21 +161,21 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   const long long begin = clock64();
   const int n = factors.n, t = int(threadIdx.x), warp = t / 32;
   const std::int64_t column = blockIdx.x;
-  if (t < Shape::N) {
-    const T b = t < n ? sides.B[t + column * sides.ld_of_B] : T(0);
-    s.b[t] = b;
-    if (sides.kept && t < n) sides.kept[t + column * n] = b;
-  }
-#pragma unroll 4
-  for (int i = t; i * Shape::chunk < factors.elements(); i += Shape::threads)
-    reinterpret_cast<Chunk<T>*>(s.LU)[i] = reinterpret_cast<const Chunk<T>*>(factors.LU)[i];
+  const T b = t < n ? sides.B[t + column * sides.ld_of_B] : T(0);
+  fetch<Shape>(s.LU, factors.LU, factors.elements());
+  constexpr bool has_A = SmallSolveShared<Shape>::has_A;
+  fetch<Shape>(s.A, factors.A, has_A && sides.checked ? n * n : 0);
+  if (t < Shape::N) s.b[t] = b;
+  if (sides.kept && t < n) sides.kept[t + column * n] = b;
+  wait_for_copies<1>();
   __syncthreads();
   if (warp == 0) solve_column(s, factors, sides.transposed);
+  wait_for_copies<0>();
   __syncthreads();
   if (t < n) sides.X[t + column * sides.ld_of_X] = s.x[t];
   if (!sides.checked) return;
   const long long solved = clock64();
-  residual_of_column(s, factors.A, n, sides.transposed);
+  residual_of_column(s, has_A ? s.A : factors.A, n, sides.transposed);
   if (warp < 4) {
     const double norm = warp == 3 ? largest_magnitude(s.sum, n)
                                   : largest_magnitude(warp == 0   ? s.b
