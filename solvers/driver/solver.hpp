@@ -14,6 +14,7 @@
 #include "solvers/driver/blocking.hpp"
 #include "solvers/driver/engine.hpp"
 #include "solvers/driver/factored.hpp"
+#include "solvers/driver/notes.hpp"
 #include "solvers/driver/times.hpp"
 #include "solvers/refine/accuracy.hpp"
 #include "solvers/refine/known_matrix.hpp"
@@ -21,9 +22,6 @@
 #include "solvers/refine/settled.hpp"
 
 namespace lasolve {
-
-/// The note where a check was asked for, but A was handed over.
-inline constexpr const char* not_checked_in_place = "the solution is not checked: A was overwritten with its factors";
 
 /// Makes a queue wait for the first columns of a matrix that is still arriving.
 template <class Place>
@@ -232,7 +230,7 @@ class Solver {
     if (report.method != Method::cholesky || options_.factorization != Method::automatic) return "";
     if (was_arriving && !*may_be_positive_definite(q_, A_.view())) return "symmetric at a first glance only";
     if (report.outcome.kind != Outcome::not_positive_definite) return "";
-    return "symmetric with a positive diagonal, but " + report.outcome.message();
+    return why_no_cholesky(report.outcome);
   }
 
   /// What the factors will be in: that of A, or new memory.
@@ -306,7 +304,7 @@ class Solver {
     take_times(q_, report);
     if (!why.empty()) {
       if (!in_place()) {
-        report.notes.push_back(why + ": LU was used instead of Cholesky");
+        report.notes.push_back(lu_was_used(why));
         report.method = Method::lu;
         factors.reset();
         return factored_in<F>(std::move(report));

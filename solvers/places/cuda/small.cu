@@ -1,7 +1,9 @@
 // Small systems on CUDA: launches of their kernels, and the reports.
 #include "solvers/places/cuda/small/small.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/ceil_div.hpp"
 #include "core/choose.hpp"
@@ -10,6 +12,7 @@
 #include "core/named_range.hpp"
 #include "core/stopwatch.hpp"
 #include "solvers/driver/factored.hpp"
+#include "solvers/driver/notes.hpp"
 #include "solvers/places/cuda/small/eliminate.cuh"
 #include "solvers/places/cuda/small/substitute.cuh"
 #include "solvers/refine/accuracy.hpp"
@@ -31,22 +34,17 @@ auto with_shape(std::int64_t n, F f) {
 template <class Shape>
 constexpr std::size_t bytes_of_small = std::max(sizeof(SmallShared<Shape>), sizeof(SmallSolveShared<Shape>));
 
+/// Bytes of shared memory that both kernels need at most; none where n is too large for them.
+template <class T>
+std::optional<std::size_t> shared_memory_for(std::int64_t n) {
+  if (n > 128) return {};
+  return with_shape<T>(n, []<class Shape>(Shape) { return bytes_of_small<Shape>; });
+}
+
 /// So that each part of the memory of a system begins where chunks may be read.
 constexpr std::int64_t aligned(std::int64_t elements) { return round_up(elements, 32); }
 
-/// The note that Solver makes of a Cholesky which was not asked for by name.
-std::string why_lu(int minor) {
-  return "symmetric with a positive diagonal, but " + Outcome{Outcome::not_positive_definite, minor}.message() +
-         ": LU was used instead of Cholesky";
-}
-
 }  // namespace
-
-template <class T>
-std::size_t shared_memory_of_small(std::int64_t n) {
-  if (n > 128) return 0;
-  return with_shape<T>(n, []<class Shape>(Shape) { return bytes_of_small<Shape>; });
-}
 
 template <class T>
 bool SmallSystemOnCuda<T>::takes(const Queue<Cuda>& q, std::int64_t n, std::int64_t most, const GemmBackend<Cuda>& gemm,
@@ -56,8 +54,8 @@ bool SmallSystemOnCuda<T>::takes(const Queue<Cuda>& q, std::int64_t n, std::int6
                check, condition, progress] = o;
   const Tuning& t = q.tuning();
   if (n == 0 || n > std::min(most, t.small_system_order)) return false;
-  const std::size_t shared = shared_memory_of_small<T>(n);
-  if (shared == 0 || shared > q.shared_memory()) return false;
+  const auto shared = shared_memory_for<T>(n);
+  if (!shared || *shared > q.shared_memory()) return false;
   for (const Method one : {Method::lu, Method::cholesky})
     if (n > default_block_size(t, one, default_schedule(t, one), precision_of<T>, n)) return false;
   if (!offers(gemm, precision_of<T>) || gemm.small || block_size != 0 || schedule != Schedule::automatic) return false;
@@ -100,7 +98,8 @@ bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, c
   report.n = report.block_size = factors_.n;
   report.method = ending.cholesky ? Method::cholesky : Method::lu;
   report.schedule = default_schedule(q, report.method);
-  if (ending.not_positive > 0) report.notes.push_back(why_lu(ending.not_positive));
+  if (ending.not_positive > 0)
+    report.notes.push_back(lu_was_used(why_no_cholesky({Outcome::not_positive_definite, ending.not_positive})));
   const double flops = ending.cholesky ? cholesky_flops(n) : lu_flops(n), looking = seconds * ending.part_of_look;
   report.factor_seconds = seconds - looking;
   report.total_seconds += report.factor_seconds;
@@ -146,7 +145,5 @@ bool SmallSystemOnCuda<T>::solve(Queue<Cuda>& q, MatrixView<const T, Cuda> B, Ma
 
 template class SmallSystemOnCuda<double>;
 template class SmallSystemOnCuda<float>;
-template std::size_t shared_memory_of_small<double>(std::int64_t);
-template std::size_t shared_memory_of_small<float>(std::int64_t);
 
 }  // namespace lasolve

@@ -1,7 +1,6 @@
 // Small systems on CUDA: what one kernel leaves for the next, and what both tell the host.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "lasolve/lasolve.hpp"
@@ -58,9 +57,5 @@ struct SmallNorms {
   double b, x, r, a;
   double part_of_check;  ///< of the time
 };
-
-/// Bytes of shared memory for matrices of T up to n × n; 0: they are too large.
-template <class T>
-std::size_t shared_memory_of_small(std::int64_t n);
 
 }  // namespace lasolve

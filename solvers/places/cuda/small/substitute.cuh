@@ -37,23 +37,31 @@ struct SmallSolveShared {
 template <bool forward, bool scaled, int rows, class T>
 __device__ void substitute(const T* S, int row, int column, int n, const T (&reciprocals)[rows], T (&x)[rows]) {
   const int lane = int(threadIdx.x) % 32;
-  constexpr int some = 8;
+  constexpr int some = 4;
+  T s[rows][some], next[rows][some];  // columns at hand, in their order, and those behind them
 #pragma unroll
   for (int turn = 0; turn < rows; ++turn) {
     const int b = forward ? turn : rows - 1 - turn;
     if (32 * b >= n) continue;
-#pragma unroll 1
-    for (int c = 0; c < 32; c += some) {
-      const int first = forward ? c : 32 - some - c;
-      T s[rows][some];
+    const auto read = [&](T(&to)[rows][some], int c) {
 #pragma unroll
       for (int i = 0; i < rows; ++i)
         if (forward ? i >= b : i <= b)
 #pragma unroll
-          for (int e = 0; e < some; ++e) s[i][e] = S[(lane + 32 * i) * row + (32 * b + first + e) * column];
+          for (int e = 0; e < some; ++e)
+            to[i][e] = S[(lane + 32 * i) * row + (32 * b + (forward ? c + e : 31 - c - e)) * column];
+    };
+    read(next, 0);
+#pragma unroll 1
+    for (int c = 0; c < 32; c += some) {
 #pragma unroll
-      for (int turn_of_e = 0; turn_of_e < some; ++turn_of_e) {
-        const int e = forward ? turn_of_e : some - 1 - turn_of_e, k = first + e;
+      for (int i = 0; i < rows; ++i)
+#pragma unroll
+        for (int e = 0; e < some; ++e) s[i][e] = next[i][e];
+      if (c + some < 32) read(next, c + some);
+#pragma unroll
+      for (int e = 0; e < some; ++e) {
+        const int k = forward ? c + e : 31 - c - e;
         if (32 * b + k >= n) continue;
         const T found = __shfl_sync(all_lanes, scaled ? x[b] * reciprocals[b] : x[b], k);
         if (forward ? lane > k : lane < k) x[b] = fma(-s[b][e], found, x[b]);
