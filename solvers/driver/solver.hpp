@@ -14,6 +14,7 @@
 #include "solvers/driver/blocking.hpp"
 #include "solvers/driver/engine.hpp"
 #include "solvers/driver/factored.hpp"
+#include "solvers/driver/notes.hpp"
 #include "solvers/driver/times.hpp"
 #include "solvers/refine/accuracy.hpp"
 #include "solvers/refine/known_matrix.hpp"
@@ -61,8 +62,7 @@ class Solver {
     const bool picks = options_.factorization == Method::automatic && may_go_by_schedule(options_, Method::cholesky);
     const bool may_be_positive = !await_ && look_at_A(picks);
     Report report = std::move(made_.report);
-    if (in_place() && std::exchange(options_.check, false))
-      report.notes.push_back("the solution is not checked: A was overwritten with its factors");
+    if (in_place() && std::exchange(options_.check, false)) report.notes.push_back(not_checked_in_place);
     report.method = await_ && options_.factorization == Method::automatic ? likely : options_.factorization;
     if (report.method == Method::automatic) report.method = may_be_positive ? Method::cholesky : Method::lu;
     Factored made = factored(std::move(report), wanted_);
@@ -230,7 +230,7 @@ class Solver {
     if (report.method != Method::cholesky || options_.factorization != Method::automatic) return "";
     if (was_arriving && !*may_be_positive_definite(q_, A_.view())) return "symmetric at a first glance only";
     if (report.outcome.kind != Outcome::not_positive_definite) return "";
-    return "symmetric with a positive diagonal, but " + report.outcome.message();
+    return why_no_cholesky(report.outcome);
   }
 
   /// What the factors will be in: that of A, or new memory.
@@ -304,7 +304,7 @@ class Solver {
     take_times(q_, report);
     if (!why.empty()) {
       if (!in_place()) {
-        report.notes.push_back(why + ": LU was used instead of Cholesky");
+        report.notes.push_back(lu_was_used(why));
         report.method = Method::lu;
         factors.reset();
         return factored_in<F>(std::move(report));

@@ -36,11 +36,12 @@ bool is_busy(cudaStream_t stream) {
 
 /// A system on the device, and memory that its matrices come to late. All kernels that solve it have been loaded, for which CUDA
 /// waits.
-class LateWork {
+template <std::int64_t order>
+class LateWorkOf {
  public:
-  static constexpr std::int64_t n = 300, nrhs = 3;
+  static constexpr std::int64_t n = order, nrhs = 3;
 
-  explicit LateWork(cudaStream_t stream) : stream_(stream) {
+  explicit LateWorkOf(cudaStream_t stream) : stream_(stream) {
     CUDA_CHECK(cudaDeviceSynchronize());
     Factorization<double> warm(A_there_.view());
     EXPECT_TRUE(warm.solve(B_there_.view(), X_.view()).outcome.ok());
@@ -96,12 +97,15 @@ class LateWork {
   Matrix<double, Cuda> X_ = upload(q_, B_);
 };
 
+using LateWork = LateWorkOf<300>;
+using LateSmallWork = LateWorkOf<60>;  // which has kernels of its own
+
 using DeviceB = MatrixView<const double, Cuda>;
 using DeviceX = MatrixView<double, Cuda>;
 
-/// All that is read or written comes after the default stream of this file.
-void expect_order_after_the_default_stream() {
-  LateWork late(nullptr);
+template <class Late>
+void expect_order_after_the_default_stream_of() {
+  Late late(nullptr);
   const auto solve = [](Factorization<double>& factors, DeviceB B, DeviceX X) {
     EXPECT_TRUE(factors.solve(B, X).outcome.ok());
   };
@@ -115,6 +119,11 @@ void expect_order_after_the_default_stream() {
       late.expect_A_is_waited_for([&](auto& A) { return Factorization<double>(std::as_const(A).view(), o); });
       late.expect_A_is_waited_for([&](auto& A) { return Factorization<double>(std::move(A), o); });
     }
+}
+/// All that is read or written comes after the default stream of this file.
+void expect_order_after_the_default_stream() {
+  expect_order_after_the_default_stream_of<LateWork>();
+  expect_order_after_the_default_stream_of<LateSmallWork>();
 }
 
 }  // namespace

@@ -11,12 +11,12 @@ TEST(OrderOnCuda, is_after_the_legacy_default_stream) {
   expect_order_after_the_default_stream();
 }
 
-TEST(OrderOnCuda, is_after_a_stream_that_is_named) {
-  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+template <class Late>
+void expect_order_after_a_stream_that_is_named() {
   cudaStream_t own = nullptr;
   CUDA_CHECK(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking));
   {
-    LateWork late(own);
+    Late late(own);
     const auto solve = [&](Factorization<double>& factors, DeviceB B, DeviceX X) {
       EXPECT_TRUE(factors.solve(B, X, Op::none, own).outcome.ok());
     };
@@ -26,6 +26,11 @@ TEST(OrderOnCuda, is_after_a_stream_that_is_named) {
     late.expect_A_is_waited_for([&](auto& A) { return Factorization<double>(std::move(A), {}, own); });
   }
   CUDA_CHECK(cudaStreamDestroy(own));
+}
+TEST(OrderOnCuda, is_after_a_stream_that_is_named) {
+  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  expect_order_after_a_stream_that_is_named<LateWork>();
+  expect_order_after_a_stream_that_is_named<LateSmallWork>();
 }
 
 }  // namespace

@@ -140,15 +140,20 @@ TEST_P(WaitsOnCuda, of_a_small_call_are_one_for_each_thing_that_the_host_decides
   bare.factorization = GetParam();
   bare.check = false;
   bare.refine = Refine::none;
-  Options with_waited_copy = bare;
-  with_waited_copy.tuning = tuning_of({Device::cuda, 0});
+  Tuning general = tuning_of({Device::cuda, 0});
+  general.small_system_order = 0;
+  Options with_waited_copy = bare, checked;
+  bare.tuning = with_waited_copy.tuning = checked.tuning = general;
   with_waited_copy.tuning->waited_copy_bytes = 0;
   for (const std::int64_t n : {64, 128}) {
     SCOPED_TRACE(n);
     EXPECT_EQ(waits_of_call(n, GetParam(), bare), 2);
     EXPECT_EQ(waits_of_call(n, GetParam(), with_waited_copy), 3);
-    EXPECT_EQ(waits_of_call(n, GetParam(), {}), 3);
+    EXPECT_EQ(waits_of_call(n, GetParam(), checked), 3);
   }
+  bare.tuning.reset();
+  EXPECT_EQ(waits_of_call(64, GetParam(), bare), 2);
+  EXPECT_EQ(waits_of_call(64, GetParam(), {}), 2) << "of a small system: for its factors, and for its solution";
 }
 
 INSTANTIATE_TEST_SUITE_P(Small, WaitsOnCuda, testing::Values(Method::lu, Method::cholesky),

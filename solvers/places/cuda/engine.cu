@@ -12,6 +12,7 @@
 #include "solvers/places/cuda/norms.cuh"
 #include "solvers/places/cuda/panel.cuh"
 #include "solvers/places/cuda/plan.cuh"
+#include "solvers/places/cuda/small/small.hpp"
 #include "solvers/places/cuda/trsm/triangle.cuh"
 #include "solvers/places/cuda/tuning.cuh"
 #include "solvers/refine/check_by_columns.hpp"
@@ -73,6 +74,8 @@ class CudaEngine final : public Engine<T> {
   }
 
   const Report& report() const override { return solver_.report(); }
+  /// For who has a Call.
+  Solver<T, Cuda>& solver() { return solver_; }
 
   double rcond() override {
     const Call call(*its_, tuning_);
@@ -109,6 +112,102 @@ class CudaEngine final : public Engine<T> {
   std::unique_ptr<Arrival> arrival_;  // ends before the memory that it writes
 };
 
+/// Of a small system. What is out of the ordinary is left to the other engine, which then has all that follows.
+template <class T>
+class SmallCudaEngine final : public Engine<T> {
+ public:
+  SmallCudaEngine(SharedContext its, const Tuning& tuning, std::int64_t n, const GemmBackend<Cuda>& gemm,
+                  const Options& options)
+      : its_(std::move(its)), tuning_(tuning), gemm_(gemm), options_(options), system_(n) {}
+  /// False: it is not for this engine, and `start` is as it was. `in_place`: A was handed over, and is as if it were overwritten.
+  bool factor(MatrixView<const T, Cuda> A, bool in_place, Report& start) {
+    notes_at_start_ = start.notes.size();
+    if (!system_.factor(*its_->q, A, options_, in_place, start)) return false;
+    report_ = std::move(start);
+    report_.gemm = gemm_.name;
+    if (in_place && std::exchange(options_.check, false)) {
+      report_.notes.push_back(not_checked_in_place);
+      ++notes_at_start_;
+    }
+    return true;
+  }
+
+  const Report& report() const override { return other_ ? other_->report() : report_; }
+
+  double rcond() override {
+    const Call call(*its_, tuning_);
+    return other().rcond();
+  }
+
+  Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, CUstream_st* after) override {
+    require_on_device("B", Ends(B), its_->q->device());
+    require_on_device("X", Ends(X), its_->q->device());
+    const Call call(*its_, tuning_);
+    wait_for_caller(*its_, after);
+    return solve_there(B, X, op);
+  }
+
+  Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override {
+    const Call call(*its_, tuning_);
+    Queue<Cuda>& q = *its_->q;
+    Matrix<T, Cuda> dB(B.rows(), B.cols()), dX(B.rows(), B.cols());
+    const Settled settled(q);
+    Report copied;
+    q.phase(Phase::to_device);
+    copy<T>(q, B, dB);
+    take_times(q, copied);
+    Report report = solve_there(std::as_const(dB).view(), dX.view(), op);
+    q.phase(Phase::to_host);
+    copy<T>(q, std::as_const(dX).view(), X);
+    take_times(q, report);
+    report.phases += copied.phases, report.total_seconds += copied.total_seconds;
+    return report;
+  }
+
+ private:
+  Report solve_there(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op) {
+    Queue<Cuda>& q = *its_->q;
+    if (other_ || !system_.takes_sides(q, B.cols())) return other().solve(B, X, op);
+    Report report = without_times(report_, B.cols());
+    Matrix<T, Cuda> kept;
+    if (system_.solve(q, B, X, op, options_.check, kept, report)) return report;
+    return other().solve(kept.bytes() == 0 ? B : std::as_const(kept).view(), X, op);
+  }
+  /// For who has a Call.
+  Solver<T, Cuda>& other() {
+    if (!other_) {
+      Report start;
+      start.device = report_.device;
+      start.notes.assign(report_.notes.begin(), report_.notes.begin() + std::ptrdiff_t(notes_at_start_));
+      other_ = std::make_unique<CudaEngine<T>>(its_, tuning_, Given<T, Cuda>(system_.A()), Matrix<T, Cuda>(),
+                                               std::nullopt, MatrixView<T, Cuda>(), gemm_, options_, std::move(start));
+    }
+    return other_->solver();
+  }
+
+  SharedContext its_;
+  Tuning tuning_;
+  const GemmBackend<Cuda>& gemm_;
+  Options options_;
+  std::size_t notes_at_start_ = 0;
+  Report report_;
+  SmallSystemOnCuda<T> system_;
+  std::unique_ptr<CudaEngine<T>> other_;
+};
+
+/// That of a small system, or null: A is none, or something is out of the ordinary. Within a Call. Then `start` is as it was.
+template <class T>
+std::unique_ptr<Engine<T>> small_engine(const SharedContext& its, const Tuning& tuning, MatrixView<const T, Cuda> A,
+                                        bool in_place, const GemmBackend<Cuda>& gemm, const Options& options,
+                                        Report& start) {
+  const Queue<Cuda>& q = *its->q;
+  const std::int64_t most = std::min(widest_panel<T>(q), cholesky_leaf_columns(q, MatrixView<T, Cuda>()));
+  if (!SmallSystemOnCuda<T>::takes(q, A.rows(), most, gemm, options)) return nullptr;
+  auto small = std::make_unique<SmallCudaEngine<T>>(its, tuning, A.rows(), gemm, options);
+  if (!small->factor(A, in_place, start)) return nullptr;
+  return small;
+}
+
 }  // namespace
 
 template <class T>
@@ -119,6 +218,7 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>
   const Call call(*its);
   const Tuning tuning = tuned(*its, options);
   wait_for_caller(*its, after);
+  if (auto small = small_engine(its, tuning, A.A, A.memory.has_value(), gemm, options, start)) return small;
   return std::make_unique<CudaEngine<T>>(its, tuning, std::move(A), Matrix<T, Cuda>(), std::nullopt,
                                          MatrixView<T, Cuda>(), gemm, options, std::move(start));
 }
@@ -142,6 +242,8 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&
     from = A.A;
   else
     copy<T>(q, A.A, to), take_times(q, start);
+  if (!from)
+    if (auto small = small_engine(its, tuning, std::as_const(dA).view(), in_place, gemm, options, start)) return small;
   Given<T, Cuda> on_device = in_place ? Given<T, Cuda>(std::move(dA)) : Given<T, Cuda>(std::as_const(dA).view());
   return std::make_unique<CudaEngine<T>>(its, tuning, std::move(on_device), std::move(dA), from, to, gemm, options,
                                          std::move(start));

@@ -1,0 +1,149 @@
+// Small systems on CUDA: launches of their kernels, and the reports.
+#include "solvers/places/cuda/small/small.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/ceil_div.hpp"
+#include "core/choose.hpp"
+#include "core/cuda/launch.cuh"
+#include "core/cuda/results.hpp"
+#include "core/named_range.hpp"
+#include "core/stopwatch.hpp"
+#include "solvers/driver/factored.hpp"
+#include "solvers/driver/notes.hpp"
+#include "solvers/places/cuda/small/eliminate.cuh"
+#include "solvers/places/cuda/small/substitute.cuh"
+#include "solvers/refine/accuracy.hpp"
+#include "solvers/refine/residual.hpp"
+#include "solvers/refine/settled.hpp"
+#include "solvers/watch.hpp"
+
+namespace lasolve {
+
+namespace {
+
+/// f(the shape for n × n).
+template <class T, class F>
+auto with_shape(std::int64_t n, F f) {
+  if (n <= 32) return f(SmallShape<T, 32>());
+  if (n <= 64) return f(SmallShape<T, 64>());
+  return f(SmallShape<T, 128>());
+}
+template <class Shape>
+constexpr std::size_t bytes_of_small = std::max(sizeof(SmallShared<Shape>), sizeof(SmallSolveShared<Shape>));
+
+/// Bytes of shared memory that both kernels need at most; none where n is too large for them.
+template <class T>
+std::optional<std::size_t> shared_memory_for(std::int64_t n) {
+  if (n > 128) return {};
+  return with_shape<T>(n, []<class Shape>(Shape) { return bytes_of_small<Shape>; });
+}
+
+/// So that each part of the memory of a system begins where chunks may be read.
+constexpr std::int64_t aligned(std::int64_t elements) { return round_up(elements, 32); }
+
+}  // namespace
+
+template <class T>
+bool SmallSystemOnCuda<T>::takes(const Queue<Cuda>& q, std::int64_t n, std::int64_t most, const GemmBackend<Cuda>& gemm,
+                                 const Options& o) {
+  // All of the options, so that none is added without a thought of this.
+  const auto& [named, device, method, triangle, precision, refine, schedule, tuning, block_size, threads, nonfinite,
+               check, condition, progress] = o;
+  const Tuning& t = q.tuning();
+  if (n == 0 || n > std::min(most, t.small_system_order)) return false;
+  const auto shared = shared_memory_for<T>(n);
+  if (!shared || *shared > q.shared_memory()) return false;
+  for (const Method one : {Method::lu, Method::cholesky})
+    if (n > default_block_size(t, one, default_schedule(t, one), precision_of<T>, n)) return false;
+  if (!offers(gemm, precision_of<T>) || gemm.small || block_size != 0 || schedule != Schedule::automatic) return false;
+  if (precision != Precision::automatic && precision != precision_of<T>) return false;
+  return refine != Refine::classical && !condition && !progress && !task_watcher();
+}
+
+template <class T>
+bool SmallSystemOnCuda<T>::takes_sides(const Queue<Cuda>& q, std::int64_t nrhs) {
+  return nrhs > 0 && nrhs <= std::min<std::int64_t>(q.tuning().solve_few_rhs, 64);
+}
+
+template <class T>
+SmallSystemOnCuda<T>::SmallSystemOnCuda(std::int64_t n) : factors_{nullptr, nullptr, nullptr, int(n)} {
+  const std::int64_t of_A = aligned(n * n), of_LU = aligned(factors_.elements());
+  memory_ = Matrix<T, Cuda>(of_A + of_LU + n, 1);
+  factors_.A = memory_.data(), factors_.LU = factors_.A + of_A;
+  factors_.rows = reinterpret_cast<int*>(factors_.LU + of_LU);
+}
+
+template <class T>
+bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, const Options& options, bool in_place,
+                                  Report& report) {
+  const NamedRange<Cuda> range("lasolve factor");
+  const Settled settled(q);
+  const Stopwatch watch;
+  const Results<SmallEnding> results(q, 1);
+  const bool cholesky_by_name = options.factorization == Method::cholesky;
+  const SmallTask<T> task{A.data(), A.ld(), options.factorization, cholesky_by_name ? options.triangle : Uplo::both,
+                          options.check && !options.allow_nonfinite};
+  with_shape<T>(factors_.n, [&]<class Shape>(Shape) {
+    launch(q, factor_small<Shape>, Blocks::independent, dim3(1), Shape::threads, sizeof(SmallShared<Shape>), task,
+           factors_, results.data());
+  });
+  const SmallEnding ending = (*results.fetched())[0];
+  const double seconds = watch.seconds(), n = double(factors_.n);
+  if (!ending.usual || (in_place && ending.not_positive > 0)) return false;
+  if (ending.least < n * unit_roundoff_of(precision_of<T>) * ending.most) return false;
+  note_precision<T>(report, *find_solve_precision(precision_of<T>));
+  report.n = report.block_size = factors_.n;
+  report.method = ending.cholesky ? Method::cholesky : Method::lu;
+  report.schedule = default_schedule(q, report.method);
+  if (ending.not_positive > 0)
+    report.notes.push_back(lu_was_used(why_no_cholesky({Outcome::not_positive_definite, ending.not_positive})));
+  const double flops = ending.cholesky ? cholesky_flops(n) : lu_flops(n), looking = seconds * ending.part_of_look;
+  report.factor_seconds = seconds - looking;
+  report.total_seconds += report.factor_seconds;
+  report.factor_gflops = flops * 1e-9 / report.factor_seconds;
+  report.phases.seconds_of(task.requires_finite ? Phase::check : Phase::other) += looking;
+  if (!task.requires_finite) report.total_seconds += looking;
+  report.phases.seconds_of(Phase::panel) = report.factor_seconds;
+  report.phases.flops[std::size_t(Phase::panel)] = flops;
+  return true;
+}
+
+template <class T>
+bool SmallSystemOnCuda<T>::solve(Queue<Cuda>& q, MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, bool check,
+                                 Matrix<T, Cuda>& kept, Report& report) {
+  const NamedRange<Cuda> range("lasolve solve");
+  const Settled settled(q);
+  const Stopwatch watch;
+  const std::int64_t nrhs = B.cols();
+  if (check && static_cast<const void*>(B.data()) == X.data()) kept = Matrix<T, Cuda>(B.rows(), nrhs, B.rows());
+  const Results<SmallNorms> results(q, nrhs);
+  const SmallSides<T> sides{B.data(), X.data(), kept.data(), B.ld(), X.ld(), op == Op::transpose, check};
+  with_shape<T>(factors_.n, [&]<class Shape>(Shape) {
+    launch(q, solve_small<Shape>, Blocks::independent, dim3(unsigned(nrhs)), Shape::threads,
+           sizeof(SmallSolveShared<Shape>), factors_, sides, results.data());
+  });
+  const std::vector<SmallNorms> norms = *results.fetched();
+  double error = 0, checking = 0;
+  const double seconds = watch.seconds(), u = unit_roundoff_of(precision_of<T>);
+  for (const auto& [b, x, r, a, part_of_check] : norms) {
+    if (!check) break;
+    checking = std::max(checking, seconds * part_of_check);
+    const long double size = static_cast<long double>(a) * x + b;
+    if (!std::isfinite(size) || exponent_without_overflow<T>(a, x) > 0) return false;
+    error = larger(error, backward_error(a, r, x, b));
+  }
+  if (check && !judge(report, error, u)) return false;
+  report.nrhs = nrhs;
+  report.solve_seconds = report.total_seconds = report.phases.seconds_of(Phase::solve) = seconds - checking;
+  report.phases.seconds_of(Phase::check) = checking;
+  report.phases.flops[std::size_t(Phase::solve)] = 2.0 * double(B.rows()) * double(B.rows()) * double(nrhs);
+  return true;
+}
+
+template class SmallSystemOnCuda<double>;
+template class SmallSystemOnCuda<float>;
+
+}  // namespace lasolve

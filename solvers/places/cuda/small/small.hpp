@@ -1,0 +1,40 @@
+// Small systems on CUDA: what Solver does where nothing is out of the ordinary, with one kernel and one wait for the factors, and the
+// same for each solve.
+#pragma once
+
+#include "core/transfer.hpp"
+#include "solvers/places/cuda/small/shape.hpp"
+
+namespace lasolve {
+
+/// The factors of an n × n matrix, and a copy of it. Where factor() or solve() is false, it is for Solver to do, or to say what is
+/// wrong.
+template <class T>
+class SmallSystemOnCuda {
+ public:
+  /// Whether it is for this class, as far as can be known from the options: nothing special is asked for. `most`: the order up to
+  /// which a factorization computes no product.
+  static bool takes(const Queue<Cuda>& q, std::int64_t n, std::int64_t most, const GemmBackend<Cuda>& gemm,
+                    const Options& options);
+
+  /// As many right-hand sides as it solves for.
+  static bool takes_sides(const Queue<Cuda>& q, std::int64_t nrhs);
+
+  explicit SmallSystemOnCuda(std::int64_t n);
+
+  /// Waits for what the queue was given. `in_place`: A was handed over, for no second method.
+  bool factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, const Options& options, bool in_place, Report& report);
+
+  /// As Solver::solve, with the report of the factorization, without its times. X may be B, which is then kept in `kept`.
+  bool solve(Queue<Cuda>& q, MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, bool check,
+             Matrix<T, Cuda>& kept, Report& report);
+
+  /// All of the matrix, also where one triangle was given.
+  MatrixView<const T, Cuda> A() const { return {factors_.A, factors_.n, factors_.n, factors_.n}; }
+
+ private:
+  Matrix<T, Cuda> memory_;
+  SmallFactors<T> factors_;
+};
+
+}  // namespace lasolve
