@@ -17,14 +17,6 @@
 
 namespace lasolve {
 
-/// R ← B − A X for an Operand or a Symmetric A. Not through the backend that made X, which would then vouch for itself.
-template <class T, class AnyMatrix>
-void residual(Queue<Cuda>& q, const AnyMatrix& A, MatrixView<const T, Cuda> X, MatrixView<const T, Cuda> B,
-              MatrixView<T, Cuda> R) {
-  convert(q, B, R);
-  if (!R.empty()) cublas_gemm<T>(q, T(-1), A, X, T(1), R);
-}
-
 /// Y ← 2^exponent X; Y may be X.
 template <class T>
 void scale(Queue<Cuda>& q, int exponent, MatrixView<const T, Cuda> X, MatrixView<T, Cuda> Y) {
@@ -40,6 +32,40 @@ __device__ T entry(const Operand<T, Cuda>& A, std::int64_t i, std::int64_t j) {
 template <class T>
 __device__ T entry(const Symmetric<T, Cuda>& A, std::int64_t i, std::int64_t j) {
   return i >= j ? entry(A.half, i, j) : entry(A.half, j, i);
+}
+
+/// R ← B − A X, for 32 rows of a column a block. Each of its warps has some columns of A.
+template <class T, class AnyMatrix>
+__global__ void __launch_bounds__(1024)
+    residual_of_rows(AnyMatrix A, MatrixView<const T, Cuda> X, MatrixView<const T, Cuda> B, MatrixView<T, Cuda> R) {
+  constexpr int warps = 32;
+  __shared__ T sums[warps][32];
+  const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
+  const std::int64_t i = std::int64_t(blockIdx.x) * 32 + lane, j = blockIdx.y;
+  const T* const x = X.data() + j * X.ld();
+  T sum = 0;
+  if (i < A.rows())
+#pragma unroll 4
+    for (std::int64_t k = warp; k < A.cols(); k += warps) sum = fma(entry(A, i, k), x[k], sum);
+  sums[warp][lane] = sum;
+  __syncthreads();
+  if (warp != 0 || i >= A.rows()) return;
+  T r = B.data()[i + j * B.ld()];
+  for (int w = 0; w < warps; ++w) r -= sums[w][lane];
+  R.data()[i + j * R.ld()] = r;
+}
+
+/// R ← B − A X for an Operand or a Symmetric A. R may be B. Not through the backend that made X, which would then vouch for itself.
+template <class T, class AnyMatrix>
+void residual(Queue<Cuda>& q, const AnyMatrix& A, MatrixView<const T, Cuda> X, MatrixView<const T, Cuda> B,
+              MatrixView<T, Cuda> R) {
+  if (R.empty()) return;
+  const Tuning& t = q.tuning();
+  if (std::max(A.rows(), A.cols()) <= t.residual_by_rows_order && R.cols() <= t.solve_few_rhs)
+    return launch(q, residual_of_rows<T, AnyMatrix>, dim3(unsigned(ceil_div(A.rows(), 32)), unsigned(R.cols())), 1024,
+                  A, X, B, R);
+  convert(q, B, R);
+  cublas_gemm<T>(q, T(-1), A, X, T(1), R);
 }
 
 constexpr int row_sum_parts = 64;
@@ -128,30 +154,33 @@ Fetched<Ending> ending_of(Queue<Cuda>& q, MatrixView<const T, Cuda> factors, Mat
   return ending.fetched([](const std::vector<Ending>& one) { return one[0]; });
 }
 
-/// Sets *no unless this 32 × 32 tile of A equals its mirror image and its part of the diagonal is positive. The mirrored
-/// reads find their lines in L1.
+/// no[block] ← whether one of its 32 × 32 tiles of A differs from its mirror image, or has an entry of the diagonal that is not
+/// positive. The mirrored reads find their lines in L1.
 template <class T>
 __global__ void compare_with_mirror(MatrixView<const T, Cuda> A, std::int64_t tiles, int* no) {
-  const std::int64_t i = blockIdx.x % tiles * 32 + threadIdx.x;
-  for (std::int64_t y = threadIdx.y; y < 32; y += blockDim.y) {
-    const std::int64_t j = blockIdx.x / tiles * 32 + y;
-    if (i < j || i >= A.rows()) continue;
-    const T a = A.data()[i + j * A.ld()];
-    if (i == j ? !(a > T(0)) : a != A.data()[j + i * A.ld()]) *no = 1;
+  bool differs = false;
+  for (std::int64_t tile = blockIdx.x; tile < tiles * tiles && !differs; tile += gridDim.x) {
+    const std::int64_t i = tile % tiles * 32 + threadIdx.x;
+    for (std::int64_t y = threadIdx.y; y < 32; y += blockDim.y) {
+      const std::int64_t j = tile / tiles * 32 + y;
+      if (i < j || i >= A.rows()) continue;
+      const T a = A.data()[i + j * A.ld()];
+      differs = differs || (i == j ? !(a > T(0)) : a != A.data()[j + i * A.ld()]);
+    }
   }
+  const int found = __syncthreads_or(differs);
+  if (threadIdx.x == 0 && threadIdx.y == 0) no[blockIdx.x] = found;
 }
 
 /// Whether A = Aᵀ, bit for bit, with a positive diagonal.
 template <class T>
 Fetched<bool> may_be_positive_definite(Queue<Cuda>& q, MatrixView<const T, Cuda> A) {
   if (A.empty()) return true;
-  const Results<int> told(q, 1);
-  const auto no = q.scratch<int>(1, 1);  // of the device: many threads may write it
-  fill(q, 0, no);
-  const std::int64_t tiles = (A.rows() + 31) / 32;
-  launch(q, compare_with_mirror<T>, unsigned(tiles * tiles), dim3(32, 8), A, tiles, no.data());
-  CUDA_CHECK(cudaMemcpyAsync(told.data(), no.data(), sizeof(int), cudaMemcpyDefault, q.stream()));
-  return told.fetched([](const std::vector<int>& no) { return no[0] == 0; });
+  const std::int64_t tiles = ceil_div(A.rows(), 32), blocks = std::min<std::int64_t>(tiles * tiles, 1024);
+  const Results<int> no(q, blocks);
+  launch(q, compare_with_mirror<T>, unsigned(blocks), dim3(32, 8), A, tiles, no.data());
+  return no.fetched(
+      [](const std::vector<int>& no) { return std::all_of(no.begin(), no.end(), [](int x) { return x == 0; }); });
 }
 
 /// X(i, j) ← X(j, i) for i > j. X: n × n.
