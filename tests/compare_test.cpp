@@ -4,7 +4,11 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <random>
 
+#include <fmt/format.h>
+
+#include "bench/machine_model.hpp"
 #include "compare/attribution.hpp"
 #include "compare/hash.hpp"
 #include "compare/listener.hpp"
@@ -138,7 +142,7 @@ TEST(Record, comes_back_as_it_went) {
   all.rows[3].is_peer = true;
   all.rows[3].notes = {"one\ntwo"};
   all.rows[0].visits = {4, 6};
-  all.sizes[1].yardstick = {{0.5, 0.25}, {1, 2}};
+  all.sizes[1].yardstick = {{0.5, 0.25}, {1, 2}, {3, 4}};
   all.sizes[0].clocks = {1600, 1980};
   all.rows[2].slowed = 0.25;
   all.limits = {{"cpu", "fp64", {1e9, 2e9}}};
@@ -150,6 +154,7 @@ TEST(Record, comes_back_as_it_went) {
   EXPECT_EQ(back.sizes[1].hash, "ff00");
   EXPECT_EQ(back.sizes[1].yardstick.alone, all.sizes[1].yardstick.alone);
   EXPECT_EQ(back.sizes[1].yardstick.together, all.sizes[1].yardstick.together);
+  EXPECT_EQ(back.sizes[1].yardstick.launches, all.sizes[1].yardstick.launches);
   EXPECT_EQ(back.sizes[0].clocks, all.sizes[0].clocks);
   EXPECT_EQ(back.sizes[1].clocks, bench::Clocks());
   ASSERT_EQ(back.limits.size(), 1u);
@@ -203,25 +208,125 @@ TEST(Record, refuses_what_is_none) {
   EXPECT_THROW(comparison_of(wrong.dump(), "x.json"), io::InputError);
 }
 
+/// A comparison of one row, whose visits have one run each.
+Comparison of_one(const Size& size, const Row& row) {
+  Comparison all;
+  all.sizes = {size}, all.rows = {row};
+  return all;
+}
+
 TEST(Verdict, compares_visits_and_allows_for_the_machine) {
   Row before = row("a", 100, 1, 0.5), after = before;
   before.visits = after.visits = std::vector<int>(10, 1);
   for (double& s : after.seconds) s *= 1.1;
   Size then{100, "m", "h"}, now = then;
-  EXPECT_EQ(verdict(before, then, after, now).kind, bench::Change::slower);
+  const auto kind = [&](const Size& a, const Size& b) {
+    return verdict(of_one(a, before), of_one(b, after), after.key)->kind;
+  };
+  EXPECT_EQ(kind(then, now), bench::Change::slower);
   then.yardstick = {std::vector<double>(10, 1.0), std::vector<double>(10, 1.0)};
   now.yardstick = {std::vector<double>(10, 1.0), std::vector<double>(10, 1.15)};
-  EXPECT_EQ(verdict(before, then, after, now).kind, bench::Change::same);
-  EXPECT_EQ(verdict(before, now, after, then).kind, bench::Change::slower);
+  EXPECT_EQ(kind(then, now), bench::Change::same);
+  EXPECT_EQ(kind(now, then), bench::Change::slower);
   now = then;
   now.other_processors = 0.5;
-  EXPECT_EQ(verdict(before, then, after, now).kind, bench::Change::same) << "other programs may have done it";
-  EXPECT_GT(verdict(before, then, after, now).visible, 0.5);
-  EXPECT_EQ(verdict(before, now, after, then).kind, bench::Change::slower);
+  EXPECT_EQ(kind(then, now), bench::Change::same) << "other programs may have done it";
+  EXPECT_GT(verdict(of_one(then, before), of_one(now, after), after.key)->visible, 0.5);
+  EXPECT_EQ(kind(now, then), bench::Change::slower);
   before.key.device = after.key.device = "cuda:0";
-  EXPECT_EQ(verdict(before, then, after, now).kind, bench::Change::slower) << "the yardstick is of the host";
+  EXPECT_EQ(kind(then, now), bench::Change::slower) << "that yardstick is of the host";
   after.visits = {5, 5};
-  EXPECT_EQ(verdict(before, then, after, now).kind, bench::Change::slower) << "runs, where visits are few";
+  EXPECT_EQ(kind(then, now), bench::Change::slower) << "runs, where visits are few";
+  EXPECT_FALSE(verdict(of_one(then, before), of_one(now, after), {"b", "fp64", "cpu", 100}));
+  EXPECT_FALSE(verdict({}, of_one(now, after), after.key));
+}
+
+TEST(VerdictOnDevice, allows_for_launches_as_far_as_a_solve_has_them) {
+  Row before = row("a", 400, 4e-4, 1e-4), after = before;
+  before.visits = after.visits = std::vector<int>(10, 1);
+  before.key.device = after.key.device = "cuda:0";
+  for (double& s : after.seconds) s *= 1.04;
+  const auto chain = [](double factor) {
+    return std::vector<double>(10, factor * 192 * 4e-6);
+  };
+  Size then{400, "m", "h"}, now = then;
+  then.yardstick.launches = chain(1), now.yardstick.launches = chain(1.04);
+  const auto judged = [&] { return *verdict(of_one(then, before), of_one(now, after), after.key); };
+  EXPECT_EQ(judged().kind, bench::Change::same);
+  now.yardstick.launches = chain(0.96);
+  EXPECT_EQ(judged().kind, bench::Change::slower) << "launches are faster";
+  now.yardstick.launches = {};
+  EXPECT_EQ(judged().kind, bench::Change::slower) << "nobody knows";
+  now.yardstick.launches = chain(1.04);
+  for (Row* r : {&before, &after})
+    for (double& s : r->seconds) s *= 100;
+  EXPECT_EQ(judged().kind, bench::Change::slower) << "launches are one per cent of this solve";
+}
+
+/// Sessions of nine rows of one size on a device: what is its own in each run, and what all share in a visit and in a session.
+struct Device9 {
+  double run = 0.005, visit = 0, session = 0, shown = 0;
+  std::int64_t n = 704;
+  std::mt19937_64 random{1};
+
+  /// `planted` is on the first row, `solver` on all.
+  Comparison session_of(double planted = 1, double solver = 1) {
+    std::normal_distribution<double> normal;
+    const double yardstick = shown * normal(random), all_of_it = session * normal(random) + yardstick;
+    std::vector<double> visits(20);
+    for (double& v : visits) v = std::exp(all_of_it + visit * normal(random));
+    Comparison all;
+    all.sizes = {{n, "m", "h"}};
+    for (int v = 0; v < 20; ++v)
+      all.sizes[0].yardstick.launches.push_back(8e-4 * std::exp(yardstick + 0.003 * normal(random)));
+    for (int b = 0; b < 9; ++b) {
+      Row r = row("b" + std::to_string(b), n, 1, 0.5);
+      r.key.device = "cuda:0";
+      r.seconds = bench::medians_of_session({.spread = run}, 5e-4 * (1 + b) * solver * (b == 0 ? planted : 1), random).seconds;
+      for (std::size_t v = 0; v < r.seconds.size(); ++v) r.seconds[v] *= visits[v];
+      r.visits.assign(r.seconds.size(), 1);
+      all.rows.push_back(r);
+    }
+    return all;
+  }
+
+  struct Shares {
+    double same = 0, found = 0, of_others = 0, of_solver = 0, told = 0;
+  };
+  /// In per cent: rows that are SAME without a change; that are found SLOWER with 3 % planted, and others wrongly then; that are SLOWER
+  /// where the solver is by 5 %; and pairs of sessions in which that is either said or told in a remark.
+  Shares shares() {
+    constexpr int pairs = 200;
+    Shares s;
+    for (int pair = 0; pair < pairs; ++pair) {
+      const Comparison before = session_of(), same = session_of(), planted = session_of(1.03), solver = session_of(1, 1.05);
+      bool all_slower = true;
+      for (const Row& r : same.rows) {
+        s.same += 100.0 / 9 / pairs * (verdict(before, same, r.key)->kind == bench::Change::same);
+        if (&r != &same.rows[0])
+          s.of_others += 100.0 / 8 / pairs * (verdict(before, planted, r.key)->kind != bench::Change::same);
+        const bool slower = verdict(before, solver, r.key)->kind == bench::Change::slower;
+        s.of_solver += 100.0 / 9 / pairs * slower;
+        all_slower = all_slower && slower;
+      }
+      s.found += 100.0 / pairs * (verdict(before, planted, planted.rows[0].key)->kind == bench::Change::slower);
+      s.told += 100.0 / pairs * (all_slower || !remarks_on_changes(before, solver).empty());
+    }
+    return s;
+  }
+};
+
+TEST(VerdictOnDevice, knows_what_visits_of_a_session_and_rows_of_a_size_share) {
+  for (Device9 device : {Device9{}, Device9{.visit = 0.003, .session = 0.003}, Device9{.visit = 0.01},
+                         Device9{.visit = 0.01, .session = 0.01}, Device9{.visit = 0.003, .session = 0.003, .shown = 0.02}}) {
+    const Device9::Shares s = device.shares();
+    const std::string which = fmt::format("visits {}, sessions {}, shown {}", device.visit, device.session, device.shown);
+    fmt::print("{}: same {:.1f}, found {:.1f}, others {:.1f}, solver {:.1f}, told {:.1f}\n", which, s.same, s.found, s.of_others, s.of_solver, s.told);
+    EXPECT_GE(s.same, 99) << which;
+    EXPECT_GE(s.found, 95) << which;
+    EXPECT_LE(s.of_others, 1) << which;
+    EXPECT_GE(s.told, 95) << which;
+  }
 }
 
 TEST(Tables, have_a_line_for_each_row_and_verdicts) {

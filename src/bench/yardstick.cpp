@@ -82,11 +82,12 @@ void Yardstick::measure(int threads) {
   alone.push_back(one);
 }
 
-MachineChange machine_between(const Yardstick& before, const Yardstick& after) {
+MachineChange machine_between(const Yardstick& before, const Yardstick& after,
+                              std::initializer_list<Yardstick::Times> of) {
   constexpr double margin = 1.25;
   MachineChange machine;
-  if (before.empty() || after.empty()) return machine;
-  for (const auto times : {&Yardstick::alone, &Yardstick::together}) {
+  for (const auto times : of) {
+    if ((before.*times).empty() || (after.*times).empty()) continue;
     const ChangeTest test;
     const Change change = change_between(before.*times, after.*times, test);
     const double shift = std::log1p(change.shift);

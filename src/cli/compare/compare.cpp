@@ -136,12 +136,9 @@ class Sweep {
     if (!baseline_) return;
     if (const std::string what = difference(baseline_->environment, environment_); !what.empty())
       all_.remarks.push_back(fmt::format("the baseline was measured otherwise: {}", what));
-    for (Row& row : all_.rows) {
-      const Row* before = baseline_->comparison.find(row.key);
-      const compare::Size *then = baseline_->comparison.find_size(row.key.n), *now = all_.find_size(row.key.n);
-      if (before && then && now && before->timed() && row.timed())
-        row.against_baseline = compare::verdict(*before, *then, row, *now);
-    }
+    for (Row& row : all_.rows) row.against_baseline = compare::verdict(baseline_->comparison, all_, row.key);
+    for (auto& remark : compare::remarks_on_changes(baseline_->comparison, all_))
+      all_.remarks.push_back(std::move(remark));
     for (const auto& size : all_.sizes)
       for (const auto& before : baseline_->comparison.sizes)
         if (before.n == size.n && before.hash != size.hash && !before.hash.empty() && !size.hash.empty())

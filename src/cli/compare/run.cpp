@@ -15,6 +15,7 @@
 #include "cli/kernels.hpp"
 #include "cli/problem.hpp"
 #include "compare/attribution.hpp"
+#include "compare/launches.hpp"
 #include "compare/listener.hpp"
 #include "core/choose.hpp"
 #include "io/generators.hpp"
@@ -158,10 +159,22 @@ class Race {
   /// A generated matrix is made again, so that it lies elsewhere in memory.
   void begin(int visit) {
     yardstick_.measure(request_.setting.threads);
+    measure_launches();
     if (visit == 0 || !problem_->is_generated()) return;
     X_ = Matrix<double>();
     problem_.reset();
     problem_.emplace(request_for(matrix_));
+  }
+
+  /// Verdicts do without the yardstick where the device has no room for it, or a backend has spoilt the device.
+  void measure_launches() {
+    try {
+      if (!chain_ && request_.options.device.kind == Device::cuda && yardstick_.launches.empty())
+        chain_ = compare::make_chain_of_launches(request_.options.device.index);
+      if (chain_) yardstick_.launches.push_back(chain_());
+    } catch (const MachineError&) {
+      chain_ = nullptr;
+    }
   }
 
   /// The seconds of a run; nothing, and the row says why, where it failed.
@@ -283,6 +296,7 @@ class Race {
   const std::string matrix_;
   std::optional<Problem> problem_;
   bench::Yardstick yardstick_;
+  std::function<double()> chain_;  // of launches
   bench::Throttle throttle_ = bench::Throttle::of(request_.options.device);  // all run there
   std::vector<bench::Slowed> slowed_;
   std::vector<Row> rows_;
