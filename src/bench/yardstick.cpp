@@ -84,7 +84,6 @@ void Yardstick::measure(int threads) {
 
 MachineChange machine_between(const Yardstick& before, const Yardstick& after,
                               std::initializer_list<Yardstick::Times> of) {
-  constexpr double margin = 1.25;
   MachineChange machine;
   for (const auto times : of) {
     if ((before.*times).empty() || (after.*times).empty()) continue;
@@ -93,8 +92,8 @@ MachineChange machine_between(const Yardstick& before, const Yardstick& after,
     const double shift = std::log1p(change.shift);
     const double error =
         std::isfinite(change.high) ? (std::log1p(change.high) - std::log1p(change.low)) / (2 * test.z) : 0;
-    machine.slower = std::max(machine.slower, std::expm1(margin * (shift + error)));
-    machine.faster = std::min(machine.faster, std::expm1(margin * (shift - error)));
+    machine.slower = std::max(machine.slower, std::expm1(margin_of_machine * (shift + error)));
+    machine.faster = std::min(machine.faster, std::expm1(margin_of_machine * (shift - error)));
   }
   return machine;
 }

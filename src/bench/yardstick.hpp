@@ -22,8 +22,11 @@ struct Yardstick {
 inline constexpr std::initializer_list<Yardstick::Times> times_of_host = {&Yardstick::alone, &Yardstick::together};
 inline constexpr std::initializer_list<Yardstick::Times> times_of_cuda = {&Yardstick::launches};
 
+/// Not all suffers alike from what the machine does.
+inline constexpr double margin_of_machine = 1.25;
+
 /// What a test has to allow for: how much slower or faster the machine may have become. The shift of any of these times, and its
-/// standard error; and a quarter more, since not all suffers alike from what the machine does. Nothing of those that one has not.
+/// standard error, times the margin. Nothing of those that one has not.
 MachineChange machine_between(const Yardstick& before, const Yardstick& after,
                               std::initializer_list<Yardstick::Times> of = times_of_host);
 

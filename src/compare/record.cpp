@@ -84,12 +84,8 @@ Json attribution(const Row& r, const std::optional<bench::Roof>& roof) {
 }
 
 Json object(const bench::Change& c) {
-  return {{"verdict", name_of(c.kind)},
-          {"shift", c.shift},
-          {"low", or_null(c.low)},
-          {"high", or_null(c.high)},
-          {"visible", or_null(c.visible)},
-          {"machine", c.machine}};
+  return {{"verdict", name_of(c.kind)},    {"shift", c.shift},    {"low", or_null(c.low)}, {"high", or_null(c.high)},
+          {"visible", or_null(c.visible)}, {"machine", c.machine}};
 }
 
 Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& roof) {

@@ -4,21 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
-#include "bench/visits.hpp"
 #include "compare/launches.hpp"
+#include "compare/together.hpp"
 
 namespace lasolve::compare {
 
 namespace {
 
 using bench::MachineChange;
-
-std::vector<double> independent(const Row& row) {
-  if (row.visits.size() < bench::least_for_a_verdict) return row.seconds;
-  return bench::medians_of_visits(row.seconds, row.visits);
-}
 
 /// Other programs that kept so much of the processors busy that medians of visits are of times with them.
 MachineChange loaded(MachineChange machine, const Size& then, const Size& now) {
@@ -27,140 +23,132 @@ MachineChange loaded(MachineChange machine, const Size& then, const Size& now) {
   return machine;
 }
 
-/// A row in both.
-struct Pair {
-  const Row *before, *after;
-};
-
-/// Those of a size on a device that were timed in both.
-std::vector<Pair> pairs_of(const Comparison& before, const Comparison& after, std::int64_t n, const std::string& device) {
-  std::vector<Pair> pairs;
-  for (const Row* row : after.at(n))
-    if (const Row* was = before.find(row->key); was && was->timed() && row->timed() && row->key.device == device)
-      pairs.push_back({was, row});
-  return pairs;
+bench::Change verdict_on_cpu(const Row& before, const Size& then, const Row& after, const Size& now) {
+  bench::ChangeTest test;
+  test.machine = loaded(bench::machine_between(then.yardstick, now.yardstick), then, now);
+  return bench::change_between(independent_times(before), independent_times(after), test);
 }
 
-constexpr std::size_t least_to_move_together = 3;
-
-/// By how much rows have moved together: 1 + shift, and its error. Peers count as well: none of our code is in them.
-struct Movement {
-  double ratio = 1, error = 0;
-};
-std::optional<Movement> movement_of(const std::vector<Pair>& pairs, const Row* except = nullptr) {
-  std::vector<double> ratios;
-  for (const Pair& p : pairs)
-    if (p.after != except)
-      ratios.push_back(1 + bench::change_between(independent(*p.before), independent(*p.after)).shift);
-  if (ratios.size() < least_to_move_together) return std::nullopt;
-  return Movement{bench::spread_of(ratios).median, bench::ChangeTest().z * bench::noise_of(ratios)};
-}
-
-/// Of a solve, the share that is launches, at the most: those of a kernel for each four columns, as long as they take in the chain.
-/// Panels have fewer, and large systems hide them.
-double share_of_launches(const Row& row, const bench::Yardstick& yardstick) {
-  constexpr double columns_a_launch = 4;
-  const double one = bench::spread_of(yardstick.launches).median / launches_of_a_chain;
-  return std::min(1.0, one * double(row.key.n) / columns_a_launch / row.median());
-}
-
-/// Logarithms of what the times of a row may have been multiplied with by the machine. They contain 0.
-struct Range {
-  double low = 0, high = 0;
-};
-
-/// What all rows of a size on a CUDA device share.
+/// The rows of a size on a CUDA device in two sessions. Changes are logarithms here.
 class OnCuda {
  public:
-  OnCuda(const Comparison& before, const Comparison& after, std::int64_t n, const std::string& device)
-      : pairs_(pairs_of(before, after, n, device)), then_(*before.find_size(n)), now_(*after.find_size(n)) {
-    const double z = bench::ChangeTest().z;
-    const double spread = std::hypot(spread_of_visits_together(before, n, device), spread_of_visits_together(after, n, device));
-    apart_ = std::max(0.0, z * spread - least_);
-  }
-
-  Range range_of(const Row& row) const {
-    const MachineChange shown = bench::machine_between(then_.yardstick, now_.yardstick, bench::times_of_cuda);
-    const double share = share_of_launches(row, now_.yardstick);
-    return {share * std::log1p(shown.faster) - apart_, share * std::log1p(shown.slower) + apart_};
-  }
-
-  /// The others tell what of the range it was, unless they have moved by more than the machine can.
-  MachineChange machine_of(const Row& row) const {
-    Range range = range_of(row);
-    double known = 0;
-    if (const auto others = movement_of(pairs_, &row)) {
-      const double moved = std::log(others->ratio), low = moved - others->error, high = moved + others->error;
-      if (is_within(moved, range)) {
-        range = {std::clamp(low, range.low, range.high), std::clamp(high, range.low, range.high)};
-        known = std::clamp(0.0, range.low, range.high);
-      }
+  OnCuda(const Comparison& before, const Comparison& after, const Size& then, const Size& now,
+         const std::string& device)
+      : now_(now) {
+    std::vector<const Row*> all_then = before.at(then.n), all_now = after.at(now.n);
+    for (auto* rows : {&all_then, &all_now})
+      std::erase_if(*rows, [&](const Row* r) { return r->key.device != device; });
+    double fastest = std::numeric_limits<double>::infinity();
+    for (const Row* row : all_now) {
+      const Row* was = before.find(row->key);
+      if (!was || !was->timed() || !row->timed()) continue;
+      pairs_.push_back(
+          {row, times_beside(*was, visits_together(all_then, was)), times_beside(*row, visits_together(all_now, row))});
+      pairs_.back().moved = std::log1p(bench::change_between(pairs_.back().then, pairs_.back().now).shift);
+      fastest = std::min(fastest, row->median());
     }
-    return {std::expm1(range.low - known), std::expm1(range.high - known), std::expm1(known)};
+    const MachineChange shown = bench::machine_between(then.yardstick, now.yardstick, bench::times_of_cuda);
+    const double share = share_of_launches(now, fastest);
+    const double spread =
+        std::hypot(spread_together(visits_together(all_then)), spread_together(visits_together(all_now)));
+    const double apart = std::max(0.0, bench::margin_of_machine * bench::ChangeTest().z * spread - least());
+    machine_ = {share * std::log1p(shown.faster) - apart, share * std::log1p(shown.slower) + apart};
   }
 
-  /// What was hidden of all rows, in words; empty: nothing.
+  bench::Change verdict_on(const Row& row) const {
+    const auto pair = std::find_if(pairs_.begin(), pairs_.end(), [&](const Pair& p) { return p.row == &row; });
+    bench::ChangeTest test;
+    test.machine = machine_beside(row);
+    return bench::change_between(pair->then, pair->now, test);
+  }
+
+  /// What is no verdict on any row, in words; empty: nothing.
   std::string hidden() const {
-    const auto all = movement_of(pairs_);
-    if (!all || std::abs(std::log(all->ratio)) < least_) return "";
-    Range range;
-    for (const Pair& p : pairs_) {
-      const Range its = range_of(*p.after);
-      range = {std::min(range.low, its.low), std::max(range.high, its.high)};
-    }
-    if (!is_within(std::log(all->ratio), range)) return "";
+    const auto all = movement_of(nullptr);
+    if (!all || std::abs(all->moved) < least() || !may_be_the_machine(*all)) return "";
     return fmt::format(
-        "n = {}: all rows together moved by {:+.1f} %, which may be the machine's doing or the solver's: here sessions "
-        "may differ by {:+.1f} to {:+.1f} %; verdicts are beside the other rows",
-        now_.n, 100 * (all->ratio - 1), 100 * std::expm1(range.low - least_), 100 * std::expm1(range.high + least_));
+        "n = {}: all rows moved together by {:+.1f} %, by the machine or by what they share, as the solver: sessions "
+        "of this size may "
+        "differ by {:+.1f} to {:+.1f} %; verdicts are on what rows moved beside the others",
+        now_.n, 100 * std::expm1(all->moved), 100 * std::expm1(machine_.low - least()),
+        100 * std::expm1(machine_.high + least()));
   }
 
  private:
-  static bool is_within(double moved, Range range) { return range.low - least_ < moved && moved < range.high + least_; }
+  struct Pair {
+    const Row* row;
+    std::vector<double> then, now;  // beside what the visits have in common
+    double moved = 0;
+  };
+  struct Movement {
+    double moved = 0, error = 0;
+  };
+  /// What the machine may have done to all of them. It contains 0.
+  struct Range {
+    double low = 0, high = 0;
+  };
 
-  static inline const double least_ = std::log1p(bench::ChangeTest().least_effect);
+  static double least() { return std::log1p(bench::ChangeTest().least_effect); }
+
+  /// Of the fastest solve, the share that is launches, at the most: those of a kernel for each four columns, each as long as one of
+  /// the chain. Solvers launch fewer, and large systems hide them.
+  static double share_of_launches(const Size& size, double seconds) {
+    constexpr double columns_a_launch = 4;
+    const double one = bench::spread_of(size.yardstick.launches).median / launches_of_a_chain;
+    return std::min(1.0, one * double(size.n) / columns_a_launch / seconds);
+  }
+
+  /// Peers count as well: none of our code is in them.
+  std::optional<Movement> movement_of(const Row* except) const {
+    std::vector<double> ratios;
+    for (const Pair& p : pairs_)
+      if (p.row != except) ratios.push_back(std::exp(p.moved));
+    if (ratios.size() < least_to_move_together) return std::nullopt;
+    return Movement{std::log(bench::spread_of(ratios).median), bench::ChangeTest().z * bench::noise_of(ratios)};
+  }
+
+  /// What the machine may do shows where it is at least a change.
+  bool may_be_the_machine(const Movement& m) const {
+    return machine_.low - least() < m.moved && m.moved < machine_.high + least();
+  }
+
+  /// The others tell which part of the range it was, unless they have moved further than the machine may.
+  MachineChange machine_beside(const Row& row) const {
+    Range range = machine_;
+    if (const auto others = movement_of(&row); others && may_be_the_machine(*others)) {
+      range.low = std::clamp(others->moved - others->error, machine_.low, machine_.high);
+      range.high = std::clamp(others->moved + others->error, machine_.low, machine_.high);
+    }
+    const double known = std::clamp(0.0, range.low, range.high);
+    return {std::expm1(range.low - known), std::expm1(range.high - known), std::expm1(known)};
+  }
+
+  const Size& now_;
   std::vector<Pair> pairs_;
-  const Size &then_, &now_;
-  double apart_ = 0;
+  Range machine_;
 };
 
 }  // namespace
-
-double spread_of_visits_together(const Comparison& all, std::int64_t n, const std::string& device) {
-  std::vector<std::vector<double>> moved;  // of each visit: log of each row's time over its median
-  for (const Row* row : all.at(n)) {
-    if (!row->timed() || row->key.device != device || row->visits.size() < bench::least_for_a_verdict) continue;
-    const std::vector<double> medians = independent(*row);
-    const double middle = bench::spread_of(medians).median;
-    if (moved.size() < medians.size()) moved.resize(medians.size());
-    for (std::size_t v = 0; v < medians.size(); ++v) moved[v].push_back(std::log(medians[v] / middle));
-  }
-  std::vector<double> together;
-  for (const auto& visit : moved)
-    if (visit.size() >= least_to_move_together) together.push_back(bench::spread_of(visit).median);
-  constexpr double quartiles_of_normal = 1.349;
-  return together.size() < bench::least_for_a_verdict ? 0 : bench::quartiles_apart(together) / quartiles_of_normal;
-}
 
 std::optional<bench::Change> verdict(const Comparison& before, const Comparison& after, const Key& key) {
   const Row *was = before.find(key), *is = after.find(key);
   const Size *then = before.find_size(key.n), *now = after.find_size(key.n);
   if (!was || !is || !then || !now || !was->timed() || !is->timed()) return std::nullopt;
-  bench::ChangeTest test;
-  test.machine = key.device == "cpu" ? loaded(bench::machine_between(then->yardstick, now->yardstick), *then, *now)
-                                     : OnCuda(before, after, key.n, key.device).machine_of(*is);
-  return bench::change_between(independent(*was), independent(*is), test);
+  if (key.device == "cpu") return verdict_on_cpu(*was, *then, *is, *now);
+  return OnCuda(before, after, *then, *now, key.device).verdict_on(*is);
 }
 
 std::vector<std::string> remarks_on_changes(const Comparison& before, const Comparison& after) {
   std::vector<std::string> remarks;
-  for (const Size& size : after.sizes) {
-    if (!before.find_size(size.n)) continue;
+  for (const Size& now : after.sizes) {
+    const Size* then = before.find_size(now.n);
+    if (!then) continue;
     std::set<std::string> devices;
-    for (const Row* row : after.at(size.n))
-      if (row->key.device != "cpu" && devices.insert(row->key.device).second)
-        if (auto words = OnCuda(before, after, size.n, row->key.device).hidden(); !words.empty())
-          remarks.push_back(std::move(words));
+    for (const Row* row : after.at(now.n))
+      if (row->key.device != "cpu") devices.insert(row->key.device);
+    for (const std::string& device : devices)
+      if (std::string words = OnCuda(before, after, *then, now, device).hidden(); !words.empty())
+        remarks.push_back(std::move(words));
   }
   return remarks;
 }

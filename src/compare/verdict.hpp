@@ -18,10 +18,6 @@ namespace lasolve::compare {
 ///   it moved beside them.
 std::optional<bench::Change> verdict(const Comparison& before, const Comparison& after, const Key&);
 
-/// The spread (σ of the logarithm) of what the visits of a size have in common: of the median, over the rows of a device, of a visit's
-/// time over the median of the row's visits. 0 where fewer than three rows share six visits.
-double spread_of_visits_together(const Comparison&, std::int64_t n, const std::string& device);
-
 /// A sentence on each size whose rows on a CUDA device have moved together, by no less than what would be a change, and no more than
 /// the machine may do: it may be the solver, which all of them share.
 std::vector<std::string> remarks_on_changes(const Comparison& before, const Comparison& after);

@@ -296,7 +296,7 @@ class Race {
   const std::string matrix_;
   std::optional<Problem> problem_;
   bench::Yardstick yardstick_;
-  std::function<double()> chain_;  // of launches
+  std::function<double()> chain_;                                            // of launches
   bench::Throttle throttle_ = bench::Throttle::of(request_.options.device);  // all run there
   std::vector<bench::Slowed> slowed_;
   std::vector<Row> rows_;
