@@ -184,14 +184,21 @@ TEST(Record, comes_back_as_it_went) {
   }
 }
 
-TEST(Record, of_an_older_version_says_nothing_of_clocks) {
+TEST(Record, of_a_verdict_has_what_the_machine_did) {
+  Comparison all = comparison();
+  all.rows[0].against_baseline = bench::Change{bench::Change::slower, 0.031, 0.025, 0.038, 0.02, 0.012};
+  EXPECT_EQ(as_json(all, nullptr)["rows"][0]["against_baseline"]["machine"], 0.012);
+}
+
+TEST(Record, of_an_older_version_says_nothing_of_clocks_and_launches) {
   Comparison all = comparison();
   all.sizes[0].clocks = {1600, 1980}, all.rows[2].slowed = 0.25;
   Json older = as_json(all, nullptr);
-  for (Json& size : older["sizes"]) size.erase("sm_clocks_mhz");
+  for (Json& size : older["sizes"]) size.erase("sm_clocks_mhz"), size["yardstick_seconds"].erase("launches");
   for (Json& row : older["rows"]) row.erase("slowed");
   const Comparison back = comparison_of(older.dump(), "x.json");
   EXPECT_EQ(back.sizes[0].clocks, bench::Clocks());
+  EXPECT_TRUE(back.sizes[0].yardstick.launches.empty());
   EXPECT_FALSE(back.rows[2].slowed);
 }
 
@@ -309,6 +316,8 @@ TEST(Tables, have_a_line_for_each_row_and_verdicts) {
   all.rows[2].failure = "a | b";
   all.rows[3].against_baseline = bench::Change{bench::Change::slower, 0.031, 0.025, 0.038};
   all.rows[3].slowed = 0.25;
+  EXPECT_EQ(in_words({bench::Change::slower, 0.031, 0.025, 0.038, 0.02, 0.012}),
+            "SLOWER +3.1 % (+2.5 .. +3.8) beside +1.2 % of all rows");
   const std::string text = as_text(table_of(all, true)), markdown = as_markdown(table_of(all, true)), csv = as_csv(all);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5);
   EXPECT_EQ(std::count(markdown.begin(), markdown.end(), '\n'), 6);

@@ -21,10 +21,10 @@ struct CompareRequest {
 
   /// Whether what is told depends on what the machine can do at most.
   bool wants_limits() const { return attribution || !report.empty(); }
+  /// Whether what tasks take is told.
+  bool wants_attribution() const { return attribution || !trace.empty() || !report.empty(); }
   /// Whether each task is to be timed. On CUDA that takes events, so it is not done unasked.
-  bool wants_tasks() const {
-    return options.device.kind != Device::cuda || attribution || !trace.empty() || !report.empty();
-  }
+  bool wants_tasks() const { return options.device.kind != Device::cuda || wants_attribution(); }
   /// The matrix of a size.
   std::string matrix_of(std::int64_t n) const;
 };

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <new>
 
-#include "bench/clock_watch.hpp"
 #include "bench/others.hpp"
 #include "bench/roof.hpp"
 #include "bench/throttle.hpp"
@@ -16,7 +15,7 @@
 #include "cli/problem.hpp"
 #include "compare/attribution.hpp"
 #include "compare/launches.hpp"
-#include "compare/listener.hpp"
+#include "compare/timed.hpp"
 #include "core/choose.hpp"
 #include "io/generators.hpp"
 #include "io/input_error.hpp"
@@ -101,6 +100,7 @@ class Race {
         progress_(progress),
         matrix_(matrix),
         slowed_(all.size()),
+        heard_(all.size()),
         done_(all.size(), 0.0) {
     problem_.emplace(request_for(matrix));
     for (const Contestant& c : all) {
@@ -206,27 +206,38 @@ class Race {
     return {};
   }
 
+  /// What is heard of a run must not change it. To tell of its progress the queue of a device ends each phase alone, and a small
+  /// system that is heard of is solved in another way than one that is not.
+  struct Heard {
+    double seconds = 0;  ///< of the run before; 0: there was none
+    bool has_updates = true;
+  };
+  bool wants_progress(const Heard& before, bool counts) const {
+    constexpr double long_run = 1;
+    return before.seconds > long_run || (before.seconds == 0 && !counts);
+  }
+  bool wants_tasks(const Heard& before) const {
+    return request_.wants_attribution() || (request_.wants_tasks() && before.has_updates);
+  }
+
   double run_backend(std::size_t c, bool counts) {
     Row& row = rows_[c];
+    Heard& before = heard_[c];
     Options options = all_[c].options;
-    options.progress = [&](double fraction) { say(c, fraction); };
-    Run run;
-    const bench::ClockWatch clock;
-    {
-      std::optional<compare::Listener> listener;
-      if (request_.wants_tasks()) listener.emplace();
-      adapter_note(row.key.gemm);  // of what ran before
-      run.report = problem_->solve(options, X_);
-      if (listener) run.tasks = listener->take();
-      require_intact(row.key.gemm);
-      run.adapter = adapter_note(row.key.gemm);
-    }
+    if (wants_progress(before, counts)) options.progress = [&](double fraction) { say(c, fraction); };
+    adapter_note(row.key.gemm);  // of what ran before
+    const bool hears = wants_tasks(before);
+    compare::TimedSolve solve = compare::timed(hears, [&] { return problem_->solve(options, X_); });
+    require_intact(row.key.gemm);
+    Run run{std::move(solve.report), std::move(solve.tasks), adapter_note(row.key.gemm)};
     const Report& report = run.report;
     method_ = report.method;
     row.backward_error = report.backward_error, row.hpl_residual = report.hpl_residual;
     if (!report.outcome.ok()) row.failure = report.outcome.message();
-    if (clock.changed()) row.failure = "the clock was changed while it ran: its times mean nothing";
+    if (solve.clock_changed) row.failure = "the clock was changed while it ran: its times mean nothing";
     const double seconds = report.total_seconds;
+    before.seconds = seconds;
+    if (hears) before.has_updates = std::any_of(run.tasks.begin(), run.tasks.end(), compare::is_update);
     if (counts && row.passed()) {
       row.factor_seconds.push_back(report.factor_seconds);
       row.gemm_seconds_of_runs.push_back(run.tasks.empty() ? report.phases.seconds_of(Phase::gemm)
@@ -299,6 +310,7 @@ class Race {
   std::function<double()> chain_;                                            // of launches
   bench::Throttle throttle_ = bench::Throttle::of(request_.options.device);  // all run there
   std::vector<bench::Slowed> slowed_;
+  std::vector<Heard> heard_;
   std::vector<Row> rows_;
   std::vector<std::vector<Run>> runs_;
   std::vector<double> done_;
