@@ -29,10 +29,12 @@ double processor_seconds() {
   return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
 }
 
-/// Who hears what of a solve.
+/// As whom a solve is made.
 struct Way {
   const char* name;
-  bool asks_for_clocks = false, hears_tasks = false, hears_progress = false;
+  bool is_timed = false;  // by compare
+  compare::Hearing hearing{compare::Hearing::none};
+  bool hears_progress = false;  // as of runs that take more than a second
 };
 
 /// Seconds of the clock and of the processor, around the solve alone; and what was heard of it.
@@ -53,11 +55,11 @@ class System {
     for (std::int64_t i = 0; i < n; ++i) B_(i, 0) = 1;
   }
 
-  Times solve(Options options, const Way& way, Throttle& throttle) {
+  Times solve(Options options, Way& way, Throttle& throttle) {
     double share = 0;
     if (way.hears_progress) options.progress = [&](double done) { share = done; };
     Slowed slowed;
-    if (way.asks_for_clocks) throttle.begin();
+    if (way.is_timed) throttle.begin();
     Times times;
     const auto make = [&] {
       const Stopwatch watch;
@@ -68,8 +70,9 @@ class System {
       return report;
     };
     const compare::TimedSolve timed =
-        way.asks_for_clocks ? compare::timed(way.hears_tasks, make) : compare::TimedSolve{make()};
-    if (way.asks_for_clocks) throttle.end(slowed);
+        way.is_timed ? compare::timed(way.hearing.tasks(), make) : compare::TimedSolve{make()};
+    way.hearing.learn(timed);
+    if (way.is_timed) throttle.end(slowed);
     require(timed.report.outcome.ok() && !timed.clock_changed, "a system was not solved");
     times.tasks = timed.tasks.size();
     return times;
@@ -87,10 +90,12 @@ std::string in_words(const Change& c) {
 template <class Place>
 void compete(int queue, std::int64_t n, int rounds, const Options& options) {
   constexpr bool on_cpu = std::is_same_v<Place, Cpu>;
-  // On the CPU compare hears of tasks unasked.
-  std::vector<Way> ways = {{"a program"}, {"compare", true, on_cpu}};
-  if (!on_cpu) ways.push_back({"compare --attribution", true, true});
-  ways.push_back({"compare, long runs", true, on_cpu, true});
+  using compare::Hearing;
+  const Hearing unasked(on_cpu ? Hearing::updates : Hearing::none), all(Hearing::all);
+  std::vector<Way> ways = {{"a program"},
+                           {"compare", true, unasked},
+                           {"compare --attribution", true, all},
+                           {"compare of long runs", true, unasked, true}};
   System<Place> system(queue, n);
   Throttle throttle = Throttle::of(options.device);
   std::vector<std::vector<double>> worked(ways.size());

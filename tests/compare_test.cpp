@@ -15,6 +15,7 @@
 #include "compare/peers.hpp"
 #include "compare/record.hpp"
 #include "compare/tables.hpp"
+#include "compare/timed.hpp"
 #include "compare/trace.hpp"
 #include "compare/verdict.hpp"
 #include "core/cuda_devices.hpp"
@@ -379,6 +380,42 @@ TEST(Listener, tells_of_the_last_factorization_from_its_first_task_on) {
   EXPECT_EQ(tasks[1].begin, 0);
   EXPECT_EQ(tasks[1].lane, "near");
   EXPECT_TRUE(listener.take().empty());
+}
+
+TEST(Hearing, leaves_a_run_as_a_program_makes_it) {
+  TimedSolve panel, products;
+  panel.tasks = {{"panel", "A[0:64, 0:64]", Phase::panel, 0, 0.25, 1e6}};
+  products.tasks = row("x", 256, 4, 3).tasks;
+  Hearing none(Hearing::none), updates(Hearing::updates), all(Hearing::all);
+  for (Hearing* h : {&none, &updates, &all}) {
+    EXPECT_TRUE(h->progress(false)) << "nobody knows how long it takes";
+    EXPECT_FALSE(h->progress(true));
+    EXPECT_EQ(h->tasks(), h != &none);
+    h->learn(products);
+    EXPECT_FALSE(h->progress(false));
+    EXPECT_EQ(h->tasks(), h != &none);
+    panel.report.total_seconds = 2;
+    h->learn(panel);
+    EXPECT_TRUE(h->progress(true)) << "it is long";
+    EXPECT_EQ(h->tasks(), h == &all) << "there are no updates";
+    h->learn({});
+    EXPECT_EQ(h->tasks(), h == &all);
+  }
+}
+
+TEST(Timed, solve_has_tasks_where_they_are_wanted) {
+  const io::Generator generator("uniform:n=200");
+  Queue<Cpu> q(2);
+  Matrix<double> A(200, 200);
+  io::generate(q, generator, A);
+  Options options;
+  options.device.kind = Device::cpu, options.block_size = 50;
+  const auto factor = [&] { return Factorization<double>(A.view(), options).report(); };
+  EXPECT_TRUE(timed(false, factor).tasks.empty());
+  const TimedSolve heard = timed(true, factor);
+  EXPECT_GT(heard.tasks.size(), 4u);
+  EXPECT_EQ(heard.report.n, 200);
+  EXPECT_FALSE(heard.clock_changed);
 }
 
 TEST(Watch, hears_of_all_tasks_of_a_factorization) {

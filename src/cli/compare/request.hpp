@@ -4,6 +4,7 @@
 #include "cli/request.hpp"
 #include "compare/peers.hpp"
 #include "compare/row.hpp"
+#include "compare/timed.hpp"
 
 namespace lasolve::cli {
 
@@ -21,10 +22,12 @@ struct CompareRequest {
 
   /// Whether what is told depends on what the machine can do at most.
   bool wants_limits() const { return attribution || !report.empty(); }
-  /// Whether what tasks take is told.
-  bool wants_attribution() const { return attribution || !trace.empty() || !report.empty(); }
-  /// Whether each task is to be timed. On CUDA that takes events, so it is not done unasked.
-  bool wants_tasks() const { return options.device.kind != Device::cuda || wants_attribution(); }
+  /// The tasks to be timed. On CUDA that takes events, so it is not done unasked.
+  compare::Hearing::Tasks tasks() const {
+    using Hearing = compare::Hearing;
+    if (attribution || !trace.empty() || !report.empty()) return Hearing::all;
+    return options.device.kind == Device::cuda ? Hearing::none : Hearing::updates;
+  }
   /// The matrix of a size.
   std::string matrix_of(std::int64_t n) const;
 };

@@ -100,7 +100,7 @@ class Race {
         progress_(progress),
         matrix_(matrix),
         slowed_(all.size()),
-        heard_(all.size()),
+        hearing_(all.size(), compare::Hearing(request.tasks())),
         done_(all.size(), 0.0) {
     problem_.emplace(request_for(matrix));
     for (const Contestant& c : all) {
@@ -206,28 +206,14 @@ class Race {
     return {};
   }
 
-  /// What is heard of a run must not change it. To tell of its progress the queue of a device ends each phase alone, and a small
-  /// system that is heard of is solved in another way than one that is not.
-  struct Heard {
-    double seconds = 0;  ///< of the run before; 0: there was none
-    bool has_updates = true;
-  };
-  bool wants_progress(const Heard& before, bool counts) const {
-    constexpr double long_run = 1;
-    return before.seconds > long_run || (before.seconds == 0 && !counts);
-  }
-  bool wants_tasks(const Heard& before) const {
-    return request_.wants_attribution() || (request_.wants_tasks() && before.has_updates);
-  }
-
   double run_backend(std::size_t c, bool counts) {
     Row& row = rows_[c];
-    Heard& before = heard_[c];
+    compare::Hearing& hearing = hearing_[c];
     Options options = all_[c].options;
-    if (wants_progress(before, counts)) options.progress = [&](double fraction) { say(c, fraction); };
+    if (hearing.progress(counts)) options.progress = [&](double fraction) { say(c, fraction); };
     adapter_note(row.key.gemm);  // of what ran before
-    const bool hears = wants_tasks(before);
-    compare::TimedSolve solve = compare::timed(hears, [&] { return problem_->solve(options, X_); });
+    compare::TimedSolve solve = compare::timed(hearing.tasks(), [&] { return problem_->solve(options, X_); });
+    hearing.learn(solve);
     require_intact(row.key.gemm);
     Run run{std::move(solve.report), std::move(solve.tasks), adapter_note(row.key.gemm)};
     const Report& report = run.report;
@@ -236,8 +222,6 @@ class Race {
     if (!report.outcome.ok()) row.failure = report.outcome.message();
     if (solve.clock_changed) row.failure = "the clock was changed while it ran: its times mean nothing";
     const double seconds = report.total_seconds;
-    before.seconds = seconds;
-    if (hears) before.has_updates = std::any_of(run.tasks.begin(), run.tasks.end(), compare::is_update);
     if (counts && row.passed()) {
       row.factor_seconds.push_back(report.factor_seconds);
       row.gemm_seconds_of_runs.push_back(run.tasks.empty() ? report.phases.seconds_of(Phase::gemm)
@@ -310,7 +294,7 @@ class Race {
   std::function<double()> chain_;                                            // of launches
   bench::Throttle throttle_ = bench::Throttle::of(request_.options.device);  // all run there
   std::vector<bench::Slowed> slowed_;
-  std::vector<Heard> heard_;
+  std::vector<compare::Hearing> hearing_;
   std::vector<Row> rows_;
   std::vector<std::vector<Run>> runs_;
   std::vector<double> done_;
