@@ -16,6 +16,7 @@
 #include "compare/record.hpp"
 #include "compare/tables.hpp"
 #include "compare/timed.hpp"
+#include "compare/together.hpp"
 #include "compare/trace.hpp"
 #include "compare/verdict.hpp"
 #include "core/cuda_devices.hpp"
@@ -285,6 +286,32 @@ TEST(VerdictOnDevice, knows_what_visits_of_a_session_and_rows_of_a_size_share) {
       EXPECT_GE(shares.solver, 95) << which;
     }
   }
+}
+
+TEST(Sessions, of_a_baseline_are_added_up) {
+  std::mt19937_64 random(1);
+  const DeviceModel quiet{.visit = 0.001};
+  const Comparison first = session_of(quiet, random);
+  Comparison second = session_of(quiet, random, 1, 1.03), all = first;
+  second.sizes[0].other_processors = 0.5;
+  second.rows[1].failure = "no";
+  second.rows[2].visits.clear();
+  add_session(all, second);
+  EXPECT_EQ(all.rows[0].seconds.size(), first.rows[0].seconds.size() + second.rows[0].seconds.size());
+  EXPECT_EQ(all.rows[0].visits.size(), all.rows[0].seconds.size());
+  EXPECT_EQ(all.rows[1].seconds, first.rows[1].seconds) << "it failed";
+  EXPECT_EQ(all.rows[2].seconds, first.rows[2].seconds) << "it has no visits";
+  EXPECT_EQ(all.sizes[0].yardstick.launches.size(), 40u);
+  EXPECT_EQ(all.sizes[0].other_processors, 0.5);
+  const auto of = [](const Comparison& c) {
+    std::vector<const Row*> rows = c.at(704);
+    return spread_together(visits_together(rows));
+  };
+  EXPECT_LT(of(first), 0.002);
+  EXPECT_GT(of(all), 0.01) << "sessions differ";
+  const Comparison third = session_of(quiet, random, 1, 1.025);
+  EXPECT_EQ(verdict(first, third, third.rows[0].key)->kind, bench::Change::slower);
+  EXPECT_EQ(verdict(all, third, third.rows[0].key)->kind, bench::Change::same) << "so do sessions of the baseline";
 }
 
 TEST(VerdictOnDevice, says_what_it_cannot_tell_from_the_machine) {

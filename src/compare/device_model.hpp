@@ -3,6 +3,7 @@
 
 #include "bench/machine_model.hpp"
 #include "compare/launches.hpp"
+#include "compare/together.hpp"
 #include "compare/verdict.hpp"
 
 namespace lasolve::compare {
@@ -48,13 +49,16 @@ struct VerdictShares {
   double wrong_beside = 0;  ///< not SAME of the others then
   double solver = 0;        ///< SLOWER where all are by 3 %
 };
-inline VerdictShares shares_of_verdicts(const DeviceModel& device, int pairs) {
+/// The baseline has so many sessions.
+inline VerdictShares shares_of_verdicts(const DeviceModel& device, int pairs, int sessions = 1) {
   constexpr double slowdown = 1.03;
   std::mt19937_64 random(1);
   VerdictShares shares;
   for (int pair = 0; pair < pairs; ++pair) {
-    const Comparison before = session_of(device, random), same = session_of(device, random),
-                     planted = session_of(device, random, slowdown), solver = session_of(device, random, 1, slowdown);
+    Comparison before = session_of(device, random);
+    for (int s = 1; s < sessions; ++s) add_session(before, session_of(device, random));
+    const Comparison same = session_of(device, random), planted = session_of(device, random, slowdown),
+                     solver = session_of(device, random, 1, slowdown);
     const auto is = [&](const Comparison& after, std::size_t b, bench::Change::Kind kind) {
       return verdict(before, after, after.rows[b].key)->kind == kind;
     };

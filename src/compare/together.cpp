@@ -11,6 +11,11 @@ namespace {
 
 bool has_visits(const Row& row) { return row.visits.size() >= bench::least_for_a_verdict; }
 
+template <class T>
+void append(std::vector<T>& all, const std::vector<T>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
 }  // namespace
 
 std::vector<double> independent_times(const Row& row) {
@@ -45,6 +50,21 @@ std::vector<double> times_beside(const Row& row, const std::vector<double>& visi
   if (has_visits(row))
     for (std::size_t v = 0; v < std::min(visits.size(), times.size()); ++v) times[v] /= visits[v];
   return times;
+}
+
+void add_session(Comparison& all, const Comparison& more) {
+  for (Size& size : all.sizes)
+    if (const Size* its = more.find_size(size.n)) {
+      append(size.yardstick.alone, its->yardstick.alone), append(size.yardstick.together, its->yardstick.together);
+      append(size.yardstick.launches, its->yardstick.launches);
+      size.other_processors = std::max(size.other_processors, its->other_processors);
+    }
+  for (Row& row : all.rows) {
+    const Row* its = more.find(row.key);
+    if (!its || !its->timed() || !row.timed() || its->visits.empty() || row.visits.empty()) continue;
+    append(row.seconds, its->seconds), append(row.visits, its->visits);
+    append(row.factor_seconds, its->factor_seconds), append(row.gemm_seconds_of_runs, its->gemm_seconds_of_runs);
+  }
 }
 
 }  // namespace lasolve::compare

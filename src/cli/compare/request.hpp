@@ -12,9 +12,10 @@ struct CompareRequest {
   bool help = false, quiet = false, markdown = false, attribution = false, resume = false, verify = true;
   bool fail_on_slower = false;
   int patience = 60;  // seconds
-  std::string matrix, json, csv, trace, report, baseline;
-  std::vector<std::int64_t> sizes;    // none: the matrix has its own
-  std::vector<std::string> backends;  // names; the first is what speed-ups are over
+  std::string matrix, json, csv, trace, report;
+  std::vector<std::string> baselines;  // files; each is a session
+  std::vector<std::int64_t> sizes;     // none: the matrix has its own
+  std::vector<std::string> backends;   // names; the first is what speed-ups are over
   std::vector<Precision> precisions;
   std::vector<const compare::Peer*> peers;
   Options options;  // of every solve, but for backend and precision
