@@ -43,9 +43,9 @@ void launch_on(cudaStream_t stream, unsigned blocks, unsigned threads, void (*ke
 }
 
 struct Destroy {
-  void operator()(CUstream_st* s) const noexcept { cudaStreamDestroy(s); }
-  void operator()(CUevent_st* e) const noexcept { cudaEventDestroy(e); }
-  void operator()(unsigned* pinned) const noexcept { cudaFreeHost(pinned); }
+  void operator()(CUstream_st* s) const noexcept { succeeded(cudaStreamDestroy(s)); }
+  void operator()(CUevent_st* e) const noexcept { succeeded(cudaEventDestroy(e)); }
+  void operator()(unsigned* pinned) const noexcept { succeeded(cudaFreeHost(pinned)); }
 };
 
 class Chain {
