@@ -1,19 +1,25 @@
-// What it costs to measure: a solve as a program makes it, beside one whose tasks and progress are heard of, as in lasolve compare.
-//   measuring [--n 256,1000,2000] [--rounds 40] [--threads 1]
-// In turns, on the CPU; of the times of the clock, and of those that the processor worked, which other programs disturb less.
+// What it costs to measure: a solve as a program makes it, beside the same solve as lasolve compare times it.
+//   measuring [--device cpu] [--n 1000,2000,4000] [--gemm auto] [--rounds 40] [--threads 1]
+// In turns, A where compare has it: generated on the device. Of the times of the clock; on the CPU also of those that the processor
+// worked, which other programs disturb less.
 #include <fmt/format.h>
 #include <time.h>
 
+#include <algorithm>
+#include <cmath>
 #include <iostream>
-#include <random>
 #include <sstream>
 #include <vector>
 
-#include "bench/clock_watch.hpp"
 #include "bench/program.hpp"
+#include "bench/throttle.hpp"
 #include "bench/turns.hpp"
-#include "compare/listener.hpp"
+#include "compare/timed.hpp"
+#include "core/choose.hpp"
+#include "core/current_device.hpp"
 #include "core/stopwatch.hpp"
+#include "io/generators.hpp"
+#include "lasolve/names.hpp"
 
 namespace lasolve::bench {
 
@@ -25,73 +31,124 @@ double processor_seconds() {
   return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
 }
 
-struct System {
-  Matrix<double> A, B, X;
-  explicit System(std::int64_t n) : A(n, n), B(n, 1), X(n, 1) {
-    std::mt19937_64 random(1);
-    std::uniform_real_distribution<double> entry(-1, 1);
-    for (std::int64_t j = 0; j < n; ++j)
-      for (std::int64_t i = 0; i < n; ++i) A(i, j) = entry(random);
-    for (std::int64_t i = 0; i < n; ++i) B(i, 0) = entry(random);
-  }
-  /// Seconds of the clock, and of the processor.
-  struct Times {
-    double wall = 0, processor = 0;
-  };
-  Times solve(const Options& options) {
-    const Stopwatch watch;
-    const double before = processor_seconds();
-    const Report report = lasolve::solve(A.view(), B.view(), X.view(), options);
-    const Times times{watch.seconds(), processor_seconds() - before};
-    require(report.outcome.ok(), "a system was not solved");
-    return times;
-  }
+/// As whom a solve is made.
+struct Way {
+  const char* name;
+  bool is_timed = false;  // by compare
+  compare::Hearing hearing{compare::Hearing::none};
+  bool hears_progress = false;  // as of runs that take more than a second
 };
 
-/// With the number of tasks that were heard of.
-System::Times solve_and_listen(System& system, Options options, std::size_t& tasks) {
-  double share = 0;
-  options.progress = [&](double done) { share = done; };
-  const ClockWatch clock;
-  compare::Listener listener;
-  const System::Times times = system.solve(options);
-  require(!clock.changed() && share > 0, "nothing was heard");
-  tasks = listener.take().size();
-  return times;
+/// Seconds of the clock and of the processor, around the solve alone; and what was heard of it.
+struct Times {
+  double wall = 0, processor = 0;
+  std::size_t tasks = 0;
+};
+
+template <class Place>
+class System {
+ public:
+  System(int queue, std::int64_t n) : A_(n, n), B_(n, 1), X_(n, 1) {
+    Queue<Place> q(queue);
+    const CurrentDevice current(q);
+    A_ = Matrix<double, Place>(n, n);
+    io::generate(q, io::Generator(fmt::format("uniform:n={}", n)), A_.view());
+    q.finish();
+    for (std::int64_t i = 0; i < n; ++i) B_(i, 0) = 1;
+  }
+
+  Times solve(Options options, Way& way, Throttle& throttle) {
+    double share = 0;
+    if (way.hears_progress) options.progress = [&](double done) { share = done; };
+    Slowed slowed;
+    if (way.is_timed) throttle.begin();
+    Times times;
+    const auto make = [&] {
+      const Stopwatch watch;
+      const double before = processor_seconds();
+      Factorization<double> factors(MatrixView<const double, Place>(A_.view()), options);
+      const Report report = together(factors.report(), factors.solve(B_.view(), X_.view()));
+      times.processor = processor_seconds() - before, times.wall = watch.seconds();
+      return report;
+    };
+    const compare::TimedSolve timed =
+        way.is_timed ? compare::timed(way.hearing.tasks(), make) : compare::TimedSolve{make()};
+    way.hearing.learn(timed);
+    if (way.is_timed) throttle.end(slowed);
+    require(timed.report.outcome.ok() && !timed.clock_changed, "a system was not solved");
+    times.tasks = timed.tasks.size();
+    return times;
+  }
+
+ private:
+  Matrix<double, Place> A_;
+  Matrix<double> B_, X_;
+};
+
+/// By how much longer the second of each round took: the median of all rounds, and its 99.5 % interval by the test of signs
+/// (Hollander, Wolfe & Chicken, Nonparametric Statistical Methods, 3.4 to 3.6). What the machine does meanwhile meets both of a round.
+std::string longer(const std::vector<double>& first, const std::vector<double>& second) {
+  std::vector<double> ratios;
+  for (std::size_t round = 0; round < first.size(); ++round) ratios.push_back(second.at(round) / first[round]);
+  std::sort(ratios.begin(), ratios.end());
+  const double count = double(ratios.size()), below = std::floor(0.5 * (count - ChangeTest().z * std::sqrt(count)));
+  const std::string median = fmt::format("{:+.2f} %", 100 * (spread_of(ratios).median - 1));
+  if (below < 0) return median;
+  return median + fmt::format(" ({:+.2f} .. {:+.2f})", 100 * (ratios[std::size_t(below)] - 1),
+                              100 * (ratios[ratios.size() - 1 - std::size_t(below)] - 1));
 }
 
-void compete(std::int64_t n, int rounds, int threads) {
-  System system(n);
-  Options options;
-  options.device.kind = Device::cpu, options.threads = threads;
-  std::vector<double> worked[2];
-  std::size_t tasks = 0;
-  const auto seconds =
-      time_in_turns({.warmup = 1, .rounds = rounds}, 2, [&](std::size_t listens, bool counts) -> std::optional<double> {
-        const System::Times took = listens ? solve_and_listen(system, options, tasks) : system.solve(options);
-        if (counts) worked[listens].push_back(took.processor);
-        return took.wall;
-      });
-  const auto cost = [](const std::vector<double>& plain, const std::vector<double>& heard) {
-    const Change c = change_between(plain, heard);
-    return fmt::format("{:+.2f} % ({:+.2f} .. {:+.2f})", 100 * c.shift, 100 * c.low, 100 * c.high);
-  };
-  fmt::print("{:>6}{:>12.3f} ms{:>8} tasks   wall {:<28}   processor {}\n", n, 1e3 * spread_of(seconds[0]).median,
-             tasks, cost(seconds[0], seconds[1]), cost(worked[0], worked[1]));
+template <class Place>
+void compete(int queue, std::int64_t n, int rounds, const Options& options) {
+  constexpr bool on_cpu = std::is_same_v<Place, Cpu>;
+  using compare::Hearing;
+  const Hearing unasked(on_cpu ? Hearing::updates : Hearing::none), all(Hearing::all);
+  std::vector<Way> ways = {{"a program"},
+                           {"compare", true, unasked},
+                           {"compare --attribution", true, all},
+                           {"compare of long runs", true, unasked, true}};
+  System<Place> system(queue, n);
+  Throttle throttle = Throttle::of(options.device);
+  std::vector<std::vector<double>> worked(ways.size());
+  std::vector<std::size_t> tasks(ways.size());
+  const auto seconds = time_in_turns({.warmup = 2, .rounds = rounds}, ways.size(),
+                                     [&](std::size_t w, bool counts) -> std::optional<double> {
+                                       const Times took = system.solve(options, ways[w], throttle);
+                                       if (counts) worked[w].push_back(took.processor);
+                                       tasks[w] = took.tasks;
+                                       return took.wall;
+                                     });
+  for (std::size_t w = 0; w < ways.size(); ++w) {
+    fmt::print("{:>6}  {:<24}{:>12.3f} ms{:>6} tasks", n, ways[w].name, 1e3 * spread_of(seconds[w]).median, tasks[w]);
+    if (w > 0) fmt::print("   wall {:<28}", longer(seconds[0], seconds[w]));
+    if (w > 0 && on_cpu) fmt::print("   processor {}", longer(worked[0], worked[w]));
+    fmt::print("\n");
+  }
   std::cout << std::flush;
 }
 
 int run(int argc, char** argv) {
   namespace po = boost::program_options;
-  std::string sizes;
+  std::string sizes, device, gemm;
   int rounds = 0, threads = 0;
   po::options_description known("measuring");
-  known.add_options()("n", po::value(&sizes)->default_value("256,1000,2000"), "sizes")(
+  known.add_options()("device", po::value(&device)->default_value("cpu"), "cpu, cuda, or cuda:N")(
+      "n", po::value(&sizes)->default_value("1000,2000,4000"), "sizes")("gemm", po::value(&gemm)->default_value("auto"),
+                                                                        "the backend")(
       "rounds", po::value(&rounds)->default_value(40), "of each")("threads", po::value(&threads)->default_value(1),
                                                                   "cores of the host to use");
   return run_program("measuring", known, argc, argv, [&](const po::variables_map&) {
+    Options options;
+    const auto where = parse_device(device);
+    require(where.has_value(), "--device is cpu, cuda or cuda:N");
+    options.device = *where, options.threads = threads, options.gemm = gemm;
+    const Choice choice = choose(options);
     std::istringstream list(sizes);
-    for (std::string n; std::getline(list, n, ',');) compete(std::stoll(n), rounds, threads);
+    for (std::string n; std::getline(list, n, ',');)
+      if (choice.place().kind == Device::cuda)
+        compete<Cuda>(choice.cuda_device, std::stoll(n), rounds, options);
+      else
+        compete<Cpu>(threads, std::stoll(n), rounds, options);
   });
 }
 

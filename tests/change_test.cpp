@@ -114,6 +114,18 @@ TEST(Change, allows_for_the_machine) {
   EXPECT_THROW(change_between(before, after, {.machine = {0.1, 0}}), std::invalid_argument);
 }
 
+TEST(Change, is_without_what_the_machine_is_known_to_have_done) {
+  const std::vector<double> before(10, 1.0), after(10, 1.1);
+  const Change rest = change_between(before, after, {.machine = {.known = 0.06}});
+  EXPECT_NEAR(rest.shift, 1.1 / 1.06 - 1, 1e-12);
+  EXPECT_EQ(rest.machine, 0.06);
+  EXPECT_EQ(rest.kind, Change::slower);
+  EXPECT_EQ(change_between(before, after, {.machine = {.known = 0.09}}).kind, Change::same);
+  EXPECT_EQ(change_between(before, after, {.machine = {.known = 0.2}}).kind, Change::faster);
+  EXPECT_EQ(change_between(before, after, {.machine = {0, 0.03, 0.06}}).kind, Change::same);
+  EXPECT_THROW(change_between(before, after, {.machine = {.known = -1}}), std::invalid_argument);
+}
+
 TEST(Change, counts_samples_that_follow_one_another_as_fewer) {
   std::vector<double> rising, mixed;
   for (int i = 0; i < 20; ++i) rising.push_back(1 + 0.001 * i), mixed.push_back(1 + 0.001 * (i * 7 % 20));
@@ -127,7 +139,6 @@ TEST(Change, counts_samples_that_follow_one_another_as_fewer) {
 
 TEST(Yardstick, tells_how_the_machine_has_changed) {
   Yardstick before, after;
-  EXPECT_TRUE(before.empty());
   before.measure(2);
   EXPECT_GT(before.alone.at(0), 0);
   EXPECT_GT(before.together.at(0), 0);
@@ -137,6 +148,9 @@ TEST(Yardstick, tells_how_the_machine_has_changed) {
   EXPECT_NEAR(machine_between(before, after).slower, std::pow(1.2, 1.25) - 1, 1e-9);
   EXPECT_EQ(machine_between(before, after).faster, 0);
   EXPECT_NEAR(machine_between(after, before).faster, std::pow(1.2, -1.25) - 1, 1e-9);
+  EXPECT_EQ(machine_between(before, after, times_of_cuda).slower, 0) << "there are no launches";
+  before.launches = std::vector<double>(10, 1.0), after.launches = std::vector<double>(10, 1.1);
+  EXPECT_NEAR(machine_between(before, after, times_of_cuda).slower, std::pow(1.1, 1.25) - 1, 1e-9);
 }
 
 TEST(Visits, take_turns_until_enough_is_known) {

@@ -44,6 +44,7 @@ scaled() {
 }
 scaled 0.000001 fast.json  # far beyond what a busy machine does
 scaled 1000000 slow.json
+cp fast.json faster.json
 expect 7 'SLOWER' compare "${often[@]}" --n 64 --gemm tiled --baseline fast.json --fail-on slower
 expect 0 'SLOWER' compare "${often[@]}" --n 64 --gemm tiled --baseline fast.json
 expect 0 'FASTER' compare "${often[@]}" --n 64 --gemm tiled --baseline slow.json --fail-on slower
@@ -53,6 +54,10 @@ sed 's/"processor": "/&another /' now.json >other.json
 expect 0 'the baseline was measured otherwise: processor' compare "${fast[@]}" --n 64 --gemm tiled --baseline other.json
 expect 3 'expected the JSON of lasolve compare' compare "${fast[@]}" --baseline t.json
 expect 3 'nowhere.json: error' compare "${fast[@]}" --baseline nowhere.json
+expect 0 'SLOWER' compare "${often[@]}" --n 64 --gemm tiled --baseline fast.json,faster.json
+expect 2 '--baseline has fast.json twice' compare "${fast[@]}" --baseline fast.json,fast.json
+expect 2 'other.json was measured otherwise than fast.json' compare "${fast[@]}" --baseline fast.json,other.json
+expect 2 'are one file' compare "${fast[@]}" --baseline fast.json,now.json --json now.json
 
 # A sweep that is continued keeps what it has.
 "$lasolve" compare "${fast[@]}" --n 40 --gemm tiled --json s.json --quiet || failed=1

@@ -7,12 +7,14 @@
 
 #include "compare/attribution.hpp"
 #include "compare/hash.hpp"
+#include "compare/launches.hpp"
 #include "compare/listener.hpp"
 #include "compare/peers.hpp"
 #include "compare/record.hpp"
 #include "compare/tables.hpp"
+#include "compare/timed.hpp"
 #include "compare/trace.hpp"
-#include "compare/verdict.hpp"
+#include "core/cuda_devices.hpp"
 #include "io/generators.hpp"
 #include "io/input_error.hpp"
 #include "solvers/watch.hpp"
@@ -138,7 +140,7 @@ TEST(Record, comes_back_as_it_went) {
   all.rows[3].is_peer = true;
   all.rows[3].notes = {"one\ntwo"};
   all.rows[0].visits = {4, 6};
-  all.sizes[1].yardstick = {{0.5, 0.25}, {1, 2}};
+  all.sizes[1].yardstick = {{0.5, 0.25}, {1, 2}, {3, 4}};
   all.sizes[0].clocks = {1600, 1980};
   all.rows[2].slowed = 0.25;
   all.limits = {{"cpu", "fp64", {1e9, 2e9}}};
@@ -150,6 +152,7 @@ TEST(Record, comes_back_as_it_went) {
   EXPECT_EQ(back.sizes[1].hash, "ff00");
   EXPECT_EQ(back.sizes[1].yardstick.alone, all.sizes[1].yardstick.alone);
   EXPECT_EQ(back.sizes[1].yardstick.together, all.sizes[1].yardstick.together);
+  EXPECT_EQ(back.sizes[1].yardstick.launches, all.sizes[1].yardstick.launches);
   EXPECT_EQ(back.sizes[0].clocks, all.sizes[0].clocks);
   EXPECT_EQ(back.sizes[1].clocks, bench::Clocks());
   ASSERT_EQ(back.limits.size(), 1u);
@@ -178,14 +181,21 @@ TEST(Record, comes_back_as_it_went) {
   }
 }
 
-TEST(Record, of_an_older_version_says_nothing_of_clocks) {
+TEST(Record, of_a_verdict_has_what_the_machine_did) {
+  Comparison all = comparison();
+  all.rows[0].against_baseline = bench::Change{bench::Change::slower, 0.031, 0.025, 0.038, 0.02, 0.012};
+  EXPECT_EQ(as_json(all, nullptr)["rows"][0]["against_baseline"]["machine"], 0.012);
+}
+
+TEST(Record, of_an_older_version_says_nothing_of_clocks_and_launches) {
   Comparison all = comparison();
   all.sizes[0].clocks = {1600, 1980}, all.rows[2].slowed = 0.25;
   Json older = as_json(all, nullptr);
-  for (Json& size : older["sizes"]) size.erase("sm_clocks_mhz");
+  for (Json& size : older["sizes"]) size.erase("sm_clocks_mhz"), size["yardstick_seconds"].erase("launches");
   for (Json& row : older["rows"]) row.erase("slowed");
   const Comparison back = comparison_of(older.dump(), "x.json");
   EXPECT_EQ(back.sizes[0].clocks, bench::Clocks());
+  EXPECT_TRUE(back.sizes[0].yardstick.launches.empty());
   EXPECT_FALSE(back.rows[2].slowed);
 }
 
@@ -203,32 +213,13 @@ TEST(Record, refuses_what_is_none) {
   EXPECT_THROW(comparison_of(wrong.dump(), "x.json"), io::InputError);
 }
 
-TEST(Verdict, compares_visits_and_allows_for_the_machine) {
-  Row before = row("a", 100, 1, 0.5), after = before;
-  before.visits = after.visits = std::vector<int>(10, 1);
-  for (double& s : after.seconds) s *= 1.1;
-  Size then{100, "m", "h"}, now = then;
-  EXPECT_EQ(verdict(before, then, after, now).kind, bench::Change::slower);
-  then.yardstick = {std::vector<double>(10, 1.0), std::vector<double>(10, 1.0)};
-  now.yardstick = {std::vector<double>(10, 1.0), std::vector<double>(10, 1.15)};
-  EXPECT_EQ(verdict(before, then, after, now).kind, bench::Change::same);
-  EXPECT_EQ(verdict(before, now, after, then).kind, bench::Change::slower);
-  now = then;
-  now.other_processors = 0.5;
-  EXPECT_EQ(verdict(before, then, after, now).kind, bench::Change::same) << "other programs may have done it";
-  EXPECT_GT(verdict(before, then, after, now).visible, 0.5);
-  EXPECT_EQ(verdict(before, now, after, then).kind, bench::Change::slower);
-  before.key.device = after.key.device = "cuda:0";
-  EXPECT_EQ(verdict(before, then, after, now).kind, bench::Change::slower) << "the yardstick is of the host";
-  after.visits = {5, 5};
-  EXPECT_EQ(verdict(before, then, after, now).kind, bench::Change::slower) << "runs, where visits are few";
-}
-
 TEST(Tables, have_a_line_for_each_row_and_verdicts) {
   Comparison all = comparison();
   all.rows[2].failure = "a | b";
   all.rows[3].against_baseline = bench::Change{bench::Change::slower, 0.031, 0.025, 0.038};
   all.rows[3].slowed = 0.25;
+  EXPECT_EQ(in_words({bench::Change::slower, 0.031, 0.025, 0.038, 0.02, 0.012}),
+            "SLOWER +3.1 % (+2.5 .. +3.8) beside +1.2 % of all rows");
   const std::string text = as_text(table_of(all, true)), markdown = as_markdown(table_of(all, true)), csv = as_csv(all);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5);
   EXPECT_EQ(std::count(markdown.begin(), markdown.end(), '\n'), 6);
@@ -292,6 +283,42 @@ TEST(Listener, tells_of_the_last_factorization_from_its_first_task_on) {
   EXPECT_TRUE(listener.take().empty());
 }
 
+TEST(Hearing, leaves_a_run_as_a_program_makes_it) {
+  TimedSolve panel, products;
+  panel.tasks = {{"panel", "A[0:64, 0:64]", Phase::panel, 0, 0.25, 1e6}};
+  products.tasks = row("x", 256, 4, 3).tasks;
+  Hearing none(Hearing::none), updates(Hearing::updates), all(Hearing::all);
+  for (Hearing* h : {&none, &updates, &all}) {
+    EXPECT_TRUE(h->progress(false)) << "nobody knows how long it takes";
+    EXPECT_FALSE(h->progress(true));
+    EXPECT_EQ(h->tasks(), h != &none);
+    h->learn(products);
+    EXPECT_FALSE(h->progress(false));
+    EXPECT_EQ(h->tasks(), h != &none);
+    panel.report.total_seconds = 2;
+    h->learn(panel);
+    EXPECT_TRUE(h->progress(true)) << "it is long";
+    EXPECT_EQ(h->tasks(), h == &all) << "there are no updates";
+    h->learn({});
+    EXPECT_EQ(h->tasks(), h == &all);
+  }
+}
+
+TEST(Timed, solve_has_tasks_where_they_are_wanted) {
+  const io::Generator generator("uniform:n=200");
+  Queue<Cpu> q(2);
+  Matrix<double> A(200, 200);
+  io::generate(q, generator, A);
+  Options options;
+  options.device.kind = Device::cpu, options.block_size = 50;
+  const auto factor = [&] { return Factorization<double>(A.view(), options).report(); };
+  EXPECT_TRUE(timed(false, factor).tasks.empty());
+  const TimedSolve heard = timed(true, factor);
+  EXPECT_GT(heard.tasks.size(), 4u);
+  EXPECT_EQ(heard.report.n, 200);
+  EXPECT_FALSE(heard.clock_changed);
+}
+
 TEST(Watch, hears_of_all_tasks_of_a_factorization) {
   const io::Generator generator("uniform:n=200");
   Queue<Cpu> q(2);
@@ -337,6 +364,18 @@ TEST(Hash, is_of_the_elements_alone) {
   EXPECT_NE(hash(A, 4), before);
   std::swap(A(4, 3), B(0, 0));
   EXPECT_NE(hash(A, 4), before);
+}
+
+TEST(LaunchesOfCuda, take_some_time) {
+  if (!why_no_cuda_device(0).empty()) GTEST_SKIP() << why_no_cuda_device(0);
+  const auto chain = make_chain_of_launches(0);
+  ASSERT_TRUE(chain);
+  for (int i = 0; i < 3; ++i) {
+    const double seconds = chain();
+    EXPECT_GT(seconds, launches_of_a_chain * 5e-7);
+    EXPECT_LT(seconds, 0.1);
+  }
+  EXPECT_THROW(make_chain_of_launches(int(cuda_devices().names.size())), MachineError);
 }
 
 TEST(Peers, solve) {

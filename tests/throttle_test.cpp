@@ -2,7 +2,9 @@
 #include "bench/throttle.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -36,8 +38,12 @@ class Processors {
  public:
   ~Processors() { fs::remove_all(folder_); }
   void count(const std::string& processor, const std::string& of, const std::string& times) const {
-    fs::create_directories(folder_ / processor / "thermal_throttle");
-    std::ofstream(folder_ / processor / "thermal_throttle" / (of + "_throttle_count")) << times << "\n";
+    const fs::path file = path(processor, of);
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << times << "\n";
+  }
+  fs::path path(const std::string& processor, const std::string& of) const {
+    return folder_ / processor / "thermal_throttle" / (of + "_throttle_count");
   }
   Throttle throttle() const { return Throttle::of_cpu(folder_); }
 
@@ -58,6 +64,42 @@ TEST(ThrottleOnCpu, is_seen_where_a_count_rises) {
   EXPECT_EQ(run(throttle, [&] { processors.count("cpu0", "package", "9"); }).share(), 1);
   EXPECT_EQ(run(throttle, nothing).share(), 0) << "it was before";
   EXPECT_EQ(throttle.clocks(), Clocks());
+}
+
+/// While it lives, this process can open so many files more.
+class FewFiles {
+ public:
+  explicit FewFiles(int more) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const int next = open("/dev/null", O_RDONLY);
+    close(next);
+    rlimit few = before_;
+    few.rlim_cur = rlim_t(next + more);
+    setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~FewFiles() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST(ThrottleOnCpu, opens_nothing_around_a_run) {
+  const Processors processors;
+  processors.count("cpu0", "core", "0");
+  Throttle throttle = processors.throttle();
+  std::ofstream count(processors.path("cpu0", "core"));
+  const FewFiles none(0);
+  EXPECT_EQ(run(throttle, [&] { count << "1\n" << std::flush; }).share(), 1);
+  EXPECT_EQ(run(throttle, nothing).share(), 0);
+}
+
+TEST(ThrottleOnCpu, does_with_fewer_files_than_there_are_counts) {
+  const Processors processors;
+  for (const char* name : {"cpu0", "cpu1", "cpu2"}) processors.count(name, "core", "0");
+  const FewFiles two(2);  // the folder, and one count
+  Throttle throttle = processors.throttle();
+  for (const char* name : {"cpu0", "cpu1", "cpu2"})
+    EXPECT_EQ(run(throttle, [&] { processors.count(name, "core", "1"); }).share(), 1) << name;
 }
 
 TEST(ThrottleOnCpu, adds_runs_up) {

@@ -53,17 +53,17 @@ Change change_between(const std::vector<double>& before, const std::vector<doubl
   require(!before.empty() && !after.empty(), "times are compared, but there are none");
   require(std::all_of(before.begin(), before.end(), positive) && std::all_of(after.begin(), after.end(), positive),
           "times that are compared are positive");
-  require(test.machine.faster > -1 && test.machine.faster <= 0 && test.machine.slower >= 0,
+  require(test.machine.faster > -1 && test.machine.faster <= 0 && test.machine.slower >= 0 && test.machine.known > -1,
           "a machine that may have become faster or slower, not both");
   std::vector<double> shifts;  // of all pairs
   shifts.reserve(before.size() * after.size());
   for (const double a : after)
-    for (const double b : before) shifts.push_back(std::log(a / b));
+    for (const double b : before) shifts.push_back(std::log(a / b) - std::log1p(test.machine.known));
   std::sort(shifts.begin(), shifts.end());
   const double m = double(before.size()), n = double(after.size());
   const double rank = std::floor(m * n / 2 - test.z * std::sqrt(m * n * (m + n + 1) / 12));
   const double shift = spread_of(shifts).median, infinite = std::numeric_limits<double>::infinity();
-  Change change{Change::same, std::expm1(shift), -1, infinite, infinite};
+  Change change{Change::same, std::expm1(shift), -1, infinite, infinite, test.machine.known};
   if (rank < 0) return change;
   constexpr double most = 0.9;
   const double r = std::clamp(correlation_of({before, after}), 0.0, most), wider = std::sqrt((1 + r) / (1 - r));

@@ -22,6 +22,8 @@ struct Change {
   double shift = 0, low = 0, high = 0;
   /// A slowdown by so much would have been found in 95 of 100 cases, as noisy as the samples are.
   double visible = 0;
+  /// What the machine is known to have done, which is taken off the others: the time after is (1 + shift) (1 + machine) of that before.
+  double machine = 0;
 };
 /// "same", "faster" or "slower".
 const char* name_of(Change::Kind);
@@ -30,9 +32,10 @@ const char* name_of(Change::Kind);
 inline constexpr std::size_t least_for_a_verdict = 6;
 
 /// What may have become of the machine between two measurements: times after are between 1 + faster and 1 + slower of those before,
-/// whatever ran. −1 < faster ≤ 0 ≤ slower.
+/// whatever ran. −1 < faster ≤ 0 ≤ slower. `known` comes on top, and is no more than known: times are 1 + known of those before. It is
+/// above −1.
 struct MachineChange {
-  double faster = 0, slower = 0;
+  double faster = 0, slower = 0, known = 0;
 };
 
 struct ChangeTest {
@@ -43,7 +46,7 @@ struct ChangeTest {
 
 /// Compares samples. shift is the Hodges–Lehmann estimate: the median of all log(after/before). [low, high] is the interval that
 /// belongs to the rank test of Mann & Whitney (1947), by its normal approximation (Hollander, Wolfe & Chicken, Nonparametric
-/// Statistical Methods, 4.2 and 4.3). It is wider by what may have become of the machine, and by √((1 + r) / (1 − r)) where samples
+/// Statistical Methods, 4.2 and 4.3). What the machine is known to have done is taken off before. The interval is wider by what may have become of the machine, and by √((1 + r) / (1 − r)) where samples
 /// have the correlation r > 0 with the one before them: then they tell as much as fewer that are independent. Not the same is what
 /// has a shift of at least the least effect beyond that of the machine, and 0 outside of the interval.
 ///

@@ -58,12 +58,14 @@ inline ModelSession session_of(const MachineModel& machine, int visits, int runs
   return session;
 }
 
-/// The medians of the visits that a comparison makes of it.
-inline ModelSession medians_of_session(const MachineModel& machine, double factor, std::mt19937_64& random) {
+/// The medians of the visits that a comparison makes of it; each of them times what all contestants share in that visit.
+inline ModelSession medians_of_session(const MachineModel& machine, double factor, std::mt19937_64& random,
+                                       const std::vector<double>& shared = {}) {
   constexpr double noise = 0.003;
   const Visits visits;
   ModelSession session = session_of(machine, visits.most, visits.runs, factor, random);
-  const auto all = medians_of_visits(session.seconds, std::vector<int>(std::size_t(visits.most), visits.runs));
+  auto all = medians_of_visits(session.seconds, std::vector<int>(std::size_t(visits.most), visits.runs));
+  for (std::size_t v = 0; v < shared.size(); ++v) all.at(v) *= shared[v];
   session.seconds.assign(all.begin(), all.begin() + visits.least);
   while (session.seconds.size() < all.size() && !tells_enough(session.seconds, noise))
     session.seconds.push_back(all[session.seconds.size()]);

@@ -1,12 +1,16 @@
 #include "bench/throttle.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
 
+#include <charconv>
 #include <filesystem>
-#include <fstream>
+#include <memory>
 #include <vector>
 
 #include "core/cuda_devices.hpp"
+#include "io/descriptor.hpp"
 
 namespace lasolve::bench {
 
@@ -18,23 +22,48 @@ void Clocks::add(unsigned mhz) {
   most = std::max(most, mhz);
 }
 
+namespace {
+
+/// A number in a file of Linux that changes. The file stays open, since to open hundreds between short runs takes longer than these;
+/// where no more can be open, it is opened each time.
+class Count {
+ public:
+  explicit Count(const fs::path& path) : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+
+  std::uint64_t value() const {
+    if (!file_.is_open()) return read(io::Descriptor(open(path_.c_str(), O_RDONLY | O_CLOEXEC)));
+    return read(file_);
+  }
+
+ private:
+  static std::uint64_t read(const io::Descriptor& file) {
+    char text[32];
+    const ssize_t length = file.is_open() ? pread(file.number(), text, sizeof text, 0) : 0;
+    std::uint64_t value = 0;
+    if (length > 0) std::from_chars(text, text + length, value);
+    return value;
+  }
+
+  fs::path path_;
+  io::Descriptor file_;
+};
+
+}  // namespace
+
 Throttle Throttle::of_cpu(const std::string& folder) {
-  std::vector<fs::path> counts;
+  const auto counts = std::make_shared<std::vector<Count>>();
   std::error_code error;
   for (fs::directory_iterator processor(folder, error), end; !error && processor != end; processor.increment(error))
     for (const char* const of : {"core", "package"}) {
       std::error_code missing;
       const fs::path count = processor->path() / "thermal_throttle" / (of + std::string("_throttle_count"));
-      if (fs::exists(count, missing)) counts.push_back(count);
+      if (fs::exists(count, missing)) counts->emplace_back(count);
     }
   Throttle throttle;
-  if (counts.empty()) return throttle;
+  if (counts->empty()) return throttle;
   throttle.ask_ = [counts] {
     State now;
-    for (const fs::path& path : counts) {
-      std::uint64_t times = 0;
-      if (std::ifstream(path) >> times) now.times += times;
-    }
+    for (const Count& count : *counts) now.times += count.value();
     return now;
   };
   return throttle;

@@ -82,18 +82,18 @@ void Yardstick::measure(int threads) {
   alone.push_back(one);
 }
 
-MachineChange machine_between(const Yardstick& before, const Yardstick& after) {
-  constexpr double margin = 1.25;
+MachineChange machine_between(const Yardstick& before, const Yardstick& after,
+                              std::initializer_list<Yardstick::Times> of) {
   MachineChange machine;
-  if (before.empty() || after.empty()) return machine;
-  for (const auto times : {&Yardstick::alone, &Yardstick::together}) {
+  for (const auto times : of) {
+    if ((before.*times).empty() || (after.*times).empty()) continue;
     const ChangeTest test;
     const Change change = change_between(before.*times, after.*times, test);
     const double shift = std::log1p(change.shift);
     const double error =
         std::isfinite(change.high) ? (std::log1p(change.high) - std::log1p(change.low)) / (2 * test.z) : 0;
-    machine.slower = std::max(machine.slower, std::expm1(margin * (shift + error)));
-    machine.faster = std::min(machine.faster, std::expm1(margin * (shift - error)));
+    machine.slower = std::max(machine.slower, std::expm1(margin_of_machine * (shift + error)));
+    machine.faster = std::min(machine.faster, std::expm1(margin_of_machine * (shift - error)));
   }
   return machine;
 }

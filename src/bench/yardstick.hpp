@@ -1,24 +1,33 @@
 // A piece of work that never changes, so that its time tells what became of the machine.
 #pragma once
 
+#include <initializer_list>
 #include <vector>
 
 #include "bench/change.hpp"
 
 namespace lasolve::bench {
 
-/// The seconds of a product of order 128 in plain loops: medians of a few, one for each time that measure() was called.
+/// Medians of a few, in seconds, one for each time that they were measured.
 struct Yardstick {
-  std::vector<double> alone;     ///< on one thread
-  std::vector<double> together;  ///< on all threads at once, until the last has done
+  using Times = std::vector<double> Yardstick::*;
 
-  bool empty() const { return alone.empty(); }
-  /// Some milliseconds. threads ≥ 1.
+  std::vector<double> alone = {};     ///< a product of order 128 in plain loops, on one thread
+  std::vector<double> together = {};  ///< the same on all threads at once, until the last has done
+  std::vector<double> launches = {};  ///< of a CUDA device: a chain of launches, which others measure
+
+  /// Those of the host. Some milliseconds. threads ≥ 1.
   void measure(int threads);
 };
+inline constexpr std::initializer_list<Yardstick::Times> times_of_host = {&Yardstick::alone, &Yardstick::together};
+inline constexpr std::initializer_list<Yardstick::Times> times_of_cuda = {&Yardstick::launches};
 
-/// What a test has to allow for: how much slower or faster the machine may have become. The shift of either kind of times, and its
-/// standard error; and a quarter more, since not all suffers alike from what the machine does. Nothing where one is empty.
-MachineChange machine_between(const Yardstick& before, const Yardstick& after);
+/// Not all suffers alike from what the machine does.
+inline constexpr double margin_of_machine = 1.25;
+
+/// What a test has to allow for: how much slower or faster the machine may have become. The shift of any of these times, and its
+/// standard error, times the margin. Nothing of those that one has not.
+MachineChange machine_between(const Yardstick& before, const Yardstick& after,
+                              std::initializer_list<Yardstick::Times> of = times_of_host);
 
 }  // namespace lasolve::bench

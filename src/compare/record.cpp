@@ -52,6 +52,10 @@ Json object(const Limit& l) {
 
 Json object(const bench::Clocks& c) { return c.most > 0 ? Json{{"least", c.least}, {"most", c.most}} : Json(nullptr); }
 
+Json object(const bench::Yardstick& y) {
+  return {{"alone", y.alone}, {"together", y.together}, {"launches", y.launches}};
+}
+
 Json object(const TaskTime& t, const std::string& precision, const std::optional<bench::Roof>& roof) {
   Json json = {{"what", t.what},       {"phase", name_of(t.phase)}, {"block", t.block}, {"begin", t.begin},
                {"seconds", t.seconds}, {"flops", t.flops},          {"lane", t.lane}};
@@ -80,11 +84,8 @@ Json attribution(const Row& r, const std::optional<bench::Roof>& roof) {
 }
 
 Json object(const bench::Change& c) {
-  return {{"verdict", name_of(c.kind)},
-          {"shift", c.shift},
-          {"low", or_null(c.low)},
-          {"high", or_null(c.high)},
-          {"visible", or_null(c.visible)}};
+  return {{"verdict", name_of(c.kind)},    {"shift", c.shift},    {"low", or_null(c.low)}, {"high", or_null(c.high)},
+          {"visible", or_null(c.visible)}, {"machine", c.machine}};
 }
 
 Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& roof) {
@@ -176,7 +177,8 @@ Row row_in(const Json& json) {
 bench::Yardstick yardstick_in(const Json& size) {
   const auto it = size.find("yardstick_seconds");
   if (it == size.end()) return {};
-  return {it->at("alone").get<std::vector<double>>(), it->at("together").get<std::vector<double>>()};
+  return {it->at("alone").get<std::vector<double>>(), it->at("together").get<std::vector<double>>(),
+          it->value("launches", std::vector<double>())};
 }
 
 /// Older files have none.
@@ -202,7 +204,7 @@ Json as_json(const Comparison& all, const Json& environment) {
                      {"matrix", s.matrix},
                      {"matrix_hash", s.hash},
                      {"other_processors", s.other_processors},
-                     {"yardstick_seconds", {{"alone", s.yardstick.alone}, {"together", s.yardstick.together}}},
+                     {"yardstick_seconds", object(s.yardstick)},
                      {"sm_clocks_mhz", object(s.clocks)}});
   for (const Row& r : all.rows) rows.push_back(object(r, all.at(r.key.n).front(), all.roof_of(r)));
   return {{"schema_version", schema_version},

@@ -73,7 +73,7 @@ struct Size {
   std::int64_t n = 0;
   std::string matrix, hash;
   double other_processors = 0;      ///< that other programs kept busy while it was measured: see bench::Others
-  bench::Yardstick yardstick = {};  ///< of the host, in each visit
+  bench::Yardstick yardstick = {};  ///< of the host and the device, in each visit
   bench::Clocks clocks = {};        ///< of the device: see bench::Throttle
 
   /// Whether other programs kept so many processors busy that most runs met them.

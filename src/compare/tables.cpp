@@ -87,7 +87,10 @@ std::string in_words(const bench::Change& c) {
   const std::string by = fmt::format("{:+.1f} % ({:+.1f} .. {:+.1f})", 100 * c.shift, 100 * c.low, 100 * c.high);
   std::string word = bench::name_of(c.kind);
   std::transform(word.begin(), word.end(), word.begin(), [](char x) { return char(x - 'a' + 'A'); });
-  return word + " " + by + (hides_much(c) ? fmt::format("; noise hides up to {:+.0f} %", 100 * c.visible) : "");
+  const std::string machine =
+      std::abs(c.machine) < 0.0005 ? "" : fmt::format(" beside {:+.1f} % of all rows", 100 * c.machine);
+  return word + " " + by + machine +
+         (hides_much(c) ? fmt::format("; noise hides up to {:+.0f} %", 100 * c.visible) : "");
 }
 
 Table table_of(const Comparison& all, bool with_baseline) {
@@ -144,7 +147,8 @@ std::string legend_of(const Comparison& all, bool with_baseline) {
   if (with_baseline)
     text +=
         "against the baseline: the shift of the time and its 99.5 % interval; SAME below 1.75 %\n"
-        "noise hides: a slowdown up to that could not be told from noise, nor from what became of the machine\n";
+        "noise hides: a slowdown up to that could not be told from noise, nor from what became of the machine\n"
+        "of all rows: what the other rows of a size moved by as well, as far as the machine may have done it\n";
   return text;
 }
 

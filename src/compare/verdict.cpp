@@ -1,32 +1,156 @@
 #include "compare/verdict.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "bench/visits.hpp"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "compare/launches.hpp"
+#include "compare/together.hpp"
 
 namespace lasolve::compare {
 
 namespace {
 
-std::vector<double> independent(const Row& row) {
-  if (row.visits.size() < bench::least_for_a_verdict) return row.seconds;
-  return bench::medians_of_visits(row.seconds, row.visits);
-}
+using bench::MachineChange;
 
 /// Other programs that kept so much of the processors busy that medians of visits are of times with them.
-bench::MachineChange loaded(bench::MachineChange machine, const Size& then, const Size& now) {
+MachineChange loaded(MachineChange machine, const Size& then, const Size& now) {
   if (then.is_loaded()) machine.faster = std::min(machine.faster, 1 / (1 + then.other_processors) - 1);
   if (now.is_loaded()) machine.slower = std::max(machine.slower, now.other_processors);
   return machine;
 }
 
+bench::Change verdict_on_cpu(const Row& before, const Size& then, const Row& after, const Size& now) {
+  bench::ChangeTest test;
+  test.machine = loaded(bench::machine_between(then.yardstick, now.yardstick), then, now);
+  return bench::change_between(independent_times(before), independent_times(after), test);
+}
+
+/// The rows of a size on a CUDA device in two sessions. Changes are logarithms here.
+class OnCuda {
+ public:
+  OnCuda(const Comparison& before, const Comparison& after, const Size& then, const Size& now,
+         const std::string& device)
+      : now_(now) {
+    std::vector<const Row*> all_then = before.at(then.n), all_now = after.at(now.n);
+    for (auto* rows : {&all_then, &all_now})
+      std::erase_if(*rows, [&](const Row* r) { return r->key.device != device; });
+    double fastest = std::numeric_limits<double>::infinity();
+    for (const Row* row : all_now) {
+      const Row* was = before.find(row->key);
+      if (!was || !was->timed() || !row->timed()) continue;
+      pairs_.push_back(
+          {row, times_beside(*was, visits_together(all_then, was)), times_beside(*row, visits_together(all_now, row))});
+      pairs_.back().moved = std::log1p(bench::change_between(pairs_.back().then, pairs_.back().now).shift);
+      fastest = std::min(fastest, row->median());
+    }
+    const MachineChange shown = bench::machine_between(then.yardstick, now.yardstick, bench::times_of_cuda);
+    const double share = share_of_launches(now, fastest);
+    const double spread =
+        std::hypot(spread_together(visits_together(all_then)), spread_together(visits_together(all_now)));
+    const double apart = std::max(0.0, bench::margin_of_machine * bench::ChangeTest().z * spread - least());
+    machine_ = {share * std::log1p(shown.faster) - apart, share * std::log1p(shown.slower) + apart};
+  }
+
+  bench::Change verdict_on(const Row& row) const {
+    const auto pair = std::find_if(pairs_.begin(), pairs_.end(), [&](const Pair& p) { return p.row == &row; });
+    bench::ChangeTest test;
+    test.machine = machine_beside(row);
+    return bench::change_between(pair->then, pair->now, test);
+  }
+
+  /// What is no verdict on any row, in words; empty: nothing.
+  std::string hidden() const {
+    const auto all = movement_of(nullptr);
+    if (!all || std::abs(all->moved) < least() || !may_be_the_machine(*all)) return "";
+    return fmt::format(
+        "n = {}: all rows moved together by {:+.1f} %, by the machine or by what they share, as the solver: sessions "
+        "of this size may "
+        "differ by {:+.1f} to {:+.1f} %; verdicts are on what rows moved beside the others",
+        now_.n, 100 * std::expm1(all->moved), 100 * std::expm1(machine_.low - least()),
+        100 * std::expm1(machine_.high + least()));
+  }
+
+ private:
+  struct Pair {
+    const Row* row;
+    std::vector<double> then, now;  // beside what the visits have in common
+    double moved = 0;
+  };
+  struct Movement {
+    double moved = 0, error = 0;
+  };
+  /// What the machine may have done to all of them. It contains 0.
+  struct Range {
+    double low = 0, high = 0;
+  };
+
+  static double least() { return std::log1p(bench::ChangeTest().least_effect); }
+
+  /// Of the fastest solve, the share that is launches, at the most: those of a kernel for each four columns, each as long as one of
+  /// the chain. Solvers launch fewer, and large systems hide them.
+  static double share_of_launches(const Size& size, double seconds) {
+    constexpr double columns_a_launch = 4;
+    const double one = bench::spread_of(size.yardstick.launches).median / launches_of_a_chain;
+    return std::min(1.0, one * double(size.n) / columns_a_launch / seconds);
+  }
+
+  /// Peers count as well: none of our code is in them.
+  std::optional<Movement> movement_of(const Row* except) const {
+    std::vector<double> ratios;
+    for (const Pair& p : pairs_)
+      if (p.row != except) ratios.push_back(std::exp(p.moved));
+    if (ratios.size() < least_to_move_together) return std::nullopt;
+    return Movement{std::log(bench::spread_of(ratios).median), bench::ChangeTest().z * bench::noise_of(ratios)};
+  }
+
+  /// What the machine may do shows where it is at least a change.
+  bool may_be_the_machine(const Movement& m) const {
+    return machine_.low - least() < m.moved && m.moved < machine_.high + least();
+  }
+
+  /// The others tell which part of the range it was, unless they have moved further than the machine may.
+  MachineChange machine_beside(const Row& row) const {
+    Range range = machine_;
+    if (const auto others = movement_of(&row); others && may_be_the_machine(*others)) {
+      range.low = std::clamp(others->moved - others->error, machine_.low, machine_.high);
+      range.high = std::clamp(others->moved + others->error, machine_.low, machine_.high);
+    }
+    const double known = std::clamp(0.0, range.low, range.high);
+    return {std::expm1(range.low - known), std::expm1(range.high - known), std::expm1(known)};
+  }
+
+  const Size& now_;
+  std::vector<Pair> pairs_;
+  Range machine_;
+};
+
 }  // namespace
 
-bench::Change verdict(const Row& before, const Size& then, const Row& after, const Size& now) {
-  bench::ChangeTest test;
-  if (after.key.device == "cpu")
-    test.machine = loaded(bench::machine_between(then.yardstick, now.yardstick), then, now);
-  return bench::change_between(independent(before), independent(after), test);
+std::optional<bench::Change> verdict(const Comparison& before, const Comparison& after, const Key& key) {
+  const Row *was = before.find(key), *is = after.find(key);
+  const Size *then = before.find_size(key.n), *now = after.find_size(key.n);
+  if (!was || !is || !then || !now || !was->timed() || !is->timed()) return std::nullopt;
+  if (key.device == "cpu") return verdict_on_cpu(*was, *then, *is, *now);
+  return OnCuda(before, after, *then, *now, key.device).verdict_on(*is);
+}
+
+std::vector<std::string> remarks_on_changes(const Comparison& before, const Comparison& after) {
+  std::vector<std::string> remarks;
+  for (const Size& now : after.sizes) {
+    const Size* then = before.find_size(now.n);
+    if (!then) continue;
+    std::set<std::string> devices;
+    for (const Row* row : after.at(now.n))
+      if (row->key.device != "cpu") devices.insert(row->key.device);
+    for (const std::string& device : devices)
+      if (std::string words = OnCuda(before, after, *then, now, device).hidden(); !words.empty())
+        remarks.push_back(std::move(words));
+  }
+  return remarks;
 }
 
 }  // namespace lasolve::compare

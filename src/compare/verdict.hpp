@@ -5,9 +5,21 @@
 
 namespace lasolve::compare {
 
+/// Nothing where either was not timed.
+///
 /// Compares the medians of the visits, since the runs of one visit are not independent. Where either row has fewer visits than a
-/// verdict takes, as one of long runs may, its runs are compared. On the CPU it allows for what the yardstick shows, and where other programs kept u processors busy, for times that are up to
-/// 1 + u times as long: as if each took one from the solve.
-bench::Change verdict(const Row& before, const Size& then, const Row& after, const Size& now);
+/// verdict takes, as one of long runs may, its runs are compared. It allows for what the machine may have done:
+///
+/// - On the CPU, for what the yardstick of the host shows, and where other programs kept u processors busy, for times that are up to
+///   1 + u times as long: as if each took one from the solve.
+/// - On CUDA, for what the yardstick of launches shows, by the share of launches in a solve. Also for so much as the visits of one
+///   session differ by together, where three rows or more have the size: then sessions may differ as much. Where three others or more
+///   have moved together by no more than that, what they have moved by is known to be the machine's doing. A row is then judged by what
+///   it moved beside them.
+std::optional<bench::Change> verdict(const Comparison& before, const Comparison& after, const Key&);
+
+/// A sentence on each size whose rows on a CUDA device have moved together, by no less than what would be a change, and no more than
+/// the machine may do: it may be the solver, which all of them share.
+std::vector<std::string> remarks_on_changes(const Comparison& before, const Comparison& after);
 
 }  // namespace lasolve::compare

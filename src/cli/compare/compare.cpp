@@ -18,6 +18,7 @@
 #include "compare/attribution.hpp"
 #include "compare/record.hpp"
 #include "compare/tables.hpp"
+#include "compare/together.hpp"
 #include "compare/trace.hpp"
 #include "compare/verdict.hpp"
 #include "io/io.hpp"
@@ -63,7 +64,13 @@ class Sweep {
   explicit Sweep(const CompareRequest& request)
       : request_(request), environment_(environment(request.setting.threads)), contestants_(contestants_of(request)) {
     all_.setting = request.setting;
-    if (!request.baseline.empty()) baseline_ = earlier(request.baseline);
+    for (const std::string& path : request.baselines) {
+      Earlier one = earlier(path);
+      if (baseline_)
+        add_to_baseline(one, path);
+      else
+        baseline_ = std::move(one);
+    }
     if (request.resume && contents(request.json)) continue_with(earlier(request.json));
   }
 
@@ -103,6 +110,15 @@ class Sweep {
     verify(request_, contestants_, [&](double share) { progress(share); });
   }
 
+  /// Sessions of one baseline are of one program on one machine.
+  void add_to_baseline(const Earlier& more, const std::string& path) {
+    const std::string what = difference(baseline_->environment, more.environment);
+    if (!what.empty())
+      throw UsageError(
+          fmt::format("--baseline: {} was measured otherwise than {}: {}", path, request_.baselines[0], what));
+    compare::add_session(baseline_->comparison, more.comparison);
+  }
+
   void continue_with(Earlier before) {
     if (!(before.comparison.setting == request_.setting))
       throw UsageError(fmt::format("--resume: {} was measured with other options", request_.json));
@@ -136,12 +152,9 @@ class Sweep {
     if (!baseline_) return;
     if (const std::string what = difference(baseline_->environment, environment_); !what.empty())
       all_.remarks.push_back(fmt::format("the baseline was measured otherwise: {}", what));
-    for (Row& row : all_.rows) {
-      const Row* before = baseline_->comparison.find(row.key);
-      const compare::Size *then = baseline_->comparison.find_size(row.key.n), *now = all_.find_size(row.key.n);
-      if (before && then && now && before->timed() && row.timed())
-        row.against_baseline = compare::verdict(*before, *then, row, *now);
-    }
+    for (Row& row : all_.rows) row.against_baseline = compare::verdict(baseline_->comparison, all_, row.key);
+    for (auto& remark : compare::remarks_on_changes(baseline_->comparison, all_))
+      all_.remarks.push_back(std::move(remark));
     for (const auto& size : all_.sizes)
       for (const auto& before : baseline_->comparison.sizes)
         if (before.n == size.n && before.hash != size.hash && !before.hash.empty() && !size.hash.empty())
@@ -157,7 +170,7 @@ class Sweep {
 };
 
 std::string for_people(const CompareRequest& request, const Comparison& all) {
-  const bool baseline = !request.baseline.empty();
+  const bool baseline = !request.baselines.empty();
   const auto print = [&](const compare::Table& table) {
     return request.markdown ? compare::as_markdown(table) : compare::as_text(table);
   };

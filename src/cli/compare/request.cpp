@@ -74,7 +74,7 @@ const std::vector<Option>& compare_options() {
       {"seed", 0, "NUMBER", "1", {}, "of the random order of the runs"},
       {"unverified", 0, nullptr, nullptr, {}, "do not try the backends first, each in a process of its own"},
       patience_option,
-      {"baseline", 0, "FILE", nullptr, {}, "an earlier --json: each row is SAME, FASTER or SLOWER"},
+      {"baseline", 0, "FILE,...", nullptr, {}, "an earlier --json, or several: each row is SAME, FASTER or SLOWER"},
       {"fail-on", 0, "WORD", nullptr, {"slower"}, "return 7 where a row is slower than the baseline"},
       {"json",
        0,
@@ -140,7 +140,7 @@ std::vector<std::string> backends_of(const std::string& names, const Device& dev
 void require_sense(const CompareRequest& r, const std::string& fail_on) {
   if (!fail_on.empty() && fail_on != "slower")
     throw UsageError(fmt::format("--fail-on takes slower, not '{}'", fail_on));
-  if (r.fail_on_slower && r.baseline.empty())
+  if (r.fail_on_slower && r.baselines.empty())
     throw UsageError("--fail-on slower takes --baseline FILE: slower than what?");
   if (r.resume && (r.json.empty() || r.json == "-"))
     throw UsageError("--resume takes --json FILE, which has what was measured");
@@ -179,9 +179,14 @@ CompareRequest parse_compare(int argc, const char* const* argv) {
   r.verify = !has("unverified"), r.fail_on_slower = has("fail-on");
   r.matrix = text("matrix"), r.json = text("json"), r.csv = text("csv"), r.trace = text("trace"),
   r.report = text("report");
-  r.baseline = text("baseline");
-  refuse_files_named_twice({{"matrix", r.matrix}, {"baseline", r.baseline}},
-                           {{"json", r.json}, {"csv", r.csv}, {"trace", r.trace}, {"report", r.report}});
+  if (has("baseline")) r.baselines = split(text("baseline"));
+  std::vector<NamedFile> read = {{"matrix", r.matrix}};
+  for (const std::string& baseline : r.baselines) {
+    if (std::count(r.baselines.begin(), r.baselines.end(), baseline) > 1)
+      throw UsageError(fmt::format("--baseline has {} twice", baseline));
+    read.push_back({"baseline", baseline});
+  }
+  refuse_files_named_twice(read, {{"json", r.json}, {"csv", r.csv}, {"trace", r.trace}, {"report", r.report}});
   Options& o = r.options;
   o.device = device_of(text("device"));
   if (o.device.kind == Device::automatic && text("gemm") == "all") o.device = automatic_device();

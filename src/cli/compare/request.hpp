@@ -4,6 +4,7 @@
 #include "cli/request.hpp"
 #include "compare/peers.hpp"
 #include "compare/row.hpp"
+#include "compare/timed.hpp"
 
 namespace lasolve::cli {
 
@@ -11,9 +12,10 @@ struct CompareRequest {
   bool help = false, quiet = false, markdown = false, attribution = false, resume = false, verify = true;
   bool fail_on_slower = false;
   int patience = 60;  // seconds
-  std::string matrix, json, csv, trace, report, baseline;
-  std::vector<std::int64_t> sizes;    // none: the matrix has its own
-  std::vector<std::string> backends;  // names; the first is what speed-ups are over
+  std::string matrix, json, csv, trace, report;
+  std::vector<std::string> baselines;  // files; each is a session
+  std::vector<std::int64_t> sizes;     // none: the matrix has its own
+  std::vector<std::string> backends;   // names; the first is what speed-ups are over
   std::vector<Precision> precisions;
   std::vector<const compare::Peer*> peers;
   Options options;  // of every solve, but for backend and precision
@@ -21,9 +23,11 @@ struct CompareRequest {
 
   /// Whether what is told depends on what the machine can do at most.
   bool wants_limits() const { return attribution || !report.empty(); }
-  /// Whether each task is to be timed. On CUDA that takes events, so it is not done unasked.
-  bool wants_tasks() const {
-    return options.device.kind != Device::cuda || attribution || !trace.empty() || !report.empty();
+  /// The tasks to be timed. On CUDA that takes events, so it is not done unasked.
+  compare::Hearing::Tasks tasks() const {
+    using Hearing = compare::Hearing;
+    if (attribution || !trace.empty() || !report.empty()) return Hearing::all;
+    return options.device.kind == Device::cuda ? Hearing::none : Hearing::updates;
   }
   /// The matrix of a size.
   std::string matrix_of(std::int64_t n) const;

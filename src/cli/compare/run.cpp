@@ -6,7 +6,6 @@
 #include <cmath>
 #include <new>
 
-#include "bench/clock_watch.hpp"
 #include "bench/others.hpp"
 #include "bench/roof.hpp"
 #include "bench/throttle.hpp"
@@ -15,7 +14,8 @@
 #include "cli/kernels.hpp"
 #include "cli/problem.hpp"
 #include "compare/attribution.hpp"
-#include "compare/listener.hpp"
+#include "compare/launches.hpp"
+#include "compare/timed.hpp"
 #include "core/choose.hpp"
 #include "io/generators.hpp"
 #include "io/input_error.hpp"
@@ -100,6 +100,7 @@ class Race {
         progress_(progress),
         matrix_(matrix),
         slowed_(all.size()),
+        hearing_(all.size(), compare::Hearing(request.tasks())),
         done_(all.size(), 0.0) {
     problem_.emplace(request_for(matrix));
     for (const Contestant& c : all) {
@@ -158,10 +159,22 @@ class Race {
   /// A generated matrix is made again, so that it lies elsewhere in memory.
   void begin(int visit) {
     yardstick_.measure(request_.setting.threads);
+    measure_launches();
     if (visit == 0 || !problem_->is_generated()) return;
     X_ = Matrix<double>();
     problem_.reset();
     problem_.emplace(request_for(matrix_));
+  }
+
+  /// Verdicts do without the yardstick where the device has no room for it, or a backend has spoilt the device.
+  void measure_launches() {
+    try {
+      if (!chain_ && request_.options.device.kind == Device::cuda && yardstick_.launches.empty())
+        chain_ = compare::make_chain_of_launches(request_.options.device.index);
+      if (chain_) yardstick_.launches.push_back(chain_());
+    } catch (const MachineError&) {
+      chain_ = nullptr;
+    }
   }
 
   /// The seconds of a run; nothing, and the row says why, where it failed.
@@ -195,24 +208,19 @@ class Race {
 
   double run_backend(std::size_t c, bool counts) {
     Row& row = rows_[c];
+    compare::Hearing& hearing = hearing_[c];
     Options options = all_[c].options;
-    options.progress = [&](double fraction) { say(c, fraction); };
-    Run run;
-    const bench::ClockWatch clock;
-    {
-      std::optional<compare::Listener> listener;
-      if (request_.wants_tasks()) listener.emplace();
-      adapter_note(row.key.gemm);  // of what ran before
-      run.report = problem_->solve(options, X_);
-      if (listener) run.tasks = listener->take();
-      require_intact(row.key.gemm);
-      run.adapter = adapter_note(row.key.gemm);
-    }
+    if (hearing.progress(counts)) options.progress = [&](double fraction) { say(c, fraction); };
+    adapter_note(row.key.gemm);  // of what ran before
+    compare::TimedSolve solve = compare::timed(hearing.tasks(), [&] { return problem_->solve(options, X_); });
+    hearing.learn(solve);
+    require_intact(row.key.gemm);
+    Run run{std::move(solve.report), std::move(solve.tasks), adapter_note(row.key.gemm)};
     const Report& report = run.report;
     method_ = report.method;
     row.backward_error = report.backward_error, row.hpl_residual = report.hpl_residual;
     if (!report.outcome.ok()) row.failure = report.outcome.message();
-    if (clock.changed()) row.failure = "the clock was changed while it ran: its times mean nothing";
+    if (solve.clock_changed) row.failure = "the clock was changed while it ran: its times mean nothing";
     const double seconds = report.total_seconds;
     if (counts && row.passed()) {
       row.factor_seconds.push_back(report.factor_seconds);
@@ -283,8 +291,10 @@ class Race {
   const std::string matrix_;
   std::optional<Problem> problem_;
   bench::Yardstick yardstick_;
+  std::function<double()> chain_;                                            // of launches
   bench::Throttle throttle_ = bench::Throttle::of(request_.options.device);  // all run there
   std::vector<bench::Slowed> slowed_;
+  std::vector<compare::Hearing> hearing_;
   std::vector<Row> rows_;
   std::vector<std::vector<Run>> runs_;
   std::vector<double> done_;

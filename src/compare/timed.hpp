@@ -1,0 +1,60 @@
+// One solve, timed.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "bench/clock_watch.hpp"
+#include "compare/attribution.hpp"
+#include "compare/listener.hpp"
+
+namespace lasolve::compare {
+
+/// What is told of a solve.
+struct TimedSolve {
+  Report report = {};
+  std::vector<TaskTime> tasks = {};
+  bool clock_changed = false;  ///< while it ran: its times mean nothing
+};
+
+/// What is to be heard of the runs of one backend at one size, so that a run is the one that a program makes. For progress the queue of
+/// a device ends each phase apart. A small system that somebody listens to is solved in another way.
+class Hearing {
+ public:
+  /// Of tasks: where there are updates, after a first run that has shown it.
+  enum Tasks { none, updates, all };
+  explicit Hearing(Tasks tasks) : tasks_(tasks) {}
+
+  bool tasks() const { return tasks_ == all || (tasks_ == updates && has_updates_); }
+  /// Of a run: only where that before took more than a second, or it is the first and does not count.
+  bool progress(bool counts) const { return seconds_ ? *seconds_ > long_run : !counts; }
+  /// What came of it, for the runs behind it.
+  void learn(const TimedSolve& run) {
+    seconds_ = run.report.total_seconds;
+    if (tasks()) has_updates_ = std::any_of(run.tasks.begin(), run.tasks.end(), is_update);
+  }
+
+ private:
+  static constexpr double long_run = 1;
+  Tasks tasks_;
+  bool has_updates_ = true;
+  std::optional<double> seconds_;  // of the run before
+};
+
+/// Solves by solve(), which returns a report, on this thread. Its tasks are timed where that is wanted, which may cost: see
+/// docs/how-measuring-is-done.md.
+template <class Solve>
+TimedSolve timed(bool wants_tasks, Solve solve) {
+  TimedSolve made;
+  const bench::ClockWatch clock;
+  std::optional<Listener> listener;
+  if (wants_tasks) listener.emplace();
+  made.report = solve();
+  if (listener) made.tasks = listener->take();
+  made.clock_changed = clock.changed();
+  return made;
+}
+
+}  // namespace lasolve::compare

@@ -1,0 +1,142 @@
+// Verdicts of `lasolve compare --baseline`, on times that are made up: what is a change, and what the machine may have done.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "compare/device_model.hpp"
+#include "compare/together.hpp"
+#include "compare/verdict.hpp"
+
+namespace lasolve::compare {
+namespace {
+
+/// Ten visits of one run, which differ by 1 %.
+Row row(std::int64_t n, double seconds, const std::string& device) {
+  Row r;
+  r.key = {"a", "fp64", device, n};
+  for (int i = 0; i < 10; ++i) r.seconds.push_back(seconds * (1 + 0.001 * i));
+  r.visits = std::vector<int>(10, 1);
+  return r;
+}
+
+/// A comparison of one row, whose visits have one run each.
+Comparison of_one(const Size& size, const Row& row) {
+  Comparison all;
+  all.sizes = {size}, all.rows = {row};
+  return all;
+}
+
+TEST(Verdict, compares_visits_and_allows_for_the_machine) {
+  Row before = row(100, 1, "cpu"), after = before;
+  for (double& s : after.seconds) s *= 1.1;
+  Size then{100, "m", "h"}, now = then;
+  const auto kind = [&](const Size& a, const Size& b) {
+    return verdict(of_one(a, before), of_one(b, after), after.key)->kind;
+  };
+  EXPECT_EQ(kind(then, now), bench::Change::slower);
+  then.yardstick = {std::vector<double>(10, 1.0), std::vector<double>(10, 1.0)};
+  now.yardstick = {std::vector<double>(10, 1.0), std::vector<double>(10, 1.15)};
+  EXPECT_EQ(kind(then, now), bench::Change::same);
+  EXPECT_EQ(kind(now, then), bench::Change::slower);
+  now = then;
+  now.other_processors = 0.5;
+  EXPECT_EQ(kind(then, now), bench::Change::same) << "other programs may have done it";
+  EXPECT_GT(verdict(of_one(then, before), of_one(now, after), after.key)->visible, 0.5);
+  EXPECT_EQ(kind(now, then), bench::Change::slower);
+  before.key.device = after.key.device = "cuda:0";
+  EXPECT_EQ(kind(then, now), bench::Change::slower) << "that yardstick is of the host";
+  after.visits = {5, 5};
+  EXPECT_EQ(kind(then, now), bench::Change::slower) << "runs, where visits are few";
+  EXPECT_FALSE(verdict(of_one(then, before), of_one(now, after), {"b", "fp64", "cpu", 100}));
+  EXPECT_FALSE(verdict({}, of_one(now, after), after.key));
+}
+
+TEST(VerdictOnDevice, allows_for_launches_as_far_as_a_solve_has_them) {
+  Row before = row(400, 4e-4, "cuda:0"), after = before;
+  for (double& s : after.seconds) s *= 1.04;
+  const auto chain = [](double factor) { return std::vector<double>(10, factor * 192 * 4e-6); };
+  Size then{400, "m", "h"}, now = then;
+  then.yardstick.launches = chain(1), now.yardstick.launches = chain(1.04);
+  const auto judged = [&] { return *verdict(of_one(then, before), of_one(now, after), after.key); };
+  EXPECT_EQ(judged().kind, bench::Change::same);
+  now.yardstick.launches = chain(0.96);
+  EXPECT_EQ(judged().kind, bench::Change::slower) << "launches are faster";
+  now.yardstick.launches = {};
+  EXPECT_EQ(judged().kind, bench::Change::slower) << "nobody knows";
+  now.yardstick.launches = chain(1.04);
+  for (Row* r : {&before, &after})
+    for (double& s : r->seconds) s *= 100;
+  EXPECT_EQ(judged().kind, bench::Change::slower) << "launches are one per cent of this solve";
+}
+
+TEST(VerdictOnDevice, knows_what_visits_of_a_session_and_rows_of_a_size_share) {
+  for (const DeviceModel& device :
+       {DeviceModel{}, DeviceModel{.run = 0.01}, DeviceModel{.visit = 0.003, .session = 0.003},
+        DeviceModel{.visit = 0.01}, DeviceModel{.visit = 0.01, .session = 0.008},
+        DeviceModel{.visit = 0.003, .session = 0.003, .shown = 0.02}}) {
+    const std::string which = fmt::format("runs {}, visits {}, sessions {}, shown {}", device.run, device.visit,
+                                          device.session, device.shown);
+    const VerdictShares shares = shares_of_verdicts(device, 60);
+    EXPECT_LE(shares.wrong, 1) << which;
+    EXPECT_GE(shares.found, 95) << which;
+    EXPECT_LE(shares.wrong_beside, 1) << which;
+    if (device.visit < 0.005 && device.shown == 0) {
+      EXPECT_GE(shares.solver, 95) << which;
+    }
+  }
+}
+
+TEST(Sessions, of_a_baseline_are_added_up) {
+  std::mt19937_64 random(1);
+  const DeviceModel quiet{.visit = 0.001};
+  const Comparison first = session_of(quiet, random);
+  Comparison second = session_of(quiet, random, 1, 1.03), all = first;
+  second.sizes[0].other_processors = 0.5;
+  second.rows[1].failure = "no";
+  second.rows[2].visits.clear();
+  add_session(all, second);
+  EXPECT_EQ(all.rows[0].seconds.size(), first.rows[0].seconds.size() + second.rows[0].seconds.size());
+  EXPECT_EQ(all.rows[0].visits.size(), all.rows[0].seconds.size());
+  EXPECT_EQ(all.rows[1].seconds, first.rows[1].seconds) << "it failed";
+  EXPECT_EQ(all.rows[2].seconds, first.rows[2].seconds) << "it has no visits";
+  EXPECT_EQ(all.sizes[0].yardstick.launches.size(), 40u);
+  EXPECT_EQ(all.sizes[0].other_processors, 0.5);
+  const auto of = [](const Comparison& c) {
+    std::vector<const Row*> rows = c.at(704);
+    return spread_together(visits_together(rows));
+  };
+  EXPECT_LT(of(first), 0.002);
+  EXPECT_GT(of(all), 0.01) << "sessions differ";
+  const Comparison third = session_of(quiet, random, 1, 1.025);
+  EXPECT_EQ(verdict(first, third, third.rows[0].key)->kind, bench::Change::slower);
+  EXPECT_EQ(verdict(all, third, third.rows[0].key)->kind, bench::Change::same) << "so do sessions of the baseline";
+}
+
+TEST(VerdictOnDevice, says_what_it_cannot_tell_from_the_machine) {
+  std::mt19937_64 random(1);
+  const DeviceModel wandering{.visit = 0.01}, quiet{.visit = 0.001};
+  const Comparison before = session_of(wandering, random), after = session_of(wandering, random, 1, 1.035);
+  for (const Row& r : after.rows) EXPECT_EQ(verdict(before, after, r.key)->kind, bench::Change::same);
+  const auto remarks = remarks_on_changes(before, after);
+  ASSERT_EQ(remarks.size(), 1u);
+  EXPECT_NE(remarks[0].find("n = 704: all rows moved together by +3."), std::string::npos) << remarks[0];
+  const Comparison then = session_of(quiet, random), now = session_of(quiet, random, 1, 1.035);
+  for (const Row& r : now.rows) EXPECT_EQ(verdict(then, now, r.key)->kind, bench::Change::slower);
+  EXPECT_TRUE(remarks_on_changes(then, now).empty()) << "verdicts say it";
+  EXPECT_TRUE(remarks_on_changes(then, then).empty());
+}
+
+TEST(VerdictOnDevice, does_not_believe_others_that_have_moved_further_than_the_machine_may) {
+  std::mt19937_64 random(1);
+  const DeviceModel quiet{.visit = 0.001};
+  const Comparison before = session_of(quiet, random);
+  Comparison after = session_of(quiet, random);
+  for (std::size_t b = 1; b < after.rows.size(); ++b)
+    for (double& s : after.rows[b].seconds) s *= 0.8;
+  EXPECT_EQ(verdict(before, after, after.rows[0].key)->kind, bench::Change::same);
+  EXPECT_EQ(verdict(before, after, after.rows[1].key)->kind, bench::Change::faster);
+}
+
+}  // namespace
+}  // namespace lasolve::compare
