@@ -288,7 +288,8 @@ TEST_F(AsBefore, the_rest) {
   EXPECT_EQ(cpu.lu_leaf, 8);
   EXPECT_EQ(cpu.cholesky_leaf, 64);
   EXPECT_EQ(t.small_system_order, 128);
-  EXPECT_EQ(t.residual_by_rows_order, 1024);
+  EXPECT_EQ(t.small_cholesky_order, 64);
+  EXPECT_EQ(t.one_kernel_checks_order, 1024);
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ struct Tuning {
   std::int64_t solve_few_rhs, solve_sync_free_rhs, solve_halves_from, solve_order, lookahead_64_rows_from,
       lookahead_128_rows_from;
   // work of a place
-  std::int64_t arriving_bytes, waited_copy_bytes, work_worth_sharing, small_system_order, residual_by_rows_order;
+  std::int64_t arriving_bytes, waited_copy_bytes, work_worth_sharing, small_system_order, small_cholesky_order,
+      one_kernel_checks_order;
   // products
   std::int64_t tensor_multicast_from, tensor_groups_of_128_bytes, tensor_groups_of_32_bytes, tensor_tf32_wide_from,
       tensor_tf32_wide_percent, tensor_split_least_steps, tensor_split_least_work, tensor_split_few_tiles,

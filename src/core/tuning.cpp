@@ -61,7 +61,8 @@ constexpr Tuning hopper = {
     .waited_copy_bytes = 8 << 20,
     .work_worth_sharing = 1 << 18,
     .small_system_order = 128,
-    .residual_by_rows_order = 1024,
+    .small_cholesky_order = 64,
+    .one_kernel_checks_order = 1024,
     .tensor_multicast_from = 4096,
     .tensor_groups_of_128_bytes = 512,
     .tensor_groups_of_32_bytes = 2048,
@@ -201,8 +202,9 @@ std::vector<TuningField> make_fields() {
   add(FIELD(lookahead_128_rows_from), "rows", "the least for tiles of 128");
   add(FIELD(waited_copy_bytes), "bytes",
       "the least of a copy of A that is waited for before its factorization is timed", 0);
-  add(FIELD(residual_by_rows_order), "n",
-      "the most of a residual with few right-hand sides that is not cuBLAS's; 0: none", 0);
+  add(FIELD(small_cholesky_order), "n", "the most of such a system where Cholesky is asked for by name", 0);
+  add(FIELD(one_kernel_checks_order), "n",
+      "the most of a matrix of which a residual with few right-hand sides, or its row sums, are one kernel", 0);
   add(FIELD(small_system_order), "n", "the most of a system that one kernel factors and another solves; 0: none is", 0);
   add(FIELD(arriving_bytes), "bytes", "the least of a matrix that is factored while it is copied to a device", 0);
   add(FIELD(tensor_multicast_from), "k", "the least where two blocks of tensor share what they read");

@@ -153,7 +153,7 @@ void expect_what_the_general_path_gives() {
   unchecked.check = false;
   for (const std::int64_t n : {1, 2, 5, 32, 33, 64, 65, 100, 128, 129})
     for (const Op op : {Op::none, Op::transpose})
-      for (const std::int64_t nrhs : {1, 3, 8, 9, 40}) {
+      for (const std::int64_t nrhs : {1, 3, 40, 300}) {
         SCOPED_TRACE(testing::Message() << sizeof(T) << " bytes, n = " << n << ", op " << int(op) << ", nrhs " << nrhs);
         const Matrix<T> A = dominant_matrix<T>(n), S = rounded<T>(random_with_condition(n, 100, true));
         Matrix<T> G = random_matrix<T>(n, n);
@@ -261,7 +261,7 @@ TEST_F(SmallSystemsOnCuda, are_solved_when_A_is_gone) {
   o.check = false;
   Queue<Cuda> q(0);
   for (const std::int64_t n : {3, 64, 128})
-    for (const std::int64_t nrhs : {1, 8, 30}) {
+    for (const std::int64_t nrhs : {1, 8, 300}) {
       const Matrix<double> A = random_matrix(n, n, 3), B = random_matrix(n, nrhs, 4);
       Matrix<double, Cuda> dA = upload(q, A), dB = upload(q, B), dX = upload(q, B);
       Factorization<double> factors(std::as_const(dA).view(), o);

@@ -34,25 +34,35 @@ __device__ T entry(const Symmetric<T, Cuda>& A, std::int64_t i, std::int64_t j) 
   return i >= j ? entry(A.half, i, j) : entry(A.half, j, i);
 }
 
-/// R ← B − A X, for 32 rows of a column a block. Each of its warps has some columns of A.
-template <class T, class AnyMatrix>
-__global__ void __launch_bounds__(1024)
-    residual_of_rows(AnyMatrix A, MatrixView<const T, Cuda> X, MatrixView<const T, Cuda> B, MatrixView<T, Cuda> R) {
+/// By a block of 1024 threads: f(k, sum) adds what column k has for row i, a lane's of each of 32 rows, and its warps have every
+/// 32nd column. The first warp then gives put(i, sum) all of a row.
+template <class T, class AddTo, class Put>
+__device__ void sum_rows(std::int64_t rows, std::int64_t columns, AddTo add_to, Put put) {
   constexpr int warps = 32;
   __shared__ T sums[warps][32];
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
-  const std::int64_t i = std::int64_t(blockIdx.x) * 32 + lane, j = blockIdx.y;
-  const T* const x = X.data() + j * X.ld();
+  const std::int64_t i = std::int64_t(blockIdx.x) * 32 + lane;
   T sum = 0;
-  if (i < A.rows())
+  if (i < rows)
 #pragma unroll 4
-    for (std::int64_t k = warp; k < A.cols(); k += warps) sum = fma(entry(A, i, k), x[k], sum);
+    for (std::int64_t k = warp; k < columns; k += warps) add_to(i, k, sum);
   sums[warp][lane] = sum;
   __syncthreads();
-  if (warp != 0 || i >= A.rows()) return;
-  T r = B.data()[i + j * B.ld()];
-  for (int w = 0; w < warps; ++w) r -= sums[w][lane];
-  R.data()[i + j * R.ld()] = r;
+  if (warp != 0 || i >= rows) return;
+#pragma unroll 8
+  for (int w = 1; w < warps; ++w) sum += sums[w][lane];
+  put(i, sum);
+}
+
+/// R ← B − A X, for 32 rows of a column a block.
+template <class T, class AnyMatrix>
+__global__ void __launch_bounds__(1024)
+    residual_of_rows(AnyMatrix A, MatrixView<const T, Cuda> X, MatrixView<const T, Cuda> B, MatrixView<T, Cuda> R) {
+  const std::int64_t j = blockIdx.y;
+  const T* const x = X.data() + j * X.ld();
+  sum_rows<T>(
+      A.rows(), A.cols(), [&](std::int64_t i, std::int64_t k, T& sum) { sum = fma(entry(A, i, k), x[k], sum); },
+      [&](std::int64_t i, T sum) { R.data()[i + j * R.ld()] = B.data()[i + j * B.ld()] - sum; });
 }
 
 /// R ← B − A X for an Operand or a Symmetric A. R may be B. Not through the backend that made X, which would then vouch for itself.
@@ -61,11 +71,20 @@ void residual(Queue<Cuda>& q, const AnyMatrix& A, MatrixView<const T, Cuda> X, M
               MatrixView<T, Cuda> R) {
   if (R.empty()) return;
   const Tuning& t = q.tuning();
-  if (std::max(A.rows(), A.cols()) <= t.residual_by_rows_order && R.cols() <= t.solve_few_rhs)
+  if (std::max(A.rows(), A.cols()) <= t.one_kernel_checks_order && R.cols() <= t.solve_few_rhs)
     return launch(q, residual_of_rows<T, AnyMatrix>, dim3(unsigned(ceil_div(A.rows(), 32)), unsigned(R.cols())), 1024,
                   A, X, B, R);
   convert(q, B, R);
   cublas_gemm<T>(q, T(-1), A, X, T(1), R);
+}
+
+/// sums[i] ← Σⱼ scale |A(i, j)|, for 32 rows a block.
+template <class AnyMatrix>
+__global__ void __launch_bounds__(1024) magnitudes_of_rows(AnyMatrix A, double scale, double* sums) {
+  sum_rows<double>(
+      A.rows(), A.cols(),
+      [&](std::int64_t i, std::int64_t k, double& sum) { sum += scale * fabs(double(entry(A, i, k))); },
+      [&](std::int64_t i, double sum) { sums[i] = sum; });
 }
 
 constexpr int row_sum_parts = 64;
@@ -96,6 +115,10 @@ Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cuda>& q, const AnyMat
   const std::int64_t m = A.rows();
   if (m == 0) return std::vector<double>();
   const Results<double> sums(q, m);
+  if (std::max(m, A.cols()) <= q.tuning().one_kernel_checks_order) {
+    launch(q, magnitudes_of_rows<AnyMatrix>, unsigned(ceil_div(m, 32)), 1024, A, scale, sums.data());
+    return sums.fetched();
+  }
   const auto partial = q.scratch<double>(m, row_sum_parts);
   const auto blocks = unsigned(ceil_div(m, threads_a_block));
   launch(q, partial_row_sums<AnyMatrix>, dim3(blocks, row_sum_parts), threads_a_block, A, scale, partial);

@@ -54,6 +54,7 @@ bool SmallSystemOnCuda<T>::takes(const Queue<Cuda>& q, std::int64_t n, std::int6
                check, condition, progress] = o;
   const Tuning& t = q.tuning();
   if (n == 0 || n > std::min(most, t.small_system_order)) return false;
+  if (method == Method::cholesky && n > t.small_cholesky_order) return false;  // then the kernel of a leaf is faster
   const auto shared = shared_memory_for<T>(n);
   if (!shared || *shared > q.shared_memory()) return false;
   for (const Method one : {Method::lu, Method::cholesky})
@@ -65,7 +66,7 @@ bool SmallSystemOnCuda<T>::takes(const Queue<Cuda>& q, std::int64_t n, std::int6
 
 template <class T>
 bool SmallSystemOnCuda<T>::takes_sides(const Queue<Cuda>& q, std::int64_t nrhs) {
-  return nrhs > 0 && nrhs <= std::min<std::int64_t>(q.tuning().solve_few_rhs, 64);
+  return nrhs > 0 && nrhs <= 2 * q.multiprocessors();
 }
 
 template <class T>

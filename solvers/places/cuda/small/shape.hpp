@@ -12,7 +12,7 @@ namespace lasolve {
 template <class T, int N_>
 struct SmallShape {
   using Element = T;
-  static constexpr int N = N_, groups = 8, R = N >= 64 ? 2 : 1, M = N / groups;
+  static constexpr int N = N_, groups = 8, R = N / 32, M = N / groups;
   static constexpr int warps = groups * N / (32 * R), threads = 32 * warps;
   static constexpr int ld = N + 1;                   // odd: neither rows nor columns meet bank conflicts
   static constexpr int chunk = 16 / int(sizeof(T));  // elements that are read at once

@@ -17,7 +17,7 @@ class SmallSystemOnCuda {
   static bool takes(const Queue<Cuda>& q, std::int64_t n, std::int64_t most, const GemmBackend<Cuda>& gemm,
                     const Options& options);
 
-  /// As many right-hand sides as it solves for.
+  /// As many right-hand sides as it solves for: each has a block, and two rounds of these are faster than a solve with all of them.
   static bool takes_sides(const Queue<Cuda>& q, std::int64_t nrhs);
 
   explicit SmallSystemOnCuda(std::int64_t n);
