@@ -172,6 +172,42 @@ TEST(Record, comes_back_as_it_went) {
   }
 }
 
+TEST(Record, has_times_with_copies_where_there_are_any) {
+  Comparison all = comparison();
+  all.setting.copies = true;
+  all.rows[1].seconds_from_host = {3, 1, 2};
+  Json json = as_json(all, nullptr);
+  EXPECT_EQ(json["rows"][1]["median_seconds_from_host"], 2);
+  EXPECT_TRUE(json["rows"][0]["median_seconds_from_host"].is_null());
+  EXPECT_TRUE(json["beside"].is_null());
+  const Comparison back = comparison_of(json.dump(), "x.json");
+  EXPECT_EQ(back.setting, all.setting);
+  EXPECT_EQ(back.rows[1].seconds_from_host, all.rows[1].seconds_from_host) << "in the order of the runs";
+  EXPECT_TRUE(back.rows[0].seconds_from_host.empty());
+  json["compare"].erase("copies");
+  for (Json& row : json["rows"]) row.erase("seconds_from_host");
+  const Comparison older = comparison_of(json.dump(), "x.json");
+  EXPECT_FALSE(older.setting.copies);
+  EXPECT_TRUE(older.rows[1].seconds_from_host.empty());
+}
+
+TEST(Record, keeps_what_is_drawn_beside_it) {
+  Comparison other = comparison();
+  for (Row& r : other.rows) r.key.device = "cuda:0";
+  other.rows[3].seconds_from_host = {5};
+  const Json beside = drawn_beside(other, {{"processor", "P"}});
+  const Json json = as_json(comparison(), nullptr, beside);
+  ASSERT_EQ(json["rows"].size(), 4u) << "they are not its own rows";
+  ASSERT_EQ(json["beside"]["rows"].size(), 4u);
+  EXPECT_EQ(json["beside"]["rows"][3]["device"], "cuda:0");
+  EXPECT_EQ(json["beside"]["rows"][3]["seconds_of_runs"], Json(other.rows[3].seconds));
+  EXPECT_EQ(json["beside"]["rows"][3]["median_seconds_from_host"], 5);
+  EXPECT_TRUE(json["beside"]["rows"][3]["attribution"].is_null()) << "tasks are many";
+  EXPECT_TRUE(json["beside"]["tasks_were_timed"]);
+  EXPECT_EQ(json["beside"]["environment"]["processor"], "P");
+  EXPECT_EQ(comparison_of(json.dump(), "x.json").rows.size(), 4u);
+}
+
 TEST(Record, of_a_verdict_has_what_the_machine_did) {
   Comparison all = comparison();
   all.rows[0].against_baseline = bench::Change{bench::Change::slower, 0.031, 0.025, 0.038, 0.02, 0.012};
@@ -219,10 +255,27 @@ TEST(Tables, have_a_line_for_each_row_and_verdicts) {
   EXPECT_NE(text.find("FAIL: a | b"), std::string::npos);
   EXPECT_NE(markdown.find("a \\| b"), std::string::npos) << "a bar ends a cell";
   EXPECT_NE(csv.find(",slower,0.031,"), std::string::npos) << csv;
-  EXPECT_NE(csv.find(",0.25\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",0.25,\n"), std::string::npos) << csv;
   const std::string updates = as_text(update_table(all));
   EXPECT_NE(updates.find(" 192 "), std::string::npos) << updates;
   EXPECT_EQ(updates.find(" 128 "), std::string::npos) << "it is of similar shape: " << updates;
+}
+
+TEST(Tables, have_times_with_copies_where_they_are_asked_for) {
+  Comparison all = comparison();
+  all.rows[1].seconds_from_host = {3, 1, 2.5};
+  EXPECT_EQ(as_text(table_of(all, false)).find("from host"), std::string::npos);
+  EXPECT_EQ(legend_of(all, false).find("from host"), std::string::npos);
+  all.setting.copies = true;
+  const Table table = table_of(all, true);
+  ASSERT_EQ(table.columns.size(), table.lines[0].size());
+  EXPECT_EQ(table.columns[4].title, "from host");
+  EXPECT_EQ(table.lines[1][4], "2.50 s");
+  EXPECT_EQ(table.lines[0][4], "-");
+  EXPECT_EQ(table.columns[5].title, "runs");
+  EXPECT_EQ(table.lines[1][5], "10");
+  EXPECT_NE(legend_of(all, false).find("from host"), std::string::npos);
+  EXPECT_NE(as_csv(all).find(",2.5\n"), std::string::npos) << as_csv(all);
 }
 
 TEST(Trace, has_an_event_for_each_task) {
