@@ -86,11 +86,11 @@ def machines(result):
     """What ran on the CPU, and what on CUDA."""
     names = []
     for side in sides(result):
-        environment = side["environment"] or {}
-        if any(r["device"] == "cpu" for r in side["rows"]):
+        environment, device = side["environment"] or {}, side["rows"][0]["device"]
+        if device == "cpu":
             names.append(f"CPU: {environment.get('processor', 'unknown')}, {environment.get('threads', '?')} threads.")
         else:
-            names.append(f"GPU: {', '.join(environment.get('cuda_devices') or ['unknown'])}.")
+            names.append(f"GPU: {dict(enumerate(environment.get('cuda_devices', []))).get(int(device.split(':')[1]), device)}.")
     return " ".join(sorted(names))
 
 

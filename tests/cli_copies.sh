@@ -72,9 +72,9 @@ assert "<td>4.00</td>" in copies.table_of(lines) and "<td>packed</td>" in copies
 peer = dict(ours[0], gemm="a peer", peer=True, seconds=1e-9)
 assert copies.curves({**result, "rows": ours + [peer]}, "fp64") == lines, "a peer is a whole solver"
 json.dump(result, open("planted.json", "w"))
-only = {**result, "rows": its, "beside": None}
+only = {**result, "rows": its, "beside": None, "environment": {**result["environment"], "cuda_devices": ["Planted"]}}
 said = copies.says(only, copies.curves(only, "fp64"))
-assert "Copies make a solve 1.00 to 3.00 times as long." in said, said
+assert "Copies make a solve 1.00 to 3.00 times as long." in said and "GPU: Planted." in said, said
 json.dump(only, open("only.json", "w"))
 PYTHON
 holds 'lines do not cross where they should' python3 plant.py "$scripts"

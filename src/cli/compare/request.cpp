@@ -178,6 +178,17 @@ void require_sense(const CompareRequest& r, const std::string& fail_on) {
     throw UsageError("--peers on CUDA run on cuda:0, and this on another device");
 }
 
+void require_files_of_their_own(const CompareRequest& r) {
+  std::vector<NamedFile> read = {{"matrix", r.matrix}};
+  if (!r.beside.empty()) read.push_back({"beside", r.beside});
+  for (const std::string& baseline : r.baselines) {
+    if (std::count(r.baselines.begin(), r.baselines.end(), baseline) > 1)
+      throw UsageError(fmt::format("--baseline has {} twice", baseline));
+    read.push_back({"baseline", baseline});
+  }
+  refuse_files_named_twice(read, {{"json", r.json}, {"csv", r.csv}, {"trace", r.trace}, {"report", r.report}});
+}
+
 }  // namespace
 
 std::string CompareRequest::matrix_of(std::int64_t n) const {
@@ -204,14 +215,7 @@ CompareRequest parse_compare(int argc, const char* const* argv) {
   r.report = text("report");
   if (has("baseline")) r.baselines = split(text("baseline"));
   r.beside = text("beside");
-  std::vector<NamedFile> read = {{"matrix", r.matrix}};
-  if (!r.beside.empty()) read.push_back({"beside", r.beside});
-  for (const std::string& baseline : r.baselines) {
-    if (std::count(r.baselines.begin(), r.baselines.end(), baseline) > 1)
-      throw UsageError(fmt::format("--baseline has {} twice", baseline));
-    read.push_back({"baseline", baseline});
-  }
-  refuse_files_named_twice(read, {{"json", r.json}, {"csv", r.csv}, {"trace", r.trace}, {"report", r.report}});
+  require_files_of_their_own(r);
   Options& o = r.options;
   o.device = device_of(text("device"));
   if (o.device.kind == Device::automatic && text("gemm") == "all") o.device = automatic_device();
