@@ -33,12 +33,12 @@ def stand_ins():
 
 
 class Picture:
-    """A figure of matplotlib, with what it shows in a line and in a sentence."""
+    """A figure of matplotlib, with what it shows in a line and in a sentence, and perhaps as a table."""
 
     made = 0
 
-    def __init__(self, title, figure, says):
-        self.title, self.says = title, says
+    def __init__(self, title, figure, says, table=""):
+        self.title, self.says, self.table = title, says, table
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
         self.drawn = text.getvalue()
@@ -95,15 +95,17 @@ def verdict(change):
     return words + (f"; noise hides up to {100 * visible:+.0f} %" if change["verdict"] == "same" and visible > 0.03 else "")
 
 
-def table_of_rows(rows):
+def table_of_rows(rows, copies):
     baseline = any(r["against_baseline"] for r in rows)
-    head = ["backend", "precision", "result", "n", "solve", "runs", "spread", "speed-up", "GEMM", "share", "GEMM GFLOP/s",
+    head = ["backend", "precision", "result", "n", "solve"] + ["from host"] * copies + ["runs", "spread", "speed-up", "GEMM", "share", "GEMM GFLOP/s",
             "backward error"] + ["against the baseline"] * baseline
     lines = []
     for r in rows:
         timed = r["seconds"] is not None
         lines.append([
-            r["gemm"], r["precision"], "PASS" if r["passed"] else f"FAIL: {r['failure']}", r["n"], seconds(r["seconds"]), r["runs"],
+            r["gemm"], r["precision"], "PASS" if r["passed"] else f"FAIL: {r['failure']}", r["n"], seconds(r["seconds"]),
+        ] + [seconds(r["median_seconds_from_host"])] * copies + [
+            r["runs"],
             f"{100 * r['quartiles_apart'] / r['seconds']:.1f} %" if timed else "–",
             f"{r['speedup_over_first']:.2f} ×" if r["speedup_over_first"] else "–",
             seconds(r["gemm_seconds"]), f"{100 * r['gemm_share']:.0f} %" if r["gemm_share"] is not None else "–",
@@ -162,7 +164,7 @@ def about(result):
 
 
 def page(result, pictures):
-    figures = "".join(f"<figure><h2>{html.escape(p.title)}</h2>{p.inline()}<figcaption>{html.escape(p.says)}</figcaption></figure>"
+    figures = "".join(f"<figure><h2>{html.escape(p.title)}</h2>{p.inline()}<figcaption>{html.escape(p.says)}</figcaption>{p.table}</figure>"
                       for p in pictures)
     remarks = "".join(f"<li>{html.escape(r)}</li>" for r in result["remarks"])
     def words(value):
@@ -177,7 +179,7 @@ def page(result, pictures):
 <p>{about(result)}</p>
 {f"<ul>{remarks}</ul>" if remarks else ""}
 <div class="pictures">{figures}</div>
-<h2>All rows</h2>{table_of_rows(result["rows"])}
+<h2>All rows</h2>{table_of_rows(result["rows"], result["compare"].get("copies", False))}
 <h2>Attribution</h2>{table_of_phases(result["rows"])}
 <h2>Environment and settings</h2>{table("What it was measured with.", ["what", "value"], environment, left=2)}
 <p><a download="compare.json.gz" href="data:application/gzip;base64,{raw}">All that was measured, as JSON, compressed</a>: every run of every row.</p>

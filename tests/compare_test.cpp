@@ -1,23 +1,14 @@
-// What `lasolve compare` makes of measured rows: remarks, tables, JSON and back, traces; and what it measures with.
+// What `lasolve compare` makes of measured rows: remarks, tables, JSON and back, traces.
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <algorithm>
 #include <map>
-#include <memory>
 
 #include "compare/attribution.hpp"
-#include "compare/hash.hpp"
-#include "compare/launches.hpp"
-#include "compare/listener.hpp"
-#include "compare/peers.hpp"
 #include "compare/record.hpp"
 #include "compare/tables.hpp"
-#include "compare/timed.hpp"
 #include "compare/trace.hpp"
-#include "core/cuda_devices.hpp"
-#include "io/generators.hpp"
 #include "io/input_error.hpp"
-#include "solvers/watch.hpp"
 
 namespace lasolve::compare {
 namespace {
@@ -181,6 +172,42 @@ TEST(Record, comes_back_as_it_went) {
   }
 }
 
+TEST(Record, has_times_with_copies_where_there_are_any) {
+  Comparison all = comparison();
+  all.setting.copies = true;
+  all.rows[1].seconds_from_host = {3, 1, 2};
+  Json json = as_json(all, nullptr);
+  EXPECT_EQ(json["rows"][1]["median_seconds_from_host"], 2);
+  EXPECT_TRUE(json["rows"][0]["median_seconds_from_host"].is_null());
+  EXPECT_TRUE(json["beside"].is_null());
+  const Comparison back = comparison_of(json.dump(), "x.json");
+  EXPECT_EQ(back.setting, all.setting);
+  EXPECT_EQ(back.rows[1].seconds_from_host, all.rows[1].seconds_from_host) << "in the order of the runs";
+  EXPECT_TRUE(back.rows[0].seconds_from_host.empty());
+  json["compare"].erase("copies");
+  for (Json& row : json["rows"]) row.erase("seconds_from_host");
+  const Comparison older = comparison_of(json.dump(), "x.json");
+  EXPECT_FALSE(older.setting.copies);
+  EXPECT_TRUE(older.rows[1].seconds_from_host.empty());
+}
+
+TEST(Record, keeps_what_is_drawn_beside_it) {
+  Comparison other = comparison();
+  for (Row& r : other.rows) r.key.device = "cuda:0";
+  other.rows[3].seconds_from_host = {5};
+  const Json beside = drawn_beside(other, {{"processor", "P"}});
+  const Json json = as_json(comparison(), nullptr, beside);
+  ASSERT_EQ(json["rows"].size(), 4u) << "they are not its own rows";
+  ASSERT_EQ(json["beside"]["rows"].size(), 4u);
+  EXPECT_EQ(json["beside"]["rows"][3]["device"], "cuda:0");
+  EXPECT_EQ(json["beside"]["rows"][3]["seconds_of_runs"], Json(other.rows[3].seconds));
+  EXPECT_EQ(json["beside"]["rows"][3]["median_seconds_from_host"], 5);
+  EXPECT_TRUE(json["beside"]["rows"][3]["attribution"].is_null()) << "tasks are many";
+  EXPECT_TRUE(json["beside"]["tasks_were_timed"]);
+  EXPECT_EQ(json["beside"]["environment"]["processor"], "P");
+  EXPECT_EQ(comparison_of(json.dump(), "x.json").rows.size(), 4u);
+}
+
 TEST(Record, of_a_verdict_has_what_the_machine_did) {
   Comparison all = comparison();
   all.rows[0].against_baseline = bench::Change{bench::Change::slower, 0.031, 0.025, 0.038, 0.02, 0.012};
@@ -228,10 +255,27 @@ TEST(Tables, have_a_line_for_each_row_and_verdicts) {
   EXPECT_NE(text.find("FAIL: a | b"), std::string::npos);
   EXPECT_NE(markdown.find("a \\| b"), std::string::npos) << "a bar ends a cell";
   EXPECT_NE(csv.find(",slower,0.031,"), std::string::npos) << csv;
-  EXPECT_NE(csv.find(",0.25\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",0.25,\n"), std::string::npos) << csv;
   const std::string updates = as_text(update_table(all));
   EXPECT_NE(updates.find(" 192 "), std::string::npos) << updates;
   EXPECT_EQ(updates.find(" 128 "), std::string::npos) << "it is of similar shape: " << updates;
+}
+
+TEST(Tables, have_times_with_copies_where_they_are_asked_for) {
+  Comparison all = comparison();
+  all.rows[1].seconds_from_host = {3, 1, 2.5};
+  EXPECT_EQ(as_text(table_of(all, false)).find("from host"), std::string::npos);
+  EXPECT_EQ(legend_of(all, false).find("from host"), std::string::npos);
+  all.setting.copies = true;
+  const Table table = table_of(all, true);
+  ASSERT_EQ(table.columns.size(), table.lines[0].size());
+  EXPECT_EQ(table.columns[4].title, "from host");
+  EXPECT_EQ(table.lines[1][4], "2.50 s");
+  EXPECT_EQ(table.lines[0][4], "-");
+  EXPECT_EQ(table.columns[5].title, "runs");
+  EXPECT_EQ(table.lines[1][5], "10");
+  EXPECT_NE(legend_of(all, false).find("from host"), std::string::npos);
+  EXPECT_NE(as_csv(all).find(",2.5\n"), std::string::npos) << as_csv(all);
 }
 
 TEST(Trace, has_an_event_for_each_task) {
@@ -263,144 +307,6 @@ TEST(Trace, has_a_thread_for_each_lane_where_tasks_overlap) {
       thread_of[event["name"]] = event["tid"];
   EXPECT_EQ(threads, (std::map<int, std::string>{{0, "bulk"}, {1, "chain"}}));
   EXPECT_EQ(thread_of, (std::map<std::string, int>{{"update", 0}, {"panel", 1}}));
-}
-
-TEST(Listener, tells_of_the_last_factorization_from_its_first_task_on) {
-  const auto hear = [](double begin, double end) {
-    Task task{TaskKind::update, four_lanes.near, Phase::gemm};
-    task.C = {{0, 2}, {0, 2}}, task.L = {{0, 2}, {0, 1}};
-    task_watcher()->hears(task, begin, end);
-  };
-  Listener listener;
-  hear(1, 2);
-  task_watcher()->begins();
-  hear(6, 7), hear(5, 8);  // in the order of their ends
-  const std::vector<TaskTime> tasks = listener.take();
-  ASSERT_EQ(tasks.size(), 2u);
-  EXPECT_EQ(tasks[0].begin, 1);
-  EXPECT_EQ(tasks[1].begin, 0);
-  EXPECT_EQ(tasks[1].lane, "near");
-  EXPECT_TRUE(listener.take().empty());
-}
-
-TEST(Hearing, leaves_a_run_as_a_program_makes_it) {
-  TimedSolve panel, products;
-  panel.tasks = {{"panel", "A[0:64, 0:64]", Phase::panel, 0, 0.25, 1e6}};
-  products.tasks = row("x", 256, 4, 3).tasks;
-  Hearing none(Hearing::none), updates(Hearing::updates), all(Hearing::all);
-  for (Hearing* h : {&none, &updates, &all}) {
-    EXPECT_TRUE(h->progress(false)) << "nobody knows how long it takes";
-    EXPECT_FALSE(h->progress(true));
-    EXPECT_EQ(h->tasks(), h != &none);
-    h->learn(products);
-    EXPECT_FALSE(h->progress(false));
-    EXPECT_EQ(h->tasks(), h != &none);
-    panel.report.total_seconds = 2;
-    h->learn(panel);
-    EXPECT_TRUE(h->progress(true)) << "it is long";
-    EXPECT_EQ(h->tasks(), h == &all) << "there are no updates";
-    h->learn({});
-    EXPECT_EQ(h->tasks(), h == &all);
-  }
-}
-
-TEST(Timed, solve_has_tasks_where_they_are_wanted) {
-  const io::Generator generator("uniform:n=200");
-  Queue<Cpu> q(2);
-  Matrix<double> A(200, 200);
-  io::generate(q, generator, A);
-  Options options;
-  options.device.kind = Device::cpu, options.block_size = 50;
-  const auto factor = [&] { return Factorization<double>(A.view(), options).report(); };
-  EXPECT_TRUE(timed(false, factor).tasks.empty());
-  const TimedSolve heard = timed(true, factor);
-  EXPECT_GT(heard.tasks.size(), 4u);
-  EXPECT_EQ(heard.report.n, 200);
-  EXPECT_FALSE(heard.clock_changed);
-}
-
-TEST(Watch, hears_of_all_tasks_of_a_factorization) {
-  const io::Generator generator("uniform:n=200");
-  Queue<Cpu> q(2);
-  Matrix<double> A(200, 200);
-  io::generate(q, generator, A);
-  double flops = 0, last = 0;
-  int updates = 0;
-  int begun = 0;
-  const auto hear = [&](const Task& task, double begin, double end) {
-    EXPECT_LE(last, begin);
-    EXPECT_LE(begin, end);
-    last = end, flops += task.flops;
-    updates += task.kind == TaskKind::update;
-  };
-  auto watch = std::make_unique<TaskWatch>(TaskWatcher{.hears = hear, .begins = [&] { ++begun; }});
-  Options options;
-  options.device.kind = Device::cpu, options.block_size = 50;
-  const Factorization<double> watched(A.view(), options);
-  watch.reset();
-  EXPECT_EQ(begun, 1);
-  EXPECT_GT(updates, 0);
-  EXPECT_NEAR(flops / (2.0 / 3 * 200 * 200 * 200), 1, 0.05);
-  const double before = last;
-  const Factorization<double> alone(A.view(), options);
-  EXPECT_EQ(last, before) << "nobody watches";
-}
-
-TEST(Hash, is_of_the_elements_alone) {
-  Queue<Cpu> q(2);
-  Matrix<double> A(5, 4, 5), B(5, 4, 9);
-  for (std::int64_t j = 0; j < 4; ++j)
-    for (std::int64_t i = 0; i < 5; ++i) A(i, j) = B(i, j) = double(10 * i + j);
-  const auto hash = [&](const Matrix<double>& M, std::int64_t at_once) {
-    MatrixHash h(5, 4);
-    for (std::int64_t j = 0; j < 4; j += at_once) h.add(q, M.view().columns(j, at_once));
-    return h.text();
-  };
-  EXPECT_EQ(hash(A, 4), hash(B, 4));
-  EXPECT_EQ(hash(A, 4), hash(A, 1));
-  EXPECT_EQ(hash(A, 4).size(), 16u);
-  const std::string before = hash(A, 4);
-  A(4, 3) = -A(4, 3);
-  EXPECT_NE(hash(A, 4), before);
-  std::swap(A(4, 3), B(0, 0));
-  EXPECT_NE(hash(A, 4), before);
-}
-
-TEST(LaunchesOfCuda, take_some_time) {
-  if (!why_no_cuda_device(0).empty()) GTEST_SKIP() << why_no_cuda_device(0);
-  const auto chain = make_chain_of_launches(0);
-  ASSERT_TRUE(chain);
-  for (int i = 0; i < 3; ++i) {
-    const double seconds = chain();
-    EXPECT_GT(seconds, launches_of_a_chain * 5e-7);
-    EXPECT_LT(seconds, 0.1);
-  }
-  EXPECT_THROW(make_chain_of_launches(int(cuda_devices().names.size())), MachineError);
-}
-
-TEST(Peers, solve) {
-  const io::Generator generator("spd:n=60");
-  Queue<Cpu> q(2);
-  Matrix<double> A(60, 60), B(60, 2), X(60, 2);
-  io::generate(q, generator, A);
-  for (std::int64_t i = 0; i < 60; ++i) B(i, 0) = 1, B(i, 1) = double(i);
-  const System system{A.view(), B.view(), X.view()};
-  for (const Peer& peer : peers()) {
-    if (peer.on_cuda && !why_no_cuda_device(0).empty()) continue;
-    for (const Method method : {Method::lu, Method::cholesky}) {
-      for (std::int64_t i = 0; i < 60; ++i) X(i, 0) = X(i, 1) = 0;
-      EXPECT_GT(backward_error(system), 0.1) << "nothing is solved yet";
-      try {
-        EXPECT_GT(peer.solve(system, method, 2), 0);
-      } catch (const MachineError& e) {
-        EXPECT_FALSE(std::string(e.what()).empty()) << "it is not installed here";
-        continue;
-      }
-      EXPECT_LT(backward_error(system), 1e-14) << peer.name;
-    }
-  }
-  X(3, 1) = std::nan("");
-  EXPECT_TRUE(std::isnan(backward_error(system)));
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ Method Problem::likely_method() const {
   return Method::cholesky;
 }
 
-Report Problem::solve(const Options& options, Matrix<double>& X) {
+Report Problem::solve(const Options& options, Matrix<double>& X, bool from_host) {
   const Choice choice = choose(options);
   const bool on_cuda = choice.backend.index() == 1;
   Report report;
@@ -157,8 +157,9 @@ Report Problem::solve(const Options& options, Matrix<double>& X) {
                      : solve_in_place<Cpu>(options.threads, options, X);
   } else {
     Factorization<double> factors =
-        generator_ && on_cuda ? Factorization<double>(at(choice.cuda_device, device_, options.precision), options)
-                              : Factorization<double>(at(options.threads, host_, options.precision), options);
+        generator_ && on_cuda && !from_host
+            ? Factorization<double>(at(choice.cuda_device, device_, options.precision), options)
+            : Factorization<double>(at(options.threads, host_, options.precision), options);
     X = Matrix<double>(n_, nrhs());
     report = together(factors.report(), factors.solve(B_, X, op_));
   }

@@ -14,8 +14,9 @@ class Problem {
   /// Reads the files, or makes the generator. Throws io::InputError and io::GeneratorError.
   explicit Problem(const Request&);
 
-  /// Solves once with a backend; X is the solution.
-  Report solve(const Options&, Matrix<double>& X);
+  /// Solves once with a backend; X is the solution. B and X are in pageable memory of the host. A that is generated begins where the
+  /// backend runs; that of a file, and with `from_host` any, in pageable memory of the host.
+  Report solve(const Options&, Matrix<double>& X, bool from_host = false);
 
   /// A and B on the host; A is made there at first use. `threads` of the host.
   std::pair<MatrixView<const double>, MatrixView<const double>> on_host(int threads);

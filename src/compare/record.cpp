@@ -24,6 +24,10 @@ struct Unfit : std::runtime_error {
 
 Json or_null(std::optional<double> x) { return x && std::isfinite(*x) ? Json(*x) : Json(nullptr); }
 
+Json median_or_null(const std::vector<double>& samples) {
+  return samples.empty() ? Json(nullptr) : or_null(bench::spread_of(samples).median);
+}
+
 std::optional<double> number(const Json& json) {
   return json.is_number() ? std::optional(json.get<double>()) : std::nullopt;
 }
@@ -40,7 +44,8 @@ Json object(const Setting& s) {
           {"most_runs", s.rounds},
           {"noise", s.noise},
           {"enough_seconds", s.enough_seconds},
-          {"seed", s.seed}};
+          {"seed", s.seed},
+          {"copies", s.copies}};
 }
 
 Json object(const Limit& l) {
@@ -122,6 +127,8 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
       {"seconds_of_runs", r.seconds},
       {"factor_seconds_of_runs", r.factor_seconds},
       {"gemm_seconds_of_runs", r.gemm_seconds_of_runs},
+      {"seconds_from_host", r.seconds_from_host},
+      {"median_seconds_from_host", median_or_null(r.seconds_from_host)},
       {"attribution", ours ? attribution(r, roof) : Json(nullptr)},
       {"slowed", or_null(r.slowed)},
       {"notes", r.notes},
@@ -155,7 +162,8 @@ Row row_in(const Json& json) {
   r.seconds = json.at("seconds_of_runs").get<std::vector<double>>();
   r.factor_seconds = json.at("factor_seconds_of_runs").get<std::vector<double>>();
   r.gemm_seconds_of_runs = json.at("gemm_seconds_of_runs").get<std::vector<double>>();
-  r.visits = json.value("runs_of_visits", std::vector<int>());  // older files have none
+  r.seconds_from_host = json.value("seconds_from_host", std::vector<double>());  // older files have none
+  r.visits = json.value("runs_of_visits", std::vector<int>());                   // older files have none
   if (!r.visits.empty() && (std::accumulate(r.visits.begin(), r.visits.end(), std::size_t(0)) != r.seconds.size() ||
                             *std::min_element(r.visits.begin(), r.visits.end()) < 1))
     throw Unfit("runs_of_visits do not add up to the runs");
@@ -189,14 +197,26 @@ bench::Clocks clocks_in(const Json& size) {
 }
 
 Setting setting_in(const Json& json) {
-  return {json.at("matrix"),    json.at("factorization"), json.at("schedule"),           json.at("block_size"),
-          json.at("threads"),   json.at("warmup"),        json.value("least_visits", 1), json.value("most_visits", 1),
-          json.at("most_runs"), json.at("noise"),         json.at("enough_seconds"),     json.at("seed")};
+  return {
+      json.at("matrix"),          json.at("factorization"), json.at("schedule"),           json.at("block_size"),
+      json.at("threads"),         json.at("warmup"),        json.value("least_visits", 1), json.value("most_visits", 1),
+      json.at("most_runs"),       json.at("noise"),         json.at("enough_seconds"),     json.at("seed"),
+      json.value("copies", false)};
 }
 
 }  // namespace
 
-Json as_json(const Comparison& all, const Json& environment) {
+Json drawn_beside(const Comparison& all, const Json& environment) {
+  Json rows = Json::array();
+  for (const Row& row : all.rows) {
+    rows.push_back(object(row, all.at(row.key.n).front(), std::nullopt));
+    rows.back()["attribution"] = nullptr;
+  }
+  const bool timed = std::any_of(all.rows.begin(), all.rows.end(), [](const Row& r) { return !r.tasks.empty(); });
+  return {{"rows", rows}, {"environment", environment}, {"tasks_were_timed", timed}};
+}
+
+Json as_json(const Comparison& all, const Json& environment, const Json& beside) {
   Json limits = Json::array(), sizes = Json::array(), rows = Json::array();
   for (const Limit& l : all.limits) limits.push_back(object(l));
   for (const Size& s : all.sizes)
@@ -213,7 +233,8 @@ Json as_json(const Comparison& all, const Json& environment) {
           {"sizes", sizes},
           {"rows", rows},
           {"remarks", all.remarks},
-          {"environment", environment}};
+          {"environment", environment},
+          {"beside", beside}};
 }
 
 Comparison comparison_of(const std::string& text, const std::string& name) {

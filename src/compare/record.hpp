@@ -10,8 +10,10 @@ namespace lasolve::compare {
 
 using Json = nlohmann::ordered_json;
 
-/// With the environment beside it: of the tool and the machine.
-Json as_json(const Comparison&, const Json& environment);
+/// With the environment beside it: of the tool and the machine. `beside` is what drawn_beside() made of another comparison.
+Json as_json(const Comparison&, const Json& environment, const Json& beside = nullptr);
+/// The rows of a comparison on another device, without tasks and verdicts, and its environment: to be drawn, and not judged.
+Json drawn_beside(const Comparison&, const Json& environment);
 
 /// Of the text of a file that as_json() made; `name` is how it is called in errors. Throws io::InputError where it is none.
 Comparison comparison_of(const std::string& text, const std::string& name);

@@ -40,6 +40,8 @@ struct Row {
   /// Of all counted runs, in the order in which they were made: of the whole solve without reading and checking, of the factorization
   /// alone, and of the backend's updates: in which at least one ran, or the busy time of their phase where they were not timed.
   std::vector<double> seconds, factor_seconds, gemm_seconds_of_runs;
+  /// As `seconds`, of runs with copies: A, too, begins in pageable memory of the host. Empty: not asked for.
+  std::vector<double> seconds_from_host;
   std::vector<int> visits;  ///< how many of the runs each visit made: see bench::Visits. Empty: it is not known
   /// Of the run with the median of `seconds`: wall time, busy times, and the tasks where these could be timed.
   double total_seconds = 0;
@@ -62,6 +64,7 @@ struct Row {
   bool passed() const { return failure.empty(); }
   bool timed() const { return passed() && !seconds.empty(); }
   double median() const { return bench::spread_of(seconds).median; }
+  double median_from_host() const { return bench::spread_of(seconds_from_host).median; }
   double gemm_seconds() const { return bench::spread_of(gemm_seconds_of_runs).median; }
   double gemm_flops() const;
   double gemm_gflops() const { return gemm_seconds() > 0 ? gemm_flops() * 1e-9 / gemm_seconds() : 0; }
@@ -87,6 +90,7 @@ struct Setting {
   int threads = 0, warmup = 1, least_visits = 10, visits = 20, rounds = 100;
   double noise = 0.003, enough_seconds = 10;
   std::uint64_t seed = 1;
+  bool copies = false;  ///< whether solves from the host were timed, too
   bool operator==(const Setting&) const = default;
 };
 

@@ -106,6 +106,8 @@ Table table_of(const Comparison& all, bool with_baseline) {
                {"GEMM GFLOP/s"},
                {"backward error"},
                {"result", true}}};
+  const auto after_solve = [](auto& columns) { return columns.begin() + 4; };
+  if (all.setting.copies) table.columns.insert(after_solve(table.columns), {"from host"});
   if (with_baseline) table.columns.push_back({"against the baseline", true});
   for (const Row& r : all.rows) {
     const Row& first = *all.at(r.key.n).front();
@@ -120,6 +122,8 @@ Table table_of(const Comparison& all, bool with_baseline) {
     line.push_back(ours && r.gemm_flops() > 0 ? fmt::format("{:.1f}", r.gemm_gflops()) : "-");
     line.push_back(error_of(r));
     line.push_back(r.passed() ? "PASS" : "FAIL: " + r.failure);
+    if (all.setting.copies)
+      line.insert(after_solve(line), r.seconds_from_host.empty() ? "-" : short_seconds(r.median_from_host()));
     if (with_baseline) line.push_back(r.against_baseline ? in_words(*r.against_baseline) : "not in it");
     table.lines.push_back(std::move(line));
   }
@@ -135,6 +139,10 @@ std::string legend_of(const Comparison& all, bool with_baseline) {
   std::string text =
       "solve: median wall time of a whole solve; spread: of the middle half of its runs\n"
       "speed-up: over the first row of the size; GEMM: median time of the backend's updates\n";
+  if (s.copies)
+    text +=
+        "from host: the same where A begins in pageable memory of the host, and not on the device; B and X are on the "
+        "host in both\n";
   if (overlap)
     text += timed ? "GEMM is the time in which at least one update ran: phases overlap on CUDA\n"
                   : "GEMM is busy time, without the updates within panels: phases overlap on CUDA; --attribution times "
@@ -231,7 +239,8 @@ std::string as_csv(const Comparison& all) {
   std::string text =
       "n,gemm,precision,device,peer,passed,runs,seconds,seconds_least,seconds_most,speedup_over_first,gemm_seconds,"
       "gemm_gflops,"
-      "gemm_share,backward_error,seconds_if_updates_were_free,verdict,shift,failure,slowed\n";
+      "gemm_share,backward_error,seconds_if_updates_were_free,verdict,shift,failure,slowed,"
+      "seconds_from_host\n";
   const auto quoted = [](const std::string& words) {
     std::string safe;
     for (const char c : words) safe += c == '"' ? std::string("\"\"") : c == '\n' ? " " : std::string(1, c);
@@ -242,7 +251,7 @@ std::string as_csv(const Comparison& all) {
     const Row& first = *all.at(r.key.n).front();
     const bool timed = r.timed(), ours = timed && !r.is_peer;
     const auto where = [](bool there, double x) { return there ? fmt::format("{}", x) : std::string(); };
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.key.n, quoted(r.key.gemm),
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.key.n, quoted(r.key.gemm),
                         r.key.precision, r.key.device, r.is_peer ? "yes" : "no", r.passed() ? "yes" : "no",
                         r.seconds.size(), where(timed, median), where(timed, least), where(timed, most),
                         where(timed && first.timed(), first.median() / median), where(ours, r.gemm_seconds()),
@@ -251,7 +260,8 @@ std::string as_csv(const Comparison& all) {
                         where(ours && free_updates(r).seconds, free_updates(r).seconds.value_or(0)),
                         r.against_baseline ? bench::name_of(r.against_baseline->kind) : "",
                         where(bool(r.against_baseline), r.against_baseline ? r.against_baseline->shift : 0),
-                        quoted(r.failure), where(bool(r.slowed), r.slowed.value_or(0)));
+                        quoted(r.failure), where(bool(r.slowed), r.slowed.value_or(0)),
+                        where(!r.seconds_from_host.empty(), r.median_from_host()));
   }
   return text;
 }

@@ -21,7 +21,9 @@
 #include "compare/together.hpp"
 #include "compare/trace.hpp"
 #include "compare/verdict.hpp"
+#include "io/generators.hpp"
 #include "io/io.hpp"
+#include "lasolve/names.hpp"
 
 namespace lasolve::cli {
 
@@ -71,6 +73,7 @@ class Sweep {
       else
         baseline_ = std::move(one);
     }
+    if (!request.beside.empty()) draw_beside(earlier(request.beside));
     if (request.resume && contents(request.json)) continue_with(earlier(request.json));
   }
 
@@ -102,7 +105,10 @@ class Sweep {
   }
 
   const Comparison& result() const { return all_; }
-  std::string json() const { return cli::text_of(compare::as_json(all_, environment_)); }
+  std::string json() const {
+    const Json beside = beside_ ? compare::drawn_beside(beside_->comparison, beside_->environment) : Json(nullptr);
+    return cli::text_of(compare::as_json(all_, environment_, beside));
+  }
 
  private:
   void try_backends() {
@@ -117,6 +123,34 @@ class Sweep {
       throw UsageError(
           fmt::format("--baseline: {} was measured otherwise than {}: {}", path, request_.baselines[0], what));
     compare::add_session(baseline_->comparison, more.comparison);
+  }
+
+  /// One has to be the CPU, the other CUDA, with times of the same size and precision.
+  void draw_beside(Earlier other) {
+    const std::string here = contestants_.front().device, cpu = name_of(Device::cpu);
+    std::vector<std::int64_t> sizes = request_.sizes;
+    if (sizes.empty()) sizes = {io::Generator(request_.matrix).n()};
+    std::vector<std::string> ours, its;  // what there are times of
+    const auto add = [](std::vector<std::string>& all, std::int64_t n, const std::string& precision) {
+      all.push_back(fmt::format("n = {} in {}", n, precision));
+      if (std::count(all.begin(), all.end(), all.back()) > 1) all.pop_back();
+    };
+    for (const std::int64_t n : sizes)
+      for (const Contestant& c : contestants_)
+        if (!c.peer) add(ours, n, c.precision);
+    for (const Row& row : other.comparison.rows) {
+      if (!row.timed() || row.is_peer) continue;
+      if ((row.key.device == cpu) == (here == cpu))
+        throw UsageError(fmt::format(
+            "--beside: {} was measured on {}, and this is on {}: one of the two has to be the CPU, the other CUDA",
+            request_.beside, row.key.device, here));
+      add(its, row.key.n, row.key.precision);
+    }
+    if (std::find_first_of(ours.begin(), ours.end(), its.begin(), its.end()) == ours.end())
+      throw UsageError(fmt::format("--beside: no size in common: {} has {}; this has {}", request_.beside,
+                                   its.empty() ? "none" : fmt::format("{}", fmt::join(its, ", ")),
+                                   fmt::join(ours, ", ")));
+    beside_ = std::move(other);
   }
 
   void continue_with(Earlier before) {
@@ -149,16 +183,25 @@ class Sweep {
       if (!row.adapter.empty())
         all_.remarks.push_back(
             fmt::format("{} in {} at n = {}: {}", row.key.gemm, row.key.precision, row.key.n, row.adapter));
+    if (request_.copies && !request_.setting.copies)
+      all_.remarks.push_back("--copies: on the CPU there is nothing to copy");
+    if (beside_) remark_on_other_matrices(beside_->comparison, request_.beside);
+    if (beside_ && beside_->comparison.setting.factorization != all_.setting.factorization)
+      all_.remarks.push_back(
+          fmt::format("{} has --factorization {}", request_.beside, beside_->comparison.setting.factorization));
     if (!baseline_) return;
     if (const std::string what = difference(baseline_->environment, environment_); !what.empty())
       all_.remarks.push_back(fmt::format("the baseline was measured otherwise: {}", what));
     for (Row& row : all_.rows) row.against_baseline = compare::verdict(baseline_->comparison, all_, row.key);
     for (auto& remark : compare::remarks_on_changes(baseline_->comparison, all_))
       all_.remarks.push_back(std::move(remark));
+    remark_on_other_matrices(baseline_->comparison, "the baseline");
+  }
+  void remark_on_other_matrices(const Comparison& other, const std::string& name) {
     for (const auto& size : all_.sizes)
-      for (const auto& before : baseline_->comparison.sizes)
-        if (before.n == size.n && before.hash != size.hash && !before.hash.empty() && !size.hash.empty())
-          all_.remarks.push_back(fmt::format("the baseline has another matrix at n = {}: {}", size.n, before.matrix));
+      for (const auto& its : other.sizes)
+        if (its.n == size.n && its.hash != size.hash && !its.hash.empty() && !size.hash.empty())
+          all_.remarks.push_back(fmt::format("{} has another matrix at n = {}: {}", name, size.n, its.matrix));
   }
 
   const CompareRequest& request_;
@@ -166,7 +209,7 @@ class Sweep {
   std::vector<Contestant> contestants_;
   Comparison all_;
   std::optional<Comparison> before_;
-  std::optional<Earlier> baseline_;
+  std::optional<Earlier> baseline_, beside_;
 };
 
 std::string for_people(const CompareRequest& request, const Comparison& all) {

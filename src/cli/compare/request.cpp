@@ -76,6 +76,20 @@ const std::vector<Option>& compare_options() {
       patience_option,
       {"baseline", 0, "FILE,...", nullptr, {}, "an earlier --json, or several: each row is SAME, FASTER or SLOWER"},
       {"fail-on", 0, "WORD", nullptr, {"slower"}, "return 7 where a row is slower than the baseline"},
+      {"copies",
+       0,
+       nullptr,
+       nullptr,
+       {},
+       "on CUDA, time each solve also with A in pageable memory of the host; else a generated A begins on the device"},
+      {"beside",
+       0,
+       "FILE",
+       nullptr,
+       {},
+       "an earlier --json, of the CPU beside CUDA or of CUDA beside the CPU: the report draws it, and where the GPU "
+       "passes "
+       "the CPU"},
       {"json",
        0,
        "FILE",
@@ -104,8 +118,12 @@ bool has_size(const std::string& matrix) {
   return false;
 }
 
+bool is_generated(const std::string& matrix) {
+  return access(matrix.c_str(), F_OK) != 0 && io::Generator::is_meant_by(matrix);
+}
+
 std::vector<std::int64_t> sizes_asked_for(const std::string& text, const std::string& matrix, bool cuda) {
-  const bool is_file = access(matrix.c_str(), F_OK) == 0 || !io::Generator::is_meant_by(matrix);
+  const bool is_file = !is_generated(matrix);
   if (text == "auto")
     return is_file || has_size(matrix) ? std::vector<std::int64_t>() : sizes_of(cuda ? "1k:16k:x2" : "256:2k:x2");
   if (is_file) throw UsageError("--n is for generators: the matrix of a file has its size");
@@ -144,8 +162,13 @@ void require_sense(const CompareRequest& r, const std::string& fail_on) {
     throw UsageError("--fail-on slower takes --baseline FILE: slower than what?");
   if (r.resume && (r.json.empty() || r.json == "-"))
     throw UsageError("--resume takes --json FILE, which has what was measured");
+  if (!r.beside.empty() && r.report.empty() && r.json.empty())
+    throw UsageError("--beside FILE is drawn by --report, and kept in --json: give one of them");
   if (r.matrix.empty()) throw UsageError("no matrix; give a FILE, or a GENERATOR such as uniform");
   if (r.matrix == "-") throw UsageError("--matrix takes a file or a generator: the matrix is read several times");
+  if ((r.copies || !r.beside.empty()) && !is_generated(r.matrix))
+    throw UsageError(fmt::format("--{} takes a generated matrix: that of a file begins on the host in any case",
+                                 r.copies ? "copies" : "beside"));
   const bool cuda = r.options.device.kind == Device::cuda;
   for (const auto* peer : r.peers)
     if (peer->on_cuda != cuda)
@@ -153,6 +176,17 @@ void require_sense(const CompareRequest& r, const std::string& fail_on) {
                                    peer->on_cuda ? "CUDA" : "the CPU", cuda ? "CUDA" : "the CPU"));
   if (!r.peers.empty() && cuda && r.options.device.index != 0)
     throw UsageError("--peers on CUDA run on cuda:0, and this on another device");
+}
+
+void require_files_of_their_own(const CompareRequest& r) {
+  std::vector<NamedFile> read = {{"matrix", r.matrix}};
+  if (!r.beside.empty()) read.push_back({"beside", r.beside});
+  for (const std::string& baseline : r.baselines) {
+    if (std::count(r.baselines.begin(), r.baselines.end(), baseline) > 1)
+      throw UsageError(fmt::format("--baseline has {} twice", baseline));
+    read.push_back({"baseline", baseline});
+  }
+  refuse_files_named_twice(read, {{"json", r.json}, {"csv", r.csv}, {"trace", r.trace}, {"report", r.report}});
 }
 
 }  // namespace
@@ -173,20 +207,15 @@ CompareRequest parse_compare(int argc, const char* const* argv) {
   CompareRequest r;
   r.help = has("help");
   if (r.help) return r;
-  for (const char* name : {"matrix", "json", "csv", "trace", "report", "baseline", "peers", "fail-on"})
+  for (const char* name : {"matrix", "json", "csv", "trace", "report", "baseline", "beside", "peers", "fail-on"})
     if (has(name) && text(name).empty()) throw UsageError(fmt::format("--{} takes a name, not ''", name));
   r.quiet = has("quiet"), r.markdown = has("markdown"), r.attribution = has("attribution"), r.resume = has("resume");
   r.verify = !has("unverified"), r.fail_on_slower = has("fail-on");
   r.matrix = text("matrix"), r.json = text("json"), r.csv = text("csv"), r.trace = text("trace"),
   r.report = text("report");
   if (has("baseline")) r.baselines = split(text("baseline"));
-  std::vector<NamedFile> read = {{"matrix", r.matrix}};
-  for (const std::string& baseline : r.baselines) {
-    if (std::count(r.baselines.begin(), r.baselines.end(), baseline) > 1)
-      throw UsageError(fmt::format("--baseline has {} twice", baseline));
-    read.push_back({"baseline", baseline});
-  }
-  refuse_files_named_twice(read, {{"json", r.json}, {"csv", r.csv}, {"trace", r.trace}, {"report", r.report}});
+  r.beside = text("beside");
+  require_files_of_their_own(r);
   Options& o = r.options;
   o.device = device_of(text("device"));
   if (o.device.kind == Device::automatic && text("gemm") == "all") o.device = automatic_device();
@@ -205,6 +234,7 @@ CompareRequest parse_compare(int argc, const char* const* argv) {
   r.precisions = precisions_of(text("precision"));
   if (has("peers")) r.peers = peers_of(text("peers"));
   r.sizes = sizes_asked_for(text("n"), r.matrix, o.device.kind == Device::cuda);
+  r.copies = has("copies");
   compare::Setting& s = r.setting;
   s.matrix = r.matrix, s.factorization = text("factorization"), s.schedule = text("schedule");
   s.block_size = o.block_size, s.threads = Queue<Cpu>(o.threads).threads();
@@ -213,6 +243,7 @@ CompareRequest parse_compare(int argc, const char* const* argv) {
   s.warmup = number("warmup", text("warmup"), 0);
   s.noise = 0.01 * positive("noise", text("noise"));
   s.enough_seconds = positive("seconds", text("seconds"));
+  s.copies = r.copies && o.device.kind == Device::cuda;
   s.seed = std::uint64_t(number<std::int64_t>("seed", text("seed"), 0));
   require_sense(r, text("fail-on"));
   return r;

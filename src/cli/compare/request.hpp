@@ -11,8 +11,10 @@ namespace lasolve::cli {
 struct CompareRequest {
   bool help = false, quiet = false, markdown = false, attribution = false, resume = false, verify = true;
   bool fail_on_slower = false;
-  int patience = 60;  // seconds
+  bool copies = false;  ///< are asked for; the setting has them where there are any
+  int patience = 60;    // seconds
   std::string matrix, json, csv, trace, report;
+  std::string beside;                  // file of another device
   std::vector<std::string> baselines;  // files; each is a session
   std::vector<std::int64_t> sizes;     // none: the matrix has its own
   std::vector<std::string> backends;   // names; the first is what speed-ups are over
@@ -22,11 +24,11 @@ struct CompareRequest {
   compare::Setting setting;
 
   /// Whether what is told depends on what the machine can do at most.
-  bool wants_limits() const { return attribution || !report.empty(); }
-  /// The tasks to be timed. On CUDA that takes events, so it is not done unasked.
+  bool wants_limits() const { return attribution || (!report.empty() && tasks() != compare::Hearing::none); }
+  /// The tasks to be timed. On CUDA that takes events, so it is not done unasked, nor for a report on copies: small sizes count there.
   compare::Hearing::Tasks tasks() const {
     using Hearing = compare::Hearing;
-    if (attribution || !trace.empty() || !report.empty()) return Hearing::all;
+    if (attribution || !trace.empty() || (!report.empty() && !setting.copies)) return Hearing::all;
     return options.device.kind == Device::cuda ? Hearing::none : Hearing::updates;
   }
   /// The matrix of a size.

@@ -103,6 +103,9 @@ class Race {
         hearing_(all.size(), compare::Hearing(request.tasks())),
         done_(all.size(), 0.0) {
     problem_.emplace(request_for(matrix));
+    for (std::size_t c = 0; c < all.size(); ++c) runners_.push_back({c, false});
+    for (std::size_t c = 0; c < all.size() && request.setting.copies; ++c)
+      if (!all[c].peer) runners_.push_back({c, true});
     for (const Contestant& c : all) {
       Row row;
       row.key = c.key(problem_->n());
@@ -128,8 +131,8 @@ class Race {
                                .rest = {rests_long ? 0.1 : 0, 0.1},
                                .seed = s.seed};
     const auto runs = bench::time_in_visits(
-        visits, all_.size(), [&](int visit) { begin(visit); },
-        [&](std::size_t c, bool counts) { return run_once(c, counts); });
+        visits, runners_.size(), [&](int visit) { begin(visit); },
+        [&](std::size_t r, bool counts) { return run_once(runners_[r], counts); });
     for (std::size_t c = 0; c < rows_.size(); ++c) {
       rows_[c].visits = runs[c];
       finish(c);
@@ -141,6 +144,11 @@ class Race {
   bench::Clocks clocks() const { return throttle_.clocks(); }
 
  private:
+  /// Whose turn it is: a row's solves with copies run beside those without, and as often.
+  struct Runner {
+    std::size_t row;
+    bool from_host;
+  };
   struct Run {
     Report report;
     std::vector<TaskTime> tasks;
@@ -178,11 +186,14 @@ class Race {
   }
 
   /// The seconds of a run; nothing, and the row says why, where it failed.
-  std::optional<double> run_once(std::size_t c, bool counts) {
+  std::optional<double> run_once(const Runner& runner, bool counts) {
+    const std::size_t c = runner.row;
     Row& row = rows_[c];
     if (!row.passed()) return {};
+    const std::string with = runner.from_host ? "with copies: " : "";
     say(c, 0);
     try {
+      if (runner.from_host) return run_from_host(c, counts);
       if (counts) throttle_.begin();
       const double seconds = row.is_peer ? run_peer(c) : run_backend(c, counts);
       if (counts) throttle_.end(slowed_[c]);
@@ -197,11 +208,11 @@ class Race {
     } catch (const UsageError&) {
       throw;
     } catch (const std::bad_alloc&) {
-      row.failure = "not enough host memory", row.for_want_of_machine = true;
+      row.failure = with + "not enough host memory", row.for_want_of_machine = true;
     } catch (const MachineError& e) {
-      row.failure = e.what(), row.for_want_of_machine = true;
+      row.failure = with + e.what(), row.for_want_of_machine = true;
     } catch (const std::exception& e) {
-      row.failure = e.what();
+      row.failure = with + e.what();
     }
     return {};
   }
@@ -219,8 +230,7 @@ class Race {
     const Report& report = run.report;
     method_ = report.method;
     row.backward_error = report.backward_error, row.hpl_residual = report.hpl_residual;
-    if (!report.outcome.ok()) row.failure = report.outcome.message();
-    if (solve.clock_changed) row.failure = "the clock was changed while it ran: its times mean nothing";
+    row.failure = why_no_result(report, solve.clock_changed);
     const double seconds = report.total_seconds;
     if (counts && row.passed()) {
       row.factor_seconds.push_back(report.factor_seconds);
@@ -229,6 +239,27 @@ class Race {
       runs_[c].push_back(std::move(run));
     }
     return seconds;
+  }
+
+  /// Heard of as the runs without copies are. Nothing, and the row says why, where it failed.
+  std::optional<double> run_from_host(std::size_t c, bool counts) {
+    Row& row = rows_[c];
+    const compare::TimedSolve solve =
+        compare::timed(hearing_[c].tasks(), [&] { return problem_->solve(all_[c].options, X_, true); });
+    require_intact(row.key.gemm);
+    const std::string why = why_no_result(solve.report, solve.clock_changed);
+    if (!why.empty()) {
+      row.failure = "with copies: " + why;
+      return {};
+    }
+    if (counts) row.seconds_from_host.push_back(solve.report.total_seconds);
+    return solve.report.total_seconds;
+  }
+
+  /// Empty: it is one.
+  static std::string why_no_result(const Report& report, bool clock_changed) {
+    if (clock_changed) return "the clock was changed while it ran: its times mean nothing";
+    return report.outcome.ok() ? "" : report.outcome.message();
   }
 
   double run_peer(std::size_t c) {
@@ -252,7 +283,8 @@ class Race {
   void finish(std::size_t c) {
     Row& row = rows_[c];
     if (!row.passed())
-      row.seconds.clear(), row.factor_seconds.clear(), row.gemm_seconds_of_runs.clear(), row.visits.clear();
+      row.seconds.clear(), row.factor_seconds.clear(), row.gemm_seconds_of_runs.clear(), row.seconds_from_host.clear(),
+          row.visits.clear();
     if (throttle_.is_told() && row.timed()) row.slowed = slowed_[c].share();
     row.notes.insert(row.notes.end(), problem_->notes().begin(), problem_->notes().end());
     if (runs_[c].empty()) return;
@@ -296,6 +328,7 @@ class Race {
   std::vector<bench::Slowed> slowed_;
   std::vector<compare::Hearing> hearing_;
   std::vector<Row> rows_;
+  std::vector<Runner> runners_;  // rows without copies come first, in their order
   std::vector<std::vector<Run>> runs_;
   std::vector<double> done_;
   Matrix<double> X_;
