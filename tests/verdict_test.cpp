@@ -113,6 +113,21 @@ TEST(Sessions, of_a_baseline_are_added_up) {
   EXPECT_EQ(verdict(all, third, third.rows[0].key)->kind, bench::Change::same) << "so do sessions of the baseline";
 }
 
+TEST(Sessions, of_a_baseline_have_the_same_visits_in_all_rows) {
+  std::mt19937_64 random(1);
+  const Comparison first = session_of({.visit = 0.001}, random), second = session_of({.visit = 0.001}, random, 1, 1.05);
+  Comparison all = first;
+  for (auto* times : {&all.rows[0].seconds, &all.rows[0].factor_seconds, &all.rows[0].gemm_seconds_of_runs})
+    times->resize(std::min<std::size_t>(12, times->size()));
+  all.rows[0].visits.resize(12);
+  add_session(all, second);
+  for (const Row* row : all.at(704)) {
+    ASSERT_GE(row->visits.size(), 13u);
+    EXPECT_EQ(row->visits.size(), 12 + second.rows[0].visits.size());
+    EXPECT_GT(row->seconds[12] / row->seconds[11], 1.03) << "the second session begins";
+  }
+}
+
 TEST(VerdictOnDevice, says_what_it_cannot_tell_from_the_machine) {
   std::mt19937_64 random(1);
   const DeviceModel wandering{.visit = 0.01}, quiet{.visit = 0.001};

@@ -155,7 +155,8 @@ struct ProductCount {
   double flops = 0;
 };
 
-/// A backend that is bound to an arithmetic: products of matrices of F. One that it leaves small products to is bound with it.
+/// A backend that is bound to an arithmetic: products of matrices of F. One that it leaves small products to is bound with it. Copies
+/// count their products together, and are of one thread.
 template <class F, class Place>
 class Gemm {
  public:
@@ -172,7 +173,7 @@ class Gemm {
     });
     if (small_) counts_ = std::make_shared<Counts>();
   }
-  /// For products beside which other work runs that is waited for sooner; see GemmKernel::beside. They are counted together.
+  /// For products beside which other work runs that is waited for sooner; see GemmKernel::beside.
   Gemm beside() const {
     Gemm other = *this;
     other.function_ = beside_;

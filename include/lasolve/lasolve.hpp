@@ -101,7 +101,7 @@ struct Report {
   std::int64_t block_size = 0;
   int threads = 0;  ///< of the host, that shared the factorization: 1 where nothing of it is worth sharing
   PhaseTimes phases;
-  /// Wall time; total counts copies and refinement. On CUDA factor_seconds ends when the outcome and the times of phases are known.
+  /// Wall time; total counts copies and refinement. On CUDA factor_seconds ends when the outcome is known.
   double factor_seconds = 0, solve_seconds = 0, total_seconds = 0;
   double factor_gflops = 0;  ///< 2/3 n³ (LU) or 1/3 n³ (Cholesky) over factor_seconds
   /// max over columns of ‖b − A x‖∞ / (‖A‖∞‖x‖∞ + ‖b‖∞), and that over ε·n, which passes below 16 (HPL).

@@ -51,6 +51,7 @@ Device device_of(MatrixView<const T, Cuda> A) {
 template <class T>
 std::unique_ptr<Engine<T>> engine_for(Given<T, Cuda> A, Options options, CUstream_st* after,
                                       const SharedContext& context = {}) {
+  require_square(A.A.rows(), A.A.cols());
   if (context) options = on_its_device(*context, std::move(options));
   if (options.device.kind == Device::automatic) options.device = device_of<T>(A.A);
   const Choice choice = choose(options);
@@ -94,7 +95,8 @@ Report solve_once(MatrixView<const T> A, MatrixView<const T> B, MatrixView<T> X,
   require_square(A.rows(), A.cols());
   require_sides(A.rows(), B, X);
   Factorization<T> factors(A, options);
-  return together(factors.report(), factors.solve(B, X, op));
+  Report solved = factors.solve(B, X, op);
+  return together(factors.report(), std::move(solved));
 }
 
 }  // namespace

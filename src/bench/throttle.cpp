@@ -24,11 +24,14 @@ void Clocks::add(unsigned mhz) {
 
 namespace {
 
+constexpr std::size_t most_open = 256;  // files, of the 1024 that a process often may have
+
 /// A number in a file of Linux that changes. The file stays open, since to open hundreds between short runs takes longer than these;
-/// where no more can be open, it is opened each time.
+/// or it is opened each time.
 class Count {
  public:
-  explicit Count(const fs::path& path) : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  Count(const fs::path& path, bool stays_open)
+      : path_(path), file_(stays_open ? open(path.c_str(), O_RDONLY | O_CLOEXEC) : -1) {}
 
   std::uint64_t value() const {
     if (!file_.is_open()) return read(io::Descriptor(open(path_.c_str(), O_RDONLY | O_CLOEXEC)));
@@ -57,7 +60,7 @@ Throttle Throttle::of_cpu(const std::string& folder) {
     for (const char* const of : {"core", "package"}) {
       std::error_code missing;
       const fs::path count = processor->path() / "thermal_throttle" / (of + std::string("_throttle_count"));
-      if (fs::exists(count, missing)) counts->emplace_back(count);
+      if (fs::exists(count, missing)) counts->emplace_back(count, counts->size() < most_open);
     }
   Throttle throttle;
   if (counts->empty()) return throttle;

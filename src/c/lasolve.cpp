@@ -166,7 +166,8 @@ lasolve_status solve_once(std::int64_t n, std::int64_t nrhs, const T* A, std::in
       fill(report, factored);
       return status_of(factored.outcome);
     }
-    const Report done = together(factored, factors.solve<T>(LASOLVE_NONE, nrhs, B, ldb, X, ldx));
+    Report solved = factors.solve<T>(LASOLVE_NONE, nrhs, B, ldb, X, ldx);
+    const Report done = together(factors.of<T>().report(), std::move(solved));
     fill(report, done);
     return status_of(done.outcome);
   });

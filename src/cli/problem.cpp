@@ -106,7 +106,8 @@ Report Problem::solve_in_place(int queue, Options options, Matrix<double>& X) {
   options.check = false;  // that is done here
   Factorization<double> factors(std::move(A), options);
   X = Matrix<double>(n_, nrhs());
-  Report report = together(factors.report(), factors.solve(B_, X, op_));
+  Report report = factors.solve(B_, X, op_);
+  report = together(factors.report(), std::move(report));
   if (!report.outcome.has_solution()) return report;
   const auto columns = [this](Queue<Place>& its, std::int64_t first, MatrixView<double, Place> some) {
     io::generate(its, *generator_, some, first);
@@ -161,7 +162,8 @@ Report Problem::solve(const Options& options, Matrix<double>& X, bool from_host)
             ? Factorization<double>(at(choice.cuda_device, device_, options.precision), options)
             : Factorization<double>(at(options.threads, host_, options.precision), options);
     X = Matrix<double>(n_, nrhs());
-    report = together(factors.report(), factors.solve(B_, X, op_));
+    report = factors.solve(B_, X, op_);
+    report = together(factors.report(), std::move(report));
   }
   report.phases.seconds_of(Phase::read) = read_seconds_ + made_seconds_;
   if (!has_rhs_ && report.backward_error) report.forward_error = distance_from_ones(X);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 
 #include "bench/visits.hpp"
 
@@ -14,6 +16,14 @@ bool has_visits(const Row& row) { return row.visits.size() >= bench::least_for_a
 template <class T>
 void append(std::vector<T>& all, const std::vector<T>& more) {
   all.insert(all.end(), more.begin(), more.end());
+}
+
+/// Leaves out what a row has beyond so many visits.
+void keep_visits(Row& row, std::size_t count) {
+  row.visits.resize(std::min(count, row.visits.size()));
+  const auto runs = std::size_t(std::accumulate(row.visits.begin(), row.visits.end(), 0));
+  for (std::vector<double>* times : {&row.seconds, &row.factor_seconds, &row.gemm_seconds_of_runs})
+    times->resize(std::min(runs, times->size()));
 }
 
 }  // namespace
@@ -59,9 +69,20 @@ void add_session(Comparison& all, const Comparison& more) {
       append(size.yardstick.launches, its->yardstick.launches);
       size.other_processors = std::max(size.other_processors, its->other_processors);
     }
-  for (Row& row : all.rows) {
+  const auto other = [&](const Row& row) {
     const Row* its = more.find(row.key);
-    if (!its || !its->timed() || !row.timed() || its->visits.empty() || row.visits.empty()) continue;
+    return its && its->timed() && row.timed() && !its->visits.empty() && !row.visits.empty() ? its : nullptr;
+  };
+  std::map<std::int64_t, std::size_t> fewest;  // visits of a row, by n
+  for (const Row& row : all.rows)
+    if (other(row)) {
+      const auto at = fewest.try_emplace(row.key.n, row.visits.size()).first;
+      at->second = std::min(at->second, row.visits.size());
+    }
+  for (Row& row : all.rows) {
+    const Row* its = other(row);
+    if (!its) continue;
+    keep_visits(row, fewest[row.key.n]);  // so that a visit has one number in all rows
     append(row.seconds, its->seconds), append(row.visits, its->visits);
     append(row.factor_seconds, its->factor_seconds), append(row.gemm_seconds_of_runs, its->gemm_seconds_of_runs);
   }

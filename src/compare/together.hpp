@@ -22,7 +22,8 @@ double spread_together(const std::vector<double>& visits);
 std::vector<double> times_beside(const Row&, const std::vector<double>& visits);
 
 /// Adds the runs of another session, and its yardsticks, to the sizes and rows that both have: what sessions differ by is then a part
-/// of what visits differ by. A row that has failed or has no visits in one of them stays as it is.
+/// of what visits differ by. Of the visits before, all rows of a size keep as many as the one with the fewest. A row that has failed or
+/// has no visits in one of them stays as it is.
 void add_session(Comparison&, const Comparison& more);
 
 }  // namespace lasolve::compare

@@ -7,7 +7,8 @@
 namespace lasolve::test {
 namespace {
 
-constexpr std::int64_t most_everywhere = 64;  // what every card takes, in fp64 too
+/// What this card takes, in fp64 too.
+std::int64_t most_here() { return device_properties(0).shared_memory > 180'000 ? 128 : 64; }
 
 Options on_cuda() {
   Options o;
@@ -17,6 +18,9 @@ Options on_cuda() {
 Options with(Method method, Uplo triangle = Uplo::both) {
   Options o = on_cuda();
   o.factorization = method, o.triangle = triangle;
+  if (method != Method::cholesky) return o;
+  o.tuning = tuning_of({Device::cuda, 0});
+  o.tuning->small_cholesky_order = 128;  // else a larger one goes the general way
   return o;
 }
 Options in_general(Options o) {
@@ -90,7 +94,7 @@ void expect_same(const Matrix<T>& A, const Options& o, Op op, std::int64_t nrhs,
   expect_same(one.factored, other.factored);
   expect_same(one.solved, other.solved);
   EXPECT_FALSE(was_small(other.factored));
-  if (A.rows() <= most_everywhere) {
+  if (A.rows() <= most_here()) {
     EXPECT_EQ(was_small(one.factored), at_all);
   }
 }
@@ -107,7 +111,7 @@ void expect_solved_on_device(const Matrix<T>& A, const Matrix<T>& all_of_A, cons
     EXPECT_EQ(got.thrown, "");
     EXPECT_TRUE(got.solved.outcome.ok()) << got.solved.outcome.message();
     EXPECT_EQ(got.factored.method, method);
-    EXPECT_TRUE(was_small(got.factored) || n > most_everywhere);
+    EXPECT_TRUE(was_small(got.factored) || n > most_here());
     EXPECT_EQ(got.solved.hpl_residual.has_value(), o.check);
     const double hpl = hpl_residual<T>({all_of_A.view(), op}, B.view(), got.X.view());
     EXPECT_LT(hpl, hpl_threshold);
@@ -325,6 +329,36 @@ TEST_F(SmallSystemsOnCuda, are_those_of_which_nothing_special_is_asked) {
   others[6].tuning = tuned.tuning, others[6].tuning->small_system_order = 19;
   others[7].tuning = tuned.tuning, others[7].tuning->lu.columns[0] = 16;
   for (const Options& o : others) EXPECT_FALSE(is_small(o)) << &o - others;
+}
+
+TEST_F(SmallSystemsOnCuda, are_square) {
+  Queue<Cuda> q(0);
+  const Matrix<double, Cuda> A = upload(q, random_matrix(100, 50));
+  for (const auto& [m, n] : {std::pair(100, 1), {5, 8}, {100, 50}}) {
+    const MatrixView<const double, Cuda> part(A.view().data(), m, n, 100);
+    EXPECT_THROW(Factorization<double>(part, on_cuda()), std::invalid_argument) << m << " × " << n;
+  }
+}
+
+TEST_F(SmallSystemsOnCuda, are_as_before_when_a_solve_throws_or_takes_the_general_way) {
+  Queue<Cuda> q(0);
+  const Matrix<double> A = random_matrix(40, 40), B = random_matrix(40, 1, 2);
+  Matrix<double> bad = B;
+  bad(3, 0) = std::nan("");
+  const Matrix<double, Cuda> dA = upload(q, A), dB = upload(q, B), d_bad = upload(q, bad);
+  Matrix<double, Cuda> dX = upload(q, B);
+  Factorization<double> factors(dA.view(), on_cuda());
+  const Report before = factors.report();
+  EXPECT_TRUE(factors.solve(dB.view(), dX.view()).outcome.ok());
+  const Matrix<double> X = download(q, dX);
+  EXPECT_THROW(factors.solve(d_bad.view(), dX.view()), std::invalid_argument);
+  EXPECT_TRUE(factors.solve(dB.view().columns(0, 0), dX.view().columns(0, 0)).outcome.ok());
+  const double rcond = factors.rcond();
+  EXPECT_EQ(factors.report().rcond, rcond);
+  EXPECT_EQ(factors.report().total_seconds, before.total_seconds);
+  const Report report = factors.solve(dB.view(), dX.view());
+  EXPECT_EQ(report.rcond, rcond);
+  EXPECT_TRUE(same_bits(download(q, dX), X));
 }
 
 TEST_F(SmallSystemsOnCuda, give_the_same_bits_again) {

@@ -3,6 +3,7 @@
 
 #include "core/cuda/arrival.hpp"
 #include "core/kept_queue.hpp"
+#include "core/stopwatch.hpp"
 #include "core/transfer.hpp"
 #include "core/whereabouts.hpp"
 #include "solvers/driver/solver.hpp"
@@ -119,7 +120,7 @@ class SmallCudaEngine final : public Engine<T> {
   SmallCudaEngine(SharedContext its, const Tuning& tuning, std::int64_t n, const GemmBackend<Cuda>& gemm,
                   const Options& options)
       : its_(std::move(its)), tuning_(tuning), gemm_(gemm), options_(options), system_(n) {}
-  /// False: it is not for this engine, and `start` is as it was. `in_place`: A was handed over, and is as if it were overwritten.
+  /// False: it is not for this engine. `in_place`: A was handed over, and is as if it were overwritten.
   bool factor(MatrixView<const T, Cuda> A, bool in_place, Report& start) {
     notes_at_start_ = start.notes.size();
     if (!system_.factor(*its_->q, A, options_, in_place, start)) return false;
@@ -132,11 +133,15 @@ class SmallCudaEngine final : public Engine<T> {
     return true;
   }
 
-  const Report& report() const override { return other_ ? other_->report() : report_; }
+  const Report& report() const override { return report_; }
 
   double rcond() override {
     const Call call(*its_, tuning_);
-    return other().rcond();
+    if (!report_.rcond) {
+      other().rcond();
+      report_.rcond = other_->report().rcond, report_.digits = other_->report().digits;
+    }
+    return *report_.rcond;
   }
 
   Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, CUstream_st* after) override {
@@ -167,11 +172,23 @@ class SmallCudaEngine final : public Engine<T> {
  private:
   Report solve_there(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op) {
     Queue<Cuda>& q = *its_->q;
-    if (other_ || !system_.takes_sides(q, B.cols())) return other().solve(B, X, op);
     Report report = without_times(report_, B.cols());
+    if (B.empty() && options_.check) judge(report, 0, epsilon<T>);
+    if (B.empty()) return report;
+    const Stopwatch watch;
     Matrix<T, Cuda> kept;
-    if (system_.solve(q, B, X, op, options_.check, kept, report)) return report;
-    return other().solve(kept.bytes() == 0 ? B : std::as_const(kept).view(), X, op);
+    if (system_.takes_sides(q, B.cols()) && system_.solve(q, B, X, op, options_.check, kept, report)) return report;
+    const double in_vain = watch.seconds();
+    const bool makes = !other_;
+    try {
+      report = other().solve(kept.bytes() == 0 ? B : std::as_const(kept).view(), X, op);
+    } catch (...) {
+      if (makes) other_.reset();  // a solve that throws leaves the factorization as it was
+      throw;
+    }
+    const double before = in_vain + (makes ? other_->report().total_seconds : 0);
+    report.phases.seconds_of(Phase::other) += before, report.total_seconds += before;
+    return report;
   }
   /// For who has a Call.
   Solver<T, Cuda>& other() {
@@ -195,7 +212,8 @@ class SmallCudaEngine final : public Engine<T> {
   std::unique_ptr<CudaEngine<T>> other_;
 };
 
-/// That of a small system, or null: A is none, or something is out of the ordinary. Within a Call. Then `start` is as it was.
+/// That of a small system, or null: A is none, or something is out of the ordinary. Within a Call. Then `start` has what it took to
+/// find that out.
 template <class T>
 std::unique_ptr<Engine<T>> small_engine(const SharedContext& its, const Tuning& tuning, MatrixView<const T, Cuda> A,
                                         bool in_place, const GemmBackend<Cuda>& gemm, const Options& options,
@@ -204,8 +222,11 @@ std::unique_ptr<Engine<T>> small_engine(const SharedContext& its, const Tuning& 
   const std::int64_t most = std::min(widest_panel<T>(q), cholesky_leaf_columns(q, MatrixView<T, Cuda>()));
   if (!SmallSystemOnCuda<T>::takes(q, A.rows(), most, gemm, options)) return nullptr;
   auto small = std::make_unique<SmallCudaEngine<T>>(its, tuning, A.rows(), gemm, options);
-  if (!small->factor(A, in_place, start)) return nullptr;
-  return small;
+  const Stopwatch watch;
+  if (small->factor(A, in_place, start)) return small;
+  const double in_vain = watch.seconds();
+  start.phases.seconds_of(Phase::other) += in_vain, start.total_seconds += in_vain;
+  return nullptr;
 }
 
 }  // namespace

@@ -195,7 +195,7 @@ __global__ void compare_with_mirror(MatrixView<const T, Cuda> A, std::int64_t ti
   if (threadIdx.x == 0 && threadIdx.y == 0) no[blockIdx.x] = found;
 }
 
-/// Whether A = Aᵀ, bit for bit, with a positive diagonal.
+/// Whether A = Aᵀ with a positive diagonal.
 template <class T>
 Fetched<bool> may_be_positive_definite(Queue<Cuda>& q, MatrixView<const T, Cuda> A) {
   if (A.empty()) return true;

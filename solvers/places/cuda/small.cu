@@ -41,6 +41,10 @@ std::optional<std::size_t> shared_memory_for(std::int64_t n) {
   return with_shape<T>(n, []<class Shape>(Shape) { return bytes_of_small<Shape>; });
 }
 
+/// What a kernel took, with its launch and the wait for it, of the `waited` seconds of the host. These are tens of microseconds: what
+/// is longer was the work of a caller that the queue came after.
+double seconds_of(double kernel, double waited) { return std::min(waited, kernel + 50e-6); }
+
 /// So that each part of the memory of a system begins where chunks may be read.
 constexpr std::int64_t aligned(std::int64_t elements) { return round_up(elements, 32); }
 
@@ -92,7 +96,7 @@ bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, c
            factors_, results.data());
   });
   const SmallEnding ending = (*results.fetched())[0];
-  const double seconds = watch.seconds(), n = double(factors_.n);
+  const double seconds = seconds_of(ending.seconds, watch.seconds()), n = double(factors_.n);
   if (!ending.usual || (in_place && ending.not_positive > 0)) return false;
   if (ending.least < n * unit_roundoff_of(precision_of<T>) * ending.most) return false;
   note_precision<T>(report, *find_solve_precision(precision_of<T>));
@@ -127,9 +131,12 @@ bool SmallSystemOnCuda<T>::solve(Queue<Cuda>& q, MatrixView<const T, Cuda> B, Ma
            sizeof(SmallSolveShared<Shape>), factors_, sides, results.data());
   });
   const std::vector<SmallNorms> norms = *results.fetched();
+  const double waited = watch.seconds(), u = unit_roundoff_of(precision_of<T>);
+  std::uint64_t began = norms[0].begin, ended = norms[0].end;
+  for (const SmallNorms& of : norms) began = std::min(began, of.begin), ended = std::max(ended, of.end);
+  const double seconds = seconds_of(1e-9 * double(ended - began), waited);
   double error = 0, checking = 0;
-  const double seconds = watch.seconds(), u = unit_roundoff_of(precision_of<T>);
-  for (const auto& [b, x, r, a, part_of_check] : norms) {
+  for (const auto& [b, x, r, a, part_of_check, begin, end] : norms) {
     if (!check) break;
     checking = std::max(checking, seconds * part_of_check);
     const long double size = static_cast<long double>(a) * x + b;

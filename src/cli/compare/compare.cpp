@@ -122,6 +122,18 @@ class Sweep {
     if (!what.empty())
       throw UsageError(
           fmt::format("--baseline: {} was measured otherwise than {}: {}", path, request_.baselines[0], what));
+    for (const compare::Size& size : more.comparison.sizes) {
+      const compare::Size* const first = baseline_->comparison.find_size(size.n);
+      if (first && first->hash != size.hash)
+        throw UsageError(fmt::format("--baseline: {} has another matrix than {} at n = {}: {}", path,
+                                     request_.baselines[0], size.n, size.matrix));
+    }
+    const compare::Setting &its = more.comparison.setting, &ours = baseline_->comparison.setting;
+    if (its.factorization != ours.factorization || its.schedule != ours.schedule || its.block_size != ours.block_size ||
+        its.threads != ours.threads)
+      throw UsageError(
+          fmt::format("--baseline: {} has another --factorization, --schedule, --block-size or --threads than {}", path,
+                      request_.baselines[0]));
     compare::add_session(baseline_->comparison, more.comparison);
   }
 

@@ -6,12 +6,14 @@
 
 namespace lasolve {
 
-/// In 2²⁰ ns.
-__device__ inline unsigned tick() {
-  std::uint64_t nanoseconds;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
-  return unsigned(nanoseconds >> 20);
+/// By the clock that all multiprocessors share.
+__device__ inline std::uint64_t nanoseconds() {
+  std::uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
 }
+/// In 2²⁰ ns.
+__device__ inline unsigned tick() { return unsigned(nanoseconds() >> 20); }
 
 /// For what a thread waits, and of how many that is which.
 struct Wait {

@@ -9,6 +9,7 @@
 //          is never used, and a step has one barrier: behind the next row.
 #pragma once
 
+#include "core/cuda/wait.cuh"
 #include "solvers/places/cuda/cholesky/subpanel.cuh"
 #include "solvers/places/cuda/lu/pivot_candidate.cuh"
 #include "solvers/places/cuda/small/shape.hpp"
@@ -254,6 +255,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
                  SmallEnding* ending) {
   extern __shared__ __align__(16) unsigned char memory[];
   const long long begin = clock64();
+  const std::uint64_t began = nanoseconds();
   SmallElimination<Shape> elimination(*reinterpret_cast<SmallShared<Shape>*>(memory), factors.n);
   const Uplo triangle = task.triangle;
   const auto all = [](int, int) { return true; };
@@ -281,6 +283,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
     end.cholesky = cholesky, end.least = elimination.least(), end.most = elimination.most();
     end.part_of_look = double(looked - begin) / double(clock64() - begin);
   }
+  end.seconds = 1e-9 * double(nanoseconds() - began);
   if (threadIdx.x == 0) *ending = end;
 }
 

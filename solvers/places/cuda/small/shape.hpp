@@ -50,12 +50,14 @@ struct SmallEnding {
   int not_positive;     ///< order of the minor at which a Cholesky that was not asked for by name ended; 0: none
   double least, most;   ///< magnitude of a pivot
   double part_of_look;  ///< of the time, that it took to read A and to look at it
+  double seconds;       ///< of the kernel
 };
 
 /// Of a column of a system: largest magnitudes, and ‖op(A)‖∞.
 struct SmallNorms {
   double b, x, r, a;
-  double part_of_check;  ///< of the time
+  double part_of_check;      ///< of the time
+  std::uint64_t begin, end;  ///< of its block, in ns
 };
 
 }  // namespace lasolve
