@@ -47,16 +47,17 @@ class CpuEngine final : public Engine<T> {
   Solver<T, Cpu> solver_;
 };
 
-/// Of a small system. What is out of the ordinary is left to the other engine, which then has all that follows.
+/// Of a small system. What is out of the ordinary is left to the other engine.
 template <class T>
 class SmallEngine final : public Engine<T> {
  public:
   SmallEngine(MatrixView<const T> A, const GemmBackend<Cpu>& gemm, const Options& options)
       : gemm_(gemm),
+        method_(options.factorization),
         threads_(options.threads),
         check_(options.check),
         allow_nonfinite_(options.allow_nonfinite),
-        system_(A) {}
+        system_(A, options.factorization) {}
   /// False: it is not for this engine, and `start` is as it was.
   bool factor(Report& start) {
     if (!system_.factor(check_, start)) return false;
@@ -71,9 +72,11 @@ class SmallEngine final : public Engine<T> {
   }
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override {
     const Turn turn(turns_);
-    Report report = without_times(report_, B.cols());
-    if (other_ || B.cols() != 1 || !system_.solve(check_, B, X, op, report)) report = other().solve(B, X, op);
-    return report;
+    if (system_.takes_sides(B.cols())) {
+      Report report = without_times(this->report(), B.cols());
+      if (system_.solve(check_, B, X, op, report)) return report;
+    }
+    return other().solve(B, X, op);
   }
   Report solve(MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op, CUstream_st*) override { refuse_sides_on_device(); }
 
@@ -81,7 +84,7 @@ class SmallEngine final : public Engine<T> {
   Engine<T>& other() {
     if (!other_) {
       Options options;
-      options.factorization = Method::lu;
+      options.factorization = method_;
       options.threads = threads_;
       options.check = check_;
       options.allow_nonfinite = allow_nonfinite_;
@@ -95,7 +98,8 @@ class SmallEngine final : public Engine<T> {
 
   OneAtATime turns_;
   const GemmBackend<Cpu>& gemm_;
-  const int threads_;  // this and the next two are all that options of a small system may differ in: they are large
+  const Method method_;  // this and the next three are all that options of a small system may differ in: they are large
+  const int threads_;
   const bool check_, allow_nonfinite_;
   Report report_;
   SmallSystem<T> system_;

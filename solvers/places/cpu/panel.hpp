@@ -120,15 +120,13 @@ std::int64_t cholesky_leaf_columns(const Queue<Cpu>& q, MatrixView<T>) {
   return q.tuning().cholesky_leaf;
 }
 
-/// [A11; A21] = [L11; L21] L11ᵀ of few columns. Stops at the first minor that is not positive.
+/// A = L Lᵀ of few columns on the calling thread; the lower triangle of A, n × n. Stops at the first minor that is not positive.
 template <class T>
-void panel_cholesky_leaf(Queue<Cpu>& q, const Gemm<T, Cpu>&, MatrixView<T> A, Minors<Cpu> minors) {
+void panel_cholesky_leaf_alone(MatrixView<T> A, Minors<Cpu> minors) {
   const std::int64_t n = A.cols();
-  auto& bad_minor = minors.bad_minor(0, 0);
-  if (bad_minor >= 0) return;
   for (std::int64_t j = 0; j < n; ++j) {
     if (!(A(j, j) > T(0))) {
-      bad_minor = minors.first + j + 1;
+      minors.bad_minor(0, 0) = minors.first + j + 1;
       return;
     }
     const T l = A(j, j) = std::sqrt(A(j, j));
@@ -136,7 +134,16 @@ void panel_cholesky_leaf(Queue<Cpu>& q, const Gemm<T, Cpu>&, MatrixView<T> A, Mi
     for (std::int64_t c = j + 1; c < n; ++c)
       for (std::int64_t i = c; i < n; ++i) A(i, c) -= A(i, j) * A(c, j);
   }
-  solve_leaf_right(q, lower(A.block(0, 0, n, n)).transposed(), A.block(n, 0, A.rows() - n, n));
+}
+
+/// [A11; A21] = [L11; L21] L11ᵀ of few columns. Nothing where a minor before was not positive.
+template <class T>
+void panel_cholesky_leaf(Queue<Cpu>& q, const Gemm<T, Cpu>&, MatrixView<T> A, Minors<Cpu> minors) {
+  const std::int64_t n = A.cols();
+  const auto A11 = A.block(0, 0, n, n), A21 = A.block(n, 0, A.rows() - n, n);
+  const auto& bad_minor = minors.bad_minor(0, 0);
+  if (bad_minor < 0) panel_cholesky_leaf_alone(A11, minors);
+  if (bad_minor < 0) solve_leaf_right(q, lower(A11).transposed(), A21);
 }
 
 inline bool known_to_have_failed(const Queue<Cpu>&, MatrixView<std::int64_t> at) { return at(0, 0) >= 0; }

@@ -1,5 +1,5 @@
-// Small systems on the CPU, one right-hand side at a time: what Solver does by LU where nothing is out of the ordinary, without what
-// takes longer than such a system does: a queue, a plan, memory for each part, and most readings of the clock.
+// Small systems on the CPU: what Solver does where nothing is out of the ordinary, without what takes longer than such a system does:
+// a queue, a plan, memory for each part, and most readings of the clock.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@
 
 namespace lasolve {
 
-/// P A = L U of an n × n matrix of which a copy is kept. Where factor() or solve() is false, it is for Solver to do, or to say what
-/// is wrong.
+/// P A = L U or A = L Lᵀ of an n × n matrix of which a copy is kept. Where factor() or solve() is false, it is for Solver to do, or to
+/// say what is wrong.
 ///
 /// The copy of A is a part of the panel here, and the check of B comes after the solve: to read the clock takes longer.
 template <class T>
@@ -31,24 +31,23 @@ class SmallSystem {
     // All of the options, so that none is added without a thought of this.
     const auto& [named, device, method, triangle, precision, refine, schedule, tuning, block_size, threads, nonfinite,
                  check, condition, progress] = o;
-    const Tuning& t = cpu_tuning().values;
     const std::int64_t n = A.rows();
-    const std::int64_t nb = default_block_size(t, Method::lu, usual_schedule(), precision_of<T>, n);
-    if (n == 0 || n > std::min(nb, panel_leaf_columns(t, n)) || !offers(gemm, precision_of<T>)) return false;
+    if (n == 0 || n > most_rows(method, n) || !offers(gemm, precision_of<T>)) return false;
     if (tuning || block_size != 0 || schedule != Schedule::automatic || task_watcher()) return false;
     if (precision != Precision::automatic && precision != precision_of<T>) return false;
     if (refine == Refine::classical || condition || progress) return false;
-    return method == Method::lu || (method == Method::automatic && !may_be_positive_definite<T>(A));
+    return method == Method::lu || triangle == Uplo::both;
   }
 
-  explicit SmallSystem(MatrixView<const T> A)
-      : n_(A.rows()),
+  SmallSystem(MatrixView<const T> A, Method method)
+      : method_(method != Method::automatic      ? method
+                : may_be_positive_definite<T>(A) ? Method::cholesky
+                                                 : Method::lu),
+        n_(A.rows()),
         memory_(n_, 2 * n_ + 2, round_up(n_, line)),
         A_(memory_.view().columns(0, n_)),
-        LU_(memory_.view().columns(n_, n_)),
-        solution_(memory_.view().columns(2 * n_, 1)),
-        residual_(memory_.view().columns(2 * n_ + 1, 1)),
-        interchanges_(n_, 1) {
+        factors_(memory_.view().columns(n_, n_)),
+        interchanges_(method_ == Method::lu ? n_ : 0, 1) {
     as_eigen(A_) = as_eigen(A);
   }
   MatrixView<const T> A() const { return A_; }
@@ -56,44 +55,61 @@ class SmallSystem {
   /// With `check` A must be finite.
   bool factor(bool check, Report& report) {
     const Stopwatch watch;
-    as_eigen(LU_) = as_eigen(A_);
-    panel_lu_leaf_alone(LU_, Pivots<Cpu>::in(interchanges_, MatrixView<std::int64_t>(&zero_pivot_, 1, 1, 1)));
-    const double seconds = watch.seconds(), u = unit_roundoff_of(precision_of<T>);
-    const auto [least, most] = diagonal_range<T>(LU_);
-    if (zero_pivot_ >= 0 || least < double(n_) * u * most) return false;
+    as_eigen(factors_) = as_eigen(A_);
+    const MatrixView<std::int64_t> failed_at(&failed_at_, 1, 1, 1);
+    const bool is_lu = method_ == Method::lu;
+    if (is_lu)
+      panel_lu_leaf_alone(factors_, Pivots<Cpu>::in(interchanges_, failed_at));
+    else
+      panel_cholesky_leaf_alone(factors_, Minors<Cpu>{failed_at});
+    const double seconds = watch.seconds(), u = unit_roundoff_of(precision_of<T>), n = double(n_);
+    const auto [least, most] = diagonal_range<T>(factors_);
+    const double range = is_lu ? least / most : least / most * (least / most);  // of the pivots
+    if (failed_at_ >= 0 || !(range >= n * u)) return false;
     if (check) {
       if (!std::isfinite(norm(Op::none))) return false;
       report.phases.seconds_of(Phase::check) = watch.seconds() - seconds;
     }
     note_precision<T>(report, *find_solve_precision(precision_of<T>));
     report.n = report.block_size = n_;
-    report.method = Method::lu;
-    report.schedule = usual_schedule();
+    report.method = method_;
+    report.schedule = default_schedule(cpu_tuning().values, method_);
     report.threads = 1;
     report.factor_seconds = report.total_seconds = report.phases.seconds_of(Phase::panel) = seconds;
-    report.phases.flops[std::size_t(Phase::panel)] = panel_flops(double(n_), double(n_));
-    report.factor_gflops = lu_flops(double(n_)) * 1e-9 / seconds;
+    report.phases.flops[std::size_t(Phase::panel)] = is_lu ? panel_flops(n, n) : cholesky_panel_flops(n, n);
+    report.factor_gflops = (is_lu ? lu_flops(n) : cholesky_flops(n)) * 1e-9 / seconds;
     return true;
   }
 
+  /// Whether so many right-hand sides are for this class: their number is not, where they keep more than a core busy.
+  bool takes_sides(std::int64_t nrhs) const { return nrhs > 0 && nrhs <= n_; }
+
   /// As Solver::solve. `report`: of the factorization, without its times. X is written when it is known to be right.
-  bool solve(bool check, MatrixView<const T> b, MatrixView<T> x, Op op, Report& report) {
+  bool solve(bool check, MatrixView<const T> B, MatrixView<T> X, Op op, Report& report) {
     const Stopwatch watch;
-    as_eigen(solution_) = as_eigen(b);
-    apply(solution_, op);
+    const std::int64_t nrhs = B.cols();
+    Matrix<T> more;
+    if (nrhs > 1) more = Matrix<T>(n_, 2 * nrhs, round_up(n_, line));
+    const MatrixView<T> sides = nrhs > 1 ? more.view() : memory_.view().columns(2 * n_, 2);
+    const auto solution = sides.columns(0, nrhs), residual = sides.columns(nrhs, nrhs);
+    as_eigen(solution) = as_eigen(B);
+    apply(solution, op);
     report.solve_seconds = report.total_seconds = report.phases.seconds_of(Phase::solve) = watch.seconds();
-    report.phases.flops[std::size_t(Phase::solve)] = 2.0 * double(n_) * double(n_);
+    report.phases.flops[std::size_t(Phase::solve)] = 2.0 * double(n_) * double(n_) * double(nrhs);
     if (check) {
-      const double b_norm = column_norm(b), x_norm = column_norm<T>(solution_);
-      const long double a_norm = norm(op), size = a_norm * x_norm + b_norm;
-      if (!std::isfinite(size) || exponent_without_overflow<T>(a_norm, x_norm) > 0) return false;
-      as_eigen(residual_) = as_eigen(b);
-      subtract_product<T>({A(), op}, solution_, residual_);
-      const double error = backward_error(a_norm, column_norm<T>(residual_), x_norm, b_norm);
+      const long double a_norm = norm(op);
+      as_eigen(residual) = as_eigen(B);
+      subtract_product<T>({A(), op}, solution, residual);
+      double error = 0;
+      for (std::int64_t j = 0; j < nrhs; ++j) {
+        const double b = column_norm(B, j), x = column_norm<T>(solution, j);
+        if (!std::isfinite(a_norm * x + b) || exponent_without_overflow<T>(a_norm, x) > 0) return false;
+        error = larger(error, backward_error(a_norm, column_norm<T>(residual, j), x, b));
+      }
       if (!judge(report, error, unit_roundoff_of(precision_of<T>))) return false;
       report.phases.seconds_of(Phase::check) = watch.seconds() - report.solve_seconds;
     }
-    as_eigen(x) = as_eigen(solution_);
+    as_eigen(X) = as_eigen(solution);
     return true;
   }
 
@@ -101,19 +117,35 @@ class SmallSystem {
   static constexpr std::int64_t line =
       64 / std::int64_t(sizeof(T));  // of the cache: where it begins decides on Eigen's roundings
 
-  static Schedule usual_schedule() { return default_schedule(cpu_tuning().values, Method::lu); }
-
-  /// x ← op(A)⁻¹ x.
-  void apply(MatrixView<T> x, Op op) {
+  /// The most rows of a matrix that is one leaf, which has n rows and may be symmetric where the method is automatic.
+  static std::int64_t most_rows(Method method, std::int64_t n) {
     const Tuning& t = cpu_tuning().values;
-    if (op == Op::none) {
-      for (std::int64_t i = 0; i < n_; ++i) std::swap(x(i, 0), x(interchanges_(i, 0), 0));
-      substitute(t, lower_unit(LU_), x);
-      substitute(t, upper(LU_), x);
+    const auto leaf_of = [&](Method by, std::int64_t columns) {
+      return std::min(columns, default_block_size(t, by, default_schedule(t, by), precision_of<T>, n));
+    };
+    const std::int64_t lu = leaf_of(Method::lu, panel_leaf_columns(t, n)),
+                       cholesky = leaf_of(Method::cholesky, t.cholesky_leaf);
+    return method == Method::lu ? lu : method == Method::cholesky ? cholesky : std::min(lu, cholesky);
+  }
+
+  /// X ← op(A)⁻¹ X.
+  void apply(MatrixView<T> X, Op op) {
+    const Tuning& t = cpu_tuning().values;
+    const auto interchange = [&](std::int64_t i) {
+      const std::int64_t p = interchanges_(i, 0);
+      for (std::int64_t j = 0; p != i && j < X.cols(); ++j) std::swap(X(i, j), X(p, j));
+    };
+    if (method_ == Method::cholesky) {
+      substitute(t, lower(factors_), X);
+      substitute(t, lower(factors_).transposed(), X);
+    } else if (op == Op::none) {
+      for (std::int64_t i = 0; i < n_; ++i) interchange(i);
+      substitute(t, lower_unit(factors_), X);
+      substitute(t, upper(factors_), X);
     } else {
-      substitute(t, upper(LU_).transposed(), x);
-      substitute(t, lower_unit(LU_).transposed(), x);
-      for (std::int64_t i = n_ - 1; i >= 0; --i) std::swap(x(i, 0), x(interchanges_(i, 0), 0));
+      substitute(t, upper(factors_).transposed(), X);
+      substitute(t, lower_unit(factors_).transposed(), X);
+      for (std::int64_t i = n_ - 1; i >= 0; --i) interchange(i);
     }
   }
 
@@ -128,11 +160,12 @@ class SmallSystem {
     return *kept;
   }
 
+  Method method_;
   std::int64_t n_;
-  Matrix<T> memory_;  // of the next four
-  const MatrixView<T> A_, LU_, solution_, residual_;
-  Matrix<std::int64_t> interchanges_;
-  std::int64_t zero_pivot_ = -1;
+  Matrix<T> memory_;  // of the next two, and of one right-hand side and its residual
+  const MatrixView<T> A_, factors_;
+  Matrix<std::int64_t> interchanges_;  // of LU
+  std::int64_t failed_at_ = -1;
   std::array<std::optional<double>, 2> norms_;
 };
 

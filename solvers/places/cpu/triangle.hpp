@@ -52,23 +52,22 @@ void substitute_by_columns(Triangle<T, Cpu> tri, T* b) {
     for (std::int64_t j = n - 1; j >= 0; --j) eliminate(j, 0, j);
 }
 
-/// b ← inv(T) b by substitution, with one column b. What Eigen decides takes longer than a small triangle does.
+/// B ← inv(T) B by substitution on the calling thread. With one column, what Eigen decides takes longer than a small triangle does.
 template <class T>
-void substitute(const Tuning& t, Triangle<T, Cpu> tri, MatrixView<T> b) {
+void substitute(const Tuning& t, Triangle<T, Cpu> tri, MatrixView<T> B) {
+  auto b = as_eigen(B);
+  if (B.cols() != 1) return with_eigen_triangle(tri, [&](const auto& triangle) { triangle.solveInPlace(b); });
   if (tri.values.op() == Op::none && tri.order() <= panel_leaf_columns(t, tri.order()))
-    return substitute_by_columns(tri, b.data());
-  auto column = as_eigen(b).col(0);
+    return substitute_by_columns(tri, B.data());
+  auto column = b.col(0);
   with_eigen_triangle(tri, [&](const auto& triangle) { triangle.solveInPlace(column); });
 }
 
 /// B ← inv(T) B by substitution. T: n × n, B: n × nrhs.
 template <class T>
 void solve_leaf(Queue<Cpu>& q, Triangle<T, Cpu> tri, MatrixView<T> B) {
-  on_shares(q, B.cols(), double(B.rows()) * double(B.rows()) * double(B.cols()), [&](std::int64_t j, std::int64_t n) {
-    if (n == 1) return substitute(q.tuning(), tri, B.columns(j, 1));
-    auto b = as_eigen(B.columns(j, n));
-    with_eigen_triangle(tri, [&](const auto& triangle) { triangle.solveInPlace(b); });
-  });
+  on_shares(q, B.cols(), double(B.rows()) * double(B.rows()) * double(B.cols()),
+            [&](std::int64_t j, std::int64_t n) { substitute(q.tuning(), tri, B.columns(j, n)); });
 }
 
 /// B ← B inv(T) by substitution. T: n × n, B: m × n.
