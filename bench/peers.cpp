@@ -15,14 +15,12 @@
 #include "bench/program.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "bench/product.hpp"
 #include "bench/products_alone.hpp"
@@ -36,13 +34,6 @@
 namespace lasolve::bench {
 
 using Json = nlohmann::ordered_json;
-
-static std::vector<std::string> words(const std::string& list) {
-  std::vector<std::string> all;
-  std::istringstream stream(list);
-  for (std::string word; std::getline(stream, word, ',');) all.push_back(word);
-  return all;
-}
 
 static Options with(const std::string& backend, bool cuda) {
   Options options;
@@ -137,13 +128,6 @@ static void compete(std::int64_t n, Method method, const std::vector<Contestant<
   std::cout << std::flush;
 }
 
-/// Of a word that is given. Throws std::invalid_argument for one that is not known.
-template <class Enum>
-static Enum named(const std::string& word) {
-  if (const auto value = parse<Enum>(word)) return *value;
-  throw std::invalid_argument(fmt::format("'{}' is none of {}", word, fmt::join(words_of<Enum>(), ", ")));
-}
-
 /// `options` with one value changed. Throws std::invalid_argument for what is no NAME=VALUE.
 static Options tuned(Options options, const std::string& change) {
   const auto equals = change.find('=');
@@ -167,12 +151,6 @@ static void compete_all(const std::string& sizes, const std::string& methods, co
     if (c.cuda == cuda) all.push_back(c);
   for (const auto& method : words(methods))
     for (const auto& n : words(sizes)) compete<T>(std::stoll(n), named<Method>(method), all, cuda, rounds, results);
-}
-
-static std::vector<std::int64_t> numbers(const std::string& list) {
-  std::vector<std::int64_t> all;
-  for (const auto& word : words(list)) all.push_back(std::stoll(word));
-  return all;
 }
 
 /// whole_calls of each element type that is named.

@@ -1,11 +1,41 @@
 // What measuring programs with options have in common.
 #pragma once
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <boost/program_options.hpp>
+#include <cstdint>
 #include <exception>
 #include <iostream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "lasolve/names.hpp"
 
 namespace lasolve::bench {
+
+/// What stands between commas.
+inline std::vector<std::string> words(const std::string& list) {
+  std::vector<std::string> all;
+  std::istringstream stream(list);
+  for (std::string word; std::getline(stream, word, ',');) all.push_back(word);
+  return all;
+}
+inline std::vector<std::int64_t> numbers(const std::string& list) {
+  std::vector<std::int64_t> all;
+  for (const auto& word : words(list)) all.push_back(std::stoll(word));
+  return all;
+}
+
+/// Of a word that is given. Throws std::invalid_argument for one that is not known.
+template <class Enum>
+Enum named(const std::string& word) {
+  if (const auto value = parse<Enum>(word)) return *value;
+  throw std::invalid_argument(fmt::format("'{}' is none of {}", word, fmt::join(words_of<Enum>(), ", ")));
+}
 
 /// Reads the command line into the variables of `known`, and then does work(values). With --help it prints the options instead. The
 /// exit code: 1, with a message, for what is thrown.

@@ -1,8 +1,9 @@
-// What a call costs where the system is small: microseconds, with one right-hand side.
+// What a call costs where the system is small: microseconds.
 //
-//   small_calls [--device cpu|cuda] [--calls 100000] [--n 4,16,64] [--gemm NAME]
+//   small_calls [--device cpu|cuda] [--calls 100000] [--n 4,16,64] [--nrhs 1] [--method lu|cholesky] [--gemm NAME]
 //
-// On the CPU beside LAPACK's dgesv (OpenBLAS, on one thread, given a copy of A, which it overwrites; LAPACKE's looks for NaN first).
+// On the CPU beside LAPACK's dgesv, or dpotrf and dpotrs (OpenBLAS, on one thread, given a copy of A, which they overwrite; LAPACKE's look for NaN
+// first).
 // On CUDA the whole calls of `peers --whole-call`, from device memory to device memory, beside cuSOLVER.
 //
 // Bare means that method and backend are named, and nothing is checked. Each contestant makes all of its calls for a size in many
@@ -16,7 +17,6 @@
 #include <functional>
 #include <iostream>
 #include <random>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,20 +34,26 @@ namespace {
 
 constexpr int rounds = 50;
 
-/// A system, and one call that solves it.
+/// A random system, which Cholesky solves where it is symmetric and diagonally dominant.
 struct SmallSystem {
-  std::int64_t n;
-  std::vector<double> A, b, x;
+  Method method;
+  std::int64_t n, nrhs;
+  std::vector<double> A, B, X;
 
-  explicit SmallSystem(std::int64_t n) : n(n), A(std::size_t(n * n)), b(std::size_t(n)), x(std::size_t(n)) {
+  SmallSystem(Method method, std::int64_t n, std::int64_t nrhs)
+      : method(method), n(n), nrhs(nrhs), A(std::size_t(n * n)), B(std::size_t(n * nrhs)), X(B.size()) {
     std::mt19937_64 random(1);
     std::uniform_real_distribution<double> entry(-1, 1);
     for (double& a : A) a = entry(random);
-    for (double& entry_of_b : b) entry_of_b = entry(random);
+    for (double& b : B) b = entry(random);
+    for (std::int64_t j = 0; method == Method::cholesky && j < n; ++j) {
+      A[std::size_t(j + j * n)] = double(n);
+      for (std::int64_t i = 0; i < j; ++i) A[std::size_t(j + i * n)] = A[std::size_t(i + j * n)];
+    }
   }
   MatrixView<const double> matrix() const { return {A.data(), n, n, n}; }
-  MatrixView<const double> right_side() const { return {b.data(), n, 1, n}; }
-  MatrixView<double> solution() { return {x.data(), n, 1, n}; }
+  MatrixView<const double> sides() const { return {B.data(), n, nrhs, n}; }
+  MatrixView<double> solution() { return {X.data(), n, nrhs, n}; }
 };
 
 struct Caller {
@@ -61,10 +67,10 @@ Options defaults() {
   options.device = {Device::cpu, 0};
   return options;
 }
-Options bare(const std::string& backend) {
+Options bare(const std::string& backend, Method method) {
   Options options = defaults();
   options.gemm = backend;
-  options.factorization = Method::lu;
+  options.factorization = method;
   options.refine = Refine::none;
   options.check = false;
   return options;
@@ -75,41 +81,49 @@ void require_solved(const Report& report) { require(report.outcome.ok(), "a syst
 Caller factor_and_solve(const std::string& how, const Options& options) {
   return {"Factorization + solve, " + how, [options](SmallSystem& s) {
             Factorization<double> factors(s.matrix(), options);
-            require_solved(factors.solve(s.right_side(), s.solution()));
+            require_solved(factors.solve(s.sides(), s.solution()));
           }};
 }
 Caller solve_at_once(const std::string& how, const Options& options) {
   return {"solve(), " + how,
-          [options](SmallSystem& s) { require_solved(solve(s.matrix(), s.right_side(), s.solution(), options)); }};
+          [options](SmallSystem& s) { require_solved(solve(s.matrix(), s.sides(), s.solution(), options)); }};
 }
 
 /// The right-hand sides of a factorization that is there.
 Caller with_factors_of(SmallSystem& system) {
   const auto factors = std::make_shared<Factorization<double>>(system.matrix(), defaults());
-  return {"factored before, defaults", [factors](SmallSystem& s) { factors->solve(s.right_side(), s.solution()); }};
+  return {"factored before, defaults", [factors](SmallSystem& s) { factors->solve(s.sides(), s.solution()); }};
 }
 
 #ifdef LASOLVE_HAS_OPENBLAS
-Caller dgesv() {
+Caller of_lapack(Method method) {
   openblas_set_num_threads(1);
-  return {"LAPACK's dgesv", [factors = std::vector<double>(), pivots = std::vector<blasint>()](SmallSystem& s) mutable {
-            factors = s.A;
-            s.x = s.b;
-            pivots.resize(std::size_t(s.n));
-            blasint n = blasint(s.n), one = 1, info = 0;
-            dgesv_(&n, &one, factors.data(), &n, pivots.data(), s.x.data(), &n, &info);
-            require(info == 0, "a system was not solved");
-          }};
+  const bool is_lu = method == Method::lu;
+  const auto solve = [is_lu, factors = std::vector<double>(), pivots = std::vector<blasint>()](SmallSystem& s) mutable {
+    factors = s.A;
+    s.X = s.B;
+    pivots.resize(std::size_t(s.n));
+    blasint n = blasint(s.n), nrhs = blasint(s.nrhs), info = 0;
+    char lower = 'L';
+    if (is_lu) {
+      dgesv_(&n, &nrhs, factors.data(), &n, pivots.data(), s.X.data(), &n, &info);
+    } else {
+      dpotrf_(&lower, &n, factors.data(), &n, &info);
+      dpotrs_(&lower, &n, &nrhs, factors.data(), &n, s.X.data(), &n, &info);
+    }
+    require(info == 0, "a system was not solved");
+  };
+  return {is_lu ? "LAPACK's dgesv" : "LAPACK's dpotrf and dpotrs", solve};
 }
 #endif
 
-void compete(std::int64_t n, std::int64_t calls, const std::string& backend) {
-  SmallSystem system(n);
-  std::vector<Caller> all = {factor_and_solve("bare", bare(backend)), factor_and_solve("defaults", defaults()),
-                             solve_at_once("bare", bare(backend)), solve_at_once("defaults", defaults()),
+void compete(SmallSystem&& system, std::int64_t calls, const std::string& backend) {
+  const Options named = bare(backend, system.method);
+  std::vector<Caller> all = {factor_and_solve("bare", named), factor_and_solve("defaults", defaults()),
+                             solve_at_once("bare", named), solve_at_once("defaults", defaults()),
                              with_factors_of(system)};
 #ifdef LASOLVE_HAS_OPENBLAS
-  all.push_back(dgesv());
+  all.push_back(of_lapack(system.method));
 #endif
   const std::int64_t each = std::max<std::int64_t>(1, calls / rounds);
   const auto seconds = time_in_turns({1, rounds, {}}, all.size(), [&](std::size_t c, bool) {
@@ -120,7 +134,7 @@ void compete(std::int64_t n, std::int64_t calls, const std::string& backend) {
   for (std::size_t c = 0; c < all.size(); ++c) {
     const auto [least, median, most] = spread_of(seconds[c]);
     const double microseconds = 1e6 / double(each);
-    fmt::print("{:>6}  {:<34}{:>9.3f} µs a call   {:>9.3f} to {:.3f}\n", n, all[c].name, median * microseconds,
+    fmt::print("{:>6}  {:<34}{:>9.3f} µs a call   {:>9.3f} to {:.3f}\n", system.n, all[c].name, median * microseconds,
                least * microseconds, most * microseconds);
   }
   std::cout << std::flush;
@@ -128,26 +142,27 @@ void compete(std::int64_t n, std::int64_t calls, const std::string& backend) {
 
 int run(int argc, char** argv) {
   namespace po = boost::program_options;
-  std::int64_t calls = 0;
-  std::string device, sizes, backend;
+  std::int64_t calls = 0, nrhs = 0;
+  std::string device, sizes, method, backend;
   po::options_description known("small_calls");
   known.add_options()("device", po::value(&device)->default_value("cpu"), "cpu or cuda")(
       "calls", po::value(&calls)->default_value(100000), "of each, for each size")(
-      "n", po::value(&sizes)->default_value("4,16,64"), "sizes")("gemm", po::value(&backend),
-                                                                 "the backend of bare calls: default blas or cublas");
+      "n", po::value(&sizes)->default_value("4,16,64"), "sizes")(
+      "nrhs", po::value(&nrhs)->default_value(1), "right-hand sides")("method", po::value(&method)->default_value("lu"),
+                                                                      "lu or cholesky")(
+      "gemm", po::value(&backend), "the backend of bare calls: default blas or cublas");
   return run_program("small_calls", known, argc, argv, [&](const po::variables_map&) {
-    const bool cuda = device == "cuda";
-    require(cuda || device == "cpu", "the device is cpu or cuda");
-    require(calls > 0, "the calls are at least one");
+    const bool cuda = named<Device::Kind>(device) == Device::cuda;
+    const auto by = named<Method>(method);
+    require(by != Method::automatic, "the method is lu or cholesky");
+    require(calls > 0 && nrhs > 0, "calls and right-hand sides are at least one");
     if (backend.empty()) backend = cuda ? "cublas" : "blas";
-    std::istringstream list(sizes);
-    for (std::string word; std::getline(list, word, ',');) {
-      const std::int64_t n = std::stoll(word);
+    for (const std::int64_t n : numbers(sizes)) {
       nlohmann::ordered_json results;
       if (cuda)
-        whole_calls<double>({{n}, {1}, {Method::lu}, backend, rounds, false, calls}, results);
+        whole_calls<double>({{n}, {nrhs}, {by}, backend, rounds, false, calls}, results);
       else
-        compete(n, calls, backend);
+        compete({by, n, nrhs}, calls, backend);
     }
   });
 }
