@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "core/cpu/limits.hpp"
@@ -146,6 +147,68 @@ TEST(Pool, has_the_processors_that_this_process_may_run_on) {
     const int before = usable_processors();
     return sched_setaffinity(0, sizeof one, &one) == 0 && usable_processors() == 1 && Queue<Cpu>().threads() == 1 &&
            before <= CPU_COUNT(&all);
+  }));
+}
+
+cpu_set_t processors_of(pid_t thread = 0) {
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  sched_getaffinity(thread, sizeof processors, &processors);
+  return processors;
+}
+cpu_set_t without(cpu_set_t processors, int one) {
+  CPU_CLR(one, &processors);
+  return processors;
+}
+bool are_same(const cpu_set_t& a, const cpu_set_t& b) { return CPU_EQUAL(&a, &b); }
+/// The first processor that is in a set.
+int first_of(const cpu_set_t& processors) {
+  int first = 0;
+  while (!CPU_ISSET(first, &processors)) ++first;
+  return first;
+}
+/// The threads of this process but for the calling one.
+std::vector<pid_t> other_threads() {
+  std::vector<pid_t> others;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
+    if (const pid_t thread = std::stoi(task.path().filename()); thread != gettid()) others.push_back(thread);
+  return others;
+}
+
+TEST(Pool, runs_where_the_caller_may_run_but_off_its_processor) {
+  const cpu_set_t all = processors_of();
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "there is one processor";
+  EXPECT_TRUE(in_child([&] {
+    const auto where_others_are = [] {
+      bool right = each_part_runs_once(3);
+      usleep(50'000);  // until all sleep
+      right &= each_part_runs_once(3);
+      std::vector<cpu_set_t> sets;
+      for (const pid_t thread : other_threads()) sets.push_back(processors_of(thread));
+      return right ? sets : std::vector<cpu_set_t>();
+    };
+    const int first = first_of(all);
+    bool right = true;
+    for (const int one : {first, first_of(without(all, first))}) {
+      cpu_set_t here;
+      CPU_ZERO(&here);
+      CPU_SET(one, &here);
+      sched_setaffinity(0, sizeof here, &here);  // there is no other
+      const auto with_caller = where_others_are();
+      right &= with_caller.size() == 2;
+      for (const cpu_set_t& set : with_caller) right &= are_same(set, here);
+      sched_setaffinity(0, sizeof all, &all);
+    }
+    // The scheduler may move the caller at any time.
+    bool found = false;
+    for (int tries = 0; tries < 20 && !found; ++tries) {
+      const int here = sched_getcpu();
+      const auto others = where_others_are();
+      right &= others.size() == 2;
+      found = sched_getcpu() == here && std::all_of(others.begin(), others.end(),
+                                                    [&](const auto& set) { return are_same(set, without(all, here)); });
+    }
+    return right && found;
   }));
 }
 

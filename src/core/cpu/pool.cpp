@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <csignal>
 #include <exception>
 #include <limits>
@@ -12,16 +11,15 @@
 #include <new>
 #include <utility>
 
+#include "core/cpu/placement.hpp"
+#include "core/cpu/waiting.hpp"
+
 namespace lasolve {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// To wake a thread costs the caller some microseconds, and it begins after some more.
 constexpr double worth_waking = 1 << 19;
-/// How long a thread looks for more work before it sleeps: what lies between two steps of a factorization.
-constexpr auto patience = std::chrono::microseconds(50);
 
 /// Parts that one caller shares. Threads look into any region at any time, so it is never destroyed.
 struct alignas(64) Region {
@@ -55,27 +53,6 @@ struct alignas(64) Region {
   }
 };
 
-void pause_briefly() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-/// Spins until done() or for as long as patience lasts; returns whether done().
-template <class Done>
-bool spin_until(Done done) {
-  const auto end = Clock::now() + patience;
-  do
-    for (int i = 0; i < 16; ++i) {
-      if (done()) return true;
-      pause_briefly();
-    }
-  while (Clock::now() < end);
-  return done();
-}
-
 class Pool {
  public:
   void run(std::int64_t parts, double work, void (*part)(void*, std::int64_t), void* argument) {
@@ -89,7 +66,11 @@ class Pool {
     region->parts = parts;
     region->next = 0;
     ++opened_;
-    if (work >= worth_waking) call(int(std::min<std::int64_t>(parts - 1, std::numeric_limits<int>::max())));
+    if (work >= worth_waking) {
+      const bool is_alone = region == regions_;  // else all processors have callers
+      if (is_alone && asleep_ > 0) placement_.keep_off_this_processor();
+      call(int(std::min<std::int64_t>(parts - 1, std::numeric_limits<int>::max())));
+    }
     region->take_parts();
     region->next = Region::closed;
     const auto left = [&] { return region->inside == 0; };
@@ -140,6 +121,7 @@ class Pool {
   }
 
   [[noreturn]] void work() {
+    placement_.join();
     for (;;) {
       const unsigned opened = opened_;
       const int calls = calls_;
@@ -161,6 +143,7 @@ class Pool {
   alignas(64) std::atomic<int> calls_ = 0;        // to threads that sleep, so far
   std::atomic<int> looking_ = 0, asleep_ = 0, made_ = 0, most_ = std::numeric_limits<int>::max();
   std::mutex making_;
+  Placement placement_;
 };
 
 /// Never destroyed: its threads sleep until the process ends. A forked child has none of them, and begins with a new one.

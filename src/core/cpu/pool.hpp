@@ -1,7 +1,7 @@
 // The threads of the host that compute for whoever asks: one pool for all queues of a process.
 //
-// Not OpenMP: libgomp ends the process when a thread cannot be made, waits by spinning unless a variable of the
-// environment says otherwise before it is loaded, hangs in a forked child, and its settings are the caller's. Not oneTBB:
+// Not OpenMP: libgomp ends the process when a thread cannot be made, spins also where others want the core unless a variable of
+// the environment says otherwise before it is loaded, hangs in a forked child, and its settings are the caller's. Not oneTBB:
 // it throws when a thread cannot be made, and does not go on with those that it has.
 //
 // Nobody waits for a thread that has not begun: the caller takes parts as the others do, and where these are late, because
