@@ -22,18 +22,22 @@ class Placement {
     ++joined_;
   }
 
+  /// How many the last caller could run on that asked; 1 before.
+  int processors() const { return processors_.load(std::memory_order_relaxed); }
+
   /// By a caller that is about to wake them. Nothing where another caller is here, too.
   void keep_off_this_processor() {
     const std::unique_lock lock(placing_, std::try_to_lock);
     cpu_set_t all;
     // It fails where there are more processors than the set has bits.
     if (!lock || sched_getaffinity(0, sizeof all, &all) != 0) return;
+    processors_ = CPU_COUNT(&all);
     cpu_set_t others = all;
     if (const int here = sched_getcpu(); here >= 0) CPU_CLR(here, &others);
     if (CPU_COUNT(&others) == 0) others = all;
     const int joined = joined_;
-    if (CPU_EQUAL(&others, &processors_) && joined == placed_) return;
-    processors_ = others, placed_ = joined;
+    if (CPU_EQUAL(&others, &placed_on_) && joined == placed_) return;
+    placed_on_ = others, placed_ = joined;
     for (const std::atomic<pid_t>& thread : threads_) {
       const pid_t id = thread;
       if (id == 0) break;
@@ -43,10 +47,10 @@ class Placement {
 
  private:
   std::atomic<pid_t> threads_[1024] = {};
-  std::atomic<int> joined_ = 0;
-  std::mutex placing_;         // for the next two
-  cpu_set_t processors_ = {};  // as last asked for
-  int placed_ = 0;             // threads, then
+  std::atomic<int> joined_ = 0, processors_ = 1;
+  std::mutex placing_;  // for the next two: what was last asked for, and of how many threads
+  cpu_set_t placed_on_ = {};
+  int placed_ = 0;
 };
 
 }  // namespace lasolve

@@ -65,20 +65,21 @@ class Pool {
     region->argument = argument;
     region->parts = parts;
     region->next = 0;
+    ++callers_;
     ++opened_;
     if (work >= worth_waking) {
-      const bool is_alone = region == regions_;  // else all processors have callers
-      if (is_alone && asleep_ > 0) placement_.keep_off_this_processor();
+      if (callers_ == 1 && asleep_ > 0) placement_.keep_off_this_processor();  // several callers would be everywhere
       call(int(std::min<std::int64_t>(parts - 1, std::numeric_limits<int>::max())));
     }
     region->take_parts();
     region->next = Region::closed;
     const auto left = [&] { return region->inside == 0; };
-    if (!spin_until(left))
+    if (!spin_until(is_room(), left))
       for (int inside; (inside = region->inside) != 0;) region->inside.wait(inside);
     const bool failed = region->failed.exchange(false);
     const std::exception_ptr failure = std::exchange(region->failure, nullptr);
     region->taken = false;
+    --callers_;
     if (failed) std::rethrow_exception(failure);
   }
 
@@ -91,6 +92,9 @@ class Pool {
       if (!region.taken.load(std::memory_order_relaxed) && !region.taken.exchange(true)) return &region;
     return nullptr;
   }
+
+  /// Whether each caller and each thread that looks for work can have a processor.
+  bool is_room() const { return callers_ + looking_ <= placement_.processors(); }
 
   /// Sees to it that as many threads, if they can be had, look for work.
   void call(int wanted) {
@@ -129,7 +133,7 @@ class Pool {
         if (region.open()) region.help();
       if (opened_ != opened) continue;
       ++looking_;
-      const bool more = spin_until([&] { return opened_ != opened; });
+      const bool more = spin_until(is_room(), [&] { return opened_ != opened; });
       --looking_;
       if (more) continue;
       ++asleep_;
@@ -141,7 +145,7 @@ class Pool {
   Region regions_[16];
   alignas(64) std::atomic<unsigned> opened_ = 0;  // regions, so far
   alignas(64) std::atomic<int> calls_ = 0;        // to threads that sleep, so far
-  std::atomic<int> looking_ = 0, asleep_ = 0, made_ = 0, most_ = std::numeric_limits<int>::max();
+  std::atomic<int> callers_ = 0, looking_ = 0, asleep_ = 0, made_ = 0, most_ = std::numeric_limits<int>::max();
   std::mutex making_;
   Placement placement_;
 };

@@ -17,16 +17,17 @@ inline void pause_briefly() {
 /// Spins until done(), for a while; returns whether done().
 ///
 /// A core that slept takes up to 0.1 ms to come back. So a while is longer than most steps of a factorization that have no work for
-/// others. But where other programs want the core, to spin for as long would stop all of them, and
-/// the threads that are waited for. A thread that sees the clock jump has not had its core, and is less patient from then on.
+/// others, if there is room: a core for each thread that runs or spins. But where other programs want the core, to spin for as long would
+/// stop all of them, and the threads that are waited for. A thread that sees the clock jump has not had its core, and is less patient
+/// from then on.
 template <class Done>
-bool spin_until(Done done) {
+bool spin_until(bool is_room, Done done) {
   using Clock = std::chrono::steady_clock;
   using namespace std::chrono_literals;
   constexpr Clock::duration patience = 2ms, patience_in_a_crowd = 50us, jump = 300us, crowds_last = 100ms;
   thread_local Clock::time_point crowded_until;
   Clock::time_point now = Clock::now();
-  const auto end = now + (now < crowded_until ? patience_in_a_crowd : patience);
+  const auto end = now + (is_room && now >= crowded_until ? patience : patience_in_a_crowd);
   do {
     for (int i = 0; i < 16; ++i) {
       if (done()) return true;
