@@ -60,14 +60,16 @@ std::string thrown(Call call) {
   return "";
 }
 
-TEST(Small, gives_what_the_solver_gives) {
+/// With the defaults, by a method that is named, and unchecked.
+template <std::size_t count>
+void expect_same(const MatrixType (&types)[count], Method method) {
   Options named = on_cpu(), unchecked = on_cpu();
-  named.factorization = Method::lu;
+  named.factorization = method;
   named.gemm = std::string("eigen");
   unchecked.check = false;
   for (const Options& o : {on_cpu(), named, unchecked})
     for (const std::int64_t n : {1, 2, 3, 4, 7, 8, 9, 16, 33, 42, 43, 64})
-      for (const MatrixType& type : general_types)
+      for (const MatrixType& type : types)
         for (const Op op : {Op::none, Op::transpose}) {
           SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", op " << int(op) << ", check " << o.check);
           expect_same(type.make(n, limits<double>), o, op);
@@ -75,19 +77,8 @@ TEST(Small, gives_what_the_solver_gives) {
         }
 }
 
-TEST(Small, gives_what_the_solver_gives_by_cholesky) {
-  Options named = on_cpu(), unchecked = on_cpu();
-  named.factorization = Method::cholesky;
-  unchecked.check = false;
-  for (const Options& o : {on_cpu(), named, unchecked})
-    for (const std::int64_t n : {1, 2, 3, 4, 7, 8, 9, 16, 33, 42, 43, 64})
-      for (const MatrixType& type : positive_definite_types)
-        for (const Op op : {Op::none, Op::transpose}) {
-          SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", op " << int(op) << ", check " << o.check);
-          expect_same(type.make(n, limits<double>), o, op);
-          expect_same(rounded<float>(type.make(n, limits<float>)), o, op);
-        }
-}
+TEST(Small, gives_what_the_solver_gives) { expect_same(general_types, Method::lu); }
+TEST(Small, gives_what_the_solver_gives_by_cholesky) { expect_same(positive_definite_types, Method::cholesky); }
 
 TEST(Small, gives_what_the_solver_gives_for_several_sides) {
   for (const std::int64_t n : {2, 4, 7, 16, 33, 43})

@@ -81,7 +81,7 @@ class SmallSystem {
     return true;
   }
 
-  /// Whether so many right-hand sides are for this class: their number is not, where they keep more than a core busy.
+  /// Whether so many right-hand sides are for this class. More than n are left to the threads of Solver.
   bool takes_sides(std::int64_t nrhs) const { return nrhs > 0 && nrhs <= n_; }
 
   /// As Solver::solve. `report`: of the factorization, without its times. X is written when it is known to be right.
