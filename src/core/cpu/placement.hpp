@@ -25,7 +25,7 @@ class Placement {
   /// How many the last caller could run on that asked; 1 before.
   int processors() const { return processors_.load(std::memory_order_relaxed); }
 
-  /// By a caller that is about to wake them. Nothing where another caller is here, too.
+  /// By a caller that is alone and about to wake them.
   void keep_off_this_processor() {
     const std::unique_lock lock(placing_, std::try_to_lock);
     cpu_set_t all;
