@@ -12,13 +12,15 @@ constexpr double cholesky_flops(double n) { return 1.0 / 3.0 * n * n * n; }
 constexpr double cholesky_panel_flops(double m, double n) { return m * n * n - 2.0 / 3.0 * n * n * n; }
 
 /// Where a factorization found that A is not positive definite. `bad_minor` is 1 × 1: the order of the first leading
-/// minor that is not positive, or −1; row 0 of the block at hand is row `first` of the matrix that it speaks of.
+/// minor that is not positive, or −1; row 0 of the block at hand is row `first` of the matrix that it speaks of. On trial it may be 0
+/// from the beginning: A is not symmetric, and leaves may be left as they are.
 template <class Place>
 struct Minors {
   MatrixView<std::int64_t, Place> bad_minor;
   std::int64_t first = 0;
+  bool on_trial = false;
 
-  constexpr Minors from(std::int64_t i) const { return {bad_minor, first + i}; }
+  constexpr Minors from(std::int64_t i) const { return {bad_minor, first + i, on_trial}; }
 };
 
 /// C ← C − L L1ᵀ for few columns within a panel, and where L1 are the first rows of L only on and below the diagonal. L: m × k,

@@ -1,9 +1,8 @@
 // Small systems on CUDA: their two kernels give what the general path gives, and leave to it what is out of the ordinary.
 #include <thread>
 
+#include "answers.hpp"
 #include "core/device_properties.hpp"
-#include "places.hpp"
-#include "systems.hpp"
 
 namespace lasolve::test {
 namespace {
@@ -11,17 +10,15 @@ namespace {
 /// What this card takes, in fp64 too.
 std::int64_t most_here() { return device_properties(0).shared_memory > 180'000 ? 128 : 64; }
 
-Options on_cuda() {
-  Options o;
-  o.device = {Device::cuda, 0};
-  return o;
-}
 Options with(Method method, Uplo triangle = Uplo::both) {
   Options o = on_cuda();
   o.factorization = method, o.triangle = triangle;
-  if (method != Method::cholesky) return o;
+  return o;
+}
+/// Without a Cholesky leaf.
+Options by_elimination(Options o) {
   o.tuning = tuning_of({Device::cuda, 0});
-  o.tuning->small_cholesky_order = 128;  // else a larger one goes the general way
+  o.tuning->small_cholesky_order = 128;
   return o;
 }
 Options in_general(Options o) {
@@ -39,52 +36,6 @@ class SmallSystemsOnCuda : public testing::Test {
   }
 };
 
-/// What came of a system whose matrices are on the device.
-template <class T>
-struct Answer {
-  Report factored, solved;
-  Matrix<T> X;
-  std::string thrown;
-  double rcond = -1;
-};
-template <class T>
-Answer<T> answer(const Matrix<T>& A, const Matrix<T>& B, const Options& o, Op op = Op::none, bool over_B = false,
-                 bool with_rcond = false) {
-  Answer<T> all;
-  Queue<Cuda> q(0);
-  const Matrix<T, Cuda> dA = upload(q, A);
-  Matrix<T, Cuda> dB = upload(q, B), dX = upload(q, matrix_of<T>(B.rows(), B.cols(), [](auto, auto) { return 7; }));
-  try {
-    Factorization<T> factors(dA.view(), o);
-    all.factored = factors.report();
-    all.solved = factors.solve(std::as_const(dB).view(), over_B ? dB.view() : dX.view(), op);
-    if (with_rcond) all.rcond = factors.rcond();
-  } catch (const std::invalid_argument& e) {
-    all.thrown = e.what();
-  }
-  all.X = download(q, over_B ? dB : dX);
-  if (!over_B) {
-    EXPECT_TRUE(same_bits(download(q, dB), B) || all.thrown.size() > 0) << "B was changed";
-  }
-  return all;
-}
-
-void expect_same(const Report& a, const Report& b) {
-  expect_outcome(a.outcome, b.outcome.kind, b.outcome.at);
-  EXPECT_EQ(notes_of(a), notes_of(b));
-  const auto choices = [](const Report& r) {
-    return std::tuple(r.device, r.gemm, r.n, r.nrhs, r.method, r.precision, r.storage, r.products, r.residual, r.refine,
-                      r.schedule, r.block_size, r.threads, r.refine_iterations);
-  };
-  EXPECT_EQ(choices(a), choices(b));
-  for (std::size_t p = 0; p < phase_count; ++p)
-    EXPECT_NEAR(a.phases.flops[p], b.phases.flops[p], 1e-9 * b.phases.flops[p]);
-  EXPECT_EQ(a.backward_error.has_value(), b.backward_error.has_value());
-  if (a.hpl_residual && b.hpl_residual && a.outcome.ok()) {
-    EXPECT_NEAR(*a.hpl_residual, *b.hpl_residual, judged_by_report);
-  }
-}
-
 /// The same as by the general path, but for roundings. `at_all`: it is one for the kernels.
 template <class T>
 void expect_same(const Matrix<T>& A, const Options& o, Op op, std::int64_t nrhs, bool at_all = true) {
@@ -92,8 +43,8 @@ void expect_same(const Matrix<T>& A, const Options& o, Op op, std::int64_t nrhs,
   const auto one = answer(A, B, o, op), other = answer(A, B, in_general(o), op);
   EXPECT_EQ(one.thrown, "");
   EXPECT_EQ(other.thrown, "");
-  expect_same(one.factored, other.factored);
-  expect_same(one.solved, other.solved);
+  expect_same_report(one.factored, other.factored);
+  expect_same_report(one.solved, other.solved);
   EXPECT_FALSE(was_small(other.factored));
   if (A.rows() <= most_here()) {
     EXPECT_EQ(was_small(one.factored), at_all);
@@ -141,11 +92,13 @@ void expect_every_order_solved() {
     const Op op = n % 2 == 0 ? Op::none : Op::transpose;
     const bool positive = n == 1 && A(0, 0) > 0;
     expect_solved_on_device(A, A, on_cuda(), op, 1 + n % 3, positive ? Method::cholesky : Method::lu);
-    expect_solved_on_device(S, S, on_cuda(), op, 1, Method::cholesky);
+    for (const Options& o : {on_cuda(), by_elimination(on_cuda())})
+      expect_solved_on_device(S, S, o, op, 1, Method::cholesky);
     expect_solved_on_device(with_ld(A, n + 1 + n % 5), A, with(Method::lu), flipped(op), 2, Method::lu);
     for (const Uplo triangle : {Uplo::lower, Uplo::upper}) {
       const OneTriangle<T> half(rounded<T>(S), triangle);
-      expect_solved_on_device(half.half, half.whole, with(Method::cholesky, triangle), op, 1, Method::cholesky);
+      for (const Options& o : {with(Method::cholesky, triangle), by_elimination(with(Method::cholesky, triangle))})
+        expect_solved_on_device(half.half, half.whole, o, op, 1, Method::cholesky);
     }
   }
 }
@@ -167,29 +120,24 @@ void expect_what_the_general_path_gives() {
           expect_same(G, o, op, nrhs);
           expect_same(S, o, op, nrhs);
         }
-        expect_same(A, with(Method::cholesky), op, nrhs);
-        expect_same(S, with(Method::cholesky), op, nrhs);
+        for (const Options& o : {with(Method::cholesky), by_elimination(with(Method::cholesky))}) {
+          expect_same(A, o, op, nrhs);
+          expect_same(S, o, op, nrhs);
+        }
       }
 }
 TEST_F(SmallSystemsOnCuda, get_what_the_general_path_gives_in_fp64) { expect_what_the_general_path_gives<double>(); }
 TEST_F(SmallSystemsOnCuda, get_what_the_general_path_gives_in_fp32) { expect_what_the_general_path_gives<float>(); }
 
-/// Symmetric, with a positive diagonal, and minors that are positive up to the order `first`.
-template <class T>
-Matrix<T> indefinite(std::int64_t n, std::int64_t first) {
-  return matrix_of<T>(n, n, [=](auto i, auto j) {
-    return i == j ? 1 : std::min(i, j) == 0 && std::max(i, j) == first ? 3 : T(0.5) / T(n);
-  });
-}
-
 TEST_F(SmallSystemsOnCuda, go_by_LU_where_a_minor_is_not_positive) {
   for (const std::int64_t n : {2, 17, 33, 64, 65, 128})
     for (const std::int64_t first : {std::int64_t(1), n / 2, n - 1}) {
       SCOPED_TRACE(testing::Message() << "n = " << n << ", minor " << first + 1);
-      for (const Op op : {Op::none, Op::transpose}) {
-        expect_same(indefinite<double>(n, first), on_cuda(), op, 1);
-        expect_same(indefinite<float>(n, first), on_cuda(), op, 2);
-      }
+      for (const Op op : {Op::none, Op::transpose})
+        for (const Options& o : {on_cuda(), by_elimination(on_cuda())}) {
+          expect_same(indefinite<double>(n, first), o, op, 1);
+          expect_same(indefinite<float>(n, first), o, op, 2);
+        }
       const auto got = answer(indefinite<double>(n, first), random_matrix(n, 1), on_cuda());
       EXPECT_EQ(got.factored.method, Method::lu);
       EXPECT_TRUE(says(notes_of(got.factored), "order " + std::to_string(first + 1)));

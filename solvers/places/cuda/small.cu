@@ -13,6 +13,7 @@
 #include "core/stopwatch.hpp"
 #include "solvers/driver/factored.hpp"
 #include "solvers/driver/notes.hpp"
+#include "solvers/places/cuda/small/by_leaf.cuh"
 #include "solvers/places/cuda/small/eliminate.cuh"
 #include "solvers/places/cuda/small/substitute.cuh"
 #include "solvers/refine/accuracy.hpp"
@@ -41,6 +42,14 @@ std::optional<std::size_t> shared_memory_for(std::int64_t n) {
   return with_shape<T>(n, []<class Shape>(Shape) { return bytes_of_small<Shape>; });
 }
 
+/// Whether a Cholesky leaf factors n × n where A allows it.
+template <class T>
+bool goes_by_leaf(const Queue<Cuda>& q, Method method, std::int64_t n) {
+  using Leaf = CholeskyShape<T, 2>;
+  return method != Method::lu && n > q.tuning().small_cholesky_order && n <= Leaf::order &&
+         cholesky_leaf_steps<T>(q.properties()) == Leaf::steps;
+}
+
 /// What a kernel took, with its launch and the wait for it, of the `waited` seconds of the host. These are tens of microseconds: what
 /// is longer was the work of a caller that the queue came after.
 double seconds_of(double kernel, double waited) { return std::min(waited, kernel + 50e-6); }
@@ -58,7 +67,7 @@ bool SmallSystemOnCuda<T>::takes(const Queue<Cuda>& q, std::int64_t n, std::int6
                check, condition, progress] = o;
   const Tuning& t = q.tuning();
   if (n == 0 || n > std::min(most, t.small_system_order)) return false;
-  if (method == Method::cholesky && n > t.small_cholesky_order) return false;  // then the kernel of a leaf is faster
+  if (method == Method::cholesky && n > t.small_cholesky_order && !goes_by_leaf<T>(q, method, n)) return false;
   const auto shared = shared_memory_for<T>(n);
   if (!shared || *shared > q.shared_memory()) return false;
   for (const Method one : {Method::lu, Method::cholesky})
@@ -75,10 +84,11 @@ bool SmallSystemOnCuda<T>::takes_sides(const Queue<Cuda>& q, std::int64_t nrhs) 
 
 template <class T>
 SmallSystemOnCuda<T>::SmallSystemOnCuda(std::int64_t n) : factors_{nullptr, nullptr, nullptr, int(n)} {
-  const std::int64_t of_A = aligned(n * n), of_LU = aligned(factors_.elements());
-  memory_ = Matrix<T, Cuda>(of_A + of_LU + n, 1);
+  const std::int64_t of_A = aligned(n * n), of_LU = aligned(factors_.elements()), of_rows = aligned(n);
+  memory_ = Matrix<T, Cuda>(of_A + of_LU + of_rows + aligned(1), 1);
   factors_.A = memory_.data(), factors_.LU = factors_.A + of_A;
   factors_.rows = reinterpret_cast<int*>(factors_.LU + of_LU);
+  trial_ = reinterpret_cast<SmallTrial*>(factors_.LU + of_LU + of_rows);
 }
 
 template <class T>
@@ -91,10 +101,17 @@ bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, c
   const bool cholesky_by_name = options.factorization == Method::cholesky;
   const SmallTask<T> task{A.data(), A.ld(), options.factorization, cholesky_by_name ? options.triangle : Uplo::both,
                           options.check && !options.allow_nonfinite};
-  with_shape<T>(factors_.n, [&]<class Shape>(Shape) {
-    launch(q, factor_small<Shape>, Blocks::independent, dim3(1), Shape::threads, sizeof(SmallShared<Shape>), task,
-           factors_, results.data());
-  });
+  const bool by_leaf = goes_by_leaf<T>(q, options.factorization, factors_.n);
+  if (by_leaf) {
+    using Leaf = CholeskyShape<T, 2>;
+    launch(q, factor_small_by_leaf<Leaf>, Blocks::independent, dim3(1), Leaf::threads, sizeof(CholeskyShared<Leaf>),
+           task, factors_, MatrixView<T, Cuda>(factors_.A, factors_.n, factors_.n, factors_.n), trial_, results.data());
+  }
+  if (!by_leaf || !cholesky_by_name)
+    with_shape<T>(factors_.n, [&]<class Shape>(Shape) {
+      launch(q, factor_small<Shape>, Blocks::independent, dim3(1), Shape::threads, sizeof(SmallShared<Shape>), task,
+             factors_, by_leaf ? trial_ : nullptr, results.data());
+    });
   const SmallEnding ending = (*results.fetched())[0];
   const double seconds = seconds_of(ending.seconds, watch.seconds()), n = double(factors_.n);
   if (!ending.usual || (in_place && ending.not_positive > 0)) return false;

@@ -205,29 +205,23 @@ __device__ void write_factor(const CholeskyShared<S>& s, MatrixView<typename S::
   }
 }
 
-/// [A11; A21] = [L11; L21] L11ᵀ. Block b has the 32 rows from 32·b on of A21.
-template <class S>
-__global__ void __launch_bounds__(S::threads, 1)
-    factor_cholesky_panel(MatrixView<typename S::Element, Cuda> A, Minors<Cuda> minors, unsigned* readers) {
-  extern __shared__ __align__(16) unsigned char memory[];
-  auto& s = *reinterpret_cast<CholeskyShared<S>*>(memory);
+/// By all threads: the columns of X and d, of A11 and of this block's own rows. When A has been read, one warp calls was_read(). The
+/// first column whose pivot is not positive, to threads with rows; else, and to others, INT_MAX.
+template <class S, class T, class WasRead>
+__device__ int factor_leaf(CholeskyShared<S>& s, MatrixView<T, Cuda> A, std::int64_t below, WasRead was_read) {
   const int warp = threadIdx.x / 32;
-  const std::int64_t below = std::int64_t(blockIdx.x) * cholesky_own_rows;
   const bool two_steps = S::steps == 2 && A.cols() > cholesky_step;
-  wait_for_prerequisites();
+  int bad = INT_MAX;
   if (S::with_rows(warp) >= 0) {
-    int bad = factor_rows<CholeskyLane<S>::rows_of(S::rows)>(s, 0);
+    bad = factor_rows<CholeskyLane<S>::rows_of(S::rows)>(s, 0);
     __syncthreads();
     if constexpr (S::steps == 2) {
       constexpr int rows = CholeskyLane<S>::rows_of(S::rows - cholesky_step);
       if (two_steps) bad = min(bad, factor_rows<rows>(s, cholesky_step));
     }
-    if (blockIdx.x == 0 && threadIdx.x == 0 && bad < A.cols())  // −1 is the largest when it has no sign
-      atomicMin(reinterpret_cast<unsigned long long*>(minors.bad_minor.data()),
-                static_cast<unsigned long long>(minors.first + bad + 1));
   } else if (S::with_tiles(warp) < 0) {
     __syncthreads();  // A is read
-    if (threadIdx.x == 32 * S::writer) find_writer(s, readers);
+    if (threadIdx.x == 32 * S::writer) was_read();
   } else {
     const CholeskyPart part(S::with_tiles(warp));
     CholeskyRows tile;
@@ -239,6 +233,22 @@ __global__ void __launch_bounds__(S::threads, 1)
     if (two_steps) update_halves(s, part, half);
   }
   __syncthreads();
+  return bad;
+}
+
+/// [A11; A21] = [L11; L21] L11ᵀ. Block b has the 32 rows from 32·b on of A21.
+template <class S>
+__global__ void __launch_bounds__(S::threads, 1)
+    factor_cholesky_panel(MatrixView<typename S::Element, Cuda> A, Minors<Cuda> minors, unsigned* readers) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  auto& s = *reinterpret_cast<CholeskyShared<S>*>(memory);
+  const std::int64_t below = std::int64_t(blockIdx.x) * cholesky_own_rows;
+  wait_for_prerequisites();
+  if (minors.on_trial && *minors.bad_minor.data() == 0) return;
+  const int bad = factor_leaf(s, A, below, [&] { find_writer(s, readers); });
+  if (blockIdx.x == 0 && threadIdx.x == 0 && bad < A.cols())  // −1 is the largest when it has no sign
+    atomicMin(reinterpret_cast<unsigned long long*>(minors.bad_minor.data()),
+              static_cast<unsigned long long>(minors.first + bad + 1));
   write_factor(s, A, below);
 }
 

@@ -12,7 +12,7 @@
 #include "core/cuda/wait.cuh"
 #include "solvers/places/cuda/cholesky/subpanel.cuh"
 #include "solvers/places/cuda/lu/pivot_candidate.cuh"
-#include "solvers/places/cuda/small/shape.hpp"
+#include "solvers/places/cuda/small/factors.cuh"
 
 namespace lasolve {
 
@@ -101,12 +101,9 @@ class SmallElimination {
 
   /// By all threads, after one of these.
   __device__ void write(const SmallFactors<T>& to) const {
-    const int rows = to.ld(), end = (to.elements() + Shape::chunk - 1) / Shape::chunk * Shape::chunk;
-    for (int j = warp(); j < n_; j += Shape::warps)
-      for (int i = lane(); i < rows; i += 32) to.LU[i + j * rows] = i < n_ ? s_.F[s_.rows[i] + j * ld] : T(0);
-    for (int i = threadIdx.x; n_ * rows + i < end; i += Shape::threads)
-      to.LU[n_ * rows + i] = i < n_ ? s_.reciprocals[i] : T(0);
-    if (int(threadIdx.x) < n_) to.rows[threadIdx.x] = s_.rows[threadIdx.x];
+    write_factors<Shape::threads>(
+        to, [&](int i, int j) { return s_.F[s_.rows[i] + j * ld]; }, [&](int i) { return s_.reciprocals[i]; },
+        [&](int i) { return s_.rows[i]; });
   }
   __device__ double least() const { return least_; }
   __device__ double most() const { return most_; }
@@ -248,12 +245,14 @@ class SmallElimination {
   double least_ = 0, most_ = 0;
 };
 
-/// One block. Reads A, looks at it, factors it, and writes the factors and a copy of A.
+/// One block. Reads A, looks at it, factors it, and writes the factors and a copy of A. Behind a `trial` it does what that left: LU.
 template <class Shape>
 __global__ void __launch_bounds__(Shape::threads, 1)
     factor_small(SmallTask<typename Shape::Element> task, SmallFactors<typename Shape::Element> factors,
-                 SmallEnding* ending) {
+                 const SmallTrial* trial, SmallEnding* ending) {
   extern __shared__ __align__(16) unsigned char memory[];
+  const bool tried = trial != nullptr;
+  if (tried && trial->done) return;
   const long long begin = clock64();
   const std::uint64_t began = nanoseconds();
   SmallElimination<Shape> elimination(*reinterpret_cast<SmallShared<Shape>*>(memory), factors.n);
@@ -265,15 +264,18 @@ __global__ void __launch_bounds__(Shape::threads, 1)
       whole ? elimination.load(task.A, task.ld, all) : elimination.load(task.A, task.ld, above_or_below);
   if (whole) elimination.store(factors.A);
   SmallEnding end{};
-  bool cholesky = task.method == Method::cholesky;
+  const Method method = tried ? Method::lu : task.method;
+  bool cholesky = method == Method::cholesky;
+  double part_of_look = 1;
   if (__syncthreads_and(finite) || !task.requires_finite) {
-    if (task.method != Method::lu) elimination.share();
-    if (task.method == Method::automatic) cholesky = elimination.may_be_positive_definite();
-    if (task.method == Method::cholesky) elimination.mirror(above_or_below);
+    if (method != Method::lu) elimination.share();
+    if (method == Method::automatic) cholesky = elimination.may_be_positive_definite();
+    if (method == Method::cholesky) elimination.mirror(above_or_below);
     if (!whole) elimination.store(factors.A);
     const long long looked = clock64();
     int minor = cholesky ? elimination.cholesky() : 0;
-    if (minor > 0 && task.method == Method::automatic) {
+    if (tried) end.not_positive = trial->not_positive;
+    if (minor > 0 && method == Method::automatic) {
       __syncthreads();                              // all are done with what LU overwrites
       elimination.load(factors.A, factors.n, all);  // each thread what it has written
       cholesky = false, end.not_positive = minor, minor = 0;
@@ -281,9 +283,11 @@ __global__ void __launch_bounds__(Shape::threads, 1)
     end.usual = minor == 0 && (cholesky || elimination.lu());
     if (end.usual) elimination.write(factors);
     end.cholesky = cholesky, end.least = elimination.least(), end.most = elimination.most();
-    end.part_of_look = double(looked - begin) / double(clock64() - begin);
+    part_of_look = double(looked - begin) / double(clock64() - begin);
   }
-  end.seconds = 1e-9 * double(nanoseconds() - began);
+  const double before = tried ? 1e-9 * double(began - trial->began) : 0, own = 1e-9 * double(nanoseconds() - began);
+  end.seconds = before + own;
+  end.part_of_look = end.seconds > 0 ? (before + part_of_look * own) / end.seconds : part_of_look;
   if (threadIdx.x == 0) *ending = end;
 }
 

@@ -53,6 +53,14 @@ struct SmallEnding {
   double seconds;       ///< of the kernel
 };
 
+/// What came of a trial by a Cholesky leaf: whether there is no more to do, and if there is, the order of the minor that was not
+/// positive, or 0; and when it began, in ns.
+struct SmallTrial {
+  bool done;
+  int not_positive;
+  std::uint64_t began;
+};
+
 /// Of a column of a system: largest magnitudes, and ‖op(A)‖∞.
 struct SmallNorms {
   double b, x, r, a;

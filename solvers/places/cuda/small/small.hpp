@@ -35,6 +35,7 @@ class SmallSystemOnCuda {
  private:
   Matrix<T, Cuda> memory_;
   SmallFactors<T> factors_;
+  SmallTrial* trial_;
 };
 
 }  // namespace lasolve
