@@ -27,6 +27,7 @@ struct Workpiece {
   Pivots<Place> pivots;            // of Cholesky `zero` alone counts: where the first bad minor is told
   const Supply<T, Place>& supply;  // where the plan is of a matrix that arrives
   Buffers<T, Place>& buffers;
+  bool on_trial = false;  // of a Cholesky: see Minors
 
   MatrixView<T, Place> at(const Block& b) const { return A.block(b.i, b.j, b.m, b.n); }
 };
@@ -56,7 +57,7 @@ void perform_cholesky(Queue<Place>& q, const Task& task, const Workpiece<T, Plac
   const auto C = of.at(task.C), L = of.at(task.L);
   switch (task.kind) {
     case TaskKind::panel:  // [A11; A21] = [L11; L21] L11ᵀ
-      return cholesky_recursive(q, of.gemm, C, Minors<Place>{of.pivots.zero, task.C.j});
+      return cholesky_recursive(q, of.gemm, C, Minors<Place>{of.pivots.zero, task.C.j, of.on_trial});
     case TaskKind::solve:  // L21 = A21 inv(L11)ᵀ
       return trsm_right(q, of.gemm, lower(L).transposed(), C);
     case TaskKind::update_lower:  // A22 ← A22 − L21 L21ᵀ
@@ -125,7 +126,7 @@ class QueueLines {
         lanes_(ordered.plan.lanes),
         of_(of),
         gemm_beside_(of.gemm.beside()),
-        of_beside_{gemm_beside_, of.A, of.pivots, of.supply, of.buffers},
+        of_beside_{gemm_beside_, of.A, of.pivots, of.supply, of.buffers, of.on_trial},
         clock_(clock),
         ends_(bulk, ordered) {
     if (ordered.plan.lanes.single())

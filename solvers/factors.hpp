@@ -7,6 +7,7 @@
 #include "lasolve/lasolve.hpp"
 #include "solvers/ending.hpp"
 #include "solvers/execute.hpp"
+#include "solvers/look.hpp"
 #include "solvers/schedules.hpp"
 #include "solvers/tuning.hpp"
 
@@ -75,14 +76,22 @@ class Factors {
         notes_(method == Method::lu ? std::max<std::int64_t>(1, A.rows()) : 1, Pivots<Place>::columns + 1),
         values_(std::move(A)) {}
 
+  /// To be called before factor() of a Cholesky: copies A, which factor() leaves as it is where it may not be positive definite.
+  template <class T>
+  Fetched<Look> take(Queue<Place>& q, MatrixView<const T, Place> A) {
+    fill(q, std::int64_t(-1), status());
+    on_trial_ = true;
+    return copy_and_look(q, A, values_.view(), status());
+  }
+
   /// Gives q the factorization, in place. With a supply, which is for left-looking alone, A is not there yet: it is asked for, a
   /// block column after the other. A clock times the tasks.
   void factor(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
               const Supply<F, Place>& supply = {}, TaskClock<Place>* clock = nullptr) {
-    fill(q, std::int64_t(-1), status());
+    if (!on_trial_) fill(q, std::int64_t(-1), status());
     const auto plan = plan_at<F>(q, method_, schedule, values_.rows(), nb, bool(supply));
     buffers_.emplace(plan->plan);
-    execute(*plan, q, Workpiece<F, Place>{gemm, values_.view(), pivots(), supply, *buffers_}, clock);
+    execute(*plan, q, Workpiece<F, Place>{gemm, values_.view(), pivots(), supply, *buffers_, on_trial_}, clock);
     q.phase(Phase::other);
   }
 
@@ -145,6 +154,7 @@ class Factors {
   MatrixView<std::int64_t, Place> status() { return notes_.view().block(0, notes_.cols() - 1, 1, 1); }
 
   Method method_;
+  bool on_trial_ = false;
   Matrix<std::int64_t, Place> notes_;  // the pivots of LU, and in the last column where it failed
   Matrix<F, Place> values_;
   std::optional<Buffers<F, Place>> buffers_;

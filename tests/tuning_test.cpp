@@ -289,6 +289,8 @@ TEST_F(AsBefore, the_rest) {
   EXPECT_EQ(cpu.cholesky_leaf, 64);
   EXPECT_EQ(t.small_system_order, 128);
   EXPECT_EQ(t.small_cholesky_order, 64);
+  EXPECT_EQ(t.cholesky_tried_order, 256);
+  EXPECT_EQ(cpu.cholesky_tried_order, 0);
   EXPECT_EQ(t.one_kernel_checks_order, 1024);
 }
 

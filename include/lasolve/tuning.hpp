@@ -49,7 +49,7 @@ struct Tuning {
       lookahead_128_rows_from;
   // work of a place
   std::int64_t arriving_bytes, waited_copy_bytes, work_worth_sharing, small_system_order, small_cholesky_order,
-      one_kernel_checks_order;
+      cholesky_tried_order, one_kernel_checks_order;
   // products
   std::int64_t tensor_multicast_from, tensor_groups_of_128_bytes, tensor_groups_of_32_bytes, tensor_tf32_wide_from,
       tensor_tf32_wide_percent, tensor_split_least_steps, tensor_split_least_work, tensor_split_few_tiles,

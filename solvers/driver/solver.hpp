@@ -60,7 +60,9 @@ class Solver {
     const Settled settled(q_);
     await_ = std::move(await);
     const bool picks = options_.factorization == Method::automatic && may_go_by_schedule(options_, Method::cholesky);
-    const bool may_be_positive = !await_ && look_at_A(picks);
+    tries_ = picks && !await_ && !in_place() && !options_.progress && !task_watcher() &&
+             options_.triangle == Uplo::both && A_.order() <= q_.tuning().cholesky_tried_order;
+    const bool may_be_positive = !await_ && (tries_ || look_at_A(picks));
     Report report = std::move(made_.report);
     if (in_place() && std::exchange(options_.check, false)) report.notes.push_back(not_checked_in_place);
     report.method = await_ && options_.factorization == Method::automatic ? likely : options_.factorization;
@@ -274,9 +276,12 @@ class Solver {
       convert(q, A_.view().columns(first, columns.cols()), columns);
     };
     if (await && !as_it_comes) await(q_, A_.order());
-    if (!as_it_comes) convert(q_, A_.view(), values.view());
+    const bool tries = std::exchange(tries_, false);
+    if (!as_it_comes && !tries) convert(q_, A_.view(), values.view());
     if (upper) mirror_upper(q_, values.view());
     factors = std::make_unique<Factors<F, Place>>(report.method, std::move(values));
+    std::optional<Fetched<Look>> look;
+    if (tries) look = factors->take(q_, A_.view());
     const TaskWatcher* const watcher = task_watcher();
     if (options_.progress || watcher || bytes >= q_.tuning().waited_copy_bytes)
       take_times(q_, report);  // what was done until now is no progress, nor is it part of factor_seconds
@@ -289,7 +294,10 @@ class Solver {
     q_.phase(Phase::other);
     factors->factor(q_, gemm, report.schedule, report.block_size, as_it_comes ? supply : Supply<F, Place>(),
                     clock ? &*clock : nullptr);
-    const Ending ending = *factors->ending(q_);
+    auto ended = factors->ending(q_);
+    if (look) A_.measured(q_, op_of_norm(), (*look)->row_sums);
+    const bool is_given_up = look && !(*look)->may_be_positive_definite;
+    const Ending ending = *ended;
     report.outcome = factors->outcome_of(ending);
     report.factor_seconds = factoring.seconds();  // the outcome was waited for
     tell_products(gemm, report);
@@ -299,12 +307,12 @@ class Solver {
     report.factor_gflops = report.outcome.ok() ? flops * 1e-9 / report.factor_seconds : 0;
     take_times(q_, report, report.factor_seconds);
     if (report.outcome.ok()) note_pivots(factors->pivots_of(ending), report);
-    if (await) require_finite();
-    const std::string why = why_lu_instead(report, bool(await));
+    if (await || look) require_finite();
+    const std::string why = is_given_up ? "" : why_lu_instead(report, bool(await));
     take_times(q_, report);
-    if (!why.empty()) {
+    if (is_given_up || !why.empty()) {
       if (!in_place()) {
-        report.notes.push_back(lu_was_used(why));
+        if (!why.empty()) report.notes.push_back(lu_was_used(why));
         report.method = Method::lu;
         factors.reset();
         return factored_in<F>(std::move(report));
@@ -363,12 +371,11 @@ class Solver {
     Matrix<T, Place> R(B.rows(), B.cols());
     const Settled settled(q_);
     A_.measure(q_, op);
-    auto b = column_norms<T>(q_, B);
     const auto norm_of_A = [&] { return A_.norm(q_, op); };
-    const auto [exponents, x, r] = residual_without_overflow<T>(q_, A_.with(op), norm_of_A, X, B, R);
-    require_finite_sides(*b);
+    const auto [exponents, b, x, r] = residual_without_overflow<T>(q_, A_.with(op), norm_of_A, X, B, R);
+    require_finite_sides(b);
     const double u = roundoff_of_solutions<T>(report);
-    const bool passed = judge(report, backward_error(norm_of_A(), r, x, *b), u);
+    const bool passed = judge(report, backward_error(norm_of_A(), r, x, b), u);
     if (options_.condition && *report.rcond < u && passed &&
         A_.rowwise_backward_error(q_, op, R, exponents, x, B) < hpl_threshold * double(report.n) * u) {
       const double of_scaled_rows = made.with(gemm_, [&](auto& f, const auto& gemm) {
@@ -391,6 +398,7 @@ class Solver {
   KnownMatrix<T, Place> A_;                 // overwritten if in place
   std::optional<Matrix<T, Place>> memory_;  // that of A, handed over, until the factors have it
   Await<Place> await_;                      // until A is there
+  bool tries_ = false;                      // Cholesky, while A is looked at
   Options options_;
   SolvePrecision wanted_;
   Factored made_;

@@ -25,6 +25,10 @@ class KnownMatrix {
   void measure(Queue<Place>& q, Op op) {
     if (Kept& kept = of(op); !kept.sums && !kept.begun) kept.begun = lasolve::row_sums(q, with(op));
   }
+  /// The same, of which the row sums are known.
+  void measured(Queue<Place>& q, Op op, std::vector<double> sums) {
+    if (Kept& kept = of(op); !kept.sums) kept.sums = row_sums_without_overflow(q, with(op), std::move(sums));
+  }
   /// The sums of the magnitudes in the rows of op(A).
   const std::vector<long double>& row_sums(Queue<Place>& q, Op op) {
     measure(q, op);

@@ -36,7 +36,7 @@ Refinement refine(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors<F, Place>
   long double before = std::numeric_limits<double>::infinity();
   std::vector<double> residuals;
   for (int iteration = 0;; ++iteration) {
-    const auto [exponents, x, r] = residual_without_overflow<T>(
+    const auto [exponents, b, x, r] = residual_without_overflow<T>(
         q, A, [=] { return a_norm; }, X, B, R);  // R = B − A X
     long double worst = 0;                       // in units of the bound
     for (std::size_t j = 0; j < r.size(); ++j) worst = larger(worst, r[j] == 0 ? 0 : r[j] / (x[j] * bound));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -68,10 +69,23 @@ inline std::vector<long double> unscaled(const std::vector<double>& numbers, con
   return wide;
 }
 
+/// R ← B − A X for a square A, and the largest magnitudes in the columns of B, then of X, then of R. By default one after the other.
+template <class T, class Place, class AnyMatrix>
+Fetched<std::vector<double>> residual_with_norms(Queue<Place>& q, const AnyMatrix& A, MatrixView<const T, Place> X,
+                                                 MatrixView<const T, Place> B, MatrixView<T, Place> R) {
+  residual(q, A, X, B, R);
+  std::vector<double> all;
+  for (const MatrixView<const T, Place> M : {B, X, MatrixView<const T, Place>(R)}) {
+    auto norms = column_norms<T>(q, M);
+    all.insert(all.end(), norms->begin(), norms->end());
+  }
+  return all;
+}
+
 /// What is known of a residual, by columns.
 struct ResidualNorms {
   std::vector<int> exponents;
-  std::vector<double> x;       ///< the largest magnitudes of X
+  std::vector<double> b, x;    ///< the largest magnitudes of B and X
   std::vector<long double> r;  ///< those of B − A X
 };
 
@@ -82,15 +96,19 @@ ResidualNorms residual_without_overflow(Queue<Place>& q, const SystemMatrix<T, P
                                         std::type_identity_t<MatrixView<const T, Place>> X,
                                         std::type_identity_t<MatrixView<const T, Place>> B,
                                         std::type_identity_t<MatrixView<T, Place>> R) {
-  const auto residual_of = [&](MatrixView<const T, Place> some_X, MatrixView<const T, Place> some_B) {
-    std::visit([&](const auto& matrix) { residual(q, matrix, some_X, some_B, R); }, A);
-    return column_norms<T>(q, R);
+  const auto norms_of = [&](MatrixView<const T, Place> some_X, MatrixView<const T, Place> some_B) {
+    auto all = std::visit([&](const auto& a) { return residual_with_norms<T>(q, a, some_X, some_B, R); }, A);
+    const auto third = [&](std::ptrdiff_t which) {
+      const auto begin = all->begin() + which * std::ptrdiff_t(X.cols());
+      return std::vector<double>(begin, begin + std::ptrdiff_t(X.cols()));
+    };
+    return std::array{third(0), third(1), third(2)};
   };
-  Fetched<std::vector<double>> x = column_norms<T>(q, X), r = residual_of(X, B);
-  const auto exponents = exponents_without_overflow<T>(norm_of_A(), *x);
+  auto [b, x, r] = norms_of(X, B);
+  const auto exponents = exponents_without_overflow<T>(norm_of_A(), x);
   if (largest(exponents) > 0)
-    on_scaled<T>(q, exponents, X, B, [&](auto less_X, auto less_B) { r = residual_of(less_X, less_B); });
-  return {exponents, *x, unscaled(*r, exponents)};
+    on_scaled<T>(q, exponents, X, B, [&](auto less_X, auto less_B) { r = norms_of(less_X, less_B)[2]; });
+  return {exponents, std::move(b), std::move(x), unscaled(r, exponents)};
 }
 
 }  // namespace lasolve

@@ -62,6 +62,7 @@ constexpr Tuning hopper = {
     .work_worth_sharing = 1 << 18,
     .small_system_order = 128,
     .small_cholesky_order = 64,
+    .cholesky_tried_order = 256,
     .one_kernel_checks_order = 1024,
     .tensor_multicast_from = 4096,
     .tensor_groups_of_128_bytes = 512,
@@ -118,6 +119,7 @@ constexpr Tuning cpu() {
   t.solve_few_rhs = 7;
   t.solve_order = 64;
   t.waited_copy_bytes = 0;
+  t.cholesky_tried_order = 0;
   return t;
 }
 
@@ -202,7 +204,10 @@ std::vector<TuningField> make_fields() {
   add(FIELD(lookahead_128_rows_from), "rows", "the least for tiles of 128");
   add(FIELD(waited_copy_bytes), "bytes",
       "the least of a copy of A that is waited for before its factorization is timed", 0);
-  add(FIELD(small_cholesky_order), "n", "the most of such a system where Cholesky is asked for by name", 0);
+  add(FIELD(small_cholesky_order), "n", "the most of such a system where Cholesky is by elimination; beyond, by a leaf",
+      0);
+  add(FIELD(cholesky_tried_order), "n",
+      "the most of a matrix that Cholesky tries to factor while it is found out whether it is symmetric", 0);
   add(FIELD(one_kernel_checks_order), "n",
       "the most of a matrix of which a residual with few right-hand sides, or its row sums, are one kernel", 0);
   add(FIELD(small_system_order), "n", "the most of a system that one kernel factors and another solves; 0: none is", 0);

@@ -9,6 +9,7 @@
 #include "solvers/driver/solver.hpp"
 #include "solvers/places/cuda/async.hpp"
 #include "solvers/places/cuda/call.hpp"
+#include "solvers/places/cuda/look.cuh"
 #include "solvers/places/cuda/lu/row_interchanges.cuh"
 #include "solvers/places/cuda/norms.cuh"
 #include "solvers/places/cuda/panel.cuh"

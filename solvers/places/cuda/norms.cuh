@@ -54,15 +54,39 @@ __device__ void sum_rows(std::int64_t rows, std::int64_t columns, AddTo add_to, 
   put(i, sum);
 }
 
-/// R ← B − A X, for 32 rows of a column a block.
+/// R ← B − A X, for 32 rows of a column a block. `maxima`, unless null, for a square A: the largest magnitudes of B, X and R there,
+/// blocks × columns × 3.
 template <class T, class AnyMatrix>
 __global__ void __launch_bounds__(1024)
-    residual_of_rows(AnyMatrix A, MatrixView<const T, Cuda> X, MatrixView<const T, Cuda> B, MatrixView<T, Cuda> R) {
+    residual_of_rows(AnyMatrix A, MatrixView<const T, Cuda> X, MatrixView<const T, Cuda> B, MatrixView<T, Cuda> R,
+                     double* maxima) {
   const std::int64_t j = blockIdx.y;
   const T* const x = X.data() + j * X.ld();
+  double most[3] = {};
   sum_rows<T>(
       A.rows(), A.cols(), [&](std::int64_t i, std::int64_t k, T& sum) { sum = fma(entry(A, i, k), x[k], sum); },
-      [&](std::int64_t i, T sum) { R.data()[i + j * R.ld()] = B.data()[i + j * B.ld()] - sum; });
+      [&](std::int64_t i, T sum) {
+        const T b = B.data()[i + j * B.ld()], r = b - sum;
+        R.data()[i + j * R.ld()] = r;
+        if (maxima) most[0] = fabs(double(b)), most[1] = fabs(double(x[i])), most[2] = fabs(double(r));
+      });
+  if (!maxima || threadIdx.x >= 32) return;
+  for (int which = 0; which < 3; ++which) {
+    for (int half = 16; half > 0; half /= 2) most[which] = larger(most[which], __shfl_xor_sync(~0u, most[which], half));
+    if (threadIdx.x == 0) maxima[(which * gridDim.y + j) * gridDim.x + blockIdx.x] = most[which];
+  }
+}
+/// Whether one such kernel is faster than a product.
+template <class AnyMatrix>
+bool is_by_rows(const Queue<Cuda>& q, const AnyMatrix& A, std::int64_t nrhs) {
+  const Tuning& t = q.tuning();
+  return std::max(A.rows(), A.cols()) <= t.one_kernel_checks_order && nrhs <= t.solve_few_rhs;
+}
+template <class T, class AnyMatrix>
+void launch_residual_of_rows(Queue<Cuda>& q, const AnyMatrix& A, MatrixView<const T, Cuda> X,
+                             MatrixView<const T, Cuda> B, MatrixView<T, Cuda> R, double* maxima) {
+  launch(q, residual_of_rows<T, AnyMatrix>, dim3(unsigned(ceil_div(A.rows(), 32)), unsigned(R.cols())), 1024, A, X, B,
+         R, maxima);
 }
 
 /// R ← B − A X for an Operand or a Symmetric A. R may be B. Not through the backend that made X, which would then vouch for itself.
@@ -70,10 +94,7 @@ template <class T, class AnyMatrix>
 void residual(Queue<Cuda>& q, const AnyMatrix& A, MatrixView<const T, Cuda> X, MatrixView<const T, Cuda> B,
               MatrixView<T, Cuda> R) {
   if (R.empty()) return;
-  const Tuning& t = q.tuning();
-  if (std::max(A.rows(), A.cols()) <= t.one_kernel_checks_order && R.cols() <= t.solve_few_rhs)
-    return launch(q, residual_of_rows<T, AnyMatrix>, dim3(unsigned(ceil_div(A.rows(), 32)), unsigned(R.cols())), 1024,
-                  A, X, B, R);
+  if (is_by_rows(q, A, R.cols())) return launch_residual_of_rows<T>(q, A, X, B, R, nullptr);
   convert(q, B, R);
   cublas_gemm<T>(q, T(-1), A, X, T(1), R);
 }
@@ -126,10 +147,17 @@ Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cuda>& q, const AnyMat
   return sums.fetched();
 }
 
-/// One block a column.
-template <class T>
-__global__ void column_maxima(MatrixView<const T, Cuda> X, double* maxima) {
+/// Some matrices of the same shape.
+template <class T, std::size_t count>
+struct Matrices {
+  MatrixView<const T, Cuda> of[count];
+};
+
+/// One block a column of one matrix: maxima is columns × matrices.
+template <class T, std::size_t count>
+__global__ void column_maxima(Matrices<T, count> all, double* maxima) {
   __shared__ double best[threads_a_block];
+  const MatrixView<const T, Cuda> X = all.of[blockIdx.y];
   const T* x = X.data() + std::int64_t(blockIdx.x) * X.ld();
   double mine = 0;
   for (std::int64_t i = threadIdx.x; i < X.rows(); i += threads_a_block) mine = larger(mine, fabs(double(x[i])));
@@ -138,16 +166,37 @@ __global__ void column_maxima(MatrixView<const T, Cuda> X, double* maxima) {
     __syncthreads();
     if (threadIdx.x < half) best[threadIdx.x] = larger(best[threadIdx.x], best[threadIdx.x + half]);
   }
-  if (threadIdx.x == 0) maxima[blockIdx.x] = best[0];
+  if (threadIdx.x == 0) maxima[blockIdx.x + blockIdx.y * gridDim.x] = best[0];
 }
 
-/// The largest magnitude in each column; NaN where there is one.
-template <class T>
-Fetched<std::vector<double>> column_norms(Queue<Cuda>& q, MatrixView<const T, Cuda> X) {
+/// The largest magnitude in each column of X, then in those of others of its shape; NaN where there is one.
+template <class T, class... Others>
+Fetched<std::vector<double>> column_norms(Queue<Cuda>& q, MatrixView<const T, Cuda> X, Others... others) {
+  constexpr std::size_t count = 1 + sizeof...(others);
   if (X.cols() == 0) return std::vector<double>();
-  const Results<double> maxima(q, X.cols());
-  launch(q, column_maxima<T>, unsigned(X.cols()), threads_a_block, X, maxima.data());
+  const Results<double> maxima(q, X.cols() * std::int64_t(count));
+  launch(q, column_maxima<T, count>, dim3(unsigned(X.cols()), count), threads_a_block,
+         Matrices<T, count>{{X, others...}}, maxima.data());
   return maxima.fetched();
+}
+
+/// R ← B − A X for a square A, and the largest magnitudes in the columns of B, X and R.
+template <class T, class AnyMatrix>
+Fetched<std::vector<double>> residual_with_norms(Queue<Cuda>& q, const AnyMatrix& A, MatrixView<const T, Cuda> X,
+                                                 MatrixView<const T, Cuda> B, MatrixView<T, Cuda> R) {
+  if (R.empty() || !is_by_rows(q, A, R.cols())) {
+    residual<T>(q, A, X, B, R);
+    return column_norms<T>(q, B, X, MatrixView<const T, Cuda>(R));
+  }
+  const std::int64_t blocks = ceil_div(A.rows(), 32), columns = 3 * R.cols();
+  const Results<double> maxima(q, blocks * columns);
+  launch_residual_of_rows<T>(q, A, X, B, R, maxima.data());
+  return maxima.fetched([blocks](const std::vector<double>& all) {
+    std::vector<double> norms;
+    for (auto part = all.begin(); part != all.end(); part += blocks)
+      norms.push_back(largest(std::vector<double>(part, part + blocks)));
+    return norms;
+  });
 }
 
 /// One block. `failed_at` is what the factorization has written down, A the factors.
@@ -175,35 +224,6 @@ Fetched<Ending> ending_of(Queue<Cuda>& q, MatrixView<const T, Cuda> factors, Mat
   const Results<Ending> ending(q, 1);
   launch(q, find_ending<T>, 1, 1024, factors, failed_at.data(), ending.data());
   return ending.fetched([](const std::vector<Ending>& one) { return one[0]; });
-}
-
-/// no[block] ← whether one of its 32 × 32 tiles of A differs from its mirror image, or has an entry of the diagonal that is not
-/// positive. The mirrored reads find their lines in L1.
-template <class T>
-__global__ void compare_with_mirror(MatrixView<const T, Cuda> A, std::int64_t tiles, int* no) {
-  bool differs = false;
-  for (std::int64_t tile = blockIdx.x; tile < tiles * tiles && !differs; tile += gridDim.x) {
-    const std::int64_t i = tile % tiles * 32 + threadIdx.x;
-    for (std::int64_t y = threadIdx.y; y < 32; y += blockDim.y) {
-      const std::int64_t j = tile / tiles * 32 + y;
-      if (i < j || i >= A.rows()) continue;
-      const T a = A.data()[i + j * A.ld()];
-      differs = differs || (i == j ? !(a > T(0)) : a != A.data()[j + i * A.ld()]);
-    }
-  }
-  const int found = __syncthreads_or(differs);
-  if (threadIdx.x == 0 && threadIdx.y == 0) no[blockIdx.x] = found;
-}
-
-/// Whether A = Aᵀ with a positive diagonal.
-template <class T>
-Fetched<bool> may_be_positive_definite(Queue<Cuda>& q, MatrixView<const T, Cuda> A) {
-  if (A.empty()) return true;
-  const std::int64_t tiles = ceil_div(A.rows(), 32), blocks = std::min<std::int64_t>(tiles * tiles, 1024);
-  const Results<int> no(q, blocks);
-  launch(q, compare_with_mirror<T>, unsigned(blocks), dim3(32, 8), A, tiles, no.data());
-  return no.fetched(
-      [](const std::vector<int>& no) { return std::all_of(no.begin(), no.end(), [](int x) { return x == 0; }); });
 }
 
 /// X(i, j) ← X(j, i) for i > j. X: n × n.

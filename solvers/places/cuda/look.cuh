@@ -1,0 +1,73 @@
+// Whether a matrix may be positive definite, on CUDA.
+#pragma once
+
+#include "solvers/look.hpp"
+#include "solvers/places/cuda/norms.cuh"
+
+namespace lasolve {
+
+/// no[block] ← whether one of its 32 × 32 tiles of A differs from its mirror image, or has an entry of the diagonal that is not
+/// positive. The mirrored reads find their lines in L1.
+template <class T>
+__global__ void compare_with_mirror(MatrixView<const T, Cuda> A, std::int64_t tiles, int* no) {
+  bool differs = false;
+  for (std::int64_t tile = blockIdx.x; tile < tiles * tiles && !differs; tile += gridDim.x) {
+    const std::int64_t i = tile % tiles * 32 + threadIdx.x;
+    for (std::int64_t y = threadIdx.y; y < 32; y += blockDim.y) {
+      const std::int64_t j = tile / tiles * 32 + y;
+      if (i < j || i >= A.rows()) continue;
+      const T a = A.data()[i + j * A.ld()];
+      differs = differs || (i == j ? !(a > T(0)) : a != A.data()[j + i * A.ld()]);
+    }
+  }
+  const int found = __syncthreads_or(differs);
+  if (threadIdx.x == 0 && threadIdx.y == 0) no[blockIdx.x] = found;
+}
+
+/// Whether A = Aᵀ with a positive diagonal.
+template <class T>
+Fetched<bool> may_be_positive_definite(Queue<Cuda>& q, MatrixView<const T, Cuda> A) {
+  if (A.empty()) return true;
+  const std::int64_t tiles = ceil_div(A.rows(), 32), blocks = std::min<std::int64_t>(tiles * tiles, 1024);
+  const Results<int> no(q, blocks);
+  launch(q, compare_with_mirror<T>, unsigned(blocks), dim3(32, 8), A, tiles, no.data());
+  return no.fetched(
+      [](const std::vector<int>& no) { return std::all_of(no.begin(), no.end(), [](int x) { return x == 0; }); });
+}
+
+/// 32 rows a block: Y ← X; sums[i] ← Σⱼ |x(i, j)|; and no[block] ← whether X differs from its mirror image there, or an entry of the
+/// diagonal is not positive. Then *status becomes 0.
+template <class From, class To>
+__global__ void __launch_bounds__(1024)
+    look_at_rows(MatrixView<const From, Cuda> X, MatrixView<To, Cuda> Y, double* sums, int* no, std::int64_t* status) {
+  bool differs = false;
+  sum_rows<double>(
+      X.rows(), X.cols(),
+      [&](std::int64_t i, std::int64_t j, double& sum) {
+        const From x = X.data()[i + j * X.ld()];
+        differs = differs || (i == j ? !(x > From(0)) : x != X.data()[j + i * X.ld()]);
+        Y.data()[i + j * Y.ld()] = To(x);
+        sum += fabs(double(x));
+      },
+      [&](std::int64_t i, double sum) { sums[i] = sum; });
+  const int found = __syncthreads_or(differs);
+  if (threadIdx.x != 0) return;
+  no[blockIdx.x] = found;
+  if (found) *status = 0;
+}
+
+/// Y ← X, and what is asked of X before. Where a Cholesky of it would be in vain, `status` becomes 0.
+template <class From, class To>
+Fetched<Look> copy_and_look(Queue<Cuda>& q, MatrixView<const From, Cuda> X, MatrixView<To, Cuda> Y,
+                            MatrixView<std::int64_t, Cuda> status) {
+  if (X.empty()) return Look{true, {}};
+  const std::int64_t blocks = ceil_div(X.rows(), 32);
+  const Results<double> sums(q, X.rows());
+  const Results<int> no(q, blocks);
+  launch(q, look_at_rows<From, To>, unsigned(blocks), 1024, X, Y, sums.data(), no.data(), status.data());
+  return Fetched<Look>::later([sums = sums.fetched(), no = no.fetched()]() mutable {
+    return Look{largest(*no) == 0, std::move(*sums)};
+  });
+}
+
+}  // namespace lasolve

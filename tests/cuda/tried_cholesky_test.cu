@@ -1,0 +1,81 @@
+// A Cholesky that is tried while A is looked at gives what it gives behind the look, and computes nothing where A is not for it.
+#include "lasolve/gemm.hpp"
+#include "solvers/places/cuda/cholesky/leaf.cuh"
+#include "solvers/places/cuda/look.cuh"
+//
+#include "answers.hpp"
+
+namespace lasolve::test {
+namespace {
+
+Options with_order(Options o, std::int64_t tried) {
+  o.tuning = tuning_of({Device::cuda, 0});
+  o.tuning->cholesky_tried_order = tried;
+  o.tuning->small_system_order = 0;
+  return o;
+}
+
+class TriedCholeskyOnCuda : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  }
+};
+
+template <class T>
+void expect_as_behind_a_look(const Matrix<T>& A, const Options& o) {
+  const Matrix<T> B = random_matrix<T>(A.rows(), 2, 5);
+  for (const Op op : {Op::none, Op::transpose}) {
+    const auto one = answer(A, B, with_order(o, never), op), other = answer(A, B, with_order(o, 0), op);
+    EXPECT_EQ(one.thrown, other.thrown);
+    if (!one.thrown.empty()) continue;
+    expect_same_report(one.factored, other.factored);
+    expect_same_report(one.solved, other.solved);
+    EXPECT_TRUE(same_bits(one.X, other.X));
+  }
+}
+
+template <class T>
+void expect_as_behind_looks() {
+  Options unchecked = on_cuda(), coarse = on_cuda(), allowed = on_cuda(), by_rcond = on_cuda();
+  unchecked.check = false, coarse.precision = Precision::fp32, allowed.allow_nonfinite = true,
+  by_rcond.condition = true;
+  for (const std::int64_t n : {1, 33, 128, 129, 200, 256, 300, 600})
+    for (const Options& o : {on_cuda(), unchecked, coarse, allowed, by_rcond}) {
+      SCOPED_TRACE(testing::Message() << sizeof(T) << " bytes, n = " << n);
+      expect_as_behind_a_look(random_matrix<T>(n, n), o);
+      expect_as_behind_a_look(dominant_matrix<T>(n), o);
+      expect_as_behind_a_look(rounded<T>(random_with_condition(n, 100, true)), o);
+      expect_as_behind_a_look(indefinite<T>(n, n - 1), o);
+      Matrix<T> bad = rounded<T>(random_with_condition(n, 100, true));
+      bad(n / 2, n / 2) = std::numeric_limits<T>::quiet_NaN();
+      expect_as_behind_a_look(bad, o);
+    }
+}
+TEST_F(TriedCholeskyOnCuda, gives_what_it_gives_behind_a_look_in_fp64) { expect_as_behind_looks<double>(); }
+TEST_F(TriedCholeskyOnCuda, gives_what_it_gives_behind_a_look_in_fp32) { expect_as_behind_looks<float>(); }
+
+TEST_F(TriedCholeskyOnCuda, computes_nothing_where_A_is_not_symmetric) {
+  Queue<Cuda> q(0);
+  const Gemm<double, Cuda> gemm(*gemm_backends<Cuda>()[0]);
+  for (const bool symmetric : {true, false}) {
+    Matrix<double> A = random_with_condition(100, 100, true);
+    if (!symmetric) A(99, 0) += 1;
+    Matrix<double, Cuda> there = upload(q, A);
+    Matrix<std::int64_t, Cuda> status(1, 1);
+    fill(q, std::int64_t(-1), status.view());
+    Matrix<double, Cuda> copied(100, 100);
+    auto look = copy_and_look<double, double>(q, std::as_const(there).view(), copied.view(), status.view());
+    EXPECT_EQ(look->may_be_positive_definite, symmetric);
+    EXPECT_TRUE(same_bits(download(q, copied), A));
+    EXPECT_EQ(look->row_sums.size(), 100u);
+    for (std::int64_t i = 0; i < 100; ++i)
+      EXPECT_NEAR(look->row_sums[std::size_t(i)], as_eigen(A.view()).row(i).cwiseAbs().sum(), 1e-12);
+    EXPECT_EQ(download(q, status)(0, 0), symmetric ? -1 : 0);
+    panel_cholesky_leaf(q, gemm, there.view(), Minors<Cuda>{status, 0, true});
+    EXPECT_EQ(same_bits(download(q, there), A), !symmetric);
+  }
+}
+
+}  // namespace
+}  // namespace lasolve::test
