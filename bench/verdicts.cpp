@@ -14,7 +14,7 @@ namespace {
 using namespace lasolve::bench;
 using lasolve::compare::DeviceModel;
 
-/// Nine backends of a size on a CUDA device.
+/// Backends of a size on a CUDA device.
 void print_devices(int pairs) {
   const std::pair<const char*, DeviceModel> devices[] = {
       {"runs differ by 0.5 %", {}},
@@ -24,8 +24,17 @@ void print_devices(int pairs) {
       {"0.5 %, visits by 1 %, sessions by 1 %", {.visit = 0.01, .session = 0.01}},
       {"0.5 %, visits by 0.7 %, sessions by 1 %", {.visit = 0.007, .session = 0.01}},
       {"0.5 %, visits and sessions by 0.3 %, launches by 2 %", {.visit = 0.003, .session = 0.003, .shown = 0.02}},
+      {"0.5 %, launches by 10 %, of visits by 12 %, share 3 %", {.shown = 0.1, .launches = 0.12, .share = 0.03}},
+      {"two backends, the same", {.shown = 0.1, .launches = 0.12, .share = 0.03, .backends = 2}},
+      {"two, share 1 %", {.shown = 0.1, .launches = 0.12, .share = 0.01, .backends = 2}},
+      {"two, share 10 %", {.shown = 0.1, .launches = 0.12, .share = 0.1, .backends = 2}},
+      {"two, share 30 %", {.shown = 0.1, .launches = 0.12, .share = 0.3, .backends = 2}},
+      {"two, launches by 10 %, of visits by 3 %, share 10 %",
+       {.shown = 0.1, .launches = 0.03, .share = 0.1, .backends = 2}},
+      {"two, launches by 10 %, of visits by 0, share 10 %", {.shown = 0.1, .share = 0.1, .backends = 2}},
+      {"two, launches by 10 %, of visits by 0, share 30 %", {.shown = 0.1, .share = 0.3, .backends = 2}},
   };
-  fmt::print("\n{:<54}  {:>14}  {:>14}  {:>14}  {:>14}\n", "nine backends on CUDA, all share visits and sessions",
+  fmt::print("\n{:<54}  {:>14}  {:>14}  {:>14}  {:>14}\n", "on CUDA, all share visits and sessions; nine backends",
              "not SAME, 0 %", "SLOWER, 3 %", "others then", "SLOWER, all 3 %");
   for (const int sessions : {1, 3})
     for (const auto& [name, device] : devices) {

@@ -87,6 +87,24 @@ TEST(VerdictOnDevice, knows_what_visits_of_a_session_and_rows_of_a_size_share) {
   }
 }
 
+TEST(VerdictOnDevice, finds_one_of_two_rows_where_launches_differ_and_solves_do_not) {
+  const VerdictShares shares = shares_of_verdicts({.shown = 0.05, .launches = 0.12, .share = 0.01, .backends = 2}, 200);
+  EXPECT_GE(shares.found, 90);
+  EXPECT_LE(shares.wrong, 1);
+  EXPECT_LE(shares.wrong_beside, 1);
+}
+
+TEST(VerdictOnDevice, allows_two_rows_to_follow_launches_of_sessions) {
+  for (const DeviceModel& device :
+       {DeviceModel{.shown = 0.2, .backends = 2}, DeviceModel{.run = 0.0005, .shown = 0.2, .share = 0.1, .backends = 2},
+        DeviceModel{.shown = 0.2, .launches = 0.12, .share = 0.3, .backends = 2},
+        DeviceModel{.shown = 0.2, .launches = 0.03, .share = 0.1, .backends = 2}}) {
+    const VerdictShares shares = shares_of_verdicts(device, 200);
+    EXPECT_LE(shares.wrong, 1) << device.share << " of launches that differ by " << device.launches;
+    EXPECT_LE(shares.wrong_beside, 1) << device.share << " of launches that differ by " << device.launches;
+  }
+}
+
 TEST(Sessions, of_a_baseline_are_added_up) {
   std::mt19937_64 random(1);
   const DeviceModel quiet{.visit = 0.001};

@@ -8,12 +8,15 @@
 
 namespace lasolve::compare {
 
-/// Nine backends at one size. Numbers are standard deviations of logarithms: 0.01 is 1 %.
+/// Backends at one size. Numbers are standard deviations of logarithms where nothing else is said: 0.01 is 1 %.
 struct DeviceModel {
-  double run = 0.005;  ///< of each run for itself
-  double visit = 0;    ///< of what all runs of a visit share
-  double session = 0;  ///< of what all runs of a session share
-  double shown = 0;    ///< the same, and the yardstick shows it
+  double run = 0.005;   ///< of each run for itself
+  double visit = 0;     ///< of what all runs of a visit share
+  double session = 0;   ///< of what all runs of a session share
+  double shown = 0;     ///< of launches in a session, which the yardstick shows
+  double launches = 0;  ///< the same, in each visit
+  double share = 1;     ///< of launches in a solve: so much of what becomes of them it follows
+  int backends = 9;
 };
 
 /// `planted` is how much longer the first backend takes, `solver` how much longer all do.
@@ -21,17 +24,18 @@ inline Comparison session_of(const DeviceModel& device, std::mt19937_64& random,
                              double solver = 1) {
   std::normal_distribution<double> normal;
   constexpr double seconds = 5e-4, one_launch = 4e-6, error = 0.003;
-  constexpr int backends = 9;
-  const double shown = device.shown * normal(random), session = shown + device.session * normal(random);
+  const double shown = device.shown * normal(random), session = device.share * shown + device.session * normal(random);
   Size size{704, "a", "b"};
   std::vector<double> visits(std::size_t(bench::Visits().most));
   for (double& v : visits) {
-    v = std::exp(session + device.visit * normal(random));
-    size.yardstick.launches.push_back(launches_of_a_chain * one_launch * std::exp(shown + error * normal(random)));
+    const double launches = device.launches > 0 ? device.launches * normal(random) : 0;
+    v = std::exp(session + device.share * launches + device.visit * normal(random));
+    size.yardstick.launches.push_back(launches_of_a_chain * one_launch *
+                                      std::exp(shown + launches + error * normal(random)));
   }
   Comparison all;
   all.sizes = {size};
-  for (int b = 0; b < backends; ++b) {
+  for (int b = 0; b < device.backends; ++b) {
     Row row;
     row.key = {std::string(1, char('a' + b)), "fp64", "cuda:0", size.n};
     const double factor = seconds * (1 + b) * solver * (b == 0 ? planted : 1);

@@ -11,8 +11,6 @@ namespace lasolve::compare {
 
 namespace {
 
-bool has_visits(const Row& row) { return row.visits.size() >= bench::least_for_a_verdict; }
-
 template <class T>
 void append(std::vector<T>& all, const std::vector<T>& more) {
   all.insert(all.end(), more.begin(), more.end());
@@ -27,6 +25,8 @@ void keep_visits(Row& row, std::size_t count) {
 }
 
 }  // namespace
+
+bool has_visits(const Row& row) { return row.visits.size() >= bench::least_for_a_verdict; }
 
 std::vector<double> independent_times(const Row& row) {
   return has_visits(row) ? bench::medians_of_visits(row.seconds, row.visits) : row.seconds;

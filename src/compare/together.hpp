@@ -8,6 +8,9 @@ namespace lasolve::compare {
 /// So many rows, or more, tell what they have in common.
 inline constexpr std::size_t least_to_move_together = 3;
 
+/// Whether a row has as many as a verdict takes.
+bool has_visits(const Row&);
+
 /// The median of each visit. Where a row has fewer visits than a verdict takes, as one of long runs may, its runs.
 std::vector<double> independent_times(const Row&);
 

@@ -29,6 +29,16 @@ bench::Change verdict_on_cpu(const Row& before, const Size& then, const Row& aft
   return bench::change_between(independent_times(before), independent_times(after), test);
 }
 
+/// The spread (σ of the logarithm) of visits within their sessions.
+double spread_within(const std::vector<double>& then, const std::vector<double>& now) {
+  std::vector<double> visits;
+  for (const auto* times : {&then, &now}) {
+    const double middle = bench::spread_of(*times).median;
+    for (const double t : *times) visits.push_back(t / middle);
+  }
+  return spread_together(visits);
+}
+
 /// The rows of a size on a CUDA device in two sessions. Changes are logarithms here.
 class OnCuda {
  public:
@@ -52,40 +62,64 @@ class OnCuda {
     const double spread =
         std::hypot(spread_together(visits_together(all_then)), spread_together(visits_together(all_now)));
     const double apart = std::max(0.0, bench::margin_of_machine * bench::ChangeTest().z * spread - least());
-    machine_ = {share * std::log1p(shown.faster) - apart, share * std::log1p(shown.slower) + apart};
+    const double launches = spread_within(then.yardstick.launches, now.yardstick.launches);
+    for (Pair& p : pairs_) {
+      const Row& was = *before.find(p.row->key);
+      const bool known = has_visits(was) && has_visits(*p.row);
+      const Follower solve{share, known ? launches : 0,
+                           spread_within(independent_times(was), independent_times(*p.row))};
+      p.machine = {solve.shift(std::log1p(shown.faster)) - apart, solve.shift(std::log1p(shown.slower)) + apart};
+    }
   }
 
   bench::Change verdict_on(const Row& row) const {
     const auto pair = std::find_if(pairs_.begin(), pairs_.end(), [&](const Pair& p) { return p.row == &row; });
     bench::ChangeTest test;
-    test.machine = machine_beside(row);
+    test.machine = machine_beside(*pair);
     return bench::change_between(pair->then, pair->now, test);
   }
 
   /// What is no verdict on any row, in words; empty: nothing.
   std::string hidden() const {
     const auto all = movement_of(nullptr);
-    if (!all || std::abs(all->moved) < least() || !may_be_the_machine(*all)) return "";
+    Range machine;
+    for (const Pair& p : pairs_)
+      machine = {std::min(machine.low, p.machine.low), std::max(machine.high, p.machine.high)};
+    if (!all || std::abs(all->moved) < least() || !may_be(machine, *all)) return "";
     return fmt::format(
         "n = {}: all rows moved together by {:+.1f} %, by the machine or by what they share, as the solver: sessions "
         "of this size may "
         "differ by {:+.1f} to {:+.1f} %; verdicts are on what rows moved beside the others",
-        now_.n, 100 * std::expm1(all->moved), 100 * std::expm1(machine_.low - least()),
-        100 * std::expm1(machine_.high + least()));
+        now_.n, 100 * std::expm1(all->moved), 100 * std::expm1(machine.low - least()),
+        100 * std::expm1(machine.high + least()));
   }
 
  private:
+  /// What the machine may have done to a row. It contains 0.
+  struct Range {
+    double low = 0, high = 0;
+  };
   struct Pair {
     const Row* row;
     std::vector<double> then, now;  // beside what the visits have in common
     double moved = 0;
+    Range machine = {};
+  };
+  /// How a solve follows launches, of which it has a share. The others are spreads of visits; 0 of launches: it is not known.
+  struct Follower {
+    double share, launches, solve;
+
+    /// What the solve moves by at the most. As far as launches went from visit to visit, it follows them by no more than the ratio of
+    /// the spreads. The margin is for few visits, which tell that ratio to some 40 %. From there on it follows by its share.
+    double shift(double shown) const {
+      constexpr double margin = 2, reach = 3;
+      const double within = std::clamp(shown, -reach * launches, reach * launches);
+      const double seen = margin * solve < share * launches ? margin * solve / launches : share;
+      return seen * within + share * (shown - within);
+    }
   };
   struct Movement {
     double moved = 0, error = 0;
-  };
-  /// What the machine may have done to all of them. It contains 0.
-  struct Range {
-    double low = 0, high = 0;
   };
 
   static double least() { return std::log1p(bench::ChangeTest().least_effect); }
@@ -108,16 +142,17 @@ class OnCuda {
   }
 
   /// What the machine may do shows where it is at least a change.
-  bool may_be_the_machine(const Movement& m) const {
-    return machine_.low - least() < m.moved && m.moved < machine_.high + least();
+  static bool may_be(const Range& machine, const Movement& m) {
+    return machine.low - least() < m.moved && m.moved < machine.high + least();
   }
 
   /// The others tell which part of the range it was, unless they have moved further than the machine may.
-  MachineChange machine_beside(const Row& row) const {
-    Range range = machine_;
-    if (const auto others = movement_of(&row); others && may_be_the_machine(*others)) {
-      range.low = std::clamp(others->moved - others->error, machine_.low, machine_.high);
-      range.high = std::clamp(others->moved + others->error, machine_.low, machine_.high);
+  MachineChange machine_beside(const Pair& pair) const {
+    Range range = pair.machine;
+    if (const auto others = movement_of(pair.row); others && may_be(range, *others)) {
+      const auto [low, high] = pair.machine;
+      range = {std::clamp(others->moved - others->error, low, high),
+               std::clamp(others->moved + others->error, low, high)};
     }
     const double known = std::clamp(0.0, range.low, range.high);
     return {std::expm1(range.low - known), std::expm1(range.high - known), std::expm1(known)};
@@ -125,7 +160,6 @@ class OnCuda {
 
   const Size& now_;
   std::vector<Pair> pairs_;
-  Range machine_;
 };
 
 }  // namespace
