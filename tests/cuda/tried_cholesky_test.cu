@@ -58,18 +58,19 @@ TEST_F(TriedCholeskyOnCuda, gives_what_it_gives_behind_a_look_in_fp32) { expect_
 TEST_F(TriedCholeskyOnCuda, computes_nothing_where_A_is_not_symmetric) {
   Queue<Cuda> q(0);
   const Gemm<double, Cuda> gemm(*gemm_backends<Cuda>()[0]);
+  const std::int64_t n = 60;  // a leaf on every card
   for (const bool symmetric : {true, false}) {
-    Matrix<double> A = random_with_condition(100, 100, true);
-    if (!symmetric) A(99, 0) += 1;
+    Matrix<double> A = random_with_condition(n, 100, true);
+    if (!symmetric) A(n - 1, 0) += 1;
     Matrix<double, Cuda> there = upload(q, A);
     Matrix<std::int64_t, Cuda> status(1, 1);
     fill(q, std::int64_t(-1), status.view());
-    Matrix<double, Cuda> copied(100, 100);
+    Matrix<double, Cuda> copied(n, n);
     auto look = copy_and_look<double, double>(q, std::as_const(there).view(), copied.view(), status.view());
     EXPECT_EQ(look->may_be_positive_definite, symmetric);
     EXPECT_TRUE(same_bits(download(q, copied), A));
-    EXPECT_EQ(look->row_sums.size(), 100u);
-    for (std::int64_t i = 0; i < 100; ++i)
+    EXPECT_EQ(look->row_sums.size(), std::size_t(n));
+    for (std::int64_t i = 0; i < n; ++i)
       EXPECT_NEAR(look->row_sums[std::size_t(i)], as_eigen(A.view()).row(i).cwiseAbs().sum(), 1e-12);
     EXPECT_EQ(download(q, status)(0, 0), symmetric ? -1 : 0);
     panel_cholesky_leaf(q, gemm, there.view(), Minors<Cuda>{status, 0, true});
