@@ -104,11 +104,11 @@ ResidualNorms residual_without_overflow(Queue<Place>& q, const SystemMatrix<T, P
     };
     return std::array{third(0), third(1), third(2)};
   };
-  auto [b, x, r] = norms_of(X, B);
-  const auto exponents = exponents_without_overflow<T>(norm_of_A(), x);
+  auto norms = norms_of(X, B);  // of B, X and R
+  const auto exponents = exponents_without_overflow<T>(norm_of_A(), norms[1]);
   if (largest(exponents) > 0)
-    on_scaled<T>(q, exponents, X, B, [&](auto less_X, auto less_B) { r = norms_of(less_X, less_B)[2]; });
-  return {exponents, std::move(b), std::move(x), unscaled(r, exponents)};
+    on_scaled<T>(q, exponents, X, B, [&](auto less_X, auto less_B) { norms[2] = norms_of(less_X, less_B)[2]; });
+  return {exponents, norms[0], norms[1], unscaled(norms[2], exponents)};
 }
 
 }  // namespace lasolve
