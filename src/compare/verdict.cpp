@@ -54,7 +54,10 @@ class OnCuda {
       if (!was || !was->timed() || !row->timed()) continue;
       pairs_.push_back(
           {row, times_beside(*was, visits_together(all_then, was)), times_beside(*row, visits_together(all_now, row))});
-      pairs_.back().moved = std::log1p(bench::change_between(pairs_.back().then, pairs_.back().now).shift);
+      Pair& pair = pairs_.back();
+      const bench::Change change = bench::change_between(pair.then, pair.now);
+      pair.moved = std::log1p(change.shift);
+      pair.error = std::max(std::log1p(change.high) - pair.moved, pair.moved - std::log1p(change.low));
       fastest = std::min(fastest, row->median());
     }
     const MachineChange shown = bench::machine_between(then.yardstick, now.yardstick, bench::times_of_cuda);
@@ -68,7 +71,9 @@ class OnCuda {
       const bool known = has_visits(was) && has_visits(*p.row);
       const Follower solve{share, known ? launches : 0,
                            spread_within(independent_times(was), independent_times(*p.row))};
-      p.machine = {solve.shift(std::log1p(shown.faster)) - apart, solve.shift(std::log1p(shown.slower)) + apart};
+      const double most = solve.hardly_follows() ? most_by_others(p) : std::numeric_limits<double>::infinity();
+      p.machine = {std::max(-most, solve.shift(std::log1p(shown.faster))) - apart,
+                   std::min(most, solve.shift(std::log1p(shown.slower))) + apart};
     }
   }
 
@@ -102,7 +107,7 @@ class OnCuda {
   struct Pair {
     const Row* row;
     std::vector<double> then, now;  // beside what the visits have in common
-    double moved = 0;
+    double moved = 0, error = 0;
     Range machine = {};
   };
   /// How a solve follows launches, of which it has a share. The others are spreads of visits; 0 of launches: it is not known.
@@ -110,12 +115,18 @@ class OnCuda {
     double share, launches, solve;
 
     /// What the solve moves by at the most. As far as launches went from visit to visit, it follows them by no more than the ratio of
-    /// the spreads. The margin is for few visits, which tell that ratio to some 40 %. From there on it follows by its share.
+    /// the spreads. From there on it follows by its share.
     double shift(double shown) const {
-      constexpr double margin = 2, reach = 3;
+      constexpr double reach = 3;
       const double within = std::clamp(shown, -reach * launches, reach * launches);
-      const double seen = margin * solve < share * launches ? margin * solve / launches : share;
-      return seen * within + share * (shown - within);
+      return std::min(share, seen()) * within + share * (shown - within);
+    }
+    /// Whether the visits tell so, which takes launches that differ.
+    bool hardly_follows() const { return launches > 0.01 && seen() < 0.15; }
+    /// The ratio of the spreads. The margin is for few visits, which tell it to some 40 %.
+    double seen() const {
+      constexpr double margin = 2;
+      return launches > 0 ? margin * solve / launches : 1;
     }
   };
   struct Movement {
@@ -130,6 +141,20 @@ class OnCuda {
     constexpr double columns_a_launch = 4;
     const double one = bench::spread_of(size.yardstick.launches).median / launches_of_a_chain;
     return std::min(1.0, one * double(size.n) / columns_a_launch / seconds);
+  }
+
+  /// What launches may have done to a row at the most, where no other row has moved: what they take longer, they take longer from each row
+  /// of the size, by seconds or by shares. Infinite where there is no other row, or one that has moved.
+  double most_by_others(const Pair& pair) const {
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    double most = pairs_.size() > 1 ? 0 : infinite;
+    for (const Pair& p : pairs_) {
+      if (&p == &pair) continue;
+      const double moved = std::abs(p.moved) + p.error;
+      if (!(moved < least())) return infinite;
+      most = std::max(most, moved * std::max(1.0, p.row->median() / pair.row->median()));
+    }
+    return most;
   }
 
   /// Peers count as well: none of our code is in them.

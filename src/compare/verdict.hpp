@@ -14,7 +14,8 @@ namespace lasolve::compare {
 ///   1 + u times as long: as if each took one from the solve.
 /// - On CUDA, for what the yardstick of launches shows, by the share of launches in a solve. The share is less where launches differ
 ///   from visit to visit, and the row does not: at most twice the spread of the row's visits over that of launches. This holds for
-///   launches that have moved by no more than three of their spreads; what is beyond, no visit has shown.
+///   launches that have moved by no more than three of their spreads; what is beyond, no visit has shown. Where that bound is below
+///   0.15 and no other row of the size has moved, launches have done no more to the row than the others have moved at the most.
 /// - On CUDA also for so much as the visits of one session differ by together, where three rows or more have the size: then sessions
 ///   may differ as much. Where three others or more have moved together by no more than that, what they have moved by is known to be
 ///   the machine's doing. A row is then judged by what it moved beside them.
