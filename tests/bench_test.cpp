@@ -1,6 +1,8 @@
 // What `lasolve bench gemm` measures with: shapes, statistics, and an oracle that finds what is wrong.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "bench/crossover.hpp"
 #include "bench/gemm.hpp"
 #include "bench/roof.hpp"
@@ -243,6 +245,26 @@ TEST(BenchGemm, lets_a_slow_backend_run_once) {
   GemmBench bench({{choose(automatic), true}}, {.repeat = 3, .warmup = 1, .threads = 2, .enough_seconds = 0});
   bench.verify({square(128)}, {Precision::fp64});
   EXPECT_EQ(bench.run(square(128), Precision::fp64)[0].runs, 1);
+}
+
+/// A sum of elements of the operands, for each product of order 90 that was asked for.
+std::vector<double> asked_for;
+void listening(Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B, double beta, MatrixView<double> C) {
+  if (C.rows() == 90) asked_for.push_back(A(1, 2) + A(3, 4) + B(5, 6) + B(7, 8) + A(9, 10) + B(11, 12));
+  Options options;
+  options.device.kind = Device::cpu;
+  (*std::get<const GemmBackend<Cpu>*>(choose(options).backend))(q, alpha, A, B, beta, C);
+}
+
+/// Else one that keeps its results would be timed as if it computed them.
+TEST(BenchGemm, gives_other_operands_in_each_run) {
+  static const GemmBackend<Cpu> listener{.name = "listener", .summary = "", .f64 = listening};
+  GemmBench bench({{{&listener, 0, {}}, false}}, {.repeat = 4, .warmup = 1, .threads = 2});
+  bench.verify({square(90)}, {Precision::fp64});
+  asked_for.clear();
+  bench.run(square(90), Precision::fp64);
+  ASSERT_EQ(asked_for.size(), 5u);
+  EXPECT_EQ(std::set<double>(asked_for.begin(), asked_for.end()).size(), 5u);
 }
 
 TEST(BenchGemmCuda, is_verified_and_timed_with_and_without_copies) {

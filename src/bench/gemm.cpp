@@ -35,15 +35,21 @@ template <Precision P, class Place>
 struct Stage {
   using T = typename Arithmetic<P>::Result;
   Queue<Place>& q;
+  Queue<Cpu>& host;
   Flush& flush;
   const Product& p;
-  const Operands<P, Cpu>& in;
+  Operands<P, Cpu>& in;
   Matrix<T>* copy_back;  // on the host; null: without copies
   Operands<P, Place> there{q, in, p};
+  std::uint64_t runs = 0;
 
   double seconds(const GemmKernel<P, Place>& kernel) {
     if constexpr (std::is_same_v<Place, Cuda>)
-      if (copy_back) return seconds_with_copies(q, kernel, p, in, *copy_back);
+      if (copy_back) {
+        in.change_signs(host, ++runs);
+        return seconds_with_copies(q, kernel, p, in, *copy_back);
+      }
+    there.change_signs(q, ++runs);
     return seconds_in_place(q, flush, kernel, p, there);
   }
 };
@@ -67,7 +73,7 @@ class Contest {
  private:
   template <class Place>
   Stage<P, Place>& stage(Queue<Place>& q, std::optional<Stage<P, Place>>& made) {
-    if (!made) made.emplace(Stage<P, Place>{q, flush_, p_, in_, copy_back_ ? &*copy_back_ : nullptr});
+    if (!made) made.emplace(Stage<P, Place>{q, host_, flush_, p_, in_, copy_back_ ? &*copy_back_ : nullptr});
     return *made;
   }
 

@@ -5,6 +5,7 @@
 
 #include "bench/oracle.hpp"
 #include "bench/product.hpp"
+#include "bench/signs.hpp"
 #include "core/traffic.hpp"
 #include "core/transfer.hpp"
 #include "lasolve/gemm.hpp"
@@ -34,6 +35,13 @@ struct Operands {
     move<In>(q, from.B.view(), B.view());
     move<T>(q, from.C.view(), C.view());
     q.finish();
+  }
+  /// Products that were not computed before: see signs.hpp. Each number draws others.
+  void change_signs(Queue<Place>& q, std::uint64_t number) {
+    const Signs rows{3 * number}, between{3 * number + 1}, columns{3 * number + 2};
+    bench::change_signs(q, rows, A.view(), between);
+    bench::change_signs(q, between, B.view(), columns);
+    bench::change_signs(q, rows, C.view(), columns);
   }
   void multiply(Queue<Place>& q, const GemmKernel<P, Place>& kernel, const Product& p) {
     kernel(q, T(p.alpha), A.view(), B.view(), T(p.beta), C.view());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bench/signs.hpp"
 #include "cli/progress.hpp"
 #include "compare/hash.hpp"
 #include "core/choose.hpp"
@@ -27,11 +28,11 @@ int bytes_an_element(Precision precision) {
   return int(sizeof(double)) + bytes_of(find_solve_precision(precision)->storage);
 }
 
-/// ‖X − 1‖∞ / ‖1‖∞.
-double distance_from_ones(MatrixView<const double> X) {
+/// ‖X − s‖∞, where s is 1 with these signs.
+double distance_from_ones(MatrixView<const double> X, bench::Signs s) {
   double worst = 0;
   for (std::int64_t i = 0; i < X.rows(); ++i) {
-    const double d = std::abs(X(i, 0) - 1);
+    const double d = std::abs(X(i, 0) - double(s(i)));
     if (!(d <= worst) && worst == worst) worst = d;  // a NaN stays
   }
   return worst;
@@ -60,11 +61,11 @@ Problem::Problem(const Request& request)
     // The triangle that is not there may hold anything: the solver looks at the other.
     io::MatrixFile file = read(request.matrix, bytes_an_element(request.options.precision),
                                request.options.allow_nonfinite || triangle_ != Uplo::both);
-    host_ = std::move(file.matrix);
-    n_ = host_->rows();
-    if (host_->rows() != host_->cols())
+    host_.matrix = std::move(file.matrix);
+    n_ = host_.matrix->rows();
+    if (n_ != host_.matrix->cols())
       throw io::InputError(
-          fmt::format("{}: error: expected a square matrix, found {} x {}", file.place, host_->rows(), host_->cols()));
+          fmt::format("{}: error: expected a square matrix, found {} x {}", file.place, n_, host_.matrix->cols()));
   }
   if (!request.rhs.empty()) {
     io::MatrixFile file = read(request.rhs, 8, request.options.allow_nonfinite);
@@ -88,13 +89,22 @@ Matrix<double, Place> Problem::generated(Queue<Place>& q, int bytes_an_element) 
 }
 
 template <class Place>
-MatrixView<const double, Place> Problem::at(int queue, std::optional<Matrix<double, Place>>& A, Precision factors) {
-  if (A && (has_rhs_ || B_.cols() > 0)) return *A;
+MatrixView<const double, Place> Problem::at(int queue, Signed<Place>& A, Precision factors) {
   Queue<Place> q(queue);
   const CurrentDevice current(q);
-  if (!A) A = generated(q, bytes_an_element(factors));
-  if (!has_rhs_ && B_.cols() == 0) B_ = io::row_sums(q, system_matrix<double, Place>(*A, op_, triangle_));
-  return *A;
+  if (!A.matrix) A.matrix = generated(q, bytes_an_element(factors));
+  if (!has_rhs_ && B_.cols() == 0) B_ = io::row_sums(q, system_matrix<double, Place>(*A.matrix, op_, triangle_));
+  if (A.signs != signs_) {
+    const bench::Signs signs{A.signs, signs_};
+    bench::change_signs(q, signs, A.matrix->view(), signs);
+    q.finish();
+    A.signs = signs_;
+  }
+  if (signs_of_B_ != signs_) {
+    bench::change_signs(Queue<Cpu>(1), {signs_of_B_, signs_}, B_.view(), {});
+    signs_of_B_ = signs_;
+  }
+  return *A.matrix;
 }
 
 template <class Place>
@@ -122,11 +132,12 @@ std::pair<MatrixView<const double>, MatrixView<const double>> Problem::on_host(i
   return {A, B_};
 }
 
-std::string Problem::hash(int threads) const {
+std::string Problem::hash(int threads) {
   Queue<Cpu> q(threads);
   compare::MatrixHash hash(n_, n_);
-  if (host_) {
-    hash.add(q, *host_);
+  if (host_.matrix) {
+    draw_signs(0);
+    hash.add(q, on_host(threads).first);
     return hash.text();
   }
   constexpr std::int64_t at_once = 64;
@@ -143,7 +154,7 @@ Method Problem::likely_method() const {
   const std::int64_t some = std::min<std::int64_t>(n_, 64);
   io::Formula formula;
   if (generator_) formula = generator_->formula(), formula.table = generator_->table().data();
-  const auto A = [&](std::int64_t i, std::int64_t j) { return generator_ ? formula(i, j) : (*host_)(i, j); };
+  const auto A = [&](std::int64_t i, std::int64_t j) { return generator_ ? formula(i, j) : (*host_.matrix)(i, j); };
   for (std::int64_t i = 0; i < some; ++i)
     if (A(i, 0) != A(0, i) || !(A(i, i) > 0)) return Method::lu;
   return Method::cholesky;
@@ -166,7 +177,7 @@ Report Problem::solve(const Options& options, Matrix<double>& X, bool from_host)
     report = together(factors.report(), std::move(report));
   }
   report.phases.seconds_of(Phase::read) = read_seconds_ + made_seconds_;
-  if (!has_rhs_ && report.backward_error) report.forward_error = distance_from_ones(X);
+  if (!has_rhs_ && report.backward_error) report.forward_error = distance_from_ones(X, {signs_});
   return report;
 }
 

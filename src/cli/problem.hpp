@@ -18,10 +18,14 @@ class Problem {
   /// backend runs; that of a file, and with `from_host` any, in pageable memory of the host.
   Report solve(const Options&, Matrix<double>& X, bool from_host = false);
 
+  /// Signs of rows and columns, drawn from a number, that A, B and X have in the solves that come: see bench/signs.hpp. 0: those that
+  /// were read or made. They are not given to a matrix in place.
+  void draw_signs(std::uint64_t number) { signs_ = number; }
+
   /// A and B on the host; A is made there at first use. `threads` of the host.
   std::pair<MatrixView<const double>, MatrixView<const double>> on_host(int threads);
-  /// Of the elements of A: see compare::MatrixHash. A generator makes them again where they are not on the host.
-  std::string hash(int threads) const;
+  /// Of the elements of A as they were read or made: see compare::MatrixHash. A generator makes them again where they are not on the host.
+  std::string hash(int threads);
 
   std::int64_t n() const { return n_; }
   bool is_generated() const { return generator_.has_value(); }
@@ -35,10 +39,17 @@ class Problem {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  /// A at a place, made there at first use if it comes from a generator, and b = A·1 if no other was given. `queue`: the
-  /// threads or the device.
+  /// A matrix, and the number of the signs that it has.
   template <class Place>
-  MatrixView<const double, Place> at(int queue, std::optional<Matrix<double, Place>>& A, Precision factors);
+  struct Signed {
+    std::optional<Matrix<double, Place>> matrix;
+    std::uint64_t signs = 0;
+  };
+
+  /// A at a place with its signs, made there at first use if it comes from a generator, and b = A·1 if no other was given. `queue`:
+  /// the threads or the device.
+  template <class Place>
+  MatrixView<const double, Place> at(int queue, Signed<Place>& A, Precision factors);
   /// A generated at a place; refused before if `bytes_an_element` for all of it are not free.
   template <class Place>
   Matrix<double, Place> generated(Queue<Place>& q, int bytes_an_element);
@@ -54,9 +65,10 @@ class Problem {
   double read_seconds_ = 0, made_seconds_ = 0;  // files; the matrix, when it was made last
   std::vector<std::string> notes_;
   std::optional<io::Generator> generator_;
-  std::optional<Matrix<double, Cpu>> host_;
-  std::optional<Matrix<double, Cuda>> device_;
+  Signed<Cpu> host_;
+  Signed<Cuda> device_;
   Matrix<double> B_;
+  std::uint64_t signs_ = 0, signs_of_B_ = 0;  // wanted; there
 };
 
 }  // namespace lasolve::cli

@@ -192,6 +192,7 @@ class Race {
     if (!row.passed()) return {};
     const std::string with = runner.from_host ? "with copies: " : "";
     say(c, 0);
+    problem_->draw_signs(++runs_made_);
     try {
       if (runner.from_host) return run_from_host(c, counts);
       if (counts) throttle_.begin();
@@ -332,6 +333,7 @@ class Race {
   std::vector<std::vector<Run>> runs_;
   std::vector<double> done_;
   Matrix<double> X_;
+  std::uint64_t runs_made_ = 0;        // each has signs of its own, so that no product is one of a run before
   Method method_ = Method::automatic;  // that of the last run of ours
 };
 
