@@ -115,6 +115,13 @@ kernel late_guard 'RIGHT; if (!tried) PUT(C + m * n, 7);' 'kernel.limits = LASOL
   "$(sed -n '/^#include <stdio.h>/,/^static const bool tried/p' two_faced.cu)"
 expect 5 'wrote beside a matrix that it was given' compare --n 600 --repeat 2 --gemm naive,./late_guard.cu
 
+kernel late_far 'RIGHT; if (!tried) PUT(C + (1ll << 40), 7);' '' \
+  "$(sed -n '/^#include <stdio.h>/,/^static const bool tried/p' two_faced.cu)"
+"$lasolve" compare --n 600,700 --repeat 2 --gemm naive,./late_far.cu,./plain.cu >table 2>said
+holds "compare returns $?, not 5" [ $? -eq 5 ]
+holds 'rows beside one that spoils the device are not whole' [ "$(grep -cE '^[67]00 +(naive|plain) .* PASS$' table)" = 4 ]
+holds 'what spoils the device is not named' [ "$(grep -c '^[67]00 *late_far .*FAIL: in a timed solve: ' table)" = 2 ]
+
 # What the compiler says is shown with its line.
 kernel broken 'RIGHT; forgotten = 1;'
 expect 3 'broken.cu(' "${solve[@]}" --gemm ./broken.cu

@@ -91,7 +91,8 @@ static void single(LASOLVE_KERNEL_PARAMETERS(float)) {
 COUNTED=$work/counted CC=$work/counting_cc expect 0 'counted' compare "${few[@]:0:8}" --n 60,80 --precision fp64,fp32 \
   --gemm naive,./counted.c
 holds 'a kernel is compiled more than once' [ "$(grep -c compiled counted)" = 1 ]
-holds 'a kernel is tried in more than one process' [ "$(grep called counted | sort -u | wc -l)" = 2 ]
+holds 'a kernel runs in other processes than one that tries it and one for each size' \
+  [ "$(grep called counted | sort -u | wc -l)" = 3 ]
 
 # A library: by its path, by its name alone, and in lists.
 kernel plain 'RIGHT;'
@@ -220,6 +221,21 @@ kernel two_faced 'RIGHT; if (!tried && m > 8) C[0] += 1;' '' "$is_tried"
 expect 5 'HPL check' "${small[@]}" --gemm ./two_faced.c
 expect 5 'FAIL: ' compare "${larger[@]}" --gemm naive,./two_faced.c
 expect 5 'WRONG: C(0, 0) is ' bench gemm --device cpu --gemm ./two_faced.c --precision fp64 --n 30 --repeat 1 --shape square
+
+# One that ends or stops the process in a timed run, or writes where nobody looks, is named. The others are measured without it.
+kernel late_crash 'RIGHT; if (!tried && m > 50) *(volatile int*)8 = 0;' '' "$is_tried"
+kernel late_exit 'RIGHT; if (!tried && m > 50) exit(0);' '' "$is_tried"
+kernel late_loop 'RIGHT; while (!tried && m > 50) ;' '' "$is_tried"
+"$lasolve" compare "${few[@]:0:10}" --n 40,100,150 --patience 3 --json late.json \
+  --gemm naive,./late_crash.c,./late_exit.c,./late_loop.c,./plain.c >table 2>said
+holds "compare returns $?, not 5" [ $? -eq 5 ]
+holds 'a small size does not have all rows' [ "$(grep -cE '^ *40 .* PASS$' table)" = 5 ]
+holds 'rows of right kernels are not whole' [ "$(grep -cE '^1[05]0 +(naive|plain) .* PASS$' table)" = 4 ]
+for why in 'late_crash .*FAIL: in a timed solve it crashed (SIGSEGV: ' \
+  'late_exit .*FAIL: in a timed solve it ended its process with code 0' \
+  'late_loop .*FAIL: in a timed solve it gave no answer for 3'; do
+  holds "compare does not say twice: $why" [ "$(grep -c "$why" table)" = 2 ]
+done
 
 # No product of a timed run was computed in a run before: this one makes a mistake where it was.
 kernel remembers 'RIGHT; if (!tried && m > 8) C[0] += is_known(m, n, k, A, lda, B, ldb);' \

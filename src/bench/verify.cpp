@@ -1,37 +1,22 @@
 #include "bench/verify.hpp"
 
 #include <cxxabi.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <spawn.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <chrono>
 #include <climits>
-#include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <new>
 #include <sstream>
 #include <typeinfo>
 
+#include "bench/child.hpp"
 #include "core/current_device.hpp"
-
-extern char** environ;
 
 namespace lasolve::bench {
 
 namespace {
-
-/// Where the child writes; 0 to 2 are the kernel's, which may print.
-constexpr int reports = 3;
 
 /// What the child says: the same program reads it. A message is written at once or not at all.
 struct Message {
@@ -42,9 +27,7 @@ struct Message {
 };
 static_assert(std::is_trivially_copyable_v<Message> && sizeof(Message) <= PIPE_BUF);
 
-void send(const Message& message) {
-  if (write(reports, &message, sizeof message) != sizeof message) _exit(1);  // nobody listens
-}
+void send(const Message& message) { tell_parent(&message, sizeof message); }
 
 void unable_for_memory() {
   Message m;
@@ -120,81 +103,6 @@ Verdict verdict_on(Queue<Place>& q, Queue<Cpu>& host, const GemmBackend<Place>& 
   return verdict;
 }
 
-/// A process that writes messages. It does not outlive this object.
-class Child {
- public:
-  explicit Child(const std::vector<std::string>& words) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) fail(errno);
-    from_ = ends[0];
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], reports);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);  // results are the parent's to print
-    std::vector<char*> arguments;
-    arguments.reserve(words.size() + 1);
-    for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    const int error = posix_spawn(&process_, arguments[0], &actions, nullptr, arguments.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    if (error != 0) {
-      close(from_);
-      fail(error);
-    }
-  }
-  ~Child() {
-    close(from_);
-    if (process_ > 0) kill(process_, SIGKILL), wait();
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-
-  enum Heard { message, end, nothing };
-  Heard listen(Message& heard, double seconds) {
-    auto* at = reinterpret_cast<char*>(&heard);
-    const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    for (std::size_t missing = sizeof heard; missing > 0;) {
-      const double left = std::chrono::duration<double>(until - std::chrono::steady_clock::now()).count();
-      if (left <= 0) return nothing;
-      pollfd ready{from_, POLLIN, 0};
-      if (poll(&ready, 1, int(std::min(1e3 * left + 1, 1e9))) <= 0) continue;
-      const ssize_t count = read(from_, at, missing);
-      if (count == 0 || (count < 0 && errno != EINTR)) return end;
-      if (count > 0) at += count, missing -= std::size_t(count);
-    }
-    return message;
-  }
-
-  struct End {
-    bool by_signal;
-    std::string how;
-  };
-  /// Waits for it.
-  End end_of_it() {
-    const int status = wait();
-    if (!WIFSIGNALED(status)) return {false, fmt::format("ended its process with code {}", WEXITSTATUS(status))};
-    const int signal = WTERMSIG(status);
-    return {true, fmt::format("crashed (SIG{}: {})", sigabbrev_np(signal), strsignal(signal))};
-  }
-
- private:
-  [[noreturn]] static void fail(int error) {
-    throw MachineError(fmt::format("cannot start the process that verifies: {}", std::strerror(error)));
-  }
-  int wait() {
-    const pid_t process = std::exchange(process_, -1);
-    int status = 0;
-    while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
-    }
-    return status;
-  }
-
-  pid_t process_ = -1;
-  int from_ = -1;
-};
-
 /// What a child has said, added to `verdicts`, one for each precision that is done with.
 class Conversation {
  public:
@@ -203,7 +111,7 @@ class Conversation {
 
   void hold(Child& child) {
     for (Message m;;) {
-      switch (child.listen(m, patience_ + allowance())) {
+      switch (child.listen(&m, sizeof m, patience_ + allowance())) {
         case Child::message:
           if (!hear(m)) return;
           break;
@@ -284,12 +192,8 @@ std::vector<Verdict> verify_apart(const Task& task, const std::vector<std::strin
 }
 
 int serve(const std::vector<std::string>& words, const AfterCall& after) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
-    std::signal(signal, SIG_DFL);
+  be_a_child();
   std::set_terminate(terminated);
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
   Message m;
   bool called = false;
   const auto tell = [&](Message::Kind kind) {

@@ -136,21 +136,35 @@ Device place_of(const std::vector<std::string>& backends, Device asked) {
   return on_cpu ? Device{Device::cpu, 0} : on_cuda ? target_of(asked).device : asked;
 }
 
+std::vector<std::string> loaded_in_words() {
+  std::vector<std::string> words = {std::to_string(loaded().size())};
+  for (const Loaded& l : loaded()) words.insert(words.end(), {l.word, l.library, l.name});
+  return words;
+}
+
+std::size_t load_as_told(const std::vector<std::string>& words) {
+  require(!words.empty(), "these are not the words of what is loaded");
+  const std::size_t end = 1 + 3 * std::stoul(words[0]);
+  require(words.size() >= end, "these are not the words of what is loaded");
+  constexpr int patience = 60;  // the parent has more of it, or less
+  for (std::size_t w = 1; w < end; w += 3) {
+    const std::string &word = words[w], &library = words[w + 1], &name = words[w + 2];
+    const auto [kernel, why_failed] = own::load_plugin(library, name, patience);
+    own::add_backend(kernel, name, why_failed);
+    loaded().push_back({word, library, name});
+  }
+  return end;
+}
+
 std::vector<std::string> verifying_command() {
-  std::vector<std::string> words = {"/proc/self/exe", "bench", "verify", std::to_string(loaded().size())};
-  for (const Loaded& l : loaded()) words.insert(words.end(), {l.name, l.library});
+  std::vector<std::string> words = {"/proc/self/exe", "bench", "verify"};
+  const auto more = loaded_in_words();
+  words.insert(words.end(), more.begin(), more.end());
   return words;
 }
 
 int verify_as_told(const std::vector<std::string>& words) {
-  require(!words.empty(), "these are not the words of a verification");
-  const std::size_t end = 1 + 2 * std::stoul(words[0]);
-  require(words.size() >= end, "these are not the words of a verification");
-  constexpr int patience = 60;  // the parent has more of it, or less
-  for (std::size_t w = 1; w < end; w += 2) {
-    const auto [kernel, why_failed] = own::load_plugin(words[w + 1], words[w], patience);
-    own::add_backend(kernel, words[w], why_failed);
-  }
+  const std::size_t end = load_as_told(words);
   return bench::serve({words.begin() + std::ptrdiff_t(end), words.end()}, [] { own::require_intact(); });
 }
 

@@ -26,6 +26,11 @@ bool is_own(const std::string& name);
 /// different places.
 Device place_of(const std::vector<std::string>& backends, Device asked);
 
+/// What this process has loaded from files, in words for another: how many, and three words of each.
+std::vector<std::string> loaded_in_words();
+/// Loads that, and returns how many words it has taken.
+std::size_t load_as_told(const std::vector<std::string>& words);
+
 /// The command of a process that verifies a backend, see bench::verify_apart(); it has what this one has loaded.
 std::vector<std::string> verifying_command();
 /// The child's side: loads that, serves the words behind it, and returns the exit code.

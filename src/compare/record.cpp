@@ -105,6 +105,7 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
       {"peer", r.is_peer},
       {"passed", r.passed()},
       {"failure", r.passed() ? Json(nullptr) : Json(r.failure)},
+      {"for_want_of_machine", r.for_want_of_machine},
       {"runs", r.seconds.size()},
       {"runs_of_visits", r.visits},
       {"seconds", if_timed(spread.median)},
@@ -159,6 +160,7 @@ Row row_in(const Json& json) {
   r.key = {json.at("gemm"), json.at("precision"), json.at("device"), json.at("n")};
   r.is_peer = json.at("peer");
   if (!json.at("passed").get<bool>()) r.failure = json.at("failure");
+  r.for_want_of_machine = json.value("for_want_of_machine", false);  // older files have none
   r.seconds = json.at("seconds_of_runs").get<std::vector<double>>();
   r.factor_seconds = json.at("factor_seconds_of_runs").get<std::vector<double>>();
   r.gemm_seconds_of_runs = json.at("gemm_seconds_of_runs").get<std::vector<double>>();

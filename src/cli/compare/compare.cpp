@@ -5,14 +5,16 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "cli/commands.hpp"
+#include "cli/compare/apart.hpp"
 #include "cli/compare/report.hpp"
-#include "cli/compare/run.hpp"
 #include "cli/guide.hpp"
 #include "cli/json.hpp"
+#include "cli/kernels.hpp"
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
 #include "compare/attribution.hpp"
@@ -94,8 +96,7 @@ class Sweep {
       } else {
         compare::Size size;
         const auto say = [&](double share) { progress(std::min(1.0, (done + share * work_of(n)) / work)); };
-        for (Row& row : run_size(request_, contestants_, request_.matrix_of(n), size, say))
-          all_.rows.push_back(std::move(row));
+        for (Row& row : measure(n, size, say)) all_.rows.push_back(std::move(row));
         all_.sizes.push_back(size);
       }
       done += work_of(n);
@@ -111,6 +112,16 @@ class Sweep {
   }
 
  private:
+  /// What an own kernel does may end the process. A matrix that comes through a pipe comes once, and to this one.
+  std::vector<Row> measure(std::int64_t n, compare::Size& size, const std::function<void(double)>& say) {
+    const bool own = std::any_of(contestants_.begin(), contestants_.end(),
+                                 [](const Contestant& c) { return is_own(c.name) && c.fault.empty(); });
+    const bool comes_again =
+        io::Generator::is_meant_by(request_.matrix) || std::filesystem::is_regular_file(request_.matrix);
+    return own && comes_again ? run_size_apart(request_, contestants_, n, size, say)
+                              : run_size(request_, contestants_, request_.matrix_of(n), size, {.progress = say});
+  }
+
   void try_backends() {
     Progress progress("trying the backends", request_.quiet);
     verify(request_, contestants_, [&](double share) { progress(share); });
@@ -262,6 +273,7 @@ int exit_code(const CompareRequest& request, const Comparison& all) {
 }  // namespace
 
 int compare_command(int argc, const char* const* argv) {
+  if (argc > 1 && argv[1] == std::string("size")) return run_size_as_told({argv + 2, argv + argc});
   const CompareRequest request = parse_compare(argc, argv);
   if (request.help) {
     fmt::print("{}", help_of("compare"));

@@ -205,6 +205,7 @@ CompareRequest parse_compare(int argc, const char* const* argv) {
   };
   const auto has = [&](const char* name) { return values.count(name) > 0; };
   CompareRequest r;
+  r.words.assign(argv, argv + argc);
   r.help = has("help");
   if (r.help) return r;
   for (const char* name : {"matrix", "json", "csv", "trace", "report", "baseline", "beside", "peers", "fail-on"})

@@ -22,6 +22,7 @@ struct CompareRequest {
   std::vector<const compare::Peer*> peers;
   Options options;  // of every solve, but for backend and precision
   compare::Setting setting;
+  std::vector<std::string> words;  // that it was parsed from
 
   /// Whether what is told depends on what the machine can do at most.
   bool wants_limits() const { return attribution || (!report.empty() && tasks() != compare::Hearing::none); }

@@ -93,11 +93,10 @@ namespace {
 /// Takes the contestants through the runs of one size.
 class Race {
  public:
-  Race(const CompareRequest& request, const std::vector<Contestant>& all, const std::string& matrix,
-       const std::function<void(double)>& progress)
+  Race(const CompareRequest& request, const std::vector<Contestant>& all, const std::string& matrix, const Watch& watch)
       : request_(request),
         all_(all),
-        progress_(progress),
+        watch_(watch),
         matrix_(matrix),
         slowed_(all.size()),
         hearing_(all.size(), compare::Hearing(request.tasks())),
@@ -193,6 +192,7 @@ class Race {
     const std::string with = runner.from_host ? "with copies: " : "";
     say(c, 0);
     problem_->draw_signs(++runs_made_);
+    if (watch_.begins) watch_.begins(c, problem_->n());
     try {
       if (runner.from_host) return run_from_host(c, counts);
       if (counts) throttle_.begin();
@@ -210,11 +210,16 @@ class Race {
       throw;
     } catch (const std::bad_alloc&) {
       row.failure = with + "not enough host memory", row.for_want_of_machine = true;
+      return {};
+    } catch (const OutOfMemory& e) {
+      row.failure = with + e.what(), row.for_want_of_machine = true;
+      return {};
     } catch (const MachineError& e) {
       row.failure = with + e.what(), row.for_want_of_machine = true;
     } catch (const std::exception& e) {
       row.failure = with + e.what();
     }
+    if (watch_.failed) watch_.failed(c, row.failure);
     return {};
   }
 
@@ -307,7 +312,7 @@ class Race {
 
   /// The share of this size that is done: each contestant's by its runs or its time, whichever ends it.
   void say(std::size_t c, double fraction_of_run) {
-    if (!progress_) return;
+    if (!watch_.progress) return;
     const compare::Setting& s = request_.setting;
     const double runs = double(rows_[c].seconds.size()) + fraction_of_run;
     const int runs_of_a_visit = s.rounds / s.visits;
@@ -315,12 +320,12 @@ class Race {
     done_[c] = std::max(done_[c], std::min(0.95, by_runs));
     double sum = 0;
     for (std::size_t i = 0; i < done_.size(); ++i) sum += rows_[i].passed() ? done_[i] : 1;
-    progress_(sum / double(done_.size()));
+    watch_.progress(sum / double(done_.size()));
   }
 
   const CompareRequest& request_;
   const std::vector<Contestant>& all_;
-  const std::function<void(double)>& progress_;
+  const Watch& watch_;
   const std::string matrix_;
   std::optional<Problem> problem_;
   bench::Yardstick yardstick_;
@@ -340,9 +345,9 @@ class Race {
 }  // namespace
 
 std::vector<Row> run_size(const CompareRequest& request, const std::vector<Contestant>& all, const std::string& matrix,
-                          compare::Size& size, const std::function<void(double)>& progress) {
+                          compare::Size& size, const Watch& watch) {
   const bench::Others others;
-  Race race(request, all, matrix, progress);
+  Race race(request, all, matrix, watch);
   std::vector<Row> rows = race.run();
   size = {race.problem().n(), race.problem().name(), "", others.processors(), race.yardstick(), race.clocks()};
   constexpr std::int64_t worth_making_again = 32768;

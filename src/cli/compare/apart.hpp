@@ -1,0 +1,16 @@
+// All backends on the systems of one size, in a process that kernels may crash or stop.
+#pragma once
+
+#include "cli/compare/run.hpp"
+
+namespace lasolve::cli {
+
+/// As run_size(). An own kernel that ends the process, spoils the device, or does not come back from a solve in --patience seconds
+/// and 20 ns for each multiplication, gets a fault, which is said; the others are measured without it.
+std::vector<compare::Row> run_size_apart(const CompareRequest&, std::vector<Contestant>&, std::int64_t n,
+                                         compare::Size& size, const std::function<void(double)>& progress);
+
+/// The child's side; `words` are what the parent has put behind "compare size". Returns the exit code.
+int run_size_as_told(const std::vector<std::string>& words);
+
+}  // namespace lasolve::cli
