@@ -13,6 +13,7 @@ expect 0 '"outcome": "solved"' --matrix uniform:n=50 --device cpu --json -
 expect 0 'share' --matrix uniform:n=50 --device cpu --gemm naive,tiled
 expect 0 'naive' list
 expect 0 'device   capability' list
+"$lasolve" list | grep -q 'this build has no CUDA' || expect 0 'has code for CUDA devices of compute capability' list
 expect 0 '' generate spd:n=20,seed=2 --output spd.mtx.gz
 expect 0 'Cholesky' --matrix spd.mtx.gz --device cpu
 expect 0 'LU was used instead of Cholesky' --matrix indefinite.mtx --device cpu

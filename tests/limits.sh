@@ -22,6 +22,8 @@ limited() { # KIB COMMAND...: of address space
 export -f limited
 small=(--matrix uniform:n=200 --device cpu)
 
+LD_DEBUG=files "$lasolve" --version 2>&1 | grep -i openblas && echo 'OpenBLAS is loaded where nothing is computed' && failed=1
+
 # The least address space in which the tool starts, in MiB: what its libraries map, which is little but for CUDA's.
 least() {
   local below=0 enough=8192 middle

@@ -113,6 +113,7 @@ TEST_P(Misuse, refuses_all_that_is_asked_of_factors_that_were_moved_from) {
   Factorization<double> first(A.view(), options()), second = std::move(first);
   EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { first.report(); }), "moved from"));
   EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { first.solve(B.view(), X.view()); }), "moved from"));
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { first.rcond(); }), "moved from"));
   first = std::move(second);
   EXPECT_TRUE(first.solve(B.view(), X.view()).outcome.ok());
 }

@@ -167,6 +167,7 @@ TEST(FileFormat, NamesTheLineThatConvertsWhatIsNotRead) {
   } cases[] = {
       {"MATLAB 5.0 MAT-file, Platform: GLNXA64", "scipy.io.loadmat('"},
       {"MATLAB 7.3 MAT-file, Platform: GLNXA64", "['A'][:].T)"},
+      {std::string("\0\0\0\0\2\0\0\0\1\0\0\0\0\0\0\0\2\0\0\0A\0", 22) + std::string(16, '\1'), "scipy.io.loadmat('"},
       {"\x89HDF\r\n\x1A\n rest", "h5py.File('"},
       {"\xFF\xFE"
        "1",

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -19,11 +21,23 @@ namespace {
                   found, code));
 }
 
+/// MATLAB's version 4 has no magic number: a type in decimal digits, of which 1000 is the order of bytes, the rows, the columns, whether
+/// it is complex, and the length of the name with the null byte at its end (MAT-File Format, level 4).
+bool is_matlab_4(std::string_view content) {
+  std::uint32_t header[5];
+  if (content.size() < sizeof header) return false;
+  std::memcpy(header, content.data(), sizeof header);
+  const auto [type, rows, columns, complex, name_bytes] = header;
+  return type <= 52 && type % 10 <= 2 && rows > 0 && columns > 0 && complex <= 1 && name_bytes > 1 &&
+         name_bytes <= 64 && content.size() >= sizeof header + name_bytes &&
+         content[sizeof header + name_bytes - 1] == 0;
+}
+
 /// Formats whose conversion takes one line. Their files hold several arrays, of which the first name is a guess.
 void refuse_foreign(const InputFile& file) {
   const std::string_view content = file.content();
-  const std::string& name = file.name();
-  if (content.starts_with("MATLAB 5.0 MAT-file"))
+  const std::string name = file.name() == "<stdin>" ? "FILE" : file.name();
+  if (content.starts_with("MATLAB 5.0 MAT-file") || is_matlab_4(content))
     refuse_with_conversion(
         file, "a MATLAB file",
         fmt::format("import numpy, scipy.io; numpy.save('A.npy', scipy.io.loadmat('{}')['A'])", name));
