@@ -175,6 +175,7 @@ static int run(int argc, char** argv) {
       "n", po::value(&sizes)->default_value("1024,2048,4096"), "sizes; default of whole calls: 64, 128, … 32768")(
       "whole-call", "factor and solve on a CUDA device, by the wall clock")(
       "from-host", "whole calls begin and end in pageable memory of the host")(
+      "solve", "only the solve of whole calls: with factors that are on the device")(
       "nrhs", po::value(&sides)->default_value("1,100"), "right-hand sides of whole calls")(
       "method", po::value(&methods)->default_value("lu,cholesky"), "lu, cholesky")(
       "precision", po::value(&precisions)->default_value("fp64"), "fp64, fp32")(
@@ -183,10 +184,18 @@ static int run(int argc, char** argv) {
       "rounds", po::value(&rounds)->default_value(5), "counted runs of each")("json", po::value(&json), "write JSON");
   return run_program("peers", known, argc, argv, [&](const po::variables_map& values) {
     if (values.count("whole-call")) {
+      if (values.count("from-host") && values.count("solve"))
+        throw std::invalid_argument("--from-host and --solve do not go together");
       if (values["n"].defaulted()) sizes = "64,128,256,512,1024,2048,4096,8192,16384,32768";
       if (backends.empty()) backends = "cublas";
-      const Json results = whole_calls_of(
-          precisions, methods, {numbers(sizes), numbers(sides), {}, backends, rounds, values.count("from-host") > 0});
+      const Json results = whole_calls_of(precisions, methods,
+                                          {numbers(sizes),
+                                           numbers(sides),
+                                           {},
+                                           backends,
+                                           rounds,
+                                           values.count("from-host") > 0,
+                                           values.count("solve") > 0});
       if (!json.empty()) std::ofstream(json) << results.dump(1) << "\n";
       return;
     }

@@ -125,9 +125,13 @@ static double cusolver(MatrixView<const T, Cuda> A, Method method) {
 template <class T>
 static std::function<void()> cusolver_call(const System<T>& s) {
   const auto copied = std::make_shared<Copied<T>>(s.there.A.rows(), s.method);
-  return [=] {
+  const auto factor = [=] {
     s.from_host ? copied->bring(s.here.A) : copied->copy(s.there.A);
     copied->factor();
+  };
+  if (s.is_factored) factor();
+  return [=] {
+    if (!s.is_factored) factor();
     s.from_host ? copy_plainly<T>(s.here.B, s.there.X) : convert(CuSolver::one().q, s.there.B, s.there.X);
     copied->solve(s.there.X);
     if (s.from_host) copy_plainly<T>(MatrixView<const T, Cuda>(s.there.X), s.here.X);

@@ -160,7 +160,7 @@ int run(int argc, char** argv) {
     for (const std::int64_t n : numbers(sizes)) {
       nlohmann::ordered_json results;
       if (cuda)
-        whole_calls<double>({{n}, {nrhs}, {by}, backend, rounds, false, calls}, results);
+        whole_calls<double>({{n}, {nrhs}, {by}, backend, rounds, false, false, calls}, results);
       else
         compete({by, n, nrhs}, calls, backend);
     }

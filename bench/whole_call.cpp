@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iostream>
 #include <limits>
+#include <memory>
 #include <random>
 
 #include "bench/product.hpp"
@@ -30,6 +31,10 @@ static Begin<T> ours(Options options) {
       Factorization<T> factors(at.A, options);
       require(factors.solve(at.B, at.X).outcome.ok(), "the system could not be solved");
     };
+    if (s.is_factored)
+      return [factors = std::make_shared<Factorization<T>>(s.there.A, options), at = s.there] {
+        require(factors->solve(at.B, at.X).outcome.ok(), "the system could not be solved");
+      };
     if (s.from_host) return [=] { solve(s.here); };
     return [=] { solve(s.there); };
   };
@@ -130,7 +135,7 @@ static void compete(const WholeCalls& wanted, Method method, std::int64_t n, Jso
       copy<T>(q, std::as_const(X).view(), dX.view());
       q.finish();
     };
-    const System<T> system{method, {dA, dB, dX}, {A, B, X}, wanted.from_host};
+    const System<T> system{method, {dA, dB, dX}, {A, B, X}, wanted.from_host, wanted.is_factored};
     std::vector<std::function<void()>> calls;
     for (const auto& one : all) {
       spoil();

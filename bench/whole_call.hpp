@@ -25,7 +25,8 @@ struct System {
   Method method;
   SystemAt<T, Cuda> there;
   SystemAt<T, Cpu> here;
-  bool from_host;  ///< begins and ends on the host
+  bool from_host;    ///< begins and ends on the host
+  bool is_factored;  ///< beforehand
 };
 
 /// Makes what is made beforehand for a system, and returns what solves it once and waits for X.
@@ -57,8 +58,9 @@ struct WholeCalls {
   std::vector<Method> methods;
   std::string backend;  ///< of our bare calls
   int rounds;
-  bool from_host = false;  ///< A, B and X are in pageable memory of the host
-  std::int64_t calls = 0;  ///< of each, for each system, in all rounds together; 0: as many as 10 ms a turn take
+  bool from_host = false;    ///< A, B and X are in pageable memory of the host
+  bool is_factored = false;  ///< beforehand: a call solves with the factors
+  std::int64_t calls = 0;    ///< of each, for each system, in all rounds together; 0: as many as 10 ms a turn take
 };
 
 /// Ours, bare and with the library's defaults, and all solvers, in turns. The results are printed and added.
