@@ -8,10 +8,14 @@ trap 'rm -rf -- "$temporary"' EXIT
 failures=0
 
 cat >"$temporary/before.hpp" <<'PROGRAM'
+#include <lasolve/async.hpp>
 #include <lasolve/lasolve.hpp>
 #include <Eigen/Dense>
+#include <Eigen/SparseCore>
 #include <array>
 #include <complex>
+#include <optional>
+#include <span>
 #include <vector>
 PROGRAM
 LC_ALL=C "$compiler" -std=c++20 -I"$include" -I"$eigen" -x c++-header "$temporary/before.hpp" -o "$temporary/before.hpp.gch"
@@ -22,10 +26,20 @@ compile() {
 #include "before.hpp"
 using Rows = Eigen::Matrix<double, -1, -1, Eigen::RowMajor>;
 Eigen::MatrixXd matrix();
+using Device = lasolve::Matrix<double, lasolve::Cuda>;
+using Sparse = Eigen::SparseMatrix<double>;
 std::vector<double> elements();
+// Of Eigen, it seems, but neither a matrix nor an expression.
+struct Odd {
+  using Scalar = double;
+  enum { IsRowMajor = 0 };
+  double* data();
+};
 void call(Eigen::MatrixXd& A, Eigen::MatrixXd& B, Eigen::MatrixXd& X, const Eigen::MatrixXd& C, Eigen::MatrixXf& F, Eigen::MatrixXi& I,
           Eigen::MatrixXcd& Z, Rows& R, Rows& S, const Rows& T, std::vector<double>& v, std::vector<std::vector<double>>& vv, double* p,
-          double (&a)[3][3], double (&b)[3], double (&x)[3], std::array<double, 3>& y) {
+          double (&a)[3][3], double (&b)[3], double (&x)[3], std::array<double, 3>& y, Sparse& E, Odd& odd,
+          Device& dA, Device& dB, Device& dX, const Device& dC, lasolve::Matrix<float, lasolve::Cuda>& dF, lasolve::Context& context,
+          CUstream_st* stream) {
   $2
 }
 PROGRAM
@@ -61,6 +75,19 @@ accepted 'lasolve::solve(A, Eigen::VectorXd(v.size()), X); lasolve::solve(lasolv
 accepted 'lasolve::solve({p, 3, 3, 3}, {p, 3, 1, 3}, {p, 3, 1, 3});'
 accepted 'lasolve::Factorization<double> f(A), g(a), h(R), m(lasolve::row_major(p, 3, 3)); f.solve(B, X); f.solve(R, S); f.solve(v, b);'
 accepted 'lasolve::Factorization<double> f(A.topLeftCorner(3, 3)), g(lasolve::Matrix<double>(3, 3)), h(std::move(f)); f = std::move(g);'
+accepted 'lasolve::Factorization<double> f(A, {}, context), g(R, {}, context), h = {A.topRows(3), {}, context}; f = std::move(h);'
+accepted 'lasolve::Factorization<double> f(lasolve::Matrix<double>(3, 3), {}, context), g(std::move(dA), {}, context, stream);'
+accepted 'lasolve::Factorization<double> f(dA), g(dC, {}, stream), h(dA, {}, context); f.solve(dB, dX); f.solve(dC, dX.view(), {}, stream);'
+accepted 'struct Own : lasolve::Factorization<double> { using Factorization::Factorization; }; Own f(A), g(std::move(f)); g = Own(A, {}, context);'
+accepted 'std::optional<lasolve::Factorization<double>> f; f.emplace(A, lasolve::Options(), context); auto g = std::move(f); g->solve(B, X);'
+accepted 'lasolve::solve(A, B, X.topRows(3)); lasolve::solve(A, B, Eigen::Map<Eigen::MatrixXd>(p, 3, 3)); lasolve::solve(R, T, S.topRows(3));'
+accepted 'lasolve::solve(A, elements(), std::span(v)); lasolve::solve(A, matrix(), lasolve::column_major(p, 3, 3));'
+accepted 'lasolve::solve(A, b, lasolve::MatrixView<double>(v)); lasolve::solve(A, T, lasolve::row_major(v, 3, 3));'
+accepted 'lasolve::solve(A, B, Eigen::Ref<Eigen::MatrixXd>(X)); lasolve::Factorization<double> f(A); f.solve(v, std::span(y)); f.solve(B, X.col(0));'
+# What the sentences say to write.
+accepted 'Eigen::MatrixXd r = A + B, s = I.cast<double>(), t = Eigen::SparseMatrix<int>(3, 3).cast<double>();'
+accepted 'Eigen::MatrixXd s(E), t(E + E), u(A.triangularView<Eigen::Lower>()), w(Eigen::PermutationMatrix<3>(Eigen::Vector3i(0, 1, 2)));'
+accepted 'lasolve::Factorization<double> factors(dA); factors.solve(dB, dX);'
 
 refused 'an Eigen expression has no memory' 'lasolve::solve(A + A, B, X);'
 refused 'an Eigen expression has no memory' 'lasolve::solve(A, A * B, X);'
@@ -85,6 +112,64 @@ refused 'which is a temporary' 'lasolve::Factorization<double> f(lasolve::row_ma
 refused 'a vector of vectors is not one piece' 'lasolve::solve(vv, v, v);'
 refused 'a pointer does not say how large' 'lasolve::solve(p, b, x);'
 refused 'this is no matrix of double or float' 'lasolve::solve(3, b, x);'
+refused 'this Eigen object is no dense matrix' 'lasolve::solve(E, B, X);'
+refused 'this Eigen object is no dense matrix' 'lasolve::solve(A, E, X);'
+refused 'this Eigen object is no dense matrix' 'lasolve::solve(A, B, E);'
+refused 'this Eigen object is no dense matrix' 'lasolve::solve(A, B, Sparse(3, 3));'
+refused 'this Eigen object is no dense matrix' 'lasolve::solve(E + E, B, X);'
+refused 'this Eigen object is no dense matrix' 'lasolve::solve(A, Eigen::SparseVector<double>(3), X);'
+refused 'this Eigen object is no dense matrix' 'lasolve::solve(Eigen::Ref<Sparse>(E), B, X);'
+refused 'this Eigen object is no dense matrix' 'lasolve::solve(E.leftCols(2).transpose(), B, X);'
+refused 'this Eigen object is no dense matrix' 'lasolve::solve(A.triangularView<Eigen::Lower>(), B, X);'
+refused 'this Eigen object is no dense matrix' 'lasolve::solve(A.selfadjointView<Eigen::Lower>(), B, X);'
+refused 'this Eigen object is no dense matrix' 'lasolve::solve(Eigen::DiagonalMatrix<double, 3>(1, 2, 3), B, X);'
+refused 'this Eigen object is no dense matrix' 'lasolve::solve(Eigen::PermutationMatrix<3>(), B, X);'
+refused 'this Eigen object is no dense matrix' 'lasolve::solve(odd, B, X);'
+refused 'this Eigen object is no dense matrix' 'lasolve::Factorization<double> f(E);'
+refused 'this Eigen object is no dense matrix' 'lasolve::Factorization<double> f(Sparse(3, 3));'
+refused 'this Eigen object is no dense matrix' 'lasolve::Factorization<double> f(A); f.solve(E, X);'
+refused 'this Eigen object is no dense matrix' 'lasolve::Factorization<double> f(A); f.solve(B, E);'
+refused 'systems are of double or float' 'lasolve::solve(Eigen::SparseMatrix<int>(3, 3), B, X);'
+refused 'this is no matrix of double or float' 'lasolve::Factorization<double> f(A); f.solve(lasolve::Matrix<int>(3, 3), X);'
+
+# With a context, or a stream, behind the options.
+refused 'this A is a temporary' 'lasolve::Factorization<double> f(matrix(), {}, context);'
+refused 'this A is a temporary' 'lasolve::Factorization<double> f = {matrix(), {}, context};'
+refused 'this A is a temporary' 'lasolve::Factorization<double> f(matrix(), lasolve::Options(), std::as_const(context));'
+refused 'this A is a temporary' 'lasolve::Factorization<double> f(Rows(3, 3), {}, lasolve::Context());'
+refused 'this A is a temporary' 'std::optional<lasolve::Factorization<double>> f; f.emplace(matrix(), lasolve::Options(), context);'
+refused 'this A is a temporary' 'lasolve::Factorization<double> f(elements());'
+refused 'an Eigen expression has no memory' 'lasolve::Factorization<double> f(A + A, {}, context);'
+refused 'this Eigen object is no dense matrix' 'lasolve::Factorization<double> f(E, {}, context);'
+refused 'A is not of the type of its factorization' 'lasolve::Factorization<double> f(F, {}, context);'
+refused 'A is not of the type of its factorization' 'lasolve::Factorization<double> f(dF, {}, context, stream);'
+refused 'A is not of the type of its factorization' 'lasolve::Factorization<double> f(std::move(dF), {}, stream);'
+refused 'a vector of vectors is not one piece' 'lasolve::Factorization<double> f(vv, {}, context);'
+refused 'a pointer does not say how large' 'lasolve::Factorization<double> f(p, {}, context);'
+refused 'this is no matrix of double or float' 'lasolve::Factorization<double> f(3, {}, context);'
+
+# A solution that would be gone.
+refused 'X is a temporary' 'lasolve::solve(A, B, std::vector<double>(3));'
+refused 'X is a temporary' 'lasolve::solve(A, B, std::array<double, 3>());'
+refused 'X is a temporary' 'lasolve::solve(A, B, lasolve::Matrix<double>(3, 3));'
+refused 'X is a temporary' 'lasolve::solve(R, S, Rows(3, 3));'
+refused 'X is a temporary' 'lasolve::Factorization<double> f(A); f.solve(v, elements());'
+refused 'X is a temporary' 'lasolve::Factorization<double> f(A); f.solve(B, lasolve::Matrix<double>(3, 3));'
+refused 'X is a temporary' 'lasolve::Factorization<double> f(dA); f.solve(dB, Device(3, 3), lasolve::Op::none, stream);'
+refused 'X is const' 'lasolve::solve(A, B, lasolve::MatrixView<const double>(v));'
+refused 'X is const' 'lasolve::solve(A, B, std::span<const double>(v));'
+
+# Memory of a device.
+refused 'write lasolve::Factorization<double> factors(A); factors.solve(B, X);' 'lasolve::solve(dA, dB, dX);'
+refused 'solve(A, B, X) is for memory of the host' 'lasolve::solve(dA.view(), dB.view(), dX.view());'
+refused 'solve(A, B, X) is for memory of the host' 'lasolve::solve(dA, B, X);'
+refused 'solve(A, B, X) is for memory of the host' 'lasolve::solve(A, B, dX);'
+refused 'solve(A, B, X) is for memory of the host' 'lasolve::solve(dF, dF, dF);'
+refused 'one is on a device and the other on the host' 'lasolve::Factorization<double> f(dA); f.solve(dB, X);'
+refused 'one is on a device and the other on the host' 'lasolve::Factorization<double> f(dA); f.solve(B, dX);'
+refused 'X is const' 'lasolve::Factorization<double> f(dA); f.solve(dB, dC);'
+refused 'B and X are of different types' 'lasolve::Factorization<double> f(dA); f.solve(dB, dF);'
+refused 'B and X are not of the type of the factorization' 'lasolve::Factorization<double> f(dA); f.solve(dF, dF, {}, stream);'
 
 # C++17 is told first what is needed, whatever it does not understand after that.
 for standard in c++11 c++17; do

@@ -179,11 +179,10 @@ class Factorization {
   Factorization(Matrix<T, Cpu>&& A, const Options& options, const Context& context);
   Factorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context,
                 CUstream_st* after = default_stream());
-  /// Does not compile, and says why.
-  template <class A>
-  requires(TemporaryMatrix<A> ||
-           !(FactoredFrom<A, T> ||
-             std::is_same_v<std::remove_cvref_t<A>, Factorization>)) explicit Factorization(A&&, const Options& = {})
+  /// Does not compile, and says why. `more` is what comes behind the options: a context, a stream.
+  template <class A, class... More>
+  requires(!std::is_convertible_v<std::remove_cvref_t<A>*, Factorization*> &&
+           refused::NotFactored<A, T>) explicit(sizeof...(More) == 0) Factorization(A&&, const Options& = {}, More&&...)
       : Factorization(MatrixView<const T, Cpu>()) {
     refused::factored<A, T>();
   }
@@ -203,12 +202,9 @@ class Factorization {
   /// The same of row-major B and X, which are copied where they have several columns; they may overlap.
   Report solve(RowMajorView<const T> B, RowMajorView<T> X, Op op = Op::none);
   /// Does not compile, and says why.
-  template <class B, class X>
-  requires(TemporaryMatrix<X> || !SolvedFor<B, X, T>) Report solve(B&&, X&&, Op = Op::none) {
-    refused::sides<B, X>();
-    static_assert(
-        TemporaryMatrix<X> || !(SidesOf<B, X, double> || SidesOf<B, X, float>),
-        "lasolve: B and X are not of the type of the factorization: make A, B and X all double, or all float");
+  template <class B, class X, class... More>
+  requires(refused::Temporary<X> || !SolvedFor<B, X, T>) Report solve(B&&, X&&, Op = Op::none, More&&...) {
+    refused::solved<B, X, T>();
     return {};
   }
 
@@ -250,7 +246,7 @@ Report solve(MatrixView<const float> A, RowMajorView<const float> B, RowMajorVie
              Op op = Op::none);
 /// Does not compile, and says why.
 template <class A, class B, class X>
-requires(TemporaryMatrix<X> || !(SystemOf<A, B, X, double> || SystemOf<A, B, X, float>)) Report
+requires(refused::Temporary<X> || !(SystemOf<A, B, X, double> || SystemOf<A, B, X, float>)) Report
     solve(A&&, B&&, X&&, const Options& = {}, Op = Op::none) {
   refused::system<A, B, X>();
   return {};

@@ -15,22 +15,48 @@ concept SidesOf = (std::is_convertible_v<B, MatrixView<const T>> && std::is_conv
 template <class A, class B, class X, class T>
 concept SystemOf = ReadableAs<A, T> && SidesOf<B, X, T>;
 
+/// The same of memory of a device.
+template <class M, class T>
+concept OnDeviceAs = std::is_convertible_v<M, MatrixView<const T, Cuda>>;
+template <class B, class X, class T>
+concept SidesOnDevice = OnDeviceAs<B, T> && std::is_convertible_v<X, MatrixView<T, Cuda>>;
 /// What a factorization can be made of, and what it can solve for, at either place.
 template <class A, class T>
-concept FactoredFrom = ReadableAs<A, T> || std::is_convertible_v<A, MatrixView<const T, Cuda>> ||
-    std::is_same_v<std::remove_cvref_t<A>, Matrix<T, Cpu>> || std::is_same_v<std::remove_cvref_t<A>, Matrix<T, Cuda>>;
+concept FactoredFrom = ReadableAs<A, T> || OnDeviceAs<A, T>;
 template <class B, class X, class T>
-concept SolvedFor = SidesOf<B, X, T> ||
-    (std::is_convertible_v<B, MatrixView<const T, Cuda>>&& std::is_convertible_v<X, MatrixView<T, Cuda>>);
+concept SolvedFor = SidesOf<B, X, T> || SidesOnDevice<B, X, T>;
 
-/// An Eigen matrix that ends with the line: who borrows its memory for longer is left with none.
-template <class M>
-concept TemporaryMatrix = !std::is_lvalue_reference_v<M> && requires {
-  typename std::remove_cvref_t<M>::PlainObject;
-  requires std::is_same_v<typename std::remove_cvref_t<M>::PlainObject, std::remove_cvref_t<M>>;
-};
-
+/// Each function fails with a sentence for all that its comment names, and for nothing else. So a call that ends in a template which
+/// computes nothing never compiles.
 namespace refused {
+
+/// An Eigen matrix or array, sparse ones too: no map, block or expression.
+template <class M>
+concept PlainObject = requires {
+  requires std::is_same_v<typename M::PlainObject, M>;
+};
+/// Whose elements are const where it is: a vector, an array and a Matrix, but no view or span.
+template <class M>
+concept Container = requires(M& m, const M& constant) {
+  requires !std::is_convertible_v<decltype(std::data(constant)), decltype(std::data(m))>;
+}
+&&!requires { M::IsRowMajor; };
+/// Memory that ends with the line: what is written there is gone, and who borrows it for longer is left with none.
+template <class M>
+concept Temporary =
+    !std::is_lvalue_reference_v<M> && (PlainObject<std::remove_cvref_t<M>> || Container<std::remove_cvref_t<M>>);
+template <class M>
+inline constexpr bool is_matrix = false;
+template <class T, class Place>
+inline constexpr bool is_matrix<Matrix<T, Place>> = true;
+/// What a Factorization<T> is not made of. The memory of a temporary Matrix it takes, that of others it would borrow.
+template <class A>
+concept BorrowedTooShort = Temporary<A> && !is_matrix<A>;
+template <class A, class T>
+concept NotFactored = BorrowedTooShort<A> || !FactoredFrom<A, T>;
+
+template <class... M>
+inline constexpr bool never = false;
 
 template <class M>
 concept OfEigen = requires {
@@ -38,89 +64,139 @@ concept OfEigen = requires {
   std::remove_cvref_t<M>::IsRowMajor;
 };
 template <class M>
-concept WithoutMemory = OfEigen<M> && !requires(std::remove_reference_t<M> & m) {
-  m.data();
-};
-template <class M>
 concept OfOtherScalars = OfEigen<M> && !std::is_same_v<typename std::remove_cvref_t<M>::Scalar, double> &&
                          !std::is_same_v<typename std::remove_cvref_t<M>::Scalar, float>;
 template <class M>
+concept Sparse = requires(std::remove_reference_t<M>& m) {
+  m.toDense();
+};
+/// Diagonal, triangular, symmetric, or a permutation.
+template <class M>
+concept Structured = requires(std::remove_reference_t<M>& m) {
+  m.toDenseMatrix();
+};
+template <class M>
+concept WithoutMemory = OfEigen<M> && !Sparse<M> && !requires(std::remove_reference_t<M> & m) {
+  m.data();
+};
+template <class M>
 concept OfVectors = requires(std::remove_reference_t<M>& m) {
   std::data(*std::data(m));
-}
-&&!OfEigen<M>;
+};
 template <class M>
 concept Pointer = std::is_pointer_v<std::remove_cvref_t<M>>;
-template <class M>
-concept Readable = ReadableAs<M, double> || ReadableAs<M, float>;
 
+template <class M>
+concept OnHost = ReadableAs<M, double> || ReadableAs<M, float>;
+template <class M>
+concept OnDevice = OnDeviceAs<M, double> || OnDeviceAs<M, float>;
+template <class M>
+concept Readable = OnHost<M> || OnDevice<M>;
+template <class B, class X>
+concept Solvable = SolvedFor<B, X, double> || SolvedFor<B, X, float>;
+template <class X>
+concept Writable = Solvable<X, X> && !Temporary<X>;
+template <class B, class X>
+concept Fitting = Solvable<B, X> && Writable<X>;
+template <class B, class X>
+concept OfOneType = (FactoredFrom<B, double> && FactoredFrom<X, double>) ||
+                    (FactoredFrom<B, float> && FactoredFrom<X, float>);
+
+/// Of what is not Readable.
 template <class M>
 constexpr void operand() {
-  static_assert(!WithoutMemory<M>,
-                "lasolve: an Eigen expression has no memory of its own: evaluate it into a variable first, such as "
-                "Eigen::MatrixXd S = A + B;, and give that");
-  static_assert(
-      !OfOtherScalars<M> || WithoutMemory<M>,
-      "lasolve: systems are of double or float: convert first, such as Eigen::MatrixXd S = A.cast<double>();, and give "
-      "that");
-  static_assert(!OfVectors<M> || Readable<M>,
-                "lasolve: a vector of vectors is not one piece of memory: keep all elements in one vector, and give "
-                "lasolve::row_major(elements, rows, cols)");
-  static_assert(
-      !Pointer<M>,
-      "lasolve: a pointer does not say how large a matrix is: give lasolve::column_major(data, rows, cols), or "
-      "lasolve::row_major");
-  static_assert(
-      Readable<M> || OfEigen<M> || OfVectors<M> || Pointer<M>,
-      "lasolve: this is no matrix of double or float: give an Eigen matrix, a lasolve::Matrix, a vector or span as a "
-      "column, or lasolve::column_major(data, rows, cols)");
+  if constexpr (Readable<M>)
+    return;
+  else if constexpr (OfOtherScalars<M>)
+    static_assert(never<M>,
+                  "lasolve: systems are of double or float: convert first, such as Eigen::MatrixXd S = "
+                  "A.cast<double>();, and give that");
+  else if constexpr (WithoutMemory<M>)
+    static_assert(never<M>,
+                  "lasolve: an Eigen expression has no memory of its own: evaluate it into a variable first, such as "
+                  "Eigen::MatrixXd S = A + B;, and give that");
+  else if constexpr (OfEigen<M> || Structured<M>)
+    static_assert(never<M>,
+                  "lasolve: this Eigen object is no dense matrix: convert it, such as Eigen::MatrixXd S(A);, and give "
+                  "that");
+  else if constexpr (OfVectors<M>)
+    static_assert(never<M>,
+                  "lasolve: a vector of vectors is not one piece of memory: keep all elements in one vector, and give "
+                  "lasolve::row_major(elements, rows, cols)");
+  else if constexpr (Pointer<M>)
+    static_assert(never<M>,
+                  "lasolve: a pointer does not say how large a matrix is: give lasolve::column_major(data, rows, "
+                  "cols), or lasolve::row_major");
+  else
+    static_assert(never<M>,
+                  "lasolve: this is no matrix of double or float: give an Eigen matrix, a lasolve::Matrix, a vector or "
+                  "span as a column, or lasolve::column_major(data, rows, cols)");
 }
 
-template <class X>
-concept Writable = SidesOf<X, X, double> || SidesOf<X, X, float>;
-
+/// Of what is not Writable.
 template <class X>
 constexpr void written() {
-  operand<X>();
-  static_assert(!TemporaryMatrix<X>,
-                "lasolve: X is a temporary, with which the solution would be gone: give a variable");
-  static_assert(!Readable<X> || Writable<X> || TemporaryMatrix<X>,
-                "lasolve: X is const, but the solution is written to it: give a matrix that may change");
+  if constexpr (!Readable<X>)
+    operand<X>();
+  else if constexpr (Temporary<X>)
+    static_assert(never<X>, "lasolve: X is a temporary, with which the solution would be gone: give a variable");
+  else
+    static_assert(Writable<X>, "lasolve: X is const, but the solution is written to it: give a matrix that may change");
 }
 
-/// B and X, each for itself and beside the other.
+/// Of B and X that are not Fitting: one for itself, or beside the other.
 template <class B, class X>
 constexpr void sides() {
-  constexpr bool fine = Readable<B> && Writable<X>;
-  constexpr bool same =
-      (ReadableAs<B, double> && ReadableAs<X, double>) || (ReadableAs<B, float> && ReadableAs<X, float>);
-  constexpr bool fit = SidesOf<B, X, double> || SidesOf<B, X, float>;
   operand<B>();
   written<X>();
-  static_assert(!fine || same, "lasolve: B and X are of different types: make A, B and X all double, or all float");
-  static_assert(!fine || !same || fit,
-                "lasolve: of B and X one is row-major and the other column-major: give both in one order");
+  if constexpr (!Readable<B> || !Writable<X> || Fitting<B, X>)
+    return;
+  else if constexpr (OnHost<B> != OnHost<X>)
+    static_assert(never<B, X>,
+                  "lasolve: of B and X one is on a device and the other on the host: give both at one place");
+  else if constexpr (!OfOneType<B, X>)
+    static_assert(never<B, X>, "lasolve: B and X are of different types: make A, B and X all double, or all float");
+  else
+    static_assert(never<B, X>,
+                  "lasolve: of B and X one is row-major and the other column-major: give both in one order");
 }
 
+/// Of what is no system of either type, or has a temporary X.
 template <class A, class B, class X>
 constexpr void system() {
-  operand<A>();
-  sides<B, X>();
-  constexpr bool fine = Readable<A> && (SidesOf<B, X, double> || SidesOf<B, X, float>);
-  static_assert(!fine || SystemOf<A, B, X, double> || SystemOf<A, B, X, float>,
-                "lasolve: A is of another type than B and X: make A, B and X all double, or all float");
+  if constexpr (OnDevice<A> || OnDevice<B> || OnDevice<X>) {
+    static_assert(never<A, B, X>,
+                  "lasolve: solve(A, B, X) is for memory of the host: for that of a device write "
+                  "lasolve::Factorization<double> factors(A); factors.solve(B, X);");
+  } else {
+    operand<A>();
+    sides<B, X>();
+    static_assert(!Readable<A> || !Fitting<B, X> || SystemOf<A, B, X, double> || SystemOf<A, B, X, float>,
+                  "lasolve: A is of another type than B and X: make A, B and X all double, or all float");
+  }
 }
 
+/// Of B and X that a Factorization<T> does not solve for.
+template <class B, class X, class T>
+constexpr void solved() {
+  sides<B, X>();
+  static_assert(!Fitting<B, X> || SolvedFor<B, X, T>,
+                "lasolve: B and X are not of the type of the factorization: make A, B and X all double, or all float");
+}
+
+/// Of what no Factorization<T> is made of. Of another T its class says all.
 template <class A, class T>
 constexpr void factored() {
-  static_assert(!TemporaryMatrix<A>,
-                "lasolve: a factorization borrows A, and this A is a temporary that ends with the line: keep it in a "
-                "variable, or hand over the memory of a lasolve::Matrix");
-  operand<A>();
-  constexpr bool of_known = std::is_same_v<T, double> || std::is_same_v<T, float>;
-  static_assert(!of_known || !Readable<A> || TemporaryMatrix<A> || ReadableAs<A, T>,
-                "lasolve: A is not of the type of its factorization: Factorization<double> for double, "
-                "Factorization<float> for float");
+  if constexpr (!Readable<A>)
+    operand<A>();
+  else if constexpr (BorrowedTooShort<A>)
+    static_assert(never<A>,
+                  "lasolve: a factorization borrows A, and this A is a temporary that ends with the line: keep it in a "
+                  "variable, or hand over the memory of a lasolve::Matrix");
+  else if constexpr (std::is_same_v<T, double> || std::is_same_v<T, float>)
+    static_assert(FactoredFrom<A, T>,
+                  "lasolve: A is not of the type of its factorization: Factorization<double> for double, "
+                  "Factorization<float> for float");
 }
 
 }  // namespace refused
