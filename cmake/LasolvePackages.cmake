@@ -32,6 +32,7 @@ if(NOT LASOLVE_CUDA STREQUAL "OFF")
     lasolve_name_architectures()
     find_package(CUDAToolkit REQUIRED)
     set(LASOLVE_HAS_CUDA TRUE)
+    set(LASOLVE_CUDA_TOOLKIT ${CUDAToolkit_VERSION})
     # CMake 3.25 does not know how this compiler is told of C++20, and would drop the standard without a word.
     if(CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
       set(CMAKE_CUDA_STANDARD_REQUIRED ON)

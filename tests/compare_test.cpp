@@ -255,6 +255,9 @@ TEST(Tables, have_a_line_for_each_row_and_verdicts) {
   EXPECT_NE(text.find("FAIL: a | b"), std::string::npos);
   EXPECT_NE(markdown.find("a \\| b"), std::string::npos) << "a bar ends a cell";
   EXPECT_NE(csv.find(",slower,0.031,"), std::string::npos) << csv;
+  const std::string with_environment = as_csv(all, {{"processor", "a \"fast\" one"}, {"threads", 2}});
+  EXPECT_NE(with_environment.find("seconds_from_host,processor,threads,matrix_hash\n"), std::string::npos);
+  EXPECT_NE(with_environment.find(",\"a \"\"fast\"\" one\",\"2\","), std::string::npos) << with_environment;
   EXPECT_NE(csv.find(",0.25,\n"), std::string::npos) << csv;
   const std::string updates = as_text(update_table(all));
   EXPECT_NE(updates.find(" 192 "), std::string::npos) << updates;

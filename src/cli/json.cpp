@@ -94,14 +94,16 @@ std::string driver() {
 Json number_or_null(std::optional<double> x) { return x && std::isfinite(*x) ? Json(*x) : Json(nullptr); }
 
 Json environment(int threads) {
+  const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
   return {{"lasolve", version()},
-          {"compiler", __VERSION__},
+          {"compiler", compiler()},
           {"flags", build_flags()},
           {"processor", processor()},
           {"cores", usable_processors()},
           {"threads", threads > 0 ? Json(threads) : Json(nullptr)},
           {"cuda_devices", cuda_devices().names},
-          {"driver", driver().empty() ? Json(nullptr) : Json(driver())}};
+          {"cuda_toolkit", or_null(cuda_toolkit())},
+          {"driver", or_null(driver())}};
 }
 
 std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }

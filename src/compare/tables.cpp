@@ -23,6 +23,10 @@ std::string spread(const Row& r) {
   return r.seconds.size() > 1 ? percent(bench::quartiles_apart(r.seconds) / r.median()) : "-";
 }
 
+std::string in_words(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
+}
+
 std::string error_of(const Row& r) { return r.backward_error ? fmt::format("{:.1e}", *r.backward_error) : "-"; }
 
 }  // namespace
@@ -235,33 +239,46 @@ Table update_table(const Comparison& all) {
   return table;
 }
 
-std::string as_csv(const Comparison& all) {
+Table environment_table(const Comparison& all, const Json& environment) {
+  Table table{{{"what", true}, {"it was measured with", true}}};
+  for (const auto& [name, value] : environment.items()) table.lines.push_back({name, in_words(value)});
+  for (const Size& s : all.sizes)
+    table.lines.push_back({fmt::format("matrix, n = {}", s.n), fmt::format("{}, hash {}", s.matrix, s.hash)});
+  return table;
+}
+
+std::string as_csv(const Comparison& all, const Json& environment) {
   std::string text =
       "n,gemm,precision,device,peer,passed,runs,seconds,seconds_least,seconds_most,speedup_over_first,gemm_seconds,"
       "gemm_gflops,"
       "gemm_share,backward_error,seconds_if_updates_were_free,verdict,shift,failure,slowed,"
-      "seconds_from_host\n";
+      "seconds_from_host";
   const auto quoted = [](const std::string& words) {
     std::string safe;
     for (const char c : words) safe += c == '"' ? std::string("\"\"") : c == '\n' ? " " : std::string(1, c);
     return words.empty() ? "" : "\"" + safe + "\"";
   };
+  std::string where_measured;
+  for (const auto& [name, value] : environment.items())
+    text += "," + name, where_measured += "," + quoted(in_words(value));
+  text += environment.empty() ? "\n" : ",matrix_hash\n";
   for (const Row& r : all.rows) {
     const auto [least, median, most] = bench::spread_of(r.seconds);
     const Row& first = *all.at(r.key.n).front();
     const bool timed = r.timed(), ours = timed && !r.is_peer;
     const auto where = [](bool there, double x) { return there ? fmt::format("{}", x) : std::string(); };
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.key.n, quoted(r.key.gemm),
-                        r.key.precision, r.key.device, r.is_peer ? "yes" : "no", r.passed() ? "yes" : "no",
-                        r.seconds.size(), where(timed, median), where(timed, least), where(timed, most),
-                        where(timed && first.timed(), first.median() / median), where(ours, r.gemm_seconds()),
-                        where(ours, r.gemm_gflops()), where(ours, r.gemm_share()),
-                        where(bool(r.backward_error), r.backward_error.value_or(0)),
-                        where(ours && free_updates(r).seconds, free_updates(r).seconds.value_or(0)),
-                        r.against_baseline ? bench::name_of(r.against_baseline->kind) : "",
-                        where(bool(r.against_baseline), r.against_baseline ? r.against_baseline->shift : 0),
-                        quoted(r.failure), where(bool(r.slowed), r.slowed.value_or(0)),
-                        where(!r.seconds_from_host.empty(), r.median_from_host()));
+    text += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", r.key.n, quoted(r.key.gemm), r.key.precision,
+        r.key.device, r.is_peer ? "yes" : "no", r.passed() ? "yes" : "no", r.seconds.size(), where(timed, median),
+        where(timed, least), where(timed, most), where(timed && first.timed(), first.median() / median),
+        where(ours, r.gemm_seconds()), where(ours, r.gemm_gflops()), where(ours, r.gemm_share()),
+        where(bool(r.backward_error), r.backward_error.value_or(0)),
+        where(ours && free_updates(r).seconds, free_updates(r).seconds.value_or(0)),
+        r.against_baseline ? bench::name_of(r.against_baseline->kind) : "",
+        where(bool(r.against_baseline), r.against_baseline ? r.against_baseline->shift : 0), quoted(r.failure),
+        where(bool(r.slowed), r.slowed.value_or(0)), where(!r.seconds_from_host.empty(), r.median_from_host()));
+    const Size* const size = environment.empty() ? nullptr : all.find_size(r.key.n);
+    text += where_measured + (size ? "," + size->hash : "") + "\n";
   }
   return text;
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/row.hpp"
+#include "compare/record.hpp"
 
 namespace lasolve::compare {
 
@@ -32,8 +32,11 @@ Table phase_table(const Comparison&);
 /// Of each row, its updates: those of similar shape in one line, the largest first.
 Table update_table(const Comparison&);
 
-/// Numbers in full; a line for each row.
-std::string as_csv(const Comparison&);
+/// What it was measured with, and each matrix.
+Table environment_table(const Comparison&, const Json& environment);
+
+/// Numbers in full; a line for each row, with the environment in its last columns.
+std::string as_csv(const Comparison&, const Json& environment = Json::object());
 
 /// "SAME", "SLOWER +3.1 % (2.5 .. 3.8)".
 std::string in_words(const bench::Change&);

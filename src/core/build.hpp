@@ -5,5 +5,9 @@ namespace lasolve {
 
 /// What the C++ compiler was told that bears on speed, such as "Release: -O3 -DNDEBUG -march=native".
 const char* build_flags();
+/// Of C++, such as "GNU 13.3.0".
+const char* compiler();
+/// Its version, such as "13.0.48"; empty: the build has no CUDA.
+const char* cuda_toolkit();
 
 }  // namespace lasolve

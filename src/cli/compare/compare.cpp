@@ -56,7 +56,8 @@ Earlier earlier(const std::string& path) {
 
 /// What differs of two environments, such as "processor"; empty: nothing that bears on speed.
 std::string difference(const Json& a, const Json& b) {
-  for (const char* what : {"processor", "threads", "cuda_devices", "driver", "compiler", "flags", "lasolve"})
+  for (const char* what :
+       {"processor", "threads", "cuda_devices", "driver", "cuda_toolkit", "compiler", "flags", "lasolve"})
     if (a.value(what, Json()) != b.value(what, Json()))
       return fmt::format("{}: {} then, {} now", what, a.value(what, Json()).dump(), b.value(what, Json()).dump());
   return "";
@@ -106,6 +107,7 @@ class Sweep {
   }
 
   const Comparison& result() const { return all_; }
+  const Json& where() const { return environment_; }
   std::string json() const {
     const Json beside = beside_ ? compare::drawn_beside(beside_->comparison, beside_->environment) : Json(nullptr);
     return cli::text_of(compare::as_json(all_, environment_, beside));
@@ -235,7 +237,7 @@ class Sweep {
   std::optional<Earlier> baseline_, beside_;
 };
 
-std::string for_people(const CompareRequest& request, const Comparison& all) {
+std::string for_people(const CompareRequest& request, const Comparison& all, const Json& environment) {
   const bool baseline = !request.baselines.empty();
   const auto print = [&](const compare::Table& table) {
     return request.markdown ? compare::as_markdown(table) : compare::as_text(table);
@@ -257,6 +259,7 @@ std::string for_people(const CompareRequest& request, const Comparison& all) {
   }
   if (!all.remarks.empty()) text += "\n";
   for (const auto& remark : all.remarks) text += fmt::format("{}{}\n", request.markdown ? "- " : "note: ", remark);
+  if (request.markdown) text += "\n" + compare::as_markdown(compare::environment_table(all, environment));
   return text;
 }
 
@@ -287,11 +290,11 @@ int compare_command(int argc, const char* const* argv) {
   const Comparison& all = sweep.result();
   const bool talk = !request.quiet && !io::is_standard_output(request.json) && !io::is_standard_output(request.csv) &&
                     !io::is_standard_output(request.trace) && !io::is_standard_output(request.report);
-  if (talk) fmt::print("{}", for_people(request, all));
+  if (talk) fmt::print("{}", for_people(request, all, sweep.where()));
   for (const Row& row : all.rows)
     if (!row.passed())
       fmt::print(stderr, "lasolve: {} in {} at n = {}: {}\n", row.key.gemm, row.key.precision, row.key.n, row.failure);
-  if (!request.csv.empty()) write_text(request.csv, compare::as_csv(all));
+  if (!request.csv.empty()) write_text(request.csv, compare::as_csv(all, sweep.where()));
   if (!request.trace.empty()) write_text(request.trace, compare::as_trace(all));
   if (!request.report.empty()) write_text(request.report, report_page(sweep.json()));
   return exit_code(request, all);
