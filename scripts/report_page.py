@@ -14,13 +14,15 @@ COLOURS = {
     "page": "#fdfdfd",
     "series": [f"#0401{at:02x}" for at in range(8)],
 }
+# Series have a contrast of 4.5 to the page at least, and are told apart by the colour-blind as well: no two of a palette are nearer
+# than 17 in CIELAB as protan, deutan or tritan eyes see them (Machado, Oliveira & Fernandes 2009).
 LIGHT = {
     "ink": "#1b1f24", "muted": "#57606a", "grid": "#dde1e6", "page": "#ffffff",
-    "series": ["#0b62a4", "#c2570c", "#12795a", "#a3357f", "#6b5b00", "#5b4bbd", "#b3203a", "#4b5563"],
+    "series": ["#3957d9", "#743600", "#30765e", "#80338e", "#787634", "#6d22f6", "#9b0236", "#525f75"],
 }
 DARK = {
     "ink": "#e6e9ed", "muted": "#a3abb5", "grid": "#343b44", "page": "#14181d",
-    "series": ["#6cb6ff", "#f2a25c", "#56d3a4", "#f08ccb", "#d6c35a", "#b3a6ff", "#ff8a94", "#a8b3c2"],
+    "series": ["#3c81ed", "#eeb75f", "#24e69b", "#f733a3", "#6a8c00", "#e4adf4", "#c96467", "#d1d8d8"],
 }
 
 
@@ -30,6 +32,20 @@ def stand_ins():
         yield COLOURS[name], name, LIGHT[name], DARK[name]
     for at, colour in enumerate(COLOURS["series"]):
         yield colour, f"c{at}", LIGHT["series"][at], DARK["series"][at]
+
+
+def line_style(at):
+    """Of the line with that number, as matplotlib takes it. The first eight differ in colour and in mark. Where colours come again marks
+    are hollow, lines are dashed, and a colour has another mark. So 32 differ, and 16 of them without colours, too."""
+    marks = "o^sDvPX<"  # as many as there are colours
+    turn, place = divmod(at, len(marks))
+    colour = COLOURS["series"][place]
+    return {
+        "color": colour,
+        "marker": marks[(place + 3 * turn) % len(marks)],
+        "markerfacecolor": COLOURS["page"] if turn % 2 else colour,
+        "linestyle": ("-", "--", "-.", ":")[turn % 4],
+    }
 
 
 class Picture:
@@ -104,7 +120,7 @@ def table_of_rows(rows, copies):
         timed = r["seconds"] is not None
         lines.append([
             r["gemm"], r["precision"], "PASS" if r["passed"] else f"FAIL: {r['failure']}", r["n"], seconds(r["seconds"]),
-        ] + [seconds(r["median_seconds_from_host"])] * copies + [
+        ] + [seconds(r.get("median_seconds_from_host"))] * copies + [
             r["runs"],
             f"{100 * r['quartiles_apart'] / r['seconds']:.1f} %" if timed else "–",
             f"{r['speedup_over_first']:.2f} ×" if r["speedup_over_first"] else "–",
@@ -133,6 +149,48 @@ def table_of_phases(rows):
                  ["backend", "precision", "n", "wall"] + phases + ["were updates free", "speed-up then"], lines, left=2)
 
 
+def trailing_updates(row):
+    """Those within panels are many, and small."""
+    tasks = (row["attribution"] or {"tasks": []})["tasks"]
+    return [t for t in tasks if "k" in t and t["phase"] == "gemm" and t["gflops"] > 0]
+
+
+def by_shape(updates):
+    """Each with those after it whose m and columns are more than half of its own: as `lasolve compare --attribution` prints them."""
+    groups = []
+    for t in updates:
+        def holds(u):
+            return u["k"] == t["k"] and 2 * t["m"] > u["m"] >= t["m"] and 2 * t["n"] > u["n"] >= t["n"]
+        like = next((group for group in groups if holds(group[0])), None)
+        if like:
+            like.append(t)
+        else:
+            groups.append([t])
+    return groups
+
+
+def line_of_updates(group, wall):
+    time, least = sum(t["seconds"] for t in group), sum(t.get("least_seconds", 0) for t in group)
+    return [group[0]["m"], group[0]["n"], group[0]["k"], len(group), seconds(time), f"{100 * time / wall:.1f} %",
+            f"{1e-9 * sum(t['flops'] for t in group) / time:.1f}", f"{100 * (least / time):.0f} %" if least else "–"]
+
+
+def tables_of_updates(rows):
+    """One for each size, the largest first."""
+    several = len({r["precision"] for r in rows}) > 1
+    tables = ""
+    for n in sorted({r["n"] for r in rows}, reverse=True):
+        lines = [[r["gemm"]] + [r["precision"]] * several + line_of_updates(group, r["attribution"]["wall_seconds"])
+                 for r in rows if r["n"] == n for group in by_shape(trailing_updates(r))]
+        if lines:
+            drawn = table("C ← C − L U, where C is m × columns and L is m × k. Updates from the size given down to half of it are together. "
+                          "The last column is the least time that the roofline allows, as a share of the time.",
+                          ["backend"] + ["precision"] * several + ["m", "columns", "k", "updates", "time", "share", "GFLOP/s",
+                           "of the roofline"], lines, left=1 + several)
+            tables += f"<details{'' if tables else ' open'}><summary>Updates by shape, n = {n}</summary>{drawn}</details>"
+    return tables
+
+
 def style():
     def palette(number):
         return "".join(f"--{entry[1]}:{entry[number]};" for entry in stand_ins())
@@ -141,13 +199,19 @@ def style():
 @media (prefers-color-scheme: dark) {{ :root {{ {palette(3)} }} }}
 body {{ background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; padding: 1rem; max-width: 76rem; }}
 h1 {{ font-size: 1.5rem; margin: .5rem 0; }} h2 {{ font-size: 1.15rem; margin: 2rem 0 .5rem; }}
-.pictures {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1.5rem; }}
-figure {{ margin: 0; }} figure h2 {{ margin: 0 0 .25rem; }} figcaption {{ color: var(--muted); font-size: .9rem; }}
+.pictures, .wide {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1.5rem; }}
+figure {{ margin: 0; }} .wide {{ grid-column: 1 / -1; }} figure h2 {{ margin: 0 0 .25rem; }} figcaption {{ color: var(--muted); font-size: .9rem; }}
 svg {{ width: 100%; height: auto; display: block; }}
 .scroll {{ overflow-x: auto; margin: 1rem 0; }}
 table {{ border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }}
 caption {{ text-align: left; color: var(--muted); padding-bottom: .4rem; position: sticky; left: 0; max-width: min(60rem, 90vw); }}
 th, td {{ padding: .25rem .7rem; text-align: right; border-bottom: 1px solid var(--grid); white-space: nowrap; }}
+th:first-child, td:first-child {{ position: sticky; left: 0; background: var(--page); }}
+.beside {{ min-width: 0; }} .beside .scroll {{ max-height: 32rem; overflow: auto; }}
+.beside table {{ font-size: .75rem; }} .beside caption {{ max-width: min(30rem, 88vw); }} .beside th, .beside td {{ padding: .2rem .3rem; }}
+.beside th {{ white-space: normal; vertical-align: bottom; position: sticky; top: 0; background: var(--page); }}
+.beside th:first-child {{ z-index: 1; }}
+summary {{ cursor: pointer; }} details .scroll {{ margin: .4rem 0 .8rem; }}
 .w {{ text-align: left; }} th {{ border-bottom-color: var(--muted); }}
 a {{ color: var(--c0); }} li {{ margin: .2rem 0; }}
 """
@@ -163,9 +227,16 @@ def about(result):
             f"{min((r['runs'] for r in rows if r['passed']), default=0)} times, in turns, in random order.")
 
 
+def figure(picture):
+    """A picture and, where it has one, its table beside it; below it on a narrow page."""
+    drawn = f"<h2>{html.escape(picture.title)}</h2>{picture.inline()}<figcaption>{html.escape(picture.says)}</figcaption>"
+    if not picture.table:
+        return f"<figure>{drawn}</figure>"
+    return f'<figure class="wide"><div>{drawn}</div><div class="beside">{picture.table}</div></figure>'
+
+
 def page(result, pictures):
-    figures = "".join(f"<figure><h2>{html.escape(p.title)}</h2>{p.inline()}<figcaption>{html.escape(p.says)}</figcaption>{p.table}</figure>"
-                      for p in pictures)
+    figures = "".join(map(figure, pictures))
     remarks = "".join(f"<li>{html.escape(r)}</li>" for r in result["remarks"])
     def words(value):
         return ", ".join(map(str, value)) or "none" if isinstance(value, list) else "none" if value is None else value

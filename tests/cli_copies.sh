@@ -80,7 +80,7 @@ PYTHON
 holds 'lines do not cross where they should' python3 plant.py "$scripts"
 
 # The picture.
-draws() { python3 "$scripts/pictures" "$@" 2>/dev/null || /usr/bin/python3 "$scripts/pictures" "$@"; }
+draws() { python3 "$scripts/pictures" "$@"; }
 if draws --check 2>/dev/null; then
   title='Solve time with and without copies'
   "$lasolve" compare "${fast[@]}" --n 40,160 --gemm tiled --beside cuda.json --report page.html --quiet || failed=1

@@ -2,6 +2,7 @@
 # lasolve compare: what it prints, writes and returns. Usage: cli_sweep.sh LASOLVE DATA
 # shellcheck source=tests/cli_common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/cli_common.sh"
+scripts=$data/../scripts
 often=(--device cpu --threads 2 --unverified --warmup 0 --repeat 8)
 fast=("${often[@]:0:7}" --repeat 3)
 
@@ -75,11 +76,19 @@ expect 2 "the size is said twice" compare "${fast[@]}" uniform:n=40 --n 40
 expect 2 "the matrix of a file has its size" compare "${fast[@]}" "$data/A.mtx" --n 40
 expect 2 "--n takes BEGIN:END:xFACTOR" compare "${fast[@]}" --n 40:80
 expect 2 "did you mean 'packed'" compare "${fast[@]}" --gemm packd
-expect 2 "--peers takes openblas, eigen" compare "${fast[@]}" --peers mkl
+expect 2 "--peers takes openblas, eigen, cusolver, not 'mkl'" compare "${fast[@]}" --peers eigen,mkl
 expect 2 '--fail-on slower takes --baseline' compare "${fast[@]}" --fail-on slower
 expect 2 '--resume takes --json' compare "${fast[@]}" --resume
 expect 2 '--noise takes a number above 0' compare "${fast[@]}" --noise -1
 expect 6 'cannot write nowhere/x.json' compare "${fast[@]}" --json nowhere/x.json
+
+# A peer that cannot run here, or runs at another place, is left out, if another is there.
+expect 0 'note: --peers leaves out cusolver: ' compare "${fast[@]}" --n 40 --gemm tiled --peers cusolver,openblas,eigen
+"$lasolve" compare "${fast[@]}" --n 40 --gemm tiled --peers cusolver,eigen --json - >peers.json || failed=1
+holds 'JSON does not say who is left out' [ "$(grep -c 'leaves out cusolver' peers.json)" = 1 ]
+holds 'a peer has no row' grep -q '"gemm": "eigen (peer)"' peers.json
+holds 'a peer that is left out has a row' [ "$(grep -c '"gemm": "cusolver' peers.json)" = 0 ]
+expect 2 '--peers: none can run: cusolver: ' compare "${fast[@]}" --n 40 --gemm tiled --peers cusolver
 
 # The report, where there is what draws it; else the package is named before anything is measured.
 if python3 -c 'import matplotlib' 2>/dev/null || /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
@@ -90,7 +99,48 @@ import base64, gzip, json, re
 raw = re.search("data:application/gzip;base64,([^\"]+)", open("page.html").read())[1]
 assert len(json.loads(gzip.decompress(base64.b64decode(raw)))["rows"]) == 6'
   holds 'the report needs the network' [ -z "$(grep -oE '(src|href)="https?:' page.html)" ]
+
+  # Updates by their shape, as the text has them.
+  "$lasolve" compare "${fast[@]}" --n 100,300 --gemm tiled,packed --precision fp64,fp32 --block-size 24 --attribution \
+    --report page.html >text || failed=1
+  cat >updates.py <<'PYTHON'
+import re
+text = [line.split() for line in re.search(r"\ntrailing updates.*?\n\n.*?\n(.*?)\n\n", open("text").read(), re.S)[1].splitlines()]
+drawn = {}
+for n, details in re.findall(r"<summary>Updates by shape, n = (\d+)</summary>(.*?)</details>", open("page.html").read(), re.S):
+    rows = re.findall(r"<tr>(<td.*?)</tr>", details)
+    drawn[n] = [[n] + " ".join(re.findall(r"<td[^>]*>(.*?)</td>", row)).split() for row in rows]
+assert list(drawn) == ["300", "100"] and len(text) > 20, (list(drawn), len(text))
+for n in drawn:
+    assert drawn[n] == [line for line in text if line[0] == n], (n, drawn[n], text)
+PYTHON
+  holds 'updates by shape are not those of the text' python3 updates.py
+  holds 'there is more than one place for them' [ "$(grep -o 'class="beside"' page.html | wc -l)" = 1 ]
+
+  # Where the first python3 has no matplotlib, and the system's has.
+  if /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
+    ln -s /usr/bin/python3 without
+    ./without -S -c 'import matplotlib' 2>/dev/null ||
+      holds "the system's python3 is not tried" ./without -S "$scripts/pictures" --check
+  fi
 else
   expect 6 'python3-matplotlib' compare "${fast[@]}" --n 40 --gemm tiled --report page.html
+fi
+
+# No two lines of a picture look alike, and 16 are told apart without their colours.
+if command -v python3 >/dev/null; then
+  holds 'lines look alike' python3 - "$scripts" <<'PYTHON'
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+from report_page import COLOURS, line_style
+def looks(style, *left_out):
+    filled = "hollow" if style["markerfacecolor"] == COLOURS["page"] else "full"
+    return tuple(value for name, value in {**style, "markerfacecolor": filled}.items() if name not in left_out)
+styles = [line_style(at) for at in range(32)]
+assert len({looks(s) for s in styles}) == 32 and all(s["color"] in COLOURS["series"] for s in styles)
+assert len({looks(s, "color") for s in styles[:16]}) == 16
+assert len({looks(s, "linestyle") for s in styles[:16]}) == 16, "points have no line"
+PYTHON
 fi
 exit "$failed"

@@ -4,6 +4,7 @@
 #include <Eigen/LU>
 
 #include "core/cpu/eigen.hpp"
+#include "core/cpu/openblas.hpp"
 #include "core/stopwatch.hpp"
 
 namespace lasolve::compare {
@@ -24,14 +25,27 @@ double solve_with_eigen(const System& s, Method method, int) {
   return watch.seconds();
 }
 
+/// Empty also where memory is short: the row says that, and how much was wanted.
+std::string why_no_openblas() try {
+  lasolve::openblas();
+  return "";
+} catch (const OutOfMemory&) {
+  return "";
+} catch (const MachineError& e) {
+  return e.what();
+}
+
 }  // namespace
 
 const std::vector<Peer>& peers() {
   static const std::vector<Peer> all = [] {
     std::vector<Peer> found;
-    if (auto peer = openblas()) found.push_back(std::move(*peer));
+    if (auto peer = openblas()) {
+      found.push_back(std::move(*peer));
+      found.back().unavailable = why_no_openblas;
+    }
     found.push_back({"eigen", false, "Eigen's own LU and Cholesky run on one thread", solve_with_eigen});
-    if (auto peer = cusolver()) found.push_back(std::move(*peer));
+    found.push_back(cusolver().value_or(Peer{"cusolver", true, "", {}, [] { return "this build has no CUDA"; }}));
     return found;
   }();
   return all;

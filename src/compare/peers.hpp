@@ -23,9 +23,11 @@ struct Peer {
   /// Solves in fp64 by LU or Cholesky, and returns the seconds without the copy of A that it overwrites, nor copies to a device and
   /// back. Throws MachineError where it is not there.
   std::function<double(const System&, Method, int threads)> solve;
+  /// Why it cannot run here; empty: it can, as far as is known before it has run. Without the function it can.
+  std::function<std::string()> unavailable = {};
 };
 
-/// OpenBLAS's and Eigen's; cuSOLVER's in a build with CUDA.
+/// OpenBLAS's, Eigen's and cuSOLVER's: all that this project knows, also where they cannot run.
 const std::vector<Peer>& peers();
 /// Nothing in a build without CUDA.
 std::optional<Peer> cusolver();

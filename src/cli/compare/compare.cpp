@@ -210,6 +210,7 @@ class Sweep {
             fmt::format("{} in {} at n = {}: {}", row.key.gemm, row.key.precision, row.key.n, row.adapter));
     if (request_.copies && !request_.setting.copies)
       all_.remarks.push_back("--copies: on the CPU there is nothing to copy");
+    for (const auto& why : request_.left_out) all_.remarks.push_back(fmt::format("--peers leaves out {}", why));
     if (beside_) remark_on_other_matrices(beside_->comparison, request_.beside);
     if (beside_ && beside_->comparison.setting.factorization != all_.setting.factorization)
       all_.remarks.push_back(

@@ -83,7 +83,8 @@ Answer run(std::vector<std::string> words, const std::string& input, bool quiet)
   return answer;
 }
 
-/// The first of a few that has matplotlib: that of a virtual environment, then the system's.
+/// The first that can draw: that of a virtual environment, then the system's. The script turns to the system's by itself where the
+/// first has no matplotlib, so this is for where the first does not even start.
 std::string find_python(const std::string& script) {
   bool any = false;
   for (const char* python : {"python3", "/usr/bin/python3"}) {

@@ -39,7 +39,7 @@ const std::vector<Option>& compare_options() {
        "NAMES",
        nullptr,
        {"openblas", "eigen", "cusolver"},
-       "or a list of them: whole solvers of others beside ours, in fp64"},
+       "or a list of them: whole solvers of others beside ours, in fp64; those that cannot run here are left out"},
       {"device", 'd', "DEVICE", "auto", {"auto", "cpu", "cuda", "cuda:INDEX"}, ""},
       {"precision",
        'p',
@@ -131,20 +131,45 @@ std::vector<std::int64_t> sizes_asked_for(const std::string& text, const std::st
   return sizes_of(text);
 }
 
-std::vector<const compare::Peer*> peers_of(const std::string& list) {
+const compare::Peer& peer_named(const std::string& word) {
   std::vector<std::string> known;
-  std::vector<const compare::Peer*> found;
-  for (const auto& peer : compare::peers()) known.push_back(peer.name);
-  for (const auto& word : split(list)) {
-    const auto peer =
-        std::find_if(compare::peers().begin(), compare::peers().end(), [&](const auto& p) { return p.name == word; });
-    if (peer == compare::peers().end())
-      throw UsageError(fmt::format("--peers takes {}{}, not '{}'{}", fmt::join(known, ", "),
-                                   word == "cusolver" ? ", in this build without CUDA" : "", word,
-                                   did_you_mean(word, known)));
-    if (std::count(found.begin(), found.end(), &*peer) == 0) found.push_back(&*peer);
+  for (const auto& peer : compare::peers()) {
+    if (peer.name == word) return peer;
+    known.push_back(peer.name);
   }
-  return found;
+  throw UsageError(
+      fmt::format("--peers takes {}, not '{}'{}", fmt::join(known, ", "), word, did_you_mean(word, known)));
+}
+
+/// Why a peer has no part in a comparison on a device; empty: it has.
+std::string why_left_out(const compare::Peer& peer, const Device& device) {
+  if (std::string why = peer.unavailable ? peer.unavailable() : ""; !why.empty()) return why;
+  const bool cuda = device.kind == Device::cuda;
+  if (peer.on_cuda != cuda)
+    return fmt::format("it runs on {}, and this on {}", peer.on_cuda ? "CUDA" : "the CPU", cuda ? "CUDA" : "the CPU");
+  return peer.on_cuda && device.index != 0 ? fmt::format("it runs on cuda:0, and this on {}", name_of(device)) : "";
+}
+
+/// The peers of a list that have a part, and why the others have none.
+struct Peers {
+  std::vector<const compare::Peer*> found;
+  std::vector<std::string> left_out;
+};
+
+/// Throws UsageError where a name is not known, or none has a part.
+Peers peers_of(const std::string& list, const Device& device) {
+  std::vector<const compare::Peer*> named;
+  for (const auto& word : split(list))
+    if (const auto* peer = &peer_named(word); std::count(named.begin(), named.end(), peer) == 0) named.push_back(peer);
+  Peers peers;
+  for (const auto* peer : named) {
+    if (const std::string why = why_left_out(*peer, device); !why.empty())
+      peers.left_out.push_back(fmt::format("{}: {}", peer->name, why));
+    else
+      peers.found.push_back(peer);
+  }
+  if (peers.found.empty()) throw UsageError(fmt::format("--peers: none can run: {}", fmt::join(peers.left_out, "; ")));
+  return peers;
 }
 
 std::vector<std::string> backends_of(const std::string& names, const Device& device, int patience) {
@@ -169,13 +194,6 @@ void require_sense(const CompareRequest& r, const std::string& fail_on) {
   if ((r.copies || !r.beside.empty()) && !is_generated(r.matrix))
     throw UsageError(fmt::format("--{} takes a generated matrix: that of a file begins on the host in any case",
                                  r.copies ? "copies" : "beside"));
-  const bool cuda = r.options.device.kind == Device::cuda;
-  for (const auto* peer : r.peers)
-    if (peer->on_cuda != cuda)
-      throw UsageError(fmt::format("--peers {} runs on {}, and this on {}", peer->name,
-                                   peer->on_cuda ? "CUDA" : "the CPU", cuda ? "CUDA" : "the CPU"));
-  if (!r.peers.empty() && cuda && r.options.device.index != 0)
-    throw UsageError("--peers on CUDA run on cuda:0, and this on another device");
 }
 
 void require_files_of_their_own(const CompareRequest& r) {
@@ -233,7 +251,8 @@ CompareRequest parse_compare(int argc, const char* const* argv) {
     o.device = choose(first).place();
   }
   r.precisions = precisions_of(text("precision"));
-  if (has("peers")) r.peers = peers_of(text("peers"));
+  const Peers peers = has("peers") ? peers_of(text("peers"), o.device) : Peers();
+  r.peers = peers.found, r.left_out = peers.left_out;
   r.sizes = sizes_asked_for(text("n"), r.matrix, o.device.kind == Device::cuda);
   r.copies = has("copies");
   compare::Setting& s = r.setting;

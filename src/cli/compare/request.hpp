@@ -20,7 +20,8 @@ struct CompareRequest {
   std::vector<std::string> backends;   // names; the first is what speed-ups are over
   std::vector<Precision> precisions;
   std::vector<const compare::Peer*> peers;
-  Options options;  // of every solve, but for backend and precision
+  std::vector<std::string> left_out;  // peers that were asked for and have no part, each with why
+  Options options;                    // of every solve, but for backend and precision
   compare::Setting setting;
   std::vector<std::string> words;  // that it was parsed from
 
