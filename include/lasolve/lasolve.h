@@ -34,9 +34,10 @@ typedef enum lasolve_memory { LASOLVE_HOST = 0, LASOLVE_CUDA = 1 } lasolve_memor
 
 typedef enum lasolve_op { LASOLVE_NONE = 0, LASOLVE_TRANSPOSE = 1 } lasolve_op;
 
-/* C <- alpha op(A) op(B) + beta C in host memory, always column-major. op(A): m x k, op(B): k x n, C: m x n. With beta = 0, C is
-   overwritten and not read. It is called on the thread that called the library, and is done when it returns. data: from
-   lasolve_gemm. */
+/* C <- alpha op(A) op(B) + beta C, always column-major. op(A): m x k, op(B): k x n, C: m x n. With beta = 0, C is overwritten and
+   not read. It is called on the thread that called the library. In host memory it is done when it returns, and data is that of its
+   lasolve_gemm. In device memory data is a cudaStream_t: the product is launched on that stream, and nothing waits for it. Products
+   on different streams overlap. */
 typedef void (*lasolve_dgemm)(void* data, lasolve_op op_a, lasolve_op op_b, lasolve_int m, lasolve_int n, lasolve_int k,
                               double alpha, const double* A, lasolve_int lda, const double* B, lasolve_int ldb,
                               double beta, double* C, lasolve_int ldc);
@@ -51,9 +52,10 @@ typedef struct lasolve_gemm {
   lasolve_dgemm f64; /* NULL: not offered */
   lasolve_sgemm f32;
   void* data;
+  lasolve_memory memory; /* of its operands */
 } lasolve_gemm;
 #define LASOLVE_GEMM_INIT \
-  { sizeof(lasolve_gemm), NULL, NULL, NULL, NULL }
+  { sizeof(lasolve_gemm), NULL, NULL, NULL, NULL, LASOLVE_HOST }
 
 /* A CUDA device with its queues, library handles and workspaces: made once, used again by all calls that are given it. Any threads
    may use it; calls come one after the other. lasolve/context.hpp says more. */
@@ -63,7 +65,7 @@ typedef struct lasolve_context lasolve_context;
 typedef struct lasolve_options {
   size_t size;
   const char* gemm;           /* a backend of `lasolve list`; NULL: "auto" */
-  const lasolve_gemm* kernel; /* instead of one by its name; runs on the CPU */
+  const lasolve_gemm* kernel; /* instead of one by its name; runs where its operands are */
   const char* device;         /* "auto", "cpu", "cuda", "cuda:1" */
   const char* method;         /* "auto", "lu", "cholesky" */
   const char* triangle;       /* of a Cholesky: "both", "lower", "upper" */
@@ -82,11 +84,12 @@ typedef struct lasolve_options {
   int (*progress)(void* data, double fraction);
   void* progress_data;
   const lasolve_context* context; /* where calls compute; its device is then the one. NULL: queues of the call's own */
+  const char* tuning; /* "name=value,name=value" of `lasolve list --tuning`, beside those of the device; NULL: none */
 } lasolve_options;
 #define LASOLVE_OPTIONS_INIT                                                                                       \
   {                                                                                                                \
     sizeof(lasolve_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, LASOLVE_HOST, NULL, \
-        NULL, NULL, NULL                                                                                           \
+        NULL, NULL, NULL, NULL                                                                                     \
   }
 
 /* What a call did. Numbers that were not measured are NaN. Words are valid until the next call on the same thread. */

@@ -13,12 +13,16 @@ using namespace lasolve::from_c;
 
 struct lasolve_async_factorization {
   template <class T>
-  lasolve_async_factorization(const Request& request, std::int64_t n, AsyncFactorization<T> factors)
-      : by_rows(request.given.row_major != 0), n(n), factors(std::move(factors)) {}
+  lasolve_async_factorization(const lasolve_options* from, std::int64_t n, const T* A, std::int64_t lda)
+      : request(from), n(n), factors(factored(A, lda)) {}
 
-  const bool by_rows;
+  const Request request;
   const std::int64_t n;
   std::variant<AsyncFactorization<double>, AsyncFactorization<float>> factors;
+
+ private:
+  template <class T>
+  AsyncFactorization<T> factored(const T* A, std::int64_t lda) const;
 };
 
 namespace {
@@ -40,10 +44,7 @@ lasolve_status factor(std::int64_t n, const T* A, std::int64_t lda, const lasolv
   if (factors) *factors = nullptr;
   return guarded([&] {
     require(factors != nullptr, "there is nowhere to leave the factorization");
-    const Request request(options);
-    const Context& context = context_of(request);
-    *factors = new lasolve_async_factorization(
-        request, n, AsyncFactorization<T>(MatrixView<const T, Cuda>(A, n, n, lda), request.options, context));
+    *factors = new lasolve_async_factorization(options, n, A, lda);
     return LASOLVE_OK;
   });
 }
@@ -53,7 +54,8 @@ lasolve_status solve(lasolve_async_factorization* factors, lasolve_op c_op, std:
                      std::int64_t ldb, T* X, std::int64_t ldx) {
   return guarded([&] {
     require(factors != nullptr, "there is no factorization");
-    const bool by_rows = factors->by_rows;
+    const bool by_rows = factors->request.given.row_major != 0;
+    const KernelOfThisCall own(factors->request);
     const Op op = op_of(c_op, by_rows);
     auto& its = of_its_type<AsyncFactorization<T>>(factors->factors);
     require(lie_as_columns(by_rows, nrhs, ldb, ldx), one_column_on_a_device);
@@ -65,6 +67,13 @@ lasolve_status solve(lasolve_async_factorization* factors, lasolve_op c_op, std:
 }
 
 }  // namespace
+
+template <class T>
+AsyncFactorization<T> lasolve_async_factorization::factored(const T* A, std::int64_t lda) const {
+  const KernelOfThisCall own(request);
+  const Context& context = context_of(request);
+  return {MatrixView<const T, Cuda>(A, n, n, lda), request.options, context};
+}
 
 extern "C" {
 

@@ -1,10 +1,14 @@
 #include "c/request.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <sstream>
 #include <utility>
 
 #include "c/status.hpp"
+#include "core/choose.hpp"
+#include "core/tuning.hpp"
 #include "lasolve/names.hpp"
 
 namespace lasolve::from_c {
@@ -16,15 +20,24 @@ thread_local const lasolve_gemm* kernel_of_this_call = nullptr;
 
 lasolve_op c(Op op) { return op == Op::none ? LASOLVE_NONE : LASOLVE_TRANSPOSE; }
 
-void call_f64(Queue<Cpu>&, double alpha, Operand<double> A, Operand<double> B, double beta, MatrixView<double> C) {
-  const lasolve_gemm& k = *kernel_of_this_call;
-  k.f64(k.data, c(A.op()), c(B.op()), C.rows(), C.cols(), A.cols(), alpha, A.data(), A.ld(), B.data(), B.ld(), beta,
-        C.data(), C.ld());
+void* data_for(Queue<Cpu>&, const lasolve_gemm& kernel) { return kernel.data; }
+void* data_for(Queue<Cuda>& q, const lasolve_gemm&) { return q.stream(); }
+
+template <auto lasolve_gemm::*function, class T, class Place>
+void call(Queue<Place>& q, T alpha, Operand<T, Place> A, Operand<T, Place> B, T beta, MatrixView<T, Place> C) {
+  const lasolve_gemm& kernel = *kernel_of_this_call;
+  (kernel.*function)(data_for(q, kernel), c(A.op()), c(B.op()), C.rows(), C.cols(), A.cols(), alpha, A.data(), A.ld(),
+                     B.data(), B.ld(), beta, C.data(), C.ld());
 }
-void call_f32(Queue<Cpu>&, float alpha, Operand<float> A, Operand<float> B, float beta, MatrixView<float> C) {
-  const lasolve_gemm& k = *kernel_of_this_call;
-  k.f32(k.data, c(A.op()), c(B.op()), C.rows(), C.cols(), A.cols(), alpha, A.data(), A.ld(), B.data(), B.ld(), beta,
-        C.data(), C.ld());
+
+/// The record of a kernel as one of a place.
+template <class Place>
+GemmBackend<Place>* backend_of(const lasolve_gemm& kernel, const std::string& name, GemmBackend<Place>& backend) {
+  backend.name = name.c_str();
+  backend.summary = "the caller's";
+  if (kernel.f64) backend.f64 = call<&lasolve_gemm::f64, double, Place>;
+  if (kernel.f32) backend.f32 = call<&lasolve_gemm::f32, float, Place>;
+  return &backend;
 }
 
 /// A structure of the caller's, of whatever size it was when the caller was compiled. What it lacks is zero; what this library
@@ -77,6 +90,7 @@ Request::Request(const lasolve_options* from) : given(read(from, "lasolve_option
   options.allow_nonfinite = given.allow_nonfinite != 0;
   options.check = given.no_check == 0;
   options.condition = given.condition != 0;
+  if (given.tuning) tune(given.tuning);
   if (given.progress)
     options.progress = [progress = given.progress, data = given.progress_data](double fraction) {
       if (progress(data, fraction) != 0) throw Stopped();
@@ -86,13 +100,28 @@ Request::Request(const lasolve_options* from) : given(read(from, "lasolve_option
 void Request::use(const lasolve_gemm& own) {
   require(!given.gemm, "options name a backend and have a kernel of their own");
   require(own.f64 || own.f32, "a kernel offers no precision");
+  require(own.memory == LASOLVE_HOST || own.memory == LASOLVE_CUDA,
+          "memory of a kernel is LASOLVE_HOST or LASOLVE_CUDA");
   kernel = own;
   kernel_name = own.name ? own.name : "own kernel";
-  backend.name = kernel_name.c_str();
-  backend.summary = "the caller's";
-  if (own.f64) backend.f64 = call_f64;
-  if (own.f32) backend.f32 = call_f32;
-  options.gemm = &backend;
+  if (own.memory == LASOLVE_CUDA)
+    options.gemm = backend_of(own, kernel_name, on_cuda);
+  else
+    options.gemm = backend_of(own, kernel_name, on_cpu);
+}
+
+void Request::tune(const std::string& changes) {
+  options.tuning =
+      tuning_of(given.context ? Device{Device::cuda, given.context->context.device()} : choose(options).place());
+  std::istringstream words(changes);
+  for (std::string word; std::getline(words, word, ',');) {
+    const std::size_t equals = word.find('=');
+    std::int64_t value = 0;
+    const char *const first = word.data() + equals + 1, *const end = word.data() + word.size();
+    if (equals == word.npos || std::from_chars(first, end, value).ptr != end || first == end)
+      throw std::invalid_argument("the tuning takes name=value, not '" + word + "'");
+    lasolve::tune(*options.tuning, word.substr(0, equals), value);
+  }
 }
 
 Op op_of(lasolve_op op, bool by_rows) {

@@ -26,11 +26,13 @@ struct Request {
   lasolve_options given;
   lasolve_gemm kernel{};
   std::string kernel_name;
-  GemmBackend<Cpu> backend{};
+  GemmBackend<Cpu> on_cpu{};  // of the kernel, at its place
+  GemmBackend<Cuda> on_cuda{};
   Options options;
 
  private:
   void use(const lasolve_gemm& own);
+  void tune(const std::string& changes);
 };
 
 /// What `op` is of the matrix that was factored: A that is stored by rows was factored as its transpose.

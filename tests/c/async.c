@@ -1,8 +1,10 @@
 /* Calls of the C interface that do not wait, from a C89 program on CUDA device 0. Returns 77 where there is none. */
+#include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <lasolve/lasolve.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -10,6 +12,7 @@
 
 static cudaStream_t stream;
 static lasolve_context* context;
+static cublasHandle_t blas;
 
 static void cuda(cudaError_t e, int line) {
   if (e == cudaSuccess) return;
@@ -218,6 +221,52 @@ static void says_what_is_wrong(void) {
   CUDA(cudaFree(dA));
 }
 
+static int products;
+static void own_gemm(void* data, lasolve_op op_a, lasolve_op op_b, lasolve_int m, lasolve_int n, lasolve_int k,
+                     double alpha, const double* A, lasolve_int lda, const double* B, lasolve_int ldb, double beta,
+                     double* C, lasolve_int ldc) {
+  const cublasOperation_t a = op_a == LASOLVE_NONE ? CUBLAS_OP_N : CUBLAS_OP_T,
+                          b = op_b == LASOLVE_NONE ? CUBLAS_OP_N : CUBLAS_OP_T;
+  ++products;
+  CHECK(cublasSetStream(blas, (cudaStream_t)data) == CUBLAS_STATUS_SUCCESS);
+  CHECK(cublasDgemm(blas, a, b, (int)m, (int)n, (int)k, &alpha, A, (int)lda, B, (int)ldb, &beta, C, (int)ldc) ==
+        CUBLAS_STATUS_SUCCESS);
+}
+
+/* A kernel of the caller's for device memory, in calls that wait and in those that do not. A = I + ones / n. */
+static void takes_a_kernel_of_the_caller(void) {
+  enum { n = 600 };
+  double *A = malloc(n * n * sizeof *A), *x = malloc(n * sizeof *x), *dA, *dx;
+  lasolve_options options = decided("lu");
+  lasolve_gemm kernel = LASOLVE_GEMM_INIT;
+  lasolve_report report = LASOLVE_REPORT_INIT;
+  lasolve_async_factorization* f = NULL;
+  int i, before;
+  for (i = 0; i < n * n; ++i) A[i] = 1.0 / n + (i % (n + 1) == 0);
+  for (i = 0; i < n; ++i) x[i] = 2;
+  dA = uploaded(A, n * n * sizeof *A), dx = uploaded(x, n * sizeof *x);
+  CHECK(cublasCreate(&blas) == CUBLAS_STATUS_SUCCESS);
+  kernel.name = "caller's dgemm";
+  kernel.f64 = own_gemm;
+  kernel.memory = LASOLVE_CUDA;
+  options.kernel = &kernel;
+  CHECK(lasolve_dfactor_async(n, dA, n, &options, &f) == LASOLVE_OK);
+  CHECK(lasolve_dsolve_async(f, LASOLVE_NONE, 1, dx, n, dx, n) == LASOLVE_OK && lasolve_wait(f, NULL) == LASOLVE_OK);
+  CHECK(products > 0);
+  download(x, dx, n * sizeof *x);
+  CHECK(fabs(x[0] - 1) < 1e-12 && fabs(x[n - 1] - 1) < 1e-12);
+  lasolve_free_async(f);
+  before = products;
+  options.no_check = 0;
+  options.refine = NULL;
+  CUDA(cudaMemcpy(dx, A, n * sizeof *A, cudaMemcpyHostToDevice));
+  CHECK(lasolve_dsolve(n, 1, dA, n, dx, n, dx, n, &options, &report) == LASOLVE_OK && products > before);
+  CHECK(strcmp(report.gemm, "caller's dgemm") == 0 && report.hpl_residual < 16);
+  CUDA(cudaFree(dA)), CUDA(cudaFree(dx));
+  CHECK(cublasDestroy(blas) == CUBLAS_STATUS_SUCCESS);
+  free(A), free(x);
+}
+
 /* What was made with a context may be freed after it. */
 static void lasts_longer_than_its_context(void) {
   const double A[4] = {4, 2, 1, 3}, b[2] = {1, 7};
@@ -248,6 +297,7 @@ int main(void) {
   tells_where_it_failed("lu", 1, "singular");
   tells_where_it_failed("cholesky", 2, "positive definite");
   says_what_is_wrong();
+  takes_a_kernel_of_the_caller();
   lasts_longer_than_its_context();
   CUDA(cudaStreamDestroy(stream));
   if (!failed) printf("lasolve %s: calls from C do not wait\n", lasolve_version());

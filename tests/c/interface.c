@@ -157,7 +157,19 @@ static void uses_functions_of_the_caller(void) {
   options.precision = NULL;
   options.gemm = "naive";
   CHECK(lasolve_dsolve(n, 1, A, n, B, n, X, n, &options, NULL) == LASOLVE_MISUSE && says("a kernel of their own"));
+  options.gemm = NULL;
+  kernel.memory = LASOLVE_CUDA;
+  options.device = "cpu";
+  CHECK(lasolve_dsolve(n, 1, A, n, B, n, X, n, &options, NULL) == LASOLVE_MISUSE);
   options.kernel = NULL;
+  options.tuning = "lu_columns_0=24,lu_from_1=never";
+  CHECK(lasolve_dsolve(n, 1, A, n, B, n, X, n, &options, NULL) == LASOLVE_MISUSE && says("lu_from_1=never"));
+  options.tuning = "lu_columns_0=24,lu_from_1=5000,lu_from_2=5000";
+  CHECK(lasolve_dsolve(n, 1, A, n, B, n, X, n, &options, &report) == LASOLVE_OK && report.block_size == 24);
+  options.tuning = "columns=24";
+  CHECK(lasolve_dsolve(n, 1, A, n, B, n, X, n, &options, NULL) == LASOLVE_MISUSE &&
+        says("there is no tuning of 'columns'"));
+  options.tuning = NULL;
   options.block_size = 64;
   options.progress = stop;
   options.progress_data = &seen;
