@@ -1,6 +1,6 @@
-// Operands that nobody has seen before, for runs that are the same: only signs change. With A → D A E, B → E B F and C → D C F for
-// diagonal matrices of ±1, each number that a product computes keeps its magnitude and its rounding. So do LU's factors and pivots
-// and Cholesky's factor under A → D A D. A kernel that keeps results by their operands finds none.
+// Operands that nobody has seen before, for runs that are the same: only signs change. D, E and F are diagonal matrices of ±1. With
+// A → D A E, B → E B F and C → D C F each number that a product computes keeps its magnitude and its rounding. So do LU's factors and
+// pivots and Cholesky's factor under A → D A D. A kernel that keeps results by their operands finds none.
 #pragma once
 
 #include <cstdint>

@@ -21,8 +21,8 @@ namespace {
                   found, code));
 }
 
-/// MATLAB's version 4 has no magic number: a type in decimal digits, of which 1000 is the order of bytes, the rows, the columns, whether
-/// it is complex, and the length of the name with the null byte at its end (MAT-File Format, level 4).
+/// MATLAB's version 4 has no magic number. It begins with five integers: a type in decimal digits, rows, columns, whether it is complex,
+/// and the length of the name with its null byte (MAT-File Format, level 4).
 bool is_matlab_4(std::string_view content) {
   std::uint32_t header[5];
   if (content.size() < sizeof header) return false;
