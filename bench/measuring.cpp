@@ -1,6 +1,6 @@
 // What it costs to measure: a solve as a program makes it, beside the same solve as lasolve compare times it.
 //   measuring [--device cpu] [--n 1000,2000,4000] [--gemm auto] [--rounds 40] [--threads 1]
-// In turns, A where compare has it: generated on the device. Of the times of the clock; on the CPU also of those that the processor
+// In turns, A where compare has it, generated on the device, and with other signs in each run, as compare gives it. Of the times of the clock; on the CPU also of those that the processor
 // worked, which other programs disturb less.
 #include <fmt/format.h>
 #include <time.h>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bench/program.hpp"
+#include "bench/signs.hpp"
 #include "bench/throttle.hpp"
 #include "bench/turns.hpp"
 #include "compare/timed.hpp"
@@ -48,7 +49,7 @@ struct Times {
 template <class Place>
 class System {
  public:
-  System(int queue, std::int64_t n) : A_(n, n), B_(n, 1), X_(n, 1) {
+  System(int queue, std::int64_t n) : queue_(queue), A_(n, n), B_(n, 1), X_(n, 1) {
     Queue<Place> q(queue);
     const CurrentDevice current(q);
     A_ = Matrix<double, Place>(n, n);
@@ -62,6 +63,7 @@ class System {
     if (way.hears_progress) options.progress = [&](double done) { share = done; };
     Slowed slowed;
     if (way.is_timed) throttle.begin();
+    draw_signs();
     Times times;
     const auto make = [&] {
       const Stopwatch watch;
@@ -81,8 +83,20 @@ class System {
   }
 
  private:
+  void draw_signs() {
+    Queue<Place> q(queue_);
+    const CurrentDevice current(q);
+    const Signs signs{signs_, signs_ + 1};
+    change_signs(q, signs, A_.view(), signs);
+    q.finish();
+    change_signs(Queue<Cpu>(1), signs, B_.view(), {});
+    ++signs_;
+  }
+
+  int queue_;
   Matrix<double, Place> A_;
   Matrix<double> B_, X_;
+  std::uint64_t signs_ = 0;
 };
 
 /// By how much longer the second of each round took: the median of all rounds, and its 99.5 % interval by the test of signs
