@@ -76,11 +76,16 @@ class Factors {
         notes_(method == Method::lu ? std::max<std::int64_t>(1, A.rows()) : 1, Pivots<Place>::columns + 1),
         values_(std::move(A)) {}
 
-  /// To be called before factor() of a Cholesky: copies A, which factor() leaves as it is where it may not be positive definite.
+  /// To be called before factor(), unless A comes later: copies A, whose memory may be that of the factors.
   template <class T>
-  Fetched<Look> take(Queue<Place>& q, MatrixView<const T, Place> A) {
-    fill(q, std::int64_t(-1), status());
-    on_trial_ = true;
+  void take(Queue<Place>& q, MatrixView<const T, Place> A) {
+    has_begun_ = static_cast<const void*>(A.data()) != values_.data();
+    if (has_begun_) copy_to_factor(q, A, values_.view(), status());
+  }
+  /// The same before factor() of a Cholesky, which leaves A as it is where it may not be positive definite.
+  template <class T>
+  Fetched<Look> take_on_trial(Queue<Place>& q, MatrixView<const T, Place> A) {
+    has_begun_ = on_trial_ = true;
     return copy_and_look(q, A, values_.view(), status());
   }
 
@@ -88,7 +93,7 @@ class Factors {
   /// block column after the other. A clock times the tasks.
   void factor(Queue<Place>& q, const Gemm<F, Place>& gemm, Schedule schedule, std::int64_t nb,
               const Supply<F, Place>& supply = {}, TaskClock<Place>* clock = nullptr) {
-    if (!on_trial_) fill(q, std::int64_t(-1), status());
+    if (!has_begun_) fill(q, std::int64_t(-1), status());
     const auto plan = plan_at<F>(q, method_, schedule, values_.rows(), nb, bool(supply));
     buffers_.emplace(plan->plan);
     execute(*plan, q, Workpiece<F, Place>{gemm, values_.view(), pivots(), supply, *buffers_, on_trial_}, clock);
@@ -135,26 +140,28 @@ class Factors {
   void apply_to_some(Queue<Place>& q, const Gemm<F, Place>& gemm, MatrixView<const F, Place> B, MatrixView<F, Place> X,
                      Op op) {
     const auto A = values_.view();
-    if (method_ == Method::lu && op == Op::none) {
-      permute_rows(q, B, X, pivots(), false);
-      trsm_left(q, gemm, lower_unit(A), X);  // L Y = P B
-      trsm_left(q, gemm, upper(A), X);       // U X = Y
-      return;
-    }
-    convert(q, B, X);
+    const auto first = [&](Triangle<F, Place> tri, const Pivots<Place>* P) { trsm_left(q, gemm, tri, B, P, X); };
+    const auto second = [&](Triangle<F, Place> tri) {
+      tri.ready = true;
+      trsm_left(q, gemm, tri, X);
+    };
     if (method_ == Method::cholesky) {
-      trsm_left(q, gemm, lower(A), X);               // L Y = B
-      trsm_left(q, gemm, lower(A).transposed(), X);  // Lᵀ X = Y
+      first(lower(A), nullptr);       // L Y = B
+      second(lower(A).transposed());  // Lᵀ X = Y
+    } else if (op == Op::none) {
+      const Pivots<Place> P = pivots();
+      first(lower_unit(A), &P);  // L Y = P B
+      second(upper(A));          // U X = Y
     } else {
-      trsm_left(q, gemm, upper(A).transposed(), X);       // Uᵀ Z = B
-      trsm_left(q, gemm, lower_unit(A).transposed(), X);  // Lᵀ Y = Z
-      permute_rows<F>(q, X, X, pivots(), true);           // X = Pᵀ Y
+      first(upper(A).transposed(), nullptr);     // Uᵀ Z = B
+      second(lower_unit(A).transposed());        // Lᵀ Y = Z
+      permute_rows<F>(q, X, X, pivots(), true);  // X = Pᵀ Y
     }
   }
   MatrixView<std::int64_t, Place> status() { return notes_.view().block(0, notes_.cols() - 1, 1, 1); }
 
   Method method_;
-  bool on_trial_ = false;
+  bool has_begun_ = false, on_trial_ = false;
   Matrix<std::int64_t, Place> notes_;  // the pivots of LU, and in the last column where it failed
   Matrix<F, Place> values_;
   std::optional<Buffers<F, Place>> buffers_;

@@ -1,4 +1,4 @@
-// A look at a matrix before it is factored, which the beginning of a Cholesky need not wait for.
+// The copy of a matrix that is factored, and a look at it, which the beginning of a Cholesky need not wait for.
 #pragma once
 
 #include <vector>
@@ -14,14 +14,22 @@ struct Look {
   std::vector<double> row_sums;           ///< of magnitudes
 };
 
-/// Y ← X, and a look at X. If X may not be positive definite, the one element of `status` becomes 0, and a Cholesky of Y that is on
+/// Y ← X, and the one element of `status` ← −1: nothing has failed yet. By default one after the other.
+template <class From, class To, class Place>
+void copy_to_factor(Queue<Place>& q, MatrixView<const From, Place> X, MatrixView<To, Place> Y,
+                    MatrixView<std::int64_t, Place> status) {
+  convert(q, X, Y);
+  fill(q, std::int64_t(-1), status);
+}
+
+/// The same, and a look at X. If X may not be positive definite, the element of `status` becomes 0, and a Cholesky of Y that is on
 /// trial computes nothing. By default one after the other.
 template <class From, class To, class Place>
 Fetched<Look> copy_and_look(Queue<Place>& q, MatrixView<const From, Place> X, MatrixView<To, Place> Y,
                             MatrixView<std::int64_t, Place> status) {
   convert(q, X, Y);
   Look look{*may_be_positive_definite(q, X), *row_sums_of_magnitudes(q, Operand<From, Place>(X), 1)};
-  if (!look.may_be_positive_definite) fill(q, std::int64_t(0), status);
+  fill(q, std::int64_t(look.may_be_positive_definite ? -1 : 0), status);
   return look;
 }
 

@@ -18,10 +18,13 @@ struct Triangle {
   Operand<T, Place> values;
   bool lower;  // as seen after op
   bool unit;
+  bool ready = false;  // was there before the last work of the queue began: may be read while that ends
 
   constexpr std::int64_t order() const { return values.rows(); }
-  Triangle diagonal_block(std::int64_t i, std::int64_t n) const { return {values.block(i, i, n, n), lower, unit}; }
-  Triangle transposed() const { return {lasolve::transposed(values), !lower, unit}; }
+  Triangle diagonal_block(std::int64_t i, std::int64_t n) const {
+    return {values.block(i, i, n, n), lower, unit, ready};
+  }
+  Triangle transposed() const { return {lasolve::transposed(values), !lower, unit, ready}; }
 };
 
 template <class T, class Place>

@@ -125,6 +125,8 @@ class Queue<Cuda> {
   void finish();
   /// Waits for what this queue was given, and what it waited for. The phase that runs goes on. Throws as finish().
   void wait_for_results();
+  /// The same as soon as there() is true: a kernel, the last that has an effect, has told the host that all is done.
+  void wait_for_results(const std::function<bool()>& there);
   PhaseTimes take_times();
   void on_progress(std::function<void(double flops)>);
   void abandon() noexcept;
@@ -170,7 +172,7 @@ class Queue<Cuda> {
   /// Null where there is no room.
   static constexpr std::size_t bytes_of_results = std::size_t(64) << 10;
   std::shared_ptr<void> results(std::size_t bytes);
-  /// Eight numbers on the device with which the blocks of a kernel count each other: zero, and left so.
+  /// Ten numbers on the device with which the blocks of a kernel count each other: zero, and left so.
   unsigned* counter();
   /// How long blocks of its kernels wait for each other.
   WaitLimit* wait_limit();

@@ -157,8 +157,11 @@ class Solver {
  private:
   using Factored = lasolve::Factored<T, Place>;
 
+  static constexpr double not_asked_for = 1 << 20;  // bytes: to ask takes microseconds, and who takes them is told, too
+
   void require_memory() const {
     const double n = double(A_.order()), wanted = n * n * bytes_of(wanted_.storage);
+    if (wanted <= not_asked_for) return;
     const auto free = Memory<Place>::available(std::size_t(wanted));
     if (wanted > double(free))
       throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
@@ -277,11 +280,11 @@ class Solver {
     };
     if (await && !as_it_comes) await(q_, A_.order());
     const bool tries = std::exchange(tries_, false);
-    if (!as_it_comes && !tries) convert(q_, A_.view(), values.view());
-    if (upper) mirror_upper(q_, values.view());
     factors = std::make_unique<Factors<F, Place>>(report.method, std::move(values));
     std::optional<Fetched<Look>> look;
-    if (tries) look = factors->take(q_, A_.view());
+    if (tries) look = factors->take_on_trial(q_, A_.view());
+    if (!as_it_comes && !tries) factors->take(q_, A_.view());
+    if (upper) mirror_upper(q_, factors->whole());
     const TaskWatcher* const watcher = task_watcher();
     if (options_.progress || watcher || bytes >= q_.tuning().waited_copy_bytes)
       take_times(q_, report);  // what was done until now is no progress, nor is it part of factor_seconds

@@ -65,6 +65,17 @@ std::int64_t sides_at_once(const Queue<Place>&, std::int64_t, std::int64_t nrhs)
   return nrhs;
 }
 
+/// X ← inv(T) B, or inv(T) P B with the permutation of a finished factorization. X may be B. By default in two steps.
+template <class T, class Place>
+void trsm_left(Queue<Place>& q, const Gemm<T, Place>& gemm, Triangle<T, Place> tri,
+               std::type_identity_t<MatrixView<const T, Place>> B, const Pivots<Place>* P, MatrixView<T, Place> X) {
+  if (P)
+    permute_rows(q, B, X, *P, false);
+  else
+    convert(q, B, X);
+  trsm_left(q, gemm, tri, X);
+}
+
 /// Whether LU, Cholesky and triangular solves of T run at a place. T: what factors are stored as.
 template <class T, class Place>
 concept HasPrimitives = requires(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> A,

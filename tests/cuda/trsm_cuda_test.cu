@@ -1,5 +1,5 @@
 // Triangular solves on CUDA, the kernels themselves.
-#include "solvers/places/cuda/trsm/triangle.cuh"
+#include "solvers/places/cuda/trsm/out_of_place.cuh"
 //
 #include "holder.cuh"
 #include "triangles.hpp"
@@ -32,6 +32,45 @@ TEST(SyncFree, gets_on_with_few_multiprocessors_on_Cuda) {
     }
     EXPECT_TRUE(same_bits(download(q, alone), download(q, beside))) << count;
   }
+}
+
+/// The first of two solves reads B where it is, through a permutation, and the second begins while the first ends: bits are those of
+/// steps apart.
+template <class T>
+void expect_as_apart() {
+  Queue<Cuda> q(0);
+  const Gemm<T, Cuda> gemm(*gemm_backends<Cuda>()[0]);
+  const TriangleForm first{true, true, false, false}, second{false, false, false, false};
+  for (const std::int64_t n : {60, 129, 256, 700, 3000})
+    for (const std::int64_t count : {1, 3, 9, 150}) {
+      const Matrix<T, Cuda> L = upload(q, random_triangle<T>(n, first)), U = upload(q, random_triangle<T>(n, second)),
+                            B = upload(q, padded_sides<T>(n, count, first));
+      Matrix<std::int64_t> rows(n, 1);
+      for (std::int64_t i = 0; i < n; ++i) rows(i, 0) = n - 1 - i;
+      const Matrix<std::int64_t, Cuda> rows_there = upload(q, rows);
+      Matrix<std::int64_t, Cuda> notes(n, Pivots<Cuda>::columns), failed(1, 1);
+      Pivots<Cuda> P = Pivots<Cuda>::in(notes.view(), failed.view());
+      P.interchanges.rows = const_cast<std::int64_t*>(rows_there.data());
+      for (const bool permutes : {false, true}) {
+        Matrix<T, Cuda> apart(n, count), together(n, count);
+        fill(q, std::numeric_limits<T>::quiet_NaN(), together.view());
+        const auto lower = first.of<T, Cuda>(L.view());
+        auto upper = second.of<T, Cuda>(U.view());
+        permutes ? permute_rows<T>(q, B.view(), apart.view(), P, false) : convert<T>(q, B.view(), apart.view());
+        trsm_left(q, gemm, lower, apart.view());
+        q.finish();
+        trsm_left(q, gemm, upper, apart.view());
+        trsm_left(q, gemm, lower, B.view(), permutes ? &P : nullptr, together.view());
+        upper.ready = true;
+        trsm_left(q, gemm, upper, together.view());
+        EXPECT_TRUE(same_bits(download(q, apart), download(q, together))) << n << ", " << count << ", " << permutes;
+      }
+    }
+}
+TEST(TwoTriangles, solve_as_apart_on_Cuda) {
+  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  expect_as_apart<double>();
+  expect_as_apart<float>();
 }
 
 }  // namespace

@@ -206,7 +206,7 @@ TEST_F(Waiting, in_order_of_tickets_gives_each_once_and_begins_anew_on_Cuda) {
   Matrix<unsigned, Cuda> drawn(count, 1);
   fill_zero(q, drawn.data(), drawn.bytes());
   for (int run = 0; run < 2; ++run)
-    launch(q, draw, Blocks::independent, dim3(count), 32, 0, q.counter() + ticket_of_sync_free, count, drawn.data());
+    launch(q, draw, Blocks::independent, dim3(count), 32, 0, q.counter() + tickets_of_sync_free, count, drawn.data());
   const auto times = download(q, drawn);
   for (unsigned i = 0; i < count; ++i) ASSERT_EQ(times(i, 0), 2u) << i;
 }

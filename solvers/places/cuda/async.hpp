@@ -28,7 +28,7 @@ class CudaAsync final : public AsyncEngine<T> {
     prepare<T>(q, method, n);
     prepare_products<T>(q, gemm_, method, by.schedule, n, by.columns, false);
     q.phase(Phase::other);
-    if (!A.memory) convert(q, A.A, factors_.whole());
+    if (!A.memory) factors_.take(q, A.A);
     if (method == Method::cholesky && options.triangle == Uplo::upper) mirror_upper(q, factors_.whole());
     factors_.factor(q, gemm_, by.schedule, by.columns);
     end_call();

@@ -15,7 +15,7 @@
 #include "solvers/places/cuda/panel.cuh"
 #include "solvers/places/cuda/plan.cuh"
 #include "solvers/places/cuda/small/small.hpp"
-#include "solvers/places/cuda/trsm/triangle.cuh"
+#include "solvers/places/cuda/trsm/out_of_place.cuh"
 #include "solvers/places/cuda/tuning.cuh"
 #include "solvers/refine/check_by_columns.hpp"
 #include "solvers/refine/settled.hpp"

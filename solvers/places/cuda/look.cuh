@@ -2,6 +2,7 @@
 #pragma once
 
 #include "solvers/look.hpp"
+#include "solvers/places/cuda/messages.cuh"
 #include "solvers/places/cuda/norms.cuh"
 
 namespace lasolve {
@@ -36,37 +37,54 @@ Fetched<bool> may_be_positive_definite(Queue<Cuda>& q, MatrixView<const T, Cuda>
 }
 
 /// 32 rows a block: Y ← X; sums[i] ← Σⱼ |x(i, j)|; and no[block] ← whether X differs from its mirror image there, or an entry of the
-/// diagonal is not positive. Then *status becomes 0.
+/// diagonal is not positive. The last block to end writes −1 to *status, or 0 where one has found that. *ended is zero before and after.
 template <class From, class To>
-__global__ void __launch_bounds__(1024)
-    look_at_rows(MatrixView<const From, Cuda> X, MatrixView<To, Cuda> Y, double* sums, int* no, std::int64_t* status) {
-  bool differs = false;
+__global__ void __launch_bounds__(1024) look_at_rows(MatrixView<const From, Cuda> X, MatrixView<To, Cuda> Y,
+                                                     double* sums, int* no, std::int64_t* status, unsigned* ended) {
+  constexpr unsigned found_here = 1u << 16;
+  launch_dependents();
+  unsigned differs = 0;
   sum_rows<double>(
       X.rows(), X.cols(),
       [&](std::int64_t i, std::int64_t j, double& sum) {
-        const From x = X.data()[i + j * X.ld()];
-        differs = differs || (i == j ? !(x > From(0)) : x != X.data()[j + i * X.ld()]);
+        const From x = __ldg(X.data() + i + j * X.ld()), mirrored = __ldg(X.data() + j + i * X.ld());
+        differs |= unsigned(x != mirrored) | (unsigned(i == j) & unsigned(!(x > From(0))));
         Y.data()[i + j * Y.ld()] = To(x);
         sum += fabs(double(x));
       },
       [&](std::int64_t i, double sum) { sums[i] = sum; });
-  const int found = __syncthreads_or(differs);
+  const int found = __syncthreads_or(int(differs));
   if (threadIdx.x != 0) return;
-  no[blockIdx.x] = found;
-  if (found) *status = 0;
+  no[blockIdx.x] = found != 0;
+  const unsigned before = atomicAdd(ended, 1 + (found ? found_here : 0));
+  if (before % found_here + 1 < gridDim.x) return;
+  *status = found || before >= found_here ? 0 : -1;
+  *ended = 0;
 }
 
-/// Y ← X, and what is asked of X before. Where a Cholesky of it would be in vain, `status` becomes 0.
+/// Y ← X, what is asked of X before, and whether a Cholesky of it would be in vain.
 template <class From, class To>
 Fetched<Look> copy_and_look(Queue<Cuda>& q, MatrixView<const From, Cuda> X, MatrixView<To, Cuda> Y,
                             MatrixView<std::int64_t, Cuda> status) {
-  if (X.empty()) return Look{true, {}};
   const std::int64_t blocks = ceil_div(X.rows(), 32);
+  if (blocks == 0 || blocks >= (1 << 15)) return copy_and_look<From, To, Cuda>(q, X, Y, status);
   const Results<double> sums(q, X.rows());
   const Results<int> no(q, blocks);
-  launch(q, look_at_rows<From, To>, unsigned(blocks), 1024, X, Y, sums.data(), no.data(), status.data());
+  launch(q, look_at_rows<From, To>, dim3(unsigned(blocks)), dim3(1024), X, Y, sums.data(), no.data(), status.data(),
+         q.counter() + counter_of_looks);
   return Fetched<Look>::later([sums = sums.fetched(), no = no.fetched()]() mutable {
     return Look{largest(*no) == 0, std::move(*sums)};
+  });
+}
+
+/// Y ← X, and *status ← −1.
+template <class From, class To>
+void copy_to_factor(Queue<Cuda>& q, MatrixView<const From, Cuda> X, MatrixView<To, Cuda> Y,
+                    MatrixView<std::int64_t, Cuda> status) {
+  if (Y.empty()) return fill(q, std::int64_t(-1), status);
+  for_each_element(q, Y, [X, status] __device__(To & y, std::int64_t i, std::int64_t j) {
+    y = To(X.data()[i + j * X.ld()]);
+    if (i == 0 && j == 0) *status.data() = -1;
   });
 }
 

@@ -60,6 +60,7 @@ template <class T, class AnyMatrix>
 __global__ void __launch_bounds__(1024)
     residual_of_rows(AnyMatrix A, MatrixView<const T, Cuda> X, MatrixView<const T, Cuda> B, MatrixView<T, Cuda> R,
                      double* maxima) {
+  wait_for_prerequisites();
   const std::int64_t j = blockIdx.y;
   const T* const x = X.data() + j * X.ld();
   double most[3] = {};
@@ -85,8 +86,8 @@ bool is_by_rows(const Queue<Cuda>& q, const AnyMatrix& A, std::int64_t nrhs) {
 template <class T, class AnyMatrix>
 void launch_residual_of_rows(Queue<Cuda>& q, const AnyMatrix& A, MatrixView<const T, Cuda> X,
                              MatrixView<const T, Cuda> B, MatrixView<T, Cuda> R, double* maxima) {
-  launch(q, residual_of_rows<T, AnyMatrix>, dim3(unsigned(ceil_div(A.rows(), 32)), unsigned(R.cols())), 1024, A, X, B,
-         R, maxima);
+  launch(q, residual_of_rows<T, AnyMatrix>, Blocks::dependent,
+         dim3(unsigned(ceil_div(A.rows(), 32)), unsigned(R.cols())), 1024, 0, A, X, B, R, maxima);
 }
 
 /// R ← B − A X for an Operand or a Symmetric A. R may be B. Not through the backend that made X, which would then vouch for itself.
@@ -203,26 +204,35 @@ Fetched<std::vector<double>> residual_with_norms(Queue<Cuda>& q, const AnyMatrix
 template <class T>
 __global__ void __launch_bounds__(1024)
     find_ending(MatrixView<const T, Cuda> A, const std::int64_t* failed_at, Ending* ending) {
-  __shared__ double least[1024], most[1024];
+  __shared__ double least[32], most[32];
+  wait_for_prerequisites();
   const unsigned t = threadIdx.x;
   double mine = A.empty() ? 0 : fabs(double(A.data()[0])), largest = mine;
-  for (std::int64_t i = t; i < A.rows(); i += 1024) {
+  for (std::int64_t i = t; i < A.rows(); i += blockDim.x) {
     const double x = fabs(double(A.data()[i + i * A.ld()]));
     mine = fmin(mine, x), largest = fmax(largest, x);
   }
-  least[t] = mine, most[t] = largest;
-  for (unsigned half = 512; half > 0; half /= 2) {
-    __syncthreads();
-    if (t < half) least[t] = fmin(least[t], least[t + half]), most[t] = fmax(most[t], most[t + half]);
-  }
-  if (t == 0) *ending = {*failed_at, least[0], most[0]};
+  const auto of_warp = [&] {
+    for (int half = 16; half > 0; half /= 2) {
+      mine = fmin(mine, __shfl_xor_sync(~0u, mine, half));
+      largest = fmax(largest, __shfl_xor_sync(~0u, largest, half));
+    }
+  };
+  of_warp();
+  if (t % 32 == 0) least[t / 32] = mine, most[t / 32] = largest;
+  __syncthreads();
+  if (t >= 32) return;
+  const unsigned warp = t % (blockDim.x / 32);
+  mine = least[warp], largest = most[warp];
+  of_warp();
+  if (t == 0) *ending = {*failed_at, mine, largest};
 }
 
 /// How a factorization ended.
 template <class T>
 Fetched<Ending> ending_of(Queue<Cuda>& q, MatrixView<const T, Cuda> factors, MatrixView<std::int64_t, Cuda> failed_at) {
   const Results<Ending> ending(q, 1);
-  launch(q, find_ending<T>, 1, 1024, factors, failed_at.data(), ending.data());
+  launch(q, find_ending<T>, Blocks::dependent, dim3(1), 1024, 0, factors, failed_at.data(), ending.data());
   return ending.fetched([](const std::vector<Ending>& one) { return one[0]; });
 }
 

@@ -98,6 +98,7 @@ bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, c
   const Settled settled(q);
   const Stopwatch watch;
   const Results<SmallEnding> results(q, 1);
+  results.expect();
   const bool cholesky_by_name = options.factorization == Method::cholesky;
   const SmallTask<T> task{A.data(), A.ld(), options.factorization, cholesky_by_name ? options.triangle : Uplo::both,
                           options.check && !options.allow_nonfinite};
@@ -112,7 +113,7 @@ bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, c
       launch(q, factor_small<Shape>, Blocks::independent, dim3(1), Shape::threads, sizeof(SmallShared<Shape>), task,
              factors_, by_leaf ? trial_ : nullptr, results.data());
     });
-  const SmallEnding ending = (*results.fetched())[0];
+  const SmallEnding ending = results.told()[0];
   const double seconds = seconds_of(ending.seconds, watch.seconds()), n = double(factors_.n);
   if (!ending.usual || (in_place && ending.not_positive > 0)) return false;
   if (ending.least < n * unit_roundoff_of(precision_of<T>) * ending.most) return false;
@@ -142,18 +143,19 @@ bool SmallSystemOnCuda<T>::solve(Queue<Cuda>& q, MatrixView<const T, Cuda> B, Ma
   const std::int64_t nrhs = B.cols();
   if (check && static_cast<const void*>(B.data()) == X.data()) kept = Matrix<T, Cuda>(B.rows(), nrhs, B.rows());
   const Results<SmallNorms> results(q, nrhs);
+  results.expect();
   const SmallSides<T> sides{B.data(), X.data(), kept.data(), B.ld(), X.ld(), op == Op::transpose, check};
   with_shape<T>(factors_.n, [&]<class Shape>(Shape) {
     launch(q, solve_small<Shape>, Blocks::independent, dim3(unsigned(nrhs)), Shape::threads,
            sizeof(SmallSolveShared<Shape>), factors_, sides, results.data());
   });
-  const std::vector<SmallNorms> norms = *results.fetched();
+  const std::vector<SmallNorms> norms = results.told();
   const double waited = watch.seconds(), u = unit_roundoff_of(precision_of<T>);
   std::uint64_t began = norms[0].begin, ended = norms[0].end;
   for (const SmallNorms& of : norms) began = std::min(began, of.begin), ended = std::max(ended, of.end);
   const double seconds = seconds_of(1e-9 * double(ended - began), waited);
   double error = 0, checking = 0;
-  for (const auto& [b, x, r, a, part_of_check, begin, end] : norms) {
+  for (const auto& [b, x, r, a, part_of_check, begin, end, told] : norms) {
     if (!check) break;
     checking = std::max(checking, seconds * part_of_check);
     const long double size = static_cast<long double>(a) * x + b;

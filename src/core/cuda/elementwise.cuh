@@ -18,6 +18,7 @@ dim3 elementwise_grid(MatrixView<T, Cuda> X) {
 
 template <class T, class F>
 __global__ void elementwise(MatrixView<T, Cuda> X, F f) {
+  launch_dependents();
   const std::int64_t i = threadIdx.x + std::int64_t(blockIdx.x) * blockDim.x;
   if (i >= X.rows()) return;
   for (std::int64_t j = blockIdx.y; j < X.cols(); j += gridDim.y) f(X.data()[i + j * X.ld()], i, j);

@@ -1,4 +1,5 @@
 #include "core/cuda/queue_state.hpp"
+#include "core/stopwatch.hpp"
 
 namespace lasolve {
 
@@ -94,6 +95,16 @@ void Queue<Cuda>::wait_for_results() {
   s.interrupt_phases();  // their times are read by finish(), when nobody waits
   s.settle();
   check_waits();
+}
+
+void Queue<Cuda>::wait_for_results(const std::function<bool()>& there) {
+  State& s = *state_;
+  if (s.progress || s.phases.current()) return wait_for_results();
+  constexpr double longest = 1e-3;  // where kernels take longer, or have failed, the device tells when it is idle
+  for (const Stopwatch watch; watch.seconds() < longest;)
+    for (int look = 0; look < 64; ++look)
+      if (there()) return count_wait(), s.done();
+  wait_for_results();
 }
 
 PhaseTimes Queue<Cuda>::take_times() {
@@ -224,7 +235,7 @@ unsigned* Queue<Cuda>::counter() {
     const CurrentDevice current(s.device);
     const MemoryInOrderOf memory(s.device, s.stream);
     s.works();
-    s.counter = Matrix<unsigned, Cuda>(8, 1);
+    s.counter = Matrix<unsigned, Cuda>(10, 1);
     CUDA_CHECK(cudaMemsetAsync(s.counter.data(), 0, s.counter.bytes(), s.stream));
   }
   return s.counter.data();

@@ -1,4 +1,4 @@
-// What kernels of a queue tell the host.
+// What kernels of a queue tell the host. To wait until a stream is idle takes some 2 µs longer than to see a number change.
 #pragma once
 
 #include <algorithm>
@@ -31,6 +31,18 @@ class Results {
     return fetched([](std::vector<T> all) { return all; });
   }
 
+  /// Of numbers that kernels write by tell_host(): to be called before these are launched.
+  void expect() const {
+    if (here_) std::for_each(begin(), begin() + count_, [](T& number) { number.told = 0; });
+  }
+  /// Then the same as fetched(), as soon as all are told. A kernel that tells them has done its work.
+  std::vector<T> told() const {
+    if (!here_) return read();
+    const auto is_told = [](const T& number) { return __atomic_load_n(&number.told, __ATOMIC_ACQUIRE) != 0; };
+    q_->wait_for_results([&] { return std::all_of(begin(), begin() + count_, is_told); });
+    return {begin(), begin() + count_};
+  }
+
  private:
   std::vector<T> read() const {
     std::vector<T> numbers(count_);
@@ -41,6 +53,8 @@ class Results {
     if (here_) std::copy_n(static_cast<const T*>(here_.get()), count_, numbers.begin());
     return numbers;
   }
+
+  T* begin() const { return static_cast<T*>(here_.get()); }
 
   Queue<Cuda>* q_;
   std::size_t count_;

@@ -6,6 +6,16 @@
 
 namespace lasolve {
 
+/// By one thread, when all of its block have come to a barrier behind their work: *to ← what, for a host that looks at `told`. What
+/// the block has written is there when the host sees it.
+template <class T>
+__device__ void tell_host(T* to, T what) {
+  what.told = 0;
+  *to = what;
+  __threadfence_system();
+  *static_cast<volatile unsigned*>(&to->told) = 1;
+}
+
 /// By the clock that all multiprocessors share.
 __device__ inline std::uint64_t nanoseconds() {
   std::uint64_t now;

@@ -69,6 +69,7 @@ __global__ void __launch_bounds__(S::threads, 1)
     write_factors<S::threads>(
         factors, [&](int i, int j) { return T(i > j ? -s.X[j][i] * s.minus_inverse[j] : s.X[i][j]); },
         [&](int i) { return T(-s.minus_inverse[i]); }, [](int i) { return i; });
+  __syncthreads();
   if (t >= 32) return;
   end.cholesky = true, end.least = end.most = double(s.pivot[0]);
   for (int i = t; i < n; i += 32)
@@ -84,7 +85,7 @@ __global__ void __launch_bounds__(S::threads, 1)
   if (leaves) return;
   end.part_of_look = double(looked - begin) / double(clock64() - begin);
   end.seconds = 1e-9 * double(nanoseconds() - began);
-  *ending = end;
+  tell_host(ending, end);
 }
 
 }  // namespace lasolve

@@ -288,7 +288,8 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   const double before = tried ? 1e-9 * double(began - trial->began) : 0, own = 1e-9 * double(nanoseconds() - began);
   end.seconds = before + own;
   end.part_of_look = end.seconds > 0 ? (before + part_of_look * own) / end.seconds : part_of_look;
-  if (threadIdx.x == 0) *ending = end;
+  __syncthreads();
+  if (threadIdx.x == 0) tell_host(ending, end);
 }
 
 }  // namespace lasolve

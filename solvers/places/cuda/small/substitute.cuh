@@ -31,6 +31,7 @@ struct SmallSolveShared {
   alignas(16) T A[has_A ? N * N : Shape::chunk];
   T b[N], x[N], r[N], partial_r[parts][N];
   double sum[N], partial_sum[parts][N];
+  SmallNorms norms;
 };
 
 /// By a warp: x ← S⁻¹ x, where S is triangular, element (i, k) is S[i · row + k · column], and lane i % 32 has row i in
@@ -176,6 +177,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   constexpr bool has_A = SmallSolveShared<Shape>::has_A;
   fetch<Shape>(s.A, factors.A, has_A && sides.checked ? n * n : 0);
   if (t < Shape::N) s.b[t] = b;
+  if (t == 0) s.norms = {};
   if (sides.kept && t < n) sides.kept[t + column * n] = b;
   wait_for_copies<1>();
   __syncthreads();
@@ -183,25 +185,25 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   wait_for_copies<0>();
   __syncthreads();
   if (t < n) sides.X[t + column * sides.ld_of_X] = s.x[t];
-  if (t == 0) norms[column].begin = began, norms[column].end = nanoseconds();
-  if (!sides.checked) return;
   const long long solved = clock64();
-  residual_of_column(s, has_A ? s.A : factors.A, n, sides.transposed);
-  if (warp < 4) {
-    const double norm = warp == 3 ? largest_magnitude(s.sum, n)
-                                  : largest_magnitude(warp == 0   ? s.b
-                                                      : warp == 1 ? s.x
-                                                                  : s.r,
-                                                      n);
-    double& to = warp == 0   ? norms[column].b
-                 : warp == 1 ? norms[column].x
-                 : warp == 2 ? norms[column].r
-                             : norms[column].a;
-    if (t % 32 == 0) to = norm;
+  if (sides.checked) {
+    residual_of_column(s, has_A ? s.A : factors.A, n, sides.transposed);
+    if (warp < 4) {
+      const double norm = warp == 3 ? largest_magnitude(s.sum, n)
+                                    : largest_magnitude(warp == 0   ? s.b
+                                                        : warp == 1 ? s.x
+                                                                    : s.r,
+                                                        n);
+      double& to = warp == 0 ? s.norms.b : warp == 1 ? s.norms.x : warp == 2 ? s.norms.r : s.norms.a;
+      if (t % 32 == 0) to = norm;
+    }
   }
+  __syncthreads();
   if (t != 0) return;
-  norms[column].end = nanoseconds();
-  norms[column].part_of_check = double(clock64() - solved) / double(clock64() - begin);
+  const long long end = clock64();
+  s.norms.begin = began, s.norms.end = nanoseconds();
+  s.norms.part_of_check = sides.checked ? double(end - solved) / double(end - begin) : 0;
+  tell_host(norms + column, s.norms);
 }
 
 }  // namespace lasolve

@@ -16,18 +16,25 @@ template <class T>
 struct ForwardTriangle {
   const T* data;
   std::int64_t row_stride, col_stride, order;
-  bool unit;
+  bool unit, ready;
 
   __device__ const T* at(std::int64_t i, std::int64_t k) const { return data + i * row_stride + k * col_stride; }
 };
 
-/// Right-hand sides on entry, and the solution on exit: unknown i of side c at data[i·stride + c·rhs_stride].
+/// Right-hand sides on entry, and the solution on exit: unknown i of side c at data[i·stride + c·rhs_stride]. Where `from` is given,
+/// the right-hand sides are there instead, side c of row rows[i] at from[rows[i] + c·from_stride]; without `rows` that of row i.
 template <class T>
 struct RightHandSides {
   T* data;
   std::int64_t stride, rhs_stride, count;
+  const T* from = nullptr;
+  std::int64_t from_stride = 0;
+  const std::int64_t* rows = nullptr;
 
   __device__ T* at(std::int64_t i, std::int64_t c) const { return data + i * stride + c * rhs_stride; }
+  __device__ T given(std::int64_t i, std::int64_t c) const {
+    return from ? from[(rows ? rows[i] : i) + c * from_stride] : *at(i, c);
+  }
 };
 
 template <class T>
@@ -37,7 +44,8 @@ struct ForwardProblem {
 
   /// An upper triangle is a lower one that is walked from the end.
   ForwardProblem(Triangle<T, Cuda> tri, RightHandSides<T> b)
-      : triangle{tri.values.data(), tri.values.row_stride(), tri.values.col_stride(), tri.order(), tri.unit}, rhs(b) {
+      : triangle{tri.values.data(), tri.values.row_stride(), tri.values.col_stride(), tri.order(), tri.unit, tri.ready},
+        rhs(b) {
     if (tri.lower) return;
     ForwardTriangle<T>& t = triangle;
     t.data += (t.order - 1) * (t.row_stride + t.col_stride);

@@ -1,5 +1,8 @@
 // Triangular solves with few right-hand sides: synchronization-free. The triangle is read once, at memory speed.
 //
+// A solve with the second of two triangles begins while that with the first ends, with what needs no unknowns: it prepares diagonal
+// blocks.
+//
 // A thread block solves for 128 unknowns, or 64. It subtracts T(i, j) x(j) as each x(j) arrives, solves with its
 // diagonal block, and sends x(i) to all as packets. The next tile of T is already on its way while it waits. Thread
 // blocks draw rows in increasing order. So the first unfinished row has a thread block and never waits, however many
@@ -121,6 +124,7 @@ __global__ void __launch_bounds__(Work::threads, 1)
   auto& s = *reinterpret_cast<SyncFreeShared<T, Work>*>(memory);
   const unsigned blocks = unsigned((tri.order + sync_free_order - 1) / sync_free_order);
   bool received = true;
+  if (!tri.ready) wait_for_prerequisites();
 #pragma unroll 1
   for (;;) {
     if (threadIdx.x == 0) s.ticket = take_ticket(tickets, blocks * groups + gridDim.x);
@@ -133,9 +137,11 @@ __global__ void __launch_bounds__(Work::threads, 1)
     Packet* const packets = channel.packets + std::int64_t(group) * blocks * sync_free_order * Work::nrhs;
     const auto there = [&](int u) { return Work::has(u) && i < tri.order && first_rhs + Work::rhs(u) < rhs.count; };
     prepare_diagonal(tri, start, s.diagonal);
+    wait_for_prerequisites();
+    launch_dependents();
     Number mine[Work::values];
 #pragma unroll
-    for (int u = 0; u < Work::values; ++u) mine[u] = there(u) ? Number(*rhs.at(i, first_rhs + Work::rhs(u))) : 0;
+    for (int u = 0; u < Work::values; ++u) mine[u] = there(u) ? Number(rhs.given(i, first_rhs + Work::rhs(u))) : 0;
     Work work(tri, start);
     for (int j = 0; j < block; ++j) {
       work.fetch_tile(tri);
@@ -173,13 +179,13 @@ void launch_sync_free(Queue<Cuda>& q, const ForwardProblem<T>& problem) {
   for (std::int64_t g = 0; g < groups; g += at_once) {
     const std::int64_t now = std::min(at_once, groups - g);
     RightHandSides<T> rhs = problem.rhs;
-    rhs.data += g * Work::nrhs * rhs.rhs_stride;
+    rhs.data += g * Work::nrhs * rhs.rhs_stride, rhs.from += rhs.from ? g * Work::nrhs * rhs.from_stride : 0;
     rhs.count -= g * Work::nrhs;
     const PacketChannel channel =
         channel_of(q, std::size_t(now * rows * sync_free_order * Work::nrhs) * sizeof(Packet), 1);
     const dim3 blocks(unsigned(std::min<std::int64_t>(rows, q.multiprocessors() / now) * now));
-    launch(q, kernel, Blocks::independent, blocks, sync_free_threads, shared, problem.triangle, rhs, unsigned(now),
-           channel, q.counter() + ticket_of_sync_free);
+    launch(q, kernel, Blocks::dependent, blocks, sync_free_threads, shared, problem.triangle, rhs, unsigned(now),
+           channel, q.counter() + tickets_of_sync_free + channel.sequence % 2);
   }
 }
 
