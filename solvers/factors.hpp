@@ -70,9 +70,10 @@ void prepare_products(Queue<Place>& q, const Gemm<F, Place>& gemm, Method method
 template <class F, class Place>
 class Factors {
  public:
-  /// Takes the memory of A, which factor() will factor in place.
-  Factors(Method method, Matrix<F, Place>&& A)
+  /// Takes the memory of A, which factor() will factor in place. With an exponent it holds 2^−exponent A.
+  Factors(Method method, Matrix<F, Place>&& A, int exponent = 0)
       : method_(method),
+        exponent_(exponent),
         notes_(method == Method::lu ? std::max<std::int64_t>(1, A.rows()) : 1, Pivots<Place>::columns + 1),
         values_(std::move(A)) {}
 
@@ -81,6 +82,7 @@ class Factors {
   void take(Queue<Place>& q, MatrixView<const T, Place> A) {
     has_begun_ = static_cast<const void*>(A.data()) != values_.data();
     if (has_begun_) copy_to_factor(q, A, values_.view(), status());
+    if (exponent_ != 0) scale<F>(q, -exponent_, values_.view(), values_.view());
   }
   /// The same before factor() of a Cholesky, which leaves A as it is where it may not be positive definite.
   template <class T>
@@ -122,6 +124,7 @@ class Factors {
       const std::int64_t some = std::min(at_once, nrhs - j);
       apply_to_some(q, gemm, B.columns(j, some), X.columns(j, some), op);
     }
+    if (exponent_ != 0) scale<F>(q, -exponent_, X, X);
   }
 
   /// Where it failed: Outcome::at, or −1.
@@ -161,6 +164,7 @@ class Factors {
   MatrixView<std::int64_t, Place> status() { return notes_.view().block(0, notes_.cols() - 1, 1, 1); }
 
   Method method_;
+  int exponent_;
   bool has_begun_ = false, on_trial_ = false;
   Matrix<std::int64_t, Place> notes_;  // the pivots of LU, and in the last column where it failed
   Matrix<F, Place> values_;

@@ -60,7 +60,7 @@ completed() {
   bash -c 'source ./completion.bash; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _lasolve; echo "${COMPREPLY[*]}"' - "$@"
 }
 holds 'bash: a method' [ "$(completed lasolve A.mtx --factorization c)" = cholesky ]
-holds 'bash: a letter' [ "$(completed lasolve -p '')" = 'fp64 fp32 tf32' ]
+holds 'bash: a letter' [ "$(completed lasolve -p '')" = 'fp64 fp32 tf32 fp16 bf16' ]
 holds 'bash: a backend' [ "$(completed lasolve A.mtx --gemm nai)" = naive ]
 holds 'bash: an option' [ "$(completed lasolve bench gemm --with)" = --with-copies ]
 holds 'bash: options of the command alone' [ "$(completed lasolve generate --rh)" = '' ]

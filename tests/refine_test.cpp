@@ -1,4 +1,5 @@
 // Factors coarser than A, refined to its accuracy: when that works, when it stalls, and what is said about it.
+#include "lasolve/names.hpp"
 #include "places.hpp"
 #include "systems.hpp"
 
@@ -173,13 +174,24 @@ TEST_P(CoarseFactors, are_the_finest_of_an_fp32_matrix) {
   EXPECT_THROW(solve_random(random_matrix<float>(5, 5), 1, o), std::invalid_argument);
 }
 
-/// fp32 factors whose products are computed in tf32, by a backend of the place that has both.
-class Tf32Products : public OnTarget {
+/// fp32 factors whose products are computed in tf32, fp16 or bf16, by a backend of the place that has all.
+class CoarseProducts : public testing::TestWithParam<std::tuple<Target, Precision>> {
  protected:
-  Options coarse() const {
-    Options o = options(32);
-    o.gemm = GetParam().device == Device::cuda ? "tensor" : "tiled";
-    o.precision = Precision::tf32;
+  void SetUp() override {
+    if (const std::string why = why_no(target().device); !why.empty()) GTEST_SKIP() << why;
+  }
+  static Target target() { return std::get<0>(GetParam()); }
+  static Precision in() { return std::get<1>(GetParam()); }
+  static bool on_cuda() { return target().device == Device::cuda; }
+  template <class F>
+  static void with_element(F f) {
+    target().single ? f(float()) : f(double());
+  }
+  static Options coarse() {
+    Options o;
+    o.device.kind = target().device, o.block_size = 32;
+    o.gemm = on_cuda() ? "tensor" : "naive";
+    o.precision = in();
     o.factorization = Method::lu;
     return o;
   }
@@ -188,6 +200,7 @@ class Tf32Products : public OnTarget {
     EXPECT_EQ(r.storage, storage);
     EXPECT_EQ(r.products, products);
   }
+  static double roundoff() { return find_solve_precision(in())->unit_roundoff(); }
 };
 
 /// The entries of a row beside the diagonal are together half as large as that.
@@ -202,7 +215,7 @@ Matrix<T> diagonally_dominant(std::int64_t n) {
   return A;
 }
 
-TEST_P(Tf32Products, are_refined_where_the_diagonal_dominates) {
+TEST_P(CoarseProducts, are_refined_where_the_diagonal_dominates) {
   with_element([&](auto zero) {
     using T = decltype(zero);
     for (const std::int64_t n : {1, 40, 200, 300})
@@ -211,7 +224,7 @@ TEST_P(Tf32Products, are_refined_where_the_diagonal_dominates) {
           SCOPED_TRACE(testing::Message() << "n = " << n << ", op " << int(op) << ", nrhs = " << nrhs);
           const auto solved = solve_random(diagonally_dominant<T>(n), nrhs, coarse(), op);
           expect_solved(solved);
-          expect_precisions(solved.report, Precision::tf32, Precision::fp32, Precision::tf32);
+          expect_precisions(solved.report, in(), Precision::fp32, in());
           EXPECT_EQ(solved.report.residual, precision_of<T>);
           EXPECT_EQ(solved.report.refine, Refine::classical);
           EXPECT_EQ(notes_of(solved.report), "");
@@ -219,45 +232,74 @@ TEST_P(Tf32Products, are_refined_where_the_diagonal_dominates) {
   });
 }
 
+/// As operands of fp16 the entries would overflow, or vanish.
+TEST_P(CoarseProducts, have_the_range_of_fp32) {
+  for (const float size : {1e9f, 1e-9f})
+    for (const Method method : {Method::lu, Method::cholesky}) {
+      SCOPED_TRACE(testing::Message() << size << ", " << name_of(method));
+      Matrix<double> A = method == Method::lu ? diagonally_dominant<double>(200) : random_with_condition(200, 10, true);
+      for (std::int64_t j = 0; j < A.cols(); ++j)
+        for (std::int64_t i = 0; i < A.rows(); ++i) A(i, j) *= double(size);
+      Options o = coarse();
+      o.factorization = method;
+      const auto solved = solve_random(std::move(A), 3, o);
+      expect_solved(solved);
+      expect_precisions(solved.report, in(), Precision::fp32, in());
+    }
+}
+
 /// Else these would be fp32 products with another name.
-TEST_P(Tf32Products, are_coarser_than_those_of_fp32) {
+TEST_P(CoarseProducts, are_coarser_than_those_of_fp32) {
   const Matrix<double> A = random_with_condition(300, 10), B = right_hand_sides<double>(A.view(), 2);
-  Options tf32 = coarse(), fp32 = coarse();
+  Options low = coarse(), fp32 = coarse();
   fp32.precision = Precision::fp32;
   fp32.gemm = "auto";
-  tf32.refine = fp32.refine = Refine::none;
-  const auto in_tf32 = solve_for(A, B, tf32, Op::none, 0x1p-11), in_fp32 = solve_for(A, B, fp32);
-  EXPECT_LT(in_tf32.hpl, hpl_threshold);
-  EXPECT_TRUE(in_tf32.report.outcome.ok());
-  EXPECT_GT(*in_tf32.report.backward_error, 5 * *in_fp32.report.backward_error);
+  low.refine = fp32.refine = Refine::none;
+  const auto in_low = solve_for(A, B, low, Op::none, roundoff()), in_fp32 = solve_for(A, B, fp32);
+  EXPECT_LT(in_low.hpl, hpl_threshold);
+  EXPECT_TRUE(in_low.report.outcome.ok());
+  EXPECT_GT(*in_low.report.backward_error, 5 * *in_fp32.report.backward_error);
 }
 
 /// A uniform matrix of this size stalls whatever the seed; smaller ones converge now and then.
-TEST_P(Tf32Products, that_stall_are_replaced_by_the_precision_of_A_with_a_note) {
-  if (GetParam().single) GTEST_SKIP() << "residuals in fp32 do not see more than tf32 factors need";
+TEST_P(CoarseProducts, that_stall_are_replaced_by_the_precision_of_A_with_a_note) {
+  if (target().single) GTEST_SKIP() << "residuals in fp32 do not see more than such factors need";
   for (const bool uniform : {true, false}) {
+    if (uniform && !on_cuda() && in() != Precision::tf32) continue;  // which takes long
     SCOPED_TRACE(uniform ? "uniform" : "ill-conditioned");
     const auto solved =
         solve_random(uniform ? random_matrix<double>(2000, 2000) : random_with_condition(300, 1e7), 1, coarse());
     expect_solved(solved);
     expect_precisions(solved.report, Precision::fp64, Precision::fp64, Precision::fp64);
-    EXPECT_NE(notes_of(solved.report).find("refinement in tf32 stalled: fp64 factors were used instead"),
-              std::string::npos)
-        << notes_of(solved.report);
+    const std::string stalled =
+        std::string("refinement in ") + name_of(in()) + " stalled: fp64 factors were used instead";
+    EXPECT_NE(notes_of(solved.report).find(stalled), std::string::npos) << notes_of(solved.report);
   }
 }
 
-TEST_P(Tf32Products, are_refused_by_a_backend_that_has_none_which_names_those_that_have) {
+TEST_P(CoarseProducts, are_refused_by_a_backend_that_has_none_which_names_those_that_have) {
   Options o = coarse();
-  o.gemm = GetParam().device == Device::cuda ? "pipelined" : "eigen";
+  o.gemm = on_cuda() ? "pipelined" : "eigen";
   const std::string said =
       complaint_of<std::invalid_argument>([&] { solve_random(random_matrix<double>(5, 5), 1, o); });
-  EXPECT_TRUE(says(said, "products in tf32"));
-  EXPECT_TRUE(says(said, GetParam().device == Device::cuda ? "tensor" : "naive, tiled"));
+  EXPECT_TRUE(says(said, (std::string("products in ") + name_of(in())).c_str()));
+  EXPECT_TRUE(says(said, on_cuda() ? "tensor" : "naive"));
 }
 
 LASOLVE_ON_ALL_TARGETS(Refinement);
-LASOLVE_ON_ALL_TARGETS(Tf32Products);
+const auto coarse_products = testing::Values(Precision::tf32, Precision::fp16, Precision::bf16);
+const auto name_of_coarse = [](const auto& info) {
+  const auto [target, precision] = info.param;
+  return std::string(name_of(precision)) + (target.single ? "_f32" : "_f64");
+};
+INSTANTIATE_TEST_SUITE_P(Cpu, CoarseProducts,
+                         testing::Combine(testing::Values(Target{Device::cpu, false}, Target{Device::cpu, true}),
+                                          coarse_products),
+                         name_of_coarse);
+INSTANTIATE_TEST_SUITE_P(Cuda, CoarseProducts,
+                         testing::Combine(testing::Values(Target{Device::cuda, false}, Target{Device::cuda, true}),
+                                          coarse_products),
+                         name_of_coarse);
 INSTANTIATE_TEST_SUITE_P(Cpu, CoarseFactors, testing::Values(Target{Device::cpu, false}), name_of_target);
 INSTANTIATE_TEST_SUITE_P(Cuda, CoarseFactors, testing::Values(Target{Device::cuda, false}), name_of_target);
 

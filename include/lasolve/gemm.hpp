@@ -9,6 +9,7 @@
 // product propagate.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -149,11 +150,49 @@ struct GemmBackend {
   }
 };
 
+/// Y ← X, to nearest.
+template <class Half>
+void round_elements(Queue<Cpu>&, MatrixView<const float, Cpu> X, MatrixView<Half, Cpu> Y);
+template <class Half>
+void round_elements(Queue<Cuda>&, MatrixView<const float, Cuda> X, MatrixView<Half, Cuda> Y);
+
+/// The leading dimension of a matrix of 16-bit elements whose columns begin at multiples of 16 bytes, and its elements.
+constexpr std::int64_t ld_to_round_to(std::int64_t rows) { return std::max<std::int64_t>((rows + 7) / 8 * 8, 8); }
+constexpr std::int64_t elements_to_round_to(std::int64_t rows, std::int64_t columns) {
+  return ld_to_round_to(rows) * columns;
+}
+
+/// An operand of fp16 or bf16, rounded from one of fp32. `room` has elements_to_round_to() of what is stored.
+template <class Half, class Place>
+Operand<Half, Place> rounded(Queue<Place>& q, Operand<float, Place> X, Half* room) {
+  const MatrixView<const float, Place> from = X.stored();
+  const MatrixView<Half, Place> to(room, from.rows(), from.cols(), ld_to_round_to(from.rows()));
+  round_elements(q, from, to);
+  return {to, X.op()};
+}
+
 /// Products that were made: how many, and of how many operations.
 struct ProductCount {
   std::int64_t calls = 0;
   double flops = 0;
 };
+
+/// C ← α·A·B + β·C by what a backend has for products in P. Operands of P that are narrower than C are rounded from A and B before, in
+/// memory of the queue. Throws as multiply().
+template <Precision P, class F, class Place>
+void multiply_in(const GemmBackend<Place>& backend, bool beside, Queue<Place>& q, F alpha, Operand<F, Place> A,
+                 Operand<F, Place> B, F beta, MatrixView<F, Place> C) {
+  using In = typename Arithmetic<P>::Operand;
+  const GemmKernel<P, Place> kernel = beside ? backend.template in<P>().beside_others() : backend.template in<P>();
+  if constexpr (std::is_same_v<In, F>) {
+    kernel(q, alpha, A, B, beta, C);
+  } else {
+    const auto elements = [](const auto& X) { return elements_to_round_to(X.stored().rows(), X.stored().cols()); };
+    In* const room = static_cast<In*>(q.room_for_operands(std::size_t(elements(A) + elements(B)) * sizeof(In)));
+    const Operand<In, Place> a = rounded(q, A, room), b = rounded(q, B, room + elements(A));
+    kernel(q, alpha, a, b, beta, C);
+  }
+}
 
 /// A backend that is bound to an arithmetic: products of matrices of F. One that it leaves small products to is bound with it. Copies
 /// count their products together, and are of one thread.
@@ -164,46 +203,52 @@ class Gemm {
   explicit Gemm(const GemmBackend<Place>& backend, Precision products = precision_of<F>)
       : backend_(&backend), products_(products) {
     for_precision(products, [&](auto P) {
-      if constexpr (std::is_same_v<typename Arithmetic<P>::Operand, F> &&
-                    std::is_same_v<typename Arithmetic<P>::Result, F>) {
-        function_ = beside_ = backend.template in<P>().function;
-        if (const auto beside = backend.template in<P>().beside) beside_ = beside;
-        if (backend.small) small_ = backend.small->template in<P>().function;
+      if constexpr (std::is_same_v<typename Arithmetic<P>::Result, F>) {
+        if (backend.template in<P>()) product_ = multiply_in<P, F, Place>;
+        leaves_small_ = backend.small && backend.small->template in<P>();
       }
     });
-    if (small_) counts_ = std::make_shared<Counts>();
+    if (leaves_small_) counts_ = std::make_shared<Counts>();
   }
   /// For products beside which other work runs that is waited for sooner; see GemmKernel::beside.
   Gemm beside() const {
     Gemm other = *this;
-    other.function_ = beside_;
     other.is_beside_ = true;
     return other;
   }
   /// Whether it is bound.
-  constexpr explicit operator bool() const { return function_ != nullptr; }
+  constexpr explicit operator bool() const { return product_ != nullptr; }
   constexpr const GemmBackend<Place>& backend() const { return *backend_; }
   constexpr Precision products() const { return products_; }
 
   /// C ← α·A·B + β·C. Throws as multiply().
   void operator()(Queue<Place>& q, F alpha, Operand<F, Place> A, Operand<F, Place> B, F beta,
                   MatrixView<F, Place> C) const {
-    if (!small_) return multiply(function_, q, alpha, A, B, beta, C);
-    const double flops = flops_of(C.rows(), C.cols(), A.cols());
-    const bool is_small = flops < backend_->small_below;
-    ProductCount& count = is_small ? counts_->by_small : counts_->by_this;
-    ++count.calls, count.flops += flops;
-    multiply(is_small ? small_ : function_, q, alpha, A, B, beta, C);
+    require(product_ != nullptr, "this GEMM backend does not offer this precision");
+    bool is_small = false;
+    if (leaves_small_) {
+      const double flops = flops_of(C.rows(), C.cols(), A.cols());
+      is_small = flops < backend_->small_below;
+      ProductCount& count = is_small ? counts_->by_small : counts_->by_this;
+      ++count.calls, count.flops += flops;
+    }
+    product_(is_small ? *backend_->small : *backend_, is_beside_ && !is_small, q, alpha, A, B, beta, C);
   }
-  bool prepares() const { return backend_->prepare != nullptr || (small_ && backend_->small->prepare != nullptr); }
+  bool prepares() const {
+    return backend_->prepare != nullptr || (leaves_small_ && backend_->small->prepare != nullptr) || rounds();
+  }
   /// See GemmBackend::prepare.
   void prepare(Queue<Place>& q, Op a, Op b, std::int64_t m, std::int64_t n, std::int64_t k) const {
-    const auto& makes = small_ && flops_of(m, n, k) < backend_->small_below ? *backend_->small : *backend_;
+    const auto& makes = leaves_small_ && flops_of(m, n, k) < backend_->small_below ? *backend_->small : *backend_;
     if (makes.prepare) makes.prepare(q, {products_, a, b, m, n, k, is_beside_});
+    if (!rounds()) return;
+    const std::int64_t of_A = a == Op::none ? elements_to_round_to(m, k) : elements_to_round_to(k, m);
+    const std::int64_t of_B = b == Op::none ? elements_to_round_to(k, n) : elements_to_round_to(n, k);
+    q.room_for_operands(std::size_t((of_A + of_B) * bytes_of(products_)));
   }
 
   /// The backend that has the small products; null: there is none.
-  constexpr const GemmBackend<Place>* small() const { return small_ ? backend_->small : nullptr; }
+  constexpr const GemmBackend<Place>* small() const { return leaves_small_ ? backend_->small : nullptr; }
   /// What each of two backends was given, by all calls of this one, which are of one thread. Not counted where there is but one.
   ProductCount given() const { return counts_ ? counts_->by_this : ProductCount(); }
   ProductCount given_to_small() const { return counts_ ? counts_->by_small : ProductCount(); }
@@ -212,6 +257,8 @@ class Gemm {
   static constexpr double flops_of(std::int64_t m, std::int64_t n, std::int64_t k) {
     return 2.0 * double(m) * double(n) * double(k);
   }
+  /// Whether operands are rounded for products.
+  bool rounds() const { return rounding_of_operands(products_) > 0; }
 
   struct Counts {
     ProductCount by_this, by_small;
@@ -219,8 +266,8 @@ class Gemm {
 
   const GemmBackend<Place>* backend_;
   Precision products_;
-  GemmFunction<F, Place> function_ = nullptr, beside_ = nullptr, small_ = nullptr;
-  bool is_beside_ = false;
+  decltype(&multiply_in<precision_of<F>, F, Place>) product_ = nullptr;
+  bool leaves_small_ = false, is_beside_ = false;
   std::shared_ptr<Counts> counts_;  // where there are small ones
 };
 

@@ -58,6 +58,8 @@ template <class Operand_, class Result_>
 struct ArithmeticOn {
   using Operand = Operand_;
   using Result = Result_;
+  /// The unit roundoff of an operand that is rounded from a Result; 0: it is one.
+  static constexpr double rounding = 0;
 };
 template <>
 struct Arithmetic<Precision::fp64> : ArithmeticOn<double, double> {
@@ -73,11 +75,11 @@ struct Arithmetic<Precision::tf32> : ArithmeticOn<float, float> {
 };
 template <>
 struct Arithmetic<Precision::fp16> : ArithmeticOn<lasolve::fp16, float> {
-  static constexpr double unit_roundoff = 0x1p-24;
+  static constexpr double unit_roundoff = 0x1p-24, rounding = 0x1p-11;
 };
 template <>
 struct Arithmetic<Precision::bf16> : ArithmeticOn<lasolve::bf16, float> {
-  static constexpr double unit_roundoff = 0x1p-24;
+  static constexpr double unit_roundoff = 0x1p-24, rounding = 0x1p-8;
 };
 
 /// x with 11 significant bits, to nearest, ties to even. A NaN stays one.
@@ -116,6 +118,13 @@ constexpr double unit_roundoff_of(Precision p) {
   return u;
 }
 
+/// The unit roundoff of what an operand of a product in p is rounded to before, or 0.
+constexpr double rounding_of_operands(Precision p) {
+  double u = 0;
+  for_precision(p, [&](auto P) { u = Arithmetic<P>::rounding; });
+  return u;
+}
+
 /// Bytes of an element of a matrix that is stored in p.
 constexpr int bytes_of(Precision p) {
   int bytes = 0;
@@ -124,14 +133,16 @@ constexpr int bytes_of(Precision p) {
 }
 
 /// What a system can be solved in: what factors are stored in, what products are computed in, and what residuals are computed
-/// in, for which automatic is the precision of the matrix.
+/// in, for which automatic is the precision of the matrix. Operands of fp16 and bf16 are rounded from fp32 for each product.
 struct SolvePrecision {
   Precision name, storage, products, residual;
 
   /// Of a solution that is not refined.
   constexpr double unit_roundoff() const {
-    const double stored = unit_roundoff_of(storage), computed = unit_roundoff_of(products);
-    return stored > computed ? stored : computed;
+    double u = 0;
+    for (const double one : {unit_roundoff_of(storage), unit_roundoff_of(products), rounding_of_operands(products)})
+      u = one > u ? one : u;
+    return u;
   }
 };
 
@@ -149,7 +160,28 @@ inline constexpr SolvePrecision solve_precisions[] = {
      .storage = Precision::fp32,
      .products = Precision::tf32,
      .residual = Precision::automatic},
+    {.name = Precision::fp16,
+     .storage = Precision::fp32,
+     .products = Precision::fp16,
+     .residual = Precision::automatic},
+    {.name = Precision::bf16,
+     .storage = Precision::fp32,
+     .products = Precision::bf16,
+     .residual = Precision::automatic},
 };
+
+/// Whether numbers of ordinary size may overflow as operands of products in p: from 65520 on in fp16. Solvers scale the matrix then.
+constexpr bool has_narrow_range(Precision p) { return p == Precision::fp16; }
+
+/// Solvers store factors as double or float, and compute residuals in the precision of the matrix.
+constexpr bool can_be_computed(const SolvePrecision& p) {
+  return (p.storage == Precision::fp64 || p.storage == Precision::fp32) && p.residual == Precision::automatic;
+}
+static_assert([] {
+  for (const SolvePrecision& p : solve_precisions)
+    if (!can_be_computed(p)) return false;
+  return true;
+}());
 
 /// That of a name; null: there is none.
 constexpr const SolvePrecision* find_solve_precision(Precision name) {

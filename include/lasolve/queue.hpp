@@ -75,6 +75,8 @@ class Queue<Cpu> {
   MatrixView<T, Cpu> scratch(std::int64_t m, std::int64_t n) {
     return {static_cast<T*>(scratch_bytes(std::size_t(m) * std::size_t(n) * sizeof(T))), m, n, m};
   }
+  /// So many bytes that are valid until the next call: room for operands of a product, whose kernel may use scratch memory.
+  void* room_for_operands(std::size_t bytes);
 
  private:
   void* scratch_bytes(std::size_t);
@@ -184,6 +186,8 @@ class Queue<Cuda> {
   MatrixView<T, Cuda> scratch(std::int64_t m, std::int64_t n) {
     return {static_cast<T*>(scratch_bytes(std::size_t(m) * std::size_t(n) * sizeof(T))), m, n, m};
   }
+  /// So many bytes that are valid until the next call: room for operands of a product, whose kernel may use scratch memory.
+  void* room_for_operands(std::size_t bytes);
 
  private:
   void* scratch_bytes(std::size_t);

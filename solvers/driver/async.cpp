@@ -21,6 +21,9 @@ SolvePrecision require_decided(const Options& options, Precision of_A) {
   const bool coarse = in.unit_roundoff() > unit_roundoff_of(of_A);
   const bool refines = options.refine == Refine::classical || (options.refine == Refine::automatic && coarse);
   require(!refines, "factor_async cannot refine, which ends by the residual: the options have to ask for none");
+  require(
+      !has_narrow_range(in.products),
+      "factor_async cannot look how large A is, which products in fp16 need: the options ask for another precision");
   require(in.storage == of_A, "factor_async stores factors in the type of A: the options ask for another precision");
   return in;
 }

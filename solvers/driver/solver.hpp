@@ -61,7 +61,8 @@ class Solver {
     await_ = std::move(await);
     const bool picks = options_.factorization == Method::automatic && may_go_by_schedule(options_, Method::cholesky);
     tries_ = picks && !await_ && !in_place() && !options_.progress && !task_watcher() &&
-             options_.triangle == Uplo::both && A_.order() <= q_.tuning().cholesky_tried_order;
+             options_.triangle == Uplo::both && A_.order() <= q_.tuning().cholesky_tried_order &&
+             !has_narrow_range(wanted_.products);
     const bool may_be_positive = !await_ && (tries_ || look_at_A(picks));
     Report report = std::move(made_.report);
     if (in_place() && std::exchange(options_.check, false)) report.notes.push_back(not_checked_in_place);
@@ -246,6 +247,13 @@ class Solver {
     return Matrix<F, Place>(A_.order(), A_.order());
   }
 
+  /// That of the largest entry, where products have so narrow a range that it has to be 1.
+  int exponent_for(Precision products) {
+    if (!has_narrow_range(products)) return 0;
+    const double most = largest(*column_norms<T>(q_, A_.view()));
+    return std::isfinite(most) && most > 0 ? std::ilogb(most) : 0;
+  }
+
   /// Factors in a precision, in the type that they are stored in.
   Factored factored(Report&& report, const SolvePrecision& precision) {
     note_precision<T>(report, precision);
@@ -280,7 +288,7 @@ class Solver {
     };
     if (await && !as_it_comes) await(q_, A_.order());
     const bool tries = std::exchange(tries_, false);
-    factors = std::make_unique<Factors<F, Place>>(report.method, std::move(values));
+    factors = std::make_unique<Factors<F, Place>>(report.method, std::move(values), exponent_for(report.products));
     std::optional<Fetched<Look>> look;
     if (tries) look = factors->take_on_trial(q_, A_.view());
     if (!as_it_comes && !tries) factors->take(q_, A_.view());

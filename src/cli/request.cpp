@@ -64,7 +64,8 @@ const std::vector<Option>& solve_options() {
        "auto: Cholesky if symmetric with a positive diagonal, else LU"},
       {"triangle", 0, "PART", "both", words_of<Uplo>(), "which part of A is there, for --factorization cholesky"},
       {"precision", 'p', "TYPE", "fp64", words_of(precisions()),
-       "of factors and products; with refinement to the accuracy of fp64. tf32: products in tf32, factors in fp32"},
+       "of factors and products; with refinement to the accuracy of fp64. tf32, fp16 and bf16: products in that, "
+       "factors in fp32"},
       {"refine", 'r', "METHOD", "auto", words_of<Refine>(), "auto: classical for factors coarser than fp64"},
       {"schedule", 's', "NAME", "auto", words_of<Schedule>(), "the order of the steps; 'lasolve plan' draws them"},
       {"block-size", 'n', "SIZE", "auto", {}, "columns of a panel at most"},

@@ -46,7 +46,9 @@ Method likely_method(MatrixView<const T, Cpu> A) {
 inline bool can_begin_early(const Tuning& t, bool in_place, const Options& options, std::size_t bytes) {
   const bool looked_at_before =
       (options.check && !options.allow_nonfinite) || options.factorization == Method::automatic || options.condition;
-  return bytes >= std::size_t(t.arriving_bytes) && !(in_place && looked_at_before);
+  const SolvePrecision* const in = find_solve_precision(options.precision);
+  const bool scaled = in && has_narrow_range(in->products);
+  return bytes >= std::size_t(t.arriving_bytes) && !(in_place && looked_at_before) && !scaled;
 }
 
 template <class T>

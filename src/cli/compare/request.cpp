@@ -45,7 +45,7 @@ const std::vector<Option>& compare_options() {
        'p',
        "TYPES",
        "fp64",
-       {"fp64", "fp32", "tf32"},
+       {"fp64", "fp32", "tf32", "fp16", "bf16"},
        "or a list of them, of factors and products; see solve"},
       {"factorization", 'f', "METHOD", "auto", words_of<Method>(), "see solve"},
       {"schedule", 's', "NAME", "auto", words_of<Schedule>(), "see solve"},

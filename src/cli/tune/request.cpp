@@ -10,7 +10,7 @@ const std::vector<Option>& tune_options() {
       {"n", 'n', "SIZES", "auto", {}, "1k,3000, or 1k:16k:x2; auto: 256:4k:x2 on the CPU and 1k:16k:x2 on CUDA"},
       {"gemm", 'g', "NAMES", "all", {}, "the GEMM backends that may be chosen beside the default: a,b,c or all"},
       {"device", 'd', "DEVICE", "auto", {"auto", "cpu", "cuda", "cuda:INDEX"}, ""},
-      {"precision", 'p', "TYPES", "fp64", {"fp64", "fp32", "tf32"}, "or a list of them; see solve"},
+      {"precision", 'p', "TYPES", "fp64", {"fp64", "fp32", "tf32", "fp16", "bf16"}, "or a list of them; see solve"},
       {"factorization", 'f', "METHODS", "lu,cholesky", {"lu", "cholesky"}, "or both"},
       {"threads", 0, "COUNT", "all", {}, "cores of the host to use; what is found is for as many"},
       {"within", 0, "SECONDS", "300", {}, "time for at most so long; of large sizes not all is tried then"},

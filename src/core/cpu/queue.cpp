@@ -23,7 +23,7 @@ struct Queue<Cpu>::State {
   Clock::time_point start;
   double flops_done = 0;
   std::function<void(double)> progress;
-  Matrix<char, Cpu> scratch;
+  Matrix<char, Cpu> scratch, operands;
   const Tuning* tuning = &cpu_tuning().values;
   std::unique_ptr<const Tuning> asked_for;
 
@@ -85,12 +85,16 @@ void Queue<Cpu>::abandon() noexcept {
   state_->progress = nullptr;
 }
 
-void* Queue<Cpu>::scratch_bytes(std::size_t bytes) {
-  if (bytes > state_->scratch.bytes()) {
-    state_->scratch = {};
-    state_->scratch = Matrix<char, Cpu>(std::int64_t(bytes), 1);
+/// Memory with room for so many bytes; what was there before is lost.
+static void* with_room(Matrix<char, Cpu>& memory, std::size_t bytes) {
+  if (bytes > memory.bytes()) {
+    memory = {};
+    memory = Matrix<char, Cpu>(std::int64_t(bytes), 1);
   }
-  return state_->scratch.data();
+  return memory.data();
 }
+
+void* Queue<Cpu>::scratch_bytes(std::size_t bytes) { return with_room(state_->scratch, bytes); }
+void* Queue<Cpu>::room_for_operands(std::size_t bytes) { return with_room(state_->operands, bytes); }
 
 }  // namespace lasolve

@@ -148,7 +148,8 @@ bool Queue<Cuda>::renew() noexcept {
   on_progress({});
   s.tuning = tuning_for(s.properties).values;
   if (s.wait_limit) s.wait_limit->reset();
-  if (s.scratch.bytes() > most_idle_scratch) s.scratch = {};
+  for (Matrix<char, Cuda>* memory : {&s.scratch, &s.operands})
+    if (memory->bytes() > most_idle_scratch) *memory = {};
   // A backend of a caller's may have set another.
   if (cublasSetPointerMode(s.blas, CUBLAS_POINTER_MODE_HOST) != CUBLAS_STATUS_SUCCESS ||
       cublasSetMathMode(s.blas, CUBLAS_DEFAULT_MATH) != CUBLAS_STATUS_SUCCESS ||
@@ -269,15 +270,7 @@ void Queue<Cuda>::check_waits() const {
     if (other) other->check_waits();
 }
 
-void* Queue<Cuda>::scratch_bytes(std::size_t bytes) {
-  if (bytes > state_->scratch.bytes()) {
-    const CurrentDevice current(state_->device);
-    const MemoryInOrderOf memory(state_->device, state_->stream);
-    state_->works();
-    state_->scratch = {};
-    state_->scratch = Matrix<char, Cuda>(std::int64_t(bytes), 1);
-  }
-  return state_->scratch.data();
-}
+void* Queue<Cuda>::scratch_bytes(std::size_t bytes) { return state_->with_room(state_->scratch, bytes); }
+void* Queue<Cuda>::room_for_operands(std::size_t bytes) { return state_->with_room(state_->operands, bytes); }
 
 }  // namespace lasolve

@@ -31,7 +31,7 @@ struct Queue<Cuda>::State {
   double flops_done = 0;
   std::function<void(double)> progress;
   std::optional<OwnedWaitLimit> wait_limit;
-  Matrix<char, Cuda> scratch, packet_buffer, blas_workspace;
+  Matrix<char, Cuda> scratch, operands, packet_buffer, blas_workspace;
   Matrix<unsigned, Cuda> counter;
   unsigned next_sequence = 1;
   cudaEvent_t given = nullptr;           // for those who wait
@@ -49,7 +49,7 @@ struct Queue<Cuda>::State {
   ~State() {
     const CurrentDevice current(device, std::nothrow);
     if (stream) succeeded(cudaStreamSynchronize(stream));
-    for (Matrix<char, Cuda>* memory : {&scratch, &packet_buffer, &blas_workspace}) *memory = {};
+    for (Matrix<char, Cuda>* memory : {&scratch, &operands, &packet_buffer, &blas_workspace}) *memory = {};
     counter = {};
     pinned = {};
     phases.destroy_events();
@@ -77,6 +77,17 @@ struct Queue<Cuda>::State {
   static std::uint64_t next_id() {
     static std::atomic<std::uint64_t> last = 0;
     return ++last;
+  }
+  /// Memory with room for so many bytes, in the order of the stream; what was there before is lost.
+  void* with_room(Matrix<char, Cuda>& memory, std::size_t bytes) {
+    if (bytes > memory.bytes()) {
+      const CurrentDevice current(device);
+      const MemoryInOrderOf order(device, stream);
+      works();
+      memory = {};
+      memory = Matrix<char, Cuda>(std::int64_t(bytes), 1);
+    }
+    return memory.data();
   }
   /// To be called before the stream is given work.
   void works() {
