@@ -7,6 +7,7 @@
 
 #include "core/transfer.hpp"
 #include "solvers/factors.hpp"
+#include "solvers/refine/largest.hpp"
 #include "solvers/refine/one_norm.hpp"
 #include "solvers/refine/settled.hpp"
 

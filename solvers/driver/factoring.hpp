@@ -1,0 +1,279 @@
+// How the factors of a matrix come about: a method and a precision are chosen, tried, and replaced where they were in vain.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "core/choose.hpp"
+#include "core/fetched.hpp"
+#include "core/stopwatch.hpp"
+#include "lasolve/names.hpp"
+#include "solvers/driver/blocking.hpp"
+#include "solvers/driver/engine.hpp"
+#include "solvers/driver/factored.hpp"
+#include "solvers/driver/notes.hpp"
+#include "solvers/driver/times.hpp"
+#include "solvers/refine/known_matrix.hpp"
+#include "solvers/refine/settled.hpp"
+
+namespace lasolve {
+
+/// Makes a queue wait for the first columns of a matrix that is still arriving.
+template <class Place>
+using Await = std::function<void(Queue<Place>&, std::int64_t columns)>;
+
+template <class T, class Place>
+class Factoring {
+ public:
+  using Factored = lasolve::Factored<T, Place>;
+
+  Factoring(Queue<Place>& q, const GemmBackend<Place>& gemm, Given<T, Place> given, const Options& options)
+      : A(given.A, triangle_there(options)),
+        options(options),
+        wanted_(solve_precision(options.precision, precision_of<T>)),
+        q_(q),
+        gemm_(gemm),
+        memory_(std::move(given.memory)) {
+    require(given.A.rows() == given.A.cols(), "the matrix is not square");
+    require_offered(gemm, options, wanted_.products);
+  }
+  Factoring(const Factoring&) = delete;
+  Factoring& operator=(const Factoring&) = delete;
+
+  KnownMatrix<T, Place> A;  ///< overwritten if in place
+  Options options;
+
+  bool in_place() const { return memory_.has_value(); }
+  /// Whether the backend offers the precision of A.
+  bool may_be_as_fine_as_A() const { return offers(gemm_, precision_of<T>); }
+
+  /// What is known of a report before A is factored. Throws where factors in place are asked for that leave nothing to refine with, and
+  /// where memory is short.
+  void begin(Report& report) const {
+    const bool coarse = is_coarser_than<T>(wanted_.name);
+    report.n = A.order();
+    report.gemm = gemm_.name;
+    report.refine = options.refine != Refine::automatic ? options.refine : coarse ? Refine::classical : Refine::none;
+    if (in_place())
+      require(!coarse && report.refine == Refine::none, "factors in place of A leave nothing to refine with");
+    else
+      require_memory();
+  }
+
+  /// Factors as the options say, and else as they can be. With `await`, A is still arriving, and is factored as it comes; an automatic
+  /// method is then the one that is `likely`, and if that was Cholesky in vain, LU when all is there.
+  Factored factors(Report&& start, Await<Place> await, Method likely) {
+    const bool picks = options.factorization == Method::automatic && may_go_by_schedule(options, Method::cholesky);
+    const bool tries = picks && !await && may_be_tried();
+    const bool may_be_positive = !await && (tries || look_at_A(picks, start));
+    Report report = std::move(start);
+    if (in_place() && std::exchange(options.check, false)) report.notes.push_back(not_checked_in_place);
+    report.method = await && options.factorization == Method::automatic ? likely : options.factorization;
+    if (report.method == Method::automatic) report.method = may_be_positive ? Method::cholesky : Method::lu;
+    Factored made = factored(std::move(report), wanted_, {std::move(await), tries});
+    if (!made.is_coarse() || made.report.outcome.ok()) return made;
+    const std::string in = std::string("in ") + name_of(made.report.precision);
+    if (made.report.refine == Refine::none || !may_be_as_fine_as_A()) {
+      made.report.notes.push_back("this was found " + in + ", which is coarser than A");
+      return made;
+    }
+    made.release();
+    const std::string why = in + ", " + made.report.outcome.message();
+    return fallen_back(std::move(made.report), why);
+  }
+
+  /// Factors in the precision of A, given the report of coarser ones.
+  Factored fallen_back(Report&& report, const std::string& why) {
+    const SolvePrecision own = solve_precision(Precision::automatic, precision_of<T>);
+    report.notes.push_back(why + ": " + name_of(own.name) + " factors were used instead");
+    return factored(std::move(report), own);
+  }
+
+ private:
+  /// How A comes to the factors.
+  struct Coming {
+    Await<Place> await = {};  ///< it is still arriving
+    bool tries = false;       ///< Cholesky, while A is looked at
+  };
+
+  static constexpr double not_asked_for = 1 << 20;  // bytes: to ask takes microseconds, and who takes them is told, too
+
+  void require_memory() const {
+    const double n = double(A.order()), wanted = n * n * bytes_of(wanted_.storage);
+    if (wanted <= not_asked_for) return;
+    const auto free = Memory<Place>::available(std::size_t(wanted));
+    if (wanted > double(free))
+      throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
+  }
+
+  bool may_be_tried() const {
+    return !in_place() && !options.progress && !task_watcher() && options.triangle == Uplo::both &&
+           A.order() <= q_.tuning().cholesky_tried_order && !has_narrow_range(wanted_.products);
+  }
+
+  bool requires_finite() const { return options.check && !options.allow_nonfinite; }
+  /// Of which A the norm is needed later, too.
+  Op op_of_norm() const { return in_place() ? Op::transpose : Op::none; }
+
+  void require_finite() {
+    if (!requires_finite()) return;
+    q_.phase(Phase::check);
+    require(std::isfinite(A.norm(q_, op_of_norm())), "the matrix has an entry that is NaN or infinite");
+  }
+
+  /// Before A is factored, with one wait for all that is asked of it. Whether it may be positive definite, where `picks`.
+  bool look_at_A(bool picks, Report& report) {
+    const bool measures = requires_finite() || in_place();  // in place for rcond(): n² reads, before A is overwritten
+    Fetched<bool> may_be_positive = false;
+    q_.phase(Phase::check);
+    if (measures) A.measure(q_, op_of_norm());
+    q_.phase(Phase::other);
+    if (picks) may_be_positive = may_be_positive_definite(q_, A.view());
+    if (measures) A.norm(q_, op_of_norm());
+    require_finite();
+    const bool may_be = *may_be_positive;
+    if (measures || picks) take_times(q_, report);
+    return may_be;
+  }
+
+  /// Factors in a precision, in the type that they are stored in.
+  Factored factored(Report&& report, const SolvePrecision& precision, Coming coming = {}) {
+    note_precision<T>(report, precision);
+    return precision.storage == precision_of<T> ? factored_in<T>(std::move(report), std::move(coming))
+                                                : factored_in<float>(std::move(report), std::move(coming));
+  }
+
+  /// The same, stored in F; a Cholesky that was not asked for by name falls back to LU. `report` holds what is known so far.
+  template <class F>
+  Factored factored_in(Report&& report, Coming coming) {
+    const Gemm<F, Place> gemm(gemm_, report.products);
+    const std::int64_t n = A.order();
+    const Await<Place>& await = coming.await;
+    const Blocking by = blocking_of(q_, options, report.method, bool(await), report.storage, n);
+    report.schedule = by.schedule, report.block_size = by.columns;
+    report.rcond = report.digits = {};
+    q_.phase(Phase::other);
+    prepare<F>(q_, report.method, n);
+    auto factors = std::make_unique<Factors<F, Place>>(report.method, memory_for<F>(), exponent_for(report.products));
+    const Settled settled(q_, [&] {
+      if (await) await(q_, n);  // what is still to come may come to the memory of the factors
+    });
+    const bool upper = report.method == Method::cholesky && options.triangle == Uplo::upper;
+    const bool as_it_comes = await && report.schedule == Schedule::left_looking && !upper;  // rows come last
+    prepare_products<F>(q_, gemm, report.method, report.schedule, n, report.block_size, as_it_comes);
+    std::optional<Fetched<Look>> look;
+    if (await && !as_it_comes) await(q_, n);
+    if (coming.tries)
+      look = factors->take_on_trial(q_, A.view());
+    else if (!as_it_comes)
+      factors->take(q_, A.view());
+    if (upper) mirror_upper(q_, factors->whole());
+    run(gemm, *factors, as_it_comes ? supply_by<F>(await) : Supply<F, Place>(), look, report);
+    if (await || look) require_finite();
+    const bool in_vain = look && !(*look)->may_be_positive_definite;
+    const std::string why = in_vain ? "" : why_lu_instead(report, bool(await));
+    take_times(q_, report);
+    if (!in_vain && why.empty()) return {std::move(report), std::move(factors)};
+    if (in_place()) {
+      report.notes.push_back("A was overwritten, so that LU could not be tried; ask for LU by name");
+      return {std::move(report), std::move(factors)};
+    }
+    if (!why.empty()) report.notes.push_back(lu_was_used(why));
+    report.method = Method::lu;
+    factors.reset();
+    return factored_in<F>(std::move(report), {});
+  }
+
+  /// What the factors will be in: that of A, or new memory.
+  template <class F>
+  Matrix<F, Place> memory_for() {
+    if constexpr (std::is_same_v<F, T>)
+      if (in_place()) return std::move(*memory_);
+    return Matrix<F, Place>(A.order(), A.order());
+  }
+
+  /// That of the largest entry, where products have so narrow a range that it has to be 1.
+  int exponent_for(Precision products) {
+    if (!has_narrow_range(products)) return 0;
+    const double most = largest(*column_norms<T>(q_, A.view()));
+    return std::isfinite(most) && most > 0 ? std::ilogb(most) : 0;
+  }
+
+  /// Columns of A that have arrived.
+  template <class F>
+  Supply<F, Place> supply_by(const Await<Place>& await) {
+    return [this, &await](Queue<Place>& q, std::int64_t first, MatrixView<F, Place> columns) {
+      await(q, first + columns.cols());
+      q.phase(Phase::other);
+      convert(q, A.view().columns(first, columns.cols()), columns);
+    };
+  }
+
+  /// Factors, with one wait for how that ended and for the look at A, and reports it.
+  template <class F>
+  void run(const Gemm<F, Place>& gemm, Factors<F, Place>& factors, const Supply<F, Place>& supply,
+           std::optional<Fetched<Look>>& look, Report& report) {
+    const double n = double(A.order()), flops = report.method == Method::lu ? lu_flops(n) : cholesky_flops(n);
+    const TaskWatcher* const watcher = task_watcher();
+    const double bytes = n * n * sizeof(F);
+    if (options.progress || watcher || bytes >= double(q_.tuning().waited_copy_bytes))
+      take_times(q_, report);  // what was done until now is no progress, nor is it part of factor_seconds
+    set_aside_phases(report);
+    if (options.progress) q_.on_progress([this, flops](double done) { options.progress(std::min(1.0, done / flops)); });
+    std::optional<TaskClock<Place>> clock;
+    if (watcher) clock.emplace(q_, *watcher);
+    const Stopwatch factoring;
+    q_.phase(Phase::other);
+    factors.factor(q_, gemm, report.schedule, report.block_size, supply, clock ? &*clock : nullptr);
+    auto ended = factors.ending(q_);
+    if (look) A.measured(q_, op_of_norm(), (*look)->row_sums);
+    const Ending ending = *ended;
+    report.outcome = factors.outcome_of(ending);
+    report.factor_seconds = factoring.seconds();  // the outcome was waited for
+    tell_products(gemm, report);
+    q_.finish();
+    q_.on_progress({});
+    if (clock) clock->tell();
+    report.factor_gflops = report.outcome.ok() ? flops * 1e-9 / report.factor_seconds : 0;
+    take_times(q_, report, report.factor_seconds);
+    if (report.outcome.ok()) note_pivots(factors.pivots_of(ending), report);
+  }
+
+  /// Says it where the pivots alone let one doubt: the least and the largest magnitude.
+  void note_pivots(const std::pair<double, double>& pivots, Report& report) {
+    if (is_coarser_than<T>(report.precision) && report.refine != Refine::none) return;  // refinement tells more
+    const auto [least, most] = pivots;
+    if (!(least < double(A.order()) * find_solve_precision(report.precision)->unit_roundoff() * most)) return;
+    char text[160];
+    std::snprintf(
+        text, sizeof text,
+        "the magnitudes of the pivots are between %.1e and %.1e: the matrix is nearly singular, or badly scaled", least,
+        most);
+    report.notes.push_back(text);
+  }
+
+  /// Why LU has to take the place of a Cholesky that was not asked for by name; empty: it has not.
+  std::string why_lu_instead(const Report& report, bool was_arriving) {
+    if (report.method != Method::cholesky || options.factorization != Method::automatic) return "";
+    if (was_arriving && !*may_be_positive_definite(q_, A.view())) return "symmetric at a first glance only";
+    if (report.outcome.kind != Outcome::not_positive_definite) return "";
+    return why_no_cholesky(report.outcome);
+  }
+
+  /// Which products went where.
+  template <class F>
+  static void tell_products(const Gemm<F, Place>& gemm, Report& report) {
+    report.products_of.clear();
+    if (!gemm.small()) return;
+    report.small_below = gemm.backend().small_below;
+    report.products_of = {{gemm.backend().name, gemm.given()}, {gemm.small()->name, gemm.given_to_small()}};
+  }
+
+  const SolvePrecision wanted_;
+  Queue<Place>& q_;
+  const GemmBackend<Place>& gemm_;
+  std::optional<Matrix<T, Place>> memory_;  // that of A, handed over, until the factors have it
+};
+
+}  // namespace lasolve
