@@ -3,13 +3,11 @@
 // how wide leaves and block columns are, and the GEMM backend.
 #pragma once
 
+#include "solvers/cholesky/halves.hpp"
+#include "solvers/flops.hpp"
 #include "solvers/trsm.hpp"
 
 namespace lasolve {
-
-constexpr double cholesky_flops(double n) { return 1.0 / 3.0 * n * n * n; }
-/// Of a block column, m × n.
-constexpr double cholesky_panel_flops(double m, double n) { return m * n * n - 2.0 / 3.0 * n * n * n; }
 
 /// Where a factorization found that A is not positive definite. `bad_minor` is 1 × 1: the order of the first leading
 /// minor that is not positive, or −1; row 0 of the block at hand is row `first` of the matrix that it speaks of. On trial it may be 0
@@ -32,18 +30,19 @@ void update_near(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Plac
   gemm(q, T(-1), L, transposed(L1), T(1), C);
 }
 
-/// [A11; A21] = [L11; L21] L11ᵀ for a block column A (m × n, m ≥ n), by halving its columns: right-looking on two block
-/// columns. The strict upper triangle of A11 has no influence and is not meaningful on exit.
+/// [A11; A21] = [L11; L21] L11ᵀ for a block column A (m × n, m ≥ n), by halving its columns. The strict upper triangle of A11 has
+/// no influence and is not meaningful on exit.
 template <class T, class Place>
 void cholesky_recursive(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> A, Minors<Place> minors) {
-  const std::int64_t m = A.rows();
-  by_halves(
-      0, A.cols(), cholesky_leaf_columns(q, A),
-      [&](std::int64_t j, std::int64_t n) { panel_cholesky_leaf(q, gemm, A.block(j, j, m - j, n), minors.from(j)); },
-      [&](std::int64_t j, std::int64_t k, std::int64_t n) {
-        const std::int64_t i = j + k;
-        update_near(q, gemm, A.block(i, j, m - i, k), A.block(i, j, n, k),
-                    A.block(i, i, m - i, n));  // A22 ← A22 − L21 L21ᵀ
+  const auto at = [&](Range rows, Range columns) {
+    return A.block(rows.begin, columns.begin, rows.count(), columns.count());
+  };
+  cholesky_panel_by_halves(
+      {{0, A.rows()}, {0, A.cols()}}, cholesky_leaf_columns(q, A),
+      [&](const Block& leaf) { panel_cholesky_leaf(q, gemm, at(leaf.rows(), leaf.columns()), minors.from(leaf.j)); },
+      [&](const Block& C, Range left) {
+        const Range first{C.i, C.i + C.n};
+        update_near(q, gemm, at(C.rows(), left), at(first, left), at(C.rows(), C.columns()));
       });
 }
 

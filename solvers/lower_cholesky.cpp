@@ -2,7 +2,8 @@
 
 #include <set>
 
-#include "solvers/by_halves.hpp"
+#include "solvers/cholesky/halves.hpp"
+#include "solvers/flops.hpp"
 
 namespace lasolve {
 
@@ -10,19 +11,13 @@ namespace {
 
 using Tasks = std::vector<Task>;
 
-/// As cholesky_panel_flops.
-double panel_flops(std::int64_t m, std::int64_t n) {
-  return double(m) * double(n) * double(n) - 2.0 / 3.0 * double(n) * double(n) * double(n);
-}
-
 /// C ← C − L Uᵀ within a panel, for columns and rows of A that begin with these columns or are below them, and k columns of L.
 Task update_near(Lane lane, Range rows, Range columns, Range k) {
-  const double m = double(rows.count()), w = double(columns.count());
-  const double above = rows.begin == columns.begin ? w : 0;
+  const double m = double(rows.count()), n = double(columns.count()), c = double(k.count());
   return {.kind = TaskKind::update_near,
           .lane = lane,
           .phase = Phase::panel,
-          .flops = (2 * m - above) * w * double(k.count()),
+          .flops = rows.begin == columns.begin ? lower_update_flops(m, n, c) : 2 * m * n * c,
           .C = {rows, columns},
           .L = {rows, k},
           .U = {columns, k}};
@@ -65,26 +60,25 @@ class Panels {
   void factor(const Task& panel) {
     const Range columns = panel.C.columns(), below{columns.end, n_};
     if (!rows_go_apart(columns)) return add(panel);
-    by_halves(
-        columns.begin, columns.count(), can_.cholesky_leaf,
-        [&](std::int64_t j, std::int64_t n) {
-          const Range leaf{j, j + n};
+    cholesky_panel_by_halves(
+        {columns, columns}, can_.cholesky_leaf,
+        [&](const Block& leaf) {
+          const Range factored = leaf.columns();
           Task diagonal = panel;
-          diagonal.C = {{j, columns.end}, leaf};
-          diagonal.flops = panel_flops(columns.end - j, n);
+          diagonal.C = leaf;
+          diagonal.flops = cholesky_panel_flops(double(leaf.m), double(leaf.n));
           add(diagonal);
           // Those of the last leaf are waited for in any case.
           add({.kind = TaskKind::solve,
-               .lane = leaf.end == columns.end ? chain_ : near_,
+               .lane = factored.end == columns.end ? chain_ : near_,
                .phase = Phase::panel,
-               .flops = double(below.count()) * double(n) * double(n),
-               .C = {below, leaf},
-               .L = {leaf, leaf}});
+               .flops = double(below.count()) * double(leaf.n) * double(leaf.n),
+               .C = {below, factored},
+               .L = {factored, factored}});
         },
-        [&](std::int64_t j, std::int64_t k, std::int64_t n) {
-          const Range first{j, j + k}, second{j + k, j + k + n};
-          add(update_near(chain_, {second.begin, columns.end}, second, first));
-          add(update_near(near_, below, second, first));
+        [&](const Block& C, Range left) {
+          add(update_near(chain_, C.rows(), C.columns(), left));
+          add(update_near(near_, below, C.columns(), left));
         });
   }
 

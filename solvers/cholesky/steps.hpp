@@ -13,6 +13,7 @@
 
 #include <utility>
 
+#include "solvers/flops.hpp"
 #include "solvers/plan.hpp"
 
 namespace lasolve {
@@ -40,11 +41,10 @@ class CholeskySteps {
 
   void update(Lane lane, Range p, Range c) {
     if (p.empty() || c.empty()) return;
-    const double m = double(n_ - c.begin), w = double(c.count());
     tasks_.push_back({.kind = TaskKind::update,
                       .lane = lane,
                       .phase = Phase::gemm,
-                      .flops = (2 * m - w) * w * double(p.count()),
+                      .flops = lower_update_flops(double(n_ - c.begin), double(c.count()), double(p.count())),
                       .C = {{c.begin, n_}, c},
                       .L = {{c.begin, n_}, p},
                       .U = {c, p}});
@@ -52,11 +52,11 @@ class CholeskySteps {
 
   void update_lower(Lane lane, Range p, Range c) {
     if (p.empty() || c.empty()) return;
-    const double w = double(c.count());
+    const double n = double(c.count());
     tasks_.push_back({.kind = TaskKind::update_lower,
                       .lane = lane,
                       .phase = Phase::gemm,
-                      .flops = w * w * double(p.count()),
+                      .flops = lower_update_flops(n, n, double(p.count())),
                       .C = {c, c},
                       .L = {c, p}});
   }
@@ -67,11 +67,10 @@ class CholeskySteps {
 
  private:
   void factor(Lane lane, Range p, std::int64_t end) {
-    const double m = double(end - p.begin), w = double(p.count());
     tasks_.push_back({.kind = TaskKind::panel,
                       .lane = lane,
                       .phase = Phase::panel,
-                      .flops = m * w * w - 2.0 / 3.0 * w * w * w,
+                      .flops = cholesky_panel_flops(double(end - p.begin), double(p.count())),
                       .C = {{p.begin, end}, p}});
   }
 

@@ -14,6 +14,7 @@
 
 #include <utility>
 
+#include "solvers/flops.hpp"
 #include "solvers/plan.hpp"
 
 namespace lasolve {
@@ -27,11 +28,10 @@ class LuSteps {
   }
 
   void panel(Lane lane, Range p) {
-    const double m = double(n_ - p.begin), w = double(p.count());
     tasks_.push_back({.kind = TaskKind::panel,
                       .lane = lane,
                       .phase = Phase::panel,
-                      .flops = m * w * w - w * w * w / 3,
+                      .flops = lu_panel_flops(double(n_ - p.begin), double(p.count())),
                       .C = {{p.begin, n_}, p},
                       .interchanges = {Resource::pivots, p}});
   }
