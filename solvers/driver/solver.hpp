@@ -9,6 +9,7 @@
 #include "core/choose.hpp"
 #include "core/fetched.hpp"
 #include "core/named_range.hpp"
+#include "core/settled.hpp"
 #include "core/stopwatch.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/driver/blocking.hpp"
@@ -19,7 +20,6 @@
 #include "solvers/refine/accuracy.hpp"
 #include "solvers/refine/known_matrix.hpp"
 #include "solvers/refine/refine.hpp"
-#include "solvers/refine/settled.hpp"
 
 namespace lasolve {
 
