@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "lasolve/lasolve.hpp"
@@ -112,8 +113,11 @@ struct Task {
 struct BlockList {
   std::array<Block, 5> all;
   std::size_t count = 0;
+  /// Throws std::logic_error where there is no room: a kind of task that touches more wants a longer list.
   void add(const Block& b) {
-    if (!b.empty()) all[count++] = b;
+    if (b.empty()) return;
+    if (count == all.size()) throw std::logic_error("lasolve: a task touches more blocks than BlockList has room for");
+    all[count++] = b;
   }
   const Block* begin() const { return all.data(); }
   const Block* end() const { return all.data() + count; }

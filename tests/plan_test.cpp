@@ -279,6 +279,14 @@ TEST(Plan, is_refused_where_it_makes_no_sense) {
   EXPECT_THROW(plan_of(Method::lu, Schedule::recursive, {.n = -1}), std::invalid_argument);
 }
 
+TEST(Plan, has_no_task_that_touches_more_blocks_than_are_listed) {
+  BlockList blocks;
+  for (std::int64_t i = 0; i < std::int64_t(blocks.all.size()); ++i) blocks.add({{i, i + 1}, {0, 1}});
+  blocks.add({});  // an empty one takes no room
+  EXPECT_EQ(blocks.count, blocks.all.size());
+  EXPECT_THROW(blocks.add({{9, 10}, {0, 1}}), std::logic_error);
+}
+
 TEST(Plan, is_offered_for_a_method_at_least) {
   for (const ScheduleEntry& entry : schedules()) {
     SCOPED_TRACE(name_of(entry.schedule));
