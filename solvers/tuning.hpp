@@ -53,11 +53,6 @@ inline bool solves_soon_first(const Tuning& t, std::int64_t panel, std::int64_t 
   return panel > t.lu_soon_columns && panels_are_the_bottleneck(t, left);
 }
 
-/// A step that is a phase of its own costs the chain of steps some microseconds: not where panels are the bottleneck.
-inline bool steps_are_phases(const Tuning& t, Method method, std::int64_t left) {
-  return method == Method::cholesky ? left >= t.cholesky_phases_from : !panels_are_the_bottleneck(t, left);
-}
-
 /// Interchanges of single elements cost as much as whole sectors of memory, and panels beside them wait for memory twice as
 /// long; but in small matrices, which stay in the cache, they go unnoticed. `can`: whether the device has room for it.
 inline bool interchanges_L_at_the_end(const Tuning& t, std::int64_t n, bool can) {
