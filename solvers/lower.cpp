@@ -18,22 +18,19 @@ using Tasks = std::vector<Task>;
 
 constexpr Lane far_lane{-1, 0};
 
-/// interchange, solve and update of the same columns with the same panel, which LuSteps::eliminate says: where it begins.
-bool is_elimination(const Tasks& tasks, std::size_t i) {
-  if (i + 1 >= tasks.size() || tasks[i].kind != TaskKind::interchange || tasks[i + 1].kind != TaskKind::solve)
-    return false;
-  return tasks[i].lane == tasks[i + 1].lane && tasks[i].C.columns() == tasks[i + 1].C.columns() &&
-         tasks[i].interchanges.rows() == tasks[i + 1].L.rows();
+/// Whether an elimination begins with task i: an interchange, a solve and an update, as LuSteps::eliminate appends them.
+bool begins_elimination(const Tasks& tasks, std::size_t i) {
+  return tasks[i].role == Role::elimination && tasks[i].kind == TaskKind::interchange;
 }
 
-/// The number of its tasks: at the last rows there is no update.
+/// The number of its tasks: where no rows are below the panel, there is no update.
 std::size_t length_of_elimination(const Tasks& tasks, std::size_t i) {
-  const bool update = i + 2 < tasks.size() && tasks[i + 2].kind == TaskKind::update &&
-                      tasks[i + 2].lane == tasks[i].lane && tasks[i + 2].U == tasks[i + 1].C;
-  return update ? 3 : 2;
+  const bool has_update =
+      i + 2 < tasks.size() && tasks[i + 2].role == Role::elimination && tasks[i + 2].kind == TaskKind::update;
+  return has_update ? 3 : 2;
 }
 
-/// The same with other columns, in another lane.
+/// The elimination that begins with task i, of some of its columns only and in another lane.
 void eliminate(Tasks& to, const Tasks& tasks, std::size_t i, Range columns, Lane lane) {
   if (columns.empty()) return;
   for (std::size_t k = i; k < i + length_of_elimination(tasks, i); ++k) {
@@ -46,7 +43,7 @@ void eliminate(Tasks& to, const Tasks& tasks, std::size_t i, Range columns, Lane
   }
 }
 
-/// Two eliminations of the same columns, with steps one behind the other, as one.
+/// Two eliminations of the same columns, with neighbouring steps of a panel, as one.
 void eliminate_two_steps(Tasks& to, const Tasks& tasks, std::size_t first, std::size_t second) {
   Task interchange = tasks[second], solve = tasks[second + 1];
   const Range both{tasks[first].interchanges.i, interchange.interchanges.i + interchange.interchanges.m},
@@ -70,17 +67,17 @@ void eliminate_two_steps(Tasks& to, const Tasks& tasks, std::size_t first, std::
   to.push_back(update);
 }
 
-/// Whether the elimination at `first` can be put off until that at `second`, so that both are one: nothing between them touches
-/// what it does, but for the interchange that brings the rows of L of the first to where the second has them.
+/// Whether the elimination that begins with task `first` can wait for that which begins with `second`, so that both are one: no task
+/// between them is in conflict with it. One of them interchanges the rows of L of the first step as the second step wants them. That
+/// one is no obstacle, because the joined update reads L after it.
 bool are_one(const Tasks& tasks, std::size_t first, std::size_t second) {
   const Range step = tasks[first].interchanges.rows(), next = tasks[second].interchanges.rows();
   if (step.end != next.begin || tasks[first].C.columns() != tasks[second].C.columns()) return false;
   bool rows_of_L = false;
   const std::size_t length = length_of_elimination(tasks, first);
   for (std::size_t k = first + length; k < second; ++k) {
-    const bool interchanges_L = tasks[k].kind == TaskKind::interchange && tasks[k].lane == tasks[second].lane &&
-                                tasks[k].interchanges.rows() == next && tasks[k].C.j <= step.begin &&
-                                tasks[k].C.j + tasks[k].C.n >= step.end;
+    const bool interchanges_L = tasks[k].role == Role::L_in_panel && tasks[k].lane == tasks[second].lane &&
+                                tasks[k].interchanges.rows() == next;
     rows_of_L = rows_of_L || interchanges_L;
     for (std::size_t e = first; e < first + length && !interchanges_L; ++e)
       if (conflict(tasks[e], tasks[k])) return false;
@@ -88,14 +85,14 @@ bool are_one(const Tasks& tasks, std::size_t first, std::size_t second) {
   return rows_of_L;
 }
 
-/// Of what is soon, two steps of one panel become one elimination where they are of the same columns.
+/// In the lane `soon`, the eliminations of the same columns with two steps of a panel become one.
 Tasks in_two_steps(const Plan& plan) {
   const Tasks& tasks = plan.tasks;
-  std::map<std::size_t, std::size_t> pairs;  // where the second begins, and the first
-  std::vector<bool> goes(tasks.size());
-  std::size_t waiting = tasks.size();  // where one begins that may become a first; the size: none
+  std::map<std::size_t, std::size_t> pairs;  // where the second begins: where the first does
+  std::vector<bool> goes(tasks.size());      // tasks of a first
+  std::size_t waiting = tasks.size();        // where one begins that may become a first; the size: none
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    if (tasks[i].lane != plan.lanes.soon || !is_elimination(tasks, i)) continue;
+    if (tasks[i].lane != plan.lanes.soon || !begins_elimination(tasks, i)) continue;
     if (waiting < i && are_one(tasks, waiting, i)) {
       std::fill_n(goes.begin() + std::ptrdiff_t(waiting), length_of_elimination(tasks, waiting), true);
       pairs.emplace(i, waiting);
@@ -117,14 +114,15 @@ Tasks in_two_steps(const Plan& plan) {
   return lowered;
 }
 
-/// What is in the bulk goes to the far lane in the last columns, as long as no others than these are wanted before.
+/// Where the bulk eliminates in all columns up to the last, the last `columns` of them are for the lane far: they are wanted after
+/// all others. Once no others are left to the bulk, it has them itself.
 Tasks with_far_lane(const Plan& plan, std::int64_t columns) {
   const std::int64_t begin = plan.n - columns;
   Tasks lowered;
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
     const Range C = plan.tasks[i].C.columns();
     const bool splits = plan.tasks[i].lane == plan.lanes.bulk && C.begin <= begin && C.end == plan.n &&
-                        is_elimination(plan.tasks, i) && length_of_elimination(plan.tasks, i) == 3;
+                        begins_elimination(plan.tasks, i) && length_of_elimination(plan.tasks, i) == 3;
     if (splits) {
       eliminate(lowered, plan.tasks, i, {C.begin, begin}, plan.lanes.bulk);
       eliminate(lowered, plan.tasks, i, {begin, C.end}, far_lane);
@@ -151,8 +149,8 @@ std::optional<std::size_t> next_in_lane(const Tasks& tasks, std::size_t i) {
   return std::nullopt;
 }
 
-/// A narrow panel leaves its rows where they were found, where the next task is to bring few columns up to date with it. They
-/// are interchanged when the chain has gone on.
+/// A narrow panel whose next task in the chain brings few columns up to date becomes one that leaves its rows where they were found,
+/// and that elimination becomes one kernel. The rows of the panel are interchanged in the lane near, beside the next step.
 Tasks with_advance(const Plan& plan, const Capabilities& can) {
   const Tasks& tasks = plan.tasks;
   Tasks lowered;
@@ -168,7 +166,7 @@ Tasks with_advance(const Plan& plan, const Capabilities& can) {
     if (tasks[i].kind == TaskKind::panel &&
         tasks[i].C.n <= std::min(can.panel_in_place, widest_panel(can, tasks[i].C))) {
       const auto next = next_in_lane(tasks, i);
-      if (!next || !is_elimination(tasks, *next) || tasks[*next].interchanges != tasks[i].interchanges ||
+      if (!next || !begins_elimination(tasks, *next) || tasks[*next].interchanges != tasks[i].interchanges ||
           tasks[*next].C.n > can.advance)
         continue;
       lowered.back().kind = TaskKind::panel_in_place;
@@ -240,7 +238,7 @@ void leave_out_marks(Plan& plan, std::int64_t beyond) {
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
     Task& task = plan.tasks[i];
     if (task.lane.rank <= plan.lanes.bulk.rank) continue;
-    const bool begins_step = task.lane == plan.lanes.chain && is_elimination(plan.tasks, i);
+    const bool begins_step = task.lane == plan.lanes.chain && begins_elimination(plan.tasks, i);
     task.timed = first || (begins_step && plan.n - task.interchanges.i > beyond);
     task.phase = Phase::panel;
     first = false;

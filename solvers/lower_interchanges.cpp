@@ -9,12 +9,6 @@ namespace {
 
 using Tasks = std::vector<Task>;
 
-/// Rows of L to the left of panels: in right-looking LU nothing but later interchanges touches them.
-bool is_of_rows_of_L(const Plan& plan, const Task& task) {
-  return task.kind == TaskKind::interchange && task.lane == plan.lanes.bulk &&
-         task.C.j + task.C.n <= task.interchanges.i;
-}
-
 /// The columns of each group have seen the interchanges of no later one; now they see all. From the last to the first, because
 /// what later panels do to a row is found from behind.
 void interchange_rows_of_L(Tasks& to, const Plan& plan, const std::vector<Range>& groups) {
@@ -72,22 +66,22 @@ Task combination_of(Range rows, Lane lane) {
 }
 
 std::vector<Task> with_rows_of_L_at_the_end(const Plan& plan) {
-  const auto has_no_more_bulk = [&](Range panel) {
+  const auto leaves_nothing_to_the_bulk = [&](Range panel) {  // `soon` eliminates in all columns behind it
     return std::any_of(plan.tasks.begin(), plan.tasks.end(), [&](const Task& task) {
-      return task.kind == TaskKind::interchange && task.lane == plan.lanes.soon && task.interchanges.rows() == panel &&
-             task.C.j >= panel.end && task.C.j + task.C.n == plan.n;
+      return task.kind == TaskKind::interchange && task.role == Role::elimination && task.lane == plan.lanes.soon &&
+             task.interchanges.rows() == panel && task.C.columns().end == plan.n;
     });
   };
   Tasks lowered;
   std::vector<Range> groups;  // columns of L that have seen the same interchanges
   for (const Task& task : plan.tasks) {
-    if (!is_of_rows_of_L(plan, task)) {
+    if (task.role != Role::L_to_the_left) {
       lowered.push_back(task);
       continue;
     }
     const Range panel = task.interchanges.rows();
     groups.push_back({groups.empty() ? 0 : groups.back().end, panel.begin});
-    if (has_no_more_bulk(panel)) {
+    if (leaves_nothing_to_the_bulk(panel)) {
       interchange_rows_of_L(lowered, plan, groups);
       groups = {{0, panel.begin}};
     }

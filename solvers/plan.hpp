@@ -95,12 +95,23 @@ struct Lanes {
 };
 inline constexpr Lanes four_lanes{.bulk = {0, 0}, .soon = {1, 1}, .near = {1, 0}, .chain = {2, 0}};
 
+/// What a task of LU is for, where lower() has to know it and the blocks alone do not say it.
+enum class Role : std::uint8_t {
+  none,
+  elimination,   ///< interchange, solve and update of the same columns with the same panel, one behind the other
+  L_in_panel,    ///< an interchange of rows of L: of the steps before this one, of the same panel
+  L_to_the_left  ///< an interchange of rows of L: of the panels before this one
+};
+
 /// One line of mathematics. Blocks that it does not need are empty.
 struct Task {
   TaskKind kind;
   Lane lane;
   Phase phase = Phase::other;
-  bool timed = true;     ///< a phase of its own; else a part of that which its lane is in or, if in none, the chain
+  /// Whether it begins a phase of the report, `phase`. Else its time and flops belong to the phase that its lane is in or, where
+  /// that has had none yet, to the one that the chain is in.
+  bool timed = true;
+  Role role = Role::none;
   double flops = 0;      ///< textbook count
   Block C = {};          ///< is written
   Block L = {}, U = {};  ///< are read

@@ -47,8 +47,9 @@ inline LuWidths lu_widths(const Tuning& t, Precision storage, std::int64_t nb, s
   return {panel, panel};
 }
 
-/// Where panels are the bottleneck, the columns that are wanted soon go through all of an update apart, not only first through
-/// its product. Where these are few they are not worth launches of their own.
+/// Whether the columns that are wanted soon have an interchange, a solve and an update of their own, ahead of those behind them.
+/// Else only their update is apart, and comes first. It pays where panels are the bottleneck, but for few columns these are too many
+/// launches.
 inline bool solves_soon_first(const Tuning& t, std::int64_t panel, std::int64_t left) {
   return panel > t.lu_soon_columns && panels_are_the_bottleneck(t, left);
 }

@@ -17,8 +17,8 @@ std::vector<Task> lu_left_looking(const Walk& walk) {
     a.arrive(bulk, next);
     a.eliminate(bulk, before, next);  // with all panels before this one
     a.combine(bulk, panel);
-    a.interchange(bulk, panel, before);  // rows of L to the left
-    a.eliminate(chain, panel, next);     // with this one
+    a.interchange(bulk, panel, before, Role::L_to_the_left);
+    a.eliminate(chain, panel, next);  // with this one
     if (!next.empty()) a.panel(chain, next);
   }
   return std::move(a).tasks();
