@@ -7,6 +7,7 @@
 #include "core/ceil_div.hpp"
 #include "solvers/lower_cholesky.hpp"
 #include "solvers/lower_interchanges.hpp"
+#include "solvers/lower_phases.hpp"
 #include "solvers/lu/steps.hpp"
 #include "solvers/tuning.hpp"
 
@@ -179,7 +180,8 @@ Tasks with_advance(const Plan& plan, const Capabilities& can) {
       interchange = advance;
       interchange->lane = plan.lanes.near;
       interchange->C = L;
-      interchange->timed = advance.timed && can.timed_beyond < 0;
+      interchange->timed = false;  // a part of what the panel takes
+      interchange->role = Role::none;
       advance.kind = TaskKind::advance;
       advance.phase = Phase::panel;
       advance.L = L;
@@ -232,19 +234,6 @@ Tasks with_narrow_panels(const Plan& plan, const Capabilities& can) {
   return lowered;
 }
 
-/// Of a right-looking LU: what is done ahead of the bulk is one phase, or each step of the chain is.
-void leave_out_marks(Plan& plan, std::int64_t beyond) {
-  bool first = true;
-  for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
-    Task& task = plan.tasks[i];
-    if (task.lane.rank <= plan.lanes.bulk.rank) continue;
-    const bool begins_step = task.lane == plan.lanes.chain && begins_elimination(plan.tasks, i);
-    task.timed = first || (begins_step && plan.n - task.interchanges.i > beyond);
-    task.phase = Phase::panel;
-    first = false;
-  }
-}
-
 /// As far as it is about LU.
 Tasks lowered_lu(const Plan& plan, const Capabilities& can) {
   Plan lowered = plan;
@@ -252,14 +241,13 @@ Tasks lowered_lu(const Plan& plan, const Capabilities& can) {
   if (can.rows_of_L_at_the_end && can.combined > 0 && right_looking) lowered.tasks = with_rows_of_L_at_the_end(lowered);
   if (can.two_steps) lowered.tasks = in_two_steps(lowered);
   if (can.far_columns > 0) lowered.tasks = with_far_lane(lowered, can.far_columns);
-  if (can.timed_beyond >= 0 && right_looking) leave_out_marks(lowered, can.timed_beyond);
   if (can.advance > 0) lowered.tasks = with_advance(lowered, can);
   if (can.panel > 0) lowered.tasks = with_narrow_panels(lowered, can);
   if (can.combined > 0) lowered.tasks = with_interchanges_of_one_kernel(lowered, can.combined);
   return lowered.tasks;
 }
 
-/// Beside one panel there is nothing to do, and each step from queue to queue takes time. It is one phase.
+/// Beside one panel there is nothing to do, and each step from queue to queue takes time.
 bool has_one_panel(const Plan& plan) {
   return std::count_if(plan.tasks.begin(), plan.tasks.end(),
                        [](const Task& task) { return task.kind == TaskKind::panel; }) == 1;
@@ -267,11 +255,7 @@ bool has_one_panel(const Plan& plan) {
 void go_in_one_lane(Plan& plan) {
   const Lane one = plan.lanes.bulk;
   plan.lanes = {one, one, one, one};
-  bool first = true;
-  for (Task& task : plan.tasks) {
-    task.lane = one;
-    task.timed = task.flops > 0 && std::exchange(first, false);
-  }
+  for (Task& task : plan.tasks) task.lane = one;
 }
 
 }  // namespace
@@ -306,6 +290,7 @@ Plan lower(const Plan& plan, const Capabilities& can) {
   else if (left_looking && can.cholesky_leaf > 0)
     lowered.tasks = left_looking_cholesky(plan, can);
   if (has_one_panel(plan)) go_in_one_lane(lowered);
+  mark_phases(lowered, can);
   return lowered;
 }
 

@@ -1,7 +1,5 @@
 #include "solvers/lower_cholesky.hpp"
 
-#include <set>
-
 #include "solvers/cholesky/halves.hpp"
 #include "solvers/flops.hpp"
 
@@ -109,30 +107,12 @@ Tasks with_rows_apart(const Plan& plan, const Capabilities& can) {
   return std::move(panels).tasks();
 }
 
-/// Each step of the chain is a phase, and each product of the bulk; or all in a lane are one.
-void leave_out_marks(Plan& plan, bool steps_are_phases) {
-  std::set<Lane> begun;
-  bool begins_step = false;  // the chain's next task does
-  for (Task& task : plan.tasks) {
-    if (task.kind == TaskKind::stop_if_failed) begins_step = true;
-    if (task.flops == 0) continue;
-    const bool in_chain = task.lane == plan.lanes.chain, first = begun.insert(task.lane).second;
-    if (in_chain) task.phase = Phase::panel;
-    task.timed = task.lane != plan.lanes.near && (first || (steps_are_phases && (!in_chain || begins_step)));
-    if (in_chain) begins_step = false;
-  }
-}
-
 }  // namespace
 
 std::vector<Task> left_looking_cholesky(const Plan& plan, const Capabilities& can) {
   Plan lowered = plan;
   lowered.tasks = with_products_in_turns(lowered, can.cholesky);
-  lowered.tasks = with_rows_apart(lowered, can);
-  const bool arrives =
-      std::any_of(plan.tasks.begin(), plan.tasks.end(), [](const Task& task) { return task.kind == TaskKind::arrive; });
-  leave_out_marks(lowered, arrives || plan.n >= can.cholesky_timed_from);
-  return lowered.tasks;
+  return with_rows_apart(lowered, can);
 }
 
 }  // namespace lasolve

@@ -1,6 +1,8 @@
 // Plans that were lowered for a place: the same is true of them as of those that schedules make, and they compute the same.
 #include "solvers/lower.hpp"
 
+#include <set>
+
 #include "cards.hpp"
 #include "core/tuning.hpp"
 #include "lasolve/names.hpp"
@@ -216,6 +218,36 @@ TEST(LoweredPlan, of_a_left_looking_Cholesky_has_a_phase_a_lane_or_a_step) {
   EXPECT_EQ(timed(small, four_lanes.bulk), 1);
   EXPECT_EQ(timed(large, four_lanes.chain), 64);
   EXPECT_EQ(timed(large, four_lanes.near), 0);
+}
+
+TEST(LoweredPlan, of_a_right_looking_LU_has_a_phase_for_each_step_of_the_chain_until_panels_are_the_bottleneck) {
+  for (const std::int64_t n : {4096, 20000, 30000}) {
+    const Tuning tuning = tuning_for(h200()).values;
+    const std::int64_t nb = tuning.lu(n), most_left = tuning.lu_panels_are_the_bottleneck;
+    const Walk walk{.n = n, .block_size = nb, .lanes = four_lanes, .tuning = &tuning};
+    const Plan plan =
+        lower(plan_of(Method::lu, Schedule::right_looking, walk), capabilities_of(h200(), tuning, Precision::fp64, n));
+    std::set<std::int64_t> timed;  // where steps begin
+    bool first = true;
+    for (const Task& task : plan.tasks) {
+      if (task.lane.rank <= plan.lanes.bulk.rank) {
+        EXPECT_TRUE(task.timed);
+        continue;
+      }
+      EXPECT_EQ(task.phase, task.kind == TaskKind::combine ? Phase::swap : Phase::panel);
+      if (task.timed && !first) {
+        EXPECT_EQ(task.lane, plan.lanes.chain);
+        EXPECT_EQ(task.role, Role::elimination);
+        timed.insert(task.C.j);
+      }
+      EXPECT_TRUE(!first || task.timed);
+      first = false;
+    }
+    std::set<std::int64_t> expected;
+    for (std::int64_t j = 0; n - j > most_left;)
+      expected.insert(j += lu_widths(tuning, Precision::fp64, nb, j, n).step);
+    EXPECT_EQ(timed, expected) << n;
+  }
 }
 
 TEST(LoweredPlan, of_one_panel_is_in_one_lane_and_one_phase) {
