@@ -17,8 +17,6 @@ namespace {
 
 using Tasks = std::vector<Task>;
 
-constexpr Lane far_lane{-1, 0};
-
 /// Whether an elimination begins with task i: an interchange, a solve and an update, as LuSteps::eliminate appends them.
 bool begins_elimination(const Tasks& tasks, std::size_t i) {
   return tasks[i].role == Role::elimination && tasks[i].kind == TaskKind::interchange;
@@ -126,7 +124,7 @@ Tasks with_far_lane(const Plan& plan, std::int64_t columns) {
                         begins_elimination(plan.tasks, i) && length_of_elimination(plan.tasks, i) == 3;
     if (splits) {
       eliminate(lowered, plan.tasks, i, {C.begin, begin}, plan.lanes.bulk);
-      eliminate(lowered, plan.tasks, i, {begin, C.end}, far_lane);
+      eliminate(lowered, plan.tasks, i, {begin, C.end}, plan.lanes.far);
       i += 2;
     } else {
       lowered.push_back(plan.tasks[i]);
@@ -196,7 +194,7 @@ Tasks with_advance(const Plan& plan, const Capabilities& can) {
 /// A panel as panels that are not wider, and what is between them.
 void go_by_halves(Tasks& to, const Task& panel, std::int64_t widest) {
   LuSteps steps({.n = panel.C.i + panel.C.m});
-  factor_by_halves(steps, {panel.lane, panel.lane, panel.lane, panel.lane}, panel.C.columns(), widest);
+  factor_by_halves(steps, Lanes::only(panel.lane), panel.C.columns(), widest);
   bool timed = panel.timed;  // the first is
   for (Task& step : std::move(steps).tasks()) {
     to.push_back(step);
@@ -253,9 +251,8 @@ bool has_one_panel(const Plan& plan) {
                        [](const Task& task) { return task.kind == TaskKind::panel; }) == 1;
 }
 void go_in_one_lane(Plan& plan) {
-  const Lane one = plan.lanes.bulk;
-  plan.lanes = {one, one, one, one};
-  for (Task& task : plan.tasks) task.lane = one;
+  plan.lanes = Lanes::only(plan.lanes.bulk);
+  for (Task& task : plan.tasks) task.lane = plan.lanes.bulk;
 }
 
 }  // namespace

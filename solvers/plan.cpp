@@ -20,7 +20,7 @@ const char* name_of(TaskKind kind) {
 
 const char* Lanes::name_of(Lane lane) const {
   if (lane.rank == bulk.rank) return lane == bulk ? "bulk" : "bulk 2";
-  return lane == soon ? "soon" : lane == near ? "near" : lane == chain ? "chain" : "far";
+  return lane == far ? "far" : lane == soon ? "soon" : lane == near ? "near" : "chain";
 }
 
 namespace {

@@ -80,20 +80,22 @@ struct Lane {
 };
 
 /// By how soon somebody waits for what is done there: `chain` is what everything waits for, `near` is wanted at the next step,
-/// `soon` at the next panel, `bulk` is the rest.
+/// `soon` at the next panel, `bulk` is the rest, and `far` what of the rest is wanted last.
 struct Lanes {
-  Lane bulk, soon, near, chain;
+  Lane far, bulk, soon, near, chain;
 
   /// For a place that has one queue.
-  static constexpr Lanes one() { return {}; }
-  constexpr bool single() const { return bulk == chain && bulk == near && bulk == soon; }
+  static constexpr Lanes one() { return only({}); }
+  static constexpr Lanes only(Lane lane) { return {lane, lane, lane, lane, lane}; }
+  constexpr bool single() const { return *this == only(bulk); }
   bool operator==(const Lanes&) const = default;
   /// Whether what a lane does should leave room for others beside it: so does the bulk. What is far has but the gaps anyway.
   constexpr bool leaves_room(Lane lane) const { return lane.rank == bulk.rank && bulk.rank < chain.rank; }
-  /// "chain", "near", …; of the slowest that are the same.
+  /// "chain", "near", …; where all are one, "bulk".
   const char* name_of(Lane) const;
 };
-inline constexpr Lanes four_lanes{.bulk = {0, 0}, .soon = {1, 1}, .near = {1, 0}, .chain = {2, 0}};
+/// The four that schedules use, and `far`, which lower() uses too.
+inline constexpr Lanes four_lanes{.far = {-1, 0}, .bulk = {0, 0}, .soon = {1, 1}, .near = {1, 0}, .chain = {2, 0}};
 
 /// What a task of LU is for, where lower() has to know it and the blocks alone do not say it.
 enum class Role : std::uint8_t {

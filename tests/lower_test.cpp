@@ -147,7 +147,7 @@ TEST(LoweredPlan, has_what_each_card_is_better_at) {
     EXPECT_EQ(count_of(plan, TaskKind::combine), panels);
     EXPECT_EQ(count_of(plan, TaskKind::identity), *card == '\0' ? 2u : 0u);  // rows of L, at two times
     EXPECT_TRUE(keeps_order(conflicts_in(plan), order_by(plan, lists_of(plan))));
-    const bool has_far = lanes_of(plan).back().rank < four_lanes.bulk.rank;
+    const bool has_far = lanes_of(plan).back() == four_lanes.far;
     EXPECT_EQ(has_far, *card == '\0');
   }
 }

@@ -109,7 +109,7 @@ TEST(Plan, has_the_flops_of_the_textbook) {
 }
 
 TEST(Plan, has_updates_beside_a_panel_leave_room_for_it) {
-  for (const Lane lane : {four_lanes.soon, four_lanes.near, four_lanes.chain, Lane{-1, 0}})
+  for (const Lane lane : {four_lanes.soon, four_lanes.near, four_lanes.chain, four_lanes.far})
     EXPECT_FALSE(four_lanes.leaves_room(lane));
   EXPECT_TRUE(four_lanes.leaves_room(four_lanes.bulk));
   EXPECT_FALSE(Lanes::one().leaves_room(Lanes::one().bulk)) << "nothing runs beside it";

@@ -8,7 +8,7 @@ namespace lasolve {
 
 std::vector<Task> lu_crout(const Walk& walk) {
   LuSteps a(walk);
-  const auto [bulk, soon, near, chain] = walk.lanes;
+  const auto [far, bulk, soon, near, chain] = walk.lanes;
   a.arrive(bulk, walk.all());  // the first row of U needs all columns
   for (Range panel = walk.panel_at(0); !panel.empty(); panel = walk.panel_at(panel.end)) {
     const Range before{0, panel.begin}, behind{panel.end, walk.n};

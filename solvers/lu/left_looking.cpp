@@ -7,7 +7,7 @@ namespace lasolve {
 
 std::vector<Task> lu_left_looking(const Walk& walk) {
   LuSteps a(walk);
-  const auto [bulk, soon, near, chain] = walk.lanes;
+  const auto [far, bulk, soon, near, chain] = walk.lanes;
   Range panel = walk.panel_at(0);
   a.arrive(bulk, panel);
   if (!panel.empty()) a.panel(chain, panel);  // P [A11; A21] = [L11; L21] U11

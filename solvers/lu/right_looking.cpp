@@ -41,7 +41,7 @@ class Widths {
 std::vector<Task> lu_right_looking(const Walk& walk) {
   LuSteps a(walk);
   const Widths width(walk);
-  const auto [bulk, soon, near, chain] = walk.lanes;
+  const auto [far, bulk, soon, near, chain] = walk.lanes;
   const std::int64_t n = walk.n;
   for (Range p = width.panel_at(0); !p.empty(); p = width.panel_at(p.end)) a.arrive(bulk, p);
 
