@@ -24,9 +24,9 @@ struct Minors {
 /// C ← C − L L1ᵀ for few columns within a panel, and where L1 are the first rows of L only on and below the diagonal. L: m × k,
 /// L1: n × k, C: m × n.
 template <class T, class Place>
-void update_near(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> L1,
-                 MatrixView<T, Place> C) {
-  if (C.empty() || L.cols() == 0 || update_at_once(q, L, L1, C)) return;
+void narrow_update(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> L1,
+                   MatrixView<T, Place> C) {
+  if (C.empty() || L.cols() == 0 || try_narrow_update(q, L, L1, C)) return;
   gemm(q, T(-1), L, transposed(L1), T(1), C);
 }
 
@@ -42,7 +42,7 @@ void cholesky_recursive(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<
       [&](const Block& leaf) { panel_cholesky_leaf(q, gemm, at(leaf.rows(), leaf.columns()), minors.from(leaf.j)); },
       [&](const Block& C, Range left) {
         const Range first{C.i, C.i + C.n};
-        update_near(q, gemm, at(C.rows(), left), at(first, left), at(C.rows(), C.columns()));
+        narrow_update(q, gemm, at(C.rows(), left), at(first, left), at(C.rows(), C.columns()));
       });
 }
 

@@ -64,8 +64,8 @@ void perform_cholesky(Queue<Place>& q, const Task& task, const Workpiece<T, Plac
       return update_block_column(q, of.gemm, L, C);
     case TaskKind::update_lower:  // A22 ← A22 − L21 L21ᵀ
       return update_lower(q, of.gemm, L, C);
-    case TaskKind::update_near:  // [A22; A32] ← [A22; A32] − [L21; L31] L21ᵀ, or of A32 alone
-      return update_near(q, of.gemm, L, of.at(task.U), C);
+    case TaskKind::narrow_update:  // [A22; A32] ← [A22; A32] − [L21; L31] L21ᵀ, or of A32 alone
+      return narrow_update(q, of.gemm, L, of.at(task.U), C);
     default:
       throw std::logic_error("lasolve: a plan has a task that its method has not");
   }

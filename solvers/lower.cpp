@@ -150,7 +150,7 @@ std::optional<std::size_t> next_in_lane(const Tasks& tasks, std::size_t i) {
 
 /// A narrow panel whose next task in the chain brings few columns up to date becomes one that leaves its rows where they were found,
 /// and that elimination becomes one kernel. The rows of the panel are interchanged in the lane near, beside the next step.
-Tasks with_advance(const Plan& plan, const Capabilities& can) {
+Tasks with_lookahead_updates(const Plan& plan, const Capabilities& can) {
   const Tasks& tasks = plan.tasks;
   Tasks lowered;
   std::vector<bool> advances(tasks.size());  // where the elimination begins
@@ -166,7 +166,7 @@ Tasks with_advance(const Plan& plan, const Capabilities& can) {
         tasks[i].C.n <= std::min(can.panel_in_place, widest_panel(can, tasks[i].C))) {
       const auto next = next_in_lane(tasks, i);
       if (!next || !begins_elimination(tasks, *next) || tasks[*next].interchanges != tasks[i].interchanges ||
-          tasks[*next].C.n > can.advance)
+          tasks[*next].C.n > can.lookahead_update)
         continue;
       lowered.back().kind = TaskKind::panel_in_place;
       advances[*next] = true;
@@ -174,16 +174,16 @@ Tasks with_advance(const Plan& plan, const Capabilities& can) {
       interchange_now();
       const std::size_t length = length_of_elimination(tasks, i);
       const Block L{tasks[i].C.rows(), tasks[i].interchanges.rows()};
-      Task& advance = lowered.back();
-      interchange = advance;
+      Task& update = lowered.back();
+      interchange = update;
       interchange->lane = plan.lanes.near;
       interchange->C = L;
       interchange->timed = false;  // a part of what the panel takes
       interchange->role = Role::none;
-      advance.kind = TaskKind::advance;
-      advance.phase = Phase::panel;
-      advance.L = L;
-      for (std::size_t k = i + 1; k < i + length; ++k) advance.flops += tasks[k].flops;
+      update.kind = TaskKind::lookahead_update;
+      update.phase = Phase::panel;
+      update.L = L;
+      for (std::size_t k = i + 1; k < i + length; ++k) update.flops += tasks[k].flops;
       i += length - 1;
     }
   }
@@ -239,7 +239,7 @@ Tasks lowered_lu(const Plan& plan, const Capabilities& can) {
   if (can.rows_of_L_at_the_end && can.combined > 0 && right_looking) lowered.tasks = with_rows_of_L_at_the_end(lowered);
   if (can.two_steps) lowered.tasks = in_two_steps(lowered);
   if (can.far_columns > 0) lowered.tasks = with_far_lane(lowered, can.far_columns);
-  if (can.advance > 0) lowered.tasks = with_advance(lowered, can);
+  if (can.lookahead_update > 0) lowered.tasks = with_lookahead_updates(lowered, can);
   if (can.panel > 0) lowered.tasks = with_narrow_panels(lowered, can);
   if (can.combined > 0) lowered.tasks = with_interchanges_of_one_kernel(lowered, can.combined);
   return lowered.tasks;
@@ -266,7 +266,7 @@ Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tunin
           .tall_panel = one_kernel / 4,
           .rows_of_panel = 1024 * std::min<std::int64_t>(device.cooperative_blocks(), largest_grid),
           .panel_in_place = one_kernel,
-          .advance = one_kernel,
+          .lookahead_update = one_kernel,
           .combined = 1024,
           .two_steps = true,
           .rows_of_L_at_the_end = late,

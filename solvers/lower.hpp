@@ -15,7 +15,7 @@ struct Capabilities {
   /// Columns of a panel that one kernel factors with its rows left where they were found.
   std::int64_t panel_in_place = 0;
   /// Columns that one kernel brings up to date with such a panel: it interchanges their rows, solves and multiplies.
-  std::int64_t advance = 0;
+  std::int64_t lookahead_update = 0;
   /// Interchanges that are combined into one permutation, so that rows move once.
   std::int64_t combined = 0;
   /// What is wanted soon is updated with two steps at a time: half as many kernels, with twice the k.
@@ -46,10 +46,10 @@ Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision, 
 /// A pure function; of Cholesky, only left-looking plans become others. Flops, blocks and the order of their versions are
 /// those of the plan. New in it, where the capabilities say so:
 ///   panels of more columns than one kernel factors become narrower ones, and the products between them
-///   panel_in_place, advance, and an interchange of the rows of that panel behind them
+///   panel_in_place, lookahead_update, and an interchange of the rows of that panel behind them
 ///   combine, which writes a block of Resource::permutations, and interchanges that read it instead of pivots
 ///   prepend, which writes Resource::later, and interchanges of rows of L that read it
-///   rows of a panel of Cholesky apart from the block on its diagonal, and update_near
+///   rows of a panel of Cholesky apart from the block on its diagonal, and narrow_update
 /// An interchange is then one kernel: it reads the pivots of one panel, or what was combined at one time.
 /// A plan of one panel has one lane.
 Plan lower(const Plan&, const Capabilities&);

@@ -10,9 +10,9 @@ namespace {
 using Tasks = std::vector<Task>;
 
 /// C ← C − L Uᵀ within a panel, for columns and rows of A that begin with these columns or are below them, and k columns of L.
-Task update_near(Lane lane, Range rows, Range columns, Range k) {
+Task narrow_update(Lane lane, Range rows, Range columns, Range k) {
   const double m = double(rows.count()), n = double(columns.count()), c = double(k.count());
-  return {.kind = TaskKind::update_near,
+  return {.kind = TaskKind::narrow_update,
           .lane = lane,
           .phase = Phase::panel,
           .flops = rows.begin == columns.begin ? lower_update_flops(m, n, c) : 2 * m * n * c,
@@ -49,10 +49,10 @@ class Panels {
   /// `update`, of a panel with the one before it.
   void update(const Task& update) {
     const Range columns = update.C.columns(), last = update.L.columns(), below{columns.end, n_};
-    if (!rows_go_apart(columns)) return add(update_near(chain_, {columns.begin, n_}, columns, last), update.device);
-    add(update_near(chain_, columns, columns, last));
+    if (!rows_go_apart(columns)) return add(narrow_update(chain_, {columns.begin, n_}, columns, last), update.device);
+    add(narrow_update(chain_, columns, columns, last));
     if (columns.count() > can_.diagonal_update) tasks_.back().kind = TaskKind::update;
-    add(update_near(near_, below, columns, last), update.device);
+    add(narrow_update(near_, below, columns, last), update.device);
   }
 
   void factor(const Task& panel) {
@@ -75,8 +75,8 @@ class Panels {
                .L = {factored, factored}});
         },
         [&](const Block& C, Range left) {
-          add(update_near(chain_, C.rows(), C.columns(), left));
-          add(update_near(near_, below, C.columns(), left));
+          add(narrow_update(chain_, C.rows(), C.columns(), left));
+          add(narrow_update(near_, below, C.columns(), left));
         });
   }
 

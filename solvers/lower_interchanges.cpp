@@ -14,7 +14,7 @@ using Tasks = std::vector<Task>;
 void interchange_rows_of_L(Tasks& to, const Plan& plan, const std::vector<Range>& groups) {
   if (groups.size() < 2) return;
   const auto later = [&](std::int64_t from) { return Block(Resource::later, {from, plan.n}); };
-  const Task task{.kind = TaskKind::identity, .lane = plan.lanes.bulk, .phase = Phase::swap, .C = later(0)};
+  const Task task{.kind = TaskKind::begin_later, .lane = plan.lanes.bulk, .phase = Phase::swap, .C = later(0)};
   to.push_back(task);
   for (std::size_t g = groups.size() - 1; g > 0; --g) {
     const Range panels = groups[g];

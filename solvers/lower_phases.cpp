@@ -20,7 +20,7 @@ void mark_one_phase(Plan& plan) {
 /// it. Within a panel that goes by halves it does not: that is a part of the panel.
 bool begins_step_of_lu(const Task& task) {
   const bool interchanges = task.kind == TaskKind::interchange && task.role == Role::elimination;
-  return task.timed && (interchanges || task.kind == TaskKind::advance);
+  return task.timed && (interchanges || task.kind == TaskKind::lookahead_update);
 }
 
 /// Right-looking LU: ahead of the bulk each step of the chain is a phase while more than `beyond` columns are left, and all that

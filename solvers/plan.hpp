@@ -63,13 +63,13 @@ enum class TaskKind : std::uint8_t {
   stop_if_failed,  ///< what follows may be left out when the factorization has failed
   // What lower() puts in the place of others.
   panel_in_place,  ///< LU: as panel, but the rows of C stay where they were found, U among them: C = Pᵀ L U
-  advance,  ///< LU: interchange, solve and update of C, with a panel L that was left in place; hands its interchanges on
-  identity,     ///< LU: C, of what comes later, ← nothing
-  prepend,      ///< LU: C, of what comes later, ← the same after the interchanges, which are combined
-  update_near,  ///< Cholesky: as update, of few columns within a panel; C may be below the diagonal
+  lookahead_update,  ///< LU: interchange, solve and update of C with a panel L that was left in place, whose interchanges it hands on
+  begin_later,    ///< LU: C, of the later interchanges, ← none
+  prepend,        ///< LU: C, of the later interchanges, ← the combined interchanges of a panel, and then those
+  narrow_update,  ///< Cholesky: as update, of few columns within a panel; C may be below the diagonal
 };
 const char* name_of(TaskKind);
-/// Whether the GEMM backend does all of it. Of an update_near a place may have a kernel of its own.
+/// Whether the GEMM backend does all of it. Of a narrow_update a place may have a kernel of its own.
 constexpr bool is_update(TaskKind k) { return k == TaskKind::update || k == TaskKind::update_lower; }
 
 /// A line of tasks that run one after the other. Of two that could run, the one of higher rank goes first; those of two
@@ -119,7 +119,7 @@ struct Task {
   Block L = {}, U = {};  ///< are read
   Block interchanges =
       {};             ///< of the pivots, combined, or later: written by panels, read by what interchanges or combines
-  Block device = {};  ///< is written by an update_near that goes first, and read by the update that would hold it up
+  Block device = {};  ///< is written by a narrow_update that goes first, and read by the update that would hold it up
 };
 
 /// A few blocks.

@@ -368,8 +368,8 @@ TYPED_TEST(CholeskyFactor, of_a_plan_with_a_task_of_LU_is_refused) {
   Buffers<T, Cpu> buffers(Plan{});
   const Workpiece<T, Cpu> of{gemm, A, Pivots<Cpu>::in(Matrix<std::int64_t>(0, Pivots<Cpu>::columns), status), none,
                              buffers};
-  for (const TaskKind kind : {TaskKind::interchange, TaskKind::combine, TaskKind::panel_in_place, TaskKind::advance,
-                              TaskKind::identity, TaskKind::prepend})
+  for (const TaskKind kind : {TaskKind::interchange, TaskKind::combine, TaskKind::panel_in_place,
+                              TaskKind::lookahead_update, TaskKind::begin_later, TaskKind::prepend})
     EXPECT_THROW(perform(q, q, Method::cholesky, {.kind = kind, .lane = {}}, of), std::logic_error) << name_of(kind);
 }
 

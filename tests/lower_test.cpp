@@ -19,7 +19,7 @@ Capabilities capabilities_for(const char* card, Precision precision) {
 
 /// The same for a matrix that is so many times smaller.
 Capabilities shrunk(Capabilities can, std::int64_t by) {
-  can.panel /= by, can.panel_in_place /= by, can.advance /= by, can.combined /= by, can.far_columns /= by;
+  can.panel /= by, can.panel_in_place /= by, can.lookahead_update /= by, can.combined /= by, can.far_columns /= by;
   return can;
 }
 
@@ -39,7 +39,7 @@ void for_each_lowered(Check check) {
             const Plan plan =
                 plan_of(method, entry.schedule, {.n = n, .block_size = block_size, .step = step, .lanes = four_lanes});
             Capabilities can = shrunk(capabilities_for(card, precision), 128);
-            can.panel = can.panel_in_place = can.advance = 4;  // more than a step of some
+            can.panel = can.panel_in_place = can.lookahead_update = 4;  // more than a step of some
             can.combined = 64;
             can.cholesky_leaf = 3;  // and rows go apart at some columns, where products bind or a leaf has too many
             can.cholesky = {.leaf_rows = 40, .product_binds = 900, .rows_apart = 30, .work_apart = 800};
@@ -125,7 +125,7 @@ TEST(LoweredPlan, has_interchanges_and_panels_of_one_kernel_each) {
 TEST(LoweredPlan, computes_the_same_bits_as_before_where_no_product_has_another_k) {
   for_each_lowered([&](const Plan& plan, const Plan&) {
     const Capabilities can{
-        .panel_in_place = 4, .advance = 4, .combined = 64, .rows_of_L_at_the_end = true, .far_columns = 16};
+        .panel_in_place = 4, .lookahead_update = 4, .combined = 64, .rows_of_L_at_the_end = true, .far_columns = 16};
     const Matrix<double> A = matrix_for(plan);
     ASSERT_TRUE(same_bits(in_program_order(lower(plan, can), A), in_program_order(plan, A)));
   });
@@ -142,10 +142,10 @@ TEST(LoweredPlan, has_what_each_card_is_better_at) {
   const std::size_t panels = (8192 + 767) / 768, steps = 64;
   for (const char* card : {"", "a100"}) {
     const Plan plan = for_card(card);
-    EXPECT_EQ(count_of(plan, TaskKind::panel_in_place), steps - 1);  // the last has nothing to advance
-    EXPECT_EQ(count_of(plan, TaskKind::advance), steps - 1);
+    EXPECT_EQ(count_of(plan, TaskKind::panel_in_place), steps - 1);  // behind the last are no columns
+    EXPECT_EQ(count_of(plan, TaskKind::lookahead_update), steps - 1);
     EXPECT_EQ(count_of(plan, TaskKind::combine), panels);
-    EXPECT_EQ(count_of(plan, TaskKind::identity), *card == '\0' ? 2u : 0u);  // rows of L, at two times
+    EXPECT_EQ(count_of(plan, TaskKind::begin_later), *card == '\0' ? 2u : 0u);  // rows of L, at two times
     EXPECT_TRUE(keeps_order(conflicts_in(plan), order_by(plan, lists_of(plan))));
     const bool has_far = lanes_of(plan).back() == four_lanes.far;
     EXPECT_EQ(has_far, *card == '\0');
@@ -201,7 +201,7 @@ TEST(LoweredPlan,
   const WaitLists waits = lists_of(plan);
   std::vector<std::size_t> updates;  // of panels
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
-    if (plan.tasks[i].kind == TaskKind::update_near) updates.push_back(i);
+    if (plan.tasks[i].kind == TaskKind::narrow_update) updates.push_back(i);
     if (plan.tasks[i].kind != TaskKind::update) continue;
     EXPECT_NE(std::find(waits[i].begin(), waits[i].end(), updates.back()), waits[i].end()) << "task " << i;
   }
@@ -275,7 +275,7 @@ TEST(LoweredPlan, of_one_lane_or_with_no_capabilities_is_what_it_was) {
     const Plan plan =
         plan_of(Method::lu, Schedule::right_looking, {.n = 40, .block_size = 8, .step = 2, .lanes = lanes});
     EXPECT_EQ(lower(plan, {}).tasks.size(), plan.tasks.size());
-    const std::size_t tasks = lower(plan, {.panel_in_place = 8, .advance = 8, .combined = 8}).tasks.size();
+    const std::size_t tasks = lower(plan, {.panel_in_place = 8, .lookahead_update = 8, .combined = 8}).tasks.size();
     EXPECT_EQ(tasks == plan.tasks.size(), lanes.single());
   }
 }

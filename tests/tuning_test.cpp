@@ -228,9 +228,9 @@ TEST_F(AsBefore, how_Cholesky_walks) {
       for (const std::int64_t k : near_thresholds)
         for (const bool fp64 : {true, false})
           for (const bool apart : {true, false})
-            ASSERT_EQ(is_narrow_product(t, fp64 ? Precision::fp64 : Precision::fp32, 2, m, n, k, apart),
+            ASSERT_EQ(is_narrow_update(t, fp64 ? Precision::fp64 : Precision::fp32, 2, m, n, k, apart),
                       before::near_product(fp64, m, n, k, apart));
-  EXPECT_FALSE(is_narrow_product(t, Precision::fp32, 64, 10, 10, 10, false));
+  EXPECT_FALSE(is_narrow_update(t, Precision::fp32, 64, 10, 10, 10, false));
 }
 
 TEST_F(AsBefore, tiles_of_tensor) {

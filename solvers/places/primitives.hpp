@@ -49,7 +49,7 @@ void prepare(Queue<Place>&, Method, std::int64_t) {}
 
 /// Whether C became C − L L1ᵀ, with few columns, by a kernel made for that. By default the GEMM backend does it.
 template <class T, class Place>
-bool update_at_once(Queue<Place>&, MatrixView<T, Place>, MatrixView<T, Place>, MatrixView<T, Place>) {
+bool try_narrow_update(Queue<Place>&, MatrixView<T, Place>, MatrixView<T, Place>, MatrixView<T, Place>) {
   return false;
 }
 

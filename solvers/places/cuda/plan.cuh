@@ -20,7 +20,7 @@ Capabilities capabilities_of(const Queue<Cuda>& q, std::int64_t n) {
   can.panel = can.panel_in_place = widest_panel<T>(q);
   can.tall_panel = tall_panel_columns;
   can.rows_of_panel = most_rows_in_registers(q);
-  can.advance = most_panel_columns;
+  can.lookahead_update = most_panel_columns;
   can.combined = most_combined;
   can.rows_of_L_at_the_end = interchanges_L_at_the_end(q, n);
   can.far_columns = lu_far_columns<T>(q, n);
@@ -34,11 +34,11 @@ void perform_lowered(Queue<Cuda>& q, const Task& task, const Workpiece<T, Cuda>&
   switch (task.kind) {
     case TaskKind::panel_in_place:
       return factor_in_place<T>(q, {of.at(task.C), p, of.buffers.packed_L11.data()});
-    case TaskKind::advance:
-      return advance<T>(q, {of.at(task.L), p, of.buffers.packed_L11.data()}, of.at(task.C));
+    case TaskKind::lookahead_update:
+      return lookahead_update<T>(q, {of.at(task.L), p, of.buffers.packed_L11.data()}, of.at(task.C));
     case TaskKind::combine:
       return combine_interchanges(q, p);
-    case TaskKind::identity:
+    case TaskKind::begin_later:
       return begin_later_interchanges(q, of.pivots.block(task.C.i, task.C.m));
     case TaskKind::prepend:
       return prepend_interchanges(q, p);

@@ -22,8 +22,8 @@ CholeskyLimits cholesky_limits(const Queue<Cuda>& q) {
   return cholesky_limits(q.tuning(), precision_of<T>, q.multiprocessors());
 }
 template <class T>
-bool is_narrow_product(const Queue<Cuda>& q, MatrixView<T, Cuda> C, std::int64_t k, bool apart) {
-  return is_narrow_product(q.tuning(), precision_of<T>, q.properties().fp32_per_fp64, C.rows(), C.cols(), k, apart);
+bool is_narrow_update(const Queue<Cuda>& q, MatrixView<T, Cuda> C, std::int64_t k, bool apart) {
+  return is_narrow_update(q.tuning(), precision_of<T>, q.properties().fp32_per_fp64, C.rows(), C.cols(), k, apart);
 }
 
 }  // namespace lasolve
