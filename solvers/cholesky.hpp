@@ -59,22 +59,15 @@ void update_block_column(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView
   if (end < m) gemm(q, T(-1), L.block(n, 0, m - n, k), transposed(L.block(0, 0, n, k)), T(1), C.block(n, 0, m - n, n));
 }
 
-/// C ← C − A Aᵀ on the lower triangle of C, by block columns, each one GEMM from its diagonal down, which two queues
-/// take in turns. The upper triangle of the blocks on the diagonal is overwritten. A: n × k, C: n × n. Flops n² k.
+/// C ← C − L Lᵀ on and below the diagonal of a block column C, m × n, from its diagonal down. L: m × k. By narrower block columns,
+/// each one product. The upper triangle of the blocks on the diagonal is overwritten.
 template <class T, class Place>
-void update_lower(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> A, MatrixView<T, Place> C) {
-  const std::int64_t n = C.rows(), k = A.cols(), width = symmetric_update_columns(q, n);
-  Queue<Place>& other = n > width ? q.beside() : q;
-  const auto block_column = [&](Queue<Place>& one, std::int64_t j) {
+void update_lower(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> C) {
+  const std::int64_t m = C.rows(), n = C.cols(), k = L.cols(), width = symmetric_update_columns(q, m);
+  for (std::int64_t j = 0; j < n; j += width) {
     const std::int64_t w = std::min(width, n - j);
-    gemm(one, T(-1), A.block(j, 0, n - j, k), transposed(A.block(j, 0, w, k)), T(1), C.block(j, j, n - j, w));
-  };
-  other.wait(q);
-  for (std::int64_t j = 0; j < n; j += 2 * width) {
-    block_column(q, j);
-    if (j + width < n) block_column(other, j + width);
+    gemm(q, T(-1), L.block(j, 0, m - j, k), transposed(L.block(j, 0, w, k)), T(1), C.block(j, j, m - j, w));
   }
-  q.join(other);
 }
 
 }  // namespace lasolve

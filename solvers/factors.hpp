@@ -50,13 +50,6 @@ void prepare_products(Queue<Place>& bulk, const Gemm<F, Place>& gemm, const Plan
     for (const auto& [m, n, k] : {largest, tallest})
       if (m > 0) gemm_of(lane)->prepare(queue_of(bulk, lane), Op::none, b, m, n, k);
   }
-  const auto shared = std::find_if(plan.tasks.begin(), plan.tasks.end(),
-                                   [](const Task& task) { return task.kind == TaskKind::update_lower; });
-  if (shared == plan.tasks.end())
-    return;  // else the first, the largest, goes by block columns, half of them beside its lane
-  Queue<Place>& q = queue_of(bulk, shared->lane);
-  gemm_of(shared->lane)
-      ->prepare(q.beside(), Op::none, b, shared->C.m, symmetric_update_columns(q, shared->C.m), shared->L.n);
 }
 
 /// Those of the factorization that Factors::factor will run.

@@ -275,17 +275,14 @@ Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tunin
           .cholesky_leaf = one_kernel,
           .cholesky = cholesky_limits(tuning, storage, device.multiprocessors),
           .diagonal_update = tuning.cholesky_diagonal_update,
+          .symmetric_updates = symmetric_updates(tuning),
           .cholesky_timed_from = tuning.cholesky_phases_from};
 }
 
 Plan lower(const Plan& plan, const Capabilities& can) {
   Plan lowered = plan;
   if (plan.lanes.single()) return lowered;
-  const bool left_looking = plan.schedule == Schedule::left_looking;
-  if (plan.method == Method::lu)
-    lowered.tasks = lowered_lu(plan, can);
-  else if (left_looking && can.cholesky_leaf > 0)
-    lowered.tasks = left_looking_cholesky(plan, can);
+  lowered.tasks = plan.method == Method::lu ? lowered_lu(plan, can) : lowered_cholesky(plan, can);
   if (has_one_panel(plan)) go_in_one_lane(lowered);
   mark_phases(lowered, can);
   return lowered;

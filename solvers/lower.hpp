@@ -33,6 +33,8 @@ struct Capabilities {
   CholeskyLimits cholesky = {};
   /// Columns of its diagonal block that are updated at once.
   std::int64_t diagonal_update = 0;
+  /// Of the symmetric updates of other Choleskys, where block columns of them run side by side.
+  SymmetricUpdates symmetric_updates = {};
   /// The least n where its steps are timed one by one.
   std::int64_t cholesky_timed_from = 0;
 
@@ -43,13 +45,13 @@ struct Capabilities {
 /// of a thread-block cluster.
 Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision, std::int64_t n);
 
-/// A pure function; of Cholesky, only left-looking plans become others. Flops, blocks and the order of their versions are
-/// those of the plan. New in it, where the capabilities say so:
+/// A pure function. Flops, blocks and the order of their versions are those of the plan. New in it, where the capabilities say so:
 ///   panels of more columns than one kernel factors become narrower ones, and the products between them
 ///   panel_in_place, lookahead_update, and an interchange of the rows of that panel behind them
 ///   combine, which writes a block of Resource::permutations, and interchanges that read it instead of pivots
 ///   prepend, which writes Resource::later, and interchanges of rows of L that read it
-///   rows of a panel of Cholesky apart from the block on its diagonal, and narrow_update
+///   of a left-looking Cholesky, rows of a panel apart from the block on its diagonal, and narrow_update
+///   of other Choleskys, block columns of an update_lower
 /// An interchange is then one kernel: it reads the pivots of one panel, or what was combined at one time.
 /// A plan of one panel has one lane.
 Plan lower(const Plan&, const Capabilities&);

@@ -21,14 +21,19 @@ Task narrow_update(Lane lane, Range rows, Range columns, Range k) {
           .U = {columns, k}};
 }
 
-/// Products of the bulk in two lines, and after the update that would be held up.
-Tasks with_products_in_turns(const Plan& plan, const CholeskyLimits& limits) {
+/// Of tasks that take turns, those with an odd number are in the next lane of the same rank. One task then begins while the last
+/// thread blocks of the one before run.
+Lane in_turn(Lane lane, std::int64_t turn) { return {lane.rank, lane.line + int(turn % 2)}; }
+
+/// Updates of the bulk in two lanes in turns. Where panels are the bottleneck, each comes after the update of the panel beside it, which
+/// it would hold up.
+Tasks with_updates_in_turns(const Plan& plan, const CholeskyLimits& limits) {
   Tasks lowered = plan.tasks;
-  int turn = 0;
+  std::int64_t turn = 0;
   Block device;  // of the panel at hand
   for (Task& task : lowered) {
     const bool is_bulk = task.lane == plan.lanes.bulk;
-    if (is_bulk) task.lane.line += turn % 2;
+    if (is_bulk) task.lane = in_turn(task.lane, turn);
     if (task.kind == TaskKind::update && !is_bulk) {
       const bool goes_first = !limits.products_bind(task.C.j, plan.n);
       task.device = device = goes_first ? Block(Resource::device, {task.C.j, task.C.j + 1}) : Block();
@@ -36,6 +41,27 @@ Tasks with_products_in_turns(const Plan& plan, const CholeskyLimits& limits) {
       task.device = device;
     }
     if (task.kind == TaskKind::panel) ++turn;
+  }
+  return lowered;
+}
+
+/// Symmetric updates by block columns, each one product from its diagonal down, in two lanes in turns.
+Tasks with_block_columns(const Plan& plan, const SymmetricUpdates& updates) {
+  Tasks lowered;
+  for (const Task& task : plan.tasks) {
+    const std::int64_t n = task.C.n, width = updates.columns_of(n);
+    if (task.kind != TaskKind::update_lower || width >= n) {
+      lowered.push_back(task);
+      continue;
+    }
+    for (std::int64_t j = 0; j < n; j += width) {
+      const Range rows{task.C.i + j, task.C.rows().end}, columns{task.C.j + j, task.C.j + std::min(n, j + width)};
+      lowered.push_back(task);
+      lowered.back().lane = in_turn(task.lane, j / width);
+      lowered.back().flops = lower_update_flops(double(rows.count()), double(columns.count()), double(task.L.n));
+      lowered.back().C = {rows, columns};
+      lowered.back().L = {rows, task.L.columns()};
+    }
   }
   return lowered;
 }
@@ -109,9 +135,12 @@ Tasks with_rows_apart(const Plan& plan, const Capabilities& can) {
 
 }  // namespace
 
-std::vector<Task> left_looking_cholesky(const Plan& plan, const Capabilities& can) {
+std::vector<Task> lowered_cholesky(const Plan& plan, const Capabilities& can) {
+  if (plan.schedule != Schedule::left_looking)
+    return can.symmetric_updates.columns > 0 ? with_block_columns(plan, can.symmetric_updates) : plan.tasks;
+  if (can.cholesky_leaf == 0) return plan.tasks;
   Plan lowered = plan;
-  lowered.tasks = with_products_in_turns(lowered, can.cholesky);
+  lowered.tasks = with_updates_in_turns(lowered, can.cholesky);
   return with_rows_apart(lowered, can);
 }
 

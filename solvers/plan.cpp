@@ -20,7 +20,8 @@ const char* name_of(TaskKind kind) {
 
 const char* Lanes::name_of(Lane lane) const {
   if (lane.rank == bulk.rank) return lane == bulk ? "bulk" : "bulk 2";
-  return lane == far ? "far" : lane == soon ? "soon" : lane == near ? "near" : "chain";
+  if (lane.rank == chain.rank) return lane == chain ? "chain" : "chain 2";
+  return lane == far ? "far" : lane == soon ? "soon" : "near";
 }
 
 namespace {

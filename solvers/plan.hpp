@@ -58,7 +58,7 @@ enum class TaskKind : std::uint8_t {
   interchange,  ///< C ← P C
   solve,        ///< LU: C ← inv(L) C, L unit lower triangular. Cholesky: C ← C inv(L)ᵀ, L lower triangular
   update,  ///< LU: C ← C − L U. Cholesky: C ← C − L Uᵀ from the diagonal of C down, U the first rows of L
-  update_lower,  ///< Cholesky: C ← C − L Lᵀ on and below the diagonal
+  update_lower,  ///< Cholesky: C ← C − L Lᵀ on and below the diagonal, with which C begins
   combine,  ///< LU: C, of the permutations, ← the interchanges as one permutation; the order is brought up to date
   stop_if_failed,  ///< what follows may be left out when the factorization has failed
   // What lower() puts in the place of others.
@@ -91,7 +91,7 @@ struct Lanes {
   bool operator==(const Lanes&) const = default;
   /// Whether what a lane does should leave room for others beside it: so does the bulk. What is far has but the gaps anyway.
   constexpr bool leaves_room(Lane lane) const { return lane.rank == bulk.rank && bulk.rank < chain.rank; }
-  /// "chain", "near", …; where all are one, "bulk".
+  /// "chain", "near", …; where all are one, "bulk". "bulk 2" and "chain 2" are second lanes of the same rank, which lower() makes.
   const char* name_of(Lane) const;
 };
 /// The four that schedules use, and `far`, which lower() uses too.

@@ -123,9 +123,19 @@ inline std::int64_t cholesky_columns_at_once(const Tuning& t, std::int64_t nb, s
   return std::min(nb, std::max(unit, hidden));
 }
 
-/// Narrow block columns compute less above the diagonal; wide ones are fewer launches with a fuller last wave of tiles.
+/// How a symmetric update of n columns goes by block columns. Narrow ones compute less above the diagonal; wide ones are fewer
+/// launches with a fuller last wave of tiles.
+struct SymmetricUpdates {
+  std::int64_t whole_below = 0, columns = 0;
+
+  constexpr std::int64_t columns_of(std::int64_t n) const { return n < whole_below ? n : columns; }
+  bool operator==(const SymmetricUpdates&) const = default;
+};
+constexpr SymmetricUpdates symmetric_updates(const Tuning& t) {
+  return {t.symmetric_update_whole_below, t.symmetric_update};
+}
 inline std::int64_t symmetric_update_columns(const Tuning& t, std::int64_t n) {
-  return n < t.symmetric_update_whole_below ? n : t.symmetric_update;
+  return symmetric_updates(t).columns_of(n);
 }
 
 // The same for a queue, whose place says the rest.

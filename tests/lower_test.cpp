@@ -44,6 +44,7 @@ void for_each_lowered(Check check) {
             can.cholesky_leaf = 3;  // and rows go apart at some columns, where products bind or a leaf has too many
             can.cholesky = {.leaf_rows = 40, .product_binds = 900, .rows_apart = 30, .work_apart = 800};
             can.diagonal_update = 8;
+            can.symmetric_updates = {.whole_below = 12, .columns = 7};
             can.cholesky_timed_from = 64;
             check(plan, lower(plan, can));
           }
@@ -177,6 +178,36 @@ TEST(LoweredPlan, of_a_left_looking_Cholesky_has_products_in_turns) {
     if (task.kind == TaskKind::update) lanes.push_back(task.lane);
   ASSERT_EQ(lanes.size(), 6u);  // all block columns but the first two
   for (std::size_t i = 0; i < lanes.size(); ++i) EXPECT_EQ(lanes[i], (Lane{0, int(i + 1) % 2 == 1 ? 0 : 1}));
+}
+
+/// Each block column is the product that it was within its update, and the two lanes of one rank take turns.
+TEST(LoweredPlan, of_another_Cholesky_has_symmetric_updates_by_block_columns_in_turns) {
+  for (const Schedule schedule : {Schedule::right_looking, Schedule::recursive}) {
+    const Plan plan =
+        plan_of(Method::cholesky, schedule, {.n = 4300, .block_size = 1024, .step = 0, .lanes = four_lanes});
+    const Plan lowered = lower(plan, capabilities_for("", Precision::fp64));
+    std::vector<Task> expected;
+    for (const Task& task : plan.tasks) {
+      const std::int64_t n = task.C.n, width = task.kind != TaskKind::update_lower || n < 1024 ? n : 512;
+      for (std::int64_t j = 0, turn = 0; j < n || j == 0; j += std::max<std::int64_t>(1, width), ++turn) {
+        expected.push_back(task);
+        if (width >= n) continue;
+        Task& part = expected.back();
+        part.lane.line += int(turn % 2);
+        const std::int64_t begin = task.C.i + j, end = task.C.i + n;
+        part.C = {{begin, end}, {begin, std::min(end, begin + 512)}};
+        part.L = {part.C.rows(), task.L.columns()};
+      }
+    }
+    ASSERT_EQ(lowered.tasks.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const Task &is = lowered.tasks[i], &wanted = expected[i];
+      EXPECT_TRUE(is.kind == wanted.kind && is.lane == wanted.lane && is.C == wanted.C && is.L == wanted.L) << i;
+    }
+    EXPECT_GT(expected.size(), plan.tasks.size());
+    const Lane second = lanes_of(lowered)[schedule == Schedule::recursive ? 1 : 2];
+    EXPECT_STREQ(lowered.lanes.name_of(second), schedule == Schedule::recursive ? "chain 2" : "bulk 2");
+  }
 }
 
 TEST(LoweredPlan, of_a_left_looking_Cholesky_factors_rows_apart_where_a_leaf_would_not_solve_them) {
