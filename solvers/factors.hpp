@@ -52,11 +52,14 @@ void prepare_products(Queue<Place>& bulk, const Gemm<F, Place>& gemm, const Plan
   }
 }
 
-/// Those of the factorization that Factors::factor will run.
+/// Makes before the clock runs what the factorization that Factors::factor will run takes of its queues, and its products.
 template <class F, class Place>
-void prepare_products(Queue<Place>& q, const Gemm<F, Place>& gemm, Method method, Schedule schedule, std::int64_t n,
-                      std::int64_t nb, bool arrives) {
-  if (gemm.prepares()) prepare_products(q, gemm, plan_at<F>(q, method, schedule, n, nb, arrives)->plan);
+void prepare_factorization(Queue<Place>& q, const Gemm<F, Place>& gemm, Method method, Schedule schedule,
+                           std::int64_t n, std::int64_t nb, bool arrives) {
+  if (lanes_at(q).single() && !gemm.prepares()) return;  // a place of one queue has nothing to make
+  const auto plan = plan_at<F>(q, method, schedule, n, nb, arrives);
+  prepare<F>(q, plan->plan);
+  if (gemm.prepares()) prepare_products(q, gemm, plan->plan);
 }
 
 /// P A = L U or A = L Lᵀ in the precision F, in memory of its own.

@@ -259,7 +259,6 @@ class Solver {
     report.schedule = by.schedule, report.block_size = by.columns;
     report.rcond = report.digits = {};
     q_.phase(Phase::other);
-    prepare<F>(q_, report.method, A_.order());
     Matrix<F, Place> values = memory_for<F>();
     const auto bytes = std::int64_t(values.bytes());
     std::unique_ptr<Factors<F, Place>> factors;
@@ -269,7 +268,7 @@ class Solver {
     });
     const bool upper = report.method == Method::cholesky && options_.triangle == Uplo::upper;
     const bool as_it_comes = await && report.schedule == Schedule::left_looking && !upper;  // rows come last
-    prepare_products<F>(q_, gemm, report.method, report.schedule, A_.order(), report.block_size, as_it_comes);
+    prepare_factorization<F>(q_, gemm, report.method, report.schedule, A_.order(), report.block_size, as_it_comes);
     const auto supply = [&](Queue<Place>& q, std::int64_t first, MatrixView<F, Place> columns) {
       await(q, first + columns.cols());
       q.phase(Phase::other);

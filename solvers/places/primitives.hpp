@@ -43,9 +43,10 @@ class TaskEnds {
   void wait(Queue<Place>&, std::size_t, bool) {}
 };
 
-/// Makes what a queue needs once, before the clock runs. A: n × n.
+/// Makes what the tasks of a plan, and solves with its factors, take of the queues that they run on and a queue makes once: before the
+/// clock runs. `bulk` is the queue that execute() is given. Products are prepared by their backend.
 template <class T, class Place>
-void prepare(Queue<Place>&, Method, std::int64_t) {}
+void prepare(Queue<Place>& /*bulk*/, const Plan&) {}
 
 /// Whether C became C − L L1ᵀ, with few columns, by a kernel made for that. By default the GEMM backend does it.
 template <class T, class Place>

@@ -1,11 +1,13 @@
 // Plans on CUDA: what they are lowered for, what the tasks that lowering makes are done by, and how queues wait for tasks.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "solvers/lower.hpp"
 #include "solvers/places/cuda/panel.cuh"
 #include "solvers/places/cuda/task_clock.hpp"
+#include "solvers/places/cuda/trsm/sync_free.cuh"
 #include "solvers/places/cuda/tuning.cuh"
 #include "solvers/places/primitives.hpp"
 
@@ -45,6 +47,33 @@ void perform_lowered(Queue<Cuda>& q, const Task& task, const Workpiece<T, Cuda>&
     default:
       throw std::logic_error("lasolve: a plan has a task that its method has not");
   }
+}
+
+/// Whether the thread blocks of its kernels count or wait for each other, with memory of their queue.
+inline bool has_messages(const Task& task) {
+  return task.kind == TaskKind::panel || task.kind == TaskKind::panel_in_place ||
+         task.kind == TaskKind::lookahead_update || task.kind == TaskKind::solve;
+}
+
+template <class T>
+void prepare(Queue<Cuda>& bulk, const Plan& plan) {
+  const auto blocks = std::size_t(bulk.multiprocessors());
+  const std::size_t of_solves = blocks * 8 * std::size_t(sync_free_order<T>(bulk.properties())) * sizeof(Packet);
+  const auto for_messages = [&](Queue<Cuda>& q) {
+    q.packet_buffer(std::max(of_solves, most_packet_bytes), 0), q.counter(), q.wait_limit();
+  };
+  for (const Lane lane : lanes_of(plan)) {  // the chain first: the gaps between its kernels depend on that
+    Queue<Cuda>& q = queue_of(bulk, lane);
+    const auto has = [&](auto what) {
+      return std::any_of(plan.tasks.begin(), plan.tasks.end(),
+                         [&](const Task& task) { return task.lane == lane && what(task); });
+    };
+    if (has(has_messages)) for_messages(q);
+    if (plan.method == Method::lu && has([](const Task& task) { return task.kind == TaskKind::panel; }))
+      q.scratch<T>(PackedL11<T>::elements, 1);
+  }
+  for_messages(bulk);  // solves with the factors go there
+  bulk.results(0);
 }
 
 /// An event for each task that is still to be waited for. Those of tasks that have been waited for are used again.
