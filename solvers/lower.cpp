@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/ceil_div.hpp"
+#include "solvers/kernel_limits.hpp"
 #include "solvers/lower_cholesky.hpp"
 #include "solvers/lower_interchanges.hpp"
 #include "solvers/lower_phases.hpp"
@@ -257,26 +257,27 @@ void go_in_one_lane(Plan& plan) {
 
 }  // namespace
 
-Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tuning, Precision storage, std::int64_t n) {
-  constexpr std::int64_t one_kernel = 128, rows_of_a_block = 16384, largest_grid = 256;
-  const std::int64_t blocks = ceil_div(n, rows_of_a_block);
-  const bool late = interchanges_L_at_the_end(
-      tuning, n, device.largest_cluster > 1 && device.has_clusters_of(int(std::min<std::int64_t>(blocks, 1 << 20))));
-  return {.panel = one_kernel,
-          .tall_panel = one_kernel / 4,
-          .rows_of_panel = 1024 * std::min<std::int64_t>(device.cooperative_blocks(), largest_grid),
-          .panel_in_place = one_kernel,
-          .lookahead_update = one_kernel,
-          .combined = 1024,
+Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tuning, Precision storage, std::int64_t n,
+                             bool late) {
+  return {.panel = widest_panel(device, storage),
+          .tall_panel = tall_panel_columns,
+          .rows_of_panel = most_rows_in_registers(device),
+          .panel_in_place = widest_panel(device, storage),
+          .lookahead_update = most_panel_columns,
+          .combined = most_combined,
           .two_steps = true,
           .rows_of_L_at_the_end = late,
           .far_columns = lu_far_columns(tuning, storage, n, late),
           .timed_beyond = tuning.lu_panels_are_the_bottleneck,
-          .cholesky_leaf = one_kernel,
+          .cholesky_leaf = std::int64_t(cholesky_leaf_steps(device, storage)) * cholesky_step,
           .cholesky = cholesky_limits(tuning, storage, device.multiprocessors),
           .diagonal_update = tuning.cholesky_diagonal_update,
           .symmetric_updates = symmetric_updates(tuning),
           .cholesky_timed_from = tuning.cholesky_phases_from};
+}
+
+Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tuning, Precision storage, std::int64_t n) {
+  return capabilities_of(device, tuning, storage, n, interchanges_L_at_the_end(tuning, n, may_gather_rows(device, n)));
 }
 
 Plan lower(const Plan& plan, const Capabilities& can) {

@@ -41,9 +41,11 @@ struct Capabilities {
   bool operator==(const Capabilities&) const = default;
 };
 
-/// Those of a CUDA device for n columns in fp64 or fp32. Rows of L can wait where a column of them fits the registers
-/// of a thread-block cluster.
-Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision, std::int64_t n);
+/// Those of a CUDA device, for factors of an n × n matrix that are stored in fp64 or fp32: what its kernels take
+/// (solvers/kernel_limits.hpp), and its tuning. `late`: the rows of L are interchanged at the end.
+Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision storage, std::int64_t n, bool late);
+/// The same where the device is not there to be asked whether it has room for a cluster: `late` as its properties allow.
+Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision storage, std::int64_t n);
 
 /// A pure function. Flops, blocks and the order of their versions are those of the plan. New in it, where the capabilities say so:
 ///   panels of more columns than one kernel factors become narrower ones, and the products between them

@@ -7,6 +7,7 @@
 #include "core/tuning.hpp"
 #include "lasolve/names.hpp"
 #include "plans.hpp"
+#include "solvers/kernel_limits.hpp"
 #include "solvers/schedules.hpp"
 
 namespace lasolve::test {
@@ -48,6 +49,66 @@ void for_each_lowered(Check check) {
             can.cholesky_timed_from = 64;
             check(plan, lower(plan, can));
           }
+}
+
+/// Each number follows from the shared memory, the multiprocessors and the clusters on the card's data sheet.
+TEST(CapabilitiesOf, a_card_are_what_its_kernels_take) {
+  struct Expected {
+    const char* card;
+    std::int64_t panel_fp64, panel_fp32, leaf, rows_of_panel;
+    bool late;
+  };
+  for (const auto& [card, panel_fp64, panel_fp32, leaf, rows_of_panel, late] :
+       {Expected{"h200", 128, 128, 128, 1024 * 128, true}, Expected{"a100", 128, 128, 64, 1024 * 105, false},
+        Expected{"rtx4090", 64, 128, 64, 1024 * 124, false}, Expected{"rtx5090", 64, 128, 64, 1024 * 128, false},
+        Expected{"mig-1g", 128, 128, 128, 1024 * 15, false}})
+    for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+      SCOPED_TRACE(std::string(card) + ", " + name_of(precision));
+      const bool fp64 = precision == Precision::fp64;
+      const DeviceProperties device = lasolve::card(card);
+      Tuning tuning = tuning_for(device).values;
+      const Capabilities can = capabilities_of(device, tuning, precision, 8192);
+      EXPECT_EQ(can.panel, fp64 ? panel_fp64 : panel_fp32);
+      EXPECT_EQ(can.panel_in_place, can.panel);
+      EXPECT_EQ(can.tall_panel, 32);
+      EXPECT_EQ(can.rows_of_panel, rows_of_panel);
+      EXPECT_EQ(can.lookahead_update, 128);
+      EXPECT_EQ(can.combined, 1024);
+      EXPECT_EQ(can.cholesky_leaf, leaf);
+      EXPECT_EQ(can.rows_of_L_at_the_end, late);
+      EXPECT_EQ(can.far_columns, late && fp64 ? 2048 : 0);
+      tuning.lu_interchange_L_late_from =
+          0;  // whatever a tuning wants, clusters of 16 blocks hold a column of 16 · 16384 rows
+      EXPECT_EQ(capabilities_of(device, tuning, precision, 16 * 16384).rows_of_L_at_the_end, late);
+      EXPECT_FALSE(capabilities_of(device, tuning, precision, 16 * 16384 + 1).rows_of_L_at_the_end);
+    }
+}
+
+/// Whose blocks have little shared memory, runs narrower panels and leaves: so its plans have them.
+TEST(LoweredPlan, has_no_panel_that_a_kernel_of_the_card_would_not_take) {
+  for (const std::string& name : card_names())
+    for (const Precision precision : {Precision::fp64, Precision::fp32})
+      for (const ScheduleEntry& entry : schedules())
+        for (const Method method : {Method::lu, Method::cholesky}) {
+          if (!entry.offered_for(method)) continue;
+          SCOPED_TRACE(name + ", " + name_of(precision) + ", " + name_of(entry.schedule));
+          const DeviceProperties device = card(name);
+          const Tuning tuning = tuning_for(device).values;
+          const Walk walk{.n = 6000, .block_size = 768, .lanes = four_lanes, .tuning = &tuning, .storage = precision};
+          const Capabilities can = capabilities_of(device, tuning, precision, walk.n);
+          const Plan plan = lower(plan_of(method, entry.schedule, walk), can);
+          std::int64_t widest = 0;
+          for (const Task& task : plan.tasks) {
+            const bool is_panel = task.kind == TaskKind::panel || task.kind == TaskKind::panel_in_place;
+            const bool is_leaf = method == Method::cholesky && is_panel && task.C.i + task.C.m < walk.n;
+            if (method == Method::lu ? is_panel : is_leaf) widest = std::max(widest, task.C.n);
+          }
+          if (method == Method::lu) {
+            EXPECT_EQ(widest, widest_panel(device, precision));
+          } else if (entry.schedule == Schedule::left_looking) {
+            EXPECT_EQ(widest, cholesky_leaf_steps(device, precision) * cholesky_step);
+          }
+        }
 }
 
 std::size_t count_of(const Plan& plan, TaskKind kind) {

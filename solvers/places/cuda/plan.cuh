@@ -15,19 +15,9 @@ namespace lasolve {
 
 inline const Lanes& lanes_at(const Queue<Cuda>&) { return four_lanes; }
 
-/// As the kernels of this device are built, for factors of an n × n matrix that are stored as T.
 template <class T>
 Capabilities capabilities_of(const Queue<Cuda>& q, std::int64_t n) {
-  Capabilities can = capabilities_of(q.properties(), q.tuning(), precision_of<T>, n);
-  can.panel = can.panel_in_place = widest_panel<T>(q);
-  can.tall_panel = tall_panel_columns;
-  can.rows_of_panel = most_rows_in_registers(q);
-  can.lookahead_update = most_panel_columns;
-  can.combined = most_combined;
-  can.rows_of_L_at_the_end = interchanges_L_at_the_end(q, n);
-  can.far_columns = lu_far_columns<T>(q, n);
-  can.cholesky_leaf = cholesky_leaf_columns(q, MatrixView<T, Cuda>());
-  return can;
+  return capabilities_of(q.properties(), q.tuning(), precision_of<T>, n, interchanges_L_at_the_end(q, n));
 }
 
 template <class T>
