@@ -133,13 +133,13 @@ Tasks with_far_lane(const Plan& plan, std::int64_t columns) {
   return lowered;
 }
 
-/// Columns of a panel that one kernel takes.
+/// How many columns of a panel one kernel takes: fewer where it has more rows than registers hold.
 std::int64_t widest_panel(const Capabilities& can, const Block& panel) {
   if (can.panel == 0) return panel.n;
   return panel.m > can.rows_of_panel ? can.tall_panel : can.panel;
 }
 
-/// The next task of the same lane, if nothing before it is in conflict with task i.
+/// The next task of the lane of task i, if no task between them is in conflict with task i.
 std::optional<std::size_t> next_in_lane(const Tasks& tasks, std::size_t i) {
   for (std::size_t k = i + 1; k < tasks.size(); ++k) {
     if (tasks[k].lane == tasks[i].lane) return k;
@@ -153,8 +153,8 @@ std::optional<std::size_t> next_in_lane(const Tasks& tasks, std::size_t i) {
 Tasks with_lookahead_updates(const Plan& plan, const Capabilities& can) {
   const Tasks& tasks = plan.tasks;
   Tasks lowered;
-  std::vector<bool> advances(tasks.size());  // where the elimination begins
-  std::optional<Task> interchange;           // of the rows of the last panel
+  std::vector<bool> is_one_kernel(tasks.size());  // an elimination, where it begins
+  std::optional<Task> interchange;                // of the rows of the last panel
   const auto interchange_now = [&] {
     if (interchange) lowered.push_back(*interchange);
     interchange.reset();
@@ -169,8 +169,8 @@ Tasks with_lookahead_updates(const Plan& plan, const Capabilities& can) {
           tasks[*next].C.n > can.lookahead_update)
         continue;
       lowered.back().kind = TaskKind::panel_in_place;
-      advances[*next] = true;
-    } else if (advances[i]) {
+      is_one_kernel[*next] = true;
+    } else if (is_one_kernel[i]) {
       interchange_now();
       const std::size_t length = length_of_elimination(tasks, i);
       const Block L{tasks[i].C.rows(), tasks[i].interchanges.rows()};
@@ -191,11 +191,11 @@ Tasks with_lookahead_updates(const Plan& plan, const Capabilities& can) {
   return lowered;
 }
 
-/// A panel as panels that are not wider, and what is between them.
+/// A panel as narrower ones, with the interchanges, solves and updates between them. All of it is one phase, which the first begins.
 void go_by_halves(Tasks& to, const Task& panel, std::int64_t widest) {
   LuSteps steps({.n = panel.C.i + panel.C.m});
   factor_by_halves(steps, Lanes::only(panel.lane), panel.C.columns(), widest);
-  bool timed = panel.timed;  // the first is
+  bool timed = panel.timed;
   for (Task& step : std::move(steps).tasks()) {
     to.push_back(step);
     to.back().phase = panel.phase;
@@ -203,8 +203,9 @@ void go_by_halves(Tasks& to, const Task& panel, std::int64_t widest) {
   }
 }
 
-/// Panels that are wider go by halves. Where the plan combines their interchanges, that is done in their lane, before the first
-/// task that makes all of them, and after those of the panels before.
+/// Panels of more columns than one kernel takes go by halves. Where the plan combines the interchanges of such a panel, the combination
+/// moves to the lane of the panel, because tasks there want it next. It stands before the first task that makes all interchanges of the
+/// panel, and so behind the combinations of the panels before.
 Tasks with_narrow_panels(const Plan& plan, const Capabilities& can) {
   const auto combines = [](Range rows) {
     return [=](const Task& task) { return task.kind == TaskKind::combine && task.C.rows() == rows; };
@@ -232,7 +233,7 @@ Tasks with_narrow_panels(const Plan& plan, const Capabilities& can) {
   return lowered;
 }
 
-/// As far as it is about LU.
+/// The passes that are about LU, in their order.
 Tasks lowered_lu(const Plan& plan, const Capabilities& can) {
   Plan lowered = plan;
   const bool right_looking = plan.schedule == Schedule::right_looking;

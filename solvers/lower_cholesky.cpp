@@ -9,7 +9,7 @@ namespace {
 
 using Tasks = std::vector<Task>;
 
-/// C ← C − L Uᵀ within a panel, for columns and rows of A that begin with these columns or are below them, and k columns of L.
+/// C ← C − L Uᵀ within a panel: C are these rows and columns of A, on and below the diagonal or all below it, L and U columns k.
 Task narrow_update(Lane lane, Range rows, Range columns, Range k) {
   const double m = double(rows.count()), n = double(columns.count()), c = double(k.count());
   return {.kind = TaskKind::narrow_update,
@@ -66,13 +66,14 @@ Tasks with_block_columns(const Plan& plan, const SymmetricUpdates& updates) {
   return lowered;
 }
 
-/// What the chain does to a panel and the one before it.
+/// Appends what the chain does to panels. Where the rows of a panel go apart, the chain has its diagonal block, and the lane near the
+/// rows below.
 class Panels {
  public:
   Panels(const Plan& plan, const Capabilities& can)
       : n_(plan.n), can_(can), chain_(plan.lanes.chain), near_(plan.lanes.near) {}
 
-  /// `update`, of a panel with the one before it.
+  /// The update of a panel with the one before it.
   void update(const Task& update) {
     const Range columns = update.C.columns(), last = update.L.columns(), below{columns.end, n_};
     if (!rows_go_apart(columns)) return add(narrow_update(chain_, {columns.begin, n_}, columns, last), update.device);

@@ -9,8 +9,8 @@ namespace {
 
 using Tasks = std::vector<Task>;
 
-/// The columns of each group have seen the interchanges of no later one; now they see all. From the last to the first, because
-/// what later panels do to a row is found from behind.
+/// The columns of L in each group lack the interchanges of all groups behind it, and get them here. From the last group to the first:
+/// the later interchanges then only have to be extended by those of one group at a time.
 void interchange_rows_of_L(Tasks& to, const Plan& plan, const std::vector<Range>& groups) {
   if (groups.size() < 2) return;
   const auto later = [&](std::int64_t from) { return Block(Resource::later, {from, plan.n}); };
@@ -29,13 +29,13 @@ void interchange_rows_of_L(Tasks& to, const Plan& plan, const std::vector<Range>
   }
 }
 
-/// Interchanges that a kernel makes at once.
+/// Interchanges that one kernel makes: those of a panel, or some that were combined.
 struct Permuted {
   Range rows;
   bool combined;
 };
 
-/// Those of `rows`, some of which are combined.
+/// What kernels make the interchanges of `rows`.
 std::span<const Permuted> within(const std::vector<Permuted>& all, Range rows) {
   const auto at = [&](std::int64_t row) {
     return std::lower_bound(all.begin(), all.end(), row,
@@ -44,7 +44,7 @@ std::span<const Permuted> within(const std::vector<Permuted>& all, Range rows) {
   return {at(rows.begin), at(rows.end)};
 }
 
-/// Neighbours become one, as long as these are of at most so many rows.
+/// Which of them are combined with each other: neighbours, as long as they have at most so many rows together.
 std::vector<Range> joined(std::span<const Permuted> parts, std::int64_t most) {
   std::vector<Range> ranges;
   for (const Permuted& part : parts)

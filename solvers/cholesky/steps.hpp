@@ -8,7 +8,8 @@
 //     a.update_lower(lane, p, c)  the same for c that end with the last row of interest: a symmetric rank-k update
 //     a.stop_if_failed(lane)      the rest may be left out if a minor was not positive
 //
-// p are columns that are factored, one panel or several, and c and r others behind them. Nothing is said of no columns.
+// p are columns that are factored, one panel or several, and c and r others behind them. Where one of them is empty, no task is
+// appended.
 #pragma once
 
 #include <utility>
