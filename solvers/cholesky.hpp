@@ -3,13 +3,11 @@
 // how wide leaves and block columns are, and the GEMM backend.
 #pragma once
 
+#include "solvers/cholesky/halves.hpp"
+#include "solvers/flops.hpp"
 #include "solvers/trsm.hpp"
 
 namespace lasolve {
-
-constexpr double cholesky_flops(double n) { return 1.0 / 3.0 * n * n * n; }
-/// Of a block column, m × n.
-constexpr double cholesky_panel_flops(double m, double n) { return m * n * n - 2.0 / 3.0 * n * n * n; }
 
 /// Where a factorization found that A is not positive definite. `bad_minor` is 1 × 1: the order of the first leading
 /// minor that is not positive, or −1; row 0 of the block at hand is row `first` of the matrix that it speaks of. On trial it may be 0
@@ -26,24 +24,25 @@ struct Minors {
 /// C ← C − L L1ᵀ for few columns within a panel, and where L1 are the first rows of L only on and below the diagonal. L: m × k,
 /// L1: n × k, C: m × n.
 template <class T, class Place>
-void update_near(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> L1,
-                 MatrixView<T, Place> C) {
-  if (C.empty() || L.cols() == 0 || update_at_once(q, L, L1, C)) return;
+void narrow_update(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> L1,
+                   MatrixView<T, Place> C) {
+  if (C.empty() || L.cols() == 0 || try_narrow_update(q, L, L1, C)) return;
   gemm(q, T(-1), L, transposed(L1), T(1), C);
 }
 
-/// [A11; A21] = [L11; L21] L11ᵀ for a block column A (m × n, m ≥ n), by halving its columns: right-looking on two block
-/// columns. The strict upper triangle of A11 has no influence and is not meaningful on exit.
+/// [A11; A21] = [L11; L21] L11ᵀ for a block column A (m × n, m ≥ n), by halving its columns. The strict upper triangle of A11 has
+/// no influence and is not meaningful on exit.
 template <class T, class Place>
 void cholesky_recursive(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> A, Minors<Place> minors) {
-  const std::int64_t m = A.rows();
-  by_halves(
-      0, A.cols(), cholesky_leaf_columns(q, A),
-      [&](std::int64_t j, std::int64_t n) { panel_cholesky_leaf(q, gemm, A.block(j, j, m - j, n), minors.from(j)); },
-      [&](std::int64_t j, std::int64_t k, std::int64_t n) {
-        const std::int64_t i = j + k;
-        update_near(q, gemm, A.block(i, j, m - i, k), A.block(i, j, n, k),
-                    A.block(i, i, m - i, n));  // A22 ← A22 − L21 L21ᵀ
+  const auto at = [&](Range rows, Range columns) {
+    return A.block(rows.begin, columns.begin, rows.count(), columns.count());
+  };
+  cholesky_panel_by_halves(
+      {{0, A.rows()}, {0, A.cols()}}, cholesky_leaf_columns(q, A),
+      [&](const Block& leaf) { panel_cholesky_leaf(q, gemm, at(leaf.rows(), leaf.columns()), minors.from(leaf.j)); },
+      [&](const Block& C, Range left) {
+        const Range first{C.i, C.i + C.n};
+        narrow_update(q, gemm, at(C.rows(), left), at(first, left), at(C.rows(), C.columns()));
       });
 }
 
@@ -60,22 +59,15 @@ void update_block_column(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView
   if (end < m) gemm(q, T(-1), L.block(n, 0, m - n, k), transposed(L.block(0, 0, n, k)), T(1), C.block(n, 0, m - n, n));
 }
 
-/// C ← C − A Aᵀ on the lower triangle of C, by block columns, each one GEMM from its diagonal down, which two queues
-/// take in turns. The upper triangle of the blocks on the diagonal is overwritten. A: n × k, C: n × n. Flops n² k.
+/// C ← C − L Lᵀ on and below the diagonal of a block column C, m × n, from its diagonal down. L: m × k. By narrower block columns,
+/// each one product. The upper triangle of the blocks on the diagonal is overwritten.
 template <class T, class Place>
-void update_lower(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> A, MatrixView<T, Place> C) {
-  const std::int64_t n = C.rows(), k = A.cols(), width = symmetric_update_columns(q, n);
-  Queue<Place>& other = n > width ? q.beside() : q;
-  const auto block_column = [&](Queue<Place>& one, std::int64_t j) {
+void update_lower(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> C) {
+  const std::int64_t m = C.rows(), n = C.cols(), k = L.cols(), width = symmetric_update_columns(q, m);
+  for (std::int64_t j = 0; j < n; j += width) {
     const std::int64_t w = std::min(width, n - j);
-    gemm(one, T(-1), A.block(j, 0, n - j, k), transposed(A.block(j, 0, w, k)), T(1), C.block(j, j, n - j, w));
-  };
-  other.wait(q);
-  for (std::int64_t j = 0; j < n; j += 2 * width) {
-    block_column(q, j);
-    if (j + width < n) block_column(other, j + width);
+    gemm(q, T(-1), L.block(j, 0, m - j, k), transposed(L.block(j, 0, w, k)), T(1), C.block(j, j, m - j, w));
   }
-  q.join(other);
 }
 
 }  // namespace lasolve

@@ -32,7 +32,7 @@ struct Workpiece {
   MatrixView<T, Place> at(const Block& b) const { return A.block(b.i, b.j, b.m, b.n); }
 };
 
-/// Gives q what a task of LU does.
+/// Gives q what a task of LU does. Throws std::logic_error where LU has no such task at this place.
 template <class T, class Place>
 void perform_lu(Queue<Place>& q, const Task& task, const Workpiece<T, Place>& of) {
   const auto C = of.at(task.C);
@@ -51,7 +51,7 @@ void perform_lu(Queue<Place>& q, const Task& task, const Workpiece<T, Place>& of
   }
 }
 
-/// Gives q what a task of Cholesky does.
+/// Gives q what a task of Cholesky does. Throws std::logic_error where Cholesky has no such task.
 template <class T, class Place>
 void perform_cholesky(Queue<Place>& q, const Task& task, const Workpiece<T, Place>& of) {
   const auto C = of.at(task.C), L = of.at(task.L);
@@ -60,12 +60,14 @@ void perform_cholesky(Queue<Place>& q, const Task& task, const Workpiece<T, Plac
       return cholesky_recursive(q, of.gemm, C, Minors<Place>{of.pivots.zero, task.C.j, of.on_trial});
     case TaskKind::solve:  // L21 = A21 inv(L11)ᵀ
       return trsm_right(q, of.gemm, lower(L).transposed(), C);
+    case TaskKind::update:  // [A22; A32] ← [A22; A32] − [L21; L31] L21ᵀ
+      return update_block_column(q, of.gemm, L, C);
     case TaskKind::update_lower:  // A22 ← A22 − L21 L21ᵀ
       return update_lower(q, of.gemm, L, C);
-    case TaskKind::update_near:  // [A22; A32] ← [A22; A32] − [L21; L31] L21ᵀ, or of A32 alone
-      return update_near(q, of.gemm, L, of.at(task.U), C);
-    default:  // [A22; A32] ← [A22; A32] − [L21; L31] L21ᵀ
-      return update_block_column(q, of.gemm, L, C);
+    case TaskKind::narrow_update:  // [A22; A32] ← [A22; A32] − [L21; L31] L21ᵀ, or of A32 alone
+      return narrow_update(q, of.gemm, L, of.at(task.U), C);
+    default:
+      throw std::logic_error("lasolve: a plan has a task that its method has not");
   }
 }
 

@@ -50,20 +50,16 @@ void prepare_products(Queue<Place>& bulk, const Gemm<F, Place>& gemm, const Plan
     for (const auto& [m, n, k] : {largest, tallest})
       if (m > 0) gemm_of(lane)->prepare(queue_of(bulk, lane), Op::none, b, m, n, k);
   }
-  const auto shared = std::find_if(plan.tasks.begin(), plan.tasks.end(),
-                                   [](const Task& task) { return task.kind == TaskKind::update_lower; });
-  if (shared == plan.tasks.end())
-    return;  // else the first, the largest, goes by block columns, half of them beside its lane
-  Queue<Place>& q = queue_of(bulk, shared->lane);
-  gemm_of(shared->lane)
-      ->prepare(q.beside(), Op::none, b, shared->C.m, symmetric_update_columns(q, shared->C.m), shared->L.n);
 }
 
-/// Those of the factorization that Factors::factor will run.
+/// Makes before the clock runs what the factorization that Factors::factor will run takes of its queues, and its products.
 template <class F, class Place>
-void prepare_products(Queue<Place>& q, const Gemm<F, Place>& gemm, Method method, Schedule schedule, std::int64_t n,
-                      std::int64_t nb, bool arrives) {
-  if (gemm.prepares()) prepare_products(q, gemm, plan_at<F>(q, method, schedule, n, nb, arrives)->plan);
+void prepare_factorization(Queue<Place>& q, const Gemm<F, Place>& gemm, Method method, Schedule schedule,
+                           std::int64_t n, std::int64_t nb, bool arrives) {
+  if (lanes_at(q).single() && !gemm.prepares()) return;  // a place of one queue has nothing to make
+  const auto plan = plan_at<F>(q, method, schedule, n, nb, arrives);
+  prepare<F>(q, plan->plan);
+  if (gemm.prepares()) prepare_products(q, gemm, plan->plan);
 }
 
 /// P A = L U or A = L Lᵀ in the precision F, in memory of its own.

@@ -4,9 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "core/ceil_div.hpp"
+#include "solvers/kernel_limits.hpp"
 #include "solvers/lower_cholesky.hpp"
 #include "solvers/lower_interchanges.hpp"
+#include "solvers/lower_phases.hpp"
 #include "solvers/lu/steps.hpp"
 #include "solvers/tuning.hpp"
 
@@ -16,24 +17,19 @@ namespace {
 
 using Tasks = std::vector<Task>;
 
-constexpr Lane far_lane{-1, 0};
-
-/// interchange, solve and update of the same columns with the same panel, which LuSteps::eliminate says: where it begins.
-bool is_elimination(const Tasks& tasks, std::size_t i) {
-  if (i + 1 >= tasks.size() || tasks[i].kind != TaskKind::interchange || tasks[i + 1].kind != TaskKind::solve)
-    return false;
-  return tasks[i].lane == tasks[i + 1].lane && tasks[i].C.columns() == tasks[i + 1].C.columns() &&
-         tasks[i].interchanges.rows() == tasks[i + 1].L.rows();
+/// Whether an elimination begins with task i: an interchange, a solve and an update, as LuSteps::eliminate appends them.
+bool begins_elimination(const Tasks& tasks, std::size_t i) {
+  return tasks[i].role == Role::elimination && tasks[i].kind == TaskKind::interchange;
 }
 
-/// The number of its tasks: at the last rows there is no update.
+/// The number of its tasks: where no rows are below the panel, there is no update.
 std::size_t length_of_elimination(const Tasks& tasks, std::size_t i) {
-  const bool update = i + 2 < tasks.size() && tasks[i + 2].kind == TaskKind::update &&
-                      tasks[i + 2].lane == tasks[i].lane && tasks[i + 2].U == tasks[i + 1].C;
-  return update ? 3 : 2;
+  const bool has_update =
+      i + 2 < tasks.size() && tasks[i + 2].role == Role::elimination && tasks[i + 2].kind == TaskKind::update;
+  return has_update ? 3 : 2;
 }
 
-/// The same with other columns, in another lane.
+/// The elimination that begins with task i, of some of its columns only and in another lane.
 void eliminate(Tasks& to, const Tasks& tasks, std::size_t i, Range columns, Lane lane) {
   if (columns.empty()) return;
   for (std::size_t k = i; k < i + length_of_elimination(tasks, i); ++k) {
@@ -46,7 +42,7 @@ void eliminate(Tasks& to, const Tasks& tasks, std::size_t i, Range columns, Lane
   }
 }
 
-/// Two eliminations of the same columns, with steps one behind the other, as one.
+/// Two eliminations of the same columns, with neighbouring steps of a panel, as one.
 void eliminate_two_steps(Tasks& to, const Tasks& tasks, std::size_t first, std::size_t second) {
   Task interchange = tasks[second], solve = tasks[second + 1];
   const Range both{tasks[first].interchanges.i, interchange.interchanges.i + interchange.interchanges.m},
@@ -70,17 +66,17 @@ void eliminate_two_steps(Tasks& to, const Tasks& tasks, std::size_t first, std::
   to.push_back(update);
 }
 
-/// Whether the elimination at `first` can be put off until that at `second`, so that both are one: nothing between them touches
-/// what it does, but for the interchange that brings the rows of L of the first to where the second has them.
+/// Whether the elimination that begins with task `first` can wait for that which begins with `second`, so that both are one: no task
+/// between them is in conflict with it. One of them interchanges the rows of L of the first step as the second step wants them. That
+/// one is no obstacle, because the joined update reads L after it.
 bool are_one(const Tasks& tasks, std::size_t first, std::size_t second) {
   const Range step = tasks[first].interchanges.rows(), next = tasks[second].interchanges.rows();
   if (step.end != next.begin || tasks[first].C.columns() != tasks[second].C.columns()) return false;
   bool rows_of_L = false;
   const std::size_t length = length_of_elimination(tasks, first);
   for (std::size_t k = first + length; k < second; ++k) {
-    const bool interchanges_L = tasks[k].kind == TaskKind::interchange && tasks[k].lane == tasks[second].lane &&
-                                tasks[k].interchanges.rows() == next && tasks[k].C.j <= step.begin &&
-                                tasks[k].C.j + tasks[k].C.n >= step.end;
+    const bool interchanges_L = tasks[k].role == Role::L_in_panel && tasks[k].lane == tasks[second].lane &&
+                                tasks[k].interchanges.rows() == next;
     rows_of_L = rows_of_L || interchanges_L;
     for (std::size_t e = first; e < first + length && !interchanges_L; ++e)
       if (conflict(tasks[e], tasks[k])) return false;
@@ -88,14 +84,14 @@ bool are_one(const Tasks& tasks, std::size_t first, std::size_t second) {
   return rows_of_L;
 }
 
-/// Of what is soon, two steps of one panel become one elimination where they are of the same columns.
+/// In the lane `soon`, the eliminations of the same columns with two steps of a panel become one.
 Tasks in_two_steps(const Plan& plan) {
   const Tasks& tasks = plan.tasks;
-  std::map<std::size_t, std::size_t> pairs;  // where the second begins, and the first
-  std::vector<bool> goes(tasks.size());
-  std::size_t waiting = tasks.size();  // where one begins that may become a first; the size: none
+  std::map<std::size_t, std::size_t> pairs;  // where the second begins: where the first does
+  std::vector<bool> goes(tasks.size());      // tasks of a first
+  std::size_t waiting = tasks.size();        // where one begins that may become a first; the size: none
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    if (tasks[i].lane != plan.lanes.soon || !is_elimination(tasks, i)) continue;
+    if (tasks[i].lane != plan.lanes.soon || !begins_elimination(tasks, i)) continue;
     if (waiting < i && are_one(tasks, waiting, i)) {
       std::fill_n(goes.begin() + std::ptrdiff_t(waiting), length_of_elimination(tasks, waiting), true);
       pairs.emplace(i, waiting);
@@ -117,17 +113,18 @@ Tasks in_two_steps(const Plan& plan) {
   return lowered;
 }
 
-/// What is in the bulk goes to the far lane in the last columns, as long as no others than these are wanted before.
+/// Where the bulk eliminates in all columns up to the last, the last `columns` of them are for the lane far: they are wanted after
+/// all others. Once no others are left to the bulk, it has them itself.
 Tasks with_far_lane(const Plan& plan, std::int64_t columns) {
   const std::int64_t begin = plan.n - columns;
   Tasks lowered;
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
     const Range C = plan.tasks[i].C.columns();
     const bool splits = plan.tasks[i].lane == plan.lanes.bulk && C.begin <= begin && C.end == plan.n &&
-                        is_elimination(plan.tasks, i) && length_of_elimination(plan.tasks, i) == 3;
+                        begins_elimination(plan.tasks, i) && length_of_elimination(plan.tasks, i) == 3;
     if (splits) {
       eliminate(lowered, plan.tasks, i, {C.begin, begin}, plan.lanes.bulk);
-      eliminate(lowered, plan.tasks, i, {begin, C.end}, far_lane);
+      eliminate(lowered, plan.tasks, i, {begin, C.end}, plan.lanes.far);
       i += 2;
     } else {
       lowered.push_back(plan.tasks[i]);
@@ -136,13 +133,13 @@ Tasks with_far_lane(const Plan& plan, std::int64_t columns) {
   return lowered;
 }
 
-/// Columns of a panel that one kernel takes.
+/// How many columns of a panel one kernel takes: fewer where it has more rows than registers hold.
 std::int64_t widest_panel(const Capabilities& can, const Block& panel) {
   if (can.panel == 0) return panel.n;
   return panel.m > can.rows_of_panel ? can.tall_panel : can.panel;
 }
 
-/// The next task of the same lane, if nothing before it is in conflict with task i.
+/// The next task of the lane of task i, if no task between them is in conflict with task i.
 std::optional<std::size_t> next_in_lane(const Tasks& tasks, std::size_t i) {
   for (std::size_t k = i + 1; k < tasks.size(); ++k) {
     if (tasks[k].lane == tasks[i].lane) return k;
@@ -151,13 +148,13 @@ std::optional<std::size_t> next_in_lane(const Tasks& tasks, std::size_t i) {
   return std::nullopt;
 }
 
-/// A narrow panel leaves its rows where they were found, where the next task is to bring few columns up to date with it. They
-/// are interchanged when the chain has gone on.
-Tasks with_advance(const Plan& plan, const Capabilities& can) {
+/// A narrow panel whose next task in the chain brings few columns up to date becomes one that leaves its rows where they were found,
+/// and that elimination becomes one kernel. The rows of the panel are interchanged in the lane near, beside the next step.
+Tasks with_lookahead_updates(const Plan& plan, const Capabilities& can) {
   const Tasks& tasks = plan.tasks;
   Tasks lowered;
-  std::vector<bool> advances(tasks.size());  // where the elimination begins
-  std::optional<Task> interchange;           // of the rows of the last panel
+  std::vector<bool> is_one_kernel(tasks.size());  // an elimination, where it begins
+  std::optional<Task> interchange;                // of the rows of the last panel
   const auto interchange_now = [&] {
     if (interchange) lowered.push_back(*interchange);
     interchange.reset();
@@ -168,24 +165,25 @@ Tasks with_advance(const Plan& plan, const Capabilities& can) {
     if (tasks[i].kind == TaskKind::panel &&
         tasks[i].C.n <= std::min(can.panel_in_place, widest_panel(can, tasks[i].C))) {
       const auto next = next_in_lane(tasks, i);
-      if (!next || !is_elimination(tasks, *next) || tasks[*next].interchanges != tasks[i].interchanges ||
-          tasks[*next].C.n > can.advance)
+      if (!next || !begins_elimination(tasks, *next) || tasks[*next].interchanges != tasks[i].interchanges ||
+          tasks[*next].C.n > can.lookahead_update)
         continue;
       lowered.back().kind = TaskKind::panel_in_place;
-      advances[*next] = true;
-    } else if (advances[i]) {
+      is_one_kernel[*next] = true;
+    } else if (is_one_kernel[i]) {
       interchange_now();
       const std::size_t length = length_of_elimination(tasks, i);
       const Block L{tasks[i].C.rows(), tasks[i].interchanges.rows()};
-      Task& advance = lowered.back();
-      interchange = advance;
+      Task& update = lowered.back();
+      interchange = update;
       interchange->lane = plan.lanes.near;
       interchange->C = L;
-      interchange->timed = advance.timed && can.timed_beyond < 0;
-      advance.kind = TaskKind::advance;
-      advance.phase = Phase::panel;
-      advance.L = L;
-      for (std::size_t k = i + 1; k < i + length; ++k) advance.flops += tasks[k].flops;
+      interchange->timed = false;  // a part of what the panel takes
+      interchange->role = Role::none;
+      update.kind = TaskKind::lookahead_update;
+      update.phase = Phase::panel;
+      update.L = L;
+      for (std::size_t k = i + 1; k < i + length; ++k) update.flops += tasks[k].flops;
       i += length - 1;
     }
   }
@@ -193,11 +191,11 @@ Tasks with_advance(const Plan& plan, const Capabilities& can) {
   return lowered;
 }
 
-/// A panel as panels that are not wider, and what is between them.
+/// A panel as narrower ones, with the interchanges, solves and updates between them. All of it is one phase, which the first begins.
 void go_by_halves(Tasks& to, const Task& panel, std::int64_t widest) {
   LuSteps steps({.n = panel.C.i + panel.C.m});
-  factor_by_halves(steps, {panel.lane, panel.lane, panel.lane, panel.lane}, panel.C.columns(), widest);
-  bool timed = panel.timed;  // the first is
+  factor_by_halves(steps, Lanes::only(panel.lane), panel.C.columns(), widest);
+  bool timed = panel.timed;
   for (Task& step : std::move(steps).tasks()) {
     to.push_back(step);
     to.back().phase = panel.phase;
@@ -205,8 +203,9 @@ void go_by_halves(Tasks& to, const Task& panel, std::int64_t widest) {
   }
 }
 
-/// Panels that are wider go by halves. Where the plan combines their interchanges, that is done in their lane, before the first
-/// task that makes all of them, and after those of the panels before.
+/// Panels of more columns than one kernel takes go by halves. Where the plan combines the interchanges of such a panel, the combination
+/// moves to the lane of the panel, because tasks there want it next. It stands before the first task that makes all interchanges of the
+/// panel, and so behind the combinations of the panels before.
 Tasks with_narrow_panels(const Plan& plan, const Capabilities& can) {
   const auto combines = [](Range rows) {
     return [=](const Task& task) { return task.kind == TaskKind::combine && task.C.rows() == rows; };
@@ -234,80 +233,60 @@ Tasks with_narrow_panels(const Plan& plan, const Capabilities& can) {
   return lowered;
 }
 
-/// Of a right-looking LU: what is done ahead of the bulk is one phase, or each step of the chain is.
-void leave_out_marks(Plan& plan, std::int64_t beyond) {
-  bool first = true;
-  for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
-    Task& task = plan.tasks[i];
-    if (task.lane.rank <= plan.lanes.bulk.rank) continue;
-    const bool begins_step = task.lane == plan.lanes.chain && is_elimination(plan.tasks, i);
-    task.timed = first || (begins_step && plan.n - task.interchanges.i > beyond);
-    task.phase = Phase::panel;
-    first = false;
-  }
-}
-
-/// As far as it is about LU.
+/// The passes that are about LU, in their order.
 Tasks lowered_lu(const Plan& plan, const Capabilities& can) {
   Plan lowered = plan;
   const bool right_looking = plan.schedule == Schedule::right_looking;
   if (can.rows_of_L_at_the_end && can.combined > 0 && right_looking) lowered.tasks = with_rows_of_L_at_the_end(lowered);
   if (can.two_steps) lowered.tasks = in_two_steps(lowered);
   if (can.far_columns > 0) lowered.tasks = with_far_lane(lowered, can.far_columns);
-  if (can.timed_beyond >= 0 && right_looking) leave_out_marks(lowered, can.timed_beyond);
-  if (can.advance > 0) lowered.tasks = with_advance(lowered, can);
+  if (can.lookahead_update > 0) lowered.tasks = with_lookahead_updates(lowered, can);
   if (can.panel > 0) lowered.tasks = with_narrow_panels(lowered, can);
   if (can.combined > 0) lowered.tasks = with_interchanges_of_one_kernel(lowered, can.combined);
   return lowered.tasks;
 }
 
-/// Beside one panel there is nothing to do, and each step from queue to queue takes time. It is one phase.
+/// Beside one panel there is nothing to do, and each step from queue to queue takes time.
 bool has_one_panel(const Plan& plan) {
   return std::count_if(plan.tasks.begin(), plan.tasks.end(),
                        [](const Task& task) { return task.kind == TaskKind::panel; }) == 1;
 }
 void go_in_one_lane(Plan& plan) {
-  const Lane one = plan.lanes.bulk;
-  plan.lanes = {one, one, one, one};
-  bool first = true;
-  for (Task& task : plan.tasks) {
-    task.lane = one;
-    task.timed = task.flops > 0 && std::exchange(first, false);
-  }
+  plan.lanes = Lanes::only(plan.lanes.bulk);
+  for (Task& task : plan.tasks) task.lane = plan.lanes.bulk;
 }
 
 }  // namespace
 
-Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tuning, Precision storage, std::int64_t n) {
-  constexpr std::int64_t one_kernel = 128, rows_of_a_block = 16384, largest_grid = 256;
-  const std::int64_t blocks = ceil_div(n, rows_of_a_block);
-  const bool late = interchanges_L_at_the_end(
-      tuning, n, device.largest_cluster > 1 && device.has_clusters_of(int(std::min<std::int64_t>(blocks, 1 << 20))));
-  return {.panel = one_kernel,
-          .tall_panel = one_kernel / 4,
-          .rows_of_panel = 1024 * std::min<std::int64_t>(device.cooperative_blocks(), largest_grid),
-          .panel_in_place = one_kernel,
-          .advance = one_kernel,
-          .combined = 1024,
+Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tuning, Precision storage, std::int64_t n,
+                             bool late) {
+  return {.panel = widest_panel(device, storage),
+          .tall_panel = tall_panel_columns,
+          .rows_of_panel = most_rows_in_registers(device),
+          .panel_in_place = widest_panel(device, storage),
+          .lookahead_update = most_panel_columns,
+          .combined = most_combined,
           .two_steps = true,
           .rows_of_L_at_the_end = late,
           .far_columns = lu_far_columns(tuning, storage, n, late),
           .timed_beyond = tuning.lu_panels_are_the_bottleneck,
-          .cholesky_leaf = one_kernel,
+          .cholesky_leaf = std::int64_t(cholesky_leaf_steps(device, storage)) * cholesky_step,
           .cholesky = cholesky_limits(tuning, storage, device.multiprocessors),
           .diagonal_update = tuning.cholesky_diagonal_update,
+          .symmetric_updates = symmetric_updates(tuning),
           .cholesky_timed_from = tuning.cholesky_phases_from};
+}
+
+Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tuning, Precision storage, std::int64_t n) {
+  return capabilities_of(device, tuning, storage, n, interchanges_L_at_the_end(tuning, n, may_gather_rows(device, n)));
 }
 
 Plan lower(const Plan& plan, const Capabilities& can) {
   Plan lowered = plan;
   if (plan.lanes.single()) return lowered;
-  const bool left_looking = plan.schedule == Schedule::left_looking;
-  if (plan.method == Method::lu)
-    lowered.tasks = lowered_lu(plan, can);
-  else if (left_looking && can.cholesky_leaf > 0)
-    lowered.tasks = left_looking_cholesky(plan, can);
+  lowered.tasks = plan.method == Method::lu ? lowered_lu(plan, can) : lowered_cholesky(plan, can);
   if (has_one_panel(plan)) go_in_one_lane(lowered);
+  mark_phases(lowered, can);
   return lowered;
 }
 

@@ -15,7 +15,7 @@ struct Capabilities {
   /// Columns of a panel that one kernel factors with its rows left where they were found.
   std::int64_t panel_in_place = 0;
   /// Columns that one kernel brings up to date with such a panel: it interchanges their rows, solves and multiplies.
-  std::int64_t advance = 0;
+  std::int64_t lookahead_update = 0;
   /// Interchanges that are combined into one permutation, so that rows move once.
   std::int64_t combined = 0;
   /// What is wanted soon is updated with two steps at a time: half as many kernels, with twice the k.
@@ -33,23 +33,27 @@ struct Capabilities {
   CholeskyLimits cholesky = {};
   /// Columns of its diagonal block that are updated at once.
   std::int64_t diagonal_update = 0;
+  /// Of the symmetric updates of other Choleskys, where block columns of them run side by side.
+  SymmetricUpdates symmetric_updates = {};
   /// The least n where its steps are timed one by one.
   std::int64_t cholesky_timed_from = 0;
 
   bool operator==(const Capabilities&) const = default;
 };
 
-/// Those of a CUDA device for n columns in fp64 or fp32. Rows of L can wait where a column of them fits the registers
-/// of a thread-block cluster.
-Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision, std::int64_t n);
+/// Those of a CUDA device, for factors of an n × n matrix that are stored in fp64 or fp32: what its kernels take
+/// (solvers/kernel_limits.hpp), and its tuning. `late`: the rows of L are interchanged at the end.
+Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision storage, std::int64_t n, bool late);
+/// The same where the device is not there to be asked whether it has room for a cluster: `late` as its properties allow.
+Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision storage, std::int64_t n);
 
-/// A pure function; of Cholesky, only left-looking plans become others. Flops, blocks and the order of their versions are
-/// those of the plan. New in it, where the capabilities say so:
+/// A pure function. Flops, blocks and the order of their versions are those of the plan. New in it, where the capabilities say so:
 ///   panels of more columns than one kernel factors become narrower ones, and the products between them
-///   panel_in_place, advance, and an interchange of the rows of that panel behind them
+///   panel_in_place, lookahead_update, and an interchange of the rows of that panel behind them
 ///   combine, which writes a block of Resource::permutations, and interchanges that read it instead of pivots
 ///   prepend, which writes Resource::later, and interchanges of rows of L that read it
-///   rows of a panel of Cholesky apart from the block on its diagonal, and update_near
+///   of a left-looking Cholesky, rows of a panel apart from the block on its diagonal, and narrow_update
+///   of other Choleskys, block columns of an update_lower
 /// An interchange is then one kernel: it reads the pivots of one panel, or what was combined at one time.
 /// A plan of one panel has one lane.
 Plan lower(const Plan&, const Capabilities&);

@@ -1,8 +1,7 @@
 #include "solvers/lower_cholesky.hpp"
 
-#include <set>
-
-#include "solvers/by_halves.hpp"
+#include "solvers/cholesky/halves.hpp"
+#include "solvers/flops.hpp"
 
 namespace lasolve {
 
@@ -10,32 +9,31 @@ namespace {
 
 using Tasks = std::vector<Task>;
 
-/// As cholesky_panel_flops.
-double panel_flops(std::int64_t m, std::int64_t n) {
-  return double(m) * double(n) * double(n) - 2.0 / 3.0 * double(n) * double(n) * double(n);
-}
-
-/// C ← C − L Uᵀ within a panel, for columns and rows of A that begin with these columns or are below them, and k columns of L.
-Task update_near(Lane lane, Range rows, Range columns, Range k) {
-  const double m = double(rows.count()), w = double(columns.count());
-  const double above = rows.begin == columns.begin ? w : 0;
-  return {.kind = TaskKind::update_near,
+/// C ← C − L Uᵀ within a panel: C are these rows and columns of A, on and below the diagonal or all below it, L and U columns k.
+Task narrow_update(Lane lane, Range rows, Range columns, Range k) {
+  const double m = double(rows.count()), n = double(columns.count()), c = double(k.count());
+  return {.kind = TaskKind::narrow_update,
           .lane = lane,
           .phase = Phase::panel,
-          .flops = (2 * m - above) * w * double(k.count()),
+          .flops = rows.begin == columns.begin ? lower_update_flops(m, n, c) : 2 * m * n * c,
           .C = {rows, columns},
           .L = {rows, k},
           .U = {columns, k}};
 }
 
-/// Products of the bulk in two lines, and after the update that would be held up.
-Tasks with_products_in_turns(const Plan& plan, const CholeskyLimits& limits) {
+/// Of tasks that take turns, those with an odd number are in the next lane of the same rank. One task then begins while the last
+/// thread blocks of the one before run.
+Lane in_turn(Lane lane, std::int64_t turn) { return {lane.rank, lane.line + int(turn % 2)}; }
+
+/// Updates of the bulk in two lanes in turns. Where panels are the bottleneck, each comes after the update of the panel beside it, which
+/// it would hold up.
+Tasks with_updates_in_turns(const Plan& plan, const CholeskyLimits& limits) {
   Tasks lowered = plan.tasks;
-  int turn = 0;
+  std::int64_t turn = 0;
   Block device;  // of the panel at hand
   for (Task& task : lowered) {
     const bool is_bulk = task.lane == plan.lanes.bulk;
-    if (is_bulk) task.lane.line += turn % 2;
+    if (is_bulk) task.lane = in_turn(task.lane, turn);
     if (task.kind == TaskKind::update && !is_bulk) {
       const bool goes_first = !limits.products_bind(task.C.j, plan.n);
       task.device = device = goes_first ? Block(Resource::device, {task.C.j, task.C.j + 1}) : Block();
@@ -47,44 +45,65 @@ Tasks with_products_in_turns(const Plan& plan, const CholeskyLimits& limits) {
   return lowered;
 }
 
-/// What the chain does to a panel and the one before it.
+/// Symmetric updates by block columns, each one product from its diagonal down, in two lanes in turns.
+Tasks with_block_columns(const Plan& plan, const SymmetricUpdates& updates) {
+  Tasks lowered;
+  for (const Task& task : plan.tasks) {
+    const std::int64_t n = task.C.n, width = updates.columns_of(n);
+    if (task.kind != TaskKind::update_lower || width >= n) {
+      lowered.push_back(task);
+      continue;
+    }
+    for (std::int64_t j = 0; j < n; j += width) {
+      const Range rows{task.C.i + j, task.C.rows().end}, columns{task.C.j + j, task.C.j + std::min(n, j + width)};
+      lowered.push_back(task);
+      lowered.back().lane = in_turn(task.lane, j / width);
+      lowered.back().flops = lower_update_flops(double(rows.count()), double(columns.count()), double(task.L.n));
+      lowered.back().C = {rows, columns};
+      lowered.back().L = {rows, task.L.columns()};
+    }
+  }
+  return lowered;
+}
+
+/// Appends what the chain does to panels. Where the rows of a panel go apart, the chain has its diagonal block, and the lane near the
+/// rows below.
 class Panels {
  public:
   Panels(const Plan& plan, const Capabilities& can)
       : n_(plan.n), can_(can), chain_(plan.lanes.chain), near_(plan.lanes.near) {}
 
-  /// `update`, of a panel with the one before it.
+  /// The update of a panel with the one before it.
   void update(const Task& update) {
     const Range columns = update.C.columns(), last = update.L.columns(), below{columns.end, n_};
-    if (!rows_go_apart(columns)) return add(update_near(chain_, {columns.begin, n_}, columns, last), update.device);
-    add(update_near(chain_, columns, columns, last));
+    if (!rows_go_apart(columns)) return add(narrow_update(chain_, {columns.begin, n_}, columns, last), update.device);
+    add(narrow_update(chain_, columns, columns, last));
     if (columns.count() > can_.diagonal_update) tasks_.back().kind = TaskKind::update;
-    add(update_near(near_, below, columns, last), update.device);
+    add(narrow_update(near_, below, columns, last), update.device);
   }
 
   void factor(const Task& panel) {
     const Range columns = panel.C.columns(), below{columns.end, n_};
     if (!rows_go_apart(columns)) return add(panel);
-    by_halves(
-        columns.begin, columns.count(), can_.cholesky_leaf,
-        [&](std::int64_t j, std::int64_t n) {
-          const Range leaf{j, j + n};
+    cholesky_panel_by_halves(
+        {columns, columns}, can_.cholesky_leaf,
+        [&](const Block& leaf) {
+          const Range factored = leaf.columns();
           Task diagonal = panel;
-          diagonal.C = {{j, columns.end}, leaf};
-          diagonal.flops = panel_flops(columns.end - j, n);
+          diagonal.C = leaf;
+          diagonal.flops = cholesky_panel_flops(double(leaf.m), double(leaf.n));
           add(diagonal);
           // Those of the last leaf are waited for in any case.
           add({.kind = TaskKind::solve,
-               .lane = leaf.end == columns.end ? chain_ : near_,
+               .lane = factored.end == columns.end ? chain_ : near_,
                .phase = Phase::panel,
-               .flops = double(below.count()) * double(n) * double(n),
-               .C = {below, leaf},
-               .L = {leaf, leaf}});
+               .flops = double(below.count()) * double(leaf.n) * double(leaf.n),
+               .C = {below, factored},
+               .L = {factored, factored}});
         },
-        [&](std::int64_t j, std::int64_t k, std::int64_t n) {
-          const Range first{j, j + k}, second{j + k, j + k + n};
-          add(update_near(chain_, {second.begin, columns.end}, second, first));
-          add(update_near(near_, below, second, first));
+        [&](const Block& C, Range left) {
+          add(narrow_update(chain_, C.rows(), C.columns(), left));
+          add(narrow_update(near_, below, C.columns(), left));
         });
   }
 
@@ -115,30 +134,15 @@ Tasks with_rows_apart(const Plan& plan, const Capabilities& can) {
   return std::move(panels).tasks();
 }
 
-/// Each step of the chain is a phase, and each product of the bulk; or all in a lane are one.
-void leave_out_marks(Plan& plan, bool steps_are_phases) {
-  std::set<Lane> begun;
-  bool begins_step = false;  // the chain's next task does
-  for (Task& task : plan.tasks) {
-    if (task.kind == TaskKind::stop_if_failed) begins_step = true;
-    if (task.flops == 0) continue;
-    const bool in_chain = task.lane == plan.lanes.chain, first = begun.insert(task.lane).second;
-    if (in_chain) task.phase = Phase::panel;
-    task.timed = task.lane != plan.lanes.near && (first || (steps_are_phases && (!in_chain || begins_step)));
-    if (in_chain) begins_step = false;
-  }
-}
-
 }  // namespace
 
-std::vector<Task> left_looking_cholesky(const Plan& plan, const Capabilities& can) {
+std::vector<Task> lowered_cholesky(const Plan& plan, const Capabilities& can) {
+  if (plan.schedule != Schedule::left_looking)
+    return can.symmetric_updates.columns > 0 ? with_block_columns(plan, can.symmetric_updates) : plan.tasks;
+  if (can.cholesky_leaf == 0) return plan.tasks;
   Plan lowered = plan;
-  lowered.tasks = with_products_in_turns(lowered, can.cholesky);
-  lowered.tasks = with_rows_apart(lowered, can);
-  const bool arrives =
-      std::any_of(plan.tasks.begin(), plan.tasks.end(), [](const Task& task) { return task.kind == TaskKind::arrive; });
-  leave_out_marks(lowered, arrives || plan.n >= can.cholesky_timed_from);
-  return lowered.tasks;
+  lowered.tasks = with_updates_in_turns(lowered, can.cholesky);
+  return with_rows_apart(lowered, can);
 }
 
 }  // namespace lasolve

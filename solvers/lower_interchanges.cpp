@@ -9,18 +9,12 @@ namespace {
 
 using Tasks = std::vector<Task>;
 
-/// Rows of L to the left of panels: in right-looking LU nothing but later interchanges touches them.
-bool is_of_rows_of_L(const Plan& plan, const Task& task) {
-  return task.kind == TaskKind::interchange && task.lane == plan.lanes.bulk &&
-         task.C.j + task.C.n <= task.interchanges.i;
-}
-
-/// The columns of each group have seen the interchanges of no later one; now they see all. From the last to the first, because
-/// what later panels do to a row is found from behind.
+/// The columns of L in each group lack the interchanges of all groups behind it, and get them here. From the last group to the first:
+/// the later interchanges then only have to be extended by those of one group at a time.
 void interchange_rows_of_L(Tasks& to, const Plan& plan, const std::vector<Range>& groups) {
   if (groups.size() < 2) return;
   const auto later = [&](std::int64_t from) { return Block(Resource::later, {from, plan.n}); };
-  const Task task{.kind = TaskKind::identity, .lane = plan.lanes.bulk, .phase = Phase::swap, .C = later(0)};
+  const Task task{.kind = TaskKind::begin_later, .lane = plan.lanes.bulk, .phase = Phase::swap, .C = later(0)};
   to.push_back(task);
   for (std::size_t g = groups.size() - 1; g > 0; --g) {
     const Range panels = groups[g];
@@ -35,13 +29,13 @@ void interchange_rows_of_L(Tasks& to, const Plan& plan, const std::vector<Range>
   }
 }
 
-/// Interchanges that a kernel makes at once.
+/// Interchanges that one kernel makes: those of a panel, or some that were combined.
 struct Permuted {
   Range rows;
   bool combined;
 };
 
-/// Those of `rows`, some of which are combined.
+/// What kernels make the interchanges of `rows`.
 std::span<const Permuted> within(const std::vector<Permuted>& all, Range rows) {
   const auto at = [&](std::int64_t row) {
     return std::lower_bound(all.begin(), all.end(), row,
@@ -50,7 +44,7 @@ std::span<const Permuted> within(const std::vector<Permuted>& all, Range rows) {
   return {at(rows.begin), at(rows.end)};
 }
 
-/// Neighbours become one, as long as these are of at most so many rows.
+/// Which of them are combined with each other: neighbours, as long as they have at most so many rows together.
 std::vector<Range> joined(std::span<const Permuted> parts, std::int64_t most) {
   std::vector<Range> ranges;
   for (const Permuted& part : parts)
@@ -72,22 +66,22 @@ Task combination_of(Range rows, Lane lane) {
 }
 
 std::vector<Task> with_rows_of_L_at_the_end(const Plan& plan) {
-  const auto has_no_more_bulk = [&](Range panel) {
+  const auto leaves_nothing_to_the_bulk = [&](Range panel) {  // `soon` eliminates in all columns behind it
     return std::any_of(plan.tasks.begin(), plan.tasks.end(), [&](const Task& task) {
-      return task.kind == TaskKind::interchange && task.lane == plan.lanes.soon && task.interchanges.rows() == panel &&
-             task.C.j >= panel.end && task.C.j + task.C.n == plan.n;
+      return task.kind == TaskKind::interchange && task.role == Role::elimination && task.lane == plan.lanes.soon &&
+             task.interchanges.rows() == panel && task.C.columns().end == plan.n;
     });
   };
   Tasks lowered;
   std::vector<Range> groups;  // columns of L that have seen the same interchanges
   for (const Task& task : plan.tasks) {
-    if (!is_of_rows_of_L(plan, task)) {
+    if (task.role != Role::L_to_the_left) {
       lowered.push_back(task);
       continue;
     }
     const Range panel = task.interchanges.rows();
     groups.push_back({groups.empty() ? 0 : groups.back().end, panel.begin});
-    if (has_no_more_bulk(panel)) {
+    if (leaves_nothing_to_the_bulk(panel)) {
       interchange_rows_of_L(lowered, plan, groups);
       groups = {{0, panel.begin}};
     }

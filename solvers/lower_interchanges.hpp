@@ -5,15 +5,15 @@
 
 namespace lasolve {
 
-/// The interchanges of these rows become one permutation.
+/// The task that makes the interchanges of these rows one permutation.
 Task combination_of(Range rows, Lane lane);
 
-/// Rows of L wait for the end, and then see all interchanges at once. Those of most panels do not wait so long: when the bulk has
-/// no more to do, it interchanges them. Of right-looking LU, where nothing but later interchanges touches them.
+/// Of right-looking LU: rows of L to the left of a panel are not interchanged with each panel, but twice in all, with all interchanges
+/// until then: when the bulk has no more updates, and at the end. In between no other task touches them.
 std::vector<Task> with_rows_of_L_at_the_end(const Plan&);
 
-/// Each interchange, combination and prepending becomes as many as there are kernels in it, of which one combines at most so many
-/// interchanges.
+/// An interchange, combine or prepend of more interchanges than one kernel makes becomes several tasks, one for each kernel: those of
+/// a panel, or those that were combined at one time, at most so many.
 std::vector<Task> with_interchanges_of_one_kernel(const Plan&, std::int64_t most_combined);
 
 }  // namespace lasolve

@@ -1,14 +1,10 @@
-// What every place's LU shares, P A = L U with partial pivoting: counts of operations, and where the interchanges are.
+// What every place's LU shares, P A = L U with partial pivoting: where the interchanges are.
 #pragma once
 
+#include "solvers/flops.hpp"
 #include "solvers/trsm.hpp"
 
 namespace lasolve {
-
-constexpr double cube(double n) { return n * n * n; }
-/// Textbook counts, from which all rates are computed.
-constexpr double lu_flops(double n) { return 2.0 / 3.0 * cube(n); }
-constexpr double panel_flops(double m, double n) { return m * n * n - n * n * n / 3; }
 
 /// What a place works out of the interchanges of n rows, in n rows of `columns` integers that its constructor is given.
 /// block(i): the same from row i on.

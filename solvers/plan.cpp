@@ -12,15 +12,16 @@ bool overlap(const Block& a, const Block& b) {
 
 const char* name_of(TaskKind kind) {
   constexpr std::array names = {"arrive",       "panel",   "interchange",    "solve",          "update",
-                                "update_lower", "combine", "stop_if_failed", "panel_in_place", "advance",
-                                "identity",     "prepend", "update_near"};
-  static_assert(names.size() == std::size_t(TaskKind::update_near) + 1);
+                                "update_lower", "combine", "stop_if_failed", "panel_in_place", "lookahead_update",
+                                "begin_later",  "prepend", "narrow_update"};
+  static_assert(names.size() == std::size_t(TaskKind::narrow_update) + 1);
   return names[std::size_t(kind)];
 }
 
 const char* Lanes::name_of(Lane lane) const {
   if (lane.rank == bulk.rank) return lane == bulk ? "bulk" : "bulk 2";
-  return lane == soon ? "soon" : lane == near ? "near" : lane == chain ? "chain" : "far";
+  if (lane.rank == chain.rank) return lane == chain ? "chain" : "chain 2";
+  return lane == far ? "far" : lane == soon ? "soon" : "near";
 }
 
 namespace {
@@ -44,7 +45,7 @@ BlockList reads_of(const Task& task) {
   BlockList blocks;
   blocks.add(task.L);
   blocks.add(task.U);
-  if (task.kind == TaskKind::advance) blocks.add(packed_L11);
+  if (task.kind == TaskKind::lookahead_update) blocks.add(packed_L11);
   if (task.kind == TaskKind::stop_if_failed) blocks.add(status);
   if (!writes_pivots(task.kind)) blocks.add(task.interchanges);
   if (task.kind == TaskKind::update) blocks.add(task.device);
@@ -56,9 +57,9 @@ BlockList writes_of(const Task& task) {
   blocks.add(task.C);
   if (writes_pivots(task.kind)) blocks.add(task.interchanges), blocks.add(status);
   if (task.kind == TaskKind::panel_in_place) blocks.add(packed_L11);
-  if (task.kind == TaskKind::update_near) blocks.add(task.device);
+  if (task.kind == TaskKind::narrow_update) blocks.add(task.device);
   // It hands the interchanges on: what else a panel is needed for must not hold up what the next panel waits for.
-  if (task.kind == TaskKind::advance) blocks.add(task.interchanges);
+  if (task.kind == TaskKind::lookahead_update) blocks.add(task.interchanges);
   // Both are workspace of whoever combines.
   if (task.kind == TaskKind::combine) blocks.add(from(Resource::order, task.C.i)), blocks.add(from(Resource::later, 0));
   return blocks;

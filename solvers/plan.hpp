@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "lasolve/lasolve.hpp"
@@ -57,18 +58,18 @@ enum class TaskKind : std::uint8_t {
   interchange,  ///< C ← P C
   solve,        ///< LU: C ← inv(L) C, L unit lower triangular. Cholesky: C ← C inv(L)ᵀ, L lower triangular
   update,  ///< LU: C ← C − L U. Cholesky: C ← C − L Uᵀ from the diagonal of C down, U the first rows of L
-  update_lower,  ///< Cholesky: C ← C − L Lᵀ on and below the diagonal
+  update_lower,  ///< Cholesky: C ← C − L Lᵀ on and below the diagonal, with which C begins
   combine,  ///< LU: C, of the permutations, ← the interchanges as one permutation; the order is brought up to date
   stop_if_failed,  ///< what follows may be left out when the factorization has failed
   // What lower() puts in the place of others.
   panel_in_place,  ///< LU: as panel, but the rows of C stay where they were found, U among them: C = Pᵀ L U
-  advance,  ///< LU: interchange, solve and update of C, with a panel L that was left in place; hands its interchanges on
-  identity,     ///< LU: C, of what comes later, ← nothing
-  prepend,      ///< LU: C, of what comes later, ← the same after the interchanges, which are combined
-  update_near,  ///< Cholesky: as update, of few columns within a panel; C may be below the diagonal
+  lookahead_update,  ///< LU: interchange, solve and update of C with a panel L that was left in place, whose interchanges it hands on
+  begin_later,    ///< LU: C, of the later interchanges, ← none
+  prepend,        ///< LU: C, of the later interchanges, ← the combined interchanges of a panel, and then those
+  narrow_update,  ///< Cholesky: as update, of few columns within a panel; C may be below the diagonal
 };
 const char* name_of(TaskKind);
-/// Whether the GEMM backend does all of it. Of an update_near a place may have a kernel of its own.
+/// Whether the GEMM backend does all of it. Of a narrow_update a place may have a kernel of its own.
 constexpr bool is_update(TaskKind k) { return k == TaskKind::update || k == TaskKind::update_lower; }
 
 /// A line of tasks that run one after the other. Of two that could run, the one of higher rank goes first; those of two
@@ -79,41 +80,57 @@ struct Lane {
 };
 
 /// By how soon somebody waits for what is done there: `chain` is what everything waits for, `near` is wanted at the next step,
-/// `soon` at the next panel, `bulk` is the rest.
+/// `soon` at the next panel, `bulk` is the rest, and `far` what of the rest is wanted last.
 struct Lanes {
-  Lane bulk, soon, near, chain;
+  Lane far, bulk, soon, near, chain;
 
   /// For a place that has one queue.
-  static constexpr Lanes one() { return {}; }
-  constexpr bool single() const { return bulk == chain && bulk == near && bulk == soon; }
+  static constexpr Lanes one() { return only({}); }
+  static constexpr Lanes only(Lane lane) { return {lane, lane, lane, lane, lane}; }
+  constexpr bool single() const { return *this == only(bulk); }
   bool operator==(const Lanes&) const = default;
   /// Whether what a lane does should leave room for others beside it: so does the bulk. What is far has but the gaps anyway.
   constexpr bool leaves_room(Lane lane) const { return lane.rank == bulk.rank && bulk.rank < chain.rank; }
-  /// "chain", "near", …; of the slowest that are the same.
+  /// "chain", "near", …; where all are one, "bulk". "bulk 2" and "chain 2" are second lanes of the same rank, which lower() makes.
   const char* name_of(Lane) const;
 };
-inline constexpr Lanes four_lanes{.bulk = {0, 0}, .soon = {1, 1}, .near = {1, 0}, .chain = {2, 0}};
+/// The four that schedules use, and `far`, which lower() uses too.
+inline constexpr Lanes four_lanes{.far = {-1, 0}, .bulk = {0, 0}, .soon = {1, 1}, .near = {1, 0}, .chain = {2, 0}};
+
+/// What a task of LU is for, where lower() has to know it and the blocks alone do not say it.
+enum class Role : std::uint8_t {
+  none,
+  elimination,   ///< interchange, solve and update of the same columns with the same panel, one behind the other
+  L_in_panel,    ///< an interchange of rows of L: of the steps before this one, of the same panel
+  L_to_the_left  ///< an interchange of rows of L: of the panels before this one
+};
 
 /// One line of mathematics. Blocks that it does not need are empty.
 struct Task {
   TaskKind kind;
   Lane lane;
   Phase phase = Phase::other;
-  bool timed = true;     ///< a phase of its own; else a part of that which its lane is in or, if in none, the chain
+  /// Whether it begins a phase of the report, `phase`. Else its time and flops belong to the phase that its lane is in or, where
+  /// that has had none yet, to the one that the chain is in.
+  bool timed = true;
+  Role role = Role::none;
   double flops = 0;      ///< textbook count
   Block C = {};          ///< is written
   Block L = {}, U = {};  ///< are read
   Block interchanges =
       {};             ///< of the pivots, combined, or later: written by panels, read by what interchanges or combines
-  Block device = {};  ///< is written by an update_near that goes first, and read by the update that would hold it up
+  Block device = {};  ///< is written by a narrow_update that goes first, and read by the update that would hold it up
 };
 
 /// A few blocks.
 struct BlockList {
   std::array<Block, 5> all;
   std::size_t count = 0;
+  /// Throws std::logic_error where there is no room: a kind of task that touches more wants a longer list.
   void add(const Block& b) {
-    if (!b.empty()) all[count++] = b;
+    if (b.empty()) return;
+    if (count == all.size()) throw std::logic_error("lasolve: a task touches more blocks than BlockList has room for");
+    all[count++] = b;
   }
   const Block* begin() const { return all.data(); }
   const Block* end() const { return all.data() + count; }

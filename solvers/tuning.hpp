@@ -47,15 +47,11 @@ inline LuWidths lu_widths(const Tuning& t, Precision storage, std::int64_t nb, s
   return {panel, panel};
 }
 
-/// Where panels are the bottleneck, the columns that are wanted soon go through all of an update apart, not only first through
-/// its product. Where these are few they are not worth launches of their own.
+/// Whether the columns that are wanted soon have an interchange, a solve and an update of their own, ahead of those behind them.
+/// Else only their update is apart, and comes first. It pays where panels are the bottleneck, but for few columns these are too many
+/// launches.
 inline bool solves_soon_first(const Tuning& t, std::int64_t panel, std::int64_t left) {
   return panel > t.lu_soon_columns && panels_are_the_bottleneck(t, left);
-}
-
-/// A step that is a phase of its own costs the chain of steps some microseconds: not where panels are the bottleneck.
-inline bool steps_are_phases(const Tuning& t, Method method, std::int64_t left) {
-  return method == Method::cholesky ? left >= t.cholesky_phases_from : !panels_are_the_bottleneck(t, left);
 }
 
 /// Interchanges of single elements cost as much as whole sectors of memory, and panels beside them wait for memory twice as
@@ -111,8 +107,8 @@ inline CholeskyLimits cholesky_limits(const Tuning& t, Precision storage, std::i
 /// Whether a product within a panel, C ← C − L L1ᵀ with C m × n and k columns of L, is one for a kernel of its own, which
 /// multiplies in fp64. In fp64, where cuBLAS's products need no conversions, only the smallest are, and none of those of rows
 /// that go apart. In fp32 none are where fp64 is slow: on cards that have it for compatibility only, it takes 64 times as long.
-inline bool is_narrow_product(const Tuning& t, Precision storage, std::int64_t fp32_per_fp64, std::int64_t m,
-                              std::int64_t n, std::int64_t k, bool apart) {
+inline bool is_narrow_update(const Tuning& t, Precision storage, std::int64_t fp32_per_fp64, std::int64_t m,
+                             std::int64_t n, std::int64_t k, bool apart) {
   const bool few = n <= t.cholesky_narrow_columns && k <= t.cholesky_narrow_columns;
   if (storage != Precision::fp64) return few && fp32_per_fp64 <= t.cholesky_narrow_fp32_per_fp64;
   return few && !apart && m * n * k <= t.cholesky_narrow_work_fp64;
@@ -127,9 +123,19 @@ inline std::int64_t cholesky_columns_at_once(const Tuning& t, std::int64_t nb, s
   return std::min(nb, std::max(unit, hidden));
 }
 
-/// Narrow block columns compute less above the diagonal; wide ones are fewer launches with a fuller last wave of tiles.
+/// How a symmetric update of n columns goes by block columns. Narrow ones compute less above the diagonal; wide ones are fewer
+/// launches with a fuller last wave of tiles.
+struct SymmetricUpdates {
+  std::int64_t whole_below = 0, columns = 0;
+
+  constexpr std::int64_t columns_of(std::int64_t n) const { return n < whole_below ? n : columns; }
+  bool operator==(const SymmetricUpdates&) const = default;
+};
+constexpr SymmetricUpdates symmetric_updates(const Tuning& t) {
+  return {t.symmetric_update_whole_below, t.symmetric_update};
+}
 inline std::int64_t symmetric_update_columns(const Tuning& t, std::int64_t n) {
-  return n < t.symmetric_update_whole_below ? n : t.symmetric_update;
+  return symmetric_updates(t).columns_of(n);
 }
 
 // The same for a queue, whose place says the rest.

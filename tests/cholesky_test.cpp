@@ -337,24 +337,43 @@ TYPED_TEST(CholeskyFactor, of_a_lowered_plan_has_a_small_residual) {
   using T = TypeParam;
   const Capabilities can{.cholesky_leaf = 16,
                          .cholesky = {.leaf_rows = 200, .product_binds = 5000, .rows_apart = never, .work_apart = 0},
-                         .diagonal_update = 32};
+                         .diagonal_update = 32,
+                         .symmetric_updates = {.whole_below = 40, .columns = 24}};
   Queue<Cpu> q(3);
   const Gemm<T, Cpu> gemm(*gemm_backends<Cpu>()[0]);
   for (const auto& [n, nb] :
        std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {67, 16}, {257, 48}, {401, 64}}) {
-    SCOPED_TRACE(testing::Message() << "n = " << n << ", nb = " << nb);
     const Matrix<T> A = rounded<T>(random_with_condition(n, 100, true));
-    Matrix<T> L = rounded<T>(A);
-    Matrix<std::int64_t> pivots(n, Pivots<Cpu>::columns), status(1, 1);
-    status(0, 0) = -1;
-    const Supply<T, Cpu> none;
-    const Plan plan =
-        lower(plan_of(Method::cholesky, Schedule::left_looking, {.n = n, .block_size = nb, .lanes = four_lanes}), can);
-    Buffers<T, Cpu> buffers(plan);
-    const Workpiece<T, Cpu> of{gemm, L, Pivots<Cpu>::in(pivots, status), none, buffers};
-    for (const Task& task : plan.tasks) ASSERT_TRUE(perform(q, q, Method::cholesky, task, of));
-    EXPECT_LT((cholesky_residual<T>(A.view(), L.view())), 30);
+    for (const Schedule schedule : {Schedule::left_looking, Schedule::right_looking, Schedule::recursive}) {
+      SCOPED_TRACE(testing::Message() << "schedule " << int(schedule) << ", n = " << n << ", nb = " << nb);
+      Matrix<T> L = rounded<T>(A);
+      Matrix<std::int64_t> pivots(n, Pivots<Cpu>::columns), status(1, 1);
+      status(0, 0) = -1;
+      const Supply<T, Cpu> none;
+      const Plan plan =
+          lower(plan_of(Method::cholesky, schedule, {.n = n, .block_size = nb, .lanes = four_lanes}), can);
+      Buffers<T, Cpu> buffers(plan);
+      const Workpiece<T, Cpu> of{gemm, L, Pivots<Cpu>::in(pivots, status), none, buffers};
+      for (const Task& task : plan.tasks) ASSERT_TRUE(perform(q, q, Method::cholesky, task, of));
+      EXPECT_LT((cholesky_residual<T>(A.view(), L.view())), 30);
+    }
   }
+}
+
+/// A task that the executor does not know must not pass for another.
+TYPED_TEST(CholeskyFactor, of_a_plan_with_a_task_of_LU_is_refused) {
+  using T = TypeParam;
+  Queue<Cpu> q(1);
+  const Gemm<T, Cpu> gemm(*gemm_backends<Cpu>()[0]);
+  Matrix<T> A = rounded<T>(random_with_condition(8, 10, true));
+  Matrix<std::int64_t> status(1, 1);
+  const Supply<T, Cpu> none;
+  Buffers<T, Cpu> buffers(Plan{});
+  const Workpiece<T, Cpu> of{gemm, A, Pivots<Cpu>::in(Matrix<std::int64_t>(0, Pivots<Cpu>::columns), status), none,
+                             buffers};
+  for (const TaskKind kind : {TaskKind::interchange, TaskKind::combine, TaskKind::panel_in_place,
+                              TaskKind::lookahead_update, TaskKind::begin_later, TaskKind::prepend})
+    EXPECT_THROW(perform(q, q, Method::cholesky, {.kind = kind, .lane = {}}, of), std::logic_error) << name_of(kind);
 }
 
 }  // namespace

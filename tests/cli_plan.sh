@@ -14,9 +14,11 @@ expect 0 '</svg>' plan --matrix spd:n=40 --factorization cholesky --svg -
 expect 0 '' plan --matrix uniform:n=40 --quiet --json plan.json --svg plan.svg
 expect 0 '--lanes' plan --help
 expect 0 'lowered for the kernels of h200' plan uniform:n=2000 --card h200
-expect 0 'advance' plan uniform:n=2000 --card h200
+expect 0 'lookahead_update' plan uniform:n=2000 --card h200
 expect 0 'bulk 2' plan spd:n=2000 --factorization cholesky --schedule left-looking --card h200
 expect 0 '</svg>' plan spd:n=6000 -f cholesky -s left-looking --card a100 --svg -
+expect 0 'A[0:2000, 0:128]' plan uniform:n=2000 --card a100
+expect 0 'A[0:2000, 0:64]' plan uniform:n=2000 --card rtx4090
 expect 2 "did you mean 'a100'" plan uniform:n=5 --card a10
 expect 2 '--lanes 4' plan uniform:n=5 --card h200 --lanes 1
 expect 2 'do not go together' plan uniform:n=5 --card h200 --step 2

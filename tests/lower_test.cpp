@@ -1,10 +1,13 @@
 // Plans that were lowered for a place: the same is true of them as of those that schedules make, and they compute the same.
 #include "solvers/lower.hpp"
 
+#include <set>
+
 #include "cards.hpp"
 #include "core/tuning.hpp"
 #include "lasolve/names.hpp"
 #include "plans.hpp"
+#include "solvers/kernel_limits.hpp"
 #include "solvers/schedules.hpp"
 
 namespace lasolve::test {
@@ -17,7 +20,7 @@ Capabilities capabilities_for(const char* card, Precision precision) {
 
 /// The same for a matrix that is so many times smaller.
 Capabilities shrunk(Capabilities can, std::int64_t by) {
-  can.panel /= by, can.panel_in_place /= by, can.advance /= by, can.combined /= by, can.far_columns /= by;
+  can.panel /= by, can.panel_in_place /= by, can.lookahead_update /= by, can.combined /= by, can.far_columns /= by;
   return can;
 }
 
@@ -37,14 +40,75 @@ void for_each_lowered(Check check) {
             const Plan plan =
                 plan_of(method, entry.schedule, {.n = n, .block_size = block_size, .step = step, .lanes = four_lanes});
             Capabilities can = shrunk(capabilities_for(card, precision), 128);
-            can.panel = can.panel_in_place = can.advance = 4;  // more than a step of some
+            can.panel = can.panel_in_place = can.lookahead_update = 4;  // more than a step of some
             can.combined = 64;
             can.cholesky_leaf = 3;  // and rows go apart at some columns, where products bind or a leaf has too many
             can.cholesky = {.leaf_rows = 40, .product_binds = 900, .rows_apart = 30, .work_apart = 800};
             can.diagonal_update = 8;
+            can.symmetric_updates = {.whole_below = 12, .columns = 7};
             can.cholesky_timed_from = 64;
             check(plan, lower(plan, can));
           }
+}
+
+/// Each number follows from the shared memory, the multiprocessors and the clusters on the card's data sheet.
+TEST(CapabilitiesOf, a_card_are_what_its_kernels_take) {
+  struct Expected {
+    const char* card;
+    std::int64_t panel_fp64, panel_fp32, leaf, rows_of_panel;
+    bool late;
+  };
+  for (const auto& [card, panel_fp64, panel_fp32, leaf, rows_of_panel, late] :
+       {Expected{"h200", 128, 128, 128, 1024 * 128, true}, Expected{"a100", 128, 128, 64, 1024 * 105, false},
+        Expected{"rtx4090", 64, 128, 64, 1024 * 124, false}, Expected{"rtx5090", 64, 128, 64, 1024 * 128, false},
+        Expected{"mig-1g", 128, 128, 128, 1024 * 15, false}})
+    for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+      SCOPED_TRACE(std::string(card) + ", " + name_of(precision));
+      const bool fp64 = precision == Precision::fp64;
+      const DeviceProperties device = lasolve::card(card);
+      Tuning tuning = tuning_for(device).values;
+      const Capabilities can = capabilities_of(device, tuning, precision, 8192);
+      EXPECT_EQ(can.panel, fp64 ? panel_fp64 : panel_fp32);
+      EXPECT_EQ(can.panel_in_place, can.panel);
+      EXPECT_EQ(can.tall_panel, 32);
+      EXPECT_EQ(can.rows_of_panel, rows_of_panel);
+      EXPECT_EQ(can.lookahead_update, 128);
+      EXPECT_EQ(can.combined, 1024);
+      EXPECT_EQ(can.cholesky_leaf, leaf);
+      EXPECT_EQ(can.rows_of_L_at_the_end, late);
+      EXPECT_EQ(can.far_columns, late && fp64 ? 2048 : 0);
+      tuning.lu_interchange_L_late_from =
+          0;  // whatever a tuning wants, clusters of 16 blocks hold a column of 16 · 16384 rows
+      EXPECT_EQ(capabilities_of(device, tuning, precision, 16 * 16384).rows_of_L_at_the_end, late);
+      EXPECT_FALSE(capabilities_of(device, tuning, precision, 16 * 16384 + 1).rows_of_L_at_the_end);
+    }
+}
+
+/// Whose blocks have little shared memory, runs narrower panels and leaves: so its plans have them.
+TEST(LoweredPlan, has_no_panel_that_a_kernel_of_the_card_would_not_take) {
+  for (const std::string& name : card_names())
+    for (const Precision precision : {Precision::fp64, Precision::fp32})
+      for (const ScheduleEntry& entry : schedules())
+        for (const Method method : {Method::lu, Method::cholesky}) {
+          if (!entry.offered_for(method)) continue;
+          SCOPED_TRACE(name + ", " + name_of(precision) + ", " + name_of(entry.schedule));
+          const DeviceProperties device = card(name);
+          const Tuning tuning = tuning_for(device).values;
+          const Walk walk{.n = 6000, .block_size = 768, .lanes = four_lanes, .tuning = &tuning, .storage = precision};
+          const Capabilities can = capabilities_of(device, tuning, precision, walk.n);
+          const Plan plan = lower(plan_of(method, entry.schedule, walk), can);
+          std::int64_t widest = 0;
+          for (const Task& task : plan.tasks) {
+            const bool is_panel = task.kind == TaskKind::panel || task.kind == TaskKind::panel_in_place;
+            const bool is_leaf = method == Method::cholesky && is_panel && task.C.i + task.C.m < walk.n;
+            if (method == Method::lu ? is_panel : is_leaf) widest = std::max(widest, task.C.n);
+          }
+          if (method == Method::lu) {
+            EXPECT_EQ(widest, widest_panel(device, precision));
+          } else if (entry.schedule == Schedule::left_looking) {
+            EXPECT_EQ(widest, cholesky_leaf_steps(device, precision) * cholesky_step);
+          }
+        }
 }
 
 std::size_t count_of(const Plan& plan, TaskKind kind) {
@@ -123,7 +187,7 @@ TEST(LoweredPlan, has_interchanges_and_panels_of_one_kernel_each) {
 TEST(LoweredPlan, computes_the_same_bits_as_before_where_no_product_has_another_k) {
   for_each_lowered([&](const Plan& plan, const Plan&) {
     const Capabilities can{
-        .panel_in_place = 4, .advance = 4, .combined = 64, .rows_of_L_at_the_end = true, .far_columns = 16};
+        .panel_in_place = 4, .lookahead_update = 4, .combined = 64, .rows_of_L_at_the_end = true, .far_columns = 16};
     const Matrix<double> A = matrix_for(plan);
     ASSERT_TRUE(same_bits(in_program_order(lower(plan, can), A), in_program_order(plan, A)));
   });
@@ -140,12 +204,12 @@ TEST(LoweredPlan, has_what_each_card_is_better_at) {
   const std::size_t panels = (8192 + 767) / 768, steps = 64;
   for (const char* card : {"", "a100"}) {
     const Plan plan = for_card(card);
-    EXPECT_EQ(count_of(plan, TaskKind::panel_in_place), steps - 1);  // the last has nothing to advance
-    EXPECT_EQ(count_of(plan, TaskKind::advance), steps - 1);
+    EXPECT_EQ(count_of(plan, TaskKind::panel_in_place), steps - 1);  // behind the last are no columns
+    EXPECT_EQ(count_of(plan, TaskKind::lookahead_update), steps - 1);
     EXPECT_EQ(count_of(plan, TaskKind::combine), panels);
-    EXPECT_EQ(count_of(plan, TaskKind::identity), *card == '\0' ? 2u : 0u);  // rows of L, at two times
+    EXPECT_EQ(count_of(plan, TaskKind::begin_later), *card == '\0' ? 2u : 0u);  // rows of L, at two times
     EXPECT_TRUE(keeps_order(conflicts_in(plan), order_by(plan, lists_of(plan))));
-    const bool has_far = lanes_of(plan).back().rank < four_lanes.bulk.rank;
+    const bool has_far = lanes_of(plan).back() == four_lanes.far;
     EXPECT_EQ(has_far, *card == '\0');
   }
 }
@@ -177,6 +241,36 @@ TEST(LoweredPlan, of_a_left_looking_Cholesky_has_products_in_turns) {
   for (std::size_t i = 0; i < lanes.size(); ++i) EXPECT_EQ(lanes[i], (Lane{0, int(i + 1) % 2 == 1 ? 0 : 1}));
 }
 
+/// Each block column is the product that it was within its update, and the two lanes of one rank take turns.
+TEST(LoweredPlan, of_another_Cholesky_has_symmetric_updates_by_block_columns_in_turns) {
+  for (const Schedule schedule : {Schedule::right_looking, Schedule::recursive}) {
+    const Plan plan =
+        plan_of(Method::cholesky, schedule, {.n = 4300, .block_size = 1024, .step = 0, .lanes = four_lanes});
+    const Plan lowered = lower(plan, capabilities_for("", Precision::fp64));
+    std::vector<Task> expected;
+    for (const Task& task : plan.tasks) {
+      const std::int64_t n = task.C.n, width = task.kind != TaskKind::update_lower || n < 1024 ? n : 512;
+      for (std::int64_t j = 0, turn = 0; j < n || j == 0; j += std::max<std::int64_t>(1, width), ++turn) {
+        expected.push_back(task);
+        if (width >= n) continue;
+        Task& part = expected.back();
+        part.lane.line += int(turn % 2);
+        const std::int64_t begin = task.C.i + j, end = task.C.i + n;
+        part.C = {{begin, end}, {begin, std::min(end, begin + 512)}};
+        part.L = {part.C.rows(), task.L.columns()};
+      }
+    }
+    ASSERT_EQ(lowered.tasks.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const Task &is = lowered.tasks[i], &wanted = expected[i];
+      EXPECT_TRUE(is.kind == wanted.kind && is.lane == wanted.lane && is.C == wanted.C && is.L == wanted.L) << i;
+    }
+    EXPECT_GT(expected.size(), plan.tasks.size());
+    const Lane second = lanes_of(lowered)[schedule == Schedule::recursive ? 1 : 2];
+    EXPECT_STREQ(lowered.lanes.name_of(second), schedule == Schedule::recursive ? "chain 2" : "bulk 2");
+  }
+}
+
 TEST(LoweredPlan, of_a_left_looking_Cholesky_factors_rows_apart_where_a_leaf_would_not_solve_them) {
   constexpr std::int64_t n = 8192, leaf_rows = 32 * (132 + 4);
   const CholeskyLimits limits = cholesky_limits(tuning_for(h200()).values, Precision::fp64, 132);
@@ -199,7 +293,7 @@ TEST(LoweredPlan,
   const WaitLists waits = lists_of(plan);
   std::vector<std::size_t> updates;  // of panels
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
-    if (plan.tasks[i].kind == TaskKind::update_near) updates.push_back(i);
+    if (plan.tasks[i].kind == TaskKind::narrow_update) updates.push_back(i);
     if (plan.tasks[i].kind != TaskKind::update) continue;
     EXPECT_NE(std::find(waits[i].begin(), waits[i].end(), updates.back()), waits[i].end()) << "task " << i;
   }
@@ -216,6 +310,36 @@ TEST(LoweredPlan, of_a_left_looking_Cholesky_has_a_phase_a_lane_or_a_step) {
   EXPECT_EQ(timed(small, four_lanes.bulk), 1);
   EXPECT_EQ(timed(large, four_lanes.chain), 64);
   EXPECT_EQ(timed(large, four_lanes.near), 0);
+}
+
+TEST(LoweredPlan, of_a_right_looking_LU_has_a_phase_for_each_step_of_the_chain_until_panels_are_the_bottleneck) {
+  for (const std::int64_t n : {4096, 20000, 30000}) {
+    const Tuning tuning = tuning_for(h200()).values;
+    const std::int64_t nb = tuning.lu(n), most_left = tuning.lu_panels_are_the_bottleneck;
+    const Walk walk{.n = n, .block_size = nb, .lanes = four_lanes, .tuning = &tuning};
+    const Plan plan =
+        lower(plan_of(Method::lu, Schedule::right_looking, walk), capabilities_of(h200(), tuning, Precision::fp64, n));
+    std::set<std::int64_t> timed;  // where steps begin
+    bool first = true;
+    for (const Task& task : plan.tasks) {
+      if (task.lane.rank <= plan.lanes.bulk.rank) {
+        EXPECT_TRUE(task.timed);
+        continue;
+      }
+      EXPECT_EQ(task.phase, task.kind == TaskKind::combine ? Phase::swap : Phase::panel);
+      if (task.timed && !first) {
+        EXPECT_EQ(task.lane, plan.lanes.chain);
+        EXPECT_EQ(task.role, Role::elimination);
+        timed.insert(task.C.j);
+      }
+      EXPECT_TRUE(!first || task.timed);
+      first = false;
+    }
+    std::set<std::int64_t> expected;
+    for (std::int64_t j = 0; n - j > most_left;)
+      expected.insert(j += lu_widths(tuning, Precision::fp64, nb, j, n).step);
+    EXPECT_EQ(timed, expected) << n;
+  }
 }
 
 TEST(LoweredPlan, of_one_panel_is_in_one_lane_and_one_phase) {
@@ -243,7 +367,7 @@ TEST(LoweredPlan, of_one_lane_or_with_no_capabilities_is_what_it_was) {
     const Plan plan =
         plan_of(Method::lu, Schedule::right_looking, {.n = 40, .block_size = 8, .step = 2, .lanes = lanes});
     EXPECT_EQ(lower(plan, {}).tasks.size(), plan.tasks.size());
-    const std::size_t tasks = lower(plan, {.panel_in_place = 8, .advance = 8, .combined = 8}).tasks.size();
+    const std::size_t tasks = lower(plan, {.panel_in_place = 8, .lookahead_update = 8, .combined = 8}).tasks.size();
     EXPECT_EQ(tasks == plan.tasks.size(), lanes.single());
   }
 }

@@ -109,7 +109,7 @@ TEST(Plan, has_the_flops_of_the_textbook) {
 }
 
 TEST(Plan, has_updates_beside_a_panel_leave_room_for_it) {
-  for (const Lane lane : {four_lanes.soon, four_lanes.near, four_lanes.chain, Lane{-1, 0}})
+  for (const Lane lane : {four_lanes.soon, four_lanes.near, four_lanes.chain, four_lanes.far})
     EXPECT_FALSE(four_lanes.leaves_room(lane));
   EXPECT_TRUE(four_lanes.leaves_room(four_lanes.bulk));
   EXPECT_FALSE(Lanes::one().leaves_room(Lanes::one().bulk)) << "nothing runs beside it";
@@ -277,6 +277,14 @@ TEST(Plan, is_refused_where_it_makes_no_sense) {
   EXPECT_THROW(plan_of(Method::automatic, Schedule::recursive, {.n = 4}), std::invalid_argument);
   EXPECT_THROW(plan_of(Method::lu, Schedule::recursive, {.n = 4, .block_size = 0}), std::invalid_argument);
   EXPECT_THROW(plan_of(Method::lu, Schedule::recursive, {.n = -1}), std::invalid_argument);
+}
+
+TEST(Plan, has_no_task_that_touches_more_blocks_than_are_listed) {
+  BlockList blocks;
+  for (std::int64_t i = 0; i < std::int64_t(blocks.all.size()); ++i) blocks.add({{i, i + 1}, {0, 1}});
+  blocks.add({});  // an empty one takes no room
+  EXPECT_EQ(blocks.count, blocks.all.size());
+  EXPECT_THROW(blocks.add({{9, 10}, {0, 1}}), std::logic_error);
 }
 
 TEST(Plan, is_offered_for_a_method_at_least) {

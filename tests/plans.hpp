@@ -106,21 +106,21 @@ class Reference {
       case TaskKind::update:
       case TaskKind::update_lower:
         return method_ == Method::lu ? subtract(task.L, task.U, task.C) : subtract_transposed(task.L, task.L, task.C);
-      case TaskKind::update_near:
+      case TaskKind::narrow_update:
         return subtract_transposed(task.L, task.U, task.C);
       case TaskKind::stop_if_failed:
         return;
       case TaskKind::panel_in_place:
         panel_of_lu(task.C);
         return interchange_back(task.interchanges.rows(), task.C.columns());
-      case TaskKind::advance:
-        return advance(task);
+      case TaskKind::lookahead_update:
+        return lookahead_update(task);
       case TaskKind::combine:
         for (std::int64_t k = task.C.i; k < task.C.i + task.C.m; ++k)
           combined_[std::size_t(k)] = pivots_[std::size_t(k)],
           std::swap(order_[std::size_t(k)], order_[std::size_t(pivots_[std::size_t(k)])]);
         return;
-      case TaskKind::identity:
+      case TaskKind::begin_later:
         for (std::int64_t i = task.C.i; i < task.C.i + task.C.m; ++i) later_[std::size_t(i)] = double(i);
         return;
       case TaskKind::prepend:  // row i, which goes to place k first, goes where what is in place k goes
@@ -177,7 +177,7 @@ class Reference {
     }
   }
   /// With the rows of L where they were found: row i of the interchanged L is row place[i].
-  void advance(const Task& task) {
+  void lookahead_update(const Task& task) {
     const Block &L = task.L, &C = task.C;
     std::vector<std::int64_t> place(std::size_t(L.m));
     for (std::int64_t i = 0; i < L.m; ++i) place[std::size_t(i)] = L.i + i;

@@ -194,8 +194,7 @@ TEST_F(AsBefore, widths_of_LU) {
       }
     }
   for (std::int64_t n = 0; n <= 70000; ++n) {
-    ASSERT_EQ(steps_are_phases(t, Method::cholesky, n), n > 8192);
-    ASSERT_EQ(steps_are_phases(t, Method::lu, n), n > 8192);
+    ASSERT_EQ(panels_are_the_bottleneck(t, n), n <= 8192);
     ASSERT_EQ(interchanges_L_at_the_end(t, n, true), n > 4096);
     ASSERT_EQ(lu_far_columns(t, Precision::fp64, n, n > 4096), n > 7168 ? 2048 : 0);
     ASSERT_EQ(lu_far_columns(t, Precision::fp32, n, n > 4096), 0);
@@ -229,9 +228,9 @@ TEST_F(AsBefore, how_Cholesky_walks) {
       for (const std::int64_t k : near_thresholds)
         for (const bool fp64 : {true, false})
           for (const bool apart : {true, false})
-            ASSERT_EQ(is_narrow_product(t, fp64 ? Precision::fp64 : Precision::fp32, 2, m, n, k, apart),
+            ASSERT_EQ(is_narrow_update(t, fp64 ? Precision::fp64 : Precision::fp32, 2, m, n, k, apart),
                       before::near_product(fp64, m, n, k, apart));
-  EXPECT_FALSE(is_narrow_product(t, Precision::fp32, 64, 10, 10, 10, false));
+  EXPECT_FALSE(is_narrow_update(t, Precision::fp32, 64, 10, 10, 10, false));
 }
 
 TEST_F(AsBefore, tiles_of_tensor) {

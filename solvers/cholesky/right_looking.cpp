@@ -8,7 +8,7 @@ namespace lasolve {
 
 std::vector<Task> cholesky_right_looking(const Walk& walk) {
   CholeskySteps a(walk);
-  const auto [bulk, soon, near, chain] = walk.lanes;
+  const auto [far, bulk, soon, near, chain] = walk.lanes;
   const auto panel_at = [&](std::int64_t j) {
     if (!walk.tuning || walk.lanes.single() || walk.arrives) return walk.panel_at(j);
     return Range{j, std::min(walk.n, j + cholesky_panel_columns(*walk.tuning, walk.block_size, walk.n - j))};

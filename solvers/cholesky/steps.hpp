@@ -8,11 +8,13 @@
 //     a.update_lower(lane, p, c)  the same for c that end with the last row of interest: a symmetric rank-k update
 //     a.stop_if_failed(lane)      the rest may be left out if a minor was not positive
 //
-// p are columns that are factored, one panel or several, and c and r others behind them. Nothing is said of no columns.
+// p are columns that are factored, one panel or several, and c and r others behind them. Where one of them is empty, no task is
+// appended.
 #pragma once
 
 #include <utility>
 
+#include "solvers/flops.hpp"
 #include "solvers/plan.hpp"
 
 namespace lasolve {
@@ -40,11 +42,10 @@ class CholeskySteps {
 
   void update(Lane lane, Range p, Range c) {
     if (p.empty() || c.empty()) return;
-    const double m = double(n_ - c.begin), w = double(c.count());
     tasks_.push_back({.kind = TaskKind::update,
                       .lane = lane,
                       .phase = Phase::gemm,
-                      .flops = (2 * m - w) * w * double(p.count()),
+                      .flops = lower_update_flops(double(n_ - c.begin), double(c.count()), double(p.count())),
                       .C = {{c.begin, n_}, c},
                       .L = {{c.begin, n_}, p},
                       .U = {c, p}});
@@ -52,11 +53,11 @@ class CholeskySteps {
 
   void update_lower(Lane lane, Range p, Range c) {
     if (p.empty() || c.empty()) return;
-    const double w = double(c.count());
+    const double n = double(c.count());
     tasks_.push_back({.kind = TaskKind::update_lower,
                       .lane = lane,
                       .phase = Phase::gemm,
-                      .flops = w * w * double(p.count()),
+                      .flops = lower_update_flops(n, n, double(p.count())),
                       .C = {c, c},
                       .L = {c, p}});
   }
@@ -67,11 +68,10 @@ class CholeskySteps {
 
  private:
   void factor(Lane lane, Range p, std::int64_t end) {
-    const double m = double(end - p.begin), w = double(p.count());
     tasks_.push_back({.kind = TaskKind::panel,
                       .lane = lane,
                       .phase = Phase::panel,
-                      .flops = m * w * w - 2.0 / 3.0 * w * w * w,
+                      .flops = cholesky_panel_flops(double(end - p.begin), double(p.count())),
                       .C = {{p.begin, end}, p}});
   }
 

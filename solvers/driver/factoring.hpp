@@ -7,6 +7,7 @@
 
 #include "core/choose.hpp"
 #include "core/fetched.hpp"
+#include "core/settled.hpp"
 #include "core/stopwatch.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/driver/blocking.hpp"
@@ -15,7 +16,6 @@
 #include "solvers/driver/notes.hpp"
 #include "solvers/driver/times.hpp"
 #include "solvers/refine/known_matrix.hpp"
-#include "solvers/refine/settled.hpp"
 
 namespace lasolve {
 
@@ -154,14 +154,13 @@ class Factoring {
     report.schedule = by.schedule, report.block_size = by.columns;
     report.rcond = report.digits = {};
     q_.phase(Phase::other);
-    prepare<F>(q_, report.method, n);
     auto factors = std::make_unique<Factors<F, Place>>(report.method, memory_for<F>(), exponent_for(report.products));
     const Settled settled(q_, [&] {
       if (await) await(q_, n);  // what is still to come may come to the memory of the factors
     });
     const bool upper = report.method == Method::cholesky && options.triangle == Uplo::upper;
     const bool as_it_comes = await && report.schedule == Schedule::left_looking && !upper;  // rows come last
-    prepare_products<F>(q_, gemm, report.method, report.schedule, n, report.block_size, as_it_comes);
+    prepare_factorization<F>(q_, gemm, report.method, report.schedule, n, report.block_size, as_it_comes);
     std::optional<Fetched<Look>> look;
     if (await && !as_it_comes) await(q_, n);
     if (coming.tries)

@@ -8,17 +8,17 @@ namespace lasolve {
 
 std::vector<Task> lu_crout(const Walk& walk) {
   LuSteps a(walk);
-  const auto [bulk, soon, near, chain] = walk.lanes;
+  const auto [far, bulk, soon, near, chain] = walk.lanes;
   a.arrive(bulk, walk.all());  // the first row of U needs all columns
   for (Range panel = walk.panel_at(0); !panel.empty(); panel = walk.panel_at(panel.end)) {
     const Range before{0, panel.begin}, behind{panel.end, walk.n};
     a.update(chain, before, {panel.begin, walk.n}, panel);  // [A11; A21] ← [A11; A21] − [L10; L20] U01
     a.panel(chain, panel);                                  // P [A11; A21] = [L11; L21] U11
     a.combine(chain, panel);
-    a.interchange(chain, panel, before);     // [L10; L20] ← P [L10; L20]
-    a.interchange(chain, panel, behind);     // [A12; A22] ← P [A12; A22]
-    a.update(chain, before, panel, behind);  // A12 ← A12 − L10 U02
-    a.solve(chain, panel, behind);           // U12 = inv(L11) A12
+    a.interchange(chain, panel, before, Role::L_to_the_left);  // [L10; L20] ← P [L10; L20]
+    a.interchange(chain, panel, behind);                       // [A12; A22] ← P [A12; A22]
+    a.update(chain, before, panel, behind);                    // A12 ← A12 − L10 U02
+    a.solve(chain, panel, behind);                             // U12 = inv(L11) A12
   }
   return std::move(a).tasks();
 }

@@ -7,7 +7,7 @@ namespace lasolve {
 
 std::vector<Task> lu_left_looking(const Walk& walk) {
   LuSteps a(walk);
-  const auto [bulk, soon, near, chain] = walk.lanes;
+  const auto [far, bulk, soon, near, chain] = walk.lanes;
   Range panel = walk.panel_at(0);
   a.arrive(bulk, panel);
   if (!panel.empty()) a.panel(chain, panel);  // P [A11; A21] = [L11; L21] U11
@@ -17,8 +17,8 @@ std::vector<Task> lu_left_looking(const Walk& walk) {
     a.arrive(bulk, next);
     a.eliminate(bulk, before, next);  // with all panels before this one
     a.combine(bulk, panel);
-    a.interchange(bulk, panel, before);  // rows of L to the left
-    a.eliminate(chain, panel, next);     // with this one
+    a.interchange(bulk, panel, before, Role::L_to_the_left);
+    a.eliminate(chain, panel, next);  // with this one
     if (!next.empty()) a.panel(chain, next);
   }
   return std::move(a).tasks();

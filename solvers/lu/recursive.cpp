@@ -19,7 +19,7 @@ void factor_by_halves(LuSteps& a, const Lanes& lanes, Range c, std::int64_t leaf
   if (c.begin == 0) a.arrive(lanes.bulk, right);
   a.eliminate(lanes.chain, left, right);
   factor_by_halves(a, lanes, right, leaf);
-  a.interchange(lanes.bulk, right, left);  // rows of L
+  a.interchange(lanes.bulk, right, left, Role::L_to_the_left);
 }
 
 std::vector<Task> lu_by_halves(const Walk& walk) {

@@ -23,7 +23,8 @@ class Widths {
   Range step_at(std::int64_t j, Range panel) const {
     return by_tuning_ ? Range{j, std::min(panel.end, j + at(panel.begin).step)} : walk_.step_at(j, panel);
   }
-  /// Whether the columns that are wanted next go through all of an update apart, not only first through its product.
+  /// Whether the columns that are wanted next have an interchange, a solve and an update of their own. Else only their update is
+  /// apart, and comes first.
   bool apart(Range panel) const {
     return !by_tuning_ || solves_soon_first(*walk_.tuning, panel.count(), walk_.n - panel.begin);
   }
@@ -40,7 +41,7 @@ class Widths {
 std::vector<Task> lu_right_looking(const Walk& walk) {
   LuSteps a(walk);
   const Widths width(walk);
-  const auto [bulk, soon, near, chain] = walk.lanes;
+  const auto [far, bulk, soon, near, chain] = walk.lanes;
   const std::int64_t n = walk.n;
   for (Range p = width.panel_at(0); !p.empty(); p = width.panel_at(p.end)) a.arrive(bulk, p);
 
@@ -55,8 +56,8 @@ std::vector<Task> lu_right_looking(const Walk& walk) {
       const std::int64_t follow = walk.lanes.single() ? n : next.end;
       a.eliminate(chain, step, {step.end, follow});  // the next step
       if (!next.empty()) a.panel(chain, next);
-      a.interchange(soon, step, {panel.begin, step.begin});                  // rows of L, read by soon and bulk only
-      a.eliminate(near, step, {follow, last ? next_panel.end : panel.end});  // the rest of this panel
+      a.interchange(soon, step, {panel.begin, step.begin}, Role::L_in_panel);             // read by soon and bulk only
+      a.eliminate(near, step, {follow, last ? next_panel.end : panel.end});               // the rest of this panel
       if (!last) a.eliminate(soon, step, {std::max(follow, panel.end), next_panel.end});  // the next panel
       behind = std::max(behind, follow);
       step = next;
@@ -72,7 +73,7 @@ std::vector<Task> lu_right_looking(const Walk& walk) {
       a.update(bulk, panel, wanted);
       a.update(bulk, panel, rest);
     }
-    a.interchange(bulk, panel, {0, panel.begin});  // rows of L to the left
+    a.interchange(bulk, panel, {0, panel.begin}, Role::L_to_the_left);
   }
   return std::move(a).tasks();
 }

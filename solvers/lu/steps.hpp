@@ -1,19 +1,20 @@
 // The words in which a schedule of LU is written. `a` being LuSteps, each line is a task or a few:
 //
-//     a.arrive(lane, c)        columns c are there
-//     a.panel(lane, p)         P [A11; A21] = [L11; L21] U11
-//     a.interchange(lane, p, c)   [A12; A22] ← P [A12; A22]
-//     a.solve(lane, p, c)      U12 = inv(L11) A12
-//     a.update(lane, p, c)     A22 ← A22 − L21 U12
-//     a.eliminate(lane, p, c)  the last three
-//     a.combine(lane, p)       the interchanges of p become one, for whoever makes all of them later
+//     a.arrive(lane, c)          columns c are there
+//     a.panel(lane, p)           P [A11; A21] = [L11; L21] U11
+//     a.interchange(lane, p, c)  [A12; A22] ← P [A12; A22]; with a Role where c are columns of L
+//     a.solve(lane, p, c)        U12 = inv(L11) A12
+//     a.update(lane, p, c)       A22 ← A22 − L21 U12
+//     a.eliminate(lane, p, c)    the last three
+//     a.combine(lane, p)         the interchanges of p become one permutation, for tasks that make all of them at once
 //
 // p are columns that are factored, one panel or several, and c are others; 1 stands for the rows of p, 2 for those below.
-// Nothing is said of no columns.
+// Where p or c has no columns, no task is appended.
 #pragma once
 
 #include <utility>
 
+#include "solvers/flops.hpp"
 #include "solvers/plan.hpp"
 
 namespace lasolve {
@@ -27,30 +28,31 @@ class LuSteps {
   }
 
   void panel(Lane lane, Range p) {
-    const double m = double(n_ - p.begin), w = double(p.count());
     tasks_.push_back({.kind = TaskKind::panel,
                       .lane = lane,
                       .phase = Phase::panel,
-                      .flops = m * w * w - w * w * w / 3,
+                      .flops = lu_panel_flops(double(n_ - p.begin), double(p.count())),
                       .C = {{p.begin, n_}, p},
                       .interchanges = {Resource::pivots, p}});
   }
 
-  void interchange(Lane lane, Range p, Range c) {
+  void interchange(Lane lane, Range p, Range c, Role role = Role::none) {
     if (p.empty() || c.empty()) return;
     tasks_.push_back({.kind = TaskKind::interchange,
                       .lane = lane,
                       .phase = Phase::swap,
+                      .role = role,
                       .C = {{p.begin, n_}, c},
                       .interchanges = {Resource::pivots, p}});
   }
 
-  void solve(Lane lane, Range p, Range c) {
+  void solve(Lane lane, Range p, Range c, Role role = Role::none) {
     if (p.empty() || c.empty()) return;
     const double w = double(p.count());
     tasks_.push_back({.kind = TaskKind::solve,
                       .lane = lane,
                       .phase = Phase::trsm,
+                      .role = role,
                       .flops = w * w * double(c.count()),
                       .C = {p, c},
                       .L = {p, p}});
@@ -58,11 +60,12 @@ class LuSteps {
 
   void update(Lane lane, Range p, Range c) { update(lane, p, {p.end, n_}, c); }
   /// Only rows r.
-  void update(Lane lane, Range p, Range r, Range c) {
+  void update(Lane lane, Range p, Range r, Range c, Role role = Role::none) {
     if (p.empty() || r.empty() || c.empty()) return;
     tasks_.push_back({.kind = TaskKind::update,
                       .lane = lane,
                       .phase = Phase::gemm,
+                      .role = role,
                       .flops = 2.0 * double(r.count()) * double(p.count()) * double(c.count()),
                       .C = {r, c},
                       .L = {r, p},
@@ -70,9 +73,9 @@ class LuSteps {
   }
 
   void eliminate(Lane lane, Range p, Range c) {
-    interchange(lane, p, c);
-    solve(lane, p, c);
-    update(lane, p, c);
+    interchange(lane, p, c, Role::elimination);
+    solve(lane, p, c, Role::elimination);
+    update(lane, p, {p.end, n_}, c, Role::elimination);
   }
 
   /// Not with one lane, where interchanges are made as they were found.

@@ -1,12 +1,16 @@
 // A place as a concept: the primitives that it provides, what each does, and the default of those that it may leave out. A place
-// overloads the others for its own Queue, and a default where it does better.
+// overloads the others for its own Queue, and a default where it does better. README.md beside this file says how one is added.
 #pragma once
 
 #include <concepts>
+#include <vector>
 
 #include "core/fetched.hpp"
+#include "core/symmetric.hpp"
 #include "solvers/ending.hpp"
 #include "solvers/execute.hpp"
+#include "solvers/look.hpp"
+#include "solvers/refine/residual.hpp"
 
 namespace lasolve {
 
@@ -43,13 +47,14 @@ class TaskEnds {
   void wait(Queue<Place>&, std::size_t, bool) {}
 };
 
-/// Makes what a queue needs once, before the clock runs. A: n × n.
+/// Makes what the tasks of a plan, and solves with its factors, take of the queues that they run on and a queue makes once: before the
+/// clock runs. `bulk` is the queue that execute() is given. Products are prepared by their backend.
 template <class T, class Place>
-void prepare(Queue<Place>&, Method, std::int64_t) {}
+void prepare(Queue<Place>& /*bulk*/, const Plan&) {}
 
 /// Whether C became C − L L1ᵀ, with few columns, by a kernel made for that. By default the GEMM backend does it.
 template <class T, class Place>
-bool update_at_once(Queue<Place>&, MatrixView<T, Place>, MatrixView<T, Place>, MatrixView<T, Place>) {
+bool try_narrow_update(Queue<Place>&, MatrixView<T, Place>, MatrixView<T, Place>, MatrixView<T, Place>) {
   return false;
 }
 
@@ -76,11 +81,11 @@ void trsm_left(Queue<Place>& q, const Gemm<T, Place>& gemm, Triangle<T, Place> t
   trsm_left(q, gemm, tri, X);
 }
 
-/// Whether LU, Cholesky and triangular solves of T run at a place. T: what factors are stored as.
+/// What a place's kernels compute for LU, Cholesky and triangular solves of T. T: what factors are stored as.
 template <class T, class Place>
-concept HasPrimitives = requires(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> A,
-                                 MatrixView<const T, Place> X, Pivots<Place> pivots, Minors<Place> minors,
-                                 Triangle<T, Place> tri, std::int64_t n) {
+concept HasKernels = requires(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> A,
+                              MatrixView<const T, Place> X, Pivots<Place> pivots, Minors<Place> minors,
+                              Triangle<T, Place> tri, std::int64_t n) {
   // P A = L U of a panel, m × n with m ≥ n, with its rows interchanged.
   panel_lu(q, gemm, A, pivots);
   // A ← P A, with the interchanges of a panel, or with those that were combined. Row 0 of A is row pivots.start.
@@ -92,15 +97,68 @@ concept HasPrimitives = requires(Queue<Place>& q, const Gemm<T, Place>& gemm, Ma
   // [A11; A21] = [L11; L21] L11ᵀ, with at most so many columns. The first minor that is not positive is written down.
   { cholesky_leaf_columns(q, A) } -> std::convertible_to<std::int64_t>;
   panel_cholesky_leaf(q, gemm, A, minors);
+  { try_narrow_update(q, A, A, A) } -> std::same_as<bool>;
   // A ← inv(T) A, and A ← A inv(T), for a triangle of at most leaf_order, by the columns or rows of A.
   { leaf_order<T>(q, n) } -> std::convertible_to<std::int64_t>;
   solve_leaf(q, tri, A);
   solve_leaf_right(q, tri, A);
+  trsm_left(q, gemm, tri, X, &pivots, A);
+  { sides_at_once(q, n, n) } -> std::convertible_to<std::int64_t>;
   // A ← X, rounded where A is coarser; A ← x.
   convert(q, X, A);
   fill(q, T(0), A);
   // The lower triangle from the upper one: A(i, j) ← A(j, i) for i > j.
   mirror_upper(q, A);
 };
+
+/// How a place runs plans. Interchanges, TaskEnds and TaskClock are classes of it, and Buffers is one for each T.
+template <class T, class Place>
+concept RunsPlans = requires(Queue<Place>& q, const Plan& plan, const OrderedPlan& ordered, const Task& task,
+                             const Workpiece<T, Place>& of, const TaskWatcher& watcher, TaskEnds<Place>& ends,
+                             TaskClock<Place>& clock, bool (*give)(), MatrixView<std::int64_t, Place> numbers,
+                             std::size_t i) {
+  { lanes_at(q) } -> std::convertible_to<Lanes>;
+  { capabilities_of<T>(q, plan.n) } -> std::same_as<Capabilities>;
+  prepare<T>(q, plan);
+  Buffers<T, Place>(plan);
+  perform_lowered(q, task, of);
+  { known_to_have_failed(q, numbers) } -> std::same_as<bool>;
+  // What the interchanges of n rows are worked out in: n rows of so many columns.
+  { Interchanges<Place>::columns } -> std::convertible_to<std::int64_t>;
+  { Interchanges<Place>(numbers).block(plan.n) } -> std::same_as<Interchanges<Place>>;
+  TaskEnds<Place>(q, ordered);
+  ends.mark(q, i);
+  ends.wait(q, i, true);
+  TaskClock<Place>(q, watcher);
+  { clock.time(q, task, give) } -> std::same_as<bool>;
+  clock.tell();
+};
+
+/// What judges and refines solutions, for matrices and right-hand sides of T. On a device the host waits where it reads what was fetched.
+template <class T, class Place>
+concept HasNorms = requires(Queue<Place>& q, Operand<T, Place> op_A, Symmetric<T, Place> half,
+                            MatrixView<const T, Place> X, MatrixView<T, Place> R, MatrixView<const float, Place> coarse,
+                            MatrixView<std::int64_t, Place> status) {
+  // R ← B − op(A) X, where A is given whole or as a triangle of a symmetric matrix; and the largest magnitudes in the columns of B, X
+  // and R.
+  residual(q, op_A, X, X, R);
+  residual(q, half, X, X, R);
+  { residual_with_norms<T>(q, op_A, X, X, R) } -> std::convertible_to<Fetched<std::vector<double>>>;
+  // The largest magnitude in each column; NaN where there is one.
+  { column_norms<T>(q, X) } -> std::convertible_to<Fetched<std::vector<double>>>;
+  // The sum of the magnitudes in each row, times a power of two.
+  { row_sums_of_magnitudes(q, op_A, 1.0) } -> std::convertible_to<Fetched<std::vector<double>>>;
+  { row_sums_of_magnitudes(q, half, 1.0) } -> std::convertible_to<Fetched<std::vector<double>>>;
+  // Whether X = Xᵀ, bit for bit, with a positive diagonal; and the same while it is copied.
+  { may_be_positive_definite(q, X) } -> std::convertible_to<Fetched<bool>>;
+  { copy_and_look(q, X, R, status) } -> std::convertible_to<Fetched<Look>>;
+  // R ← R + D, where D may be coarser; R ← 2^exponent X.
+  add(q, coarse, R);
+  scale<T>(q, 1, X, R);
+};
+
+/// Whether systems of T are solved at a place.
+template <class T, class Place>
+concept HasPrimitives = HasKernels<T, Place> && RunsPlans<T, Place> && HasNorms<T, Place>;
 
 }  // namespace lasolve

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/settled.hpp"
 #include "solvers/refine/accuracy.hpp"
 #include "solvers/refine/check_again.hpp"
 #include "solvers/refine/refine.hpp"
-#include "solvers/refine/settled.hpp"
 
 namespace lasolve {
 

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <limits>
 
+#include "core/settled.hpp"
 #include "core/transfer.hpp"
 #include "solvers/factors.hpp"
 #include "solvers/refine/largest.hpp"
 #include "solvers/refine/one_norm.hpp"
-#include "solvers/refine/settled.hpp"
 
 namespace lasolve {
 

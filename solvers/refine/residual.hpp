@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/fetched.hpp"
+#include "core/settled.hpp"
 #include "core/symmetric.hpp"
 #include "solvers/refine/largest.hpp"
-#include "solvers/refine/settled.hpp"
 
 namespace lasolve {
 

@@ -31,7 +31,7 @@ struct NarrowProduct {
     Queue<Cuda> q(0);
     Matrix<T, Cuda> there = upload(q, spaced(L)), C = upload(q, spaced(before));
     EXPECT_TRUE(
-        narrow_update<T>(q, there.view().block(above, 0, m, k), there.view().block(first(), 0, n, k), C.view()));
+        launch_narrow_update<T>(q, there.view().block(above, 0, m, k), there.view().block(first(), 0, n, k), C.view()));
     return download(q, C);
   }
 };

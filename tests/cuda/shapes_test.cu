@@ -2,6 +2,7 @@
 #include "core/tuning.hpp"
 #include "lasolve/gemm.hpp"
 #include "solvers/places/cuda/panel.cuh"
+#include "solvers/places/cuda/plan.cuh"
 #include "solvers/places/cuda/trsm/triangle.cuh"
 //
 #include "gemm/cuda/ampere/tensor_mma.cuh"
@@ -113,6 +114,43 @@ TYPED_TEST(Shapes, of_an_H200_are_the_largest) {
   EXPECT_EQ(lookahead_tile_rows<T>(p, tuning_for(p).values, 2049), 64);
   EXPECT_EQ(lookahead_tile_rows<T>(p, tuning_for(p).values, 4096), 64);
   EXPECT_EQ(lookahead_tile_rows<T>(p, tuning_for(p).values, 4097), 128);
+}
+
+/// What plans are lowered for is what kernels take, found from these alone. The cards are those of this file, and those that
+/// `lasolve plan --card` knows.
+TYPED_TEST(Shapes, of_plans_are_those_of_the_kernels) {
+  using T = TypeParam;
+  const auto expect_same = [](const DeviceProperties& p) {
+    const Capabilities can = capabilities_of(p, tuning_for(p).values, precision_of<T>, 8192);
+    const bool wide = panel_shared_memory<T, 128> <= p.shared_memory,
+               two_steps = sizeof(CholeskyShared<CholeskyShape<T, 2>>) <= p.shared_memory;
+    EXPECT_EQ(can.panel, wide ? 128 : 64);
+    EXPECT_EQ(can.panel_in_place, can.panel);
+    EXPECT_EQ(can.tall_panel, 32);
+    EXPECT_EQ(can.rows_of_panel, 4 * 256 * p.cooperative_blocks());
+    EXPECT_EQ(can.lookahead_update, 8 * PackedL11<T>::tiles);
+    EXPECT_EQ(can.combined, 1024);
+    EXPECT_EQ(can.cholesky_leaf, two_steps ? (CholeskyShape<T, 2>::order) : (CholeskyShape<T, 1>::order));
+  };
+  on_each_card([&](const Card&, const DeviceProperties& p) { expect_same(p); });
+  for (const std::string& name : card_names()) {
+    SCOPED_TRACE(name);
+    expect_same(card(name));
+  }
+}
+
+/// The device, and what it pretends to be: a plan that is drawn for it is the one that runs, unless its groups of multiprocessors have
+/// no room for a cluster.
+TYPED_TEST(Shapes, of_plans_that_run_are_those_of_plans_that_are_drawn_on_Cuda) {
+  using T = TypeParam;
+  if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
+  const Queue<Cuda> q(0);
+  for (const std::int64_t n : {1, 128, 1000, 4096, 4097, 8192, 20000, 300000}) {
+    SCOPED_TRACE(testing::Message() << "n = " << n);
+    Capabilities drawn = capabilities_of(q.properties(), q.tuning(), precision_of<T>, n);
+    if (!can_gather_rows(q, n)) drawn.rows_of_L_at_the_end = false, drawn.far_columns = 0;
+    EXPECT_EQ(capabilities_of<T>(q, n), drawn);
+  }
 }
 
 /// What is between two panels is one kernel on an A100, too, whose blocks have no room for tiles of 128 rows in fp64.

@@ -65,7 +65,7 @@ Factored<T> by_tall_panels(const Matrix<T>& A) {
       const auto now = pivots.block(j, w);
       const PanelInPlace<T> panel{L, now, packed_L11.data()};
       factor_tall_in_place(q, panel);
-      if (behind > 0) advance(q, panel, there.block(j, j + w, m - j, behind));
+      if (behind > 0) lookahead_update(q, panel, there.block(j, j + w, m - j, behind));
       interchange_rows(q, there.block(j, 0, m - j, j + w), now, Resource::pivots);
     }
     q.finish();
@@ -221,7 +221,7 @@ TYPED_TEST(TallPanel, columns_behind_it_do_not_depend_on_the_order_of_blocks_on_
       factor_tall_in_place(q, panel);
       const MatrixView<unsigned, Cuda> counter(q.counter() + ticket_of_lookahead, 1, 1, 1);
       fill(q, first, counter);
-      advance(q, panel, there.columns(32, 128));
+      lookahead_update(q, panel, there.columns(32, 128));
       interchange_rows(q, L, now, Resource::pivots);
       Matrix<unsigned> here(1, 1);
       copy<unsigned>(q, counter, here.view());

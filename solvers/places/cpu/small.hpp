@@ -76,7 +76,7 @@ class SmallSystem {
     report.schedule = default_schedule(cpu_tuning().values, method_);
     report.threads = 1;
     report.factor_seconds = report.total_seconds = report.phases.seconds_of(Phase::panel) = seconds;
-    report.phases.flops[std::size_t(Phase::panel)] = is_lu ? panel_flops(n, n) : cholesky_panel_flops(n, n);
+    report.phases.flops[std::size_t(Phase::panel)] = is_lu ? lu_panel_flops(n, n) : cholesky_panel_flops(n, n);
     report.factor_gflops = (is_lu ? lu_flops(n) : cholesky_flops(n)) * 1e-9 / seconds;
     return true;
   }

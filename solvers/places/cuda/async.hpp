@@ -25,8 +25,7 @@ class CudaAsync final : public AsyncEngine<T> {
     const Method method = options.factorization;
     const Settled settled(q);
     const Blocking by = blocking_of(q, options, method, false, in.storage, n);
-    prepare<T>(q, method, n);
-    prepare_products<T>(q, gemm_, method, by.schedule, n, by.columns, false);
+    prepare_factorization<T>(q, gemm_, method, by.schedule, n, by.columns, false);
     q.phase(Phase::other);
     if (!A.memory) factors_.take(q, A.A);
     if (method == Method::cholesky && options.triangle == Uplo::upper) mirror_upper(q, factors_.whole());

@@ -6,9 +6,9 @@
 #include "core/context_state.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/memory_in_order.hpp"
+#include "core/settled.hpp"
 #include "core/tuning.hpp"
 #include "solvers/driver/engine.hpp"
-#include "solvers/refine/settled.hpp"
 
 namespace lasolve {
 

@@ -3,6 +3,7 @@
 
 #include "core/cuda/arrival.hpp"
 #include "core/kept_queue.hpp"
+#include "core/settled.hpp"
 #include "core/stopwatch.hpp"
 #include "core/transfer.hpp"
 #include "core/whereabouts.hpp"
@@ -18,7 +19,6 @@
 #include "solvers/places/cuda/trsm/out_of_place.cuh"
 #include "solvers/places/cuda/tuning.cuh"
 #include "solvers/refine/check_by_columns.hpp"
-#include "solvers/refine/settled.hpp"
 
 namespace lasolve {
 

@@ -1,11 +1,13 @@
 // Plans on CUDA: what they are lowered for, what the tasks that lowering makes are done by, and how queues wait for tasks.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "solvers/lower.hpp"
 #include "solvers/places/cuda/panel.cuh"
 #include "solvers/places/cuda/task_clock.hpp"
+#include "solvers/places/cuda/trsm/sync_free.cuh"
 #include "solvers/places/cuda/tuning.cuh"
 #include "solvers/places/primitives.hpp"
 
@@ -13,19 +15,9 @@ namespace lasolve {
 
 inline const Lanes& lanes_at(const Queue<Cuda>&) { return four_lanes; }
 
-/// As the kernels of this device are built, for factors of an n × n matrix that are stored as T.
 template <class T>
 Capabilities capabilities_of(const Queue<Cuda>& q, std::int64_t n) {
-  Capabilities can = capabilities_of(q.properties(), q.tuning(), precision_of<T>, n);
-  can.panel = can.panel_in_place = widest_panel<T>(q);
-  can.tall_panel = tall_panel_columns;
-  can.rows_of_panel = most_rows_in_registers(q);
-  can.advance = most_panel_columns;
-  can.combined = most_combined;
-  can.rows_of_L_at_the_end = interchanges_L_at_the_end(q, n);
-  can.far_columns = lu_far_columns<T>(q, n);
-  can.cholesky_leaf = cholesky_leaf_columns(q, MatrixView<T, Cuda>());
-  return can;
+  return capabilities_of(q.properties(), q.tuning(), precision_of<T>, n, interchanges_L_at_the_end(q, n));
 }
 
 template <class T>
@@ -34,17 +26,44 @@ void perform_lowered(Queue<Cuda>& q, const Task& task, const Workpiece<T, Cuda>&
   switch (task.kind) {
     case TaskKind::panel_in_place:
       return factor_in_place<T>(q, {of.at(task.C), p, of.buffers.packed_L11.data()});
-    case TaskKind::advance:
-      return advance<T>(q, {of.at(task.L), p, of.buffers.packed_L11.data()}, of.at(task.C));
+    case TaskKind::lookahead_update:
+      return lookahead_update<T>(q, {of.at(task.L), p, of.buffers.packed_L11.data()}, of.at(task.C));
     case TaskKind::combine:
       return combine_interchanges(q, p);
-    case TaskKind::identity:
+    case TaskKind::begin_later:
       return begin_later_interchanges(q, of.pivots.block(task.C.i, task.C.m));
     case TaskKind::prepend:
       return prepend_interchanges(q, p);
     default:
       throw std::logic_error("lasolve: a plan has a task that its method has not");
   }
+}
+
+/// Whether the thread blocks of its kernels count or wait for each other, with memory of their queue.
+inline bool has_messages(const Task& task) {
+  return task.kind == TaskKind::panel || task.kind == TaskKind::panel_in_place ||
+         task.kind == TaskKind::lookahead_update || task.kind == TaskKind::solve;
+}
+
+template <class T>
+void prepare(Queue<Cuda>& bulk, const Plan& plan) {
+  const auto blocks = std::size_t(bulk.multiprocessors());
+  const std::size_t of_solves = blocks * 8 * std::size_t(sync_free_order<T>(bulk.properties())) * sizeof(Packet);
+  const auto for_messages = [&](Queue<Cuda>& q) {
+    q.packet_buffer(std::max(of_solves, most_packet_bytes), 0), q.counter(), q.wait_limit();
+  };
+  for (const Lane lane : lanes_of(plan)) {  // the chain first: the gaps between its kernels depend on that
+    Queue<Cuda>& q = queue_of(bulk, lane);
+    const auto has = [&](auto what) {
+      return std::any_of(plan.tasks.begin(), plan.tasks.end(),
+                         [&](const Task& task) { return task.lane == lane && what(task); });
+    };
+    if (has(has_messages)) for_messages(q);
+    if (plan.method == Method::lu && has([](const Task& task) { return task.kind == TaskKind::panel; }))
+      q.scratch<T>(PackedL11<T>::elements, 1);
+  }
+  for_messages(bulk);  // solves with the factors go there
+  bulk.results(0);
 }
 
 /// An event for each task that is still to be waited for. Those of tasks that have been waited for are used again.

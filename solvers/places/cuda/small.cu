@@ -10,6 +10,7 @@
 #include "core/cuda/launch.cuh"
 #include "core/cuda/results.hpp"
 #include "core/named_range.hpp"
+#include "core/settled.hpp"
 #include "core/stopwatch.hpp"
 #include "solvers/driver/factored.hpp"
 #include "solvers/driver/notes.hpp"
@@ -18,7 +19,6 @@
 #include "solvers/places/cuda/small/substitute.cuh"
 #include "solvers/refine/accuracy.hpp"
 #include "solvers/refine/residual.hpp"
-#include "solvers/refine/settled.hpp"
 #include "solvers/watch.hpp"
 
 namespace lasolve {

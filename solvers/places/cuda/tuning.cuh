@@ -7,23 +7,14 @@
 namespace lasolve {
 
 inline bool interchanges_L_at_the_end(const Queue<Cuda>& q, std::int64_t n) {
-  return interchanges_L_at_the_end(q.tuning(), n, true) && q.has_clusters() && can_gather_rows(q, n);
-}
-template <class T>
-std::int64_t lu_far_columns(const Queue<Cuda>& q, std::int64_t n) {
-  const std::int64_t columns = lu_far_columns(q.tuning(), precision_of<T>, n, true);
-  return columns > 0 && interchanges_L_at_the_end(q, n) ? columns : 0;
+  return interchanges_L_at_the_end(q.tuning(), n, true) && can_gather_rows(q, n);
 }
 inline std::int64_t most_rows_of_a_leaf(const Queue<Cuda>& q) {
   return most_rows_of_a_leaf(q.tuning(), q.multiprocessors());
 }
 template <class T>
-CholeskyLimits cholesky_limits(const Queue<Cuda>& q) {
-  return cholesky_limits(q.tuning(), precision_of<T>, q.multiprocessors());
-}
-template <class T>
-bool is_narrow_product(const Queue<Cuda>& q, MatrixView<T, Cuda> C, std::int64_t k, bool apart) {
-  return is_narrow_product(q.tuning(), precision_of<T>, q.properties().fp32_per_fp64, C.rows(), C.cols(), k, apart);
+bool is_narrow_update(const Queue<Cuda>& q, MatrixView<T, Cuda> C, std::int64_t k, bool apart) {
+  return is_narrow_update(q.tuning(), precision_of<T>, q.properties().fp32_per_fp64, C.rows(), C.cols(), k, apart);
 }
 
 }  // namespace lasolve

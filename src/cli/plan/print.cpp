@@ -73,7 +73,7 @@ std::string summary_of(const DrawnPlan& drawn) {
   if (!drawn.card.empty()) text += fmt::format("card        lowered for the kernels of {}, in fp64\n", drawn.card);
   text += fmt::format("tasks       {}, which take {:.4g} GFLOP\n", plan.tasks.size(), 1e-9 * flops);
   for (const auto& [name, kind] : kinds)
-    text += fmt::format("            {:<15}{:>7}{}\n", name, kind.first,
+    text += fmt::format("            {:<17}{:>7}{}\n", name, kind.first,
                         kind.second > 0 ? fmt::format("{:>8.1f} % of the flops", 100 * kind.second / flops) : "");
   text += plan.lanes.single() ? "lanes       one, so that nothing has to wait\n"
                               : fmt::format(
@@ -90,11 +90,11 @@ std::string table_of(const DrawnPlan& drawn) {
     writes = std::max(writes, text_of(writes_of(task), plan.n).size());
     reads = std::max(reads, text_of(reads_of(task), plan.n).size());
   }
-  std::string text = fmt::format("{:>6}  {:<14}  {:<6}  {:<{}}  {:<{}}  {:>10}  {}\n", "task", "what", "lane", "writes",
+  std::string text = fmt::format("{:>6}  {:<16}  {:<7}  {:<{}}  {:<{}}  {:>10}  {}\n", "task", "what", "lane", "writes",
                                  writes, "reads", reads, "MFLOP", plan.lanes.single() ? "" : "waits for");
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
     const Task& task = plan.tasks[i];
-    std::string line = fmt::format("{:>6}  {:<14}  {:<6}  {:<{}}  {:<{}}  {:>10.3f}  {}", i, name_of(task.kind),
+    std::string line = fmt::format("{:>6}  {:<16}  {:<7}  {:<{}}  {:<{}}  {:>10.3f}  {}", i, name_of(task.kind),
                                    plan.lanes.single() ? "one" : plan.lanes.name_of(task.lane),
                                    text_of(writes_of(task), plan.n), writes, text_of(reads_of(task), plan.n), reads,
                                    1e-6 * task.flops, fmt::join(drawn.waits.of(i), ", "));

@@ -22,8 +22,8 @@ double duration_of(const Task& task) {
       return per_flop_of_solve * task.flops;
     case TaskKind::update:
     case TaskKind::update_lower:
-    case TaskKind::update_near:
-    case TaskKind::advance:
+    case TaskKind::narrow_update:
+    case TaskKind::lookahead_update:
       return per_flop_of_update * task.flops;
     case TaskKind::interchange:
       return per_element * 2 * double(task.interchanges.m) * double(task.C.n);
@@ -39,8 +39,8 @@ double duration_of(const Task& task) {
 const char* class_of(TaskKind kind) {
   switch (kind) {
     case TaskKind::update_lower:
-    case TaskKind::update_near:
-    case TaskKind::advance:
+    case TaskKind::narrow_update:
+    case TaskKind::lookahead_update:
       return "update";
     case TaskKind::panel_in_place:
       return "panel";

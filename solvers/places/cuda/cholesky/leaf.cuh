@@ -252,11 +252,11 @@ __global__ void __launch_bounds__(S::threads, 1)
   write_factor(s, A, below);
 }
 
-/// How many steps a leaf has: two where a block has the shared memory for them, and one everywhere else.
 template <class T>
 constexpr int cholesky_leaf_steps(const DeviceProperties& device) {
+  static_assert(sizeof(CholeskyShared<CholeskyShape<T, 2>>) == shared_memory_of_widest_leaf(precision_of<T>));
   static_assert(sizeof(CholeskyShared<CholeskyShape<T, 1>>) <= least_shared_memory);
-  return device.shared_memory >= sizeof(CholeskyShared<CholeskyShape<T, 2>>) ? 2 : 1;
+  return cholesky_leaf_steps(device, precision_of<T>);
 }
 
 template <class T>

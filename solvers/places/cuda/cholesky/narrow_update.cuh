@@ -110,8 +110,7 @@ struct NarrowSums {
 
 template <class T, int height>
 __global__ void __launch_bounds__(narrow_threads, 5)
-    update_narrow_columns(MatrixView<const T, Cuda> L, MatrixView<const T, Cuda> L1, bool apart,
-                          MatrixView<T, Cuda> C) {
+    narrow_update_kernel(MatrixView<const T, Cuda> L, MatrixView<const T, Cuda> L1, bool apart, MatrixView<T, Cuda> C) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto& s = *reinterpret_cast<NarrowShared<T, height>*>(memory);
   using Sums = NarrowSums<T, height>;
@@ -147,7 +146,7 @@ __global__ void __launch_bounds__(narrow_threads, 5)
 /// rows of L, only on and below the diagonal. L: m × k, L1: n × k, C: m × n.
 /// Flops 2 m n k, on and below the diagonal n² k less.
 template <class T>
-bool narrow_update(Queue<Cuda>& q, MatrixView<T, Cuda> L, MatrixView<T, Cuda> L1, MatrixView<T, Cuda> C) {
+bool launch_narrow_update(Queue<Cuda>& q, MatrixView<T, Cuda> L, MatrixView<T, Cuda> L1, MatrixView<T, Cuda> C) {
   const bool apart = L.data() != L1.data();
   if (L.cols() % narrow_depth != 0) return false;
   for (const auto& view : {L, L1, C})
@@ -156,7 +155,7 @@ bool narrow_update(Queue<Cuda>& q, MatrixView<T, Cuda> L, MatrixView<T, Cuda> L1
     constexpr std::size_t shared = sizeof(NarrowShared<T, height>);
     static_assert(shared <= least_shared_memory);
     const dim3 tiles(unsigned(ceil_div(C.rows(), height)), unsigned(ceil_div(C.cols(), narrow_width)));
-    launch(q, update_narrow_columns<T, height>, Blocks::dependent, tiles, narrow_threads, shared, L, L1, apart, C);
+    launch(q, narrow_update_kernel<T, height>, Blocks::dependent, tiles, narrow_threads, shared, L, L1, apart, C);
   };
   if constexpr (sizeof(T) == 4)
     if (apart) return with.template operator()<64>(), true;
@@ -165,8 +164,8 @@ bool narrow_update(Queue<Cuda>& q, MatrixView<T, Cuda> L, MatrixView<T, Cuda> L1
 
 /// The same for the products for which this kernel is the faster.
 template <class T>
-bool update_at_once(Queue<Cuda>& q, MatrixView<T, Cuda> L, MatrixView<T, Cuda> L1, MatrixView<T, Cuda> C) {
-  return is_narrow_product(q, C, L.cols(), L.data() != L1.data()) && narrow_update(q, L, L1, C);
+bool try_narrow_update(Queue<Cuda>& q, MatrixView<T, Cuda> L, MatrixView<T, Cuda> L1, MatrixView<T, Cuda> C) {
+  return is_narrow_update(q, C, L.cols(), L.data() != L1.data()) && launch_narrow_update(q, L, L1, C);
 }
 
 }  // namespace lasolve

@@ -6,11 +6,12 @@
 #include <climits>
 
 #include "lasolve/matrix.hpp"
+#include "solvers/kernel_limits.hpp"
 #include "solvers/places/cuda/reciprocal.cuh"
 
 namespace lasolve {
 
-constexpr int cholesky_step = 64, cholesky_subpanels = cholesky_step / 8;
+constexpr int cholesky_subpanels = cholesky_step / 8;
 constexpr int cholesky_own_rows = 32;  // of each block of threads
 
 /// How large a leaf is, and which warp does what. The diagonal block takes one or two steps. In fp64 the warps with

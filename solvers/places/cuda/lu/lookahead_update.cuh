@@ -297,7 +297,7 @@ __device__ __forceinline__ void multiply_rows(const LookaheadProblem<T>& p, RowM
 
 template <int rows, class T>
 __global__ void __launch_bounds__(lookahead_threads, rows < 128 ? 2 : 1)
-    update_lookahead_columns(LookaheadProblem<T> problem) {
+    lookahead_update_kernel(LookaheadProblem<T> problem) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ unsigned ticket;
   // The next panel takes the first multiprocessors that are free, before the trailing update does. With few rows these
@@ -332,7 +332,7 @@ void launch_lookahead_update(Queue<Cuda>& q, LookaheadProblem<T> p) {
   const std::int64_t below = p.C.rows() - p.L.cols(), n = p.C.cols();
   p.solvers = unsigned(ceil_div(n, solver_columns));
   p.multipliers = unsigned(ceil_div(below, rows) * ceil_div(n, multiplier_columns));
-  launch(q, update_lookahead_columns<rows, T>, Blocks::independent, dim3(p.solvers + p.multipliers), lookahead_threads,
+  launch(q, lookahead_update_kernel<rows, T>, Blocks::independent, dim3(p.solvers + p.multipliers), lookahead_threads,
          lookahead_shared_memory<rows, T>, p);
 }
 
@@ -340,7 +340,7 @@ void launch_lookahead_update(Queue<Cuda>& q, LookaheadProblem<T> p) {
 /// those of L stay where they are. C: m × n, n ≤ most_panel_columns.
 /// Flops k² n + 2 (m − k) k n.
 template <class T>
-void advance(Queue<Cuda>& q, const PanelInPlace<T>& panel, MatrixView<T, Cuda> C) {
+void lookahead_update(Queue<Cuda>& q, const PanelInPlace<T>& panel, MatrixView<T, Cuda> C) {
   const std::int64_t below = C.rows() - panel.A.cols();
   const LookaheadProblem<T> p{.L = panel.A,
                               .C = C,

@@ -215,9 +215,7 @@ bool launch_panel_as_cluster(Queue<Cuda>& q, const PanelInPlace<T>& panel) {
   return true;
 }
 
-inline std::int64_t most_rows_in_registers(const Queue<Cuda>& q) {
-  return 1024 * std::min(cooperative_blocks(q), most_grid_blocks);
-}
+inline std::int64_t most_rows_in_registers(const Queue<Cuda>& q) { return most_rows_in_registers(q.properties()); }
 
 /// The panels that registers hold, of at most `widest` columns. The more rows a thread has, the fewer columns of them.
 template <class T, int widest = most_panel_columns>
@@ -228,6 +226,7 @@ struct PanelSizes {
   static constexpr PanelSize one_row{.threads = 256, .rows = 1, .columns = W, .widest = widest};
   static constexpr PanelSize two_rows{.threads = 256, .rows = 2, .columns = 32, .widest = widest};
   static constexpr PanelSize four_rows{.threads = 256, .rows = 4, .columns = 16, .widest = widest};
+  static_assert(PanelShape<T, four_rows>::rows_a_block == most_panel_rows_of_a_block);
 };
 
 /// What factor_in_place needs for panels of at most so many columns. Clusters are only taken where there is room for them.
@@ -236,12 +235,11 @@ constexpr std::size_t panel_shared_memory = std::max({memory_of_panel<T, Sizes::
                                                       memory_of_panel<T, Sizes::two_rows, GridPivotSearch>,
                                                       memory_of_panel<T, Sizes::four_rows, GridPivotSearch>});
 
-/// How many columns a panel can have: fewer where blocks have little shared memory.
 template <class T>
 constexpr int widest_panel(const DeviceProperties& device) {
-  constexpr int half = most_panel_columns / 2;
-  static_assert(panel_shared_memory<T, half> <= least_shared_memory);
-  return device.shared_memory >= panel_shared_memory<T, most_panel_columns> ? most_panel_columns : half;
+  static_assert(panel_shared_memory<T, most_panel_columns> == shared_memory_of_widest_panel(precision_of<T>));
+  static_assert(panel_shared_memory<T, most_panel_columns / 2> <= least_shared_memory);
+  return widest_panel(device, precision_of<T>);
 }
 template <class T>
 std::int64_t widest_panel(const Queue<Cuda>& q) {

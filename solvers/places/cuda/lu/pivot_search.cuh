@@ -28,8 +28,6 @@ struct PanelShape {
   static_assert(columns <= threads);
 };
 
-constexpr int most_cluster_blocks = 16;
-constexpr int most_grid_blocks = 256;
 constexpr std::size_t most_packet_bytes = std::size_t(2) * (most_grid_blocks * 5 + 32) * sizeof(Packet);
 
 /// One block.

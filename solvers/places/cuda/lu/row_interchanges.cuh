@@ -7,14 +7,12 @@
 #include "core/ceil_div.hpp"
 #include "core/cuda/elementwise.cuh"
 #include "core/cuda/launch.cuh"
+#include "solvers/kernel_limits.hpp"
 #include "solvers/lu.hpp"
 #include "solvers/places/cuda/messages.cuh"
 #include "solvers/plan.hpp"
 
 namespace lasolve {
-
-constexpr int most_panel_columns = 128;
-constexpr int most_combined = 1024;
 
 /// The interchanges of rows i, i + 1, … with those behind, as a permutation counted from row i. Row k of the first gets
 /// what row sources[k] held. What row k held goes to row targets[k].
@@ -87,13 +85,10 @@ void launch_interchange(Queue<Cuda>& q, MatrixView<T, Cuda> A, RowPermutation pe
   launch(q, move_rows<columns, T>, blocks, threads, A, permutation, int(count));
 }
 
-/// Rows of a thread, and threads of a block, of gather_rows.
-constexpr int rows_to_gather = 16, threads_to_gather = 1024;
-
 /// Row from[i] − first of A goes to row i. A row of blocks is a cluster, which has a column at a time, and reads all of
 /// it before it writes any. Reads are scattered, because scattered writes take twice as long.
 template <int rows, class T>
-__global__ void __launch_bounds__(1024)
+__global__ void __launch_bounds__(threads_to_gather)
     gather_rows(MatrixView<T, Cuda> A, const std::int64_t* from, std::int64_t first) {
   const std::int64_t i0 = std::int64_t(blockIdx.x) * blockDim.x * rows + threadIdx.x;
   int source[rows];
@@ -115,8 +110,6 @@ __global__ void __launch_bounds__(1024)
   }
 }
 
-inline std::int64_t blocks_to_gather(std::int64_t rows) { return ceil_div(rows, rows_to_gather * threads_to_gather); }
-
 template <class T>
 void launch_gather(Queue<Cuda>& q, MatrixView<T, Cuda> A, const std::int64_t* from, std::int64_t first) {
   const std::int64_t blocks = blocks_to_gather(A.rows());
@@ -126,6 +119,7 @@ void launch_gather(Queue<Cuda>& q, MatrixView<T, Cuda> A, const std::int64_t* fr
 
 /// Whether the device has room for the blocks that hold a column of n rows. In fp32 they take less.
 inline bool can_gather_rows(const Queue<Cuda>& q, std::int64_t n) {
+  if (!may_gather_rows(q.properties(), n)) return false;
   const auto kernel = reinterpret_cast<const void*>(gather_rows<rows_to_gather, double>);
   return has_room_for_cluster(q, kernel, unsigned(blocks_to_gather(n)), threads_to_gather, 0);
 }

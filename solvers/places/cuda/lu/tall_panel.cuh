@@ -19,7 +19,7 @@
 
 namespace lasolve {
 
-constexpr int tall_panel_columns = 32;  // a lane has an entry of a row
+static_assert(tall_panel_columns == 32);  // a lane has an entry of a row
 constexpr int tall_panel_threads = 512;
 
 /// What the threads of a block share; behind it are the positions of its rows.

@@ -9,8 +9,8 @@
 
 namespace lasolve {
 
-/// Declared after the memory that a queue works in. When an exception leaves the scope, this is destroyed before that memory:
-/// it waits for all work, first for what `arrives` lets the queue wait for, and the queue forgets what it was doing.
+/// Declared after the memory that a queue works in. When an exception leaves the scope, this is destroyed before that memory. It
+/// waits for all work, first for what `arrives` lets the queue wait for. The queue then forgets what it was doing.
 template <class Place>
 class Settled {
  public:
