@@ -171,14 +171,16 @@ refused 'X is const' 'lasolve::Factorization<double> f(dA); f.solve(dB, dC);'
 refused 'B and X are of different types' 'lasolve::Factorization<double> f(dA); f.solve(dB, dF);'
 refused 'B and X are not of the type of the factorization' 'lasolve::Factorization<double> f(dA); f.solve(dF, dF, {}, stream);'
 
-# C++17 is told first what is needed, whatever it does not understand after that.
-for standard in c++11 c++17; do
-  compile "$standard" '' && echo "compiles as $standard" && failures=$((failures + 1))
-  if ! grep -m 1 'error:' "$temporary/said" | grep -qF 'lasolve needs C++20'; then
-    echo "$standard is not told first what is needed"
-    head -n 10 "$temporary/said"
+# An older standard is told what is needed, by every header, and nothing else.
+for header in "$include"/lasolve/*.hpp; do
+  for standard in c++11 c++17; do
+    echo "#include <lasolve/${header##*/}>" >"$temporary/older.cpp"
+    LC_ALL=C "$compiler" "-std=$standard" -fsyntax-only -I"$include" "$temporary/older.cpp" >"$temporary/said" 2>&1 || true
+    [[ $(grep -c 'error:' "$temporary/said") -ne 1 ]] || ! grep -qF 'lasolve needs C++20' "$temporary/said" || continue
+    echo "$standard is told something else by ${header##*/} than what is needed"
+    grep -m 3 'error:' "$temporary/said"
     failures=$((failures + 1))
-  fi
+  done
 done
 
 exit $((failures > 0))

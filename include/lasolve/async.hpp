@@ -1,6 +1,8 @@
 // Factors and solutions in the order of a CUDA stream, with calls that return before the work is done.
 #pragma once
 
+#include "lasolve/cpp20.hpp"
+#if __cplusplus >= 201709L
 #include <utility>
 
 #include "lasolve/context.hpp"
@@ -73,3 +75,4 @@ inline AsyncFactorization<float> factor_async(Matrix<float, Cuda>&& A, const Opt
 }
 
 }  // namespace lasolve
+#endif

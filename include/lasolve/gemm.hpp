@@ -9,6 +9,8 @@
 // product propagate.
 #pragma once
 
+#include "lasolve/cpp20.hpp"
+#if __cplusplus >= 201709L
 #include <memory>
 #include <span>
 #include <string>
@@ -241,3 +243,4 @@ struct MissingBackend {
 std::span<const MissingBackend> missing_gemm_backends();
 
 }  // namespace lasolve
+#endif

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lasolve/cpp20.hpp"
-
+#if __cplusplus >= 201709L
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
@@ -214,3 +214,4 @@ class Matrix {
 };
 
 }  // namespace lasolve
+#endif

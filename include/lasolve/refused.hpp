@@ -1,6 +1,8 @@
 // What the compiler says of arguments that a system cannot be read from: one sentence that tells what to write.
 #pragma once
 
+#include "lasolve/cpp20.hpp"
+#if __cplusplus >= 201709L
 #include "lasolve/row_major.hpp"
 
 namespace lasolve {
@@ -202,3 +204,4 @@ constexpr void factored() {
 }  // namespace refused
 
 }  // namespace lasolve
+#endif

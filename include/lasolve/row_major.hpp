@@ -6,6 +6,8 @@
 // `a` is a pointer, or a std::vector, std::array, std::span or array, whose size is then checked. Nothing is copied.
 #pragma once
 
+#include "lasolve/cpp20.hpp"
+#if __cplusplus >= 201709L
 #include "lasolve/matrix.hpp"
 
 namespace lasolve {
@@ -132,3 +134,4 @@ constexpr auto column_major(R&& elements, std::int64_t rows, std::int64_t cols) 
 }
 
 }  // namespace lasolve
+#endif

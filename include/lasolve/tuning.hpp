@@ -1,6 +1,8 @@
 // What a device is best at, as one value: every size at which something else is done, and how wide block columns are.
 #pragma once
 
+#include "lasolve/cpp20.hpp"
+#if __cplusplus >= 201709L
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -89,3 +91,4 @@ std::string complaint_about(const Tuning&);
 Tuning tuning_of(const Device&);
 
 }  // namespace lasolve
+#endif
