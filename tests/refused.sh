@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the compiler says of calls that make no sense: one sentence of the library, which tells what to write.
+# What the compiler says of calls that make no sense: one sentence of the library, which tells what to write. Of the others, nothing.
 #   refused.sh COMPILER INCLUDE-FOLDER EIGEN-INCLUDE-FOLDER
 set -euo pipefail
 compiler=$1 include=$2 eigen=$3
@@ -182,5 +182,13 @@ for header in "$include"/lasolve/*.hpp; do
     failures=$((failures + 1))
   done
 done
+
+# Headers are included with -I where pkg-config says where they are, so that warnings in them are a program's own.
+if ! LC_ALL=C "$compiler" -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Werror \
+  -fsyntax-only -I"$include" "$(dirname -- "${BASH_SOURCE[0]}")/consumer/warnings.cpp" >"$temporary/said" 2>&1; then
+  echo 'the compiler warns of the headers'
+  grep -m 10 'error:' "$temporary/said"
+  failures=$((failures + 1))
+fi
 
 exit $((failures > 0))

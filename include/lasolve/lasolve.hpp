@@ -37,7 +37,7 @@ struct Options {
   GemmChoice gemm = std::string("auto");  ///< auto: cublas on CUDA; on the CPU blas, else eigen
   /// automatic: the device of the data; else the first CUDA device that this build has code for, if it has the backend; else
   /// the CPU.
-  Device device;
+  Device device = {};
   /// automatic: Cholesky if A = Aᵀ with a positive diagonal, else LU. cholesky factors one triangle only: whether A is
   /// symmetric is then the caller's word.
   Method factorization = Method::automatic;
@@ -52,7 +52,7 @@ struct Options {
   /// on the host that is factored while it is copied to a device.
   Schedule schedule = Schedule::automatic;
   /// Every size that decides between ways to compute: those of the device, as tuning_of() gives them, where it is not set.
-  std::optional<Tuning> tuning;
+  std::optional<Tuning> tuning = {};
   std::int64_t block_size = 0;   ///< columns of a panel at most; 0: from n, method, precision, schedule, device
   int threads = 0;               ///< cores of the host to compute with; 0: all
   bool allow_nonfinite = false;  ///< take NaN and Inf in A and B; otherwise that is misuse, found when checking
@@ -61,7 +61,7 @@ struct Options {
   /// for all solutions.
   bool condition = false;
   /// Called now and then, on the solving thread, with the fraction of the factorization that is done.
-  std::function<void(double)> progress;
+  std::function<void(double)> progress = {};
 };
 
 /// How the mathematics ended. An outcome is a value, never an exception.
