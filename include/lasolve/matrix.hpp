@@ -22,9 +22,13 @@ namespace lasolve {
 struct Cpu {};
 struct Cuda {};
 
+[[noreturn]] inline void refuse_misuse(const char* contract) {
+  throw std::invalid_argument(std::string("lasolve: ") + contract);
+}
 /// Throws std::invalid_argument when a caller broke a contract.
-inline void require(bool kept, const char* contract) {
-  if (!kept) throw std::invalid_argument(std::string("lasolve: ") + contract);
+constexpr void require(bool kept, const char* contract) {
+  if (!kept) [[unlikely]]
+    refuse_misuse(contract);
 }
 
 template <class U, class T>
