@@ -120,6 +120,50 @@ TEST(Embedding, reads_blocks_of_row_major_data) {
   expect_solution(whole.block(3, 5, 20, 20), x, B.col(0));
 }
 
+/// Of so many rows that its memory is given back to the system, and not only to the allocator.
+Columns made(Eigen::Index rows = 250) {
+  return Columns::Random(rows, rows) + Columns::Identity(rows, rows) * double(rows);
+}
+
+TEST(Embedding, keeps_a_copy_of_what_may_be_of_a_temporary) {
+  const Eigen::Index n = 200;
+  std::srand(1);
+  const Columns A = made(), half = A / 2, B = Columns::Random(n, 2);
+  const auto again = [] {
+    std::srand(1);
+    return made();
+  };
+  const Columns block = A.topLeftCorner(n, n), wanted[] = {block, block.transpose(), block, block};
+  Factorization<double> factors[] = {
+      Factorization<double>(again().topLeftCorner(n, n), on_cpu()),
+      Factorization<double>(again().topLeftCorner(n, n).transpose(), on_cpu()),
+      Factorization<double>(Eigen::Ref<const Columns>((half + half).topLeftCorner(n, n)), on_cpu()),
+      Factorization<double>(Rows(again()).topLeftCorner(n, n), on_cpu())};
+  for (int i = 0; i < 4; ++i) {
+    SCOPED_TRACE(i);
+    Columns X(n, 2);
+    EXPECT_TRUE(factors[i].solve(B, X).outcome.ok());
+    expect_solution(wanted[i], X, B);
+    EXPECT_TRUE(factors[i].solve(B, X, Op::transpose).outcome.ok());
+    expect_solution(wanted[i].transpose(), X, B);
+  }
+}
+
+TEST(Embedding, borrows_a_view_that_has_a_name_and_one_of_a_map) {
+  const Eigen::Index n = 60;
+  Columns A = made(n), X(n, 2);
+  const Columns B = Columns::Random(n, 2);
+  const auto transposed = A.transpose();
+  Eigen::Map<Columns> map(A.data(), n, n);
+  Factorization<double> of_name(transposed, on_cpu()),
+      of_map(Eigen::Map<Columns>(A.data(), n, n).transpose(), on_cpu()), copied(A.transpose(), on_cpu());
+  A *= 2;
+  EXPECT_EQ(of_name.solve(B, X).outcome.kind, Outcome::inaccurate) << "its check reads A";
+  EXPECT_EQ(of_map.solve(B, X).outcome.kind, Outcome::inaccurate) << "its check reads A";
+  EXPECT_TRUE(copied.solve(B, X).outcome.ok());
+  EXPECT_LT((A.transpose() * X / 2 - B).norm(), 1e-9);
+}
+
 TEST(Embedding, reads_the_triangle_of_row_major_data_that_is_there) {
   const Eigen::Index n = 40;
   const Columns half = Columns::Random(n, n), whole = half * half.transpose() + Columns::Identity(n, n);

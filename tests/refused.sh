@@ -84,6 +84,9 @@ accepted 'lasolve::solve(A, B, X.topRows(3)); lasolve::solve(A, B, Eigen::Map<Ei
 accepted 'lasolve::solve(A, elements(), std::span(v)); lasolve::solve(A, matrix(), lasolve::column_major(p, 3, 3));'
 accepted 'lasolve::solve(A, b, lasolve::MatrixView<double>(v)); lasolve::solve(A, T, lasolve::row_major(v, 3, 3));'
 accepted 'lasolve::solve(A, B, Eigen::Ref<Eigen::MatrixXd>(X)); lasolve::Factorization<double> f(A); f.solve(v, std::span(y)); f.solve(B, X.col(0));'
+# What may be of a temporary is copied.
+accepted 'lasolve::Factorization<double> f(matrix().transpose()), g(matrix().topRows(3), {}, context), h(Eigen::Ref<const Eigen::MatrixXd>(A + A));'
+accepted 'lasolve::Matrix<double> M(3, 3); lasolve::solve(M, lasolve::Matrix<double>(3, 3), M); lasolve::solve(M.view(), std::as_const(M).view(), M.view());'
 # What the sentences say to write.
 accepted 'Eigen::MatrixXd r = A + B, s = I.cast<double>(), t = Eigen::SparseMatrix<int>(3, 3).cast<double>();'
 accepted 'Eigen::MatrixXd s(E), t(E + E), u(A.triangularView<Eigen::Lower>()), w(Eigen::PermutationMatrix<3>(Eigen::Vector3i(0, 1, 2)));'
@@ -131,6 +134,10 @@ refused 'this Eigen object is no dense matrix' 'lasolve::Factorization<double> f
 refused 'this Eigen object is no dense matrix' 'lasolve::Factorization<double> f(A); f.solve(B, E);'
 refused 'systems are of double or float' 'lasolve::solve(Eigen::SparseMatrix<int>(3, 3), B, X);'
 refused 'this is no matrix of double or float' 'lasolve::Factorization<double> f(A); f.solve(lasolve::Matrix<int>(3, 3), X);'
+
+refused 'a view only borrows the memory of a Matrix' 'lasolve::Factorization<double> f(lasolve::Matrix<double>(3, 3).view());'
+refused 'a view only borrows the memory of a Matrix' 'lasolve::Matrix<double> M(3, 3); lasolve::solve(A, B, std::move(M).view());'
+refused 'a view only borrows the memory of a Matrix' 'lasolve::factor_async(Device(3, 3).view(), {}, context);'
 
 # With a context, or a stream, behind the options.
 refused 'this A is a temporary' 'lasolve::Factorization<double> f(matrix(), {}, context);'

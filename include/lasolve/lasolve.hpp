@@ -130,6 +130,11 @@ template <class T>
 class Engine;
 class Context;
 
+/// What A is of the columns that it lies in.
+template <class A, class T>
+inline constexpr Op op_of_columns =
+    std::is_convertible_v<const std::remove_cvref_t<A>&, MatrixView<const T>> ? Op::none : Op::transpose;
+
 /// P A = L U or A = L Lᵀ: factored once, solves many right-hand sides.
 ///
 /// A is n × n, T is double or float. A is borrowed and not changed; it must outlive the factorization when it is
@@ -179,6 +184,15 @@ class Factorization {
   Factorization(Matrix<T, Cpu>&& A, const Options& options, const Context& context);
   Factorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context,
                 CUstream_st* after = default_stream());
+  /// Of a block, a transpose or a Ref of Eigen's that is made in the call: a copy of A is kept, since what A is of may be a temporary,
+  /// too. A view that has a name is borrowed as any matrix is, and so is one of an Eigen::Map.
+  template <refused::OfPossibleTemporary A>
+  requires ReadableAs<A, T>
+  explicit Factorization(A&& a, const Options& options = {})
+      : Factorization(columns_of<T>(a), op_of_columns<A, T>, options) {}
+  template <refused::OfPossibleTemporary A>
+  requires ReadableAs<A, T> Factorization(A&& a, const Options& options, const Context& context)
+      : Factorization(columns_of<T>(a), op_of_columns<A, T>, options, &context) {}
   /// Does not compile, and says why. `more` is what comes behind the options: a context, a stream.
   template <class A, class... More>
   requires(!std::is_convertible_v<std::remove_cvref_t<A>*, Factorization*> &&
@@ -217,6 +231,9 @@ class Factorization {
   double rcond();
 
  private:
+  /// Keeps a copy of the columns in which op(A) lies.
+  Factorization(MatrixView<const T, Cpu> columns, Op op, const Options& options, const Context* = nullptr);
+
   std::unique_ptr<Engine<T>> engine_;
   Op stored_ = Op::none;  // how A is related to what was factored
 };

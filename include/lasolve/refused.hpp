@@ -47,6 +47,20 @@ concept Container = requires(M& m, const M& constant) {
 template <class M>
 concept Temporary =
     !std::is_lvalue_reference_v<M> && (PlainObject<std::remove_cvref_t<M>> || Container<std::remove_cvref_t<M>>);
+/// An Eigen::Map, which is made of a pointer, or a view of one: what it borrows is no object of Eigen's.
+template <class M>
+inline constexpr bool of_map = requires {
+  requires std::is_constructible_v<M, typename M::Scalar*, std::int64_t, std::int64_t>;
+};
+template <class M>
+requires requires(const M& m) { m.nestedExpression(); }
+inline constexpr bool of_map<M> = of_map<std::remove_cvref_t<decltype(std::declval<const M&>().nestedExpression())>>;
+/// A block, a transpose or a Ref that is made in the call. What it borrows may be a temporary, too: its type is the same.
+template <class M>
+concept OfPossibleTemporary = !std::is_lvalue_reference_v<M> && !Temporary<M> && requires {
+  std::remove_cvref_t<M>::IsRowMajor;
+  requires !of_map<std::remove_cvref_t<M>>;
+};
 template <class M>
 inline constexpr bool is_matrix = false;
 template <class T, class Place>

@@ -68,6 +68,15 @@ class RowMajorView {
   MatrixView<T> columns_;
 };
 
+/// The columns that A lies in: its own, or where it is row-major, those of its transpose.
+template <class T, class A>
+MatrixView<const T> columns_of(const A& a) {
+  if constexpr (std::is_convertible_v<const A&, MatrixView<const T>>)
+    return a;
+  else
+    return RowMajorView<const T>(a).transposed();
+}
+
 /// Borrows `data`, whose element (i, j) is data[i·ld + j]. Throws std::invalid_argument on a negative size, or ld < cols, or null data of
 /// a matrix that is not empty.
 template <class T>

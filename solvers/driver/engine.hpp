@@ -16,6 +16,8 @@ class Engine {
   virtual const Report& report() const = 0;
   /// n, which stays when a solve replaces factors and their report.
   std::int64_t order = 0;
+  /// A, if it is a copy of the caller's.
+  Matrix<T, Cpu> kept;
   virtual double rcond() = 0;
   /// B and X are n × nrhs, and the same or apart.
   virtual Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) = 0;

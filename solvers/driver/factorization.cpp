@@ -1,5 +1,5 @@
 // The public entry points: choose a backend, make the engine at its place.
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "core/choose.hpp"
 #include "core/whereabouts.hpp"
@@ -19,6 +19,15 @@ Report start_of(const Choice& choice) {
     report.device = choice.device();
   report.notes = choice.notes;
   return report;
+}
+
+/// For a matrix whose transpose is factored.
+Options mirrored(Options options) {
+  if (options.triangle == Uplo::lower)
+    options.triangle = Uplo::upper;
+  else if (options.triangle == Uplo::upper)
+    options.triangle = Uplo::lower;
+  return options;
 }
 
 template <class T>
@@ -41,6 +50,27 @@ std::unique_ptr<Engine<T>> engine_for(Given<T, Cpu> A, const Options& options, c
   return with_order(make_engine<T>(std::move(A), *std::get<1>(choice.backend), there, start_of(choice), context));
 }
 
+/// Of row-major data.
+template <class T>
+std::unique_ptr<Engine<T>> engine_for(RowMajorView<const T> A, const Options& options,
+                                      const SharedContext& context = {}) {
+  return engine_for(Given<T, Cpu>(A.transposed()), mirrored(options), context);
+}
+
+/// Of a copy.
+template <class T>
+std::unique_ptr<Engine<T>> engine_with_copy(MatrixView<const T> columns, Op op, const Options& options,
+                                            const SharedContext& context) {
+  require_square(columns.rows(), columns.cols());
+  require_on_host("A", Ends(columns));
+  Matrix<T> copy(columns.rows(), columns.cols());
+  for (std::int64_t j = 0; j < columns.cols(); ++j) std::copy_n(&columns(0, j), columns.rows(), &copy(0, j));
+  auto engine =
+      engine_for(Given<T, Cpu>(std::as_const(copy).view()), op == Op::none ? options : mirrored(options), context);
+  engine->kept = std::move(copy);
+  return engine;
+}
+
 /// The device of the memory; where it has none, the first that can be used.
 template <class T>
 Device device_of(MatrixView<const T, Cuda> A) {
@@ -58,15 +88,6 @@ std::unique_ptr<Engine<T>> engine_for(Given<T, Cuda> A, Options options, CUstrea
   require(choice.backend.index() == 1, "the matrix is on a CUDA device, but the backend runs on the CPU");
   return with_order(
       make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice), after, context));
-}
-
-/// For a matrix whose transpose is factored.
-Options mirrored(Options options) {
-  if (options.triangle == Uplo::lower)
-    options.triangle = Uplo::upper;
-  else if (options.triangle == Uplo::upper)
-    options.triangle = Uplo::lower;
-  return options;
 }
 
 template <class From, class T>
@@ -90,13 +111,20 @@ Report solve_by_columns(RowMajorView<const T> B, RowMajorView<T> X, Solve solve)
   return report;
 }
 
-template <class T>
-Report solve_once(MatrixView<const T> A, MatrixView<const T> B, MatrixView<T> X, const Options& options, Op op) {
+/// The matrix by columns or by rows.
+template <class T, class M>
+Report solve_once(const M& A, MatrixView<const T> B, MatrixView<T> X, const Options& options, Op op) {
   require_square(A.rows(), A.cols());
   require_sides(A.rows(), B, X);
   Factorization<T> factors(A, options);
   Report solved = factors.solve(B, X, op);
   return together(factors.report(), std::move(solved));
+}
+/// The same of row-major B and X.
+template <class T, class M>
+Report solve_once(const M& A, RowMajorView<const T> B, RowMajorView<T> X, const Options& options, Op op) {
+  return solve_by_columns(B, X,
+                          [&](MatrixView<const T> b, MatrixView<T> x) { return solve_once(A, b, x, options, op); });
 }
 
 }  // namespace
@@ -106,9 +134,7 @@ Factorization<T>::Factorization(MatrixView<const T, Cpu> A, const Options& optio
     : engine_(engine_for(Given<T, Cpu>(A), options)) {}
 template <class T>
 Factorization<T>::Factorization(RowMajorView<const T> A, const Options& options)
-    : Factorization(A.transposed(), mirrored(options)) {
-  stored_ = Op::transpose;
-}
+    : engine_(engine_for(A, options)), stored_(Op::transpose) {}
 template <class T>
 Factorization<T>::Factorization(Matrix<T, Cpu>&& A, const Options& options)
     : engine_(engine_for(Given<T, Cpu>(std::move(A)), options)) {}
@@ -123,9 +149,7 @@ Factorization<T>::Factorization(MatrixView<const T, Cpu> A, const Options& optio
     : engine_(engine_for(Given<T, Cpu>(A), options, context.state())) {}
 template <class T>
 Factorization<T>::Factorization(RowMajorView<const T> A, const Options& options, const Context& context)
-    : Factorization(A.transposed(), mirrored(options), context) {
-  stored_ = Op::transpose;
-}
+    : engine_(engine_for(A, options, context.state())), stored_(Op::transpose) {}
 template <class T>
 Factorization<T>::Factorization(Matrix<T, Cpu>&& A, const Options& options, const Context& context)
     : engine_(engine_for(Given<T, Cpu>(std::move(A)), options, context.state())) {}
@@ -136,6 +160,9 @@ Factorization<T>::Factorization(MatrixView<const T, Cuda> A, const Options& opti
 template <class T>
 Factorization<T>::Factorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context, CUstream_st* after)
     : engine_(engine_for(Given<T, Cuda>(std::move(A)), options, after, context.state())) {}
+template <class T>
+Factorization<T>::Factorization(MatrixView<const T, Cpu> columns, Op op, const Options& options, const Context* context)
+    : engine_(engine_with_copy(columns, op, options, context ? context->state() : SharedContext())), stored_(op) {}
 template <class T>
 Factorization<T>::Factorization(Factorization&&) noexcept = default;
 template <class T>
@@ -171,16 +198,6 @@ double Factorization<T>::rcond() {
   return not_moved(engine_).rcond();
 }
 
-namespace {
-
-template <class T>
-Report solve_transposed(RowMajorView<const T> A, MatrixView<const T> B, MatrixView<T> X, const Options& options,
-                        Op op) {
-  return solve_once(A.transposed(), B, X, mirrored(options), flipped(op));
-}
-
-}  // namespace
-
 template class Factorization<double>;
 template class Factorization<float>;
 
@@ -190,30 +207,30 @@ Report solve(MatrixView<const double> A, MatrixView<const double> B, MatrixView<
 }
 Report solve(RowMajorView<const double> A, MatrixView<const double> B, MatrixView<double> X, const Options& options,
              Op op) {
-  return solve_transposed(A, B, X, options, op);
+  return solve_once(A, B, X, options, op);
 }
 Report solve(RowMajorView<const double> A, RowMajorView<const double> B, RowMajorView<double> X, const Options& options,
              Op op) {
-  return solve_by_columns(B, X, [&](auto b, auto x) { return solve_transposed<double>(A, b, x, options, op); });
+  return solve_once(A, B, X, options, op);
 }
 Report solve(MatrixView<const double> A, RowMajorView<const double> B, RowMajorView<double> X, const Options& options,
              Op op) {
-  return solve_by_columns(B, X, [&](auto b, auto x) { return solve_once<double>(A, b, x, options, op); });
+  return solve_once(A, B, X, options, op);
 }
 Report solve(MatrixView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& options, Op op) {
   return solve_once(A, B, X, options, op);
 }
 Report solve(RowMajorView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& options,
              Op op) {
-  return solve_transposed(A, B, X, options, op);
+  return solve_once(A, B, X, options, op);
 }
 Report solve(RowMajorView<const float> A, RowMajorView<const float> B, RowMajorView<float> X, const Options& options,
              Op op) {
-  return solve_by_columns(B, X, [&](auto b, auto x) { return solve_transposed<float>(A, b, x, options, op); });
+  return solve_once(A, B, X, options, op);
 }
 Report solve(MatrixView<const float> A, RowMajorView<const float> B, RowMajorView<float> X, const Options& options,
              Op op) {
-  return solve_by_columns(B, X, [&](auto b, auto x) { return solve_once<float>(A, b, x, options, op); });
+  return solve_once(A, B, X, options, op);
 }
 
 }  // namespace lasolve
