@@ -208,7 +208,7 @@ class Factorization {
   const Report& report() const;
 
   /// X ← op(A)⁻¹ B; B and X are n × nrhs. They may be the same memory with the same leading dimension, but not overlap
-  /// otherwise, which is misuse.
+  /// otherwise, which is misuse. Nor may X overlap A where that is read again, to refine or to check.
   /// Flops 2 n² nrhs. X is undefined unless outcome.has_solution().
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op = Op::none);
   Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op = Op::none,
@@ -243,7 +243,7 @@ extern template class Factorization<float>;
 /// One report of a factorization and a solve with it: the phases and the totals of both.
 Report together(const Report& factored, Report solved);
 
-/// Solves op(A) X = B: factors A and solves, and reports both. Sizes, errors and outcomes as in Factorization.
+/// Solves op(A) X = B: factors A and solves, and reports both. Sizes, errors and outcomes as in Factorization. X may not overlap A.
 Report solve(MatrixView<const double> A, MatrixView<const double> B, MatrixView<double> X, const Options& = {},
              Op op = Op::none);
 Report solve(MatrixView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& = {},

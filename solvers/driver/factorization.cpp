@@ -30,31 +30,40 @@ Options mirrored(Options options) {
   return options;
 }
 
+/// The engine with what it is asked about its matrix. `borrowed`: where that is the caller's.
 template <class T>
-std::unique_ptr<Engine<T>> with_order(std::unique_ptr<Engine<T>> engine) {
+std::unique_ptr<Engine<T>> of_matrix(std::unique_ptr<Engine<T>> engine, const Options& options,
+                                     const Extent& borrowed) {
   engine->order = engine->report().n;
+  const bool is_read_again = options.check || engine->report().refine != Refine::none;
+  if (is_read_again) engine->borrowed = borrowed;
   return engine;
 }
 
 template <class T>
-std::unique_ptr<Engine<T>> engine_for(Given<T, Cpu> A, const Options& options, const SharedContext& context = {}) {
-  require_square(A.A.rows(), A.A.cols());
-  require_on_host("A", Ends(A.A));
+std::unique_ptr<Engine<T>> make_engine_for(Given<T, Cpu> A, const Options& options, const SharedContext& context) {
   const Choice choice = context ? choose(on_its_device(*context, options)) : choose(options);
   if (const auto* on_cpu = std::get_if<const GemmBackend<Cpu>*>(&choice.backend)) {
     require(!context, "a backend of the CPU, but a context is on CUDA");
-    return with_order(make_engine<T>(std::move(A), **on_cpu, options, start_of(choice)));
+    return make_engine<T>(std::move(A), **on_cpu, options, start_of(choice));
   }
   Options there = options;
   there.device = choice.place();
-  return with_order(make_engine<T>(std::move(A), *std::get<1>(choice.backend), there, start_of(choice), context));
+  return make_engine<T>(std::move(A), *std::get<1>(choice.backend), there, start_of(choice), context);
 }
 
-/// Of row-major data.
+/// Of columns that the caller has.
+template <class T>
+std::unique_ptr<Engine<T>> engine_for(MatrixView<const T> columns, const Options& options,
+                                      const SharedContext& context = {}) {
+  require_square(columns.rows(), columns.cols());
+  require_on_host("A", Ends(columns));
+  return of_matrix(make_engine_for(Given<T, Cpu>(columns), options, context), options, Extent(columns));
+}
 template <class T>
 std::unique_ptr<Engine<T>> engine_for(RowMajorView<const T> A, const Options& options,
                                       const SharedContext& context = {}) {
-  return engine_for(Given<T, Cpu>(A.transposed()), mirrored(options), context);
+  return engine_for(A.transposed(), mirrored(options), context);
 }
 
 /// Of a copy.
@@ -65,10 +74,18 @@ std::unique_ptr<Engine<T>> engine_with_copy(MatrixView<const T> columns, Op op, 
   require_on_host("A", Ends(columns));
   Matrix<T> copy(columns.rows(), columns.cols());
   for (std::int64_t j = 0; j < columns.cols(); ++j) std::copy_n(&columns(0, j), columns.rows(), &copy(0, j));
-  auto engine =
-      engine_for(Given<T, Cpu>(std::as_const(copy).view()), op == Op::none ? options : mirrored(options), context);
+  auto engine = engine_for(std::as_const(copy).view(), op == Op::none ? options : mirrored(options), context);
+  engine->borrowed = {};
   engine->kept = std::move(copy);
   return engine;
+}
+
+/// Of memory that is handed over.
+template <class T>
+std::unique_ptr<Engine<T>> engine_in(Matrix<T>&& A, const Options& options, const SharedContext& context = {}) {
+  require_square(A.rows(), A.cols());
+  require_on_host("A", Ends(A.view()));
+  return of_matrix(make_engine_for(Given<T, Cpu>(std::move(A)), options, context), options, {});
 }
 
 /// The device of the memory; where it has none, the first that can be used.
@@ -86,8 +103,19 @@ std::unique_ptr<Engine<T>> engine_for(Given<T, Cuda> A, Options options, CUstrea
   if (options.device.kind == Device::automatic) options.device = device_of<T>(A.A);
   const Choice choice = choose(options);
   require(choice.backend.index() == 1, "the matrix is on a CUDA device, but the backend runs on the CPU");
-  return with_order(
-      make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice), after, context));
+  const Extent borrowed = A.memory ? Extent() : Extent(A.A);
+  return of_matrix(
+      make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice), after, context), options,
+      borrowed);
+}
+
+template <class T>
+Extent extent_of(MatrixView<T> M) {
+  return Extent(M);
+}
+template <class T>
+Extent extent_of(RowMajorView<T> M) {
+  return Extent(M.transposed());
 }
 
 template <class From, class T>
@@ -116,6 +144,7 @@ template <class T, class M>
 Report solve_once(const M& A, MatrixView<const T> B, MatrixView<T> X, const Options& options, Op op) {
   require_square(A.rows(), A.cols());
   require_sides(A.rows(), B, X);
+  require_apart(extent_of(A), Extent(X));
   Factorization<T> factors(A, options);
   Report solved = factors.solve(B, X, op);
   return together(factors.report(), std::move(solved));
@@ -123,6 +152,7 @@ Report solve_once(const M& A, MatrixView<const T> B, MatrixView<T> X, const Opti
 /// The same of row-major B and X.
 template <class T, class M>
 Report solve_once(const M& A, RowMajorView<const T> B, RowMajorView<T> X, const Options& options, Op op) {
+  require_apart(extent_of(A), extent_of(X));
   return solve_by_columns(B, X,
                           [&](MatrixView<const T> b, MatrixView<T> x) { return solve_once(A, b, x, options, op); });
 }
@@ -130,14 +160,13 @@ Report solve_once(const M& A, RowMajorView<const T> B, RowMajorView<T> X, const 
 }  // namespace
 
 template <class T>
-Factorization<T>::Factorization(MatrixView<const T, Cpu> A, const Options& options)
-    : engine_(engine_for(Given<T, Cpu>(A), options)) {}
+Factorization<T>::Factorization(MatrixView<const T, Cpu> A, const Options& options) : engine_(engine_for(A, options)) {}
 template <class T>
 Factorization<T>::Factorization(RowMajorView<const T> A, const Options& options)
     : engine_(engine_for(A, options)), stored_(Op::transpose) {}
 template <class T>
 Factorization<T>::Factorization(Matrix<T, Cpu>&& A, const Options& options)
-    : engine_(engine_for(Given<T, Cpu>(std::move(A)), options)) {}
+    : engine_(engine_in(std::move(A), options)) {}
 template <class T>
 Factorization<T>::Factorization(MatrixView<const T, Cuda> A, const Options& options, CUstream_st* after)
     : engine_(engine_for(Given<T, Cuda>(A), options, after)) {}
@@ -146,13 +175,13 @@ Factorization<T>::Factorization(Matrix<T, Cuda>&& A, const Options& options, CUs
     : engine_(engine_for(Given<T, Cuda>(std::move(A)), options, after)) {}
 template <class T>
 Factorization<T>::Factorization(MatrixView<const T, Cpu> A, const Options& options, const Context& context)
-    : engine_(engine_for(Given<T, Cpu>(A), options, context.state())) {}
+    : engine_(engine_for(A, options, context.state())) {}
 template <class T>
 Factorization<T>::Factorization(RowMajorView<const T> A, const Options& options, const Context& context)
     : engine_(engine_for(A, options, context.state())), stored_(Op::transpose) {}
 template <class T>
 Factorization<T>::Factorization(Matrix<T, Cpu>&& A, const Options& options, const Context& context)
-    : engine_(engine_for(Given<T, Cpu>(std::move(A)), options, context.state())) {}
+    : engine_(engine_in(std::move(A), options, context.state())) {}
 template <class T>
 Factorization<T>::Factorization(MatrixView<const T, Cuda> A, const Options& options, const Context& context,
                                 CUstream_st* after)
@@ -178,18 +207,21 @@ template <class T>
 Report Factorization<T>::solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) {
   Engine<T>& engine = not_moved(engine_);
   require_sides(engine.order, B, X);
+  require_apart(engine.borrowed, Extent(X));
   require_on_host("B", Ends(B));
   require_on_host("X", Ends(X));
   return engine.solve(B, X, stored_ == Op::none ? op : flipped(op));
 }
 template <class T>
 Report Factorization<T>::solve(RowMajorView<const T> B, RowMajorView<T> X, Op op) {
+  require_apart(not_moved(engine_).borrowed, extent_of(X));
   return solve_by_columns(B, X, [&](MatrixView<const T> b, MatrixView<T> x) { return solve(b, x, op); });
 }
 template <class T>
 Report Factorization<T>::solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, CUstream_st* after) {
   Engine<T>& engine = not_moved(engine_);
   require_sides(engine.order, B, X);
+  require_apart(engine.borrowed, Extent(X));
   return engine.solve(B, X, stored_ == Op::none ? op : flipped(op), after);
 }
 
