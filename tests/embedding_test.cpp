@@ -191,9 +191,38 @@ TEST(Embedding, names_the_row_of_row_major_data_where_it_is_singular) {
   Factorization<double> factors(A, on_cpu());
   EXPECT_EQ(factors.report().outcome.kind, Outcome::singular);
   EXPECT_EQ(factors.report().outcome.at, 3);
+  EXPECT_TRUE(says(factors.report().outcome.message(), "row 3 (counted from 0) has no pivot"));
   Rows X = Rows::Constant(6, 2, 7);
   EXPECT_FALSE(factors.solve(Rows(Rows::Ones(6, 2)), X).outcome.has_solution());
   EXPECT_EQ(X, Rows::Constant(6, 2, 7));
+  EXPECT_TRUE(says(solve(A, X, X, on_cpu()).outcome.message(), "row 3"));
+  const Columns by_columns = A;
+  EXPECT_TRUE(says(Factorization<double>(by_columns, on_cpu()).report().outcome.message(), "column "));
+  Rows large = Rows::Random(90, 90);
+  large.row(70).setZero();
+  Options o = on_cpu();
+  for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+    o.precision = precision;
+    EXPECT_TRUE(says(Factorization<double>(large, o).report().outcome.message(), "row 70"));
+    EXPECT_TRUE(says(Factorization<double>(large.transpose(), o).report().outcome.message(), "column 70"));
+  }
+}
+
+TEST(Embedding, names_the_first_entry_that_is_not_finite_as_the_caller_counts) {
+  const Eigen::Index n = 50;
+  Columns A = Columns::Random(n, n), B = Columns::Ones(n, 3), X(n, 3);
+  Rows X_rows(n, 3);
+  A(7, 9) = std::numeric_limits<double>::infinity();
+  A(3, 20) = std::nan("");
+  const auto complaint = [&](auto call) { return complaint_of<std::invalid_argument>(call); };
+  EXPECT_TRUE(says(complaint([&] { solve(A, B, X, on_cpu()); }), "inf in row 7 and column 9, counted from 0"));
+  EXPECT_TRUE(says(complaint([&] { solve(Rows(A), B, X, on_cpu()); }), "nan in row 3 and column 20, counted from 0"));
+  EXPECT_TRUE(says(complaint([&] { Factorization<double>(A.transpose(), on_cpu()); }), "inf in row 9 and column 7"));
+  const Rows good = Rows::Random(n, n);
+  B(40, 2) = -std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(says(complaint([&] { solve(good, B, X, on_cpu()); }), "-inf in row 40 and column 2"));
+  EXPECT_TRUE(says(complaint([&] { Factorization<double>(good, on_cpu()).solve(Rows(B), X_rows); }),
+                   "-inf in row 40 and column 2"));
 }
 
 TEST(Embedding, says_what_the_sizes_are_and_what_to_write_where_they_are_wrong) {

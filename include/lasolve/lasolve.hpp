@@ -67,9 +67,10 @@ struct Options {
 /// How the mathematics ended. An outcome is a value, never an exception.
 struct Outcome {
   enum Kind : int { solved, singular, not_positive_definite, not_converged, inaccurate, ill_conditioned } kind = solved;
-  /// singular: the 0-based column whose pivot is exactly zero; not_positive_definite: the order of the first leading
+  /// singular: the 0-based column whose pivot is exactly zero, or the row; not_positive_definite: the order of the first leading
   /// minor that is not positive; not_converged: the iterations made.
   std::int64_t at = 0;
+  bool of_rows = false;  ///< a singular matrix is row-major, so that `at` is a row
   bool ok() const { return kind == solved; }
   /// Whether X is there, be it right or not.
   bool has_solution() const { return kind != singular && kind != not_positive_definite; }

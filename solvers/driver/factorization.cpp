@@ -6,13 +6,16 @@
 #include "lasolve/names.hpp"
 #include "solvers/driver/arguments.hpp"
 #include "solvers/driver/engine.hpp"
+#include "solvers/driver/not_finite.hpp"
 
 namespace lasolve {
 
 namespace {
 
-Report start_of(const Choice& choice) {
+/// `op`: how A is related to what is factored.
+Report start_of(const Choice& choice, Op op = Op::none) {
   Report report;
+  report.outcome.of_rows = op == Op::transpose;
   if (choice.backend.index() == 0)
     report.device = name_of(Device::cpu);
   else
@@ -40,30 +43,36 @@ std::unique_ptr<Engine<T>> of_matrix(std::unique_ptr<Engine<T>> engine, const Op
   return engine;
 }
 
+/// For the columns of op(A).
 template <class T>
-std::unique_ptr<Engine<T>> make_engine_for(Given<T, Cpu> A, const Options& options, const SharedContext& context) {
+std::unique_ptr<Engine<T>> make_engine_for(Given<T, Cpu> A, const Options& options, const SharedContext& context,
+                                           Op op) {
   const Choice choice = context ? choose(on_its_device(*context, options)) : choose(options);
   if (const auto* on_cpu = std::get_if<const GemmBackend<Cpu>*>(&choice.backend)) {
     require(!context, "a backend of the CPU, but a context is on CUDA");
-    return make_engine<T>(std::move(A), **on_cpu, options, start_of(choice));
+    return make_engine<T>(std::move(A), **on_cpu, options, start_of(choice, op));
   }
   Options there = options;
   there.device = choice.place();
-  return make_engine<T>(std::move(A), *std::get<1>(choice.backend), there, start_of(choice), context);
+  return make_engine<T>(std::move(A), *std::get<1>(choice.backend), there, start_of(choice, op), context);
 }
 
 /// Of columns that the caller has.
 template <class T>
 std::unique_ptr<Engine<T>> engine_for(MatrixView<const T> columns, const Options& options,
-                                      const SharedContext& context = {}) {
+                                      const SharedContext& context = {}, Op op = Op::none) {
   require_square(columns.rows(), columns.cols());
   require_on_host("A", Ends(columns));
-  return of_matrix(make_engine_for(Given<T, Cpu>(columns), options, context), options, Extent(columns));
+  try {
+    return of_matrix(make_engine_for(Given<T, Cpu>(columns), options, context, op), options, Extent(columns));
+  } catch (const NotFinite& e) {
+    throw_naming_first(e, columns, op, options.triangle);
+  }
 }
 template <class T>
 std::unique_ptr<Engine<T>> engine_for(RowMajorView<const T> A, const Options& options,
                                       const SharedContext& context = {}) {
-  return engine_for(A.transposed(), mirrored(options), context);
+  return engine_for(A.transposed(), mirrored(options), context, Op::transpose);
 }
 
 /// Of a copy.
@@ -74,7 +83,7 @@ std::unique_ptr<Engine<T>> engine_with_copy(MatrixView<const T> columns, Op op, 
   require_on_host("A", Ends(columns));
   Matrix<T> copy(columns.rows(), columns.cols());
   for (std::int64_t j = 0; j < columns.cols(); ++j) std::copy_n(&columns(0, j), columns.rows(), &copy(0, j));
-  auto engine = engine_for(std::as_const(copy).view(), op == Op::none ? options : mirrored(options), context);
+  auto engine = engine_for(std::as_const(copy).view(), op == Op::none ? options : mirrored(options), context, op);
   engine->borrowed = {};
   engine->kept = std::move(copy);
   return engine;
@@ -85,7 +94,7 @@ template <class T>
 std::unique_ptr<Engine<T>> engine_in(Matrix<T>&& A, const Options& options, const SharedContext& context = {}) {
   require_square(A.rows(), A.cols());
   require_on_host("A", Ends(A.view()));
-  return of_matrix(make_engine_for(Given<T, Cpu>(std::move(A)), options, context), options, {});
+  return of_matrix(make_engine_for(Given<T, Cpu>(std::move(A)), options, context, Op::none), options, {});
 }
 
 /// The device of the memory; where it has none, the first that can be used.
@@ -210,7 +219,12 @@ Report Factorization<T>::solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X,
   require_apart(engine.borrowed, Extent(X));
   require_on_host("B", Ends(B));
   require_on_host("X", Ends(X));
-  return engine.solve(B, X, stored_ == Op::none ? op : flipped(op));
+  try {
+    return engine.solve(B, X, stored_ == Op::none ? op : flipped(op));
+  } catch (const NotFinite& e) {
+    if (same(B, X)) throw;
+    throw_naming_first(e, B, Op::none, Uplo::both);
+  }
 }
 template <class T>
 Report Factorization<T>::solve(RowMajorView<const T> B, RowMajorView<T> X, Op op) {

@@ -14,6 +14,7 @@
 #include "solvers/driver/blocking.hpp"
 #include "solvers/driver/engine.hpp"
 #include "solvers/driver/factored.hpp"
+#include "solvers/driver/not_finite.hpp"
 #include "solvers/driver/notes.hpp"
 #include "solvers/driver/times.hpp"
 #include "solvers/refine/accuracy.hpp"
@@ -176,7 +177,7 @@ class Solver {
   void require_finite() {
     if (!requires_finite()) return;
     q_.phase(Phase::check);
-    require(std::isfinite(A_.norm(q_, op_of_norm())), "the matrix has an entry that is NaN or infinite");
+    lasolve::require_finite(std::isfinite(A_.norm(q_, op_of_norm())), "the matrix has");
   }
 
   /// Before A is factored, with one wait for all that is asked of it. Whether it may be positive definite, where `picks`.
@@ -298,7 +299,8 @@ class Solver {
     if (look) A_.measured(q_, op_of_norm(), (*look)->row_sums);
     const bool is_given_up = look && !(*look)->may_be_positive_definite;
     const Ending ending = *ended;
-    report.outcome = factors->outcome_of(ending);
+    const Outcome outcome = factors->outcome_of(ending);
+    report.outcome.kind = outcome.kind, report.outcome.at = outcome.at;
     report.factor_seconds = factoring.seconds();  // the outcome was waited for
     tell_products(gemm, report);
     q_.finish();
@@ -361,8 +363,7 @@ class Solver {
 
   /// `b`: the largest magnitudes of the columns of B.
   void require_finite_sides(const std::vector<double>& b) const {
-    require(options_.allow_nonfinite || std::isfinite(largest(b)),
-            "the right-hand sides have an entry that is NaN or infinite");
+    lasolve::require_finite(options_.allow_nonfinite || std::isfinite(largest(b)), "the right-hand sides have");
   }
 
   /// That B is finite is part of it, so that all is waited for at once.
