@@ -201,6 +201,10 @@ class Factorization {
       : Factorization(MatrixView<const T, Cpu>()) {
     refused::factored<A, T>();
   }
+  template <class A, refused::NoOptions O, class... More>
+  requires FactoredFrom<A, T> Factorization(A&&, O&&, More&&...) : Factorization(MatrixView<const T, Cpu>()) {
+    refused::options<O>();
+  }
   Factorization(Factorization&&) noexcept;
   Factorization& operator=(Factorization&&) noexcept;
   ~Factorization();
@@ -222,6 +226,11 @@ class Factorization {
     refused::solved<B, X, T>();
     return {};
   }
+  template <class B>
+  Report solve(B&&) {
+    refused::without_solution<B>();
+    return {};
+  }
 
   /// An estimate of 1 / (‖A‖₁‖A⁻¹‖₁) from the factors, made when first asked for and kept: at least the true value, and nearly
   /// always less than three times of it. 0 if the matrix is singular, NaN if it is not positive definite. At most five
@@ -240,6 +249,13 @@ class Factorization {
 };
 extern template class Factorization<double>;
 extern template class Factorization<float>;
+/// `Factorization factors(A)` is of the type of A.
+template <class A, class... More>
+requires(!refused::is_factorization<std::remove_cvref_t<A>>) Factorization(A&&, More&&...)
+->Factorization<refused::ElementOf<A>>;
+template <class A, class... More>
+requires(!refused::is_factorization<std::remove_cvref_t<A>>) Factorization(A&&, const Options&, More&&...)
+->Factorization<refused::ElementOf<A>>;
 
 /// One report of a factorization and a solve with it: the phases and the totals of both.
 Report together(const Report& factored, Report solved);
@@ -267,6 +283,16 @@ template <class A, class B, class X>
 requires(refused::Temporary<X> || !(SystemOf<A, B, X, double> || SystemOf<A, B, X, float>)) Report
     solve(A&&, B&&, X&&, const Options& = {}, Op = Op::none) {
   refused::system<A, B, X>();
+  return {};
+}
+template <class Never = void>
+Report solve(refused::Anything, refused::Anything) {
+  refused::without_solution<Never>();
+  return {};
+}
+template <class Never = void>
+Report solve(refused::Anything, refused::Anything, refused::Anything, refused::AnythingButOptions) {
+  refused::options<Never>();
   return {};
 }
 

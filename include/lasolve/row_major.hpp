@@ -142,5 +142,32 @@ constexpr auto column_major(R&& elements, std::int64_t rows, std::int64_t cols) 
   return column_major(std::forward<R>(elements), rows, cols, rows);
 }
 
+template <class D>
+concept PointerOrElements = std::is_pointer_v<std::remove_cvref_t<D>> || Elements<D>;
+template <PointerOrElements D>
+constexpr auto* pointer_to(D&& data) {
+  if constexpr (std::is_pointer_v<std::remove_cvref_t<D>>)
+    return data;
+  else
+    return std::data(data);
+}
+template <class D>
+using PointedTo = std::remove_pointer_t<decltype(pointer_to(std::declval<D>()))>;
+/// Do not compile, and say why: sizes are missing.
+template <PointerOrElements D, std::integral... Sizes>
+requires(sizeof...(Sizes) < 2) constexpr RowMajorView<PointedTo<D>> row_major(D&&, Sizes...) {
+  static_assert(
+      sizeof...(Sizes) == 2,
+      "lasolve: data does not say how many rows and columns it is: give lasolve::row_major(data, rows, cols)");
+  return row_major(static_cast<PointedTo<D>*>(nullptr), 0, 0);
+}
+template <PointerOrElements D, std::integral... Sizes>
+requires(sizeof...(Sizes) < 2) constexpr MatrixView<PointedTo<D>> column_major(D&&, Sizes...) {
+  static_assert(
+      sizeof...(Sizes) == 2,
+      "lasolve: data does not say how many rows and columns it is: give lasolve::column_major(data, rows, cols)");
+  return {};
+}
+
 }  // namespace lasolve
 #endif
