@@ -97,6 +97,30 @@ TEST_P(Misuse, refuses_a_negative_block_size) {
   EXPECT_THROW(solve_random(random_matrix(5, 5), 1, options(-1)), std::invalid_argument);
 }
 
+TEST_P(Misuse, refuses_a_negative_number_of_threads) {
+  Options o = options();
+  o.threads = -1;
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { solve_random(random_matrix(5, 5), 1, o); }), "threads"));
+}
+
+TEST(MisuseOfBackends, is_a_record_that_is_not_there) {
+  Options o;
+  for (const GemmChoice& none : {GemmChoice(static_cast<const GemmBackend<Cpu>*>(nullptr)),
+                                 GemmChoice(static_cast<const GemmBackend<Cuda>*>(nullptr))}) {
+    o.gemm = none;
+    EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { solve_random(random_matrix(5, 5), 1, o); }), "null"));
+  }
+}
+
+TEST(MisuseOfDevices, is_an_index_of_what_is_not_numbered) {
+  for (const Device device : {Device{Device::cpu, 3}, Device{Device::automatic, 1}}) {
+    Options o;
+    o.device = device;
+    EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { solve_random(random_matrix(5, 5), 1, o); }), "index"));
+    EXPECT_THROW(tuning_of(device), std::invalid_argument);
+  }
+}
+
 TEST(MisuseOfDevices, of_the_right_hand_sides_is_that_of_the_factors) {
   Options o;
   o.device.kind = Device::cpu;

@@ -26,7 +26,7 @@ enum class Uplo { both, lower, upper };
 
 struct Device {
   enum Kind : int { automatic, cpu, cuda } kind = automatic;
-  int index = 0;
+  int index = 0;  ///< of cuda
 };
 
 /// A backend by name, or an own record: also one that leaves small products to another, GemmBackend::small.

@@ -79,8 +79,8 @@ struct TuningField {
 /// All of them, in their order.
 std::span<const TuningField> tuning_fields();
 
-/// Sets a field by its name. Throws std::invalid_argument for a name that there is none of, which lists those that there are, and
-/// for a value that it cannot have.
+/// Sets a field by its name. Throws std::invalid_argument for a name that there is none of, and says which is the nearest, and for a
+/// value that it cannot have.
 void tune(Tuning&, const std::string& name, std::int64_t value);
 
 /// Why no device works with such values; empty: one may.

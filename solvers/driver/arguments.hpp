@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "core/choose.hpp"
 #include "core/context_state.hpp"
 #include "lasolve/lasolve.hpp"
 #include "solvers/driver/extent.hpp"
@@ -24,6 +25,7 @@ inline void require_square(std::int64_t rows, std::int64_t cols) {
 inline Options on_its_device(const Context::State& context, Options options) {
   const int its = context.q->device();
   const Device& named = options.device;
+  require_device(named);
   require(named.kind == Device::automatic || (named.kind == Device::cuda && named.index == its),
           ("the context is on cuda:" + std::to_string(its) + ", but another device is asked for").c_str());
   options.device = {Device::cuda, its};

@@ -108,6 +108,7 @@ template <class T>
 std::unique_ptr<Engine<T>> engine_for(Given<T, Cuda> A, Options options, CUstream_st* after,
                                       const SharedContext& context = {}) {
   require_square(A.A.rows(), A.A.cols());
+  require_device(options.device);
   if (context) options = on_its_device(*context, std::move(options));
   if (options.device.kind == Device::automatic) options.device = device_of<T>(A.A);
   const Choice choice = choose(options);
