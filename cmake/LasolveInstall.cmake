@@ -30,13 +30,18 @@ write_basic_package_version_file(lasolveConfigVersion.cmake COMPATIBILITY SameMi
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lasolveConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/lasolveConfigVersion.cmake
         DESTINATION ${package_dir})
 
-# pkg-config: a static library needs what is in *.private, `pkg-config --static`.
-set(pc_libs "-lstdc++ -lm ${CMAKE_THREAD_LIBS_INIT}")
+# pkg-config. Who links the static library links what it stands on, also without `pkg-config --static`; a shared one knows that itself.
+set(pc_libs "-l${LASOLVE_CXX_LIBRARY} -lm ${CMAKE_THREAD_LIBS_INIT}")
 if(CMAKE_DL_LIBS)
   string(APPEND pc_libs " -l${CMAKE_DL_LIBS}")
 endif()
 if(LASOLVE_HAS_CUDA)
   string(APPEND pc_libs " -L${CUDAToolkit_LIBRARY_DIR} -lcublas -lcublasLt -lcudart_static -lrt -ldl")
+endif()
+if(BUILD_SHARED_LIBS)
+  set(pc_stands_on "Requires.private: fmt zlib\nLibs: -L\${libdir} -llasolve\nLibs.private: ${pc_libs}")
+else()
+  set(pc_stands_on "Requires: fmt zlib\nLibs: -L\${libdir} -llasolve ${pc_libs}")
 endif()
 file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/lasolve.pc.in lasolve.pc @ONLY)

@@ -4,6 +4,12 @@
 set(own_names "lasolve_*" "_ZN7lasolve*" "_ZNK7lasolve*" "_ZT?N7lasolve*" "_ZTh*_N7lasolve*" "_ZZN7lasolve*" "_ZZNK7lasolve*"
               "_ZGVZN7lasolve*" "_ZGVN7lasolve*")
 
+# That of C++ itself.
+set(LASOLVE_CXX_LIBRARY stdc++)
+if(c++ IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
+  set(LASOLVE_CXX_LIBRARY c++)
+endif()
+
 if(BUILD_SHARED_LIBS)
   list(JOIN own_names "; " exported)
   set(map ${CMAKE_CURRENT_BINARY_DIR}/lasolve.map)
@@ -24,4 +30,7 @@ else()
     COMMENT "Linking lasolve.o" COMMAND_EXPAND_LISTS VERBATIM)
   add_library(lasolve STATIC ${object})
   set_target_properties(lasolve PROPERTIES LINKER_LANGUAGE CXX)
+  # The compiler that links a program of C does not know of the C++ library.
+  set(by_another "$<NOT:$<LINK_LANGUAGE:CXX,CUDA>>")
+  target_link_libraries(lasolve INTERFACE $<${by_another}:${LASOLVE_CXX_LIBRARY}> $<${by_another}:m>)
 endif()

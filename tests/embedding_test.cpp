@@ -120,6 +120,50 @@ TEST(Embedding, reads_blocks_of_row_major_data) {
   expect_solution(whole.block(3, 5, 20, 20), x, B.col(0));
 }
 
+/// Of so many rows that its memory is given back to the system, and not only to the allocator.
+Columns made(Eigen::Index rows = 250) {
+  return Columns::Random(rows, rows) + Columns::Identity(rows, rows) * double(rows);
+}
+
+TEST(Embedding, keeps_a_copy_of_what_may_be_of_a_temporary) {
+  const Eigen::Index n = 200;
+  std::srand(1);
+  const Columns A = made(), half = A / 2, B = Columns::Random(n, 2);
+  const auto again = [] {
+    std::srand(1);
+    return made();
+  };
+  const Columns block = A.topLeftCorner(n, n), wanted[] = {block, block.transpose(), block, block};
+  Factorization<double> factors[] = {
+      Factorization<double>(again().topLeftCorner(n, n), on_cpu()),
+      Factorization<double>(again().topLeftCorner(n, n).transpose(), on_cpu()),
+      Factorization<double>(Eigen::Ref<const Columns>((half + half).topLeftCorner(n, n)), on_cpu()),
+      Factorization<double>(Rows(again()).topLeftCorner(n, n), on_cpu())};
+  for (int i = 0; i < 4; ++i) {
+    SCOPED_TRACE(i);
+    Columns X(n, 2);
+    EXPECT_TRUE(factors[i].solve(B, X).outcome.ok());
+    expect_solution(wanted[i], X, B);
+    EXPECT_TRUE(factors[i].solve(B, X, Op::transpose).outcome.ok());
+    expect_solution(wanted[i].transpose(), X, B);
+  }
+}
+
+TEST(Embedding, borrows_a_view_that_has_a_name_and_one_of_a_map) {
+  const Eigen::Index n = 60;
+  Columns A = made(n), X(n, 2);
+  const Columns B = Columns::Random(n, 2);
+  const auto transposed = A.transpose();
+  Eigen::Map<Columns> map(A.data(), n, n);
+  Factorization<double> of_name(transposed, on_cpu()),
+      of_map(Eigen::Map<Columns>(A.data(), n, n).transpose(), on_cpu()), copied(A.transpose(), on_cpu());
+  A *= 2;
+  EXPECT_EQ(of_name.solve(B, X).outcome.kind, Outcome::inaccurate) << "its check reads A";
+  EXPECT_EQ(of_map.solve(B, X).outcome.kind, Outcome::inaccurate) << "its check reads A";
+  EXPECT_TRUE(copied.solve(B, X).outcome.ok());
+  EXPECT_LT((A.transpose() * X / 2 - B).norm(), 1e-9);
+}
+
 TEST(Embedding, reads_the_triangle_of_row_major_data_that_is_there) {
   const Eigen::Index n = 40;
   const Columns half = Columns::Random(n, n), whole = half * half.transpose() + Columns::Identity(n, n);
@@ -147,9 +191,38 @@ TEST(Embedding, names_the_row_of_row_major_data_where_it_is_singular) {
   Factorization<double> factors(A, on_cpu());
   EXPECT_EQ(factors.report().outcome.kind, Outcome::singular);
   EXPECT_EQ(factors.report().outcome.at, 3);
+  EXPECT_TRUE(says(factors.report().outcome.message(), "row 3 (counted from 0) has no pivot"));
   Rows X = Rows::Constant(6, 2, 7);
   EXPECT_FALSE(factors.solve(Rows(Rows::Ones(6, 2)), X).outcome.has_solution());
   EXPECT_EQ(X, Rows::Constant(6, 2, 7));
+  EXPECT_TRUE(says(solve(A, X, X, on_cpu()).outcome.message(), "row 3"));
+  const Columns by_columns = A;
+  EXPECT_TRUE(says(Factorization<double>(by_columns, on_cpu()).report().outcome.message(), "column "));
+  Rows large = Rows::Random(90, 90);
+  large.row(70).setZero();
+  Options o = on_cpu();
+  for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+    o.precision = precision;
+    EXPECT_TRUE(says(Factorization<double>(large, o).report().outcome.message(), "row 70"));
+    EXPECT_TRUE(says(Factorization<double>(large.transpose(), o).report().outcome.message(), "column 70"));
+  }
+}
+
+TEST(Embedding, names_the_first_entry_that_is_not_finite_as_the_caller_counts) {
+  const Eigen::Index n = 50;
+  Columns A = Columns::Random(n, n), B = Columns::Ones(n, 3), X(n, 3);
+  Rows X_rows(n, 3);
+  A(7, 9) = std::numeric_limits<double>::infinity();
+  A(3, 20) = std::nan("");
+  const auto complaint = [&](auto call) { return complaint_of<std::invalid_argument>(call); };
+  EXPECT_TRUE(says(complaint([&] { solve(A, B, X, on_cpu()); }), "inf in row 7 and column 9, counted from 0"));
+  EXPECT_TRUE(says(complaint([&] { solve(Rows(A), B, X, on_cpu()); }), "nan in row 3 and column 20, counted from 0"));
+  EXPECT_TRUE(says(complaint([&] { Factorization<double>(A.transpose(), on_cpu()); }), "inf in row 9 and column 7"));
+  const Rows good = Rows::Random(n, n);
+  B(40, 2) = -std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(says(complaint([&] { solve(good, B, X, on_cpu()); }), "-inf in row 40 and column 2"));
+  EXPECT_TRUE(says(complaint([&] { Factorization<double>(good, on_cpu()).solve(Rows(B), X_rows); }),
+                   "-inf in row 40 and column 2"));
 }
 
 TEST(Embedding, says_what_the_sizes_are_and_what_to_write_where_they_are_wrong) {

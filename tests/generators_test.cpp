@@ -38,8 +38,8 @@ TEST(Generators, are_what_they_are_called) {
     const Matrix<double> A = made(kind);
     EXPECT_TRUE(as_eigen(A.view()) == as_eigen(A.view()).transpose()) << kind;
   }
-  const Eigen::VectorXd values =
-      Eigen::JacobiSVD<Eigen::MatrixXd>(as_eigen(made("randsvd:n=30,kappa=1e4").view())).singularValues();
+  const Matrix<double> A = made("randsvd:n=30,kappa=1e4");
+  const Eigen::VectorXd values = Eigen::JacobiSVD<Eigen::MatrixXd>(as_eigen(A.view())).singularValues();
   EXPECT_NEAR(values(0) / values(29), 1e4, 1e-6);
   EXPECT_EQ(made("hilbert:n=3")(1, 2), 1.0 / 4);
   EXPECT_EQ(made("growth:n=3")(2, 0), -1);

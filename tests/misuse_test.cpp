@@ -97,6 +97,30 @@ TEST_P(Misuse, refuses_a_negative_block_size) {
   EXPECT_THROW(solve_random(random_matrix(5, 5), 1, options(-1)), std::invalid_argument);
 }
 
+TEST_P(Misuse, refuses_a_negative_number_of_threads) {
+  Options o = options();
+  o.threads = -1;
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { solve_random(random_matrix(5, 5), 1, o); }), "threads"));
+}
+
+TEST(MisuseOfBackends, is_a_record_that_is_not_there) {
+  Options o;
+  for (const GemmChoice& none : {GemmChoice(static_cast<const GemmBackend<Cpu>*>(nullptr)),
+                                 GemmChoice(static_cast<const GemmBackend<Cuda>*>(nullptr))}) {
+    o.gemm = none;
+    EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { solve_random(random_matrix(5, 5), 1, o); }), "null"));
+  }
+}
+
+TEST(MisuseOfDevices, is_an_index_of_what_is_not_numbered) {
+  for (const Device device : {Device{Device::cpu, 3}, Device{Device::automatic, 1}}) {
+    Options o;
+    o.device = device;
+    EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { solve_random(random_matrix(5, 5), 1, o); }), "index"));
+    EXPECT_THROW(tuning_of(device), std::invalid_argument);
+  }
+}
+
 TEST(MisuseOfDevices, of_the_right_hand_sides_is_that_of_the_factors) {
   Options o;
   o.device.kind = Device::cpu;
@@ -162,6 +186,57 @@ TEST_P(Misuse, refuses_solutions_that_overlap_their_right_hand_sides_and_takes_t
     const MatrixView<T> column(x.data(), rows, 1, rows), same(x.data(), rows, 1, rows + 3);
     EXPECT_TRUE(factors.solve(column, same).outcome.ok());
     EXPECT_LT((hpl_residual<T>(A.view(), B.view().columns(0, 1), column)), hpl_threshold);
+  });
+}
+
+/// In one memory of 3 n rows, whose first n are A.
+TEST_P(Misuse, refuses_solutions_that_overlap_A_and_takes_those_that_are_between_its_columns) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (const std::int64_t order : {5, 60}) {
+      const std::int64_t ld = 3 * order;
+      Matrix<T> whole(ld, order + 2, ld);
+      const Matrix<T> B = random_matrix<T>(order, 2);
+      const MatrixView<T> A = whole.view().block(0, 0, order, order);
+      const Matrix<T> copy = random_matrix<T>(order, order);
+      as_eigen(A) = as_eigen(copy.view());
+      Options unchecked = options();
+      unchecked.check = false;
+      Factorization<T> factors(A, options()), not_read_again(A, unchecked);
+      struct Layout {
+        std::int64_t row, column, columns, ld;
+        bool fits;
+      };
+      for (const auto& [row, column, columns, its_ld, fits] : {Layout{0, 0, 2, ld, false},
+                                                               {0, order - 1, 1, order, false},
+                                                               {order - 1, 0, 2, ld, false},
+                                                               {ld - 1, 0, 2, ld, false},
+                                                               {order, 0, 2, ld, true},
+                                                               {2 * order, 1, 1, order, true},
+                                                               {order, order - 3, 2, ld, true},
+                                                               {0, order, 2, ld, true},
+                                                               {order, 0, 2, order, false}}) {
+        SCOPED_TRACE(testing::Message() << "X at row " << row << ", column " << column << ", ld " << its_ld);
+        const MatrixView<T> X(whole.data() + row + column * ld, order, columns, its_ld);
+        const auto b = B.view().columns(0, columns);
+        if (fits) {
+          EXPECT_TRUE(factors.solve(b, X).outcome.ok());
+          EXPECT_TRUE(solve(A, b, X, options()).outcome.ok());
+        } else {
+          EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factors.solve(b, X); }), "overlap the matrix"));
+          EXPECT_TRUE(
+              says(complaint_of<std::invalid_argument>([&] { solve(A, b, X, unchecked); }), "overlap the matrix"));
+        }
+        EXPECT_TRUE(as_eigen(A) == as_eigen(copy.view()));
+      }
+      RowMajorView<T> X = row_major(whole.data(), order, 2);
+      const auto rows = [&](auto& f) { return f.solve(row_major(B.data(), order, 2), X); };
+      EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { rows(factors); }), "overlap the matrix"));
+      EXPECT_TRUE(
+          says(complaint_of<std::invalid_argument>([&] { solve(A, row_major(B.data(), order, 2), X, options()); }),
+               "overlap the matrix"));
+      EXPECT_TRUE(rows(not_read_again).outcome.ok()) << "A may go";
+    }
   });
 }
 

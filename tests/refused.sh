@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the compiler says of calls that make no sense: one sentence of the library, which tells what to write.
+# What the compiler says of calls that make no sense: one sentence of the library, which tells what to write. Of the others, nothing.
 #   refused.sh COMPILER INCLUDE-FOLDER EIGEN-INCLUDE-FOLDER
 set -euo pipefail
 compiler=$1 include=$2 eigen=$3
@@ -84,6 +84,15 @@ accepted 'lasolve::solve(A, B, X.topRows(3)); lasolve::solve(A, B, Eigen::Map<Ei
 accepted 'lasolve::solve(A, elements(), std::span(v)); lasolve::solve(A, matrix(), lasolve::column_major(p, 3, 3));'
 accepted 'lasolve::solve(A, b, lasolve::MatrixView<double>(v)); lasolve::solve(A, T, lasolve::row_major(v, 3, 3));'
 accepted 'lasolve::solve(A, B, Eigen::Ref<Eigen::MatrixXd>(X)); lasolve::Factorization<double> f(A); f.solve(v, std::span(y)); f.solve(B, X.col(0));'
+# What may be of a temporary is copied; the type of a factorization is that of A.
+accepted 'lasolve::Factorization<double> f(matrix().transpose()), g(matrix().topRows(3), {}, context), h(Eigen::Ref<const Eigen::MatrixXd>(A + A));'
+accepted 'lasolve::Factorization f(A); lasolve::Factorization<double>& g = f; g.solve(B, X); lasolve::Factorization h(std::move(f)); g = std::move(h);'
+accepted 'lasolve::Factorization f(F, {.gemm = "tiled"}); lasolve::Factorization<float>& g = f; lasolve::Factorization<float> h(std::move(g));'
+accepted 'lasolve::Factorization f(A.transpose()); lasolve::Factorization<double>& g = f; g.solve(B, X); lasolve::Factorization h(dA, {}, context, stream);'
+accepted 'auto f = lasolve::factor_async(dA, {}, context), g = lasolve::factor_async(std::move(dA), {}, context); f.solve_async(dB, dX); f = std::move(g);'
+accepted 'lasolve::AsyncFactorization<double> f(dA, {}, context), g = {dC, {}, context}; f.solve_async(dC, dX.view(), lasolve::Op::transpose);'
+accepted 'lasolve::Matrix<double> M(3, 3); lasolve::solve(M, lasolve::Matrix<double>(3, 3), M); lasolve::solve(M.view(), std::as_const(M).view(), M.view());'
+accepted 'lasolve::Options o; lasolve::solve(A, B, X, o); lasolve::solve(A, B, X, {}, lasolve::Op::transpose); lasolve::solve(A, B, X, std::move(o));'
 # What the sentences say to write.
 accepted 'Eigen::MatrixXd r = A + B, s = I.cast<double>(), t = Eigen::SparseMatrix<int>(3, 3).cast<double>();'
 accepted 'Eigen::MatrixXd s(E), t(E + E), u(A.triangularView<Eigen::Lower>()), w(Eigen::PermutationMatrix<3>(Eigen::Vector3i(0, 1, 2)));'
@@ -132,6 +141,26 @@ refused 'this Eigen object is no dense matrix' 'lasolve::Factorization<double> f
 refused 'systems are of double or float' 'lasolve::solve(Eigen::SparseMatrix<int>(3, 3), B, X);'
 refused 'this is no matrix of double or float' 'lasolve::Factorization<double> f(A); f.solve(lasolve::Matrix<int>(3, 3), X);'
 
+refused 'a view only borrows the memory of a Matrix' 'lasolve::Factorization<double> f(lasolve::Matrix<double>(3, 3).view());'
+refused 'a view only borrows the memory of a Matrix' 'lasolve::Matrix<double> M(3, 3); lasolve::solve(A, B, std::move(M).view());'
+refused 'a view only borrows the memory of a Matrix' 'lasolve::factor_async(Device(3, 3).view(), {}, context);'
+
+# What is left out, or is something else.
+refused 'this Eigen object is no dense matrix' 'lasolve::Factorization f(E);'
+refused 'systems are of double or float' 'lasolve::Factorization f(I);'
+refused 'an Eigen expression has no memory' 'lasolve::Factorization f(A + A, {}, context);'
+refused 'this A is a temporary' 'lasolve::Factorization f(matrix());'
+refused 'the solution is not returned, but written to X' 'lasolve::solve(A, B);'
+refused 'the solution is not returned, but written to X' 'lasolve::Factorization<double> f(A); auto solution = f.solve(B);'
+refused 'behind the matrices come lasolve::Options' 'lasolve::solve(A, B, X, "tiled");'
+refused 'behind the matrices come lasolve::Options' 'lasolve::solve(A, B, X, lasolve::Op::transpose);'
+refused 'behind the matrices come lasolve::Options' 'lasolve::Factorization<double> f(A, "tiled");'
+refused 'behind the matrices come lasolve::Options' 'lasolve::Factorization f(A, context);'
+refused 'behind the matrices come lasolve::Options' 'lasolve::Factorization<double> f(dA, stream);'
+refused 'how many rows and columns it is' 'lasolve::solve(lasolve::row_major(v), b, x);'
+refused 'how many rows and columns it is' 'lasolve::solve(A, B, lasolve::column_major(p, 3));'
+refused 'how many rows and columns it is' 'lasolve::Factorization<float> f(lasolve::row_major(std::array<float, 9>()));'
+
 # With a context, or a stream, behind the options.
 refused 'this A is a temporary' 'lasolve::Factorization<double> f(matrix(), {}, context);'
 refused 'this A is a temporary' 'lasolve::Factorization<double> f = {matrix(), {}, context};'
@@ -171,14 +200,43 @@ refused 'X is const' 'lasolve::Factorization<double> f(dA); f.solve(dB, dC);'
 refused 'B and X are of different types' 'lasolve::Factorization<double> f(dA); f.solve(dB, dF);'
 refused 'B and X are not of the type of the factorization' 'lasolve::Factorization<double> f(dA); f.solve(dF, dF, {}, stream);'
 
-# C++17 is told first what is needed, whatever it does not understand after that.
-for standard in c++11 c++17; do
-  compile "$standard" '' && echo "compiles as $standard" && failures=$((failures + 1))
-  if ! grep -m 1 'error:' "$temporary/said" | grep -qF 'lasolve needs C++20'; then
-    echo "$standard is not told first what is needed"
-    head -n 10 "$temporary/said"
+# Calls that do not wait.
+refused 'factor_async is for memory of a CUDA device' 'lasolve::factor_async(A, {}, context);'
+refused 'factor_async is for memory of a CUDA device' 'lasolve::AsyncFactorization<double> f(A.topRows(3), {}, context);'
+refused 'factor_async is for memory of a CUDA device' 'lasolve::factor_async(matrix(), {}, context);'
+refused 'factor_async is for memory of a CUDA device' 'lasolve::factor_async(lasolve::row_major(v, 3, 3), {}, context);'
+refused 'an Eigen expression has no memory' 'lasolve::factor_async(A + A, {}, context);'
+refused 'a pointer does not say how large' 'lasolve::factor_async(p, {}, context);'
+refused 'A is not of the type of its factorization' 'lasolve::AsyncFactorization<double> f(dF, {}, context);'
+refused 'works in the stream of a lasolve::Context' 'lasolve::factor_async(dA);'
+refused 'works in the stream of a lasolve::Context' 'lasolve::factor_async(dA, {}, stream);'
+refused 'works in the stream of a lasolve::Context' 'lasolve::AsyncFactorization<double> f(dA, {});'
+refused 'B is a temporary' 'lasolve::factor_async(dA, {}, context).solve_async(Device(3, 3), dX);'
+refused 'X is a temporary' 'lasolve::factor_async(dA, {}, context).solve_async(dB, Device(3, 3));'
+refused 'X is const' 'lasolve::factor_async(dA, {}, context).solve_async(dB, dC);'
+refused 'solve_async is for memory of a CUDA device' 'lasolve::factor_async(dA, {}, context).solve_async(B, X);'
+refused 'solve_async is for memory of a CUDA device' 'lasolve::factor_async(dA, {}, context).solve_async(dB, x);'
+refused 'an Eigen expression has no memory' 'lasolve::factor_async(dA, {}, context).solve_async(2 * B, dX);'
+refused 'B and X are not of the type of the factorization' 'lasolve::factor_async(dA, {}, context).solve_async(dF, dF);'
+
+# An older standard is told what is needed, by every header, and nothing else.
+for header in "$include"/lasolve/*.hpp; do
+  for standard in c++11 c++17; do
+    echo "#include <lasolve/${header##*/}>" >"$temporary/older.cpp"
+    LC_ALL=C "$compiler" "-std=$standard" -fsyntax-only -I"$include" "$temporary/older.cpp" >"$temporary/said" 2>&1 || true
+    [[ $(grep -c 'error:' "$temporary/said") -ne 1 ]] || ! grep -qF 'lasolve needs C++20' "$temporary/said" || continue
+    echo "$standard is told something else by ${header##*/} than what is needed"
+    grep -m 3 'error:' "$temporary/said"
     failures=$((failures + 1))
-  fi
+  done
 done
+
+# Headers are included with -I where pkg-config says where they are, so that warnings in them are a program's own.
+if ! LC_ALL=C "$compiler" -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Werror \
+  -fsyntax-only -I"$include" "$(dirname -- "${BASH_SOURCE[0]}")/consumer/warnings.cpp" >"$temporary/said" 2>&1; then
+  echo 'the compiler warns of the headers'
+  grep -m 10 'error:' "$temporary/said"
+  failures=$((failures + 1))
+fi
 
 exit $((failures > 0))

@@ -1,6 +1,8 @@
 // Factors and solutions in the order of a CUDA stream, with calls that return before the work is done.
 #pragma once
 
+#include "lasolve/cpp20.hpp"
+#if __cplusplus >= 201709L
 #include <utility>
 
 #include "lasolve/context.hpp"
@@ -34,6 +36,14 @@ class AsyncFactorization {
   AsyncFactorization(MatrixView<const T, Cuda> A, const Options& options, const Context& context);
   /// In place: takes the memory of A and overwrites A with its factors. Work that other streams have on it must be done.
   AsyncFactorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context);
+  /// Does not compile, and says why. `more` is what comes behind the options: a context.
+  template <class A, class... More>
+  requires(!std::is_convertible_v<std::remove_cvref_t<A>*, AsyncFactorization*> &&
+           !refused::Begun<A, T, More...>) explicit(sizeof...(More) == 0)
+      AsyncFactorization(A&&, const Options& = {}, More&&...)
+      : AsyncFactorization(MatrixView<const T, Cuda>(), Options(), Context()) {
+    refused::begun<A, T, More...>();
+  }
   AsyncFactorization(AsyncFactorization&&) noexcept;
   AsyncFactorization& operator=(AsyncFactorization&&) noexcept;
   ~AsyncFactorization();
@@ -41,6 +51,12 @@ class AsyncFactorization {
   /// X ← op(A)⁻¹ B; B and X are n × nrhs. They may be the same memory with the same leading dimension, but not overlap otherwise.
   /// Flops 2 n² nrhs.
   void solve_async(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op = Op::none);
+  /// Does not compile, and says why.
+  template <class B, class X>
+  requires(refused::Temporary<B> || refused::Temporary<X> || !SidesOnDevice<B, X, T>) void solve_async(B&&, X&&,
+                                                                                                       Op = Op::none) {
+    refused::begun_to_solve<B, X, T>();
+  }
 
   /// A number in device memory: −1 where A could be factored, else Outcome::at. For kernels and copies that the stream is given. What
   /// reads it must be done before this object ends.
@@ -71,5 +87,13 @@ inline AsyncFactorization<double> factor_async(Matrix<double, Cuda>&& A, const O
 inline AsyncFactorization<float> factor_async(Matrix<float, Cuda>&& A, const Options& options, const Context& context) {
   return {std::move(A), options, context};
 }
+/// Does not compile, and says why.
+template <class A, class... More>
+requires(!refused::Begun<A, refused::ElementOf<A>, More...>)
+    AsyncFactorization<refused::ElementOf<A>> factor_async(A&&, const Options& = {}, More&&...) {
+  refused::begun<A, refused::ElementOf<A>, More...>();
+  return {MatrixView<const refused::ElementOf<A>, Cuda>(), Options(), Context()};
+}
 
 }  // namespace lasolve
+#endif

@@ -1,6 +1,8 @@
 // Context: a CUDA device with what the library makes on it once and uses again, and a stream that the caller has there.
 #pragma once
 
+#include "lasolve/cpp20.hpp"
+#if __cplusplus >= 201709L
 #include <memory>
 
 #include "lasolve/queue.hpp"
@@ -60,3 +62,4 @@ class Context {
 void release_unused_memory(int device);
 
 }  // namespace lasolve
+#endif

@@ -9,6 +9,8 @@
 // product propagate.
 #pragma once
 
+#include "lasolve/cpp20.hpp"
+#if __cplusplus >= 201709L
 #include <algorithm>
 #include <memory>
 #include <span>
@@ -89,9 +91,9 @@ struct GemmKernel {
   /// The same product where other work runs beside it that is waited for sooner: one that leaves room for that. Null: `function`.
   Function beside;
 
-  constexpr GemmKernel(Function function = nullptr, double unit_roundoff = Arithmetic<P>::unit_roundoff,
-                       Function beside = nullptr)
-      : function(function), unit_roundoff(unit_roundoff), beside(beside) {}
+  constexpr GemmKernel(Function alone = nullptr, double roundoff = Arithmetic<P>::unit_roundoff,
+                       Function beside_work = nullptr)
+      : function(alone), unit_roundoff(roundoff), beside(beside_work) {}
   /// Whether it is offered.
   constexpr explicit operator bool() const { return function != nullptr; }
   constexpr GemmKernel beside_others() const { return {beside ? beside : function, unit_roundoff}; }
@@ -288,3 +290,4 @@ struct MissingBackend {
 std::span<const MissingBackend> missing_gemm_backends();
 
 }  // namespace lasolve
+#endif

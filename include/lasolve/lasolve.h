@@ -128,7 +128,8 @@ lasolve_status lasolve_dfactor(lasolve_int n, const double* A, lasolve_int lda, 
 lasolve_status lasolve_sfactor(lasolve_int n, const float* A, lasolve_int lda, const lasolve_options* options,
                                lasolve_factorization** factors, lasolve_report* report);
 
-/* X <- op(A)^-1 B with B and X n x nrhs, in the type of the factorization; another is misuse. X may be B, with the same ld. */
+/* X <- op(A)^-1 B with B and X n x nrhs, in the type of the factorization; another is misuse. X may be B, with the same ld. It may
+   not overlap an A that has to stay as it is. */
 lasolve_status lasolve_dsolve_with(lasolve_factorization* factors, lasolve_op op, lasolve_int nrhs, const double* B,
                                    lasolve_int ldb, double* X, lasolve_int ldx, lasolve_report* report);
 lasolve_status lasolve_ssolve_with(lasolve_factorization* factors, lasolve_op op, lasolve_int nrhs, const float* B,
@@ -141,7 +142,7 @@ lasolve_status lasolve_rcond(lasolve_factorization* factors, double* rcond);
 /* NULL is nothing to free. */
 void lasolve_free(lasolve_factorization* factors);
 
-/* Factors A and solves A X = B; the report is of both. */
+/* Factors A and solves A X = B; the report is of both. X may not overlap A. */
 lasolve_status lasolve_dsolve(lasolve_int n, lasolve_int nrhs, const double* A, lasolve_int lda, const double* B,
                               lasolve_int ldb, double* X, lasolve_int ldx, const lasolve_options* options,
                               lasolve_report* report);

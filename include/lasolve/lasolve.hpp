@@ -26,7 +26,7 @@ enum class Uplo { both, lower, upper };
 
 struct Device {
   enum Kind : int { automatic, cpu, cuda } kind = automatic;
-  int index = 0;
+  int index = 0;  ///< of cuda
 };
 
 /// A backend by name, or an own record: also one that leaves small products to another, GemmBackend::small.
@@ -37,7 +37,7 @@ struct Options {
   GemmChoice gemm = std::string("auto");  ///< auto: cublas on CUDA; on the CPU blas, else eigen
   /// automatic: the device of the data; else the first CUDA device that this build has code for, if it has the backend; else
   /// the CPU.
-  Device device;
+  Device device = {};
   /// automatic: Cholesky if A = Aᵀ with a positive diagonal, else LU. cholesky factors one triangle only: whether A is
   /// symmetric is then the caller's word.
   Method factorization = Method::automatic;
@@ -52,7 +52,7 @@ struct Options {
   /// on the host that is factored while it is copied to a device.
   Schedule schedule = Schedule::automatic;
   /// Every size that decides between ways to compute: those of the device, as tuning_of() gives them, where it is not set.
-  std::optional<Tuning> tuning;
+  std::optional<Tuning> tuning = {};
   std::int64_t block_size = 0;   ///< columns of a panel at most; 0: from n, method, precision, schedule, device
   int threads = 0;               ///< cores of the host to compute with; 0: all
   bool allow_nonfinite = false;  ///< take NaN and Inf in A and B; otherwise that is misuse, found when checking
@@ -61,15 +61,16 @@ struct Options {
   /// for all solutions.
   bool condition = false;
   /// Called now and then, on the solving thread, with the fraction of the factorization that is done.
-  std::function<void(double)> progress;
+  std::function<void(double)> progress = {};
 };
 
 /// How the mathematics ended. An outcome is a value, never an exception.
 struct Outcome {
   enum Kind : int { solved, singular, not_positive_definite, not_converged, inaccurate, ill_conditioned } kind = solved;
-  /// singular: the 0-based column whose pivot is exactly zero; not_positive_definite: the order of the first leading
+  /// singular: the 0-based column whose pivot is exactly zero, or the row; not_positive_definite: the order of the first leading
   /// minor that is not positive; not_converged: the iterations made.
   std::int64_t at = 0;
+  bool of_rows = false;  ///< a singular matrix is row-major, so that `at` is a row
   bool ok() const { return kind == solved; }
   /// Whether X is there, be it right or not.
   bool has_solution() const { return kind != singular && kind != not_positive_definite; }
@@ -130,6 +131,11 @@ template <class T>
 class Engine;
 class Context;
 
+/// What A is of the columns that it lies in.
+template <class A, class T>
+inline constexpr Op op_of_columns =
+    std::is_convertible_v<const std::remove_cvref_t<A>&, MatrixView<const T>> ? Op::none : Op::transpose;
+
 /// P A = L U or A = L Lᵀ: factored once, solves many right-hand sides.
 ///
 /// A is n × n, T is double or float. A is borrowed and not changed; it must outlive the factorization when it is
@@ -179,12 +185,25 @@ class Factorization {
   Factorization(Matrix<T, Cpu>&& A, const Options& options, const Context& context);
   Factorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context,
                 CUstream_st* after = default_stream());
+  /// Of a block, a transpose or a Ref of Eigen's that is made in the call: a copy of A is kept, since what A is of may be a temporary,
+  /// too. A view that has a name is borrowed as any matrix is, and so is one of an Eigen::Map.
+  template <refused::OfPossibleTemporary A>
+  requires ReadableAs<A, T>
+  explicit Factorization(A&& a, const Options& options = {})
+      : Factorization(columns_of<T>(a), op_of_columns<A, T>, options) {}
+  template <refused::OfPossibleTemporary A>
+  requires ReadableAs<A, T> Factorization(A&& a, const Options& options, const Context& context)
+      : Factorization(columns_of<T>(a), op_of_columns<A, T>, options, &context) {}
   /// Does not compile, and says why. `more` is what comes behind the options: a context, a stream.
   template <class A, class... More>
   requires(!std::is_convertible_v<std::remove_cvref_t<A>*, Factorization*> &&
            refused::NotFactored<A, T>) explicit(sizeof...(More) == 0) Factorization(A&&, const Options& = {}, More&&...)
       : Factorization(MatrixView<const T, Cpu>()) {
     refused::factored<A, T>();
+  }
+  template <class A, refused::NoOptions O, class... More>
+  requires FactoredFrom<A, T> Factorization(A&&, O&&, More&&...) : Factorization(MatrixView<const T, Cpu>()) {
+    refused::options<O>();
   }
   Factorization(Factorization&&) noexcept;
   Factorization& operator=(Factorization&&) noexcept;
@@ -194,7 +213,7 @@ class Factorization {
   const Report& report() const;
 
   /// X ← op(A)⁻¹ B; B and X are n × nrhs. They may be the same memory with the same leading dimension, but not overlap
-  /// otherwise, which is misuse.
+  /// otherwise, which is misuse. Nor may X overlap A where that is read again, to refine or to check.
   /// Flops 2 n² nrhs. X is undefined unless outcome.has_solution().
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op = Op::none);
   Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op = Op::none,
@@ -207,6 +226,11 @@ class Factorization {
     refused::solved<B, X, T>();
     return {};
   }
+  template <class B>
+  Report solve(B&&) {
+    refused::without_solution<B>();
+    return {};
+  }
 
   /// An estimate of 1 / (‖A‖₁‖A⁻¹‖₁) from the factors, made when first asked for and kept: at least the true value, and nearly
   /// always less than three times of it. 0 if the matrix is singular, NaN if it is not positive definite. At most five
@@ -217,16 +241,26 @@ class Factorization {
   double rcond();
 
  private:
+  /// Keeps a copy of the columns in which op(A) lies.
+  Factorization(MatrixView<const T, Cpu> columns, Op op, const Options& options, const Context* = nullptr);
+
   std::unique_ptr<Engine<T>> engine_;
   Op stored_ = Op::none;  // how A is related to what was factored
 };
 extern template class Factorization<double>;
 extern template class Factorization<float>;
+/// `Factorization factors(A)` is of the type of A.
+template <class A, class... More>
+requires(!refused::is_factorization<std::remove_cvref_t<A>>) Factorization(A&&, More&&...)
+->Factorization<refused::ElementOf<A>>;
+template <class A, class... More>
+requires(!refused::is_factorization<std::remove_cvref_t<A>>) Factorization(A&&, const Options&, More&&...)
+->Factorization<refused::ElementOf<A>>;
 
 /// One report of a factorization and a solve with it: the phases and the totals of both.
 Report together(const Report& factored, Report solved);
 
-/// Solves op(A) X = B: factors A and solves, and reports both. Sizes, errors and outcomes as in Factorization.
+/// Solves op(A) X = B: factors A and solves, and reports both. Sizes, errors and outcomes as in Factorization. X may not overlap A.
 Report solve(MatrixView<const double> A, MatrixView<const double> B, MatrixView<double> X, const Options& = {},
              Op op = Op::none);
 Report solve(MatrixView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& = {},
@@ -249,6 +283,16 @@ template <class A, class B, class X>
 requires(refused::Temporary<X> || !(SystemOf<A, B, X, double> || SystemOf<A, B, X, float>)) Report
     solve(A&&, B&&, X&&, const Options& = {}, Op = Op::none) {
   refused::system<A, B, X>();
+  return {};
+}
+template <class Never = void>
+Report solve(refused::Anything, refused::Anything) {
+  refused::without_solution<Never>();
+  return {};
+}
+template <class Never = void>
+Report solve(refused::Anything, refused::Anything, refused::Anything, refused::AnythingButOptions) {
+  refused::options<Never>();
   return {};
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lasolve/cpp20.hpp"
-
+#if __cplusplus >= 201709L
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
@@ -22,9 +22,13 @@ namespace lasolve {
 struct Cpu {};
 struct Cuda {};
 
+[[noreturn]] inline void refuse_misuse(const char* contract) {
+  throw std::invalid_argument(std::string("lasolve: ") + contract);
+}
 /// Throws std::invalid_argument when a caller broke a contract.
-inline void require(bool kept, const char* contract) {
-  if (!kept) throw std::invalid_argument(std::string("lasolve: ") + contract);
+constexpr void require(bool kept, const char* contract) {
+  if (!kept) [[unlikely]]
+    refuse_misuse(contract);
 }
 
 template <class U, class T>
@@ -183,9 +187,17 @@ class Matrix {
   T* data() { return data_; }
   const T* data() const { return data_; }
 
-  MatrixView<T, Place> view() { return {data_, rows_, cols_, ld_}; }
-  MatrixView<const T, Place> view() const { return {data_, rows_, cols_, ld_}; }
-  operator MatrixView<T, Place>() { return view(); }
+  MatrixView<T, Place> view() & { return {data_, rows_, cols_, ld_}; }
+  MatrixView<const T, Place> view() const& { return {data_, rows_, cols_, ld_}; }
+  /// Does not compile, and says why. A function that takes a view, and keeps none, is given a temporary itself.
+  template <class Temporary = T>
+  MatrixView<T, Place> view() const&& {
+    static_assert(!std::is_same_v<Temporary, T>,
+                  "lasolve: a view only borrows the memory of a Matrix, and this one is a temporary that ends with the "
+                  "line: keep it in a variable");
+    return {};
+  }
+  operator MatrixView<T, Place>() & { return view(); }
   operator MatrixView<const T, Place>() const { return view(); }
 
   T& operator()(std::int64_t i, std::int64_t j) { return view()(i, j); }
@@ -214,3 +226,4 @@ class Matrix {
 };
 
 }  // namespace lasolve
+#endif

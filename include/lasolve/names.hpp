@@ -1,6 +1,8 @@
 // The word for each enumerator, once: written and read by the tool, by JSON and by bindings.
 #pragma once
 
+#include "lasolve/cpp20.hpp"
+#if __cplusplus >= 201709L
 #include <charconv>
 #include <optional>
 #include <string>
@@ -129,3 +131,4 @@ template <class Place>
 inline constexpr Device::Kind kind_of = std::is_same_v<Place, Cuda> ? Device::cuda : Device::cpu;
 
 }  // namespace lasolve
+#endif

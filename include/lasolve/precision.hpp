@@ -1,6 +1,8 @@
 // In which arithmetic products and factors are computed, and the 16-bit elements that some of it takes.
 #pragma once
 
+#include "lasolve/cpp20.hpp"
+#if __cplusplus >= 201709L
 #include <bit>
 #include <cstdint>
 #include <type_traits>
@@ -203,3 +205,4 @@ constexpr bool is_coarser_than(Precision name) {
 }
 
 }  // namespace lasolve
+#endif

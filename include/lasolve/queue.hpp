@@ -1,6 +1,8 @@
 // Queue<Place>: one ordered line of work on one device, with its phase timer and its scratch memory.
 #pragma once
 
+#include "lasolve/cpp20.hpp"
+#if __cplusplus >= 201709L
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -197,3 +199,4 @@ class Queue<Cuda> {
 };
 
 }  // namespace lasolve
+#endif

@@ -1,9 +1,16 @@
 // What the compiler says of arguments that a system cannot be read from: one sentence that tells what to write.
 #pragma once
 
+#include "lasolve/cpp20.hpp"
+#if __cplusplus >= 201709L
 #include "lasolve/row_major.hpp"
 
 namespace lasolve {
+
+struct Options;
+class Context;
+template <class T>
+class Factorization;
 
 /// What A, and so also B, can be read from.
 template <class M, class T>
@@ -45,6 +52,20 @@ concept Container = requires(M& m, const M& constant) {
 template <class M>
 concept Temporary =
     !std::is_lvalue_reference_v<M> && (PlainObject<std::remove_cvref_t<M>> || Container<std::remove_cvref_t<M>>);
+/// An Eigen::Map, which is made of a pointer, or a view of one: what it borrows is no object of Eigen's.
+template <class M>
+inline constexpr bool of_map = requires {
+  requires std::is_constructible_v<M, typename M::Scalar*, std::int64_t, std::int64_t>;
+};
+template <class M>
+requires requires(const M& m) { m.nestedExpression(); }
+inline constexpr bool of_map<M> = of_map<std::remove_cvref_t<decltype(std::declval<const M&>().nestedExpression())>>;
+/// A block, a transpose or a Ref that is made in the call. What it borrows may be a temporary, too: its type is the same.
+template <class M>
+concept OfPossibleTemporary = !std::is_lvalue_reference_v<M> && !Temporary<M> && requires {
+  std::remove_cvref_t<M>::IsRowMajor;
+  requires !of_map<std::remove_cvref_t<M>>;
+};
 template <class M>
 inline constexpr bool is_matrix = false;
 template <class T, class Place>
@@ -57,6 +78,25 @@ concept NotFactored = BorrowedTooShort<A> || !FactoredFrom<A, T>;
 
 template <class... M>
 inline constexpr bool never = false;
+
+template <class M>
+inline constexpr bool is_factorization = false;
+template <class T>
+inline constexpr bool is_factorization<Factorization<T>> = true;
+/// The type of a factorization of A; where A is no matrix, one that says so.
+template <class A>
+using ElementOf = std::conditional_t<FactoredFrom<A, float>, float, double>;
+template <class O>
+concept NoOptions = !std::is_convertible_v<O, const Options&>;
+/// Parameters of functions that are called only where no other fits.
+struct Anything {
+  template <class M>
+  Anything(M&&) {}
+};
+struct AnythingButOptions {
+  template <NoOptions O>
+  AnythingButOptions(O&&) {}
+};
 
 template <class M>
 concept OfEigen = requires {
@@ -92,6 +132,9 @@ template <class M>
 concept OnDevice = OnDeviceAs<M, double> || OnDeviceAs<M, float>;
 template <class M>
 concept Readable = OnHost<M> || OnDevice<M>;
+/// What an AsyncFactorization<T> is made of, with what comes behind the options.
+template <class A, class T, class... More>
+concept Begun = OnDeviceAs<A, T> && sizeof...(More) == 1 && (std::is_convertible_v<More, const Context&> && ...);
 template <class B, class X>
 concept Solvable = SolvedFor<B, X, double> || SolvedFor<B, X, float>;
 template <class X>
@@ -131,6 +174,22 @@ constexpr void operand() {
     static_assert(never<M>,
                   "lasolve: this is no matrix of double or float: give an Eigen matrix, a lasolve::Matrix, a vector or "
                   "span as a column, or lasolve::column_major(data, rows, cols)");
+}
+
+/// Of what stands where the options should.
+template <class... O>
+constexpr void options() {
+  static_assert(
+      never<O...>,
+      "lasolve: behind the matrices come lasolve::Options, such as {.gemm = \"tiled\"}, or {} for the defaults");
+}
+
+/// Of a B that is given without an X.
+template <class... B>
+constexpr void without_solution() {
+  static_assert(never<B...>,
+                "lasolve: the solution is not returned, but written to X: give X, which has its size before the call, "
+                "behind B");
 }
 
 /// Of what is not Writable.
@@ -199,6 +258,43 @@ constexpr void factored() {
                   "Factorization<float> for float");
 }
 
+/// Of what no AsyncFactorization<T> is made of: A has to be on a device, and a context behind the options.
+template <class A, class T, class... More>
+constexpr void begun() {
+  if constexpr (!Readable<A>)
+    operand<A>();
+  else if constexpr (!OnDevice<A>)
+    static_assert(never<A>,
+                  "lasolve: factor_async is for memory of a CUDA device: copy A there, or write "
+                  "lasolve::Factorization<double> factors(A); for that of the host");
+  else if constexpr (!OnDeviceAs<A, T>)
+    static_assert(never<A>,
+                  "lasolve: A is not of the type of its factorization: AsyncFactorization<double> for double, "
+                  "AsyncFactorization<float> for float");
+  else
+    static_assert(never<A, More...>,
+                  "lasolve: factor_async works in the stream of a lasolve::Context, which comes behind the options");
+}
+
+/// Of B and X that an AsyncFactorization<T> does not solve for. They are used when the call has returned.
+template <class B, class X, class T>
+constexpr void begun_to_solve() {
+  operand<B>();
+  written<X>();
+  if constexpr (!Readable<B> || !Readable<X> || Temporary<X> || !Writable<X>)
+    return;
+  else if constexpr (Temporary<B>)
+    static_assert(never<B>,
+                  "lasolve: B is a temporary, which ends before the device has read it: keep it in a variable");
+  else if constexpr (!OnDevice<B> || !OnDevice<X>)
+    static_assert(never<B, X>, "lasolve: solve_async is for memory of a CUDA device: copy B there, and X from there");
+  else
+    static_assert(
+        SidesOnDevice<B, X, T>,
+        "lasolve: B and X are not of the type of the factorization: make A, B and X all double, or all float");
+}
+
 }  // namespace refused
 
 }  // namespace lasolve
+#endif

@@ -6,6 +6,8 @@
 // `a` is a pointer, or a std::vector, std::array, std::span or array, whose size is then checked. Nothing is copied.
 #pragma once
 
+#include "lasolve/cpp20.hpp"
+#if __cplusplus >= 201709L
 #include "lasolve/matrix.hpp"
 
 namespace lasolve {
@@ -65,6 +67,15 @@ class RowMajorView {
 
   MatrixView<T> columns_;
 };
+
+/// The columns that A lies in: its own, or where it is row-major, those of its transpose.
+template <class T, class A>
+MatrixView<const T> columns_of(const A& a) {
+  if constexpr (std::is_convertible_v<const A&, MatrixView<const T>>)
+    return a;
+  else
+    return RowMajorView<const T>(a).transposed();
+}
 
 /// Borrows `data`, whose element (i, j) is data[i·ld + j]. Throws std::invalid_argument on a negative size, or ld < cols, or null data of
 /// a matrix that is not empty.
@@ -131,4 +142,32 @@ constexpr auto column_major(R&& elements, std::int64_t rows, std::int64_t cols) 
   return column_major(std::forward<R>(elements), rows, cols, rows);
 }
 
+template <class D>
+concept PointerOrElements = std::is_pointer_v<std::remove_cvref_t<D>> || Elements<D>;
+template <PointerOrElements D>
+constexpr auto* pointer_to(D&& data) {
+  if constexpr (std::is_pointer_v<std::remove_cvref_t<D>>)
+    return data;
+  else
+    return std::data(data);
+}
+template <class D>
+using PointedTo = std::remove_pointer_t<decltype(pointer_to(std::declval<D>()))>;
+/// Do not compile, and say why: sizes are missing.
+template <PointerOrElements D, std::integral... Sizes>
+requires(sizeof...(Sizes) < 2) constexpr RowMajorView<PointedTo<D>> row_major(D&&, Sizes...) {
+  static_assert(
+      sizeof...(Sizes) == 2,
+      "lasolve: data does not say how many rows and columns it is: give lasolve::row_major(data, rows, cols)");
+  return row_major(static_cast<PointedTo<D>*>(nullptr), 0, 0);
+}
+template <PointerOrElements D, std::integral... Sizes>
+requires(sizeof...(Sizes) < 2) constexpr MatrixView<PointedTo<D>> column_major(D&&, Sizes...) {
+  static_assert(
+      sizeof...(Sizes) == 2,
+      "lasolve: data does not say how many rows and columns it is: give lasolve::column_major(data, rows, cols)");
+  return {};
+}
+
 }  // namespace lasolve
+#endif

@@ -1,6 +1,8 @@
 // The orders in which blocks are walked: one table, from which the enumerators, their names and the schedules come.
 #pragma once
 
+#include "lasolve/cpp20.hpp"
+#if __cplusplus >= 201709L
 namespace lasolve {
 
 /// X(enumerator, name, plan of LU, plan of Cholesky): a schedule adds one line here. The plans are functions of
@@ -19,3 +21,4 @@ enum class Schedule { automatic, LASOLVE_SCHEDULES(LASOLVE_ENUMERATOR) };
 #undef LASOLVE_ENUMERATOR
 
 }  // namespace lasolve
+#endif

@@ -1,6 +1,8 @@
 // What a device is best at, as one value: every size at which something else is done, and how wide block columns are.
 #pragma once
 
+#include "lasolve/cpp20.hpp"
+#if __cplusplus >= 201709L
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -77,8 +79,8 @@ struct TuningField {
 /// All of them, in their order.
 std::span<const TuningField> tuning_fields();
 
-/// Sets a field by its name. Throws std::invalid_argument for a name that there is none of, which lists those that there are, and
-/// for a value that it cannot have.
+/// Sets a field by its name. Throws std::invalid_argument for a name that there is none of, and says which is the nearest, and for a
+/// value that it cannot have.
 void tune(Tuning&, const std::string& name, std::int64_t value);
 
 /// Why no device works with such values; empty: one may.
@@ -89,3 +91,4 @@ std::string complaint_about(const Tuning&);
 Tuning tuning_of(const Device&);
 
 }  // namespace lasolve
+#endif

@@ -13,25 +13,34 @@ namespace {
 /// Throws std::invalid_argument where something would be decided on the host. The precision of the factors.
 SolvePrecision require_decided(const Options& options, Precision of_A) {
   require(options.factorization != Method::automatic,
-          "factor_async cannot look at A: the options have to name the method");
-  require(!options.check, "factor_async cannot check solutions: the options have to leave out the check");
-  require(!options.condition, "factor_async cannot estimate the condition of A: the options must not ask for it");
-  require(!options.progress, "factor_async tells nobody of its progress: the options must have no function for it");
+          "a factorization that nobody waits for cannot look at A: the options have to name the method");
+  require(!options.check,
+          "a factorization that nobody waits for cannot check solutions: the options have to leave out the check");
+  require(!options.condition,
+          "a factorization that nobody waits for cannot estimate the condition of A: the options must not ask for it");
+  require(
+      !options.progress,
+      "a factorization that nobody waits for tells nothing of its progress: the options must have no function for it");
   const SolvePrecision in = solve_precision(options.precision, of_A);
   const bool coarse = in.unit_roundoff() > unit_roundoff_of(of_A);
   const bool refines = options.refine == Refine::classical || (options.refine == Refine::automatic && coarse);
-  require(!refines, "factor_async cannot refine, which ends by the residual: the options have to ask for none");
+  require(!refines,
+          "a factorization that nobody waits for cannot refine, which ends by the residual: the options have to ask "
+          "for none");
+  require(!has_narrow_range(in.products),
+          "a factorization that nobody waits for cannot look how large A is, which products in fp16 need: the options "
+          "have to ask for another precision");
   require(
-      !has_narrow_range(in.products),
-      "factor_async cannot look how large A is, which products in fp16 need: the options ask for another precision");
-  require(in.storage == of_A, "factor_async stores factors in the type of A: the options ask for another precision");
+      in.storage == of_A,
+      "a factorization that nobody waits for stores factors in the type of A: the options ask for another precision");
   return in;
 }
 
 template <class T>
 std::unique_ptr<AsyncEngine<T>> engine_for(Given<T, Cuda> A, const Options& wanted, const Context& context) {
   require_square(A.A.rows(), A.A.cols());
-  require(context.stream() != nullptr, "factor_async works in the order of a stream, and the context has none");
+  require(context.stream() != nullptr,
+          "a factorization that nobody waits for works in the order of a stream, and the context has none");
   const Options options = on_its_device(*context.state(), wanted);
   const SolvePrecision in = require_decided(options, precision_of<T>);
   const Choice choice = choose(options);

@@ -6,6 +6,7 @@
 #include "core/context_state.hpp"
 #include "lasolve/lasolve.hpp"
 #include "lasolve/precision.hpp"
+#include "solvers/driver/extent.hpp"
 
 namespace lasolve {
 
@@ -16,6 +17,10 @@ class Engine {
   virtual const Report& report() const = 0;
   /// n, which stays when a solve replaces factors and their report.
   std::int64_t order = 0;
+  /// Where A lies, if it is the caller's and is read again with each solve.
+  Extent borrowed;
+  /// A, if it is a copy of the caller's.
+  Matrix<T, Cpu> kept;
   virtual double rcond() = 0;
   /// B and X are n × nrhs, and the same or apart.
   virtual Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) = 0;

@@ -13,6 +13,7 @@
 #include "solvers/driver/blocking.hpp"
 #include "solvers/driver/engine.hpp"
 #include "solvers/driver/factored.hpp"
+#include "solvers/driver/not_finite.hpp"
 #include "solvers/driver/notes.hpp"
 #include "solvers/driver/times.hpp"
 #include "solvers/refine/known_matrix.hpp"
@@ -119,7 +120,7 @@ class Factoring {
   void require_finite() {
     if (!requires_finite()) return;
     q_.phase(Phase::check);
-    require(std::isfinite(A.norm(q_, op_of_norm())), "the matrix has an entry that is NaN or infinite");
+    lasolve::require_finite(std::isfinite(A.norm(q_, op_of_norm())), "the matrix has");
   }
 
   /// Before A is factored, with one wait for all that is asked of it. Whether it may be positive definite, where `picks`.
@@ -228,7 +229,8 @@ class Factoring {
     auto ended = factors.ending(q_);
     if (look) A.measured(q_, op_of_norm(), (*look)->row_sums);
     const Ending ending = *ended;
-    report.outcome = factors.outcome_of(ending);
+    const Outcome outcome = factors.outcome_of(ending);
+    report.outcome.kind = outcome.kind, report.outcome.at = outcome.at;
     report.factor_seconds = factoring.seconds();  // the outcome was waited for
     tell_products(gemm, report);
     q_.finish();

@@ -1,18 +1,21 @@
 // The public entry points: choose a backend, make the engine at its place.
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "core/choose.hpp"
 #include "core/whereabouts.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/driver/arguments.hpp"
 #include "solvers/driver/engine.hpp"
+#include "solvers/driver/not_finite.hpp"
 
 namespace lasolve {
 
 namespace {
 
-Report start_of(const Choice& choice) {
+/// `op`: how A is related to what is factored.
+Report start_of(const Choice& choice, Op op = Op::none) {
   Report report;
+  report.outcome.of_rows = op == Op::transpose;
   if (choice.backend.index() == 0)
     report.device = name_of(Device::cpu);
   else
@@ -21,24 +24,77 @@ Report start_of(const Choice& choice) {
   return report;
 }
 
+/// For a matrix whose transpose is factored.
+Options mirrored(Options options) {
+  if (options.triangle == Uplo::lower)
+    options.triangle = Uplo::upper;
+  else if (options.triangle == Uplo::upper)
+    options.triangle = Uplo::lower;
+  return options;
+}
+
+/// The engine with what it is asked about its matrix. `borrowed`: where that is the caller's.
 template <class T>
-std::unique_ptr<Engine<T>> with_order(std::unique_ptr<Engine<T>> engine) {
+std::unique_ptr<Engine<T>> of_matrix(std::unique_ptr<Engine<T>> engine, const Options& options,
+                                     const Extent& borrowed) {
   engine->order = engine->report().n;
+  const bool is_read_again = options.check || engine->report().refine != Refine::none;
+  if (is_read_again) engine->borrowed = borrowed;
   return engine;
 }
 
+/// For the columns of op(A).
 template <class T>
-std::unique_ptr<Engine<T>> engine_for(Given<T, Cpu> A, const Options& options, const SharedContext& context = {}) {
-  require_square(A.A.rows(), A.A.cols());
-  require_on_host("A", Ends(A.A));
+std::unique_ptr<Engine<T>> make_engine_for(Given<T, Cpu> A, const Options& options, const SharedContext& context,
+                                           Op op) {
   const Choice choice = context ? choose(on_its_device(*context, options)) : choose(options);
   if (const auto* on_cpu = std::get_if<const GemmBackend<Cpu>*>(&choice.backend)) {
     require(!context, "a backend of the CPU, but a context is on CUDA");
-    return with_order(make_engine<T>(std::move(A), **on_cpu, options, start_of(choice)));
+    return make_engine<T>(std::move(A), **on_cpu, options, start_of(choice, op));
   }
   Options there = options;
   there.device = choice.place();
-  return with_order(make_engine<T>(std::move(A), *std::get<1>(choice.backend), there, start_of(choice), context));
+  return make_engine<T>(std::move(A), *std::get<1>(choice.backend), there, start_of(choice, op), context);
+}
+
+/// Of columns that the caller has.
+template <class T>
+std::unique_ptr<Engine<T>> engine_for(MatrixView<const T> columns, const Options& options,
+                                      const SharedContext& context = {}, Op op = Op::none) {
+  require_square(columns.rows(), columns.cols());
+  require_on_host("A", Ends(columns));
+  try {
+    return of_matrix(make_engine_for(Given<T, Cpu>(columns), options, context, op), options, Extent(columns));
+  } catch (const NotFinite& e) {
+    throw_naming_first(e, columns, op, options.triangle);
+  }
+}
+template <class T>
+std::unique_ptr<Engine<T>> engine_for(RowMajorView<const T> A, const Options& options,
+                                      const SharedContext& context = {}) {
+  return engine_for(A.transposed(), mirrored(options), context, Op::transpose);
+}
+
+/// Of a copy.
+template <class T>
+std::unique_ptr<Engine<T>> engine_with_copy(MatrixView<const T> columns, Op op, const Options& options,
+                                            const SharedContext& context) {
+  require_square(columns.rows(), columns.cols());
+  require_on_host("A", Ends(columns));
+  Matrix<T> copy(columns.rows(), columns.cols());
+  for (std::int64_t j = 0; j < columns.cols(); ++j) std::copy_n(&columns(0, j), columns.rows(), &copy(0, j));
+  auto engine = engine_for(std::as_const(copy).view(), op == Op::none ? options : mirrored(options), context, op);
+  engine->borrowed = {};
+  engine->kept = std::move(copy);
+  return engine;
+}
+
+/// Of memory that is handed over.
+template <class T>
+std::unique_ptr<Engine<T>> engine_in(Matrix<T>&& A, const Options& options, const SharedContext& context = {}) {
+  require_square(A.rows(), A.cols());
+  require_on_host("A", Ends(A.view()));
+  return of_matrix(make_engine_for(Given<T, Cpu>(std::move(A)), options, context, Op::none), options, {});
 }
 
 /// The device of the memory; where it has none, the first that can be used.
@@ -52,21 +108,24 @@ template <class T>
 std::unique_ptr<Engine<T>> engine_for(Given<T, Cuda> A, Options options, CUstream_st* after,
                                       const SharedContext& context = {}) {
   require_square(A.A.rows(), A.A.cols());
+  require_device(options.device);
   if (context) options = on_its_device(*context, std::move(options));
   if (options.device.kind == Device::automatic) options.device = device_of<T>(A.A);
   const Choice choice = choose(options);
   require(choice.backend.index() == 1, "the matrix is on a CUDA device, but the backend runs on the CPU");
-  return with_order(
-      make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice), after, context));
+  const Extent borrowed = A.memory ? Extent() : Extent(A.A);
+  return of_matrix(
+      make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice), after, context), options,
+      borrowed);
 }
 
-/// For a matrix whose transpose is factored.
-Options mirrored(Options options) {
-  if (options.triangle == Uplo::lower)
-    options.triangle = Uplo::upper;
-  else if (options.triangle == Uplo::upper)
-    options.triangle = Uplo::lower;
-  return options;
+template <class T>
+Extent extent_of(MatrixView<T> M) {
+  return Extent(M);
+}
+template <class T>
+Extent extent_of(RowMajorView<T> M) {
+  return Extent(M.transposed());
 }
 
 template <class From, class T>
@@ -90,28 +149,34 @@ Report solve_by_columns(RowMajorView<const T> B, RowMajorView<T> X, Solve solve)
   return report;
 }
 
-template <class T>
-Report solve_once(MatrixView<const T> A, MatrixView<const T> B, MatrixView<T> X, const Options& options, Op op) {
+/// The matrix by columns or by rows.
+template <class T, class M>
+Report solve_once(const M& A, MatrixView<const T> B, MatrixView<T> X, const Options& options, Op op) {
   require_square(A.rows(), A.cols());
   require_sides(A.rows(), B, X);
+  require_apart(extent_of(A), Extent(X));
   Factorization<T> factors(A, options);
   Report solved = factors.solve(B, X, op);
   return together(factors.report(), std::move(solved));
+}
+/// The same of row-major B and X.
+template <class T, class M>
+Report solve_once(const M& A, RowMajorView<const T> B, RowMajorView<T> X, const Options& options, Op op) {
+  require_apart(extent_of(A), extent_of(X));
+  return solve_by_columns(B, X,
+                          [&](MatrixView<const T> b, MatrixView<T> x) { return solve_once(A, b, x, options, op); });
 }
 
 }  // namespace
 
 template <class T>
-Factorization<T>::Factorization(MatrixView<const T, Cpu> A, const Options& options)
-    : engine_(engine_for(Given<T, Cpu>(A), options)) {}
+Factorization<T>::Factorization(MatrixView<const T, Cpu> A, const Options& options) : engine_(engine_for(A, options)) {}
 template <class T>
 Factorization<T>::Factorization(RowMajorView<const T> A, const Options& options)
-    : Factorization(A.transposed(), mirrored(options)) {
-  stored_ = Op::transpose;
-}
+    : engine_(engine_for(A, options)), stored_(Op::transpose) {}
 template <class T>
 Factorization<T>::Factorization(Matrix<T, Cpu>&& A, const Options& options)
-    : engine_(engine_for(Given<T, Cpu>(std::move(A)), options)) {}
+    : engine_(engine_in(std::move(A), options)) {}
 template <class T>
 Factorization<T>::Factorization(MatrixView<const T, Cuda> A, const Options& options, CUstream_st* after)
     : engine_(engine_for(Given<T, Cuda>(A), options, after)) {}
@@ -120,15 +185,13 @@ Factorization<T>::Factorization(Matrix<T, Cuda>&& A, const Options& options, CUs
     : engine_(engine_for(Given<T, Cuda>(std::move(A)), options, after)) {}
 template <class T>
 Factorization<T>::Factorization(MatrixView<const T, Cpu> A, const Options& options, const Context& context)
-    : engine_(engine_for(Given<T, Cpu>(A), options, context.state())) {}
+    : engine_(engine_for(A, options, context.state())) {}
 template <class T>
 Factorization<T>::Factorization(RowMajorView<const T> A, const Options& options, const Context& context)
-    : Factorization(A.transposed(), mirrored(options), context) {
-  stored_ = Op::transpose;
-}
+    : engine_(engine_for(A, options, context.state())), stored_(Op::transpose) {}
 template <class T>
 Factorization<T>::Factorization(Matrix<T, Cpu>&& A, const Options& options, const Context& context)
-    : engine_(engine_for(Given<T, Cpu>(std::move(A)), options, context.state())) {}
+    : engine_(engine_in(std::move(A), options, context.state())) {}
 template <class T>
 Factorization<T>::Factorization(MatrixView<const T, Cuda> A, const Options& options, const Context& context,
                                 CUstream_st* after)
@@ -136,6 +199,9 @@ Factorization<T>::Factorization(MatrixView<const T, Cuda> A, const Options& opti
 template <class T>
 Factorization<T>::Factorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context, CUstream_st* after)
     : engine_(engine_for(Given<T, Cuda>(std::move(A)), options, after, context.state())) {}
+template <class T>
+Factorization<T>::Factorization(MatrixView<const T, Cpu> columns, Op op, const Options& options, const Context* context)
+    : engine_(engine_with_copy(columns, op, options, context ? context->state() : SharedContext())), stored_(op) {}
 template <class T>
 Factorization<T>::Factorization(Factorization&&) noexcept = default;
 template <class T>
@@ -151,18 +217,26 @@ template <class T>
 Report Factorization<T>::solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) {
   Engine<T>& engine = not_moved(engine_);
   require_sides(engine.order, B, X);
+  require_apart(engine.borrowed, Extent(X));
   require_on_host("B", Ends(B));
   require_on_host("X", Ends(X));
-  return engine.solve(B, X, stored_ == Op::none ? op : flipped(op));
+  try {
+    return engine.solve(B, X, stored_ == Op::none ? op : flipped(op));
+  } catch (const NotFinite& e) {
+    if (same(B, X)) throw;
+    throw_naming_first(e, B, Op::none, Uplo::both);
+  }
 }
 template <class T>
 Report Factorization<T>::solve(RowMajorView<const T> B, RowMajorView<T> X, Op op) {
+  require_apart(not_moved(engine_).borrowed, extent_of(X));
   return solve_by_columns(B, X, [&](MatrixView<const T> b, MatrixView<T> x) { return solve(b, x, op); });
 }
 template <class T>
 Report Factorization<T>::solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, CUstream_st* after) {
   Engine<T>& engine = not_moved(engine_);
   require_sides(engine.order, B, X);
+  require_apart(engine.borrowed, Extent(X));
   return engine.solve(B, X, stored_ == Op::none ? op : flipped(op), after);
 }
 
@@ -170,16 +244,6 @@ template <class T>
 double Factorization<T>::rcond() {
   return not_moved(engine_).rcond();
 }
-
-namespace {
-
-template <class T>
-Report solve_transposed(RowMajorView<const T> A, MatrixView<const T> B, MatrixView<T> X, const Options& options,
-                        Op op) {
-  return solve_once(A.transposed(), B, X, mirrored(options), flipped(op));
-}
-
-}  // namespace
 
 template class Factorization<double>;
 template class Factorization<float>;
@@ -190,30 +254,30 @@ Report solve(MatrixView<const double> A, MatrixView<const double> B, MatrixView<
 }
 Report solve(RowMajorView<const double> A, MatrixView<const double> B, MatrixView<double> X, const Options& options,
              Op op) {
-  return solve_transposed(A, B, X, options, op);
+  return solve_once(A, B, X, options, op);
 }
 Report solve(RowMajorView<const double> A, RowMajorView<const double> B, RowMajorView<double> X, const Options& options,
              Op op) {
-  return solve_by_columns(B, X, [&](auto b, auto x) { return solve_transposed<double>(A, b, x, options, op); });
+  return solve_once(A, B, X, options, op);
 }
 Report solve(MatrixView<const double> A, RowMajorView<const double> B, RowMajorView<double> X, const Options& options,
              Op op) {
-  return solve_by_columns(B, X, [&](auto b, auto x) { return solve_once<double>(A, b, x, options, op); });
+  return solve_once(A, B, X, options, op);
 }
 Report solve(MatrixView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& options, Op op) {
   return solve_once(A, B, X, options, op);
 }
 Report solve(RowMajorView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& options,
              Op op) {
-  return solve_transposed(A, B, X, options, op);
+  return solve_once(A, B, X, options, op);
 }
 Report solve(RowMajorView<const float> A, RowMajorView<const float> B, RowMajorView<float> X, const Options& options,
              Op op) {
-  return solve_by_columns(B, X, [&](auto b, auto x) { return solve_transposed<float>(A, b, x, options, op); });
+  return solve_once(A, B, X, options, op);
 }
 Report solve(MatrixView<const float> A, RowMajorView<const float> B, RowMajorView<float> X, const Options& options,
              Op op) {
-  return solve_by_columns(B, X, [&](auto b, auto x) { return solve_once<float>(A, b, x, options, op); });
+  return solve_once(A, B, X, options, op);
 }
 
 }  // namespace lasolve

@@ -111,7 +111,7 @@ class Solver {
     if (report.rcond) return *report.rcond;
     q_.phase(Phase::check);
     require(!factoring_.in_place() || A_.knows_norm(Op::transpose),
-            "the norm of the matrix is not known: it was overwritten while it arrived; see Options::condition");
+            "the norm of A is not known, which was overwritten while it arrived: ask for the condition in the options");
     const long double norm = A_.norm(q_, Op::transpose);
     report.rcond = made.with(
         gemm_, [&](auto& factors, const auto& gemm) { return reciprocal_condition(q_, gemm, factors, norm); });
@@ -149,8 +149,7 @@ class Solver {
 
   /// `b`: the largest magnitudes of the columns of B.
   void require_finite_sides(const std::vector<double>& b) const {
-    require(options_.allow_nonfinite || std::isfinite(largest(b)),
-            "the right-hand sides have an entry that is NaN or infinite");
+    lasolve::require_finite(options_.allow_nonfinite || std::isfinite(largest(b)), "the right-hand sides have");
   }
 
   /// That B is finite is part of it, so that all is waited for at once.

@@ -1,7 +1,6 @@
 // The calls of the C interface that do not wait for the device.
 #include "lasolve/async.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <variant>
 
@@ -54,14 +53,14 @@ lasolve_status solve(lasolve_async_factorization* factors, lasolve_op c_op, std:
                      std::int64_t ldb, T* X, std::int64_t ldx) {
   return guarded([&] {
     require(factors != nullptr, "there is no factorization");
-    const bool by_rows = factors->request.given.row_major != 0;
-    const KernelOfThisCall own(factors->request);
-    const Op op = op_of(c_op, by_rows);
+    const Request& request = factors->request;
+    const KernelOfThisCall own(request);
+    const Op op = op_of(c_op, request.is_flipped());
     auto& its = of_its_type<AsyncFactorization<T>>(factors->factors);
-    require(lie_as_columns(by_rows, nrhs, ldb, ldx), one_column_on_a_device);
-    const std::int64_t n = factors->n;
-    if (by_rows) ldb = ldx = std::max<std::int64_t>(n, 1);
-    its.solve_async(MatrixView<const T, Cuda>(B, n, nrhs, ldb), MatrixView<T, Cuda>(X, n, nrhs, ldx), op);
+    require_matrix('B', B, factors->n, nrhs, ldb, request.by_rows());
+    require_matrix('X', X, factors->n, nrhs, ldx, request.by_rows());
+    const SidesOnDeviceMemory<T> sides(factors->n, nrhs, B, ldb, X, ldx, request.by_rows());
+    its.solve_async(sides.b, sides.x, op);
     return LASOLVE_OK;
   });
 }
@@ -72,6 +71,7 @@ template <class T>
 AsyncFactorization<T> lasolve_async_factorization::factored(const T* A, std::int64_t lda) const {
   const KernelOfThisCall own(request);
   const Context& context = context_of(request);
+  require_matrix('A', A, n, n, lda, request.by_rows());
   return {MatrixView<const T, Cuda>(A, n, n, lda), request.options, context};
 }
 
@@ -109,7 +109,8 @@ lasolve_status lasolve_failed_at(const lasolve_async_factorization* factors, con
 lasolve_status lasolve_wait(lasolve_async_factorization* factors, lasolve_int* at) {
   return guarded([&] {
     require(factors != nullptr, "there is no factorization");
-    const Outcome outcome = std::visit([](auto& its) { return its.wait(); }, factors->factors);
+    const Outcome outcome =
+        factors->request.as_given(std::visit([](auto& its) { return its.wait(); }, factors->factors));
     if (at) *at = outcome.ok() ? -1 : outcome.at;
     return status_of(outcome);
   });

@@ -15,19 +15,12 @@
 #include "lasolve/context.hpp"
 #include "lasolve/lasolve.hpp"
 #include "lasolve/names.hpp"
+#include "solvers/driver/arguments.hpp"
 
 using namespace lasolve;
 using namespace lasolve::from_c;
 
 namespace {
-
-/// Rows as columns: Xᵀ of an n × nrhs matrix whose rows lie one after the other.
-template <class T>
-void copy_transposed(std::int64_t n, std::int64_t nrhs, const T* from, std::int64_t row, std::int64_t column, T* to,
-                     std::int64_t to_row, std::int64_t to_column) {
-  for (std::int64_t j = 0; j < nrhs; ++j)
-    for (std::int64_t i = 0; i < n; ++i) to[i * to_row + j * to_column] = from[i * row + j * column];
-}
 
 void fill(lasolve_report* to, const Report& r) {
   if (!to) return;
@@ -80,16 +73,27 @@ struct lasolve_factorization {
   /// X ← op(A)⁻¹ B in the caller's layout.
   template <class T>
   Report solve(lasolve_op c_op, std::int64_t nrhs, const T* B, std::int64_t ldb, T* X, std::int64_t ldx) {
-    const bool by_rows = request.given.row_major != 0;
-    const Op op = op_of(c_op, by_rows);
+    const Op op = op_of(c_op, request.is_flipped());
     Factorization<T>& f = of<T>();
     const KernelOfThisCall own(request);
-    if (!lie_as_columns(by_rows, nrhs, ldb, ldx)) return solve_by_rows(f, op, nrhs, B, ldb, X, ldx);
-    if (by_rows) ldb = ldx = std::max<std::int64_t>(n, 1);
-    if (request.given.memory == LASOLVE_CUDA)
-      return f.solve(MatrixView<const T, Cuda>(B, n, nrhs, ldb), MatrixView<T, Cuda>(X, n, nrhs, ldx), op,
-                     request.stream());
-    return f.solve(MatrixView<const T>(B, n, nrhs, ldb), MatrixView<T>(X, n, nrhs, ldx), op);
+    require_matrix('B', B, n, nrhs, ldb, request.by_rows());
+    require_matrix('X', X, n, nrhs, ldx, request.by_rows());
+    if (request.given.memory == LASOLVE_CUDA) {
+      const SidesOnDeviceMemory<T> sides(n, nrhs, B, ldb, X, ldx, request.by_rows());
+      Report report = f.solve(sides.b, sides.x, op, request.stream());
+      report.outcome = request.as_given(report.outcome);
+      return report;
+    }
+    if (request.by_rows()) return f.solve(row_major(B, n, nrhs, ldb), row_major(X, n, nrhs, ldx), op);
+    return f.solve(column_major(B, n, nrhs, ldb), column_major(X, n, nrhs, ldx), op);
+  }
+
+  /// Of the factorization.
+  template <class T>
+  Report report() {
+    Report its = of<T>().report();
+    its.outcome = request.as_given(its.outcome);
+    return its;
   }
 
   Request request;
@@ -100,31 +104,16 @@ struct lasolve_factorization {
   template <class T>
   std::variant<Factorization<double>, Factorization<float>> factored(const T* A, std::int64_t lda) {
     const KernelOfThisCall own(request);
-    require(request.given.memory == LASOLVE_HOST || request.given.memory == LASOLVE_CUDA,
-            "memory is LASOLVE_HOST or LASOLVE_CUDA");
-    const lasolve_context* const its = request.given.context;
-    if (request.given.memory == LASOLVE_CUDA) {
-      const MatrixView<const T, Cuda> view(A, n, n, lda);
-      if (its) return Factorization<T>(view, request.options, its->context, request.stream());
-      return Factorization<T>(view, request.options, request.stream());
-    }
-    const MatrixView<const T> view(A, n, n, lda);
-    if (its) return Factorization<T>(view, request.options, its->context);
-    return Factorization<T>(view, request.options);
-  }
-
-  template <class T>
-  Report solve_by_rows(Factorization<T>& f, Op op, std::int64_t nrhs, const T* B, std::int64_t ldb, T* X,
-                       std::int64_t ldx) {
-    require(request.given.memory == LASOLVE_HOST, one_column_on_a_device);
-    require(nrhs >= 0 && ldb >= nrhs && ldx >= nrhs, "the leading dimension is smaller than the number of columns");
-    require((B && X) || nrhs == 0 || n == 0, "a matrix that is not empty has no data");
-    Matrix<T> columns(n, nrhs);
-    const MatrixView<T> view = columns.view();
-    copy_transposed(n, nrhs, B, ldb, 1, view.data(), 1, view.ld());
-    Report report = f.solve(MatrixView<const T>(view), view, op);
-    if (report.outcome.has_solution()) copy_transposed<T>(n, nrhs, view.data(), 1, view.ld(), X, ldx, 1);
-    return report;
+    const lasolve_options& given = request.given;
+    require(given.memory == LASOLVE_HOST || given.memory == LASOLVE_CUDA, "memory is LASOLVE_HOST or LASOLVE_CUDA");
+    require_matrix('A', A, n, n, lda, request.by_rows());
+    const auto made = [&](const auto& view, auto... after) {
+      return given.context ? Factorization<T>(view, request.options, given.context->context, after...)
+                           : Factorization<T>(view, request.options, after...);
+    };
+    if (given.memory == LASOLVE_CUDA) return made(MatrixView<const T, Cuda>(A, n, n, lda), request.stream());
+    if (request.by_rows()) return made(row_major(A, n, n, lda));
+    return made(column_major(A, n, n, lda));
   }
 };
 
@@ -137,7 +126,7 @@ lasolve_status factor(std::int64_t n, const T* A, std::int64_t lda, const lasolv
   return guarded([&] {
     require(factors != nullptr, "there is nowhere to leave the factorization");
     auto made = std::make_unique<lasolve_factorization>(options, n, A, lda);
-    const Report& done = made->template of<T>().report();
+    const Report done = made->template report<T>();
     fill(report, done);
     const lasolve_status status = status_of(done.outcome);
     *factors = made.release();
@@ -161,13 +150,17 @@ lasolve_status solve_once(std::int64_t n, std::int64_t nrhs, const T* A, std::in
                           T* X, std::int64_t ldx, const lasolve_options* options, lasolve_report* report) {
   return guarded([&] {
     lasolve_factorization factors(options, n, A, lda);
-    const Report& factored = factors.of<T>().report();
+    const bool by_rows = factors.request.by_rows();
+    require_matrix('X', X, n, nrhs, ldx, by_rows);
+    require_apart(Extent(MatrixView<const T>(A, n, n, lda)),
+                  Extent(by_rows ? MatrixView<T>(X, nrhs, n, ldx) : MatrixView<T>(X, n, nrhs, ldx)));
+    const Report factored = factors.report<T>();
     if (!factored.outcome.ok()) {
       fill(report, factored);
       return status_of(factored.outcome);
     }
     Report solved = factors.solve<T>(LASOLVE_NONE, nrhs, B, ldb, X, ldx);
-    const Report done = together(factors.of<T>().report(), std::move(solved));
+    const Report done = together(factored, std::move(solved));
     fill(report, done);
     return status_of(done.outcome);
   });

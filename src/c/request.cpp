@@ -76,12 +76,14 @@ Request::Request(const lasolve_options* from) : given(read(from, "lasolve_option
   if (given.kernel) use(read(given.kernel, "lasolve_gemm"));
   if (given.device) {
     const auto device = parse_device(given.device);
-    if (!device) throw std::invalid_argument(std::string("there is no device '") + given.device + "'");
+    if (!device)
+      throw std::invalid_argument(std::string("there is no device '") + given.device +
+                                  "', but auto, cpu, cuda, cuda:1 and so on");
     options.device = *device;
   }
   options.factorization = enumerator(given.method, Method::automatic, "the method");
   options.triangle = enumerator(given.triangle, Uplo::both, "the triangle");
-  if (given.row_major) options.triangle = mirrored(options.triangle);
+  if (is_flipped()) options.triangle = mirrored(options.triangle);
   options.precision = enumerator(given.precision, Precision::automatic, "the precision");
   options.refine = enumerator(given.refine, Refine::automatic, "the refinement");
   options.schedule = enumerator(given.schedule, Schedule::automatic, "the schedule");
@@ -124,9 +126,21 @@ void Request::tune(const std::string& changes) {
   }
 }
 
-Op op_of(lasolve_op op, bool by_rows) {
+Op op_of(lasolve_op op, bool is_flipped) {
   require(op == LASOLVE_NONE || op == LASOLVE_TRANSPOSE, "op is LASOLVE_NONE or LASOLVE_TRANSPOSE");
-  return (op == LASOLVE_TRANSPOSE) != by_rows ? Op::transpose : Op::none;
+  return (op == LASOLVE_TRANSPOSE) != is_flipped ? Op::transpose : Op::none;
+}
+
+void require_matrix(char name, const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, bool by_rows) {
+  const auto refuse = [&](const std::string& why) { throw std::invalid_argument(std::string(1, name) + why); };
+  const std::string size = std::to_string(rows) + " x " + std::to_string(cols);
+  if (rows < 0 || cols < 0) refuse(" has a negative size, " + size);
+  const std::int64_t least = by_rows ? cols : rows;
+  if (ld < least)
+    refuse(" has " + std::to_string(least) + (by_rows ? " columns" : " rows") +
+           ", and its leading dimension is less: ld" + char(name - 'A' + 'a') + " is " + std::to_string(ld) +
+           (by_rows ? "" : "; where rows lie one after the other, set row_major"));
+  if (!data && rows > 0 && cols > 0) refuse(" is NULL, but has a size, " + size);
 }
 
 KernelOfThisCall::KernelOfThisCall(const Request& request)

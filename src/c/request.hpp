@@ -22,6 +22,15 @@ struct Request {
   Request& operator=(const Request&) = delete;
 
   CUstream_st* stream() const { return given.stream ? static_cast<CUstream_st*>(given.stream) : default_stream(); }
+  bool by_rows() const { return given.row_major != 0; }
+  /// Whether the transpose of A is factored, as what its memory holds by columns. On the host there are views of rows, which do that
+  /// themselves.
+  bool is_flipped() const { return by_rows() && given.memory == LASOLVE_CUDA; }
+  /// Of a factorization, as the caller counts.
+  Outcome as_given(Outcome outcome) const {
+    outcome.of_rows = by_rows();
+    return outcome;
+  }
 
   lasolve_options given;
   lasolve_gemm kernel{};
@@ -35,15 +44,27 @@ struct Request {
   void tune(const std::string& changes);
 };
 
-/// What `op` is of the matrix that was factored: A that is stored by rows was factored as its transpose.
-Op op_of(lasolve_op op, bool by_rows);
+/// What `op` is of the matrix that was factored.
+Op op_of(lasolve_op op, bool is_flipped);
 
-/// Whether B and X lie as columns do: by rows only one can.
-inline bool lie_as_columns(bool by_rows, std::int64_t nrhs, std::int64_t ldb, std::int64_t ldx) {
-  return !by_rows || (nrhs == 1 && ldb == 1 && ldx == 1);
-}
-inline constexpr const char* one_column_on_a_device =
-    "in device memory, row-major B and X have one column, with ld = 1";
+/// Throws std::invalid_argument, in the words of the interface, for what is no rows × cols matrix. Its name is a letter.
+void require_matrix(char name, const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, bool by_rows);
+
+/// Those of a device, whose row-major B and X have to lie as columns do.
+template <class T>
+struct SidesOnDeviceMemory {
+  SidesOnDeviceMemory(std::int64_t n, std::int64_t nrhs, const T* B, std::int64_t ldb, T* X, std::int64_t ldx,
+                      bool by_rows)
+      : b(B, n, nrhs, by_rows ? column(n, nrhs, ldb) : ldb), x(X, n, nrhs, by_rows ? column(n, nrhs, ldx) : ldx) {}
+  MatrixView<const T, Cuda> b;
+  MatrixView<T, Cuda> x;
+
+ private:
+  static std::int64_t column(std::int64_t n, std::int64_t nrhs, std::int64_t ld) {
+    require(nrhs == 1 && ld == 1, "in device memory, row-major B and X have one column, with ld = 1");
+    return n;
+  }
+};
 
 /// The factorization, if it is of the type that a function is for.
 template <class Wanted, class... Types>

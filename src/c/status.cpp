@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 
+#include "core/misuse.hpp"
 #include "core/of_this_thread.hpp"
 
 namespace lasolve::from_c {
@@ -28,6 +29,8 @@ static lasolve_status failed(lasolve_status status, const char* why) {
 lasolve_status status_of_exception() noexcept {
   try {
     throw;
+  } catch (const Misuse& e) {
+    return failed(LASOLVE_MISUSE, e.in_c.c_str());
   } catch (const std::invalid_argument& e) {
     constexpr std::size_t prefix = sizeof "lasolve: " - 1;
     return failed(LASOLVE_MISUSE, std::strncmp(e.what(), "lasolve: ", prefix) == 0 ? e.what() + prefix : e.what());

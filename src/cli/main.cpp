@@ -1,5 +1,6 @@
 // lasolve, the tool: exit codes.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include "core/choose.hpp"
 #include "io/generators.hpp"
 #include "io/io.hpp"
+#include "lasolve/names.hpp"
 
 namespace {
 
@@ -70,13 +72,18 @@ int main(int argc, char** argv) {
     return fail(usage,
                 fmt::format("lasolve: {}\n'lasolve {}--help' lists the options", e.what(), named ? word + " " : ""));
   } catch (const UnknownName& e) {
-    return fail(usage, fmt::format("lasolve: {}", e.what()));
+    const std::string others = e.unsaid.empty() ? "" : fmt::format("\n  backends: {}", fmt::join(e.unsaid, ", "));
+    return fail(usage, fmt::format("lasolve: {}{}", e.what(), others));
   } catch (const io::GeneratorError& e) {
     return fail(usage, fmt::format("lasolve: {}", e.what()));
   } catch (const io::InputError& e) {
     return fail(bad_input, e.what());
   } catch (const io::OutputError& e) {
     return fail(machine, fmt::format("lasolve: {}", e.what()));
+  } catch (const NotHere& e) {
+    return fail(machine,
+                fmt::format("lasolve: {}\n  would run here: --device {} --gemm {}", e.what(),
+                            e.instead.index > 0 ? name_of(e.instead) : name_of(e.instead.kind), e.gemm_instead));
   } catch (const MachineError& e) {
     return fail(machine, fmt::format("lasolve: {}", e.what()));
   } catch (const std::bad_alloc&) {

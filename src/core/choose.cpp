@@ -87,27 +87,25 @@ const MissingBackend* find_missing(std::string_view name, Device::Kind place) {
   return nullptr;
 }
 
-std::string instead(const CudaHere& cuda) {
+[[noreturn]] void refuse(const std::string& why, const CudaHere& cuda) {
   const Device device = automatic_device(cuda);
-  return fmt::format("\n  would run here: --device {} --gemm {}",
-                     device.index > 0 ? name_of(device) : name_of(device.kind), automatic_backend(device.kind));
+  throw NotHere(why, device, automatic_backend(device.kind));
 }
 
 template <class Place>
 Choice on(const GemmBackend<Place>& backend, int device, const CudaHere& cuda) {
   if (backend.small) on(*backend.small, device, cuda);
   const std::string why = why_not(backend, device);
-  if (!why.empty())
-    throw MachineError(fmt::format("the GEMM backend '{}' cannot run here: {}{}", backend.name, why, instead(cuda)));
+  if (!why.empty()) refuse(fmt::format("the GEMM backend '{}' cannot run here: {}", backend.name, why), cuda);
   return {&backend, device, {}};
 }
 
 Choice choose_cuda(std::string name, int device, const CudaHere& cuda) {
   const std::string why = why_no_cuda(device, cuda);
-  if (!why.empty()) throw MachineError(fmt::format("no CUDA device: {}{}", why, instead(cuda)));
+  if (!why.empty()) refuse("no CUDA device: " + why, cuda);
   if (name == "auto") name = automatic_backend(Device::cuda);
   if (const auto* backend = find<Cuda>(name)) return on(*backend, device, cuda);
-  throw MachineError(fmt::format("the GEMM backend '{}' does not exist on CUDA{}", name, instead(cuda)));
+  refuse(fmt::format("the GEMM backend '{}' does not exist on CUDA", name), cuda);
 }
 
 Choice choose_cpu(const std::string& name, const CudaHere& cuda) {
@@ -118,17 +116,18 @@ Choice choose_cpu(const std::string& name, const CudaHere& cuda) {
   }
   if (const auto* backend = find<Cpu>(name)) return on(*backend, 0, cuda);
   if (const auto* missing = find_missing(name, Device::cpu))
-    throw MachineError(
-        fmt::format("the GEMM backend '{}' is not in this build: it needs {}{}", name, missing->needs, instead(cuda)));
-  throw MachineError(fmt::format("the GEMM backend '{}' needs a CUDA device: {}{}", name,
-                                 usable(cuda) ? "but the CPU was asked for" : why_none_usable(cuda), instead(cuda)));
+    refuse(fmt::format("the GEMM backend '{}' is not in this build: it needs {}", name, missing->needs), cuda);
+  refuse(fmt::format("the GEMM backend '{}' needs a CUDA device{}", name,
+                     usable(cuda) ? ", but the CPU was asked for" : ": " + why_none_usable(cuda)),
+         cuda);
 }
 
 Choice choose_named(const std::string& name, Device device, const CudaHere& cuda) {
   if (!is_known(name)) {
     const auto names = known_names();
-    throw UnknownName(fmt::format("there is no GEMM backend '{}'{}\n  backends: {}", name, did_you_mean(name, names),
-                                  fmt::join(names, ", ")));
+    const std::string hint = did_you_mean(name, names), wrong = fmt::format("there is no GEMM backend '{}'", name);
+    if (hint.empty()) throw UnknownName(fmt::format("{}; there are {}", wrong, fmt::join(names, ", ")), {});
+    throw UnknownName(wrong + hint, names);
   }
   if (device.kind == Device::cuda) return choose_cuda(name, device.index, cuda);
   if (device.kind == Device::cpu) return choose_cpu(name, cuda);
@@ -165,18 +164,26 @@ bool Choice::offers(Precision precision) const {
   return std::visit([=](const auto* b) { return lasolve::offers(*b, precision); }, backend);
 }
 
+void require_device(const Device& device) {
+  require(device.kind == Device::cuda || device.index == 0, "only CUDA's devices have an index");
+}
+
 Choice choose(const Options& options, const CudaHere& cuda) {
+  require_device(options.device);
+  require(options.threads >= 0, "the number of threads is negative; 0 means all cores");
   if (const auto* name = std::get_if<std::string>(&options.gemm)) return choose_named(*name, options.device, cuda);
   if (const auto* own = std::get_if<const GemmBackend<Cpu>*>(&options.gemm)) {
-    require(*own != nullptr && options.device.kind != Device::cuda, "a CPU backend record, but CUDA was asked for");
+    require(*own != nullptr, "the GEMM backend is a null pointer");
+    require(options.device.kind != Device::cuda, "the GEMM backend is one of the CPU, but CUDA was asked for");
     return on(**own, 0, cuda);
   }
   const auto* own = std::get<const GemmBackend<Cuda>*>(options.gemm);
-  require(own != nullptr && options.device.kind != Device::cpu, "a CUDA backend record, but the CPU was asked for");
+  require(own != nullptr, "the GEMM backend is a null pointer");
+  require(options.device.kind != Device::cpu, "the GEMM backend is one of CUDA, but the CPU was asked for");
   const bool named = options.device.kind != Device::automatic;
   const int index = named ? options.device.index : usable(cuda).value_or(-1);
   const std::string why = named ? why_no_cuda(index, cuda) : index < 0 ? why_none_usable(cuda) : "";
-  if (!why.empty()) throw MachineError("no CUDA device: " + why);
+  if (!why.empty()) refuse("no CUDA device: " + why, cuda);
   return on(*own, index, cuda);
 }
 

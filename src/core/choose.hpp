@@ -8,10 +8,23 @@
 
 namespace lasolve {
 
-/// A name that is not known; what() says which ones are, and the nearest.
+/// A name that is not known. what() says which is the nearest, or where none is near, all that there are.
 struct UnknownName : std::invalid_argument {
-  using std::invalid_argument::invalid_argument;
+  UnknownName(const std::string& what, std::vector<std::string> unsaid)
+      : std::invalid_argument(what), unsaid(std::move(unsaid)) {}
+  std::vector<std::string> unsaid;  ///< all that there are, where what() has not said them
 };
+
+/// A device or a backend that is not here; what() says why.
+struct NotHere : MachineError {
+  NotHere(const std::string& what, const Device& instead, const char* gemm_instead)
+      : MachineError(what), instead(instead), gemm_instead(gemm_instead) {}
+  Device instead;  ///< what would run here
+  const char* gemm_instead;
+};
+
+/// Throws std::invalid_argument for an index of a device that has none.
+void require_device(const Device&);
 
 using ChosenBackend = std::variant<const GemmBackend<Cpu>*, const GemmBackend<Cuda>*>;
 
@@ -38,8 +51,7 @@ struct CudaHere {
 /// - auto: cublas on CUDA; on the CPU blas, else eigen.
 /// - A name runs on the device that was asked for. With device automatic, on the first CUDA device that can be used if CUDA
 ///   has the name, else on the CPU. A note says so when CUDA has the name, or has devices that cannot be used.
-/// Throws UnknownName for a name that no place has, and MachineError for a device or a backend that is not here,
-/// saying what is missing and what would run instead.
+/// Throws UnknownName for a name that no place has, and NotHere for a device or a backend that is not here.
 Choice choose(const Options&, const CudaHere& = {});
 
 /// What automatic means: the first CUDA device that can be used, else the CPU.

@@ -22,7 +22,7 @@ class Turn {
  public:
   explicit Turn(OneAtATime& of) : of_(of) {
     require(of.user_.load() != std::this_thread::get_id(),
-            "a call from within another on the same factorization or context, as from Options::progress");
+            "a call from within another on the same factorization or context, as from a progress function");
     of.guard_.lock();
     of.user_ = std::this_thread::get_id();
   }

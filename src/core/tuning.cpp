@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "lasolve/lasolve.hpp"
+#include "core/choose.hpp"
 
 namespace lasolve {
 
@@ -251,9 +251,9 @@ std::span<const TuningField> tuning_fields() {
 }
 
 void tune(Tuning& tuning, const std::string& name, std::int64_t value) {
-  std::string known;
+  std::vector<std::string> known;
   for (const TuningField& f : tuning_fields()) {
-    known += (known.empty() ? "" : ", ") + f.name;
+    known.push_back(f.name);
     if (f.name != name) continue;
     if (value < f.least || value > never)
       throw std::invalid_argument(name + " takes a whole number from " + std::to_string(f.least) + " to " +
@@ -261,7 +261,9 @@ void tune(Tuning& tuning, const std::string& name, std::int64_t value) {
     f.of(tuning) = value;
     return;
   }
-  throw std::invalid_argument("there is no tuning of '" + name + "'; known: " + known);
+  const std::string hint = did_you_mean(name, known);
+  throw std::invalid_argument("there is no tuning of '" + name + "'" +
+                              (hint.empty() ? "; 'lasolve list --tuning' prints all that there is" : hint));
 }
 
 std::string complaint_about(const Tuning& tuning) {
@@ -300,6 +302,7 @@ const TuningTable& tuning_for(const DeviceProperties& p) {
 }
 
 Tuning tuning_of(const Device& device) {
+  require_device(device);
   if (device.kind != Device::cuda) return cpu_tuning().values;
   if (const std::string why = why_no_cuda_device(device.index); !why.empty()) throw MachineError(why);
   return tuning_for(device_properties(device.index)).values;

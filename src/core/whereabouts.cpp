@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/misuse.hpp"
+
 namespace lasolve {
 
 std::string why_not_on_host(const Whereabouts& its) {
@@ -27,21 +29,32 @@ std::string why_not_on_device(const Whereabouts& its, int device) {
 
 namespace {
 
-void refuse_if(const char* name, const std::string& why) {
-  if (!why.empty()) throw std::invalid_argument(fmt::format("lasolve: {} is {}", name, why));
+[[noreturn]] void refuse(const char* name, const std::string& why, const std::string& why_in_c) {
+  throw Misuse(fmt::format("{} is {}", name, why), fmt::format("{} is {}", name, why_in_c));
 }
 
 }  // namespace
 
 void require_on_host(const char* name, Ends ends) {
-  for (const void* end : {ends.first, ends.last})
-    if (const Whereabouts its = end ? whereabouts(end) : Whereabouts(); its.place != Whereabouts::unknown)
-      refuse_if(name, why_not_on_host(its));
+  for (const void* end : {ends.first, ends.last}) {
+    const Whereabouts its = end ? whereabouts(end) : Whereabouts();
+    if (its.place == Whereabouts::unknown) continue;
+    if (const std::string why = why_not_on_host(its); !why.empty())
+      refuse(name, why, fmt::format("memory of cuda:{}, but options.memory is LASOLVE_HOST", its.cuda_device));
+  }
 }
 
 void require_on_device(const char* name, Ends ends, int device) {
-  for (const void* end : {ends.first, ends.last})
-    if (end) refuse_if(name, why_not_on_device(whereabouts(end), device));
+  for (const void* end : {ends.first, ends.last}) {
+    const Whereabouts its = end ? whereabouts(end) : Whereabouts();
+    const std::string why = end ? why_not_on_device(its, device) : "";
+    if (why.empty()) continue;
+    const char* const kind = its.place == Whereabouts::host
+                                 ? "pinned memory of the host"
+                                 : "memory of the host, or what was freed, or beyond its end";
+    refuse(name, why,
+           its.place == Whereabouts::device ? why : fmt::format("{}, but options.memory is LASOLVE_CUDA", kind));
+  }
 }
 
 }  // namespace lasolve

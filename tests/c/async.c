@@ -208,13 +208,14 @@ static void says_what_is_wrong(void) {
   CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
   options.stream = other;
   EXPECT_MISUSE("have another");
-  CHECK(lasolve_dfactor_async(2, A, 2, &options, &f) == LASOLVE_MISUSE && f == NULL && says("A is a view of device"));
+  CHECK(lasolve_dfactor_async(2, A, 2, &options, &f) == LASOLVE_MISUSE && f == NULL && says("A is memory of the host") &&
+        is_one_sentence());
   CHECK(lasolve_dfactor_async(2, dA, 1, &options, &f) == LASOLVE_MISUSE && says("leading dimension"));
   CHECK(lasolve_dfactor_async(-1, dA, 2, &options, &f) == LASOLVE_MISUSE && says("negative size"));
-  CHECK(lasolve_dfactor_async(2, NULL, 2, &options, &f) == LASOLVE_MISUSE && says("no data"));
+  CHECK(lasolve_dfactor_async(2, NULL, 2, &options, &f) == LASOLVE_MISUSE && says("A is NULL"));
   options.stream = stream;
   CHECK(lasolve_dfactor_async(2, dA, 2, &options, &f) == LASOLVE_OK);
-  CHECK(lasolve_dsolve_async(f, LASOLVE_NONE, 1, A, 2, dA, 2) == LASOLVE_MISUSE && says("B is a view of device"));
+  CHECK(lasolve_dsolve_async(f, LASOLVE_NONE, 1, A, 2, dA, 2) == LASOLVE_MISUSE && says("B is memory of the host"));
   CHECK(lasolve_dsolve_async(f, (lasolve_op)7, 1, dA, 2, dA, 2) == LASOLVE_MISUSE && says("LASOLVE_TRANSPOSE"));
   lasolve_free_async(f);
   CUDA(cudaStreamDestroy(other));

@@ -18,6 +18,10 @@ static void check(int right, const char* what, int line) {
 
 static int says(const char* words) { return strstr(lasolve_last_error(), words) != NULL; }
 
+static int is_one_sentence(void) {
+  return strchr(lasolve_last_error(), '\n') == NULL && strlen(lasolve_last_error()) < 250;
+}
+
 static int is(const double* x, double x0, double x1) { return fabs(x[0] - x0) < 1e-14 && fabs(x[1] - x1) < 1e-14; }
 
 #endif

@@ -46,6 +46,8 @@ static void takes_rows(void) {
   lasolve_factorization* f = NULL;
   double padded[6] = {4, 1, -1, 2, 3, -1}, B[4] = {1, 8, 7, 14}, X[6] = {0, 0, -1, 0, 0, -1}, x[2];
   double lower[4] = {2, 0, 1, 3}, s[2] = {5, 10}; /* row-major, and its other triangle is not read */
+  double second_row_of_zeros[4] = {1, 2, 0, 0}, nan_in_it[4] = {1, 2, 2, 4};
+  lasolve_report report = LASOLVE_REPORT_INIT;
   options.row_major = 1;
   lower[1] = not_a_number();
   CHECK(lasolve_dsolve(2, 1, rows, 2, b, 1, x, 1, &options, NULL) == LASOLVE_OK && is(x, -0.4, 2.6));
@@ -54,8 +56,19 @@ static void takes_rows(void) {
   CHECK(fabs(X[0] + 0.4) < 1e-14 && fabs(X[3] - 2.6) < 1e-14 && fabs(X[1] - 1) < 1e-14 && fabs(X[4] - 4) < 1e-14);
   CHECK(X[2] == -1 && X[5] == -1);
   CHECK(lasolve_dsolve_with(f, LASOLVE_TRANSPOSE, 1, b, 1, x, 1, NULL) == LASOLVE_OK && is(x, -1.1, 2.7));
-  CHECK(lasolve_dsolve_with(f, LASOLVE_NONE, 3, B, 2, X, 3, NULL) == LASOLVE_MISUSE && says("leading dimension"));
+  CHECK(lasolve_dsolve_with(f, LASOLVE_NONE, 3, B, 2, X, 3, NULL) == LASOLVE_MISUSE && says("B has 3 columns") &&
+        says("ldb is 2"));
   lasolve_free(f);
+  CHECK(lasolve_dfactor(2, second_row_of_zeros, 2, &options, &f, &report) == LASOLVE_NO_SOLUTION &&
+        says("row 1 (counted from 0)") && report.at == 1 && strcmp(report.message, lasolve_last_error()) == 0);
+  CHECK(lasolve_dsolve_with(f, LASOLVE_NONE, 1, b, 1, x, 1, NULL) == LASOLVE_NO_SOLUTION && says("row 1"));
+  lasolve_free(f);
+  nan_in_it[2] = not_a_number();
+  CHECK(lasolve_dfactor(2, nan_in_it, 2, &options, &f, NULL) == LASOLVE_MISUSE && says("in row 1 and column 0"));
+  CHECK(lasolve_dsolve(2, 1, padded, 3, b, 1, padded + 1, 3, &options, NULL) == LASOLVE_MISUSE &&
+        says("overlap the matrix"));
+  CHECK(lasolve_dsolve(2, 1, padded, 3, b, 1, padded + 2, 3, &options, NULL) == LASOLVE_OK);
+  CHECK(fabs(padded[2] + 0.4) < 1e-14 && fabs(padded[5] - 2.6) < 1e-14);
   options.method = "cholesky";
   options.triangle = "lower";
   CHECK(lasolve_dsolve(2, 1, lower, 2, s, 1, x, 1, &options, NULL) == LASOLVE_OK && is(x, 1, 3));
@@ -70,20 +83,39 @@ static void says_what_is_wrong(void) {
     lasolve_options known;
     int later;
   } newer;
-  CHECK(lasolve_dsolve(2, 1, columns, 1, b, 2, x, 2, NULL, NULL) == LASOLVE_MISUSE && says("leading dimension"));
-  CHECK(lasolve_dsolve(2, 1, NULL, 2, b, 2, x, 2, NULL, NULL) == LASOLVE_MISUSE && says("no data"));
-  CHECK(lasolve_dsolve(-1, 1, columns, 2, b, 2, x, 2, NULL, NULL) == LASOLVE_MISUSE && says("negative size"));
+  CHECK(lasolve_dsolve(2, 1, columns, 1, b, 2, x, 2, NULL, NULL) == LASOLVE_MISUSE && says("lda is 1") &&
+        says("set row_major") && !says("::"));
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 1, x, 2, NULL, NULL) == LASOLVE_MISUSE && says("ldb is 1"));
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 0, NULL, NULL) == LASOLVE_MISUSE && says("ldx is 0"));
+  CHECK(lasolve_dsolve(2, 1, NULL, 2, b, 2, x, 2, NULL, NULL) == LASOLVE_MISUSE && says("A is NULL"));
+  CHECK(lasolve_dsolve(2, 1, columns, 2, NULL, 2, x, 2, NULL, NULL) == LASOLVE_MISUSE && says("B is NULL"));
+  CHECK(lasolve_dsolve(-1, 1, columns, 2, b, 2, x, 2, NULL, NULL) == LASOLVE_MISUSE && says("A has a negative size"));
+  CHECK(lasolve_dsolve(2, -1, columns, 2, b, 2, x, 2, NULL, NULL) == LASOLVE_MISUSE && says("has a negative size"));
+  CHECK(lasolve_dsolve(2, 1, singular, 2, b, 2, singular + 2, 2, NULL, NULL) == LASOLVE_MISUSE &&
+        says("overlap the matrix"));
   CHECK(lasolve_dfactor(2, columns, 2, NULL, NULL, NULL) == LASOLVE_MISUSE && says("nowhere"));
   CHECK(lasolve_dsolve_with(NULL, LASOLVE_NONE, 1, b, 2, x, 2, NULL) == LASOLVE_MISUSE && says("no factorization"));
   nan_in_it[2] = not_a_number();
-  CHECK(lasolve_dfactor(2, nan_in_it, 2, NULL, &f, NULL) == LASOLVE_MISUSE && f == NULL && says("NaN"));
+  CHECK(lasolve_dfactor(2, nan_in_it, 2, NULL, &f, NULL) == LASOLVE_MISUSE && f == NULL && says("NaN") &&
+        says("in row 0 and column 1"));
   CHECK(lasolve_dfactor(2, singular, 2, NULL, &f, &report) == LASOLVE_NO_SOLUTION && f != NULL && says("singular"));
   CHECK(strcmp(report.outcome, "singular") == 0 && report.at == 1 && strcmp(report.message, lasolve_last_error()) == 0);
   CHECK(lasolve_dsolve_with(f, LASOLVE_NONE, 1, b, 2, x, 2, NULL) == LASOLVE_NO_SOLUTION);
   lasolve_free(f);
   options.gemm = "fastest";
-  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &options, NULL) == LASOLVE_MISUSE && says("fastest"));
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &options, NULL) == LASOLVE_MISUSE && says("fastest") &&
+        says("; there are auto, ") && is_one_sentence());
+  options.gemm = "tilde";
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &options, NULL) == LASOLVE_MISUSE &&
+        says("did you mean 'tiled'?") && is_one_sentence());
   options.gemm = NULL;
+  options.device = "cuda:1000";
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &options, NULL) == LASOLVE_MACHINE && says("no CUDA device: ") &&
+        is_one_sentence());
+  options.device = NULL;
+  options.threads = -1;
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &options, NULL) == LASOLVE_MISUSE && says("threads is negative"));
+  options.threads = 0;
   options.method = "qr";
   CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &options, NULL) == LASOLVE_MISUSE && says("auto, lu, cholesky"));
   options.method = NULL;
@@ -166,9 +198,11 @@ static void uses_functions_of_the_caller(void) {
   CHECK(lasolve_dsolve(n, 1, A, n, B, n, X, n, &options, NULL) == LASOLVE_MISUSE && says("lu_from_1=never"));
   options.tuning = "lu_columns_0=24,lu_from_1=5000,lu_from_2=5000";
   CHECK(lasolve_dsolve(n, 1, A, n, B, n, X, n, &options, &report) == LASOLVE_OK && report.block_size == 24);
-  options.tuning = "columns=24";
+  options.tuning = "nix=3";
   CHECK(lasolve_dsolve(n, 1, A, n, B, n, X, n, &options, NULL) == LASOLVE_MISUSE &&
-        says("there is no tuning of 'columns'"));
+        says("there is no tuning of 'nix'; 'lasolve list --tuning' prints") && is_one_sentence());
+  options.tuning = "lu_stepp=64";
+  CHECK(lasolve_dsolve(n, 1, A, n, B, n, X, n, &options, NULL) == LASOLVE_MISUSE && says("did you mean 'lu_step'?"));
   options.tuning = NULL;
   options.block_size = 64;
   options.progress = stop;

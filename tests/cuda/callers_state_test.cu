@@ -130,7 +130,7 @@ TEST_F(CallersStateOnCuda, decides_on_which_device_a_view_is_solved) {
   EXPECT_EQ(factors.report().device, "cuda:1");
   EXPECT_TRUE(factors.solve(B_there.view(), X_there.view()).outcome.ok());
   current.emplace(q);
-  expect_answer(download(q, X_there).view());
+  expect_answer(download(q, X_there));
   const auto complaint = [](auto action) { return complaint_of<std::invalid_argument>(action); };
   EXPECT_TRUE(says(complaint([&] { factors.solve(dB.view(), X_there.view()); }),
                    "B is on cuda:0, but the solver is on cuda:1"));

@@ -24,7 +24,7 @@ static __global__ void __launch_bounds__(128) interchange_rows(MatrixView<double
 
 template <class T, class In>
 Matrix<In, Cuda> random_there(Queue<Cuda>& q, std::int64_t m, std::int64_t n, std::uint64_t seed) {
-  return upload(q, rounded<In>(random_matrix<T>(m, n, seed).view()));
+  return upload(q, rounded<In>(random_matrix<T>(m, n, seed)));
 }
 
 template <class T, class In, Precision P>

@@ -86,9 +86,7 @@ class LateWorkOf {
     CUDA_CHECK(cudaPeekAtLastError());
     EXPECT_TRUE(is_busy(stream_)) << "nothing is late";
   }
-  void expect_solved() {
-    EXPECT_LT((hpl_residual<double>(A_.view(), B_.view(), download(q_, X_).view())), hpl_threshold);
-  }
+  void expect_solved() { EXPECT_LT((hpl_residual<double>(A_.view(), B_.view(), download(q_, X_))), hpl_threshold); }
 
   Queue<Cuda> q_{0};
   cudaStream_t stream_;

@@ -57,7 +57,8 @@ void expect_solved_on_device(const Matrix<T>& A, const Matrix<T>& all_of_A, cons
   const std::int64_t n = A.rows();
   Matrix<T> B(n, nrhs, n + 3);
   std::fill_n(B.data(), B.ld() * nrhs, T(3));
-  as_eigen(B.view()) = as_eigen(random_matrix<T>(n, nrhs, 9).view());
+  const Matrix<T> random = random_matrix<T>(n, nrhs, 9);
+  as_eigen(B.view()) = as_eigen(random.view());
   for (const bool over_B : {false, true}) {
     const auto got = answer(A, B, o, op, over_B);
     EXPECT_EQ(got.thrown, "");
@@ -218,11 +219,11 @@ TEST_F(SmallSystemsOnCuda, are_solved_when_A_is_gone) {
       const Matrix<double> A = random_matrix(n, n, 3), B = random_matrix(n, nrhs, 4);
       Matrix<double, Cuda> dA = upload(q, A), dB = upload(q, B), dX = upload(q, B);
       Factorization<double> factors(std::as_const(dA).view(), o);
-      copy<double>(q, matrix_of<double>(n, n, [](auto, auto) { return std::nan(""); }).view(), dA.view());
+      copy<double>(q, matrix_of<double>(n, n, [](auto, auto) { return std::nan(""); }), dA.view());
       q.finish();
       for (const Op op : {Op::none, Op::transpose}) {
         EXPECT_TRUE(factors.solve(std::as_const(dB).view(), dX.view(), op).outcome.ok());
-        EXPECT_LT((hpl_residual<double>({A.view(), op}, B.view(), download(q, dX).view())), hpl_threshold);
+        EXPECT_LT((hpl_residual<double>({A.view(), op}, B.view(), download(q, dX))), hpl_threshold);
       }
     }
 }

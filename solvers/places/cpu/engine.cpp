@@ -90,6 +90,7 @@ class SmallEngine final : public Engine<T> {
       options.allow_nonfinite = allow_nonfinite_;
       Report start;
       start.device = report_.device;
+      start.outcome.of_rows = report_.outcome.of_rows;
       start.notes = report_.notes;
       other_ = std::make_unique<CpuEngine<T>>(Given<T, Cpu>(system_.A()), gemm_, options, std::move(start));
     }

@@ -198,6 +198,7 @@ class SmallCudaEngine final : public Engine<T> {
     if (!other_) {
       Report start;
       start.device = report_.device;
+      start.outcome.of_rows = report_.outcome.of_rows;
       start.notes.assign(report_.notes.begin(), report_.notes.begin() + std::ptrdiff_t(notes_at_start_));
       other_ = std::make_unique<CudaEngine<T>>(its_, tuning_, Given<T, Cuda>(system_.A()), Matrix<T, Cuda>(),
                                                std::nullopt, MatrixView<T, Cuda>(), gemm_, options_, std::move(start));

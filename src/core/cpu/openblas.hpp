@@ -1,6 +1,7 @@
 // OpenBLAS, loaded when it is first needed. It must be the OpenMP variant: for it, how many threads to use is a setting of each
 // calling thread; the variant with threads of its own has one setting for the whole program, and the one without threads cannot
-// be called by several. Even where the program around us has an OpenBLAS, ours binds to nothing of it, and nothing to ours.
+// be called by several. Even where the program around us has an OpenBLAS, ours binds to nothing of it, and nothing to ours. Where
+// the program's malloc, or a sanitizer's, leaves no way to do that, ours is not loaded beside it.
 #pragma once
 
 #include <cstddef>

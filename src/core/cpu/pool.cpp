@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/cpu/placement.hpp"
+#include "core/cpu/told_sanitizer.hpp"
 #include "core/cpu/waiting.hpp"
 
 namespace lasolve {
@@ -38,6 +39,7 @@ struct alignas(64) Region {
 
   void take_parts() {
     for (std::int64_t t; (t = next.fetch_add(1)) < parts.load(std::memory_order_relaxed);) try {
+        comes_after(&next);
         part(argument, t);
       } catch (...) {
         if (!failed.exchange(true)) failure = std::current_exception();
@@ -49,6 +51,7 @@ struct alignas(64) Region {
   void help() {
     ++inside;  // from here on the caller waits for this thread, and does not open the region anew
     take_parts();
+    comes_before(&inside);
     if (--inside == 0) inside.notify_one();
   }
 };
@@ -64,6 +67,7 @@ class Pool {
     region->part = part;
     region->argument = argument;
     region->parts = parts;
+    comes_before(&region->next);
     region->next = 0;
     ++callers_;
     ++opened_;
@@ -76,6 +80,7 @@ class Pool {
     const auto left = [&] { return region->inside == 0; };
     if (!spin_until(is_room(), left))
       for (int inside; (inside = region->inside) != 0;) region->inside.wait(inside);
+    comes_after(&region->inside);
     const bool failed = region->failed.exchange(false);
     const std::exception_ptr failure = std::exchange(region->failure, nullptr);
     region->taken = false;
