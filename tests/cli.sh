@@ -29,8 +29,19 @@ expect 2 'NaN or infinite' --matrix lower.mtx --factorization cholesky --triangl
 expect 0 'passed' --matrix diagdom:n=50 --factorization cholesky --triangle upper --device cpu
 expect 0 'passed' --matrix diagdom:n=50 --factorization cholesky --triangle lower --in-place --device cpu
 expect 5 'not symmetric' --matrix diagdom:n=50 --factorization cholesky --device cpu
-expect 0 'LU has read all of the matrix' --matrix uniform:n=50 --triangle upper --device cpu
-expect 2 'not with --factorization lu' --matrix spd:n=5 --factorization lu --triangle lower
+# One triangle means a symmetric matrix, with every method.
+printf '4 0\n2 3\n' >lt.txt
+printf '6\n5\n' >b2.txt
+printf '1 nan\n2 1\n' >indefinite.txt
+for options in '' '-f lu' '-f cholesky'; do
+  # shellcheck disable=SC2086
+  holds "--triangle lower $options: the other triangle counts" \
+    [ "$("$lasolve" lt.txt --triangle lower $options -b b2.txt -q --device cpu | xargs printf '%.12g ')" = '1 1 ' ]
+done
+expect 0 'is not positive: LU was used instead of Cholesky' indefinite.txt --triangle lower --device cpu
+expect 0 'LU with partial pivoting' indefinite.txt --triangle lower -f lu --device cpu
+expect 4 'not positive definite' indefinite.txt --triangle lower -f cholesky --device cpu
+expect 0 'Cholesky' --matrix spd:n=50 --triangle upper --in-place --device cpu
 expect 2 'triangle' --matrix spd:n=5 --triangle left
 expect 2 'nothing to refine with' --matrix uniform:n=5 --in-place --precision fp32
 expect 5 'larger than the HPL check allows' --matrix growth:n=120 --in-place --device cpu

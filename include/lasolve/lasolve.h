@@ -68,7 +68,7 @@ typedef struct lasolve_options {
   const lasolve_gemm* kernel; /* instead of one by its name; runs where its operands are */
   const char* device;         /* "auto", "cpu", "cuda", "cuda:1" */
   const char* method;         /* "auto", "lu", "cholesky" */
-  const char* triangle;       /* of a Cholesky: "both", "lower", "upper" */
+  const char* triangle;       /* of A that is there: "both", "lower", "upper"; of one, A is symmetric */
   const char* precision;      /* of the factors: "auto", "fp64", "fp32", ... */
   const char* refine;         /* "auto", "none", "classical" */
   const char* schedule;       /* "auto", "right-looking", "left-looking", ... */

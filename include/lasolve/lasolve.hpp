@@ -41,8 +41,9 @@ struct Options {
   /// automatic: Cholesky if A = Aᵀ with a positive diagonal, else LU. cholesky factors one triangle only: whether A is
   /// symmetric is then the caller's word.
   Method factorization = Method::automatic;
-  /// Of a Cholesky that is asked for by name. lower, upper: the other triangle is never read, not for checks either, and may
-  /// hold anything. both: the lower one is factored, and the check of a solution reads all of A.
+  /// lower, upper: A is symmetric by the caller's word, and this triangle of it is there. The other one is never read, not for
+  /// checks either, and may hold anything. automatic is then Cholesky, and LU of the whole symmetric matrix where that fails.
+  /// both: all of A is there; Cholesky factors the lower triangle, and the check of a solution reads all of A.
   Uplo triangle = Uplo::both;
   /// One of solve_precisions; automatic: the type of A. Factors coarser than A with which a refinement stalls are replaced by
   /// some in the type of A, and are there until these are made.

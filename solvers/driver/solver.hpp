@@ -35,7 +35,7 @@ class Solver {
   Solver(Queue<Place>& q, const GemmBackend<Place>& gemm, Given<T, Place> given, const Options& options, Report&& start)
       : q_(q),
         gemm_(gemm),
-        A_(given.A, triangle_there(options)),
+        A_(given.A, options.triangle),
         memory_(std::move(given.memory)),
         options_(options),
         wanted_(solve_precision(options.precision, precision_of<T>)),
@@ -60,8 +60,9 @@ class Solver {
     const Settled settled(q_);
     await_ = std::move(await);
     const bool picks = options_.factorization == Method::automatic && may_go_by_schedule(options_, Method::cholesky);
-    tries_ = picks && !await_ && !in_place() && !options_.progress && !task_watcher() &&
-             options_.triangle == Uplo::both && A_.order() <= q_.tuning().cholesky_tried_order;
+    tries_ = picks && !await_ && !in_place() && !options_.progress && !task_watcher() && A_.is_whole() &&
+             A_.order() <= q_.tuning().cholesky_tried_order;
+    likely = !picks ? Method::lu : A_.is_whole() ? likely : Method::cholesky;
     const bool may_be_positive = !await_ && (tries_ || look_at_A(picks));
     Report report = std::move(made_.report);
     if (in_place() && std::exchange(options_.check, false)) report.notes.push_back(not_checked_in_place);
@@ -182,11 +183,11 @@ class Solver {
   /// Before A is factored, with one wait for all that is asked of it. Whether it may be positive definite, where `picks`.
   bool look_at_A(bool picks) {
     const bool measures = requires_finite() || in_place();  // in place for rcond(): n² reads, before A is overwritten
-    Fetched<bool> may_be_positive = false;
+    Fetched<bool> may_be_positive = picks;                  // what a triangle lacks is the caller's word
     q_.phase(Phase::check);
     if (measures) A_.measure(q_, op_of_norm());
     q_.phase(Phase::other);
-    if (picks) may_be_positive = may_be_positive_definite(q_, A_.view());
+    if (picks && A_.is_whole()) may_be_positive = may_be_positive_definite(q_, A_.view());
     if (measures) A_.norm(q_, op_of_norm());
     require_finite();
     const bool may_be = *may_be_positive;
@@ -230,9 +231,10 @@ class Solver {
   /// Why LU has to take the place of a Cholesky that was not asked for by name; empty: it has not.
   std::string why_lu_instead(const Report& report, bool was_arriving) {
     if (report.method != Method::cholesky || options_.factorization != Method::automatic) return "";
-    if (was_arriving && !*may_be_positive_definite(q_, A_.view())) return "symmetric at a first glance only";
+    if (was_arriving && A_.is_whole() && !*may_be_positive_definite(q_, A_.view()))
+      return "symmetric at a first glance only";
     if (report.outcome.kind != Outcome::not_positive_definite) return "";
-    return why_no_cholesky(report.outcome);
+    return A_.is_whole() ? why_no_cholesky(report.outcome) : report.outcome.message();
   }
 
   /// What the factors will be in: that of A, or new memory.
@@ -267,8 +269,8 @@ class Solver {
     const Settled settled(q_, [&] {
       if (await) await(q_, A_.order());  // what is still to come may come to these values
     });
-    const bool upper = report.method == Method::cholesky && options_.triangle == Uplo::upper;
-    const bool as_it_comes = await && report.schedule == Schedule::left_looking && !upper;  // rows come last
+    const bool mirrors = must_mirror(report.method, options_.triangle);
+    const bool as_it_comes = await && report.schedule == Schedule::left_looking && !mirrors;  // rows come last
     prepare_products<F>(q_, gemm, report.method, report.schedule, A_.order(), report.block_size, as_it_comes);
     const auto supply = [&](Queue<Place>& q, std::int64_t first, MatrixView<F, Place> columns) {
       await(q, first + columns.cols());
@@ -278,7 +280,7 @@ class Solver {
     if (await && !as_it_comes) await(q_, A_.order());
     const bool tries = std::exchange(tries_, false);
     if (!as_it_comes && !tries) convert(q_, A_.view(), values.view());
-    if (upper) mirror_upper(q_, values.view());
+    if (mirrors) mirror(q_, values.view(), options_.triangle);
     factors = std::make_unique<Factors<F, Place>>(report.method, std::move(values));
     std::optional<Fetched<Look>> look;
     if (tries) look = factors->take(q_, A_.view());
@@ -388,7 +390,7 @@ class Solver {
       report.notes.push_back("refinement ended without meeting its own bound; the check passed");
       report.outcome = {};
     }
-    if (!passed && options_.factorization == Method::cholesky && options_.triangle == Uplo::both &&
+    if (!passed && options_.factorization == Method::cholesky && A_.is_whole() &&
         !*may_be_positive_definite(q_, A_.view()))
       report.notes.push_back("the matrix is not symmetric; Cholesky reads one of its triangles only");
   }

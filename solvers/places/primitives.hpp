@@ -88,8 +88,8 @@ concept HasPrimitives = requires(Queue<Place>& q, const Gemm<T, Place>& gemm, Ma
   // A ← X, rounded where A is coarser; A ← x.
   convert(q, X, A);
   fill(q, T(0), A);
-  // The lower triangle from the upper one: A(i, j) ← A(j, i) for i > j.
-  mirror_upper(q, A);
+  // The other triangle from the one that is there: of lower, A(j, i) ← A(i, j) for i > j.
+  mirror(q, A, Uplo::lower);
 };
 
 }  // namespace lasolve

@@ -74,15 +74,13 @@ bench::Turns turns_of(const Request& request) {
 }
 
 /// Of the runs of one backend, the one with the median factorization time.
-Measured measured(const Request& request, const Problem& problem, std::vector<Report> reports) {
+Measured measured(const Problem& problem, std::vector<Report> reports) {
   std::vector<double> in_order;
   for (const Report& report : reports) in_order.push_back(report.factor_seconds);
   std::sort(reports.begin(), reports.end(),
             [](const Report& a, const Report& b) { return a.factor_seconds < b.factor_seconds; });
   Measured m{reports[reports.size() / 2], int(reports.size()), reports.front().factor_seconds,
              reports.back().factor_seconds, std::move(in_order)};
-  if (request.options.triangle != Uplo::both && m.report.method == Method::lu)
-    m.report.notes.push_back("--triangle says what Cholesky reads: LU has read all of the matrix");
   m.report.notes.insert(m.report.notes.begin(), problem.notes().begin(), problem.notes().end());
   return m;
 }
@@ -96,7 +94,7 @@ std::vector<Measured> measure(Request request, Problem& problem, Matrix<double>&
                        [&](std::size_t c, bool counts) { return run_once(request, problem, counts, all[c], X); });
   std::vector<Measured> results;
   for (Runs& runs : all) {
-    results.push_back(measured(request, problem, std::move(runs.reports)));
+    results.push_back(measured(problem, std::move(runs.reports)));
     results.back().seed = turns_of(request).seed;
     std::vector<std::string>& notes = results.back().report.notes;
     notes.insert(notes.begin(), tuned.begin(), tuned.end());

@@ -41,7 +41,7 @@ double distance_from_ones(MatrixView<const double> X, bench::Signs s) {
 }  // namespace
 
 Problem::Problem(const Request& request)
-    : name_(request.matrix), op_(request.op), triangle_(triangle_there(request.options)), in_place_(request.in_place) {
+    : name_(request.matrix), op_(request.op), triangle_(request.options.triangle), in_place_(request.in_place) {
   auto read = [&](const std::string& path, int bytes_an_element, bool allow_nonfinite) {
     const Stopwatch reading_time;
     Progress progress("reading " + path, request.quiet);
@@ -151,6 +151,7 @@ std::string Problem::hash(int threads) {
 }
 
 Method Problem::likely_method() const {
+  if (triangle_ != Uplo::both) return Method::cholesky;
   const std::int64_t some = std::min<std::int64_t>(n_, 64);
   io::Formula formula;
   if (generator_) formula = generator_->formula(), formula.table = generator_->table().data();

@@ -62,7 +62,8 @@ const std::vector<Option>& solve_options() {
       {"device", 'd', "DEVICE", "auto", {"auto", "cpu", "cuda", "cuda:INDEX"}, ""},
       {"factorization", 'f', "METHOD", "auto", words_of<Method>(),
        "auto: Cholesky if symmetric with a positive diagonal, else LU"},
-      {"triangle", 0, "PART", "both", words_of<Uplo>(), "which part of A is there, for --factorization cholesky"},
+      {"triangle", 0, "PART", "both", words_of<Uplo>(),
+       "which part of A is there; with one of them A is symmetric, and the other is not read"},
       {"precision", 'p', "TYPE", "fp64", words_of(precisions()),
        "of factors and products; with refinement to the accuracy of fp64. tf32: products in tf32, factors in fp32"},
       {"refine", 'r', "METHOD", "auto", words_of<Refine>(), "auto: classical for factors coarser than fp64"},
@@ -194,8 +195,6 @@ Options options_of(const Words& words) {
   o.block_size = number<std::int64_t>("block-size", words.text("block-size"), 1, "auto");
   o.factorization = one_of<Method>("factorization", words.text("factorization"));
   o.triangle = one_of<Uplo>("triangle", words.text("triangle"));
-  if (o.triangle != Uplo::both && o.factorization == Method::lu)
-    throw UsageError("--triangle says what Cholesky reads: not with --factorization lu, which reads all of the matrix");
   o.precision = one_of("precision", words.text("precision"), precisions());
   o.refine = one_of<Refine>("refine", words.text("refine"));
   o.schedule = one_of<Schedule>("schedule", words.text("schedule"));
