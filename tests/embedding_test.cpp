@@ -147,6 +147,7 @@ TEST(Embedding, names_the_row_of_row_major_data_where_it_is_singular) {
   Factorization<double> factors(A, on_cpu());
   EXPECT_EQ(factors.report().outcome.kind, Outcome::singular);
   EXPECT_EQ(factors.report().outcome.at, 3);
+  EXPECT_NE(factors.report().outcome.message().find("row 3 (counted from 0)"), std::string::npos);
   Rows X = Rows::Constant(6, 2, 7);
   EXPECT_FALSE(factors.solve(Rows(Rows::Ones(6, 2)), X).outcome.has_solution());
   EXPECT_EQ(X, Rows::Constant(6, 2, 7));

@@ -71,6 +71,7 @@ struct Outcome {
   /// singular: the 0-based column whose pivot is exactly zero; not_positive_definite: the order of the first leading
   /// minor that is not positive; not_converged: the iterations made.
   std::int64_t at = 0;
+  bool of_rows = false;  ///< singular, of row-major data: `at` is a row of A
   bool ok() const { return kind == solved; }
   /// Whether X is there, be it right or not.
   bool has_solution() const { return kind != singular && kind != not_positive_definite; }

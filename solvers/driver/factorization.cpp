@@ -11,8 +11,10 @@ namespace lasolve {
 
 namespace {
 
-Report start_of(const Choice& choice) {
+/// `stored`: transposed, where columns of what is factored are rows of what was given.
+Report start_of(const Choice& choice, Op stored = Op::none) {
   Report report;
+  report.outcome.of_rows = stored == Op::transpose;
   if (choice.backend.index() == 0)
     report.device = name_of(Device::cpu);
   else
@@ -28,17 +30,19 @@ std::unique_ptr<Engine<T>> with_order(std::unique_ptr<Engine<T>> engine) {
 }
 
 template <class T>
-std::unique_ptr<Engine<T>> engine_for(Given<T, Cpu> A, const Options& options, const SharedContext& context = {}) {
+std::unique_ptr<Engine<T>> engine_for(Given<T, Cpu> A, const Options& options, const SharedContext& context = {},
+                                      Op stored = Op::none) {
   require_square(A.A.rows(), A.A.cols());
   require_on_host("A", Ends(A.A));
   const Choice choice = context ? choose(on_its_device(*context, options)) : choose(options);
   if (const auto* on_cpu = std::get_if<const GemmBackend<Cpu>*>(&choice.backend)) {
     require(!context, "a backend of the CPU, but a context is on CUDA");
-    return with_order(make_engine<T>(std::move(A), **on_cpu, options, start_of(choice)));
+    return with_order(make_engine<T>(std::move(A), **on_cpu, options, start_of(choice, stored)));
   }
   Options there = options;
   there.device = choice.place();
-  return with_order(make_engine<T>(std::move(A), *std::get<1>(choice.backend), there, start_of(choice), context));
+  return with_order(
+      make_engine<T>(std::move(A), *std::get<1>(choice.backend), there, start_of(choice, stored), context));
 }
 
 /// The device of the memory; where it has none, the first that can be used.
@@ -90,8 +94,9 @@ Report solve_by_columns(RowMajorView<const T> B, RowMajorView<T> X, Solve solve)
   return report;
 }
 
-template <class T>
-Report solve_once(MatrixView<const T> A, MatrixView<const T> B, MatrixView<T> X, const Options& options, Op op) {
+/// A by columns or by rows.
+template <class T, class AnyView>
+Report solve_once(AnyView A, MatrixView<const T> B, MatrixView<T> X, const Options& options, Op op) {
   require_square(A.rows(), A.cols());
   require_sides(A.rows(), B, X);
   Factorization<T> factors(A, options);
@@ -106,9 +111,8 @@ Factorization<T>::Factorization(MatrixView<const T, Cpu> A, const Options& optio
     : engine_(engine_for(Given<T, Cpu>(A), options)) {}
 template <class T>
 Factorization<T>::Factorization(RowMajorView<const T> A, const Options& options)
-    : Factorization(A.transposed(), mirrored(options)) {
-  stored_ = Op::transpose;
-}
+    : engine_(engine_for(Given<T, Cpu>(A.transposed()), mirrored(options), {}, Op::transpose)),
+      stored_(Op::transpose) {}
 template <class T>
 Factorization<T>::Factorization(Matrix<T, Cpu>&& A, const Options& options)
     : engine_(engine_for(Given<T, Cpu>(std::move(A)), options)) {}
@@ -123,9 +127,8 @@ Factorization<T>::Factorization(MatrixView<const T, Cpu> A, const Options& optio
     : engine_(engine_for(Given<T, Cpu>(A), options, context.state())) {}
 template <class T>
 Factorization<T>::Factorization(RowMajorView<const T> A, const Options& options, const Context& context)
-    : Factorization(A.transposed(), mirrored(options), context) {
-  stored_ = Op::transpose;
-}
+    : engine_(engine_for(Given<T, Cpu>(A.transposed()), mirrored(options), context.state(), Op::transpose)),
+      stored_(Op::transpose) {}
 template <class T>
 Factorization<T>::Factorization(Matrix<T, Cpu>&& A, const Options& options, const Context& context)
     : engine_(engine_for(Given<T, Cpu>(std::move(A)), options, context.state())) {}
@@ -171,16 +174,6 @@ double Factorization<T>::rcond() {
   return not_moved(engine_).rcond();
 }
 
-namespace {
-
-template <class T>
-Report solve_transposed(RowMajorView<const T> A, MatrixView<const T> B, MatrixView<T> X, const Options& options,
-                        Op op) {
-  return solve_once(A.transposed(), B, X, mirrored(options), flipped(op));
-}
-
-}  // namespace
-
 template class Factorization<double>;
 template class Factorization<float>;
 
@@ -190,11 +183,11 @@ Report solve(MatrixView<const double> A, MatrixView<const double> B, MatrixView<
 }
 Report solve(RowMajorView<const double> A, MatrixView<const double> B, MatrixView<double> X, const Options& options,
              Op op) {
-  return solve_transposed(A, B, X, options, op);
+  return solve_once(A, B, X, options, op);
 }
 Report solve(RowMajorView<const double> A, RowMajorView<const double> B, RowMajorView<double> X, const Options& options,
              Op op) {
-  return solve_by_columns(B, X, [&](auto b, auto x) { return solve_transposed<double>(A, b, x, options, op); });
+  return solve_by_columns(B, X, [&](auto b, auto x) { return solve_once<double>(A, b, x, options, op); });
 }
 Report solve(MatrixView<const double> A, RowMajorView<const double> B, RowMajorView<double> X, const Options& options,
              Op op) {
@@ -205,11 +198,11 @@ Report solve(MatrixView<const float> A, MatrixView<const float> B, MatrixView<fl
 }
 Report solve(RowMajorView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& options,
              Op op) {
-  return solve_transposed(A, B, X, options, op);
+  return solve_once(A, B, X, options, op);
 }
 Report solve(RowMajorView<const float> A, RowMajorView<const float> B, RowMajorView<float> X, const Options& options,
              Op op) {
-  return solve_by_columns(B, X, [&](auto b, auto x) { return solve_transposed<float>(A, b, x, options, op); });
+  return solve_by_columns(B, X, [&](auto b, auto x) { return solve_once<float>(A, b, x, options, op); });
 }
 Report solve(MatrixView<const float> A, RowMajorView<const float> B, RowMajorView<float> X, const Options& options,
              Op op) {

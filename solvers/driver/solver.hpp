@@ -300,7 +300,7 @@ class Solver {
     if (look) A_.measured(q_, op_of_norm(), (*look)->row_sums);
     const bool is_given_up = look && !(*look)->may_be_positive_definite;
     const Ending ending = *ended;
-    report.outcome = factors->outcome_of(ending);
+    report.outcome = factors->outcome_of(ending, report.outcome.of_rows);
     report.factor_seconds = factoring.seconds();  // the outcome was waited for
     tell_products(gemm, report);
     q_.finish();

@@ -77,6 +77,13 @@ struct lasolve_factorization {
     return of_its_type<Factorization<T>>(factors);
   }
 
+  /// Of row-major data the columns that were factored are rows.
+  Report report() const {
+    Report its = std::visit([](const auto& f) { return f.report(); }, factors);
+    its.outcome.of_rows = request.given.row_major != 0;
+    return its;
+  }
+
   /// X ← op(A)⁻¹ B in the caller's layout.
   template <class T>
   Report solve(lasolve_op c_op, std::int64_t nrhs, const T* B, std::int64_t ldb, T* X, std::int64_t ldx) {
@@ -137,7 +144,7 @@ lasolve_status factor(std::int64_t n, const T* A, std::int64_t lda, const lasolv
   return guarded([&] {
     require(factors != nullptr, "there is nowhere to leave the factorization");
     auto made = std::make_unique<lasolve_factorization>(options, n, A, lda);
-    const Report& done = made->template of<T>().report();
+    const Report done = made->report();
     fill(report, done);
     const lasolve_status status = status_of(done.outcome);
     *factors = made.release();
@@ -150,7 +157,8 @@ lasolve_status solve_with(lasolve_factorization* factors, lasolve_op op, std::in
                           std::int64_t ldb, T* X, std::int64_t ldx, lasolve_report* report) {
   return guarded([&] {
     require(factors != nullptr, "there is no factorization");
-    const Report done = factors->solve<T>(op, nrhs, B, ldb, X, ldx);
+    Report done = factors->solve<T>(op, nrhs, B, ldb, X, ldx);
+    if (!done.outcome.has_solution()) done.outcome = factors->report().outcome;
     fill(report, done);
     return status_of(done.outcome);
   });
@@ -161,13 +169,13 @@ lasolve_status solve_once(std::int64_t n, std::int64_t nrhs, const T* A, std::in
                           T* X, std::int64_t ldx, const lasolve_options* options, lasolve_report* report) {
   return guarded([&] {
     lasolve_factorization factors(options, n, A, lda);
-    const Report& factored = factors.of<T>().report();
+    const Report factored = factors.report();
     if (!factored.outcome.ok()) {
       fill(report, factored);
       return status_of(factored.outcome);
     }
     Report solved = factors.solve<T>(LASOLVE_NONE, nrhs, B, ldb, X, ldx);
-    const Report done = together(factors.of<T>().report(), std::move(solved));
+    const Report done = together(factors.report(), std::move(solved));
     fill(report, done);
     return status_of(done.outcome);
   });

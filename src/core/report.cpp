@@ -11,7 +11,8 @@ std::string Outcome::message() const {
     case solved:
       return "solved";
     case singular:
-      return fmt::format("the matrix is singular: column {} (counted from 0) has no pivot other than zero", at);
+      return fmt::format("the matrix is singular: {} {} (counted from 0) has no pivot other than zero",
+                         of_rows ? "row" : "column", at);
     case not_positive_definite:
       return fmt::format("the matrix is not positive definite: the leading minor of order {} is not positive", at);
     case not_converged:

@@ -45,6 +45,8 @@ static void takes_rows(void) {
   lasolve_options options = LASOLVE_OPTIONS_INIT;
   lasolve_factorization* f = NULL;
   double padded[6] = {4, 1, -1, 2, 3, -1}, B[4] = {1, 8, 7, 14}, X[6] = {0, 0, -1, 0, 0, -1}, x[2];
+  double no_row[4] = {1, 2, 0, 0};
+  lasolve_report report = LASOLVE_REPORT_INIT;
   double lower[4] = {2, 0, 1, 3}, s[2] = {5, 10}; /* row-major, and its other triangle is not read */
   options.row_major = 1;
   lower[1] = not_a_number();
@@ -56,8 +58,13 @@ static void takes_rows(void) {
   CHECK(lasolve_dsolve_with(f, LASOLVE_TRANSPOSE, 1, b, 1, x, 1, NULL) == LASOLVE_OK && is(x, -1.1, 2.7));
   CHECK(lasolve_dsolve_with(f, LASOLVE_NONE, 3, B, 2, X, 3, NULL) == LASOLVE_MISUSE && says("leading dimension"));
   lasolve_free(f);
-  options.method = "cholesky";
+  CHECK(lasolve_dfactor(2, no_row, 2, &options, &f, &report) == LASOLVE_NO_SOLUTION && report.at == 1);
+  CHECK(says("row 1") && strcmp(report.message, lasolve_last_error()) == 0);
+  CHECK(lasolve_dsolve_with(f, LASOLVE_NONE, 1, b, 1, x, 1, NULL) == LASOLVE_NO_SOLUTION && says("row 1"));
+  lasolve_free(f);
   options.triangle = "lower";
+  CHECK(lasolve_dsolve(2, 1, lower, 2, s, 1, x, 1, &options, NULL) == LASOLVE_OK && is(x, 1, 3));
+  options.method = "cholesky";
   CHECK(lasolve_dsolve(2, 1, lower, 2, s, 1, x, 1, &options, NULL) == LASOLVE_OK && is(x, 1, 3));
 }
 
