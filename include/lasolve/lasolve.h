@@ -106,7 +106,7 @@ typedef struct lasolve_report {
   double factor_seconds, solve_seconds, total_seconds; /* wall time; total counts copies and refinement */
   double backward_error;                               /* max of |b - A x| / (|A| |x| + |b|), norms of largest rows */
   double hpl_residual;                                 /* that over n times the roundoff; passes below 16 */
-  double rcond, digits;                                /* see lasolve_rcond(); the digits that may be trusted, about */
+  double rcond, digits; /* see lasolve_rcond(); the digits that may be trusted, about; NaN of what is not accurate */
   int refine_iterations;
   const char* notes; /* what a person should know, a line each; "" if nothing */
 } lasolve_report;

@@ -117,7 +117,7 @@ struct Report {
   std::optional<double> rcond_of_scaled_rows;
   /// The digits of a solution that may be trusted, about: max(0, −log10(u / r)), where r is rcond, or that of the scaled rows if it
   /// is there, and u the roundoff of A's type, or of coarser factors that are not refined. With r < u the outcome is
-  /// ill_conditioned.
+  /// ill_conditioned. None of a solution that is not accurate.
   std::optional<double> digits;
   int refine_iterations = 0;
   /// ‖B − op(A) X‖∞ / (‖op(A)‖∞ ‖X‖∞) of the column that has most of it, where that is finite: before the first

@@ -55,11 +55,12 @@ std::string about(const Subject& subject, const Report& r) {
 
 /// How far the solution may be from the true one.
 std::string condition(const Report& r) {
-  if (!r.rcond || !r.digits) return "";
+  if (!r.rcond) return "";
   const std::string scaled =
       r.rcond_of_scaled_rows ? fmt::format(", {:.2e} with its rows scaled", *r.rcond_of_scaled_rows) : "";
-  return fmt::format("rcond           {:.2e}{}: about {:.0f} digits of the solution may be trusted\n", *r.rcond, scaled,
-                     std::floor(*r.digits));
+  return fmt::format("rcond           {:.2e}{}: {}\n", *r.rcond, scaled,
+                     r.digits ? fmt::format("about {:.0f} digits of the solution may be trusted", std::floor(*r.digits))
+                              : "it tells nothing of a solution that is not accurate");
 }
 
 std::string accuracy(const Report& r) {
