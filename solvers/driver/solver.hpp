@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "core/choose.hpp"
 #include "core/fetched.hpp"
@@ -208,19 +207,6 @@ class Solver {
     return *report.rcond;
   }
 
-  /// Says it where the pivots alone let one doubt: the least and the largest magnitude.
-  void note_pivots(const std::pair<double, double>& pivots, Report& report) {
-    if (is_coarser_than<T>(report.precision) && report.refine != Refine::none) return;  // refinement tells more
-    const auto [least, most] = pivots;
-    if (!(least < double(A_.order()) * find_solve_precision(report.precision)->unit_roundoff() * most)) return;
-    char text[160];
-    std::snprintf(
-        text, sizeof text,
-        "the magnitudes of the pivots are between %.1e and %.1e: the matrix is nearly singular, or badly scaled", least,
-        most);
-    report.notes.push_back(text);
-  }
-
   /// Factors in the precision of A, given the report of coarser ones.
   Factored fallen_back(Report&& report, const std::string& why) {
     const SolvePrecision own = solve_precision(Precision::automatic, precision_of<T>);
@@ -308,7 +294,7 @@ class Solver {
     if (clock) clock->tell();
     report.factor_gflops = report.outcome.ok() ? flops * 1e-9 / report.factor_seconds : 0;
     take_times(q_, report, report.factor_seconds);
-    if (report.outcome.ok()) note_pivots(factors->pivots_of(ending), report);
+    if (report.outcome.ok()) note_pivots<T>(factors->pivots_of(ending), report);
     if (await || look) require_finite();
     const std::string why = is_given_up ? "" : why_lu_instead(report, bool(await));
     take_times(q_, report);
@@ -322,15 +308,6 @@ class Solver {
       report.notes.push_back("A was overwritten, so that LU could not be tried; ask for LU by name");
     }
     return {std::move(report), std::move(factors)};
-  }
-
-  /// Which products went where.
-  template <class F>
-  static void tell_products(const Gemm<F, Place>& gemm, Report& report) {
-    report.products_of.clear();
-    if (!gemm.small()) return;
-    report.small_below = gemm.backend().small_below;
-    report.products_of = {{gemm.backend().name, gemm.given()}, {gemm.small()->name, gemm.given_to_small()}};
   }
 
   Refinement solve_with(Factored& made, MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op) {
