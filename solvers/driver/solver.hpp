@@ -201,8 +201,9 @@ class Solver {
     require(!in_place() || A_.knows_norm(Op::transpose),
             "the norm of the matrix is not known: it was overwritten while it arrived; see Options::condition");
     const long double norm = A_.norm(q_, Op::transpose);
-    report.rcond = made.with(
-        gemm_, [&](auto& factors, const auto& gemm) { return reciprocal_condition(q_, gemm, factors, norm); });
+    report.rcond = made.with(gemm_, [&](auto& factors, const auto& gemm) {
+      return reciprocal_condition(q_, gemm, factors, norm, teller_of(Step::condition));
+    });
     report.digits = trusted_digits(*report.rcond, roundoff_of_solutions<T>(report));
     return *report.rcond;
   }
@@ -325,13 +326,14 @@ class Solver {
     const Settled settled(q_);
     q_.phase(Phase::solve, 2.0 * double(B.rows()) * double(B.rows()) * double(B.cols()));
     if (!in_place || refined) D = Matrix<F, Place>(B.rows(), B.cols());
-    if constexpr (in_place) {
-      factors.apply(q_, gemm, B, X, op);
-    } else {
-      convert(q_, B, D.view());
-      factors.apply(q_, gemm, D.view(), D.view(), op);
-      convert<F>(q_, D.view(), X);
-    }
+    if constexpr (!in_place) convert(q_, B, D.view());
+    by_sides(q_, Phase::solve, B.rows(), B.cols(), teller_of(Step::solve), [&](std::int64_t j, std::int64_t some) {
+      if constexpr (in_place)
+        factors.apply(q_, gemm, B.columns(j, some), X.columns(j, some), op);
+      else
+        factors.apply(q_, gemm, D.view().columns(j, some), D.view().columns(j, some), op);
+    });
+    if constexpr (!in_place) convert<F>(q_, D.view(), X);
     if (!refined) return {0, true};
     q_.phase(Phase::refine);
     R = Matrix<T, Place>(B.rows(), B.cols());
@@ -351,7 +353,8 @@ class Solver {
     const Settled settled(q_);
     A_.measure(q_, op);
     const auto norm_of_A = [&] { return A_.norm(q_, op); };
-    const auto [exponents, b, x, r] = residual_without_overflow<T>(q_, A_.with(op), norm_of_A, X, B, R);
+    const auto [exponents, b, x, r] =
+        residual_by_sides<T, Place>(q_, Phase::check, teller_of(Step::check), A_.with(op), norm_of_A, X, B, R.view());
     require_finite_sides(b);
     const double u = roundoff_of_solutions<T>(report);
     const bool passed = judge(report, backward_error(norm_of_A(), r, x, b), u);
