@@ -46,9 +46,11 @@ MatrixFile read(const InputFile& file, const std::string& array, const ReadOptio
 
 }  // namespace
 
-MatrixFile read_matrix(const std::string& path, const ReadOptions& options) {
+MatrixFile read_matrix(const std::string& path, const ReadOptions& asked) {
   const auto [name, array] = file_and_array(path);
-  const InputFile file(name, options.progress);
+  ReadOptions options = asked;
+  const InputFile file(name, part_of(asked.progress, 0, share_of_decompression));
+  if (file.is_compressed()) options.progress = part_of(asked.progress, share_of_decompression, 1);
   try {
     MatrixFile result = read(file, array, options);
     file.require_unchanged();
@@ -84,11 +86,11 @@ void write_matrix(const std::string& path, MatrixView<const double> A, const std
   const FileFormat suffix = format_to_write(path), format = suffix == FileFormat::automatic ? options.format : suffix;
   OutputFile file(path, path.ends_with(".gz"));
   if (format == FileFormat::npy)
-    write_npy(file, A, options.is_vector);
+    write_npy(file, A, options.is_vector, options.progress);
   else if (format == FileFormat::csv || format == FileFormat::tsv || format == FileFormat::txt)
-    write_table(file, format, A);
+    write_table(file, format, A, options.progress);
   else
-    write_matrix_market(file, A, comments);
+    write_matrix_market(file, A, comments, options.progress);
   file.commit();
 }
 

@@ -20,6 +20,8 @@ struct WriteOptions {
   FileFormat format = FileFormat::automatic;
   /// A matrix of one column that formats which have vectors hold as such.
   bool is_vector = false;
+  /// Hears which part has been written.
+  Progress progress = {};
 };
 
 /// Throws now what write_matrix would throw for this path after a long computation.

@@ -53,7 +53,9 @@ void refuse_extra(Scanner& scanner, const Header& header) {
 
 void read_array(Scanner& scanner, const Header& header, const ReadOptions& options, MatrixView<double> A) {
   std::int64_t found = 0;
+  Teller tell(options.progress, header.stored);
   for (std::int64_t j = 0; found < header.stored; ++j) {
+    tell(found);
     for (std::int64_t i = header.first_row(j); i < header.rows;) {
       const std::int64_t run = read_run(header.field, scanner.place, &A(i, j), header.rows - i);
       i += run;
@@ -153,7 +155,9 @@ void read_entries(Scanner& scanner, const Header& header, const ReadOptions& opt
   std::vector<bool> given(std::size_t(A.rows() * A.cols()));
   std::int64_t repeated = 0;
   std::string first_repeated;
+  Teller tell(options.progress, header.stored);
   for (std::int64_t k = 0; k < header.stored; ++k) {
+    tell(k);
     scanner.skip_to_data();
     if (scanner.at_end()) refuse_missing(scanner, header, k);
     const Scanner entry = scanner;

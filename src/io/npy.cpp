@@ -312,7 +312,7 @@ MatrixFile read_npy(const InputFile& file, const ReadOptions& options) {
 
 MatrixFile read_npy(const std::string& path, const ReadOptions& options) { return read_npy(InputFile(path), options); }
 
-void write_npy(OutputFile& file, MatrixView<const double> A, bool is_vector) {
+void write_npy(OutputFile& file, MatrixView<const double> A, bool is_vector, const Progress& progress) {
   constexpr std::size_t prefix = 10, alignment = 64;
   const std::string shape = is_vector ? fmt::format("{},", A.rows()) : fmt::format("{}, {}", A.rows(), A.cols());
   std::string header = fmt::format("{{'descr': '<f8', 'fortran_order': True, 'shape': ({}), }}", shape);
@@ -322,8 +322,11 @@ void write_npy(OutputFile& file, MatrixView<const double> A, bool is_vector) {
   const char length[] = {char(header.size() & 0xFF), char(header.size() >> 8)};
   file.append({length, 2});
   file.append(header);
-  for (std::int64_t j = 0; j < A.cols() && !A.empty(); ++j)
+  Teller tell(progress, A.cols());
+  for (std::int64_t j = 0; j < A.cols() && !A.empty(); ++j) {
+    tell(j);
     file.append({reinterpret_cast<const char*>(A.data() + j * A.ld()), std::size_t(A.rows()) * sizeof(double)});
+  }
 }
 
 }  // namespace lasolve::io

@@ -271,17 +271,23 @@ MatrixFile read_table(const InputFile& file, FileFormat format, const ReadOption
       return stop == end || (stop && *stop == '\n') ? stop : nullptr;
     });
   });
-  if (std::count(plain.begin(), plain.end(), 0) > 0)
-    read_rows(layout.first_row, end, layout, 0, result.matrix,
-              [&](const char* at, double* x) { return careful.read(at, x); });
+  if (std::count(plain.begin(), plain.end(), 0) > 0) {
+    Teller tell(options.progress, end - layout.first_row);
+    read_rows(layout.first_row, end, layout, 0, result.matrix, [&](const char* at, double* x) {
+      tell(at - layout.first_row);
+      return careful.read(at, x);
+    });
+  }
   return result;
 }
 
-void write_table(OutputFile& file, FileFormat format, MatrixView<const double> A) {
+void write_table(OutputFile& file, FileFormat format, MatrixView<const double> A, const Progress& progress) {
   const char separator = format == FileFormat::csv ? ',' : format == FileFormat::tsv ? '\t' : ' ';
   std::array<char, 32> digits;  // -1.2345678901234567e-308 has 24 characters
+  Teller tell(progress, A.rows() * A.cols());
   for (std::int64_t i = 0; i < A.rows() && A.cols() > 0; ++i) {
     for (std::int64_t j = 0; j < A.cols(); ++j) {
+      tell(i * A.cols() + j);
       char* const end = std::to_chars(digits.data(), digits.data() + digits.size() - 1, A(i, j)).ptr;
       *end = j + 1 < A.cols() ? separator : '\n';
       file.append({digits.data(), std::size_t(end + 1 - digits.data())});

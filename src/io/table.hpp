@@ -17,6 +17,6 @@ FileFormat format_of_table(const InputFile& file);
 MatrixFile read_table(const InputFile& file, FileFormat format, const ReadOptions& options = {});
 
 /// Writes a row a line, with the fewest digits that read back as the same numbers.
-void write_table(OutputFile& file, FileFormat format, MatrixView<const double> A);
+void write_table(OutputFile& file, FileFormat format, MatrixView<const double> A, const Progress& progress = {});
 
 }  // namespace lasolve::io
