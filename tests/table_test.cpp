@@ -190,10 +190,10 @@ TEST(FileFormat, NamesTheLineThatConvertsWhatIsNotRead) {
   const struct {
     std::string content, message;
   } cases[] = {
-      {"MATLAB 5.0 MAT-file, Platform: GLNXA64", "scipy.io.loadmat('"},
+      {"MATLAB 5.0 MAT-file, Platform: GLNXA64", "scipy.io.loadmat(sys.argv[1])['A'])"},
       {"MATLAB 7.3 MAT-file, Platform: GLNXA64", "['A'][:].T)"},
-      {std::string("\0\0\0\0\2\0\0\0\1\0\0\0\0\0\0\0\2\0\0\0A\0", 22) + std::string(16, '\1'), "scipy.io.loadmat('"},
-      {"\x89HDF\r\n\x1A\n rest", "h5py.File('"},
+      {std::string("\0\0\0\0\2\0\0\0\1\0\0\0\0\0\0\0\2\0\0\0A\0", 22) + std::string(16, '\1'), "scipy.io.loadmat("},
+      {"\x89HDF\r\n\x1A\n rest", "h5py.File(sys.argv[1])['A'][:])"},
       {"\xFF\xFE"
        "1",
        "iconv -f UTF-16"},

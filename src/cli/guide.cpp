@@ -59,9 +59,9 @@ std::string formats() {
   return "Files that are read. The content says the format, gzip or not, and - is standard input:\n\n"
          "  Matrix Market   array or coordinate; real, integer or pattern; array files are column by column\n"
          "  .npy            floats, integers and bools of up to 8 bytes, of one or two dimensions\n"
-         "  .npz            an array of several by name: FILE.npz:NAME\n"
+         "  .npz            an array of several by name: FILE.npz:NAME, or -:NAME\n"
          "  CSV             commas or semicolons between numbers, a point as decimal mark, no header row\n"
-         "  TSV, text       a tab, or blanks of any length, between numbers; # begins a comment\n\n"
+         "  TSV, text       a tab, or blanks of any length, between numbers; # begins a comment, and % a line of it\n\n"
          "Files that are written, by their suffix: .mtx, .npy, .csv, .tsv, .txt, and .gz after it or not.\n"
          "Without --output a solution for --rhs is printed, the report then goes to standard error.\n";
 }

@@ -5,6 +5,28 @@
 
 namespace lasolve::cli {
 
+namespace {
+
+bool takes_a_value(const po::options_description& known, const std::string& option) {
+  using namespace po::command_line_style;
+  return std::any_of(known.options().begin(), known.options().end(), [&](const auto& o) {
+    return o->semantic()->max_tokens() > 0 &&
+           (option == "--" + o->long_name() || option == o->canonical_display_name(allow_dash_for_short));
+  });
+}
+
+/// The words of a command line behind the first. -:NAME, an array on standard input, looks like an option where it stands alone.
+std::vector<std::string> words_behind_first(int argc, const char* const* argv, const po::options_description& known,
+                                            const char* word) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  for (std::size_t k = 0; word && k < words.size(); ++k)
+    if (words[k].starts_with("-:") && (k == 0 || !takes_a_value(known, words[k - 1])))
+      words[k] = fmt::format("--{}={}", word, words[k]);
+  return words;
+}
+
+}  // namespace
+
 po::variables_map parse_options(int argc, const char* const* argv, const po::options_description& known,
                                 const char* word) {
   po::positional_options_description words;
@@ -12,7 +34,7 @@ po::variables_map parse_options(int argc, const char* const* argv, const po::opt
   po::variables_map values;
   try {
     using style = po::command_line_style::style_t;
-    po::store(po::command_line_parser(argc, argv)
+    po::store(po::command_line_parser(words_behind_first(argc, argv, known, word))
                   .options(known)
                   .positional(words)
                   .style(style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing))

@@ -15,15 +15,17 @@
 namespace lasolve::io {
 namespace {
 
-/// FILE.npz:NAME in its two parts, or -:NAME; a path that has no such part, or that is there with it, as it is.
+/// FILE.npz:NAME in its two parts, or FILE.npz.gz:NAME, or -:NAME; a path that has no such part, or that is there with it, as it is.
 std::pair<std::string, std::string> file_and_array(const std::string& path) {
   if (path.starts_with("-:")) return {"-", path.substr(2)};
-  constexpr std::string_view mark = ".npz:";
-  const std::size_t at = path.rfind(mark);
   struct stat status;
-  if (at == path.npos || stat(path.c_str(), &status) == 0) return {path, ""};
-  const std::size_t colon = at + mark.size() - 1;
-  return {path.substr(0, colon), path.substr(colon + 1)};
+  if (stat(path.c_str(), &status) == 0) return {path, ""};
+  for (const std::string_view mark : {".npz:", ".npz.gz:"})
+    if (const std::size_t at = path.rfind(mark); at != path.npos) {
+      const std::size_t colon = at + mark.size() - 1;
+      return {path.substr(0, colon), path.substr(colon + 1)};
+    }
+  return {path, ""};
 }
 
 MatrixFile read(const InputFile& file, const std::string& array, const ReadOptions& options) {

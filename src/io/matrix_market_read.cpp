@@ -39,7 +39,11 @@ double read_value(Scanner& scanner, Field field, const ReadOptions& options) {
   if (!end && options.allow_nonfinite && field == Field::real) end = read_nonfinite(scanner.place, value);
   if (!end) {
     if (scanner.at_line_end()) scanner.refuse_other_than("a number");
-    scanner.refuse(field == Field::integer ? explain_bad_integer(scanner.token()) : explain_bad_real(scanner.token()));
+    double ignored;
+    const bool may_be_read = field == Field::real && read_nonfinite(scanner.place, ignored);
+    scanner.refuse(
+        (field == Field::integer ? explain_bad_integer(scanner.token()) : explain_bad_real(scanner.token())) +
+        (may_be_read ? "; --allow-nonfinite reads it" : ""));
   }
   scanner.place = end;
   return value;
