@@ -132,6 +132,7 @@ const std::vector<Option>& generate_options() {
       {"output", 'o', "FILE", nullptr, {}, ".mtx, .npy, .csv, .tsv or .txt, also .gz; - is standard output"},
       {"format", 0, "FORMAT", "auto", words_of(formats_of_streams()), "on standard output"},
       {"threads", 0, "COUNT", "all", {}, "cores to use"},
+      {"quiet", 'q', nullptr, nullptr, {}, "no progress"},
       {"help", 'h', nullptr, nullptr, {}, "print this"},
   };
   return all;
@@ -262,6 +263,7 @@ Request parse_generate(const Words& words) {
   if (r.matrix.empty()) throw UsageError("no generator; give one, such as uniform:n=1000,seed=1");
   if (r.output.empty()) throw UsageError("no output; give --output FILE (.mtx, .npy, .csv, .tsv or .txt, also .gz)");
   r.format = words.format();
+  r.quiet = words.has("quiet");
   r.options.threads = threads_of(words.text("threads"));
   return r;
 }
