@@ -73,7 +73,7 @@ std::string exit_codes() {
          "    3  bad input, with its place\n"
          "    4  singular, or not positive definite; no solution is written\n"
          "    5  the accuracy was not reached, or no digit can be trusted; bench, compare: a backend is wrong\n"
-         "    6  device or memory\n"
+         "    6  device or memory, or a file that cannot be written\n"
          "    7  compare --fail-on slower: a row is slower than the baseline\n"
          "   70  internal error\n"
          "  130  interrupted\n";
@@ -118,7 +118,7 @@ const std::vector<CommandGuide>& guides() {
        "solve A X = B, check the answer, report the time",
        "Solves A X = B by blocked LU or Cholesky over a GEMM backend of your choice, checks the answer and "
        "reports where the time went.",
-       {"lasolve A.mtx --rhs b.mtx --output x.mtx", "lasolve uniform:n=4k --gemm all"},
+       {"lasolve A.mtx --rhs b.mtx --output x.mtx", "lasolve uniform:n=2k --gemm all"},
        solve_options(),
        ""},
       {"compare",

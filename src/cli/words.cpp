@@ -44,8 +44,11 @@ po::variables_map parse_options(int argc, const char* const* argv, const po::opt
   } catch (const po::unknown_option& e) {
     std::vector<std::string> names;
     for (const auto& option : known.options()) names.push_back("--" + option->long_name());
-    throw UsageError(
-        fmt::format("there is no option '{}'{}", e.get_option_name(), did_you_mean(e.get_option_name(), names)));
+    const std::string name = e.get_option_name();
+    // Before a prefix: --no-tuned.
+    if (name == "--n" && known.find_nothrow("matrix", false))
+      throw UsageError("there is no option '--n'; the size of a generated matrix is written uniform:n=1000");
+    throw UsageError(fmt::format("there is no option '{}'{}", name, did_you_mean(name, names)));
   } catch (const po::too_many_positional_options_error&) {
     const bool rhs = known.find_nothrow("rhs", false) != nullptr;
     throw UsageError(std::string("one word too many") + (rhs ? "; right-hand sides are given as --rhs FILE" : ""));
@@ -93,8 +96,9 @@ Device device_of(const std::string& text) {
   if (text.starts_with(with_index))
     return {Device::cuda, number("device " + with_index + "INDEX", text.substr(with_index.size()), 0)};
   const auto words = words_of<Device::Kind>();
+  const bool is_a_card = text.starts_with("gpu") || text.starts_with("nvidia");
   throw UsageError(fmt::format("--device takes {} or {}:INDEX, not '{}'{}", fmt::join(words, ", "), cuda, text,
-                               did_you_mean(text, words)));
+                               is_a_card ? "; did you mean 'cuda'?" : did_you_mean(text, words)));
 }
 
 int threads_of(const std::string& text) {

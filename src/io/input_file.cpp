@@ -31,11 +31,15 @@ SeenBySignals<Mapped, 8> mapped_files;
 
 /// Makes room for more content, doubling it. A small gzip file can hold more than the memory does.
 void grow(std::string& buffer, const std::string& name) {
-  const std::size_t more = std::max<std::size_t>(buffer.size(), 1 << 18);
-  if (more > (64 << 20) && more > Memory<Cpu>::available())
-    throw MachineError(
-        fmt::format("{}: error: its content, more than {}, does not fit in memory", name, in_bytes(double(more))));
-  buffer.resize(buffer.size() + more);
+  const std::size_t more = std::max<std::size_t>(buffer.size(), 1 << 18), much = 64 << 20;
+  const bool fits = more <= much || more <= Memory<Cpu>::available();
+  try {
+    if (fits) return buffer.resize(buffer.size() + more);
+  } catch (const std::bad_alloc&) {
+    if (more <= much) throw;
+  }
+  throw MachineError(fmt::format("{}: error: its content, more than {}, does not fit in memory, of which {} are free",
+                                 name, in_bytes(double(more)), in_bytes(double(Memory<Cpu>::available()))));
 }
 
 }  // namespace
