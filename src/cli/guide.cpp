@@ -216,12 +216,17 @@ std::string overview() {
   return text + "\n'lasolve COMMAND --help' has its options.\n\nTopics:\n" + list_of_topics();
 }
 
+std::vector<std::string> topics_of_help() {
+  std::vector<std::string> names;
+  for (const Topic& t : topics) names.push_back(t.name);
+  return names;
+}
+
 std::string help_about(const std::string& word) {
   for (const Topic& t : topics)
     if (word == t.name) return t.text();
   if (find_guide(word)) return help_of(word);
-  std::vector<std::string> known;
-  for (const Topic& t : topics) known.push_back(t.name);
+  std::vector<std::string> known = topics_of_help();
   for (const CommandGuide& g : guides()) known.push_back(g.name);
   throw UsageError(fmt::format("there is no help about '{}'{}; there is about {}", word, did_you_mean(word, known),
                                fmt::join(known, ", ")));
