@@ -102,9 +102,9 @@ class Factors {
   Fetched<Ending> ending(Queue<Place>& q) { return ending_of<F>(q, values(), status()); }
   /// The same as an outcome, which is waited for.
   Outcome outcome(Queue<Place>& q) { return outcome_of(*ending(q)); }
-  Outcome outcome_of(const Ending& ending) const {
-    if (ending.failed_at < 0) return {};
-    return {method_ == Method::lu ? Outcome::singular : Outcome::not_positive_definite, ending.failed_at};
+  Outcome outcome_of(const Ending& ending, bool of_rows = false) const {
+    if (ending.failed_at < 0) return {Outcome::solved, 0, of_rows};
+    return {method_ == Method::lu ? Outcome::singular : Outcome::not_positive_definite, ending.failed_at, of_rows};
   }
   /// The least and the largest magnitude of a pivot, of which Cholesky keeps the square roots.
   std::pair<double, double> pivots_of(const Ending& ending) const {

@@ -7,6 +7,7 @@ namespace lasolve {
 namespace {
 
 thread_local const TaskWatcher* watcher = nullptr;
+thread_local const StepWatcher* step_watcher = nullptr;
 
 }  // namespace
 
@@ -14,5 +15,15 @@ const TaskWatcher* task_watcher() { return watcher; }
 
 TaskWatch::TaskWatch(TaskWatcher hears) : watcher_(std::move(hears)), before_(std::exchange(watcher, &watcher_)) {}
 TaskWatch::~TaskWatch() { watcher = before_; }
+
+std::function<void(double)> teller_of(Step step) {
+  if (!step_watcher) return {};
+  return [step](double share) {
+    if (step_watcher) (*step_watcher)(step, share);
+  };
+}
+
+StepWatch::StepWatch(StepWatcher hears) : watcher_(std::move(hears)), before_(std::exchange(step_watcher, &watcher_)) {}
+StepWatch::~StepWatch() { step_watcher = before_; }
 
 }  // namespace lasolve

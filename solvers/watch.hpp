@@ -1,4 +1,4 @@
-// Who wants to know when the tasks of a plan ran.
+// Who wants to know when the tasks of a plan ran, and how far a call is.
 #pragma once
 
 #include <chrono>
@@ -30,6 +30,28 @@ class TaskWatch {
 
 /// Who hears on this thread; null: nobody does, and nothing is timed.
 const TaskWatcher* task_watcher();
+
+/// What a call is at when its factors are there.
+enum class Step { condition, solve, refine, check };
+
+/// Hears, on the calling thread, of a step and of its share that is done. How far the factorization is, Options::progress hears.
+using StepWatcher = std::function<void(Step, double share)>;
+
+/// While this lives, on the thread that made it, somebody hears of steps. Right-hand sides are then taken in parts.
+class StepWatch {
+ public:
+  explicit StepWatch(StepWatcher watcher);
+  ~StepWatch();
+  StepWatch(const StepWatch&) = delete;
+  StepWatch& operator=(const StepWatch&) = delete;
+
+ private:
+  const StepWatcher watcher_;
+  const StepWatcher* const before_;
+};
+
+/// Tells of a step; empty where nobody hears on this thread.
+std::function<void(double share)> teller_of(Step step);
 
 inline double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

@@ -208,6 +208,33 @@ TEST_P(Cholesky, reads_only_the_triangle_that_is_given) {
   });
 }
 
+TEST_P(Cholesky, is_meant_where_one_triangle_is_given_and_else_LU_of_the_symmetric_matrix) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (const Uplo triangle : {Uplo::lower, Uplo::upper})
+      for (const std::int64_t n : {2, 20, 130, 700})
+        for (const bool positive : {true, false})
+          for (const Method method : {Method::automatic, Method::lu}) {
+            SCOPED_TRACE(testing::Message() << "triangle " << int(triangle) << ", n = " << n << ", positive "
+                                            << positive << ", method " << int(method));
+            Matrix<T> S = rounded<T>(random_with_condition(n, 10, true));
+            if (!positive) as_eigen(S.view()).diagonal().array() -= T(0.3);
+            const OneTriangle<T> A(std::move(S), triangle);
+            const Matrix<T> B = right_hand_sides<T>(A.whole.view(), 2);
+            Options o = options();
+            o.triangle = triangle, o.factorization = method;
+            const auto solved = solve_for(A.half, B, o, n % 20 == 0 ? Op::none : Op::transpose);
+            EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+            EXPECT_LT(hpl_residual<T>(A.whole.view(), B.view(), solved.X.view()), hpl_threshold);
+            EXPECT_LT(solved.report.hpl_residual.value_or(hpl_threshold), hpl_threshold);
+            const bool cholesky = method == Method::automatic && positive;
+            EXPECT_EQ(solved.report.method, cholesky ? Method::cholesky : Method::lu);
+            const bool said = notes_of(solved.report).find("LU was used instead of Cholesky") != std::string::npos;
+            EXPECT_EQ(said, method == Method::automatic && !positive);
+          }
+  });
+}
+
 TEST_P(Cholesky, refines_in_place_and_refuses_with_the_triangle_that_is_given) {
   with_element([&](auto zero) {
     using T = decltype(zero);

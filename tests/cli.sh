@@ -29,8 +29,19 @@ expect 2 'NaN or infinite' --matrix lower.mtx --factorization cholesky --triangl
 expect 0 'passed' --matrix diagdom:n=50 --factorization cholesky --triangle upper --device cpu
 expect 0 'passed' --matrix diagdom:n=50 --factorization cholesky --triangle lower --in-place --device cpu
 expect 5 'not symmetric' --matrix diagdom:n=50 --factorization cholesky --device cpu
-expect 0 'LU has read all of the matrix' --matrix uniform:n=50 --triangle upper --device cpu
-expect 2 'not with --factorization lu' --matrix spd:n=5 --factorization lu --triangle lower
+# One triangle means a symmetric matrix, with every method.
+printf '4 0\n2 3\n' >lt.txt
+printf '6\n5\n' >b2.txt
+printf '1 nan\n2 1\n' >indefinite.txt
+for options in '' '-f lu' '-f cholesky'; do
+  # shellcheck disable=SC2086
+  holds "--triangle lower $options: the other triangle counts" \
+    [ "$("$lasolve" lt.txt --triangle lower $options -b b2.txt -q --device cpu | xargs printf '%.12g ')" = '1 1 ' ]
+done
+expect 0 'is not positive: LU was used instead of Cholesky' indefinite.txt --triangle lower --device cpu
+expect 0 'LU with partial pivoting' indefinite.txt --triangle lower -f lu --device cpu
+expect 4 'not positive definite' indefinite.txt --triangle lower -f cholesky --device cpu
+expect 0 'Cholesky' --matrix spd:n=50 --triangle upper --in-place --device cpu
 expect 2 'triangle' --matrix spd:n=5 --triangle left
 expect 2 'nothing to refine with' --matrix uniform:n=5 --in-place --precision fp32
 expect 5 'larger than the HPL check allows' --matrix growth:n=120 --in-place --device cpu
@@ -79,6 +90,53 @@ expect 2 'lu_from_2 is 5, which is less than lu_from_1' --matrix uniform:n=5 --d
 expect 2 'takes NAME=VALUE' --matrix uniform:n=5 --tune lu_leaf
 expect 2 'only cuda has it' --matrix uniform:n=5 --device cpu --tune lu_soon_columns=5
 expect 2 "no option '--tuning'" --matrix uniform:n=5 --tuning
+# What is asked for in words of others, or twice.
+expect 2 'a generator takes a size: uniform:n=100; -n is short for --block-size here' uniform -n 100
+expect 2 'the size of a generated matrix is written uniform:n=1000' uniform --n 100
+expect 2 'a generator takes a size: spd:n=1000' generate spd --output no.mtx
+expect 2 "not 'gpu'; did you mean 'cuda'" uniform:n=4 -d gpu
+expect 2 '--rhs takes a file, and uniform:n=4 is a generator' uniform:n=4 --rhs uniform:n=4
+expect 2 '--format csv and --output no.mtx: the suffix says mtx' uniform:n=4 --format csv --output no.mtx
+expect 2 'the suffix says mtx' generate uniform:n=4 --format csv --output no.mtx
+expect 0 '1024 threads share ' uniform:n=4 --threads 1024 --device cpu
+expect 2 "takes a whole number of at least 1 or all, not '-3'" uniform:n=4 --threads -3
+holds 'a build without CUDA says that it has none' \
+  [ -z "$("$lasolve" list | grep -q 'this build has no CUDA' && "$lasolve" uniform:n=4 --gemm tiled | grep '^note')" ]
+
+# A solution that is not accurate has no digits; what failed for several backends is said once.
+expect 5 'it tells nothing of a solution that is not accurate' --matrix growth:n=120 --device cpu
+holds 'digits are claimed of a solution that is not accurate' \
+  grep -q '"digits": null' <("$lasolve" growth:n=120 --device cpu --json - 2>/dev/null)
+holds 'in place digits are claimed' grep -q '"digits": null' <("$lasolve" growth:n=120 --in-place --device cpu --json - 2>/dev/null)
+holds 'one backend is named' [ "$("$lasolve" singular.mtx --device cpu -q 2>&1)" = \
+  'lasolve: the matrix is singular: column 1 (counted from 0) has no pivot other than zero' ]
+said=$("$lasolve" hilbert:n=30 --gemm naive,tiled --repeat 1 --warmup 0 --device cpu 2>&1)
+holds 'columns run together' grep -q '[0-9] ill_conditioned$' <<<"$said"
+holds 'the same is said for each backend' [ "$(grep -c '^lasolve: naive, tiled: ' <<<"$said")" = 1 ]
+
+# X is somewhere, or it is said that it is not.
+"$lasolve" lt.txt --rhs b2.txt --gemm naive,tiled --repeat 2 --device cpu >several 2>report
+holds 'several backends print no solution' [ "$(wc -l <several)" = 2 ]
+holds 'whose it is, is not said' grep -q '^X is that of naive; the others' report
+said=$("$lasolve" lt.txt --rhs b2.txt --device cpu --json - 2>&1 >/dev/null)
+holds 'X is nowhere' [ "$said" = 'lasolve: X was not written: standard output has the JSON; --output FILE writes X' ]
+holds '--quiet is not quiet' [ -z "$("$lasolve" lt.txt --rhs b2.txt --device cpu --json - -q 2>&1 >/dev/null)" ]
+
+# Right-hand sides that lie.
+printf '6 5\n' >row.txt
+expect 0 'row.txt: note: a row of 2 numbers was taken for a column' lt.txt --rhs row.txt --device cpu
+holds 'a row is no column' \
+  cmp -s <("$lasolve" lt.txt --rhs row.txt -q --device cpu) <("$lasolve" lt.txt --rhs b2.txt -q --device cpu)
+printf '6,5,4\n' >row3.csv
+expect 3 'found 1 with 3 numbers: it takes a row for each number' lt.txt --rhs row3.csv
+printf '1,2\n3,4\n5,6\n' >three.csv
+expect 3 'each of the 3 rows has 2 numbers: is it transposed?' lt.txt --rhs three.csv
+
+# What would do with less memory, where there is any that would.
+free_kib=$(sed -n 's/^MemAvailable: *\([0-9]*\).*/\1/p' /proc/meminfo)
+n=$(awk "BEGIN { print int(sqrt($free_kib * 1024 / 10)) }")
+expect 6 'would fit: --in-place (' uniform:n="$n" --device cpu
+
 [ -s x.npy ] || { echo "x.npy was not written"; failed=1; }
 [ ! -e no.mtx ] || { echo "a solution of a singular system was written"; failed=1; }
 [ -z "$(find . -name '*.tmp*')" ] || { echo "a temporary file was left"; failed=1; }

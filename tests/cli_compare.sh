@@ -20,7 +20,14 @@ expect 4 'singular' <(printf '1 2\n2 4\n') --device cpu --gemm naive,tiled
 # Progress is for a terminal, and --quiet silences it.
 if command -v script >/dev/null; then
   script -qec "'$lasolve' uniform:n=2600 --device cpu --gemm naive --no-condition" /dev/null >terminal
-  holds 'a terminal sees no progress' grep -qE 'naive: [0-9]+ %, [0-9]+ (s|min) left' terminal
+  holds 'a terminal sees no progress' grep -qE 'solving: [0-9]+ %, [0-9]+ (s|min) left; factoring' terminal
+  script -qec "'$lasolve' uniform:n=1300 --device cpu --gemm naive,tiled --repeat 4" /dev/null >terminal
+  holds 'the runs are not counted' grep -qE 'solving with (naive|tiled) \(run [0-9]+ of 10\): [0-9]+ %' terminal
+  "$lasolve" generate uniform:n=1500 -o sides.npy
+  script -qec "'$lasolve' spd:n=1500 --rhs sides.npy --device cpu --gemm naive --output x.mtx" /dev/null >terminal
+  for step in 'solving with the factors' checking; do
+    holds "nothing is said while it is $step" grep -q "; $step" terminal
+  done
   script -qec "'$lasolve' uniform:n=2600 --device cpu --gemm naive --no-condition --quiet" /dev/null >terminal
   holds '--quiet does not silence progress' [ ! -s terminal ]
 fi

@@ -66,6 +66,24 @@ holds 'bash: an option' [ "$(completed lasolve bench gemm --with)" = --with-copi
 holds 'bash: options of the command alone' [ "$(completed lasolve generate --rh)" = '' ]
 holds 'bash: a peer' [ "$(completed lasolve compare --peers op)" = openblas ]
 holds 'bash: a command' [ "$(completed lasolve gen)" = generate ]
+holds 'bash: a topic' [ "$(completed lasolve help pha)" = phases ]
+holds 'bash: help of a command' [ "$(completed lasolve help ben)" = bench ]
+holds 'bash: what bench takes' [ "$(completed lasolve bench '')" = gemm ]
+holds 'bash: a generator' [ "$(completed lasolve unif)" = uniform:n= ]
+holds 'bash: a generator to generate' [ "$(completed lasolve generate sp)" = spd:n= ]
+holds 'bash: the generator is there' [ "$(completed lasolve uniform : n =)" = '' ]
+holds 'bash: a list' [ "$(completed lasolve uniform:n=4 --gemm tiled,nai)" = tiled,naive ]
+holds 'bash: with =, which breaks words' [ "$(completed lasolve --gemm = nai)" = naive ]
+holds 'bash: with = at the end' [ "$(completed lasolve -m A.csv --device =)" = 'auto cpu cuda' ]
+holds 'bash: with =, which does not' [ "$(completed lasolve --gemm=nai)" = naive ]
+holds 'bash: a tuning value' [ "$(completed lasolve A.csv --tune lu_st)" = lu_step= ]
+holds 'bash: files beside commands' [ "$(completed lasolve plai)" = plain ]
+: >mine.c
+holds 'bash: a kernel of ones own in a list' [ "$(completed lasolve A.csv --gemm tiled,./mi)" = tiled,./mine.c ]
+holds 'bash: files and folders' [ "$(mkdir -p 'a folder' && completed lasolve solve a\ fo)" = 'a\ folder/' ]
+if ! "$lasolve" list | grep -q ' cuda '; then
+  holds 'bash: a backend that the build lacks' [ "$(completed lasolve A.csv --gemm cub)" = '' ]
+fi
 "$lasolve" help --completion zsh >_lasolve
 if command -v zsh >/dev/null; then holds 'the completion is no zsh' zsh -n _lasolve; fi
 holds 'zsh: no methods' grep -q 'auto lu cholesky' _lasolve

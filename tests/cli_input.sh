@@ -32,9 +32,6 @@ expect 3 'tabs:1:3: error: expected a number, found an empty field; --format txt
 expect 0 'passed' --matrix tabs --format txt "${cpu[@]}"
 printf '1,2\n3,NaN\n' >nan.csv
 expect 3 'nan.csv:2:3: error: expected a finite number, found "NaN"' --matrix nan.csv
-printf 'MATLAB 5.0 MAT-file' >A.mat
-expect 3 "numpy.save('A.npy', scipy.io.loadmat('A.mat')['A'])" --matrix A.mat
-expect 3 "scipy.io.loadmat('FILE')['A'])" --matrix - <A.mat
 printf '%s\n2 2\n4 1\n2 3\n' "$array" >rows.mtx
 expect 0 'rows.mtx:3:1: note: each line holds 2 numbers, as if it were a row' --matrix rows.mtx "${cpu[@]}"
 expect 2 'the suffix must be .mtx, .npy, .csv' --matrix A.txt --output x.npz

@@ -43,6 +43,12 @@ export start
 
 expect 0 'passed' bash -c 'with_mib 30 "$@"' - "$lasolve" "${small[@]}"
 expect 6 'memory' bash -c 'with_mib 30 "$@"' - "$lasolve" --matrix uniform:n=4000 --device cpu
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+"$lasolve" generate uniform:n=2000 --output "$work/A.csv"
+for mib in 40 70 100; do # which is too little for the file, its matrix, or the factors
+  expect 6 ' free' bash -c "with_mib $mib"' "$@"' - "$lasolve" "$work/A.csv" --device cpu --threads 1
+done
 if "$lasolve" "${small[@]}" --gemm blas --quiet 2>/dev/null; then
   expect 0 "'eigen' was used: 'blas' cannot run here: not enough host memory" bash -c 'with_mib 70 "$@"' - "$lasolve" "${small[@]}"
   expect 6 "'blas' cannot run here: not enough host memory" bash -c 'with_mib 70 "$@"' - "$lasolve" "${small[@]}" --gemm blas

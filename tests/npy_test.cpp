@@ -172,8 +172,9 @@ TEST(Npy, SaysWhereAFileIsWrong) {
       {headed("{'descr': [('a', '<f8')], "), R"(byte 20: error: expected elements of type f2, f4, f8, i1 to)"},
       {headed(dictionary("<f8", false, "(1, 2, 3)")), "expected an array of 1 or 2 dimensions, found 3"},
       {headed(dictionary("<f8", false, "()")), "expected an array of 1 or 2 dimensions, found 0"},
-      {headed(dictionary("<f8", false, "(-2, 3)")), R"(expected a size of at most 18 digits, found "-2, 3))"},
-      {headed(dictionary("<f8", false, "(9999999999999999999,)")), "expected a size of at most 18 digits"},
+      {headed(dictionary("<f8", false, "(-2, 3)")),
+       R"(expected a size from 0 on, of at most 18 digits, found "-2, 3))"},
+      {headed(dictionary("<f8", false, "(9999999999999999999,)")), "expected a size from 0 on, of at most 18 digits"},
       {headed(dictionary("<f8", false, "(4000000000, 4000000000)")),
        "byte 60: error: expected a matrix of at most 2^62 bytes"},
       {headed(dictionary("<f8", false, "(2 3)")), "expected ',' or ')', found \"3)"},
@@ -200,8 +201,9 @@ TEST(Npy, SaysWhereAFileIsWrong) {
 TEST(Npy, RefusesNonfiniteWithItsIndexUnlessAllowed) {
   const std::vector<double> x = {1, 2, 3, NAN, -INFINITY, 6};
   const std::string square = npy(1, dictionary("<f8", false, "(2, 3)"), x);
-  EXPECT_EQ(error_of(square, {}, "test.npy"),
-            "test.npy: byte 98: error: expected a finite number, found nan at index [1, 0]");
+  EXPECT_EQ(
+      error_of(square, {}, "test.npy"),
+      "test.npy: byte 98: error: expected a finite number, found nan at index [1, 0]; --allow-nonfinite reads it");
   const std::string fortran = npy(1, dictionary("<f8", true, "(2, 3)"), x);
   EXPECT_NE(error_of(fortran, {}, "test.npy").find("found nan at index [1, 1]"), std::string::npos);
   const std::string line = npy(1, dictionary("<f8", false, "(6,)"), x);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "compress.hpp"
 #include "io_files.hpp"
 
 namespace lasolve::io {
@@ -161,14 +162,38 @@ TEST(Table, HearsOfProgress) {
   EXPECT_EQ(heard.back(), 1);
 }
 
+TEST(Table, HearsOfDecompressionAndReadingAsOne) {
+  std::vector<double> heard;
+  ReadOptions options;
+  options.progress = [&](double share) { heard.push_back(share); };
+  read(test::compressed(long_table(20000, 70, ","), 1), options);
+  ASSERT_GT(heard.size(), 2u);
+  EXPECT_TRUE(std::is_sorted(heard.begin(), heard.end()));
+  EXPECT_LT(heard.front(), share_of_decompression);
+  EXPECT_EQ(heard.back(), 1);
+}
+
+TEST(WriteMatrix, HearsOfProgress) {
+  Matrix<double> A(500, 300);
+  std::fill_n(A.data(), A.ld() * A.cols(), 0.5);
+  for (const char* suffix : {".csv", ".mtx", ".npy"}) {
+    std::vector<double> heard;
+    WriteOptions options;
+    options.progress = [&](double share) { heard.push_back(share); };
+    write_matrix(test_folder() + "told" + suffix, A, {}, options);
+    EXPECT_GT(heard.size(), 100u) << suffix;
+    EXPECT_TRUE(std::is_sorted(heard.begin(), heard.end()) && heard.back() < 1) << suffix;
+  }
+}
+
 TEST(FileFormat, NamesTheLineThatConvertsWhatIsNotRead) {
   const struct {
     std::string content, message;
   } cases[] = {
-      {"MATLAB 5.0 MAT-file, Platform: GLNXA64", "scipy.io.loadmat('"},
+      {"MATLAB 5.0 MAT-file, Platform: GLNXA64", "scipy.io.loadmat(sys.argv[1])['A'])"},
       {"MATLAB 7.3 MAT-file, Platform: GLNXA64", "['A'][:].T)"},
-      {std::string("\0\0\0\0\2\0\0\0\1\0\0\0\0\0\0\0\2\0\0\0A\0", 22) + std::string(16, '\1'), "scipy.io.loadmat('"},
-      {"\x89HDF\r\n\x1A\n rest", "h5py.File('"},
+      {std::string("\0\0\0\0\2\0\0\0\1\0\0\0\0\0\0\0\2\0\0\0A\0", 22) + std::string(16, '\1'), "scipy.io.loadmat("},
+      {"\x89HDF\r\n\x1A\n rest", "h5py.File(sys.argv[1])['A'][:])"},
       {"\xFF\xFE"
        "1",
        "iconv -f UTF-16"},

@@ -177,7 +177,7 @@ static bool wide_product(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Op
   for (std::int64_t j = 0; j < n; j += columns) {
     const std::int64_t some = std::min(columns, n - j);
     const MatrixView<float, Cuda> turned(memory, some, k, columns);
-    transpose<false, float>(q, B.stored().columns(j, some), turned);
+    transpose<Uplo::both, float>(q, B.stored().columns(j, some), turned);
     cublas_gemm<float>(q, alpha, A, transposed(turned), beta, C.columns(j, some));
   }
   return true;

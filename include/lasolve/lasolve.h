@@ -68,7 +68,7 @@ typedef struct lasolve_options {
   const lasolve_gemm* kernel; /* instead of one by its name; runs where its operands are */
   const char* device;         /* "auto", "cpu", "cuda", "cuda:1" */
   const char* method;         /* "auto", "lu", "cholesky" */
-  const char* triangle;       /* of a Cholesky: "both", "lower", "upper" */
+  const char* triangle;       /* of A that is there: "both", "lower", "upper"; of one, A is symmetric */
   const char* precision;      /* of the factors: "auto", "fp64", "fp32", ... */
   const char* refine;         /* "auto", "none", "classical" */
   const char* schedule;       /* "auto", "right-looking", "left-looking", ... */
@@ -106,7 +106,7 @@ typedef struct lasolve_report {
   double factor_seconds, solve_seconds, total_seconds; /* wall time; total counts copies and refinement */
   double backward_error;                               /* max of |b - A x| / (|A| |x| + |b|), norms of largest rows */
   double hpl_residual;                                 /* that over n times the roundoff; passes below 16 */
-  double rcond, digits;                                /* see lasolve_rcond(); the digits that may be trusted, about */
+  double rcond, digits; /* see lasolve_rcond(); the digits that may be trusted, about; NaN of what is not accurate */
   int refine_iterations;
   const char* notes; /* what a person should know, a line each; "" if nothing */
 } lasolve_report;

@@ -41,8 +41,9 @@ struct Options {
   /// automatic: Cholesky if A = Aᵀ with a positive diagonal, else LU. cholesky factors one triangle only: whether A is
   /// symmetric is then the caller's word.
   Method factorization = Method::automatic;
-  /// Of a Cholesky that is asked for by name. lower, upper: the other triangle is never read, not for checks either, and may
-  /// hold anything. both: the lower one is factored, and the check of a solution reads all of A.
+  /// lower, upper: A is symmetric by the caller's word, and this triangle of it is there. The other one is never read, not for
+  /// checks either, and may hold anything. automatic is then Cholesky, and LU of the whole symmetric matrix where that fails.
+  /// both: all of A is there; Cholesky factors the lower triangle, and the check of a solution reads all of A.
   Uplo triangle = Uplo::both;
   /// One of solve_precisions; automatic: the type of A. Factors coarser than A with which a refinement stalls are replaced by
   /// some in the type of A, and are there until these are made.
@@ -116,7 +117,7 @@ struct Report {
   std::optional<double> rcond_of_scaled_rows;
   /// The digits of a solution that may be trusted, about: max(0, −log10(u / r)), where r is rcond, or that of the scaled rows if it
   /// is there, and u the roundoff of A's type, or of coarser factors that are not refined. With r < u the outcome is
-  /// ill_conditioned.
+  /// ill_conditioned. None of a solution that is not accurate.
   std::optional<double> digits;
   int refine_iterations = 0;
   /// ‖B − op(A) X‖∞ / (‖op(A)‖∞ ‖X‖∞) of the column that has most of it, where that is finite: before the first

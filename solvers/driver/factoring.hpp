@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "core/choose.hpp"
 #include "core/fetched.hpp"
@@ -30,7 +29,7 @@ class Factoring {
   using Factored = lasolve::Factored<T, Place>;
 
   Factoring(Queue<Place>& q, const GemmBackend<Place>& gemm, Given<T, Place> given, const Options& options)
-      : A(given.A, triangle_there(options)),
+      : A(given.A, options.triangle),
         options(options),
         wanted_(solve_precision(options.precision, precision_of<T>)),
         q_(q),
@@ -67,6 +66,7 @@ class Factoring {
   Factored factors(Report&& start, Await<Place> await, Method likely) {
     const bool picks = options.factorization == Method::automatic && may_go_by_schedule(options, Method::cholesky);
     const bool tries = picks && !await && may_be_tried();
+    likely = !picks ? Method::lu : A.is_whole() ? likely : Method::cholesky;
     const bool may_be_positive = !await && (tries || look_at_A(picks, start));
     Report report = std::move(start);
     if (in_place() && std::exchange(options.check, false)) report.notes.push_back(not_checked_in_place);
@@ -109,7 +109,7 @@ class Factoring {
   }
 
   bool may_be_tried() const {
-    return !in_place() && !options.progress && !task_watcher() && options.triangle == Uplo::both &&
+    return !in_place() && !options.progress && !task_watcher() && A.is_whole() &&
            A.order() <= q_.tuning().cholesky_tried_order && !has_narrow_range(wanted_.products);
   }
 
@@ -126,11 +126,11 @@ class Factoring {
   /// Before A is factored, with one wait for all that is asked of it. Whether it may be positive definite, where `picks`.
   bool look_at_A(bool picks, Report& report) {
     const bool measures = requires_finite() || in_place();  // in place for rcond(): n² reads, before A is overwritten
-    Fetched<bool> may_be_positive = false;
+    Fetched<bool> may_be_positive = picks;                  // what a triangle lacks is the caller's word
     q_.phase(Phase::check);
     if (measures) A.measure(q_, op_of_norm());
     q_.phase(Phase::other);
-    if (picks) may_be_positive = may_be_positive_definite(q_, A.view());
+    if (picks && A.is_whole()) may_be_positive = may_be_positive_definite(q_, A.view());
     if (measures) A.norm(q_, op_of_norm());
     require_finite();
     const bool may_be = *may_be_positive;
@@ -159,8 +159,8 @@ class Factoring {
     const Settled settled(q_, [&] {
       if (await) await(q_, n);  // what is still to come may come to the memory of the factors
     });
-    const bool upper = report.method == Method::cholesky && options.triangle == Uplo::upper;
-    const bool as_it_comes = await && report.schedule == Schedule::left_looking && !upper;  // rows come last
+    const bool mirrors = must_mirror(report.method, options.triangle);
+    const bool as_it_comes = await && report.schedule == Schedule::left_looking && !mirrors;  // rows come last
     prepare_factorization<F>(q_, gemm, report.method, report.schedule, n, report.block_size, as_it_comes);
     std::optional<Fetched<Look>> look;
     if (await && !as_it_comes) await(q_, n);
@@ -168,7 +168,7 @@ class Factoring {
       look = factors->take_on_trial(q_, A.view());
     else if (!as_it_comes)
       factors->take(q_, A.view());
-    if (upper) mirror_upper(q_, factors->whole());
+    if (mirrors) mirror(q_, factors->whole(), options.triangle);
     run(gemm, *factors, as_it_comes ? supply_by<F>(await) : Supply<F, Place>(), look, report);
     if (await || look) require_finite();
     const bool in_vain = look && !(*look)->may_be_positive_definite;
@@ -229,8 +229,7 @@ class Factoring {
     auto ended = factors.ending(q_);
     if (look) A.measured(q_, op_of_norm(), (*look)->row_sums);
     const Ending ending = *ended;
-    const Outcome outcome = factors.outcome_of(ending);
-    report.outcome.kind = outcome.kind, report.outcome.at = outcome.at;
+    report.outcome = factors.outcome_of(ending, report.outcome.of_rows);
     report.factor_seconds = factoring.seconds();  // the outcome was waited for
     tell_products(gemm, report);
     q_.finish();
@@ -238,37 +237,16 @@ class Factoring {
     if (clock) clock->tell();
     report.factor_gflops = report.outcome.ok() ? flops * 1e-9 / report.factor_seconds : 0;
     take_times(q_, report, report.factor_seconds);
-    if (report.outcome.ok()) note_pivots(factors.pivots_of(ending), report);
-  }
-
-  /// Says it where the pivots alone let one doubt: the least and the largest magnitude.
-  void note_pivots(const std::pair<double, double>& pivots, Report& report) {
-    if (is_coarser_than<T>(report.precision) && report.refine != Refine::none) return;  // refinement tells more
-    const auto [least, most] = pivots;
-    if (!(least < double(A.order()) * find_solve_precision(report.precision)->unit_roundoff() * most)) return;
-    char text[160];
-    std::snprintf(
-        text, sizeof text,
-        "the magnitudes of the pivots are between %.1e and %.1e: the matrix is nearly singular, or badly scaled", least,
-        most);
-    report.notes.push_back(text);
+    if (report.outcome.ok()) note_pivots<T>(factors.pivots_of(ending), report);
   }
 
   /// Why LU has to take the place of a Cholesky that was not asked for by name; empty: it has not.
   std::string why_lu_instead(const Report& report, bool was_arriving) {
     if (report.method != Method::cholesky || options.factorization != Method::automatic) return "";
-    if (was_arriving && !*may_be_positive_definite(q_, A.view())) return "symmetric at a first glance only";
+    if (was_arriving && A.is_whole() && !*may_be_positive_definite(q_, A.view()))
+      return "symmetric at a first glance only";
     if (report.outcome.kind != Outcome::not_positive_definite) return "";
-    return why_no_cholesky(report.outcome);
-  }
-
-  /// Which products went where.
-  template <class F>
-  static void tell_products(const Gemm<F, Place>& gemm, Report& report) {
-    report.products_of.clear();
-    if (!gemm.small()) return;
-    report.small_below = gemm.backend().small_below;
-    report.products_of = {{gemm.backend().name, gemm.given()}, {gemm.small()->name, gemm.given_to_small()}};
+    return A.is_whole() ? why_no_cholesky(report.outcome) : report.outcome.message();
   }
 
   const SolvePrecision wanted_;

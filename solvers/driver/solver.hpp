@@ -113,8 +113,9 @@ class Solver {
     require(!factoring_.in_place() || A_.knows_norm(Op::transpose),
             "the norm of A is not known, which was overwritten while it arrived: ask for the condition in the options");
     const long double norm = A_.norm(q_, Op::transpose);
-    report.rcond = made.with(
-        gemm_, [&](auto& factors, const auto& gemm) { return reciprocal_condition(q_, gemm, factors, norm); });
+    report.rcond = made.with(gemm_, [&](auto& factors, const auto& gemm) {
+      return reciprocal_condition(q_, gemm, factors, norm, teller_of(Step::condition));
+    });
     report.digits = trusted_digits(*report.rcond, roundoff_of_solutions<T>(report));
     return *report.rcond;
   }
@@ -134,13 +135,14 @@ class Solver {
     const Settled settled(q_);
     q_.phase(Phase::solve, 2.0 * double(B.rows()) * double(B.rows()) * double(B.cols()));
     if (!in_place || refined) D = Matrix<F, Place>(B.rows(), B.cols());
-    if constexpr (in_place) {
-      factors.apply(q_, gemm, B, X, op);
-    } else {
-      convert(q_, B, D.view());
-      factors.apply(q_, gemm, D.view(), D.view(), op);
-      convert<F>(q_, D.view(), X);
-    }
+    if constexpr (!in_place) convert(q_, B, D.view());
+    by_sides(q_, Phase::solve, B.rows(), B.cols(), teller_of(Step::solve), [&](std::int64_t j, std::int64_t some) {
+      if constexpr (in_place)
+        factors.apply(q_, gemm, B.columns(j, some), X.columns(j, some), op);
+      else
+        factors.apply(q_, gemm, D.view().columns(j, some), D.view().columns(j, some), op);
+    });
+    if constexpr (!in_place) convert<F>(q_, D.view(), X);
     if (!refined) return {0, true};
     q_.phase(Phase::refine);
     R = Matrix<T, Place>(B.rows(), B.cols());
@@ -159,7 +161,8 @@ class Solver {
     const Settled settled(q_);
     A_.measure(q_, op);
     const auto norm_of_A = [&] { return A_.norm(q_, op); };
-    const auto [exponents, b, x, r] = residual_without_overflow<T>(q_, A_.with(op), norm_of_A, X, B, R);
+    const auto [exponents, b, x, r] =
+        residual_by_sides<T, Place>(q_, Phase::check, teller_of(Step::check), A_.with(op), norm_of_A, X, B, R.view());
     require_finite_sides(b);
     const double u = roundoff_of_solutions<T>(report);
     const bool passed = judge(report, backward_error(norm_of_A(), r, x, b), u);
@@ -175,7 +178,7 @@ class Solver {
       report.notes.push_back("refinement ended without meeting its own bound; the check passed");
       report.outcome = {};
     }
-    if (!passed && options_.factorization == Method::cholesky && options_.triangle == Uplo::both &&
+    if (!passed && options_.factorization == Method::cholesky && A_.is_whole() &&
         !*may_be_positive_definite(q_, A_.view()))
       report.notes.push_back("the matrix is not symmetric; Cholesky reads one of its triangles only");
   }

@@ -107,8 +107,8 @@ concept HasKernels = requires(Queue<Place>& q, const Gemm<T, Place>& gemm, Matri
   // A ← X, rounded where A is coarser; A ← x.
   convert(q, X, A);
   fill(q, T(0), A);
-  // The lower triangle from the upper one: A(i, j) ← A(j, i) for i > j.
-  mirror_upper(q, A);
+  // The other triangle from the one that is there: of lower, A(j, i) ← A(i, j) for i > j.
+  mirror(q, A, Uplo::lower);
 };
 
 /// How a place runs plans. Interchanges, TaskEnds and TaskClock are classes of it, and Buffers is one for each T.

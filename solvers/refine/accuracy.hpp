@@ -30,6 +30,7 @@ inline bool judge(Report& report, double backward_error, double eps) {
   report.backward_error = backward_error;
   report.hpl_residual = backward_error / (eps * double(std::max<std::int64_t>(1, report.n)));
   const bool passed = *report.hpl_residual < hpl_threshold;
+  if (!passed) report.digits.reset();
   if ((report.outcome.ok() || report.outcome.kind == Outcome::ill_conditioned) && !passed)
     report.outcome = {Outcome::inaccurate, 0};
   return passed;
@@ -42,6 +43,9 @@ inline double trusted_digits(double rcond, double u) { return std::max(0.0, -std
 /// from the true one.
 inline void judge_condition(Report& report, double u) {
   const double rcond = report.rcond_of_scaled_rows.value_or(*report.rcond);
+  const Outcome::Kind kind = report.outcome.kind;
+  report.digits.reset();
+  if (kind == Outcome::inaccurate || kind == Outcome::not_converged) return;
   report.digits = trusted_digits(rcond, u);
   if (report.outcome.ok() && rcond < u) report.outcome = {Outcome::ill_conditioned, 0};
 }

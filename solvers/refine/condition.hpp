@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "core/settled.hpp"
@@ -55,17 +56,22 @@ inline double reciprocal_of_condition(long double x, long double y) {
 }
 
 /// An estimate of 1 / (‖A‖₁ ‖A⁻¹‖₁), given ‖A‖₁: at least the true value, nearly always within a factor of three. 0: A⁻¹ cannot
-/// be represented. At most five solves, of four right-hand sides each.
+/// be represented. At most five solves, of four right-hand sides each; `tell`, unless empty, hears of each.
 template <class F, class Place>
-double reciprocal_condition(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors<F, Place>& factors, long double norm) {
+double reciprocal_condition(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors<F, Place>& factors, long double norm,
+                            const std::function<void(double)>& tell = {}) {
   const std::int64_t n = factors.values().rows();
   if (n == 0) return 1;
   if (!(norm > 0 && std::isfinite(norm))) return 0;
   // A⁻¹ 2^e with ‖A‖₁ about 2^e, so that small matrices have inverses that do not overflow.
   using Limits = std::numeric_limits<F>;
   const int e = std::clamp(std::ilogb(norm), Limits::min_exponent, Limits::max_exponent - 2);
-  const double inverse =
-      one_norm_estimate(n, [&](MatrixView<double> X, Op op) { apply_to_host_columns(q, gemm, factors, e, X, op); });
+  int solves = 0;
+  const double inverse = one_norm_estimate(n, [&](MatrixView<double> X, Op op) {
+    apply_to_host_columns(q, gemm, factors, e, X, op);
+    constexpr double most = 5;
+    if (tell) tell(++solves / most);
+  });
   return reciprocal_of_condition(std::ldexp(norm, -e), inverse);
 }
 

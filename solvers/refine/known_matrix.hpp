@@ -18,6 +18,7 @@ class KnownMatrix {
 
   MatrixView<const T, Place> view() const { return A_; }
   std::int64_t order() const { return A_.rows(); }
+  bool is_whole() const { return triangle_ == Uplo::both; }
   /// The matrix of the systems that are solved with `op`.
   SystemMatrix<T, Place> with(Op op) const { return system_matrix(A_, op, triangle_); }
 

@@ -97,8 +97,12 @@ void time_all(Queue<Cpu>& host, std::optional<Queue<Cuda>>& device, const std::v
   if (right.empty()) return;
   Contest<P> contest(host, device, results[0].product, settings.with_copies);
   const Turns turns{settings.warmup, settings.repeat, {0.02, 0.1}, settings.enough_seconds};
-  const auto seconds =
-      time_in_turns(turns, right.size(), [&](std::size_t c, bool) { return contest.seconds(entrants[right[c]]); });
+  const double most = double(right.size()) * (settings.warmup + settings.repeat);
+  int runs = 0;
+  const auto seconds = time_in_turns(turns, right.size(), [&](std::size_t c, bool) {
+    if (settings.progress) settings.progress(runs++ / most);
+    return contest.seconds(entrants[right[c]]);
+  });
   for (std::size_t c = 0; c < right.size(); ++c) {
     results[right[c]].runs = int(seconds[c].size());
     results[right[c]].seconds = spread_of(seconds[c]);

@@ -1,6 +1,7 @@
 // GEMM backends, verified, and then in turns on the same product.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -31,8 +32,9 @@ struct Settings {
   bool with_copies = false;
   /// The command of a process that verifies, see verify_apart(). None: backends are verified in this process, which a crash ends.
   std::vector<std::string> verifier = {};
-  double patience = 60;       ///< seconds that verify_apart() waits for a kernel
-  AfterCall after_call = {};  ///< where own kernels are tried again
+  double patience = 60;                       ///< seconds that verify_apart() waits for a kernel
+  AfterCall after_call = {};                  ///< where own kernels are tried again
+  std::function<void(double)> progress = {};  ///< hears which share of the runs of a product is done
 };
 
 /// One backend on one product.

@@ -59,9 +59,9 @@ std::string formats() {
   return "Files that are read. The content says the format, gzip or not, and - is standard input:\n\n"
          "  Matrix Market   array or coordinate; real, integer or pattern; array files are column by column\n"
          "  .npy            floats, integers and bools of up to 8 bytes, of one or two dimensions\n"
-         "  .npz            an array of several by name: FILE.npz:NAME\n"
+         "  .npz            an array of several by name: FILE.npz:NAME, or -:NAME\n"
          "  CSV             commas or semicolons between numbers, a point as decimal mark, no header row\n"
-         "  TSV, text       a tab, or blanks of any length, between numbers; # begins a comment\n\n"
+         "  TSV, text       a tab, or blanks of any length, between numbers; # begins a comment, and % a line of it\n\n"
          "Files that are written, by their suffix: .mtx, .npy, .csv, .tsv, .txt, and .gz after it or not.\n"
          "Without --output a solution for --rhs is printed, the report then goes to standard error.\n";
 }
@@ -73,7 +73,7 @@ std::string exit_codes() {
          "    3  bad input, with its place\n"
          "    4  singular, or not positive definite; no solution is written\n"
          "    5  the accuracy was not reached, or no digit can be trusted; bench, compare: a backend is wrong\n"
-         "    6  device or memory\n"
+         "    6  device or memory, or a file that cannot be written\n"
          "    7  compare --fail-on slower: a row is slower than the baseline\n"
          "   70  internal error\n"
          "  130  interrupted\n";
@@ -118,7 +118,7 @@ const std::vector<CommandGuide>& guides() {
        "solve A X = B, check the answer, report the time",
        "Solves A X = B by blocked LU or Cholesky over a GEMM backend of your choice, checks the answer and "
        "reports where the time went.",
-       {"lasolve A.mtx --rhs b.mtx --output x.mtx", "lasolve uniform:n=4k --gemm all"},
+       {"lasolve A.mtx --rhs b.mtx --output x.mtx", "lasolve uniform:n=2k --gemm all"},
        solve_options(),
        ""},
       {"compare",
@@ -216,12 +216,17 @@ std::string overview() {
   return text + "\n'lasolve COMMAND --help' has its options.\n\nTopics:\n" + list_of_topics();
 }
 
+std::vector<std::string> topics_of_help() {
+  std::vector<std::string> names;
+  for (const Topic& t : topics) names.push_back(t.name);
+  return names;
+}
+
 std::string help_about(const std::string& word) {
   for (const Topic& t : topics)
     if (word == t.name) return t.text();
   if (find_guide(word)) return help_of(word);
-  std::vector<std::string> known;
-  for (const Topic& t : topics) known.push_back(t.name);
+  std::vector<std::string> known = topics_of_help();
   for (const CommandGuide& g : guides()) known.push_back(g.name);
   throw UsageError(fmt::format("there is no help about '{}'{}; there is about {}", word, did_you_mean(word, known),
                                fmt::join(known, ", ")));

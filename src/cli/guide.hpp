@@ -24,6 +24,7 @@ std::string help_of(const std::string& command);
 std::string overview();
 /// A command or a topic, such as phases. Throws UsageError on another word.
 std::string help_about(const std::string& topic);
+std::vector<std::string> topics_of_help();
 
 /// For man(1).
 std::string manual_page();

@@ -12,6 +12,7 @@
 #include "cli/print.hpp"
 #include "cli/process.hpp"
 #include "core/choose.hpp"
+#include "core/sizes.hpp"
 #include "io/generators.hpp"
 #include "io/io.hpp"
 #include "lasolve/names.hpp"
@@ -54,6 +55,15 @@ int fail(int code, const char* message) {
 }
 int fail(int code, const std::string& message) { return fail(code, message.c_str()); }
 
+/// How much there is, if there is enough to find that out.
+int fail_for_want_of_memory() {
+  try {
+    return fail(machine, fmt::format("{}: {} free", no_memory, in_bytes(double(Memory<Cpu>::available()))));
+  } catch (const std::bad_alloc&) {
+    return fail(machine, no_memory);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -87,7 +97,7 @@ int main(int argc, char** argv) {
   } catch (const MachineError& e) {
     return fail(machine, fmt::format("lasolve: {}", e.what()));
   } catch (const std::bad_alloc&) {
-    return fail(machine, no_memory);
+    return fail_for_want_of_memory();
   } catch (const std::invalid_argument& e) {  // require() names the library itself
     return fail(usage,
                 std::string(e.what()).starts_with("lasolve: ") ? e.what() : fmt::format("lasolve: {}", e.what()));

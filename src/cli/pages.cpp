@@ -7,6 +7,8 @@
 #include "cli/guide.hpp"
 #include "cli/request.hpp"
 #include "core/choose.hpp"
+#include "core/tuning.hpp"
+#include "io/generators.hpp"
 #include "lasolve/lasolve.hpp"
 
 namespace lasolve::cli {
@@ -35,19 +37,38 @@ std::string roff_options(const std::vector<Option>& options) {
   return text;
 }
 
-/// The words that an option takes, without those that stand for others, as in cuda:INDEX; of --gemm, the backends that
-/// this build knows.
-std::vector<std::string> words_of(const Option& o) {
-  if (std::string(o.name) != "gemm") {
-    std::vector<std::string> words = o.choices;
-    std::erase_if(words, [](const std::string& word) { return word.find_first_of("INDEXMNK") != word.npos; });
-    return words;
+/// The generators, to be gone on with.
+std::vector<std::string> generators() {
+  std::vector<std::string> all;
+  for (const std::string& name : io::Generator::names()) all.push_back(name + ":n=");
+  return all;
+}
+
+/// What may stand in a place of a command line.
+struct Offer {
+  std::vector<std::string> words = {};
+  bool files = false, is_list = false;  // words, with commas between
+};
+
+/// Of an option's value. Words that stand for others, as in cuda:INDEX, are left out; of --gemm there are the backends of this build.
+Offer offer_of(const Option& o) {
+  const std::string name = o.name, value = o.value ? o.value : "";
+  if (name == "matrix") return {generators(), value != "GENERATOR", false};
+  if (name == "tune") {
+    Offer offer;
+    for (const TuningField& f : tuning_fields())
+      if (f.place != Device::cuda || !gemm_backends<Cuda>().empty()) offer.words.push_back(f.name + "=");
+    return offer;
   }
-  std::set<std::string> names = {"all", "auto"};
-  for (const auto* b : gemm_backends<Cpu>()) names.insert(b->name);
-  for (const auto* b : gemm_backends<Cuda>()) names.insert(b->name);
-  for (const auto& b : missing_gemm_backends()) names.insert(b.name);
-  return {names.begin(), names.end()};
+  if (name == "gemm") {
+    std::set<std::string> names = {"all", "auto"};
+    for (const auto* b : gemm_backends<Cpu>()) names.insert(b->name);
+    for (const auto* b : gemm_backends<Cuda>()) names.insert(b->name);
+    return {{names.begin(), names.end()}, false, true};
+  }
+  Offer offer{o.choices, value.starts_with("FILE"), value.ends_with('S')};
+  std::erase_if(offer.words, [](const std::string& word) { return word.find_first_of("INDEXMNK") != word.npos; });
+  return offer;
 }
 
 std::vector<std::string> names_of_commands() {
@@ -56,37 +77,73 @@ std::vector<std::string> names_of_commands() {
   return names;
 }
 
+/// Of a word that is no option.
+Offer offer_of(const CommandGuide& g) {
+  if (g.name == "bench") return {{"gemm"}, false, false};
+  if (g.name == "new-kernel") return {{}, true, false};
+  if (g.name == "help") {
+    std::vector<std::string> words = names_of_commands();
+    for (const std::string& topic : topics_of_help()) words.push_back(topic);
+    return {words, false, false};
+  }
+  for (const Option& o : g.options)
+    if (o.name == std::string("matrix")) return offer_of(o);
+  return {};
+}
+
+std::string in_bash(const Offer& offer) {
+  return fmt::format("words='{}'{}{}", fmt::join(offer.words, " "), offer.files ? " files=yes" : "",
+                     offer.is_list ? " list=yes" : "");
+}
+
 std::string bash_completion() {
   std::string cases;
   for (const CommandGuide& g : guides()) {
     std::vector<std::string> names;
     for (const Option& o : g.options) {
       names.push_back(fmt::format("--{}", o.name));
-      const auto words = words_of(o);
-      if (words.empty()) continue;
+      if (!o.value) continue;
       const std::string letter = o.letter ? fmt::format(" | '{} -{}'", g.name, o.letter) : "";
-      cases += fmt::format("    '{} --{}'{}) words='{}' ;;\n", g.name, o.name, letter, fmt::join(words, " "));
+      cases += fmt::format("    '{} --{}'{}) {} ;;\n", g.name, o.name, letter, in_bash(offer_of(o)));
     }
-    cases += fmt::format("    '{} '*) [[ $current == -* ]] && words='{}' ;;\n", g.name, fmt::join(names, " "));
+    cases += fmt::format("    '{} '*) if [[ $current == -* ]]; then words='{}'; else {}; fi ;;\n", g.name,
+                         fmt::join(names, " "), in_bash(offer_of(g)));
   }
   return fmt::format(
       "# Completion of lasolve for bash, made by: lasolve help --completion bash\n"
       "_lasolve() {{\n"
-      "  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} command=solve words=\n"
-      "  case ${{COMP_WORDS[1]}} in\n"
-      "    {}) ((COMP_CWORD > 1)) && command=${{COMP_WORDS[1]}} ;;\n"
-      "  esac\n"
-      "  case \"$command $previous\" in\n"
-      "{}"
-      "  esac\n"
-      "  ((COMP_CWORD == 1)) && [[ $current != -* ]] && words='{}'\n"
+      "  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} command=solve words= files= "
+      "list=\n"
       "  COMPREPLY=()\n"
-      "  local word\n"
+      "  case ${{COMP_WORDS[1]}} in\n"
+      "    {0}) ((COMP_CWORD > 1)) && command=${{COMP_WORDS[1]}} ;;\n"
+      "  esac\n"
+      "  # bash takes --option=value for three words, and uniform:n=4 for five.\n"
+      "  if [[ $current == '=' || $previous == '=' ]]; then\n"
+      "    [[ $current == '=' ]] && current= || previous=${{COMP_WORDS[COMP_CWORD-2]}}\n"
+      "    [[ $previous == -* ]] || return\n"
+      "  elif [[ $current == --*=* ]]; then\n"
+      "    previous=${{current%%=*}} current=${{current#*=}}\n"
+      "  fi\n"
+      "  [[ $current != ':' && $previous != ':' ]] || return\n"
+      "  case \"$command $previous\" in\n"
+      "{1}"
+      "  esac\n"
+      "  ((COMP_CWORD == 1)) && [[ $current != -* ]] && words+=' {2}'\n"
+      "  local word before=\n"
+      "  if [[ $list && $current == *,* ]]; then before=${{current%,*}}, current=${{current##*,}}; fi\n"
       "  for word in $words; do\n"
-      "    [[ $word != \"$current\"* ]] || COMPREPLY+=(\"$word\")\n"
+      "    [[ $word != \"$current\"* ]] || COMPREPLY+=(\"$before$word\")\n"
       "  done\n"
+      "  if [[ $files || $current == */* ]]; then\n"
+      "    while IFS= read -r word; do\n"
+      "      [[ -d $word ]] && word+=/\n"
+      "      COMPREPLY+=(\"$before$(printf %q \"$word\")\")\n"
+      "    done < <(compgen -f -- \"$current\")\n"
+      "  fi\n"
+      "  if [[ ${{#COMPREPLY[@]}} == 1 && ${{COMPREPLY[0]}} == *[=/] ]]; then compopt -o nospace 2>/dev/null; fi\n"
       "}}\n"
-      "complete -o default -F _lasolve lasolve\n",
+      "complete -F _lasolve lasolve\n",
       fmt::join(names_of_commands(), " | "), cases, fmt::join(names_of_commands(), " "));
 }
 
@@ -100,36 +157,54 @@ std::string zsh_text(const std::string& text) {
   return safe;
 }
 
+/// What _arguments does for a place. Words that end in = are gone on with.
+std::string in_zsh(const Offer& offer, const std::string& what) {
+  if (offer.words.empty()) return offer.files ? "_files" : " ";
+  std::string words;
+  for (std::string word : offer.words) {
+    if (word.ends_with('=')) word.pop_back();
+    for (std::size_t colon = 0; (colon = word.find(':', colon)) != word.npos; colon += 2) word.insert(colon, 1, '\\');
+    words += " " + word;
+  }
+  if (offer.is_list) return fmt::format("_values -s , {}{}", what, words);
+  if (!offer.words.front().ends_with('=')) return fmt::format("({})", words.substr(1));
+  return offer.files ? "_lasolve_matrix" : "compadd -S= --" + words;
+}
+
 std::string zsh_completion() {
   std::string cases;
+  std::vector<std::string> matrices = generators();
+  for (std::string& name : matrices) name.pop_back();  // =, which zsh puts behind
   for (const CommandGuide& g : guides()) {
     cases += fmt::format("    {})\n      _arguments", g.name);
     for (const Option& o : g.options) {
-      const std::string names =
-          o.letter ? fmt::format("'(-{0} --{1})'{{-{0},--{1}}}", o.letter, o.name) : fmt::format("--{}", o.name);
-      const auto words = words_of(o);
-      const bool is_file = o.value && std::string(o.value) == "FILE";
-      const std::string action = words.empty() ? is_file ? "_files" : " " : fmt::format("({})", fmt::join(words, " "));
+      const char *const more = o.value ? "=" : "", *const plus = o.value ? "+" : "";
+      const std::string names = o.letter
+                                    ? fmt::format("'(-{0} --{1})'{{-{0}{2},--{1}{3}}}", o.letter, o.name, plus, more)
+                                    : fmt::format("{}--{}{}", o.repeats ? "'*'" : "", o.name, more);
       cases += fmt::format(" \\\n        {}'[{}]{}'", names, zsh_text(meaning_of(o)),
-                           o.value ? fmt::format(":{}:{}", zsh_text(o.value), action) : "");
+                           o.value ? fmt::format(":{}:{}", zsh_text(o.value), in_zsh(offer_of(o), o.value)) : "");
     }
-    cases += " \\\n        '*:file:_files'\n      ;;\n";
+    cases += fmt::format(" \\\n        '*:word:{}'\n      ;;\n", in_zsh(offer_of(g), "word"));
   }
   return fmt::format(
       "#compdef lasolve\n"
       "# Completion of lasolve for zsh, made by: lasolve help --completion zsh\n"
+      "_lasolve_matrix() {{\n"
+      "  _alternative 'words:generator:compadd -S= -- {3}' 'files:file:_files'\n"
+      "}}\n"
       "_lasolve() {{\n"
       "  local command=solve\n"
       "  case ${{words[2]}} in\n"
-      "    {}) ((CURRENT > 2)) && command=${{words[2]}} ;;\n"
+      "    {0}) ((CURRENT > 2)) && command=${{words[2]}} ;;\n"
       "  esac\n"
-      "  ((CURRENT == 2)) && [[ ${{words[2]}} != -* ]] && compadd -- {}\n"
+      "  ((CURRENT == 2)) && [[ ${{words[2]}} != -* ]] && compadd -- {1}\n"
       "  case $command in\n"
-      "{}"
+      "{2}"
       "  esac\n"
       "}}\n"
       "_lasolve \"$@\"\n",
-      fmt::join(names_of_commands(), " | "), fmt::join(names_of_commands(), " "), cases);
+      fmt::join(names_of_commands(), " | "), fmt::join(names_of_commands(), " "), cases, fmt::join(matrices, " "));
 }
 
 }  // namespace
@@ -142,9 +217,8 @@ std::string manual_page() {
   text += ".SH COMMANDS\n";
   for (const CommandGuide& g : guides())
     text += fmt::format(".SS {}\n{}\n{}", roff(g.name), roff(g.summary), roff_options(g.options));
-  for (const char* topic : {"phases", "formats", "generators", "sizes", "exit-codes"})
-    text += fmt::format(".SH {}\n{}", topic == std::string("exit-codes") ? "EXIT STATUS" : topic,
-                        roff_block(help_about(topic)));
+  for (const std::string& topic : topics_of_help())
+    text += fmt::format(".SH {}\n{}", topic == "exit-codes" ? "EXIT STATUS" : topic, roff_block(help_about(topic)));
   text += ".SH EXAMPLES\n";
   std::string examples;
   for (const CommandGuide& g : guides())

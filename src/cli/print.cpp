@@ -55,11 +55,12 @@ std::string about(const Subject& subject, const Report& r) {
 
 /// How far the solution may be from the true one.
 std::string condition(const Report& r) {
-  if (!r.rcond || !r.digits) return "";
+  if (!r.rcond) return "";
   const std::string scaled =
       r.rcond_of_scaled_rows ? fmt::format(", {:.2e} with its rows scaled", *r.rcond_of_scaled_rows) : "";
-  return fmt::format("rcond           {:.2e}{}: about {:.0f} digits of the solution may be trusted\n", *r.rcond, scaled,
-                     std::floor(*r.digits));
+  return fmt::format("rcond           {:.2e}{}: {}\n", *r.rcond, scaled,
+                     r.digits ? fmt::format("about {:.0f} digits of the solution may be trusted", std::floor(*r.digits))
+                              : "it tells nothing of a solution that is not accurate");
 }
 
 std::string accuracy(const Report& r) {
@@ -149,7 +150,7 @@ std::string line_of(const Measured& m, double slowest_seconds) {
   const double seconds = r.factor_seconds;
   const auto per_cent = [](double share) { return fmt::format("{:.0f} %", 100 * share); };
   return fmt::format(
-      "{:<16}{:<8}{:>11.6f}{:>9}{:>9}{:>10.1f}{:>8}{:>14.1f}{:>11.6f}{:>11}\n", r.gemm, r.device, seconds,
+      "{:<16}{:<8}{:>11.6f}{:>9}{:>9}{:>10.1f}{:>8}{:>14.1f}{:>11.6f} {:>10}\n", r.gemm, r.device, seconds,
       seconds > 0 ? fmt::format("{:.2f} x", slowest_seconds / seconds) : "",
       m.runs > 1 && seconds > 0 ? per_cent((m.most_factor_seconds - m.least_factor_seconds) / seconds) : "-",
       r.factor_gflops, seconds > 0 ? per_cent(r.phases.seconds_of(Phase::gemm) / seconds) : "",

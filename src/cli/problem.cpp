@@ -10,9 +10,12 @@
 #include "cli/progress.hpp"
 #include "compare/hash.hpp"
 #include "core/choose.hpp"
+#include "core/cpu/limits.hpp"
 #include "core/current_device.hpp"
+#include "core/sizes.hpp"
 #include "core/stopwatch.hpp"
 #include "solvers/refine/check_again.hpp"
+#include "solvers/watch.hpp"
 
 namespace lasolve::cli {
 
@@ -24,7 +27,7 @@ bool exists(const std::string& path) {
 }
 
 /// Of A and its factors.
-int bytes_an_element(Precision precision) {
+int bytes_an_element_of(Precision precision) {
   return int(sizeof(double)) + bytes_of(find_solve_precision(precision)->storage);
 }
 
@@ -41,13 +44,17 @@ double distance_from_ones(MatrixView<const double> X, bench::Signs s) {
 }  // namespace
 
 Problem::Problem(const Request& request)
-    : name_(request.matrix), op_(request.op), triangle_(triangle_there(request.options)), in_place_(request.in_place) {
-  auto read = [&](const std::string& path, int bytes_an_element, bool allow_nonfinite) {
+    : name_(request.matrix), op_(request.op), triangle_(request.options.triangle), in_place_(request.in_place) {
+  auto read = [&](const std::string& path, int bytes_an_element, bool allow_nonfinite, const char* likely_array) {
     const Stopwatch reading_time;
-    Progress progress("reading " + path, request.quiet);
+    Progress progress("reading " + (path == "-" ? "standard input" : path), request.quiet);
     io::MatrixFile file =
-        io::read_matrix(path, {Queue<Cpu>(request.options.threads).threads(), allow_nonfinite, bytes_an_element,
-                               request.format, [&](double fraction) { progress(fraction); }});
+        io::read_matrix(path, {.threads = Queue<Cpu>(request.options.threads).threads(),
+                               .allow_nonfinite = allow_nonfinite,
+                               .bytes_an_element = bytes_an_element,
+                               .format = request.format,
+                               .progress = progress.talks() ? [&](double share) { progress(share); } : io::Progress(),
+                               .likely_array = likely_array});
     notes_.insert(notes_.end(), file.notes.begin(), file.notes.end());
     read_seconds_ += reading_time.seconds();
     return file;
@@ -59,31 +66,55 @@ Problem::Problem(const Request& request)
     throw UsageError("--in-place takes a generator, whose matrix can be made again for the check");
   } else {
     // The triangle that is not there may hold anything: the solver looks at the other.
-    io::MatrixFile file = read(request.matrix, bytes_an_element(request.options.precision),
-                               request.options.allow_nonfinite || triangle_ != Uplo::both);
+    io::MatrixFile file = read(request.matrix, bytes_an_element_of(request.options.precision),
+                               request.options.allow_nonfinite || triangle_ != Uplo::both, "A");
     host_.matrix = std::move(file.matrix);
     n_ = host_.matrix->rows();
     if (n_ != host_.matrix->cols())
       throw io::InputError(
           fmt::format("{}: error: expected a square matrix, found {} x {}", file.place, n_, host_.matrix->cols()));
   }
+  if (const int there = usable_processors(); request.options.threads > there)
+    notes_.push_back(fmt::format("{} threads share {} processor{}, which takes longer than with {}",
+                                 request.options.threads, there, there == 1 ? "" : "s", there));
   if (!request.rhs.empty()) {
-    io::MatrixFile file = read(request.rhs, 8, request.options.allow_nonfinite);
-    B_ = std::move(file.matrix);
-    is_vector_ = file.is_vector;
-    has_rhs_ = true;
-    if (B_.rows() != n_)
-      throw io::InputError(fmt::format("{}: error: expected right-hand sides of {} rows, as the matrix has, found {}",
-                                       file.place, n_, B_.rows()));
+    if (!exists(request.rhs) && io::Generator::is_meant_by(request.rhs))
+      throw UsageError(fmt::format("--rhs takes a file, and {} is a generator; without --rhs b = A·1", request.rhs));
+    take_rhs(request, read(request.rhs, 8, request.options.allow_nonfinite, "b"));
   }
+}
+
+/// A row that is as long as the matrix has rows can only mean a column.
+void Problem::take_rhs(const Request& request, io::MatrixFile file) {
+  B_ = std::move(file.matrix);
+  is_vector_ = file.is_vector;
+  has_rhs_ = true;
+  if (B_.rows() == 1 && B_.cols() == n_ && n_ > 1) {
+    Matrix<double> column(n_, 1);
+    for (std::int64_t i = 0; i < n_; ++i) column(i, 0) = B_(0, i);
+    B_ = std::move(column);
+    notes_.push_back(fmt::format("{}: note: a row of {} numbers was taken for a column", request.rhs, n_));
+  }
+  if (B_.rows() == n_) return;
+  const bool lies = B_.cols() == n_, is_row = B_.rows() == 1;
+  throw io::InputError(fmt::format(
+      "{}: error: expected right-hand sides of {} rows, as the matrix has, found {}{}", file.place, n_, B_.rows(),
+      lies     ? fmt::format("; each of the {} rows has {} numbers: is it transposed?", B_.rows(), n_)
+      : is_row ? fmt::format(" with {} numbers: it takes a row for each number", B_.cols())
+               : ""));
 }
 
 template <class Place>
 Matrix<double, Place> Problem::generated(Queue<Place>& q, int bytes_an_element) {
+  constexpr std::int64_t elements_at_once = 1 << 24;  // which take a moment
   const Stopwatch making;
   io::require_memory<Place>(*generator_, bytes_an_element);
   Matrix<double, Place> A(n_, n_);
-  io::generate(q, *generator_, A);
+  const std::int64_t at_once = making_ ? std::max<std::int64_t>(1, elements_at_once / n_) : n_;
+  for (std::int64_t j = 0; j < n_; j += at_once) {
+    if (making_) making_(double(j) / double(n_));
+    io::generate(q, *generator_, A.view().columns(j, std::min(at_once, n_ - j)), j);
+  }
   made_seconds_ = making.seconds();
   return A;
 }
@@ -92,7 +123,7 @@ template <class Place>
 MatrixView<const double, Place> Problem::at(int queue, Signed<Place>& A, Precision factors) {
   Queue<Place> q(queue);
   const CurrentDevice current(q);
-  if (!A.matrix) A.matrix = generated(q, bytes_an_element(factors));
+  if (!A.matrix) A.matrix = generated(q, bytes_an_element_of(factors));
   if (!has_rhs_ && B_.cols() == 0) B_ = io::row_sums(q, system_matrix<double, Place>(*A.matrix, op_, triangle_));
   if (A.signs != signs_) {
     const bench::Signs signs{A.signs, signs_};
@@ -119,7 +150,9 @@ Report Problem::solve_in_place(int queue, Options options, Matrix<double>& X) {
   Report report = factors.solve(B_, X, op_);
   report = together(factors.report(), std::move(report));
   if (!report.outcome.has_solution()) return report;
-  const auto columns = [this](Queue<Place>& its, std::int64_t first, MatrixView<double, Place> some) {
+  const auto tell = teller_of(Step::check);
+  const auto columns = [&](Queue<Place>& its, std::int64_t first, MatrixView<double, Place> some) {
+    if (tell) tell(double(first) / double(n_));
     io::generate(its, *generator_, some, first);
   };
   check_again<Place>(q, columns, op_, triangle_, B_, X, report);
@@ -151,6 +184,7 @@ std::string Problem::hash(int threads) {
 }
 
 Method Problem::likely_method() const {
+  if (triangle_ != Uplo::both) return Method::cholesky;
   const std::int64_t some = std::min<std::int64_t>(n_, 64);
   io::Formula formula;
   if (generator_) formula = generator_->formula(), formula.table = generator_->table().data();
@@ -160,8 +194,27 @@ Method Problem::likely_method() const {
   return Method::cholesky;
 }
 
-Report Problem::solve(const Options& options, Matrix<double>& X, bool from_host) {
+std::string Problem::what_would_fit(const Options& options) const {
   const Choice choice = choose(options);
+  const double elements = double(n_) * double(n_);
+  const double free =
+      double(choice.place().kind == Device::cuda ? Memory<Cuda>::available() : Memory<Cpu>::available());
+  const int there = host_.matrix && choice.place().kind == Device::cpu ? int(sizeof(double)) : 0;
+  std::string fits;
+  const auto offer = [&](const char* option, int bytes_an_element) {
+    const double bytes = elements * (bytes_an_element - there);
+    if (bytes <= free) fits += fmt::format("{}{} ({})", fits.empty() ? "" : ", or ", option, in_bytes(bytes));
+  };
+  const bool coarse = is_coarser_than<double>(options.precision);
+  if (!coarse && !in_place_ && choice.offers(Precision::fp32))
+    offer("--precision fp32", bytes_an_element_of(Precision::fp32));
+  if (!in_place_ && generator_) offer(coarse ? "--precision fp64 --in-place" : "--in-place", int(sizeof(double)));
+  return fits;
+}
+
+Report Problem::solve(const Options& options, Matrix<double>& X, bool from_host, const io::Progress& making) {
+  const Choice choice = choose(options);
+  making_ = making;
   const bool on_cuda = choice.backend.index() == 1;
   Report report;
   if (in_place_) {
@@ -176,6 +229,7 @@ Report Problem::solve(const Options& options, Matrix<double>& X, bool from_host)
     report = factors.solve(B_, X, op_);
     report = together(factors.report(), std::move(report));
   }
+  making_ = {};
   report.phases.seconds_of(Phase::read) = read_seconds_ + made_seconds_;
   if (!has_rhs_ && report.backward_error) report.forward_error = distance_from_ones(X, {signs_});
   return report;

@@ -15,8 +15,12 @@ class Problem {
   explicit Problem(const Request&);
 
   /// Solves once with a backend; X is the solution. B and X are in pageable memory of the host. A that is generated begins where the
-  /// backend runs; that of a file, and with `from_host` any, in pageable memory of the host.
-  Report solve(const Options&, Matrix<double>& X, bool from_host = false);
+  /// backend runs; that of a file, and with `from_host` any, in pageable memory of the host. `making`, unless empty, hears which
+  /// share of A has been generated.
+  Report solve(const Options&, Matrix<double>& X, bool from_host = false, const io::Progress& making = {});
+
+  /// The options with which there would be memory enough, and what they take; empty where there are none.
+  std::string what_would_fit(const Options&) const;
 
   /// Signs of rows and columns, drawn from a number, that A, B and X have in the solves that come: see bench/signs.hpp. 0: those that
   /// were read or made. They are not given to a matrix in place.
@@ -29,6 +33,8 @@ class Problem {
 
   std::int64_t n() const { return n_; }
   bool is_generated() const { return generator_.has_value(); }
+  /// Whether A is in memory, somewhere.
+  bool is_made() const { return host_.matrix || device_.matrix; }
   /// LU if a look at the first rows and columns shows that A is not symmetric with a positive diagonal. Else Cholesky, which is no
   /// certainty.
   Method likely_method() const;
@@ -50,6 +56,7 @@ class Problem {
   /// the threads or the device.
   template <class Place>
   MatrixView<const double, Place> at(int queue, Signed<Place>& A, Precision factors);
+  void take_rhs(const Request&, io::MatrixFile file);
   /// A generated at a place; refused before if `bytes_an_element` for all of it are not free.
   template <class Place>
   Matrix<double, Place> generated(Queue<Place>& q, int bytes_an_element);
@@ -69,6 +76,7 @@ class Problem {
   Signed<Cuda> device_;
   Matrix<double> B_;
   std::uint64_t signs_ = 0, signs_of_B_ = 0;  // wanted; there
+  io::Progress making_;                       // while a solve lasts
 };
 
 }  // namespace lasolve::cli

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "bench/time_left.hpp"
 #include "core/stopwatch.hpp"
 
 namespace lasolve::cli {
@@ -15,21 +17,29 @@ std::string duration(double seconds);
 double work_of(std::int64_t n);
 
 /// Says on standard error which share of something is done and how long the rest will take: on a terminal only, from the
-/// second second on, a few times a second. The line is gone in the end. A share that is smaller than the last begins a
-/// second part, whose time is taken anew.
+/// second second on, a few times a second. The line is gone in the end.
 class Progress {
  public:
   Progress(std::string what, bool quiet);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  ~Progress();
-  void operator()(double fraction);
+  ~Progress() { hide(); }
+  /// Whether anybody sees it.
+  bool talks() const { return talks_; }
+  void rename(std::string what) { what_ = std::move(what); }
+  /// NaN: nobody knows which share. `now`, if any: what is being done.
+  void operator()(double share, const std::string& now = "");
+  /// The same, where it is known from elsewhere how long the rest will take, or that nobody knows.
+  void say(double share, std::optional<double> seconds_left, const std::string& now = "");
+  /// Takes the line away until something is said again.
+  void hide();
 
  private:
   std::string what_;
-  Stopwatch all_, part_;
+  Stopwatch watch_;
+  bench::Pace pace_;
   bool talks_, shown_ = false;
-  double last_fraction_ = 0, last_seconds_ = 0;
+  double last_seconds_ = 0;
 };
 
 }  // namespace lasolve::cli

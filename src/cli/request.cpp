@@ -8,6 +8,7 @@
 #include "cli/kernels.hpp"
 #include "cli/tuning.hpp"
 #include "cli/words.hpp"
+#include "io/file_format.hpp"
 #include "io/generators.hpp"
 
 namespace lasolve::cli {
@@ -51,7 +52,7 @@ const std::vector<Option>& solve_options() {
        "write X to FILE (.mtx, .npy, .csv, .tsv, .txt, also .gz); - is standard output; without it X of --rhs is "
        "printed"},
       {"format", 0, "FORMAT", "auto", words_of(formats_of_streams()),
-       "of X on standard output; txt also takes tabs in input for blanks"},
+       "of X on standard output; auto: txt, and mtx with --output -; txt also takes tabs in input for blanks"},
       {"gemm",
        'g',
        "NAMES",
@@ -62,7 +63,8 @@ const std::vector<Option>& solve_options() {
       {"device", 'd', "DEVICE", "auto", {"auto", "cpu", "cuda", "cuda:INDEX"}, ""},
       {"factorization", 'f', "METHOD", "auto", words_of<Method>(),
        "auto: Cholesky if symmetric with a positive diagonal, else LU"},
-      {"triangle", 0, "PART", "both", words_of<Uplo>(), "which part of A is there, for --factorization cholesky"},
+      {"triangle", 0, "PART", "both", words_of<Uplo>(),
+       "which part of A is there; with one of them A is symmetric, and the other is not read"},
       {"precision", 'p', "TYPE", "fp64", words_of(precisions()),
        "of factors and products; with refinement to the accuracy of fp64. tf32, fp16 and bf16: products in that, "
        "factors in fp32"},
@@ -130,8 +132,9 @@ const std::vector<Option>& generate_options() {
   static const std::vector<Option> all = {
       {"matrix", 'm', "GENERATOR", nullptr, {}, "the same as the word GENERATOR"},
       {"output", 'o', "FILE", nullptr, {}, ".mtx, .npy, .csv, .tsv or .txt, also .gz; - is standard output"},
-      {"format", 0, "FORMAT", "auto", words_of(formats_of_streams()), "on standard output"},
+      {"format", 0, "FORMAT", "auto", words_of(formats_of_streams()), "on standard output; auto: mtx"},
       {"threads", 0, "COUNT", "all", {}, "cores to use"},
+      {"quiet", 'q', nullptr, nullptr, {}, "no progress"},
       {"help", 'h', nullptr, nullptr, {}, "print this"},
   };
   return all;
@@ -195,8 +198,6 @@ Options options_of(const Words& words) {
   o.block_size = number<std::int64_t>("block-size", words.text("block-size"), 1, "auto");
   o.factorization = one_of<Method>("factorization", words.text("factorization"));
   o.triangle = one_of<Uplo>("triangle", words.text("triangle"));
-  if (o.triangle != Uplo::both && o.factorization == Method::lu)
-    throw UsageError("--triangle says what Cholesky reads: not with --factorization lu, which reads all of the matrix");
   o.precision = one_of("precision", words.text("precision"), precisions());
   o.refine = one_of<Refine>("refine", words.text("refine"));
   o.schedule = one_of<Schedule>("schedule", words.text("schedule"));
@@ -211,6 +212,24 @@ std::vector<std::string> backends_of(const std::string& names, Request& r) {
       all ? runnable_backends(r.options.device, r.products_in()) : backends_named(names, r.patience, r.options.device);
   if (backends.empty()) backends = {"auto"};  // no backend runs there: choose() says why
   return backends;
+}
+
+/// What is said by the suffix of a file and otherwise by --format. As txt it may be meant for the input.
+void require_one_format(const Request& r) {
+  const io::FileFormat suffix = io::format_of_suffix(r.output);
+  if (r.format == io::FileFormat::automatic || suffix == io::FileFormat::automatic || r.format == suffix) return;
+  if (r.format == io::FileFormat::txt && r.command == Command::solve) return;
+  throw UsageError(fmt::format("--format {} and --output {}: the suffix says {}; --format is for standard output",
+                               name_of(r.format), r.output, name_of(suffix)));
+}
+
+/// -n is the block size here, and the size elsewhere.
+void require_size(const Request& r) {
+  if (r.matrix.find(':') != r.matrix.npos || access(r.matrix.c_str(), F_OK) == 0) return;
+  if (io::Generator::is_meant_by(r.matrix))
+    throw UsageError(fmt::format("a generator takes a size: {}:n={}{}", r.matrix,
+                                 r.options.block_size > 0 ? r.options.block_size : 1000,
+                                 r.options.block_size > 0 ? "; -n is short for --block-size here" : ""));
 }
 
 Request parse_solve(const Words& words) {
@@ -229,6 +248,8 @@ Request parse_solve(const Words& words) {
   r.use_tuned = !words.has("no-tuned");
   r.op = words.has("transpose") ? Op::transpose : Op::none;
   r.options = options_of(words);
+  require_one_format(r);
+  require_size(r);
   for (const std::string& text : words.texts("tune")) r.tune.push_back(tuning_change(text));
   if (r.in_place && (is_coarser_than<double>(r.options.precision) || r.options.refine == Refine::classical))
     throw UsageError(fmt::format("--in-place leaves nothing to refine with: not with --precision {} or --refine {}",
@@ -264,7 +285,10 @@ Request parse_generate(const Words& words) {
   if (r.matrix.empty()) throw UsageError("no generator; give one, such as uniform:n=1000,seed=1");
   if (r.output.empty()) throw UsageError("no output; give --output FILE (.mtx, .npy, .csv, .tsv or .txt, also .gz)");
   r.format = words.format();
+  r.quiet = words.has("quiet");
   r.options.threads = threads_of(words.text("threads"));
+  require_one_format(r);
+  require_size(r);
   return r;
 }
 

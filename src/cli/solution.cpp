@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "io/io.hpp"
-
 namespace lasolve::cli {
 
 namespace {
@@ -41,11 +39,14 @@ void print_head_and_tail(MatrixView<const double> X) {
 
 }  // namespace
 
-void print_solution(MatrixView<const double> X, io::FileFormat format, bool is_vector) {
+void print_solution(MatrixView<const double> X, const io::WriteOptions& options) {
+  const bool as_text = options.format == io::FileFormat::automatic;
   const bool is_long = X.rows() > most_rows || X.cols() > most_cols;
-  if (format == io::FileFormat::automatic && is_long && isatty(STDOUT_FILENO) != 0) return print_head_and_tail(X);
+  if (as_text && is_long && isatty(STDOUT_FILENO) != 0) return print_head_and_tail(X);
   std::fflush(stdout);
-  io::write_matrix("-", X, {}, {format == io::FileFormat::automatic ? io::FileFormat::txt : format, is_vector});
+  io::WriteOptions to = options;
+  if (as_text) to.format = io::FileFormat::txt;
+  io::write_matrix("-", X, {}, to);
 }
 
 }  // namespace lasolve::cli

@@ -5,6 +5,28 @@
 
 namespace lasolve::cli {
 
+namespace {
+
+bool takes_a_value(const po::options_description& known, const std::string& option) {
+  using namespace po::command_line_style;
+  return std::any_of(known.options().begin(), known.options().end(), [&](const auto& o) {
+    return o->semantic()->max_tokens() > 0 &&
+           (option == "--" + o->long_name() || option == o->canonical_display_name(allow_dash_for_short));
+  });
+}
+
+/// The words of a command line behind the first. -:NAME, an array on standard input, looks like an option where it stands alone.
+std::vector<std::string> words_behind_first(int argc, const char* const* argv, const po::options_description& known,
+                                            const char* word) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  for (std::size_t k = 0; word && k < words.size(); ++k)
+    if (words[k].starts_with("-:") && (k == 0 || !takes_a_value(known, words[k - 1])))
+      words[k] = fmt::format("--{}={}", word, words[k]);
+  return words;
+}
+
+}  // namespace
+
 po::variables_map parse_options(int argc, const char* const* argv, const po::options_description& known,
                                 const char* word) {
   po::positional_options_description words;
@@ -12,7 +34,7 @@ po::variables_map parse_options(int argc, const char* const* argv, const po::opt
   po::variables_map values;
   try {
     using style = po::command_line_style::style_t;
-    po::store(po::command_line_parser(argc, argv)
+    po::store(po::command_line_parser(words_behind_first(argc, argv, known, word))
                   .options(known)
                   .positional(words)
                   .style(style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing))
@@ -22,8 +44,11 @@ po::variables_map parse_options(int argc, const char* const* argv, const po::opt
   } catch (const po::unknown_option& e) {
     std::vector<std::string> names;
     for (const auto& option : known.options()) names.push_back("--" + option->long_name());
-    throw UsageError(
-        fmt::format("there is no option '{}'{}", e.get_option_name(), did_you_mean(e.get_option_name(), names)));
+    const std::string name = e.get_option_name();
+    // Before a prefix: --no-tuned.
+    if (name == "--n" && known.find_nothrow("matrix", false))
+      throw UsageError("there is no option '--n'; the size of a generated matrix is written uniform:n=1000");
+    throw UsageError(fmt::format("there is no option '{}'{}", name, did_you_mean(name, names)));
   } catch (const po::too_many_positional_options_error&) {
     const bool rhs = known.find_nothrow("rhs", false) != nullptr;
     throw UsageError(std::string("one word too many") + (rhs ? "; right-hand sides are given as --rhs FILE" : ""));
@@ -71,8 +96,9 @@ Device device_of(const std::string& text) {
   if (text.starts_with(with_index))
     return {Device::cuda, number("device " + with_index + "INDEX", text.substr(with_index.size()), 0)};
   const auto words = words_of<Device::Kind>();
+  const bool is_a_card = text.starts_with("gpu") || text.starts_with("nvidia");
   throw UsageError(fmt::format("--device takes {} or {}:INDEX, not '{}'{}", fmt::join(words, ", "), cuda, text,
-                               did_you_mean(text, words)));
+                               is_a_card ? "; did you mean 'cuda'?" : did_you_mean(text, words)));
 }
 
 int threads_of(const std::string& text) {

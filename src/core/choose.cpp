@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <string_view>
 
@@ -137,7 +136,7 @@ Choice choose_named(const std::string& name, Device device, const CudaHere& cuda
   if (name == "auto") {
     if (!cuda.devices().names.empty() || cuda.devices().driver_fails)
       choice.notes.push_back("the CPU was used: " + why_none_usable(cuda));
-  } else if (find<Cuda>(name) || find_missing(name, Device::cuda)) {
+  } else if (find<Cuda>(name) || (find_missing(name, Device::cuda) && !cuda.devices().names.empty())) {
     choice.notes.push_back(fmt::format("the CPU's '{}' was used: {}", name, there ? "" : why_none_usable(cuda)));
   }
   return choice;
@@ -209,24 +208,29 @@ std::string does_not_offer(const std::string& backend, Device device, Precision 
 }
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
-  // Levenshtein distance: insertions, deletions and exchanges of one letter.
-  auto distance = [&](const std::string& other) {
-    std::vector<std::size_t> row(other.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t(0));
-    for (std::size_t i = 1; i <= word.size(); ++i) {
-      std::size_t diagonal = std::exchange(row[0], i);
-      for (std::size_t j = 1; j <= other.size(); ++j) {
-        const std::size_t exchanged = diagonal + (word[i - 1] != other[j - 1]);
-        diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, exchanged}));
+  // Optimal string alignment: insertions, deletions and exchanges of one letter, and of two neighbours.
+  const auto distance = [&](const std::string& other) {
+    const std::size_t width = other.size() + 1;
+    std::vector<std::size_t> d((word.size() + 1) * width);
+    const auto at = [&](std::size_t i, std::size_t j) -> std::size_t& { return d[i * width + j]; };
+    for (std::size_t i = 0; i <= word.size(); ++i)
+      for (std::size_t j = 0; j <= other.size(); ++j) {
+        if (i == 0 || j == 0) {
+          at(i, j) = i + j;
+          continue;
+        }
+        at(i, j) = std::min({at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (word[i - 1] != other[j - 1])});
+        if (i > 1 && j > 1 && word[i - 1] == other[j - 2] && word[i - 2] == other[j - 1])
+          at(i, j) = std::min(at(i, j), at(i - 2, j - 2) + 1);
       }
-    }
-    return row.back();
+    return d.back();
   };
   const std::string* best = nullptr;
   if (word.size() > 1)
     for (const auto& name : known)
       if (name.starts_with(word)) return fmt::format("; did you mean '{}'?", name);
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+  // Of a short word, two letters are most of it.
+  std::size_t least = (word.size() <= 4 ? 1 : std::max<std::size_t>(2, word.size() / 3)) + 1;
   for (const auto& name : known)
     if (distance(name) < least) least = distance(name), best = &name;
   return best ? fmt::format("; did you mean '{}'?", *best) : "";

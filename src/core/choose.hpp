@@ -50,7 +50,8 @@ struct CudaHere {
 /// - An own record runs at its place.
 /// - auto: cublas on CUDA; on the CPU blas, else eigen.
 /// - A name runs on the device that was asked for. With device automatic, on the first CUDA device that can be used if CUDA
-///   has the name, else on the CPU. A note says so when CUDA has the name, or has devices that cannot be used.
+///   has the name, else on the CPU. A note says so when this build has the name for CUDA, or has not and there are devices; of
+///   auto, when there are devices that cannot be used.
 /// Throws UnknownName for a name that no place has, and NotHere for a device or a backend that is not here.
 Choice choose(const Options&, const CudaHere& = {});
 

@@ -34,9 +34,9 @@ SystemMatrix<T, Place> system_matrix(MatrixView<const T, Place> A, Op op, Uplo t
   return Symmetric<T, Place>(A, triangle);
 }
 
-/// What is there of the matrix that is to be solved with: a triangle counts only for a Cholesky that was asked for by name.
-inline Uplo triangle_there(const Options& options) {
-  return options.factorization == Method::cholesky ? options.triangle : Uplo::both;
+/// Whether a matrix of which a triangle is there lacks what a method reads: Cholesky the lower triangle, LU all.
+inline bool must_mirror(Method method, Uplo triangle) {
+  return triangle == Uplo::upper || (triangle == Uplo::lower && method == Method::lu);
 }
 
 }  // namespace lasolve

@@ -11,9 +11,9 @@ namespace lasolve::io {
 /// The format that a name's suffix says, before .gz or not; automatic where it says none.
 FileFormat format_of_suffix(std::string_view name);
 
-/// The format of a file, by its content: Matrix Market where a % is first or the name ends so, else a table of numbers whose
-/// first row shows what separates them. What a content leaves open, `asked` decides: with txt, tabs are blanks as spaces are.
-/// Throws InputError, with the line that converts them, on files of HDF5 and MATLAB and on UTF-16.
+/// The format of a file, by its content: Matrix Market where its banner is first, or something like it, or the name ends so; else a
+/// table of numbers whose first row shows what separates them. What a content leaves open, `asked` decides: with txt, tabs are
+/// blanks as spaces are. Throws InputError on what refuse_foreign() knows.
 FileFormat format_of(const InputFile& file, FileFormat asked);
 
 }  // namespace lasolve::io

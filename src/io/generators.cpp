@@ -34,12 +34,6 @@ constexpr Kind kinds[] = {
     {"bem", Formula::bem, nullptr, 0, "boundary elements: a unit square plate of sqrt(n) x sqrt(n) panels"},
 };
 
-std::vector<std::string> names() {
-  std::vector<std::string> all;
-  for (const Kind& k : kinds) all.push_back(k.name);
-  return all;
-}
-
 const Kind* find_kind(const std::string& name) {
   for (const Kind& k : kinds)
     if (k.name == name) return &k;
@@ -121,6 +115,12 @@ bool Generator::is_meant_by(const std::string& text) {
   const std::size_t colon = text.find(':');
   return find_kind(text.substr(0, colon)) != nullptr ||
          (colon != std::string::npos && text.find("n=", colon) == colon + 1);
+}
+
+std::vector<std::string> Generator::names() {
+  std::vector<std::string> all;
+  for (const Kind& k : kinds) all.push_back(k.name);
+  return all;
 }
 
 std::string Generator::help() {

@@ -69,6 +69,7 @@ class Generator {
   explicit Generator(const std::string& text);
   /// Whether a text means a generator, rightly written or not: it begins with the name of one, or holds "n=".
   static bool is_meant_by(const std::string& text);
+  static std::vector<std::string> names();
   /// A line for each generator.
   static std::string help();
 

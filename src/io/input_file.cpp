@@ -31,16 +31,20 @@ SeenBySignals<Mapped, 8> mapped_files;
 
 /// Makes room for more content, doubling it. A small gzip file can hold more than the memory does.
 void grow(std::string& buffer, const std::string& name) {
-  const std::size_t more = std::max<std::size_t>(buffer.size(), 1 << 18);
-  if (more > (64 << 20) && more > Memory<Cpu>::available())
-    throw MachineError(
-        fmt::format("{}: error: its content, more than {}, does not fit in memory", name, in_bytes(double(more))));
-  buffer.resize(buffer.size() + more);
+  const std::size_t more = std::max<std::size_t>(buffer.size(), 1 << 18), much = 64 << 20;
+  const bool fits = more <= much || more <= Memory<Cpu>::available();
+  try {
+    if (fits) return buffer.resize(buffer.size() + more);
+  } catch (const std::bad_alloc&) {
+    if (more <= much) throw;
+  }
+  throw MachineError(fmt::format("{}: error: its content, more than {}, does not fit in memory, of which {} are free",
+                                 name, in_bytes(double(more)), in_bytes(double(Memory<Cpu>::available()))));
 }
 
 }  // namespace
 
-InputFile::InputFile(const std::string& path, const std::function<void(double)>& progress)
+InputFile::InputFile(const std::string& path, const Progress& progress)
     : name_(path == "-" ? "<stdin>" : path),
       file_(path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
   if (!file_.is_open() || fstat(file_.number(), &opened_) != 0)
@@ -48,7 +52,7 @@ InputFile::InputFile(const std::string& path, const std::function<void(double)>&
   if (S_ISDIR(opened_.st_mode)) refuse("expected a file, found a directory");
   try {
     // Of standard input, a part may have been read before.
-    if (!S_ISREG(opened_.st_mode) || lseek(file_.number(), 0, SEEK_CUR) != 0 || !map()) read();
+    if (!S_ISREG(opened_.st_mode) || lseek(file_.number(), 0, SEEK_CUR) != 0 || !map()) read(progress);
     if (content_.starts_with("\x1F\x8B")) decompress(progress);
   } catch (const InputError&) {
     release();
@@ -99,7 +103,7 @@ bool InputFile::map() {
   return true;
 }
 
-void InputFile::read() {
+void InputFile::read(const Progress& progress) {
   std::size_t size = 0;
   for (;;) {
     if (buffer_.size() - size <= zeros_behind) grow(buffer_, name_);
@@ -108,12 +112,14 @@ void InputFile::read() {
     if (got < 0) refuse(fmt::format("cannot read: {}", std::strerror(errno)));
     if (got == 0) break;
     size += std::size_t(got);
+    if (progress) progress(std::numeric_limits<double>::quiet_NaN());
   }
   content_ = {buffer_.data(), size};
 }
 
 /// Replaces the content, which is one gzip member or several, by what is in them.
-void InputFile::decompress(const std::function<void(double)>& progress) {
+void InputFile::decompress(const Progress& progress) {
+  is_compressed_ = true;
   z_stream stream{};
   if (inflateInit2(&stream, 15 + 16) != Z_OK) throw std::bad_alloc();
   const std::unique_ptr<z_stream, int (*)(z_stream*)> cleanup(&stream, inflateEnd);

@@ -3,12 +3,12 @@
 
 #include <sys/stat.h>
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "io/descriptor.hpp"
+#include "io/teller.hpp"
 
 namespace lasolve::io {
 
@@ -18,8 +18,8 @@ namespace lasolve::io {
 /// read: see mapped_file_at().
 class InputFile {
  public:
-  /// "-" is standard input. While a file is decompressed, `progress` hears which part of it is done.
-  explicit InputFile(const std::string& path, const std::function<void(double)>& progress = {});
+  /// "-" is standard input. While a file is decompressed, `progress` hears which part of it is done; NaN while a pipe is read.
+  explicit InputFile(const std::string& path, const Progress& progress = {});
   /// A part of another file under a name of its own: a view of it, which at least eight other bytes follow, or bytes that
   /// were made from it.
   InputFile(std::string name, std::string_view part) : name_(std::move(name)), content_(part) {}
@@ -30,6 +30,8 @@ class InputFile {
 
   const std::string& name() const { return name_; }
   std::string_view content() const { return content_; }
+  /// Whether it was gzip.
+  bool is_compressed() const { return is_compressed_; }
   const char* begin() const { return content_.data(); }
   const char* end() const { return content_.data() + content_.size(); }
 
@@ -50,8 +52,8 @@ class InputFile {
 
  private:
   bool map();
-  void read();
-  void decompress(const std::function<void(double)>& progress);
+  void read(const Progress& progress);
+  void decompress(const Progress& progress);
   void release();
 
   std::string name_;
@@ -62,6 +64,7 @@ class InputFile {
   std::size_t mapped_bytes_ = 0;
   int slot_ = -1;  // where the signal handler finds what is mapped
   std::string buffer_;
+  bool is_compressed_ = false;
 };
 
 /// The name of the file that is mapped at an address, or null. May be called in a handler of SIGBUS.

@@ -15,15 +15,17 @@
 namespace lasolve::io {
 namespace {
 
-/// FILE.npz:NAME in its two parts, or -:NAME; a path that has no such part, or that is there with it, as it is.
+/// FILE.npz:NAME in its two parts, or FILE.npz.gz:NAME, or -:NAME; a path that has no such part, or that is there with it, as it is.
 std::pair<std::string, std::string> file_and_array(const std::string& path) {
   if (path.starts_with("-:")) return {"-", path.substr(2)};
-  constexpr std::string_view mark = ".npz:";
-  const std::size_t at = path.rfind(mark);
   struct stat status;
-  if (at == path.npos || stat(path.c_str(), &status) == 0) return {path, ""};
-  const std::size_t colon = at + mark.size() - 1;
-  return {path.substr(0, colon), path.substr(colon + 1)};
+  if (stat(path.c_str(), &status) == 0) return {path, ""};
+  for (const std::string_view mark : {".npz:", ".npz.gz:"})
+    if (const std::size_t at = path.rfind(mark); at != path.npos) {
+      const std::size_t colon = at + mark.size() - 1;
+      return {path.substr(0, colon), path.substr(colon + 1)};
+    }
+  return {path, ""};
 }
 
 MatrixFile read(const InputFile& file, const std::string& array, const ReadOptions& options) {
@@ -46,9 +48,11 @@ MatrixFile read(const InputFile& file, const std::string& array, const ReadOptio
 
 }  // namespace
 
-MatrixFile read_matrix(const std::string& path, const ReadOptions& options) {
+MatrixFile read_matrix(const std::string& path, const ReadOptions& asked) {
   const auto [name, array] = file_and_array(path);
-  const InputFile file(name, options.progress);
+  ReadOptions options = asked;
+  const InputFile file(name, part_of(asked.progress, 0, share_of_decompression));
+  if (file.is_compressed()) options.progress = part_of(asked.progress, share_of_decompression, 1);
   try {
     MatrixFile result = read(file, array, options);
     file.require_unchanged();
@@ -84,11 +88,11 @@ void write_matrix(const std::string& path, MatrixView<const double> A, const std
   const FileFormat suffix = format_to_write(path), format = suffix == FileFormat::automatic ? options.format : suffix;
   OutputFile file(path, path.ends_with(".gz"));
   if (format == FileFormat::npy)
-    write_npy(file, A, options.is_vector);
+    write_npy(file, A, options.is_vector, options.progress);
   else if (format == FileFormat::csv || format == FileFormat::tsv || format == FileFormat::txt)
-    write_table(file, format, A);
+    write_table(file, format, A, options.progress);
   else
-    write_matrix_market(file, A, comments);
+    write_matrix_market(file, A, comments, options.progress);
   file.commit();
 }
 

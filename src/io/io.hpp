@@ -11,7 +11,7 @@
 namespace lasolve::io {
 
 /// Reads the matrix in a file, of which the content says which format it has (see format_of); "-" is standard input, and
-/// FILE.npz:NAME one array of several. Throws InputError with the place where the file is wrong, MachineError when the
+/// FILE.npz:NAME one array of several, also FILE.npz.gz:NAME and -:NAME. Throws InputError with the place where the file is wrong, MachineError when the
 /// matrix does not fit in memory.
 MatrixFile read_matrix(const std::string& path, const ReadOptions& options = {});
 
@@ -20,6 +20,8 @@ struct WriteOptions {
   FileFormat format = FileFormat::automatic;
   /// A matrix of one column that formats which have vectors hold as such.
   bool is_vector = false;
+  /// Hears which part has been written.
+  Progress progress = {};
 };
 
 /// Throws now what write_matrix would throw for this path after a long computation.

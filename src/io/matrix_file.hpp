@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "io/teller.hpp"
 #include "lasolve/matrix.hpp"
 #include "lasolve/names.hpp"
 
@@ -38,8 +38,10 @@ struct ReadOptions {
   int bytes_an_element = 8;
   /// Of what a content leaves open; see format_of.
   FileFormat format = FileFormat::automatic;
-  /// Hears, on the calling thread, which part of the file has been read, as far as that is known.
-  std::function<void(double)> progress = {};
+  /// Hears, on the calling thread, which part of the file has been read; NaN while nobody knows how long it is, as of a pipe.
+  Progress progress = {};
+  /// The array that is likely to be meant, of several in a .npz file: a message names it as an example.
+  std::string likely_array = "A";
 };
 
 struct MatrixFile {

@@ -17,6 +17,7 @@ MatrixFile read_matrix_market(const InputFile& file, const ReadOptions& options 
 MatrixFile read_matrix_market(const std::string& path, const ReadOptions& options = {});
 
 /// Writes array real general, with the fewest digits that read back as the same numbers.
-void write_matrix_market(OutputFile& file, MatrixView<const double> A, std::span<const std::string> comments);
+void write_matrix_market(OutputFile& file, MatrixView<const double> A, std::span<const std::string> comments,
+                         const Progress& progress = {});
 
 }  // namespace lasolve::io

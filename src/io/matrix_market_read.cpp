@@ -39,7 +39,11 @@ double read_value(Scanner& scanner, Field field, const ReadOptions& options) {
   if (!end && options.allow_nonfinite && field == Field::real) end = read_nonfinite(scanner.place, value);
   if (!end) {
     if (scanner.at_line_end()) scanner.refuse_other_than("a number");
-    scanner.refuse(field == Field::integer ? explain_bad_integer(scanner.token()) : explain_bad_real(scanner.token()));
+    double ignored;
+    const bool may_be_read = field == Field::real && read_nonfinite(scanner.place, ignored);
+    scanner.refuse(
+        (field == Field::integer ? explain_bad_integer(scanner.token()) : explain_bad_real(scanner.token())) +
+        (may_be_read ? "; --allow-nonfinite reads it" : ""));
   }
   scanner.place = end;
   return value;
@@ -53,7 +57,9 @@ void refuse_extra(Scanner& scanner, const Header& header) {
 
 void read_array(Scanner& scanner, const Header& header, const ReadOptions& options, MatrixView<double> A) {
   std::int64_t found = 0;
+  Teller tell(options.progress, header.stored);
   for (std::int64_t j = 0; found < header.stored; ++j) {
+    tell(found);
     for (std::int64_t i = header.first_row(j); i < header.rows;) {
       const std::int64_t run = read_run(header.field, scanner.place, &A(i, j), header.rows - i);
       i += run;
@@ -153,7 +159,9 @@ void read_entries(Scanner& scanner, const Header& header, const ReadOptions& opt
   std::vector<bool> given(std::size_t(A.rows() * A.cols()));
   std::int64_t repeated = 0;
   std::string first_repeated;
+  Teller tell(options.progress, header.stored);
   for (std::int64_t k = 0; k < header.stored; ++k) {
+    tell(k);
     scanner.skip_to_data();
     if (scanner.at_end()) refuse_missing(scanner, header, k);
     const Scanner entry = scanner;

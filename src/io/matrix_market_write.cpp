@@ -8,7 +8,8 @@
 
 namespace lasolve::io {
 
-void write_matrix_market(OutputFile& file, MatrixView<const double> A, std::span<const std::string> comments) {
+void write_matrix_market(OutputFile& file, MatrixView<const double> A, std::span<const std::string> comments,
+                         const Progress& progress) {
   file.append("%%MatrixMarket matrix array real general\n");
   for (const std::string& comment : comments) {
     for (std::string_view rest = comment;;) {
@@ -20,8 +21,10 @@ void write_matrix_market(OutputFile& file, MatrixView<const double> A, std::span
   }
   file.append(fmt::format("{} {}\n", A.rows(), A.cols()));
   std::array<char, 32> digits;  // -1.2345678901234567e-308 has 24 characters
+  Teller tell(progress, A.rows() * A.cols());
   for (std::int64_t j = 0; j < A.cols() && !A.empty(); ++j) {
     for (std::int64_t i = 0; i < A.rows(); ++i) {
+      tell(j * A.rows() + i);
       char* const end = std::to_chars(digits.data(), digits.data() + digits.size() - 1, A(i, j)).ptr;
       *end = '\n';
       file.append({digits.data(), std::size_t(end + 1 - digits.data())});

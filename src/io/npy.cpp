@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/ceil_div.hpp"
+#include "core/sizes.hpp"
 #include "io/in_rounds.hpp"
 #include "io/input_error.hpp"
 
@@ -144,8 +145,13 @@ class DictionaryReader {
     constexpr const char* expected = "elements of type f2, f4, f8, i1 to i8, u1 to u8 or b1";
     const char* const start = next();
     const std::string_view type = read_string(expected);
-    if (!with_element(type, [](auto, const char*) {}))
-      file_.refuse_byte(start, fmt::format("expected {}, found {}", expected, quoted(type)));
+    if (!with_element(type, [](auto, const char*) {})) {
+      const char kind = type.size() > 1 ? type[1] : ' ';
+      file_.refuse_byte(start, fmt::format("expected {}, found {}{}", expected, quoted(type),
+                                           kind == 'c'   ? ": complex numbers, and only real systems are solved"
+                                           : kind == 'O' ? ": objects of Python; astype(float) makes numbers of them"
+                                                         : ""));
+    }
     return type;
   }
 
@@ -175,7 +181,7 @@ class DictionaryReader {
     const char* end = begin;
     for (; end != end_ && end - begin < most_digits && *end >= '0' && *end <= '9'; ++end)
       size = 10 * size + (*end - '0');
-    if (end == begin || (end != end_ && *end >= '0' && *end <= '9')) refuse("a size of at most 18 digits");
+    if (end == begin || (end != end_ && *end >= '0' && *end <= '9')) refuse("a size from 0 on, of at most 18 digits");
     place_ = end;
     return size;
   }
@@ -200,13 +206,20 @@ NpyHeader read_header(const InputFile& file) {
   return DictionaryReader(file, file.begin() + prefix, file.begin() + prefix + length).read();
 }
 
+/// "6442450944 bytes (6.0 GiB)"
+std::string bytes(std::int64_t count) {
+  constexpr std::int64_t many = 1 << 20;
+  return fmt::format("{} bytes{}", count, count < many ? "" : fmt::format(" ({})", in_bytes(double(count))));
+}
+
 void check_size(const InputFile& file, const NpyHeader& header, int bytes_an_element) {
   const std::int64_t rows = header.rows(), cols = header.cols(), found = file.end() - header.data;
   if (const auto why = why_not_addressable(rows, cols); !why.empty()) file.refuse_byte(header.place, why);
   const std::int64_t expected = rows * cols * header.element_bytes();
   if (found != expected)
     file.refuse_byte(header.data + std::min(found, expected),
-                     fmt::format("expected {} bytes of data, found {}", expected, found));
+                     fmt::format("expected {} of data, found {}{}", bytes(expected), bytes(found),
+                                 found < expected ? ": is the file complete?" : ""));
   if (const auto why = why_no_memory(rows, cols, bytes_an_element); !why.empty())
     throw MachineError(fmt::format("{}: error: {}", file.name_of_byte(header.place), why));
 }
@@ -286,7 +299,8 @@ void refuse_first_not_kept(const InputFile& file, const NpyHeader& header, Matri
       file.refuse_byte(place,
                        fmt::format("expected an integer that a double holds exactly, found {} at index {}", x, index));
     else
-      file.refuse_byte(place, fmt::format("expected a finite number, found {} at index {}", A(i, j), index));
+      file.refuse_byte(place, fmt::format("expected a finite number, found {} at index {}; --allow-nonfinite reads it",
+                                          A(i, j), index));
   }
 }
 
@@ -312,7 +326,7 @@ MatrixFile read_npy(const InputFile& file, const ReadOptions& options) {
 
 MatrixFile read_npy(const std::string& path, const ReadOptions& options) { return read_npy(InputFile(path), options); }
 
-void write_npy(OutputFile& file, MatrixView<const double> A, bool is_vector) {
+void write_npy(OutputFile& file, MatrixView<const double> A, bool is_vector, const Progress& progress) {
   constexpr std::size_t prefix = 10, alignment = 64;
   const std::string shape = is_vector ? fmt::format("{},", A.rows()) : fmt::format("{}, {}", A.rows(), A.cols());
   std::string header = fmt::format("{{'descr': '<f8', 'fortran_order': True, 'shape': ({}), }}", shape);
@@ -322,8 +336,11 @@ void write_npy(OutputFile& file, MatrixView<const double> A, bool is_vector) {
   const char length[] = {char(header.size() & 0xFF), char(header.size() >> 8)};
   file.append({length, 2});
   file.append(header);
-  for (std::int64_t j = 0; j < A.cols() && !A.empty(); ++j)
+  Teller tell(progress, A.cols());
+  for (std::int64_t j = 0; j < A.cols() && !A.empty(); ++j) {
+    tell(j);
     file.append({reinterpret_cast<const char*>(A.data() + j * A.ld()), std::size_t(A.rows()) * sizeof(double)});
+  }
 }
 
 }  // namespace lasolve::io

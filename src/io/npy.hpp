@@ -19,6 +19,6 @@ MatrixFile read_npy(const InputFile& file, const ReadOptions& options = {});
 MatrixFile read_npy(const std::string& path, const ReadOptions& options = {});
 
 /// Writes version 1, '<f8', Fortran order, two dimensions, or one of a vector.
-void write_npy(OutputFile& file, MatrixView<const double> A, bool is_vector = false);
+void write_npy(OutputFile& file, MatrixView<const double> A, bool is_vector = false, const Progress& progress = {});
 
 }  // namespace lasolve::io

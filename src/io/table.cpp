@@ -32,12 +32,13 @@ const char* line_end(const char* p, const char* end) {
   return found ? static_cast<const char*>(found) : end;
 }
 
-/// The next row at or behind p, which begins a line; `end` where there is none.
+/// The next row at or behind p, which begins a line; `end` where there is none. A line that begins with % is a comment; within a row
+/// it is none, where it may be a per cent.
 const char* next_row(const char* p, const char* end, char separator) {
   while (p != end) {
     const char* q = p;
     while (is_padding(*q, separator)) ++q;
-    if (q != end && !ends_row(*q)) return p;
+    if (q != end && !ends_row(*q) && *q != '%') return p;
     p = line_end(q, end);
     if (p != end) ++p;
   }
@@ -145,20 +146,45 @@ class RowReader {
     place_ = end;
   }
 
-  [[noreturn]] void refuse_number() const {
-    std::string message = explain_bad_real(cell());
-    const char first = *place_;
-    const bool word = (first >= 'A' && first <= 'Z') || (first >= 'a' && first <= 'z') || first == '"' || first == '_';
-    double ignored;
-    if (row_ == layout_.first_row && word && !read_nonfinite(place_, ignored, ends_cell)) {
-      const auto line = 1 + std::count(file_.begin(), row_, '\n');
-      message += fmt::format("; is it a header row? 'tail -n +{}' leaves it out", line + 1);
-    }
-    file_.refuse(place_, message);
-  }
+  [[noreturn]] void refuse_number() const { file_.refuse(place_, explain_bad_real(cell()) + hint(cell())); }
   [[noreturn]] void refuse_empty() const {
-    file_.refuse(place_, fmt::format("expected a number, found an empty field{}",
-                                     layout_.separator == '\t' ? "; --format txt takes tabs for blanks" : ""));
+    const bool is_header = row_ == layout_.first_row && place_ == row_ && !has_a_number();
+    file_.refuse(
+        place_,
+        fmt::format("expected a number, found an empty field{}",
+                    layout_.separator == '\t' ? "; --format txt takes tabs for blanks"
+                    : is_header ? "; is it a header row of pandas? to_csv(..., index=False, header=False) has none"
+                                : ""));
+  }
+  /// What a cell may be that is no number.
+  std::string hint(std::string_view cell) const {
+    double ignored;
+    const char first = cell.front();
+    const bool in_quotes = cell.size() > 2 && (first == '"' || first == '\'') && cell.back() == first;
+    if (read_nonfinite(place_, ignored, ends_cell)) return "; --allow-nonfinite reads it";
+    for (const char* missing : {"NA", "N/A", "n/a", "na", "null", "NULL", "None", "-", "?"})
+      if (cell == missing || (in_quotes && cell.substr(1, cell.size() - 2) == missing))
+        return "; is a value missing? a matrix has one in each place";
+    if (in_quotes &&
+        read_real(std::string(cell.substr(1, cell.size() - 2)).append(readable_bytes_behind, '\0').c_str(), ignored))
+      return "; numbers stand without quotes";
+    const bool word = (first >= 'A' && first <= 'Z') || (first >= 'a' && first <= 'z') || first == '"' || first == '_';
+    if (!word || row_ != layout_.first_row) return "";
+    if (has_a_number()) return place_ == row_ ? "; does a name stand before each row?" : "";
+    const auto line = 1 + std::count(file_.begin(), row_, '\n');
+    return fmt::format("; is it a header row? 'tail -n +{}' leaves it out", line + 1);
+  }
+  /// Whether a cell of this row is a number.
+  bool has_a_number() const {
+    const auto separates = [&](char c) { return c == layout_.separator || (layout_.separator == ' ' && is_blank(c)); };
+    for (const char* p = row_; p != file_.end() && !ends_row(*p); ++p) {
+      if (p != row_ && !separates(p[-1])) continue;
+      double ignored;
+      while (is_padding(*p, layout_.separator)) ++p;
+      if (p == file_.end() || ends_row(*p)) break;
+      if (read_real<ends_cell>(p, ignored)) return true;
+    }
+    return false;
   }
   [[noreturn]] void refuse_length(std::int64_t found_numbers) const {
     file_.refuse(place_, fmt::format("expected {}, found {}", as_in_first(), found_numbers));
@@ -271,17 +297,23 @@ MatrixFile read_table(const InputFile& file, FileFormat format, const ReadOption
       return stop == end || (stop && *stop == '\n') ? stop : nullptr;
     });
   });
-  if (std::count(plain.begin(), plain.end(), 0) > 0)
-    read_rows(layout.first_row, end, layout, 0, result.matrix,
-              [&](const char* at, double* x) { return careful.read(at, x); });
+  if (std::count(plain.begin(), plain.end(), 0) > 0) {
+    Teller tell(options.progress, end - layout.first_row);
+    read_rows(layout.first_row, end, layout, 0, result.matrix, [&](const char* at, double* x) {
+      tell(at - layout.first_row);
+      return careful.read(at, x);
+    });
+  }
   return result;
 }
 
-void write_table(OutputFile& file, FileFormat format, MatrixView<const double> A) {
+void write_table(OutputFile& file, FileFormat format, MatrixView<const double> A, const Progress& progress) {
   const char separator = format == FileFormat::csv ? ',' : format == FileFormat::tsv ? '\t' : ' ';
   std::array<char, 32> digits;  // -1.2345678901234567e-308 has 24 characters
+  Teller tell(progress, A.rows() * A.cols());
   for (std::int64_t i = 0; i < A.rows() && A.cols() > 0; ++i) {
     for (std::int64_t j = 0; j < A.cols(); ++j) {
+      tell(i * A.cols() + j);
       char* const end = std::to_chars(digits.data(), digits.data() + digits.size() - 1, A(i, j)).ptr;
       *end = j + 1 < A.cols() ? separator : '\n';
       file.append({digits.data(), std::size_t(end + 1 - digits.data())});

@@ -11,12 +11,13 @@ namespace lasolve::io {
 FileFormat format_of_table(const InputFile& file);
 
 /// Reads a table: a row a line, as many numbers in each. csv: a comma is between two, or a semicolon where the first row
-/// has one; tsv: one tab; txt: blanks. Blanks around numbers, lines without any, and what follows a # do not count.
+/// has one; tsv: one tab; txt: blanks. Blanks around numbers, lines without any, what follows a #, and lines that begin with % do
+/// not count.
 /// Throws InputError with the place of the first thing that is wrong, such as a row of another length, an empty field or
 /// a header row; MachineError when the matrix does not fit in memory.
 MatrixFile read_table(const InputFile& file, FileFormat format, const ReadOptions& options = {});
 
 /// Writes a row a line, with the fewest digits that read back as the same numbers.
-void write_table(OutputFile& file, FileFormat format, MatrixView<const double> A);
+void write_table(OutputFile& file, FileFormat format, MatrixView<const double> A, const Progress& progress = {});
 
 }  // namespace lasolve::io

@@ -92,7 +92,7 @@ void widen(ZipMember& member, std::string_view extra) {
 }
 
 /// What a raw deflate stream holds, which must be `size` bytes.
-std::string inflated(const InputFile& archive, std::string_view packed, std::uint64_t size) {
+std::string inflated(const InputFile& archive, std::string_view packed, std::uint64_t size, const Progress& progress) {
   constexpr std::uint64_t most_ratio = 1032;  // of deflate: 258 bytes from two bits
   if (size / most_ratio > packed.size())
     archive.refuse_byte(packed.data(),
@@ -103,7 +103,7 @@ std::string inflated(const InputFile& archive, std::string_view packed, std::uin
   if (inflateInit2(&stream, -15) != Z_OK) throw std::bad_alloc();
   const std::unique_ptr<z_stream, int (*)(z_stream*)> cleanup(&stream, inflateEnd);
   std::string plain(size, '\0');
-  constexpr std::size_t most = std::numeric_limits<uInt>::max();
+  const std::size_t most = progress ? 32 << 20 : std::numeric_limits<uInt>::max();
   std::size_t done = 0;
   const char* next = packed.data();
   const char* const end = next + packed.size();
@@ -122,6 +122,7 @@ std::string inflated(const InputFile& archive, std::string_view packed, std::uin
     if (got > 0 && room == 0)
       archive.refuse_byte(next, fmt::format("expected {} bytes from a deflated member, found more", size));
     done += got;
+    if (progress) progress(double(done) / double(std::max<std::uint64_t>(size, 1)));
     const bool stuck = status == Z_BUF_ERROR || (got == 0 && input == stream.avail_in);
     if (status != Z_STREAM_END && (status != Z_OK || stuck))
       archive.refuse_byte(next, fmt::format("expected deflated data, found {}", stuck        ? "the end of the member"
@@ -170,7 +171,7 @@ std::vector<ZipMember> zip_members(const InputFile& archive) {
   return members;
 }
 
-InputFile open_member(const InputFile& archive, const ZipMember& member, std::string name) {
+InputFile open_member(const InputFile& archive, const ZipMember& member, std::string name, const Progress& progress) {
   constexpr std::uint64_t bytes = 30;
   constexpr int stored = 0, deflated = 8;
   const Records records(archive);
@@ -186,7 +187,7 @@ InputFile open_member(const InputFile& archive, const ZipMember& member, std::st
     require_crc(archive, member, packed.data(), packed);
     return InputFile(std::move(name), packed);
   }
-  std::string plain = inflated(archive, packed, member.size);
+  std::string plain = inflated(archive, packed, member.size, progress);
   require_crc(archive, member, packed.data(), plain);
   return InputFile(std::move(name), std::move(plain));
 }

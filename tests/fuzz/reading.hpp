@@ -55,7 +55,9 @@ inline std::string outcome(const MemoryFile& file, const ReadOptions& options) {
       text.append(reinterpret_cast<const char*>(A.data() + j * A.ld()), std::size_t(A.rows()) * sizeof(double));
     return text;
   } catch (const InputError& error) {
-    return error.what();
+    const std::string text =
+        error.what();  // but for the line that converts a file, which is another where it is compressed
+    return text.substr(0, text.find("; this converts it"));
   } catch (const MachineError&) {
     return "does not fit";
   }

@@ -31,17 +31,22 @@ void fill(Queue<Cpu>&, T value, MatrixView<T> X) {
   as_eigen(X).setConstant(value);
 }
 
-/// X(i, j) ← X(j, i) for i > j. X: n × n.
+/// X(i, j) ← X(j, i) for i > j where the upper triangle is there, for i < j where the lower one is. X: n × n.
 template <class T>
-void mirror_upper(Queue<Cpu>& q, MatrixView<T> X) {
+void mirror(Queue<Cpu>& q, MatrixView<T> X, Uplo there) {
   constexpr std::int64_t chunk = 32;
   const std::int64_t n = X.rows(), chunks = ceil_div(n, chunk);
   on_shares(q, chunks, double(n) * double(n), [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t j = first * chunk; j < std::min(n, (first + count) * chunk); j += chunk) {
       const std::int64_t w = std::min(chunk, n - j), below = j + w;
+      const bool upper = there == Uplo::upper;
       for (std::int64_t c = j; c < below; ++c)
-        for (std::int64_t i = c + 1; i < below; ++i) X(i, c) = X(c, i);
-      as_eigen(X.block(below, j, n - below, w)) = as_eigen(X.block(j, below, w, n - below)).transpose();
+        for (std::int64_t i = c + 1; i < below; ++i) upper ? X(i, c) = X(c, i) : X(c, i) = X(i, c);
+      auto column = as_eigen(X.block(below, j, n - below, w)), row = as_eigen(X.block(j, below, w, n - below));
+      if (upper)
+        column = row.transpose();
+      else
+        row = column.transpose();
     }
   });
 }

@@ -36,7 +36,7 @@ class SmallSystem {
     if (tuning || block_size != 0 || schedule != Schedule::automatic || task_watcher()) return false;
     if (precision != Precision::automatic && precision != precision_of<T>) return false;
     if (refine == Refine::classical || condition || progress) return false;
-    return method == Method::lu || triangle == Uplo::both;
+    return triangle == Uplo::both;
   }
 
   SmallSystem(MatrixView<const T> A, Method method)

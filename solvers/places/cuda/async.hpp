@@ -28,7 +28,7 @@ class CudaAsync final : public AsyncEngine<T> {
     prepare_factorization<T>(q, gemm_, method, by.schedule, n, by.columns, false);
     q.phase(Phase::other);
     if (!A.memory) factors_.take(q, A.A);
-    if (method == Method::cholesky && options.triangle == Uplo::upper) mirror_upper(q, factors_.whole());
+    if (must_mirror(method, options.triangle)) mirror(q, factors_.whole(), options.triangle);
     factors_.factor(q, gemm_, by.schedule, by.columns);
     end_call();
   }

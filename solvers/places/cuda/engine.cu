@@ -252,7 +252,7 @@ template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>& gemm, const Options& wanted,
                                        Report start, SharedContext its) {
   Options options = wanted;
-  if (options.factorization == Method::automatic && likely_method(A.A) == Method::lu)
+  if (options.factorization == Method::automatic && options.triangle == Uplo::both && likely_method(A.A) == Method::lu)
     options.factorization = Method::lu;
   if (!its) its = own_context(options.device.index);
   const Call call(*its);

@@ -236,10 +236,13 @@ Fetched<Ending> ending_of(Queue<Cuda>& q, MatrixView<const T, Cuda> factors, Mat
   return ending.fetched([](const std::vector<Ending>& one) { return one[0]; });
 }
 
-/// X(i, j) ← X(j, i) for i > j. X: n × n.
+/// X(i, j) ← X(j, i) for i > j where the upper triangle is there, for i < j where the lower one is. X: n × n.
 template <class T>
-void mirror_upper(Queue<Cuda>& q, MatrixView<T, Cuda> X) {
-  transpose<true, T>(q, X, X);
+void mirror(Queue<Cuda>& q, MatrixView<T, Cuda> X, Uplo there) {
+  if (there == Uplo::upper)
+    transpose<Uplo::lower, T>(q, X, X);
+  else
+    transpose<Uplo::upper, T>(q, X, X);
 }
 
 }  // namespace lasolve

@@ -67,6 +67,7 @@ bool SmallSystemOnCuda<T>::takes(const Queue<Cuda>& q, std::int64_t n, std::int6
                check, condition, progress] = o;
   const Tuning& t = q.tuning();
   if (n == 0 || n > std::min(most, t.small_system_order)) return false;
+  if (triangle != Uplo::both && method != Method::cholesky) return false;
   if (method == Method::cholesky && n > t.small_cholesky_order && !goes_by_leaf<T>(q, method, n)) return false;
   const auto shared = shared_memory_for<T>(n);
   if (!shared || *shared > q.shared_memory()) return false;
@@ -100,7 +101,7 @@ bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, c
   const Results<SmallEnding> results(q, 1);
   results.expect();
   const bool cholesky_by_name = options.factorization == Method::cholesky;
-  const SmallTask<T> task{A.data(), A.ld(), options.factorization, cholesky_by_name ? options.triangle : Uplo::both,
+  const SmallTask<T> task{A.data(), A.ld(), options.factorization, options.triangle,
                           options.check && !options.allow_nonfinite};
   const bool by_leaf = goes_by_leaf<T>(q, options.factorization, factors_.n);
   if (by_leaf) {

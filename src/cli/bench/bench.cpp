@@ -9,6 +9,7 @@
 #include "cli/guide.hpp"
 #include "cli/kernels.hpp"
 #include "cli/print.hpp"
+#include "cli/progress.hpp"
 #include "core/stopwatch.hpp"
 #include "io/output_file.hpp"
 #include "lasolve/names.hpp"
@@ -105,22 +106,56 @@ std::vector<Precision> precisions_of(const BenchRequest& request, const std::vec
 namespace {
 
 /// Whether all are right. Says what is wrong as it is found.
-bool verify(bench::GemmBench& gemms, const BenchRequest& request, const std::vector<Precision>& precisions, bool talk) {
-  int kernels = 0, wrong = 0, left_out = 0;
+bool verify(bench::GemmBench& gemms, const std::vector<Entrant>& entrants, const BenchRequest& request,
+            const std::vector<Precision>& precisions, bool talk) {
+  int kernels = 0, wrong = 0, left_out = 0, all = 0;
+  for (const Entrant& e : entrants)
+    for (const Precision p : precisions) all += e.choice.offers(p);
   Stopwatch watch;
+  Progress progress("trying the backends", request.quiet);
   gemms.verify(request.products, precisions, [&](const Entrant& e, Precision, const bench::Verdict& verdict) {
     ++kernels;
+    progress.say(double(kernels) / all, std::nullopt);  // one may take ten times as long as another
     left_out += verdict.left_out;
     if (!verdict.fault) return;
+    progress.hide();
     ++wrong;
     say_what_is_wrong(e.choice, *verdict.fault);
   });
+  progress.hide();
   if (talk)
     fmt::print("conformance: {} kernels in {:.1f} s, {}{}\n", kernels, watch.seconds(),
                wrong == 0 ? "all are right" : fmt::format("{} wrong", wrong),
                left_out == 0 ? "" : fmt::format("; {} products left out, for which there is no memory", left_out));
   return wrong == 0;
 }
+
+/// How far the timing is, by the operations of the products.
+class Timing {
+ public:
+  explicit Timing(const BenchRequest& request) : request_(request), progress_("timing", request.quiet) {}
+
+  void begin(Precision precision, const bench::Product& product, std::size_t precisions) {
+    total_ = 0;
+    for (const auto& p : request_.products) total_ += double(precisions) * work_of(p);
+    work_ = work_of(product);
+    now_ = fmt::format("{} {} x {} x {}", name_of(precision), product.m, product.n, product.k);
+  }
+  void say(double share) { progress_((done_ + share * work_) / total_, now_); }
+  void end() {
+    done_ += work_;
+    progress_.hide();
+  }
+
+ private:
+  /// Its rounds take something, be it ever so small.
+  static double work_of(const bench::Product& p) { return p.flops() + 1e8; }
+
+  const BenchRequest& request_;
+  Progress progress_;
+  double total_ = 1, done_ = 0, work_ = 0;
+  std::string now_;
+};
 
 int bench_gemm(const BenchRequest& request) {
   const std::vector<Entrant> entrants = entrants_of(request);
@@ -131,14 +166,19 @@ int bench_gemm(const BenchRequest& request) {
     for (const Entrant& e : entrants)
       for (const auto& note : e.choice.notes) fmt::print("note: {}\n", note);
   const bench::ClockWatch clock;
-  bench::GemmBench gemms(entrants, request.settings);
+  Timing timing(request);
+  bench::Settings settings = request.settings;
+  settings.progress = [&](double share) { timing.say(share); };
+  bench::GemmBench gemms(entrants, settings);
   const std::vector<Precision> precisions = precisions_of(request, entrants);
-  int code = verify(gemms, request, precisions, talk) ? done : not_accurate;
+  int code = verify(gemms, entrants, request, precisions, talk) ? done : not_accurate;
   if (talk) fmt::print("{}", bench_header(request.settings.with_copies));
   std::vector<Result> all;
   for (const Precision precision : precisions)
     for (const auto& product : request.products) {
+      timing.begin(precision, product, precisions.size());
       const std::vector<Result> results = gemms.run(product, precision);
+      timing.end();
       for (const Result& r : results)
         if (r.fault) code = not_accurate;
       if (talk) fmt::print("{}", bench_lines(results));

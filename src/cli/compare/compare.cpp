@@ -126,7 +126,7 @@ class Sweep {
 
   void try_backends() {
     Progress progress("trying the backends", request_.quiet);
-    verify(request_, contestants_, [&](double share) { progress(share); });
+    verify(request_, contestants_, [&](double share) { progress.say(share, std::nullopt); });
   }
 
   /// Sessions of one baseline are of one program on one machine.

@@ -178,7 +178,7 @@ Backends backends_in(const TuneRequest& request, Precision precision, TuneResult
   entrants.precisions = {precision};
   auto all = contestants_of(entrants);
   Progress progress("trying the backends", request.quiet);
-  verify(entrants, all, [&](double share) { progress(share); });
+  verify(entrants, all, [&](double share) { progress.say(share, std::nullopt); });
   Backends backends{{by_default.name()}};
   for (const Contestant& c : all) {
     if (c.name == by_default.name())

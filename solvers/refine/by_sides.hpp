@@ -1,0 +1,47 @@
+// Many right-hand sides in parts, so that it can be told how far they are.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+
+#include "solvers/refine/residual.hpp"
+
+namespace lasolve {
+
+/// f(first, count) for all of nrhs right-hand sides of a system of order n: at once where `tell` is empty; else in parts that take
+/// a moment each, and `tell` hears which share is done. q is in `phase`, and stays in it.
+template <class Place, class F>
+void by_sides(Queue<Place>& q, Phase phase, std::int64_t n, std::int64_t nrhs, const std::function<void(double)>& tell,
+              F f) {
+  constexpr double operations_of_a_part = 2e10;
+  constexpr std::int64_t least = 128;  // fewer make slower products
+  if (!tell) return f(0, nrhs);
+  const double of_a_side = 2 * double(n) * double(n);
+  const auto at_once = std::max(least, std::int64_t(operations_of_a_part / std::max(1.0, of_a_side)));
+  tell(0);
+  for (std::int64_t j = 0; j < nrhs; j += at_once) {
+    const std::int64_t some = std::min(at_once, nrhs - j);
+    f(j, some);
+    q.finish();
+    tell(double(j + some) / double(nrhs));
+    q.phase(phase);
+  }
+}
+
+/// residual_without_overflow(), the same way.
+template <class T, class Place, class Norm>
+ResidualNorms residual_by_sides(Queue<Place>& q, Phase phase, const std::function<void(double)>& tell,
+                                const SystemMatrix<T, Place>& A, Norm norm_of_A, MatrixView<const T, Place> X,
+                                MatrixView<const T, Place> B, MatrixView<T, Place> R) {
+  if (!tell) return residual_without_overflow<T>(q, A, norm_of_A, X, B, R);
+  ResidualNorms all;
+  by_sides(q, phase, B.rows(), B.cols(), tell, [&](std::int64_t j, std::int64_t some) {
+    const ResidualNorms part =
+        residual_without_overflow<T>(q, A, norm_of_A, X.columns(j, some), B.columns(j, some), R.columns(j, some));
+    const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+    append(all.exponents, part.exponents), append(all.b, part.b), append(all.x, part.x), append(all.r, part.r);
+  });
+  return all;
+}
+
+}  // namespace lasolve

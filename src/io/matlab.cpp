@@ -1,0 +1,103 @@
+#include "io/matlab.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace lasolve::io {
+namespace {
+
+constexpr std::size_t most_names = 20, most_elements = 1000, longest_name = 63;
+
+std::uint32_t word(std::string_view bytes, std::size_t at) {
+  std::uint32_t value = 0;
+  if (at + sizeof value <= bytes.size()) std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+/// What a data element is, and where its data and the next element begin.
+struct Element {
+  std::uint32_t type, bytes;
+  std::size_t data, next;
+};
+Element element_at(std::string_view content, std::size_t at) {
+  const std::uint32_t first = word(content, at);
+  if (first >> 16) return {first & 0xFFFF, first >> 16, at + 4, at + 8};  // a small one
+  const std::uint32_t bytes = word(content, at + 4);
+  return {first, bytes, at + 8, at + 8 + (std::size_t(bytes) + 7) / 8 * 8};
+}
+
+/// The begin of what is compressed.
+std::string begin_of(std::string_view packed) {
+  std::string plain(512, '\0');
+  z_stream stream{};
+  if (inflateInit(&stream) != Z_OK) return "";
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  stream.avail_in = uInt(std::min<std::size_t>(packed.size(), 4096));
+  stream.next_out = reinterpret_cast<Bytef*>(plain.data());
+  stream.avail_out = uInt(plain.size());
+  inflate(&stream, Z_SYNC_FLUSH);
+  plain.resize(plain.size() - stream.avail_out);
+  inflateEnd(&stream);
+  return plain;
+}
+
+bool is_name(std::string_view name) {
+  return !name.empty() && name.size() <= longest_name && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+/// The name of the array at the begin; empty where it holds no numbers.
+std::string name_of_array(std::string_view array) {
+  constexpr std::uint32_t is_array = 14, first_class_of_numbers = 5, last_class_of_numbers = 15;
+  if (word(array, 0) != is_array) return "";
+  const Element flags = element_at(array, 8), sizes = element_at(array, flags.next),
+                name = element_at(array, sizes.next);
+  const std::uint32_t its_class = word(array, flags.data) & 0xFF;
+  if (its_class < first_class_of_numbers || its_class > last_class_of_numbers) return "";
+  if (name.data > array.size() || name.bytes > array.size() - name.data) return "";
+  return std::string(array.substr(name.data, name.bytes));
+}
+
+std::vector<std::string> names_of_5(std::string_view content) {
+  constexpr std::size_t header_bytes = 128;
+  constexpr std::uint32_t is_compressed = 15;
+  std::vector<std::string> names;
+  std::size_t at = header_bytes;
+  for (std::size_t k = 0; k < most_elements && names.size() < most_names && at + 8 < content.size(); ++k) {
+    const std::uint32_t type = word(content, at), bytes = word(content, at + 4);
+    const std::string_view rest = content.substr(at);
+    const std::string name =
+        name_of_array(type == is_compressed ? begin_of(rest.substr(8, bytes)) : std::string(rest.substr(0, 512)));
+    if (is_name(name)) names.push_back(name);
+    at += 8 + std::size_t(bytes);
+  }
+  return names;
+}
+
+}  // namespace
+
+bool is_matlab_4(std::string_view content) {
+  // There is no magic number. A file begins with a type in decimal digits, rows, columns, whether it is complex, and the length of
+  // the name with its null byte.
+  std::uint32_t header[5];
+  if (content.size() < sizeof header) return false;
+  std::memcpy(header, content.data(), sizeof header);
+  const auto [type, rows, columns, complex, name_bytes] = header;
+  return type <= 52 && type % 10 <= 2 && rows > 0 && columns > 0 && complex <= 1 && name_bytes > 1 &&
+         name_bytes <= longest_name + 1 && content.size() >= sizeof header + name_bytes &&
+         content[sizeof header + name_bytes - 1] == 0;
+}
+
+bool is_matlab_5(std::string_view content) { return content.starts_with("MATLAB 5.0 MAT-file"); }
+
+std::vector<std::string> matlab_names(std::string_view content) {
+  if (is_matlab_5(content)) return names_of_5(content);
+  const std::string first(content.substr(20, word(content, 16) - 1));
+  return is_name(first) ? std::vector{first} : std::vector<std::string>();
+}
+
+}  // namespace lasolve::io

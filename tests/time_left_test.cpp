@@ -1,0 +1,101 @@
+// How far something is, and how long the rest takes.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "bench/time_left.hpp"
+#include "solvers/refine/by_sides.hpp"
+#include "solvers/watch.hpp"
+#include "systems.hpp"
+
+namespace lasolve::test {
+namespace {
+
+TEST(Pace, says_nothing_until_that_means_something) {
+  bench::Pace pace;
+  EXPECT_FALSE(pace.seconds_left(50, 0));        // what came before is no part of it
+  EXPECT_FALSE(pace.seconds_left(50.5, 0.2));    // too soon
+  EXPECT_FALSE(pace.seconds_left(51.5, 0.001));  // too little; and less than before, so it begins anew
+  EXPECT_NEAR(pace.seconds_left(53.5, 0.101).value_or(0), 2 * 0.899 / 0.1, 1e-9);
+  EXPECT_NEAR(pace.seconds_left(71.5, 1).value_or(-1), 0, 1e-9);
+}
+
+TEST(Pace, of_what_takes_hours_is_known_sooner_than_a_hundredth) {
+  bench::Pace pace;
+  pace.seconds_left(0, 0);
+  EXPECT_FALSE(pace.seconds_left(20, 0.0005));
+  EXPECT_NEAR(pace.seconds_left(40, 0.001).value_or(0), 40 * 999, 1);
+}
+
+TEST(Tally, is_of_all_runs_and_each_takes_what_it_took_before) {
+  bench::Tally tally(2, 3, 100);
+  tally.begin(0, 100);
+  EXPECT_FALSE(tally.seconds_left(0.5));
+  EXPECT_NEAR(tally.share(105, 0.6), 0.1, 1e-12);
+  tally.end(110, false);
+  tally.begin(1, 110);
+  EXPECT_FALSE(tally.seconds_left(0.5));
+  tally.end(111, false);
+  tally.begin(1, 111);
+  EXPECT_NEAR(tally.seconds_left(0.5).value_or(0), 2 * 10 + 1.5, 1e-12);
+  EXPECT_NEAR(tally.share(111.5, 0.5), 11.5 / 33, 1e-12);
+  tally.end(112, true);  // it runs no more
+  tally.begin(0, 112);
+  EXPECT_NEAR(tally.seconds_left(0).value_or(0), 20, 1e-12);
+  EXPECT_EQ(tally.of_run(), 4);
+  EXPECT_EQ(tally.runs(), 6);
+}
+
+/// What is heard of a solve, by steps.
+std::map<Step, std::vector<double>> heard_of(const Options& o, std::int64_t n, std::int64_t nrhs) {
+  std::map<Step, std::vector<double>> heard;
+  const StepWatch watch([&](Step step, double share) { heard[step].push_back(share); });
+  const auto solved = solve_random(random_matrix<double>(n, n), nrhs, o);
+  EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+  EXPECT_LT(solved.hpl, hpl_threshold);
+  return heard;
+}
+
+TEST(Steps, are_told_up_to_their_end) {
+  Options o;
+  o.device.kind = Device::cpu;
+  o.condition = true;
+  auto heard = heard_of(o, 200, 400);
+  for (const Step step : {Step::solve, Step::check}) {
+    ASSERT_GE(heard[step].size(), 2u);
+    EXPECT_EQ(heard[step].front(), 0);
+    EXPECT_TRUE(std::is_sorted(heard[step].begin(), heard[step].end()));
+    EXPECT_EQ(heard[step].back(), 1);
+  }
+  EXPECT_GE(heard[Step::condition].size(), 2u);
+  EXPECT_LE(heard[Step::condition].back(), 1);
+  EXPECT_TRUE(heard[Step::refine].empty());
+  o.precision = Precision::fp32;
+  heard = heard_of(o, 200, 400);
+  ASSERT_GE(heard[Step::refine].size(), 5u);
+  EXPECT_LT(*std::max_element(heard[Step::refine].begin(), heard[Step::refine].end()), 1);
+  EXPECT_GT(heard[Step::refine].back(), heard[Step::refine].front());
+}
+
+TEST(Steps, of_many_sides_are_told_by_parts_of_them) {
+  Queue<Cpu> q(1);
+  std::vector<std::pair<std::int64_t, std::int64_t>> parts;
+  std::vector<double> heard;
+  const auto add = [&](std::int64_t first, std::int64_t count) { parts.emplace_back(first, count); };
+  by_sides(
+      q, Phase::solve, 100'000, 300, [&](double share) { heard.push_back(share); }, add);
+  EXPECT_EQ(parts, (std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 128}, {128, 128}, {256, 44}}));
+  EXPECT_EQ(heard, (std::vector<double>{0, 128 / 300., 256 / 300., 1}));
+  parts.clear();
+  by_sides(q, Phase::solve, 100'000, 300, {}, add);
+  EXPECT_EQ(parts.size(), 1u) << "nobody hears, and so all are solved for at once";
+}
+
+TEST(Steps, are_not_told_on_a_thread_where_nobody_hears) {
+  EXPECT_FALSE(teller_of(Step::solve));
+  const StepWatch watch([](Step, double) {});
+  EXPECT_TRUE(teller_of(Step::solve));
+}
+
+}  // namespace
+}  // namespace lasolve::test
