@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <iterator>
 
 #include "matrices.hpp"
 #include "peers/peers.hpp"
@@ -70,6 +72,27 @@ TYPED_TEST(Peers, of_the_host_solve_again_and_again) {
       }
     }
   }
+}
+
+std::int64_t threads_of_this_process() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return std::distance(begin(tasks), end(tasks));
+}
+
+TEST(EigenAsAPeer, runs_on_several_threads_where_it_says_nothing_else) {
+  const Peer eigen = peers::eigen();
+  if (!why_it_cannot_run(eigen).empty()) GTEST_SKIP() << why_it_cannot_run(eigen);
+  constexpr int wanted = 4;
+  const Matrix<double> A = random_matrix(300, 300), B = random_matrix(300, 1);
+  Matrix<double> X(300, 1);
+  if (Queue<Cpu>(wanted).threads() < wanted) GTEST_SKIP() << "threads are limited here";
+  peers::solve<double>(eigen, {A, B, X}, Method::lu, 1);
+  const std::int64_t before = threads_of_this_process();
+  peers::solve<double>(eigen, {A, B, X}, Method::lu, wanted);
+  if (eigen.note(Method::lu).empty())  // those of OpenMP stay
+    EXPECT_GT(threads_of_this_process(), before);
+  else
+    EXPECT_EQ(threads_of_this_process(), before);
 }
 
 }  // namespace

@@ -60,17 +60,23 @@ class Threads {
   int before_;
 };
 
+/// Each thread that is in OpenBLAS needs a buffer, for which OpenBLAS asks for ever.
+int threads_with_buffers(int wanted) {
+  const int threads = openmp_threads(wanted, openblas_buffer_bytes);
+  if (threads == 0) throw OutOfMemory("host", openblas_buffer_bytes, Memory<Cpu>::available());
+  return threads;
+}
+
 template <class T>
 class OfOpenBlas final : public Solver<T, Cpu> {
  public:
-  /// The calling thread has OpenMP so set while this lives: to set it in each call would count in small ones. Each thread that is in
-  /// OpenBLAS needs a buffer, for which OpenBLAS asks for ever.
+  /// The calling thread has OpenMP so set while this lives: to set it in each call would count in small ones.
   OfOpenBlas(int threads, std::int64_t n, Method method)
       : n_(int(n)),
         cholesky_(method == Method::cholesky),
         copy_(n, n, n),
         pivots_(std::size_t(n), 0),
-        threads_(openmp_threads(threads, openblas_buffer_bytes)) {}
+        threads_(threads_with_buffers(threads)) {}
 
   MatrixView<T> matrix() override { return copy_; }
   void copy(MatrixView<const T> X, MatrixView<T> Y) override { copy_on_host(X, Y); }

@@ -9,8 +9,8 @@
 namespace lasolve::peers {
 
 int openmp_threads(int wanted, std::size_t bytes_of_each) {
-  while (!address_space_is_left(std::size_t(wanted) * bytes_of_each))
-    if (--wanted == 0) throw OutOfMemory("host", bytes_of_each, Memory<Cpu>::available());
+  while (wanted > 0 && !address_space_is_left(std::size_t(wanted) * bytes_of_each)) --wanted;
+  if (wanted == 0) return 0;
   std::vector<std::thread> others;
   std::promise<void> all_are_made;
   const std::shared_future<void> made = all_are_made.get_future().share();

@@ -5,8 +5,8 @@
 
 namespace lasolve::peers {
 
-/// Of so many that are wanted, how many can be made now, each with so much address space of its own. libgomp ends the process where
-/// one cannot be made. Throws OutOfMemory where there is not room for one.
+/// Of so many that are wanted, the caller counted, how many there can be now, each with so much address space of its own. libgomp ends
+/// the process where one cannot be made. 0: the caller has not so much either.
 int openmp_threads(int wanted, std::size_t bytes_of_each);
 
 }  // namespace lasolve::peers
