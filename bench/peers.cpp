@@ -11,17 +11,18 @@
 // With --whole-call: factors and solution from device memory to device memory, or with --from-host from pageable memory of the host
 // and back, by the wall clock, ours bare (method and backend
 // named, nothing checked) and with the library's defaults, beside cuSOLVER with its handle and workspace made beforehand.
-#include "bench/peers.hpp"
 #include "bench/program.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "bench/peers_on.hpp"
 #include "bench/product.hpp"
 #include "bench/products_alone.hpp"
 #include "bench/turns.hpp"
@@ -34,6 +35,15 @@
 namespace lasolve::bench {
 
 using Json = nlohmann::ordered_json;
+
+/// One way to factor a matrix. It is given A untouched, factors a copy of it that was made before the clock started, and returns the
+/// seconds of the factorization alone.
+template <class T>
+struct Contestant {
+  std::string name;
+  std::function<double(MatrixView<const T, Cpu> A, Method)> on_host;
+  std::function<double(MatrixView<const T, Cuda> A, Method)> on_device;
+};
 
 static Options with(const std::string& backend, bool cuda) {
   Options options;
@@ -48,16 +58,15 @@ static double flops_of(Method method, std::int64_t n) {
 
 /// `run` on the host and on a device.
 template <class T, class Run>
-static Contestant<T> on_both(const std::string& name, bool cuda, Run run) {
-  return {name, cuda, [=](MatrixView<const T, Cpu> A, Method m) { return run(A, m); },
+static Contestant<T> on_both(const std::string& name, Run run) {
+  return {name, [=](MatrixView<const T, Cpu> A, Method m) { return run(A, m); },
           [=](MatrixView<const T, Cuda> A, Method m) { return run(A, m); }};
 }
 
 /// Whether the solution is right is checked as in the HPL benchmark. `last` is told what was done.
 template <class T>
 static Contestant<T> ours(const std::string& name, Options options, std::shared_ptr<Report> last) {
-  const bool cuda = options.device.kind == Device::cuda;
-  return on_both<T>("lasolve " + name, cuda, [=]<class Place>(MatrixView<const T, Place> A, Method method) {
+  return on_both<T>("lasolve " + name, [=]<class Place>(MatrixView<const T, Place> A, Method method) {
     Options by_method = options;
     by_method.factorization = method;
     Factorization<T> factors(A, by_method);
@@ -71,8 +80,15 @@ static Contestant<T> ours(const std::string& name, Options options, std::shared_
 
 template <class T>
 static Contestant<T> products_of(const std::string& backend, bool cuda, std::shared_ptr<Report> last) {
-  return on_both<T>("products of " + backend + " alone", cuda, [=](auto A, Method method) {
+  return on_both<T>("products of " + backend + " alone", [=](auto A, Method method) {
     return products_alone(with(backend, cuda), *last, A, flops_of(method, A.rows()));
+  });
+}
+
+template <class T>
+static Contestant<T> of(const peers::Peer& peer) {
+  return on_both<T>(peer.title, [&peer]<class Place>(MatrixView<const T, Place> A, Method method) {
+    return peers::solve<T, Place>(peer, {A, {}, {}}, method).factor;
   });
 }
 
@@ -147,8 +163,7 @@ static void compete_all(const std::string& sizes, const std::string& methods, co
     all.push_back(ours<T>(backend, with(backend, cuda), &backend == &names[0] ? first : other));
   if (!change.empty()) all.push_back(ours<T>(change, tuned(with(names[0], cuda), change), other));
   all.push_back(products_of<T>(names[0], cuda, first));
-  for (const auto& c : contestants<T>())
-    if (c.cuda == cuda) all.push_back(c);
+  for (const auto* peer : peers_on(cuda ? Device::cuda : Device::cpu)) all.push_back(of<T>(*peer));
   for (const auto& method : words(methods))
     for (const auto& n : words(sizes)) compete<T>(std::stoll(n), named<Method>(method), all, cuda, rounds, results);
 }

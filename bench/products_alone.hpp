@@ -4,10 +4,10 @@
 #include <cmath>
 #include <variant>
 
-#include "bench/peers.hpp"
 #include "core/choose.hpp"
 #include "core/cpu/eigen.hpp"
 #include "core/traffic.hpp"
+#include "lasolve/lasolve.hpp"
 
 namespace lasolve::bench {
 

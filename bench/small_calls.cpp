@@ -8,14 +8,12 @@
 //
 // Bare means that method and backend are named, and nothing is checked. Each contestant makes all of its calls for a size in many
 // rounds, in turns; medians of the rounds are printed, and the least and the most.
-#ifdef LASOLVE_HAS_OPENBLAS
-#include <cblas.h>
-#include <f77blas.h>
-#endif
 #include <fmt/format.h>
 
 #include <functional>
 #include <iostream>
+#include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -27,6 +25,7 @@
 #include "bench/whole_call.hpp"
 #include "core/stopwatch.hpp"
 #include "lasolve/lasolve.hpp"
+#include "peers/peers.hpp"
 
 namespace lasolve::bench {
 
@@ -95,36 +94,35 @@ Caller with_factors_of(SmallSystem& system) {
   return {"factored before, defaults", [factors](SmallSystem& s) { factors->solve(s.sides(), s.solution()); }};
 }
 
-#ifdef LASOLVE_HAS_OPENBLAS
-Caller of_lapack(Method method) {
-  openblas_set_num_threads(1);
-  const bool is_lu = method == Method::lu;
-  const auto solve = [is_lu, factors = std::vector<double>(), pivots = std::vector<blasint>()](SmallSystem& s) mutable {
-    factors = s.A;
-    s.X = s.B;
-    pivots.resize(std::size_t(s.n));
-    blasint n = blasint(s.n), nrhs = blasint(s.nrhs), info = 0;
-    char lower = 'L';
-    if (is_lu) {
-      dgesv_(&n, &nrhs, factors.data(), &n, pivots.data(), s.X.data(), &n, &info);
-    } else {
-      dpotrf_(&lower, &n, factors.data(), &n, &info);
-      dpotrs_(&lower, &n, &nrhs, factors.data(), &n, s.X.data(), &n, &info);
-    }
-    require(info == 0, "a system was not solved");
+/// Of OpenBLAS, on one thread; nothing where it cannot run. Views are made beforehand, as LAPACK is given pointers.
+std::optional<Caller> of_lapack(SmallSystem& system) {
+  struct Kept {
+    Queue<Cpu> q{1};
+    std::unique_ptr<peers::Solver<double, Cpu>> solver;
+    MatrixView<const double> A, B;
+    MatrixView<double> factors, X;
   };
-  return {is_lu ? "LAPACK's dgesv" : "LAPACK's dpotrf and dpotrs", solve};
+  static const peers::Peer openblas = peers::openblas();
+  if (!peers::why_unavailable(openblas).empty()) return {};
+  const auto kept = std::make_shared<Kept>();
+  kept->solver = openblas.solver<double>(kept->q, system.n, system.method);
+  kept->A = system.matrix(), kept->B = system.sides();
+  kept->factors = kept->solver->matrix(), kept->X = system.solution();
+  return Caller{system.method == Method::lu ? "LAPACK's dgesv" : "LAPACK's dpotrf and dpotrs", [kept](SmallSystem&) {
+                  const auto& [q, solver, A, B, factors, X] = *kept;
+                  solver->copy(A, factors);
+                  solver->copy(B, X);
+                  solver->factor_and_solve(X);
+                  require(solver->finish(), "a system was not solved");
+                }};
 }
-#endif
 
 void compete(SmallSystem&& system, std::int64_t calls, const std::string& backend) {
   const Options named = bare(backend, system.method);
   std::vector<Caller> all = {factor_and_solve("bare", named), factor_and_solve("defaults", defaults()),
                              solve_at_once("bare", named), solve_at_once("defaults", defaults()),
                              with_factors_of(system)};
-#ifdef LASOLVE_HAS_OPENBLAS
-  all.push_back(of_lapack(system.method));
-#endif
+  if (auto lapack = of_lapack(system)) all.push_back(std::move(*lapack));
   const std::int64_t each = std::max<std::int64_t>(1, calls / rounds);
   const auto seconds = time_in_turns({1, rounds, {}}, all.size(), [&](std::size_t c, bool) {
     const Stopwatch watch;

@@ -3,23 +3,45 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iostream>
 #include <limits>
 #include <memory>
 #include <random>
 
+#include "bench/peers_on.hpp"
 #include "bench/product.hpp"
 #include "bench/turns.hpp"
 #include "core/cpu/eigen.hpp"
 #include "core/stopwatch.hpp"
+#include "core/traffic.hpp"
 #include "core/transfer.hpp"
 #include "io/generators.hpp"
 #include "lasolve/names.hpp"
-#include "solvers/refine/accuracy.hpp"
 
 namespace lasolve::bench {
 
 using Json = nlohmann::ordered_json;
+
+/// A system that is on a device, and on the host. A and B are to stay as they are.
+template <class T>
+struct System {
+  Method method;
+  peers::System<T, Cuda> there;
+  peers::System<T> here;
+  bool from_host;    ///< begins and ends on the host
+  bool is_factored;  ///< beforehand
+};
+
+/// Makes what is made beforehand for a system, and returns what solves it once and waits for X.
+template <class T>
+using Begin = std::function<std::function<void()>(const System<T>&)>;
+
+template <class T>
+struct WholeCall {
+  std::string name;
+  Begin<T> begin;
+};
 
 /// Small systems are solved again and again in one turn, for so long.
 constexpr double least_seconds_of_a_turn = 0.01;
@@ -37,6 +59,35 @@ static Begin<T> ours(Options options) {
       };
     if (s.from_host) return [=] { solve(s.here); };
     return [=] { solve(s.there); };
+  };
+}
+
+/// As everybody copies: pageable memory, one call.
+template <class T, class From, class To>
+static void copy_plainly(Queue<Cuda>& q, MatrixView<const T, From> from, MatrixView<T, To> to) {
+  lasolve::copy_plainly(q, to.data(), std::size_t(to.ld()) * sizeof(T), from.data(), std::size_t(from.ld()) * sizeof(T),
+                        std::size_t(from.rows()) * sizeof(T), std::size_t(from.cols()));
+}
+
+/// A and B are copied in each call: both libraries leave them as they were.
+template <class T>
+static Begin<T> call_of(const peers::Peer& peer) {
+  return [&peer](const System<T>& s) -> std::function<void()> {
+    static Queue<Cuda> made_once(0);
+    Queue<Cuda>& q = made_once;
+    const std::shared_ptr<peers::Solver<T, Cuda>> solver = peer.solver<T>(q, s.here.A.rows(), s.method);
+    const auto factor = [=, &q] {
+      s.from_host ? copy_plainly<T>(q, s.here.A, solver->matrix()) : solver->copy(s.there.A, solver->matrix());
+      solver->factor();
+    };
+    if (s.is_factored) factor();
+    return [=, &peer, &q] {
+      if (!s.is_factored) factor();
+      s.from_host ? copy_plainly<T>(q, s.here.B, s.there.X) : solver->copy(s.there.B, s.there.X);
+      solver->solve(s.there.X);
+      if (s.from_host) copy_plainly<T>(q, MatrixView<const T, Cuda>(s.there.X), s.here.X);
+      require(solver->finish(), (peer.title + " could not solve the system").c_str());
+    };
   };
 }
 
@@ -97,11 +148,8 @@ static void require_right(const std::string& name, const System<T>& s) {
     copy<T>(q, MatrixView<const T, Cuda>(s.there.X.columns(last, 1)), X.columns(last, 1));
     q.finish();
   }
-  const auto a = as_eigen(A), b = as_eigen(B.columns(last, 1));
-  const auto x_ = as_eigen(MatrixView<const T>(X.columns(last, 1)));
-  const double r = double((b - a * x_).cwiseAbs().maxCoeff()), norm = double(a.cwiseAbs().rowwise().sum().maxCoeff());
-  const double size = norm * double(x_.cwiseAbs().maxCoeff()) + double(b.cwiseAbs().maxCoeff());
-  const double scaled = r / (size * unit_roundoff_of(precision_of<T>) * double(A.rows()));
+  const double error = peers::backward_error<T>({A, B.columns(last, 1), X.columns(last, 1)});
+  const double scaled = error / (unit_roundoff_of(precision_of<T>) * double(A.rows()));
   require(scaled < hpl_threshold, (name + ": the solution is not accurate").c_str());
 }
 
@@ -123,7 +171,7 @@ static void compete(const WholeCalls& wanted, Method method, std::int64_t n, Jso
   std::vector<WholeCall<T>> all{
       {fmt::format("lasolve {}, bare", wanted.backend), ours<T>(bare(method, wanted.backend))},
       {"lasolve, defaults", ours<T>(on_cuda())}};
-  all.insert(all.end(), whole_call_peers<T>().begin(), whole_call_peers<T>().end());
+  for (const auto* peer : peers_on(Device::cuda)) all.push_back({peer->title, call_of<T>(*peer)});
   for (const std::int64_t nrhs : wanted.sides) {
     const Matrix<T> B = random_sides<T>(n, nrhs);
     const Matrix<T, Cuda> dB = on_device<T>(B);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -11,46 +10,6 @@
 #include "lasolve/lasolve.hpp"
 
 namespace lasolve::bench {
-
-/// A X = B at a place. A and B are to stay as they are.
-template <class T, class Place>
-struct SystemAt {
-  MatrixView<const T, Place> A, B;
-  MatrixView<T, Place> X;
-};
-
-/// A system that is on a device, and on the host.
-template <class T>
-struct System {
-  Method method;
-  SystemAt<T, Cuda> there;
-  SystemAt<T, Cpu> here;
-  bool from_host;    ///< begins and ends on the host
-  bool is_factored;  ///< beforehand
-};
-
-/// Makes what is made beforehand for a system, and returns what solves it once and waits for X.
-template <class T>
-using Begin = std::function<std::function<void()>(const System<T>&)>;
-
-template <class T>
-struct WholeCall {
-  std::string name;
-  Begin<T> begin;
-};
-
-/// Each file of peers adds those that it holds.
-template <class T>
-std::vector<WholeCall<T>>& whole_call_peers() {
-  static std::vector<WholeCall<T>> all;
-  return all;
-}
-struct EnterWholeCall {
-  template <class T>
-  explicit EnterWholeCall(WholeCall<T> peer) {
-    whole_call_peers<T>().push_back(std::move(peer));
-  }
-};
 
 /// What to solve.
 struct WholeCalls {

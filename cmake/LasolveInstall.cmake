@@ -8,6 +8,7 @@ install(DIRECTORY include/lasolve DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_
 file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set_target_properties(lasolve_tool PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
 install(TARGETS lasolve_tool)
+install(TARGETS lasolve_peer_eigen DESTINATION ${CMAKE_INSTALL_LIBDIR}/lasolve)  # the tool finds it from where it is itself
 
 # The manual page and completion, which the tool makes from its own tables of options.
 set(pages ${CMAKE_CURRENT_BINARY_DIR}/pages)

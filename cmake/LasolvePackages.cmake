@@ -11,7 +11,10 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_package(ZLIB REQUIRED)
 set(LASOLVE_PRIVATE_PACKAGES $<BUILD_INTERFACE:Eigen3::Eigen> Threads::Threads fmt::fmt ZLIB::ZLIB ${CMAKE_DL_LIBS})
 
-# An OpenBLAS with threads: the peer in bench/, and what a program may have beside the library in tests/.
+# For Eigen's own solvers, a peer, and for tests.
+find_package(OpenMP QUIET COMPONENTS CXX)
+
+# An OpenBLAS with threads that a program may have beside the library, in tests/.
 find_path(OPENBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES openblas-openmp openblas openblas-pthread
           HINTS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp)
 find_library(OPENBLAS_LIBRARY openblas PATH_SUFFIXES openblas-openmp openblas-pthread

@@ -59,6 +59,11 @@ if "$lasolve" "${small[@]}" --gemm blas --quiet 2>/dev/null; then
   done
 fi
 
+peers=(compare --matrix uniform:n=300 --device cpu --gemm packed --unverified --warmup 0 --repeat 2 --peers eigen --threads 4)
+for mib in 40 90 150 200 300; do # the same for Eigen's threads
+  expect 0 '' bash -c "with_mib $mib"' "$@"; [[ $? == [06] ]]' - "$lasolve" "${peers[@]}"
+done
+
 # in_cgroup CONTROLLER FILE VALUE COMMAND...: in a cgroup of our own, where that may be made.
 in_cgroup() {
   local group=/sys/fs/cgroup/$1/lasolve-test-$$ file=$2

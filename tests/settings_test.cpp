@@ -3,9 +3,11 @@
 #include <omp.h>
 
 #include <atomic>
+#include <future>
 #include <thread>
 
 #include "core/choose.hpp"
+#include "peers/peers.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {
@@ -43,6 +45,22 @@ TEST(Settings, of_the_program_are_as_they_were_also_meanwhile_and_for_other_thre
   done = true;
   watch.join();
   EXPECT_EQ(changes, 0);
+}
+
+TEST(Settings, of_OpenMP_are_as_they_were_after_solvers_of_others) {
+  const Matrix<double> A = dominant_matrix(300), B = random_matrix(300, 1);
+  Matrix<double> X(300, 1);
+  const auto of_a_new_thread = [] { return std::async(std::launch::async, omp_get_max_threads).get(); };
+  const int before = of_a_new_thread();
+  omp_set_num_threads(5);
+  for (const peers::Peer& peer : peers::all()) {
+    if (peer.on_cuda || !peers::why_unavailable(peer).empty()) continue;
+    for (const Method method : {Method::lu, Method::cholesky}) {
+      peers::solve<double>(peer, {A, B, X}, method, 2);
+      EXPECT_EQ(omp_get_max_threads(), 5) << peer.name;
+      EXPECT_EQ(of_a_new_thread(), before) << peer.name;
+    }
+  }
 }
 
 TEST(Settings, of_two_OpenBLAS_in_a_process_do_not_meet) {

@@ -1,13 +1,11 @@
-// What `lasolve compare` measures with: solves that are timed and heard, hashes, launches, and solvers of others.
+// What `lasolve compare` measures with: solves that are timed and heard, hashes and launches.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <memory>
 
 #include "compare/hash.hpp"
 #include "compare/launches.hpp"
 #include "compare/listener.hpp"
-#include "compare/peers.hpp"
 #include "compare/timed.hpp"
 #include "core/cuda_devices.hpp"
 #include "io/generators.hpp"
@@ -127,31 +125,6 @@ TEST(LaunchesOfCuda, take_some_time) {
     EXPECT_LT(seconds, 0.1);
   }
   EXPECT_THROW(make_chain_of_launches(int(cuda_devices().names.size())), MachineError);
-}
-
-TEST(Peers, solve) {
-  const io::Generator generator("spd:n=60");
-  Queue<Cpu> q(2);
-  Matrix<double> A(60, 60), B(60, 2), X(60, 2);
-  io::generate(q, generator, A);
-  for (std::int64_t i = 0; i < 60; ++i) B(i, 0) = 1, B(i, 1) = double(i);
-  const System system{A.view(), B.view(), X.view()};
-  for (const Peer& peer : peers()) {
-    if (peer.on_cuda && !why_no_cuda_device(0).empty()) continue;
-    for (const Method method : {Method::lu, Method::cholesky}) {
-      for (std::int64_t i = 0; i < 60; ++i) X(i, 0) = X(i, 1) = 0;
-      EXPECT_GT(backward_error(system), 0.1) << "nothing is solved yet";
-      try {
-        EXPECT_GT(peer.solve(system, method, 2), 0);
-      } catch (const MachineError& e) {
-        EXPECT_FALSE(std::string(e.what()).empty()) << "it is not installed here";
-        continue;
-      }
-      EXPECT_LT(backward_error(system), 1e-14) << peer.name;
-    }
-  }
-  X(3, 1) = std::nan("");
-  EXPECT_TRUE(std::isnan(backward_error(system)));
 }
 
 }  // namespace

@@ -12,5 +12,9 @@ void fill_zero(Queue<Cuda>& q, void* to, std::size_t bytes);
 void delay(Queue<Cuda>& q, double seconds);
 /// to[0, bytes) ← from[0, bytes), both on the device.
 void copy_within(Queue<Cuda>& q, void* to, const void* from, std::size_t bytes);
+/// `columns` columns of `bytes` bytes each, between the host and the device, as everybody copies: by one call, also from and to
+/// pageable memory.
+void copy_plainly(Queue<Cuda>& q, void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                  std::size_t bytes, std::size_t columns);
 
 }  // namespace lasolve

@@ -131,9 +131,9 @@ std::vector<std::int64_t> sizes_asked_for(const std::string& text, const std::st
   return sizes_of(text);
 }
 
-const compare::Peer& peer_named(const std::string& word) {
+const peers::Peer& peer_named(const std::string& word) {
   std::vector<std::string> known;
-  for (const auto& peer : compare::peers()) {
+  for (const auto& peer : peers::all()) {
     if (peer.name == word) return peer;
     known.push_back(peer.name);
   }
@@ -142,8 +142,8 @@ const compare::Peer& peer_named(const std::string& word) {
 }
 
 /// Why a peer has no part in a comparison on a device; empty: it has.
-std::string why_left_out(const compare::Peer& peer, const Device& device) {
-  if (std::string why = peer.unavailable ? peer.unavailable() : ""; !why.empty()) return why;
+std::string why_left_out(const peers::Peer& peer, const Device& device) {
+  if (std::string why = peers::why_unavailable(peer); !why.empty()) return why;
   const bool cuda = device.kind == Device::cuda;
   if (peer.on_cuda != cuda)
     return fmt::format("it runs on {}, and this on {}", peer.on_cuda ? "CUDA" : "the CPU", cuda ? "CUDA" : "the CPU");
@@ -152,13 +152,13 @@ std::string why_left_out(const compare::Peer& peer, const Device& device) {
 
 /// The peers of a list that have a part, and why the others have none.
 struct Peers {
-  std::vector<const compare::Peer*> found;
+  std::vector<const peers::Peer*> found;
   std::vector<std::string> left_out;
 };
 
 /// Throws UsageError where a name is not known, or none has a part.
 Peers peers_of(const std::string& list, const Device& device) {
-  std::vector<const compare::Peer*> named;
+  std::vector<const peers::Peer*> named;
   for (const auto& word : split(list))
     if (const auto* peer = &peer_named(word); std::count(named.begin(), named.end(), peer) == 0) named.push_back(peer);
   Peers peers;

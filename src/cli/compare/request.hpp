@@ -2,9 +2,9 @@
 #pragma once
 
 #include "cli/request.hpp"
-#include "compare/peers.hpp"
 #include "compare/row.hpp"
 #include "compare/timed.hpp"
+#include "peers/peers.hpp"
 
 namespace lasolve::cli {
 
@@ -19,7 +19,7 @@ struct CompareRequest {
   std::vector<std::int64_t> sizes;     // none: the matrix has its own
   std::vector<std::string> backends;   // names; the first is what speed-ups are over
   std::vector<Precision> precisions;
-  std::vector<const compare::Peer*> peers;
+  std::vector<const peers::Peer*> peers;
   std::vector<std::string> left_out;  // peers that were asked for and have no part, each with why
   Options options;                    // of every solve, but for backend and precision
   compare::Setting setting;

@@ -110,7 +110,6 @@ class Race {
       row.key = c.key(problem_->n());
       row.is_peer = c.peer != nullptr;
       row.failure = c.fault;
-      if (c.peer && !c.peer->note.empty()) row.notes.push_back(c.peer->note);
       rows_.push_back(std::move(row));
     }
     runs_.resize(all.size());
@@ -273,10 +272,12 @@ class Race {
     const auto [A, B] = problem_->on_host(request_.options.threads);
     if (method_ == Method::automatic) method_ = Method::lu;
     Matrix<double> X(A.rows(), B.cols());
-    const compare::System system{A, B, X.view()};
-    const double seconds = all_[c].peer->solve(system, method_, request_.options.threads);
+    const peers::Peer& peer = *all_[c].peer;
+    const peers::System<double> system{A, B, X.view()};
+    const double seconds = peers::solve(peer, system, method_, request_.options.threads).whole;
     if (!row.backward_error) {
-      row.backward_error = compare::backward_error(system);
+      if (const std::string note = peer.note(method_); !note.empty()) row.notes.push_back(note);
+      row.backward_error = peers::backward_error(system);
       row.hpl_residual = *row.backward_error / (unit_roundoff_of(Precision::fp64) * double(A.rows()));
       if (!(*row.hpl_residual < hpl_threshold))
         row.failure = fmt::format("its backward error is {:.1e}", *row.backward_error);

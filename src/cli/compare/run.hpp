@@ -10,7 +10,7 @@ namespace lasolve::cli {
 /// A backend in a precision, or a peer. `fault` is what is wrong with it, found before it is timed; empty: nothing.
 struct Contestant {
   Options options;
-  const compare::Peer* peer = nullptr;
+  const peers::Peer* peer = nullptr;
   std::string name = {}, precision = {}, device = {}, fault = {};
 
   compare::Key key(std::int64_t n) const { return {name, precision, device, n}; }

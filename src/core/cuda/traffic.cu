@@ -24,4 +24,9 @@ void copy_within(Queue<Cuda>& q, void* to, const void* from, std::size_t bytes) 
   CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, q.stream()));
 }
 
+void copy_plainly(Queue<Cuda>& q, void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                  std::size_t bytes, std::size_t columns) {
+  CUDA_CHECK(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, columns, cudaMemcpyDefault, q.stream()));
+}
+
 }  // namespace lasolve

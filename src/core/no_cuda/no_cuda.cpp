@@ -66,6 +66,7 @@ void copy_columns(Queue<Cuda>&, Direction, void*, std::size_t, const void*, std:
 void fill_zero(Queue<Cuda>&, void*, std::size_t) { refuse(); }
 void delay(Queue<Cuda>&, double) { refuse(); }
 void copy_within(Queue<Cuda>&, void*, const void*, std::size_t) { refuse(); }
+void copy_plainly(Queue<Cuda>&, void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t) { refuse(); }
 
 const DeviceProperties& device_properties(int) { refuse(); }
 

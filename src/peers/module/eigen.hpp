@@ -1,0 +1,22 @@
+// What the module with Eigen's solvers gives.
+#pragma once
+
+#include <memory>
+#include <tuple>
+
+#include "peers/solver.hpp"
+
+namespace lasolve::peers {
+
+struct EigenModule {
+  template <class T>
+  using Make = std::unique_ptr<Solver<T, Cpu>> (*)(std::int64_t n, Method, int threads);
+
+  bool has_openmp;  ///< otherwise one thread does all
+  std::tuple<Make<double>, Make<float>> make;
+};
+
+}  // namespace lasolve::peers
+
+/// The one name that the module has for others.
+extern "C" const lasolve::peers::EigenModule* lasolve_peer_eigen();

@@ -1,0 +1,114 @@
+#include "peers/peers.hpp"
+
+#include "core/cpu/eigen.hpp"
+#include "core/current_device.hpp"
+#include "core/transfer.hpp"
+
+namespace lasolve::peers {
+
+namespace {
+
+/// Factors the matrix that the solver has, and solves.
+template <class T, class Place>
+Seconds timed(const Peer& peer, Queue<Place>& q, Solver<T, Place>& solver, MatrixView<T, Place> X) {
+  q.finish();
+  q.take_times();
+  q.phase(Phase::panel);
+  solver.factor();
+  q.phase(Phase::solve);
+  if (!X.empty()) solver.solve(X);
+  q.finish();
+  const PhaseTimes times = q.take_times();
+  if (!solver.finish()) throw std::runtime_error(peer.title + " could not factor the matrix");
+  const double factor = times.seconds_of(Phase::panel);
+  return {factor, factor + times.seconds_of(Phase::solve)};
+}
+
+template <class T, class Place>
+Seconds solve_there(const Peer& peer, Queue<Place>& q, const System<T, Place>& s, Method method) {
+  const auto solver = peer.solver<T>(q, s.A.rows(), method);
+  solver->copy(s.A, solver->matrix());
+  solver->copy(s.B, s.X);
+  return timed<T>(peer, q, *solver, s.X);
+}
+
+template <class T>
+Seconds solve_from_host(const Peer& peer, Queue<Cuda>& q, const System<T>& s, Method method) {
+  const auto solver = peer.solver<T>(q, s.A.rows(), method);
+  Matrix<T, Cuda> X(s.X.rows(), s.X.cols());
+  copy<T>(q, s.A, solver->matrix());
+  copy<T>(q, s.B, X);
+  const Seconds seconds = timed<T>(peer, q, *solver, X.view());
+  copy<T>(q, X, s.X);
+  q.finish();
+  return seconds;
+}
+
+/// Made once.
+Queue<Cuda>& first_device() {
+  static Queue<Cuda> q(0);
+  return q;
+}
+
+}  // namespace
+
+const std::vector<Peer>& all() {
+  static const std::vector<Peer> peers = {openblas(), eigen(), cusolver()};
+  return peers;
+}
+
+/// Empty also where memory is short: a run says that, and how much was wanted.
+std::string why_unavailable(const Peer& peer) try {
+  peer.load();
+  return "";
+} catch (const OutOfMemory&) {
+  return "";
+} catch (const MachineError& e) {
+  return e.what();
+}
+
+template <class T, class Place>
+Seconds solve(const Peer& peer, const System<T, Place>& s, Method method, int threads) {
+  constexpr bool on_host = std::is_same_v<Place, Cpu>;
+  require(on_host || peer.on_cuda, "a peer that runs on the host is given a system of a device");
+  peer.load();
+  if (peer.on_cuda) {
+    Queue<Cuda>& q = first_device();
+    const CurrentDevice current(q);
+    if constexpr (on_host)
+      return solve_from_host(peer, q, s, method);
+    else
+      return solve_there(peer, q, s, method);
+  }
+  if constexpr (on_host) {
+    Queue<Cpu> q(threads);
+    return solve_there(peer, q, s, method);
+  }
+  return {};
+}
+
+template Seconds solve<double>(const Peer&, const System<double>&, Method, int);
+template Seconds solve<float>(const Peer&, const System<float>&, Method, int);
+template Seconds solve<double>(const Peer&, const System<double, Cuda>&, Method, int);
+template Seconds solve<float>(const Peer&, const System<float, Cuda>&, Method, int);
+
+template <class T>
+double backward_error(const System<T>& s) {
+  const auto A = as_eigen(s.A), B = as_eigen(s.B);
+  const auto X = as_eigen(MatrixView<const T>(s.X));
+  const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> R = B - A * X;
+  const double norm = A.rows() > 0 ? double(A.cwiseAbs().rowwise().sum().maxCoeff()) : 0;
+  double worst = 0;
+  for (std::int64_t j = 0; j < R.cols(); ++j) {
+    const double scale = norm * double(X.col(j).template lpNorm<Eigen::Infinity>()) +
+                         double(B.col(j).template lpNorm<Eigen::Infinity>());
+    const double error = scale > 0 ? double(R.col(j).template lpNorm<Eigen::Infinity>()) / scale : 0;
+    if (!(error <= worst)) worst = error;  // a NaN stays
+  }
+  return worst;
+}
+
+template double backward_error(const System<double>&);
+template double backward_error(const System<float>&);
+
+}  // namespace lasolve::peers

@@ -1,0 +1,63 @@
+// Whole solvers of others, which people would call instead: each is one file of this folder.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "lasolve/lasolve.hpp"
+#include "peers/solver.hpp"
+
+namespace lasolve::peers {
+
+/// A solver for matrices of order n. It gives its work to the queue, which outlives it; on the CPU it takes as many threads.
+template <class T, class Place>
+using Make = std::unique_ptr<Solver<T, Place>> (*)(Queue<Place>&, std::int64_t n, Method);
+
+struct Peer {
+  std::string name;             ///< as --peers says it
+  std::string title;            ///< as its makers write it
+  bool on_cuda;                 ///< cuda:0, else the host
+  std::string (*note)(Method);  ///< what a person has to know about its times, or nothing
+  void (*load)();               ///< throws MachineError where it is not there
+  std::tuple<Make<double, Cpu>, Make<float, Cpu>, Make<double, Cuda>, Make<float, Cuda>> make;
+
+  /// At its own place, after load().
+  template <class T, class Place>
+  std::unique_ptr<Solver<T, Place>> solver(Queue<Place>& q, std::int64_t n, Method method) const {
+    return std::get<Make<T, Place>>(make)(q, n, method);
+  }
+};
+
+Peer openblas();
+Peer eigen();
+Peer cusolver();
+/// All that this project knows, also where they cannot run.
+const std::vector<Peer>& all();
+
+/// Why it cannot run here; empty: it can, as far as is known before it has run.
+std::string why_unavailable(const Peer&);
+
+/// A X = B, n × n. A and B stay as they are.
+template <class T, class Place = Cpu>
+struct System {
+  MatrixView<const T, Place> A, B;
+  MatrixView<T, Place> X;
+};
+
+struct Seconds {
+  double factor, whole;
+};
+
+/// Solves a system of the host, or of the peer's place; where there is no B it only factors A. The seconds are without copies of A
+/// and B, and without those to a device and back. Throws MachineError where the peer is not there, and std::runtime_error where A
+/// could not be factored. `threads` as of Queue<Cpu>.
+template <class T, class Place = Cpu>
+Seconds solve(const Peer&, const System<T, Place>&, Method, int threads = 0);
+
+/// max over columns of ‖b − A x‖∞ / (‖A‖∞‖x‖∞ + ‖b‖∞), by a product that no backend makes.
+template <class T>
+double backward_error(const System<T>&);
+
+}  // namespace lasolve::peers

@@ -1,0 +1,39 @@
+// What solvers of others have in common.
+#pragma once
+
+#include <algorithm>
+
+#include "lasolve/lasolve.hpp"
+
+namespace lasolve::peers {
+
+/// LU or Cholesky of matrices of one order, with memory and workspace that are made once. On CUDA calls enqueue their work and return.
+template <class T, class Place>
+class Solver {
+ public:
+  virtual ~Solver() = default;
+  /// Where factor() finds A, and leaves its factors.
+  virtual MatrixView<T, Place> matrix() = 0;
+  /// Y ← X.
+  virtual void copy(MatrixView<const T, Place> X, MatrixView<T, Place> Y) = 0;
+  virtual void factor() = 0;
+  /// X ← inv(A) X, with the factors.
+  virtual void solve(MatrixView<T, Place> X) = 0;
+  /// Both, by one call where the library has one.
+  virtual void factor_and_solve(MatrixView<T, Place> X) {
+    factor();
+    solve(X);
+  }
+  /// Waits until all is done. False where A could not be factored, as far as the library says it.
+  virtual bool finish() = 0;
+};
+
+/// Y ← X. Columns that lie one behind the other are copied at once, which counts where they are short.
+template <class T>
+void copy_on_host(MatrixView<const T> X, MatrixView<T> Y) {
+  const bool at_once = X.ld() == X.rows() && Y.ld() == X.rows();
+  const std::int64_t columns = at_once ? 1 : X.cols(), length = at_once ? X.rows() * X.cols() : X.rows();
+  for (std::int64_t j = 0; j < columns; ++j) std::copy_n(X.data() + j * X.ld(), length, Y.data() + j * Y.ld());
+}
+
+}  // namespace lasolve::peers
