@@ -393,11 +393,10 @@ TYPED_TEST(CholeskyFactor, of_a_plan_with_a_task_of_LU_is_refused) {
   Queue<Cpu> q(1);
   const Gemm<T, Cpu> gemm(*gemm_backends<Cpu>()[0]);
   Matrix<T> A = rounded<T>(random_with_condition(8, 10, true));
-  Matrix<std::int64_t> status(1, 1);
+  Matrix<std::int64_t> status(1, 1), no_pivots(0, Pivots<Cpu>::columns);
   const Supply<T, Cpu> none;
   Buffers<T, Cpu> buffers(Plan{});
-  const Workpiece<T, Cpu> of{gemm, A, Pivots<Cpu>::in(Matrix<std::int64_t>(0, Pivots<Cpu>::columns), status), none,
-                             buffers};
+  const Workpiece<T, Cpu> of{gemm, A, Pivots<Cpu>::in(no_pivots, status), none, buffers};
   for (const TaskKind kind : {TaskKind::interchange, TaskKind::combine, TaskKind::panel_in_place,
                               TaskKind::lookahead_update, TaskKind::begin_later, TaskKind::prepend})
     EXPECT_THROW(perform(q, q, Method::cholesky, {.kind = kind, .lane = {}}, of), std::logic_error) << name_of(kind);

@@ -76,7 +76,7 @@ expect 5 'larger than the HPL check allows' --matrix growth:n=120 --device cpu
 expect 6 '' --matrix uniform:n=5 --device cuda:99
 expect 6 'memory' --matrix uniform:n=900000 --device cpu
 expect 6 'cannot' --matrix uniform:n=5 --device cpu --output /nowhere/x.mtx
-expect 2 "not 'fp16'" --matrix uniform:n=5 --precision fp16
+expect 2 "does not offer products in fp16; on cpu these do: naive" --matrix uniform:n=5 --device cpu --precision fp16
 expect 2 'on cpu these do: naive, tiled' --matrix uniform:n=5 --precision tf32 --device cpu --gemm eigen
 expect 0 'factors in fp32, products in tf32, residuals in fp64' --matrix spd:n=200 --precision tf32 --device cpu --gemm tiled
 expect 0 'fp64 factors were used instead' --matrix randsvd:n=100,kappa=1e6 --precision tf32 --device cpu --gemm tiled

@@ -68,7 +68,7 @@ TEST(TuningFields, are_set_by_name_and_refuse_nonsense) {
     EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { tune(t, f.name, never + 1); }), f.name));
   }
   const std::string complaint = complaint_of<std::invalid_argument>([&] { tune(t, "lu_stepp", 1); });
-  EXPECT_TRUE(says(complaint, "lu_stepp") && says(complaint, "lu_step,"));
+  EXPECT_TRUE(says(complaint, "lu_stepp") && says(complaint, "lu_step'"));
   t = cpu_tuning().values;
   t.lu.from[1] = t.lu.from[0] - 1;
   EXPECT_TRUE(says(complaint_about(t), "lu_from_2"));

@@ -10,14 +10,14 @@ namespace lasolve::cli {
 
 namespace {
 
-const TuningField& field_named(const std::string& name) {
+const TuningField& field_named(std::string_view name) {
   std::vector<std::string> names;
   for (const TuningField& f : tuning_fields()) {
     if (f.name == name) return f;
     names.push_back(f.name);
   }
   throw UsageError(
-      fmt::format("--tune: there is no '{}'{}; known: {}", name, did_you_mean(name, names), fmt::join(names, ", ")));
+      fmt::format("--tune: there is no '{}'{}; known: {}", name, did_you_mean(std::string(name), names), fmt::join(names, ", ")));
 }
 
 bool is_of(const TuningField& f, Device::Kind place) { return f.place == Device::automatic || f.place == place; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 #include "core/choose.hpp"
@@ -287,7 +288,7 @@ std::string complaint_about(const Tuning& tuning) {
 
 std::span<const TuningTable> tuning_tables() { return tables; }
 
-static const TuningTable& table_of(const std::string& family) {
+static const TuningTable& table_of(std::string_view family) {
   return *std::find_if(std::begin(tables), std::end(tables), [&](const TuningTable& t) { return t.family == family; });
 }
 const TuningTable& cpu_tuning() {

@@ -22,12 +22,12 @@ std::string file_of_module() {
 }
 
 const EigenModule& module() {
-  static const EigenModule& found = [&]() -> const EigenModule& {
+  static const EigenModule* const found = [] {
     void* const library = dlopen(file_of_module().c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) throw MachineError(std::string("Eigen's solvers cannot be loaded: ") + dlerror());
-    return *function_of<decltype(&lasolve_peer_eigen)>(library, "their module", "lasolve_peer_eigen")();
+    return function_of<decltype(&lasolve_peer_eigen)>(library, "their module", "lasolve_peer_eigen")();
   }();
-  return found;
+  return *found;
 }
 
 /// What a thread maps: its stack, and what it packs of the operands of a product.

@@ -1,6 +1,7 @@
 // To be loaded before the C library. LASOLVE_FAIL_MALLOC=k: the k-th allocation of the process fails; =k+: so do all after it.
 // LASOLVE_COUNT_MALLOCS=FILE: how many there were is written there at the end.
-// Allocations count from main on. What shared libraries do when they are loaded is theirs: cuBLAS ends the process there.
+// Allocations count from main on. What shared libraries do when they are loaded is theirs: cuBLAS ends the process there. So do
+// OpenBLAS and what it stands on, whenever an allocation of theirs fails: those do not count.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 extern "C" {
 void* __libc_malloc(std::size_t);
@@ -29,8 +31,16 @@ int counted_main(int argc, char** argv, char** environment) {
   return program(argc, argv, environment);
 }
 
-bool fails() {
-  if (!counts) return false;
+bool is_of_openblas(const void* caller) {
+  Dl_info info;
+  if (!dladdr(caller, &info) || !info.dli_fname) return false;
+  for (const char* library : {"libopenblas", "libblas", "libgomp", "libgfortran"})
+    if (std::strstr(info.dli_fname, library)) return true;
+  return false;
+}
+
+bool fails(const void* caller) {
+  if (!counts || is_of_openblas(caller)) return false;
   static long first = -1;
   static bool all = false;
   if (first < 0) {
@@ -65,13 +75,17 @@ int __libc_start_main(Main* main, int argc, char** argv, void (*init)(), void (*
   program = main;
   return start(counted_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
-void* malloc(std::size_t size) { return fails() ? nullptr : __libc_malloc(size); }
-void* calloc(std::size_t count, std::size_t size) { return fails() ? nullptr : __libc_calloc(count, size); }
-void* realloc(void* memory, std::size_t size) { return fails() ? nullptr : __libc_realloc(memory, size); }
-void* memalign(std::size_t alignment, std::size_t size) { return fails() ? nullptr : __libc_memalign(alignment, size); }
-void* aligned_alloc(std::size_t alignment, std::size_t size) { return memalign(alignment, size); }
+void* malloc(std::size_t size) { return fails(__builtin_return_address(0)) ? nullptr : __libc_malloc(size); }
+void* calloc(std::size_t count, std::size_t size) { return fails(__builtin_return_address(0)) ? nullptr : __libc_calloc(count, size); }
+void* realloc(void* memory, std::size_t size) { return fails(__builtin_return_address(0)) ? nullptr : __libc_realloc(memory, size); }
+void* memalign(std::size_t alignment, std::size_t size) {
+  return fails(__builtin_return_address(0)) ? nullptr : __libc_memalign(alignment, size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  return fails(__builtin_return_address(0)) ? nullptr : __libc_memalign(alignment, size);
+}
 int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
-  *memory = memalign(alignment, size);
+  *memory = fails(__builtin_return_address(0)) ? nullptr : __libc_memalign(alignment, size);
   return *memory ? 0 : ENOMEM;
 }
 }
