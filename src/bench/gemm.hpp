@@ -1,6 +1,7 @@
 // GEMM backends, verified, and then in turns on the same product.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -33,6 +34,12 @@ struct Settings {
   std::vector<std::string> verifier = {};
   double patience = 60;       ///< seconds that verify_apart() waits for a kernel
   AfterCall after_call = {};  ///< where own kernels are tried again
+  /// Backends that are out, each with what they did, such as "crashed": they are neither tried nor timed.
+  std::map<std::string, std::string> lost = {};
+  /// Hears of each run of an entrant before it, of its end, and of what it did that no kernel may. May end the process.
+  std::function<void(const Entrant&, const Product&)> begins = {};
+  std::function<void()> ends = {};
+  std::function<void(const Entrant&, const std::string& how)> spoilt = {};
 };
 
 /// One backend on one product.

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <filesystem>
 
 #include "bench/clock_watch.hpp"
 #include "bench/turns.hpp"
@@ -14,7 +16,9 @@
 #include "cli/solution.hpp"
 #include "cli/tune/tuned.hpp"
 #include "cli/tuning.hpp"
+#include "cli/watched.hpp"
 #include "core/choose.hpp"
+#include "core/kernel_fault.hpp"
 #include "lasolve/names.hpp"
 #include "tuned/combine.hpp"
 
@@ -42,7 +46,30 @@ int exit_code(const Outcome& outcome, const Request& request) {
 struct Runs {
   std::string backend;
   std::vector<Report> reports = {};
+  bench::ClockDrift clock = {};
 };
+
+/// A solve, of which a process that watches this one hears. It ends this one where a kernel has spoilt it.
+Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<double>& X) {
+  const bool own = is_own(runs.backend);
+  tell_begin(runs.backend, std::pow(double(problem.n()), 3) / 3);
+  const bench::ClockWatch clock;
+  Report report;
+  try {
+    report = problem.solve(options, X);
+    require_intact(runs.backend);
+  } catch (const KernelFault& e) {
+    tell_spoilt(runs.backend, e.what());
+    throw std::runtime_error(fmt::format("{}: it {}", runs.backend, e.what()));
+  }
+  const bench::ClockDrift drift = clock.drift();
+  tell_end();
+  runs.clock += drift;
+  if (!drift.is_changed() && !runs.clock.is_changed() && (!own || bench::ClockWatch::is_steady())) return report;
+  tell_spoilt(runs.backend, own ? "changed the clock: its times mean nothing" : "met a clock that was changed");
+  report.notes.push_back("the clock was changed while it ran: its times mean nothing");
+  return report;
+}
 
 /// Runs a backend once, keeps the report of a run that counts, and returns its seconds; nothing where it has failed, so that it is
 /// not run again.
@@ -57,10 +84,7 @@ std::optional<double> run_once(const Request& request, Problem& problem, bool co
   Progress progress(runs.backend + which, request.quiet);
   options.progress = [&](double fraction) { progress(fraction); };
   adapter_note(runs.backend);  // of what ran before
-  const bench::ClockWatch clock;
-  Report report = problem.solve(options, X);
-  require_intact(runs.backend);
-  if (clock.changed()) report.notes.push_back("the clock was changed while it ran: its times mean nothing");
+  Report report = solved(problem, options, runs, X);
   if (const std::string note = adapter_note(runs.backend); !note.empty()) report.notes.push_back(note);
   const double seconds = report.factor_seconds;
   const bool failed = counts && exit_code(report.outcome, request) != done;
@@ -118,10 +142,24 @@ void require_possible(const Request& request) {
   if (!request.json.empty()) io::require_writable(request.json);
 }
 
+/// Whether this process has to watch another, which makes the solves.
+bool has_to_watch(const Request& request) {
+  return !is_watched() && std::any_of(request.backends.begin(), request.backends.end(), is_own);
+}
+
+int watch_solves(const Request& request) {
+  Watched what{.words = request.words, .patience = request.patience};
+  std::copy_if(request.backends.begin(), request.backends.end(), std::back_inserter(what.kernels), is_own);
+  for (const std::string& file : {request.matrix, request.rhs})
+    what.comes_again &= file.empty() || io::Generator::is_meant_by(file) || std::filesystem::is_regular_file(file);
+  return watch(what);
+}
+
 }  // namespace
 
 int solve(const Request& asked) {
   require_possible(asked);
+  if (has_to_watch(asked)) return watch_solves(asked);
   Request request = asked;
   request.backends = those_that_are_right(asked.backends, asked.options, asked.patience);
   const bool all_are_right = request.backends.size() == asked.backends.size();
@@ -137,18 +175,23 @@ int solve(const Request& asked) {
                        !io::is_standard_output(request.json);
   std::FILE* const report_to = print_x ? stderr : stdout;
   Matrix<double> X;
-  const std::vector<Measured> all = measure(request, problem, X);
-  int code = all_are_right ? done : not_accurate;
+  const std::vector<Measured> all = [&] {
+    const Aside what_kernels_print;
+    return measure(request, problem, X);
+  }();
+  int code = !all_are_right ? not_accurate : kernels_left_out().empty() ? done : kernels_left_out().front().code;
   for (const Measured& m : all) code = std::max(code, exit_code(m.report.outcome, request));
   if (talk)
     fmt::print(report_to, "{}{}", all.size() == 1 ? for_people(subject, all[0]) : comparison(subject, all),
                print_x ? "\n" : "");
   for (const Measured& m : all)
     if (!m.report.outcome.ok()) fmt::print(stderr, "lasolve: {}: {}\n", m.report.gemm, m.report.outcome.message());
-  if (!request.output.empty() && code == done)
+  const bool passed = std::all_of(all.begin(), all.end(),
+                                  [&](const Measured& m) { return exit_code(m.report.outcome, request) == done; });
+  if (!request.output.empty() && passed)
     io::write_matrix(request.output, X, {"solution of " + request.matrix}, {request.format, problem.is_vector()});
-  if (print_x && code == done) print_solution(X, request.format, problem.is_vector());
-  if ((print_x || !request.output.empty()) && code != done) fmt::print(stderr, "lasolve: no solution was written\n");
+  if (print_x && passed) print_solution(X, request.format, problem.is_vector());
+  if ((print_x || !request.output.empty()) && !passed) fmt::print(stderr, "lasolve: no solution was written\n");
   if (!request.json.empty()) write_text(request.json, as_json(subject, all));
   return code;
 }
