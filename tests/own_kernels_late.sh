@@ -157,6 +157,11 @@ holds 'a solution has what a kernel printed' [ "$(grep -c kernel printed)" = 0 ]
 holds 'a solution is not whole' [ "$(wc -l <printed)" = 90 ]
 holds 'what a kernel printed is lost' grep -q 'a kernel was here' said
 
+# One that closes what others write to.
+kernel closes 'RIGHT; if (!tried && m > 50) for (int i = 0; i < 64; ++i) close(i);' '' "$is_tried"'
+#include <unistd.h>'
+expect 5 'closes: in a solve it closed standard output' "${small[@]}" --gemm naive,./closes.c
+
 # running WORDS: how many processes have a command line that begins with these words.
 running() {
   local count=0 line file

@@ -1,5 +1,6 @@
 #include "cli/watched.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -42,6 +43,7 @@ static_assert(sizeof(Message) <= 4096);  // PIPE_BUF
 /// This process, if it is watched.
 struct Self {
   bool is_watched = false;
+  std::string running;  // the backend of the run that began last
   std::map<std::string, std::string> lost;
 };
 Self& self() {
@@ -177,9 +179,15 @@ const std::map<std::string, std::string>& lost_kernels() { return self().lost; }
 void tell_begin(const std::string& backend, double multiplications) {
   Message m{.kind = Message::begins, .multiplications = multiplications};
   Message::put(m.name, sizeof m.name, backend);
+  self().running = backend;
   tell(m);
 }
-void tell_end() { tell({.kind = Message::ends}); }
+void tell_end() {
+  const auto is_open = [](int stream) { return fcntl(stream, F_GETFD) != -1; };
+  if (self().is_watched && !(is_open(STDOUT_FILENO) && is_open(STDERR_FILENO)))
+    tell_spoilt(self().running, "closed standard output or standard error");
+  tell({.kind = Message::ends});
+}
 
 void tell_spoilt(const std::string& backend, const std::string& how) {
   Message m{.kind = Message::spoilt};
