@@ -101,25 +101,33 @@ def table(caption, head, lines, left=1):
             f"<tbody>{body}</tbody></table></div>")
 
 
-def verdict(change):
+def verdict(row):
+    change = row["against_baseline"]
     if not change:
-        return "not in it"
+        return row.get("why_no_verdict") or ("not in it" if row["passed"] else "–")
     if change["high"] is None:
-        return "SAME (too few runs)"
-    words = f"{change['verdict'].upper()} {100 * change['shift']:+.1f} % ({100 * change['low']:+.1f} .. {100 * change['high']:+.1f})"
-    visible = change.get("visible") or 0
-    return words + (f"; noise hides up to {100 * visible:+.0f} %" if change["verdict"] == "same" and visible > 0.03 else "")
+        return "UNKNOWN (too few runs)"
+    word, visible = change["verdict"], change.get("visible") or 0
+    hides = word in ("same", "unknown") and visible > 0.03  # files of before say "same" of both
+    words = f"{'UNKNOWN' if hides else word.upper()} {100 * change['shift']:+.1f} % ({100 * change['low']:+.1f} .. {100 * change['high']:+.1f})"
+    return words + (f"; noise hides up to {100 * visible:+.0f} %" if hides else "")
+
+
+def result_of(row):
+    if not row["passed"]:
+        return f"FAIL: {row['failure']}"
+    return f"PASS by {row['fell_back_to']} factors" if row.get("fell_back_to") else "PASS"
 
 
 def table_of_rows(rows, copies):
-    baseline = any(r["against_baseline"] for r in rows)
+    baseline = any(r["against_baseline"] or r.get("why_no_verdict") for r in rows)
     head = ["backend", "precision", "result", "n", "solve"] + ["from host"] * copies + ["runs", "spread", "speed-up", "GEMM", "share", "GEMM GFLOP/s",
             "backward error"] + ["against the baseline"] * baseline
     lines = []
     for r in rows:
         timed = r["seconds"] is not None
         lines.append([
-            r["gemm"], r["precision"], "PASS" if r["passed"] else f"FAIL: {r['failure']}", r["n"], seconds(r["seconds"]),
+            r["gemm"], r["precision"], result_of(r), r["n"], seconds(r["seconds"]),
         ] + [seconds(r.get("median_seconds_from_host"))] * copies + [
             r["runs"],
             f"{100 * r['quartiles_apart'] / r['seconds']:.1f} %" if timed else "–",
@@ -127,7 +135,7 @@ def table_of_rows(rows, copies):
             seconds(r["gemm_seconds"]), f"{100 * r['gemm_share']:.0f} %" if r["gemm_share"] is not None else "–",
             f"{r['gemm_gflops']:.1f}" if r["gemm_gflops"] else "–",
             f"{r['backward_error']:.1e}" if r["backward_error"] is not None else "–",
-        ] + [verdict(r["against_baseline"])] * baseline)
+        ] + [verdict(r)] * baseline)
     return table("Each backend at each size. Times are medians; the spread is of the middle half of the runs; the speed-up is over "
                  "the first row of the size.", head, lines, left=3)
 
@@ -240,7 +248,10 @@ def page(result, pictures):
     remarks = "".join(f"<li>{html.escape(r)}</li>" for r in result["remarks"])
     def words(value):
         return ", ".join(map(str, value)) or "none" if isinstance(value, list) else "none" if value is None else value
-    environment = [[name, words(value)] for name, value in {**result["environment"], **result["compare"]}.items()]
+    settings = {**result["environment"], **result["compare"]}
+    kernels = settings.pop("own_kernels", [])
+    environment = [[name, words(value)] for name, value in settings.items()]
+    environment += [[f"own kernel {k['name']}", ", ".join(f"{name} {value}" for name, value in k.items() if name != "name")] for k in kernels]
     environment += [[f"matrix, n = {s['n']}", f"{s['matrix']}, hash {s['matrix_hash'] or 'not taken'}"] for s in result["sizes"]]
     raw = base64.b64encode(gzip.compress(json.dumps(result).encode(), mtime=0)).decode()
     return f"""<!DOCTYPE html>

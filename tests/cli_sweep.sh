@@ -49,8 +49,13 @@ cp fast.json faster.json
 expect 7 'SLOWER' compare "${often[@]}" --n 64 --gemm tiled --baseline fast.json --fail-on slower
 expect 0 'SLOWER' compare "${often[@]}" --n 64 --gemm tiled --baseline fast.json
 expect 0 'FASTER' compare "${often[@]}" --n 64 --gemm tiled --baseline slow.json --fail-on slower
-expect 0 'SAME (too few runs)' compare "${fast[@]}" --n 64 --gemm tiled --baseline now.json
+expect 0 'UNKNOWN (too few runs)' compare "${fast[@]}" --n 64 --gemm tiled --baseline now.json
 expect 0 'not in it' compare "${fast[@]}" --n 64 --gemm packed --baseline now.json
+expect 8 'it is not known whether these are slower: tiled in fp64 at n = 64 (UNKNOWN (too few runs))' \
+  compare "${fast[@]}" --n 64 --gemm tiled --baseline now.json --fail-on slower
+expect 8 'packed in fp64 at n = 64 (not in it)' \
+  compare "${often[@]}" --n 64 --gemm tiled,packed --baseline slow.json --fail-on slower
+expect 7 'SLOWER' compare "${often[@]}" --n 64 --gemm tiled,packed --baseline fast.json --fail-on slower
 sed 's/"processor": "/&another /' now.json >other.json
 expect 0 'the baseline was measured otherwise: processor' compare "${fast[@]}" --n 64 --gemm tiled --baseline other.json
 expect 3 'expected the JSON of lasolve compare' compare "${fast[@]}" --baseline t.json
@@ -66,6 +71,13 @@ before=$(grep -A4 '"seconds_of_runs"' s.json)
 "$lasolve" compare "${fast[@]}" --n 40,50 --gemm tiled --json s.json --resume >table || failed=1
 holds 'what was measured is measured again' [ "$(grep -A4 -m1 '"seconds_of_runs"' s.json)" = "$before" ]
 holds 'what was not measured is left out' grep -q '^50 ' table
+"$lasolve" compare "${fast[@]}" --n 45 --gemm tiled --json s.json --resume >table || failed=1
+holds 'sizes that are not asked for are lost' [ "$(grep -cE '^(40|45|50) .* PASS$' table)" = 3 ]
+expect 2 's.json has no packed in fp64 at n = 40, so that all rows of this size are measured again, and tiled in fp64 is not' \
+  compare "${fast[@]}" --n 40 --gemm packed --json s.json --resume
+expect 0 'n = 40 was measured again, since the file had no packed in fp64' \
+  compare "${fast[@]}" --n 40 --gemm tiled,packed --json s.json --resume
+holds 'rows of other sizes are lost' [ "$(grep -c '"gemm": "' s.json)" = 4 ]
 expect 2 'was measured with other options' compare "${fast[@]}" --n 40 --seed 2 --gemm tiled --json s.json --resume
 expect 0 '' compare "${fast[@]}" --n 40 --gemm tiled --json new.json --resume
 

@@ -6,6 +6,7 @@
 
 #include "compare/attribution.hpp"
 #include "compare/record.hpp"
+#include "compare/remarks.hpp"
 #include "compare/tables.hpp"
 #include "compare/trace.hpp"
 #include "io/input_error.hpp"
@@ -122,6 +123,19 @@ TEST(Attribution, says_which_sizes_are_too_small_and_which_would_do) {
   few.sizes.erase(few.sizes.begin()), few.rows.erase(few.rows.begin(), few.rows.begin() + 2);
   ASSERT_EQ(remarks_on(few).size(), 1u);
   EXPECT_EQ(remarks_on(few)[0].find("too small"), std::string::npos);
+}
+
+TEST(Remarks, do_not_take_few_runs_for_a_small_size) {
+  Comparison all = comparison();
+  all.sizes.erase(all.sizes.begin()), all.rows.erase(all.rows.begin(), all.rows.begin() + 2);
+  std::vector<double>&slow = all.rows[0].seconds, &fast = all.rows[1].seconds;
+  slow = {1.3, 3.9, 2.6, 5.2}, fast = {0.1, 0.2, 0.1, 0.3, 0.1, 0.2, 0.1, 0.3};  // noisy, and ten times as fast
+  EXPECT_EQ(remarks_on(all).at(0).find("too small"), std::string::npos) << remarks_on(all)[0];
+  EXPECT_EQ(remarks_on(all)[0].find("apart"), std::string::npos) << "they are: " << remarks_on(all)[0];
+  fast[0] = 1.4;
+  EXPECT_NE(remarks_on(all).at(0).find("too few runs to tell " + all.rows[1].key.gemm + " and "), std::string::npos)
+      << remarks_on(all)[0];
+  EXPECT_EQ(remarks_on(all)[0].find("too small"), std::string::npos) << remarks_on(all)[0];
 }
 
 TEST(Record, comes_back_as_it_went) {

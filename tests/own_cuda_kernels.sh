@@ -89,7 +89,7 @@ said_of beside_copy 'wrote beside a matrix that it was given'
 said_of far_away 'an illegal memory access was encountered'
 said_of hangs 'it gave no answer for 10 s'
 said_of other_stream 'it works on another'
-said_of no_launch 'the kernel failed: invalid '
+said_of no_launch 'it failed: invalid '
 said_of yesterday 'yesterday on cuda'
 said_of crashes 'it crashed (SIGSEGV: Segmentation fault)'
 "$lasolve" compare --n 600 --repeat 2 --patience 10 --gemm naive,./wrong.cu,./far_away.cu,./hangs.cu,./plain.cu,./mine.cu \

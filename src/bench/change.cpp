@@ -26,6 +26,13 @@ const char* name_of(Change::Kind kind) {
   return kind == Change::same ? "same" : kind == Change::faster ? "faster" : "slower";
 }
 
+bool tells(const Change& c) {
+  constexpr double wanted = 0.03;
+  return std::isfinite(c.high) && c.visible <= wanted;
+}
+
+const char* word_of(const Change& c) { return c.kind == Change::same && !tells(c) ? "unknown" : name_of(c.kind); }
+
 double correlation_of(const std::vector<std::vector<double>>& all) {
   double products = 0, squares = 0, counts = 0, series = 0;
   for (const auto& samples : all) {

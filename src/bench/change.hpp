@@ -28,6 +28,11 @@ struct Change {
 /// "same", "faster" or "slower".
 const char* name_of(Change::Kind);
 
+/// Whether a slowdown of 3 % would have been found. Where it would not, that nothing was found says little.
+bool tells(const Change&);
+/// name_of() its kind; "unknown" where nothing was found, and it does not tell.
+const char* word_of(const Change&);
+
 /// Samples of each that a verdict takes at the least, with the confidence of ChangeTest.
 inline constexpr std::size_t least_for_a_verdict = 6;
 

@@ -10,10 +10,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <utility>
 
 #include "lasolve/matrix.hpp"
@@ -24,35 +29,101 @@ namespace lasolve::bench {
 
 namespace {
 
-/// Where the child writes; 0 to 2 are the kernel's, which may print.
-constexpr int reports = 3;
+/// Where the child writes. Apart, 0 to 2 are the kernel's, which may print. Else others may have been inherited, too.
+constexpr int reports_of(Child::Streams streams) { return streams == Child::apart ? 3 : 99; }
 
 [[noreturn]] void cannot_start(int error) {
   throw MachineError(fmt::format("cannot start a process for kernels: {}", std::strerror(error)));
 }
 
+/// Those that run, for end_children(): a group of processes is negative.
+std::array<std::atomic<pid_t>, 8> running{};
+
+void note_running(pid_t of) {
+  for (auto& place : running)
+    if (pid_t none = 0; place.compare_exchange_strong(none, of)) return;
+}
+void note_ended(pid_t of) {
+  for (auto& place : running)
+    if (pid_t it = of; place.compare_exchange_strong(it, 0)) return;
+}
+
+/// The processes whose parent is this one, as Linux tells it, and whether each has ended.
+std::map<pid_t, bool> children() {
+  std::map<pid_t, bool> all;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != name.npos) continue;
+    std::ifstream stat(entry.path() / "stat");
+    std::string line;
+    std::getline(stat, line);
+    const std::size_t behind_name = line.rfind(')');  // which may hold anything
+    if (behind_name == line.npos || line.size() < behind_name + 4) continue;
+    const bool is_ours = std::strtol(line.c_str() + behind_name + 4, nullptr, 10) == getpid();
+    if (is_ours) all[pid_t(std::stol(name))] = line[behind_name + 2] == 'Z';
+  }
+  return all;
+}
+
+/// Those that this process had when it began to start others: whoever has become this program may have left some.
+const std::map<pid_t, bool>& inherited() {
+  static const std::map<pid_t, bool> all = children();
+  return all;
+}
+
+/// What children leave behind becomes a child of this process.
+void adopt_orphans() {
+  inherited();
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+int orphans = 0;
+
+void end_orphans() {
+  for (int generations = 0; generations < 10; ++generations) {  // those of one that is ended come next
+    std::map<pid_t, bool> left = children();
+    for (const auto& [process, ended] : inherited()) left.erase(process);
+    for (const auto& place : running) left.erase(std::abs(place));
+    if (left.empty()) return;
+    for (const auto& [process, ended] : left) {
+      orphans += !ended;
+      if (ended || kill(process, SIGKILL) == 0) waitpid(process, nullptr, 0);
+    }
+  }
+}
+
 }  // namespace
 
-Child::Child(const std::vector<std::string>& words) {
+Child::Child(const std::vector<std::string>& words, Streams streams) : streams_(streams) {
+  adopt_orphans();
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) cannot_start(errno);
   from_ = ends[0];
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], reports);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);  // results are the parent's to print
+  posix_spawn_file_actions_adddup2(&actions, ends[1], reports_of(streams));
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  if (streams == apart) {
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);  // results are the parent's to print
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);              // of its own
+  }
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
   for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  const int error = posix_spawn(&process_, arguments[0], &actions, nullptr, arguments.data(), environ);
+  const int error = posix_spawn(&process_, arguments[0], &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   if (error != 0) {
+    process_ = -1;
     close(from_);
     cannot_start(error);
   }
+  note_running(streams == apart ? -process_ : process_);
 }
 
 Child::~Child() {
@@ -61,13 +132,18 @@ Child::~Child() {
 }
 
 Child::Heard Child::listen(void* to, std::size_t bytes, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr double slice = 1;  // a longer one has passed while this process was stopped
   auto* at = static_cast<char*>(to);
-  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   while (bytes > 0) {
-    const double left = std::chrono::duration<double>(until - std::chrono::steady_clock::now()).count();
-    if (left <= 0) return nothing;
+    if (seconds <= 0) return nothing;
     pollfd ready{from_, POLLIN, 0};
-    if (poll(&ready, 1, int(std::min(1e3 * left + 1, 1e9))) <= 0) continue;
+    const auto before = Clock::now();
+    if (poll(&ready, 1, int(1e3 * std::min(seconds, slice) + 1)) <= 0) {
+      seconds -= std::min(std::chrono::duration<double>(Clock::now() - before).count(), 1.1 * slice);
+      if (has_ended() && poll(&ready, 1, 0) <= 0) return end;  // what it has started may hold the pipe open
+      continue;
+    }
     const ssize_t count = read(from_, at, bytes);
     if (count == 0 || (count < 0 && errno != EINTR)) return end;
     if (count > 0) at += count, bytes -= std::size_t(count);
@@ -77,28 +153,56 @@ Child::Heard Child::listen(void* to, std::size_t bytes, double seconds) {
 
 Child::End Child::end_of_it() {
   const int status = wait();
-  if (!WIFSIGNALED(status)) return {false, fmt::format("ended its process with code {}", WEXITSTATUS(status))};
+  if (!WIFSIGNALED(status)) return {0, fmt::format("ended its process with code {}", WEXITSTATUS(status))};
   const int signal = WTERMSIG(status);
-  return {true, fmt::format("crashed (SIG{}: {})", sigabbrev_np(signal), strsignal(signal))};
+  return {signal, fmt::format("crashed (SIG{}: {})", sigabbrev_np(signal), strsignal(signal))};
 }
 
+bool Child::has_ended() const {
+  siginfo_t about{};
+  return waitid(P_PID, id_t(process_), &about, WEXITED | WNOWAIT | WNOHANG) == 0 && about.si_pid == process_;
+}
+
+/// While it has ended and nobody has asked how, its number is nobody else's: then its group is ended.
 int Child::wait() {
   const pid_t process = std::exchange(process_, -1);
+  siginfo_t about{};
+  while (waitid(P_PID, id_t(process), &about, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  end_orphans();
+  if (streams_ == apart) kill(-process, SIGKILL);
+  note_ended(streams_ == apart ? -process : process);
   int status = 0;
   while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }
   return status;
 }
 
-void be_a_child() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
-    std::signal(signal, SIG_DFL);
+int orphans_ended() { return orphans; }
+
+void end_children() {
+  for (const auto& place : running)
+    if (const pid_t p = place; p != 0) kill(p, p < 0 ? SIGKILL : SIGTERM);
+}
+
+namespace {
+int reports = reports_of(Child::apart);
+pid_t told_by = 0;
+}  // namespace
+
+void be_a_child(Child::Streams streams) {
+  reports = reports_of(streams), told_by = getpid();
+  fcntl(reports, F_SETFD, FD_CLOEXEC);
+  prctl(PR_SET_PDEATHSIG, streams == Child::apart ? SIGKILL : SIGTERM);
+  if (streams == Child::apart)
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
+      std::signal(signal, SIG_DFL);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
 }
 
 void tell_parent(const void* from, std::size_t bytes) {
+  if (getpid() != told_by) _exit(0);
   const auto* at = static_cast<const char*>(from);
   while (bytes > 0) {
     const ssize_t count = write(reports, at, bytes);

@@ -9,36 +9,49 @@
 
 namespace lasolve::bench {
 
-/// The parent's side. The process does not outlive this object.
+/// The parent's side. The process does not outlive this object, nor does what it has started.
 class Child {
  public:
-  /// Starts the program words[0] with these words. What it prints goes to standard error. Throws MachineError.
-  explicit Child(const std::vector<std::string>& words);
+  /// What it has of this process. apart: no standard input, and what it prints goes to standard error; signals of the terminal do not
+  /// reach it. shared: standard input and output, and the terminal's signals.
+  enum Streams { apart, shared };
+  /// Starts the program words[0] with these words. Throws MachineError.
+  explicit Child(const std::vector<std::string>& words, Streams = apart);
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
   enum Heard { message, end, nothing };
-  /// The next `bytes` that it tells; nothing: it has not told as many in so many seconds.
+  /// The next `bytes` that it tells; nothing: it has not told as many in so many seconds. Time in which this process was stopped does
+  /// not count.
   Heard listen(void* to, std::size_t bytes, double seconds);
 
   struct End {
-    bool by_signal;
+    int signal;       ///< 0: it ended by itself
     std::string how;  ///< such as "crashed (SIGSEGV: Segmentation fault)"
   };
   /// Waits for it.
   End end_of_it();
 
  private:
+  bool has_ended() const;
   int wait();
 
+  Streams streams_;
   pid_t process_ = -1;
   int from_ = -1;
 };
 
-/// The child's side: signals end it, as its parent does, and nothing else is done about them.
-void be_a_child();
-/// What the parent listens to, at once or not at all where that is at most PIPE_BUF. Ends the process if nobody listens.
+/// How many processes children have left behind so far, which were ended with them.
+int orphans_ended();
+/// Ends the children that there are. It may be called by the handler of a signal.
+void end_children();
+
+/// The child's side: signals end it, as its parent does, and nothing else is done about them. One that shares the terminal keeps its
+/// handlers.
+void be_a_child(Child::Streams = Child::apart);
+/// What the parent listens to, at once or not at all where that is at most PIPE_BUF. Ends the process if nobody listens, and one that
+/// a kernel has forked.
 void tell_parent(const void* from, std::size_t bytes);
 
 }  // namespace lasolve::bench

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <new>
 
+#include "core/kernel_fault.hpp"
+
 namespace lasolve::bench {
 
 namespace {
@@ -68,6 +70,11 @@ template <class X>
 void scale(MatrixView<X> x, bool across) {
   for (std::int64_t j = 0; j < x.cols(); ++j)
     for (std::int64_t i = 0; i < x.rows(); ++i) x(i, j) = X(float(magnitude(across ? j : i)) * x(i, j));
+}
+
+Fault said(Fault f, const char* words) {
+  f.say(words);
+  return f;
 }
 
 bool wants_much_memory(const Case& c) { return c.a == Layout::far || c.b == Layout::far || c.c == Layout::far; }
@@ -147,10 +154,10 @@ std::optional<Fault> Trial<P, Place>::call(const Case& c, int call) {
     throw;  // the machine's fault, not the kernel's
   } catch (const OutOfMemory&) {
     throw;
+  } catch (const KernelFault& e) {
+    return said(fault(Fault::breach, c, call), e.what());
   } catch (const std::exception& e) {
-    Fault f = fault(Fault::threw, c, call);
-    f.say(e.what());
-    return f;
+    return said(fault(Fault::threw, c, call), e.what());
   }
   C_.fetch(q_);
   const auto at = [&](Fault::Kind kind, auto position, double found, const char* text) {

@@ -59,6 +59,7 @@ struct Fault {
     wrote_outside,     ///< element.i and .j are beside C
     changed_an_input,  ///< element.i and .j in A or B as stored, or beside it
     threw,             ///< text: what
+    breach,            ///< text: what it did that no kernel may, such as "left the rounding mode changed"
     crashed,           ///< and its process ended; text: how
     no_answer          ///< the process was ended after a time without an answer; text: how long
   };
@@ -84,6 +85,7 @@ struct lasolve::Names<lasolve::bench::Fault::Kind> {
                                               {Fault::wrote_outside, "wrote_outside"},
                                               {Fault::changed_an_input, "changed_an_input"},
                                               {Fault::threw, "threw"},
+                                              {Fault::breach, "breach"},
                                               {Fault::crashed, "crashed"},
                                               {Fault::no_answer, "no_answer"}};
 };

@@ -56,6 +56,7 @@ std::string what_is_wrong(const Fault& f) {
       return fmt::format("it wrote {} into its input: {} as stored{}", number(e.found), element_of(f.text, e), again);
     case Fault::threw:
       return fmt::format("it threw: {}{}", f.text, again);
+    case Fault::breach:
     case Fault::crashed:
       return fmt::format("it {}{}", f.text, again);
     case Fault::no_answer:

@@ -4,8 +4,10 @@
 #include <set>
 #include <tuple>
 
+#include "bench/clock_watch.hpp"
 #include "bench/roof.hpp"
 #include "bench/turns.hpp"
+#include "core/kernel_fault.hpp"
 #include "core/stopwatch.hpp"
 
 namespace lasolve::bench {
@@ -87,6 +89,40 @@ class Contest {
   std::optional<Stage<P, Cuda>> on_device_;
 };
 
+/// A fault that is not of an element, at the product that was timed.
+Fault breach_at(const Product& p, Precision precision, const std::string& what) {
+  Fault f;
+  f.kind = Fault::breach, f.precision = precision;
+  f.at = timed_cases(p).front();
+  f.say(what);
+  return f;
+}
+
+/// One run of an entrant, which somebody hears of. Nothing, and the result says why, where it does what no kernel may.
+template <Precision P>
+std::optional<double> run_of(const Entrant& e, Contest<P>& contest, const Settings& settings, ClockDrift& clock,
+                             Result& result) {
+  const auto spoilt = [&](const std::string& how) -> std::optional<double> {
+    if (settings.spoilt) settings.spoilt(e, how);
+    result.fault = breach_at(result.product, P, how);
+    return {};
+  };
+  if (settings.begins) settings.begins(e, result.product);
+  const ClockWatch watch;
+  double seconds = 0;
+  try {
+    seconds = contest.seconds(e);
+  } catch (const KernelFault& fault) {
+    return spoilt(fault.what());
+  }
+  const ClockDrift drift = watch.drift();
+  if (settings.ends) settings.ends();
+  clock += drift;
+  if (drift.is_changed() || clock.is_changed() || (e.is_own && !ClockWatch::is_steady()))
+    return spoilt(e.is_own ? "changed the clock: its times mean nothing" : "met a clock that was changed");
+  return seconds;
+}
+
 /// Those that are right, in turns.
 template <Precision P>
 void time_all(Queue<Cpu>& host, std::optional<Queue<Cuda>>& device, const std::vector<Entrant>& entrants,
@@ -96,16 +132,19 @@ void time_all(Queue<Cpu>& host, std::optional<Queue<Cuda>>& device, const std::v
     if (!results[i].fault) right.push_back(i);
   if (right.empty()) return;
   Contest<P> contest(host, device, results[0].product, settings.with_copies);
+  std::vector<ClockDrift> clocks(right.size());
   const Turns turns{settings.warmup, settings.repeat, {0.02, 0.1}, settings.enough_seconds};
   const double most = double(right.size()) * (settings.warmup + settings.repeat);
   int runs = 0;
   const auto seconds = time_in_turns(turns, right.size(), [&](std::size_t c, bool) {
     if (settings.progress) settings.progress(runs++ / most);
-    return contest.seconds(entrants[right[c]]);
+    return run_of<P>(entrants[right[c]], contest, settings, clocks[c], results[right[c]]);
   });
   for (std::size_t c = 0; c < right.size(); ++c) {
-    results[right[c]].runs = int(seconds[c].size());
-    results[right[c]].seconds = spread_of(seconds[c]);
+    Result& r = results[right[c]];
+    if (r.fault) continue;
+    r.runs = int(seconds[c].size());
+    r.seconds = spread_of(seconds[c]);
   }
 }
 
@@ -123,13 +162,15 @@ std::optional<Fault> fault_now(Queue<Place>& q, Queue<Cpu>& host, const Entrant&
 /// Whether own kernels are still right, in the process in which they were timed. One that is not has no times.
 template <Precision P>
 void try_again(Queue<Cpu>& host, std::optional<Queue<Cuda>>& device, const std::vector<Entrant>& entrants,
-               const AfterCall& after, std::vector<Result>& results) {
+               const Settings& settings, std::vector<Result>& results) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Entrant& e = entrants[i];
     Result& r = results[i];
     if (!e.is_own || r.runs == 0) continue;
-    r.fault =
-        e.on_cuda() ? fault_now<P>(*device, host, e, r.product, after) : fault_now<P>(host, host, e, r.product, after);
+    if (settings.begins) settings.begins(e, r.product);
+    r.fault = e.on_cuda() ? fault_now<P>(*device, host, e, r.product, settings.after_call)
+                          : fault_now<P>(host, host, e, r.product, settings.after_call);
+    if (settings.ends) settings.ends();
     if (r.fault) r.runs = 0;
   }
 }
@@ -179,6 +220,11 @@ void GemmBench::verify(const std::vector<Product>& products, const std::vector<P
     Task task{e.choice, {}, products, settings_.threads};
     for (const Precision p : precisions)
       if (e.choice.offers(p)) task.precisions.push_back(p);
+    if (const auto lost = settings_.lost.find(e.name()); lost != settings_.lost.end()) {
+      for (const Precision p : task.precisions)
+        verdicts_[{id_of(e), p}] = {0, 0, breach_at(products.at(0), p, lost->second), {}};
+      continue;
+    }
     auto verdicts =
         settings_.verifier.empty() ? verify_here(task) : verify_apart(task, settings_.verifier, settings_.patience);
     for (std::size_t p = 0; p < verdicts.size(); ++p) {
@@ -220,7 +266,7 @@ std::vector<Result> GemmBench::run_as(const Product& p) {
   // Before the operands take memory; with copies, the memory of a device is not what binds.
   const std::optional<Roof> top = settings_.with_copies ? std::nullopt : roof(P);
   time_all<P>(host_, device_, entrants, settings_, results);
-  try_again<P>(host_, device_, entrants, settings_.after_call, results);
+  try_again<P>(host_, device_, entrants, settings_, results);
   add_shares(entrants, top, element_sizes<P>, results);
   return results;
 }

@@ -32,8 +32,14 @@ struct Settings {
   bool with_copies = false;
   /// The command of a process that verifies, see verify_apart(). None: backends are verified in this process, which a crash ends.
   std::vector<std::string> verifier = {};
-  double patience = 60;                       ///< seconds that verify_apart() waits for a kernel
-  AfterCall after_call = {};                  ///< where own kernels are tried again
+  double patience = 60;       ///< seconds that verify_apart() waits for a kernel
+  AfterCall after_call = {};  ///< where own kernels are tried again
+  /// Backends that are out, each with what they did, such as "crashed": they are neither tried nor timed.
+  std::map<std::string, std::string> lost = {};
+  /// Hears of each run of an entrant before it, of its end, and of what it did that no kernel may. May end the process.
+  std::function<void(const Entrant&, const Product&)> begins = {};
+  std::function<void()> ends = {};
+  std::function<void(const Entrant&, const std::string& how)> spoilt = {};
   std::function<void(double)> progress = {};  ///< hears which share of the runs of a product is done
 };
 

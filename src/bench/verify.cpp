@@ -116,8 +116,8 @@ class Conversation {
           if (!hear(m)) return;
           break;
         case Child::end: {
-          const auto [by_signal, how] = child.end_of_it();
-          if (verdicts_.size() == task_.precisions.size() && !by_signal) return;
+          const auto [signal, how] = child.end_of_it();
+          if (verdicts_.size() == task_.precisions.size() && signal == 0) return;
           return give_up(Fault::crashed, how);
         }
         case Child::nothing:

@@ -6,156 +6,22 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 
-#include "bench/clock_watch.hpp"
-#include "bench/turns.hpp"
 #include "cli/kernels.hpp"
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
+#include "cli/runs.hpp"
 #include "cli/solution.hpp"
-#include "cli/told.hpp"
 #include "cli/tune/tuned.hpp"
 #include "cli/tuning.hpp"
+#include "cli/watched.hpp"
 #include "core/choose.hpp"
-#include "core/stopwatch.hpp"
 #include "lasolve/names.hpp"
-#include "tuned/combine.hpp"
 
 namespace lasolve::cli {
 
 namespace {
-
-int exit_code(const Outcome& outcome, const Request& request) {
-  switch (outcome.kind) {
-    case Outcome::solved:
-      return done;
-    case Outcome::singular:
-    case Outcome::not_positive_definite:
-      return no_solution;
-    case Outcome::not_converged:
-    case Outcome::inaccurate:
-      return not_accurate;
-    case Outcome::ill_conditioned:
-      return request.allow_ill_conditioned ? done : not_accurate;
-  }
-  return internal;
-}
-
-/// The runs of one backend, as they were made.
-struct Runs {
-  std::string backend;
-  std::vector<Report> reports = {};
-};
-
-/// Runs a backend once, keeps the report of a run that counts, and returns its seconds; nothing where it has failed, so that it is
-/// not run again.
-std::optional<double> run_once(const Request& request, Problem& problem, bool counts, Runs& runs, Matrix<double>& X,
-                               const HearsOfSolve& hears) {
-  Options options = request.options;
-  options.gemm = request.tuned ? tuned::gemm_of(*request.tuned, options.device) : GemmChoice(runs.backend);
-  options.tuning = tuning_asked_for(request, options);
-  adapter_note(runs.backend);  // of what ran before
-  const bench::ClockWatch clock;
-  options.progress = [](double) {};  // so that a run is the same whether somebody watches or not
-  Report report = hears ? solve_and_tell(problem, options, X, hears) : problem.solve(options, X);
-  require_intact(runs.backend);
-  if (clock.changed()) report.notes.push_back("the clock was changed while it ran: its times mean nothing");
-  if (const std::string note = adapter_note(runs.backend); !note.empty()) report.notes.push_back(note);
-  const double seconds = report.factor_seconds;
-  const bool failed = counts && exit_code(report.outcome, request) != done;
-  if (counts) runs.reports.push_back(std::move(report));
-  return failed ? std::nullopt : std::optional(seconds);
-}
-
-/// A pause before each run, so that one that heats the machine harms itself.
-bench::Turns turns_of(const Request& request) {
-  return {.warmup = request.warmup, .rounds = request.repeat, .rest = {0, 0.1}};
-}
-
-/// Of the runs of one backend, the one with the median factorization time.
-Measured measured(const Problem& problem, std::vector<Report> reports) {
-  std::vector<double> in_order;
-  for (const Report& report : reports) in_order.push_back(report.factor_seconds);
-  std::sort(reports.begin(), reports.end(),
-            [](const Report& a, const Report& b) { return a.factor_seconds < b.factor_seconds; });
-  Measured m{reports[reports.size() / 2], int(reports.size()), reports.front().factor_seconds,
-             reports.back().factor_seconds, std::move(in_order)};
-  m.report.notes.insert(m.report.notes.begin(), problem.notes().begin(), problem.notes().end());
-  return m;
-}
-
-/// The solution of the first backend, and how far from it the others' are: the largest difference over the largest entry.
-struct Solutions {
-  Matrix<double> X;
-  double apart = 0;
-
-  void add(const Matrix<double>& other) {
-    if (X.rows() == 0) X = copy_of(other);
-    double most = 0, difference = 0;
-    for (std::int64_t j = 0; j < X.cols(); ++j)
-      for (std::int64_t i = 0; i < X.rows(); ++i)
-        most = std::max(most, std::abs(X(i, j))), difference = std::max(difference, std::abs(X(i, j) - other(i, j)));
-    if (difference > 0) apart = std::max(apart, difference / most);
-  }
-  static Matrix<double> copy_of(const Matrix<double>& from) {
-    Matrix<double> to(from.rows(), from.cols());
-    for (std::int64_t j = 0; j < from.cols(); ++j)
-      for (std::int64_t i = 0; i < from.rows(); ++i) to(i, j) = from(i, j);
-    return to;
-  }
-};
-
-/// Runs the backends in turns, so that what the machine does meanwhile is the same for all. What is left open is as it was tuned.
-std::vector<Measured> measure(Request request, Problem& problem, Solutions& solutions) {
-  const std::vector<std::string> tuned = take_tuned(request, problem);
-  std::vector<Runs> all;
-  for (const auto& backend : request.backends) all.push_back({backend});
-  Progress progress("solving", request.quiet);
-  const Stopwatch watch;
-  bench::Tally tally(all.size(), request.warmup + request.repeat, 0);
-  const HearsOfSolve hears = [&](double share, const char* now) {
-    if (tally.runs() == 1) return progress(share, now);
-    progress.say(tally.share(watch.seconds(), share), tally.seconds_left(share), now);
-  };
-  Matrix<double> X;
-  bench::time_in_turns(turns_of(request), all.size(), [&](std::size_t c, bool counts) {
-    tally.begin(c, watch.seconds());
-    if (tally.runs() > 1)
-      progress.rename(fmt::format("solving{} (run {} of {})", all.size() > 1 ? " with " + all[c].backend : "",
-                                  tally.of_run(), tally.runs()));
-    const auto seconds = run_once(request, problem, counts, all[c], X, progress.talks() ? hears : HearsOfSolve());
-    tally.end(watch.seconds(), !seconds);
-    if (seconds && counts && all[c].reports.size() == 1) {
-      if (all.size() > 1)
-        solutions.add(X);
-      else
-        solutions.X = std::move(X);
-    }
-    return seconds;
-  });
-  std::vector<Measured> results;
-  for (Runs& runs : all) {
-    results.push_back(measured(problem, std::move(runs.reports)));
-    results.back().seed = turns_of(request).seed;
-    std::vector<std::string>& notes = results.back().report.notes;
-    notes.insert(notes.begin(), tuned.begin(), tuned.end());
-  }
-  return results;
-}
-
-/// The same, and with what fails goes the option that would do.
-std::vector<Measured> measure_or_advise(const Request& request, Problem& problem, Solutions& solutions) {
-  try {
-    return measure(request, problem, solutions);
-  } catch (const OutOfMemory& e) {
-    const std::string fits = problem.what_would_fit(request.options);
-    if (fits.empty()) throw;
-    throw MachineError(fmt::format("{}\n  would fit: {}", e.what(), fits));
-  } catch (const std::invalid_argument& e) {
-    if (std::string(e.what()).find("NaN or infinite") == std::string::npos) throw;
-    throw std::invalid_argument(fmt::format("{}; --allow-nonfinite takes it", e.what()));
-  }
-}
 
 /// Before a long file is read: throws where a backend cannot run, or a place cannot be written.
 void require_possible(const Request& request) {
@@ -212,10 +78,24 @@ void write_solution(const Request& request, const Problem& problem, const Outlet
                request.backends.size() > 1 ? "with one backend " : "");
 }
 
+/// Whether this process has to watch another, which makes the solves.
+bool has_to_watch(const Request& request) {
+  return !is_watched() && std::any_of(request.backends.begin(), request.backends.end(), is_own);
+}
+
+int watch_solves(const Request& request) {
+  Watched what{.words = request.words, .patience = request.patience};
+  std::copy_if(request.backends.begin(), request.backends.end(), std::back_inserter(what.kernels), is_own);
+  for (const std::string& file : {request.matrix, request.rhs})
+    what.comes_again &= file.empty() || io::Generator::is_meant_by(file) || std::filesystem::is_regular_file(file);
+  return watch(what);
+}
+
 }  // namespace
 
 int solve(const Request& asked) {
   require_possible(asked);
+  if (has_to_watch(asked)) return watch_solves(asked);
   Request request = asked;
   request.backends = those_that_are_right(asked.backends, asked.options, asked.patience);
   const bool all_are_right = request.backends.size() == asked.backends.size();
@@ -230,8 +110,11 @@ int solve(const Request& asked) {
   // A solution that was asked for and has no file is what standard output is for; then the report keeps off it.
   std::FILE* const report_to = outlet.is_printed ? stderr : stdout;
   Solutions solutions;
-  const std::vector<Measured> all = measure_or_advise(request, problem, solutions);
-  int code = all_are_right ? done : not_accurate;
+  const std::vector<Measured> all = [&] {
+    const Aside what_kernels_print;
+    return measure(request, problem, solutions);
+  }();
+  int code = !all_are_right ? not_accurate : kernels_left_out().empty() ? done : kernels_left_out().front().code;
   for (const Measured& m : all) code = std::max(code, exit_code(m.report.outcome, request));
   if (talk)
     fmt::print(report_to, "{}{}", all.size() == 1 ? for_people(subject, all[0]) : comparison(subject, all),

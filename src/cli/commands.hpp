@@ -13,6 +13,7 @@ enum ExitCode {
   not_accurate = 5,
   machine = 6,
   slower = 7,
+  cannot_tell = 8,
   internal = 70
 };
 

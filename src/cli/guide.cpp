@@ -75,6 +75,7 @@ std::string exit_codes() {
          "    5  the accuracy was not reached, or no digit can be trusted; bench, compare: a backend is wrong\n"
          "    6  device or memory, or a file that cannot be written\n"
          "    7  compare --fail-on slower: a row is slower than the baseline\n"
+         "    8  compare --fail-on slower: of a row it is not known: not in the baseline, few runs, noise\n"
          "   70  internal error\n"
          "  130  interrupted\n";
 }

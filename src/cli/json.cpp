@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "cli/kernels.hpp"
 #include "cli/print.hpp"
 #include "core/build.hpp"
 #include "core/cpu/limits.hpp"
@@ -95,15 +96,17 @@ Json number_or_null(std::optional<double> x) { return x && std::isfinite(*x) ? J
 
 Json environment(int threads) {
   const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
-  return {{"lasolve", version()},
-          {"compiler", compiler()},
-          {"flags", build_flags()},
-          {"processor", processor()},
-          {"cores", usable_processors()},
-          {"threads", threads > 0 ? Json(threads) : Json(nullptr)},
-          {"cuda_devices", cuda_devices().names},
-          {"cuda_toolkit", or_null(cuda_toolkit())},
-          {"driver", or_null(driver())}};
+  Json json = {{"lasolve", version()},
+               {"compiler", compiler()},
+               {"flags", build_flags()},
+               {"processor", processor()},
+               {"cores", usable_processors()},
+               {"threads", threads > 0 ? Json(threads) : Json(nullptr)},
+               {"cuda_devices", cuda_devices().names},
+               {"cuda_toolkit", or_null(cuda_toolkit())},
+               {"driver", or_null(driver())}};
+  if (Json kernels = own_kernels(); !kernels.empty()) json["own_kernels"] = std::move(kernels);
+  return json;
 }
 
 std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }

@@ -1,13 +1,20 @@
 #include "cli/kernels.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "bench/clock_watch.hpp"
+#include "cli/commands.hpp"
+#include "cli/watched.hpp"
 #include "cli/words.hpp"
 #include "core/cuda_devices.hpp"
+#include "core/kernel_fault.hpp"
 #include "io/input_error.hpp"
 #include "own/backends.hpp"
 #include "own/nvcc.hpp"
@@ -21,12 +28,17 @@ const Option patience_option{
 
 namespace {
 
-/// A kernel from a file, as it was named.
+/// A kernel from a file, as it was named. `about`: JSON of what it was made of.
 struct Loaded {
-  std::string word, library, name;
+  std::string word, library, name, about;
 };
 std::vector<Loaded>& loaded() {
   static std::vector<Loaded> all;
+  return all;
+}
+
+std::vector<LeftOut>& left_out() {
+  static std::vector<LeftOut> all;
   return all;
 }
 
@@ -65,10 +77,10 @@ Target target_of(Device asked) {
 }
 
 /// The library of a source; without a device, too, so that what is wrong with it is seen.
-std::string library_of(const std::string& word, Device asked) {
+own::Compiled library_of(const std::string& word, Device asked) {
   switch (own::language_of(word)) {
     case own::Language::none:
-      return word;
+      return {word, {}};
     case own::Language::c:
     case own::Language::cpp:
       return own::compiled(word);
@@ -94,19 +106,62 @@ void require_possible(const lasolve_kernel& kernel, const std::string& word, Dev
         fmt::format("{} {}, but it takes a CUDA device: {}", word, source ? "compiles" : "loads", target.why_none));
 }
 
+/// What is loaded may have put functions of its own in the place of others.
+void require_clock(const std::string& word) {
+  if (!bench::ClockWatch::is_true() || !bench::ClockWatch::is_steady())
+    throw io::InputError(fmt::format("{}: error: it changes the clock", word));
+}
+
+/// FNV-1a (Fowler, Noll & Vo) of the bytes of a file.
+std::string hash_of(const std::string& file) {
+  std::ifstream from(file, std::ios::binary);
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (std::istreambuf_iterator<char> at(from), end; at != end; ++at)
+    hash = (hash ^ std::uint64_t(std::uint8_t(*at))) * 0x100000001b3u;
+  return fmt::format("{:016x}", hash);
+}
+
+/// What a result has to say of it, so that it is known which kernel it was.
+std::string about(const std::string& word, const std::string& name, const own::Compiled& made) {
+  std::error_code error;
+  Json json = {{"name", name}, {"file", std::filesystem::absolute(word, error).string()}, {"hash", hash_of(word)}};
+  if (!made.command.empty()) {
+    json["compiler"] = own::version_of(made.command.front());
+    json["command"] = fmt::format("{}", fmt::join(made.command, " "));
+    json["library_hash"] = hash_of(made.library);  // of what it includes, too
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 /// The name of the backend in a file.
 std::string load(const std::string& word, int patience, Device asked) {
   const auto& all = loaded();
   const auto before = std::find_if(all.begin(), all.end(), [&](const Loaded& l) { return l.word == word; });
   if (before != all.end()) return before->name;
-  const std::string library = library_of(word, asked);
-  const auto [kernel, why_failed] = own::load_plugin(library, word, patience);
-  if (!bench::ClockWatch::is_true()) throw io::InputError(fmt::format("{}: error: it changes the clock", word));
+  const own::Compiled made = library_of(word, asked);
+  const auto [kernel, why_failed, note] = own::load_plugin(made.library, word, patience);
+  require_clock(word);
+  if (!note.empty() && !is_watched()) fmt::print(stderr, "lasolve: note: {}: {}\n", word, note);
   require_possible(kernel, word, asked);
   std::string name = name_for(kernel.name, word);
   own::add_backend(kernel, name, why_failed);
-  loaded().push_back({word, library, name});
+  loaded().push_back({word, made.library, name, about(word, name, made)});
   return name;
+}
+
+bool is_left_out(const std::string& word) {
+  const auto& all = left_out();
+  return std::any_of(all.begin(), all.end(), [&](const LeftOut& l) { return l.word == word; });
+}
+
+/// Where some words of a list are one file.
+void refuse_commas(const std::vector<std::string>& words) {
+  for (std::size_t first = 0; first < words.size(); ++first) {
+    std::string file = words[first];
+    for (std::size_t w = first + 1; w < words.size(); ++w)
+      if (file += "," + words[w]; std::filesystem::is_regular_file(file))
+        throw UsageError(fmt::format("--gemm takes no file with a comma in its path: {}", file));
+  }
 }
 
 /// The first own kernel of a place.
@@ -119,11 +174,30 @@ const std::string* first_at(Device::Kind place, const std::vector<std::string>& 
 }  // namespace
 
 std::vector<std::string> backends_named(const std::string& list, int patience, Device asked) {
-  std::vector<std::string> names = names_in(list);
-  for (std::string& name : names)
-    if (is_file(name)) name = load(name, patience, asked);
+  const std::vector<std::string> words = names_in(list);
+  refuse_commas(words);
+  std::vector<std::string> names;
+  std::exception_ptr last;
+  const auto leave_out = [&](const std::string& word, const std::exception& e, int code) {
+    last = std::current_exception();
+    left_out().push_back({word, e.what(), code});
+  };
+  for (const std::string& word : words) try {
+      if (is_file(word) && is_left_out(word)) continue;
+      names.push_back(is_file(word) ? load(word, patience, asked) : word);
+    } catch (const io::InputError& e) {
+      leave_out(word, e, bad_input);
+    } catch (const MachineError& e) {
+      leave_out(word, e, machine);
+    }
+  if (names.empty() && last) std::rethrow_exception(last);
+  if (last)
+    for (const LeftOut& l : left_out())
+      fmt::print(stderr, "{}{}\nlasolve: {} is left out\n", l.code == machine ? "lasolve: " : "", l.why, l.word);
   return names;
 }
+
+const std::vector<LeftOut>& kernels_left_out() { return left_out(); }
 
 bool is_own(const std::string& name) { return own::place_of(name).has_value(); }
 
@@ -136,22 +210,31 @@ Device place_of(const std::vector<std::string>& backends, Device asked) {
   return on_cpu ? Device{Device::cpu, 0} : on_cuda ? target_of(asked).device : asked;
 }
 
+Json own_kernels() {
+  Json all = Json::array();
+  for (const Loaded& l : loaded()) all.push_back(Json::parse(l.about));
+  return all;
+}
+
 std::vector<std::string> loaded_in_words() {
-  std::vector<std::string> words = {std::to_string(loaded().size())};
-  for (const Loaded& l : loaded()) words.insert(words.end(), {l.word, l.library, l.name});
+  std::vector<std::string> words = {std::to_string(loaded().size()), std::to_string(left_out().size())};
+  for (const Loaded& l : loaded()) words.insert(words.end(), {l.word, l.library, l.name, l.about});
+  for (const LeftOut& l : left_out()) words.insert(words.end(), {l.word, l.why, std::to_string(l.code)});
   return words;
 }
 
 std::size_t load_as_told(const std::vector<std::string>& words) {
-  require(!words.empty(), "these are not the words of what is loaded");
-  const std::size_t end = 1 + 3 * std::stoul(words[0]);
+  require(words.size() > 1, "these are not the words of what is loaded");
+  const std::size_t behind = 2 + 4 * std::stoul(words[0]), end = behind + 3 * std::stoul(words[1]);
   require(words.size() >= end, "these are not the words of what is loaded");
   constexpr int patience = 60;  // the parent has more of it, or less
-  for (std::size_t w = 1; w < end; w += 3) {
+  for (std::size_t w = behind; w < end; w += 3) left_out().push_back({words[w], words[w + 1], std::stoi(words[w + 2])});
+  for (std::size_t w = 2; w < behind; w += 4) {
     const std::string &word = words[w], &library = words[w + 1], &name = words[w + 2];
-    const auto [kernel, why_failed] = own::load_plugin(library, name, patience);
+    const auto [kernel, why_failed, note] = own::load_plugin(library, name, patience);
+    require_clock(word);
     own::add_backend(kernel, name, why_failed);
-    loaded().push_back({word, library, name});
+    loaded().push_back({word, library, name, words[w + 3]});
   }
   return end;
 }
@@ -165,7 +248,11 @@ std::vector<std::string> verifying_command() {
 
 int verify_as_told(const std::vector<std::string>& words) {
   const std::size_t end = load_as_told(words);
-  return bench::serve({words.begin() + std::ptrdiff_t(end), words.end()}, [] { own::require_intact(); });
+  const bench::ClockWatch clock;
+  return bench::serve({words.begin() + std::ptrdiff_t(end), words.end()}, [&] {
+    own::require_intact();
+    if (clock.changed()) throw KernelFault("changed the clock");
+  });
 }
 
 void say_what_is_wrong(const Choice& choice, const bench::Fault& fault) {
@@ -176,9 +263,10 @@ void say_what_is_wrong(const Choice& choice, const bench::Fault& fault) {
 std::vector<std::string> those_that_are_right(const std::vector<std::string>& backends, const Options& options,
                                               int patience) {
   std::vector<std::string> right;
+  const bool again = !lost_kernels().empty();  // what is wrong was said before
   for (const auto& backend : backends) {
-    bool is_right = true;
-    if (is_own(backend)) {
+    bool is_right = lost_kernels().count(backend) == 0;
+    if (is_right && is_own(backend)) {
       Options its = options;
       its.gemm = backend;
       bench::Task task{choose(its), {}, {}, options.threads};
@@ -187,7 +275,10 @@ std::vector<std::string> those_that_are_right(const std::vector<std::string>& ba
         if (task.choice.offers(p) && std::count(task.precisions.begin(), task.precisions.end(), p) == 0)
           task.precisions.push_back(p);
       for (const auto& verdict : bench::verify_apart(task, verifying_command(), patience))
-        if (verdict.fault) say_what_is_wrong(task.choice, *verdict.fault), is_right = false;
+        if (verdict.fault) {
+          if (!again) say_what_is_wrong(task.choice, *verdict.fault);
+          is_right = false;
+        }
     }
     if (is_right) right.push_back(backend);
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bench/verify.hpp"
+#include "cli/json.hpp"
 #include "cli/options.hpp"
 #include "lasolve/lasolve.hpp"
 
@@ -15,9 +16,20 @@ extern const Option patience_option;
 
 /// The names of a list, of which "all" stands alone. A library (a word with a / in it, or that ends in .so) is loaded, a source file
 /// compiled before; its backend is in the table from then on, and its name takes the place of the word. `patience`: seconds to wait
-/// for a library that is loaded. `asked`: where it is to run; a source in CUDA is compiled for that device. Throws UsageError,
-/// io::InputError with what is wrong with a file, and MachineError where there is no compiler or no device for one.
+/// for a library that is loaded. `asked`: where it is to run; a source in CUDA is compiled for that device. A file that cannot be used
+/// is named and left out, if another name is left. Throws UsageError; and where none is left io::InputError with what is wrong with a
+/// file, or MachineError where there is no compiler or no device for one.
 std::vector<std::string> backends_named(const std::string& list, int patience, Device asked);
+
+/// A file of a list that was left out, why, and the exit code of a command that names no other.
+struct LeftOut {
+  std::string word, why;
+  int code;
+};
+const std::vector<LeftOut>& kernels_left_out();
+
+/// Of each kernel that was loaded: its file with a hash; of a source the compiler, its command, and a hash of what it made.
+Json own_kernels();
 
 /// Whether a backend came from a file.
 bool is_own(const std::string& name);
@@ -26,7 +38,7 @@ bool is_own(const std::string& name);
 /// different places.
 Device place_of(const std::vector<std::string>& backends, Device asked);
 
-/// What this process has loaded from files, in words for another: how many, and three words of each.
+/// What this process has loaded from files, and what it has left out, in words for another: how many, and three words of each.
 std::vector<std::string> loaded_in_words();
 /// Loads that, and returns how many words it has taken.
 std::size_t load_as_told(const std::vector<std::string>& words);
@@ -43,7 +55,7 @@ void say_what_is_wrong(const Choice&, const bench::Fault&);
 /// process of its own; says what is wrong with the others.
 std::vector<std::string> those_that_are_right(const std::vector<std::string>& backends, const Options&, int patience);
 
-/// Where an own kernel on CUDA was found to have written beside a matrix: throws std::runtime_error. On the CPU its call does.
+/// Where an own kernel on CUDA was found to have written beside a matrix: throws KernelFault. On the CPU its call does.
 void require_intact(const std::string& backend);
 /// A line on what the adapter of an own kernel has cost since this was last asked; empty where it did nothing.
 std::string adapter_note(const std::string& backend);

@@ -11,6 +11,7 @@
 #include "cli/plan/plan.hpp"
 #include "cli/print.hpp"
 #include "cli/process.hpp"
+#include "cli/watched.hpp"
 #include "core/choose.hpp"
 #include "core/sizes.hpp"
 #include "io/generators.hpp"
@@ -64,14 +65,11 @@ int fail_for_want_of_memory() {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  handle_uncaught_exceptions();
-  open_standard_streams();
-  handle_signals();
+/// The exit code of f(argc, argv). What ends it is said.
+template <class F>
+int guarded(int argc, char** argv, F f) {
   try {
-    const int code = run(argc, argv);
+    const int code = f(argc, argv);
     if (std::fflush(stdout) != 0 || std::ferror(stdout))
       throw io::OutputError(std::string("cannot write standard output: ") + std::strerror(errno));
     return code;
@@ -104,4 +102,28 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     return fail(internal, fmt::format("lasolve: internal error: {}", e.what()));
   }
+}
+
+/// A word that no person types: this process is one of its own for the sake of kernels that may crash.
+int watched(int argc, char** argv) {
+  std::vector<std::string> words = {argv[0]};
+  int code = guarded(argc, argv, [&](int, char**) -> int {
+    for (std::string& word : be_watched({argv + 2, argv + argc})) words.push_back(std::move(word));
+    return done;
+  });
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  if (code == done) code = guarded(int(words.size()), pointers.data(), run);
+  tell_done(code);
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  handle_uncaught_exceptions();
+  open_standard_streams();
+  handle_signals();
+  return is_command(argc, argv, "watched") ? watched(argc, argv) : guarded(argc, argv, run);
 }

@@ -10,7 +10,9 @@
 #include <new>
 #include <typeinfo>
 
+#include "bench/child.hpp"
 #include "cli/commands.hpp"
+#include "cli/watched.hpp"
 #include "io/input_file.hpp"
 #include "io/output_file.hpp"
 #include "lasolve/matrix.hpp"
@@ -23,13 +25,15 @@ void say(const char* text) { [[maybe_unused]] const ssize_t written = write(STDE
 
 extern "C" void interrupted(int signal) {
   io::remove_pending_temporaries();
-  say("\nlasolve: interrupted\n");
+  bench::end_children();
+  if (!is_watched()) say("\nlasolve: interrupted\n");
   _exit(128 + signal);
 }
 
 /// Dies of the signal, as without a handler.
 extern "C" void killed(int signal) {
   io::remove_pending_temporaries();
+  bench::end_children();
   std::signal(signal, SIG_DFL);
   raise(signal);
 }

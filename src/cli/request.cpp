@@ -311,6 +311,7 @@ Request parse_help(int argc, const char* const* argv) {
 
 Request parse_command_line(int argc, const char* const* argv) {
   const auto [which, skip] = command(argc, argv);
+  const std::vector<std::string> all(argv + std::min(argc, 1), argv + argc);
   argc -= skip - 1;
   argv += skip - 1;
   if (which == Command::help) return parse_help(argc, argv);
@@ -325,7 +326,9 @@ Request parse_command_line(int argc, const char* const* argv) {
   r.command = words.has("version") ? Command::version : which;
   if (r.command == Command::generate) return parse_generate(words);
   if (r.command == Command::list) return parse_list(words);
-  return r.command == Command::solve ? parse_solve(words) : r;
+  if (r.command == Command::solve) r = parse_solve(words);
+  r.words = all;
+  return r;
 }
 
 }  // namespace lasolve::cli

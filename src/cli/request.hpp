@@ -26,7 +26,8 @@ struct TuningChange {
 
 struct Request {
   Command command = Command::solve;
-  std::string help;  // the text, where that is the command
+  std::string help;                // the text, where that is the command
+  std::vector<std::string> words;  // of the command line, behind the name of the program
   std::string matrix, rhs, output, json;
   io::FileFormat format = io::FileFormat::automatic;  // of streams
   std::vector<std::string> backends;                  // names, one run each

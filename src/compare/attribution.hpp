@@ -29,10 +29,6 @@ double floor_seconds(const TaskTime&, const std::string& precision, const bench:
 /// themselves do not overlap then: at the roofline each has all of the device. Nothing where they were not timed one by one.
 std::optional<double> seconds_at_roof(const Row&, const bench::Roof&);
 
-/// Sentences about what a person has to know before the rows are believed: sizes at which backends cannot be told apart, and which
-/// size would do; how many rows are not what was asked for.
-std::vector<std::string> remarks_on(const Comparison&);
-
 /// The shape of an update; Cholesky's on and below the diagonal as well.
 bool is_update(const TaskTime&);
 

@@ -89,7 +89,7 @@ Json attribution(const Row& r, const std::optional<bench::Roof>& roof) {
 }
 
 Json object(const bench::Change& c) {
-  return {{"verdict", name_of(c.kind)},    {"shift", c.shift},    {"low", or_null(c.low)}, {"high", or_null(c.high)},
+  return {{"verdict", word_of(c)},         {"shift", c.shift},    {"low", or_null(c.low)}, {"high", or_null(c.high)},
           {"visible", or_null(c.visible)}, {"machine", c.machine}};
 }
 
@@ -106,6 +106,7 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
       {"passed", r.passed()},
       {"failure", r.passed() ? Json(nullptr) : Json(r.failure)},
       {"for_want_of_machine", r.for_want_of_machine},
+      {"fell_back_to", r.fell_back_to.empty() ? Json(nullptr) : Json(r.fell_back_to)},
       {"runs", r.seconds.size()},
       {"runs_of_visits", r.visits},
       {"seconds", if_timed(spread.median)},
@@ -125,6 +126,7 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
       {"refine_iterations", r.refine_iterations},
       {"refinement_residuals", r.refinement_residuals},
       {"against_baseline", r.against_baseline ? object(*r.against_baseline) : Json(nullptr)},
+      {"why_no_verdict", r.why_no_verdict.empty() ? Json(nullptr) : Json(r.why_no_verdict)},
       {"seconds_of_runs", r.seconds},
       {"factor_seconds_of_runs", r.factor_seconds},
       {"gemm_seconds_of_runs", r.gemm_seconds_of_runs},
@@ -179,6 +181,7 @@ Row row_in(const Json& json) {
   r.slowed = number(json.value("slowed", Json()));                                     // older files have none
   r.notes = json.at("notes").get<std::vector<std::string>>();
   if (const auto adapter = json.find("adapter"); adapter != json.end() && adapter->is_string()) r.adapter = *adapter;
+  if (const auto other = json.find("fell_back_to"); other != json.end() && other->is_string()) r.fell_back_to = *other;
   if (!json.at("attribution").is_null()) read_attribution(json.at("attribution"), r);
   return r;
 }
@@ -227,7 +230,8 @@ Json as_json(const Comparison& all, const Json& environment, const Json& beside)
                      {"matrix_hash", s.hash},
                      {"other_processors", s.other_processors},
                      {"yardstick_seconds", object(s.yardstick)},
-                     {"sm_clocks_mhz", object(s.clocks)}});
+                     {"sm_clocks_mhz", object(s.clocks)},
+                     {"notes", s.notes}});
   for (const Row& r : all.rows) rows.push_back(object(r, all.at(r.key.n).front(), all.roof_of(r)));
   return {{"schema_version", schema_version},
           {"compare", object(all.setting)},
@@ -257,8 +261,8 @@ Comparison comparison_of(const std::string& text, const std::string& name) {
     for (const Json& l : json.value("limits", Json::array()))  // older files have none
       all.limits.push_back({l.at("device"), l.at("precision"), {l.at("flops_per_second"), l.at("bytes_per_second")}});
     for (const Json& s : json.at("sizes"))
-      all.sizes.push_back(
-          {s.at("n"), s.at("matrix"), s.at("matrix_hash"), s.at("other_processors"), yardstick_in(s), clocks_in(s)});
+      all.sizes.push_back({s.at("n"), s.at("matrix"), s.at("matrix_hash"), s.at("other_processors"), yardstick_in(s),
+                           clocks_in(s), s.value("notes", std::vector<std::string>())});  // older files have none
     for (const Json& row : json.at("rows")) all.rows.push_back(row_in(row));
     return all;
   } catch (const Json::exception& e) {

@@ -57,7 +57,10 @@ struct Row {
   std::string adapter;  ///< of an own kernel that does a part of the contract: what the rest has cost
   /// The share of the time of its counted runs in which a clock was held down by heat or power. Nothing: the device does not tell.
   std::optional<double> slowed;
+  /// The precision whose factors gave the answer, where that is not the one of the key: coarser factors did not do. Else empty.
+  std::string fell_back_to;
   std::optional<bench::Change> against_baseline;
+  std::string why_no_verdict;  ///< where there is a baseline
 
   bool is_slowed() const { return slowed.value_or(0) > 0.01; }
 
@@ -78,6 +81,7 @@ struct Size {
   double other_processors = 0;      ///< that other programs kept busy while it was measured: see bench::Others
   bench::Yardstick yardstick = {};  ///< of the host and the device, in each visit
   bench::Clocks clocks = {};        ///< of the device: see bench::Throttle
+  std::vector<std::string> notes = {};
 
   /// Whether other programs kept so many processors busy that most runs met them.
   bool is_loaded() const { return other_processors > 0.25; }

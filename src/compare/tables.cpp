@@ -76,26 +76,31 @@ std::string as_markdown(const Table& table) {
   return text;
 }
 
+std::string in_words(const bench::Change& c) {
+  if (!std::isfinite(c.high)) return "UNKNOWN (too few runs)";
+  std::string word = bench::word_of(c);
+  std::transform(word.begin(), word.end(), word.begin(), [](char x) { return char(x - 'a' + 'A'); });
+  const std::string by = fmt::format("{:+.1f} % ({:+.1f} .. {:+.1f})", 100 * c.shift, 100 * c.low, 100 * c.high);
+  const std::string machine =
+      std::abs(c.machine) < 0.0005 ? "" : fmt::format(" beside {:+.1f} % of all rows", 100 * c.machine);
+  const bool hides = c.kind == bench::Change::same && !bench::tells(c);
+  return word + " " + by + machine + (hides ? fmt::format("; noise hides up to {:+.0f} %", 100 * c.visible) : "");
+}
+
 namespace {
 
-/// Whether a slowdown of 3 % might not have been found.
-bool hides_much(const bench::Change& c) {
-  constexpr double wanted = 0.03;
-  return c.kind == bench::Change::same && c.visible > wanted;
+std::string result_of(const Row& r) {
+  if (!r.passed()) return "FAIL: " + r.failure;
+  return r.fell_back_to.empty() ? "PASS" : fmt::format("PASS by {} factors", r.fell_back_to);
+}
+
+std::string against_baseline(const Row& r) {
+  return r.against_baseline         ? compare::in_words(*r.against_baseline)
+         : r.why_no_verdict.empty() ? "-"
+                                    : r.why_no_verdict;
 }
 
 }  // namespace
-
-std::string in_words(const bench::Change& c) {
-  if (!std::isfinite(c.high)) return "SAME (too few runs)";
-  const std::string by = fmt::format("{:+.1f} % ({:+.1f} .. {:+.1f})", 100 * c.shift, 100 * c.low, 100 * c.high);
-  std::string word = bench::name_of(c.kind);
-  std::transform(word.begin(), word.end(), word.begin(), [](char x) { return char(x - 'a' + 'A'); });
-  const std::string machine =
-      std::abs(c.machine) < 0.0005 ? "" : fmt::format(" beside {:+.1f} % of all rows", 100 * c.machine);
-  return word + " " + by + machine +
-         (hides_much(c) ? fmt::format("; noise hides up to {:+.0f} %", 100 * c.visible) : "");
-}
 
 Table table_of(const Comparison& all, bool with_baseline) {
   Table table{{{"n"},
@@ -125,14 +130,34 @@ Table table_of(const Comparison& all, bool with_baseline) {
     line.push_back(ours ? percent(r.gemm_share()) : "-");
     line.push_back(ours && r.gemm_flops() > 0 ? fmt::format("{:.1f}", r.gemm_gflops()) : "-");
     line.push_back(error_of(r));
-    line.push_back(r.passed() ? "PASS" : "FAIL: " + r.failure);
+    line.push_back(result_of(r));
     if (all.setting.copies)
       line.insert(after_solve(line), r.seconds_from_host.empty() ? "-" : short_seconds(r.median_from_host()));
-    if (with_baseline) line.push_back(r.against_baseline ? in_words(*r.against_baseline) : "not in it");
+    if (with_baseline) line.push_back(against_baseline(r));
     table.lines.push_back(std::move(line));
   }
   return table;
 }
+
+namespace {
+
+/// What its lines are about, if there is one.
+std::string legend_of_verdicts(const Comparison& all) {
+  const auto any = [&](auto is_so) {
+    return std::any_of(all.rows.begin(), all.rows.end(),
+                       [&](const Row& r) { return r.against_baseline && is_so(*r.against_baseline); });
+  };
+  std::string text = "against the baseline: the shift of the time and its 99.5 % interval; SAME below 1.75 %\n";
+  if (any([](const bench::Change& c) { return bench::word_of(c) == std::string("unknown"); }))
+    text +=
+        "UNKNOWN: nothing was found, but a slowdown of 3 % might not have been: up to what noise hides, none could be "
+        "told from noise, nor from what became of the machine\n";
+  if (any([](const bench::Change& c) { return std::abs(c.machine) >= 0.0005; }))
+    text += "of all rows: what the other rows of a size moved by as well, as far as the machine may have done it\n";
+  return text;
+}
+
+}  // namespace
 
 std::string legend_of(const Comparison& all, bool with_baseline) {
   const Setting& s = all.setting;
@@ -156,12 +181,7 @@ std::string legend_of(const Comparison& all, bool with_baseline) {
       "after {:.3g} s\n",
       s.rounds, s.least_visits < s.visits ? fmt::format("{} to ", s.least_visits) : "", s.visits, s.seed, 100 * s.noise,
       s.enough_seconds);
-  if (with_baseline)
-    text +=
-        "against the baseline: the shift of the time and its 99.5 % interval; SAME below 1.75 %\n"
-        "noise hides: a slowdown up to that could not be told from noise, nor from what became of the machine\n"
-        "of all rows: what the other rows of a size moved by as well, as far as the machine may have done it\n";
-  return text;
+  return text + (with_baseline ? legend_of_verdicts(all) : "");
 }
 
 Table phase_table(const Comparison& all) {
@@ -274,7 +294,7 @@ std::string as_csv(const Comparison& all, const Json& environment) {
         where(ours, r.gemm_seconds()), where(ours, r.gemm_gflops()), where(ours, r.gemm_share()),
         where(bool(r.backward_error), r.backward_error.value_or(0)),
         where(ours && free_updates(r).seconds, free_updates(r).seconds.value_or(0)),
-        r.against_baseline ? bench::name_of(r.against_baseline->kind) : "",
+        r.against_baseline ? bench::word_of(*r.against_baseline) : "",
         where(bool(r.against_baseline), r.against_baseline ? r.against_baseline->shift : 0), quoted(r.failure),
         where(bool(r.slowed), r.slowed.value_or(0)), where(!r.seconds_from_host.empty(), r.median_from_host()));
     const Size* const size = environment.empty() ? nullptr : all.find_size(r.key.n);

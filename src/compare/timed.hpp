@@ -16,7 +16,7 @@ namespace lasolve::compare {
 struct TimedSolve {
   Report report = {};
   std::vector<TaskTime> tasks = {};
-  bool clock_changed = false;  ///< while it ran: its times mean nothing
+  bench::ClockDrift clock = {};  ///< while it ran: where it is changed, times mean nothing
 };
 
 /// What is to be heard of the runs of one backend at one size, so that a run is the one that a program makes. For progress the queue of
@@ -53,7 +53,7 @@ TimedSolve timed(bool wants_tasks, Solve solve) {
   if (wants_tasks) listener.emplace();
   made.report = solve();
   if (listener) made.tasks = listener->take();
-  made.clock_changed = clock.changed();
+  made.clock = clock.drift();
   return made;
 }
 

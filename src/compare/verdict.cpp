@@ -51,7 +51,7 @@ class OnCuda {
     double fastest = std::numeric_limits<double>::infinity();
     for (const Row* row : all_now) {
       const Row* was = before.find(row->key);
-      if (!was || !was->timed() || !row->timed()) continue;
+      if (!was || !was->timed() || !row->timed() || was->fell_back_to != row->fell_back_to) continue;
       pairs_.push_back(
           {row, times_beside(*was, visits_together(all_then, was)), times_beside(*row, visits_together(all_now, row))});
       Pair& pair = pairs_.back();
@@ -193,8 +193,18 @@ std::optional<bench::Change> verdict(const Comparison& before, const Comparison&
   const Row *was = before.find(key), *is = after.find(key);
   const Size *then = before.find_size(key.n), *now = after.find_size(key.n);
   if (!was || !is || !then || !now || !was->timed() || !is->timed()) return std::nullopt;
+  if (was->fell_back_to != is->fell_back_to) return std::nullopt;
   if (key.device == "cpu") return verdict_on_cpu(*was, *then, *is, *now);
   return OnCuda(before, after, *then, *now, key.device).verdict_on(*is);
+}
+
+std::string why_no_verdict(const Comparison& before, const Comparison& after, const Key& key) {
+  const Row *was = before.find(key), *is = after.find(key);
+  if (is && !is->timed()) return "";
+  if (!was || !before.find_size(key.n)) return "not in it";
+  if (!was->timed()) return "it failed there";
+  const auto factors = [&](const Row& row) { return row.fell_back_to.empty() ? key.precision : row.fell_back_to; };
+  return fmt::format("by {} factors there, by {} here", factors(*was), factors(*is));
 }
 
 std::vector<std::string> remarks_on_changes(const Comparison& before, const Comparison& after) {

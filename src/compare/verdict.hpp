@@ -5,7 +5,7 @@
 
 namespace lasolve::compare {
 
-/// Nothing where either was not timed.
+/// Nothing where either was not timed, or one fell back to factors of another precision than the other.
 ///
 /// Compares the medians of the visits, since the runs of one visit are not independent. Where either row has fewer visits than a
 /// verdict takes, as one of long runs may, its runs are compared. It allows for what the machine may have done:
@@ -20,6 +20,9 @@ namespace lasolve::compare {
 ///   may differ as much. Where three others or more have moved together by no more than that, what they have moved by is known to be
 ///   the machine's doing. A row is then judged by what it moved beside them.
 std::optional<bench::Change> verdict(const Comparison& before, const Comparison& after, const Key&);
+
+/// Why there is none, in a word or two.
+std::string why_no_verdict(const Comparison& before, const Comparison& after, const Key&);
 
 /// A sentence on each size whose rows on a CUDA device have moved together, by no less than what would be a change, and no more than
 /// the machine may do: it may be the solver, which all of them share.

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
+#include <new>
 #include <vector>
 
 #include "core/by_type.hpp"
+#include "core/kernel_fault.hpp"
+#include "own/float_state.hpp"
 
 namespace lasolve::own {
 
@@ -43,6 +45,19 @@ template <class T>
 std::size_t bytes_of(const Cut& cut) {
   using AnyRoom = Room<T, Cpu>;
   return AnyRoom::bytes(cut.a) + AnyRoom::bytes(cut.b) + AnyRoom::bytes(cut.c);
+}
+
+/// What the kernel has thrown, as its own.
+[[noreturn]] void throw_on() {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {  // the machine's
+    throw;
+  } catch (const std::exception& e) {
+    throw KernelFault(fmt::format("threw: {}", e.what()));
+  } catch (...) {
+    throw KernelFault("threw what is no std::exception");
+  }
 }
 
 lasolve_op c(Op op) { return op == Op::none ? LASOLVE_NONE : LASOLVE_TRANSPOSE; }
@@ -144,16 +159,22 @@ class Adapter<Place>::Part {
   void call(T alpha, In<T> A, In<T> B, T beta, Out<T> C, double useful) {
     const auto f = by_type<T>(kernel_.f64, kernel_.f32);
     void* const data = account_.data(kernel_);
+    const KeptFloatState kept;
     account_.begin();
-    if (has(LASOLVE_KERNEL_ROW_MAJOR))
-      f(data, c(B.op()), c(A.op()), C.cols(), C.rows(), A.cols(), alpha, B.data(), B.ld(), A.data(), A.ld(), beta,
-        C.data(), C.ld());
-    else
-      f(data, c(A.op()), c(B.op()), C.rows(), C.cols(), A.cols(), alpha, A.data(), A.ld(), B.data(), B.ld(), beta,
-        C.data(), C.ld());
+    try {
+      if (has(LASOLVE_KERNEL_ROW_MAJOR))
+        f(data, c(B.op()), c(A.op()), C.cols(), C.rows(), A.cols(), alpha, B.data(), B.ld(), A.data(), A.ld(), beta,
+          C.data(), C.ld());
+      else
+        f(data, c(A.op()), c(B.op()), C.rows(), C.cols(), A.cols(), alpha, A.data(), A.ld(), B.data(), B.ld(), beta,
+          C.data(), C.ld());
+    } catch (...) {
+      throw_on();
+    }
     account_.end(useful);
+    if (const char* const left = kept.difference()) throw KernelFault(fmt::format("left {}", left));
     if (const char* const why = adapter_.why_failed_ ? adapter_.why_failed_() : nullptr)
-      throw std::runtime_error(fmt::format("the kernel failed: {}", why));
+      throw KernelFault(fmt::format("failed: {}", why));
     if (a_.guards().before || b_.guards().before || c_.guards().before)
       adapter_.ledger_.look_at(q_, {a_.guards(), b_.guards(), c_.guards()});
   }

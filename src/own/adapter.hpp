@@ -38,13 +38,14 @@ class Adapter {
 
   explicit Adapter(const lasolve_kernel&, WhyFailed = nullptr);
 
-  /// Throws std::runtime_error where the kernel says that it failed, and on the CPU where it wrote into a guard.
+  /// Throws KernelFault where the kernel throws, says that it failed, or leaves floating-point numbers in another state; and on the CPU
+  /// where it wrote into a guard.
   template <class T>
   void multiply(Queue<Place>&, T alpha, In<T> A, In<T> B, T beta, Out<T> C);
   /// Makes the queue's scratch memory large enough for a product.
   template <class T>
   void prepare(Queue<Place>&, std::int64_t m, std::int64_t n, std::int64_t k);
-  /// For CUDA, when the work is done: throws std::runtime_error where the kernel wrote into a guard since this was last asked.
+  /// For CUDA, when the work is done: throws KernelFault where the kernel wrote into a guard since this was last asked.
   void require_intact() { ledger_.require_intact(); }
   /// Since it was last asked.
   Cost take_cost();

@@ -20,7 +20,7 @@ std::optional<Device::Kind> place_of(const std::string& name);
 
 /// What the adapter of such a backend has cost since this was last asked.
 Cost take_cost(const std::string& name);
-/// Of such a backend, or of all: throws std::runtime_error where a kernel wrote beside a matrix, see Adapter::require_intact().
+/// Of such a backend, or of all: throws KernelFault where a kernel wrote beside a matrix, see Adapter::require_intact().
 void require_intact(const std::string& name);
 void require_intact();
 

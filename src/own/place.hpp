@@ -26,7 +26,7 @@ inline constexpr std::size_t guard_bytes = 256;
 struct Guards {
   char *before = nullptr, *behind = nullptr;
 };
-inline constexpr const char* what_guards_say = "the kernel wrote beside a matrix that it was given";
+inline constexpr const char* what_guards_say = "wrote beside a matrix that it was given";
 
 /// Of the calls of a kernel, and of what was done around them. Of all threads together; on CUDA of all queues.
 struct Seconds {
@@ -68,7 +68,7 @@ template <>
 class Ledger<Cpu> {
  public:
   void prepare(Queue<Cpu>&) {}
-  /// Throws std::runtime_error where one is not as it was written: at once.
+  /// Throws KernelFault where one is not as it was written: at once.
   void look_at(Queue<Cpu>&, const Guards (&)[3]) const;
   void require_intact() {}
   Seconds take() { return {1e-9 * double(kernel_ns_.exchange(0)), 1e-9 * double(adapter_ns_.exchange(0))}; }
@@ -139,7 +139,7 @@ class Ledger<Cuda> {
   void prepare(Queue<Cuda>&);
   /// Enqueues a look: what it finds is known when the work of the queue is done.
   void look_at(Queue<Cuda>&, const Guards (&)[3]);
-  /// Throws std::runtime_error where a look has found a guard changed since this was last asked.
+  /// Throws KernelFault where a look has found a guard changed since this was last asked.
   void require_intact();
   /// By events, of the products whose work is done; of the first 16384 since it was last asked.
   Seconds take();

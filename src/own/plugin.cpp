@@ -17,6 +17,7 @@
 #include "io/input_error.hpp"
 #include "lasolve/lasolve.hpp"
 #include "lasolve/names.hpp"
+#include "own/float_state.hpp"
 
 namespace lasolve::own {
 
@@ -33,6 +34,16 @@ using Function = const lasolve_kernel* (*)();
 /// C library that it has, too, such as one that reads the clock, is used by nobody else.
 void* load(const std::string& library) {
   return dlopen(std::filesystem::absolute(library).c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+/// Says it by what the loader says.
+[[noreturn]] void fail_to_load(const std::string& name, const std::string& why) {
+  if (why.find("undefined symbol") != why.npos)
+    fail(name,
+         fmt::format("it takes a function that no library has which it is linked with: {}; $LDLIBS names libraries "
+                     "for a source",
+                     why.substr(why.find("undefined symbol"))));
+  fail(name, fmt::format("expected a shared library, found another: {}", why));
 }
 
 /// What loading it and asking it for its kernel does to a process; empty: nothing.
@@ -115,14 +126,19 @@ lasolve_kernel checked(const lasolve_kernel* record, const std::string& name) {
 Plugin load_plugin(const std::string& library, const std::string& name, int patience) {
   if (access(library.c_str(), R_OK) != 0) fail(name, fmt::format("cannot open: {}", std::strerror(errno)));
   if (const std::string harm = harm_of(library, patience); !harm.empty()) fail(name, harm);
+  const KeptFloatState kept;
   void* const loaded = load(library);
-  if (!loaded) fail(name, fmt::format("expected a shared library, found another: {}", dlerror()));
+  if (!loaded) fail_to_load(name, dlerror());
   const auto ask = reinterpret_cast<Function>(dlsym(loaded, function));
   if (!ask)
     fail(name, fmt::format("expected a function {}(), found none: lasolve/kernel.h has it, and 'lasolve new-kernel' "
                            "writes one",
                            function));
-  return {checked(ask(), name), reinterpret_cast<WhyFailed>(dlsym(loaded, "lasolve_plugin_error"))};
+  const lasolve_kernel* const record = ask();
+  Plugin plugin{checked(record, name), reinterpret_cast<WhyFailed>(dlsym(loaded, "lasolve_plugin_error"))};
+  if (const char* const left = kept.difference())
+    plugin.note = fmt::format("as it was loaded it left {}, which was put back", left);
+  return plugin;
 }
 
 }  // namespace lasolve::own

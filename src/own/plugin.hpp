@@ -10,6 +10,7 @@ namespace lasolve::own {
 struct Plugin {
   lasolve_kernel kernel;
   WhyFailed why_failed = nullptr;  ///< lasolve_plugin_error(), where it has one
+  std::string note = {};           ///< what a person should know of how it was loaded
 };
 
 /// Loads such a library for good, and checks the record of its kernel. It is loaded in a process of its own first, which may crash, or

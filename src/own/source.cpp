@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -150,7 +151,7 @@ Language language_of(const std::string& file) {
   return end == ".cu" ? Language::cuda : Language::none;
 }
 
-std::string compiled(const std::string& source, int capability) {
+Compiled compiled(const std::string& source, int capability) {
   if (access(source.c_str(), R_OK) != 0)
     throw io::InputError(fmt::format("{}: error: cannot open: {}", source, std::strerror(errno)));
   const Workshop workshop;
@@ -161,7 +162,28 @@ std::string compiled(const std::string& source, int capability) {
     throw MachineError(fmt::format("{} takes a compiler, and '{}' cannot be run; {} others", source, command[0],
                                    language_of(source) == Language::cuda ? "$CUDACXX names" : "$CC and $CXX name"));
   if (status != 0) throw io::InputError(fmt::format("{}: error: '{}' ended with {}", source, command[0], status));
-  return in_memory(library);
+  Compiled made{in_memory(library), {}};
+  const std::string folder = workshop.folder();
+  for (const std::string& word : command) {
+    if (!word.starts_with(folder))
+      made.command.push_back(word);
+    else if (made.command.back() == "-I" || made.command.back() == "-o")
+      made.command.pop_back();
+  }
+  return made;
+}
+
+std::string version_of(const std::string& compiler) {
+  std::string quoted;
+  for (const char c : compiler) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  std::FILE* const out = popen(fmt::format("'{}' --version 2>/dev/null", quoted).c_str(), "re");
+  if (!out) return "";
+  std::string line;
+  for (int c; (c = std::fgetc(out)) != EOF && c != '\n';) line += char(c);
+  while (std::fgetc(out) != EOF) {
+  }
+  pclose(out);
+  return line;
 }
 
 std::string starting_point(const std::string& file) {

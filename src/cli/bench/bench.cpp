@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "bench/clock_watch.hpp"
 #include "cli/bench/print.hpp"
 #include "cli/commands.hpp"
 #include "cli/guide.hpp"
 #include "cli/kernels.hpp"
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
+#include "cli/watched.hpp"
 #include "core/stopwatch.hpp"
 #include "io/output_file.hpp"
 #include "lasolve/names.hpp"
@@ -101,13 +101,33 @@ std::vector<Precision> precisions_of(const BenchRequest& request, const std::vec
   return all;
 }
 
-}  // namespace
+/// What is printed for people: at once, so that a table that grows says how far it is. In a process that kernels may end it waits until
+/// all is done, since the process that comes next says it, too.
+class Paper {
+ public:
+  explicit Paper(bool talks) : talks_(talks) {}
+  ~Paper() { fmt::print("{}", waiting_); }
+  Paper(const Paper&) = delete;
+  Paper& operator=(const Paper&) = delete;
 
-namespace {
+  void print(const std::string& text) {
+    if (!talks_) return;
+    if (is_watched()) {
+      waiting_ += text;
+      return;
+    }
+    fmt::print("{}", text);
+    std::fflush(stdout);
+  }
+
+ private:
+  bool talks_;
+  std::string waiting_;
+};
 
 /// Whether all are right. Says what is wrong as it is found.
 bool verify(bench::GemmBench& gemms, const std::vector<Entrant>& entrants, const BenchRequest& request,
-            const std::vector<Precision>& precisions, bool talk) {
+            const std::vector<Precision>& precisions, Paper& paper) {
   int kernels = 0, wrong = 0, left_out = 0, all = 0;
   for (const Entrant& e : entrants)
     for (const Precision p : precisions) all += e.choice.offers(p);
@@ -120,14 +140,21 @@ bool verify(bench::GemmBench& gemms, const std::vector<Entrant>& entrants, const
     if (!verdict.fault) return;
     progress.hide();
     ++wrong;
-    say_what_is_wrong(e.choice, *verdict.fault);
+    if (lost_kernels().empty()) say_what_is_wrong(e.choice, *verdict.fault);  // else that was done before
   });
   progress.hide();
-  if (talk)
-    fmt::print("conformance: {} kernels in {:.1f} s, {}{}\n", kernels, watch.seconds(),
-               wrong == 0 ? "all are right" : fmt::format("{} wrong", wrong),
-               left_out == 0 ? "" : fmt::format("; {} products left out, for which there is no memory", left_out));
+  paper.print(
+      fmt::format("conformance: {} kernels in {:.1f} s, {}{}\n", kernels, watch.seconds(),
+                  wrong == 0 ? "all are right" : fmt::format("{} wrong", wrong),
+                  left_out == 0 ? "" : fmt::format("; {} products left out, for which there is no memory", left_out)));
   return wrong == 0;
+}
+
+/// Columns are as wide as the longest name.
+std::size_t longest_name(const std::vector<Entrant>& entrants) {
+  std::size_t longest = 0;
+  for (const Entrant& e : entrants) longest = std::max(longest, e.name().size());
+  return longest;
 }
 
 /// How far the timing is, by the operations of the products.
@@ -161,41 +188,46 @@ int bench_gemm(const BenchRequest& request) {
   const std::vector<Entrant> entrants = entrants_of(request);
   for (const std::string& path : {request.json, request.csv})
     if (!path.empty()) io::require_writable(path);
-  const bool talk = !request.quiet && !io::is_standard_output(request.json) && !io::is_standard_output(request.csv);
-  if (talk)
-    for (const Entrant& e : entrants)
-      for (const auto& note : e.choice.notes) fmt::print("note: {}\n", note);
-  const bench::ClockWatch clock;
+  Paper paper(!request.quiet && !io::is_standard_output(request.json) && !io::is_standard_output(request.csv));
+  for (const Entrant& e : entrants)
+    for (const auto& note : e.choice.notes) paper.print(fmt::format("note: {}\n", note));
   Timing timing(request);
   bench::Settings settings = request.settings;
   settings.progress = [&](double share) { timing.say(share); };
   bench::GemmBench gemms(entrants, settings);
   const std::vector<Precision> precisions = precisions_of(request, entrants);
-  int code = verify(gemms, entrants, request, precisions, talk) ? done : not_accurate;
-  if (talk) fmt::print("{}", bench_header(request.settings.with_copies));
+  int code = verify(gemms, entrants, request, precisions, paper) ? done : not_accurate;
+  const std::size_t width = longest_name(entrants);
+  paper.print(bench_header(request.settings.with_copies, width));
   std::vector<Result> all;
   for (const Precision precision : precisions)
     for (const auto& product : request.products) {
       timing.begin(precision, product, precisions.size());
-      const std::vector<Result> results = gemms.run(product, precision);
+      const std::vector<Result> results = [&] {
+        const Aside what_kernels_print;
+        return gemms.run(product, precision);
+      }();
       timing.end();
       for (const Result& r : results)
         if (r.fault) code = not_accurate;
-      if (talk) fmt::print("{}", bench_lines(results));
-      std::fflush(stdout);  // a table that grows says how far it is
+      paper.print(bench_lines(results, width));
       all.insert(all.end(), results.begin(), results.end());
     }
-  if (talk) fmt::print("{}", bench_legend(gemms, all, request.settings));
+  paper.print(bench_legend(gemms, all, request.settings));
   for (const Entrant& e : entrants)
-    if (const std::string note = adapter_note(e.name()); talk && !note.empty())
-      fmt::print("note: {}: {}\n", e.name(), note);
-  if (clock.changed()) {
-    fmt::print(stderr, "lasolve: the clock was changed while kernels ran: their times mean nothing\n");
-    code = not_accurate;
-  }
+    if (const std::string note = adapter_note(e.name()); !note.empty())
+      paper.print(fmt::format("note: {}: {}\n", e.name(), note));
   if (!request.json.empty()) write_text(request.json, bench_json(gemms, all, request.settings));
   if (!request.csv.empty()) write_text(request.csv, bench_csv(all));
-  return code;
+  return code == done && !kernels_left_out().empty() ? kernels_left_out().front().code : code;
+}
+
+/// What a process hears that watches this one.
+void tell_of_runs(bench::Settings& settings) {
+  settings.lost = lost_kernels();
+  settings.begins = [](const Entrant& e, const bench::Product& p) { tell_begin(e.name(), 0.5 * p.flops()); };
+  settings.ends = tell_end;
+  settings.spoilt = [](const Entrant& e, const std::string& how) { tell_spoilt(e.name(), how); };
 }
 
 }  // namespace
@@ -210,6 +242,12 @@ int bench_command(int argc, const char* const* argv) {
   }
   request.settings.verifier = verifying_command();
   request.settings.after_call = [] { own::require_intact(); };
+  if (!is_watched() && std::any_of(request.backends.begin(), request.backends.end(), is_own)) {
+    Watched what{.words = request.words, .run = "timed product", .patience = int(request.settings.patience)};
+    std::copy_if(request.backends.begin(), request.backends.end(), std::back_inserter(what.kernels), is_own);
+    return watch(what);
+  }
+  tell_of_runs(request.settings);
   return bench_gemm(request);
 }
 

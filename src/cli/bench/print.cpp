@@ -93,18 +93,23 @@ Json object(const Result& r) {
 
 }  // namespace
 
-std::string bench_header(bool with_copies) {
-  return fmt::format("{:<6}{:<10}{:>6}{:>7}{:>7}  {:<16}{:<8}{:>12}{:>24}{:>11}{:>10}{:>10}{:>9}\n", "type", "shape",
-                     "M", "N", "K", "backend", "on", with_copies ? "host ms" : "ms", "least .. most", "GFLOP/s",
-                     "of ref.", "of floor", "error");
+namespace {
+/// Of the column of backends.
+std::size_t wide_enough(std::size_t name) { return std::max<std::size_t>(16, name + 2); }
+}  // namespace
+
+std::string bench_header(bool with_copies, std::size_t name) {
+  return fmt::format("{:<6}{:<10}{:>6}{:>7}{:>7}  {:<{}}{:<8}{:>12}{:>24}{:>11}{:>10}{:>10}{:>9}\n", "type", "shape",
+                     "M", "N", "K", "backend", wide_enough(name), "on", with_copies ? "host ms" : "ms", "least .. most",
+                     "GFLOP/s", "of ref.", "of floor", "error");
 }
 
-std::string bench_lines(const std::vector<Result>& results) {
+std::string bench_lines(const std::vector<Result>& results, std::size_t name) {
   std::string text;
   for (const Result& r : results) {
     const bench::Product& p = r.product;
-    text += fmt::format("{:<6}{:<10}{:>6}{:>7}{:>7}  {:<16}{:<8}", name_of(r.precision), p.shape, p.m, p.n, p.k,
-                        r.backend, r.device);
+    text += fmt::format("{:<6}{:<10}{:>6}{:>7}{:>7}  {:<{}}{:<8}", name_of(r.precision), p.shape, p.m, p.n, p.k,
+                        r.backend, wide_enough(name), r.device);
     if (r.fault) {
       text += "    WRONG: " + bench::what_is_wrong(*r.fault) + "\n";
       continue;

@@ -8,9 +8,10 @@
 
 namespace lasolve::cli {
 
-std::string bench_header(bool with_copies);
+/// `name`: the length of the longest name of a backend.
+std::string bench_header(bool with_copies, std::size_t name);
 /// The lines of one product in one precision.
-std::string bench_lines(const std::vector<bench::Result>&);
+std::string bench_lines(const std::vector<bench::Result>&, std::size_t name);
 /// What the columns mean, what the floor was made of, and with copies from which size CUDA is ahead of the CPU.
 std::string bench_legend(bench::GemmBench&, const std::vector<bench::Result>&, const bench::Settings&);
 

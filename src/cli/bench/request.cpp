@@ -131,6 +131,7 @@ bool only_on_cuda(const std::vector<Device>& devices, const std::vector<std::str
 
 BenchRequest parse_bench(int argc, const char* const* argv) {
   BenchRequest r;
+  r.words.assign(argv, argv + argc);
   const std::string what = argc > 1 ? argv[1] : "";
   r.help = what == "--help" || what == "-h" || what == "help";
   if (r.help) return r;

@@ -14,6 +14,7 @@ struct BenchRequest {
   std::vector<bench::Product> products;
   bench::Settings settings;
   std::string json, csv;
+  std::vector<std::string> words;  // of the command line, behind the name of the program
 };
 
 /// argv[0] is the word bench. Throws UsageError.

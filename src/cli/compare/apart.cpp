@@ -27,7 +27,7 @@ struct Message {
   enum Kind : int {
     runs,      // a contestant begins with a solve of order `n`
     progress,  // `share` of the size is done
-    spoilt,    // a contestant has spoilt the device: the text says how
+    spoilt,    // a contestant has spoilt the process or the device: the text says how
     threw,     // an exception, for which the tool ends with `code`: the text is what it says
     measured   // the text is the JSON of a comparison
   } kind = runs;
@@ -80,7 +80,7 @@ class Conversation {
       if (heard == bench::Child::nothing)
         return Loss{running_, fmt::format("in a timed solve it gave no answer for {:.3g} s", seconds())};
       if (heard == bench::Child::end) return Loss{running_, "in a timed solve it " + child.end_of_it().how};
-      if (m.kind == Message::spoilt) return Loss{m.contestant, "in a timed solve: " + text};
+      if (m.kind == Message::spoilt) return Loss{m.contestant, text};
       hear(m, std::move(text));
     }
     return std::nullopt;
@@ -129,7 +129,7 @@ std::vector<std::string> words_of(const CompareRequest& request, const std::vect
   return words;
 }
 
-/// The contestant gets the fault, if it is an own kernel. Else any of these may have spoilt the memory of the process.
+/// The contestant gets the fault, if it is an own kernel. Else any of these may have spoilt the process.
 void blame(const Loss& loss, std::vector<Contestant>& all) {
   if (loss.contestant < 0) throw MachineError("the process that measures has not begun: " + loss.how);
   const Contestant running = all.at(std::size_t(loss.contestant));
@@ -146,15 +146,24 @@ void blame(const Loss& loss, std::vector<Contestant>& all) {
 
 std::vector<Row> run_size_apart(const CompareRequest& request, std::vector<Contestant>& all, std::int64_t n,
                                 compare::Size& size, const std::function<void(double)>& progress) {
+  const int orphans = bench::orphans_ended();
   for (;;) {
-    bench::Child child(words_of(request, all, n));
     Conversation conversation(request.patience, progress);
-    if (const auto loss = conversation.hold(child)) {
+    std::optional<Loss> loss;
+    {
+      bench::Child child(words_of(request, all, n));
+      loss = conversation.hold(child);
+    }
+    if (loss) {
       blame(*loss, all);
       continue;
     }
     Comparison measured = compare::comparison_of(conversation.measured(), "the process that measures");
     size = measured.sizes.at(0);
+    if (const int left = bench::orphans_ended() - orphans; left > 0)
+      size.notes.push_back(fmt::format("own kernels left {} {} running, which {} ended; times may be with {}", left,
+                                       left == 1 ? "process" : "processes", left == 1 ? "was" : "were",
+                                       left == 1 ? "it" : "them"));
     return std::move(measured.rows);
   }
 }
@@ -173,16 +182,20 @@ int run_size_as_told(const std::vector<std::string>& words) {
     std::vector<Contestant> all = contestants_of(request);
     require(all.size() == faults.size(), "these are not the contestants of the comparison");
     for (std::size_t c = 0; c < all.size(); ++c) all[c].fault = faults[c];
+    const auto spoilt = [](std::size_t c, const std::string& how) {
+      tell({.kind = Message::spoilt, .contestant = int(c)}, how);
+      std::_Exit(0);
+    };
     const Watch watch{
         .progress = [](double share) { tell({.kind = Message::progress, .share = share}); },
         .begins = [](std::size_t c,
                      std::int64_t order) { tell({.kind = Message::runs, .contestant = int(c), .n = order}); },
         .failed =
             [&](std::size_t c, const std::string& how) {
-              if (!is_own(all[c].name) || all[c].options.device.kind == Device::cpu) return;
-              tell({.kind = Message::spoilt, .contestant = int(c)}, how);
-              std::_Exit(0);
-            }};
+              if (is_own(all[c].name) && all[c].options.device.kind != Device::cpu)
+                spoilt(c, how.starts_with("in a timed") ? how : "in a timed solve: " + how);
+            },
+        .spoilt = [&](std::size_t c, const std::string& how) { spoilt(c, "in a timed solve it " + how); }};
     Comparison measured;
     measured.setting = request.setting;
     measured.sizes.emplace_back();

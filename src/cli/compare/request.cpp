@@ -244,6 +244,7 @@ CompareRequest parse_compare(int argc, const char* const* argv) {
   o.schedule = one_of<Schedule>("schedule", text("schedule"));
   r.patience = number("patience", text("patience"), 1);
   r.backends = backends_of(text("gemm"), o.device, r.patience);
+  r.are_named = text("gemm") != "all";
   o.device = place_of(r.backends, o.device);
   if (o.device.kind == Device::automatic) {  // one device for all: that of the first
     Options first = o;

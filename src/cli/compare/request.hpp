@@ -18,6 +18,7 @@ struct CompareRequest {
   std::vector<std::string> baselines;  // files; each is a session
   std::vector<std::int64_t> sizes;     // none: the matrix has its own
   std::vector<std::string> backends;   // names; the first is what speed-ups are over
+  bool are_named = false;              // not all that there are
   std::vector<Precision> precisions;
   std::vector<const peers::Peer*> peers;
   std::vector<std::string> left_out;  // peers that were asked for and have no part, each with why

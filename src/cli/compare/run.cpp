@@ -1,15 +1,15 @@
 #include "cli/compare/run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <new>
 
+#include "bench/leftover.hpp"
 #include "bench/others.hpp"
-#include "bench/roof.hpp"
 #include "bench/throttle.hpp"
-#include "bench/verify.hpp"
 #include "bench/visits.hpp"
 #include "cli/kernels.hpp"
 #include "cli/problem.hpp"
@@ -17,6 +17,7 @@
 #include "compare/launches.hpp"
 #include "compare/timed.hpp"
 #include "core/choose.hpp"
+#include "core/kernel_fault.hpp"
 #include "io/generators.hpp"
 #include "io/input_error.hpp"
 #include "lasolve/names.hpp"
@@ -25,68 +26,6 @@ namespace lasolve::cli {
 
 using compare::Row;
 using compare::TaskTime;
-
-std::vector<Contestant> contestants_of(const CompareRequest& request) {
-  std::vector<Contestant> all;
-  for (const Precision precision : request.precisions) {
-    const Precision products = find_solve_precision(precision)->products;
-    bool offered = false;
-    for (const auto& backend : request.backends) {
-      Contestant c{request.options};
-      c.options.gemm = backend, c.options.precision = precision;
-      const Choice choice = choose(c.options);
-      if (!choice.offers(products)) continue;
-      offered = true;
-      c.name = choice.name(), c.precision = name_of(precision), c.device = choice.device();
-      if (std::none_of(all.begin(), all.end(), [&](const Contestant& other) { return other.key(0) == c.key(0); }))
-        all.push_back(std::move(c));
-    }
-    if (!offered) throw UsageError(does_not_offer(request.backends.front(), request.options.device, products));
-  }
-  for (const auto* peer : request.peers) {
-    const Device where{peer->on_cuda ? Device::cuda : Device::cpu, 0};
-    all.push_back({request.options, peer, peer->name + " (peer)", name_of(Precision::fp64), name_of(where)});
-  }
-  return all;
-}
-
-void verify(const CompareRequest& request, std::vector<Contestant>& all, const std::function<void(double)>& progress) {
-  std::vector<std::vector<Contestant*>> backends;  // each in its precisions
-  for (Contestant& c : all) {
-    if (c.peer) continue;
-    auto its = std::find_if(backends.begin(), backends.end(), [&](const auto& b) { return b.front()->name == c.name; });
-    if (its == backends.end()) its = backends.emplace(its);
-    its->push_back(&c);
-  }
-  double done = 0;
-  for (const auto& its : backends) {
-    if (progress) progress(done++ / double(backends.size()));
-    bench::Task task{choose(its.front()->options), {}, {}, request.options.threads};
-    for (const Contestant* c : its) task.precisions.push_back(find_solve_precision(c->options.precision)->products);
-    const auto verdicts = bench::verify_apart(task, verifying_command(), request.patience);
-    for (std::size_t p = 0; p < its.size(); ++p) {
-      if (!verdicts[p].fault) continue;
-      its[p]->fault = fmt::format("{} in {}", bench::what_is_wrong(*verdicts[p].fault), name_of(task.precisions[p]));
-      say_what_is_wrong(task.choice, *verdicts[p].fault);
-    }
-  }
-}
-
-std::vector<compare::Limit> limits_of(const std::vector<Contestant>& all, int threads) {
-  std::vector<compare::Limit> limits;
-  for (const Contestant& c : all) {
-    if (c.peer) continue;
-    if (std::any_of(limits.begin(), limits.end(), [&](const auto& l) { return l.precision == c.precision; })) continue;
-    try {
-      const Precision products = find_solve_precision(c.options.precision)->products;
-      if (const auto roof = bench::roof_of(c.options.device, products, threads))
-        limits.push_back({c.device, c.precision, *roof});
-    } catch (const std::bad_alloc&) {
-    } catch (const OutOfMemory&) {
-    }
-  }
-  return limits;
-}
 
 namespace {
 
@@ -99,6 +38,7 @@ class Race {
         watch_(watch),
         matrix_(matrix),
         slowed_(all.size()),
+        clock_(all.size()),
         hearing_(all.size(), compare::Hearing(request.tasks())),
         done_(all.size(), 0.0) {
     problem_.emplace(request_for(matrix));
@@ -131,6 +71,7 @@ class Race {
     const auto runs = bench::time_in_visits(
         visits, runners_.size(), [&](int visit) { begin(visit); },
         [&](std::size_t r, bool counts) { return run_once(runners_[r], counts); });
+    look_for_leftovers();
     for (std::size_t c = 0; c < rows_.size(); ++c) {
       rows_[c].visits = runs[c];
       finish(c);
@@ -138,6 +79,18 @@ class Race {
     return std::move(rows_);
   }
   Problem& problem() { return *problem_; }
+  /// What is to be known of the size.
+  std::vector<std::string> notes() const {
+    if (leftover_ < 0.3) return {};
+    std::vector<std::string> suspects;
+    for (const Contestant& c : all_)
+      if (c.fault.empty() && (c.peer || is_own(c.name)) && std::count(suspects.begin(), suspects.end(), c.name) == 0)
+        suspects.push_back(c.name);
+    return {fmt::format(
+        "threads of {} keep {:.1f} processors busy when they are not called; times of all rows are with that "
+        "(OMP_WAIT_POLICY=passive has threads of OpenMP sleep)",
+        fmt::join(suspects, " or "), leftover_)};
+  }
   bench::Yardstick yardstick() const { return yardstick_; }
   bench::Clocks clocks() const { return throttle_.clocks(); }
 
@@ -162,8 +115,16 @@ class Race {
     return r;
   }
 
+  /// Of kernels and solvers that are not ours, which may have left threads in the visit before.
+  void look_for_leftovers() {
+    const bool any =
+        std::any_of(all_.begin(), all_.end(), [](const Contestant& c) { return c.peer || is_own(c.name); });
+    if (any) leftover_ = std::max(leftover_, bench::processors_of_leftover_threads());
+  }
+
   /// A generated matrix is made again, so that it lies elsewhere in memory.
   void begin(int visit) {
+    if (visit > 0) look_for_leftovers();
     yardstick_.measure(request_.setting.threads);
     measure_launches();
     if (visit == 0 || !problem_->is_generated()) return;
@@ -215,6 +176,8 @@ class Race {
       return {};
     } catch (const MachineError& e) {
       row.failure = with + e.what(), row.for_want_of_machine = true;
+    } catch (const KernelFault& e) {
+      row.failure = fmt::format("{}in a timed solve it {}", with, e.what());
     } catch (const std::exception& e) {
       row.failure = with + e.what();
     }
@@ -235,7 +198,7 @@ class Race {
     const Report& report = run.report;
     method_ = report.method;
     row.backward_error = report.backward_error, row.hpl_residual = report.hpl_residual;
-    row.failure = why_no_result(report, solve.clock_changed);
+    row.failure = why_no_result(c, report, solve.clock);
     const double seconds = report.total_seconds;
     if (counts && row.passed()) {
       row.factor_seconds.push_back(report.factor_seconds);
@@ -252,7 +215,7 @@ class Race {
     const compare::TimedSolve solve =
         compare::timed(hearing_[c].tasks(), [&] { return problem_->solve(all_[c].options, X_, true); });
     require_intact(row.key.gemm);
-    const std::string why = why_no_result(solve.report, solve.clock_changed);
+    const std::string why = why_no_result(c, solve.report, solve.clock);
     if (!why.empty()) {
       row.failure = "with copies: " + why;
       return {};
@@ -262,8 +225,14 @@ class Race {
   }
 
   /// Empty: it is one.
-  static std::string why_no_result(const Report& report, bool clock_changed) {
-    if (clock_changed) return "the clock was changed while it ran: its times mean nothing";
+  std::string why_no_result(std::size_t c, const Report& report, const bench::ClockDrift& clock) {
+    clock_[c] += clock;
+    const bool own = is_own(all_[c].name);
+    if (clock.is_changed() || clock_[c].is_changed() || (own && !bench::ClockWatch::is_steady())) {
+      if (watch_.spoilt)
+        watch_.spoilt(c, own ? "changed the clock: its times mean nothing" : "met a clock that was changed");
+      return "the clock was changed while it ran: its times mean nothing";
+    }
     return report.outcome.ok() ? "" : report.outcome.message();
   }
 
@@ -307,6 +276,7 @@ class Race {
     row.adapter = middle->adapter;
     row.factorization = name_of(report.method), row.schedule = name_of(report.schedule);
     row.block_size = report.block_size;
+    if (const std::string used = name_of(report.precision); used != row.key.precision) row.fell_back_to = used;
     row.refine_iterations = report.refine_iterations, row.refinement_residuals = report.refinement_residuals;
     for (const auto& note : report.notes) row.notes.push_back(note);
   }
@@ -333,12 +303,14 @@ class Race {
   std::function<double()> chain_;                                            // of launches
   bench::Throttle throttle_ = bench::Throttle::of(request_.options.device);  // all run there
   std::vector<bench::Slowed> slowed_;
+  std::vector<bench::ClockDrift> clock_;  // in all runs so far
   std::vector<compare::Hearing> hearing_;
   std::vector<Row> rows_;
   std::vector<Runner> runners_;  // rows without copies come first, in their order
   std::vector<std::vector<Run>> runs_;
   std::vector<double> done_;
   Matrix<double> X_;
+  double leftover_ = 0;                // processors that threads keep busy which nobody has called
   std::uint64_t runs_made_ = 0;        // each has signs of its own, so that no product is one of a run before
   Method method_ = Method::automatic;  // that of the last run of ours
 };
@@ -350,7 +322,8 @@ std::vector<Row> run_size(const CompareRequest& request, const std::vector<Conte
   const bench::Others others;
   Race race(request, all, matrix, watch);
   std::vector<Row> rows = race.run();
-  size = {race.problem().n(), race.problem().name(), "", others.processors(), race.yardstick(), race.clocks()};
+  size = {race.problem().n(), race.problem().name(), "",          others.processors(),
+          race.yardstick(),   race.clocks(),         race.notes()};
   constexpr std::int64_t worth_making_again = 32768;
   const bool ran = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.timed(); });
   if (!ran || size.n > worth_making_again) return rows;

@@ -3,35 +3,17 @@
 
 #include <functional>
 
-#include "cli/compare/request.hpp"
+#include "cli/compare/contestants.hpp"
 
 namespace lasolve::cli {
-
-/// A backend in a precision, or a peer. `fault` is what is wrong with it, found before it is timed; empty: nothing.
-struct Contestant {
-  Options options;
-  const peers::Peer* peer = nullptr;
-  std::string name = {}, precision = {}, device = {}, fault = {};
-
-  compare::Key key(std::int64_t n) const { return {name, precision, device, n}; }
-};
-
-/// Those that are asked for, backends first. Throws UsageError where one does not offer the precision, UnknownName, and MachineError
-/// where it is not here.
-std::vector<Contestant> contestants_of(const CompareRequest&);
-
-/// Tries each backend in a process of its own, in all of its precisions, and notes and says what is wrong with it. `progress` hears of
-/// the share that is done.
-void verify(const CompareRequest&, std::vector<Contestant>&, const std::function<void(double)>& progress);
-
-/// What each precision is held against, measured now. Without those for which there is no memory.
-std::vector<compare::Limit> limits_of(const std::vector<Contestant>&, int threads);
 
 /// Who hears of the runs of a size; any may be empty.
 struct Watch {
   std::function<void(double)> progress = {};                           ///< of the share that is done
   std::function<void(std::size_t c, std::int64_t n)> begins = {};      ///< a run of contestant c
   std::function<void(std::size_t c, const std::string&)> failed = {};  ///< one that threw, and not for want of memory
+  /// What runs after contestant c in this process is not to be believed: how it found it, or left it.
+  std::function<void(std::size_t c, const std::string&)> spoilt = {};
 };
 
 /// A row for each, in the same order. One that fails is a row that says so. Throws what is wrong with the matrix.

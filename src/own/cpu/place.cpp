@@ -1,8 +1,9 @@
 #include "own/place.hpp"
 
 #include <cstring>
-#include <stdexcept>
 #include <vector>
+
+#include "core/kernel_fault.hpp"
 
 namespace lasolve::own {
 
@@ -56,7 +57,7 @@ void Ledger<Cpu>::look_at(Queue<Cpu>&, const Guards (&all)[3]) const {
   for (const Guards& g : all)
     if (g.before && (std::memcmp(g.before, whole.data(), guard_bytes) != 0 ||
                      std::memcmp(g.behind, whole.data(), guard_bytes) != 0))
-      throw std::runtime_error(what_guards_say);
+      throw KernelFault(what_guards_say);
 }
 
 #define LASOLVE_OWN_ON_CPU(T)                                           \

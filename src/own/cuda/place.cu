@@ -1,12 +1,12 @@
 #include "own/place.hpp"
 
 #include <mutex>
-#include <stdexcept>
 #include <vector>
 
 #include "core/cuda/elementwise.cuh"
 #include "core/cuda/made.hpp"
 #include "core/cuda/transpose.cuh"
+#include "core/kernel_fault.hpp"
 
 namespace lasolve::own {
 
@@ -141,7 +141,7 @@ void Ledger<Cuda>::require_intact() {
   volatile unsigned* const changed = state_->changed;
   if (!changed || *changed == 0) return;
   *changed = 0;
-  throw std::runtime_error(what_guards_say);
+  throw KernelFault(what_guards_say);
 }
 
 Seconds Ledger<Cuda>::take() {

@@ -1,0 +1,93 @@
+#include "cli/compare/contestants.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+
+#include "bench/roof.hpp"
+#include "bench/verify.hpp"
+#include "cli/kernels.hpp"
+#include "core/choose.hpp"
+#include "lasolve/names.hpp"
+
+namespace lasolve::cli {
+
+std::vector<Contestant> contestants_of(const CompareRequest& request) {
+  std::vector<Contestant> all;
+  for (const Precision precision : request.precisions) {
+    const Precision products = find_solve_precision(precision)->products;
+    bool offered = false;
+    for (const auto& backend : request.backends) {
+      Contestant c{request.options};
+      c.options.gemm = backend, c.options.precision = precision;
+      const Choice choice = choose(c.options);
+      if (!choice.offers(products)) continue;
+      offered = true;
+      c.name = choice.name(), c.precision = name_of(precision), c.device = choice.device();
+      if (std::none_of(all.begin(), all.end(), [&](const Contestant& other) { return other.key(0) == c.key(0); }))
+        all.push_back(std::move(c));
+    }
+    if (!offered) throw UsageError(does_not_offer(request.backends.front(), request.options.device, products));
+  }
+  for (const auto* peer : request.peers) {
+    const Device where{peer->on_cuda ? Device::cuda : Device::cpu, 0};
+    all.push_back({request.options, peer, peer->name + " (peer)", name_of(Precision::fp64), name_of(where)});
+  }
+  return all;
+}
+
+std::vector<std::string> not_offered(const CompareRequest& request) {
+  std::vector<std::string> all;
+  if (!request.are_named) return all;
+  for (const Precision precision : request.precisions)
+    for (const auto& backend : request.backends) {
+      Options options = request.options;
+      options.gemm = backend;
+      const Choice choice = choose(options);
+      if (!choice.offers(find_solve_precision(precision)->products))
+        all.push_back(fmt::format("{} has no rows in {}: it has no function for products of that precision",
+                                  choice.name(), name_of(precision)));
+    }
+  return all;
+}
+
+void verify(const CompareRequest& request, std::vector<Contestant>& all, const std::function<void(double)>& progress) {
+  std::vector<std::vector<Contestant*>> backends;  // each in its precisions
+  for (Contestant& c : all) {
+    if (c.peer) continue;
+    auto its = std::find_if(backends.begin(), backends.end(), [&](const auto& b) { return b.front()->name == c.name; });
+    if (its == backends.end()) its = backends.emplace(its);
+    its->push_back(&c);
+  }
+  double done = 0;
+  for (const auto& its : backends) {
+    if (progress) progress(done++ / double(backends.size()));
+    bench::Task task{choose(its.front()->options), {}, {}, request.options.threads};
+    for (const Contestant* c : its) task.precisions.push_back(find_solve_precision(c->options.precision)->products);
+    const auto verdicts = bench::verify_apart(task, verifying_command(), request.patience);
+    for (std::size_t p = 0; p < its.size(); ++p) {
+      if (!verdicts[p].fault) continue;
+      its[p]->fault = bench::what_is_wrong(*verdicts[p].fault);
+      say_what_is_wrong(task.choice, *verdicts[p].fault);
+    }
+  }
+}
+
+std::vector<compare::Limit> limits_of(const std::vector<Contestant>& all, int threads) {
+  std::vector<compare::Limit> limits;
+  for (const Contestant& c : all) {
+    if (c.peer) continue;
+    if (std::any_of(limits.begin(), limits.end(), [&](const auto& l) { return l.precision == c.precision; })) continue;
+    try {
+      const Precision products = find_solve_precision(c.options.precision)->products;
+      if (const auto roof = bench::roof_of(c.options.device, products, threads))
+        limits.push_back({c.device, c.precision, *roof});
+    } catch (const std::bad_alloc&) {
+    } catch (const OutOfMemory&) {
+    }
+  }
+  return limits;
+}
+
+}  // namespace lasolve::cli

@@ -1,0 +1,172 @@
+#include "cli/runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bench/clock_watch.hpp"
+#include "bench/turns.hpp"
+#include "cli/commands.hpp"
+#include "cli/kernels.hpp"
+#include "cli/progress.hpp"
+#include "cli/told.hpp"
+#include "cli/tune/tuned.hpp"
+#include "cli/tuning.hpp"
+#include "cli/watched.hpp"
+#include "core/kernel_fault.hpp"
+#include "core/stopwatch.hpp"
+#include "tuned/combine.hpp"
+
+namespace lasolve::cli {
+
+int exit_code(const Outcome& outcome, const Request& request) {
+  switch (outcome.kind) {
+    case Outcome::solved:
+      return done;
+    case Outcome::singular:
+    case Outcome::not_positive_definite:
+      return no_solution;
+    case Outcome::not_converged:
+    case Outcome::inaccurate:
+      return not_accurate;
+    case Outcome::ill_conditioned:
+      return request.allow_ill_conditioned ? done : not_accurate;
+  }
+  return internal;
+}
+
+namespace {
+
+Matrix<double> copy_of(const Matrix<double>& from) {
+  Matrix<double> to(from.rows(), from.cols());
+  for (std::int64_t j = 0; j < from.cols(); ++j)
+    for (std::int64_t i = 0; i < from.rows(); ++i) to(i, j) = from(i, j);
+  return to;
+}
+
+/// The runs of one backend, as they were made.
+struct Runs {
+  std::string backend;
+  std::vector<Report> reports = {};
+  bench::ClockDrift clock = {};
+};
+
+/// A solve, of which a process that watches this one hears. It ends this one where a kernel has spoilt it.
+Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<double>& X, const HearsOfSolve& hears) {
+  const bool own = is_own(runs.backend);
+  tell_begin(runs.backend, std::pow(double(problem.n()), 3) / 3);
+  const bench::ClockWatch clock;
+  Report report;
+  try {
+    report = hears ? solve_and_tell(problem, options, X, hears) : problem.solve(options, X);
+    require_intact(runs.backend);
+  } catch (const KernelFault& e) {
+    tell_spoilt(runs.backend, e.what());
+    throw std::runtime_error(fmt::format("{}: it {}", runs.backend, e.what()));
+  }
+  const bench::ClockDrift drift = clock.drift();
+  tell_end();
+  runs.clock += drift;
+  if (!drift.is_changed() && !runs.clock.is_changed() && (!own || bench::ClockWatch::is_steady())) return report;
+  tell_spoilt(runs.backend, own ? "changed the clock: its times mean nothing" : "met a clock that was changed");
+  report.notes.push_back("the clock was changed while it ran: its times mean nothing");
+  return report;
+}
+
+/// Runs a backend once, keeps the report of a run that counts, and returns its seconds; nothing where it has failed, so that it is
+/// not run again.
+std::optional<double> run_once(const Request& request, Problem& problem, bool counts, Runs& runs, Matrix<double>& X,
+                               const HearsOfSolve& hears) {
+  Options options = request.options;
+  options.gemm = request.tuned ? tuned::gemm_of(*request.tuned, options.device) : GemmChoice(runs.backend);
+  options.tuning = tuning_asked_for(request, options);
+  adapter_note(runs.backend);  // of what ran before
+  options.progress = [](double) {};  // so that a run is the same whether somebody watches or not
+  Report report = solved(problem, options, runs, X, hears);
+  if (const std::string note = adapter_note(runs.backend); !note.empty()) report.notes.push_back(note);
+  const double seconds = report.factor_seconds;
+  const bool failed = counts && exit_code(report.outcome, request) != done;
+  if (counts) runs.reports.push_back(std::move(report));
+  return failed ? std::nullopt : std::optional(seconds);
+}
+
+/// A pause before each run, so that one that heats the machine harms itself.
+bench::Turns turns_of(const Request& request) {
+  return {.warmup = request.warmup, .rounds = request.repeat, .rest = {0, 0.1}};
+}
+
+/// Of the runs of one backend, the one with the median factorization time.
+Measured measured(const Problem& problem, std::vector<Report> reports) {
+  std::vector<double> in_order;
+  for (const Report& report : reports) in_order.push_back(report.factor_seconds);
+  std::sort(reports.begin(), reports.end(),
+            [](const Report& a, const Report& b) { return a.factor_seconds < b.factor_seconds; });
+  Measured m{reports[reports.size() / 2], int(reports.size()), reports.front().factor_seconds,
+             reports.back().factor_seconds, std::move(in_order)};
+  m.report.notes.insert(m.report.notes.begin(), problem.notes().begin(), problem.notes().end());
+  return m;
+}
+
+std::vector<Measured> measured_in_turns(Request request, Problem& problem, Solutions& solutions) {
+  const std::vector<std::string> tuned = take_tuned(request, problem);
+  std::vector<Runs> all;
+  for (const auto& backend : request.backends) all.push_back({backend});
+  Progress progress("solving", request.quiet);
+  const Stopwatch watch;
+  bench::Tally tally(all.size(), request.warmup + request.repeat, 0);
+  const HearsOfSolve hears = [&](double share, const char* now) {
+    if (tally.runs() == 1) return progress(share, now);
+    progress.say(tally.share(watch.seconds(), share), tally.seconds_left(share), now);
+  };
+  Matrix<double> X;
+  bench::time_in_turns(turns_of(request), all.size(), [&](std::size_t c, bool counts) {
+    tally.begin(c, watch.seconds());
+    if (tally.runs() > 1)
+      progress.rename(fmt::format("solving{} (run {} of {})", all.size() > 1 ? " with " + all[c].backend : "",
+                                  tally.of_run(), tally.runs()));
+    const auto seconds = run_once(request, problem, counts, all[c], X, progress.talks() ? hears : HearsOfSolve());
+    tally.end(watch.seconds(), !seconds);
+    if (seconds && counts && all[c].reports.size() == 1) {
+      if (all.size() > 1)
+        solutions.add(X);
+      else
+        solutions.X = std::move(X);
+    }
+    return seconds;
+  });
+  std::vector<Measured> results;
+  for (Runs& runs : all) {
+    results.push_back(measured(problem, std::move(runs.reports)));
+    results.back().seed = turns_of(request).seed;
+    std::vector<std::string>& notes = results.back().report.notes;
+    notes.insert(notes.begin(), tuned.begin(), tuned.end());
+  }
+  return results;
+}
+
+}  // namespace
+
+void Solutions::add(const Matrix<double>& other) {
+  if (X.rows() == 0) X = copy_of(other);
+  double most = 0, difference = 0;
+  for (std::int64_t j = 0; j < X.cols(); ++j)
+    for (std::int64_t i = 0; i < X.rows(); ++i)
+      most = std::max(most, std::abs(X(i, j))), difference = std::max(difference, std::abs(X(i, j) - other(i, j)));
+  if (difference > 0) apart = std::max(apart, difference / most);
+}
+
+std::vector<Measured> measure(const Request& request, Problem& problem, Solutions& solutions) {
+  try {
+    return measured_in_turns(request, problem, solutions);
+  } catch (const OutOfMemory& e) {
+    const std::string fits = problem.what_would_fit(request.options);
+    if (fits.empty()) throw;
+    throw MachineError(fmt::format("{}\n  would fit: {}", e.what(), fits));
+  } catch (const std::invalid_argument& e) {
+    if (std::string(e.what()).find("NaN or infinite") == std::string::npos) throw;
+    throw std::invalid_argument(fmt::format("{}; --allow-nonfinite takes it", e.what()));
+  }
+}
+
+}  // namespace lasolve::cli

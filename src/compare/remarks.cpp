@@ -1,0 +1,135 @@
+#include "compare/remarks.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "compare/attribution.hpp"
+
+namespace lasolve::compare {
+
+namespace {
+
+/// Those that ran, the fastest first.
+std::vector<const Row*> by_time(const std::vector<const Row*>& rows) {
+  std::vector<const Row*> timed;
+  for (const Row* r : rows)
+    if (r->timed() && !r->is_peer) timed.push_back(r);
+  std::stable_sort(timed.begin(), timed.end(), [](const Row* a, const Row* b) { return a->median() < b->median(); });
+  return timed;
+}
+
+constexpr double enough_share = 0.5;
+
+enum class Apart { yes, no, unknown };
+
+/// Whether the fastest and the slowest of a size differ, by the test that verdicts are found with. It says nothing of few runs. Where
+/// all runs of one are faster than all of the other, they differ, also where these are few.
+Apart told_apart(const Row& fastest, const Row& slowest) {
+  const std::vector<double>&fast = fastest.seconds, &slow = slowest.seconds;
+  const std::size_t fewer = std::min(fast.size(), slow.size());
+  if (fewer > 1 && bench::spread_of(fast).most < bench::spread_of(slow).least) return Apart::yes;
+  if (fewer < bench::least_for_a_verdict) return Apart::unknown;
+  return bench::change_between(slow, fast).kind == bench::Change::faster ? Apart::yes : Apart::no;
+}
+
+/// Why backends cannot be told apart; empty: they can.
+std::string why_too_small(const std::vector<const Row*>& timed) {
+  if (std::all_of(timed.begin(), timed.end(), [](const Row* r) { return r->gemm_flops() == 0; }))
+    return "one panel holds the matrix";
+  double most = 0;
+  for (const Row* r : timed) most = std::max(most, r->gemm_share());
+  if (told_apart(*timed.front(), *timed.back()) == Apart::no)
+    return fmt::format("the times of {} and {} do not differ", timed.front()->key.gemm, timed.back()->key.gemm);
+  if (most < enough_share) return fmt::format("at most {:.0f} % of a solve is GEMM", 100 * most);
+  return "";
+}
+
+/// The n from which on half of a solve of the fastest would be GEMM, whose time grows as n³, and that of the rest as n².
+std::int64_t size_that_would_do(const std::vector<const Row*>& timed) {
+  const Row& fastest = *timed.front();
+  const double share = std::clamp(fastest.gemm_share(), 0.02, 0.98);
+  const double n = fastest.gemm_flops() == 0
+                       ? 8.0 * double(std::max<std::int64_t>(fastest.block_size, 1))
+                       : double(fastest.key.n) * std::max(2.0, enough_share / (1 - enough_share) * (1 - share) / share);
+  return std::int64_t(std::bit_ceil(std::uint64_t(std::max(2.0, std::ceil(n)))));
+}
+
+using Remarks = std::vector<std::string>;
+
+void remark_on_small_sizes(const Comparison& all, Remarks& remarks) {
+  std::int64_t one_that_does = 0;
+  for (const Size& size : all.sizes)
+    if (const auto timed = by_time(all.at(size.n)); timed.size() > 1 && why_too_small(timed).empty())
+      one_that_does = one_that_does == 0 ? size.n : std::min(one_that_does, size.n);
+  for (const Size& size : all.sizes) {
+    const auto timed = by_time(all.at(size.n));
+    if (timed.size() < 2) continue;
+    const std::string why = why_too_small(timed);
+    if (why.empty()) continue;
+    remarks.push_back(fmt::format("n = {} is too small to tell kernels apart: {}; {}", size.n, why,
+                                  one_that_does > size.n ? fmt::format("n = {} does", one_that_does)
+                                                         : fmt::format("n = {} may do, where half of a solve is GEMM",
+                                                                       size_that_would_do(timed))));
+  }
+}
+
+void remark_on_load(const Size& size, Remarks& remarks) {
+  if (size.is_loaded())
+    remarks.push_back(
+        fmt::format("n = {}: other programs kept {:.1f} processors busy meanwhile; times and verdicts mean "
+                    "less than they seem",
+                    size.n, size.other_processors));
+  for (const std::string& note : size.notes) remarks.push_back(fmt::format("n = {}: {}", size.n, note));
+}
+
+void remark_on_clocks(const Comparison& all, const Size& size, Remarks& remarks) {
+  std::vector<std::string> slowed;
+  for (const Row* r : all.at(size.n))
+    if (r->timed() && r->is_slowed())
+      slowed.push_back(fmt::format("{} in {} ({:.0f} % of its time)", r->key.gemm, r->key.precision, 100 * *r->slowed));
+  if (!slowed.empty())
+    remarks.push_back(
+        fmt::format("n = {}: heat or a limit of power held the clock down: {}", size.n, fmt::join(slowed, ", ")));
+}
+
+void remark_on_other_factors(const Comparison& all, const Size& size, Remarks& remarks) {
+  std::vector<std::string> names;
+  for (const Row* r : all.at(size.n))
+    if (r->timed() && !r->fell_back_to.empty())
+      names.push_back(fmt::format("{} in {} by factors in {}", r->key.gemm, r->key.precision, r->fell_back_to));
+  if (!names.empty())
+    remarks.push_back(fmt::format("n = {}: coarser factors did not do, so that times are of two factorizations: {}",
+                                  size.n, fmt::join(names, ", ")));
+}
+
+void remark_on_few_runs(const Comparison& all, const Size& size, Remarks& remarks) {
+  std::vector<std::string> names;
+  for (const Row* r : all.at(size.n))
+    if (r->timed() && !r->is_peer && r->seconds.size() < bench::least_for_a_verdict) names.push_back(r->key.gemm);
+  if (names.empty()) return;
+  const auto timed = by_time(all.at(size.n));
+  const bool unknown = told_apart(*timed.front(), *timed.back()) == Apart::unknown && timed.size() > 1;
+  remarks.push_back(fmt::format(
+      "n = {}: fewer runs than the {} that a verdict takes: {}{}; --seconds and --repeat allow more", size.n,
+      bench::least_for_a_verdict, fmt::join(names, ", "),
+      unknown ? fmt::format("; too few runs to tell {} and {} apart", timed.front()->key.gemm, timed.back()->key.gemm)
+              : ""));
+}
+
+}  // namespace
+
+std::vector<std::string> remarks_on(const Comparison& all) {
+  Remarks remarks;
+  remark_on_small_sizes(all, remarks);
+  for (const Size& size : all.sizes) remark_on_load(size, remarks);
+  for (const Size& size : all.sizes) remark_on_clocks(all, size, remarks);
+  for (const Size& size : all.sizes) remark_on_other_factors(all, size, remarks);
+  for (const Size& size : all.sizes) remark_on_few_runs(all, size, remarks);
+  return remarks;
+}
+
+}  // namespace lasolve::compare
