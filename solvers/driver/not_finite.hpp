@@ -18,9 +18,7 @@ inline void require_finite(bool is_finite, const char* whose) {
 }
 
 /// nan, inf or -inf.
-inline std::string named(double not_finite) {
-  return std::isnan(not_finite) ? "nan" : not_finite > 0 ? "inf" : "-inf";
-}
+inline std::string named(double not_finite) { return std::isnan(not_finite) ? "nan" : not_finite > 0 ? "inf" : "-inf"; }
 
 /// Which entry of a matrix that was given as the columns of op(A) is the first, in the order of its memory; empty: none, but a sum of
 /// them. Of a triangle that alone is there only that counts.

@@ -81,7 +81,7 @@ std::optional<double> run_once(const Request& request, Problem& problem, bool co
   Options options = request.options;
   options.gemm = request.tuned ? tuned::gemm_of(*request.tuned, options.device) : GemmChoice(runs.backend);
   options.tuning = tuning_asked_for(request, options);
-  adapter_note(runs.backend);  // of what ran before
+  adapter_note(runs.backend);        // of what ran before
   options.progress = [](double) {};  // so that a run is the same whether somebody watches or not
   Report report = solved(problem, options, runs, X, hears);
   if (const std::string note = adapter_note(runs.backend); !note.empty()) report.notes.push_back(note);

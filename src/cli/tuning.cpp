@@ -16,8 +16,8 @@ const TuningField& field_named(std::string_view name) {
     if (f.name == name) return f;
     names.push_back(f.name);
   }
-  throw UsageError(
-      fmt::format("--tune: there is no '{}'{}; known: {}", name, did_you_mean(std::string(name), names), fmt::join(names, ", ")));
+  throw UsageError(fmt::format("--tune: there is no '{}'{}; known: {}", name, did_you_mean(std::string(name), names),
+                               fmt::join(names, ", ")));
 }
 
 bool is_of(const TuningField& f, Device::Kind place) { return f.place == Device::automatic || f.place == place; }

@@ -76,8 +76,12 @@ int __libc_start_main(Main* main, int argc, char** argv, void (*init)(), void (*
   return start(counted_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 void* malloc(std::size_t size) { return fails(__builtin_return_address(0)) ? nullptr : __libc_malloc(size); }
-void* calloc(std::size_t count, std::size_t size) { return fails(__builtin_return_address(0)) ? nullptr : __libc_calloc(count, size); }
-void* realloc(void* memory, std::size_t size) { return fails(__builtin_return_address(0)) ? nullptr : __libc_realloc(memory, size); }
+void* calloc(std::size_t count, std::size_t size) {
+  return fails(__builtin_return_address(0)) ? nullptr : __libc_calloc(count, size);
+}
+void* realloc(void* memory, std::size_t size) {
+  return fails(__builtin_return_address(0)) ? nullptr : __libc_realloc(memory, size);
+}
 void* memalign(std::size_t alignment, std::size_t size) {
   return fails(__builtin_return_address(0)) ? nullptr : __libc_memalign(alignment, size);
 }
