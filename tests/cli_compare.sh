@@ -25,9 +25,7 @@ if command -v script >/dev/null; then
   holds 'the runs are not counted' grep -qE 'solving with (naive|tiled) \(run [0-9]+ of 10\): [0-9]+ %' terminal
   "$lasolve" generate uniform:n=1500 -o sides.npy
   script -qec "'$lasolve' spd:n=1500 --rhs sides.npy --device cpu --gemm naive --output x.mtx" /dev/null >terminal
-  for step in 'solving with the factors' checking; do
-    holds "nothing is said while it is $step" grep -q "; $step" terminal
-  done
+  holds 'nothing is said while it is solving' grep -q '; solving with the factors' terminal
   script -qec "'$lasolve' uniform:n=2600 --device cpu --gemm naive --no-condition --quiet" /dev/null >terminal
   holds '--quiet does not silence progress' [ ! -s terminal ]
 fi
