@@ -97,6 +97,10 @@ TEST(Attribution, says_which_sizes_are_too_small_and_which_would_do) {
   ASSERT_EQ(remarks.size(), 1u);
   EXPECT_EQ(remarks[0],
             "n = 100 is too small to tell kernels apart: the times of fast and slow do not differ; n = 1000 does");
+  Comparison smaller_does = comparison();
+  smaller_does.sizes.insert(smaller_does.sizes.begin(), {50, "uniform:n=50", "0f0f"});
+  smaller_does.rows.push_back(row("slow", 50, 4, 3)), smaller_does.rows.push_back(row("fast", 50, 2, 1.2));
+  EXPECT_EQ(remarks_on(smaller_does), remarks) << "one that does is larger";
   Comparison small = comparison();
   small.sizes.pop_back(), small.rows.resize(2);
   ASSERT_EQ(remarks_on(small).size(), 1u);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <set>
 
 #include "compare/attribution.hpp"
 
@@ -61,19 +62,20 @@ std::int64_t size_that_would_do(const std::vector<const Row*>& timed) {
 using Remarks = std::vector<std::string>;
 
 void remark_on_small_sizes(const Comparison& all, Remarks& remarks) {
-  std::int64_t one_that_does = 0;
+  std::set<std::int64_t> that_do;
   for (const Size& size : all.sizes)
     if (const auto timed = by_time(all.at(size.n)); timed.size() > 1 && why_too_small(timed).empty())
-      one_that_does = one_that_does == 0 ? size.n : std::min(one_that_does, size.n);
+      that_do.insert(size.n);
   for (const Size& size : all.sizes) {
     const auto timed = by_time(all.at(size.n));
     if (timed.size() < 2) continue;
     const std::string why = why_too_small(timed);
     if (why.empty()) continue;
+    const auto larger = that_do.upper_bound(size.n);
     remarks.push_back(fmt::format("n = {} is too small to tell kernels apart: {}; {}", size.n, why,
-                                  one_that_does > size.n ? fmt::format("n = {} does", one_that_does)
-                                                         : fmt::format("n = {} may do, where half of a solve is GEMM",
-                                                                       size_that_would_do(timed))));
+                                  larger != that_do.end() ? fmt::format("n = {} does", *larger)
+                                                          : fmt::format("n = {} may do, where half of a solve is GEMM",
+                                                                        size_that_would_do(timed))));
   }
 }
 
