@@ -1,0 +1,86 @@
+// The factor of A = L Lᵀ, which is only seen from inside, on the CPU.
+#include "solvers/places/cpu/norms.hpp"
+#include "solvers/places/cpu/panel.hpp"
+#include "solvers/places/cpu/rows.hpp"
+#include "solvers/places/cpu/triangle.hpp"
+#include "solvers/places/primitives.hpp"
+//
+#include "core/choose.hpp"
+#include "places.hpp"
+#include "solvers/factors.hpp"
+#include "systems.hpp"
+
+namespace lasolve::test {
+namespace {
+
+template <class T>
+class CholeskyFactor : public testing::Test {};
+using Elements = testing::Types<double, float>;
+TYPED_TEST_SUITE(CholeskyFactor, Elements);
+
+TYPED_TEST(CholeskyFactor, has_a_small_residual) {
+  using T = TypeParam;
+  Queue<Cpu> q(3);
+  for (const MatrixType& type : positive_definite_types)
+    for (const auto& [n, nb] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+             {1, 1}, {3, 7}, {16, 7}, {32, 32}, {33, 32}, {67, 32}, {129, 64}, {257, 160}, {401, 300}}) {
+      SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb);
+      const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
+      Factors<T, Cpu> factors(Method::cholesky, rounded<T>(A)), arriving(Method::cholesky, Matrix<T>(n, n));
+      factors.factor(q, Gemm<T, Cpu>(*gemm_backends<Cpu>()[0]), schedules[n % 3], nb);
+      EXPECT_TRUE(factors.outcome(q).ok());
+      EXPECT_LT((cholesky_residual<T>(A.view(), factors.values())), 30);
+      const auto supply = [&](Queue<Cpu>& queue, std::int64_t first, MatrixView<T> columns) {
+        convert(queue, A.view().columns(first, columns.cols()), columns);
+      };
+      arriving.factor(q, Gemm<T, Cpu>(*gemm_backends<Cpu>()[0]), Schedule::left_looking, nb, supply);
+      EXPECT_TRUE(arriving.outcome(q).ok());
+      EXPECT_LT((cholesky_residual<T>(A.view(), arriving.values())), 30);
+    }
+}
+
+/// A plan that was lowered for a device, by what the host does for each task.
+TYPED_TEST(CholeskyFactor, of_a_lowered_plan_has_a_small_residual) {
+  using T = TypeParam;
+  const Capabilities can{.cholesky_leaf = 16,
+                         .cholesky = {.leaf_rows = 200, .product_binds = 5000, .rows_apart = never, .work_apart = 0},
+                         .diagonal_update = 32,
+                         .symmetric_updates = {.whole_below = 40, .columns = 24}};
+  Queue<Cpu> q(3);
+  const Gemm<T, Cpu> gemm(*gemm_backends<Cpu>()[0]);
+  for (const auto& [n, nb] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {67, 16}, {257, 48}, {401, 64}}) {
+    const Matrix<T> A = rounded<T>(random_with_condition(n, 100, true));
+    for (const Schedule schedule : {Schedule::left_looking, Schedule::right_looking, Schedule::recursive}) {
+      SCOPED_TRACE(testing::Message() << "schedule " << int(schedule) << ", n = " << n << ", nb = " << nb);
+      Matrix<T> L = rounded<T>(A);
+      Matrix<std::int64_t> pivots(n, Pivots<Cpu>::columns), status(1, 1);
+      status(0, 0) = -1;
+      const Supply<T, Cpu> none;
+      const Plan plan =
+          lower(plan_of(Method::cholesky, schedule, {.n = n, .block_size = nb, .lanes = four_lanes}), can);
+      Buffers<T, Cpu> buffers(plan);
+      const Workpiece<T, Cpu> of{gemm, L, Pivots<Cpu>::in(pivots, status), none, buffers};
+      for (const Task& task : plan.tasks) ASSERT_TRUE(perform(q, q, Method::cholesky, task, of));
+      EXPECT_LT((cholesky_residual<T>(A.view(), L.view())), 30);
+    }
+  }
+}
+
+/// A task that the executor does not know must not pass for another.
+TYPED_TEST(CholeskyFactor, of_a_plan_with_a_task_of_LU_is_refused) {
+  using T = TypeParam;
+  Queue<Cpu> q(1);
+  const Gemm<T, Cpu> gemm(*gemm_backends<Cpu>()[0]);
+  Matrix<T> A = rounded<T>(random_with_condition(8, 10, true));
+  Matrix<std::int64_t> status(1, 1), no_pivots(0, Pivots<Cpu>::columns);
+  const Supply<T, Cpu> none;
+  Buffers<T, Cpu> buffers(Plan{});
+  const Workpiece<T, Cpu> of{gemm, A, Pivots<Cpu>::in(no_pivots, status), none, buffers};
+  for (const TaskKind kind : {TaskKind::interchange, TaskKind::combine, TaskKind::panel_in_place,
+                              TaskKind::lookahead_update, TaskKind::begin_later, TaskKind::prepend})
+    EXPECT_THROW(perform(q, q, Method::cholesky, {.kind = kind, .lane = {}}, of), std::logic_error) << name_of(kind);
+}
+
+}  // namespace
+}  // namespace lasolve::test
