@@ -129,8 +129,9 @@ class OnCuda {
       return launches > 0 ? margin * solve / launches : 1;
     }
   };
+  /// Of rows: the median, and of their times the median.
   struct Movement {
-    double moved = 0, error = 0;
+    double moved = 0, error = 0, seconds = 0;
   };
 
   static double least() { return std::log1p(bench::ChangeTest().least_effect); }
@@ -159,11 +160,12 @@ class OnCuda {
 
   /// Peers count as well: none of our code is in them.
   std::optional<Movement> movement_of(const Row* except) const {
-    std::vector<double> ratios;
+    std::vector<double> ratios, seconds;
     for (const Pair& p : pairs_)
-      if (p.row != except) ratios.push_back(std::exp(p.moved));
+      if (p.row != except) ratios.push_back(std::exp(p.moved)), seconds.push_back(p.row->median());
     if (ratios.size() < least_to_move_together) return std::nullopt;
-    return Movement{std::log(bench::spread_of(ratios).median), bench::ChangeTest().z * bench::noise_of(ratios)};
+    return Movement{std::log(bench::spread_of(ratios).median), bench::ChangeTest().z * bench::noise_of(ratios),
+                    bench::spread_of(seconds).median};
   }
 
   /// What the machine may do shows where it is at least a change.
@@ -171,13 +173,15 @@ class OnCuda {
     return machine.low - least() < m.moved && m.moved < machine.high + least();
   }
 
-  /// The others tell which part of the range it was, unless they have moved further than the machine may.
+  /// The others tell which part of the range it was, unless they have moved further than the machine may. A clock moves all rows by the
+  /// same share, launches by the same seconds: what takes longer than the others then moves by less.
   MachineChange machine_beside(const Pair& pair) const {
     Range range = pair.machine;
     if (const auto others = movement_of(pair.row); others && may_be(range, *others)) {
       const auto [low, high] = pair.machine;
-      range = {std::clamp(others->moved - others->error, low, high),
-               std::clamp(others->moved + others->error, low, high)};
+      const double by_seconds = others->moved * std::min(1.0, others->seconds / pair.row->median());
+      const auto [least, most] = std::minmax(others->moved, by_seconds);
+      range = {std::clamp(least - others->error, low, high), std::clamp(most + others->error, low, high)};
     }
     const double known = std::clamp(0.0, range.low, range.high);
     return {std::expm1(range.low - known), std::expm1(range.high - known), std::expm1(known)};
