@@ -18,6 +18,9 @@ std::int64_t columns_at_once(std::int64_t n) {
   return std::max<std::int64_t>(1, std::int64_t(bytes / sizeof(T)) / std::max<std::int64_t>(1, n));
 }
 
+/// A function of its own: nvcc compiles lambdas for the device as well, where there is no long double.
+inline void set_to_zeros(std::vector<long double>& sums, std::int64_t n) { sums.assign(std::size_t(n), 0); }
+
 /// As check_again, where B and X are at the place of A, and with nb columns at a time.
 template <class T, class Place>
 void check_by_columns(Queue<Place>& q, const Supply<T, Place>& A, Op op, Uplo triangle, MatrixView<const T, Place> B,
@@ -40,7 +43,7 @@ void check_by_columns(Queue<Place>& q, const Supply<T, Place>& A, Op op, Uplo tr
   };
   const auto residual_by_columns = [&](MatrixView<const T, Place> x, MatrixView<const T, Place> b) {
     convert<T>(q, b, R.view());
-    sums.assign(std::size_t(n), 0);
+    set_to_zeros(sums, n);
     for (std::int64_t j = 0; j < n; j += nb) {
       const std::int64_t jb = std::min(nb, n - j);
       const auto columns = block.view().columns(0, jb);
