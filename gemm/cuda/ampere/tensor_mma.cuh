@@ -18,6 +18,7 @@
 
 #include "core/cuda/copy_async.cuh"
 #include "core/cuda/fp64_tile.cuh"
+#include "gemm/cuda/common/as_tf32.cuh"
 #include "gemm/cuda/common/pack.cuh"
 #include "gemm/cuda/common/registers.cuh"
 #include "gemm/cuda/hopper/instructions.cuh"
@@ -46,18 +47,6 @@ struct Shape {
   static constexpr int WM = 64, WN = sizeof(In) == 8 ? 32 : 64, BM = 2 * WM, BN = 2 * WN, BK = 64 / sizeof(In);
   static constexpr int K = sizeof(In) == 2 ? 16 : 8, stages = 3, threads = 128;
 };
-
-/// x in the upper 19 bits, to nearest; ties to even where there is an instruction for it. The upper bits of a NaN may be those
-/// of an infinity.
-__device__ inline unsigned as_tf32(unsigned x) {
-  const float value = __uint_as_float(x);
-#if __CUDA_ARCH__ >= 900
-  asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(x) : "f"(value));
-#else
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(x) : "f"(value));
-#endif
-  return isnan(value) ? 0x7fc00000 : x;
-}
 
 /// Tiles of an operand X, (BX, BK) of op(X) as they lie in memory. Where K-major a tile has lines of k, else of rows.
 /// Lines are so far apart that the lanes of a fragment meet different banks.
@@ -120,7 +109,7 @@ class Tiles {
       }
     }
     if constexpr (sizeof(In) == 4)
-      for (unsigned& cell : x) cell = as_tf32(cell);
+      for (unsigned& cell : x) cell = __float_as_uint(as_tf32(__uint_as_float(cell)));
   }
 
  private:

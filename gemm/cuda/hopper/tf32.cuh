@@ -14,6 +14,7 @@
 // Source   packing: Goto and van de Geijn, Anatomy of high-performance matrix multiplication (2008)
 #pragma once
 
+#include "gemm/cuda/common/as_tf32.cuh"
 #include "gemm/cuda/hopper/half.cuh"
 
 namespace lasolve::sm90 {
@@ -24,14 +25,6 @@ constexpr int packed_rows = 64, packed_depth = 32;  // of an operand, by a block
 __device__ inline float4 fetch_4(const float* from, std::int64_t count, bool aligned) {
   if (aligned && count >= 4) return *reinterpret_cast<const float4*>(from);
   return {count > 0 ? from[0] : 0, count > 1 ? from[1] : 0, count > 2 ? from[2] : 0, count > 3 ? from[3] : 0};
-}
-
-/// x in the upper 19 bits, to nearest, ties to even, as the copy engine does it. The upper bits of a NaN may be those
-/// of an infinity.
-__device__ inline float rounded_to_tf32(float x) {
-  unsigned bits;
-  asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
-  return __uint_as_float(isnan(x) ? 0x7fc00000 : bits);
 }
 
 /// Whether an operand, (rows, k), can come as it lies.
@@ -82,7 +75,7 @@ static __global__ void __launch_bounds__(128) pack_tf32_kernel(Piecewise A, Piec
       p.to + (first / p.height * p.steps + step) * p.height * packed_depth + (first % p.height + row) * packed_depth;
 #pragma unroll
   for (int t = 0; t < 4; ++t) {
-    const float4 y{rounded_to_tf32(x[t].x), rounded_to_tf32(x[t].y), rounded_to_tf32(x[t].z), rounded_to_tf32(x[t].w)};
+    const float4 y{as_tf32(x[t].x), as_tf32(x[t].y), as_tf32(x[t].z), as_tf32(x[t].w)};  // as the copy engine rounds
     __stcg(reinterpret_cast<float4*>(to + t * packed_depth + (chunk ^ (row + t) % 8) * 4),
            y);  // as TMA swizzles 128 bytes
   }
