@@ -18,10 +18,10 @@
 
 #include "core/cuda/copy_async.cuh"
 #include "core/cuda/fp64_tile.cuh"
+#include "core/device_properties.hpp"
 #include "gemm/cuda/common/as_tf32.cuh"
 #include "gemm/cuda/common/pack.cuh"
 #include "gemm/cuda/common/registers.cuh"
-#include "gemm/cuda/hopper/instructions.cuh"
 
 namespace lasolve::tensor_mma {
 
@@ -215,7 +215,7 @@ void gemm(Queue<Cuda>& q, Sum<In> alpha, Operand<In, Cuda> A, Operand<In, Cuda> 
   if (const std::string why = why_not(q.device()); !why.empty())
     throw MachineError("CUDA: this backend cannot run: " + why);
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
-  if (k > 0 && !(hopper::reachable(A.data(), A.ld()) && hopper::reachable(B.data(), B.ld()))) {
+  if (k > 0 && !(is_aligned(A.data(), A.ld()) && is_aligned(B.data(), B.ld()))) {
     const std::int64_t ld = round_up(k, vector_width<In>);
     In* const to = q.scratch<In>(ld, m + n).data();  // A transposed, and B
     pack<false, In>(q, {A, to, ld}, {transposed(B), to + m * ld, ld});

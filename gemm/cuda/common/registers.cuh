@@ -53,7 +53,7 @@ __device__ void add_outer_product(T (&sums)[TN][TM], const T (&a)[TM], const T (
 
 /// Whether vectors of 16 bytes of a column can be moved that start a multiple of 16 bytes below its first element.
 template <class T>
-__device__ bool is_aligned(const T* data, std::int64_t ld) {
+__host__ __device__ bool is_aligned(const T* data, std::int64_t ld) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % vector_width<T> == 0;
 }
 
