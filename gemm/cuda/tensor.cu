@@ -39,6 +39,11 @@ static std::string why_no_tensor(int device) {
   return hopper::why_not(device).empty() ? "" : tensor_mma::why_not(device);
 }
 
+/// In other precisions only operands are packed that do not lie at multiples of 16 bytes, which no shape tells.
+static void prepare_tensor(Queue<Cuda>& q, const ProductShape& p) {
+  if (p.precision == Precision::tf32 && hopper::why_not(q.device()).empty()) sm90::prepare_tf32(q, p);
+}
+
 extern const GemmBackend<Cuda> gemm_cuda_tensor;
 const GemmBackend<Cuda> gemm_cuda_tensor{
     .name = "tensor",
@@ -48,6 +53,7 @@ const GemmBackend<Cuda> gemm_cuda_tensor{
     .f16 = {tensor<sm90::tensor_half<fp16>, float, fp16>, 0x1p-20},  // the tensor cores cut off the ends of their sums
     .bf16 = {tensor<sm90::tensor_half<bf16>, float, bf16>, 0x1p-20},
     .unavailable = why_no_tensor,
+    .prepare = prepare_tensor,
 };
 
 }  // namespace lasolve

@@ -137,6 +137,38 @@ TEST_F(MadeOnCuda, is_found_clean_after_an_exception) {
   system.expect_solved();
 }
 
+/// C ← A·op(B) of matrices that are all 0, when to make memory `fails`.
+void multiply_zeros(Queue<Cuda>& q, const Gemm<float, Cuda>& gemm, Op b, std::int64_t m, std::int64_t n, std::int64_t k,
+                    bool fails) {
+  SCOPED_TRACE(testing::Message() << gemm.backend().name << ", products " << int(gemm.products()) << ", " << m << " x "
+                                  << n << " x " << k << (b == Op::none ? "" : ", B transposed"));
+  Matrix<float, Cuda> A(m, k), B(b == Op::none ? k : n, b == Op::none ? n : k), C(m, n);
+  for (const Matrix<float, Cuda>* X : {&A, &B})
+    CUDA_CHECK(cudaMemsetAsync(const_cast<float*>(X->data()), 0, X->bytes(), q.stream()));
+  if (fails) fail_allocations(1, 1000);
+  EXPECT_NO_THROW(gemm(q, 1, std::as_const(A).view(), {std::as_const(B).view(), b}, 0, C.view()));
+  fail_allocations(0, 0);
+  q.finish();
+}
+
+TEST_F(MadeOnCuda, is_nothing_for_products_that_were_prepared) {
+  for (const GemmBackend<Cuda>* backend : gemm_backends<Cuda>()) {
+    if (!backend->prepare || (backend->unavailable && !backend->unavailable(0).empty())) continue;
+    for (const Precision products : {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16}) {
+      const Gemm<float, Cuda> gemm(*backend, products);
+      if (!gemm) continue;
+      for (const Op b : {Op::none, Op::transpose})
+        for (const std::int64_t k : {200, 512, 5000}) {
+          Queue<Cuda> q(0);
+          multiply_zeros(q, gemm, b, 8, 8, 8, false);  // libraries are begun
+          gemm.prepare(q, Op::none, b, 3000, 2000, k);
+          for (const std::int64_t part : {1, 2, 3}) multiply_zeros(q, gemm, b, 3000 / part, 2000 / part, k, true);
+          if (k > 512) multiply_zeros(q, gemm, b, 3000, 2000, 512, true);
+        }
+    }
+  }
+}
+
 /// Of a caller's backend, which leaves cuBLAS otherwise than it was.
 void with_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
                MatrixView<float, Cuda> C) {

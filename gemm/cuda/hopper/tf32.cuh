@@ -20,6 +20,8 @@
 namespace lasolve::sm90 {
 
 constexpr int packed_rows = 64, packed_depth = 32;  // of an operand, by a block of threads; a thread has 4 × 4
+/// Elements of operands that are packed at once, 1 GiB, and the least of each row, even if these are more.
+constexpr std::int64_t most_packed = 1 << 28, least_packed_depth = 512;
 
 /// Four neighbours in memory, of which `count` are there: the others are 0.
 __device__ inline float4 fetch_4(const float* from, std::int64_t count, bool aligned) {
@@ -94,7 +96,7 @@ void multiply_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<
                      B_rows = b_lies ? 0 : round_up(C.cols(), Shape::BN);
   const std::int64_t rows = A_rows + B_rows;  // that are packed
   const std::int64_t depth =
-      rows == 0 ? A.cols() : std::max<std::int64_t>((1 << 28) / rows / packed_depth * packed_depth, 512);
+      rows == 0 ? A.cols() : std::max(most_packed / rows / packed_depth * packed_depth, least_packed_depth);
   const auto map = [](const Piecewise& p, unsigned rows) {
     return tensor_map(p.X.data(), p.X.cols(), p.X.rows(), p.X.ld(), Shape::BK, rows, fetch,
                       CU_TENSOR_MAP_DATA_TYPE_TFLOAT32);
@@ -137,6 +139,20 @@ inline void tensor_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Ope
     multiply_tf32<KernelSchedule::pingpong, false>(q, alpha, A, B, beta, C);
   else
     multiply_tf32<KernelSchedule::pingpong>(q, alpha, A, B, beta, C);
+}
+
+/// The scratch memory for what tensor_tf32 packs of products of at most this size, whose operands the copy engine can reach.
+inline void prepare_tf32(Queue<Cuda>& q, const ProductShape& p) {
+  const bool has_clusters = q.properties().has_clusters_of(2), packs_B = p.b == Op::transpose;
+  // Of a deep product A goes through registers. Beside a B that lies along k it is packed for wide tiles only.
+  const std::int64_t k_of_A = has_clusters ? std::min(p.k, q.tuning().tensor_multicast_from - 1) : p.k;
+  const bool packs_A = p.a == Op::none && (packs_B || (has_clusters && k_of_A >= q.tuning().tensor_tf32_wide_from));
+  constexpr std::int64_t rest = 255;  // to whole tiles, which are at most 256 high or wide
+  const std::int64_t A_rows = packs_A ? p.m + rest : 0, B_rows = packs_B ? p.n + rest : 0;
+  const auto make_room = [&](std::int64_t rows, std::int64_t k) {
+    q.scratch<float>(std::min(rows * round_up(k, packed_depth), std::max(most_packed, rows * least_packed_depth)), 1);
+  };
+  make_room(A_rows + B_rows, k_of_A), make_room(B_rows, p.k);
 }
 
 }  // namespace lasolve::sm90
