@@ -3,6 +3,7 @@
 
 #include "core/ceil_div.hpp"
 #include "core/cuda/launch.cuh"
+#include "gemm/cuda/common/raster_order.cuh"
 #include "lasolve/gemm.hpp"
 
 namespace lasolve {
@@ -23,14 +24,13 @@ __device__ TileOrigin tile_origin(MatrixView<T, Cuda> C, std::int64_t BM, std::i
   return {blockIdx.x % down * BM, blockIdx.x / down * BN};
 }
 
-/// The tile of this block, in raster order: down a group of 16 rows of tiles, then to the next column of tiles.
+/// The tile of this block in raster order, in groups of 16 rows of tiles.
 template <class T>
 __device__ TileOrigin origin_in_raster_order(MatrixView<T, Cuda> C, int BM, int BN) {
   constexpr unsigned group = 16;
   const unsigned down = unsigned(ceil_div(C.rows(), BM)), across = unsigned(ceil_div(C.cols(), BN));
-  const unsigned first = blockIdx.x / (group * across) * group, within = blockIdx.x % (group * across);
-  const unsigned height = min(group, down - first);
-  return {std::int64_t(first + within % height) * BM, std::int64_t(within / height) * BN};
+  return {std::int64_t(row_in_raster_order(blockIdx.x, down, across, group)) * BM,
+          std::int64_t(column_in_raster_order(blockIdx.x, down, across, group)) * BN};
 }
 
 /// f.operator()<op_a, op_b>(): a kernel is made for each pair, and which is needed is known when it runs.

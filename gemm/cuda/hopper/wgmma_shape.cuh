@@ -2,6 +2,7 @@
 // whose.
 #pragma once
 
+#include "gemm/cuda/common/raster_order.cuh"
 #include "gemm/cuda/common/tile.cuh"
 #include "gemm/cuda/hopper/instructions.cuh"
 
@@ -95,10 +96,8 @@ struct Tiles {
 
  private:
   __device__ void place() {
-    const unsigned first = at_ / (group_rows_ * across_) * group_rows_, within = at_ % (group_rows_ * across_);
-    const unsigned height = first < down_ ? min(group_rows_, down_ - first) : group_rows_;
-    i = int((first + within % height) * Shape::cluster + rank_) * BM;
-    j = int(within / height * Shape::BN);
+    i = int(row_in_raster_order<true>(at_, down_, across_, group_rows_) * Shape::cluster + rank_) * BM;
+    j = int(column_in_raster_order<true>(at_, down_, across_, group_rows_) * Shape::BN);
   }
   unsigned down_, across_, group_rows_, at_, step_, rank_ = Shape::cluster > 1 ? block_in_cluster() : 0;
 };
