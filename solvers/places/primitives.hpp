@@ -1,5 +1,6 @@
-// A place as a concept: the primitives that it provides, what each does, and the default of those that it may leave out. A place
-// overloads the others for its own Queue, and a default where it does better. README.md beside this file says how one is added.
+// A place as a concept: the primitives that it provides, what each does, and the default of those that it may leave out. Three
+// defaults are elsewhere: copy_to_factor and copy_and_look in look.hpp, residual_with_norms in refine/residual.hpp. A place overloads
+// the others for its own Queue, and a default where it does better. docs/add-a-primitive.md says how one is added.
 #pragma once
 
 #include <concepts>
@@ -104,9 +105,10 @@ concept HasKernels = requires(Queue<Place>& q, const Gemm<T, Place>& gemm, Matri
   solve_leaf_right(q, tri, A);
   trsm_left(q, gemm, tri, X, &pivots, A);
   { sides_at_once(q, n, n) } -> std::convertible_to<std::int64_t>;
-  // A ← X, rounded where A is coarser; A ← x.
+  // A ← X, rounded where A is coarser; A ← x; A ← X with the note that nothing has failed yet.
   convert(q, X, A);
   fill(q, T(0), A);
+  copy_to_factor(q, X, A, pivots.zero);
   // The other triangle from the one that is there: of lower, A(j, i) ← A(i, j) for i > j.
   mirror(q, A, Uplo::lower);
 };
