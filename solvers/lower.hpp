@@ -1,4 +1,5 @@
-// What a place is better at than at one task after the other: a plan becomes another that computes the same factors.
+// What a place is better at than at one task after the other: a plan becomes another that computes the same factors, up
+// to rounding.
 #pragma once
 
 #include "core/device_properties.hpp"
@@ -20,7 +21,7 @@ struct Capabilities {
   std::int64_t combined = 0;
   /// What is wanted soon is updated with two steps at a time: half as many kernels, with twice the k.
   bool two_steps = false;
-  /// The rows of L to the left are interchanged when all panels are factored.
+  /// The rows of L to the left are interchanged twice: when the trailing update has no more to do, and when all panels are factored.
   bool rows_of_L_at_the_end = false;
   /// So many columns at the end have a lane of their own, behind all others.
   std::int64_t far_columns = 0;
@@ -42,7 +43,7 @@ struct Capabilities {
 };
 
 /// Those of a CUDA device, for factors of an n × n matrix that are stored in fp64 or fp32: what its kernels take
-/// (solvers/kernel_limits.hpp), and its tuning. `late`: the rows of L are interchanged at the end.
+/// (solvers/kernel_limits.hpp), and its tuning. `late`: as rows_of_L_at_the_end.
 Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision storage, std::int64_t n, bool late);
 /// The same where the device is not there to be asked whether it has room for a cluster: `late` as its properties allow.
 Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision storage, std::int64_t n);
