@@ -34,4 +34,14 @@ if command -v python3 >/dev/null; then
   holds "plan.json is no JSON" python3 -c 'import json; json.load(open("plan.json"))'
   holds "plan.svg is no XML" python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("plan.svg")'
 fi
+
+# The pictures of the pages are what their commands draw.
+for page in "$data"/../docs/how-{lu,cholesky}-works.md; do
+  words=$(sed -n 's/^    lasolve \(plan .*\) --svg plan.svg$/\1/p' "$page")
+  picture=$(sed -n 's/^!\[.*](\(pictures\/.*\.svg\))$/\1/p' "$page")
+  # shellcheck disable=SC2086 # it is split into words
+  expect 0 '' $words --quiet --svg drawn.svg
+  holds "docs/$picture is not what 'lasolve $words' draws" cmp drawn.svg "$data/../docs/$picture"
+  rm -f drawn.svg
+done
 exit $failed
