@@ -18,7 +18,8 @@ namespace lasolve::compare {
 ///   0.15 and no other row of the size has moved, launches have done no more to the row than the others have moved at the most.
 /// - On CUDA also for so much as the visits of one session differ by together, where three rows or more have the size: then sessions
 ///   may differ as much. Where three others or more have moved together by no more than that, what they have moved by is known to be
-///   the machine's doing. A row is then judged by what it moved beside them.
+///   the machine's doing. A row is then judged by what it moved beside them. A clock moves all by the same share, launches by the same
+///   seconds. A row that takes longer than they do has then moved by something between their share and their seconds.
 std::optional<bench::Change> verdict(const Comparison& before, const Comparison& after, const Key&);
 
 /// Why there is none, in a word or two.
