@@ -180,8 +180,8 @@ class OnCuda {
     if (const auto others = movement_of(pair.row); others && may_be(range, *others)) {
       const auto [low, high] = pair.machine;
       const double by_seconds = others->moved * std::min(1.0, others->seconds / pair.row->median());
-      const auto [least, most] = std::minmax(others->moved, by_seconds);
-      range = {std::clamp(least - others->error, low, high), std::clamp(most + others->error, low, high)};
+      const auto [lower, upper] = std::minmax(others->moved, by_seconds);
+      range = {std::clamp(lower - others->error, low, high), std::clamp(upper + others->error, low, high)};
     }
     const double known = std::clamp(0.0, range.low, range.high);
     return {std::expm1(range.low - known), std::expm1(range.high - known), std::expm1(known)};
