@@ -48,7 +48,15 @@ if(NOT LASOLVE_CUDA STREQUAL "OFF")
     if(NOT CMAKE_CUDA_ARCHITECTURES MATCHES "90a")  # wgmma and setmaxnreg are in code for 9.0a only
       message(STATUS "No architecture 90a: the backend tensor_split cannot run, and tensor uses its plain kernel")
     endif()
-    list(APPEND LASOLVE_PRIVATE_PACKAGES CUDA::cudart_static CUDA::cublas CUDA::cublasLt)
+    # Kernels are launched by the runtime that they are registered with. So a shared library and the programs that have kernels beside
+    # it, as the tests do, have one runtime.
+    if(BUILD_SHARED_LIBS)
+      set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
+      set(LASOLVE_CUDA_RUNTIME CUDA::cudart)
+    else()
+      set(LASOLVE_CUDA_RUNTIME CUDA::cudart_static)
+    endif()
+    list(APPEND LASOLVE_PRIVATE_PACKAGES ${LASOLVE_CUDA_RUNTIME} CUDA::cublas CUDA::cublasLt)
   elseif(LASOLVE_CUDA STREQUAL "ON")
     message(FATAL_ERROR "LASOLVE_CUDA is ON, but ${why_no_cuda}")
   else()
