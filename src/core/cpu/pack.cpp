@@ -1,5 +1,11 @@
 #include "core/cpu/pack.hpp"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "core/cpu/parallel.hpp"
@@ -7,6 +13,20 @@
 namespace lasolve {
 
 namespace {
+
+/// No core fetches what it overwrites, and none has lines afterwards that a device would have to ask for.
+void copy_past_caches(char* to, const char* from, std::size_t length) {
+#ifdef __SSE2__
+  const std::size_t before = std::min(length, (64 - reinterpret_cast<std::uintptr_t>(to) % 64) % 64);
+  std::memcpy(to, from, before);
+  to += before, from += before, length -= before;
+  for (; length >= 64; to += 64, from += 64, length -= 64)
+    for (int i = 0; i < 64; i += 16)
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+  _mm_sfence();
+#endif
+  std::memcpy(to, from, length);
+}
 
 /// move(place among the columns, place among the packed, length) for all bytes, shared among the cores: each has an
 /// equal stretch of what is packed, wherever columns begin.
@@ -25,9 +45,12 @@ void in_stretches(const Queue<Cpu>& q, std::size_t pitch, std::size_t bytes, std
 }  // namespace
 
 void pack(const Queue<Cpu>& q, const char* first, std::size_t pitch, std::size_t bytes, std::size_t columns,
-          char* packed) {
+          char* packed, Stores stores) {
   in_stretches(q, pitch, bytes, columns, [=](std::size_t there, std::size_t here, std::size_t length) {
-    std::memcpy(packed + here, first + there, length);
+    if (stores == Stores::cached)
+      std::memcpy(packed + here, first + there, length);
+    else
+      copy_past_caches(packed + here, first + there, length);
   });
 }
 void unpack(const Queue<Cpu>& q, const char* packed, char* first, std::size_t pitch, std::size_t bytes,

@@ -91,7 +91,7 @@ void Arrival::run(const Copy& copy) try {
     const auto place = std::size_t(j);
     copy_columns(line_->stream, Direction::to_device, static_cast<char*>(copy.to) + place * copy.to_pitch,
                  copy.to_pitch, static_cast<const char*>(copy.from) + place * copy.from_pitch, copy.from_pitch,
-                 copy.bytes, std::size_t(std::min(chunk_, copy.columns - j)));
+                 copy.bytes, std::size_t(std::min(chunk_, copy.columns - j)), Haste::beside_work);
     mark();
   }
 } catch (...) {

@@ -14,7 +14,7 @@ namespace lasolve {
 
 namespace {
 
-constexpr std::size_t worth_staging = std::size_t(1) << 20;
+constexpr std::size_t worth_staging = std::size_t(1) << 19;
 constexpr std::size_t slot_bytes = std::size_t(8) << 20;
 constexpr std::size_t slot_count = 4;
 
@@ -54,14 +54,19 @@ class Staging {
     return all[device];
   }
 
-  /// Returns when `from` has been read.
+  /// Returns when `from` has been read. What is waited for and not large goes past the caches. Where slots follow one another, the device
+  /// reads them sooner from the cache.
   void to_device(cudaStream_t stream, char* to, std::size_t to_pitch, const char* from, std::size_t from_pitch,
-                 std::size_t bytes, std::size_t columns) {
+                 std::size_t bytes, std::size_t columns, Haste haste) {
     const std::lock_guard lock(one_at_a_time_);
-    for (const Piece& p : pieces_of(bytes, columns)) {
+    const std::vector<Piece> pieces = pieces_of(bytes, columns);
+    const bool is_short = haste == Haste::waited_for && pieces.size() <= slot_count;
+    const Stores stores = is_short ? Stores::past_caches : Stores::cached;
+    if (pieces.size() == 1) next_ = 0;  // so that small matrices do with one slot
+    for (const Piece& p : pieces) {
       Slot& slot = next_slot();
       CUDA_CHECK(cudaEventSynchronize(slot.done));
-      pack(host_, from + p.column * from_pitch + p.row, from_pitch, p.bytes, p.columns, slot.memory);
+      pack(host_, from + p.column * from_pitch + p.row, from_pitch, p.bytes, p.columns, slot.memory, stores);
       enqueue(stream, cudaMemcpyHostToDevice, to + p.column * to_pitch + p.row, to_pitch, slot.memory, p.bytes, p.bytes,
               p.columns);
       CUDA_CHECK(cudaEventRecord(slot.done, stream));
@@ -120,7 +125,7 @@ bool is_pageable(const char* memory) {
 }  // namespace
 
 void copy_columns(cudaStream_t stream, Direction direction, void* to, std::size_t to_pitch, const void* from,
-                  std::size_t from_pitch, std::size_t bytes, std::size_t columns) {
+                  std::size_t from_pitch, std::size_t bytes, std::size_t columns, Haste haste) {
   if (bytes == 0 || columns == 0) return;
   if (to_pitch == bytes && from_pitch == bytes) bytes *= std::exchange(columns, 1);
   const bool down = direction == Direction::to_device;
@@ -132,7 +137,7 @@ void copy_columns(cudaStream_t stream, Direction direction, void* to, std::size_
     enqueue(stream, down ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, to, to_pitch, from, from_pitch, bytes,
             columns);
   else if (down)
-    Staging::of_current_device().to_device(stream, there, to_pitch, here, from_pitch, bytes, columns);
+    Staging::of_current_device().to_device(stream, there, to_pitch, here, from_pitch, bytes, columns, haste);
   else
     Staging::of_current_device().to_host(stream, there, to_pitch, here, from_pitch, bytes, columns);
 }
@@ -140,7 +145,7 @@ void copy_columns(cudaStream_t stream, Direction direction, void* to, std::size_
 void copy_columns(Queue<Cuda>& q, Direction direction, void* to, std::size_t to_pitch, const void* from,
                   std::size_t from_pitch, std::size_t bytes, std::size_t columns) {
   const CurrentDevice current(q);
-  copy_columns(q.stream(), direction, to, to_pitch, from, from_pitch, bytes, columns);
+  copy_columns(q.stream(), direction, to, to_pitch, from, from_pitch, bytes, columns, Haste::waited_for);
 }
 
 }  // namespace lasolve

@@ -7,8 +7,11 @@
 
 namespace lasolve {
 
+/// Whether somebody waits for a copy, or it goes on beside other work and others like it.
+enum class Haste { waited_for, beside_work };
+
 /// As copy_columns of core/transfer.hpp, on any stream of a device, which is the current one.
 void copy_columns(cudaStream_t, Direction, void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                  std::size_t bytes, std::size_t columns);
+                  std::size_t bytes, std::size_t columns, Haste);
 
 }  // namespace lasolve
