@@ -236,9 +236,9 @@ class Factorization {
   /// An estimate of 1 / (‖A‖₁‖A⁻¹‖₁) from the factors, made when first asked for and kept: at least the true value, and nearly
   /// always less than three times of it. 0 if the matrix is singular, NaN if it is not positive definite. At most five
   /// solves with four right-hand sides (Higham & Tisseur 2000).
-  /// Takes ‖A‖₁, so A must still be there, unless it was factored in place, when that was taken before. Misuse: a large A from
-  /// the host that was factored in place on a device while it arrived, as it may be with check = false; Options::condition
-  /// prevents that.
+  /// Takes ‖A‖₁, so A must still be there, unless it was factored in place, when that was taken before. Misuse: with check = false,
+  /// an A that was factored in place on a device, and either came from the host while it was, or has columns whose sums are infinite;
+  /// Options::condition prevents that.
   double rcond();
 
  private:

@@ -61,11 +61,11 @@ class Factoring {
       require_memory();
   }
 
-  /// Factors as the options say, and else as they can be. With `await`, A is still arriving, and is factored as it comes; an automatic
-  /// method is then the one that is `likely`, and if that was Cholesky in vain, LU when all is there.
+  /// Factors as the options say, and else as they can be. An automatic method may be tried that is `likely`. With `await`, A is still
+  /// arriving, and is factored as it comes, by that; if it was Cholesky in vain, by LU when all is there.
   Factored factors(Report&& start, Await<Place> await, Method likely) {
     const bool picks = options.factorization == Method::automatic && may_go_by_schedule(options, Method::cholesky);
-    const bool tries = picks && !await && may_be_tried();
+    const bool tries = picks && !await && may_be_tried(likely);
     likely = !picks ? Method::lu : A.is_whole() ? likely : Method::cholesky;
     const bool may_be_positive = !await && (tries || look_at_A(picks, start));
     Report report = std::move(start);
@@ -108,9 +108,14 @@ class Factoring {
       throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
   }
 
-  bool may_be_tried() const {
-    return !in_place() && !options.progress && !task_watcher() && A.is_whole() &&
-           A.order() <= q_.tuning().cholesky_tried_order && !has_narrow_range(wanted_.products);
+  bool is_watched() const { return options.progress || task_watcher(); }
+  /// So that one wait more is nothing beside its factorization.
+  bool is_large() const { return A.order() * A.order() * bytes_of(wanted_.storage) >= q_.tuning().waited_copy_bytes; }
+
+  bool may_be_tried(Method likely) const {
+    const bool is_worth_it =
+        A.order() <= q_.tuning().cholesky_tried_order || (likely == Method::cholesky && !is_large());
+    return is_worth_it && !is_watched() && !in_place() && A.is_whole() && !has_narrow_range(wanted_.products);
   }
 
   bool requires_finite() const { return options.check && !options.allow_nonfinite; }
@@ -123,12 +128,15 @@ class Factoring {
     lasolve::require_finite(std::isfinite(A.norm(q_, op_of_norm())), "the matrix has");
   }
 
-  /// Before A is factored, with one wait for all that is asked of it. Whether it may be positive definite, where `picks`.
+  /// Before A is factored, with one wait for all that is asked of it, or with none where that can come with the factors. Whether it may
+  /// be positive definite, where `picks`.
   bool look_at_A(bool picks, Report& report) {
     const bool measures = requires_finite() || in_place();  // in place for rcond(): n² reads, before A is overwritten
     Fetched<bool> may_be_positive = picks;                  // what a triangle lacks is the caller's word
     q_.phase(Phase::check);
     if (measures) A.measure(q_, op_of_norm());
+    const bool is_overwritten_unseen = in_place() && (requires_finite() || options.condition);
+    if (!picks && !is_overwritten_unseen && !is_watched() && !is_large()) return false;
     q_.phase(Phase::other);
     if (picks && A.is_whole()) may_be_positive = may_be_positive_definite(q_, A.view());
     if (measures) A.norm(q_, op_of_norm());
@@ -170,7 +178,7 @@ class Factoring {
       factors->take(q_, A.view());
     if (mirrors) mirror(q_, factors->whole(), options.triangle);
     run(gemm, *factors, as_it_comes ? supply_by<F>(await) : Supply<F, Place>(), look, report);
-    if (await || look) require_finite();
+    if (await || look || A.is_being_measured(op_of_norm())) require_finite();
     const bool in_vain = look && !(*look)->may_be_positive_definite;
     const std::string why = in_vain ? "" : why_lu_instead(report, bool(await));
     take_times(q_, report);
@@ -216,8 +224,7 @@ class Factoring {
            std::optional<Fetched<Look>>& look, Report& report) {
     const double n = double(A.order()), flops = report.method == Method::lu ? lu_flops(n) : cholesky_flops(n);
     const TaskWatcher* const watcher = task_watcher();
-    const double bytes = n * n * sizeof(F);
-    if (options.progress || watcher || bytes >= double(q_.tuning().waited_copy_bytes))
+    if (is_watched() || is_large())
       take_times(q_, report);  // what was done until now is no progress, nor is it part of factor_seconds
     set_aside_phases(report);
     if (options.progress) q_.on_progress([this, flops](double done) { options.progress(std::min(1.0, done / flops)); });
@@ -229,6 +236,7 @@ class Factoring {
     auto ended = factors.ending(q_);
     if (look) A.measured(q_, op_of_norm(), (*look)->row_sums);
     const Ending ending = *ended;
+    if (in_place()) A.keep_measured(op_of_norm());
     report.outcome = factors.outcome_of(ending, report.outcome.of_rows);
     report.factor_seconds = factoring.seconds();  // the outcome was waited for
     tell_products(gemm, report);

@@ -111,7 +111,7 @@ class Solver {
     if (report.rcond) return *report.rcond;
     q_.phase(Phase::check);
     require(!factoring_.in_place() || A_.knows_norm(Op::transpose),
-            "the norm of A is not known, which was overwritten while it arrived: ask for the condition in the options");
+            "the norm of A is not known, which its factors have overwritten: ask for the condition in the options");
     const long double norm = A_.norm(q_, Op::transpose);
     report.rcond = made.with(gemm_, [&](auto& factors, const auto& gemm) {
       return reciprocal_condition(q_, gemm, factors, norm, teller_of(Step::condition));

@@ -26,7 +26,17 @@ class KnownMatrix {
   void measure(Queue<Place>& q, Op op) {
     if (Kept& kept = of(op); !kept.sums && !kept.begun) kept.begun = lasolve::row_sums(q, with(op));
   }
-  /// The same, of which the row sums are known.
+  /// Whether q was given that, and nobody has asked for it yet.
+  bool is_being_measured(Op op) { return of(op).begun.has_value(); }
+  /// Keeps that for when A is overwritten. Infinite sums, which may have overflowed, would have to be formed anew: they are not kept.
+  void keep_measured(Op op) {
+    Kept& kept = of(op);
+    if (!kept.begun) return;
+    const std::vector<double> sums = **std::exchange(kept.begun, std::nullopt);
+    if (std::none_of(sums.begin(), sums.end(), [](double sum) { return std::isinf(sum); }))
+      kept.sums.emplace(sums.begin(), sums.end());
+  }
+  /// The same as measure(), of which the row sums are known.
   void measured(Queue<Place>& q, Op op, std::vector<double> sums) {
     if (Kept& kept = of(op); !kept.sums) kept.sums = row_sums_without_overflow(q, with(op), std::move(sums));
   }

@@ -204,7 +204,7 @@ std::vector<TuningField> make_fields() {
   add(FIELD(lookahead_64_rows_from), "rows", "the least below a panel for tiles of 64 rows in the look-ahead update");
   add(FIELD(lookahead_128_rows_from), "rows", "the least for tiles of 128");
   add(FIELD(waited_copy_bytes), "bytes",
-      "the least of a copy of A that is waited for before its factorization is timed", 0);
+      "the least of A where its copy, and what is asked of it, is waited for before its factorization is timed", 0);
   add(FIELD(small_cholesky_order), "n", "the most of such a system where Cholesky is by elimination; beyond, by a leaf",
       0);
   add(FIELD(cholesky_tried_order), "n",

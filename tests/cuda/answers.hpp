@@ -42,6 +42,22 @@ Answer<T> answer(const Matrix<T>& A, const Matrix<T>& B, const Options& o, Op op
   return all;
 }
 
+/// The same from the host and back.
+template <class T>
+Answer<T> answer_from_host(const Matrix<T>& A, const Matrix<T>& B, const Options& o, Op op, bool, bool with_rcond) {
+  Answer<T> all;
+  all.X = matrix_of<T>(B.rows(), B.cols(), [](auto, auto) { return 7; });
+  try {
+    Factorization<T> factors(A.view(), o);
+    all.factored = factors.report();
+    all.solved = factors.solve(B.view(), all.X.view(), op);
+    if (with_rcond) all.rcond = factors.rcond();
+  } catch (const std::invalid_argument& e) {
+    all.thrown = e.what();
+  }
+  return all;
+}
+
 inline void expect_same_report(const Report& a, const Report& b) {
   expect_outcome(a.outcome, b.outcome.kind, b.outcome.at);
   EXPECT_EQ(notes_of(a), notes_of(b));

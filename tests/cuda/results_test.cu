@@ -156,6 +156,25 @@ TEST_P(WaitsOnCuda, of_a_small_call_are_one_for_each_thing_that_the_host_decides
   EXPECT_EQ(waits_of_call(64, GetParam(), {}), 2) << "of a small system: for its factors, and for its solution";
 }
 
+/// None is for the copy of A, nor for what is asked of it: these come with the factors.
+TEST_P(WaitsOnCuda, of_a_call_from_the_host_are_four) {
+  const std::int64_t n = 300;
+  const Matrix<double> A = GetParam() == Method::lu ? random_matrix(n, n) : random_with_condition(n, 10, true);
+  const Matrix<double> B = random_matrix(n, 1, 3);
+  Matrix<double> X(n, 1);
+  Options unchecked;
+  unchecked.device = {Device::cuda, 0};
+  const Options checked = unchecked;
+  unchecked.factorization = GetParam(), unchecked.check = false;
+  for (const Options& o : {unchecked, checked, unchecked, checked}) {
+    const long before = *waits_until_now();
+    Factorization<double> factors(A.view(), o);
+    EXPECT_EQ(factors.report().method, GetParam());
+    EXPECT_TRUE(factors.solve(B.view(), X.view()).outcome.ok());
+    EXPECT_EQ(*waits_until_now() - before, 4) << (o.check ? "checked" : "unchecked");
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Small, WaitsOnCuda, testing::Values(Method::lu, Method::cholesky),
                          [](const auto& info) { return info.param == Method::lu ? "Lu" : "Cholesky"; });
 

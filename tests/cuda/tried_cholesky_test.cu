@@ -1,4 +1,4 @@
-// A Cholesky that is tried while A is looked at gives what it gives behind the look, and computes nothing where A is not for it.
+// What is factored while A is looked at gives what it gives behind the look. A Cholesky computes nothing where A is not for it.
 #include "lasolve/gemm.hpp"
 #include "solvers/places/cuda/cholesky/leaf.cuh"
 #include "solvers/places/cuda/look.cuh"
@@ -12,6 +12,13 @@ Options with_order(Options o, std::int64_t tried) {
   o.tuning = tuning_of({Device::cuda, 0});
   o.tuning->cholesky_tried_order = tried;
   o.tuning->small_system_order = 0;
+  return o;
+}
+
+/// The host waits for what it has A looked at for, before that is factored.
+Options with_waits(Options o) {
+  o = with_order(std::move(o), 0);
+  o.tuning->waited_copy_bytes = 0;
   return o;
 }
 
@@ -52,6 +59,61 @@ void expect_as_behind_looks() {
       expect_as_behind_a_look(bad, o);
     }
 }
+template <class T>
+Matrix<T> with_entry(Matrix<T> A, T entry) {
+  A(A.rows() / 2, A.cols() / 3) = entry;
+  return A;
+}
+
+/// A is on the device, or comes from the host, and B and X with it.
+template <class T>
+void expect_as_with_waits() {
+  constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  for (const std::int64_t n : {150, 400}) {
+    const Matrix<T> B = random_matrix<T>(n, 2, 5);
+    const auto definite = [&] { return rounded<T>(random_with_condition(n, 100, true)); };
+    std::vector<Matrix<T>> all;
+    all.push_back(random_matrix<T>(n, n));
+    all.push_back(definite());
+    all.push_back(indefinite<T>(n, n - 1));
+    for (const T entry : {nan, inf}) all.push_back(with_entry<T>(random_matrix<T>(n, n), entry));
+    for (const T entry : {nan, T(3)}) all.push_back(with_entry<T>(definite(), entry));
+    for (const Matrix<T>& A : all)
+      for (const Method method : {Method::automatic, Method::lu, Method::cholesky})
+        for (const bool checked : {true, false}) {
+          SCOPED_TRACE(testing::Message() << sizeof(T) << " bytes, n = " << n << ", method " << int(method));
+          Options o = on_cuda();
+          o.factorization = method, o.check = checked;
+          const bool with_rcond = checked || !as_eigen(A.view()).array().isInf().any();
+          for (const auto& from : {answer<T>, answer_from_host<T>}) {
+            const auto one = from(A, B, with_order(o, 0), Op::none, false, with_rcond);
+            const auto other = from(A, B, with_waits(o), Op::none, false, with_rcond);
+            EXPECT_EQ(one.thrown, other.thrown);
+            if (!one.thrown.empty()) continue;
+            expect_same_report(one.factored, other.factored);
+            expect_same_report(one.solved, other.solved);
+            EXPECT_TRUE(same_bits(one.X, other.X));
+            EXPECT_TRUE(one.rcond == other.rcond || (std::isnan(one.rcond) && std::isnan(other.rcond)));
+          }
+        }
+  }
+}
+TEST_F(TriedCholeskyOnCuda, is_as_with_a_wait_for_each_look_in_fp64) { expect_as_with_waits<double>(); }
+TEST_F(TriedCholeskyOnCuda, is_as_with_a_wait_for_each_look_in_fp32) { expect_as_with_waits<float>(); }
+
+TEST_F(TriedCholeskyOnCuda, knows_no_condition_in_place_where_sums_are_infinite) {
+  const std::int64_t n = 200;
+  const Matrix<double> A = matrix_of<double>(n, n, [](auto i, auto j) { return i == j ? 1.2e308 : 5e305; });
+  Options o = on_cuda();
+  o.factorization = Method::lu, o.check = false;
+  Factorization<double> factors(A, o);
+  EXPECT_EQ(factors.report().outcome.kind, Outcome::solved);
+  EXPECT_THROW(factors.rcond(), std::invalid_argument);
+  o.condition = true;
+  const double rcond = Factorization<double>(A, o).rcond();
+  EXPECT_TRUE(0.01 < rcond && rcond < 1) << rcond;
+}
+
 TEST_F(TriedCholeskyOnCuda, gives_what_it_gives_behind_a_look_in_fp64) { expect_as_behind_looks<double>(); }
 TEST_F(TriedCholeskyOnCuda, gives_what_it_gives_behind_a_look_in_fp32) { expect_as_behind_looks<float>(); }
 

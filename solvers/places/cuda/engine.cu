@@ -54,22 +54,22 @@ inline bool can_begin_early(const Tuning& t, bool in_place, const Options& optio
 template <class T>
 class CudaEngine final : public Engine<T> {
  public:
-  /// `owned`: the memory of A where it is ours and the solver has not got it. `from`: what is still to be copied to A.
+  /// `owned`: the memory of A where it is ours and the solver has not got it. `from`: what is still to be copied to A. `likely`: the
+  /// method by a look at a part of A.
   CudaEngine(SharedContext its, const Tuning& tuning, Given<T, Cuda> A, Matrix<T, Cuda> owned,
              std::optional<MatrixView<const T, Cpu>> from, MatrixView<T, Cuda> to, const GemmBackend<Cuda>& gemm,
-             const Options& options, Report start)
+             const Options& options, Report start, Method likely = Method::automatic)
       : its_(std::move(its)),
         tuning_(tuning),
         owned_(std::move(owned)),
         solver_(*its_->q, gemm, std::move(A), options, std::move(start)) {
     if (from) {
       arrival_ = std::make_unique<Arrival>(*its_->q, *from, to);
-      solver_.factor([this](Queue<Cuda>& q, std::int64_t columns) { arrival_->await(q, columns); },
-                     likely_method(*from));
+      solver_.factor([this](Queue<Cuda>& q, std::int64_t columns) { arrival_->await(q, columns); }, likely);
       solver_.spent(Phase::to_device, arrival_->seconds());
       arrival_.reset();
     } else {
-      solver_.factor();
+      solver_.factor({}, likely);
     }
     if (owned_.bytes() > 0 && !is_read_again<T>(options)) {
       solver_.release_A();
@@ -216,15 +216,19 @@ class SmallCudaEngine final : public Engine<T> {
   std::unique_ptr<CudaEngine<T>> other_;
 };
 
+template <class T>
+bool is_small(const Queue<Cuda>& q, std::int64_t n, const GemmBackend<Cuda>& gemm, const Options& options) {
+  const std::int64_t most = std::min(widest_panel<T>(q), cholesky_leaf_columns(q, MatrixView<T, Cuda>()));
+  return SmallSystemOnCuda<T>::takes(q, n, most, gemm, options);
+}
+
 /// That of a small system, or null: A is none, or something is out of the ordinary. Within a Call. Then `start` has what it took to
 /// find that out.
 template <class T>
 std::unique_ptr<Engine<T>> small_engine(const SharedContext& its, const Tuning& tuning, MatrixView<const T, Cuda> A,
                                         bool in_place, const GemmBackend<Cuda>& gemm, const Options& options,
                                         Report& start) {
-  const Queue<Cuda>& q = *its->q;
-  const std::int64_t most = std::min(widest_panel<T>(q), cholesky_leaf_columns(q, MatrixView<T, Cuda>()));
-  if (!SmallSystemOnCuda<T>::takes(q, A.rows(), most, gemm, options)) return nullptr;
+  if (!is_small<T>(*its->q, A.rows(), gemm, options)) return nullptr;
   auto small = std::make_unique<SmallCudaEngine<T>>(its, tuning, A.rows(), gemm, options);
   const Stopwatch watch;
   if (small->factor(A, in_place, start)) return small;
@@ -252,26 +256,29 @@ template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>& gemm, const Options& wanted,
                                        Report start, SharedContext its) {
   Options options = wanted;
-  if (options.factorization == Method::automatic && options.triangle == Uplo::both && likely_method(A.A) == Method::lu)
-    options.factorization = Method::lu;
+  const Method likely = options.triangle == Uplo::both ? likely_method(A.A) : Method::cholesky;
+  if (options.factorization == Method::automatic && likely == Method::lu) options.factorization = Method::lu;
   if (!its) its = own_context(options.device.index);
   const Call call(*its);
   const Tuning tuning = tuned(*its, options);
   Queue<Cuda>& q = *its->q;
   q.phase(Phase::to_device);
   Matrix<T, Cuda> dA(A.A.rows(), A.A.cols());
+  const Settled settled(q);
   const MatrixView<T, Cuda> to = dA;
   std::optional<MatrixView<const T, Cpu>> from;
   const bool in_place = A.memory || (!is_read_again<T>(options) && options.factorization != Method::automatic);
   if (can_begin_early(tuning, in_place, options, dA.bytes()))
     from = A.A;
   else
-    copy<T>(q, A.A, to), take_times(q, start);
-  if (!from)
+    copy<T>(q, A.A, to);
+  if (!from && is_small<T>(q, dA.rows(), gemm, options)) {
+    take_times(q, start);
     if (auto small = small_engine(its, tuning, std::as_const(dA).view(), in_place, gemm, options, start)) return small;
+  }
   Given<T, Cuda> on_device = in_place ? Given<T, Cuda>(std::move(dA)) : Given<T, Cuda>(std::as_const(dA).view());
   return std::make_unique<CudaEngine<T>>(its, tuning, std::move(on_device), std::move(dA), from, to, gemm, options,
-                                         std::move(start));
+                                         std::move(start), likely);
 }
 
 template <class T>
