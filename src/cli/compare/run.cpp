@@ -20,6 +20,7 @@
 #include "core/kernel_fault.hpp"
 #include "io/generators.hpp"
 #include "io/input_error.hpp"
+#include "lasolve/context.hpp"
 #include "lasolve/names.hpp"
 
 namespace lasolve::cli {
@@ -122,15 +123,27 @@ class Race {
     if (any) leftover_ = std::max(leftover_, bench::processors_of_leftover_threads());
   }
 
-  /// A generated matrix is made again, so that it lies elsewhere in memory.
+  /// What is solved lies elsewhere in memory than in the visit before, where it can: on that solves depend, by some percent, and it would
+  /// else be chance, once for all of a session.
   void begin(int visit) {
     if (visit > 0) look_for_leftovers();
     yardstick_.measure(request_.setting.threads);
     measure_launches();
-    if (visit == 0 || !problem_->is_generated()) return;
+    if (visit == 0) return;
+    const bool makes_again = problem_->is_generated();
     X_ = Matrix<double>();
-    problem_.reset();
-    problem_.emplace(request_for(matrix_));
+    if (makes_again) problem_.reset();
+    release_memory_of_device();
+    if (makes_again) problem_.emplace(request_for(matrix_));
+  }
+
+  void release_memory_of_device() {
+    const Device& device = request_.options.device;
+    if (device.kind != Device::cuda) return;
+    try {
+      release_unused_memory(device.index);
+    } catch (const MachineError&) {  // a backend has spoilt the device, which its row says
+    }
   }
 
   /// Verdicts do without the yardstick where the device has no room for it, or a backend has spoilt the device.
