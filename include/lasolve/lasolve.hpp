@@ -234,10 +234,11 @@ class Factorization {
   }
 
   /// An estimate of 1 / (‖A‖₁‖A⁻¹‖₁) from the factors, made when first asked for and kept: at least the true value, and nearly
-  /// always less than three times of it. 0 if the matrix is singular, NaN if it is not positive definite. At most five
+  /// always less than three times it. 0 if the matrix is singular, NaN if it is not positive definite. At most five
   /// solves with four right-hand sides (Higham & Tisseur 2000).
-  /// Takes ‖A‖₁, so A must still be there, unless it was factored in place, when that was taken before. Misuse: with check = false,
-  /// an A that was factored in place on a device, and either came from the host while it was, or has columns whose sums are infinite;
+  /// Takes ‖A‖₁, so A must still be there, unless it was factored in place, when that was taken before. An A of the host is factored in
+  /// place on a device, where the method is named and nothing is checked or refined. Misuse: an A in place on a device, of which it was not asked
+  /// whether it is finite, that was large and factored while it arrived, or small with columns whose sums are infinite.
   /// Options::condition prevents that.
   double rcond();
 

@@ -123,8 +123,8 @@ class Race {
     if (any) leftover_ = std::max(leftover_, bench::processors_of_leftover_threads());
   }
 
-  /// What is solved lies elsewhere in memory than in the visit before, where it can: on that solves depend, by some percent, and it would
-  /// else be chance, once for all of a session.
+  /// The solves of a visit have other memory than those of the visit before. A solve may take some percent more or less by where its memory
+  /// is, and a session would have it in one place, by chance.
   void begin(int visit) {
     if (visit > 0) look_for_leftovers();
     yardstick_.measure(request_.setting.threads);
