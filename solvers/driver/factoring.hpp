@@ -62,8 +62,10 @@ class Factoring {
   }
 
   /// Factors as the options say, and else as they can be. An automatic method may be tried that is `likely`. With `await`, A is still
-  /// arriving, and is factored as it comes, by that; if it was Cholesky in vain, by LU when all is there.
-  Factored factors(Report&& start, Await<Place> await, Method likely) {
+  /// arriving, and is factored as it comes, by that; if it was Cholesky in vain, by LU when all is there. `since`: when what q was given
+  /// and nobody has waited for began, as a copy of A.
+  Factored factors(Report&& start, Await<Place> await, Method likely, std::optional<Stopwatch> since) {
+    since_ = since;
     const bool picks = options.factorization == Method::automatic && may_go_by_schedule(options, Method::cholesky);
     const bool tries = picks && !await && may_be_tried(likely);
     likely = !picks ? Method::lu : A.is_whole() ? likely : Method::cholesky;
@@ -133,16 +135,20 @@ class Factoring {
   bool look_at_A(bool picks, Report& report) {
     const bool measures = requires_finite() || in_place();  // in place for rcond(): n² reads, before A is overwritten
     Fetched<bool> may_be_positive = picks;                  // what a triangle lacks is the caller's word
+    const Stopwatch asking;
     q_.phase(Phase::check);
     if (measures) A.measure(q_, op_of_norm());
     const bool is_overwritten_unseen = in_place() && (requires_finite() || options.condition);
-    if (!picks && !is_overwritten_unseen && !is_watched() && !is_large()) return false;
+    if (!picks && !is_overwritten_unseen && !is_watched() && !is_large()) {
+      if (!since_) since_ = asking;
+      return false;
+    }
     q_.phase(Phase::other);
     if (picks && A.is_whole()) may_be_positive = may_be_positive_definite(q_, A.view());
     if (measures) A.norm(q_, op_of_norm());
     require_finite();
     const bool may_be = *may_be_positive;
-    if (measures || picks) take_times(q_, report);
+    if (measures || picks) waited_for(report);
     return may_be;
   }
 
@@ -225,7 +231,7 @@ class Factoring {
     const double n = double(A.order()), flops = report.method == Method::lu ? lu_flops(n) : cholesky_flops(n);
     const TaskWatcher* const watcher = task_watcher();
     if (is_watched() || is_large())
-      take_times(q_, report);  // what was done until now is no progress, nor is it part of factor_seconds
+      waited_for(report);  // what was done until now is no progress, nor is it part of factor_seconds
     set_aside_phases(report);
     if (options.progress) q_.on_progress([this, flops](double done) { options.progress(std::min(1.0, done / flops)); });
     std::optional<TaskClock<Place>> clock;
@@ -236,16 +242,25 @@ class Factoring {
     auto ended = factors.ending(q_);
     if (look) A.measured(q_, op_of_norm(), (*look)->row_sums);
     const Ending ending = *ended;
+    const double factored = factoring.seconds(), all = since_.value_or(factoring).seconds();
     if (in_place()) A.keep_measured(op_of_norm());
     report.outcome = factors.outcome_of(ending, report.outcome.of_rows);
-    report.factor_seconds = factoring.seconds();  // the outcome was waited for
     tell_products(gemm, report);
     q_.finish();
     q_.on_progress({});
     if (clock) clock->tell();
+    const PhaseTimes times = q_.take_times();
+    const double wall = all - times.seconds_of(Phase::check);
+    report.factor_seconds = std::min(factored, wall - times.seconds_of(Phase::to_device));
     report.factor_gflops = report.outcome.ok() ? flops * 1e-9 / report.factor_seconds : 0;
-    take_times(q_, report, report.factor_seconds);
+    add_times(times, report, wall);
+    since_.reset();
     if (report.outcome.ok()) note_pivots<T>(factors.pivots_of(ending), report);
+  }
+
+  void waited_for(Report& report) {
+    take_times(q_, report);
+    since_.reset();
   }
 
   /// Why LU has to take the place of a Cholesky that was not asked for by name; empty: it has not.
@@ -261,6 +276,7 @@ class Factoring {
   Queue<Place>& q_;
   const GemmBackend<Place>& gemm_;
   std::optional<Matrix<T, Place>> memory_;  // that of A, handed over, until the factors have it
+  std::optional<Stopwatch> since_;          // what came before the factorization, and goes on beside its beginning
 };
 
 }  // namespace lasolve

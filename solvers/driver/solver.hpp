@@ -23,10 +23,10 @@ class Solver {
   }
 
   /// To be called once: see Factoring::factors().
-  void factor(Await<Place> await = {}, Method likely = Method::automatic) {
+  void factor(Await<Place> await = {}, Method likely = Method::automatic, std::optional<Stopwatch> since = {}) {
     const NamedRange<Place> range("lasolve factor");
     const Settled settled(q_);
-    Factored made = factoring_.factors(std::move(made_.report), std::move(await), likely);
+    Factored made = factoring_.factors(std::move(made_.report), std::move(await), likely, since);
     if (options_.condition && made.report.outcome.ok()) {
       rcond_of(made);
       take_times(q_, made.report);
@@ -58,8 +58,8 @@ class Solver {
   /// Adds what another queue did for these factors.
   void spent(Phase phase, double seconds) { made_.report.phases.seconds_of(phase) += seconds; }
 
-  /// X ← op(A)⁻¹ B, n × nrhs; X may be B. The phases and the total of the report are those of this solve.
-  Report solve(MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op) {
+  /// X ← op(A)⁻¹ B, n × nrhs; X may be B. The phases and the total of the report are those of this solve, which began with `solving`.
+  Report solve(MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op, Stopwatch solving = {}) {
     const NamedRange<Place> range("lasolve solve");
     if (!made_.report.outcome.ok()) return without_times(made_.report, B.cols());
     if (B.empty()) {  // there may be ever so many columns of no rows: they are not looked at
@@ -72,11 +72,10 @@ class Solver {
       const Settled settled(q_);
       q_.phase(Phase::other);
       convert(q_, B, kept.view());
-      return solve(kept.view(), X, op);
+      return solve(kept.view(), X, op, solving);
     }
     std::optional<Factored> replaced;
     const Settled settled(q_);
-    const Stopwatch solving;
     Refinement solved = solve_with(made_, B, X, op);
     const double refining = solving.seconds();  // where it was refined, the last residual was waited for
     if (options_.check && (options_.condition || !solved.converged)) {

@@ -10,20 +10,22 @@
 
 namespace lasolve {
 
-/// Adds the phases since the last call to a report, and to its total the wall time that they took, which is their sum
-/// where it is not given. The check is not part of the total, and a copy to a device is not part of that wall time. Wall time in which
-/// no phase ran counts as other.
+/// Adds phases to a report, and to its total the wall time that they took, which is their sum where it is not given. The check is not
+/// part of either. Wall time in which no phase ran counts as other.
+inline void add_times(const PhaseTimes& times, Report& report, std::optional<double> wall_seconds = {}) {
+  report.phases += times;
+  double sum = 0;
+  for (std::size_t p = 0; p < phase_count; ++p)
+    if (Phase(p) != Phase::check) sum += times.seconds[p];
+  report.phases.seconds_of(Phase::other) += std::max(0.0, wall_seconds.value_or(sum) - sum);
+  report.total_seconds += wall_seconds.value_or(sum);
+}
+
+/// The same with the phases since the last call, which it waits for.
 template <class Place>
 void take_times(Queue<Place>& q, Report& report, std::optional<double> wall_seconds = {}) {
   q.finish();
-  const PhaseTimes times = q.take_times();
-  report.phases += times;
-  const double copied = times.seconds_of(Phase::to_device);
-  double sum = 0;
-  for (std::size_t p = 0; p < phase_count; ++p)
-    if (Phase(p) != Phase::check && Phase(p) != Phase::to_device) sum += times.seconds[p];
-  report.phases.seconds_of(Phase::other) += std::max(0.0, wall_seconds.value_or(sum) - sum);
-  report.total_seconds += copied + wall_seconds.value_or(sum);
+  add_times(q.take_times(), report, wall_seconds);
 }
 
 /// The same of a solve that has not begun.

@@ -55,10 +55,11 @@ template <class T>
 class CudaEngine final : public Engine<T> {
  public:
   /// `owned`: the memory of A where it is ours and the solver has not got it. `from`: what is still to be copied to A. `likely`: the
-  /// method by a look at a part of A.
+  /// method by a look at a part of A. `since`: when a copy of A that nobody has waited for began.
   CudaEngine(SharedContext its, const Tuning& tuning, Given<T, Cuda> A, Matrix<T, Cuda> owned,
              std::optional<MatrixView<const T, Cpu>> from, MatrixView<T, Cuda> to, const GemmBackend<Cuda>& gemm,
-             const Options& options, Report start, Method likely = Method::automatic)
+             const Options& options, Report start, Method likely = Method::automatic,
+             std::optional<Stopwatch> since = {})
       : its_(std::move(its)),
         tuning_(tuning),
         owned_(std::move(owned)),
@@ -69,7 +70,7 @@ class CudaEngine final : public Engine<T> {
       solver_.spent(Phase::to_device, arrival_->seconds());
       arrival_.reset();
     } else {
-      solver_.factor({}, likely);
+      solver_.factor({}, likely, since);
     }
     if (owned_.bytes() > 0 && !is_read_again<T>(options)) {
       solver_.release_A();
@@ -96,12 +97,13 @@ class CudaEngine final : public Engine<T> {
 
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override {
     const Call call(*its_, tuning_);
+    const Stopwatch solving;
     Queue<Cuda>& q = *its_->q;
     Matrix<T, Cuda> dB(B.rows(), B.cols()), dX(B.rows(), B.cols());
     const Settled settled(q);
     q.phase(Phase::to_device);
     copy<T>(q, B, dB);
-    Report report = solver_.solve(dB.view(), dX.view(), op);
+    Report report = solver_.solve(dB.view(), dX.view(), op, solving);
     q.phase(Phase::to_host);
     copy<T>(q, dX, X);
     take_times(q, report);
@@ -268,17 +270,18 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&
   const MatrixView<T, Cuda> to = dA;
   std::optional<MatrixView<const T, Cpu>> from;
   const bool in_place = A.memory || (!is_read_again<T>(options) && options.factorization != Method::automatic);
+  std::optional<Stopwatch> since;
   if (can_begin_early(tuning, in_place, options, dA.bytes()))
     from = A.A;
   else
-    copy<T>(q, A.A, to);
+    since.emplace(), copy<T>(q, A.A, to);
   if (!from && is_small<T>(q, dA.rows(), gemm, options)) {
-    take_times(q, start);
+    take_times(q, start), since.reset();
     if (auto small = small_engine(its, tuning, std::as_const(dA).view(), in_place, gemm, options, start)) return small;
   }
   Given<T, Cuda> on_device = in_place ? Given<T, Cuda>(std::move(dA)) : Given<T, Cuda>(std::as_const(dA).view());
   return std::make_unique<CudaEngine<T>>(its, tuning, std::move(on_device), std::move(dA), from, to, gemm, options,
-                                         std::move(start), likely);
+                                         std::move(start), likely, since);
 }
 
 template <class T>

@@ -14,7 +14,8 @@ namespace lasolve {
 
 namespace {
 
-/// No core fetches what it overwrites, and none has lines afterwards that a device would have to ask for.
+/// By non-temporal stores, of whole lines: no core fetches the line that it overwrites, and none has it afterwards, so that a device need not ask for
+/// it.
 void copy_past_caches(char* to, const char* from, std::size_t length) {
 #ifdef __SSE2__
   const std::size_t before = std::min(length, (64 - reinterpret_cast<std::uintptr_t>(to) % 64) % 64);

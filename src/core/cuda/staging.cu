@@ -54,17 +54,16 @@ class Staging {
     return all[device];
   }
 
-  /// Returns when `from` has been read. What is waited for and not large goes past the caches. Where slots follow one another, the device
-  /// reads them sooner from the cache.
+  /// Returns when `from` has been read. What fits the slots goes past the caches, where work begins behind it. Where slots are filled while
+  /// others are read, the device reads them sooner from the cache.
   void to_device(cudaStream_t stream, char* to, std::size_t to_pitch, const char* from, std::size_t from_pitch,
                  std::size_t bytes, std::size_t columns, Haste haste) {
     const std::lock_guard lock(one_at_a_time_);
     const std::vector<Piece> pieces = pieces_of(bytes, columns);
-    const bool is_short = haste == Haste::waited_for && pieces.size() <= slot_count;
+    const bool is_short = haste == Haste::before_work && pieces.size() <= slot_count;
     const Stores stores = is_short ? Stores::past_caches : Stores::cached;
-    if (pieces.size() == 1) next_ = 0;  // so that small matrices do with one slot
     for (const Piece& p : pieces) {
-      Slot& slot = next_slot();
+      Slot& slot = pieces.size() == 1 ? idle_slot() : next_slot();
       CUDA_CHECK(cudaEventSynchronize(slot.done));
       pack(host_, from + p.column * from_pitch + p.row, from_pitch, p.bytes, p.columns, slot.memory, stores);
       enqueue(stream, cudaMemcpyHostToDevice, to + p.column * to_pitch + p.row, to_pitch, slot.memory, p.bytes, p.bytes,
@@ -103,8 +102,16 @@ class Staging {
     cudaEvent_t done = nullptr;  // its last use
   };
 
-  Slot& next_slot() {
-    Slot& slot = slots_[next_++ % slot_count];
+  Slot& next_slot() { return made(slots_[next_++ % slot_count]); }
+
+  /// The first that is idle, so that small matrices do with one; else the next.
+  Slot& idle_slot() {
+    for (Slot& slot : slots_)
+      if (!slot.done || succeeded(cudaEventQuery(slot.done))) return made(slot);
+    return next_slot();
+  }
+
+  static Slot& made(Slot& slot) {
     if (!slot.done) count_made(), CUDA_CHECK(cudaEventCreateWithFlags(&slot.done, cudaEventDisableTiming));
     if (!slot.memory) count_made(), CUDA_CHECK(cudaHostAlloc(&slot.memory, slot_bytes, cudaHostAllocDefault));
     return slot;
@@ -145,7 +152,7 @@ void copy_columns(cudaStream_t stream, Direction direction, void* to, std::size_
 void copy_columns(Queue<Cuda>& q, Direction direction, void* to, std::size_t to_pitch, const void* from,
                   std::size_t from_pitch, std::size_t bytes, std::size_t columns) {
   const CurrentDevice current(q);
-  copy_columns(q.stream(), direction, to, to_pitch, from, from_pitch, bytes, columns, Haste::waited_for);
+  copy_columns(q.stream(), direction, to, to_pitch, from, from_pitch, bytes, columns, Haste::before_work);
 }
 
 }  // namespace lasolve

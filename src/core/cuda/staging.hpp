@@ -7,8 +7,8 @@
 
 namespace lasolve {
 
-/// Whether somebody waits for a copy, or it goes on beside other work and others like it.
-enum class Haste { waited_for, beside_work };
+/// Whether the work that follows takes all of a copy, or it goes on beside that work and is followed by others like it.
+enum class Haste { before_work, beside_work };
 
 /// As copy_columns of core/transfer.hpp, on any stream of a device, which is the current one.
 void copy_columns(cudaStream_t, Direction, void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
