@@ -137,9 +137,13 @@ class Race {
     if (makes_again) problem_.emplace(request_for(matrix_));
   }
 
+  /// Not where a row takes long: it is not warmed up in this visit, and its memory is in many places.
   void release_memory_of_device() {
     const Device& device = request_.options.device;
-    if (device.kind != Device::cuda) return;
+    const bool any_long = std::any_of(rows_.begin(), rows_.end(), [](const Row& row) {
+      return !row.seconds.empty() && row.seconds.back() > bench::Visits().long_run;
+    });
+    if (device.kind != Device::cuda || any_long) return;
     try {
       release_unused_memory(device.index);
     } catch (const MachineError&) {  // a backend has spoilt the device, which its row says
