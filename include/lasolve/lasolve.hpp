@@ -237,9 +237,8 @@ class Factorization {
   /// always less than three times it. 0 if the matrix is singular, NaN if it is not positive definite. At most five
   /// solves with four right-hand sides (Higham & Tisseur 2000).
   /// Takes ‖A‖₁, so A must still be there, unless it was factored in place, when that was taken before. An A of the host is factored in
-  /// place on a device, where the method is named and nothing is checked or refined. Misuse: an A in place on a device, of which it was not asked
-  /// whether it is finite, that was large and factored while it arrived, or small with columns whose sums are infinite.
-  /// Options::condition prevents that.
+  /// place on a device, where the method is named and nothing is checked or refined. Misuse: A in place on a device, not checked to be
+  /// finite, and either large and factored while it arrived, or small with infinite sums of columns. Options::condition prevents that.
   double rcond();
 
  private:
