@@ -15,7 +15,7 @@ namespace lasolve::bench {
 
 /// Runs of one visit share where their memory is, and what other programs do. So visits are what is independent, not runs.
 struct Visits {
-  int most = 20, least = 10;  ///< visits: who is not known well enough after the least goes on
+  int most = 40, least = 10;  ///< visits: who is not known well enough after the least goes on
   int runs = 5;               ///< counted runs of each contestant in a visit, at most
   int warmup = 1;  ///< runs that are not counted before those of the first visit, and one before those of the others
   double apart = 0.15;  ///< seconds from the beginning of a visit to that of the next, at the least
@@ -41,10 +41,10 @@ inline std::vector<double> medians_of_visits(const std::vector<double>& samples,
   return medians;
 }
 
-/// Whether the medians of visits are enough to stop: noise_of() them is at most `noise`, and a change of 2.5 % could be seen against a
+/// Whether the medians of visits are enough to stop: noise_of() them is at most `noise`, and a change of 2.3 % could be seen against a
 /// baseline that is as noisy.
 inline bool tells_enough(const std::vector<double>& medians, double noise) {
-  constexpr double small = 0.025;
+  constexpr double small = 0.023;
   return noise_of(medians) <= noise && change_between(medians, medians).visible <= small;
 }
 

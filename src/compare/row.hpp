@@ -91,7 +91,7 @@ struct Size {
 struct Setting {
   std::string matrix, factorization, schedule;
   std::int64_t block_size = 0;
-  int threads = 0, warmup = 1, least_visits = 10, visits = 20, rounds = 100;
+  int threads = 0, warmup = 1, least_visits = 10, visits = 40, rounds = 200;
   double noise = 0.003, enough_seconds = 10;
   std::uint64_t seed = 1;
   bool copies = false;  ///< whether solves from the host were timed, too

@@ -56,14 +56,14 @@ const std::vector<Option>& compare_options() {
        "PERCENT",
        "0.3",
        {},
-       "a backend has run enough when the standard error of its median is at most this, and a change of 2.5 % could be "
+       "a backend has run enough when the standard error of its median is at most this, and a change of 2.3 % could be "
        "seen"},
       {"repeat",
        0,
        "COUNT",
-       "100",
+       "200",
        {},
-       "timed runs at most, in up to 20 visits; the noise is looked at from 10 visits on"},
+       "timed runs at most, in up to 40 visits; the noise is looked at from 10 visits on"},
       {"seconds",
        0,
        "SECONDS",
