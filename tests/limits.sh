@@ -52,7 +52,7 @@ done
 if "$lasolve" "${small[@]}" --gemm blas --quiet 2>/dev/null; then
   expect 0 "'eigen' was used: 'blas' cannot run here: not enough host memory" bash -c 'with_mib 70 "$@"' - "$lasolve" "${small[@]}"
   expect 6 "'blas' cannot run here: not enough host memory" bash -c 'with_mib 70 "$@"' - "$lasolve" "${small[@]}" --gemm blas
-  peers=(compare --matrix uniform:n=100 --device cpu --gemm naive --peers openblas)
+  peers=(compare --matrix uniform:n=100 --device cpu --gemm naive --peers openblas --warmup 0 --repeat 2)
   expect 6 'not enough host memory' bash -c 'with_mib 70 "$@"' - "$lasolve" "${peers[@]}"
   for mib in 200 400 700; do # enough, or not, for a buffer of each processor, and for one of each thread
     expect 0 'openblas' bash -c "with_mib $mib"' "$@"; [[ $? == [06] ]]' - "$lasolve" "${peers[@]}"

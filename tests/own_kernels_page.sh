@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The page on own kernels, followed as it stands: its files have as many lines as it says, and its commands of lasolve do their work.
+# The page on own kernels, followed as it stands: its files have as many lines as it says, and its commands of lasolve do their work,
+# though comparisons make fewer runs.
 #   own_kernels_page.sh PAGE LASOLVE
 set -euo pipefail
 page=$(realpath "$1") tool=$2
@@ -19,7 +20,10 @@ done < <(grep -E '^`[^`]*`, yours, [0-9]+ lines:$' "$page")
 [ -s textbook.c ] && [ -s blocks.cpp ] && [ -s cblas.c ] && [ -s naive_sgemm.cu ] && [ -s tiles.cu ] && [ -s with_cublas.cu ]
 
 # shellcheck disable=SC2317 # it is called by eval
-lasolve() { "$tool" "$@"; }
+lasolve() {
+  [ "$1" != compare ] || set -- "$@" --repeat 10
+  "$tool" "$@"
+}
 followed=0
 while IFS= read -r command; do
   if [[ $command == *cblas.c* ]] && ! echo '#include <cblas.h>' | ${CC:-cc} -E -x c - >/dev/null 2>&1; then
