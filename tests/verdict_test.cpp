@@ -108,6 +108,28 @@ TEST(VerdictOnDevice, allows_two_rows_to_follow_launches_of_sessions) {
   }
 }
 
+TEST(VerdictOnDevice, is_told_of_rows_that_stand_with_most_others_whatever_launches_did) {
+  for (const int backends : {2, 3, 4}) {
+    const DeviceModel device{
+        .visit = 0.005, .session = 0.005, .shown = 0.1, .launches = 0.1, .share = 0.1, .backends = backends};
+    const VerdictShares shares = shares_of_verdicts(device, 200);
+    EXPECT_LE(shares.wrong, 1) << backends;
+    EXPECT_GE(shares.told, 95) << backends;
+    EXPECT_LE(shares.missed, 5) << backends;
+    EXPECT_LE(shares.wrong_beside, 1) << backends;
+  }
+  std::mt19937_64 random(1);
+  const Comparison before = session_of({.shown = 0.2, .backends = 2}, random),
+                   after = session_of({.session = 0.03, .backends = 2}, random);
+  for (const Row& row : after.rows) {
+    const bench::Change change = *verdict(before, after, row.key);
+    EXPECT_EQ(bench::word_of(change), std::string("same"));
+    const double moved = bench::spread_of(row.seconds).median / bench::spread_of(before.find(row.key)->seconds).median;
+    EXPECT_GT(std::abs(moved - 1), 0.02) << "the machine has moved";
+    EXPECT_NEAR((1 + change.shift) * (1 + change.machine), moved, 0.004);
+  }
+}
+
 TEST(Sessions, of_a_baseline_are_added_up) {
   std::mt19937_64 random(1);
   const DeviceModel quiet{.visit = 0.001};

@@ -81,7 +81,7 @@ Change change_between(const std::vector<double>& before, const std::vector<doubl
   const double low = shift - below - slower, high = shift + above - faster;
   change.low = std::expm1(low), change.high = std::expm1(high);
   constexpr double for_95 = 1.645;  // standard errors beyond what is just found
-  change.visible = std::expm1(slower + std::max(below, least) + for_95 * below / test.z);
+  change.visible = std::expm1(slower - faster + std::max(below, least) + for_95 * below / test.z);
   if (low > 0 && shift - slower >= least) change.kind = Change::slower;
   if (high < 0 && shift - faster <= -least) change.kind = Change::faster;
   return change;

@@ -20,7 +20,7 @@ struct Change {
   /// The time after is 1 + shift of the time before, and with the test's confidence between 1 + low and 1 + high. With fewer than six
   /// samples each, which are too few for the confidence, low is −1 and high infinite.
   double shift = 0, low = 0, high = 0;
-  /// A slowdown by so much would have been found in 95 of 100 cases, as noisy as the samples are.
+  /// A slowdown by so much would have been found in 95 of 100 cases, as noisy as the samples are, whatever became of the machine.
   double visible = 0;
   /// What the machine is known to have done, which is taken off the others: the time after is (1 + shift) (1 + machine) of that before.
   double machine = 0;

@@ -48,9 +48,11 @@ inline Comparison session_of(const DeviceModel& device, std::mt19937_64& random,
 
 /// Of verdicts on pairs of sessions, in per cent.
 struct VerdictShares {
-  double wrong = 0;         ///< not SAME without a change
+  double wrong = 0;         ///< FASTER or SLOWER without a change
+  double told = 0;          ///< SAME, and not UNKNOWN, without a change
   double found = 0;         ///< SLOWER where the backend is by 3 %, and nothing else
-  double wrong_beside = 0;  ///< not SAME of the others then
+  double missed = 0;        ///< SAME, and not UNKNOWN, then
+  double wrong_beside = 0;  ///< FASTER or SLOWER of the others then
   double solver = 0;        ///< SLOWER where all are by 3 %
 };
 /// The baseline has so many sessions.
@@ -63,16 +65,20 @@ inline VerdictShares shares_of_verdicts(const DeviceModel& device, int pairs, in
     for (int s = 1; s < sessions; ++s) add_session(before, session_of(device, random));
     const Comparison same = session_of(device, random), planted = session_of(device, random, slowdown),
                      solver = session_of(device, random, 1, slowdown);
-    const auto is = [&](const Comparison& after, std::size_t b, bench::Change::Kind kind) {
-      return verdict(before, after, after.rows[b].key)->kind == kind;
-    };
+    const auto of = [&](const Comparison& after, std::size_t b) { return *verdict(before, after, after.rows[b].key); };
+    const auto is_same = [](const bench::Change& change) { return change.kind == bench::Change::same; };
+    const auto is_slower = [](const bench::Change& change) { return change.kind == bench::Change::slower; };
     const std::size_t rows = same.rows.size();
     const double one = 100.0 / pairs, of_all = one / double(rows), of_others = one / double(rows - 1);
-    shares.found += one * is(planted, 0, bench::Change::slower);
+    const bench::Change of_planted = of(planted, 0);
+    shares.found += one * is_slower(of_planted);
+    shares.missed += one * (is_same(of_planted) && tells(of_planted));
     for (std::size_t b = 0; b < rows; ++b) {
-      shares.wrong += of_all * !is(same, b, bench::Change::same);
-      shares.solver += of_all * is(solver, b, bench::Change::slower);
-      if (b > 0) shares.wrong_beside += of_others * !is(planted, b, bench::Change::same);
+      const bench::Change without = of(same, b);
+      shares.wrong += of_all * !is_same(without);
+      shares.told += of_all * (is_same(without) && tells(without));
+      shares.solver += of_all * is_slower(of(solver, b));
+      if (b > 0) shares.wrong_beside += of_others * !is_same(of(planted, b));
     }
   }
   return shares;

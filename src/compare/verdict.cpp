@@ -52,8 +52,8 @@ class OnCuda {
     for (const Row* row : all_now) {
       const Row* was = before.find(row->key);
       if (!was || !was->timed() || !row->timed() || was->fell_back_to != row->fell_back_to) continue;
-      pairs_.push_back(
-          {row, times_beside(*was, visits_together(all_then, was)), times_beside(*row, visits_together(all_now, row))});
+      pairs_.push_back({was, row, times_beside(*was, visits_together(all_then, was)),
+                        times_beside(*row, visits_together(all_now, row))});
       Pair& pair = pairs_.back();
       const bench::Change change = bench::change_between(pair.then, pair.now);
       pair.moved = std::log1p(change.shift);
@@ -67,10 +67,9 @@ class OnCuda {
     const double apart = std::max(0.0, bench::margin_of_machine * bench::ChangeTest().z * spread - least());
     const double launches = spread_within(then.yardstick.launches, now.yardstick.launches);
     for (Pair& p : pairs_) {
-      const Row& was = *before.find(p.row->key);
-      const bool known = has_visits(was) && has_visits(*p.row);
+      const bool known = has_visits(*p.was) && has_visits(*p.row);
       const Follower solve{share, known ? launches : 0,
-                           spread_within(independent_times(was), independent_times(*p.row))};
+                           spread_within(independent_times(*p.was), independent_times(*p.row))};
       const double most = solve.hardly_follows() ? most_by_others(p) : std::numeric_limits<double>::infinity();
       p.machine = {std::max(-most, solve.shift(std::log1p(shown.faster))) - apart,
                    std::min(most, solve.shift(std::log1p(shown.slower))) + apart};
@@ -81,7 +80,9 @@ class OnCuda {
     const auto pair = std::find_if(pairs_.begin(), pairs_.end(), [&](const Pair& p) { return p.row == &row; });
     bench::ChangeTest test;
     test.machine = machine_beside(*pair);
-    return bench::change_between(pair->then, pair->now, test);
+    const bench::Change change = bench::change_between(pair->then, pair->now, test);
+    if (change.kind != bench::Change::same || tells(change)) return change;
+    return beside_most(*pair).value_or(change);
   }
 
   /// What is no verdict on any row, in words; empty: nothing.
@@ -105,7 +106,7 @@ class OnCuda {
     double low = 0, high = 0;
   };
   struct Pair {
-    const Row* row;
+    const Row *was, *row;
     std::vector<double> then, now;  // beside what the visits have in common
     double moved = 0, error = 0;
     Range machine = {};
@@ -156,6 +157,34 @@ class OnCuda {
       most = std::max(most, moved * std::max(1.0, p.row->median() / pair.row->median()));
     }
     return most;
+  }
+
+  /// The change of a row beside another, visit for visit: what the machine did to both is in neither. Nothing where visits are few.
+  static std::optional<bench::Change> beside(const Pair& pair, const Pair& other) {
+    const auto ratios = [](const Row& row, const Row& to) {
+      std::vector<double> times = independent_times(row), of_other = independent_times(to);
+      times.resize(std::min(times.size(), of_other.size()));
+      for (std::size_t v = 0; v < times.size(); ++v) times[v] /= of_other[v];
+      return times;
+    };
+    for (const Row* row : {pair.was, pair.row, other.was, other.row})
+      if (!has_visits(*row)) return {};
+    return bench::change_between(ratios(*pair.was, *other.was), ratios(*pair.row, *other.row));
+  }
+
+  /// The same beside more than half of the others: the widest of those changes. What is on top of it, the machine did to all of these.
+  std::optional<bench::Change> beside_most(const Pair& pair) const {
+    std::optional<bench::Change> widest;
+    std::size_t same = 0;
+    for (const Pair& other : pairs_) {
+      const auto change = &other == &pair ? std::nullopt : beside(pair, other);
+      if (!change || change->kind != bench::Change::same || !tells(*change)) continue;
+      ++same;
+      if (!widest || widest->visible < change->visible) widest = change;
+    }
+    if (2 * same <= pairs_.size() - 1) return {};
+    widest->machine = std::expm1(pair.moved - std::log1p(widest->shift));
+    return widest;
   }
 
   /// Peers count as well: none of our code is in them.

@@ -20,6 +20,9 @@ namespace lasolve::compare {
 ///   may differ as much. Where three others or more have moved together by no more than that, what they have moved by is known to be
 ///   the machine's doing. A row is then judged by what it moved beside them. A clock moves all by the same share, launches by the same
 ///   seconds. A row that takes longer than they do has then moved by something between their share and their seconds.
+/// - Where that leaves it open whether a slowdown of 3 % would have been found, a row on CUDA is compared with each other row of the
+///   size, by the ratios of their visits. It is the same where it is beside more than half of them, each to 3 %. The widest of these
+///   changes is returned; its `machine` is what is left of the row's own.
 std::optional<bench::Change> verdict(const Comparison& before, const Comparison& after, const Key&);
 
 /// Why there is none, in a word or two.
