@@ -130,6 +130,12 @@ TEST(MatrixMarket, SaysWhereAFileIsWrong) {
       {array + "1 1\n7\n8\n", "4:1", R"(expected the end of the file after 1 value, found "8")"},
       {banner("array real skew-symmetric") + "2 2\n1\n2\n", "4:1", R"(after 1 value, found "2")"},
       {c22 + "1 1 1.0\n     \n", "5:1", "expected 2 entries, found the end of the file after 1"},
+      // too few, and one is a word: that is said first
+      {array + "10000 10000\n1\nabc\n2\n", "4:1", R"(expected a number, found "abc")"},
+      {array + "10000 10000\n1\nNaN\n2", "5:2", "expected 100000000 values, found the end of the file after 3"},
+      {array + "10000 10000\n1\n1.5e", "4:5", "expected 100000000 values, found the end of the file after 2"},
+      {coordinate + "2 2 999999999\n1 1 x\n2 2 2\n", "3:5", R"(expected a number, found "x")"},
+      {banner("coordinate pattern general") + "2 2 999999999\n1 x\n2 2\n", "3:3", R"(expected a number, found "x")"},
       {c22 + "1 1 1\n1 2 1\n2 2 1\n", "5:1", R"(expected the end of the file after 2 entries, found "2")"},
       // values
       {a22 + "1\n1,5\n3\n4\n", "4:1", R"(found "1,5"; a comma is neither a decimal mark nor)"},

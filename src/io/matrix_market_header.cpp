@@ -7,6 +7,7 @@
 
 #include "io/input_error.hpp"
 #include "io/matrix_file.hpp"
+#include "io/number.hpp"
 
 namespace lasolve::io {
 namespace {
@@ -65,18 +66,26 @@ void read_banner(Scanner& scanner, MatrixMarketHeader& header) {
   expect_line_end(scanner);
 }
 
-/// Refuses a file that ends too early before memory is allocated for it. A value takes two bytes at least, with what
-/// separates it from the next, and an entry two more for each index.
+/// Goes behind a number. Refuses what is none, but at the end of the file, which may cut one off.
+void skip_number(Scanner& scanner) {
+  const std::string_view token = scanner.token();
+  double ignored;
+  const bool is_last = token.data() + token.size() == scanner.file.end();
+  if (!is_last && !read_real(scanner.place, ignored) && !read_nonfinite(scanner.place, ignored))
+    scanner.refuse(explain_bad_real(token));
+  scanner.place += token.size();
+}
+
+/// Refuses a file that ends too early, or its first word, before memory is allocated for it. A value takes two bytes at least, with
+/// what separates it from the next, and an entry two more for each index.
 void refuse_what_is_too_short(Scanner scanner, const MatrixMarketHeader& header) {
   const std::int64_t least = header.format == Format::array ? 2 : header.field == Field::pattern ? 4 : 6;
   const auto left = scanner.file.end() - scanner.place;
   if (header.stored <= (left + 1) / least) return;
   std::int64_t found = 0;
   for (scanner.skip_to_data(); !scanner.at_end(); scanner.skip_to_data(), ++found) {
-    if (header.format == Format::array)
-      scanner.place += scanner.token().size();
-    else
-      scanner.skip_line();
+    do skip_number(scanner), scanner.skip_blanks_in_line();
+    while (header.format == Format::coordinate && !scanner.at_line_end());
   }
   refuse_missing(scanner, header, found);
 }
