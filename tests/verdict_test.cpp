@@ -186,6 +186,24 @@ TEST(VerdictOnDevice, says_what_it_cannot_tell_from_the_machine) {
   EXPECT_TRUE(remarks_on_changes(then, then).empty());
 }
 
+TEST(VerdictOnDevice, says_of_two_rows_what_both_moved_by) {
+  std::mt19937_64 random(1);
+  constexpr int sessions = 20;
+  int same = 0, remarks = 0, remarks_on_one = 0;
+  for (int i = 0; i < sessions; ++i) {
+    const DeviceModel two{.visit = 0.001, .backends = 2};
+    const Comparison before = session_of(two, random);
+    Comparison both = session_of(two, random, 1, 1.035), one = session_of(two, random, 1.035);
+    for (Comparison* after : {&both, &one})
+      for (double& launches : after->sizes[0].yardstick.launches) launches *= 1.1;
+    for (const Row& r : both.rows) same += bench::word_of(*verdict(before, both, r.key)) == std::string("same");
+    remarks += !remarks_on_changes(before, both).empty(), remarks_on_one += !remarks_on_changes(before, one).empty();
+  }
+  EXPECT_GE(same, 2 * sessions - 2);
+  EXPECT_EQ(remarks, sessions);
+  EXPECT_EQ(remarks_on_one, 0);
+}
+
 TEST(VerdictOnDevice, does_not_believe_others_that_have_moved_further_than_the_machine_may) {
   std::mt19937_64 random(1);
   const DeviceModel quiet{.visit = 0.001};

@@ -87,7 +87,7 @@ class OnCuda {
 
   /// What is no verdict on any row, in words; empty: nothing.
   std::string hidden() const {
-    const auto all = movement_of(nullptr);
+    const auto all = movement_of_all();
     Range machine;
     for (const Pair& p : pairs_)
       machine = {std::min(machine.low, p.machine.low), std::max(machine.high, p.machine.high)};
@@ -195,6 +195,13 @@ class OnCuda {
     if (ratios.size() < least_to_move_together) return std::nullopt;
     return Movement{std::log(bench::spread_of(ratios).median), bench::ChangeTest().z * bench::noise_of(ratios),
                     bench::spread_of(seconds).median};
+  }
+
+  /// Of two rows, what both have moved by at the least.
+  std::optional<Movement> movement_of_all() const {
+    if (pairs_.size() != 2) return movement_of(nullptr);
+    const double a = pairs_[0].moved, b = pairs_[1].moved;
+    return Movement{a * b > 0 ? std::copysign(std::min(std::abs(a), std::abs(b)), a) : 0};
   }
 
   /// What the machine may do shows where it is at least a change.
