@@ -6,8 +6,8 @@
 // Idea     Solvers are the first blocks to begin. Each has 8 columns: it interchanges their rows, and solves for U in
 //          them. Multipliers are the other blocks. Each has a tile of C2, and fetches its rows of L21 meanwhile. It
 //          multiplies by one part of U after the other, when all solvers have published it, while they solve for the
-//          next. L is read where the panel has left it; its rows are interchanged later, off the critical path. Blocks
-//          draw their part in the order in which they begin, so multipliers cannot keep the solvers out.
+//          next. L is read where the panel has left it; its rows are interchanged later, off the critical path. Where
+//          multipliers fill the device before a solver has begun, one of them solves in its place.
 // Tiles    rows × 64 of C2, rows = 32, 64 or 128. Shared memory has L for all of k ≤ 128, and U for two parts of 32.
 //          Products are 16 × 8 × 8 on fp64 tensor cores, in fp32 too.
 // Traffic  L21 twice, C once, and U, 64 KiB in fp64, for each tile: from the L2 cache.
@@ -23,6 +23,7 @@
 namespace lasolve {
 
 constexpr int lookahead_threads = 256, lookahead_warps = lookahead_threads / 32;
+constexpr int publisher = lookahead_threads - 32;  // the thread of a solver that publishes what is solved
 constexpr int solver_columns = 8, multiplier_columns = 64;
 constexpr int lookahead_parts = 4, lookahead_part = most_panel_columns / lookahead_parts;  // of the unknowns
 
@@ -31,17 +32,10 @@ struct LookaheadProblem {
   MatrixView<T, Cuda> L, C;  // m × k and m × n
   const T* packed_L11;       // L11, as PackedL11 says
   RowPermutation interchanges;
-  unsigned*
-      published;  // how many solvers have published each part of U, and how many multipliers have seen all of them
-  unsigned* tickets;
+  unsigned* published;  // how many solvers have published each part of U, and how many blocks are done
+  unsigned* claims;     // bit i: a block solves for the columns of solver i
   WaitLimit* limit;
-  unsigned solvers = 0, multipliers = 0;
-};
-
-/// What a thread knows before its block has drawn its part: where row threadIdx.x % 128 of the panel comes from and
-/// goes to. Zero behind the last row.
-struct RowMove {
-  std::int64_t source, target;
+  unsigned solvers, multipliers;
 };
 
 /// What a solver shares.
@@ -129,27 +123,23 @@ __device__ __forceinline__ void solve_together(SolverShared<T>& s, const Lookahe
   }
 }
 
-/// Begins to fetch L11.
+/// Claims the columns of a solver, interchanges their rows, and solves for U in them. Nothing, where another block has claimed
+/// them. That is known when L11 has arrived, before anything is written.
 template <class T>
-__device__ __forceinline__ void fetch_packed_L11(SolverShared<T>& s, const T* packed_L11) {
-#pragma unroll 1
-  for (int e = 16 / sizeof(T) * threadIdx.x; e < PackedL11<T>::elements; e += 16 / sizeof(T) * lookahead_threads)
-    __pipeline_memcpy_async(s.packed_L11 + e, packed_L11 + e, 16);
-  __pipeline_commit();
-}
-
-/// Interchanges the rows of some columns of C, and solves for U in them. `is_fetched`: L11 is on its way.
-template <class T>
-__device__ __forceinline__ void solve_columns(const LookaheadProblem<T>& p, RowMove move, int block, bool is_fetched,
-                                              unsigned char* memory) {
+__device__ __forceinline__ void solve_columns(const LookaheadProblem<T>& p, unsigned solver, unsigned char* memory) {
   auto& s = *reinterpret_cast<SolverShared<T>*>(memory);
   constexpr int at_once = lookahead_threads / most_panel_columns, turns = solver_columns / at_once;
-  const int k = int(p.L.cols()), first = block * solver_columns;
+  static_assert(most_panel_columns / solver_columns <= 32, "a claim is a bit");
+  const unsigned claimed = threadIdx.x == 0 ? atomicOr(p.claims, 1u << solver) : 0;
+  const int k = int(p.L.cols()), first = int(solver) * solver_columns;
   const int there = min(solver_columns, int(p.C.cols()) - first);
   const int i = threadIdx.x % most_panel_columns, column = threadIdx.x / most_panel_columns;
-  const std::int64_t source = move.source, target = move.target, ld = p.C.ld();
+  const std::int64_t source = i < k ? p.interchanges.sources[i] : 0, target = i < k ? p.interchanges.targets[i] : 0;
+  const std::int64_t ld = p.C.ld();
   T *C = p.C.data() + first * ld, comes[turns], goes[turns];
-  if (!is_fetched) fetch_packed_L11(s, p.packed_L11);
+  for (int e = 16 / sizeof(T) * threadIdx.x; e < PackedL11<T>::elements; e += 16 / sizeof(T) * lookahead_threads)
+    __pipeline_memcpy_async(s.packed_L11 + e, p.packed_L11 + e, 16);
+  __pipeline_commit();
 #pragma unroll
   for (int j = 0; j < turns; ++j) {
     const int c = column + j * at_once;
@@ -165,30 +155,44 @@ __device__ __forceinline__ void solve_columns(const LookaheadProblem<T>& p, RowM
   invert_diagonal<T, PackedL11<T>::tiles>(s.packed_L11, true, s.inverted);
 #pragma unroll
   for (int j = 0; j < turns; ++j) s.columns[column + j * at_once][i] = comes[j];
-  __syncthreads();  // all have read
+  if (__syncthreads_or(claimed >> solver & 1)) return;  // else all have read
 #pragma unroll
   for (int j = 0; j < turns; ++j)
     if (const int c = column + j * at_once; target >= k && c < there) C[target + c * ld] = goes[j];
   solve_together(s, p, C, there);
 }
 
-/// By one thread: waits until all solvers have published a part of U. Where that takes too long, what is computed is of
-/// no use.
+/// Whether all solvers have published a part of U.
 template <class T>
-__device__ __forceinline__ void wait_for_part(const LookaheadProblem<T>& p, int part) {
-  until(p.limit, {Awaited::part_of_U, unsigned(part), p.solvers}, [&] {
-    unsigned published;
-    asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(published) : "l"(p.published + part) : "memory");
-    return published >= p.solvers;
-  });
+__device__ __forceinline__ bool is_published(const LookaheadProblem<T>& p, int part) {
+  unsigned published;
+  asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(published) : "l"(p.published + part) : "memory");
+  return published >= p.solvers;
 }
 
-/// By one thread: waits for the last part. The last block to do so sets the counters back to zero.
+/// By one thread: waits for a part of U. Where that takes too long, what is computed is of no use.
 template <class T>
-__device__ __forceinline__ void wait_for_all_parts(const LookaheadProblem<T>& p) {
-  wait_for_part(p, lookahead_parts - 1);
-  if (atomicAdd(p.published + lookahead_parts, 1u) == p.multipliers - 1)
-    for (int i = 0; i <= lookahead_parts; ++i) p.published[i] = 0;
+__device__ __forceinline__ void wait_for_part(const LookaheadProblem<T>& p, int part) {
+  until(p.limit, {Awaited::part_of_U, unsigned(part), p.solvers}, [&] { return is_published(p, part); });
+}
+
+/// By one thread: waits for the first part of U. False: after some milliseconds a solver has not begun.
+template <class T>
+__device__ __forceinline__ bool wait_for_first_part(const LookaheadProblem<T>& p) {
+  constexpr unsigned most_polls = 4096;
+  for (unsigned polls = 0; polls < most_polls; ++polls)
+    if (is_published(p, 0)) return true;
+  if (*const_cast<const volatile unsigned*>(p.claims) != (1ull << p.solvers) - 1) return false;
+  wait_for_part(p, 0);
+  return true;
+}
+
+/// By one thread of each block, which waits no more and has published all: the last sets the counters back to zero.
+template <class T>
+__device__ __forceinline__ void finish_block(const LookaheadProblem<T>& p) {
+  if (atomicAdd(p.published + lookahead_parts, 1u) < p.solvers + p.multipliers - 1) return;
+  for (int i = 0; i <= lookahead_parts; ++i) p.published[i] = 0;
+  *p.claims = 0;
 }
 
 /// What a multiplier shares.
@@ -209,10 +213,9 @@ __device__ __forceinline__ void fetch_or_zero(T* to, const T* from, bool there) 
 
 /// Begins to fetch rows first, … of L, from where the panel has left them.
 template <int rows, class T>
-__device__ __forceinline__ void fetch_rows_of_L(MultiplierShared<rows, T>& s, const LookaheadProblem<T>& p,
-                                                RowMove move, int first) {
+__device__ __forceinline__ void fetch_rows_of_L(MultiplierShared<rows, T>& s, const LookaheadProblem<T>& p, int first) {
   const int k = int(p.L.cols()), last = int(p.C.rows()) - 1;
-  const int target = int(threadIdx.x) < k ? int(move.target) - first : -1;
+  const int target = int(threadIdx.x) < k ? int(p.interchanges.targets[threadIdx.x]) - first : -1;
   if (const int i = threadIdx.x; i < rows) s.place[i] = min(first + i, last);
   __syncthreads();
   if (target >= 0 && target < rows) s.place[target] = threadIdx.x;
@@ -223,24 +226,21 @@ __device__ __forceinline__ void fetch_rows_of_L(MultiplierShared<rows, T>& s, co
     fetch_or_zero(&s.L[q][threadIdx.x % rows], L + q * p.L.ld(), q < k);
 }
 
-/// Begins to fetch columns c0, … of the part of U that begins at row k0, when all solvers have published it.
+/// Begins to fetch columns c0, … of the part of U that begins at row k0, which is published.
 template <int rows, class T>
 __device__ __forceinline__ void fetch_part_of_U(MultiplierShared<rows, T>& s, const LookaheadProblem<T>& p, int k0,
                                                 int c0) {
   constexpr int part = lookahead_part;
   const int k = int(p.L.cols()), last_column = int(p.C.cols()) - 1, q = threadIdx.x % part;
-  if (threadIdx.x == 0) wait_for_part(p, k0 / part);
-  __syncthreads();  // and the part before the last has been used
 #pragma unroll
   for (int c = threadIdx.x / part; c < multiplier_columns; c += lookahead_threads / part)
     fetch_or_zero(&s.U[k0 / part % 2][c][q], p.C.data() + k0 + q + min(c0 + c, last_column) * p.C.ld(), k0 + q < k);
   __pipeline_commit();
 }
 
-/// A tile of C2 ← C2 − L21 U.
+/// A tile of C2 ← C2 − L21 U. False: nothing was written, since a solver has not begun.
 template <int rows, class T>
-__device__ __forceinline__ void multiply_rows(const LookaheadProblem<T>& p, RowMove move, int block,
-                                              unsigned char* memory) {
+__device__ __forceinline__ bool multiply_rows(const LookaheadProblem<T>& p, int block, unsigned char* memory) {
   constexpr int across = rows == 32 ? 8 : rows == 64 ? 4 : 2, down = lookahead_warps / across;  // warps
   constexpr int high = rows / down / 16, wide = multiplier_columns / across / 8;                // products of a warp
   constexpr int part = lookahead_part;
@@ -249,7 +249,13 @@ __device__ __forceinline__ void multiply_rows(const LookaheadProblem<T>& p, RowM
   const int first = k + block / groups * rows, last = int(p.C.rows()) - 1;
   const int c0 = block % groups * multiplier_columns, last_column = int(p.C.cols()) - 1;
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  fetch_rows_of_L(s, p, move, first);
+  fetch_rows_of_L(s, p, first);
+  if (__syncthreads_or(threadIdx.x == 0 && !wait_for_first_part(p))) {
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();  // nothing more comes to this memory
+    return false;
+  }
   fetch_part_of_U(s, p, 0, c0);
   double sum[high][wide][4] = {};
   T C[high][wide][4];
@@ -269,6 +275,8 @@ __device__ __forceinline__ void multiply_rows(const LookaheadProblem<T>& p, RowM
 #pragma unroll 1
   for (int k0 = 0; k0 < k; k0 += part) {
     if (k0 + part < k) {
+      if (threadIdx.x == 0) wait_for_part(p, k0 / part + 1);
+      __syncthreads();  // and the part before this one has been used
       fetch_part_of_U(s, p, k0 + part, c0);
       __pipeline_wait_prior(1);
     } else {
@@ -292,27 +300,35 @@ __device__ __forceinline__ void multiply_rows(const LookaheadProblem<T>& p, RowM
     }
   }
   with_C([](T& at, T C, double product) { at = T(double(C) - product); });
-  if (threadIdx.x == 0) wait_for_all_parts(p);
+  return true;
+}
+
+/// What a block of the grid does: the first are solvers. CUDA does not say in which order blocks begin. A multiplier that has
+/// waited for a solver which has not begun solves for all that have not, and then begins again.
+template <int rows, class T>
+__device__ __forceinline__ void update_by_block(const LookaheadProblem<T>& p, unsigned block, unsigned char* memory) {
+  const bool solves = block < p.solvers;
+  const unsigned end = solves ? block + 1 : p.solvers;
+  for (unsigned solver = block;; solver = 0) {
+#pragma unroll 1
+    for (; solver < end; ++solver) {
+      solve_columns(p, solver, memory);
+      __threadfence();  // what is published comes before finish_block()
+      if (!solves) __syncthreads();
+    }
+    if (solves || multiply_rows<rows>(p, int(block - p.solvers), memory)) break;
+  }
+  if (threadIdx.x == (solves ? publisher : 0)) finish_block(p);
 }
 
 template <int rows, class T>
 __global__ void __launch_bounds__(lookahead_threads, rows < 128 ? 2 : 1)
     lookahead_update_kernel(LookaheadProblem<T> problem) {
   extern __shared__ __align__(16) unsigned char memory[];
-  __shared__ unsigned ticket;
   // The next panel takes the first multiprocessors that are free, before the trailing update does. With few rows these
   // are too few.
   if constexpr (rows > 32) launch_dependents();
-  const int i = threadIdx.x % most_panel_columns, k = int(problem.L.cols());
-  const RowMove move{i < k ? problem.interchanges.sources[i] : 0, i < k ? problem.interchanges.targets[i] : 0};
-  const unsigned drawn = threadIdx.x == 0 ? take_ticket(problem.tickets, problem.solvers + problem.multipliers) : 0;
-  const bool likely = blockIdx.x < problem.solvers;  // to be a solver
-  if (likely) fetch_packed_L11(*reinterpret_cast<SolverShared<T>*>(memory), problem.packed_L11);
-  if (threadIdx.x == 0) ticket = drawn;
-  __syncthreads();
-  if (ticket < problem.solvers) return solve_columns(problem, move, int(ticket), likely, memory);
-  if (likely) __pipeline_wait_prior(0), __syncthreads();  // nothing more comes to this memory
-  multiply_rows<rows>(problem, move, int(ticket - problem.solvers), memory);
+  update_by_block<rows>(problem, blockIdx.x, memory);
 }
 
 template <int rows, class T>
@@ -327,12 +343,21 @@ int lookahead_tile_rows(const DeviceProperties& device, const Tuning& t, std::in
   return below >= t.lookahead_64_rows_from && device.shared_memory >= lookahead_shared_memory<64, T> ? 64 : 32;
 }
 
+/// With tiles of so many rows.
 template <int rows, class T>
-void launch_lookahead_update(Queue<Cuda>& q, LookaheadProblem<T> p) {
-  const std::int64_t below = p.C.rows() - p.L.cols(), n = p.C.cols();
-  p.solvers = unsigned(ceil_div(n, solver_columns));
-  p.multipliers = unsigned(ceil_div(below, rows) * ceil_div(n, multiplier_columns));
-  launch(q, lookahead_update_kernel<rows, T>, Blocks::independent, dim3(p.solvers + p.multipliers), lookahead_threads,
+void launch_lookahead_update(Queue<Cuda>& q, const PanelInPlace<T>& panel, MatrixView<T, Cuda> C,
+                             void (*kernel)(LookaheadProblem<T>) = lookahead_update_kernel<rows, T>) {
+  const std::int64_t below = C.rows() - panel.A.cols(), n = C.cols();
+  const LookaheadProblem<T> p{.L = panel.A,
+                              .C = C,
+                              .packed_L11 = panel.packed_L11,
+                              .interchanges = panel.pivots.interchanges.panel,
+                              .published = q.counter() + counters_of_parts,
+                              .claims = q.counter() + claims_of_lookahead,
+                              .limit = q.wait_limit(),
+                              .solvers = unsigned(ceil_div(n, solver_columns)),
+                              .multipliers = unsigned(ceil_div(below, rows) * ceil_div(n, multiplier_columns))};
+  launch(q, kernel, Blocks::independent, dim3(p.solvers + p.multipliers), lookahead_threads,
          lookahead_shared_memory<rows, T>, p);
 }
 
@@ -341,18 +366,14 @@ void launch_lookahead_update(Queue<Cuda>& q, LookaheadProblem<T> p) {
 /// Flops k² n + 2 (m − k) k n.
 template <class T>
 void lookahead_update(Queue<Cuda>& q, const PanelInPlace<T>& panel, MatrixView<T, Cuda> C) {
-  const std::int64_t below = C.rows() - panel.A.cols();
-  const LookaheadProblem<T> p{.L = panel.A,
-                              .C = C,
-                              .packed_L11 = panel.packed_L11,
-                              .interchanges = panel.pivots.interchanges.panel,
-                              .published = q.counter() + counters_of_parts,
-                              .tickets = q.counter() + ticket_of_lookahead,
-                              .limit = q.wait_limit()};
-  const int rows = lookahead_tile_rows<T>(q.properties(), q.tuning(), below);
-  (rows == 32   ? launch_lookahead_update<32, T>
-   : rows == 64 ? launch_lookahead_update<64, T>
-                : launch_lookahead_update<128, T>)(q, p);
+  switch (lookahead_tile_rows<T>(q.properties(), q.tuning(), C.rows() - panel.A.cols())) {
+    case 32:
+      return launch_lookahead_update<32>(q, panel, C);
+    case 64:
+      return launch_lookahead_update<64>(q, panel, C);
+    default:
+      return launch_lookahead_update<128>(q, panel, C);
+  }
 }
 
 }  // namespace lasolve
