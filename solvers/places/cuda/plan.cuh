@@ -52,7 +52,7 @@ void prepare(Queue<Cuda>& bulk, const Plan& plan) {
   const auto for_messages = [&](Queue<Cuda>& q) {
     q.packet_buffer(std::max(of_solves, most_packet_bytes), 0), q.counter(), q.wait_limit();
   };
-  for (const Lane lane : lanes_of(plan)) {  // the chain first: the gaps between its kernels depend on that
+  for (const Lane lane : lanes_of(plan)) {
     Queue<Cuda>& q = queue_of(bulk, lane);
     const auto has = [&](auto what) {
       return std::any_of(plan.tasks.begin(), plan.tasks.end(),
