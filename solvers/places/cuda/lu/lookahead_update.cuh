@@ -3,11 +3,11 @@
 //
 //     [C1; C2] ← P [C1; C2]     U = inv(L11) C1     C2 ← C2 − L21 U
 //
-// Idea     Solvers are the first blocks to begin. Each has 8 columns: it interchanges their rows, and solves for U in
+// Idea     Solvers are the first blocks of the grid. Each has 8 columns: it interchanges their rows, and solves for U in
 //          them. Multipliers are the other blocks. Each has a tile of C2, and fetches its rows of L21 meanwhile. It
 //          multiplies by one part of U after the other, when all solvers have published it, while they solve for the
 //          next. L is read where the panel has left it; its rows are interchanged later, off the critical path. Where
-//          multipliers fill the device before a solver has begun, one of them solves in its place.
+//          multipliers fill the device before a solver has begun, they solve in its place.
 // Tiles    rows × 64 of C2, rows = 32, 64 or 128. Shared memory has L for all of k ≤ 128, and U for two parts of 32.
 //          Products are 16 × 8 × 8 on fp64 tensor cores, in fp32 too.
 // Traffic  L21 twice, C once, and U, 64 KiB in fp64, for each tile: from the L2 cache.
@@ -124,7 +124,7 @@ __device__ __forceinline__ void solve_together(SolverShared<T>& s, const Lookahe
 }
 
 /// Claims the columns of a solver, interchanges their rows, and solves for U in them. Nothing, where another block has claimed
-/// them. That is known when L11 has arrived, before anything is written.
+/// them. That is known when L11 has arrived, before C is written.
 template <class T>
 __device__ __forceinline__ void solve_columns(const LookaheadProblem<T>& p, unsigned solver, unsigned char* memory) {
   auto& s = *reinterpret_cast<SolverShared<T>*>(memory);
