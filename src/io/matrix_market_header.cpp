@@ -76,8 +76,8 @@ void skip_number(Scanner& scanner) {
   scanner.place += token.size();
 }
 
-/// Refuses a file that ends too early, or its first word, before memory is allocated for it. A value takes two bytes at least, with
-/// what separates it from the next, and an entry two more for each index.
+/// Refuses a file that ends too early, before memory is allocated for it; or its first word where a number belongs. A value
+/// takes two bytes at least, with what separates it from the next, and an entry two more for each index.
 void refuse_what_is_too_short(Scanner scanner, const MatrixMarketHeader& header) {
   const std::int64_t least = header.format == Format::array ? 2 : header.field == Field::pattern ? 4 : 6;
   const auto left = scanner.file.end() - scanner.place;
