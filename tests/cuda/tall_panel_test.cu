@@ -210,31 +210,52 @@ __global__ void __launch_bounds__(lookahead_threads, 2) solvers_begin_last(Looka
   update_by_block<rows>(problem, gridDim.x - 1 - blockIdx.x, memory);
 }
 
-/// Multipliers fill the device, and no solver can begin before one of them is done.
+/// The last block of the grid is the last solver, and multipliers are between it and the other solvers.
+template <int rows, class T>
+__global__ void __launch_bounds__(lookahead_threads, 2) one_solver_begins_last(LookaheadProblem<T> problem) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  const unsigned last = gridDim.x - 1, solver = problem.solvers - 1;
+  const unsigned block = blockIdx.x == last ? solver : blockIdx.x < solver ? blockIdx.x : blockIdx.x + 1;
+  update_by_block<rows>(problem, block, memory);
+}
+
+/// A random panel of k columns, left in place, and n columns behind it, which `update` brings up to date.
+template <class T, class Update>
+auto updated(std::int64_t m, std::int64_t k, std::int64_t n, Update update) {
+  return factored(random_matrix<T>(m, k + n), [&](Queue<Cuda>& q, MatrixView<T, Cuda> there, Pivots<Cuda> pivots) {
+    const auto L = there.columns(0, k);
+    const auto now = pivots.block(0, k);
+    Matrix<T, Cuda> packed_L11(PackedL11<T>::elements, 1);
+    const PanelInPlace<T> panel{L, now, packed_L11.data()};
+    factor_in_place(q, panel);
+    update(q, panel, there.columns(k, n));
+    interchange_rows(q, L, now, Resource::pivots);
+    Matrix<unsigned> counters(claims_of_lookahead + 1, 1);
+    copy<unsigned>(q, MatrixView<unsigned, Cuda>(q.counter(), counters.rows(), 1, counters.rows()), counters.view());
+    q.finish();
+    for (std::int64_t i = 0; i < counters.rows(); ++i) EXPECT_EQ(counters(i, 0), 0u) << i;
+  });
+}
+
+/// Multipliers fill the device, and some solvers cannot begin before one of them is done.
 TYPED_TEST(TallPanel, columns_behind_it_do_not_depend_on_the_order_of_blocks_on_Cuda) {
   using T = TypeParam;
   constexpr int rows = 32, most_blocks = 2048 / lookahead_threads;  // of a multiprocessor
-  const std::int64_t k = 32, tiles = std::int64_t(Queue<Cuda>(0).multiprocessors()) * most_blocks;
-  const Matrix<T> A = random_matrix<T>(k + rows * tiles, k + multiplier_columns);
-  const auto with = [&](auto update) {
-    return factored(A, [&](Queue<Cuda>& q, MatrixView<T, Cuda> there, Pivots<Cuda> pivots) {
-      const auto L = there.columns(0, k);
-      const auto now = pivots.block(0, k);
-      Matrix<T, Cuda> packed_L11(PackedL11<T>::elements, 1);
-      const PanelInPlace<T> panel{L, now, packed_L11.data()};
-      factor_tall_in_place(q, panel);
-      update(q, panel, there.columns(k, multiplier_columns));
-      interchange_rows(q, L, now, Resource::pivots);
-      Matrix<unsigned> counters(claims_of_lookahead + 1, 1);
-      copy<unsigned>(q, MatrixView<unsigned, Cuda>(q.counter(), counters.rows(), 1, counters.rows()), counters.view());
-      q.finish();
-      for (std::int64_t i = 0; i < counters.rows(); ++i) EXPECT_EQ(counters(i, 0), 0u) << i;
-    });
+  const Queue<Cuda> q(0);
+  const std::int64_t tiles = std::int64_t(q.multiprocessors()) * most_blocks;
+  struct Shape {
+    std::int64_t k, n;
   };
-  const auto usual = with([](auto& q, auto& panel, auto C) { lookahead_update(q, panel, C); });
-  const auto last = with(
-      [](auto& q, auto& panel, auto C) { launch_lookahead_update<rows>(q, panel, C, solvers_begin_last<rows, T>); });
-  EXPECT_TRUE(same_bits(usual.LU, last.LU));
+  for (const auto& [k, n] : {Shape{32, 64}, Shape{100, 40}, Shape{128, 128}}) {
+    const std::int64_t m = k + rows * tiles;
+    if (k > (m <= most_rows_in_registers(q) ? widest_panel<T>(q) : tall_panel_columns)) continue;
+    const auto usual = updated<T>(m, k, n, [](auto& q, auto& panel, auto C) { lookahead_update(q, panel, C); });
+    for (const auto kernel : {solvers_begin_last<rows, T>, one_solver_begins_last<rows, T>}) {
+      const auto other = updated<T>(
+          m, k, n, [&](auto& q, auto& panel, auto C) { launch_lookahead_update<rows>(q, panel, C, kernel); });
+      EXPECT_TRUE(same_bits(usual.LU, other.LU)) << "k = " << k << ", n = " << n;
+    }
+  }
 }
 
 }  // namespace
