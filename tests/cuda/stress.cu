@@ -1,22 +1,28 @@
 // Solves on many host threads at once, beside kernels of a program that uses the same device: how many are right, wrong, or never
 // end.
 //
-//   stress MODE [SECONDS [THREADS]]
+//   stress MODE [SECONDS [THREADS [CONTEXTS]]]
 //
 // modes: alone     nothing else runs
 //        half      beside kernels that hold half of the multiprocessors, for 20 ms at a time
 //        all       beside kernels that hold all of them
 //        together  beside cooperative kernels that hold all of them, whose blocks wait for each other
 //
+// contexts: none    no call names one
+//           own     each thread has its own
+//           shared  all threads have the same
+//
 // Prints one line. Returns 1 where an answer is wrong, a call fails or does not end, 77 where there is no device.
 #include <cooperative_groups.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <initializer_list>
 #include <mutex>
 #include <random>
 #include <string>
@@ -25,6 +31,7 @@
 
 #include "core/cuda/check.hpp"
 #include "core/current_device.hpp"
+#include "lasolve/context.hpp"
 #include "lasolve/lasolve.hpp"
 
 namespace {
@@ -157,6 +164,13 @@ bool same_bits(const Matrix<T>& X, const Matrix<T>& Y) {
 
 // The run.
 
+struct Run {
+  std::string mode;
+  double seconds;
+  int threads;
+  std::string contexts;
+};
+
 struct Counts {
   std::atomic<long> solves = 0, wrong = 0, other_bits = 0, hangs = 0, errors = 0, slowest_us = 0;
 };
@@ -187,7 +201,7 @@ void complain(const std::string& what, const char* text) {
 
 /// Factors once and solves for each number of columns. `first`: what is found is what others are compared with.
 template <class T>
-void solve_one(System<T>& s, Watched& watched, Counts& counts, bool first = false) {
+void solve_one(System<T>& s, const Context* context, Watched& watched, Counts& counts, bool first = false) {
   std::string what = std::string(s.method == Method::lu ? "LU" : "Cholesky") + (sizeof(T) == 8 ? " fp64" : " fp32") +
                      ", n = " + std::to_string(s.n);
   Options o;
@@ -196,7 +210,7 @@ void solve_one(System<T>& s, Watched& watched, Counts& counts, bool first = fals
   o.threads = 1;
   try {
     watched.begin(what + ", factors");
-    Factorization<T> factors(s.A.view(), o);
+    Factorization<T> factors = context ? Factorization<T>(s.A.view(), o, *context) : Factorization<T>(s.A.view(), o);
     watched.end(counts);
     for (std::size_t i = 0; i < std::size(columns); ++i) {
       const std::string sides = what + ", right-hand sides: " + std::to_string(columns[i]);
@@ -220,15 +234,16 @@ void solve_one(System<T>& s, Watched& watched, Counts& counts, bool first = fals
   watched.end(counts);
 }
 
-void print(const char* mode, int threads, const Counts& c, const std::atomic<long>& held) {
-  std::printf("%-10s%8s%9s%7s%12s%7s%8s%12s%7s\n", "mode", "threads", "solves", "wrong", "other bits", "hangs",
-              "errors", "slowest, s", "held");
-  std::printf("%-10s%8d%9ld%7ld%12ld%7ld%8ld%12.3f%7ld\n", mode, threads, c.solves.load(), c.wrong.load(),
-              c.other_bits.load(), c.hangs.load(), c.errors.load(), 1e-6 * double(c.slowest_us.load()), held.load());
+void print(const Run& r, const Counts& c, const std::atomic<long>& held) {
+  std::printf("%-10s%-10s%8s%9s%7s%12s%7s%8s%12s%7s\n", "mode", "contexts", "threads", "solves", "wrong", "other bits",
+              "hangs", "errors", "slowest, s", "held");
+  std::printf("%-10s%-10s%8d%9ld%7ld%12ld%7ld%8ld%12.3f%7ld\n", r.mode.c_str(), r.contexts.c_str(), r.threads,
+              c.solves.load(), c.wrong.load(), c.other_bits.load(), c.hangs.load(), c.errors.load(),
+              1e-6 * double(c.slowest_us.load()), held.load());
   std::fflush(stdout);
 }
 
-int run(const std::string& mode, double seconds, int threads) {
+int run(const Run& r) {
   std::deque<System<double>> f64;
   std::deque<System<float>> f32;
   for (const std::int64_t n : sizes)
@@ -237,7 +252,9 @@ int run(const std::string& mode, double seconds, int threads) {
       f32.push_back(make_system<float>(method, n));
     }
   Counts counts;
-  std::deque<Watched> watched(std::size_t(threads) + 1);
+  std::deque<Watched> watched(std::size_t(r.threads) + 1);
+  std::deque<Context> contexts;
+  for (int t = 0; t < (r.contexts == "own" ? r.threads : r.contexts == "shared" ? 1 : 0); ++t) contexts.emplace_back(0);
   std::atomic<bool> ended = false;
   std::atomic<long> held = 0;
   // Who hangs cannot be joined: the process ends when that is said.
@@ -248,47 +265,52 @@ int run(const std::string& mode, double seconds, int threads) {
         if (w.what.empty() || seconds_since(w.since) < hang_seconds) continue;
         ++counts.hangs;
         std::fprintf(stderr, "stress: %s: does not end\n", w.what.c_str());
-        print(mode.c_str(), threads, counts, held);
+        print(r, counts, held);
         std::_Exit(1);
       }
   });
-  for (auto& s : f64) solve_one(s, watched.back(), counts, true);
-  for (auto& s : f32) solve_one(s, watched.back(), counts, true);
+  for (auto& s : f64) solve_one(s, nullptr, watched.back(), counts, true);
+  for (auto& s : f32) solve_one(s, nullptr, watched.back(), counts, true);
   if (counts.wrong + counts.errors == 0) {
-    OtherProgram other(mode == "alone" ? 0 : mode == "half" ? 50 : 100, mode == "together", held);
+    OtherProgram other(r.mode == "alone" ? 0 : r.mode == "half" ? 50 : 100, r.mode == "together", held);
     const auto began = Clock::now();
     std::vector<std::thread> all;
-    for (int t = 0; t < threads; ++t)
+    for (int t = 0; t < r.threads; ++t)
       all.emplace_back([&, t] {
+        const Context* context = contexts.empty() ? nullptr : &contexts[std::size_t(t) % contexts.size()];
         std::mt19937 random{unsigned(t)};
-        while (seconds_since(began) < seconds) {
+        while (seconds_since(began) < r.seconds) {
           const std::size_t i = random() % f64.size();
-          random() % 2 ? solve_one(f64[i], watched[std::size_t(t)], counts)
-                       : solve_one(f32[i], watched[std::size_t(t)], counts);
+          random() % 2 ? solve_one(f64[i], context, watched[std::size_t(t)], counts)
+                       : solve_one(f32[i], context, watched[std::size_t(t)], counts);
         }
       });
     for (auto& thread : all) thread.join();
   }
   ended = true;
   watcher.join();
-  print(mode.c_str(), threads, counts, held);
-  const bool beside = mode == "alone" || held > 0;
+  print(r, counts, held);
+  const bool beside = r.mode == "alone" || held > 0;
   return counts.wrong + counts.errors + counts.hangs == 0 && counts.solves > 0 && beside ? 0 : 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const std::string mode = argc > 1 ? argv[1] : "";
-  if (mode != "alone" && mode != "half" && mode != "all" && mode != "together") {
-    std::fprintf(stderr, "usage: stress alone|half|all|together [SECONDS [THREADS]]\n");
+  const auto is_one_of = [](const std::string& word, std::initializer_list<const char*> all) {
+    return std::find(all.begin(), all.end(), word) != all.end();
+  };
+  const Run r{argc > 1 ? argv[1] : "", argc > 2 ? std::atof(argv[2]) : 6, argc > 3 ? std::atoi(argv[3]) : 8,
+              argc > 4 ? argv[4] : "none"};
+  if (!is_one_of(r.mode, {"alone", "half", "all", "together"}) || !is_one_of(r.contexts, {"none", "own", "shared"})) {
+    std::fprintf(stderr, "usage: stress alone|half|all|together [SECONDS [THREADS [none|own|shared]]]\n");
     return 2;
   }
   if (const std::string why = why_no_cuda_device(0); !why.empty()) {
     std::fprintf(stderr, "stress: %s\n", why.c_str());
     return 77;
   }
-  return run(mode, argc > 2 ? std::atof(argv[2]) : 6, argc > 3 ? std::atoi(argv[3]) : 8);
+  return run(r);
 } catch (const std::exception& e) {
   std::fprintf(stderr, "stress: %s\n", e.what());
   return 1;
