@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/json.hpp"
 #include "cli/request.hpp"
 #include "core/choose.hpp"
 #include "io/generators.hpp"
@@ -95,6 +96,7 @@ constexpr Topic topics[] = {
     {"generators", "matrices made from a formula", generators},
     {"formats", "the files that are read and written", formats},
     {"sizes", "how sizes may be written", sizes},
+    {"json", "the fields of --json", json_fields},
     {"exit-codes", "what the tool returns", exit_codes},
 };
 

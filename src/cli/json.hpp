@@ -16,6 +16,8 @@ std::string processor();
 std::string driver();
 /// The tool and the machine.
 Json environment(int threads);
+/// The fields of a solve's JSON and their meanings, for a person.
+std::string json_fields();
 /// Names of files need not be UTF-8, which JSON is: what is not becomes U+FFFD.
 std::string text_of(const Json&);
 
