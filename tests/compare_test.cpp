@@ -71,6 +71,61 @@ TEST(Attribution, counts_time_in_which_several_updates_run_once) {
   EXPECT_DOUBLE_EQ(seconds_of_updates(overlapping.tasks), 1.5);
 }
 
+TEST(Attribution, counts_each_instant_for_one_phase) {
+  Row r = row("x", 100, 4, 3);  // a panel from 0 to 0.25, updates from 0.25 to 1.75 and from 0.75 to 2.25
+  EXPECT_EQ(exclusive_seconds(r).value(), r.phases.seconds) << "phases that do not overlap are as they are";
+  r.phases.seconds_of(Phase::panel) = 3, r.phases.seconds_of(Phase::solve) = 0.5;
+  r.tasks[0].seconds = 2.5;         // beside both updates, and 0.25 s longer
+  r.tasks[2].phase = Phase::panel;  // an update within a panel
+  r.tasks.push_back({"solve", "A[0:64, 64:256]", Phase::trsm, 2, 1, 1e6});
+  const auto seconds = exclusive_seconds(r).value();
+  EXPECT_DOUBLE_EQ(seconds[std::size_t(Phase::gemm)], 2);
+  EXPECT_DOUBLE_EQ(seconds[std::size_t(Phase::panel)], 0.5);
+  EXPECT_DOUBLE_EQ(seconds[std::size_t(Phase::trsm)], 0.5);
+  EXPECT_DOUBLE_EQ(seconds[std::size_t(Phase::solve)], 0.5) << "what is no task of the factorization runs alone";
+  Comparison all;
+  all.rows = {r};
+  const Table table = phase_table(all);
+  EXPECT_EQ(table.columns[3].title, "were updates free") << "what one looks for stands first";
+  EXPECT_EQ(table.lines[0][6], "12.5 %") << "of the panel";
+  r.total_seconds = 1.75;
+  double sum = 0;
+  const auto shared_out = exclusive_seconds(r).value();
+  for (const double s : shared_out) sum += s;
+  EXPECT_DOUBLE_EQ(sum, 1.75) << "clocks may differ, shares do not exceed 100 %";
+  r.tasks.clear();
+  EXPECT_FALSE(exclusive_seconds(r)) << "phases overlap, and nobody knows how";
+}
+
+TEST(Attribution, has_updates_by_their_usual_time) {
+  std::vector<std::vector<TaskTime>> runs;
+  for (const double seconds : {1.0, 2.0, 3.0, 4.0, 50.0}) {
+    runs.push_back(row("x", 100, 4, 3).tasks);
+    runs.back()[1].seconds = seconds;
+    runs.back().push_back(runs.back()[2]);  // the same once more, in another time
+    runs.back()[3].seconds = 10;
+    std::swap(runs.back()[1], runs.back()[seconds > 2 ? 2 : 1]);  // lanes end in another order
+  }
+  std::vector<TaskTime> tasks = runs[4];
+  add_quartiles(tasks, {&runs[0], &runs[1], &runs[2], &runs[3], &runs[4]});
+  EXPECT_EQ(tasks[2].quartiles, (std::array<double, 3>{2, 3, 4}));
+  EXPECT_EQ(tasks[3].quartiles, (std::array<double, 3>{10, 10, 10}));
+  EXPECT_EQ(tasks[0].quartiles, (std::array<double, 3>{})) << "a panel";
+  EXPECT_DOUBLE_EQ(tasks[2].gflops(), 0.2) << "one slow run of many is not the rate of a kernel";
+  Comparison all = comparison();
+  all.rows[0].tasks = tasks;
+  EXPECT_EQ(comparison_of(as_json(all, nullptr).dump(), "x.json").rows[0].tasks[2].quartiles, tasks[2].quartiles);
+}
+
+TEST(Attribution, keeps_the_best_of_several_limits) {
+  std::vector<Limit> limits;
+  keep_best(limits, {{"cpu", "fp64", {1e9, 4e9}}});
+  keep_best(limits, {{"cpu", "fp64", {2e9, 3e9}}, {"cpu", "fp32", {5e9, 5e9}}});
+  ASSERT_EQ(limits.size(), 2u);
+  EXPECT_EQ(limits[0].roof.flops_per_second, 2e9);
+  EXPECT_EQ(limits[0].roof.bytes_per_second, 4e9);
+}
+
 TEST(Attribution, says_what_updates_at_the_roofline_would_leave) {
   const Row timed = row("x", 100, 4, 3);  // updates of 6e8 and 4e8 operations, 1.5 s each
   const bench::Roof of_rate{1e9, 1e12}, of_bandwidth{1e15, 1e6};
@@ -153,10 +208,15 @@ TEST(Record, comes_back_as_it_went) {
   all.sizes[0].clocks = {1600, 1980};
   all.rows[2].slowed = 0.25;
   all.limits = {{"cpu", "fp64", {1e9, 2e9}}};
+  all.date = "2026-01-02T03:04:05Z", all.command = "lasolve compare";
+  all.rows[2].adapter = "5 % is the adapter's: padding", all.rows[2].adapter_work = "padding",
+  all.rows[2].adapter_share = 0.05;
   const Json environment = {{"processor", "P"}};
   const std::string text = as_json(all, environment).dump();
   const Comparison back = comparison_of(text, "x.json");
   EXPECT_EQ(back.setting, all.setting);
+  EXPECT_EQ(back.date, all.date);
+  EXPECT_EQ(back.command, all.command);
   ASSERT_EQ(back.rows.size(), 4u);
   EXPECT_EQ(back.sizes[1].hash, "ff00");
   EXPECT_EQ(back.sizes[1].yardstick.alone, all.sizes[1].yardstick.alone);
@@ -178,6 +238,9 @@ TEST(Record, comes_back_as_it_went) {
     EXPECT_EQ(a.is_peer, b.is_peer);
     EXPECT_EQ(a.notes, b.notes);
     EXPECT_EQ(a.slowed, b.slowed);
+    EXPECT_EQ(a.adapter, b.adapter);
+    EXPECT_EQ(a.adapter_work, b.adapter_work);
+    EXPECT_EQ(a.adapter_share, b.adapter_share);
     EXPECT_EQ(a.backward_error, b.backward_error);
     if (!a.timed() || a.is_peer) continue;
     EXPECT_EQ(a.total_seconds, b.total_seconds);

@@ -9,11 +9,16 @@
 
 namespace lasolve::bench {
 
-double quartiles_apart(std::vector<double> samples) {
-  if (samples.empty()) return 0;
+std::array<double, 3> quartiles_of(std::vector<double> samples) {
+  if (samples.empty()) return {};
   std::sort(samples.begin(), samples.end());
   const std::size_t quarter = samples.size() / 4;
-  return samples[samples.size() - 1 - quarter] - samples[quarter];
+  return {samples[quarter], spread_of(samples).median, samples[samples.size() - 1 - quarter]};
+}
+
+double quartiles_apart(const std::vector<double>& samples) {
+  const auto [low, median, high] = quartiles_of(samples);
+  return high - low;
 }
 
 double noise_of(const std::vector<double>& samples) {

@@ -1,6 +1,9 @@
 #include "compare/attribution.hpp"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
 
 #include "lasolve/names.hpp"
 
@@ -36,22 +39,43 @@ std::optional<bench::Roof> Comparison::roof_of(const Row& row) const {
   return roof;
 }
 
+void keep_best(std::vector<Limit>& limits, const std::vector<Limit>& measured) {
+  for (const Limit& m : measured) {
+    const auto known = std::find_if(limits.begin(), limits.end(),
+                                    [&](const Limit& l) { return l.device == m.device && l.precision == m.precision; });
+    if (known == limits.end()) {
+      limits.push_back(m);
+      continue;
+    }
+    known->roof.flops_per_second = std::max(known->roof.flops_per_second, m.roof.flops_per_second);
+    known->roof.bytes_per_second = std::max(known->roof.bytes_per_second, m.roof.bytes_per_second);
+  }
+}
+
 double Row::gemm_flops() const { return tasks.empty() ? phases.flops_of(Phase::gemm) : flops_of_updates(tasks); }
 
 bool is_update(const TaskTime& t) { return t.m > 0 && t.n > 0 && t.k > 0; }
 
-double seconds_of_updates(const std::vector<TaskTime>& tasks) {
-  std::vector<std::pair<double, double>> updates;  // begin, end
+namespace {
+
+/// Seconds in which at least one of the tasks ran for which the predicate is true.
+template <class Counts>
+double seconds_of_any(const std::vector<TaskTime>& tasks, Counts counts) {
+  std::vector<std::pair<double, double>> spans;  // begin, end
   for (const TaskTime& t : tasks)
-    if (is_update(t)) updates.emplace_back(t.begin, t.begin + t.seconds);
-  std::sort(updates.begin(), updates.end());
+    if (counts(t)) spans.emplace_back(t.begin, t.begin + t.seconds);
+  std::sort(spans.begin(), spans.end());
   double sum = 0, last = 0;
-  for (const auto& [begin, end] : updates) {
+  for (const auto& [begin, end] : spans) {
     sum += std::max(0.0, end - std::max(begin, last));
     last = std::max(last, end);
   }
   return sum;
 }
+
+}  // namespace
+
+double seconds_of_updates(const std::vector<TaskTime>& tasks) { return seconds_of_any(tasks, is_update); }
 
 double flops_of_updates(const std::vector<TaskTime>& tasks) {
   double sum = 0;
@@ -71,6 +95,45 @@ FreeUpdates free_updates(const Row& row) {
   else if (free.exact)
     free.seconds = std::max(0.0, row.total_seconds - row.phases.seconds_of(Phase::gemm));
   return free;
+}
+
+std::optional<std::array<double, phase_count>> exclusive_seconds(const Row& row) {
+  auto seconds = row.phases.seconds;  // what is no part of the factorization runs alone
+  if (!free_updates(row).exact) {
+    if (row.tasks.empty()) return std::nullopt;
+    std::vector<Phase> order = {Phase::gemm, Phase::panel, Phase::trsm, Phase::swap};
+    for (std::size_t p = 0; p < phase_count; ++p)
+      if (std::count(order.begin(), order.end(), Phase(p)) == 0) order.push_back(Phase(p));
+    const auto place = [&](const TaskTime& t) {
+      return is_update(t) ? 0 : std::find(order.begin(), order.end(), t.phase) - order.begin();
+    };
+    double before = 0;
+    for (std::ptrdiff_t p = 0; p < std::ptrdiff_t(order.size()); ++p) {
+      const bool any =
+          std::any_of(row.tasks.begin(), row.tasks.end(), [&](const TaskTime& t) { return place(t) == p; });
+      const double with = seconds_of_any(row.tasks, [&](const TaskTime& t) { return place(t) <= p; });
+      if (any) seconds[std::size_t(order[std::size_t(p)])] = with - before;
+      before = with;
+    }
+  }
+  seconds[std::size_t(Phase::read)] = seconds[std::size_t(Phase::check)] = 0;
+  const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  if (sum > row.total_seconds)  // clocks differ a little
+    for (double& s : seconds) s *= row.total_seconds / sum;
+  return seconds;
+}
+
+void add_quartiles(std::vector<TaskTime>& tasks, const std::vector<const std::vector<TaskTime>*>& of_runs) {
+  using Which = std::tuple<std::string, std::string, std::string, int>;
+  const auto each_update = [](auto& of_run, auto f) {
+    std::map<Which, int> before;
+    for (auto& t : of_run)
+      if (is_update(t)) f(Which{t.what, t.block, t.lane, before[{t.what, t.block, t.lane, 0}]++}, t);
+  };
+  std::map<Which, std::vector<double>> seconds;
+  for (const auto* of_run : of_runs)
+    each_update(*of_run, [&](const Which& which, const TaskTime& t) { seconds[which].push_back(t.seconds); });
+  each_update(tasks, [&](const Which& which, TaskTime& t) { t.quartiles = bench::quartiles_of(seconds[which]); });
 }
 
 double floor_seconds(const TaskTime& t, const std::string& precision, const bench::Roof& roof) {

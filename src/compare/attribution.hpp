@@ -1,6 +1,8 @@
 // What of a solve's time is whose.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,15 @@ namespace lasolve::compare {
 /// Seconds in which at least one update ran: those of different lanes may run at the same time.
 double seconds_of_updates(const std::vector<TaskTime>&);
 double flops_of_updates(const std::vector<TaskTime>&);
+
+/// The wall time of a row, shared out to phases so that each instant counts once: for `gemm` where at least one update runs, wherever
+/// it belongs to; else for the first that runs of panel, trsm, swap, and the others. The rest is that in which no task runs. Nothing
+/// where phases overlap and tasks were not timed.
+std::optional<std::array<double, phase_count>> exclusive_seconds(const Row&);
+
+/// Gives updates of one run the quartiles of their times in all runs of the row. The same update has the same kind, block and lane;
+/// where there are several of these, the same place among them.
+void add_quartiles(std::vector<TaskTime>&, const std::vector<const std::vector<TaskTime>*>& of_runs);
 
 /// What the solve of a row would take if its updates by the GEMM backend took no time (Amdahl, AFIPS 1967). The products in triangular
 /// solves, and on the CPU in panels, are the backend's as well, but are not counted here: their phases have other work, too.
@@ -28,6 +39,9 @@ double floor_seconds(const TaskTime&, const std::string& precision, const bench:
 /// What the solve of a row would take if each of its updates took the least time; at least that, where phases overlap. The updates
 /// themselves do not overlap then: at the roofline each has all of the device. Nothing where they were not timed one by one.
 std::optional<double> seconds_at_roof(const Row&, const bench::Roof&);
+
+/// Limits, with what was measured anew: other programs make a device slower, never faster, so the best of several measurements counts.
+void keep_best(std::vector<Limit>&, const std::vector<Limit>& measured);
 
 /// The shape of an update; Cholesky's on and below the diagonal as well.
 bool is_update(const TaskTime&);

@@ -65,20 +65,25 @@ Json object(const TaskTime& t, const std::string& precision, const std::optional
   Json json = {{"what", t.what},       {"phase", name_of(t.phase)}, {"block", t.block}, {"begin", t.begin},
                {"seconds", t.seconds}, {"flops", t.flops},          {"lane", t.lane}};
   if (is_update(t)) json.update({{"m", t.m}, {"n", t.n}, {"k", t.k}, {"gflops", t.gflops()}});
+  if (is_update(t) && t.quartiles[1] > 0) json["seconds_quartiles"] = t.quartiles;
   if (is_update(t) && roof) json["least_seconds"] = floor_seconds(t, precision, *roof);
   return json;
 }
 
 Json attribution(const Row& r, const std::optional<bench::Roof>& roof) {
   const FreeUpdates free = free_updates(r);
+  const auto exclusive = exclusive_seconds(r);
   Json phases = Json::object(), flops = Json::object(), tasks = Json::array();
+  Json alone = exclusive ? Json::object() : Json(nullptr);
   for (std::size_t p = 0; p < phase_count; ++p) {
     if (r.phases.seconds[p] > 0) phases[name_of(Phase(p))] = r.phases.seconds[p];
+    if (exclusive && (*exclusive)[p] > 0) alone[name_of(Phase(p))] = (*exclusive)[p];
     if (r.phases.flops[p] > 0) flops[name_of(Phase(p))] = r.phases.flops[p];
   }
   for (const TaskTime& t : r.tasks) tasks.push_back(object(t, r.key.precision, roof));
   return {{"wall_seconds", r.total_seconds},
           {"phases_busy_seconds", phases},
+          {"phases_exclusive_seconds", alone},
           {"phase_flops", flops},
           {"phases_overlap", !free.exact},
           {"seconds_if_updates_were_free", or_null(free.seconds)},
@@ -135,7 +140,9 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
       {"attribution", ours ? attribution(r, roof) : Json(nullptr)},
       {"slowed", or_null(r.slowed)},
       {"notes", r.notes},
-      {"adapter", r.adapter.empty() ? Json(nullptr) : Json(r.adapter)}};
+      {"adapter", r.adapter.empty() ? Json(nullptr) : Json(r.adapter)},
+      {"adapter_share", or_null(r.adapter_share)},
+      {"adapter_work", r.adapter_work.empty() ? Json(nullptr) : Json(r.adapter_work)}};
 }
 
 Phase phase_in(const Json& json) { return parse<Phase>(json.get<std::string>()).value_or(Phase::other); }
@@ -144,7 +151,8 @@ TaskTime task_in(const Json& json) {
   TaskTime t{json.at("what"),  json.at("block"),   phase_in(json.at("phase")),
              json.at("begin"), json.at("seconds"), json.at("flops")};
   if (json.contains("m")) t.m = json.at("m"), t.n = json.at("n"), t.k = json.at("k");
-  t.lane = json.value("lane", "");  // older files have none
+  t.lane = json.value("lane", "");                                         // older files have none
+  t.quartiles = json.value("seconds_quartiles", std::array<double, 3>{});  // older files have none
   return t;
 }
 
@@ -180,8 +188,13 @@ Row row_in(const Json& json) {
   r.refinement_residuals = json.value("refinement_residuals", std::vector<double>());  // older files have none
   r.slowed = number(json.value("slowed", Json()));                                     // older files have none
   r.notes = json.at("notes").get<std::vector<std::string>>();
-  if (const auto adapter = json.find("adapter"); adapter != json.end() && adapter->is_string()) r.adapter = *adapter;
-  if (const auto other = json.find("fell_back_to"); other != json.end() && other->is_string()) r.fell_back_to = *other;
+  const auto text = [&](const char* name) {  // older files have none
+    const auto it = json.find(name);
+    return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
+  };
+  r.adapter = text("adapter"), r.adapter_work = text("adapter_work");
+  r.adapter_share = number(json.value("adapter_share", Json()));
+  r.fell_back_to = text("fell_back_to");
   if (!json.at("attribution").is_null()) read_attribution(json.at("attribution"), r);
   return r;
 }
@@ -234,6 +247,8 @@ Json as_json(const Comparison& all, const Json& environment, const Json& beside)
                      {"notes", s.notes}});
   for (const Row& r : all.rows) rows.push_back(object(r, all.at(r.key.n).front(), all.roof_of(r)));
   return {{"schema_version", schema_version},
+          {"date", all.date.empty() ? Json(nullptr) : Json(all.date)},
+          {"command", all.command.empty() ? Json(nullptr) : Json(all.command)},
           {"compare", object(all.setting)},
           {"limits", limits},
           {"sizes", sizes},
@@ -257,6 +272,8 @@ Comparison comparison_of(const std::string& text, const std::string& name) {
                                      json["schema_version"].dump()));
   try {
     Comparison all;
+    for (auto [name, to] : {std::pair("date", &all.date), std::pair("command", &all.command)})  // older files have none
+      if (json.contains(name) && json[name].is_string()) *to = json[name];
     all.setting = setting_in(json.at("compare"));
     for (const Json& l : json.value("limits", Json::array()))  // older files have none
       all.limits.push_back({l.at("device"), l.at("precision"), {l.at("flops_per_second"), l.at("bytes_per_second")}});

@@ -1,6 +1,7 @@
 // What is compared: one backend at one size is a row.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,8 +22,11 @@ struct TaskTime {
   /// Of an update, which is C ← C − L U with C m × n and L m × k; else 0. Cholesky's on and below the diagonal alone has m = n.
   std::int64_t m = 0, n = 0, k = 0;
   std::string lane = {};  ///< of the device: those of different lanes may run at the same time; "bulk" on the CPU
+  /// Of an update's time in all runs: see bench::quartiles_of(). Zeros: only that of this run is known.
+  std::array<double, 3> quartiles = {};
 
-  double gflops() const { return seconds > 0 ? flops * 1e-9 / seconds : 0; }
+  double usual_seconds() const { return quartiles[1] > 0 ? quartiles[1] : seconds; }
+  double gflops() const { return usual_seconds() > 0 ? flops * 1e-9 / usual_seconds() : 0; }
 };
 
 /// How a row is found again in another result.
@@ -54,7 +58,10 @@ struct Row {
   std::vector<double> refinement_residuals;  ///< of the run with the median: see Report
   std::optional<double> backward_error, hpl_residual;
   std::vector<std::string> notes;
-  std::string adapter;  ///< of an own kernel that does a part of the contract: what the rest has cost
+  /// Of an own kernel that does a part of the contract: what the rest has cost, as a sentence, as a share of the time in its products
+  /// (nothing: not timed), and what it was. Empty: the kernel does all.
+  std::string adapter, adapter_work;
+  std::optional<double> adapter_share;
   /// The share of the time of its counted runs in which a clock was held down by heat or power. Nothing: the device does not tell.
   std::optional<double> slowed;
   /// The precision whose factors gave the answer, where that is not the one of the key: coarser factors did not do. Else empty.
@@ -105,6 +112,7 @@ struct Limit {
 };
 
 struct Comparison {
+  std::string date, command;  ///< when it was begun, in UTC, and by which command line. Empty: older files have none
   Setting setting;
   std::vector<Limit> limits;  ///< those that were measured
   std::vector<Size> sizes;

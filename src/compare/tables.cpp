@@ -187,20 +187,16 @@ std::string legend_of(const Comparison& all, bool with_baseline) {
 Table phase_table(const Comparison& all) {
   constexpr Phase shown[] = {Phase::to_device, Phase::panel,  Phase::swap,    Phase::trsm, Phase::gemm,
                              Phase::solve,     Phase::refine, Phase::to_host, Phase::other};
-  Table table{{{"n"}, {"gemm", true}, {"precision", true}, {"wall"}}};
+  Table table{{{"n"}, {"gemm", true}, {"precision", true}, {"were updates free"}, {"speed-up then"}}};
+  if (!all.limits.empty()) table.columns.push_back({"at the roofline"});
+  table.columns.push_back({"wall"});
   std::vector<Phase> phases;
   for (const Phase p : shown)
     if (std::any_of(all.rows.begin(), all.rows.end(), [=](const Row& r) { return r.phases.seconds_of(p) > 0; }))
       phases.push_back(p), table.columns.push_back({name_of(p)});
-  table.columns.push_back({"were updates free"});
-  table.columns.push_back({"speed-up then"});
-  if (!all.limits.empty()) table.columns.push_back({"at the roofline"});
   for (const Row& r : all.rows) {
     if (!r.timed() || r.is_peer) continue;
-    std::vector<std::string> line = {std::to_string(r.key.n), r.key.gemm, r.key.precision,
-                                     short_seconds(r.total_seconds)};
-    for (const Phase p : phases)
-      line.push_back(fmt::format("{:.1f} %", 100 * r.phases.seconds_of(p) / r.total_seconds));
+    std::vector<std::string> line = {std::to_string(r.key.n), r.key.gemm, r.key.precision};
     const FreeUpdates free = free_updates(r);
     const double seconds = free.seconds.value_or(0);
     line.push_back(free.seconds ? (free.exact ? "" : "at least ") + short_seconds(seconds) : "-");
@@ -211,6 +207,10 @@ Table phase_table(const Comparison& all) {
       const auto seconds = roof ? seconds_at_roof(r, *roof) : std::nullopt;
       line.push_back(seconds ? (free.exact ? "" : "at least ") + short_seconds(*seconds) : "-");
     }
+    line.push_back(short_seconds(r.total_seconds));
+    const auto exclusive = exclusive_seconds(r);
+    for (const Phase p : phases)
+      line.push_back(exclusive ? fmt::format("{:.1f} %", 100 * (*exclusive)[std::size_t(p)] / r.total_seconds) : "-");
     table.lines.push_back(std::move(line));
   }
   return table;
@@ -234,8 +234,9 @@ Table update_table(const Comparison& all) {
     std::vector<TaskTime> updates;  // with those after it whose m is more than half of its own
     std::vector<int> counts;
     std::vector<double> floors;
-    for (const TaskTime& t : r.tasks) {
+    for (TaskTime t : r.tasks) {
       if (!is_update(t) || t.phase != Phase::gemm) continue;
+      t.seconds = t.usual_seconds(), t.quartiles = {};
       const auto like = std::find_if(updates.begin(), updates.end(), [&](const TaskTime& u) {
         return u.k == t.k && 2 * t.m > u.m && t.m <= u.m && 2 * t.n > u.n && t.n <= u.n;
       });

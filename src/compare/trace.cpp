@@ -34,7 +34,7 @@ std::string as_trace(const Comparison& all) {
       for (std::size_t l = 0; l < lanes.size(); ++l) name("thread_name", process, int(l), lanes[l]);
     }
     for (const TaskTime& t : r.tasks) {
-      Json about = {{"block", t.block}, {"flops", t.flops}, {"gflops", t.gflops()}};
+      Json about = {{"block", t.block}, {"flops", t.flops}, {"gflops", t.seconds > 0 ? 1e-9 * t.flops / t.seconds : 0}};
       if (is_update(t)) about.update({{"m", t.m}, {"n", t.n}, {"k", t.k}});
       events.push_back({{"ph", "X"},
                         {"name", t.what},

@@ -248,17 +248,25 @@ Cost Adapter<Place>::take_cost() {
   return {s.kernel, s.adapter, work_.exchange(0)};
 }
 
-std::string Cost::in_words() const {
-  if (work == 0) return "";
+std::optional<double> Cost::share() const {
+  const double all = adapter_seconds + kernel_seconds;
+  return all > 0 ? std::optional(adapter_seconds / all) : std::nullopt;
+}
+
+std::string Cost::work_in_words() const {
   std::vector<const char*> words;
   for (const auto& [bit, word] : {std::pair(transposing, "transposes"), std::pair(scaling, "alpha and beta"),
                                   std::pair(padding, "padding"), std::pair(packing, "packing")})
     if (work & bit) words.push_back(word);
-  const std::string what = fmt::format("{}", fmt::join(words, ", "));
-  if (!(adapter_seconds + kernel_seconds > 0)) return "the adapter's part was not timed: " + what;
-  const double percent = 100 * adapter_seconds / (adapter_seconds + kernel_seconds);
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string Cost::in_words() const {
+  if (work == 0) return "";
+  if (!share()) return "the adapter's part was not timed: " + work_in_words();
+  const double percent = 100 * *share();
   return fmt::format("{} of the time in its products is the adapter's: {}",
-                     percent < 1 ? "less than 1 %" : fmt::format("{:.0f} %", percent), what);
+                     percent < 1 ? "less than 1 %" : fmt::format("{:.0f} %", percent), work_in_words());
 }
 
 #define LASOLVE_ADAPTER(Place, T)                                                                   \

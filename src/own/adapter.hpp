@@ -1,6 +1,7 @@
 // Brings what a kernel of somebody's own leaves out of the GEMM contract: lasolve/kernel.h says what it may leave out.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "own/place.hpp"
@@ -14,6 +15,9 @@ enum Work : unsigned { transposing = 1, scaling = 2, padding = 4, packing = 8 };
 struct Cost {
   double kernel_seconds = 0, adapter_seconds = 0;
   unsigned work = 0;
+  /// The adapter's part; nothing where it was not timed.
+  std::optional<double> share() const;
+  std::string work_in_words() const;  ///< "transposes, padding"; empty where nothing was done
   /// "3 % of the time in its products is the adapter's: transposes, padding"; empty where nothing was done.
   std::string in_words() const;
 };

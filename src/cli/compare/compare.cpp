@@ -36,7 +36,11 @@ std::string for_people(const CompareRequest& request, const Comparison& all, con
   std::string text = print(compare::table_of(all, baseline)) + "\n";
   if (!request.markdown) text += compare::legend_of(all, baseline);
   if (request.attribution) {
-    text += "\nwhere the time of the median run went\n\n" + print(compare::phase_table(all));
+    text +=
+        "\nwhere the time of the median run went; where phases overlap, an instant counts once: for updates (gemm) "
+        "where one "
+        "runs, else for the first of panel, trsm and swap\n\n" +
+        print(compare::phase_table(all));
     const compare::Table updates = compare::update_table(all);
     text += updates.lines.empty() ? "\nno trailing updates were timed\n"
                                   : "\ntrailing updates C <- C - L U, where C is m x columns and L is m x k; updates "

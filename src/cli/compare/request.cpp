@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cstring>
 
 #include "cli/guide.hpp"
 #include "cli/kernels.hpp"
@@ -214,6 +216,19 @@ std::string CompareRequest::matrix_of(std::int64_t n) const {
   const std::size_t colon = std::min(matrix.find(':'), matrix.size());
   const std::string rest = colon < matrix.size() ? matrix.substr(colon + 1) : "";
   return fmt::format("{}:n={}{}{}", matrix.substr(0, colon), n, rest.empty() ? "" : ",", rest);
+}
+
+std::string CompareRequest::command() const {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("_-+=./,:@%", c);
+  };
+  std::string line = "lasolve";
+  for (const std::string& word : words) {
+    std::string quoted;
+    for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    line += !word.empty() && std::all_of(word.begin(), word.end(), is_plain) ? " " + word : " '" + quoted + "'";
+  }
+  return line;
 }
 
 CompareRequest parse_compare(int argc, const char* const* argv) {

@@ -26,6 +26,8 @@ struct CompareRequest {
   compare::Setting setting;
   std::vector<std::string> words;  // that it was parsed from
 
+  std::string command() const;  ///< as one would type it
+
   /// Whether what is told depends on what the machine can do at most.
   bool wants_limits() const { return attribution || (!report.empty() && tasks() != compare::Hearing::none); }
   /// The tasks to be timed. On CUDA that takes events, so it is not done unasked, nor for a report on copies: small sizes count there.

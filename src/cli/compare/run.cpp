@@ -22,6 +22,7 @@
 #include "io/input_error.hpp"
 #include "lasolve/context.hpp"
 #include "lasolve/names.hpp"
+#include "own/backends.hpp"
 
 namespace lasolve::cli {
 
@@ -104,7 +105,7 @@ class Race {
   struct Run {
     Report report;
     std::vector<TaskTime> tasks;
-    std::string adapter;
+    own::Cost adapter;
   };
 
   Request request_for(const std::string& matrix) const {
@@ -207,11 +208,11 @@ class Race {
     compare::Hearing& hearing = hearing_[c];
     Options options = all_[c].options;
     if (hearing.progress(counts)) options.progress = [&](double fraction) { say(c, fraction); };
-    adapter_note(row.key.gemm);  // of what ran before
+    own::take_cost(row.key.gemm);  // of what ran before
     compare::TimedSolve solve = compare::timed(hearing.tasks(), [&] { return problem_->solve(options, X_); });
     hearing.learn(solve);
     require_intact(row.key.gemm);
-    Run run{std::move(solve.report), std::move(solve.tasks), adapter_note(row.key.gemm)};
+    Run run{std::move(solve.report), std::move(solve.tasks), own::take_cost(row.key.gemm)};
     const Report& report = run.report;
     method_ = report.method;
     row.backward_error = report.backward_error, row.hpl_residual = report.hpl_residual;
@@ -289,8 +290,12 @@ class Race {
     row.total_seconds = report.total_seconds;
     row.phases = report.phases;
     row.phases.seconds_of(Phase::read) = row.phases.seconds_of(Phase::check) = 0;  // no part of the total
-    row.tasks = std::move(middle->tasks);
-    row.adapter = middle->adapter;
+    row.tasks = middle->tasks;
+    std::vector<const std::vector<TaskTime>*> of_runs;
+    for (const Run& run : runs) of_runs.push_back(&run.tasks);
+    compare::add_quartiles(row.tasks, of_runs);
+    row.adapter = middle->adapter.in_words(), row.adapter_work = middle->adapter.work_in_words();
+    if (!row.adapter.empty()) row.adapter_share = middle->adapter.share();
     row.factorization = name_of(report.method), row.schedule = name_of(report.schedule);
     row.block_size = report.block_size;
     if (const std::string used = name_of(report.precision); used != row.key.precision) row.fell_back_to = used;

@@ -1,10 +1,12 @@
 #include "cli/compare/sweep.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <filesystem>
 
 #include "cli/compare/apart.hpp"
@@ -31,6 +33,8 @@ Sweep::Sweep(const CompareRequest& request)
       contestants_(contestants_of(request)),
       sizes_(request.sizes.empty() ? std::vector<std::int64_t>{0} : request.sizes) {
   all_.setting = request.setting;
+  all_.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  all_.command = request.command();
   for (const std::string& path : request.baselines) {
     Earlier one = earlier(path);
     if (baseline_)
@@ -54,13 +58,13 @@ void Sweep::run() {
   double work = 0, done = 0;
   for (const std::int64_t n : sizes) work += work_of(n);
   if (before_) all_.limits = before_->limits;
-  if (request_.wants_limits() && all_.limits.empty()) all_.limits = limits_of(contestants_, request_.setting.threads);
   std::erase_if(sizes, [&](std::int64_t n) {  // what is there is kept, whatever becomes of the rest
     const compare::Size* const before = find_before(n);
     if (before) take_over(*before), done += work_of(n);
     return before != nullptr;
   });
   for (const std::int64_t n : sizes) {
+    if (request_.wants_limits()) compare::keep_best(all_.limits, limits_of(contestants_, request_.setting.threads));
     compare::Size size;
     const auto say = [&](double share) { progress(std::min(1.0, (done + share * work_of(n)) / work)); };
     std::vector<Row> rows = measure(n, size, say);
