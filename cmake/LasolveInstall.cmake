@@ -23,7 +23,8 @@ install(FILES ${pages}/_lasolve DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-fu
 
 # What draws the pages of `lasolve compare --report`.
 install(PROGRAMS scripts/pictures DESTINATION ${CMAKE_INSTALL_DATADIR}/lasolve)
-install(FILES scripts/bars.py scripts/copies.py scripts/report_page.py DESTINATION ${CMAKE_INSTALL_DATADIR}/lasolve)
+install(FILES scripts/bars.py scripts/colours.py scripts/copies.py scripts/measured.py scripts/report_page.py scripts/report_tables.py
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/lasolve)
 
 configure_package_config_file(cmake/lasolveConfig.cmake.in lasolveConfig.cmake INSTALL_DESTINATION ${package_dir}
                               NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)

@@ -3,12 +3,14 @@ from colours import COLOURS
 from measured import seconds
 
 
-def ladder_bars(axes, names, times, quartiles, reference, colours, marks):
-    """How many times as fast each is as the reference, an index; bars begin at the top. Thin lines span the middle half of the runs."""
+def ladder_bars(axes, names, times, quartiles, reference, styles, marks):
+    """How many times as fast each is as the reference, an index; bars begin at the top. Thin lines span the middle half of the runs.
+    A bar is hollow where the marks of its lines are."""
     base = times[reference]
     speeds = [base / t for t in times]
-    for row, (speed, colour, mark) in enumerate(zip(speeds, colours, marks)):
-        axes.barh(row, speed, color=colour, height=0.7)[0].set_gid(mark)
+    for row, (speed, style, mark) in enumerate(zip(speeds, styles, marks)):
+        bar = axes.barh(row, speed, height=0.66, facecolor=style["markerfacecolor"], edgecolor=style["color"], linewidth=1.2)
+        bar[0].set_gid(mark)
         low, _, high = quartiles[row]
         axes.plot([base / high, base / low], [row, row], color=COLOURS["ink"], linewidth=1.2, solid_capstyle="butt")
         axes.annotate(f"{seconds(times[row])}, {speed:.{1 if speed >= 9.95 else 2}f} ×", xy=(max(speed, base / low), row), xytext=(4, 0),

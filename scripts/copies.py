@@ -1,7 +1,8 @@
 """Time with and without copies, and where the GPU passes the CPU: what the picture of it draws, says and has in its table."""
 import math
 
-from report_page import seconds, table
+from measured import machine, seconds
+from report_tables import table
 
 CPU, CUDA, COPIES = "CPU", "CUDA, without copies", "CUDA, with copies"
 
@@ -86,11 +87,8 @@ def machines(result):
     """What ran on the CPU, and what on CUDA."""
     names = []
     for side in sides(result):
-        environment, device = side["environment"] or {}, side["rows"][0]["device"]
-        if device == "cpu":
-            names.append(f"CPU: {environment.get('processor', 'unknown')}, {environment.get('threads', '?')} threads.")
-        else:
-            names.append(f"GPU: {dict(enumerate(environment.get('cuda_devices', []))).get(int(device.split(':')[1]), device)}.")
+        device = side["rows"][0]["device"]
+        names.append(f"{'CPU' if device == 'cpu' else 'GPU'}: {machine(side['environment'] or {}, device)}.")
     return " ".join(sorted(names))
 
 

@@ -90,11 +90,12 @@ if draws --check 2>/dev/null; then
   draws --report <planted.json >page.html
   holds 'the picture does not say where lines cross' grep -q "aria-label=\"$title\\. .*n ≈ 80\\." page.html
   holds 'a crossing has no mark' [ "$(grep -cE '<text[^>]*>n ≈ (80|130)</text>' page.html)" = 2 ]
-  holds 'a picture has a colour of its own' [ -z "$(grep -oE '#(0[1-4]){3}|#0401[0-9a-f]{2}' page.html)" ]
+  holds 'a picture has a colour of its own' [ -z "$(grep -oE '#(0[1-4]){3}|#0[45]01[0-9a-f]{2}' page.html)" ]
   draws --report <only.json >page.html
   holds 'there is no picture of CUDA alone' grep -q "aria-label=\"$title\\. .*Copies make a solve" page.html
   draws --svg before <only.json && draws --svg after <planted.json
   holds 'a file lacks the crossings' [ "$(grep -lE '>n ≈ 80<' after/*.svg | wc -l)" = 1 ]
+  holds 'the files are not read by day and night' python3 "$scripts/../tests/pictures.py" after/*.svg
   holds 'CUDA alone has crossings' [ "$(grep -lE '>n ≈ ' before/*.svg | wc -l)" = 0 ]
 fi
 exit "$failed"

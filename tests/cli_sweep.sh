@@ -106,10 +106,30 @@ expect 2 '--peers: none can run: cusolver: ' compare "${fast[@]}" --n 40 --gemm 
 if python3 -c 'import matplotlib' 2>/dev/null || /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
   expect 0 '' compare "${fast[@]}" --n 40,80 --gemm tiled,packed --peers eigen --report page.html
   holds 'the report has no pictures' [ "$(grep -c '<svg' page.html)" -ge 3 ]
-  holds 'the report has no data' python3 -c '
+  cat >drawn.py <<'PYTHON'
 import base64, gzip, json, re
-raw = re.search("data:application/gzip;base64,([^\"]+)", open("page.html").read())[1]
-assert len(json.loads(gzip.decompress(base64.b64decode(raw)))["rows"]) == 6'
+page = open("page.html").read()
+result = json.loads(gzip.decompress(base64.b64decode(re.search("data:application/gzip;base64,([^\"]+)", page)[1])))
+assert len(result["rows"]) == 6
+assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", result["date"]), result["date"]
+assert result["command"].startswith("lasolve compare --device cpu ") and "--n 40,80 " in result["command"], result["command"]
+visible = re.sub(r"<[^>]*>", " ", page)
+assert result["command"] in visible and result["date"][:10] in visible, "date and command line are not on the page"
+assert re.search(r'<p class="answer">At n = 80 a whole solve is fastest with <code>', page), "the answer does not stand first"
+pictures = re.findall(r"<svg.*?</svg>", page, re.S)
+of = {}  # of each backend, the colours in which it is drawn, and in how many pictures
+for picture in pictures:
+    for name, drawn in re.findall(r'<g id="p\d+-of-([\w-]+)">(.*?)</g>', picture, re.S):
+        of.setdefault(name, []).append(set(re.findall(r"var\(--(c\d)\)", drawn)))
+assert set(of) == {"tiled", "packed", "eigen-peer"} and all(len(drawn) >= 3 for drawn in of.values()), of
+assert all(len(set().union(*drawn)) == 1 for drawn in of.values()), f"a backend has several colours: {of}"
+assert len(set().union(*(drawn[0] for drawn in of.values()))) == 3, f"backends have the same colour: {of}"
+shares = [float(share) for picture in pictures for share in re.findall(r'id="p\d+-share-([\d.]+)"', picture)]
+assert shares and max(shares) <= 100, f"more than all of the time: {shares}"
+assert "fp64, n = 80</text>" in pictures[0] and "fp64, n = 40 to 80</text>" in pictures[2], "a picture does not say what it is of"
+assert page.index("<th>speed-up then</th>") < page.index("<th>wall</th>"), "what one looks for does not stand first"
+PYTHON
+  holds 'the report is not what it should be' python3 drawn.py
   holds 'the report needs the network' [ -z "$(grep -oE '(src|href)="https?:' page.html)" ]
 
   # Updates by their shape, as the text has them.
@@ -145,7 +165,7 @@ if command -v python3 >/dev/null; then
 import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv[1])
-from report_page import COLOURS, line_style
+from colours import COLOURS, Looks, line_style
 def looks(style, *left_out):
     filled = "hollow" if style["markerfacecolor"] == COLOURS["page"] else "full"
     return tuple(value for name, value in {**style, "markerfacecolor": filled}.items() if name not in left_out)
@@ -153,6 +173,12 @@ styles = [line_style(at) for at in range(32)]
 assert len({looks(s) for s in styles}) == 32 and all(s["color"] in COLOURS["series"] for s in styles)
 assert len({looks(s, "color") for s in styles[:16]}) == 16
 assert len({looks(s, "linestyle") for s in styles[:16]}) == 16, "points have no line"
+
+# A backend has one colour in all precisions, and no two lines of ten backends in three precisions are alike.
+rows = [{"gemm": f"g{at}", "precision": p, "peer": False} for p in ("fp64", "fp32", "tf32") for at in range(10)]
+drawn = Looks(rows)
+assert len({looks(drawn.style(r)) for r in rows}) == 30
+assert all(drawn.style(r)["color"] == drawn.style(rows[at % 10])["color"] for at, r in enumerate(rows))
 PYTHON
 fi
 exit "$failed"

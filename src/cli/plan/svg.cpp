@@ -102,14 +102,16 @@ class Picture {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1000 {:.0f}\" font-family=\"sans-serif\" "
         "font-size=\"13\">\n"
         "<style>\n"
-        "text {{ fill: #222 }} .grid {{ stroke: #8886; stroke-width: 0.5 }} .frame {{ fill: none; stroke: #888 }}\n"
+        ".ground {{ fill: #ffffff }} text {{ fill: #222222 }} .grid {{ stroke: #8886; stroke-width: 0.5 }} .frame {{ "
+        "fill: none; stroke: #888 }}\n"
         ".panel {{ fill: #d03a2b }} .interchange {{ fill: #8a8f94 }} .solve {{ fill: #e59a16 }} .update {{ fill: "
         "#2471a3 "
         "}}\n"
         ".arrive {{ fill: #2a9d5c }} .bulk {{ fill-opacity: 0.45 }}\n"
-        "@media (prefers-color-scheme: dark) {{ text {{ fill: #ddd }} .update {{ fill: #4aa3df }} .panel {{ fill: "
-        "#ff6b5a }} }}\n"
-        "</style>\n",
+        "@media (prefers-color-scheme: dark) {{ .ground {{ fill: #14181d }} text {{ fill: #dddddd }} .update {{ fill: "
+        "#4aa3df }} .panel {{ fill: #ff6b5a }} }}\n"
+        "</style>\n"
+        "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n",  // the page around may be light or dark
         bottom_);
     say(left, 24, "start",
         fmt::format("{}, {}, n = {}, panels of {} columns{}", plan_.method == Method::lu ? "LU" : "Cholesky",
