@@ -23,7 +23,8 @@ install(FILES ${pages}/_lasolve DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-fu
 
 # What draws the pages of `lasolve compare --report`.
 install(PROGRAMS scripts/pictures DESTINATION ${CMAKE_INSTALL_DATADIR}/lasolve)
-install(FILES scripts/bars.py scripts/colours.py scripts/copies.py scripts/measured.py scripts/report_page.py scripts/report_tables.py
+install(FILES scripts/axes.py scripts/bars.py scripts/colours.py scripts/copies.py scripts/measured.py scripts/report_page.py
+              scripts/report_tables.py
         DESTINATION ${CMAKE_INSTALL_DATADIR}/lasolve)
 
 configure_package_config_file(cmake/lasolveConfig.cmake.in lasolveConfig.cmake INSTALL_DESTINATION ${package_dir}

@@ -48,7 +48,7 @@ def style():
     return f"""
 :root {{ color-scheme: light dark; {palette(2)} }}
 @media screen and (prefers-color-scheme: dark) {{ :root {{ {palette(3)} }} }}
-body {{ background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; padding: 1rem; max-width: 76rem; }}
+body {{ background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; padding: 1rem; max-width: 84rem; }}
 h1 {{ font-size: 1.5rem; margin: .5rem 0; }} h2 {{ font-size: 1.15rem; margin: 2rem 0 .5rem; }}
 .answer {{ font-size: 1.1rem; }} .measured {{ color: var(--muted); font-size: .9rem; }} code, li, p {{ overflow-wrap: anywhere; }}
 .pictures, .wide {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 21rem), 1fr)); gap: 1.5rem; }}
@@ -61,7 +61,8 @@ caption {{ text-align: left; color: var(--muted); padding-bottom: .4rem; positio
 th, td {{ padding: .25rem .5rem; text-align: right; border-bottom: 1px solid var(--grid); vertical-align: top; }}
 th {{ vertical-align: bottom; border-bottom-color: var(--muted); }} td {{ white-space: nowrap; }}
 th:first-child, td:first-child {{ position: sticky; left: 0; background: var(--page); }}
-.w, .l {{ text-align: left; }} td.l {{ white-space: normal; overflow-wrap: anywhere; min-width: 16rem; max-width: 60rem; }}
+.w, .l {{ text-align: left; }} td.l {{ white-space: normal; overflow-wrap: anywhere; min-width: 9rem; max-width: 60rem; }}
+.o td {{ border-bottom: none; }}
 .beside {{ min-width: 0; }} .beside .scroll {{ max-height: 32rem; overflow: auto; }}
 .beside table {{ font-size: .75rem; }} .beside caption {{ max-width: min(30rem, 88vw); }} .beside th, .beside td {{ padding: .2rem .3rem; }}
 .beside th {{ position: sticky; top: 0; background: var(--page); }} .beside th:first-child {{ z-index: 1; }}

@@ -1,5 +1,6 @@
 """The tables of the page: what the rows are, where their time went, and which updates took it."""
 import html
+from itertools import zip_longest
 
 from measured import PHASES, exclusive_shares, quartiles, seconds, trailing_updates, usual_seconds
 
@@ -12,14 +13,18 @@ def error(x):
     return "–" if x is None else f"{x:.1e}"
 
 
-def table(caption, head, lines, left=1):
-    """The first `left` columns hold words, and so does what is longer than a number."""
+def table(caption, head, lines, left=1, below=()):
+    """The first `left` columns hold words, and so does what is longer than a number. `below`: of each line, what stands under it in the
+    width of the table, or nothing."""
     def cell(tag, at, word):
         kind = " class=w" if at < left else " class=l" if len(word) > 24 else ""
         return f"<{tag}{kind}>{html.escape(word)}</{tag}>"
     def cells(tag, words):
         return "".join(cell(tag, at, str(word)) for at, word in enumerate(words))
-    body = "".join(f"<tr>{cells('td', line)}</tr>" for line in lines)
+    def under(words):
+        return f'<tr><td></td><td class="l" colspan="{len(head) - 1}">{html.escape(words)}</td></tr>' if words else ""
+    body = "".join(f"<tr{' class=o' if words else ''}>{cells('td', line)}</tr>{under(words)}"
+                   for line, words in zip_longest(lines, below, fillvalue=""))
     return (f'<div class="scroll"><table><caption>{html.escape(caption)}</caption><thead><tr>{cells("th", head)}</tr></thead>'
             f"<tbody>{body}</tbody></table></div>")
 
@@ -42,11 +47,15 @@ def verdict(row):
     return words + (f"; noise hides up to {100 * visible:+.0f} %" if hides else "")
 
 
-def result_of(row):
-    if not row["passed"]:
-        return f"FAIL: {row['failure']}"
-    words = [f"PASS by {row['fell_back_to']} factors" if row.get("fell_back_to") else "PASS"] + row.get("warnings", [])
-    return "; ".join(words)
+def several_precisions(rows):
+    return len({r["precision"] for r in rows}) > 1
+
+
+def more_on(row):
+    """Why it failed, and what is to be known of it."""
+    other = row.get("fell_back_to")
+    return "; ".join([row["failure"]] * (not row["passed"]) + [f"solved by {other} factors, since coarser ones did not do"] * bool(other)
+                     + row.get("warnings", []))
 
 
 def table_of_rows(rows, copies):
@@ -55,11 +64,13 @@ def table_of_rows(rows, copies):
     def spread(r):
         low, median, high = quartiles(r)
         return f"{100 * (high - low) / median:.1f} %"
+    several = several_precisions(rows)
     timed = lambda f: lambda r: f(r) if r["seconds"] is not None else "–"
     head, lines = columns(rows, [
         ("backend", lambda r: r["gemm"]),
-        ("precision", lambda r: r["precision"]),
+        ("precision", lambda r: r["precision"], several),
         ("n", lambda r: r["n"]),
+        ("result", lambda r: "PASS" if r["passed"] else "FAIL"),
         ("solve", timed(lambda r: seconds(r["seconds"]))),
         ("from host", lambda r: seconds(r.get("median_seconds_from_host")), copies),
         ("speed-up", lambda r: f"{r['speedup_over_first']:.2f} ×" if r["speedup_over_first"] else "–"),
@@ -70,12 +81,11 @@ def table_of_rows(rows, copies):
         ("share", lambda r: percent(r["gemm_share"])),
         ("GEMM GFLOP/s", lambda r: f"{r['gemm_gflops']:.1f}" if r["gemm_gflops"] else "–"),
         ("backward error", lambda r: error(r["backward_error"])),
-        ("componentwise", lambda r: error(r.get("componentwise_backward_error")), any_has("componentwise_backward_error")),
+        ("componentwise error", lambda r: error(r.get("componentwise_backward_error")), any_has("componentwise_backward_error")),
         ("forward error", lambda r: error(r.get("forward_error")), any_has("forward_error")),
-        ("result", result_of),
     ])
     return table("Each backend at each size. Times are medians; the spread is of the middle half of the runs; the speed-up is over "
-                 "the first row of the size. GEMM is the time of updates by the backend.", head, lines, left=2)
+                 "the first row of the size. GEMM is the time of updates by the backend.", head, lines, left=1 + several, below=map(more_on, rows))
 
 
 def table_of_phases(rows):
@@ -97,7 +107,7 @@ def table_of_phases(rows):
         return "–" if s is None else bounded(r, "at least", seconds(s))
     head, lines = columns(ours, [
         ("backend", lambda r: r["gemm"]),
-        ("precision", lambda r: r["precision"]),
+        ("precision", lambda r: r["precision"], several_precisions(rows)),
         ("n", lambda r: r["n"]),
         ("were updates free", free),
         ("speed-up then", speedup),
@@ -107,7 +117,7 @@ def table_of_phases(rows):
     return table("Where the time of the median run went; what would be left if updates took no time, and if each took the least time "
                  "that the machine allows it. A slow kernel slows triangular solves and panels, too, so a faster one can gain more. An "
                  "instant counts once: for updates where one runs, else for the first that runs of panels, triangular solves and row "
-                 "interchanges. What is lacking to 100 % are waits.", head, lines, left=2)
+                 "interchanges. What is lacking to 100 % are waits.", head, lines, left=1 + several_precisions(rows))
 
 
 def table_of_adapters(rows):
@@ -116,14 +126,14 @@ def table_of_adapters(rows):
         return ""
     head, lines = columns(ours, [
         ("backend", lambda r: r["gemm"]),
-        ("precision", lambda r: r["precision"]),
+        ("precision", lambda r: r["precision"], several_precisions(rows)),
         ("n", lambda r: r["n"]),
-        ("adapter's share", lambda r: percent(r.get("adapter_share"))),
+        ("adapter's share", lambda r: percent(r.get("adapter_share"), 1)),
         ("for", lambda r: r.get("adapter_work") or r["adapter"]),
     ])
     return "<h2>What kernels leave to the adapter</h2>" + table(
         "The adapter is the tool's code around a kernel of your own. It does what such a kernel leaves out: it transposes, scales, pads "
-        "and packs. Its share is of the time in products.", head, lines, left=2)
+        "and packs. Its share is of the time in products.", head, lines, left=1 + several_precisions(rows))
 
 
 def by_shape(updates):
@@ -148,14 +158,14 @@ def line_of_updates(group, wall):
 
 def tables_of_updates(rows):
     """One for each size, the largest first."""
-    several = len({r["precision"] for r in rows}) > 1
+    several = several_precisions(rows)
     tables = ""
     for n in sorted({r["n"] for r in rows}, reverse=True):
         lines = [[r["gemm"]] + [r["precision"]] * several + line_of_updates(group, r["attribution"]["wall_seconds"])
                  for r in rows if r["n"] == n for group in by_shape(trailing_updates(r))]
         if lines:
             drawn = table("C ← C − L U, where C is m × columns and L is m × k. Updates from the size given down to half of it are together. "
-                          "The last column is the least time that the roofline allows, as a share of the time.",
+                          "The last column is the least time that the roofline allows, as a share of the time; it is more than 100 % where blocks are in a cache.",
                           ["backend"] + ["precision"] * several + ["m", "columns", "k", "updates", "time", "share", "GFLOP/s",
                            "of the roofline"], lines, left=1 + several)
             tables += f"<details{'' if tables else ' open'}><summary>Updates by shape, n = {n}</summary>{drawn}</details>"
