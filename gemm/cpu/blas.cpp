@@ -6,15 +6,17 @@
 // Source   OpenBLAS
 #include <array>
 #include <atomic>
-#include <mutex>
-#include <optional>
+#include <cstdlib>
 #include <semaphore>
 
 #include "core/by_type.hpp"
 #include "core/cpu/openblas.hpp"
+#include "core/process.hpp"
 #include "gemm/cpu/on_all_cores.hpp"
 
 namespace lasolve {
+
+extern const GemmBackend<Cpu> gemm_cpu_packed;
 
 namespace {
 
@@ -29,8 +31,8 @@ class OpenBlas {
   Gemm<float> sgemm = nullptr;
 
   static OpenBlas& instance() {
-    static OpenBlas blas;
-    return blas;
+    constinit static SeesForks<OpenBlas> blas;
+    return blas.get();
   }
 
   /// Makes it possible that up to `threads` threads are in OpenBLAS at once, or fewer where memory is limited. Throws
@@ -38,21 +40,31 @@ class OpenBlas {
   void make_ready(int threads) {
     const int wanted = std::min(threads, most_threads);
     if (ready_.load(std::memory_order_acquire) >= wanted) return;
-    const std::lock_guard lock(loading_);
+    const Making making;
+    if (!open_) return;
     load();
     map_buffers(wanted);
   }
 
-  /// Leaves the setting of the calling thread as it was.
+  /// Leaves the setting of the calling thread as it was. False: OpenBLAS shuts down with the process, and was not called.
   template <class T, class... Arguments>
-  void call(Gemm<T> gemm, Arguments... arguments) {
+  bool call(Gemm<T> gemm, Arguments... arguments) {
     free_buffers_.acquire();
-    const int threads = get_threads_();
-    set_threads_(1);
-    gemm(arguments...);
-    set_threads_(threads);
+    const bool open = open_;
+    if (open) {
+      ++inside;
+      const int threads = get_threads_();
+      set_threads_(1);
+      gemm(arguments...);
+      set_threads_(threads);
+      --inside;
+    }
     free_buffers_.release();
+    return open;
   }
+
+  void before_fork() { take_buffers(); }
+  void after_fork(bool) { give_buffers_back(); }
 
  private:
   static constexpr int most_threads = most_openblas_threads;
@@ -65,7 +77,21 @@ class OpenBlas {
     free_ = openblas_function<void (*)(void*)>("blas_memory_free");
     sgemm = openblas_function<Gemm<float>>("cblas_sgemm");
     dgemm = openblas_function<Gemm<double>>("cblas_dgemm");
+    std::atexit([] { instance().close(); });  // before OpenBLAS's own
   }
+
+  void close() {
+    const Making making;
+    open_ = false;
+    take_buffers();
+    give_buffers_back();
+  }
+
+  /// All are free then, and no call holds a lock of OpenBLAS, but one of this thread which a signal has interrupted.
+  void take_buffers() {
+    for (int i = inside; i < mapped_; ++i) free_buffers_.acquire();
+  }
+  void give_buffers_back() { free_buffers_.release(mapped_ - inside); }
 
   /// Each thread that is in OpenBLAS needs one of its buffers, which it makes when none is free, and keeps: make them now.
   void map_buffers(int wanted) {
@@ -79,7 +105,8 @@ class OpenBlas {
     ready_.store(wanted, std::memory_order_release);
   }
 
-  std::mutex loading_;
+  inline static thread_local int inside = 0;
+  std::atomic<bool> open_ = true;
   std::atomic<int> ready_ = 0;  // for so many threads, of which the lack of memory may leave some waiting for others
   int mapped_ = 0;              // buffers
   std::counting_semaphore<most_threads> free_buffers_{0};
@@ -99,9 +126,12 @@ void blas(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
   };
   const auto ld = [&](const auto& x) { return size(std::max<std::int64_t>(x.ld(), 1)); };
   OpenBlas& library = OpenBlas::instance();
-  library.call<T>(by_type<T>(library.dgemm, library.sgemm), OpenBlas::column_major, cblas_op(A.op()), cblas_op(B.op()),
-                  size(C.rows()), size(C.cols()), size(A.cols()), alpha, A.data(), ld(A), B.data(), ld(B), beta,
-                  C.data(), ld(C));
+  if (library.call<T>(by_type<T>(library.dgemm, library.sgemm), OpenBlas::column_major, cblas_op(A.op()),
+                      cblas_op(B.op()), size(C.rows()), size(C.cols()), size(A.cols()), alpha, A.data(), ld(A),
+                      B.data(), ld(B), beta, C.data(), ld(C)))
+    return;
+  Queue<Cpu> alone(1);
+  by_type<T>(gemm_cpu_packed.f64, gemm_cpu_packed.f32)(alone, alpha, A, B, beta, C);
 }
 
 template <class T>

@@ -5,6 +5,7 @@
 // Traffic  to a cache of Z elements 2 m n k √3 / √Z elements for operands that are too large for it, as with tiles for that cache.
 // Expect   bound by loads and stores of the leaf, as tiled, and a little slower: it copies op(A) again for each 128 columns.
 // Source   Frigo, Leiserson, Prokop & Ramachandran, "Cache-oblivious algorithms", FOCS 1999
+#include "core/of_this_thread.hpp"
 #include "gemm/cpu/add_columns.hpp"
 #include "gemm/cpu/on_all_cores.hpp"
 
@@ -12,10 +13,19 @@ namespace lasolve {
 
 constexpr std::int64_t leaf = 128;
 
+namespace {
+
+template <class T>
+struct LeafOfA {
+  alignas(64) T As[leaf * leaf];
+};
+
+}  // namespace
+
 /// C ← C + α·A·B of at most leaf × leaf × leaf.
 template <class T>
 static void add_leaf(T alpha, Operand<T> A, Operand<T> B, MatrixView<T> C) {
-  alignas(64) T As[leaf * leaf];
+  T* const As = of_this_thread<LeafOfA<T>>().As;  // too large for the stack of some threads
   alignas(64) T b[leaf];
   const std::int64_t m = C.rows(), k = A.cols();
   for (std::int64_t l = 0; l < k; ++l)

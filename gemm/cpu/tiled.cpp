@@ -5,6 +5,7 @@
 // Traffic  8 flop per 4 + 2 loads and stores of the vector unit.
 // Expect   bound by loads from L2 and L1: a third of peak.
 // Source   Lam, Rothberg & Wolf, "The cache performance and optimizations of blocked algorithms", ASPLOS 1991
+#include "core/of_this_thread.hpp"
 #include "gemm/cpu/add_columns.hpp"
 #include "gemm/cpu/on_all_cores.hpp"
 
@@ -12,9 +13,18 @@ namespace lasolve {
 
 constexpr std::int64_t BM = 128, BK = 128;
 
+namespace {
+
+template <class T>
+struct TileOfA {
+  alignas(64) T As[BM * BK];
+};
+
+}  // namespace
+
 template <Precision P, class T = typename Arithmetic<P>::Result>
 static void tiled(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
-  alignas(64) T As[BM * BK];
+  T* const As = of_this_thread<TileOfA<T>>().As;  // too large for the stack of some threads
   alignas(64) T b[BK];
   scale(beta, C);
   for (std::int64_t l0 = 0; l0 < A.cols(); l0 += BK)

@@ -22,10 +22,29 @@ using namespace lasolve::from_c;
 
 namespace {
 
+/// Of a size that the caller's program knows.
+void write(lasolve_report* to, lasolve_report all) {
+  if (!to) return;
+  all.size = to->size;
+  std::memcpy(to, &all, std::min(to->size, sizeof all));
+}
+
+/// Of a call that ended with another status than a report has: nothing but why.
+lasolve_report only(const char* message) {
+  const double none = std::nan("");
+  lasolve_report all{};
+  for (const char** word :
+       {&all.outcome, &all.device, &all.gemm, &all.method, &all.precision, &all.schedule, &all.notes})
+    *word = "";
+  for (double* number : {&all.factor_seconds, &all.solve_seconds, &all.total_seconds, &all.backward_error,
+                         &all.hpl_residual, &all.rcond, &all.digits})
+    *number = none;
+  all.message = message;
+  return all;
+}
+
 void fill(lasolve_report* to, const Report& r) {
   if (!to) return;
-  const std::size_t size = to->size;
-  if (size < sizeof size) throw std::invalid_argument("lasolve_report does not begin with its size: use the macro");
   Said& said = from_c::said();
   said.message = r.outcome.message();
   said.device = r.device;
@@ -34,7 +53,6 @@ void fill(lasolve_report* to, const Report& r) {
   for (const std::string& note : r.notes) said.notes += (said.notes.empty() ? "" : "\n") + note;
   const auto or_nan = [](const std::optional<double>& x) { return x.value_or(std::nan("")); };
   lasolve_report all{};
-  all.size = size;
   all.outcome = name_of(r.outcome.kind);
   all.message = said.message.c_str();
   all.at = r.outcome.at;
@@ -55,7 +73,22 @@ void fill(lasolve_report* to, const Report& r) {
   all.digits = or_nan(r.digits);
   all.refine_iterations = r.refine_iterations;
   all.notes = said.notes.c_str();
-  std::memcpy(to, &all, std::min(size, sizeof all));
+  write(to, all);
+}
+
+/// f() returns a status, and has filled the report; else the report says why not.
+template <class F>
+lasolve_status reported(lasolve_report* report, F f) noexcept {
+  const bool has_size = report && report->size >= sizeof report->size;
+  bool is_filled = false;
+  const lasolve_status status = guarded([&] {
+    if (report && !has_size) throw std::invalid_argument("lasolve_report does not begin with its size: use the macro");
+    const lasolve_status done = f();
+    is_filled = true;
+    return done;
+  });
+  if (has_size && !is_filled) write(report, only(lasolve_last_error()));
+  return status;
 }
 
 }  // namespace
@@ -123,7 +156,7 @@ template <class T>
 lasolve_status factor(std::int64_t n, const T* A, std::int64_t lda, const lasolve_options* options,
                       lasolve_factorization** factors, lasolve_report* report) {
   if (factors) *factors = nullptr;
-  return guarded([&] {
+  return reported(report, [&] {
     require(factors != nullptr, "there is nowhere to leave the factorization");
     auto made = std::make_unique<lasolve_factorization>(options, n, A, lda);
     const Report done = made->template report<T>();
@@ -137,7 +170,7 @@ lasolve_status factor(std::int64_t n, const T* A, std::int64_t lda, const lasolv
 template <class T>
 lasolve_status solve_with(lasolve_factorization* factors, lasolve_op op, std::int64_t nrhs, const T* B,
                           std::int64_t ldb, T* X, std::int64_t ldx, lasolve_report* report) {
-  return guarded([&] {
+  return reported(report, [&] {
     require(factors != nullptr, "there is no factorization");
     const Report done = factors->solve<T>(op, nrhs, B, ldb, X, ldx);
     fill(report, done);
@@ -148,7 +181,7 @@ lasolve_status solve_with(lasolve_factorization* factors, lasolve_op op, std::in
 template <class T>
 lasolve_status solve_once(std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, const T* B, std::int64_t ldb,
                           T* X, std::int64_t ldx, const lasolve_options* options, lasolve_report* report) {
-  return guarded([&] {
+  return reported(report, [&] {
     lasolve_factorization factors(options, n, A, lda);
     const bool by_rows = factors.request.by_rows();
     require_matrix('X', X, n, nrhs, ldx, by_rows);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/choose.hpp"
+#include "core/process.hpp"
 
 namespace lasolve {
 
@@ -247,8 +248,8 @@ std::vector<TuningField> make_fields() {
 }  // namespace
 
 std::span<const TuningField> tuning_fields() {
-  static const std::vector<TuningField> fields = make_fields();
-  return fields;
+  constinit static NeverDestroyed<const std::vector<TuningField>> fields;
+  return fields.get(make_fields);
 }
 
 void tune(Tuning& tuning, const std::string& name, std::int64_t value) {
@@ -288,11 +289,11 @@ std::string complaint_about(const Tuning& tuning) {
 
 std::span<const TuningTable> tuning_tables() { return tables; }
 
-static const TuningTable& table_of(std::string_view family) {
+static constexpr const TuningTable& table_of(std::string_view family) {
   return *std::find_if(std::begin(tables), std::end(tables), [&](const TuningTable& t) { return t.family == family; });
 }
 const TuningTable& cpu_tuning() {
-  static const TuningTable& table = table_of("cpu");
+  static constexpr const TuningTable& table = table_of("cpu");
   return table;
 }
 

@@ -26,6 +26,28 @@ static void solves(void) {
   CHECK(lasolve_dsolve(0, 1, NULL, 0, NULL, 0, NULL, 0, NULL, NULL) == LASOLVE_OK);
 }
 
+/* What an earlier call left in it is gone. */
+static int has_only_a_message(const lasolve_report* report) {
+  return strcmp(report->message, lasolve_last_error()) == 0 && strcmp(report->outcome, "") == 0 &&
+         strcmp(report->gemm, "") == 0 && strcmp(report->notes, "") == 0 && report->n == 0 &&
+         report->backward_error != report->backward_error && report->total_seconds != report->total_seconds;
+}
+
+static void resets_reports(void) {
+  lasolve_report report = LASOLVE_REPORT_INIT;
+  lasolve_options options = LASOLVE_OPTIONS_INIT;
+  lasolve_factorization* f = NULL;
+  double x[2];
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, NULL, &report) == LASOLVE_OK);
+  CHECK(lasolve_dsolve(-1, 1, columns, 2, b, 2, x, 2, NULL, &report) == LASOLVE_MISUSE && has_only_a_message(&report));
+  CHECK(lasolve_dfactor(2, columns, 2, NULL, &f, &report) == LASOLVE_OK && strcmp(report.outcome, "solved") == 0);
+  CHECK(lasolve_dsolve_with(f, LASOLVE_NONE, 1, b, 1, x, 2, &report) == LASOLVE_MISUSE && has_only_a_message(&report));
+  lasolve_free(f);
+  options.device = "cuda:1000";
+  CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, NULL, &report) == LASOLVE_OK);
+  CHECK(lasolve_dfactor(2, columns, 2, &options, &f, &report) == LASOLVE_MACHINE && has_only_a_message(&report));
+}
+
 static void factors_once(void) {
   lasolve_factorization* f = NULL;
   lasolve_report report = LASOLVE_REPORT_INIT;
@@ -265,6 +287,7 @@ static void refuses_calls_that_cannot_be_asynchronous(void) {
 
 int main(void) {
   solves();
+  resets_reports();
   factors_once();
   takes_rows();
   says_what_is_wrong();

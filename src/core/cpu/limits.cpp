@@ -12,6 +12,8 @@
 #include <optional>
 #include <sstream>
 
+#include "core/process.hpp"
+
 namespace lasolve {
 
 namespace {
@@ -155,8 +157,8 @@ int Limits::granted_processors(int processors) const {
 }
 
 const Limits& limits() {
-  static const Limits here("");
-  return here;
+  constinit static NeverDestroyed<const Limits> here;
+  return here.get([] { return Limits(""); });
 }
 
 namespace {

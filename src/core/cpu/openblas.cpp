@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <mutex>
+
+#include "core/process.hpp"
 
 namespace lasolve {
 
@@ -51,11 +52,8 @@ void* load() {
 }  // namespace
 
 void* openblas() {
-  static std::mutex loading;
-  static void* library = nullptr;
-  const std::lock_guard lock(loading);
-  if (!library) library = load();
-  return library;
+  constinit static NeverDestroyed<void* const> library;
+  return library.get(load);
 }
 
 bool address_space_is_left(std::size_t bytes) {

@@ -14,6 +14,7 @@
 #include "core/cpu/placement.hpp"
 #include "core/cpu/told_sanitizer.hpp"
 #include "core/cpu/waiting.hpp"
+#include "core/process.hpp"
 
 namespace lasolve {
 
@@ -91,6 +92,11 @@ class Pool {
   int most() const { return most_; }
   void forget_failure() { most_ = std::numeric_limits<int>::max(); }
 
+  void before_fork() {}
+  void after_fork(bool in_child) {
+    if (in_child) new (this) Pool;
+  }
+
  private:
   Region* take_region() {
     for (Region& region : regions_)
@@ -155,15 +161,10 @@ class Pool {
   Placement placement_;
 };
 
-/// Never destroyed: its threads sleep until the process ends. A forked child has none of them, and begins with a new one.
-alignas(Pool) std::byte memory[sizeof(Pool)];
-
+/// Its threads sleep until the process ends.
 Pool& pool() {
-  static Pool* const made = [] {
-    pthread_atfork(nullptr, nullptr, [] { new (memory) Pool; });
-    return new (memory) Pool;
-  }();
-  return *made;
+  constinit static SeesForks<Pool> one;
+  return one.get();
 }
 
 }  // namespace

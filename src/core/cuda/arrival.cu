@@ -5,6 +5,7 @@
 #include "core/ceil_div.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/made.hpp"
+#include "core/process.hpp"
 
 namespace lasolve {
 
@@ -23,10 +24,10 @@ struct Arrival::Line {
     for (cudaEvent_t event : events) count_made(), succeeded(cudaEventDestroy(event));
     if (stream) count_made(), succeeded(cudaStreamDestroy(stream));
   }
-  /// The idle ones of all devices; never destroyed: at the end of the process CUDA may be gone.
+  /// The idle ones of all devices.
   static std::map<int, std::vector<std::unique_ptr<Line>>>& idle() {
-    static auto& all = *new std::map<int, std::vector<std::unique_ptr<Line>>>;
-    return all;
+    constinit static NeverDestroyed<std::map<int, std::vector<std::unique_ptr<Line>>>> all;
+    return all.get();
   }
   static std::mutex& guard() {
     static std::mutex one;

@@ -4,6 +4,7 @@
 
 #include "core/cuda/check.hpp"
 #include "core/device_properties.hpp"
+#include "core/process.hpp"
 
 namespace lasolve {
 
@@ -28,7 +29,8 @@ NoDevices no_devices(cudaError_t e) {
 }  // namespace
 
 const CudaDevices& cuda_devices() {
-  static const CudaDevices found = [] {
+  constinit static NeverDestroyed<const CudaDevices> found;
+  return found.get([] {
     CudaDevices devices;
     int count = 0;
     const cudaError_t e = cudaGetDeviceCount(&count);
@@ -45,8 +47,7 @@ const CudaDevices& cuda_devices() {
       devices.capabilities.push_back(10 * properties.major + properties.minor);
     }
     return devices;
-  }();
-  return found;
+  });
 }
 
 std::string why_unusable(int index) {

@@ -5,6 +5,7 @@
 
 #include "core/cuda/check.hpp"
 #include "core/cuda/driver.hpp"
+#include "core/process.hpp"
 
 namespace lasolve {
 
@@ -13,11 +14,11 @@ namespace {
 /// The context that CUDA's runtime uses on a device, too. Kept until the process ends, as the runtime keeps it.
 CUcontext primary_context(const Driver& d, int device) {
   static std::mutex guard;
-  static auto& contexts = *new std::map<int, CUcontext>;  // never destroyed: at the end of the process CUDA may be gone
+  constinit static NeverDestroyed<std::map<int, CUcontext>> contexts;
   CUdevice handle = 0;
   CUDA_CHECK(d.device(&handle, device));
   const std::lock_guard lock(guard);
-  CUcontext& context = contexts[device];
+  CUcontext& context = contexts.get()[device];
   unsigned flags = 0;
   int active = 0;  // no more after a cudaDeviceReset
   if (context) CUDA_CHECK(d.state_of_primary(handle, &flags, &active));

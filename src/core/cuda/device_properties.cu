@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "core/cuda/check.hpp"
+#include "core/process.hpp"
 
 namespace lasolve {
 
@@ -59,9 +60,10 @@ std::string what_to_pretend() {
 
 const DeviceProperties& device_properties(int device) {
   static std::mutex guard;
-  static std::map<int, DeviceProperties> known;
-  static const DeviceProperties none;
+  constinit static NeverDestroyed<std::map<int, DeviceProperties>> kept;
+  static constexpr DeviceProperties none;
   const std::lock_guard lock(guard);
+  auto& known = kept.get();
   if (const auto found = known.find(device); found != known.end()) return found->second;
   DeviceProperties real;
   try {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
+#include "core/process.hpp"
 
 namespace lasolve {
 
@@ -17,8 +18,8 @@ using Idle = std::vector<std::unique_ptr<Queue<Cuda>>>;
 
 std::mutex guard;
 Idle& idle_of(int device) {
-  static auto& all = *new std::map<int, Idle>;  // never destroyed: at the end of the process CUDA may be gone
-  return all[device];
+  constinit static NeverDestroyed<std::map<int, Idle>> all;
+  return all.get()[device];
 }
 
 }  // namespace

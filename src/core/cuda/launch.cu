@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/cuda/made.hpp"
+#include "core/process.hpp"
 
 namespace lasolve {
 
@@ -14,8 +15,9 @@ bool has_room_for_cluster(const Queue<Cuda>& q, const void* kernel, unsigned blo
   if (blocks <= 1) return true;
   if (!q.properties().has_clusters_of(int(blocks)) || shared > q.shared_memory()) return false;
   static std::mutex guard;
-  static std::map<std::tuple<int, const void*, unsigned, unsigned, std::size_t>, bool> known;
+  constinit static NeverDestroyed<std::map<std::tuple<int, const void*, unsigned, unsigned, std::size_t>, bool>> kept;
   const std::lock_guard lock(guard);
+  auto& known = kept.get();
   const std::tuple question{q.device(), kernel, blocks, threads, shared};
   if (const auto found = known.find(question); found != known.end()) return found->second;
   allow(q.device(), kernel, shared, true);
@@ -45,9 +47,9 @@ struct Allowed {
 
 void allow(int device, const void* kernel, std::size_t shared, bool cluster) {
   static std::mutex guard;
-  static std::map<std::pair<const void*, int>, Allowed> all;
+  constinit static NeverDestroyed<std::map<std::pair<const void*, int>, Allowed>> all;
   const std::lock_guard lock(guard);
-  Allowed& allowed = all[{kernel, device}];
+  Allowed& allowed = all.get()[{kernel, device}];
   if (shared > allowed.shared) {
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
     allowed.shared = shared;
@@ -76,9 +78,9 @@ struct GridsOfDevice {
 
 GridsOfDevice& grids_of(int device) {
   static std::mutex guard;
-  static auto* const all = new std::map<int, GridsOfDevice>;  // for queues that outlive static objects, too
+  constinit static NeverDestroyed<std::map<int, GridsOfDevice>> all;
   const std::lock_guard lock(guard);
-  return (*all)[device];
+  return all.get()[device];
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "core/cuda/made.hpp"
 #include "core/cuda/memory_in_order.hpp"
 #include "core/kept_queue.hpp"
+#include "core/process.hpp"
 #include "core/whereabouts.hpp"
 #include "lasolve/context.hpp"
 
@@ -55,12 +56,12 @@ void make(Pool& pool, int device) {
   CUDA_CHECK(cudaMemPoolSetAttribute(pool.is, cudaMemPoolReuseAllowInternalDependencies, &never));
 }
 
-/// Made where `made` and it is not there; never destroyed: at the end of the process CUDA may be gone.
+/// Made where `made` and it is not there.
 Pool pool_of(int device, bool made) {
   static std::mutex guard;
-  static auto& all = *new std::map<int, Pool>;
+  constinit static NeverDestroyed<std::map<int, Pool>> all;
   const std::lock_guard lock(guard);
-  Pool& pool = all[device];
+  Pool& pool = all.get()[device];
   if (made && !pool.asked) make(pool, device);
   return pool;
 }
@@ -95,8 +96,8 @@ class Pooled {
   std::unordered_map<void*, InOrder> all_;
 };
 Pooled& pooled() {
-  static auto& all = *new Pooled;  // for matrices that outlive static objects, too
-  return all;
+  constinit static NeverDestroyed<Pooled> all;
+  return all.get();
 }
 
 thread_local const MemoryInOrderOf* order_of_thread = nullptr;

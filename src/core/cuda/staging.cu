@@ -9,6 +9,7 @@
 #include "core/cpu/pack.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/made.hpp"
+#include "core/process.hpp"
 
 namespace lasolve {
 
@@ -47,11 +48,11 @@ class Staging {
  public:
   static Staging& of_current_device() {
     static std::mutex guard;
-    static auto& all = *new std::map<int, Staging>;  // never destroyed: at the end of the process CUDA may be gone
+    constinit static NeverDestroyed<std::map<int, Staging>> all;
     int device = 0;
     CUDA_CHECK(cudaGetDevice(&device));
     const std::lock_guard lock(guard);
-    return all[device];
+    return all.get()[device];
   }
 
   /// Returns when `from` has been read. What fits the slots goes past the caches, where work begins behind it. Where slots are filled while

@@ -6,6 +6,7 @@
 
 #include "core/cuda/check.hpp"
 #include "core/cuda/made.hpp"
+#include "core/process.hpp"
 
 namespace lasolve {
 
@@ -13,8 +14,8 @@ namespace {
 
 std::mutex guard;
 std::vector<WaitLimit*>& unused() {
-  static auto* const all = new std::vector<WaitLimit*>;  // for queues that outlive static objects, too
-  return *all;
+  constinit static NeverDestroyed<std::vector<WaitLimit*>> all;
+  return all.get();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "core/current_device.hpp"
 #include "core/device_properties.hpp"
 #include "core/kept_queue.hpp"
+#include "core/process.hpp"
 #include "core/traffic.hpp"
 #include "core/transfer.hpp"
 #include "core/whereabouts.hpp"
@@ -77,8 +78,8 @@ CurrentDevice::~CurrentDevice() = default;
 Whereabouts whereabouts(const void*) noexcept { return {}; }
 
 const CudaDevices& cuda_devices() {
-  static const CudaDevices none{.why_none = why_no_cuda};
-  return none;
+  constinit static NeverDestroyed<const CudaDevices> none;
+  return none.get([] { return CudaDevices{.why_none = why_no_cuda}; });
 }
 std::string why_unusable(int) { return why_no_cuda; }
 std::string pci_bus_id(int) { return ""; }
