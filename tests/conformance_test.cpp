@@ -35,6 +35,8 @@ TEST(Conformance, finds_nothing_wrong_with_what_is_right) {
     EXPECT_GT(verdict.cases, 2500);
     ASSERT_EQ(verdict.errors.size(), 1u);
     EXPECT_LE(verdict.errors[0], 0.5);
+    EXPECT_TRUE(verdict.grade.is_met()) << name_of(P()) << ": it " << bench::what_is_lost(verdict.grade);
+    EXPECT_GT(verdict.grade.worst, 0) << "nothing was graded";
   });
 }
 
@@ -76,6 +78,7 @@ TEST(Conformance, finds_scalars_that_are_ignored) {
   const Fault reads = fault_of(wrong::reads_C_where_beta_is_zero);
   EXPECT_EQ(reads.at.beta, 0);
   EXPECT_TRUE(std::isnan(reads.element.found));
+  EXPECT_TRUE(says(said_of(reads), "C held NaN before the call"));
 }
 
 TEST(Conformance, finds_what_is_written_beside_C) {
@@ -116,6 +119,13 @@ TEST(Conformance, finds_a_NaN_that_is_lost) {
   EXPECT_TRUE(std::isnan(f.element.expected));
   EXPECT_EQ(f.element.found, 0);
   EXPECT_TRUE(says(said_of(f), "with a NaN in A(0, 0)"));
+}
+
+TEST(Conformance, finds_zeros_that_are_skipped) {
+  const Fault f = fault_of(wrong::skips_zeros);
+  EXPECT_TRUE(f.at.meets_zeros);
+  EXPECT_TRUE(std::isnan(f.element.expected));
+  EXPECT_TRUE(says(said_of(f), "0 times NaN"));
 }
 
 TEST(Conformance, finds_one_wrong_element) {
@@ -195,6 +205,62 @@ TEST(Conformance, finds_one_wrong_element_of_a_product_that_is_timed) {
   EXPECT_EQ(f.element.j, 56);
   EXPECT_EQ(f.element.found, f.element.expected + 1);
   EXPECT_EQ(f.ld[2], (Matrix<float>(2100, 150).ld()));
+}
+
+/// A wrong element that only several cores make is one of static memory, or of threads.
+TEST(Conformance, says_that_a_kernel_is_right_on_one_core) {
+  Queue<Cpu> q(3);
+  const GemmKernel<Precision::fp64, Cpu> kernel(wrong::shares_static_memory);
+  const auto verdict = bench::conformance<Precision::fp64, Cpu>(q, q, kernel, {});
+  ASSERT_TRUE(verdict.fault);
+  EXPECT_TRUE(verdict.fault->only_together);
+  EXPECT_TRUE(says(said_of(*verdict.fault), "it is right where one core calls it at a time"));
+  EXPECT_FALSE(fault_of(wrong::is_off_by_one).only_together);
+}
+
+/// The products of a solve have its sizes, or, where these are large, as much of them as is tried.
+TEST(Conformance, covers_the_sizes_of_a_solve) {
+  const auto largest = [](std::int64_t n, auto size) {
+    std::int64_t most = 0;
+    for (const bench::Product& p : bench::products_of_a_solve(n)) {
+      EXPECT_LE(p.flops(), 2 * 2.2e8) << n;
+      EXPECT_LE(p.m * p.n, 1 << 24) << n;
+      most = std::max(most, size(p));
+    }
+    return most;
+  };
+  for (const std::int64_t n : {300, 1000, 4096, 20000}) {
+    EXPECT_EQ(largest(n, [](const auto& p) { return p.m; }), n);
+    EXPECT_EQ(largest(n, [](const auto& p) { return p.n; }), n);
+    EXPECT_EQ(largest(n, [](const auto& p) { return p.k; }), n);
+  }
+  EXPECT_TRUE(bench::products_of_a_solve(200).empty());  // which the list covers
+  Queue<Cpu> q(2);
+  const GemmKernel<Precision::fp64, Cpu> kernel(wrong::drifts_where_large);
+  const auto sizes = bench::products_of_a_solve(1000);
+  bench::Trial<Precision::fp64, Cpu> trial(q, q, kernel);
+  EXPECT_FALSE((bench::conformance<Precision::fp64, Cpu>(q, q, kernel)).fault) << "the list is large enough";
+  const auto fault = trial(bench::timed_cases(sizes.front()).front());
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->at.m, 1000);
+}
+
+/// It keeps to the contract, which is one of norms; and loses digits where rows or columns differ in size.
+TEST(ConformanceGrade, is_missed_by_fixed_point) {
+  Queue<Cpu> q(2);
+  const bench::Product large{"given", 300, 200, 160};  // more than is computed anew
+  for (const auto& timed : {std::vector<bench::Product>{}, {large}}) {
+    const GemmKernel<Precision::fp64, Cpu> kernel(wrong::has_one_exponent_a_row);
+    const auto verdict = bench::conformance<Precision::fp64, Cpu>(q, q, kernel, timed);
+    EXPECT_FALSE(verdict.fault) << said_of(*verdict.fault);
+    EXPECT_GT(verdict.grade.worst, 1e3);
+    EXPECT_FALSE(verdict.grade.is_met());
+    EXPECT_TRUE(says(bench::what_is_lost(verdict.grade), "keeps to norms, not to each element"));
+    EXPECT_TRUE(says(bench::what_is_lost(verdict.grade), "digits are lost"));
+  }
+  bench::Trial<Precision::fp64, Cpu> trial(q, q, GemmKernel<Precision::fp64, Cpu>(wrong::has_one_exponent_a_row));
+  EXPECT_FALSE(trial(bench::graded_case(large)));
+  EXPECT_GT(trial.grade().worst, 1e3);
 }
 
 /// By hand is the reference, and by it the oracle.

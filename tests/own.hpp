@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 
 #include "lasolve/kernel.h"
@@ -22,7 +23,19 @@ inline std::string breach(const lasolve_kernel& k, lasolve_op op_a, lasolve_op o
     for (const lasolve_int end : {lda * (m + steps - along_a), ldb * (steps + n - along_b), ldc * (m + n - along_c)})
       if (end > 0x7fffffff) return "an index beyond 31 bits";
   if (m % k.m_multiple || n % k.n_multiple || steps % k.k_multiple) return "a size that is no multiple";
+  if ((k.limits & LASOLVE_KERNEL_SQUARE) && (m != n || m != steps)) return "matrices that are not square";
+  const auto too_large = [](lasolve_int size, lasolve_int largest) { return largest != 0 && size > largest; };
+  if (too_large(m, k.m_largest) || too_large(n, k.n_largest) || too_large(steps, k.k_largest))
+    return "a size too large";
   return "";
+}
+
+/// Of the beginning of each column (row-major: row) of A, B or C.
+inline std::string breach_of_alignment(const lasolve_kernel& k, const void* X, lasolve_int ld, std::size_t element) {
+  if (k.alignment == 0) return "";
+  if (reinterpret_cast<std::uintptr_t>(X) % std::uintptr_t(k.alignment) != 0) return "an operand that is not aligned";
+  const bool packed = k.limits & LASOLVE_KERNEL_NO_GAPS;
+  return packed || ld * lasolve_int(element) % k.alignment == 0 ? "" : "columns that are not aligned";
 }
 
 /// The record of a kernel that declares so much.
@@ -41,6 +54,7 @@ inline lasolve_kernel strict_kernel(lasolve_memory memory, lasolve_dgemm f64, la
 struct Restriction {
   unsigned limits;
   bool multiples;
+  lasolve_int largest = 0, alignment = 0;
 };
 inline std::string name_of_restriction(const testing::TestParamInfo<Restriction>& info) {
   const unsigned limits = info.param.limits;
@@ -50,6 +64,9 @@ inline std::string name_of_restriction(const testing::TestParamInfo<Restriction>
   if (limits & LASOLVE_KERNEL_NO_GAPS) name += "_no_gaps";
   if (limits & LASOLVE_KERNEL_INT_INDICES) name += "_int_indices";
   if (limits & LASOLVE_KERNEL_ONE_CALL) name += "_one_call";
+  if (limits & LASOLVE_KERNEL_SQUARE) name += "_square";
+  if (info.param.largest) name += "_up_to_" + std::to_string(info.param.largest);
+  if (info.param.alignment) name += "_aligned_to_" + std::to_string(info.param.alignment);
   return name + (info.param.multiples ? "_multiples" : "");
 }
 

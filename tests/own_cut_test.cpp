@@ -16,14 +16,14 @@ using own::Cut;
 using own::Extent;
 
 constexpr Copies all{true, true, true};
-constexpr Extent ones{1, 1, 1};
+const own::Wants ones{};
 
 TEST(OwnCutOnADevice, is_one_call_where_copies_fit) {
   const Extent product{8192, 8192, 8192};
   EXPECT_EQ(own::block_within(own::most_on_cuda, product, ones, all), product);
   EXPECT_EQ(own::block_within(own::most_on_cuda, {100000, 100000, 7}, ones, {}), (Extent{100000, 100000, 7}));
   EXPECT_EQ(own::block_within(own::most_on_cuda, {100000, 100000, 7}, ones, {.a = true}), (Extent{100000, 100000, 7}));
-  const Cut cut = own::cut_on_cuda({100, 200, 300}, {32, 1, 64}, all);
+  const Cut cut = own::cut_on_cuda({100, 200, 300}, {{32, 1, 64}}, all);
   EXPECT_EQ(cut.parts, 1);
   EXPECT_EQ(cut.part, (Extent{100, 200, 300}));
   EXPECT_EQ(cut.block, (Extent{128, 200, 320}));
@@ -44,21 +44,26 @@ TEST(OwnCutOnADevice, halves_the_longer_edge_of_a_copy_that_is_too_large) {
 TEST(OwnCutOnADevice, keeps_to_its_limits) {
   constexpr std::int64_t sizes[] = {1, 31, 1000, 1024, 1025, 8192, 8200, 20000, 65537, 131072, 1 << 20};
   constexpr std::int64_t most = own::most_on_cuda;
-  for (const Extent& units : {ones, Extent{1024, 1023, 1000}, Extent{1, 1024, 7}, Extent{128, 128, 16}}) {
+  for (const auto& [units, line] : {std::pair(Extent{1, 1, 1}, 1),
+                                    {{1024, 1023, 1000}, 1},
+                                    {{1, 1024, 7}, 1},
+                                    {{128, 128, 16}, 1},
+                                    {{1023, 1, 7}, 1024}}) {
+    const own::Wants wants{.units = units, .line = line};
     for (const std::int64_t m : sizes)
       for (const std::int64_t n : sizes)
         for (const std::int64_t k : sizes) {
-          const Cut cut = own::cut_on_cuda({m, n, k}, units, all);
+          const Cut cut = own::cut_on_cuda({m, n, k}, wants, all);
           const auto [rows, columns, steps] = cut.block;
           ASSERT_TRUE(rows > 0 && columns > 0 && steps > 0) << m << " " << n << " " << k;
           ASSERT_TRUE(rows % units.rows == 0 && columns % units.columns == 0 && steps % units.steps == 0);
-          ASSERT_LE(rows * steps, std::min(cut.a, most)) << m << " " << n << " " << k;
-          ASSERT_LE(steps * columns, std::min(cut.b, most)) << m << " " << n << " " << k;
-          ASSERT_LE(rows * columns, std::min(cut.c, most)) << m << " " << n << " " << k;
+          ASSERT_LE(round_up(rows, line) * steps, std::min(cut.a, most)) << m << " " << n << " " << k;
+          ASSERT_LE(round_up(steps, line) * columns, std::min(cut.b, most)) << m << " " << n << " " << k;
+          ASSERT_LE(round_up(rows, line) * columns, std::min(cut.c, most)) << m << " " << n << " " << k;
         }
     std::int64_t before = 0;
     for (const std::int64_t n : sizes) {
-      const Cut cut = own::cut_on_cuda({n, n, n}, units, all);
+      const Cut cut = own::cut_on_cuda({n, n, n}, wants, all);
       EXPECT_GE(cut.a, before);
       before = cut.a;
     }
@@ -71,6 +76,49 @@ TEST(OwnCutOnADevice, makes_room_for_what_may_be_copied_only) {
   EXPECT_EQ(cut.b, 0);
   EXPECT_EQ(cut.c, 0);
   EXPECT_EQ(cut.block, (Extent{16384, 16384, 512}));
+}
+
+/// An update is cut into squares as large as its shortest edge; what is long and thin not into those of its edge.
+TEST(OwnCutInSquares, costs_little_more_than_the_product) {
+  const own::CostOfCalls cost{1000, 8};
+  EXPECT_EQ(own::edge_of_squares({4096, 4096, 128}, 1, 2048, cost), 128);
+  EXPECT_EQ(own::edge_of_squares({512, 512, 512}, 1, 2048, cost), 512);
+  EXPECT_EQ(own::edge_of_squares({512, 512, 512}, 1, 100, cost), 86);  // a sixth, rounded up
+  EXPECT_EQ(own::edge_of_squares({100, 100, 100}, 32, 2048, cost), 128);
+  EXPECT_EQ(own::edge_of_squares({1, 1, 1}, 1, 2048, cost), 1);
+  const std::int64_t thin = own::edge_of_squares({4096, 1, 1}, 1, 2048, cost);
+  EXPECT_GT(thin, 4);
+  EXPECT_LT(thin, 64);
+}
+
+/// Room for the squares of a product does for those of all smaller ones, whatever their edges.
+TEST(OwnCutInSquares, makes_room_that_does_for_less) {
+  for (const std::int64_t most : {own::Wants::any, std::int64_t(300)})
+    for (const std::int64_t unit : {1, 96}) {
+      const own::Wants wants{{unit, unit, unit}, {most, most, most}, true, 8};
+      std::int64_t before = 0;
+      for (const std::int64_t n : {1, 31, 1000, 8192, 20000}) {
+        const Cut cut = own::cut_on_cuda({n, n / 2 + 1, 128}, wants, all);
+        EXPECT_EQ(cut.block, (Extent{cut.block.rows, cut.block.rows, cut.block.rows}));
+        EXPECT_EQ(cut.block.rows % unit, 0);
+        EXPECT_LE(cut.block.rows, most);
+        EXPECT_LE(round_up(cut.block.rows, 8) * cut.block.rows, cut.a);
+        EXPECT_GE(cut.a, before);
+        EXPECT_TRUE(cut.limited);
+        before = cut.a;
+      }
+    }
+}
+
+TEST(OwnCutUpToASize, keeps_to_it) {
+  const own::Wants wants{{8, 6, 5}, {60, 60, 62}, false, 1};
+  const Cut cuda = own::cut_on_cuda({1000, 1000, 1000}, wants, {});
+  EXPECT_EQ(cuda.block, (Extent{56, 60, 60}));
+  EXPECT_TRUE(cuda.limited);
+  const Queue<Cpu> q(2);
+  const Cut cpu = own::cut_for(q, {1000, 1000, 1000}, wants, {}, false);
+  EXPECT_EQ(cpu.block, cuda.block);
+  EXPECT_FALSE(own::cut_for(q, {1000, 1000, 1000}, own::Wants{}, {}, false).limited);
 }
 
 TEST(OwnSourceInCUDA, is_compiled_for_the_device) {

@@ -20,6 +20,8 @@ void strict(void* data, lasolve_op op_a, lasolve_op op_b, lasolve_int m, lasolve
   const lasolve_kernel& its = *static_cast<const lasolve_kernel*>(data);
   const bool rows = its.limits & LASOLVE_KERNEL_ROW_MAJOR;
   if (const auto b = breach(its, op_a, op_b, m, n, k, lda, ldb, ldc); said.empty()) said = b;
+  for (const auto& [X, ld] : {std::pair<const void*, lasolve_int>(A, lda), {B, ldb}, {C, ldc}})
+    if (const auto b = breach_of_alignment(its, X, ld, sizeof(T)); said.empty()) said = b;
   if (its.limits & LASOLVE_KERNEL_ASSIGNS) alpha = 1, beta = 0;
   if (its.limits & LASOLVE_KERNEL_ADDS) alpha = 1, beta = 1;
   const bool along_k = rows == (op_a == LASOLVE_NONE), along_n = rows == (op_b == LASOLVE_NONE);
@@ -77,6 +79,15 @@ std::vector<Restriction> restrictions() {
             for (const unsigned indices : {0, int(LASOLVE_KERNEL_INT_INDICES)})
               all.push_back({scalars | rows | ops | gaps | indices, multiples});
   all.push_back({LASOLVE_KERNEL_ONE_CALL | LASOLVE_KERNEL_ADDS, true});
+  constexpr unsigned as_in_a_textbook =
+      LASOLVE_KERNEL_ROW_MAJOR | LASOLVE_KERNEL_NO_TRANSPOSES | LASOLVE_KERNEL_NO_GAPS;
+  all.push_back({LASOLVE_KERNEL_SQUARE, false});
+  all.push_back({LASOLVE_KERNEL_SQUARE | as_in_a_textbook | LASOLVE_KERNEL_ASSIGNS, false, 100});
+  all.push_back({LASOLVE_KERNEL_SQUARE | LASOLVE_KERNEL_ADDS | LASOLVE_KERNEL_ONE_CALL, false, 0, 64});
+  all.push_back({0, false, 40});
+  all.push_back({LASOLVE_KERNEL_ROW_MAJOR | LASOLVE_KERNEL_ADDS, true, 60});
+  all.push_back({LASOLVE_KERNEL_ROW_MAJOR, false, 0, 64});
+  all.push_back({LASOLVE_KERNEL_ASSIGNS | LASOLVE_KERNEL_NO_GAPS, true, 50, 4096});
 #ifdef __SANITIZE_ADDRESS__  // under which each takes ten times as long: some, with each limit among them
   for (std::size_t i = 0; i < all.size() / 7; ++i) all[i] = all[7 * i];
   all.resize(all.size() / 7);
@@ -87,8 +98,10 @@ class OwnKernel : public testing::TestWithParam<Restriction> {};
 
 /// In fp64, or every other one in fp32: what differs is the size of an element.
 TEST_P(OwnKernel, keeps_to_the_contract_with_its_adapter) {
-  const auto [limits, multiples] = GetParam();
-  const lasolve_kernel kernel = multiples ? kernel_with(limits, 8, 6, 5) : kernel_with(limits);
+  const auto [limits, multiples, largest, alignment] = GetParam();
+  lasolve_kernel kernel = multiples ? kernel_with(limits, 8, 6, 5) : kernel_with(limits);
+  kernel.m_largest = largest, kernel.n_largest = largest / 2 * 2, kernel.k_largest = largest;
+  kernel.alignment = alignment;
   if ((std::popcount(limits) + multiples) % 2 == 1)
     expect_conforming<Precision::fp32>(kernel);
   else
@@ -158,6 +171,37 @@ TEST(OwnKernelCopies, lie_between_guards) {
   EXPECT_TRUE(says(complaint_of<std::runtime_error>([&] { cost_of(kernel, 33); }), "wrote beside a matrix"));
 }
 
+/// What a kernel got is not what the product has: its writer is told both.
+TEST(OwnKernelCall, is_told_beside_the_product) {
+  lasolve_kernel kernel = kernel_with(LASOLVE_KERNEL_ROW_MAJOR | LASOLVE_KERNEL_ASSIGNS, 8, 8, 8);
+  kernel.f64 = [](void*, lasolve_op, lasolve_op, lasolve_int m, lasolve_int n, lasolve_int, double, const double*,
+                  lasolve_int, const double*, lasolve_int, double, double* C, lasolve_int ldc) {
+    for (lasolve_int i = 0; i < m; ++i) std::fill_n(C + i * ldc, n, 7.0);
+  };
+  Adapter own(kernel);
+  adapter = &own;
+  Queue<Cpu> q(1);
+  KernelCalls::here().keep();
+  bench::Trial<Precision::fp64, Cpu> trial(q, q, GemmKernel<Precision::fp64, Cpu>(call<double>));
+  const auto fault = trial({.m = 9, .n = 5, .k = 3, .op_b = Op::transpose});
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->called.of, 1);
+  EXPECT_TRUE(says(said_of(*fault), "m = 9, n = 5, k = 3"));
+  EXPECT_TRUE(says(said_of(*fault), "the kernel itself got m = 8, n = 16, k = 8, op_a: none, op_b: none"));
+
+  kernel.limits = LASOLVE_KERNEL_SQUARE;  // in calls of their own: that which made the element is told
+  kernel.m_multiple = kernel.n_multiple = kernel.k_multiple = 8;
+  kernel.k_largest = 8;
+  kernel.f64 = [](void*, lasolve_op, lasolve_op, lasolve_int, lasolve_int, lasolve_int, double, const double*,
+                  lasolve_int, const double*, lasolve_int, double, double* C, lasolve_int) { C[3] = 7; };
+  Adapter squares(kernel);
+  adapter = &squares;
+  const auto other = trial({.m = 24, .n = 8, .k = 8, .beta = 1, .values = bench::Values::integers});
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->called.m, 8);
+  EXPECT_TRUE(says(said_of(*other), "one of 3 calls"));
+}
+
 /// What the kernel says of itself behind its call; with a thread of its own for each core, only of the last.
 TEST(OwnKernelFailure, is_what_the_plugin_says) {
   static const char* why = nullptr;
@@ -202,6 +246,14 @@ TEST(OwnKernelRecord, is_checked) {
   EXPECT_TRUE(says(complaint([](auto& k) { k.limits = 1 << 20; }), "1048576"));
   EXPECT_TRUE(says(complaint([](auto& k) { k.limits = LASOLVE_KERNEL_ADDS | LASOLVE_KERNEL_ASSIGNS; }), "found both"));
   EXPECT_TRUE(says(complaint([](auto& k) { k.n_multiple = -2; }), "found -2"));
+  EXPECT_TRUE(says(complaint([](auto& k) { k.m_multiple = 32, k.m_largest = 31; }), "m_largest of 0 or from 32"));
+  EXPECT_TRUE(says(complaint([](auto& k) { k.k_largest = -1; }), "found -1"));
+  EXPECT_TRUE(says(complaint([](auto& k) { k.alignment = 48; }), "power of two up to 4096, found 48"));
+  const auto unequal = [](auto& k) {
+    k.limits = LASOLVE_KERNEL_SQUARE;
+    k.m_multiple = 101, k.n_multiple = 103;
+  };
+  EXPECT_TRUE(says(complaint(unequal), "the least is 10403"));
   EXPECT_TRUE(says(complaint([](auto& k) { k.f32_roundoff = 1e-12; }), "found 1e-12"));
   EXPECT_TRUE(says(complaint_of<io::InputError>([] { own::checked(nullptr, "x.so"); }), "found NULL"));
   EXPECT_TRUE(says(complaint([](auto& k) { k.memory = lasolve_memory(5); }), "found 5"));
@@ -213,7 +265,9 @@ TEST(OwnKernelRecord, is_checked) {
 /// Of an older plugin, which ends before what this version added, and of a newer one.
 TEST(OwnKernelRecord, may_be_shorter_or_longer) {
   lasolve_kernel older = kernel_with(LASOLVE_KERNEL_ADDS, 8, 8, 8);
+  older.m_largest = 5, older.alignment = 3;  // of what it does not have
   older.size = offsetof(lasolve_kernel, m_multiple);
+  EXPECT_EQ(own::checked(&older, "x.so").alignment, 0);
   EXPECT_EQ(own::checked(&older, "x.so").m_multiple, 0);
   EXPECT_EQ(own::checked(&older, "x.so").limits, unsigned(LASOLVE_KERNEL_ADDS));
   struct Newer {

@@ -1,6 +1,7 @@
 // Kernels that are wrong, each in one way, such as a person who writes kernels makes.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -10,6 +11,8 @@
 #include <thread>
 #include <tuple>
 
+#include "core/cpu/parallel.hpp"
+#include "gemm/cpu/on_all_cores.hpp"
 #include "lasolve/gemm.hpp"
 
 namespace lasolve::test::wrong {
@@ -153,6 +156,52 @@ template <class T>
 void is_wrong_where_large(Queue<Cpu>&, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
   right(alpha, A, B, beta, C);
   if (C.rows() > 2000 && C.cols() > 100) C(1234, 56) += 1;
+}
+
+/// An error of 1e-11 of each element, where C is large in both directions.
+inline void drifts_where_large(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+  right(alpha, A, B, beta, C);
+  if (C.rows() < 1000 || C.cols() < 1000) return;
+  for (std::int64_t j = 0; j < C.cols(); ++j)
+    for (std::int64_t i = 0; i < C.rows(); ++i) C(i, j) *= 1 + 1e-11;
+}
+/// Without the steps in which B is zero, as an older BLAS does it.
+inline void skips_zeros(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+  scale(beta, C);
+  for (std::int64_t j = 0; j < C.cols(); ++j)
+    for (std::int64_t l = 0; l < A.cols(); ++l)
+      if (const double b = alpha * B(l, j); b != 0)
+        for (std::int64_t i = 0; i < C.rows(); ++i) C(i, j) += A(i, l) * b;
+}
+/// Each row of op(A) and each column of op(B) in fixed point, with one exponent: 60 bits below the largest element.
+inline void has_one_exponent_a_row(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+  const auto cut = [](A_ x, bool by_rows) {
+    Matrix<double> copy(x.rows(), x.cols());
+    const std::int64_t lines = by_rows ? x.rows() : x.cols(), length = by_rows ? x.cols() : x.rows();
+    const auto at = [&](std::int64_t i, std::int64_t l) { return by_rows ? x(i, l) : x(l, i); };
+    for (std::int64_t i = 0; i < lines; ++i) {
+      double most = 0;
+      for (std::int64_t l = 0; l < length; ++l)
+        if (std::isfinite(at(i, l))) most = std::max(most, std::abs(at(i, l)));
+      const double unit = most == 0 ? 1 : std::ldexp(1.0, std::ilogb(most) - 60);
+      for (std::int64_t l = 0; l < length; ++l)
+        (by_rows ? copy(i, l) : copy(l, i)) =
+            std::isfinite(at(i, l)) ? std::nearbyint(at(i, l) / unit) * unit : at(i, l);
+    }
+    return copy;
+  };
+  const auto a = cut(A, true), b = cut(B, false);
+  right(alpha, A_(a.view()), A_(b.view()), beta, C);
+}
+/// Static memory, and several cores that call: each takes its time, so that it meets another.
+inline void shares_static_memory(Queue<Cpu>& q, double alpha, A_ A, A_ B, double beta, C_ C) {
+  static std::atomic<int> callers = 0;
+  on_cores(q.threads(), 1e9, [&](std::int64_t) {
+    ++callers;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  });
+  right(alpha, A, B, beta, C);
+  if (callers.exchange(0) > 1) C(0, 0) += 1;
 }
 
 inline void finds_no_memory(Queue<Cpu>&, double, A_, A_, double, C_) { throw std::bad_alloc(); }

@@ -17,7 +17,7 @@
    On the CPU the kernel computes on the thread that calls it, and is called by several at once, each with a part of C.
    On CUDA, kernel.memory = LASOLVE_CUDA, operands are in the memory of the current device. The function gives its work to the
    stream that it gets as data, a cudaStream_t, and returns; it waits for nothing. Calls on other streams may overlap with it.
-   `limits` says what of this a kernel does not do. The tool brings that, and says what it cost. */
+   `limits` and what follows it say what of this a kernel does not do. The tool brings that, and says what it cost. */
 #ifndef LASOLVE_KERNEL_H
 #define LASOLVE_KERNEL_H
 
@@ -38,8 +38,9 @@ enum lasolve_kernel_limit {
   LASOLVE_KERNEL_ADDS = 8,          /* C <- C + op(A) op(B): alpha and beta are not looked at */
   LASOLVE_KERNEL_NO_GAPS = 16,      /* ld is the number of rows; row-major: of columns */
   LASOLVE_KERNEL_INT_INDICES = 32,  /* indices are of 32 bits: A, B and C end before element 2^31 */
-  LASOLVE_KERNEL_ONE_CALL = 64      /* one call at a time, for all of C: it has threads of its own, or static memory.
+  LASOLVE_KERNEL_ONE_CALL = 64,     /* one call at a time, for all of C: it has threads of its own, or static memory.
                                        CUDA: one begins on the device when the one before has ended */
+  LASOLVE_KERNEL_SQUARE = 128       /* m, n and k are the same: n x n matrices alone. C comes in such blocks */
 };
 
 typedef struct lasolve_kernel {
@@ -54,9 +55,17 @@ typedef struct lasolve_kernel {
   double f64_roundoff, f32_roundoff; /* the unit roundoff u, where it is coarser than that of the type; 0: that */
   unsigned limits;                   /* LASOLVE_KERNEL_..., added up; 0: the whole contract is met */
   lasolve_int m_multiple, n_multiple, k_multiple; /* what m, n and k have to be multiples of; 0: of 1; at most 1024 */
+  lasolve_int m_largest, n_largest,
+      k_largest; /* the most that m, n and k may be, as where a buffer has a fixed size; 0: any */
+  lasolve_int
+      alignment; /* bytes, a power of two up to 4096, at multiples of which A, B and C begin, and all of their columns
+                            (row-major: rows), but with NO_GAPS, which packs these; 0: those of an element */
 } lasolve_kernel;
-#define LASOLVE_KERNEL_INIT \
-  { LASOLVE_KERNEL_ABI, sizeof(lasolve_kernel), NULL, NULL, LASOLVE_HOST, NULL, NULL, NULL, 0.0, 0.0, 0u, 0, 0, 0 }
+#define LASOLVE_KERNEL_INIT                                                                                           \
+  {                                                                                                                   \
+    LASOLVE_KERNEL_ABI, sizeof(lasolve_kernel), NULL, NULL, LASOLVE_HOST, NULL, NULL, NULL, 0.0, 0.0, 0u, 0, 0, 0, 0, \
+        0, 0, 0                                                                                                       \
+  }
 
 /* The parameters of a function of doubles (T: double) or floats, for kernels that are a line:
      static void multiply(LASOLVE_KERNEL_PARAMETERS(double)) { their_dgemm(m, n, k, A, lda, B, ldb, C, ldc); } */

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "core/device_error.hpp"
 #include "core/kernel_fault.hpp"
 
 namespace lasolve::bench {
@@ -55,14 +56,17 @@ void fill(const Queue<Cpu>& host, MatrixView<X> image, const Case& c, std::int64
     fill_random(host, image, seed);
 }
 
-/// Zero times infinity is NaN: where an infinity is to stay one, there are no zeros.
+/// Zero times infinity is NaN: where an infinity is to stay one, there are no zeros. `along_row`: what is spoiled meets a row of the
+/// other operand as stored.
 template <class X>
-void spoil(MatrixView<X> with, MatrixView<X> other, const Case& c) {
+void spoil(MatrixView<X> with, MatrixView<X> other, bool along_row, const Case& c) {
   for (const MatrixView<X>& x : {with, other})
     for (std::int64_t j = 0; j < x.cols(); ++j)
       for (std::int64_t i = 0; i < x.rows(); ++i)
         if (float(x(i, j)) == 0) x(i, j) = X(1.0f);
   with(c.spoiled, c.spoiled) = spoiled<X>(c.spoil);
+  for (std::int64_t i = 0; c.meets_zeros && i < (along_row ? other.cols() : other.rows()); i += 2)
+    (along_row ? other(c.spoiled, i) : other(i, c.spoiled)) = X(0.0f);
 }
 
 /// `across` says whether a stored column belongs to one row of op(A), or to one column of op(B).
@@ -70,6 +74,19 @@ template <class X>
 void scale(MatrixView<X> x, bool across) {
   for (std::int64_t j = 0; j < x.cols(); ++j)
     for (std::int64_t i = 0; i < x.rows(); ++i) x(i, j) = X(float(magnitude(across ? j : i)) * x(i, j));
+}
+
+/// Step l is multiplied by this in op(A), and divided by it in op(B), both without rounding.
+double factor_of_step(std::int64_t l, int most) { return std::ldexp(1.0, int(l * 37 % (2 * most + 1)) - most); }
+
+/// `across` says whether a stored column belongs to one step.
+template <class X>
+void scale_steps(MatrixView<X> x, bool across, bool divides, int most) {
+  for (std::int64_t j = 0; j < x.cols(); ++j)
+    for (std::int64_t i = 0; i < x.rows(); ++i) {
+      const double factor = factor_of_step(across ? j : i, most);
+      x(i, j) = X(float(divides ? 1 / factor : factor) * x(i, j));
+    }
 }
 
 Fault said(Fault f, const char* words) {
@@ -95,7 +112,12 @@ void Trial<P, Place>::make_operands(const Case& c) {
   if (c.beta != 0) fill(host, C, c, most, 3);
   for (std::int64_t j = 0; c.beta == 0 && j < c.n; ++j) std::fill_n(C.data() + j * C.ld(), c.m, frame_value<T>());
   if (c.values == Values::magnitudes) scale(A_.image(), turn_a), scale(B_.image(), !turn_b);
-  if (c.spoil != Spoil::nothing) c.spoils_a ? spoil(A_.image(), B_.image(), c) : spoil(B_.image(), A_.image(), c);
+  if (c.values == Values::steps) {
+    const int most = most_exponent_of_steps(P);
+    scale_steps(A_.image(), !turn_a, false, most), scale_steps(B_.image(), turn_b, true, most);
+  }
+  if (c.spoil != Spoil::nothing)
+    c.spoils_a ? spoil(A_.image(), B_.image(), !turn_b, c) : spoil(B_.image(), A_.image(), turn_a, c);
 }
 
 template <Precision P, class Place>
@@ -109,6 +131,7 @@ Fault Trial<P, Place>::fault(Fault::Kind kind, const Case& c, int call) {
   f.kind = kind, f.precision = P, f.at = c, f.call = call;
   f.ld[0] = A_.ld(), f.ld[1] = B_.ld(), f.ld[2] = C_.ld();
   f.alignment[0] = A_.alignment(), f.alignment[1] = B_.alignment(), f.alignment[2] = C_.alignment();
+  f.called = KernelCalls::here().at(nullptr);
   return f;
 }
 
@@ -120,13 +143,19 @@ std::optional<Fault> Trial<P, Place>::operator()(const Case& c) {
     in_time.late = false;
     fault->only_late = !calls(in_time);
   }
+  if constexpr (std::is_same_v<Place, Cpu>)
+    if (fault && fault->kind == Fault::wrong_element && q_->threads() > 1) {
+      Queue<Cpu> alone(1), *const together = std::exchange(q_, &alone);
+      fault->only_together = !calls(c);
+      q_ = together;
+    }
   return fault;
 }
 
 template <Precision P, class Place>
 std::optional<Fault> Trial<P, Place>::calls(const Case& c) {
   make_operands(c);
-  if (!c.late) A_.send(q_), B_.send(q_);
+  if (!c.late) A_.send(*q_), B_.send(*q_);
   for (int n = 1; n <= c.calls; ++n)
     if (auto f = call(c, n)) return f;
   return {};
@@ -136,19 +165,20 @@ std::optional<Fault> Trial<P, Place>::calls(const Case& c) {
 template <Precision P, class Place>
 void Trial<P, Place>::send_late() {
   constexpr double longer_than_a_call = 0.01;
-  A_.send_aside(q_), B_.send_aside(q_), C_.send_aside(q_);
-  if constexpr (std::is_same_v<Place, Cuda>) delay(q_, longer_than_a_call);
-  A_.arrive(q_), B_.arrive(q_), C_.arrive(q_);
+  A_.send_aside(*q_), B_.send_aside(*q_), C_.send_aside(*q_);
+  if constexpr (std::is_same_v<Place, Cuda>) delay(*q_, longer_than_a_call);
+  A_.arrive(*q_), B_.arrive(*q_), C_.arrive(*q_);
 }
 
 template <Precision P, class Place>
 std::optional<Fault> Trial<P, Place>::call(const Case& c, int call) {
-  if (!c.late) C_.send(q_);
+  if (!c.late) C_.send(*q_);
+  KernelCalls::here().forget();
   if (before_) before_(fault(Fault::crashed, c, call));
   if (c.late) send_late();
   try {
-    kernel_(q_, T(c.alpha), {A_.view(), c.op_a}, {B_.view(), c.op_b}, T(c.beta), C_.view());
-    q_.finish();
+    kernel_(*q_, T(c.alpha), {A_.view(), c.op_a}, {B_.view(), c.op_b}, T(c.beta), C_.view());
+    q_->finish();
     if (after_) after_();
   } catch (const std::bad_alloc&) {
     throw;  // the machine's fault, not the kernel's
@@ -156,10 +186,12 @@ std::optional<Fault> Trial<P, Place>::call(const Case& c, int call) {
     throw;
   } catch (const KernelFault& e) {
     return said(fault(Fault::breach, c, call), e.what());
+  } catch (const DeviceError& e) {
+    return said(fault(Fault::breach, c, call), ("failed on the device: " + e.reason).c_str());
   } catch (const std::exception& e) {
     return said(fault(Fault::threw, c, call), e.what());
   }
-  C_.fetch(q_);
+  C_.fetch(*q_);
   const auto at = [&](Fault::Kind kind, auto position, double found, const char* text) {
     Fault f = fault(kind, c, call);
     f.element.i = position.i, f.element.j = position.j, f.element.found = found;
@@ -169,22 +201,34 @@ std::optional<Fault> Trial<P, Place>::call(const Case& c, int call) {
   if (const auto changed = C_.changed_frame()) return at(Fault::wrote_outside, *changed, C_.fetched_at(*changed), "C");
   const auto input = [&](auto& X, const char* name) -> std::optional<Fault> {
     if (!X.is_small()) return {};
-    X.fetch(q_);
+    X.fetch(*q_);
     const auto changed = X.change();
     return changed ? std::optional(at(Fault::changed_an_input, *changed, X.fetched_at(*changed), name)) : std::nullopt;
   };
   if (auto f = input(A_, "A")) return f;
   if (auto f = input(B_, "B")) return f;
+  const auto found = wrong(c);
+  if (!found) return {};
+  Fault f = fault(Fault::wrong_element, c, call);
+  f.element = *found;
+  f.called = KernelCalls::here().at(&C_.view().data()[found->i + found->j * C_.ld()]);
+  return f;
+}
+
+/// Of C as it was fetched. A case that is graded adds to the grade.
+template <Precision P, class Place>
+std::optional<WrongElement> Trial<P, Place>::wrong(const Case& c) {
   const Expression<P> e = expression(c);
+  const MatrixView<const T> C = C_.fetched();
   const double u = kernel_.unit_roundoff;
   const Queue<Cpu>& host = cores_for_checking(c);
-  const auto wrong = c.values == Values::integers || c.k == 0 ? wrong_bits(host, e, C_.fetched())
-                     : c.values == Values::magnitudes         ? wrong_by_element(host, e, C_.fetched(), u)
-                                                              : wrong_by_norm(host, e, C_.fetched(), u, error_);
-  if (!wrong) return {};
-  Fault f = fault(Fault::wrong_element, c, call);
-  f.element = *wrong;
-  return f;
+  if (c.values == Values::integers || c.k == 0) return wrong_bits(host, e, C);
+  if (c.values == Values::magnitudes) return wrong_by_element(host, e, C, u);
+  if (c.values == Values::uniform) return wrong_by_norm(host, e, C, u, error_);
+  double share = 0;
+  const WrongElement worst = worst_element(host, e, C, u, share);
+  if (share > grade_.worst) grade_ = {share, P, c, worst};
+  return wrong_by_norm(host, e, C, u, share);
 }
 
 template <Precision P, class Place>
@@ -205,11 +249,15 @@ Verdict conformance(Queue<Place>& q, const Queue<Cpu>& host, const GemmKernel<P,
   for (const Group& group : conformance_list(P, std::is_same_v<Place, Cuda> ? Device::cuda : Device::cpu))
     for (const Case& c : group.cases)
       if (!try_out(c)) return verdict;
+  for (const Case& c : graded_cases())
+    if (!try_out(c)) return verdict;
   for (const Product& p : timed) {
     for (const Case& c : timed_cases(p))
       if (!try_out(c)) return verdict;
     verdict.errors.push_back(trial.error());
+    if (!try_out(graded_case(p))) return verdict;
   }
+  verdict.grade = trial.grade();
   return verdict;
 }
 

@@ -11,15 +11,17 @@
 #include "bench/layout.hpp"
 #include "bench/oracle.hpp"
 #include "bench/product.hpp"
+#include "core/kernel_calls.hpp"
 #include "lasolve/names.hpp"
 
 namespace lasolve::bench {
 
 /// What is in the operands, and with it how right the product has to be.
 enum class Values : int {
-  uniform,    ///< in [−1, 1): the bound of the contract, in Frobenius norms; exact where k = 0
-  integers,   ///< whose sums need no rounding, however operands are cut: bit for bit
-  magnitudes  ///< rows of op(A) and columns of op(B) that differ by up to 2¹⁰⁰: a bound for each element
+  uniform,     ///< in [−1, 1): the bound of the contract, in Frobenius norms; exact where k = 0
+  integers,    ///< whose sums need no rounding, however operands are cut: bit for bit
+  magnitudes,  ///< rows of op(A) and columns of op(B) that differ by up to 2¹⁰⁰: a bound for each element
+  steps  ///< op(A)·D and D⁻¹·op(B), with D of powers of two that differ as much: the bound of the contract, and a grade
 };
 
 /// One element of A or B that is no number, among integers: it spoils its row or its column of C, and nothing else.
@@ -35,6 +37,8 @@ struct Case {
   int calls = 1;  ///< so many times with the same operands, from the same C
   Spoil spoil = Spoil::nothing;
   bool spoils_a = true;
+  bool meets_zeros =
+      false;  ///< what is spoiled is multiplied by zero, which is NaN, in every other element of its row or column
   std::int64_t spoiled = 0;  ///< the row and the column, as stored, of what is spoiled
   /// On CUDA: when the kernel is called, its operands are still on their way, in the order of its queue.
   bool late = false;
@@ -51,6 +55,16 @@ struct Group {
 std::vector<Group> conformance_list(Precision, Device::Kind);
 /// A product as it is timed, in integers, and then in numbers that are rounded.
 std::vector<Case> timed_cases(const Product&);
+
+/// What a kernel is graded by, beside the list: it is right without that, since the contract is one of norms.
+std::vector<Case> graded_cases();
+Case graded_case(const Product&);
+/// D of Values::steps is of powers of two from minus this to this.
+int most_exponent_of_steps(Precision);
+
+/// As a solve of order n gives them to a backend: an update with as many rows and columns, and one with as many steps, each cut to what
+/// is tried at a cost that does not grow with n.
+std::vector<Product> products_of_a_solve(std::int64_t n);
 
 /// The first thing that is wrong with a kernel.
 struct Fault {
@@ -70,7 +84,10 @@ struct Fault {
   std::int64_t ld[3] = {};  ///< of A, B and C
   int alignment[3] = {};    ///< the power of two, up to 256, that divides their addresses; 0 where not known
   WrongElement element;
-  bool only_late = false;  ///< it is right where its operands are there before it is called
+  bool only_late = false;      ///< it is right where its operands are there before it is called
+  bool only_together = false;  ///< it is right where one core calls it at a time
+  bool misaligned = false;     ///< it crashed at an address that the processor does not take
+  KernelCall called;           ///< what it was called with; not known for every kernel
   char text[512] = "";
 
   void say(std::string_view);
@@ -97,6 +114,19 @@ std::string what_is_wrong(const Fault&);
 /// At which product: op, α, β, sizes, and how the operands lie. Lines that each begin with `indent`.
 std::string where_it_is_wrong(const Fault&, const std::string& indent);
 
+/// Whether a kernel keeps each element to |Ĉ − C| ≤ (k + 2)·u·|op(A)||op(B)|, as sums of products do. One that does not is right by
+/// the contract, which is one of norms, and loses digits of a matrix whose rows or columns differ in size.
+struct Grade {
+  double worst = 0;  ///< the largest error as a share of that; ∞ for a NaN
+  Precision precision = Precision::fp64;
+  Case at;
+  WrongElement element;
+
+  bool is_met() const { return worst <= 1; }
+};
+/// What a person has to know of a kernel that does not: a sentence of which it is the subject.
+std::string what_is_lost(const Grade&);
+
 /// What has come of some cases.
 struct Verdict {
   int cases = 0;     ///< that were tried
@@ -104,6 +134,8 @@ struct Verdict {
   std::optional<Fault> fault;
   /// Of the products that are timed, in their order: ‖C − Cref‖ as a share of what the contract allows.
   std::vector<double> errors;
+  /// Of a kernel without a fault.
+  Grade grade = {};
 };
 
 /// Hears before each call of a kernel what to say should the process not survive it.
@@ -120,12 +152,14 @@ class Trial {
 
   Trial(Queue<Place>& q, const Queue<Cpu>& host, const GemmKernel<P, Place>& kernel, BeforeCall before = {},
         AfterCall after = {})
-      : q_(q), host_(host), kernel_(kernel), before_(std::move(before)), after_(std::move(after)) {}
+      : q_(&q), host_(host), kernel_(kernel), before_(std::move(before)), after_(std::move(after)) {}
 
   /// What is wrong, if anything is. Throws MachineError where there is no memory or no device for the case itself.
   std::optional<Fault> operator()(const Case&);
   /// Of the last case whose values were uniform.
   double error() const { return error_; }
+  /// The worst of all cases that are graded.
+  const Grade& grade() const { return grade_; }
 
  private:
   /// To wake others takes longer than most cases.
@@ -137,9 +171,10 @@ class Trial {
   Expression<P> expression(const Case&);
   std::optional<Fault> calls(const Case&);
   std::optional<Fault> call(const Case&, int call);
+  std::optional<WrongElement> wrong(const Case&);
   Fault fault(Fault::Kind, const Case&, int call);
 
-  Queue<Place>& q_;
+  Queue<Place>* q_;
   const Queue<Cpu>& host_;
   const Queue<Cpu> one_core_{1};
   GemmKernel<P, Place> kernel_;
@@ -148,9 +183,10 @@ class Trial {
   Framed<In, Place> A_, B_;
   Framed<T, Place> C_;
   double error_ = 0;
+  Grade grade_;
 };
 
-/// The whole list, and then the products that are to be timed, until the kernel fails at one.
+/// The whole list, what it is graded by, and then the products that are to be timed, until the kernel fails at one.
 template <Precision P, class Place>
 Verdict conformance(Queue<Place>&, const Queue<Cpu>& host, const GemmKernel<P, Place>&,
                     const std::vector<Product>& timed = {}, const BeforeCall& before = {}, const AfterCall& after = {});

@@ -1,4 +1,7 @@
 // The products that every kernel is tried with.
+#include <algorithm>
+#include <cmath>
+
 #include "bench/conformance.hpp"
 
 namespace lasolve::bench {
@@ -108,6 +111,19 @@ std::vector<Case> nan_and_infinity() {
   return cases;
 }
 
+/// Zero times NaN, or infinity, is NaN: a kernel that leaves out steps with a zero forgets it.
+std::vector<Case> zeros_that_meet_nan() {
+  std::vector<Case> cases;
+  for (const Spoil spoil : {Spoil::nan, Spoil::infinity})
+    for (const bool in_a : {true, false})
+      for (const std::int64_t at : {0, 41}) {
+        Case c = integers({.m = 72, .n = 80, .k = 88, .beta = 0});
+        c.spoil = spoil, c.spoils_a = in_a, c.spoiled = at, c.meets_zeros = true;
+        cases.push_back(c);
+      }
+  return with_all_ops(cases);
+}
+
 /// Beyond the tiles, strips and parts of k for which kernels have ways of their own.
 std::vector<Case> fast_paths(Device::Kind place) {
   std::vector<Case> cases;
@@ -118,6 +134,8 @@ std::vector<Case> fast_paths(Device::Kind place) {
     add(401, 131, 533, Layout::odd);
     add(37, 4233, 19, Layout::aligned);
     add(1029, 66, 37, Layout::made);
+    add(33, 29, 2051, Layout::odd);
+    add(37, 26, 4133, Layout::made);
     return with_all_ops(cases);
   }
   for (std::int64_t k = 65; k <= 72; ++k) add(704, 600, k, Layout::aligned);
@@ -167,6 +185,7 @@ std::vector<Group> conformance_list(Precision precision, Device::Kind place) {
       {"layouts", layouts()},
       {"large", with_all_ops({{.m = 257, .n = 129, .k = 255}})},
       {"nan_and_infinity", nan_and_infinity()},
+      {"zeros_that_meet_nan", zeros_that_meet_nan()},
       {"fast_paths", fast_paths(place)},
       {"columns_far_apart", columns_far_apart()},
   };
@@ -176,9 +195,54 @@ std::vector<Group> conformance_list(Precision precision, Device::Kind place) {
   return list;
 }
 
-std::vector<Case> timed_cases(const Product& p) {
-  const Case c = laid_out({.m = p.m, .n = p.n, .k = p.k, .alpha = p.alpha, .beta = p.beta}, Layout::made);
-  return {integers(c), c};
+namespace {
+
+Case as_made(const Product& p) {
+  return laid_out({.m = p.m, .n = p.n, .k = p.k, .alpha = p.alpha, .beta = p.beta}, Layout::made);
+}
+
+}  // namespace
+
+std::vector<Case> timed_cases(const Product& p) { return {integers(as_made(p)), as_made(p)}; }
+
+std::vector<Case> graded_cases() {
+  std::vector<Case> cases =
+      with_all_ops({{.m = 70, .n = 66, .k = 130, .alpha = 1, .beta = 0, .values = Values::steps}});
+  cases.push_back({.m = 41, .n = 36, .k = 1031, .alpha = 1, .beta = 0, .values = Values::steps});
+  return cases;
+}
+
+/// With β·C₀ the error would be that of C₀, which is not scaled.
+Case graded_case(const Product& p) {
+  Case c = as_made(p);
+  c.beta = 0, c.values = Values::steps;
+  return c;
+}
+
+/// Elements of fp16 have to stay normal.
+int most_exponent_of_steps(Precision precision) { return precision == Precision::fp16 ? 6 : 50; }
+
+std::vector<Product> products_of_a_solve(std::int64_t n) {
+  constexpr std::int64_t in_the_list = 257, multiplications = 200'000'000, elements = 1 << 24, square = 1 << 12;
+  if (n <= in_the_list) return {};
+  std::vector<Product> all;
+  const auto add = [&](std::int64_t rows, std::int64_t columns, std::int64_t steps) {
+    all.push_back({"solve", rows, columns, steps, -1, 1});
+  };
+  const auto steps = [&](std::int64_t rows, std::int64_t columns) {
+    return std::clamp<std::int64_t>(multiplications / (rows * columns), 8, std::min<std::int64_t>(n, 256));
+  };
+  if (n <= square) {
+    add(n, n, steps(n, n));
+  } else {  // C of n x n takes too much memory
+    const std::int64_t other = std::max<std::int64_t>(elements / n, 16);
+    add(n, other, steps(n, other));
+    add(other, n, steps(other, n));
+  }
+  const std::int64_t edge =
+      std::clamp<std::int64_t>(std::int64_t(std::sqrt(double(multiplications) / double(n))), 16, 256);
+  add(edge, edge, n);
+  return all;
 }
 
 }  // namespace lasolve::bench

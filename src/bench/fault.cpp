@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "bench/conformance.hpp"
 
@@ -29,9 +30,22 @@ constexpr const char* on_another_stream =
 std::string spoil_of(const Case& c) {
   if (c.spoil == Spoil::nothing) return "";
   constexpr const char* of[] = {"", "a NaN", "the NaN of the smallest fraction", "an infinity", "minus an infinity"};
-  return fmt::format(", with {} in {}({}, {}) as stored", of[int(c.spoil)], c.spoils_a ? "A" : "B", c.spoiled,
-                     c.spoiled);
+  return fmt::format(", with {} in {}({}, {}) as stored{}", of[int(c.spoil)], c.spoils_a ? "A" : "B", c.spoiled,
+                     c.spoiled, c.meets_zeros ? ", which meets zeros" : "");
 }
+
+/// What a person who sees the element alone would look for in vain.
+std::string why_perhaps(const Fault& f) {
+  if (f.only_late) return fmt::format("; {}", on_another_stream);
+  if (f.only_together) return "; it is right where one core calls it at a time, and wrong where several do";
+  if (f.at.beta == 0 && std::isnan(f.element.found) && !std::isnan(f.element.expected))
+    return "; C held NaN before the call: it reads C where beta is 0, or adds to C whatever beta is";
+  if (f.at.meets_zeros && std::isnan(f.element.expected))
+    return "; 0 times NaN and 0 times infinity are NaN: it leaves out steps with a zero";
+  return "";
+}
+
+std::string by_word(bool transposed) { return transposed ? "transpose" : "none"; }
 
 }  // namespace
 
@@ -48,7 +62,7 @@ std::string what_is_wrong(const Fault& f) {
     case Fault::wrong_element:
       return fmt::format("{} is {}, not {}{}; {} of {} elements are wrong{}{}", element_of("C", e), number(e.found),
                          number(e.expected), e.bound > 0 ? fmt::format(" within {:.2g}", e.bound) : "", e.wrong, e.of,
-                         again, f.only_late ? "; " + std::string(on_another_stream) : "");
+                         again, why_perhaps(f));
     case Fault::wrote_outside:
       return fmt::format("it wrote {} beside C, {}: {} in the terms of C{}", number(e.found), side_of_C(f),
                          element_of("C", e), again);
@@ -57,8 +71,12 @@ std::string what_is_wrong(const Fault& f) {
     case Fault::threw:
       return fmt::format("it threw: {}{}", f.text, again);
     case Fault::breach:
-    case Fault::crashed:
       return fmt::format("it {}{}", f.text, again);
+    case Fault::crashed:
+      return fmt::format("it {}{}{}", f.text, again,
+                         f.misaligned ? "; the processor did not take an address, as where a load wants more alignment "
+                                        "than its operand has"
+                                      : "");
     case Fault::no_answer:
       return fmt::format("it gave no answer for {}{}", f.text, again);
   }
@@ -67,11 +85,30 @@ std::string what_is_wrong(const Fault& f) {
 
 std::string where_it_is_wrong(const Fault& f, const std::string& indent) {
   const Case& c = f.at;
-  return fmt::format(
+  std::string text = fmt::format(
       "{0}C <- {1}*op(A)*op(B) + {2}*C in {3}, op(A): {4}, op(B): {5}, m = {6}, n = {7}, k = {8}{9}\n"
       "{0}lda = {10}, ldb = {11}, ldc = {12}; A, B and C at multiples of {13}, {14} and {15} bytes\n",
       indent, c.alpha, c.beta, name_of(f.precision), name_of(c.op_a), name_of(c.op_b), c.m, c.n, c.k, spoil_of(c),
       f.ld[0], f.ld[1], f.ld[2], f.alignment[0], f.alignment[1], f.alignment[2]);
+  const KernelCall& call = f.called;
+  if (call.of == 0) return text;
+  return text +
+         fmt::format(
+             "{0}the kernel itself got m = {1}, n = {2}, k = {3}, op_a: {4}, op_b: {5}, alpha = {6}, beta = {7}\n"
+             "{0}and lda = {8}, ldb = {9}, ldc = {10}; its A, B and C at multiples of {11}, {12} and {13} bytes{14}\n",
+             indent, call.m, call.n, call.k, by_word(call.a_transposed), by_word(call.b_transposed), call.alpha,
+             call.beta, call.lda, call.ldb, call.ldc, call.alignment[0], call.alignment[1], call.alignment[2],
+             call.of > 1 ? fmt::format("; one of {} calls", call.of) : "");
+}
+
+std::string what_is_lost(const Grade& g) {
+  const int most = most_exponent_of_steps(g.precision);
+  return fmt::format(
+      "keeps to norms, not to each element: an element of (A D)(D^-1 B), with D from 2^-{0} to 2^{0} and k = {1}, is "
+      "off by "
+      "{2:.1e} times (k + 2) u |A||B|. Where rows or columns of a matrix differ in size, {3}digits are lost",
+      most, g.at.k, g.worst,
+      std::isfinite(g.worst) ? fmt::format("up to {:.0f} ", std::max(1.0, std::ceil(std::log10(g.worst)))) : "");
 }
 
 }  // namespace lasolve::bench

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/ceil_div.hpp"
+#include "core/kernel_calls.hpp"
 #include "core/traffic.hpp"
 #include "core/transfer.hpp"
 #include "lasolve/gemm.hpp"
@@ -91,8 +92,7 @@ class Framed {
   MatrixView<const X> fetched() { return {fetched_.data() + lead_, rows_, cols_, image_ld_}; }
   MatrixView<X, Place> view() { return {memory() + lead_, rows_, cols_, ld_}; }
   std::int64_t ld() const { return ld_; }
-  /// The largest power of two, up to 256, that divides the address of the first element.
-  int alignment() { return 1 << std::countr_zero(reinterpret_cast<std::uintptr_t>(memory() + lead_) | 256); }
+  int alignment() { return alignment_of(memory() + lead_); }
 
   /// The image to the place, and from there what has become of it.
   void send(Queue<Place>& q) {

@@ -80,6 +80,19 @@ std::vector<W> expected_column(const Expression<P>& e, std::int64_t j) {
   return column;
 }
 
+/// Column j of |α|·|op(A)|·|op(B)| + |β|·|C₀|.
+template <Precision P>
+std::vector<double> magnitudes_of_column(const Expression<P>& e, std::int64_t j) {
+  std::vector<double> column(std::size_t(e.m()), 0);
+  for (std::int64_t l = 0; l < e.k(); ++l)
+    for (std::int64_t i = 0; i < e.m(); ++i) column[std::size_t(i)] += std::abs(double(e.A(i, l)) * double(e.B(l, j)));
+  for (std::int64_t i = 0; i < e.m(); ++i) {
+    double& c = column[std::size_t(i)];
+    c = std::abs(e.alpha) * c + (e.beta == 0 ? 0 : std::abs(e.beta * double(e.C(i, j))));
+  }
+  return column;
+}
+
 /// All of it, summed in W: for small sizes. Rows of op(A) are copied so that four sums at a time run along them.
 template <class W, Precision P>
 Matrix<W> expected(const Queue<Cpu>& q, const Expression<P>& e) {
@@ -269,6 +282,35 @@ std::optional<WrongElement> wrong_by_element(const Queue<Cpu>& q, const Expressi
       wrongs.look(!(off <= allowed), i, j, double(R(i, j)), double(C(i, j)), allowed);
     }
   return wrongs.first();
+}
+
+/// The element whose error is the largest share of what a sum of products of its size may have, (k + 2)·u·(|α||op(A)||op(B)| + |β||C₀|),
+/// which is its bound. Of a large product some columns are looked at, among them that which a projection says is the worst.
+template <Precision P, class T = typename Arithmetic<P>::Result>
+WrongElement worst_element(const Queue<Cpu>& q, const Expression<P>& e, MatrixView<const T> C, double u,
+                           double& share) {
+  using W = Wide<T>;
+  std::vector<std::int64_t> columns;
+  if (e.multiplications() <= worth_computing) {
+    for (std::int64_t j = 0; j < e.n(); ++j) columns.push_back(j);
+  } else {
+    const auto error = Projection<W, P>(q, e).error(C);
+    const auto by_size = [](W x, W y) { return std::abs(x) < std::abs(y); };
+    columns = {0, e.n() / 2, e.n() - 1, std::max_element(error.begin(), error.end(), by_size) - error.begin()};
+  }
+  WrongElement worst;
+  share = 0;
+  for (const std::int64_t j : columns) {
+    const auto x = expected_column<W>(e, j);
+    const auto magnitudes = magnitudes_of_column(e, j);
+    for (std::int64_t i = 0; i < e.m(); ++i) {
+      const double allowed = u * double(e.k() + 2) * magnitudes[std::size_t(i)];
+      const double off = double(std::abs(W(C(i, j)) - x[std::size_t(i)]));
+      const double its = off == 0 ? 0 : std::isnan(off) ? std::numeric_limits<double>::infinity() : off / allowed;
+      if (its > share) share = its, worst = {i, j, double(x[std::size_t(i)]), double(C(i, j)), allowed, 0, 0};
+    }
+  }
+  return worst;
 }
 
 }  // namespace lasolve::bench

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <climits>
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <new>
@@ -13,6 +14,7 @@
 
 #include "bench/child.hpp"
 #include "core/current_device.hpp"
+#include "core/device_error.hpp"
 
 namespace lasolve::bench {
 
@@ -20,10 +22,11 @@ namespace {
 
 /// What the child says: the same program reads it. A message is written at once or not at all.
 struct Message {
-  enum Kind : int { calls, faulty, timed, right, unable } kind = calls;
-  Fault fault;                  // calls: what to say should this be the last message; unable: only its text
+  enum Kind : int { calls, crashes, faulty, timed, right, unable } kind = calls;
+  Fault fault;                  // calls, crashes: what to say should this be the last message; unable: only its text
   int cases = 0, left_out = 0;  // faulty, right
   double error = 0;             // timed
+  Grade grade;                  // right
 };
 static_assert(std::is_trivially_copyable_v<Message> && sizeof(Message) <= PIPE_BUF);
 
@@ -34,6 +37,27 @@ void unable_for_memory() {
   m.kind = Message::unable;
   m.fault.say("not enough host memory");
   send(m);
+}
+
+Message last_told;
+
+/// Which of the calls that are made at the same time it was that crashed; then the signal comes again, and ends the process.
+extern "C" void crashed(int signal, siginfo_t* about, void*) {
+  Message m = last_told;
+  if (m.kind != Message::calls) return;
+  m.kind = Message::crashes;
+  m.fault.called = KernelCalls::of_this_thread();
+#ifdef SI_KERNEL  // of a signal that has no address: the processor has refused it before it was looked up
+  m.fault.misaligned = signal == SIGSEGV && about->si_code == SI_KERNEL;
+#endif
+  m.fault.misaligned |= signal == SIGBUS && about->si_code == BUS_ADRALN;
+  send(m);
+}
+void tell_of_crashes() {
+  struct sigaction action {};
+  action.sa_sigaction = crashed;
+  action.sa_flags = SA_SIGINFO | int(SA_RESETHAND);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(signal, &action, nullptr);
 }
 
 /// An exception that nobody can catch: of memory, or the kernel's.
@@ -99,6 +123,7 @@ Verdict verdict_on(Queue<Place>& q, Queue<Cpu>& host, const GemmBackend<Place>& 
     if (verdict.fault || !kernel.beside) return;
     const Verdict beside = conformance<P, Place>(q, host, kernel.beside_others(), timed, before, after);
     if (beside.fault) verdict = beside;
+    if (beside.grade.worst > verdict.grade.worst) verdict.grade = beside.grade;
   });
   return verdict;
 }
@@ -137,12 +162,15 @@ class Conversation {
         called_ = m.fault;
         ++calls_;
         return true;
+      case Message::crashes:
+        called_ = m.fault;
+        return true;
       case Message::timed:
         errors_.push_back(m.error);
         return true;
       case Message::right:
       case Message::faulty:
-        verdicts_.push_back({m.cases, m.left_out, std::nullopt, std::exchange(errors_, {})});
+        verdicts_.push_back({m.cases, m.left_out, std::nullopt, std::exchange(errors_, {}), m.grade});
         if (m.kind == Message::faulty) verdicts_.back().fault = m.fault;
         calls_ = 0;
         return m.kind == Message::right;
@@ -194,7 +222,9 @@ std::vector<Verdict> verify_apart(const Task& task, const std::vector<std::strin
 int serve(const std::vector<std::string>& words, const AfterCall& after) {
   be_a_child();
   std::set_terminate(terminated);
-  Message m;
+  KernelCalls::here().keep();
+  Message& m = last_told;
+  tell_of_crashes();
   bool called = false;
   const auto tell = [&](Message::Kind kind) {
     m.kind = kind;
@@ -210,7 +240,7 @@ int serve(const std::vector<std::string>& words, const AfterCall& after) {
           tell(Message::calls);
         };
         const Verdict v = verdict_on(q, host, backend, p, task.timed, before, after);
-        m.cases = v.cases, m.left_out = v.left_out;
+        m.cases = v.cases, m.left_out = v.left_out, m.grade = v.grade;
         for (const double error : v.errors) {
           m.error = error;
           tell(Message::timed);
@@ -227,6 +257,10 @@ int serve(const std::vector<std::string>& words, const AfterCall& after) {
     tell(Message::unable);
   } catch (const std::bad_alloc&) {
     unable_for_memory();
+  } catch (const DeviceError& e) {
+    m.fault.say("failed on the device: " + e.reason);
+    m.fault.kind = Fault::breach;
+    tell(called ? Message::faulty : Message::unable);
   } catch (const std::exception& e) {  // a kernel can harm the device such that others than it are told
     m.fault.say(e.what());
     m.fault.kind = Fault::threw;

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <numeric>
 #include <vector>
 
 #include "core/by_type.hpp"
+#include "core/kernel_calls.hpp"
 #include "core/kernel_fault.hpp"
 #include "own/float_state.hpp"
 
@@ -21,16 +23,17 @@ template <class T, class Place>
 class Room {
  public:
   /// Bytes for copies of up to `elements`, in lines of memory.
-  static std::size_t bytes(std::int64_t elements) {
-    return std::size_t(round_up(elements * std::int64_t(sizeof(T)), 256)) + 2 * guard_bytes;
+  static std::size_t bytes(std::int64_t elements, std::int64_t alignment) {
+    return std::size_t(round_up(elements * std::int64_t(sizeof(T)), 256)) + 2 * guard_bytes + std::size_t(alignment);
   }
-  Room(Queue<Place>& q, char* memory) : q_(q), memory_(memory) {}
+  Room(Queue<Place>& q, char* memory, std::int64_t alignment) : q_(q), memory_(memory), alignment_(alignment) {}
 
-  MatrixView<T, Place> make(std::int64_t m, std::int64_t n) {
-    char* const elements = memory_ + guard_bytes;
-    guards_ = {memory_, elements + std::size_t(m * n) * sizeof(T)};
+  MatrixView<T, Place> make(std::int64_t m, std::int64_t n, std::int64_t ld) {
+    const auto first = round_up(std::int64_t(reinterpret_cast<std::uintptr_t>(memory_) + guard_bytes), alignment_);
+    char* const elements = memory_ + (std::size_t(first) - reinterpret_cast<std::uintptr_t>(memory_));
+    guards_ = {elements - guard_bytes, elements + std::size_t(ld * n) * sizeof(T)};
     write_guards(q_, guards_);
-    return {reinterpret_cast<T*>(elements), m, n, m};
+    return {reinterpret_cast<T*>(elements), m, n, ld};
   }
   /// Of the copy that is there.
   Guards guards() const { return guards_; }
@@ -38,13 +41,14 @@ class Room {
  private:
   Queue<Place>& q_;
   char* memory_;
+  std::int64_t alignment_;
   Guards guards_;
 };
 
 template <class T>
-std::size_t bytes_of(const Cut& cut) {
+std::size_t bytes_of(const Cut& cut, std::int64_t alignment) {
   using AnyRoom = Room<T, Cpu>;
-  return AnyRoom::bytes(cut.a) + AnyRoom::bytes(cut.b) + AnyRoom::bytes(cut.c);
+  return AnyRoom::bytes(cut.a, alignment) + AnyRoom::bytes(cut.b, alignment) + AnyRoom::bytes(cut.c, alignment);
 }
 
 /// What the kernel has thrown, as its own.
@@ -58,6 +62,12 @@ std::size_t bytes_of(const Cut& cut) {
   } catch (...) {
     throw KernelFault("threw what is no std::exception");
   }
+}
+
+/// Elements at multiples of which columns begin.
+template <class T>
+std::int64_t line_of(const lasolve_kernel& kernel) {
+  return std::max<std::int64_t>(kernel.alignment / std::int64_t(sizeof(T)), 1);
 }
 
 lasolve_op c(Op op) { return op == Op::none ? LASOLVE_NONE : LASOLVE_TRANSPOSE; }
@@ -74,9 +84,9 @@ class Adapter<Place>::Part {
         kernel_(adapter.kernel_),
         q_(q),
         cut_(cut),
-        a_(q, memory),
-        b_(q, memory + Room<T, Place>::bytes(cut.a)),
-        c_(q, memory + Room<T, Place>::bytes(cut.a) + Room<T, Place>::bytes(cut.b)),
+        a_(q, memory, alignment()),
+        b_(q, memory += Room<T, Place>::bytes(cut.a, alignment()), alignment()),
+        c_(q, memory += Room<T, Place>::bytes(cut.b, alignment()), alignment()),
         account_(q, adapter.ledger_, adapter.manner()) {}
   ~Part() { adapter_.work_ |= work_; }
   Part(const Part&) = delete;
@@ -84,17 +94,18 @@ class Adapter<Place>::Part {
 
   void multiply(T alpha, In<T> A, In<T> B, T beta, Out<T> C) {
     const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
-    if (why_copy_A(alpha, A) == 0 && why_copy_B(B) == 0 && why_copy_C(alpha, beta, C) == 0)
-      return product(alpha, A, B, beta, C, k);
     const auto [rows, columns, steps] = cut_.block;
+    const bool at_once = !cut_.limited || (m <= rows && n <= columns && k <= steps);
+    if (at_once && why_copy_A(alpha, A) == 0 && why_copy_B(B) == 0 && why_copy_C(alpha, beta, C) == 0)
+      return product(alpha, A, B, beta, C, k);
     for (std::int64_t l = 0; l < k; l += steps)
       for (std::int64_t i = 0; i < m; i += rows) {
         const In<T> a = A.block(i, l, std::min(rows, m - i), std::min(steps, k - l));
         const In<T> its_a =
-            as_wanted(why_copy_A(alpha, a), factor_of_A(alpha), a, a_, kernel_.m_multiple, kernel_.k_multiple);
+            as_wanted(why_copy_A(alpha, a), factor_of_A(alpha), a, a_, cut_.units.rows, cut_.units.steps);
         for (std::int64_t j = 0; j < n; j += columns) {
           const In<T> b = B.block(l, j, a.cols(), std::min(columns, n - j));
-          const In<T> its_b = as_wanted(why_copy_B(b), T(1), b, b_, kernel_.k_multiple, kernel_.n_multiple);
+          const In<T> its_b = as_wanted(why_copy_B(b), T(1), b, b_, cut_.units.steps, cut_.units.columns);
           product(alpha, its_a, its_b, l == 0 ? beta : T(1), C.block(i, j, a.rows(), b.cols()), a.cols());
         }
       }
@@ -104,33 +115,45 @@ class Adapter<Place>::Part {
   bool has(lasolve_kernel_limit limit) const { return adapter_.has(limit); }
   T factor_of_A(T alpha) const { return has(LASOLVE_KERNEL_ADDS) ? alpha : T(1); }
 
+  std::int64_t alignment() const { return kernel_.alignment; }
+  /// The leading dimension of a copy.
+  std::int64_t ld_for(std::int64_t rows) const {
+    return has(LASOLVE_KERNEL_NO_GAPS) ? rows : round_up(rows, line_of<T>(kernel_));
+  }
+  bool is_aligned(const void* first, std::int64_t ld) const {
+    const bool begins = reinterpret_cast<std::uintptr_t>(first) % std::uintptr_t(alignment()) == 0;
+    return begins && (has(LASOLVE_KERNEL_NO_GAPS) || ld % line_of<T>(kernel_) == 0);
+  }
+
   /// Of what any matrix is copied for; 0: it is as the kernel wants it.
-  unsigned why_copy(std::int64_t ld, std::int64_t rows, std::int64_t columns, bool whole) const {
+  unsigned why_copy(const void* first, std::int64_t ld, std::int64_t rows, std::int64_t columns, bool whole) const {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     const bool gaps = has(LASOLVE_KERNEL_NO_GAPS) && ld != rows;
     const bool far = has(LASOLVE_KERNEL_INT_INDICES) && ld > most / columns;
-    return (whole ? 0u : padding) | (gaps || far ? packing : 0u);
+    return (whole ? 0u : padding) | (gaps || far ? packing : 0u) | (is_aligned(first, ld) ? 0u : aligning);
   }
   unsigned why_copy(In<T> X, std::int64_t rows, std::int64_t columns) const {
     const bool turned = has(LASOLVE_KERNEL_NO_TRANSPOSES) && X.op() == Op::transpose;
-    return why_copy(X.ld(), X.stored().rows(), X.stored().cols(), X.rows() % rows == 0 && X.cols() % columns == 0) |
+    return why_copy(X.data(), X.ld(), X.stored().rows(), X.stored().cols(),
+                    X.rows() % rows == 0 && X.cols() % columns == 0) |
            (turned ? transposing : 0u);
   }
   unsigned why_copy_A(T alpha, In<T> A) const {
-    return why_copy(A, kernel_.m_multiple, kernel_.k_multiple) | (factor_of_A(alpha) != T(1) ? scaling : 0u);
+    return why_copy(A, cut_.units.rows, cut_.units.steps) | (factor_of_A(alpha) != T(1) ? scaling : 0u);
   }
-  unsigned why_copy_B(In<T> B) const { return why_copy(B, kernel_.k_multiple, kernel_.n_multiple); }
+  unsigned why_copy_B(In<T> B) const { return why_copy(B, cut_.units.steps, cut_.units.columns); }
   unsigned why_copy_C(T alpha, T beta, Out<T> C) const {
-    const bool whole = C.rows() % kernel_.m_multiple == 0 && C.cols() % kernel_.n_multiple == 0;
+    const bool whole = C.rows() % cut_.units.rows == 0 && C.cols() % cut_.units.columns == 0;
     const bool scaled = has(LASOLVE_KERNEL_ASSIGNS) && (alpha != T(1) || beta != T(0));
-    return why_copy(C.ld(), C.rows(), C.cols(), whole) | (scaled ? scaling : 0u);
+    return why_copy(C.data(), C.ld(), C.rows(), C.cols(), whole) | (scaled ? scaling : 0u);
   }
 
   /// The operand itself, or where there is a reason a copy of s·X.
   In<T> as_wanted(unsigned why, T s, In<T> X, Room<T, Place>& room, std::int64_t rows, std::int64_t columns) {
     work_ |= why;
     if (why == 0) return X;
-    const Out<T> to = room.make(round_up(X.rows(), rows), round_up(X.cols(), columns));
+    const std::int64_t m = round_up(X.rows(), rows);
+    const Out<T> to = room.make(m, round_up(X.cols(), columns), ld_for(m));
     copy_scaled(q_, s, X, to);
     return to;
   }
@@ -144,20 +167,39 @@ class Adapter<Place>::Part {
     const bool adds = has(LASOLVE_KERNEL_ADDS), assigns = has(LASOLVE_KERNEL_ASSIGNS);
     if (why == 0) {
       if (adds && beta != T(1)) own::scale(q_, beta, C), work_ |= scaling;
-      return call(alpha, A, B, beta, C, useful);
+      return call(alpha, A, B, beta, C, C, useful);
     }
-    const Out<T> X = c_.make(A.rows(), B.cols());
+    const Out<T> X = c_.make(A.rows(), B.cols(), ld_for(A.rows()));
     const bool reads = beta != T(0) && !assigns;
     if (reads)
       copy_scaled(q_, adds ? beta : T(1), In<T>(C), X);
     else if (adds)
       zero(q_, X);
-    call(alpha, A, B, beta, X, useful);
+    call(alpha, A, B, beta, X, C, useful);
     assigns ? add_scaled(q_, alpha, X, beta, C) : add_scaled(q_, T(1), X, T(0), C);
   }
 
-  void call(T alpha, In<T> A, In<T> B, T beta, Out<T> C, double useful) {
+  /// `its`: the part of the caller's C that it is for.
+  void call(T alpha, In<T> A, In<T> B, T beta, Out<T> C, Out<T> its, double useful) {
     const auto f = by_type<T>(kernel_.f64, kernel_.f32);
+    if (KernelCalls& calls = KernelCalls::here(); calls.are_kept()) {
+      const bool rows = has(LASOLVE_KERNEL_ROW_MAJOR);
+      const In<T>&first = rows ? B : A, &second = rows ? A : B;
+      const auto turned = [](const In<T>& X) { return X.op() == Op::transpose; };
+      calls.add({1,
+                 turned(first),
+                 turned(second),
+                 rows ? C.cols() : C.rows(),
+                 rows ? C.rows() : C.cols(),
+                 A.cols(),
+                 first.ld(),
+                 second.ld(),
+                 C.ld(),
+                 double(alpha),
+                 double(beta),
+                 {alignment_of(first.data()), alignment_of(second.data()), alignment_of(C.data())}},
+                {reinterpret_cast<const char*>(its.data()), its.rows(), its.cols(), its.ld(), sizeof(T)});
+    }
     void* const data = account_.data(kernel_);
     const KeptFloatState kept;
     account_.begin();
@@ -192,14 +234,22 @@ template <class Place>
 Adapter<Place>::Adapter(const lasolve_kernel& kernel, WhyFailed why_failed) : kernel_(kernel), why_failed_(why_failed) {
   for (lasolve_int* unit : {&kernel_.m_multiple, &kernel_.n_multiple, &kernel_.k_multiple})
     *unit = std::max<lasolve_int>(*unit, 1);
-  if (has(LASOLVE_KERNEL_ROW_MAJOR)) std::swap(kernel_.m_multiple, kernel_.n_multiple);
+  for (lasolve_int* largest : {&kernel_.m_largest, &kernel_.n_largest, &kernel_.k_largest})
+    if (*largest == 0) *largest = Wants::any;
+  kernel_.alignment = std::max<lasolve_int>(kernel_.alignment, 1);
+  if (has(LASOLVE_KERNEL_SQUARE))
+    kernel_.m_multiple = kernel_.n_multiple = kernel_.k_multiple =
+        std::lcm(std::lcm(kernel_.m_multiple, kernel_.n_multiple), kernel_.k_multiple);
+  if (has(LASOLVE_KERNEL_ROW_MAJOR))
+    std::swap(kernel_.m_multiple, kernel_.n_multiple), std::swap(kernel_.m_largest, kernel_.n_largest);
 }
 
 /// What a product may need.
 template <class Place>
 Copies Adapter<Place>::copies() const {
   const lasolve_kernel& k = kernel_;
-  const bool any = has(LASOLVE_KERNEL_NO_GAPS) || has(LASOLVE_KERNEL_INT_INDICES);
+  const bool any =
+      has(LASOLVE_KERNEL_NO_GAPS) || has(LASOLVE_KERNEL_INT_INDICES) || has(LASOLVE_KERNEL_SQUARE) || k.alignment > 1;
   const bool operands = any || k.k_multiple > 1 || has(LASOLVE_KERNEL_NO_TRANSPOSES);
   return {.a = operands || k.m_multiple > 1 || has(LASOLVE_KERNEL_ADDS),
           .b = operands || k.n_multiple > 1,
@@ -212,9 +262,13 @@ Manner Adapter<Place>::manner() const {
 }
 
 template <class Place>
+template <class T>
 Cut Adapter<Place>::cut(const Queue<Place>& q, std::int64_t m, std::int64_t n, std::int64_t k) const {
-  return cut_for(q, {m, n, k}, {kernel_.m_multiple, kernel_.n_multiple, kernel_.k_multiple}, copies(),
-                 has(LASOLVE_KERNEL_ONE_CALL));
+  const Wants wants{{kernel_.m_multiple, kernel_.n_multiple, kernel_.k_multiple},
+                    {kernel_.m_largest, kernel_.n_largest, kernel_.k_largest},
+                    has(LASOLVE_KERNEL_SQUARE),
+                    has(LASOLVE_KERNEL_NO_GAPS) ? 1 : line_of<T>(kernel_)};
+  return cut_for(q, {m, n, k}, wants, copies(), has(LASOLVE_KERNEL_ONE_CALL));
 }
 
 template <class Place>
@@ -222,8 +276,8 @@ template <class T>
 void Adapter<Place>::multiply(Queue<Place>& q, T alpha, In<T> A, In<T> B, T beta, Out<T> C) {
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
   if (k == 0) return own::scale(q, beta, C);
-  const Cut cut = this->cut(q, m, n, k);
-  const std::size_t bytes = bytes_of<T>(cut);
+  const Cut cut = this->template cut<T>(q, m, n, k);
+  const std::size_t bytes = bytes_of<T>(cut, kernel_.alignment);
   char* const memory = q.template scratch<char>(std::int64_t(bytes), cut.parts).data();
   each_part(q, cut, [&](std::int64_t t) {
     const std::int64_t i = cut.part.rows * (t % cut.down), j = cut.part.columns * (t / cut.down);
@@ -237,8 +291,8 @@ void Adapter<Place>::multiply(Queue<Place>& q, T alpha, In<T> A, In<T> B, T beta
 template <class Place>
 template <class T>
 void Adapter<Place>::prepare(Queue<Place>& q, std::int64_t m, std::int64_t n, std::int64_t k) {
-  const Cut cut = this->cut(q, m, n, k);
-  q.template scratch<char>(std::int64_t(bytes_of<T>(cut)), cut.parts);
+  const Cut cut = this->template cut<T>(q, m, n, k);
+  q.template scratch<char>(std::int64_t(bytes_of<T>(cut, kernel_.alignment)), cut.parts);
   ledger_.prepare(q);
 }
 
@@ -255,8 +309,9 @@ std::optional<double> Cost::share() const {
 
 std::string Cost::work_in_words() const {
   std::vector<const char*> words;
-  for (const auto& [bit, word] : {std::pair(transposing, "transposes"), std::pair(scaling, "alpha and beta"),
-                                  std::pair(padding, "padding"), std::pair(packing, "packing")})
+  for (const auto& [bit, word] :
+       {std::pair(transposing, "transposes"), std::pair(scaling, "alpha and beta"), std::pair(padding, "padding"),
+        std::pair(packing, "packing"), std::pair(aligning, "alignment")})
     if (work & bit) words.push_back(word);
   return fmt::format("{}", fmt::join(words, ", "));
 }

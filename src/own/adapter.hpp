@@ -9,7 +9,7 @@
 namespace lasolve::own {
 
 /// What was done around the calls of a kernel.
-enum Work : unsigned { transposing = 1, scaling = 2, padding = 4, packing = 8 };
+enum Work : unsigned { transposing = 1, scaling = 2, padding = 4, packing = 8, aligning = 16 };
 
 /// What it cost, in seconds of all threads or queues together. Of a product with padding the adapter's part is that of the zeros.
 struct Cost {
@@ -28,8 +28,9 @@ using WhyFailed = const char* (*)();
 /// C ← α·op(A)·op(B) + β·C by a kernel that does a part of that.
 ///
 /// A row-major kernel gets Cᵀ ← α·op(B)ᵀ·op(A)ᵀ + β·Cᵀ in place, since row-major memory holds the transpose. What it wants otherwise
-/// is copied, in blocks: an operand that is transposed, has gaps, or ends at no multiple (then zeros follow), or one that takes α for
-/// the kernel; and C, where that is so or αAB is to be added to it. A copy lies between guards that have to stay as they are.
+/// is copied, in blocks: an operand that is transposed, has gaps, is not aligned, or ends at no multiple (then zeros follow), or one that
+/// takes α for the kernel; and C, where that is so or αAB is to be added to it. A copy lies between guards that have to stay as they are.
+/// A kernel that takes squares, or sizes up to some, is called for blocks of those.
 /// On the CPU a kernel that computes on one core gets a part of C from each. On CUDA it is called once for all of C, or, where the
 /// copies would be large, for blocks of it.
 template <class Place>
@@ -60,11 +61,12 @@ class Adapter {
   bool has(lasolve_kernel_limit limit) const { return (kernel_.limits & limit) != 0; }
   Copies copies() const;
   Manner manner() const;
+  template <class T>
   Cut cut(const Queue<Place>&, std::int64_t m, std::int64_t n, std::int64_t k) const;
   template <class T>
   class Part;
 
-  lasolve_kernel kernel_;  // multiples are those of column-major m, n and k
+  lasolve_kernel kernel_;  // multiples and what is largest are those of column-major m, n and k
   WhyFailed why_failed_;
   Ledger<Place> ledger_;
   std::atomic<unsigned> work_ = 0;

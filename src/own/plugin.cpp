@@ -12,7 +12,9 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 #include <stdexcept>
+#include <tuple>
 
 #include "io/input_error.hpp"
 #include "lasolve/lasolve.hpp"
@@ -91,6 +93,24 @@ bool is_word(const char* text) {
          std::none_of(text, text + std::strlen(text), [](char c) { return c == ',' || (c > 0 && c < ' '); });
 }
 
+void require_sizes(const lasolve_kernel& k, const std::string& name) {
+  lasolve_int all = 1;  // of which a square kernel takes multiples
+  for (const auto& [size, multiple, largest] : {std::tuple("m", k.m_multiple, k.m_largest),
+                                                {"n", k.n_multiple, k.n_largest},
+                                                {"k", k.k_multiple, k.k_largest}}) {
+    if (multiple < 0 || multiple > 1024) fail(name, fmt::format("expected multiples of 0 to 1024, found {}", multiple));
+    all = std::lcm(all, std::max<lasolve_int>(multiple, 1));
+    const lasolve_int least = k.limits & LASOLVE_KERNEL_SQUARE ? all : std::max<lasolve_int>(multiple, 1);
+    if (largest != 0 && largest < least)
+      fail(name, fmt::format("expected a {0}_largest of 0 or from {1}, of which {0} is a multiple; found {2}", size,
+                             least, largest));
+  }
+  if ((k.limits & LASOLVE_KERNEL_SQUARE) && all > 4096)
+    fail(name, fmt::format("expected multiples with one in common for square matrices; the least is {}", all));
+  if (k.alignment < 0 || k.alignment > 4096 || (k.alignment & (k.alignment - 1)) != 0)
+    fail(name, fmt::format("expected an alignment of 0 or a power of two up to 4096, found {}", k.alignment));
+}
+
 void require_roundoff(double declared, Precision precision, const std::string& name) {
   if (declared != 0 && !(declared >= unit_roundoff_of(precision) && declared <= 0.5))
     fail(name, fmt::format("expected a unit roundoff of 0 or from {:.3g} to 0.5 in {}, found {}",
@@ -106,7 +126,7 @@ lasolve_kernel checked(const lasolve_kernel* record, const std::string& name) {
          fmt::format("expected version {} of lasolve/kernel.h, found {}: compile it with the header of lasolve {}",
                      LASOLVE_KERNEL_ABI, record->abi, version()));
   const lasolve_kernel kernel = copied(record, name);
-  constexpr unsigned known = 2 * LASOLVE_KERNEL_ONE_CALL - 1, both = LASOLVE_KERNEL_ASSIGNS | LASOLVE_KERNEL_ADDS;
+  constexpr unsigned known = 2 * LASOLVE_KERNEL_SQUARE - 1, both = LASOLVE_KERNEL_ASSIGNS | LASOLVE_KERNEL_ADDS;
   if (!is_word(kernel.name)) fail(name, "expected a name of up to 99 characters without commas, found another");
   int memory = 0;  // an enumeration is not known to have one of its values
   std::memcpy(&memory, &kernel.memory, sizeof kernel.memory);
@@ -116,8 +136,7 @@ lasolve_kernel checked(const lasolve_kernel* record, const std::string& name) {
   if (kernel.limits & ~known)
     fail(name, fmt::format("its limits have {}, which lasolve {} does not know", kernel.limits & ~known, version()));
   if ((kernel.limits & both) == both) fail(name, "expected LASOLVE_KERNEL_ASSIGNS or LASOLVE_KERNEL_ADDS, found both");
-  for (const lasolve_int multiple : {kernel.m_multiple, kernel.n_multiple, kernel.k_multiple})
-    if (multiple < 0 || multiple > 1024) fail(name, fmt::format("expected multiples of 0 to 1024, found {}", multiple));
+  require_sizes(kernel, name);
   require_roundoff(kernel.f64_roundoff, Precision::fp64, name);
   require_roundoff(kernel.f32_roundoff, Precision::fp32, name);
   return kernel;

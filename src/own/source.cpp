@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -72,6 +73,32 @@ class Workshop {
   sigset_t before_;
 };
 
+/// Whether a source, or what it includes from beside it, has pragmas of OpenMP. Without a flag compilers pass over them.
+bool has_openmp(const Path& file, int depth = 0) {
+  constexpr int deepest = 8;
+  std::ifstream from(file);
+  for (std::string line; depth < deepest && std::getline(from, line);) {
+    if (line.find("_Pragma(\"omp ") != line.npos) return true;
+    const std::size_t begin = line.find_first_not_of(" \t");
+    if (begin == line.npos || line[begin] != '#') continue;
+    line[begin] = ' ';  // "# pragma omp", "#include <x>"
+    std::istringstream words(line);
+    std::string first, second;
+    words >> first >> second;
+    if (first == "pragma" && second == "omp") return true;
+    if (first == "include" && second.size() > 2 && second.front() == '"' &&
+        has_openmp(file.parent_path() / second.substr(1, second.find('"', 1) - 1), depth + 1))
+      return true;
+  }
+  return false;
+}
+/// By what a compiler of C or C++ is asked for OpenMP; flags that speak of it have the last word.
+std::vector<std::string> flags_for_openmp(const std::string& source, const std::vector<std::string>& flags) {
+  const bool are_told =
+      std::any_of(flags.begin(), flags.end(), [](const auto& f) { return f.find("openmp") != f.npos; });
+  return !are_told && has_openmp(source) ? std::vector<std::string>{"-fopenmp"} : std::vector<std::string>{};
+}
+
 /// The compiler and what it is called with.
 std::vector<std::string> command_for(const std::string& source, const Path& folder, const Path& library,
                                      int capability) {
@@ -94,8 +121,10 @@ std::vector<std::string> command_for(const std::string& source, const Path& fold
   }
   const bool c = language_of(source) == Language::c;
   words = c ? words_in("CC", "cc") : words_in("CXX", "c++");
+  const std::vector<std::string> flags = words_in(c ? "CFLAGS" : "CXXFLAGS");
   add({"-O3", "-march=native", "-fPIC", "-shared", "-I", folder});
-  add(words_in(c ? "CFLAGS" : "CXXFLAGS"));
+  add(flags_for_openmp(source, flags));
+  add(flags);
   add({source, "-o", library});
   add(link_flags);
   return words;

@@ -10,7 +10,8 @@ enum class Language { none, c, cpp, cuda };
 /// By the end of a file's name.
 Language language_of(const std::string& file);
 
-/// Compiles a source of C or C++ as make does, with $CC or $CXX, $CFLAGS or $CXXFLAGS, $LDFLAGS and $LDLIBS, for this machine; and one of
+/// Compiles a source of C or C++ as make does, with $CC or $CXX, $CFLAGS or $CXXFLAGS, $LDFLAGS and $LDLIBS, for this machine, and with
+/// -fopenmp where it, or a file beside it that it includes, has a pragma of OpenMP and no flag speaks of that; and one of
 /// CUDA by nvcc (own/nvcc.hpp), with $NVCCFLAGS, $CUDAFLAGS and the latter two, for a device of that compute capability, 10·major +
 /// minor; 0: there is none. It finds lasolve/kernel.h. What the compiler says goes to standard error. The library's path is returned,
 /// which is in memory, and there for this process and for those that it starts. Throws io::InputError where the compiler fails, and

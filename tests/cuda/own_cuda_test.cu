@@ -44,6 +44,8 @@ void strict(void* stream, lasolve_op op_a, lasolve_op op_b, lasolve_int m, lasol
   const lasolve_kernel& its = *declared;
   const bool rows = its.limits & LASOLVE_KERNEL_ROW_MAJOR;
   if (const auto b = breach(its, op_a, op_b, m, n, k, lda, ldb, ldc); said.empty()) said = b;
+  for (const auto& [X, ld] : {std::pair<const void*, lasolve_int>(A, lda), {B, ldb}, {C, ldc}})
+    if (const auto b = breach_of_alignment(its, X, ld, sizeof(T)); said.empty()) said = b;
   if (its.limits & LASOLVE_KERNEL_ASSIGNS) alpha = 1, beta = 0;
   if (its.limits & LASOLVE_KERNEL_ADDS) alpha = 1, beta = 1;
   const bool along_k = rows == (op_a == LASOLVE_NONE), along_n = rows == (op_b == LASOLVE_NONE);
@@ -118,14 +120,19 @@ std::vector<Restriction> restrictions() {
   for (const unsigned one : {LASOLVE_KERNEL_ROW_MAJOR, LASOLVE_KERNEL_NO_TRANSPOSES, LASOLVE_KERNEL_NO_GAPS})
     all.push_back({one, false});
   all.push_back({LASOLVE_KERNEL_ONE_CALL | LASOLVE_KERNEL_ADDS, true});
+  all.push_back({LASOLVE_KERNEL_SQUARE | whole | LASOLVE_KERNEL_ASSIGNS, false, 100});
+  all.push_back({LASOLVE_KERNEL_SQUARE | LASOLVE_KERNEL_ADDS, false, 0, 64});
+  all.push_back({LASOLVE_KERNEL_ROW_MAJOR, true, 60, 128});
   return all;
 }
 
 class OwnKernelLimitsOnCuda : public OwnKernelOnCuda, public testing::WithParamInterface<Restriction> {};
 
 TEST_P(OwnKernelLimitsOnCuda, keep_to_the_contract_with_the_adapter) {
-  const auto [limits, multiples] = GetParam();
-  const lasolve_kernel kernel = multiples ? kernel_with(limits, 8, 6, 5) : kernel_with(limits);
+  const auto [limits, multiples, largest, alignment] = GetParam();
+  lasolve_kernel kernel = multiples ? kernel_with(limits, 8, 6, 5) : kernel_with(limits);
+  kernel.m_largest = kernel.n_largest = kernel.k_largest = largest;
+  kernel.alignment = alignment;
   const std::vector<std::string> left_out = {"fast_paths", "columns_far_apart"};
   if ((std::popcount(limits) + multiples) % 2 == 1)
     expect_conforming<Precision::fp32>(*q_, kernel, left_out);

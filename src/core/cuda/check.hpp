@@ -11,11 +11,12 @@
 #include <cuda_runtime.h>
 
 #include "core/current_device.hpp"
+#include "core/device_error.hpp"
 
 namespace lasolve {
 
 [[noreturn]] inline void machine_error(const char* what, const char* expression, const char* file, int line) {
-  throw MachineError(std::string("CUDA: ") + what + " in " + expression + " at " + file + ":" + std::to_string(line));
+  throw DeviceError(what, std::string(expression) + " at " + file + ":" + std::to_string(line));
 }
 
 /// Whether a call of ours succeeded, for those that may fail without harm; if not, its error is taken away.
