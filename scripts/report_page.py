@@ -114,8 +114,9 @@ def about(result):
     places = " and ".join(dict.fromkeys(machine(result["environment"], r["device"]) for r in rows))
     runs = min((r["runs"] for r in rows if r["passed"]), default=0)
     return (f"Systems A X = B of {quoted(setting['matrix'])}, solved in {html.escape(', '.join(precisions_in(rows)))} on "
-            f"{html.escape(places)}. Only the GEMM backend differs: the kernel of the trailing updates. Each row ran at least "
-            f"{runs} times, in turns, in random order.")
+            f"{html.escape(places)}. Only the GEMM backend differs: the kernel that makes the matrix products of the trailing updates. "
+            f"Each row ran at least {runs} times, in turns, in random order."
+            + " A peer is a whole solver of others." * any(r["peer"] for r in rows))
 
 
 def measured(result):

@@ -76,6 +76,13 @@ only = {**result, "rows": its, "beside": None, "environment": {**result["environ
 said = copies.says(only, copies.curves(only, "fp64"))
 assert "Copies make a solve 1.00 to 3.00 times as long." in said and "GPU: Planted." in said, said
 json.dump(only, open("only.json", "w"))
+for at, row in enumerate(its):  # phases that overlap: the second half of the rows does not say how
+    wall = row["seconds"]
+    row["attribution"] = {"wall_seconds": wall, "phases_overlap": True, "tasks": [], "phase_flops": {},
+        "phases_busy_seconds": {"gemm": 1.95 * wall, "panel": 0.9 * wall},
+        "phases_exclusive_seconds": {"gemm": 0.6 * wall, "panel": 0.375 * wall} if at < len(its) / 2 else None}
+json.dump({**only, "rows": its[: len(its) // 2]}, open("exclusive.json", "w"))
+json.dump({**only, "rows": its[len(its) // 2 :]}, open("busy.json", "w"))
 PYTHON
 holds 'lines do not cross where they should' python3 plant.py "$scripts"
 
@@ -93,6 +100,11 @@ if draws --check 2>/dev/null; then
   holds 'a picture has a colour of its own' [ -z "$(grep -oE '#(0[1-4]){3}|#0[45]01[0-9a-f]{2}' page.html)" ]
   draws --report <only.json >page.html
   holds 'there is no picture of CUDA alone' grep -q "aria-label=\"$title\\. .*Copies make a solve" page.html
+  draws --report <exclusive.json >page.html
+  holds 'shares of phases are not those of exclusive time' grep -qE '<td>60\.0 %</td><td>37\.5 %</td>' page.html
+  draws --report <busy.json >>page.html
+  holds 'busy times are drawn as parts of the wall time' [ "$(grep -c '<h2>Where the time goes' page.html)" = 1 ]
+  holds 'a share is above 100 %' [ -z "$(grep -oE '>1[0-9]{2}(\.[0-9])? %<' page.html | grep -v '>100')" ]
   draws --svg before <only.json && draws --svg after <planted.json
   holds 'a file lacks the crossings' [ "$(grep -lE '>n ≈ 80<' after/*.svg | wc -l)" = 1 ]
   holds 'the files are not read by day and night' python3 "$scripts/../tests/pictures.py" after/*.svg
