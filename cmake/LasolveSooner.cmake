@@ -1,0 +1,43 @@
+# What makes a build shorter, and changes nothing that is timed. Headers of others, which take a second a file, are parsed once
+# for the library and once for the tool; those of this project are not among them, so that a change to one recompiles its users only.
+# A header that a file forgets to include is found by scripts/tidy, which parses each file by itself.
+function(headers_are_parsed_once target)
+  target_precompile_headers(${target} PRIVATE
+    <algorithm> <array> <atomic> <chrono> <cmath> <cstdint> <cstring> <functional> <limits> <memory> <mutex> <optional> <set> <span>
+    <string> <string_view> <thread> <utility> <variant> <vector> <fmt/format.h> <fmt/ranges.h> ${ARGN})
+endfunction()
+
+# A file with options of its own cannot use what was parsed with those of its target.
+function(parse_alone_where_options_differ target)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    if(NOT source MATCHES "^\\$<")
+      get_source_file_property(options ${source} COMPILE_OPTIONS)
+      if(options)
+        set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
+headers_are_parsed_once(lasolve_objects)
+parse_alone_where_options_differ(lasolve_objects)
+
+# What a trial computes, and what brings a kernel up to the contract, is as fast as the library, and compiled as it is.
+foreach(target lasolve_bench lasolve_own)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
+  target_precompile_headers(${target} REUSE_FROM lasolve_objects)
+endforeach()
+
+# What prints, parses and draws is compiled more often than it takes time.
+foreach(target lasolve_compare lasolve_peers lasolve_tuned lasolve_cli)
+  target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release,RelWithDebInfo>>:-O1>)
+  # Headers of Boost, which only the commands include, are parsed for all, in the same way.
+  target_include_directories(${target} SYSTEM PRIVATE $<TARGET_PROPERTY:Boost::program_options,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:Boost::program_options,INTERFACE_COMPILE_DEFINITIONS>)
+  if(NOT target STREQUAL lasolve_compare)
+    target_precompile_headers(${target} REUSE_FROM lasolve_compare)
+  endif()
+endforeach()
+headers_are_parsed_once(lasolve_compare <filesystem> <fstream> <map> <nlohmann/json.hpp> <boost/program_options.hpp>)
