@@ -30,6 +30,8 @@ set(camel_cuda Cuda)
 set(LASOLVE_KERNEL_SOURCES "")
 lasolve_kernels(cpu cpp TRUE "")
 lasolve_kernels(cuda cu ${LASOLVE_HAS_CUDA} "a CUDA toolkit when lasolve is built")
+include(LasolveLevels)
+list(APPEND LASOLVE_KERNEL_SOURCES ${LASOLVE_LEVEL_SOURCES})
 configure_file(cmake/backends.cpp.in backends.cpp @ONLY)
 list(APPEND LASOLVE_KERNEL_SOURCES ${CMAKE_CURRENT_BINARY_DIR}/backends.cpp)
 

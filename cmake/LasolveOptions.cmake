@@ -1,5 +1,5 @@
 # How everything of this project is compiled: one interface target, lasolve_options.
-option(LASOLVE_NATIVE "Use this machine's vector units; OFF makes a build that runs elsewhere" ON)
+option(LASOLVE_NATIVE "Compile all of it for this machine alone; OFF: it runs elsewhere, and its inner loops take the best of what they find" OFF)
 option(LASOLVE_WERROR "Treat warnings as errors" OFF)
 option(LASOLVE_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(LASOLVE_TEST_HOOKS "For tests: LASOLVE_PRETEND=a100, rtx4090, rtx5090 or mig-1g makes a CUDA device keep to what these have; what is made on devices is counted, and allocations can fail" OFF)

@@ -12,6 +12,7 @@
 #include "core/fetched.hpp"
 #include "core/symmetric.hpp"
 #include "solvers/ending.hpp"
+#include "solvers/places/cpu/leaves.hpp"
 #include "solvers/refine/largest.hpp"
 
 namespace lasolve {
@@ -67,7 +68,12 @@ void scale(Queue<Cpu>&, int exponent, MatrixView<const T> X, MatrixView<T> Y) {
 /// R ← R − A X.
 template <class T>
 void subtract_product(Operand<T, Cpu> A, MatrixView<const T> X, MatrixView<T> R) {
-  if (A.op() == Op::none)
+  const MatrixView<const T> stored = A.stored();
+  if (X.cols() == 1) {
+    const auto subtract =
+        A.op() == Op::none ? substitution<T>().subtract_product : substitution<T>().subtract_transposed;
+    subtract(stored.rows(), stored.cols(), stored.data(), stored.ld(), X.data(), R.data());
+  } else if (A.op() == Op::none)
     as_eigen(R).noalias() -= as_eigen(A.stored()) * as_eigen(X);
   else
     as_eigen(R).noalias() -= as_eigen(A.stored()).transpose() * as_eigen(X);

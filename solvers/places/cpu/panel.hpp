@@ -7,6 +7,7 @@
 
 #include "lasolve/lasolve.hpp"
 #include "solvers/cholesky.hpp"
+#include "solvers/places/cpu/leaves.hpp"
 #include "solvers/places/cpu/rows.hpp"
 #include "solvers/places/cpu/triangle.hpp"
 
@@ -22,30 +23,6 @@ struct Candidate {
   }
 };
 
-/// A ← A − l u for some columns of A from c on, l being column j and u row j, in rows begin, …, end − 1.
-template <int columns, class T>
-void subtract_outer_product(MatrixView<T> A, std::int64_t j, std::int64_t c, std::int64_t begin, std::int64_t end) {
-  const std::int64_t ld = A.ld();
-  const T* const l = A.data() + j * ld;
-  T* const a = A.data() + c * ld;
-  T u[columns];
-  for (int k = 0; k < columns; ++k) u[k] = a[j + k * ld];
-#pragma GCC ivdep
-  for (std::int64_t i = begin; i < end; ++i)
-    for (int k = 0; k < columns; ++k) a[i + k * ld] -= l[i] * u[k];
-}
-
-/// Rows begin, …, end − 1 below row j, after a pivot A(j, j): their part of column j of L, and of A22 ← A22 − L21 U12.
-template <class T>
-void eliminate_band(MatrixView<T> A, std::int64_t j, std::int64_t begin, std::int64_t end) {
-  const T pivot = A(j, j);
-  if (pivot == T(0)) return;
-  for (std::int64_t i = begin; i < end; ++i) A(i, j) /= pivot;  // a reciprocal would round twice
-  std::int64_t c = j + 1;
-  for (; c + 4 <= A.cols(); c += 4) subtract_outer_product<4>(A, j, c, begin, end);  // l is read once for all four
-  for (; c < A.cols(); ++c) subtract_outer_product<1>(A, j, c, begin, end);
-}
-
 /// Step j of an LU whose pivot was found: it is noted down, and rows change places.
 template <class T>
 void take_pivot(MatrixView<T> A, Pivots<Cpu> pivots, std::int64_t j, const Candidate<T>& best) {
@@ -55,16 +32,13 @@ void take_pivot(MatrixView<T> A, Pivots<Cpu> pivots, std::int64_t j, const Candi
   for (std::int64_t c = 0; c < A.cols(); ++c) std::swap(A(j, c), A(best.row, c));
 }
 
-/// Unblocked LU of A (m × n, few columns) on the calling thread.
+/// LU of A (m × n, few columns) on the calling thread.
 template <class T>
 void panel_lu_leaf_alone(MatrixView<T> A, Pivots<Cpu> pivots) {
-  const std::int64_t m = A.rows();
-  for (std::int64_t j = 0; j < A.cols(); ++j) {
-    Candidate<T> best;
-    for (std::int64_t i = j; i < m; ++i) best.offer(A(i, j), i);
-    take_pivot(A, pivots, j, best);
-    eliminate_band(A, j, j + 1, m);
-  }
+  if (A.empty()) return;
+  const std::int64_t zero =
+      elimination<T>().factor(A.rows(), A.cols(), A.data(), A.ld(), pivots.p.data(), pivots.start);
+  if (zero >= 0 && pivots.zero(0, 0) < 0) pivots.zero(0, 0) = pivots.start + zero;
 }
 
 /// The same in bands of rows, one for each core: a band is updated and searched for the next pivot in one pass.
@@ -79,10 +53,12 @@ void panel_lu_leaf(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
   const auto pass = [&](std::int64_t j) {
     on_cores(bands, work, [&](std::int64_t t) {
       const std::int64_t begin = std::max(m * t / bands, j + 1), end = m * (t + 1) / bands;
-      if (j >= 0) eliminate_band(A, j, begin, end);
+      if (j >= 0) elimination<T>().eliminate(n, A.data(), A.ld(), j, begin, end);
       Candidate<T> best;
-      if (j + 1 < n)
-        for (std::int64_t i = begin; i < end; ++i) best.offer(A(i, j + 1), i);
+      if (j + 1 < n && begin < end) {
+        const std::int64_t i = begin + elimination<T>().largest(end - begin, &A(begin, j + 1));
+        best.offer(A(i, j + 1), i);
+      }
       found[std::size_t(t)] = best;
     });
   };
@@ -123,17 +99,8 @@ std::int64_t cholesky_leaf_columns(const Queue<Cpu>& q, MatrixView<T>) {
 /// A = L Lᵀ of few columns on the calling thread; the lower triangle of A, n × n. Stops at the first minor that is not positive.
 template <class T>
 void panel_cholesky_leaf_alone(MatrixView<T> A, Minors<Cpu> minors) {
-  const std::int64_t n = A.cols();
-  for (std::int64_t j = 0; j < n; ++j) {
-    if (!(A(j, j) > T(0))) {
-      minors.bad_minor(0, 0) = minors.first + j + 1;
-      return;
-    }
-    const T l = A(j, j) = std::sqrt(A(j, j));
-    for (std::int64_t i = j + 1; i < n; ++i) A(i, j) /= l;
-    for (std::int64_t c = j + 1; c < n; ++c)
-      for (std::int64_t i = c; i < n; ++i) A(i, c) -= A(i, j) * A(c, j);
-  }
+  const std::int64_t bad = substitution<T>().cholesky(A.cols(), A.data(), A.ld());
+  if (bad > 0) minors.bad_minor(0, 0) = minors.first + bad;
 }
 
 /// [A11; A21] = [L11; L21] L11ᵀ of few columns. Nothing where a minor before was not positive.

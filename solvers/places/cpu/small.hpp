@@ -130,21 +130,20 @@ class SmallSystem {
 
   /// X ← op(A)⁻¹ X.
   void apply(MatrixView<T> X, Op op) {
-    const Tuning& t = cpu_tuning().values;
     const auto interchange = [&](std::int64_t i) {
       const std::int64_t p = interchanges_(i, 0);
       for (std::int64_t j = 0; p != i && j < X.cols(); ++j) std::swap(X(i, j), X(p, j));
     };
     if (method_ == Method::cholesky) {
-      substitute(t, lower(factors_), X);
-      substitute(t, lower(factors_).transposed(), X);
+      substitute(lower(factors_), X);
+      substitute(lower(factors_).transposed(), X);
     } else if (op == Op::none) {
       for (std::int64_t i = 0; i < n_; ++i) interchange(i);
-      substitute(t, lower_unit(factors_), X);
-      substitute(t, upper(factors_), X);
+      substitute(lower_unit(factors_), X);
+      substitute(upper(factors_), X);
     } else {
-      substitute(t, upper(factors_).transposed(), X);
-      substitute(t, lower_unit(factors_).transposed(), X);
+      substitute(upper(factors_).transposed(), X);
+      substitute(lower_unit(factors_).transposed(), X);
       for (std::int64_t i = n_ - 1; i >= 0; --i) interchange(i);
     }
   }

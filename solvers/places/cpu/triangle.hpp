@@ -1,4 +1,4 @@
-// Leaves of the triangular solves on the CPU: substitution, by Eigen.
+// Leaves of the triangular solves on the CPU: substitution.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 
 #include "core/cpu/eigen.hpp"
 #include "core/cpu/parallel.hpp"
+#include "solvers/places/cpu/leaves.hpp"
 #include "solvers/trsm.hpp"
 
 namespace lasolve {
@@ -35,48 +36,30 @@ void with_eigen_triangle(Triangle<T, Cpu> tri, Solve solve) {
   transposed ? go(x.transpose()) : go(x);
 }
 
-/// b ← inv(T) b, column after column of T, which is stored as it is read. As in LAPACK, an unknown that is zero takes nothing from
-/// the others.
+/// B ← inv(T) B by substitution on the calling thread.
 template <class T>
-void substitute_by_columns(Triangle<T, Cpu> tri, T* b) {
-  const std::int64_t n = tri.order();
-  const auto eliminate = [&](std::int64_t j, std::int64_t begin, std::int64_t end) {
-    if (b[j] == T(0)) return;
-    const T* const t = tri.values.data() + j * tri.values.ld();
-    const T x = tri.unit ? b[j] : b[j] /= t[j];
-    for (std::int64_t i = begin; i < end; ++i) b[i] -= x * t[i];
-  };
-  if (tri.lower)
-    for (std::int64_t j = 0; j < n; ++j) eliminate(j, j + 1, n);
-  else
-    for (std::int64_t j = n - 1; j >= 0; --j) eliminate(j, 0, j);
-}
-
-/// B ← inv(T) B by substitution on the calling thread. With one column, what Eigen decides takes longer than a small triangle does.
-template <class T>
-void substitute(const Tuning& t, Triangle<T, Cpu> tri, MatrixView<T> B) {
+void substitute(Triangle<T, Cpu> tri, MatrixView<T> B) {
+  if (B.empty()) return;
+  if (B.cols() == 1) return substitution<T>().solve_one(as_leaf(tri), B.data());
+  if (tri.order() <= most_order_with_many)
+    return substitution<T>().solve_left(as_leaf(tri), B.cols(), B.data(), B.ld());
   auto b = as_eigen(B);
-  if (B.cols() != 1) return with_eigen_triangle(tri, [&](const auto& triangle) { triangle.solveInPlace(b); });
-  if (tri.values.op() == Op::none && tri.order() <= panel_leaf_columns(t, tri.order()))
-    return substitute_by_columns(tri, B.data());
-  auto column = b.col(0);
-  with_eigen_triangle(tri, [&](const auto& triangle) { triangle.solveInPlace(column); });
+  with_eigen_triangle(tri, [&](const auto& triangle) { triangle.solveInPlace(b); });
 }
 
 /// B ← inv(T) B by substitution. T: n × n, B: n × nrhs.
 template <class T>
 void solve_leaf(Queue<Cpu>& q, Triangle<T, Cpu> tri, MatrixView<T> B) {
   on_shares(q, B.cols(), double(B.rows()) * double(B.rows()) * double(B.cols()),
-            [&](std::int64_t j, std::int64_t n) { substitute(q.tuning(), tri, B.columns(j, n)); });
+            [&](std::int64_t j, std::int64_t n) { substitute(tri, B.columns(j, n)); });
 }
 
 /// B ← B inv(T) by substitution. T: n × n, B: m × n.
 template <class T>
 void solve_leaf_right(Queue<Cpu>& q, Triangle<T, Cpu> tri, MatrixView<T> B) {
-  on_shares(q, B.rows(), double(B.rows()) * double(B.cols()) * double(B.cols()), [&](std::int64_t i, std::int64_t m) {
-    auto b = as_eigen(B.block(i, 0, m, B.cols()));
-    with_eigen_triangle(tri, [&](const auto& triangle) { triangle.template solveInPlace<Eigen::OnTheRight>(b); });
-  });
+  if (B.empty()) return;
+  on_shares(q, B.rows(), double(B.rows()) * double(B.cols()) * double(B.cols()),
+            [&](std::int64_t i, std::int64_t m) { substitution<T>().solve_right(as_leaf(tri), m, &B(i, 0), B.ld()); });
 }
 
 }  // namespace lasolve
