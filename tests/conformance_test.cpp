@@ -256,7 +256,7 @@ TEST(ConformanceGrade, is_missed_by_fixed_point) {
     EXPECT_GT(verdict.grade.worst, 1e3);
     EXPECT_FALSE(verdict.grade.is_met());
     EXPECT_TRUE(says(bench::what_is_lost(verdict.grade), "keeps to norms, not to each element"));
-    EXPECT_TRUE(says(bench::what_is_lost(verdict.grade), "digits are lost"));
+    EXPECT_TRUE(says(bench::what_is_lost(verdict.grade), "Digits are lost where"));
   }
   bench::Trial<Precision::fp64, Cpu> trial(q, q, GemmKernel<Precision::fp64, Cpu>(wrong::has_one_exponent_a_row));
   EXPECT_FALSE(trial(bench::graded_case(large)));

@@ -242,6 +242,7 @@ Result GemmBench::verified(const Entrant& e, const Product& p, Precision precisi
   Result r;
   r.backend = e.name(), r.device = e.choice.device(), r.precision = precision, r.product = p;
   r.fault = verdict->second.fault;
+  r.grade = verdict->second.grade;
   if (!r.fault) r.error = verdict->second.errors[std::size_t(product - verified_.begin())];
   return r;
 }

@@ -1,33 +1,75 @@
 #include "bench/leftover.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
-#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
 #include <thread>
 
-#include "core/stopwatch.hpp"
+#include "core/cpu/pool_threads.hpp"
 
 namespace lasolve::bench {
 
 namespace {
 
-double seconds_of(clockid_t clock) {
-  timespec t{};
-  clock_gettime(clock, &t);
-  return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
+std::set<pid_t> threads() {
+  std::set<pid_t> all;
+  std::error_code error;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error))
+    all.insert(std::stoi(task.path().filename()));
+  return all;
 }
 
-double of_others() { return seconds_of(CLOCK_PROCESS_CPUTIME_ID) - seconds_of(CLOCK_THREAD_CPUTIME_ID); }
+/// Neither the caller, nor the process's first, nor of the pool.
+bool is_of_others(pid_t thread) { return thread != gettid() && thread != getpid() && !pool_threads.has(thread); }
+
+/// Whether it runs, or waits for a processor alone: its state, behind its name in parentheses.
+bool is_busy(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::ostringstream text;
+  text << file.rdbuf();
+  const std::string stat = text.str();
+  const std::size_t name_ends = stat.rfind(") ");
+  return name_ends != stat.npos && stat.compare(name_ends + 2, 1, "R") == 0;
+}
 
 }  // namespace
 
-double processors_of_leftover_threads() {
+void Leftover::begin() { before_ = threads(); }
+
+void Leftover::end() {
+  for (const pid_t thread : threads())
+    if (before_.count(thread) == 0) made_.insert(thread);
+}
+
+void Leftover::take_all() { made_.merge(threads()); }
+
+void Leftover::look() {
   using namespace std::chrono_literals;
+  const auto leave_out_ours = [&] { std::erase_if(made_, [](pid_t thread) { return !is_of_others(thread); }); };
+  leave_out_ours();
+  if (made_.empty()) return;
+  constexpr int samples = 6;
+  int busy = 0;
   std::this_thread::sleep_for(4ms);
-  const Stopwatch watch;
-  const double before = of_others();
-  std::this_thread::sleep_for(6ms);
-  return std::max(0.0, of_others() - before) / watch.seconds();
+  leave_out_ours();  // one that has begun meanwhile
+  for (int s = 0; s < samples; ++s) {
+    std::this_thread::sleep_for(1ms);
+    busy += int(std::count_if(made_.begin(), made_.end(), is_busy));
+  }
+  looks_.push_back(double(busy) / samples);
+}
+
+double Leftover::processors() const {
+  if (looks_.empty()) return 0;
+  std::vector<double> in_order = looks_;
+  const auto middle = in_order.begin() + std::ptrdiff_t(in_order.size() / 2);
+  std::nth_element(in_order.begin(), middle, in_order.end());
+  return *middle;
 }
 
 }  // namespace lasolve::bench

@@ -23,6 +23,14 @@ namespace lasolve::cli {
 
 namespace {
 
+/// The precisions that a backend could be asked for instead.
+std::string what_it_has(const Choice& choice) {
+  std::vector<std::string> words;
+  for (const SolvePrecision& p : solve_precisions)
+    if (choice.offers(p.products)) words.push_back(fmt::format("--precision {}", name_of(p.name)));
+  return words.empty() ? "" : fmt::format("; {} has {}", choice.name(), fmt::join(words, ", "));
+}
+
 /// Before a long file is read: throws where a backend cannot run, or a place cannot be written.
 void require_possible(const Request& request) {
   for (const auto& backend : request.backends) {
@@ -31,7 +39,7 @@ void require_possible(const Request& request) {
     tuning_asked_for(request, options);
     const Choice choice = choose(options);
     if (!choice.offers(request.products_in()))
-      throw UsageError(does_not_offer(choice.name(), choice.place(), request.products_in()));
+      throw UsageError(does_not_offer(choice.name(), choice.place(), request.products_in()) + what_it_has(choice));
   }
   if (!request.output.empty()) io::require_matrix_writable(request.output);
   if (!request.json.empty()) io::require_writable(request.json);
@@ -96,14 +104,14 @@ int watch_solves(const Request& request) {
 int solve(const Request& asked) {
   require_possible(asked);
   if (has_to_watch(asked)) return watch_solves(asked);
+  Problem problem(asked);
   Request request = asked;
-  request.backends = those_that_are_right(asked.backends, asked.options, asked.patience);
+  request.backends = those_that_are_right(asked.backends, asked.options, asked.patience, problem.n());
   const bool all_are_right = request.backends.size() == asked.backends.size();
   if (request.backends.empty()) {
     fmt::print(stderr, "lasolve: nothing was solved\n");
     return not_accurate;
   }
-  Problem problem(request);
   const Subject subject{problem.name(), request.rhs.empty() ? "b = A*1" : request.rhs, request.op == Op::transpose};
   const bool talk = !request.quiet && !io::is_standard_output(request.json) && !io::is_standard_output(request.output);
   const Outlet outlet(request);

@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "bench/clock_watch.hpp"
 #include "cli/commands.hpp"
@@ -255,13 +257,43 @@ int verify_as_told(const std::vector<std::string>& words) {
   });
 }
 
+namespace {
+
+/// What a kernel that is somebody's own may declare, so that the tool does the rest; empty: nothing that would help.
+std::string advice_on(const bench::Fault& fault) {
+  if (fault.only_together)
+    return "  static memory or threads of its own? kernel.limits with LASOLVE_KERNEL_ONE_CALL has one call at a time\n";
+  if (fault.misaligned) return "  kernel.alignment says at multiples of how many bytes its operands begin\n";
+  const bool held_nan = fault.kind == bench::Fault::wrong_element && fault.at.beta == 0 &&
+                        std::isnan(fault.element.found) && !std::isnan(fault.element.expected);
+  if (held_nan)
+    return "  kernel.limits with LASOLVE_KERNEL_ADDS is for one that makes C + A B, with LASOLVE_KERNEL_ASSIGNS for A "
+           "B\n";
+  return "";
+}
+
+}  // namespace
+
 void say_what_is_wrong(const Choice& choice, const bench::Fault& fault) {
-  fmt::print(stderr, "lasolve: {} on {} is wrong in {}: {}\n{}", choice.name(), choice.device(),
-             name_of(fault.precision), bench::what_is_wrong(fault), bench::where_it_is_wrong(fault, "  "));
+  fmt::print(stderr, "lasolve: {} on {} is wrong in {}: {}\n{}{}", choice.name(), choice.device(),
+             name_of(fault.precision), bench::what_is_wrong(fault), bench::where_it_is_wrong(fault, "  "),
+             is_own(choice.name()) ? advice_on(fault) : "");
+}
+
+namespace {
+std::map<std::string, std::string>& grade_notes() {
+  static std::map<std::string, std::string> all;
+  return all;
+}
+}  // namespace
+
+std::string grade_note(const std::string& backend) {
+  const auto found = grade_notes().find(backend);
+  return found == grade_notes().end() ? "" : found->second;
 }
 
 std::vector<std::string> those_that_are_right(const std::vector<std::string>& backends, const Options& options,
-                                              int patience) {
+                                              int patience, std::int64_t n) {
   std::vector<std::string> right;
   const bool again = !lost_kernels().empty();  // what is wrong was said before
   for (const auto& backend : backends) {
@@ -269,16 +301,20 @@ std::vector<std::string> those_that_are_right(const std::vector<std::string>& ba
     if (is_right && is_own(backend)) {
       Options its = options;
       its.gemm = backend;
-      bench::Task task{choose(its), {}, {}, options.threads};
+      bench::Task task{choose(its), {}, bench::products_of_a_solve(n), options.threads};
       const Precision products = find_solve_precision(options.precision)->products;
       for (const Precision p : {products, Precision::fp64})  // which takes the place of a coarser one that does not do
         if (task.choice.offers(p) && std::count(task.precisions.begin(), task.precisions.end(), p) == 0)
           task.precisions.push_back(p);
-      for (const auto& verdict : bench::verify_apart(task, verifying_command(), patience))
+      for (const auto& verdict : bench::verify_apart(task, verifying_command(), patience)) {
+        if (!verdict.grade.is_met())
+          grade_notes().emplace(backend, fmt::format("warning: {} in {} {}", backend, name_of(verdict.grade.precision),
+                                                     bench::what_is_lost(verdict.grade)));
         if (verdict.fault) {
           if (!again) say_what_is_wrong(task.choice, *verdict.fault);
           is_right = false;
         }
+      }
     }
     if (is_right) right.push_back(backend);
   }

@@ -48,12 +48,15 @@ std::vector<std::string> verifying_command();
 /// The child's side: loads that, serves the words behind it, and returns the exit code.
 int verify_as_told(const std::vector<std::string>& words);
 
-/// Says on standard error what is wrong with a kernel, in a few lines.
+/// Says on standard error what is wrong with a kernel, and what an own one may declare then, in a few lines.
 void say_what_is_wrong(const Choice&, const bench::Fault&);
 
-/// Those of some backends that are not own ones, or that are right in all precisions in which a solve may need them. Each is tried in a
-/// process of its own; says what is wrong with the others.
-std::vector<std::string> those_that_are_right(const std::vector<std::string>& backends, const Options&, int patience);
+/// Those of some backends that are not own ones, or that are right in all precisions in which a solve of order n may need them. Each is
+/// tried in a process of its own; says what is wrong with the others.
+std::vector<std::string> those_that_are_right(const std::vector<std::string>& backends, const Options&, int patience,
+                                              std::int64_t n);
+/// What a person has to know of a backend that was found right, but for elements; empty: nothing.
+std::string grade_note(const std::string& backend);
 
 /// Where an own kernel on CUDA was found to have written beside a matrix: throws KernelFault. On the CPU its call does.
 void require_intact(const std::string& backend);

@@ -141,6 +141,7 @@ std::vector<Measured> measured_in_turns(Request request, Problem& problem, Solut
     results.back().seed = turns_of(request).seed;
     std::vector<std::string>& notes = results.back().report.notes;
     notes.insert(notes.begin(), tuned.begin(), tuned.end());
+    if (const std::string note = grade_note(runs.backend); !note.empty()) notes.insert(notes.begin(), note);
   }
   return results;
 }

@@ -140,6 +140,7 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
       {"attribution", ours ? attribution(r, roof) : Json(nullptr)},
       {"slowed", or_null(r.slowed)},
       {"notes", r.notes},
+      {"warnings", r.warnings},
       {"adapter", r.adapter.empty() ? Json(nullptr) : Json(r.adapter)},
       {"adapter_share", or_null(r.adapter_share)},
       {"adapter_work", r.adapter_work.empty() ? Json(nullptr) : Json(r.adapter_work)}};
@@ -195,6 +196,7 @@ Row row_in(const Json& json) {
   r.adapter = text("adapter"), r.adapter_work = text("adapter_work");
   r.adapter_share = number(json.value("adapter_share", Json()));
   r.fell_back_to = text("fell_back_to");
+  r.warnings = json.value("warnings", std::vector<std::string>());
   if (!json.at("attribution").is_null()) read_attribution(json.at("attribution"), r);
   return r;
 }

@@ -122,10 +122,20 @@ void remark_on_few_runs(const Comparison& all, const Size& size, Remarks& remark
               : ""));
 }
 
+/// Once for all sizes.
+void remark_on_kernels(const Comparison& all, Remarks& remarks) {
+  for (const Row& row : all.rows)
+    for (const std::string& warning : row.warnings) {
+      const std::string text = fmt::format("warning: {} in {} {}", row.key.gemm, row.key.precision, warning);
+      if (std::find(remarks.begin(), remarks.end(), text) == remarks.end()) remarks.push_back(text);
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> remarks_on(const Comparison& all) {
   Remarks remarks;
+  remark_on_kernels(all, remarks);
   remark_on_small_sizes(all, remarks);
   for (const Size& size : all.sizes) remark_on_load(size, remarks);
   for (const Size& size : all.sizes) remark_on_clocks(all, size, remarks);

@@ -58,6 +58,7 @@ struct Row {
   std::vector<double> refinement_residuals;  ///< of the run with the median: see Report
   std::optional<double> backward_error, hpl_residual;
   std::vector<std::string> notes;
+  std::vector<std::string> warnings;  ///< of its kernel: what the contract allows, and a user has to know
   /// Of an own kernel that does a part of the contract: what the rest has cost, as a sentence, as a share of the time in its products
   /// (nothing: not timed), and what it was. Empty: the kernel does all.
   std::string adapter, adapter_work;

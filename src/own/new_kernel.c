@@ -33,8 +33,11 @@ const lasolve_kernel* lasolve_plugin_kernel(void) {
        LASOLVE_KERNEL_ADDS           C <- C + op(A) op(B), without alpha and beta
        LASOLVE_KERNEL_NO_GAPS        lda, ldb and ldc are the numbers of rows (ROW_MAJOR: of columns)
        LASOLVE_KERNEL_INT_INDICES    indices are int
-       LASOLVE_KERNEL_ONE_CALL       it makes threads of its own, or uses static memory; others get a core each */
+       LASOLVE_KERNEL_ONE_CALL       it makes threads of its own, or uses static memory; others get a core each
+       LASOLVE_KERNEL_SQUARE         m, n and k are the same */
   kernel.limits = LASOLVE_KERNEL_NO_TRANSPOSES | LASOLVE_KERNEL_ADDS;
-  /* kernel.m_multiple = kernel.n_multiple = kernel.k_multiple = 32;  where m, n and k have to be multiples */
+  /* kernel.m_multiple = kernel.n_multiple = kernel.k_multiple = 32;   where m, n and k have to be multiples
+     kernel.m_largest = kernel.n_largest = kernel.k_largest = 1024;    where a buffer has a fixed size
+     kernel.alignment = 64;                                            where columns have to begin at multiples of 64 bytes */
   return &kernel;
 }

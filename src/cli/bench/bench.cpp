@@ -214,6 +214,7 @@ int bench_gemm(const BenchRequest& request) {
       all.insert(all.end(), results.begin(), results.end());
     }
   paper.print(bench_legend(gemms, all, request.settings));
+  paper.print(grade_lines(all));
   for (const Entrant& e : entrants)
     if (const std::string note = adapter_note(e.name()); !note.empty())
       paper.print(fmt::format("note: {}: {}\n", e.name(), note));

@@ -82,6 +82,7 @@ Json object(const Result& r) {
           {"right", !r.fault},
           {"fault", r.fault ? object(*r.fault) : Json(nullptr)},
           {"error_over_bound", number_or_null(r.error)},
+          {"element_error_over_bound", r.fault ? Json(nullptr) : number_or_null(r.grade.worst)},
           {"runs", r.runs},
           {"seconds", if_timed(r.seconds.median)},
           {"seconds_least", if_timed(r.seconds.least)},
@@ -117,6 +118,19 @@ std::string bench_lines(const std::vector<Result>& results, std::size_t name) {
     text += fmt::format("{:>12.4f}{:>24}{:>11.1f}{:>10}{:>10}{:>9.0e}\n", 1e3 * r.seconds.median,
                         fmt::format("{:.4f} .. {:.4f}", 1e3 * r.seconds.least, 1e3 * r.seconds.most), r.gflops(),
                         percent(r.of_reference), percent(r.of_floor), *r.error);
+  }
+  return text;
+}
+
+std::string grade_lines(const std::vector<Result>& all) {
+  std::string text;
+  std::vector<std::string> said;
+  for (const Result& r : all) {
+    if (r.fault || r.grade.is_met()) continue;
+    const std::string whose = fmt::format("{} on {} in {}", r.backend, r.device, name_of(r.precision));
+    if (std::count(said.begin(), said.end(), whose) != 0) continue;
+    said.push_back(whose);
+    text += fmt::format("warning: {} {}\n", whose, bench::what_is_lost(r.grade));
   }
   return text;
 }

@@ -90,6 +90,22 @@ int exit_code(const CompareRequest& request, const Comparison& all) {
   return cannot_tell;
 }
 
+/// A failure that a row has at several sizes is said once.
+void say_what_failed(const Comparison& all) {
+  std::vector<std::pair<const Row*, std::vector<std::int64_t>>> failures;  // a row, and where others are as it is
+  for (const Row& row : all.rows) {
+    if (row.passed()) continue;
+    const auto same = std::find_if(failures.begin(), failures.end(), [&](const auto& f) {
+      const Row& first = *f.first;
+      return first.failure == row.failure && first.key.gemm == row.key.gemm && first.key.precision == row.key.precision;
+    });
+    (same == failures.end() ? *failures.insert(same, {&row, {}}) : *same).second.push_back(row.key.n);
+  }
+  for (const auto& [row, sizes] : failures)
+    fmt::print(stderr, "lasolve: {} in {} at n = {}: {}\n", row->key.gemm, row->key.precision, fmt::join(sizes, ", "),
+               row->failure);
+}
+
 /// A matrix that comes through a pipe comes once. Then all sizes are measured in one process, which own kernels may end.
 bool has_to_watch(const CompareRequest& request) {
   const bool comes_again =
@@ -125,9 +141,7 @@ int compare_command(int argc, const char* const* argv) {
   const bool talk = !request.quiet && !io::is_standard_output(request.json) && !io::is_standard_output(request.csv) &&
                     !io::is_standard_output(request.trace) && !io::is_standard_output(request.report);
   if (talk) fmt::print("{}", for_people(request, all, sweep.where()));
-  for (const Row& row : all.rows)
-    if (!row.passed())
-      fmt::print(stderr, "lasolve: {} in {} at n = {}: {}\n", row.key.gemm, row.key.precision, row.key.n, row.failure);
+  say_what_failed(all);
   if (!request.csv.empty()) write_text(request.csv, compare::as_csv(all, sweep.where()));
   if (!request.trace.empty()) write_text(request.trace, compare::as_trace(all));
   if (!request.report.empty()) write_text(request.report, report_page(sweep.json()));

@@ -9,6 +9,7 @@
 #include "bench/verify.hpp"
 #include "cli/kernels.hpp"
 #include "core/choose.hpp"
+#include "io/generators.hpp"
 #include "lasolve/names.hpp"
 
 namespace lasolve::cli {
@@ -52,6 +53,12 @@ std::vector<std::string> not_offered(const CompareRequest& request) {
   return all;
 }
 
+/// 0: a file's, which nobody has read yet.
+static std::int64_t largest_size(const CompareRequest& request) {
+  if (!request.sizes.empty()) return *std::max_element(request.sizes.begin(), request.sizes.end());
+  return io::Generator::is_meant_by(request.matrix) ? io::Generator(request.matrix).n() : 0;
+}
+
 void verify(const CompareRequest& request, std::vector<Contestant>& all, const std::function<void(double)>& progress) {
   std::vector<std::vector<Contestant*>> backends;  // each in its precisions
   for (Contestant& c : all) {
@@ -64,9 +71,11 @@ void verify(const CompareRequest& request, std::vector<Contestant>& all, const s
   for (const auto& its : backends) {
     if (progress) progress(done++ / double(backends.size()));
     bench::Task task{choose(its.front()->options), {}, {}, request.options.threads};
+    if (is_own(its.front()->name)) task.timed = bench::products_of_a_solve(largest_size(request));
     for (const Contestant* c : its) task.precisions.push_back(find_solve_precision(c->options.precision)->products);
     const auto verdicts = bench::verify_apart(task, verifying_command(), request.patience);
     for (std::size_t p = 0; p < its.size(); ++p) {
+      if (!verdicts[p].grade.is_met()) its[p]->warning = bench::what_is_lost(verdicts[p].grade);
       if (!verdicts[p].fault) continue;
       its[p]->fault = bench::what_is_wrong(*verdicts[p].fault);
       say_what_is_wrong(task.choice, *verdicts[p].fault);

@@ -7,11 +7,12 @@
 
 namespace lasolve::cli {
 
-/// A backend in a precision, or a peer. `fault` is what is wrong with it, found before it is timed; empty: nothing.
+/// A backend in a precision, or a peer. `fault` is what is wrong with it, found before it is timed; empty: nothing. `warning`: what
+/// is right by the contract, and a user has to know.
 struct Contestant {
   Options options;
   const peers::Peer* peer = nullptr;
-  std::string name = {}, precision = {}, device = {}, fault = {};
+  std::string name = {}, precision = {}, device = {}, fault = {}, warning = {};
 
   compare::Key key(std::int64_t n) const { return {name, precision, device, n}; }
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <new>
 
 #include "bench/leftover.hpp"
@@ -55,6 +56,11 @@ class Race {
       rows_.push_back(std::move(row));
     }
     runs_.resize(all.size());
+    for (const Contestant& c : all) {
+      if (!c.fault.empty() || !(c.peer || is_own(c.name)) || leftovers_.count(c.name) != 0) continue;
+      bench::Leftover& its = leftovers_[c.name];
+      if (!c.peer) its.take_all();  // of the libraries that are loaded, made as they were
+    }
   }
 
   std::vector<Row> run() {
@@ -83,15 +89,15 @@ class Race {
   Problem& problem() { return *problem_; }
   /// What is to be known of the size.
   std::vector<std::string> notes() const {
-    if (leftover_ < 0.3) return {};
-    std::vector<std::string> suspects;
-    for (const Contestant& c : all_)
-      if (c.fault.empty() && (c.peer || is_own(c.name)) && std::count(suspects.begin(), suspects.end(), c.name) == 0)
-        suspects.push_back(c.name);
-    return {fmt::format(
-        "threads of {} keep {:.1f} processors busy when they are not called; times of all rows are with that "
-        "(OMP_WAIT_POLICY=passive has threads of OpenMP sleep)",
-        fmt::join(suspects, " or "), leftover_)};
+    constexpr double much = 0.3;
+    std::vector<std::string> notes;
+    for (const auto& [name, its] : leftovers_)
+      if (its.processors() > much)
+        notes.push_back(
+            fmt::format("threads of {} keep {:.1f} processors busy when it is not called; times of all rows are with "
+                        "that (OMP_WAIT_POLICY=passive has threads of OpenMP sleep)",
+                        name, its.processors()));
+    return notes;
   }
   bench::Yardstick yardstick() const { return yardstick_; }
   bench::Clocks clocks() const { return throttle_.clocks(); }
@@ -119,9 +125,7 @@ class Race {
 
   /// Of kernels and solvers that are not ours, which may have left threads in the visit before.
   void look_for_leftovers() {
-    const bool any =
-        std::any_of(all_.begin(), all_.end(), [](const Contestant& c) { return c.peer || is_own(c.name); });
-    if (any) leftover_ = std::max(leftover_, bench::processors_of_leftover_threads());
+    for (auto& [name, its] : leftovers_) its.look();
   }
 
   /// The solves of a visit have other memory than those of the visit before. A solve may take some percent more or less by where its memory
@@ -165,11 +169,21 @@ class Race {
   /// The seconds of a run; nothing, and the row says why, where it failed.
   std::optional<double> run_once(const Runner& runner, bool counts) {
     const std::size_t c = runner.row;
-    Row& row = rows_[c];
-    if (!row.passed()) return {};
-    const std::string with = runner.from_host ? "with copies: " : "";
+    if (!rows_[c].passed()) return {};
     say(c, 0);
     problem_->draw_signs(++runs_made_);
+    const auto its = leftovers_.find(all_[c].name);
+    if (its == leftovers_.end()) return counted_run(runner, counts);
+    its->second.begin();
+    const auto seconds = counted_run(runner, counts);
+    its->second.end();
+    return seconds;
+  }
+
+  std::optional<double> counted_run(const Runner& runner, bool counts) {
+    const std::size_t c = runner.row;
+    Row& row = rows_[c];
+    const std::string with = runner.from_host ? "with copies: " : "";
     if (watch_.begins) watch_.begins(c, problem_->n());
     try {
       if (runner.from_host) return run_from_host(c, counts);
@@ -332,7 +346,7 @@ class Race {
   std::vector<std::vector<Run>> runs_;
   std::vector<double> done_;
   Matrix<double> X_;
-  double leftover_ = 0;                // processors that threads keep busy which nobody has called
+  std::map<std::string, bench::Leftover> leftovers_;  // of kernels and solvers that are not ours
   std::uint64_t runs_made_ = 0;        // each has signs of its own, so that no product is one of a run before
   Method method_ = Method::automatic;  // that of the last run of ours
 };

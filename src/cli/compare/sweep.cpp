@@ -68,6 +68,8 @@ void Sweep::run() {
     compare::Size size;
     const auto say = [&](double share) { progress(std::min(1.0, (done + share * work_of(n)) / work)); };
     std::vector<Row> rows = measure(n, size, say);
+    for (std::size_t c = 0; c < rows.size(); ++c)
+      if (const std::string& warning = contestants_[c].warning; !warning.empty()) rows[c].warnings.push_back(warning);
     add(std::move(rows), std::move(size));
     done += work_of(n);
     judge();

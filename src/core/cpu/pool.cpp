@@ -1,6 +1,7 @@
 #include "core/cpu/pool.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "core/cpu/placement.hpp"
+#include "core/cpu/pool_threads.hpp"
 #include "core/cpu/told_sanitizer.hpp"
 #include "core/cpu/waiting.hpp"
 #include "core/process.hpp"
@@ -137,6 +139,7 @@ class Pool {
 
   [[noreturn]] void work() {
     placement_.join();
+    pool_threads.add(gettid());
     for (;;) {
       const unsigned opened = opened_;
       const int calls = calls_;
