@@ -10,7 +10,7 @@
 namespace lasolve {
 
 struct Look {
-  bool may_be_positive_definite = false;  ///< A = Aᵀ with a positive diagonal
+  bool may_be_positive_definite = false;  ///< A = Aᵀ but for roundoff, with a positive diagonal
   std::vector<double> row_sums;           ///< of magnitudes
 };
 

@@ -194,7 +194,7 @@ TEST_P(Api, finds_a_wrong_solution_whose_products_would_overflow) {
     const auto B = matrix_of<T>(3, 1, [=](auto, auto) { return 2 * large; });
     Options o = options();
     o.factorization = Method::cholesky;
-    EXPECT_EQ(solve_for(A, B, o).report.outcome.kind, Outcome::inaccurate);
+    EXPECT_EQ(solve_for(A, B, o).report.outcome.kind, Outcome::not_symmetric);
   });
 }
 
@@ -283,6 +283,35 @@ TEST_P(Api, takes_no_right_hand_side_after_a_failure_and_says_it_again) {
   Matrix<double> X(n, 2);
   expect_outcome(factors.report().outcome, Outcome::singular, 40);
   expect_outcome(factors.solve(B.view(), X.view()).outcome, Outcome::singular, 40);
+}
+
+template <class T>
+void expect_all_nan(const Matrix<T>& X) {
+  EXPECT_TRUE(as_eigen(X.view()).array().isNaN().all());
+}
+
+TEST_P(Api, leaves_no_number_of_before_in_X_where_there_is_no_solution) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (const std::int64_t order : {3, 40, 200})
+      for (const Method method : {Method::lu, Method::cholesky, Method::automatic})
+        for (const Op op : {Op::none, Op::transpose}) {
+          SCOPED_TRACE(testing::Message() << "n = " << order << ", method " << int(method) << ", op " << int(op));
+          Matrix<T> A = rounded<T>(random_with_condition(order, 2, true));
+          for (std::int64_t i = 0; i < order; ++i) A(i, order / 2) = A(order / 2, i) = 0;
+          Options o = options();
+          o.factorization = method;
+          Matrix<T> X = random_matrix<T>(order, 3);  // of which the last column has nothing to do with it
+          EXPECT_FALSE(
+              solve(A.view(), random_matrix<T>(order, 2), X.view().columns(0, 2), o, op).outcome.has_solution());
+          expect_all_nan(rounded<T>(X.view().columns(0, 2)));
+          EXPECT_TRUE(as_eigen(X.view().columns(2, 1)).array().isFinite().all());
+          Matrix<T> both = random_matrix<T>(order, 2);
+          EXPECT_FALSE(Factorization<T>(A.view(), o).solve(both.view(), both.view(), op).outcome.has_solution());
+          expect_all_nan(both);
+          EXPECT_FALSE(Factorization<T>(std::move(A), o).solve(both.view(), both.view(), op).outcome.has_solution());
+        }
+  });
 }
 
 /// Data that is on the device already.

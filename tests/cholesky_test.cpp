@@ -141,11 +141,36 @@ TEST_P(Cholesky, is_automatic_for_a_symmetric_matrix_with_a_positive_diagonal) {
     EXPECT_EQ(Factorization<T>(symmetric.view(), options()).report().method, Method::cholesky);
 
     Matrix<T> skew = rounded<T>(symmetric);
-    skew(n - 1, 0) = std::nextafter(skew(n - 1, 0), T(2));
+    skew(n - 1, 0) += T(20 * unit_roundoff<T>);
     EXPECT_EQ(Factorization<T>(skew.view(), options()).report().method, Method::lu);
     Matrix<T> flat = rounded<T>(symmetric);
     flat(n - 1, n - 1) = 0;
     EXPECT_EQ(Factorization<T>(flat.view(), options()).report().method, Method::lu);
+  });
+}
+
+/// As in a product M Mᵀ whose halves were summed in different orders, in any units: the check is of both halves.
+TEST_P(Cholesky, is_automatic_where_the_halves_differ_by_roundoff) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    Random random(3);
+    for (const std::int64_t n : {2, 20, 50, 100, 150, 600})
+      for (const bool in_units : {false, true}) {
+        SCOPED_TRACE(testing::Message() << "n = " << n << ", in units " << in_units);
+        Matrix<T> A = rounded<T>(random_with_condition(n, 2, true));
+        for (std::int64_t j = 0; j < n; ++j)
+          for (std::int64_t i = 0; i < j; ++i)
+            A(i, j) += T(6 * unit_roundoff<T> * random() * std::sqrt(A(i, i) * A(j, j)));
+        for (std::int64_t j = 0; in_units && j < n; ++j)
+          for (std::int64_t i = 0; i < n; ++i) A(i, j) = std::ldexp(A(i, j), int(i % 5 + j % 5));
+        const auto solved = solve_random(A, 2, options(), n % 20 == 0 ? Op::none : Op::transpose);
+        expect_solved(solved);
+        EXPECT_EQ(solved.report.method, Method::cholesky);
+        EXPECT_EQ(notes_of(solved.report), "");
+        Matrix<T> skew = rounded<T>(A);
+        skew(n - 1, 0) += T(40 * unit_roundoff<T>) * std::sqrt(A(0, 0) * A(n - 1, n - 1));
+        EXPECT_EQ(Factorization<T>(skew.view(), options()).report().method, Method::lu);
+      }
   });
 }
 
@@ -275,14 +300,19 @@ TEST_P(Cholesky, with_one_triangle_is_judged_by_the_residual_of_the_whole_matrix
   }
 }
 
-TEST_P(Cholesky, of_a_matrix_that_is_not_symmetric_is_found_inaccurate) {
+TEST_P(Cholesky, of_a_matrix_that_is_not_symmetric_says_so_in_its_outcome) {
   with_element([&](auto zero) {
     using T = decltype(zero);
     // With the largest scale ‖A‖∞ overflows, which must not make the backward error look like zero.
     for (const T scale : {T(1), std::numeric_limits<T>::max() / 8}) {
       const auto A = matrix_of<T>(50, 50, [=](auto i, auto j) { return i == j || (i == 3 && j > i) ? scale : T(0); });
-      EXPECT_EQ(solve_random(A, 2, cholesky()).report.outcome.kind, Outcome::inaccurate) << "scale " << scale;
+      const Report report = solve_random(A, 2, cholesky()).report;
+      EXPECT_EQ(report.outcome.kind, Outcome::not_symmetric) << "scale " << scale;
+      EXPECT_TRUE(says(report.outcome.message(), "not symmetric"));
+      EXPECT_FALSE(report.digits.has_value());
     }
+    const auto two = matrix_of<T>(2, 2, [](auto i, auto j) { return std::vector{2, 1, 5, 2}[std::size_t(i + 2 * j)]; });
+    EXPECT_EQ(solve_random(two, 1, cholesky()).report.outcome.kind, Outcome::not_symmetric);
   });
 }
 

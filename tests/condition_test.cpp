@@ -203,6 +203,7 @@ TEST_P(Condition, that_is_near_singular_is_an_outcome_and_the_solution_is_there)
         EXPECT_LT(*solved.report.rcond, unit_roundoff<T>);
         EXPECT_EQ(*solved.report.digits, 0);
         EXPECT_FALSE(solved.report.rcond_of_scaled_rows.has_value());
+        EXPECT_FALSE(solved.report.rcond_of_scaled_columns.has_value());
         EXPECT_LT(solved.hpl, hpl_threshold);
         EXPECT_TRUE(same_bits(solved.X, before.X));
       }
@@ -233,6 +234,151 @@ TEST_P(Condition, of_rows_of_different_size_is_that_of_the_scaled_rows) {
     EXPECT_NEAR(*solved.report.rcond_of_scaled_rows * scaled_condition(R), 1, 0.1);
     const double error = (as_eigen(solved.X.view()).array() - T(1)).abs().maxCoeff();
     EXPECT_LT(error, std::pow(10, -*solved.report.digits));
+  });
+}
+
+/// D₁ M D₂ with powers of two.
+template <class T>
+Matrix<T> in_units(const Matrix<T>& M, const std::vector<int>& rows, const std::vector<int>& columns) {
+  return matrix_of<T>(M.rows(), M.cols(), [&](auto i, auto j) {
+    return std::ldexp(M(i, j), rows[std::size_t(i)] + columns[std::size_t(j)]);
+  });
+}
+
+/// Every third unit is far from the others, so that rcond is below the roundoff.
+template <class T>
+std::vector<int> units(std::int64_t n, int far = std::is_same_v<T, double> ? -70 : -30) {
+  std::vector<int> all;
+  for (std::int64_t i = 0; i < n; ++i) all.push_back(i % 3 == 1 ? far : int(i % 4));
+  return all;
+}
+
+TEST_P(Condition, of_columns_of_different_size_is_that_of_the_scaled_columns) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (const std::int64_t n : {6, 40, 150})
+      for (const bool symmetric : {false, true}) {
+        SCOPED_TRACE(testing::Message() << "n = " << n << ", symmetric " << symmetric);
+        const Matrix<T> M = symmetric ? rounded<T>(random_with_condition(n, 10, true)) : random_matrix<T>(n, n, 5);
+        const std::vector<int> one(std::size_t(n), 0), far = units<T>(n);
+        const Matrix<T> A = in_units(M, symmetric ? far : one, far);
+        // The column of M⁻¹ that belongs to a right-hand side of one 1, so that the truth is known in its own units.
+        const Matrix<T> truth = random_matrix<T>(n, 2, 8);
+        const Matrix<T> X =
+            matrix_of<T>(n, 2, [&](auto i, auto j) { return std::ldexp(truth(i, j), -far[std::size_t(i)]); });
+        const auto nothing = matrix_of<T>(n, 2, [](auto, auto) { return 0; });
+        const auto B = rounded<T>(product<T>(T(1), A.view(), X.view(), T(0), nothing.view()));
+        const auto solved = solve_for(A, B, judged(Method::automatic));
+        EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+        EXPECT_EQ(solved.report.method, symmetric ? Method::cholesky : Method::lu);
+        EXPECT_LT(*solved.report.rcond, unit_roundoff<T>);
+        EXPECT_FALSE(solved.report.rcond_of_scaled_rows.has_value());
+        ASSERT_TRUE(solved.report.rcond_of_scaled_columns.has_value());
+        const double condition = scaled_condition(M);
+        EXPECT_LT(*solved.report.rcond_of_scaled_columns * condition, 30);
+        EXPECT_GT(*solved.report.rcond_of_scaled_columns * condition, 1.0 / 30);
+        for (std::int64_t j = 0; j < 2; ++j)
+          for (std::int64_t i = 0; i < n; ++i)  // the largest |truth| is about 1
+            EXPECT_LT(std::abs(std::ldexp(solved.X(i, j), far[std::size_t(i)]) - truth(i, j)),
+                      20 * std::pow(10, -*solved.report.digits));
+      }
+  });
+}
+
+TEST_P(Condition, that_is_near_singular_with_rows_and_columns_scaled_is_not_trusted) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    std::vector<Matrix<T>> matrices;
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      matrices.push_back(rounded<T>(of_rank(60, 59, seed)));
+      matrices.push_back(rounded<T>(of_rank(12, 11, seed)));
+    }
+    matrices.push_back(rounded<T>(hilbert(20)));
+    matrices.push_back(rounded<T>(random_with_condition(50, 10 / unit_roundoff<T>)));
+    matrices.push_back(rounded<T>(random_with_condition(50, 10 / unit_roundoff<T>, true)));
+    for (const Matrix<T>& M : matrices)
+      for (const bool by_rows : {false, true})
+        for (const Op op : {Op::none, Op::transpose}) {
+          const std::int64_t n = M.rows();
+          const std::vector<int> one(std::size_t(n), 0), far = units<T>(n);
+          const Matrix<T> A = in_units(M, by_rows ? far : one, far);
+          const Report report = solve_for(A, random_matrix<T>(n, 2), judged(Method::automatic), op).report;
+          EXPECT_FALSE(report.outcome.ok()) << "n = " << n;
+          EXPECT_FALSE(report.rcond_of_scaled_rows.has_value());
+          EXPECT_FALSE(report.rcond_of_scaled_columns.has_value()) << *report.rcond_of_scaled_columns;
+          EXPECT_LT(report.digits.value_or(0), 1);
+        }
+  });
+}
+
+TEST_P(Condition, says_of_pivots_that_grew_that_they_grew) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const Matrix<T> A = rounded<T>(wilkinson(std::is_same_v<T, double> ? 50 : 21));
+    const std::string notes = notes_of(Factorization<T>(A.view(), judged()).report());
+    EXPECT_TRUE(says(notes, "elements grew in the factorization"));
+    EXPECT_FALSE(says(notes, "nearly singular"));
+  });
+}
+
+/// In units of the least subnormal number, or a few more: what is computed has the bits that it has in other units.
+TEST_P(Condition, of_a_subnormal_matrix_is_that_of_the_same_in_other_units) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const std::vector<Matrix<double>> all = [] {
+      std::vector<Matrix<double>> some;
+      some.push_back(matrix_of<double>(2, 2, [](auto i, auto j) { return i == j ? 0 : 1; }));
+      some.push_back(matrix_of<double>(3, 3, [](auto i, auto j) { return i >= j ? 1 : 0; }));
+      some.push_back(matrix_of<double>(2, 2, [](auto i, auto j) { return i != j ? 8 : i == 0 ? 2 : 1; }));
+      for (const std::int64_t n : {3, 70, 200})
+        some.push_back(matrix_of<double>(n, n, [](auto i, auto j) {
+          return i == j ? 4 : std::abs(i - j) == 1 ? 1 : 0;
+        }));
+      Random random;
+      some.push_back(matrix_of<double>(150, 150, [&](auto, auto) { return random.integer(9); }));
+      return some;
+    }();
+    for (const Matrix<double>& of_integers : all)
+      for (const int shift : {0, 5})
+        for (const Op op : {Op::none, Op::transpose})
+          for (const std::int64_t nrhs : {1, 3}) {
+            const std::int64_t n = of_integers.rows();
+            SCOPED_TRACE(testing::Message() << "n = " << n << ", shift " << shift << ", op " << int(op));
+            const T least = std::ldexp(std::numeric_limits<T>::denorm_min(), shift);
+            const auto in_units_of = [&](T unit, const Matrix<double>& M) {
+              return matrix_of<T>(M.rows(), M.cols(), [&](auto i, auto j) { return T(M(i, j)) * unit; });
+            };
+            const T near_1 = std::ldexp(T(1), -std::ilogb(infinity_norm(of_integers)) - 1);
+            Random random(7);
+            const auto sides = matrix_of<double>(n, nrhs, [&](auto, auto) { return random.integer(5); });
+            const Matrix<T> A = in_units_of(near_1, of_integers), B = in_units_of(near_1, sides),
+                            tiny_A = in_units_of(least, of_integers), tiny_B = in_units_of(least, sides);
+            const Options o = judged(Method::automatic);
+            const auto solved = solve_for(A, B, o, op), tiny = solve_for(tiny_A, tiny_B, o, op);
+            EXPECT_TRUE(solved.report.outcome.ok());
+            EXPECT_TRUE(tiny.report.outcome.ok()) << tiny.report.outcome.message();
+            EXPECT_TRUE(same_bits(tiny.X, solved.X));
+            EXPECT_EQ(tiny.report.rcond, solved.report.rcond);
+            EXPECT_EQ(tiny.report.digits, solved.report.digits);
+            EXPECT_EQ(tiny.report.backward_error, solved.report.backward_error);
+            EXPECT_EQ(tiny.report.method, solved.report.method);
+            EXPECT_TRUE(says(notes_of(tiny.report), "below the least normal number"));
+            EXPECT_FALSE(says(notes_of(tiny.report), "pivots"));
+            Matrix<T> X = rounded<T>(tiny_B);  // in the place of B
+            EXPECT_TRUE(solve(tiny_A.view(), X.view(), X.view(), options(32), op).outcome.ok());
+            EXPECT_TRUE(same_bits(X, solved.X));
+            Factorization<T> in_place(rounded<T>(tiny_A), o);
+            if (!in_place.report().outcome.ok()) continue;  // a Cholesky in vain
+            EXPECT_TRUE(in_place.solve(tiny_B.view(), X.view(), op).outcome.ok());
+            EXPECT_TRUE(same_bits(X, solved.X));
+            Options unchecked = options(32);
+            unchecked.check = false;
+            EXPECT_EQ(Factorization<T>(tiny_A.view(), unchecked).rcond(), solved.report.rcond);
+          }
+    const Matrix<T> A =
+        matrix_of<T>(2, 2, [](auto i, auto j) { return i == j ? std::numeric_limits<T>::denorm_min() : 0; });
+    const Matrix<T> B = matrix_of<T>(2, 1, [](auto, auto) { return 1; });
+    EXPECT_EQ(solve_for(A, B, judged(Method::lu)).report.outcome.kind, Outcome::inaccurate) << "X overflows";
   });
 }
 

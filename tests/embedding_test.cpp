@@ -194,7 +194,7 @@ TEST(Embedding, names_the_row_of_row_major_data_where_it_is_singular) {
   EXPECT_TRUE(says(factors.report().outcome.message(), "row 3 (counted from 0) has no pivot"));
   Rows X = Rows::Constant(6, 2, 7);
   EXPECT_FALSE(factors.solve(Rows(Rows::Ones(6, 2)), X).outcome.has_solution());
-  EXPECT_EQ(X, Rows::Constant(6, 2, 7));
+  EXPECT_TRUE(X.array().isNaN().all());
   EXPECT_TRUE(says(solve(A, X, X, on_cpu()).outcome.message(), "row 3"));
   const Columns by_columns = A;
   EXPECT_TRUE(says(Factorization<double>(by_columns, on_cpu()).report().outcome.message(), "column "));

@@ -139,6 +139,87 @@ TEST_P(Refinement, that_does_not_converge_says_so) {
   });
 }
 
+/// Elements of U grow to 2ⁿ⁻¹, and a third of the digits is left.
+template <class T>
+constexpr std::int64_t order_of_growth = std::is_same_v<T, double> ? 40 : 20;
+
+TEST_P(Refinement, mends_what_growth_has_done_where_a_check_failed) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const std::int64_t n = order_of_growth<T>;
+    const Matrix<T> A = rounded<T>(wilkinson(n));
+    for (const std::int64_t nb : {0, 8})
+      for (const std::int64_t nrhs : {1, 5})
+        for (const Op op : {Op::none, Op::transpose})
+          for (const bool condition : {false, true}) {
+            SCOPED_TRACE(testing::Message() << "nb = " << nb << ", nrhs = " << nrhs << ", op " << int(op));
+            Options o = options(nb);
+            o.condition = condition;
+            const Matrix<T> B = random_matrix<T>(n, nrhs, 9);
+            const auto solved = solve_for(A, B, o, op);
+            expect_solved(solved);
+            EXPECT_EQ(solved.report.refine, Refine::classical);
+            EXPECT_GE(solved.report.refine_iterations, 1);
+            EXPECT_EQ(solved.report.refinement_residuals.size(), std::size_t(solved.report.refine_iterations + 1));
+            EXPECT_EQ(solved.report.growth, std::ldexp(1.0, int(n - 1)));
+            EXPECT_TRUE(says(notes_of(solved.report), "the solution was refined"));
+            EXPECT_FALSE(says(notes_of(solved.report), "badly scaled"));
+            EXPECT_GT(solved.report.digits.value_or(99), -std::log10(unit_roundoff<T>) - 2);
+
+            Matrix<T> X = rounded<T>(B);  // in the place of B
+            EXPECT_TRUE(solve(A.view(), X.view(), X.view(), o, op).outcome.ok());
+            EXPECT_TRUE(same_bits(X, solved.X));
+            o.refine = Refine::none;
+            const auto coarse = solve_for(A, B, o, op);
+            EXPECT_EQ(coarse.report.outcome.kind, Outcome::inaccurate);
+            EXPECT_EQ(coarse.report.refine_iterations, 0);
+            EXPECT_TRUE(says(notes_of(coarse.report), "refinement may mend that"));
+          }
+    const auto quiet = solve_random(random_matrix<T>(n, n), 1, options());
+    EXPECT_FALSE(quiet.report.growth.has_value()) << "nothing failed";
+    EXPECT_EQ(quiet.report.refine, Refine::none);
+  });
+}
+
+/// The host asks for nothing more, and the report of the factors stays as it was.
+TEST_P(Refinement, after_a_check_leaves_the_factorization_as_it_was) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const std::int64_t n = order_of_growth<T>;
+    const Matrix<T> A = rounded<T>(wilkinson(n)), B = random_matrix<T>(n, 1, 9);
+    Matrix<T> X(n, 1);
+    Factorization<T> factors(A.view(), options());
+    for (int turn = 0; turn < 2; ++turn) {
+      EXPECT_TRUE(factors.solve(B.view(), X.view()).outcome.ok());
+      EXPECT_EQ(factors.report().refine, Refine::none);
+      EXPECT_FALSE(factors.report().growth.has_value());
+    }
+    Factorization<T> in_place(rounded<T>(A), options());
+    const Report report = in_place.solve(B.view(), X.view());
+    EXPECT_EQ(report.refine_iterations, 0);
+    EXPECT_TRUE(says(notes_of(report), "A was overwritten"));
+  });
+}
+
+/// Products with six digits.
+void coarse_product(Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B, double beta,
+                    MatrixView<double> C) {
+  (*gemm_backends<Cpu>()[0])(q, alpha, A, B, beta, C);
+  for (std::int64_t j = 0; j < C.cols(); ++j)
+    for (std::int64_t i = 0; i < C.rows(); ++i) C(i, j) = double(float(C(i, j)));
+}
+
+TEST(RefinementOnTheCpu, does_not_hide_a_backend_that_is_wrong) {
+  const GemmBackend<Cpu> wrong{"wrong", "has six digits", coarse_product};
+  Options o;
+  o.gemm = &wrong;
+  o.block_size = 16;
+  const auto solved = solve_random(random_matrix(300, 300), 1, o);
+  EXPECT_EQ(solved.report.outcome.kind, Outcome::inaccurate);
+  EXPECT_EQ(solved.report.refine, Refine::none);
+  EXPECT_LT(*solved.report.growth, 300);
+}
+
 TEST_P(Refinement, never_hides_a_nan_in_a_right_hand_side) {
   with_element([&](auto zero) {
     using T = decltype(zero);

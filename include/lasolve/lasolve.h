@@ -22,7 +22,7 @@ typedef ptrdiff_t lasolve_int;
 typedef enum lasolve_status {
   LASOLVE_OK = 0,          /* solved, or factored */
   LASOLVE_MISUSE = 2,      /* sizes, pointers, words, NaN or Inf: lasolve_last_error() says which */
-  LASOLVE_NO_SOLUTION = 4, /* singular, or not positive definite: X is undefined */
+  LASOLVE_NO_SOLUTION = 4, /* singular, or not positive definite: X is all NaN */
   LASOLVE_INACCURATE = 5,  /* X is there, but not as accurate as it should be */
   LASOLVE_MACHINE = 6,     /* no memory, no such device, an error of a driver */
   LASOLVE_INTERNAL = 70,   /* a fault of the library */
@@ -96,7 +96,8 @@ typedef struct lasolve_options {
 typedef struct lasolve_report {
   size_t size;
   const char*
-      outcome; /* "solved", "singular", "not_positive_definite", "not_converged", "inaccurate", "ill_conditioned" */
+      outcome; /* "solved", "singular", "not_positive_definite", "not_converged", "inaccurate", "ill_conditioned",
+                  "not_symmetric" */
   const char* message; /* the same in one sentence */
   lasolve_int at; /* singular: the column with a pivot of zero, from 0 (row_major: the row); not_positive_definite: the
                           order of the leading minor; not_converged: the iterations */

@@ -38,8 +38,8 @@ struct Options {
   /// automatic: the device of the data; else the first CUDA device that this build has code for, if it has the backend; else
   /// the CPU.
   Device device = {};
-  /// automatic: Cholesky if A = Aᵀ with a positive diagonal, else LU. cholesky factors one triangle only: whether A is
-  /// symmetric is then the caller's word.
+  /// automatic: Cholesky if A has a positive diagonal and is symmetric but for roundoff, |aᵢⱼ − aⱼᵢ| ≤ 8 u √(aᵢᵢ aⱼⱼ), else LU.
+  /// cholesky factors one triangle only: whether A is symmetric is then the caller's word.
   Method factorization = Method::automatic;
   /// lower, upper: A is symmetric by the caller's word, and this triangle of it is there. The other one is never read, not for
   /// checks either, and may hold anything. automatic is then Cholesky, and LU of the whole symmetric matrix where that fails.
@@ -48,7 +48,8 @@ struct Options {
   /// One of solve_precisions; automatic: the type of A. Factors coarser than A with which a refinement stalls are replaced by
   /// some in the type of A, and are there until these are made.
   Precision precision = Precision::automatic;
-  Refine refine = Refine::automatic;  ///< automatic: classical if the factors are coarser than A
+  /// automatic: classical if the factors are coarser than A, and where elements grew so much in an LU that a solution fails its check.
+  Refine refine = Refine::automatic;
   /// automatic: what was measured to be best, which is right_looking, but left_looking for Cholesky on CUDA and for a matrix
   /// on the host that is factored while it is copied to a device.
   Schedule schedule = Schedule::automatic;
@@ -67,7 +68,16 @@ struct Options {
 
 /// How the mathematics ended. An outcome is a value, never an exception.
 struct Outcome {
-  enum Kind : int { solved, singular, not_positive_definite, not_converged, inaccurate, ill_conditioned } kind = solved;
+  /// not_symmetric: Cholesky was asked for by name, and solved with one triangle of a matrix that has another one.
+  enum Kind : int {
+    solved,
+    singular,
+    not_positive_definite,
+    not_converged,
+    inaccurate,
+    ill_conditioned,
+    not_symmetric
+  } kind = solved;
   /// singular: the 0-based column whose pivot is exactly zero, or the row; not_positive_definite: the order of the first leading
   /// minor that is not positive; not_converged: the iterations made.
   std::int64_t at = 0;
@@ -113,12 +123,18 @@ struct Report {
   std::optional<double> rcond;
   /// Where rcond is below the roundoff u, but only because rows of A are of very different size: the residual of a checked
   /// solution is small in each row for itself, |b − op(A) x|ᵢ < 16 n u (Σⱼ|aᵢⱼ|‖x‖∞ + |b|ᵢ), and so what counts is the condition
-  /// of op(A) with its rows scaled, 1 / ‖ |op(A)⁻¹| |op(A)| ‖∞.
+  /// of op(A) with its rows scaled, 1 / ‖ |op(A)⁻¹| |op(A)| ‖∞. That is at least 10 u.
   std::optional<double> rcond_of_scaled_rows;
-  /// The digits of a solution that may be trusted, about: max(0, −log10(u / r)), where r is rcond, or that of the scaled rows if it
-  /// is there, and u the roundoff of A's type, or of coarser factors that are not refined. With r < u the outcome is
-  /// ill_conditioned. None of a solution that is not accurate.
+  /// The same where columns are, too: of op(A) C, with a weight cⱼ, a power of two, for each column. x = C y is then as good as y,
+  /// whose residual is small in each row.
+  std::optional<double> rcond_of_scaled_columns;
+  /// The digits of a solution that may be trusted, about: max(0, −log10(u / r)), where r is rcond, or that of the scaled rows or
+  /// columns if it is there, and u the roundoff of A's type, or of coarser factors that are not refined. They are counted from the
+  /// largest component: of x, or, where columns are scaled, of y. With r < u the outcome is ill_conditioned. None of a solution that
+  /// is not accurate.
   std::optional<double> digits;
+  /// max|uᵢⱼ| / max|aᵢⱼ| of an LU, where a solution failed its check, if only before it was refined.
+  std::optional<double> growth;
   int refine_iterations = 0;
   /// ‖B − op(A) X‖∞ / (‖op(A)‖∞ ‖X‖∞) of the column that has most of it, where that is finite: before the first
   /// update of a refinement, and after each.
@@ -215,7 +231,7 @@ class Factorization {
 
   /// X ← op(A)⁻¹ B; B and X are n × nrhs. They may be the same memory with the same leading dimension, but not overlap
   /// otherwise, which is misuse. Nor may X overlap A where that is read again, to refine or to check.
-  /// Flops 2 n² nrhs. X is undefined unless outcome.has_solution().
+  /// Flops 2 n² nrhs. X is all NaN unless outcome.has_solution().
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op = Op::none);
   Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op = Op::none,
                CUstream_st* after = default_stream());

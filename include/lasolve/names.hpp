@@ -66,7 +66,8 @@ struct Names<Outcome::Kind> {
                                                 {Outcome::not_positive_definite, "not_positive_definite"},
                                                 {Outcome::not_converged, "not_converged"},
                                                 {Outcome::inaccurate, "inaccurate"},
-                                                {Outcome::ill_conditioned, "ill_conditioned"}};
+                                                {Outcome::ill_conditioned, "ill_conditioned"},
+                                                {Outcome::not_symmetric, "not_symmetric"}};
 };
 template <>
 struct Names<Phase> {

@@ -45,6 +45,8 @@ class Factoring {
   Options options;
 
   bool in_place() const { return memory_.has_value(); }
+  /// 2^exponent A has the place of an A that was given: see exponent_of_subnormal().
+  int exponent() const { return exponent_; }
   /// Whether the backend offers the precision of A.
   bool may_be_as_fine_as_A() const { return offers(gemm_, precision_of<T>); }
 
@@ -71,6 +73,7 @@ class Factoring {
     likely = !picks ? Method::lu : A.is_whole() ? likely : Method::cholesky;
     const bool may_be_positive = !await && (tries || look_at_A(picks, start));
     Report report = std::move(start);
+    scales_up(report);
     if (in_place() && std::exchange(options.check, false)) report.notes.push_back(not_checked_in_place);
     report.method = await && options.factorization == Method::automatic ? likely : options.factorization;
     if (report.method == Method::automatic) report.method = may_be_positive ? Method::cholesky : Method::lu;
@@ -85,6 +88,25 @@ class Factoring {
     const std::string why = in + ", " + made.report.outcome.message();
     return fallen_back(std::move(made.report), why);
   }
+
+  /// Where what is known of A shows that it is subnormal: has 2^exponent A take its place, and says so. It has not been factored, or
+  /// its factors are given up.
+  bool scales_up(Report& report) {
+    if (exponent_ != 0 || !A.knows_norm(op_of_norm())) return false;
+    exponent_ = exponent_of_subnormal<T>(A.norm(q_, op_of_norm()));
+    if (exponent_ == 0) return false;
+    q_.phase(Phase::other);
+    if (!in_place()) scaled_ = Matrix<T, Place>(A.order(), A.order());
+    const MatrixView<T, Place> to = in_place() ? memory_->view() : scaled_.view();
+    scale<T>(q_, exponent_, A.view(), to);
+    A = KnownMatrix<T, Place>(to, options.triangle);
+    A.measure(q_, op_of_norm());
+    report.notes.push_back(scaled_as_subnormal(exponent_));
+    return true;
+  }
+
+  /// Factors anew, given the report of others.
+  Factored again(Report&& report) { return factored(std::move(report), wanted_); }
 
   /// Factors in the precision of A, given the report of coarser ones.
   Factored fallen_back(Report&& report, const std::string& why) {
@@ -122,7 +144,7 @@ class Factoring {
 
   bool requires_finite() const { return options.check && !options.allow_nonfinite; }
   /// Of which A the norm is needed later, too.
-  Op op_of_norm() const { return in_place() ? Op::transpose : Op::none; }
+  Op op_of_norm() const { return in_place() || !options.check ? Op::transpose : Op::none; }
 
   void require_finite() {
     if (!requires_finite()) return;
@@ -185,6 +207,10 @@ class Factoring {
     if (mirrors) mirror(q_, factors->whole(), options.triangle);
     run(gemm, *factors, as_it_comes ? supply_by<F>(await) : Supply<F, Place>(), look, report);
     if (await || look || A.is_being_measured(op_of_norm())) require_finite();
+    if (!in_place() && scales_up(report)) {
+      factors.reset();
+      return factored_in<F>(std::move(report), {});
+    }
     const bool in_vain = look && !(*look)->may_be_positive_definite;
     const std::string why = in_vain ? "" : why_lu_instead(report, bool(await));
     take_times(q_, report);
@@ -240,7 +266,7 @@ class Factoring {
     q_.phase(Phase::other);
     factors.factor(q_, gemm, report.schedule, report.block_size, supply, clock ? &*clock : nullptr);
     auto ended = factors.ending(q_);
-    if (look) A.measured(q_, op_of_norm(), (*look)->row_sums);
+    if (look) A.measured(q_, Op::none, (*look)->row_sums);
     const Ending ending = *ended;
     const double factored = factoring.seconds(), all = since_.value_or(factoring).seconds();
     if (in_place()) A.keep_measured(op_of_norm());
@@ -255,7 +281,14 @@ class Factoring {
     report.factor_gflops = report.outcome.ok() ? flops * 1e-9 / report.factor_seconds : 0;
     add_times(times, report, wall);
     since_.reset();
-    if (report.outcome.ok()) note_pivots<T>(factors.pivots_of(ending), report);
+    if (report.outcome.ok())
+      note_pivots<T>(
+          factors.pivots_of(ending), [this] { return known_norm(); }, report);
+  }
+
+  std::optional<double> known_norm() {
+    if (!A.has_norm(op_of_norm())) return {};
+    return double(A.norm(q_, op_of_norm()));
   }
 
   void waited_for(Report& report) {
@@ -276,7 +309,9 @@ class Factoring {
   Queue<Place>& q_;
   const GemmBackend<Place>& gemm_;
   std::optional<Matrix<T, Place>> memory_;  // that of A, handed over, until the factors have it
-  std::optional<Stopwatch> since_;          // what came before the factorization, and goes on beside its beginning
+  int exponent_ = 0;
+  Matrix<T, Place> scaled_;         // 2^exponent A, where A is subnormal and the caller's
+  std::optional<Stopwatch> since_;  // what came before the factorization, and goes on beside its beginning
 };
 
 }  // namespace lasolve

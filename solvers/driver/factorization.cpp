@@ -145,7 +145,7 @@ Report solve_by_columns(RowMajorView<const T> B, RowMajorView<T> X, Solve solve)
   Matrix<T> b(B.rows(), B.cols()), x(X.rows(), X.cols());
   copy_elements(B, b.view());
   Report report = solve(std::as_const(b).view(), x.view());
-  if (report.outcome.has_solution()) copy_elements(x.view(), X);
+  copy_elements(x.view(), X);
   return report;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -20,18 +21,36 @@ inline std::string why_no_cholesky(const Outcome& outcome) {
 /// Where LU took its place.
 inline std::string lu_was_used(const std::string& why) { return why + ": LU was used instead of Cholesky"; }
 
-/// Says it where the pivots alone let one doubt: the least and the largest magnitude.
-template <class T>
-void note_pivots(const std::pair<double, double>& pivots, Report& report) {
+/// Says it where the pivots alone let one doubt: the least and the largest magnitude. norm_of_A(): ‖A‖, where that is known.
+template <class T, class Norm>
+void note_pivots(const std::pair<double, double>& pivots, Norm norm_of_A, Report& report) {
   if (is_coarser_than<T>(report.precision) && report.refine != Refine::none) return;  // refinement tells more
   const auto [least, most] = pivots;
-  if (!(least < double(report.n) * find_solve_precision(report.precision)->unit_roundoff() * most)) return;
+  const double small = double(report.n) * find_solve_precision(report.precision)->unit_roundoff();
+  if (!(least < small * most)) return;
+  const std::optional<double> norm = norm_of_A();
+  const bool grew = norm && !(least < small * *norm);
   char text[160];
-  std::snprintf(
-      text, sizeof text,
-      "the magnitudes of the pivots are between %.1e and %.1e: the matrix is nearly singular, or badly scaled", least,
-      most);
+  std::snprintf(text, sizeof text, "the magnitudes of the pivots are between %.1e and %.1e: %s", least, most,
+                grew   ? "elements grew in the factorization"
+                : norm ? "the matrix is nearly singular, or badly scaled"
+                       : "the matrix is nearly singular, or badly scaled, or elements grew in the factorization");
   report.notes.push_back(text);
+}
+
+/// Where A is too small to compute with.
+inline std::string scaled_as_subnormal(int exponent) {
+  return "the norm of A is below the least normal number: A and the right-hand sides were scaled by 2^" +
+         std::to_string(exponent);
+}
+
+/// Where a solution failed its check because elements grew, and what was done then.
+inline std::string elements_grew(const Report& report, bool refined) {
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "elements of U are up to %.1e times as large as those of A, and the HPL check was %.1e", *report.growth,
+                *report.hpl_residual);
+  return std::string(text) + (refined ? ": the solution was refined" : "; refinement may mend that");
 }
 
 /// Which products went where.

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/named_range.hpp"
 #include "solvers/driver/factoring.hpp"
 #include "solvers/refine/accuracy.hpp"
 #include "solvers/refine/refine.hpp"
+#include "solvers/refine/scaling.hpp"
 
 namespace lasolve {
 
@@ -58,29 +60,44 @@ class Solver {
   /// Adds what another queue did for these factors.
   void spent(Phase phase, double seconds) { made_.report.phases.seconds_of(phase) += seconds; }
 
-  /// X ← op(A)⁻¹ B, n × nrhs; X may be B. The phases and the total of the report are those of this solve, which began with `solving`.
+  /// X ← op(A)⁻¹ B, n × nrhs; X may be B, and is all NaN without a solution. The phases and the total of the report are those of this
+  /// solve, which began with `solving`.
   Report solve(MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op, Stopwatch solving = {}) {
     const NamedRange<Place> range("lasolve solve");
-    if (!made_.report.outcome.ok()) return without_times(made_.report, B.cols());
+    Report report = without_times(made_.report, B.cols());
     if (B.empty()) {  // there may be ever so many columns of no rows: they are not looked at
-      Report report = without_times(made_.report, B.cols());
-      if (options_.check) judge(report, 0, epsilon<T>);
+      if (report.outcome.ok() && options_.check) judge(report, 0, epsilon<T>);
       return report;
     }
-    if (static_cast<const void*>(B.data()) == X.data() && (options_.check || made_.report.refine != Refine::none)) {
-      Matrix<T, Place> kept(B.rows(), B.cols());  // B is read again when X is there
+    if (!report.outcome.ok()) {
       const Settled settled(q_);
-      q_.phase(Phase::other);
-      convert(q_, B, kept.view());
-      return solve(kept.view(), X, op, solving);
+      leave_no_solution(X, report);
+      return report;
     }
+    const int exponent = factoring_.exponent();
+    const bool is_read_again = options_.check || made_.report.refine != Refine::none;
+    if (exponent == 0 && !(is_read_again && static_cast<const void*>(B.data()) == X.data()))
+      return solve_apart(B, X, op, solving);
+    Matrix<T, Place> kept(B.rows(), B.cols());
+    const Settled settled(q_);
+    if (exponent != 0 && options_.check) require_finite_sides(*column_norms<T>(q_, B));  // which scaling may overflow
+    q_.phase(Phase::other);
+    exponent == 0 ? convert(q_, B, kept.view()) : scale<T>(q_, exponent, B, kept.view());
+    return solve_apart(kept.view(), X, op, solving);
+  }
+
+ private:
+  using Factored = lasolve::Factored<T, Place>;
+
+  /// The same, where B is to be read again, and is of the A that was factored.
+  Report solve_apart(MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op, Stopwatch solving) {
     std::optional<Factored> replaced;
     const Settled settled(q_);
     Refinement solved = solve_with(made_, B, X, op);
     const double refining = solving.seconds();  // where it was refined, the last residual was waited for
     if (options_.check && (options_.condition || !solved.converged)) {
       q_.phase(Phase::check);
-      require_finite_sides(*column_norms<T>(q_, B));  // before anything follows from them
+      look_at_sides(*column_norms<T>(q_, B));  // before anything follows from them
     }
     if (!solved.converged && made_.is_coarse() && factoring_.may_be_as_fine_as_A()) {
       replaced = factoring_.fallen_back(Report(made_.report),
@@ -96,14 +113,21 @@ class Solver {
     report.refine_iterations = solved.updates, report.refinement_residuals = std::move(solved.residuals);
     if (is_there && options_.check) check(made, B, X, op, report);
     if (is_there && options_.condition) judge_condition(report, roundoff_of_solutions<T>(report));
-    take_times(q_, report);
+    if (is_there)
+      take_times(q_, report);
+    else
+      leave_no_solution(X, report);
     report.solve_seconds = report.phases.seconds_of(Phase::solve) + report.phases.seconds_of(Phase::refine);
     if (replaced) made_ = std::move(*replaced);  // only now, when nothing can throw
     return report;
   }
 
- private:
-  using Factored = lasolve::Factored<T, Place>;
+  /// X ← NaN: what was there before is no solution.
+  void leave_no_solution(MatrixView<T, Place> X, Report& report) {
+    q_.phase(Phase::other);
+    fill(q_, std::numeric_limits<T>::quiet_NaN(), X);
+    take_times(q_, report);
+  }
 
   double rcond_of(Factored& made) {
     Report& report = made.report;
@@ -111,7 +135,11 @@ class Solver {
     q_.phase(Phase::check);
     require(!factoring_.in_place() || A_.knows_norm(Op::transpose),
             "the norm of A is not known, which its factors have overwritten: ask for the condition in the options");
-    const long double norm = A_.norm(q_, Op::transpose);
+    long double norm = A_.norm(q_, Op::transpose);
+    if (!factoring_.in_place() && factoring_.scales_up(report)) {
+      made = factoring_.again(std::move(made.report));
+      norm = A_.norm(q_, Op::transpose);
+    }
     report.rcond = made.with(gemm_, [&](auto& factors, const auto& gemm) {
       return reciprocal_condition(q_, gemm, factors, norm, teller_of(Step::condition));
     });
@@ -143,9 +171,16 @@ class Solver {
     });
     if constexpr (!in_place) convert<F>(q_, D.view(), X);
     if (!refined) return {0, true};
-    q_.phase(Phase::refine);
     R = Matrix<T, Place>(B.rows(), B.cols());
-    return refine<T>(q_, gemm, factors, A_.with(op), op, A_.norm(q_, op), B, X, R.view(), D.view());
+    return refined_with(gemm, factors, B, X, op, R.view(), D.view());
+  }
+
+  /// Refines X. R and D are workspace.
+  template <class F>
+  Refinement refined_with(const Gemm<F, Place>& gemm, Factors<F, Place>& factors, MatrixView<const T, Place> B,
+                          MatrixView<T, Place> X, Op op, MatrixView<T, Place> R, MatrixView<F, Place> D) {
+    q_.phase(Phase::refine);
+    return refine<T>(q_, gemm, factors, A_.with(op), op, A_.norm(q_, op), B, X, R, D);
   }
 
   /// `b`: the largest magnitudes of the columns of B.
@@ -153,24 +188,40 @@ class Solver {
     lasolve::require_finite(options_.allow_nonfinite || std::isfinite(largest(b)), "the right-hand sides have");
   }
 
+  /// The same of what is solved for, which may be a multiple of what was given, that was looked at before.
+  void look_at_sides(const std::vector<double>& b) const {
+    if (factoring_.exponent() == 0) require_finite_sides(b);
+  }
+
   /// That B is finite is part of it, so that all is waited for at once.
-  void check(Factored& made, MatrixView<const T, Place> B, MatrixView<const T, Place> X, Op op, Report& report) {
+  void check(Factored& made, MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op, Report& report) {
     q_.phase(Phase::check);
     Matrix<T, Place> R(B.rows(), B.cols());
     const Settled settled(q_);
     A_.measure(q_, op);
     const auto norm_of_A = [&] { return A_.norm(q_, op); };
-    const auto [exponents, b, x, r] =
-        residual_by_sides<T, Place>(q_, Phase::check, teller_of(Step::check), A_.with(op), norm_of_A, X, B, R.view());
-    require_finite_sides(b);
     const double u = roundoff_of_solutions<T>(report);
-    const bool passed = judge(report, backward_error(norm_of_A(), r, x, b), u);
-    if (options_.condition && *report.rcond < u && passed &&
-        A_.rowwise_backward_error(q_, op, R, exponents, x, B) < hpl_threshold * double(report.n) * u) {
-      const double of_scaled_rows = made.with(gemm_, [&](auto& f, const auto& gemm) {
-        return reciprocal_condition_of_scaled_rows(q_, gemm, f, A_.row_sums(q_, op), op);
-      });
-      if (of_scaled_rows >= u) report.rcond_of_scaled_rows = of_scaled_rows;
+    const auto look = [&] {
+      return residual_by_sides<T, Place>(q_, Phase::check, teller_of(Step::check), A_.with(op), norm_of_A, X, B,
+                                         R.view());
+    };
+    const auto judged = [&](const ResidualNorms& of) {
+      return judge(report, backward_error(norm_of_A(), of.r, of.x, of.b), u);
+    };
+    ResidualNorms norms = look();
+    look_at_sides(norms.b);
+    bool passed = judged(norms);
+    if (!passed && mends_growth(made, B, X, op, R.view(), report)) {
+      q_.phase(Phase::check);
+      report.outcome = made.report.outcome;
+      passed = judged(norms = look());
+    }
+    if (options_.condition && passed && *report.rcond < u) {
+      Scaling by{A_.row_sums(q_, op)};
+      if (!judge_scaled(made, by, report.rcond_of_scaled_rows, B, X, R, norms.exponents, op, u)) {
+        by = scaling_of_columns(q_, A_.with(op), by.row_sums);
+        judge_scaled(made, by, report.rcond_of_scaled_columns, B, X, R, norms.exponents, op, u);
+      }
     }
     if (report.outcome.kind == Outcome::not_converged &&
         passed) {  // at the limit of the precision there is no more to gain
@@ -179,7 +230,40 @@ class Solver {
     }
     if (!passed && options_.factorization == Method::cholesky && A_.is_whole() &&
         !*may_be_positive_definite(q_, A_.view()))
-      report.notes.push_back("the matrix is not symmetric; Cholesky reads one of its triangles only");
+      report.outcome = {Outcome::not_symmetric, 0};
+  }
+
+  /// Where a check failed by no more than elements grew in an LU: says so, and refines X, unless that was done before, or not to be
+  /// done. By more, something else is wrong, as the backend, which nothing must hide.
+  bool mends_growth(Factored& made, MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op, MatrixView<T, Place> R,
+                    Report& report) {
+    if (made.report.method != Method::lu || made.is_coarse()) return false;
+    return made.with(gemm_, [&]<class F>(Factors<F, Place>& factors, const Gemm<F, Place>& gemm) {
+      report.growth = growth(q_, factors.values(), A_.with(Op::none));
+      if (!(*report.hpl_residual <= *report.growth)) return false;
+      const bool refines = options_.refine == Refine::automatic && report.refine == Refine::none;
+      report.notes.push_back(elements_grew(report, refines));
+      if (!refines) return false;
+      Matrix<F, Place> D(B.rows(), B.cols());
+      const Settled settled(q_);
+      Refinement refined = refined_with(gemm, factors, B, X, op, R, D.view());
+      report.refine = Refine::classical;
+      report.refine_iterations = refined.updates, report.refinement_residuals = std::move(refined.residuals);
+      return true;
+    });
+  }
+
+  /// `rcond` ← the condition with rows, and columns, scaled, where that counts: each row of the residual is small for itself, and at
+  /// least one digit is left.
+  bool judge_scaled(Factored& made, const Scaling& by, std::optional<double>& rcond, MatrixView<const T, Place> B,
+                    MatrixView<const T, Place> X, MatrixView<const T, Place> R, const std::vector<int>& exponents,
+                    Op op, double u) {
+    const double error = backward_error_of_rows<T, Place>(q_, by, R, exponents, X, B);
+    if (!(error < hpl_threshold * double(B.rows()) * u)) return false;
+    const double its = made.with(
+        gemm_, [&](auto& factors, const auto& gemm) { return reciprocal_condition_of(q_, gemm, factors, by, op); });
+    if (its >= 10 * u) rcond = its;
+    return rcond.has_value();
   }
 
   Queue<Place>& q_;

@@ -151,7 +151,7 @@ concept HasNorms = requires(Queue<Place>& q, Operand<T, Place> op_A, Symmetric<T
   // The sum of the magnitudes in each row, times a power of two.
   { row_sums_of_magnitudes(q, op_A, 1.0) } -> std::convertible_to<Fetched<std::vector<double>>>;
   { row_sums_of_magnitudes(q, half, 1.0) } -> std::convertible_to<Fetched<std::vector<double>>>;
-  // Whether X = Xᵀ, bit for bit, with a positive diagonal; and the same while it is copied.
+  // Whether X = Xᵀ but for roundoff (equal_but_for_roundoff), with a positive diagonal; and the same while it is copied.
   { may_be_positive_definite(q, X) } -> std::convertible_to<Fetched<bool>>;
   { copy_and_look(q, X, R, status) } -> std::convertible_to<Fetched<Look>>;
   // R ← R + D, where D may be coarser; R ← 2^exponent X.

@@ -42,12 +42,11 @@ inline double trusted_digits(double rcond, double u) { return std::max(0.0, -std
 /// Writes into a report with an rcond what follows from it: a solution that is as good as its residual says may still be far
 /// from the true one.
 inline void judge_condition(Report& report, double u) {
-  const double rcond = report.rcond_of_scaled_rows.value_or(*report.rcond);
-  const Outcome::Kind kind = report.outcome.kind;
+  const double rcond = report.rcond_of_scaled_rows.value_or(report.rcond_of_scaled_columns.value_or(*report.rcond));
   report.digits.reset();
-  if (kind == Outcome::inaccurate || kind == Outcome::not_converged) return;
+  if (!report.outcome.ok()) return;
   report.digits = trusted_digits(rcond, u);
-  if (report.outcome.ok() && rcond < u) report.outcome = {Outcome::ill_conditioned, 0};
+  if (rcond < u) report.outcome = {Outcome::ill_conditioned, 0};
 }
 
 }  // namespace lasolve

@@ -75,24 +75,4 @@ double reciprocal_condition(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors
   return reciprocal_of_condition(std::ldexp(norm, -e), inverse);
 }
 
-/// An estimate of 1 / ‖ |op(A)⁻¹| |op(A)| ‖∞, given the sums of the magnitudes in the rows of op(A): the reciprocal condition
-/// number ‖·‖∞ of op(A) with its rows scaled to a sum of 1 each, the best that scaling of rows can reach. At most five solves.
-/// Source: Bauer, "Genauigkeitsfragen bei der Lösung linearer Gleichungssysteme", ZAMM 1966; Skeel, J. ACM 26, 1979.
-template <class F, class Place>
-double reciprocal_condition_of_scaled_rows(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors<F, Place>& factors,
-                                           const std::vector<long double>& row_sums, Op op) {
-  const int e = row_sums.empty() ? 0 : std::max(0, std::ilogb(largest(row_sums)) - 1000);
-  const auto scale_rows = [&](MatrixView<double> X) {
-    for (std::int64_t j = 0; j < X.cols(); ++j)
-      for (std::int64_t i = 0; i < X.rows(); ++i) X(i, j) *= double(std::ldexp(row_sums[std::size_t(i)], -e));
-  };
-  // ‖op(A)⁻¹ D‖∞ = ‖D op(A)⁻ᵀ‖₁ with D the sums on a diagonal.
-  const double inverse = one_norm_estimate(std::int64_t(row_sums.size()), [&](MatrixView<double> X, Op side) {
-    if (side == Op::transpose) scale_rows(X);
-    apply_to_host_columns(q, gemm, factors, 0, X, side == Op::none ? flipped(op) : op);
-    if (side == Op::none) scale_rows(X);
-  });
-  return reciprocal_of_condition(inverse, std::ldexp(1.0L, e));
-}
-
 }  // namespace lasolve

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "solvers/refine/condition.hpp"
 #include "solvers/refine/residual.hpp"
 
 namespace lasolve {
@@ -50,23 +49,8 @@ class KnownMatrix {
   /// ‖op(A)‖∞; with Op::transpose that is ‖A‖₁.
   long double norm(Queue<Place>& q, Op op) { return largest(row_sums(q, op)); }
   bool knows_norm(Op op) { return of(op).sums.has_value(); }
-
-  /// max over all elements of |R|ᵢ / (Σⱼ|aᵢⱼ|‖x‖∞ + |b|ᵢ), for the residual R times 2^−exponents of its columns: as the backward
-  /// error, but of each row for itself. `x` are the largest magnitudes of the columns of X.
-  double rowwise_backward_error(Queue<Place>& q, Op op, MatrixView<const T, Place> R, const std::vector<int>& exponents,
-                                const std::vector<double>& x, MatrixView<const T, Place> B) {
-    const auto& sums = row_sums(q, op);
-    double worst = 0;
-    for (std::int64_t j = 0; j < R.cols(); ++j) {
-      const Matrix<T> r = on_host(q, R.columns(j, 1)), b = on_host(q, B.columns(j, 1));
-      for (std::int64_t i = 0; i < R.rows(); ++i) {
-        const long double size = sums[std::size_t(i)] * x[std::size_t(j)] + std::abs(b(i, 0));
-        const long double residual = std::ldexp(static_cast<long double>(std::abs(r(i, 0))), exponents[std::size_t(j)]);
-        worst = larger(worst, residual == 0 ? 0 : double(residual / size));
-      }
-    }
-    return worst;
-  }
+  /// Whether it is known, or q was given that.
+  bool has_norm(Op op) { return knows_norm(op) || is_being_measured(op); }
 
  private:
   struct Kept {

@@ -49,6 +49,13 @@ std::vector<int> exponents_without_overflow(long double a, const std::vector<dou
   return exponents;
 }
 
+/// The exponent with which 2^exponent A has a norm just below 1, where that of A is below the least normal number and so all that is
+/// computed with A would lose digits; else 0. If 2^exponent b overflows, then A⁻¹b does.
+template <class T>
+int exponent_of_subnormal(long double norm) {
+  return norm > 0 && norm < std::numeric_limits<T>::min() ? -std::ilogb(norm) - 1 : 0;
+}
+
 /// f(2^−e X, 2^−e B) with an exponent e for each column.
 template <class T, class Place, class F>
 void on_scaled(Queue<Place>& q, const std::vector<int>& exponents, MatrixView<const T, Place> X,

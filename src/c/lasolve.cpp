@@ -187,13 +187,8 @@ lasolve_status solve_once(std::int64_t n, std::int64_t nrhs, const T* A, std::in
     require_matrix('X', X, n, nrhs, ldx, by_rows);
     require_apart(Extent(MatrixView<const T>(A, n, n, lda)),
                   Extent(by_rows ? MatrixView<T>(X, nrhs, n, ldx) : MatrixView<T>(X, n, nrhs, ldx)));
-    const Report factored = factors.report<T>();
-    if (!factored.outcome.ok()) {
-      fill(report, factored);
-      return status_of(factored.outcome);
-    }
     Report solved = factors.solve<T>(LASOLVE_NONE, nrhs, B, ldb, X, ldx);
-    const Report done = together(factored, std::move(solved));
+    const Report done = together(factors.report<T>(), std::move(solved));
     fill(report, done);
     return status_of(done.outcome);
   });

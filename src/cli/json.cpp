@@ -34,9 +34,7 @@ Json of_phases(const std::array<double, phase_count>& values) {
 }
 
 Json outcome_at(const Outcome& outcome) {
-  const bool somewhere =
-      !outcome.ok() && outcome.kind != Outcome::inaccurate && outcome.kind != Outcome::ill_conditioned;
-  return somewhere ? Json(outcome.at) : Json(nullptr);
+  return !outcome.has_solution() || outcome.kind == Outcome::not_converged ? Json(outcome.at) : Json(nullptr);
 }
 
 struct Solved {
@@ -54,7 +52,7 @@ struct Field {
 
 const Field fields[] = {
     {"schema_version", "1; a field that goes or changes its meaning raises it", [](In) -> Json { return 1; }},
-    {"outcome", "solved, singular, not_positive_definite, not_converged, inaccurate, ill_conditioned",
+    {"outcome", "solved, singular, not_positive_definite, not_converged, inaccurate, ill_conditioned, not_symmetric",
      [](In s) -> Json { return s.report.outcome.name(); }},
     {"outcome_at",
      "singular: the column of the zero pivot, from 0; not_positive_definite: the order of the leading minor; "
@@ -106,8 +104,12 @@ const Field fields[] = {
     {"rcond", "an estimate of 1 / (|A| |A^-1|), 1-norm", [](In s) -> Json { return number_or_null(s.report.rcond); }},
     {"rcond_of_scaled_rows", "the same with rows scaled, where only their sizes make rcond small",
      [](In s) -> Json { return number_or_null(s.report.rcond_of_scaled_rows); }},
+    {"rcond_of_scaled_columns", "the same with columns scaled, too",
+     [](In s) -> Json { return number_or_null(s.report.rcond_of_scaled_columns); }},
     {"digits", "of the solution that may be trusted, about; null where the solution is not accurate",
      [](In s) -> Json { return number_or_null(s.report.digits); }},
+    {"growth", "max|U| / max|A| of an LU, where a solution failed its check, if only before it was refined",
+     [](In s) -> Json { return number_or_null(s.report.growth); }},
     {"refine_iterations", "updates of the refinement", [](In s) -> Json { return s.report.refine_iterations; }},
     {"refinement_residuals", "|B - A X| / (|A| |X|) before the first update, and after each",
      [](In s) -> Json { return s.report.refinement_residuals; }},

@@ -57,9 +57,13 @@ std::string about(const Subject& subject, const Report& r) {
 std::string condition(const Report& r) {
   if (!r.rcond) return "";
   const std::string scaled =
-      r.rcond_of_scaled_rows ? fmt::format(", {:.2e} with its rows scaled", *r.rcond_of_scaled_rows) : "";
+      r.rcond_of_scaled_rows      ? fmt::format(", {:.2e} with its rows scaled", *r.rcond_of_scaled_rows)
+      : r.rcond_of_scaled_columns ? fmt::format(", {:.2e} with rows and columns scaled", *r.rcond_of_scaled_columns)
+                                  : "";
+  const char* const of_what =
+      r.rcond_of_scaled_columns ? "each component, in the scale of its column," : "the solution";
   return fmt::format("rcond           {:.2e}{}: {}\n", *r.rcond, scaled,
-                     r.digits ? fmt::format("about {:.0f} digits of the solution may be trusted", std::floor(*r.digits))
+                     r.digits ? fmt::format("about {:.0f} digits of {} may be trusted", std::floor(*r.digits), of_what)
                               : "it tells nothing of a solution that is not accurate");
 }
 
@@ -69,6 +73,7 @@ std::string accuracy(const Report& r) {
   text += fmt::format("HPL check       {:.2e}, {} (the limit is {}, with the roundoff of {})\n", *r.hpl_residual,
                       *r.hpl_residual < hpl_threshold ? "passed" : "FAILED", hpl_threshold,
                       name_of(r.refine == Refine::none ? r.precision : r.residual));
+  if (r.growth) text += fmt::format("growth          {:.2e} (the largest element of U over that of A)\n", *r.growth);
   if (r.forward_error) text += fmt::format("forward error   {:.2e} (the true answer is 1)\n", *r.forward_error);
   return text;
 }

@@ -157,6 +157,8 @@ Report Problem::solve_in_place(int queue, Options options, Matrix<double>& X) {
   };
   check_again<Place>(q, columns, op_, triangle_, B_, X, report);
   report.notes.push_back("in place: for the check the matrix was made again, a few columns at a time");
+  if (report.outcome.kind == Outcome::inaccurate)
+    report.notes.push_back("in place: nothing is left of the matrix to refine the solution with");
   return report;
 }
 
@@ -190,7 +192,7 @@ Method Problem::likely_method() const {
   if (generator_) formula = generator_->formula(), formula.table = generator_->table().data();
   const auto A = [&](std::int64_t i, std::int64_t j) { return generator_ ? formula(i, j) : (*host_.matrix)(i, j); };
   for (std::int64_t i = 0; i < some; ++i)
-    if (A(i, 0) != A(0, i) || !(A(i, i) > 0)) return Method::lu;
+    if (!(A(i, i) > 0) || !equal_but_for_roundoff(A(i, 0), A(0, i), A(i, i), A(0, 0))) return Method::lu;
   return Method::cholesky;
 }
 

@@ -29,6 +29,7 @@ int exit_code(const Outcome& outcome, const Request& request) {
       return no_solution;
     case Outcome::not_converged:
     case Outcome::inaccurate:
+    case Outcome::not_symmetric:
       return not_accurate;
     case Outcome::ill_conditioned:
       return request.allow_ill_conditioned ? done : not_accurate;

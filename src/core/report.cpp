@@ -22,6 +22,8 @@ std::string Outcome::message() const {
     case ill_conditioned:
       return "the residual is small, but the matrix is singular to the precision: no digit of the solution can be "
              "trusted";
+    case not_symmetric:
+      return "the matrix is not symmetric, and Cholesky solves with one of its triangles only";
   }
   return "unknown";
 }

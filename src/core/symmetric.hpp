@@ -4,8 +4,20 @@
 #include <variant>
 
 #include "lasolve/lasolve.hpp"
+#include "lasolve/precision.hpp"
 
 namespace lasolve {
+
+/// Whether elements (i, j) and (j, i), a and b, are the same but for roundoff, as in a product M Mᵀ whose halves were summed in
+/// different orders: |a − b| ≤ 8 u √(d e), with elements i and j of the diagonal. A positive definite matrix has |a| < √(d e). HPL's
+/// check of a solution with one half allows twice of that in the other.
+template <class T>
+constexpr bool equal_but_for_roundoff(T a, T b, T d, T e) {
+  if (a == b) return true;
+  constexpr double most = 8 * unit_roundoff_of(precision_of<T>);
+  const double difference = double(a) - double(b);
+  return difference / double(d) * (difference / double(e)) <= most * most;
+}
 
 /// Element (i, j) is that of `half` at (max(i, j), min(i, j)): what is above the diagonal of `half` is never read.
 template <class T, class Place = Cpu>

@@ -123,8 +123,13 @@ static void says_what_is_wrong(void) {
         says("in row 0 and column 1"));
   CHECK(lasolve_dfactor(2, singular, 2, NULL, &f, &report) == LASOLVE_NO_SOLUTION && f != NULL && says("singular"));
   CHECK(strcmp(report.outcome, "singular") == 0 && report.at == 1 && strcmp(report.message, lasolve_last_error()) == 0);
+  x[0] = x[1] = 7;
   CHECK(lasolve_dsolve_with(f, LASOLVE_NONE, 1, b, 2, x, 2, NULL) == LASOLVE_NO_SOLUTION);
+  CHECK(x[0] != x[0] && x[1] != x[1]);
   lasolve_free(f);
+  x[0] = x[1] = 7;
+  CHECK(lasolve_dsolve(2, 1, singular, 2, b, 2, x, 2, NULL, &report) == LASOLVE_NO_SOLUTION && says("singular"));
+  CHECK(x[0] != x[0] && x[1] != x[1] && strcmp(report.outcome, "singular") == 0 && report.at == 1);
   options.gemm = "fastest";
   CHECK(lasolve_dsolve(2, 1, columns, 2, b, 2, x, 2, &options, NULL) == LASOLVE_MISUSE && says("fastest") &&
         says("; there are auto, ") && is_one_sentence());

@@ -55,6 +55,7 @@ class SmallEngine final : public Engine<T> {
       : gemm_(gemm),
         method_(options.factorization),
         threads_(options.threads),
+        refine_(options.refine),
         check_(options.check),
         allow_nonfinite_(options.allow_nonfinite),
         system_(A, options.factorization) {}
@@ -86,6 +87,7 @@ class SmallEngine final : public Engine<T> {
       Options options;
       options.factorization = method_;
       options.threads = threads_;
+      options.refine = refine_;
       options.check = check_;
       options.allow_nonfinite = allow_nonfinite_;
       Report start;
@@ -99,8 +101,9 @@ class SmallEngine final : public Engine<T> {
 
   OneAtATime turns_;
   const GemmBackend<Cpu>& gemm_;
-  const Method method_;  // this and the next three are all that options of a small system may differ in: they are large
+  const Method method_;  // this and the next four are all that options of a small system may differ in: they are large
   const int threads_;
+  const Refine refine_;
   const bool check_, allow_nonfinite_;
   Report report_;
   SmallSystem<T> system_;

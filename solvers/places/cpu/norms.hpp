@@ -177,7 +177,7 @@ Fetched<Ending> ending_of(Queue<Cpu>&, MatrixView<const T> factors, MatrixView<s
   return Ending{failed_at(0, 0), least, most};
 }
 
-/// Whether A = Aᵀ, bit for bit, with a positive diagonal.
+/// Whether A = Aᵀ but for roundoff, with a positive diagonal.
 template <class T>
 bool may_be_positive_definite(MatrixView<const T> A) {
   constexpr std::int64_t tile = 64;
@@ -188,7 +188,7 @@ bool may_be_positive_definite(MatrixView<const T> A) {
     for (std::int64_t i0 = j0; i0 < n; i0 += tile)
       for (std::int64_t j = j0; j < std::min(j0 + tile, n); ++j)
         for (std::int64_t i = std::max(i0, j + 1); i < std::min(i0 + tile, n); ++i)
-          if (A(i, j) != A(j, i)) return false;
+          if (!equal_but_for_roundoff(A(i, j), A(j, i), A(i, i), A(j, j))) return false;
   return true;
 }
 template <class T>

@@ -67,7 +67,7 @@ class SmallSystem {
     const double range = is_lu ? least / most : least / most * (least / most);  // of the pivots
     if (failed_at_ >= 0 || !(range >= n * u)) return false;
     if (check) {
-      if (!std::isfinite(norm(Op::none))) return false;
+      if (!std::isfinite(norm(Op::none)) || exponent_of_subnormal<T>(norm(Op::none)) != 0) return false;
       report.phases.seconds_of(Phase::check) = watch.seconds() - seconds;
     }
     note_precision<T>(report, *find_solve_precision(precision_of<T>));

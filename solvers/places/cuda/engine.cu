@@ -38,7 +38,7 @@ template <class T>
 Method likely_method(MatrixView<const T, Cpu> A) {
   const std::int64_t some = std::min<std::int64_t>({A.rows(), A.cols(), 64});
   for (std::int64_t i = 0; i < some; ++i)
-    if (A(i, 0) != A(0, i) || !(A(i, i) > T(0))) return Method::lu;
+    if (!(A(i, i) > T(0)) || !equal_but_for_roundoff(A(i, 0), A(0, i), A(i, i), A(0, 0))) return Method::lu;
   return Method::cholesky;
 }
 

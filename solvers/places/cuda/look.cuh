@@ -1,11 +1,19 @@
 // Whether a matrix may be positive definite, on CUDA.
 #pragma once
 
+#include "core/symmetric.hpp"
 #include "solvers/look.hpp"
 #include "solvers/places/cuda/messages.cuh"
 #include "solvers/places/cuda/norms.cuh"
 
 namespace lasolve {
+
+/// Whether elements (i, j) and (j, i) of A, a and b, differ by more than roundoff.
+template <class T>
+__device__ bool are_halves_different(const MatrixView<const T, Cuda>& A, std::int64_t i, std::int64_t j, T a, T b) {
+  const auto of_diagonal = [&](std::int64_t k) { return A.data()[k + k * A.ld()]; };
+  return a != b && !equal_but_for_roundoff(a, b, of_diagonal(i), of_diagonal(j));
+}
 
 /// no[block] ← whether one of its 32 × 32 tiles of A differs from its mirror image, or has an entry of the diagonal that is not
 /// positive. The mirrored reads find their lines in L1.
@@ -18,14 +26,14 @@ __global__ void compare_with_mirror(MatrixView<const T, Cuda> A, std::int64_t ti
       const std::int64_t j = tile / tiles * 32 + y;
       if (i < j || i >= A.rows()) continue;
       const T a = A.data()[i + j * A.ld()];
-      differs = differs || (i == j ? !(a > T(0)) : a != A.data()[j + i * A.ld()]);
+      differs = differs || (i == j ? !(a > T(0)) : are_halves_different(A, i, j, a, A.data()[j + i * A.ld()]));
     }
   }
   const int found = __syncthreads_or(differs);
   if (threadIdx.x == 0 && threadIdx.y == 0) no[blockIdx.x] = found;
 }
 
-/// Whether A = Aᵀ with a positive diagonal.
+/// Whether A = Aᵀ but for roundoff, with a positive diagonal.
 template <class T>
 Fetched<bool> may_be_positive_definite(Queue<Cuda>& q, MatrixView<const T, Cuda> A) {
   if (A.empty()) return true;
@@ -48,7 +56,8 @@ __global__ void __launch_bounds__(1024) look_at_rows(MatrixView<const From, Cuda
       X.rows(), X.cols(),
       [&](std::int64_t i, std::int64_t j, double& sum) {
         const From x = __ldg(X.data() + i + j * X.ld()), mirrored = __ldg(X.data() + j + i * X.ld());
-        differs |= unsigned(x != mirrored) | (unsigned(i == j) & unsigned(!(x > From(0))));
+        if (x != mirrored && differs == 0) differs = are_halves_different(X, i, j, x, mirrored);
+        differs |= unsigned(i == j) & unsigned(!(x > From(0)));
         Y.data()[i + j * Y.ld()] = To(x);
         sum += fabs(double(x));
       },

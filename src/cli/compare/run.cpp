@@ -265,7 +265,10 @@ class Race {
         watch_.spoilt(c, own ? "changed the clock: its times mean nothing" : "met a clock that was changed");
       return "the clock was changed while it ran: its times mean nothing";
     }
-    return report.outcome.ok() ? "" : report.outcome.message();
+    const Outcome::Kind kind = report.outcome.kind;
+    const bool wants_another = kind == Outcome::not_positive_definite || kind == Outcome::not_symmetric;
+    return report.outcome.ok() ? ""
+                               : report.outcome.message() + (wants_another ? "; --matrix spd is for Cholesky" : "");
   }
 
   double run_peer(std::size_t c) {

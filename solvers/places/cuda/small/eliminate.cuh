@@ -53,11 +53,14 @@ class SmallElimination {
     each([&](int i, int j, T& v) { s_.F[i + j * ld] = v; });
     __syncthreads();
   }
-  /// After share(): whether the matrix equals its transpose and has a positive diagonal. So may_be_positive_definite() has it.
+  /// After share(): whether the matrix equals its transpose, but for roundoff, and has a positive diagonal. So
+  /// may_be_positive_definite() has it.
   __device__ bool may_be_positive_definite() {
     bool may_be = true;
     each([&](int i, int j, T& v) {
-      if (i < n_ && j < n_) may_be = may_be && (i == j ? v > T(0) : v == s_.F[j + i * ld]);
+      if (i < n_ && j < n_)
+        may_be = may_be &&
+                 (i == j ? v > T(0) : equal_but_for_roundoff(v, s_.F[j + i * ld], s_.F[i + i * ld], s_.F[j + j * ld]));
     });
     return __syncthreads_and(may_be);
   }

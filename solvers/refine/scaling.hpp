@@ -1,0 +1,118 @@
+// What is asked of a matrix where a solution is in doubt: how it looks with its rows and columns scaled, and how much elements grew.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "solvers/refine/condition.hpp"
+#include "solvers/refine/residual.hpp"
+
+namespace lasolve {
+
+/// f(i, j, |aᵢⱼ|) for all elements, on the host: a few columns of what is stored come there at a time.
+template <class T, class Place, class F>
+void for_each_magnitude(Queue<Place>& q, const SystemMatrix<T, Place>& A, F f) {
+  const auto* const symmetric = std::get_if<Symmetric<T, Place>>(&A);
+  const Operand<T, Place> given = symmetric ? symmetric->half : std::get<Operand<T, Place>>(A);
+  const MatrixView<const T, Place> stored = given.stored();
+  const bool flips = given.op() == Op::transpose;
+  const std::int64_t n = stored.rows(), at_once = std::max<std::int64_t>(1, (1 << 22) / std::max<std::int64_t>(1, n));
+  for (std::int64_t first = 0; first < stored.cols(); first += at_once) {
+    const Matrix<T> some = on_host(q, stored.columns(first, std::min(at_once, stored.cols() - first)));
+    for (std::int64_t c = 0; c < some.cols(); ++c)
+      for (std::int64_t r = 0; r < n; ++r) {
+        const std::int64_t i = flips ? first + c : r, j = flips ? r : first + c;
+        if (symmetric && i < j) continue;
+        const double magnitude = std::abs(double(some(r, c)));
+        f(i, j, magnitude);
+        if (symmetric && i > j) f(j, i, magnitude);
+      }
+  }
+}
+
+/// max|uᵢⱼ| / max|aᵢⱼ| of A = L U.
+template <class F, class T, class Place>
+double growth(Queue<Place>& q, MatrixView<const F, Place> LU, const SystemMatrix<T, Place>& A) {
+  double of_U = 0, of_A = 0;
+  for_each_magnitude<F, Place>(q, Symmetric<F, Place>(LU, Uplo::upper),
+                               [&](auto, auto, double u) { of_U = larger(of_U, u); });
+  for_each_magnitude(q, A, [&](auto, auto, double a) { of_A = larger(of_A, a); });
+  return of_U / of_A;
+}
+
+/// How op(A) x = b is looked at: as op(A) C y = b with x = C y, and each row in the size that it then has.
+struct Scaling {
+  std::vector<long double> row_sums;  ///< Σⱼ|aᵢⱼ|cⱼ
+  std::vector<int> columns = {};      ///< the exponents of the weights cⱼ, powers of two; empty: all are 1
+  double weighed(double x, std::size_t j) const { return columns.empty() ? x : std::ldexp(x, -columns[j]); }
+};
+
+/// With the weights of columns that LAPACK's geequ gives: rows are brought to a sum of 1, and then the largest element of each column
+/// to about 1.
+template <class T, class Place>
+Scaling scaling_of_columns(Queue<Place>& q, const SystemMatrix<T, Place>& A, const std::vector<long double>& row_sums) {
+  const std::size_t n = row_sums.size();
+  std::vector<long double> largest(n, 0);
+  for_each_magnitude(q, A, [&](std::int64_t i, std::int64_t j, double a) {
+    auto& most = largest[std::size_t(j)];
+    most = larger(most, a / row_sums[std::size_t(i)]);
+  });
+  Scaling scaling{std::vector<long double>(n, 0), std::vector<int>(n, 0)};
+  for (std::size_t j = 0; j < n; ++j)
+    if (largest[j] > 0) scaling.columns[j] = -std::ilogb(largest[j]);
+  const auto [least, most] = std::minmax_element(scaling.columns.begin(), scaling.columns.end());
+  const int middle = n == 0 ? 0 : *least + (*most - *least) / 2;  // only ratios of weights count
+  for (int& exponent : scaling.columns) exponent -= middle;
+  for_each_magnitude(q, A, [&](std::int64_t i, std::int64_t j, double a) {
+    scaling.row_sums[std::size_t(i)] += std::ldexp(static_cast<long double>(a), scaling.columns[std::size_t(j)]);
+  });
+  return scaling;
+}
+
+/// max over all elements of |R|ᵢ / (Σⱼ|aᵢⱼ|cⱼ‖y‖∞ + |b|ᵢ), for the residual R times 2^−exponents of its columns, and X = C Y: as the
+/// backward error, but of each row for itself.
+template <class T, class Place>
+double backward_error_of_rows(Queue<Place>& q, const Scaling& by, MatrixView<const T, Place> R,
+                              const std::vector<int>& exponents, MatrixView<const T, Place> X,
+                              MatrixView<const T, Place> B) {
+  double worst = 0;
+  for (std::int64_t j = 0; j < R.cols(); ++j) {
+    const Matrix<T> r = on_host(q, R.columns(j, 1)), b = on_host(q, B.columns(j, 1)), x = on_host(q, X.columns(j, 1));
+    double y = 0;
+    for (std::int64_t i = 0; i < X.rows(); ++i) y = larger(y, by.weighed(std::abs(double(x(i, 0))), std::size_t(i)));
+    for (std::int64_t i = 0; i < R.rows(); ++i) {
+      const long double size = by.row_sums[std::size_t(i)] * y + std::abs(b(i, 0));
+      const long double residual = std::ldexp(static_cast<long double>(std::abs(r(i, 0))), exponents[std::size_t(j)]);
+      worst = larger(worst, residual == 0 ? 0 : double(residual / size));
+    }
+  }
+  return worst;
+}
+
+/// An estimate of 1 / ‖ |C⁻¹op(A)⁻¹| |op(A) C| ‖∞: the reciprocal condition number ‖·‖∞ of op(A) C with its rows scaled to a sum of 1
+/// each, the best that scaling of rows can reach. At most five solves. 0: nothing that can be computed with.
+/// Source: Bauer, "Genauigkeitsfragen bei der Lösung linearer Gleichungssysteme", ZAMM 1966; Skeel, J. ACM 26, 1979.
+template <class F, class Place>
+double reciprocal_condition_of(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors<F, Place>& factors,
+                               const Scaling& by, Op op) {
+  constexpr int most = std::numeric_limits<F>::max_exponent * 3 / 4;  // else a weight hides its column by underflow
+  if (std::any_of(by.columns.begin(), by.columns.end(), [](int exponent) { return std::abs(exponent) > most; }))
+    return 0;
+  const int e = by.row_sums.empty() ? 0 : std::max(0, std::ilogb(largest(by.row_sums)) - 1000);
+  const auto each = [](MatrixView<double> X, auto f) {
+    for (std::int64_t j = 0; j < X.cols(); ++j)
+      for (std::int64_t i = 0; i < X.rows(); ++i) f(X(i, j), std::size_t(i));
+  };
+  const auto scale_rows = [&](double& x, std::size_t i) { x *= double(std::ldexp(by.row_sums[i], -e)); };
+  const auto weigh = [&](double& x, std::size_t i) { x = by.weighed(x, i); };
+  // ‖C⁻¹op(A)⁻¹ D‖∞ = ‖D op(A)⁻ᵀ C⁻¹‖₁ with D the sums on a diagonal.
+  const double inverse = one_norm_estimate(std::int64_t(by.row_sums.size()), [&](MatrixView<double> X, Op side) {
+    side == Op::transpose ? each(X, scale_rows) : each(X, weigh);
+    apply_to_host_columns(q, gemm, factors, 0, X, side == Op::none ? flipped(op) : op);
+    side == Op::none ? each(X, scale_rows) : each(X, weigh);
+  });
+  return reciprocal_of_condition(inverse, std::ldexp(1.0L, e));
+}
+
+}  // namespace lasolve
