@@ -29,6 +29,14 @@ expect 2 'NaN or infinite' --matrix lower.mtx --factorization cholesky --triangl
 expect 0 'passed' --matrix diagdom:n=50 --factorization cholesky --triangle upper --device cpu
 expect 0 'passed' --matrix diagdom:n=50 --factorization cholesky --triangle lower --in-place --device cpu
 expect 5 'not symmetric' --matrix diagdom:n=50 --factorization cholesky --device cpu
+printf '2 5\n1 2\n' >skew.txt
+expect 5 'outcome         the matrix is not symmetric' skew.txt -f cholesky --device cpu
+expect 0 'the solution was refined' --matrix growth:n=56 --device cpu
+expect 5 'refinement may mend that' --matrix growth:n=56 --refine none --device cpu
+printf '1 2e-20\n3 4e-20\n' >units.txt
+expect 0 'in the scale of its column' units.txt --device cpu
+printf '0 1e-310\n1e-310 0\n' >subnormal.txt
+expect 0 'below the least normal number' subnormal.txt --device cpu
 # One triangle means a symmetric matrix, with every method.
 printf '4 0\n2 3\n' >lt.txt
 printf '6\n5\n' >b2.txt

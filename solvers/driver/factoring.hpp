@@ -34,6 +34,7 @@ class Factoring {
         wanted_(solve_precision(options.precision, precision_of<T>)),
         q_(q),
         gemm_(gemm),
+        given_(given.A),
         memory_(std::move(given.memory)) {
     require(given.A.rows() == given.A.cols(), "the matrix is not square");
     require_offered(gemm, options, wanted_.products);
@@ -93,20 +94,29 @@ class Factoring {
   /// its factors are given up.
   bool scales_up(Report& report) {
     if (exponent_ != 0 || !A.knows_norm(op_of_norm())) return false;
-    exponent_ = exponent_of_subnormal<T>(A.norm(q_, op_of_norm()));
-    if (exponent_ == 0) return false;
+    const int exponent = exponent_of_subnormal<T>(A.norm(q_, op_of_norm()));
+    if (exponent == 0) return false;
     q_.phase(Phase::other);
     if (!in_place()) scaled_ = Matrix<T, Place>(A.order(), A.order());
     const MatrixView<T, Place> to = in_place() ? memory_->view() : scaled_.view();
-    scale<T>(q_, exponent_, A.view(), to);
+    scale<T>(q_, exponent, A.view(), to);
     A = KnownMatrix<T, Place>(to, options.triangle);
+    exponent_ = exponent;
     A.measure(q_, op_of_norm());
     report.notes.push_back(scaled_as_subnormal(exponent_));
     return true;
   }
 
-  /// Factors anew, given the report of others.
-  Factored again(Report&& report) { return factored(std::move(report), wanted_); }
+  /// Factors of an A that was scaled up, given the report of those before. What throws leaves A as it was given.
+  Factored again(Report&& report) {
+    try {
+      return factored(std::move(report), wanted_);
+    } catch (...) {
+      A = KnownMatrix<T, Place>(given_, options.triangle);
+      exponent_ = 0;
+      throw;
+    }
+  }
 
   /// Factors in the precision of A, given the report of coarser ones.
   Factored fallen_back(Report&& report, const std::string& why) {
@@ -308,6 +318,7 @@ class Factoring {
   const SolvePrecision wanted_;
   Queue<Place>& q_;
   const GemmBackend<Place>& gemm_;
+  const MatrixView<const T, Place> given_;
   std::optional<Matrix<T, Place>> memory_;  // that of A, handed over, until the factors have it
   int exponent_ = 0;
   Matrix<T, Place> scaled_;         // 2^exponent A, where A is subnormal and the caller's

@@ -50,7 +50,7 @@ inline std::string elements_grew(const Report& report, bool refined) {
   std::snprintf(text, sizeof text,
                 "elements of U are up to %.1e times as large as those of A, and the HPL check was %.1e", *report.growth,
                 *report.hpl_residual);
-  return std::string(text) + (refined ? ": the solution was refined" : "; refinement may mend that");
+  return std::string(text) + (refined ? ": the solution was refined" : "");
 }
 
 /// Which products went where.

@@ -64,14 +64,13 @@ class Solver {
   /// solve, which began with `solving`.
   Report solve(MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op, Stopwatch solving = {}) {
     const NamedRange<Place> range("lasolve solve");
-    Report report = without_times(made_.report, B.cols());
-    if (B.empty()) {  // there may be ever so many columns of no rows: they are not looked at
-      if (report.outcome.ok() && options_.check) judge(report, 0, epsilon<T>);
-      return report;
-    }
-    if (!report.outcome.ok()) {
+    if (B.empty() || !made_.report.outcome.ok()) {
+      Report report = without_times(made_.report, B.cols());
       const Settled settled(q_);
-      leave_no_solution(X, report);
+      if (!report.outcome.ok())
+        leave_no_solution(X, report);
+      else if (options_.check)
+        judge(report, 0, epsilon<T>);
       return report;
     }
     const int exponent = factoring_.exponent();
@@ -124,6 +123,7 @@ class Solver {
 
   /// X ← NaN: what was there before is no solution.
   void leave_no_solution(MatrixView<T, Place> X, Report& report) {
+    if (X.empty()) return;  // there may be ever so many columns of no rows
     q_.phase(Phase::other);
     fill(q_, std::numeric_limits<T>::quiet_NaN(), X);
     take_times(q_, report);
@@ -136,8 +136,9 @@ class Solver {
     require(!factoring_.in_place() || A_.knows_norm(Op::transpose),
             "the norm of A is not known, which its factors have overwritten: ask for the condition in the options");
     long double norm = A_.norm(q_, Op::transpose);
-    if (!factoring_.in_place() && factoring_.scales_up(report)) {
-      made = factoring_.again(std::move(made.report));
+    Report anew = report;
+    if (!factoring_.in_place() && factoring_.scales_up(anew)) {
+      made = factoring_.again(std::move(anew));
       norm = A_.norm(q_, Op::transpose);
     }
     report.rcond = made.with(gemm_, [&](auto& factors, const auto& gemm) {
@@ -242,7 +243,8 @@ class Solver {
       report.growth = growth(q_, factors.values(), A_.with(Op::none));
       if (!(*report.hpl_residual <= *report.growth)) return false;
       const bool refines = options_.refine == Refine::automatic && report.refine == Refine::none;
-      report.notes.push_back(elements_grew(report, refines));
+      report.notes.push_back(elements_grew(report, refines) +
+                             (options_.refine == Refine::none ? "; refinement may mend that" : ""));
       if (!refines) return false;
       Matrix<F, Place> D(B.rows(), B.cols());
       const Settled settled(q_);

@@ -68,7 +68,8 @@ const std::vector<Option>& solve_options() {
       {"precision", 'p', "TYPE", "fp64", words_of(precisions()),
        "of factors and products; with refinement to the accuracy of fp64. tf32, fp16 and bf16: products in that, "
        "factors in fp32"},
-      {"refine", 'r', "METHOD", "auto", words_of<Refine>(), "auto: classical for factors coarser than fp64"},
+      {"refine", 'r', "METHOD", "auto", words_of<Refine>(),
+       "auto: classical for factors coarser than fp64, and where elements grew so that a check fails"},
       {"schedule", 's', "NAME", "auto", words_of<Schedule>(), "the order of the steps; 'lasolve plan' draws them"},
       {"block-size", 'n', "SIZE", "auto", {}, "columns of a panel at most"},
       tune_option,
