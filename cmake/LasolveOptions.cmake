@@ -3,10 +3,13 @@ option(LASOLVE_NATIVE "Compile all of it for this machine alone; OFF: it runs el
 option(LASOLVE_WERROR "Treat warnings as errors" OFF)
 option(LASOLVE_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(LASOLVE_TEST_HOOKS "For tests: LASOLVE_PRETEND=a100, rtx4090, rtx5090 or mig-1g makes a CUDA device keep to what these have; what is made on devices is counted, and allocations can fail" OFF)
+# A project that adds this one has the library alone, unless it asks for more.
+option(LASOLVE_TOOL "Build the tool, and what it, the tests and the programs in bench/ are made of" ${PROJECT_IS_TOP_LEVEL})
 option(LASOLVE_BENCH "Build the programs in bench/" ON)
+option(LASOLVE_INSTALL "Install the library, and the tool where it is built" ${PROJECT_IS_TOP_LEVEL})
 option(LASOLVE_FUZZ "Build the targets in tests/fuzz, for which the compiler has to be clang" OFF)
 
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
 endif()
 set(CMAKE_CXX_STANDARD 20)

@@ -5,10 +5,12 @@ include(LasolveArchitectures)
 
 find_package(Threads REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
-find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
 find_package(fmt 9 REQUIRED)
-find_package(nlohmann_json 3.11 REQUIRED)
 find_package(ZLIB REQUIRED)
+if(LASOLVE_TOOL)
+  find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
+  find_package(nlohmann_json 3.11 REQUIRED)
+endif()
 set(LASOLVE_PRIVATE_PACKAGES $<BUILD_INTERFACE:Eigen3::Eigen> Threads::Threads fmt::fmt ZLIB::ZLIB ${CMAKE_DL_LIBS})
 
 # For Eigen's own solvers, a peer, and for tests.

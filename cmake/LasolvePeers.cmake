@@ -2,7 +2,7 @@
 sources_of(src/peers peers_sources)
 add_library(lasolve_peers STATIC ${peers_sources})
 target_include_directories(lasolve_peers PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/src)
-target_link_libraries(lasolve_peers PUBLIC lasolve PRIVATE lasolve_options ${LASOLVE_PRIVATE_PACKAGES})
+target_link_libraries(lasolve_peers PUBLIC lasolve_whole PRIVATE lasolve_options ${LASOLVE_PRIVATE_PACKAGES})
 
 # Eigen's, with OpenMP where the compiler has it: a module with one name for others, so that its templates of Eigen do not meet those
 # of the rest, which are compiled without. Nor does the tool need OpenMP, whose names would be taken by kernels of one's own.

@@ -93,6 +93,34 @@ TEST_P(Misuse, refuses_such_a_right_hand_side_in_place_and_with_coarse_factors) 
       }
 }
 
+/// As a binding passes on what it was given.
+TEST_P(Misuse, refuses_what_is_no_enumerator) {
+  const Matrix<double> A = random_matrix(5, 5), B = random_matrix(5, 1);
+  Matrix<double> X(5, 1);
+  const auto complains = [&](const char* what, auto set) {
+    Options o = options();
+    set(o);
+    EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { solve(A, B, X, o); }), what));
+  };
+  complains("Options::device", [](Options& o) { o.device.kind = Device::Kind(3); });
+  complains("Options::factorization", [](Options& o) { o.factorization = Method(3); });
+  complains("Options::triangle", [](Options& o) { o.triangle = Uplo(-1); });
+  complains("Options::precision", [](Options& o) { o.precision = Precision(6); });
+  complains("Options::refine", [](Options& o) { o.refine = Refine(3); });
+  complains("Options::schedule", [](Options& o) { o.schedule = Schedule(99); });
+  Factorization<double> factors(A.view(), options());
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factors.solve(B.view(), X.view(), Op(2)); }), "op"));
+}
+
+TEST_P(Misuse, of_names_and_of_what_is_not_finite_has_types_of_its_own) {
+  Matrix<double> A = random_matrix(5, 5), B = random_matrix(5, 1), X(5, 1);
+  Options o = options();
+  o.gemm = std::string("tilde");
+  EXPECT_THROW(solve(A, B, X, o), UnknownName);
+  A(1, 2) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(solve(A, B, X, options()), NotFinite);
+}
+
 TEST_P(Misuse, refuses_a_negative_block_size) {
   EXPECT_THROW(solve_random(random_matrix(5, 5), 1, options(-1)), std::invalid_argument);
 }

@@ -231,6 +231,27 @@ for header in "$include"/lasolve/*.hpp; do
   done
 done
 
+# Each header can be the only one.
+alone() {
+  local header=$1
+  echo "#include <lasolve/${header##*/}>" >"$temporary/alone.${2#-x}"
+  LC_ALL=C "$compiler" "${@:2}" -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$include" "$temporary/alone.${2#-x}" >"$temporary/said" 2>&1 || {
+    echo "cannot be the only one: ${header##*/}, ${*:2}"
+    grep -m 3 'error:' "$temporary/said"
+    failures=$((failures + 1))
+  }
+}
+for header in "$include"/lasolve/*.hpp "$include"/lasolve/*.h; do alone "$header" -xc++ -std=c++20; done
+for header in "$include"/lasolve/*.h; do alone "$header" -xc -std=c89; done
+
+# A report that nobody looks at.
+for line in 'lasolve::solve(A, B, X);' 'f.solve(B, X);' 'lasolve::factor_async(dA, {}, context).wait();'; do
+  compile c++20 "lasolve::Factorization<double> f(A); $line" || true
+  grep -q 'warning: ignoring returned value of type .*nodiscard' "$temporary/said" && continue
+  echo "nothing is said of a report that nobody looks at: $line"
+  failures=$((failures + 1))
+done
+
 # Headers are included with -I where pkg-config says where they are, so that warnings in them are a program's own.
 if ! LC_ALL=C "$compiler" -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Werror \
   -fsyntax-only -I"$include" "$(dirname -- "${BASH_SOURCE[0]}")/consumer/warnings.cpp" >"$temporary/said" 2>&1; then

@@ -9,9 +9,11 @@
 #include "lasolve/lasolve.hpp"
 
 namespace lasolve {
-
 template <class T>
 class AsyncEngine;
+}  // namespace lasolve
+
+namespace lasolve::inline LASOLVE_ABI {
 
 /// P A = L U or A = L Lᵀ, made and used in the order of the stream of a Context.
 ///
@@ -95,5 +97,5 @@ requires(!refused::Begun<A, refused::ElementOf<A>, More...>)
   return {MatrixView<const refused::ElementOf<A>, Cuda>(), Options(), Context()};
 }
 
-}  // namespace lasolve
+}  // namespace lasolve::inline LASOLVE_ABI
 #endif

@@ -8,7 +8,7 @@
 #include "lasolve/queue.hpp"
 #include "lasolve/tuning.hpp"
 
-namespace lasolve {
+namespace lasolve::inline LASOLVE_ABI {
 
 /// A CUDA device with its queues, library handles, workspaces and tuning: made once, used again by every Factorization that is
 /// given it.
@@ -61,5 +61,5 @@ class Context {
 /// do it by themselves.
 void release_unused_memory(int device);
 
-}  // namespace lasolve
+}  // namespace lasolve::inline LASOLVE_ABI
 #endif

@@ -19,7 +19,7 @@
 #include "lasolve/precision.hpp"
 #include "lasolve/queue.hpp"
 
-namespace lasolve {
+namespace lasolve::inline LASOLVE_ABI {
 
 enum class Op { none, transpose };
 
@@ -289,5 +289,5 @@ struct MissingBackend {
 };
 std::span<const MissingBackend> missing_gemm_backends();
 
-}  // namespace lasolve
+}  // namespace lasolve::inline LASOLVE_ABI
 #endif

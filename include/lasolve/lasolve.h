@@ -92,7 +92,8 @@ typedef struct lasolve_options {
         NULL, NULL, NULL, NULL                                                                                     \
   }
 
-/* What a call did. Numbers that were not measured are NaN. Words are valid until the next call on the same thread. */
+/* What a call did. After LASOLVE_MISUSE, _MACHINE, _INTERNAL and _STOPPED only message is there, which is lasolve_last_error(): other
+   words are "", and numbers 0 or NaN. Numbers that were not measured are NaN. Words are valid until the next call on the same thread. */
 typedef struct lasolve_report {
   size_t size;
   const char*

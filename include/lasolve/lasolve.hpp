@@ -18,6 +18,11 @@
 #include "lasolve/tuning.hpp"
 
 namespace lasolve {
+template <class T>
+class Engine;
+}  // namespace lasolve
+
+namespace lasolve::inline LASOLVE_ABI {
 
 enum class Method { automatic, lu, cholesky };
 enum class Refine { automatic, none, classical };
@@ -67,7 +72,7 @@ struct Options {
 };
 
 /// How the mathematics ended. An outcome is a value, never an exception.
-struct Outcome {
+struct [[nodiscard]] Outcome {
   /// not_symmetric: Cholesky was asked for by name, and solved with one triangle of a matrix that has another one.
   enum Kind : int {
     solved,
@@ -96,7 +101,7 @@ struct ProductsOf {
 };
 
 /// What a factorization or a solve did.
-struct Report {
+struct [[nodiscard]] Report {
   Outcome outcome;
   std::int64_t n = 0, nrhs = 0;
   std::string device, gemm;  ///< "cpu" or "cuda:0"; the backend that was used
@@ -144,8 +149,17 @@ struct Report {
 
 inline constexpr double hpl_threshold = 16;
 
-template <class T>
-class Engine;
+/// Misuse: NaN or Inf in A or B. what() says where.
+struct NotFinite : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+/// Misuse: a name that is not known. what() says which is the nearest, or where none is near, all that there are.
+struct UnknownName : std::invalid_argument {
+  UnknownName(const std::string& what, std::vector<std::string> unsaid)
+      : std::invalid_argument(what), unsaid(std::move(unsaid)) {}
+  std::vector<std::string> unsaid;  ///< all that there are, where what() has not said them
+};
+
 class Context;
 
 /// What A is of the columns that it lies in.
@@ -173,8 +187,8 @@ inline constexpr Op op_of_columns =
 /// Any number of threads may factor and solve at the same time. Solves with one factorization, and its rcond(), come one after the
 /// other; while one of them is under way, its report() is not to be read, nor is it to be moved.
 ///
-/// Throws std::invalid_argument (misuse: sizes, NaN or Inf in A or B, an unknown backend, a view of memory that is elsewhere than
-/// its type or Options::device says, all that is asked of one that was moved from) and MachineError, and what Options::progress
+/// Throws std::invalid_argument (misuse: sizes, an enumerator that is none, a view of memory that is elsewhere than its type or
+/// Options::device says, all that is asked of one that was moved from; NotFinite: NaN or Inf in A or B; UnknownName: a backend) and MachineError, and what Options::progress
 /// throws. What throws in a solve leaves the factorization as it was before, and X undefined, so B is lost where X is B. The next
 /// solve then works, unless the device itself has failed.
 template <class T>
@@ -328,5 +342,5 @@ std::string why_no_cuda_device(int index);
 /// The version of the library, as "major.minor.patch".
 const char* version();
 
-}  // namespace lasolve
+}  // namespace lasolve::inline LASOLVE_ABI
 #endif

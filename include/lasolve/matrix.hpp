@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace lasolve {
+namespace lasolve::inline LASOLVE_ABI {
 
 /// Where memory lives and work runs. A place is part of a view's type, so host code cannot dereference device memory.
 struct Cpu {};
@@ -225,5 +225,5 @@ class Matrix {
   std::int64_t rows_ = 0, cols_ = 0, ld_ = 0;
 };
 
-}  // namespace lasolve
+}  // namespace lasolve::inline LASOLVE_ABI
 #endif

@@ -5,9 +5,10 @@
 #if __cplusplus >= 201709L
 #include <bit>
 #include <cstdint>
+#include <initializer_list>
 #include <type_traits>
 
-namespace lasolve {
+namespace lasolve::inline LASOLVE_ABI {
 
 /// IEEE binary16, as it lies in memory; arithmetic is done in float. CUDA's __half has the same bits.
 struct fp16 {
@@ -204,5 +205,5 @@ constexpr bool is_coarser_than(Precision name) {
   return p && p->unit_roundoff() > unit_roundoff_of(precision_of<T>);
 }
 
-}  // namespace lasolve
+}  // namespace lasolve::inline LASOLVE_ABI
 #endif

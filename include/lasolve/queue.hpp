@@ -15,10 +15,13 @@ struct CUevent_st;
 struct cublasContext;
 
 namespace lasolve {
-
 struct DeviceProperties;
-struct Tuning;
 struct WaitLimit;
+}  // namespace lasolve
+
+namespace lasolve::inline LASOLVE_ABI {
+
+struct Tuning;
 
 /// What the time of a solve is spent on.
 enum class Phase { read, to_device, panel, swap, trsm, gemm, solve, refine, check, to_host, other };
@@ -198,5 +201,5 @@ class Queue<Cuda> {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace lasolve
+}  // namespace lasolve::inline LASOLVE_ABI
 #endif

@@ -5,7 +5,7 @@
 #if __cplusplus >= 201709L
 #include "lasolve/row_major.hpp"
 
-namespace lasolve {
+namespace lasolve::inline LASOLVE_ABI {
 
 struct Options;
 class Context;
@@ -296,5 +296,5 @@ constexpr void begun_to_solve() {
 
 }  // namespace refused
 
-}  // namespace lasolve
+}  // namespace lasolve::inline LASOLVE_ABI
 #endif

@@ -3,7 +3,7 @@
 
 #include "lasolve/cpp20.hpp"
 #if __cplusplus >= 201709L
-namespace lasolve {
+namespace lasolve::inline LASOLVE_ABI {
 
 /// X(enumerator, name, plan of LU, plan of Cholesky): a schedule adds one line here. The plans are functions of
 /// solvers/schedules.hpp; not_offered stands where a method has none.
@@ -20,5 +20,5 @@ namespace lasolve {
 enum class Schedule { automatic, LASOLVE_SCHEDULES(LASOLVE_ENUMERATOR) };
 #undef LASOLVE_ENUMERATOR
 
-}  // namespace lasolve
+}  // namespace lasolve::inline LASOLVE_ABI
 #endif

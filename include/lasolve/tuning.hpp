@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace lasolve {
+namespace lasolve::inline LASOLVE_ABI {
 
 struct Device;
 
@@ -90,5 +90,5 @@ std::string complaint_about(const Tuning&);
 /// such device.
 Tuning tuning_of(const Device&);
 
-}  // namespace lasolve
+}  // namespace lasolve::inline LASOLVE_ABI
 #endif

@@ -10,6 +10,7 @@
 #include "core/choose.hpp"
 #include "core/context_state.hpp"
 #include "lasolve/lasolve.hpp"
+#include "lasolve/names.hpp"
 #include "solvers/driver/extent.hpp"
 
 namespace lasolve {
@@ -19,6 +20,21 @@ inline void require_square(std::int64_t rows, std::int64_t cols) {
   const char* const advice =
       cols == 1 ? "; a vector or span alone is one column: lasolve::column_major(a, n, n) and row_major say more" : "";
   throw std::invalid_argument(fmt::format("lasolve: the matrix is not square, but {} × {}{}", rows, cols, advice));
+}
+
+template <class Enum>
+void require_enumerator(Enum value, const char* what) {
+  for (const auto& name : Names<Enum>::all)
+    if (name.value == value) return;
+  throw std::invalid_argument(fmt::format("lasolve: {} is {}, which is no enumerator", what, int(value)));
+}
+inline void require_enumerators(const Options& options) {
+  require_enumerator(options.device.kind, "Options::device");
+  require_enumerator(options.factorization, "Options::factorization");
+  require_enumerator(options.triangle, "Options::triangle");
+  require_enumerator(options.precision, "Options::precision");
+  require_enumerator(options.refine, "Options::refine");
+  require_enumerator(options.schedule, "Options::schedule");
 }
 
 /// The options on the device of a context.

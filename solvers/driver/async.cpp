@@ -39,6 +39,7 @@ SolvePrecision require_decided(const Options& options, Precision of_A) {
 template <class T>
 std::unique_ptr<AsyncEngine<T>> engine_for(Given<T, Cuda> A, const Options& wanted, const Context& context) {
   require_square(A.A.rows(), A.A.cols());
+  require_enumerators(wanted);
   require(context.stream() != nullptr,
           "a factorization that nobody waits for works in the order of a stream, and the context has none");
   const Options options = on_its_device(*context.state(), wanted);
@@ -70,6 +71,7 @@ AsyncFactorization<T>::~AsyncFactorization() = default;
 template <class T>
 void AsyncFactorization<T>::solve_async(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op) {
   AsyncEngine<T>& engine = not_moved(engine_);
+  require_enumerator(op, "op");
   require_sides(engine.order, B, X);
   engine.solve(B, X, op);
 }

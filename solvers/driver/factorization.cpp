@@ -62,6 +62,7 @@ template <class T>
 std::unique_ptr<Engine<T>> engine_for(MatrixView<const T> columns, const Options& options,
                                       const SharedContext& context = {}, Op op = Op::none) {
   require_square(columns.rows(), columns.cols());
+  require_enumerators(options);
   require_on_host("A", Ends(columns));
   try {
     return of_matrix(make_engine_for(Given<T, Cpu>(columns), options, context, op), options, Extent(columns));
@@ -80,6 +81,7 @@ template <class T>
 std::unique_ptr<Engine<T>> engine_with_copy(MatrixView<const T> columns, Op op, const Options& options,
                                             const SharedContext& context) {
   require_square(columns.rows(), columns.cols());
+  require_enumerators(options);
   require_on_host("A", Ends(columns));
   Matrix<T> copy(columns.rows(), columns.cols());
   for (std::int64_t j = 0; j < columns.cols(); ++j) std::copy_n(&columns(0, j), columns.rows(), &copy(0, j));
@@ -93,6 +95,7 @@ std::unique_ptr<Engine<T>> engine_with_copy(MatrixView<const T> columns, Op op, 
 template <class T>
 std::unique_ptr<Engine<T>> engine_in(Matrix<T>&& A, const Options& options, const SharedContext& context = {}) {
   require_square(A.rows(), A.cols());
+  require_enumerators(options);
   require_on_host("A", Ends(A.view()));
   return of_matrix(make_engine_for(Given<T, Cpu>(std::move(A)), options, context, Op::none), options, {});
 }
@@ -108,6 +111,7 @@ template <class T>
 std::unique_ptr<Engine<T>> engine_for(Given<T, Cuda> A, Options options, CUstream_st* after,
                                       const SharedContext& context = {}) {
   require_square(A.A.rows(), A.A.cols());
+  require_enumerators(options);
   require_device(options.device);
   if (context) options = on_its_device(*context, std::move(options));
   if (options.device.kind == Device::automatic) options.device = device_of<T>(A.A);
@@ -216,6 +220,7 @@ const Report& Factorization<T>::report() const {
 template <class T>
 Report Factorization<T>::solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) {
   Engine<T>& engine = not_moved(engine_);
+  require_enumerator(op, "op");
   require_sides(engine.order, B, X);
   require_apart(engine.borrowed, Extent(X));
   require_on_host("B", Ends(B));
@@ -235,6 +240,7 @@ Report Factorization<T>::solve(RowMajorView<const T> B, RowMajorView<T> X, Op op
 template <class T>
 Report Factorization<T>::solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, CUstream_st* after) {
   Engine<T>& engine = not_moved(engine_);
+  require_enumerator(op, "op");
   require_sides(engine.order, B, X);
   require_apart(engine.borrowed, Extent(X));
   return engine.solve(B, X, stored_ == Op::none ? op : flipped(op), after);
@@ -247,6 +253,8 @@ double Factorization<T>::rcond() {
 
 template class Factorization<double>;
 template class Factorization<float>;
+
+inline namespace LASOLVE_ABI {
 
 Report solve(MatrixView<const double> A, MatrixView<const double> B, MatrixView<double> X, const Options& options,
              Op op) {
@@ -279,5 +287,7 @@ Report solve(MatrixView<const float> A, RowMajorView<const float> B, RowMajorVie
              Op op) {
   return solve_once(A, B, X, options, op);
 }
+
+}  // namespace LASOLVE_ABI
 
 }  // namespace lasolve

@@ -8,10 +8,6 @@
 
 namespace lasolve {
 
-struct NotFinite : std::invalid_argument {
-  using std::invalid_argument::invalid_argument;
-};
-
 /// `whose`: "the matrix has", "the right-hand sides have".
 inline void require_finite(bool is_finite, const char* whose) {
   if (!is_finite) throw NotFinite(std::string("lasolve: ") + whose + " an entry that is NaN or infinite");

@@ -144,7 +144,11 @@ Choice choose_named(const std::string& name, Device device, const CudaHere& cuda
 
 }  // namespace
 
+inline namespace LASOLVE_ABI {
+
 std::string why_no_cuda_device(int index) { return why_no_cuda(index, {}); }
+
+}  // namespace LASOLVE_ABI
 
 Device automatic_device(const CudaHere& cuda) {
   const auto there = usable(cuda);

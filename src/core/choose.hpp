@@ -8,13 +8,6 @@
 
 namespace lasolve {
 
-/// A name that is not known. what() says which is the nearest, or where none is near, all that there are.
-struct UnknownName : std::invalid_argument {
-  UnknownName(const std::string& what, std::vector<std::string> unsaid)
-      : std::invalid_argument(what), unsaid(std::move(unsaid)) {}
-  std::vector<std::string> unsaid;  ///< all that there are, where what() has not said them
-};
-
 /// A device or a backend that is not here; what() says why.
 struct NotHere : MachineError {
   NotHere(const std::string& what, const Device& instead, const char* gemm_instead)

@@ -14,10 +14,15 @@ class OneAtATime {
  private:
   friend class Turn;
   void take() noexcept {
-    for (unsigned taken_by = 0; !taken_by_.compare_exchange_weak(taken_by, generation());)
-      if (taken_by == generation()) taken_by_.wait(taken_by), taken_by = 0;
+    for (unsigned seen = 0; !taken_by_.compare_exchange_weak(seen, generation());)
+      if (seen == generation()) {
+        taken_by_.wait(seen);
+        seen = 0;
+      }
+    comes_after(&taken_by_);
   }
   void give_back() noexcept {
+    comes_before(&taken_by_);
     taken_by_ = 0;
     taken_by_.notify_one();
   }

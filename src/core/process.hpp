@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <new>
 
+#include "core/cpu/told_sanitizer.hpp"
+
 namespace lasolve {
 
 /// While this lives, something is made that the process has one of, and no other thread makes anything. A fork waits for it, so that a
@@ -25,9 +27,15 @@ class NeverDestroyed {
   /// The one that make() returned when it was first asked for. What make() throws is thrown, and the next call tries again.
   template <class Make>
   T& get(Make make) {
-    if (T* const there = made_.load(std::memory_order_acquire)) return *there;
-    const Making making;
-    if (!made_.load(std::memory_order_relaxed)) made_.store(::new (memory_) T(make()), std::memory_order_release);
+    if (!made_.load(std::memory_order_acquire)) {
+      const Making making;
+      if (!made_.load(std::memory_order_relaxed)) {
+        T* const made = ::new (memory_) T(make());
+        comes_before(&made_);
+        made_.store(made, std::memory_order_release);
+      }
+    }
+    comes_after(&made_);
     return *made_.load(std::memory_order_relaxed);
   }
   T& get() {

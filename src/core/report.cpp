@@ -28,10 +28,14 @@ std::string Outcome::message() const {
   return "unknown";
 }
 
+inline namespace LASOLVE_ABI {
+
 Report together(const Report& factored, Report solved) {
   solved.phases += factored.phases;
   solved.total_seconds += factored.total_seconds;
   return solved;
 }
+
+}  // namespace LASOLVE_ABI
 
 }  // namespace lasolve

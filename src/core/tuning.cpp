@@ -247,6 +247,8 @@ std::vector<TuningField> make_fields() {
 
 }  // namespace
 
+inline namespace LASOLVE_ABI {
+
 std::span<const TuningField> tuning_fields() {
   constinit static NeverDestroyed<const std::vector<TuningField>> fields;
   return fields.get(make_fields);
@@ -287,6 +289,8 @@ std::string complaint_about(const Tuning& tuning) {
   return "";
 }
 
+}  // namespace LASOLVE_ABI
+
 std::span<const TuningTable> tuning_tables() { return tables; }
 
 static constexpr const TuningTable& table_of(std::string_view family) {
@@ -303,11 +307,15 @@ const TuningTable& tuning_for(const DeviceProperties& p) {
   return table_of(generation == 8 ? "ampere" : generation == 9 ? "hopper" : "blackwell");
 }
 
+inline namespace LASOLVE_ABI {
+
 Tuning tuning_of(const Device& device) {
   require_device(device);
   if (device.kind != Device::cuda) return cpu_tuning().values;
   if (const std::string why = why_no_cuda_device(device.index); !why.empty()) throw MachineError(why);
   return tuning_for(device_properties(device.index)).values;
 }
+
+}  // namespace LASOLVE_ABI
 
 }  // namespace lasolve

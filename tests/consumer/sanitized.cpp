@@ -1,5 +1,5 @@
 // A program under a sanitizer, which the library knows nothing of: defaults, and products that threads of the library share, from several
-// threads of the program.
+// threads of the program, which make its first calls together.
 #include <lasolve/lasolve.hpp>
 
 #include <atomic>
@@ -22,16 +22,18 @@ static bool solves(std::size_t n, double diagonal, const lasolve::Options& optio
 }
 
 int main() {
-  std::atomic<bool> all = solves(700, 1500);
-  for (int i = 0; i < 100; ++i) all = all && solves(4, 10 + i);
-  for (const char* gemm : {"auto", "packed", "tiled"}) {
+  std::atomic<bool> all = true;
+  for (const lasolve::Options& options :
+       {lasolve::Options(), {.threads = 4}, {.gemm = "packed", .threads = 4}, {.gemm = "tiled", .threads = 4}}) {
     std::vector<std::thread> callers;
     for (std::size_t i = 0; i < 3; ++i)
       callers.emplace_back([&, i] {
-        if (!solves(300 + 50 * i, 1500, {.gemm = gemm, .threads = 4})) all = false;
+        if (!solves(300 + 50 * i, 1500, options)) all = false;
       });
     for (std::thread& caller : callers) caller.join();
   }
+  all = all && solves(700, 1500);
+  for (int i = 0; i < 100; ++i) all = all && solves(4, 10 + i);
   std::puts(all ? "all solved" : "not all solved");
   return all ? 0 : 1;
 }

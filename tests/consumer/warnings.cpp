@@ -16,12 +16,12 @@ int main() {
   Factorization<double> factors(row_major(a, 2, 2), {.gemm = "tiled"});
   Factorization<double> more(A, {.gemm = &one_function, .device = {Device::cpu}, .check = false});
   Factorization<double> in_place(Matrix<double>(2, 2), {.gemm = &two_functions, .tuning = tuning_of({Device::cpu, 0})});
-  factors.solve(b, x);
-  Report report = solve(A, b, x, {.device = {.kind = Device::cpu}, .progress = [](double) {}});
+  Report report = factors.solve(b, x);
+  report = solve(A, b, x, {.device = {.kind = Device::cpu}, .progress = [](double) {}});
   report.outcome = {.kind = Outcome::singular};
   AsyncFactorization<double> later =
       factor_async(Matrix<double, Cuda>(2, 2), {.factorization = Method::lu}, Context(0));
-  later.wait();
+  report.outcome = later.wait();
   Queue<Cpu> queue;
   const Gemm<double, Cpu> gemm(one_function);
   gemm(queue, 1, transposed(A), A, 0, A);

@@ -3,6 +3,8 @@
 
 namespace lasolve {
 
+inline namespace LASOLVE_ABI {
+
 template <class Half>
 void round_elements(Queue<Cpu>& q, MatrixView<const float, Cpu> X, MatrixView<Half, Cpu> Y) {
   on_shares(q, X.cols(), double(X.rows()) * double(X.cols()), [&](std::int64_t first, std::int64_t n) {
@@ -13,5 +15,7 @@ void round_elements(Queue<Cpu>& q, MatrixView<const float, Cpu> X, MatrixView<Ha
 
 template void round_elements(Queue<Cpu>&, MatrixView<const float, Cpu>, MatrixView<fp16, Cpu>);
 template void round_elements(Queue<Cpu>&, MatrixView<const float, Cpu>, MatrixView<bf16, Cpu>);
+
+}  // namespace LASOLVE_ABI
 
 }  // namespace lasolve

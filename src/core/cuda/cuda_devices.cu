@@ -28,6 +28,8 @@ NoDevices no_devices(cudaError_t e) {
 
 }  // namespace
 
+inline namespace LASOLVE_ABI {
+
 const CudaDevices& cuda_devices() {
   constinit static NeverDestroyed<const CudaDevices> found;
   return found.get([] {
@@ -49,6 +51,8 @@ const CudaDevices& cuda_devices() {
     return devices;
   });
 }
+
+}  // namespace LASOLVE_ABI
 
 std::string why_unusable(int index) {
   const int capability = cuda_devices().capabilities.at(std::size_t(index));

@@ -147,10 +147,14 @@ MemoryInOrderOf::~MemoryInOrderOf() { order_of_thread = before_; }
 MemoryInOrderOf::Suspended::Suspended() noexcept : before_(std::exchange(order_of_thread, nullptr)) {}
 MemoryInOrderOf::Suspended::~Suspended() { order_of_thread = before_; }
 
+inline namespace LASOLVE_ABI {
+
 void release_unused_memory(int device) {
   const CurrentDevice current(device);
   give_back_unused(device, nullptr);
 }
+
+}  // namespace LASOLVE_ABI
 
 void forget_order_of(cudaStream_t stream) noexcept { pooled().forget(stream); }
 

@@ -13,6 +13,8 @@ __device__ std::uint16_t bits_of(float x, bf16) { return __bfloat16_as_ushort(__
 
 }  // namespace
 
+inline namespace LASOLVE_ABI {
+
 template <class Half>
 void round_elements(Queue<Cuda>& q, MatrixView<const float, Cuda> X, MatrixView<Half, Cuda> Y) {
   for_each_element(q, Y, [X] __device__(Half & y, std::int64_t i, std::int64_t j) {
@@ -22,5 +24,7 @@ void round_elements(Queue<Cuda>& q, MatrixView<const float, Cuda> X, MatrixView<
 
 template void round_elements(Queue<Cuda>&, MatrixView<const float, Cuda>, MatrixView<fp16, Cuda>);
 template void round_elements(Queue<Cuda>&, MatrixView<const float, Cuda>, MatrixView<bf16, Cuda>);
+
+}  // namespace LASOLVE_ABI
 
 }  // namespace lasolve

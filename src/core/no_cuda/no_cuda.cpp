@@ -27,7 +27,11 @@ std::size_t Memory<Cuda>::available(std::size_t) {
 
 KeptQueue keep_queue(int) { refuse(); }
 void GiveBackQueue::operator()(Queue<Cuda>*) const noexcept {}
+inline namespace LASOLVE_ABI {
+
 void release_unused_memory(int) { refuse(); }
+
+}  // namespace LASOLVE_ABI
 
 struct Queue<Cuda>::State {};
 Queue<Cuda>::Queue(int, int) { refuse(); }
@@ -77,10 +81,14 @@ CurrentDevice::~CurrentDevice() = default;
 
 Whereabouts whereabouts(const void*) noexcept { return {}; }
 
+inline namespace LASOLVE_ABI {
+
 const CudaDevices& cuda_devices() {
   constinit static NeverDestroyed<const CudaDevices> none;
   return none.get([] { return CudaDevices{.why_none = why_no_cuda}; });
 }
+
+}  // namespace LASOLVE_ABI
 std::string why_unusable(int) { return why_no_cuda; }
 std::string pci_bus_id(int) { return ""; }
 
