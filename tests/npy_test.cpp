@@ -49,6 +49,7 @@ TEST(Npy, ReadsEveryVersionTypeOrderAndShape) {
         EXPECT_EQ(rows_of(read(npy(version, dictionary(f8, fortran, "(6,)"), six, order)).matrix), column);
       }
   EXPECT_EQ(rows_of(read(npy(1, "{\"shape\":(2,3),\"descr\":\"<f8\",\"fortran_order\":False}", six)).matrix), by_rows);
+  EXPECT_EQ(rows_of(read(npy(1, dictionary("<f8", false, "(2L, 3L)"), six)).matrix), by_rows) << "as Python 2 writes";
   EXPECT_EQ(read(npy<double>(1, dictionary("<f8", false, "(0, 3)"), {})).matrix.cols(), 3);
 }
 

@@ -26,6 +26,10 @@ TEST(Table, ReadsWhatSeparatesNumbers) {
       "# by numpy.savetxt\n1.0e+00 2.5e+00 -3.0e+04\n4 5e-1 6 # the last\n#\n",
       "\xEF\xBB\xBF"
       "1,2.5,-3e4\n \t\n4,.5,6 # comment, with a comma; and more\n",
+      "1,2.5,-3e4\r4,.5,6\r",
+      "sep=;\r\n1;2.5;-3e4\r\n4;.5;6\r\n",
+      "sep=,\n1,2.5,-3e4\n4,.5,6\n",
+      "1 2.5 -3e4 #comment\n#X,Y\n4 .5 6\t# 7,8\n",
   };
   for (const char* content : contents)
     for (const char* name : {"test", "test.csv", "test.txt"}) {
@@ -57,8 +61,10 @@ TEST(Table, SaysWhereAFileIsWrong) {
       {",1,2\n", "1:1", "expected a number, found an empty field"},
       {"1,2\n3,", "2:3", "expected a number, found an empty field"},
       {"1,2\n3 4\n", "2:3", R"(expected a comma, found "4")"},
-      {"1;2;3\n3;4,5;6\n", "2:4", R"(expected a semicolon, found ",5"; a comma is no decimal mark)"},
-      {"1;2\n3;4,5\n", "2:4", R"(expected the end of the row after 2 numbers, as the first row has, found ",5")"},
+      {"1;2;3\n3;4,5;6\n", "2:4", R"(expected a semicolon, found ",5"; --decimal-comma takes a comma for)"},
+      {"1;2\n3;4,5\n", "2:4", R"(as the first row has, found ",5"; --decimal-comma takes a comma for)"},
+      {"4,0\t1,0\n2,5\t3,0\n", "1:5", R"(expected a comma, found "1"; --decimal-comma takes a comma for)"},
+      {"4,1\n2,3 4\n", "2:5", R"(expected the end of the row after 2 numbers, as the first row has, found "4")"},
       {"1\t\t2\n", "1:3", "found an empty field; --format txt takes tabs for blanks"},
       {"1\t2 \n3 4\n", "2:3", R"(expected a tab, found "4")", FileFormat::csv},
       {"1\t2\n3\n4\n", "2:2", "expected 2 numbers, as the first row has, found 1"},
@@ -69,7 +75,31 @@ TEST(Table, SaysWhereAFileIsWrong) {
       {std::string("1 2\n3 \0 4\n", 10), "2:3", R"(expected a number, found "\x00")"},
       {std::string("1,2\n3,4\0\n", 9), "2:4", "expected the end of the row after 2 numbers"},
       {"word\n", "1:1", R"(found "word"; is it a header row?)"},
-      {"%MatrixMarket\n", "1:1", "expected the banner"},
+      {"%MatrixMarket\n", "1:14", "expected matrix, found the end of the line"},
+      {"%%MatrxMarket\n", "1:1", "expected the banner"},
+      // a # within a word, and in place of a number
+      {"4 1 1.#INF\n2 3 4\n1 2 3\n", "1:5", R"(expected a finite number, found "1.#INF"; --allow-nonfinite reads it)"},
+      {"4,1\n2,-1.#IND\n", "2:3", R"(expected a finite number, found "-1.#IND"; --allow-nonfinite reads it)"},
+      {"4,1\n2,1.#QNAN00\n", "2:3", R"(expected a finite number, found "1.#QNAN00"; --allow-nonfinite reads it)"},
+      {"4 1 #N/A\n2 3 #N/A\n", "1:5", R"(expected a number, found "#N/A"; a spreadsheet had no number there)"},
+      {"4 1\n2 #DIV/0!\n", "2:3", R"(expected a number, found "#DIV/0!"; a spreadsheet had no number there)"},
+      {"#N/A,1\n2,3\n4,5\n", "1:1", R"(expected a number, found "#N/A"; a spreadsheet had no number there)"},
+      {"4,1\n2,#WERT!\n", "2:3", R"(expected a number, found "#WERT!"; a spreadsheet had no number there)"},
+      {"4,1\n2, # 3\n", "2:4", R"(expected a number, found "# 3")"},
+      {"4;1\n2;#3\n", "2:3", R"(expected a number, found "#3")"},
+      {"4 1\n2 3#4\n", "2:3", R"(expected a number, found "3#4"; a comment begins behind a blank)"},
+      {"4,1\n2,3# four\n", "2:3", R"(expected a number, found "3# four"; a comment begins behind a blank)"},
+      // what others write
+      {"; rows of A\n1 2\n", "1:1", "found an empty field; is it a comment? that begins with # or %"},
+      {"! rows of A\n1 2\n", "1:1", R"(found "!"; is it a comment? that begins with # or %)"},
+      {",0,1,2\n0,4,1,5\n", "1:1", "found an empty field; is it a header row of pandas? to_csv(..., index=False"},
+      {",a,b\n0,4,1\n", "1:1", "found an empty field; is it a header row of pandas?"},
+      {",4,1\n0,4,1\n", "1:1", "found an empty field"},
+      {"\"4\",1\n2,3\n", "1:1", R"(found ""4""; numbers stand without quotes, which tr -d '"' takes away)"},
+      {"\"4,000.5\",1\n2,3\n", "1:1", R"(found ""4,000.5""; numbers stand without quotes and have no marks between)"},
+      {"4'000.5 1\n2 3\n", "1:1", R"(found "4'000.5"; numbers have no marks between thousands)"},
+      {"\"4,5\";\"1,0\"\n", "1:1", "and have a decimal comma only with --decimal-comma"},
+      {"1 1.0-5\n2 3\n", "1:3", R"(found "1.0-5"; an exponent needs its letter, as in 1.0e+100)"},
       {"1 2\n", "", ""},
   };
   for (const auto& c : cases) {
@@ -84,6 +114,28 @@ TEST(Table, SaysWhereAFileIsWrong) {
   }
 }
 
+TEST(Table, ReadsADecimalCommaWhereItIsAskedFor) {
+  const ReadOptions options{.decimal_comma = true};
+  const Rows expected = {{1.5, -2, 3e4}, {4, .5, 6.25}};
+  for (const char* content : {"1,5;-2;3e4\n4;,5;6,25\n", "sep=;\n1,5;-2;3e4\n4;0,5;6,25", "1,5\t-2\t3e4\n4\t,5\t6,25\n",
+                              "1,5 -2 3,0e4\n4 0,5 6,25 # 7,5\n"})
+    EXPECT_EQ(rows_of(read(content, options).matrix), expected) << content;
+  EXPECT_EQ(rows_of(read("1,5\n2,5\n", options).matrix), (Rows{{1.5}, {2.5}}));
+  EXPECT_NE(error_of("1.5;2\n", options, "test.csv").find("with --decimal-comma a point is no decimal mark"),
+            std::string::npos);
+  EXPECT_NE(error_of("1.234,5;2\n", options, "test.csv").find("numbers have no marks between thousands"),
+            std::string::npos);
+  EXPECT_NE(error_of("1;2,5e\n", options, "test.csv").find(R"(found "2,5e"; its exponent has no digits)"),
+            std::string::npos);
+}
+
+TEST(Table, NoticesWhatMayBeDecimalCommas) {
+  EXPECT_TRUE(read("1,5\n-2,5\n\n3,5 # a\n").may_have_decimal_commas);
+  for (const char* content :
+       {"1,5\n2.5,5\n", "1, 5\n2, 5\n", "1,5\n2,-5\n", "1,5,2\n2,5,2\n", "1;5\n2;5\n", "1 5\n2 5\n"})
+    EXPECT_FALSE(read(content).may_have_decimal_commas) << content;
+}
+
 TEST(Table, RefusesNonfiniteUnlessAllowed) {
   const std::string content = "1,nan\n-inf,Infinity\n";
   EXPECT_TRUE(error_of(content, {}, "test.csv").starts_with("test.csv:1:3: error: expected a finite number"));
@@ -91,6 +143,10 @@ TEST(Table, RefusesNonfiniteUnlessAllowed) {
   EXPECT_TRUE(std::isnan(A(0, 1)));
   EXPECT_EQ(A(1, 0), -INFINITY);
   EXPECT_EQ(A(1, 1), INFINITY);
+  const Matrix<double> B = read("1.#INF,-1.#IND\n-1.#INF00,nan(ind)\n", {.allow_nonfinite = true}).matrix;
+  EXPECT_EQ(B(0, 0), INFINITY);
+  EXPECT_TRUE(std::isnan(B(0, 1)) && std::isnan(B(1, 1)));
+  EXPECT_EQ(B(1, 0), -INFINITY);
 }
 
 /// Long enough for several threads, and for several rounds of parts.
@@ -192,15 +248,28 @@ TEST(FileFormat, NamesTheLineThatConvertsWhatIsNotRead) {
   } cases[] = {
       {"MATLAB 5.0 MAT-file, Platform: GLNXA64", "scipy.io.loadmat(sys.argv[1])['A'])"},
       {"MATLAB 7.3 MAT-file, Platform: GLNXA64", "['A'][:].T)"},
+      {"MATLAB 7.3 MAT-file, MATLAB_sparse", "(int(A.attrs['MATLAB_sparse']), A['jc'].size - 1)).toarray())"},
       {std::string("\0\0\0\0\2\0\0\0\1\0\0\0\0\0\0\0\2\0\0\0A\0", 22) + std::string(16, '\1'), "scipy.io.loadmat("},
       {"\x89HDF\r\n\x1A\n rest", "h5py.File(sys.argv[1])['A'][:])"},
       {"\xFF\xFE"
        "1",
        "iconv -f UTF-16"},
+      {"BZh91AY&SY", "bzip2 -dc "},
+      {std::string("\xFD"
+                   "7zXZ\0",
+                   6),
+       "xz -dc "},
+      {"\x28\xB5\x2F\xFD", "zstd -dc "},
+      {std::string(72, '\0'), "numpy.fromfile(sys.argv[1], 'f8').reshape(3, 3))"},
+      {std::string(36, '\1'), "numpy.fromfile(sys.argv[1], 'f4').reshape(3, 3))"},
+      {std::string(40, '\1'), "found 40 bytes that are neither, nor a square matrix in fp64 or fp32"},
+      {"title\n 1 1 1 1\nRSA                        3             3\n", "scipy.io.hb_read(sys.argv[1])"},
+      {"title\n 1 1 1 1\nCUA                        3             3\n", "found a Harwell-Boeing file of type CUA"},
+      {"[[1. 2.]\n ...\n [3. 4.]]", "found a list from which they are left out: numpy.save writes all"},
   };
   for (const auto& c : cases) {
     const std::string error = error_of(c.content, {}, "A.mat");
-    EXPECT_TRUE(error.starts_with("A.mat: error: expected ")) << error;
+    EXPECT_TRUE(error.starts_with("A.mat:") && error.find(" error: expected ") != error.npos) << error;
     EXPECT_NE(error.find(c.message), error.npos) << error;
   }
 }

@@ -18,9 +18,10 @@ bool is_matrix_market(const InputFile& file) {
   const std::string_view content = file.content();
   const FileFormat suffix = format_of_suffix(file.name());
   if (suffix == FileFormat::matrix_market) return true;
-  if (!content.starts_with('%')) return false;
+  const std::string_view text = content.substr(std::min(content.find_first_not_of(" \t\r\n"), content.size()));
+  if (!text.starts_with('%')) return false;
   if (suffix == FileFormat::automatic && content.starts_with("%%")) return true;
-  std::string line(content.substr(0, std::min(content.find('\n'), looked_at)));
+  std::string line(text.substr(0, std::min(text.find('\n'), looked_at)));
   for (char& c : line) c = c >= 'A' && c <= 'Z' ? char(c | 0x20) : c;
   return line.find("market") != line.npos;
 }
@@ -36,14 +37,23 @@ FileFormat format_of_suffix(std::string_view name) {
   return FileFormat::automatic;
 }
 
-FileFormat format_of(const InputFile& file, FileFormat asked) {
+FileFormat format_of(const InputFile& file, const ReadOptions& options) {
   const std::string_view content = file.content();
   if (content.starts_with(npy_magic)) return FileFormat::npy;
   if (is_zip(content)) return FileFormat::npz;
   refuse_foreign(file);
   if (is_matrix_market(file)) return FileFormat::matrix_market;
-  const FileFormat table = format_of_table(file);
-  return table == FileFormat::tsv && asked == FileFormat::txt ? asked : table;
+  const FileFormat table = format_of_table(file, options.decimal_comma);
+  return table == FileFormat::tsv && options.format == FileFormat::txt ? FileFormat::txt : table;
+}
+
+std::string with_line_feeds(const InputFile& file) {
+  const std::string_view content = file.content();
+  const bool is_binary = content.starts_with(npy_magic) || is_zip(content);
+  if (is_binary || content.find('\n') != content.npos || content.find('\r') == content.npos) return "";
+  std::string text(content);
+  std::replace(text.begin(), text.end(), '\r', '\n');
+  return text;
 }
 
 }  // namespace lasolve::io

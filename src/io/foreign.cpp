@@ -5,10 +5,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "io/input_error.hpp"
 #include "io/matlab.hpp"
 #include "io/number.hpp"
+#include "io/packed.hpp"
 
 namespace lasolve::io {
 namespace {
@@ -26,8 +29,10 @@ bool is_there(const std::string& path) {
   return lstat(path.c_str(), &status) == 0;
 }
 
-/// The file of a command line; standard input is none.
-std::string path_of(const InputFile& file) { return file.name() == "<stdin>" ? "FILE" : file.name(); }
+/// What saves an array of Python, which may be sparse.
+std::string save(const std::string& array) {
+  return fmt::format("A = {}; numpy.save(sys.argv[2], getattr(A, 'toarray', lambda: A)())", array);
+}
 
 /// Why a name in the line is one, where the file does not say it.
 std::string about_names(const std::vector<std::string>& names, const std::string& listing) {
@@ -35,24 +40,108 @@ std::string about_names(const std::vector<std::string>& names, const std::string
   return names.size() > 1 ? fmt::format("\n  in it are {}", fmt::join(names, ", ")) : "";
 }
 
+/// What saves an array that scipy has loaded as `loaded`; of a struct its field A, as the SuiteSparse collection has it, or else the
+/// first.
+std::string save_of(const MatlabArray& array, const std::string& loaded) {
+  const std::string item = fmt::format("{}['{}']", loaded, array.name);
+  if (array.fields.empty()) return fmt::format("numpy.save(sys.argv[2], {}{})", item, array.sparse ? ".toarray()" : "");
+  const bool has_A = std::count(array.fields.begin(), array.fields.end(), "A") > 0;
+  return save(fmt::format("{}['{}'][0, 0]", item, has_A ? "A" : array.fields.front()));
+}
+
 [[noreturn]] void refuse_matlab(const InputFile& file) {
-  const std::vector<std::string> names = matlab_names(file.content());
+  std::vector<std::string> names;
+  const std::vector<MatlabArray> arrays = matlab_arrays(file.content());
+  for (const MatlabArray& array : arrays) {
+    if (array.fields.empty()) names.push_back(array.name);
+    for (const std::string& field : array.fields) names.push_back(array.name + "." + field);
+  }
   const auto [module, source] = python_source(file);
+  const MatlabArray first = arrays.empty() ? MatlabArray{"A"} : arrays.front();
   refuse_with_python(file, "a MATLAB file",
-                     fmt::format("import sys, numpy, scipy.io{}; numpy.save(sys.argv[2], scipy.io.loadmat({})['{}'])",
-                                 module, source, names.empty() ? "A" : names.front()),
+                     fmt::format("import sys, numpy, scipy.io{}; {}", module,
+                                 save_of(first, fmt::format("scipy.io.loadmat({})", source))),
                      about_names(names, ""));
 }
 
 [[noreturn]] void refuse_hdf5(const InputFile& file, bool matlab) {
   const auto [module, source] = python_source(file);
   const std::string listing =
-      fmt::format(", as this lists them:\n  python3 -c \"import sys, h5py{}; print(list(h5py.File({})))\" {}", module,
+      fmt::format(", as this lists them:\n  python3 -c \"import sys, h5py{}; h5py.File({}).visit(print)\" {}", module,
                   source, shell_word(path_of(file)));
-  refuse_with_python(file, matlab ? "a MATLAB file of version 7.3" : "an HDF5 file",
-                     fmt::format("import sys, numpy, h5py{}; numpy.save(sys.argv[2], h5py.File({})['A'][:]{})", module,
-                                 source, matlab ? ".T" : ""),
-                     about_names({}, listing));
+  const bool sparse = matlab && file.content().find("MATLAB_sparse") != std::string_view::npos;
+  const std::string program =
+      sparse ? fmt::format(
+                   "import sys, numpy, h5py, scipy.sparse{}; A = h5py.File({})['A']; numpy.save(sys.argv[2], "
+                   "scipy.sparse.csc_matrix((A['data'][:], A['ir'][:], A['jc'][:]), "
+                   "(int(A.attrs['MATLAB_sparse']), A['jc'].size - 1)).toarray())",
+                   module, source)
+             : fmt::format("import sys, numpy, h5py{}; numpy.save(sys.argv[2], h5py.File({})['A'][:]{})", module,
+                           source, matlab ? ".T" : "");
+  refuse_with_python(file,
+                     sparse   ? "a MATLAB file of version 7.3 with a sparse matrix"
+                     : matlab ? "a MATLAB file of version 7.3"
+                              : "an HDF5 file",
+                     program, about_names({}, listing));
+}
+
+/// Real matrices; of a symmetric one the file has a triangle.
+void refuse_harwell_boeing(const InputFile& file) {
+  std::string_view rest = file.content();
+  for (int line = 0; line < 2; ++line) rest = rest.substr(std::min(rest.find('\n'), rest.size() - 1) + 1);
+  const auto is = [&](std::size_t k, std::string_view letters) {
+    return rest.size() > k && letters.find(rest[k]) != letters.npos;
+  };
+  if (!is(0, "RCPIrcpi") || !is(1, "SUHZRsuhzr") || !is(2, "AEae") || !is(3, " ") || !is(13, " ")) return;
+  const std::string message = "a Harwell-Boeing file";
+  const bool symmetric = is(1, "Ss");
+  if (!is(0, "Rr") || !(symmetric || is(1, "Uu")) || !is(2, "Aa"))
+    file.refuse(fmt::format("expected a matrix that lasolve reads, found {} of type {}", message, rest.substr(0, 3)));
+  const auto [module, source] = python_source(file);
+  const std::string opened = file.is_compressed() ? "gzip.open(sys.argv[1], 'rt')" : source;
+  refuse_with_python(file, message,
+                     fmt::format("import sys, numpy, scipy.io{}; A = scipy.io.hb_read({}).toarray(); "
+                                 "numpy.save(sys.argv[2], A{})",
+                                 module, opened, symmetric ? " + numpy.tril(A, -1).T" : ""));
+}
+
+bool is_control(unsigned char c) { return c == 0x7F || (c < ' ' && !(c >= '\t' && c <= '\r')); }
+
+/// Whether many bytes are such that no text has: controls, and what is no UTF-8. Text in an older encoding has no controls.
+bool is_no_text(std::string_view bytes) {
+  constexpr std::size_t one_in = 4;
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < bytes.size();) {
+    const auto c = static_cast<unsigned char>(bytes[k]);
+    const std::size_t length = c < 0x80 ? 1 : c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;
+    bool whole = c < 0x80 ? !is_control(c) : c >= 0xC2 && c < 0xF5;
+    for (std::size_t j = 1; j < length; ++j)
+      whole = whole && k + j < bytes.size() && (static_cast<unsigned char>(bytes[k + j]) & 0xC0) == 0x80;
+    count += !whole;
+    k += whole ? length : 1;
+  }
+  const auto is_its = [](char c) { return is_control(static_cast<unsigned char>(c)); };
+  return count * one_in > bytes.size() && std::any_of(bytes.begin(), bytes.end(), is_its);
+}
+
+/// Numbers as they are in memory. A square matrix of them is likely to be meant where the size is that of one.
+void refuse_raw(const InputFile& file) {
+  constexpr std::size_t looked_at = 1024;
+  if (!is_no_text(file.content().substr(0, looked_at))) return;
+  const std::size_t size = file.content().size();
+  for (const auto& [bytes, type] : {std::pair<std::size_t, const char*>{8, "f8"}, {4, "f4"}}) {
+    const auto n = std::size_t(std::llround(std::sqrt(double(size) / double(bytes))));
+    if (n == 0 || n * n * bytes != size) continue;
+    const auto [module, source] = python_source(file);
+    const std::string read = file.is_compressed() ? fmt::format("numpy.frombuffer({}.read(), '{}')", source, type)
+                                                  : fmt::format("numpy.fromfile({}, '{}')", source, type);
+    refuse_with_python(
+        file, fmt::format("{} bytes that are no text", size),
+        fmt::format("import sys, numpy{}; numpy.save(sys.argv[2], {}.reshape({}, {}))", module, read, n, n),
+        fmt::format("\n  if they are a matrix in fp{}, row by row", 8 * bytes));
+  }
+  file.refuse(fmt::format(
+      "expected text or a .npy file, found {} bytes that are neither, nor a square matrix in fp64 or fp32", size));
 }
 
 /// The encoding that text seems to have; null: bytes, as ASCII and UTF-8 are.
@@ -81,21 +170,33 @@ const char* wide_encoding(std::string_view content) {
                           file.is_compressed() ? "" : from + " ", to));
 }
 
-/// A list of lists, as Python and JSON write them, or MATLAB's rows with semicolons.
+/// A list of numbers, or of lists of them, as Python, NumPy and JSON write them. MATLAB writes rows with semicolons.
 void refuse_brackets(const InputFile& file) {
+  constexpr std::string_view of_numpy = "array(";
   const auto is_space = [](char c) { return is_blank(c); };
-  const char* const first = std::find_if_not(file.begin(), file.end(), is_space);
+  const char* first = std::find_if_not(file.begin(), file.end(), is_space);
+  if (std::string_view(first, file.end()).starts_with(of_numpy)) first += of_numpy.size();
   if (first == file.end() || *first != '[') return;
-  const char* const second = std::find_if_not(first + 1, file.end(), is_space);
-  const std::string message = "expected a row of numbers in each line, found a list in brackets";
-  if (second == file.end() || *second != '[') file.refuse(first, message);
+  const std::string_view rest(first, file.end());
+  const std::size_t inner = std::min(rest.find_first_not_of("[ \t\r\n"), rest.size());
+  const auto brackets = std::count(rest.begin(), rest.begin() + std::ptrdiff_t(inner), '[');
+  const std::size_t left_out = rest.find("...");
+  if (left_out != rest.npos)
+    file.refuse(first + left_out,
+                "expected all numbers, found a list from which they are left out: numpy.save writes all");
+  if (brackets > 2 || rest.find(';') != rest.npos)
+    file.refuse(first, "expected a row of numbers in each line, found a list in brackets");
   const auto [module, source] = python_source(file);
-  refuse_with_python(file, "a list of lists in brackets",
-                     fmt::format("import sys, numpy, json{}; numpy.save(sys.argv[2], json.load({}))", module,
-                                 file.is_compressed() ? source : "open(sys.argv[1])"));
+  refuse_with_python(
+      file, brackets == 2 ? "a list of lists in brackets" : "a list in brackets",
+      fmt::format("import sys, numpy{}; t = {}.read().replace(',', ' '); t = t[t.index('['):].replace('[', ' '); "
+                  "numpy.save(sys.argv[2], [[*map(float, r.split())] for r in t.split(']')[:-{}]])",
+                  module, file.is_compressed() ? "gzip.open(sys.argv[1], 'rt')" : "open(sys.argv[1])", brackets));
 }
 
 }  // namespace
+
+std::string path_of(const InputFile& file) { return file.name() == "<stdin>" ? "FILE" : file.name(); }
 
 std::string shell_word(const std::string& path) {
   const bool plain = !path.empty() && std::all_of(path.begin(), path.end(), [](char c) {
@@ -131,17 +232,21 @@ void refuse_with_python(const InputFile& file, const std::string& found, const s
 
 void refuse_foreign(const InputFile& file) {
   const std::string_view content = file.content();
+  refuse_packed(file);
   if (is_matlab_5(content) || is_matlab_4(content)) refuse_matlab(file);
   const bool matlab = content.starts_with("MATLAB 7.3 MAT-file");
   if (matlab || content.starts_with("\x89HDF\r\n\x1A\n")) refuse_hdf5(file, matlab);
   if (content.size() > 2 && content[0] == '\x80' && content[1] >= 2 && content[1] <= 5) {
     const auto [module, source] = python_source(file);
-    refuse_with_python(file, "a pickle of Python",
-                       fmt::format("import sys, numpy, pickle{}; numpy.save(sys.argv[2], pickle.load({}))", module,
-                                   file.is_compressed() ? source : "open(sys.argv[1], 'rb')"),
-                       "\n  a pickle can run any program: load none that you do not trust");
+    refuse_with_python(
+        file, "a pickle of Python",
+        fmt::format("import sys, numpy, pickle{}; {}", module,
+                    save(fmt::format("pickle.load({})", file.is_compressed() ? source : "open(sys.argv[1], 'rb')"))),
+        "\n  a pickle can run any program: load none that you do not trust");
   }
   if (const char* const encoding = wide_encoding(content)) refuse_wide(file, encoding);
+  refuse_raw(file);
+  refuse_harwell_boeing(file);
   refuse_brackets(file);
 }
 

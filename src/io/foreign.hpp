@@ -7,8 +7,8 @@
 
 namespace lasolve::io {
 
-/// Throws InputError with the line that converts it, on a file of MATLAB, of HDF5 or of Python's pickle, and on text in UTF-16 or
-/// UTF-32; and on a list in brackets.
+/// Throws InputError with the line that converts it, on a file of MATLAB, of HDF5 or of Python's pickle, a Harwell-Boeing file, and
+/// numbers without any text; on text in UTF-16 or UTF-32; on a list in brackets; and on what refuse_packed() knows.
 void refuse_foreign(const InputFile& file);
 
 /// What a program of Python reads a file from: its first word, or what is compressed in it.
@@ -22,6 +22,9 @@ PythonSource python_source(const InputFile& file);
 /// behind it.
 [[noreturn]] void refuse_with_python(const InputFile& file, const std::string& found, const std::string& program,
                                      const std::string& more = "");
+
+/// The path of a file for a command line; standard input has none, and is FILE.
+std::string path_of(const InputFile& file);
 
 /// A path as a word of a command line.
 std::string shell_word(const std::string& path);

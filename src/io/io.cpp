@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "io/file_format.hpp"
+#include "io/foreign.hpp"
 #include "io/matrix_market.hpp"
 #include "io/npy.hpp"
 #include "io/npz.hpp"
@@ -29,7 +30,7 @@ std::pair<std::string, std::string> file_and_array(const std::string& path) {
 }
 
 MatrixFile read(const InputFile& file, const std::string& array, const ReadOptions& options) {
-  const FileFormat format = format_of(file, options.format);
+  const FileFormat format = format_of(file, options);
   if (!array.empty() && format != FileFormat::npz)
     file.refuse(fmt::format("expected a .npz file with an array {}, found none", quoted(array)));
   switch (format) {
@@ -46,6 +47,13 @@ MatrixFile read(const InputFile& file, const std::string& array, const ReadOptio
   }
 }
 
+MatrixFile read_text_or_other(const InputFile& file, const std::string& array, const ReadOptions& options) {
+  std::string text = with_line_feeds(file);
+  if (text.empty()) return read(file, array, options);
+  refuse_foreign(file);
+  return read(InputFile(file.name(), std::move(text)), array, options);
+}
+
 }  // namespace
 
 MatrixFile read_matrix(const std::string& path, const ReadOptions& asked) {
@@ -54,7 +62,7 @@ MatrixFile read_matrix(const std::string& path, const ReadOptions& asked) {
   const InputFile file(name, part_of(asked.progress, 0, share_of_decompression));
   if (file.is_compressed()) options.progress = part_of(asked.progress, share_of_decompression, 1);
   try {
-    MatrixFile result = read(file, array, options);
+    MatrixFile result = read_text_or_other(file, array, options);
     file.require_unchanged();
     return result;
   } catch (const InputError&) {

@@ -9,7 +9,7 @@
 namespace lasolve::io {
 namespace {
 
-constexpr std::size_t most_names = 20, most_elements = 1000, longest_name = 63;
+constexpr std::size_t most_names = 20, most_elements = 1000, longest_name = 63, bytes_looked_at = 2048;
 
 std::uint32_t word(std::string_view bytes, std::size_t at) {
   std::uint32_t value = 0;
@@ -31,7 +31,7 @@ Element element_at(std::string_view content, std::size_t at) {
 
 /// The begin of what is compressed.
 std::string begin_of(std::string_view packed) {
-  std::string plain(512, '\0');
+  std::string plain(bytes_looked_at, '\0');
   z_stream stream{};
   if (inflateInit(&stream) != Z_OK) return "";
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
@@ -50,32 +50,50 @@ bool is_name(std::string_view name) {
   });
 }
 
-/// The name of the array at the begin; empty where it holds no numbers.
-std::string name_of_array(std::string_view array) {
-  constexpr std::uint32_t is_array = 14, first_class_of_numbers = 5, last_class_of_numbers = 15;
-  if (word(array, 0) != is_array) return "";
+/// The names of the fields of a struct, which stand behind its own: their length, then all of them.
+std::vector<std::string> fields_of(std::string_view array, std::size_t at) {
+  const Element length = element_at(array, at), names = element_at(array, length.next);
+  const std::uint32_t each = word(array, length.data);
+  std::vector<std::string> fields;
+  for (std::size_t k = 0; each > 0 && (k + 1) * each <= names.bytes && names.data + (k + 1) * each <= array.size();
+       ++k) {
+    const std::string_view field = array.substr(names.data + k * each, each);
+    fields.emplace_back(field.substr(0, field.find('\0')));
+    if (!is_name(fields.back())) return {};
+  }
+  return fields;
+}
+
+/// The array at the begin; without a name where it holds neither numbers nor fields.
+MatlabArray array_at(std::string_view array) {
+  constexpr std::uint32_t is_array = 14, struct_class = 2, sparse_class = 5, last_class_of_numbers = 15;
+  if (word(array, 0) != is_array) return {};
   const Element flags = element_at(array, 8), sizes = element_at(array, flags.next),
                 name = element_at(array, sizes.next);
   const std::uint32_t its_class = word(array, flags.data) & 0xFF;
-  if (its_class < first_class_of_numbers || its_class > last_class_of_numbers) return "";
-  if (name.data > array.size() || name.bytes > array.size() - name.data) return "";
-  return std::string(array.substr(name.data, name.bytes));
+  const bool is_struct = its_class == struct_class;
+  if (!is_struct && (its_class < sparse_class || its_class > last_class_of_numbers)) return {};
+  if (name.data > array.size() || name.bytes > array.size() - name.data) return {};
+  MatlabArray found{std::string(array.substr(name.data, name.bytes)), its_class == sparse_class};
+  if (is_struct) found.fields = fields_of(array, name.next);
+  if (!is_name(found.name) || (is_struct && found.fields.empty())) return {};
+  return found;
 }
 
-std::vector<std::string> names_of_5(std::string_view content) {
+std::vector<MatlabArray> arrays_of_5(std::string_view content) {
   constexpr std::size_t header_bytes = 128;
   constexpr std::uint32_t is_compressed = 15;
-  std::vector<std::string> names;
+  std::vector<MatlabArray> arrays;
   std::size_t at = header_bytes;
-  for (std::size_t k = 0; k < most_elements && names.size() < most_names && at + 8 < content.size(); ++k) {
+  for (std::size_t k = 0; k < most_elements && arrays.size() < most_names && at + 8 < content.size(); ++k) {
     const std::uint32_t type = word(content, at), bytes = word(content, at + 4);
     const std::string_view rest = content.substr(at);
-    const std::string name =
-        name_of_array(type == is_compressed ? begin_of(rest.substr(8, bytes)) : std::string(rest.substr(0, 512)));
-    if (is_name(name)) names.push_back(name);
+    const MatlabArray array = array_at(type == is_compressed ? begin_of(rest.substr(8, bytes))
+                                                             : std::string(rest.substr(0, bytes_looked_at)));
+    if (!array.name.empty()) arrays.push_back(array);
     at += 8 + std::size_t(bytes);
   }
-  return names;
+  return arrays;
 }
 
 }  // namespace
@@ -94,10 +112,12 @@ bool is_matlab_4(std::string_view content) {
 
 bool is_matlab_5(std::string_view content) { return content.starts_with("MATLAB 5.0 MAT-file"); }
 
-std::vector<std::string> matlab_names(std::string_view content) {
-  if (is_matlab_5(content)) return names_of_5(content);
+std::vector<MatlabArray> matlab_arrays(std::string_view content) {
+  if (is_matlab_5(content)) return arrays_of_5(content);
+  constexpr std::uint32_t sparse_type = 2;
   const std::string first(content.substr(20, word(content, 16) - 1));
-  return is_name(first) ? std::vector{first} : std::vector<std::string>();
+  if (!is_name(first)) return {};
+  return {{first, word(content, 0) % 10 == sparse_type}};
 }
 
 }  // namespace lasolve::io

@@ -11,7 +11,14 @@ namespace lasolve::io {
 bool is_matlab_4(std::string_view content);
 bool is_matlab_5(std::string_view content);
 
-/// The names of the arrays of numbers in a file of one of these, as far as they can be read; at most 20.
-std::vector<std::string> matlab_names(std::string_view content);
+/// An array of numbers, or a struct, whose fields have names.
+struct MatlabArray {
+  std::string name;
+  bool sparse = false;
+  std::vector<std::string> fields = {};
+};
+
+/// Those in a file of one of these, as far as they can be read; at most 20.
+std::vector<MatlabArray> matlab_arrays(std::string_view content);
 
 }  // namespace lasolve::io

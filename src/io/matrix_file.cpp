@@ -12,12 +12,13 @@ std::string why_not_addressable(std::int64_t rows, std::int64_t cols) {
   return fmt::format("expected a matrix of at most 2^62 bytes, found {} x {} elements of 8", rows, cols);
 }
 
-std::string why_no_memory(std::int64_t rows, std::int64_t cols, int bytes_an_element) {
+std::string why_no_memory(std::int64_t rows, std::int64_t cols, int bytes_an_element, const std::string& advice) {
   const double bytes = double(rows) * double(cols) * bytes_an_element;
   const auto available = Memory<Cpu>::available();
   if (bytes <= double(available)) return "";
-  return fmt::format("a dense {} x {} matrix{} takes {} of memory, and {} are free", rows, cols,
-                     bytes_an_element > 8 ? " with its factors" : "", in_bytes(bytes), in_bytes(double(available)));
+  return fmt::format("a dense {} x {} matrix{} takes {} of memory, and {} are free{}{}", rows, cols,
+                     bytes_an_element > 8 ? " with its factors" : "", in_bytes(bytes), in_bytes(double(available)),
+                     advice.empty() ? "" : "; ", advice);
 }
 
 }  // namespace lasolve::io

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "io/structure.hpp"
 #include "io/teller.hpp"
 #include "lasolve/matrix.hpp"
 #include "lasolve/names.hpp"
@@ -40,6 +41,10 @@ struct ReadOptions {
   FileFormat format = FileFormat::automatic;
   /// Hears, on the calling thread, which part of the file has been read; NaN while nobody knows how long it is, as of a pipe.
   Progress progress = {};
+  /// Whether a comma is the decimal mark in tables of text, and no separator.
+  bool decimal_comma = false;
+  /// Whether a sparse file that shows an empty row or column is enough as it is: no memory is taken for its matrix, which is 0 × 0.
+  bool stops_where_singular = false;
   /// The array that is likely to be meant, of several in a .npz file: a message names it as an example.
   std::string likely_array = "A";
 };
@@ -52,13 +57,18 @@ struct MatrixFile {
   std::vector<std::string> notes;
   /// Whether the file says that the matrix is symmetric. The matrix is full all the same.
   bool symmetric = false;
+  /// Of a square matrix whose file is sparse: known before memory is taken.
+  std::optional<Structure> structure = {};
+  /// Whether each row is two integers and a comma, such as 1,5, which may be meant for one number.
+  bool may_have_decimal_commas = false;
   /// Whether the file says that this is a vector, of one dimension, which is read as a column.
   bool is_vector = false;
 };
 
 /// Why no memory has addresses for a rows × cols matrix; empty where one can have.
 std::string why_not_addressable(std::int64_t rows, std::int64_t cols);
-/// Why it does not fit in the memory that is available now, at so many bytes an element; empty where it does.
-std::string why_no_memory(std::int64_t rows, std::int64_t cols, int bytes_an_element);
+/// Why it does not fit in the memory that is available now, at so many bytes an element; empty where it does. `advice`, if any, is
+/// what to do then.
+std::string why_no_memory(std::int64_t rows, std::int64_t cols, int bytes_an_element, const std::string& advice = "");
 
 }  // namespace lasolve::io

@@ -11,7 +11,8 @@
 namespace lasolve::io {
 
 /// Reads matrix array|coordinate real|integer|pattern general|symmetric|skew-symmetric into a full dense matrix.
-/// A pattern's entries are 1; entries given more than once are added up, and noted. Throws InputError with the place of
+/// A pattern's entries are 1; entries given more than once are added up, and noted. Of a symmetric matrix, an entry of coordinates may
+/// stand in either triangle, but not in both. Throws InputError with the place of
 /// the first thing that is wrong, MachineError when the matrix does not fit in memory.
 MatrixFile read_matrix_market(const InputFile& file, const ReadOptions& options = {});
 MatrixFile read_matrix_market(const std::string& path, const ReadOptions& options = {});

@@ -44,11 +44,13 @@ void expect_line_end(const Scanner& scanner) {
   if (!scanner.at_line_end()) scanner.refuse_other_than("the end of the line");
 }
 
+/// What stands before the banner may be blank, and it may have one % only.
 void read_banner(Scanner& scanner, MatrixMarketHeader& header) {
-  constexpr std::string_view banner[] = {"%%matrixmarket"}, objects[] = {"matrix"}, formats[] = {"array", "coordinate"},
-                             fields[] = {"real", "integer", "pattern"},
+  constexpr std::string_view banner[] = {"%%matrixmarket", "%matrixmarket"}, objects[] = {"matrix"},
+                             formats[] = {"array", "coordinate"}, fields[] = {"real", "integer", "pattern"},
                              symmetries[] = {"general", "symmetric", "skew-symmetric"};
-  if (!same_word(scanner.token(), banner[0]))
+  while (is_blank(*scanner.place)) ++scanner.place;
+  if (!same_word(scanner.token(), banner[0]) && !same_word(scanner.token(), banner[1]))
     scanner.refuse_other_than("the banner %%MatrixMarket matrix array|coordinate ..., or a .npy file");
   read_word(scanner, banner, "");
   read_word(scanner, objects, "vector");
@@ -103,7 +105,7 @@ void refuse_missing(const Scanner& end, const MatrixMarketHeader& header, std::i
   end.refuse(fmt::format("expected {}, found the end of the file after {}", expected, found));
 }
 
-MatrixMarketHeader read_header(Scanner& scanner, int bytes_an_element) {
+MatrixMarketHeader read_header(Scanner& scanner) {
   MatrixMarketHeader header{};
   read_banner(scanner, header);
   scanner.skip_to_data();
@@ -125,9 +127,6 @@ MatrixMarketHeader read_header(Scanner& scanner, int bytes_an_element) {
   expect_line_end(scanner);
   refuse_what_is_too_short(scanner, header);
   header.place = sizes.place;
-  if (const auto why = why_no_memory(header.rows, header.cols, bytes_an_element); !why.empty())
-    throw MachineError(
-        message_at(sizes.file.name(), sizes.file.content(), std::size_t(sizes.place - sizes.file.begin()), why));
   return header;
 }
 

@@ -28,8 +28,8 @@ struct MatrixMarketHeader {
 };
 
 /// Reads up to the end of the line of sizes. Throws InputError where the banner or a size is wrong, or where the file
-/// is too short for what the sizes promise; MachineError when the matrix does not fit in memory.
-MatrixMarketHeader read_header(Scanner& scanner, int bytes_an_element);
+/// is too short for what the sizes promise.
+MatrixMarketHeader read_header(Scanner& scanner);
 
 /// "9 values", "1 entry": what the file stores.
 std::string counted(std::int64_t count, Format format);

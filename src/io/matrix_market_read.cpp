@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "io/in_rounds.hpp"
@@ -51,8 +52,14 @@ double read_value(Scanner& scanner, Field field, const ReadOptions& options) {
 
 void refuse_extra(Scanner& scanner, const Header& header) {
   scanner.skip_to_data();
-  if (!scanner.at_end())
-    scanner.refuse_other_than("the end of the file after " + counted(header.stored, header.format));
+  if (scanner.at_end()) return;
+  std::int64_t stored = header.stored;
+  if (header.format == Format::array && header.symmetry != Symmetry::general)
+    for (Scanner rest = scanner; !rest.at_end(); rest.skip_to_data(), ++stored) rest.place += rest.token().size();
+  const bool all = stored != header.stored && stored == header.rows * header.cols;
+  scanner.refuse(fmt::format(
+      "expected the end of the file after {}, found {}{}", counted(header.stored, header.format), scanner.found(),
+      all ? fmt::format("; a file with all {} is general, as its banner then says", stored) : ""));
 }
 
 void read_array(Scanner& scanner, const Header& header, const ReadOptions& options, MatrixView<double> A) {
@@ -139,29 +146,21 @@ bool read_array_on_threads(const Scanner& scanner, const Header& header, const R
   return std::count(plain.begin(), plain.end(), 0) == 0;
 }
 
-/// Reads the indices of an entry and refuses what its symmetry does not store.
+/// Reads the indices of an entry, of a symmetric matrix those in either triangle.
 std::pair<std::int64_t, std::int64_t> read_indices(Scanner& scanner, const Header& header) {
   const std::int64_t i = scanner.read_count(1, header.rows, "a row index");
   const Scanner column = scanner;
   const std::int64_t j = scanner.read_count(1, header.cols, "a column index");
-  if (header.symmetry != Symmetry::general && j > i)
-    column.refuse(
-        fmt::format("expected a column up to {}, as a symmetric file stores the lower triangle only, found {}", i, j));
   if (header.symmetry == Symmetry::skew_symmetric && i == j)
     column.refuse(
-        fmt::format("expected a column below {}, as the diagonal of a skew-symmetric matrix is zero, found {}", i, j));
+        fmt::format("expected a column other than {}, as the diagonal of a skew-symmetric matrix is zero", i));
   return {i - 1, j - 1};
 }
 
-void read_entries(Scanner& scanner, const Header& header, const ReadOptions& options, MatrixFile& result) {
-  const MatrixView<double> A = result.matrix;
-  std::fill_n(A.data(), A.ld() * A.cols(), 0.0);
-  std::vector<bool> given(std::size_t(A.rows() * A.cols()));
-  std::int64_t repeated = 0;
-  std::string first_repeated;
-  Teller tell(options.progress, header.stored);
+/// Reads all entries: of each f gets where it stands, its indices and its value.
+template <class F>
+void for_each_entry(Scanner& scanner, const Header& header, const ReadOptions& options, F f) {
   for (std::int64_t k = 0; k < header.stored; ++k) {
-    tell(k);
     scanner.skip_to_data();
     if (scanner.at_end()) refuse_missing(scanner, header, k);
     const Scanner entry = scanner;
@@ -169,15 +168,50 @@ void read_entries(Scanner& scanner, const Header& header, const ReadOptions& opt
     const double value = header.field == Field::pattern ? 1.0 : read_value(scanner, header.field, options);
     scanner.skip_blanks_in_line();
     if (!scanner.at_line_end()) scanner.refuse_other_than("the end of the line after an entry");
-
-    const auto cell = std::size_t(i + j * A.rows());
-    if (given[cell] && repeated++ == 0) first_repeated = entry.file.name_of(entry.place);
-    A(i, j) = given[cell] ? A(i, j) + value : value;
-    given[cell] = true;
-    if (std::isinf(A(i, j)) && !options.allow_nonfinite)
-      entry.refuse("expected entries whose sum is in the range of a double, found an overflow");
+    f(entry, i, j, value);
   }
   refuse_extra(scanner, header);
+}
+
+/// The structure of a square matrix of which few entries are given, and none where many are.
+std::optional<Structure> sparse_structure(Scanner scanner, const Header& header, const ReadOptions& options) {
+  constexpr std::int64_t most_rows = 1 << 28, sparse = 8;
+  if (header.format != Format::coordinate || header.rows != header.cols || header.rows > most_rows) return std::nullopt;
+  if (header.stored > header.rows * header.cols / sparse) return std::nullopt;
+  StructureGathered gathered(header.rows);
+  for_each_entry(scanner, header, options, [&](const Scanner&, std::int64_t i, std::int64_t j, double) {
+    gathered.add(i, j);
+    if (header.symmetry != Symmetry::general && i != j) gathered.add(j, i);
+  });
+  return gathered.structure();
+}
+
+/// Reads entries into A, of a symmetric matrix into its lower triangle.
+void read_entries(Scanner& scanner, const Header& header, const ReadOptions& options, MatrixFile& result) {
+  const MatrixView<double> A = result.matrix;
+  const bool general = header.symmetry == Symmetry::general;
+  std::fill_n(A.data(), A.ld() * A.cols(), 0.0);
+  std::vector<bool> given(std::size_t(A.rows() * A.cols()));
+  std::int64_t repeated = 0, read = 0;
+  std::string first_repeated;
+  Teller tell(options.progress, header.stored);
+  for_each_entry(scanner, header, options, [&](const Scanner& entry, std::int64_t i, std::int64_t j, double value) {
+    tell(read++);
+    if (!general && i != j && given[std::size_t(j + i * A.rows())])
+      entry.refuse(
+          fmt::format("expected one of ({0}, {1}) and ({1}, {0}), as the file is {2}, found both; a file with "
+                      "both triangles is general, as its banner then says",
+                      i + 1, j + 1, header.symmetry == Symmetry::symmetric ? "symmetric" : "skew-symmetric"));
+    const auto cell = std::size_t(i + j * A.rows());
+    const bool folded = !general && i < j;
+    double& x = folded ? A(j, i) : A(i, j);
+    if (folded && header.symmetry == Symmetry::skew_symmetric) value = -value;
+    if (given[cell] && repeated++ == 0) first_repeated = entry.file.name_of(entry.place);
+    x = given[cell] ? x + value : value;
+    given[cell] = true;
+    if (std::isinf(x) && !options.allow_nonfinite)
+      entry.refuse("expected entries whose sum is in the range of a double, found an overflow");
+  });
   if (repeated > 0)
     result.notes.push_back(fmt::format("{}: note: {} repeat{} an earlier one and {} added to it; the first is here",
                                        first_repeated, counted(repeated, header.format), repeated == 1 ? "s" : "",
@@ -225,10 +259,17 @@ void note_rows(Scanner scanner, const Header& header, MatrixFile& result) {
 
 MatrixFile read_matrix_market(const InputFile& file, const ReadOptions& options) {
   Scanner scanner{file, file.begin()};
-  const Header header = read_header(scanner, options.bytes_an_element);
-  MatrixFile result{
-      Matrix<double>(header.rows, header.cols), file.name_of(header.place), {}, header.symmetry == Symmetry::symmetric};
+  const Header header = read_header(scanner);
   const Scanner data = scanner;
+  MatrixFile result{Matrix<double>(), file.name_of(header.place), {}, header.symmetry == Symmetry::symmetric};
+  result.structure = sparse_structure(scanner, header, options);
+  const bool singular = result.structure && result.structure->column_without_pivot();
+  if (singular && options.stops_where_singular) return result;
+  const std::string why = why_no_memory(header.rows, header.cols, options.bytes_an_element,
+                                        result.structure ? result.structure->advice() : "");
+  if (!why.empty())
+    throw MachineError(message_at(file.name(), file.content(), std::size_t(header.place - file.begin()), why));
+  result.matrix = Matrix<double>(header.rows, header.cols);
   if (header.format == Format::coordinate)
     read_entries(scanner, header, options, result);
   else if (!read_array_on_threads(scanner, header, options, result.matrix))

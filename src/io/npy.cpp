@@ -147,10 +147,12 @@ class DictionaryReader {
     const std::string_view type = read_string(expected);
     if (!with_element(type, [](auto, const char*) {})) {
       const char kind = type.size() > 1 ? type[1] : ' ';
-      file_.refuse_byte(start, fmt::format("expected {}, found {}{}", expected, quoted(type),
-                                           kind == 'c'   ? ": complex numbers, and only real systems are solved"
-                                           : kind == 'O' ? ": objects of Python; astype(float) makes numbers of them"
-                                                         : ""));
+      file_.refuse_byte(
+          start,
+          fmt::format("expected {}, found {}{}", expected, quoted(type),
+                      kind == 'c'   ? ": complex numbers, and only real systems are solved"
+                      : kind == 'O' ? ": objects of Python; save A.astype(float), or A.toarray() of a sparse matrix"
+                                    : ""));
     }
     return type;
   }
@@ -182,6 +184,7 @@ class DictionaryReader {
     for (; end != end_ && end - begin < most_digits && *end >= '0' && *end <= '9'; ++end)
       size = 10 * size + (*end - '0');
     if (end == begin || (end != end_ && *end >= '0' && *end <= '9')) refuse("a size from 0 on, of at most 18 digits");
+    if (end != end_ && *end == 'L') ++end;  // a long of Python 2
     place_ = end;
     return size;
   }

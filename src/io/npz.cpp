@@ -8,6 +8,7 @@
 #include "io/foreign.hpp"
 #include "io/input_error.hpp"
 #include "io/npy.hpp"
+#include "io/packed.hpp"
 #include "io/zip.hpp"
 
 namespace lasolve::io {
@@ -61,6 +62,7 @@ std::string example(const std::vector<ZipMember>& members, const std::string& li
 const ZipMember& chosen(const InputFile& file, const std::vector<ZipMember>& members, const std::string& array,
                         const std::string& likely) {
   if (members.empty()) file.refuse("expected a .npz file with an array, found none in it");
+  refuse_zip_without_arrays(file, members);
   if (array.empty() && members.size() > 1) refuse_several(file, members, likely);
   const auto found = std::find_if(members.begin(), members.end(), [&](const ZipMember& m) {
     return array.empty() || array_name(m) == array || m.name == array;

@@ -69,6 +69,22 @@ const char* skip_word(const char* p, std::string_view word) {
   return p;
 }
 
+const char* skip_zeros(const char* p) {
+  while (*p == '0') ++p;
+  return p;
+}
+
+/// The end of a NaN at p, without its sign, or null.
+const char* skip_nan(const char* p) {
+  for (const char* older : {"1.#ind", "1.#qnan", "1.#snan"})
+    if (const char* const end = skip_word(p, older)) return skip_zeros(end);
+  const char* const end = skip_word(p, "nan");
+  if (!end || *end != '(') return end;
+  const char* q = end + 1;  // what is in it says which NaN it is
+  while (is_digit(*q) || (lower(*q) >= 'a' && lower(*q) <= 'z') || *q == '_') ++q;
+  return *q == ')' ? q + 1 : end;
+}
+
 /// Whether a number out of range is too large for a double, rather than too small.
 bool is_large(const std::string& number) {
   const std::size_t letter = std::min(number.find('e'), number.size());
@@ -90,25 +106,27 @@ std::string_view skip_sign(std::string_view text) {
 }
 
 /// What a token looks like, whether or not it is read.
-enum class Form { real, nonfinite, hexadecimal, comma, no_letter, no_exponent, other };
+enum class Form { real, nonfinite, hexadecimal, comma, thousands, no_letter, no_exponent, other };
 
-Form form_of(std::string token) {
-  std::transform(token.begin(), token.end(), token.begin(), lower);
+Form form_of(std::string token, char mark) {
+  for (char& c : token) c = c == mark ? '.' : mark != '.' && c == '.' ? ',' : lower(c);
   const std::string_view body = skip_sign(token);
   if (body == "nan" || body == "inf" || body == "infinity" || body.starts_with("nan(") || body.starts_with("1.#"))
     return Form::nonfinite;
   if (body.starts_with("0x")) return Form::hexadecimal;
   std::string_view rest = skip_digits(body);
   const bool digits_before = rest.size() < body.size();
-  if (rest.starts_with('.')) rest = skip_digits(rest.substr(1));
+  const bool has_point = rest.starts_with('.');
+  if (has_point) rest = skip_digits(rest.substr(1));
   if (!digits_before && body.size() - rest.size() < 2) return Form::other;
   if (rest.empty()) return Form::real;
+  if (has_thousands(token)) return Form::thousands;
   if (rest.starts_with(',')) return Form::comma;
   const bool letter = rest.starts_with('e') || rest.starts_with('d');
   const std::string_view exponent = skip_sign(rest.substr(letter));
   if (exponent.empty()) return letter ? Form::no_exponent : Form::other;
   if (!skip_digits(exponent).empty()) return Form::other;
-  return letter ? Form::real : Form::no_letter;
+  return letter || (has_point && exponent.size() == 3) ? Form::real : Form::no_letter;
 }
 
 }  // namespace
@@ -119,8 +137,9 @@ constinit const std::array<PowerOfFive, greatest_power - least_power + 1> powers
 
 double slow_real(const char* begin, const char* end) {
   std::string number(begin, end);
-  std::replace_if(
-      number.begin(), number.end(), [](char c) { return lower(c) == 'd' || c == 'E'; }, 'e');
+  for (char& c : number) c = lower(c) == 'd' || c == 'E' ? 'e' : c == ',' ? '.' : c;
+  const std::size_t sign = number.find_first_of("+-");
+  if (sign != number.npos && number[sign - 1] != 'e') number.insert(sign, 1, 'e');
   const std::size_t plus = number.find("e+");  // std::from_chars reads it, but let nothing depend on that
   if (plus != number.npos) number.erase(plus + 1, 1);
   double value = 0;
@@ -153,18 +172,39 @@ const char* read_nonfinite(const char* p, double& value, bool (*ends)(char)) {
   const char* end = nullptr;
   double magnitude = std::numeric_limits<double>::infinity();
   if (!(end = skip_word(p, "infinity")) && !(end = skip_word(p, "inf"))) {
-    end = skip_word(p, "nan");
+    end = skip_nan(p);
     magnitude = std::numeric_limits<double>::quiet_NaN();
+  }
+  if (const char* const older = skip_word(p, "1.#inf")) {
+    end = skip_zeros(older);
+    magnitude = std::numeric_limits<double>::infinity();
   }
   if (!end || !ends(*end)) return nullptr;
   value = negative ? -magnitude : magnitude;
   return end;
 }
 
-std::string explain_bad_real(std::string_view token) {
+bool has_thousands(std::string_view token) {
+  const std::string_view body = skip_sign(token);
+  std::string_view rest = skip_digits(body);
+  const auto first = body.size() - rest.size();
+  if (first < 1 || first > 3 || rest.empty()) return false;
+  const char between = rest.front();
+  if (between != ',' && between != '\'' && between != '_') return false;
+  int groups = 0;
+  for (; rest.starts_with(between); ++groups) {
+    const std::string_view behind = skip_digits(rest.substr(1));
+    if (rest.size() - behind.size() != 4) return false;
+    rest = behind;
+  }
+  const bool certain = between != ',' || groups > 1 || rest.starts_with('.');
+  return certain && skip_digits(rest.substr(rest.starts_with('.'))).empty();
+}
+
+std::string explain_bad_real(std::string_view token, char mark) {
   const char* expected = "a number";
   const char* hint = "";
-  switch (form_of(std::string(token))) {
+  switch (form_of(std::string(token), mark)) {
     case Form::real:
       expected = "a number in the range of a double";
       break;
@@ -175,7 +215,11 @@ std::string explain_bad_real(std::string_view token) {
       hint = "; hexadecimal is not supported";
       break;
     case Form::comma:
-      hint = "; a comma is neither a decimal mark nor a separator";
+      hint = mark == '.' ? "; a comma is neither a decimal mark nor a separator"
+                         : "; with --decimal-comma a point is no decimal mark";
+      break;
+    case Form::thousands:
+      hint = "; numbers have no marks between thousands";
       break;
     case Form::no_letter:
       hint = "; an exponent needs its letter, as in 1.0e+100";
@@ -190,7 +234,7 @@ std::string explain_bad_real(std::string_view token) {
 }
 
 std::string explain_bad_integer(std::string_view token) {
-  if (form_of(std::string(token)) != Form::real) return explain_bad_real(token);
+  if (form_of(std::string(token), '.') != Form::real) return explain_bad_real(token);
   const bool integer = skip_digits(skip_sign(token)).empty();
   return fmt::format("expected {}, found {}",
                      integer ? "an integer that a double holds exactly" : "an integer, as the banner says",

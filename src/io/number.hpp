@@ -22,28 +22,34 @@ inline bool is_blank(char c) { return c == '\n' || c == ' ' || c == '\t' || c ==
 /// token, and is refused there.
 inline bool ends_number(char c) { return is_blank(c) || c == '\0'; }
 
-/// In a table a separator or a comment ends it, too.
-inline bool ends_cell(char c) { return ends_number(c) || c == ',' || c == ';' || c == '#'; }
+/// In a table a separator ends it, too.
+inline bool ends_cell(char c) { return ends_number(c) || c == ',' || c == ';'; }
 
 /// Appends the digits at p to w, modulo 2^64. Returns the first byte that is not a digit.
 const char* read_digits(const char* p, std::uint64_t& w);
 
 /// Reads [+-] digits [. digits] [(e|E|d|D) [+-] digits], with a digit on at least one side of the point, to the nearest
-/// double. Returns the end of the number, or null when there is none, when it runs on into other bytes, or when it
+/// double. An exponent of three digits behind a point may lack its letter, as Fortran writes 1.0-103. `mark` stands for the
+/// point. Returns the end of the number, or null when there is none, when it runs on into other bytes, or when it
 /// overflows. What underflows is read as the nearest number, zero included.
-template <auto ends = ends_number>
+template <auto ends = ends_number, char mark = '.'>
 const char* read_real(const char* p, double& value);
 
 /// Reads [+-] digits. Null also when the integer is not exact as a double or does not fit 64 bits.
 const char* read_integer(const char* p, double& value);
 
-/// Reads nan, inf or infinity, with or without a sign, in any case. Null when it is none of them.
+/// Reads nan, nan(…), inf or infinity, with or without a sign, in any case, and 1.#INF, 1.#IND, 1.#QNAN and 1.#SNAN of older C
+/// libraries, which zeros may follow. Null when it is none of them.
 const char* read_nonfinite(const char* p, double& value);
 const char* read_nonfinite(const char* p, double& value, bool (*ends)(char));
 
 /// Says what is wrong with a token that read_real or read_integer refused: "expected a number, found …".
-std::string explain_bad_real(std::string_view token);
+std::string explain_bad_real(std::string_view token, char mark = '.');
 std::string explain_bad_integer(std::string_view token);
+
+/// Whether the digits of a number stand in groups of three, such as 4,000.5 and 1'000'000. One comma alone may be meant for a
+/// decimal mark.
+bool has_thousands(std::string_view token);
 
 /// The w·10^q that is nearest, for w in 1 … 2^64 - 1. Returns a negative number when it would be subnormal, overflow,
 /// or q is outside the table; the caller then takes the slow way.
@@ -58,7 +64,7 @@ struct PowerOfFive {
 inline constexpr std::int64_t least_power = -342, greatest_power = 308;
 extern const std::array<PowerOfFive, greatest_power - least_power + 1> powers_of_five;
 
-/// The number in [begin, end), which has the form that read_real reads, by std::from_chars.
+/// The number in [begin, end), which has the form that read_real reads but for its sign, by std::from_chars.
 double slow_real(const char* begin, const char* end);
 
 inline std::uint64_t load8(const char* p) {
@@ -121,7 +127,7 @@ inline double nearest_double(std::uint64_t w, std::int64_t q) {
   return bits < 0x7FF0000000000000 ? std::bit_cast<double>(bits) : -1;
 }
 
-template <auto ends>
+template <auto ends, char mark>
 const char* read_real(const char* p, double& value) {
   const bool negative = *p == '-';
   p += negative || *p == '+';
@@ -129,7 +135,8 @@ const char* read_real(const char* p, double& value) {
   const char* const digits = p;
   while (is_digit(*p)) w = 10 * w + std::uint64_t(*p++ - '0');
   std::int64_t count = p - digits, q = 0;
-  if (*p == '.') {
+  const bool has_mark = *p == mark;
+  if (has_mark) {
     const char* const fraction = ++p;
     p = read_digits(p, w);
     q = fraction - p;
@@ -137,8 +144,10 @@ const char* read_real(const char* p, double& value) {
   }
   if (count == 0) return nullptr;
   bool plain = count <= 19;  // w did not overflow
-  if (const char letter = char(*p | 0x20); letter == 'e' || letter == 'd') {
-    ++p;
+  const char letter = char(*p | 0x20);
+  const bool has_letter = letter == 'e' || letter == 'd';
+  if (has_letter || (has_mark && (*p == '-' || *p == '+'))) {
+    p += has_letter;
     const bool below = *p == '-';
     p += below || *p == '+';
     const char* const exponent = p;
@@ -149,7 +158,8 @@ const char* read_real(const char* p, double& value) {
       plain = false;
       e = 0;
     }
-    if (p == exponent) return nullptr;
+    constexpr std::ptrdiff_t digits_without_letter = 3;
+    if (has_letter ? p == exponent : p - exponent != digits_without_letter) return nullptr;
     q += below ? -e : e;
   }
   if (!ends(*p)) return nullptr;

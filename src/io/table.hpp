@@ -7,12 +7,11 @@
 
 namespace lasolve::io {
 
-/// csv where the first row has a comma or a semicolon, tsv where it has a tab between numbers, else txt.
-FileFormat format_of_table(const InputFile& file);
+/// csv where the first row has a comma or a semicolon, tsv where it has a tab between numbers, else txt. A decimal comma separates
+/// nothing.
+FileFormat format_of_table(const InputFile& file, bool decimal_comma = false);
 
-/// Reads a table: a row a line, as many numbers in each. csv: a comma is between two, or a semicolon where the first row
-/// has one; tsv: one tab; txt: blanks. Blanks around numbers, lines without any, what follows a #, and lines that begin with % do
-/// not count.
+/// Reads a table: see table_grammar.hpp.
 /// Throws InputError with the place of the first thing that is wrong, such as a row of another length, an empty field or
 /// a header row; MachineError when the matrix does not fit in memory.
 MatrixFile read_table(const InputFile& file, FileFormat format, const ReadOptions& options = {});

@@ -12,6 +12,8 @@ market() {
 market 'array real general' '2 3\n1\n2.5\n-3e4\n.5D-1\n5\n6\n'
 market 'array real symmetric' '% a comment\n3 3\n1 2 3 4 5 6\n'
 market 'array integer skew-symmetric' '3 3\n1\n2\n3\n'
+market 'coordinate real symmetric' '3 3 3\n1 1 1.0-103\n1 2 2\n3 2 3\n'
+market 'coordinate real general' '9 9 2\n1 1 1\n3 2 3\n'
 market 'array real general' '2 1\nnan\n-inf\n'
 market 'array real general' '0 99\n'
 market 'coordinate real general' '2 3 2\n1 1 1.5\n2 3 -2\n'
@@ -57,7 +59,8 @@ zip deflated 8 "$size" "$crc" "$(gzip -nc npy/square.npy | tail -c +11 | head -c
 gzip -k npz/*.npz
 
 n=0
-for text in '1 2\n3 4\n' '1,2\n3,4\n' '1;2.5\r\n3;4e5\r\n' '1\t2\n3\t4' '# a comment\n 1 2 # more\n\n3 -inf\n' 'a,b\n1,2\n' '1,,2\n'; do
+for text in '1 2\n3 4\n' '1,2\n3,4\n' '1;2.5\r\n3;4e5\r\n' '1\t2\n3\t4' '# a comment\n 1 2 # more\n\n3 -inf\n' 'a,b\n1,2\n' '1,,2\n' \
+  '1 2 #N/A\n' '1.#INF,-1.#IND\n' 'sep=;\n1,5;2\n' '1,2\r3,4\r' '"4,000.5","1"\n' ',0,1\n0,4,5\n' '1,5\t2,5\n' '1.0-103 2\n' '[[1. 2.]\n [3. 4.]]'; do
   n=$((n + 1))
   printf %b "$text" >table/$n
 done
