@@ -61,6 +61,59 @@ PYTHON
   "$lasolve" --matrix A.csv --rhs b.npy "${cpu[@]}" --output x.npy --quiet
   holds 'a vector does not come back as one' grep -aq "'shape': (2,)" x.npy
 fi
+# What separates numbers, and what marks decimals.
+printf '4,0;1,0\n2,0;3,0\n' >de.csv
+printf '1,5\n2,5\n' >b_de.csv
+expect 3 'de.csv:1:2: error: expected a semicolon, found ",0"; --decimal-comma takes a comma for the decimal mark' de.csv
+"$lasolve" de.csv --rhs b_de.csv --decimal-comma "${cpu[@]}" -q >x
+holds '--decimal-comma is not read as with points' cmp -s x <("$lasolve" A.csv --rhs <(tr , . <b_de.csv) "${cpu[@]}" -q)
+expect 0 "b_de.csv: note: a comma separates, so these are 2 columns; if 1,5 means 1.5 there, --decimal-comma reads it, or 'tr , . <b_de.csv' makes it so" \
+  A.csv --rhs b_de.csv "${cpu[@]}"
+printf '1;5\n2;5\n' >b_2.csv
+holds 'a note on columns that nobody can mistake' [ -z "$("$lasolve" A.csv --rhs b_2.csv "${cpu[@]}" 2>&1 | grep 'a comma separates')" ]
+printf '1\n1.#INF\n' >b_inf.txt
+expect 3 'b_inf.txt:2:1: error: expected a finite number, found "1.#INF"' A.csv --rhs b_inf.txt
+
+# What is no square, and what is singular or sparse by its structure.
+printf '1 2 3\n4 5 6\n' >wide
+printf '1 2\n3 4\n5 6\n' >tall
+expect 3 'wide:1:1: error: expected a square matrix, found 2 x 3; a last column that is b belongs into a file of its own' wide
+expect 3 'wide:1:1: error: expected a square matrix, found 2 x 3; least squares are not offered' wide --rhs b.txt
+expect 3 "tall:1:1: error: expected a square matrix, found 3 x 2; least squares are not offered: LAPACK's gels" tall
+{
+  echo '%%MatrixMarket matrix coordinate real general'
+  echo '20000 20000 100'
+  for ((k = 1; k <= 100; k++)); do echo "$((k * 150)) $((k * 101 + (k > 30))) 1.5"; done
+} >few.mtx
+(
+  if (ulimit -v 2500000 && "$lasolve" --version) >/dev/null 2>&1; then ulimit -v 2500000; fi
+  expect 4 'the matrix is singular: column 0 (counted from 0) has no pivot other than zero' few.mtx --device cpu --threads 1
+  expect 4 'note        column 0 (counted from 0) is zero, so nothing was factored' few.mtx --device cpu --threads 1
+  expect 4 '2.5e-05 % of the entries are not zero: sparse solvers' few.mtx --device cpu --threads 1
+  exit $failed
+) || failed=1
+printf '1 0 2\n0 0 0\n3 0 4\n' >empty
+expect 4 'column 1 (counted from 0) has no pivot other than zero' empty "${cpu[@]}"
+expect 4 '"outcome": "singular"' empty "${cpu[@]}" --json -
+expect 4 'the leading minor of order 2 is not positive' empty "${cpu[@]}" -f cholesky
+{
+  echo '%%MatrixMarket matrix coordinate real symmetric'
+  echo '1200 1200 2399'
+  for ((k = 1; k <= 1200; k++)); do echo "$k $k 4"; done
+  for ((k = 2; k <= 1200; k++)); do echo "$k $((k - 1)) -1"; done
+} >band.mtx
+expect 0 "note        all entries are within 3 diagonals of 2399: LAPACK's gbsv solves banded systems" band.mtx "${cpu[@]}"
+
+# What takes long says so before it begins.
+"$lasolve" uniform:n=6000 --gemm naive --threads 1 "${cpu[@]}" >/dev/null 2>said &
+for ((k = 0; k < 600; k++)); do
+  if [ -s said ] || ! kill -0 $! 2>/dev/null; then break; fi
+  sleep 0.1
+done
+kill $! 2>/dev/null
+wait $! 2>/dev/null
+holds 'nothing is said before a long solve' grep -Eq '^lasolve: solving takes about [0-9]+ (s|min), as far as the rate of a small product tells, and 549.3 MiB of memory$' said
+
 # A solution without --output is on standard output, the report is not.
 "$lasolve" --matrix A.csv --rhs b.txt "${cpu[@]}" >x 2>report
 holds 'the solution is not printed alone' [ "$(cat x)" = $'1\n2' ]

@@ -104,7 +104,7 @@ int watch_solves(const Request& request) {
 int solve(const Request& asked) {
   require_possible(asked);
   if (has_to_watch(asked)) return watch_solves(asked);
-  Problem problem(asked);
+  Problem problem(asked, true);
   Request request = asked;
   request.backends = those_that_are_right(asked.backends, asked.options, asked.patience, problem.n());
   const bool all_are_right = request.backends.size() == asked.backends.size();

@@ -43,6 +43,7 @@ std::string about(const Subject& subject, const Report& r) {
   std::string text =
       fmt::format("matrix      {}, {} x {}{}\n", subject.matrix, r.n, r.n, subject.transposed ? ", transposed" : "");
   text += fmt::format("rhs         {}, {} column{}\n", subject.rhs, r.nrhs, r.nrhs == 1 ? "" : "s");
+  if (r.block_size == 0 && !r.outcome.has_solution()) return text;  // nothing was factored
   text += fmt::format("method      {} in {}, {}, panels of at most {} columns, refinement {}{}\n",
                       r.method == Method::cholesky ? "Cholesky" : "LU with partial pivoting", name_of(r.precision),
                       name_of(r.schedule), r.block_size, name_of(r.refine),

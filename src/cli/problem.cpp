@@ -14,6 +14,7 @@
 #include "core/current_device.hpp"
 #include "core/sizes.hpp"
 #include "core/stopwatch.hpp"
+#include "io/foreign.hpp"
 #include "solvers/refine/check_again.hpp"
 #include "solvers/watch.hpp"
 
@@ -43,8 +44,11 @@ double distance_from_ones(MatrixView<const double> X, bench::Signs s) {
 
 }  // namespace
 
-Problem::Problem(const Request& request)
+Problem::Problem(const Request& request, bool stops_where_singular)
     : name_(request.matrix), op_(request.op), triangle_(request.options.triangle), in_place_(request.in_place) {
+  // With one triangle, or as Cholesky's method, an empty column is no pivot of zero, but an order that is not positive.
+  stops_where_singular = stops_where_singular && triangle_ == Uplo::both &&
+                         request.options.factorization != Method::cholesky && !request.options.allow_nonfinite;
   auto read = [&](const std::string& path, int bytes_an_element, bool allow_nonfinite, const char* likely_array) {
     const Stopwatch reading_time;
     Progress progress("reading " + (path == "-" ? "standard input" : path), request.quiet);
@@ -54,6 +58,8 @@ Problem::Problem(const Request& request)
                                .bytes_an_element = bytes_an_element,
                                .format = request.format,
                                .progress = progress.talks() ? [&](double share) { progress(share); } : io::Progress(),
+                               .decimal_comma = request.decimal_comma,
+                               .stops_where_singular = stops_where_singular && *likely_array == 'A',
                                .likely_array = likely_array});
     notes_.insert(notes_.end(), file.notes.begin(), file.notes.end());
     read_seconds_ += reading_time.seconds();
@@ -66,13 +72,10 @@ Problem::Problem(const Request& request)
     throw UsageError("--in-place takes a generator, whose matrix can be made again for the check");
   } else {
     // The triangle that is not there may hold anything: the solver looks at the other.
-    io::MatrixFile file = read(request.matrix, bytes_an_element_of(request.options.precision),
-                               request.options.allow_nonfinite || triangle_ != Uplo::both, "A");
-    host_.matrix = std::move(file.matrix);
-    n_ = host_.matrix->rows();
-    if (n_ != host_.matrix->cols())
-      throw io::InputError(
-          fmt::format("{}: error: expected a square matrix, found {} x {}", file.place, n_, host_.matrix->cols()));
+    take_matrix(request,
+                read(request.matrix, bytes_an_element_of(request.options.precision),
+                     request.options.allow_nonfinite || triangle_ != Uplo::both, "A"),
+                stops_where_singular);
   }
   if (const int there = usable_processors(); request.options.threads > there)
     notes_.push_back(fmt::format("{} threads share {} processor{}, which takes longer than with {}",
@@ -82,6 +85,39 @@ Problem::Problem(const Request& request)
       throw UsageError(fmt::format("--rhs takes a file, and {} is a generator; without --rhs b = A·1", request.rhs));
     take_rhs(request, read(request.rhs, 8, request.options.allow_nonfinite, "b"));
   }
+}
+
+void Problem::take_matrix(const Request& request, io::MatrixFile file, bool stops_where_singular) {
+  const std::int64_t rows = file.matrix.rows(), cols = file.matrix.cols();
+  if (rows != cols)
+    throw io::InputError(
+        fmt::format("{}: error: expected a square matrix, found {} x {}{}", file.place, rows, cols,
+                    rows == 0 || cols == 0 ? ""
+                    : request.rhs.empty() && cols == rows + 1
+                        ? "; a last column that is b belongs into a file of its own, for --rhs"
+                        : "; least squares are not offered: LAPACK's gels and numpy.linalg.lstsq solve them"));
+  const io::Structure structure = file.structure ? *file.structure : io::structure_of(file.matrix);
+  n_ = structure.n;
+  advice_ = structure.advice();
+  if (!advice_.empty()) notes_.push_back(advice_);
+  if (stops_where_singular) column_without_pivot_ = structure.column_without_pivot();
+  if (column_without_pivot_) notes_.push_back(structure.what_is_empty() + ", so nothing was factored");
+  host_.matrix = std::move(file.matrix);
+}
+
+std::optional<Report> Problem::known_outcome(const Options& options) const {
+  if (!column_without_pivot_) return std::nullopt;
+  const Choice choice = choose(options);
+  const SolvePrecision* const precision = find_solve_precision(options.precision);
+  Report report;
+  report.outcome = {Outcome::singular, *column_without_pivot_};
+  report.n = n_, report.nrhs = nrhs(), report.threads = 1;
+  report.gemm = choice.name(), report.device = choice.device();
+  report.method = Method::lu;
+  report.precision = options.precision;
+  report.storage = precision->storage, report.products = precision->products, report.residual = Precision::fp64;
+  report.phases.seconds_of(Phase::read) = read_seconds_;
+  return report;
 }
 
 /// A row that is as long as the matrix has rows can only mean a column.
@@ -95,6 +131,11 @@ void Problem::take_rhs(const Request& request, io::MatrixFile file) {
     B_ = std::move(column);
     notes_.push_back(fmt::format("{}: note: a row of {} numbers was taken for a column", request.rhs, n_));
   }
+  if (file.may_have_decimal_commas && B_.rows() == n_)
+    notes_.push_back(
+        fmt::format("{}: note: a comma separates, so these are 2 columns; if 1,5 means 1.5 there, "
+                    "--decimal-comma reads it, or 'tr , . <{}' makes it so",
+                    request.rhs, request.rhs == "-" ? "FILE" : io::shell_word(request.rhs)));
   if (B_.rows() == n_) return;
   const bool lies = B_.cols() == n_, is_row = B_.rows() == 1;
   throw io::InputError(fmt::format(

@@ -11,8 +11,12 @@ namespace lasolve::cli {
 
 class Problem {
  public:
-  /// Reads the files, or makes the generator. Throws io::InputError and io::GeneratorError.
-  explicit Problem(const Request&);
+  /// Reads the files, or makes the generator. Throws io::InputError and io::GeneratorError. With `stops_where_singular`, a matrix of
+  /// a file that has an empty row or column may be left out: then known_outcome() is there, and no solve is made.
+  explicit Problem(const Request&, bool stops_where_singular = false);
+
+  /// What a solve would report, where the structure of A alone tells that A is singular.
+  std::optional<Report> known_outcome(const Options&) const;
 
   /// Solves once with a backend; X is the solution. B and X are in pageable memory of the host. A that is generated begins where the
   /// backend runs; that of a file, and with `from_host` any, in pageable memory of the host. `making`, unless empty, hears which
@@ -43,6 +47,8 @@ class Problem {
   bool is_vector() const { return is_vector_; }
   const std::string& name() const { return name_; }
   const std::vector<std::string>& notes() const { return notes_; }
+  /// Names other solvers, where A is banded or very sparse; else empty.
+  const std::string& advice() const { return advice_; }
 
  private:
   /// A matrix, and the number of the signs that it has.
@@ -56,6 +62,7 @@ class Problem {
   /// the threads or the device.
   template <class Place>
   MatrixView<const double, Place> at(int queue, Signed<Place>& A, Precision factors);
+  void take_matrix(const Request&, io::MatrixFile file, bool stops_where_singular);
   void take_rhs(const Request&, io::MatrixFile file);
   /// A generated at a place; refused before if `bytes_an_element` for all of it are not free.
   template <class Place>
@@ -72,6 +79,8 @@ class Problem {
   double read_seconds_ = 0, made_seconds_ = 0;  // files; the matrix, when it was made last
   std::vector<std::string> notes_;
   std::optional<io::Generator> generator_;
+  std::optional<std::int64_t> column_without_pivot_;
+  std::string advice_;
   Signed<Cpu> host_;
   Signed<Cuda> device_;
   Matrix<double> B_;

@@ -53,6 +53,12 @@ const std::vector<Option>& solve_options() {
        "printed"},
       {"format", 0, "FORMAT", "auto", words_of(formats_of_streams()),
        "of X on standard output; auto: txt, and mtx with --output -; txt also takes tabs in input for blanks"},
+      {"decimal-comma",
+       0,
+       nullptr,
+       nullptr,
+       {},
+       "read 1,5 as 1.5 in tables of text, where semicolons, tabs or blanks separate numbers"},
       {"gemm",
        'g',
        "NAMES",
@@ -243,6 +249,7 @@ Request parse_solve(const Words& words) {
   if (r.matrix == "-" && r.rhs == "-") throw UsageError("--matrix - and --rhs - are both standard input");
   refuse_files_named_twice({{"matrix", r.matrix}, {"rhs", r.rhs}}, {{"output", r.output}, {"json", r.json}});
   r.format = words.format();
+  r.decimal_comma = words.has("decimal-comma");
   r.quiet = words.has("quiet");
   r.allow_ill_conditioned = words.has("allow-ill-conditioned");
   r.in_place = words.has("in-place");

@@ -30,6 +30,7 @@ struct Request {
   std::vector<std::string> words;  // of the command line, behind the name of the program
   std::string matrix, rhs, output, json;
   io::FileFormat format = io::FileFormat::automatic;  // of streams
+  bool decimal_comma = false;                         // in tables of text
   std::vector<std::string> backends;                  // names, one run each
   Options options;
   Op op = Op::none;
