@@ -1,6 +1,6 @@
 """The ladder: a bar for each backend, as long as it is fast."""
 from colours import COLOURS
-from measured import seconds
+from measured import seconds, three_digits
 
 
 def ladder_bars(axes, names, times, quartiles, reference, styles, marks):
@@ -13,7 +13,7 @@ def ladder_bars(axes, names, times, quartiles, reference, styles, marks):
         bar[0].set_gid(mark)
         low, _, high = quartiles[row]
         axes.plot([base / high, base / low], [row, row], color=COLOURS["ink"], linewidth=1.2, solid_capstyle="butt")
-        axes.annotate(f"{seconds(times[row])}, {speed:.{1 if speed >= 9.95 else 2}f} ×", xy=(max(speed, base / low), row), xytext=(4, 0),
+        axes.annotate(f"{seconds(times[row])}, {three_digits(speed)} ×", xy=(max(speed, base / low), row), xytext=(4, 0),
                       textcoords="offset points", va="center", fontsize=8.5)
     axes.set_yticks(range(len(names)), names, family="monospace")
     axes.invert_yaxis()

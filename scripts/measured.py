@@ -15,6 +15,11 @@ def seconds(s):
     return f"{x:.{2 if x < 10 else 1 if x < 100 else 0}f} {unit}"
 
 
+def three_digits(x):
+    """1.05, 12.5, 126: three digits."""
+    return f"{x:.{2 if x < 9.995 else 1 if x < 99.95 else 0}f}"
+
+
 def quartiles(row):
     """The lower quartile of the times of a row, its median, the upper quartile."""
     runs = sorted(row.get("seconds_of_runs") or [row["seconds"]])

@@ -7,7 +7,7 @@ import json
 import re
 
 import colours
-from measured import is_above, machine, precisions_in, reference_of, seconds, timed_at
+from measured import is_above, machine, precisions_in, reference_of, seconds, three_digits, timed_at
 from report_tables import environment_table, table_of_adapters, table_of_phases, table_of_rows
 
 
@@ -84,10 +84,6 @@ def quoted(words):
     return f"<code>{html.escape(str(words))}</code>"
 
 
-def times(x):
-    return f"{x:.2f}" if x < 10 else f"{x:.0f}"
-
-
 def answer(result, looks):
     """In one sentence what one wants to know, and in another how sure it is."""
     sizes = [n for n in sorted({r["n"] for r in result["rows"]}, reverse=True) if timed_at(result, n)]
@@ -98,14 +94,14 @@ def answer(result, looks):
     best, first = ours[0], reference_of(rows)
     name = lambda r: quoted(looks.label(r))
     words = f"At n = {sizes[0]} a whole solve is fastest with {name(best)}: {seconds(best['seconds'])}"
-    words += "." if best is first else f", {times(first['seconds'] / best['seconds'])} times as fast as with {name(first)}."
+    words += "." if best is first else f", {three_digits(first['seconds'] / best['seconds'])} times as fast as with {name(first)}."
     alike = [r for r in ours[1:] if not is_above(r, best)]
     if alike:
         words += (f" The middle half of its times overlaps with that of {', '.join(map(name, alike))}, so which of these is faster is "
                   "not known.")
     peers = sorted((r for r in rows if r["peer"] and r is not best), key=lambda r: r["seconds"])
     if peers:
-        words += f" The solver {name(peers[0])} takes {times(peers[0]['seconds'] / best['seconds'])} times as long."
+        words += f" The solver {name(peers[0])} takes {three_digits(peers[0]['seconds'] / best['seconds'])} times as long."
     return words
 
 
@@ -120,9 +116,9 @@ def about(result):
 
 
 def measured(result):
-    words = [result["date"].replace("T", " ").replace("Z", " UTC") if result.get("date") else "",
-             f"lasolve {result['environment'].get('lasolve', '')}".strip() if result["environment"] else ""]
-    line = "Measured: " + html.escape(", ".join(filter(None, words))) + "."
+    words = ["Measured", result["date"].replace("T", " ").replace("Z", " UTC") if result.get("date") else "", "by lasolve",
+             (result["environment"] or {}).get("lasolve", "")]
+    line = html.escape(" ".join(filter(None, words))) + "."
     return line + (f" {quoted(result['command'])}" if result.get("command") else "")
 
 

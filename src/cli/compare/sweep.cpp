@@ -64,7 +64,8 @@ void Sweep::run() {
     return before != nullptr;
   });
   for (const std::int64_t n : sizes) {
-    if (request_.wants_limits()) compare::keep_best(all_.limits, limits_of(contestants_, request_.setting.threads));
+    if (request_.wants_limits() && (n == sizes.front() || n == sizes.back()))
+      compare::keep_best(all_.limits, limits_of(contestants_, request_.setting.threads));
     compare::Size size;
     const auto say = [&](double share) { progress(std::min(1.0, (done + share * work_of(n)) / work)); };
     std::vector<Row> rows = measure(n, size, say);
