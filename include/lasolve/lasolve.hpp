@@ -155,8 +155,8 @@ struct NotFinite : std::invalid_argument {
 };
 /// Misuse: a name that is not known. what() says which is the nearest, or where none is near, all that there are.
 struct UnknownName : std::invalid_argument {
-  UnknownName(const std::string& what, std::vector<std::string> unsaid)
-      : std::invalid_argument(what), unsaid(std::move(unsaid)) {}
+  UnknownName(const std::string& what, std::vector<std::string> others)
+      : std::invalid_argument(what), unsaid(std::move(others)) {}
   std::vector<std::string> unsaid;  ///< all that there are, where what() has not said them
 };
 
