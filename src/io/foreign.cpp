@@ -98,11 +98,15 @@ void refuse_harwell_boeing(const InputFile& file) {
   if (!is(0, "Rr") || !(symmetric || is(1, "Uu")) || !is(2, "Aa"))
     file.refuse(fmt::format("expected a matrix that lasolve reads, found {} of type {}", message, rest.substr(0, 3)));
   const auto [module, source] = python_source(file);
-  const std::string opened = file.is_compressed() ? "gzip.open(sys.argv[1], 'rt')" : source;
+  const std::string opened = file.is_compressed() ? "gzip.open(sys.argv[1], 'rt')" : "open(sys.argv[1])";
+  // scipy reads one that is said to be unsymmetric.
+  const std::string text =
+      symmetric ? fmt::format("io.StringIO({0}.read().replace('\\n{1}', '\\nRUA'))", opened, rest.substr(0, 3))
+                : opened;
   refuse_with_python(file, message,
-                     fmt::format("import sys, numpy, scipy.io{}; A = scipy.io.hb_read({}).toarray(); "
+                     fmt::format("import sys, io, numpy, scipy.io{}; A = scipy.io.hb_read({}).toarray(); "
                                  "numpy.save(sys.argv[2], A{})",
-                                 module, opened, symmetric ? " + numpy.tril(A, -1).T" : ""));
+                                 module, text, symmetric ? " + numpy.tril(A, -1).T" : ""));
 }
 
 bool is_control(unsigned char c) { return c == 0x7F || (c < ' ' && !(c >= '\t' && c <= '\r')); }
