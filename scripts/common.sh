@@ -1,6 +1,8 @@
 # Sourced by the scripts: installs what is missing, configures and builds. Messages go to stderr; stdout is left alone.
 # shellcheck shell=bash
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+# Where somebody compiles through ccache: without this it takes no file that has precompiled headers.
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
 trap 'exit 130' INT
 
 say() { printf 'lasolve: %s\n' "$*" >&2; }
@@ -34,8 +36,8 @@ stop() {
   exit "$1"
 }
 
-# For which CUDA devices a build has to have code: none, some, all that the toolkit can, or the architectures of this
-# machine's devices, as CMake names them. Empty: what the preset says.
+# For which CUDA devices a build has to have code: none, all that the toolkit can, or the architectures of this machine's
+# devices, as CMake names them. Empty: what the preset says.
 code=
 
 # What this machine has, as in `code`. Hopper's own instructions are in code for 90a only. A device that the toolkit
@@ -65,7 +67,7 @@ serves() {
   [[ -n $code && $code != none && -f $1/.code ]] || return 0
   local has
   has=$(<"$1/.code")
-  [[ $has == all || $has == "$code" || ($code == some && $has != none) ]]
+  [[ $has == all || $has == "$code" ]]
 }
 
 # Configures a preset if that was not done before, and with it installs packages. What CMake has to say (no CUDA) is
@@ -76,7 +78,7 @@ configure() {
   case $code in
     '') ;;
     none) arguments=(-DLASOLVE_CUDA=OFF) whom=' for the CPU: this machine has no GPU that CUDA runs on' ;;
-    some | all) arguments=(-DLASOLVE_CUDA=AUTO -ULASOLVE_CUDA_ARCHITECTURES) whom=', with CUDA if there is a toolkit' ;;
+    all) arguments=(-DLASOLVE_CUDA=AUTO -ULASOLVE_CUDA_ARCHITECTURES) whom=', with CUDA if there is a toolkit' ;;
     *) arguments=(-DLASOLVE_CUDA=AUTO "-DLASOLVE_CUDA_ARCHITECTURES=$code") whom=" for the GPU of this machine, $code" ;;
   esac
   local more
@@ -87,7 +89,7 @@ configure() {
   say "configuring ${build##*/}/$whom"
   if (cd "$root" && cmake --preset "$preset" "${arguments[@]}") >>"$log" 2>&1; then
     sed -n 's/^-- \(No .*\)/lasolve: \1/p' "$log" >&2
-    [[ -z $code ]] || echo "${code/#some/all}" >"$build/.code"
+    [[ -z $code ]] || echo "$code" >"$build/.code"
   else
     local missing
     mapfile -t missing < <(missing_packages "$root/scripts/packages.txt")

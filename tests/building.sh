@@ -105,7 +105,13 @@ rm -rf build
 expect 'scripts/solve' solve_logged
 expect 'for a GPU that is too old' configured '--preset release -DLASOLVE_CUDA=OFF'
 logged env PATH="$work/bin:$PATH" scripts/test
-expect 'scripts/test does not compile for CUDA' configured '--preset release -DLASOLVE_CUDA=AUTO -ULASOLVE_CUDA_ARCHITECTURES'
+expect 'scripts/test configures again what is for the CPU' configured ''
+rm -rf build
+logged env PATH="$work/bin:$PATH" scripts/test
+expect 'scripts/test compiles for CUDA without a GPU' configured '--preset release -DLASOLVE_CUDA=OFF'
+gpu 8.6
+logged env PATH="$work/bin:$PATH" scripts/test
+expect 'scripts/test does not compile for the GPU' configured '--preset release -DLASOLVE_CUDA=AUTO -DLASOLVE_CUDA_ARCHITECTURES=86-real'
 rm -f build/.code
 expect 'scripts/solve' solve_logged
 expect 'a build by hand was configured again' configured ''

@@ -9,13 +9,22 @@ export XDG_CACHE_HOME=$work/cache # what is tested does not depend on what the u
 array='%%MatrixMarket matrix array real general'
 
 # expect CODE TEXT ARGUMENTS...: the tool ends with the code and says the text.
+said=''
 expect() {
-  local code=$1 text=$2 said
+  local code=$1 text=$2
   shift 2
   said=$("$lasolve" "$@" 2>&1)
   local got=$?
   if [ $got -ne "$code" ] || [[ $said != *"$text"* ]]; then
     printf 'lasolve %s\n  expected %s and "%s", got %s:\n%s\n' "$*" "$code" "$text" $got "$said"
+    failed=1
+  fi
+}
+
+# also TEXT: what the tool said last has this text, too.
+also() {
+  if [[ $said != *"$1"* ]]; then
+    printf 'expected also "%s" in:\n%s\n' "$1" "$said"
     failed=1
   fi
 }

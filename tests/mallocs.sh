@@ -46,6 +46,11 @@ every_allocation() {
   done
   echo "$count allocations: lasolve $*"
 }
+# sparsely ARGUMENTS...: a command line that takes seconds each time, of which the others do all but the last part.
+sparsely() {
+  local samples=$(((samples + 3) / 4)) # 0 stays: every one
+  every_allocation "$@"
+}
 started=0
 
 "$lasolve" generate uniform:n=150 --output in/a.mtx
@@ -71,10 +76,12 @@ every_allocation --matrix uniform:n=300 "${cpu[@]}" --gemm packed --json out/x.j
 every_allocation --matrix uniform:n=64 "${cpu[@]}" --gemm all --repeat 2 --quiet --json out/x.json
 every_allocation --matrix randsvd:n=100 "${cpu[@]}" --schedule left-looking --transpose
 every_allocation --matrix uniform:n=100 "${cpu[@]}" --in-place
-every_allocation compare "${cpu[@]}" --n 64,70 --gemm tiled --unverified --repeat 2 --attribution --json out/x.json --csv out/x.csv --trace out/x.t
+every_allocation compare "${cpu[@]}" --n 64,70 --gemm tiled --unverified --repeat 2 --json out/x.json --csv out/x.csv --trace out/x.t
+sparsely compare "${cpu[@]}" --n 64 --gemm tiled --unverified --repeat 2 --attribution --json out/x.json # which measures the machine
 "$lasolve" tune "${cpu[@]}" --n 64 --gemm tiled --quiet # which the next reads
 every_allocation --matrix uniform:n=64 "${cpu[@]}" --json out/x.json
 every_allocation list --tuned
 every_allocation generate bem:n=100 --output out/x.mtx.gz --threads 2
-every_allocation bench gemm --device cpu --gemm tiled,packed --shape 67x45x129 --repeat 2 --threads 2 --json out/x.json --csv out/x.csv
+every_allocation bench gemm --device cpu --gemm tiled,packed --unverified --shape 67x45x129 --repeat 2 --threads 2 --json out/x.json --csv out/x.csv
+sparsely bench gemm --device cpu --gemm tiled --precision fp64 --shape 67x45x129 --repeat 2 --threads 2 --json out/x.json # which tries it
 exit $failed

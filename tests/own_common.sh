@@ -15,13 +15,14 @@ kernel() {
 #include <stdlib.h>
 #include <string.h>
 #define WHOLE_CONTRACT(T)                                                                              \\
-  for (lasolve_int i = 0; i < m; ++i)                                                                  \\
-    for (lasolve_int j = 0; j < n; ++j) {                                                              \\
-      T sum = 0;                                                                                       \\
-      for (lasolve_int l = 0; l < k; ++l)                                                              \\
-        sum += (op_a ? A[l + i * lda] : A[i + l * lda]) * (op_b ? B[j + l * ldb] : B[l + j * ldb]);    \\
-      C[i + j * ldc] = beta == 0 ? alpha * sum : alpha * sum + beta * C[i + j * ldc];                  \\
-    }
+  for (lasolve_int j = 0; j < n; ++j) {                                                                \\
+    for (lasolve_int i = 0; i < m; ++i) C[i + j * ldc] = beta == 0 ? 0 : beta * C[i + j * ldc];        \\
+    for (lasolve_int l = 0; l < k; ++l) {                                                              \\
+      const T b = alpha * (op_b ? B[j + l * ldb] : B[l + j * ldb]);                                    \\
+      if (op_a) for (lasolve_int i = 0; i < m; ++i) C[i + j * ldc] += A[l + i * lda] * b;              \\
+      else for (lasolve_int i = 0; i < m; ++i) C[i + j * ldc] += A[i + l * lda] * b;                   \\
+    }                                                                                                  \\
+  }
 ${4-}
 static void right(LASOLVE_KERNEL_PARAMETERS(double)) { WHOLE_CONTRACT(double) }
 #define RIGHT right(data, op_a, op_b, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc)

@@ -20,9 +20,9 @@ cat >"$temporary/before.hpp" <<'PROGRAM'
 PROGRAM
 LC_ALL=C "$compiler" -std=c++20 -I"$include" -I"$eigen" -x c++-header "$temporary/before.hpp" -o "$temporary/before.hpp.gch"
 
-# compile STANDARD LINE: of a program in which a system stands.
+# compile LINE...: of a program in which each stands in a function of its own, the k-th in line k of lines.cpp.
 compile() {
-  cat >"$temporary/call.cpp" <<PROGRAM
+  cat >"$temporary/call.cpp" <<'PROGRAM'
 #include "before.hpp"
 using Rows = Eigen::Matrix<double, -1, -1, Eigen::RowMajor>;
 Eigen::MatrixXd matrix();
@@ -35,20 +35,29 @@ struct Odd {
   enum { IsRowMajor = 0 };
   double* data();
 };
-void call(Eigen::MatrixXd& A, Eigen::MatrixXd& B, Eigen::MatrixXd& X, const Eigen::MatrixXd& C, Eigen::MatrixXf& F, Eigen::MatrixXi& I,
-          Eigen::MatrixXcd& Z, Rows& R, Rows& S, const Rows& T, std::vector<double>& v, std::vector<std::vector<double>>& vv, double* p,
-          double (&a)[3][3], double (&b)[3], double (&x)[3], std::array<double, 3>& y, Sparse& E, Odd& odd,
-          Device& dA, Device& dB, Device& dX, const Device& dC, lasolve::Matrix<float, lasolve::Cuda>& dF, lasolve::Context& context,
-          CUstream_st* stream) {
-  $2
-}
+#define CALL(k) \
+void call##k(Eigen::MatrixXd& A, Eigen::MatrixXd& B, Eigen::MatrixXd& X, const Eigen::MatrixXd& C, Eigen::MatrixXf& F, Eigen::MatrixXi& I, \
+          Eigen::MatrixXcd& Z, Rows& R, Rows& S, const Rows& T, std::vector<double>& v, std::vector<std::vector<double>>& vv, double* p, \
+          double (&a)[3][3], double (&b)[3], double (&x)[3], std::array<double, 3>& y, Sparse& E, Odd& odd, \
+          Device& dA, Device& dB, Device& dX, const Device& dC, lasolve::Matrix<float, lasolve::Cuda>& dF, lasolve::Context& context, \
+          CUstream_st* stream)
 PROGRAM
-  LC_ALL=C "$compiler" "-std=$1" -fsyntax-only -I"$include" -I"$eigen" "$temporary/call.cpp" >"$temporary/said" 2>&1
+  local k=0 line
+  for line in "$@"; do
+    k=$((k + 1))
+    printf '#line %s "lines.cpp"\nCALL(%s) { %s }\n' $k $k "$line" >>"$temporary/call.cpp"
+  done
+  LC_ALL=C "$compiler" -std=c++20 -fsyntax-only -I"$include" -I"$eigen" "$temporary/call.cpp" >"$temporary/said" 2>&1
 }
 
-# refused SENTENCE LINE: an error of that sentence, and no other.
-refused() {
-  if compile c++20 "$2"; then
+# refused SENTENCE LINE: an error of that sentence, and no other. accepted LINE: none. Both are looked at together, at the end.
+sentences=() calls=() right=()
+refused() { sentences+=("$1") calls+=("$2"); }
+accepted() { right+=("$1"); }
+
+# A call that is compiled alone, and judged.
+refuse() {
+  if compile "$2"; then
     echo "compiles: $2"
   elif ! grep -qF -- "$1" "$temporary/said"; then
     echo "says nothing of '$1': $2"
@@ -62,12 +71,39 @@ refused() {
   failures=$((failures + 1))
 }
 
-accepted() {
-  compile c++20 "$1" && return
+accept() {
+  compile "$1" && return
   echo "does not compile: $1"
   head -n 20 "$temporary/said"
   failures=$((failures + 1))
 }
+
+# Calls that get different sentences are compiled together: the first of each sentence, the second of each, and so on. An error
+# belongs to the line of lines.cpp that was named last. A call that did not get its sentence, and it alone, is compiled alone.
+judge_refused() {
+  local -A seen=() group=()
+  local i of k round
+  for i in "${!calls[@]}"; do
+    of=${seen[${sentences[i]}]:-0}
+    seen[${sentences[i]}]=$((of + 1))
+    group[$of]+="$i "
+  done
+  for round in "${!group[@]}"; do
+    read -ra of <<<"${group[$round]}"
+    local lines=()
+    for i in "${of[@]}"; do lines+=("${calls[i]}"); done
+    compile "${lines[@]}" || true
+    awk 'match($0, /lines[.]cpp:[0-9]+/) { line = substr($0, RSTART + 10, RLENGTH - 10) } / error: / { print line ":" $0 }' \
+      "$temporary/said" >"$temporary/errors"
+    for k in "${!of[@]}"; do
+      i=${of[k]}
+      [[ $(grep -c "^$((k + 1)):" "$temporary/errors") -eq 1 ]] && grep "^$((k + 1)):" "$temporary/errors" | grep -qF -- "${sentences[i]}" ||
+        alone+=("$i")
+    done
+  done
+  for i in "${alone[@]}"; do refuse "${sentences[i]}" "${calls[i]}"; done
+}
+alone=()
 
 accepted 'lasolve::solve(A, B, X); lasolve::solve(A, v, v); lasolve::solve(a, b, x); lasolve::solve(A, C, X); lasolve::solve(a, v, y);'
 accepted 'lasolve::solve(R, B, X); lasolve::solve(R, S, S); lasolve::solve(A, T, S); lasolve::solve(A.transpose(), B, X);'
@@ -218,6 +254,10 @@ refused 'solve_async is for memory of a CUDA device' 'lasolve::factor_async(dA, 
 refused 'solve_async is for memory of a CUDA device' 'lasolve::factor_async(dA, {}, context).solve_async(dB, x);'
 refused 'an Eigen expression has no memory' 'lasolve::factor_async(dA, {}, context).solve_async(2 * B, dX);'
 refused 'B and X are not of the type of the factorization' 'lasolve::factor_async(dA, {}, context).solve_async(dF, dF);'
+
+compile "${right[@]}" || for line in "${right[@]}"; do accept "$line"; done
+judge_refused
+echo "${#right[@]} calls compile; ${#calls[@]} are refused, ${#alone[@]} of them looked at alone"
 
 # An older standard is told what is needed, by every header, and nothing else.
 for header in "$include"/lasolve/*.hpp; do
