@@ -132,7 +132,7 @@ const char* RowReader::hint_of_missing(std::string_view cell) const {
 std::string RowReader::hint(std::string_view cell) const {
   double ignored;
   if (read_nonfinite(place_, ignored, ends_cell)) return "; --allow-nonfinite reads it";
-  if (const std::string missing = hint_of_missing(cell); !missing.empty()) return missing;
+  if (std::string missing = hint_of_missing(cell); !missing.empty()) return missing;
   if (const std::string_view inner = unquoted(cell); !inner.empty()) {
     if (is_number(inner)) return "; numbers stand without quotes, which tr -d '\"' takes away";
     if (has_thousands(inner)) return "; numbers stand without quotes and have no marks between thousands";
