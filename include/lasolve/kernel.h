@@ -12,8 +12,8 @@
      }
 
    The contract: C <- alpha op(A) op(B) + beta C, with op(A): m x k, op(B): k x n and C: m x n, column-major. Any ld >= rows, any
-   alignment of an element. beta = 0 never reads C. NaN and infinities in the product propagate. m, n and k are at least 1. With u
-   the unit roundoff, |C - Cref| <= u (sqrt(k + 2) max(|alpha|, 1) |A| |B| + 2 max(|beta|, 1) |C0|), in Frobenius norms.
+   alignment of an element. beta = 0 never reads C. NaN and infinities in the product propagate, also where they meet a zero. m, n and k are at
+   least 1. With u the unit roundoff, |C - Cref| <= u (sqrt(k + 2) max(|alpha|, 1) |A| |B| + 2 max(|beta|, 1) |C0|), in Frobenius norms.
    On the CPU the kernel computes on the thread that calls it, and is called by several at once, each with a part of C.
    On CUDA, kernel.memory = LASOLVE_CUDA, operands are in the memory of the current device. The function gives its work to the
    stream that it gets as data, a cudaStream_t, and returns; it waits for nothing. Calls on other streams may overlap with it.
