@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/cuda/wait.cuh"
+#include "core/symmetric.hpp"
 #include "solvers/places/cuda/cholesky/leaf.cuh"
 #include "solvers/places/cuda/small/factors.cuh"
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "core/cuda/wait.cuh"
+#include "core/symmetric.hpp"
 #include "solvers/places/cuda/cholesky/subpanel.cuh"
 #include "solvers/places/cuda/lu/pivot_candidate.cuh"
 #include "solvers/places/cuda/small/factors.cuh"
