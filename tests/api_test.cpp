@@ -227,7 +227,7 @@ TEST_P(Api, reports_what_was_done_and_how_long_it_took) {
     const bool on_cpu = GetParam().device == Device::cpu;
     EXPECT_EQ(report.device, on_cpu ? "cpu" : "cuda:0");
     EXPECT_TRUE(!on_cpu || report.threads == 2) << report.threads;
-    EXPECT_TRUE(report.gemm == "blas" || report.gemm == "eigen" || report.gemm == "cublas");
+    EXPECT_TRUE(report.gemm == "blas" || report.gemm == "packed" || report.gemm == "cublas");
 
     EXPECT_GT(report.total_seconds, 0);
     EXPECT_LE(report.total_seconds, wall);

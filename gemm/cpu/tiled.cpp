@@ -4,6 +4,7 @@
 // Tiles    As: (BK, BM) = (128, 128), 128 KiB (f64); the chunk of a column of C is 1 KiB.
 // Traffic  8 flop per 4 + 2 loads and stores of the vector unit.
 // Expect   bound by loads from L2 and L1: a third of peak.
+// Reached  57 % of the fastest in an LU in f64, n = 1000, one thread of an EPYC with AVX-512
 // Source   Lam, Rothberg & Wolf, "The cache performance and optimizations of blocked algorithms", ASPLOS 1991
 #include "core/of_this_thread.hpp"
 #include "gemm/cpu/add_columns.hpp"

@@ -5,6 +5,7 @@
 //          Those of an LU in f32 are multiplied by a transposed copy of B.
 // Traffic  see the rungs above.
 // Expect   nine tenths of peak for large k; at small k, bound by reading and writing C.
+// Reached  100 % of the fastest: it is what others are compared with
 // Source   NVIDIA cuBLAS, 64-bit interface
 #include <cublasLt.h>
 

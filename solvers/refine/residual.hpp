@@ -39,7 +39,8 @@ template <class T>
 int exponent_without_overflow(long double a, double x) {
   constexpr int most = std::numeric_limits<T>::max_exponent - 2;
   const long double size = a * x;
-  return size > 0 && std::isfinite(size) ? std::max(0, std::ilogb(size) + 1 - most) : 0;
+  if (!(size >= std::scalbn(1.0L, most))) return 0;
+  return std::isfinite(size) ? std::ilogb(size) + 1 - most : 0;
 }
 /// That of each column of X.
 template <class T>

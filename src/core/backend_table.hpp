@@ -1,6 +1,7 @@
 // The table behind gemm_backends(): a record is there once, under one name.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <vector>
 
@@ -11,10 +12,11 @@ namespace lasolve {
 template <class Place>
 class BackendTable {
  public:
-  /// A record and the name of its file.
+  /// A record and the name of its file, and how fast a factorization with it was measured to be, in percent of the fastest. 0: it was not.
   struct Entry {
     const char* file;
     const GemmBackend<Place>* record;
+    int reached = 0;
   };
 
   /// Throws std::invalid_argument as add() does.
@@ -28,11 +30,17 @@ class BackendTable {
     for (const auto* other : records_)
       require(other->name != name, ("there are two GEMM backends '" + name + "'").c_str());
     records_.push_back(e.record);
+    if (e.reached == 0) return;
+    measured_.push_back(e);
+    std::stable_sort(measured_.begin(), measured_.end(), [](auto& a, auto& b) { return a.reached > b.reached; });
   }
   std::span<const GemmBackend<Place>* const> records() const { return records_; }
+  /// Those that were measured, from the fastest.
+  std::span<const Entry> measured() const { return measured_; }
 
  private:
   std::vector<const GemmBackend<Place>*> records_;
+  std::vector<Entry> measured_;
 };
 
 /// That of this build. A program that has kernels to try may add them before it starts threads.

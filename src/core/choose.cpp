@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/backend_table.hpp"
 #include "lasolve/names.hpp"
 
 namespace lasolve {
@@ -25,18 +26,35 @@ std::string why_not(const GemmBackend<Place>& backend, int device) {
   return backend.unavailable ? backend.unavailable(device) : "";
 }
 
-/// The best on the CPU, where it can run.
-const GemmBackend<Cpu>& best_on_cpu() {
-  static const GemmBackend<Cpu>& best = *find<Cpu>("blas");
-  return best;
+/// What `auto` is on a device: the fastest that can run there and offers products in a precision. Null: none does. `better` is told why a
+/// faster one cannot run.
+template <class Place>
+const GemmBackend<Place>* fastest(Precision products, int device, std::string* better = nullptr) {
+  for (const auto& entry : backend_table<Place>().measured()) {
+    if (!offers(*entry.record, products)) continue;
+    const std::string why = why_not(*entry.record, device);
+    if (why.empty()) return entry.record;
+    if (better && better->empty()) *better = fmt::format("'{}' cannot run here: {}", entry.record->name, why);
+  }
+  return nullptr;
+}
+/// The same, or where none offers that, one that will say so.
+template <class Place>
+const GemmBackend<Place>* automatic(Precision products, int device, std::string* better = nullptr) {
+  const auto* const found = fastest<Place>(products, device, better);
+  return found ? found : fastest<Place>(Precision::automatic, device);
 }
 
-/// Why it cannot run; empty: it can.
-std::string why_not_best() { return why_not(best_on_cpu(), 0); }
+const char* automatic_backend(const Device& device) {
+  const auto name = [](const auto* backend) { return backend ? backend->name : "auto"; };
+  return device.kind == Device::cuda ? name(automatic<Cuda>(Precision::automatic, device.index))
+                                     : name(automatic<Cpu>(Precision::automatic, 0));
+}
 
-const char* automatic_backend(Device::Kind place) {
-  if (place == Device::cuda) return "cublas";
-  return why_not_best().empty() ? "blas" : "eigen";
+/// In which a backend has to multiply for the precision that is asked for.
+Precision products_of(const Options& options) {
+  const SolvePrecision* const named = find_solve_precision(options.precision);
+  return named ? named->products : Precision::automatic;
 }
 
 /// Why CUDA device `index` cannot be used; empty: it can.
@@ -88,7 +106,7 @@ const MissingBackend* find_missing(std::string_view name, Device::Kind place) {
 
 [[noreturn]] void refuse(const std::string& why, const CudaHere& cuda) {
   const Device device = automatic_device(cuda);
-  throw NotHere(why, device, automatic_backend(device.kind));
+  throw NotHere(why, device, automatic_backend(device));
 }
 
 template <class Place>
@@ -99,19 +117,20 @@ Choice on(const GemmBackend<Place>& backend, int device, const CudaHere& cuda) {
   return {&backend, device, {}};
 }
 
-Choice choose_cuda(std::string name, int device, const CudaHere& cuda) {
+Choice choose_cuda(const std::string& name, int device, Precision products, const CudaHere& cuda) {
   const std::string why = why_no_cuda(device, cuda);
   if (!why.empty()) refuse("no CUDA device: " + why, cuda);
-  if (name == "auto") name = automatic_backend(Device::cuda);
-  if (const auto* backend = find<Cuda>(name)) return on(*backend, device, cuda);
+  const auto* const backend = name == "auto" ? automatic<Cuda>(products, device) : find<Cuda>(name);
+  if (backend) return on(*backend, device, cuda);
   refuse(fmt::format("the GEMM backend '{}' does not exist on CUDA", name), cuda);
 }
 
-Choice choose_cpu(const std::string& name, const CudaHere& cuda) {
+Choice choose_cpu(const std::string& name, Precision products, const CudaHere& cuda) {
   if (name == "auto") {
-    const std::string why = why_not_best();
-    if (why.empty()) return {&best_on_cpu(), 0, {}};
-    return {find<Cpu>("eigen"), 0, {"'eigen' was used: 'blas' cannot run here: " + why}};
+    std::string better;
+    Choice choice{automatic<Cpu>(products, 0, &better), 0, {}};
+    if (!better.empty()) choice.notes.push_back(fmt::format("'{}' was used: {}", choice.name(), better));
+    return choice;
   }
   if (const auto* backend = find<Cpu>(name)) return on(*backend, 0, cuda);
   if (const auto* missing = find_missing(name, Device::cpu))
@@ -121,18 +140,18 @@ Choice choose_cpu(const std::string& name, const CudaHere& cuda) {
          cuda);
 }
 
-Choice choose_named(const std::string& name, Device device, const CudaHere& cuda) {
+Choice choose_named(const std::string& name, Device device, Precision products, const CudaHere& cuda) {
   if (!is_known(name)) {
     const auto names = known_names();
     const std::string hint = did_you_mean(name, names), wrong = fmt::format("there is no GEMM backend '{}'", name);
     if (hint.empty()) throw UnknownName(fmt::format("{}; there are {}", wrong, fmt::join(names, ", ")), {});
     throw UnknownName(wrong + hint, names);
   }
-  if (device.kind == Device::cuda) return choose_cuda(name, device.index, cuda);
-  if (device.kind == Device::cpu) return choose_cpu(name, cuda);
+  if (device.kind == Device::cuda) return choose_cuda(name, device.index, products, cuda);
+  if (device.kind == Device::cpu) return choose_cpu(name, products, cuda);
   const auto there = usable(cuda);
-  if (there && (name == "auto" || find<Cuda>(name))) return choose_cuda(name, *there, cuda);
-  Choice choice = choose_cpu(name, cuda);
+  if (there && (name == "auto" || find<Cuda>(name))) return choose_cuda(name, *there, products, cuda);
+  Choice choice = choose_cpu(name, products, cuda);
   if (name == "auto") {
     if (!cuda.devices().names.empty() || cuda.devices().driver_fails)
       choice.notes.push_back("the CPU was used: " + why_none_usable(cuda));
@@ -174,7 +193,8 @@ void require_device(const Device& device) {
 Choice choose(const Options& options, const CudaHere& cuda) {
   require_device(options.device);
   require(options.threads >= 0, "the number of threads is negative; 0 means all cores");
-  if (const auto* name = std::get_if<std::string>(&options.gemm)) return choose_named(*name, options.device, cuda);
+  if (const auto* name = std::get_if<std::string>(&options.gemm))
+    return choose_named(*name, options.device, products_of(options), cuda);
   if (const auto* own = std::get_if<const GemmBackend<Cpu>*>(&options.gemm)) {
     require(*own != nullptr, "the GEMM backend is a null pointer");
     require(options.device.kind != Device::cuda, "the GEMM backend is one of the CPU, but CUDA was asked for");

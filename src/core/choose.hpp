@@ -41,7 +41,7 @@ struct CudaHere {
 /// The one place where a backend and a device are chosen.
 ///
 /// - An own record runs at its place.
-/// - auto: cublas on CUDA; on the CPU blas, else eigen.
+/// - auto: the fastest on the device, as measured, that can run there and offers the precision. A note says why a faster one cannot run.
 /// - A name runs on the device that was asked for. With device automatic, on the first CUDA device that can be used if CUDA
 ///   has the name, else on the CPU. A note says so when this build has the name for CUDA, or has not and there are devices; of
 ///   auto, when there are devices that cannot be used.

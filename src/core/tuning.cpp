@@ -104,6 +104,7 @@ constexpr Tuning cpu() {
   Tuning t = hopper;
   t.cholesky_goes_left = 0;
   t.lu = t.lu_left = t.cholesky = t.cholesky_left = t.cholesky_left_fp32 = {{64, 128, 192, 192}, {512, 2048, never}};
+  t.cholesky.from[0] = 320;
   t.lu_panels_are_the_bottleneck = 0;
   t.lu_hidden_panels_of_first = 1;
   t.lu_interchange_L_late_from = never;
@@ -117,7 +118,7 @@ constexpr Tuning cpu() {
   t.cholesky_product_binds = 0;
   t.cholesky_left_wide = never;
   t.symmetric_update_whole_below = 0;
-  t.symmetric_update = 256;
+  t.symmetric_update = 64;
   t.solve_few_rhs = 7;
   t.solve_order = 64;
   t.waited_copy_bytes = 0;

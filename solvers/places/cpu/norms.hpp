@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -177,18 +179,38 @@ Fetched<Ending> ending_of(Queue<Cpu>&, MatrixView<const T> factors, MatrixView<s
   return Ending{failed_at(0, 0), least, most};
 }
 
+/// Whether rows i, … of columns j, … are those of columns i, … of rows j, … but for roundoff, for blocks of one cache line. Same bits are
+/// found without branches.
+template <class T>
+bool mirrors(MatrixView<const T> A, std::int64_t i, std::int64_t j) {
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  constexpr std::int64_t line = 64 / sizeof(T);
+  const T *const below = &A(i, j), *const above = &A(j, i);
+  Bits different = 0;
+  for (std::int64_t c = 0; c < line; ++c)
+    for (std::int64_t r = 0; r < line; ++r)
+      different |= std::bit_cast<Bits>(below[r + c * A.ld()]) ^ std::bit_cast<Bits>(above[c + r * A.ld()]);
+  if (different == 0) return true;
+  for (std::int64_t c = j; c < j + line; ++c)
+    for (std::int64_t r = i; r < i + line; ++r)
+      if (!equal_but_for_roundoff(A(r, c), A(c, r), A(r, r), A(c, c))) return false;
+  return true;
+}
+
 /// Whether A = Aᵀ but for roundoff, with a positive diagonal.
 template <class T>
 bool may_be_positive_definite(MatrixView<const T> A) {
-  constexpr std::int64_t tile = 64;
-  const std::int64_t n = A.rows();
+  constexpr std::int64_t line = 64 / sizeof(T);
+  const std::int64_t n = A.rows(), whole = n / line * line;
   for (std::int64_t i = 0; i < n; ++i)
-    if (!(A(i, i) > T(0))) return false;
-  for (std::int64_t j0 = 0; j0 < n; j0 += tile)
-    for (std::int64_t i0 = j0; i0 < n; i0 += tile)
-      for (std::int64_t j = j0; j < std::min(j0 + tile, n); ++j)
-        for (std::int64_t i = std::max(i0, j + 1); i < std::min(i0 + tile, n); ++i)
-          if (!equal_but_for_roundoff(A(i, j), A(j, i), A(i, i), A(j, j))) return false;
+    if (!(A(i, i) > T(0)) || !equal_but_for_roundoff(A(i, 0), A(0, i), A(i, i), A(0, 0)))
+      return false;  // most matrices that are not symmetric
+  for (std::int64_t j = 0; j < whole; j += line)
+    for (std::int64_t i = j; i < whole; i += line)
+      if (!mirrors(A, i, j)) return false;
+  for (std::int64_t i = whole; i < n; ++i)
+    for (std::int64_t j = 0; j < i; ++j)
+      if (!equal_but_for_roundoff(A(i, j), A(j, i), A(i, i), A(j, j))) return false;
   return true;
 }
 template <class T>

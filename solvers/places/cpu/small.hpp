@@ -21,7 +21,8 @@ namespace lasolve {
 /// P A = L U or A = L Lᵀ of an n × n matrix of which a copy is kept. Where factor() or solve() is false, it is for Solver to do, or to
 /// say what is wrong.
 ///
-/// The copy of A is a part of the panel here, and the check of B comes after the solve: to read the clock takes longer.
+/// The copy of A is a part of the panel here, no phase has the norm of A, and the check of B comes after the solve: to read the clock
+/// takes longer.
 template <class T>
 class SmallSystem {
  public:
@@ -54,6 +55,7 @@ class SmallSystem {
 
   /// With `check` A must be finite.
   bool factor(bool check, Report& report) {
+    if (check && (!std::isfinite(norm(Op::none)) || exponent_of_subnormal<T>(norm(Op::none)) != 0)) return false;
     const Stopwatch watch;
     as_eigen(factors_) = as_eigen(A_);
     const MatrixView<std::int64_t> failed_at(&failed_at_, 1, 1, 1);
@@ -66,10 +68,6 @@ class SmallSystem {
     const auto [least, most] = diagonal_range<T>(factors_);
     const double range = is_lu ? least / most : least / most * (least / most);  // of the pivots
     if (failed_at_ >= 0 || !(range >= n * u)) return false;
-    if (check) {
-      if (!std::isfinite(norm(Op::none)) || exponent_of_subnormal<T>(norm(Op::none)) != 0) return false;
-      report.phases.seconds_of(Phase::check) = watch.seconds() - seconds;
-    }
     note_precision<T>(report, *find_solve_precision(precision_of<T>));
     report.n = report.block_size = n_;
     report.method = method_;

@@ -1,10 +1,12 @@
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
 #include "core/cpu/limits.hpp"
+#include "core/cpu/told_sanitizer.hpp"
 #include "core/sizes.hpp"
 #include "lasolve/matrix.hpp"
 
@@ -21,12 +23,79 @@ constexpr std::size_t huge_page = std::size_t(2) << 20, line = 64;
 
 bool begins_huge_page(const void* memory) { return reinterpret_cast<std::uintptr_t>(memory) % huge_page == 0; }
 
+/// How long the large blocks are that somebody has: as many as there is room to note down.
+class Lengths {
+ public:
+  void note(void* memory, std::size_t bytes) {
+    for (Block& block : blocks_) {
+      void* nobody = nullptr;
+      if (!block.memory.compare_exchange_strong(nobody, &block)) continue;
+      block.bytes = bytes;
+      block.memory = memory;
+      return;
+    }
+  }
+  /// 0: it was not noted down.
+  std::size_t strike_out(void* memory) {
+    for (Block& block : blocks_) {
+      if (block.memory != memory) continue;
+      const std::size_t bytes = block.bytes;
+      block.memory = nullptr;
+      return bytes;
+    }
+    return 0;
+  }
+
+ private:
+  struct Block {
+    std::atomic<void*> memory = nullptr;  // null: of nobody; itself: of one that is about to be noted down
+    std::size_t bytes = 0;
+  };
+  Block blocks_[32];
+};
+
+/// A block that was released, for who wants as much next: the kernel would clear its pages again, which takes a tenth of the time that a
+/// system of that size does. As with malloc, a larger one is given back.
+class KeptBlock {
+ public:
+  /// A block of so many bytes; null: there is none.
+  void* take(std::size_t bytes) {
+    void* const memory = block_.exchange(nullptr, std::memory_order_acq_rel);
+    if (!memory) return nullptr;
+    comes_after(memory);
+    if (length(memory) == bytes) return memory;
+    std::free(memory);
+    return nullptr;
+  }
+  void keep(void* memory, std::size_t bytes) {
+    if (bytes == 0 || bytes > most) return std::free(memory);
+    length(memory) = bytes;
+    comes_before(memory);
+    std::free(block_.exchange(memory, std::memory_order_acq_rel));
+  }
+
+ private:
+  static constexpr std::size_t most = std::size_t(32) << 20;
+  /// It stands in the block.
+  static std::size_t& length(void* memory) { return *static_cast<std::size_t*>(memory); }
+  std::atomic<void*> block_ = nullptr;
+};
+
+constinit Lengths lengths;
+constinit KeptBlock kept;
+
 void* allocate_huge_pages(std::size_t bytes) {
   const std::size_t rounded = (bytes + huge_page - 1) / huge_page * huge_page;
+  if (void* const memory = kept.take(rounded)) {
+    lengths.note(memory, rounded);
+    return memory;
+  }
   // The kernel lends more than it has and kills whoever uses it: refuse what cannot be there.
   if (bytes > Memory<Cpu>::available()) return nullptr;
   void* const memory = std::aligned_alloc(huge_page, rounded);
-  if (memory) madvise(memory, rounded, MADV_HUGEPAGE);
+  if (!memory) return nullptr;
+  madvise(memory, rounded, MADV_HUGEPAGE);
+  lengths.note(memory, rounded);
   return memory;
 }
 
@@ -59,7 +128,9 @@ void* Memory<Cpu>::allocate(std::size_t bytes) {
 
 template <>
 void Memory<Cpu>::release(void* memory) noexcept {
-  if (memory) std::free(begins_huge_page(memory) ? memory : static_cast<void**>(memory)[-1]);
+  if (!memory) return;
+  if (!begins_huge_page(memory)) return std::free(static_cast<void**>(memory)[-1]);
+  kept.keep(memory, lengths.strike_out(memory));
 }
 
 }  // namespace lasolve

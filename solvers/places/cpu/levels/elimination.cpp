@@ -22,17 +22,21 @@ std::int64_t largest(std::int64_t n, const T* a) {
   const auto offer = [&](T x) {
     if (!(x <= most) && most == most) most = x;
   };
-  std::int64_t i = 0;
-  if (n >= 2 * at_once * lanes) {
-    Vector best[at_once] = {Vector{} - 1, Vector{} - 1};
-    for (; i + at_once * lanes <= n; i += at_once * lanes)
-      for (int v = 0; v < at_once; ++v) {
-        const Vector value = load<T, lanes>(a + i + v * lanes), x = value < 0 ? -value : value;
-        best[v] = (x <= best[v]) | (best[v] != best[v]) ? best[v] : x;
-      }
-    for (int v = 0; v < at_once; ++v)
-      for (int l = 0; l < lanes; ++l) offer(best[v][l]);
+  if (n < 2 * at_once * lanes) {
+    std::int64_t first = 0;
+    for (std::int64_t k = 0; k < n; ++k)
+      if (const T x = magnitude(a[k]); !(x <= most) && most == most) most = x, first = k;
+    return first;
   }
+  std::int64_t i = 0;
+  Vector best[at_once] = {Vector{} - 1, Vector{} - 1};
+  for (; i + at_once * lanes <= n; i += at_once * lanes)
+    for (int v = 0; v < at_once; ++v) {
+      const Vector value = load<T, lanes>(a + i + v * lanes), x = value < 0 ? -value : value;
+      best[v] = (x <= best[v]) | (best[v] != best[v]) ? best[v] : x;
+    }
+  for (int v = 0; v < at_once; ++v)
+    for (int l = 0; l < lanes; ++l) offer(best[v][l]);
   for (; i < n; ++i) offer(magnitude(a[i]));
   for (i = 0; i < n; ++i)
     if (magnitude(a[i]) == most || (most != most && a[i] != a[i])) return i;
