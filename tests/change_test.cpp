@@ -203,6 +203,32 @@ TEST(Change, has_the_shift_and_its_interval) {
   }
 }
 
+TEST(ChangeOfPairs, is_without_what_the_two_of_a_pair_share) {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  constexpr int sets = 2000;
+  int wrong = 0, found = 0, held = 0;
+  for (int set = 0; set < sets; ++set) {
+    std::vector<double> a, same, slower;
+    for (int v = 0; v < 12; ++v) {
+      const double visit = std::exp(normal(random));  // the machine
+      const auto once = [&] { return visit * std::exp(0.01 * normal(random)); };
+      a.push_back(once()), same.push_back(once()), slower.push_back(1.05 * once());
+    }
+    const Change without = change_of_pairs(a, same), with = change_of_pairs(a, slower);
+    wrong += without.kind != Change::same;
+    found += with.kind == Change::slower;
+    held += with.low <= 0.05 && 0.05 <= with.high;
+  }
+  EXPECT_LE(wrong, sets / 100);
+  EXPECT_GE(found, sets * 95 / 100);
+  EXPECT_GE(held, sets * 99 / 100) << "the interval is of 99.5 %";
+  EXPECT_EQ(change_of_pairs(std::vector<double>(9, 1.0), std::vector<double>(9, 1.1)).kind, Change::slower);
+  EXPECT_TRUE(std::isinf(change_of_pairs(std::vector<double>(8, 1.0), std::vector<double>(8, 1.1)).high));
+  EXPECT_THROW(change_of_pairs({1, 2}, {1}), std::invalid_argument);
+  EXPECT_THROW(change_of_pairs({}, {}), std::invalid_argument);
+}
+
 TEST(Change, of_too_few_is_none_and_of_none_is_misuse) {
   const std::vector<double> least(least_for_a_verdict, 1.0), more(least_for_a_verdict, 9.0);
   EXPECT_EQ(change_between(least, more).kind, Change::slower);

@@ -52,6 +52,67 @@ TEST(Verdict, compares_visits_and_allows_for_the_machine) {
   EXPECT_FALSE(verdict({}, of_one(now, after), after.key));
 }
 
+/// Five rows on a machine whose other programs make visits 1 to 4 times as long by the clock, and sessions differ by `session`. The row
+/// "a" takes `planted` times as long. Processor times hardly notice.
+Comparison loaded_session(std::mt19937_64& random, double session, double planted = 1, int rows = 5) {
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  Comparison all;
+  all.sizes = {Size{500, "m", "h"}};
+  all.sizes[0].other_processors = 1.5;
+  for (int r = 0; r < rows; ++r) {
+    Row row;
+    row.key = {std::string(1, char('a' + r)), "fp64", "cpu", 500};
+    row.visits = std::vector<int>(40, 1);
+    all.rows.push_back(row);
+  }
+  for (int v = 0; v < 40; ++v) {
+    const double visit = session * std::exp(1.4 * uniform(random));
+    for (int r = 0; r < rows; ++r) {
+      const double work = 0.004 * (1 + 0.3 * r) * (r == 0 ? planted : 1);
+      all.rows[std::size_t(r)].seconds.push_back(work * visit * std::exp(0.15 * normal(random)));
+      all.rows[std::size_t(r)].processor_seconds.push_back(work * std::exp(0.06 * normal(random)));
+    }
+  }
+  return all;
+}
+
+TEST(VerdictOnBusyHost, is_found_beside_the_other_rows_of_the_same_visits) {
+  std::mt19937_64 random(1);
+  int wrong = 0, twice = 0, fifth = 0, others = 0;
+  for (int pair = 0; pair < 40; ++pair) {
+    const Comparison before = loaded_session(random, 1), same = loaded_session(random, 1.4),
+                     slower = loaded_session(random, 1.4, 1.2), slow = loaded_session(random, 0.7, 2);
+    for (const Row& row : same.rows) wrong += verdict(before, same, row.key)->kind != bench::Change::same;
+    for (const Row& row : slower.rows)
+      (row.key.gemm == "a" ? fifth : others) += verdict(before, slower, row.key)->kind == bench::Change::slower;
+    twice += verdict(before, slow, slow.rows[0].key)->kind == bench::Change::slower;
+  }
+  EXPECT_LE(wrong, 2) << "of 200";
+  EXPECT_LE(others, 2) << "of 160";
+  EXPECT_GE(fifth, 38);
+  EXPECT_EQ(twice, 40);
+}
+
+TEST(VerdictOnBusyHost, is_left_open_where_clock_and_processor_time_do_not_agree) {
+  std::mt19937_64 random(1);
+  const Comparison before = loaded_session(random, 1);
+  Comparison after = loaded_session(random, 1);
+  for (double& s : after.rows[0].seconds) s *= 8;  // a run that no longer fits into a slice of time
+  const bench::Change change = *verdict(before, after, after.rows[0].key);
+  EXPECT_EQ(bench::word_of(change), std::string("unknown"));
+  after.rows[0].processor_seconds = before.rows[0].processor_seconds;
+  for (double& s : after.rows[0].processor_seconds) s *= 2;
+  EXPECT_EQ(verdict(before, after, after.rows[0].key)->kind, bench::Change::slower);
+}
+
+TEST(VerdictOnBusyHost, of_two_rows_is_of_the_one_that_has_moved) {
+  std::mt19937_64 random(1);
+  const Comparison before = loaded_session(random, 1, 1, 2), after = loaded_session(random, 1, 2, 2);
+  EXPECT_EQ(verdict(before, after, after.rows[0].key)->kind, bench::Change::slower);
+  EXPECT_EQ(verdict(before, after, after.rows[1].key)->kind, bench::Change::same) << "not faster";
+}
+
 TEST(VerdictOnDevice, allows_for_launches_as_far_as_a_solve_has_them) {
   Row before = row(400, 4e-4, "cuda:0"), after = before;
   for (double& s : after.seconds) s *= 1.04;

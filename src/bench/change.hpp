@@ -26,6 +26,7 @@ struct Change {
   double visible = 0;
   /// What the machine is known to have done, which is taken off the others: the time after is (1 + shift) (1 + machine) of that before.
   double machine = 0;
+  bool of_processors = false;  ///< of the time that runs had of processors, not of their time by the clock
 };
 /// "same", "faster" or "slower".
 const char* name_of(Change::Kind);
@@ -61,6 +62,13 @@ struct ChangeTest {
 /// of 1 %, 5 % of them outliers, a shift of 3 % is found in at least 95 % of cases.
 /// Throws std::invalid_argument where there are none, or one is not positive.
 Change change_between(const std::vector<double>& before, const std::vector<double>& after, const ChangeTest& = {});
+
+/// The same of samples that were taken in pairs, the two of a pair under the same circumstances: what these did to both is in neither.
+/// shift is the median of the means of any two logarithms of after/before (Hodges & Lehmann), and [low, high] the interval that belongs
+/// to the signed-rank test of Wilcoxon (1945), by its exact distribution. It takes nine pairs, and is wider where pairs have a
+/// correlation with the one before them. Of the machine only what is `known` counts. Throws std::invalid_argument where there are not
+/// as many of each.
+Change change_of_pairs(const std::vector<double>& before, const std::vector<double>& after, const ChangeTest& = {});
 
 /// The correlation of samples with the one before them, of their ranks, so that outliers count little; 0 of fewer than three, and
 /// where all are equal. Several series count together. Few samples make it look smaller than it is, by (1 + 4 r) / count on average

@@ -8,7 +8,6 @@
 
 #include "bench/signs.hpp"
 #include "cli/progress.hpp"
-#include "compare/hash.hpp"
 #include "core/choose.hpp"
 #include "core/cpu/limits.hpp"
 #include "core/current_device.hpp"
@@ -172,11 +171,14 @@ MatrixView<const double, Place> Problem::at(int queue, Signed<Place>& A, Precisi
     q.finish();
     A.signs = signs_;
   }
-  if (signs_of_B_ != signs_) {
-    bench::change_signs(Queue<Cpu>(1), {signs_of_B_, signs_}, B_.view(), {});
-    signs_of_B_ = signs_;
-  }
+  sign_rhs();
   return *A.matrix;
+}
+
+void Problem::sign_rhs() {
+  if (signs_of_B_ == signs_) return;
+  bench::change_signs(Queue<Cpu>(1), {signs_of_B_, signs_}, B_.view(), {});
+  signs_of_B_ = signs_;
 }
 
 template <class Place>
@@ -208,22 +210,32 @@ std::pair<MatrixView<const double>, MatrixView<const double>> Problem::on_host(i
   return {A, B_};
 }
 
-std::string Problem::hash(int threads) {
+void Problem::see_columns(int threads, const SeeColumns& see) {
   Queue<Cpu> q(threads);
-  compare::MatrixHash hash(n_, n_);
   if (host_.matrix) {
     draw_signs(0);
-    hash.add(q, on_host(threads).first);
-    return hash.text();
+    return see(q, 0, on_host(threads).first);
   }
   constexpr std::int64_t at_once = 64;
   Matrix<double> some(n_, std::min(at_once, n_));
   for (std::int64_t j = 0; j < n_; j += at_once) {
     const auto columns = some.view().columns(0, std::min(at_once, n_ - j));
     io::generate(q, *generator_, columns, j);
-    hash.add(q, columns);
+    see(q, j, columns);
   }
-  return hash.text();
+}
+
+MatrixView<const double> Problem::rhs() {
+  draw_signs(0);
+  sign_rhs();
+  return B_;
+}
+
+std::vector<double> Problem::without_signs(const Matrix<double>& X) const {
+  const bench::Signs signs{signs_};
+  std::vector<double> x;
+  for (std::int64_t i = 0; i < X.rows(); ++i) x.push_back(double(signs(i)) * X(i, 0));
+  return x;
 }
 
 Method Problem::likely_method() const {

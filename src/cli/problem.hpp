@@ -1,7 +1,9 @@
 // The system that is to be solved: read from files or generated, on the host or on the device.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <vector>
 
 #include "cli/request.hpp"
 #include "io/generators.hpp"
@@ -32,8 +34,13 @@ class Problem {
 
   /// A and B on the host; A is made there at first use. `threads` of the host.
   std::pair<MatrixView<const double>, MatrixView<const double>> on_host(int threads);
-  /// Of the elements of A as they were read or made: see compare::MatrixHash. A generator makes them again where they are not on the host.
-  std::string hash(int threads);
+  /// Hears of all columns of A as they were read or made, from the first on and some at a time. A generator makes them again where they
+  /// are not on the host.
+  using SeeColumns = std::function<void(const Queue<Cpu>&, std::int64_t first, MatrixView<const double>)>;
+  void see_columns(int threads, const SeeColumns&);
+  /// The same of B, and of a first column of X that solve() has just made.
+  MatrixView<const double> rhs();
+  std::vector<double> without_signs(const Matrix<double>& X) const;
 
   std::int64_t n() const { return n_; }
   bool is_generated() const { return generator_.has_value(); }
@@ -64,6 +71,7 @@ class Problem {
   MatrixView<const double, Place> at(int queue, Signed<Place>& A, Precision factors);
   void take_matrix(const Request&, io::MatrixFile file, bool stops_where_singular);
   void take_rhs(const Request&, io::MatrixFile file);
+  void sign_rhs();
   /// A generated at a place; refused before if `bytes_an_element` for all of it are not free.
   template <class Place>
   Matrix<double, Place> generated(Queue<Place>& q, int bytes_an_element);

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "compare/attribution.hpp"
+#include "compare/beside.hpp"
 #include "io/input_error.hpp"
 #include "lasolve/names.hpp"
 
@@ -94,56 +95,79 @@ Json attribution(const Row& r, const std::optional<bench::Roof>& roof) {
 }
 
 Json object(const bench::Change& c) {
-  return {{"verdict", word_of(c)},         {"shift", c.shift},    {"low", or_null(c.low)}, {"high", or_null(c.high)},
-          {"visible", or_null(c.visible)}, {"machine", c.machine}};
+  return {{"verdict", word_of(c)},           {"shift", c.shift},
+          {"low", or_null(c.low)},           {"high", or_null(c.high)},
+          {"visible", or_null(c.visible)},   {"machine", c.machine},
+          {"of_processors", c.of_processors}};
 }
 
 Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& roof) {
   const bench::Spread spread = bench::spread_of(r.seconds);
   const bool timed = r.timed(), ours = timed && !r.is_peer;
+  const auto over_first = timed && first && first->timed() ? std::optional(beside(r, *first)) : std::nullopt;
   const auto if_timed = [&](double x) { return timed ? or_null(x) : Json(nullptr); };
-  return {
-      {"n", r.key.n},
-      {"gemm", r.key.gemm},
-      {"precision", r.key.precision},
-      {"device", r.key.device},
-      {"peer", r.is_peer},
-      {"passed", r.passed()},
-      {"failure", r.passed() ? Json(nullptr) : Json(r.failure)},
-      {"for_want_of_machine", r.for_want_of_machine},
-      {"fell_back_to", r.fell_back_to.empty() ? Json(nullptr) : Json(r.fell_back_to)},
-      {"runs", r.seconds.size()},
-      {"runs_of_visits", r.visits},
-      {"seconds", if_timed(spread.median)},
-      {"seconds_least", if_timed(spread.least)},
-      {"seconds_most", if_timed(spread.most)},
-      {"quartiles_apart", if_timed(bench::quartiles_apart(r.seconds))},
-      {"noise", if_timed(bench::noise_of(r.seconds))},
-      {"speedup_over_first", timed && first && first->timed() ? Json(first->median() / spread.median) : Json(nullptr)},
-      {"gemm_seconds", ours ? Json(r.gemm_seconds()) : Json(nullptr)},
-      {"gemm_gflops", ours ? Json(r.gemm_gflops()) : Json(nullptr)},
-      {"gemm_share", ours ? Json(r.gemm_share()) : Json(nullptr)},
-      {"backward_error", or_null(r.backward_error)},
-      {"hpl_residual", or_null(r.hpl_residual)},
-      {"factorization", r.factorization},
-      {"schedule", r.schedule},
-      {"block_size", r.block_size},
-      {"refine_iterations", r.refine_iterations},
-      {"refinement_residuals", r.refinement_residuals},
-      {"against_baseline", r.against_baseline ? object(*r.against_baseline) : Json(nullptr)},
-      {"why_no_verdict", r.why_no_verdict.empty() ? Json(nullptr) : Json(r.why_no_verdict)},
-      {"seconds_of_runs", r.seconds},
-      {"factor_seconds_of_runs", r.factor_seconds},
-      {"gemm_seconds_of_runs", r.gemm_seconds_of_runs},
-      {"seconds_from_host", r.seconds_from_host},
-      {"median_seconds_from_host", median_or_null(r.seconds_from_host)},
-      {"attribution", ours ? attribution(r, roof) : Json(nullptr)},
-      {"slowed", or_null(r.slowed)},
-      {"notes", r.notes},
-      {"warnings", r.warnings},
-      {"adapter", r.adapter.empty() ? Json(nullptr) : Json(r.adapter)},
-      {"adapter_share", or_null(r.adapter_share)},
-      {"adapter_work", r.adapter_work.empty() ? Json(nullptr) : Json(r.adapter_work)}};
+  return {{"n", r.key.n},
+          {"gemm", r.key.gemm},
+          {"precision", r.key.precision},
+          {"device", r.key.device},
+          {"peer", r.is_peer},
+          {"passed", r.passed()},
+          {"failure", r.passed() ? Json(nullptr) : Json(r.failure)},
+          {"for_want_of_machine", r.for_want_of_machine},
+          {"fell_back_to", r.fell_back_to.empty() ? Json(nullptr) : Json(r.fell_back_to)},
+          {"runs", r.seconds.size()},
+          {"runs_of_visits", r.visits},
+          {"seconds", if_timed(spread.median)},
+          {"seconds_least", if_timed(spread.least)},
+          {"seconds_most", if_timed(spread.most)},
+          {"quartiles_apart", if_timed(bench::quartiles_apart(r.seconds))},
+          {"noise", if_timed(bench::noise_of(r.seconds))},
+          {"speedup_over_first", over_first ? Json(1 / (1 + over_first->shift)) : Json(nullptr)},
+          {"against_first", over_first ? object(*over_first) : Json(nullptr)},
+          {"gemm_seconds", ours ? Json(r.gemm_seconds()) : Json(nullptr)},
+          {"gemm_gflops", ours ? Json(r.gemm_gflops()) : Json(nullptr)},
+          {"gemm_share", ours ? Json(r.gemm_share()) : Json(nullptr)},
+          {"backward_error", or_null(r.backward_error)},
+          {"componentwise_backward_error", or_null(r.componentwise_error)},
+          {"forward_error", or_null(r.forward_error)},
+          {"hpl_residual", or_null(r.hpl_residual)},
+          {"factorization", r.factorization},
+          {"schedule", r.schedule},
+          {"block_size", r.block_size},
+          {"refine_iterations", r.refine_iterations},
+          {"refinement_residuals", r.refinement_residuals},
+          {"against_baseline", r.against_baseline ? object(*r.against_baseline) : Json(nullptr)},
+          {"why_no_verdict", r.why_no_verdict.empty() ? Json(nullptr) : Json(r.why_no_verdict)},
+          {"seconds_of_runs", r.seconds},
+          {"factor_seconds_of_runs", r.factor_seconds},
+          {"gemm_seconds_of_runs", r.gemm_seconds_of_runs},
+          {"processor_seconds_of_runs", r.processor_seconds},
+          {"seconds_from_host", r.seconds_from_host},
+          {"median_seconds_from_host", median_or_null(r.seconds_from_host)},
+          {"attribution", ours ? attribution(r, roof) : Json(nullptr)},
+          {"slowed", or_null(r.slowed)},
+          {"notes", r.notes},
+          {"warnings", r.warnings},
+          {"adapter", r.adapter.empty() ? Json(nullptr) : Json(r.adapter)},
+          {"adapter_share", or_null(r.adapter_share)},
+          {"adapter_work", r.adapter_work.empty() ? Json(nullptr) : Json(r.adapter_work)}};
+}
+
+/// Of each size, each row beside each of those before it.
+Json pairs_of(const Comparison& all) {
+  Json pairs = Json::array();
+  const auto name = [](const Row& r) { return Json{{"gemm", r.key.gemm}, {"precision", r.key.precision}}; };
+  for (const Size& size : all.sizes) {
+    const std::vector<const Row*> rows = all.at(size.n);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (rows[i]->timed() && rows[j]->timed())
+          pairs.push_back({{"n", size.n},
+                           {"row", name(*rows[i])},
+                           {"beside", name(*rows[j])},
+                           {"change", object(beside(*rows[i], *rows[j]))}});
+  }
+  return pairs;
 }
 
 Phase phase_in(const Json& json) { return parse<Phase>(json.get<std::string>()).value_or(Phase::other); }
@@ -175,13 +199,16 @@ Row row_in(const Json& json) {
   r.seconds = json.at("seconds_of_runs").get<std::vector<double>>();
   r.factor_seconds = json.at("factor_seconds_of_runs").get<std::vector<double>>();
   r.gemm_seconds_of_runs = json.at("gemm_seconds_of_runs").get<std::vector<double>>();
-  r.seconds_from_host = json.value("seconds_from_host", std::vector<double>());  // older files have none
-  r.visits = json.value("runs_of_visits", std::vector<int>());                   // older files have none
+  r.seconds_from_host = json.value("seconds_from_host", std::vector<double>());          // older files have none
+  r.processor_seconds = json.value("processor_seconds_of_runs", std::vector<double>());  // older files have none
+  r.visits = json.value("runs_of_visits", std::vector<int>());                           // older files have none
   if (!r.visits.empty() && (std::accumulate(r.visits.begin(), r.visits.end(), std::size_t(0)) != r.seconds.size() ||
                             *std::min_element(r.visits.begin(), r.visits.end()) < 1))
     throw Unfit("runs_of_visits do not add up to the runs");
   r.backward_error = number(json.at("backward_error"));
   r.hpl_residual = number(json.at("hpl_residual"));
+  r.componentwise_error = number(json.value("componentwise_backward_error", Json()));  // older files have none
+  r.forward_error = number(json.value("forward_error", Json()));                       // older files have none
   r.factorization = json.at("factorization");
   r.schedule = json.at("schedule");
   r.block_size = json.at("block_size");
@@ -255,6 +282,7 @@ Json as_json(const Comparison& all, const Json& environment, const Json& beside)
           {"limits", limits},
           {"sizes", sizes},
           {"rows", rows},
+          {"pairs", pairs_of(all)},
           {"remarks", all.remarks},
           {"environment", environment},
           {"beside", beside}};

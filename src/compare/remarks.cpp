@@ -9,6 +9,7 @@
 #include <set>
 
 #include "compare/attribution.hpp"
+#include "compare/beside.hpp"
 
 namespace lasolve::compare {
 
@@ -25,27 +26,22 @@ std::vector<const Row*> by_time(const std::vector<const Row*>& rows) {
 
 constexpr double enough_share = 0.5;
 
-enum class Apart { yes, no, unknown };
+/// Whether the slowest of a size differs from the fastest, and which of both could be told: see beside().
+bench::Change widest(const std::vector<const Row*>& timed) { return beside(*timed.back(), *timed.front()); }
 
-/// Whether the fastest and the slowest of a size differ, by the test that verdicts are found with. It says nothing of few runs. Where
-/// all runs of one are faster than all of the other, they differ, also where these are few.
-Apart told_apart(const Row& fastest, const Row& slowest) {
-  const std::vector<double>&fast = fastest.seconds, &slow = slowest.seconds;
-  const std::size_t fewer = std::min(fast.size(), slow.size());
-  if (fewer > 1 && bench::spread_of(fast).most < bench::spread_of(slow).least) return Apart::yes;
-  if (fewer < bench::least_for_a_verdict) return Apart::unknown;
-  return bench::change_between(slow, fast).kind == bench::Change::faster ? Apart::yes : Apart::no;
+bool are_told_apart(const std::vector<const Row*>& timed) { return widest(timed).kind != bench::Change::same; }
+
+bool has_no_products(const std::vector<const Row*>& timed) {
+  return std::all_of(timed.begin(), timed.end(), [](const Row* r) { return r->gemm_flops() == 0; });
 }
 
-/// Why backends cannot be told apart; empty: they can.
+/// Why backends cannot be told apart, where the size is the cause; empty: it is not, or they can.
 std::string why_too_small(const std::vector<const Row*>& timed) {
-  if (std::all_of(timed.begin(), timed.end(), [](const Row* r) { return r->gemm_flops() == 0; }))
-    return "one panel holds the matrix";
+  if (has_no_products(timed)) return "one panel holds the matrix";
   double most = 0;
   for (const Row* r : timed) most = std::max(most, r->gemm_share());
-  if (told_apart(*timed.front(), *timed.back()) == Apart::no)
-    return fmt::format("the times of {} and {} do not differ", timed.front()->key.gemm, timed.back()->key.gemm);
-  if (most < enough_share) return fmt::format("at most {:.0f} % of a solve is GEMM", 100 * most);
+  if (most < enough_share && !are_told_apart(timed) && bench::tells(widest(timed)))
+    return fmt::format("at most {:.0f} % of a solve is GEMM", 100 * most);
   return "";
 }
 
@@ -64,7 +60,8 @@ using Remarks = std::vector<std::string>;
 void remark_on_small_sizes(const Comparison& all, Remarks& remarks) {
   std::set<std::int64_t> that_do;
   for (const Size& size : all.sizes)
-    if (const auto timed = by_time(all.at(size.n)); timed.size() > 1 && why_too_small(timed).empty())
+    if (const auto timed = by_time(all.at(size.n));
+        timed.size() > 1 && are_told_apart(timed) && !has_no_products(timed))
       that_do.insert(size.n);
   for (const Size& size : all.sizes) {
     const auto timed = by_time(all.at(size.n));
@@ -79,11 +76,23 @@ void remark_on_small_sizes(const Comparison& all, Remarks& remarks) {
   }
 }
 
+/// Where neither the size nor few runs are the cause.
+void remark_on_noise(const Comparison& all, const Size& size, Remarks& remarks) {
+  const auto timed = by_time(all.at(size.n));
+  if (timed.size() < 2 || are_told_apart(timed) || !why_too_small(timed).empty()) return;
+  if (bench::tells(widest(timed)) || !std::all_of(timed.begin(), timed.end(), [](const Row* r) {
+        return r->seconds.size() >= bench::least_for_a_verdict;
+      }))
+    return;
+  remarks.push_back(fmt::format("n = {}: noise hides what {} and {} differ by; --repeat and --seconds allow more runs",
+                                size.n, timed.front()->key.gemm, timed.back()->key.gemm));
+}
+
 void remark_on_load(const Size& size, Remarks& remarks) {
   if (size.is_loaded())
     remarks.push_back(
-        fmt::format("n = {}: other programs kept {:.1f} processors busy meanwhile; times and verdicts mean "
-                    "less than they seem",
+        fmt::format("n = {}: other programs kept {:.1f} processors busy meanwhile; times are longer than on a quiet "
+                    "machine, and less is told apart",
                     size.n, size.other_processors));
   for (const std::string& note : size.notes) remarks.push_back(fmt::format("n = {}: {}", size.n, note));
 }
@@ -114,7 +123,7 @@ void remark_on_few_runs(const Comparison& all, const Size& size, Remarks& remark
     if (r->timed() && !r->is_peer && r->seconds.size() < bench::least_for_a_verdict) names.push_back(r->key.gemm);
   if (names.empty()) return;
   const auto timed = by_time(all.at(size.n));
-  const bool unknown = told_apart(*timed.front(), *timed.back()) == Apart::unknown && timed.size() > 1;
+  const bool unknown = timed.size() > 1 && !are_told_apart(timed);
   remarks.push_back(fmt::format(
       "n = {}: fewer runs than the {} that a verdict takes: {}{}; --seconds and --repeat allow more", size.n,
       bench::least_for_a_verdict, fmt::join(names, ", "),
@@ -137,6 +146,7 @@ std::vector<std::string> remarks_on(const Comparison& all) {
   Remarks remarks;
   remark_on_kernels(all, remarks);
   remark_on_small_sizes(all, remarks);
+  for (const Size& size : all.sizes) remark_on_noise(all, size, remarks);
   for (const Size& size : all.sizes) remark_on_load(size, remarks);
   for (const Size& size : all.sizes) remark_on_clocks(all, size, remarks);
   for (const Size& size : all.sizes) remark_on_other_factors(all, size, remarks);

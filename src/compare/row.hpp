@@ -46,6 +46,9 @@ struct Row {
   std::vector<double> seconds, factor_seconds, gemm_seconds_of_runs;
   /// As `seconds`, of runs with copies: A, too, begins in pageable memory of the host. Empty: not asked for.
   std::vector<double> seconds_from_host;
+  /// As `seconds`: what the process had of processors, which is more where several threads run, and not where others run instead. With
+  /// what belongs to no solve, such as the check. Empty: it is not known.
+  std::vector<double> processor_seconds;
   std::vector<int> visits;  ///< how many of the runs each visit made: see bench::Visits. Empty: it is not known
   /// Of the run with the median of `seconds`: wall time, busy times, and the tasks where these could be timed.
   double total_seconds = 0;
@@ -57,6 +60,8 @@ struct Row {
   int refine_iterations = 0;
   std::vector<double> refinement_residuals;  ///< of the run with the median: see Report
   std::optional<double> backward_error, hpl_residual;
+  /// Of the first run, in fp64 on the host: see ComponentwiseError; and the largest error of an element of x, whose elements are ±1.
+  std::optional<double> componentwise_error, forward_error;
   std::vector<std::string> notes;
   std::vector<std::string> warnings;  ///< of its kernel: what the contract allows, and a user has to know
   /// Of an own kernel that does a part of the contract: what the rest has cost, as a sentence, as a share of the time in its products
@@ -99,7 +104,7 @@ struct Size {
 struct Setting {
   std::string matrix, factorization, schedule;
   std::int64_t block_size = 0;
-  int threads = 0, warmup = 1, least_visits = 10, visits = 40, rounds = 200;
+  int threads = 0, warmup = 1, least_visits = 10, visits = 80, rounds = 400;
   double noise = 0.003, enough_seconds = 10;
   std::uint64_t seed = 1;
   bool copies = false;  ///< whether solves from the host were timed, too

@@ -1,11 +1,13 @@
 #include "compare/tables.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "compare/attribution.hpp"
+#include "compare/beside.hpp"
 #include "lasolve/names.hpp"
 
 namespace lasolve::compare {
@@ -27,7 +29,7 @@ std::string in_words(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
 }
 
-std::string error_of(const Row& r) { return r.backward_error ? fmt::format("{:.1e}", *r.backward_error) : "-"; }
+std::string error(std::optional<double> e) { return e ? fmt::format("{:.1e}", *e) : "-"; }
 
 }  // namespace
 
@@ -84,14 +86,49 @@ std::string in_words(const bench::Change& c) {
   const std::string machine =
       std::abs(c.machine) < 0.0005 ? "" : fmt::format(" beside {:+.1f} % of all rows", 100 * c.machine);
   const bool hides = c.kind == bench::Change::same && !bench::tells(c);
-  return word + " " + by + machine + (hides ? fmt::format("; noise hides up to {:+.0f} %", 100 * c.visible) : "");
+  const std::string of = c.of_processors ? " of processor time" : "";
+  return word + " " + by + of + machine + (hides ? fmt::format("; noise hides up to {:+.0f} %", 100 * c.visible) : "");
+}
+
+std::string speed_up_in_words(const bench::Change& c) {
+  const std::string by = fmt::format("{:.2f} x", 1 / (1 + c.shift));
+  if (!std::isfinite(c.high)) return by + ", one run";
+  return fmt::format("{} ({:.2f} .. {:.2f}){}", by, 1 / (1 + c.high), 1 / (1 + c.low),
+                     c.kind != bench::Change::same ? ""
+                     : bench::tells(c)             ? ", the same"
+                                                   : ", not told apart");
+}
+
+std::vector<std::string> orders_of(const Comparison& all) {
+  std::vector<std::string> orders;
+  for (const Size& size : all.sizes) {
+    std::vector<const Row*> rows = all.at(size.n);
+    std::erase_if(rows, [](const Row* r) { return !r->timed(); });
+    std::stable_sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) { return a->median() < b->median(); });
+    if (rows.size() < 3) continue;  // the table has it
+    const bool several =
+        std::any_of(rows.begin(), rows.end(), [&](const Row* r) { return r->key.precision != rows[0]->key.precision; });
+    std::string text = fmt::format("n = {}: ", size.n);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (i > 0) text += beside(*rows[i], *rows[i - 1]).kind == bench::Change::slower ? " < " : " = ";
+      text += rows[i]->key.gemm + (several ? " in " + rows[i]->key.precision : "");
+    }
+    orders.push_back(std::move(text));
+  }
+  return orders;
 }
 
 namespace {
 
 std::string result_of(const Row& r) {
   if (!r.passed()) return "FAIL: " + r.failure;
-  return r.fell_back_to.empty() ? "PASS" : fmt::format("PASS by {} factors", r.fell_back_to);
+  return (r.fell_back_to.empty() ? "PASS" : fmt::format("PASS by {} factors", r.fell_back_to)) +
+         (r.warnings.empty() ? "" : ", with a warning");
+}
+
+std::string speed_up(const Row& row, const Row& first) {
+  if (!row.timed() || !first.timed()) return "-";
+  return &row == &first ? "1.00 x" : speed_up_in_words(beside(row, first));
 }
 
 std::string against_baseline(const Row& r) {
@@ -114,6 +151,8 @@ Table table_of(const Comparison& all, bool with_baseline) {
                {"share"},
                {"GEMM GFLOP/s"},
                {"backward error"},
+               {"componentwise"},
+               {"forward error"},
                {"result", true}}};
   const auto after_solve = [](auto& columns) { return columns.begin() + 4; };
   if (all.setting.copies) table.columns.insert(after_solve(table.columns), {"from host"});
@@ -125,11 +164,13 @@ Table table_of(const Comparison& all, bool with_baseline) {
     line.push_back(r.timed() ? short_seconds(r.median()) : "-");
     line.push_back(std::to_string(r.seconds.size()));
     line.push_back(r.timed() ? spread(r) : "-");
-    line.push_back(r.timed() && first.timed() ? fmt::format("{:.2f} x", first.median() / r.median()) : "-");
+    line.push_back(speed_up(r, first));
     line.push_back(ours ? short_seconds(r.gemm_seconds()) : "-");
     line.push_back(ours ? percent(r.gemm_share()) : "-");
     line.push_back(ours && r.gemm_flops() > 0 ? fmt::format("{:.1f}", r.gemm_gflops()) : "-");
-    line.push_back(error_of(r));
+    line.push_back(error(r.backward_error));
+    line.push_back(error(r.componentwise_error));
+    line.push_back(error(r.forward_error));
     line.push_back(result_of(r));
     if (all.setting.copies)
       line.insert(after_solve(line), r.seconds_from_host.empty() ? "-" : short_seconds(r.median_from_host()));
@@ -148,6 +189,8 @@ std::string legend_of_verdicts(const Comparison& all) {
                        [&](const Row& r) { return r.against_baseline && is_so(*r.against_baseline); });
   };
   std::string text = "against the baseline: the shift of the time and its 99.5 % interval; SAME below 1.75 %\n";
+  if (any([](const bench::Change& c) { return c.of_processors; }))
+    text += "of processor time: other programs ran, and what they keep from a run is not in the time that it had\n";
   if (any([](const bench::Change& c) { return bench::word_of(c) == std::string("unknown"); }))
     text +=
         "UNKNOWN: nothing was found, but a slowdown of 3 % might not have been: up to what noise hides, none could be "
@@ -167,7 +210,13 @@ std::string legend_of(const Comparison& all, bool with_baseline) {
       std::any_of(all.rows.begin(), all.rows.end(), [](const Row& r) { return r.timed() && !r.tasks.empty(); });
   std::string text =
       "solve: median wall time of a whole solve; spread: of the middle half of its runs\n"
-      "speed-up: over the first row of the size; GEMM: median time of the backend's updates\n";
+      "speed-up: over the first row of the size, and its 99.5 % interval; visits, in which all rows ran, are pairs; "
+      "where "
+      "they are fewer than 9, the ratios of any two runs\n"
+      "GEMM: median time of the backend's updates\n"
+      "backward error: in the infinity norm; componentwise: of each element, max |b - A x|_i / (|A||x| + |b|)_i; "
+      "forward "
+      "error: of x, which is known\n";
   if (s.copies)
     text +=
         "from host: the same where A begins in pageable memory of the host, and not on the device; B and X are on the "
@@ -273,7 +322,7 @@ std::string as_csv(const Comparison& all, const Json& environment) {
       "n,gemm,precision,device,peer,passed,runs,seconds,seconds_least,seconds_most,speedup_over_first,gemm_seconds,"
       "gemm_gflops,"
       "gemm_share,backward_error,seconds_if_updates_were_free,verdict,shift,failure,slowed,"
-      "seconds_from_host";
+      "seconds_from_host,speedup_low,speedup_high,componentwise_backward_error,forward_error,warnings";
   const auto quoted = [](const std::string& words) {
     std::string safe;
     for (const char c : words) safe += c == '"' ? std::string("\"\"") : c == '\n' ? " " : std::string(1, c);
@@ -288,16 +337,24 @@ std::string as_csv(const Comparison& all, const Json& environment) {
     const Row& first = *all.at(r.key.n).front();
     const bool timed = r.timed(), ours = timed && !r.is_peer;
     const auto where = [](bool there, double x) { return there ? fmt::format("{}", x) : std::string(); };
-    text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", r.key.n, quoted(r.key.gemm), r.key.precision,
-        r.key.device, r.is_peer ? "yes" : "no", r.passed() ? "yes" : "no", r.seconds.size(), where(timed, median),
-        where(timed, least), where(timed, most), where(timed && first.timed(), first.median() / median),
-        where(ours, r.gemm_seconds()), where(ours, r.gemm_gflops()), where(ours, r.gemm_share()),
-        where(bool(r.backward_error), r.backward_error.value_or(0)),
-        where(ours && free_updates(r).seconds, free_updates(r).seconds.value_or(0)),
-        r.against_baseline ? bench::word_of(*r.against_baseline) : "",
-        where(bool(r.against_baseline), r.against_baseline ? r.against_baseline->shift : 0), quoted(r.failure),
-        where(bool(r.slowed), r.slowed.value_or(0)), where(!r.seconds_from_host.empty(), r.median_from_host()));
+    const auto over_first = timed && first.timed() ? std::optional(beside(r, first)) : std::nullopt;
+    const bool has_interval = over_first && std::isfinite(over_first->high);
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", r.key.n,
+                        quoted(r.key.gemm), r.key.precision, r.key.device, r.is_peer ? "yes" : "no",
+                        r.passed() ? "yes" : "no", r.seconds.size(), where(timed, median), where(timed, least),
+                        where(timed, most), where(bool(over_first), over_first ? 1 / (1 + over_first->shift) : 0),
+                        where(ours, r.gemm_seconds()), where(ours, r.gemm_gflops()), where(ours, r.gemm_share()),
+                        where(bool(r.backward_error), r.backward_error.value_or(0)),
+                        where(ours && free_updates(r).seconds, free_updates(r).seconds.value_or(0)),
+                        r.against_baseline ? bench::word_of(*r.against_baseline) : "",
+                        where(bool(r.against_baseline), r.against_baseline ? r.against_baseline->shift : 0),
+                        quoted(r.failure), where(bool(r.slowed), r.slowed.value_or(0)),
+                        where(!r.seconds_from_host.empty(), r.median_from_host()),
+                        where(has_interval, has_interval ? 1 / (1 + over_first->high) : 0),
+                        where(has_interval, has_interval ? 1 / (1 + over_first->low) : 0),
+                        where(bool(r.componentwise_error), r.componentwise_error.value_or(0)),
+                        where(bool(r.forward_error), r.forward_error.value_or(0)),
+                        quoted(fmt::format("{}", fmt::join(r.warnings, "; "))));
     const Size* const size = environment.empty() ? nullptr : all.find_size(r.key.n);
     text += where_measured + (size ? "," + size->hash : "") + "\n";
   }

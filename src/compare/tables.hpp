@@ -40,5 +40,10 @@ std::string as_csv(const Comparison&, const Json& environment = Json::object());
 
 /// "SAME", "SLOWER +3.1 % (2.5 .. 3.8)".
 std::string in_words(const bench::Change&);
+/// How many times as fast a row is as another, of which it takes so much more time: "1.18 x (1.12 .. 1.25)", "1.18 x (0.90 .. 1.40), not
+/// told apart".
+std::string speed_up_in_words(const bench::Change& beside);
+/// Of each size the rows in their order, the fastest first: which of two neighbours is faster, and which are not told apart.
+std::vector<std::string> orders_of(const Comparison&);
 
 }  // namespace lasolve::compare

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <ctime>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@ struct TimedSolve {
   Report report = {};
   std::vector<TaskTime> tasks = {};
   bench::ClockDrift clock = {};  ///< while it ran: where it is changed, times mean nothing
+  double processor_seconds = 0;  ///< that all threads of this process had of processors meanwhile
 };
 
 /// What is to be heard of the runs of one backend at one size, so that a run is the one that a program makes. For progress the queue of
@@ -43,6 +45,13 @@ class Hearing {
   std::optional<double> seconds_;  // of the run before
 };
 
+/// Of this process, so far.
+inline double processor_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
+}
+
 /// Solves by solve(), which returns a report, on this thread. Its tasks are timed where that is wanted, which may cost: see
 /// docs/how-measuring-is-done.md.
 template <class Solve>
@@ -51,7 +60,9 @@ TimedSolve timed(bool wants_tasks, Solve solve) {
   const bench::ClockWatch clock;
   std::optional<Listener> listener;
   if (wants_tasks) listener.emplace();
+  const double before = processor_seconds();
   made.report = solve();
+  made.processor_seconds = processor_seconds() - before;
   if (listener) made.tasks = listener->take();
   made.clock = clock.drift();
   return made;

@@ -20,7 +20,8 @@ void append(std::vector<T>& all, const std::vector<T>& more) {
 void keep_visits(Row& row, std::size_t count) {
   row.visits.resize(std::min(count, row.visits.size()));
   const auto runs = std::size_t(std::accumulate(row.visits.begin(), row.visits.end(), 0));
-  for (std::vector<double>* times : {&row.seconds, &row.factor_seconds, &row.gemm_seconds_of_runs})
+  for (std::vector<double>* times :
+       {&row.seconds, &row.factor_seconds, &row.processor_seconds, &row.gemm_seconds_of_runs})
     times->resize(std::min(runs, times->size()));
 }
 
@@ -28,8 +29,8 @@ void keep_visits(Row& row, std::size_t count) {
 
 bool has_visits(const Row& row) { return row.visits.size() >= bench::least_for_a_verdict; }
 
-std::vector<double> independent_times(const Row& row) {
-  return has_visits(row) ? bench::medians_of_visits(row.seconds, row.visits) : row.seconds;
+std::vector<double> independent_times(const Row& row, Times times) {
+  return has_visits(row) ? bench::medians_of_visits(row.*times, row.visits) : row.*times;
 }
 
 std::vector<double> visits_together(const std::vector<const Row*>& rows, const Row* except) {
@@ -84,7 +85,8 @@ void add_session(Comparison& all, const Comparison& more) {
     if (!its) continue;
     keep_visits(row, fewest[row.key.n]);  // so that a visit has one number in all rows
     append(row.seconds, its->seconds), append(row.visits, its->visits);
-    append(row.factor_seconds, its->factor_seconds), append(row.gemm_seconds_of_runs, its->gemm_seconds_of_runs);
+    append(row.factor_seconds, its->factor_seconds), append(row.processor_seconds, its->processor_seconds);
+    append(row.gemm_seconds_of_runs, its->gemm_seconds_of_runs);
   }
 }
 

@@ -11,8 +11,11 @@ inline constexpr std::size_t least_to_move_together = 3;
 /// Whether a row has as many as a verdict takes.
 bool has_visits(const Row&);
 
+/// The seconds of a row's runs by the wall clock, or of processors.
+using Times = std::vector<double> Row::*;
+
 /// The median of each visit. Where a row has fewer visits than a verdict takes, as one of long runs may, its runs.
-std::vector<double> independent_times(const Row&);
+std::vector<double> independent_times(const Row&, Times = &Row::seconds);
 
 /// How much longer each visit took than is usual: the median, over the rows, of the visit's time over the median of the row's visits.
 /// Rows that have few visits do not count, nor does `except`. Visits that fewer than three rows have made come last, and are left out.

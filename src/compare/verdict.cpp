@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "compare/beside.hpp"
 #include "compare/launches.hpp"
 #include "compare/together.hpp"
 
@@ -23,10 +24,34 @@ MachineChange loaded(MachineChange machine, const Size& then, const Size& now) {
   return machine;
 }
 
-bench::Change verdict_on_cpu(const Row& before, const Size& then, const Row& after, const Size& now) {
+/// By the clock: by itself, and where that does not tell, beside the others.
+bench::Change verdict_by_clock(const Comparison& before, const Comparison& after, const Row& was, const Row& is) {
+  const Size &then = *before.find_size(is.key.n), &now = *after.find_size(is.key.n);
   bench::ChangeTest test;
   test.machine = loaded(bench::machine_between(then.yardstick, now.yardstick), then, now);
-  return bench::change_between(independent_times(before), independent_times(after), test);
+  const bench::Change alone = bench::change_between(independent_times(was), independent_times(is), test);
+  if (alone.kind != bench::Change::same || tells(alone)) return alone;
+  const auto among = change_beside_others(before, after, was, is);
+  return among && (among->kind != bench::Change::same || among->visible < alone.visible) ? *among : alone;
+}
+
+/// By the time that runs had of processors, without others. Nothing where that is not known.
+std::optional<bench::Change> change_of_processors(const Row& was, const Row& is) {
+  const Times times = &Row::processor_seconds;
+  if ((was.*times).size() != was.seconds.size() || (is.*times).size() != is.seconds.size()) return std::nullopt;
+  return bench::change_between(independent_times(was, times), independent_times(is, times));
+}
+
+/// Where other programs run, the clock shows what they keep from a run, which is more for a longer one. So what the clock says has to
+/// show in processor time, too; and what shows there, and the clock does not deny, is a change.
+bench::Change verdict_on_cpu(const Comparison& before, const Comparison& after, const Row& was, const Row& is) {
+  const bench::Change by_clock = verdict_by_clock(before, after, was, is);
+  if (!before.find_size(is.key.n)->is_loaded() && !after.find_size(is.key.n)->is_loaded()) return by_clock;
+  const auto among = change_beside_others(before, after, was, is, &Row::processor_seconds);
+  const auto by_processors = among ? among : change_of_processors(was, is);
+  if (!by_processors) return by_clock;
+  if (by_clock.kind != bench::Change::same && by_clock.kind != by_processors->kind) return left_open(by_clock);
+  return among && among->kind != bench::Change::same ? *among : by_clock;
 }
 
 /// The spread (σ of the logarithm) of visits within their sessions.
@@ -160,16 +185,10 @@ class OnCuda {
   }
 
   /// The change of a row beside another, visit for visit: what the machine did to both is in neither. Nothing where visits are few.
-  static std::optional<bench::Change> beside(const Pair& pair, const Pair& other) {
-    const auto ratios = [](const Row& row, const Row& to) {
-      std::vector<double> times = independent_times(row), of_other = independent_times(to);
-      times.resize(std::min(times.size(), of_other.size()));
-      for (std::size_t v = 0; v < times.size(); ++v) times[v] /= of_other[v];
-      return times;
-    };
+  static std::optional<bench::Change> change_beside(const Pair& pair, const Pair& other) {
     for (const Row* row : {pair.was, pair.row, other.was, other.row})
       if (!has_visits(*row)) return {};
-    return bench::change_between(ratios(*pair.was, *other.was), ratios(*pair.row, *other.row));
+    return bench::change_between(ratios_of_visits(*pair.was, *other.was), ratios_of_visits(*pair.row, *other.row));
   }
 
   /// The same beside more than half of the others: the widest of those changes. What is on top of it, the machine did to all of these.
@@ -177,7 +196,7 @@ class OnCuda {
     std::optional<bench::Change> widest;
     std::size_t same = 0;
     for (const Pair& other : pairs_) {
-      const auto change = &other == &pair ? std::nullopt : beside(pair, other);
+      const auto change = &other == &pair ? std::nullopt : change_beside(pair, other);
       if (!change || change->kind != bench::Change::same || !tells(*change)) continue;
       ++same;
       if (!widest || widest->visible < change->visible) widest = change;
@@ -234,7 +253,7 @@ std::optional<bench::Change> verdict(const Comparison& before, const Comparison&
   const Size *then = before.find_size(key.n), *now = after.find_size(key.n);
   if (!was || !is || !then || !now || !was->timed() || !is->timed()) return std::nullopt;
   if (was->fell_back_to != is->fell_back_to) return std::nullopt;
-  if (key.device == "cpu") return verdict_on_cpu(*was, *then, *is, *now);
+  if (key.device == "cpu") return verdict_on_cpu(before, after, *was, *is);
   return OnCuda(before, after, *then, *now, key.device).verdict_on(*is);
 }
 

@@ -15,6 +15,8 @@
 #include "cli/kernels.hpp"
 #include "cli/problem.hpp"
 #include "compare/attribution.hpp"
+#include "compare/componentwise_error.hpp"
+#include "compare/hash.hpp"
 #include "compare/launches.hpp"
 #include "compare/timed.hpp"
 #include "core/choose.hpp"
@@ -61,6 +63,7 @@ class Race {
       bench::Leftover& its = leftovers_[c.name];
       if (!c.peer) its.take_all();  // of the libraries that are loaded, made as they were
     }
+    solutions_.resize(all.size());
   }
 
   std::vector<Row> run() {
@@ -86,7 +89,23 @@ class Race {
     }
     return std::move(rows_);
   }
-  Problem& problem() { return *problem_; }
+  /// The hash of the matrix; the rows get the errors of their solutions, for which all of it is seen once more.
+  std::string see_matrix(std::vector<Row>& rows) {
+    compare::MatrixHash hash(problem_->n(), problem_->n());
+    std::vector<compare::ComponentwiseError> errors;
+    std::vector<std::size_t> of_rows;
+    const MatrixView<const double> b = problem_->rhs();
+    for (std::size_t c = 0; c < rows.size(); ++c)
+      if (!solutions_[c].empty()) errors.emplace_back(solutions_[c], b), of_rows.push_back(c);
+    problem_->see_columns(request_.options.threads,
+                          [&](const Queue<Cpu>& q, std::int64_t first, MatrixView<const double> columns) {
+                            hash.add(q, columns);
+                            for (auto& error : errors) error.add(q, first, columns);
+                          });
+    for (std::size_t e = 0; e < errors.size(); ++e) rows[of_rows[e]].componentwise_error = errors[e].largest();
+    return hash.text();
+  }
+  const Problem& problem() const { return *problem_; }
   /// What is to be known of the size.
   std::vector<std::string> notes() const {
     constexpr double much = 0.3;
@@ -188,7 +207,7 @@ class Race {
     try {
       if (runner.from_host) return run_from_host(c, counts);
       if (counts) throttle_.begin();
-      const double seconds = row.is_peer ? run_peer(c) : run_backend(c, counts);
+      const double seconds = row.is_peer ? run_peer(c, counts) : run_backend(c, counts);
       if (counts) throttle_.end(slowed_[c]);
       if (!row.passed()) return {};
       if (counts) row.seconds.push_back(seconds);
@@ -229,16 +248,28 @@ class Race {
     Run run{std::move(solve.report), std::move(solve.tasks), own::take_cost(row.key.gemm)};
     const Report& report = run.report;
     method_ = report.method;
+    if (report.outcome.has_solution()) keep_solution(c, X_);
     row.backward_error = report.backward_error, row.hpl_residual = report.hpl_residual;
     row.failure = why_no_result(c, report, solve.clock);
     const double seconds = report.total_seconds;
     if (counts && row.passed()) {
       row.factor_seconds.push_back(report.factor_seconds);
+      row.processor_seconds.push_back(solve.processor_seconds);
       row.gemm_seconds_of_runs.push_back(run.tasks.empty() ? report.phases.seconds_of(Phase::gemm)
                                                            : compare::seconds_of_updates(run.tasks));
       runs_[c].push_back(std::move(run));
     }
     return seconds;
+  }
+
+  /// That of the first run: x is known, since b = A·1.
+  void keep_solution(std::size_t c, const Matrix<double>& X) {
+    if (!solutions_[c].empty()) return;
+    solutions_[c] = problem_->without_signs(X);
+    double worst = 0;
+    for (const double x : solutions_[c])
+      if (const double error = std::abs(x - 1); !(error <= worst) && worst == worst) worst = error;  // a NaN stays
+    rows_[c].forward_error = worst;
   }
 
   /// Heard of as the runs without copies are. Nothing, and the row says why, where it failed.
@@ -271,14 +302,17 @@ class Race {
                                : report.outcome.message() + (wants_another ? "; --matrix spd is for Cholesky" : "");
   }
 
-  double run_peer(std::size_t c) {
+  double run_peer(std::size_t c, bool counts) {
     Row& row = rows_[c];
     const auto [A, B] = problem_->on_host(request_.options.threads);
     if (method_ == Method::automatic) method_ = Method::lu;
     Matrix<double> X(A.rows(), B.cols());
     const peers::Peer& peer = *all_[c].peer;
     const peers::System<double> system{A, B, X.view()};
+    const double before = compare::processor_seconds();
     const double seconds = peers::solve(peer, system, method_, request_.options.threads).whole;
+    if (counts) row.processor_seconds.push_back(compare::processor_seconds() - before);
+    keep_solution(c, X);
     if (!row.backward_error) {
       if (const std::string note = peer.note(method_); !note.empty()) row.notes.push_back(note);
       row.backward_error = peers::backward_error(system);
@@ -294,8 +328,8 @@ class Race {
   void finish(std::size_t c) {
     Row& row = rows_[c];
     if (!row.passed())
-      row.seconds.clear(), row.factor_seconds.clear(), row.gemm_seconds_of_runs.clear(), row.seconds_from_host.clear(),
-          row.visits.clear();
+      row.seconds.clear(), row.factor_seconds.clear(), row.processor_seconds.clear(), row.gemm_seconds_of_runs.clear(),
+          row.seconds_from_host.clear(), row.visits.clear();
     if (throttle_.is_told() && row.timed()) row.slowed = slowed_[c].share();
     row.notes.insert(row.notes.end(), problem_->notes().begin(), problem_->notes().end());
     if (runs_[c].empty()) return;
@@ -347,6 +381,7 @@ class Race {
   std::vector<Row> rows_;
   std::vector<Runner> runners_;  // rows without copies come first, in their order
   std::vector<std::vector<Run>> runs_;
+  std::vector<std::vector<double>> solutions_;  // of each row, without signs
   std::vector<double> done_;
   Matrix<double> X_;
   std::map<std::string, bench::Leftover> leftovers_;  // of kernels and solvers that are not ours
@@ -367,7 +402,7 @@ std::vector<Row> run_size(const CompareRequest& request, const std::vector<Conte
   const bool ran = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.timed(); });
   if (!ran || size.n > worth_making_again) return rows;
   try {
-    size.hash = race.problem().hash(request.options.threads);
+    size.hash = race.see_matrix(rows);
   } catch (const std::bad_alloc&) {  // the rows are whole without it
   } catch (const OutOfMemory&) {
   }
