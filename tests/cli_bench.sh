@@ -8,8 +8,10 @@ expect 0 'of ref.' "${bench[@]}" --gemm tiled,coalesced
 expect 0 'tiled' bench gemm --device cpu --gemm tiled --shape 67x45x129 --precision fp32
 expect 0 '"share_of_reference": 1.0' "${bench[@]}" --gemm auto --json -
 expect 0 'fp64,trailing,65,65,17,-1,1,naive,cpu,yes,' "${bench[@]}" --gemm naive --csv -
-expect 0 'no CUDA device took part' "${bench[@]}" --gemm naive --with-copies
-expect 0 '--with-copies' bench --help
+expect 0 'no CUDA device took part' "${bench[@]}" --gemm naive --copies
+expect 0 '--copies' bench --help
+expect 0 'fp64,trailing,40,40,9,' bench gemm --device cpu --gemm naive --shape trailing --n 20:40:x2 --k 3:9:6 --repeat 1 --csv -
+expect 2 '--k takes BEGIN:END:xFACTOR' bench gemm --k 3:9
 expect 0 '' "${bench[@]}" --quiet --json bench.json --csv bench.csv
 expect 2 'takes gemm' bench lu
 expect 2 'lasolve bench gemm' bench

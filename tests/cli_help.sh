@@ -21,7 +21,10 @@ expect 3 'nowhere.mtx: error: cannot open' nowhere.mtx
 expect 6 'TiB wanted' uniform:n=900k --device cpu
 
 # Help: each command says its own, and every topic that is listed is there.
-expect 0 '--factorization' --help
+expect 0 'Commands:' --help
+expect 0 'Commands:' -h
+expect 0 '--factorization' solve --help
+expect 0 '--factorization' A.csv --help
 expect 0 'Topics:' help
 for command in solve compare tune list generate bench new-kernel help; do
   expect 0 "lasolve ${command/solve/[solve]}" help $command
@@ -41,9 +44,27 @@ while read -r phase; do
 done <phases
 holds 'a line of help is too long' [ -z "$(for c in solve compare tune list generate bench new-kernel; do "$lasolve" $c --help; done | grep -E '.{103}')" ]
 
+# One name a thing. The names of the release before are taken, and said.
+expect 0 'note: --with-copies is --copies now' bench gemm --device cpu --gemm naive --shape 8x8x8 --with-copies
+for former in '-n 8' -n8; do
+  # shellcheck disable=SC2086 # it is split into words
+  expect 0 'note: -n is --block-size now' uniform:n=40 --device cpu $former
+  # shellcheck disable=SC2086
+  expect 0 'panels of at most 8 columns' uniform:n=40 --device cpu $former
+  # shellcheck disable=SC2086
+  expect 0 'panels of at most 8 columns' plan uniform:n=40 $former
+done
+holds 'what is former is in the help' [ -z "$(for c in solve plan bench; do "$lasolve" $c --help; done | grep -e --with-copies -e '-n, --block')" ]
+
+# An option is not the value of the one before it.
+expect 2 "--csv takes FILE, and is followed by the option '--report'" compare --csv --report x
+expect 2 "--json takes FILE, and is followed by the option '-q'" uniform:n=4 --json -q
+expect 2 "--gemm takes NAMES, and is followed by the option '--device'" uniform:n=4 --gemm --device cpu
+holds 'a file has the name of an option' [ ! -e --report ]
+
 # The manual page and completion.
 "$lasolve" help --man >lasolve.1
-for option in --factorization --with-copies --completion --triangle --fail-on --within; do
+for option in --factorization --copies --completion --triangle --fail-on --within; do
   holds "the manual page lacks $option" grep -q -e "${option//-/\\\\-}" lasolve.1
 done
 if command -v groff >/dev/null; then
@@ -62,7 +83,7 @@ completed() {
 holds 'bash: a method' [ "$(completed lasolve A.mtx --factorization c)" = cholesky ]
 holds 'bash: a letter' [ "$(completed lasolve -p '')" = 'fp64 fp32 tf32 fp16 bf16' ]
 holds 'bash: a backend' [ "$(completed lasolve A.mtx --gemm nai)" = naive ]
-holds 'bash: an option' [ "$(completed lasolve bench gemm --with)" = --with-copies ]
+holds 'bash: an option' [ "$(completed lasolve bench gemm --cop)" = --copies ]
 holds 'bash: options of the command alone' [ "$(completed lasolve generate --rh)" = '' ]
 holds 'bash: a peer' [ "$(completed lasolve compare --peers op)" = openblas ]
 holds 'bash: a command' [ "$(completed lasolve gen)" = generate ]
@@ -81,6 +102,17 @@ holds 'bash: files beside commands' [ "$(completed lasolve plai)" = plain ]
 : >mine.c
 holds 'bash: a kernel of ones own in a list' [ "$(completed lasolve A.csv --gemm tiled,./mi)" = tiled,./mine.c ]
 holds 'bash: files and folders' [ "$(mkdir -p 'a folder' && completed lasolve solve a\ fo)" = 'a\ folder/' ]
+# What can be used here is asked of the tool, and not of the machine that made the completion.
+can_be_used=$("$lasolve" help --usable gemm)
+holds 'bash: not all backends that can be used are offered' \
+  [ "$(completed "$lasolve" A.csv --gemm '' | tr ' ' '\n' | sort | xargs)" = "$(tr ' ' '\n' <<<"$can_be_used" | sort | xargs)" ]
+holds 'a backend that can be used is refused' "$lasolve" uniform:n=20 --gemm "$(tr ' ' '\n' <<<"$can_be_used" | grep -vx -e all -e auto | paste -sd,)" --quiet
+if ! "$lasolve" compare --n 20 --gemm naive --peers cusolver --quiet --unverified --repeat 1 2>/dev/null; then
+  holds 'bash: a peer that cannot be used is offered' [ "$(completed "$lasolve" compare --peers cu)" = '' ]
+fi
+if [ -z "$("$lasolve" help --usable device | grep cuda)" ]; then
+  holds 'bash: a device that is not there is offered' [ "$(completed "$lasolve" A.csv --device c)" = cpu ]
+fi
 if ! "$lasolve" list | grep -q ' cuda '; then
   holds 'bash: a backend that the build lacks' [ "$(completed lasolve A.csv --gemm cub)" = '' ]
 fi

@@ -12,6 +12,11 @@ expect 0 'nothing has to wait' plan --matrix spd:n=40 --factorization cholesky -
 expect 0 '"waits_for"' plan --matrix uniform:n=900000 --block-size 90000 --json -
 expect 0 '</svg>' plan --matrix spd:n=40 --factorization cholesky --svg -
 expect 0 '' plan --matrix uniform:n=40 --quiet --json plan.json --svg plan.svg
+expect 0 'n = 40, panels of' plan uniform:n=40 --svg other.svg
+for files in '--svg other.svg' '--json other.json'; do
+  # shellcheck disable=SC2086 # it is split into words
+  holds "plan $files prints the table as well" [ -z "$("$lasolve" plan uniform:n=40 $files | grep '^ *task ')" ]
+done
 expect 0 '--lanes' plan --help
 expect 0 'lowered for the kernels of h200' plan uniform:n=2000 --card h200
 expect 0 'lookahead_update' plan uniform:n=2000 --card h200

@@ -14,6 +14,9 @@ holds 'speed-ups are not over the first' [ "$(grep -c '^.*tiled .* 1\.00 x .* PA
 holds 'a size that is too small is not named' grep -q 'n = 40 is too small to tell kernels apart' table
 holds 'no attribution' grep -q 'were updates free' table
 holds 'the CSV has no row for each' [ "$(wc -l <r.csv)" = 7 ]
+holds 'there is no interval of a speed-up' grep -qE 'packed .* [0-9.]+ x \([0-9.]+ \.\. [0-9.]+\)' table
+holds 'rows are in no order' grep -qE '^order: n = 80: .+ [<=] .+ [<=] .+' table
+holds 'errors are not told' [ "$(grep -cE ' ([0-9.]+e-[0-9]+|0\.0e\+00)  +([0-9.]+e-[0-9]+|0\.0e\+00)  +([0-9.]+e-[0-9]+|0\.0e\+00)  PASS$' table)" = 6 ]
 expect 0 '| n | gemm |' compare "${fast[@]}" --n 40 --gemm tiled --markdown
 expect 0 'fp32' compare "${fast[@]}" --n 40 --gemm tiled --precision fp64,fp32
 expect 0 'n,gemm,precision' compare "${fast[@]}" spd:n=40 --gemm tiled --csv -
@@ -31,6 +34,9 @@ for name in ("processor", "threads", "compiler", "flags", "lasolve", "driver", "
     assert name in result["environment"], name
 assert all("slowed" in r for r in rows) and all("sm_clocks_mhz" in s for s in result["sizes"])
 assert result["compare"]["seed"] == 1 and len(result["sizes"][0]["matrix_hash"]) == 16
+assert all(r["forward_error"] < 1e-9 and r["componentwise_backward_error"] < 1e-12 and r["warnings"] == [] for r in rows), rows
+assert all(len(r["processor_seconds_of_runs"]) == 3 for r in rows)
+assert len(result["pairs"]) == 6 and all(r["against_first"]["low"] <= r["against_first"]["high"] for r in rows)
 tasks = rows[3]["attribution"]["tasks"]
 assert any(t.get("k", 0) > 0 for t in tasks) and rows[2]["attribution"] is None
 assert sum(e["ph"] == "X" for e in trace["traceEvents"]) == sum(len(r["attribution"]["tasks"]) for r in rows if r["attribution"])
@@ -40,7 +46,7 @@ fi
 # A baseline that was much faster, and one that was much slower.
 "$lasolve" compare "${often[@]}" --n 64 --gemm tiled --json now.json --quiet || failed=1
 scaled() {
-  awk -v by="$1" '/"seconds_of_runs"/ { on = 1 } /]/ { on = 0 }
+  awk -v by="$1" '/"(processor_)?seconds_of_runs"/ { on = 1 } /]/ { on = 0 }
     on && /^ *[0-9]/ { comma = /,$/ ? "," : ""; sub(/,$/, ""); $0 = sprintf("%.17g", $1 * by) comma } 1' now.json >"$2"
 }
 scaled 0.000001 fast.json  # far beyond what a busy machine does
@@ -80,6 +86,31 @@ expect 0 'n = 40 was measured again, since the file had no packed in fp64' \
 holds 'rows of other sizes are lost' [ "$(grep -c '"gemm": "' s.json)" = 4 ]
 expect 2 'was measured with other options' compare "${fast[@]}" --n 40 --seed 2 --gemm tiled --json s.json --resume
 expect 0 '' compare "${fast[@]}" --n 40 --gemm tiled --json new.json --resume
+
+# A kernel of floats alone: the precision that all have is taken, and said before anything is measured.
+if command -v "${CC:-cc}" >/dev/null; then
+  cat >floats.c <<'KERNEL'
+#include <lasolve/kernel.h>
+static void multiply(LASOLVE_KERNEL_PARAMETERS(float)) {
+  for (lasolve_int j = 0; j < n; ++j)
+    for (lasolve_int l = 0; l < k; ++l)
+      for (lasolve_int i = 0; i < m; ++i) C[i + j * ldc] += A[i + l * lda] * B[l + j * ldb];
+}
+const lasolve_kernel* lasolve_plugin_kernel(void) {
+  static lasolve_kernel kernel = LASOLVE_KERNEL_INIT;
+  kernel.name = "floats";
+  kernel.f32 = multiply;
+  kernel.limits = LASOLVE_KERNEL_NO_TRANSPOSES | LASOLVE_KERNEL_ADDS;
+  return &kernel;
+}
+KERNEL
+  "$lasolve" compare "${fast[@]}" --n 40 --gemm tiled,./floats.c >table 2>said || failed=1
+  holds 'the precision is not said before' grep -q 'note: in fp32, since floats has no products in fp64' said
+  holds 'it is not that of all' [ "$(grep -cE '^40 +(tiled|floats) +fp32 .* PASS$' <(sed 's/^ *//' table))" = 2 ]
+  "$lasolve" compare "${fast[@]}" --n 40 --gemm tiled,./floats.c --precision fp64 >table 2>said || failed=1
+  holds 'a kernel without rows is not named before' grep -q 'note: floats has no rows in fp64.*--precision fp32' said
+  expect 2 'floats has fp32: --precision fp32' compare "${fast[@]}" --n 40 --gemm ./floats.c --precision fp64
+fi
 
 # What fails is named.
 expect 6 'TiB wanted' compare "${fast[@]}" --n 300k --gemm tiled

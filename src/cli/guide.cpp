@@ -123,7 +123,7 @@ const std::vector<CommandGuide>& guides() {
        "reports where the time went.",
        {"lasolve A.mtx --rhs b.mtx --output x.mtx", "lasolve uniform:n=2k --gemm all"},
        solve_options(),
-       ""},
+       "'lasolve --help' lists the other commands, and topics such as phases.\n"},
       {"compare",
        "lasolve compare [MATRIX] [options]",
        "what each GEMM backend is worth in a whole solve",
@@ -180,7 +180,7 @@ const std::vector<CommandGuide>& guides() {
        "hangs is named with the product. The others are timed in turns, each run after a rest.",
        {"lasolve bench gemm --shape trailing --n 16k --k 128,256,512",
         "lasolve bench gemm --gemm tiled --shape square,4096x512x64 --precision fp32 --json results.json",
-        "lasolve bench gemm --with-copies --shape square --n 128,256,512,1024,2048"},
+        "lasolve bench gemm --copies --shape square --n 128:2k:x2"},
        bench_options(),
        "The reference, cublas on CUDA and blas or eigen on the CPU, always takes part.\n"},
       {"new-kernel",
@@ -208,7 +208,6 @@ std::string help_of(const std::string& command) {
   if (!guide.examples.empty()) text += fmt::format("\n  {}\n", fmt::join(guide.examples, "\n  "));
   if (!guide.options.empty()) text += "\nOptions:\n" + listed(guide.options);
   if (!guide.more.empty()) text += "\n" + guide.more;
-  if (command == "solve") text += "\n'lasolve help' lists the other commands, and topics such as phases.\n";
   return text;
 }
 

@@ -321,6 +321,14 @@ std::vector<std::string> those_that_are_right(const std::vector<std::string>& ba
   return right;
 }
 
+std::string what_it_offers(const Choice& choice) {
+  std::vector<std::string> names;
+  for (const SolvePrecision& p : solve_precisions)
+    if (choice.offers(p.products)) names.push_back(name_of(p.name));
+  if (names.empty()) return "";
+  return fmt::format("; {} has {}: --precision {}", choice.name(), fmt::join(names, ", "), names.front());
+}
+
 void require_intact(const std::string& backend) { own::require_intact(backend); }
 std::string adapter_note(const std::string& backend) { return own::take_cost(backend).in_words(); }
 

@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <new>
 
 #include "cli/commands.hpp"
+#include "cli/guide.hpp"
 #include "cli/plan/plan.hpp"
 #include "cli/print.hpp"
 #include "cli/process.hpp"
@@ -75,10 +77,10 @@ int guarded(int argc, char** argv, F f) {
     return code;
   } catch (const UsageError& e) {
     const std::string word = argc > 1 ? argv[1] : "";
-    const bool named = word == "bench" || word == "compare" || word == "tune" || word == "plan" || word == "generate" ||
-                       word == "list" || word == "new-kernel";
+    const auto& all = guides();
+    const bool named = std::any_of(all.begin(), all.end(), [&](const CommandGuide& g) { return g.name == word; });
     return fail(usage,
-                fmt::format("lasolve: {}\n'lasolve {}--help' lists the options", e.what(), named ? word + " " : ""));
+                fmt::format("lasolve: {}\n'lasolve {} --help' lists the options", e.what(), named ? word : "solve"));
   } catch (const UnknownName& e) {
     const std::string others = e.unsaid.empty() ? "" : fmt::format("\n  backends: {}", fmt::join(e.unsaid, ", "));
     return fail(usage, fmt::format("lasolve: {}{}", e.what(), others));

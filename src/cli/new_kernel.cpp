@@ -19,7 +19,7 @@ const std::vector<Option>& new_kernel_options() {
 }
 
 int new_kernel_command(int argc, const char* const* argv) {
-  const po::variables_map values = parse_options(argc, argv, described(new_kernel_options()), "file");
+  const po::variables_map values = parse_options(argc, argv, new_kernel_options(), "file");
   if (values.count("help")) {
     fmt::print("{}", help_of("new-kernel"));
     return done;

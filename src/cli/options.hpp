@@ -17,6 +17,8 @@ struct Option {
   std::vector<std::string> choices;  // the words that it takes, where these are few
   const char* meaning;
   bool repeats = false;  // it may be given several times
+  std::vector<std::string> formerly =
+      {};  // other spellings, such as --with-copies or -n, that are taken for one more release
 };
 
 /// For Boost's parser.

@@ -10,6 +10,8 @@
 #include "core/tuning.hpp"
 #include "io/generators.hpp"
 #include "lasolve/lasolve.hpp"
+#include "lasolve/names.hpp"
+#include "peers/peers.hpp"
 
 namespace lasolve::cli {
 
@@ -48,6 +50,7 @@ std::vector<std::string> generators() {
 struct Offer {
   std::vector<std::string> words = {};
   bool files = false, is_list = false;  // words, with commas between
+  std::string here = {};                // the option whose words the tool tells: see usable(). Else empty
 };
 
 /// Of an option's value. Words that stand for others, as in cuda:INDEX, are left out; of --gemm there are the backends of this build.
@@ -64,9 +67,10 @@ Offer offer_of(const Option& o) {
     std::set<std::string> names = {"all", "auto"};
     for (const auto* b : gemm_backends<Cpu>()) names.insert(b->name);
     for (const auto* b : gemm_backends<Cuda>()) names.insert(b->name);
-    return {{names.begin(), names.end()}, false, true};
+    return {{names.begin(), names.end()}, false, true, name};
   }
   Offer offer{o.choices, value.starts_with("FILE"), value.ends_with('S')};
+  if (name == "device" || name == "peers") offer.here = name;
   std::erase_if(offer.words, [](const std::string& word) { return word.find_first_of("INDEXMNK") != word.npos; });
   return offer;
 }
@@ -92,8 +96,8 @@ Offer offer_of(const CommandGuide& g) {
 }
 
 std::string in_bash(const Offer& offer) {
-  return fmt::format("words='{}'{}{}", fmt::join(offer.words, " "), offer.files ? " files=yes" : "",
-                     offer.is_list ? " list=yes" : "");
+  return fmt::format("words='{}'{}{}{}", fmt::join(offer.words, " "), offer.files ? " files=yes" : "",
+                     offer.is_list ? " list=yes" : "", offer.here.empty() ? "" : "; _lasolve_here " + offer.here);
 }
 
 std::string bash_completion() {
@@ -111,6 +115,10 @@ std::string bash_completion() {
   }
   return fmt::format(
       "# Completion of lasolve for bash, made by: lasolve help --completion bash\n"
+      "_lasolve_here() {{\n"
+      "  local said\n"
+      "  if said=$(\"${{COMP_WORDS[0]/#\\~/$HOME}}\" help --usable \"$1\" 2>/dev/null); then words=$said; fi\n"
+      "}}\n"
       "_lasolve() {{\n"
       "  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} command=solve words= files= "
       "list=\n"
@@ -159,6 +167,7 @@ std::string zsh_text(const std::string& text) {
 
 /// What _arguments does for a place. Words that end in = are gone on with.
 std::string in_zsh(const Offer& offer, const std::string& what) {
+  if (!offer.here.empty()) return fmt::format(" _lasolve_here {} {}", offer.here, fmt::join(offer.words, " "));
   if (offer.words.empty()) return offer.files ? "_files" : " ";
   std::string words;
   for (std::string word : offer.words) {
@@ -190,6 +199,12 @@ std::string zsh_completion() {
   return fmt::format(
       "#compdef lasolve\n"
       "# Completion of lasolve for zsh, made by: lasolve help --completion zsh\n"
+      "_lasolve_here() {{\n"
+      "  local option=$1 said\n"
+      "  shift\n"
+      "  said=$(${{words[1]}} help --usable $option 2>/dev/null) || said=\"$*\"\n"
+      "  _values -s , $option ${{=said}}\n"
+      "}}\n"
       "_lasolve_matrix() {{\n"
       "  _alternative 'words:generator:compadd -S= -- {3}' 'files:file:_files'\n"
       "}}\n"
@@ -224,6 +239,24 @@ std::string manual_page() {
   for (const CommandGuide& g : guides())
     for (const auto& example : g.examples) examples += example + "\n";
   return text + roff_block(examples);
+}
+
+std::string usable(const std::string& option) {
+  const Device there = automatic_device();
+  std::set<std::string> words;
+  if (option == "gemm") {
+    words = {"all", "auto"};
+    for (const Device& device : {Device{Device::cpu, 0}, there})
+      for (const std::string& name : runnable_backends(device)) words.insert(name);
+  } else if (option == "device") {
+    words = {name_of(Device::automatic), name_of(Device::cpu), name_of(there.kind)};
+  } else if (option == "peers") {
+    for (const peers::Peer& peer : peers::all())
+      if (peers::why_unavailable(peer).empty()) words.insert(peer.name);
+  } else {
+    throw UsageError(fmt::format("--usable takes gemm, device, peers, not '{}'", option));
+  }
+  return fmt::format("{}\n", fmt::join(words, " "));
 }
 
 std::string completion(const std::string& shell) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bench/change.hpp"
 #include "cli/options.hpp"
 #include "core/choose.hpp"
 #include "io/output_file.hpp"
@@ -139,8 +140,7 @@ std::string why_not_told_apart(const std::vector<const Measured*>& by_time) {
                                        [](const Measured* m) { return m->report.phases.flops_of(Phase::gemm) == 0; });
   if (no_products) return fmt::format("n = {} is too small to tell them apart: one panel holds the matrix.\n", n);
   const Measured &fastest = *by_time.front(), &slowest = *by_time.back();
-  if (fastest.runs > 1 && fastest.most_factor_seconds >= slowest.least_factor_seconds)
-    return fmt::format("n = {} is too small to tell them apart: runs of the fastest and the slowest overlap.\n", n);
+  if (fastest.runs < 2 || fastest.most_factor_seconds < slowest.least_factor_seconds) return "";
   double most = 0;
   for (const Measured* m : by_time)
     most = std::max(most, m->report.phases.seconds_of(Phase::gemm) / m->report.factor_seconds);
@@ -148,20 +148,31 @@ std::string why_not_told_apart(const std::vector<const Measured*>& by_time) {
   if (most < least_share)
     return fmt::format("n = {} is too small to tell them apart: at most {:.0f} % of the time is theirs.\n", n,
                        100 * most);
-  return "";
+  return fmt::format("They are not told apart: runs of {} and {} overlap; --repeat has more of them.\n",
+                     fastest.report.gemm, slowest.report.gemm);
 }
 
-std::string line_of(const Measured& m, double slowest_seconds) {
+/// With the least and the largest ratio of any two runs.
+std::string times_faster(const Measured& m, const Measured& slowest) {
+  const double seconds = m.report.factor_seconds;
+  if (!(seconds > 0)) return "";
+  std::string text = fmt::format("{:.2f} x", slowest.report.factor_seconds / seconds);
+  if (&m != &slowest && m.runs > 1 && m.least_factor_seconds > 0)
+    text += fmt::format(" ({:.2f} .. {:.2f})", slowest.least_factor_seconds / m.most_factor_seconds,
+                        slowest.most_factor_seconds / m.least_factor_seconds);
+  return text;
+}
+
+std::string line_of(const Measured& m, const Measured& slowest) {
   const Report& r = m.report;
   const double seconds = r.factor_seconds;
   const auto per_cent = [](double share) { return fmt::format("{:.0f} %", 100 * share); };
-  return fmt::format(
-      "{:<16}{:<8}{:>11.6f}{:>9}{:>9}{:>10.1f}{:>8}{:>14.1f}{:>11.6f} {:>10}\n", r.gemm, r.device, seconds,
-      seconds > 0 ? fmt::format("{:.2f} x", slowest_seconds / seconds) : "",
-      m.runs > 1 && seconds > 0 ? per_cent((m.most_factor_seconds - m.least_factor_seconds) / seconds) : "-",
-      r.factor_gflops, seconds > 0 ? per_cent(r.phases.seconds_of(Phase::gemm) / seconds) : "",
-      gflops(r.phases, Phase::gemm), r.total_seconds,
-      r.outcome.ok() ? r.hpl_residual ? fmt::format("{:.2e}", *r.hpl_residual) : "-" : r.outcome.name());
+  return fmt::format("{:<16}{:<8}{:>11.6f}{:>25}{:>9}{:>10.1f}{:>8}{:>14.1f}{:>11.6f} {:>10}\n", r.gemm, r.device,
+                     seconds, times_faster(m, slowest),
+                     m.runs > 1 && seconds > 0 ? per_cent(bench::quartiles_apart(m.factor_seconds) / seconds) : "-",
+                     r.factor_gflops, seconds > 0 ? per_cent(r.phases.seconds_of(Phase::gemm) / seconds) : "",
+                     gflops(r.phases, Phase::gemm), r.total_seconds,
+                     r.outcome.ok() ? r.hpl_residual ? fmt::format("{:.2e}", *r.hpl_residual) : "-" : r.outcome.name());
 }
 
 /// Each note once, with the backend where it is not that of all.
@@ -185,18 +196,18 @@ std::string notes_of(const std::vector<const Measured*>& all) {
 
 std::string comparison(const Subject& subject, const std::vector<Measured>& all) {
   const std::vector<const Measured*> by_time = sorted(all);
-  double slowest = 0;
+  const auto& slowest = *std::max_element(all.begin(), all.end(), [](const Measured& a, const Measured& b) {
+    return a.report.factor_seconds < b.report.factor_seconds;
+  });
   int runs = 0;
-  for (const Measured& m : all) {
-    slowest = std::max(slowest, m.report.factor_seconds);
-    runs = std::max(runs, m.runs);
-  }
+  for (const Measured& m : all) runs = std::max(runs, m.runs);
   std::string text = about(subject, all[0].report) + "\n";
-  text += fmt::format("{:<16}{:<8}{:>11}{:>9}{:>9}{:>10}{:>8}{:>14}{:>11}{:>11}\n", "gemm", "device", "factor s",
+  text += fmt::format("{:<16}{:<8}{:>11}{:>25}{:>9}{:>10}{:>8}{:>14}{:>11}{:>11}\n", "gemm", "device", "factor s",
                       "faster", "spread", "GFLOP/s", "share", "gemm GFLOP/s", "total s", "HPL");
   for (const Measured* m : by_time) text += line_of(*m, slowest);
-  text += fmt::format("factor s: {}; faster: than the slowest; spread: longest less shortest run, of factor s\n",
-                      runs > 1 ? fmt::format("the median of {} runs in turns", runs) : "one run");
+  text += fmt::format(
+      "factor s: {}; faster: than the slowest, and by any two runs; spread: of the middle half of the runs\n",
+      runs > 1 ? fmt::format("the median of {} runs in turns", runs) : "one run");
   text += "share: of the factorization's time that went into the backend's updates of the trailing matrix\n";
   return text + why_not_told_apart(by_time) + notes_of(by_time);
 }

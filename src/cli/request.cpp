@@ -77,7 +77,7 @@ const std::vector<Option>& solve_options() {
       {"refine", 'r', "METHOD", "auto", words_of<Refine>(),
        "auto: classical for factors coarser than fp64, and where elements grew so that a check fails"},
       {"schedule", 's', "NAME", "auto", words_of<Schedule>(), "the order of the steps; 'lasolve plan' draws them"},
-      {"block-size", 'n', "SIZE", "auto", {}, "columns of a panel at most"},
+      {"block-size", 0, "SIZE", "auto", {}, "columns of a panel at most", false, {"-n"}},
       tune_option,
       {"no-tuned", 0, nullptr, nullptr, {}, "do not take what 'lasolve tune' has found to be faster"},
       {"in-place",
@@ -151,6 +151,7 @@ const std::vector<Option>& help_options() {
   static const std::vector<Option> all = {
       {"man", 0, nullptr, nullptr, {}, "print the manual page, for man(1)"},
       {"completion", 0, "SHELL", nullptr, {"bash", "zsh"}, "print the completion of lasolve for a shell"},
+      {"usable", 0, "OPTION", nullptr, {"gemm", "device", "peers"}, "print the words that an option can take here"},
   };
   return all;
 }
@@ -181,7 +182,7 @@ std::pair<Command, int> command(int argc, const char* const* argv) {
 class Words {
  public:
   Words(int argc, const char* const* argv, const std::vector<Option>& options, const char* word)
-      : values_(parse_options(argc, argv, described(options), word)) {
+      : values_(parse_options(argc, argv, options, word)) {
     for (const char* name : {"matrix", "rhs", "output", "json"})
       if (has(name) && text(name).empty()) throw UsageError(fmt::format("--{} takes a name, not ''", name));
   }
@@ -230,13 +231,10 @@ void require_one_format(const Request& r) {
                                name_of(r.format), r.output, name_of(suffix)));
 }
 
-/// -n is the block size here, and the size elsewhere.
 void require_size(const Request& r) {
   if (r.matrix.find(':') != r.matrix.npos || access(r.matrix.c_str(), F_OK) == 0) return;
   if (io::Generator::is_meant_by(r.matrix))
-    throw UsageError(fmt::format("a generator takes a size: {}:n={}{}", r.matrix,
-                                 r.options.block_size > 0 ? r.options.block_size : 1000,
-                                 r.options.block_size > 0 ? "; -n is short for --block-size here" : ""));
+    throw UsageError(fmt::format("a generator takes a size: {}:n=1000", r.matrix));
 }
 
 Request parse_solve(const Words& words) {
@@ -312,12 +310,14 @@ Request parse_help(int argc, const char* const* argv) {
   const std::string word = argc > 1 ? argv[1] : "";
   if (word == "--man") return helping(manual_page());
   if (word == "--completion") return helping(completion(argc > 2 ? argv[2] : ""));
+  if (word == "--usable") return helping(usable(argc > 2 ? argv[2] : ""));
   return helping(word.empty() || word == "--help" || word == "-h" ? overview() : help_about(word));
 }
 
 }  // namespace
 
 Request parse_command_line(int argc, const char* const* argv) {
+  if (argc == 2 && (argv[1] == std::string("--help") || argv[1] == std::string("-h"))) return helping(overview());
   const auto [which, skip] = command(argc, argv);
   const std::vector<std::string> all(argv + std::min(argc, 1), argv + argc);
   argc -= skip - 1;

@@ -1,5 +1,6 @@
 #include "cli/words.hpp"
 
+#include "cli/watched.hpp"
 #include "io/destination.hpp"
 #include "solvers/schedules.hpp"
 
@@ -7,34 +8,65 @@ namespace lasolve::cli {
 
 namespace {
 
-bool takes_a_value(const po::options_description& known, const std::string& option) {
-  using namespace po::command_line_style;
-  return std::any_of(known.options().begin(), known.options().end(), [&](const auto& o) {
-    return o->semantic()->max_tokens() > 0 &&
-           (option == "--" + o->long_name() || option == o->canonical_display_name(allow_dash_for_short));
+/// The option that a word names, with its value behind a = or not; null: none.
+const Option* named_by(const std::string& word, const std::vector<Option>& options) {
+  const std::string name = word.substr(0, word.find('='));
+  const auto found = std::find_if(options.begin(), options.end(), [&](const Option& o) {
+    return name == fmt::format("--{}", o.name) || (o.letter && word == fmt::format("-{}", o.letter));
   });
+  return found == options.end() ? nullptr : &*found;
 }
 
-/// The words of a command line behind the first. -:NAME, an array on standard input, looks like an option where it stands alone.
-std::vector<std::string> words_behind_first(int argc, const char* const* argv, const po::options_description& known,
+/// Whether the word behind this one is its value.
+bool waits_for_value(const std::string& word, const std::vector<Option>& options) {
+  const Option* const option = named_by(word, options);
+  return option && option->value && word.find('=') == word.npos;
+}
+
+/// Under the name that it has now. What is former is said once, by the process that a person has started.
+std::string with_present_name(const std::string& word, const std::vector<Option>& options) {
+  for (const Option& o : options)
+    for (const std::string& former : o.formerly) {
+      const bool is_long = former.starts_with("--");
+      const std::string rest = word.starts_with(former) ? word.substr(former.size()) : "";
+      if (word != former && (rest.empty() || (is_long && rest[0] != '='))) continue;
+      if (!is_watched())
+        fmt::print(stderr, "lasolve: note: {} is --{} now, and the next release does not take it\n", former, o.name);
+      const std::string value = rest.empty() || is_long ? rest : "=" + rest;
+      return fmt::format("--{}{}", o.name, value);
+    }
+  return word;
+}
+
+/// The words of a command line behind the first. -:NAME, an array on standard input, looks like an option where it stands alone. An
+/// option is not taken for the value of the one before it.
+std::vector<std::string> words_behind_first(int argc, const char* const* argv, const std::vector<Option>& options,
                                             const char* word) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  for (std::size_t k = 0; word && k < words.size(); ++k)
-    if (words[k].starts_with("-:") && (k == 0 || !takes_a_value(known, words[k - 1])))
-      words[k] = fmt::format("--{}={}", word, words[k]);
+  for (std::size_t k = 0; k < words.size(); ++k) {
+    if (k > 0 && waits_for_value(words[k - 1], options)) {
+      if (named_by(words[k], options))
+        throw UsageError(fmt::format("{} takes {}, and is followed by the option '{}'; a file of that name is ./{}",
+                                     words[k - 1], named_by(words[k - 1], options)->value, words[k], words[k]));
+      continue;
+    }
+    words[k] = with_present_name(words[k], options);
+    if (word && words[k].starts_with("-:")) words[k] = fmt::format("--{}={}", word, words[k]);
+  }
   return words;
 }
 
 }  // namespace
 
-po::variables_map parse_options(int argc, const char* const* argv, const po::options_description& known,
+po::variables_map parse_options(int argc, const char* const* argv, const std::vector<Option>& options,
                                 const char* word) {
+  const po::options_description known = described(options);
   po::positional_options_description words;
   if (word) words.add(word, 1);
   po::variables_map values;
   try {
     using style = po::command_line_style::style_t;
-    po::store(po::command_line_parser(words_behind_first(argc, argv, known, word))
+    po::store(po::command_line_parser(words_behind_first(argc, argv, options, word))
                   .options(known)
                   .positional(words)
                   .style(style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing))
@@ -107,29 +139,30 @@ int threads_of(const std::string& text) {
   return threads;
 }
 
-std::vector<std::int64_t> sizes_of(const std::string& list) {
+std::vector<std::int64_t> sizes_of(const std::string& list, const std::string& option) {
   constexpr std::size_t most = 1000;
   std::vector<std::int64_t> sizes;
   for (const auto& word : split(list)) {
     const std::size_t first = word.find(':'), second = first == word.npos ? first : word.find(':', first + 1);
     if (first == word.npos) {
-      sizes.push_back(number<std::int64_t>("n", word, 1));
+      sizes.push_back(number<std::int64_t>(option, word, 1));
       continue;
     }
     if (second == word.npos)
-      throw UsageError(fmt::format("--n takes BEGIN:END:xFACTOR or BEGIN:END:STEP, such as 1k:16k:x2, not '{}'", word));
-    const auto begin = number<std::int64_t>("n", word.substr(0, first), 1);
-    const auto end = number<std::int64_t>("n", word.substr(first + 1, second - first - 1), begin);
+      throw UsageError(
+          fmt::format("--{} takes BEGIN:END:xFACTOR or BEGIN:END:STEP, such as 1k:16k:x2, not '{}'", option, word));
+    const auto begin = number<std::int64_t>(option, word.substr(0, first), 1);
+    const auto end = number<std::int64_t>(option, word.substr(first + 1, second - first - 1), begin);
     const std::string step = word.substr(second + 1);
     const bool times = step.starts_with('x');
-    const auto by = number<std::int64_t>("n", times ? step.substr(1) : step, times ? 2 : 1);
+    const auto by = number<std::int64_t>(option, times ? step.substr(1) : step, times ? 2 : 1);
     for (std::int64_t n = begin; n <= end && sizes.size() <= most;) {
       sizes.push_back(n);
       if (times ? n > end / by : n > end - by) break;
       n = times ? n * by : n + by;
     }
   }
-  if (sizes.size() > most) throw UsageError(fmt::format("--n {} means more than {} sizes", list, most));
+  if (sizes.size() > most) throw UsageError(fmt::format("--{} {} means more than {} sizes", option, list, most));
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;

@@ -18,8 +18,9 @@
 
 namespace lasolve::cli {
 
-/// The options of a command; `word` is the option that a word which is no option means, if any. Throws UsageError.
-po::variables_map parse_options(int argc, const char* const* argv, const po::options_description& known,
+/// The options of a command; `word` is the option that a word which is no option means, if any. Says on standard error where an option
+/// has another name now. Throws UsageError.
+po::variables_map parse_options(int argc, const char* const* argv, const std::vector<Option>& options,
                                 const char* word = nullptr);
 
 /// An option and the file that it names; empty: it was not given.
@@ -36,8 +37,8 @@ std::vector<std::string> split(const std::string& list);
 /// Of --gemm: the names of a list, of which "all" stands alone.
 std::vector<std::string> names_in(const std::string& list);
 
-/// Of --n: "1k,3000", "1k:16k:x2", "1000:5000:1000", ascending and each once.
-std::vector<std::int64_t> sizes_of(const std::string& list);
+/// Of --n, or another option: "1k,3000", "1k:16k:x2", "1000:5000:1000", ascending and each once.
+std::vector<std::int64_t> sizes_of(const std::string& list, const std::string& option = "n");
 
 /// Of --precision: those that systems are solved in, each once.
 std::vector<Precision> precisions_of(const std::string& list);

@@ -22,7 +22,7 @@ const std::vector<Option>& bench_options() {
        "DEVICES",
        "auto",
        {"auto", "cpu", "cuda", "cuda:INDEX"},
-       "or a list of them; auto: CUDA, else the CPU; both for --with-copies"},
+       "or a list of them; auto: CUDA, else the CPU; both for --copies"},
       {"precision",
        'p',
        "TYPES",
@@ -35,9 +35,21 @@ const std::vector<Option>& bench_options() {
        "square,trailing",
        {"square", "trailing", "MxNxK"},
        "or a list of them; square: C = A·B; trailing: C = C - A·B; MxNxK: C = A·B"},
-      {"n", 'n', "SIZES", "auto", {}, "M = N = K of square, M = N of trailing"},
+      {"n",
+       'n',
+       "SIZES",
+       "auto",
+       {},
+       "M = N = K of square, M = N of trailing: 1k,3000, or 1k:16k:x2, or 1000:5000:1000"},
       {"k", 'k', "SIZES", "auto", {}, "K of trailing: sizes of a panel"},
-      {"with-copies", 0, nullptr, nullptr, {}, "time on a device from host to host: allocation, copies and free count"},
+      {"copies",
+       0,
+       nullptr,
+       nullptr,
+       {},
+       "time on a device from host to host: allocation, copies and free count",
+       false,
+       {"--with-copies"}},
       {"threads", 0, "COUNT", "all", {}, "cores of the host to use"},
       {"repeat",
        0,
@@ -81,10 +93,7 @@ Precision precision_of_product(const std::string& word) {
 }
 
 std::vector<std::int64_t> sizes_of(const char* option, const std::string& list, std::vector<std::int64_t> automatic) {
-  if (list == "auto") return automatic;
-  std::vector<std::int64_t> sizes;
-  for (const auto& word : split(list)) sizes.push_back(number<std::int64_t>(option, word, 1));
-  return sizes;
+  return list == "auto" ? automatic : cli::sizes_of(list, option);
 }
 
 /// Sizes that take seconds for the simplest kernel of the place.
@@ -139,7 +148,7 @@ BenchRequest parse_bench(int argc, const char* const* argv) {
     throw UsageError(what.empty() || what[0] == '-'
                          ? "bench takes what is to be measured: lasolve bench gemm"
                          : fmt::format("bench takes gemm, not '{}'{}", what, did_you_mean(what, {"gemm"})));
-  const po::variables_map values = parse_options(argc - 1, argv + 1, described(bench_options()));
+  const po::variables_map values = parse_options(argc - 1, argv + 1, bench_options());
   const auto text = [&](const char* name) {
     return values.count(name) ? values[name].as<std::string>() : std::string();
   };
@@ -150,7 +159,7 @@ BenchRequest parse_bench(int argc, const char* const* argv) {
   r.json = text("json");
   r.csv = text("csv");
   refuse_files_named_twice({}, {{"json", r.json}, {"csv", r.csv}});
-  r.settings.with_copies = values.count("with-copies") > 0;
+  r.settings.with_copies = values.count("copies") > 0;
   r.settings.threads = threads_of(text("threads"));
   const int patience = number("patience", text("patience"), 1);
   r.settings.patience = patience;

@@ -52,6 +52,8 @@ std::string for_people(const CompareRequest& request, const Comparison& all, con
                           limit.precision, limit.device, 1e-9 * limit.roof.flops_per_second,
                           1e-9 * limit.roof.bytes_per_second);
   }
+  for (const auto& order : compare::orders_of(all))
+    text += fmt::format("{}order: {}\n", request.markdown ? "- " : "", order);
   if (!all.remarks.empty()) text += "\n";
   for (const auto& remark : all.remarks) text += fmt::format("{}{}\n", request.markdown ? "- " : "note: ", remark);
   if (request.markdown) text += "\n" + compare::as_markdown(compare::environment_table(all, environment));
@@ -131,6 +133,8 @@ int compare_command(int argc, const char* const* argv) {
   for (const std::string& path : {request.json, request.csv, request.trace, request.report})
     if (!path.empty()) io::require_writable(path);
   if (!request.report.empty()) require_report_tools();
+  if (!request.quiet && !is_watched())
+    for (const std::string& what : said_before(request)) fmt::print(stderr, "lasolve: note: {}\n", what);
   if (has_to_watch(request)) return watch_compare(request);
   Sweep sweep(request);
   {

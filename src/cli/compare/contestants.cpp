@@ -19,17 +19,22 @@ std::vector<Contestant> contestants_of(const CompareRequest& request) {
   for (const Precision precision : request.precisions) {
     const Precision products = find_solve_precision(precision)->products;
     bool offered = false;
+    std::string instead;
     for (const auto& backend : request.backends) {
       Contestant c{request.options};
       c.options.gemm = backend, c.options.precision = precision;
       const Choice choice = choose(c.options);
-      if (!choice.offers(products)) continue;
+      if (!choice.offers(products)) {
+        if (instead.empty()) instead = what_it_offers(choice);
+        continue;
+      }
       offered = true;
       c.name = choice.name(), c.precision = name_of(precision), c.device = choice.device();
       if (std::none_of(all.begin(), all.end(), [&](const Contestant& other) { return other.key(0) == c.key(0); }))
         all.push_back(std::move(c));
     }
-    if (!offered) throw UsageError(does_not_offer(request.backends.front(), request.options.device, products));
+    if (!offered)
+      throw UsageError(does_not_offer(request.backends.front(), request.options.device, products) + instead);
   }
   for (const auto* peer : request.peers) {
     const Device where{peer->on_cuda ? Device::cuda : Device::cpu, 0};
@@ -38,8 +43,9 @@ std::vector<Contestant> contestants_of(const CompareRequest& request) {
   return all;
 }
 
-std::vector<std::string> not_offered(const CompareRequest& request) {
+std::vector<std::string> said_before(const CompareRequest& request) {
   std::vector<std::string> all;
+  if (!request.why_precision.empty()) all.push_back(request.why_precision + "; --precision says another");
   if (!request.are_named) return all;
   for (const Precision precision : request.precisions)
     for (const auto& backend : request.backends) {
@@ -47,8 +53,8 @@ std::vector<std::string> not_offered(const CompareRequest& request) {
       options.gemm = backend;
       const Choice choice = choose(options);
       if (!choice.offers(find_solve_precision(precision)->products))
-        all.push_back(fmt::format("{} has no rows in {}: it has no function for products of that precision",
-                                  choice.name(), name_of(precision)));
+        all.push_back(fmt::format("{} has no rows in {}: it has no function for products of that precision{}",
+                                  choice.name(), name_of(precision), what_it_offers(choice)));
     }
   return all;
 }

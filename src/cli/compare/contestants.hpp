@@ -21,8 +21,8 @@ struct Contestant {
 /// where it is not here.
 std::vector<Contestant> contestants_of(const CompareRequest&);
 
-/// What of the backends that were named has no part, in words: those without products in a precision.
-std::vector<std::string> not_offered(const CompareRequest&);
+/// What is known before anything is measured: in which precision, if nobody has said so, and which backends have no products in one.
+std::vector<std::string> said_before(const CompareRequest&);
 
 /// Tries each backend in a process of its own, in all of its precisions, and notes and says what is wrong with it. `progress` hears of
 /// the share that is done.

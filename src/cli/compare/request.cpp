@@ -46,9 +46,9 @@ const std::vector<Option>& compare_options() {
       {"precision",
        'p',
        "TYPES",
-       "fp64",
-       {"fp64", "fp32", "tf32", "fp16", "bf16"},
-       "or a list of them, of factors and products; see solve"},
+       "auto",
+       {"auto", "fp64", "fp32", "tf32", "fp16", "bf16"},
+       "or a list of them, of factors and products; see solve; auto: fp64, or what all backends have that are named"},
       {"factorization", 'f', "METHOD", "auto", words_of<Method>(), "see solve"},
       {"schedule", 's', "NAME", "auto", words_of<Schedule>(), "see solve"},
       {"block-size", 0, "SIZE", "auto", {}, "columns of a panel at most"},
@@ -63,9 +63,9 @@ const std::vector<Option>& compare_options() {
       {"repeat",
        0,
        "COUNT",
-       "200",
+       "400",
        {},
-       "timed runs at most, in up to 40 visits; the noise is looked at from 10 visits on"},
+       "timed runs at most, in up to 80 visits; the noise is looked at from 10 visits on"},
       {"seconds",
        0,
        "SECONDS",
@@ -76,7 +76,12 @@ const std::vector<Option>& compare_options() {
       {"seed", 0, "NUMBER", "1", {}, "of the random order of the runs"},
       {"unverified", 0, nullptr, nullptr, {}, "do not try the backends first, each in a process of its own"},
       patience_option,
-      {"baseline", 0, "FILE,...", nullptr, {}, "an earlier --json, or several: each row is SAME, FASTER or SLOWER"},
+      {"baseline",
+       0,
+       "FILE,...",
+       nullptr,
+       {},
+       "an earlier --json, or several: each row is SAME, FASTER, SLOWER or UNKNOWN"},
       {"fail-on", 0, "WORD", nullptr, {"slower"}, "return 7 where a row is slower than the baseline"},
       {"copies",
        0,
@@ -181,6 +186,26 @@ std::vector<std::string> backends_of(const std::string& names, const Device& dev
   return all.empty() ? std::vector<std::string>{"auto"} : all;  // choose() says why none runs there
 }
 
+/// The first in which all backends that are named have products; fp64 where there is none.
+Precision precision_of_all(CompareRequest& r) {
+  const auto lacks = [&](const std::string& backend, const SolvePrecision& p) {
+    Options options = r.options;
+    options.gemm = backend;
+    return !choose(options).offers(p.products);
+  };
+  if (!r.are_named) return Precision::fp64;
+  std::string without;  // fp64
+  for (const SolvePrecision& p : solve_precisions) {
+    const auto one = std::find_if(r.backends.begin(), r.backends.end(), [&](const auto& b) { return lacks(b, p); });
+    if (p.name == Precision::fp64 && one != r.backends.end()) without = *one;
+    if (one != r.backends.end()) continue;
+    if (p.name != Precision::fp64)
+      r.why_precision = fmt::format("in {}, since {} has no products in fp64", name_of(p.name), without);
+    return p.name;
+  }
+  return Precision::fp64;
+}
+
 /// What has to be true of several options at once.
 void require_sense(const CompareRequest& r, const std::string& fail_on) {
   if (!fail_on.empty() && fail_on != "slower")
@@ -232,7 +257,7 @@ std::string CompareRequest::command() const {
 }
 
 CompareRequest parse_compare(int argc, const char* const* argv) {
-  const po::variables_map values = parse_options(argc, argv, described(compare_options()), "matrix");
+  const po::variables_map values = parse_options(argc, argv, compare_options(), "matrix");
   const auto text = [&](const char* name) {
     return values.count(name) ? values[name].as<std::string>() : std::string();
   };
@@ -266,7 +291,7 @@ CompareRequest parse_compare(int argc, const char* const* argv) {
     first.gemm = r.backends.front();
     o.device = choose(first).place();
   }
-  r.precisions = precisions_of(text("precision"));
+  r.precisions = text("precision") == "auto" ? std::vector{precision_of_all(r)} : precisions_of(text("precision"));
   const Peers peers = has("peers") ? peers_of(text("peers"), o.device) : Peers();
   r.peers = peers.found, r.left_out = peers.left_out;
   r.sizes = sizes_asked_for(text("n"), r.matrix, o.device.kind == Device::cuda);

@@ -20,6 +20,7 @@ struct CompareRequest {
   std::vector<std::string> backends;   // names; the first is what speed-ups are over
   bool are_named = false;              // not all that there are
   std::vector<Precision> precisions;
+  std::string why_precision;  // it is not fp64, though nobody has asked for another. Else empty
   std::vector<const peers::Peer*> peers;
   std::vector<std::string> left_out;  // peers that were asked for and have no part, each with why
   Options options;                    // of every solve, but for backend and precision

@@ -93,8 +93,16 @@ std::string Sweep::json() const {
   return cli::text_of(compare::as_json(all_, environment_, beside));
 }
 
-/// What an own kernel does may end the process. A matrix that comes through a pipe comes once, and to this one.
 std::vector<Row> Sweep::measure(std::int64_t n, compare::Size& size, const std::function<void(double)>& say) {
+  std::vector<Row> rows = measure_contestants(n, size, say);
+  for (std::size_t c = 0; c < rows.size(); ++c)
+    if (const std::string& warning = contestants_[c].warning; !warning.empty()) rows[c].warnings.push_back(warning);
+  return rows;
+}
+
+/// What an own kernel does may end the process. A matrix that comes through a pipe comes once, and to this one.
+std::vector<Row> Sweep::measure_contestants(std::int64_t n, compare::Size& size,
+                                            const std::function<void(double)>& say) {
   const bool own = std::any_of(contestants_.begin(), contestants_.end(),
                                [](const Contestant& c) { return is_own(c.name) && c.fault.empty(); });
   if (own && !is_watched()) return run_size_apart(request_, contestants_, n, size, say);
@@ -244,7 +252,7 @@ void Sweep::judge() {
   for (const auto& why : request_.left_out) all_.remarks.push_back(fmt::format("--peers leaves out {}", why));
   for (const LeftOut& kernel : kernels_left_out())
     all_.remarks.push_back(fmt::format("--gemm leaves out {}", kernel.why));
-  for (const auto& what : not_offered(request_)) all_.remarks.push_back(what);
+  for (const auto& what : said_before(request_)) all_.remarks.push_back(what);
   all_.remarks.insert(all_.remarks.end(), measured_again_.begin(), measured_again_.end());
   if (beside_) remark_on_other_matrices(beside_->comparison, request_.beside);
   if (beside_ && beside_->comparison.setting.factorization != all_.setting.factorization)

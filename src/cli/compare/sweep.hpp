@@ -19,6 +19,8 @@ class Sweep {
 
  private:
   std::vector<compare::Row> measure(std::int64_t n, compare::Size& size, const std::function<void(double)>& say);
+  std::vector<compare::Row> measure_contestants(std::int64_t n, compare::Size& size,
+                                                const std::function<void(double)>& say);
   void try_backends();
   void add_to_baseline(const Earlier& more, const std::string& path);
   void draw_beside(Earlier other);

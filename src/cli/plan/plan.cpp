@@ -46,7 +46,7 @@ const std::vector<Option>& plan_options() {
       {"matrix", 'm', "MATRIX", nullptr, {}, "the same as the word MATRIX; only its size counts"},
       {"factorization", 'f', "METHOD", "lu", words_of(explicit_ones<Method>()), ""},
       {"schedule", 's', "NAME", "right-looking", words_of(explicit_ones<Schedule>()), ""},
-      {"block-size", 'n', "SIZE", "auto", {}, "columns of a panel at most; auto: what the CPU takes"},
+      {"block-size", 0, "SIZE", "auto", {}, "columns of a panel at most; auto: what the CPU takes", false, {"-n"}},
       {"step",
        0,
        "SIZE",
@@ -59,7 +59,7 @@ const std::vector<Option>& plan_options() {
        "as it is lowered for the kernels and the tuning of a card; none: as the schedule says it"},
       {"json", 0, "FILE", nullptr, {}, "write the plan as JSON to FILE; - is standard output"},
       {"svg", 0, "FILE", nullptr, {}, "draw the plan, as SVG, to FILE; - is standard output"},
-      {"quiet", 'q', nullptr, nullptr, {}, "no table for people"},
+      {"quiet", 'q', nullptr, nullptr, {}, "no summary, and no table, which --json and --svg leave out as well"},
       {"help", 'h', nullptr, nullptr, {}, "print this"},
   };
   return all;
@@ -78,7 +78,7 @@ struct PlanRequest {
 };
 
 PlanRequest parse(int argc, const char* const* argv) {
-  const po::variables_map values = parse_options(argc, argv, described(plan_options()), "matrix");
+  const po::variables_map values = parse_options(argc, argv, plan_options(), "matrix");
   const auto text = [&](const char* name) {
     return values.count(name) ? values[name].as<std::string>() : std::string();
   };
@@ -153,8 +153,9 @@ int plan_command(int argc, const char* const* argv) {
   for (const std::string& path : {request.json, request.svg})
     if (!path.empty()) io::require_writable(path);
   const DrawnPlan drawn = plan_for(request);
+  const bool has_table = request.json.empty() && request.svg.empty();  // else the tasks are there
   if (!request.quiet && !io::is_standard_output(request.json) && !io::is_standard_output(request.svg))
-    fmt::print("{}\n{}", summary_of(drawn), table_of(drawn));
+    fmt::print("{}{}", summary_of(drawn), has_table ? "\n" + table_of(drawn) : "");
   if (!request.json.empty()) write_text(request.json, as_json(drawn));
   if (!request.svg.empty()) write_text(request.svg, as_svg(drawn));
   return done;

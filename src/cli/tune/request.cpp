@@ -23,7 +23,7 @@ const std::vector<Option>& tune_options() {
 }
 
 TuneRequest parse_tune(int argc, const char* const* argv) {
-  const po::variables_map values = parse_options(argc, argv, described(tune_options()));
+  const po::variables_map values = parse_options(argc, argv, tune_options());
   const auto text = [&](const char* name) {
     return values.count(name) ? values[name].as<std::string>() : std::string();
   };
