@@ -99,7 +99,7 @@ expect 2 'takes NAME=VALUE' --matrix uniform:n=5 --tune lu_leaf
 expect 2 'only cuda has it' --matrix uniform:n=5 --device cpu --tune lu_soon_columns=5
 expect 2 "no option '--tuning'" --matrix uniform:n=5 --tuning
 # What is asked for in words of others, or twice.
-expect 2 'a generator takes a size: uniform:n=100; -n is short for --block-size here' uniform -n 100
+expect 2 'a generator takes a size: uniform:n=1000' uniform -n 100
 expect 2 'the size of a generated matrix is written uniform:n=1000' uniform --n 100
 expect 2 'a generator takes a size: spd:n=1000' generate spd --output no.mtx
 expect 2 "not 'gpu'; did you mean 'cuda'" uniform:n=4 -d gpu
