@@ -31,7 +31,7 @@ std::string why_not(const GemmBackend<Place>& backend, int device) {
 template <class Place>
 const GemmBackend<Place>* fastest(Precision products, int device, std::string* better = nullptr) {
   for (const auto& entry : backend_table<Place>().measured()) {
-    if (!offers(*entry.record, products)) continue;
+    if (products != Precision::automatic && !offers(*entry.record, products)) continue;
     const std::string why = why_not(*entry.record, device);
     if (why.empty()) return entry.record;
     if (better && better->empty()) *better = fmt::format("'{}' cannot run here: {}", entry.record->name, why);

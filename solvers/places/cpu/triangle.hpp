@@ -36,10 +36,28 @@ void with_eigen_triangle(Triangle<T, Cpu> tri, Solve solve) {
   transposed ? go(x.transpose()) : go(x);
 }
 
-/// B ← inv(T) B by substitution on the calling thread.
+/// b ← inv(T) b, column after column of T, which is stored as it is read. As in LAPACK, an unknown that is zero takes nothing from
+/// the others.
+template <class T>
+void substitute_by_columns(Triangle<T, Cpu> tri, T* b) {
+  const std::int64_t n = tri.order();
+  const auto eliminate = [&](std::int64_t j, std::int64_t begin, std::int64_t end) {
+    if (b[j] == T(0)) return;
+    const T* const t = tri.values.data() + j * tri.values.ld();
+    const T x = tri.unit ? b[j] : b[j] /= t[j];
+    for (std::int64_t i = begin; i < end; ++i) b[i] -= x * t[i];
+  };
+  if (tri.lower)
+    for (std::int64_t j = 0; j < n; ++j) eliminate(j, j + 1, n);
+  else
+    for (std::int64_t j = n - 1; j >= 0; --j) eliminate(j, 0, j);
+}
+
+/// B ← inv(T) B by substitution on the calling thread. A tiny triangle is done before a call of what has vectors begins.
 template <class T>
 void substitute(Triangle<T, Cpu> tri, MatrixView<T> B) {
   if (B.empty()) return;
+  if (B.cols() == 1 && tri.order() <= 4 && tri.values.op() == Op::none) return substitute_by_columns(tri, B.data());
   if (B.cols() == 1) return substitution<T>().solve_one(as_leaf(tri), B.data());
   if (tri.order() <= most_order_with_many)
     return substitution<T>().solve_left(as_leaf(tri), B.cols(), B.data(), B.ld());
