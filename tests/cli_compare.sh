@@ -7,6 +7,7 @@ two=(uniform:n=600 --device cpu --gemm 'naive,tiled' --block-size 64)
 expect 0 'the median of 5 runs in turns' "${two[@]}"
 expect 0 'one run;' "${two[@]}" --repeat 1 --warmup 0
 expect 0 'one panel holds the matrix' uniform:n=20 --device cpu --gemm naive,tiled
+expect 5 '--matrix spd is for Cholesky' compare -f cholesky --n 32 --gemm tiled
 "$lasolve" "${two[@]}" --json runs.json >table
 holds 'backends are not run five times' [ "$(grep -c '"runs": 5' runs.json)" = 2 ]
 seconds=$(sed -n '/^gemm /,/^factor s/p' table | sed '1d;$d' | awk '{print $3}')
