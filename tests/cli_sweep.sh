@@ -109,7 +109,7 @@ KERNEL
   holds 'it is not that of all' [ "$(grep -cE '^40 +(tiled|floats) +fp32 .* PASS$' <(sed 's/^ *//' table))" = 2 ]
   "$lasolve" compare "${fast[@]}" --n 40 --gemm tiled,./floats.c --precision fp64 >table 2>said || failed=1
   holds 'a kernel without rows is not named before' grep -q 'note: floats has no rows in fp64.*--precision fp32' said
-  expect 2 'floats has fp32: --precision fp32' compare "${fast[@]}" --n 40 --gemm ./floats.c --precision fp64
+  expect 2 'floats has --precision fp32' compare "${fast[@]}" --n 40 --gemm ./floats.c --precision fp64
 fi
 
 # What fails is named.

@@ -23,14 +23,6 @@ namespace lasolve::cli {
 
 namespace {
 
-/// The precisions that a backend could be asked for instead.
-std::string what_it_has(const Choice& choice) {
-  std::vector<std::string> words;
-  for (const SolvePrecision& p : solve_precisions)
-    if (choice.offers(p.products)) words.push_back(fmt::format("--precision {}", name_of(p.name)));
-  return words.empty() ? "" : fmt::format("; {} has {}", choice.name(), fmt::join(words, ", "));
-}
-
 /// Before a long file is read: throws where a backend cannot run, or a place cannot be written.
 void require_possible(const Request& request) {
   for (const auto& backend : request.backends) {
@@ -39,7 +31,7 @@ void require_possible(const Request& request) {
     tuning_asked_for(request, options);
     const Choice choice = choose(options);
     if (!choice.offers(request.products_in()))
-      throw UsageError(does_not_offer(choice.name(), choice.place(), request.products_in()) + what_it_has(choice));
+      throw UsageError(does_not_offer(choice.name(), choice.place(), request.products_in()) + what_it_offers(choice));
   }
   if (!request.output.empty()) io::require_matrix_writable(request.output);
   if (!request.json.empty()) io::require_writable(request.json);

@@ -322,11 +322,10 @@ std::vector<std::string> those_that_are_right(const std::vector<std::string>& ba
 }
 
 std::string what_it_offers(const Choice& choice) {
-  std::vector<std::string> names;
+  std::vector<std::string> words;
   for (const SolvePrecision& p : solve_precisions)
-    if (choice.offers(p.products)) names.push_back(name_of(p.name));
-  if (names.empty()) return "";
-  return fmt::format("; {} has {}: --precision {}", choice.name(), fmt::join(names, ", "), names.front());
+    if (choice.offers(p.products)) words.push_back(fmt::format("--precision {}", name_of(p.name)));
+  return words.empty() ? "" : fmt::format("; {} has {}", choice.name(), fmt::join(words, ", "));
 }
 
 void require_intact(const std::string& backend) { own::require_intact(backend); }

@@ -60,7 +60,7 @@ std::string grade_note(const std::string& backend);
 
 /// Where an own kernel on CUDA was found to have written beside a matrix: throws KernelFault. On the CPU its call does.
 void require_intact(const std::string& backend);
-/// What to ask of a backend that does not offer a precision: "; mine has fp32: --precision fp32"; empty where it has none.
+/// What to ask of a backend that does not offer a precision: "; mine has --precision fp32"; empty where it has none.
 std::string what_it_offers(const Choice&);
 /// A line on what the adapter of an own kernel has cost since this was last asked; empty where it did nothing.
 std::string adapter_note(const std::string& backend);
