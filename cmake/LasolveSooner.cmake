@@ -27,6 +27,7 @@ parse_alone_where_options_differ(lasolve_objects)
 foreach(target lasolve_bench lasolve_own)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
+  target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:lasolve_objects,COMPILE_DEFINITIONS>)
   target_precompile_headers(${target} REUSE_FROM lasolve_objects)
 endforeach()
 

@@ -13,7 +13,8 @@ template <class T>
 class AsyncEngine;
 }  // namespace lasolve
 
-namespace lasolve::inline LASOLVE_ABI {
+namespace lasolve {
+inline namespace LASOLVE_ABI {
 
 /// P A = L U or A = L Lᵀ, made and used in the order of the stream of a Context.
 ///
@@ -97,5 +98,6 @@ requires(!refused::Begun<A, refused::ElementOf<A>, More...>)
   return {MatrixView<const refused::ElementOf<A>, Cuda>(), Options(), Context()};
 }
 
-}  // namespace lasolve::inline LASOLVE_ABI
+}  // namespace LASOLVE_ABI
+}  // namespace lasolve
 #endif

@@ -8,7 +8,8 @@
 #include "lasolve/queue.hpp"
 #include "lasolve/tuning.hpp"
 
-namespace lasolve::inline LASOLVE_ABI {
+namespace lasolve {
+inline namespace LASOLVE_ABI {
 
 /// A CUDA device with its queues, library handles, workspaces and tuning: made once, used again by every Factorization that is
 /// given it.
@@ -61,5 +62,6 @@ class Context {
 /// do it by themselves.
 void release_unused_memory(int device);
 
-}  // namespace lasolve::inline LASOLVE_ABI
+}  // namespace LASOLVE_ABI
+}  // namespace lasolve
 #endif

@@ -19,7 +19,8 @@
 #include "lasolve/precision.hpp"
 #include "lasolve/queue.hpp"
 
-namespace lasolve::inline LASOLVE_ABI {
+namespace lasolve {
+inline namespace LASOLVE_ABI {
 
 enum class Op { none, transpose };
 
@@ -289,5 +290,6 @@ struct MissingBackend {
 };
 std::span<const MissingBackend> missing_gemm_backends();
 
-}  // namespace lasolve::inline LASOLVE_ABI
+}  // namespace LASOLVE_ABI
+}  // namespace lasolve
 #endif

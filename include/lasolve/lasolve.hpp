@@ -22,7 +22,8 @@ template <class T>
 class Engine;
 }  // namespace lasolve
 
-namespace lasolve::inline LASOLVE_ABI {
+namespace lasolve {
+inline namespace LASOLVE_ABI {
 
 enum class Method { automatic, lu, cholesky };
 enum class Refine { automatic, none, classical };
@@ -342,5 +343,6 @@ std::string why_no_cuda_device(int index);
 /// The version of the library, as "major.minor.patch".
 const char* version();
 
-}  // namespace lasolve::inline LASOLVE_ABI
+}  // namespace LASOLVE_ABI
+}  // namespace lasolve
 #endif

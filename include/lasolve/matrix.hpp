@@ -16,7 +16,8 @@
 #include <type_traits>
 #include <utility>
 
-namespace lasolve::inline LASOLVE_ABI {
+namespace lasolve {
+inline namespace LASOLVE_ABI {
 
 /// Where memory lives and work runs. A place is part of a view's type, so host code cannot dereference device memory.
 struct Cpu {};
@@ -225,5 +226,6 @@ class Matrix {
   std::int64_t rows_ = 0, cols_ = 0, ld_ = 0;
 };
 
-}  // namespace lasolve::inline LASOLVE_ABI
+}  // namespace LASOLVE_ABI
+}  // namespace lasolve
 #endif

@@ -11,7 +11,8 @@
 
 #include "lasolve/lasolve.hpp"
 
-namespace lasolve::inline LASOLVE_ABI {
+namespace lasolve {
+inline namespace LASOLVE_ABI {
 
 /// An enumerator and its word.
 template <class Enum>
@@ -131,5 +132,6 @@ inline std::optional<Device> parse_device(std::string_view text) {
 template <class Place>
 inline constexpr Device::Kind kind_of = std::is_same_v<Place, Cuda> ? Device::cuda : Device::cpu;
 
-}  // namespace lasolve::inline LASOLVE_ABI
+}  // namespace LASOLVE_ABI
+}  // namespace lasolve
 #endif

@@ -8,7 +8,8 @@
 #include <initializer_list>
 #include <type_traits>
 
-namespace lasolve::inline LASOLVE_ABI {
+namespace lasolve {
+inline namespace LASOLVE_ABI {
 
 /// IEEE binary16, as it lies in memory; arithmetic is done in float. CUDA's __half has the same bits.
 struct fp16 {
@@ -205,5 +206,6 @@ constexpr bool is_coarser_than(Precision name) {
   return p && p->unit_roundoff() > unit_roundoff_of(precision_of<T>);
 }
 
-}  // namespace lasolve::inline LASOLVE_ABI
+}  // namespace LASOLVE_ABI
+}  // namespace lasolve
 #endif

@@ -19,7 +19,8 @@ struct DeviceProperties;
 struct WaitLimit;
 }  // namespace lasolve
 
-namespace lasolve::inline LASOLVE_ABI {
+namespace lasolve {
+inline namespace LASOLVE_ABI {
 
 struct Tuning;
 
@@ -201,5 +202,6 @@ class Queue<Cuda> {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace lasolve::inline LASOLVE_ABI
+}  // namespace LASOLVE_ABI
+}  // namespace lasolve
 #endif

@@ -5,7 +5,8 @@
 #if __cplusplus >= 201709L
 #include "lasolve/row_major.hpp"
 
-namespace lasolve::inline LASOLVE_ABI {
+namespace lasolve {
+inline namespace LASOLVE_ABI {
 
 struct Options;
 class Context;
@@ -296,5 +297,6 @@ constexpr void begun_to_solve() {
 
 }  // namespace refused
 
-}  // namespace lasolve::inline LASOLVE_ABI
+}  // namespace LASOLVE_ABI
+}  // namespace lasolve
 #endif

@@ -10,7 +10,8 @@
 #if __cplusplus >= 201709L
 #include "lasolve/matrix.hpp"
 
-namespace lasolve::inline LASOLVE_ABI {
+namespace lasolve {
+inline namespace LASOLVE_ABI {
 
 /// A row-major dense object of T that is not ours, such as a row-major Eigen matrix, or the transpose of a column-major one.
 template <class X, class T>
@@ -169,5 +170,6 @@ requires(sizeof...(Sizes) < 2) constexpr MatrixView<PointedTo<D>> column_major(D
   return {};
 }
 
-}  // namespace lasolve::inline LASOLVE_ABI
+}  // namespace LASOLVE_ABI
+}  // namespace lasolve
 #endif

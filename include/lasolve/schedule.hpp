@@ -3,7 +3,8 @@
 
 #include "lasolve/cpp20.hpp"
 #if __cplusplus >= 201709L
-namespace lasolve::inline LASOLVE_ABI {
+namespace lasolve {
+inline namespace LASOLVE_ABI {
 
 /// X(enumerator, name, plan of LU, plan of Cholesky): a schedule adds one line here. The plans are functions of
 /// solvers/schedules.hpp; not_offered stands where a method has none.
@@ -20,5 +21,6 @@ namespace lasolve::inline LASOLVE_ABI {
 enum class Schedule { automatic, LASOLVE_SCHEDULES(LASOLVE_ENUMERATOR) };
 #undef LASOLVE_ENUMERATOR
 
-}  // namespace lasolve::inline LASOLVE_ABI
+}  // namespace LASOLVE_ABI
+}  // namespace lasolve
 #endif

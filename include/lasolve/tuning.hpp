@@ -8,7 +8,8 @@
 #include <span>
 #include <string>
 
-namespace lasolve::inline LASOLVE_ABI {
+namespace lasolve {
+inline namespace LASOLVE_ABI {
 
 struct Device;
 
@@ -90,5 +91,6 @@ std::string complaint_about(const Tuning&);
 /// such device.
 Tuning tuning_of(const Device&);
 
-}  // namespace lasolve::inline LASOLVE_ABI
+}  // namespace LASOLVE_ABI
+}  // namespace lasolve
 #endif
