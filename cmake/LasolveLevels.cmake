@@ -25,7 +25,7 @@ foreach(source IN LISTS level_sources)
     if(NOT level STREQUAL one_level)
       string(REPLACE x86_64 x86-64 march ${level})
       string(REPLACE _ - march ${march})
-      set(options -march=${march})
+      set(options -march=${march} -mtune=haswell)  # by default packed takes a fifth longer on an EPYC
     endif()
     # Elimination of small integers stays exact, so that a singular matrix is found to be one.
     if(name STREQUAL elimination)

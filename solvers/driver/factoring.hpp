@@ -216,7 +216,7 @@ class Factoring {
       factors->take(q_, A.view());
     if (mirrors) mirror(q_, factors->whole(), options.triangle);
     run(gemm, *factors, as_it_comes ? supply_by<F>(await) : Supply<F, Place>(), look, report);
-    if (await || look || A.is_being_measured(op_of_norm())) require_finite();
+    if (await || look || A.has_norm(op_of_norm())) require_finite();
     if (!in_place() && scales_up(report)) {
       factors.reset();
       return factored_in<F>(std::move(report), {});

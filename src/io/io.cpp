@@ -32,7 +32,7 @@ std::pair<std::string, std::string> file_and_array(const std::string& path) {
 MatrixFile read(const InputFile& file, const std::string& array, const ReadOptions& options) {
   const FileFormat format = format_of(file, options);
   if (!array.empty() && format != FileFormat::npz)
-    file.refuse(fmt::format("expected a .npz file with an array {}, found none", quoted(array)));
+    file.refuse(fmt::format("expected a .npz file with an array {}, found none", io::quoted(array)));
   switch (format) {
     case FileFormat::npy:
       return read_npy(file, options);

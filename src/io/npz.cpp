@@ -68,7 +68,7 @@ const ZipMember& chosen(const InputFile& file, const std::vector<ZipMember>& mem
     return array.empty() || array_name(m) == array || m.name == array;
   });
   if (found == members.end())
-    file.refuse(fmt::format("expected an array {}, found {}", quoted(array), listed(members)));
+    file.refuse(fmt::format("expected an array {}, found {}", io::quoted(array), listed(members)));
   return *found;
 }
 

@@ -24,9 +24,11 @@ class Room {
  public:
   /// Bytes for copies of up to `elements`, in lines of memory.
   static std::size_t bytes(std::int64_t elements, std::int64_t alignment) {
-    return std::size_t(round_up(elements * std::int64_t(sizeof(T)), 256)) + 2 * guard_bytes + std::size_t(alignment);
+    return std::size_t(round_up(elements * std::int64_t(sizeof(T)), line)) + 2 * guard_bytes +
+           std::size_t(at_least_line(alignment));
   }
-  Room(Queue<Place>& q, char* memory, std::int64_t alignment) : q_(q), memory_(memory), alignment_(alignment) {}
+  Room(Queue<Place>& q, char* memory, std::int64_t alignment)
+      : q_(q), memory_(memory), alignment_(at_least_line(alignment)) {}
 
   MatrixView<T, Place> make(std::int64_t m, std::int64_t n, std::int64_t ld) {
     const auto first = round_up(std::int64_t(reinterpret_cast<std::uintptr_t>(memory_) + guard_bytes), alignment_);
@@ -39,6 +41,9 @@ class Room {
   Guards guards() const { return guards_; }
 
  private:
+  static constexpr std::int64_t line = 256;  // of memory
+  static std::int64_t at_least_line(std::int64_t alignment) { return std::max(alignment, line); }
+
   Queue<Place>& q_;
   char* memory_;
   std::int64_t alignment_;

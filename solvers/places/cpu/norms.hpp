@@ -112,8 +112,8 @@ void residual(Queue<Cpu>& q, Symmetric<T, Cpu> A, MatrixView<const T> X, MatrixV
 template <class T>
 void add_magnitudes(Operand<T, Cpu> A, double scale, std::int64_t i0, std::int64_t m, double* sums) {
   if (A.op() == Op::none) {
-    for (std::int64_t j = 0; j < A.cols(); ++j)
-      for (std::int64_t i = i0; i < i0 + m; ++i) sums[i] += scale * std::abs(double(A(i, j)));
+    const MatrixView<const T> rows = A.stored().block(i0, 0, m, A.cols());
+    substitution<T>().add_magnitudes(m, A.cols(), rows.data(), rows.ld(), scale, sums + i0);
   } else {
     for (std::int64_t i = i0; i < i0 + m; ++i)
       for (std::int64_t j = 0; j < A.cols(); ++j) sums[i] += scale * std::abs(double(A(i, j)));

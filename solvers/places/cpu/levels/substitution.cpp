@@ -113,6 +113,22 @@ void subtract_transposed(std::int64_t m, std::int64_t n, const T* A, std::int64_
   for (; j < n; ++j) subtract_dots<1>(m, A + j * ld, ld, x, r + j);
 }
 
+template <class T>
+void add_magnitudes(std::int64_t m, std::int64_t n, const T* A, std::int64_t ld, double scale, double* sums) {
+  const auto add = [&]<int columns>(std::int64_t j) {
+    const T* const a = A + j * ld;
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < m; ++i) {
+      double sum = sums[i];
+      for (int c = 0; c < columns; ++c) sum += scale * __builtin_fabs(double(a[i + c * ld]));
+      sums[i] = sum;
+    }
+  };
+  std::int64_t j = 0;
+  for (; j + 4 <= n; j += 4) add.template operator()<4>(j);
+  for (; j < n; ++j) add.template operator()<1>(j);
+}
+
 /// Unknowns first, …, first ± (n − 1), one after the other, with what they have of each other.
 template <class T>
 inline void substitute_next(const TriangleLeaf<T>& t, std::int64_t first, std::int64_t n, T* b) {
@@ -179,9 +195,10 @@ std::int64_t cholesky(std::int64_t n, T* A, std::int64_t ld) {
 }  // namespace
 
 extern const Substitutions substitutions;
-const Substitutions substitutions{{cholesky<double>, solve_right<double>, solve_left<double>, solve_one<double>,
-                                   subtract_product_with_one<double>, subtract_transposed<double>},
-                                  {cholesky<float>, solve_right<float>, solve_left<float>, solve_one<float>,
-                                   subtract_product_with_one<float>, subtract_transposed<float>}};
+const Substitutions substitutions{
+    {cholesky<double>, solve_right<double>, solve_left<double>, solve_one<double>, subtract_product_with_one<double>,
+     subtract_transposed<double>, add_magnitudes<double>},
+    {cholesky<float>, solve_right<float>, solve_left<float>, solve_one<float>, subtract_product_with_one<float>,
+     subtract_transposed<float>, add_magnitudes<float>}};
 
 }  // namespace lasolve::LASOLVE_LEVEL

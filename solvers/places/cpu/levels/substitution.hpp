@@ -29,6 +29,8 @@ struct Substitution {
   /// r ← r − A x, and r ← r − Aᵀ x. A: m × n by columns.
   void (*subtract_product)(std::int64_t m, std::int64_t n, const T* A, std::int64_t ld, const T* x, T* r);
   void (*subtract_transposed)(std::int64_t m, std::int64_t n, const T* A, std::int64_t ld, const T* x, T* r);
+  /// sums[i] ← sums[i] + the magnitudes in row i, times a power of two. A: m × n by columns.
+  void (*add_magnitudes)(std::int64_t m, std::int64_t n, const T* A, std::int64_t ld, double scale, double* sums);
 };
 
 struct Substitutions {
