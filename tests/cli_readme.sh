@@ -11,7 +11,7 @@ export XDG_CACHE_HOME=$work/cache
 for name in A.mtx A.npy A.csv; do "$lasolve" generate uniform:n=40 --output "$name" || exit 1; done
 for name in b.mtx b.csv; do "$lasolve" A.mtx --quiet --output "$name" || exit 1; done
 
-commands=$(sed -n '/^## The tool/,/^## The library/s/^    \(lasolve .*\)/\1/p' "$readme" | sed 's/ *#.*//')
+commands=$(sed -n '/^## What do you want/,/^## What one kernel/s/^    \(lasolve .*\)/\1/p' "$readme" | sed 's/ *#.*//')
 [ "$(wc -l <<<"$commands")" -ge 12 ] || {
   echo "README shows too few commands: $commands"
   exit 1
