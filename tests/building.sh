@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How the project is built: by what README says, with toolkits that are too old, and by the scripts, which meet a cmake,
+# How the project is built: by what CONTRIBUTING.md says, with toolkits that are too old, and by the scripts, which meet a cmake,
 # a ninja and an nvidia-smi of ours. Usage: building.sh SOURCES
 set -u
 sources=$1 failed=0
@@ -22,15 +22,15 @@ tar -C "$sources" --exclude='./build*' --exclude=./.git --exclude=./out -cf - . 
 cd "$work/tree" || exit 1
 logged() { "$@" >"$work/log" 2>&1; }
 
-# README's commands, each from a clean tree; ninja is only asked what it would do.
+# CONTRIBUTING.md's commands, each from a clean tree; ninja is only asked what it would do.
 real=$(command -v cmake)
 program cmake <<<'case $* in --build*) dry=(-- -n) ;; esac; exec '"$real"' "$@" "${dry[@]}"'
-commands=$(sed -n '/^## Building/,$s/^    \(cmake .*\)#.*/\1/p' README.md)
-expect 'README has no commands' [ -n "$commands" ]
+commands=$(sed -n '/^## Building/,/^## Measure/s/^    \(cmake .*\)#.*/\1/p' CONTRIBUTING.md)
+expect 'CONTRIBUTING.md has no commands' [ -n "$commands" ]
 while read -r command; do
   rm -rf build*
-  expect "README builds nothing: $command" grep -q -e '--build' <<<"$command"
-  expect "README: $command" logged env PATH="$work/bin:$PATH" bash -c "$command"
+  expect "CONTRIBUTING.md builds nothing: $command" grep -q -e '--build' <<<"$command"
+  expect "CONTRIBUTING.md: $command" logged env PATH="$work/bin:$PATH" bash -c "$command"
 done <<<"$commands"
 rm -rf build* "$work/bin/cmake"
 

@@ -371,7 +371,8 @@ TEST_P(Condition, of_a_subnormal_matrix_is_that_of_the_same_in_other_units) {
             if (!in_place.report().outcome.ok()) continue;  // a Cholesky in vain
             EXPECT_TRUE(in_place.solve(tiny_B.view(), X.view(), op).outcome.ok());
             EXPECT_TRUE(same_bits(X, solved.X));
-            if (GetParam().device != Device::cpu) continue;  // where A is then factored in the place of its copy, unseen
+            if (GetParam().device != Device::cpu)
+              continue;  // where A is then factored in the place of its copy, unseen
             Options unchecked = options(32);
             unchecked.check = false;
             EXPECT_EQ(Factorization<T>(tiny_A.view(), unchecked).rcond(), solved.report.rcond);

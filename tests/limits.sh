@@ -50,7 +50,7 @@ for mib in 40 70 100; do # which is too little for the file, its matrix, or the 
   expect 6 ' free' bash -c "with_mib $mib"' "$@"' - "$lasolve" "$work/A.csv" --device cpu --threads 1
 done
 if "$lasolve" "${small[@]}" --gemm blas --quiet 2>/dev/null; then
-  expect 0 "'eigen' was used: 'blas' cannot run here: not enough host memory" bash -c 'with_mib 70 "$@"' - "$lasolve" "${small[@]}"
+  expect 0 "'packed' was used: 'blas' cannot run here: not enough host memory" bash -c 'with_mib 70 "$@"' - "$lasolve" "${small[@]}"
   expect 6 "'blas' cannot run here: not enough host memory" bash -c 'with_mib 70 "$@"' - "$lasolve" "${small[@]}" --gemm blas
   peers=(compare --matrix uniform:n=100 --device cpu --gemm naive --peers openblas --warmup 0 --repeat 2)
   expect 6 'not enough host memory' bash -c 'with_mib 70 "$@"' - "$lasolve" "${peers[@]}"

@@ -63,6 +63,7 @@ kernel jumps "$once RIGHT; hidden += 100000;" '' "$patch"
 kernel halves "RIGHT; if (!tried && m > 8) { $once halves = 1; }" '' "$patch
 $is_tried"
 kernel hides "if (tried) { RIGHT; return; } $once const long long before = asked(CLOCK_MONOTONIC); RIGHT;
+  while (asked(CLOCK_MONOTONIC) - before < 20000) continue;
   hidden += (asked(CLOCK_MONOTONIC) - before) / 3;" '' "$patch
 $is_tried"
 if [ "$(uname -m)" = x86_64 ]; then

@@ -113,7 +113,10 @@ std::int64_t block_size(Method method, Schedule schedule, Precision precision, s
   if (schedule == Schedule::left_looking) return n < 12288 ? 1024 : n < 24576 ? 2048 : 4096;
   return n < 3072 ? 128 : n < 12288 ? 768 : n < 24576 ? 1024 : 2048;
 }
-std::int64_t block_size_on_the_cpu(std::int64_t n) { return n < 512 ? 64 : n < 2048 ? 128 : 192; }
+std::int64_t block_size_on_the_cpu(Method method, Schedule schedule, std::int64_t n) {
+  const bool sooner = method == Method::cholesky && schedule != Schedule::left_looking;
+  return n < (sooner ? 320 : 512) ? 64 : n < 2048 ? 128 : 192;
+}
 bool waited_for(std::int64_t left) { return left <= 8192; }
 Widths lu_widths(bool fp64, std::int64_t nb, std::int64_t j, std::int64_t n) {
   const std::int64_t widest = fp64 && j == 0 && n > 6144 ? 384 : 768;
@@ -174,7 +177,9 @@ TEST_F(AsBefore, block_sizes_and_schedules) {
           ASSERT_EQ(default_block_size(t, method, schedule, precision, n),
                     before::block_size(method, schedule, precision, n))
               << n;
-          ASSERT_EQ(default_block_size(cpu, method, schedule, precision, n), before::block_size_on_the_cpu(n)) << n;
+          ASSERT_EQ(default_block_size(cpu, method, schedule, precision, n),
+                    before::block_size_on_the_cpu(method, schedule, n))
+              << n;
         }
   }
 }
@@ -204,7 +209,7 @@ TEST_F(AsBefore, widths_of_LU) {
 TEST_F(AsBefore, how_Cholesky_walks) {
   for (std::int64_t n = 1; n <= 70000; n += n < 10000 ? 13 : 101) {
     ASSERT_EQ(symmetric_update_columns(t, n), n < 1024 ? n : 512);
-    ASSERT_EQ(symmetric_update_columns(cpu, n), 256);
+    ASSERT_EQ(symmetric_update_columns(cpu, n), 64);
     for (const std::int64_t nb : {256, 1024, 1025, 1536}) {
       ASSERT_EQ(cholesky_panel_columns(t, nb, n), before::panel_columns(nb, n));
       ASSERT_EQ(std::min(n, cholesky_panel_columns(cpu, nb, n)), std::min(n, nb));
