@@ -43,21 +43,20 @@ line() { "$lasolve" "$1" 2>&1 | sed -En 's/^  (iconv|gzip|python3|bzip2|xz|zstd|
 # converts FILE [COMMAND...]: the line that is said is run, leaves the file as it is, and makes one that is solved, or of which the
 # command succeeds with its name.
 converts() {
-  local before command made file=$1
+  local before there command made file=$1
   shift
   before=$(cksum <"$file") command=$(line "$file")
-  touch now
+  there=$(find . -maxdepth 1 -type f | sort)
   if ! eval "$command"; then
     printf '%s: this fails: %s\n' "$file" "$command"
     failed=1
   fi
   holds "$file was changed by: $command" [ "$(cksum <"$file")" = "$before" ]
-  made=$(find . -maxdepth 1 -newer now -type f ! -name now)
+  made=$(comm -13 <(echo "$there") <(find . -maxdepth 1 -type f | sort))
   holds "$file: not one file is made by: $command" [ -f "$made" ]
   if [ $# -gt 0 ]; then
     holds "$file: what is made is another matrix: $command" "$@" "$made"
   else
     holds "$made is not solved" "$lasolve" "$made" --device cpu -q
   fi
-  sleep 0.05 # so that the next file is newer
 }

@@ -1,6 +1,7 @@
 // What is written into a report beside times and errors.
 #pragma once
 
+#include <cmath>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -32,9 +33,10 @@ void note_pivots(const std::pair<double, double>& pivots, Norm norm_of_A, Report
   const bool grew = norm && !(least < small * *norm);
   char text[160];
   std::snprintf(text, sizeof text, "the magnitudes of the pivots are between %.1e and %.1e: %s", least, most,
-                grew   ? "elements grew in the factorization"
-                : norm ? "the matrix is nearly singular, or badly scaled"
-                       : "the matrix is nearly singular, or badly scaled, or elements grew in the factorization");
+                grew ? "elements grew in the factorization"
+                : norm && std::isfinite(*norm)
+                    ? "the matrix is nearly singular, or badly scaled"
+                    : "the matrix is nearly singular, or badly scaled, or elements grew in the factorization");
   report.notes.push_back(text);
 }
 

@@ -15,7 +15,8 @@ template <class T>
 constexpr bool equal_but_for_roundoff(T a, T b, T d, T e) {
   if (a == b) return true;
   constexpr double most = 8 * unit_roundoff_of(precision_of<T>);
-  const double difference = double(a) - double(b);
+  const double difference = a < b ? double(b) - double(a) : double(a) - double(b);
+  if (!(difference <= most * double(d < e ? e : d))) return false;  // nearly all that are not equal
   return difference / double(d) * (difference / double(e)) <= most * most;
 }
 

@@ -1,19 +1,12 @@
 // Whether a matrix may be positive definite, on CUDA.
 #pragma once
 
-#include "core/symmetric.hpp"
 #include "solvers/look.hpp"
 #include "solvers/places/cuda/messages.cuh"
 #include "solvers/places/cuda/norms.cuh"
+#include "solvers/places/cuda/symmetric.cuh"
 
 namespace lasolve {
-
-/// Whether elements (i, j) and (j, i) of A, a and b, differ by more than roundoff.
-template <class T>
-__device__ bool are_halves_different(const MatrixView<const T, Cuda>& A, std::int64_t i, std::int64_t j, T a, T b) {
-  const auto of_diagonal = [&](std::int64_t k) { return A.data()[k + k * A.ld()]; };
-  return a != b && !equal_but_for_roundoff(a, b, of_diagonal(i), of_diagonal(j));
-}
 
 /// no[block] ← whether one of its 32 × 32 tiles of A differs from its mirror image, or has an entry of the diagonal that is not
 /// positive. The mirrored reads find their lines in L1.

@@ -10,10 +10,10 @@
 #pragma once
 
 #include "core/cuda/wait.cuh"
-#include "core/symmetric.hpp"
 #include "solvers/places/cuda/cholesky/subpanel.cuh"
 #include "solvers/places/cuda/lu/pivot_candidate.cuh"
 #include "solvers/places/cuda/small/factors.cuh"
+#include "solvers/places/cuda/symmetric.cuh"
 
 namespace lasolve {
 
@@ -60,8 +60,9 @@ class SmallElimination {
     bool may_be = true;
     each([&](int i, int j, T& v) {
       if (i < n_ && j < n_)
-        may_be = may_be &&
-                 (i == j ? v > T(0) : equal_but_for_roundoff(v, s_.F[j + i * ld], s_.F[i + i * ld], s_.F[j + j * ld]));
+        may_be = may_be && (i == j ? v > T(0)
+                                   : v == s_.F[j + i * ld] ||
+                                         differ_by_roundoff(v, s_.F[j + i * ld], s_.F[i + i * ld], s_.F[j + j * ld]));
     });
     return __syncthreads_and(may_be);
   }
