@@ -111,7 +111,7 @@ int least_sum_of_ranks(std::size_t n, double tail) {
     for (std::size_t sum = most + 1; sum-- > 0;) sets[sum] = 0.5 * (sets[sum] + (sum >= rank ? sets[sum - rank] : 0));
   }
   int t = -1;
-  for (double below = sets[0]; below <= tail; below += sets[std::size_t(t + 1)]) ++t;
+  for (double below = sets[0]; below <= tail; below += sets[std::size_t(t) + 1]) ++t;
   return t;
 }
 

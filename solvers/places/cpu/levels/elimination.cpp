@@ -17,12 +17,13 @@ T magnitude(T x) {
 template <class T>
 std::int64_t largest(std::int64_t n, const T* a) {
   constexpr int lanes = widest<T>, at_once = 2;
+  constexpr std::int64_t rows = std::int64_t(at_once) * lanes;
   using Vector = typename Packet<T, lanes>::Value;
   T most = -1;
   const auto offer = [&](T x) {
     if (!(x <= most) && most == most) most = x;
   };
-  if (n < 2 * at_once * lanes) {
+  if (n < 2 * rows) {
     std::int64_t first = 0;
     for (std::int64_t k = 0; k < n; ++k)
       if (const T x = magnitude(a[k]); !(x <= most) && most == most) most = x, first = k;
@@ -30,7 +31,7 @@ std::int64_t largest(std::int64_t n, const T* a) {
   }
   std::int64_t i = 0;
   Vector best[at_once] = {Vector{} - 1, Vector{} - 1};
-  for (; i + at_once * lanes <= n; i += at_once * lanes)
+  for (; i + rows <= n; i += rows)
     for (int v = 0; v < at_once; ++v) {
       const Vector value = load<T, lanes>(a + i + v * lanes), x = value < 0 ? -value : value;
       best[v] = (x <= best[v]) | (best[v] != best[v]) ? best[v] : x;

@@ -3,8 +3,9 @@
 /// f<lanes, vectors>(i) for blocks of rows i, i + 1, … of [i, m): of as many vectors as go well together, of one, and of parts of one.
 template <class T, int lanes = widest<T>, class F>
 inline void by_blocks_of_rows(std::int64_t i, std::int64_t m, const F& f) {
+  constexpr std::int64_t rows = std::int64_t(tile_vectors) * lanes;
   if constexpr (lanes == widest<T>)
-    for (; i + tile_vectors * lanes <= m; i += tile_vectors * lanes) f.template operator()<lanes, tile_vectors>(i);
+    for (; i + rows <= m; i += rows) f.template operator()<lanes, tile_vectors>(i);
   for (; i + lanes <= m; i += lanes) f.template operator()<lanes, 1>(i);
   if constexpr (lanes > 1) by_blocks_of_rows<T, lanes / 2>(i, m, f);
 }
