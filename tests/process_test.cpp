@@ -76,6 +76,7 @@ template <class F>
   return WEXITSTATUS(status) == 0 ? ::testing::AssertionSuccess() : ::testing::AssertionFailure() << "is wrong";
 }
 
+#if !defined(__SANITIZE_ADDRESS__)  // whose allocator may be locked by another thread when a process forks
 TEST(Process, forks_children_that_solve_while_it_solves) {
   for (const auto* backend : backends_here())
     EXPECT_TRUE(child_does([&] {
@@ -109,6 +110,8 @@ TEST(Process, forks_children_that_solve_with_a_factorization_that_is_in_use) {
     return true;
   }));
 }
+
+#endif
 
 TEST(Process, ends_while_threads_solve_and_solves_while_it_ends) {
   for (const auto* backend : backends_here())
@@ -153,7 +156,7 @@ TEST(Process, closes_a_plugin_that_holds_the_library) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__)  // which has frames of its own
-/// docs/use-from-threads.md. OpenBLAS and kernels of others may take more.
+/// docs/embed.md says so. OpenBLAS and kernels of others may take more.
 TEST(Process, takes_64_KiB_of_the_stack) {
   struct Request {
     const char* gemm;

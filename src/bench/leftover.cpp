@@ -27,8 +27,16 @@ std::set<pid_t> threads() {
 /// Neither the caller, nor the process's first, nor of the pool.
 bool is_of_others(pid_t thread) { return thread != gettid() && thread != getpid() && !pool_threads.has(thread); }
 
+/// Whether it has run for a millisecond. One of the pool may have been made and not yet noted, where the processors are busy.
+bool has_begun(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/schedstat");
+  long long nanoseconds = 0;
+  return !(file >> nanoseconds) || nanoseconds > 1'000'000;
+}
+
 /// Whether it runs, or waits for a processor alone: its state, behind its name in parentheses.
 bool is_busy(pid_t thread) {
+  if (!has_begun(thread)) return false;
   std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
   std::ostringstream text;
   text << file.rdbuf();
@@ -50,16 +58,14 @@ void Leftover::take_all() { made_.merge(threads()); }
 
 void Leftover::look() {
   using namespace std::chrono_literals;
-  const auto leave_out_ours = [&] { std::erase_if(made_, [](pid_t thread) { return !is_of_others(thread); }); };
-  leave_out_ours();
+  std::erase_if(made_, [](pid_t thread) { return !is_of_others(thread); });
   if (made_.empty()) return;
   constexpr int samples = 6;
   int busy = 0;
   std::this_thread::sleep_for(4ms);
-  leave_out_ours();  // one that has begun meanwhile
   for (int s = 0; s < samples; ++s) {
     std::this_thread::sleep_for(1ms);
-    busy += int(std::count_if(made_.begin(), made_.end(), is_busy));
+    busy += int(std::count_if(made_.begin(), made_.end(), [](pid_t t) { return is_busy(t) && is_of_others(t); }));
   }
   looks_.push_back(double(busy) / samples);
 }
