@@ -61,11 +61,12 @@ double expected_seconds(const Request& request, const Problem& problem, const st
 }  // namespace
 
 std::string outlook(const Request& request, const Problem& problem) {
+  const double bytes = double(problem.n()) * double(problem.n()) *
+                       (request.in_place ? 8 : 8 + bytes_of(find_solve_precision(request.options.precision)->storage));
+  if (bytes > double(Memory<Cpu>::available(std::size_t(std::min(bytes, 1e18))))) return "";  // it will be refused
   double seconds = 0;
   for (const std::string& backend : request.backends) seconds += expected_seconds(request, problem, backend);
   if (seconds < long_seconds) return "";
-  const double bytes = double(problem.n()) * double(problem.n()) *
-                       (request.in_place ? 8 : 8 + bytes_of(find_solve_precision(request.options.precision)->storage));
   const std::string advice = problem.advice().empty() ? "" : "; " + problem.advice();
   return fmt::format("solving takes about {}, as far as the rate of a small product tells, and {} of memory{}",
                      duration(seconds), in_bytes(bytes), advice);
