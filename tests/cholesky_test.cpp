@@ -1,5 +1,6 @@
 // A = L Lᵀ and what is solved with it, on the CPU and on CUDA.
 #include "core/choose.hpp"
+#include "core/symmetric.hpp"
 #include "places.hpp"
 #include "systems.hpp"
 
@@ -172,6 +173,16 @@ TEST_P(Cholesky, is_automatic_where_the_halves_differ_by_roundoff) {
         EXPECT_EQ(Factorization<T>(skew.view(), options()).report().method, Method::lu);
       }
   });
+}
+
+TEST(EqualButForRoundoff, means_the_same_in_all_units) {
+  for (const int power : {-1000, -600, -401, -399, 0, 499, 501, 900, 1020}) {
+    const double d = std::ldexp(1.0, power), e = 4 * d, a = 0.7 * d;  // sqrt(d e) = 2 d
+    EXPECT_TRUE(equal_but_for_roundoff(a, a + 14 * unit_roundoff<double> * d, d, e)) << power;
+    EXPECT_FALSE(equal_but_for_roundoff(a, a + 18 * unit_roundoff<double> * d, d, e)) << power;
+    EXPECT_FALSE(equal_but_for_roundoff(a, a + 14 * unit_roundoff<double> * d, d, d)) << power;
+  }
+  EXPECT_FALSE(equal_but_for_roundoff(1.0, std::nan(""), 1.0, 1.0));
 }
 
 TEST_P(Cholesky, takes_a_subnormal_pivot_for_the_positive_number_that_it_is) {

@@ -47,7 +47,11 @@ class KnownMatrix {
     return *kept.sums;
   }
   /// ‖op(A)‖∞; with Op::transpose that is ‖A‖₁.
-  long double norm(Queue<Place>& q, Op op) { return largest(row_sums(q, op)); }
+  long double norm(Queue<Place>& q, Op op) {
+    std::optional<long double>& norm = of(op).norm;
+    if (!norm) norm = largest(row_sums(q, op));
+    return *norm;
+  }
   bool knows_norm(Op op) { return of(op).sums.has_value(); }
   /// Whether it is known, or q was given that.
   bool has_norm(Op op) { return knows_norm(op) || is_being_measured(op); }
@@ -56,6 +60,7 @@ class KnownMatrix {
   struct Kept {
     std::optional<Fetched<std::vector<double>>> begun;
     std::optional<std::vector<long double>> sums;
+    std::optional<long double> norm;  // the largest of them
   };
   Kept& of(Op op) { return kept_[op == Op::none || triangle_ != Uplo::both ? 0 : 1]; }
 

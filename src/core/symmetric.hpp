@@ -16,8 +16,10 @@ constexpr bool equal_but_for_roundoff(T a, T b, T d, T e) {
   if (a == b) return true;
   constexpr double most = 8 * unit_roundoff_of(precision_of<T>);
   const double difference = a < b ? double(b) - double(a) : double(a) - double(b);
-  if (!(difference <= most * double(d < e ? e : d))) return false;  // nearly all that are not equal
-  return difference / double(d) * (difference / double(e)) <= most * most;
+  const double larger = d < e ? e : d;
+  if (!(difference <= most * larger)) return false;                                 // nearly all that are not equal
+  const double by = larger > 0x1p500 ? 0x1p-600 : larger < 0x1p-400 ? 0x1p800 : 1;  // so that no square overflows
+  return (difference * by) * (difference * by) <= most * most * (double(d) * by) * (double(e) * by);
 }
 
 /// Element (i, j) is that of `half` at (max(i, j), min(i, j)): what is above the diagonal of `half` is never read.

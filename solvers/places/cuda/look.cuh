@@ -1,12 +1,18 @@
 // Whether a matrix may be positive definite, on CUDA.
 #pragma once
 
+#include "core/symmetric.hpp"
 #include "solvers/look.hpp"
 #include "solvers/places/cuda/messages.cuh"
 #include "solvers/places/cuda/norms.cuh"
-#include "solvers/places/cuda/symmetric.cuh"
 
 namespace lasolve {
+
+/// Whether elements (i, j) and (j, i) of A, a and b, differ by more than roundoff.
+template <class T>
+__device__ bool are_halves_different(const MatrixView<const T, Cuda>& A, std::int64_t i, std::int64_t j, T a, T b) {
+  return a != b && !equal_but_for_roundoff(a, b, A.data()[i + i * A.ld()], A.data()[j + j * A.ld()]);
+}
 
 /// no[block] ← whether one of its 32 × 32 tiles of A differs from its mirror image, or has an entry of the diagonal that is not
 /// positive. The mirrored reads find their lines in L1.
@@ -49,7 +55,7 @@ __global__ void __launch_bounds__(1024) look_at_rows(MatrixView<const From, Cuda
       X.rows(), X.cols(),
       [&](std::int64_t i, std::int64_t j, double& sum) {
         const From x = __ldg(X.data() + i + j * X.ld()), mirrored = __ldg(X.data() + j + i * X.ld());
-        if (x != mirrored && differs == 0) differs = are_halves_different(X, i, j, x, mirrored);
+        if (differs == 0) differs = are_halves_different(X, i, j, x, mirrored);
         differs |= unsigned(i == j) & unsigned(!(x > From(0)));
         Y.data()[i + j * Y.ld()] = To(x);
         sum += fabs(double(x));

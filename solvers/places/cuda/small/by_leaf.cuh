@@ -3,9 +3,9 @@
 #pragma once
 
 #include "core/cuda/wait.cuh"
+#include "core/symmetric.hpp"
 #include "solvers/places/cuda/cholesky/leaf.cuh"
 #include "solvers/places/cuda/small/factors.cuh"
-#include "solvers/places/cuda/symmetric.cuh"
 
 namespace lasolve {
 
@@ -44,8 +44,7 @@ __device__ bool take_matrix(CholeskyShared<S>& s, const SmallTask<T>& task, cons
   if (!by_name)
     for (int j = warp; j < n; j += S::warps)
       for (int i = lane; i < j; i += 32)
-        may_be = may_be &&
-                 (s.X[j][i] == s.X[i][j] || differ_by_roundoff(T(s.X[j][i]), T(s.X[i][j]), T(s.X[i][i]), T(s.X[j][j])));
+        may_be = may_be && equal_but_for_roundoff(T(s.X[j][i]), T(s.X[i][j]), T(s.X[i][i]), T(s.X[j][j]));
   return __syncthreads_and(may_be);
 }
 

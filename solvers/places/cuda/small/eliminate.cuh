@@ -10,10 +10,10 @@
 #pragma once
 
 #include "core/cuda/wait.cuh"
+#include "core/symmetric.hpp"
 #include "solvers/places/cuda/cholesky/subpanel.cuh"
 #include "solvers/places/cuda/lu/pivot_candidate.cuh"
 #include "solvers/places/cuda/small/factors.cuh"
-#include "solvers/places/cuda/symmetric.cuh"
 
 namespace lasolve {
 
@@ -59,12 +59,19 @@ class SmallElimination {
   __device__ bool may_be_positive_definite() {
     bool may_be = true;
     each([&](int i, int j, T& v) {
-      if (i < n_ && j < n_)
-        may_be = may_be && (i == j ? v > T(0)
-                                   : v == s_.F[j + i * ld] ||
-                                         differ_by_roundoff(v, s_.F[j + i * ld], s_.F[i + i * ld], s_.F[j + j * ld]));
+      if (i < n_ && j < n_) may_be = may_be && (i == j ? v > T(0) : v == s_.F[j + i * ld]);
     });
-    return __syncthreads_and(may_be);
+    return __syncthreads_and(may_be || is_symmetric_but_for_roundoff());
+  }
+  /// The part of this thread: a loop of its own, which ends early and takes no registers where the elements are held.
+  __device__ bool is_symmetric_but_for_roundoff() const {
+    const auto F = [&](int i, int j) { return s_.F[i + j * ld]; };
+#pragma unroll 1
+    for (int e = int(threadIdx.x); e < n_ * n_; e += Shape::threads) {
+      const int i = e % n_, j = e / n_;
+      if (!(F(i, i) > T(0)) || !equal_but_for_roundoff(F(i, j), F(j, i), F(i, i), F(j, j))) return false;
+    }
+    return true;
   }
   /// After share(): the matrix becomes symmetric. `there`: what counts.
   template <class There>
