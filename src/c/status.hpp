@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "lasolve/lasolve.h"
 #include "lasolve/lasolve.hpp"
@@ -10,7 +11,8 @@ namespace lasolve::from_c {
 
 /// What a report points to, and what was wrong: of the last call on this thread.
 struct Said {
-  std::string error, message, device, gemm, notes;
+  std::string error;
+  std::vector<std::string> words;
 };
 Said& said();
 
