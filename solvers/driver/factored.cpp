@@ -17,7 +17,13 @@ SolvePrecision solve_precision(Precision name, Precision of_A) {
   if (bytes_of(found->storage) > bytes_of(of_A))
     throw std::invalid_argument(
         fmt::format("lasolve: {} factors of an {} matrix", name_of(found->storage), name_of(of_A)));
-  return *found;
+  SolvePrecision in = *found;
+  if (in.residual == Precision::automatic) in.residual = of_A;
+  return in;
+}
+
+Refine refine_for(const Options& options, const SolvePrecision& in) {
+  return options.refine != Refine::automatic ? options.refine : is_coarse(in) ? Refine::classical : Refine::none;
 }
 
 }  // namespace lasolve
