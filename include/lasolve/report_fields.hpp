@@ -12,22 +12,21 @@
 namespace lasolve {
 inline namespace LASOLVE_ABI {
 
-/// A number of each phase that has any.
+/// Those of the phases that have any.
 using NumbersOfPhases = std::vector<std::pair<const char*, double>>;
-
-/// What a field holds. monostate: it is not known, or there is none.
+/// What a field holds; monostate: it is not known, or there is none.
 using FieldValue = std::variant<std::monostate, std::string, std::int64_t, double, std::vector<std::string>,
                                 std::vector<double>, NumbersOfPhases, std::vector<ProductsOf>>;
 
 struct ReportField {
-  const char* name;  ///< in JSON, and wherever words name it
-  const char* unit;  ///< "s", "flop", "GFLOP/s"; "": none
-  const char* kind;  ///< "word", "count", "number", "words", "numbers", "by phase", "products"
+  const char* name;
+  const char*
+      unit;  ///< "s", "flop", "GFLOP/s"; what has none is a "word", a "count", a "number", "words", "numbers" or a "list"
   const char* meaning;
   FieldValue (*of)(const Report&);
 
   /// Whether it differs from run to run: a time, or a rate.
-  constexpr bool is_timed() const { return std::string_view(unit) == "s" || std::string_view(unit) == "GFLOP/s"; }
+  bool is_timed() const { return std::string_view(unit) == "s" || std::string_view(unit) == "GFLOP/s"; }
 };
 
 /// All of them: each member of Report is told by one or more.

@@ -15,7 +15,9 @@ namespace {
 
 /// `op`: how A is related to what is factored.
 Facts start_of(const Choice& choice, Op op = Op::none) {
-  return {.outcome = {.of_rows = op == Op::transpose}, .device = choice.device(), .notes = choice.notes};
+  return {.outcome = {.of_rows = op == Op::transpose},
+          .device = choice.backend.index() == 0 ? "cpu" : choice.device(),
+          .notes = choice.notes};
 }
 
 /// For a matrix whose transpose is factored.

@@ -7,25 +7,22 @@
 
 namespace lasolve {
 
-Report report_of(const Decided& decided, const Facts& of) {
-  Report r;
+void write_report(Report& r, const Decided& by, Facts&& of) {
   r.outcome = of.outcome;
-  r.n = of.n, r.device = of.device, r.gemm = of.gemm, r.threads = of.threads;
-  r.products_of = of.products_of, r.small_below = of.small_below;
-  r.method = decided.method, r.refine = decided.refine;
-  r.schedule = decided.schedule, r.block_size = decided.block_size;
-  r.precision = decided.precision.name, r.storage = decided.precision.storage;
-  r.products = decided.precision.products, r.residual = decided.precision.residual;
-  r.phases = of.times.phases, r.total_seconds = of.times.total_seconds;
-  r.factor_seconds = of.factor_seconds;
-  if (of.outcome.ok()) r.factor_gflops = flops_of(decided.method, double(of.n)) * 1e-9 / of.factor_seconds;
+  r.n = of.n, r.device = std::move(of.device), r.gemm = std::move(of.gemm), r.threads = of.threads;
+  r.products_of = std::move(of.products_of), r.small_below = of.small_below;
+  r.method = by.method, r.refine = by.refine, r.schedule = by.schedule, r.block_size = by.block_size;
+  r.precision = by.precision.name, r.storage = by.precision.storage;
+  r.products = by.precision.products, r.residual = by.precision.residual;
+  r.phases = of.times.phases, r.total_seconds = of.times.total_seconds, r.factor_seconds = of.factor_seconds;
+  r.factor_gflops = of.outcome.ok() ? flops_of(by.method, double(of.n)) * 1e-9 / of.factor_seconds : 0;
   r.rcond = of.rcond;
-  if (of.rcond) r.digits = trusted_digits(*of.rcond, decided.roundoff_of_solutions());
-  r.notes = of.notes;
-  return r;
+  r.digits = of.rcond ? std::optional(trusted_digits(*of.rcond, by.roundoff_of_solutions())) : std::nullopt;
+  r.notes = std::move(of.notes);
 }
 
-Report report_of(Report r, SolveFacts&& of) {
+Report report_of(const Report& of_factors, SolveFacts&& of) {
+  Report r = of_factors;
   r.outcome = of.outcome;
   r.nrhs = of.nrhs;
   r.refine = of.refine;

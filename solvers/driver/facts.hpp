@@ -61,8 +61,9 @@ struct SolveFacts {
   }
 };
 
-Report report_of(const Decided&, const Facts&);
-Report report_of(Report of_factors, SolveFacts&&);
+/// Writes that of the factors, or of a solve with factors of which it is there.
+void write_report(Report&, const Decided&, Facts&&);
+Report report_of(const Report& of_factors, SolveFacts&&);
 /// Adds what else a solve took.
 void add_times(Report&, const Times&);
 

@@ -127,13 +127,15 @@ class Solver {
       facts.times.take(q_);
     else
       leave_no_solution(X, facts.times);
-    Report of_factors = report_of(made.decided, made.facts), report = report_of(of_factors, std::move(facts));
+    Report of_factors;
+    lasolve::write_report(of_factors, made.decided, Facts(made.facts));
+    Report report = report_of(of_factors, std::move(facts));
     if (replaced) made_ = std::move(*replaced);  // only now, when nothing can throw
     report_ = std::move(of_factors);
     return report;
   }
 
-  void write_report() { report_ = report_of(made_.decided, made_.facts); }
+  void write_report() { lasolve::write_report(report_, made_.decided, Facts(made_.facts)); }
   static SolveFacts solve_begun(const Factored& made, std::int64_t nrhs) {
     const Decided& by = made.decided;
     return {made.facts.outcome, nrhs, by.refine, by.roundoff_of_solutions()};

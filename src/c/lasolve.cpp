@@ -1,22 +1,86 @@
 // The C interface over the C++ one: views of the caller's memory, words to enumerators, exceptions to a status.
 #include "lasolve/lasolve.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
 #include <variant>
 
-#include "c/report.hpp"
 #include "c/request.hpp"
 #include "c/status.hpp"
 #include "lasolve/context.hpp"
 #include "lasolve/lasolve.hpp"
+#include "lasolve/report_fields.hpp"
 #include "solvers/driver/arguments.hpp"
 
 using namespace lasolve;
 using namespace lasolve::from_c;
 
 namespace {
+
+/// A member of the report, and the field that it holds.
+struct Member {
+  const char* field;
+  std::variant<const char * lasolve_report::*, double lasolve_report::*, lasolve_int lasolve_report::*,
+               int lasolve_report::*>
+      member;
+  const ReportField& its = report_field(field);
+};
+
+/// What a member is of a value.
+void set(const char*& to, const FieldValue& from) {
+  const auto* const lines = std::get_if<std::vector<std::string>>(&from);
+  to = from.index() == 0
+           ? ""
+           : said()
+                 .words.emplace_back(lines ? fmt::format("{}", fmt::join(*lines, "\n")) : std::get<std::string>(from))
+                 .c_str();
+}
+void set(double& to, const FieldValue& from) { to = from.index() == 0 ? std::nan("") : std::get<double>(from); }
+template <class Count>
+void set(Count& to, const FieldValue& from) {
+  to = from.index() == 0 ? 0 : Count(std::get<std::int64_t>(from));
+}
+
+/// As much as the caller's program knows. Of a call that ended without a report, there is nothing but why.
+void fill(lasolve_report* to, const Report* from) {
+  using C = lasolve_report;
+  static const Member members[] = {{"outcome", &C::outcome},
+                                   {"message", &C::message},
+                                   {"outcome_at", &C::at},
+                                   {"n", &C::n},
+                                   {"nrhs", &C::nrhs},
+                                   {"device", &C::device},
+                                   {"gemm", &C::gemm},
+                                   {"factorization", &C::method},
+                                   {"precision", &C::precision},
+                                   {"schedule", &C::schedule},
+                                   {"block_size", &C::block_size},
+                                   {"factor_seconds", &C::factor_seconds},
+                                   {"solve_seconds", &C::solve_seconds},
+                                   {"total_seconds", &C::total_seconds},
+                                   {"backward_error", &C::backward_error},
+                                   {"hpl_residual", &C::hpl_residual},
+                                   {"rcond", &C::rcond},
+                                   {"digits", &C::digits},
+                                   {"refine_iterations", &C::refine_iterations},
+                                   {"notes", &C::notes}};
+  if (!to) return;
+  if (from) said().words.clear();
+  lasolve_report all{};
+  for (const Member& m : members) {
+    const FieldValue value = from ? m.its.of(*from) : FieldValue();
+    std::visit([&](auto member) { set(all.*member, value); }, m.member);
+  }
+  if (!from) all.message = lasolve_last_error();
+  all.size = to->size;
+  std::memcpy(to, &all, std::min(to->size, sizeof all));
+}
 
 /// f() returns a status, and has filled the report; else the report says why not.
 template <class F>

@@ -1,8 +1,8 @@
 // What a call of the C interface ends with: a status, and words.
 #pragma once
 
+#include <deque>
 #include <string>
-#include <vector>
 
 #include "lasolve/lasolve.h"
 #include "lasolve/lasolve.hpp"
@@ -12,7 +12,7 @@ namespace lasolve::from_c {
 /// What a report points to, and what was wrong: of the last call on this thread.
 struct Said {
   std::string error;
-  std::vector<std::string> words;
+  std::deque<std::string> words;
 };
 Said& said();
 

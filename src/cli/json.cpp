@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <functional>
@@ -42,47 +43,40 @@ struct Solved {
 using In = const Solved&;
 
 struct Field {
-  const char* name;
-  const char* unit;  ///< or what it holds
-  const char* meaning;
+  const char *name, *unit, *meaning;
   std::function<Json(In)> of;
+  const char* before = "";  ///< of a field that no report has: the one that follows
 };
 
-/// What a report does not have, and before which of its fields it stands.
-const std::pair<const char*, Field> fields_of_the_tool[] = {
-    {"outcome",
-     {"schema_version", "count", "1; a field that goes or changes its meaning raises it", [](In) { return 1; }}},
-    {"n", {"matrix", "word", "A: the file or the generator", [](In s) { return s.subject.matrix; }}},
-    {"n", {"rhs", "word", "B: the file, or how it was made", [](In s) { return s.subject.rhs; }}},
-    {"n",
-     {"transposed", "bool", "whether the system is with the transpose of A",
-      [](In s) { return s.subject.transposed; }}},
-    {"backward_error",
-     {"runs", "count", "how many were timed; all else is of the run with the median factor_seconds",
-      [](In s) { return s.measured.runs; }}},
-    {"backward_error",
-     {"factor_seconds_least", "s", "of these, the shortest factorization",
-      [](In s) { return s.measured.least_factor_seconds; }}},
-    {"backward_error",
-     {"factor_seconds_most", "s", "the longest", [](In s) { return s.measured.most_factor_seconds; }}},
-    {"backward_error", {"factor_seconds_of_runs", "s", "of each run", [](In s) { return s.measured.factor_seconds; }}},
-    {"backward_error",
-     {"seed", "count", "of the random order in which several backends ran", [](In s) { return s.measured.seed; }}},
-    {"",
-     {"environment", "object",
-      "version, compiler, flags, processor, cores, threads, CUDA devices, toolkit, driver; own kernels with a hash",
-      [](In s) { return environment(s.measured.report.threads); }}},
+const Field fields_of_the_tool[] = {
+    {"schema_version", "count", "1; a field that goes or changes its meaning raises it", [](In) { return 1; },
+     "outcome"},
+    {"matrix", "word", "A: the file or the generator", [](In s) { return s.subject.matrix; }, "n"},
+    {"rhs", "word", "B: the file, or how it was made", [](In s) { return s.subject.rhs; }, "n"},
+    {"transposed", "bool", "whether the system is with the transpose of A", [](In s) { return s.subject.transposed; },
+     "n"},
+    {"runs", "count", "how many were timed; all else is of the run with the median factor_seconds",
+     [](In s) { return s.measured.runs; }, "backward_error"},
+    {"factor_seconds_least", "s", "of these, the shortest factorization",
+     [](In s) { return s.measured.least_factor_seconds; }, "backward_error"},
+    {"factor_seconds_most", "s", "the longest", [](In s) { return s.measured.most_factor_seconds; }, "backward_error"},
+    {"factor_seconds_of_runs", "s", "of each run", [](In s) { return s.measured.factor_seconds; }, "backward_error"},
+    {"seed", "count", "of the random order in which several backends ran", [](In s) { return s.measured.seed; },
+     "backward_error"},
+    {"environment", "object",
+     "version, compiler, flags, processor, cores, threads, CUDA devices, toolkit, driver; own kernels with a hash",
+     [](In s) { return environment(s.measured.report.threads); }},
 };
 
 std::vector<Field> fields() {
   std::vector<Field> all;
   const auto add_those_before = [&](std::string_view name) {
-    for (const auto& [before, field] : fields_of_the_tool)
-      if (before == name) all.push_back(field);
+    std::copy_if(std::begin(fields_of_the_tool), std::end(fields_of_the_tool), std::back_inserter(all),
+                 [=](const Field& f) { return f.before == name; });
   };
   for (const ReportField& f : report_fields()) {
     add_those_before(f.name);
-    all.push_back({f.name, *f.unit ? f.unit : f.kind, f.meaning, [&f](In s) {
+    all.push_back({f.name, f.unit, f.meaning, [&f](In s) {
                      return std::visit([](const auto& value) { return as_json(value); }, f.of(s.measured.report));
                    }});
   }

@@ -64,7 +64,7 @@ class SmallEngine final : public Engine<T> {
     Decided by;
     if (!system_.factor(check_, by, facts)) return false;
     facts.gemm = gemm_.name;
-    report_ = report_of(by, facts);
+    write_report(report_, by, std::move(facts));
     return true;
   }
   const Report& report() const override { return other_ ? other_->report() : report_; }

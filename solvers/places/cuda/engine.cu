@@ -135,7 +135,7 @@ class SmallCudaEngine final : public Engine<T> {
     if (in_place && std::exchange(options_.check, false))
       for (Facts* of : {&facts, &start_}) of->notes.push_back(not_checked_in_place);
     facts_ = std::move(facts);
-    report_ = report_of(by_, facts_);
+    write_report(report_, by_, Facts(facts_));
     return true;
   }
 
@@ -145,7 +145,7 @@ class SmallCudaEngine final : public Engine<T> {
     const Call call(*its_, tuning_);
     if (!facts_.rcond) {
       facts_.rcond = other().rcond();
-      report_ = report_of(by_, facts_);
+      write_report(report_, by_, Facts(facts_));
     }
     return *facts_.rcond;
   }
