@@ -256,37 +256,18 @@ template class Factorization<float>;
 
 inline namespace LASOLVE_ABI {
 
-Report solve(MatrixView<const double> A, MatrixView<const double> B, MatrixView<double> X, const Options& options,
-             Op op) {
-  return solve_once(A, B, X, options, op);
-}
-Report solve(RowMajorView<const double> A, MatrixView<const double> B, MatrixView<double> X, const Options& options,
-             Op op) {
-  return solve_once(A, B, X, options, op);
-}
-Report solve(RowMajorView<const double> A, RowMajorView<const double> B, RowMajorView<double> X, const Options& options,
-             Op op) {
-  return solve_once(A, B, X, options, op);
-}
-Report solve(MatrixView<const double> A, RowMajorView<const double> B, RowMajorView<double> X, const Options& options,
-             Op op) {
-  return solve_once(A, B, X, options, op);
-}
-Report solve(MatrixView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& options, Op op) {
-  return solve_once(A, B, X, options, op);
-}
-Report solve(RowMajorView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& options,
-             Op op) {
-  return solve_once(A, B, X, options, op);
-}
-Report solve(RowMajorView<const float> A, RowMajorView<const float> B, RowMajorView<float> X, const Options& options,
-             Op op) {
-  return solve_once(A, B, X, options, op);
-}
-Report solve(MatrixView<const float> A, RowMajorView<const float> B, RowMajorView<float> X, const Options& options,
-             Op op) {
-  return solve_once(A, B, X, options, op);
-}
+#define LASOLVE_SOLVE(T, OfA, OfX)                                                        \
+  Report solve(OfA<const T> A, OfX<const T> B, OfX<T> X, const Options& options, Op op) { \
+    return solve_once(A, B, X, options, op);                                              \
+  }
+LASOLVE_SOLVE(double, MatrixView, MatrixView)
+LASOLVE_SOLVE(double, MatrixView, RowMajorView)
+LASOLVE_SOLVE(double, RowMajorView, MatrixView)
+LASOLVE_SOLVE(double, RowMajorView, RowMajorView)
+LASOLVE_SOLVE(float, MatrixView, MatrixView)
+LASOLVE_SOLVE(float, MatrixView, RowMajorView)
+LASOLVE_SOLVE(float, RowMajorView, MatrixView)
+LASOLVE_SOLVE(float, RowMajorView, RowMajorView)
 
 }  // namespace LASOLVE_ABI
 

@@ -33,6 +33,8 @@ class Solver {
       rcond_of(made);
       made.facts.times.take(q_);
     }
+    if constexpr (std::is_same_v<Place, Cpu>)
+      made.facts.threads = q_.threads_used();  // some may not have been had, or needed
     made_ = std::move(made);
     write_report();
   }
@@ -59,10 +61,6 @@ class Solver {
   }
 
   const Report& report() const { return report_; }
-  void ran_on(int threads) {
-    made_.facts.threads = threads;
-    write_report();
-  }
   /// Adds what another queue did for these factors.
   void spent(Phase phase, double seconds) {
     made_.facts.times.phases.seconds_of(phase) += seconds;

@@ -59,12 +59,10 @@ FieldValue told(const T& value) {
     return name_of(value);
   else if constexpr (std::is_integral_v<T>)
     return std::int64_t(value);
+  else if constexpr (requires { value.has_value(); })
+    return value ? told(*value) : FieldValue();
   else
     return value;
-}
-template <class T>
-FieldValue told(const std::optional<T>& value) {
-  return value ? told(*value) : FieldValue();
 }
 /// `get`: a member of Report, or a function of one.
 template <auto get>

@@ -28,7 +28,6 @@ class CpuEngine final : public Engine<T> {
       : q_(options.threads), solver_(q_, gemm, std::move(A), options, std::move(start)) {
     tune_for(q_, options);
     solver_.factor();
-    solver_.ran_on(q_.threads_used());  // some may not have been had, or needed
   }
   const Report& report() const override { return solver_.report(); }
   double rcond() override {
