@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "solvers/schedules.hpp"
+
 namespace lasolve {
 
 namespace {
@@ -21,6 +23,13 @@ std::function<void(double)> teller_of(Step step) {
   return [step](double share) {
     if (step_watcher) (*step_watcher)(step, share);
   };
+}
+
+void tell_at_once(Method method, Schedule schedule, std::int64_t n, double begin_seconds, double end_seconds) {
+  if (!watcher) return;
+  watcher->begins();
+  for (const Task& task : plan_of(method, schedule, {.n = n, .block_size = n, .lanes = Lanes::one()}).tasks)
+    watcher->hears(task, begin_seconds, end_seconds);
 }
 
 StepWatch::StepWatch(StepWatcher hears) : watcher_(std::move(hears)), before_(std::exchange(step_watcher, &watcher_)) {}

@@ -83,4 +83,7 @@ class TaskClock<Cpu> {
   const TaskWatcher& watcher_;
 };
 
+/// Tells who hears on this thread of a factorization that was done at once, as the tasks of a plan of one panel.
+void tell_at_once(Method, Schedule, std::int64_t n, double begin_seconds, double end_seconds);
+
 }  // namespace lasolve

@@ -2,7 +2,6 @@
 
 #include "core/choose.hpp"
 #include "solvers/driver/arguments.hpp"
-#include "solvers/driver/blocking.hpp"
 #include "solvers/driver/engine.hpp"
 #include "solvers/driver/factored.hpp"
 
@@ -10,8 +9,8 @@ namespace lasolve {
 
 namespace {
 
-/// Throws std::invalid_argument where something would be decided on the host. The precision of the factors.
-SolvePrecision require_decided(const Options& options, Precision of_A) {
+/// Throws std::invalid_argument where the host would have to wait for facts of A, or of a solution.
+void require_decided(const Options& options) {
   require(options.factorization != Method::automatic,
           "a factorization that nobody waits for cannot look at A: the options have to name the method");
   require(!options.check,
@@ -21,17 +20,6 @@ SolvePrecision require_decided(const Options& options, Precision of_A) {
   require(
       !options.progress,
       "a factorization that nobody waits for tells nothing of its progress: the options must have no function for it");
-  const SolvePrecision in = solve_precision(options.precision, of_A);
-  require(refine_for(options, in) == Refine::none,
-          "a factorization that nobody waits for cannot refine, which ends by the residual: the options have to ask "
-          "for none");
-  require(!has_narrow_range(in.products),
-          "a factorization that nobody waits for cannot look how large A is, which products in fp16 need: the options "
-          "have to ask for another precision");
-  require(
-      in.storage == of_A,
-      "a factorization that nobody waits for stores factors in the type of A: the options ask for another precision");
-  return in;
 }
 
 template <class T>
@@ -41,12 +29,11 @@ std::unique_ptr<AsyncEngine<T>> engine_for(Given<T, Cuda> A, const Options& want
   require(context.stream() != nullptr,
           "a factorization that nobody waits for works in the order of a stream, and the context has none");
   const Options options = on_its_device(*context.state(), wanted);
-  const SolvePrecision in = require_decided(options, precision_of<T>);
+  require_decided(options);
   const Choice choice = choose(options);
   require(choice.backend.index() == 1, "the matrix is on a CUDA device, but the backend runs on the CPU");
-  require_offered(*std::get<1>(choice.backend), options, in.products);
   const std::int64_t order = A.A.rows();
-  auto engine = make_async_engine<T>(std::move(A), *std::get<1>(choice.backend), options, in, context.state());
+  auto engine = make_async_engine<T>(std::move(A), *std::get<1>(choice.backend), options, context.state());
   engine->order = order;
   return engine;
 }

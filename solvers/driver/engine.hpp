@@ -3,11 +3,14 @@
 
 #include <memory>
 
+#include "core/choose.hpp"
 #include "core/context_state.hpp"
 #include "lasolve/lasolve.hpp"
+#include "lasolve/names.hpp"
 #include "lasolve/precision.hpp"
 #include "solvers/driver/extent.hpp"
 #include "solvers/driver/facts.hpp"
+#include "solvers/recipe.hpp"
 
 namespace lasolve {
 
@@ -40,13 +43,16 @@ class AsyncEngine {
   virtual Outcome wait() = 0;
 };
 
-/// Gives a queue the tuning that was asked for. Throws std::invalid_argument for one with which nothing works.
+/// What recipes depend on of a backend at a place.
 template <class Place>
-void tune_for(Queue<Place>& q, const Options& options) {
-  if (!options.tuning) return;
-  const std::string complaint = complaint_about(*options.tuning);
-  require(complaint.empty(), ("the tuning makes no sense: " + complaint).c_str());
-  q.tune(*options.tuning);
+Means means_of(const GemmBackend<Place>& gemm, const Options& options, const Tuning& tuning, bool fits_a_leaf) {
+  Means means{.device = {kind_of<Place>, options.device.index},
+              .tuning = options.tuning ? &*options.tuning : &tuning,
+              .backend = gemm.name,
+              .fits_a_leaf = fits_a_leaf};
+  for_each_precision(
+      [&](auto P) { means.precisions |= unsigned(bool(gemm.template in<P>())) << unsigned(Precision(P)); });
+  return means;
 }
 
 /// A matrix as it was given: borrowed, or handed over with its memory, which the factors may then overwrite.
@@ -59,6 +65,11 @@ struct Given {
   MatrixView<const T, Place> A;
 };
 
+template <class T, class Place>
+Problem problem_of(const Given<T, Place>& given) {
+  return {.n = given.A.rows(), .element = precision_of<T>, .handed_over = given.memory.has_value()};
+}
+
 /// Factors A at the backend's place: A on the host is copied to the device for a CUDA backend. `start` holds what is
 /// known so far. A on a device is read after what stream `after` has been given. A null context: one of its own.
 template <class T>
@@ -69,9 +80,9 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>&, const Options&, Facts start,
                                        CUstream_st* after, SharedContext);
-/// Begins to factor A in a context with a stream, stored as A is. The options leave nothing to be decided.
+/// Begins to factor A in a context with a stream. Throws std::invalid_argument for options that leave something to facts of A.
 template <class T>
 std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda> A, const GemmBackend<Cuda>&, const Options&,
-                                                  const SolvePrecision&, SharedContext);
+                                                  SharedContext);
 
 }  // namespace lasolve

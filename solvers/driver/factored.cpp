@@ -1,35 +1,12 @@
 #include "solvers/driver/factored.hpp"
 
-#include <fmt/format.h>
-
 #include <iterator>
 
-#include "lasolve/names.hpp"
 #include "solvers/refine/accuracy.hpp"
 
 namespace lasolve {
 
-SolvePrecision solve_precision(Precision name, Precision of_A) {
-  const SolvePrecision* const found = find_solve_precision(name == Precision::automatic ? of_A : name);
-  if (found == nullptr) {
-    std::string known;
-    for (const SolvePrecision& p : solve_precisions)
-      known += (known.empty() ? "" : ", ") + std::string(name_of(p.name));
-    throw std::invalid_argument(fmt::format("lasolve: solvers have the precisions {}, not {}", known, name_of(name)));
-  }
-  if (bytes_of(found->storage) > bytes_of(of_A))
-    throw std::invalid_argument(
-        fmt::format("lasolve: {} factors of an {} matrix", name_of(found->storage), name_of(of_A)));
-  SolvePrecision in = *found;
-  if (in.residual == Precision::automatic) in.residual = of_A;
-  return in;
-}
-
-Refine refine_for(const Options& options, const SolvePrecision& in) {
-  return options.refine != Refine::automatic ? options.refine : is_coarse(in) ? Refine::classical : Refine::none;
-}
-
-void write_report(Report& r, const Decided& by, Facts&& of) {
+void write_report(Report& r, const Recipe& by, Facts&& of) {
   r.outcome = of.outcome;
   r.n = of.n, r.device = std::move(of.device), r.gemm = std::move(of.gemm), r.threads = of.threads;
   r.products_of = std::move(of.products_of), r.small_below = of.small_below;

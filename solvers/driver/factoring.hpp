@@ -1,4 +1,4 @@
-// How the factors of a matrix come about: a method and a precision are chosen, tried, and replaced where they were in vain.
+// How the factors of a matrix come about: recipes are tried, and replaced by the next where they were in vain.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,6 @@
 #include "core/settled.hpp"
 #include "core/stopwatch.hpp"
 #include "lasolve/names.hpp"
-#include "solvers/driver/blocking.hpp"
 #include "solvers/driver/engine.hpp"
 #include "solvers/driver/factored.hpp"
 #include "solvers/driver/not_finite.hpp"
@@ -28,60 +27,50 @@ class Factoring {
  public:
   using Factored = lasolve::Factored<T, Place>;
 
-  /// Throws where factors in place are asked for that leave nothing to refine with, and where memory is short.
-  Factoring(Queue<Place>& q, const GemmBackend<Place>& gemm, Given<T, Place> given, const Options& options)
+  /// Throws where memory is short.
+  Factoring(Queue<Place>& q, const GemmBackend<Place>& gemm, Given<T, Place> given, const Recipes& recipes,
+            const Options& options)
       : A(given.A, options.triangle),
-        options(options),
-        wanted_(solve_precision(options.precision, precision_of<T>)),
-        refine_(refine_for(options, wanted_)),
         q_(q),
         gemm_(gemm),
+        recipes_(recipes),
+        triangle_(options.triangle),
+        progress_(options.progress),
         given_(given.A),
         memory_(std::move(given.memory)) {
-    require(given.A.rows() == given.A.cols(), "the matrix is not square");
-    require_offered(gemm, options, wanted_.products);
-    if (in_place())
-      require(!is_coarse(wanted_) && refine_ == Refine::none, "factors in place of A leave nothing to refine with");
-    else
-      require_memory();
+    if (!in_place()) require_memory();
   }
   Factoring(const Factoring&) = delete;
   Factoring& operator=(const Factoring&) = delete;
 
   KnownMatrix<T, Place> A;  ///< overwritten if in place
-  Options options;
 
-  bool in_place() const { return memory_.has_value(); }
+  const Recipe& first() const { return recipes_.first(); }
+  /// What comes after a recipe that was tried; null: nothing.
+  const Recipe* after(const Recipe& tried, Reason why) const { return recipes_.after(tried, why); }
+  bool in_place() const { return first().in_place; }
   /// 2^exponent A has the place of an A that was given: see exponent_of_subnormal().
   int exponent() const { return exponent_; }
-  /// Whether the backend offers the precision of A.
-  bool may_be_as_fine_as_A() const { return offers(gemm_, precision_of<T>); }
 
-  /// Factors as the options say, and else as they can be. An automatic method may be tried that is `likely`. With `await`, A is still
-  /// arriving, and is factored as it comes, by that; if it was Cholesky in vain, by LU when all is there. `since`: when what q was given
-  /// and nobody has waited for began, as a copy of A.
-  Factored factors(Facts facts, Await<Place> await, Method likely, std::optional<Stopwatch> since) {
+  /// Factors by the first recipe that serves. With `await`, A is still arriving. `since`: when what q was given and nobody has waited for
+  /// began, as a copy of A.
+  Factored factors(Facts facts, Await<Place> await, std::optional<Stopwatch> since) {
     since_ = since;
-    const bool picks = options.factorization == Method::automatic && may_go_by_schedule(options, Method::cholesky);
-    const bool tries = picks && !await && may_be_tried(likely);
-    likely = !picks ? Method::lu : A.is_whole() ? likely : Method::cholesky;
-    const bool may_be_positive = !await && (tries || look_at_A(picks, facts));
+    const Recipe* recipe = &first();
+    if (!recipe->arrives && recipe->symmetry != Symmetry::beside && !look_at_A(facts))
+      recipe = after(*recipe, Reason::not_positive_definite);
     scales_up(facts);
-    if (in_place() && std::exchange(options.check, false)) facts.notes.push_back(not_checked_in_place);
-    const Method method = options.factorization != Method::automatic ? options.factorization
-                          : await                                    ? likely
-                          : may_be_positive                          ? Method::cholesky
-                                                                     : Method::lu;
-    Factored made = factored({wanted_, refine_, method}, std::move(facts), {std::move(await), tries});
-    if (!is_coarse(wanted_) || made.facts.outcome.ok()) return made;
-    const std::string in = std::string("in ") + name_of(wanted_.name);
-    if (refine_ == Refine::none || !may_be_as_fine_as_A()) {
+    Factored made = factored(*recipe, std::move(facts), await);
+    if (!made.recipe.is_coarse() || made.facts.outcome.ok()) return made;
+    const std::string in = std::string("in ") + name_of(made.recipe.precision.name);
+    const Recipe* const finer = after(made.recipe, Reason::too_coarse);
+    if (!finer) {
       made.facts.notes.push_back("this was found " + in + ", which is coarser than A");
       return made;
     }
     made.release();
     const std::string why = in + ", " + made.facts.outcome.message();
-    return fallen_back(made.decided, std::move(made.facts), why);
+    return fallen_back(*finer, std::move(made.facts), why);
   }
 
   /// Where what is known of A shows that it is subnormal: has 2^exponent A take its place, and says so. It has not been factored, or
@@ -94,7 +83,7 @@ class Factoring {
     if (!in_place()) scaled_ = Matrix<T, Place>(A.order(), A.order());
     const MatrixView<T, Place> to = in_place() ? memory_->view() : scaled_.view();
     scale<T>(q_, exponent, A.view(), to);
-    A = KnownMatrix<T, Place>(to, options.triangle);
+    A = KnownMatrix<T, Place>(to, triangle_);
     exponent_ = exponent;
     A.measure(q_, op_of_norm());
     facts.notes.push_back(scaled_as_subnormal(exponent_));
@@ -102,121 +91,109 @@ class Factoring {
   }
 
   /// Factors of an A that was scaled up, given what is known of those before. What throws leaves A as it was given.
-  Factored again(const Decided& before, Facts&& facts) {
+  Factored again(const Recipe& before, Facts&& facts) {
     try {
-      return factored({wanted_, refine_, before.method}, std::move(facts));
+      return factored(*after(before, Reason::scaled), std::move(facts));
     } catch (...) {
-      A = KnownMatrix<T, Place>(given_, options.triangle);
+      A = KnownMatrix<T, Place>(given_, triangle_);
       exponent_ = 0;
       throw;
     }
   }
 
   /// Factors in the precision of A, given what is known of coarser ones.
-  Factored fallen_back(const Decided& before, Facts facts, const std::string& why) {
-    const SolvePrecision own = solve_precision(Precision::automatic, precision_of<T>);
-    facts.notes.push_back(why + ": " + name_of(own.name) + " factors were used instead");
-    return factored({own, refine_, before.method}, std::move(facts));
+  Factored fallen_back(const Recipe& finer, Facts facts, const std::string& why) {
+    facts.notes.push_back(why + ": " + name_of(finer.precision.name) + " factors were used instead");
+    return factored(finer, std::move(facts));
   }
 
  private:
-  /// How A comes to the factors.
-  struct Coming {
-    Await<Place> await = {};  ///< it is still arriving
-    bool tries = false;       ///< Cholesky, while A is looked at
-  };
-
   static constexpr double not_asked_for = 1 << 20;  // bytes: to ask takes microseconds, and who takes them is told, too
 
+  double bytes_of_factors() const {
+    return double(A.order()) * double(A.order()) * bytes_of(first().precision.storage);
+  }
   void require_memory() const {
-    const double n = double(A.order()), wanted = n * n * bytes_of(wanted_.storage);
+    const double wanted = bytes_of_factors();
     if (wanted <= not_asked_for) return;
     const auto free = Memory<Place>::available(std::size_t(wanted));
     if (wanted > double(free))
       throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
   }
 
-  bool is_watched() const { return options.progress || task_watcher(); }
   /// So that one wait more is nothing beside its factorization.
-  bool is_large() const { return A.order() * A.order() * bytes_of(wanted_.storage) >= q_.tuning().waited_copy_bytes; }
+  bool is_large() const { return bytes_of_factors() >= double(q_.tuning().waited_copy_bytes); }
 
-  bool may_be_tried(Method likely) const {
-    const bool is_worth_it =
-        A.order() <= q_.tuning().cholesky_tried_order || (likely == Method::cholesky && !is_large());
-    return is_worth_it && !is_watched() && !in_place() && A.is_whole() && !has_narrow_range(wanted_.products);
-  }
-
-  bool requires_finite() const { return options.check && !options.allow_nonfinite; }
   /// Of which A the norm is needed later, too.
-  Op op_of_norm() const { return in_place() || !options.check ? Op::transpose : Op::none; }
+  Op op_of_norm() const { return first().check ? Op::none : Op::transpose; }
 
   void require_finite() {
-    if (!requires_finite()) return;
+    if (!first().finite) return;
     q_.phase(Phase::check);
     lasolve::require_finite(std::isfinite(A.norm(q_, op_of_norm())), "the matrix has");
   }
 
-  /// Before A is factored, with one wait for all that is asked of it, or with none where that can come with the factors. Whether it may
-  /// be positive definite, where `picks`.
-  bool look_at_A(bool picks, Facts& facts) {
-    const bool measures = requires_finite() || in_place();  // in place for rcond(): n² reads, before A is overwritten
-    Fetched<bool> may_be_positive = picks;                  // what a triangle lacks is the caller's word
+  /// Before A is factored, with one wait for all that is asked of it, or with none where that can come with the factors. Whether A is
+  /// what the first recipe requires, as far as that is to be found out before.
+  bool look_at_A(Facts& facts) {
+    const Recipe& recipe = first();
+    const bool asks = recipe.symmetry == Symmetry::before;
+    const bool measures = recipe.finite || recipe.in_place;  // in place for rcond(): n² reads, before A is overwritten
+    Fetched<bool> may_be_positive = true;
     const Stopwatch asking;
     q_.phase(Phase::check);
     if (measures) A.measure(q_, op_of_norm());
-    const bool is_overwritten_unseen = in_place() && (requires_finite() || options.condition);
-    if (!picks && !is_overwritten_unseen && !is_watched() && !is_large()) {
+    const bool is_overwritten_unseen = recipe.in_place && (recipe.finite || recipe.condition);
+    if (!asks && !is_overwritten_unseen && !is_large()) {
       if (!since_) since_ = asking;
-      return false;
+      return true;
     }
     q_.phase(Phase::other);
-    if (picks && A.is_whole()) may_be_positive = may_be_positive_definite(q_, A.view());
+    if (asks) may_be_positive = may_be_positive_definite(q_, A.view());
     if (measures) A.norm(q_, op_of_norm());
     require_finite();
     const bool may_be = *may_be_positive;
-    if (measures || picks) waited_for(facts);
+    if (measures || asks) waited_for(facts);
     return may_be;
   }
 
-  /// Factors in a precision, in the type that they are stored in.
-  Factored factored(Decided decided, Facts&& facts, Coming coming = {}) {
-    return decided.precision.storage == precision_of<T>
-               ? factored_in<T>(decided, std::move(facts), std::move(coming))
-               : factored_in<float>(decided, std::move(facts), std::move(coming));
+  /// Factors by a recipe, in the type that they are stored in.
+  Factored factored(const Recipe& by, Facts&& facts, const Await<Place>& await = {}) {
+    return by.precision.storage == precision_of<T> ? factored_in<T>(by, std::move(facts), await)
+                                                   : factored_in<float>(by, std::move(facts), await);
   }
 
-  /// The same, stored in F; a Cholesky that was not asked for by name falls back to LU. `facts`: what is known so far.
+  /// The same, stored in F. Where A is not what the recipe requires, by the next. `facts`: what is known so far.
   template <class F>
-  Factored factored_in(Decided by, Facts&& facts, Coming coming) {
+  Factored factored_in(const Recipe& by, Facts&& facts, const Await<Place>& await) {
     const Precision products = by.precision.products;
     const Gemm<F, Place> gemm(gemm_, products);
     const std::int64_t n = A.order();
-    const Await<Place>& await = coming.await;
-    decide_blocking(q_, options, bool(await), n, by);
     facts.rcond = {};
     q_.phase(Phase::other);
     auto factors = std::make_unique<Factors<F, Place>>(by.method, memory_for<F>(), exponent_for(products));
     const Settled settled(q_, [&] {
-      if (await) await(q_, n);  // what is still to come may come to the memory of the factors
+      if (by.arrives) await(q_, n);  // what is still to come may come to the memory of the factors
     });
-    const bool mirrors = must_mirror(by.method, options.triangle);
-    const bool as_it_comes = await && by.schedule == Schedule::left_looking && !mirrors;  // rows come last
+    const bool mirrors = must_mirror(by.method, triangle_);
+    const bool as_it_comes = by.arrives && by.schedule == Schedule::left_looking && !mirrors;  // rows come last
     prepare_factorization<F>(q_, gemm, by.method, by.schedule, n, by.block_size, as_it_comes);
     std::optional<Fetched<Look>> look;
-    if (await && !as_it_comes) await(q_, n);
-    if (coming.tries)
+    if (by.arrives && !as_it_comes) await(q_, n);
+    if (by.symmetry == Symmetry::beside)
       look = factors->take_on_trial(q_, A.view());
     else if (!as_it_comes)
       factors->take(q_, A.view());
-    if (mirrors) mirror(q_, factors->whole(), options.triangle);
+    if (mirrors) mirror(q_, factors->whole(), triangle_);
     run(gemm, *factors, as_it_comes ? supply_by<F>(await) : Supply<F, Place>(), look, by, facts);
-    if (await || look || A.has_norm(op_of_norm())) require_finite();
+    if (!in_place() && (by.arrives || look || A.has_norm(op_of_norm()))) require_finite();
     if (!in_place() && scales_up(facts)) {
       factors.reset();
-      return factored_in<F>(by, std::move(facts), {});
+      return factored_in<F>(*after(by, Reason::scaled), std::move(facts), {});
     }
     const bool in_vain = look && !(*look)->may_be_positive_definite;
-    const std::string why = in_vain ? "" : why_lu_instead(by.method, facts.outcome, bool(await));
+    const Recipe* const instead = after(by, Reason::not_positive_definite);
+    const std::string why = in_vain || !instead ? "" : why_in_vain(by, facts.outcome);
     facts.times.take(q_);
     if (!in_vain && why.empty()) return {by, std::move(facts), std::move(factors)};
     if (in_place()) {
@@ -224,9 +201,8 @@ class Factoring {
       return {by, std::move(facts), std::move(factors)};
     }
     if (!why.empty()) facts.notes.push_back(lu_was_used(why));
-    by.method = Method::lu;
     factors.reset();
-    return factored_in<F>(by, std::move(facts), {});
+    return factored_in<F>(*instead, std::move(facts), {});
   }
 
   /// What the factors will be in: that of A, or new memory.
@@ -257,13 +233,13 @@ class Factoring {
   /// Factors, with one wait for how that ended and for the look at A.
   template <class F>
   void run(const Gemm<F, Place>& gemm, Factors<F, Place>& factors, const Supply<F, Place>& supply,
-           std::optional<Fetched<Look>>& look, const Decided& by, Facts& facts) {
+           std::optional<Fetched<Look>>& look, const Recipe& by, Facts& facts) {
     const double flops = flops_of(by.method, double(A.order()));
     const TaskWatcher* const watcher = task_watcher();
-    if (is_watched() || is_large())
+    if (watcher || progress_ || is_large())
       waited_for(facts);  // what was done until now is no progress, nor is it part of factor_seconds
     facts.times.set_aside();
-    if (options.progress) q_.on_progress([this, flops](double done) { options.progress(std::min(1.0, done / flops)); });
+    if (progress_ && !look) q_.on_progress([this, flops](double done) { progress_(std::min(1.0, done / flops)); });
     std::optional<TaskClock<Place>> clock;
     if (watcher) clock.emplace(q_, *watcher);
     const Stopwatch factoring;
@@ -278,6 +254,7 @@ class Factoring {
     tell_products(gemm, facts);
     q_.finish();
     q_.on_progress({});
+    if (progress_ && look && facts.outcome.ok()) progress_(1);  // what may be in vain is no progress
     if (clock) clock->tell();
     const PhaseTimes times = q_.take_times();
     const double wall = all - times.seconds_of(Phase::check);
@@ -299,19 +276,19 @@ class Factoring {
     since_.reset();
   }
 
-  /// Why LU has to take the place of a Cholesky that was not asked for by name; empty: it has not.
-  std::string why_lu_instead(Method method, const Outcome& outcome, bool was_arriving) {
-    if (method != Method::cholesky || options.factorization != Method::automatic) return "";
-    if (was_arriving && A.is_whole() && !*may_be_positive_definite(q_, A.view()))
+  /// Why a Cholesky whose requirements nobody has promised was in vain; empty: it was not.
+  std::string why_in_vain(const Recipe& by, const Outcome& outcome) {
+    if (by.symmetry == Symmetry::after && !*may_be_positive_definite(q_, A.view()))
       return "symmetric at a first glance only";
     if (outcome.kind != Outcome::not_positive_definite) return "";
     return A.is_whole() ? why_no_cholesky(outcome) : outcome.message();
   }
 
-  const SolvePrecision wanted_;
-  const Refine refine_;
   Queue<Place>& q_;
   const GemmBackend<Place>& gemm_;
+  const Recipes recipes_;
+  const Uplo triangle_;
+  const std::function<void(double)> progress_;
   const MatrixView<const T, Place> given_;
   std::optional<Matrix<T, Place>> memory_;  // that of A, handed over, until the factors have it
   int exponent_ = 0;

@@ -34,9 +34,7 @@ template <class T>
 std::unique_ptr<Engine<T>> of_matrix(std::int64_t n, std::unique_ptr<Engine<T>> engine, const Options& options,
                                      const Extent& borrowed) {
   engine->order = n;
-  const bool is_read_again =
-      options.check || refine_for(options, solve_precision(options.precision, precision_of<T>)) != Refine::none;
-  if (is_read_again) engine->borrowed = borrowed;
+  if (options.check || engine->report().refine != Refine::none) engine->borrowed = borrowed;
   return engine;
 }
 

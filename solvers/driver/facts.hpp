@@ -1,4 +1,4 @@
-// What is decided of a system, and what comes out: of this a report is made, at the end.
+// What comes out of a recipe: of both a report is made, at the end.
 #pragma once
 
 #include <optional>
@@ -7,27 +7,9 @@
 
 #include "lasolve/lasolve.hpp"
 #include "solvers/driver/times.hpp"
+#include "solvers/recipe.hpp"
 
 namespace lasolve {
-
-/// Whether solutions are coarser than A before they are refined, where residuals are in the precision of A.
-inline bool is_coarse(const SolvePrecision& in) { return in.unit_roundoff() > unit_roundoff_of(in.residual); }
-
-/// Before A is factored. The residual of the precision is not automatic.
-struct Decided {
-  SolvePrecision precision = {};
-  Refine refine = Refine::none;
-  Method method = Method::automatic;
-  Schedule schedule = Schedule::automatic;
-  std::int64_t block_size = 0;
-
-  bool refines() const { return refine != Refine::none; }
-  bool is_coarse() const { return lasolve::is_coarse(precision); }
-  /// That of A, or of coarser factors whose solutions are not refined.
-  double roundoff_of_solutions() const {
-    return refines() ? unit_roundoff_of(precision.residual) : precision.unit_roundoff();
-  }
-};
 
 /// Of factors: members as in Report.
 struct Facts {
@@ -62,7 +44,7 @@ struct SolveFacts {
 };
 
 /// Writes that of the factors, or of a solve with factors of which it is there.
-void write_report(Report&, const Decided&, Facts&&);
+void write_report(Report&, const Recipe&, Facts&&);
 Report report_of(const Report& of_factors, SolveFacts&&);
 /// Adds what else a solve took.
 void add_times(Report&, const Times&);

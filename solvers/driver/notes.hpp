@@ -24,10 +24,10 @@ inline std::string lu_was_used(const std::string& why) { return why + ": LU was 
 
 /// Says it where the pivots alone let one doubt: the least and the largest magnitude. norm_of_A(): ‖A‖, where that is known.
 template <class Norm>
-void note_pivots(const std::pair<double, double>& pivots, Norm norm_of_A, const Decided& decided, Facts& facts) {
-  if (decided.is_coarse() && decided.refines()) return;  // refinement tells more
+void note_pivots(const std::pair<double, double>& pivots, Norm norm_of_A, const Recipe& recipe, Facts& facts) {
+  if (recipe.is_coarse() && recipe.refines()) return;  // refinement tells more
   const auto [least, most] = pivots;
-  const double small = double(facts.n) * decided.precision.unit_roundoff();
+  const double small = double(facts.n) * recipe.precision.unit_roundoff();
   if (!(least < small * most)) return;
   const std::optional<double> norm = norm_of_A();
   const bool grew = norm && !(least < small * *norm);

@@ -19,17 +19,19 @@ namespace lasolve {
 template <class T, class Place>
 class Solver {
  public:
-  Solver(Queue<Place>& q, const GemmBackend<Place>& gemm, Given<T, Place> given, const Options& options, Facts&& start)
-      : q_(q), gemm_(gemm), factoring_(q, gemm, std::move(given), options), made_{{}, std::move(start)} {
+  Solver(Queue<Place>& q, const GemmBackend<Place>& gemm, Given<T, Place> given, const Recipes& recipes,
+         const Options& options, Facts&& start)
+      : q_(q), gemm_(gemm), factoring_(q, gemm, std::move(given), recipes, options), made_{{}, std::move(start)} {
     made_.facts.n = A_.order(), made_.facts.gemm = gemm.name;
+    if (options.check && !recipe_.check) made_.facts.notes.push_back(not_checked_in_place);
   }
 
   /// To be called once: see Factoring::factors().
-  void factor(Await<Place> await = {}, Method likely = Method::automatic, std::optional<Stopwatch> since = {}) {
+  void factor(Await<Place> await = {}, std::optional<Stopwatch> since = {}) {
     const NamedRange<Place> range("lasolve factor");
     const Settled settled(q_);
-    Factored made = factoring_.factors(std::move(made_.facts), std::move(await), likely, since);
-    if (options_.condition && made.facts.outcome.ok()) {
+    Factored made = factoring_.factors(std::move(made_.facts), std::move(await), since);
+    if (recipe_.condition && made.facts.outcome.ok()) {
       rcond_of(made);
       made.facts.times.take(q_);
     }
@@ -76,17 +78,17 @@ class Solver {
       const Settled settled(q_);
       if (!facts.outcome.ok())
         leave_no_solution(X, facts.times);
-      else if (options_.check)
+      else if (recipe_.check)
         facts.backward_error = 0;
       return report_of(report_, std::move(facts));
     }
     const int exponent = factoring_.exponent();
-    const bool is_read_again = options_.check || made_.decided.refines();
+    const bool is_read_again = recipe_.check || made_.recipe.refines();
     if (exponent == 0 && !(is_read_again && static_cast<const void*>(B.data()) == X.data()))
       return solve_apart(B, X, op, solving);
     Matrix<T, Place> kept(B.rows(), B.cols());
     const Settled settled(q_);
-    if (exponent != 0 && options_.check) require_finite_sides(*column_norms<T>(q_, B));  // which scaling may overflow
+    if (exponent != 0 && recipe_.check) require_finite_sides(*column_norms<T>(q_, B));  // which scaling may overflow
     q_.phase(Phase::other);
     exponent == 0 ? convert(q_, B, kept.view()) : scale<T>(q_, exponent, B, kept.view());
     return solve_apart(kept.view(), X, op, solving);
@@ -101,41 +103,40 @@ class Solver {
     const Settled settled(q_);
     Refinement refined = solve_with(made_, B, X, op);
     const double refining = solving.seconds();  // where it was refined, the last residual was waited for
-    if (options_.check && (options_.condition || !refined.converged)) {
+    if (recipe_.check && (recipe_.condition || !refined.converged)) {
       q_.phase(Phase::check);
       look_at_sides(*column_norms<T>(q_, B));  // before anything follows from them
     }
-    if (!refined.converged && made_.decided.is_coarse() && factoring_.may_be_as_fine_as_A()) {
-      replaced =
-          factoring_.fallen_back(made_.decided, made_.facts,
-                                 std::string("refinement in ") + name_of(made_.decided.precision.name) + " stalled");
+    if (const Recipe* const finer = refined.converged ? nullptr : factoring_.after(made_.recipe, Reason::too_coarse)) {
+      replaced = factoring_.fallen_back(
+          *finer, made_.facts, std::string("refinement in ") + name_of(made_.recipe.precision.name) + " stalled");
       if (replaced->facts.outcome.ok()) refined = solve_with(*replaced, B, X, op);
     }
     Factored& made = replaced ? *replaced : made_;
     const bool is_there = made.facts.outcome.ok();
-    if (is_there && options_.condition) rcond_of(made);
+    if (is_there && recipe_.condition) rcond_of(made);
     SolveFacts facts = solve_begun(made, B.cols());
-    if (!replaced && made.decided.refines()) facts.times.take(q_, refining);
+    if (!replaced && made.recipe.refines()) facts.times.take(q_, refining);
     if (is_there && !refined.converged) facts.outcome = {Outcome::not_converged, refined.updates};
     keep(std::move(refined), facts);
-    if (is_there && options_.check) check(made, B, X, op, facts);
-    if (options_.condition && facts.outcome.ok() && facts.rcond_that_counts(*made.facts.rcond) < facts.roundoff)
+    if (is_there && recipe_.check) check(made, B, X, op, facts);
+    if (recipe_.condition && facts.outcome.ok() && facts.rcond_that_counts(*made.facts.rcond) < facts.roundoff)
       facts.outcome = {Outcome::ill_conditioned, 0};
     if (is_there)
       facts.times.take(q_);
     else
       leave_no_solution(X, facts.times);
     Report of_factors;
-    lasolve::write_report(of_factors, made.decided, Facts(made.facts));
+    lasolve::write_report(of_factors, made.recipe, Facts(made.facts));
     Report report = report_of(of_factors, std::move(facts));
     if (replaced) made_ = std::move(*replaced);  // only now, when nothing can throw
     report_ = std::move(of_factors);
     return report;
   }
 
-  void write_report() { lasolve::write_report(report_, made_.decided, Facts(made_.facts)); }
+  void write_report() { lasolve::write_report(report_, made_.recipe, Facts(made_.facts)); }
   static SolveFacts solve_begun(const Factored& made, std::int64_t nrhs) {
-    const Decided& by = made.decided;
+    const Recipe& by = made.recipe;
     return {made.facts.outcome, nrhs, by.refine, by.roundoff_of_solutions()};
   }
   static void keep(Refinement&& refined, SolveFacts& facts) {
@@ -157,7 +158,7 @@ class Solver {
             "the norm of A is not known, which its factors have overwritten: ask for the condition in the options");
     long double norm = A_.norm(q_, Op::transpose);
     if (Facts anew = made.facts; !factoring_.in_place() && factoring_.scales_up(anew)) {
-      made = factoring_.again(made.decided, std::move(anew));
+      made = factoring_.again(made.recipe, std::move(anew));
       norm = A_.norm(q_, Op::transpose);
     }
     made.facts.rcond = made.with(gemm_, [&](auto& factors, const auto& gemm) {
@@ -175,7 +176,7 @@ class Solver {
   Refinement solve_with(const Gemm<F, Place>& gemm, Factors<F, Place>& factors, MatrixView<const T, Place> B,
                         MatrixView<T, Place> X, Op op) {
     constexpr bool in_place = std::is_same_v<F, T>;
-    const bool refined = made_.decided.refines();
+    const bool refined = made_.recipe.refines();
     Matrix<F, Place> D;
     Matrix<T, Place> R;
     const Settled settled(q_);
@@ -204,7 +205,7 @@ class Solver {
 
   /// `b`: the largest magnitudes of the columns of B.
   void require_finite_sides(const std::vector<double>& b) const {
-    lasolve::require_finite(options_.allow_nonfinite || std::isfinite(largest(b)), "the right-hand sides have");
+    lasolve::require_finite(!recipe_.finite || std::isfinite(largest(b)), "the right-hand sides have");
   }
 
   /// The same of what is solved for, which may be a multiple of what was given, that was looked at before.
@@ -239,7 +240,7 @@ class Solver {
       facts.outcome = made.facts.outcome;
       passed = judged(norms = look());
     }
-    if (options_.condition && passed && *made.facts.rcond < u) {
+    if (recipe_.condition && passed && *made.facts.rcond < u) {
       Scaling by{A_.row_sums(q_, op)};
       if (!judge_scaled(made, by, facts.rcond_of_scaled_rows, B, X, R, norms.exponents, op, u)) {
         by = scaling_of_columns(q_, A_.with(op), by.row_sums);
@@ -251,8 +252,7 @@ class Solver {
       facts.notes.push_back("refinement ended without meeting its own bound; the check passed");
       facts.outcome = {};
     }
-    if (!passed && options_.factorization == Method::cholesky && A_.is_whole() &&
-        !*may_be_positive_definite(q_, A_.view()))
+    if (!passed && made.recipe.method == Method::cholesky && A_.is_whole() && !*may_be_positive_definite(q_, A_.view()))
       facts.outcome = {Outcome::not_symmetric, 0};
   }
 
@@ -260,15 +260,15 @@ class Solver {
   /// done. By more, something else is wrong, as the backend, which nothing must hide.
   bool mends_growth(Factored& made, MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op, MatrixView<T, Place> R,
                     SolveFacts& facts) {
-    if (made.decided.method != Method::lu || made.decided.is_coarse()) return false;
+    if (made.recipe.method != Method::lu || made.recipe.is_coarse()) return false;
     return made.with(gemm_, [&]<class F>(Factors<F, Place>& factors, const Gemm<F, Place>& gemm) {
       const double grown = growth(q_, factors.values(), A_.with(Op::none));
       const double hpl = hpl_residual(*facts.backward_error, B.rows(), facts.roundoff);
       facts.growth = grown;
       if (!(hpl <= grown)) return false;
-      const bool refines = options_.refine == Refine::automatic && !made.decided.refines();
+      const bool refines = made.recipe.mends;
       facts.notes.push_back(elements_grew(grown, hpl, refines) +
-                            (options_.refine == Refine::none ? "; refinement may mend that" : ""));
+                            (refines || made.recipe.refines() ? "" : "; refinement may mend that"));
       if (!refines) return false;
       Matrix<F, Place> D(B.rows(), B.cols());
       const Settled settled(q_);
@@ -295,7 +295,7 @@ class Solver {
   const GemmBackend<Place>& gemm_;
   Factoring<T, Place> factoring_;
   KnownMatrix<T, Place>& A_ = factoring_.A;
-  const Options& options_ = factoring_.options;
+  const Recipe& recipe_ = factoring_.first();
   Factored made_;
   Report report_;  // of the factors
 };

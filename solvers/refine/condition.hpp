@@ -57,10 +57,10 @@ inline double reciprocal_of_condition(long double x, long double y) {
 
 /// An estimate of 1 / (‖A‖₁ ‖A⁻¹‖₁), given ‖A‖₁: at least the true value, nearly always within a factor of three. 0: A⁻¹ cannot
 /// be represented. At most five solves, of four right-hand sides each; `tell`, unless empty, hears of each.
-template <class F, class Place>
-double reciprocal_condition(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors<F, Place>& factors, long double norm,
+/// apply(e, X, op): X ← op(A)⁻¹ 2^e X for a few columns on the host, by factors stored in F.
+template <class F, class Apply>
+double reciprocal_condition(std::int64_t n, long double norm, Apply apply,
                             const std::function<void(double)>& tell = {}) {
-  const std::int64_t n = factors.values().rows();
   if (n == 0) return 1;
   if (!(norm > 0 && std::isfinite(norm))) return 0;
   // A⁻¹ 2^e with ‖A‖₁ about 2^e, so that small matrices have inverses that do not overflow.
@@ -68,11 +68,18 @@ double reciprocal_condition(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors
   const int e = std::clamp(std::ilogb(norm), Limits::min_exponent, Limits::max_exponent - 2);
   int solves = 0;
   const double inverse = one_norm_estimate(n, [&](MatrixView<double> X, Op op) {
-    apply_to_host_columns(q, gemm, factors, e, X, op);
+    apply(e, X, op);
     constexpr double most = 5;
     if (tell) tell(++solves / most);
   });
   return reciprocal_of_condition(std::ldexp(norm, -e), inverse);
+}
+
+template <class F, class Place>
+double reciprocal_condition(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors<F, Place>& factors, long double norm,
+                            const std::function<void(double)>& tell = {}) {
+  const auto apply = [&](int e, MatrixView<double> X, Op op) { apply_to_host_columns(q, gemm, factors, e, X, op); };
+  return reciprocal_condition<F>(factors.values().rows(), norm, apply, tell);
 }
 
 }  // namespace lasolve

@@ -25,10 +25,7 @@ template <class T>
 class CpuEngine final : public Engine<T> {
  public:
   CpuEngine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options, Facts&& start)
-      : q_(options.threads), solver_(q_, gemm, std::move(A), options, std::move(start)) {
-    tune_for(q_, options);
-    solver_.factor();
-  }
+      : CpuEngine(problem_of(A), std::move(A), gemm, options, std::move(start)) {}
   const Report& report() const override { return solver_.report(); }
   double rcond() override {
     const Turn turn(turns_);
@@ -41,6 +38,15 @@ class CpuEngine final : public Engine<T> {
   Report solve(MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op, CUstream_st*) override { refuse_sides_on_device(); }
 
  private:
+  CpuEngine(const Problem& problem, Given<T, Cpu>&& A, const GemmBackend<Cpu>& gemm, const Options& options,
+            Facts&& start)
+      : q_(options.threads),
+        solver_(q_, gemm, std::move(A), resolve(options, problem, means_of(gemm, options, q_.tuning(), false)), options,
+                std::move(start)) {
+    if (options.tuning) q_.tune(*options.tuning);
+    solver_.factor();
+  }
+
   OneAtATime turns_;
   Queue<Cpu> q_;
   Solver<T, Cpu> solver_;
@@ -50,32 +56,31 @@ class CpuEngine final : public Engine<T> {
 template <class T>
 class SmallEngine final : public Engine<T> {
  public:
-  SmallEngine(MatrixView<const T> A, const GemmBackend<Cpu>& gemm, const Options& options)
+  SmallEngine(MatrixView<const T> A, const GemmBackend<Cpu>& gemm, const Recipes& recipes, const Options& options)
       : gemm_(gemm),
         method_(options.factorization),
         threads_(options.threads),
         refine_(options.refine),
         check_(options.check),
         allow_nonfinite_(options.allow_nonfinite),
-        system_(A, options.factorization) {}
+        system_(A, recipes) {}
   /// False: it is not for this engine, and `facts` is as it was.
   bool factor(Facts& facts) {
-    Decided by;
-    if (!system_.factor(check_, by, facts)) return false;
+    if (!system_.factor(facts)) return false;
     facts.gemm = gemm_.name;
-    write_report(report_, by, std::move(facts));
+    write_report(report_, system_.recipe(), std::move(facts));
     return true;
   }
   const Report& report() const override { return other_ ? other_->report() : report_; }
   double rcond() override {
     const Turn turn(turns_);
-    return other().rcond();
+    return report_.rcond ? *report_.rcond : other().rcond();
   }
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override {
     const Turn turn(turns_);
     if (system_.takes_sides(B.cols())) {
       SolveFacts facts{report_.outcome, B.cols(), Refine::none, epsilon<T>};
-      if (system_.solve(check_, B, X, op, facts)) return report_of(report(), std::move(facts));
+      if (system_.solve(B, X, op, facts)) return report_of(report(), std::move(facts));
     }
     return other().solve(B, X, op);
   }
@@ -90,6 +95,7 @@ class SmallEngine final : public Engine<T> {
       options.refine = refine_;
       options.check = check_;
       options.allow_nonfinite = allow_nonfinite_;
+      options.condition = system_.recipe().condition;
       other_ = std::make_unique<CpuEngine<T>>(
           Given<T, Cpu>(system_.A()), gemm_, options,
           Facts{.outcome = report_.outcome, .device = report_.device, .notes = report_.notes});
@@ -99,7 +105,7 @@ class SmallEngine final : public Engine<T> {
 
   OneAtATime turns_;
   const GemmBackend<Cpu>& gemm_;
-  const Method method_;  // this and the next four are all that options of a small system may differ in: they are large
+  const Method method_;  // this, the next four and the condition are all that options of a small system may differ in
   const int threads_;
   const Refine refine_;
   const bool check_, allow_nonfinite_;
@@ -113,8 +119,14 @@ class SmallEngine final : public Engine<T> {
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options,
                                        Facts start) {
-  if (!A.memory && SmallSystem<T>::takes(A.A, gemm, options))
-    if (auto small = std::make_unique<SmallEngine<T>>(A.A, gemm, options); small->factor(start)) return small;
+  if (!A.memory && SmallSystem<T>::fits(A.A.rows(), options)) {
+    const Recipes recipes = resolve(options, problem_of(A), means_of(gemm, options, cpu_tuning().values, true));
+    if (recipes.first().executor == Executor::leaf)
+      if (auto small = std::make_unique<SmallEngine<T>>(A.A, gemm, recipes, options); small->factor(start)) {
+        if (options.progress) options.progress(1);
+        return small;
+      }
+  }
   return std::make_unique<CpuEngine<T>>(std::move(A), gemm, options, std::move(start));
 }
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cpu>&, const Options&,

@@ -13,8 +13,10 @@
 #include "solvers/places/cpu/norms.hpp"
 #include "solvers/places/cpu/panel.hpp"
 #include "solvers/refine/accuracy.hpp"
+#include "solvers/refine/condition.hpp"
 #include "solvers/refine/residual.hpp"
 #include "solvers/tuning.hpp"
+#include "solvers/watch.hpp"
 
 namespace lasolve {
 
@@ -26,40 +28,32 @@ namespace lasolve {
 template <class T>
 class SmallSystem {
  public:
-  /// Whether a system is for this class, as far as can be known without its factors: the matrix is one leaf of one panel, so that no
-  /// product is computed, and nothing special is asked for.
-  static bool takes(MatrixView<const T> A, const GemmBackend<Cpu>& gemm, const Options& o) {
-    // All of the options, so that none is added without a thought of this.
-    const auto& [named, device, method, triangle, precision, refine, schedule, tuning, block_size, threads, nonfinite,
-                 check, condition, progress] = o;
-    const std::int64_t n = A.rows();
-    if (n == 0 || n > most_rows(method, n) || !offers(gemm, precision_of<T>)) return false;
-    if (tuning || block_size != 0 || schedule != Schedule::automatic || task_watcher()) return false;
-    if (precision != Precision::automatic && precision != precision_of<T>) return false;
-    if (refine == Refine::classical || condition || progress) return false;
-    return triangle == Uplo::both;
+  /// Whether A, of which all is there, is one leaf of one panel, so that no product is computed.
+  static bool fits(std::int64_t n, const Options& options) {
+    return n > 0 && options.triangle == Uplo::both && n <= most_rows(options.factorization, n);
   }
 
-  SmallSystem(MatrixView<const T> A, Method method)
-      : method_(method != Method::automatic      ? method
-                : may_be_positive_definite<T>(A) ? Method::cholesky
-                                                 : Method::lu),
+  SmallSystem(MatrixView<const T> A, const Recipes& recipes)
+      : by_(recipes.first().symmetry == Symmetry::before && !may_be_positive_definite<T>(A)
+                ? *recipes.after(recipes.first(), Reason::not_positive_definite)
+                : recipes.first()),
         n_(A.rows()),
         memory_(n_, 2 * n_ + 2, round_up(n_, line)),
         A_(memory_.view().columns(0, n_)),
         factors_(memory_.view().columns(n_, n_)),
-        interchanges_(method_ == Method::lu ? n_ : 0, 1) {
+        interchanges_(by_.method == Method::lu ? n_ : 0, 1) {
     as_eigen(A_) = as_eigen(A);
   }
   MatrixView<const T> A() const { return A_; }
+  const Recipe& recipe() const { return by_; }
 
-  /// With `check` A must be finite.
-  bool factor(bool check, Decided& by, Facts& facts) {
-    if (check && (!std::isfinite(norm(Op::none)) || exponent_of_subnormal<T>(norm(Op::none)) != 0)) return false;
+  /// Where solutions are checked, A must be finite.
+  bool factor(Facts& facts) {
+    if (by_.check && (!std::isfinite(norm(Op::none)) || exponent_of_subnormal<T>(norm(Op::none)) != 0)) return false;
     const Stopwatch watch;
     as_eigen(factors_) = as_eigen(A_);
     const MatrixView<std::int64_t> failed_at(&failed_at_, 1, 1, 1);
-    const bool is_lu = method_ == Method::lu;
+    const bool is_lu = by_.method == Method::lu;
     if (is_lu)
       panel_lu_leaf_alone(factors_, Pivots<Cpu>::in(interchanges_, failed_at));
     else
@@ -68,21 +62,19 @@ class SmallSystem {
     const auto [least, most] = diagonal_range<T>(factors_);
     const double range = is_lu ? least / most : least / most * (least / most);  // of the pivots
     if (failed_at_ >= 0 || !(range >= n * u)) return false;
-    by = {.precision = solve_precision(Precision::automatic, precision_of<T>),
-          .method = method_,
-          .schedule = default_schedule(cpu_tuning().values, method_),
-          .block_size = n_};
     facts.n = n_, facts.threads = 1;
     facts.factor_seconds = facts.times.total_seconds = facts.times.phases.seconds_of(Phase::panel) = seconds;
     facts.times.phases.flops[std::size_t(Phase::panel)] = is_lu ? lu_panel_flops(n, n) : cholesky_panel_flops(n, n);
-    return true;
+    if (task_watcher())
+      tell_at_once(by_.method, by_.schedule, n_, steady_seconds() - watch.seconds(), steady_seconds());
+    return !by_.condition || is_well_conditioned(facts);
   }
 
   /// Whether so many right-hand sides are for this class. More than n are left to the threads of Solver.
   bool takes_sides(std::int64_t nrhs) const { return nrhs > 0 && nrhs <= n_; }
 
   /// As Solver::solve. X is written when it is known to be right.
-  bool solve(bool check, MatrixView<const T> B, MatrixView<T> X, Op op, SolveFacts& facts) {
+  bool solve(MatrixView<const T> B, MatrixView<T> X, Op op, SolveFacts& facts) {
     const Stopwatch watch;
     const std::int64_t nrhs = B.cols();
     Matrix<T> more;
@@ -94,7 +86,7 @@ class SmallSystem {
     PhaseTimes& phases = facts.times.phases;
     facts.times.total_seconds = phases.seconds_of(Phase::solve) = watch.seconds();
     phases.flops[std::size_t(Phase::solve)] = 2.0 * double(n_) * double(n_) * double(nrhs);
-    if (check) {
+    if (by_.check) {
       const long double a_norm = norm(op);
       as_eigen(residual) = as_eigen(B);
       subtract_product<T>({A(), op}, solution, residual);
@@ -133,7 +125,7 @@ class SmallSystem {
       const std::int64_t p = interchanges_(i, 0);
       for (std::int64_t j = 0; p != i && j < X.cols(); ++j) std::swap(X(i, j), X(p, j));
     };
-    if (method_ == Method::cholesky) {
+    if (by_.method == Method::cholesky) {
       substitute(lower(factors_), X);
       substitute(lower(factors_).transposed(), X);
     } else if (op == Op::none) {
@@ -147,6 +139,21 @@ class SmallSystem {
     }
   }
 
+  /// The condition is estimated, and leaves no doubt.
+  bool is_well_conditioned(Facts& facts) {
+    const Stopwatch watch;
+    Matrix<T> here(n_, 4, round_up(n_, line));
+    const auto solve = [&](int exponent, MatrixView<double> X, Op op) {
+      const MatrixView<T> some = here.view().columns(0, X.cols());
+      as_eigen(some) = (as_eigen(X) * std::ldexp(1.0, exponent)).template cast<T>();
+      apply(some, op);
+      as_eigen(X) = as_eigen(some).template cast<double>();
+    };
+    facts.rcond = reciprocal_condition<T>(n_, norm(Op::transpose), solve);
+    facts.times.phases.seconds_of(Phase::check) += watch.seconds();
+    return *facts.rcond >= by_.roundoff_of_solutions();
+  }
+
   /// ‖op(A)‖∞; infinite where a sum overflows.
   double norm(Op op) {
     auto& kept = norms_[std::size_t(op)];
@@ -158,7 +165,7 @@ class SmallSystem {
     return *kept;
   }
 
-  Method method_;
+  const Recipe by_;
   std::int64_t n_;
   Matrix<T> memory_;  // of the next two, and of one right-hand side and its residual
   const MatrixView<T> A_, factors_;

@@ -3,10 +3,24 @@
 
 #include "core/named_range.hpp"
 #include "core/whereabouts.hpp"
-#include "solvers/driver/blocking.hpp"
 #include "solvers/places/cuda/call.hpp"
 
 namespace lasolve {
+
+/// Throws std::invalid_argument for a recipe whose executor has to know what came out.
+template <class T>
+const Recipe& require_decided(const Recipe& by) {
+  require(!by.refines(),
+          "a factorization that nobody waits for cannot refine, which ends by the residual: the options have to ask "
+          "for none");
+  require(!has_narrow_range(by.precision.products),
+          "a factorization that nobody waits for cannot look how large A is, which products in fp16 need: the options "
+          "have to ask for another precision");
+  require(
+      by.precision.storage == precision_of<T>,
+      "a factorization that nobody waits for stores factors in the type of A: the options ask for another precision");
+  return by;
+}
 
 /// Nothing here waits for the device, or asks it anything, but for wait(). All is done in a context with a stream.
 template <class T>
@@ -14,22 +28,21 @@ class CudaAsync final : public AsyncEngine<T> {
  public:
   /// In a call on the context, after the caller's stream.
   CudaAsync(SharedContext its, const Tuning& tuning, Given<T, Cuda> A, const GemmBackend<Cuda>& gemm,
-            const Options& options, const SolvePrecision& in)
+            const Options& options)
       : its_(std::move(its)),
         tuning_(tuning),
-        gemm_(gemm, in.products),
-        factors_(options.factorization, A.memory ? std::move(*A.memory) : Matrix<T, Cuda>(A.A.rows(), A.A.cols())) {
+        by_(require_decided<T>(resolve(options, problem_of(A), means_of(gemm, options, tuning, false)).first())),
+        gemm_(gemm, by_.precision.products),
+        factors_(by_.method, A.memory ? std::move(*A.memory) : Matrix<T, Cuda>(A.A.rows(), A.A.cols())) {
     const NamedRange<Cuda> range("lasolve factor_async");
     Queue<Cuda>& q = *its_->q;
     const std::int64_t n = A.A.rows();
-    Decided by{.precision = in, .method = options.factorization};
     const Settled settled(q);
-    decide_blocking(q, options, false, n, by);
-    prepare_factorization<T>(q, gemm_, by.method, by.schedule, n, by.block_size, false);
+    prepare_factorization<T>(q, gemm_, by_.method, by_.schedule, n, by_.block_size, false);
     q.phase(Phase::other);
     if (!A.memory) factors_.take(q, A.A);
-    if (must_mirror(by.method, options.triangle)) mirror(q, factors_.whole(), options.triangle);
-    factors_.factor(q, gemm_, by.schedule, by.block_size);
+    if (must_mirror(by_.method, options.triangle)) mirror(q, factors_.whole(), options.triangle);
+    factors_.factor(q, gemm_, by_.schedule, by_.block_size);
     end_call();
   }
 
@@ -64,6 +77,7 @@ class CudaAsync final : public AsyncEngine<T> {
 
   SharedContext its_;
   const Tuning tuning_;
+  const Recipe by_;
   const Gemm<T, Cuda> gemm_;
   Factors<T, Cuda> factors_;
 };

@@ -29,7 +29,7 @@ class Call {
 /// That of the options, or of the context, or of the device. The queue gets it.
 inline Tuning tuned(Context::State& its, const Options& options) {
   its.q->tune(its.tuning ? *its.tuning : tuning_for(its.q->properties()).values);
-  tune_for(*its.q, options);
+  if (options.tuning) its.q->tune(*options.tuning);
   return its.q->tuning();
 }
 

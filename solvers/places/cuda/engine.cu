@@ -26,12 +26,6 @@ static_assert(HasPrimitives<double, Cuda> && HasPrimitives<float, Cuda>);
 
 namespace {
 
-/// Whether A is read again when it has been factored.
-template <class T>
-bool is_read_again(const Options& options) {
-  return options.check || is_coarser_than<T>(options.precision) || options.refine == Refine::classical;
-}
-
 /// LU if a look at the first rows shows that A is not symmetric with a positive diagonal, as it does for most that are
 /// not. Else Cholesky, which is no certainty.
 template <class T>
@@ -42,37 +36,35 @@ Method likely_method(MatrixView<const T, Cpu> A) {
   return Method::cholesky;
 }
 
-/// Whether the factorization need not see all of A before it begins, and whether that pays. In place there is no later look.
-inline bool can_begin_early(const Tuning& t, bool in_place, const Options& options, std::size_t bytes) {
-  const bool looked_at_before =
-      (options.check && !options.allow_nonfinite) || options.factorization == Method::automatic || options.condition;
-  const SolvePrecision* const in = find_solve_precision(options.precision);
-  const bool scaled = in && has_narrow_range(in->products);
-  return bytes >= std::size_t(t.arriving_bytes) && !(in_place && looked_at_before) && !scaled;
+/// `tuning`: that of the queue.
+template <class T>
+Recipes recipes_for(Queue<Cuda>& q, const Problem& problem, const GemmBackend<Cuda>& gemm, const Options& options) {
+  const std::int64_t most = std::min(widest_panel<T>(q), cholesky_leaf_columns(q, MatrixView<T, Cuda>()));
+  const bool fits = problem.n <= most && !gemm.small && SmallSystemOnCuda<T>::fits(q, problem.n, options);
+  return resolve(options, problem, means_of(gemm, options, q.tuning(), fits));
 }
 
 template <class T>
 class CudaEngine final : public Engine<T> {
  public:
-  /// `owned`: the memory of A where it is ours and the solver has not got it. `from`: what is still to be copied to A. `likely`: the
-  /// method by a look at a part of A. `since`: when a copy of A that nobody has waited for began.
+  /// `owned`: the memory of A where it is ours and the solver has not got it. `from`: what is still to be copied to A. `since`: when a
+  /// copy of A that nobody has waited for began.
   CudaEngine(SharedContext its, const Tuning& tuning, Given<T, Cuda> A, Matrix<T, Cuda> owned,
              std::optional<MatrixView<const T, Cpu>> from, MatrixView<T, Cuda> to, const GemmBackend<Cuda>& gemm,
-             const Options& options, Facts start, Method likely = Method::automatic,
-             std::optional<Stopwatch> since = {})
+             const Recipes& recipes, const Options& options, Facts start, std::optional<Stopwatch> since = {})
       : its_(std::move(its)),
         tuning_(tuning),
         owned_(std::move(owned)),
-        solver_(*its_->q, gemm, std::move(A), options, std::move(start)) {
+        solver_(*its_->q, gemm, std::move(A), recipes, options, std::move(start)) {
     if (from) {
       arrival_ = std::make_unique<Arrival>(*its_->q, *from, to);
-      solver_.factor([this](Queue<Cuda>& q, std::int64_t columns) { arrival_->await(q, columns); }, likely);
+      solver_.factor([this](Queue<Cuda>& q, std::int64_t columns) { arrival_->await(q, columns); });
       solver_.spent(Phase::to_device, arrival_->seconds());
       arrival_.reset();
     } else {
-      solver_.factor({}, likely, since);
+      solver_.factor({}, since);
     }
-    if (owned_.bytes() > 0 && !is_read_again<T>(options)) {
+    if (owned_.bytes() > 0 && !recipes.first().reads_A_again()) {
       solver_.release_A();
       owned_ = {};
     }
@@ -125,15 +117,20 @@ template <class T>
 class SmallCudaEngine final : public Engine<T> {
  public:
   SmallCudaEngine(SharedContext its, const Tuning& tuning, std::int64_t n, const GemmBackend<Cuda>& gemm,
-                  const Options& options)
-      : its_(std::move(its)), tuning_(tuning), gemm_(gemm), options_(options), system_(n) {}
-  /// False: it is not for this engine. `in_place`: A was handed over, and is as if it were overwritten.
-  bool factor(MatrixView<const T, Cuda> A, bool in_place, Facts& facts) {
+                  const Recipes& recipes, const Options& options)
+      : its_(std::move(its)), tuning_(tuning), gemm_(gemm), recipes_(recipes), options_(options), system_(n) {}
+  /// False: it is not for this engine. In place, A is as if it were overwritten.
+  bool factor(MatrixView<const T, Cuda> A, Facts& facts) {
     start_ = {.outcome = facts.outcome, .device = facts.device, .notes = facts.notes};
-    if (!system_.factor(*its_->q, A, options_, in_place, by_, facts)) return false;
+    if (!system_.factor(*its_->q, A, recipes_, options_.triangle, by_, facts)) return false;
     facts.gemm = gemm_.name;
-    if (in_place && std::exchange(options_.check, false))
+    if (std::exchange(options_.check, by_.check) != by_.check)
       for (Facts* of : {&facts, &start_}) of->notes.push_back(not_checked_in_place);
+    if (by_.condition && !is_well_conditioned(facts)) {
+      facts.notes = start_.notes;
+      return false;
+    }
+    if (options_.progress) options_.progress(1);
     facts_ = std::move(facts);
     write_report(report_, by_, Facts(facts_));
     return true;
@@ -179,11 +176,11 @@ class SmallCudaEngine final : public Engine<T> {
   Report solve_there(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op) {
     Queue<Cuda>& q = *its_->q;
     SolveFacts facts{facts_.outcome, B.cols(), by_.refine, by_.roundoff_of_solutions()};
-    if (B.empty() && options_.check) facts.backward_error = 0;
+    if (B.empty() && by_.check) facts.backward_error = 0;
     if (B.empty()) return report_of(report_, std::move(facts));
     const Stopwatch watch;
     Matrix<T, Cuda> kept;
-    if (system_.takes_sides(q, B.cols()) && system_.solve(q, B, X, op, options_.check, kept, facts))
+    if (system_.takes_sides(q, B.cols()) && system_.solve(q, B, X, op, by_.check, kept, facts))
       return report_of(report_, std::move(facts));
     const double in_vain = watch.seconds();
     const bool makes = !other_;
@@ -198,11 +195,34 @@ class SmallCudaEngine final : public Engine<T> {
     report.phases.seconds_of(Phase::other) += before, report.total_seconds += before;
     return report;
   }
+  /// The condition is estimated, and leaves no doubt.
+  bool is_well_conditioned(Facts& facts) {
+    Queue<Cuda>& q = *its_->q;
+    const std::int64_t n = system_.A().rows();
+    const Settled settled(q);
+    q.phase(Phase::check);
+    const long double norm = KnownMatrix<T, Cuda>(system_.A(), Uplo::both).norm(q, Op::transpose);
+    facts.rcond = reciprocal_condition<T>(n, norm, [&](int exponent, MatrixView<double> X, Op op) {
+      Matrix<T> here(n, X.cols());
+      as_eigen(here.view()) = (as_eigen(X) * std::ldexp(1.0, exponent)).template cast<T>();
+      Matrix<T, Cuda> there(n, X.cols()), kept;
+      copy<T>(q, here, there);
+      SolveFacts unused{facts.outcome, X.cols(), Refine::none, by_.roundoff_of_solutions()};
+      system_.solve(q, std::as_const(there).view(), there.view(), op, false, kept, unused);
+      copy<T>(q, std::as_const(there).view(), here.view());
+      q.finish();
+      as_eigen(X) = as_eigen(here.view()).template cast<double>();
+    });
+    facts.times.take(q);
+    return *facts.rcond >= by_.roundoff_of_solutions();
+  }
   /// For who has a Call.
   Solver<T, Cuda>& other() {
     if (!other_) {
+      const Given<T, Cuda> A(system_.A());
+      const Recipes recipes = resolve(options_, problem_of(A), means_of(gemm_, options_, tuning_, false));
       other_ = std::make_unique<CudaEngine<T>>(its_, tuning_, Given<T, Cuda>(system_.A()), Matrix<T, Cuda>(),
-                                               std::nullopt, MatrixView<T, Cuda>(), gemm_, options_, start_);
+                                               std::nullopt, MatrixView<T, Cuda>(), gemm_, recipes, options_, start_);
     }
     return other_->solver();
   }
@@ -210,32 +230,28 @@ class SmallCudaEngine final : public Engine<T> {
   SharedContext its_;
   Tuning tuning_;
   const GemmBackend<Cuda>& gemm_;
+  const Recipes recipes_;
   Options options_;
-  Decided by_;
+  Recipe by_;
   Facts start_, facts_;
   Report report_;
   SmallSystemOnCuda<T> system_;
   std::unique_ptr<CudaEngine<T>> other_;
 };
 
-template <class T>
-bool is_small(const Queue<Cuda>& q, std::int64_t n, const GemmBackend<Cuda>& gemm, const Options& options) {
-  const std::int64_t most = std::min(widest_panel<T>(q), cholesky_leaf_columns(q, MatrixView<T, Cuda>()));
-  return SmallSystemOnCuda<T>::takes(q, n, most, gemm, options);
-}
-
-/// That of a small system, or null: A is none, or something is out of the ordinary. Within a Call. Then `start` has what it took to
-/// find that out.
+/// That of a small system, or null: something is out of the ordinary. Within a Call. Then `start` has what it took to find that out,
+/// and `recipes` are those without a leaf.
 template <class T>
 std::unique_ptr<Engine<T>> small_engine(const SharedContext& its, const Tuning& tuning, MatrixView<const T, Cuda> A,
-                                        bool in_place, const GemmBackend<Cuda>& gemm, const Options& options,
-                                        Facts& start) {
-  if (!is_small<T>(*its->q, A.rows(), gemm, options)) return nullptr;
-  auto small = std::make_unique<SmallCudaEngine<T>>(its, tuning, A.rows(), gemm, options);
+                                        const Problem& problem, const GemmBackend<Cuda>& gemm, Recipes& recipes,
+                                        const Options& options, Facts& start) {
+  if (recipes.first().executor != Executor::leaf) return nullptr;
+  auto small = std::make_unique<SmallCudaEngine<T>>(its, tuning, A.rows(), gemm, recipes, options);
   const Stopwatch watch;
-  if (small->factor(A, in_place, start)) return small;
+  if (small->factor(A, start)) return small;
   const double in_vain = watch.seconds();
   start.times.phases.seconds_of(Phase::other) += in_vain, start.times.total_seconds += in_vain;
+  recipes = resolve(options, problem, means_of(gemm, options, tuning, false));
   return nullptr;
 }
 
@@ -249,54 +265,58 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>
   const Call call(*its);
   const Tuning tuning = tuned(*its, options);
   wait_for_caller(*its, after);
-  if (auto small = small_engine(its, tuning, A.A, A.memory.has_value(), gemm, options, start)) return small;
+  const Problem problem = problem_of(A);
+  Recipes recipes = recipes_for<T>(*its->q, problem, gemm, options);
+  if (auto small = small_engine(its, tuning, A.A, problem, gemm, recipes, options, start)) return small;
   return std::make_unique<CudaEngine<T>>(its, tuning, std::move(A), Matrix<T, Cuda>(), std::nullopt,
-                                         MatrixView<T, Cuda>(), gemm, options, std::move(start));
+                                         MatrixView<T, Cuda>(), gemm, recipes, options, std::move(start));
 }
 
 template <class T>
-std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>& gemm, const Options& wanted,
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>& gemm, const Options& options,
                                        Facts start, SharedContext its) {
-  Options options = wanted;
-  const Method likely = options.triangle == Uplo::both ? likely_method(A.A) : Method::cholesky;
-  if (options.factorization == Method::automatic && likely == Method::lu) options.factorization = Method::lu;
+  Problem problem = problem_of(A);
+  problem.from_host = true;
+  problem.glance = options.triangle == Uplo::both ? likely_method(A.A) : Method::cholesky;
   if (!its) its = own_context(options.device.index);
   const Call call(*its);
   const Tuning tuning = tuned(*its, options);
   Queue<Cuda>& q = *its->q;
+  Recipes recipes = recipes_for<T>(q, problem, gemm, options);
   q.phase(Phase::to_device);
   Matrix<T, Cuda> dA(A.A.rows(), A.A.cols());
   const Settled settled(q);
   const MatrixView<T, Cuda> to = dA;
   std::optional<MatrixView<const T, Cpu>> from;
-  const bool in_place = A.memory || (!is_read_again<T>(options) && options.factorization != Method::automatic);
   std::optional<Stopwatch> since;
-  if (can_begin_early(tuning, in_place, options, dA.bytes()))
+  if (recipes.first().arrives)
     from = A.A;
   else
     since.emplace(), copy<T>(q, A.A, to);
-  if (!from && is_small<T>(q, dA.rows(), gemm, options)) {
+  if (recipes.first().executor == Executor::leaf) {
     start.times.take(q), since.reset();
-    if (auto small = small_engine(its, tuning, std::as_const(dA).view(), in_place, gemm, options, start)) return small;
+    if (auto small = small_engine(its, tuning, std::as_const(dA).view(), problem, gemm, recipes, options, start))
+      return small;
   }
-  Given<T, Cuda> on_device = in_place ? Given<T, Cuda>(std::move(dA)) : Given<T, Cuda>(std::as_const(dA).view());
-  return std::make_unique<CudaEngine<T>>(its, tuning, std::move(on_device), std::move(dA), from, to, gemm, options,
-                                         std::move(start), likely, since);
+  Given<T, Cuda> on_device =
+      recipes.first().in_place ? Given<T, Cuda>(std::move(dA)) : Given<T, Cuda>(std::as_const(dA).view());
+  return std::make_unique<CudaEngine<T>>(its, tuning, std::move(on_device), std::move(dA), from, to, gemm, recipes,
+                                         options, std::move(start), since);
 }
 
 template <class T>
 std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda> A, const GemmBackend<Cuda>& gemm,
-                                                  const Options& options, const SolvePrecision& in, SharedContext its) {
+                                                  const Options& options, SharedContext its) {
   require_on_device("A", Ends(A.A), options.device.index);
   const Call call(*its);
   const Tuning tuning = tuned(*its, options);
   wait_for_caller(*its, nullptr);
-  return std::make_unique<CudaAsync<T>>(its, tuning, std::move(A), gemm, options, in);
+  return std::make_unique<CudaAsync<T>>(its, tuning, std::move(A), gemm, options);
 }
 template std::unique_ptr<AsyncEngine<double>> make_async_engine(Given<double, Cuda>, const GemmBackend<Cuda>&,
-                                                                const Options&, const SolvePrecision&, SharedContext);
+                                                                const Options&, SharedContext);
 template std::unique_ptr<AsyncEngine<float>> make_async_engine(Given<float, Cuda>, const GemmBackend<Cuda>&,
-                                                               const Options&, const SolvePrecision&, SharedContext);
+                                                               const Options&, SharedContext);
 
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cuda>&, const Options&,
                                                      Facts, SharedContext);

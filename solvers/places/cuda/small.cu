@@ -60,22 +60,17 @@ constexpr std::int64_t aligned(std::int64_t elements) { return round_up(elements
 }  // namespace
 
 template <class T>
-bool SmallSystemOnCuda<T>::takes(const Queue<Cuda>& q, std::int64_t n, std::int64_t most, const GemmBackend<Cuda>& gemm,
-                                 const Options& o) {
-  // All of the options, so that none is added without a thought of this.
-  const auto& [named, device, method, triangle, precision, refine, schedule, tuning, block_size, threads, nonfinite,
-               check, condition, progress] = o;
+bool SmallSystemOnCuda<T>::fits(const Queue<Cuda>& q, std::int64_t n, const Options& options) {
+  const Method method = options.factorization;
   const Tuning& t = q.tuning();
-  if (n == 0 || n > std::min(most, t.small_system_order)) return false;
-  if (triangle != Uplo::both && method != Method::cholesky) return false;
+  if (n == 0 || n > t.small_system_order) return false;
+  if (options.triangle != Uplo::both && method != Method::cholesky) return false;
   if (method == Method::cholesky && n > t.small_cholesky_order && !goes_by_leaf<T>(q, method, n)) return false;
   const auto shared = shared_memory_for<T>(n);
   if (!shared || *shared > q.shared_memory()) return false;
   for (const Method one : {Method::lu, Method::cholesky})
     if (n > default_block_size(t, one, default_schedule(t, one), precision_of<T>, n)) return false;
-  if (!offers(gemm, precision_of<T>) || gemm.small || block_size != 0 || schedule != Schedule::automatic) return false;
-  if (precision != Precision::automatic && precision != precision_of<T>) return false;
-  return refine != Refine::classical && !condition && !progress && !task_watcher();
+  return true;
 }
 
 template <class T>
@@ -93,35 +88,33 @@ SmallSystemOnCuda<T>::SmallSystemOnCuda(std::int64_t n) : factors_{nullptr, null
 }
 
 template <class T>
-bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, const Options& options, bool in_place,
-                                  Decided& by, Facts& facts) {
+bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, const Recipes& recipes, Uplo triangle,
+                                  Recipe& by, Facts& facts) {
   const NamedRange<Cuda> range("lasolve factor");
   const Settled settled(q);
   const Stopwatch watch;
   const Results<SmallEnding> results(q, 1);
   results.expect();
-  const bool cholesky_by_name = options.factorization == Method::cholesky;
-  const SmallTask<T> task{A.data(), A.ld(), options.factorization, options.triangle,
-                          options.check && !options.allow_nonfinite};
-  const bool by_leaf = goes_by_leaf<T>(q, options.factorization, factors_.n);
+  const Recipe& first = recipes.first();
+  const Method method = first.symmetry == Symmetry::before ? Method::automatic : first.method;  // seen to by the kernel
+  const SmallTask<T> task{A.data(), A.ld(), method, triangle, first.finite};
+  const bool by_leaf = goes_by_leaf<T>(q, method, factors_.n);
   if (by_leaf) {
     using Leaf = CholeskyShape<T, 2>;
     launch(q, factor_small_by_leaf<Leaf>, Blocks::independent, dim3(1), Leaf::threads, sizeof(CholeskyShared<Leaf>),
            task, factors_, MatrixView<T, Cuda>(factors_.A, factors_.n, factors_.n, factors_.n), trial_, results.data());
   }
-  if (!by_leaf || !cholesky_by_name)
+  if (!by_leaf || method != Method::cholesky)
     with_shape<T>(factors_.n, [&]<class Shape>(Shape) {
       launch(q, factor_small<Shape>, Blocks::independent, dim3(1), Shape::threads, sizeof(SmallShared<Shape>), task,
              factors_, by_leaf ? trial_ : nullptr, results.data());
     });
   const SmallEnding ending = results.told()[0];
   const double seconds = seconds_of(ending.seconds, watch.seconds()), n = double(factors_.n);
-  if (!ending.usual || (in_place && ending.not_positive > 0)) return false;
+  if (!ending.usual || (first.in_place && ending.not_positive > 0)) return false;
   if (ending.least < n * unit_roundoff_of(precision_of<T>) * ending.most) return false;
-  by.precision = solve_precision(Precision::automatic, precision_of<T>);
-  facts.n = by.block_size = factors_.n;
-  by.method = ending.cholesky ? Method::cholesky : Method::lu;
-  by.schedule = default_schedule(q, by.method);
+  by = ending.cholesky || method == Method::lu ? first : *recipes.after(first, Reason::not_positive_definite);
+  facts.n = factors_.n;
   if (ending.not_positive > 0)
     facts.notes.push_back(lu_was_used(why_no_cholesky({Outcome::not_positive_definite, ending.not_positive})));
   const double looking = seconds * ending.part_of_look;
@@ -131,6 +124,7 @@ bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, c
   times.seconds_of(Phase::panel) = facts.factor_seconds;
   times.flops[std::size_t(Phase::panel)] = flops_of(by.method, n);
   facts.times.add(times);
+  if (task_watcher()) tell_at_once(by.method, by.schedule, facts.n, steady_seconds() - seconds, steady_seconds());
   return true;
 }
 
@@ -169,6 +163,7 @@ bool SmallSystemOnCuda<T>::solve(Queue<Cuda>& q, MatrixView<const T, Cuda> B, Ma
   times.seconds_of(Phase::solve) = seconds - checking, times.seconds_of(Phase::check) = checking;
   times.flops[std::size_t(Phase::solve)] = 2.0 * double(B.rows()) * double(B.rows()) * double(nrhs);
   facts.times.add(times);
+  if (task_watcher()) tell_at_once(by.method, by.schedule, facts.n, steady_seconds() - seconds, steady_seconds());
   return true;
 }
 

@@ -26,13 +26,13 @@ template std::unique_ptr<Engine<float>> make_engine(Given<float, Cuda>, const Ge
 
 template <class T>
 std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda>, const GemmBackend<Cuda>&, const Options&,
-                                                  const SolvePrecision&, SharedContext) {
+                                                  SharedContext) {
   refuse();
 }
 template std::unique_ptr<AsyncEngine<double>> make_async_engine(Given<double, Cuda>, const GemmBackend<Cuda>&,
-                                                                const Options&, const SolvePrecision&, SharedContext);
+                                                                const Options&, SharedContext);
 template std::unique_ptr<AsyncEngine<float>> make_async_engine(Given<float, Cuda>, const GemmBackend<Cuda>&,
-                                                               const Options&, const SolvePrecision&, SharedContext);
+                                                               const Options&, SharedContext);
 
 template <>
 Checked check_again(Queue<Cuda>&, const Supply<double, Cuda>&, Op, Uplo, MatrixView<const double>,

@@ -13,18 +13,16 @@ namespace lasolve {
 template <class T>
 class SmallSystemOnCuda {
  public:
-  /// Whether it is for this class, as far as can be known from the options: nothing special is asked for. `most`: the order up to
-  /// which a factorization computes no product.
-  static bool takes(const Queue<Cuda>& q, std::int64_t n, std::int64_t most, const GemmBackend<Cuda>& gemm,
-                    const Options& options);
+  /// Whether one block holds it.
+  static bool fits(const Queue<Cuda>& q, std::int64_t n, const Options& options);
 
   /// As many right-hand sides as it solves for: each has a block, and two rounds of these are faster than a solve with all of them.
   static bool takes_sides(const Queue<Cuda>& q, std::int64_t nrhs);
 
   explicit SmallSystemOnCuda(std::int64_t n);
 
-  /// Waits for what the queue was given. `in_place`: A was handed over, for no second method.
-  bool factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, const Options& options, bool in_place, Decided& by,
+  /// Waits for what the queue was given. `by`: which of the recipes has served.
+  bool factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, const Recipes& recipes, Uplo triangle, Recipe& by,
               Facts& facts);
 
   /// As Solver::solve. X may be B, which is then kept in `kept`.

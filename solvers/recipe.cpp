@@ -1,0 +1,154 @@
+#include "solvers/recipe.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/choose.hpp"
+#include "lasolve/names.hpp"
+#include "solvers/schedules.hpp"
+#include "solvers/tuning.hpp"
+
+namespace lasolve {
+
+namespace {
+
+/// The precision of factors by its name, or that of A; residuals are in that of A.
+SolvePrecision solve_precision(Precision name, Precision of_A) {
+  const SolvePrecision* const found = find_solve_precision(name == Precision::automatic ? of_A : name);
+  if (found == nullptr) {
+    std::string known;
+    for (const SolvePrecision& p : solve_precisions)
+      known += (known.empty() ? "" : ", ") + std::string(name_of(p.name));
+    throw std::invalid_argument(fmt::format("lasolve: solvers have the precisions {}, not {}", known, name_of(name)));
+  }
+  if (bytes_of(found->storage) > bytes_of(of_A))
+    throw std::invalid_argument(
+        fmt::format("lasolve: {} factors of an {} matrix", name_of(found->storage), name_of(of_A)));
+  SolvePrecision in = *found;
+  if (in.residual == Precision::automatic) in.residual = of_A;
+  return in;
+}
+
+bool has_schedule(Method method, const Options& options) {
+  return options.schedule == Schedule::automatic || is_offered(method, options.schedule);
+}
+
+void require_offered(const Options& options, const Means& means, const SolvePrecision& in) {
+  require(options.block_size >= 0, "the block size is negative");
+  const Method method = options.factorization == Method::automatic ? Method::lu : options.factorization;
+  require(has_schedule(method, options), "this schedule is not offered for this method");
+  if (!means.offers(in.products)) require(false, does_not_offer(means.backend, means.device, in.products).c_str());
+}
+
+/// Schedule and block size.
+void block(Recipe& r, const Options& options, const Problem& problem, const Tuning& t) {
+  r.schedule = options.schedule != Schedule::automatic ? options.schedule
+               : r.arrives                             ? Schedule::left_looking
+                                                       : default_schedule(t, r.method);
+  const std::int64_t columns = options.block_size > 0
+                                   ? options.block_size
+                                   : default_block_size(t, r.method, r.schedule, r.precision.storage, problem.n);
+  r.block_size = r.executor == Executor::leaf ? problem.n : std::min(columns, std::max<std::int64_t>(1, problem.n));
+}
+
+/// Whether a leaf does all that is asked for.
+bool goes_by_leaf(const Options& o, const Problem& problem, const Means& means) {
+  return means.fits_a_leaf && means.offers(problem.element) && !o.tuning && o.block_size == 0 &&
+         o.schedule == Schedule::automatic && o.refine != Refine::classical &&
+         (o.precision == Precision::automatic || o.precision == problem.element);
+}
+
+/// Whether A is factored as it comes, which pays where it is large, and goes where nothing has to be known of it before.
+bool goes_as_it_comes(const Recipe& r, bool picks, const Problem& problem, const Tuning& t) {
+  const double bytes = double(problem.n) * double(problem.n) * bytes_of(problem.element);
+  const bool looks = picks || r.finite || r.condition;
+  return problem.from_host && bytes >= double(t.arriving_bytes) && !(r.in_place && looks) &&
+         !has_narrow_range(r.precision.products);
+}
+
+/// When a method that the options leave open finds out what it requires of A.
+Symmetry when_found_out(const Recipe& r, const Options& o, const Problem& problem, const Tuning& t) {
+  if (o.triangle != Uplo::both) return Symmetry::given;
+  if (r.arrives) return Symmetry::after;
+  const bool is_large =
+      double(problem.n) * double(problem.n) * bytes_of(r.precision.storage) >= double(t.waited_copy_bytes);
+  const bool pays = problem.n <= t.cholesky_tried_order || (problem.glance == Method::cholesky && !is_large);
+  const bool beside = pays && !r.in_place && !has_narrow_range(r.precision.products) && r.executor == Executor::plan;
+  return beside ? Symmetry::beside : Symmetry::before;
+}
+
+}  // namespace
+
+Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
+  const Tuning& t = *means.tuning;
+  const Precision of_A = problem.element;
+  const std::string complaint = o.tuning ? complaint_about(*o.tuning) : "";
+  require(complaint.empty(), ("the tuning makes no sense: " + complaint).c_str());
+  Recipe r;
+  r.precision = solve_precision(o.precision, of_A);
+  require_offered(o, means, r.precision);
+  r.refine = o.refine != Refine::automatic ? o.refine : r.is_coarse() ? Refine::classical : Refine::none;
+  r.executor = goes_by_leaf(o, problem, means) ? Executor::leaf : Executor::plan;
+  r.finite = o.check && !o.allow_nonfinite;
+  r.condition = o.condition;
+  const bool picks =
+      o.factorization == Method::automatic && has_schedule(Method::cholesky, o) && problem.glance != Method::lu;
+  const bool not_read_again = problem.from_host && !o.check && !r.is_coarse() && !r.refines() && !picks;
+  r.in_place = problem.handed_over || not_read_again;
+  require(!problem.handed_over || (!r.is_coarse() && !r.refines()),
+          "factors in place of A leave nothing to refine with");
+  r.check = o.check && !r.in_place;
+  r.mends = r.check && o.refine == Refine::automatic && !r.refines();
+  r.arrives = r.executor == Executor::plan && goes_as_it_comes(r, picks, problem, t);
+  r.method = picks ? Method::cholesky : o.factorization == Method::automatic ? Method::lu : o.factorization;
+  if (picks) r.symmetry = when_found_out(r, o, problem, t);
+  block(r, o, problem, t);
+
+  Recipes recipes;
+  recipes.add(r);
+  r.symmetry = Symmetry::given, r.arrives = false;
+  const auto add = [&] {
+    block(r, o, problem, t);
+    recipes.add(r);
+  };
+  if (r.executor == Executor::plan && !r.in_place) add();  // of 2^e A
+  const Method first = r.method;
+  if (picks) r.method = Method::lu, add();
+  if (r.is_coarse() && r.refines() && means.offers(of_A)) {
+    r.precision = solve_precision(of_A, of_A);
+    add();
+    if (first != r.method) r.method = first, add();
+  }
+  return recipes;
+}
+
+const Recipe* Recipes::after(const Recipe& tried, Reason why) const {
+  for (const Recipe& next : *this) {
+    const bool other_method = next.method != tried.method,
+               other_precision = next.precision.name != tried.precision.name;
+    const bool fits = why == Reason::not_positive_definite
+                          ? tried.method == Method::cholesky && other_method && !other_precision
+                      : why == Reason::too_coarse ? tried.is_coarse() && other_precision && !other_method
+                                                  : !other_method && !other_precision;
+    if (fits && &next != all_.data()) return &next;
+  }
+  return nullptr;
+}
+
+std::string text_of(const Recipe& r) {
+  std::string text = fmt::format("{}, {}, ", r.method == Method::lu ? "LU" : "Cholesky", name_of(r.schedule));
+  text += r.executor == Executor::leaf ? "one leaf" : fmt::format("panels of {}", r.block_size);
+  text += fmt::format(", {}", name_of(r.precision.name));
+  if (r.refines()) text += ", refined";
+  if (r.symmetry == Symmetry::before) text += ", if A is symmetric, which is found out before";
+  if (r.symmetry == Symmetry::beside) text += ", if A is symmetric, which is found out meanwhile";
+  if (r.symmetry == Symmetry::after) text += ", if A is symmetric, which is found out afterwards";
+  if (r.in_place) text += ", in place";
+  if (r.arrives) text += ", as A comes";
+  if (r.check) text += ", checked";
+  if (r.condition) text += ", with its condition";
+  return text;
+}
+
+}  // namespace lasolve

@@ -1,0 +1,105 @@
+// How a system is solved: all that is decided of it, as a value, before anything is computed. Executors measure facts of A and choose
+// nothing: a fact that speaks against a recipe leads to the next.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "lasolve/lasolve.hpp"
+#include "lasolve/precision.hpp"
+
+namespace lasolve {
+
+/// Of a system, what its recipes depend on.
+struct Problem {
+  std::int64_t n = 0;
+  Precision element = Precision::fp64;  ///< of A
+  bool handed_over = false;             ///< the memory of A is given for its factors
+  bool from_host = false;               ///< A is to be copied to the device first
+  Method glance = Method::automatic;    ///< what a part of A makes likely: lu is certain, cholesky is not
+};
+
+/// Of a device and a backend, the same.
+struct Means {
+  Device device = {};
+  const Tuning* tuning = nullptr;
+  const char* backend = "";
+  unsigned precisions = 0;   ///< bit p: the backend offers products in Precision(p)
+  bool fits_a_leaf = false;  ///< one leaf, which computes no product, holds the system
+
+  bool offers(Precision p) const { return (precisions >> unsigned(p) & 1u) != 0; }
+};
+
+/// Whether solutions are coarser than A before they are refined, where residuals are in the precision of A.
+inline bool is_coarse(const SolvePrecision& in) { return in.unit_roundoff() > unit_roundoff_of(in.residual); }
+
+enum class Executor : std::uint8_t {
+  plan,  ///< the tasks of a plan, on the queues of the device
+  leaf   ///< all at once, without a plan
+};
+
+/// When a recipe that requires A = Aᵀ, but for roundoff, and a positive diagonal has that found out.
+enum class Symmetry : std::uint8_t {
+  given,   ///< never: it is the caller's word, or known, or not required
+  before,  ///< A is factored
+  beside,  ///< with the copy of A, beside the first tasks, which then do nothing
+  after    ///< all of A has come
+};
+
+struct Recipe {
+  Method method = Method::automatic;
+  Schedule schedule = Schedule::automatic;
+  std::int64_t block_size = 0;
+  SolvePrecision precision = {};  ///< its residual is not automatic
+  Refine refine = Refine::none;
+  Executor executor = Executor::plan;
+  Symmetry symmetry = Symmetry::given;
+  bool in_place = false;   ///< the factors overwrite A, or its copy on the device
+  bool arrives = false;    ///< A comes while it is factored, column after column
+  bool finite = false;     ///< NaN or Inf in A or B is misuse
+  bool check = false;      ///< the backward error of each solution is measured
+  bool condition = false;  ///< the condition of A is estimated, and solutions are judged by it
+  bool mends = false;      ///< where a check fails because elements grew, the solution is refined
+
+  bool refines() const { return refine != Refine::none; }
+  bool is_coarse() const { return lasolve::is_coarse(precision); }
+  /// Whether A is read again when it has been factored.
+  bool reads_A_again() const { return check || refines(); }
+  /// That of A, or of coarser factors whose solutions are not refined.
+  double roundoff_of_solutions() const {
+    return refines() ? unit_roundoff_of(precision.residual) : precision.unit_roundoff();
+  }
+};
+
+/// Why a recipe did not serve.
+enum class Reason : std::uint8_t {
+  not_positive_definite,  ///< nor, perhaps, symmetric
+  too_coarse,             ///< the factorization failed, or refinement stalled, in a precision coarser than A
+  scaled                  ///< A is too small to compute with, and 2^e A takes its place
+};
+
+/// The recipe that is tried first, and those that follow from it.
+class Recipes {
+ public:
+  const Recipe& first() const { return all_[0]; }
+  /// What comes after one of them; null: nothing does.
+  const Recipe* after(const Recipe& tried, Reason) const;
+  const Recipe* begin() const { return all_.data(); }
+  const Recipe* end() const { return all_.data() + count_; }
+
+ private:
+  friend Recipes resolve(const Options&, const Problem&, const Means&);
+  void add(const Recipe& recipe) { all_[count_++] = recipe; }
+
+  std::array<Recipe, 5> all_ = {};
+  std::size_t count_ = 0;
+};
+
+/// All that is decided, once: pure, without allocation. Throws std::invalid_argument for what options ask for and nobody has: a block
+/// size, a schedule of a method, products, a precision; and for factors in place that would have to be refined.
+Recipes resolve(const Options&, const Problem&, const Means&);
+
+/// One line: "LU, right-looking, panels of 256, fp64, checked".
+std::string text_of(const Recipe&);
+
+}  // namespace lasolve

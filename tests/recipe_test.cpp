@@ -1,0 +1,169 @@
+// What is decided of a system, on a laptop for any device; and that nobody who watches changes it.
+#include "solvers/recipe.hpp"
+
+#include <map>
+
+#include "core/device_properties.hpp"
+#include "core/tuning.hpp"
+#include "lasolve/names.hpp"
+#include "places.hpp"
+#include "solvers/watch.hpp"
+#include "systems.hpp"
+
+namespace lasolve::test {
+namespace {
+
+const Tuning& of_card() {
+  static const Tuning t = tuning_for(card("a100")).values;
+  return t;
+}
+
+Means means(unsigned precisions = ~0u, bool fits_a_leaf = false) {
+  return {.device = {Device::cuda, 0},
+          .tuning = &of_card(),
+          .backend = "cublas",
+          .precisions = precisions,
+          .fits_a_leaf = fits_a_leaf};
+}
+
+std::string all_of(const Recipes& recipes) {
+  std::string text;
+  for (const Recipe& r : recipes) text += text_of(r) + "\n";
+  return text;
+}
+
+TEST(Recipes, of_the_defaults_begin_with_a_look_for_symmetry) {
+  const Recipes recipes = resolve({}, {.n = 4096}, means());
+  const Recipe& first = recipes.first();
+  EXPECT_EQ(first.method, Method::cholesky);
+  EXPECT_EQ(first.symmetry, Symmetry::before);
+  EXPECT_TRUE(first.check && first.finite && first.mends);
+  const Recipe* const lu = recipes.after(first, Reason::not_positive_definite);
+  ASSERT_NE(lu, nullptr);
+  EXPECT_EQ(lu->method, Method::lu);
+  EXPECT_EQ(recipes.after(*lu, Reason::not_positive_definite), nullptr);
+  EXPECT_EQ(recipes.after(*lu, Reason::too_coarse), nullptr);
+  EXPECT_EQ(resolve({}, {.n = 100}, means()).first().symmetry, Symmetry::beside)
+      << "in small matrices a try costs less";
+}
+
+TEST(Recipes, by_name_have_no_other_method) {
+  Options o;
+  for (const Method method : {Method::lu, Method::cholesky}) {
+    o.factorization = method;
+    const Recipes recipes = resolve(o, {.n = 1000}, means());
+    EXPECT_EQ(recipes.first().method, method);
+    EXPECT_EQ(recipes.first().symmetry, Symmetry::given);
+    EXPECT_EQ(recipes.after(recipes.first(), Reason::not_positive_definite), nullptr);
+  }
+}
+
+TEST(Recipes, in_coarse_precisions_end_in_that_of_A) {
+  Options o;
+  o.precision = Precision::fp32;
+  const Recipes recipes = resolve(o, {.n = 5000}, means());
+  for (const Recipe* r : {&recipes.first(), recipes.after(recipes.first(), Reason::not_positive_definite)}) {
+    EXPECT_EQ(r->precision.storage, Precision::fp32);
+    EXPECT_TRUE(r->refines() && !r->mends);
+    const Recipe* const finer = recipes.after(*r, Reason::too_coarse);
+    ASSERT_NE(finer, nullptr);
+    EXPECT_EQ(finer->precision.storage, Precision::fp64);
+    EXPECT_EQ(finer->method, r->method);
+    EXPECT_EQ(recipes.after(*finer, Reason::too_coarse), nullptr);
+  }
+  const unsigned only_fp32 = 1u << unsigned(Precision::fp32);
+  const Recipes alone = resolve(o, {.n = 5000}, means(only_fp32));
+  EXPECT_EQ(alone.after(alone.first(), Reason::too_coarse), nullptr) << "the backend has no fp64";
+  EXPECT_THROW(resolve({}, {.n = 5000}, means(only_fp32)), std::invalid_argument);
+  o.refine = Refine::none;
+  const Recipes unrefined = resolve(o, {.n = 5000}, means());
+  EXPECT_EQ(unrefined.after(unrefined.first(), Reason::too_coarse), nullptr);
+}
+
+TEST(Recipes, of_what_comes_from_the_host_begin_before_all_is_there) {
+  Problem problem{.n = 8192, .from_host = true, .glance = Method::cholesky};
+  const Recipes likely = resolve({}, problem, means());
+  EXPECT_TRUE(likely.first().arrives);
+  EXPECT_EQ(likely.first().schedule, Schedule::left_looking);
+  EXPECT_EQ(likely.first().symmetry, Symmetry::after);
+  const Recipe* const scaled = likely.after(likely.first(), Reason::scaled);
+  ASSERT_NE(scaled, nullptr);
+  EXPECT_FALSE(scaled->arrives);
+  problem.glance = Method::lu;
+  const Recipes lu = resolve({}, problem, means());
+  EXPECT_EQ(lu.first().method, Method::lu);
+  EXPECT_FALSE(lu.first().in_place) << "A is read again";
+  Options bare;
+  bare.check = false;
+  EXPECT_TRUE(resolve(bare, problem, means()).first().in_place);
+  problem.n = 500;
+  EXPECT_FALSE(resolve({}, problem, means()).first().arrives);
+}
+
+TEST(Recipes, in_place_check_nothing_and_refine_nothing) {
+  const Recipes recipes = resolve({}, {.n = 1000, .handed_over = true}, means());
+  EXPECT_TRUE(recipes.first().in_place && recipes.first().finite);
+  EXPECT_FALSE(recipes.first().check);
+  Options o;
+  o.precision = Precision::fp32;
+  EXPECT_THROW(resolve(o, {.n = 1000, .handed_over = true}, means()), std::invalid_argument);
+}
+
+TEST(Recipes, go_by_a_leaf_where_one_holds_the_system_and_nothing_else_is_asked_for) {
+  EXPECT_EQ(resolve({}, {.n = 30}, means(~0u, true)).first().executor, Executor::leaf);
+  Options o;
+  o.condition = true;
+  o.progress = [](double) {};
+  EXPECT_EQ(resolve(o, {.n = 30}, means(~0u, true)).first().executor, Executor::leaf);
+  o.block_size = 8;
+  EXPECT_EQ(resolve(o, {.n = 30}, means(~0u, true)).first().executor, Executor::plan);
+}
+
+TEST(Recipes, can_be_read) {
+  Options o;
+  o.precision = Precision::tf32;
+  EXPECT_EQ(all_of(resolve(o, {.n = 64, .glance = Method::lu}, means())),
+            "LU, right-looking, panels of 64, tf32, refined, checked\n"
+            "LU, right-looking, panels of 64, tf32, refined, checked\n"
+            "LU, right-looking, panels of 64, fp64, refined, checked\n");
+}
+
+class Watched : public OnTarget {};
+
+/// What the tool and an embedder have done, at sizes of every executor: the same tasks, the same bits.
+TEST_P(Watched, does_the_same_tasks_as_unwatched) {
+  for (const std::int64_t n : {1, 4, 31, 64, 100, 257, 600})
+    for (const bool positive : {false, true}) {
+      SCOPED_TRACE(testing::Message() << "n = " << n << (positive ? ", positive definite" : ""));
+      const Matrix<double> A = positive ? random_with_condition(n, 10, true) : random_matrix(n, n);
+      const auto tasks_of = [&](const Options& o, Matrix<double>& X) {
+        std::vector<std::string> tasks;
+        const TaskWatch watch({.hears =
+                                   [&](const Task& task, double, double) {
+                                     tasks.push_back(std::string(name_of(task.kind)) + " " + std::to_string(task.C.j) +
+                                                     " " + std::to_string(task.C.n));
+                                   },
+                               .begins = [&] { tasks.clear(); }});
+        auto solved = solve_random(A, 1, o);
+        expect_solved(solved);
+        X = std::move(solved.X);
+        tasks.push_back(lasolve::name_of(solved.report.method));
+        return tasks;
+      };
+      Options plain = options(), watched = options();
+      watched.progress = [](double) {};
+      Matrix<double> X, Y;
+      const auto seen = tasks_of(plain, X);
+      EXPECT_GE(seen.size(), 2u);
+      EXPECT_EQ(seen, tasks_of(watched, Y));
+      EXPECT_TRUE(std::equal(X.data(), X.data() + n, Y.data()));
+      Matrix<double> Z = solve_random(A, 1, plain).X;  // nobody hears of tasks
+      EXPECT_TRUE(std::equal(X.data(), X.data() + n, Z.data()));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, Watched, testing::Values(Target{Device::cpu, false}), name_of_target);
+INSTANTIATE_TEST_SUITE_P(Cuda, Watched, testing::Values(Target{Device::cuda, false}), name_of_target);
+
+}  // namespace
+}  // namespace lasolve::test
