@@ -49,5 +49,5 @@ option(LASOLVE_TOGETHER "Compile files some at a time: a build from nothing take
 foreach(target lasolve_objects lasolve_bench lasolve_own lasolve_compare lasolve_peers lasolve_tuned lasolve_cli)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${LASOLVE_TOGETHER} UNITY_BUILD_BATCH_SIZE 13)
 endforeach()
-set_source_files_properties(${LASOLVE_KERNEL_SOURCES} solvers/places/cpu/engine.cpp src/own/adapter.cpp src/bench/conformance.cpp src/bench/gemm.cpp
+set_source_files_properties(${LASOLVE_KERNEL_SOURCES} src/core/cpu/by_eigen.cpp solvers/places/cpu/engine.cpp src/own/adapter.cpp src/bench/conformance.cpp src/bench/gemm.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

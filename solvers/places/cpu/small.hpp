@@ -49,7 +49,7 @@ class SmallSystem {
         A_(memory_.view().columns(0, n_)),
         factors_(memory_.view().columns(n_, n_)),
         interchanges_(method_ == Method::lu ? n_ : 0, 1) {
-    as_eigen(A_) = as_eigen(A);
+    copy_on_host<T>(A, A_);
   }
   MatrixView<const T> A() const { return A_; }
 
@@ -57,7 +57,7 @@ class SmallSystem {
   bool factor(bool check, Report& report) {
     if (check && (!std::isfinite(norm(Op::none)) || exponent_of_subnormal<T>(norm(Op::none)) != 0)) return false;
     const Stopwatch watch;
-    as_eigen(factors_) = as_eigen(A_);
+    copy_on_host<T>(A_, factors_);
     const MatrixView<std::int64_t> failed_at(&failed_at_, 1, 1, 1);
     const bool is_lu = method_ == Method::lu;
     if (is_lu)
@@ -90,13 +90,13 @@ class SmallSystem {
     if (nrhs > 1) more = Matrix<T>(n_, 2 * nrhs, round_up(n_, line));
     const MatrixView<T> sides = nrhs > 1 ? more.view() : memory_.view().columns(2 * n_, 2);
     const auto solution = sides.columns(0, nrhs), residual = sides.columns(nrhs, nrhs);
-    as_eigen(solution) = as_eigen(B);
+    copy_on_host<T>(B, solution);
     apply(solution, op);
     report.solve_seconds = report.total_seconds = report.phases.seconds_of(Phase::solve) = watch.seconds();
     report.phases.flops[std::size_t(Phase::solve)] = 2.0 * double(n_) * double(n_) * double(nrhs);
     if (check) {
       const long double a_norm = norm(op);
-      as_eigen(residual) = as_eigen(B);
+      copy_on_host<T>(B, residual);
       subtract_product<T>({A(), op}, solution, residual);
       double error = 0;
       for (std::int64_t j = 0; j < nrhs; ++j) {
@@ -107,7 +107,7 @@ class SmallSystem {
       if (!judge(report, error, unit_roundoff_of(precision_of<T>))) return false;
       report.phases.seconds_of(Phase::check) = watch.seconds() - report.solve_seconds;
     }
-    as_eigen(X) = as_eigen(solution);
+    copy_on_host<T>(solution, X);
     return true;
   }
 
