@@ -46,10 +46,11 @@ void block(Recipe& r, const Options& options, const Problem& problem, const Tuni
   r.schedule = options.schedule != Schedule::automatic ? options.schedule
                : r.arrives                             ? Schedule::left_looking
                                                        : default_schedule(t, r.method);
-  const std::int64_t columns = options.block_size > 0
+  const std::int64_t columns = r.executor == Executor::leaf ? problem.n
+                               : options.block_size > 0
                                    ? options.block_size
                                    : default_block_size(t, r.method, r.schedule, r.precision.storage, problem.n);
-  r.block_size = r.executor == Executor::leaf ? problem.n : std::min(columns, std::max<std::int64_t>(1, problem.n));
+  r.block_size = std::min(columns, std::max<std::int64_t>(1, problem.n));
 }
 
 /// Whether a leaf does all that is asked for.

@@ -5,7 +5,7 @@
 // Expect   three quarters of a tuned BLAS on wide vector units.
 // Reached  87 % of the fastest in an LU in f64, n = 1000, one thread of an EPYC with AVX-512
 // Source   Eigen 3.4
-#include "core/cpu/eigen.hpp"
+#include "core/cpu/by_eigen.hpp"
 #include "gemm/cpu/on_all_cores.hpp"
 
 namespace lasolve {
@@ -13,12 +13,7 @@ namespace lasolve {
 template <class T>
 static void eigen(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
   if (beta != T(1)) scale(beta, C);
-  auto c = as_eigen(C);
-  const auto a = as_eigen(A.stored()), b = as_eigen(B.stored());
-  if (A.op() == Op::none && B.op() == Op::none) c.noalias() += alpha * a * b;
-  if (A.op() == Op::none && B.op() != Op::none) c.noalias() += alpha * a * b.transpose();
-  if (A.op() != Op::none && B.op() == Op::none) c.noalias() += alpha * a.transpose() * b;
-  if (A.op() != Op::none && B.op() != Op::none) c.noalias() += alpha * a.transpose() * b.transpose();
+  add_product_by_eigen(alpha, A, B, C);
 }
 
 extern const GemmBackend<Cpu> gemm_cpu_eigen;

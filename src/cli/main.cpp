@@ -27,7 +27,7 @@ using namespace lasolve::cli;
 
 bool is_command(int argc, char** argv, const char* word) { return argc > 1 && std::strcmp(argv[1], word) == 0; }
 
-int run(int argc, char** argv) {
+int run_command(int argc, char** argv) {
   if (is_command(argc, argv, "bench")) return bench_command(argc - 1, argv + 1);
   if (is_command(argc, argv, "compare")) return compare_command(argc - 1, argv + 1);
   if (is_command(argc, argv, "tune")) return tune_command(argc - 1, argv + 1);
@@ -116,7 +116,7 @@ int watched(int argc, char** argv) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  if (code == done) code = guarded(int(words.size()), pointers.data(), run);
+  if (code == done) code = guarded(int(words.size()), pointers.data(), run_command);
   tell_done(code);
   return code;
 }
@@ -127,5 +127,5 @@ int main(int argc, char** argv) {
   handle_uncaught_exceptions();
   open_standard_streams();
   handle_signals();
-  return is_command(argc, argv, "watched") ? watched(argc, argv) : guarded(argc, argv, run);
+  return is_command(argc, argv, "watched") ? watched(argc, argv) : guarded(argc, argv, run_command);
 }

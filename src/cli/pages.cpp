@@ -40,7 +40,7 @@ std::string roff_options(const std::vector<Option>& options) {
 }
 
 /// The generators, to be gone on with.
-std::vector<std::string> generators() {
+std::vector<std::string> generator_words() {
   std::vector<std::string> all;
   for (const std::string& name : io::Generator::names()) all.push_back(name + ":n=");
   return all;
@@ -56,7 +56,7 @@ struct Offer {
 /// Of an option's value. Words that stand for others, as in cuda:INDEX, are left out; of --gemm there are the backends of this build.
 Offer offer_of(const Option& o) {
   const std::string name = o.name, value = o.value ? o.value : "";
-  if (name == "matrix") return {generators(), value != "GENERATOR", false};
+  if (name == "matrix") return {generator_words(), value != "GENERATOR", false};
   if (name == "tune") {
     Offer offer;
     for (const TuningField& f : tuning_fields())
@@ -182,7 +182,7 @@ std::string in_zsh(const Offer& offer, const std::string& what) {
 
 std::string zsh_completion() {
   std::string cases;
-  std::vector<std::string> matrices = generators();
+  std::vector<std::string> matrices = generator_words();
   for (std::string& name : matrices) name.pop_back();  // =, which zsh puts behind
   for (const CommandGuide& g : guides()) {
     cases += fmt::format("    {})\n      _arguments", g.name);

@@ -9,14 +9,14 @@ namespace lasolve::cli {
 
 namespace {
 
-enum Part : std::size_t { making, factoring, condition, solving, refining, checking, parts };
-constexpr std::array<const char*, parts> in_words = {
+enum Part : std::size_t { making, factoring, estimating, solving, refining, checking, parts };
+constexpr std::array<const char*, parts> names_of_parts = {
     "making the matrix", "factoring", "estimating the condition", "solving with the factors", "refining", "checking"};
 
 Part part_of(Step step) {
   switch (step) {
     case Step::condition:
-      return condition;
+      return estimating;
     case Step::solve:
       return solving;
     case Step::refine:
@@ -51,7 +51,9 @@ Report solve_and_tell(Problem& problem, Options options, Matrix<double>& X, cons
   double total = 0;
   std::array<double, parts> before{};
   for (std::size_t p = 0; p < parts; ++p) before[p] = total, total += cost[p];
-  const auto say = [&](Part part, double share) { hears((before[part] + share * cost[part]) / total, in_words[part]); };
+  const auto say = [&](Part part, double share) {
+    hears((before[part] + share * cost[part]) / total, names_of_parts[part]);
+  };
   const StepWatch watch([&](Step step, double share) { say(part_of(step), share); });
   options.progress = [&](double share) { say(factoring, share); };
   return problem.solve(options, X, false, [&](double share) { say(making, share); });

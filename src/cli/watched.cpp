@@ -22,7 +22,7 @@ namespace {
 using bench::Child;
 
 /// What the child says: the same program reads it. A message is written at once or not at all.
-struct Message {
+struct WatchedMessage {
   enum Kind : int {
     begins,  // a run of the backend `name`
     ends,    // of the run
@@ -38,7 +38,7 @@ struct Message {
     std::copy_n(words.begin(), std::min(words.size(), size - 1), to);
   }
 };
-static_assert(sizeof(Message) <= 4096);  // PIPE_BUF
+static_assert(sizeof(WatchedMessage) <= 4096);  // PIPE_BUF
 
 /// This process, if it is watched.
 struct Self {
@@ -51,7 +51,7 @@ Self& self() {
   return it;
 }
 
-void tell(const Message& m) {
+void tell(const WatchedMessage& m) {
   if (self().is_watched) bench::tell_parent(&m, sizeof m);
 }
 
@@ -62,18 +62,18 @@ void tell(const Message& m) {
 }
 
 /// A backend that did not come back from a run, and why.
-struct Loss {
+struct LostBackend {
   std::string backend, how;
 };
 
 /// Listens to a child until it is done, or is lost.
-class Conversation {
+class WatchedConversation {
  public:
-  explicit Conversation(const Watched& what) : what_(what) {}
+  explicit WatchedConversation(const Watched& what) : what_(what) {}
 
-  std::optional<Loss> hold(Child& child) {
+  std::optional<LostBackend> hold(Child& child) {
     for (;;) {
-      Message m;
+      WatchedMessage m;
       switch (child.listen(&m, sizeof m, runs_ ? seconds() : forever)) {
         case Child::nothing:
           return loss(fmt::format("gave no answer for {:.3g} s", seconds()));
@@ -84,7 +84,7 @@ class Conversation {
           return loss(how);
         }
         case Child::message:
-          if (m.kind == Message::spoilt) return Loss{m.name, m.text};
+          if (m.kind == WatchedMessage::spoilt) return LostBackend{m.name, m.text};
           hear(m);
       }
     }
@@ -95,11 +95,11 @@ class Conversation {
   static constexpr double forever = 1e9, slowest_multiplication = 20e-9;
 
   double seconds() const { return what_.patience + slowest_multiplication * multiplications_; }
-  Loss loss(const std::string& how) const { return {running_, how}; }
-  void hear(const Message& m) {
-    runs_ = m.kind == Message::begins;
-    if (m.kind == Message::begins) running_ = m.name, multiplications_ = m.multiplications;
-    if (m.kind == Message::done) code_ = m.code;
+  LostBackend loss(const std::string& how) const { return {running_, how}; }
+  void hear(const WatchedMessage& m) {
+    runs_ = m.kind == WatchedMessage::begins;
+    if (m.kind == WatchedMessage::begins) running_ = m.name, multiplications_ = m.multiplications;
+    if (m.kind == WatchedMessage::done) code_ = m.code;
   }
 
   const Watched& what_;
@@ -109,7 +109,7 @@ class Conversation {
   std::optional<int> code_;
 };
 
-std::vector<std::string> words_of(const Watched& what, const std::map<std::string, std::string>& lost) {
+std::vector<std::string> command_line(const Watched& what, const std::map<std::string, std::string>& lost) {
   std::vector<std::string> words = {"/proc/self/exe", "watched"};
   const auto add = [&](const std::vector<std::string>& more) { words.insert(words.end(), more.begin(), more.end()); };
   add(loaded_in_words());
@@ -120,7 +120,7 @@ std::vector<std::string> words_of(const Watched& what, const std::map<std::strin
 }
 
 /// Says what has happened, and which kernels are out for it. Whether any is.
-bool blame(const Loss& loss, const Watched& what, std::map<std::string, std::string>& lost) {
+bool blame(const LostBackend& loss, const Watched& what, std::map<std::string, std::string>& lost) {
   const auto is_in = [&](const std::string& name) {
     return std::count(what.kernels.begin(), what.kernels.end(), name) > 0 && lost.count(name) == 0;
   };
@@ -145,10 +145,10 @@ int watch(const Watched& what) {
   std::map<std::string, std::string> lost;
   for (;;) {
     const int orphans = bench::orphans_ended();
-    Conversation conversation(what);
-    std::optional<Loss> loss;
+    WatchedConversation conversation(what);
+    std::optional<LostBackend> loss;
     {
-      Child child(words_of(what, lost), Child::shared);
+      Child child(command_line(what, lost), Child::shared);
       loss = conversation.hold(child);
     }
     if (const int left = bench::orphans_ended() - orphans; left > 0)
@@ -171,14 +171,14 @@ std::vector<std::string> be_watched(const std::vector<std::string>& words) {
     self().lost[words.at(w)] = words.at(w + 1);
   return {words.begin() + std::ptrdiff_t(w), words.end()};
 }
-void tell_done(int code) { tell({.kind = Message::done, .code = code}); }
+void tell_done(int code) { tell({.kind = WatchedMessage::done, .code = code}); }
 
 bool is_watched() { return self().is_watched; }
 const std::map<std::string, std::string>& lost_kernels() { return self().lost; }
 
 void tell_begin(const std::string& backend, double multiplications) {
-  Message m{.kind = Message::begins, .multiplications = multiplications};
-  Message::put(m.name, sizeof m.name, backend);
+  WatchedMessage m{.kind = WatchedMessage::begins, .multiplications = multiplications};
+  WatchedMessage::put(m.name, sizeof m.name, backend);
   self().running = backend;
   tell(m);
 }
@@ -186,13 +186,13 @@ void tell_end() {
   const auto is_open = [](int stream) { return fcntl(stream, F_GETFD) != -1; };
   if (self().is_watched && !(is_open(STDOUT_FILENO) && is_open(STDERR_FILENO)))
     tell_spoilt(self().running, "closed standard output or standard error");
-  tell({.kind = Message::ends});
+  tell({.kind = WatchedMessage::ends});
 }
 
 void tell_spoilt(const std::string& backend, const std::string& how) {
-  Message m{.kind = Message::spoilt};
-  Message::put(m.name, sizeof m.name, backend);
-  Message::put(m.text, sizeof m.text, how);
+  WatchedMessage m{.kind = WatchedMessage::spoilt};
+  WatchedMessage::put(m.name, sizeof m.name, backend);
+  WatchedMessage::put(m.text, sizeof m.text, how);
   tell(m);
   if (self().is_watched) _exit(not_accurate);
 }

@@ -18,11 +18,11 @@ std::uint32_t word(std::string_view bytes, std::size_t at) {
 }
 
 /// What a data element is, and where its data and the next element begin.
-struct Element {
+struct DataElement {
   std::uint32_t type, bytes;
   std::size_t data, next;
 };
-Element element_at(std::string_view content, std::size_t at) {
+DataElement element_at(std::string_view content, std::size_t at) {
   const std::uint32_t first = word(content, at);
   if (first >> 16) return {first & 0xFFFF, first >> 16, at + 4, at + 8};  // a small one
   const std::uint32_t bytes = word(content, at + 4);
@@ -52,7 +52,7 @@ bool is_name(std::string_view name) {
 
 /// The names of the fields of a struct, which stand behind its own: their length, then all of them.
 std::vector<std::string> fields_of(std::string_view array, std::size_t at) {
-  const Element length = element_at(array, at), names = element_at(array, length.next);
+  const DataElement length = element_at(array, at), names = element_at(array, length.next);
   const std::uint32_t each = word(array, length.data);
   std::vector<std::string> fields;
   for (std::size_t k = 0; each > 0 && (k + 1) * each <= names.bytes && names.data + (k + 1) * each <= array.size();
@@ -68,8 +68,8 @@ std::vector<std::string> fields_of(std::string_view array, std::size_t at) {
 MatlabArray array_at(std::string_view array) {
   constexpr std::uint32_t is_array = 14, struct_class = 2, sparse_class = 5, last_class_of_numbers = 15;
   if (word(array, 0) != is_array) return {};
-  const Element flags = element_at(array, 8), sizes = element_at(array, flags.next),
-                name = element_at(array, sizes.next);
+  const DataElement flags = element_at(array, 8), sizes = element_at(array, flags.next),
+                    name = element_at(array, sizes.next);
   const std::uint32_t its_class = word(array, flags.data) & 0xFF;
   const bool is_struct = its_class == struct_class;
   if (!is_struct && (its_class < sparse_class || its_class > last_class_of_numbers)) return {};

@@ -56,7 +56,7 @@ struct Seconds {
 template <class T, class Place = Cpu>
 Seconds solve(const Peer&, const System<T, Place>&, Method, int threads = 0);
 
-/// max over columns of ‖b − A x‖∞ / (‖A‖∞‖x‖∞ + ‖b‖∞), by a product that no backend makes.
+/// max over columns of ‖b − A x‖∞ / (‖A‖∞‖x‖∞ + ‖b‖∞), by Eigen's product; NaN where one is.
 template <class T>
 double backward_error(const System<T>&);
 

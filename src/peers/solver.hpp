@@ -1,8 +1,7 @@
 // What solvers of others have in common.
 #pragma once
 
-#include <algorithm>
-
+#include "core/cpu/copy_on_host.hpp"
 #include "lasolve/lasolve.hpp"
 
 namespace lasolve::peers {
@@ -27,13 +26,5 @@ class Solver {
   /// Waits until all is done. False where A could not be factored, as far as the library says it.
   virtual bool finish() = 0;
 };
-
-/// Y ← X. Columns that lie one behind the other are copied at once, which counts where they are short.
-template <class T>
-void copy_on_host(MatrixView<const T> X, MatrixView<T> Y) {
-  const bool at_once = X.ld() == X.rows() && Y.ld() == X.rows();
-  const std::int64_t columns = at_once ? 1 : X.cols(), length = at_once ? X.rows() * X.cols() : X.rows();
-  for (std::int64_t j = 0; j < columns; ++j) std::copy_n(X.data() + j * X.ld(), length, Y.data() + j * Y.ld());
-}
 
 }  // namespace lasolve::peers

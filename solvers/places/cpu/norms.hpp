@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "core/ceil_div.hpp"
+#include "core/cpu/by_eigen.hpp"
+#include "core/cpu/copy_on_host.hpp"
 #include "core/cpu/eigen.hpp"
 #include "core/cpu/parallel.hpp"
 #include "core/fetched.hpp"
@@ -24,7 +26,10 @@ template <class From, class To>
 void convert(Queue<Cpu>& q, MatrixView<const From> X, MatrixView<To> Y) {
   if (static_cast<const void*>(X.data()) == static_cast<void*>(Y.data())) return;
   on_shares(q, X.cols(), double(X.rows()) * double(X.cols()), [&](std::int64_t j, std::int64_t n) {
-    as_eigen(Y.columns(j, n)) = as_eigen(X.columns(j, n)).template cast<To>();
+    if constexpr (std::is_same_v<From, To>)
+      copy_on_host(X.columns(j, n), Y.columns(j, n));
+    else
+      as_eigen(Y.columns(j, n)) = as_eigen(X.columns(j, n)).template cast<To>();
   });
 }
 
@@ -75,10 +80,8 @@ void subtract_product(Operand<T, Cpu> A, MatrixView<const T> X, MatrixView<T> R)
     const auto subtract =
         A.op() == Op::none ? substitution<T>().subtract_product : substitution<T>().subtract_transposed;
     subtract(stored.rows(), stored.cols(), stored.data(), stored.ld(), X.data(), R.data());
-  } else if (A.op() == Op::none)
-    as_eigen(R).noalias() -= as_eigen(A.stored()) * as_eigen(X);
-  else
-    as_eigen(R).noalias() -= as_eigen(A.stored()).transpose() * as_eigen(X);
+  } else
+    add_product_by_eigen<T>(-1, A, X, R);
 }
 
 /// R ← B − A X. Not through the backend that made X, which would then vouch for itself.
@@ -86,7 +89,7 @@ template <class T>
 void residual(Queue<Cpu>& q, Operand<T, Cpu> A, MatrixView<const T> X, MatrixView<const T> B, MatrixView<T> R) {
   on_shares(q, A.rows(), double(A.rows()) * double(A.cols()), [&](std::int64_t i, std::int64_t m) {
     const auto r = R.block(i, 0, m, R.cols());
-    as_eigen(r) = as_eigen(B.block(i, 0, m, B.cols()));
+    copy_on_host(B.block(i, 0, m, B.cols()), r);
     subtract_product(A.block(i, 0, m, A.cols()), X, r);
   });
 }
@@ -96,15 +99,10 @@ void residual(Queue<Cpu>& q, Symmetric<T, Cpu> A, MatrixView<const T> X, MatrixV
   on_shares(q, n, double(n) * double(n), [&](std::int64_t i, std::int64_t m) {
     const std::int64_t k = i + m;
     const auto r = R.block(i, 0, m, nrhs);
-    as_eigen(r) = as_eigen(B.block(i, 0, m, nrhs));
+    copy_on_host(B.block(i, 0, m, nrhs), r);
     subtract_product(A.half.block(i, 0, m, i), X.block(0, 0, i, nrhs), r);
     subtract_product(transposed(A.half.block(k, i, n - k, m)), X.block(k, 0, n - k, nrhs), r);
-    const auto diagonal = as_eigen(A.half.block(i, i, m, m).stored());
-    const auto x = as_eigen(X.block(i, 0, m, nrhs));
-    if (A.half.op() == Op::none)
-      as_eigen(r).noalias() -= diagonal.template selfadjointView<Eigen::Lower>() * x;
-    else
-      as_eigen(r).noalias() -= diagonal.template selfadjointView<Eigen::Upper>() * x;
+    add_symmetric_product_by_eigen<T>(-1, A.half.block(i, i, m, m), X.block(i, 0, m, nrhs), r);
   });
 }
 
@@ -141,7 +139,9 @@ Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cpu>& q, Symmetric<T, 
       for (std::int64_t i = std::max(begin, i0); i < std::min(end, i0 + m); ++i)
         sum[i] += scale * std::abs(double(stored(i, j)));
       if (j < i0 || j >= i0 + m) continue;
-      for (std::int64_t i = begin; i < end; ++i) sum[j] += i == j ? 0 : scale * std::abs(double(stored(i, j)));
+      double row = sum[j];
+      for (std::int64_t i = lower ? j + 1 : 0; i < (lower ? n : j); ++i) row += scale * std::abs(double(stored(i, j)));
+      sum[j] = row;
     }
   });
   return sums;

@@ -2,6 +2,7 @@
 // a queue, a plan, memory for each part, and most readings of the clock.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -42,7 +43,7 @@ class SmallSystem {
         A_(memory_.view().columns(0, n_)),
         factors_(memory_.view().columns(n_, n_)),
         interchanges_(by_.method == Method::lu ? n_ : 0, 1) {
-    as_eigen(A_) = as_eigen(A);
+    copy_on_host<T>(A, A_);
   }
   MatrixView<const T> A() const { return A_; }
   const Recipe& recipe() const { return by_; }
@@ -51,7 +52,7 @@ class SmallSystem {
   bool factor(Facts& facts) {
     if (by_.check && (!std::isfinite(norm(Op::none)) || exponent_of_subnormal<T>(norm(Op::none)) != 0)) return false;
     const Stopwatch watch;
-    as_eigen(factors_) = as_eigen(A_);
+    copy_on_host<T>(A_, factors_);
     const MatrixView<std::int64_t> failed_at(&failed_at_, 1, 1, 1);
     const bool is_lu = by_.method == Method::lu;
     if (is_lu)
@@ -81,14 +82,14 @@ class SmallSystem {
     if (nrhs > 1) more = Matrix<T>(n_, 2 * nrhs, round_up(n_, line));
     const MatrixView<T> sides = nrhs > 1 ? more.view() : memory_.view().columns(2 * n_, 2);
     const auto solution = sides.columns(0, nrhs), residual = sides.columns(nrhs, nrhs);
-    as_eigen(solution) = as_eigen(B);
+    copy_on_host<T>(B, solution);
     apply(solution, op);
     PhaseTimes& phases = facts.times.phases;
     facts.times.total_seconds = phases.seconds_of(Phase::solve) = watch.seconds();
     phases.flops[std::size_t(Phase::solve)] = 2.0 * double(n_) * double(n_) * double(nrhs);
     if (by_.check) {
       const long double a_norm = norm(op);
-      as_eigen(residual) = as_eigen(B);
+      copy_on_host<T>(B, residual);
       subtract_product<T>({A(), op}, solution, residual);
       double error = 0;
       for (std::int64_t j = 0; j < nrhs; ++j) {
@@ -100,7 +101,7 @@ class SmallSystem {
       facts.backward_error = error;
       phases.seconds_of(Phase::check) = watch.seconds() - facts.times.total_seconds;
     }
-    as_eigen(X) = as_eigen(solution);
+    copy_on_host<T>(solution, X);
     return true;
   }
 
@@ -145,9 +146,10 @@ class SmallSystem {
     Matrix<T> here(n_, 4, round_up(n_, line));
     const auto solve = [&](int exponent, MatrixView<double> X, Op op) {
       const MatrixView<T> some = here.view().columns(0, X.cols());
-      as_eigen(some) = (as_eigen(X) * std::ldexp(1.0, exponent)).template cast<T>();
+      for (std::int64_t j = 0; j < X.cols(); ++j)
+        for (std::int64_t i = 0; i < n_; ++i) some(i, j) = T(std::ldexp(X(i, j), exponent));
       apply(some, op);
-      as_eigen(X) = as_eigen(some).template cast<double>();
+      for (std::int64_t j = 0; j < X.cols(); ++j) std::copy_n(&some(0, j), n_, &X(0, j));
     };
     facts.rcond = reciprocal_condition<T>(n_, norm(Op::transpose), solve);
     facts.times.phases.seconds_of(Phase::check) += watch.seconds();

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/cpu/eigen.hpp"
+#include "core/cpu/by_eigen.hpp"
 #include "core/cpu/parallel.hpp"
 #include "solvers/places/cpu/leaves.hpp"
 #include "solvers/trsm.hpp"
@@ -20,20 +20,6 @@ inline std::int64_t panel_leaf_columns(const Tuning& t, std::int64_t rows) {
 template <class T>
 std::int64_t leaf_order(const Queue<Cpu>& q, std::int64_t nrhs) {
   return nrhs <= q.tuning().solve_few_rhs ? std::numeric_limits<std::int64_t>::max() : q.tuning().solve_order;
-}
-
-/// f(stored values as Eigen, Eigen's name of the triangle), for each way a triangle can be stored.
-template <class T, class Solve>
-void with_eigen_triangle(Triangle<T, Cpu> tri, Solve solve) {
-  const auto x = as_eigen(tri.values.stored());
-  const bool transposed = tri.values.op() == Op::transpose;
-  auto go = [&](const auto& values) {
-    if (tri.lower && tri.unit) solve(values.template triangularView<Eigen::UnitLower>());
-    if (tri.lower && !tri.unit) solve(values.template triangularView<Eigen::Lower>());
-    if (!tri.lower && tri.unit) solve(values.template triangularView<Eigen::UnitUpper>());
-    if (!tri.lower && !tri.unit) solve(values.template triangularView<Eigen::Upper>());
-  };
-  transposed ? go(x.transpose()) : go(x);
 }
 
 /// b ← inv(T) b, column after column of T, which is stored as it is read. As in LAPACK, an unknown that is zero takes nothing from
@@ -61,8 +47,7 @@ void substitute(Triangle<T, Cpu> tri, MatrixView<T> B) {
   if (B.cols() == 1) return substitution<T>().solve_one(as_leaf(tri), B.data());
   if (tri.order() <= most_order_with_many)
     return substitution<T>().solve_left(as_leaf(tri), B.cols(), B.data(), B.ld());
-  auto b = as_eigen(B);
-  with_eigen_triangle(tri, [&](const auto& triangle) { triangle.solveInPlace(b); });
+  solve_by_eigen<T>(tri.values, tri.lower, tri.unit, B);
 }
 
 /// B ← inv(T) B by substitution. T: n × n, B: n × nrhs.

@@ -92,8 +92,8 @@ Precision precision_of_product(const std::string& word) {
   return one_of("precision", word, known);
 }
 
-std::vector<std::int64_t> sizes_of(const char* option, const std::string& list, std::vector<std::int64_t> automatic) {
-  return list == "auto" ? automatic : cli::sizes_of(list, option);
+std::vector<std::int64_t> sizes_or(const char* option, const std::string& list, std::vector<std::int64_t> automatic) {
+  return list == "auto" ? automatic : sizes_of(list, option);
 }
 
 /// Sizes that take seconds for the simplest kernel of the place.
@@ -109,10 +109,10 @@ std::vector<bench::Product> products_of(const std::string& shapes, const std::st
   for (const auto& word : words) {
     if (word == "square") {
       const Sizes automatic = cuda ? Sizes{1024, 2048, 4096, 8192} : Sizes{256, 512, 1024};
-      for (auto size : sizes_of("n", n, automatic)) products.push_back(bench::square(size));
+      for (auto size : sizes_or("n", n, automatic)) products.push_back(bench::square(size));
     } else if (word == "trailing") {
-      for (auto size : sizes_of("n", n, {cuda ? 16384 : 1024}))
-        for (auto panel : sizes_of("k", k, cuda ? Sizes{128, 256, 512} : Sizes{64, 128, 256}))
+      for (auto size : sizes_or("n", n, {cuda ? 16384 : 1024}))
+        for (auto panel : sizes_or("k", k, cuda ? Sizes{128, 256, 512} : Sizes{64, 128, 256}))
           products.push_back(bench::trailing(size, panel));
     } else if (const auto product = bench::parse_product(word)) {
       products.push_back(*product);

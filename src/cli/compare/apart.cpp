@@ -23,7 +23,7 @@ using compare::Row;
 namespace {
 
 /// What the child says: the same program reads it.
-struct Message {
+struct ApartMessage {
   enum Kind : int {
     runs,      // a contestant begins with a solve of order `n`
     progress,  // `share` of the size is done
@@ -37,7 +37,7 @@ struct Message {
   std::size_t text_bytes = 0;
 };
 
-void tell(Message m, const std::string& text = {}) {
+void tell(ApartMessage m, const std::string& text = {}) {
   m.text_bytes = text.size();
   bench::tell_parent(&m, sizeof m);
   bench::tell_parent(text.data(), text.size());
@@ -57,20 +57,20 @@ void tell(Message m, const std::string& text = {}) {
 }
 
 /// A contestant that did not come back from a run, and why.
-struct Loss {
+struct LostContestant {
   int contestant;
   std::string how;
 };
 
 /// Listens to a child until it has measured, or is lost.
-class Conversation {
+class ApartConversation {
  public:
-  Conversation(double patience, const std::function<void(double)>& progress)
+  ApartConversation(double patience, const std::function<void(double)>& progress)
       : patience_(patience), progress_(progress) {}
 
-  std::optional<Loss> hold(bench::Child& child) {
+  std::optional<LostContestant> hold(bench::Child& child) {
     while (measured_.empty()) {
-      Message m;
+      ApartMessage m;
       std::string text;
       bench::Child::Heard heard = child.listen(&m, sizeof m, seconds());
       if (heard == bench::Child::message) {
@@ -78,9 +78,9 @@ class Conversation {
         heard = child.listen(text.data(), text.size(), forever);
       }
       if (heard == bench::Child::nothing)
-        return Loss{running_, fmt::format("in a timed solve it gave no answer for {:.3g} s", seconds())};
-      if (heard == bench::Child::end) return Loss{running_, "in a timed solve it " + child.end_of_it().how};
-      if (m.kind == Message::spoilt) return Loss{m.contestant, text};
+        return LostContestant{running_, fmt::format("in a timed solve it gave no answer for {:.3g} s", seconds())};
+      if (heard == bench::Child::end) return LostContestant{running_, "in a timed solve it " + child.end_of_it().how};
+      if (m.kind == ApartMessage::spoilt) return LostContestant{m.contestant, text};
       hear(m, std::move(text));
     }
     return std::nullopt;
@@ -94,20 +94,20 @@ class Conversation {
   /// For a solve; what comes before the first is the tool's.
   double seconds() const { return running_ < 0 ? forever : patience_ + slowest_multiplication * std::pow(n_, 3) / 3; }
 
-  void hear(const Message& m, std::string text) {
+  void hear(const ApartMessage& m, std::string text) {
     switch (m.kind) {
-      case Message::runs:
+      case ApartMessage::runs:
         running_ = m.contestant, n_ = double(m.n);
         return;
-      case Message::progress:
+      case ApartMessage::progress:
         if (progress_) progress_(m.share);
         return;
-      case Message::threw:
+      case ApartMessage::threw:
         throw_again(m.code, text);
-      case Message::measured:
+      case ApartMessage::measured:
         measured_ = std::move(text);
         return;
-      case Message::spoilt:
+      case ApartMessage::spoilt:
         return;
     }
   }
@@ -119,7 +119,8 @@ class Conversation {
   std::string measured_;
 };
 
-std::vector<std::string> words_of(const CompareRequest& request, const std::vector<Contestant>& all, std::int64_t n) {
+std::vector<std::string> command_line(const CompareRequest& request, const std::vector<Contestant>& all,
+                                      std::int64_t n) {
   std::vector<std::string> words = {"/proc/self/exe", "compare", "size"};
   const auto add = [&](const std::vector<std::string>& more) { words.insert(words.end(), more.begin(), more.end()); };
   add(loaded_in_words());
@@ -130,7 +131,7 @@ std::vector<std::string> words_of(const CompareRequest& request, const std::vect
 }
 
 /// The contestant gets the fault, if it is an own kernel. Else any of these may have spoilt the process.
-void blame(const Loss& loss, std::vector<Contestant>& all) {
+void blame(const LostContestant& loss, std::vector<Contestant>& all) {
   if (loss.contestant < 0) throw MachineError("the process that measures has not begun: " + loss.how);
   const Contestant running = all.at(std::size_t(loss.contestant));
   bool found = false;
@@ -148,10 +149,10 @@ std::vector<Row> run_size_apart(const CompareRequest& request, std::vector<Conte
                                 compare::Size& size, const std::function<void(double)>& progress) {
   const int orphans = bench::orphans_ended();
   for (;;) {
-    Conversation conversation(request.patience, progress);
-    std::optional<Loss> loss;
+    ApartConversation conversation(request.patience, progress);
+    std::optional<LostContestant> loss;
     {
-      bench::Child child(words_of(request, all, n));
+      bench::Child child(command_line(request, all, n));
       loss = conversation.hold(child);
     }
     if (loss) {
@@ -170,7 +171,7 @@ std::vector<Row> run_size_apart(const CompareRequest& request, std::vector<Conte
 
 int run_size_as_told(const std::vector<std::string>& words) {
   bench::be_a_child();
-  const auto threw = [](int code, const char* what) { tell({.kind = Message::threw, .code = code}, what); };
+  const auto threw = [](int code, const char* what) { tell({.kind = ApartMessage::threw, .code = code}, what); };
   try {
     std::size_t w = load_as_told(words);
     const std::int64_t n = std::stoll(words.at(w++));
@@ -183,13 +184,13 @@ int run_size_as_told(const std::vector<std::string>& words) {
     require(all.size() == faults.size(), "these are not the contestants of the comparison");
     for (std::size_t c = 0; c < all.size(); ++c) all[c].fault = faults[c];
     const auto spoilt = [](std::size_t c, const std::string& how) {
-      tell({.kind = Message::spoilt, .contestant = int(c)}, how);
+      tell({.kind = ApartMessage::spoilt, .contestant = int(c)}, how);
       std::_Exit(0);
     };
     const Watch watch{
-        .progress = [](double share) { tell({.kind = Message::progress, .share = share}); },
+        .progress = [](double share) { tell({.kind = ApartMessage::progress, .share = share}); },
         .begins = [](std::size_t c,
-                     std::int64_t order) { tell({.kind = Message::runs, .contestant = int(c), .n = order}); },
+                     std::int64_t order) { tell({.kind = ApartMessage::runs, .contestant = int(c), .n = order}); },
         .failed =
             [&](std::size_t c, const std::string& how) {
               if (is_own(all[c].name) && all[c].options.device.kind != Device::cpu)
@@ -200,7 +201,7 @@ int run_size_as_told(const std::vector<std::string>& words) {
     measured.setting = request.setting;
     measured.sizes.emplace_back();
     measured.rows = run_size(request, all, request.matrix_of(n), measured.sizes.back(), watch);
-    tell({.kind = Message::measured}, compare::as_json(measured, compare::Json::object()).dump());
+    tell({.kind = ApartMessage::measured}, compare::as_json(measured, compare::Json::object()).dump());
   } catch (const io::GeneratorError& e) {
     threw(usage, e.what());
   } catch (const io::InputError& e) {

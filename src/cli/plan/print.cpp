@@ -25,16 +25,16 @@ const char* letter_of(Resource of) {
 /// Some blocks go on to the last row, whichever that is.
 Range rows_of(const Block& b, std::int64_t n) { return {b.i, std::min(b.i + b.m, n)}; }
 
-std::string text_of(const Block& b, std::int64_t n) {
+std::string shown(const Block& b, std::int64_t n) {
   if (b.of == Resource::status || b.of == Resource::packed_L11 || b.of == Resource::device) return letter_of(b.of);
   const Range rows = rows_of(b, n);
   if (b.of != Resource::matrix) return fmt::format("{}[{}:{}]", letter_of(b.of), rows.begin, rows.end);
   return fmt::format("A[{}:{}, {}:{}]", rows.begin, rows.end, b.j, b.j + b.n);
 }
 
-std::string text_of(const BlockList& blocks, std::int64_t n) {
+std::string shown(const BlockList& blocks, std::int64_t n) {
   std::string text;
-  for (const Block& b : blocks) text += (text.empty() ? "" : "  ") + text_of(b, n);
+  for (const Block& b : blocks) text += (text.empty() ? "" : "  ") + shown(b, n);
   return text;
 }
 
@@ -87,17 +87,17 @@ std::string table_of(const DrawnPlan& drawn) {
   const Plan& plan = drawn.plan;
   std::size_t writes = 6, reads = 5;
   for (const Task& task : plan.tasks) {
-    writes = std::max(writes, text_of(writes_of(task), plan.n).size());
-    reads = std::max(reads, text_of(reads_of(task), plan.n).size());
+    writes = std::max(writes, shown(writes_of(task), plan.n).size());
+    reads = std::max(reads, shown(reads_of(task), plan.n).size());
   }
   std::string text = fmt::format("{:>6}  {:<16}  {:<7}  {:<{}}  {:<{}}  {:>10}  {}\n", "task", "what", "lane", "writes",
                                  writes, "reads", reads, "MFLOP", plan.lanes.single() ? "" : "waits for");
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
     const Task& task = plan.tasks[i];
-    std::string line = fmt::format("{:>6}  {:<16}  {:<7}  {:<{}}  {:<{}}  {:>10.3f}  {}", i, name_of(task.kind),
-                                   plan.lanes.single() ? "one" : plan.lanes.name_of(task.lane),
-                                   text_of(writes_of(task), plan.n), writes, text_of(reads_of(task), plan.n), reads,
-                                   1e-6 * task.flops, fmt::join(drawn.waits.of(i), ", "));
+    std::string line =
+        fmt::format("{:>6}  {:<16}  {:<7}  {:<{}}  {:<{}}  {:>10.3f}  {}", i, name_of(task.kind),
+                    plan.lanes.single() ? "one" : plan.lanes.name_of(task.lane), shown(writes_of(task), plan.n), writes,
+                    shown(reads_of(task), plan.n), reads, 1e-6 * task.flops, fmt::join(drawn.waits.of(i), ", "));
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }

@@ -85,11 +85,11 @@ inline namespace LASOLVE_ABI {
 
 const CudaDevices& cuda_devices() {
   constinit static NeverDestroyed<const CudaDevices> none;
-  return none.get([] { return CudaDevices{.why_none = why_no_cuda}; });
+  return none.get([] { return CudaDevices{.why_none = no_cuda_in_build}; });
 }
 
 }  // namespace LASOLVE_ABI
-std::string why_unusable(int) { return why_no_cuda; }
+std::string why_unusable(int) { return no_cuda_in_build; }
 std::string pci_bus_id(int) { return ""; }
 
 }  // namespace lasolve

@@ -5,7 +5,7 @@
 
 namespace lasolve {
 
-inline constexpr const char* why_no_cuda = "this build has no CUDA";
-[[noreturn]] inline void refuse() { throw MachineError(why_no_cuda); }
+inline constexpr const char* no_cuda_in_build = "this build has no CUDA";
+[[noreturn]] inline void refuse() { throw MachineError(no_cuda_in_build); }
 
 }  // namespace lasolve
