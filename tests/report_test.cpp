@@ -1,10 +1,12 @@
 // The table of a report's fields: whatever a report has is told by it, to the tool, to JSON and to C.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 #include <string>
 
 #include "lasolve/lasolve.h"
+#include "lasolve/names.hpp"
 #include "lasolve/report_fields.hpp"
 
 namespace lasolve::test {
@@ -107,35 +109,62 @@ TEST(ReportFields, are_times_by_their_units) {
   EXPECT_FALSE(report_field("phase_flops").is_timed() || report_field("rcond").is_timed());
 }
 
-template <class... T>
-void expect_all_words_and_numbers(const T&... members) {
-  int index = 0;
-  const auto expect_there = [&]<class Member>(const Member& member) {
-    if constexpr (std::is_same_v<Member, const char*>)
-      EXPECT_NE(member, nullptr) << "member " << index;
-    else
-      EXPECT_NE(member, 0) << "member " << index;
-    ++index;
-  };
-  (expect_there(members), ...);
+/// A member of the report of C holds what a field does; "", 0 or NaN where that holds nothing.
+void expect_same(const Report& report, const char* field, const char* member) {
+  const FieldValue value = report_field(field).of(report);
+  std::string words;
+  if (const auto* const lines = std::get_if<std::vector<std::string>>(&value))
+    for (const std::string& line : *lines) words += (words.empty() ? "" : "\n") + line;
+  else
+    words = std::get<std::string>(value);
+  EXPECT_STREQ(member, words.c_str()) << field;
+}
+template <class Number>
+void expect_same(const Report& report, const char* field, Number member) {
+  const FieldValue value = report_field(field).of(report);
+  constexpr bool is_count = std::is_integral_v<Number>;
+  using Held = std::conditional_t<is_count, std::int64_t, double>;
+  if (std::holds_alternative<std::monostate>(value))
+    EXPECT_TRUE(is_count ? member == 0 : std::isnan(double(member))) << field;
+  else if (report_field(field).is_timed())
+    EXPECT_EQ(member > 0, std::get<Held>(value) > 0) << field;
+  else
+    EXPECT_EQ(member, Number(std::get<Held>(value))) << field;
 }
 
-TEST(ReportFields, fill_each_member_of_the_report_of_C) {
-  // fp32 factors of the first are refined, a column of the second is zero, and the last is misuse, of which no number is known.
-  const double regular[] = {2, 1, 1, 3}, singular[] = {1, 0, 0, 0}, b[] = {3, 5};
-  double x[2];
+struct System {
+  std::vector<double> A, b;
+};
+/// With every member; does not compile where the report of C has others.
+void expect_same_from_c(const System& system, bool condition, const char* precision) {
+  SCOPED_TRACE(precision);
+  const std::int64_t n = std::int64_t(system.b.size());
+  std::vector<double> x(system.b.size());
   lasolve_options options = LASOLVE_OPTIONS_INIT;
-  options.device = "cpu", options.precision = "fp32";
-  lasolve_report solved = LASOLVE_REPORT_INIT, failed = LASOLVE_REPORT_INIT, misused = LASOLVE_REPORT_INIT;
-  ASSERT_EQ(lasolve_dsolve(2, 1, regular, 2, b, 2, x, 2, &options, &solved), LASOLVE_OK);
-  ASSERT_EQ(lasolve_dsolve(2, 1, singular, 2, b, 2, x, 2, &options, &failed), LASOLVE_NO_SOLUTION);
-  ASSERT_EQ(lasolve_dsolve(-1, 1, regular, 2, b, 2, x, 2, &options, &misused), LASOLVE_MISUSE);
-  const auto& [size, outcome, message, at, n, nrhs, device, gemm, method, precision, schedule, block_size,
+  options.device = "cpu", options.precision = precision, options.condition = condition;
+  lasolve_report told = LASOLVE_REPORT_INIT;
+  lasolve_dsolve(n, 1, system.A.data(), n, system.b.data(), n, x.data(), n, &options, &told);
+  const auto& [size, outcome, message, at, order, nrhs, device, gemm, method, its_precision, schedule, block_size,
                factor_seconds, solve_seconds, total_seconds, backward_error, hpl_residual, rcond, digits,
-               refine_iterations, notes] = misused;
-  expect_all_words_and_numbers(outcome, message, failed.at, solved.n, solved.nrhs, device, gemm, method, precision,
-                               schedule, solved.block_size, factor_seconds, solve_seconds, total_seconds,
-                               backward_error, hpl_residual, rcond, digits, solved.refine_iterations, notes);
+               refine_iterations, notes] = told;
+  const Report r = solve(column_major(system.A, n, n), system.b, x,
+                         {.device = {Device::cpu}, .precision = *parse<Precision>(precision), .condition = condition});
+  const auto same = [&](const char* field, const auto& member) { expect_same(r, field, member); };
+  same("outcome", outcome), same("message", message), same("outcome_at", at), same("n", order), same("nrhs", nrhs);
+  same("device", device), same("gemm", gemm), same("factorization", method), same("precision", its_precision);
+  same("schedule", schedule), same("block_size", block_size), same("factor_seconds", factor_seconds);
+  same("solve_seconds", solve_seconds), same("total_seconds", total_seconds), same("backward_error", backward_error);
+  same("hpl_residual", hpl_residual), same("rcond", rcond), same("digits", digits);
+  same("refine_iterations", refine_iterations), same("notes", notes);
+}
+
+TEST(ReportFields, are_what_the_report_of_C_holds) {
+  for (const char* precision : {"fp64", "fp32"}) {
+    expect_same_from_c({{2, 1, 1, 3}, {3, 5}}, true, precision);
+    expect_same_from_c({{1, 2, 2, 1}, {3, 5}}, false, precision);  // of which a note says that it is no Cholesky's
+    expect_same_from_c({{1, 0, 0, 0}, {3, 5}}, false, precision);  // singular
+    expect_same_from_c({{1e-17, 1, 1, 1}, {3, 5}}, true, precision);
+  }
 }
 
 }  // namespace

@@ -126,11 +126,11 @@ class Solver {
       facts.times.take(q_);
     else
       leave_no_solution(X, facts.times);
-    Report of_factors;
-    lasolve::write_report(of_factors, made.recipe, Facts(made.facts));
-    Report report = report_of(of_factors, std::move(facts));
+    std::optional<Report> anew;  // of the factors, where there are others, or a condition number
+    if (replaced || recipe_.condition) lasolve::write_report(anew.emplace(), made.recipe, Facts(made.facts));
+    Report report = report_of(anew ? *anew : report_, std::move(facts));
     if (replaced) made_ = std::move(*replaced);  // only now, when nothing can throw
-    report_ = std::move(of_factors);
+    if (anew) std::swap(report_, *anew);
     return report;
   }
 

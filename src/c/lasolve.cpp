@@ -1,21 +1,20 @@
 // The C interface over the C++ one: views of the caller's memory, words to enumerators, exceptions to a status.
 #include "lasolve/lasolve.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
+#include <string>
 #include <variant>
 
 #include "c/request.hpp"
 #include "c/status.hpp"
 #include "lasolve/context.hpp"
 #include "lasolve/lasolve.hpp"
-#include "lasolve/report_fields.hpp"
+#include "lasolve/names.hpp"
 #include "solvers/driver/arguments.hpp"
 
 using namespace lasolve;
@@ -23,63 +22,58 @@ using namespace lasolve::from_c;
 
 namespace {
 
-/// A member of the report, and the field that it holds.
-struct Member {
-  const char* field;
-  std::variant<const char * lasolve_report::*, double lasolve_report::*, lasolve_int lasolve_report::*,
-               int lasolve_report::*>
-      member;
-  const ReportField& its = report_field(field);
-};
-
-/// What a member is of a value.
-void set(const char*& to, const FieldValue& from) {
-  const auto* const lines = std::get_if<std::vector<std::string>>(&from);
-  to = from.index() == 0
-           ? ""
-           : said()
-                 .words.emplace_back(lines ? fmt::format("{}", fmt::join(*lines, "\n")) : std::get<std::string>(from))
-                 .c_str();
-}
-void set(double& to, const FieldValue& from) { to = from.index() == 0 ? std::nan("") : std::get<double>(from); }
-template <class Count>
-void set(Count& to, const FieldValue& from) {
-  to = from.index() == 0 ? 0 : Count(std::get<std::int64_t>(from));
-}
-
-/// As much as the caller's program knows. Of a call that ended without a report, there is nothing but why.
-void fill(lasolve_report* to, const Report* from) {
-  using C = lasolve_report;
-  static const Member members[] = {{"outcome", &C::outcome},
-                                   {"message", &C::message},
-                                   {"outcome_at", &C::at},
-                                   {"n", &C::n},
-                                   {"nrhs", &C::nrhs},
-                                   {"device", &C::device},
-                                   {"gemm", &C::gemm},
-                                   {"factorization", &C::method},
-                                   {"precision", &C::precision},
-                                   {"schedule", &C::schedule},
-                                   {"block_size", &C::block_size},
-                                   {"factor_seconds", &C::factor_seconds},
-                                   {"solve_seconds", &C::solve_seconds},
-                                   {"total_seconds", &C::total_seconds},
-                                   {"backward_error", &C::backward_error},
-                                   {"hpl_residual", &C::hpl_residual},
-                                   {"rcond", &C::rcond},
-                                   {"digits", &C::digits},
-                                   {"refine_iterations", &C::refine_iterations},
-                                   {"notes", &C::notes}};
+/// Of a size that the caller's program knows.
+void write(lasolve_report* to, lasolve_report all) {
   if (!to) return;
-  if (from) said().words.clear();
-  lasolve_report all{};
-  for (const Member& m : members) {
-    const FieldValue value = from ? m.its.of(*from) : FieldValue();
-    std::visit([&](auto member) { set(all.*member, value); }, m.member);
-  }
-  if (!from) all.message = lasolve_last_error();
   all.size = to->size;
   std::memcpy(to, &all, std::min(to->size, sizeof all));
+}
+
+/// Of a call that ended with another status than a report has: nothing but why.
+lasolve_report only(const char* message) {
+  const double none = std::nan("");
+  lasolve_report all{};
+  for (const char** word :
+       {&all.outcome, &all.device, &all.gemm, &all.method, &all.precision, &all.schedule, &all.notes})
+    *word = "";
+  for (double* number : {&all.factor_seconds, &all.solve_seconds, &all.total_seconds, &all.backward_error,
+                         &all.hpl_residual, &all.rcond, &all.digits})
+    *number = none;
+  all.message = message;
+  return all;
+}
+
+void fill(lasolve_report* to, const Report& r) {
+  if (!to) return;
+  Said& said = from_c::said();
+  said.message = r.outcome.message();
+  said.device = r.device;
+  said.gemm = r.gemm;
+  said.notes.clear();
+  for (const std::string& note : r.notes) said.notes += (said.notes.empty() ? "" : "\n") + note;
+  const auto or_nan = [](const std::optional<double>& x) { return x.value_or(std::nan("")); };
+  lasolve_report all{};
+  all.outcome = name_of(r.outcome.kind);
+  all.message = said.message.c_str();
+  all.at = r.outcome.at;
+  all.n = r.n;
+  all.nrhs = r.nrhs;
+  all.device = said.device.c_str();
+  all.gemm = said.gemm.c_str();
+  all.method = name_of(r.method);
+  all.precision = name_of(r.precision);
+  all.schedule = name_of(r.schedule);
+  all.block_size = r.block_size;
+  all.factor_seconds = r.factor_seconds;
+  all.solve_seconds = r.solve_seconds;
+  all.total_seconds = r.total_seconds;
+  all.backward_error = or_nan(r.backward_error);
+  all.hpl_residual = or_nan(r.hpl_residual);
+  all.rcond = or_nan(r.rcond);
+  all.digits = or_nan(r.digits);
+  all.refine_iterations = r.refine_iterations;
+  all.notes = said.notes.c_str();
+  write(to, all);
 }
 
 /// f() returns a status, and has filled the report; else the report says why not.
@@ -93,7 +87,7 @@ lasolve_status reported(lasolve_report* report, F f) noexcept {
     is_filled = true;
     return done;
   });
-  if (has_size && !is_filled) fill(report, nullptr);
+  if (has_size && !is_filled) write(report, only(lasolve_last_error()));
   return status;
 }
 
@@ -166,7 +160,7 @@ lasolve_status factor(std::int64_t n, const T* A, std::int64_t lda, const lasolv
     require(factors != nullptr, "there is nowhere to leave the factorization");
     auto made = std::make_unique<lasolve_factorization>(options, n, A, lda);
     const Report done = made->template report<T>();
-    fill(report, &done);
+    fill(report, done);
     const lasolve_status status = status_of(done.outcome);
     *factors = made.release();
     return status;
@@ -179,7 +173,7 @@ lasolve_status solve_with(lasolve_factorization* factors, lasolve_op op, std::in
   return reported(report, [&] {
     require(factors != nullptr, "there is no factorization");
     const Report done = factors->solve<T>(op, nrhs, B, ldb, X, ldx);
-    fill(report, &done);
+    fill(report, done);
     return status_of(done.outcome);
   });
 }
@@ -195,7 +189,7 @@ lasolve_status solve_once(std::int64_t n, std::int64_t nrhs, const T* A, std::in
                   Extent(by_rows ? MatrixView<T>(X, nrhs, n, ldx) : MatrixView<T>(X, n, nrhs, ldx)));
     Report solved = factors.solve<T>(LASOLVE_NONE, nrhs, B, ldb, X, ldx);
     const Report done = together(factors.report<T>(), std::move(solved));
-    fill(report, &done);
+    fill(report, done);
     return status_of(done.outcome);
   });
 }

@@ -1,7 +1,6 @@
 // What a call of the C interface ends with: a status, and words.
 #pragma once
 
-#include <deque>
 #include <string>
 
 #include "lasolve/lasolve.h"
@@ -11,8 +10,7 @@ namespace lasolve::from_c {
 
 /// What a report points to, and what was wrong: of the last call on this thread.
 struct Said {
-  std::string error;
-  std::deque<std::string> words;
+  std::string error, message, device, gemm, notes;
 };
 Said& said();
 

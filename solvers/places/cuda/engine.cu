@@ -1,6 +1,9 @@
 // The solver on CUDA.
 #include "solvers/driver/engine.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/cuda/arrival.hpp"
 #include "core/kept_queue.hpp"
 #include "core/settled.hpp"
@@ -204,14 +207,15 @@ class SmallCudaEngine final : public Engine<T> {
     const long double norm = KnownMatrix<T, Cuda>(system_.A(), Uplo::both).norm(q, Op::transpose);
     facts.rcond = reciprocal_condition<T>(n, norm, [&](int exponent, MatrixView<double> X, Op op) {
       Matrix<T> here(n, X.cols());
-      as_eigen(here.view()) = (as_eigen(X) * std::ldexp(1.0, exponent)).template cast<T>();
+      for (std::int64_t j = 0; j < X.cols(); ++j)
+        for (std::int64_t i = 0; i < n; ++i) here(i, j) = T(std::ldexp(X(i, j), exponent));
       Matrix<T, Cuda> there(n, X.cols()), kept;
       copy<T>(q, here, there);
       SolveFacts unused{facts.outcome, X.cols(), Refine::none, by_.roundoff_of_solutions()};
       system_.solve(q, std::as_const(there).view(), there.view(), op, false, kept, unused);
       copy<T>(q, std::as_const(there).view(), here.view());
       q.finish();
-      as_eigen(X) = as_eigen(here.view()).template cast<double>();
+      for (std::int64_t j = 0; j < X.cols(); ++j) std::copy_n(&here(0, j), n, &X(0, j));
     });
     facts.times.take(q);
     return *facts.rcond >= by_.roundoff_of_solutions();
