@@ -2,7 +2,7 @@
 // Idea     The vendor's best, to compare with: tensor cores for all but f32, which stays on CUDA cores in full
 //          precision.
 // Tiles    chosen by cuBLAS for each shape. Beside work that is waited for sooner, in f32, a narrow product leaves a
-//          part of the device free, and a wide one has a transposed copy of B (choices.hpp).
+//          part of the device free, and a wide one has a transposed copy of B (cublas_choices.hpp).
 // Traffic  see the rungs above.
 // Expect   nine tenths of peak for large k; at small k, bound by reading and writing C.
 // Reached  100 % of the fastest: it is what others are compared with
@@ -13,7 +13,7 @@
 #include "core/cuda/blas.hpp"
 #include "core/cuda/launch.cuh"
 #include "core/cuda/transpose.cuh"
-#include "gemm/cuda/choices.hpp"
+#include "gemm/cuda/cublas_choices.hpp"
 
 namespace lasolve {
 
@@ -195,7 +195,7 @@ static void cublas(const void*, Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Ope
 /// The scratch memory of narrow_product and wide_product.
 static void prepare(const void*, Queue<Cuda>& q, const ProductShape& p) {
   if (p.precision != Precision::fp32 || !p.beside || p.a != Op::none) return;
-  if (p.m >= (p.b == Op::none ? q.tuning().cublas_transpose_rows : q.tuning().cublas_narrow_least))
+  if (p.m >= (p.b == Op::none ? q.tuning()[cublas_transpose_rows] : q.tuning()[cublas_narrow_least]))
     q.scratch<char>(p.b == Op::none ? room_for_transposed : room_for_sums, 1);
 }
 
@@ -207,6 +207,7 @@ const GemmBackend<Cuda> gemm_cuda_cublas{
                 GemmKernel<Precision::tf32, Cuda>(mixed<float, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32>),
                 mixed<fp16, CUDA_R_16F, CUBLAS_COMPUTE_32F>, mixed<bf16, CUDA_R_16BF, CUBLAS_COMPUTE_32F>},
     .prepare = prepare,
+    .thresholds = cublas_thresholds,
 };
 
 }  // namespace lasolve

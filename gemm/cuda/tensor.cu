@@ -56,6 +56,7 @@ const GemmBackend<Cuda> gemm_cuda_tensor{
                 GemmKernel(tensor<sm90::tensor_half<bf16>, float, bf16>, 0x1p-20)},
     .unavailable = why_no_tensor,
     .prepare = prepare_tensor,
+    .thresholds = tensor_thresholds,
 };
 
 }  // namespace lasolve

@@ -120,6 +120,8 @@ struct GemmKernels<Place, std::integer_sequence<Precision, P...>> : GemmKernel<P
   }
 };
 
+struct Threshold;  // lasolve/tuning.hpp
+
 /// What is known of a product before its operands are there: C is m × n, op(A) m × k, op(B) k × n.
 struct ProductShape {
   Precision precision;
@@ -145,6 +147,8 @@ struct GemmBackend {
   /// and run where this one runs; one of its own is not asked for. Null, or one that does not offer the precision: none.
   const GemmBackend* small = nullptr;
   double small_below = 0;
+  /// Sizes at which it does something else.
+  std::span<const Threshold* const> thresholds = {};
 
   /// What it has in P; see GemmKernel::beside.
   template <Precision P>
