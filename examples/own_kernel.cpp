@@ -12,7 +12,7 @@ static double flops = 0;
 
 /// C ← α·A·B + β·C as a sum of outer products. What a kernel has to keep to is in lasolve/gemm.hpp: β = 0 overwrites
 /// C without reading it, a size may be 0, and A(i, l) reads a transposed operand as well.
-static void outer_products(Queue<Cpu>&, double alpha, Operand<double> A, Operand<double> B, double beta,
+static void outer_products(const void*, Queue<Cpu>&, double alpha, Operand<double> A, Operand<double> B, double beta,
                            MatrixView<double> C) {
   for (std::int64_t j = 0; j < C.cols(); ++j)
     for (std::int64_t i = 0; i < C.rows(); ++i) C(i, j) = beta == 0 ? 0 : beta * C(i, j);
@@ -22,7 +22,7 @@ static void outer_products(Queue<Cpu>&, double alpha, Operand<double> A, Operand
   flops += 2.0 * double(C.rows()) * double(C.cols()) * double(A.cols());
 }
 
-static const GemmBackend<Cpu> mine{.name = "outer", .summary = "a sum of outer products", .f64 = outer_products};
+static const GemmBackend<Cpu> mine{.name = "outer", .summary = "a sum of outer products", .kernels = outer_products};
 
 int main() {
   const std::int64_t n = 600;

@@ -108,7 +108,7 @@ TEST(Choice, of_a_device_that_is_not_there_is_an_error_of_the_machine_and_says_w
 /// Counts its calls.
 int calls = 0;
 template <class T>
-void counting(Queue<Cpu>& q, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
+void counting(const void*, Queue<Cpu>& q, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
   ++calls;
   (*gemm_backends<Cpu>()[0])(q, alpha, A, B, beta, C);
 }
@@ -128,19 +128,70 @@ TEST(OwnBackend, is_called_for_the_bulk_of_the_work) {
   }
 }
 
+/// What a kernel is told of an operand.
+TEST(Operands, of_real_elements_are_never_conjugated) {
+  const Matrix<double> A(2, 3);
+  EXPECT_EQ(Operand<double>(A.view(), Op::conjugate_transpose).op(), Op::transpose);
+  EXPECT_EQ(flipped(Op::conjugate_transpose), Op::none);
+}
+
+/// What a backend was asked for.
+struct Asked {
+  mutable int products = 0, rooms = 0;
+};
+void asked(const void* self, Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B, double beta,
+           MatrixView<double> C) {
+  ++static_cast<const Asked*>(self)->products;
+  (*gemm_backends<Cpu>()[0])(q, alpha, A, B, beta, C);
+}
+void asked_for_room(const void* self, Queue<Cpu>&, const ProductShape&) { ++static_cast<const Asked*>(self)->rooms; }
+
+TEST(OwnBackend, is_handed_what_its_record_has_beside_functions) {
+  Asked of_large, of_small;
+  GemmBackend<Cpu> large{
+      .name = "large", .summary = "", .kernels = asked, .self = &of_large, .prepare = asked_for_room};
+  GemmBackend<Cpu> small = large;
+  small.self = &of_small, large.small = &small, large.small_below = 1e6;
+  Options o;
+  o.gemm = &large;
+  const Matrix<double> A = random_matrix(400, 400);
+  const Report report = Factorization<double>(A.view(), o).report();
+  ASSERT_EQ(report.products_of.size(), 2u);
+  EXPECT_EQ(of_large.products, report.products_of[0].count.calls);
+  EXPECT_EQ(of_small.products, report.products_of[1].count.calls);
+  EXPECT_TRUE(of_large.products > 0 && of_small.products > 0 && of_large.rooms > 0);
+  Queue<Cpu> q(1);
+  of_large.rooms = of_small.rooms = 0;
+  Gemm<double, Cpu>(large).prepare(q, Op::none, Op::none, 8, 8, 8);
+  EXPECT_EQ(of_small.rooms, 1);
+  EXPECT_EQ(of_large.rooms, 0);
+}
+
+TEST(OwnBackend, is_of_the_precisions_that_its_functions_say) {
+  constexpr GemmBackend<Cpu> both{.name = "both", .summary = "", .kernels = {counting<float>, counting<double>}};
+  constexpr GemmBackend<Cpu> coarse{
+      .name = "coarse", .summary = "", .kernels = GemmKernel<Precision::tf32, Cpu>(counting<float>, 0x1p-10)};
+  for_each_precision([&](auto P) {
+    EXPECT_EQ(offers(both, P), P == Precision::fp64 || P == Precision::fp32) << name_of(P());
+    EXPECT_EQ(offers(coarse, P), P == Precision::tf32) << name_of(P());
+  });
+  EXPECT_EQ(both.in<Precision::fp64>().unit_roundoff, 0x1p-53);
+  EXPECT_EQ(coarse.in<Precision::tf32>().unit_roundoff, 0x1p-10);
+}
+
 /// Packs (m + n)·k elements, for which it wants room before it is called.
 double room = 0;
 template <class T>
-void packing(Queue<Cpu>& q, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
+void packing(const void*, Queue<Cpu>& q, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
   EXPECT_LE(double(C.rows() + C.cols()) * double(A.cols()), room) << C.rows() << " × " << C.cols() << " × " << A.cols();
-  counting(q, alpha, A, B, beta, C);
+  counting(nullptr, q, alpha, A, B, beta, C);
 }
-void make_room(Queue<Cpu>&, const ProductShape& p) {
+void make_room(const void*, Queue<Cpu>&, const ProductShape& p) {
   EXPECT_EQ(p.precision, Precision::fp64);
   room = std::max(room, double(p.m + p.n) * double(p.k));
 }
 constexpr GemmBackend<Cpu> prepared{
-    .name = "prepared", .summary = "wants room", .f64 = packing<double>, .prepare = make_room};
+    .name = "prepared", .summary = "wants room", .kernels = packing<double>, .prepare = make_room};
 
 TEST(OwnBackend, is_told_beforehand_how_large_products_will_be) {
   Options o;
@@ -160,7 +211,7 @@ TEST(OwnBackend, is_told_beforehand_how_large_products_will_be) {
         }
 }
 
-constexpr GemmBackend<Cpu> f32_only{.name = "f32_only", .summary = "", .f32 = counting<float>};
+constexpr GemmBackend<Cpu> f32_only{.name = "f32_only", .summary = "", .kernels = counting<float>};
 
 TEST(OwnBackend, of_fp32_alone_serves_fp32_factors_and_does_not_fall_back) {
   Options o;
@@ -174,12 +225,14 @@ TEST(OwnBackend, of_fp32_alone_serves_fp32_factors_and_does_not_fall_back) {
 
 /// What it is given, in operations.
 double least_flops = 0, most_flops = 0, small_flops = 0;
-void large_ones(Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B, double beta, MatrixView<double> C) {
+void large_ones(const void*, Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B, double beta,
+                MatrixView<double> C) {
   const double flops = 2.0 * double(C.rows()) * double(C.cols()) * double(A.cols());
   least_flops = std::min(least_flops, flops);
-  counting(q, alpha, A, B, beta, C);
+  counting(nullptr, q, alpha, A, B, beta, C);
 }
-void small_ones(Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B, double beta, MatrixView<double> C) {
+void small_ones(const void*, Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B, double beta,
+                MatrixView<double> C) {
   const double flops = 2.0 * double(C.rows()) * double(C.cols()) * double(A.cols());
   most_flops = std::max(most_flops, flops), small_flops += flops;
   (*gemm_backends<Cpu>()[0])(q, alpha, A, B, beta, C);
@@ -239,7 +292,7 @@ TEST(OwnBackend, is_refused_where_it_cannot_be_called) {
   EXPECT_THROW(factor_with(&own, Device::cuda), std::invalid_argument);
   EXPECT_THROW(factor_with(nullptr), std::invalid_argument);
   EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factor_with(&f32_only); }), "products in fp64"));
-  const GemmBackend<Cpu> picky{.name = "picky", .summary = "", .f64 = counting<double>, .unavailable = [](int) {
+  const GemmBackend<Cpu> picky{.name = "picky", .summary = "", .kernels = counting<double>, .unavailable = [](int) {
                                  return std::string("the moon is not full");
                                }};
   EXPECT_TRUE(says(complaint_of<MachineError>([&] { factor_with(&picky); }), "the moon is not full"));

@@ -192,7 +192,8 @@ TYPED_TEST(BenchOracle, accepts_the_product_and_finds_one_wrong_element) {
 
 /// Loses the last step of more than 200; counts its runs with large products.
 int runs_of_forgetful = 0;
-void forgetful(Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B, double beta, MatrixView<double> C) {
+void forgetful(const void*, Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B, double beta,
+               MatrixView<double> C) {
   const std::int64_t k = A.cols() > 200 ? A.cols() - 1 : A.cols();
   runs_of_forgetful += C.rows() == 300;
   Options options;
@@ -202,7 +203,7 @@ void forgetful(Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B
 }
 
 TEST(BenchGemm, does_not_time_a_wrong_backend) {
-  static const GemmBackend<Cpu> wrong{.name = "forgetful", .summary = "wrong for large k", .f64 = forgetful};
+  static const GemmBackend<Cpu> wrong{.name = "forgetful", .summary = "wrong for large k", .kernels = forgetful};
   Options automatic;
   automatic.device.kind = Device::cpu;
   GemmBench bench({{{&wrong, 0, {}}, false}, {choose(automatic), true}}, {.repeat = 3, .warmup = 1, .threads = 2});
@@ -235,7 +236,7 @@ TEST(BenchGemm, does_not_time_a_wrong_backend) {
 
 /// Else one would be timed on the word of the other's verdict.
 TEST(BenchGemm, refuses_two_backends_of_one_name) {
-  static const GemmBackend<Cpu> one{.name = "blas", .summary = "", .f64 = forgetful}, same = one;
+  static const GemmBackend<Cpu> one{.name = "blas", .summary = "", .kernels = forgetful}, same = one;
   EXPECT_THROW(GemmBench({{{&one, 0, {}}, false}, {{&same, 0, {}}, true}}, {}), std::invalid_argument);
 }
 
@@ -249,7 +250,8 @@ TEST(BenchGemm, lets_a_slow_backend_run_once) {
 
 /// A sum of elements of the operands, for each product of order 90 that was asked for.
 std::vector<double> asked_for;
-void listening(Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B, double beta, MatrixView<double> C) {
+void listening(const void*, Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B, double beta,
+               MatrixView<double> C) {
   if (C.rows() == 90) asked_for.push_back(A(1, 2) + A(3, 4) + B(5, 6) + B(7, 8) + A(9, 10) + B(11, 12));
   Options options;
   options.device.kind = Device::cpu;
@@ -258,7 +260,7 @@ void listening(Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B
 
 /// Else one that keeps its results would be timed as if it computed them.
 TEST(BenchGemm, gives_other_operands_in_each_run) {
-  static const GemmBackend<Cpu> listener{.name = "listener", .summary = "", .f64 = listening};
+  static const GemmBackend<Cpu> listener{.name = "listener", .summary = "", .kernels = listening};
   GemmBench bench({{{&listener, 0, {}}, false}}, {.repeat = 4, .warmup = 1, .threads = 2});
   bench.verify({square(90)}, {Precision::fp64});
   asked_for.clear();

@@ -27,7 +27,7 @@ TEST(Conformance, finds_nothing_wrong_with_what_is_right) {
   Queue<Cpu> q(1);
   for_each_precision([&](auto P) {
     using A = Arithmetic<P>;
-    const auto function = [](Queue<Cpu>&, typename A::Result alpha, Operand<typename A::Operand> a,
+    const auto function = [](const void*, Queue<Cpu>&, typename A::Result alpha, Operand<typename A::Operand> a,
                              Operand<typename A::Operand> b, typename A::Result beta,
                              MatrixView<typename A::Result> c) { wrong::right(alpha, a, b, beta, c); };
     const auto verdict = bench::conformance<P, Cpu>(q, q, GemmKernel<P, Cpu>(function), {bench::trailing(70, 9)});

@@ -23,14 +23,15 @@ const GemmBackend<Place>& usual() {
   throw std::logic_error("no usual backend");
 }
 template <class T, class Place>
-void product_or_exception(Queue<Place>& q, T alpha, Operand<T, Place> A, Operand<T, Place> B, T beta,
+void product_or_exception(const void*, Queue<Place>& q, T alpha, Operand<T, Place> A, Operand<T, Place> B, T beta,
                           MatrixView<T, Place> C) {
   if (std::is_same_v<T, double> && until_out_of_memory.ends()) throw OutOfMemory("device", 2 << 20, 1 << 20);
   usual<Place>()(q, alpha, A, B, beta, C);
 }
 template <class Place>
-const GemmBackend<Place> failing{
-    .name = "failing", .summary = "", .f64 = product_or_exception<double>, .f32 = product_or_exception<float>};
+const GemmBackend<Place> failing{.name = "failing",
+                                 .summary = "",
+                                 .kernels = {product_or_exception<double, Place>, product_or_exception<float, Place>}};
 
 constexpr std::int64_t n = 120;
 

@@ -39,16 +39,16 @@ std::vector<Trial> trials() {
   std::vector<Trial> all;
   for (const auto* backend : gemm_backends<Place>())
     for_each_precision([&](auto P) {
-      const auto& kernel = backend->template in<P>();
+      const auto kernel = backend->template in<P>();
       if (!kernel) return;
       const auto why_not = [backend] {
         const std::string no_device = why_no(device_of<Place>);
         return no_device.empty() && backend->unavailable ? backend->unavailable(0) : no_device;
       };
       all.push_back({backend->name + std::string("_") + name_of(P()) + "_grade", backend->summary, why_not,
-                     [=, &kernel] { expect_graded<P, Place>(kernel, *backend); }});
+                     [=] { expect_graded<P, Place>(kernel, *backend); }});
       for (const bench::Group& group : bench::conformance_list(P, device_of<Place>)) {
-        const auto run = [&kernel, cases = group.cases] {
+        const auto run = [kernel, cases = group.cases] {
           Queue<Place> q = test_queue<Place>();
           expect_right(q, kernel, cases);
         };

@@ -99,8 +99,8 @@ TEST(LuOnCuda, solves_with_every_backend) {
     Options o;
     o.gemm = std::string(backend->name);
     if (backend->unavailable && !backend->unavailable(0).empty()) continue;
-    if (backend->f64) expect_large_solved<double>(4000, o);
-    if (backend->f32) expect_large_solved<float>(4000, o);
+    if (backend->in<Precision::fp64>()) expect_large_solved<double>(4000, o);
+    if (backend->in<Precision::fp32>()) expect_large_solved<float>(4000, o);
   }
 }
 

@@ -109,7 +109,7 @@ TEST_P(Misuse, refuses_what_is_no_enumerator) {
   complains("Options::refine", [](Options& o) { o.refine = Refine(3); });
   complains("Options::schedule", [](Options& o) { o.schedule = Schedule(99); });
   Factorization<double> factors(A.view(), options());
-  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factors.solve(B.view(), X.view(), Op(2)); }), "op"));
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factors.solve(B.view(), X.view(), Op(3)); }), "op"));
 }
 
 TEST_P(Misuse, of_names_and_of_what_is_not_finite_has_types_of_its_own) {

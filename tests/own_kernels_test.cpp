@@ -39,11 +39,15 @@ lasolve_kernel kernel_with(unsigned limits, lasolve_int m = 1, lasolve_int n = 1
   return strict_kernel(LASOLVE_HOST, strict<double>, strict<float>, limits, m, n, k);
 }
 
-/// A backend's function has no data.
-Adapter* adapter = nullptr;
+/// The kernel that an adapter makes of one.
 template <class T>
-void call(Queue<Cpu>& q, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
-  adapter->multiply(q, alpha, A, B, beta, C);
+GemmKernel<precision_of<T>, Cpu> made_by(const Adapter& own) {
+  GemmKernel<precision_of<T>, Cpu> kernel(
+      [](const void* self, Queue<Cpu>& q, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
+        static_cast<Adapter*>(const_cast<void*>(self))->multiply(q, alpha, A, B, beta, C);
+      });
+  kernel.self = &own;
+  return kernel;
 }
 
 /// Shares whatever there is to share.
@@ -58,13 +62,12 @@ void expect_conforming(lasolve_kernel kernel) {
   using T = typename Arithmetic<P>::Result;
   kernel.data = &kernel;
   Adapter own(kernel);
-  adapter = &own;
   said.clear();
   Queue<Cpu> q(3);
   share_all(q);
   for (const bench::Group& group : bench::conformance_list(P, Device::cpu)) {
     SCOPED_TRACE(group.name);
-    expect_right<P, Cpu>(q, GemmKernel<P, Cpu>(call<T>), group.cases);
+    expect_right<P, Cpu>(q, made_by<T>(own), group.cases);
   }
   EXPECT_EQ(said, "");
 }
@@ -157,8 +160,7 @@ TEST(OwnKernelBlocks, give_the_product) {
   for (const lasolve_int multiple : {1, 5}) {
     kernel.m_multiple = kernel.n_multiple = kernel.k_multiple = multiple;
     Adapter own(kernel);
-    adapter = &own;
-    expect_right<Precision::fp64, Cpu>(q, GemmKernel<Precision::fp64, Cpu>(call<double>), cases);
+    expect_right<Precision::fp64, Cpu>(q, made_by<double>(own), cases);
   }
 }
 
@@ -179,10 +181,9 @@ TEST(OwnKernelCall, is_told_beside_the_product) {
     for (lasolve_int i = 0; i < m; ++i) std::fill_n(C + i * ldc, n, 7.0);
   };
   Adapter own(kernel);
-  adapter = &own;
   Queue<Cpu> q(1);
   KernelCalls::here().keep();
-  bench::Trial<Precision::fp64, Cpu> trial(q, q, GemmKernel<Precision::fp64, Cpu>(call<double>));
+  bench::Trial<Precision::fp64, Cpu> trial(q, q, made_by<double>(own));
   const auto fault = trial({.m = 9, .n = 5, .k = 3, .op_b = Op::transpose});
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->called.of, 1);
@@ -195,8 +196,8 @@ TEST(OwnKernelCall, is_told_beside_the_product) {
   kernel.f64 = [](void*, lasolve_op, lasolve_op, lasolve_int, lasolve_int, lasolve_int, double, const double*,
                   lasolve_int, const double*, lasolve_int, double, double* C, lasolve_int) { C[3] = 7; };
   Adapter squares(kernel);
-  adapter = &squares;
-  const auto other = trial({.m = 24, .n = 8, .k = 8, .beta = 1, .values = bench::Values::integers});
+  bench::Trial<Precision::fp64, Cpu> trial_of_squares(q, q, made_by<double>(squares));
+  const auto other = trial_of_squares({.m = 24, .n = 8, .k = 8, .beta = 1, .values = bench::Values::integers});
   ASSERT_TRUE(other);
   EXPECT_EQ(other->called.m, 8);
   EXPECT_TRUE(says(said_of(*other), "one of 3 calls"));
@@ -280,13 +281,23 @@ TEST(OwnKernelRecord, may_be_shorter_or_longer) {
   EXPECT_TRUE(says(complaint_of<io::InputError>([&] { own::checked(&newer.kernel, "x.so"); }), "does not have yet"));
 }
 
-TEST(OwnBackends, have_a_name_once_and_are_so_many) {
-  const lasolve_kernel kernel = kernel_with(0);
+TEST(OwnBackends, have_a_name_once_and_each_its_kernel) {
+  lasolve_kernel kernel = kernel_with(0);
   EXPECT_THROW(own::add_backend(kernel, "naive"), std::invalid_argument);
   EXPECT_EQ(own::place_of("naive"), std::nullopt);
-  for (std::size_t i = 0; i < own::most_kernels; ++i) own::add_backend(kernel, "own_" + std::to_string(i));
-  EXPECT_EQ(own::place_of("own_15"), Device::cpu);
-  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { own::add_backend(kernel, "one_more"); }), "at most 16"));
+  static int calls[40];
+  kernel.f64 = [](void* its, lasolve_op, lasolve_op, lasolve_int, lasolve_int, lasolve_int, double, const double*,
+                  lasolve_int, const double*, lasolve_int, double, double*, lasolve_int) { ++*static_cast<int*>(its); };
+  for (int& its : calls) {
+    kernel.data = &its;
+    own::add_backend(kernel, "own_" + std::to_string(&its - calls));
+  }
+  EXPECT_EQ(own::place_of("own_39"), Device::cpu);
+  Queue<Cpu> q(1);
+  Matrix<double> A(1, 1), C(1, 1);
+  for (const GemmBackend<Cpu>* backend : gemm_backends<Cpu>())
+    if (std::string(backend->name).starts_with("own_")) (*backend)(q, 1.0, A.view(), A.view(), 0.0, C.view());
+  for (const int its : calls) EXPECT_EQ(its, 1);
   lasolve_kernel on_cuda = kernel;
   on_cuda.memory = LASOLVE_CUDA;
   own::add_backend(on_cuda, "there");

@@ -202,7 +202,7 @@ TEST_P(Refinement, after_a_check_leaves_the_factorization_as_it_was) {
 }
 
 /// Products with six digits.
-void coarse_product(Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B, double beta,
+void coarse_product(const void*, Queue<Cpu>& q, double alpha, Operand<double> A, Operand<double> B, double beta,
                     MatrixView<double> C) {
   (*gemm_backends<Cpu>()[0])(q, alpha, A, B, beta, C);
   for (std::int64_t j = 0; j < C.cols(); ++j)

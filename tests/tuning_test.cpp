@@ -6,7 +6,9 @@
 #include <set>
 
 #include "cards.hpp"
-#include "gemm/cuda/choices.hpp"
+#include "core/backend_table.hpp"
+#include "gemm/cuda/cublas_choices.hpp"
+#include "gemm/cuda/tensor_choices.hpp"
 #include "places.hpp"
 #include "solvers/tuning.hpp"
 #include "systems.hpp"
@@ -15,7 +17,7 @@ namespace lasolve::test {
 namespace {
 
 TEST(TuningTables, are_found_by_what_a_device_has) {
-  const auto family = [](const DeviceProperties& p) { return std::string(tuning_for(p).family); };
+  const auto family = [](const DeviceProperties& p) { return std::string(tuning_for(p).values.family); };
   EXPECT_EQ(family(h200()), "hopper");
   EXPECT_EQ(family(pretend(h200(), "mig-1g")), "hopper");
   EXPECT_EQ(family(pretend(h200(), "a100")), "ampere");
@@ -24,21 +26,21 @@ TEST(TuningTables, are_found_by_what_a_device_has) {
   DeviceProperties b200 = h200();
   b200.capability = 100;
   EXPECT_EQ(family(b200), "blackwell");
-  EXPECT_EQ(cpu_tuning().family, std::string("cpu"));
+  EXPECT_EQ(cpu_tuning().values.family, "cpu");
   EXPECT_EQ(tuning_of(Device{}), cpu_tuning().values);
 }
 
 TEST(TuningTables, have_names_of_their_own_and_values_that_make_sense) {
-  std::set<std::string> families;
+  std::set<std::string_view> families;
   for (const TuningTable& table : tuning_tables()) {
-    EXPECT_TRUE(families.insert(table.family).second) << table.family;
-    EXPECT_EQ(complaint_about(table.values), "") << table.family;
     const Tuning& t = table.values;
-    EXPECT_LE(t.tensor_groups_of_128_bytes, t.tensor_groups_of_32_bytes);
+    EXPECT_TRUE(families.insert(t.family).second) << t.family;
+    EXPECT_EQ(complaint_about(t), "") << t.family;
+    EXPECT_LE(t[tensor_groups_of_128_bytes], t[tensor_groups_of_32_bytes]);
     EXPECT_LE(t.lookahead_64_rows_from, t.lookahead_128_rows_from);
-    EXPECT_LE(t.cublas_narrow_least, t.cublas_narrow_most);
-    EXPECT_LE(t.cublas_narrow_work, t.cublas_split_k_work);
-    EXPECT_LE(t.cublas_transpose_depth, t.cublas_transpose_depth_most);
+    EXPECT_LE(t[cublas_narrow_least], t[cublas_narrow_most]);
+    EXPECT_LE(t[cublas_narrow_work], t[cublas_split_k_work]);
+    EXPECT_LE(t[cublas_transpose_depth], t[cublas_transpose_depth_most]);
     EXPECT_LE(t.lu_first_panel_fp64, t.lu_widest_panel);
     EXPECT_LE(t.lu_step, t.lu_first_panel_fp64);
     EXPECT_TRUE(t.lu_far_columns_fp64 == 0 || t.lu_far_from > t.lu_far_columns_fp64);
@@ -51,12 +53,53 @@ TEST(TuningFields, name_each_value_once) {
   Tuning t = cpu_tuning().values;
   std::set<std::string> names;
   std::set<const std::int64_t*> places;
+  for (const TuningField& f : tuning_fields()) f.of(t) += 0;  // thresholds of kernels now have their place
   for (const TuningField& f : tuning_fields()) {
     EXPECT_TRUE(names.insert(f.name).second) << f.name;
     EXPECT_TRUE(places.insert(&f.of(t)).second) << f.name;
     EXPECT_FALSE(f.decides.empty() || std::string(f.unit).empty()) << f.name;
   }
-  EXPECT_EQ(places.size() * sizeof(std::int64_t), sizeof(Tuning));
+  EXPECT_EQ((places.size() - t.of_kernels.size()) * sizeof(std::int64_t),
+            sizeof(Tuning) - sizeof t.family - sizeof t.of_kernels);
+}
+
+/// Of a kernel that does something else from k = 512 on, and from 64 on where there are no clusters.
+constexpr std::pair<std::string_view, std::int64_t> without_clusters[] = {{"ampere", 64}, {"consumer", 64}};
+constexpr Threshold deep_from{"split_deep_from", 512, "k", "the least where k is split", 1, without_clusters};
+constexpr const Threshold* thresholds_of_split[] = {&deep_from};
+constexpr GemmBackend<Cpu> split{.name = "split", .summary = "", .thresholds = thresholds_of_split};
+const bool added = (backend_table<Cpu>().add({"split", &split}), true);
+
+TEST(ThresholdOfAKernel, is_as_its_file_says_until_it_is_set) {
+  ASSERT_TRUE(added);
+  for (const TuningTable& table : tuning_tables()) {
+    const std::string_view family = table.values.family;
+    EXPECT_EQ(table.values[deep_from], family == "ampere" || family == "consumer" ? 64 : 512) << family;
+  }
+  const auto fields = tuning_fields();
+  const auto field = std::find_if(fields.begin(), fields.end(), [](auto& f) { return f.name == deep_from.name; });
+  ASSERT_NE(field, fields.end());
+  EXPECT_EQ(field->place, Device::cpu);
+  EXPECT_EQ(field->decides, deep_from.decides);
+  Tuning t = cpu_tuning().values;
+  EXPECT_EQ(field->in(t), 512);
+  EXPECT_EQ(t, cpu_tuning().values) << "it was only read";
+  tune(t, "split_deep_from", 100);
+  EXPECT_EQ(std::as_const(t)[deep_from], 100);
+  EXPECT_NE(t, cpu_tuning().values);
+  Queue<Cpu> q(1);
+  EXPECT_EQ(q.tuning()[deep_from], 512);
+  q.tune(t);
+  EXPECT_EQ(q.tuning()[deep_from], 100);
+}
+
+TEST(ThresholdOfAKernel, has_the_name_of_its_kernel) {
+  const auto expect_named = [](const auto& backends) {
+    for (const auto* backend : backends)
+      for (const Threshold* t : backend->thresholds)
+        EXPECT_TRUE(std::string(t->name).starts_with(std::string(backend->name) + "_")) << t->name;
+  };
+  expect_named(gemm_backends<Cpu>()), expect_named(gemm_backends<Cuda>());
 }
 
 TEST(TuningFields, are_set_by_name_and_refuse_nonsense) {
@@ -241,7 +284,7 @@ TEST_F(AsBefore, how_Cholesky_walks) {
 TEST_F(AsBefore, tiles_of_tensor) {
   for (std::int64_t k = 0; k <= 70000; ++k) {
     ASSERT_EQ(group_rows_for(t, k), k <= 512 ? 128u : k <= 2048 ? 32u : 16u);
-    ASSERT_EQ(k >= t.tensor_multicast_from, k >= 4096);
+    ASSERT_EQ(k >= t[tensor_multicast_from], k >= 4096);
     for (const auto& [broad, narrow] : {std::pair(11, 10), {12, 10}, {109, 100}, {111, 100}})
       ASSERT_EQ(takes_wide_tiles(t, k, broad, narrow), k > 256 && 10 * broad <= 11 * narrow);
   }

@@ -6,23 +6,24 @@
 namespace lasolve::test::wrong {
 namespace {
 
-void adds_twice(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) { right(2 * alpha, A, B, beta, C); }
-void always_throws(Queue<Cpu>&, double, A_, A_, double, C_) { throw std::runtime_error("no luck"); }
+void adds_twice(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+  right(2 * alpha, A, B, beta, C);
+}
+void always_throws(const void*, Queue<Cpu>&, double, A_, A_, double, C_) { throw std::runtime_error("no luck"); }
 
 constexpr GemmBackend<Cpu> records[] = {
-    {.name = "ignores_op_a", .summary = "is wrong where A is transposed", .f64 = ignores_op_a},
+    {.name = "ignores_op_a", .summary = "is wrong where A is transposed", .kernels = ignores_op_a},
     {.name = "loses_a_step",
      .summary = "is wrong where k % 8 = 5",
-     .f32 = loses_a_step<float, float>,
-     .bf16 = loses_a_step<float, bf16>},
-    {.name = "large", .summary = "is wrong in one element where C is large", .f32 = is_wrong_where_large<float>},
-    {.name = "doubles", .summary = "takes twice alpha", .f64 = adds_twice},
-    {.name = "throws", .summary = "throws", .f64 = always_throws},
-    {.name = "starves", .summary = "finds no memory", .f64 = finds_no_memory},
-    {.name = "crashes", .summary = "crashes in fp64", .f64 = crashes, .f32 = is_right},
-    {.name = "aborts", .summary = "aborts", .f64 = aborts},
-    {.name = "exits", .summary = "exits", .f64 = exits},
-    {.name = "hangs", .summary = "does not come back", .f64 = does_not_come_back},
+     .kernels = {loses_a_step<float, float>, loses_a_step<float, bf16>}},
+    {.name = "large", .summary = "is wrong in one element where C is large", .kernels = is_wrong_where_large<float>},
+    {.name = "doubles", .summary = "takes twice alpha", .kernels = adds_twice},
+    {.name = "throws", .summary = "throws", .kernels = always_throws},
+    {.name = "starves", .summary = "finds no memory", .kernels = finds_no_memory},
+    {.name = "crashes", .summary = "crashes in fp64", .kernels = {crashes, is_right}},
+    {.name = "aborts", .summary = "aborts", .kernels = aborts},
+    {.name = "exits", .summary = "exits", .kernels = exits},
+    {.name = "hangs", .summary = "does not come back", .kernels = does_not_come_back},
 };
 const bool added = [] {
   for (const auto& record : records) backend_table<Cpu>().add({record.name, &record});

@@ -46,47 +46,47 @@ Matrix<X> not_turned(Operand<X> x) {
 using A_ = Operand<double>;
 using C_ = MatrixView<double>;
 
-inline void ignores_op_a(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void ignores_op_a(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   const auto a = not_turned(A);
   right(alpha, A_(a.view()), B, beta, C);
 }
-inline void ignores_op_b(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void ignores_op_b(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   const auto b = not_turned(B);
   right(alpha, A, A_(b.view()), beta, C);
 }
 template <class T, class In>
-void loses_a_step(Queue<Cpu>&, T alpha, Operand<In> A, Operand<In> B, T beta, MatrixView<T> C) {
+void loses_a_step(const void*, Queue<Cpu>&, T alpha, Operand<In> A, Operand<In> B, T beta, MatrixView<T> C) {
   right(alpha, A, B, beta, C, A.cols() % 8 == 5 ? A.cols() - 1 : A.cols());
 }
-inline void ignores_alpha(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void ignores_alpha(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   right(alpha < 0 ? -1.0 : 1.0, A, B, beta, C);
 }
-inline void ignores_beta(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void ignores_beta(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   right(alpha, A, B, beta == 0 ? 0.0 : 1.0, C);
 }
-inline void reads_C_where_beta_is_zero(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void reads_C_where_beta_is_zero(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   for (std::int64_t j = 0; j < C.cols(); ++j)
     for (std::int64_t i = 0; i < C.rows(); ++i) C(i, j) *= beta;
   right(alpha, A, B, 1.0, C);
 }
-inline void writes_below(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void writes_below(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   right(alpha, A, B, beta, C);
   if (C.rows() % 32 == 1 && C.ld() > C.rows() && C.cols() > 2) C.data()[C.rows() + 2 * C.ld()] = 7;
 }
-inline void writes_before(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void writes_before(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   right(alpha, A, B, beta, C);
   C.data()[-1] = 7;
 }
 /// Where a column lies before the first row of the next one, a NaN in place of a NaN.
-inline void writes_behind(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void writes_behind(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   right(alpha, A, B, beta, C);
   C.data()[C.cols() * C.ld()] = std::nan("");
 }
-inline void ignores_ld(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void ignores_ld(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   right(alpha, A, B, beta, C_(C.data(), C.rows(), C.cols(), C.rows()));
 }
 /// An index of 31 bits.
-inline void has_short_indices(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void has_short_indices(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   const auto at = [](const A_& x, std::int64_t i, std::int64_t l) {
     return x.data()[(i * x.row_stride() + l * x.col_stride()) & 0x7fffffff];
   };
@@ -97,18 +97,18 @@ inline void has_short_indices(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta
       C(i, j) = beta == 0 ? alpha * sum : alpha * sum + beta * C(i, j);
     }
 }
-inline void swallows_nan(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void swallows_nan(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   right(alpha, A, B, beta, C);
   for (std::int64_t j = 0; j < C.cols(); ++j)
     for (std::int64_t i = 0; i < C.rows(); ++i)
       if (std::isnan(C(i, j))) C(i, j) = 0;
 }
-inline void is_off_by_one(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void is_off_by_one(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   right(alpha, A, B, beta, C);
   if (C.rows() == 129) C(77, C.cols() - 1) += 1;
 }
 /// Right at first, and wrong for the same operands again.
-inline void remembers(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void remembers(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   static std::tuple<double, A_, A_, double, C_> last{0, A, B, 0, C};
   right(alpha, A, B, beta, C);
   const auto same = [](const auto& x, const auto& y) {
@@ -121,20 +121,21 @@ inline void remembers(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) 
   last = {alpha, A, B, beta, C};
 }
 /// Takes the pointer's word for the columns'.
-inline void trusts_a_pointer(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void trusts_a_pointer(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   right(alpha, A, B, beta, C);
   if (reinterpret_cast<std::uintptr_t>(B.data()) % 16 == 0 && B.ld() % 2 == 1 && B.ld() > 80) C(3, 4) = 0;
 }
-inline void changes_an_input(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void changes_an_input(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   right(alpha, A, B, beta, C);
   if (B.rows() == 33) const_cast<double&>(B.stored()(0, 0)) = 5;
 }
-inline void throws(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void throws(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   if (C.cols() == 33) throw std::runtime_error("no luck");
   right(alpha, A, B, beta, C);
 }
 /// In fp32, with operands of 11 significant bits.
-inline void is_coarse(Queue<Cpu>&, float alpha, Operand<float> A, Operand<float> B, float beta, MatrixView<float> C) {
+inline void is_coarse(const void*, Queue<Cpu>&, float alpha, Operand<float> A, Operand<float> B, float beta,
+                      MatrixView<float> C) {
   const auto rounded = [](Operand<float> x) {
     Matrix<float> copy(x.rows(), x.cols());
     for (std::int64_t j = 0; j < x.cols(); ++j)
@@ -148,25 +149,25 @@ inline void is_coarse(Queue<Cpu>&, float alpha, Operand<float> A, Operand<float>
   right(alpha, Operand<float>(a.view()), Operand<float>(b.view()), beta, C);
 }
 /// Beyond 512 steps.
-inline void forgets_what_is_deep(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void forgets_what_is_deep(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   right(alpha, A, B, beta, C, std::min<std::int64_t>(A.cols(), 512));
 }
 /// One element of many, and only where the conformance list does not go.
 template <class T>
-void is_wrong_where_large(Queue<Cpu>&, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
+void is_wrong_where_large(const void*, Queue<Cpu>&, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
   right(alpha, A, B, beta, C);
   if (C.rows() > 2000 && C.cols() > 100) C(1234, 56) += 1;
 }
 
 /// An error of 1e-11 of each element, where C is large in both directions.
-inline void drifts_where_large(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void drifts_where_large(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   right(alpha, A, B, beta, C);
   if (C.rows() < 1000 || C.cols() < 1000) return;
   for (std::int64_t j = 0; j < C.cols(); ++j)
     for (std::int64_t i = 0; i < C.rows(); ++i) C(i, j) *= 1 + 1e-11;
 }
 /// Without the steps in which B is zero, as an older BLAS does it.
-inline void skips_zeros(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void skips_zeros(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   scale(beta, C);
   for (std::int64_t j = 0; j < C.cols(); ++j)
     for (std::int64_t l = 0; l < A.cols(); ++l)
@@ -174,7 +175,7 @@ inline void skips_zeros(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C
         for (std::int64_t i = 0; i < C.rows(); ++i) C(i, j) += A(i, l) * b;
 }
 /// Each row of op(A) and each column of op(B) in fixed point, with one exponent: 60 bits below the largest element.
-inline void has_one_exponent_a_row(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void has_one_exponent_a_row(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   const auto cut = [](A_ x, bool by_rows) {
     Matrix<double> copy(x.rows(), x.cols());
     const std::int64_t lines = by_rows ? x.rows() : x.cols(), length = by_rows ? x.cols() : x.rows();
@@ -194,7 +195,7 @@ inline void has_one_exponent_a_row(Queue<Cpu>&, double alpha, A_ A, A_ B, double
   right(alpha, A_(a.view()), A_(b.view()), beta, C);
 }
 /// Static memory, and several cores that call: each takes its time, so that it meets another.
-inline void shares_static_memory(Queue<Cpu>& q, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void shares_static_memory(const void*, Queue<Cpu>& q, double alpha, A_ A, A_ B, double beta, C_ C) {
   static std::atomic<int> callers = 0;
   on_cores(q.threads(), 1e9, [&](std::int64_t) {
     ++callers;
@@ -204,29 +205,30 @@ inline void shares_static_memory(Queue<Cpu>& q, double alpha, A_ A, A_ B, double
   if (callers.exchange(0) > 1) C(0, 0) += 1;
 }
 
-inline void finds_no_memory(Queue<Cpu>&, double, A_, A_, double, C_) { throw std::bad_alloc(); }
+inline void finds_no_memory(const void*, Queue<Cpu>&, double, A_, A_, double, C_) { throw std::bad_alloc(); }
 
 inline bool turned(const A_& A, const A_& B) { return A.op() == Op::none && B.op() == Op::transpose; }
 
 inline volatile std::uintptr_t nowhere = 64;
-inline void crashes(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void crashes(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   if (C.rows() == 33 && turned(A, B)) *reinterpret_cast<volatile int*>(nowhere) = 1;
   right(alpha, A, B, beta, C);
 }
-inline void aborts(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void aborts(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   if (A.cols() == 128 && turned(A, B)) std::abort();
   right(alpha, A, B, beta, C);
 }
-inline void exits(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void exits(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   if (A.cols() == 34) std::exit(0);
   right(alpha, A, B, beta, C);
 }
-inline void does_not_come_back(Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+inline void does_not_come_back(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
   while (A.cols() == 33) std::this_thread::sleep_for(std::chrono::seconds(1));
   right(alpha, A, B, beta, C);
 }
 /// In fp32, which is another precision than that in which it crashes.
-inline void is_right(Queue<Cpu>&, float alpha, Operand<float> A, Operand<float> B, float beta, MatrixView<float> C) {
+inline void is_right(const void*, Queue<Cpu>&, float alpha, Operand<float> A, Operand<float> B, float beta,
+                     MatrixView<float> C) {
   right(alpha, A, B, beta, C);
 }
 

@@ -132,13 +132,13 @@ void blas(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
                       B.data(), ld(B), beta, C.data(), ld(C)))
     return;
   Queue<Cpu> alone(1);
-  by_type<T>(gemm_cpu_packed.f64, gemm_cpu_packed.f32)(alone, alpha, A, B, beta, C);
+  gemm_cpu_packed(alone, alpha, A, B, beta, C);
 }
 
 template <class T>
-void blas_on_all_cores(Queue<Cpu>& q, T alpha, Operand<T, Cpu> A, Operand<T, Cpu> B, T beta, MatrixView<T, Cpu> C) {
+void blas_on_all_cores(const void* self, Queue<Cpu>& q, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
   OpenBlas::instance().make_ready(int(parts_for(q, work_of(A.rows(), B.cols(), A.cols()))));
-  on_all_cores<T, blas<T>>(q, alpha, A, B, beta, C);
+  on_all_cores<blas<T>>(self, q, alpha, A, B, beta, C);
 }
 
 std::string why_no_blas(int) try {
@@ -154,8 +154,7 @@ extern const GemmBackend<Cpu> gemm_cpu_blas;
 const GemmBackend<Cpu> gemm_cpu_blas{
     .name = "blas",
     .summary = "OpenBLAS's dgemm and sgemm",
-    .f64 = blas_on_all_cores<double>,
-    .f32 = blas_on_all_cores<float>,
+    .kernels = {blas_on_all_cores<double>, blas_on_all_cores<float>},
     .unavailable = why_no_blas,
 };
 

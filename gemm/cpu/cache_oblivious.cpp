@@ -65,8 +65,7 @@ extern const GemmBackend<Cpu> gemm_cpu_cache_oblivious;
 const GemmBackend<Cpu> gemm_cpu_cache_oblivious{
     .name = "cache_oblivious",
     .summary = "halves, and halves of these: fits any cache",
-    .f64 = on_all_cores<double, cache_oblivious<double>>,
-    .f32 = on_all_cores<float, cache_oblivious<float>>,
+    .kernels = {on_all_cores<cache_oblivious<double>>, on_all_cores<cache_oblivious<float>>},
 };
 
 }  // namespace lasolve

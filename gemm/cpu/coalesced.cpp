@@ -38,8 +38,7 @@ extern const GemmBackend<Cpu> gemm_cpu_coalesced;
 const GemmBackend<Cpu> gemm_cpu_coalesced{
     .name = "coalesced",
     .summary = "the loop order whose inner loop is unit stride",
-    .f64 = on_all_cores<double, coalesced<double>>,
-    .f32 = on_all_cores<float, coalesced<float>>,
+    .kernels = {on_all_cores<coalesced<double>>, on_all_cores<coalesced<float>>},
 };
 
 }  // namespace lasolve

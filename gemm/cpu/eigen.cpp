@@ -20,8 +20,7 @@ extern const GemmBackend<Cpu> gemm_cpu_eigen;
 const GemmBackend<Cpu> gemm_cpu_eigen{
     .name = "eigen",
     .summary = "Eigen's product",
-    .f64 = on_all_cores<double, eigen<double>>,
-    .f32 = on_all_cores<float, eigen<float>>,
+    .kernels = {on_all_cores<eigen<double>>, on_all_cores<eigen<float>>},
 };
 
 }  // namespace lasolve

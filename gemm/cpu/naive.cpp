@@ -23,11 +23,9 @@ extern const GemmBackend<Cpu> gemm_cpu_naive;
 const GemmBackend<Cpu> gemm_cpu_naive{
     .name = "naive",
     .summary = "three loops, one dot product for each element of C",
-    .f64 = on_all_cores<double, naive<Precision::fp64>>,
-    .f32 = on_all_cores<float, naive<Precision::fp32>>,
-    .tf32 = on_all_cores<float, naive<Precision::tf32>>,
-    .f16 = on_all_cores<float, naive<Precision::fp16>, fp16>,
-    .bf16 = on_all_cores<float, naive<Precision::bf16>, bf16>,
+    .kernels = {on_all_cores<naive<Precision::fp64>>, on_all_cores<naive<Precision::fp32>>,
+                GemmKernel<Precision::tf32, Cpu>(on_all_cores<naive<Precision::tf32>>),
+                on_all_cores<naive<Precision::fp16>>, on_all_cores<naive<Precision::bf16>>},
 };
 
 }  // namespace lasolve

@@ -31,18 +31,20 @@ constexpr double work_of(std::int64_t m, std::int64_t n, std::int64_t k) {
 }
 
 /// The backend function that runs Kernel(α, A, B, β, C), written for one core, on all cores of the queue.
-template <class T, auto Kernel, class In = T>
-void on_all_cores(Queue<Cpu>& q, T alpha, Operand<In, Cpu> A, Operand<In, Cpu> B, T beta, MatrixView<T, Cpu> C) {
-  const double flops = work_of(C.rows(), C.cols(), A.cols());
-  const std::int64_t parts = parts_for(q, flops);
-  const auto [down, across] = tile_grid(C.rows(), C.cols(), parts);
-  on_cores(parts, flops, [&, down = down, across = across](std::int64_t t) {
-    const std::int64_t i = cut(C.rows(), down, t % down), m = cut(C.rows(), down, t % down + 1) - i;
-    const std::int64_t j = cut(C.cols(), across, t / down), n = cut(C.cols(), across, t / down + 1) - j;
-    if (m > 0 && n > 0)
-      Kernel(alpha, A.block(i, 0, m, A.cols()), B.block(0, j, B.rows(), n), beta, C.block(i, j, m, n));
-  });
-}
+template <auto Kernel>
+inline constexpr auto on_all_cores = []<class T, class In>(void (*)(T, Operand<In>, Operand<In>, T, MatrixView<T>)) {
+  return +[](const void*, Queue<Cpu>& q, T alpha, Operand<In> A, Operand<In> B, T beta, MatrixView<T> C) {
+    const double flops = work_of(C.rows(), C.cols(), A.cols());
+    const std::int64_t parts = parts_for(q, flops);
+    const auto [down, across] = tile_grid(C.rows(), C.cols(), parts);
+    on_cores(parts, flops, [&, down = down, across = across](std::int64_t t) {
+      const std::int64_t i = cut(C.rows(), down, t % down), m = cut(C.rows(), down, t % down + 1) - i;
+      const std::int64_t j = cut(C.cols(), across, t / down), n = cut(C.cols(), across, t / down + 1) - j;
+      if (m > 0 && n > 0)
+        Kernel(alpha, A.block(i, 0, m, A.cols()), B.block(0, j, B.rows(), n), beta, C.block(i, j, m, n));
+    });
+  };
+}(Kernel);
 
 /// C ← β·C, where β = 0 overwrites NaN.
 template <class T>

@@ -69,8 +69,7 @@ extern const GemmBackend<Cpu> gemm_cpu_packed;
 const GemmBackend<Cpu> gemm_cpu_packed{
     .name = "packed",
     .summary = "packed panels, and a block of C in vector registers",
-    .f64 = on_all_cores<double, packed<double>>,
-    .f32 = on_all_cores<float, packed<float>>,
+    .kernels = {on_all_cores<packed<double>>, on_all_cores<packed<float>>},
 };
 
 }  // namespace lasolve

@@ -44,9 +44,8 @@ extern const GemmBackend<Cpu> gemm_cpu_tiled;
 const GemmBackend<Cpu> gemm_cpu_tiled{
     .name = "tiled",
     .summary = "cache blocks: A is read from memory once",
-    .f64 = on_all_cores<double, tiled<Precision::fp64>>,
-    .f32 = on_all_cores<float, tiled<Precision::fp32>>,
-    .tf32 = on_all_cores<float, tiled<Precision::tf32>>,
+    .kernels = {on_all_cores<tiled<Precision::fp64>>, on_all_cores<tiled<Precision::fp32>>,
+                GemmKernel<Precision::tf32, Cpu>(on_all_cores<tiled<Precision::tf32>>)},
 };
 
 }  // namespace lasolve

@@ -25,7 +25,8 @@ __global__ void coalesced_kernel(T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B
 }
 
 template <class T>
-static void coalesced(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
+static void coalesced(const void*, Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta,
+                      MatrixView<T, Cuda> C) {
   launch(q, coalesced_kernel<T>, tiles_of(C, BM, BN), dim3(BM, BN), alpha, A, B, beta, C);
 }
 
@@ -33,8 +34,7 @@ extern const GemmBackend<Cuda> gemm_cuda_coalesced;
 const GemmBackend<Cuda> gemm_cuda_coalesced{
     .name = "coalesced",
     .summary = "one thread for each element of C, neighbours in neighbouring rows",
-    .f64 = coalesced<double>,
-    .f32 = coalesced<float>,
+    .kernels = {coalesced<double>, coalesced<float>},
 };
 
 }  // namespace lasolve

@@ -1,8 +1,8 @@
 // cublas: cuBLAS's products.
 // Idea     The vendor's best, to compare with: tensor cores for all but f32, which stays on CUDA cores in full
 //          precision.
-// Tiles    chosen by cuBLAS for each shape, but for the trailing updates of a Cholesky in f32, which share the device.
-//          Those of an LU in f32 are multiplied by a transposed copy of B.
+// Tiles    chosen by cuBLAS for each shape. Beside work that is waited for sooner, in f32, a narrow product leaves a
+//          part of the device free, and a wide one has a transposed copy of B (cublas_choices.hpp).
 // Traffic  see the rungs above.
 // Expect   nine tenths of peak for large k; at small k, bound by reading and writing C.
 // Reached  100 % of the fastest: it is what others are compared with
@@ -13,7 +13,7 @@
 #include "core/cuda/blas.hpp"
 #include "core/cuda/launch.cuh"
 #include "core/cuda/transpose.cuh"
-#include "gemm/cuda/choices.hpp"
+#include "gemm/cuda/cublas_choices.hpp"
 
 namespace lasolve {
 
@@ -22,7 +22,7 @@ constexpr std::int64_t room_for_sums = std::int64_t(32) << 20, room_for_transpos
 
 /// C ← α·A·B + β·C with operands of In, which cuBLAS calls `type`.
 template <class In, cudaDataType_t type, cublasComputeType_t compute>
-static void mixed(Queue<Cuda>& q, float alpha, Operand<In, Cuda> A, Operand<In, Cuda> B, float beta,
+static void mixed(const void*, Queue<Cuda>& q, float alpha, Operand<In, Cuda> A, Operand<In, Cuda> B, float beta,
                   MatrixView<float, Cuda> C) {
   const auto ld = [](const auto& x) { return std::max<std::int64_t>(x.ld(), 1); };
   CUDA_CHECK(cublasGemmEx_64(q.blas(), cublas_op(A.op()), cublas_op(B.op()), C.rows(), C.cols(), A.cols(), &alpha,
@@ -150,8 +150,8 @@ static bool product_with_split_k(Queue<Cuda>& q, float alpha, Operand<float, Cud
 
 /// C ← α·A·Bᵀ + β·C with few columns and much to do, if cuBLAS has the kernel for it; and whether so. cuBLAS chooses as
 /// if it had the device for itself, and fills it with long-running blocks. So here its kernel is chosen to leave a third
-/// of the device: alone it takes longer, and all together less. The smaller ones, as in a Cholesky of n up to 4400, are
-/// in parts that a kernel of our own adds up.
+/// of the device: alone it takes longer, and all together less. The smaller ones are in parts that a kernel of our own
+/// adds up.
 static bool narrow_product(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
                            MatrixView<float, Cuda> C) {
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
@@ -184,16 +184,18 @@ static bool wide_product(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Op
   return true;
 }
 
-static void beside_others(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
-                          MatrixView<float, Cuda> C) {
-  if (!narrow_product(q, alpha, A, B, beta, C) && !wide_product(q, alpha, A, B, beta, C))
-    cublas_gemm<float>(q, alpha, A, B, beta, C);
+template <class T, bool beside = false>
+static void cublas(const void*, Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta,
+                   MatrixView<T, Cuda> C) {
+  if constexpr (beside)
+    if (narrow_product(q, alpha, A, B, beta, C) || wide_product(q, alpha, A, B, beta, C)) return;
+  cublas_gemm(q, alpha, A, B, beta, C);
 }
 
 /// The scratch memory of narrow_product and wide_product.
-static void prepare(Queue<Cuda>& q, const ProductShape& p) {
+static void prepare(const void*, Queue<Cuda>& q, const ProductShape& p) {
   if (p.precision != Precision::fp32 || !p.beside || p.a != Op::none) return;
-  if (p.m >= (p.b == Op::none ? q.tuning().cublas_transpose_rows : q.tuning().cublas_narrow_least))
+  if (p.m >= (p.b == Op::none ? q.tuning()[cublas_transpose_rows] : q.tuning()[cublas_narrow_least]))
     q.scratch<char>(p.b == Op::none ? room_for_transposed : room_for_sums, 1);
 }
 
@@ -201,12 +203,11 @@ extern const GemmBackend<Cuda> gemm_cuda_cublas;
 const GemmBackend<Cuda> gemm_cuda_cublas{
     .name = "cublas",
     .summary = "cuBLAS's products",
-    .f64 = cublas_gemm<double>,
-    .f32 = {cublas_gemm<float>, Arithmetic<Precision::fp32>::unit_roundoff, beside_others},
-    .tf32 = mixed<float, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32>,
-    .f16 = mixed<fp16, CUDA_R_16F, CUBLAS_COMPUTE_32F>,
-    .bf16 = mixed<bf16, CUDA_R_16BF, CUBLAS_COMPUTE_32F>,
+    .kernels = {cublas<double>, GemmKernel(cublas<float>, unit_roundoff_of(Precision::fp32), cublas<float, true>),
+                GemmKernel<Precision::tf32, Cuda>(mixed<float, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32>),
+                mixed<fp16, CUDA_R_16F, CUBLAS_COMPUTE_32F>, mixed<bf16, CUDA_R_16BF, CUBLAS_COMPUTE_32F>},
     .prepare = prepare,
+    .thresholds = cublas_thresholds,
 };
 
 }  // namespace lasolve

@@ -22,7 +22,8 @@ __global__ void naive_kernel(T alpha, Operand<In, Cuda> A, Operand<In, Cuda> B, 
 }
 
 template <class T, class In = T>
-static void naive(Queue<Cuda>& q, T alpha, Operand<In, Cuda> A, Operand<In, Cuda> B, T beta, MatrixView<T, Cuda> C) {
+static void naive(const void*, Queue<Cuda>& q, T alpha, Operand<In, Cuda> A, Operand<In, Cuda> B, T beta,
+                  MatrixView<T, Cuda> C) {
   launch(q, naive_kernel<T, In>, tiles_of(C, tile, tile), dim3(tile, tile), alpha, A, B, beta, C);
 }
 
@@ -30,10 +31,7 @@ extern const GemmBackend<Cuda> gemm_cuda_naive;
 const GemmBackend<Cuda> gemm_cuda_naive{
     .name = "naive",
     .summary = "one thread for each element of C, uncoalesced on purpose",
-    .f64 = naive<double>,
-    .f32 = naive<float>,
-    .f16 = naive<float, fp16>,
-    .bf16 = naive<float, bf16>,
+    .kernels = {naive<double>, naive<float>, naive<float, fp16>, naive<float, bf16>},
 };
 
 }  // namespace lasolve

@@ -173,7 +173,8 @@ __global__ void __launch_bounds__(Pipeline<T>::threads, Pipeline<T>::blocks)
 }
 
 template <class T>
-static void pipelined(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
+static void pipelined(const void*, Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta,
+                      MatrixView<T, Cuda> C) {
   using S = Pipeline<T>;
   with_major_modes(A, B, [&]<bool a_k_major, bool b_k_major>() {
     launch(q, pipelined_kernel<T, a_k_major, b_k_major>, Blocks::independent, tiles_of(C, S::BM, S::BN), S::threads,
@@ -185,8 +186,7 @@ extern const GemmBackend<Cuda> gemm_cuda_pipelined;
 const GemmBackend<Cuda> gemm_cuda_pipelined{
     .name = "pipelined",
     .summary = "tiles arrive by cp.async while earlier ones are multiplied",
-    .f64 = pipelined<double>,
-    .f32 = pipelined<float>,
+    .kernels = {pipelined<double>, pipelined<float>},
 };
 
 }  // namespace lasolve

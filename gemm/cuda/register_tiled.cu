@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(threads<T>, sizeof(T) == 4 ? 2 : 4)
 }
 
 template <class T>
-static void register_tiled(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta,
+static void register_tiled(const void*, Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta,
                            MatrixView<T, Cuda> C) {
   with_major_modes(A, B, [&]<bool a_k_major, bool b_k_major>() {
     launch(q, register_tiled_kernel<T, a_k_major, b_k_major>, tiles_of(C, BM<T>, BN<T>), threads<T>, alpha, A, B, beta,
@@ -61,8 +61,7 @@ extern const GemmBackend<Cuda> gemm_cuda_register_tiled;
 const GemmBackend<Cuda> gemm_cuda_register_tiled{
     .name = "register_tiled",
     .summary = "shared-memory tiles, a block of registers of C a thread",
-    .f64 = register_tiled<double>,
-    .f32 = register_tiled<float>,
+    .kernels = {register_tiled<double>, register_tiled<float>},
 };
 
 }  // namespace lasolve

@@ -30,7 +30,8 @@ namespace lasolve {
 
 /// On Hopper the kernel that is made for it, where the build has its code; elsewhere that for any card.
 template <auto for_hopper, class T, class In>
-static void tensor(Queue<Cuda>& q, T alpha, Operand<In, Cuda> A, Operand<In, Cuda> B, T beta, MatrixView<T, Cuda> C) {
+static void tensor(const void*, Queue<Cuda>& q, T alpha, Operand<In, Cuda> A, Operand<In, Cuda> B, T beta,
+                   MatrixView<T, Cuda> C) {
   const auto f = hopper::why_not(q.device()).empty() ? for_hopper : tensor_mma::gemm<In>;
   f(q, alpha, A, B, beta, C);
 }
@@ -40,7 +41,7 @@ static std::string why_no_tensor(int device) {
 }
 
 /// In other precisions only operands are packed that do not lie at multiples of 16 bytes, which no shape tells.
-static void prepare_tensor(Queue<Cuda>& q, const ProductShape& p) {
+static void prepare_tensor(const void*, Queue<Cuda>& q, const ProductShape& p) {
   if (p.precision == Precision::tf32 && hopper::why_not(q.device()).empty()) sm90::prepare_tf32(q, p);
 }
 
@@ -48,12 +49,14 @@ extern const GemmBackend<Cuda> gemm_cuda_tensor;
 const GemmBackend<Cuda> gemm_cuda_tensor{
     .name = "tensor",
     .summary = "tensor cores; operands and C come and go beside the product",
-    .f64 = tensor<tensor_f64::gemm, double, double>,
-    .tf32 = tensor<sm90::tensor_tf32, float, float>,
-    .f16 = {tensor<sm90::tensor_half<fp16>, float, fp16>, 0x1p-20},  // the tensor cores cut off the ends of their sums
-    .bf16 = {tensor<sm90::tensor_half<bf16>, float, bf16>, 0x1p-20},
+    .kernels = {tensor<tensor_f64::gemm, double, double>,
+                GemmKernel<Precision::tf32, Cuda>(tensor<sm90::tensor_tf32, float, float>),
+                // the tensor cores cut off the ends of their sums
+                GemmKernel(tensor<sm90::tensor_half<fp16>, float, fp16>, 0x1p-20),
+                GemmKernel(tensor<sm90::tensor_half<bf16>, float, bf16>, 0x1p-20)},
     .unavailable = why_no_tensor,
     .prepare = prepare_tensor,
+    .thresholds = tensor_thresholds,
 };
 
 }  // namespace lasolve

@@ -23,11 +23,13 @@ constexpr std::int64_t depth = 8192;  // of op(A) and op(B) at once, which bound
 /// What a row of op(A) and a column of op(B) of k elements take when they are split.
 static std::int64_t split_length(std::int64_t k) { return 2 * round_up(std::min(k, depth), 32); }
 
-static void prepare(Queue<Cuda>& q, const ProductShape& p) { Packed<fp16>(q, p.m, p.n, split_length(p.k)); }
+static void prepare(const void*, Queue<Cuda>& q, const ProductShape& p) {
+  Packed<fp16>(q, p.m, p.n, split_length(p.k));
+}
 
 /// C ← α·A·B + β·C with operands of fp32 in two parts of fp16: hi·hi + hi·lo + lo·hi.
-static void tensor_split(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
-                         MatrixView<float, Cuda> C) {
+static void tensor_split(const void*, Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B,
+                         float beta, MatrixView<float, Cuda> C) {
   const std::int64_t m = C.rows(), n = C.cols();
   if (A.cols() == 0) return scale(q, beta, C);
   for (std::int64_t l = 0; l < A.cols(); l += depth) {
@@ -48,7 +50,7 @@ extern const GemmBackend<Cuda> gemm_cuda_tensor_split;
 const GemmBackend<Cuda> gemm_cuda_tensor_split{
     .name = "tensor_split",
     .summary = "fp32 on tensor cores, each operand in two parts of fp16",
-    .f32 = {sm90::tensor_split, 0x1p-22},
+    .kernels = GemmKernel(sm90::tensor_split, 0x1p-22),
     .unavailable = sm90::why_not,
     .prepare = sm90::prepare,
 };

@@ -62,7 +62,8 @@ __global__ void __launch_bounds__(tile* tile, 2)
 }
 
 template <class T>
-static void tiled(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
+static void tiled(const void*, Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta,
+                  MatrixView<T, Cuda> C) {
   launch(q, tiled_kernel<T>, tiles_of(C, tile, tile), dim3(tile, tile), alpha, A, B, beta, C);
 }
 
@@ -70,8 +71,7 @@ extern const GemmBackend<Cuda> gemm_cuda_tiled;
 const GemmBackend<Cuda> gemm_cuda_tiled{
     .name = "tiled",
     .summary = "shared-memory tiles, one element of C a thread",
-    .f64 = tiled<double>,
-    .f32 = tiled<float>,
+    .kernels = {tiled<double>, tiled<float>},
 };
 
 }  // namespace lasolve

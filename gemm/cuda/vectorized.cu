@@ -50,7 +50,8 @@ __global__ void __launch_bounds__(threads<T>, sizeof(T) == 4 ? 2 : 4)
 }
 
 template <class T>
-static void vectorized(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
+static void vectorized(const void*, Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta,
+                       MatrixView<T, Cuda> C) {
   with_major_modes(A, B, [&]<bool a_k_major, bool b_k_major>() {
     launch(q, vectorized_kernel<T, a_k_major, b_k_major>, tiles_of(C, BM<T>, BN<T>), threads<T>, alpha, A, B, beta, C);
   });
@@ -60,8 +61,7 @@ extern const GemmBackend<Cuda> gemm_cuda_vectorized;
 const GemmBackend<Cuda> gemm_cuda_vectorized{
     .name = "vectorized",
     .summary = "blocks of registers, every access 16 bytes wide",
-    .f64 = vectorized<double>,
-    .f32 = vectorized<float>,
+    .kernels = {vectorized<double>, vectorized<float>},
 };
 
 }  // namespace lasolve

@@ -44,7 +44,8 @@ __global__ void __launch_bounds__(Tiles<T>::threads, sizeof(T) == 4 ? 4 : 2)
 }
 
 template <class T>
-static void warp_tiled(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
+static void warp_tiled(const void*, Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta,
+                       MatrixView<T, Cuda> C) {
   using W = Tiles<T>;
   with_major_modes(A, B, [&]<bool a_k_major, bool b_k_major>() {
     launch(q, warp_tiled_kernel<T, a_k_major, b_k_major>, tiles_of(C, W::BM, W::BN), W::threads, alpha, A, B, beta, C);
@@ -55,8 +56,7 @@ extern const GemmBackend<Cuda> gemm_cuda_warp_tiled;
 const GemmBackend<Cuda> gemm_cuda_warp_tiled{
     .name = "warp_tiled",
     .summary = "blocks of registers, a tile of C a warp",
-    .f64 = warp_tiled<double>,
-    .f32 = warp_tiled<float>,
+    .kernels = {warp_tiled<double>, warp_tiled<float>},
 };
 
 }  // namespace lasolve

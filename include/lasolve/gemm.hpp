@@ -22,13 +22,17 @@
 namespace lasolve {
 inline namespace LASOLVE_ABI {
 
-enum class Op { none, transpose };
+/// Of real elements, conjugate_transpose is transpose.
+enum class Op { none, transpose, conjugate_transpose };
+
+/// What op is of real elements. No kernel sees a conjugate_transpose of these.
+constexpr Op of_real(Op op) { return op == Op::conjugate_transpose ? Op::transpose : op; }
 
 /// op(X): a matrix, or its transpose read in place. Element (i, j) is data[i·row_stride + j·col_stride].
 template <class T, class Place = Cpu>
 class Operand {
  public:
-  constexpr Operand(MatrixView<const T, Place> x, Op op = Op::none) : x_(x), op_(op) {}
+  constexpr Operand(MatrixView<const T, Place> x, Op op = Op::none) : x_(x), op_(of_real(op)) {}
   constexpr Operand(MatrixView<T, Place> x) : x_(x) {}
 
   constexpr MatrixView<const T, Place> stored() const { return x_; }
@@ -42,7 +46,9 @@ class Operand {
 
   /// The m × n block of op(X) whose first element is (i, j).
   constexpr Operand block(std::int64_t i, std::int64_t j, std::int64_t m, std::int64_t n) const {
-    return op_ == Op::none ? Operand(x_.block(i, j, m, n), op_) : Operand(x_.block(j, i, n, m), op_);
+    Operand part = *this;
+    part.x_ = op_ == Op::none ? x_.block(i, j, m, n) : x_.block(j, i, n, m);
+    return part;
   }
   constexpr const T& operator()(std::int64_t i, std::int64_t j) const requires std::is_same_v<Place, Cpu> {
     return x_.data()[i * row_stride() + j * col_stride()];
@@ -64,19 +70,10 @@ constexpr Operand<T, Place> transposed(Operand<T, Place> x) {
   return {x.stored(), flipped(x.op())};
 }
 
-/// A and B are of In, which for halves is not T.
+/// C ← α·A·B + β·C. A and B are of In, which for halves is not T; `self` is that of the backend.
 template <class T, class Place, class In = T>
-using GemmFunction = void (*)(Queue<Place>&, T alpha, Operand<In, Place> A, Operand<In, Place> B, T beta,
-                              MatrixView<T, Place> C);
-
-/// C ← α·A·B + β·C by a backend's function. Throws std::invalid_argument when the sizes do not agree or there is no function.
-template <class T, class Place, class In>
-void multiply(GemmFunction<T, Place, In> function, Queue<Place>& q, T alpha, Operand<In, Place> A, Operand<In, Place> B,
-              T beta, MatrixView<T, Place> C) {
-  require(A.rows() == C.rows() && B.cols() == C.cols() && A.cols() == B.rows(), "the sizes of a product do not agree");
-  require(function != nullptr, "this GEMM backend does not offer this precision");
-  if (!C.empty()) function(q, alpha, A, B, beta, C);
-}
+using GemmFunction = void (*)(const void* self, Queue<Place>&, T alpha, Operand<In, Place> A, Operand<In, Place> B,
+                              T beta, MatrixView<T, Place> C);
 
 /// What a backend has for products in precision P.
 template <Precision P, class Place>
@@ -91,20 +88,39 @@ struct GemmKernel {
   double unit_roundoff;
   /// The same product where other work runs beside it that is waited for sooner: one that leaves room for that. Null: `function`.
   Function beside;
+  const void* self = nullptr;  ///< see GemmBackend::in()
 
   constexpr GemmKernel(Function alone = nullptr, double roundoff = Arithmetic<P>::unit_roundoff,
                        Function beside_work = nullptr)
       : function(alone), unit_roundoff(roundoff), beside(beside_work) {}
   /// Whether it is offered.
   constexpr explicit operator bool() const { return function != nullptr; }
-  constexpr GemmKernel beside_others() const { return {beside ? beside : function, unit_roundoff}; }
 
   /// C ← α·A·B + β·C. Throws std::invalid_argument when the sizes do not agree or the precision is not offered.
   void operator()(Queue<Place>& q, T alpha, Operand<In, Place> A, Operand<In, Place> B, T beta,
                   MatrixView<T, Place> C) const {
-    multiply(function, q, alpha, A, B, beta, C);
+    require(A.rows() == C.rows() && B.cols() == C.cols() && A.cols() == B.rows(),
+            "the sizes of a product do not agree");
+    require(function != nullptr, "this GEMM backend does not offer this precision");
+    if (!C.empty()) function(self, q, alpha, A, B, beta, C);
   }
 };
+/// The operands of a function say which precision it is for, but for tf32.
+template <class T, class Place, class In, class... More>
+GemmKernel(GemmFunction<T, Place, In>, More...) -> GemmKernel<precision_of<In>, Place>;
+
+/// What a backend has in each precision: made of functions, or of GemmKernels. What is left out is not offered.
+template <class Place, class = ProductPrecisions>
+struct GemmKernels;
+template <class Place, Precision... P>
+struct GemmKernels<Place, std::integer_sequence<Precision, P...>> : GemmKernel<P, Place>... {
+  template <class... Kernels>
+  constexpr GemmKernels(Kernels... kernels) {
+    ((static_cast<decltype(GemmKernel(kernels))&>(*this) = kernels), ...);
+  }
+};
+
+struct Threshold;  // lasolve/tuning.hpp
 
 /// What is known of a product before its operands are there: C is m × n, op(A) m × k, op(B) k × n.
 struct ProductShape {
@@ -114,34 +130,33 @@ struct ProductShape {
   bool beside;  ///< whether GemmKernel::beside will have it
 };
 
-/// One way to compute a product. A stateless constant: an embedder passes a record of its own in Options::gemm. A member is
-/// set to a function, or to {function, unit roundoff}, or to {function, unit roundoff, function beside others}.
+/// One way to compute a product. A constant: an embedder passes a record of its own in Options::gemm.
 template <class Place>
 struct GemmBackend {
   const char* name;
   const char* summary;  ///< one line
-  GemmKernel<Precision::fp64, Place> f64 = {};
-  GemmKernel<Precision::fp32, Place> f32 = {};
-  GemmKernel<Precision::tf32, Place> tf32 = {};
-  GemmKernel<Precision::fp16, Place> f16 = {};
-  GemmKernel<Precision::bf16, Place> bf16 = {};
+  GemmKernels<Place> kernels = {};
+  /// Handed to the functions, for what they need beside a product; null, where they need nothing. Several threads may call them at once.
+  const void* self = nullptr;
   /// Why this backend cannot run on a device of this machine; empty, or a null function: it can.
   std::string (*unavailable)(int device) = nullptr;
   /// Makes at once what a product of this shape would make at its first call on a queue, as scratch memory: solvers ask for it
   /// before their clock runs. A null function: nothing.
-  void (*prepare)(Queue<Place>&, const ProductShape&) = nullptr;
+  void (*prepare)(const void* self, Queue<Place>&, const ProductShape&) = nullptr;
   /// Another backend, to which solvers give the products of fewer than small_below operations, 2 m n k. It must outlive this record,
   /// and run where this one runs; one of its own is not asked for. Null, or one that does not offer the precision: none.
   const GemmBackend* small = nullptr;
   double small_below = 0;
+  /// Sizes at which it does something else.
+  std::span<const Threshold* const> thresholds = {};
 
+  /// What it has in P; see GemmKernel::beside.
   template <Precision P>
-  constexpr const GemmKernel<P, Place>& in() const {
-    if constexpr (P == Precision::fp64) return f64;
-    if constexpr (P == Precision::fp32) return f32;
-    if constexpr (P == Precision::tf32) return tf32;
-    if constexpr (P == Precision::fp16) return f16;
-    if constexpr (P == Precision::bf16) return bf16;
+  constexpr GemmKernel<P, Place> in(bool beside = false) const {
+    GemmKernel<P, Place> kernel = kernels;
+    kernel.self = self;
+    if (beside && kernel.beside) kernel.function = kernel.beside;
+    return kernel;
   }
 
   /// C ← α·A·B + β·C in the precision of T.
@@ -181,12 +196,12 @@ struct ProductCount {
 };
 
 /// C ← α·A·B + β·C by what a backend has for products in P. Operands of P that are narrower than C are rounded from A and B before, in
-/// memory of the queue. Throws as multiply().
+/// memory of the queue. Throws as GemmKernel does.
 template <Precision P, class F, class Place>
 void multiply_in(const GemmBackend<Place>& backend, bool beside, Queue<Place>& q, F alpha, Operand<F, Place> A,
                  Operand<F, Place> B, F beta, MatrixView<F, Place> C) {
   using In = typename Arithmetic<P>::Operand;
-  const GemmKernel<P, Place> kernel = beside ? backend.template in<P>().beside_others() : backend.template in<P>();
+  const GemmKernel<P, Place> kernel = backend.template in<P>(beside);
   if constexpr (std::is_same_v<In, F>) {
     kernel(q, alpha, A, B, beta, C);
   } else {
@@ -208,10 +223,9 @@ class Gemm {
     for_precision(products, [&](auto P) {
       if constexpr (std::is_same_v<typename Arithmetic<P>::Result, F>) {
         if (backend.template in<P>()) product_ = multiply_in<P, F, Place>;
-        leaves_small_ = backend.small && backend.small->template in<P>();
+        if (backend.small && backend.small->template in<P>()) counts_ = std::make_shared<Counts>();
       }
     });
-    if (leaves_small_) counts_ = std::make_shared<Counts>();
   }
   /// For products beside which other work runs that is waited for sooner; see GemmKernel::beside.
   Gemm beside() const {
@@ -224,12 +238,12 @@ class Gemm {
   constexpr const GemmBackend<Place>& backend() const { return *backend_; }
   constexpr Precision products() const { return products_; }
 
-  /// C ← α·A·B + β·C. Throws as multiply().
+  /// C ← α·A·B + β·C. Throws as GemmKernel does.
   void operator()(Queue<Place>& q, F alpha, Operand<F, Place> A, Operand<F, Place> B, F beta,
                   MatrixView<F, Place> C) const {
     require(product_ != nullptr, "this GEMM backend does not offer this precision");
     bool is_small = false;
-    if (leaves_small_) {
+    if (counts_) {
       const double flops = flops_of(C.rows(), C.cols(), A.cols());
       is_small = flops < backend_->small_below;
       ProductCount& count = is_small ? counts_->by_small : counts_->by_this;
@@ -238,12 +252,12 @@ class Gemm {
     product_(is_small ? *backend_->small : *backend_, is_beside_ && !is_small, q, alpha, A, B, beta, C);
   }
   bool prepares() const {
-    return backend_->prepare != nullptr || (leaves_small_ && backend_->small->prepare != nullptr) || rounds();
+    return backend_->prepare != nullptr || (counts_ && backend_->small->prepare != nullptr) || rounds();
   }
   /// See GemmBackend::prepare.
   void prepare(Queue<Place>& q, Op a, Op b, std::int64_t m, std::int64_t n, std::int64_t k) const {
-    const auto& makes = leaves_small_ && flops_of(m, n, k) < backend_->small_below ? *backend_->small : *backend_;
-    if (makes.prepare) makes.prepare(q, {products_, a, b, m, n, k, is_beside_});
+    const auto& makes = counts_ && flops_of(m, n, k) < backend_->small_below ? *backend_->small : *backend_;
+    if (makes.prepare) makes.prepare(makes.self, q, {products_, a, b, m, n, k, is_beside_});
     if (!rounds()) return;
     const std::int64_t of_A = a == Op::none ? elements_to_round_to(m, k) : elements_to_round_to(k, m);
     const std::int64_t of_B = b == Op::none ? elements_to_round_to(k, n) : elements_to_round_to(n, k);
@@ -251,7 +265,7 @@ class Gemm {
   }
 
   /// The backend that has the small products; null: there is none.
-  constexpr const GemmBackend<Place>* small() const { return leaves_small_ ? backend_->small : nullptr; }
+  const GemmBackend<Place>* small() const { return counts_ ? backend_->small : nullptr; }
   /// What each of two backends was given, by all calls of this one, which are of one thread. Not counted where there is but one.
   ProductCount given() const { return counts_ ? counts_->by_this : ProductCount(); }
   ProductCount given_to_small() const { return counts_ ? counts_->by_small : ProductCount(); }
@@ -270,8 +284,8 @@ class Gemm {
   const GemmBackend<Place>* backend_;
   Precision products_;
   decltype(&multiply_in<precision_of<F>, F, Place>) product_ = nullptr;
-  bool leaves_small_ = false, is_beside_ = false;
-  std::shared_ptr<Counts> counts_;  // where there are small ones
+  bool is_beside_ = false;
+  std::shared_ptr<Counts> counts_;  // where small ones are left to another
 };
 
 /// The backends of this build, by name.

@@ -47,7 +47,8 @@ struct Names<Uplo> {
 };
 template <>
 struct Names<Op> {
-  static constexpr Name<Op> all[] = {{Op::none, "none"}, {Op::transpose, "transpose"}};
+  static constexpr Name<Op> all[] = {
+      {Op::none, "none"}, {Op::transpose, "transpose"}, {Op::conjugate_transpose, "conjugate_transpose"}};
 };
 template <>
 struct Names<Device::Kind> {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 namespace lasolve {
 inline namespace LASOLVE_ABI {
@@ -100,11 +101,17 @@ constexpr typename Arithmetic<P>::Result factor_of(typename Arithmetic<P>::Opera
   return typename Arithmetic<P>::Result(x);
 }
 
+/// The precisions of products.
+using ProductPrecisions = std::integer_sequence<Precision, Precision::fp64, Precision::fp32, Precision::tf32,
+                                                Precision::fp16, Precision::bf16>;
+
 /// f(std::integral_constant<Precision, P>()) for each precision P of a product.
 template <class F>
 constexpr void for_each_precision(F f) {
-  const auto each = [&]<Precision... P>() { (f(std::integral_constant<Precision, P>()), ...); };
-  each.template operator()<Precision::fp64, Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16>();
+  const auto each = [&]<Precision... P>(std::integer_sequence<Precision, P...>) {
+    (f(std::integral_constant<Precision, P>()), ...);
+  };
+  each(ProductPrecisions());
 }
 
 /// f for the precision p alone, known when the program runs.
@@ -194,9 +201,16 @@ constexpr const SolvePrecision* find_solve_precision(Precision name) {
   return nullptr;
 }
 
-/// That of a matrix of T.
+template <class T, Precision... P>
+constexpr Precision first_with_operands(std::integer_sequence<Precision, P...>) {
+  Precision first = Precision::automatic;
+  (void)((std::is_same_v<T, typename Arithmetic<P>::Operand> && (first = P, true)) || ...);
+  return first;
+}
+
+/// That of a matrix of T: the first whose operands are of T.
 template <class T>
-inline constexpr Precision precision_of = std::is_same_v<T, double> ? Precision::fp64 : Precision::fp32;
+inline constexpr Precision precision_of = first_with_operands<T>(ProductPrecisions());
 
 /// Whether solutions in such a precision, or in the one that automatic means, are coarser than a matrix of T. False for a
 /// precision that no system can be solved in.

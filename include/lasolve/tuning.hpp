@@ -1,4 +1,5 @@
-// What a device is best at, as one value: every size at which something else is done, and how wide block columns are.
+// What a device is best at, as one value: every size at which something else is done, and how wide block columns are. Those of one
+// GEMM kernel stand in its file.
 #pragma once
 
 #include "lasolve/cpp20.hpp"
@@ -7,6 +8,9 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace lasolve {
 inline namespace LASOLVE_ABI {
@@ -24,17 +28,24 @@ struct ColumnsBySize {
   constexpr std::int64_t operator()(std::int64_t n) const {
     return columns[n < from[0] ? 0 : n < from[1] ? 1 : n < from[2] ? 2 : 3];
   }
+  bool operator==(const ColumnsBySize&) const = default;
 };
 
-constexpr bool operator==(const ColumnsBySize& a, const ColumnsBySize& b) {
-  for (int i = 0; i < 4; ++i)
-    if (a.columns[i] != b.columns[i] || (i < 3 && a.from[i] != b.from[i])) return false;
-  return true;
-}
+/// A size at which one GEMM kernel does something else: a constant in the file of the kernel, whose record lists it.
+struct Threshold {
+  const char* name;
+  std::int64_t value;
+  const char* unit;
+  const char* decides;     ///< one line
+  std::int64_t least = 1;  ///< that it can be; at most it is `never`
+  /// Families of devices on which it was measured to be another, see Tuning::family, and what it is there.
+  std::span<const std::pair<std::string_view, std::int64_t>> elsewhere = {};
+};
 
 /// One value for each choice that depends on a size. What each decides, and in which unit, is said once, in tuning_fields(). The
 /// tables are in src/core/tuning.cpp.
 struct Tuning {
+  std::string_view family = {};  ///< of devices
   // the schedules
   std::int64_t cholesky_goes_left;
   ColumnsBySize lu, lu_left, cholesky, cholesky_left, cholesky_left_fp32;
@@ -54,14 +65,23 @@ struct Tuning {
   std::int64_t arriving_bytes, waited_copy_bytes, work_worth_sharing, small_system_order, small_cholesky_order,
       cholesky_tried_order, one_kernel_checks_order;
   // products
-  std::int64_t tensor_multicast_from, tensor_groups_of_128_bytes, tensor_groups_of_32_bytes, tensor_tf32_wide_from,
-      tensor_tf32_wide_percent, tensor_split_least_steps, tensor_split_least_work, tensor_split_few_tiles,
-      tensor_split_steps_of_end, tensor_large_steps, tensor_large_tiles, tensor_wide_steps, tensor_tiny_tiles_percent,
-      tensor_narrow_tiles_percent;
-  std::int64_t cublas_even_rows_work, cublas_narrow_least, cublas_narrow_most, cublas_narrow_work, cublas_split_k_work,
-      cublas_split_k_rows, cublas_split_k_depth, cublas_transpose_rows, cublas_transpose_columns,
-      cublas_transpose_depth, cublas_transpose_depth_most;
+  std::int64_t cublas_even_rows_work;
+  std::vector<std::pair<const Threshold*, std::int64_t>> of_kernels = {};  // those that were set
 
+  /// The value of a threshold of a kernel.
+  std::int64_t operator[](const Threshold& t) const {
+    for (const auto& [threshold, value] : of_kernels)
+      if (threshold == &t) return value;
+    for (const auto& [other, value] : t.elsewhere)
+      if (other == family) return value;
+    return t.value;
+  }
+  /// The same, to be set.
+  std::int64_t& operator[](const Threshold& t) {
+    for (auto& [threshold, value] : of_kernels)
+      if (threshold == &t) return value;
+    return of_kernels.emplace_back(&t, std::as_const(*this)[t]).second;
+  }
   bool operator==(const Tuning&) const = default;
 };
 
@@ -77,7 +97,7 @@ struct TuningField {
   std::int64_t in(Tuning tuning) const { return of(tuning); }
 };
 
-/// All of them, in their order.
+/// All of them, in their order; at last those of the kernels in the table of backends.
 std::span<const TuningField> tuning_fields();
 
 /// Sets a field by its name. Throws std::invalid_argument for a name that there is none of, and says which is the nearest, and for a

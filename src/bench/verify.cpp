@@ -121,7 +121,7 @@ Verdict verdict_on(Queue<Place>& q, Queue<Cpu>& host, const GemmBackend<Place>& 
     const auto& kernel = backend.template in<P>();
     verdict = conformance<P, Place>(q, host, kernel, timed, before, after);
     if (verdict.fault || !kernel.beside) return;
-    const Verdict beside = conformance<P, Place>(q, host, kernel.beside_others(), timed, before, after);
+    const Verdict beside = conformance<P, Place>(q, host, backend.template in<P>(true), timed, before, after);
     if (beside.fault) verdict = beside;
     if (beside.grade.worst > verdict.grade.worst) verdict.grade = beside.grade;
   });

@@ -54,7 +54,6 @@ lasolve_status solve(lasolve_async_factorization* factors, lasolve_op c_op, std:
   return guarded([&] {
     require(factors != nullptr, "there is no factorization");
     const Request& request = factors->request;
-    const KernelOfThisCall own(request);
     const Op op = op_of(c_op, request.is_flipped());
     auto& its = of_its_type<AsyncFactorization<T>>(factors->factors);
     require_matrix('B', B, factors->n, nrhs, ldb, request.by_rows());
@@ -69,7 +68,6 @@ lasolve_status solve(lasolve_async_factorization* factors, lasolve_op c_op, std:
 
 template <class T>
 AsyncFactorization<T> lasolve_async_factorization::factored(const T* A, std::int64_t lda) const {
-  const KernelOfThisCall own(request);
   const Context& context = context_of(request);
   require_matrix('A', A, n, n, lda, request.by_rows());
   return {MatrixView<const T, Cuda>(A, n, n, lda), request.options, context};

@@ -108,7 +108,6 @@ struct lasolve_factorization {
   Report solve(lasolve_op c_op, std::int64_t nrhs, const T* B, std::int64_t ldb, T* X, std::int64_t ldx) {
     const Op op = op_of(c_op, request.is_flipped());
     Factorization<T>& f = of<T>();
-    const KernelOfThisCall own(request);
     require_matrix('B', B, n, nrhs, ldb, request.by_rows());
     require_matrix('X', X, n, nrhs, ldx, request.by_rows());
     if (request.given.memory == LASOLVE_CUDA) {
@@ -136,7 +135,6 @@ struct lasolve_factorization {
  private:
   template <class T>
   std::variant<Factorization<double>, Factorization<float>> factored(const T* A, std::int64_t lda) {
-    const KernelOfThisCall own(request);
     const lasolve_options& given = request.given;
     require(given.memory == LASOLVE_HOST || given.memory == LASOLVE_CUDA, "memory is LASOLVE_HOST or LASOLVE_CUDA");
     require_matrix('A', A, n, n, lda, request.by_rows());
@@ -219,7 +217,6 @@ lasolve_status lasolve_ssolve_with(lasolve_factorization* factors, lasolve_op op
 lasolve_status lasolve_rcond(lasolve_factorization* factors, double* rcond) {
   return guarded([&] {
     require(factors && rcond, "there is no factorization, or nowhere to leave the condition number");
-    const KernelOfThisCall own(factors->request);
     *rcond = std::visit([](auto& f) { return f.rcond(); }, factors->factors);
     return LASOLVE_OK;
   });

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstring>
 #include <sstream>
-#include <utility>
 
 #include "c/status.hpp"
 #include "core/choose.hpp"
@@ -15,17 +14,15 @@ namespace lasolve::from_c {
 
 namespace {
 
-/// The kernel of the factorization that a call on this thread is about. A GEMM backend is a function without data.
-thread_local const lasolve_gemm* kernel_of_this_call = nullptr;
-
 lasolve_op c(Op op) { return op == Op::none ? LASOLVE_NONE : LASOLVE_TRANSPOSE; }
 
 void* data_for(Queue<Cpu>&, const lasolve_gemm& kernel) { return kernel.data; }
 void* data_for(Queue<Cuda>& q, const lasolve_gemm&) { return q.stream(); }
 
 template <auto lasolve_gemm::*function, class T, class Place>
-void call(Queue<Place>& q, T alpha, Operand<T, Place> A, Operand<T, Place> B, T beta, MatrixView<T, Place> C) {
-  const lasolve_gemm& kernel = *kernel_of_this_call;
+void call(const void* self, Queue<Place>& q, T alpha, Operand<T, Place> A, Operand<T, Place> B, T beta,
+          MatrixView<T, Place> C) {
+  const lasolve_gemm& kernel = *static_cast<const lasolve_gemm*>(self);
   (kernel.*function)(data_for(q, kernel), c(A.op()), c(B.op()), C.rows(), C.cols(), A.cols(), alpha, A.data(), A.ld(),
                      B.data(), B.ld(), beta, C.data(), C.ld());
 }
@@ -35,8 +32,9 @@ template <class Place>
 GemmBackend<Place>* backend_of(const lasolve_gemm& kernel, const std::string& name, GemmBackend<Place>& backend) {
   backend.name = name.c_str();
   backend.summary = "the caller's";
-  if (kernel.f64) backend.f64 = call<&lasolve_gemm::f64, double, Place>;
-  if (kernel.f32) backend.f32 = call<&lasolve_gemm::f32, float, Place>;
+  backend.kernels = {GemmKernel<Precision::fp64, Place>(kernel.f64 ? call<&lasolve_gemm::f64, double, Place> : nullptr),
+                     GemmKernel<Precision::fp32, Place>(kernel.f32 ? call<&lasolve_gemm::f32, float, Place> : nullptr)};
+  backend.self = &kernel;
   return &backend;
 }
 
@@ -107,9 +105,9 @@ void Request::use(const lasolve_gemm& own) {
   kernel = own;
   kernel_name = own.name ? own.name : "own kernel";
   if (own.memory == LASOLVE_CUDA)
-    options.gemm = backend_of(own, kernel_name, on_cuda);
+    options.gemm = backend_of(kernel, kernel_name, on_cuda);
   else
-    options.gemm = backend_of(own, kernel_name, on_cpu);
+    options.gemm = backend_of(kernel, kernel_name, on_cpu);
 }
 
 void Request::tune(const std::string& changes) {
@@ -142,9 +140,5 @@ void require_matrix(char name, const void* data, std::int64_t rows, std::int64_t
            (by_rows ? "" : "; where rows lie one after the other, set row_major"));
   if (!data && rows > 0 && cols > 0) refuse(" is NULL, but has a size, " + size);
 }
-
-KernelOfThisCall::KernelOfThisCall(const Request& request)
-    : before(std::exchange(kernel_of_this_call, &request.kernel)) {}
-KernelOfThisCall::~KernelOfThisCall() { kernel_of_this_call = before; }
 
 }  // namespace lasolve::from_c

@@ -74,13 +74,4 @@ Wanted& of_its_type(std::variant<Types...>& factors) {
   return *its;
 }
 
-/// A request's own kernel is the one that is called, as long as this lives.
-struct KernelOfThisCall {
-  explicit KernelOfThisCall(const Request&);
-  ~KernelOfThisCall();
-  KernelOfThisCall(const KernelOfThisCall&) = delete;
-  KernelOfThisCall& operator=(const KernelOfThisCall&) = delete;
-  const lasolve_gemm* before;
-};
-
 }  // namespace lasolve::from_c

@@ -81,7 +81,8 @@ Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<doubl
 std::optional<double> run_once(const Request& request, Problem& problem, bool counts, Runs& runs, Matrix<double>& X,
                                const HearsOfSolve& hears) {
   Options options = request.options;
-  options.gemm = request.tuned ? tuned::gemm_of(*request.tuned, options.device) : GemmChoice(runs.backend);
+  tuned::Record both;
+  options.gemm = request.tuned ? tuned::gemm_of(*request.tuned, options.device, both) : GemmChoice(runs.backend);
   options.tuning = tuning_asked_for(request, options);
   adapter_note(runs.backend);        // of what ran before
   options.progress = [](double) {};  // so that a run is the same whether somebody watches or not

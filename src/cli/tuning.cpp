@@ -70,7 +70,7 @@ std::optional<Tuning> tuning_asked_for(const Request& request, const Options& op
 std::string list_of_tuning(const Request& request) {
   const Tuned t = tuned(request.tune, request.options);
   std::string text = fmt::format("tuning of {}: table '{}', {}\n\n{:<30}{:>12}  {:<18}{}\n", name_of(t.device),
-                                 t.table->family, t.table->measured, "name", "value", "unit", "what it decides");
+                                 t.values.family, t.table->measured, "name", "value", "unit", "what it decides");
   for (const TuningField& f : tuning_fields())
     if (is_of(f, t.device.kind))
       text += fmt::format("{:<30}{:>12}  {:<18}{}{}\n", f.name, number_of(f.in(t.values)), f.unit, f.decides,
@@ -86,7 +86,7 @@ std::string tuning_as_json(const Request& request) {
       fields.push_back({{"name", f.name}, {"value", f.in(t.values)}, {"unit", f.unit}, {"decides", f.decides}});
   return text_of({{"schema_version", 1},
                   {"device", name_of(t.device)},
-                  {"family", t.table->family},
+                  {"family", t.values.family},
                   {"measured", t.table->measured},
                   {"never", never},
                   {"tuning", fields}});

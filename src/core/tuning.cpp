@@ -66,31 +66,7 @@ constexpr Tuning hopper = {
     .small_cholesky_order = 64,
     .cholesky_tried_order = 256,
     .one_kernel_checks_order = 1024,
-    .tensor_multicast_from = 4096,
-    .tensor_groups_of_128_bytes = 512,
-    .tensor_groups_of_32_bytes = 2048,
-    .tensor_tf32_wide_from = 257,
-    .tensor_tf32_wide_percent = 110,
-    .tensor_split_least_steps = 64,
-    .tensor_split_least_work = 60,
-    .tensor_split_few_tiles = 5,
-    .tensor_split_steps_of_end = 6,
-    .tensor_large_steps = 64,
-    .tensor_large_tiles = 4,
-    .tensor_wide_steps = 256,
-    .tensor_tiny_tiles_percent = 200,
-    .tensor_narrow_tiles_percent = 150,
     .cublas_even_rows_work = 4'000'000'000,
-    .cublas_narrow_least = 256,
-    .cublas_narrow_most = 512,
-    .cublas_narrow_work = 200'000'000,
-    .cublas_split_k_work = 1'200'000'000,
-    .cublas_split_k_rows = 1024,
-    .cublas_split_k_depth = 512,
-    .cublas_transpose_rows = 4096,
-    .cublas_transpose_columns = 1024,
-    .cublas_transpose_depth = 512,
-    .cublas_transpose_depth_most = 8192,
 };
 
 /// No clusters that hold a column while its rows are interchanged: L is interchanged panel by panel.
@@ -126,15 +102,21 @@ constexpr Tuning cpu() {
   return t;
 }
 
+constexpr TuningTable table(std::string_view family, const char* measured, Tuning values) {
+  values.family = family;
+  return {measured, values};
+}
+
 constexpr TuningTable tables[] = {
-    {"cpu", "on an AMD EPYC", cpu()},
-    {"hopper", "on an H200", hopper},
-    {"ampere", "not measured: as hopper, but without clusters", without_clusters()},
-    {"consumer", "not measured: as hopper, but without clusters of 16", without_clusters()},
-    {"blackwell", "not measured: as hopper", hopper},
+    table("cpu", "on an AMD EPYC", cpu()),
+    table("hopper", "on an H200", hopper),
+    table("ampere", "not measured: as hopper, but without clusters", without_clusters()),
+    table("consumer", "not measured: as hopper, but without clusters of 16", without_clusters()),
+    table("blackwell", "not measured: as hopper", hopper),
 };
 
-std::vector<TuningField> make_fields() {
+std::vector<TuningField> make_fields(std::span<const GemmBackend<Cpu>* const> of_cpu,
+                                     std::span<const GemmBackend<Cuda>* const> of_cuda) {
   std::vector<TuningField> fields;
   Device::Kind place = Device::automatic;
   const auto add = [&](const char* name, std::int64_t Tuning::*member, const char* unit, const char* decides,
@@ -215,34 +197,15 @@ std::vector<TuningField> make_fields() {
       "the most of a matrix of which a residual with few right-hand sides, or its row sums, are one kernel", 0);
   add(FIELD(small_system_order), "n", "the most of a system that one kernel factors and another solves; 0: none is", 0);
   add(FIELD(arriving_bytes), "bytes", "the least of a matrix that is factored while it is copied to a device", 0);
-  add(FIELD(tensor_multicast_from), "k", "the least where two blocks of tensor share what they read");
-  add(FIELD(tensor_groups_of_128_bytes), "bytes of k", "the most where tiles follow one another down whole columns", 0);
-  add(FIELD(tensor_groups_of_32_bytes), "bytes of k", "the most where they do so 32 at a time, and beyond 16", 0);
-  add(FIELD(tensor_tf32_wide_from), "k", "the least where tiles of tensor in tf32 may be 192 columns wide");
-  add(FIELD(tensor_tf32_wide_percent), "%", "of the time of narrow tiles that they may take");
-  add(FIELD(tensor_split_least_steps), "steps", "of 16 of k, the least of a tile that blocks share");
-  add(FIELD(tensor_split_least_work), "steps", "for each multiprocessor, the least of a product in which they do");
-  add(FIELD(tensor_split_few_tiles), "multiprocessors", "for each tile with which they do, whatever the work");
-  add(FIELD(tensor_split_steps_of_end), "steps", "that each block costs at the begin and the end", 0);
-  add(FIELD(tensor_large_steps), "steps", "the least for tiles of 128 rows");
-  add(FIELD(tensor_large_tiles), "tiles", "for each multiprocessor, the least for them");
-  add(FIELD(tensor_wide_steps), "steps", "for each multiprocessor, the least for tiles of 128 columns");
-  add(FIELD(tensor_tiny_tiles_percent), "%", "of the multiprocessors: the most of the smallest tiles", 0);
-  add(FIELD(tensor_narrow_tiles_percent), "%",
-      "of the multiprocessors: the most tiles of 64 columns before they are halved", 0);
   add(FIELD(cublas_even_rows_work), "multiplications", "the least where cublas gets an even number of rows in fp64", 0);
-  add(FIELD(cublas_narrow_least), "elements",
-      "the least rows, columns and k of a narrow product whose kernel is chosen by hand");
-  add(FIELD(cublas_narrow_most), "columns", "the most of one");
-  add(FIELD(cublas_narrow_work), "multiplications", "the least of one", 0);
-  add(FIELD(cublas_split_k_work), "multiplications", "the least where cublas splits k, not we", 0);
-  add(FIELD(cublas_split_k_rows), "rows", "the least where it does");
-  add(FIELD(cublas_split_k_depth), "k", "the least where it does");
-  add(FIELD(cublas_transpose_rows), "rows", "the least of a product in fp32 whose B is transposed first");
-  add(FIELD(cublas_transpose_columns), "columns", "the least of one");
-  add(FIELD(cublas_transpose_depth), "k", "the least of one");
-  add(FIELD(cublas_transpose_depth_most), "k", "the most of one");
 #undef FIELD
+  const auto add_of = [&](Device::Kind kind, const auto& kernels) {
+    for (const auto* kernel : kernels)
+      for (const Threshold* t : kernel->thresholds)
+        fields.push_back(
+            {t->name, t->unit, t->decides, kind, t->least, [t](Tuning& all) -> std::int64_t& { return all[*t]; }});
+  };
+  add_of(Device::cpu, of_cpu), add_of(Device::cuda, of_cuda);
   return fields;
 }
 
@@ -252,7 +215,9 @@ inline namespace LASOLVE_ABI {
 
 std::span<const TuningField> tuning_fields() {
   constinit static NeverDestroyed<const std::vector<TuningField>> fields;
-  return fields.get(make_fields);
+  const auto of_cpu = gemm_backends<Cpu>();  // made before, as nothing else is while fields are
+  const auto of_cuda = gemm_backends<Cuda>();
+  return fields.get([&] { return make_fields(of_cpu, of_cuda); });
 }
 
 void tune(Tuning& tuning, const std::string& name, std::int64_t value) {
@@ -295,7 +260,8 @@ std::string complaint_about(const Tuning& tuning) {
 std::span<const TuningTable> tuning_tables() { return tables; }
 
 static constexpr const TuningTable& table_of(std::string_view family) {
-  return *std::find_if(std::begin(tables), std::end(tables), [&](const TuningTable& t) { return t.family == family; });
+  return *std::find_if(std::begin(tables), std::end(tables),
+                       [&](const TuningTable& t) { return t.values.family == family; });
 }
 const TuningTable& cpu_tuning() {
   static constexpr const TuningTable& table = table_of("cpu");

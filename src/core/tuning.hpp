@@ -8,9 +8,8 @@
 
 namespace lasolve {
 
-/// The values of a family of devices, and where they are from.
+/// The values of a family of devices, and where they were measured.
 struct TuningTable {
-  const char* family;
   const char* measured;
   Tuning values;
 };
@@ -20,6 +19,10 @@ std::span<const TuningTable> tuning_tables();
 const TuningTable& cpu_tuning();
 /// By its compute capability, and of those that are alike by the shared memory of a block.
 const TuningTable& tuning_for(const DeviceProperties&);
+
+/// A threshold of a kernel, in a file that several may include.
+#define LASOLVE_THRESHOLD(name, ...) \
+  inline constexpr Threshold name { #name, __VA_ARGS__ }
 
 /// Whether the last row of a product in fp64 is one of its own, so that the others are an even number.
 inline bool cuts_off_last_row(const Tuning& t, std::int64_t m, std::int64_t n, std::int64_t k) {

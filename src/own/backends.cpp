@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <utility>
+#include <memory>
 
 #include "core/backend_table.hpp"
 
@@ -12,66 +10,57 @@ namespace lasolve::own {
 
 namespace {
 
+/// What the record of a kernel hands to its functions.
 template <class Place>
-struct Slot {
+struct Own {
   std::string name, summary;
-  std::optional<Adapter<Place>> adapter;
-  GemmBackend<Place> backend{};
+  mutable Adapter<Place> adapter;
+  GemmBackend<Place> record;
 };
 
-/// Never destroyed: at the end of the process CUDA may be gone.
 template <class Place>
-std::array<Slot<Place>, most_kernels>& slots() {
-  static auto& all = *new std::array<Slot<Place>, most_kernels>;
-  return all;
+Adapter<Place>& adapter_of(const void* self) {
+  return static_cast<const Own<Place>*>(self)->adapter;
 }
 
-template <class Place, std::size_t i, class T>
-void multiply(Queue<Place>& q, T alpha, Operand<T, Place> A, Operand<T, Place> B, T beta, MatrixView<T, Place> C) {
-  slots<Place>()[i].adapter->multiply(q, alpha, A, B, beta, C);
+template <class T, class Place>
+void multiply(const void* self, Queue<Place>& q, T alpha, Operand<T, Place> A, Operand<T, Place> B, T beta,
+              MatrixView<T, Place> C) {
+  adapter_of<Place>(self).multiply(q, alpha, A, B, beta, C);
 }
 
-template <class Place, std::size_t i>
-void prepare(Queue<Place>& q, const ProductShape& p) {
-  Adapter<Place>& adapter = *slots<Place>()[i].adapter;
+template <class Place>
+void prepare(const void* self, Queue<Place>& q, const ProductShape& p) {
+  Adapter<Place>& adapter = adapter_of<Place>(self);
   if (p.precision == Precision::fp64) adapter.template prepare<double>(q, p.m, p.n, p.k);
   if (p.precision == Precision::fp32) adapter.template prepare<float>(q, p.m, p.n, p.k);
 }
 
-/// The functions of a slot.
-template <std::size_t i, class Place>
-void set_functions(GemmBackend<Place>& backend, const lasolve_kernel& kernel) {
-  const auto roundoff = [](double declared, Precision p) { return declared > 0 ? declared : unit_roundoff_of(p); };
-  if (kernel.f64) backend.f64 = {multiply<Place, i, double>, roundoff(kernel.f64_roundoff, Precision::fp64)};
-  if (kernel.f32) backend.f32 = {multiply<Place, i, float>, roundoff(kernel.f32_roundoff, Precision::fp32)};
-  backend.prepare = prepare<Place, i>;
-}
-
-template <class Place, std::size_t... i>
-void set_functions(std::size_t at, GemmBackend<Place>& backend, const lasolve_kernel& kernel,
-                   std::index_sequence<i...>) {
-  ((i == at ? set_functions<i>(backend, kernel) : void()), ...);
+template <class T, class Place>
+GemmKernel<precision_of<T>, Place> kernel_of(bool offered, double roundoff) {
+  return {offered ? multiply<T, Place> : nullptr, roundoff > 0 ? roundoff : unit_roundoff_of(precision_of<T>)};
 }
 
 template <class Place>
 void add(const lasolve_kernel& kernel, const std::string& name, WhyFailed why_failed) {
-  auto& all = slots<Place>();
-  const auto free = std::find_if(all.begin(), all.end(), [](const auto& slot) { return !slot.adapter; });
-  if (free == all.end())
-    throw std::invalid_argument(fmt::format("at most {} own kernels can be used at once", most_kernels));
-  free->name = name, free->summary = kernel.summary ? kernel.summary : "";
-  free->backend.name = free->name.c_str(), free->backend.summary = free->summary.c_str();
-  set_functions(std::size_t(free - all.begin()), free->backend, kernel, std::make_index_sequence<most_kernels>());
-  backend_table<Place>().add({free->backend.name, &free->backend});
-  free->adapter.emplace(kernel, why_failed);
+  const char* const summary = kernel.summary ? kernel.summary : "";
+  std::unique_ptr<Own<Place>> own(new Own<Place>{name, summary, Adapter<Place>(kernel, why_failed), {}});
+  GemmBackend<Place>& record = own->record;
+  record.name = own->name.c_str(), record.summary = own->summary.c_str();
+  record.kernels = {kernel_of<double, Place>(kernel.f64, kernel.f64_roundoff),
+                    kernel_of<float, Place>(kernel.f32, kernel.f32_roundoff)};
+  record.self = own.get(), record.prepare = prepare<Place>;
+  backend_table<Place>().add({record.name, &record});
+  own.release();  // it stays as long as the table, until the process is gone
 }
 
 /// f(adapter) of one, or, where no name is given, of all. Whether there was any.
 template <class Place, class F>
-bool with(const std::string* name, F f) {
+bool with(const std::string& name, F f) {
   bool any = false;
-  for (Slot<Place>& slot : slots<Place>())
-    if (slot.adapter && (!name || slot.name == *name)) f(*slot.adapter), any = true;
+  for (const GemmBackend<Place>* record : gemm_backends<Place>())
+    if (record->prepare == prepare<Place> && (name.empty() || record->name == name))
+      f(adapter_of<Place>(record->self)), any = true;
   return any;
 }
 
@@ -83,23 +72,20 @@ void add_backend(const lasolve_kernel& kernel, const std::string& name, WhyFaile
 
 std::optional<Device::Kind> place_of(const std::string& name) {
   const auto nothing = [](const auto&) {};
-  if (with<Cpu>(&name, nothing)) return Device::cpu;
-  if (with<Cuda>(&name, nothing)) return Device::cuda;
+  if (with<Cpu>(name, nothing)) return Device::cpu;
+  if (with<Cuda>(name, nothing)) return Device::cuda;
   return {};
 }
 
 Cost take_cost(const std::string& name) {
   Cost cost;
   const auto take = [&](auto& adapter) { cost = adapter.take_cost(); };
-  with<Cpu>(&name, take), with<Cuda>(&name, take);
+  with<Cpu>(name, take), with<Cuda>(name, take);
   return cost;
 }
 
 void require_intact(const std::string& name) {
-  with<Cuda>(&name, [](auto& adapter) { adapter.require_intact(); });
-}
-void require_intact() {
-  with<Cuda>(nullptr, [](auto& adapter) { adapter.require_intact(); });
+  with<Cuda>(name, [](auto& adapter) { adapter.require_intact(); });
 }
 
 }  // namespace lasolve::own

@@ -1,4 +1,4 @@
-// GEMM backends of kernels that are somebody's own. A backend is a function without data, so there is a fixed number of places.
+// GEMM backends of kernels that are somebody's own.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,8 @@
 
 namespace lasolve::own {
 
-inline constexpr std::size_t most_kernels = 16;  // of each place
-
 /// The backend of a kernel where its memory is, in the table (core/backend_table.hpp) from now on. Throws std::invalid_argument where
-/// the name is taken, or most_kernels are there.
+/// the name is taken.
 void add_backend(const lasolve_kernel&, const std::string& name, WhyFailed = nullptr);
 
 /// Where the kernel of such a backend computes; none: it is no kernel of somebody's own.
@@ -21,7 +19,6 @@ std::optional<Device::Kind> place_of(const std::string& name);
 /// What the adapter of such a backend has cost since this was last asked.
 Cost take_cost(const std::string& name);
 /// Of such a backend, or of all: throws KernelFault where a kernel wrote beside a matrix, see Adapter::require_intact().
-void require_intact(const std::string& name);
-void require_intact();
+void require_intact(const std::string& name = {});
 
 }  // namespace lasolve::own

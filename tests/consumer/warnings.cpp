@@ -7,9 +7,10 @@
 
 using namespace lasolve;
 
-static void product(Queue<Cpu>&, double, Operand<double>, Operand<double>, double, MatrixView<double>) {}
-static constexpr GemmBackend<Cpu> one_function{.name = "one", .summary = "no more", .f64 = product};
-static constexpr GemmBackend<Cpu> two_functions{.name = "two", .summary = "both", .f64 = {product, 1e-9, product}};
+static void product(const void*, Queue<Cpu>&, double, Operand<double>, Operand<double>, double, MatrixView<double>) {}
+static constexpr GemmBackend<Cpu> one_function{.name = "one", .summary = "no more", .kernels = product};
+static constexpr GemmBackend<Cpu> two_functions{
+    .name = "two", .summary = "both", .kernels = GemmKernel(product, 1e-9, product)};
 
 int main() {
   std::vector<double> a = {2, 1, 1, 3}, b = {3, 5}, x(2);

@@ -26,20 +26,20 @@ void CUDART_CB hold(void*) {
 }
 
 template <class T, bool beside>
-void holding(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
+void holding(const void*, Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta,
+             MatrixView<T, Cuda> C) {
   if (products++ == 0 && all_products > 0) CUDA_CHECK(cudaLaunchHostFunc(q.stream(), hold, nullptr));
   products_beside += beside;
-  const auto& kernel = real->in<precision_of<T>>();
-  (beside ? kernel.beside_others() : kernel)(q, alpha, A, B, beta, C);
+  real->in<precision_of<T>>(beside)(q, alpha, A, B, beta, C);
 }
-void prepare(Queue<Cuda>& q, const ProductShape& p) {
-  if (real->prepare) real->prepare(q, p);
+void prepare(const void*, Queue<Cuda>& q, const ProductShape& p) {
+  if (real->prepare) real->prepare(real->self, q, p);
 }
 constexpr GemmBackend<Cuda> holder{
     .name = "holder",
     .summary = "",
-    .f64 = {holding<double, false>, unit_roundoff_of(Precision::fp64), holding<double, true>},
-    .f32 = {holding<float, false>, unit_roundoff_of(Precision::fp32), holding<float, true>},
+    .kernels = {GemmKernel(holding<double, false>, unit_roundoff_of(Precision::fp64), holding<double, true>),
+                GemmKernel(holding<float, false>, unit_roundoff_of(Precision::fp32), holding<float, true>)},
     .prepare = prepare};
 
 /// The first factorization loads kernels and counts products, the second is held.
@@ -81,8 +81,8 @@ TEST(FactorizationOnCuda, is_enqueued_without_waiting_with_every_backend) {
     if (backend->unavailable && !backend->unavailable(0).empty()) continue;
     real = backend;
     for (const std::int64_t nb : {0, 200}) {
-      if (backend->f64) expect_no_wait_in_any_schedule<double>(1100, nb);
-      if (backend->f32) expect_no_wait_in_any_schedule<float>(1100, nb);
+      if (backend->in<Precision::fp64>()) expect_no_wait_in_any_schedule<double>(1100, nb);
+      if (backend->in<Precision::fp32>()) expect_no_wait_in_any_schedule<float>(1100, nb);
     }
   }
 }
@@ -91,7 +91,9 @@ TEST(FactorizationOnCuda, is_enqueued_without_waiting_with_every_backend) {
 TEST(FactorizationOnCuda, is_enqueued_without_waiting_where_it_is_large) {
   if (const std::string why = why_no(Device::cuda); !why.empty()) GTEST_SKIP() << why;
   for (const GemmBackend<Cuda>* backend : gemm_backends<Cuda>()) {
-    if (!backend->prepare || !backend->f32 || (backend->unavailable && !backend->unavailable(0).empty())) continue;
+    if (!backend->prepare || !backend->in<Precision::fp32>() ||
+        (backend->unavailable && !backend->unavailable(0).empty()))
+      continue;
     real = backend;
     products_beside = 0;
     expect_no_wait_in_any_schedule<float>(6000, 0);

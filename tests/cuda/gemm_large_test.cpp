@@ -41,7 +41,7 @@ void expect_exact_products(Queue<Cuda>& q, std::int64_t m, std::int64_t n, std::
       for (const bool add : {false, true}) {
         if (beside && !kernel.beside) continue;
         Matrix<T, Cuda> dC = upload(q, add ? C : nothing);
-        (beside ? kernel.beside_others() : kernel)(q, T(-1), opA, opB, T(add), dC.view());
+        backend->in<P>(beside)(q, T(-1), opA, opB, T(add), dC.view());
         const Matrix<T> result = download(q, dC);
         EXPECT_TRUE(as_eigen(result.view()) == (add ? updated : -product))
             << backend->name << ", beta " << add << (beside ? ", beside others" : "");
@@ -77,7 +77,7 @@ TEST(GemmOnCuda, conforms_where_tiles_are_larger) {
           c.beta = -0.5, c.a = c.b = c.c = bench::Layout::even;
           cases.push_back(c);
         }
-    expect_right(q, backend->f64, cases);
+    expect_right(q, backend->in<Precision::fp64>(), cases);
   }
 }
 
@@ -135,11 +135,11 @@ TEST(GemmOnCuda, waits_for_the_product_before_it) {
     const Matrix<double, Cuda> P =
         upload(q, matrix_of<double>(n, n, [=](auto i, auto j) { return (i + 1) % cols == j; }));
     for (const GemmBackend<Cuda>* backend : gemm_backends<Cuda>()) {
-      if (!backend->f64 || (backend->unavailable && !backend->unavailable(0).empty())) continue;
+      if (!backend->in<Precision::fp64>() || (backend->unavailable && !backend->unavailable(0).empty())) continue;
       SCOPED_TRACE(testing::Message() << backend->name << ", " << m << " x " << n);
       Matrix<double, Cuda> now = upload(q, X), next(m, n), first(top, n);
       const auto move = [&](MatrixView<const double, Cuda> from, MatrixView<double, Cuda> to) {
-        backend->f64(q, 1, from, P.view(), 0, to);
+        backend->in<Precision::fp64>()(q, 1, from, P.view(), 0, to);
       };
       move(now.view(), next.view());  // may make room
       Held held(q);

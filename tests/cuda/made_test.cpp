@@ -170,13 +170,13 @@ TEST_F(MadeOnCuda, is_nothing_for_products_that_were_prepared) {
 }
 
 /// Of a caller's backend, which leaves cuBLAS otherwise than it was.
-void with_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
+void with_tf32(const void*, Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Operand<float, Cuda> B, float beta,
                MatrixView<float, Cuda> C) {
   CUDA_CHECK(cublasSetMathMode(q.blas(), CUBLAS_TF32_TENSOR_OP_MATH));
   for (const GemmBackend<Cuda>* backend : gemm_backends<Cuda>())
     if (backend->name == std::string("cublas")) (*backend)(q, alpha, A, B, beta, C);
 }
-constexpr GemmBackend<Cuda> tf32_all_over{.name = "tf32_all_over", .summary = "", .f32 = with_tf32};
+constexpr GemmBackend<Cuda> tf32_all_over{.name = "tf32_all_over", .summary = "", .kernels = with_tf32};
 
 TEST_F(MadeOnCuda, has_no_setting_of_who_had_it_before) {
   OnDevice<float> system(1200, 1);

@@ -68,11 +68,14 @@ lasolve_kernel kernel_with(unsigned limits, lasolve_int m = 1, lasolve_int n = 1
   return strict_kernel(LASOLVE_CUDA, strict<double>, strict<float>, limits, m, n, k);
 }
 
-/// A backend's function has no data.
-Adapter* adapter = nullptr;
+/// The kernel that an adapter makes of one.
 template <class T>
-void call(Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta, MatrixView<T, Cuda> C) {
-  adapter->multiply(q, alpha, A, B, beta, C);
+GemmKernel<precision_of<T>, Cuda> made_by(const Adapter& own) {
+  GemmKernel<precision_of<T>, Cuda> kernel(
+      [](const void* self, Queue<Cuda>& q, T alpha, Operand<T, Cuda> A, Operand<T, Cuda> B, T beta,
+         MatrixView<T, Cuda> C) { static_cast<Adapter*>(const_cast<void*>(self))->multiply(q, alpha, A, B, beta, C); });
+  kernel.self = &own;
+  return kernel;
 }
 
 class OwnKernelOnCuda : public testing::Test {
@@ -99,12 +102,12 @@ template <Precision P>
 void expect_conforming(Queue<Cuda>& q, const lasolve_kernel& kernel, const std::vector<std::string>& left_out) {
   using T = typename Arithmetic<P>::Result;
   Adapter own(kernel);
-  adapter = &own, declared = &kernel;
+  declared = &kernel;
   said.clear();
   for (const bench::Group& group : bench::conformance_list(P, Device::cuda)) {
     if (std::count(left_out.begin(), left_out.end(), group.name) > 0) continue;
     SCOPED_TRACE(group.name);
-    expect_right<P, Cuda>(q, GemmKernel<P, Cuda>(call<T>), group.cases);
+    expect_right<P, Cuda>(q, made_by<T>(own), group.cases);
     EXPECT_NO_THROW(own.require_intact());
   }
   EXPECT_EQ(said, "");
@@ -149,11 +152,11 @@ TEST_F(OwnKernelOnCuda, of_short_indices_gets_what_lies_far_apart_packed) {
 TEST_F(OwnKernelOnCuda, is_called_for_blocks_where_copies_would_be_large) {
   const lasolve_kernel kernel = kernel_with(LASOLVE_KERNEL_ASSIGNS | LASOLVE_KERNEL_NO_TRANSPOSES, 8, 8, 8);
   Adapter own(kernel);
-  adapter = &own, declared = &kernel;
+  declared = &kernel;
   std::vector<bench::Case> cases;
   for (const auto& [m, n] : {std::pair(8203, 8201), {70001, 1001}, {1001, 70001}})
     cases.push_back({.m = m, .n = n, .k = 3, .op_a = Op::transpose, .values = bench::Values::integers});
-  expect_right<Precision::fp32, Cuda>(*q_, GemmKernel<Precision::fp32, Cuda>(call<float>), cases);
+  expect_right<Precision::fp32, Cuda>(*q_, made_by<float>(own), cases);
   EXPECT_EQ(said, "");
 }
 
@@ -222,10 +225,9 @@ TEST_F(OwnKernelOnCuda, on_another_stream_is_found_and_told) {
     cudaStreamSynchronize(other);
   };
   Adapter own(kernel);
-  adapter = &own, declared = &kernel;
+  declared = &kernel;
   Queue<Cpu> host(1);
-  const auto verdict =
-      bench::conformance<Precision::fp64, Cuda>(*q_, host, GemmKernel<Precision::fp64, Cuda>(call<double>));
+  const auto verdict = bench::conformance<Precision::fp64, Cuda>(*q_, host, made_by<double>(own));
   ASSERT_TRUE(verdict.fault);
   EXPECT_TRUE(verdict.fault->at.late);
   EXPECT_TRUE(verdict.fault->only_late);

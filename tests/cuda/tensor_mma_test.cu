@@ -8,13 +8,16 @@
 namespace lasolve::test {
 namespace {
 
+template <class T, class In>
+void tensor(const void*, Queue<Cuda>& q, T alpha, Operand<In, Cuda> A, Operand<In, Cuda> B, T beta,
+            MatrixView<T, Cuda> C) {
+  tensor_mma::gemm<In>(q, alpha, A, B, beta, C);
+}
 const GemmBackend<Cuda> tensor_for_any_card{
     .name = "tensor_mma",
     .summary = "",
-    .f64 = tensor_mma::gemm<double>,
-    .tf32 = tensor_mma::gemm<float>,
-    .f16 = {tensor_mma::gemm<fp16>, 0x1p-20},
-    .bf16 = {tensor_mma::gemm<bf16>, 0x1p-20},
+    .kernels = {tensor<double, double>, GemmKernel<Precision::tf32, Cuda>(tensor<float, float>),
+                GemmKernel(tensor<float, fp16>, 0x1p-20), GemmKernel(tensor<float, bf16>, 0x1p-20)},
 };
 
 TEST(TensorMmaOnCuda, keeps_to_the_contract) {

@@ -1,8 +1,8 @@
 // tensor, f64: which shape a product takes.
 #pragma once
 
-#include "gemm/cuda/choices.hpp"
 #include "gemm/cuda/hopper/fp64_split_k.cuh"
+#include "gemm/cuda/tensor_choices.hpp"
 
 namespace lasolve::tensor_f64 {
 

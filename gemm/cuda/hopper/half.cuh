@@ -3,16 +3,16 @@
 #pragma once
 
 #include "core/cuda/elementwise.cuh"
-#include "gemm/cuda/choices.hpp"
 #include "gemm/cuda/common/pack.cuh"
 #include "gemm/cuda/hopper/wgmma_kernel.cuh"
+#include "gemm/cuda/tensor_choices.hpp"
 
 namespace lasolve::sm90 {
 
 /// From here on the time at the end of a tile is small beside its product: tiles may be wider, if two blocks can share
 /// what they read.
 inline bool is_deep(const Queue<Cuda>& q, std::int64_t k) {
-  return k >= q.tuning().tensor_multicast_from && q.properties().has_clusters_of(2);
+  return k >= q.tuning()[tensor_multicast_from] && q.properties().has_clusters_of(2);
 }
 
 constexpr auto fetch = CU_TENSOR_MAP_L2_PROMOTION_L2_256B;  ///< of what the copy engine reaches; see tensor_map

@@ -145,8 +145,8 @@ inline void tensor_tf32(Queue<Cuda>& q, float alpha, Operand<float, Cuda> A, Ope
 inline void prepare_tf32(Queue<Cuda>& q, const ProductShape& p) {
   const bool has_clusters = q.properties().has_clusters_of(2), packs_B = p.b == Op::transpose;
   // Of a deep product A goes through registers. Beside a B that lies along k it is packed for wide tiles only.
-  const std::int64_t k_of_A = has_clusters ? std::min(p.k, q.tuning().tensor_multicast_from - 1) : p.k;
-  const bool packs_A = p.a == Op::none && (packs_B || (has_clusters && k_of_A >= q.tuning().tensor_tf32_wide_from));
+  const std::int64_t k_of_A = has_clusters ? std::min(p.k, q.tuning()[tensor_multicast_from] - 1) : p.k;
+  const bool packs_A = p.a == Op::none && (packs_B || (has_clusters && k_of_A >= q.tuning()[tensor_tf32_wide_from]));
   constexpr std::int64_t rest = 255;  // to whole tiles, which are at most 256 high or wide
   const std::int64_t A_rows = packs_A ? p.m + rest : 0, B_rows = packs_B ? p.n + rest : 0;
   const auto make_room = [&](std::int64_t rows, std::int64_t k) {

@@ -138,7 +138,7 @@ bool SmallSystemOnCuda<T>::solve(Queue<Cuda>& q, MatrixView<const T, Cuda> B, Ma
   if (check && static_cast<const void*>(B.data()) == X.data()) kept = Matrix<T, Cuda>(B.rows(), nrhs, B.rows());
   const Results<SmallNorms> results(q, nrhs);
   results.expect();
-  const SmallSides<T> sides{B.data(), X.data(), kept.data(), B.ld(), X.ld(), op == Op::transpose, check};
+  const SmallSides<T> sides{B.data(), X.data(), kept.data(), B.ld(), X.ld(), op != Op::none, check};
   with_shape<T>(factors_.n, [&]<class Shape>(Shape) {
     launch(q, solve_small<Shape>, Blocks::independent, dim3(unsigned(nrhs)), Shape::threads,
            sizeof(SmallSolveShared<Shape>), factors_, sides, results.data());

@@ -110,7 +110,8 @@ class Solver {
     const Stopwatch watch;
     Options o = request_.options;
     o.factorization = key_.method, o.precision = key_.precision;
-    o.gemm = tuned::gemm_of(setting, o.device), o.schedule = setting.schedule, o.block_size = setting.block_size;
+    tuned::Record both;
+    o.gemm = tuned::gemm_of(setting, o.device, both), o.schedule = setting.schedule, o.block_size = setting.block_size;
     o.progress = [&](double) {
       progress_(clock_.share());
       if (watch.seconds() > most_seconds || clock_.seconds_left() <= 0) throw GivenUp();
