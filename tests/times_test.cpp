@@ -1,4 +1,4 @@
-// How the phases of a queue become the times of a report.
+// How the phases of a queue become the times of a factorization or a solve.
 #include "solvers/driver/times.hpp"
 
 #include <gtest/gtest.h>
@@ -15,26 +15,26 @@ PhaseTimes some_times() {
 }
 
 TEST(Times, add_up_without_the_check) {
-  Report report;
-  report.total_seconds = 10;
-  add_times(some_times(), report);
-  EXPECT_DOUBLE_EQ(report.total_seconds, 11.5);
-  EXPECT_DOUBLE_EQ(report.phases.seconds_of(Phase::check), 2);
-  EXPECT_DOUBLE_EQ(report.phases.seconds_of(Phase::other), 0);
+  Times times;
+  times.total_seconds = 10;
+  times.add(some_times());
+  EXPECT_DOUBLE_EQ(times.total_seconds, 11.5);
+  EXPECT_DOUBLE_EQ(times.phases.seconds_of(Phase::check), 2);
+  EXPECT_DOUBLE_EQ(times.phases.seconds_of(Phase::other), 0);
 }
 
 TEST(Times, count_as_other_where_no_phase_ran) {
-  Report report;
-  add_times(some_times(), report, 4);
-  EXPECT_DOUBLE_EQ(report.total_seconds, 4);
-  EXPECT_DOUBLE_EQ(report.phases.seconds_of(Phase::other), 2.5);
+  Times times;
+  times.add(some_times(), 4);
+  EXPECT_DOUBLE_EQ(times.total_seconds, 4);
+  EXPECT_DOUBLE_EQ(times.phases.seconds_of(Phase::other), 2.5);
 }
 
 TEST(Times, are_the_wall_time_where_phases_overlap) {
-  Report report;
-  add_times(some_times(), report, 1.25);
-  EXPECT_DOUBLE_EQ(report.total_seconds, 1.25);
-  EXPECT_DOUBLE_EQ(report.phases.seconds_of(Phase::other), 0);
+  Times times;
+  times.add(some_times(), 1.25);
+  EXPECT_DOUBLE_EQ(times.total_seconds, 1.25);
+  EXPECT_DOUBLE_EQ(times.phases.seconds_of(Phase::other), 0);
 }
 
 }  // namespace

@@ -22,9 +22,7 @@ SolvePrecision require_decided(const Options& options, Precision of_A) {
       !options.progress,
       "a factorization that nobody waits for tells nothing of its progress: the options must have no function for it");
   const SolvePrecision in = solve_precision(options.precision, of_A);
-  const bool coarse = in.unit_roundoff() > unit_roundoff_of(of_A);
-  const bool refines = options.refine == Refine::classical || (options.refine == Refine::automatic && coarse);
-  require(!refines,
+  require(refine_for(options, in) == Refine::none,
           "a factorization that nobody waits for cannot refine, which ends by the residual: the options have to ask "
           "for none");
   require(!has_narrow_range(in.products),

@@ -5,6 +5,7 @@
 
 #include "core/choose.hpp"
 #include "lasolve/names.hpp"
+#include "solvers/driver/facts.hpp"
 #include "solvers/factors.hpp"
 
 namespace lasolve {
@@ -24,21 +25,16 @@ void require_offered(const GemmBackend<Place>& gemm, const Options& options, Pre
     require(false, does_not_offer(gemm.name, {kind_of<Place>, options.device.index}, products).c_str());
 }
 
-struct Blocking {
-  Schedule schedule;
-  std::int64_t columns;  ///< of a panel, at most
-};
-
 /// How a matrix of order n is factored: as the options say, else as is best. `arrives`: it comes meanwhile.
 template <class Place>
-Blocking blocking_of(const Queue<Place>& q, const Options& options, Method method, bool arrives, Precision storage,
-                     std::int64_t n) {
-  const Schedule schedule = options.schedule != Schedule::automatic ? options.schedule
-                            : arrives                               ? Schedule::left_looking
-                                                                    : default_schedule(q, method);
-  const std::int64_t columns =
-      options.block_size > 0 ? options.block_size : default_block_size(q, method, schedule, storage, n);
-  return {schedule, std::min(columns, std::max<std::int64_t>(1, n))};
+void decide_blocking(const Queue<Place>& q, const Options& options, bool arrives, std::int64_t n, Decided& by) {
+  by.schedule = options.schedule != Schedule::automatic ? options.schedule
+                : arrives                               ? Schedule::left_looking
+                                                        : default_schedule(q, by.method);
+  const std::int64_t columns = options.block_size > 0
+                                   ? options.block_size
+                                   : default_block_size(q, by.method, by.schedule, by.precision.storage, n);
+  by.block_size = std::min(columns, std::max<std::int64_t>(1, n));
 }
 
 }  // namespace lasolve

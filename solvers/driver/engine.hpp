@@ -7,6 +7,7 @@
 #include "lasolve/lasolve.hpp"
 #include "lasolve/precision.hpp"
 #include "solvers/driver/extent.hpp"
+#include "solvers/driver/facts.hpp"
 
 namespace lasolve {
 
@@ -59,14 +60,14 @@ struct Given {
 };
 
 /// Factors A at the backend's place: A on the host is copied to the device for a CUDA backend. `start` holds what is
-/// known of the report so far. A on a device is read after what stream `after` has been given. A null context: one of its own.
+/// known so far. A on a device is read after what stream `after` has been given. A null context: one of its own.
 template <class T>
-std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cpu>&, const Options&, Report start);
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cpu>&, const Options&, Facts start);
 template <class T>
-std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&, const Options&, Report start,
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&, const Options&, Facts start,
                                        SharedContext);
 template <class T>
-std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>&, const Options&, Report start,
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>&, const Options&, Facts start,
                                        CUstream_st* after, SharedContext);
 /// Begins to factor A in a context with a stream, stored as A is. The options leave nothing to be decided.
 template <class T>

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "lasolve/names.hpp"
+#include "solvers/refine/accuracy.hpp"
 
 namespace lasolve {
 
@@ -17,7 +20,48 @@ SolvePrecision solve_precision(Precision name, Precision of_A) {
   if (bytes_of(found->storage) > bytes_of(of_A))
     throw std::invalid_argument(
         fmt::format("lasolve: {} factors of an {} matrix", name_of(found->storage), name_of(of_A)));
-  return *found;
+  SolvePrecision in = *found;
+  if (in.residual == Precision::automatic) in.residual = of_A;
+  return in;
 }
+
+Refine refine_for(const Options& options, const SolvePrecision& in) {
+  return options.refine != Refine::automatic ? options.refine : is_coarse(in) ? Refine::classical : Refine::none;
+}
+
+void write_report(Report& r, const Decided& by, Facts&& of) {
+  r.outcome = of.outcome;
+  r.n = of.n, r.device = std::move(of.device), r.gemm = std::move(of.gemm), r.threads = of.threads;
+  r.products_of = std::move(of.products_of), r.small_below = of.small_below;
+  r.method = by.method, r.refine = by.refine, r.schedule = by.schedule, r.block_size = by.block_size;
+  r.precision = by.precision.name, r.storage = by.precision.storage;
+  r.products = by.precision.products, r.residual = by.precision.residual;
+  r.phases = of.times.phases, r.total_seconds = of.times.total_seconds, r.factor_seconds = of.factor_seconds;
+  r.factor_gflops = of.outcome.ok() ? flops_of(by.method, double(of.n)) * 1e-9 / of.factor_seconds : 0;
+  r.rcond = of.rcond;
+  r.digits = of.rcond ? std::optional(trusted_digits(*of.rcond, by.roundoff_of_solutions())) : std::nullopt;
+  r.notes = std::move(of.notes);
+}
+
+Report report_of(const Report& of_factors, SolveFacts&& of) {
+  Report r = of_factors;
+  r.outcome = of.outcome;
+  r.nrhs = of.nrhs;
+  r.refine = of.refine;
+  r.phases = of.times.phases, r.total_seconds = of.times.total_seconds;
+  r.solve_seconds = r.phases.seconds_of(Phase::solve) + r.phases.seconds_of(Phase::refine);
+  r.backward_error = of.backward_error;
+  if (of.backward_error) r.hpl_residual = hpl_residual(*of.backward_error, r.n, of.roundoff);
+  r.rcond_of_scaled_rows = of.rcond_of_scaled_rows, r.rcond_of_scaled_columns = of.rcond_of_scaled_columns;
+  r.digits.reset();
+  if (r.rcond && (of.outcome.ok() || of.outcome.kind == Outcome::ill_conditioned))
+    r.digits = trusted_digits(of.rcond_that_counts(*r.rcond), of.roundoff);
+  r.growth = of.growth;
+  r.refine_iterations = of.refine_iterations, r.refinement_residuals = std::move(of.refinement_residuals);
+  std::move(of.notes.begin(), of.notes.end(), std::back_inserter(r.notes));
+  return r;
+}
+
+void add_times(Report& r, const Times& more) { r.phases += more.phases, r.total_seconds += more.total_seconds; }
 
 }  // namespace lasolve

@@ -28,16 +28,22 @@ class Factoring {
  public:
   using Factored = lasolve::Factored<T, Place>;
 
+  /// Throws where factors in place are asked for that leave nothing to refine with, and where memory is short.
   Factoring(Queue<Place>& q, const GemmBackend<Place>& gemm, Given<T, Place> given, const Options& options)
       : A(given.A, options.triangle),
         options(options),
         wanted_(solve_precision(options.precision, precision_of<T>)),
+        refine_(refine_for(options, wanted_)),
         q_(q),
         gemm_(gemm),
         given_(given.A),
         memory_(std::move(given.memory)) {
     require(given.A.rows() == given.A.cols(), "the matrix is not square");
     require_offered(gemm, options, wanted_.products);
+    if (in_place())
+      require(!is_coarse(wanted_) && refine_ == Refine::none, "factors in place of A leave nothing to refine with");
+    else
+      require_memory();
   }
   Factoring(const Factoring&) = delete;
   Factoring& operator=(const Factoring&) = delete;
@@ -51,48 +57,36 @@ class Factoring {
   /// Whether the backend offers the precision of A.
   bool may_be_as_fine_as_A() const { return offers(gemm_, precision_of<T>); }
 
-  /// What is known of a report before A is factored. Throws where factors in place are asked for that leave nothing to refine with, and
-  /// where memory is short.
-  void begin(Report& report) const {
-    const bool coarse = is_coarser_than<T>(wanted_.name);
-    report.n = A.order();
-    report.gemm = gemm_.name;
-    report.refine = options.refine != Refine::automatic ? options.refine : coarse ? Refine::classical : Refine::none;
-    if (in_place())
-      require(!coarse && report.refine == Refine::none, "factors in place of A leave nothing to refine with");
-    else
-      require_memory();
-  }
-
   /// Factors as the options say, and else as they can be. An automatic method may be tried that is `likely`. With `await`, A is still
   /// arriving, and is factored as it comes, by that; if it was Cholesky in vain, by LU when all is there. `since`: when what q was given
   /// and nobody has waited for began, as a copy of A.
-  Factored factors(Report&& start, Await<Place> await, Method likely, std::optional<Stopwatch> since) {
+  Factored factors(Facts facts, Await<Place> await, Method likely, std::optional<Stopwatch> since) {
     since_ = since;
     const bool picks = options.factorization == Method::automatic && may_go_by_schedule(options, Method::cholesky);
     const bool tries = picks && !await && may_be_tried(likely);
     likely = !picks ? Method::lu : A.is_whole() ? likely : Method::cholesky;
-    const bool may_be_positive = !await && (tries || look_at_A(picks, start));
-    Report report = std::move(start);
-    scales_up(report);
-    if (in_place() && std::exchange(options.check, false)) report.notes.push_back(not_checked_in_place);
-    report.method = await && options.factorization == Method::automatic ? likely : options.factorization;
-    if (report.method == Method::automatic) report.method = may_be_positive ? Method::cholesky : Method::lu;
-    Factored made = factored(std::move(report), wanted_, {std::move(await), tries});
-    if (!made.is_coarse() || made.report.outcome.ok()) return made;
-    const std::string in = std::string("in ") + name_of(made.report.precision);
-    if (made.report.refine == Refine::none || !may_be_as_fine_as_A()) {
-      made.report.notes.push_back("this was found " + in + ", which is coarser than A");
+    const bool may_be_positive = !await && (tries || look_at_A(picks, facts));
+    scales_up(facts);
+    if (in_place() && std::exchange(options.check, false)) facts.notes.push_back(not_checked_in_place);
+    const Method method = options.factorization != Method::automatic ? options.factorization
+                          : await                                    ? likely
+                          : may_be_positive                          ? Method::cholesky
+                                                                     : Method::lu;
+    Factored made = factored({wanted_, refine_, method}, std::move(facts), {std::move(await), tries});
+    if (!is_coarse(wanted_) || made.facts.outcome.ok()) return made;
+    const std::string in = std::string("in ") + name_of(wanted_.name);
+    if (refine_ == Refine::none || !may_be_as_fine_as_A()) {
+      made.facts.notes.push_back("this was found " + in + ", which is coarser than A");
       return made;
     }
     made.release();
-    const std::string why = in + ", " + made.report.outcome.message();
-    return fallen_back(std::move(made.report), why);
+    const std::string why = in + ", " + made.facts.outcome.message();
+    return fallen_back(made.decided, std::move(made.facts), why);
   }
 
   /// Where what is known of A shows that it is subnormal: has 2^exponent A take its place, and says so. It has not been factored, or
   /// its factors are given up.
-  bool scales_up(Report& report) {
+  bool scales_up(Facts& facts) {
     if (exponent_ != 0 || !A.knows_norm(op_of_norm())) return false;
     const int exponent = exponent_of_subnormal<T>(A.norm(q_, op_of_norm()));
     if (exponent == 0) return false;
@@ -103,14 +97,14 @@ class Factoring {
     A = KnownMatrix<T, Place>(to, options.triangle);
     exponent_ = exponent;
     A.measure(q_, op_of_norm());
-    report.notes.push_back(scaled_as_subnormal(exponent_));
+    facts.notes.push_back(scaled_as_subnormal(exponent_));
     return true;
   }
 
-  /// Factors of an A that was scaled up, given the report of those before. What throws leaves A as it was given.
-  Factored again(Report&& report) {
+  /// Factors of an A that was scaled up, given what is known of those before. What throws leaves A as it was given.
+  Factored again(const Decided& before, Facts&& facts) {
     try {
-      return factored(std::move(report), wanted_);
+      return factored({wanted_, refine_, before.method}, std::move(facts));
     } catch (...) {
       A = KnownMatrix<T, Place>(given_, options.triangle);
       exponent_ = 0;
@@ -118,11 +112,11 @@ class Factoring {
     }
   }
 
-  /// Factors in the precision of A, given the report of coarser ones.
-  Factored fallen_back(Report&& report, const std::string& why) {
+  /// Factors in the precision of A, given what is known of coarser ones.
+  Factored fallen_back(const Decided& before, Facts facts, const std::string& why) {
     const SolvePrecision own = solve_precision(Precision::automatic, precision_of<T>);
-    report.notes.push_back(why + ": " + name_of(own.name) + " factors were used instead");
-    return factored(std::move(report), own);
+    facts.notes.push_back(why + ": " + name_of(own.name) + " factors were used instead");
+    return factored({own, refine_, before.method}, std::move(facts));
   }
 
  private:
@@ -164,7 +158,7 @@ class Factoring {
 
   /// Before A is factored, with one wait for all that is asked of it, or with none where that can come with the factors. Whether it may
   /// be positive definite, where `picks`.
-  bool look_at_A(bool picks, Report& report) {
+  bool look_at_A(bool picks, Facts& facts) {
     const bool measures = requires_finite() || in_place();  // in place for rcond(): n² reads, before A is overwritten
     Fetched<bool> may_be_positive = picks;                  // what a triangle lacks is the caller's word
     const Stopwatch asking;
@@ -180,34 +174,34 @@ class Factoring {
     if (measures) A.norm(q_, op_of_norm());
     require_finite();
     const bool may_be = *may_be_positive;
-    if (measures || picks) waited_for(report);
+    if (measures || picks) waited_for(facts);
     return may_be;
   }
 
   /// Factors in a precision, in the type that they are stored in.
-  Factored factored(Report&& report, const SolvePrecision& precision, Coming coming = {}) {
-    note_precision<T>(report, precision);
-    return precision.storage == precision_of<T> ? factored_in<T>(std::move(report), std::move(coming))
-                                                : factored_in<float>(std::move(report), std::move(coming));
+  Factored factored(Decided decided, Facts&& facts, Coming coming = {}) {
+    return decided.precision.storage == precision_of<T>
+               ? factored_in<T>(decided, std::move(facts), std::move(coming))
+               : factored_in<float>(decided, std::move(facts), std::move(coming));
   }
 
-  /// The same, stored in F; a Cholesky that was not asked for by name falls back to LU. `report` holds what is known so far.
+  /// The same, stored in F; a Cholesky that was not asked for by name falls back to LU. `facts`: what is known so far.
   template <class F>
-  Factored factored_in(Report&& report, Coming coming) {
-    const Gemm<F, Place> gemm(gemm_, report.products);
+  Factored factored_in(Decided by, Facts&& facts, Coming coming) {
+    const Precision products = by.precision.products;
+    const Gemm<F, Place> gemm(gemm_, products);
     const std::int64_t n = A.order();
     const Await<Place>& await = coming.await;
-    const Blocking by = blocking_of(q_, options, report.method, bool(await), report.storage, n);
-    report.schedule = by.schedule, report.block_size = by.columns;
-    report.rcond = report.digits = {};
+    decide_blocking(q_, options, bool(await), n, by);
+    facts.rcond = {};
     q_.phase(Phase::other);
-    auto factors = std::make_unique<Factors<F, Place>>(report.method, memory_for<F>(), exponent_for(report.products));
+    auto factors = std::make_unique<Factors<F, Place>>(by.method, memory_for<F>(), exponent_for(products));
     const Settled settled(q_, [&] {
       if (await) await(q_, n);  // what is still to come may come to the memory of the factors
     });
-    const bool mirrors = must_mirror(report.method, options.triangle);
-    const bool as_it_comes = await && report.schedule == Schedule::left_looking && !mirrors;  // rows come last
-    prepare_factorization<F>(q_, gemm, report.method, report.schedule, n, report.block_size, as_it_comes);
+    const bool mirrors = must_mirror(by.method, options.triangle);
+    const bool as_it_comes = await && by.schedule == Schedule::left_looking && !mirrors;  // rows come last
+    prepare_factorization<F>(q_, gemm, by.method, by.schedule, n, by.block_size, as_it_comes);
     std::optional<Fetched<Look>> look;
     if (await && !as_it_comes) await(q_, n);
     if (coming.tries)
@@ -215,24 +209,24 @@ class Factoring {
     else if (!as_it_comes)
       factors->take(q_, A.view());
     if (mirrors) mirror(q_, factors->whole(), options.triangle);
-    run(gemm, *factors, as_it_comes ? supply_by<F>(await) : Supply<F, Place>(), look, report);
+    run(gemm, *factors, as_it_comes ? supply_by<F>(await) : Supply<F, Place>(), look, by, facts);
     if (await || look || A.has_norm(op_of_norm())) require_finite();
-    if (!in_place() && scales_up(report)) {
+    if (!in_place() && scales_up(facts)) {
       factors.reset();
-      return factored_in<F>(std::move(report), {});
+      return factored_in<F>(by, std::move(facts), {});
     }
     const bool in_vain = look && !(*look)->may_be_positive_definite;
-    const std::string why = in_vain ? "" : why_lu_instead(report, bool(await));
-    take_times(q_, report);
-    if (!in_vain && why.empty()) return {std::move(report), std::move(factors)};
+    const std::string why = in_vain ? "" : why_lu_instead(by.method, facts.outcome, bool(await));
+    facts.times.take(q_);
+    if (!in_vain && why.empty()) return {by, std::move(facts), std::move(factors)};
     if (in_place()) {
-      report.notes.push_back("A was overwritten, so that LU could not be tried; ask for LU by name");
-      return {std::move(report), std::move(factors)};
+      facts.notes.push_back("A was overwritten, so that LU could not be tried; ask for LU by name");
+      return {by, std::move(facts), std::move(factors)};
     }
-    if (!why.empty()) report.notes.push_back(lu_was_used(why));
-    report.method = Method::lu;
+    if (!why.empty()) facts.notes.push_back(lu_was_used(why));
+    by.method = Method::lu;
     factors.reset();
-    return factored_in<F>(std::move(report), {});
+    return factored_in<F>(by, std::move(facts), {});
   }
 
   /// What the factors will be in: that of A, or new memory.
@@ -260,40 +254,39 @@ class Factoring {
     };
   }
 
-  /// Factors, with one wait for how that ended and for the look at A, and reports it.
+  /// Factors, with one wait for how that ended and for the look at A.
   template <class F>
   void run(const Gemm<F, Place>& gemm, Factors<F, Place>& factors, const Supply<F, Place>& supply,
-           std::optional<Fetched<Look>>& look, Report& report) {
-    const double n = double(A.order()), flops = report.method == Method::lu ? lu_flops(n) : cholesky_flops(n);
+           std::optional<Fetched<Look>>& look, const Decided& by, Facts& facts) {
+    const double flops = flops_of(by.method, double(A.order()));
     const TaskWatcher* const watcher = task_watcher();
     if (is_watched() || is_large())
-      waited_for(report);  // what was done until now is no progress, nor is it part of factor_seconds
-    set_aside_phases(report);
+      waited_for(facts);  // what was done until now is no progress, nor is it part of factor_seconds
+    facts.times.set_aside();
     if (options.progress) q_.on_progress([this, flops](double done) { options.progress(std::min(1.0, done / flops)); });
     std::optional<TaskClock<Place>> clock;
     if (watcher) clock.emplace(q_, *watcher);
     const Stopwatch factoring;
     q_.phase(Phase::other);
-    factors.factor(q_, gemm, report.schedule, report.block_size, supply, clock ? &*clock : nullptr);
+    factors.factor(q_, gemm, by.schedule, by.block_size, supply, clock ? &*clock : nullptr);
     auto ended = factors.ending(q_);
     if (look) A.measured(q_, Op::none, (*look)->row_sums);
     const Ending ending = *ended;
     const double factored = factoring.seconds(), all = since_.value_or(factoring).seconds();
     if (in_place()) A.keep_measured(op_of_norm());
-    report.outcome = factors.outcome_of(ending, report.outcome.of_rows);
-    tell_products(gemm, report);
+    facts.outcome = factors.outcome_of(ending, facts.outcome.of_rows);
+    tell_products(gemm, facts);
     q_.finish();
     q_.on_progress({});
     if (clock) clock->tell();
     const PhaseTimes times = q_.take_times();
     const double wall = all - times.seconds_of(Phase::check);
-    report.factor_seconds = std::min(factored, wall - times.seconds_of(Phase::to_device));
-    report.factor_gflops = report.outcome.ok() ? flops * 1e-9 / report.factor_seconds : 0;
-    add_times(times, report, wall);
+    facts.factor_seconds = std::min(factored, wall - times.seconds_of(Phase::to_device));
+    facts.times.add(times, wall);
     since_.reset();
-    if (report.outcome.ok())
-      note_pivots<T>(
-          factors.pivots_of(ending), [this] { return known_norm(); }, report);
+    if (facts.outcome.ok())
+      note_pivots(
+          factors.pivots_of(ending), [this] { return known_norm(); }, by, facts);
   }
 
   std::optional<double> known_norm() {
@@ -301,21 +294,22 @@ class Factoring {
     return double(A.norm(q_, op_of_norm()));
   }
 
-  void waited_for(Report& report) {
-    take_times(q_, report);
+  void waited_for(Facts& facts) {
+    facts.times.take(q_);
     since_.reset();
   }
 
   /// Why LU has to take the place of a Cholesky that was not asked for by name; empty: it has not.
-  std::string why_lu_instead(const Report& report, bool was_arriving) {
-    if (report.method != Method::cholesky || options.factorization != Method::automatic) return "";
+  std::string why_lu_instead(Method method, const Outcome& outcome, bool was_arriving) {
+    if (method != Method::cholesky || options.factorization != Method::automatic) return "";
     if (was_arriving && A.is_whole() && !*may_be_positive_definite(q_, A.view()))
       return "symmetric at a first glance only";
-    if (report.outcome.kind != Outcome::not_positive_definite) return "";
-    return A.is_whole() ? why_no_cholesky(report.outcome) : report.outcome.message();
+    if (outcome.kind != Outcome::not_positive_definite) return "";
+    return A.is_whole() ? why_no_cholesky(outcome) : outcome.message();
   }
 
   const SolvePrecision wanted_;
+  const Refine refine_;
   Queue<Place>& q_;
   const GemmBackend<Place>& gemm_;
   const MatrixView<const T, Place> given_;

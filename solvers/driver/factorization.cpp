@@ -6,6 +6,7 @@
 #include "lasolve/names.hpp"
 #include "solvers/driver/arguments.hpp"
 #include "solvers/driver/engine.hpp"
+#include "solvers/driver/factored.hpp"
 #include "solvers/driver/not_finite.hpp"
 
 namespace lasolve {
@@ -13,15 +14,10 @@ namespace lasolve {
 namespace {
 
 /// `op`: how A is related to what is factored.
-Report start_of(const Choice& choice, Op op = Op::none) {
-  Report report;
-  report.outcome.of_rows = op == Op::transpose;
-  if (choice.backend.index() == 0)
-    report.device = name_of(Device::cpu);
-  else
-    report.device = choice.device();
-  report.notes = choice.notes;
-  return report;
+Facts start_of(const Choice& choice, Op op = Op::none) {
+  return {.outcome = {.of_rows = op == Op::transpose},
+          .device = choice.backend.index() == 0 ? "cpu" : choice.device(),
+          .notes = choice.notes};
 }
 
 /// For a matrix whose transpose is factored.
@@ -33,12 +29,13 @@ Options mirrored(Options options) {
   return options;
 }
 
-/// The engine with what it is asked about its matrix. `borrowed`: where that is the caller's.
+/// The engine of a matrix of order n with what it is asked about it. `borrowed`: where that is the caller's.
 template <class T>
-std::unique_ptr<Engine<T>> of_matrix(std::unique_ptr<Engine<T>> engine, const Options& options,
+std::unique_ptr<Engine<T>> of_matrix(std::int64_t n, std::unique_ptr<Engine<T>> engine, const Options& options,
                                      const Extent& borrowed) {
-  engine->order = engine->report().n;
-  const bool is_read_again = options.check || engine->report().refine != Refine::none;
+  engine->order = n;
+  const bool is_read_again =
+      options.check || refine_for(options, solve_precision(options.precision, precision_of<T>)) != Refine::none;
   if (is_read_again) engine->borrowed = borrowed;
   return engine;
 }
@@ -65,7 +62,8 @@ std::unique_ptr<Engine<T>> engine_for(MatrixView<const T> columns, const Options
   require_enumerators(options);
   require_on_host("A", Ends(columns));
   try {
-    return of_matrix(make_engine_for(Given<T, Cpu>(columns), options, context, op), options, Extent(columns));
+    return of_matrix(columns.rows(), make_engine_for(Given<T, Cpu>(columns), options, context, op), options,
+                     Extent(columns));
   } catch (const NotFinite& e) {
     throw_naming_first(e, columns, op, options.triangle);
   }
@@ -97,7 +95,8 @@ std::unique_ptr<Engine<T>> engine_in(Matrix<T>&& A, const Options& options, cons
   require_square(A.rows(), A.cols());
   require_enumerators(options);
   require_on_host("A", Ends(A.view()));
-  return of_matrix(make_engine_for(Given<T, Cpu>(std::move(A)), options, context, Op::none), options, {});
+  const std::int64_t n = A.rows();
+  return of_matrix(n, make_engine_for(Given<T, Cpu>(std::move(A)), options, context, Op::none), options, {});
 }
 
 /// The device of the memory; where it has none, the first that can be used.
@@ -118,8 +117,9 @@ std::unique_ptr<Engine<T>> engine_for(Given<T, Cuda> A, Options options, CUstrea
   const Choice choice = choose(options);
   require(choice.backend.index() == 1, "the matrix is on a CUDA device, but the backend runs on the CPU");
   const Extent borrowed = A.memory ? Extent() : Extent(A.A);
+  const std::int64_t n = A.A.rows();
   return of_matrix(
-      make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice), after, context), options,
+      n, make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice), after, context), options,
       borrowed);
 }
 
@@ -256,37 +256,18 @@ template class Factorization<float>;
 
 inline namespace LASOLVE_ABI {
 
-Report solve(MatrixView<const double> A, MatrixView<const double> B, MatrixView<double> X, const Options& options,
-             Op op) {
-  return solve_once(A, B, X, options, op);
-}
-Report solve(RowMajorView<const double> A, MatrixView<const double> B, MatrixView<double> X, const Options& options,
-             Op op) {
-  return solve_once(A, B, X, options, op);
-}
-Report solve(RowMajorView<const double> A, RowMajorView<const double> B, RowMajorView<double> X, const Options& options,
-             Op op) {
-  return solve_once(A, B, X, options, op);
-}
-Report solve(MatrixView<const double> A, RowMajorView<const double> B, RowMajorView<double> X, const Options& options,
-             Op op) {
-  return solve_once(A, B, X, options, op);
-}
-Report solve(MatrixView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& options, Op op) {
-  return solve_once(A, B, X, options, op);
-}
-Report solve(RowMajorView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& options,
-             Op op) {
-  return solve_once(A, B, X, options, op);
-}
-Report solve(RowMajorView<const float> A, RowMajorView<const float> B, RowMajorView<float> X, const Options& options,
-             Op op) {
-  return solve_once(A, B, X, options, op);
-}
-Report solve(MatrixView<const float> A, RowMajorView<const float> B, RowMajorView<float> X, const Options& options,
-             Op op) {
-  return solve_once(A, B, X, options, op);
-}
+#define LASOLVE_SOLVE(T, OfA, OfX)                                                        \
+  Report solve(OfA<const T> A, OfX<const T> B, OfX<T> X, const Options& options, Op op) { \
+    return solve_once(A, B, X, options, op);                                              \
+  }
+LASOLVE_SOLVE(double, MatrixView, MatrixView)
+LASOLVE_SOLVE(double, MatrixView, RowMajorView)
+LASOLVE_SOLVE(double, RowMajorView, MatrixView)
+LASOLVE_SOLVE(double, RowMajorView, RowMajorView)
+LASOLVE_SOLVE(float, MatrixView, MatrixView)
+LASOLVE_SOLVE(float, MatrixView, RowMajorView)
+LASOLVE_SOLVE(float, RowMajorView, MatrixView)
+LASOLVE_SOLVE(float, RowMajorView, RowMajorView)
 
 }  // namespace LASOLVE_ABI
 

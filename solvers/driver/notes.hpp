@@ -1,4 +1,4 @@
-// What is written into a report beside times and errors.
+// What a report says beside numbers.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "lasolve/lasolve.hpp"
+#include "solvers/driver/facts.hpp"
 #include "solvers/factors.hpp"
 
 namespace lasolve {
@@ -23,11 +23,11 @@ inline std::string why_no_cholesky(const Outcome& outcome) {
 inline std::string lu_was_used(const std::string& why) { return why + ": LU was used instead of Cholesky"; }
 
 /// Says it where the pivots alone let one doubt: the least and the largest magnitude. norm_of_A(): ‖A‖, where that is known.
-template <class T, class Norm>
-void note_pivots(const std::pair<double, double>& pivots, Norm norm_of_A, Report& report) {
-  if (is_coarser_than<T>(report.precision) && report.refine != Refine::none) return;  // refinement tells more
+template <class Norm>
+void note_pivots(const std::pair<double, double>& pivots, Norm norm_of_A, const Decided& decided, Facts& facts) {
+  if (decided.is_coarse() && decided.refines()) return;  // refinement tells more
   const auto [least, most] = pivots;
-  const double small = double(report.n) * find_solve_precision(report.precision)->unit_roundoff();
+  const double small = double(facts.n) * decided.precision.unit_roundoff();
   if (!(least < small * most)) return;
   const std::optional<double> norm = norm_of_A();
   const bool grew = norm && !(least < small * *norm);
@@ -37,7 +37,7 @@ void note_pivots(const std::pair<double, double>& pivots, Norm norm_of_A, Report
                 : norm && std::isfinite(*norm)
                     ? "the matrix is nearly singular, or badly scaled"
                     : "the matrix is nearly singular, or badly scaled, or elements grew in the factorization");
-  report.notes.push_back(text);
+  facts.notes.push_back(text);
 }
 
 /// Where A is too small to compute with.
@@ -47,21 +47,21 @@ inline std::string scaled_as_subnormal(int exponent) {
 }
 
 /// Where a solution failed its check because elements grew, and what was done then.
-inline std::string elements_grew(const Report& report, bool refined) {
+inline std::string elements_grew(double growth, double hpl_residual, bool refined) {
   char text[160];
   std::snprintf(text, sizeof text,
-                "elements of U are up to %.1e times as large as those of A, and the HPL check was %.1e", *report.growth,
-                *report.hpl_residual);
+                "elements of U are up to %.1e times as large as those of A, and the HPL check was %.1e", growth,
+                hpl_residual);
   return std::string(text) + (refined ? ": the solution was refined" : "");
 }
 
 /// Which products went where.
 template <class F, class Place>
-void tell_products(const Gemm<F, Place>& gemm, Report& report) {
-  report.products_of.clear();
+void tell_products(const Gemm<F, Place>& gemm, Facts& facts) {
+  facts.products_of.clear();
   if (!gemm.small()) return;
-  report.small_below = gemm.backend().small_below;
-  report.products_of = {{gemm.backend().name, gemm.given()}, {gemm.small()->name, gemm.given_to_small()}};
+  facts.small_below = gemm.backend().small_below;
+  facts.products_of = {{gemm.backend().name, gemm.given()}, {gemm.small()->name, gemm.given_to_small()}};
 }
 
 }  // namespace lasolve

@@ -1,4 +1,4 @@
-// The solver at one place: has factors made, applies them, refines, checks and reports. Written once; the CPU and CUDA
+// The solver at one place: has factors made, applies them, refines and checks. Written once; the CPU and CUDA
 // instantiations are in solvers/places/cpu/engine.cpp and solvers/places/cuda/engine.cu.
 #pragma once
 
@@ -19,30 +19,34 @@ namespace lasolve {
 template <class T, class Place>
 class Solver {
  public:
-  Solver(Queue<Place>& q, const GemmBackend<Place>& gemm, Given<T, Place> given, const Options& options, Report&& start)
-      : q_(q), gemm_(gemm), factoring_(q, gemm, std::move(given), options), made_{std::move(start)} {
-    factoring_.begin(made_.report);
+  Solver(Queue<Place>& q, const GemmBackend<Place>& gemm, Given<T, Place> given, const Options& options, Facts&& start)
+      : q_(q), gemm_(gemm), factoring_(q, gemm, std::move(given), options), made_{{}, std::move(start)} {
+    made_.facts.n = A_.order(), made_.facts.gemm = gemm.name;
   }
 
   /// To be called once: see Factoring::factors().
   void factor(Await<Place> await = {}, Method likely = Method::automatic, std::optional<Stopwatch> since = {}) {
     const NamedRange<Place> range("lasolve factor");
     const Settled settled(q_);
-    Factored made = factoring_.factors(std::move(made_.report), std::move(await), likely, since);
-    if (options_.condition && made.report.outcome.ok()) {
+    Factored made = factoring_.factors(std::move(made_.facts), std::move(await), likely, since);
+    if (options_.condition && made.facts.outcome.ok()) {
       rcond_of(made);
-      take_times(q_, made.report);
+      made.facts.times.take(q_);
     }
+    if constexpr (std::is_same_v<Place, Cpu>)
+      made.facts.threads = q_.threads_used();  // some may not have been had, or needed
     made_ = std::move(made);
+    write_report();
   }
 
   /// An estimate of 1 / (‖A‖₁‖A⁻¹‖₁), kept: see Factorization::rcond().
   double rcond() {
     const Settled settled(q_);
-    if (made_.report.outcome.kind == Outcome::singular) return 0;
-    if (!made_.report.outcome.ok()) return std::nan("");
+    if (made_.facts.outcome.kind == Outcome::singular) return 0;
+    if (!made_.facts.outcome.ok()) return std::nan("");
     const double rcond = rcond_of(made_);
-    take_times(q_, made_.report);
+    made_.facts.times.take(q_);
+    write_report();
     return rcond;
   }
 
@@ -52,29 +56,32 @@ class Solver {
     const Settled settled(q_);
     q_.phase(Phase::check);
     A_.norm(q_, Op::transpose);
-    take_times(q_, made_.report);
+    made_.facts.times.take(q_);
+    write_report();
   }
 
-  const Report& report() const { return made_.report; }
-  void ran_on(int threads) { made_.report.threads = threads; }
+  const Report& report() const { return report_; }
   /// Adds what another queue did for these factors.
-  void spent(Phase phase, double seconds) { made_.report.phases.seconds_of(phase) += seconds; }
+  void spent(Phase phase, double seconds) {
+    made_.facts.times.phases.seconds_of(phase) += seconds;
+    write_report();
+  }
 
   /// X ← op(A)⁻¹ B, n × nrhs; X may be B, and is all NaN without a solution. The phases and the total of the report are those of this
   /// solve, which began with `solving`.
   Report solve(MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op, Stopwatch solving = {}) {
     const NamedRange<Place> range("lasolve solve");
-    if (B.empty() || !made_.report.outcome.ok()) {
-      Report report = without_times(made_.report, B.cols());
+    if (B.empty() || !made_.facts.outcome.ok()) {
+      SolveFacts facts = solve_begun(made_, B.cols());
       const Settled settled(q_);
-      if (!report.outcome.ok())
-        leave_no_solution(X, report);
+      if (!facts.outcome.ok())
+        leave_no_solution(X, facts.times);
       else if (options_.check)
-        judge(report, 0, epsilon<T>);
-      return report;
+        facts.backward_error = 0;
+      return report_of(report_, std::move(facts));
     }
     const int exponent = factoring_.exponent();
-    const bool is_read_again = options_.check || made_.report.refine != Refine::none;
+    const bool is_read_again = options_.check || made_.decided.refines();
     if (exponent == 0 && !(is_read_again && static_cast<const void*>(B.data()) == X.data()))
       return solve_apart(B, X, op, solving);
     Matrix<T, Place> kept(B.rows(), B.cols());
@@ -92,60 +99,71 @@ class Solver {
   Report solve_apart(MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op, Stopwatch solving) {
     std::optional<Factored> replaced;
     const Settled settled(q_);
-    Refinement solved = solve_with(made_, B, X, op);
+    Refinement refined = solve_with(made_, B, X, op);
     const double refining = solving.seconds();  // where it was refined, the last residual was waited for
-    if (options_.check && (options_.condition || !solved.converged)) {
+    if (options_.check && (options_.condition || !refined.converged)) {
       q_.phase(Phase::check);
       look_at_sides(*column_norms<T>(q_, B));  // before anything follows from them
     }
-    if (!solved.converged && made_.is_coarse() && factoring_.may_be_as_fine_as_A()) {
-      replaced = factoring_.fallen_back(Report(made_.report),
-                                        std::string("refinement in ") + name_of(made_.report.precision) + " stalled");
-      if (replaced->report.outcome.ok()) solved = solve_with(*replaced, B, X, op);
+    if (!refined.converged && made_.decided.is_coarse() && factoring_.may_be_as_fine_as_A()) {
+      replaced =
+          factoring_.fallen_back(made_.decided, made_.facts,
+                                 std::string("refinement in ") + name_of(made_.decided.precision.name) + " stalled");
+      if (replaced->facts.outcome.ok()) refined = solve_with(*replaced, B, X, op);
     }
     Factored& made = replaced ? *replaced : made_;
-    const bool is_there = made.report.outcome.ok();
+    const bool is_there = made.facts.outcome.ok();
     if (is_there && options_.condition) rcond_of(made);
-    Report report = without_times(made.report, B.cols());
-    if (!replaced && made.report.refine != Refine::none) take_times(q_, report, refining);
-    if (is_there && !solved.converged) report.outcome = {Outcome::not_converged, solved.updates};
-    report.refine_iterations = solved.updates, report.refinement_residuals = std::move(solved.residuals);
-    if (is_there && options_.check) check(made, B, X, op, report);
-    if (is_there && options_.condition) judge_condition(report, roundoff_of_solutions<T>(report));
+    SolveFacts facts = solve_begun(made, B.cols());
+    if (!replaced && made.decided.refines()) facts.times.take(q_, refining);
+    if (is_there && !refined.converged) facts.outcome = {Outcome::not_converged, refined.updates};
+    keep(std::move(refined), facts);
+    if (is_there && options_.check) check(made, B, X, op, facts);
+    if (options_.condition && facts.outcome.ok() && facts.rcond_that_counts(*made.facts.rcond) < facts.roundoff)
+      facts.outcome = {Outcome::ill_conditioned, 0};
     if (is_there)
-      take_times(q_, report);
+      facts.times.take(q_);
     else
-      leave_no_solution(X, report);
-    report.solve_seconds = report.phases.seconds_of(Phase::solve) + report.phases.seconds_of(Phase::refine);
+      leave_no_solution(X, facts.times);
+    Report of_factors;
+    lasolve::write_report(of_factors, made.decided, Facts(made.facts));
+    Report report = report_of(of_factors, std::move(facts));
     if (replaced) made_ = std::move(*replaced);  // only now, when nothing can throw
+    report_ = std::move(of_factors);
     return report;
   }
 
+  void write_report() { lasolve::write_report(report_, made_.decided, Facts(made_.facts)); }
+  static SolveFacts solve_begun(const Factored& made, std::int64_t nrhs) {
+    const Decided& by = made.decided;
+    return {made.facts.outcome, nrhs, by.refine, by.roundoff_of_solutions()};
+  }
+  static void keep(Refinement&& refined, SolveFacts& facts) {
+    facts.refine_iterations = refined.updates, facts.refinement_residuals = std::move(refined.residuals);
+  }
+
   /// X ← NaN: what was there before is no solution.
-  void leave_no_solution(MatrixView<T, Place> X, Report& report) {
+  void leave_no_solution(MatrixView<T, Place> X, Times& times) {
     if (X.empty()) return;  // there may be ever so many columns of no rows
     q_.phase(Phase::other);
     fill(q_, std::numeric_limits<T>::quiet_NaN(), X);
-    take_times(q_, report);
+    times.take(q_);
   }
 
   double rcond_of(Factored& made) {
-    Report& report = made.report;
-    if (report.rcond) return *report.rcond;
+    if (made.facts.rcond) return *made.facts.rcond;
     q_.phase(Phase::check);
     require(!factoring_.in_place() || A_.knows_norm(Op::transpose),
             "the norm of A is not known, which its factors have overwritten: ask for the condition in the options");
     long double norm = A_.norm(q_, Op::transpose);
-    Report anew = report;
-    if (!factoring_.in_place() && factoring_.scales_up(anew)) {
-      made = factoring_.again(std::move(anew));
+    if (Facts anew = made.facts; !factoring_.in_place() && factoring_.scales_up(anew)) {
+      made = factoring_.again(made.decided, std::move(anew));
       norm = A_.norm(q_, Op::transpose);
     }
-    report.rcond = made.with(gemm_, [&](auto& factors, const auto& gemm) {
+    made.facts.rcond = made.with(gemm_, [&](auto& factors, const auto& gemm) {
       return reciprocal_condition(q_, gemm, factors, norm, teller_of(Step::condition));
     });
-    report.digits = trusted_digits(*report.rcond, roundoff_of_solutions<T>(report));
-    return *report.rcond;
+    return *made.facts.rcond;
   }
 
   Refinement solve_with(Factored& made, MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op) {
@@ -157,7 +175,7 @@ class Solver {
   Refinement solve_with(const Gemm<F, Place>& gemm, Factors<F, Place>& factors, MatrixView<const T, Place> B,
                         MatrixView<T, Place> X, Op op) {
     constexpr bool in_place = std::is_same_v<F, T>;
-    const bool refined = made_.report.refine != Refine::none;
+    const bool refined = made_.decided.refines();
     Matrix<F, Place> D;
     Matrix<T, Place> R;
     const Settled settled(q_);
@@ -195,62 +213,67 @@ class Solver {
   }
 
   /// That B is finite is part of it, so that all is waited for at once.
-  void check(Factored& made, MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op, Report& report) {
+  void check(Factored& made, MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op, SolveFacts& facts) {
     q_.phase(Phase::check);
     Matrix<T, Place> R(B.rows(), B.cols());
     const Settled settled(q_);
     A_.measure(q_, op);
     const auto norm_of_A = [&] { return A_.norm(q_, op); };
-    const double u = roundoff_of_solutions<T>(report);
+    const double u = facts.roundoff;
     const auto look = [&] {
       return residual_by_sides<T, Place>(q_, Phase::check, teller_of(Step::check), A_.with(op), norm_of_A, X, B,
                                          R.view());
     };
     const auto judged = [&](const ResidualNorms& of) {
-      return judge(report, backward_error(norm_of_A(), of.r, of.x, of.b), u);
+      const double error = backward_error(norm_of_A(), of.r, of.x, of.b);
+      facts.backward_error = error;
+      const bool passed = passes(error, B.rows(), u);
+      if (facts.outcome.ok() && !passed) facts.outcome = {Outcome::inaccurate, 0};
+      return passed;
     };
     ResidualNorms norms = look();
     look_at_sides(norms.b);
     bool passed = judged(norms);
-    if (!passed && mends_growth(made, B, X, op, R.view(), report)) {
+    if (!passed && mends_growth(made, B, X, op, R.view(), facts)) {
       q_.phase(Phase::check);
-      report.outcome = made.report.outcome;
+      facts.outcome = made.facts.outcome;
       passed = judged(norms = look());
     }
-    if (options_.condition && passed && *report.rcond < u) {
+    if (options_.condition && passed && *made.facts.rcond < u) {
       Scaling by{A_.row_sums(q_, op)};
-      if (!judge_scaled(made, by, report.rcond_of_scaled_rows, B, X, R, norms.exponents, op, u)) {
+      if (!judge_scaled(made, by, facts.rcond_of_scaled_rows, B, X, R, norms.exponents, op, u)) {
         by = scaling_of_columns(q_, A_.with(op), by.row_sums);
-        judge_scaled(made, by, report.rcond_of_scaled_columns, B, X, R, norms.exponents, op, u);
+        judge_scaled(made, by, facts.rcond_of_scaled_columns, B, X, R, norms.exponents, op, u);
       }
     }
-    if (report.outcome.kind == Outcome::not_converged &&
+    if (facts.outcome.kind == Outcome::not_converged &&
         passed) {  // at the limit of the precision there is no more to gain
-      report.notes.push_back("refinement ended without meeting its own bound; the check passed");
-      report.outcome = {};
+      facts.notes.push_back("refinement ended without meeting its own bound; the check passed");
+      facts.outcome = {};
     }
     if (!passed && options_.factorization == Method::cholesky && A_.is_whole() &&
         !*may_be_positive_definite(q_, A_.view()))
-      report.outcome = {Outcome::not_symmetric, 0};
+      facts.outcome = {Outcome::not_symmetric, 0};
   }
 
   /// Where a check failed by no more than elements grew in an LU: says so, and refines X, unless that was done before, or not to be
   /// done. By more, something else is wrong, as the backend, which nothing must hide.
   bool mends_growth(Factored& made, MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op, MatrixView<T, Place> R,
-                    Report& report) {
-    if (made.report.method != Method::lu || made.is_coarse()) return false;
+                    SolveFacts& facts) {
+    if (made.decided.method != Method::lu || made.decided.is_coarse()) return false;
     return made.with(gemm_, [&]<class F>(Factors<F, Place>& factors, const Gemm<F, Place>& gemm) {
-      report.growth = growth(q_, factors.values(), A_.with(Op::none));
-      if (!(*report.hpl_residual <= *report.growth)) return false;
-      const bool refines = options_.refine == Refine::automatic && report.refine == Refine::none;
-      report.notes.push_back(elements_grew(report, refines) +
-                             (options_.refine == Refine::none ? "; refinement may mend that" : ""));
+      const double grown = growth(q_, factors.values(), A_.with(Op::none));
+      const double hpl = hpl_residual(*facts.backward_error, B.rows(), facts.roundoff);
+      facts.growth = grown;
+      if (!(hpl <= grown)) return false;
+      const bool refines = options_.refine == Refine::automatic && !made.decided.refines();
+      facts.notes.push_back(elements_grew(grown, hpl, refines) +
+                            (options_.refine == Refine::none ? "; refinement may mend that" : ""));
       if (!refines) return false;
       Matrix<F, Place> D(B.rows(), B.cols());
       const Settled settled(q_);
-      Refinement refined = refined_with(gemm, factors, B, X, op, R, D.view());
-      report.refine = Refine::classical;
-      report.refine_iterations = refined.updates, report.refinement_residuals = std::move(refined.residuals);
+      keep(refined_with(gemm, factors, B, X, op, R, D.view()), facts);
+      facts.refine = Refine::classical;
       return true;
     });
   }
@@ -274,6 +297,7 @@ class Solver {
   KnownMatrix<T, Place>& A_ = factoring_.A;
   const Options& options_ = factoring_.options;
   Factored made_;
+  Report report_;  // of the factors
 };
 
 }  // namespace lasolve

@@ -24,29 +24,15 @@ inline double backward_error(long double a, const std::vector<long double>& r, c
   return worst;
 }
 
-/// Writes a backward error into a report, whose solution is inaccurate if it is too large for the roundoff `eps`. Returns
-/// whether it passed.
-inline bool judge(Report& report, double backward_error, double eps) {
-  report.backward_error = backward_error;
-  report.hpl_residual = backward_error / (eps * double(std::max<std::int64_t>(1, report.n)));
-  const bool passed = *report.hpl_residual < hpl_threshold;
-  if (!passed) report.digits.reset();
-  if ((report.outcome.ok() || report.outcome.kind == Outcome::ill_conditioned) && !passed)
-    report.outcome = {Outcome::inaccurate, 0};
-  return passed;
+/// That over ε·n, with the roundoff ε; of a solution that passes it is below hpl_threshold.
+inline double hpl_residual(double backward_error, std::int64_t n, double eps) {
+  return backward_error / (eps * double(std::max<std::int64_t>(1, n)));
+}
+inline bool passes(double backward_error, std::int64_t n, double eps) {
+  return hpl_residual(backward_error, n, eps) < hpl_threshold;
 }
 
 /// About how many digits of a solution can be trusted, with the condition number 1 / rcond and the roundoff u.
 inline double trusted_digits(double rcond, double u) { return std::max(0.0, -std::log10(u / rcond)); }
-
-/// Writes into a report with an rcond what follows from it: a solution that is as good as its residual says may still be far
-/// from the true one.
-inline void judge_condition(Report& report, double u) {
-  const double rcond = report.rcond_of_scaled_rows.value_or(report.rcond_of_scaled_columns.value_or(*report.rcond));
-  report.digits.reset();
-  if (!report.outcome.ok()) return;
-  report.digits = trusted_digits(rcond, u);
-  if (rcond < u) report.outcome = {Outcome::ill_conditioned, 0};
-}
 
 }  // namespace lasolve

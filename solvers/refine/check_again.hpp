@@ -6,16 +6,20 @@
 
 namespace lasolve {
 
-/// Checks that op(A) X = B, where A is symmetric if only a triangle of it counts, writes the backward error into the report of X, and changes its outcome to inaccurate if it is
-/// too large. Takes memory for 1 GiB of A.
+struct Checked {
+  double backward_error;
+  PhaseTimes phases;
+};
+
+/// How well X solves op(A) X = B, where A is symmetric if only a triangle of it counts. Takes memory for 1 GiB of A.
 template <class Place>
-void check_again(Queue<Place>& q, const Supply<double, Place>& A, Op op, Uplo triangle, MatrixView<const double> B,
-                 MatrixView<const double> X, Report& report);
+Checked check_again(Queue<Place>& q, const Supply<double, Place>& A, Op op, Uplo triangle, MatrixView<const double> B,
+                    MatrixView<const double> X);
 template <>
-void check_again(Queue<Cpu>&, const Supply<double, Cpu>&, Op, Uplo, MatrixView<const double>, MatrixView<const double>,
-                 Report&);
+Checked check_again(Queue<Cpu>&, const Supply<double, Cpu>&, Op, Uplo, MatrixView<const double>,
+                    MatrixView<const double>);
 template <>
-void check_again(Queue<Cuda>&, const Supply<double, Cuda>&, Op, Uplo, MatrixView<const double>,
-                 MatrixView<const double>, Report&);
+Checked check_again(Queue<Cuda>&, const Supply<double, Cuda>&, Op, Uplo, MatrixView<const double>,
+                    MatrixView<const double>);
 
 }  // namespace lasolve

@@ -10,6 +10,7 @@
 #include "core/choose.hpp"
 #include "io/output_file.hpp"
 #include "lasolve/names.hpp"
+#include "lasolve/report_fields.hpp"
 
 namespace lasolve::cli {
 
@@ -55,29 +56,37 @@ std::string about(const Subject& subject, const Report& r) {
   return text;
 }
 
+/// The line of a number; none where it is not known.
+std::string line_of(const Report& r, const std::string& name, const std::string& more = "") {
+  const FieldValue value = report_field(name).of(r);
+  const double* const number = std::get_if<double>(&value);
+  std::string label = name;
+  std::replace(label.begin(), label.end(), '_', ' ');
+  return number ? fmt::format("{:<16}{:.2e}{}\n", label, *number, more) : "";
+}
+
 /// How far the solution may be from the true one.
 std::string condition(const Report& r) {
-  if (!r.rcond) return "";
   const std::string scaled =
       r.rcond_of_scaled_rows      ? fmt::format(", {:.2e} with its rows scaled", *r.rcond_of_scaled_rows)
       : r.rcond_of_scaled_columns ? fmt::format(", {:.2e} with rows and columns scaled", *r.rcond_of_scaled_columns)
                                   : "";
   const char* const of_what =
       r.rcond_of_scaled_columns ? "each component, in the scale of its column," : "the solution";
-  return fmt::format("rcond           {:.2e}{}: {}\n", *r.rcond, scaled,
-                     r.digits ? fmt::format("about {:.0f} digits of {} may be trusted", std::floor(*r.digits), of_what)
-                              : "it tells nothing of a solution that is not accurate");
+  return line_of(
+      r, "rcond",
+      scaled + (r.digits ? fmt::format(": about {:.0f} digits of {} may be trusted", std::floor(*r.digits), of_what)
+                         : ": it tells nothing of a solution that is not accurate"));
 }
 
 std::string accuracy(const Report& r) {
   if (!r.backward_error) return "";
-  std::string text = fmt::format("backward error  {:.2e}\n", *r.backward_error);
-  text += fmt::format("HPL check       {:.2e}, {} (the limit is {}, with the roundoff of {})\n", *r.hpl_residual,
-                      *r.hpl_residual < hpl_threshold ? "passed" : "FAILED", hpl_threshold,
-                      name_of(r.refine == Refine::none ? r.precision : r.residual));
-  if (r.growth) text += fmt::format("growth          {:.2e} (the largest element of U over that of A)\n", *r.growth);
-  if (r.forward_error) text += fmt::format("forward error   {:.2e} (the true answer is 1)\n", *r.forward_error);
-  return text;
+  return line_of(r, "backward_error") +
+         fmt::format("HPL check       {:.2e}, {} (the limit is {}, with the roundoff of {})\n", *r.hpl_residual,
+                     *r.hpl_residual < hpl_threshold ? "passed" : "FAILED", hpl_threshold,
+                     name_of(r.refine == Refine::none ? r.precision : r.residual)) +
+         line_of(r, "growth", " (the largest element of U over that of A)") +
+         line_of(r, "forward_error", " (the true answer is 1)");
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "core/sizes.hpp"
 #include "core/stopwatch.hpp"
 #include "io/foreign.hpp"
+#include "solvers/refine/accuracy.hpp"
 #include "solvers/refine/check_again.hpp"
 #include "solvers/watch.hpp"
 
@@ -198,10 +199,13 @@ Report Problem::solve_in_place(int queue, Options options, Matrix<double>& X) {
     if (tell) tell(double(first) / double(n_));
     io::generate(its, *generator_, some, first);
   };
-  check_again<Place>(q, columns, op_, triangle_, B_, X, report);
+  const Checked checked = check_again<Place>(q, columns, op_, triangle_, B_, X);
+  const double hpl = hpl_residual(checked.backward_error, n_, unit_roundoff_of(Precision::fp64));
+  report.backward_error = checked.backward_error, report.hpl_residual = hpl, report.phases += checked.phases;
   report.notes.push_back("in place: for the check the matrix was made again, a few columns at a time");
-  if (report.outcome.kind == Outcome::inaccurate)
-    report.notes.push_back("in place: nothing is left of the matrix to refine the solution with");
+  if (hpl < hpl_threshold) return report;
+  report.outcome = {Outcome::inaccurate, 0}, report.digits.reset();
+  report.notes.push_back("in place: nothing is left of the matrix to refine the solution with");
   return report;
 }
 

@@ -1,6 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "lasolve/names.hpp"
+#include "lasolve/report_fields.hpp"
 
 namespace lasolve {
 
@@ -28,12 +32,110 @@ std::string Outcome::message() const {
   return "unknown";
 }
 
+namespace {
+
+std::string outcome(const Report& r) { return r.outcome.name(); }
+std::string message(const Report& r) { return r.outcome.message(); }
+std::optional<std::int64_t> outcome_at(const Report& r) {
+  if (r.outcome.has_solution() && r.outcome.kind != Outcome::not_converged) return {};
+  return r.outcome.at;
+}
+std::optional<double> small_below(const Report& r) {
+  if (r.products_of.empty()) return {};
+  return r.small_below;
+}
+NumbersOfPhases of_phases(const std::array<double, phase_count>& values) {
+  NumbersOfPhases all;
+  for (std::size_t p = 0; p < phase_count; ++p)
+    if (values[p] > 0) all.emplace_back(name_of(Phase(p)), values[p]);
+  return all;
+}
+NumbersOfPhases phase_seconds(const Report& r) { return of_phases(r.phases.seconds); }
+NumbersOfPhases phase_flops(const Report& r) { return of_phases(r.phases.flops); }
+
+template <class T>
+FieldValue told(const T& value) {
+  if constexpr (std::is_enum_v<T>)
+    return name_of(value);
+  else if constexpr (std::is_integral_v<T>)
+    return std::int64_t(value);
+  else if constexpr (requires { value.has_value(); })
+    return value ? told(*value) : FieldValue();
+  else
+    return value;
+}
+/// `get`: a member of Report, or a function of one.
+template <auto get>
+FieldValue of(const Report& r) {
+  return told(std::invoke(get, r));
+}
+
+#define LASOLVE_MEMBER(name, unit, meaning) \
+  { #name, unit, meaning, of < &Report::name> }
+constexpr ReportField fields[] = {
+    {"outcome", "word",
+     "solved, singular, not_positive_definite, not_converged, inaccurate, ill_conditioned, not_symmetric", of<outcome>},
+    {"outcome_at", "count",
+     "singular: the column of the zero pivot, from 0; not_positive_definite: the order of the leading minor; "
+     "not_converged: the iterations",
+     of<outcome_at>},
+    {"message", "word", "the outcome in a sentence", of<message>},
+    LASOLVE_MEMBER(n, "count", "the order of A"),
+    LASOLVE_MEMBER(nrhs, "count", "the columns of B"),
+    LASOLVE_MEMBER(device, "word", "cpu, or cuda:INDEX"),
+    LASOLVE_MEMBER(gemm, "word", "the backend that made the updates"),
+    {"small_below_flops", "flop", "below how many operations a product is another backend's; null: one makes all",
+     of<small_below>},
+    LASOLVE_MEMBER(products_of, "list", "with two backends: the calls and the operations of each"),
+    {"factorization", "word", "lu or cholesky", of<&Report::method>},
+    LASOLVE_MEMBER(precision, "word", "in which the system was solved"),
+    LASOLVE_MEMBER(storage, "word", "what the factors are stored in"),
+    LASOLVE_MEMBER(products, "word", "what products are computed in"),
+    LASOLVE_MEMBER(residual, "word", "what residuals are computed in"),
+    LASOLVE_MEMBER(refine, "word", "none or classical"),
+    LASOLVE_MEMBER(schedule, "word", "the order of the steps"),
+    LASOLVE_MEMBER(block_size, "count", "columns of a panel at most"),
+    LASOLVE_MEMBER(threads, "count", "of the host, that shared the factorization"),
+    {"phases", "s", "busy seconds of each phase; on CUDA phases overlap", of<phase_seconds>},
+    {"phase_flops", "flop", "floating-point operations of each phase", of<phase_flops>},
+    LASOLVE_MEMBER(factor_seconds, "s", "wall time of the factorization"),
+    LASOLVE_MEMBER(solve_seconds, "s", "wall time of the triangular solves"),
+    LASOLVE_MEMBER(total_seconds, "s",
+                   "wall time of the whole solve, with copies and refinement, without reading and checking"),
+    LASOLVE_MEMBER(factor_gflops, "GFLOP/s",
+                   "10^9 operations a second: 2/3 n^3 (LU) or 1/3 n^3 (Cholesky) over factor_seconds"),
+    LASOLVE_MEMBER(backward_error, "number", "max over columns of |b - A x| / (|A| |x| + |b|), infinity norms"),
+    LASOLVE_MEMBER(hpl_residual, "number", "that over n times the roundoff; passes below 16"),
+    LASOLVE_MEMBER(forward_error, "number", "|x - x*| / |x*|, largest entries, where the true answer x* is known"),
+    LASOLVE_MEMBER(rcond, "number", "an estimate of 1 / (|A| |A^-1|), 1-norm"),
+    LASOLVE_MEMBER(rcond_of_scaled_rows, "number",
+                   "the same with rows scaled, where only their sizes make rcond small"),
+    LASOLVE_MEMBER(rcond_of_scaled_columns, "number", "the same with columns scaled, too"),
+    LASOLVE_MEMBER(digits, "number",
+                   "of the solution that may be trusted, about; null where the solution is not accurate"),
+    LASOLVE_MEMBER(growth, "number",
+                   "max|U| / max|A| of an LU, where a solution failed its check, if only before it was refined"),
+    LASOLVE_MEMBER(refine_iterations, "count", "updates of the refinement"),
+    LASOLVE_MEMBER(refinement_residuals, "numbers", "|B - A X| / (|A| |X|) before the first update, and after each"),
+    LASOLVE_MEMBER(notes, "words", "what a person should know: fallbacks, substitutions"),
+};
+
+}  // namespace
+
 inline namespace LASOLVE_ABI {
 
 Report together(const Report& factored, Report solved) {
   solved.phases += factored.phases;
   solved.total_seconds += factored.total_seconds;
   return solved;
+}
+
+std::span<const ReportField> report_fields() { return fields; }
+
+const ReportField& report_field(std::string_view name) {
+  const auto found = std::find_if(std::begin(fields), std::end(fields), [=](auto& f) { return f.name == name; });
+  require(found != std::end(fields), "a report has no such field");
+  return *found;
 }
 
 }  // namespace LASOLVE_ABI

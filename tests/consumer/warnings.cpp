@@ -1,6 +1,7 @@
 // What programs do with the headers. tests/refused.sh compiles it with warnings that people turn on, as errors.
 #include <lasolve/async.hpp>
 #include <lasolve/names.hpp>
+#include <lasolve/report_fields.hpp>
 
 #include <vector>
 
@@ -22,6 +23,7 @@ int main() {
   AsyncFactorization<double> later =
       factor_async(Matrix<double, Cuda>(2, 2), {.factorization = Method::lu}, Context(0));
   report.outcome = later.wait();
+  report.n = std::get<std::int64_t>(report_field("nrhs").of(report));
   Queue<Cpu> queue;
   const Gemm<double, Cpu> gemm(one_function);
   gemm(queue, 1, transposed(A), A, 0, A);

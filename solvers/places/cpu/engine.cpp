@@ -24,11 +24,10 @@ namespace {
 template <class T>
 class CpuEngine final : public Engine<T> {
  public:
-  CpuEngine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options, Report&& start)
+  CpuEngine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options, Facts&& start)
       : q_(options.threads), solver_(q_, gemm, std::move(A), options, std::move(start)) {
     tune_for(q_, options);
     solver_.factor();
-    solver_.ran_on(q_.threads_used());  // some may not have been had, or needed
   }
   const Report& report() const override { return solver_.report(); }
   double rcond() override {
@@ -59,11 +58,12 @@ class SmallEngine final : public Engine<T> {
         check_(options.check),
         allow_nonfinite_(options.allow_nonfinite),
         system_(A, options.factorization) {}
-  /// False: it is not for this engine, and `start` is as it was.
-  bool factor(Report& start) {
-    if (!system_.factor(check_, start)) return false;
-    report_ = std::move(start);
-    report_.gemm = gemm_.name;
+  /// False: it is not for this engine, and `facts` is as it was.
+  bool factor(Facts& facts) {
+    Decided by;
+    if (!system_.factor(check_, by, facts)) return false;
+    facts.gemm = gemm_.name;
+    write_report(report_, by, std::move(facts));
     return true;
   }
   const Report& report() const override { return other_ ? other_->report() : report_; }
@@ -74,8 +74,8 @@ class SmallEngine final : public Engine<T> {
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override {
     const Turn turn(turns_);
     if (system_.takes_sides(B.cols())) {
-      Report report = without_times(this->report(), B.cols());
-      if (system_.solve(check_, B, X, op, report)) return report;
+      SolveFacts facts{report_.outcome, B.cols(), Refine::none, epsilon<T>};
+      if (system_.solve(check_, B, X, op, facts)) return report_of(report(), std::move(facts));
     }
     return other().solve(B, X, op);
   }
@@ -90,11 +90,9 @@ class SmallEngine final : public Engine<T> {
       options.refine = refine_;
       options.check = check_;
       options.allow_nonfinite = allow_nonfinite_;
-      Report start;
-      start.device = report_.device;
-      start.outcome.of_rows = report_.outcome.of_rows;
-      start.notes = report_.notes;
-      other_ = std::make_unique<CpuEngine<T>>(Given<T, Cpu>(system_.A()), gemm_, options, std::move(start));
+      other_ = std::make_unique<CpuEngine<T>>(
+          Given<T, Cpu>(system_.A()), gemm_, options,
+          Facts{.outcome = report_.outcome, .device = report_.device, .notes = report_.notes});
     }
     return *other_;
   }
@@ -114,19 +112,19 @@ class SmallEngine final : public Engine<T> {
 
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cpu>& gemm, const Options& options,
-                                       Report start) {
+                                       Facts start) {
   if (!A.memory && SmallSystem<T>::takes(A.A, gemm, options))
     if (auto small = std::make_unique<SmallEngine<T>>(A.A, gemm, options); small->factor(start)) return small;
   return std::make_unique<CpuEngine<T>>(std::move(A), gemm, options, std::move(start));
 }
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cpu>&, const Options&,
-                                                     Report);
-template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cpu>&, const Options&, Report);
+                                                     Facts);
+template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cpu>&, const Options&, Facts);
 
 template <>
-void check_again(Queue<Cpu>& q, const Supply<double, Cpu>& A, Op op, Uplo triangle, MatrixView<const double> B,
-                 MatrixView<const double> X, Report& report) {
-  check_by_columns<double>(q, A, op, triangle, B, X, columns_at_once<double, Cpu>(B.rows()), report);
+Checked check_again(Queue<Cpu>& q, const Supply<double, Cpu>& A, Op op, Uplo triangle, MatrixView<const double> B,
+                    MatrixView<const double> X) {
+  return check_by_columns<double>(q, A, op, triangle, B, X, columns_at_once<double, Cpu>(B.rows()));
 }
 
 }  // namespace lasolve

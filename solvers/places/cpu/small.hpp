@@ -54,7 +54,7 @@ class SmallSystem {
   MatrixView<const T> A() const { return A_; }
 
   /// With `check` A must be finite.
-  bool factor(bool check, Report& report) {
+  bool factor(bool check, Decided& by, Facts& facts) {
     if (check && (!std::isfinite(norm(Op::none)) || exponent_of_subnormal<T>(norm(Op::none)) != 0)) return false;
     const Stopwatch watch;
     as_eigen(factors_) = as_eigen(A_);
@@ -68,22 +68,21 @@ class SmallSystem {
     const auto [least, most] = diagonal_range<T>(factors_);
     const double range = is_lu ? least / most : least / most * (least / most);  // of the pivots
     if (failed_at_ >= 0 || !(range >= n * u)) return false;
-    note_precision<T>(report, *find_solve_precision(precision_of<T>));
-    report.n = report.block_size = n_;
-    report.method = method_;
-    report.schedule = default_schedule(cpu_tuning().values, method_);
-    report.threads = 1;
-    report.factor_seconds = report.total_seconds = report.phases.seconds_of(Phase::panel) = seconds;
-    report.phases.flops[std::size_t(Phase::panel)] = is_lu ? lu_panel_flops(n, n) : cholesky_panel_flops(n, n);
-    report.factor_gflops = (is_lu ? lu_flops(n) : cholesky_flops(n)) * 1e-9 / seconds;
+    by = {.precision = solve_precision(Precision::automatic, precision_of<T>),
+          .method = method_,
+          .schedule = default_schedule(cpu_tuning().values, method_),
+          .block_size = n_};
+    facts.n = n_, facts.threads = 1;
+    facts.factor_seconds = facts.times.total_seconds = facts.times.phases.seconds_of(Phase::panel) = seconds;
+    facts.times.phases.flops[std::size_t(Phase::panel)] = is_lu ? lu_panel_flops(n, n) : cholesky_panel_flops(n, n);
     return true;
   }
 
   /// Whether so many right-hand sides are for this class. More than n are left to the threads of Solver.
   bool takes_sides(std::int64_t nrhs) const { return nrhs > 0 && nrhs <= n_; }
 
-  /// As Solver::solve. `report`: of the factorization, without its times. X is written when it is known to be right.
-  bool solve(bool check, MatrixView<const T> B, MatrixView<T> X, Op op, Report& report) {
+  /// As Solver::solve. X is written when it is known to be right.
+  bool solve(bool check, MatrixView<const T> B, MatrixView<T> X, Op op, SolveFacts& facts) {
     const Stopwatch watch;
     const std::int64_t nrhs = B.cols();
     Matrix<T> more;
@@ -92,8 +91,9 @@ class SmallSystem {
     const auto solution = sides.columns(0, nrhs), residual = sides.columns(nrhs, nrhs);
     as_eigen(solution) = as_eigen(B);
     apply(solution, op);
-    report.solve_seconds = report.total_seconds = report.phases.seconds_of(Phase::solve) = watch.seconds();
-    report.phases.flops[std::size_t(Phase::solve)] = 2.0 * double(n_) * double(n_) * double(nrhs);
+    PhaseTimes& phases = facts.times.phases;
+    facts.times.total_seconds = phases.seconds_of(Phase::solve) = watch.seconds();
+    phases.flops[std::size_t(Phase::solve)] = 2.0 * double(n_) * double(n_) * double(nrhs);
     if (check) {
       const long double a_norm = norm(op);
       as_eigen(residual) = as_eigen(B);
@@ -104,8 +104,9 @@ class SmallSystem {
         if (!std::isfinite(a_norm * x + b) || exponent_without_overflow<T>(a_norm, x) > 0) return false;
         error = larger(error, backward_error(a_norm, column_norm<T>(residual, j), x, b));
       }
-      if (!judge(report, error, unit_roundoff_of(precision_of<T>))) return false;
-      report.phases.seconds_of(Phase::check) = watch.seconds() - report.solve_seconds;
+      if (!passes(error, n_, facts.roundoff)) return false;
+      facts.backward_error = error;
+      phases.seconds_of(Phase::check) = watch.seconds() - facts.times.total_seconds;
     }
     as_eigen(X) = as_eigen(solution);
     return true;

@@ -22,14 +22,14 @@ class CudaAsync final : public AsyncEngine<T> {
     const NamedRange<Cuda> range("lasolve factor_async");
     Queue<Cuda>& q = *its_->q;
     const std::int64_t n = A.A.rows();
-    const Method method = options.factorization;
+    Decided by{.precision = in, .method = options.factorization};
     const Settled settled(q);
-    const Blocking by = blocking_of(q, options, method, false, in.storage, n);
-    prepare_factorization<T>(q, gemm_, method, by.schedule, n, by.columns, false);
+    decide_blocking(q, options, false, n, by);
+    prepare_factorization<T>(q, gemm_, by.method, by.schedule, n, by.block_size, false);
     q.phase(Phase::other);
     if (!A.memory) factors_.take(q, A.A);
-    if (must_mirror(method, options.triangle)) mirror(q, factors_.whole(), options.triangle);
-    factors_.factor(q, gemm_, by.schedule, by.columns);
+    if (must_mirror(by.method, options.triangle)) mirror(q, factors_.whole(), options.triangle);
+    factors_.factor(q, gemm_, by.schedule, by.block_size);
     end_call();
   }
 

@@ -58,7 +58,7 @@ class CudaEngine final : public Engine<T> {
   /// method by a look at a part of A. `since`: when a copy of A that nobody has waited for began.
   CudaEngine(SharedContext its, const Tuning& tuning, Given<T, Cuda> A, Matrix<T, Cuda> owned,
              std::optional<MatrixView<const T, Cpu>> from, MatrixView<T, Cuda> to, const GemmBackend<Cuda>& gemm,
-             const Options& options, Report start, Method likely = Method::automatic,
+             const Options& options, Facts start, Method likely = Method::automatic,
              std::optional<Stopwatch> since = {})
       : its_(std::move(its)),
         tuning_(tuning),
@@ -106,7 +106,9 @@ class CudaEngine final : public Engine<T> {
     Report report = solver_.solve(dB.view(), dX.view(), op, solving);
     q.phase(Phase::to_host);
     copy<T>(q, dX, X);
-    take_times(q, report);
+    Times copying;
+    copying.take(q);
+    add_times(report, copying);
     return report;
   }
 
@@ -126,15 +128,14 @@ class SmallCudaEngine final : public Engine<T> {
                   const Options& options)
       : its_(std::move(its)), tuning_(tuning), gemm_(gemm), options_(options), system_(n) {}
   /// False: it is not for this engine. `in_place`: A was handed over, and is as if it were overwritten.
-  bool factor(MatrixView<const T, Cuda> A, bool in_place, Report& start) {
-    notes_at_start_ = start.notes.size();
-    if (!system_.factor(*its_->q, A, options_, in_place, start)) return false;
-    report_ = std::move(start);
-    report_.gemm = gemm_.name;
-    if (in_place && std::exchange(options_.check, false)) {
-      report_.notes.push_back(not_checked_in_place);
-      ++notes_at_start_;
-    }
+  bool factor(MatrixView<const T, Cuda> A, bool in_place, Facts& facts) {
+    start_ = {.outcome = facts.outcome, .device = facts.device, .notes = facts.notes};
+    if (!system_.factor(*its_->q, A, options_, in_place, by_, facts)) return false;
+    facts.gemm = gemm_.name;
+    if (in_place && std::exchange(options_.check, false))
+      for (Facts* of : {&facts, &start_}) of->notes.push_back(not_checked_in_place);
+    facts_ = std::move(facts);
+    write_report(report_, by_, Facts(facts_));
     return true;
   }
 
@@ -142,11 +143,11 @@ class SmallCudaEngine final : public Engine<T> {
 
   double rcond() override {
     const Call call(*its_, tuning_);
-    if (!report_.rcond) {
-      other().rcond();
-      report_.rcond = other_->report().rcond, report_.digits = other_->report().digits;
+    if (!facts_.rcond) {
+      facts_.rcond = other().rcond();
+      write_report(report_, by_, Facts(facts_));
     }
-    return *report_.rcond;
+    return *facts_.rcond;
   }
 
   Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, CUstream_st* after) override {
@@ -162,29 +163,31 @@ class SmallCudaEngine final : public Engine<T> {
     Queue<Cuda>& q = *its_->q;
     Matrix<T, Cuda> dB(B.rows(), B.cols()), dX(B.rows(), B.cols());
     const Settled settled(q);
-    Report copied;
+    Times copying;
     q.phase(Phase::to_device);
     copy<T>(q, B, dB);
-    take_times(q, copied);
+    copying.take(q);
     Report report = solve_there(std::as_const(dB).view(), dX.view(), op);
     q.phase(Phase::to_host);
     copy<T>(q, std::as_const(dX).view(), X);
-    take_times(q, report);
-    report.phases += copied.phases, report.total_seconds += copied.total_seconds;
+    copying.take(q);
+    add_times(report, copying);
     return report;
   }
 
  private:
   Report solve_there(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op) {
     Queue<Cuda>& q = *its_->q;
-    Report report = without_times(report_, B.cols());
-    if (B.empty() && options_.check) judge(report, 0, epsilon<T>);
-    if (B.empty()) return report;
+    SolveFacts facts{facts_.outcome, B.cols(), by_.refine, by_.roundoff_of_solutions()};
+    if (B.empty() && options_.check) facts.backward_error = 0;
+    if (B.empty()) return report_of(report_, std::move(facts));
     const Stopwatch watch;
     Matrix<T, Cuda> kept;
-    if (system_.takes_sides(q, B.cols()) && system_.solve(q, B, X, op, options_.check, kept, report)) return report;
+    if (system_.takes_sides(q, B.cols()) && system_.solve(q, B, X, op, options_.check, kept, facts))
+      return report_of(report_, std::move(facts));
     const double in_vain = watch.seconds();
     const bool makes = !other_;
+    Report report;
     try {
       report = other().solve(kept.bytes() == 0 ? B : std::as_const(kept).view(), X, op);
     } catch (...) {
@@ -198,12 +201,8 @@ class SmallCudaEngine final : public Engine<T> {
   /// For who has a Call.
   Solver<T, Cuda>& other() {
     if (!other_) {
-      Report start;
-      start.device = report_.device;
-      start.outcome.of_rows = report_.outcome.of_rows;
-      start.notes.assign(report_.notes.begin(), report_.notes.begin() + std::ptrdiff_t(notes_at_start_));
       other_ = std::make_unique<CudaEngine<T>>(its_, tuning_, Given<T, Cuda>(system_.A()), Matrix<T, Cuda>(),
-                                               std::nullopt, MatrixView<T, Cuda>(), gemm_, options_, std::move(start));
+                                               std::nullopt, MatrixView<T, Cuda>(), gemm_, options_, start_);
     }
     return other_->solver();
   }
@@ -212,7 +211,8 @@ class SmallCudaEngine final : public Engine<T> {
   Tuning tuning_;
   const GemmBackend<Cuda>& gemm_;
   Options options_;
-  std::size_t notes_at_start_ = 0;
+  Decided by_;
+  Facts start_, facts_;
   Report report_;
   SmallSystemOnCuda<T> system_;
   std::unique_ptr<CudaEngine<T>> other_;
@@ -229,13 +229,13 @@ bool is_small(const Queue<Cuda>& q, std::int64_t n, const GemmBackend<Cuda>& gem
 template <class T>
 std::unique_ptr<Engine<T>> small_engine(const SharedContext& its, const Tuning& tuning, MatrixView<const T, Cuda> A,
                                         bool in_place, const GemmBackend<Cuda>& gemm, const Options& options,
-                                        Report& start) {
+                                        Facts& start) {
   if (!is_small<T>(*its->q, A.rows(), gemm, options)) return nullptr;
   auto small = std::make_unique<SmallCudaEngine<T>>(its, tuning, A.rows(), gemm, options);
   const Stopwatch watch;
   if (small->factor(A, in_place, start)) return small;
   const double in_vain = watch.seconds();
-  start.phases.seconds_of(Phase::other) += in_vain, start.total_seconds += in_vain;
+  start.times.phases.seconds_of(Phase::other) += in_vain, start.times.total_seconds += in_vain;
   return nullptr;
 }
 
@@ -243,7 +243,7 @@ std::unique_ptr<Engine<T>> small_engine(const SharedContext& its, const Tuning& 
 
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>& gemm, const Options& options,
-                                       Report start, CUstream_st* after, SharedContext its) {
+                                       Facts start, CUstream_st* after, SharedContext its) {
   require_on_device("A", Ends(A.A), options.device.index);
   if (!its) its = own_context(options.device.index);
   const Call call(*its);
@@ -256,7 +256,7 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>
 
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>& gemm, const Options& wanted,
-                                       Report start, SharedContext its) {
+                                       Facts start, SharedContext its) {
   Options options = wanted;
   const Method likely = options.triangle == Uplo::both ? likely_method(A.A) : Method::cholesky;
   if (options.factorization == Method::automatic && likely == Method::lu) options.factorization = Method::lu;
@@ -276,7 +276,7 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&
   else
     since.emplace(), copy<T>(q, A.A, to);
   if (!from && is_small<T>(q, dA.rows(), gemm, options)) {
-    take_times(q, start), since.reset();
+    start.times.take(q), since.reset();
     if (auto small = small_engine(its, tuning, std::as_const(dA).view(), in_place, gemm, options, start)) return small;
   }
   Given<T, Cuda> on_device = in_place ? Given<T, Cuda>(std::move(dA)) : Given<T, Cuda>(std::as_const(dA).view());
@@ -299,24 +299,24 @@ template std::unique_ptr<AsyncEngine<float>> make_async_engine(Given<float, Cuda
                                                                const Options&, const SolvePrecision&, SharedContext);
 
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cuda>&, const Options&,
-                                                     Report, SharedContext);
-template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cuda>&, const Options&, Report,
+                                                     Facts, SharedContext);
+template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cuda>&, const Options&, Facts,
                                                     SharedContext);
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cuda>, const GemmBackend<Cuda>&, const Options&,
-                                                     Report, CUstream_st*, SharedContext);
-template std::unique_ptr<Engine<float>> make_engine(Given<float, Cuda>, const GemmBackend<Cuda>&, const Options&,
-                                                    Report, CUstream_st*, SharedContext);
+                                                     Facts, CUstream_st*, SharedContext);
+template std::unique_ptr<Engine<float>> make_engine(Given<float, Cuda>, const GemmBackend<Cuda>&, const Options&, Facts,
+                                                    CUstream_st*, SharedContext);
 
 template <>
-void check_again(Queue<Cuda>& q, const Supply<double, Cuda>& A, Op op, Uplo triangle, MatrixView<const double> B,
-                 MatrixView<const double> X, Report& report) {
+Checked check_again(Queue<Cuda>& q, const Supply<double, Cuda>& A, Op op, Uplo triangle, MatrixView<const double> B,
+                    MatrixView<const double> X) {
   const CurrentDevice current(q);
   Matrix<double, Cuda> dB(B.rows(), B.cols()), dX(B.rows(), B.cols());
   const Settled settled(q);
   copy<double>(q, B, dB);
   copy<double>(q, X, dX);
-  check_by_columns<double>(q, A, op, triangle, std::as_const(dB).view(), std::as_const(dX).view(),
-                           columns_at_once<double, Cuda>(B.rows()), report);
+  return check_by_columns<double>(q, A, op, triangle, std::as_const(dB).view(), std::as_const(dX).view(),
+                                  columns_at_once<double, Cuda>(B.rows()));
 }
 
 }  // namespace lasolve

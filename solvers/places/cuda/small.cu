@@ -94,7 +94,7 @@ SmallSystemOnCuda<T>::SmallSystemOnCuda(std::int64_t n) : factors_{nullptr, null
 
 template <class T>
 bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, const Options& options, bool in_place,
-                                  Report& report) {
+                                  Decided& by, Facts& facts) {
   const NamedRange<Cuda> range("lasolve factor");
   const Settled settled(q);
   const Stopwatch watch;
@@ -118,26 +118,25 @@ bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, c
   const double seconds = seconds_of(ending.seconds, watch.seconds()), n = double(factors_.n);
   if (!ending.usual || (in_place && ending.not_positive > 0)) return false;
   if (ending.least < n * unit_roundoff_of(precision_of<T>) * ending.most) return false;
-  note_precision<T>(report, *find_solve_precision(precision_of<T>));
-  report.n = report.block_size = factors_.n;
-  report.method = ending.cholesky ? Method::cholesky : Method::lu;
-  report.schedule = default_schedule(q, report.method);
+  by.precision = solve_precision(Precision::automatic, precision_of<T>);
+  facts.n = by.block_size = factors_.n;
+  by.method = ending.cholesky ? Method::cholesky : Method::lu;
+  by.schedule = default_schedule(q, by.method);
   if (ending.not_positive > 0)
-    report.notes.push_back(lu_was_used(why_no_cholesky({Outcome::not_positive_definite, ending.not_positive})));
-  const double flops = ending.cholesky ? cholesky_flops(n) : lu_flops(n), looking = seconds * ending.part_of_look;
-  report.factor_seconds = seconds - looking;
-  report.total_seconds += report.factor_seconds;
-  report.factor_gflops = flops * 1e-9 / report.factor_seconds;
-  report.phases.seconds_of(task.requires_finite ? Phase::check : Phase::other) += looking;
-  if (!task.requires_finite) report.total_seconds += looking;
-  report.phases.seconds_of(Phase::panel) = report.factor_seconds;
-  report.phases.flops[std::size_t(Phase::panel)] = flops;
+    facts.notes.push_back(lu_was_used(why_no_cholesky({Outcome::not_positive_definite, ending.not_positive})));
+  const double looking = seconds * ending.part_of_look;
+  facts.factor_seconds = seconds - looking;
+  PhaseTimes times;
+  times.seconds_of(task.requires_finite ? Phase::check : Phase::other) = looking;
+  times.seconds_of(Phase::panel) = facts.factor_seconds;
+  times.flops[std::size_t(Phase::panel)] = flops_of(by.method, n);
+  facts.times.add(times);
   return true;
 }
 
 template <class T>
 bool SmallSystemOnCuda<T>::solve(Queue<Cuda>& q, MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, bool check,
-                                 Matrix<T, Cuda>& kept, Report& report) {
+                                 Matrix<T, Cuda>& kept, SolveFacts& facts) {
   const NamedRange<Cuda> range("lasolve solve");
   const Settled settled(q);
   const Stopwatch watch;
@@ -151,7 +150,7 @@ bool SmallSystemOnCuda<T>::solve(Queue<Cuda>& q, MatrixView<const T, Cuda> B, Ma
            sizeof(SmallSolveShared<Shape>), factors_, sides, results.data());
   });
   const std::vector<SmallNorms> norms = results.told();
-  const double waited = watch.seconds(), u = unit_roundoff_of(precision_of<T>);
+  const double waited = watch.seconds();
   std::uint64_t began = norms[0].begin, ended = norms[0].end;
   for (const SmallNorms& of : norms) began = std::min(began, of.begin), ended = std::max(ended, of.end);
   const double seconds = seconds_of(1e-9 * double(ended - began), waited);
@@ -164,11 +163,12 @@ bool SmallSystemOnCuda<T>::solve(Queue<Cuda>& q, MatrixView<const T, Cuda> B, Ma
       return false;
     error = larger(error, backward_error(a, r, x, b));
   }
-  if (check && !judge(report, error, u)) return false;
-  report.nrhs = nrhs;
-  report.solve_seconds = report.total_seconds = report.phases.seconds_of(Phase::solve) = seconds - checking;
-  report.phases.seconds_of(Phase::check) = checking;
-  report.phases.flops[std::size_t(Phase::solve)] = 2.0 * double(B.rows()) * double(B.rows()) * double(nrhs);
+  if (check && !passes(error, factors_.n, facts.roundoff)) return false;
+  if (check) facts.backward_error = error;
+  PhaseTimes times;
+  times.seconds_of(Phase::solve) = seconds - checking, times.seconds_of(Phase::check) = checking;
+  times.flops[std::size_t(Phase::solve)] = 2.0 * double(B.rows()) * double(B.rows()) * double(nrhs);
+  facts.times.add(times);
   return true;
 }
 

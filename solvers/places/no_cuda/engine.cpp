@@ -7,22 +7,22 @@
 namespace lasolve {
 
 template <class T>
-std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu>, const GemmBackend<Cuda>&, const Options&, Report, SharedContext) {
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu>, const GemmBackend<Cuda>&, const Options&, Facts, SharedContext) {
   refuse();
 }
 template <class T>
-std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda>, const GemmBackend<Cuda>&, const Options&, Report, CUstream_st*,
+std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda>, const GemmBackend<Cuda>&, const Options&, Facts, CUstream_st*,
                                        SharedContext) {
   refuse();
 }
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cuda>&, const Options&,
-                                                     Report, SharedContext);
-template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cuda>&, const Options&, Report,
+                                                     Facts, SharedContext);
+template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cuda>&, const Options&, Facts,
                                                     SharedContext);
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cuda>, const GemmBackend<Cuda>&, const Options&,
-                                                     Report, CUstream_st*, SharedContext);
-template std::unique_ptr<Engine<float>> make_engine(Given<float, Cuda>, const GemmBackend<Cuda>&, const Options&,
-                                                    Report, CUstream_st*, SharedContext);
+                                                     Facts, CUstream_st*, SharedContext);
+template std::unique_ptr<Engine<float>> make_engine(Given<float, Cuda>, const GemmBackend<Cuda>&, const Options&, Facts,
+                                                    CUstream_st*, SharedContext);
 
 template <class T>
 std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda>, const GemmBackend<Cuda>&, const Options&,
@@ -35,8 +35,8 @@ template std::unique_ptr<AsyncEngine<float>> make_async_engine(Given<float, Cuda
                                                                const Options&, const SolvePrecision&, SharedContext);
 
 template <>
-void check_again(Queue<Cuda>&, const Supply<double, Cuda>&, Op, Uplo, MatrixView<const double>,
-                 MatrixView<const double>, Report&) {
+Checked check_again(Queue<Cuda>&, const Supply<double, Cuda>&, Op, Uplo, MatrixView<const double>,
+                    MatrixView<const double>) {
   refuse();
 }
 

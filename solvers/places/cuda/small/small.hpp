@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/transfer.hpp"
+#include "solvers/driver/facts.hpp"
 #include "solvers/places/cuda/small/shape.hpp"
 
 namespace lasolve {
@@ -23,11 +24,12 @@ class SmallSystemOnCuda {
   explicit SmallSystemOnCuda(std::int64_t n);
 
   /// Waits for what the queue was given. `in_place`: A was handed over, for no second method.
-  bool factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, const Options& options, bool in_place, Report& report);
+  bool factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, const Options& options, bool in_place, Decided& by,
+              Facts& facts);
 
-  /// As Solver::solve, with the report of the factorization, without its times. X may be B, which is then kept in `kept`.
+  /// As Solver::solve. X may be B, which is then kept in `kept`.
   bool solve(Queue<Cuda>& q, MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, bool check,
-             Matrix<T, Cuda>& kept, Report& report);
+             Matrix<T, Cuda>& kept, SolveFacts& facts);
 
   /// All of the matrix, also where one triangle was given.
   MatrixView<const T, Cuda> A() const { return {factors_.A, factors_.n, factors_.n, factors_.n}; }

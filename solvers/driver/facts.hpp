@@ -1,0 +1,70 @@
+// What is decided of a system, and what comes out: of this a report is made, at the end.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lasolve/lasolve.hpp"
+#include "solvers/driver/times.hpp"
+
+namespace lasolve {
+
+/// Whether solutions are coarser than A before they are refined, where residuals are in the precision of A.
+inline bool is_coarse(const SolvePrecision& in) { return in.unit_roundoff() > unit_roundoff_of(in.residual); }
+
+/// Before A is factored. The residual of the precision is not automatic.
+struct Decided {
+  SolvePrecision precision = {};
+  Refine refine = Refine::none;
+  Method method = Method::automatic;
+  Schedule schedule = Schedule::automatic;
+  std::int64_t block_size = 0;
+
+  bool refines() const { return refine != Refine::none; }
+  bool is_coarse() const { return lasolve::is_coarse(precision); }
+  /// That of A, or of coarser factors whose solutions are not refined.
+  double roundoff_of_solutions() const {
+    return refines() ? unit_roundoff_of(precision.residual) : precision.unit_roundoff();
+  }
+};
+
+/// Of factors: members as in Report.
+struct Facts {
+  Outcome outcome = {};
+  std::string device = {}, gemm = {};
+  std::int64_t n = 0;
+  int threads = 0;
+  std::vector<ProductsOf> products_of = {};
+  double small_below = 0;
+  Times times = {};
+  double factor_seconds = 0;
+  std::optional<double> rcond = {};
+  std::vector<std::string> notes = {};
+};
+
+/// Of a solve with them.
+struct SolveFacts {
+  Outcome outcome;
+  std::int64_t nrhs;
+  Refine refine;
+  double roundoff;  ///< of solutions
+  Times times = {};
+  std::optional<double> backward_error = {}, rcond_of_scaled_rows = {}, rcond_of_scaled_columns = {}, growth = {};
+  int refine_iterations = 0;
+  std::vector<double> refinement_residuals = {};
+  std::vector<std::string> notes = {};
+
+  /// Given that of A.
+  double rcond_that_counts(double rcond) const {
+    return rcond_of_scaled_rows.value_or(rcond_of_scaled_columns.value_or(rcond));
+  }
+};
+
+/// Writes that of the factors, or of a solve with factors of which it is there.
+void write_report(Report&, const Decided&, Facts&&);
+Report report_of(const Report& of_factors, SolveFacts&&);
+/// Adds what else a solve took.
+void add_times(Report&, const Times&);
+
+}  // namespace lasolve
