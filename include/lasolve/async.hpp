@@ -39,14 +39,11 @@ class AsyncFactorization {
   AsyncFactorization(MatrixView<const T, Cuda> A, const Options& options, const Context& context);
   /// In place: takes the memory of A and overwrites A with its factors. Work that other streams have on it must be done.
   AsyncFactorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context);
-  /// Does not compile, and says why. `more` is what comes behind the options: a context.
-  template <class A, class... More>
+  /// For the compiler to say why. `More` is what comes behind the options: a context.
+  template <class A, class... More, auto because = refused::begun<A, T>()>
   requires(!std::is_convertible_v<std::remove_cvref_t<A>*, AsyncFactorization*> &&
            !refused::Begun<A, T, More...>) explicit(sizeof...(More) == 0)
-      AsyncFactorization(A&&, const Options& = {}, More&&...)
-      : AsyncFactorization(MatrixView<const T, Cuda>(), Options(), Context()) {
-    refused::begun<A, T, More...>();
-  }
+      AsyncFactorization(A&&, const Options& = {}, More&&...) = delete;
   AsyncFactorization(AsyncFactorization&&) noexcept;
   AsyncFactorization& operator=(AsyncFactorization&&) noexcept;
   ~AsyncFactorization();
@@ -54,12 +51,10 @@ class AsyncFactorization {
   /// X ← op(A)⁻¹ B; B and X are n × nrhs. They may be the same memory with the same leading dimension, but not overlap otherwise.
   /// Flops 2 n² nrhs.
   void solve_async(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op = Op::none);
-  /// Does not compile, and says why.
-  template <class B, class X>
-  requires(refused::Temporary<B> || refused::Temporary<X> || !SidesOnDevice<B, X, T>) void solve_async(B&&, X&&,
-                                                                                                       Op = Op::none) {
-    refused::begun_to_solve<B, X, T>();
-  }
+  /// For the compiler to say why.
+  template <class B, class X, auto because = refused::begun_to_solve<B, X>()>
+  requires(refused::Temporary<B> || refused::Temporary<X> ||
+           !SidesOnDevice<B, X, T>) void solve_async(B&&, X&&, Op = Op::none) = delete;
 
   /// A number in device memory: −1 where A could be factored, else Outcome::at. For kernels and copies that the stream is given. What
   /// reads it must be done before this object ends.
@@ -90,13 +85,11 @@ inline AsyncFactorization<double> factor_async(Matrix<double, Cuda>&& A, const O
 inline AsyncFactorization<float> factor_async(Matrix<float, Cuda>&& A, const Options& options, const Context& context) {
   return {std::move(A), options, context};
 }
-/// Does not compile, and says why.
-template <class A, class... More>
+/// For the compiler to say why.
+template <class A, class... More, auto because = refused::begun<A, refused::ElementOf<A>>()>
 requires(!refused::Begun<A, refused::ElementOf<A>, More...>)
-    AsyncFactorization<refused::ElementOf<A>> factor_async(A&&, const Options& = {}, More&&...) {
-  refused::begun<A, refused::ElementOf<A>, More...>();
-  return {MatrixView<const refused::ElementOf<A>, Cuda>(), Options(), Context()};
-}
+    AsyncFactorization<refused::ElementOf<A>> factor_async(A&&, const Options& = {}, More&&...)
+= delete;
 
 }  // namespace LASOLVE_ABI
 }  // namespace lasolve
