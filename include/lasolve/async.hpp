@@ -19,7 +19,7 @@ inline namespace LASOLVE_ABI {
 /// P A = L U or A = L Lᵀ, made and used in the order of the stream of a Context.
 ///
 /// Calls give the device its work and return: the host does not wait, and does not learn how the work ends. So nothing is decided
-/// there. X is undefined where A could not be factored, of which failed_at() tells what the stream is given next, and wait() the
+/// there. X is all NaN where A could not be factored, of which failed_at() tells what the stream is given next, and wait() the
 /// host. What a call reads, it reads after the work that the stream was given before. What it writes is there for the work that the
 /// stream is given next. B and X must stay until then; A may go or change when the stream has come so far.
 ///
@@ -49,7 +49,7 @@ class AsyncFactorization {
   ~AsyncFactorization();
 
   /// X ← op(A)⁻¹ B; B and X are n × nrhs. They may be the same memory with the same leading dimension, but not overlap otherwise.
-  /// Flops 2 n² nrhs.
+  /// Flops 2 n² nrhs. X is all NaN where A could not be factored.
   void solve_async(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op = Op::none);
   /// For the compiler to say why.
   template <class B, class X, auto because = refused::begun_to_solve<B, X>()>
