@@ -1,8 +1,11 @@
 // What a program may hand over as it has it: vectors, spans and arrays, row-major data, and Eigen's objects of either order.
 #include <Eigen/Dense>
+#include <Eigen/SparseCore>
 #include <array>
+#include <optional>
 #include <vector>
 
+#include "lasolve/async.hpp"
 #include "places.hpp"
 #include "systems.hpp"
 
@@ -11,6 +14,65 @@ namespace {
 
 using Columns = Eigen::MatrixXd;
 using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// What type traits and concepts answer is true of what compiles, and of nothing else: see refused.sh.
+template <class A, class... More>
+constexpr bool makes = std::is_constructible_v<Factorization<double>, A, More...>;
+using Sum = decltype(std::declval<Columns&>() + std::declval<Columns&>());
+using Block = decltype(std::declval<Columns&>().topRows(1));
+using OnDevice = Matrix<double, Cuda>;
+static_assert(makes<Columns&> && makes<const Columns&, Options> && makes<Rows&, const Options&, Context&>);
+static_assert(makes<std::vector<double>&> && makes<RowMajorView<double>> && makes<double (&)[2][2]> && makes<Block>);
+static_assert(makes<Matrix<double>> && makes<const Matrix<double>&> && makes<OnDevice&, Options, CUstream_st*>);
+static_assert(makes<OnDevice, Options, Context&, CUstream_st*> && makes<Factorization<double>>);
+static_assert(!makes<int> && !makes<double*> && !makes<std::string> && !makes<std::vector<std::vector<double>>&>);
+static_assert(!makes<Columns> && !makes<std::vector<double>> && !makes<Columns, Options, Context&>);
+static_assert(!makes<Sum> && !makes<Eigen::SparseMatrix<double>&> && !makes<Eigen::MatrixXi&>);
+static_assert(!makes<Eigen::MatrixXf&> && !makes<Eigen::MatrixXf&, Options, Context&> && !makes<Matrix<float, Cuda>>);
+static_assert(!makes<Columns&, const char*> && !makes<Columns&, Context&> && !makes<OnDevice&, CUstream_st*>);
+static_assert(!makes<Factorization<float>> && !makes<Factorization<double>&> && !makes<Columns&, Options, int>);
+static_assert(std::is_constructible_v<Factorization<float>, Eigen::MatrixXf&>);
+static_assert(!std::is_convertible_v<Columns&, Factorization<double>>);
+
+template <class A, class... More>
+constexpr bool begins = std::is_constructible_v<AsyncFactorization<double>, A, More...>;
+static_assert(begins<OnDevice&, Options, Context&> && begins<OnDevice, Options, const Context&>);
+static_assert(!begins<OnDevice&> && !begins<OnDevice&, Options> && !begins<OnDevice&, Options, CUstream_st*>);
+static_assert(!begins<Columns&, Options, Context&> && !begins<Matrix<float, Cuda>&, Options, Context&>);
+static_assert(!begins<Sum, Options, Context&> && !begins<int, Options, Context&>);
+
+template <class A, class B, class X, class... More>
+concept SolvedAtOnce = requires(A&& a, B&& b, X&& x, More&&... more) {
+  solve(std::forward<A>(a), std::forward<B>(b), std::forward<X>(x), std::forward<More>(more)...);
+};
+static_assert(SolvedAtOnce<Columns&, Columns&, Columns&> && SolvedAtOnce<Rows&, Rows&, Rows&, Options>);
+static_assert(SolvedAtOnce<Columns&, Columns, Block, Options, Op>);
+static_assert(!SolvedAtOnce<Columns&, Columns&, Columns> && !SolvedAtOnce<Columns&, Columns&, const Columns&>);
+static_assert(!SolvedAtOnce<Eigen::MatrixXf&, Columns&, Columns&> && !SolvedAtOnce<Rows&, Rows&, Columns&>);
+static_assert(!SolvedAtOnce<OnDevice&, OnDevice&, OnDevice&> && !SolvedAtOnce<Sum, Columns&, Columns&>);
+static_assert(!SolvedAtOnce<Columns&, Columns&, Columns&, const char*>);
+
+template <class Factors, class... Sides>
+concept Solves = requires(Factors& factors, Sides&&... sides) {
+  factors.solve(std::forward<Sides>(sides)...);
+};
+static_assert(Solves<Factorization<double>, Columns&, Columns&> && Solves<Factorization<double>, OnDevice&, OnDevice&>);
+static_assert(!Solves<Factorization<double>, Columns&> && !Solves<Factorization<double>, Columns&, Columns>);
+static_assert(!Solves<Factorization<double>, Columns&, OnDevice&> && !Solves<Factorization<float>, Columns&, Columns&>);
+
+template <class B, class X>
+concept SolvesLater = requires(AsyncFactorization<double>& factors, B&& b, X&& x) {
+  factors.solve_async(std::forward<B>(b), std::forward<X>(x));
+};
+static_assert(SolvesLater<OnDevice&, OnDevice&> && !SolvesLater<OnDevice, OnDevice&>);
+static_assert(!SolvesLater<OnDevice&, OnDevice> && !SolvesLater<Columns&, Columns&>);
+
+template <class Optional, class... More>
+concept Emplaces = requires(Optional& there, More&&... more) {
+  there.emplace(std::forward<More>(more)...);
+};
+using Maybe = std::optional<Factorization<double>>;
+static_assert(Emplaces<Maybe, Columns&, Options, Context&> && !Emplaces<Maybe, Columns, Options, Context&>);
 
 Options on_cpu() {
   Options o;

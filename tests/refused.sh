@@ -202,7 +202,6 @@ refused 'this A is a temporary' 'lasolve::Factorization<double> f(matrix(), {}, 
 refused 'this A is a temporary' 'lasolve::Factorization<double> f = {matrix(), {}, context};'
 refused 'this A is a temporary' 'lasolve::Factorization<double> f(matrix(), lasolve::Options(), std::as_const(context));'
 refused 'this A is a temporary' 'lasolve::Factorization<double> f(Rows(3, 3), {}, lasolve::Context());'
-refused 'this A is a temporary' 'std::optional<lasolve::Factorization<double>> f; f.emplace(matrix(), lasolve::Options(), context);'
 refused 'this A is a temporary' 'lasolve::Factorization<double> f(elements());'
 refused 'an Eigen expression has no memory' 'lasolve::Factorization<double> f(A + A, {}, context);'
 refused 'this Eigen object is no dense matrix' 'lasolve::Factorization<double> f(E, {}, context);'

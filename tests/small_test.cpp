@@ -1,5 +1,20 @@
 // Small systems on the CPU: the short way gives what the solver gives, and leaves to it what is out of the ordinary.
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
 #include "systems.hpp"
+
+namespace {
+std::atomic<std::int64_t> pieces_of_memory = 0;
+}
+void* operator new(std::size_t bytes) {
+  ++pieces_of_memory;
+  if (void* const memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace lasolve::test {
 namespace {
@@ -75,6 +90,22 @@ void expect_same(const MatrixType (&types)[count], Method method) {
           expect_same(type.make(n, limits<double>), o, op);
           expect_same(rounded<float>(type.make(n, limits<float>)), o, op);
         }
+}
+
+TEST(Small, allocates_nothing_for_a_few_unknowns) {
+  const std::int64_t n = 16;
+  Options o = on_cpu();
+  o.gemm = std::string("eigen");
+  const Matrix<double> A = random_matrix(n, n), B = random_matrix(n, 1);
+  Matrix<double> X(n, 1);
+  for (const Method method : {Method::automatic, Method::lu}) {
+    o.factorization = method;
+    EXPECT_TRUE(solve(A, B, X, o).outcome.ok());  // what is made once is there then
+    const std::int64_t before = pieces_of_memory;
+    const Report report = solve(A, B, X, o);
+    EXPECT_EQ(pieces_of_memory - before, 0);
+    EXPECT_TRUE(report.outcome.ok() && was_short(report));
+  }
 }
 
 TEST(Small, gives_what_the_solver_gives) { expect_same(general_types, Method::lu); }

@@ -19,7 +19,7 @@ inline namespace LASOLVE_ABI {
 /// P A = L U or A = L Lᵀ, made and used in the order of the stream of a Context.
 ///
 /// Calls give the device its work and return: the host does not wait, and does not learn how the work ends. So nothing is decided
-/// there. X is undefined where A could not be factored, of which failed_at() tells what the stream is given next, and wait() the
+/// there. X is all NaN where A could not be factored, of which failed_at() tells what the stream is given next, and wait() the
 /// host. What a call reads, it reads after the work that the stream was given before. What it writes is there for the work that the
 /// stream is given next. B and X must stay until then; A may go or change when the stream has come so far.
 ///
@@ -39,27 +39,22 @@ class AsyncFactorization {
   AsyncFactorization(MatrixView<const T, Cuda> A, const Options& options, const Context& context);
   /// In place: takes the memory of A and overwrites A with its factors. Work that other streams have on it must be done.
   AsyncFactorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context);
-  /// Does not compile, and says why. `more` is what comes behind the options: a context.
-  template <class A, class... More>
+  /// For the compiler to say why. `More` is what comes behind the options: a context.
+  template <class A, class... More, auto because = refused::begun<A, T>()>
   requires(!std::is_convertible_v<std::remove_cvref_t<A>*, AsyncFactorization*> &&
            !refused::Begun<A, T, More...>) explicit(sizeof...(More) == 0)
-      AsyncFactorization(A&&, const Options& = {}, More&&...)
-      : AsyncFactorization(MatrixView<const T, Cuda>(), Options(), Context()) {
-    refused::begun<A, T, More...>();
-  }
+      AsyncFactorization(A&&, const Options& = {}, More&&...) = delete;
   AsyncFactorization(AsyncFactorization&&) noexcept;
   AsyncFactorization& operator=(AsyncFactorization&&) noexcept;
   ~AsyncFactorization();
 
   /// X ← op(A)⁻¹ B; B and X are n × nrhs. They may be the same memory with the same leading dimension, but not overlap otherwise.
-  /// Flops 2 n² nrhs.
+  /// Flops 2 n² nrhs. X is all NaN where A could not be factored.
   void solve_async(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op = Op::none);
-  /// Does not compile, and says why.
-  template <class B, class X>
-  requires(refused::Temporary<B> || refused::Temporary<X> || !SidesOnDevice<B, X, T>) void solve_async(B&&, X&&,
-                                                                                                       Op = Op::none) {
-    refused::begun_to_solve<B, X, T>();
-  }
+  /// For the compiler to say why.
+  template <class B, class X, auto because = refused::begun_to_solve<B, X>()>
+  requires(refused::Temporary<B> || refused::Temporary<X> ||
+           !SidesOnDevice<B, X, T>) void solve_async(B&&, X&&, Op = Op::none) = delete;
 
   /// A number in device memory: −1 where A could be factored, else Outcome::at. For kernels and copies that the stream is given. What
   /// reads it must be done before this object ends.
@@ -90,13 +85,11 @@ inline AsyncFactorization<double> factor_async(Matrix<double, Cuda>&& A, const O
 inline AsyncFactorization<float> factor_async(Matrix<float, Cuda>&& A, const Options& options, const Context& context) {
   return {std::move(A), options, context};
 }
-/// Does not compile, and says why.
-template <class A, class... More>
+/// For the compiler to say why.
+template <class A, class... More, auto because = refused::begun<A, refused::ElementOf<A>>()>
 requires(!refused::Begun<A, refused::ElementOf<A>, More...>)
-    AsyncFactorization<refused::ElementOf<A>> factor_async(A&&, const Options& = {}, More&&...) {
-  refused::begun<A, refused::ElementOf<A>, More...>();
-  return {MatrixView<const refused::ElementOf<A>, Cuda>(), Options(), Context()};
-}
+    AsyncFactorization<refused::ElementOf<A>> factor_async(A&&, const Options& = {}, More&&...)
+= delete;
 
 }  // namespace LASOLVE_ABI
 }  // namespace lasolve

@@ -183,7 +183,7 @@ lasolve_status lasolve_dfactor_async(lasolve_int n, const double* A, lasolve_int
 lasolve_status lasolve_sfactor_async(lasolve_int n, const float* A, lasolve_int lda, const lasolve_options* options,
                                      lasolve_async_factorization** factors);
 
-/* X <- op(A)^-1 B with B and X n x nrhs in device memory, in the type of the factorization; another is misuse. X is undefined
+/* X <- op(A)^-1 B with B and X n x nrhs in device memory, in the type of the factorization; another is misuse. X is all NaN
    where A could not be factored. X may be B, with the same ld. With row_major they have one column, with ld = 1. B and X have to
    stay until the stream has come so far. Errors as for the factorization. */
 lasolve_status lasolve_dsolve_async(lasolve_async_factorization* factors, lasolve_op op, lasolve_int nrhs,

@@ -194,7 +194,7 @@ inline constexpr Op op_of_columns =
 /// solve then works, unless the device itself has failed.
 template <class T>
 class Factorization {
-  static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>,
+  static_assert(refused::Element<T>,
                 "lasolve: systems are of double or float: Factorization<double>, or Factorization<float>");
 
  public:
@@ -226,17 +226,16 @@ class Factorization {
   template <refused::OfPossibleTemporary A>
   requires ReadableAs<A, T> Factorization(A&& a, const Options& options, const Context& context)
       : Factorization(columns_of<T>(a), op_of_columns<A, T>, options, &context) {}
-  /// Does not compile, and says why. `more` is what comes behind the options: a context, a stream.
-  template <class A, class... More>
+  /// For the compiler to say why. `More` is what comes behind the options: a context, a stream.
+  template <class A, class... More, auto because = refused::factored<A, T>()>
   requires(!std::is_convertible_v<std::remove_cvref_t<A>*, Factorization*> &&
-           refused::NotFactored<A, T>) explicit(sizeof...(More) == 0) Factorization(A&&, const Options& = {}, More&&...)
-      : Factorization(MatrixView<const T, Cpu>()) {
-    refused::factored<A, T>();
-  }
-  template <class A, refused::NoOptions O, class... More>
-  requires FactoredFrom<A, T> Factorization(A&&, O&&, More&&...) : Factorization(MatrixView<const T, Cpu>()) {
-    refused::options<O>();
-  }
+           refused::NotFactored<A, T>) explicit(sizeof...(More) == 0)
+      Factorization(A&&, const Options& = {}, More&&...) = delete;
+  template <class A, refused::NoOptions O, class... More, auto because = refused::no_options>
+  requires FactoredFrom<A, T> Factorization(A&&, O&&, More&&...)
+  = delete;
+  template <class A, class... More>
+  requires(!refused::Element<T>) Factorization(A&&, More&&...);
   Factorization(Factorization&&) noexcept;
   Factorization& operator=(Factorization&&) noexcept;
   ~Factorization();
@@ -252,17 +251,12 @@ class Factorization {
                CUstream_st* after = default_stream());
   /// The same of row-major B and X, which are copied where they have several columns; they may overlap.
   Report solve(RowMajorView<const T> B, RowMajorView<T> X, Op op = Op::none);
-  /// Does not compile, and says why.
-  template <class B, class X, class... More>
-  requires(refused::Temporary<X> || !SolvedFor<B, X, T>) Report solve(B&&, X&&, Op = Op::none, More&&...) {
-    refused::solved<B, X, T>();
-    return {};
-  }
-  template <class B>
-  Report solve(B&&) {
-    refused::without_solution<B>();
-    return {};
-  }
+  /// For the compiler to say why.
+  template <class B, class X, class... More, auto because = refused::solved<B, X, T>()>
+  requires(refused::Temporary<X> || !SolvedFor<B, X, T>) Report solve(B&&, X&&, Op = Op::none, More&&...)
+  = delete;
+  template <class B, auto because = refused::no_solution>
+  Report solve(B&&) = delete;
 
   /// An estimate of 1 / (‖A‖₁‖A⁻¹‖₁) from the factors, made when first asked for and kept: at least the true value, and nearly
   /// always less than three times it. 0 if the matrix is singular, NaN if it is not positive definite. At most five
@@ -310,23 +304,15 @@ Report solve(MatrixView<const double> A, RowMajorView<const double> B, RowMajorV
              Op op = Op::none);
 Report solve(MatrixView<const float> A, RowMajorView<const float> B, RowMajorView<float> X, const Options& = {},
              Op op = Op::none);
-/// Does not compile, and says why.
-template <class A, class B, class X>
+/// For the compiler to say why.
+template <class A, class B, class X, auto because = refused::system<A, B, X>()>
 requires(refused::Temporary<X> || !(SystemOf<A, B, X, double> || SystemOf<A, B, X, float>)) Report
-    solve(A&&, B&&, X&&, const Options& = {}, Op = Op::none) {
-  refused::system<A, B, X>();
-  return {};
-}
-template <class Never = void>
-Report solve(refused::Anything, refused::Anything) {
-  refused::without_solution<Never>();
-  return {};
-}
-template <class Never = void>
-Report solve(refused::Anything, refused::Anything, refused::Anything, refused::AnythingButOptions) {
-  refused::options<Never>();
-  return {};
-}
+    solve(A&&, B&&, X&&, const Options& = {}, Op = Op::none)
+= delete;
+template <auto because = refused::no_solution>
+Report solve(refused::Anything, refused::Anything) = delete;
+template <auto because = refused::no_options>
+Report solve(refused::Anything, refused::Anything, refused::Anything, refused::AnythingButOptions) = delete;
 
 /// The CUDA devices of this machine: names and compute capabilities, or empty lists and why they are empty.
 struct CudaDevices {

@@ -34,8 +34,8 @@ concept FactoredFrom = ReadableAs<A, T> || OnDeviceAs<A, T>;
 template <class B, class X, class T>
 concept SolvedFor = SidesOf<B, X, T> || SidesOnDevice<B, X, T>;
 
-/// Each function fails with a sentence for all that its comment names, and for nothing else. So a call that ends in a template which
-/// computes nothing never compiles.
+/// What fits no function is given to a deleted one, one of whose template arguments is a sentence: the compiler prints it. So what a type
+/// trait or a concept answers is true only of what compiles.
 namespace refused {
 
 /// An Eigen matrix or array, sparse ones too: no map, block or expression.
@@ -74,16 +74,17 @@ inline constexpr bool is_matrix<Matrix<T, Place>> = true;
 /// What a Factorization<T> is not made of. The memory of a temporary Matrix it takes, that of others it would borrow.
 template <class A>
 concept BorrowedTooShort = Temporary<A> && !is_matrix<A>;
-template <class A, class T>
-concept NotFactored = BorrowedTooShort<A> || !FactoredFrom<A, T>;
-
-template <class... M>
-inline constexpr bool never = false;
+/// What systems are of.
+template <class T>
+concept Element = std::is_same_v<T, double> || std::is_same_v<T, float>;
 
 template <class M>
 inline constexpr bool is_factorization = false;
 template <class T>
 inline constexpr bool is_factorization<Factorization<T>> = true;
+/// Of another T the class says all.
+template <class A, class T>
+concept NotFactored = Element<T> &&(BorrowedTooShort<A> || !FactoredFrom<A, T>);
 /// The type of a factorization of A; where A is no matrix, one that says so.
 template <class A>
 using ElementOf = std::conditional_t<FactoredFrom<A, float>, float, double>;
@@ -146,152 +147,148 @@ template <class B, class X>
 concept OfOneType = (FactoredFrom<B, double> && FactoredFrom<X, double>) ||
                     (FactoredFrom<B, float> && FactoredFrom<X, float>);
 
+/// An argument of a template, which compilers print.
+template <std::size_t size>
+struct Sentence {
+  constexpr Sentence(const char (&of)[size]) { std::copy_n(of, size, text); }
+  char text[size] = {};
+};
+inline constexpr Sentence nothing("");
+inline constexpr Sentence no_options(
+    "lasolve: behind the matrices come lasolve::Options, such as {.gemm = \"tiled\"}, or {} for the defaults");
+inline constexpr Sentence no_solution(
+    "lasolve: the solution is not returned, but written to X: give X, which has its size before the call, behind B");
+
 /// Of what is not Readable.
 template <class M>
-constexpr void operand() {
+constexpr auto operand() {
   if constexpr (Readable<M>)
-    return;
+    return nothing;
   else if constexpr (OfOtherScalars<M>)
-    static_assert(never<M>,
-                  "lasolve: systems are of double or float: convert first, such as Eigen::MatrixXd S = "
-                  "A.cast<double>();, and give that");
+    return Sentence(
+        "lasolve: systems are of double or float: convert first, such as Eigen::MatrixXd S = A.cast<double>();, and "
+        "give that");
   else if constexpr (WithoutMemory<M>)
-    static_assert(never<M>,
-                  "lasolve: an Eigen expression has no memory of its own: evaluate it into a variable first, such as "
-                  "Eigen::MatrixXd S = A + B;, and give that");
+    return Sentence(
+        "lasolve: an Eigen expression has no memory of its own: evaluate it into a variable first, such as "
+        "Eigen::MatrixXd S = A + B;, and give that");
   else if constexpr (OfEigen<M> || Structured<M>)
-    static_assert(never<M>,
-                  "lasolve: this Eigen object is no dense matrix: convert it, such as Eigen::MatrixXd S(A);, and give "
-                  "that");
+    return Sentence(
+        "lasolve: this Eigen object is no dense matrix: convert it, such as Eigen::MatrixXd S(A);, and give that");
   else if constexpr (OfVectors<M>)
-    static_assert(never<M>,
-                  "lasolve: a vector of vectors is not one piece of memory: keep all elements in one vector, and give "
-                  "lasolve::row_major(elements, rows, cols)");
+    return Sentence(
+        "lasolve: a vector of vectors is not one piece of memory: keep all elements in one vector, and give "
+        "lasolve::row_major(elements, rows, cols)");
   else if constexpr (Pointer<M>)
-    static_assert(never<M>,
-                  "lasolve: a pointer does not say how large a matrix is: give lasolve::column_major(data, rows, "
-                  "cols), or lasolve::row_major");
+    return Sentence(
+        "lasolve: a pointer does not say how large a matrix is: give lasolve::column_major(data, rows, cols), or "
+        "lasolve::row_major");
   else
-    static_assert(never<M>,
-                  "lasolve: this is no matrix of double or float: give an Eigen matrix, a lasolve::Matrix, a vector or "
-                  "span as a column, or lasolve::column_major(data, rows, cols)");
-}
-
-/// Of what stands where the options should.
-template <class... O>
-constexpr void options() {
-  static_assert(
-      never<O...>,
-      "lasolve: behind the matrices come lasolve::Options, such as {.gemm = \"tiled\"}, or {} for the defaults");
-}
-
-/// Of a B that is given without an X.
-template <class... B>
-constexpr void without_solution() {
-  static_assert(never<B...>,
-                "lasolve: the solution is not returned, but written to X: give X, which has its size before the call, "
-                "behind B");
+    return Sentence(
+        "lasolve: this is no matrix of double or float: give an Eigen matrix, a lasolve::Matrix, a vector or span as a "
+        "column, or lasolve::column_major(data, rows, cols)");
 }
 
 /// Of what is not Writable.
 template <class X>
-constexpr void written() {
+constexpr auto written() {
   if constexpr (!Readable<X>)
-    operand<X>();
+    return operand<X>();
   else if constexpr (Temporary<X>)
-    static_assert(never<X>, "lasolve: X is a temporary, with which the solution would be gone: give a variable");
+    return Sentence("lasolve: X is a temporary, with which the solution would be gone: give a variable");
+  else if constexpr (!Writable<X>)
+    return Sentence("lasolve: X is const, but the solution is written to it: give a matrix that may change");
   else
-    static_assert(Writable<X>, "lasolve: X is const, but the solution is written to it: give a matrix that may change");
+    return nothing;
 }
 
 /// Of B and X that are not Fitting: one for itself, or beside the other.
 template <class B, class X>
-constexpr void sides() {
-  operand<B>();
-  written<X>();
-  if constexpr (!Readable<B> || !Writable<X> || Fitting<B, X>)
-    return;
+constexpr auto sides() {
+  if constexpr (!Readable<B>)
+    return operand<B>();
+  else if constexpr (!Writable<X>)
+    return written<X>();
+  else if constexpr (Fitting<B, X>)
+    return nothing;
   else if constexpr (OnHost<B> != OnHost<X>)
-    static_assert(never<B, X>,
-                  "lasolve: of B and X one is on a device and the other on the host: give both at one place");
+    return Sentence("lasolve: of B and X one is on a device and the other on the host: give both at one place");
   else if constexpr (!OfOneType<B, X>)
-    static_assert(never<B, X>, "lasolve: B and X are of different types: make A, B and X all double, or all float");
+    return Sentence("lasolve: B and X are of different types: make A, B and X all double, or all float");
   else
-    static_assert(never<B, X>,
-                  "lasolve: of B and X one is row-major and the other column-major: give both in one order");
+    return Sentence("lasolve: of B and X one is row-major and the other column-major: give both in one order");
 }
 
 /// Of what is no system of either type, or has a temporary X.
 template <class A, class B, class X>
-constexpr void system() {
-  if constexpr (OnDevice<A> || OnDevice<B> || OnDevice<X>) {
-    static_assert(never<A, B, X>,
-                  "lasolve: solve(A, B, X) is for memory of the host: for that of a device write "
-                  "lasolve::Factorization<double> factors(A); factors.solve(B, X);");
-  } else {
-    operand<A>();
-    sides<B, X>();
-    static_assert(!Readable<A> || !Fitting<B, X> || SystemOf<A, B, X, double> || SystemOf<A, B, X, float>,
-                  "lasolve: A is of another type than B and X: make A, B and X all double, or all float");
-  }
+constexpr auto system() {
+  if constexpr (OnDevice<A> || OnDevice<B> || OnDevice<X>)
+    return Sentence(
+        "lasolve: solve(A, B, X) is for memory of the host: for that of a device write "
+        "lasolve::Factorization<double> factors(A); factors.solve(B, X);");
+  else if constexpr (!Readable<A>)
+    return operand<A>();
+  else if constexpr (!Fitting<B, X>)
+    return sides<B, X>();
+  else
+    return Sentence("lasolve: A is of another type than B and X: make A, B and X all double, or all float");
 }
 
 /// Of B and X that a Factorization<T> does not solve for.
 template <class B, class X, class T>
-constexpr void solved() {
-  sides<B, X>();
-  static_assert(!Fitting<B, X> || SolvedFor<B, X, T>,
-                "lasolve: B and X are not of the type of the factorization: make A, B and X all double, or all float");
+constexpr auto solved() {
+  if constexpr (!Fitting<B, X>)
+    return sides<B, X>();
+  else
+    return Sentence(
+        "lasolve: B and X are not of the type of the factorization: make A, B and X all double, or all float");
 }
 
-/// Of what no Factorization<T> is made of. Of another T its class says all.
+/// Of what no Factorization<T> is made of.
 template <class A, class T>
-constexpr void factored() {
+constexpr auto factored() {
   if constexpr (!Readable<A>)
-    operand<A>();
+    return operand<A>();
   else if constexpr (BorrowedTooShort<A>)
-    static_assert(never<A>,
-                  "lasolve: a factorization borrows A, and this A is a temporary that ends with the line: keep it in a "
-                  "variable, or hand over the memory of a lasolve::Matrix");
-  else if constexpr (std::is_same_v<T, double> || std::is_same_v<T, float>)
-    static_assert(FactoredFrom<A, T>,
-                  "lasolve: A is not of the type of its factorization: Factorization<double> for double, "
-                  "Factorization<float> for float");
+    return Sentence(
+        "lasolve: a factorization borrows A, and this A is a temporary that ends with the line: keep it in a variable, "
+        "or hand over the memory of a lasolve::Matrix");
+  else
+    return Sentence(
+        "lasolve: A is not of the type of its factorization: Factorization<double> for double, Factorization<float> "
+        "for float");
 }
 
 /// Of what no AsyncFactorization<T> is made of: A has to be on a device, and a context behind the options.
-template <class A, class T, class... More>
-constexpr void begun() {
+template <class A, class T>
+constexpr auto begun() {
   if constexpr (!Readable<A>)
-    operand<A>();
+    return operand<A>();
   else if constexpr (!OnDevice<A>)
-    static_assert(never<A>,
-                  "lasolve: factor_async is for memory of a CUDA device: copy A there, or write "
-                  "lasolve::Factorization<double> factors(A); for that of the host");
+    return Sentence(
+        "lasolve: factor_async is for memory of a CUDA device: copy A there, or write lasolve::Factorization<double> "
+        "factors(A); for that of the host");
   else if constexpr (!OnDeviceAs<A, T>)
-    static_assert(never<A>,
-                  "lasolve: A is not of the type of its factorization: AsyncFactorization<double> for double, "
-                  "AsyncFactorization<float> for float");
+    return Sentence(
+        "lasolve: A is not of the type of its factorization: AsyncFactorization<double> for double, "
+        "AsyncFactorization<float> for float");
   else
-    static_assert(never<A, More...>,
-                  "lasolve: factor_async works in the stream of a lasolve::Context, which comes behind the options");
+    return Sentence("lasolve: factor_async works in the stream of a lasolve::Context, which comes behind the options");
 }
 
 /// Of B and X that an AsyncFactorization<T> does not solve for. They are used when the call has returned.
-template <class B, class X, class T>
-constexpr void begun_to_solve() {
-  operand<B>();
-  written<X>();
-  if constexpr (!Readable<B> || !Readable<X> || Temporary<X> || !Writable<X>)
-    return;
+template <class B, class X>
+constexpr auto begun_to_solve() {
+  if constexpr (!Readable<B>)
+    return operand<B>();
+  else if constexpr (!Writable<X>)
+    return written<X>();
   else if constexpr (Temporary<B>)
-    static_assert(never<B>,
-                  "lasolve: B is a temporary, which ends before the device has read it: keep it in a variable");
+    return Sentence("lasolve: B is a temporary, which ends before the device has read it: keep it in a variable");
   else if constexpr (!OnDevice<B> || !OnDevice<X>)
-    static_assert(never<B, X>, "lasolve: solve_async is for memory of a CUDA device: copy B there, and X from there");
+    return Sentence("lasolve: solve_async is for memory of a CUDA device: copy B there, and X from there");
   else
-    static_assert(
-        SidesOnDevice<B, X, T>,
+    return Sentence(
         "lasolve: B and X are not of the type of the factorization: make A, B and X all double, or all float");
 }
 

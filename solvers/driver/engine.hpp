@@ -80,6 +80,11 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>&, const Options&, Facts start,
                                        CUstream_st* after, SharedContext);
+/// Factors and solves at once where the system is small. False: it is for an engine to do, or to say what is wrong, and X and the report
+/// are as they were.
+template <class T>
+bool solve_small(MatrixView<const T> A, const GemmBackend<Cpu>&, const Options&, Facts start, MatrixView<const T> B,
+                 MatrixView<T> X, Op op, Report&);
 /// Begins to factor A in a context with a stream. Throws std::invalid_argument for options that leave something to facts of A.
 template <class T>
 std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda> A, const GemmBackend<Cuda>&, const Options&,

@@ -20,8 +20,7 @@ void write_report(Report& r, const Recipe& by, Facts&& of) {
   r.notes = std::move(of.notes);
 }
 
-Report report_of(const Report& of_factors, SolveFacts&& of) {
-  Report r = of_factors;
+void write_solve(Report& r, SolveFacts&& of) {
   r.outcome = of.outcome;
   r.nrhs = of.nrhs;
   r.refine = of.refine;
@@ -36,6 +35,11 @@ Report report_of(const Report& of_factors, SolveFacts&& of) {
   r.growth = of.growth;
   r.refine_iterations = of.refine_iterations, r.refinement_residuals = std::move(of.refinement_residuals);
   std::move(of.notes.begin(), of.notes.end(), std::back_inserter(r.notes));
+}
+
+Report report_of(const Report& of_factors, SolveFacts&& facts) {
+  Report r = of_factors;
+  write_solve(r, std::move(facts));
   return r;
 }
 

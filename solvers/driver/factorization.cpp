@@ -38,11 +38,14 @@ std::unique_ptr<Engine<T>> of_matrix(std::int64_t n, std::unique_ptr<Engine<T>> 
   return engine;
 }
 
+Choice choose_for(const Options& options, const SharedContext& context) {
+  return context ? choose(on_its_device(*context, options)) : choose(options);
+}
+
 /// For the columns of op(A).
 template <class T>
-std::unique_ptr<Engine<T>> make_engine_for(Given<T, Cpu> A, const Options& options, const SharedContext& context,
-                                           Op op) {
-  const Choice choice = context ? choose(on_its_device(*context, options)) : choose(options);
+std::unique_ptr<Engine<T>> make_engine_for(Given<T, Cpu> A, const Options& options, const Choice& choice,
+                                           const SharedContext& context, Op op) {
   if (const auto* on_cpu = std::get_if<const GemmBackend<Cpu>*>(&choice.backend)) {
     require(!context, "a backend of the CPU, but a context is on CUDA");
     return make_engine<T>(std::move(A), **on_cpu, options, start_of(choice, op));
@@ -52,19 +55,29 @@ std::unique_ptr<Engine<T>> make_engine_for(Given<T, Cpu> A, const Options& optio
   return make_engine<T>(std::move(A), *std::get<1>(choice.backend), there, start_of(choice, op), context);
 }
 
-/// Of columns that the caller has.
 template <class T>
-std::unique_ptr<Engine<T>> engine_for(MatrixView<const T> columns, const Options& options,
-                                      const SharedContext& context = {}, Op op = Op::none) {
+void require_matrix(MatrixView<const T> columns, const Options& options) {
   require_square(columns.rows(), columns.cols());
   require_enumerators(options);
   require_on_host("A", Ends(columns));
+}
+
+/// Of columns that the caller has.
+template <class T>
+std::unique_ptr<Engine<T>> engine_by(const Choice& choice, MatrixView<const T> columns, const Options& options,
+                                     const SharedContext& context, Op op) {
   try {
-    return of_matrix(columns.rows(), make_engine_for(Given<T, Cpu>(columns), options, context, op), options,
+    return of_matrix(columns.rows(), make_engine_for(Given<T, Cpu>(columns), options, choice, context, op), options,
                      Extent(columns));
   } catch (const NotFinite& e) {
     throw_naming_first(e, columns, op, options.triangle);
   }
+}
+template <class T>
+std::unique_ptr<Engine<T>> engine_for(MatrixView<const T> columns, const Options& options,
+                                      const SharedContext& context = {}, Op op = Op::none) {
+  require_matrix(columns, options);
+  return engine_by(choose_for(options, context), columns, options, context, op);
 }
 template <class T>
 std::unique_ptr<Engine<T>> engine_for(RowMajorView<const T> A, const Options& options,
@@ -76,9 +89,7 @@ std::unique_ptr<Engine<T>> engine_for(RowMajorView<const T> A, const Options& op
 template <class T>
 std::unique_ptr<Engine<T>> engine_with_copy(MatrixView<const T> columns, Op op, const Options& options,
                                             const SharedContext& context) {
-  require_square(columns.rows(), columns.cols());
-  require_enumerators(options);
-  require_on_host("A", Ends(columns));
+  require_matrix(columns, options);
   Matrix<T> copy(columns.rows(), columns.cols());
   for (std::int64_t j = 0; j < columns.cols(); ++j) std::copy_n(&columns(0, j), columns.rows(), &copy(0, j));
   auto engine = engine_for(std::as_const(copy).view(), op == Op::none ? options : mirrored(options), context, op);
@@ -90,11 +101,10 @@ std::unique_ptr<Engine<T>> engine_with_copy(MatrixView<const T> columns, Op op, 
 /// Of memory that is handed over.
 template <class T>
 std::unique_ptr<Engine<T>> engine_in(Matrix<T>&& A, const Options& options, const SharedContext& context = {}) {
-  require_square(A.rows(), A.cols());
-  require_enumerators(options);
-  require_on_host("A", Ends(A.view()));
+  require_matrix<T>(A, options);
   const std::int64_t n = A.rows();
-  return of_matrix(n, make_engine_for(Given<T, Cpu>(std::move(A)), options, context, Op::none), options, {});
+  const Choice choice = choose_for(options, context);
+  return of_matrix(n, make_engine_for(Given<T, Cpu>(std::move(A)), options, choice, context, Op::none), options, {});
 }
 
 /// The device of the memory; where it has none, the first that can be used.
@@ -130,6 +140,23 @@ Extent extent_of(RowMajorView<T> M) {
   return Extent(M.transposed());
 }
 
+template <class T>
+void require_sides_on_host(MatrixView<const T> B, MatrixView<T> X, Op op) {
+  require_enumerator(op, "op");
+  require_on_host("B", Ends(B));
+  require_on_host("X", Ends(X));
+}
+
+template <class T>
+Report solve_with(Engine<T>& engine, MatrixView<const T> B, MatrixView<T> X, Op op) {
+  try {
+    return engine.solve(B, X, op);
+  } catch (const NotFinite& e) {
+    if (same(B, X)) throw;
+    throw_naming_first(e, B, Op::none, Uplo::both);
+  }
+}
+
 template <class From, class T>
 void copy_elements(const From& from, const T& to) {
   for (std::int64_t i = 0; i < from.rows(); ++i)
@@ -157,9 +184,20 @@ Report solve_once(const M& A, MatrixView<const T> B, MatrixView<T> X, const Opti
   require_square(A.rows(), A.cols());
   require_sides(A.rows(), B, X);
   require_apart(extent_of(A), Extent(X));
-  Factorization<T> factors(A, options);
-  Report solved = factors.solve(B, X, op);
-  return together(factors.report(), std::move(solved));
+  const MatrixView<const T> columns = columns_of<T>(A);
+  constexpr Op stored = op_of_columns<M, T>;
+  require_matrix(columns, options);
+  require_sides_on_host(B, X, op);
+  const Choice choice = choose(options);
+  const Op op_of_stored = stored == Op::none ? op : flipped(op);
+  Report report;
+  if (const auto* const on_cpu = std::get_if<const GemmBackend<Cpu>*>(&choice.backend))
+    if (solve_small(columns, **on_cpu, options, start_of(choice, stored), B, X, op_of_stored, report)) return report;
+  const auto engine =
+      engine_by(choice, columns, stored == Op::none ? options : mirrored(options), SharedContext(), stored);
+  report = solve_with(*engine, B, X, op_of_stored);
+  report = together(engine->report(), std::move(report));
+  return report;
 }
 /// The same of row-major B and X.
 template <class T, class M>
@@ -218,17 +256,10 @@ const Report& Factorization<T>::report() const {
 template <class T>
 Report Factorization<T>::solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) {
   Engine<T>& engine = not_moved(engine_);
-  require_enumerator(op, "op");
   require_sides(engine.order, B, X);
   require_apart(engine.borrowed, Extent(X));
-  require_on_host("B", Ends(B));
-  require_on_host("X", Ends(X));
-  try {
-    return engine.solve(B, X, stored_ == Op::none ? op : flipped(op));
-  } catch (const NotFinite& e) {
-    if (same(B, X)) throw;
-    throw_naming_first(e, B, Op::none, Uplo::both);
-  }
+  require_sides_on_host(B, X, op);
+  return solve_with(engine, B, X, stored_ == Op::none ? op : flipped(op));
 }
 template <class T>
 Report Factorization<T>::solve(RowMajorView<const T> B, RowMajorView<T> X, Op op) {

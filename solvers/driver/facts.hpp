@@ -45,6 +45,7 @@ struct SolveFacts {
 
 /// Writes that of the factors, or of a solve with factors of which it is there.
 void write_report(Report&, const Recipe&, Facts&&);
+void write_solve(Report& of_factors, SolveFacts&&);
 Report report_of(const Report& of_factors, SolveFacts&&);
 /// Adds what else a solve took.
 void add_times(Report&, const Times&);

@@ -131,8 +131,10 @@ TEST_F(AsyncOnCuda, tells_the_device_and_the_host_where_it_failed) {
     // Zero from a column on: singular there, and a leading minor is not positive.
     const auto A = upload(q, matrix_of<double>(n, n, [=](auto i, auto j) { return i == j && i < bad ? 2.0 : 0.0; }));
     Matrix<std::int64_t, Cuda> told(1, 1);
+    Matrix<double, Cuda> X = upload(q, matrix_of<double>(n, 3, [](auto, auto) { return 1.0; }));
     std::int64_t number = 0;
     AsyncFactorization<double> factors = factor_async(read(A), decided(method), *context);
+    factors.solve_async(read(X), X.view());
     CUDA_CHECK(cudaMemcpyAsync(told.data(), factors.failed_at(), sizeof number, cudaMemcpyDeviceToDevice, stream));
     CUDA_CHECK(cudaMemcpyAsync(&number, told.data(), sizeof number, cudaMemcpyDeviceToHost, stream));
     wait_for_stream();
@@ -140,6 +142,9 @@ TEST_F(AsyncOnCuda, tells_the_device_and_the_host_where_it_failed) {
     const Outcome outcome = factors.wait();
     EXPECT_EQ(outcome.kind, kind);
     EXPECT_EQ(outcome.at, at);
+    const Matrix<double> none = download(q, X);
+    for (std::int64_t j = 0; j < none.cols(); ++j)
+      for (std::int64_t i = 0; i < n; ++i) EXPECT_TRUE(std::isnan(none(i, j)));
   };
   expect_failure(Method::lu, Outcome::singular, bad);
   expect_failure(Method::cholesky, Outcome::not_positive_definite, bad + 1);

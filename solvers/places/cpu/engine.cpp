@@ -52,6 +52,12 @@ class CpuEngine final : public Engine<T> {
   Solver<T, Cpu> solver_;
 };
 
+/// Of a small system of order n.
+template <class T>
+Matrix<double> memory_for(std::int64_t n) {
+  return {ceil_div(std::int64_t(SmallSystem<T>::bytes(n)), std::int64_t(sizeof(double))), 1};
+}
+
 /// Of a small system. What is out of the ordinary is left to the other engine.
 template <class T>
 class SmallEngine final : public Engine<T> {
@@ -63,7 +69,9 @@ class SmallEngine final : public Engine<T> {
         refine_(options.refine),
         check_(options.check),
         allow_nonfinite_(options.allow_nonfinite),
-        system_(A, recipes) {}
+        A_(A.rows(), A.cols()),
+        memory_(memory_for<T>(A.rows())),
+        system_(copied(A, A_), recipes, memory_.data()) {}
   /// False: it is not for this engine, and `facts` is as it was.
   bool factor(Facts& facts) {
     if (!system_.factor(facts)) return false;
@@ -87,6 +95,11 @@ class SmallEngine final : public Engine<T> {
   Report solve(MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op, CUstream_st*) override { refuse_sides_on_device(); }
 
  private:
+  static MatrixView<const T> copied(MatrixView<const T> from, MatrixView<T> to) {
+    copy_on_host<T>(from, to);
+    return to;
+  }
+
   Engine<T>& other() {
     if (!other_) {
       Options options;
@@ -110,6 +123,8 @@ class SmallEngine final : public Engine<T> {
   const Refine refine_;
   const bool check_, allow_nonfinite_;
   Report report_;
+  Matrix<T> A_;
+  Matrix<double> memory_;
   SmallSystem<T> system_;
   std::unique_ptr<Engine<T>> other_;
 };
@@ -132,6 +147,34 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cpu>& 
 template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cpu>&, const Options&,
                                                      Facts);
 template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cpu>&, const Options&, Facts);
+
+template <class T>
+bool solve_small(MatrixView<const T> A, const GemmBackend<Cpu>& gemm, const Options& options, Facts start,
+                 MatrixView<const T> B, MatrixView<T> X, Op op, Report& report) {
+  if (!SmallSystem<T>::fits(A.rows(), options)) return false;
+  const Recipes recipes =
+      resolve(options, {.n = A.rows(), .element = precision_of<T>}, means_of(gemm, options, cpu_tuning().values, true));
+  if (recipes.first().executor != Executor::leaf) return false;
+  constexpr std::int64_t on_stack = 16;
+  alignas(64) std::byte few[SmallSystem<T>::bytes(on_stack)];
+  Matrix<double> many;
+  if (A.rows() > on_stack) many = memory_for<T>(A.rows());
+  SmallSystem<T> system(A, recipes, A.rows() > on_stack ? static_cast<void*>(many.data()) : few);
+  SolveFacts facts{start.outcome, B.cols(), Refine::none, epsilon<T>};
+  if (!system.takes_sides(B.cols())) return false;
+  const auto factored = system.factor(start);
+  if (!factored || !system.solve(B, X, op, facts, *factored)) return false;
+  if (options.progress) options.progress(1);
+  start.gemm = gemm.name;
+  write_report(report, system.recipe(), std::move(start));
+  facts.times.phases += report.phases, facts.times.total_seconds += report.total_seconds;
+  write_solve(report, std::move(facts));
+  return true;
+}
+template bool solve_small(MatrixView<const double>, const GemmBackend<Cpu>&, const Options&, Facts,
+                          MatrixView<const double>, MatrixView<double>, Op, Report&);
+template bool solve_small(MatrixView<const float>, const GemmBackend<Cpu>&, const Options&, Facts,
+                          MatrixView<const float>, MatrixView<float>, Op, Report&);
 
 template <>
 Checked check_again(Queue<Cpu>& q, const Supply<double, Cpu>& A, Op op, Uplo triangle, MatrixView<const double> B,

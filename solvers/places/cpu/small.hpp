@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include "core/ceil_div.hpp"
 #include "core/stopwatch.hpp"
@@ -21,10 +22,10 @@
 
 namespace lasolve {
 
-/// P A = L U or A = L Lᵀ of an n × n matrix of which a copy is kept. Where factor() or solve() is false, it is for Solver to do, or to
+/// P A = L U or A = L Lᵀ of an n × n matrix. Where factor() or solve() is false, it is for Solver to do, or to
 /// say what is wrong.
 ///
-/// The copy of A is a part of the panel here, no phase has the norm of A, and the check of B comes after the solve: to read the clock
+/// To copy A is a part of the panel here, no phase has the norm of A, and the check of B comes after the solve: to read the clock
 /// takes longer.
 template <class T>
 class SmallSystem {
@@ -34,24 +35,30 @@ class SmallSystem {
     return n > 0 && options.triangle == Uplo::both && n <= most_rows(options.factorization, n);
   }
 
-  SmallSystem(MatrixView<const T> A, const Recipes& recipes)
+  /// The memory that a system of order n works in. It begins with a line of the cache: that decides on Eigen's roundings.
+  static constexpr std::size_t bytes(std::int64_t n) {
+    return std::size_t((n + 2) * round_up(n, line)) * sizeof(T) +
+           std::size_t(n) * (sizeof(std::int64_t) + sizeof(double));
+  }
+
+  /// Borrows both.
+  SmallSystem(MatrixView<const T> A, const Recipes& recipes, void* memory)
       : by_(recipes.first().symmetry == Symmetry::before && !may_be_positive_definite<T>(A)
                 ? *recipes.after(recipes.first(), Reason::not_positive_definite)
                 : recipes.first()),
         n_(A.rows()),
-        memory_(n_, 2 * n_ + 2, round_up(n_, line)),
-        A_(memory_.view().columns(0, n_)),
-        factors_(memory_.view().columns(n_, n_)),
-        interchanges_(by_.method == Method::lu ? n_ : 0, 1) {
-    copy_on_host<T>(A, A_);
-  }
+        A_(A),
+        factors_(static_cast<T*>(memory), n_, n_, round_up(n_, line)),
+        one_side_(factors_.data() + n_ * factors_.ld(), n_, 2, factors_.ld()),
+        interchanges_(reinterpret_cast<std::int64_t*>(one_side_.data() + 2 * one_side_.ld()), n_, 1, n_),
+        sums_(reinterpret_cast<double*>(interchanges_.data() + n_), std::size_t(n_)) {}
   MatrixView<const T> A() const { return A_; }
   const Recipe& recipe() const { return by_; }
 
-  /// Where solutions are checked, A must be finite.
-  bool factor(Facts& facts) {
-    if (by_.check && (!std::isfinite(norm(Op::none)) || exponent_of_subnormal<T>(norm(Op::none)) != 0)) return false;
-    const Stopwatch watch;
+  /// A watch that began when the factors were there, or none. Where solutions are checked, A must be finite.
+  std::optional<Stopwatch> factor(Facts& facts) {
+    if (by_.check && (!std::isfinite(norm(Op::none)) || exponent_of_subnormal<T>(norm(Op::none)) != 0)) return {};
+    Stopwatch watch;
     copy_on_host<T>(A_, factors_);
     const MatrixView<std::int64_t> failed_at(&failed_at_, 1, 1, 1);
     const bool is_lu = by_.method == Method::lu;
@@ -59,28 +66,28 @@ class SmallSystem {
       panel_lu_leaf_alone(factors_, Pivots<Cpu>::in(interchanges_, failed_at));
     else
       panel_cholesky_leaf_alone(factors_, Minors<Cpu>{failed_at});
-    const double seconds = watch.seconds(), u = unit_roundoff_of(precision_of<T>), n = double(n_);
+    const double seconds = watch.lap(), u = unit_roundoff_of(precision_of<T>), n = double(n_);
     const auto [least, most] = diagonal_range<T>(factors_);
     const double range = is_lu ? least / most : least / most * (least / most);  // of the pivots
-    if (failed_at_ >= 0 || !(range >= n * u)) return false;
+    if (failed_at_ >= 0 || !(range >= n * u)) return {};
     facts.n = n_, facts.threads = 1;
     facts.factor_seconds = facts.times.total_seconds = facts.times.phases.seconds_of(Phase::panel) = seconds;
     facts.times.phases.flops[std::size_t(Phase::panel)] = is_lu ? lu_panel_flops(n, n) : cholesky_panel_flops(n, n);
-    if (task_watcher())
-      tell_at_once(by_.method, by_.schedule, n_, steady_seconds() - watch.seconds(), steady_seconds());
-    return !by_.condition || is_well_conditioned(facts);
+    if (task_watcher()) tell_at_once(by_.method, by_.schedule, n_, steady_seconds() - seconds, steady_seconds());
+    if (!by_.condition) return watch;
+    if (!is_well_conditioned(facts)) return {};
+    return Stopwatch();
   }
 
   /// Whether so many right-hand sides are for this class. More than n are left to the threads of Solver.
   bool takes_sides(std::int64_t nrhs) const { return nrhs > 0 && nrhs <= n_; }
 
   /// As Solver::solve. X is written when it is known to be right.
-  bool solve(MatrixView<const T> B, MatrixView<T> X, Op op, SolveFacts& facts) {
-    const Stopwatch watch;
+  bool solve(MatrixView<const T> B, MatrixView<T> X, Op op, SolveFacts& facts, Stopwatch watch = {}) {
     const std::int64_t nrhs = B.cols();
     Matrix<T> more;
     if (nrhs > 1) more = Matrix<T>(n_, 2 * nrhs, round_up(n_, line));
-    const MatrixView<T> sides = nrhs > 1 ? more.view() : memory_.view().columns(2 * n_, 2);
+    const MatrixView<T> sides = nrhs > 1 ? more.view() : one_side_;
     const auto solution = sides.columns(0, nrhs), residual = sides.columns(nrhs, nrhs);
     copy_on_host<T>(B, solution);
     apply(solution, op);
@@ -106,8 +113,7 @@ class SmallSystem {
   }
 
  private:
-  static constexpr std::int64_t line =
-      64 / std::int64_t(sizeof(T));  // of the cache: where it begins decides on Eigen's roundings
+  static constexpr std::int64_t line = 64 / std::int64_t(sizeof(T));
 
   /// The most rows of a matrix that is one leaf, which has n rows and may be symmetric where the method is automatic.
   static std::int64_t most_rows(Method method, std::int64_t n) {
@@ -160,18 +166,19 @@ class SmallSystem {
   double norm(Op op) {
     auto& kept = norms_[std::size_t(op)];
     if (!kept) {
-      std::vector<double> sums(std::size_t(n_), 0.0);
-      add_magnitudes<T>({A(), op}, 1, 0, n_, sums.data());
-      kept = largest(sums);
+      std::fill(sums_.begin(), sums_.end(), 0.0);
+      add_magnitudes<T>({A(), op}, 1, 0, n_, sums_.data());
+      kept = largest<double>(sums_);
     }
     return *kept;
   }
 
   const Recipe by_;
   std::int64_t n_;
-  Matrix<T> memory_;  // of the next two, and of one right-hand side and its residual
-  const MatrixView<T> A_, factors_;
-  Matrix<std::int64_t> interchanges_;  // of LU
+  const MatrixView<const T> A_;
+  const MatrixView<T> factors_, one_side_;       // and its residual
+  const MatrixView<std::int64_t> interchanges_;  // of LU
+  const std::span<double> sums_;
   std::int64_t failed_at_ = -1;
   std::array<std::optional<double>, 2> norms_;
 };

@@ -25,7 +25,7 @@ std::int64_t leaf_order(const Queue<Cpu>& q, std::int64_t nrhs) {
 /// b ← inv(T) b, column after column of T, which is stored as it is read. As in LAPACK, an unknown that is zero takes nothing from
 /// the others.
 template <class T>
-void substitute_by_columns(Triangle<T, Cpu> tri, T* b) {
+void substitute_by_columns(const Triangle<T, Cpu>& tri, T* b) {
   const std::int64_t n = tri.order();
   const auto eliminate = [&](std::int64_t j, std::int64_t begin, std::int64_t end) {
     if (b[j] == T(0)) return;
@@ -41,7 +41,7 @@ void substitute_by_columns(Triangle<T, Cpu> tri, T* b) {
 
 /// B ← inv(T) B by substitution on the calling thread. A tiny triangle is done before a call of what has vectors begins.
 template <class T>
-void substitute(Triangle<T, Cpu> tri, MatrixView<T> B) {
+void substitute(const Triangle<T, Cpu>& tri, MatrixView<T> B) {
   if (B.empty()) return;
   if (B.cols() == 1 && tri.order() <= 4 && tri.values.op() == Op::none) return substitute_by_columns(tri, B.data());
   if (B.cols() == 1) return substitution<T>().solve_one(as_leaf(tri), B.data());

@@ -1,6 +1,9 @@
 // Factors and solutions in the order of a stream of the caller's, with calls that return before the work is done.
 #pragma once
 
+#include <limits>
+
+#include "core/cuda/elementwise.cuh"
 #include "core/named_range.hpp"
 #include "core/whereabouts.hpp"
 #include "solvers/places/cuda/call.hpp"
@@ -56,6 +59,7 @@ class CudaAsync final : public AsyncEngine<T> {
     wait_for_caller(*its_, nullptr);
     q.phase(Phase::solve);
     factors_.apply(q, gemm_, B, X, op);
+    fill_if_failed(q, factors_.failed_at(), std::numeric_limits<T>::quiet_NaN(), X);
     end_call();
   }
 

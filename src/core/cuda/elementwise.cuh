@@ -44,6 +44,14 @@ void fill(Queue<Cuda>& q, T value, MatrixView<T, Cuda> X) {
   for_each_element(q, X, [value] __device__(T & x, std::int64_t, std::int64_t) { x = value; });
 }
 
+/// The same where *failed_at, which the device reads, is not negative.
+template <class T>
+void fill_if_failed(Queue<Cuda>& q, const std::int64_t* failed_at, T value, MatrixView<T, Cuda> X) {
+  for_each_element(q, X, [value, failed_at] __device__(T & x, std::int64_t, std::int64_t) {
+    if (*failed_at >= 0) x = value;
+  });
+}
+
 /// X ← X + D.
 template <class From, class To>
 void add(Queue<Cuda>& q, MatrixView<From, Cuda> D, MatrixView<To, Cuda> X) {
