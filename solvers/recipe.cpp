@@ -30,6 +30,11 @@ SolvePrecision solve_precision(Precision name, Precision of_A) {
   return in;
 }
 
+void require_sensible(const Tuning& tuning) {
+  const std::string complaint = complaint_about(tuning);
+  require(complaint.empty(), ("the tuning makes no sense: " + complaint).c_str());
+}
+
 bool has_schedule(Method method, const Options& options) {
   return options.schedule == Schedule::automatic || is_offered(method, options.schedule);
 }
@@ -84,8 +89,7 @@ Symmetry when_found_out(const Recipe& r, const Options& o, const Problem& proble
 Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   const Tuning& t = *means.tuning;
   const Precision of_A = problem.element;
-  const std::string complaint = o.tuning ? complaint_about(*o.tuning) : "";
-  require(complaint.empty(), ("the tuning makes no sense: " + complaint).c_str());
+  if (o.tuning) require_sensible(*o.tuning);
   Recipe r;
   r.precision = solve_precision(o.precision, of_A);
   require_offered(o, means, r.precision);
