@@ -11,7 +11,10 @@ folder=$(mktemp -d)
 trap 'rm -rf -- "$folder"' EXIT
 export CONAN_HOME=$folder
 "$conan" profile detect >/dev/null 2>&1
-"$conan" create "$sources/packaging/conan" --no-remote --build=missing -s compiler.cppstd=20 -o '&:from_system=True' >"$folder/log" 2>&1 || {
+# Without optimization, which would take most of the time; and nothing is built in the tree.
+options=(--no-remote --build=missing -s compiler.cppstd=20 -s build_type=Debug -o '&:from_system=True'
+  -c "tools.cmake.cmake_layout:test_folder=$folder/test")
+"$conan" create "$sources/packaging/conan" "${options[@]}" >"$folder/log" 2>&1 || {
   tail -n 40 "$folder/log"
   exit 1
 }

@@ -1,39 +1,9 @@
 // How much of a solution can be trusted: condition numbers from factors, and what is said about them.
-#include <Eigen/LU>
-
-#include "places.hpp"
+#include "conditions.hpp"
 #include "solvers/refine/one_norm.hpp"
-#include "systems.hpp"
 
 namespace lasolve::test {
 namespace {
-
-using Exact = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
-
-template <class T>
-Exact exact(const Matrix<T>& A) {
-  return as_eigen(A.view()).template cast<long double>();
-}
-long double one_norm_of(const Exact& A) { return A.cwiseAbs().colwise().sum().maxCoeff(); }
-
-/// ‖A‖₁‖A⁻¹‖₁, from the inverse.
-template <class T>
-long double true_condition(const Matrix<T>& A) {
-  return one_norm_of(exact(A)) * one_norm_of(exact(A).inverse());
-}
-
-/// ‖ |A⁻¹| |A| ‖∞, from the inverse.
-template <class T>
-double scaled_condition(const Matrix<T>& A) {
-  const Exact products = exact(A).inverse().cwiseAbs() * exact(A).cwiseAbs();
-  return double(products.rowwise().sum().maxCoeff());
-}
-
-/// The product of two random matrices, n × k and k × n.
-Matrix<double> of_rank(std::int64_t n, std::int64_t k, std::uint64_t seed) {
-  const Matrix<double> U = random_matrix(n, k, seed), V = random_matrix(k, n, seed + 100);
-  return rounded<double>(Exact(exact(U) * exact(V)));
-}
 
 TEST(OneNorm, is_estimated_from_below_and_nearly_always_within_a_factor_of_three_by_at_most_five_products) {
   int exact_ones = 0, all = 0;
@@ -69,16 +39,6 @@ TEST(OneNorm, of_what_is_not_finite_is_not_finite) {
         })));
       }
 }
-
-class Condition : public OnTarget {
- protected:
-  Options judged(Method method = Method::lu) const {
-    Options o = options(32);
-    o.factorization = method;
-    o.condition = true;
-    return o;
-  }
-};
 
 /// Not above the truth and at least a third of it, but for what the roundings in the factors make of A⁻¹.
 void expect_estimate(double rcond, long double condition, double u, std::int64_t n) {
@@ -210,107 +170,6 @@ TEST_P(Condition, that_is_near_singular_is_an_outcome_and_the_solution_is_there)
   });
 }
 
-TEST_P(Condition, of_rows_of_different_size_is_that_of_the_scaled_rows) {
-  with_element([&](auto zero) {
-    using T = decltype(zero);
-    const double far = std::is_same_v<T, double> ? 1e200 : 1e25;
-    const auto diagonal = matrix_of<T>(3, 3, [=](auto i, auto j) { return i == j ? std::pow(far, double(i - 1)) : 0; });
-    const auto ones = matrix_of<T>(3, 2, [](auto, auto) { return 1; });
-    for (const Op op : {Op::none, Op::transpose}) {
-      const auto solved = solve_for(diagonal, ones, judged(), op);
-      expect_solved(solved);
-      EXPECT_LT(*solved.report.rcond, unit_roundoff<T>);
-      EXPECT_EQ(solved.report.rcond_of_scaled_rows, 1);
-      EXPECT_NEAR(*solved.report.digits, -std::log10(unit_roundoff<T>), 1e-12);
-      EXPECT_TRUE(says(notes_of(solved.report), "badly scaled"));
-    }
-    const std::int64_t n = 40;
-    const Matrix<T> R = random_matrix<T>(n, n);
-    const auto A = matrix_of<T>(n, n, [&](auto i, auto j) { return std::ldexp(R(i, j), i % 2 == 0 ? 0 : -60); });
-    const auto one = matrix_of<T>(n, 1, [](auto, auto) { return 1; });
-    const auto B = rounded<T>(product<T>(T(1), A.view(), one.view(), T(0), one.view()));
-    const auto solved = solve_for(A, B, judged());
-    expect_solved(solved);
-    EXPECT_NEAR(*solved.report.rcond_of_scaled_rows * scaled_condition(R), 1, 0.1);
-    const double error = (as_eigen(solved.X.view()).array() - T(1)).abs().maxCoeff();
-    EXPECT_LT(error, std::pow(10, -*solved.report.digits));
-  });
-}
-
-/// D₁ M D₂ with powers of two.
-template <class T>
-Matrix<T> in_units(const Matrix<T>& M, const std::vector<int>& rows, const std::vector<int>& columns) {
-  return matrix_of<T>(M.rows(), M.cols(), [&](auto i, auto j) {
-    return std::ldexp(M(i, j), rows[std::size_t(i)] + columns[std::size_t(j)]);
-  });
-}
-
-/// Every third unit is far from the others, so that rcond is below the roundoff.
-template <class T>
-std::vector<int> units(std::int64_t n, int far = std::is_same_v<T, double> ? -70 : -30) {
-  std::vector<int> all;
-  for (std::int64_t i = 0; i < n; ++i) all.push_back(i % 3 == 1 ? far : int(i % 4));
-  return all;
-}
-
-TEST_P(Condition, of_columns_of_different_size_is_that_of_the_scaled_columns) {
-  with_element([&](auto zero) {
-    using T = decltype(zero);
-    for (const std::int64_t n : {6, 40, 150})
-      for (const bool symmetric : {false, true}) {
-        SCOPED_TRACE(testing::Message() << "n = " << n << ", symmetric " << symmetric);
-        const Matrix<T> M = symmetric ? rounded<T>(random_with_condition(n, 10, true)) : random_matrix<T>(n, n, 5);
-        const std::vector<int> one(std::size_t(n), 0), far = units<T>(n);
-        const Matrix<T> A = in_units(M, symmetric ? far : one, far);
-        // The column of M⁻¹ that belongs to a right-hand side of one 1, so that the truth is known in its own units.
-        const Matrix<T> truth = random_matrix<T>(n, 2, 8);
-        const Matrix<T> X =
-            matrix_of<T>(n, 2, [&](auto i, auto j) { return std::ldexp(truth(i, j), -far[std::size_t(i)]); });
-        const auto nothing = matrix_of<T>(n, 2, [](auto, auto) { return 0; });
-        const auto B = rounded<T>(product<T>(T(1), A.view(), X.view(), T(0), nothing.view()));
-        const auto solved = solve_for(A, B, judged(Method::automatic));
-        EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
-        EXPECT_EQ(solved.report.method, symmetric ? Method::cholesky : Method::lu);
-        EXPECT_LT(*solved.report.rcond, unit_roundoff<T>);
-        EXPECT_FALSE(solved.report.rcond_of_scaled_rows.has_value());
-        ASSERT_TRUE(solved.report.rcond_of_scaled_columns.has_value());
-        const double condition = scaled_condition(M);
-        EXPECT_LT(*solved.report.rcond_of_scaled_columns * condition, 30);
-        EXPECT_GT(*solved.report.rcond_of_scaled_columns * condition, 1.0 / 30);
-        for (std::int64_t j = 0; j < 2; ++j)
-          for (std::int64_t i = 0; i < n; ++i)  // the largest |truth| is about 1
-            EXPECT_LT(std::abs(std::ldexp(solved.X(i, j), far[std::size_t(i)]) - truth(i, j)),
-                      20 * std::pow(10, -*solved.report.digits));
-      }
-  });
-}
-
-TEST_P(Condition, that_is_near_singular_with_rows_and_columns_scaled_is_not_trusted) {
-  with_element([&](auto zero) {
-    using T = decltype(zero);
-    std::vector<Matrix<T>> matrices;
-    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-      matrices.push_back(rounded<T>(of_rank(60, 59, seed)));
-      matrices.push_back(rounded<T>(of_rank(12, 11, seed)));
-    }
-    matrices.push_back(rounded<T>(hilbert(20)));
-    matrices.push_back(rounded<T>(random_with_condition(50, 10 / unit_roundoff<T>)));
-    matrices.push_back(rounded<T>(random_with_condition(50, 10 / unit_roundoff<T>, true)));
-    for (const Matrix<T>& M : matrices)
-      for (const bool by_rows : {false, true})
-        for (const Op op : {Op::none, Op::transpose}) {
-          const std::int64_t n = M.rows();
-          const std::vector<int> one(std::size_t(n), 0), far = units<T>(n);
-          const Matrix<T> A = in_units(M, by_rows ? far : one, far);
-          const Report report = solve_for(A, random_matrix<T>(n, 2), judged(Method::automatic), op).report;
-          EXPECT_FALSE(report.outcome.ok()) << "n = " << n;
-          EXPECT_FALSE(report.rcond_of_scaled_rows.has_value());
-          EXPECT_FALSE(report.rcond_of_scaled_columns.has_value()) << *report.rcond_of_scaled_columns;
-          EXPECT_LT(report.digits.value_or(0), 1);
-        }
-  });
-}
-
 TEST_P(Condition, says_of_pivots_that_grew_that_they_grew) {
   with_element([&](auto zero) {
     using T = decltype(zero);
@@ -381,20 +240,6 @@ TEST_P(Condition, of_a_subnormal_matrix_is_that_of_the_same_in_other_units) {
         matrix_of<T>(2, 2, [](auto i, auto j) { return i == j ? std::numeric_limits<T>::denorm_min() : 0; });
     const Matrix<T> B = matrix_of<T>(2, 1, [](auto, auto) { return 1; });
     EXPECT_EQ(solve_for(A, B, judged(Method::lu)).report.outcome.kind, Outcome::inaccurate) << "X overflows";
-  });
-}
-
-/// Well conditioned but for its rows, yet what the first pivot does to the second row leaves nothing of it.
-TEST_P(Condition, of_scaled_rows_does_not_count_where_a_row_of_the_residual_is_large) {
-  with_element([&](auto zero) {
-    using T = decltype(zero);
-    const T large(1e20);
-    const auto A = matrix_of<T>(2, 2, [=](auto i, auto j) { return i == 0 && j == 1 ? large : T(1); });
-    const auto B = matrix_of<T>(2, 1, [=](auto i, auto) { return i == 0 ? large : T(2); });
-    const auto solved = solve_for(A, B, judged());
-    EXPECT_GT(std::abs(solved.X(0, 0) - 1), 0.5);
-    EXPECT_LT(*solved.report.hpl_residual, hpl_threshold);
-    EXPECT_EQ(solved.report.outcome.kind, Outcome::ill_conditioned);
   });
 }
 

@@ -52,10 +52,11 @@ class CpuEngine final : public Engine<T> {
   Solver<T, Cpu> solver_;
 };
 
-/// Of a small system of order n.
+/// Of a small system of order n, and of more elements behind it.
 template <class T>
-Matrix<double> memory_for(std::int64_t n) {
-  return {ceil_div(std::int64_t(SmallSystem<T>::bytes(n)), std::int64_t(sizeof(double))), 1};
+Matrix<double> memory_for(std::int64_t n, std::int64_t more = 0) {
+  const std::size_t bytes = SmallSystem<T>::bytes(n) + std::size_t(more) * sizeof(T);
+  return {ceil_div(std::int64_t(bytes), std::int64_t(sizeof(double))), 1};
 }
 
 /// Of a small system. What is out of the ordinary is left to the other engine.
@@ -69,9 +70,8 @@ class SmallEngine final : public Engine<T> {
         refine_(options.refine),
         check_(options.check),
         allow_nonfinite_(options.allow_nonfinite),
-        A_(A.rows(), A.cols()),
-        memory_(memory_for<T>(A.rows())),
-        system_(copied(A, A_), recipes, memory_.data()) {}
+        memory_(memory_for<T>(A.rows(), SmallSystem<T>::ld(A.rows()) * A.cols())),
+        system_(copied(A), recipes, memory_.data()) {}
   /// False: it is not for this engine, and `facts` is as it was.
   bool factor(Facts& facts) {
     if (!system_.factor(facts)) return false;
@@ -95,9 +95,11 @@ class SmallEngine final : public Engine<T> {
   Report solve(MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op, CUstream_st*) override { refuse_sides_on_device(); }
 
  private:
-  static MatrixView<const T> copied(MatrixView<const T> from, MatrixView<T> to) {
-    copy_on_host<T>(from, to);
-    return to;
+  MatrixView<const T> copied(MatrixView<const T> A) {
+    auto* const behind = reinterpret_cast<std::byte*>(memory_.data()) + SmallSystem<T>::bytes(A.rows());
+    const MatrixView<T> copy(reinterpret_cast<T*>(behind), A.rows(), A.cols(), SmallSystem<T>::ld(A.rows()));
+    copy_on_host<T>(A, copy);
+    return copy;
   }
 
   Engine<T>& other() {
@@ -123,8 +125,7 @@ class SmallEngine final : public Engine<T> {
   const Refine refine_;
   const bool check_, allow_nonfinite_;
   Report report_;
-  Matrix<T> A_;
-  Matrix<double> memory_;
+  Matrix<double> memory_;  // of the system and of a copy of A
   SmallSystem<T> system_;
   std::unique_ptr<Engine<T>> other_;
 };

@@ -35,11 +35,13 @@ class SmallSystem {
     return n > 0 && options.triangle == Uplo::both && n <= most_rows(options.factorization, n);
   }
 
-  /// The memory that a system of order n works in. It begins with a line of the cache: that decides on Eigen's roundings.
+  /// The memory that a system of order n works in, in whole lines of the cache. It begins with one: that decides on Eigen's roundings.
   static constexpr std::size_t bytes(std::int64_t n) {
-    return std::size_t((n + 2) * round_up(n, line)) * sizeof(T) +
-           std::size_t(n) * (sizeof(std::int64_t) + sizeof(double));
+    const std::int64_t columns = (n + 2) * ld(n) * std::int64_t(sizeof(T)),
+                       rest = n * std::int64_t(sizeof(std::int64_t) + sizeof(double));
+    return std::size_t(round_up(columns + rest, 64));
   }
+  static constexpr std::int64_t ld(std::int64_t n) { return round_up(n, 64 / std::int64_t(sizeof(T))); }
 
   /// Borrows both.
   SmallSystem(MatrixView<const T> A, const Recipes& recipes, void* memory)
@@ -48,7 +50,7 @@ class SmallSystem {
                 : recipes.first()),
         n_(A.rows()),
         A_(A),
-        factors_(static_cast<T*>(memory), n_, n_, round_up(n_, line)),
+        factors_(static_cast<T*>(memory), n_, n_, ld(n_)),
         one_side_(factors_.data() + n_ * factors_.ld(), n_, 2, factors_.ld()),
         interchanges_(reinterpret_cast<std::int64_t*>(one_side_.data() + 2 * one_side_.ld()), n_, 1, n_),
         sums_(reinterpret_cast<double*>(interchanges_.data() + n_), std::size_t(n_)) {}
@@ -86,7 +88,7 @@ class SmallSystem {
   bool solve(MatrixView<const T> B, MatrixView<T> X, Op op, SolveFacts& facts, Stopwatch watch = {}) {
     const std::int64_t nrhs = B.cols();
     Matrix<T> more;
-    if (nrhs > 1) more = Matrix<T>(n_, 2 * nrhs, round_up(n_, line));
+    if (nrhs > 1) more = Matrix<T>(n_, 2 * nrhs, ld(n_));
     const MatrixView<T> sides = nrhs > 1 ? more.view() : one_side_;
     const auto solution = sides.columns(0, nrhs), residual = sides.columns(nrhs, nrhs);
     copy_on_host<T>(B, solution);
@@ -113,8 +115,6 @@ class SmallSystem {
   }
 
  private:
-  static constexpr std::int64_t line = 64 / std::int64_t(sizeof(T));
-
   /// The most rows of a matrix that is one leaf, which has n rows and may be symmetric where the method is automatic.
   static std::int64_t most_rows(Method method, std::int64_t n) {
     const Tuning& t = cpu_tuning().values;
