@@ -25,7 +25,7 @@ if(c++ IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
 endif()
 
 # What was parsed once for all is listed among the objects, and is none.
-set(objects $<FILTER:$<TARGET_OBJECTS:lasolve_objects>,EXCLUDE,[.](gch|pch)$>)
+set(objects "$<FILTER:$<TARGET_OBJECTS:lasolve_objects>,EXCLUDE,[.](gch|pch)$>")
 
 # one_object(LIBRARY NAME...): a static library becomes one object with no other global names. That is done behind its archive, so that
 # what uses it is compiled beside it: what a command makes of objects is waited for.

@@ -149,7 +149,7 @@ class SmallSystem {
   /// The condition is estimated, and leaves no doubt.
   bool is_well_conditioned(Facts& facts) {
     const Stopwatch watch;
-    Matrix<T> here(n_, 4, round_up(n_, line));
+    Matrix<T> here(n_, 4, ld(n_));
     const auto solve = [&](int exponent, MatrixView<double> X, Op op) {
       const MatrixView<T> some = here.view().columns(0, X.cols());
       for (std::int64_t j = 0; j < X.cols(); ++j)
