@@ -113,7 +113,7 @@ GemmKernel(GemmFunction<T, Place, In>, More...) -> GemmKernel<precision_of<In>, 
 template <class Place, class = ProductPrecisions>
 struct GemmKernels;
 template <class Place, Precision... P>
-struct GemmKernels<Place, std::integer_sequence<Precision, P...>> : GemmKernel<P, Place>... {
+struct GemmKernels<Place, Precisions<P...>> : GemmKernel<P, Place>... {
   template <class... Kernels>
   constexpr GemmKernels(Kernels... kernels) {
     ((static_cast<decltype(GemmKernel(kernels))&>(*this) = kernels), ...);

@@ -101,16 +101,17 @@ constexpr typename Arithmetic<P>::Result factor_of(typename Arithmetic<P>::Opera
   return typename Arithmetic<P>::Result(x);
 }
 
-/// The precisions of products.
-using ProductPrecisions = std::integer_sequence<Precision, Precision::fp64, Precision::fp32, Precision::tf32,
-                                                Precision::fp16, Precision::bf16>;
+/// A list of precisions, from which a template deduces them.
+template <Precision...>
+struct Precisions {};
+/// Those of products.
+using ProductPrecisions =
+    Precisions<Precision::fp64, Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16>;
 
 /// f(std::integral_constant<Precision, P>()) for each precision P of a product.
 template <class F>
 constexpr void for_each_precision(F f) {
-  const auto each = [&]<Precision... P>(std::integer_sequence<Precision, P...>) {
-    (f(std::integral_constant<Precision, P>()), ...);
-  };
+  const auto each = [&]<Precision... P>(Precisions<P...>) { (f(std::integral_constant<Precision, P>()), ...); };
   each(ProductPrecisions());
 }
 
@@ -202,7 +203,7 @@ constexpr const SolvePrecision* find_solve_precision(Precision name) {
 }
 
 template <class T, Precision... P>
-constexpr Precision first_with_operands(std::integer_sequence<Precision, P...>) {
+constexpr Precision first_with_operands(Precisions<P...>) {
   Precision first = Precision::automatic;
   (void)((std::is_same_v<T, typename Arithmetic<P>::Operand> && (first = P, true)) || ...);
   return first;
