@@ -116,7 +116,14 @@ template <class Place, Precision... P>
 struct GemmKernels<Place, Precisions<P...>> : GemmKernel<P, Place>... {
   template <class... Kernels>
   constexpr GemmKernels(Kernels... kernels) {
-    ((static_cast<decltype(GemmKernel(kernels))&>(*this) = kernels), ...);
+    (set(GemmKernel(kernels)), ...);
+  }
+
+ private:
+  template <Precision Its>
+  constexpr void set(const GemmKernel<Its, Place>& kernel) {
+    GemmKernel<Its, Place>& its = *this;
+    its = kernel;
   }
 };
 
