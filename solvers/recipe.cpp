@@ -60,9 +60,8 @@ void block(Recipe& r, const Options& options, const Problem& problem, const Tuni
 
 /// Whether a leaf does all that is asked for.
 bool goes_by_leaf(const Options& o, const Problem& problem, const Means& means) {
-  return means.fits_a_leaf && means.offers(problem.element) && !o.tuning && o.block_size == 0 &&
-         o.schedule == Schedule::automatic && o.refine != Refine::classical &&
-         (o.precision == Precision::automatic || o.precision == problem.element);
+  return means.fits_a_leaf && means.offers(problem.element) && o.block_size == 0 && o.schedule == Schedule::automatic &&
+         o.refine != Refine::classical && (o.precision == Precision::automatic || o.precision == problem.element);
 }
 
 /// Whether A is factored as it comes, which pays where it is large, and goes where nothing has to be known of it before.

@@ -264,20 +264,23 @@ TEST_F(SmallSystemsOnCuda, are_those_of_which_nothing_special_is_asked) {
   const Matrix<double> A = random_matrix(20, 20), B = random_matrix(20, 1, 2);
   const auto is_small = [&](const Options& o) { return was_small(answer(A, B, o).factored); };
   EXPECT_TRUE(is_small(on_cuda()));
-  Options named = with(Method::lu), tuned = on_cuda(), others[8];
+  Options named = with(Method::lu), tuned = on_cuda(), others[6], alike[2] = {on_cuda(), on_cuda()};
   named.gemm = std::string("cublas");
   EXPECT_TRUE(is_small(named));
   tuned.tuning = tuning_of(tuned.device);
   EXPECT_TRUE(is_small(tuned)) << "with the same values";
   for (Options& o : others) o = on_cuda();
-  others[0].condition = true;
-  others[1].precision = Precision::fp32;
-  others[2].block_size = 7;
-  others[3].schedule = Schedule::recursive;
-  others[4].refine = Refine::classical;
-  others[5].progress = [](double) {};
-  others[6].tuning = tuned.tuning, others[6].tuning->small_system_order = 19;
-  others[7].tuning = tuned.tuning, others[7].tuning->lu.columns[0] = 16;
+  others[0].precision = Precision::fp32;
+  others[1].block_size = 7;
+  others[2].schedule = Schedule::recursive;
+  others[3].refine = Refine::classical;
+  others[4].tuning = tuned.tuning, others[4].tuning->small_system_order = 19;
+  others[5].tuning = tuned.tuning, others[5].tuning->lu.columns[0] = 16;
+  double done = 0;
+  alike[0].condition = true;
+  alike[1].progress = [&](double share) { done = share; };
+  for (const Options& o : alike) EXPECT_TRUE(is_small(o)) << &o - alike;
+  EXPECT_EQ(done, 1);
   for (const Options& o : others) EXPECT_FALSE(is_small(o)) << &o - others;
 }
 

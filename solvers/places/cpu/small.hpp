@@ -30,9 +30,9 @@ namespace lasolve {
 template <class T>
 class SmallSystem {
  public:
-  /// Whether A, of which all is there, is one leaf of one panel, so that no product is computed.
+  /// Whether A, of which all is there, is one leaf of one panel, so that no product is computed: by the tuning of this machine.
   static bool fits(std::int64_t n, const Options& options) {
-    return n > 0 && options.triangle == Uplo::both && n <= most_rows(options.factorization, n);
+    return n > 0 && !options.tuning && options.triangle == Uplo::both && n <= most_rows(options.factorization, n);
   }
 
   /// The memory that a system of order n works in, in whole lines of the cache. It begins with one: that decides on Eigen's roundings.
