@@ -44,7 +44,7 @@ endforeach()
 headers_are_parsed_once(lasolve_compare <filesystem> <fstream> <map> <nlohmann/json.hpp> <boost/program_options.hpp>)
 
 # Files of a target are compiled some at a time, which instantiate the templates of others once: names within a file are those of no
-# other one of its target. What is timed, or takes long by itself, is compiled alone.
+# other one of its target. What is timed, or takes long by itself, is compiled alone, but for files of CUDA, which CMake puts together from 3.31 on.
 option(LASOLVE_TOGETHER "Compile files some at a time: a build from nothing takes half as long, one after an edit longer" ON)
 foreach(target lasolve_objects lasolve_bench lasolve_own lasolve_compare lasolve_peers lasolve_tuned lasolve_cli)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${LASOLVE_TOGETHER} UNITY_BUILD_BATCH_SIZE 13)

@@ -31,6 +31,9 @@ TEST_P(Misuse, refuses_sizes_that_do_not_agree) {
   Matrix<double> X(5, 2), narrow(5, 1), shallow(4, 2);
   EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { solve(wide, B, X, options()); }), "not square"));
   EXPECT_THROW(Factorization<double>(wide.view(), options()), std::invalid_argument);
+  const std::vector<double> rows(6);
+  EXPECT_TRUE(says(
+      complaint_of<std::invalid_argument>([&] { Factorization<double>(row_major(rows, 2, 3), options()); }), "2 × 3"));
   for (Matrix<double>* wrong : {&narrow, &shallow}) {
     EXPECT_THROW(solve(A, B, *wrong, options()), std::invalid_argument);
     EXPECT_THROW(solve(A, *wrong, X, options()), std::invalid_argument);

@@ -65,8 +65,8 @@ struct Options {
   int threads = 0;               ///< cores of the host to compute with; 0: all
   bool allow_nonfinite = false;  ///< take NaN and Inf in A and B; otherwise that is misuse, found when checking
   bool check = true;  ///< measure the backward error of each solution; keeps A beside its factors on the device
-  /// Estimate the condition of A, report it, and judge solutions by it: at most five solves with four right-hand sides, once
-  /// for all solutions.
+  /// Estimate the condition of A, report it with `digits`, and judge solutions by it: one of which no digit can be trusted has the
+  /// outcome ill_conditioned, and X is there. At most five solves with four right-hand sides, once for all solutions.
   bool condition = false;
   /// Called now and then, on the solving thread, with the fraction of the factorization that is done.
   std::function<void(double)> progress = {};
@@ -172,8 +172,8 @@ inline constexpr Op op_of_columns =
 ///
 /// A is n × n, T is double or float. A is borrowed and not changed; it must outlive the factorization when it is
 /// refined or checked. Device memory is taken as MatrixView<T, Cuda>. With data on the host and a CUDA backend, A is
-/// copied to the device; where it is large, the factorization begins with the columns that are there, and factor_seconds
-/// is until all have come and are factored.
+/// copied to the device. Where it is large, the factorization begins with the columns that are there; factor_seconds is
+/// until all have come and are factored.
 ///
 /// Device memory is read, and written, after the work that stream `after` has been given before the call: the caller's default
 /// stream where none is named. Work of the caller on other streams, those that are cudaStreamNonBlocking, is not waited for. The
@@ -205,8 +205,8 @@ class Factorization {
   explicit Factorization(MatrixView<const T, Cuda> A, const Options& options = {},
                          CUstream_st* after = default_stream());
   /// In place: takes the memory of A and overwrites A with its factors, so that n² elements are enough. Nothing is left
-  /// to check solutions with, which a note in the report says when a check was asked for, nor to refine them with, and a
-  /// Cholesky that fails cannot fall back to LU; factors coarser than A, or refinement, are misuse.
+  /// to check solutions with, or to refine them: where a check was asked for, a note in the report says so. A
+  /// Cholesky that fails cannot fall back to LU. Factors coarser than A, or refinement, are misuse.
   explicit Factorization(Matrix<T, Cpu>&& A, const Options& options = {});
   explicit Factorization(Matrix<T, Cuda>&& A, const Options& options = {}, CUstream_st* after = default_stream());
   /// The same with the queues of a context, on its device, which Options::device may only name once more. Solves go there, too.
@@ -258,8 +258,8 @@ class Factorization {
   template <class B, auto because = refused::no_solution>
   Report solve(B&&) = delete;
 
-  /// An estimate of 1 / (‖A‖₁‖A⁻¹‖₁) from the factors, made when first asked for and kept: at least the true value, and nearly
-  /// always less than three times it. 0 if the matrix is singular, NaN if it is not positive definite. At most five
+  /// An estimate of 1 / (‖A‖₁‖A⁻¹‖₁) from the factors, made when first asked for and kept. It is at least the true value, and nearly
+  /// always less than three times it. It is 0 if the matrix is singular, NaN if it is not positive definite. At most five
   /// solves with four right-hand sides (Higham & Tisseur 2000).
   /// Takes ‖A‖₁, so A must still be there, unless it was factored in place, when that was taken before. An A of the host is factored in
   /// place on a device, where the method is named and nothing is checked or refined. Misuse: A in place on a device, not checked to be

@@ -56,8 +56,8 @@ std::unique_ptr<Engine<T>> make_engine_for(Given<T, Cpu> A, const Options& optio
 }
 
 template <class T>
-void require_matrix(MatrixView<const T> columns, const Options& options) {
-  require_square(columns.rows(), columns.cols());
+void require_matrix(MatrixView<const T> columns, const Options& options, Op op = Op::none) {
+  op == Op::none ? require_square(columns.rows(), columns.cols()) : require_square(columns.cols(), columns.rows());
   require_enumerators(options);
   require_on_host("A", Ends(columns));
 }
@@ -76,7 +76,7 @@ std::unique_ptr<Engine<T>> engine_by(const Choice& choice, MatrixView<const T> c
 template <class T>
 std::unique_ptr<Engine<T>> engine_for(MatrixView<const T> columns, const Options& options,
                                       const SharedContext& context = {}, Op op = Op::none) {
-  require_matrix(columns, options);
+  require_matrix(columns, options, op);
   return engine_by(choose_for(options, context), columns, options, context, op);
 }
 template <class T>
@@ -89,7 +89,7 @@ std::unique_ptr<Engine<T>> engine_for(RowMajorView<const T> A, const Options& op
 template <class T>
 std::unique_ptr<Engine<T>> engine_with_copy(MatrixView<const T> columns, Op op, const Options& options,
                                             const SharedContext& context) {
-  require_matrix(columns, options);
+  require_matrix(columns, options, op);
   Matrix<T> copy(columns.rows(), columns.cols());
   for (std::int64_t j = 0; j < columns.cols(); ++j) std::copy_n(&columns(0, j), columns.rows(), &copy(0, j));
   auto engine = engine_for(std::as_const(copy).view(), op == Op::none ? options : mirrored(options), context, op);
