@@ -51,7 +51,7 @@ void add(const lasolve_kernel& kernel, const std::string& name, WhyFailed why_fa
                     kernel_of<float, Place>(kernel.f32, kernel.f32_roundoff)};
   record.self = own.get(), record.prepare = prepare<Place>;
   backend_table<Place>().add({record.name, &record});
-  own.release();  // it stays as long as the table, until the process is gone
+  static_cast<void>(own.release());  // it stays as long as the table, until the process is gone
 }
 
 /// f(adapter) of one, or, where no name is given, of all. Whether there was any.
