@@ -46,13 +46,13 @@ struct Times {
   std::size_t tasks = 0;
 };
 
-template <class Place>
+template <class Space>
 class System {
  public:
   System(int queue, std::int64_t n) : queue_(queue), A_(n, n), B_(n, 1), X_(n, 1) {
-    Queue<Place> q(queue);
+    Queue<Space> q(queue);
     const CurrentDevice current(q);
-    A_ = Matrix<double, Place>(n, n);
+    A_ = Matrix<double, Space>(n, n);
     io::generate(q, io::Generator(fmt::format("uniform:n={}", n)), A_.view());
     q.finish();
     for (std::int64_t i = 0; i < n; ++i) B_(i, 0) = 1;
@@ -68,7 +68,7 @@ class System {
     const auto make = [&] {
       const Stopwatch watch;
       const double before = processor_seconds();
-      Factorization<double> factors(MatrixView<const double, Place>(A_.view()), options);
+      Factorization<double> factors(MatrixView<const double, Space>(A_.view()), options);
       const Report report = together(factors.report(), factors.solve(B_.view(), X_.view()));
       times.processor = processor_seconds() - before, times.wall = watch.seconds();
       return report;
@@ -84,7 +84,7 @@ class System {
 
  private:
   void draw_signs() {
-    Queue<Place> q(queue_);
+    Queue<Space> q(queue_);
     const CurrentDevice current(q);
     const Signs signs{signs_, signs_ + 1};
     change_signs(q, signs, A_.view(), signs);
@@ -94,7 +94,7 @@ class System {
   }
 
   int queue_;
-  Matrix<double, Place> A_;
+  Matrix<double, Space> A_;
   Matrix<double> B_, X_;
   std::uint64_t signs_ = 0;
 };
@@ -112,16 +112,16 @@ std::string longer(const std::vector<double>& first, const std::vector<double>& 
                               100 * (ratios[ratios.size() - 1 - std::size_t(below)] - 1));
 }
 
-template <class Place>
+template <class Space>
 void compete(int queue, std::int64_t n, int rounds, const Options& options) {
-  constexpr bool on_cpu = std::is_same_v<Place, Cpu>;
+  constexpr bool on_cpu = std::is_same_v<Space, Cpu>;
   using compare::Hearing;
   const Hearing unasked(on_cpu ? Hearing::updates : Hearing::none), all(Hearing::all);
   std::vector<Way> ways = {{"a program"},
                            {"compare", true, unasked},
                            {"compare --attribution", true, all},
                            {"compare of long runs", true, unasked, true}};
-  System<Place> system(queue, n);
+  System<Space> system(queue, n);
   Throttle throttle = Throttle::of(options.device);
   std::vector<std::vector<double>> worked(ways.size());
   std::vector<std::size_t> tasks(ways.size());
@@ -159,7 +159,7 @@ int run(int argc, char** argv) {
     const Choice choice = choose(options);
     std::istringstream list(sizes);
     for (std::string n; std::getline(list, n, ',');)
-      if (choice.place().kind == Device::cuda)
+      if (choice.device().kind == Device::cuda)
         compete<Cuda>(choice.cuda_device, std::stoll(n), rounds, options);
       else
         compete<Cpu>(threads, std::stoll(n), rounds, options);

@@ -66,12 +66,12 @@ static Contestant<T> on_both(const std::string& name, Run run) {
 /// Whether the solution is right is checked as in the HPL benchmark. `last` is told what was done.
 template <class T>
 static Contestant<T> ours(const std::string& name, Options options, std::shared_ptr<Report> last) {
-  return on_both<T>("lasolve " + name, [=]<class Place>(MatrixView<const T, Place> A, Method method) {
+  return on_both<T>("lasolve " + name, [=]<class Space>(MatrixView<const T, Space> A, Method method) {
     Options by_method = options;
     by_method.factorization = method;
     Factorization<T> factors(A, by_method);
     require(factors.report().outcome.ok(), "the matrix could not be factored");
-    Matrix<T, Place> X(A.rows(), 1);
+    Matrix<T, Space> X(A.rows(), 1);
     require(factors.solve(A.columns(0, 1), X).hpl_residual < hpl_threshold, "the solution is not accurate");
     *last = factors.report();
     return last->factor_seconds;
@@ -87,8 +87,8 @@ static Contestant<T> products_of(const std::string& backend, bool cuda, std::sha
 
 template <class T>
 static Contestant<T> of(const peers::Peer& peer) {
-  return on_both<T>(peer.title, [&peer]<class Place>(MatrixView<const T, Place> A, Method method) {
-    return peers::solve<T, Place>(peer, {A, {}, {}}, method).factor;
+  return on_both<T>(peer.title, [&peer]<class Space>(MatrixView<const T, Space> A, Method method) {
+    return peers::solve<T, Space>(peer, {A, {}, {}}, method).factor;
   });
 }
 

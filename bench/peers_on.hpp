@@ -10,7 +10,7 @@
 
 namespace lasolve::bench {
 
-/// Those of a place. Standard error has which ones cannot run, and why.
+/// Those of a device. Standard error has which ones cannot run, and why.
 inline std::vector<const peers::Peer*> peers_on(Device::Kind place) {
   std::vector<const peers::Peer*> here;
   for (const auto& peer : peers::all()) {

@@ -27,17 +27,17 @@ void copy_all(Queue<Cuda>& q, MatrixView<const T, Cuda> from, MatrixView<T, Cuda
 ///   left-looking              C ← C − L L1ᵀ  C n × nb, k = n
 ///
 /// with the backend, the schedule and the block size nb of `factored`, on the numbers of A, n × n.
-template <class T, class Place>
-double products_alone(const Options& options, const Report& factored, MatrixView<const T, Place> A, double flops) {
-  static Queue<Place> q;
-  const auto& gemm = *std::get<const GemmBackend<Place>*>(choose(options).backend);
+template <class T, class Space>
+double products_alone(const Options& options, const Report& factored, MatrixView<const T, Space> A, double flops) {
+  static Queue<Space> q;
+  const auto& gemm = *std::get<const GemmBackend<Space>*>(choose(options).backend);
   const std::int64_t n = A.rows(), nb = factored.block_size;
   const bool left_looking = factored.schedule == Schedule::left_looking;
   const auto given = A.columns(0, left_looking ? nb : n);
-  Matrix<T, Place> C(n, given.cols());
+  Matrix<T, Space> C(n, given.cols());
   copy_all<T>(q, given, C);
   const auto L = A.columns(0, left_looking ? n : nb), top = A.block(0, 0, nb, n);
-  const Operand<T, Place> B = left_looking ? transposed(top) : Operand<T, Place>(top);
+  const Operand<T, Space> B = left_looking ? transposed(top) : Operand<T, Space>(top);
   const double each = 2.0 * double(n) * double(C.cols()) * double(L.cols()), products = std::ceil(flops / each);
   q.finish();
   q.take_times();

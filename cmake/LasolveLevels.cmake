@@ -14,7 +14,7 @@ if(NOT LASOLVE_NATIVE AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND 
   endif()
 endif()
 
-file(GLOB level_sources CONFIGURE_DEPENDS gemm/cpu/levels/*.cpp solvers/places/cpu/levels/*.cpp)
+file(GLOB level_sources CONFIGURE_DEPENDS gemm/cpu/levels/*.cpp solvers/devices/cpu/levels/*.cpp)
 set(LASOLVE_LEVEL_SOURCES "")
 foreach(source IN LISTS level_sources)
   get_filename_component(name ${source} NAME_WE)

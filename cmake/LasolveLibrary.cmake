@@ -4,7 +4,7 @@
 #
 # Names of templates of Eigen, fmt and the standard library, compiled for this machine's vector units, must not meet the same ones of a
 # program, which are compiled otherwise: the linker would take either for both.
-set(own_names "lasolve_*" "_ZN7lasolve*" "_ZNK7lasolve*" "_ZT?N7lasolve*" "_ZTh*_N7lasolve*" "_ZZN7lasolve*" "_ZZNK7lasolve*"
+set(plugin_names "lasolve_*" "_ZN7lasolve*" "_ZNK7lasolve*" "_ZT?N7lasolve*" "_ZTh*_N7lasolve*" "_ZZN7lasolve*" "_ZZNK7lasolve*"
               "_ZGVZN7lasolve*" "_ZGVN7lasolve*")
 set(abi v${PROJECT_VERSION_MAJOR}_${PROJECT_VERSION_MINOR})
 file(STRINGS include/lasolve/cpp20.hpp namespace REGEX "define LASOLVE_ABI ${abi}$")
@@ -13,7 +13,7 @@ if(NOT namespace)
 endif()
 set(public_names "")
 foreach(length [0-9] [0-9][0-9])  # of what begins with that
-  list(TRANSFORM own_names REPLACE "7lasolve" "7lasolve${length}${abi}" OUTPUT_VARIABLE names)
+  list(TRANSFORM plugin_names REPLACE "7lasolve" "7lasolve${length}${abi}" OUTPUT_VARIABLE names)
   list(APPEND public_names ${names})
 endforeach()
 list(REMOVE_DUPLICATES public_names)
@@ -82,6 +82,6 @@ lasolve_usage(lasolve)
 add_library(lasolve::lasolve ALIAS lasolve)
 if(LASOLVE_TOOL)
   add_library(lasolve_whole STATIC ${objects})
-  one_object(lasolve_whole ${own_names})
+  one_object(lasolve_whole ${plugin_names})
   lasolve_usage(lasolve_whole)
 endif()

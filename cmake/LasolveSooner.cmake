@@ -24,7 +24,7 @@ headers_are_parsed_once(lasolve_objects)
 parse_alone_where_options_differ(lasolve_objects)
 
 # What a trial computes, and what brings a kernel up to the contract, is as fast as the library, and compiled as it is.
-foreach(target lasolve_bench lasolve_own)
+foreach(target lasolve_bench lasolve_plugin)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
   target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:lasolve_objects,COMPILE_DEFINITIONS>)
@@ -46,8 +46,8 @@ headers_are_parsed_once(lasolve_compare <filesystem> <fstream> <map> <nlohmann/j
 # Files of a target are compiled some at a time, which instantiate the templates of others once: names within a file are those of no
 # other one of its target. What is timed, or takes long by itself, is compiled alone, but for files of CUDA, which CMake puts together from 3.31 on.
 option(LASOLVE_TOGETHER "Compile files some at a time: a build from nothing takes half as long, one after an edit longer" ON)
-foreach(target lasolve_objects lasolve_bench lasolve_own lasolve_compare lasolve_peers lasolve_tuned lasolve_cli)
+foreach(target lasolve_objects lasolve_bench lasolve_plugin lasolve_compare lasolve_peers lasolve_tuned lasolve_cli)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${LASOLVE_TOGETHER} UNITY_BUILD_BATCH_SIZE 13)
 endforeach()
-set_source_files_properties(${LASOLVE_KERNEL_SOURCES} src/core/cpu/by_eigen.cpp solvers/places/cpu/engine.cpp src/own/adapter.cpp src/bench/conformance.cpp src/bench/gemm.cpp
+set_source_files_properties(${LASOLVE_KERNEL_SOURCES} src/core/cpu/by_eigen.cpp solvers/devices/cpu/engine.cpp src/plugin/adapter.cpp src/bench/conformance.cpp src/bench/gemm.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -179,6 +179,6 @@ def environment_table(result):
     kernels = settings.pop("own_kernels", [])
     lines = [[name, words(result[name])] for name in ("date", "command") if result.get(name)]
     lines += [[name, words(value)] for name, value in settings.items()]
-    lines += [[f"own kernel {k['name']}", ", ".join(f"{name} {value}" for name, value in k.items() if name != "name")] for k in kernels]
+    lines += [[f"plugin kernel {k['name']}", ", ".join(f"{name} {value}" for name, value in k.items() if name != "name")] for k in kernels]
     lines += [[f"matrix, n = {s['n']}", f"{s['matrix']}, hash {s['matrix_hash'] or 'not taken'}"] for s in result["sizes"]]
     return table("What it was measured with.", ["what", "value"], lines, left=2)

@@ -1,5 +1,5 @@
 // What the tasks of A = L Lᵀ do, for a symmetric positive definite A of which only the lower triangle counts: panels by halving,
-// and symmetric updates. Written once, over primitives that solvers/places/cpu and solvers/places/cuda provide: panel_cholesky_leaf,
+// and symmetric updates. Written once, over primitives that solvers/devices/cpu and solvers/devices/cuda provide: panel_cholesky_leaf,
 // how wide leaves and block columns are, and the GEMM backend.
 #pragma once
 
@@ -12,9 +12,9 @@ namespace lasolve {
 /// Where a factorization found that A is not positive definite. `bad_minor` is 1 × 1: the order of the first leading
 /// minor that is not positive, or −1; row 0 of the block at hand is row `first` of the matrix that it speaks of. On trial it may be 0
 /// from the beginning: A is not symmetric, and leaves may be left as they are.
-template <class Place>
+template <class Space>
 struct Minors {
-  MatrixView<std::int64_t, Place> bad_minor;
+  MatrixView<std::int64_t, Space> bad_minor;
   std::int64_t first = 0;
   bool on_trial = false;
 
@@ -23,17 +23,17 @@ struct Minors {
 
 /// C ← C − L L1ᵀ for few columns within a panel, and where L1 are the first rows of L only on and below the diagonal. L: m × k,
 /// L1: n × k, C: m × n.
-template <class T, class Place>
-void narrow_update(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> L1,
-                   MatrixView<T, Place> C) {
+template <class T, class Space>
+void narrow_update(Queue<Space>& q, const Gemm<T, Space>& gemm, MatrixView<T, Space> L, MatrixView<T, Space> L1,
+                   MatrixView<T, Space> C) {
   if (C.empty() || L.cols() == 0 || try_narrow_update(q, L, L1, C)) return;
   gemm(q, T(-1), L, transposed(L1), T(1), C);
 }
 
 /// [A11; A21] = [L11; L21] L11ᵀ for a block column A (m × n, m ≥ n), by halving its columns. The strict upper triangle of A11 has
 /// no influence and is not meaningful on exit.
-template <class T, class Place>
-void cholesky_recursive(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> A, Minors<Place> minors) {
+template <class T, class Space>
+void cholesky_recursive(Queue<Space>& q, const Gemm<T, Space>& gemm, MatrixView<T, Space> A, Minors<Space> minors) {
   const auto at = [&](Range rows, Range columns) {
     return A.block(rows.begin, columns.begin, rows.count(), columns.count());
   };
@@ -48,8 +48,8 @@ void cholesky_recursive(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<
 
 /// C ← C − L L1ᵀ for a block column C from its diagonal down, m × n, and L1 the first n rows of L, m × k. Of a wide one the
 /// block on the diagonal goes by block columns, so that less is computed above the diagonal.
-template <class T, class Place>
-void update_block_column(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> C) {
+template <class T, class Space>
+void update_block_column(Queue<Space>& q, const Gemm<T, Space>& gemm, MatrixView<T, Space> L, MatrixView<T, Space> C) {
   const std::int64_t m = C.rows(), n = C.cols(), k = L.cols(), width = diagonal_update_columns(q),
                      end = n > width ? n : m;
   for (std::int64_t j = 0; j < n; j += width) {
@@ -61,8 +61,8 @@ void update_block_column(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView
 
 /// C ← C − L Lᵀ on and below the diagonal of a block column C, m × n, from its diagonal down. L: m × k. By narrower block columns,
 /// each one product. The upper triangle of the blocks on the diagonal is overwritten.
-template <class T, class Place>
-void update_lower(Queue<Place>& q, const Gemm<T, Place>& gemm, MatrixView<T, Place> L, MatrixView<T, Place> C) {
+template <class T, class Space>
+void update_lower(Queue<Space>& q, const Gemm<T, Space>& gemm, MatrixView<T, Space> L, MatrixView<T, Space> C) {
   const std::int64_t m = C.rows(), n = C.cols(), k = L.cols(), width = symmetric_update_columns(q, m);
   for (std::int64_t j = 0; j < n; j += width) {
     const std::int64_t w = std::min(width, n - j);

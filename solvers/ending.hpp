@@ -1,4 +1,4 @@
-// How a factorization ended, as its place tells it.
+// How a factorization ended, as its device tells it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Runs a plan at a place: the only code that knows of both. Lanes become queues, waits become events, and each task is timed as
-// the phase that it says. What a task does is one call or a few of the primitives of the place.
+// Runs a plan on a device: the only code that knows of both. Lanes become queues, waits become events, and each task is timed as
+// the phase that it says. What a task does is one call or a few of the primitives of the device.
 #pragma once
 
 #include <stdexcept>
@@ -16,25 +16,25 @@
 namespace lasolve {
 
 /// Memory of what the tasks of a lowered plan hand to each other, beside A and the pivots.
-template <class T, class Place>
+template <class T, class Space>
 struct Buffers;
 
 /// What a plan is run on.
-template <class T, class Place>
+template <class T, class Space>
 struct Workpiece {
-  const Gemm<T, Place>& gemm;
-  MatrixView<T, Place> A;          // n × n; with a supply, undefined on entry
-  Pivots<Place> pivots;            // of Cholesky `zero` alone counts: where the first bad minor is told
-  const Supply<T, Place>& supply;  // where the plan is of a matrix that arrives
-  Buffers<T, Place>& buffers;
+  const Gemm<T, Space>& gemm;
+  MatrixView<T, Space> A;          // n × n; with a supply, undefined on entry
+  Pivots<Space> pivots;            // of Cholesky `zero` alone counts: where the first bad minor is told
+  const Supply<T, Space>& supply;  // where the plan is of a matrix that arrives
+  Buffers<T, Space>& buffers;
   bool on_trial = false;  // of a Cholesky: see Minors
 
-  MatrixView<T, Place> at(const Block& b) const { return A.block(b.i, b.j, b.m, b.n); }
+  MatrixView<T, Space> at(const Block& b) const { return A.block(b.i, b.j, b.m, b.n); }
 };
 
-/// Gives q what a task of LU does. Throws std::logic_error where LU has no such task at this place.
-template <class T, class Place>
-void perform_lu(Queue<Place>& q, const Task& task, const Workpiece<T, Place>& of) {
+/// Gives q what a task of LU does. Throws std::logic_error where LU has no such task on this device.
+template <class T, class Space>
+void perform_lu(Queue<Space>& q, const Task& task, const Workpiece<T, Space>& of) {
   const auto C = of.at(task.C);
   const auto p = of.pivots.block(task.interchanges.i, task.interchanges.m);
   switch (task.kind) {
@@ -52,12 +52,12 @@ void perform_lu(Queue<Place>& q, const Task& task, const Workpiece<T, Place>& of
 }
 
 /// Gives q what a task of Cholesky does. Throws std::logic_error where Cholesky has no such task.
-template <class T, class Place>
-void perform_cholesky(Queue<Place>& q, const Task& task, const Workpiece<T, Place>& of) {
+template <class T, class Space>
+void perform_cholesky(Queue<Space>& q, const Task& task, const Workpiece<T, Space>& of) {
   const auto C = of.at(task.C), L = of.at(task.L);
   switch (task.kind) {
     case TaskKind::panel:  // [A11; A21] = [L11; L21] L11ᵀ
-      return cholesky_recursive(q, of.gemm, C, Minors<Place>{of.pivots.zero, task.C.j, of.on_trial});
+      return cholesky_recursive(q, of.gemm, C, Minors<Space>{of.pivots.zero, task.C.j, of.on_trial});
     case TaskKind::solve:  // L21 = A21 inv(L11)ᵀ
       return trsm_right(q, of.gemm, lower(L).transposed(), C);
     case TaskKind::update:  // [A22; A32] ← [A22; A32] − [L21; L31] L21ᵀ
@@ -73,8 +73,8 @@ void perform_cholesky(Queue<Place>& q, const Task& task, const Workpiece<T, Plac
 
 /// Gives a task to q, as a phase of its own or a part of the one that `in_phase` is in. False: the factorization is known to have
 /// failed, and the rest may be left out.
-template <class T, class Place>
-bool perform(Queue<Place>& q, Queue<Place>& in_phase, Method method, const Task& task, const Workpiece<T, Place>& of) {
+template <class T, class Space>
+bool perform(Queue<Space>& q, Queue<Space>& in_phase, Method method, const Task& task, const Workpiece<T, Space>& of) {
   if (task.kind == TaskKind::stop_if_failed) return !known_to_have_failed(q, of.pivots.zero);
   if (task.kind == TaskKind::arrive) {
     of.supply(q, task.C.j, of.at(task.C));
@@ -103,9 +103,9 @@ void give_in_order(const Plan& plan, const Waits& waits, Lines&& lines) {
 }
 
 /// The queue of a lane: that of a higher rank goes first, and that of another line is beside it.
-template <class Place>
-Queue<Place>& queue_of(Queue<Place>& bulk, Lane lane) {
-  Queue<Place>* q = &bulk;
+template <class Space>
+Queue<Space>& queue_of(Queue<Space>& bulk, Lane lane) {
+  Queue<Space>* q = &bulk;
   for (int rank = 0; rank < lane.rank; ++rank) q = &q->ahead();
   for (int rank = 0; rank > lane.rank; --rank) q = &q->behind();
   for (int line = 0; line < lane.line; ++line) q = &q->beside();
@@ -114,14 +114,14 @@ Queue<Place>& queue_of(Queue<Place>& bulk, Lane lane) {
 
 /// The ends of tasks, for which other queues wait: mark(q, i) when task i was given to q last, and wait(q, i), as a phase of its
 /// own or as a part of the phase that q is in.
-template <class Place>
+template <class Space>
 class TaskEnds;
 
-/// The queues of a place, as the lines of a plan.
-template <class T, class Place>
+/// The queues of a device, as the lines of a plan.
+template <class T, class Space>
 class QueueLines {
  public:
-  QueueLines(Queue<Place>& bulk, const OrderedPlan& ordered, const Workpiece<T, Place>& of, TaskClock<Place>* clock)
+  QueueLines(Queue<Space>& bulk, const OrderedPlan& ordered, const Workpiece<T, Space>& of, TaskClock<Space>* clock)
       : bulk_(bulk),
         chain_(queue_of(bulk, ordered.plan.lanes.chain)),
         method_(ordered.plan.method),
@@ -142,7 +142,7 @@ class QueueLines {
   void wait(const Task& task, std::size_t k) { ends_.wait(*of(task).q, k, task.timed); }
   bool give(const Task& task, std::size_t) {
     Line& line = of(task);
-    const NamedRange<Place> range(name_of(task.kind));
+    const NamedRange<Space> range(name_of(task.kind));
     const auto& of = lanes_.leaves_room(task.lane) ? of_beside_ : of_;
     const auto performed = [&] { return perform(*line.q, line.has_phase ? *line.q : chain_, method_, task, of); };
     const bool goes_on = clock_ ? clock_->time(*line.q, task, performed) : performed();
@@ -160,7 +160,7 @@ class QueueLines {
  private:
   struct Line {
     Lane lane;
-    Queue<Place>* q;
+    Queue<Space>* q;
     bool has_phase = false;
   };
   Line& of(const Task& task) {
@@ -168,24 +168,24 @@ class QueueLines {
     return *std::find_if(lines_.begin(), lines_.end(), [&](const Line& line) { return line.lane == task.lane; });
   }
 
-  Queue<Place>&bulk_, &chain_;
+  Queue<Space>&bulk_, &chain_;
   const Method method_;
   const Lanes lanes_;
-  const Workpiece<T, Place>& of_;
-  const Gemm<T, Place> gemm_beside_;
-  const Workpiece<T, Place> of_beside_;  // where it leaves room for others
-  TaskClock<Place>* const clock_;        // null: nobody hears
-  TaskEnds<Place> ends_;
+  const Workpiece<T, Space>& of_;
+  const Gemm<T, Space> gemm_beside_;
+  const Workpiece<T, Space> of_beside_;  // where it leaves room for others
+  TaskClock<Space>* const clock_;        // null: nobody hears
+  TaskEnds<Space> ends_;
   std::vector<Line> lines_;
 };
 
 /// Factors as the plan says, after what `bulk` has been given, and before what it is given next. On exit of LU, A holds U and,
 /// below the diagonal, L with its unit diagonal left out; a zero pivot is recorded and the elimination goes on, as in LAPACK's
 /// getrf. On exit of Cholesky it holds L on and below the diagonal; what is above is not meaningful. A clock times each task.
-template <class T, class Place>
-void execute(const OrderedPlan& ordered, Queue<Place>& bulk, const Workpiece<T, Place>& of,
-             TaskClock<Place>* clock = nullptr) {
-  QueueLines<T, Place> lines(bulk, ordered, of, clock);
+template <class T, class Space>
+void execute(const OrderedPlan& ordered, Queue<Space>& bulk, const Workpiece<T, Space>& of,
+             TaskClock<Space>* clock = nullptr) {
+  QueueLines<T, Space> lines(bulk, ordered, of, clock);
   give_in_order(ordered.plan, ordered.waits, lines);
   lines.join();
 }

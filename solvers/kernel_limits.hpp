@@ -1,4 +1,4 @@
-// What one kernel of solvers/places/cuda takes at most, by the device that it runs on: as far as plans depend on it. No CUDA is needed
+// What one kernel of solvers/devices/cuda takes at most, by the device that it runs on: as far as plans depend on it. No CUDA is needed
 // to read this. The kernels are built with these numbers, or compared with them where they are compiled.
 #pragma once
 

@@ -15,20 +15,20 @@ struct Look {
 };
 
 /// Y ← X, and the one element of `status` ← −1: nothing has failed yet. By default one after the other.
-template <class From, class To, class Place>
-void copy_to_factor(Queue<Place>& q, MatrixView<const From, Place> X, MatrixView<To, Place> Y,
-                    MatrixView<std::int64_t, Place> status) {
+template <class From, class To, class Space>
+void copy_to_factor(Queue<Space>& q, MatrixView<const From, Space> X, MatrixView<To, Space> Y,
+                    MatrixView<std::int64_t, Space> status) {
   convert(q, X, Y);
   fill(q, std::int64_t(-1), status);
 }
 
 /// The same, and a look at X. If X may not be positive definite, the element of `status` becomes 0, and a Cholesky of Y that is on
 /// trial computes nothing. By default one after the other.
-template <class From, class To, class Place>
-Fetched<Look> copy_and_look(Queue<Place>& q, MatrixView<const From, Place> X, MatrixView<To, Place> Y,
-                            MatrixView<std::int64_t, Place> status) {
+template <class From, class To, class Space>
+Fetched<Look> copy_and_look(Queue<Space>& q, MatrixView<const From, Space> X, MatrixView<To, Space> Y,
+                            MatrixView<std::int64_t, Space> status) {
   convert(q, X, Y);
-  Look look{*may_be_positive_definite(q, X), *row_sums_of_magnitudes(q, Operand<From, Place>(X), 1)};
+  Look look{*may_be_positive_definite(q, X), *row_sums_of_magnitudes(q, Operand<From, Space>(X), 1)};
   fill(q, std::int64_t(look.may_be_positive_definite ? -1 : 0), status);
   return look;
 }

@@ -1,4 +1,4 @@
-// What a place is better at than at one task after the other: a plan becomes another that computes the same factors, up
+// What a device is better at than at one task after the other: a plan becomes another that computes the same factors, up
 // to rounding.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace lasolve {
 
-/// What the kernels of a place can do. With nothing of it a plan stays what it is.
+/// What the kernels of a device can do. With nothing of it a plan stays what it is.
 struct Capabilities {
   /// Columns of a panel that one kernel factors; 0: any. Of a panel of more than `rows_of_panel` rows: `tall_panel`.
   std::int64_t panel = 0, tall_panel = 0, rows_of_panel = 0;

@@ -1,4 +1,4 @@
-// What every place's LU shares, P A = L U with partial pivoting: where the interchanges are.
+// What every device's LU shares, P A = L U with partial pivoting: where the interchanges are.
 #pragma once
 
 #include "solvers/flops.hpp"
@@ -6,23 +6,23 @@
 
 namespace lasolve {
 
-/// What a place works out of the interchanges of n rows, in n rows of `columns` integers that its constructor is given.
+/// What a device works out of the interchanges of n rows, in n rows of `columns` integers that its constructor is given.
 /// block(i): the same from row i on.
-template <class Place>
+template <class Space>
 struct Interchanges;
 
 /// The row interchanges of steps start, start + 1, …: at step start + i, row start + i changed places with row p(i, 0).
 /// `zero` is 1 × 1: the first column whose pivot is exactly zero, or −1.
-template <class Place>
+template <class Space>
 struct Pivots {
-  MatrixView<std::int64_t, Place> p, zero;
-  Interchanges<Place> interchanges;
+  MatrixView<std::int64_t, Space> p, zero;
+  Interchanges<Space> interchanges;
   std::int64_t start = 0;
 
   /// In the columns of `memory`, n × columns.
-  static constexpr std::int64_t columns = 1 + Interchanges<Place>::columns;
-  static Pivots in(MatrixView<std::int64_t, Place> memory, MatrixView<std::int64_t, Place> zero) {
-    return {memory.columns(0, 1), zero, Interchanges<Place>(memory.columns(1, Interchanges<Place>::columns))};
+  static constexpr std::int64_t columns = 1 + Interchanges<Space>::columns;
+  static Pivots in(MatrixView<std::int64_t, Space> memory, MatrixView<std::int64_t, Space> zero) {
+    return {memory.columns(0, 1), zero, Interchanges<Space>(memory.columns(1, Interchanges<Space>::columns))};
   }
   constexpr std::int64_t count() const { return p.rows(); }
   Pivots block(std::int64_t i, std::int64_t n) const {

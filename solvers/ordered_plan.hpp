@@ -1,4 +1,4 @@
-// A plan as a place runs it: lowered, and with the waits of its tasks.
+// A plan as a device runs it: lowered, and with the waits of its tasks.
 #pragma once
 
 #include <memory>

@@ -69,7 +69,7 @@ enum class TaskKind : std::uint8_t {
   narrow_update,  ///< Cholesky: as update, of few columns within a panel; C may be below the diagonal
 };
 const char* name_of(TaskKind);
-/// Whether the GEMM backend does all of it. Of a narrow_update a place may have a kernel of its own.
+/// Whether the GEMM backend does all of it. Of a narrow_update a device may have a kernel of its own.
 constexpr bool is_update(TaskKind k) { return k == TaskKind::update || k == TaskKind::update_lower; }
 
 /// A line of tasks that run one after the other. Of two that could run, the one of higher rank goes first; those of two
@@ -84,7 +84,7 @@ struct Lane {
 struct Lanes {
   Lane far, bulk, soon, near, chain;
 
-  /// For a place that has one queue.
+  /// For a device that has one queue.
   static constexpr Lanes one() { return only({}); }
   static constexpr Lanes only(Lane lane) { return {lane, lane, lane, lane, lane}; }
   constexpr bool single() const { return *this == only(bulk); }

@@ -8,7 +8,7 @@
 namespace lasolve {
 
 /// Enqueues what writes columns first, first + 1, … of a matrix.
-template <class T, class Place>
-using Supply = std::function<void(Queue<Place>&, std::int64_t first, MatrixView<T, Place> columns)>;
+template <class T, class Space>
+using Supply = std::function<void(Queue<Space>&, std::int64_t first, MatrixView<T, Space> columns)>;
 
 }  // namespace lasolve

@@ -3,7 +3,7 @@
 //     [T11    ] [X1]   [B1]      X1 = inv(T11) B1
 //     [T21 T22] [X2] = [B2]      X2 = inv(T22) (B2 − T21 X1)
 //
-// Leaves are a primitive of the place (solve_leaf), whose residual must stay small however ill-conditioned the leaf is.
+// Leaves are a primitive of the device (solve_leaf), whose residual must stay small however ill-conditioned the leaf is.
 // Source: Elmroth, Gustavson, Jonsson & Kågström, "Recursive blocked algorithms and hybrid data structures", 2004.
 #pragma once
 
@@ -13,9 +13,9 @@
 namespace lasolve {
 
 /// The lower or upper triangle of op(X), with its own or a unit diagonal. The other triangle is never read.
-template <class T, class Place>
+template <class T, class Space>
 struct Triangle {
-  Operand<T, Place> values;
+  Operand<T, Space> values;
   bool lower;  // as seen after op
   bool unit;
   bool ready = false;  // was there before the last work of the queue began: may be read while that ends
@@ -27,22 +27,22 @@ struct Triangle {
   Triangle transposed() const { return {lasolve::transposed(values), !lower, unit, ready}; }
 };
 
-template <class T, class Place>
-Triangle<T, Place> lower_unit(MatrixView<T, Place> L) {
+template <class T, class Space>
+Triangle<T, Space> lower_unit(MatrixView<T, Space> L) {
   return {L, true, true};
 }
-template <class T, class Place>
-Triangle<T, Place> lower(MatrixView<T, Place> L) {
+template <class T, class Space>
+Triangle<T, Space> lower(MatrixView<T, Space> L) {
   return {L, true, false};
 }
-template <class T, class Place>
-Triangle<T, Place> upper(MatrixView<T, Place> U) {
+template <class T, class Space>
+Triangle<T, Space> upper(MatrixView<T, Space> U) {
   return {U, false, false};
 }
 
 /// B ← inv(T) B. T: n × n, B: n × nrhs. Flops n² nrhs.
-template <class T, class Place>
-void trsm_left(Queue<Place>& q, const Gemm<T, Place>& gemm, Triangle<T, Place> tri, MatrixView<T, Place> B) {
+template <class T, class Space>
+void trsm_left(Queue<Space>& q, const Gemm<T, Space>& gemm, Triangle<T, Space> tri, MatrixView<T, Space> B) {
   const std::int64_t n = tri.order(), leaf = leaf_order<T>(q, B.cols());
   if (n <= leaf) return solve_leaf(q, tri, B);
   const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;
@@ -60,8 +60,8 @@ void trsm_left(Queue<Place>& q, const Gemm<T, Place>& gemm, Triangle<T, Place> t
 }
 
 /// B ← B inv(T). T: n × n, B: m × n. Flops n² m.
-template <class T, class Place>
-void trsm_right(Queue<Place>& q, const Gemm<T, Place>& gemm, Triangle<T, Place> tri, MatrixView<T, Place> B) {
+template <class T, class Space>
+void trsm_right(Queue<Space>& q, const Gemm<T, Space>& gemm, Triangle<T, Space> tri, MatrixView<T, Space> B) {
   const std::int64_t n = tri.order(), leaf = leaf_order<T>(q, B.rows());
   if (n <= leaf) return solve_leaf_right(q, tri, B);
   const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;

@@ -1,4 +1,4 @@
-// What follows from a tuning for a factorization of some size: pure functions, of which every place has the values.
+// What follows from a tuning for a factorization of some size: pure functions, of which every device has the values.
 #pragma once
 
 #include <algorithm>
@@ -138,24 +138,24 @@ inline std::int64_t symmetric_update_columns(const Tuning& t, std::int64_t n) {
   return symmetric_updates(t).columns_of(n);
 }
 
-// The same for a queue, whose place says the rest.
+// The same for a queue, whose device says the rest.
 
-template <class Place>
-Schedule default_schedule(const Queue<Place>& q, Method method) {
+template <class Space>
+Schedule default_schedule(const Queue<Space>& q, Method method) {
   return default_schedule(q.tuning(), method);
 }
-template <class Place>
-std::int64_t default_block_size(const Queue<Place>& q, Method method, Schedule schedule, Precision storage,
+template <class Space>
+std::int64_t default_block_size(const Queue<Space>& q, Method method, Schedule schedule, Precision storage,
                                 std::int64_t n) {
   return default_block_size(q.tuning(), method, schedule, storage, n);
 }
 /// The widest block column whose update may compute all of the block on its diagonal.
-template <class Place>
-std::int64_t diagonal_update_columns(const Queue<Place>& q) {
+template <class Space>
+std::int64_t diagonal_update_columns(const Queue<Space>& q) {
   return q.tuning().cholesky_diagonal_update;
 }
-template <class Place>
-std::int64_t symmetric_update_columns(const Queue<Place>& q, std::int64_t n) {
+template <class Space>
+std::int64_t symmetric_update_columns(const Queue<Space>& q, std::int64_t n) {
   return symmetric_update_columns(q.tuning(), n);
 }
 

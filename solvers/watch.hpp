@@ -57,11 +57,11 @@ inline double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Times the tasks of one factorization at a place, for a watcher:
+/// Times the tasks of one factorization on a device, for a watcher:
 ///   TaskClock(q, watcher)   the factorization is to begin on q, which is finished
 ///   time(q, task, give)     what give() returns, which gives the task to q
 ///   tell()                  the factorization has been waited for: what was not told yet is told
-template <class Place>
+template <class Space>
 class TaskClock;
 
 /// A task that was given to the host is done, and told at once.

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <span>
 
-#include "places.hpp"
+#include "devices.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {

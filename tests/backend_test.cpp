@@ -1,8 +1,8 @@
 // Which GEMM backend is used, on which device; and a backend of one's own.
 #include "core/backend_table.hpp"
 #include "core/choose.hpp"
+#include "devices.hpp"
 #include "lasolve/names.hpp"
-#include "places.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {
@@ -19,7 +19,7 @@ TEST(Choice, on_the_cpu_is_what_was_named) {
   for (const auto* backend : gemm_backends<Cpu>()) {
     const Choice choice = choose(with(backend->name, Device::cpu));
     EXPECT_EQ(std::get<0>(choice.backend), backend);
-    EXPECT_EQ(choice.device(), "cpu");
+    EXPECT_EQ(choice.device_name(), "cpu");
     EXPECT_TRUE(choice.notes.empty());
   }
 }
@@ -27,7 +27,7 @@ TEST(Choice, on_the_cpu_is_what_was_named) {
 TEST(Choice, of_nothing_is_the_best_that_is_there) {
   const auto* best = std::get<0>(choose(with("auto", Device::cpu)).backend);
   EXPECT_TRUE(best->name == std::string("blas") || best->name == std::string("packed")) << best->name;
-  EXPECT_EQ(choose(with("auto")).device(), why_no_cuda_device(0).empty() ? "cuda:0" : "cpu");
+  EXPECT_EQ(choose(with("auto")).device_name(), why_no_cuda_device(0).empty() ? "cuda:0" : "cpu");
 }
 
 TEST(Choice, of_nothing_is_one_that_has_the_precision) {
@@ -53,7 +53,7 @@ TEST(Choice, of_nothing_is_the_fastest_as_measured) {
 TEST(Choice, of_a_rung_that_cuda_has_but_this_machine_has_not_is_the_cpu_and_says_so) {
   if (why_no(Device::cuda).empty()) GTEST_SKIP() << "there is a CUDA device";
   const Choice choice = choose(with("tiled"));
-  EXPECT_EQ(choice.device(), "cpu");
+  EXPECT_EQ(choice.device_name(), "cpu");
   if (gemm_backends<Cuda>().empty()) {  // this build has it for the CPU alone, which is no news
     EXPECT_TRUE(choice.notes.empty());
     return;
@@ -114,7 +114,7 @@ void counting(const void*, Queue<Cpu>& q, T alpha, Operand<T> A, Operand<T> B, T
 }
 constexpr GemmBackend<Cpu> own{"own", "counts its calls", counting<double>};
 
-TEST(OwnBackend, is_called_for_the_bulk_of_the_work) {
+TEST(PluginBackend, is_called_for_the_bulk_of_the_work) {
   Options o;
   o.gemm = &own;
   for (const Method method : {Method::lu, Method::cholesky}) {
@@ -146,7 +146,7 @@ void asked(const void* self, Queue<Cpu>& q, double alpha, Operand<double> A, Ope
 }
 void asked_for_room(const void* self, Queue<Cpu>&, const ProductShape&) { ++static_cast<const Asked*>(self)->rooms; }
 
-TEST(OwnBackend, is_handed_what_its_record_has_beside_functions) {
+TEST(PluginBackend, is_handed_what_its_record_has_beside_functions) {
   Asked of_large, of_small;
   GemmBackend<Cpu> large{
       .name = "large", .summary = "", .kernels = asked, .self = &of_large, .prepare = asked_for_room};
@@ -167,7 +167,7 @@ TEST(OwnBackend, is_handed_what_its_record_has_beside_functions) {
   EXPECT_EQ(of_large.rooms, 0);
 }
 
-TEST(OwnBackend, is_of_the_precisions_that_its_functions_say) {
+TEST(PluginBackend, is_of_the_precisions_that_its_functions_say) {
   constexpr GemmBackend<Cpu> both{.name = "both", .summary = "", .kernels = {counting<float>, counting<double>}};
   constexpr GemmBackend<Cpu> coarse{
       .name = "coarse", .summary = "", .kernels = GemmKernel<Precision::tf32, Cpu>(counting<float>, 0x1p-10)};
@@ -193,7 +193,7 @@ void make_room(const void*, Queue<Cpu>&, const ProductShape& p) {
 constexpr GemmBackend<Cpu> prepared{
     .name = "prepared", .summary = "wants room", .kernels = packing<double>, .prepare = make_room};
 
-TEST(OwnBackend, is_told_beforehand_how_large_products_will_be) {
+TEST(PluginBackend, is_told_beforehand_how_large_products_will_be) {
   Options o;
   o.gemm = &prepared;
   o.check = false;
@@ -213,7 +213,7 @@ TEST(OwnBackend, is_told_beforehand_how_large_products_will_be) {
 
 constexpr GemmBackend<Cpu> f32_only{.name = "f32_only", .summary = "", .kernels = counting<float>};
 
-TEST(OwnBackend, of_fp32_alone_serves_fp32_factors_and_does_not_fall_back) {
+TEST(PluginBackend, of_fp32_alone_serves_fp32_factors_and_does_not_fall_back) {
   Options o;
   o.gemm = &f32_only;
   o.precision = Precision::fp32;
@@ -239,7 +239,7 @@ void small_ones(const void*, Queue<Cpu>& q, double alpha, Operand<double> A, Ope
 }
 constexpr GemmBackend<Cpu> for_small{"for_small", "", small_ones};
 
-TEST(OwnBackend, leaves_small_products_to_another) {
+TEST(PluginBackend, leaves_small_products_to_another) {
   constexpr double below = 1e6;
   GemmBackend<Cpu> both{"large", "", large_ones};
   both.small = &for_small, both.small_below = below;
@@ -268,7 +268,7 @@ TEST(OwnBackend, leaves_small_products_to_another) {
   EXPECT_EQ(solved.report.products_of.size(), 2u) << "a report of a solve tells of its factorization";
 }
 
-TEST(OwnBackend, keeps_small_products_where_the_other_does_not_offer_the_precision) {
+TEST(PluginBackend, keeps_small_products_where_the_other_does_not_offer_the_precision) {
   GemmBackend<Cpu> both{"large", "", counting<double>};
   both.small = &f32_only, both.small_below = 1e300;
   Options o;
@@ -280,7 +280,7 @@ TEST(OwnBackend, keeps_small_products_where_the_other_does_not_offer_the_precisi
   EXPECT_TRUE(solved.report.products_of.empty());
 }
 
-TEST(OwnBackend, is_refused_where_it_cannot_be_called) {
+TEST(PluginBackend, is_refused_where_it_cannot_be_called) {
   const Matrix<double> A = random_matrix(100, 100);
   const auto factor_with = [&](const GemmBackend<Cpu>* backend, Device::Kind device = Device::automatic) {
     Options o;

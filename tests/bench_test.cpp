@@ -7,7 +7,7 @@
 #include "bench/gemm.hpp"
 #include "bench/roof.hpp"
 #include "bench/turns.hpp"
-#include "places.hpp"
+#include "devices.hpp"
 
 namespace lasolve::bench {
 namespace {

@@ -1,12 +1,12 @@
 // The factor of A = L Lᵀ, which is only seen from inside, on the CPU.
-#include "solvers/places/cpu/norms.hpp"
-#include "solvers/places/cpu/panel.hpp"
-#include "solvers/places/cpu/rows.hpp"
-#include "solvers/places/cpu/triangle.hpp"
-#include "solvers/places/primitives.hpp"
+#include "solvers/devices/cpu/norms.hpp"
+#include "solvers/devices/cpu/panel.hpp"
+#include "solvers/devices/cpu/rows.hpp"
+#include "solvers/devices/cpu/triangle.hpp"
+#include "solvers/devices/primitives.hpp"
 //
 #include "core/choose.hpp"
-#include "places.hpp"
+#include "devices.hpp"
 #include "solvers/factors.hpp"
 #include "systems.hpp"
 

@@ -1,7 +1,7 @@
 // A = L Lᵀ and what is solved with it, on the CPU and on CUDA.
 #include "core/choose.hpp"
 #include "core/symmetric.hpp"
-#include "places.hpp"
+#include "devices.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {

@@ -125,7 +125,7 @@ expect 2 '--resume takes --json' compare "${fast[@]}" --resume
 expect 2 '--noise takes a number above 0' compare "${fast[@]}" --noise -1
 expect 6 'cannot write nowhere/x.json' compare "${fast[@]}" --json nowhere/x.json
 
-# A peer that cannot run here, or runs at another place, is left out, if another is there.
+# A peer that cannot run here, or runs on another device, is left out, if another is there.
 expect 0 'note: --peers leaves out cusolver: ' compare "${fast[@]}" --n 40 --gemm tiled --peers cusolver,openblas,eigen
 "$lasolve" compare "${fast[@]}" --n 40 --gemm tiled --peers cusolver,eigen --json - >peers.json || failed=1
 holds 'JSON does not say who is left out' [ "$(grep -c 'leaves out cusolver' peers.json)" = 1 ]

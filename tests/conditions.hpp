@@ -3,7 +3,7 @@
 
 #include <Eigen/LU>
 
-#include "places.hpp"
+#include "devices.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {

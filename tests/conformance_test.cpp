@@ -1,7 +1,7 @@
 // The conformance suite finds what is wrong with a kernel, and says where; and its oracle is that of the other tests.
 #include "conforming.hpp"
+#include "devices.hpp"
 #include "lasolve/names.hpp"
-#include "places.hpp"
 #include "reference.hpp"
 #include "wrong_kernels.hpp"
 

@@ -14,10 +14,10 @@ inline std::string said_of(const bench::Fault& fault) {
 }
 
 /// Until one is not. What needs more memory than there is, is left out.
-template <Precision P, class Place>
-void expect_right(Queue<Place>& q, const GemmKernel<P, Place>& kernel, const std::vector<bench::Case>& cases) {
+template <Precision P, class Space>
+void expect_right(Queue<Space>& q, const GemmKernel<P, Space>& kernel, const std::vector<bench::Case>& cases) {
   const Queue<Cpu> host(1);
-  bench::Trial<P, Place> trial(q, host, kernel);
+  bench::Trial<P, Space> trial(q, host, kernel);
   for (const bench::Case& c : cases) try {
       if (const auto fault = trial(c)) {
         ADD_FAILURE() << said_of(*fault);

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "cards.hpp"
-#include "places.hpp"
+#include "devices.hpp"
 
 namespace lasolve::test {
 namespace {

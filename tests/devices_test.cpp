@@ -1,9 +1,9 @@
 // CUDA devices that a build has no code for, drivers that are too old, memory that is elsewhere: what is decided and said. No
 // device takes part.
+#include "devices.hpp"
 #include "core/choose.hpp"
 #include "core/cuda_devices.hpp"
-#include "core/whereabouts.hpp"
-#include "places.hpp"
+#include "core/memory_kind.hpp"
 
 namespace lasolve::test {
 namespace {
@@ -100,12 +100,12 @@ Options with(const char* gemm, Device device = {}) {
 TEST(ChoiceOfDevice, is_the_cpu_with_a_note_where_the_build_has_no_code_for_any) {
   Pretended old{{{"Old"}, {61}}, {"has compute capability 6.1, which is little"}};
   const Choice choice = choose(with("auto"), old.here());
-  EXPECT_EQ(choice.device(), "cpu");
+  EXPECT_EQ(choice.device_name(), "cpu");
   ASSERT_EQ(choice.notes.size(), 1u);
   EXPECT_EQ(choice.notes[0], "the CPU was used: cuda:0 (Old) has compute capability 6.1, which is little");
   EXPECT_EQ(automatic_device(old.here()).kind, Device::cpu);
   const Choice named = choose(with("tiled"), old.here());
-  EXPECT_EQ(named.device(), "cpu");
+  EXPECT_EQ(named.device_name(), "cpu");
   ASSERT_EQ(named.notes.size(), 1u);
   EXPECT_TRUE(says(named.notes[0], "the CPU's 'tiled' was used: cuda:0 (Old) has compute capability 6.1"));
 }
@@ -135,14 +135,14 @@ TEST(ChoiceOfDevice, is_the_first_that_can_be_used_and_no_further_one_is_asked) 
   EXPECT_EQ(device.index, 1);
   EXPECT_EQ(both.asked, (std::vector{0, 1}));
   if (gemm_backends<Cuda>().empty()) GTEST_SKIP() << "this build has no backends for CUDA";
-  EXPECT_EQ(choose(with("auto"), both.here()).device(), "cuda:1");
-  EXPECT_EQ(choose(with("tiled"), both.here()).device(), "cuda:1");
-  EXPECT_EQ(choose(with("auto", {Device::cuda, 2}), both.here()).device(), "cuda:2");
+  EXPECT_EQ(choose(with("auto"), both.here()).device_name(), "cuda:1");
+  EXPECT_EQ(choose(with("tiled"), both.here()).device_name(), "cuda:1");
+  EXPECT_EQ(choose(with("auto", {Device::cuda, 2}), both.here()).device_name(), "cuda:2");
 }
 
 TEST(ChoiceOfDevice, asks_nothing_of_cuda_where_the_cpu_is_meant) {
   const CudaHere nobody{[]() -> const CudaDevices& { throw std::logic_error("CUDA was asked"); }, {}};
-  EXPECT_EQ(choose(with("auto", {Device::cpu, 0}), nobody).device(), "cpu");
+  EXPECT_EQ(choose(with("auto", {Device::cpu, 0}), nobody).device_name(), "cpu");
 }
 
 TEST(ChoiceOfDevice, notes_a_driver_that_fails_but_not_that_there_is_none) {
@@ -155,9 +155,9 @@ TEST(ChoiceOfDevice, notes_a_driver_that_fails_but_not_that_there_is_none) {
 }
 
 TEST(Memory, that_is_elsewhere_is_named) {
-  const Whereabouts unknown, pinned{Whereabouts::host}, on_0{Whereabouts::device, 0}, on_1{Whereabouts::device, 1},
-      managed{Whereabouts::managed, 1};
-  for (const Whereabouts& its : {unknown, pinned, managed}) EXPECT_EQ(why_not_on_host(its), "");
+  const MemoryKind unknown, pinned{MemoryKind::host}, on_0{MemoryKind::device, 0}, on_1{MemoryKind::device, 1},
+      managed{MemoryKind::managed, 1};
+  for (const MemoryKind& its : {unknown, pinned, managed}) EXPECT_EQ(why_not_on_host(its), "");
   EXPECT_TRUE(says(why_not_on_host(on_1), "points to memory of cuda:1"));
   EXPECT_EQ(why_not_on_device(on_0, 0), "");
   EXPECT_EQ(why_not_on_device(managed, 0), "");

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "devices.hpp"
 #include "lasolve/async.hpp"
-#include "places.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {

@@ -1,5 +1,5 @@
 // What an exception leaves behind: the factorization as it was, and nothing under way.
-#include "places.hpp"
+#include "devices.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {
@@ -16,22 +16,22 @@ struct Countdown {
 };
 Countdown until_out_of_memory;
 
-template <class Place>
-const GemmBackend<Place>& usual() {
-  for (const auto* backend : gemm_backends<Place>())
-    if (backend->name == std::string(std::is_same_v<Place, Cpu> ? "eigen" : "cublas")) return *backend;
+template <class Space>
+const GemmBackend<Space>& usual() {
+  for (const auto* backend : gemm_backends<Space>())
+    if (backend->name == std::string(std::is_same_v<Space, Cpu> ? "eigen" : "cublas")) return *backend;
   throw std::logic_error("no usual backend");
 }
-template <class T, class Place>
-void product_or_exception(const void*, Queue<Place>& q, T alpha, Operand<T, Place> A, Operand<T, Place> B, T beta,
-                          MatrixView<T, Place> C) {
+template <class T, class Space>
+void product_or_exception(const void*, Queue<Space>& q, T alpha, Operand<T, Space> A, Operand<T, Space> B, T beta,
+                          MatrixView<T, Space> C) {
   if (std::is_same_v<T, double> && until_out_of_memory.ends()) throw OutOfMemory("device", 2 << 20, 1 << 20);
-  usual<Place>()(q, alpha, A, B, beta, C);
+  usual<Space>()(q, alpha, A, B, beta, C);
 }
-template <class Place>
-const GemmBackend<Place> failing{.name = "failing",
+template <class Space>
+const GemmBackend<Space> failing{.name = "failing",
                                  .summary = "",
-                                 .kernels = {product_or_exception<double, Place>, product_or_exception<float, Place>}};
+                                 .kernels = {product_or_exception<double, Space>, product_or_exception<float, Space>}};
 
 constexpr std::int64_t n = 120;
 

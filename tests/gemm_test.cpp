@@ -5,8 +5,8 @@
 
 #include "conforming.hpp"
 #include "core/backend_table.hpp"
+#include "devices.hpp"
 #include "matrices.hpp"
-#include "places.hpp"
 
 namespace lasolve::test {
 namespace {
@@ -23,33 +23,33 @@ struct Trial {
 /// Those whose elements are less right than their norms, each with why. The trial says so, where one takes part.
 const std::set<std::string> keep_to_norms = {"tensor_split"};  // one exponent a row of op(A) and a column of op(B)
 
-template <Precision P, class Place>
-void expect_graded(const GemmKernel<P, Place>& kernel, const GemmBackend<Place>& backend) {
+template <Precision P, class Space>
+void expect_graded(const GemmKernel<P, Space>& kernel, const GemmBackend<Space>& backend) {
   const Queue<Cpu> host(1);
-  Queue<Place> q = test_queue<Place>();
-  bench::Trial<P, Place> trial(q, host, kernel);
+  Queue<Space> q = test_queue<Space>();
+  bench::Trial<P, Space> trial(q, host, kernel);
   for (const bench::Case& c : bench::graded_cases())
     if (const auto fault = trial(c)) ADD_FAILURE() << said_of(*fault);
   EXPECT_EQ(trial.grade().is_met(), keep_to_norms.count(backend.name) == 0)
       << "it " << bench::what_is_lost(trial.grade());
 }
 
-template <class Place>
+template <class Space>
 std::vector<Trial> trials() {
   std::vector<Trial> all;
-  for (const auto* backend : gemm_backends<Place>())
+  for (const auto* backend : gemm_backends<Space>())
     for_each_precision([&](auto P) {
       const auto kernel = backend->template in<P>();
       if (!kernel) return;
       const auto why_not = [backend] {
-        const std::string no_device = why_no(device_of<Place>);
+        const std::string no_device = why_no(device_of<Space>);
         return no_device.empty() && backend->unavailable ? backend->unavailable(0) : no_device;
       };
       all.push_back({backend->name + std::string("_") + name_of(P()) + "_grade", backend->summary, why_not,
-                     [=] { expect_graded<P, Place>(kernel, *backend); }});
-      for (const bench::Group& group : bench::conformance_list(P, device_of<Place>)) {
+                     [=] { expect_graded<P, Space>(kernel, *backend); }});
+      for (const bench::Group& group : bench::conformance_list(P, device_of<Space>)) {
         const auto run = [kernel, cases = group.cases] {
-          Queue<Place> q = test_queue<Place>();
+          Queue<Space> q = test_queue<Space>();
           expect_right(q, kernel, cases);
         };
         all.push_back(
@@ -71,10 +71,10 @@ INSTANTIATE_TEST_SUITE_P(Cpu, Gemm, testing::ValuesIn(trials<Cpu>()), name_of_tr
 INSTANTIATE_TEST_SUITE_P(Cuda, Gemm, testing::ValuesIn(trials<Cuda>()), name_of_trial);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Gemm);
 
-template <class Place>
+template <class Space>
 void expect_complete_records() {
   std::set<std::string> names;
-  for (const auto* backend : gemm_backends<Place>()) {
+  for (const auto* backend : gemm_backends<Space>()) {
     SCOPED_TRACE(backend->name);
     EXPECT_STRNE(backend->name, "");
     EXPECT_STRNE(backend->summary, "");

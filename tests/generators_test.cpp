@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "core/cpu/eigen.hpp"
-#include "places.hpp"
+#include "devices.hpp"
 
 namespace lasolve {
 namespace {

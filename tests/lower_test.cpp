@@ -1,4 +1,4 @@
-// Plans that were lowered for a place: the same is true of them as of those that schedules make, and they compute the same.
+// Plans that were lowered for a device: the same is true of them as of those that schedules make, and they compute the same.
 #include "solvers/lower.hpp"
 
 #include <set>

@@ -1,7 +1,7 @@
 // What the library refuses, and what it says then.
 #include <Eigen/Core>
 
-#include "places.hpp"
+#include "devices.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {

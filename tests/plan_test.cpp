@@ -198,7 +198,7 @@ class ThreadLine {
   std::thread thread_;
 };
 
-/// What give_in_order wants of a place, with threads as queues and promises as events.
+/// What give_in_order wants of a device, with threads as queues and promises as events.
 class ThreadLines {
  public:
   ThreadLines(const Plan& plan, Reference& reference) : ends_(plan.tasks.size()), reference_(reference) {

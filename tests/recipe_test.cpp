@@ -5,8 +5,8 @@
 
 #include "core/device_properties.hpp"
 #include "core/tuning.hpp"
+#include "devices.hpp"
 #include "lasolve/names.hpp"
-#include "places.hpp"
 #include "solvers/watch.hpp"
 #include "systems.hpp"
 

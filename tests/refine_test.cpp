@@ -1,6 +1,6 @@
 // Factors coarser than A, refined to its accuracy: when that works, when it stalls, and what is said about it.
+#include "devices.hpp"
 #include "lasolve/names.hpp"
-#include "places.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {

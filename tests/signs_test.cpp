@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/current_device.hpp"
-#include "places.hpp"
+#include "devices.hpp"
 
 namespace lasolve::bench {
 namespace {
@@ -23,15 +23,15 @@ TEST(Signs, are_both_and_others_for_each_number_and_none_for_0) {
   EXPECT_NEAR(differ, 500, 60);
 }
 
-template <class T, class Place>
+template <class T, class Space>
 void change_signs_of_rows_and_columns() {
-  Queue<Place> q = test::test_queue<Place>();
+  Queue<Space> q = test::test_queue<Space>();
   const CurrentDevice current(q);
   const Signs rows{3}, columns{4};
   Matrix<T> A(70, 33);
   for (std::int64_t j = 0; j < A.cols(); ++j)
     for (std::int64_t i = 0; i < A.rows(); ++i) A(i, j) = T(float(1 + (i + 3 * j) % 7));
-  Matrix<T, Place> there = test::upload(q, A);
+  Matrix<T, Space> there = test::upload(q, A);
   change_signs(q, rows, there.view(), columns);
   const Matrix<T> changed = test::download(q, there);
   for (std::int64_t j = 0; j < A.cols(); ++j)

@@ -1,7 +1,7 @@
 // Triangular solves, judged by their residual, written once for the CPU and for CUDA.
 #pragma once
 
-#include "places.hpp"
+#include "devices.hpp"
 #include "solvers/trsm.hpp"
 #include "systems.hpp"
 
@@ -11,9 +11,9 @@ namespace lasolve::test {
 struct TriangleForm {
   bool lower, unit, transposed, right;
 
-  template <class T, class Place>
-  Triangle<T, Place> of(MatrixView<const T, Place> A) const {
-    return {Operand<T, Place>(A, transposed ? Op::transpose : Op::none), lower, unit};
+  template <class T, class Space>
+  Triangle<T, Space> of(MatrixView<const T, Space> A) const {
+    return {Operand<T, Space>(A, transposed ? Op::transpose : Op::none), lower, unit};
   }
   friend std::ostream& operator<<(std::ostream& out, TriangleForm f) {
     return out << (f.lower ? "lower" : "upper") << (f.unit ? ", unit" : "") << (f.transposed ? ", transposed" : "")
@@ -62,14 +62,14 @@ Matrix<T> padded_sides(std::int64_t n, std::int64_t count, TriangleForm form, st
 }
 
 /// The solution, with what is between its columns as it was left.
-template <class T, class Place>
-Matrix<T> solved_triangle(Queue<Place>& q, const Matrix<T>& A, TriangleForm form, const Matrix<T>& B) {
-  const Matrix<T, Place> there = upload<T, Place>(q, A);
-  Matrix<T, Place> X = upload<T, Place>(q, B);
-  const auto tri = form.of<T, Place>(there.view());
-  const Gemm<T, Place> gemm(*gemm_backends<Place>()[0]);
+template <class T, class Space>
+Matrix<T> solved_triangle(Queue<Space>& q, const Matrix<T>& A, TriangleForm form, const Matrix<T>& B) {
+  const Matrix<T, Space> there = upload<T, Space>(q, A);
+  Matrix<T, Space> X = upload<T, Space>(q, B);
+  const auto tri = form.of<T, Space>(there.view());
+  const Gemm<T, Space> gemm(*gemm_backends<Space>()[0]);
   form.right ? trsm_right(q, gemm, tri, X.view()) : trsm_left(q, gemm, tri, X.view());
-  return download<T, Place>(q, X);
+  return download<T, Space>(q, X);
 }
 
 /// The largest |b − T x| over u·|T||x|, element by element; NaN if any is.
@@ -109,14 +109,14 @@ inline constexpr std::int64_t triangle_orders[] = {1,  2,  15,  16,  17,  31,  3
                                                    64, 65, 127, 128, 129, 255, 256, 257, 512};
 inline constexpr std::int64_t side_counts[] = {1, 2, 3, 7, 8, 9, 31, 32, 33, 65, 200};
 
-template <class TypeAndPlace>
+template <class TypeAndSpace>
 class TriangularSolve : public testing::Test {
  protected:
-  using T = typename TypeAndPlace::first_type;
-  using Place = typename TypeAndPlace::second_type;
+  using T = typename TypeAndSpace::first_type;
+  using Space = typename TypeAndSpace::second_type;
   void SetUp() override {
-    if (const std::string why = why_no(device_of<Place>); !why.empty()) GTEST_SKIP() << why;
-    queue_.reset(new Queue<Place>(test_queue<Place>()));
+    if (const std::string why = why_no(device_of<Space>); !why.empty()) GTEST_SKIP() << why;
+    queue_.reset(new Queue<Space>(test_queue<Space>()));
   }
   Matrix<T> solved(const Matrix<T>& A, TriangleForm form, const Matrix<T>& B) {
     return solved_triangle(*queue_, A, form, B);
@@ -129,7 +129,7 @@ class TriangularSolve : public testing::Test {
   }
 
  private:
-  std::unique_ptr<Queue<Place>> queue_;
+  std::unique_ptr<Queue<Space>> queue_;
 };
 TYPED_TEST_SUITE_P(TriangularSolve);
 
@@ -217,7 +217,7 @@ REGISTER_TYPED_TEST_SUITE_P(TriangularSolve, has_a_small_residual_in_every_form,
                             has_a_small_residual_however_ill_conditioned_the_triangle_is,
                             never_hides_a_nan_or_an_infinity, gives_the_same_bits_again);
 
-template <class Place>
-using BothPrecisions = testing::Types<std::pair<double, Place>, std::pair<float, Place>>;
+template <class Space>
+using BothPrecisions = testing::Types<std::pair<double, Space>, std::pair<float, Space>>;
 
 }  // namespace lasolve::test

@@ -1,5 +1,5 @@
 // Triangular solves on the CPU.
-#include "solvers/places/cpu/triangle.hpp"
+#include "solvers/devices/cpu/triangle.hpp"
 //
 #include "triangles.hpp"
 

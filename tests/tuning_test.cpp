@@ -7,9 +7,9 @@
 
 #include "cards.hpp"
 #include "core/backend_table.hpp"
+#include "devices.hpp"
 #include "gemm/cuda/cublas_choices.hpp"
 #include "gemm/cuda/tensor_choices.hpp"
-#include "places.hpp"
 #include "solvers/tuning.hpp"
 #include "systems.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <random>
 
+#include "compare/common_movement.hpp"
 #include "compare/device_model.hpp"
-#include "compare/together.hpp"
 #include "compare/verdict.hpp"
 
 namespace lasolve::compare {

@@ -29,13 +29,13 @@ enum class Op { none, transpose, conjugate_transpose };
 constexpr Op of_real(Op op) { return op == Op::conjugate_transpose ? Op::transpose : op; }
 
 /// op(X): a matrix, or its transpose read in place. Element (i, j) is data[i·row_stride + j·col_stride].
-template <class T, class Place = Cpu>
+template <class T, class Space = Cpu>
 class Operand {
  public:
-  constexpr Operand(MatrixView<const T, Place> x, Op op = Op::none) : x_(x), op_(of_real(op)) {}
-  constexpr Operand(MatrixView<T, Place> x) : x_(x) {}
+  constexpr Operand(MatrixView<const T, Space> x, Op op = Op::none) : x_(x), op_(of_real(op)) {}
+  constexpr Operand(MatrixView<T, Space> x) : x_(x) {}
 
-  constexpr MatrixView<const T, Place> stored() const { return x_; }
+  constexpr MatrixView<const T, Space> stored() const { return x_; }
   constexpr Op op() const { return op_; }
   constexpr const T* data() const { return x_.data(); }
   constexpr std::int64_t ld() const { return x_.ld(); }
@@ -50,37 +50,37 @@ class Operand {
     part.x_ = op_ == Op::none ? x_.block(i, j, m, n) : x_.block(j, i, n, m);
     return part;
   }
-  constexpr const T& operator()(std::int64_t i, std::int64_t j) const requires std::is_same_v<Place, Cpu> {
+  constexpr const T& operator()(std::int64_t i, std::int64_t j) const requires std::is_same_v<Space, Cpu> {
     return x_.data()[i * row_stride() + j * col_stride()];
   }
 
  private:
-  MatrixView<const T, Place> x_;
+  MatrixView<const T, Space> x_;
   Op op_ = Op::none;
 };
 
 constexpr Op flipped(Op op) { return op == Op::none ? Op::transpose : Op::none; }
 
-template <class T, class Place>
-constexpr Operand<std::remove_const_t<T>, Place> transposed(MatrixView<T, Place> x) {
+template <class T, class Space>
+constexpr Operand<std::remove_const_t<T>, Space> transposed(MatrixView<T, Space> x) {
   return {x, Op::transpose};
 }
-template <class T, class Place>
-constexpr Operand<T, Place> transposed(Operand<T, Place> x) {
+template <class T, class Space>
+constexpr Operand<T, Space> transposed(Operand<T, Space> x) {
   return {x.stored(), flipped(x.op())};
 }
 
 /// C ← α·A·B + β·C. A and B are of In, which for halves is not T; `self` is that of the backend.
-template <class T, class Place, class In = T>
-using GemmFunction = void (*)(const void* self, Queue<Place>&, T alpha, Operand<In, Place> A, Operand<In, Place> B,
-                              T beta, MatrixView<T, Place> C);
+template <class T, class Space, class In = T>
+using GemmFunction = void (*)(const void* self, Queue<Space>&, T alpha, Operand<In, Space> A, Operand<In, Space> B,
+                              T beta, MatrixView<T, Space> C);
 
 /// What a backend has for products in precision P.
-template <Precision P, class Place>
+template <Precision P, class Space>
 struct GemmKernel {
   using In = typename Arithmetic<P>::Operand;
   using T = typename Arithmetic<P>::Result;
-  using Function = GemmFunction<T, Place, In>;
+  using Function = GemmFunction<T, Space, In>;
 
   Function function;
   /// u in ‖C − Cref‖ ≤ u·(√(k+2)·max(|α|,1)·‖A‖‖B‖ + 2·max(|β|,1)·‖C₀‖), Frobenius norms: coarser where the
@@ -97,8 +97,8 @@ struct GemmKernel {
   constexpr explicit operator bool() const { return function != nullptr; }
 
   /// C ← α·A·B + β·C. Throws std::invalid_argument when the sizes do not agree or the precision is not offered.
-  void operator()(Queue<Place>& q, T alpha, Operand<In, Place> A, Operand<In, Place> B, T beta,
-                  MatrixView<T, Place> C) const {
+  void operator()(Queue<Space>& q, T alpha, Operand<In, Space> A, Operand<In, Space> B, T beta,
+                  MatrixView<T, Space> C) const {
     require(A.rows() == C.rows() && B.cols() == C.cols() && A.cols() == B.rows(),
             "the sizes of a product do not agree");
     require(function != nullptr, "this GEMM backend does not offer this precision");
@@ -106,14 +106,14 @@ struct GemmKernel {
   }
 };
 /// The operands of a function say which precision it is for, but for tf32.
-template <class T, class Place, class In, class... More>
-GemmKernel(GemmFunction<T, Place, In>, More...) -> GemmKernel<precision_of<In>, Place>;
+template <class T, class Space, class In, class... More>
+GemmKernel(GemmFunction<T, Space, In>, More...) -> GemmKernel<precision_of<In>, Space>;
 
 /// What a backend has in each precision: made of functions, or of GemmKernels. What is left out is not offered.
-template <class Place, class = ProductPrecisions>
+template <class Space, class = ProductPrecisions>
 struct GemmKernels;
-template <class Place, Precision... P>
-struct GemmKernels<Place, Precisions<P...>> : GemmKernel<P, Place>... {
+template <class Space, Precision... P>
+struct GemmKernels<Space, Precisions<P...>> : GemmKernel<P, Space>... {
   template <class... Kernels>
   constexpr GemmKernels(Kernels... kernels) {
     (set(GemmKernel(kernels)), ...);
@@ -121,8 +121,8 @@ struct GemmKernels<Place, Precisions<P...>> : GemmKernel<P, Place>... {
 
  private:
   template <Precision Its>
-  constexpr void set(const GemmKernel<Its, Place>& kernel) {
-    GemmKernel<Its, Place>& its = *this;
+  constexpr void set(const GemmKernel<Its, Space>& kernel) {
+    GemmKernel<Its, Space>& its = *this;
     its = kernel;
   }
 };
@@ -138,18 +138,18 @@ struct ProductShape {
 };
 
 /// One way to compute a product. A constant: an embedder passes a record of its own in Options::gemm.
-template <class Place>
+template <class Space>
 struct GemmBackend {
   const char* name;
   const char* summary;  ///< one line
-  GemmKernels<Place> kernels = {};
+  GemmKernels<Space> kernels = {};
   /// Handed to the functions, for what they need beside a product; null, where they need nothing. Several threads may call them at once.
   const void* self = nullptr;
   /// Why this backend cannot run on a device of this machine; empty, or a null function: it can.
   std::string (*unavailable)(int device) = nullptr;
   /// Makes at once what a product of this shape would make at its first call on a queue, as scratch memory: solvers ask for it
   /// before their clock runs. A null function: nothing.
-  void (*prepare)(const void* self, Queue<Place>&, const ProductShape&) = nullptr;
+  void (*prepare)(const void* self, Queue<Space>&, const ProductShape&) = nullptr;
   /// Another backend, to which solvers give the products of fewer than small_below operations, 2 m n k. It must outlive this record,
   /// and run where this one runs; one of its own is not asked for. Null, or one that does not offer the precision: none.
   const GemmBackend* small = nullptr;
@@ -159,8 +159,8 @@ struct GemmBackend {
 
   /// What it has in P; see GemmKernel::beside.
   template <Precision P>
-  constexpr GemmKernel<P, Place> in(bool beside = false) const {
-    GemmKernel<P, Place> kernel = kernels;
+  constexpr GemmKernel<P, Space> in(bool beside = false) const {
+    GemmKernel<P, Space> kernel = kernels;
     kernel.self = self;
     if (beside && kernel.beside) kernel.function = kernel.beside;
     return kernel;
@@ -168,9 +168,9 @@ struct GemmBackend {
 
   /// C ← α·A·B + β·C in the precision of T.
   template <class T>
-  void operator()(Queue<Place>& q, T alpha, std::type_identity_t<Operand<T, Place>> A,
-                  std::type_identity_t<Operand<T, Place>> B, T beta,
-                  std::type_identity_t<MatrixView<T, Place>> C) const {
+  void operator()(Queue<Space>& q, T alpha, std::type_identity_t<Operand<T, Space>> A,
+                  std::type_identity_t<Operand<T, Space>> B, T beta,
+                  std::type_identity_t<MatrixView<T, Space>> C) const {
     in<precision_of<T>>()(q, alpha, A, B, beta, C);
   }
 };
@@ -188,10 +188,10 @@ constexpr std::int64_t elements_to_round_to(std::int64_t rows, std::int64_t colu
 }
 
 /// An operand of fp16 or bf16, rounded from one of fp32. `room` has elements_to_round_to() of what is stored.
-template <class Half, class Place>
-Operand<Half, Place> rounded(Queue<Place>& q, Operand<float, Place> X, Half* room) {
-  const MatrixView<const float, Place> from = X.stored();
-  const MatrixView<Half, Place> to(room, from.rows(), from.cols(), ld_to_round_to(from.rows()));
+template <class Half, class Space>
+Operand<Half, Space> rounded(Queue<Space>& q, Operand<float, Space> X, Half* room) {
+  const MatrixView<const float, Space> from = X.stored();
+  const MatrixView<Half, Space> to(room, from.rows(), from.cols(), ld_to_round_to(from.rows()));
   round_elements(q, from, to);
   return {to, X.op()};
 }
@@ -204,32 +204,32 @@ struct ProductCount {
 
 /// C ← α·A·B + β·C by what a backend has for products in P. Operands of P that are narrower than C are rounded from A and B before, in
 /// memory of the queue. Throws as GemmKernel does.
-template <Precision P, class F, class Place>
-void multiply_in(const GemmBackend<Place>& backend, bool beside, Queue<Place>& q, F alpha, Operand<F, Place> A,
-                 Operand<F, Place> B, F beta, MatrixView<F, Place> C) {
+template <Precision P, class F, class Space>
+void multiply_in(const GemmBackend<Space>& backend, bool beside, Queue<Space>& q, F alpha, Operand<F, Space> A,
+                 Operand<F, Space> B, F beta, MatrixView<F, Space> C) {
   using In = typename Arithmetic<P>::Operand;
-  const GemmKernel<P, Place> kernel = backend.template in<P>(beside);
+  const GemmKernel<P, Space> kernel = backend.template in<P>(beside);
   if constexpr (std::is_same_v<In, F>) {
     kernel(q, alpha, A, B, beta, C);
   } else {
     const auto elements = [](const auto& X) { return elements_to_round_to(X.stored().rows(), X.stored().cols()); };
     In* const room = static_cast<In*>(q.room_for_operands(std::size_t(elements(A) + elements(B)) * sizeof(In)));
-    const Operand<In, Place> a = rounded(q, A, room), b = rounded(q, B, room + elements(A));
+    const Operand<In, Space> a = rounded(q, A, room), b = rounded(q, B, room + elements(A));
     kernel(q, alpha, a, b, beta, C);
   }
 }
 
 /// A backend that is bound to an arithmetic: products of matrices of F. One that it leaves small products to is bound with it. Copies
 /// count their products together, and are of one thread.
-template <class F, class Place>
+template <class F, class Space>
 class Gemm {
  public:
   /// `products`: what they are computed in. Unbound where the backend does not offer that for matrices of F.
-  explicit Gemm(const GemmBackend<Place>& backend, Precision products = precision_of<F>)
+  explicit Gemm(const GemmBackend<Space>& backend, Precision products = precision_of<F>)
       : backend_(&backend), products_(products) {
     for_precision(products, [&](auto P) {
       if constexpr (std::is_same_v<typename Arithmetic<P>::Result, F>) {
-        if (backend.template in<P>()) product_ = multiply_in<P, F, Place>;
+        if (backend.template in<P>()) product_ = multiply_in<P, F, Space>;
         if (backend.small && backend.small->template in<P>()) counts_ = std::make_shared<Counts>();
       }
     });
@@ -242,12 +242,12 @@ class Gemm {
   }
   /// Whether it is bound.
   constexpr explicit operator bool() const { return product_ != nullptr; }
-  constexpr const GemmBackend<Place>& backend() const { return *backend_; }
+  constexpr const GemmBackend<Space>& backend() const { return *backend_; }
   constexpr Precision products() const { return products_; }
 
   /// C ← α·A·B + β·C. Throws as GemmKernel does.
-  void operator()(Queue<Place>& q, F alpha, Operand<F, Place> A, Operand<F, Place> B, F beta,
-                  MatrixView<F, Place> C) const {
+  void operator()(Queue<Space>& q, F alpha, Operand<F, Space> A, Operand<F, Space> B, F beta,
+                  MatrixView<F, Space> C) const {
     require(product_ != nullptr, "this GEMM backend does not offer this precision");
     bool is_small = false;
     if (counts_) {
@@ -262,7 +262,7 @@ class Gemm {
     return backend_->prepare != nullptr || (counts_ && backend_->small->prepare != nullptr) || rounds();
   }
   /// See GemmBackend::prepare.
-  void prepare(Queue<Place>& q, Op a, Op b, std::int64_t m, std::int64_t n, std::int64_t k) const {
+  void prepare(Queue<Space>& q, Op a, Op b, std::int64_t m, std::int64_t n, std::int64_t k) const {
     const auto& makes = counts_ && flops_of(m, n, k) < backend_->small_below ? *backend_->small : *backend_;
     if (makes.prepare) makes.prepare(makes.self, q, {products_, a, b, m, n, k, is_beside_});
     if (!rounds()) return;
@@ -272,7 +272,7 @@ class Gemm {
   }
 
   /// The backend that has the small products; null: there is none.
-  const GemmBackend<Place>* small() const { return counts_ ? backend_->small : nullptr; }
+  const GemmBackend<Space>* small() const { return counts_ ? backend_->small : nullptr; }
   /// What each of two backends was given, by all calls of this one, which are of one thread. Not counted where there is but one.
   ProductCount given() const { return counts_ ? counts_->by_this : ProductCount(); }
   ProductCount given_to_small() const { return counts_ ? counts_->by_small : ProductCount(); }
@@ -288,16 +288,16 @@ class Gemm {
     ProductCount by_this, by_small;
   };
 
-  const GemmBackend<Place>* backend_;
+  const GemmBackend<Space>* backend_;
   Precision products_;
-  decltype(&multiply_in<precision_of<F>, F, Place>) product_ = nullptr;
+  decltype(&multiply_in<precision_of<F>, F, Space>) product_ = nullptr;
   bool is_beside_ = false;
   std::shared_ptr<Counts> counts_;  // where small ones are left to another
 };
 
 /// The backends of this build, by name.
-template <class Place>
-std::span<const GemmBackend<Place>* const> gemm_backends();
+template <class Space>
+std::span<const GemmBackend<Space>* const> gemm_backends();
 template <>
 std::span<const GemmBackend<Cpu>* const> gemm_backends<Cpu>();
 template <>

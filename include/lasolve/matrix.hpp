@@ -1,4 +1,4 @@
-// Matrices: Matrix<T, Place> owns memory, MatrixView<T, Place> borrows it. Column-major, 64-bit sizes.
+// Matrices: Matrix<T, Space> owns memory, MatrixView<T, Space> borrows it. Column-major, 64-bit sizes.
 #pragma once
 
 #include "lasolve/cpp20.hpp"
@@ -19,7 +19,7 @@
 namespace lasolve {
 inline namespace LASOLVE_ABI {
 
-/// Where memory lives and work runs. A place is part of a view's type, so host code cannot dereference device memory.
+/// Where memory lives and work runs. A device is part of a view's type, so host code cannot dereference device memory.
 struct Cpu {};
 struct Cuda {};
 
@@ -55,7 +55,7 @@ concept ColumnOf = requires(R& r) {
 &&!requires { std::remove_cvref_t<R>::IsRowMajor; };
 
 /// A borrowed rows × cols matrix: element (i, j) is data[i + j·ld], ld ≥ max(rows, 1), indices from 0.
-template <class T, class Place = Cpu>
+template <class T, class Space = Cpu>
 class MatrixView {
  public:
   using Element = T;
@@ -74,21 +74,21 @@ class MatrixView {
 
   /// A view of T is a view of const T.
   template <WithoutConst<T> U>
-  constexpr MatrixView(MatrixView<U, Place> other)
+  constexpr MatrixView(MatrixView<U, Space> other)
       : data_(other.data()), rows_(other.rows()), cols_(other.cols()), ld_(other.ld()) {}
 
   /// A span is a matrix of one column, and so is a std::vector, a std::array or an array. Those that hold a matrix of more
   /// columns are given by column_major() or row_major().
-  constexpr MatrixView(std::span<T> column) requires std::is_same_v<Place, Cpu>
+  constexpr MatrixView(std::span<T> column) requires std::is_same_v<Space, Cpu>
       : MatrixView(column.data(), std::int64_t(column.size()), 1, std::int64_t(column.size())) {}
   template <ColumnOf<T> R>
-  constexpr MatrixView(R&& column) requires std::is_same_v<Place, Cpu>
+  constexpr MatrixView(R&& column) requires std::is_same_v<Space, Cpu>
       : MatrixView(std::data(column), std::int64_t(std::size(column)), 1, std::int64_t(std::size(column))) {}
 
   /// Borrows an Eigen matrix, vector, map or block of the same scalar, column-major with unit inner stride, whose columns
   /// do not overlap. Throws std::invalid_argument on other strides.
   template <ColumnMajorMatrixOf<T> X>
-  MatrixView(X&& x) requires std::is_same_v<Place, Cpu> : MatrixView(x.data(), x.rows(), x.cols(), ld_of(x)) {}
+  MatrixView(X&& x) requires std::is_same_v<Space, Cpu> : MatrixView(x.data(), x.rows(), x.cols(), ld_of(x)) {}
 
   constexpr T* data() const { return data_; }
   constexpr std::int64_t rows() const { return rows_; }
@@ -108,7 +108,7 @@ class MatrixView {
   }
   constexpr MatrixView columns(std::int64_t j, std::int64_t n) const { return block(0, j, rows_, n); }
 
-  constexpr T& operator()(std::int64_t i, std::int64_t j) const requires std::is_same_v<Place, Cpu> {
+  constexpr T& operator()(std::int64_t i, std::int64_t j) const requires std::is_same_v<Space, Cpu> {
     assert(0 <= i && i < rows_ && 0 <= j && j < cols_);
     return data_[i + j * ld_];
   }
@@ -128,9 +128,9 @@ class MatrixView {
   std::int64_t rows_ = 0, cols_ = 0, ld_ = 0;
 };
 
-/// Raw memory of a place; on CUDA of the device that is current. allocate throws OutOfMemory, which says how much was wanted and
+/// Raw memory of a device; on CUDA of the device that is current. allocate throws OutOfMemory, which says how much was wanted and
 /// how much was free.
-template <class Place>
+template <class Space>
 struct Memory {
   static void* allocate(std::size_t bytes);
   static void release(void* memory) noexcept;
@@ -160,7 +160,7 @@ struct OutOfMemory : MachineError {
 
 /// An owned rows × cols matrix, move-only, not initialized. Throws OutOfMemory, or std::invalid_argument when the size
 /// in bytes does not fit 63 bits.
-template <class T, class Place = Cpu>
+template <class T, class Space = Cpu>
 class Matrix {
  public:
   Matrix() = default;
@@ -169,7 +169,7 @@ class Matrix {
     require(rows >= 0 && cols >= 0 && ld >= rows, "a matrix has a negative size, or ld < rows");
     require(ld == 0 || cols <= std::numeric_limits<std::int64_t>::max() / std::int64_t(sizeof(T)) / ld,
             "the size of a matrix overflows 64 bits");
-    if (rows > 0 && cols > 0) data_ = static_cast<T*>(Memory<Place>::allocate(bytes()));
+    if (rows > 0 && cols > 0) data_ = static_cast<T*>(Memory<Space>::allocate(bytes()));
   }
   Matrix(Matrix&& other) noexcept { swap(other); }
   Matrix& operator=(Matrix&& other) noexcept {
@@ -178,7 +178,7 @@ class Matrix {
     return *this;
   }
   ~Matrix() {
-    if (data_) Memory<Place>::release(data_);
+    if (data_) Memory<Space>::release(data_);
   }
 
   std::int64_t rows() const { return rows_; }
@@ -188,18 +188,18 @@ class Matrix {
   T* data() { return data_; }
   const T* data() const { return data_; }
 
-  MatrixView<T, Place> view() & { return {data_, rows_, cols_, ld_}; }
-  MatrixView<const T, Place> view() const& { return {data_, rows_, cols_, ld_}; }
+  MatrixView<T, Space> view() & { return {data_, rows_, cols_, ld_}; }
+  MatrixView<const T, Space> view() const& { return {data_, rows_, cols_, ld_}; }
   /// Does not compile, and says why. A function that takes a view, and keeps none, is given a temporary itself.
   template <class Temporary = T>
-  MatrixView<T, Place> view() const&& {
+  MatrixView<T, Space> view() const&& {
     static_assert(!std::is_same_v<Temporary, T>,
                   "lasolve: a view only borrows the memory of a Matrix, and this one is a temporary that ends with the "
                   "line: keep it in a variable");
     return {};
   }
-  operator MatrixView<T, Place>() & { return view(); }
-  operator MatrixView<const T, Place>() const { return view(); }
+  operator MatrixView<T, Space>() & { return view(); }
+  operator MatrixView<const T, Space>() const { return view(); }
 
   T& operator()(std::int64_t i, std::int64_t j) { return view()(i, j); }
   const T& operator()(std::int64_t i, std::int64_t j) const { return view()(i, j); }
@@ -209,7 +209,7 @@ class Matrix {
   /// in the same set, as with a power of two.
   static std::int64_t padded_ld(std::int64_t rows, std::int64_t cols) {
     if (cols <= 1 || rows < 64) return rows;
-    const std::int64_t line = (std::is_same_v<Place, Cuda> ? 256 : 64) / std::int64_t(sizeof(T));
+    const std::int64_t line = (std::is_same_v<Space, Cuda> ? 256 : 64) / std::int64_t(sizeof(T));
     const std::int64_t ld = (rows + line - 1) / line * line;
     return ld % (8 * line) == 0 ? ld + line : ld;
   }

@@ -129,9 +129,9 @@ inline std::optional<Device> parse_device(std::string_view text) {
   return device;
 }
 
-/// The word of a place.
-template <class Place>
-inline constexpr Device::Kind kind_of = std::is_same_v<Place, Cuda> ? Device::cuda : Device::cpu;
+/// The word of a device.
+template <class Space>
+inline constexpr Device::Kind kind_of = std::is_same_v<Space, Cuda> ? Device::cuda : Device::cpu;
 
 }  // namespace LASOLVE_ABI
 }  // namespace lasolve

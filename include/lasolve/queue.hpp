@@ -1,4 +1,4 @@
-// Queue<Place>: one ordered line of work on one device, with its phase timer and its scratch memory.
+// Queue<Space>: one ordered line of work on one device, with its phase timer and its scratch memory.
 #pragma once
 
 #include "lasolve/cpp20.hpp"
@@ -37,7 +37,7 @@ struct PhaseTimes {
   PhaseTimes& operator+=(const PhaseTimes&);
 };
 
-template <class Place>
+template <class Space>
 class Queue;
 
 /// Work on the host runs at once, on up to `threads` cores, and at most 1024.
@@ -52,7 +52,7 @@ class Queue<Cpu> {
   int threads() const;
   /// The same, or 1 where nothing has asked yet.
   int threads_used() const;
-  /// What decides between ways to compute, by size: that of the place, until tune() is called.
+  /// What decides between ways to compute, by size: that of the device, until tune() is called.
   const Tuning& tuning() const;
   void tune(const Tuning&);
 

@@ -28,7 +28,7 @@ template <class M, class T>
 concept OnDeviceAs = std::is_convertible_v<M, MatrixView<const T, Cuda>>;
 template <class B, class X, class T>
 concept SidesOnDevice = OnDeviceAs<B, T> && std::is_convertible_v<X, MatrixView<T, Cuda>>;
-/// What a factorization can be made of, and what it can solve for, at either place.
+/// What a factorization can be made of, and what it can solve for, on either device.
 template <class A, class T>
 concept FactoredFrom = ReadableAs<A, T> || OnDeviceAs<A, T>;
 template <class B, class X, class T>
@@ -69,8 +69,8 @@ concept OfPossibleTemporary = !std::is_lvalue_reference_v<M> && !Temporary<M> &&
 };
 template <class M>
 inline constexpr bool is_matrix = false;
-template <class T, class Place>
-inline constexpr bool is_matrix<Matrix<T, Place>> = true;
+template <class T, class Space>
+inline constexpr bool is_matrix<Matrix<T, Space>> = true;
 /// What a Factorization<T> is not made of. The memory of a temporary Matrix it takes, that of others it would borrow.
 template <class A>
 concept BorrowedTooShort = Temporary<A> && !is_matrix<A>;
@@ -212,7 +212,7 @@ constexpr auto sides() {
   else if constexpr (Fitting<B, X>)
     return nothing;
   else if constexpr (OnHost<B> != OnHost<X>)
-    return Sentence("lasolve: of B and X one is on a device and the other on the host: give both at one place");
+    return Sentence("lasolve: of B and X one is on a device and the other on the host: give both on one device");
   else if constexpr (!OfOneType<B, X>)
     return Sentence("lasolve: B and X are of different types: make A, B and X all double, or all float");
   else

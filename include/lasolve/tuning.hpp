@@ -61,7 +61,7 @@ struct Tuning {
   // triangular solves, and the look-ahead update of LU
   std::int64_t solve_few_rhs, solve_sync_free_rhs, solve_halves_from, solve_order, lookahead_64_rows_from,
       lookahead_128_rows_from;
-  // work of a place
+  // work of a device
   std::int64_t arriving_bytes, waited_copy_bytes, work_worth_sharing, small_system_order, small_cholesky_order,
       cholesky_tried_order, one_kernel_checks_order;
   // products

@@ -49,13 +49,13 @@ inline Options on_its_device(const Context::State& context, Options options) {
 }
 
 /// Where X is B itself: X is then solved for in place.
-template <class T, class Place>
-bool same(MatrixView<const T, Place> B, MatrixView<T, Place> X) {
+template <class T, class Space>
+bool same(MatrixView<const T, Space> B, MatrixView<T, Space> X) {
   return B.data() == X.data() && (B.ld() == X.ld() || B.cols() <= 1);
 }
 
-template <class T, class Place>
-void require_sides(std::int64_t n, MatrixView<const T, Place> B, MatrixView<T, Place> X) {
+template <class T, class Space>
+void require_sides(std::int64_t n, MatrixView<const T, Space> B, MatrixView<T, Space> X) {
   if (B.rows() != n || X.rows() != n || B.cols() != X.cols())
     throw std::invalid_argument(fmt::format(
         "lasolve: the right-hand sides or the solutions have the wrong size: A is {} × {}, B {} × {} and X {} × {}; B "

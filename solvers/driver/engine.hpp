@@ -43,10 +43,10 @@ class AsyncEngine {
   virtual Outcome wait() = 0;
 };
 
-/// What recipes depend on of a backend at a place.
-template <class Place>
-Means means_of(const GemmBackend<Place>& gemm, const Options& options, const Tuning& tuning, bool fits_a_leaf) {
-  Means means{.device = {kind_of<Place>, options.device.index},
+/// What recipes depend on of a backend on a device.
+template <class Space>
+Means means_of(const GemmBackend<Space>& gemm, const Options& options, const Tuning& tuning, bool fits_a_leaf) {
+  Means means{.device = {kind_of<Space>, options.device.index},
               .tuning = options.tuning ? &*options.tuning : &tuning,
               .backend = gemm.name,
               .fits_a_leaf = fits_a_leaf};
@@ -56,21 +56,21 @@ Means means_of(const GemmBackend<Place>& gemm, const Options& options, const Tun
 }
 
 /// A matrix as it was given: borrowed, or handed over with its memory, which the factors may then overwrite.
-template <class T, class Place>
+template <class T, class Space>
 struct Given {
-  explicit Given(MatrixView<const T, Place> borrowed) : A(borrowed) {}
-  explicit Given(Matrix<T, Place> handed_over) : memory(std::move(handed_over)), A(memory->view()) {}
+  explicit Given(MatrixView<const T, Space> borrowed) : A(borrowed) {}
+  explicit Given(Matrix<T, Space> handed_over) : memory(std::move(handed_over)), A(memory->view()) {}
 
-  std::optional<Matrix<T, Place>> memory;
-  MatrixView<const T, Place> A;
+  std::optional<Matrix<T, Space>> memory;
+  MatrixView<const T, Space> A;
 };
 
-template <class T, class Place>
-Problem problem_of(const Given<T, Place>& given) {
+template <class T, class Space>
+Problem problem_of(const Given<T, Space>& given) {
   return {.n = given.A.rows(), .element = precision_of<T>, .handed_over = given.memory.has_value()};
 }
 
-/// Factors A at the backend's place: A on the host is copied to the device for a CUDA backend. `start` holds what is
+/// Factors A on the backend's device: A on the host is copied to the device for a CUDA backend. `start` holds what is
 /// known so far. A on a device is read after what stream `after` has been given. A null context: one of its own.
 template <class T>
 std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cpu>&, const Options&, Facts start);

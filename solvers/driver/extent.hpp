@@ -1,4 +1,4 @@
-// Where a matrix lies in memory, of whichever place.
+// Where a matrix lies in memory, of whichever device.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ struct Extent {
   std::uintptr_t step = 0;  // from each column to the next; 0: there is no next
 
   Extent() = default;
-  template <class T, class Place>
-  explicit Extent(MatrixView<T, Place> M) {
+  template <class T, class Space>
+  explicit Extent(MatrixView<T, Space> M) {
     if (M.empty()) return;
     column = std::uintptr_t(M.rows()) * sizeof(T);
     if (M.cols() > 1) step = std::uintptr_t(M.ld()) * sizeof(T);

@@ -10,10 +10,10 @@
 namespace lasolve {
 
 /// Factors, how they were made and what came out. Replaced as a whole.
-template <class T, class Place>
+template <class T, class Space>
 struct Factored {
   template <class F>
-  using In = std::unique_ptr<Factors<F, Place>>;
+  using In = std::unique_ptr<Factors<F, Space>>;
 
   Recipe recipe;
   Facts facts;
@@ -23,8 +23,8 @@ struct Factored {
   void release() { factors = {}; }
   /// f(the factors, the products of `backend` that they are computed with).
   template <class F>
-  auto with(const GemmBackend<Place>& backend, F f) {
-    return std::visit([&]<class S>(In<S>& in) { return f(*in, Gemm<S, Place>(backend, recipe.precision.products)); },
+  auto with(const GemmBackend<Space>& backend, F f) {
+    return std::visit([&]<class S>(In<S>& in) { return f(*in, Gemm<S, Space>(backend, recipe.precision.products)); },
                       factors);
   }
 };

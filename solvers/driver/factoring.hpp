@@ -19,16 +19,16 @@
 namespace lasolve {
 
 /// Makes a queue wait for the first columns of a matrix that is still arriving.
-template <class Place>
-using Await = std::function<void(Queue<Place>&, std::int64_t columns)>;
+template <class Space>
+using Await = std::function<void(Queue<Space>&, std::int64_t columns)>;
 
-template <class T, class Place>
+template <class T, class Space>
 class Factoring {
  public:
-  using Factored = lasolve::Factored<T, Place>;
+  using Factored = lasolve::Factored<T, Space>;
 
   /// Throws where memory is short.
-  Factoring(Queue<Place>& q, const GemmBackend<Place>& gemm, Given<T, Place> given, const Recipes& recipes,
+  Factoring(Queue<Space>& q, const GemmBackend<Space>& gemm, Given<T, Space> given, const Recipes& recipes,
             const Options& options)
       : A(given.A, options.triangle),
         q_(q),
@@ -43,7 +43,7 @@ class Factoring {
   Factoring(const Factoring&) = delete;
   Factoring& operator=(const Factoring&) = delete;
 
-  KnownMatrix<T, Place> A;  ///< overwritten if in place
+  KnownMatrix<T, Space> A;  ///< overwritten if in place
 
   const Recipe& first() const { return recipes_.first(); }
   /// What comes after a recipe that was tried; null: nothing.
@@ -54,7 +54,7 @@ class Factoring {
 
   /// Factors by the first recipe that serves. With `await`, A is still arriving. `since`: when what q was given and nobody has waited for
   /// began, as a copy of A.
-  Factored factors(Facts facts, Await<Place> await, std::optional<Stopwatch> since) {
+  Factored factors(Facts facts, Await<Space> await, std::optional<Stopwatch> since) {
     since_ = since;
     const Recipe* recipe = &first();
     if (!recipe->arrives && recipe->symmetry != Symmetry::beside && !look_at_A(facts))
@@ -80,10 +80,10 @@ class Factoring {
     const int exponent = exponent_of_subnormal<T>(A.norm(q_, op_of_norm()));
     if (exponent == 0) return false;
     q_.phase(Phase::other);
-    if (!in_place()) scaled_ = Matrix<T, Place>(A.order(), A.order());
-    const MatrixView<T, Place> to = in_place() ? memory_->view() : scaled_.view();
+    if (!in_place()) scaled_ = Matrix<T, Space>(A.order(), A.order());
+    const MatrixView<T, Space> to = in_place() ? memory_->view() : scaled_.view();
     scale<T>(q_, exponent, A.view(), to);
-    A = KnownMatrix<T, Place>(to, triangle_);
+    A = KnownMatrix<T, Space>(to, triangle_);
     exponent_ = exponent;
     A.measure(q_, op_of_norm());
     facts.notes.push_back(scaled_as_subnormal(exponent_));
@@ -95,7 +95,7 @@ class Factoring {
     try {
       return factored(*after(before, Reason::scaled), std::move(facts));
     } catch (...) {
-      A = KnownMatrix<T, Place>(given_, triangle_);
+      A = KnownMatrix<T, Space>(given_, triangle_);
       exponent_ = 0;
       throw;
     }
@@ -116,9 +116,9 @@ class Factoring {
   void require_memory() const {
     const double wanted = bytes_of_factors();
     if (wanted <= not_asked_for) return;
-    const auto free = Memory<Place>::available(std::size_t(wanted));
+    const auto free = Memory<Space>::available(std::size_t(wanted));
     if (wanted > double(free))
-      throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
+      throw OutOfMemory(std::is_same_v<Space, Cuda> ? "device" : "host", std::size_t(wanted), free);
   }
 
   /// So that one wait more is nothing beside its factorization.
@@ -158,20 +158,20 @@ class Factoring {
   }
 
   /// Factors by a recipe, in the type that they are stored in.
-  Factored factored(const Recipe& by, Facts&& facts, const Await<Place>& await = {}) {
+  Factored factored(const Recipe& by, Facts&& facts, const Await<Space>& await = {}) {
     return by.precision.storage == precision_of<T> ? factored_in<T>(by, std::move(facts), await)
                                                    : factored_in<float>(by, std::move(facts), await);
   }
 
   /// The same, stored in F. Where A is not what the recipe requires, by the next. `facts`: what is known so far.
   template <class F>
-  Factored factored_in(const Recipe& by, Facts&& facts, const Await<Place>& await) {
+  Factored factored_in(const Recipe& by, Facts&& facts, const Await<Space>& await) {
     const Precision products = by.precision.products;
-    const Gemm<F, Place> gemm(gemm_, products);
+    const Gemm<F, Space> gemm(gemm_, products);
     const std::int64_t n = A.order();
     facts.rcond = {};
     q_.phase(Phase::other);
-    auto factors = std::make_unique<Factors<F, Place>>(by.method, memory_for<F>(), exponent_for(products));
+    auto factors = std::make_unique<Factors<F, Space>>(by.method, memory_for<F>(), exponent_for(products));
     const Settled settled(q_, [&] {
       if (by.arrives) await(q_, n);  // what is still to come may come to the memory of the factors
     });
@@ -185,7 +185,7 @@ class Factoring {
     else if (!as_it_comes)
       factors->take(q_, A.view());
     if (mirrors) mirror(q_, factors->whole(), triangle_);
-    run(gemm, *factors, as_it_comes ? supply_by<F>(await) : Supply<F, Place>(), look, by, facts);
+    run(gemm, *factors, as_it_comes ? supply_by<F>(await) : Supply<F, Space>(), look, by, facts);
     if (!in_place() && (by.arrives || look || A.has_norm(op_of_norm()))) require_finite();
     if (!in_place() && scales_up(facts)) {
       factors.reset();
@@ -207,10 +207,10 @@ class Factoring {
 
   /// What the factors will be in: that of A, or new memory.
   template <class F>
-  Matrix<F, Place> memory_for() {
+  Matrix<F, Space> memory_for() {
     if constexpr (std::is_same_v<F, T>)
       if (in_place()) return std::move(*memory_);
-    return Matrix<F, Place>(A.order(), A.order());
+    return Matrix<F, Space>(A.order(), A.order());
   }
 
   /// That of the largest entry, where products have so narrow a range that it has to be 1.
@@ -222,8 +222,8 @@ class Factoring {
 
   /// Columns of A that have arrived.
   template <class F>
-  Supply<F, Place> supply_by(const Await<Place>& await) {
-    return [this, &await](Queue<Place>& q, std::int64_t first, MatrixView<F, Place> columns) {
+  Supply<F, Space> supply_by(const Await<Space>& await) {
+    return [this, &await](Queue<Space>& q, std::int64_t first, MatrixView<F, Space> columns) {
       await(q, first + columns.cols());
       q.phase(Phase::other);
       convert(q, A.view().columns(first, columns.cols()), columns);
@@ -232,7 +232,7 @@ class Factoring {
 
   /// Factors, with one wait for how that ended and for the look at A.
   template <class F>
-  void run(const Gemm<F, Place>& gemm, Factors<F, Place>& factors, const Supply<F, Place>& supply,
+  void run(const Gemm<F, Space>& gemm, Factors<F, Space>& factors, const Supply<F, Space>& supply,
            std::optional<Fetched<Look>>& look, const Recipe& by, Facts& facts) {
     const double flops = flops_of(by.method, double(A.order()));
     const TaskWatcher* const watcher = task_watcher();
@@ -240,7 +240,7 @@ class Factoring {
       waited_for(facts);  // what was done until now is no progress, nor is it part of factor_seconds
     facts.times.set_aside();
     if (progress_ && !look) q_.on_progress([this, flops](double done) { progress_(std::min(1.0, done / flops)); });
-    std::optional<TaskClock<Place>> clock;
+    std::optional<TaskClock<Space>> clock;
     if (watcher) clock.emplace(q_, *watcher);
     const Stopwatch factoring;
     q_.phase(Phase::other);
@@ -284,15 +284,15 @@ class Factoring {
     return A.is_whole() ? why_no_cholesky(outcome) : outcome.message();
   }
 
-  Queue<Place>& q_;
-  const GemmBackend<Place>& gemm_;
+  Queue<Space>& q_;
+  const GemmBackend<Space>& gemm_;
   const Recipes recipes_;
   const Uplo triangle_;
   const std::function<void(double)> progress_;
-  const MatrixView<const T, Place> given_;
-  std::optional<Matrix<T, Place>> memory_;  // that of A, handed over, until the factors have it
+  const MatrixView<const T, Space> given_;
+  std::optional<Matrix<T, Space>> memory_;  // that of A, handed over, until the factors have it
   int exponent_ = 0;
-  Matrix<T, Place> scaled_;         // 2^exponent A, where A is subnormal and the caller's
+  Matrix<T, Space> scaled_;         // 2^exponent A, where A is subnormal and the caller's
   std::optional<Stopwatch> since_;  // what came before the factorization, and goes on beside its beginning
 };
 

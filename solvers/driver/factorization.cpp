@@ -1,8 +1,8 @@
-// The public entry points: choose a backend, make the engine at its place.
+// The public entry points: choose a backend, make the engine on its device.
 #include <algorithm>
 
 #include "core/choose.hpp"
-#include "core/whereabouts.hpp"
+#include "core/memory_kind.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/driver/arguments.hpp"
 #include "solvers/driver/engine.hpp"
@@ -16,7 +16,7 @@ namespace {
 /// `op`: how A is related to what is factored.
 Facts start_of(const Choice& choice, Op op = Op::none) {
   return {.outcome = {.of_rows = op == Op::transpose},
-          .device = choice.backend.index() == 0 ? "cpu" : choice.device(),
+          .device = choice.backend.index() == 0 ? "cpu" : choice.device_name(),
           .notes = choice.notes};
 }
 
@@ -51,7 +51,7 @@ std::unique_ptr<Engine<T>> make_engine_for(Given<T, Cpu> A, const Options& optio
     return make_engine<T>(std::move(A), **on_cpu, options, start_of(choice, op));
   }
   Options there = options;
-  there.device = choice.place();
+  there.device = choice.device();
   return make_engine<T>(std::move(A), *std::get<1>(choice.backend), there, start_of(choice, op), context);
 }
 
@@ -110,7 +110,7 @@ std::unique_ptr<Engine<T>> engine_in(Matrix<T>&& A, const Options& options, cons
 /// The device of the memory; where it has none, the first that can be used.
 template <class T>
 Device device_of(MatrixView<const T, Cuda> A) {
-  const int its = whereabouts(Ends(A).first).cuda_device;
+  const int its = memory_kind(Ends(A).first).cuda_device;
   return {Device::cuda, its >= 0 ? its : automatic_device().index};
 }
 

@@ -56,8 +56,8 @@ inline std::string elements_grew(double growth, double hpl_residual, bool refine
 }
 
 /// Which products went where.
-template <class F, class Place>
-void tell_products(const Gemm<F, Place>& gemm, Facts& facts) {
+template <class F, class Space>
+void tell_products(const Gemm<F, Space>& gemm, Facts& facts) {
   facts.products_of.clear();
   if (!gemm.small()) return;
   facts.small_below = gemm.backend().small_below;

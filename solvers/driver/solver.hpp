@@ -1,5 +1,5 @@
-// The solver at one place: has factors made, applies them, refines and checks. Written once; the CPU and CUDA
-// instantiations are in solvers/places/cpu/engine.cpp and solvers/places/cuda/engine.cu.
+// The solver on one device: has factors made, applies them, refines and checks. Written once; the CPU and CUDA
+// instantiations are in solvers/devices/cpu/engine.cpp and solvers/devices/cuda/engine.cu.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 
 namespace lasolve {
 
-/// Factors of A in the precision asked for, and solves with them. A and all right-hand sides are at one place. What throws
+/// Factors of A in the precision asked for, and solves with them. A and all right-hand sides are on one device. What throws
 /// leaves the factors and their report as they were, and nothing under way.
-template <class T, class Place>
+template <class T, class Space>
 class Solver {
  public:
-  Solver(Queue<Place>& q, const GemmBackend<Place>& gemm, Given<T, Place> given, const Recipes& recipes,
+  Solver(Queue<Space>& q, const GemmBackend<Space>& gemm, Given<T, Space> given, const Recipes& recipes,
          const Options& options, Facts&& start)
       : q_(q), gemm_(gemm), factoring_(q, gemm, std::move(given), recipes, options), made_{{}, std::move(start)} {
     made_.facts.n = A_.order(), made_.facts.gemm = gemm.name;
@@ -27,15 +27,15 @@ class Solver {
   }
 
   /// To be called once: see Factoring::factors().
-  void factor(Await<Place> await = {}, std::optional<Stopwatch> since = {}) {
-    const NamedRange<Place> range("lasolve factor");
+  void factor(Await<Space> await = {}, std::optional<Stopwatch> since = {}) {
+    const NamedRange<Space> range("lasolve factor");
     const Settled settled(q_);
     Factored made = factoring_.factors(std::move(made_.facts), std::move(await), since);
     if (recipe_.condition && made.facts.outcome.ok()) {
       rcond_of(made);
       made.facts.times.take(q_);
     }
-    if constexpr (std::is_same_v<Place, Cpu>)
+    if constexpr (std::is_same_v<Space, Cpu>)
       made.facts.threads = q_.threads_used();  // some may not have been had, or needed
     made_ = std::move(made);
     write_report();
@@ -71,8 +71,8 @@ class Solver {
 
   /// X ← op(A)⁻¹ B, n × nrhs; X may be B, and is all NaN without a solution. The phases and the total of the report are those of this
   /// solve, which began with `solving`.
-  Report solve(MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op, Stopwatch solving = {}) {
-    const NamedRange<Place> range("lasolve solve");
+  Report solve(MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op, Stopwatch solving = {}) {
+    const NamedRange<Space> range("lasolve solve");
     if (B.empty() || !made_.facts.outcome.ok()) {
       SolveFacts facts = solve_begun(made_, B.cols());
       const Settled settled(q_);
@@ -86,7 +86,7 @@ class Solver {
     const bool is_read_again = recipe_.check || made_.recipe.refines();
     if (exponent == 0 && !(is_read_again && static_cast<const void*>(B.data()) == X.data()))
       return solve_apart(B, X, op, solving);
-    Matrix<T, Place> kept(B.rows(), B.cols());
+    Matrix<T, Space> kept(B.rows(), B.cols());
     const Settled settled(q_);
     if (exponent != 0 && recipe_.check) require_finite_sides(*column_norms<T>(q_, B));  // which scaling may overflow
     q_.phase(Phase::other);
@@ -95,10 +95,10 @@ class Solver {
   }
 
  private:
-  using Factored = lasolve::Factored<T, Place>;
+  using Factored = lasolve::Factored<T, Space>;
 
   /// The same, where B is to be read again, and is of the A that was factored.
-  Report solve_apart(MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op, Stopwatch solving) {
+  Report solve_apart(MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op, Stopwatch solving) {
     std::optional<Factored> replaced;
     const Settled settled(q_);
     Refinement refined = solve_with(made_, B, X, op);
@@ -144,7 +144,7 @@ class Solver {
   }
 
   /// X ← NaN: what was there before is no solution.
-  void leave_no_solution(MatrixView<T, Place> X, Times& times) {
+  void leave_no_solution(MatrixView<T, Space> X, Times& times) {
     if (X.empty()) return;  // there may be ever so many columns of no rows
     q_.phase(Phase::other);
     fill(q_, std::numeric_limits<T>::quiet_NaN(), X);
@@ -167,21 +167,21 @@ class Solver {
     return *made.facts.rcond;
   }
 
-  Refinement solve_with(Factored& made, MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op) {
+  Refinement solve_with(Factored& made, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op) {
     return made.with(gemm_, [&](auto& factors, const auto& gemm) { return solve_with(gemm, factors, B, X, op); });
   }
 
   /// Solves with these factors and refines if asked to.
   template <class F>
-  Refinement solve_with(const Gemm<F, Place>& gemm, Factors<F, Place>& factors, MatrixView<const T, Place> B,
-                        MatrixView<T, Place> X, Op op) {
+  Refinement solve_with(const Gemm<F, Space>& gemm, Factors<F, Space>& factors, MatrixView<const T, Space> B,
+                        MatrixView<T, Space> X, Op op) {
     constexpr bool in_place = std::is_same_v<F, T>;
     const bool refined = made_.recipe.refines();
-    Matrix<F, Place> D;
-    Matrix<T, Place> R;
+    Matrix<F, Space> D;
+    Matrix<T, Space> R;
     const Settled settled(q_);
     q_.phase(Phase::solve, 2.0 * double(B.rows()) * double(B.rows()) * double(B.cols()));
-    if (!in_place || refined) D = Matrix<F, Place>(B.rows(), B.cols());
+    if (!in_place || refined) D = Matrix<F, Space>(B.rows(), B.cols());
     if constexpr (!in_place) convert(q_, B, D.view());
     by_sides(q_, Phase::solve, B.rows(), B.cols(), teller_of(Step::solve), [&](std::int64_t j, std::int64_t some) {
       if constexpr (in_place)
@@ -191,14 +191,14 @@ class Solver {
     });
     if constexpr (!in_place) convert<F>(q_, D.view(), X);
     if (!refined) return {0, true};
-    R = Matrix<T, Place>(B.rows(), B.cols());
+    R = Matrix<T, Space>(B.rows(), B.cols());
     return refined_with(gemm, factors, B, X, op, R.view(), D.view());
   }
 
   /// Refines X. R and D are workspace.
   template <class F>
-  Refinement refined_with(const Gemm<F, Place>& gemm, Factors<F, Place>& factors, MatrixView<const T, Place> B,
-                          MatrixView<T, Place> X, Op op, MatrixView<T, Place> R, MatrixView<F, Place> D) {
+  Refinement refined_with(const Gemm<F, Space>& gemm, Factors<F, Space>& factors, MatrixView<const T, Space> B,
+                          MatrixView<T, Space> X, Op op, MatrixView<T, Space> R, MatrixView<F, Space> D) {
     q_.phase(Phase::refine);
     return refine<T>(q_, gemm, factors, A_.with(op), op, A_.norm(q_, op), B, X, R, D);
   }
@@ -214,15 +214,15 @@ class Solver {
   }
 
   /// That B is finite is part of it, so that all is waited for at once.
-  void check(Factored& made, MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op, SolveFacts& facts) {
+  void check(Factored& made, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op, SolveFacts& facts) {
     q_.phase(Phase::check);
-    Matrix<T, Place> R(B.rows(), B.cols());
+    Matrix<T, Space> R(B.rows(), B.cols());
     const Settled settled(q_);
     A_.measure(q_, op);
     const auto norm_of_A = [&] { return A_.norm(q_, op); };
     const double u = facts.roundoff;
     const auto look = [&] {
-      return residual_by_sides<T, Place>(q_, Phase::check, teller_of(Step::check), A_.with(op), norm_of_A, X, B,
+      return residual_by_sides<T, Space>(q_, Phase::check, teller_of(Step::check), A_.with(op), norm_of_A, X, B,
                                          R.view());
     };
     const auto judged = [&](const ResidualNorms& of) {
@@ -258,10 +258,10 @@ class Solver {
 
   /// Where a check failed by no more than elements grew in an LU: says so, and refines X, unless that was done before, or not to be
   /// done. By more, something else is wrong, as the backend, which nothing must hide.
-  bool mends_growth(Factored& made, MatrixView<const T, Place> B, MatrixView<T, Place> X, Op op, MatrixView<T, Place> R,
+  bool mends_growth(Factored& made, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op, MatrixView<T, Space> R,
                     SolveFacts& facts) {
     if (made.recipe.method != Method::lu || made.recipe.is_coarse()) return false;
-    return made.with(gemm_, [&]<class F>(Factors<F, Place>& factors, const Gemm<F, Place>& gemm) {
+    return made.with(gemm_, [&]<class F>(Factors<F, Space>& factors, const Gemm<F, Space>& gemm) {
       const double grown = growth(q_, factors.values(), A_.with(Op::none));
       const double hpl = hpl_residual(*facts.backward_error, B.rows(), facts.roundoff);
       facts.growth = grown;
@@ -270,7 +270,7 @@ class Solver {
       facts.notes.push_back(elements_grew(grown, hpl, refines) +
                             (refines || made.recipe.refines() ? "" : "; refinement may mend that"));
       if (!refines) return false;
-      Matrix<F, Place> D(B.rows(), B.cols());
+      Matrix<F, Space> D(B.rows(), B.cols());
       const Settled settled(q_);
       keep(refined_with(gemm, factors, B, X, op, R, D.view()), facts);
       facts.refine = Refine::classical;
@@ -280,10 +280,10 @@ class Solver {
 
   /// `rcond` ← the condition with rows, and columns, scaled, where that counts: each row of the residual is small for itself, and at
   /// least one digit is left.
-  bool judge_scaled(Factored& made, const Scaling& by, std::optional<double>& rcond, MatrixView<const T, Place> B,
-                    MatrixView<const T, Place> X, MatrixView<const T, Place> R, const std::vector<int>& exponents,
+  bool judge_scaled(Factored& made, const Scaling& by, std::optional<double>& rcond, MatrixView<const T, Space> B,
+                    MatrixView<const T, Space> X, MatrixView<const T, Space> R, const std::vector<int>& exponents,
                     Op op, double u) {
-    const double error = backward_error_of_rows<T, Place>(q_, by, R, exponents, X, B);
+    const double error = backward_error_of_rows<T, Space>(q_, by, R, exponents, X, B);
     if (!(error < hpl_threshold * double(B.rows()) * u)) return false;
     const double its = made.with(
         gemm_, [&](auto& factors, const auto& gemm) { return reciprocal_condition_of(q_, gemm, factors, by, op); });
@@ -291,10 +291,10 @@ class Solver {
     return rcond.has_value();
   }
 
-  Queue<Place>& q_;
-  const GemmBackend<Place>& gemm_;
-  Factoring<T, Place> factoring_;
-  KnownMatrix<T, Place>& A_ = factoring_.A;
+  Queue<Space>& q_;
+  const GemmBackend<Space>& gemm_;
+  Factoring<T, Space> factoring_;
+  KnownMatrix<T, Space>& A_ = factoring_.A;
   const Recipe& recipe_ = factoring_.first();
   Factored made_;
   Report report_;  // of the factors

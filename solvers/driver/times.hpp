@@ -24,8 +24,8 @@ struct Times {
     total_seconds += wall_seconds.value_or(sum);
   }
   /// The same with the phases of q since the last call, which it waits for.
-  template <class Place>
-  void take(Queue<Place>& q, std::optional<double> wall_seconds = {}) {
+  template <class Space>
+  void take(Queue<Space>& q, std::optional<double> wall_seconds = {}) {
     q.finish();
     add(q.take_times(), wall_seconds);
   }

@@ -10,8 +10,8 @@ namespace lasolve {
 
 /// f(first, count) for all of nrhs right-hand sides of a system of order n: at once where `tell` is empty; else in parts that take
 /// a moment each, and `tell` hears which share is done. q is in `phase`, and stays in it.
-template <class Place, class F>
-void by_sides(Queue<Place>& q, Phase phase, std::int64_t n, std::int64_t nrhs, const std::function<void(double)>& tell,
+template <class Space, class F>
+void by_sides(Queue<Space>& q, Phase phase, std::int64_t n, std::int64_t nrhs, const std::function<void(double)>& tell,
               F f) {
   constexpr double operations_of_a_part = 2e10;
   constexpr std::int64_t least = 128;  // fewer make slower products
@@ -29,10 +29,10 @@ void by_sides(Queue<Place>& q, Phase phase, std::int64_t n, std::int64_t nrhs, c
 }
 
 /// residual_without_overflow(), the same way.
-template <class T, class Place, class Norm>
-ResidualNorms residual_by_sides(Queue<Place>& q, Phase phase, const std::function<void(double)>& tell,
-                                const SystemMatrix<T, Place>& A, Norm norm_of_A, MatrixView<const T, Place> X,
-                                MatrixView<const T, Place> B, MatrixView<T, Place> R) {
+template <class T, class Space, class Norm>
+ResidualNorms residual_by_sides(Queue<Space>& q, Phase phase, const std::function<void(double)>& tell,
+                                const SystemMatrix<T, Space>& A, Norm norm_of_A, MatrixView<const T, Space> X,
+                                MatrixView<const T, Space> B, MatrixView<T, Space> R) {
   if (!tell) return residual_without_overflow<T>(q, A, norm_of_A, X, B, R);
   ResidualNorms all;
   by_sides(q, phase, B.rows(), B.cols(), tell, [&](std::int64_t j, std::int64_t some) {

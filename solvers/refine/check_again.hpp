@@ -12,8 +12,8 @@ struct Checked {
 };
 
 /// How well X solves op(A) X = B, where A is symmetric if only a triangle of it counts. Takes memory for 1 GiB of A.
-template <class Place>
-Checked check_again(Queue<Place>& q, const Supply<double, Place>& A, Op op, Uplo triangle, MatrixView<const double> B,
+template <class Space>
+Checked check_again(Queue<Space>& q, const Supply<double, Space>& A, Op op, Uplo triangle, MatrixView<const double> B,
                     MatrixView<const double> X);
 template <>
 Checked check_again(Queue<Cpu>&, const Supply<double, Cpu>&, Op, Uplo, MatrixView<const double>,

@@ -15,11 +15,11 @@
 namespace lasolve {
 
 /// A copy on the host.
-template <class T, class Place>
-Matrix<T> on_host(Queue<Place>& q, MatrixView<const T, Place> X) {
+template <class T, class Space>
+Matrix<T> on_host(Queue<Space>& q, MatrixView<const T, Space> X) {
   Matrix<T> here(X.rows(), X.cols());
   const Settled settled(q);
-  if constexpr (std::is_same_v<Place, Cpu>)
+  if constexpr (std::is_same_v<Space, Cpu>)
     convert(q, X, here.view());
   else
     copy<T>(q, X, here.view());
@@ -28,17 +28,17 @@ Matrix<T> on_host(Queue<Place>& q, MatrixView<const T, Place> X) {
 }
 
 /// X ← op(A)⁻¹ 2^exponent X for a few columns on the host.
-template <class F, class Place>
-void apply_to_host_columns(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors<F, Place>& factors, int exponent,
+template <class F, class Space>
+void apply_to_host_columns(Queue<Space>& q, const Gemm<F, Space>& gemm, Factors<F, Space>& factors, int exponent,
                            MatrixView<double> X, Op op) {
   const std::int64_t n = X.rows(), columns = X.cols();
   Matrix<F> here(n, columns);
   for (std::int64_t j = 0; j < columns; ++j)
     for (std::int64_t i = 0; i < n; ++i) here(i, j) = F(std::ldexp(X(i, j), exponent));
-  if constexpr (std::is_same_v<Place, Cpu>) {
+  if constexpr (std::is_same_v<Space, Cpu>) {
     factors.apply(q, gemm, here.view(), here.view(), op);
   } else {
-    Matrix<F, Place> there(n, columns);
+    Matrix<F, Space> there(n, columns);
     const Settled settled(q);
     copy<F>(q, here, there);
     factors.apply(q, gemm, there.view(), there.view(), op);
@@ -75,8 +75,8 @@ double reciprocal_condition(std::int64_t n, long double norm, Apply apply,
   return reciprocal_of_condition(std::ldexp(norm, -e), inverse);
 }
 
-template <class F, class Place>
-double reciprocal_condition(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors<F, Place>& factors, long double norm,
+template <class F, class Space>
+double reciprocal_condition(Queue<Space>& q, const Gemm<F, Space>& gemm, Factors<F, Space>& factors, long double norm,
                             const std::function<void(double)>& tell = {}) {
   const auto apply = [&](int e, MatrixView<double> X, Op op) { apply_to_host_columns(q, gemm, factors, e, X, op); };
   return reciprocal_condition<F>(factors.values().rows(), norm, apply, tell);

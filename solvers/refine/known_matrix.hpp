@@ -10,19 +10,19 @@
 namespace lasolve {
 
 /// A, or a symmetric matrix of which a triangle is there. What was measured once is kept, also when A has been overwritten.
-template <class T, class Place>
+template <class T, class Space>
 class KnownMatrix {
  public:
-  KnownMatrix(MatrixView<const T, Place> A, Uplo triangle) : A_(A), triangle_(triangle) {}
+  KnownMatrix(MatrixView<const T, Space> A, Uplo triangle) : A_(A), triangle_(triangle) {}
 
-  MatrixView<const T, Place> view() const { return A_; }
+  MatrixView<const T, Space> view() const { return A_; }
   std::int64_t order() const { return A_.rows(); }
   bool is_whole() const { return triangle_ == Uplo::both; }
   /// The matrix of the systems that are solved with `op`.
-  SystemMatrix<T, Place> with(Op op) const { return system_matrix(A_, op, triangle_); }
+  SystemMatrix<T, Space> with(Op op) const { return system_matrix(A_, op, triangle_); }
 
   /// Has q begin with what the next two tell.
-  void measure(Queue<Place>& q, Op op) {
+  void measure(Queue<Space>& q, Op op) {
     if (Kept& kept = of(op); !kept.sums && !kept.begun) kept.begun = lasolve::row_sums(q, with(op));
   }
   /// Whether q was given that, and nobody has asked for it yet.
@@ -36,18 +36,18 @@ class KnownMatrix {
       kept.sums.emplace(sums.begin(), sums.end());
   }
   /// The same as measure(), of which the row sums are known.
-  void measured(Queue<Place>& q, Op op, std::vector<double> sums) {
+  void measured(Queue<Space>& q, Op op, std::vector<double> sums) {
     if (Kept& kept = of(op); !kept.sums) kept.sums = row_sums_without_overflow(q, with(op), std::move(sums));
   }
   /// The sums of the magnitudes in the rows of op(A).
-  const std::vector<long double>& row_sums(Queue<Place>& q, Op op) {
+  const std::vector<long double>& row_sums(Queue<Space>& q, Op op) {
     measure(q, op);
     Kept& kept = of(op);
     if (!kept.sums) kept.sums = row_sums_without_overflow(q, with(op), *std::exchange(kept.begun, std::nullopt));
     return *kept.sums;
   }
   /// ‖op(A)‖∞; with Op::transpose that is ‖A‖₁.
-  long double norm(Queue<Place>& q, Op op) {
+  long double norm(Queue<Space>& q, Op op) {
     std::optional<long double>& norm = of(op).norm;
     if (!norm) norm = largest(row_sums(q, op));
     return *norm;
@@ -64,7 +64,7 @@ class KnownMatrix {
   };
   Kept& of(Op op) { return kept_[op == Op::none || triangle_ != Uplo::both ? 0 : 1]; }
 
-  MatrixView<const T, Place> A_;
+  MatrixView<const T, Space> A_;
   Uplo triangle_;
   Kept kept_[2];
 };

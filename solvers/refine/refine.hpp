@@ -52,17 +52,17 @@ class RefinementTeller {
 /// `a_norm` is ‖A‖∞, `R` (n × nrhs) is workspace.
 /// Not converged: the residual is not finite, or an update did not halve it, or 30 updates were not enough.
 /// Source: the stopping rule is LAPACK's dsgesv; Langou, Langou, Luszczek, Kurzak, Buttari & Dongarra, SC 2006.
-template <class T, class F, class Place>
-Refinement refine(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors<F, Place>& factors,
-                  const SystemMatrix<T, Place>& A, Op op, long double a_norm, MatrixView<const T, Place> B,
-                  MatrixView<T, Place> X, MatrixView<T, Place> R, MatrixView<F, Place> D) {
+template <class T, class F, class Space>
+Refinement refine(Queue<Space>& q, const Gemm<F, Space>& gemm, Factors<F, Space>& factors,
+                  const SystemMatrix<T, Space>& A, Op op, long double a_norm, MatrixView<const T, Space> B,
+                  MatrixView<T, Space> X, MatrixView<T, Space> R, MatrixView<F, Space> D) {
   constexpr int most_updates = 30;
   const long double bound = a_norm * epsilon<T> * std::sqrt(double(B.rows()));
   long double before = std::numeric_limits<double>::infinity();
   std::vector<double> residuals;
   RefinementTeller teller(teller_of(Step::refine));
   for (int iteration = 0;; ++iteration) {
-    const auto [exponents, b, x, r] = residual_by_sides<T, Place>(
+    const auto [exponents, b, x, r] = residual_by_sides<T, Space>(
         q, Phase::refine, teller.residual(iteration), A, [=] { return a_norm; }, X, B, R);  // R = B − A X
     long double worst = 0;                                                                  // in units of the bound
     for (std::size_t j = 0; j < r.size(); ++j) worst = larger(worst, r[j] == 0 ? 0 : r[j] / (x[j] * bound));

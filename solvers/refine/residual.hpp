@@ -1,4 +1,4 @@
-// Norms of a matrix and residuals of a system that do not overflow where the solution does not. Over primitives of a place:
+// Norms of a matrix and residuals of a system that do not overflow where the solution does not. Over primitives of a device:
 // row_sums_of_magnitudes, column_norms, residual, scale.
 #pragma once
 
@@ -16,14 +16,14 @@
 namespace lasolve {
 
 /// The sum of the magnitudes in each row, times a power of two; infinite where it overflows.
-template <class T, class Place>
-Fetched<std::vector<double>> row_sums(Queue<Place>& q, const SystemMatrix<T, Place>& A, double scale = 1) {
+template <class T, class Space>
+Fetched<std::vector<double>> row_sums(Queue<Space>& q, const SystemMatrix<T, Space>& A, double scale = 1) {
   return std::visit([&](const auto& a) { return row_sums_of_magnitudes(q, a, scale); }, A);
 }
 
 /// The same from these sums, of which the largest is ‖A‖∞: finite where all entries of A are.
-template <class T, class Place>
-std::vector<long double> row_sums_without_overflow(Queue<Place>& q, const SystemMatrix<T, Place>& A,
+template <class T, class Space>
+std::vector<long double> row_sums_without_overflow(Queue<Space>& q, const SystemMatrix<T, Space>& A,
                                                    Fetched<std::vector<double>> sums) {
   constexpr double less = 0x1p-64;  // no row has more entries than 1/less
   long double unit = 1;
@@ -58,10 +58,10 @@ int exponent_of_subnormal(long double norm) {
 }
 
 /// f(2^−e X, 2^−e B) with an exponent e for each column.
-template <class T, class Place, class F>
-void on_scaled(Queue<Place>& q, const std::vector<int>& exponents, MatrixView<const T, Place> X,
-               MatrixView<const T, Place> B, F f) {
-  Matrix<T, Place> less_X(X.rows(), X.cols()), less_B(B.rows(), B.cols());
+template <class T, class Space, class F>
+void on_scaled(Queue<Space>& q, const std::vector<int>& exponents, MatrixView<const T, Space> X,
+               MatrixView<const T, Space> B, F f) {
+  Matrix<T, Space> less_X(X.rows(), X.cols()), less_B(B.rows(), B.cols());
   const Settled settled(q);
   for (std::int64_t j = 0; j < X.cols(); ++j) {
     scale<T>(q, -exponents[std::size_t(j)], X.columns(j, 1), less_X.view().columns(j, 1));
@@ -78,12 +78,12 @@ inline std::vector<long double> unscaled(const std::vector<double>& numbers, con
 }
 
 /// R ← B − A X for a square A, and the largest magnitudes in the columns of B, then of X, then of R. By default one after the other.
-template <class T, class Place, class AnyMatrix>
-Fetched<std::vector<double>> residual_with_norms(Queue<Place>& q, const AnyMatrix& A, MatrixView<const T, Place> X,
-                                                 MatrixView<const T, Place> B, MatrixView<T, Place> R) {
+template <class T, class Space, class AnyMatrix>
+Fetched<std::vector<double>> residual_with_norms(Queue<Space>& q, const AnyMatrix& A, MatrixView<const T, Space> X,
+                                                 MatrixView<const T, Space> B, MatrixView<T, Space> R) {
   residual(q, A, X, B, R);
   std::vector<double> all;
-  for (const MatrixView<const T, Place> M : {B, X, MatrixView<const T, Place>(R)}) {
+  for (const MatrixView<const T, Space> M : {B, X, MatrixView<const T, Space>(R)}) {
     auto norms = column_norms<T>(q, M);
     all.insert(all.end(), norms->begin(), norms->end());
   }
@@ -98,13 +98,13 @@ struct ResidualNorms {
 };
 
 /// R ← 2^−e (B − A X) with exponents as of exponents_without_overflow(norm_of_A(), x). They are taken for 0, so that all that is
-/// asked of the place is waited for at once; where that was wrong, R is computed again.
-template <class T, class Place, class Norm>
-ResidualNorms residual_without_overflow(Queue<Place>& q, const SystemMatrix<T, Place>& A, Norm norm_of_A,
-                                        std::type_identity_t<MatrixView<const T, Place>> X,
-                                        std::type_identity_t<MatrixView<const T, Place>> B,
-                                        std::type_identity_t<MatrixView<T, Place>> R) {
-  const auto norms_of = [&](MatrixView<const T, Place> some_X, MatrixView<const T, Place> some_B) {
+/// asked of the device is waited for at once; where that was wrong, R is computed again.
+template <class T, class Space, class Norm>
+ResidualNorms residual_without_overflow(Queue<Space>& q, const SystemMatrix<T, Space>& A, Norm norm_of_A,
+                                        std::type_identity_t<MatrixView<const T, Space>> X,
+                                        std::type_identity_t<MatrixView<const T, Space>> B,
+                                        std::type_identity_t<MatrixView<T, Space>> R) {
+  const auto norms_of = [&](MatrixView<const T, Space> some_X, MatrixView<const T, Space> some_B) {
     auto all = std::visit([&](const auto& a) { return residual_with_norms<T>(q, a, some_X, some_B, R); }, A);
     const auto third = [&](std::ptrdiff_t which) {
       const auto begin = all->begin() + which * std::ptrdiff_t(X.cols());

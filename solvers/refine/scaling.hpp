@@ -11,11 +11,11 @@
 namespace lasolve {
 
 /// f(i, j, |aᵢⱼ|) for all elements, on the host: a few columns of what is stored come there at a time.
-template <class T, class Place, class F>
-void for_each_magnitude(Queue<Place>& q, const SystemMatrix<T, Place>& A, F f) {
-  const auto* const symmetric = std::get_if<Symmetric<T, Place>>(&A);
-  const Operand<T, Place> given = symmetric ? symmetric->half : std::get<Operand<T, Place>>(A);
-  const MatrixView<const T, Place> stored = given.stored();
+template <class T, class Space, class F>
+void for_each_magnitude(Queue<Space>& q, const SystemMatrix<T, Space>& A, F f) {
+  const auto* const symmetric = std::get_if<Symmetric<T, Space>>(&A);
+  const Operand<T, Space> given = symmetric ? symmetric->half : std::get<Operand<T, Space>>(A);
+  const MatrixView<const T, Space> stored = given.stored();
   const bool flips = given.op() == Op::transpose;
   const std::int64_t n = stored.rows(), at_once = std::max<std::int64_t>(1, (1 << 22) / std::max<std::int64_t>(1, n));
   for (std::int64_t first = 0; first < stored.cols(); first += at_once) {
@@ -32,10 +32,10 @@ void for_each_magnitude(Queue<Place>& q, const SystemMatrix<T, Place>& A, F f) {
 }
 
 /// max|uᵢⱼ| / max|aᵢⱼ| of A = L U.
-template <class F, class T, class Place>
-double growth(Queue<Place>& q, MatrixView<const F, Place> LU, const SystemMatrix<T, Place>& A) {
+template <class F, class T, class Space>
+double growth(Queue<Space>& q, MatrixView<const F, Space> LU, const SystemMatrix<T, Space>& A) {
   double of_U = 0, of_A = 0;
-  for_each_magnitude<F, Place>(q, Symmetric<F, Place>(LU, Uplo::upper),
+  for_each_magnitude<F, Space>(q, Symmetric<F, Space>(LU, Uplo::upper),
                                [&](auto, auto, double u) { of_U = larger(of_U, u); });
   for_each_magnitude(q, A, [&](auto, auto, double a) { of_A = larger(of_A, a); });
   return of_U / of_A;
@@ -50,8 +50,8 @@ struct Scaling {
 
 /// With the weights of columns that LAPACK's geequ gives: rows are brought to a sum of 1, and then the largest element of each column
 /// to about 1.
-template <class T, class Place>
-Scaling scaling_of_columns(Queue<Place>& q, const SystemMatrix<T, Place>& A, const std::vector<long double>& row_sums) {
+template <class T, class Space>
+Scaling scaling_of_columns(Queue<Space>& q, const SystemMatrix<T, Space>& A, const std::vector<long double>& row_sums) {
   const std::size_t n = row_sums.size();
   std::vector<long double> largest(n, 0);
   for_each_magnitude(q, A, [&](std::int64_t i, std::int64_t j, double a) {
@@ -72,10 +72,10 @@ Scaling scaling_of_columns(Queue<Place>& q, const SystemMatrix<T, Place>& A, con
 
 /// max over all elements of |R|ᵢ / (Σⱼ|aᵢⱼ|cⱼ‖y‖∞ + |b|ᵢ), for the residual R times 2^−exponents of its columns, and X = C Y: as the
 /// backward error, but of each row for itself.
-template <class T, class Place>
-double backward_error_of_rows(Queue<Place>& q, const Scaling& by, MatrixView<const T, Place> R,
-                              const std::vector<int>& exponents, MatrixView<const T, Place> X,
-                              MatrixView<const T, Place> B) {
+template <class T, class Space>
+double backward_error_of_rows(Queue<Space>& q, const Scaling& by, MatrixView<const T, Space> R,
+                              const std::vector<int>& exponents, MatrixView<const T, Space> X,
+                              MatrixView<const T, Space> B) {
   double worst = 0;
   for (std::int64_t j = 0; j < R.cols(); ++j) {
     const Matrix<T> r = on_host(q, R.columns(j, 1)), b = on_host(q, B.columns(j, 1)), x = on_host(q, X.columns(j, 1));
@@ -93,8 +93,8 @@ double backward_error_of_rows(Queue<Place>& q, const Scaling& by, MatrixView<con
 /// An estimate of 1 / ‖ |C⁻¹op(A)⁻¹| |op(A) C| ‖∞: the reciprocal condition number ‖·‖∞ of op(A) C with its rows scaled to a sum of 1
 /// each, the best that scaling of rows can reach. At most five solves. 0: nothing that can be computed with.
 /// Source: Bauer, "Genauigkeitsfragen bei der Lösung linearer Gleichungssysteme", ZAMM 1966; Skeel, J. ACM 26, 1979.
-template <class F, class Place>
-double reciprocal_condition_of(Queue<Place>& q, const Gemm<F, Place>& gemm, Factors<F, Place>& factors,
+template <class F, class Space>
+double reciprocal_condition_of(Queue<Space>& q, const Gemm<F, Space>& gemm, Factors<F, Space>& factors,
                                const Scaling& by, Op op) {
   constexpr int most = std::numeric_limits<F>::max_exponent * 3 / 4;  // else a weight hides its column by underflow
   if (std::any_of(by.columns.begin(), by.columns.end(), [](int exponent) { return std::abs(exponent) > most; }))

@@ -98,8 +98,8 @@ bool wants_much_memory(const Case& c) { return c.a == Layout::far || c.b == Layo
 
 }  // namespace
 
-template <Precision P, class Place>
-void Trial<P, Place>::make_operands(const Case& c) {
+template <Precision P, class Space>
+void Trial<P, Space>::make_operands(const Case& c) {
   const bool turn_a = c.op_a == Op::transpose, turn_b = c.op_b == Op::transpose;
   A_.lay_out(turn_a ? c.k : c.m, turn_a ? c.m : c.k, c.a);
   B_.lay_out(turn_b ? c.n : c.k, turn_b ? c.k : c.n, c.b);
@@ -120,13 +120,13 @@ void Trial<P, Place>::make_operands(const Case& c) {
     c.spoils_a ? spoil(A_.image(), B_.image(), !turn_b, c) : spoil(B_.image(), A_.image(), turn_a, c);
 }
 
-template <Precision P, class Place>
-Expression<P> Trial<P, Place>::expression(const Case& c) {
+template <Precision P, class Space>
+Expression<P> Trial<P, Space>::expression(const Case& c) {
   return {double(T(c.alpha)), double(T(c.beta)), {A_.image(), c.op_a}, {B_.image(), c.op_b}, C_.image()};
 }
 
-template <Precision P, class Place>
-Fault Trial<P, Place>::fault(Fault::Kind kind, const Case& c, int call) {
+template <Precision P, class Space>
+Fault Trial<P, Space>::fault(Fault::Kind kind, const Case& c, int call) {
   Fault f;
   f.kind = kind, f.precision = P, f.at = c, f.call = call;
   f.ld[0] = A_.ld(), f.ld[1] = B_.ld(), f.ld[2] = C_.ld();
@@ -135,15 +135,15 @@ Fault Trial<P, Place>::fault(Fault::Kind kind, const Case& c, int call) {
   return f;
 }
 
-template <Precision P, class Place>
-std::optional<Fault> Trial<P, Place>::operator()(const Case& c) {
+template <Precision P, class Space>
+std::optional<Fault> Trial<P, Space>::operator()(const Case& c) {
   std::optional<Fault> fault = calls(c);
   if (fault && c.late && fault->kind == Fault::wrong_element) {
     Case in_time = c;
     in_time.late = false;
     fault->only_late = !calls(in_time);
   }
-  if constexpr (std::is_same_v<Place, Cpu>)
+  if constexpr (std::is_same_v<Space, Cpu>)
     if (fault && fault->kind == Fault::wrong_element && q_->threads() > 1) {
       Queue<Cpu> alone(1), *const together = std::exchange(q_, &alone);
       fault->only_together = !calls(c);
@@ -152,8 +152,8 @@ std::optional<Fault> Trial<P, Place>::operator()(const Case& c) {
   return fault;
 }
 
-template <Precision P, class Place>
-std::optional<Fault> Trial<P, Place>::calls(const Case& c) {
+template <Precision P, class Space>
+std::optional<Fault> Trial<P, Space>::calls(const Case& c) {
   make_operands(c);
   if (!c.late) A_.send(*q_), B_.send(*q_);
   for (int n = 1; n <= c.calls; ++n)
@@ -162,16 +162,16 @@ std::optional<Fault> Trial<P, Place>::calls(const Case& c) {
 }
 
 /// A kernel that does not wait in the order of the queue reads what was there before, and its C is overwritten.
-template <Precision P, class Place>
-void Trial<P, Place>::send_late() {
+template <Precision P, class Space>
+void Trial<P, Space>::send_late() {
   constexpr double longer_than_a_call = 0.01;
   A_.send_aside(*q_), B_.send_aside(*q_), C_.send_aside(*q_);
-  if constexpr (std::is_same_v<Place, Cuda>) delay(*q_, longer_than_a_call);
+  if constexpr (std::is_same_v<Space, Cuda>) delay(*q_, longer_than_a_call);
   A_.arrive(*q_), B_.arrive(*q_), C_.arrive(*q_);
 }
 
-template <Precision P, class Place>
-std::optional<Fault> Trial<P, Place>::call(const Case& c, int call) {
+template <Precision P, class Space>
+std::optional<Fault> Trial<P, Space>::call(const Case& c, int call) {
   if (!c.late) C_.send(*q_);
   KernelCalls::here().forget();
   if (before_) before_(fault(Fault::crashed, c, call));
@@ -216,8 +216,8 @@ std::optional<Fault> Trial<P, Place>::call(const Case& c, int call) {
 }
 
 /// Of C as it was fetched. A case that is graded adds to the grade.
-template <Precision P, class Place>
-std::optional<WrongElement> Trial<P, Place>::wrong(const Case& c) {
+template <Precision P, class Space>
+std::optional<WrongElement> Trial<P, Space>::wrong(const Case& c) {
   const Expression<P> e = expression(c);
   const MatrixView<const T> C = C_.fetched();
   const double u = kernel_.unit_roundoff;
@@ -231,11 +231,11 @@ std::optional<WrongElement> Trial<P, Place>::wrong(const Case& c) {
   return wrong_by_norm(host, e, C, u, share);
 }
 
-template <Precision P, class Place>
-Verdict conformance(Queue<Place>& q, const Queue<Cpu>& host, const GemmKernel<P, Place>& kernel,
+template <Precision P, class Space>
+Verdict conformance(Queue<Space>& q, const Queue<Cpu>& host, const GemmKernel<P, Space>& kernel,
                     const std::vector<Product>& timed, const BeforeCall& before, const AfterCall& after) {
   Verdict verdict;
-  Trial<P, Place> trial(q, host, kernel, before, after);
+  Trial<P, Space> trial(q, host, kernel, before, after);
   const auto try_out = [&](const Case& c) {
     try {
       verdict.fault = trial(c);
@@ -246,7 +246,7 @@ Verdict conformance(Queue<Place>& q, const Queue<Cpu>& host, const GemmKernel<P,
     }
     return !verdict.fault;
   };
-  for (const Group& group : conformance_list(P, std::is_same_v<Place, Cuda> ? Device::cuda : Device::cpu))
+  for (const Group& group : conformance_list(P, std::is_same_v<Space, Cuda> ? Device::cuda : Device::cpu))
     for (const Case& c : group.cases)
       if (!try_out(c)) return verdict;
   for (const Case& c : graded_cases())
@@ -261,16 +261,16 @@ Verdict conformance(Queue<Place>& q, const Queue<Cpu>& host, const GemmKernel<P,
   return verdict;
 }
 
-#define LASOLVE_CONFORMANCE(precision, Place)                                                                    \
-  template class Trial<Precision::precision, Place>;                                                             \
-  template Verdict conformance(Queue<Place>&, const Queue<Cpu>&, const GemmKernel<Precision::precision, Place>&, \
+#define LASOLVE_CONFORMANCE(precision, Space)                                                                    \
+  template class Trial<Precision::precision, Space>;                                                             \
+  template Verdict conformance(Queue<Space>&, const Queue<Cpu>&, const GemmKernel<Precision::precision, Space>&, \
                                const std::vector<Product>&, const BeforeCall&, const AfterCall&);
-#define LASOLVE_CONFORMANCE_AT(Place) \
-  LASOLVE_CONFORMANCE(fp64, Place)    \
-  LASOLVE_CONFORMANCE(fp32, Place)    \
-  LASOLVE_CONFORMANCE(tf32, Place)    \
-  LASOLVE_CONFORMANCE(fp16, Place)    \
-  LASOLVE_CONFORMANCE(bf16, Place)
+#define LASOLVE_CONFORMANCE_AT(Space) \
+  LASOLVE_CONFORMANCE(fp64, Space)    \
+  LASOLVE_CONFORMANCE(fp32, Space)    \
+  LASOLVE_CONFORMANCE(tf32, Space)    \
+  LASOLVE_CONFORMANCE(fp16, Space)    \
+  LASOLVE_CONFORMANCE(bf16, Space)
 LASOLVE_CONFORMANCE_AT(Cpu)
 LASOLVE_CONFORMANCE_AT(Cuda)
 

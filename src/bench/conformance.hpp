@@ -51,7 +51,7 @@ struct Group {
   const char* name;
   std::vector<Case> cases;
 };
-/// The list. What is large enough for the fast kernels of a place depends on the place.
+/// The list. What is large enough for the fast kernels of a device depends on the device.
 std::vector<Group> conformance_list(Precision, Device::Kind);
 /// A product as it is timed, in integers, and then in numbers that are rounded.
 std::vector<Case> timed_cases(const Product&);
@@ -144,13 +144,13 @@ using BeforeCall = std::function<void(const Fault&)>;
 using AfterCall = std::function<void()>;
 
 /// Tries one kernel with one case after the other. The cores of `host` share the work of checking what is large.
-template <Precision P, class Place>
+template <Precision P, class Space>
 class Trial {
  public:
   using In = typename Arithmetic<P>::Operand;
   using T = typename Arithmetic<P>::Result;
 
-  Trial(Queue<Place>& q, const Queue<Cpu>& host, const GemmKernel<P, Place>& kernel, BeforeCall before = {},
+  Trial(Queue<Space>& q, const Queue<Cpu>& host, const GemmKernel<P, Space>& kernel, BeforeCall before = {},
         AfterCall after = {})
       : q_(&q), host_(host), kernel_(kernel), before_(std::move(before)), after_(std::move(after)) {}
 
@@ -174,21 +174,21 @@ class Trial {
   std::optional<WrongElement> wrong(const Case&);
   Fault fault(Fault::Kind, const Case&, int call);
 
-  Queue<Place>* q_;
+  Queue<Space>* q_;
   const Queue<Cpu>& host_;
   const Queue<Cpu> one_core_{1};
-  GemmKernel<P, Place> kernel_;
+  GemmKernel<P, Space> kernel_;
   BeforeCall before_;
   AfterCall after_;
-  Framed<In, Place> A_, B_;
-  Framed<T, Place> C_;
+  Framed<In, Space> A_, B_;
+  Framed<T, Space> C_;
   double error_ = 0;
   Grade grade_;
 };
 
 /// The whole list, what it is graded by, and then the products that are to be timed, until the kernel fails at one.
-template <Precision P, class Place>
-Verdict conformance(Queue<Place>&, const Queue<Cpu>& host, const GemmKernel<P, Place>&,
+template <Precision P, class Space>
+Verdict conformance(Queue<Space>&, const Queue<Cpu>& host, const GemmKernel<P, Space>&,
                     const std::vector<Product>& timed = {}, const BeforeCall& before = {}, const AfterCall& after = {});
 
 }  // namespace lasolve::bench

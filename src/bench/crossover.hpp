@@ -5,7 +5,7 @@
 
 namespace lasolve::bench {
 
-/// Of a sweep over n that was measured at both places.
+/// Of a sweep over n that was measured on both devices.
 struct Crossover {
   std::string shape;
   std::int64_t k = 0;  ///< of trailing; 0 where it is n

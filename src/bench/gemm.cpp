@@ -32,21 +32,21 @@ double seconds_with_copies(Queue<Cuda>& q, const GemmKernel<P, Cuda>& kernel, co
   return watch.seconds();
 }
 
-/// The product at one place, for all entrants there.
-template <Precision P, class Place>
+/// The product on one device, for all entrants there.
+template <Precision P, class Space>
 struct Stage {
   using T = typename Arithmetic<P>::Result;
-  Queue<Place>& q;
+  Queue<Space>& q;
   Queue<Cpu>& host;
   Flush& flush;
   const Product& p;
   Operands<P, Cpu>& in;
   Matrix<T>* copy_back;  // on the host; null: without copies
-  Operands<P, Place> there{q, in, p};
+  Operands<P, Space> there{q, in, p};
   std::uint64_t runs = 0;
 
-  double seconds(const GemmKernel<P, Place>& kernel) {
-    if constexpr (std::is_same_v<Place, Cuda>)
+  double seconds(const GemmKernel<P, Space>& kernel) {
+    if constexpr (std::is_same_v<Space, Cuda>)
       if (copy_back) {
         in.change_signs(host, ++runs);
         return seconds_with_copies(q, kernel, p, in, *copy_back);
@@ -56,7 +56,7 @@ struct Stage {
   }
 };
 
-/// One product at every place where an entrant needs it.
+/// One product on every device where an entrant needs it.
 template <Precision P>
 class Contest {
  public:
@@ -73,9 +73,9 @@ class Contest {
   }
 
  private:
-  template <class Place>
-  Stage<P, Place>& stage(Queue<Place>& q, std::optional<Stage<P, Place>>& made) {
-    if (!made) made.emplace(Stage<P, Place>{q, host_, flush_, p_, in_, copy_back_ ? &*copy_back_ : nullptr});
+  template <class Space>
+  Stage<P, Space>& stage(Queue<Space>& q, std::optional<Stage<P, Space>>& made) {
+    if (!made) made.emplace(Stage<P, Space>{q, host_, flush_, p_, in_, copy_back_ ? &*copy_back_ : nullptr});
     return *made;
   }
 
@@ -118,8 +118,8 @@ std::optional<double> run_of(const Entrant& e, Contest<P>& contest, const Settin
   const ClockDrift drift = watch.drift();
   if (settings.ends) settings.ends();
   clock += drift;
-  if (drift.is_changed() || clock.is_changed() || (e.is_own && !ClockWatch::is_steady()))
-    return spoilt(e.is_own ? "changed the clock: its times mean nothing" : "met a clock that was changed");
+  if (drift.is_changed() || clock.is_changed() || (e.is_plugin && !ClockWatch::is_steady()))
+    return spoilt(e.is_plugin ? "changed the clock: its times mean nothing" : "met a clock that was changed");
   return seconds;
 }
 
@@ -148,25 +148,25 @@ void time_all(Queue<Cpu>& host, std::optional<Queue<Cuda>>& device, const std::v
   }
 }
 
-/// The first thing that is wrong with an own kernel at the product that it was timed with.
-template <Precision P, class Place>
-std::optional<Fault> fault_now(Queue<Place>& q, Queue<Cpu>& host, const Entrant& e, const Product& p,
+/// The first thing that is wrong with a plugin kernel at the product that it was timed with.
+template <Precision P, class Space>
+std::optional<Fault> fault_now(Queue<Space>& q, Queue<Cpu>& host, const Entrant& e, const Product& p,
                                const AfterCall& after) {
-  Trial<P, Place> trial(q, host, std::get<const GemmBackend<Place>*>(e.choice.backend)->template in<P>(), {}, after);
+  Trial<P, Space> trial(q, host, std::get<const GemmBackend<Space>*>(e.choice.backend)->template in<P>(), {}, after);
   std::optional<Fault> fault;
   for (const Case& c : timed_cases(p))
     if (!fault) fault = trial(c);
   return fault;
 }
 
-/// Whether own kernels are still right, in the process in which they were timed. One that is not has no times.
+/// Whether plugin kernels are still right, in the process in which they were timed. One that is not has no times.
 template <Precision P>
 void try_again(Queue<Cpu>& host, std::optional<Queue<Cuda>>& device, const std::vector<Entrant>& entrants,
                const Settings& settings, std::vector<Result>& results) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Entrant& e = entrants[i];
     Result& r = results[i];
-    if (!e.is_own || r.runs == 0) continue;
+    if (!e.is_plugin || r.runs == 0) continue;
     if (settings.begins) settings.begins(e, r.product);
     r.fault = e.on_cuda() ? fault_now<P>(*device, host, e, r.product, settings.after_call)
                           : fault_now<P>(host, host, e, r.product, settings.after_call);
@@ -175,7 +175,7 @@ void try_again(Queue<Cpu>& host, std::optional<Queue<Cuda>>& device, const std::
   }
 }
 
-/// Of the reference at the same place, and of the floor on a device.
+/// Of the reference on the same device, and of the floor on a device.
 void add_shares(const std::vector<Entrant>& entrants, const std::optional<Roof>& roof, ElementSizes size,
                 std::vector<Result>& results) {
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -196,7 +196,7 @@ std::string Entrant::name() const {
 
 namespace {
 
-std::string id_of(const Entrant& e) { return e.choice.device() + " " + e.name(); }
+std::string id_of(const Entrant& e) { return e.choice.device_name() + " " + e.name(); }
 
 bool same(const Product& p, const Product& q) {
   return std::tie(p.m, p.n, p.k, p.alpha, p.beta) == std::tie(q.m, q.n, q.k, q.alpha, q.beta);
@@ -209,7 +209,7 @@ GemmBench::GemmBench(std::vector<Entrant> entrants, const Settings& settings)
   std::set<std::string> ids;
   for (const Entrant& e : entrants_)
     require(ids.insert(id_of(e)).second,
-            ("two GEMM backends on " + e.choice.device() + " are named " + e.name()).c_str());
+            ("two GEMM backends on " + e.choice.device_name() + " are named " + e.name()).c_str());
 }
 
 void GemmBench::verify(const std::vector<Product>& products, const std::vector<Precision>& precisions,
@@ -240,7 +240,7 @@ Result GemmBench::verified(const Entrant& e, const Product& p, Precision precisi
   const auto product = std::find_if(verified_.begin(), verified_.end(), [&](const Product& v) { return same(v, p); });
   require(verdict != verdicts_.end() && product != verified_.end(), "a product is verified before it is timed");
   Result r;
-  r.backend = e.name(), r.device = e.choice.device(), r.precision = precision, r.product = p;
+  r.backend = e.name(), r.device = e.choice.device_name(), r.precision = precision, r.product = p;
   r.fault = verdict->second.fault;
   r.grade = verdict->second.grade;
   if (!r.fault) r.error = verdict->second.errors[std::size_t(product - verified_.begin())];

@@ -13,12 +13,12 @@
 
 namespace lasolve::bench {
 
-/// A backend that takes part, at its place.
+/// A backend that takes part, on its device.
 struct Entrant {
   Choice choice;
-  bool reference = false;  ///< what the others at its place are compared with
+  bool reference = false;  ///< what the others on its device are compared with
   /// A stranger's: its product is tried again after it was timed, in this process.
-  bool is_own = false;
+  bool is_plugin = false;
 
   std::string name() const;
   bool on_cuda() const { return choice.backend.index() == 1; }
@@ -33,7 +33,7 @@ struct Settings {
   /// The command of a process that verifies, see verify_apart(). None: backends are verified in this process, which a crash ends.
   std::vector<std::string> verifier = {};
   double patience = 60;       ///< seconds that verify_apart() waits for a kernel
-  AfterCall after_call = {};  ///< where own kernels are tried again
+  AfterCall after_call = {};  ///< where plugin kernels are tried again
   /// Backends that are out, each with what they did, such as "crashed": they are neither tried nor timed.
   std::map<std::string, std::string> lost = {};
   /// Hears of each run of an entrant before it, of its end, and of what it did that no kernel may. May end the process.
@@ -64,7 +64,7 @@ struct Result {
 
 class GemmBench {
  public:
-  /// All entrants on CUDA are on the same device. Throws std::invalid_argument when two at a place have the same name.
+  /// All entrants on CUDA are on the same device. Throws std::invalid_argument when two on a device have the same name.
   GemmBench(std::vector<Entrant>, const Settings&);
 
   /// Tries all entrants with the conformance list and with these products, in those of the precisions that they offer, before
@@ -73,7 +73,7 @@ class GemmBench {
   void verify(const std::vector<Product>&, const std::vector<Precision>&, const Heard& heard = {});
 
   /// Those entrants that offer the precision, one run of each in each round, but for those that are wrong. The shares are of
-  /// the reference at the same place, and on CUDA of the floor. Throws std::invalid_argument when the product was not verified.
+  /// the reference on the same device, and on CUDA of the floor. Throws std::invalid_argument when the product was not verified.
   std::vector<Result> run(const Product&, Precision);
 
   int threads() const { return host_.threads(); }

@@ -39,14 +39,14 @@ X frame_value() {
 }
 
 /// Memory for columns far apart: addresses on the host, of which few are used; on a device all of it.
-template <class X, class Place>
+template <class X, class Space>
 class FarMemory {
  public:
   explicit FarMemory(std::int64_t length) : memory_(length, 1) {}
   X* data() { return memory_.data(); }
 
  private:
-  Matrix<X, Place> memory_;
+  Matrix<X, Space> memory_;
 };
 template <class X>
 class FarMemory<X, Cpu> {
@@ -67,7 +67,7 @@ class FarMemory<X, Cpu> {
 
 /// One stored matrix of a product: its image on the host, and where the kernel finds it. The memory is used again by the next
 /// one, so that a kernel that remembers operands by their address is found out.
-template <class X, class Place>
+template <class X, class Space>
 class Framed {
  public:
   /// rows × cols, whose elements in image() are to be filled.
@@ -90,36 +90,36 @@ class Framed {
 
   MatrixView<X> image() { return {image_.data() + lead_, rows_, cols_, image_ld_}; }
   MatrixView<const X> fetched() { return {fetched_.data() + lead_, rows_, cols_, image_ld_}; }
-  MatrixView<X, Place> view() { return {memory() + lead_, rows_, cols_, ld_}; }
+  MatrixView<X, Space> view() { return {memory() + lead_, rows_, cols_, ld_}; }
   std::int64_t ld() const { return ld_; }
   int alignment() { return alignment_of(memory() + lead_); }
 
   /// The image to the place, and from there what has become of it.
-  void send(Queue<Place>& q) {
+  void send(Queue<Space>& q) {
     each_strip([&](std::int64_t here, std::int64_t there, std::int64_t length) {
       move(q, MatrixView<const X>(image_.data() + here, length, 1, length),
-           MatrixView<X, Place>(memory() + there, length, 1, length));
+           MatrixView<X, Space>(memory() + there, length, 1, length));
     });
     q.finish();
   }
-  void fetch(Queue<Place>& q) {
+  void fetch(Queue<Space>& q) {
     grow(fetched_);
     each_strip([&](std::int64_t here, std::int64_t there, std::int64_t length) {
-      move(q, MatrixView<const X, Place>(memory() + there, length, 1, length),
+      move(q, MatrixView<const X, Space>(memory() + there, length, 1, length),
            MatrixView<X>(fetched_.data() + here, length, 1, length));
     });
     q.finish();
   }
   /// The image to memory beside its own, which has zeros until it arrives there in the order of the queue. Not for columns far apart.
-  void send_aside(Queue<Place>& q) {
+  void send_aside(Queue<Space>& q) {
     grow(aside_);
     move(q, MatrixView<const X>(image_.data(), length_, 1, length_),
-         MatrixView<X, Place>(aside_.data(), length_, 1, length_));
-    if constexpr (std::is_same_v<Place, Cuda>) fill_zero(q, memory(), std::size_t(length_) * sizeof(X));
+         MatrixView<X, Space>(aside_.data(), length_, 1, length_));
+    if constexpr (std::is_same_v<Space, Cuda>) fill_zero(q, memory(), std::size_t(length_) * sizeof(X));
     q.finish();
   }
-  void arrive(Queue<Place>& q) {
-    if constexpr (std::is_same_v<Place, Cuda>)
+  void arrive(Queue<Space>& q) {
+    if constexpr (std::is_same_v<Space, Cuda>)
       copy_within(q, memory(), aside_.data(), std::size_t(length_) * sizeof(X));
     else
       std::copy_n(aside_.data(), length_, memory());
@@ -164,7 +164,7 @@ class Framed {
       case Layout::skewed:
         return round_up(rows_ + 16, 8) + 1;
       case Layout::made:
-        return Matrix<X, Place>::padded_ld(rows_, cols_);
+        return Matrix<X, Space>::padded_ld(rows_, cols_);
       case Layout::far:
         return (std::int64_t(1) << 30) + 8;
     }
@@ -217,8 +217,8 @@ class Framed {
   std::int64_t rows_ = 0, cols_ = 0, ld_ = 0, image_ld_ = 0, lead_ = 0, length_ = 0;
   bool far_ = false;
   Matrix<X> image_, fetched_;
-  Matrix<X, Place> there_, aside_;
-  std::optional<FarMemory<X, Place>> far_memory_;
+  Matrix<X, Space> there_, aside_;
+  std::optional<FarMemory<X, Space>> far_memory_;
 };
 
 }  // namespace lasolve::bench

@@ -21,29 +21,29 @@ void move(Queue<Cuda>& q, MatrixView<const T, From> from, MatrixView<T, To> to) 
   copy<T>(q, from, to);
 }
 
-/// The operands of a product at a place.
-template <Precision P, class Place>
+/// The operands of a product on a device.
+template <Precision P, class Space>
 struct Operands {
   using In = typename Arithmetic<P>::Operand;
   using T = typename Arithmetic<P>::Result;
-  Matrix<In, Place> A, B;
-  Matrix<T, Place> C;
+  Matrix<In, Space> A, B;
+  Matrix<T, Space> C;
 
   explicit Operands(const Product& p) : A(p.m, p.k), B(p.k, p.n), C(p.m, p.n) {}
-  Operands(Queue<Place>& q, const Operands<P, Cpu>& from, const Product& p) : Operands(p) {
+  Operands(Queue<Space>& q, const Operands<P, Cpu>& from, const Product& p) : Operands(p) {
     move<In>(q, from.A.view(), A.view());
     move<In>(q, from.B.view(), B.view());
     move<T>(q, from.C.view(), C.view());
     q.finish();
   }
   /// Products that were not computed before: see signs.hpp. Each number draws others.
-  void change_signs(Queue<Place>& q, std::uint64_t number) {
+  void change_signs(Queue<Space>& q, std::uint64_t number) {
     const Signs rows{3 * number}, between{3 * number + 1}, columns{3 * number + 2};
     bench::change_signs(q, rows, A.view(), between);
     bench::change_signs(q, between, B.view(), columns);
     bench::change_signs(q, rows, C.view(), columns);
   }
-  void multiply(Queue<Place>& q, const GemmKernel<P, Place>& kernel, const Product& p) {
+  void multiply(Queue<Space>& q, const GemmKernel<P, Space>& kernel, const Product& p) {
     kernel(q, T(p.alpha), A.view(), B.view(), T(p.beta), C.view());
   }
 };
@@ -75,9 +75,9 @@ class Flush {
 
 /// Seconds of one product whose operands are in place. On a device they are taken there, behind the flush, so that what
 /// a launch costs the host is not counted.
-template <Precision P, class Place>
-double seconds_in_place(Queue<Place>& q, Flush& flush, const GemmKernel<P, Place>& kernel, const Product& p,
-                        Operands<P, Place>& there) {
+template <Precision P, class Space>
+double seconds_in_place(Queue<Space>& q, Flush& flush, const GemmKernel<P, Space>& kernel, const Product& p,
+                        Operands<P, Space>& there) {
   q.finish();
   q.take_times();
   flush(q);

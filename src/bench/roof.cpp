@@ -31,9 +31,9 @@ double seconds_of_copy(Queue<Cpu>& q, Matrix<char>& to, const Matrix<char>& from
 
 namespace {
 
-template <class Place>
-std::optional<Roof> measured(Queue<Place>& q, const Queue<Cpu>& host, const Choice& choice, Precision products) {
-  const auto& backend = *std::get<const GemmBackend<Place>*>(choice.backend);
+template <class Space>
+std::optional<Roof> measured(Queue<Space>& q, const Queue<Cpu>& host, const Choice& choice, Precision products) {
+  const auto& backend = *std::get<const GemmBackend<Space>*>(choice.backend);
   std::optional<Roof> roof;
   for_precision(products, [&](auto P) {
     if (const auto& kernel = backend.template in<P>()) roof = measure_roof<P>(q, host, kernel);
@@ -48,7 +48,7 @@ std::optional<Roof> roof_of(Device device, Precision products, int threads) {
   options.device = device;
   const Choice choice = choose(options);
   Queue<Cpu> host(threads);
-  if (choice.place().kind == Device::cpu) return measured(host, host, choice, products);
+  if (choice.device().kind == Device::cpu) return measured(host, host, choice, products);
   Queue<Cuda> q(choice.cuda_device);
   const CurrentDevice current(q);
   return measured(q, host, choice, products);

@@ -1,4 +1,4 @@
-// What a place can do at most.
+// What a device can do at most.
 #pragma once
 
 #include "bench/operands.hpp"
@@ -7,7 +7,7 @@
 namespace lasolve::bench {
 
 /// What limits are measured with.
-template <class Place>
+template <class Space>
 struct LargeEnough;
 template <>
 struct LargeEnough<Cuda> {
@@ -18,7 +18,7 @@ struct LargeEnough<Cpu> {
   static constexpr std::int64_t product = 2048, copied_bytes = 128 << 20;
 };
 
-/// One copy within the memory of a place.
+/// One copy within the memory of a device.
 inline double seconds_of_copy(Queue<Cuda>& q, Matrix<char, Cuda>& to, const Matrix<char, Cuda>& from) {
   q.phase(Phase::other);
   copy_within(q, to.data(), from.data(), from.bytes());
@@ -30,22 +30,22 @@ inline void fill(Queue<Cuda>& q, Matrix<char, Cuda>& memory) { fill_zero(q, memo
 void fill(Queue<Cpu>& q, Matrix<char>& memory);
 
 /// The best of a kernel at a large square product, and of a copy, reads and writes counted.
-template <Precision P, class Place>
-Roof measure_roof(Queue<Place>& q, const Queue<Cpu>& host, const GemmKernel<P, Place>& kernel) {
-  using Large = LargeEnough<Place>;
+template <Precision P, class Space>
+Roof measure_roof(Queue<Space>& q, const Queue<Cpu>& host, const GemmKernel<P, Space>& kernel) {
+  using Large = LargeEnough<Space>;
   constexpr int runs = 5;
   const Product large = square(Large::product);
   std::vector<double> products, copies;
   Flush flush;
   {
-    Operands<P, Place> there(q, random_operands<P>(host, large), large);
+    Operands<P, Space> there(q, random_operands<P>(host, large), large);
     for (int run = -1; run < runs; ++run) {
       const double s = seconds_in_place(q, flush, kernel, large, there);
       if (run >= 0) products.push_back(s);
     }
   }
   constexpr std::int64_t columns = 64;
-  Matrix<char, Place> from(Large::copied_bytes / columns, columns), to(Large::copied_bytes / columns, columns);
+  Matrix<char, Space> from(Large::copied_bytes / columns, columns), to(Large::copied_bytes / columns, columns);
   fill(q, from);
   for (int run = -1; run < runs; ++run) {
     const double s = seconds_of_copy(q, to, from);

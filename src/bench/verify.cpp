@@ -113,15 +113,15 @@ void at_place(const Task& task, F f) {
   f(q, host, *std::get<const GemmBackend<Cuda>*>(task.choice.backend));
 }
 
-template <class Place>
-Verdict verdict_on(Queue<Place>& q, Queue<Cpu>& host, const GemmBackend<Place>& backend, Precision precision,
+template <class Space>
+Verdict verdict_on(Queue<Space>& q, Queue<Cpu>& host, const GemmBackend<Space>& backend, Precision precision,
                    const std::vector<Product>& timed, const BeforeCall& before, const AfterCall& after) {
   Verdict verdict;
   for_precision(precision, [&](auto P) {
     const auto& kernel = backend.template in<P>();
-    verdict = conformance<P, Place>(q, host, kernel, timed, before, after);
+    verdict = conformance<P, Space>(q, host, kernel, timed, before, after);
     if (verdict.fault || !kernel.beside) return;
-    const Verdict beside = conformance<P, Place>(q, host, backend.template in<P>(true), timed, before, after);
+    const Verdict beside = conformance<P, Space>(q, host, backend.template in<P>(true), timed, before, after);
     if (beside.fault) verdict = beside;
     if (beside.grade.worst > verdict.grade.worst) verdict.grade = beside.grade;
   });

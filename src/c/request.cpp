@@ -19,21 +19,21 @@ lasolve_op c(Op op) { return op == Op::none ? LASOLVE_NONE : LASOLVE_TRANSPOSE; 
 void* data_for(Queue<Cpu>&, const lasolve_gemm& kernel) { return kernel.data; }
 void* data_for(Queue<Cuda>& q, const lasolve_gemm&) { return q.stream(); }
 
-template <auto lasolve_gemm::*function, class T, class Place>
-void call(const void* self, Queue<Place>& q, T alpha, Operand<T, Place> A, Operand<T, Place> B, T beta,
-          MatrixView<T, Place> C) {
+template <auto lasolve_gemm::*function, class T, class Space>
+void call(const void* self, Queue<Space>& q, T alpha, Operand<T, Space> A, Operand<T, Space> B, T beta,
+          MatrixView<T, Space> C) {
   const lasolve_gemm& kernel = *static_cast<const lasolve_gemm*>(self);
   (kernel.*function)(data_for(q, kernel), c(A.op()), c(B.op()), C.rows(), C.cols(), A.cols(), alpha, A.data(), A.ld(),
                      B.data(), B.ld(), beta, C.data(), C.ld());
 }
 
-/// The record of a kernel as one of a place.
-template <class Place>
-GemmBackend<Place>* backend_of(const lasolve_gemm& kernel, const std::string& name, GemmBackend<Place>& backend) {
+/// The record of a kernel as one of a device.
+template <class Space>
+GemmBackend<Space>* backend_of(const lasolve_gemm& kernel, const std::string& name, GemmBackend<Space>& backend) {
   backend.name = name.c_str();
   backend.summary = "the caller's";
-  backend.kernels = {GemmKernel<Precision::fp64, Place>(kernel.f64 ? call<&lasolve_gemm::f64, double, Place> : nullptr),
-                     GemmKernel<Precision::fp32, Place>(kernel.f32 ? call<&lasolve_gemm::f32, float, Place> : nullptr)};
+  backend.kernels = {GemmKernel<Precision::fp64, Space>(kernel.f64 ? call<&lasolve_gemm::f64, double, Space> : nullptr),
+                     GemmKernel<Precision::fp32, Space>(kernel.f32 ? call<&lasolve_gemm::f32, float, Space> : nullptr)};
   backend.self = &kernel;
   return &backend;
 }
@@ -103,7 +103,7 @@ void Request::use(const lasolve_gemm& own) {
   require(own.memory == LASOLVE_HOST || own.memory == LASOLVE_CUDA,
           "memory of a kernel is LASOLVE_HOST or LASOLVE_CUDA");
   kernel = own;
-  kernel_name = own.name ? own.name : "own kernel";
+  kernel_name = own.name ? own.name : "plugin kernel";
   if (own.memory == LASOLVE_CUDA)
     options.gemm = backend_of(kernel, kernel_name, on_cuda);
   else
@@ -112,7 +112,7 @@ void Request::use(const lasolve_gemm& own) {
 
 void Request::tune(const std::string& changes) {
   options.tuning =
-      tuning_of(given.context ? Device{Device::cuda, given.context->context.device()} : choose(options).place());
+      tuning_of(given.context ? Device{Device::cuda, given.context->context.device()} : choose(options).device());
   std::istringstream words(changes);
   for (std::string word; std::getline(words, word, ',');) {
     const std::size_t equals = word.find('=');

@@ -35,7 +35,7 @@ struct Request {
   lasolve_options given;
   lasolve_gemm kernel{};
   std::string kernel_name;
-  GemmBackend<Cpu> on_cpu{};  // of the kernel, at its place
+  GemmBackend<Cpu> on_cpu{};  // of the kernel, on its device
   GemmBackend<Cuda> on_cuda{};
   Options options;
 

@@ -31,7 +31,7 @@ void require_possible(const Request& request) {
     tuning_asked_for(request, options);
     const Choice choice = choose(options);
     if (!choice.offers(request.products_in()))
-      throw UsageError(does_not_offer(choice.name(), choice.place(), request.products_in()) + what_it_offers(choice));
+      throw UsageError(does_not_offer(choice.name(), choice.device(), request.products_in()) + what_it_offers(choice));
   }
   if (!request.output.empty()) io::require_matrix_writable(request.output);
   if (!request.json.empty()) io::require_writable(request.json);
@@ -80,12 +80,12 @@ void write_solution(const Request& request, const Problem& problem, const Outlet
 
 /// Whether this process has to watch another, which makes the solves.
 bool has_to_watch(const Request& request) {
-  return !is_watched() && std::any_of(request.backends.begin(), request.backends.end(), is_own);
+  return !is_watched() && std::any_of(request.backends.begin(), request.backends.end(), is_plugin);
 }
 
 int watch_solves(const Request& request) {
   Watched what{.words = request.words, .patience = request.patience};
-  std::copy_if(request.backends.begin(), request.backends.end(), std::back_inserter(what.kernels), is_own);
+  std::copy_if(request.backends.begin(), request.backends.end(), std::back_inserter(what.kernels), is_plugin);
   for (const std::string& file : {request.matrix, request.rhs})
     what.comes_again &= file.empty() || io::Generator::is_meant_by(file) || std::filesystem::is_regular_file(file);
   return watch(what);

@@ -64,7 +64,7 @@ const Field fields_of_the_tool[] = {
     {"seed", "count", "of the random order in which several backends ran", [](In s) { return s.measured.seed; },
      "backward_error"},
     {"environment", "object",
-     "version, compiler, flags, processor, cores, threads, CUDA devices, toolkit, driver; own kernels with a hash",
+     "version, compiler, flags, processor, cores, threads, CUDA devices, toolkit, driver; plugin kernels with a hash",
      [](In s) { return environment(s.measured.report.threads); }},
 };
 
@@ -119,7 +119,7 @@ Json environment(int threads) {
                {"cuda_devices", cuda_devices().names},
                {"cuda_toolkit", or_null(cuda_toolkit())},
                {"driver", or_null(driver())}};
-  if (Json kernels = own_kernels(); !kernels.empty()) json["own_kernels"] = std::move(kernels);
+  if (Json kernels = plugin_kernels(); !kernels.empty()) json["own_kernels"] = std::move(kernels);
   return json;
 }
 

@@ -18,10 +18,10 @@
 #include "core/cuda_devices.hpp"
 #include "core/kernel_fault.hpp"
 #include "io/input_error.hpp"
-#include "own/backends.hpp"
-#include "own/nvcc.hpp"
-#include "own/plugin.hpp"
-#include "own/source.hpp"
+#include "plugin/backends.hpp"
+#include "plugin/nvcc.hpp"
+#include "plugin/plugin.hpp"
+#include "plugin/source.hpp"
 
 namespace lasolve::cli {
 
@@ -45,7 +45,7 @@ std::vector<LeftOut>& left_out() {
 }
 
 bool is_file(const std::string& word) {
-  return word.find('/') != word.npos || word.ends_with(".so") || own::language_of(word) != own::Language::none;
+  return word.find('/') != word.npos || word.ends_with(".so") || plugin::language_of(word) != plugin::Language::none;
 }
 
 bool is_taken(const std::string& name) {
@@ -60,7 +60,7 @@ std::string name_for(const std::string& name, const std::string& word) {
   return is_taken(name) ? fmt::format("{} ({})", name, word) : name;
 }
 
-/// The CUDA device that an own kernel would run on.
+/// The CUDA device that a plugin kernel would run on.
 struct Target {
   Device device;
   std::string why_none;
@@ -79,26 +79,26 @@ Target target_of(Device asked) {
 }
 
 /// The library of a source; without a device, too, so that what is wrong with it is seen.
-own::Compiled library_of(const std::string& word, Device asked) {
-  switch (own::language_of(word)) {
-    case own::Language::none:
+plugin::Compiled library_of(const std::string& word, Device asked) {
+  switch (plugin::language_of(word)) {
+    case plugin::Language::none:
       return {word, {}};
-    case own::Language::c:
-    case own::Language::cpp:
-      return own::compiled(word);
-    case own::Language::cuda:
+    case plugin::Language::c:
+    case plugin::Language::cpp:
+      return plugin::compiled(word);
+    case plugin::Language::cuda:
       break;
   }
   if (asked.kind == Device::cpu) refuse_on_cpu(word);
   const Target target = target_of(asked);
-  if (target.capability == 0 && own::nvcc().empty())
+  if (target.capability == 0 && plugin::nvcc().empty())
     throw MachineError(fmt::format("{} takes a CUDA device: {}", word, target.why_none));
-  return own::compiled(word, target.capability);
+  return plugin::compiled(word, target.capability);
 }
 
-/// What its place has to do with where it is to run, and with the machine.
+/// What its device has to do with where it is to run, and with the machine.
 void require_possible(const lasolve_kernel& kernel, const std::string& word, Device asked) {
-  const bool source = own::language_of(word) == own::Language::cuda;
+  const bool source = plugin::language_of(word) == plugin::Language::cuda;
   if (source && kernel.memory != LASOLVE_CUDA)
     throw io::InputError(fmt::format("{}: error: expected kernel.memory = LASOLVE_CUDA in a source of CUDA", word));
   if (kernel.memory != LASOLVE_CUDA) return;
@@ -124,11 +124,11 @@ std::string hash_of(const std::string& file) {
 }
 
 /// What a result has to say of it, so that it is known which kernel it was.
-std::string about(const std::string& word, const std::string& name, const own::Compiled& made) {
+std::string about(const std::string& word, const std::string& name, const plugin::Compiled& made) {
   std::error_code error;
   Json json = {{"name", name}, {"file", std::filesystem::absolute(word, error).string()}, {"hash", hash_of(word)}};
   if (!made.command.empty()) {
-    json["compiler"] = own::version_of(made.command.front());
+    json["compiler"] = plugin::version_of(made.command.front());
     json["command"] = fmt::format("{}", fmt::join(made.command, " "));
     json["library_hash"] = hash_of(made.library);  // of what it includes, too
   }
@@ -140,13 +140,13 @@ std::string load(const std::string& word, int patience, Device asked) {
   const auto& all = loaded();
   const auto before = std::find_if(all.begin(), all.end(), [&](const Loaded& l) { return l.word == word; });
   if (before != all.end()) return before->name;
-  const own::Compiled made = library_of(word, asked);
-  const auto [kernel, why_failed, note] = own::load_plugin(made.library, word, patience);
+  const plugin::Compiled made = library_of(word, asked);
+  const auto [kernel, why_failed, note] = plugin::load_plugin(made.library, word, patience);
   require_clock(word);
   if (!note.empty() && !is_watched()) fmt::print(stderr, "lasolve: note: {}: {}\n", word, note);
   require_possible(kernel, word, asked);
   std::string name = name_for(kernel.name, word);
-  own::add_backend(kernel, name, why_failed);
+  plugin::add_backend(kernel, name, why_failed);
   loaded().push_back({word, made.library, name, about(word, name, made)});
   return name;
 }
@@ -166,10 +166,10 @@ void refuse_commas(const std::vector<std::string>& words) {
   }
 }
 
-/// The first own kernel of a place.
+/// The first plugin kernel of a device.
 const std::string* first_at(Device::Kind place, const std::vector<std::string>& backends) {
   const auto found =
-      std::find_if(backends.begin(), backends.end(), [=](const auto& name) { return own::place_of(name) == place; });
+      std::find_if(backends.begin(), backends.end(), [=](const auto& name) { return plugin::place_of(name) == place; });
   return found == backends.end() ? nullptr : &*found;
 }
 
@@ -201,7 +201,7 @@ std::vector<std::string> backends_named(const std::string& list, int patience, D
 
 const std::vector<LeftOut>& kernels_left_out() { return left_out(); }
 
-bool is_own(const std::string& name) { return own::place_of(name).has_value(); }
+bool is_plugin(const std::string& name) { return plugin::place_of(name).has_value(); }
 
 Device place_of(const std::vector<std::string>& backends, Device asked) {
   const std::string *const on_cpu = first_at(Device::cpu, backends), *const on_cuda = first_at(Device::cuda, backends);
@@ -212,7 +212,7 @@ Device place_of(const std::vector<std::string>& backends, Device asked) {
   return on_cpu ? Device{Device::cpu, 0} : on_cuda ? target_of(asked).device : asked;
 }
 
-Json own_kernels() {
+Json plugin_kernels() {
   Json all = Json::array();
   for (const Loaded& l : loaded()) all.push_back(Json::parse(l.about));
   return all;
@@ -233,9 +233,9 @@ std::size_t load_as_told(const std::vector<std::string>& words) {
   for (std::size_t w = behind; w < end; w += 3) left_out().push_back({words[w], words[w + 1], std::stoi(words[w + 2])});
   for (std::size_t w = 2; w < behind; w += 4) {
     const std::string &word = words[w], &library = words[w + 1], &name = words[w + 2];
-    const auto [kernel, why_failed, note] = own::load_plugin(library, name, patience);
+    const auto [kernel, why_failed, note] = plugin::load_plugin(library, name, patience);
     require_clock(word);
-    own::add_backend(kernel, name, why_failed);
+    plugin::add_backend(kernel, name, why_failed);
     loaded().push_back({word, library, name, words[w + 3]});
   }
   return end;
@@ -252,7 +252,7 @@ int verify_as_told(const std::vector<std::string>& words) {
   const std::size_t end = load_as_told(words);
   const bench::ClockWatch clock;
   return bench::serve({words.begin() + std::ptrdiff_t(end), words.end()}, [&] {
-    own::require_intact();
+    plugin::require_intact();
     if (clock.changed()) throw KernelFault("changed the clock");
   });
 }
@@ -275,9 +275,9 @@ std::string advice_on(const bench::Fault& fault) {
 }  // namespace
 
 void say_what_is_wrong(const Choice& choice, const bench::Fault& fault) {
-  fmt::print(stderr, "lasolve: {} on {} is wrong in {}: {}\n{}{}", choice.name(), choice.device(),
+  fmt::print(stderr, "lasolve: {} on {} is wrong in {}: {}\n{}{}", choice.name(), choice.device_name(),
              name_of(fault.precision), bench::what_is_wrong(fault), bench::where_it_is_wrong(fault, "  "),
-             is_own(choice.name()) ? advice_on(fault) : "");
+             is_plugin(choice.name()) ? advice_on(fault) : "");
 }
 
 namespace {
@@ -298,7 +298,7 @@ std::vector<std::string> those_that_are_right(const std::vector<std::string>& ba
   const bool again = !lost_kernels().empty();  // what is wrong was said before
   for (const auto& backend : backends) {
     bool is_right = lost_kernels().count(backend) == 0;
-    if (is_right && is_own(backend)) {
+    if (is_right && is_plugin(backend)) {
       Options its = options;
       its.gemm = backend;
       bench::Task task{choose(its), {}, bench::products_of_a_solve(n), options.threads};
@@ -328,7 +328,7 @@ std::string what_it_offers(const Choice& choice) {
   return words.empty() ? "" : fmt::format("; {} has {}", choice.name(), fmt::join(words, ", "));
 }
 
-void require_intact(const std::string& backend) { own::require_intact(backend); }
-std::string adapter_note(const std::string& backend) { return own::take_cost(backend).in_words(); }
+void require_intact(const std::string& backend) { plugin::require_intact(backend); }
+std::string adapter_note(const std::string& backend) { return plugin::take_cost(backend).in_words(); }
 
 }  // namespace lasolve::cli

@@ -29,12 +29,12 @@ struct LeftOut {
 const std::vector<LeftOut>& kernels_left_out();
 
 /// Of each kernel that was loaded: its file with a hash; of a source the compiler, its command, and a hash of what it made.
-Json own_kernels();
+Json plugin_kernels();
 
 /// Whether a backend came from a file.
-bool is_own(const std::string& name);
+bool is_plugin(const std::string& name);
 
-/// Where backends are to run: automatic means the place of an own kernel, where one is among them. Throws UsageError where two are for
+/// Where backends are to run: automatic means the place of a plugin kernel, where one is among them. Throws UsageError where two are for
 /// different places.
 Device place_of(const std::vector<std::string>& backends, Device asked);
 
@@ -58,11 +58,11 @@ std::vector<std::string> those_that_are_right(const std::vector<std::string>& ba
 /// What a person has to know of a backend that was found right, but for elements; empty: nothing.
 std::string grade_note(const std::string& backend);
 
-/// Where an own kernel on CUDA was found to have written beside a matrix: throws KernelFault. On the CPU its call does.
+/// Where a plugin kernel on CUDA was found to have written beside a matrix: throws KernelFault. On the CPU its call does.
 void require_intact(const std::string& backend);
 /// What to ask of a backend that does not offer a precision: "; mine has --precision fp32"; empty where it has none.
 std::string what_it_offers(const Choice&);
-/// A line on what the adapter of an own kernel has cost since this was last asked; empty where it did nothing.
+/// A line on what the adapter of a plugin kernel has cost since this was last asked; empty where it did nothing.
 std::string adapter_note(const std::string& backend);
 
 }  // namespace lasolve::cli

@@ -6,7 +6,7 @@
 #include "cli/guide.hpp"
 #include "cli/print.hpp"
 #include "cli/words.hpp"
-#include "own/source.hpp"
+#include "plugin/source.hpp"
 
 namespace lasolve::cli {
 
@@ -25,15 +25,15 @@ int new_kernel_command(int argc, const char* const* argv) {
     return done;
   }
   const std::string file = values.count("file") ? values["file"].as<std::string>() : "";
-  const own::Language language = own::language_of(file);
-  if (language == own::Language::none)
+  const plugin::Language language = plugin::language_of(file);
+  if (language == plugin::Language::none)
     throw UsageError(fmt::format("new-kernel takes a file that ends in .c, .cpp or .cu, not '{}'", file));
   if (file.find_first_of(",\"\\") != file.npos)
     throw UsageError(fmt::format("{}: --gemm takes no file with a comma, a quote or a backslash in its name", file));
   if (access(file.c_str(), F_OK) == 0) throw UsageError(fmt::format("{} is there, and is not overwritten", file));
-  write_text(file, own::starting_point(file));
+  write_text(file, plugin::starting_point(file));
   const std::string word = file.find('/') == file.npos ? "./" + file : file;
-  const bool cuda = language == own::Language::cuda;
+  const bool cuda = language == plugin::Language::cuda;
   fmt::print("{} has {}. See what {} worth: lasolve compare --gemm naive,{} --n {}\n", file,
              cuda ? "a tiled kernel" : "three loops", cuda ? "it is" : "they are", word, cuda ? "1k,4k" : "512,1k");
   return done;

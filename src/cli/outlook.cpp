@@ -42,7 +42,7 @@ double flops_a_second(const GemmBackend<Cpu>& gemm, int threads) {
 /// Of the factorizations with a backend; 0 where nobody knows.
 double expected_seconds(const Request& request, const Problem& problem, const std::string& backend) {
   constexpr double beside_products = 1.25;  // panels and what else is no product, as a share of the whole
-  if (is_own(backend)) return 0;            // it may not come back, and nobody watches here
+  if (is_plugin(backend)) return 0;         // it may not come back, and nobody watches here
   Options options = request.options;
   options.gemm = backend;
   const Choice choice = choose(options);

@@ -165,7 +165,7 @@ std::string zsh_text(const std::string& text) {
   return safe;
 }
 
-/// What _arguments does for a place. Words that end in = are gone on with.
+/// What _arguments does for a device. Words that end in = are gone on with.
 std::string in_zsh(const Offer& offer, const std::string& what) {
   if (!offer.here.empty()) return fmt::format(" _lasolve_here {} {}", offer.here, fmt::join(offer.words, " "));
   if (offer.words.empty()) return offer.files ? "_files" : " ";

@@ -229,11 +229,11 @@ void write_text(const std::string& path, const std::string& text) {
 
 namespace {
 
-/// The backends of a place. What each alone lacks is said in its line; what the place lacks is said by the devices.
-template <class Place>
+/// The backends of a device. What each alone lacks is said in its line; what the place lacks is said by the devices.
+template <class Space>
 std::string list_of(const char* place, int index, bool is_there) {
   std::string text;
-  for (const auto* b : gemm_backends<Place>()) {
+  for (const auto* b : gemm_backends<Space>()) {
     const std::string why = !is_there ? "" : b->unavailable ? b->unavailable(index) : "";
     std::string precisions;
     for_each_precision([&](auto P) {

@@ -112,7 +112,7 @@ std::optional<Report> Problem::known_outcome(const Options& options) const {
   Report report;
   report.outcome = {Outcome::singular, *column_without_pivot_};
   report.n = n_, report.nrhs = nrhs(), report.threads = 1;
-  report.gemm = choice.name(), report.device = choice.device();
+  report.gemm = choice.name(), report.device = choice.device_name();
   report.method = Method::lu;
   report.precision = options.precision;
   report.storage = precision->storage, report.products = precision->products, report.residual = Precision::fp64;
@@ -145,12 +145,12 @@ void Problem::take_rhs(const Request& request, io::MatrixFile file) {
                : ""));
 }
 
-template <class Place>
-Matrix<double, Place> Problem::generated(Queue<Place>& q, int bytes_an_element) {
+template <class Space>
+Matrix<double, Space> Problem::generated(Queue<Space>& q, int bytes_an_element) {
   constexpr std::int64_t elements_at_once = 1 << 24;  // which take a moment
   const Stopwatch making;
-  io::require_memory<Place>(*generator_, bytes_an_element);
-  Matrix<double, Place> A(n_, n_);
+  io::require_memory<Space>(*generator_, bytes_an_element);
+  Matrix<double, Space> A(n_, n_);
   const std::int64_t at_once = making_ ? std::max<std::int64_t>(1, elements_at_once / n_) : n_;
   for (std::int64_t j = 0; j < n_; j += at_once) {
     if (making_) making_(double(j) / double(n_));
@@ -160,12 +160,12 @@ Matrix<double, Place> Problem::generated(Queue<Place>& q, int bytes_an_element) 
   return A;
 }
 
-template <class Place>
-MatrixView<const double, Place> Problem::at(int queue, Signed<Place>& A, Precision factors) {
-  Queue<Place> q(queue);
+template <class Space>
+MatrixView<const double, Space> Problem::at(int queue, Signed<Space>& A, Precision factors) {
+  Queue<Space> q(queue);
   const CurrentDevice current(q);
   if (!A.matrix) A.matrix = generated(q, bytes_an_element_of(factors));
-  if (!has_rhs_ && B_.cols() == 0) B_ = io::row_sums(q, system_matrix<double, Place>(*A.matrix, op_, triangle_));
+  if (!has_rhs_ && B_.cols() == 0) B_ = io::row_sums(q, system_matrix<double, Space>(*A.matrix, op_, triangle_));
   if (A.signs != signs_) {
     const bench::Signs signs{A.signs, signs_};
     bench::change_signs(q, signs, A.matrix->view(), signs);
@@ -182,12 +182,12 @@ void Problem::sign_rhs() {
   signs_of_B_ = signs_;
 }
 
-template <class Place>
+template <class Space>
 Report Problem::solve_in_place(int queue, Options options, Matrix<double>& X) {
-  Queue<Place> q(queue);
+  Queue<Space> q(queue);
   const CurrentDevice current(q);
-  Matrix<double, Place> A = generated(q, 8);
-  if (!has_rhs_ && B_.cols() == 0) B_ = io::row_sums(q, system_matrix<double, Place>(A, op_, triangle_));
+  Matrix<double, Space> A = generated(q, 8);
+  if (!has_rhs_ && B_.cols() == 0) B_ = io::row_sums(q, system_matrix<double, Space>(A, op_, triangle_));
   options.check = false;  // that is done here
   Factorization<double> factors(std::move(A), options);
   X = Matrix<double>(n_, nrhs());
@@ -195,11 +195,11 @@ Report Problem::solve_in_place(int queue, Options options, Matrix<double>& X) {
   report = together(factors.report(), std::move(report));
   if (!report.outcome.has_solution()) return report;
   const auto tell = teller_of(Step::check);
-  const auto columns = [&](Queue<Place>& its, std::int64_t first, MatrixView<double, Place> some) {
+  const auto columns = [&](Queue<Space>& its, std::int64_t first, MatrixView<double, Space> some) {
     if (tell) tell(double(first) / double(n_));
     io::generate(its, *generator_, some, first);
   };
-  const Checked checked = check_again<Place>(q, columns, op_, triangle_, B_, X);
+  const Checked checked = check_again<Space>(q, columns, op_, triangle_, B_, X);
   const double hpl = hpl_residual(checked.backward_error, n_, unit_roundoff_of(Precision::fp64));
   report.backward_error = checked.backward_error, report.hpl_residual = hpl, report.phases += checked.phases;
   report.notes.push_back("in place: for the check the matrix was made again, a few columns at a time");
@@ -257,8 +257,8 @@ std::string Problem::what_would_fit(const Options& options) const {
   const Choice choice = choose(options);
   const double elements = double(n_) * double(n_);
   const double free =
-      double(choice.place().kind == Device::cuda ? Memory<Cuda>::available() : Memory<Cpu>::available());
-  const int there = host_.matrix && choice.place().kind == Device::cpu ? int(sizeof(double)) : 0;
+      double(choice.device().kind == Device::cuda ? Memory<Cuda>::available() : Memory<Cpu>::available());
+  const int there = host_.matrix && choice.device().kind == Device::cpu ? int(sizeof(double)) : 0;
   std::string fits;
   const auto offer = [&](const char* option, int bytes_an_element) {
     const double bytes = elements * (bytes_an_element - there);

@@ -59,24 +59,24 @@ class Problem {
 
  private:
   /// A matrix, and the number of the signs that it has.
-  template <class Place>
+  template <class Space>
   struct Signed {
-    std::optional<Matrix<double, Place>> matrix;
+    std::optional<Matrix<double, Space>> matrix;
     std::uint64_t signs = 0;
   };
 
-  /// A at a place with its signs, made there at first use if it comes from a generator, and b = A·1 if no other was given. `queue`:
+  /// A on a device with its signs, made there at first use if it comes from a generator, and b = A·1 if no other was given. `queue`:
   /// the threads or the device.
-  template <class Place>
-  MatrixView<const double, Place> at(int queue, Signed<Place>& A, Precision factors);
+  template <class Space>
+  MatrixView<const double, Space> at(int queue, Signed<Space>& A, Precision factors);
   void take_matrix(const Request&, io::MatrixFile file, bool stops_where_singular);
   void take_rhs(const Request&, io::MatrixFile file);
   void sign_rhs();
-  /// A generated at a place; refused before if `bytes_an_element` for all of it are not free.
-  template <class Place>
-  Matrix<double, Place> generated(Queue<Place>& q, int bytes_an_element);
+  /// A generated on a device; refused before if `bytes_an_element` for all of it are not free.
+  template <class Space>
+  Matrix<double, Space> generated(Queue<Space>& q, int bytes_an_element);
   /// Solves with A overwritten by its factors, and makes it again to check the solution.
-  template <class Place>
+  template <class Space>
   Report solve_in_place(int queue, Options options, Matrix<double>& X);
 
   std::string name_;

@@ -212,7 +212,7 @@ Options options_of(const Words& words) {
   return o;
 }
 
-/// The names of the backends. Where all of them are meant, none stands in for that of another place.
+/// The names of the backends. Where all of them are meant, none stands in for that of another device.
 std::vector<std::string> backends_of(const std::string& names, Request& r) {
   const bool all = names == "all";
   if (all && r.options.device.kind == Device::automatic) r.options.device = automatic_device();

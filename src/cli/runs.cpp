@@ -11,10 +11,10 @@
 #include "cli/kernels.hpp"
 #include "cli/outlook.hpp"
 #include "cli/progress.hpp"
-#include "cli/told.hpp"
 #include "cli/tune/tuned.hpp"
 #include "cli/tuning.hpp"
 #include "cli/watched.hpp"
+#include "cli/watched_solve.hpp"
 #include "core/kernel_fault.hpp"
 #include "core/stopwatch.hpp"
 #include "tuned/combine.hpp"
@@ -56,7 +56,7 @@ struct Runs {
 
 /// A solve, of which a process that watches this one hears. It ends this one where a kernel has spoilt it.
 Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<double>& X, const HearsOfSolve& hears) {
-  const bool own = is_own(runs.backend);
+  const bool own = is_plugin(runs.backend);
   tell_begin(runs.backend, std::pow(double(problem.n()), 3) / 3);
   const bench::ClockWatch clock;
   Report report;

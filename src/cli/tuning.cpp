@@ -31,7 +31,7 @@ struct Tuned {
 
 Tuned tuned(const std::vector<TuningChange>& changes, const Options& options) {
   const Choice choice = choose(options);
-  const Device device = choice.place();
+  const Device device = choice.device();
   const bool cuda = device.kind == Device::cuda;
   const TuningTable& table = cuda ? tuning_for(device_properties(device.index)) : cpu_tuning();
   Tuned made{device, &table, table.values};

@@ -152,7 +152,7 @@ int watch(const Watched& what) {
       loss = conversation.hold(child);
     }
     if (const int left = bench::orphans_ended() - orphans; left > 0)
-      fmt::print(stderr, "lasolve: note: an own kernel left {} {} behind, which {} ended\n", left,
+      fmt::print(stderr, "lasolve: note: a plugin kernel left {} {} behind, which {} ended\n", left,
                  left == 1 ? "process" : "processes", left == 1 ? "was" : "were");
     if (!loss) return conversation.code();
     if (!blame(*loss, what, lost)) return internal;

@@ -1,4 +1,4 @@
-// Commands with own kernels, which may crash or stop their process: the command runs in a child, and this process watches it.
+// Commands with plugin kernels, which may crash or stop their process: the command runs in a child, and this process watches it.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@ namespace lasolve::cli {
 /// What is watched, and how.
 struct Watched {
   std::vector<std::string> words = {};    ///< of the command line, behind the name of the program
-  std::vector<std::string> kernels = {};  ///< own kernels that take part
+  std::vector<std::string> kernels = {};  ///< plugin kernels that take part
   const char* run = "solve";              ///< what one run is
   int patience = 60;                      ///< seconds for a run, and 20 ns more for each of its multiplications
   bool comes_again = true;                ///< what is read can be read a second time
@@ -28,7 +28,7 @@ void tell_done(int code);
 
 /// Whether this process is watched; in one that is not, what is told is told to nobody.
 bool is_watched();
-/// The own kernels that were lost before in the same command, each with how; see watch().
+/// The plugin kernels that were lost before in the same command, each with how; see watch().
 const std::map<std::string, std::string>& lost_kernels();
 
 /// A run of a backend begins, and has ended.

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "bench/yardstick.hpp"
-#include "compare/together.hpp"
+#include "compare/common_movement.hpp"
 
 namespace lasolve::compare {
 

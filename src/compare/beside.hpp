@@ -1,8 +1,8 @@
 // Rows of a size beside one another, visit for visit: what the machine did to both is in neither.
 #pragma once
 
+#include "compare/common_movement.hpp"
 #include "compare/row.hpp"
-#include "compare/together.hpp"
 
 namespace lasolve::compare {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "bench/machine_model.hpp"
+#include "compare/common_movement.hpp"
 #include "compare/launches.hpp"
-#include "compare/together.hpp"
 #include "compare/verdict.hpp"
 
 namespace lasolve::compare {

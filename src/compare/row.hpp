@@ -64,7 +64,7 @@ struct Row {
   std::optional<double> componentwise_error, forward_error;
   std::vector<std::string> notes;
   std::vector<std::string> warnings;  ///< of its kernel: what the contract allows, and a user has to know
-  /// Of an own kernel that does a part of the contract: what the rest has cost, as a sentence, as a share of the time in its products
+  /// Of a plugin kernel that does a part of the contract: what the rest has cost, as a sentence, as a share of the time in its products
   /// (nothing: not timed), and what it was. Empty: the kernel does all.
   std::string adapter, adapter_work;
   std::optional<double> adapter_share;

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "compare/beside.hpp"
+#include "compare/common_movement.hpp"
 #include "compare/launches.hpp"
-#include "compare/together.hpp"
 
 namespace lasolve::compare {
 

@@ -9,13 +9,13 @@
 
 namespace lasolve {
 
-template <class Place>
+template <class Space>
 class BackendTable {
  public:
   /// A record and the name of its file, and how fast a factorization with it was measured to be, in percent of the fastest. 0: it was not.
   struct Entry {
     const char* file;
-    const GemmBackend<Place>* record;
+    const GemmBackend<Space>* record;
     int reached = 0;
   };
 
@@ -34,18 +34,18 @@ class BackendTable {
     measured_.push_back(e);
     std::stable_sort(measured_.begin(), measured_.end(), [](auto& a, auto& b) { return a.reached > b.reached; });
   }
-  std::span<const GemmBackend<Place>* const> records() const { return records_; }
+  std::span<const GemmBackend<Space>* const> records() const { return records_; }
   /// Those that were measured, from the fastest.
   std::span<const Entry> measured() const { return measured_; }
 
  private:
-  std::vector<const GemmBackend<Place>*> records_;
+  std::vector<const GemmBackend<Space>*> records_;
   std::vector<Entry> measured_;
 };
 
 /// That of this build. A program that has kernels to try may add them before it starts threads.
-template <class Place>
-BackendTable<Place>& backend_table();
+template <class Space>
+BackendTable<Space>& backend_table();
 template <>
 BackendTable<Cpu>& backend_table<Cpu>();
 template <>

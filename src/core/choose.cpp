@@ -14,23 +14,23 @@ namespace lasolve {
 
 namespace {
 
-template <class Place>
-const GemmBackend<Place>* find(std::string_view name) {
-  for (const auto* backend : gemm_backends<Place>())
+template <class Space>
+const GemmBackend<Space>* find(std::string_view name) {
+  for (const auto* backend : gemm_backends<Space>())
     if (backend->name == name) return backend;
   return nullptr;
 }
 
-template <class Place>
-std::string why_not(const GemmBackend<Place>& backend, int device) {
+template <class Space>
+std::string why_not(const GemmBackend<Space>& backend, int device) {
   return backend.unavailable ? backend.unavailable(device) : "";
 }
 
 /// What `auto` is on a device: the fastest that can run there and offers products in a precision. Null: none does. `better` is told why a
 /// faster one cannot run.
-template <class Place>
-const GemmBackend<Place>* fastest(Precision products, int device, std::string* better = nullptr) {
-  for (const auto& entry : backend_table<Place>().measured()) {
+template <class Space>
+const GemmBackend<Space>* fastest(Precision products, int device, std::string* better = nullptr) {
+  for (const auto& entry : backend_table<Space>().measured()) {
     if (products != Precision::automatic && !offers(*entry.record, products)) continue;
     const std::string why = why_not(*entry.record, device);
     if (why.empty()) return entry.record;
@@ -39,10 +39,10 @@ const GemmBackend<Place>* fastest(Precision products, int device, std::string* b
   return nullptr;
 }
 /// The same, or where none offers that, one that will say so.
-template <class Place>
-const GemmBackend<Place>* automatic(Precision products, int device, std::string* better = nullptr) {
-  const auto* const found = fastest<Place>(products, device, better);
-  return found ? found : fastest<Place>(Precision::automatic, device);
+template <class Space>
+const GemmBackend<Space>* automatic(Precision products, int device, std::string* better = nullptr) {
+  const auto* const found = fastest<Space>(products, device, better);
+  return found ? found : fastest<Space>(Precision::automatic, device);
 }
 
 const char* automatic_backend(const Device& device) {
@@ -109,8 +109,8 @@ const MissingBackend* find_missing(std::string_view name, Device::Kind place) {
   throw NotHere(why, device, automatic_backend(device));
 }
 
-template <class Place>
-Choice on(const GemmBackend<Place>& backend, int device, const CudaHere& cuda) {
+template <class Space>
+Choice on(const GemmBackend<Space>& backend, int device, const CudaHere& cuda) {
   if (backend.small) on(*backend.small, device, cuda);
   const std::string why = why_not(backend, device);
   if (!why.empty()) refuse(fmt::format("the GEMM backend '{}' cannot run here: {}", backend.name, why), cuda);
@@ -177,10 +177,10 @@ Device automatic_device(const CudaHere& cuda) {
 std::string Choice::name() const {
   return std::visit([](const auto* b) { return std::string(b->name); }, backend);
 }
-Device Choice::place() const {
+Device Choice::device() const {
   return backend.index() == 0 ? Device{Device::cpu, 0} : Device{Device::cuda, cuda_device};
 }
-std::string Choice::device() const { return name_of(place()); }
+std::string Choice::device_name() const { return name_of(device()); }
 
 bool Choice::offers(Precision precision) const {
   return std::visit([=](const auto* b) { return lasolve::offers(*b, precision); }, backend);

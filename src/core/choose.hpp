@@ -25,9 +25,9 @@ struct Choice {
   ChosenBackend backend;
   int cuda_device = 0;
   std::vector<std::string> notes;
-  std::string name() const;    ///< of the backend
-  Device place() const;        ///< where it runs
-  std::string device() const;  ///< "cpu" or "cuda:0"
+  std::string name() const;         ///< of the backend
+  Device device() const;            ///< where it runs
+  std::string device_name() const;  ///< "cpu" or "cuda:0"
   bool offers(Precision) const;
 };
 
@@ -40,7 +40,7 @@ struct CudaHere {
 
 /// The one place where a backend and a device are chosen.
 ///
-/// - An own record runs at its place.
+/// - An own record runs on its device.
 /// - auto: the fastest on the device, as measured, that can run there and offers the precision. A note says why a faster one cannot run.
 /// - A name runs on the device that was asked for. With device automatic, on the first CUDA device that can be used if CUDA
 ///   has the name, else on the CPU. A note says so when this build has the name for CUDA, or has not and there are devices; of
@@ -55,8 +55,8 @@ Device automatic_device(const CudaHere& = {});
 std::vector<std::string> runnable_backends(Device, Precision = Precision::automatic);
 
 /// Whether a backend offers products in a precision; automatic: any.
-template <class Place>
-bool offers(const GemmBackend<Place>& backend, Precision precision) {
+template <class Space>
+bool offers(const GemmBackend<Space>& backend, Precision precision) {
   bool offered = precision == Precision::automatic;
   for_precision(precision, [&](auto P) { offered = bool(backend.template in<P>()); });
   return offered;

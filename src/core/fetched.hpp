@@ -1,4 +1,4 @@
-// A value that a place works out, and that the host waits for when it is read.
+// A value that a device works out, and that the host waits for when it is read.
 #pragma once
 
 #include <functional>

@@ -10,8 +10,8 @@
 
 namespace lasolve {
 
-/// What this thread gives a place while this lives has a name, where a tool listens. On the CPU it has none.
-template <class Place>
+/// What this thread gives a device while this lives has a name, where a tool listens. On the CPU it has none.
+template <class Space>
 struct NamedRange {
   explicit NamedRange(const char*) {}
 };

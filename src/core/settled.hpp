@@ -11,10 +11,10 @@ namespace lasolve {
 
 /// Declared after the memory that a queue works in. When an exception leaves the scope, this is destroyed before that memory. It
 /// waits for all work, first for what `arrives` lets the queue wait for. The queue then forgets what it was doing.
-template <class Place>
+template <class Space>
 class Settled {
  public:
-  explicit Settled(Queue<Place>& q, std::function<void()> arrives = {}) : q_(q), arrives_(std::move(arrives)) {}
+  explicit Settled(Queue<Space>& q, std::function<void()> arrives = {}) : q_(q), arrives_(std::move(arrives)) {}
   ~Settled() {
     if (std::uncaught_exceptions() <= before_) return;
     try {
@@ -27,7 +27,7 @@ class Settled {
   Settled& operator=(const Settled&) = delete;
 
  private:
-  Queue<Place>& q_;
+  Queue<Space>& q_;
   std::function<void()> arrives_;
   int before_ = std::uncaught_exceptions();
 };

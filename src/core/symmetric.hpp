@@ -23,30 +23,30 @@ constexpr bool equal_but_for_roundoff(T a, T b, T d, T e) {
 }
 
 /// Element (i, j) is that of `half` at (max(i, j), min(i, j)): what is above the diagonal of `half` is never read.
-template <class T, class Place = Cpu>
+template <class T, class Space = Cpu>
 struct Symmetric {
-  Operand<T, Place> half;
+  Operand<T, Space> half;
 
   /// A, of which the lower or the upper triangle is there.
-  constexpr Symmetric(MatrixView<const T, Place> A, Uplo triangle)
+  constexpr Symmetric(MatrixView<const T, Space> A, Uplo triangle)
       : half(A, triangle == Uplo::upper ? Op::transpose : Op::none) {}
 
   constexpr std::int64_t rows() const { return half.rows(); }
   constexpr std::int64_t cols() const { return half.cols(); }
-  constexpr const T& operator()(std::int64_t i, std::int64_t j) const requires std::is_same_v<Place, Cpu> {
+  constexpr const T& operator()(std::int64_t i, std::int64_t j) const requires std::is_same_v<Space, Cpu> {
     return i >= j ? half(i, j) : half(j, i);
   }
 };
 
 /// op(A), or a symmetric matrix.
-template <class T, class Place = Cpu>
-using SystemMatrix = std::variant<Operand<T, Place>, Symmetric<T, Place>>;
+template <class T, class Space = Cpu>
+using SystemMatrix = std::variant<Operand<T, Space>, Symmetric<T, Space>>;
 
 /// op(A) of a matrix that is all there, else the symmetric matrix with the triangle that is there.
-template <class T, class Place>
-SystemMatrix<T, Place> system_matrix(MatrixView<const T, Place> A, Op op, Uplo triangle) {
-  if (triangle == Uplo::both) return Operand<T, Place>(A, op);
-  return Symmetric<T, Place>(A, triangle);
+template <class T, class Space>
+SystemMatrix<T, Space> system_matrix(MatrixView<const T, Space> A, Op op, Uplo triangle) {
+  if (triangle == Uplo::both) return Operand<T, Space>(A, op);
+  return Symmetric<T, Space>(A, triangle);
 }
 
 /// Whether a matrix of which a triangle is there lacks what a method reads: Cholesky the lower triangle, LU all.

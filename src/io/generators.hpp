@@ -87,11 +87,11 @@ class Generator {
 
 /// Throws OutOfMemory unless there is memory at the place for all of the matrix, at so many bytes an element. To be
 /// called before anything else is done for it.
-template <class Place>
+template <class Space>
 void require_memory(const Generator& generator, int bytes_an_element) {
   const double wanted = double(generator.n()) * double(generator.n()) * bytes_an_element;
-  if (const auto free = Memory<Place>::available(); wanted > double(free))
-    throw OutOfMemory(std::is_same_v<Place, Cuda> ? "device" : "host", std::size_t(wanted), free);
+  if (const auto free = Memory<Space>::available(); wanted > double(free))
+    throw OutOfMemory(std::is_same_v<Space, Cuda> ? "device" : "host", std::size_t(wanted), free);
 }
 
 /// A ← the matrix, or its columns first, first + 1, ….

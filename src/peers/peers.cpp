@@ -12,8 +12,8 @@ namespace lasolve::peers {
 namespace {
 
 /// Factors the matrix that the solver has, and solves.
-template <class T, class Place>
-Seconds timed(const Peer& peer, Queue<Place>& q, Solver<T, Place>& solver, MatrixView<T, Place> X) {
+template <class T, class Space>
+Seconds timed(const Peer& peer, Queue<Space>& q, Solver<T, Space>& solver, MatrixView<T, Space> X) {
   q.finish();
   q.take_times();
   q.phase(Phase::panel);
@@ -27,8 +27,8 @@ Seconds timed(const Peer& peer, Queue<Place>& q, Solver<T, Place>& solver, Matri
   return {factor, factor + times.seconds_of(Phase::solve)};
 }
 
-template <class T, class Place>
-Seconds solve_there(const Peer& peer, Queue<Place>& q, const System<T, Place>& s, Method method) {
+template <class T, class Space>
+Seconds solve_there(const Peer& peer, Queue<Space>& q, const System<T, Space>& s, Method method) {
   const auto solver = peer.solver<T>(q, s.A.rows(), method);
   solver->copy(s.A, solver->matrix());
   solver->copy(s.B, s.X);
@@ -70,9 +70,9 @@ std::string why_unavailable(const Peer& peer) try {
   return e.what();
 }
 
-template <class T, class Place>
-Seconds solve(const Peer& peer, const System<T, Place>& s, Method method, int threads) {
-  constexpr bool on_host = std::is_same_v<Place, Cpu>;
+template <class T, class Space>
+Seconds solve(const Peer& peer, const System<T, Space>& s, Method method, int threads) {
+  constexpr bool on_host = std::is_same_v<Space, Cpu>;
   require(on_host || peer.on_cuda, "a peer that runs on the host is given a system of a device");
   peer.load();
   if (peer.on_cuda) {

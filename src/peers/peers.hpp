@@ -12,8 +12,8 @@
 namespace lasolve::peers {
 
 /// A solver for matrices of order n. It gives its work to the queue, which outlives it; on the CPU it takes as many threads.
-template <class T, class Place>
-using Make = std::unique_ptr<Solver<T, Place>> (*)(Queue<Place>&, std::int64_t n, Method);
+template <class T, class Space>
+using Make = std::unique_ptr<Solver<T, Space>> (*)(Queue<Space>&, std::int64_t n, Method);
 
 struct Peer {
   std::string name;             ///< as --peers says it
@@ -23,10 +23,10 @@ struct Peer {
   void (*load)();               ///< throws MachineError where it is not there
   std::tuple<Make<double, Cpu>, Make<float, Cpu>, Make<double, Cuda>, Make<float, Cuda>> make;
 
-  /// At its own place, after load().
-  template <class T, class Place>
-  std::unique_ptr<Solver<T, Place>> solver(Queue<Place>& q, std::int64_t n, Method method) const {
-    return std::get<Make<T, Place>>(make)(q, n, method);
+  /// on its own device, after load().
+  template <class T, class Space>
+  std::unique_ptr<Solver<T, Space>> solver(Queue<Space>& q, std::int64_t n, Method method) const {
+    return std::get<Make<T, Space>>(make)(q, n, method);
   }
 };
 
@@ -40,21 +40,21 @@ const std::vector<Peer>& all();
 std::string why_unavailable(const Peer&);
 
 /// A X = B, n × n. A and B stay as they are.
-template <class T, class Place = Cpu>
+template <class T, class Space = Cpu>
 struct System {
-  MatrixView<const T, Place> A, B;
-  MatrixView<T, Place> X;
+  MatrixView<const T, Space> A, B;
+  MatrixView<T, Space> X;
 };
 
 struct Seconds {
   double factor, whole;
 };
 
-/// Solves a system of the host, or of the peer's place; where there is no B it only factors A. The seconds are without copies of A
+/// Solves a system of the host, or of the peer's device; where there is no B it only factors A. The seconds are without copies of A
 /// and B, and without those to a device and back. Throws MachineError where the peer is not there, and std::runtime_error where A
 /// could not be factored. `threads` as of Queue<Cpu>.
-template <class T, class Place = Cpu>
-Seconds solve(const Peer&, const System<T, Place>&, Method, int threads = 0);
+template <class T, class Space = Cpu>
+Seconds solve(const Peer&, const System<T, Space>&, Method, int threads = 0);
 
 /// max over columns of ‖b − A x‖∞ / (‖A‖∞‖x‖∞ + ‖b‖∞), by Eigen's product; NaN where one is.
 template <class T>

@@ -7,19 +7,19 @@
 namespace lasolve::peers {
 
 /// LU or Cholesky of matrices of one order, with memory and workspace that are made once. On CUDA calls enqueue their work and return.
-template <class T, class Place>
+template <class T, class Space>
 class Solver {
  public:
   virtual ~Solver() = default;
   /// Where factor() finds A, and leaves its factors.
-  virtual MatrixView<T, Place> matrix() = 0;
+  virtual MatrixView<T, Space> matrix() = 0;
   /// Y ← X.
-  virtual void copy(MatrixView<const T, Place> X, MatrixView<T, Place> Y) = 0;
+  virtual void copy(MatrixView<const T, Space> X, MatrixView<T, Space> Y) = 0;
   virtual void factor() = 0;
   /// X ← inv(A) X, with the factors.
-  virtual void solve(MatrixView<T, Place> X) = 0;
+  virtual void solve(MatrixView<T, Space> X) = 0;
   /// Both, by one call where the library has one.
-  virtual void factor_and_solve(MatrixView<T, Place> X) {
+  virtual void factor_and_solve(MatrixView<T, Space> X) {
     factor();
     solve(X);
   }

@@ -17,11 +17,11 @@ ChosenBackend chosen(const std::string& name, const Device& device) {
 GemmChoice gemm_of(const Setting& setting, const Device& device, Record& record) {
   if (setting.small.empty()) return setting.gemm;
   const ChosenBackend large = chosen(setting.gemm, device), small = chosen(setting.small, device);
-  require(large.index() == small.index(), "two backends for one solve, but at two places");
+  require(large.index() == small.index(), "two backends for one solve, but on two devices");
   return std::visit(
-      [&]<class Place>(const GemmBackend<Place>* b) -> GemmChoice {
-        GemmBackend<Place>& both = record.emplace<GemmBackend<Place>>(*b);
-        both.small = std::get<const GemmBackend<Place>*>(small), both.small_below = setting.small_below;
+      [&]<class Space>(const GemmBackend<Space>* b) -> GemmChoice {
+        GemmBackend<Space>& both = record.emplace<GemmBackend<Space>>(*b);
+        both.small = std::get<const GemmBackend<Space>*>(small), both.small_below = setting.small_below;
         return &both;
       },
       large);

@@ -1,7 +1,7 @@
 // Systems on a device, and what came of them.
 #pragma once
 
-#include "places.hpp"
+#include "devices.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {

@@ -2,7 +2,7 @@
 #include <optional>
 #include <thread>
 
-#include "core/cuda/made.hpp"
+#include "core/cuda/count_for_tests.hpp"
 #include "lasolve/async.hpp"
 #include "late.cuh"
 

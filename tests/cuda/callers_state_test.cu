@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "core/cuda/launch.cuh"
-#include "places.hpp"
+#include "devices.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {

@@ -1,9 +1,9 @@
 // Narrow products within a Cholesky panel on CUDA, the kernel itself.
 #include "lasolve/gemm.hpp"
-#include "solvers/places/cuda/cholesky/narrow_update.cuh"
+#include "solvers/devices/cuda/cholesky/narrow_update.cuh"
 //
+#include "devices.hpp"
 #include "matrices.hpp"
-#include "places.hpp"
 
 namespace lasolve::test {
 namespace {

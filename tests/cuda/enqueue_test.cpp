@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "core/cuda/check.hpp"
-#include "places.hpp"
+#include "devices.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {

@@ -3,8 +3,8 @@
 #include "core/cuda/launch.cuh"
 #include "lasolve/names.hpp"
 //
+#include "devices.hpp"
 #include "matrices.hpp"
-#include "places.hpp"
 
 namespace lasolve::test {
 namespace {

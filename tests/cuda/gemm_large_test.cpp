@@ -8,8 +8,8 @@
 #include "lasolve/gemm.hpp"
 //
 #include "conforming.hpp"
+#include "devices.hpp"
 #include "matrices.hpp"
-#include "places.hpp"
 
 namespace lasolve::test {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/cuda/check.hpp"
-#include "places.hpp"
+#include "devices.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {

@@ -1,7 +1,7 @@
 // What queues wait for, and what their phases are.
 #include "core/cuda/launch.cuh"
 #include "core/traffic.hpp"
-#include "places.hpp"
+#include "devices.hpp"
 
 namespace lasolve::test {
 namespace {

@@ -3,13 +3,13 @@
 
 #include <optional>
 
-#include "core/cuda/made.hpp"
+#include "core/cuda/count_for_tests.hpp"
 #include "core/cuda/results.hpp"
 #include "core/traffic.hpp"
-#include "solvers/places/cuda/norms.cuh"
+#include "solvers/devices/cuda/norms.cuh"
 #include "solvers/refine/residual.hpp"
 //
-#include "places.hpp"
+#include "devices.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {

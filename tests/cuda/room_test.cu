@@ -1,6 +1,6 @@
 // Launches that ask for more than the device has, or pretends to have.
 #include "core/cuda/launch.cuh"
-#include "places.hpp"
+#include "devices.hpp"
 
 namespace lasolve::test {
 namespace {

@@ -1,12 +1,12 @@
 // Which shapes of kernels are chosen for which card, without one: what a block asks for fits each of them.
 #include "core/tuning.hpp"
 #include "lasolve/gemm.hpp"
-#include "solvers/places/cuda/panel.cuh"
-#include "solvers/places/cuda/plan.cuh"
-#include "solvers/places/cuda/trsm/triangle.cuh"
+#include "solvers/devices/cuda/panel.cuh"
+#include "solvers/devices/cuda/plan.cuh"
+#include "solvers/devices/cuda/trsm/triangle.cuh"
 //
+#include "devices.hpp"
 #include "gemm/cuda/ampere/tensor_mma.cuh"
-#include "places.hpp"
 
 namespace lasolve::test {
 namespace {

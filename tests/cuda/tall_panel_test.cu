@@ -2,13 +2,13 @@
 #include <cstring>
 
 #include "lasolve/gemm.hpp"
+#include "solvers/devices/cuda/norms.cuh"
+#include "solvers/devices/cuda/plan.cuh"
+#include "solvers/devices/cuda/trsm/triangle.cuh"
 #include "solvers/lu/steps.hpp"
-#include "solvers/places/cuda/norms.cuh"
-#include "solvers/places/cuda/plan.cuh"
-#include "solvers/places/cuda/trsm/triangle.cuh"
 //
+#include "devices.hpp"
 #include "matrices.hpp"
-#include "places.hpp"
 #include "reference.hpp"
 #include "systems.hpp"
 

@@ -3,7 +3,7 @@
 #include "gemm/cuda/ampere/tensor_mma.cuh"
 //
 #include "conforming.hpp"
-#include "places.hpp"
+#include "devices.hpp"
 
 namespace lasolve::test {
 namespace {

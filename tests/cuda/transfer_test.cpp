@@ -6,7 +6,7 @@
 
 #include "core/cuda/check.hpp"
 #include "core/transfer.hpp"
-#include "places.hpp"
+#include "devices.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {

@@ -1,5 +1,5 @@
 // Triangular solves on CUDA, the kernels themselves.
-#include "solvers/places/cuda/trsm/out_of_place.cuh"
+#include "solvers/devices/cuda/trsm/out_of_place.cuh"
 //
 #include "holder.cuh"
 #include "triangles.hpp"

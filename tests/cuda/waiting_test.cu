@@ -1,10 +1,10 @@
 // How blocks wait for each other: packets, tickets, barriers, for how long, and in which order whole grids.
 #include "core/cuda/launch.cuh"
 #include "core/traffic.hpp"
-#include "solvers/places/cuda/messages.cuh"
+#include "solvers/devices/cuda/messages.cuh"
 //
+#include "devices.hpp"
 #include "holder.cuh"
-#include "places.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {

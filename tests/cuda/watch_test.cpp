@@ -6,9 +6,9 @@
 #include <optional>
 #include <thread>
 
-#include "core/cuda/made.hpp"
-#include "places.hpp"
-#include "solvers/places/cuda/task_clock.hpp"
+#include "core/cuda/count_for_tests.hpp"
+#include "devices.hpp"
+#include "solvers/devices/cuda/task_clock.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {

@@ -86,16 +86,16 @@ struct Tiles {
         group_rows_(p.group_rows),
         at_(blockIdx.y + first * gridDim.y),
         step_(every * gridDim.y) {
-    place();
+    device();
   }
   __device__ bool done() const { return at_ >= down_ * across_; }
   __device__ void advance() {
     at_ += step_;
-    place();
+    device();
   }
 
  private:
-  __device__ void place() {
+  __device__ void device() {
     i = int(row_in_raster_order<true>(at_, down_, across_, group_rows_) * Shape::cluster + rank_) * BM;
     j = int(column_in_raster_order<true>(at_, down_, across_, group_rows_) * Shape::BN);
   }

@@ -13,7 +13,7 @@
 #include "core/stopwatch.hpp"
 #include "io/output_file.hpp"
 #include "lasolve/names.hpp"
-#include "own/backends.hpp"
+#include "plugin/backends.hpp"
 
 namespace lasolve::cli {
 
@@ -33,12 +33,12 @@ class Entrants {
  public:
   const std::vector<Entrant>& all() const { return all_; }
 
-  /// Each once at each place.
+  /// Each once on each device.
   void add(Choice choice, bool reference) {
-    const bool own = is_own(choice.name());
+    const bool own = is_plugin(choice.name());
     Entrant entrant{std::move(choice), reference, own};
     const auto same = std::find_if(all_.begin(), all_.end(), [&](const Entrant& e) {
-      return e.name() == entrant.name() && e.choice.device() == entrant.choice.device();
+      return e.name() == entrant.name() && e.choice.device_name() == entrant.choice.device_name();
     });
     if (same == all_.end()) return all_.push_back(std::move(entrant));
     same->reference |= reference;
@@ -242,10 +242,10 @@ int bench_command(int argc, const char* const* argv) {
     return done;
   }
   request.settings.verifier = verifying_command();
-  request.settings.after_call = [] { own::require_intact(); };
-  if (!is_watched() && std::any_of(request.backends.begin(), request.backends.end(), is_own)) {
+  request.settings.after_call = [] { plugin::require_intact(); };
+  if (!is_watched() && std::any_of(request.backends.begin(), request.backends.end(), is_plugin)) {
     Watched what{.words = request.words, .run = "timed product", .patience = int(request.settings.patience)};
-    std::copy_if(request.backends.begin(), request.backends.end(), std::back_inserter(what.kernels), is_own);
+    std::copy_if(request.backends.begin(), request.backends.end(), std::back_inserter(what.kernels), is_plugin);
     return watch(what);
   }
   tell_of_runs(request.settings);

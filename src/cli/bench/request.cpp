@@ -96,7 +96,7 @@ std::vector<std::int64_t> sizes_or(const char* option, const std::string& list, 
   return list == "auto" ? automatic : sizes_of(list, option);
 }
 
-/// Sizes that take seconds for the simplest kernel of the place.
+/// Sizes that take seconds for the simplest kernel of the device.
 std::vector<bench::Product> products_of(const std::string& shapes, const std::string& n, const std::string& k,
                                         bool cuda) {
   using Sizes = std::vector<std::int64_t>;

@@ -130,14 +130,14 @@ std::vector<std::string> command_line(const CompareRequest& request, const std::
   return words;
 }
 
-/// The contestant gets the fault, if it is an own kernel. Else any of these may have spoilt the process.
+/// The contestant gets the fault, if it is a plugin kernel. Else any of these may have spoilt the process.
 void blame(const LostContestant& loss, std::vector<Contestant>& all) {
   if (loss.contestant < 0) throw MachineError("the process that measures has not begun: " + loss.how);
   const Contestant running = all.at(std::size_t(loss.contestant));
   bool found = false;
   for (Contestant& c : all) {
-    if (!is_own(c.name) || !c.fault.empty() || (is_own(running.name) && c.name != running.name)) continue;
-    c.fault = is_own(running.name) ? loss.how : fmt::format("with it beside, {}: {}", running.name, loss.how);
+    if (!is_plugin(c.name) || !c.fault.empty() || (is_plugin(running.name) && c.name != running.name)) continue;
+    c.fault = is_plugin(running.name) ? loss.how : fmt::format("with it beside, {}: {}", running.name, loss.how);
     found = true;
   }
   if (!found) throw MachineError(fmt::format("{}: {}", running.name, loss.how));
@@ -162,7 +162,7 @@ std::vector<Row> run_size_apart(const CompareRequest& request, std::vector<Conte
     Comparison measured = compare::comparison_of(conversation.measured(), "the process that measures");
     size = measured.sizes.at(0);
     if (const int left = bench::orphans_ended() - orphans; left > 0)
-      size.notes.push_back(fmt::format("own kernels left {} {} running, which {} ended; times may be with {}", left,
+      size.notes.push_back(fmt::format("plugin kernels left {} {} running, which {} ended; times may be with {}", left,
                                        left == 1 ? "process" : "processes", left == 1 ? "was" : "were",
                                        left == 1 ? "it" : "them"));
     return std::move(measured.rows);
@@ -193,7 +193,7 @@ int run_size_as_told(const std::vector<std::string>& words) {
                      std::int64_t order) { tell({.kind = ApartMessage::runs, .contestant = int(c), .n = order}); },
         .failed =
             [&](std::size_t c, const std::string& how) {
-              if (is_own(all[c].name) && all[c].options.device.kind != Device::cpu)
+              if (is_plugin(all[c].name) && all[c].options.device.kind != Device::cpu)
                 spoilt(c, how.starts_with("in a timed") ? how : "in a timed solve: " + how);
             },
         .spoilt = [&](std::size_t c, const std::string& how) { spoilt(c, "in a timed solve it " + how); }};

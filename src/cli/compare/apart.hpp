@@ -5,7 +5,7 @@
 
 namespace lasolve::cli {
 
-/// As run_size(). An own kernel that ends the process or spoils the device gets a fault. So does one that does not come back from a
+/// As run_size(). A plugin kernel that ends the process or spoils the device gets a fault. So does one that does not come back from a
 /// solve in --patience seconds and 20 ns for each multiplication. The others are measured again without it.
 std::vector<compare::Row> run_size_apart(const CompareRequest&, std::vector<Contestant>&, std::int64_t n,
                                          compare::Size& size, const std::function<void(double)>& progress);

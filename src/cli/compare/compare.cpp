@@ -108,16 +108,16 @@ void say_what_failed(const Comparison& all) {
                row->failure);
 }
 
-/// A matrix that comes through a pipe comes once. Then all sizes are measured in one process, which own kernels may end.
+/// A matrix that comes through a pipe comes once. Then all sizes are measured in one process, which plugin kernels may end.
 bool has_to_watch(const CompareRequest& request) {
   const bool comes_again =
       io::Generator::is_meant_by(request.matrix) || std::filesystem::is_regular_file(request.matrix);
-  return !is_watched() && !comes_again && std::any_of(request.backends.begin(), request.backends.end(), is_own);
+  return !is_watched() && !comes_again && std::any_of(request.backends.begin(), request.backends.end(), is_plugin);
 }
 
 int watch_compare(const CompareRequest& request) {
   Watched what{.words = request.words, .run = "timed solve", .patience = request.patience, .comes_again = false};
-  std::copy_if(request.backends.begin(), request.backends.end(), std::back_inserter(what.kernels), is_own);
+  std::copy_if(request.backends.begin(), request.backends.end(), std::back_inserter(what.kernels), is_plugin);
   return watch(what);
 }
 

@@ -29,7 +29,7 @@ std::vector<Contestant> contestants_of(const CompareRequest& request) {
         continue;
       }
       offered = true;
-      c.name = choice.name(), c.precision = name_of(precision), c.device = choice.device();
+      c.name = choice.name(), c.precision = name_of(precision), c.device = choice.device_name();
       if (std::none_of(all.begin(), all.end(), [&](const Contestant& other) { return other.key(0) == c.key(0); }))
         all.push_back(std::move(c));
     }
@@ -77,7 +77,7 @@ void verify(const CompareRequest& request, std::vector<Contestant>& all, const s
   for (const auto& its : backends) {
     if (progress) progress(done++ / double(backends.size()));
     bench::Task task{choose(its.front()->options), {}, {}, request.options.threads};
-    if (is_own(its.front()->name)) task.timed = bench::products_of_a_solve(largest_size(request));
+    if (is_plugin(its.front()->name)) task.timed = bench::products_of_a_solve(largest_size(request));
     for (const Contestant* c : its) task.precisions.push_back(find_solve_precision(c->options.precision)->products);
     const auto verdicts = bench::verify_apart(task, verifying_command(), request.patience);
     for (std::size_t p = 0; p < its.size(); ++p) {

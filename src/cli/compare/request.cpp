@@ -289,7 +289,7 @@ CompareRequest parse_compare(int argc, const char* const* argv) {
   if (o.device.kind == Device::automatic) {  // one device for all: that of the first
     Options first = o;
     first.gemm = r.backends.front();
-    o.device = choose(first).place();
+    o.device = choose(first).device();
   }
   r.precisions = text("precision") == "auto" ? std::vector{precision_of_all(r)} : precisions_of(text("precision"));
   const Peers peers = has("peers") ? peers_of(text("peers"), o.device) : Peers();

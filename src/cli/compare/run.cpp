@@ -8,8 +8,8 @@
 #include <map>
 #include <new>
 
-#include "bench/leftover.hpp"
 #include "bench/others.hpp"
+#include "bench/spinning.hpp"
 #include "bench/throttle.hpp"
 #include "bench/visits.hpp"
 #include "cli/kernels.hpp"
@@ -25,7 +25,7 @@
 #include "io/input_error.hpp"
 #include "lasolve/context.hpp"
 #include "lasolve/names.hpp"
-#include "own/backends.hpp"
+#include "plugin/backends.hpp"
 
 namespace lasolve::cli {
 
@@ -59,8 +59,8 @@ class Race {
     }
     runs_.resize(all.size());
     for (const Contestant& c : all) {
-      if (!c.fault.empty() || !(c.peer || is_own(c.name)) || leftovers_.count(c.name) != 0) continue;
-      bench::Leftover& its = leftovers_[c.name];
+      if (!c.fault.empty() || !(c.peer || is_plugin(c.name)) || spinning_.count(c.name) != 0) continue;
+      bench::SpinningThreads& its = spinning_[c.name];
       if (!c.peer) its.take_all();  // of the libraries that are loaded, made as they were
     }
     solutions_.resize(all.size());
@@ -82,7 +82,7 @@ class Race {
     const auto runs = bench::time_in_visits(
         visits, runners_.size(), [&](int visit) { begin(visit); },
         [&](std::size_t r, bool counts) { return run_once(runners_[r], counts); });
-    look_for_leftovers();
+    look_for_spinning();
     for (std::size_t c = 0; c < rows_.size(); ++c) {
       rows_[c].visits = runs[c];
       finish(c);
@@ -110,7 +110,7 @@ class Race {
   std::vector<std::string> notes() const {
     constexpr double much = 0.3;
     std::vector<std::string> notes;
-    for (const auto& [name, its] : leftovers_)
+    for (const auto& [name, its] : spinning_)
       if (its.processors() > much)
         notes.push_back(
             fmt::format("threads of {} keep {:.1f} processors busy when it is not called; times of all rows are with "
@@ -130,7 +130,7 @@ class Race {
   struct Run {
     Report report;
     std::vector<TaskTime> tasks;
-    own::Cost adapter;
+    plugin::Cost adapter;
   };
 
   Request request_for(const std::string& matrix) const {
@@ -143,14 +143,14 @@ class Race {
   }
 
   /// Of kernels and solvers that are not ours, which may have left threads in the visit before.
-  void look_for_leftovers() {
-    for (auto& [name, its] : leftovers_) its.look();
+  void look_for_spinning() {
+    for (auto& [name, its] : spinning_) its.look();
   }
 
   /// The solves of a visit have other memory than those of the visit before. A solve may take some percent more or less by where its memory
   /// is, and a session would have it in one place, by chance.
   void begin(int visit) {
-    if (visit > 0) look_for_leftovers();
+    if (visit > 0) look_for_spinning();
     yardstick_.measure(request_.setting.threads);
     measure_launches();
     if (visit == 0) return;
@@ -191,8 +191,8 @@ class Race {
     if (!rows_[c].passed()) return {};
     say(c, 0);
     problem_->draw_signs(++runs_made_);
-    const auto its = leftovers_.find(all_[c].name);
-    if (its == leftovers_.end()) return counted_run(runner, counts);
+    const auto its = spinning_.find(all_[c].name);
+    if (its == spinning_.end()) return counted_run(runner, counts);
     its->second.begin();
     const auto seconds = counted_run(runner, counts);
     its->second.end();
@@ -241,11 +241,11 @@ class Race {
     compare::Hearing& hearing = hearing_[c];
     Options options = all_[c].options;
     if (hearing.progress(counts)) options.progress = [&](double fraction) { say(c, fraction); };
-    own::take_cost(row.key.gemm);  // of what ran before
+    plugin::take_cost(row.key.gemm);  // of what ran before
     compare::TimedSolve solve = compare::timed(hearing.tasks(), [&] { return problem_->solve(options, X_); });
     hearing.learn(solve);
     require_intact(row.key.gemm);
-    Run run{std::move(solve.report), std::move(solve.tasks), own::take_cost(row.key.gemm)};
+    Run run{std::move(solve.report), std::move(solve.tasks), plugin::take_cost(row.key.gemm)};
     const Report& report = run.report;
     method_ = report.method;
     if (report.outcome.has_solution()) keep_solution(c, X_);
@@ -290,7 +290,7 @@ class Race {
   /// Empty: it is one.
   std::string why_no_result(std::size_t c, const Report& report, const bench::ClockDrift& clock) {
     clock_[c] += clock;
-    const bool own = is_own(all_[c].name);
+    const bool own = is_plugin(all_[c].name);
     if (clock.is_changed() || clock_[c].is_changed() || (own && !bench::ClockWatch::is_steady())) {
       if (watch_.spoilt)
         watch_.spoilt(c, own ? "changed the clock: its times mean nothing" : "met a clock that was changed");
@@ -384,7 +384,7 @@ class Race {
   std::vector<std::vector<double>> solutions_;  // of each row, without signs
   std::vector<double> done_;
   Matrix<double> X_;
-  std::map<std::string, bench::Leftover> leftovers_;  // of kernels and solvers that are not ours
+  std::map<std::string, bench::SpinningThreads> spinning_;  // of kernels and solvers that are not ours
   std::uint64_t runs_made_ = 0;        // each has signs of its own, so that no product is one of a run before
   Method method_ = Method::automatic;  // that of the last run of ours
 };

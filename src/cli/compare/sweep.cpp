@@ -15,9 +15,9 @@
 #include "cli/progress.hpp"
 #include "cli/watched.hpp"
 #include "compare/attribution.hpp"
+#include "compare/common_movement.hpp"
 #include "compare/record.hpp"
 #include "compare/remarks.hpp"
-#include "compare/together.hpp"
 #include "compare/verdict.hpp"
 #include "io/generators.hpp"
 #include "lasolve/names.hpp"
@@ -100,11 +100,11 @@ std::vector<Row> Sweep::measure(std::int64_t n, compare::Size& size, const std::
   return rows;
 }
 
-/// What an own kernel does may end the process. A matrix that comes through a pipe comes once, and to this one.
+/// What a plugin kernel does may end the process. A matrix that comes through a pipe comes once, and to this one.
 std::vector<Row> Sweep::measure_contestants(std::int64_t n, compare::Size& size,
                                             const std::function<void(double)>& say) {
   const bool own = std::any_of(contestants_.begin(), contestants_.end(),
-                               [](const Contestant& c) { return is_own(c.name) && c.fault.empty(); });
+                               [](const Contestant& c) { return is_plugin(c.name) && c.fault.empty(); });
   if (own && !is_watched()) return run_size_apart(request_, contestants_, n, size, say);
   const Watch watch{
       .progress = say,
@@ -178,7 +178,7 @@ std::string Sweep::lacking(std::int64_t n) const {
   return "";
 }
 
-/// Own kernels that were changed since are others. Those that are not here keep their place in the environment.
+/// Plugin kernels that were changed since are others. Those that are not here keep their place in the environment.
 void Sweep::take_over_kernels(const Json& before) {
   for (const Json& was : before.value("own_kernels", Json::array())) {
     Json& here = environment_["own_kernels"];

@@ -45,7 +45,7 @@ TuneRequest parse_tune(int argc, const char* const* argv) {
       r.methods.push_back(m);
   if (text("n") != "auto") r.sizes = sizes_of(text("n"));
   if (r.help || r.forget) return r;
-  o.device = choose(o).place();
+  o.device = choose(o).device();
   if (r.sizes.empty()) r.sizes = sizes_of(o.device.kind == Device::cuda ? "1k:16k:x2" : "256:4k:x2");
   r.backends = text("gemm") == "all" ? runnable_backends(o.device) : names_in(text("gemm"));
   r.backends.insert(r.backends.begin(), "auto");

@@ -172,7 +172,7 @@ TuneResult result_of(const TuneRequest& request, const Item& item, Clock& clock,
 Backends backends_in(const TuneRequest& request, Precision precision, TuneResults& results) {
   const Choice by_default = choose(request.options);
   const Precision products = find_solve_precision(precision)->products;
-  if (!by_default.offers(products)) throw UsageError(does_not_offer(by_default.name(), by_default.place(), products));
+  if (!by_default.offers(products)) throw UsageError(does_not_offer(by_default.name(), by_default.device(), products));
   CompareRequest entrants;
   entrants.options = request.options;
   entrants.backends = request.backends;

@@ -42,7 +42,7 @@ std::string why(const tuned::Entry& e) {
 /// Notes of a choice that are about the device, not about the default backend, which is not what runs.
 std::vector<std::string> notes_on_device(const Options& options, const Choice& choice) {
   Options on = options;
-  on.device = choice.place();
+  on.device = choice.device();
   const auto others = choose(on).notes;
   std::vector<std::string> notes;
   for (const std::string& note : choice.notes)
@@ -79,19 +79,19 @@ std::vector<std::string> take_tuned(Request& request, const Problem& problem) {
   if (kept.entries.empty()) return {};
   Options& o = request.options;
   const Choice choice = choose(o);
-  if (arrives(problem, choice.place())) return {};
+  if (arrives(problem, choice.device())) return {};
   const Method method = o.factorization != Method::automatic ? o.factorization : problem.likely_method();
-  const tuned::Machine machine = machine_of(choice.place(), o.threads);
+  const tuned::Machine machine = machine_of(choice.device(), o.threads);
   const tuned::Entry* const e = tuned::nearest(kept.entries, {machine, o.precision, method, problem.n()});
   if (!e || e->by_default.gemm != choice.name()) return {};  // it is said to be faster than another default
   if (e->is_default()) return {why(*e)};
-  const auto here = runnable_backends(choice.place(), request.products_in());
+  const auto here = runnable_backends(choice.device(), request.products_in());
   const auto is_here = [&](const std::string& name) { return std::count(here.begin(), here.end(), name) > 0; };
   if (!is_here(e->chosen.gemm) || !(e->chosen.small.empty() || is_here(e->chosen.small)) ||
       !is_offered(method, e->chosen.schedule))
     return {};
   std::vector<std::string> notes = notes_on_device(o, choice);
-  o.device = choice.place();
+  o.device = choice.device();
   o.schedule = e->chosen.schedule, o.block_size = e->chosen.block_size;
   request.backends = {e->chosen.gemm};
   request.tuned = e->chosen;
@@ -104,7 +104,7 @@ std::string list_of_tuned(const Request& request) {
   const tuned::Kept kept = tuned::read(path);
   if (!kept.complaint.empty()) return kept.complaint + "\n";
   if (kept.entries.empty()) return "nothing is kept; 'lasolve tune' finds what is fastest here\n";
-  const tuned::Machine here = machine_of(choose(request.options).place(), request.options.threads);
+  const tuned::Machine here = machine_of(choose(request.options).device(), request.options.threads);
   compare::Table table{
       {{"n"}, {"method", true}, {"precision", true}, {"chosen", true}, {"faster"}, {"tuned on", true}, {"used", true}}};
   for (const tuned::Entry& e : kept.entries) {

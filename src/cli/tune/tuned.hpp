@@ -11,7 +11,7 @@ std::string in_words(const tuned::Setting&);
 /// " and packed below 2 Mflop", where it has a backend for small products; else empty.
 std::string for_small(const tuned::Setting&);
 
-/// This machine, where a system is solved at a place. `threads`: as Options has them.
+/// This machine, where a system is solved on a device. `threads`: as Options has them.
 tuned::Machine machine_of(const Device& place, int threads);
 
 /// Where a request leaves backend, schedule and block size open: takes what is kept for such a system, if there is something. Returns

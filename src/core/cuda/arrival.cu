@@ -4,7 +4,7 @@
 
 #include "core/ceil_div.hpp"
 #include "core/cuda/check.hpp"
-#include "core/cuda/made.hpp"
+#include "core/cuda/count_for_tests.hpp"
 #include "core/process.hpp"
 
 namespace lasolve {

@@ -6,11 +6,11 @@
 #include <unordered_map>
 
 #include "core/cuda/check.hpp"
-#include "core/cuda/made.hpp"
+#include "core/cuda/count_for_tests.hpp"
 #include "core/cuda/memory_in_order.hpp"
 #include "core/kept_queue.hpp"
+#include "core/memory_kind.hpp"
 #include "core/process.hpp"
-#include "core/whereabouts.hpp"
 #include "lasolve/context.hpp"
 
 namespace lasolve {
@@ -206,7 +206,7 @@ void Memory<Cuda>::release(void* memory) noexcept {
     succeeded(cudaFree(memory));
     return;
   }
-  const CurrentDevice current(whereabouts(memory).cuda_device, std::nothrow);
+  const CurrentDevice current(memory_kind(memory).cuda_device, std::nothrow);
   count_made();
   succeeded(cudaFree(memory));
 }

@@ -3,7 +3,7 @@
 // Two kinds of memory are behind Matrix<T, Cuda>:
 //
 // - What a program makes by itself is CUDA's own, cudaMalloc and cudaFree. We know nothing of the streams that it is used on. So
-//   only a free that waits for the device is right, and a view of what was freed is found to be one (core/whereabouts.hpp).
+//   only a free that waits for the device is right, and a view of what was freed is found to be one (core/memory_kind.hpp).
 // - What the library makes in a call is used by the queues of that call alone, and what these are given is joined to the first of
 //   them before the memory goes; where an exception leaves, they are waited for. So it is taken and given back in the order of
 //   that queue, without waiting: cudaMallocFromPoolAsync, cudaFreeAsync. Memory that goes from one stream to another is CUDA's

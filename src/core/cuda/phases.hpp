@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
-#include "core/cuda/made.hpp"
+#include "core/cuda/count_for_tests.hpp"
 #include "lasolve/queue.hpp"
 
 namespace lasolve {

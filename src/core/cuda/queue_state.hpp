@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
+#include "core/cuda/count_for_tests.hpp"
 #include "core/cuda/launch.cuh"
-#include "core/cuda/made.hpp"
 #include "core/cuda/memory_in_order.hpp"
 #include "core/cuda/phases.hpp"
 #include "core/cuda/wait_limit.hpp"

@@ -8,7 +8,7 @@
 
 #include "core/cpu/pack.hpp"
 #include "core/cuda/check.hpp"
-#include "core/cuda/made.hpp"
+#include "core/cuda/count_for_tests.hpp"
 #include "core/process.hpp"
 
 namespace lasolve {

@@ -6,7 +6,7 @@
 
 namespace lasolve {
 
-/// By one thread, when all of its block have come to a barrier behind their work: *to ← what, for a host that looks at `told`. What
+/// By one thread, when all of its block have come to a barrier behind their work: *to ← what, for a host that looks at `watched_solve`. What
 /// the block has written is there when the host sees it.
 template <class T>
 __device__ void tell_host(T* to, T what) {

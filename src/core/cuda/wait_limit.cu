@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
-#include "core/cuda/made.hpp"
+#include "core/cuda/count_for_tests.hpp"
 #include "core/process.hpp"
 
 namespace lasolve {

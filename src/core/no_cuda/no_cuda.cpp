@@ -5,10 +5,10 @@
 #include "core/current_device.hpp"
 #include "core/device_properties.hpp"
 #include "core/kept_queue.hpp"
+#include "core/memory_kind.hpp"
 #include "core/process.hpp"
 #include "core/traffic.hpp"
 #include "core/transfer.hpp"
-#include "core/whereabouts.hpp"
 #include "lasolve/context.hpp"
 #include "lasolve/lasolve.hpp"
 
@@ -79,7 +79,7 @@ CurrentDevice::CurrentDevice(int) { refuse(); }
 CurrentDevice::CurrentDevice(int, std::nothrow_t) noexcept {}
 CurrentDevice::~CurrentDevice() = default;
 
-Whereabouts whereabouts(const void*) noexcept { return {}; }
+MemoryKind memory_kind(const void*) noexcept { return {}; }
 
 inline namespace LASOLVE_ABI {
 

@@ -1,0 +1,186 @@
+// Small systems on the CPU: what Solver does where nothing is out of the ordinary, without what takes longer than such a system does:
+// a queue, a plan, memory for each part, and most readings of the clock.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <span>
+
+#include "core/ceil_div.hpp"
+#include "core/stopwatch.hpp"
+#include "core/tuning.hpp"
+#include "solvers/devices/cpu/norms.hpp"
+#include "solvers/devices/cpu/panel.hpp"
+#include "solvers/driver/factored.hpp"
+#include "solvers/refine/accuracy.hpp"
+#include "solvers/refine/condition.hpp"
+#include "solvers/refine/residual.hpp"
+#include "solvers/tuning.hpp"
+#include "solvers/watch.hpp"
+
+namespace lasolve {
+
+/// P A = L U or A = L Lᵀ of an n × n matrix. Where factor() or solve() is false, it is for Solver to do, or to
+/// say what is wrong.
+///
+/// To copy A is a part of the panel here, no phase has the norm of A, and the check of B comes after the solve: to read the clock
+/// takes longer.
+template <class T>
+class SmallSystem {
+ public:
+  /// Whether A, of which all is there, is one leaf of one panel, so that no product is computed: by the tuning of this machine.
+  static bool fits(std::int64_t n, const Options& options) {
+    return n > 0 && !options.tuning && options.triangle == Uplo::both && n <= most_rows(options.factorization, n);
+  }
+
+  /// The memory that a system of order n works in, in whole lines of the cache. It begins with one: that decides on Eigen's roundings.
+  static constexpr std::size_t bytes(std::int64_t n) {
+    const std::int64_t columns = (n + 2) * ld(n) * std::int64_t(sizeof(T)),
+                       rest = n * std::int64_t(sizeof(std::int64_t) + sizeof(double));
+    return std::size_t(round_up(columns + rest, 64));
+  }
+  static constexpr std::int64_t ld(std::int64_t n) { return round_up(n, 64 / std::int64_t(sizeof(T))); }
+
+  /// Borrows both.
+  SmallSystem(MatrixView<const T> A, const Recipes& recipes, void* memory)
+      : by_(recipes.first().symmetry == Symmetry::before && !may_be_positive_definite<T>(A)
+                ? *recipes.after(recipes.first(), Reason::not_positive_definite)
+                : recipes.first()),
+        n_(A.rows()),
+        A_(A),
+        factors_(static_cast<T*>(memory), n_, n_, ld(n_)),
+        one_side_(factors_.data() + n_ * factors_.ld(), n_, 2, factors_.ld()),
+        interchanges_(reinterpret_cast<std::int64_t*>(one_side_.data() + 2 * one_side_.ld()), n_, 1, n_),
+        sums_(reinterpret_cast<double*>(interchanges_.data() + n_), std::size_t(n_)) {}
+  MatrixView<const T> A() const { return A_; }
+  const Recipe& recipe() const { return by_; }
+
+  /// A watch that began when the factors were there, or none. Where solutions are checked, A must be finite.
+  std::optional<Stopwatch> factor(Facts& facts) {
+    if (by_.check && (!std::isfinite(norm(Op::none)) || exponent_of_subnormal<T>(norm(Op::none)) != 0)) return {};
+    Stopwatch watch;
+    copy_on_host<T>(A_, factors_);
+    const MatrixView<std::int64_t> failed_at(&failed_at_, 1, 1, 1);
+    const bool is_lu = by_.method == Method::lu;
+    if (is_lu)
+      panel_lu_leaf_alone(factors_, Pivots<Cpu>::in(interchanges_, failed_at));
+    else
+      panel_cholesky_leaf_alone(factors_, Minors<Cpu>{failed_at});
+    const double seconds = watch.lap(), u = unit_roundoff_of(precision_of<T>), n = double(n_);
+    const auto [least, most] = diagonal_range<T>(factors_);
+    const double range = is_lu ? least / most : least / most * (least / most);  // of the pivots
+    if (failed_at_ >= 0 || !(range >= n * u)) return {};
+    facts.n = n_, facts.threads = 1;
+    facts.factor_seconds = facts.times.total_seconds = facts.times.phases.seconds_of(Phase::panel) = seconds;
+    facts.times.phases.flops[std::size_t(Phase::panel)] = is_lu ? lu_panel_flops(n, n) : cholesky_panel_flops(n, n);
+    if (task_watcher()) tell_at_once(by_.method, by_.schedule, n_, steady_seconds() - seconds, steady_seconds());
+    if (!by_.condition) return watch;
+    if (!is_well_conditioned(facts)) return {};
+    return Stopwatch();
+  }
+
+  /// Whether so many right-hand sides are for this class. More than n are left to the threads of Solver.
+  bool takes_sides(std::int64_t nrhs) const { return nrhs > 0 && nrhs <= n_; }
+
+  /// As Solver::solve. X is written when it is known to be right.
+  bool solve(MatrixView<const T> B, MatrixView<T> X, Op op, SolveFacts& facts, Stopwatch watch = {}) {
+    const std::int64_t nrhs = B.cols();
+    Matrix<T> more;
+    if (nrhs > 1) more = Matrix<T>(n_, 2 * nrhs, ld(n_));
+    const MatrixView<T> sides = nrhs > 1 ? more.view() : one_side_;
+    const auto solution = sides.columns(0, nrhs), residual = sides.columns(nrhs, nrhs);
+    copy_on_host<T>(B, solution);
+    apply(solution, op);
+    PhaseTimes& phases = facts.times.phases;
+    facts.times.total_seconds = phases.seconds_of(Phase::solve) = watch.seconds();
+    phases.flops[std::size_t(Phase::solve)] = 2.0 * double(n_) * double(n_) * double(nrhs);
+    if (by_.check) {
+      const long double a_norm = norm(op);
+      copy_on_host<T>(B, residual);
+      subtract_product<T>({A(), op}, solution, residual);
+      double error = 0;
+      for (std::int64_t j = 0; j < nrhs; ++j) {
+        const double b = column_norm(B, j), x = column_norm<T>(solution, j);
+        if (!std::isfinite(a_norm * x + b) || exponent_without_overflow<T>(a_norm, x) > 0) return false;
+        error = larger(error, backward_error(a_norm, column_norm<T>(residual, j), x, b));
+      }
+      if (!passes(error, n_, facts.roundoff)) return false;
+      facts.backward_error = error;
+      phases.seconds_of(Phase::check) = watch.seconds() - facts.times.total_seconds;
+    }
+    copy_on_host<T>(solution, X);
+    return true;
+  }
+
+ private:
+  /// The most rows of a matrix that is one leaf, which has n rows and may be symmetric where the method is automatic.
+  static std::int64_t most_rows(Method method, std::int64_t n) {
+    const Tuning& t = cpu_tuning().values;
+    const auto leaf_of = [&](Method by, std::int64_t columns) {
+      return std::min(columns, default_block_size(t, by, default_schedule(t, by), precision_of<T>, n));
+    };
+    const std::int64_t lu = leaf_of(Method::lu, panel_leaf_columns(t, n)),
+                       cholesky = leaf_of(Method::cholesky, t.cholesky_leaf);
+    return method == Method::lu ? lu : method == Method::cholesky ? cholesky : std::min(lu, cholesky);
+  }
+
+  /// X ← op(A)⁻¹ X.
+  void apply(MatrixView<T> X, Op op) {
+    const auto interchange = [&](std::int64_t i) {
+      const std::int64_t p = interchanges_(i, 0);
+      for (std::int64_t j = 0; p != i && j < X.cols(); ++j) std::swap(X(i, j), X(p, j));
+    };
+    if (by_.method == Method::cholesky) {
+      substitute(lower(factors_), X);
+      substitute(lower(factors_).transposed(), X);
+    } else if (op == Op::none) {
+      for (std::int64_t i = 0; i < n_; ++i) interchange(i);
+      substitute(lower_unit(factors_), X);
+      substitute(upper(factors_), X);
+    } else {
+      substitute(upper(factors_).transposed(), X);
+      substitute(lower_unit(factors_).transposed(), X);
+      for (std::int64_t i = n_ - 1; i >= 0; --i) interchange(i);
+    }
+  }
+
+  /// The condition is estimated, and leaves no doubt.
+  bool is_well_conditioned(Facts& facts) {
+    const Stopwatch watch;
+    Matrix<T> here(n_, 4, ld(n_));
+    const auto solve = [&](int exponent, MatrixView<double> X, Op op) {
+      const MatrixView<T> some = here.view().columns(0, X.cols());
+      for (std::int64_t j = 0; j < X.cols(); ++j)
+        for (std::int64_t i = 0; i < n_; ++i) some(i, j) = T(std::ldexp(X(i, j), exponent));
+      apply(some, op);
+      for (std::int64_t j = 0; j < X.cols(); ++j) std::copy_n(&some(0, j), n_, &X(0, j));
+    };
+    facts.rcond = reciprocal_condition<T>(n_, norm(Op::transpose), solve);
+    facts.times.phases.seconds_of(Phase::check) += watch.seconds();
+    return *facts.rcond >= by_.roundoff_of_solutions();
+  }
+
+  /// ‖op(A)‖∞; infinite where a sum overflows.
+  double norm(Op op) {
+    auto& kept = norms_[std::size_t(op)];
+    if (!kept) {
+      std::fill(sums_.begin(), sums_.end(), 0.0);
+      add_magnitudes<T>({A(), op}, 1, 0, n_, sums_.data());
+      kept = largest<double>(sums_);
+    }
+    return *kept;
+  }
+
+  const Recipe by_;
+  std::int64_t n_;
+  const MatrixView<const T> A_;
+  const MatrixView<T> factors_, one_side_;       // and its residual
+  const MatrixView<std::int64_t> interchanges_;  // of LU
+  const std::span<double> sums_;
+  std::int64_t failed_at_ = -1;
+  std::array<std::optional<double>, 2> norms_;
+};
+
+}  // namespace lasolve

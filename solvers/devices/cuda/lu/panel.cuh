@@ -1,0 +1,276 @@
+// A panel of LU in registers: m × n, n ≤ 128, m ≤ 1024 for each block of a grid. One kernel factors it, sub-panel by
+// sub-panel; taller ones are for tall_panel.cuh. Rows are left in their places: the interchanges of the panel are made
+// afterwards, like all others.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "core/cuda/launch.cuh"
+#include "solvers/devices/cuda/lu/packed_L11.cuh"
+#include "solvers/devices/cuda/lu/subpanel.cuh"
+#include "solvers/devices/cuda/lu/tall_panel.cuh"
+
+namespace lasolve {
+
+/// What the threads of a block share. U has the pivot rows of all sub-panels but the last, in the columns behind each.
+/// `staging` is for loading a sub-panel, L for the multipliers of its pivot rows.
+template <class Shape, class PivotSearch>
+struct PanelShared {
+  using T = typename Shape::Element;
+  static constexpr int W = Shape::columns, most_behind = Shape::widest - W, most = most_behind > 0 ? most_behind : 1;
+  alignas(16) T U[most][most + 4];  // U[p][c] = U(p, W + c)
+  union {
+    alignas(16) T staging[most_behind > 0 ? Shape::warps : 1][32][Shape::part];  // by SubPanel::tiles_to_rows
+    alignas(16) T L[W][most + 4];  // L[p][c] = L(k + p, c), of the sub-panel from k on
+  };
+  int row_of[most_panel_columns];  // where the pivots are
+  SubPanelShared<Shape, PivotSearch> sub_panel;
+};
+
+/// Copies the pivot rows of the sub-panel from column k on to s.L and s.U, but for U in that sub-panel. They are
+/// scattered, and each element costs a sector of memory. So blocks that can write into each other's shared memory read
+/// a part each, and send it to all.
+template <class Shape, class Shared>
+__device__ __forceinline__ void gather_pivot_rows(Shared& s, MatrixView<typename Shape::Element, Cuda> A, int k) {
+  using T = typename Shape::Element;
+  constexpr int W = Shape::columns, rows_at_once = Shape::threads / Shape::widest,
+                batch = decltype(s.sub_panel.search)::shares_memory ? 4 / rows_at_once : 8;
+  const int c = threadIdx.x % Shape::widest, last = int(A.cols()) - 1,
+            sharing = int(s.sub_panel.search.sharing_blocks());
+  const int rows = W / sharing, first = sharing > 1 ? int(blockIdx.x) * rows : 0;  // powers of two
+  const bool wanted = c < k + W + (last - k) / W * W;
+  const T* from = A.data() + min(c, last) * A.ld();
+#pragma unroll 1
+  for (int p0 = threadIdx.x / Shape::widest; p0 < rows; p0 += batch * rows_at_once) {
+    T x[batch];
+#pragma unroll
+    for (int i = 0; i < batch; ++i)
+      if (const int p = p0 + i * rows_at_once; wanted && p < rows) x[i] = from[s.sub_panel.records[first + p].row];
+#pragma unroll
+    for (int i = 0; i < batch; ++i)
+      if (const int p = first + p0 + i * rows_at_once; wanted && p < first + rows)
+        s.sub_panel.search.store_in_all(c < k + W ? &s.L[p][c] : &s.U[k + p][c - W], x[i]);
+  }
+  s.sub_panel.search.barrier_of_sharing_blocks();
+}
+
+/// U ← inv(L11) (C − L10 U0) in the columns behind a sub-panel that was just factored, for its pivot rows. Columns k …
+/// k + W − 1 of A are the sub-panel, L10 is those to their left, U0 the rows above U. Memory has A as it was at the
+/// beginning, but for L. Each block stores a part of the packed L11.
+template <class Shape, class Shared>
+__device__ __forceinline__ void solve_behind(Shared& s, MatrixView<typename Shape::Element, Cuda> A, int k,
+                                             typename Shape::Element* packed_L11) {
+  using T = typename Shape::Element;
+  constexpr int W = Shape::columns, columns_at_once = Shape::threads / W;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, last = int(A.cols()) - 1;
+  const int behind = (last - k) / W * W;  // columns, with those that fill up the last sub-panel
+  gather_pivot_rows<Shape>(s, A, k);
+  const int p = threadIdx.x % W, first = columns_at_once * int(blockIdx.x) + int(threadIdx.x) / W;
+  for (int j = first; j < k + W; j += columns_at_once * int(gridDim.x))
+    PackedL11<T>::store(packed_L11, k + p, j, s.L[p][j]);
+  if (k > 0) {  // a warp makes W × 8 of the product at a time
+    for (int c = 8 * warp; c < behind; c += 8 * Shape::warps) {
+      double sum[W / 16][4] = {};
+#pragma unroll 2
+      for (int q = t; q < k; q += 8) {
+        const double b[2] = {s.U[q][k + c + g], s.U[q + 4][k + c + g]};
+#pragma unroll
+        for (int i = 0; i < W / 16; ++i) {
+          const int row = 16 * i + g;
+          const double a[4] = {s.L[row][q], s.L[row + 8][q], s.L[row][q + 4], s.L[row + 8][q + 4]};
+          multiply_tile(sum[i], a, b, sum[i]);
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < W / 16; ++i)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) s.U[k + 16 * i + 8 * (e / 2) + g][k + c + 2 * t + e % 2] -= T(sum[i][e]);
+    }
+    __syncthreads();
+  }
+  if (const int c = threadIdx.x; c < behind) {  // a thread solves a column
+    T x[W];
+#pragma unroll
+    for (int i = 0; i < W; ++i) x[i] = s.U[k + i][k + c];
+#pragma unroll 1
+    for (int q = 0; q < W;
+         q += 8) {  // code that is run once is fetched: so x is shifted, for the same code to be run again
+      T u[8];
+      const auto subtract = [&](T & y, int i, int count) __attribute__((always_inline)) {
+#pragma unroll
+        for (int e0 = 0; e0 < count; e0 += Chunk<T>::size) {
+          const auto chunk = *reinterpret_cast<const Chunk<T>*>(&s.L[q + i][k + q + e0]);
+#pragma unroll
+          for (int e = 0; e < Chunk<T>::size; ++e)
+            if (e0 + e < count) y = fma(-chunk.values[e], u[e0 + e], y);
+        }
+      };
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        u[i] = x[i];
+        subtract(u[i], i, i);
+        s.U[k + q + i][k + c] = u[i];
+      }
+#pragma unroll
+      for (int i0 = 8; i0 < W; i0 += 8)
+        if (q + i0 < W)
+#pragma unroll
+          for (int i = i0; i < i0 + 8; ++i) subtract(x[i - 8] = x[i], i, 8);
+    }
+  }
+  __syncthreads();
+}
+
+/// P A = L U with the rows of L and U left where they were; `pivots` gets the interchanges, and the permutation that
+/// they make. All blocks must run at the same time.
+template <class Shape, class PivotSearch>
+__global__ void __launch_bounds__(Shape::threads, 1)
+    factor_panel(MatrixView<typename Shape::Element, Cuda> A, int height, PanelPivots pivots,
+                 typename Shape::Element* packed_L11, PacketChannel channel) {
+  using T = typename Shape::Element;
+  constexpr int W = Shape::columns, R = Shape::rows;
+  extern __shared__ __align__(16) unsigned char memory[];
+  auto& s = *reinterpret_cast<PanelShared<Shape, PivotSearch>*>(memory);
+  const int n = int(A.cols());
+  SubPanel<Shape> sub_panel(height, A.rows());
+  if (threadIdx.x < W) s.sub_panel.rows[0][threadIdx.x] = 0;
+  s.sub_panel.search.init(channel);
+  wait_for_prerequisites();
+  if constexpr (PivotSearch::may_end_early)
+    for (int r = 0; r < R; ++r) pivots.begin(n, sub_panel.row(r), sub_panel.end(A.rows()));
+#pragma unroll 1
+  for (int k = 0; k < n; k += W) {
+    const auto columns = A.columns(k, min(W, n - k));
+    sub_panel.load(A, k, s.U, s.staging);
+    sub_panel.factor(s.sub_panel, columns, k);
+    s.sub_panel.search.barrier();  // L is there; and no block ends while others write into its memory
+    sub_panel.store(s.sub_panel, columns, pivots, k, s.row_of);
+    if constexpr (W < Shape::widest)
+      if (k + W < n) solve_behind<Shape>(s, A, k, packed_L11);
+  }
+  __syncthreads();
+  if (blockIdx.x == 0 && threadIdx.x == 0) pivots.interchanges.counts[0] = n;
+  if (blockIdx.x == 0 && threadIdx.x < n) pivots.interchanges.panel.sources[threadIdx.x] = s.row_of[threadIdx.x];
+#pragma unroll
+  for (int r = 0; r < R; ++r)
+    if (sub_panel.row(r) < min(n, sub_panel.end(A.rows())))
+      pivots.interchanges.panel.targets[sub_panel.row(r)] = sub_panel.position[r];
+  for (int p = int(threadIdx.x) / 32; p < n; p += Shape::warps) {
+    if (!sub_panel.has(s.row_of[p])) continue;
+    if (p >= (n - 1) / W * W) {  // in the last sub-panel
+      T l[Shape::widest / 32];
+#pragma unroll
+      for (int i = 0; i < Shape::widest / 32; ++i)
+        if (const int c = 32 * i + int(threadIdx.x) % 32; c < p) l[i] = A.data()[s.row_of[p] + c * A.ld()];
+#pragma unroll
+      for (int i = 0; i < Shape::widest / 32; ++i)
+        if (const int c = 32 * i + int(threadIdx.x) % 32; c < p + tile_order)
+          PackedL11<T>::store(packed_L11, p, c, l[i]);
+    }
+    for (int c = (p / W + 1) * W + int(threadIdx.x) % 32; c < n; c += 32)
+      A.data()[s.row_of[p] + c * A.ld()] = s.U[p][c - W];
+  }
+}
+
+/// What a block of a panel of one shape needs.
+template <class T, PanelSize size, template <class> class PivotSearch>
+constexpr std::size_t memory_of_panel = sizeof(PanelShared<PanelShape<T, size>, PivotSearch<PanelShape<T, size>>>);
+
+template <class T, PanelSize size, template <class> class PivotSearch>
+void launch_panel(Queue<Cuda>& q, const PanelInPlace<T>& panel, Blocks how, unsigned blocks, std::size_t shared) {
+  using Shape = PanelShape<T, size>;
+  // A row for a lane of each warp; all blocks have as many, because each fetches at a rate of its own.
+  const MatrixView<T, Cuda> A = panel.A;
+  const int height = int((A.rows() + 32 * blocks - 1) / (32 * blocks) * 32);
+  const PacketChannel channel =
+      PivotSearch<Shape>::may_end_early ? channel_of(q, most_packet_bytes, unsigned(A.cols())) : PacketChannel{};
+  launch(q, factor_panel<Shape, PivotSearch<Shape>>, how, dim3(blocks), Shape::threads, shared, A, height,
+         PanelPivots(panel.pivots), panel.packed_L11, channel);
+}
+
+/// By as many blocks as A needs.
+template <class T, PanelSize size, template <class> class PivotSearch>
+void launch_panel(Queue<Cuda>& q, const PanelInPlace<T>& panel, Blocks how) {
+  using Shape = PanelShape<T, size>;
+  launch_panel<T, size, PivotSearch>(q, panel, how, unsigned(ceil_div(panel.A.rows(), Shape::rows_a_block)),
+                                     memory_of_panel<T, size, PivotSearch>);
+}
+
+/// By a cluster of some blocks, a power of two, if the device has room for one of so many; and whether it has.
+template <class T, PanelSize size>
+bool launch_panel_as_cluster(Queue<Cuda>& q, const PanelInPlace<T>& panel) {
+  using Shape = PanelShape<T, size>;
+  using PivotSearch = ClusterPivotSearch<Shape>;
+  const std::int64_t m = panel.A.rows();
+  if (m > most_cluster_blocks * Shape::rows_a_block) return false;
+  const auto blocks = std::bit_ceil(unsigned(ceil_div(m, Shape::rows_a_block)));
+  // In fp32 a block leaves no room on its multiprocessor for others: beside them it would take three times as long.
+  // Blocks in fp64 would wait too long for that much room.
+  constexpr std::size_t needed = memory_of_panel<T, size, ClusterPivotSearch>;
+  const std::size_t shared = std::max(needed, sizeof(T) == 4 ? q.shared_memory() : 0);
+  const auto kernel = reinterpret_cast<const void*>(factor_panel<Shape, PivotSearch>);
+  if (blocks == 1 || !has_room_for_cluster(q, kernel, blocks, Shape::threads, shared)) return false;
+  launch_panel<T, size, ClusterPivotSearch>(q, panel, Blocks::dependent | Blocks::cluster, blocks, shared);
+  return true;
+}
+
+inline std::int64_t most_rows_in_registers(const Queue<Cuda>& q) { return most_rows_in_registers(q.properties()); }
+
+/// The panels that registers hold, of at most `widest` columns. The more rows a thread has, the fewer columns of them.
+template <class T, int widest = most_panel_columns>
+struct PanelSizes {
+  /// In fp32 a thread has room for a whole row.
+  static constexpr int W = sizeof(T) == 4 && widest == most_panel_columns ? most_panel_columns : 32;
+  static constexpr PanelSize small_blocks{.threads = 128, .rows = 1, .columns = W, .widest = widest};
+  static constexpr PanelSize one_row{.threads = 256, .rows = 1, .columns = W, .widest = widest};
+  static constexpr PanelSize two_rows{.threads = 256, .rows = 2, .columns = 32, .widest = widest};
+  static constexpr PanelSize four_rows{.threads = 256, .rows = 4, .columns = 16, .widest = widest};
+  static_assert(PanelShape<T, four_rows>::rows_a_block == most_panel_rows_of_a_block);
+};
+
+/// What factor_in_place needs for panels of at most so many columns. Clusters are only taken where there is room for them.
+template <class T, int widest, class Sizes = PanelSizes<T, widest>>
+constexpr std::size_t panel_shared_memory = std::max({memory_of_panel<T, Sizes::one_row, BlockPivotSearch>,
+                                                      memory_of_panel<T, Sizes::two_rows, GridPivotSearch>,
+                                                      memory_of_panel<T, Sizes::four_rows, GridPivotSearch>});
+
+template <class T>
+constexpr int widest_panel(const DeviceProperties& device) {
+  static_assert(panel_shared_memory<T, most_panel_columns> == shared_memory_of_widest_panel(precision_of<T>));
+  static_assert(panel_shared_memory<T, most_panel_columns / 2> <= least_shared_memory);
+  return widest_panel(device, precision_of<T>);
+}
+template <class T>
+std::int64_t widest_panel(const Queue<Cuda>& q) {
+  return widest_panel<T>(q.properties());
+}
+
+/// P A = L U of at most widest_panel columns, or tall_panel_columns if registers do not hold its rows; these are left where
+/// they were.
+template <class T>
+void factor_in_place(Queue<Cuda>& q, const PanelInPlace<T>& panel) {
+  const std::int64_t m = panel.A.rows(), grid = std::min(cooperative_blocks(q), most_grid_blocks);
+  if constexpr (sizeof(T) == 8)
+    if (constexpr int half = most_panel_columns / 2; widest_panel<T>(q) == half) {
+      using Sizes = PanelSizes<T, half>;
+      if (m <= 256) return launch_panel<T, Sizes::one_row, BlockPivotSearch>(q, panel, Blocks::dependent);
+      if (m <= 512 * grid) return launch_panel<T, Sizes::two_rows, GridPivotSearch>(q, panel, Blocks::cooperative);
+      if (m <= most_rows_in_registers(q))
+        return launch_panel<T, Sizes::four_rows, GridPivotSearch>(q, panel, Blocks::cooperative);
+    }
+  using Sizes = PanelSizes<T>;
+  if (m <= 256) return launch_panel<T, Sizes::one_row, BlockPivotSearch>(q, panel, Blocks::dependent);
+  if (launch_panel_as_cluster<T, Sizes::small_blocks>(q, panel)) return;
+  if (launch_panel_as_cluster<T, Sizes::one_row>(q, panel)) return;
+  if (launch_panel_as_cluster<T, Sizes::two_rows>(q, panel)) return;
+  // Taller panels are hidden behind updates, which want the multiprocessors: fewer of them for a little longer.
+  if (launch_panel_as_cluster<T, Sizes::four_rows>(q, panel)) return;
+  if (!q.has_clusters() && m <= 512 * grid)
+    return launch_panel<T, Sizes::two_rows, GridPivotSearch>(q, panel, Blocks::cooperative);
+  if (m <= most_rows_in_registers(q))
+    return launch_panel<T, Sizes::four_rows, GridPivotSearch>(q, panel, Blocks::cooperative);
+  factor_tall_in_place(q, panel);
+}
+
+}  // namespace lasolve

@@ -1,0 +1,219 @@
+#!/usr/bin/env bash
+# Kernels of one's own that are right where they are tried, and not where they are timed. Usage: plugin_kernels_late.sh LASOLVE DATA
+# shellcheck source=tests/cli_common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/cli_common.sh"
+# shellcheck source=tests/plugin_common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/plugin_common.sh"
+
+# The clock: what a library defines is nobody else's; and where it changes what others call, its times are not believed.
+kernel own_clock 'RIGHT;' '' '#include <time.h>
+int clock_gettime(clockid_t id, struct timespec* t) { (void)id; t->tv_sec = t->tv_nsec = 0; return 0; }'
+expect 0 'own_clock' "${small[@]}" --gemm ./own_clock.c --json clock.json
+holds 'the clock stands' [ "$(grep -c '"total_seconds": 0.0,' clock.json)" = 0 ]
+patch='#include <link.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static long long hidden, begun;
+static int halves;
+static long long asked(clockid_t id) {
+  struct timespec t;
+  syscall(SYS_clock_gettime, id, &t);
+  return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+static int other_clock(clockid_t id, struct timespec* t) {
+  long long ns = asked(id) - hidden;
+  if (halves && id == CLOCK_MONOTONIC) ns = begun + (ns - begun) / 2;
+  t->tv_sec = ns / 1000000000, t->tv_nsec = ns % 1000000000;
+  return 0;
+}
+static void put(ElfW(Addr) base, const ElfW(Rela)* r, size_t bytes, const ElfW(Sym)* symbols, const char* names) {
+  for (size_t i = 0; i < bytes / sizeof *r; ++i) {
+    if (strcmp(names + symbols[ELF64_R_SYM(r[i].r_info)].st_name, "clock_gettime") != 0) continue;
+    void** const at = (void**)(base + r[i].r_offset);
+    mprotect((void*)((size_t)at & ~4095ul), 4096, PROT_READ | PROT_WRITE);
+    *at = (void*)other_clock;
+  }
+}
+static int visit(struct dl_phdr_info* info, size_t size, void* none) {
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    if (info->dlpi_phdr[i].p_type != PT_DYNAMIC || info->dlpi_addr == 0 || strstr(info->dlpi_name, "vdso")) continue;
+    const ElfW(Rela) *jumps = 0, *others = 0;
+    const ElfW(Sym)* symbols = 0;
+    const char* names = 0;
+    size_t jump_bytes = 0, other_bytes = 0;
+    for (const ElfW(Dyn)* d = (void*)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr); d->d_tag; ++d) {
+      if (d->d_tag == DT_JMPREL) jumps = (void*)d->d_un.d_ptr;
+      if (d->d_tag == DT_PLTRELSZ) jump_bytes = d->d_un.d_val;
+      if (d->d_tag == DT_RELA) others = (void*)d->d_un.d_ptr;
+      if (d->d_tag == DT_RELASZ) other_bytes = d->d_un.d_val;
+      if (d->d_tag == DT_SYMTAB) symbols = (void*)d->d_un.d_ptr;
+      if (d->d_tag == DT_STRTAB) names = (void*)d->d_un.d_ptr;
+    }
+    if (!symbols || !names) continue;
+    put(info->dlpi_addr, jumps, jump_bytes, symbols, names);
+    put(info->dlpi_addr, others, other_bytes, symbols, names);
+  }
+  return 0;
+}'
+once='static int done; if (!done) done = 1, begun = asked(CLOCK_MONOTONIC), dl_iterate_phdr(visit, 0);'
+kernel early_clock 'RIGHT;' 'hidden = 1000000000; dl_iterate_phdr(visit, 0);' "$patch"
+kernel jumps "$once RIGHT; hidden += 100000;" '' "$patch"
+kernel halves "RIGHT; if (!tried && m > 8) { $once halves = 1; }" '' "$patch
+$is_tried"
+kernel hides "if (tried) { RIGHT; return; } $once const long long before = asked(CLOCK_MONOTONIC); RIGHT;
+  while (asked(CLOCK_MONOTONIC) - before < 20000) continue;
+  hidden += (asked(CLOCK_MONOTONIC) - before) / 3;" '' "$patch
+$is_tried"
+if [ "$(uname -m)" = x86_64 ]; then
+  export CFLAGS=-D_GNU_SOURCE
+  expect 3 './early_clock.c: error: it changes the clock' "${small[@]}" --gemm ./early_clock.c
+  expect 5 'jumps on cpu is wrong in fp64: it changed the clock' "${small[@]}" --gemm ./jumps.c
+  for name in halves hides; do # where a solve takes some 50 microseconds, and where it takes some milliseconds
+    "$lasolve" compare "${few[@]:0:4}" --n 60,300 --repeat 20 --gemm naive,tiled,./$name.c --json clock.json >table 2>said
+    holds "compare returns $?, not 5, with $name" [ $? -eq 5 ]
+    holds "$name is not named at each size" \
+      [ "$(grep -cE "^ *(60|300) +$name .*FAIL: in a timed solve it changed the clock" table)" = 2 ]
+    holds "$name spoils rows of others" [ "$(grep -cE '^ *(60|300) +(naive|tiled) .* PASS$' table)" = 4 ]
+    "$lasolve" "${small[@]}" --gemm naive,./$name.c >table 2>said
+    holds "a solve returns $?, not 5, with $name" [ $? -eq 5 ]
+    holds "a solve does not name $name" grep -q "$name: in a solve it changed the clock" said
+    holds "a solve has times of $name" [ "$(grep -c "$name" table)" = 0 ]
+    expect 5 "$name: in a timed product it changed the clock" bench gemm --device cpu --gemm ./$name.c --precision fp64 \
+      --n 100 --repeat 20 --shape square
+  done
+  unset CFLAGS
+fi
+
+# The state of floating-point numbers is as it was, whatever a kernel did to it: other rows are right, and the kernel is named.
+state() { # NAME DEED TEXT INCLUDES
+  kernel "$1" "RIGHT; $2" '' "$4"
+  expect 5 "$1 on cpu is wrong in fp64: it left $3" "${small[@]}" --gemm "./$1.c"
+  kernel "late_$1" "RIGHT; if (!tried && m > 50) { $2 }" '' "$4
+$is_tried"
+  expect 5 "late_$1: in a solve it left $3" "${small[@]}" --gemm "naive,./late_$1.c"
+  "$lasolve" compare "${larger[@]}" --gemm "naive,./late_$1.c,tiled" >table 2>said
+  holds "compare returns $?, not 5, with late_$1" [ $? -eq 5 ]
+  holds "late_$1 is not named" grep -q "^150 *late_$1 .*FAIL: in a timed solve it left $3" table
+  holds "rows beside late_$1 are not those that they are without it" [ "$(grep -E '^150 +(naive|tiled) ' table | awk '{print $(NF-1)}')" = "$exact" ]
+}
+exact=$("$lasolve" compare "${larger[@]}" --gemm naive,tiled | grep '^150 ' | awk '{print $(NF-1)}')
+state rounds 'fesetround(FE_UPWARD);' 'the rounding mode changed' '#include <fenv.h>'
+if [ "$(uname -m)" = x86_64 ]; then
+  state flushes '_mm_setcsr(_mm_getcsr() | 0x8040);' 'subnormals flushed to zero' '#include <immintrin.h>'
+  kernel fast_math 'RIGHT;' '' '#include <immintrin.h>
+__attribute__((constructor)) static void as_fast_math_does(void) { _mm_setcsr(_mm_getcsr() | 0x8040); }'
+  expect 0 'note: ./fast_math.c: as it was loaded it left subnormals flushed to zero, which was put back' "${small[@]}" --gemm ./fast_math.c
+fi
+
+# Right where it is tried, and wrong where it is timed.
+kernel plain 'RIGHT;'
+kernel two_faced 'RIGHT; if (!tried && m > 8) C[0] += 1;' '' "$is_tried"
+expect 5 'HPL check' "${small[@]}" --gemm ./two_faced.c
+expect 5 'FAIL: ' compare "${larger[@]}" --gemm naive,./two_faced.c
+expect 5 'WRONG: C(0, 0) is ' bench gemm --device cpu --gemm ./two_faced.c --precision fp64 --n 30 --repeat 1 --shape square
+
+# One that ends or stops the process in a timed run, or writes where nobody looks, is named. The others are measured without it.
+kernel late_crash 'RIGHT; if (!tried && m > 50) *(volatile int*)8 = 0;' '' "$is_tried"
+kernel late_exit 'RIGHT; if (!tried && m > 50) exit(0);' '' "$is_tried"
+kernel late_loop 'RIGHT; while (!tried && m > 50) ;' '' "$is_tried"
+"$lasolve" compare "${few[@]:0:10}" --n 40,100,150 --patience 3 --json late.json \
+  --gemm naive,./late_crash.c,./late_exit.c,./late_loop.c,./plain.c >table 2>said
+holds "compare returns $?, not 5" [ $? -eq 5 ]
+holds 'a small size does not have all rows' [ "$(grep -cE '^ *40 .* PASS$' table)" = 5 ]
+holds 'rows of right kernels are not whole' [ "$(grep -cE '^1[05]0 +(naive|plain) .* PASS$' table)" = 4 ]
+for why in 'late_crash .*FAIL: in a timed solve it crashed (SIGSEGV: ' \
+  'late_exit .*FAIL: in a timed solve it ended its process with code 0' \
+  'late_loop .*FAIL: in a timed solve it gave no answer for 3'; do
+  holds "compare does not say twice: $why" [ "$(grep -c "$why" table)" = 2 ]
+done
+
+# So in a solve, and in bench gemm; there is no result that is none.
+for name in late_crash late_exit late_loop; do
+  case $name in
+    late_crash) how='crashed (SIGSEGV: Segmentation fault)' ;;
+    late_exit) how='ended its process with code 0' ;;
+    late_loop) how='gave no answer for ' ;;
+  esac
+  expect 5 "$name: in a solve it $how" "${small[@]}" --gemm "./$name.c" --patience 1
+  also 'nothing was solved'
+  expect 5 "$name: in a timed product it $how" bench gemm --device cpu --gemm "naive,./$name.c" --precision fp64 --n 60 \
+    --repeat 1 --shape square --patience 1 --json bench.json
+  holds "bench gemm has no JSON beside $name" [ "$(grep -c '"right": true' bench.json)" = 2 ]
+  rm bench.json
+done
+"$lasolve" "${small[@]}" --gemm naive,./late_exit.c --json left.json >table 2>said
+holds "a solve returns $?, not 5" [ $? -eq 5 ]
+holds 'a solve leaves out what is right' grep -q '^backend     naive on cpu' table
+holds 'a solve has no JSON of what is right' grep -q '"gemm": "naive"' left.json
+expect 0 '' generate uniform:n=90 --output matrix.csv
+expect 5 'what was read cannot be read again' - --device cpu --block-size 16 --gemm naive,./late_exit.c <matrix.csv
+expect 5 'late_exit: in a timed solve it ended its process' compare "${few[@]:0:10}" --gemm naive,./late_exit.c <(cat matrix.csv)
+expect 0 'backend     plain on cpu' - --device cpu --block-size 16 --gemm ./plain.c <matrix.csv
+
+# What a kernel prints is no part of a solution.
+kernel prints 'RIGHT; printf("a kernel was here\n");' '' '#include <stdio.h>'
+printf '%.0s1\n' {1..90} >ones.csv
+"$lasolve" matrix.csv --rhs ones.csv --device cpu --gemm ./prints.c >printed 2>said || failed=1
+holds 'a solution has what a kernel printed' [ "$(grep -c kernel printed)" = 0 ]
+holds 'a solution is not whole' [ "$(wc -l <printed)" = 90 ]
+holds 'what a kernel printed is lost' grep -q 'a kernel was here' said
+
+# One that closes what others write to.
+kernel closes 'RIGHT; if (!tried && m > 50) for (int i = 0; i < 64; ++i) close(i);' '' "$is_tried"'
+#include <unistd.h>'
+expect 5 'closes: in a solve it closed standard output' "${small[@]}" --gemm naive,./closes.c
+
+# running WORDS: how many processes have a command line that begins with these words.
+running() {
+  local count=0 line file
+  for file in /proc/[0-9]*/cmdline; do
+    line=$({ tr '\0' ' ' <"$file"; } 2>/dev/null) # it may have ended meanwhile
+    [[ $line == "$1"* && $(readlink "${file%cmdline}cwd") == "$(pwd -P)" ]] || continue # other tests run at the same time
+    count=$((count + 1))
+  done
+  echo $count
+}
+
+# Nothing that a kernel starts outlives the comparison, nor slows it unsaid.
+kernel leaves_thread 'RIGHT; static int done; if (!tried && !done++) pthread_create(&thread, 0, spin, 0);' \
+  'kernel.limits = LASOLVE_KERNEL_ONE_CALL;' "$is_tried"'
+#include <pthread.h>
+static pthread_t thread;
+static void* spin(void* none) { for (;;) __asm__ volatile(""); return none; }'
+expect 0 'threads of leaves_thread keep ' compare "${larger[@]}" --gemm naive,./leaves_thread.c
+nap=30.$$ # seconds, which nobody else sleeps: one that escapes a signal to the tool ends by itself
+kernel forks 'RIGHT; static int done; if (!tried && !done++ && fork() == 0) setsid(), execlp("sleep", "sleep", "'$nap'", (char*)0);' \
+  'kernel.limits = LASOLVE_KERNEL_ONE_CALL;' "$is_tried"'
+#include <unistd.h>'
+expect 0 'plugin kernels left 1 process running, which was ended' compare "${larger[@]}" --gemm naive,./forks.c
+expect 0 'a plugin kernel left 1 process behind, which was ended' "${small[@]}" --gemm ./forks.c
+holds 'a process of a kernel survives' [ "$(running "sleep $nap")" = 0 ]
+"$lasolve" compare "${few[@]:0:4}" --n 300 --repeat 100 --gemm naive,./forks.c >/dev/null 2>&1 &
+measuring=$!
+until [ "$(running "sleep $nap")" != 0 ] || ! kill -0 $measuring; do sleep 0.05; done
+holds 'no process measures apart' [ "$(running '/proc/self/exe compare size')" != 0 ]
+kill -s TERM $measuring
+wait $measuring
+holds "a signal makes compare return $?, not 143" [ $? = 143 ]
+for _ in {1..50}; do [ "$(running '/proc/self/exe compare size')" != 0 ] || break; sleep 0.1; done # it is told of the signal by its parent's end
+holds 'the process that measures outlives a signal' [ "$(running '/proc/self/exe compare size')" = 0 ]
+
+# No product of a timed run was computed in a run before: this one makes a mistake where it was.
+kernel remembers 'RIGHT; if (!tried && m > 8) C[0] += is_known(m, n, k, A, lda, B, ldb);' \
+  'kernel.limits = LASOLVE_KERNEL_ONE_CALL;' "$is_tried"'
+static int is_known(long m, long n, long k, const double* A, long lda, const double* B, long ldb) {
+  static unsigned long known[100000], count;
+  unsigned long hash = m + 1000 * n + 1000000 * k, bits;
+  for (long j = 0; j < k; ++j)
+    for (long i = 0; i < m; ++i) memcpy(&bits, A + i + j * lda, 8), hash = 31 * hash + bits + bits / 4294967296;
+  for (long j = 0; j < n; ++j)
+    for (long i = 0; i < k; ++i) memcpy(&bits, B + i + j * ldb, 8), hash = 31 * hash + bits + bits / 4294967296;
+  for (unsigned long i = 0; i < count; ++i) if (known[i] == hash) return 1;
+  if (count < 100000) known[count++] = hash;
+  return 0;
+}'
+expect 0 'PASS' compare "${larger[@]}" --gemm naive,./remembers.c
+
+exit "$failed"
