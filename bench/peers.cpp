@@ -52,9 +52,7 @@ static Options with(const std::string& backend, bool cuda) {
   return options;
 }
 
-static double flops_of(Method method, std::int64_t n) {
-  return method == Method::lu ? lu_flops(double(n)) : cholesky_flops(double(n));
-}
+static double flops_of(Method method, std::int64_t n) { return record_of(method).flops(double(n)); }
 
 /// `run` on the host and on a device.
 template <class T, class Run>

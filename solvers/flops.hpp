@@ -12,8 +12,6 @@ constexpr double lu_panel_flops(double m, double n) { return m * n * n - n * n *
 /// A = L Lᵀ, n × n; and of a panel, m × n, with its diagonal block.
 constexpr double cholesky_flops(double n) { return 1.0 / 3.0 * n * n * n; }
 constexpr double cholesky_panel_flops(double m, double n) { return m * n * n - 2.0 / 3.0 * n * n * n; }
-/// Of a factorization of n × n.
-constexpr double flops_of(Method method, double n) { return method == Method::lu ? lu_flops(n) : cholesky_flops(n); }
 /// C ← C − L L1ᵀ for k columns of L and a block column C, m × n, from its diagonal down. What is above the diagonal does not count.
 constexpr double lower_update_flops(double m, double n, double k) { return (2 * m - n) * n * k; }
 

@@ -14,6 +14,6 @@ struct OrderedPlan {
 };
 
 /// Each thread keeps its last few plans of several lanes: at small n it takes longer to order one than to factor the matrix.
-std::shared_ptr<const OrderedPlan> ordered_plan(Method, Schedule, const Walk&, const Capabilities&);
+std::shared_ptr<const OrderedPlan> ordered_plan(Method, Schedule, const Blocking&, const Capabilities&);
 
 }  // namespace lasolve

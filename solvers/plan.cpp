@@ -2,20 +2,12 @@
 
 #include <limits>
 
-#include "solvers/schedules.hpp"
+#include "solvers/method.hpp"
 
 namespace lasolve {
 
 bool overlap(const Block& a, const Block& b) {
   return a.of == b.of && a.i < b.i + b.m && b.i < a.i + a.m && a.j < b.j + b.n && b.j < a.j + a.n;
-}
-
-const char* name_of(TaskKind kind) {
-  constexpr std::array names = {"arrive",       "panel",   "interchange",    "solve",          "update",
-                                "update_lower", "combine", "stop_if_failed", "panel_in_place", "lookahead_update",
-                                "begin_later",  "prepend", "narrow_update"};
-  static_assert(names.size() == std::size_t(TaskKind::narrow_update) + 1);
-  return names[std::size_t(kind)];
 }
 
 const char* Lanes::name_of(Lane lane) const {
@@ -26,50 +18,22 @@ const char* Lanes::name_of(Lane lane) const {
 
 namespace {
 
-constexpr Block status(Resource::status, {0, 1}), packed_L11(Resource::packed_L11, {0, 1});
-
-/// Of a resource that has as many rows as A, those from row i on.
-Block from(Resource of, std::int64_t i) { return {of, {i, std::numeric_limits<std::int64_t>::max()}}; }
-
 bool any_overlap(const BlockList& a, const BlockList& b) {
   return std::any_of(a.begin(), a.end(), [&](const Block& x) {
     return std::any_of(b.begin(), b.end(), [&](const Block& y) { return overlap(x, y); });
   });
 }
 
-bool writes_pivots(TaskKind kind) { return kind == TaskKind::panel || kind == TaskKind::panel_in_place; }
-
-}  // namespace
-
-BlockList reads_of(const Task& task) {
-  BlockList blocks;
-  blocks.add(task.L);
-  blocks.add(task.U);
-  if (task.kind == TaskKind::lookahead_update) blocks.add(packed_L11);
-  if (task.kind == TaskKind::stop_if_failed) blocks.add(status);
-  if (!writes_pivots(task.kind)) blocks.add(task.interchanges);
-  if (task.kind == TaskKind::update) blocks.add(task.device);
-  return blocks;
-}
-
-BlockList writes_of(const Task& task) {
-  BlockList blocks;
-  blocks.add(task.C);
-  if (writes_pivots(task.kind)) blocks.add(task.interchanges), blocks.add(status);
-  if (task.kind == TaskKind::panel_in_place) blocks.add(packed_L11);
-  if (task.kind == TaskKind::narrow_update) blocks.add(task.device);
-  // It hands the interchanges on: what else a panel is needed for must not hold up what the next panel waits for.
-  if (task.kind == TaskKind::lookahead_update) blocks.add(task.interchanges);
-  // Both are workspace of whoever combines.
-  if (task.kind == TaskKind::combine) blocks.add(from(Resource::order, task.C.i)), blocks.add(from(Resource::later, 0));
-  return blocks;
-}
-
-namespace {
-
 /// What a task touches.
 struct Touched {
-  explicit Touched(const Task& task) : reads(reads_of(task)), writes(writes_of(task)) {}
+  explicit Touched(const Task& task) {
+    if (task.type->touches) {
+      task.type->touches(task, reads, writes);
+    } else {
+      for (const Block& b : {task.L, task.U, task.interchanges}) reads.add(b);
+      writes.add(task.C);
+    }
+  }
   BlockList reads, writes;
 };
 
@@ -80,22 +44,35 @@ bool conflict(const Touched& before, const Touched& after) {
 
 }  // namespace
 
+BlockList reads_of(const Task& task) { return Touched(task).reads; }
+BlockList writes_of(const Task& task) { return Touched(task).writes; }
 bool conflict(const Task& before, const Task& after) { return conflict(Touched(before), Touched(after)); }
 
-Range Walk::panel_at(std::int64_t j) const {
-  const std::int64_t least = std::min(least_panel, block_size);
-  const std::int64_t most = least > 0 ? std::clamp(j / 2 / least * least, least, block_size) : block_size;
-  return {j, j + std::min(most, n - j)};
+Range Blocking::panel_at(std::int64_t j) const {
+  const std::int64_t left = columns() - j;
+  std::int64_t width = widths.panel;
+  if (panels_bind(left)) {
+    width = std::min(width, j == 0 ? widths.bottleneck.first : widths.bottleneck.panel);
+  } else if (widths.least > 0) {
+    std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    if (widths.of_before > 0) most = std::int64_t(widths.of_before * double(j));
+    if (widths.part_of_rest > 0) most = std::min(most, left / widths.part_of_rest);
+    width = std::clamp(most / widths.unit * widths.unit, std::min(widths.least, width), width);
+  }
+  return {j, j + std::min(width, left)};
 }
 
-Range Walk::step_at(std::int64_t j, Range panel) const {
+Range Blocking::step_at(std::int64_t j, Range panel) const {
+  const std::int64_t step = panels_bind(columns() - panel.begin) ? widths.bottleneck.step : widths.step;
   return {j, step > 0 ? std::min(panel.end, j + step) : panel.end};
 }
 
-Plan plan_of(Method method, Schedule schedule, const Walk& walk) {
-  require(walk.n >= 0 && walk.block_size > 0 && walk.step >= 0 && walk.least_panel >= 0,
+Plan plan_of(Method method, Schedule schedule, const Blocking& by) {
+  require(method != Method::automatic && schedule != Schedule::automatic,
+          "a plan needs a method and a schedule, not automatic ones");
+  require(by.n >= 0 && by.widths.panel > 0 && by.widths.step >= 0 && by.widths.least >= 0,
           "a plan is of n columns, in panels of at least one");
-  return {method, schedule, walk.n, walk.block_size, walk.lanes, schedule_of(method, schedule)(walk)};
+  return {method, by.rows(), by.n, by.lanes, schedule_of(method, schedule)(by)};
 }
 
 std::vector<Lane> lanes_of(const Plan& plan) {

@@ -52,26 +52,6 @@ struct Block {
 /// Whether two blocks have an element in common.
 bool overlap(const Block&, const Block&);
 
-enum class TaskKind : std::uint8_t {
-  arrive,       ///< C is there
-  panel,        ///< LU: P C = L U, with the interchanges of the panel. Cholesky: C = L L1ᵀ
-  interchange,  ///< C ← P C
-  solve,        ///< LU: C ← inv(L) C, L unit lower triangular. Cholesky: C ← C inv(L)ᵀ, L lower triangular
-  update,  ///< LU: C ← C − L U. Cholesky: C ← C − L Uᵀ from the diagonal of C down, U the first rows of L
-  update_lower,  ///< Cholesky: C ← C − L Lᵀ on and below the diagonal, with which C begins
-  combine,  ///< LU: C, of the permutations, ← the interchanges as one permutation; the order is brought up to date
-  stop_if_failed,  ///< what follows may be left out when the factorization has failed
-  // What lower() puts in the place of others.
-  panel_in_place,  ///< LU: as panel, but the rows of C stay where they were found, U among them: C = Pᵀ L U
-  lookahead_update,  ///< LU: interchange, solve and update of C with a panel L that was left in place, whose interchanges it hands on
-  begin_later,    ///< LU: C, of the later interchanges, ← none
-  prepend,        ///< LU: C, of the later interchanges, ← the combined interchanges of a panel, and then those
-  narrow_update,  ///< Cholesky: as update, of few columns within a panel; C may be below the diagonal
-};
-const char* name_of(TaskKind);
-/// Whether the GEMM backend does all of it. Of a narrow_update a device may have a kernel of its own.
-constexpr bool is_update(TaskKind k) { return k == TaskKind::update || k == TaskKind::update_lower; }
-
 /// A line of tasks that run one after the other. Of two that could run, the one of higher rank goes first; those of two
 /// lines of one rank fill each other's gaps.
 struct Lane {
@@ -97,7 +77,7 @@ struct Lanes {
 /// The four that schedules use, and `far`, which lower() uses too.
 inline constexpr Lanes four_lanes{.far = {-1, 0}, .bulk = {0, 0}, .soon = {1, 1}, .near = {1, 0}, .chain = {2, 0}};
 
-/// What a task of LU is for, where lower() has to know it and the blocks alone do not say it.
+/// What a task is for, where lowering has to know it and the blocks alone do not say it.
 enum class Role : std::uint8_t {
   none,
   elimination,   ///< interchange, solve and update of the same columns with the same panel, one behind the other
@@ -105,9 +85,38 @@ enum class Role : std::uint8_t {
   L_to_the_left  ///< an interchange of rows of L: of the panels before this one
 };
 
+/// A few blocks.
+struct BlockList {
+  std::array<Block, 5> all;
+  std::size_t count = 0;
+  /// Throws std::logic_error where there is no room: a task that touches more wants a longer list.
+  void add(const Block& b) {
+    if (b.empty()) return;
+    if (count == all.size()) throw std::logic_error("lasolve: a task touches more blocks than BlockList has room for");
+    all[count++] = b;
+  }
+  const Block* begin() const { return all.data(); }
+  const Block* end() const { return all.data() + count; }
+};
+
+struct Task;
+
+/// What a kind of task is like, which its method says: solvers/lu/tasks.hpp, solvers/cholesky/tasks.hpp. It is known by its address.
+struct TaskType {
+  /// How it is drawn, and what a model of its time goes by.
+  enum Picture : std::uint8_t { none, arrive, panel, interchange, solve, update };
+  /// Adds the blocks that a task reads and writes; what is written may be read as well.
+  using Touches = void (*)(const Task&, BlockList& reads, BlockList& writes);
+
+  const char* name;
+  Picture picture = none;
+  Touches touches = nullptr;  ///< null: reads L, U and interchanges, and writes C
+  bool is_product = false;    ///< the GEMM backend does all of it
+};
+
 /// One line of mathematics. Blocks that it does not need are empty.
 struct Task {
-  TaskKind kind;
+  const TaskType* type;
   Lane lane;
   Phase phase = Phase::other;
   /// Whether it begins a phase of the report, `phase`. Else its time and flops belong to the phase that its lane is in or, where
@@ -119,59 +128,74 @@ struct Task {
   Block L = {}, U = {};  ///< are read
   Block interchanges =
       {};             ///< of the pivots, combined, or later: written by panels, read by what interchanges or combines
-  Block device = {};  ///< is written by a narrow_update that goes first, and read by the update that would hold it up
-};
+  Block device = {};  ///< is written by an update that goes first, and read by the update that would hold it up
 
-/// A few blocks.
-struct BlockList {
-  std::array<Block, 5> all;
-  std::size_t count = 0;
-  /// Throws std::logic_error where there is no room: a kind of task that touches more wants a longer list.
-  void add(const Block& b) {
-    if (b.empty()) return;
-    if (count == all.size()) throw std::logic_error("lasolve: a task touches more blocks than BlockList has room for");
-    all[count++] = b;
-  }
-  const Block* begin() const { return all.data(); }
-  const Block* end() const { return all.data() + count; }
+  bool is(const TaskType& t) const { return type == &t; }
 };
 BlockList reads_of(const Task&);
 BlockList writes_of(const Task&);  ///< what is written may be read as well
 
+/// What every method may have: C is there; and what follows may be left out when the factorization has failed.
+namespace any_task {
+inline constexpr TaskType arrive{.name = "arrive", .picture = TaskType::arrive};
+inline constexpr TaskType stop_if_failed{.name = "stop_if_failed",
+                                         .touches = [](const Task&, BlockList& reads, BlockList&) {
+                                           reads.add({Resource::status, {0, 1}});
+                                         }};
+}  // namespace any_task
+
 /// Whether two tasks touch the same element, and one of them writes it: then their order counts.
 bool conflict(const Task& before, const Task& after);
 
-/// Tasks in program order: run one after the other, they factor an n × n matrix.
+/// Tasks in program order: run one after the other, they factor an m × n matrix.
 struct Plan {
   Method method = Method::lu;
-  Schedule schedule = Schedule::right_looking;
-  std::int64_t n = 0, block_size = 0;
+  std::int64_t m = 0, n = 0;
   Lanes lanes;
   std::vector<Task> tasks = {};
 };
 
-/// What a schedule is asked for.
-struct Walk {
-  std::int64_t n = 0, block_size = 1;  ///< columns of a panel at most
-  std::int64_t step = 0;               ///< columns that are factored at a time within a panel; 0: all of it
-  std::int64_t least_panel = 0;  ///< where the first panels are narrower, so that work begins early; 0: they are not
-  bool arrives = false;          ///< A is not there yet: its columns come from the left to the right
-  Lanes lanes = Lanes::one();
-  /// With it an LU that looks ahead takes the widths of panels and steps from lu_widths, for factors of this precision.
-  const Tuning* tuning = nullptr;
-  Precision storage = Precision::fp64;
+/// How wide panels are, and the steps within them. A recipe says it; a schedule asks for one after the other.
+struct Widths {
+  std::int64_t panel = 1;  ///< columns at most
+  std::int64_t step = 0;   ///< columns that are factored at a time within a panel; 0: all of it
+  /// Where the first and the last panels are narrower: at column j a panel has at most of_before · j columns, and 1 / part_of_rest of the
+  /// columns from j on, in whole units, but at least `least`. 0: no such limit.
+  std::int64_t least = 0, unit = 1, part_of_rest = 0;
+  double of_before = 0;
+  /// Where at most so many columns are left, panels are the bottleneck: they have other widths then, the first of all and those behind
+  /// it, in other steps. Of panels of more than `soon_from` columns, those that are wanted soon are eliminated apart.
+  struct Bottleneck {
+    std::int64_t left = -1, first = 0, panel = 0, step = 0, soon_from = 0;
+    bool operator==(const Bottleneck&) const = default;
+  } bottleneck = {};
 
-  /// The panel that begins with column j. Where the first are narrower, each has at most half as many columns as are before
-  /// it, or the least.
+  bool operator==(const Widths&) const = default;
+};
+
+/// What a schedule is asked for.
+struct Blocking {
+  std::int64_t n = 0;  ///< columns
+  Widths widths = {};
+  bool arrives = false;  ///< A is not there yet: its columns come from the left to the right
+  Lanes lanes = Lanes::one();
+  std::int64_t m = -1;  ///< rows; −1: as many as columns
+
+  std::int64_t rows() const { return m < 0 ? n : m; }
+  /// That are factored; U has more where A is wide.
+  std::int64_t columns() const { return std::min(rows(), n); }
+  Range all() const { return {0, columns()}; }
+  /// The panel that begins with column j.
   Range panel_at(std::int64_t j) const;
   /// The step of a panel that begins with column j.
   Range step_at(std::int64_t j, Range panel) const;
-  Range all() const { return {0, n}; }
-  bool operator==(const Walk&) const = default;
+  /// Whether panels are the bottleneck when so many columns are left.
+  bool panels_bind(std::int64_t left) const { return left <= widths.bottleneck.left; }
+  bool operator==(const Blocking&) const = default;
 };
 
 /// Throws std::invalid_argument where the schedule is automatic, the method has no such schedule, or sizes make no sense.
-Plan plan_of(Method, Schedule, const Walk&);
+Plan plan_of(Method, Schedule, const Blocking&);
 
 /// For each task of a plan those that it must be made to wait for: of other lanes, at most one of each. What comes before it
 /// in its own lane needs no wait, nor does what another wait brings.

@@ -6,7 +6,7 @@
 
 #include "core/choose.hpp"
 #include "lasolve/names.hpp"
-#include "solvers/schedules.hpp"
+#include "solvers/method.hpp"
 #include "solvers/tuning.hpp"
 
 namespace lasolve {
@@ -46,16 +46,22 @@ void require_offered(const Options& options, const Means& means, const SolvePrec
   if (!means.offers(in.products)) require(false, does_not_offer(means.backend, means.device, in.products).c_str());
 }
 
-/// Schedule and block size.
-void block(Recipe& r, const Options& options, const Problem& problem, const Tuning& t) {
+/// Schedule, widths, and what follows from the method.
+void plan(Recipe& r, const Options& options, const Problem& problem, const Means& means) {
+  const Tuning& t = *means.tuning;
+  const MethodRecord& method = record_of(r.method);
   r.schedule = options.schedule != Schedule::automatic ? options.schedule
                : r.arrives                             ? Schedule::left_looking
-                                                       : default_schedule(t, r.method);
-  const std::int64_t columns = r.executor == Executor::leaf ? problem.n
-                               : options.block_size > 0
-                                   ? options.block_size
-                                   : default_block_size(t, r.method, r.schedule, r.precision.storage, problem.n);
-  r.block_size = std::min(columns, std::max<std::int64_t>(1, problem.n));
+                                                       : method.default_schedule(t);
+  r.mirrors = options.triangle == Uplo::upper || (options.triangle == Uplo::lower && !method.is_symmetric);
+  r.as_it_comes = r.arrives && r.schedule == Schedule::left_looking && !r.mirrors;  // rows come last
+  r.widths = r.executor == Executor::leaf ? Widths{.panel = std::max<std::int64_t>(1, problem.n)}
+                                          : method.widths(t, {.schedule = r.schedule,
+                                                              .storage = r.precision.storage,
+                                                              .n = problem.n,
+                                                              .columns = options.block_size,
+                                                              .arrives = r.as_it_comes,
+                                                              .queues = means.queues});
 }
 
 /// Whether a leaf does all that is asked for.
@@ -107,13 +113,13 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   r.arrives = r.executor == Executor::plan && goes_as_it_comes(r, picks, problem, t);
   r.method = picks ? Method::cholesky : o.factorization == Method::automatic ? Method::lu : o.factorization;
   if (picks) r.symmetry = when_found_out(r, o, problem, t);
-  block(r, o, problem, t);
+  plan(r, o, problem, means);
 
   Recipes recipes;
   recipes.add(r);
   r.symmetry = Symmetry::given, r.arrives = false;
   const auto add = [&] {
-    block(r, o, problem, t);
+    plan(r, o, problem, means);
     recipes.add(r);
   };
   if (r.executor == Executor::plan && !r.in_place) add();  // of 2^e A
@@ -141,8 +147,8 @@ const Recipe* Recipes::after(const Recipe& tried, Reason why) const {
 }
 
 std::string text_of(const Recipe& r) {
-  std::string text = fmt::format("{}, {}, ", r.method == Method::lu ? "LU" : "Cholesky", name_of(r.schedule));
-  text += r.executor == Executor::leaf ? "one leaf" : fmt::format("panels of {}", r.block_size);
+  std::string text = fmt::format("{}, {}, ", record_of(r.method).name, name_of(r.schedule));
+  text += r.executor == Executor::leaf ? "one leaf" : fmt::format("panels of {}", r.block_size());
   text += fmt::format(", {}", name_of(r.precision.name));
   if (r.refines()) text += ", refined";
   if (r.symmetry == Symmetry::before) text += ", if A is symmetric, which is found out before";

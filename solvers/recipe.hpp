@@ -7,6 +7,7 @@
 
 #include "lasolve/lasolve.hpp"
 #include "lasolve/precision.hpp"
+#include "solvers/plan.hpp"
 
 namespace lasolve {
 
@@ -26,6 +27,7 @@ struct Means {
   const char* backend = "";
   unsigned precisions = 0;   ///< bit p: the backend offers products in Precision(p)
   bool fits_a_leaf = false;  ///< one leaf, which computes no product, holds the system
+  bool queues = true;        ///< what the lanes of a plan do goes side by side
 
   bool offers(Precision p) const { return (precisions >> unsigned(p) & 1u) != 0; }
 };
@@ -49,18 +51,21 @@ enum class Symmetry : std::uint8_t {
 struct Recipe {
   Method method = Method::automatic;
   Schedule schedule = Schedule::automatic;
-  std::int64_t block_size = 0;
+  Widths widths = {};
   SolvePrecision precision = {};  ///< its residual is not automatic
   Refine refine = Refine::none;
   Executor executor = Executor::plan;
   Symmetry symmetry = Symmetry::given;
-  bool in_place = false;   ///< the factors overwrite A, or its copy on the device
-  bool arrives = false;    ///< A comes while it is factored, column after column
-  bool finite = false;     ///< NaN or Inf in A or B is misuse
-  bool check = false;      ///< the backward error of each solution is measured
-  bool condition = false;  ///< the condition of A is estimated, and solutions are judged by it
-  bool mends = false;      ///< where a check fails because elements grew, the solution is refined
+  bool in_place = false;     ///< the factors overwrite A, or its copy on the device
+  bool arrives = false;      ///< A comes while the first tasks run
+  bool as_it_comes = false;  ///< and is factored column after column
+  bool mirrors = false;      ///< the triangle that is there is mirrored before
+  bool finite = false;       ///< NaN or Inf in A or B is misuse
+  bool check = false;        ///< the backward error of each solution is measured
+  bool condition = false;    ///< the condition of A is estimated, and solutions are judged by it
+  bool mends = false;        ///< where a check fails because elements grew, the solution is refined
 
+  std::int64_t block_size() const { return widths.panel; }
   bool refines() const { return refine != Refine::none; }
   bool is_coarse() const { return lasolve::is_coarse(precision); }
   /// Whether A is read again when it has been factored.

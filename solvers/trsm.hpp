@@ -40,6 +40,13 @@ Triangle<T, Space> upper(MatrixView<T, Space> U) {
   return {U, false, false};
 }
 
+/// A triangle that was there before the solve with another one.
+template <class T, class Space>
+Triangle<T, Space> after_another(Triangle<T, Space> triangle) {
+  triangle.ready = true;
+  return triangle;
+}
+
 /// B ← inv(T) B. T: n × n, B: n × nrhs. Flops n² nrhs.
 template <class T, class Space>
 void trsm_left(Queue<Space>& q, const Gemm<T, Space>& gemm, Triangle<T, Space> tri, MatrixView<T, Space> B) {

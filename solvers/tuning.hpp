@@ -10,50 +10,6 @@
 
 namespace lasolve {
 
-/// Cholesky goes left-looking on CUDA: products with a large k are faster than block columns of symmetric rank-k updates.
-inline Schedule default_schedule(const Tuning& t, Method method) {
-  return method == Method::cholesky && t.cholesky_goes_left != 0 ? Schedule::left_looking : Schedule::right_looking;
-}
-
-/// Where panels are the bottleneck, in LU and left-looking Cholesky at small n, narrow ones are done sooner; at large n, and in a
-/// right-looking Cholesky, the updates want a large k. `storage`: of the factors.
-inline std::int64_t default_block_size(const Tuning& t, Method method, Schedule schedule, Precision storage,
-                                       std::int64_t n) {
-  const bool left = schedule == Schedule::left_looking;
-  if (method != Method::cholesky) return (left ? t.lu_left : t.lu)(n);
-  return (!left ? t.cholesky : storage == Precision::fp64 ? t.cholesky_left : t.cholesky_left_fp32)(n);
-}
-
-/// Whether panels of LU are the bottleneck when so many columns are left: towards the end, and in small matrices.
-constexpr bool panels_are_the_bottleneck(const Tuning& t, std::int64_t left) {
-  return left <= t.lu_panels_are_the_bottleneck;
-}
-
-/// How LU walks at some point: panels of `panel` columns, of which `step` are factored at a time.
-struct LuWidths {
-  std::int64_t panel, step;
-};
-
-/// Where panels are the bottleneck, steps are short. The bulk has nothing to do until the first panel is factored, so in a large
-/// matrix that is narrower, but in fp32, where products with a smaller k are slower. Where panels are hidden, wide ones give the
-/// updates a large k, and each is one step, because its inner products have a larger k than those of near columns; but nothing
-/// hides the first, so they begin narrow, and each has at most twice as many columns as all before it.
-inline LuWidths lu_widths(const Tuning& t, Precision storage, std::int64_t nb, std::int64_t j, std::int64_t n) {
-  const bool first_of_large = storage == Precision::fp64 && j == 0 && n >= t.lu_first_panel_from;
-  const std::int64_t widest = first_of_large ? t.lu_first_panel_fp64 : t.lu_widest_panel;
-  if (panels_are_the_bottleneck(t, n - j)) return {std::min(nb, widest), std::min(nb, t.lu_step)};
-  const std::int64_t first = round_up(n / t.lu_hidden_panels_of_first, t.lu_step);
-  const std::int64_t panel = std::min(nb, std::max(first, 2 * j));
-  return {panel, panel};
-}
-
-/// Whether the columns that are wanted soon have an interchange, a solve and an update of their own, ahead of those behind them.
-/// Else only their update is apart, and comes first. It pays where panels are the bottleneck, but for few columns these are too many
-/// launches.
-inline bool solves_soon_first(const Tuning& t, std::int64_t panel, std::int64_t left) {
-  return panel > t.lu_soon_columns && panels_are_the_bottleneck(t, left);
-}
-
 /// Interchanges of single elements cost as much as whole sectors of memory, and panels beside them wait for memory twice as
 /// long; but in small matrices, which stay in the cache, they go unnoticed. `can`: whether the device has room for it.
 inline bool interchanges_L_at_the_end(const Tuning& t, std::int64_t n, bool can) {
@@ -66,12 +22,6 @@ inline bool interchanges_L_at_the_end(const Tuning& t, std::int64_t n, bool can)
 inline std::int64_t lu_far_columns(const Tuning& t, Precision storage, std::int64_t n, bool late) {
   if (n < t.lu_far_from || !late) return 0;
   return storage == Precision::fp64 ? t.lu_far_columns_fp64 : t.lu_far_columns_fp32;
-}
-
-/// Towards the end the panels of a right-looking Cholesky become narrower, because there is less to do meanwhile.
-inline std::int64_t cholesky_panel_columns(const Tuning& t, std::int64_t nb, std::int64_t rest) {
-  const std::int64_t least = t.cholesky_panel_least;
-  return std::min(nb, std::max(least, rest / t.cholesky_panel_part / least * least));
 }
 
 /// A leaf solves all of its rows in the kernel that factors its diagonal, which is the shortest way, but takes a
@@ -114,15 +64,6 @@ inline bool is_narrow_update(const Tuning& t, Precision storage, std::int64_t fp
   return few && !apart && m * n * k <= t.cholesky_narrow_work_fp64;
 }
 
-/// How many columns a left-looking Cholesky takes at once, at column j: at most nb, but nothing hides the first panels, and the
-/// last ones have less beside them. So where nb is wide, these are narrower.
-inline std::int64_t cholesky_columns_at_once(const Tuning& t, std::int64_t nb, std::int64_t j, std::int64_t n) {
-  if (nb <= t.cholesky_left_wide) return nb;
-  const std::int64_t unit = t.cholesky_diagonal_update,
-                     hidden = std::min(j, (n - j) / t.cholesky_left_beside) / unit * unit;
-  return std::min(nb, std::max(unit, hidden));
-}
-
 /// How a symmetric update of n columns goes by block columns. Narrow ones compute less above the diagonal; wide ones are fewer
 /// launches with a fuller last wave of tiles.
 struct SymmetricUpdates {
@@ -140,15 +81,6 @@ inline std::int64_t symmetric_update_columns(const Tuning& t, std::int64_t n) {
 
 // The same for a queue, whose device says the rest.
 
-template <class Space>
-Schedule default_schedule(const Queue<Space>& q, Method method) {
-  return default_schedule(q.tuning(), method);
-}
-template <class Space>
-std::int64_t default_block_size(const Queue<Space>& q, Method method, Schedule schedule, Precision storage,
-                                std::int64_t n) {
-  return default_block_size(q.tuning(), method, schedule, storage, n);
-}
 /// The widest block column whose update may compute all of the block on its diagonal.
 template <class Space>
 std::int64_t diagonal_update_columns(const Queue<Space>& q) {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "solvers/schedules.hpp"
+#include "solvers/plan.hpp"
 
 namespace lasolve {
 
@@ -28,7 +28,7 @@ std::function<void(double)> teller_of(Step step) {
 void tell_at_once(Method method, Schedule schedule, std::int64_t n, double begin_seconds, double end_seconds) {
   if (!watcher) return;
   watcher->begins();
-  for (const Task& task : plan_of(method, schedule, {.n = n, .block_size = n, .lanes = Lanes::one()}).tasks)
+  for (const Task& task : plan_of(method, schedule, {.n = n, .widths = {.panel = n}}).tasks)
     watcher->hears(task, begin_seconds, end_seconds);
 }
 

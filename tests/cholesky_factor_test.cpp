@@ -1,9 +1,10 @@
 // The factor of A = L Lᵀ, which is only seen from inside, on the CPU.
+#include "solvers/cholesky/cpu/panel.hpp"
 #include "solvers/devices/cpu/norms.hpp"
-#include "solvers/devices/cpu/panel.hpp"
 #include "solvers/devices/cpu/rows.hpp"
 #include "solvers/devices/cpu/triangle.hpp"
 #include "solvers/devices/primitives.hpp"
+#include "solvers/lu/cpu/panel.hpp"
 //
 #include "core/choose.hpp"
 #include "devices.hpp"
@@ -27,13 +28,16 @@ TYPED_TEST(CholeskyFactor, has_a_small_residual) {
       SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb);
       const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
       Factors<T, Cpu> factors(Method::cholesky, rounded<T>(A)), arriving(Method::cholesky, Matrix<T>(n, n));
-      factors.factor(q, Gemm<T, Cpu>(*gemm_backends<Cpu>()[0]), schedules[n % 3], nb);
+      Recipe by{.method = Method::cholesky, .schedule = schedules[n % 3], .widths = {.panel = nb}};
+      factors.factor(q, Gemm<T, Cpu>(*gemm_backends<Cpu>()[0]), by);
       EXPECT_TRUE(factors.outcome(q).ok());
       EXPECT_LT((cholesky_residual<T>(A.view(), factors.values())), 30);
       const auto supply = [&](Queue<Cpu>& queue, std::int64_t first, MatrixView<T> columns) {
         convert(queue, A.view().columns(first, columns.cols()), columns);
       };
-      arriving.factor(q, Gemm<T, Cpu>(*gemm_backends<Cpu>()[0]), Schedule::left_looking, nb, supply);
+      by.schedule = Schedule::left_looking, by.as_it_comes = true;
+      by.widths.least = by.widths.unit = (nb + 7) / 8, by.widths.of_before = 0.5;
+      arriving.factor(q, Gemm<T, Cpu>(*gemm_backends<Cpu>()[0]), by, supply);
       EXPECT_TRUE(arriving.outcome(q).ok());
       EXPECT_LT((cholesky_residual<T>(A.view(), arriving.values())), 30);
     }
@@ -58,7 +62,7 @@ TYPED_TEST(CholeskyFactor, of_a_lowered_plan_has_a_small_residual) {
       status(0, 0) = -1;
       const Supply<T, Cpu> none;
       const Plan plan =
-          lower(plan_of(Method::cholesky, schedule, {.n = n, .block_size = nb, .lanes = four_lanes}), can);
+          lower(plan_of(Method::cholesky, schedule, {.n = n, .widths = {.panel = nb}, .lanes = four_lanes}), can);
       Buffers<T, Cpu> buffers(plan);
       const Workpiece<T, Cpu> of{gemm, L, Pivots<Cpu>::in(pivots, status), none, buffers};
       for (const Task& task : plan.tasks) ASSERT_TRUE(perform(q, q, Method::cholesky, task, of));
@@ -77,9 +81,9 @@ TYPED_TEST(CholeskyFactor, of_a_plan_with_a_task_of_LU_is_refused) {
   const Supply<T, Cpu> none;
   Buffers<T, Cpu> buffers(Plan{});
   const Workpiece<T, Cpu> of{gemm, A, Pivots<Cpu>::in(no_pivots, status), none, buffers};
-  for (const TaskKind kind : {TaskKind::interchange, TaskKind::combine, TaskKind::panel_in_place,
-                              TaskKind::lookahead_update, TaskKind::begin_later, TaskKind::prepend})
-    EXPECT_THROW(perform(q, q, Method::cholesky, {.kind = kind, .lane = {}}, of), std::logic_error) << name_of(kind);
+  for (const TaskType* type : {&lu_task::interchange, &lu_task::combine, &lu_task::panel_in_place,
+                               &lu_task::lookahead_update, &lu_task::begin_later, &lu_task::prepend})
+    EXPECT_THROW(perform(q, q, Method::cholesky, {.type = type, .lane = {}}, of), std::logic_error) << type->name;
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include "lasolve/names.hpp"
 #include "plans.hpp"
 #include "solvers/kernel_limits.hpp"
-#include "solvers/schedules.hpp"
 
 namespace lasolve::test {
 namespace {
@@ -30,15 +29,22 @@ template <class Check>
 void for_each_lowered(Check check) {
   for (const char* card : {"", "a100"})
     for (const Precision precision : {Precision::fp64, Precision::fp32})
-      for (const ScheduleEntry& entry : schedules())
+      for (const Schedule schedule : all_schedules())
         for (const Method method : {Method::lu, Method::cholesky})
-          for (const auto& [n, block_size, step] :
-               {std::array{64, 6, 1}, {65, 12, 3}, {64, 16, 4}, {45, 10, 8}, {40, 8, 0}, {5, 8, 2}}) {
-            if (!entry.offered_for(method)) continue;
-            SCOPED_TRACE(std::string(name_of(entry.schedule)) + (method == Method::lu ? ", LU, " : ", Cholesky, ") +
-                         card + ", n = " + std::to_string(n) + ", steps of " + std::to_string(step));
-            const Plan plan =
-                plan_of(method, entry.schedule, {.n = n, .block_size = block_size, .step = step, .lanes = four_lanes});
+          for (const auto& [n, block_size, step, m] : {std::array{64, 6, 1, 64},
+                                                       {65, 12, 3, 65},
+                                                       {64, 16, 4, 64},
+                                                       {45, 10, 8, 45},
+                                                       {40, 8, 0, 40},
+                                                       {5, 8, 2, 5},
+                                                       {30, 8, 2, 64},
+                                                       {64, 8, 2, 30}}) {
+            if (m != n && record_of(method).is_symmetric) continue;
+            if (!is_offered(method, schedule)) continue;
+            SCOPED_TRACE(std::string(name_of(schedule)) + (method == Method::lu ? ", LU, " : ", Cholesky, ") + card +
+                         ", n = " + std::to_string(n) + ", steps of " + std::to_string(step));
+            const Plan plan = plan_of(
+                method, schedule, {.n = n, .widths = {.panel = block_size, .step = step}, .lanes = four_lanes, .m = m});
             Capabilities can = shrunk(capabilities_for(card, precision), 128);
             can.panel = can.panel_in_place = can.lookahead_update = 4;  // more than a step of some
             can.combined = 64;
@@ -88,32 +94,32 @@ TEST(CapabilitiesOf, a_card_are_what_its_kernels_take) {
 TEST(LoweredPlan, has_no_panel_that_a_kernel_of_the_card_would_not_take) {
   for (const std::string& name : card_names())
     for (const Precision precision : {Precision::fp64, Precision::fp32})
-      for (const ScheduleEntry& entry : schedules())
+      for (const Schedule schedule : all_schedules())
         for (const Method method : {Method::lu, Method::cholesky}) {
-          if (!entry.offered_for(method)) continue;
-          SCOPED_TRACE(name + ", " + name_of(precision) + ", " + name_of(entry.schedule));
+          if (!is_offered(method, schedule)) continue;
+          SCOPED_TRACE(name + ", " + name_of(precision) + ", " + name_of(schedule));
           const DeviceProperties device = card(name);
           const Tuning tuning = tuning_for(device).values;
-          const Walk walk{.n = 6000, .block_size = 768, .lanes = four_lanes, .tuning = &tuning, .storage = precision};
-          const Capabilities can = capabilities_of(device, tuning, precision, walk.n);
-          const Plan plan = lower(plan_of(method, entry.schedule, walk), can);
+          const Blocking by = blocking_for(method, schedule, 6000, 768, tuning, precision);
+          const Capabilities can = capabilities_of(device, tuning, precision, by.n);
+          const Plan plan = lower(plan_of(method, schedule, by), can);
           std::int64_t widest = 0;
           for (const Task& task : plan.tasks) {
-            const bool is_panel = task.kind == TaskKind::panel || task.kind == TaskKind::panel_in_place;
-            const bool is_leaf = method == Method::cholesky && is_panel && task.C.i + task.C.m < walk.n;
+            const bool is_panel = is(task, "panel") || is(task, "panel_in_place");
+            const bool is_leaf = method == Method::cholesky && is_panel && task.C.i + task.C.m < by.n;
             if (method == Method::lu ? is_panel : is_leaf) widest = std::max(widest, task.C.n);
           }
           if (method == Method::lu) {
             EXPECT_EQ(widest, widest_panel(device, precision));
-          } else if (entry.schedule == Schedule::left_looking) {
+          } else if (schedule == Schedule::left_looking) {
             EXPECT_EQ(widest, cholesky_leaf_steps(device, precision) * cholesky_step);
           }
         }
 }
 
-std::size_t count_of(const Plan& plan, TaskKind kind) {
+std::size_t count_of(const Plan& plan, const char* name) {
   return std::size_t(
-      std::count_if(plan.tasks.begin(), plan.tasks.end(), [&](const Task& task) { return task.kind == kind; }));
+      std::count_if(plan.tasks.begin(), plan.tasks.end(), [&](const Task& task) { return is(task, name); }));
 }
 
 TEST(LoweredPlan, orders_each_pair_of_tasks_that_touch_the_same_block) {
@@ -140,8 +146,7 @@ TEST(LoweredPlan, has_the_flops_of_the_textbook) {
   for_each_lowered([](const Plan&, const Plan& lowered) {
     std::int64_t sum = 0;
     for (const Task& task : lowered.tasks) sum += thirds(task.flops);
-    const std::int64_t cube = lowered.n * lowered.n * lowered.n;
-    EXPECT_EQ(sum, lowered.method == Method::lu ? 2 * cube : cube);
+    EXPECT_EQ(sum, thirds_of_textbook(lowered));
   });
 }
 
@@ -172,12 +177,12 @@ TEST(LoweredPlan, has_interchanges_and_panels_of_one_kernel_each) {
     if (plan.method == Method::cholesky) return;
     std::vector<Block> made;
     for (const Task& task : lowered.tasks) {
-      if (task.kind == TaskKind::panel || task.kind == TaskKind::panel_in_place) {
+      if (is(task, "panel") || is(task, "panel_in_place")) {
         EXPECT_LE(task.C.n, 4);
         made.push_back(task.interchanges);
       }
-      if (task.kind == TaskKind::combine) made.push_back(task.C);
-      const bool reads = task.kind == TaskKind::interchange || task.kind == TaskKind::prepend;
+      if (is(task, "combine")) made.push_back(task.C);
+      const bool reads = is(task, "interchange") || is(task, "prepend");
       if (!reads || task.interchanges.of == Resource::later) continue;
       EXPECT_NE(std::find(made.begin(), made.end(), task.interchanges), made.end());
     }
@@ -195,8 +200,8 @@ TEST(LoweredPlan, computes_the_same_bits_as_before_where_no_product_has_another_
 
 /// Of what an LU of 8192 columns is on a device.
 Plan for_card(const char* card) {
-  const Plan plan =
-      plan_of(Method::lu, Schedule::right_looking, {.n = 8192, .block_size = 768, .step = 128, .lanes = four_lanes});
+  const Plan plan = plan_of(Method::lu, Schedule::right_looking,
+                            {.n = 8192, .widths = {.panel = 768, .step = 128}, .lanes = four_lanes});
   return lower(plan, capabilities_for(card, Precision::fp64));
 }
 
@@ -204,10 +209,10 @@ TEST(LoweredPlan, has_what_each_card_is_better_at) {
   const std::size_t panels = (8192 + 767) / 768, steps = 64;
   for (const char* card : {"", "a100"}) {
     const Plan plan = for_card(card);
-    EXPECT_EQ(count_of(plan, TaskKind::panel_in_place), steps - 1);  // behind the last are no columns
-    EXPECT_EQ(count_of(plan, TaskKind::lookahead_update), steps - 1);
-    EXPECT_EQ(count_of(plan, TaskKind::combine), panels);
-    EXPECT_EQ(count_of(plan, TaskKind::begin_later), *card == '\0' ? 2u : 0u);  // rows of L, at two times
+    EXPECT_EQ(count_of(plan, "panel_in_place"), steps - 1);  // behind the last are no columns
+    EXPECT_EQ(count_of(plan, "lookahead_update"), steps - 1);
+    EXPECT_EQ(count_of(plan, "combine"), panels);
+    EXPECT_EQ(count_of(plan, "begin_later"), *card == '\0' ? 2u : 0u);  // rows of L, at two times
     EXPECT_TRUE(keeps_order(conflicts_in(plan), order_by(plan, lists_of(plan))));
     const bool has_far = lanes_of(plan).back() == four_lanes.far;
     EXPECT_EQ(has_far, *card == '\0');
@@ -216,12 +221,11 @@ TEST(LoweredPlan, has_what_each_card_is_better_at) {
 
 TEST(LoweredPlan, of_two_steps_has_fewer_tasks_that_are_soon) {
   const auto soon = [](const Plan& plan) {
-    return std::count_if(plan.tasks.begin(), plan.tasks.end(), [](const Task& task) {
-      return task.lane == four_lanes.soon && task.kind == TaskKind::update;
-    });
+    return std::count_if(plan.tasks.begin(), plan.tasks.end(),
+                         [](const Task& task) { return task.lane == four_lanes.soon && is(task, "update"); });
   };
-  const Plan plan =
-      plan_of(Method::lu, Schedule::right_looking, {.n = 8192, .block_size = 768, .step = 128, .lanes = four_lanes});
+  const Plan plan = plan_of(Method::lu, Schedule::right_looking,
+                            {.n = 8192, .widths = {.panel = 768, .step = 128}, .lanes = four_lanes});
   EXPECT_LT(soon(lower(plan, {.two_steps = true})), soon(plan) - 15);
 }
 
@@ -229,14 +233,14 @@ TEST(LoweredPlan, of_two_steps_has_fewer_tasks_that_are_soon) {
 Plan left_looking_cholesky_of(std::int64_t n, Precision precision) {
   const DeviceProperties device = pretend(h200(), "");
   const Tuning tuning = tuning_for(device).values;
-  const Walk walk{.n = n, .block_size = 256, .lanes = four_lanes, .tuning = &tuning, .storage = precision};
-  return lower(plan_of(Method::cholesky, Schedule::left_looking, walk), capabilities_of(device, tuning, precision, n));
+  const Blocking by = blocking_for(Method::cholesky, Schedule::left_looking, n, 256, tuning, precision);
+  return lower(plan_of(Method::cholesky, Schedule::left_looking, by), capabilities_of(device, tuning, precision, n));
 }
 
 TEST(LoweredPlan, of_a_left_looking_Cholesky_has_products_in_turns) {
   std::vector<Lane> lanes;
   for (const Task& task : left_looking_cholesky_of(2048, Precision::fp64).tasks)
-    if (task.kind == TaskKind::update) lanes.push_back(task.lane);
+    if (is(task, "update")) lanes.push_back(task.lane);
   ASSERT_EQ(lanes.size(), 6u);  // all block columns but the first two
   for (std::size_t i = 0; i < lanes.size(); ++i) EXPECT_EQ(lanes[i], (Lane{0, int(i + 1) % 2 == 1 ? 0 : 1}));
 }
@@ -245,11 +249,11 @@ TEST(LoweredPlan, of_a_left_looking_Cholesky_has_products_in_turns) {
 TEST(LoweredPlan, of_another_Cholesky_has_symmetric_updates_by_block_columns_in_turns) {
   for (const Schedule schedule : {Schedule::right_looking, Schedule::recursive}) {
     const Plan plan =
-        plan_of(Method::cholesky, schedule, {.n = 4300, .block_size = 1024, .step = 0, .lanes = four_lanes});
+        plan_of(Method::cholesky, schedule, {.n = 4300, .widths = {.panel = 1024, .step = 0}, .lanes = four_lanes});
     const Plan lowered = lower(plan, capabilities_for("", Precision::fp64));
     std::vector<Task> expected;
     for (const Task& task : plan.tasks) {
-      const std::int64_t n = task.C.n, width = task.kind != TaskKind::update_lower || n < 1024 ? n : 512;
+      const std::int64_t n = task.C.n, width = !is(task, "update_lower") || n < 1024 ? n : 512;
       for (std::int64_t j = 0, turn = 0; j < n || j == 0; j += std::max<std::int64_t>(1, width), ++turn) {
         expected.push_back(task);
         if (width >= n) continue;
@@ -262,8 +266,8 @@ TEST(LoweredPlan, of_another_Cholesky_has_symmetric_updates_by_block_columns_in_
     }
     ASSERT_EQ(lowered.tasks.size(), expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      const Task &is = lowered.tasks[i], &wanted = expected[i];
-      EXPECT_TRUE(is.kind == wanted.kind && is.lane == wanted.lane && is.C == wanted.C && is.L == wanted.L) << i;
+      const Task &made = lowered.tasks[i], &wanted = expected[i];
+      EXPECT_TRUE(made.is(*wanted.type) && made.lane == wanted.lane && made.C == wanted.C && made.L == wanted.L) << i;
     }
     EXPECT_GT(expected.size(), plan.tasks.size());
     const Lane second = lanes_of(lowered)[schedule == Schedule::recursive ? 1 : 2];
@@ -275,7 +279,7 @@ TEST(LoweredPlan, of_a_left_looking_Cholesky_factors_rows_apart_where_a_leaf_wou
   constexpr std::int64_t n = 8192, leaf_rows = 32 * (132 + 4);
   const CholeskyLimits limits = cholesky_limits(tuning_for(h200()).values, Precision::fp64, 132);
   for (const Task& task : left_looking_cholesky_of(n, Precision::fp64).tasks) {
-    const bool is_leaf = task.kind == TaskKind::panel;
+    const bool is_leaf = is(task, "panel");
     if (!is_leaf) continue;
     const std::int64_t column = task.C.j / 256 * 256;
     const bool apart = column + 256 < n && limits.rows_go_apart(column, n);
@@ -293,8 +297,8 @@ TEST(LoweredPlan,
   const WaitLists waits = lists_of(plan);
   std::vector<std::size_t> updates;  // of panels
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
-    if (plan.tasks[i].kind == TaskKind::narrow_update) updates.push_back(i);
-    if (plan.tasks[i].kind != TaskKind::update) continue;
+    if (is(plan.tasks[i], "narrow_update")) updates.push_back(i);
+    if (!is(plan.tasks[i], "update")) continue;
     EXPECT_NE(std::find(waits[i].begin(), waits[i].end(), updates.back()), waits[i].end()) << "task " << i;
   }
 }
@@ -316,9 +320,9 @@ TEST(LoweredPlan, of_a_right_looking_LU_has_a_phase_for_each_step_of_the_chain_u
   for (const std::int64_t n : {4096, 20000, 30000}) {
     const Tuning tuning = tuning_for(h200()).values;
     const std::int64_t nb = tuning.lu(n), most_left = tuning.lu_panels_are_the_bottleneck;
-    const Walk walk{.n = n, .block_size = nb, .lanes = four_lanes, .tuning = &tuning};
+    const Blocking by = blocking_for(Method::lu, Schedule::right_looking, n, nb, tuning);
     const Plan plan =
-        lower(plan_of(Method::lu, Schedule::right_looking, walk), capabilities_of(h200(), tuning, Precision::fp64, n));
+        lower(plan_of(Method::lu, Schedule::right_looking, by), capabilities_of(h200(), tuning, Precision::fp64, n));
     std::set<std::int64_t> timed;  // where steps begin
     bool first = true;
     for (const Task& task : plan.tasks) {
@@ -326,7 +330,7 @@ TEST(LoweredPlan, of_a_right_looking_LU_has_a_phase_for_each_step_of_the_chain_u
         EXPECT_TRUE(task.timed);
         continue;
       }
-      EXPECT_EQ(task.phase, task.kind == TaskKind::combine ? Phase::swap : Phase::panel);
+      EXPECT_EQ(task.phase, is(task, "combine") ? Phase::swap : Phase::panel);
       if (task.timed && !first) {
         EXPECT_EQ(task.lane, plan.lanes.chain);
         EXPECT_EQ(task.role, Role::elimination);
@@ -336,8 +340,7 @@ TEST(LoweredPlan, of_a_right_looking_LU_has_a_phase_for_each_step_of_the_chain_u
       first = false;
     }
     std::set<std::int64_t> expected;
-    for (std::int64_t j = 0; n - j > most_left;)
-      expected.insert(j += lu_widths(tuning, Precision::fp64, nb, j, n).step);
+    for (std::int64_t j = 0; n - j > most_left;) expected.insert(j = by.step_at(j, by.panel_at(j)).end);
     EXPECT_EQ(timed, expected) << n;
   }
 }
@@ -347,8 +350,8 @@ TEST(LoweredPlan, of_one_panel_is_in_one_lane_and_one_phase) {
     const DeviceProperties device = pretend(h200(), "");
     const Tuning tuning = tuning_for(device).values;
     const Schedule schedule = method == Method::lu ? Schedule::right_looking : Schedule::left_looking;
-    const Walk walk{.n = n, .block_size = method == Method::lu ? 128 : 256, .lanes = four_lanes, .tuning = &tuning};
-    const Plan plan = lower(plan_of(method, schedule, walk), capabilities_of(device, tuning, Precision::fp64, n));
+    const Blocking by = blocking_for(method, schedule, n, method == Method::lu ? 128 : 256, tuning);
+    const Plan plan = lower(plan_of(method, schedule, by), capabilities_of(device, tuning, Precision::fp64, n));
     const auto timed = [](const Task& task) { return task.timed; };
     if (plan.lanes.single()) {
       EXPECT_EQ(waits_of(plan).count(), 0u);
@@ -365,7 +368,7 @@ TEST(LoweredPlan, of_one_panel_is_in_one_lane_and_one_phase) {
 TEST(LoweredPlan, of_one_lane_or_with_no_capabilities_is_what_it_was) {
   for (const Lanes& lanes : {Lanes::one(), four_lanes}) {
     const Plan plan =
-        plan_of(Method::lu, Schedule::right_looking, {.n = 40, .block_size = 8, .step = 2, .lanes = lanes});
+        plan_of(Method::lu, Schedule::right_looking, {.n = 40, .widths = {.panel = 8, .step = 2}, .lanes = lanes});
     EXPECT_EQ(lower(plan, {}).tasks.size(), plan.tasks.size());
     const std::size_t tasks = lower(plan, {.panel_in_place = 8, .lookahead_update = 8, .combined = 8}).tasks.size();
     EXPECT_EQ(tasks == plan.tasks.size(), lanes.single());

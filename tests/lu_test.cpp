@@ -1,9 +1,10 @@
 // P A = L U and what is solved with it, on the CPU and on CUDA.
+#include "solvers/cholesky/cpu/panel.hpp"
 #include "solvers/devices/cpu/norms.hpp"
-#include "solvers/devices/cpu/panel.hpp"
 #include "solvers/devices/cpu/rows.hpp"
 #include "solvers/devices/cpu/triangle.hpp"
 #include "solvers/devices/primitives.hpp"
+#include "solvers/lu/cpu/panel.hpp"
 //
 #include "core/choose.hpp"
 #include "devices.hpp"
@@ -257,7 +258,9 @@ class LuFactors : public testing::Test {
       supply = [&](Queue<Cpu>& queue, std::int64_t first, MatrixView<T> columns) {
         convert(queue, A.view().columns(first, columns.cols()), columns);
       };
-    factors.factor(q, Gemm<T, Cpu>(*gemm_backends<Cpu>()[0]), schedule, nb, supply);
+    Recipe by{.method = Method::lu, .schedule = schedule, .widths = {.panel = nb}, .as_it_comes = arriving};
+    if (arriving) by.widths.least = by.widths.unit = (nb + 7) / 8, by.widths.of_before = 0.5;
+    factors.factor(q, Gemm<T, Cpu>(*gemm_backends<Cpu>()[0]), by, supply);
     outcome = factors.outcome(q);
     return factors;
   }

@@ -15,23 +15,29 @@
 #include "lasolve/names.hpp"
 #include "plans.hpp"
 #include "solvers/execute.hpp"
-#include "solvers/schedules.hpp"
 
 namespace lasolve::test {
 namespace {
 
 /// check(plan) for each schedule of each method.
 template <class Check>
-void for_each_schedule(Walk walk, Check check) {
-  for (const ScheduleEntry& entry : schedules())
+void for_each_schedule(Blocking by, Check check) {
+  for (const Schedule schedule : all_schedules())
     for (const Method method : {Method::lu, Method::cholesky}) {
-      if (!entry.offered_for(method)) continue;
-      SCOPED_TRACE(std::string(name_of(entry.schedule)) + (method == Method::lu ? ", LU" : ", Cholesky") +
-                   ", n = " + std::to_string(walk.n) + ", panels of " + std::to_string(walk.block_size) +
-                   ", steps of " + std::to_string(walk.step) + (walk.arrives ? ", arriving" : "") +
-                   (walk.lanes.single() ? ", one lane" : ", four lanes"));
-      check(plan_of(method, entry.schedule, walk));
+      if (!is_offered(method, schedule)) continue;
+      SCOPED_TRACE(std::string(name_of(schedule)) + (method == Method::lu ? ", LU" : ", Cholesky") +
+                   ", n = " + std::to_string(by.n) + ", panels of " + std::to_string(by.widths.panel) + ", steps of " +
+                   std::to_string(by.widths.step) + (by.arrives ? ", arriving" : "") +
+                   (by.lanes.single() ? ", one lane" : ", four lanes"));
+      check(plan_of(method, schedule, by));
     }
+}
+
+/// Where A arrives, the first panels are narrower.
+Widths in_steps(std::int64_t columns, std::int64_t step, bool arrives) {
+  Widths widths{.panel = columns, .step = step};
+  if (arrives) widths.least = widths.unit = (columns + 7) / 8, widths.of_before = 0.5;
+  return widths;
 }
 
 /// The same for many sizes, with one lane or four.
@@ -42,12 +48,7 @@ void for_many_walks(const Lanes& lanes, Check check) {
       if (n > 24 * block_size) continue;
       for (const std::int64_t step : {0, 4})
         for (const bool arrives : {false, true})
-          for_each_schedule({.n = n,
-                             .block_size = block_size,
-                             .step = step,
-                             .least_panel = arrives ? (block_size + 7) / 8 : 0,
-                             .arrives = arrives,
-                             .lanes = lanes},
+          for_each_schedule({.n = n, .widths = in_steps(block_size, step, arrives), .arrives = arrives, .lanes = lanes},
                             check);
     }
 }
@@ -103,8 +104,7 @@ TEST(Plan, has_the_flops_of_the_textbook) {
         sum += thirds(task.flops);
         EXPECT_GE(task.flops, 0);
       }
-      const std::int64_t n = plan.n, cube = n * n * n;
-      EXPECT_EQ(sum, plan.method == Method::lu ? 2 * cube : cube);
+      EXPECT_EQ(sum, thirds_of_textbook(plan));
     });
 }
 
@@ -119,7 +119,7 @@ TEST(Plan, brings_each_column_once_and_from_the_left_to_the_right) {
   for_many_walks(four_lanes, [](const Plan& plan) {
     std::int64_t there = 0;
     for (const Task& task : plan.tasks) {
-      if (task.kind != TaskKind::arrive) continue;
+      if (!is(task, "arrive")) continue;
       EXPECT_EQ(task.C.j, there);
       there += task.C.n;
     }
@@ -131,20 +131,21 @@ TEST(Plan, computes_the_same_bits_in_any_order_that_the_waits_allow) {
   std::mt19937_64 bits(3);
   for (const bool arrives : {false, true})
     for (const auto& [n, block_size, step] : {std::array{40, 12, 4}, {33, 8, 0}, {29, 5, 2}, {20, 20, 6}})
-      for_each_schedule({.n = n, .block_size = block_size, .step = step, .arrives = arrives, .lanes = four_lanes},
-                        [&](const Plan& plan) {
-                          const Matrix<double> A = matrix_for(plan);
-                          const WaitLists waits = lists_of(plan);
-                          const std::vector<double> expected = in_program_order(plan, A);
-                          for (int round = 0; round < 20; ++round)
-                            ASSERT_TRUE(same_bits(in_random_order(plan, waits, A, bits), expected));
-                        });
+      for_each_schedule(
+          {.n = n, .widths = {.panel = block_size, .step = step}, .arrives = arrives, .lanes = four_lanes},
+          [&](const Plan& plan) {
+            const Matrix<double> A = matrix_for(plan);
+            const WaitLists waits = lists_of(plan);
+            const std::vector<double> expected = in_program_order(plan, A);
+            for (int round = 0; round < 20; ++round)
+              ASSERT_TRUE(same_bits(in_random_order(plan, waits, A, bits), expected));
+          });
 }
 
 TEST(Plan, factors_the_matrix) {
   for (const Lanes& lanes : {Lanes::one(), four_lanes})
     for (const auto& [n, block_size, step] : {std::array{40, 12, 4}, {33, 8, 0}, {7, 1, 0}, {20, 64, 6}})
-      for_each_schedule({.n = n, .block_size = block_size, .step = step, .lanes = lanes}, [&](const Plan& plan) {
+      for_each_schedule({.n = n, .widths = {.panel = block_size, .step = step}, .lanes = lanes}, [&](const Plan& plan) {
         const Matrix<double> A = matrix_for(plan);
         Reference reference(A, plan);
         for (const Task& task : plan.tasks) reference.run(task);
@@ -162,6 +163,42 @@ TEST(Plan, factors_the_matrix) {
             }
         }
       });
+}
+
+/// P A = L U of matrices that are tall or wide, from the definition.
+TEST(Plan, of_LU_factors_matrices_that_are_not_square) {
+  std::mt19937_64 bits(5);
+  for (const Lanes& lanes : {Lanes::one(), four_lanes})
+    for (const bool arrives : {false, true})
+      for (const auto& [m, n] : {std::array{40, 17}, {17, 40}, {33, 8}, {8, 33}, {1, 5}, {5, 1}, {0, 3}, {3, 0}})
+        for (const Schedule schedule : all_schedules()) {
+          if (!is_offered(Method::lu, schedule)) continue;
+          SCOPED_TRACE(std::string(name_of(schedule)) + ", " + std::to_string(m) + " x " + std::to_string(n));
+          const Plan plan =
+              plan_of(Method::lu, schedule,
+                      {.n = n, .widths = {.panel = 6, .step = 2}, .arrives = arrives, .lanes = lanes, .m = m});
+          const Matrix<double> A = matrix_for(plan);
+          Reference reference(A, plan);
+          std::int64_t flops = 0;
+          for (const Task& task : plan.tasks) reference.run(task), flops += thirds(task.flops);
+          EXPECT_EQ(flops, thirds_of_textbook(plan));
+          const Matrix<double>& F = reference.factors();
+          const std::vector<double> rows = reference.order_of_pivots();
+          for (std::int64_t j = 0; j < n; ++j)
+            for (std::int64_t i = 0; i < m; ++i) {
+              double sum = i <= j ? F(i, j) : 0;
+              for (std::int64_t k = 0; k < std::min({i, j + 1, std::int64_t(std::min(m, n))}); ++k)
+                sum += F(i, k) * F(k, j);
+              ASSERT_NEAR(sum, A(std::int64_t(rows[std::size_t(i)]), j), 1e-12) << i << ", " << j;
+            }
+          const std::vector<double> expected = reference.values();
+          for (int round = 0; round < 5; ++round)
+            ASSERT_TRUE(same_bits(in_random_order(plan, lists_of(plan), A, bits), expected));
+        }
+}
+
+TEST(Plan, of_a_symmetric_method_is_refused_for_matrices_that_are_not_square) {
+  EXPECT_THROW(plan_of(Method::cholesky, Schedule::left_looking, {.n = 4, .m = 5}), std::invalid_argument);
 }
 
 /// A lane that is a thread: it does what it is given in order.
@@ -225,7 +262,7 @@ class ThreadLines {
 
 TEST(Plan, computes_the_same_bits_where_lanes_are_threads) {
   for (int round = 0; round < 5; ++round)
-    for_each_schedule({.n = 96, .block_size = 24, .step = 8, .arrives = round % 2 == 1, .lanes = four_lanes},
+    for_each_schedule({.n = 96, .widths = {.panel = 24, .step = 8}, .arrives = round % 2 == 1, .lanes = four_lanes},
                       [&](const Plan& plan) {
                         const Matrix<double> A = matrix_for(plan);
                         Reference reference(A, plan);
@@ -237,15 +274,14 @@ TEST(Plan, computes_the_same_bits_where_lanes_are_threads) {
 TEST(Plan, that_looks_ahead_factors_the_next_panel_beside_the_bulk) {
   for (const Method method : {Method::lu, Method::cholesky}) {
     const Plan plan =
-        plan_of(method, Schedule::right_looking, {.n = 96, .block_size = 24, .step = 8, .lanes = four_lanes});
+        plan_of(method, Schedule::right_looking, {.n = 96, .widths = {.panel = 24, .step = 8}, .lanes = four_lanes});
     const std::vector<Set> before = order_by(plan, lists_of(plan));
     std::size_t beside = 0;
     for (std::size_t i = 0; i < plan.tasks.size(); ++i)
       for (std::size_t k = 0; k < plan.tasks.size(); ++k) {
         const Task &panel = plan.tasks[i], &update = plan.tasks[k];
-        const bool is_bulk = update.lane == four_lanes.bulk &&
-                             (update.kind == TaskKind::update || update.kind == TaskKind::update_lower);
-        if (panel.kind == TaskKind::panel && is_bulk && panel.C.j == 24 && update.L.j == 0)
+        const bool is_bulk = update.lane == four_lanes.bulk && (is(update, "update") || is(update, "update_lower"));
+        if (is(panel, "panel") && is_bulk && panel.C.j == 24 && update.L.j == 0)
           beside += !before[i][k] && !before[k][i];
       }
     EXPECT_EQ(beside, 1u);
@@ -253,10 +289,10 @@ TEST(Plan, that_looks_ahead_factors_the_next_panel_beside_the_bulk) {
 }
 
 TEST(Plan, of_one_lane_updates_all_columns_at_once) {
-  const Plan plan = plan_of(Method::lu, Schedule::right_looking, {.n = 100, .block_size = 10});
+  const Plan plan = plan_of(Method::lu, Schedule::right_looking, {.n = 100, .widths = {.panel = 10}});
   std::size_t updates = 0;
   for (const Task& task : plan.tasks) {
-    if (task.kind != TaskKind::update) continue;
+    if (!is(task, "update")) continue;
     ++updates;
     EXPECT_EQ(task.C.j + task.C.n, 100);
     EXPECT_EQ(task.C.j, task.L.j + 10);
@@ -265,17 +301,17 @@ TEST(Plan, of_one_lane_updates_all_columns_at_once) {
 }
 
 TEST(Plan, begins_with_narrow_panels_where_it_is_asked_to) {
-  const Walk walk{.n = 1000, .block_size = 128, .least_panel = 16};
-  EXPECT_EQ(walk.panel_at(0), (Range{0, 16}));
-  EXPECT_EQ(walk.panel_at(64), (Range{64, 96}));
-  EXPECT_EQ(walk.panel_at(600), (Range{600, 728}));
-  EXPECT_EQ(walk.panel_at(950), (Range{950, 1000}));
+  const Blocking by{.n = 1000, .widths = {.panel = 128, .least = 16, .unit = 16, .of_before = 0.5}};
+  EXPECT_EQ(by.panel_at(0), (Range{0, 16}));
+  EXPECT_EQ(by.panel_at(64), (Range{64, 96}));
+  EXPECT_EQ(by.panel_at(600), (Range{600, 728}));
+  EXPECT_EQ(by.panel_at(950), (Range{950, 1000}));
 }
 
 TEST(Plan, is_refused_where_it_makes_no_sense) {
   EXPECT_THROW(plan_of(Method::lu, Schedule::automatic, {.n = 4}), std::invalid_argument);
   EXPECT_THROW(plan_of(Method::automatic, Schedule::recursive, {.n = 4}), std::invalid_argument);
-  EXPECT_THROW(plan_of(Method::lu, Schedule::recursive, {.n = 4, .block_size = 0}), std::invalid_argument);
+  EXPECT_THROW(plan_of(Method::lu, Schedule::recursive, {.n = 4, .widths = {.panel = 0}}), std::invalid_argument);
   EXPECT_THROW(plan_of(Method::lu, Schedule::recursive, {.n = -1}), std::invalid_argument);
 }
 
@@ -288,37 +324,37 @@ TEST(Plan, has_no_task_that_touches_more_blocks_than_are_listed) {
 }
 
 TEST(Plan, is_offered_for_a_method_at_least) {
-  for (const ScheduleEntry& entry : schedules()) {
-    SCOPED_TRACE(name_of(entry.schedule));
-    EXPECT_TRUE(entry.offered_for(Method::lu) || entry.offered_for(Method::cholesky));
+  for (const Schedule schedule : all_schedules()) {
+    SCOPED_TRACE(name_of(schedule));
+    EXPECT_TRUE(is_offered(Method::lu, schedule) || is_offered(Method::cholesky, schedule));
     for (const Method method : {Method::lu, Method::cholesky}) {
-      EXPECT_EQ(is_offered(method, entry.schedule), entry.offered_for(method));
-      if (entry.offered_for(method)) continue;
-      EXPECT_THROW(plan_of(method, entry.schedule, {.n = 4}), std::invalid_argument);
+      EXPECT_EQ(is_offered(method, schedule), is_offered(method, schedule));
+      if (is_offered(method, schedule)) continue;
+      EXPECT_THROW(plan_of(method, schedule, {.n = 4}), std::invalid_argument);
     }
   }
 }
 
 /// The CPU, through the public interface: a schedule of the table is one that can be asked for.
 TEST(Plan, of_each_schedule_solves_on_the_cpu) {
-  for (const ScheduleEntry& entry : schedules())
+  for (const Schedule schedule : all_schedules())
     for (const Method method : {Method::lu, Method::cholesky}) {
-      SCOPED_TRACE(name_of(entry.schedule));
-      const Plan plan{.method = method, .n = 120, .lanes = Lanes::one()};
+      SCOPED_TRACE(name_of(schedule));
+      const Plan plan{.method = method, .m = 120, .n = 120};
       const Matrix<double> A = matrix_for(plan), B = random_matrix(120, 2);
       Matrix<double> X(120, 2);
       Options options;
       options.device.kind = Device::cpu;
       options.factorization = method;
-      options.schedule = entry.schedule;
+      options.schedule = schedule;
       options.block_size = 32;
-      if (!entry.offered_for(method)) {
+      if (!is_offered(method, schedule)) {
         EXPECT_THROW(solve(A, B, X, options), std::invalid_argument);
         continue;
       }
       const Report report = solve(A, B, X, options);
       EXPECT_TRUE(report.outcome.ok()) << report.outcome.message();
-      EXPECT_EQ(report.schedule, entry.schedule);
+      EXPECT_EQ(report.schedule, schedule);
       EXPECT_LT(*report.hpl_residual, hpl_threshold);
     }
 }

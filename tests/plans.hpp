@@ -12,10 +12,30 @@
 #include <random>
 #include <vector>
 
+#include "lasolve/names.hpp"
 #include "matrices.hpp"
-#include "solvers/plan.hpp"
+#include "solvers/method.hpp"
 
 namespace lasolve::test {
+
+inline bool is(const Task& task, std::string_view name) { return task.type->name == name; }
+
+/// All but automatic.
+template <class Enum>
+std::vector<Enum> all_of() {
+  std::vector<Enum> all;
+  for (const auto& name : Names<Enum>::all)
+    if (name.value != Enum::automatic) all.push_back(name.value);
+  return all;
+}
+inline std::vector<Schedule> all_schedules() { return all_of<Schedule>(); }
+
+/// What a schedule is asked for on a device with this tuning, in panels of at most so many columns.
+inline Blocking blocking_for(Method method, Schedule schedule, std::int64_t n, std::int64_t columns,
+                             const Tuning& tuning, Precision storage = Precision::fp64) {
+  const Sized of{.schedule = schedule, .storage = storage, .n = n, .columns = columns, .queues = true};
+  return {.n = n, .widths = record_of(method).widths(tuning, of), .lanes = four_lanes};
+}
 
 constexpr std::size_t most_tasks = 2048;
 using Set = std::bitset<most_tasks>;
@@ -80,54 +100,47 @@ class Reference {
       : source_(A),
         method_(plan.method),
         A_(A.rows(), A.cols()),
-        pivots_(std::size_t(A.rows()), 0),
+        pivots_(std::size_t(std::min(A.rows(), A.cols())), 0),
         combined_(pivots_),
         order_(rows_in_order(A.rows())),
-        later_(pivots_) {
-    const bool arrives = std::any_of(plan.tasks.begin(), plan.tasks.end(),
-                                     [](const Task& task) { return task.kind == TaskKind::arrive; });
+        later_(std::size_t(A.rows()), 0) {
+    const bool arrives =
+        std::any_of(plan.tasks.begin(), plan.tasks.end(), [](const Task& task) { return is(task, "arrive"); });
     for (std::int64_t j = 0; j < A.cols(); ++j)
       for (std::int64_t i = 0; i < A.rows(); ++i)
         A_(i, j) = arrives ? std::numeric_limits<double>::quiet_NaN() : A(i, j);
   }
 
   void run(const Task& task) {
-    switch (task.kind) {
-      case TaskKind::arrive:
-        return copy(task.C);
-      case TaskKind::panel:
-        return method_ == Method::lu ? panel_of_lu(task.C) : panel_of_cholesky(task.C);
-      case TaskKind::interchange:
-        if (task.interchanges.of == Resource::later) return interchange_later(task);
-        return interchange(task.interchanges.rows(), task.C.columns(),
-                           task.interchanges.of == Resource::permutations ? combined_ : pivots_);
-      case TaskKind::solve:
-        return method_ == Method::lu ? solve_left(task.L, task.C) : solve_right(task.L, task.C);
-      case TaskKind::update:
-      case TaskKind::update_lower:
-        return method_ == Method::lu ? subtract(task.L, task.U, task.C) : subtract_transposed(task.L, task.L, task.C);
-      case TaskKind::narrow_update:
-        return subtract_transposed(task.L, task.U, task.C);
-      case TaskKind::stop_if_failed:
-        return;
-      case TaskKind::panel_in_place:
-        panel_of_lu(task.C);
-        return interchange_back(task.interchanges.rows(), task.C.columns());
-      case TaskKind::lookahead_update:
-        return lookahead_update(task);
-      case TaskKind::combine:
-        for (std::int64_t k = task.C.i; k < task.C.i + task.C.m; ++k)
-          combined_[std::size_t(k)] = pivots_[std::size_t(k)],
-          std::swap(order_[std::size_t(k)], order_[std::size_t(pivots_[std::size_t(k)])]);
-        return;
-      case TaskKind::begin_later:
-        for (std::int64_t i = task.C.i; i < task.C.i + task.C.m; ++i) later_[std::size_t(i)] = double(i);
-        return;
-      case TaskKind::prepend:  // row i, which goes to place k first, goes where what is in place k goes
-        for (std::int64_t k = task.interchanges.i + task.interchanges.m; k-- > task.interchanges.i;)
-          std::swap(later_[std::size_t(k)], later_[std::size_t(combined_[std::size_t(k)])]);
-        return;
+    const bool is_lu = method_ == Method::lu;
+    const auto does = [&](const char* name) { return is(task, name); };
+    if (does("arrive")) return copy(task.C);
+    if (does("panel")) return is_lu ? panel_of_lu(task.C) : panel_of_cholesky(task.C);
+    if (does("interchange")) {
+      if (task.interchanges.of == Resource::later) return interchange_later(task);
+      return interchange(task.interchanges.rows(), task.C.columns(),
+                         task.interchanges.of == Resource::permutations ? combined_ : pivots_);
     }
+    if (does("solve")) return is_lu ? solve_left(task.L, task.C) : solve_right(task.L, task.C);
+    if (does("update") || does("update_lower"))
+      return is_lu ? subtract(task.L, task.U, task.C) : subtract_transposed(task.L, task.L, task.C);
+    if (does("narrow_update")) return subtract_transposed(task.L, task.U, task.C);
+    if (does("panel_in_place")) {
+      panel_of_lu(task.C);
+      return interchange_back(task.interchanges.rows(), task.C.columns());
+    }
+    if (does("lookahead_update")) return lookahead_update(task);
+    if (does("combine"))
+      for (std::int64_t k = task.C.i; k < task.C.i + task.C.m; ++k)
+        combined_[std::size_t(k)] = pivots_[std::size_t(k)],
+        std::swap(order_[std::size_t(k)], order_[std::size_t(pivots_[std::size_t(k)])]);
+    else if (does("begin_later"))
+      for (std::int64_t i = task.C.i; i < task.C.i + task.C.m; ++i) later_[std::size_t(i)] = double(i);
+    else if (does("prepend"))  // row i, which goes to place k first, goes where what is in place k goes
+      for (std::int64_t k = task.interchanges.i + task.interchanges.m; k-- > task.interchanges.i;)
+        std::swap(later_[std::size_t(k)], later_[std::size_t(combined_[std::size_t(k)])]);
+    else if (!does("stop_if_failed"))
+      ADD_FAILURE() << "the reference does not know the task " << task.type->name;
   }
 
   /// L and U, or the lower triangle; and the pivots.
@@ -142,7 +155,7 @@ class Reference {
   const std::vector<double>& order() const { return order_; }
   std::vector<double> order_of_pivots() const {
     std::vector<double> rows = rows_in_order(A_.rows());
-    for (std::size_t k = 0; k < rows.size(); ++k) std::swap(rows[k], rows[std::size_t(pivots_[k])]);
+    for (std::size_t k = 0; k < pivots_.size(); ++k) std::swap(rows[k], rows[std::size_t(pivots_[k])]);
     return rows;
   }
 
@@ -257,12 +270,18 @@ class Reference {
 /// For LU any, for Cholesky one that is positive definite.
 inline Matrix<double> matrix_for(const Plan& plan) {
   const std::int64_t n = plan.n;
-  if (plan.method == Method::lu) return random_matrix(n, n, 7);
+  if (plan.method == Method::lu) return random_matrix(plan.m, n, 7);
   Random random(7);
   Matrix<double> A(n, n);
   for (std::int64_t j = 0; j < n; ++j)
     for (std::int64_t i = j; i < n; ++i) A(i, j) = A(j, i) = i == j ? 2.0 * double(n) : random();
   return A;
+}
+
+/// Three times the flops of a factorization by the textbook: of LU of m × n, 2 m n k − (m + n) k² + 2/3 k³ with k = min(m, n).
+inline std::int64_t thirds_of_textbook(const Plan& plan) {
+  const std::int64_t m = plan.m, n = plan.n, k = std::min(m, n);
+  return plan.method == Method::lu ? 6 * m * n * k - 3 * (m + n) * k * k + 2 * k * k * k : n * n * n;
 }
 
 inline std::vector<double> in_program_order(const Plan& plan, const Matrix<double>& A) {

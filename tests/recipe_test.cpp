@@ -140,7 +140,7 @@ TEST_P(Watched, does_the_same_tasks_as_unwatched) {
         std::vector<std::string> tasks;
         const TaskWatch watch({.hears =
                                    [&](const Task& task, double, double) {
-                                     tasks.push_back(std::string(name_of(task.kind)) + " " + std::to_string(task.C.j) +
+                                     tasks.push_back(std::string(task.type->name) + " " + std::to_string(task.C.j) +
                                                      " " + std::to_string(task.C.n));
                                    },
                                .begins = [&] { tasks.clear(); }});

@@ -9,6 +9,7 @@
 #include "compare/timed.hpp"
 #include "core/cuda_devices.hpp"
 #include "io/generators.hpp"
+#include "solvers/methods.hpp"
 #include "solvers/watch.hpp"
 
 namespace lasolve::compare {
@@ -16,7 +17,7 @@ namespace {
 
 TEST(Listener, tells_of_the_last_factorization_from_its_first_task_on) {
   const auto hear = [](double begin, double end) {
-    Task task{TaskKind::update, four_lanes.near, Phase::gemm};
+    Task task{&cholesky_task::update, four_lanes.near, Phase::gemm};
     task.C = {{0, 2}, {0, 2}}, task.L = {{0, 2}, {0, 1}};
     task_watcher()->hears(task, begin, end);
   };
@@ -80,7 +81,7 @@ TEST(Watch, hears_of_all_tasks_of_a_factorization) {
     EXPECT_LE(last, begin);
     EXPECT_LE(begin, end);
     last = end, flops += task.flops;
-    updates += task.kind == TaskKind::update;
+    updates += task.is(lu_task::update);
   };
   auto watch = std::make_unique<TaskWatch>(TaskWatcher{.hears = hear, .begins = [&] { ++begun; }});
   Options options;

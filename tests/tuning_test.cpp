@@ -10,6 +10,7 @@
 #include "devices.hpp"
 #include "gemm/cuda/cublas_choices.hpp"
 #include "gemm/cuda/tensor_choices.hpp"
+#include "solvers/methods.hpp"
 #include "solvers/tuning.hpp"
 #include "systems.hpp"
 
@@ -210,18 +211,20 @@ class AsBefore : public testing::Test {
 };
 
 TEST_F(AsBefore, block_sizes_and_schedules) {
-  EXPECT_EQ(default_schedule(t, Method::cholesky), Schedule::left_looking);
-  EXPECT_EQ(default_schedule(t, Method::lu), Schedule::right_looking);
+  EXPECT_EQ(Cholesky::record.default_schedule(t), Schedule::left_looking);
+  EXPECT_EQ(Lu::record.default_schedule(t), Schedule::right_looking);
   for (const Method method : {Method::lu, Method::cholesky}) {
-    EXPECT_EQ(default_schedule(cpu, method), Schedule::right_looking);
+    EXPECT_EQ(record_of(method).default_schedule(cpu), Schedule::right_looking);
     for (const Schedule schedule : {Schedule::right_looking, Schedule::left_looking, Schedule::recursive})
       for (const Precision precision : {Precision::fp64, Precision::fp32})
         for (std::int64_t n = 0; n <= 70000; ++n) {
-          ASSERT_EQ(default_block_size(t, method, schedule, precision, n),
-                    before::block_size(method, schedule, precision, n))
+          const Sized of{.schedule = schedule, .storage = precision, .n = n};
+          const std::int64_t all = std::max<std::int64_t>(1, n);
+          ASSERT_EQ(record_of(method).widths(t, of).panel,
+                    std::min(all, before::block_size(method, schedule, precision, n)))
               << n;
-          ASSERT_EQ(default_block_size(cpu, method, schedule, precision, n),
-                    before::block_size_on_the_cpu(method, schedule, n))
+          ASSERT_EQ(record_of(method).widths(cpu, of).panel,
+                    std::min(all, before::block_size_on_the_cpu(method, schedule, n)))
               << n;
         }
   }
@@ -232,17 +235,22 @@ TEST_F(AsBefore, widths_of_LU) {
     for (const bool fp64 : {true, false}) {
       const Precision storage = fp64 ? Precision::fp64 : Precision::fp32;
       const std::int64_t nb = before::block_size(Method::lu, Schedule::right_looking, storage, n);
+      Sized of{.schedule = Schedule::right_looking, .storage = storage, .n = n, .queues = true};
+      const Blocking now{.n = n, .widths = Lu::record.widths(t, of), .lanes = four_lanes};
+      of.columns = nb, of.queues = false;
+      const Blocking host{.n = n, .widths = Lu::record.widths(cpu, of)};
+      ASSERT_EQ(now.widths.bottleneck.soon_from, 128);
       for (std::int64_t j = 0; j < n; j += j == 0 ? 1 : 127) {
-        const auto now = lu_widths(t, storage, nb, j, n);
         const auto then = before::lu_widths(fp64, nb, j, n);
-        ASSERT_TRUE(now.panel == then.panel && now.step == then.step) << n << ", " << j;
-        ASSERT_EQ(solves_soon_first(t, now.panel, n - j), then.panel > 128 && before::waited_for(n - j));
-        const auto host = lu_widths(cpu, storage, std::min(nb, n), j, n);
-        ASSERT_TRUE(host.panel == std::min(nb, n) && host.step == host.panel) << n << ", " << j;
+        const Range panel = now.panel_at(j), step = now.step_at(j, panel);
+        ASSERT_EQ(panel.count(), std::min(then.panel, n - j)) << n << ", " << j;
+        ASSERT_EQ(step.count(), std::min(then.step, panel.count())) << n << ", " << j;
+        ASSERT_EQ(now.panels_bind(n - j), before::waited_for(n - j));
+        ASSERT_EQ(host.panel_at(j).count(), std::min(nb, n - j)) << n << ", " << j;
+        ASSERT_EQ(host.step_at(j, host.panel_at(j)), host.panel_at(j)) << n << ", " << j;
       }
     }
   for (std::int64_t n = 0; n <= 70000; ++n) {
-    ASSERT_EQ(panels_are_the_bottleneck(t, n), n <= 8192);
     ASSERT_EQ(interchanges_L_at_the_end(t, n, true), n > 4096);
     ASSERT_EQ(lu_far_columns(t, Precision::fp64, n, n > 4096), n > 7168 ? 2048 : 0);
     ASSERT_EQ(lu_far_columns(t, Precision::fp32, n, n > 4096), 0);
@@ -253,15 +261,16 @@ TEST_F(AsBefore, how_Cholesky_walks) {
   for (std::int64_t n = 1; n <= 70000; n += n < 10000 ? 13 : 101) {
     ASSERT_EQ(symmetric_update_columns(t, n), n < 1024 ? n : 512);
     ASSERT_EQ(symmetric_update_columns(cpu, n), 64);
-    for (const std::int64_t nb : {256, 1024, 1025, 1536}) {
-      ASSERT_EQ(cholesky_panel_columns(t, nb, n), before::panel_columns(nb, n));
-      ASSERT_EQ(std::min(n, cholesky_panel_columns(cpu, nb, n)), std::min(n, nb));
-    }
     for (std::int64_t j = 0; j < n; j += 128) {
       ASSERT_EQ(cholesky_limits(t, Precision::fp64, 132).products_bind(j, n), before::binds(j, n)) << n << ", " << j;
-      for (const std::int64_t nb : {256, 1024, 1025, 1536}) {
-        ASSERT_EQ(cholesky_columns_at_once(t, nb, j, n), before::columns_at_once(nb, j, n)) << n << ", " << j;
-        ASSERT_EQ(cholesky_columns_at_once(cpu, nb, j, n), nb);
+      for (const std::int64_t columns : {256, 1024, 1025, 1536}) {
+        const std::int64_t nb = std::min(n, columns), left = n - j;
+        const auto count = [&](Schedule schedule) {
+          const Sized of{.schedule = schedule, .storage = Precision::fp64, .n = n, .columns = nb, .queues = true};
+          return Blocking{.n = n, .widths = Cholesky::record.widths(t, of)}.panel_at(j).count();
+        };
+        ASSERT_EQ(count(Schedule::left_looking), std::min(left, before::columns_at_once(nb, j, n))) << n << ", " << j;
+        ASSERT_EQ(count(Schedule::right_looking), std::min(left, before::panel_columns(nb, left))) << n << ", " << j;
       }
       for (const bool fp64 : {true, false})
         ASSERT_EQ(cholesky_limits(t, fp64 ? Precision::fp64 : Precision::fp32, 132).rows_go_apart(j, n),

@@ -12,9 +12,9 @@
 
 #include "lasolve/gemm.hpp"
 #include "lasolve/matrix.hpp"
+#include "lasolve/method.hpp"
 #include "lasolve/refused.hpp"
 #include "lasolve/row_major.hpp"
-#include "lasolve/schedule.hpp"
 #include "lasolve/tuning.hpp"
 
 namespace lasolve {
@@ -25,7 +25,6 @@ class Engine;
 namespace lasolve {
 inline namespace LASOLVE_ABI {
 
-enum class Method { automatic, lu, cholesky };
 enum class Refine { automatic, none, classical };
 /// Which triangle of a symmetric matrix is there.
 enum class Uplo { both, lower, upper };

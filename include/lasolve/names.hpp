@@ -27,8 +27,9 @@ struct Names;
 
 template <>
 struct Names<Method> {
-  static constexpr Name<Method> all[] = {
-      {Method::automatic, "auto"}, {Method::lu, "lu"}, {Method::cholesky, "cholesky"}};
+#define LASOLVE_NAME(enumerator, word, Class) {Method::enumerator, word},
+  static constexpr Name<Method> all[] = {{Method::automatic, "auto"}, LASOLVE_METHODS(LASOLVE_NAME)};
+#undef LASOLVE_NAME
 };
 template <>
 struct Names<Refine> {
@@ -37,7 +38,7 @@ struct Names<Refine> {
 };
 template <>
 struct Names<Schedule> {
-#define LASOLVE_NAME(enumerator, name, lu, cholesky) {Schedule::enumerator, name},
+#define LASOLVE_NAME(enumerator, word) {Schedule::enumerator, word},
   static constexpr Name<Schedule> all[] = {{Schedule::automatic, "auto"}, LASOLVE_SCHEDULES(LASOLVE_NAME)};
 #undef LASOLVE_NAME
 };

@@ -1,23 +1,18 @@
 // Cholesky, left-looking with look-ahead: a block column is updated with all before it when its turn has come, and so may
 // arrive late. While one is brought up to date with the one before it and factored, the next is brought up to date with all
 // before those two.
+#include "solvers/cholesky/planning.hpp"
 #include "solvers/cholesky/steps.hpp"
-#include "solvers/schedules.hpp"
-#include "solvers/tuning.hpp"
 
 namespace lasolve {
 
-std::vector<Task> cholesky_left_looking(const Walk& walk) {
-  CholeskySteps a(walk);
-  const auto [far, bulk, soon, near, chain] = walk.lanes;
-  const auto panel_at = [&](std::int64_t j) {
-    if (!walk.tuning || walk.lanes.single()) return walk.panel_at(j);
-    return Range{j, std::min(walk.n, j + cholesky_columns_at_once(*walk.tuning, walk.block_size, j, walk.n))};
-  };
+std::vector<Task> cholesky_left_looking(const Blocking& by) {
+  CholeskySteps a(by);
+  const auto [far, bulk, soon, near, chain] = by.lanes;
   Range last;
-  a.arrive(bulk, panel_at(0));
-  for (Range panel = panel_at(0), next; !panel.empty(); last = panel, panel = next) {
-    next = panel_at(panel.end);
+  a.arrive(bulk, by.panel_at(0));
+  for (Range panel = by.panel_at(0), next; !panel.empty(); last = panel, panel = next) {
+    next = by.panel_at(panel.end);
     a.stop_if_failed(chain);
     a.update(chain, last, panel);
     a.panel(chain, panel);  // [A11; A21] = [L11; L21] L11ᵀ

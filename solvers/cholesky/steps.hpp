@@ -14,17 +14,19 @@
 
 #include <utility>
 
+#include "solvers/cholesky/tasks.hpp"
 #include "solvers/flops.hpp"
-#include "solvers/plan.hpp"
 
 namespace lasolve {
 
 class CholeskySteps {
  public:
-  explicit CholeskySteps(const Walk& walk) : n_(walk.n), arrives_(walk.arrives) {}
+  explicit CholeskySteps(const Blocking& by) : n_(by.n), arrives_(by.arrives) {
+    require(by.rows() == by.n, "a symmetric matrix is square");
+  }
 
   void arrive(Lane lane, Range c) {
-    if (arrives_ && !c.empty()) tasks_.push_back({.kind = TaskKind::arrive, .lane = lane, .C = {{0, n_}, c}});
+    if (arrives_ && !c.empty()) tasks_.push_back({.type = &any_task::arrive, .lane = lane, .C = {{0, n_}, c}});
   }
   void panel(Lane lane, Range p) { factor(lane, p, n_); }
   void diagonal(Lane lane, Range p) { factor(lane, p, p.end); }
@@ -32,7 +34,7 @@ class CholeskySteps {
   void solve(Lane lane, Range p, Range r) {
     if (p.empty() || r.empty()) return;
     const double w = double(p.count());
-    tasks_.push_back({.kind = TaskKind::solve,
+    tasks_.push_back({.type = &cholesky_task::solve,
                       .lane = lane,
                       .phase = Phase::trsm,
                       .flops = w * w * double(r.count()),
@@ -42,7 +44,7 @@ class CholeskySteps {
 
   void update(Lane lane, Range p, Range c) {
     if (p.empty() || c.empty()) return;
-    tasks_.push_back({.kind = TaskKind::update,
+    tasks_.push_back({.type = &cholesky_task::update,
                       .lane = lane,
                       .phase = Phase::gemm,
                       .flops = lower_update_flops(double(n_ - c.begin), double(c.count()), double(p.count())),
@@ -54,7 +56,7 @@ class CholeskySteps {
   void update_lower(Lane lane, Range p, Range c) {
     if (p.empty() || c.empty()) return;
     const double n = double(c.count());
-    tasks_.push_back({.kind = TaskKind::update_lower,
+    tasks_.push_back({.type = &cholesky_task::update_lower,
                       .lane = lane,
                       .phase = Phase::gemm,
                       .flops = lower_update_flops(n, n, double(p.count())),
@@ -62,13 +64,13 @@ class CholeskySteps {
                       .L = {c, p}});
   }
 
-  void stop_if_failed(Lane lane) { tasks_.push_back({.kind = TaskKind::stop_if_failed, .lane = lane}); }
+  void stop_if_failed(Lane lane) { tasks_.push_back({.type = &any_task::stop_if_failed, .lane = lane}); }
 
   std::vector<Task> tasks() && { return std::move(tasks_); }
 
  private:
   void factor(Lane lane, Range p, std::int64_t end) {
-    tasks_.push_back({.kind = TaskKind::panel,
+    tasks_.push_back({.type = &cholesky_task::panel,
                       .lane = lane,
                       .phase = Phase::panel,
                       .flops = cholesky_panel_flops(double(end - p.begin), double(p.count())),

@@ -49,7 +49,8 @@ Means means_of(const GemmBackend<Space>& gemm, const Options& options, const Tun
   Means means{.device = {kind_of<Space>, options.device.index},
               .tuning = options.tuning ? &*options.tuning : &tuning,
               .backend = gemm.name,
-              .fits_a_leaf = fits_a_leaf};
+              .fits_a_leaf = fits_a_leaf,
+              .queues = std::is_same_v<Space, Cuda>};
   for_each_precision(
       [&](auto P) { means.precisions |= unsigned(bool(gemm.template in<P>())) << unsigned(Precision(P)); });
   return means;

@@ -2,6 +2,7 @@
 
 #include <iterator>
 
+#include "solvers/method.hpp"
 #include "solvers/refine/accuracy.hpp"
 
 namespace lasolve {
@@ -10,11 +11,11 @@ void write_report(Report& r, const Recipe& by, Facts&& of) {
   r.outcome = of.outcome;
   r.n = of.n, r.device = std::move(of.device), r.gemm = std::move(of.gemm), r.threads = of.threads;
   r.products_of = std::move(of.products_of), r.small_below = of.small_below;
-  r.method = by.method, r.refine = by.refine, r.schedule = by.schedule, r.block_size = by.block_size;
+  r.method = by.method, r.refine = by.refine, r.schedule = by.schedule, r.block_size = by.block_size();
   r.precision = by.precision.name, r.storage = by.precision.storage;
   r.products = by.precision.products, r.residual = by.precision.residual;
   r.phases = of.times.phases, r.total_seconds = of.times.total_seconds, r.factor_seconds = of.factor_seconds;
-  r.factor_gflops = of.outcome.ok() ? flops_of(by.method, double(of.n)) * 1e-9 / of.factor_seconds : 0;
+  r.factor_gflops = of.outcome.ok() ? record_of(by.method).flops(double(of.n)) * 1e-9 / of.factor_seconds : 0;
   r.rcond = of.rcond;
   r.digits = of.rcond ? std::optional(trusted_digits(*of.rcond, by.roundoff_of_solutions())) : std::nullopt;
   r.notes = std::move(of.notes);

@@ -175,17 +175,15 @@ class Factoring {
     const Settled settled(q_, [&] {
       if (by.arrives) await(q_, n);  // what is still to come may come to the memory of the factors
     });
-    const bool mirrors = must_mirror(by.method, triangle_);
-    const bool as_it_comes = by.arrives && by.schedule == Schedule::left_looking && !mirrors;  // rows come last
-    prepare_factorization<F>(q_, gemm, by.method, by.schedule, n, by.block_size, as_it_comes);
+    prepare_factorization<F>(q_, gemm, by, n);
     std::optional<Fetched<Look>> look;
-    if (by.arrives && !as_it_comes) await(q_, n);
+    if (by.arrives && !by.as_it_comes) await(q_, n);
     if (by.symmetry == Symmetry::beside)
       look = factors->take_on_trial(q_, A.view());
-    else if (!as_it_comes)
+    else if (!by.as_it_comes)
       factors->take(q_, A.view());
-    if (mirrors) mirror(q_, factors->whole(), triangle_);
-    run(gemm, *factors, as_it_comes ? supply_by<F>(await) : Supply<F, Space>(), look, by, facts);
+    if (by.mirrors) mirror(q_, factors->whole(), triangle_);
+    run(gemm, *factors, by.as_it_comes ? supply_by<F>(await) : Supply<F, Space>(), look, by, facts);
     if (!in_place() && (by.arrives || look || A.has_norm(op_of_norm()))) require_finite();
     if (!in_place() && scales_up(facts)) {
       factors.reset();
@@ -234,7 +232,7 @@ class Factoring {
   template <class F>
   void run(const Gemm<F, Space>& gemm, Factors<F, Space>& factors, const Supply<F, Space>& supply,
            std::optional<Fetched<Look>>& look, const Recipe& by, Facts& facts) {
-    const double flops = flops_of(by.method, double(A.order()));
+    const double flops = factors.method().flops(double(A.order()));
     const TaskWatcher* const watcher = task_watcher();
     if (watcher || progress_ || is_large())
       waited_for(facts);  // what was done until now is no progress, nor is it part of factor_seconds
@@ -244,7 +242,7 @@ class Factoring {
     if (watcher) clock.emplace(q_, *watcher);
     const Stopwatch factoring;
     q_.phase(Phase::other);
-    factors.factor(q_, gemm, by.schedule, by.block_size, supply, clock ? &*clock : nullptr);
+    factors.factor(q_, gemm, by, supply, clock ? &*clock : nullptr);
     auto ended = factors.ending(q_);
     if (look) A.measured(q_, Op::none, (*look)->row_sums);
     const Ending ending = *ended;
@@ -263,7 +261,7 @@ class Factoring {
     since_.reset();
     if (facts.outcome.ok())
       note_pivots(
-          factors.pivots_of(ending), [this] { return known_norm(); }, by, facts);
+          ending, [this] { return known_norm(); }, by, facts);
   }
 
   std::optional<double> known_norm() {

@@ -22,11 +22,12 @@ inline std::string why_no_cholesky(const Outcome& outcome) {
 /// Where LU took its place.
 inline std::string lu_was_used(const std::string& why) { return why + ": LU was used instead of Cholesky"; }
 
-/// Says it where the pivots alone let one doubt: the least and the largest magnitude. norm_of_A(): ‖A‖, where that is known.
+/// Says it where the pivots alone let one doubt. norm_of_A(): ‖A‖, where that is known.
 template <class Norm>
-void note_pivots(const std::pair<double, double>& pivots, Norm norm_of_A, const Recipe& recipe, Facts& facts) {
+void note_pivots(const Ending& ending, Norm norm_of_A, const Recipe& recipe, Facts& facts) {
   if (recipe.is_coarse() && recipe.refines()) return;  // refinement tells more
-  const auto [least, most] = pivots;
+  const int power = record_of(recipe.method).power_of_pivots;
+  const double least = std::pow(ending.least, power), most = std::pow(ending.most, power);
   const double small = double(facts.n) * recipe.precision.unit_roundoff();
   if (!(least < small * most)) return;
   const std::optional<double> norm = norm_of_A();

@@ -252,7 +252,8 @@ class Solver {
       facts.notes.push_back("refinement ended without meeting its own bound; the check passed");
       facts.outcome = {};
     }
-    if (!passed && made.recipe.method == Method::cholesky && A_.is_whole() && !*may_be_positive_definite(q_, A_.view()))
+    if (!passed && record_of(made.recipe.method).is_symmetric && A_.is_whole() &&
+        !*may_be_positive_definite(q_, A_.view()))
       facts.outcome = {Outcome::not_symmetric, 0};
   }
 
@@ -260,7 +261,7 @@ class Solver {
   /// done. By more, something else is wrong, as the backend, which nothing must hide.
   bool mends_growth(Factored& made, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op, MatrixView<T, Space> R,
                     SolveFacts& facts) {
-    if (made.recipe.method != Method::lu || made.recipe.is_coarse()) return false;
+    if (!record_of(made.recipe.method).may_grow || made.recipe.is_coarse()) return false;
     return made.with(gemm_, [&]<class F>(Factors<F, Space>& factors, const Gemm<F, Space>& gemm) {
       const double grown = growth(q_, factors.values(), A_.with(Op::none));
       const double hpl = hpl_residual(*facts.backward_error, B.rows(), facts.roundoff);

@@ -2,8 +2,8 @@
 // are as large as they can be, and next to nothing runs beside them.
 // Source: Toledo, "Locality of reference in LU decomposition with partial pivoting", SIMAX 1997.
 #include "solvers/by_halves.hpp"
+#include "solvers/lu/planning.hpp"
 #include "solvers/lu/steps.hpp"
-#include "solvers/schedules.hpp"
 
 namespace lasolve {
 
@@ -22,9 +22,12 @@ void factor_by_halves(LuSteps& a, const Lanes& lanes, Range c, std::int64_t leaf
   a.interchange(lanes.bulk, right, left, Role::L_to_the_left);
 }
 
-std::vector<Task> lu_by_halves(const Walk& walk) {
-  LuSteps a(walk);
-  if (walk.n > 0) factor_by_halves(a, walk.lanes, walk.all(), walk.block_size);
+std::vector<Task> lu_by_halves(const Blocking& by) {
+  LuSteps a(by);
+  if (by.columns() > 0) factor_by_halves(a, by.lanes, by.all(), by.widths.panel);
+  const Range behind{by.columns(), by.n};  // of a wide matrix
+  a.arrive(by.lanes.bulk, behind);
+  a.eliminate(by.lanes.chain, by.all(), behind);
   return std::move(a).tasks();
 }
 

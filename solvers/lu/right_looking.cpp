@@ -4,56 +4,38 @@
 // To the rest of its panel it is near, to the next panel soon; and soon is what a whole panel does to the next but one. What it
 // does to all behind that is the bulk: it has the time of the whole next panel. With one lane there is nothing to go ahead of,
 // and each step updates all columns at once.
+#include "solvers/lu/planning.hpp"
 #include "solvers/lu/steps.hpp"
-#include "solvers/schedules.hpp"
-#include "solvers/tuning.hpp"
 
 namespace lasolve {
 
 namespace {
 
-/// How wide panels and steps are.
-class Widths {
- public:
-  explicit Widths(const Walk& walk) : walk_(walk), by_tuning_(walk.tuning && !walk.lanes.single() && !walk.arrives) {}
-
-  Range panel_at(std::int64_t j) const {
-    return by_tuning_ ? Range{j, std::min(walk_.n, j + at(j).panel)} : walk_.panel_at(j);
-  }
-  Range step_at(std::int64_t j, Range panel) const {
-    return by_tuning_ ? Range{j, std::min(panel.end, j + at(panel.begin).step)} : walk_.step_at(j, panel);
-  }
-  /// Whether the columns that are wanted next have an interchange, a solve and an update of their own. Else only their update is
-  /// apart, and comes first.
-  bool apart(Range panel) const {
-    return !by_tuning_ || solves_soon_first(*walk_.tuning, panel.count(), walk_.n - panel.begin);
-  }
-
- private:
-  LuWidths at(std::int64_t j) const { return lu_widths(*walk_.tuning, walk_.storage, walk_.block_size, j, walk_.n); }
-
-  const Walk& walk_;
-  const bool by_tuning_;
-};
+/// Whether the columns that are wanted next have an interchange, a solve and an update of their own. Else only their update is
+/// apart, and comes first. That pays where panels are the bottleneck, but for few columns these are too many launches.
+bool soon_goes_apart(const Blocking& by, Range panel) {
+  const auto& bottleneck = by.widths.bottleneck;
+  return bottleneck.left < 0 || (panel.count() > bottleneck.soon_from && by.panels_bind(by.columns() - panel.begin));
+}
 
 }  // namespace
 
-std::vector<Task> lu_right_looking(const Walk& walk) {
-  LuSteps a(walk);
-  const Widths width(walk);
-  const auto [far, bulk, soon, near, chain] = walk.lanes;
-  const std::int64_t n = walk.n;
-  for (Range p = width.panel_at(0); !p.empty(); p = width.panel_at(p.end)) a.arrive(bulk, p);
+std::vector<Task> lu_right_looking(const Blocking& by) {
+  LuSteps a(by);
+  const auto [far, bulk, soon, near, chain] = by.lanes;
+  const std::int64_t n = by.n;
+  for (Range p = by.panel_at(0); !p.empty(); p = by.panel_at(p.end)) a.arrive(bulk, p);
+  a.arrive(bulk, {by.columns(), n});  // of a wide matrix
 
-  Range panel = width.panel_at(0), step = width.step_at(0, panel);
+  Range panel = by.panel_at(0), step = by.step_at(0, panel);
   if (!step.empty()) a.panel(chain, step);  // P [A11; A21] = [L11; L21] U11
-  for (; !panel.empty(); panel = width.panel_at(panel.end)) {
-    const Range next_panel = width.panel_at(panel.end), next_but_one = width.panel_at(next_panel.end);
+  for (; !panel.empty(); panel = by.panel_at(panel.end)) {
+    const Range next_panel = by.panel_at(panel.end), next_but_one = by.panel_at(next_panel.end);
     std::int64_t behind = next_panel.end;
     while (step.begin < panel.end) {
       const bool last = step.end == panel.end;
-      const Range next = width.step_at(step.end, last ? next_panel : panel);
-      const std::int64_t follow = walk.lanes.single() ? n : next.end;
+      const Range next = by.step_at(step.end, last ? next_panel : panel);
+      const std::int64_t follow = by.lanes.single() ? n : next.end;
       a.eliminate(chain, step, {step.end, follow});  // the next step
       if (!next.empty()) a.panel(chain, next);
       a.interchange(soon, step, {panel.begin, step.begin}, Role::L_in_panel);             // read by soon and bulk only
@@ -64,7 +46,7 @@ std::vector<Task> lu_right_looking(const Walk& walk) {
     }
     a.combine(bulk, panel);
     const Range wanted{behind, next_but_one.end}, rest{std::max(behind, next_but_one.end), n};
-    if (width.apart(panel)) {
+    if (soon_goes_apart(by, panel)) {
       a.eliminate(soon, panel, wanted);
       a.eliminate(bulk, panel, rest);
     } else {

@@ -15,41 +15,41 @@
 #include <utility>
 
 #include "solvers/flops.hpp"
-#include "solvers/plan.hpp"
+#include "solvers/lu/tasks.hpp"
 
 namespace lasolve {
 
 class LuSteps {
  public:
-  explicit LuSteps(const Walk& walk) : n_(walk.n), arrives_(walk.arrives), combines_(!walk.lanes.single()) {}
+  explicit LuSteps(const Blocking& by) : m_(by.rows()), arrives_(by.arrives), combines_(!by.lanes.single()) {}
 
   void arrive(Lane lane, Range c) {
-    if (arrives_ && !c.empty()) tasks_.push_back({.kind = TaskKind::arrive, .lane = lane, .C = {{0, n_}, c}});
+    if (arrives_ && !c.empty()) tasks_.push_back({.type = &any_task::arrive, .lane = lane, .C = {{0, m_}, c}});
   }
 
   void panel(Lane lane, Range p) {
-    tasks_.push_back({.kind = TaskKind::panel,
+    tasks_.push_back({.type = &lu_task::panel,
                       .lane = lane,
                       .phase = Phase::panel,
-                      .flops = lu_panel_flops(double(n_ - p.begin), double(p.count())),
-                      .C = {{p.begin, n_}, p},
+                      .flops = lu_panel_flops(double(m_ - p.begin), double(p.count())),
+                      .C = {{p.begin, m_}, p},
                       .interchanges = {Resource::pivots, p}});
   }
 
   void interchange(Lane lane, Range p, Range c, Role role = Role::none) {
     if (p.empty() || c.empty()) return;
-    tasks_.push_back({.kind = TaskKind::interchange,
+    tasks_.push_back({.type = &lu_task::interchange,
                       .lane = lane,
                       .phase = Phase::swap,
                       .role = role,
-                      .C = {{p.begin, n_}, c},
+                      .C = {{p.begin, m_}, c},
                       .interchanges = {Resource::pivots, p}});
   }
 
   void solve(Lane lane, Range p, Range c, Role role = Role::none) {
     if (p.empty() || c.empty()) return;
     const double w = double(p.count());
-    tasks_.push_back({.kind = TaskKind::solve,
+    tasks_.push_back({.type = &lu_task::solve,
                       .lane = lane,
                       .phase = Phase::trsm,
                       .role = role,
@@ -58,11 +58,11 @@ class LuSteps {
                       .L = {p, p}});
   }
 
-  void update(Lane lane, Range p, Range c) { update(lane, p, {p.end, n_}, c); }
+  void update(Lane lane, Range p, Range c) { update(lane, p, {p.end, m_}, c); }
   /// Only rows r.
   void update(Lane lane, Range p, Range r, Range c, Role role = Role::none) {
     if (p.empty() || r.empty() || c.empty()) return;
-    tasks_.push_back({.kind = TaskKind::update,
+    tasks_.push_back({.type = &lu_task::update,
                       .lane = lane,
                       .phase = Phase::gemm,
                       .role = role,
@@ -75,13 +75,13 @@ class LuSteps {
   void eliminate(Lane lane, Range p, Range c) {
     interchange(lane, p, c, Role::elimination);
     solve(lane, p, c, Role::elimination);
-    update(lane, p, {p.end, n_}, c, Role::elimination);
+    update(lane, p, {p.end, m_}, c, Role::elimination);
   }
 
   /// Not with one lane, where interchanges are made as they were found.
   void combine(Lane lane, Range p) {
     if (!combines_ || p.empty()) return;
-    tasks_.push_back({.kind = TaskKind::combine,
+    tasks_.push_back({.type = &lu_task::combine,
                       .lane = lane,
                       .phase = Phase::swap,
                       .C = {Resource::permutations, p},
@@ -91,7 +91,7 @@ class LuSteps {
   std::vector<Task> tasks() && { return std::move(tasks_); }
 
  private:
-  std::int64_t n_;
+  std::int64_t m_;  // rows
   bool arrives_, combines_;
   std::vector<Task> tasks_;
 };

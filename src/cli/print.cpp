@@ -46,10 +46,10 @@ std::string about(const Subject& subject, const Report& r) {
       fmt::format("matrix      {}, {} x {}{}\n", subject.matrix, r.n, r.n, subject.transposed ? ", transposed" : "");
   text += fmt::format("rhs         {}, {} column{}\n", subject.rhs, r.nrhs, r.nrhs == 1 ? "" : "s");
   if (r.block_size == 0 && !r.outcome.has_solution()) return text;  // nothing was factored
-  text += fmt::format("method      {} in {}, {}, panels of at most {} columns, refinement {}{}\n",
-                      r.method == Method::cholesky ? "Cholesky" : "LU with partial pivoting", name_of(r.precision),
-                      name_of(r.schedule), r.block_size, name_of(r.refine),
-                      r.refine_iterations > 0 ? fmt::format(" ({} updates)", r.refine_iterations) : "");
+  text +=
+      fmt::format("method      {} in {}, {}, panels of at most {} columns, refinement {}{}\n",
+                  record_of(r.method).description, name_of(r.precision), name_of(r.schedule), r.block_size,
+                  name_of(r.refine), r.refine_iterations > 0 ? fmt::format(" ({} updates)", r.refine_iterations) : "");
   if (r.storage != r.products || r.storage != r.residual)
     text += fmt::format("precision   {}: factors in {}, products in {}, residuals in {}\n", name_of(r.precision),
                         name_of(r.storage), name_of(r.products), name_of(r.residual));
@@ -91,7 +91,7 @@ std::string accuracy(const Report& r) {
 
 }  // namespace
 
-const char* in_words(Method m) { return m == Method::cholesky ? "Cholesky" : "LU"; }
+const char* in_words(Method m) { return record_of(m).name; }
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include "cli/watched.hpp"
 #include "io/destination.hpp"
-#include "solvers/schedules.hpp"
+#include "solvers/method.hpp"
 
 namespace lasolve::cli {
 

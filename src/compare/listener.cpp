@@ -16,7 +16,7 @@ std::string text_of(const Block& b) {
 
 void Listener::hear(const Task& task, double begin, double end) {
   if (task.C.empty()) return;
-  heard_.push_back({task.kind, task.lane, task.phase, task.C, task.L.n, begin, end, task.flops});
+  heard_.push_back({task.type, task.lane, task.phase, task.C, task.L.n, begin, end, task.flops});
 }
 
 std::vector<TaskTime> Listener::take() {
@@ -24,9 +24,9 @@ std::vector<TaskTime> Listener::take() {
   double first = heard_.empty() ? 0 : heard_[0].begin;
   for (const Heard& h : heard_) first = std::min(first, h.begin);
   for (const Heard& h : heard_) {
-    TaskTime t{name_of(h.kind), text_of(h.C), h.phase, h.begin - first, h.end - h.begin, h.flops};
+    TaskTime t{h.type->name, text_of(h.C), h.phase, h.begin - first, h.end - h.begin, h.flops};
     t.lane = four_lanes.name_of(h.lane);
-    if (is_update(h.kind)) t.m = h.C.m, t.n = h.C.n, t.k = h.k;
+    if (h.type->is_product) t.m = h.C.m, t.n = h.C.n, t.k = h.k;
     tasks.push_back(std::move(t));
   }
   heard_.clear();

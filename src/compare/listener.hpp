@@ -22,7 +22,7 @@ class Listener {
 
   /// While the clock of a solve runs, no more is done than that numbers are written down.
   struct Heard {
-    TaskKind kind;
+    const TaskType* type;
     Lane lane;
     Phase phase;
     Block C;

@@ -49,9 +49,4 @@ SystemMatrix<T, Space> system_matrix(MatrixView<const T, Space> A, Op op, Uplo t
   return Symmetric<T, Space>(A, triangle);
 }
 
-/// Whether a matrix of which a triangle is there lacks what a method reads: Cholesky the lower triangle, LU all.
-inline bool must_mirror(Method method, Uplo triangle) {
-  return triangle == Uplo::upper || (triangle == Uplo::lower && method == Method::lu);
-}
-
 }  // namespace lasolve

@@ -1,6 +1,6 @@
 // Narrow products within a Cholesky panel on CUDA, the kernel itself.
 #include "lasolve/gemm.hpp"
-#include "solvers/devices/cuda/cholesky/narrow_update.cuh"
+#include "solvers/cholesky/cuda/narrow_update.cuh"
 //
 #include "devices.hpp"
 #include "matrices.hpp"

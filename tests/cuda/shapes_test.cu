@@ -1,9 +1,9 @@
 // Which shapes of kernels are chosen for which card, without one: what a block asks for fits each of them.
 #include "core/tuning.hpp"
 #include "lasolve/gemm.hpp"
-#include "solvers/devices/cuda/panel.cuh"
 #include "solvers/devices/cuda/plan.cuh"
 #include "solvers/devices/cuda/trsm/triangle.cuh"
+#include "solvers/lu/cuda/perform.cuh"
 //
 #include "devices.hpp"
 #include "gemm/cuda/ampere/tensor_mma.cuh"

@@ -39,11 +39,7 @@ Factored<T> as_panel(const Matrix<T>& A) {
   return factored(A, [](Queue<Cuda>& q, MatrixView<T, Cuda> there, Pivots<Cuda> pivots) {
     LuSteps steps({.n = there.rows()});
     steps.panel({}, {0, there.cols()});
-    const Plan plan{.schedule = Schedule::recursive,
-                    .n = there.rows(),
-                    .block_size = there.cols(),
-                    .lanes = four_lanes,
-                    .tasks = std::move(steps).tasks()};
+    const Plan plan{.m = there.rows(), .n = there.rows(), .lanes = four_lanes, .tasks = std::move(steps).tasks()};
     const Gemm<T, Cuda> gemm(*gemm_backends<Cuda>()[0]);
     const Plan lowered = lower(plan, capabilities_of<T>(q, plan.n));
     Buffers<T, Cuda> buffers(lowered);

@@ -1,6 +1,6 @@
 // What is factored while A is looked at gives what it gives behind the look. A Cholesky computes nothing where A is not for it.
 #include "lasolve/gemm.hpp"
-#include "solvers/devices/cuda/cholesky/leaf.cuh"
+#include "solvers/cholesky/cuda/leaf.cuh"
 #include "solvers/devices/cuda/look.cuh"
 //
 #include "answers.hpp"

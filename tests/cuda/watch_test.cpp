@@ -48,6 +48,7 @@ Options in_blocks(Method method) {
   o.check = false;
   return o;
 }
+}  // namespace
 
 class WatchOnCuda : public testing::TestWithParam<Method> {
  protected:
@@ -100,8 +101,8 @@ TEST_P(WatchOnCuda, tells_times_that_can_be_true) {
   const Report report = factors(in_blocks(GetParam())).report();
   const double after = steady_seconds();
   double last_end = before - tolerance, products = 0;
-  std::map<Lane, double> ends;                      // of the last task of each lane
-  std::map<std::pair<Lane, TaskKind>, Task> order;  // and of the last of each kind
+  std::map<Lane, double> ends;                             // of the last task of each lane
+  std::map<std::pair<Lane, const TaskType*>, Task> order;  // and of the last of each kind
   for (const auto& [task, begin, end] : heard.tasks) {
     EXPECT_LE(begin, end);
     EXPECT_GE(begin, before - tolerance);
@@ -112,9 +113,9 @@ TEST_P(WatchOnCuda, tells_times_that_can_be_true) {
     EXPECT_GE(begin, lane->second) << "tasks of a lane overlap";
     lane->second = end;
     if (task.phase == Phase::gemm) products += end - begin;
-    if (task.kind != TaskKind::panel && task.kind != TaskKind::update) continue;
-    const auto [same, is_first] = order.try_emplace({task.lane, task.kind}, task);
-    EXPECT_GE(task.C.j, same->second.C.j) << "not in program order: " << name_of(task.kind);
+    if (!task.is(lu_task::panel) && !task.is(lu_task::update)) continue;
+    const auto [same, is_first] = order.try_emplace({task.lane, task.type}, task);
+    EXPECT_GE(task.C.j, same->second.C.j) << "not in program order: " << task.type->name;
     same->second = task;
   }
   EXPECT_GT(ends.size(), 1u);
@@ -193,7 +194,7 @@ TEST(TaskClockOnCuda, tells_tasks_in_the_order_of_their_ends_by_the_clock_of_the
   const TaskWatcher watcher = heard.watcher();
   TaskClock<Cuda> clock(q, watcher);
   EXPECT_EQ(heard.factorizations, 1);
-  const Task slow{.kind = TaskKind::update, .lane = {}}, quick{.kind = TaskKind::panel, .lane = {1, 0}};
+  const Task slow{.type = &lu_task::update, .lane = {}}, quick{.type = &lu_task::panel, .lane = {1, 0}};
   const double before = steady_seconds();
   EXPECT_TRUE(clock.time(q, slow, [&] {
     CUDA_CHECK(cudaLaunchHostFunc(q.stream(), be_slow, nullptr));
@@ -205,9 +206,9 @@ TEST(TaskClockOnCuda, tells_tasks_in_the_order_of_their_ends_by_the_clock_of_the
   EXPECT_TRUE(heard.tasks.empty());
   clock.tell();
   ASSERT_EQ(heard.tasks.size(), 2u);
-  EXPECT_EQ(heard.tasks[0].task.kind, TaskKind::panel);
+  EXPECT_TRUE(heard.tasks[0].task.is(lu_task::panel));
   const auto& [task, begin, end] = heard.tasks[1];
-  EXPECT_EQ(task.kind, TaskKind::update);
+  EXPECT_TRUE(task.is(lu_task::update));
   EXPECT_GE(end - begin, slow_seconds - 1e-3);
   EXPECT_GE(begin, before - tolerance);
   EXPECT_LE(end, after + tolerance);
@@ -215,5 +216,5 @@ TEST(TaskClockOnCuda, tells_tasks_in_the_order_of_their_ends_by_the_clock_of_the
   EXPECT_EQ(heard.tasks.size(), 2u) << "told again";
 }
 
-}  // namespace
+}  // namespace lasolve::test
 }  // namespace lasolve::test

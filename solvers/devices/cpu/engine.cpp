@@ -2,13 +2,14 @@
 #include "solvers/driver/engine.hpp"
 
 #include "core/one_at_a_time.hpp"
+#include "solvers/cholesky/cpu/panel.hpp"
 #include "solvers/devices/cpu/norms.hpp"
-#include "solvers/devices/cpu/panel.hpp"
 #include "solvers/devices/cpu/rows.hpp"
 #include "solvers/devices/cpu/small.hpp"
 #include "solvers/devices/cpu/triangle.hpp"
 #include "solvers/devices/primitives.hpp"
 #include "solvers/driver/solver.hpp"
+#include "solvers/lu/cpu/panel.hpp"
 #include "solvers/refine/check_by_columns.hpp"
 
 namespace lasolve {

@@ -5,7 +5,7 @@
 
 #include "core/cpu/parallel.hpp"
 #include "solvers/devices/cpu/norms.hpp"
-#include "solvers/lu.hpp"
+#include "solvers/lu/pivots.hpp"
 #include "solvers/plan.hpp"
 
 namespace lasolve {
@@ -52,5 +52,7 @@ void permute_rows(Queue<Cpu>& q, MatrixView<const T> B, MatrixView<T> X, Pivots<
     for (std::int64_t i = pivots.count() - 1; i >= 0; --i) interchange_rows(columns, i, pivots.p(i, 0) - pivots.start);
   });
 }
+
+inline bool known_to_have_failed(const Queue<Cpu>&, MatrixView<std::int64_t> at) { return at(0, 0) >= 0; }
 
 }  // namespace lasolve

@@ -11,9 +11,11 @@
 #include "core/ceil_div.hpp"
 #include "core/stopwatch.hpp"
 #include "core/tuning.hpp"
+#include "solvers/cholesky/cpu/panel.hpp"
 #include "solvers/devices/cpu/norms.hpp"
-#include "solvers/devices/cpu/panel.hpp"
 #include "solvers/driver/factored.hpp"
+#include "solvers/lu/cpu/panel.hpp"
+#include "solvers/methods.hpp"
 #include "solvers/refine/accuracy.hpp"
 #include "solvers/refine/condition.hpp"
 #include "solvers/refine/residual.hpp"
@@ -22,7 +24,21 @@
 
 namespace lasolve {
 
-/// P A = L U or A = L Lᵀ of an n × n matrix. Where factor() or solve() is false, it is for Solver to do, or to
+/// A method that has no leaf on the CPU.
+template <class M>
+std::int64_t leaf_columns(M, const Tuning&, std::int64_t) {
+  return 0;
+}
+template <class M, class T>
+void factor_leaf(M, MatrixView<T>, MatrixView<std::int64_t>, MatrixView<std::int64_t>) {
+  throw std::logic_error("lasolve: a method has no leaf");
+}
+template <class M, class T>
+void apply_leaf(M, MatrixView<T>, MatrixView<std::int64_t>, MatrixView<T>, Op) {
+  throw std::logic_error("lasolve: a method has no leaf");
+}
+
+/// The factors of an n × n matrix. Where factor() or solve() is false, it is for Solver to do, or to
 /// say what is wrong.
 ///
 /// To copy A is a part of the panel here, no phase has the norm of A, and the check of B comes after the solve: to read the clock
@@ -63,18 +79,16 @@ class SmallSystem {
     Stopwatch watch;
     copy_on_host<T>(A_, factors_);
     const MatrixView<std::int64_t> failed_at(&failed_at_, 1, 1, 1);
-    const bool is_lu = by_.method == Method::lu;
-    if (is_lu)
-      panel_lu_leaf_alone(factors_, Pivots<Cpu>::in(interchanges_, failed_at));
-    else
-      panel_cholesky_leaf_alone(factors_, Minors<Cpu>{failed_at});
+    const MethodRecord& method = record_of(by_.method);
+    with_method(by_.method, [&](auto M) { factor_leaf(M, factors_, interchanges_, failed_at); });
     const double seconds = watch.lap(), u = unit_roundoff_of(precision_of<T>), n = double(n_);
     const auto [least, most] = diagonal_range<T>(factors_);
-    const double range = is_lu ? least / most : least / most * (least / most);  // of the pivots
+    const double of_diagonal = least / most,
+                 range = method.power_of_pivots == 2 ? of_diagonal * of_diagonal : of_diagonal;
     if (failed_at_ >= 0 || !(range >= n * u)) return {};
     facts.n = n_, facts.threads = 1;
     facts.factor_seconds = facts.times.total_seconds = facts.times.phases.seconds_of(Phase::panel) = seconds;
-    facts.times.phases.flops[std::size_t(Phase::panel)] = is_lu ? lu_panel_flops(n, n) : cholesky_panel_flops(n, n);
+    facts.times.phases.flops[std::size_t(Phase::panel)] = method.panel_flops(n, n);
     if (task_watcher()) tell_at_once(by_.method, by_.schedule, n_, steady_seconds() - seconds, steady_seconds());
     if (!by_.condition) return watch;
     if (!is_well_conditioned(facts)) return {};
@@ -117,33 +131,21 @@ class SmallSystem {
  private:
   /// The most rows of a matrix that is one leaf, which has n rows and may be symmetric where the method is automatic.
   static std::int64_t most_rows(Method method, std::int64_t n) {
+    if (method == Method::automatic) {
+      std::int64_t least = n;
+      for (const Method one : automatic_methods) least = std::min(least, most_rows(one, n));
+      return least;
+    }
     const Tuning& t = cpu_tuning().values;
-    const auto leaf_of = [&](Method by, std::int64_t columns) {
-      return std::min(columns, default_block_size(t, by, default_schedule(t, by), precision_of<T>, n));
-    };
-    const std::int64_t lu = leaf_of(Method::lu, panel_leaf_columns(t, n)),
-                       cholesky = leaf_of(Method::cholesky, t.cholesky_leaf);
-    return method == Method::lu ? lu : method == Method::cholesky ? cholesky : std::min(lu, cholesky);
+    const MethodRecord& record = record_of(method);
+    const Widths widths =
+        record.widths(t, {.schedule = record.default_schedule(t), .storage = precision_of<T>, .n = n});
+    return std::min(widths.panel, with_method(method, [&](auto M) { return leaf_columns(M, t, n); }));
   }
 
   /// X ← op(A)⁻¹ X.
   void apply(MatrixView<T> X, Op op) {
-    const auto interchange = [&](std::int64_t i) {
-      const std::int64_t p = interchanges_(i, 0);
-      for (std::int64_t j = 0; p != i && j < X.cols(); ++j) std::swap(X(i, j), X(p, j));
-    };
-    if (by_.method == Method::cholesky) {
-      substitute(lower(factors_), X);
-      substitute(lower(factors_).transposed(), X);
-    } else if (op == Op::none) {
-      for (std::int64_t i = 0; i < n_; ++i) interchange(i);
-      substitute(lower_unit(factors_), X);
-      substitute(upper(factors_), X);
-    } else {
-      substitute(upper(factors_).transposed(), X);
-      substitute(lower_unit(factors_).transposed(), X);
-      for (std::int64_t i = n_ - 1; i >= 0; --i) interchange(i);
-    }
+    with_method(by_.method, [&](auto M) { apply_leaf(M, factors_, interchanges_, X, op); });
   }
 
   /// The condition is estimated, and leaves no doubt.
@@ -177,7 +179,7 @@ class SmallSystem {
   std::int64_t n_;
   const MatrixView<const T> A_;
   const MatrixView<T> factors_, one_side_;       // and its residual
-  const MatrixView<std::int64_t> interchanges_;  // of LU
+  const MatrixView<std::int64_t> interchanges_;  // where there are any
   const std::span<double> sums_;
   std::int64_t failed_at_ = -1;
   std::array<std::optional<double>, 2> norms_;

@@ -41,11 +41,11 @@ class CudaAsync final : public AsyncEngine<T> {
     Queue<Cuda>& q = *its_->q;
     const std::int64_t n = A.A.rows();
     const Settled settled(q);
-    prepare_factorization<T>(q, gemm_, by_.method, by_.schedule, n, by_.block_size, false);
+    prepare_factorization<T>(q, gemm_, by_, n);
     q.phase(Phase::other);
     if (!A.memory) factors_.take(q, A.A);
-    if (must_mirror(by_.method, options.triangle)) mirror(q, factors_.whole(), options.triangle);
-    factors_.factor(q, gemm_, by_.schedule, by_.block_size);
+    if (by_.mirrors) mirror(q, factors_.whole(), options.triangle);
+    factors_.factor(q, gemm_, by_);
     end_call();
   }
 

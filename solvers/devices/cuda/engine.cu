@@ -13,14 +13,14 @@
 #include "solvers/devices/cuda/async.hpp"
 #include "solvers/devices/cuda/call.hpp"
 #include "solvers/devices/cuda/look.cuh"
-#include "solvers/devices/cuda/lu/row_interchanges.cuh"
 #include "solvers/devices/cuda/norms.cuh"
-#include "solvers/devices/cuda/panel.cuh"
 #include "solvers/devices/cuda/plan.cuh"
 #include "solvers/devices/cuda/small/small.hpp"
 #include "solvers/devices/cuda/trsm/out_of_place.cuh"
 #include "solvers/devices/cuda/tuning.cuh"
 #include "solvers/driver/solver.hpp"
+#include "solvers/lu/cuda/perform.cuh"
+#include "solvers/lu/cuda/row_interchanges.cuh"
 #include "solvers/refine/check_by_columns.hpp"
 
 namespace lasolve {

@@ -1,15 +1,15 @@
-// Plans on CUDA: what they are lowered for, what the tasks that lowering makes are done by, and how queues wait for tasks.
+// Plans on CUDA: what they are lowered for, and how queues wait for tasks.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
-#include "solvers/devices/cuda/panel.cuh"
 #include "solvers/devices/cuda/task_clock.hpp"
 #include "solvers/devices/cuda/trsm/sync_free.cuh"
 #include "solvers/devices/cuda/tuning.cuh"
 #include "solvers/devices/primitives.hpp"
 #include "solvers/lower.hpp"
+#include "solvers/lu/cuda/perform.cuh"
 
 namespace lasolve {
 
@@ -20,29 +20,10 @@ Capabilities capabilities_of(const Queue<Cuda>& q, std::int64_t n) {
   return capabilities_of(q.properties(), q.tuning(), precision_of<T>, n, interchanges_L_at_the_end(q, n));
 }
 
-template <class T>
-void perform_lowered(Queue<Cuda>& q, const Task& task, const Workpiece<T, Cuda>& of) {
-  const auto p = of.pivots.block(task.interchanges.i, task.interchanges.m);
-  switch (task.kind) {
-    case TaskKind::panel_in_place:
-      return factor_in_place<T>(q, {of.at(task.C), p, of.buffers.packed_L11.data()});
-    case TaskKind::lookahead_update:
-      return lookahead_update<T>(q, {of.at(task.L), p, of.buffers.packed_L11.data()}, of.at(task.C));
-    case TaskKind::combine:
-      return combine_interchanges(q, p);
-    case TaskKind::begin_later:
-      return begin_later_interchanges(q, of.pivots.block(task.C.i, task.C.m));
-    case TaskKind::prepend:
-      return prepend_interchanges(q, p);
-    default:
-      throw std::logic_error("lasolve: a plan has a task that its method has not");
-  }
-}
-
 /// Whether the thread blocks of its kernels count or wait for each other, with memory of their queue.
 inline bool has_messages(const Task& task) {
-  return task.kind == TaskKind::panel || task.kind == TaskKind::panel_in_place ||
-         task.kind == TaskKind::lookahead_update || task.kind == TaskKind::solve;
+  return task.type->picture == TaskType::panel || task.type->picture == TaskType::solve ||
+         task.is(lu_task::lookahead_update);
 }
 
 template <class T>
@@ -59,8 +40,7 @@ void prepare(Queue<Cuda>& bulk, const Plan& plan) {
                          [&](const Task& task) { return task.lane == lane && what(task); });
     };
     if (has(has_messages)) for_messages(q);
-    if (plan.method == Method::lu && has([](const Task& task) { return task.kind == TaskKind::panel; }))
-      q.scratch<T>(PackedL11<T>::elements, 1);
+    if (has([](const Task& task) { return task.is(lu_task::panel); })) q.scratch<T>(PackedL11<T>::elements, 1);
   }
   for_messages(bulk);  // solves with the factors go there
   bulk.results(0);

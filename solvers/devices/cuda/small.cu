@@ -46,8 +46,8 @@ std::optional<std::size_t> shared_memory_for(std::int64_t n) {
 template <class T>
 bool goes_by_leaf(const Queue<Cuda>& q, Method method, std::int64_t n) {
   using Leaf = CholeskyShape<T, 2>;
-  return method != Method::lu && n > q.tuning().small_cholesky_order && n <= Leaf::order &&
-         cholesky_leaf_steps<T>(q.properties()) == Leaf::steps;
+  return (method == Method::automatic || record_of(method).is_symmetric) && n > q.tuning().small_cholesky_order &&
+         n <= Leaf::order && cholesky_leaf_steps<T>(q.properties()) == Leaf::steps;
 }
 
 /// What a kernel took, with its launch and the wait for it, of the `waited` seconds of the host. These are tens of microseconds: what
@@ -62,14 +62,19 @@ constexpr std::int64_t aligned(std::int64_t elements) { return round_up(elements
 template <class T>
 bool SmallSystemOnCuda<T>::fits(const Queue<Cuda>& q, std::int64_t n, const Options& options) {
   const Method method = options.factorization;
+  const bool by_name = method != Method::automatic, is_symmetric = by_name && record_of(method).is_symmetric;
   const Tuning& t = q.tuning();
+  if (by_name && !record_of(method).in_small_kernel) return false;
   if (n == 0 || n > t.small_system_order) return false;
-  if (options.triangle != Uplo::both && method != Method::cholesky) return false;
-  if (method == Method::cholesky && n > t.small_cholesky_order && !goes_by_leaf<T>(q, method, n)) return false;
+  if (options.triangle != Uplo::both && !is_symmetric) return false;
+  if (is_symmetric && n > t.small_cholesky_order && !goes_by_leaf<T>(q, method, n)) return false;
   const auto shared = shared_memory_for<T>(n);
   if (!shared || *shared > q.shared_memory()) return false;
-  for (const Method one : {Method::lu, Method::cholesky})
-    if (n > default_block_size(t, one, default_schedule(t, one), precision_of<T>, n)) return false;
+  for (const Method one : automatic_methods) {
+    const MethodRecord& record = record_of(one);
+    if (n > record.widths(t, {.schedule = record.default_schedule(t), .storage = precision_of<T>, .n = n}).panel)
+      return false;
+  }
   return true;
 }
 
@@ -96,7 +101,8 @@ bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, c
   const Results<SmallEnding> results(q, 1);
   results.expect();
   const Recipe& first = recipes.first();
-  const Method method = first.symmetry == Symmetry::before ? Method::automatic : first.method;  // seen to by the kernel
+  const bool looks = first.symmetry == Symmetry::before;  // that is seen to by the kernel
+  const Method method = looks ? Method::automatic : first.method;
   const SmallTask<T> task{A.data(), A.ld(), method, triangle, first.finite};
   const bool by_leaf = goes_by_leaf<T>(q, method, factors_.n);
   if (by_leaf) {
@@ -104,7 +110,7 @@ bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, c
     launch(q, factor_small_by_leaf<Leaf>, Blocks::independent, dim3(1), Leaf::threads, sizeof(CholeskyShared<Leaf>),
            task, factors_, MatrixView<T, Cuda>(factors_.A, factors_.n, factors_.n, factors_.n), trial_, results.data());
   }
-  if (!by_leaf || method != Method::cholesky)
+  if (!by_leaf || looks)
     with_shape<T>(factors_.n, [&]<class Shape>(Shape) {
       launch(q, factor_small<Shape>, Blocks::independent, dim3(1), Shape::threads, sizeof(SmallShared<Shape>), task,
              factors_, by_leaf ? trial_ : nullptr, results.data());
@@ -113,7 +119,7 @@ bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, c
   const double seconds = seconds_of(ending.seconds, watch.seconds()), n = double(factors_.n);
   if (!ending.usual || (first.in_place && ending.not_positive > 0)) return false;
   if (ending.least < n * unit_roundoff_of(precision_of<T>) * ending.most) return false;
-  by = ending.cholesky || method == Method::lu ? first : *recipes.after(first, Reason::not_positive_definite);
+  by = ending.cholesky || !looks ? first : *recipes.after(first, Reason::not_positive_definite);
   facts.n = factors_.n;
   if (ending.not_positive > 0)
     facts.notes.push_back(lu_was_used(why_no_cholesky({Outcome::not_positive_definite, ending.not_positive})));
@@ -122,7 +128,7 @@ bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, c
   PhaseTimes times;
   times.seconds_of(task.requires_finite ? Phase::check : Phase::other) = looking;
   times.seconds_of(Phase::panel) = facts.factor_seconds;
-  times.flops[std::size_t(Phase::panel)] = flops_of(by.method, n);
+  times.flops[std::size_t(Phase::panel)] = record_of(by.method).flops(n);
   facts.times.add(times);
   if (task_watcher()) tell_at_once(by.method, by.schedule, facts.n, steady_seconds() - seconds, steady_seconds());
   return true;

@@ -1,7 +1,7 @@
 // What a tuning means on CUDA, for what the device has.
 #pragma once
 
-#include "solvers/devices/cuda/lu/row_interchanges.cuh"
+#include "solvers/lu/cuda/row_interchanges.cuh"
 #include "solvers/tuning.hpp"
 
 namespace lasolve {

@@ -18,8 +18,7 @@
 #include "io/generators.hpp"
 #include "io/io.hpp"
 #include "solvers/lower.hpp"
-#include "solvers/schedules.hpp"
-#include "solvers/tuning.hpp"
+#include "solvers/method.hpp"
 
 namespace lasolve::cli {
 
@@ -94,8 +93,7 @@ PlanRequest parse(int argc, const char* const* argv) {
   r.method = one_of<Method>("factorization", text("factorization"), explicit_ones<Method>());
   r.schedule = one_of<Schedule>("schedule", text("schedule"), explicit_ones<Schedule>());
   if (!is_offered(r.method, r.schedule))
-    throw UsageError(
-        fmt::format("{} has no schedule '{}'", r.method == Method::lu ? "LU" : "Cholesky", text("schedule")));
+    throw UsageError(fmt::format("{} has no schedule '{}'", record_of(r.method).name, text("schedule")));
   r.block_size = number<std::int64_t>("block-size", text("block-size"), 1, "auto");
   r.step = number<std::int64_t>("step", text("step"), 1, "auto");
   if (text("lanes") != "1" && text("lanes") != "4")
@@ -127,19 +125,22 @@ std::int64_t size_of(const std::string& matrix) {
 }
 
 DrawnPlan plan_for(const PlanRequest& r) {
-  Walk walk{.n = size_of(r.matrix), .block_size = r.block_size, .step = r.step, .lanes = r.lanes};
   const DeviceProperties device = r.card.empty() ? DeviceProperties() : card(r.card);
   const Tuning tuning = r.card.empty() ? cpu_tuning().values : tuning_for(device).values;
-  if (walk.block_size == 0) walk.block_size = default_block_size(tuning, r.method, r.schedule, walk.storage, walk.n);
-  walk.block_size = std::clamp<std::int64_t>(walk.block_size, 1, std::max<std::int64_t>(1, walk.n));
-  const bool in_steps = r.method == Method::lu && r.schedule == Schedule::right_looking && r.card.empty();
-  if (walk.step == 0 && in_steps && !r.lanes.single()) walk.step = (walk.block_size + 3) / 4;
-  if (!in_steps || walk.step >= walk.block_size) walk.step = 0;
-  if (!r.card.empty()) walk.tuning = &tuning;
-  Plan plan = plan_of(r.method, r.schedule, walk);
-  if (!r.card.empty()) plan = lower(plan, capabilities_of(device, tuning, walk.storage, walk.n));
+  Blocking by{.n = size_of(r.matrix), .lanes = r.lanes};
+  by.widths = record_of(r.method).widths(tuning, {.schedule = r.schedule,
+                                                  .storage = Precision::fp64,
+                                                  .n = by.n,
+                                                  .columns = r.block_size,
+                                                  .queues = !r.card.empty()});
+  const bool in_steps = r.schedule == Schedule::right_looking && r.card.empty();
+  std::int64_t& step = by.widths.step;
+  step = r.step == 0 && in_steps && !r.lanes.single() ? (by.widths.panel + 3) / 4 : r.step;
+  if (!in_steps || step >= by.widths.panel) step = 0;
+  Plan plan = plan_of(r.method, r.schedule, by);
+  if (!r.card.empty()) plan = lower(plan, capabilities_of(device, tuning, Precision::fp64, by.n));
   Waits waits = waits_of(plan);
-  return {std::move(plan), std::move(waits), walk.step, r.card};
+  return {std::move(plan), std::move(waits), r.schedule, by.widths, r.card};
 }
 
 }  // namespace

@@ -11,8 +11,9 @@ namespace lasolve::cli {
 struct DrawnPlan {
   Plan plan;
   Waits waits;
-  std::int64_t step;  // columns; 0: a step is a panel
-  std::string card;   // that it is lowered for; empty: none
+  Schedule schedule;
+  Widths widths;
+  std::string card;  // that it is lowered for; empty: none
 };
 
 /// argv[0] is the word plan. The exit code.

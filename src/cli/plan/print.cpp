@@ -10,7 +10,7 @@
 #include "cli/json.hpp"
 #include "cli/print.hpp"
 #include "lasolve/names.hpp"
-#include "solvers/schedules.hpp"
+#include "solvers/method.hpp"
 
 namespace lasolve::cli {
 
@@ -65,11 +65,11 @@ std::string summary_of(const DrawnPlan& drawn) {
   const Plan& plan = drawn.plan;
   const double flops = flops_of(plan);
   std::map<std::string, std::pair<int, double>> kinds;
-  for (const Task& task : plan.tasks) ++kinds[name_of(task.kind)].first, kinds[name_of(task.kind)].second += task.flops;
-  std::string text = fmt::format("plan        {}, {}, n = {}, panels of at most {} columns{}\n",
-                                 plan.method == Method::cholesky ? "Cholesky" : "LU with partial pivoting",
-                                 lasolve::name_of(plan.schedule), plan.n, plan.block_size,
-                                 drawn.step > 0 ? fmt::format(", in steps of {}", drawn.step) : "");
+  for (const Task& task : plan.tasks) ++kinds[task.type->name].first, kinds[task.type->name].second += task.flops;
+  std::string text =
+      fmt::format("plan        {}, {}, n = {}, panels of at most {} columns{}\n", record_of(plan.method).description,
+                  lasolve::name_of(drawn.schedule), plan.n, drawn.widths.panel,
+                  drawn.widths.step > 0 ? fmt::format(", in steps of {}", drawn.widths.step) : "");
   if (!drawn.card.empty()) text += fmt::format("card        lowered for the kernels of {}, in fp64\n", drawn.card);
   text += fmt::format("tasks       {}, which take {:.4g} GFLOP\n", plan.tasks.size(), 1e-9 * flops);
   for (const auto& [name, kind] : kinds)
@@ -95,7 +95,7 @@ std::string table_of(const DrawnPlan& drawn) {
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
     const Task& task = plan.tasks[i];
     std::string line =
-        fmt::format("{:>6}  {:<16}  {:<7}  {:<{}}  {:<{}}  {:>10.3f}  {}", i, name_of(task.kind),
+        fmt::format("{:>6}  {:<16}  {:<7}  {:<{}}  {:<{}}  {:>10.3f}  {}", i, task.type->name,
                     plan.lanes.single() ? "one" : plan.lanes.name_of(task.lane), shown(writes_of(task), plan.n), writes,
                     shown(reads_of(task), plan.n), reads, 1e-6 * task.flops, fmt::join(drawn.waits.of(i), ", "));
     line.erase(line.find_last_not_of(' ') + 1);
@@ -111,7 +111,7 @@ std::string as_json(const DrawnPlan& drawn) {
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
     const Task& task = plan.tasks[i];
     tasks.push_back({{"task", i},
-                     {"what", name_of(task.kind)},
+                     {"what", task.type->name},
                      {"lane", plan.lanes.single() ? "one" : plan.lanes.name_of(task.lane)},
                      {"phase", lasolve::name_of(task.phase)},
                      {"writes", json_of(writes_of(task), plan.n)},
@@ -121,10 +121,10 @@ std::string as_json(const DrawnPlan& drawn) {
   }
   return text_of(Json{{"schema_version", 1},
                       {"factorization", name_of(plan.method)},
-                      {"schedule", lasolve::name_of(plan.schedule)},
+                      {"schedule", lasolve::name_of(drawn.schedule)},
                       {"n", plan.n},
-                      {"block_size", plan.block_size},
-                      {"step", drawn.step > 0 ? Json(drawn.step) : Json(nullptr)},
+                      {"block_size", drawn.widths.panel},
+                      {"step", drawn.widths.step > 0 ? Json(drawn.widths.step) : Json(nullptr)},
                       {"card", drawn.card.empty() ? Json(nullptr) : Json(drawn.card)},
                       {"flops", flops_of(plan)},
                       {"waits", drawn.waits.count()},

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "lasolve/names.hpp"
-#include "solvers/schedules.hpp"
+#include "solvers/method.hpp"
 
 namespace lasolve::cli {
 
@@ -14,39 +14,25 @@ namespace {
 
 double duration_of(const Task& task) {
   constexpr double per_flop_of_solve = 1.0 / 6, per_flop_of_update = 1.0 / 16, per_element = 4;
-  switch (task.kind) {
-    case TaskKind::panel:
-    case TaskKind::panel_in_place:
+  switch (task.type->picture) {
+    case TaskType::panel:
       return task.flops;
-    case TaskKind::solve:
+    case TaskType::solve:
       return per_flop_of_solve * task.flops;
-    case TaskKind::update:
-    case TaskKind::update_lower:
-    case TaskKind::narrow_update:
-    case TaskKind::lookahead_update:
+    case TaskType::update:
       return per_flop_of_update * task.flops;
-    case TaskKind::interchange:
+    case TaskType::interchange:
       return per_element * 2 * double(task.interchanges.m) * double(task.C.n);
-    case TaskKind::arrive:
+    case TaskType::arrive:
       return per_element * double(task.C.m) * double(task.C.n);
     default:
       return 0;
   }
-  return 0;
 }
 
-/// What lower() puts in the place of others looks like these.
-const char* class_of(TaskKind kind) {
-  switch (kind) {
-    case TaskKind::update_lower:
-    case TaskKind::narrow_update:
-    case TaskKind::lookahead_update:
-      return "update";
-    case TaskKind::panel_in_place:
-      return "panel";
-    default:
-      return name_of(kind);
-  }
+const char* class_of(const Task& task) {
+  constexpr const char* classes[] = {"none", "arrive", "panel", "interchange", "solve", "update"};
+  return classes[task.type->picture];
 }
 
 /// Whether it writes columns of the matrix, which are drawn.
@@ -59,6 +45,8 @@ class Picture {
  public:
   explicit Picture(const DrawnPlan& drawn)
       : plan_(drawn.plan),
+        schedule_(drawn.schedule),
+        panel_(drawn.widths.panel),
         card_(drawn.card),
         times_(modelled_times(drawn.plan, drawn.waits)),
         lanes_(lanes_of(drawn.plan)) {
@@ -83,7 +71,7 @@ class Picture {
   }
   bool has(const char* kind) const {
     return std::any_of(plan_.tasks.begin(), plan_.tasks.end(),
-                       [&](const Task& task) { return std::string(class_of(task.kind)) == kind; });
+                       [&](const Task& task) { return std::string(class_of(task)) == kind; });
   }
   bool is_bulk(const Task& task) const { return !plan_.lanes.single() && task.lane.rank <= plan_.lanes.bulk.rank; }
 
@@ -114,9 +102,8 @@ class Picture {
         "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n",  // the page around may be light or dark
         bottom_);
     say(left, 24, "start",
-        fmt::format("{}, {}, n = {}, panels of {} columns{}", plan_.method == Method::lu ? "LU" : "Cholesky",
-                    lasolve::name_of(plan_.schedule), plan_.n, plan_.block_size,
-                    card_.empty() ? "" : ", as lowered for " + card_),
+        fmt::format("{}, {}, n = {}, panels of {} columns{}", record_of(plan_.method).name, lasolve::name_of(schedule_),
+                    plan_.n, panel_, card_.empty() ? "" : ", as lowered for " + card_),
         " font-size=\"17\"");
   }
 
@@ -138,12 +125,12 @@ class Picture {
   }
 
   void matrix() {
-    for (std::int64_t j = 0; j < plan_.n; j += std::max<std::int64_t>(plan_.block_size, 1))
+    for (std::int64_t j = 0; j < plan_.n; j += panel_)
       text_ += fmt::format("<path class=\"grid\" d=\"M{} {:.2f}H{}\"/>\n", left, y(j), right);
     for (std::size_t i = 0; i < plan_.tasks.size(); ++i) {
       const Task& task = plan_.tasks[i];
       if (!is_drawn(task)) continue;
-      box(std::string(class_of(task.kind)) + (is_bulk(task) ? " bulk" : ""), x(times_[i].begin), y(task.C.j), width(i),
+      box(std::string(class_of(task)) + (is_bulk(task) ? " bulk" : ""), x(times_[i].begin), y(task.C.j), width(i),
           y(task.C.j + task.C.n) - y(task.C.j), title(i));
     }
     box("frame", left, top, right - left, height);
@@ -163,8 +150,8 @@ class Picture {
       text_ += fmt::format("<path class=\"grid\" d=\"M{} {:.2f}H{}\"/>\n", left, row + line_height - 2, right);
       for (std::size_t i = 0; i < plan_.tasks.size(); ++i)
         if (plan_.tasks[i].lane == lanes_[l] && is_drawn(plan_.tasks[i]))
-          box(std::string(class_of(plan_.tasks[i].kind)) + (is_bulk(plan_.tasks[i]) ? " bulk" : ""), x(times_[i].begin),
-              row, width(i), line_height - 4, title(i));
+          box(std::string(class_of(plan_.tasks[i])) + (is_bulk(plan_.tasks[i]) ? " bulk" : ""), x(times_[i].begin), row,
+              width(i), line_height - 4, title(i));
     }
   }
 
@@ -186,10 +173,12 @@ class Picture {
   double width(std::size_t i) const { return std::max(0.3, x(times_[i].end) - x(times_[i].begin)); }
   std::string title(std::size_t i) const {
     const Task& task = plan_.tasks[i];
-    return fmt::format("{}: {} of columns {} to {}", i, name_of(task.kind), task.C.j, task.C.j + task.C.n - 1);
+    return fmt::format("{}: {} of columns {} to {}", i, task.type->name, task.C.j, task.C.j + task.C.n - 1);
   }
 
   const Plan& plan_;
+  const Schedule schedule_;
+  const std::int64_t panel_;
   const std::string card_;
   const std::vector<Span> times_;
   const std::vector<Lane> lanes_;

@@ -16,8 +16,7 @@
 #include "cli/tune/tuned.hpp"
 #include "core/choose.hpp"
 #include "core/stopwatch.hpp"
-#include "solvers/schedules.hpp"
-#include "solvers/tuning.hpp"
+#include "solvers/method.hpp"
 #include "tuned/combine.hpp"
 
 namespace lasolve::cli {
@@ -88,14 +87,14 @@ tuned::Space space_of(const Item& item, const Device& place) {
   const tuned::Key& key = item.key;
   const Tuning tuning = tuning_of(place);
   const Precision storage = find_solve_precision(key.precision)->storage;
+  const MethodRecord& method = record_of(key.method);
   const auto block_size = [&](Schedule s) {
-    return std::clamp<std::int64_t>(default_block_size(tuning, key.method, s, storage, key.n), 1, key.n);
+    return method.widths(tuning, {.schedule = s, .storage = storage, .n = key.n}).panel;
   };
-  const Schedule schedule = default_schedule(tuning, key.method);
+  const Schedule schedule = method.default_schedule(tuning);
   tuned::Space space{key.n, {item.backends->names.front(), schedule, block_size(schedule)}, item.backends->names, {}};
-  for (const ScheduleEntry& other : schedules())
-    if (other.schedule != schedule && is_offered(key.method, other.schedule))
-      space.schedules.emplace_back(other.schedule, block_size(other.schedule));
+  for (const MethodSchedule& other : method.schedules)
+    if (other.schedule != schedule) space.schedules.emplace_back(other.schedule, block_size(other.schedule));
   return space;
 }
 
@@ -137,7 +136,7 @@ class Solver {
  private:
   Request system() const {
     Request r;
-    r.matrix = fmt::format("{}:n={}", key_.method == Method::cholesky ? "spd" : "uniform", key_.n);
+    r.matrix = fmt::format("{}:n={}", record_of(key_.method).is_symmetric ? "spd" : "uniform", key_.n);
     r.options = request_.options;
     r.options.factorization = key_.method, r.options.precision = key_.precision;
     return r;
@@ -194,7 +193,10 @@ Backends backends_in(const TuneRequest& request, Precision precision, TuneResult
 }
 
 /// Cholesky costs half of what LU does.
-double work_of(Method method, std::int64_t n) { return cli::work_of(n) * (method == Method::cholesky ? 0.5 : 1); }
+double work_of(Method method, std::int64_t n) {
+  const double size = double(n);
+  return cli::work_of(n) * record_of(method).flops(size) / record_of(Method::lu).flops(size);
+}
 
 /// "LU at n = 64, Cholesky at n = 64".
 std::string list_of(const std::vector<const TuneResult*>& some) {

@@ -10,7 +10,7 @@
 #include "core/build.hpp"
 #include "core/choose.hpp"
 #include "lasolve/names.hpp"
-#include "solvers/schedules.hpp"
+#include "solvers/method.hpp"
 #include "tuned/cache.hpp"
 
 namespace lasolve::cli {

@@ -4,7 +4,7 @@
 
 #include "core/cuda/wait.cuh"
 #include "core/symmetric.hpp"
-#include "solvers/devices/cuda/cholesky/leaf.cuh"
+#include "solvers/cholesky/cuda/leaf.cuh"
 #include "solvers/devices/cuda/small/factors.cuh"
 
 namespace lasolve {

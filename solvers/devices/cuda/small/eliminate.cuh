@@ -11,9 +11,9 @@
 
 #include "core/cuda/wait.cuh"
 #include "core/symmetric.hpp"
-#include "solvers/devices/cuda/cholesky/subpanel.cuh"
-#include "solvers/devices/cuda/lu/pivot_candidate.cuh"
+#include "solvers/cholesky/cuda/subpanel.cuh"
 #include "solvers/devices/cuda/small/factors.cuh"
+#include "solvers/lu/cuda/pivot_candidate.cuh"
 
 namespace lasolve {
 

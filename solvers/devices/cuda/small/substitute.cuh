@@ -6,8 +6,8 @@
 
 #include "core/cuda/copy_async.cuh"
 #include "core/cuda/wait.cuh"
-#include "solvers/devices/cuda/lu/pivot_candidate.cuh"
 #include "solvers/devices/cuda/small/shape.hpp"
+#include "solvers/lu/cuda/pivot_candidate.cuh"
 #include "solvers/refine/largest.hpp"
 
 namespace lasolve {

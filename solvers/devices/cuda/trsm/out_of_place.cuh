@@ -1,9 +1,9 @@
 // The first triangular solve of a system, which reads B where it lies and writes X.
 #pragma once
 
-#include "solvers/devices/cuda/lu/row_interchanges.cuh"
 #include "solvers/devices/cuda/trsm/triangle.cuh"
 #include "solvers/devices/primitives.hpp"
+#include "solvers/lu/cuda/row_interchanges.cuh"
 
 namespace lasolve {
 

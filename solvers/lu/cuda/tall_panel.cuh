@@ -14,8 +14,8 @@
 
 #include "core/ceil_div.hpp"
 #include "core/cuda/launch.cuh"
-#include "solvers/devices/cuda/lu/packed_L11.cuh"
-#include "solvers/devices/cuda/lu/subpanel.cuh"
+#include "solvers/lu/cuda/packed_L11.cuh"
+#include "solvers/lu/cuda/subpanel.cuh"
 
 namespace lasolve {
 

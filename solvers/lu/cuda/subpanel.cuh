@@ -11,8 +11,8 @@
 #pragma once
 
 #include "core/cuda/fp64_tile.cuh"
-#include "solvers/devices/cuda/lu/pivot_search.cuh"
-#include "solvers/devices/cuda/lu/row_interchanges.cuh"
+#include "solvers/lu/cuda/pivot_search.cuh"
+#include "solvers/lu/cuda/row_interchanges.cuh"
 
 namespace lasolve {
 

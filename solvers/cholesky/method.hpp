@@ -1,11 +1,13 @@
-// What the tasks of A = L Lᵀ do, for a symmetric positive definite A of which only the lower triangle counts: panels by halving,
-// and symmetric updates. Written once, over primitives that solvers/devices/cpu and solvers/devices/cuda provide: panel_cholesky_leaf,
-// how wide leaves and block columns are, and the GEMM backend.
+// Cholesky: A = L Lᵀ of a symmetric positive definite A of which only the lower triangle counts. What its tasks do, panels by halving and
+// symmetric updates, and what its factors are applied by, over primitives of a device: panel_cholesky_leaf, how wide leaves and block
+// columns are, and the GEMM backend.
 #pragma once
 
 #include "solvers/cholesky/halves.hpp"
-#include "solvers/flops.hpp"
+#include "solvers/cholesky/tasks.hpp"
+#include "solvers/method.hpp"
 #include "solvers/trsm.hpp"
+#include "solvers/workpiece.hpp"
 
 namespace lasolve {
 
@@ -69,5 +71,32 @@ void update_lower(Queue<Space>& q, const Gemm<T, Space>& gemm, MatrixView<T, Spa
     gemm(q, T(-1), L.block(j, 0, m - j, k), transposed(L.block(j, 0, w, k)), T(1), C.block(j, j, m - j, w));
   }
 }
+
+struct Cholesky {
+  static const MethodRecord record;
+
+  /// On exit of all, A holds L on and below the diagonal; what is above is not meaningful. Throws std::logic_error where Cholesky has no
+  /// such task.
+  template <class T, class Space>
+  static void perform(Queue<Space>& q, const Task& task, const Workpiece<T, Space>& of) {
+    const auto C = of.at(task.C), L = of.at(task.L);
+    if (task.is(cholesky_task::panel))  // [A11; A21] = [L11; L21] L11ᵀ
+      return cholesky_recursive(q, of.gemm, C, Minors<Space>{of.pivots.zero, task.C.j, of.on_trial});
+    if (task.is(cholesky_task::solve)) return trsm_right(q, of.gemm, lower(L).transposed(), C);  // L21 = A21 inv(L11)ᵀ
+    if (task.is(cholesky_task::update))  // [A22; A32] ← [A22; A32] − [L21; L31] L21ᵀ
+      return update_block_column(q, of.gemm, L, C);
+    if (task.is(cholesky_task::update_lower)) return update_lower(q, of.gemm, L, C);  // A22 ← A22 − L21 L21ᵀ
+    if (task.is(cholesky_task::narrow_update))  // [A22; A32] ← [A22; A32] − [L21; L31] L21ᵀ, or of A32 alone
+      return narrow_update(q, of.gemm, L, of.at(task.U), C);
+    throw std::logic_error("lasolve: a plan has a task that its method has not");
+  }
+
+  template <class T, class Space>
+  static void apply(Queue<Space>& q, const Gemm<T, Space>& gemm, MatrixView<T, Space> A, const Pivots<Space>&,
+                    MatrixView<const T, Space> B, MatrixView<T, Space> X, Op) {
+    trsm_left(q, gemm, lower(A), B, no_pivots<Space>, X);         // L Y = B
+    trsm_left(q, gemm, after_another(lower(A).transposed()), X);  // Lᵀ X = Y
+  }
+};
 
 }  // namespace lasolve

@@ -1,6 +1,11 @@
-#include "solvers/lower_cholesky.hpp"
+// What a device makes of a plan of Cholesky.
+#include "solvers/lower.hpp"
+
+#include <algorithm>
+#include <set>
 
 #include "solvers/cholesky/halves.hpp"
+#include "solvers/cholesky/planning.hpp"
 #include "solvers/flops.hpp"
 
 namespace lasolve {
@@ -12,7 +17,7 @@ using Tasks = std::vector<Task>;
 /// C ← C − L Uᵀ within a panel: C are these rows and columns of A, on and below the diagonal or all below it, L and U columns k.
 Task narrow_update(Lane lane, Range rows, Range columns, Range k) {
   const double m = double(rows.count()), n = double(columns.count()), c = double(k.count());
-  return {.kind = TaskKind::narrow_update,
+  return {.type = &cholesky_task::narrow_update,
           .lane = lane,
           .phase = Phase::panel,
           .flops = rows.begin == columns.begin ? lower_update_flops(m, n, c) : 2 * m * n * c,
@@ -34,13 +39,13 @@ Tasks with_updates_in_turns(const Plan& plan, const CholeskyLimits& limits) {
   for (Task& task : lowered) {
     const bool is_bulk = task.lane == plan.lanes.bulk;
     if (is_bulk) task.lane = in_turn(task.lane, turn);
-    if (task.kind == TaskKind::update && !is_bulk) {
+    if (task.is(cholesky_task::update) && !is_bulk) {
       const bool goes_first = !limits.products_bind(task.C.j, plan.n);
       task.device = device = goes_first ? Block(Resource::device, {task.C.j, task.C.j + 1}) : Block();
-    } else if (task.kind == TaskKind::update) {
+    } else if (task.is(cholesky_task::update)) {
       task.device = device;
     }
-    if (task.kind == TaskKind::panel) ++turn;
+    if (task.is(cholesky_task::panel)) ++turn;
   }
   return lowered;
 }
@@ -50,7 +55,7 @@ Tasks with_block_columns(const Plan& plan, const SymmetricUpdates& updates) {
   Tasks lowered;
   for (const Task& task : plan.tasks) {
     const std::int64_t n = task.C.n, width = updates.columns_of(n);
-    if (task.kind != TaskKind::update_lower || width >= n) {
+    if (!task.is(cholesky_task::update_lower) || width >= n) {
       lowered.push_back(task);
       continue;
     }
@@ -78,7 +83,7 @@ class Panels {
     const Range columns = update.C.columns(), last = update.L.columns(), below{columns.end, n_};
     if (!rows_go_apart(columns)) return add(narrow_update(chain_, {columns.begin, n_}, columns, last), update.device);
     add(narrow_update(chain_, columns, columns, last));
-    if (columns.count() > can_.diagonal_update) tasks_.back().kind = TaskKind::update;
+    if (columns.count() > can_.diagonal_update) tasks_.back().type = &cholesky_task::update;
     add(narrow_update(near_, below, columns, last), update.device);
   }
 
@@ -94,7 +99,7 @@ class Panels {
           diagonal.flops = cholesky_panel_flops(double(leaf.m), double(leaf.n));
           add(diagonal);
           // Those of the last leaf are waited for in any case.
-          add({.kind = TaskKind::solve,
+          add({.type = &cholesky_task::solve,
                .lane = factored.end == columns.end ? chain_ : near_,
                .phase = Phase::panel,
                .flops = double(below.count()) * double(leaf.n) * double(leaf.n),
@@ -125,24 +130,53 @@ class Panels {
 Tasks with_rows_apart(const Plan& plan, const Capabilities& can) {
   Panels panels(plan, can);
   for (const Task& task : plan.tasks)
-    if (task.kind == TaskKind::panel)
+    if (task.is(cholesky_task::panel))
       panels.factor(task);
-    else if (task.kind == TaskKind::update && task.lane == plan.lanes.chain)
+    else if (task.is(cholesky_task::update) && task.lane == plan.lanes.chain)
       panels.update(task);
     else
       panels.add(task);
   return std::move(panels).tasks();
 }
 
+/// Each step of the chain is a phase, and each product of the bulk; or all in a lane are one.
+void mark_steps(Plan& plan, bool each_step) {
+  std::set<Lane> begun;
+  bool begins_step = false;  // the chain's next task does
+  for (Task& task : plan.tasks) {
+    if (task.is(any_task::stop_if_failed)) begins_step = true;
+    if (task.flops == 0) continue;
+    const bool in_chain = task.lane == plan.lanes.chain, first = begun.insert(task.lane).second;
+    if (in_chain) task.phase = Phase::panel;
+    task.timed = task.lane != plan.lanes.near && (first || (each_step && (!in_chain || begins_step)));
+    if (in_chain) begins_step = false;
+  }
+}
+
+bool arrives(const Plan& plan) {
+  return std::any_of(plan.tasks.begin(), plan.tasks.end(), [](const Task& task) { return task.is(any_task::arrive); });
+}
+
+/// Whether the trailing matrix is updated with each panel, not each block column with all panels before it.
+bool updates_all_behind(const Plan& plan) {
+  return std::any_of(plan.tasks.begin(), plan.tasks.end(),
+                     [](const Task& task) { return task.is(cholesky_task::update_lower); });
+}
+
 }  // namespace
 
 std::vector<Task> lowered_cholesky(const Plan& plan, const Capabilities& can) {
-  if (plan.schedule != Schedule::left_looking)
+  if (updates_all_behind(plan))
     return can.symmetric_updates.columns > 0 ? with_block_columns(plan, can.symmetric_updates) : plan.tasks;
   if (can.cholesky_leaf == 0) return plan.tasks;
   Plan lowered = plan;
   lowered.tasks = with_updates_in_turns(lowered, can.cholesky);
   return with_rows_apart(lowered, can);
+}
+
+void mark_phases_of_cholesky(Plan& plan, const Capabilities& can) {
+  if (!updates_all_behind(plan) && can.cholesky_leaf > 0)
+    mark_steps(plan, arrives(plan) || plan.n >= can.cholesky_timed_from);
 }
 
 }  // namespace lasolve

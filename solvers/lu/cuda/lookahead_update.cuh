@@ -18,7 +18,7 @@
 
 #include "core/ceil_div.hpp"
 #include "core/cuda/fp64_tile.cuh"
-#include "solvers/devices/cuda/lu/panel.cuh"
+#include "solvers/lu/cuda/panel.cuh"
 
 namespace lasolve {
 

@@ -30,4 +30,7 @@ struct Pivots {
   }
 };
 
+template <class Space>
+inline constexpr const Pivots<Space>* no_pivots = nullptr;
+
 }  // namespace lasolve

@@ -9,7 +9,7 @@
 #include "core/cuda/launch.cuh"
 #include "solvers/devices/cuda/messages.cuh"
 #include "solvers/kernel_limits.hpp"
-#include "solvers/lu.hpp"
+#include "solvers/lu/pivots.hpp"
 #include "solvers/plan.hpp"
 
 namespace lasolve {

@@ -1,4 +1,4 @@
-// Panels on the CPU: recursive, with leaves of a few columns that all cores share by rows.
+// Panels of LU on the CPU: recursive, with leaves of a few columns that all cores share by rows.
 #pragma once
 
 #include <algorithm>
@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "lasolve/lasolve.hpp"
-#include "solvers/cholesky.hpp"
 #include "solvers/devices/cpu/leaves.hpp"
 #include "solvers/devices/cpu/rows.hpp"
 #include "solvers/devices/cpu/triangle.hpp"
+#include "solvers/lu/method.hpp"
 
 namespace lasolve {
 
@@ -91,28 +91,27 @@ void panel_lu(Queue<Cpu>& q, const Gemm<T, Cpu>& gemm, MatrixView<T> A, Pivots<C
   interchange_rows(q, A21, p2);              // L21 ← P L21
 }
 
+/// A matrix that is one leaf: most columns of one of n rows; its factors; and X ← op(A)⁻¹ X with them, on the calling thread.
+inline std::int64_t leaf_columns(Lu, const Tuning& t, std::int64_t n) { return panel_leaf_columns(t, n); }
 template <class T>
-std::int64_t cholesky_leaf_columns(const Queue<Cpu>& q, MatrixView<T>) {
-  return q.tuning().cholesky_leaf;
+void factor_leaf(Lu, MatrixView<T> A, MatrixView<std::int64_t> pivots, MatrixView<std::int64_t> failed_at) {
+  panel_lu_leaf_alone(A, Pivots<Cpu>::in(pivots, failed_at));
 }
-
-/// A = L Lᵀ of few columns on the calling thread; the lower triangle of A, n × n. Stops at the first minor that is not positive.
 template <class T>
-void panel_cholesky_leaf_alone(MatrixView<T> A, Minors<Cpu> minors) {
-  const std::int64_t bad = substitution<T>().cholesky(A.cols(), A.data(), A.ld());
-  if (bad > 0) minors.bad_minor(0, 0) = minors.first + bad;
+void apply_leaf(Lu, MatrixView<T> A, MatrixView<std::int64_t> pivots, MatrixView<T> X, Op op) {
+  const auto interchange = [&](std::int64_t i) {
+    const std::int64_t p = pivots(i, 0);
+    for (std::int64_t j = 0; p != i && j < X.cols(); ++j) std::swap(X(i, j), X(p, j));
+  };
+  if (op == Op::none) {
+    for (std::int64_t i = 0; i < A.rows(); ++i) interchange(i);
+    substitute(lower_unit(A), X);
+    substitute(upper(A), X);
+  } else {
+    substitute(upper(A).transposed(), X);
+    substitute(lower_unit(A).transposed(), X);
+    for (std::int64_t i = A.rows() - 1; i >= 0; --i) interchange(i);
+  }
 }
-
-/// [A11; A21] = [L11; L21] L11ᵀ of few columns. Nothing where a minor before was not positive.
-template <class T>
-void panel_cholesky_leaf(Queue<Cpu>& q, const Gemm<T, Cpu>&, MatrixView<T> A, Minors<Cpu> minors) {
-  const std::int64_t n = A.cols();
-  const auto A11 = A.block(0, 0, n, n), A21 = A.block(n, 0, A.rows() - n, n);
-  const auto& bad_minor = minors.bad_minor(0, 0);
-  if (bad_minor < 0) panel_cholesky_leaf_alone(A11, minors);
-  if (bad_minor < 0) solve_leaf_right(q, lower(A11).transposed(), A21);
-}
-
-inline bool known_to_have_failed(const Queue<Cpu>&, MatrixView<std::int64_t> at) { return at(0, 0) >= 0; }
 
 }  // namespace lasolve

@@ -1,9 +1,9 @@
 // L11 of a panel of LU, packed for the kernel that solves with it. Its rows are scattered over the panel.
 #pragma once
 
-#include "solvers/devices/cuda/lu/row_interchanges.cuh"
 #include "solvers/devices/cuda/trsm/in_registers.cuh"
 #include "solvers/execute.hpp"
+#include "solvers/lu/cuda/row_interchanges.cuh"
 
 namespace lasolve {
 
@@ -41,7 +41,7 @@ __device__ __forceinline__ void pad_packed_L11(T* packed_L11, int k) {
 template <class T>
 struct Buffers<T, Cuda> {
   explicit Buffers(const Plan& plan) {
-    const auto stays = [](const Task& task) { return task.kind == TaskKind::panel_in_place; };
+    const auto stays = [](const Task& task) { return task.is(lu_task::panel_in_place); };
     if (std::any_of(plan.tasks.begin(), plan.tasks.end(), stays))
       packed_L11 = Matrix<T, Cuda>(PackedL11<T>::elements, 1);
   }

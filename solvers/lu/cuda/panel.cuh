@@ -7,9 +7,9 @@
 #include <bit>
 
 #include "core/cuda/launch.cuh"
-#include "solvers/devices/cuda/lu/packed_L11.cuh"
-#include "solvers/devices/cuda/lu/subpanel.cuh"
-#include "solvers/devices/cuda/lu/tall_panel.cuh"
+#include "solvers/lu/cuda/packed_L11.cuh"
+#include "solvers/lu/cuda/subpanel.cuh"
+#include "solvers/lu/cuda/tall_panel.cuh"
 
 namespace lasolve {
 

@@ -8,7 +8,10 @@ namespace lasolve {
 /// The task that makes the interchanges of these rows one permutation.
 Task combination_of(Range rows, Lane lane);
 
-/// Of right-looking LU: rows of L to the left of a panel are not interchanged with each panel, but twice in all, with all interchanges
+/// Whether rows of L to the left of panels are only interchanged once they are there, so that it does not matter when.
+bool rows_of_L_can_wait(const Plan&);
+
+/// Of such a plan: rows of L to the left of a panel are not interchanged with each panel, but twice in all, with all interchanges
 /// until then: when the bulk has no more updates, and at the end. In between no other task touches them.
 std::vector<Task> with_rows_of_L_at_the_end(const Plan&);
 

@@ -8,9 +8,9 @@
 // What takes time are chains of instructions, not messages. So what comes first in a search is kept short.
 #pragma once
 
-#include "solvers/devices/cuda/lu/pivot_candidate.cuh"
-#include "solvers/devices/cuda/lu/row_interchanges.cuh"
 #include "solvers/devices/cuda/messages.cuh"
+#include "solvers/lu/cuda/pivot_candidate.cuh"
+#include "solvers/lu/cuda/row_interchanges.cuh"
 
 namespace lasolve {
 

@@ -20,8 +20,8 @@
 #include "core/ceil_div.hpp"
 #include "core/cuda/fp64_tile.cuh"
 #include "core/cuda/launch.cuh"
-#include "solvers/cholesky.hpp"
-#include "solvers/devices/cuda/cholesky/subpanel.cuh"
+#include "solvers/cholesky/cuda/subpanel.cuh"
+#include "solvers/cholesky/perform.hpp"
 #include "solvers/devices/cuda/trsm/triangle.cuh"
 #include "solvers/devices/cuda/tuning.cuh"
 

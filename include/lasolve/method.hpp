@@ -1,0 +1,31 @@
+// How a matrix is factored, and in which order its blocks are walked: two tables, from which enumerators and words come.
+#pragma once
+
+#include "lasolve/cpp20.hpp"
+#if __cplusplus >= 201709L
+namespace lasolve {
+inline namespace LASOLVE_ABI {
+
+/// X(enumerator, word, class): a method adds one line here, and a folder solvers/ENUMERATOR/ in which method.hpp declares the class.
+/// lu: P A = L U with partial pivoting; cholesky: A = L Lᵀ.
+#define LASOLVE_METHODS(X) \
+  X(lu, "lu", Lu)          \
+  X(cholesky, "cholesky", Cholesky)
+
+/// X(enumerator, word): a schedule adds one line here, and one to the schedules of each method that has it.
+/// right_looking: each panel updates all that is behind it; left_looking: each block column is updated with all before it when
+/// its turn has come; recursive: by halves.
+#define LASOLVE_SCHEDULES(X)        \
+  X(right_looking, "right-looking") \
+  X(left_looking, "left-looking")   \
+  X(recursive, "recursive")         \
+  X(crout, "crout")
+
+#define LASOLVE_ENUMERATOR(enumerator, ...) enumerator,
+enum class Method { automatic, LASOLVE_METHODS(LASOLVE_ENUMERATOR) };
+enum class Schedule { automatic, LASOLVE_SCHEDULES(LASOLVE_ENUMERATOR) };
+#undef LASOLVE_ENUMERATOR
+
+}  // namespace LASOLVE_ABI
+}  // namespace lasolve
+#endif

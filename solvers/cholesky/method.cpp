@@ -1,0 +1,66 @@
+#include "solvers/cholesky/method.hpp"
+
+#include "lasolve/tuning.hpp"
+#include "solvers/cholesky/planning.hpp"
+#include "solvers/flops.hpp"
+
+namespace lasolve {
+
+namespace {
+
+constexpr MethodSchedule schedules[] = {{Schedule::right_looking, cholesky_right_looking},
+                                        {Schedule::left_looking, cholesky_left_looking},
+                                        {Schedule::recursive, cholesky_by_halves}};
+
+std::int64_t most_columns(const Tuning& t, const Sized& of) {
+  if (of.schedule != Schedule::left_looking) return t.cholesky(of.n);
+  return (of.storage == Precision::fp64 ? t.cholesky_left : t.cholesky_left_fp32)(of.n);
+}
+
+/// Nothing hides the first panels of a left-looking Cholesky, and the last ones have less beside them. So where panels are wide, these are
+/// narrower. Towards the end those of a right-looking one become narrower, because there is less to do meanwhile.
+Widths widths(const Tuning& t, const Sized& of) {
+  const std::int64_t most = of.columns > 0 ? of.columns : most_columns(t, of);
+  Widths w{.panel = std::clamp<std::int64_t>(most, 1, std::max<std::int64_t>(1, of.n))};
+  if (of.queues && of.schedule == Schedule::left_looking) {
+    if (w.panel <= t.cholesky_left_wide) return w;
+    w.least = w.unit = t.cholesky_diagonal_update;
+    w.of_before = 1;
+    w.part_of_rest = t.cholesky_left_beside;
+  } else if (of.arrives) {
+    w.least = w.unit = (w.panel + 7) / 8;
+    w.of_before = 0.5;
+  } else if (of.queues && of.schedule == Schedule::right_looking) {
+    w.least = w.unit = t.cholesky_panel_least;
+    w.part_of_rest = t.cholesky_panel_part;
+  }
+  return w;
+}
+
+}  // namespace
+
+const MethodRecord Cholesky::record = {
+    .method = Method::cholesky,
+    .name = "Cholesky",
+    .description = "Cholesky",
+    .schedules = schedules,
+    .is_symmetric = true,
+    .has_pivots = false,
+    .may_grow = false,
+    .failure = Outcome::not_positive_definite,
+    .op_of_U = Op::transpose,
+    .in_small_kernel = true,
+    .flops = cholesky_flops,
+    .panel_flops = cholesky_panel_flops,
+    .power_of_pivots = 2,
+    .default_schedule =
+        [](const Tuning& t) {
+          // Products with a large k are faster than block columns of symmetric rank-k updates.
+          return t.cholesky_goes_left != 0 ? Schedule::left_looking : Schedule::right_looking;
+        },
+    .widths = widths,
+    .lowered = lowered_cholesky,
+    .mark_phases = mark_phases_of_cholesky,
+};
+
+}  // namespace lasolve

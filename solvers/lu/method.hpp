@@ -1,0 +1,43 @@
+// LU: P A = L U with partial pivoting. What its tasks do, and what its factors are applied by, over primitives of a device.
+#pragma once
+
+#include "solvers/lu/tasks.hpp"
+#include "solvers/method.hpp"
+#include "solvers/trsm.hpp"
+#include "solvers/workpiece.hpp"
+
+namespace lasolve {
+
+struct Lu {
+  static const MethodRecord record;
+
+  /// On exit of all, A holds U and, below the diagonal, L with its unit diagonal left out; a zero pivot is recorded and the elimination
+  /// goes on, as in LAPACK's getrf. Throws std::logic_error where LU has no such task on this device.
+  template <class T, class Space>
+  static void perform(Queue<Space>& q, const Task& task, const Workpiece<T, Space>& of) {
+    const auto C = of.at(task.C);
+    const auto p = of.pivots.block(task.interchanges.i, task.interchanges.m);
+    if (task.is(lu_task::panel)) return panel_lu(q, of.gemm, C, p);  // P [A11; A21] = [L11; L21] U11
+    if (task.is(lu_task::interchange))                               // [A12; A22] ← P [A12; A22]
+      return interchange_rows(q, C, p, task.interchanges.of);
+    if (task.is(lu_task::solve)) return trsm_left(q, of.gemm, lower_unit(of.at(task.L)), C);  // U12 = inv(L11) A12
+    if (task.is(lu_task::update))                                                             // A22 ← A22 − L21 U12
+      return of.gemm(q, T(-1), of.at(task.L), of.at(task.U), T(1), C);
+    perform_lowered(q, task, of);
+  }
+
+  template <class T, class Space>
+  static void apply(Queue<Space>& q, const Gemm<T, Space>& gemm, MatrixView<T, Space> A, const Pivots<Space>& P,
+                    MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op) {
+    if (op == Op::none) {
+      trsm_left(q, gemm, lower_unit(A), B, &P, X);     // L Y = P B
+      trsm_left(q, gemm, after_another(upper(A)), X);  // U X = Y
+    } else {
+      trsm_left(q, gemm, upper(A).transposed(), B, no_pivots<Space>, X);  // Uᵀ Z = B
+      trsm_left(q, gemm, after_another(lower_unit(A).transposed()), X);   // Lᵀ Y = Z
+      permute_rows<T>(q, X, X, P, true);                                  // X = Pᵀ Y
+    }
+  }
+};
+
+}  // namespace lasolve

@@ -1,0 +1,69 @@
+// A method as a record: all that others ask of it. Who wants to know whether a method has a property asks the record, never which
+// method it is. What its tasks do on a device, and how its factors are applied, is a class of the method: solvers/methods.hpp.
+#pragma once
+
+#include <span>
+
+#include "solvers/plan.hpp"
+
+namespace lasolve {
+
+struct Capabilities;
+
+/// A pure function from sizes to tasks in program order.
+using ScheduleFunction = std::vector<Task> (*)(const Blocking&);
+
+struct MethodSchedule {
+  Schedule schedule;
+  ScheduleFunction tasks;
+};
+
+/// What the widths of panels depend on.
+struct Sized {
+  Schedule schedule;
+  Precision storage;  ///< of the factors
+  std::int64_t n;
+  std::int64_t columns;  ///< of a panel at most; 0: to be chosen
+  bool arrives;          ///< A is factored as it comes
+  bool queues;           ///< what the lanes of a plan do goes side by side
+};
+
+struct MethodRecord {
+  Method method;
+  const char* name;         ///< "LU"
+  const char* description;  ///< "LU with partial pivoting"
+  std::span<const MethodSchedule> schedules;
+
+  /// A = Aᵀ with a positive diagonal is required, and one triangle is factored. Else all of A counts.
+  bool is_symmetric;
+  /// Rows are interchanged: its factors have pivots.
+  bool has_pivots;
+  /// Elements may grow, which spoils solutions of systems that are well-conditioned.
+  bool may_grow;
+  Outcome::Kind failure;  ///< of a factorization
+  Op op_of_U;             ///< of the second operand of its updates
+  bool in_small_kernel;   ///< the kernel for small systems on CUDA knows it
+
+  /// Textbook counts of a factorization of n × n, and of a panel, m × n, with its diagonal block.
+  double (*flops)(double n);
+  double (*panel_flops)(double m, double n);
+  /// Pivots are this power of what is on the diagonal of the factors.
+  int power_of_pivots;
+
+  Schedule (*default_schedule)(const Tuning&);
+  Widths (*widths)(const Tuning&, const Sized&);
+  /// What a device makes of a plan of several lanes: see lower(). And the phases of the report that the tasks of that begin.
+  std::vector<Task> (*lowered)(const Plan&, const Capabilities&);
+  void (*mark_phases)(Plan&, const Capabilities&);
+};
+
+/// Those that an automatic method may become: one whose requirements A may not meet, and what takes its place.
+inline constexpr Method automatic_methods[] = {Method::cholesky, Method::lu};
+
+/// Throws std::invalid_argument for an automatic method.
+const MethodRecord& record_of(Method);
+/// Throws std::invalid_argument for an automatic schedule, and where the method has no such schedule.
+ScheduleFunction schedule_of(Method, Schedule);
+bool is_offered(Method, Schedule);
+
+}  // namespace lasolve
