@@ -14,18 +14,18 @@ struct Capabilities;
 using ScheduleFunction = std::vector<Task> (*)(const Blocking&);
 
 struct MethodSchedule {
-  Schedule schedule;
+  Schedule schedule = Schedule::automatic;
   ScheduleFunction tasks;
 };
 
 /// What the widths of panels depend on.
 struct Sized {
-  Schedule schedule;
-  Precision storage;  ///< of the factors
-  std::int64_t n;
-  std::int64_t columns;  ///< of a panel at most; 0: to be chosen
-  bool arrives;          ///< A is factored as it comes
-  bool queues;           ///< what the lanes of a plan do goes side by side
+  Schedule schedule = Schedule::automatic;
+  Precision storage = Precision::fp64;  ///< of the factors
+  std::int64_t n = 0;
+  std::int64_t columns = 0;  ///< of a panel at most; 0: to be chosen
+  bool arrives = false;      ///< A is factored as it comes
+  bool queues = false;       ///< what the lanes of a plan do goes side by side
 };
 
 struct MethodRecord {

@@ -21,7 +21,7 @@
 #include "core/cuda/fp64_tile.cuh"
 #include "core/cuda/launch.cuh"
 #include "solvers/cholesky/cuda/subpanel.cuh"
-#include "solvers/cholesky/perform.hpp"
+#include "solvers/cholesky/method.hpp"
 #include "solvers/devices/cuda/trsm/triangle.cuh"
 #include "solvers/devices/cuda/tuning.cuh"
 

@@ -7,6 +7,7 @@
 #include "core/memory_kind.hpp"
 #include "core/named_range.hpp"
 #include "solvers/devices/cuda/call.hpp"
+#include "solvers/factors.hpp"
 
 namespace lasolve {
 
