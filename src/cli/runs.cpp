@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/clock_watch.hpp"
 #include "bench/turns.hpp"
 #include "cli/commands.hpp"
 #include "cli/kernels.hpp"
@@ -51,14 +50,11 @@ Matrix<double> copy_of(const Matrix<double>& from) {
 struct Runs {
   std::string backend;
   std::vector<Report> reports = {};
-  bench::ClockDrift clock = {};
 };
 
 /// A solve, of which a process that watches this one hears. It ends this one where a kernel has spoilt it.
 Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<double>& X, const HearsOfSolve& hears) {
-  const bool own = is_plugin(runs.backend);
   tell_begin(runs.backend, std::pow(double(problem.n()), 3) / 3);
-  const bench::ClockWatch clock;
   Report report;
   try {
     report = hears ? solve_and_tell(problem, options, X, hears) : problem.solve(options, X);
@@ -67,12 +63,7 @@ Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<doubl
     tell_spoilt(runs.backend, e.what());
     throw std::runtime_error(fmt::format("{}: it {}", runs.backend, e.what()));
   }
-  const bench::ClockDrift drift = clock.drift();
   tell_end();
-  runs.clock += drift;
-  if (!drift.is_changed() && !runs.clock.is_changed() && (!own || bench::ClockWatch::is_steady())) return report;
-  tell_spoilt(runs.backend, own ? "changed the clock: its times mean nothing" : "met a clock that was changed");
-  report.notes.push_back("the clock was changed while it ran: its times mean nothing");
   return report;
 }
 

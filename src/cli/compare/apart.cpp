@@ -183,20 +183,17 @@ int run_size_as_told(const std::vector<std::string>& words) {
     std::vector<Contestant> all = contestants_of(request);
     require(all.size() == faults.size(), "these are not the contestants of the comparison");
     for (std::size_t c = 0; c < all.size(); ++c) all[c].fault = faults[c];
-    const auto spoilt = [](std::size_t c, const std::string& how) {
-      tell({.kind = ApartMessage::spoilt, .contestant = int(c)}, how);
-      std::_Exit(0);
-    };
     const Watch watch{
         .progress = [](double share) { tell({.kind = ApartMessage::progress, .share = share}); },
         .begins = [](std::size_t c,
                      std::int64_t order) { tell({.kind = ApartMessage::runs, .contestant = int(c), .n = order}); },
         .failed =
             [&](std::size_t c, const std::string& how) {
-              if (is_plugin(all[c].name) && all[c].options.device.kind != Device::cpu)
-                spoilt(c, how.starts_with("in a timed") ? how : "in a timed solve: " + how);
-            },
-        .spoilt = [&](std::size_t c, const std::string& how) { spoilt(c, "in a timed solve it " + how); }};
+              if (!is_plugin(all[c].name) || all[c].options.device.kind == Device::cpu) return;
+              tell({.kind = ApartMessage::spoilt, .contestant = int(c)},
+                   how.starts_with("in a timed") ? how : "in a timed solve: " + how);
+              std::_Exit(0);
+            }};
     Comparison measured;
     measured.setting = request.setting;
     measured.sizes.emplace_back();

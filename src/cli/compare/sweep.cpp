@@ -106,10 +106,9 @@ std::vector<Row> Sweep::measure_contestants(std::int64_t n, compare::Size& size,
   const bool own = std::any_of(contestants_.begin(), contestants_.end(),
                                [](const Contestant& c) { return is_plugin(c.name) && c.fault.empty(); });
   if (own && !is_watched()) return run_size_apart(request_, contestants_, n, size, say);
-  const Watch watch{
-      .progress = say,
-      .begins = [&](std::size_t c, std::int64_t n) { tell_begin(contestants_[c].name, std::pow(double(n), 3) / 3); },
-      .spoilt = [&](std::size_t c, const std::string& how) { tell_spoilt(contestants_[c].name, how); }};
+  const Watch watch{.progress = say, .begins = [&](std::size_t c, std::int64_t n) {
+                      tell_begin(contestants_[c].name, std::pow(double(n), 3) / 3);
+                    }};
   return run_size(request_, contestants_, request_.matrix_of(n), size, watch);
 }
 
