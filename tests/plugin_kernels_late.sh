@@ -118,12 +118,12 @@ holds 'a process of a kernel survives' [ "$(running "sleep $nap")" = 0 ]
 "$lasolve" compare "${few[@]:0:4}" --n 300 --repeat 100 --gemm naive,./forks.c >/dev/null 2>&1 &
 measuring=$!
 until [ "$(running "sleep $nap")" != 0 ] || ! kill -0 $measuring; do sleep 0.05; done
-holds 'no process measures apart' [ "$(running '/proc/self/exe compare size')" != 0 ]
+holds 'no process measures apart' [ "$(running '/proc/self/exe worker size')" != 0 ]
 kill -s TERM $measuring
 wait $measuring
 holds "a signal makes compare return $?, not 143" [ $? = 143 ]
-for _ in {1..50}; do [ "$(running '/proc/self/exe compare size')" != 0 ] || break; sleep 0.1; done # it is told of the signal by its parent's end
-holds 'the process that measures outlives a signal' [ "$(running '/proc/self/exe compare size')" = 0 ]
+for _ in {1..50}; do [ "$(running '/proc/self/exe worker size')" != 0 ] || break; sleep 0.1; done # it is told of the signal by its parent's end
+holds 'the process that measures outlives a signal' [ "$(running '/proc/self/exe worker size')" = 0 ]
 
 # No product of a timed run was computed in a run before: this one makes a mistake where it was.
 kernel remembers 'RIGHT; if (!tried && m > 8) C[0] += is_known(m, n, k, A, lda, B, ldb);' \

@@ -214,8 +214,7 @@ void GemmBench::verify(const std::vector<Product>& products, const std::vector<P
         verdicts_[{id_of(e), p}] = {0, 0, breach_at(products.at(0), p, lost->second), {}};
       continue;
     }
-    auto verdicts =
-        settings_.verifier.empty() ? verify_here(task) : verify_apart(task, settings_.verifier, settings_.patience);
+    auto verdicts = settings_.verify ? settings_.verify(task) : verify_here(task);
     for (std::size_t p = 0; p < verdicts.size(); ++p) {
       if (heard) heard(e, task.precisions[p], verdicts[p]);
       verdicts_[{id_of(e), task.precisions[p]}] = std::move(verdicts[p]);

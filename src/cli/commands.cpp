@@ -15,9 +15,9 @@
 #include "cli/solution.hpp"
 #include "cli/tune/tuned.hpp"
 #include "cli/tuning.hpp"
-#include "cli/watched.hpp"
 #include "core/choose.hpp"
 #include "lasolve/names.hpp"
+#include "worker/watched.hpp"
 
 namespace lasolve::cli {
 
@@ -78,24 +78,18 @@ void write_solution(const Request& request, const Problem& problem, const Outlet
                request.backends.size() > 1 ? "with one backend " : "");
 }
 
-/// Whether this process has to watch another, which makes the solves.
-bool has_to_watch(const Request& request) {
-  return !is_watched() && std::any_of(request.backends.begin(), request.backends.end(), is_plugin);
-}
-
 int watch_solves(const Request& request) {
-  Watched what{.words = request.words, .patience = request.patience};
-  std::copy_if(request.backends.begin(), request.backends.end(), std::back_inserter(what.kernels), is_plugin);
+  worker::Watched what{.words = request.words, .backends = request.backends, .patience = request.patience};
   for (const std::string& file : {request.matrix, request.rhs})
     what.comes_again &= file.empty() || io::Generator::is_meant_by(file) || std::filesystem::is_regular_file(file);
-  return watch(what);
+  return worker::watch(what);
 }
 
 }  // namespace
 
 int solve(const Request& asked) {
   require_possible(asked);
-  if (has_to_watch(asked)) return watch_solves(asked);
+  if (worker::has_to_watch(asked.backends)) return watch_solves(asked);
   Problem problem(asked, true);
   Request request = asked;
   request.backends = those_that_are_right(asked.backends, asked.options, asked.patience, problem.n());
@@ -111,10 +105,10 @@ int solve(const Request& asked) {
   std::FILE* const report_to = outlet.is_printed ? stderr : stdout;
   Solutions solutions;
   const std::vector<Measured> all = [&] {
-    const Aside what_kernels_print;
+    const worker::Aside what_kernels_print;
     return measure(request, problem, solutions);
   }();
-  int code = !all_are_right ? not_accurate : kernels_left_out().empty() ? done : kernels_left_out().front().code;
+  int code = all_are_right ? code_of_what_is_left_out() : not_accurate;
   for (const Measured& m : all) code = std::max(code, exit_code(m.report.outcome, request));
   if (talk)
     fmt::print(report_to, "{}{}", all.size() == 1 ? for_people(subject, all[0]) : comparison(subject, all),

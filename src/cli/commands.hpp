@@ -2,20 +2,11 @@
 #pragma once
 
 #include "cli/bench/request.hpp"
+#include "worker/exit_code.hpp"
 
 namespace lasolve::cli {
 
-enum ExitCode {
-  done = 0,
-  usage = 2,
-  bad_input = 3,
-  no_solution = 4,
-  not_accurate = 5,
-  machine = 6,
-  slower = 7,
-  cannot_tell = 8,
-  internal = 70
-};
+using enum worker::ExitCode;
 
 int solve(const Request&);
 int generate(const Request&);

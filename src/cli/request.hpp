@@ -1,20 +1,17 @@
 // What the command line asks for.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "io/input_error.hpp"
 #include "io/matrix_file.hpp"
 #include "lasolve/lasolve.hpp"
 #include "tuned/setting.hpp"
 
 namespace lasolve::cli {
 
-/// A command line that cannot be understood; exit code 2.
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+using io::UsageError;
 
 enum class Command { solve, list, generate, help, version };
 

@@ -12,11 +12,12 @@
 #include "cli/progress.hpp"
 #include "cli/tune/tuned.hpp"
 #include "cli/tuning.hpp"
-#include "cli/watched.hpp"
 #include "cli/watched_solve.hpp"
 #include "core/kernel_fault.hpp"
 #include "core/stopwatch.hpp"
+#include "plugin/backends.hpp"
 #include "tuned/combine.hpp"
+#include "worker/watched.hpp"
 
 namespace lasolve::cli {
 
@@ -54,16 +55,16 @@ struct Runs {
 
 /// A solve, of which a process that watches this one hears. It ends this one where a kernel has spoilt it.
 Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<double>& X, const HearsOfSolve& hears) {
-  tell_begin(runs.backend, std::pow(double(problem.n()), 3) / 3);
+  worker::begin_run(runs.backend, std::pow(double(problem.n()), 3) / 3);
   Report report;
   try {
     report = hears ? solve_and_tell(problem, options, X, hears) : problem.solve(options, X);
-    require_intact(runs.backend);
+    plugin::require_intact(runs.backend);
   } catch (const KernelFault& e) {
-    tell_spoilt(runs.backend, e.what());
+    worker::give_up(runs.backend, e.what());
     throw std::runtime_error(fmt::format("{}: it {}", runs.backend, e.what()));
   }
-  tell_end();
+  worker::end_run();
   return report;
 }
 

@@ -1,8 +1,8 @@
 #include "cli/words.hpp"
 
-#include "cli/watched.hpp"
 #include "io/destination.hpp"
 #include "solvers/schedules.hpp"
+#include "worker/watched.hpp"
 
 namespace lasolve::cli {
 
@@ -30,7 +30,7 @@ std::string with_present_name(const std::string& word, const std::vector<Option>
       const bool is_long = former.starts_with("--");
       const std::string rest = word.starts_with(former) ? word.substr(former.size()) : "";
       if (word != former && (rest.empty() || (is_long && rest[0] != '='))) continue;
-      if (!is_watched())
+      if (!worker::is_watched())
         fmt::print(stderr, "lasolve: note: {} is --{} now, and the next release does not take it\n", former, o.name);
       const std::string value = rest.empty() || is_long ? rest : "=" + rest;
       return fmt::format("--{}{}", o.name, value);

@@ -161,8 +161,7 @@ BenchRequest parse_bench(int argc, const char* const* argv) {
   refuse_files_named_twice({}, {{"json", r.json}, {"csv", r.csv}});
   r.settings.with_copies = values.count("copies") > 0;
   r.settings.threads = threads_of(text("threads"));
-  const int patience = number("patience", text("patience"), 1);
-  r.settings.patience = patience;
+  r.patience = number("patience", text("patience"), 1);
   const int repeat = number("repeat", text("repeat"), 1, "auto");
   if (repeat > 0)
     r.settings.repeat = repeat;
@@ -174,7 +173,7 @@ BenchRequest parse_bench(int argc, const char* const* argv) {
   r.devices = devices_of(text("device"), r.settings.with_copies);
   const auto cuda =
       std::find_if(r.devices.begin(), r.devices.end(), [](const Device& d) { return d.kind == Device::cuda; });
-  r.backends = backends_named(text("gemm"), patience, cuda != r.devices.end() ? *cuda : r.devices.front());
+  r.backends = backends_named(text("gemm"), r.patience, cuda != r.devices.end() ? *cuda : r.devices.front());
   if (r.devices.size() == 1) r.devices[0] = place_of(r.backends, r.devices[0]);
   r.products = products_of(text("shape"), text("n"), text("k"), only_on_cuda(r.devices, r.backends));
   return r;

@@ -13,6 +13,7 @@ struct BenchRequest {
   std::vector<Precision> precisions;  // none: those that a reference offers
   std::vector<bench::Product> products;
   bench::Settings settings;
+  int patience = 60;  // seconds
   std::string json, csv;
   std::vector<std::string> words;  // of the command line, behind the name of the program
 };

@@ -243,7 +243,7 @@ class Race {
     plugin::take_cost(row.key.gemm);  // of what ran before
     compare::TimedSolve solve = compare::timed(hearing.tasks(), [&] { return problem_->solve(options, X_); });
     hearing.learn(solve);
-    require_intact(row.key.gemm);
+    plugin::require_intact(row.key.gemm);
     Run run{std::move(solve.report), std::move(solve.tasks), plugin::take_cost(row.key.gemm)};
     const Report& report = run.report;
     method_ = report.method;
@@ -276,7 +276,7 @@ class Race {
     Row& row = rows_[c];
     const compare::TimedSolve solve =
         compare::timed(hearing_[c].tasks(), [&] { return problem_->solve(all_[c].options, X_, true); });
-    require_intact(row.key.gemm);
+    plugin::require_intact(row.key.gemm);
     const std::string why = why_no_result(solve.report);
     if (!why.empty()) {
       row.failure = "with copies: " + why;
