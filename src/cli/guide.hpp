@@ -34,14 +34,14 @@ std::string completion(const std::string& shell);
 std::string usable(const std::string& option);
 
 // Their options stand where they are parsed.
-const std::vector<Option>& solve_options();
-const std::vector<Option>& compare_options();
-const std::vector<Option>& tune_options();
-const std::vector<Option>& list_options();
-const std::vector<Option>& generate_options();
-const std::vector<Option>& plan_options();
-const std::vector<Option>& bench_options();
-const std::vector<Option>& new_kernel_options();
-const std::vector<Option>& help_options();
+std::vector<Option> solve_options();
+std::vector<Option> compare_options();
+std::vector<Option> tune_options();
+std::vector<Option> list_options();
+std::vector<Option> generate_options();
+std::vector<Option> plan_options();
+std::vector<Option> bench_options();
+std::vector<Option> new_kernel_options();
+std::vector<Option> help_options();
 
 }  // namespace lasolve::cli

@@ -15,9 +15,6 @@
 
 namespace lasolve::cli {
 
-const Option patience_option{
-    "patience", 0, "SECONDS", "60", {}, "after which a backend that does not come back from a small product is wrong"};
-
 std::vector<std::string> backends_named(const std::string& list, int patience, Device asked) {
   const std::size_t before = kernels_left_out().size();
   const auto note = [](const std::string& what) {

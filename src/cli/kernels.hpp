@@ -6,14 +6,10 @@
 
 #include "bench/verify.hpp"
 #include "cli/json.hpp"
-#include "cli/options.hpp"
 #include "lasolve/lasolve.hpp"
 #include "plugin/kernels.hpp"
 
 namespace lasolve::cli {
-
-/// Of a command that takes --gemm.
-extern const Option patience_option;
 
 using plugin::is_plugin;
 using plugin::kernels_left_out;

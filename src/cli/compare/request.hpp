@@ -15,6 +15,7 @@ struct CompareRequest {
   int patience = 60;    // seconds
   std::string matrix, json, csv, trace, report;
   std::string beside;                  // file of another device
+  std::string peer_names;              // as given
   std::vector<std::string> baselines;  // files; each is a session
   std::vector<std::int64_t> sizes;     // none: the matrix has its own
   std::vector<std::string> backends;   // names; the first is what speed-ups are over
