@@ -62,6 +62,11 @@ struct Outlet {
         is_printed(!r.rhs.empty() && r.output.empty() && !io::is_standard_output(r.json)) {}
 };
 
+/// An output is replaced by a solution alone.
+std::string what_is_left_of(const std::string& output) {
+  return std::filesystem::is_regular_file(output) ? fmt::format("; {} is as it was before", output) : "";
+}
+
 /// What is written to a terminal is its own progress.
 bool shows_itself(const std::string& path) { return io::is_standard_output(path) && isatty(STDOUT_FILENO) != 0; }
 
@@ -122,7 +127,7 @@ int solve(const Request& asked) {
   if (code == done)
     write_solution(request, problem, outlet, solutions.X);
   else if (outlet.is_asked_for)
-    fmt::print(stderr, "lasolve: no solution was written\n");
+    fmt::print(stderr, "lasolve: no solution was written{}\n", what_is_left_of(request.output));
   if (!request.json.empty()) write_text(request.json, as_json(subject, all));
   return code;
 }
