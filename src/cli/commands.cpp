@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "cli/guide.hpp"
 #include "cli/kernels.hpp"
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
@@ -92,7 +93,12 @@ int watch_solves(const Request& request) {
 
 }  // namespace
 
-int solve(const Request& asked) {
+int solve_command(int argc, const char* const* argv) {
+  const Request asked = parse_solve(argc, argv);
+  if (asked.version) {
+    fmt::print("lasolve {}\n", version());
+    return done;
+  }
   require_possible(asked);
   if (worker::has_to_watch(asked.backends)) return watch_solves(asked);
   Problem problem(asked, true);
@@ -132,7 +138,8 @@ int solve(const Request& asked) {
   return code;
 }
 
-int list(const Request& request) {
+int list_command(int argc, const char* const* argv) {
+  const Request request = parse_list(argc, argv);
   const bool as_text = request.json.empty() || !io::is_standard_output(request.json);
   if (!request.list_tuning && !request.list_tuned && !request.json.empty())
     throw UsageError("--json is for list --tuning and list --tuned, not for list alone");
@@ -144,7 +151,8 @@ int list(const Request& request) {
   return done;
 }
 
-int generate(const Request& request) {
+int generate_command(int argc, const char* const* argv) {
+  const Request request = parse_generate(argc, argv);
   const io::Generator generator(request.matrix);
   io::require_matrix_writable(request.output);
   io::require_memory<Cpu>(generator, sizeof(double));
@@ -161,6 +169,16 @@ int generate(const Request& request) {
   Progress progress("writing " + request.output, request.quiet || shows_itself(request.output));
   io::write_matrix(request.output, A, {request.matrix},
                    {request.format, false, [&](double share) { progress(share); }});
+  return done;
+}
+
+int help_command(int argc, const char* const* argv) {
+  const std::string word = argc > 1 ? argv[1] : "", of = argc > 2 ? argv[2] : "";
+  fmt::print("{}", word == "--man"                                    ? manual_page()
+                   : word == "--completion"                           ? completion(of)
+                   : word == "--usable"                               ? usable(of)
+                   : word.empty() || word == "--help" || word == "-h" ? overview()
+                                                                      : help_about(word));
   return done;
 }
 

@@ -8,9 +8,12 @@ namespace lasolve::cli {
 
 using enum worker::ExitCode;
 
-int solve(const Request&);
-int generate(const Request&);
-int list(const Request&);
+/// argv[0] is not looked at.
+int solve_command(int argc, const char* const* argv);
+int generate_command(int argc, const char* const* argv);
+int list_command(int argc, const char* const* argv);
+/// argv[0] is the word help.
+int help_command(int argc, const char* const* argv);
 /// argv[0] is the word bench.
 int bench_command(int argc, const char* const* argv);
 /// argv[0] is the word compare.

@@ -9,6 +9,7 @@
 namespace lasolve::cli {
 
 struct CommandGuide {
+  int (*run)(int argc, const char* const* argv);  // returns the exit code; argv[0] is the name
   std::string name, usage, in_short, summary;
   std::vector<std::string> examples;
   std::vector<Option> options;
@@ -17,6 +18,9 @@ struct CommandGuide {
 
 /// Of every command: a new one is added here, and is in all that follows.
 const std::vector<CommandGuide>& guides();
+/// Null: there is none of that name.
+const CommandGuide* find_guide(const std::string& name);
+std::vector<std::string> names_of_commands();
 
 /// What a command is for and its options.
 std::string help_of(const std::string& command);

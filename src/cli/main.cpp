@@ -11,13 +11,11 @@
 #include "cli/commands.hpp"
 #include "cli/compare/apart.hpp"
 #include "cli/guide.hpp"
-#include "cli/plan/plan.hpp"
 #include "cli/print.hpp"
 #include "core/choose.hpp"
 #include "core/sizes.hpp"
 #include "io/generators.hpp"
 #include "io/io.hpp"
-#include "lasolve/names.hpp"
 #include "plugin/kernels.hpp"
 #include "worker/conversation.hpp"
 #include "worker/signals.hpp"
@@ -33,27 +31,18 @@ using worker::no_memory;
 bool is_command(int argc, char** argv, const char* word) { return argc > 1 && std::strcmp(argv[1], word) == 0; }
 
 int run_command(int argc, char** argv) {
-  if (is_command(argc, argv, "bench")) return bench_command(argc - 1, argv + 1);
-  if (is_command(argc, argv, "compare")) return compare_command(argc - 1, argv + 1);
-  if (is_command(argc, argv, "tune")) return tune_command(argc - 1, argv + 1);
-  if (is_command(argc, argv, "new-kernel")) return new_kernel_command(argc - 1, argv + 1);
-  if (is_command(argc, argv, "plan")) return plan_command(argc - 1, argv + 1);
-  const Request request = parse_command_line(argc, argv);
-  switch (request.command) {
-    case Command::solve:
-      return solve(request);
-    case Command::generate:
-      return generate(request);
-    case Command::list:
-      return list(request);
-    case Command::help:
-      fmt::print("{}", request.help);
-      return done;
-    case Command::version:
-      fmt::print("lasolve {}\n", version());
-      return done;
+  const std::string word = argc > 1 ? argv[1] : "";
+  if (argc == 2 && (word == "--help" || word == "-h")) return help_command(0, argv);
+  const CommandGuide* const guide = find_guide(word);
+  if (!guide && argc > 1 && word[0] != '-' && !is_matrix(word))
+    throw UsageError(fmt::format("there is no command and no file '{}'{}; 'lasolve help' lists the commands", word,
+                                 did_you_mean(word, names_of_commands())));
+  try {
+    return guide ? guide->run(argc - 1, argv + 1) : solve_command(argc, argv);
+  } catch (const HelpAsked&) {
+    fmt::print("{}", help_of(guide ? word : "solve"));
+    return done;
   }
-  return internal;
 }
 
 int fail(int code, const char* message) {
@@ -82,8 +71,7 @@ int guarded(int argc, char** argv, F f) {
     return code;
   } catch (const UsageError& e) {
     const std::string word = argc > 1 ? argv[1] : "";
-    const auto& all = guides();
-    const bool named = std::any_of(all.begin(), all.end(), [&](const CommandGuide& g) { return g.name == word; });
+    const bool named = find_guide(word) != nullptr;
     return fail(usage,
                 fmt::format("lasolve: {}\n'lasolve {} --help' lists the options", e.what(), named ? word : "solve"));
   } catch (const UnknownName& e) {

@@ -31,10 +31,7 @@ std::vector<Option> new_kernel_options() { return listed_in(new_kernel_table());
 
 int new_kernel_command(int argc, const char* const* argv) {
   NewKernelRequest request;
-  if (parse_options(argc, argv, new_kernel_table(), request, "file").has("help")) {
-    fmt::print("{}", help_of("new-kernel"));
-    return done;
-  }
+  parse_options(argc, argv, new_kernel_table(), request, "file");
   const std::string& file = request.file;
   const plugin::Language language = plugin::language_of(file);
   if (language == plugin::Language::none)

@@ -86,12 +86,15 @@ class Given {
   std::map<std::string, std::vector<std::string>> words_;
 };
 
-/// Sets in the request what is given, in the order of the table, unless that asks for help. Throws UsageError.
+/// Thrown where --help is given: the command's help is what is asked for.
+struct HelpAsked {};
+
+/// Sets in the request what is given, in the order of the table. Throws UsageError, and HelpAsked before anything else is looked at.
 template <class Request>
 Given parse_options(int argc, const char* const* argv, const Table<Request>& table, Request& request,
                     const char* word = nullptr) {
   Given given(argc, argv, listed_in(table), word);
-  if (given.has("help")) return given;
+  if (given.has("help")) throw HelpAsked();
   for (const auto& option : table)
     if (option.set && given.has(option.name))
       for (const std::string& text : given.all(option.name)) option.set(request, text);

@@ -98,7 +98,7 @@ const Table<Request>& solve_table() {
           .to(&Request::allow_ill_conditioned),
       json_option<Request>("write the report as JSON to FILE; - is standard output"),
       quiet_option<Request>("no report and no progress; a solution is printed all the same"),
-      O("version", 0, "print the version"),
+      O("version", 0, "print the version").to(&Request::version),
       help_option<Request>(),
   };
   return all;
@@ -145,26 +145,6 @@ std::vector<Option> help_options() {
 
 namespace {
 
-/// A word that is no command and looks like a matrix.
-bool is_matrix(const std::string& word) {
-  return word.find_first_of("./:") != word.npos || io::Generator::is_meant_by(word) || access(word.c_str(), F_OK) == 0;
-}
-
-/// The command, and where its options begin.
-std::pair<Command, int> command(int argc, const char* const* argv) {
-  if (argc < 2 || argv[1][0] == '-') return {Command::solve, 1};
-  const std::string word = argv[1];
-  for (const auto& [name, command] : {std::pair{"solve", Command::solve},
-                                      {"list", Command::list},
-                                      {"generate", Command::generate},
-                                      {"help", Command::help}})
-    if (word == name) return {command, 2};
-  if (is_matrix(word)) return {Command::solve, 1};
-  throw UsageError(fmt::format(
-      "there is no command and no file '{}'{}; 'lasolve help' lists the commands", word,
-      did_you_mean(word, {"solve", "compare", "tune", "list", "generate", "plan", "bench", "new-kernel", "help"})));
-}
-
 /// The names of the backends. Where all of them are meant, none stands in for that of another device.
 std::vector<std::string> backends_of(const std::string& names, Request& r) {
   const bool all = names == "all";
@@ -175,11 +155,11 @@ std::vector<std::string> backends_of(const std::string& names, Request& r) {
   return backends;
 }
 
-/// What is said by the suffix of a file and otherwise by --format. As txt it may be meant for the input.
-void require_one_format(const Request& r) {
+/// What is said by the suffix of a file and otherwise by --format, which may be `another` all the same.
+void require_one_format(const Request& r, io::FileFormat another) {
   const io::FileFormat suffix = io::format_of_suffix(r.output);
-  if (r.format == io::FileFormat::automatic || suffix == io::FileFormat::automatic || r.format == suffix) return;
-  if (r.format == io::FileFormat::txt && r.command == Command::solve) return;
+  if (r.format == io::FileFormat::automatic || r.format == another) return;
+  if (suffix == io::FileFormat::automatic || r.format == suffix) return;
   throw UsageError(fmt::format("--format {} and --output {}: the suffix says {}; --format is for standard output",
                                name_of(r.format), r.output, name_of(suffix)));
 }
@@ -191,11 +171,11 @@ void require_size(const Request& r) {
 }
 
 /// What is said by several options at once, or depends on others.
-void complete_solve(Request& r, const Given& given) {
+void complete(Request& r, const Given& given) {
   if (r.matrix.empty()) throw UsageError("no matrix; give a FILE, or a GENERATOR such as uniform:n=1000,seed=1");
   if (r.matrix == "-" && r.rhs == "-") throw UsageError("--matrix - and --rhs - are both standard input");
   refuse_files_named_twice({{"matrix", r.matrix}, {"rhs", r.rhs}}, {{"output", r.output}, {"json", r.json}});
-  require_one_format(r);
+  require_one_format(r, io::FileFormat::txt);  // which may be meant for the input
   require_size(r);
   if (r.in_place && (is_coarser_than<double>(r.options.precision) || r.options.refine == Refine::classical))
     throw UsageError(fmt::format("--in-place leaves nothing to refine with: not with --precision {} or --refine {}",
@@ -212,57 +192,36 @@ void complete_solve(Request& r, const Given& given) {
   r.warmup = runs("warmup", 0, 1, 0);
 }
 
-void complete_generate(Request& r) {
-  if (r.matrix.empty()) throw UsageError("no generator; give one, such as uniform:n=1000,seed=1");
-  if (r.output.empty()) throw UsageError("no output; give --output FILE (.mtx, .npy, .csv, .tsv or .txt, also .gz)");
-  require_one_format(r);
-  require_size(r);
+}  // namespace
+
+bool is_matrix(const std::string& word) {
+  return word.find_first_of("./:") != word.npos || io::Generator::is_meant_by(word) || access(word.c_str(), F_OK) == 0;
 }
 
-Request helping(std::string text) {
+Request parse_solve(int argc, const char* const* argv) {
   Request r;
-  r.command = Command::help;
-  r.help = std::move(text);
+  r.options.condition = true;
+  const Given given = parse_options(argc, argv, solve_table(), r, "matrix");
+  r.words = {"solve"};
+  r.words.insert(r.words.end(), argv + std::min(argc, 1), argv + argc);
+  if (!r.version) complete(r, given);
   return r;
 }
 
-/// argv[0] is the word help.
-Request parse_help(int argc, const char* const* argv) {
-  const std::string word = argc > 1 ? argv[1] : "";
-  if (word == "--man") return helping(manual_page());
-  if (word == "--completion") return helping(completion(argc > 2 ? argv[2] : ""));
-  if (word == "--usable") return helping(usable(argc > 2 ? argv[2] : ""));
-  return helping(word.empty() || word == "--help" || word == "-h" ? overview() : help_about(word));
+Request parse_list(int argc, const char* const* argv) {
+  Request r;
+  parse_options(argc, argv, list_table(), r);
+  if (r.list_tuning && r.list_tuned) throw UsageError("--tuning and --tuned are two lists: give one of them");
+  return r;
 }
 
-}  // namespace
-
-Request parse_command_line(int argc, const char* const* argv) {
-  if (argc == 2 && (argv[1] == std::string("--help") || argv[1] == std::string("-h"))) return helping(overview());
-  const auto [which, skip] = command(argc, argv);
-  const std::vector<std::string> all(argv + std::min(argc, 1), argv + argc);
-  argc -= skip - 1;
-  argv += skip - 1;
-  if (which == Command::help) return parse_help(argc, argv);
-  const bool listing = which == Command::list, generating = which == Command::generate;
+Request parse_generate(int argc, const char* const* argv) {
   Request r;
-  r.command = which;
-  r.options.condition = true;
-  const Given given = parse_options(argc, argv,
-                                    listing      ? list_table()
-                                    : generating ? generate_table()
-                                                 : solve_table(),
-                                    r, listing ? nullptr : "matrix");
-  if (given.has("help")) return helping(help_of(listing ? "list" : generating ? "generate" : "solve"));
-  if (given.has("version")) {
-    r.command = Command::version;
-    return r;
-  }
-  r.words = all;
-  if (listing && r.list_tuning && r.list_tuned)
-    throw UsageError("--tuning and --tuned are two lists: give one of them");
-  if (generating) complete_generate(r);
-  if (which == Command::solve) complete_solve(r, given);
+  parse_options(argc, argv, generate_table(), r, "matrix");
+  if (r.matrix.empty()) throw UsageError("no generator; give one, such as uniform:n=1000,seed=1");
+  if (r.output.empty()) throw UsageError("no output; give --output FILE (.mtx, .npy, .csv, .tsv or .txt, also .gz)");
+  require_one_format(r, io::FileFormat::automatic);
+  require_size(r);
   return r;
 }
 

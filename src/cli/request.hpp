@@ -13,8 +13,6 @@ namespace lasolve::cli {
 
 using io::UsageError;
 
-enum class Command { solve, list, generate, help, version };
-
 /// A value of a tuning that is asked for.
 struct TuningChange {
   std::string name;
@@ -22,8 +20,6 @@ struct TuningChange {
 };
 
 struct Request {
-  Command command = Command::solve;
-  std::string help;                // the text, where that is the command
   std::vector<std::string> words;  // of the command line, behind the name of the program
   std::string matrix, rhs, output, json;
   io::FileFormat format = io::FileFormat::automatic;  // of streams
@@ -37,13 +33,19 @@ struct Request {
   bool list_tuning = false, list_tuned = false;
   bool use_tuned = true;                     // what `lasolve tune` has kept
   std::optional<tuned::Setting> tuned = {};  // that is taken of it
+  bool version = false;                      // is all that is asked for
   bool quiet = false, in_place = false, allow_ill_conditioned = false;
 
   /// What products are computed in. The precision that is asked for has a name.
   Precision products_in() const { return find_solve_precision(options.precision)->products; }
 };
 
-/// Throws UsageError.
-Request parse_command_line(int argc, const char* const* argv);
+/// argv[0] is not looked at. Each throws UsageError.
+Request parse_solve(int argc, const char* const* argv);
+Request parse_list(int argc, const char* const* argv);
+Request parse_generate(int argc, const char* const* argv);
+
+/// Whether a word that is no command looks like a matrix.
+bool is_matrix(const std::string& word);
 
 }  // namespace lasolve::cli

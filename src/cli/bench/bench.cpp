@@ -5,7 +5,6 @@
 
 #include "cli/bench/print.hpp"
 #include "cli/commands.hpp"
-#include "cli/guide.hpp"
 #include "cli/kernels.hpp"
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
@@ -236,10 +235,6 @@ void tell_of_runs(bench::Settings& settings) {
 
 int bench_command(int argc, const char* const* argv) {
   BenchRequest request = parse_bench(argc, argv);
-  if (request.help) {
-    fmt::print("{}", help_of("bench"));
-    return done;
-  }
   request.settings.verify = [&](const bench::Task& task) { return worker::verify(task, request.patience); };
   request.settings.after_call = [] { plugin::require_intact(); };
   if (worker::has_to_watch(request.backends))

@@ -130,15 +130,12 @@ BenchRequest parse_bench(int argc, const char* const* argv) {
   BenchRequest r;
   r.words.assign(argv, argv + argc);
   const std::string what = argc > 1 ? argv[1] : "";
-  r.help = what == "--help" || what == "-h" || what == "help";
-  if (r.help) return r;
+  if (what == "--help" || what == "-h" || what == "help") throw HelpAsked();
   if (what != "gemm")
     throw UsageError(what.empty() || what[0] == '-'
                          ? "bench takes what is to be measured: lasolve bench gemm"
                          : fmt::format("bench takes gemm, not '{}'{}", what, did_you_mean(what, {"gemm"})));
   const Given given = parse_options(argc - 1, argv + 1, bench_table(), r);
-  r.help = given.has("help");
-  if (r.help) return r;
   refuse_files_named_twice({}, {{"json", r.json}, {"csv", r.csv}});
   r.devices = devices_of(given.text("device"), r.settings.with_copies);
   const auto cuda =

@@ -7,7 +7,7 @@
 namespace lasolve::cli {
 
 struct BenchRequest {
-  bool help = false, quiet = false;
+  bool quiet = false;
   std::vector<std::string> backends;  // names, or all
   std::vector<Device> devices;
   std::vector<Precision> precisions;  // none: those that a reference offers

@@ -10,7 +10,6 @@
 #include "cli/commands.hpp"
 #include "cli/compare/report.hpp"
 #include "cli/compare/sweep.hpp"
-#include "cli/guide.hpp"
 #include "cli/kernels.hpp"
 #include "cli/print.hpp"
 #include "compare/record.hpp"
@@ -118,10 +117,6 @@ bool has_to_watch(const CompareRequest& request) {
 
 int compare_command(int argc, const char* const* argv) {
   const CompareRequest request = parse_compare(argc, argv);
-  if (request.help) {
-    fmt::print("{}", help_of("compare"));
-    return done;
-  }
   for (const std::string& path : {request.json, request.csv, request.trace, request.report})
     if (!path.empty()) io::require_writable(path);
   if (!request.report.empty()) require_report_tools();

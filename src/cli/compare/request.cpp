@@ -240,8 +240,6 @@ CompareRequest parse_compare(int argc, const char* const* argv) {
   CompareRequest r;
   r.words.assign(argv, argv + argc);
   const Given given = parse_options(argc, argv, compare_table(), r, "matrix");
-  r.help = given.has("help");
-  if (r.help) return r;
   require_files_of_their_own(r);
   Options& o = r.options;
   const std::string gemm = given.text("gemm"), precision = given.text("precision");

@@ -9,7 +9,7 @@
 namespace lasolve::cli {
 
 struct CompareRequest {
-  bool help = false, quiet = false, markdown = false, attribution = false, resume = false, verify = true;
+  bool quiet = false, markdown = false, attribution = false, resume = false, verify = true;
   bool fail_on_slower = false;
   bool copies = false;  ///< are asked for; the setting has them where there are any
   int patience = 60;    // seconds

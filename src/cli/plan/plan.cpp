@@ -46,7 +46,7 @@ struct PlanRequest {
   std::int64_t block_size = 0, step = 0;  // 0: to be chosen
   Lanes lanes = four_lanes;
   std::string card;  // empty: none
-  bool quiet = false, help = false;
+  bool quiet = false;
 };
 
 void set_card(PlanRequest& r, const std::string& card) {
@@ -96,9 +96,7 @@ const Table<PlanRequest>& plan_table() {
 
 PlanRequest parse(int argc, const char* const* argv) {
   PlanRequest r;
-  const Given given = parse_options(argc, argv, plan_table(), r, "matrix");
-  r.help = given.has("help");
-  if (r.help) return r;
+  parse_options(argc, argv, plan_table(), r, "matrix");
   refuse_files_named_twice({{"matrix", r.matrix}}, {{"json", r.json}, {"svg", r.svg}});
   if (!is_offered(r.method, r.schedule))
     throw UsageError(
@@ -142,10 +140,6 @@ std::vector<Option> plan_options() { return listed_in(plan_table()); }
 
 int plan_command(int argc, const char* const* argv) {
   const PlanRequest request = parse(argc, argv);
-  if (request.help) {
-    fmt::print("{}", help_of("plan"));
-    return done;
-  }
   for (const std::string& path : {request.json, request.svg})
     if (!path.empty()) io::require_writable(path);
   const DrawnPlan drawn = plan_for(request);

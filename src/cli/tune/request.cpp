@@ -43,8 +43,7 @@ std::vector<Option> tune_options() { return listed_in(tune_table()); }
 TuneRequest parse_tune(int argc, const char* const* argv) {
   TuneRequest r;
   const Given given = parse_options(argc, argv, tune_table(), r);
-  r.help = given.has("help");
-  if (r.help || r.forget) return r;
+  if (r.forget) return r;
   Options& o = r.options;
   o.condition = false;
   o.device = choose(o).device();
