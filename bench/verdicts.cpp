@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "bench/device_model.hpp"
 #include "bench/machine_model.hpp"
-#include "compare/device_model.hpp"
 
 namespace {
 

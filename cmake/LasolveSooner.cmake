@@ -32,7 +32,7 @@ foreach(target lasolve_bench lasolve_plugin)
 endforeach()
 
 # What prints, parses and draws is compiled more often than it takes time.
-foreach(target lasolve_compare lasolve_peers lasolve_tuned lasolve_cli)
+foreach(target lasolve_compare lasolve_peers lasolve_tuned lasolve_worker lasolve_cli)
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release,RelWithDebInfo>>:-O1>)
   # Headers of Boost, which only the commands include, are parsed for all, in the same way.
   target_include_directories(${target} SYSTEM PRIVATE $<TARGET_PROPERTY:Boost::program_options,INTERFACE_INCLUDE_DIRECTORIES>)
@@ -46,7 +46,7 @@ headers_are_parsed_once(lasolve_compare <filesystem> <fstream> <map> <nlohmann/j
 # Files of a target are compiled some at a time, which instantiate the templates of others once: names within a file are those of no
 # other one of its target. What is timed, or takes long by itself, is compiled alone, but for files of CUDA, which CMake puts together from 3.31 on.
 option(LASOLVE_TOGETHER "Compile files some at a time: a build from nothing takes half as long, one after an edit longer" ON)
-foreach(target lasolve_objects lasolve_bench lasolve_plugin lasolve_compare lasolve_peers lasolve_tuned lasolve_cli)
+foreach(target lasolve_objects lasolve_bench lasolve_plugin lasolve_compare lasolve_peers lasolve_tuned lasolve_worker lasolve_cli)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${LASOLVE_TOGETHER} UNITY_BUILD_BATCH_SIZE 13)
 endforeach()
 set_source_files_properties(${LASOLVE_KERNEL_SOURCES} src/core/cpu/by_eigen.cpp solvers/devices/cpu/engine.cpp src/plugin/adapter.cpp src/bench/conformance.cpp src/bench/gemm.cpp

@@ -70,6 +70,7 @@ rcond=$("$lasolve" --matrix uniform:n=50 --device cpu --json -)
 expect 0 'digits of the solution may be trusted' --matrix uniform:n=50 --device cpu
 printf '%s\n3 3\n1e-200\n0\n0\n0\n1\n0\n0\n0\n1e200\n' "$array" >scaled.mtx
 expect 0 '1.00e+00 with its rows scaled: about 15 digits' --matrix scaled.mtx --device cpu
+expect 0 'about 1 digit of the solution' randsvd:n=50,kappa=1e14 --device cpu
 expect 2 "did you mean '--matrix'" --matrx x
 expect 2 "did you mean 'tiled'" --matrix uniform:n=5 --gemm tilde
 expect 2 "did you mean 'cholesky'" --matrix uniform:n=5 --factorization colesky

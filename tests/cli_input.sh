@@ -69,6 +69,8 @@ expect 3 'de.csv:1:2: error: expected a semicolon, found ",0"; --decimal-comma t
 holds '--decimal-comma is not read as with points' cmp -s x <("$lasolve" A.csv --rhs <(tr , . <b_de.csv) "${cpu[@]}" -q)
 expect 0 "b_de.csv: note: a comma separates, so these are 2 columns; if 1,5 means 1.5 there, --decimal-comma reads it, or 'tr , . <b_de.csv' makes it so" \
   A.csv --rhs b_de.csv "${cpu[@]}"
+holds '--quiet hides that a comma may mean decimals' grep -q 'a comma separates, so these are 2 columns' \
+  <("$lasolve" A.csv --rhs b_de.csv "${cpu[@]}" -q 2>&1 >/dev/null)
 printf '1;5\n2;5\n' >b_2.csv
 holds 'a note on columns that nobody can mistake' [ -z "$("$lasolve" A.csv --rhs b_2.csv "${cpu[@]}" 2>&1 | grep 'a comma separates')" ]
 printf '1\n1.#INF\n' >b_inf.txt
@@ -124,6 +126,9 @@ holds '--format npy prints no .npy' cmp -s x.npy <("$lasolve" --matrix A.csv --r
 "$lasolve" --matrix A.csv --rhs b.txt "${cpu[@]}" --json - >json 2>/dev/null
 holds '--json - is not JSON alone' [ "$(head -c 1 json)$(tail -n 1 json)" = '{}' ]
 expect 4 'no solution was written' --matrix <(printf '1 2\n2 4\n') --rhs b.txt "${cpu[@]}"
+printf '7\n' >before.txt
+expect 4 'no solution was written; before.txt is as it was before' --matrix <(printf '1 2\n2 4\n') --rhs b.txt "${cpu[@]}" --output before.txt
+holds 'a solve that fails changes its output' [ "$(cat before.txt)" = 7 ]
 "$lasolve" generate uniform:n=100 --output g.npy
 "$lasolve" --matrix spd:n=100 --rhs g.npy "${cpu[@]}" -q >all
 holds 'a pipe does not get all of a long solution' [ "$(wc -lw <all | xargs)" = '100 10000' ]

@@ -5,86 +5,11 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/cli_common.sh"
 # shellcheck source=tests/plugin_common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/plugin_common.sh"
 
-# The clock: what a library defines is nobody else's; and where it changes what others call, its times are not believed.
+# The clock: what a library defines is nobody else's.
 kernel own_clock 'RIGHT;' '' '#include <time.h>
 int clock_gettime(clockid_t id, struct timespec* t) { (void)id; t->tv_sec = t->tv_nsec = 0; return 0; }'
 expect 0 'own_clock' "${small[@]}" --gemm ./own_clock.c --json clock.json
 holds 'the clock stands' [ "$(grep -c '"total_seconds": 0.0,' clock.json)" = 0 ]
-patch='#include <link.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-static long long hidden, begun;
-static int halves;
-static long long asked(clockid_t id) {
-  struct timespec t;
-  syscall(SYS_clock_gettime, id, &t);
-  return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-static int other_clock(clockid_t id, struct timespec* t) {
-  long long ns = asked(id) - hidden;
-  if (halves && id == CLOCK_MONOTONIC) ns = begun + (ns - begun) / 2;
-  t->tv_sec = ns / 1000000000, t->tv_nsec = ns % 1000000000;
-  return 0;
-}
-static void put(ElfW(Addr) base, const ElfW(Rela)* r, size_t bytes, const ElfW(Sym)* symbols, const char* names) {
-  for (size_t i = 0; i < bytes / sizeof *r; ++i) {
-    if (strcmp(names + symbols[ELF64_R_SYM(r[i].r_info)].st_name, "clock_gettime") != 0) continue;
-    void** const at = (void**)(base + r[i].r_offset);
-    mprotect((void*)((size_t)at & ~4095ul), 4096, PROT_READ | PROT_WRITE);
-    *at = (void*)other_clock;
-  }
-}
-static int visit(struct dl_phdr_info* info, size_t size, void* none) {
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    if (info->dlpi_phdr[i].p_type != PT_DYNAMIC || info->dlpi_addr == 0 || strstr(info->dlpi_name, "vdso")) continue;
-    const ElfW(Rela) *jumps = 0, *others = 0;
-    const ElfW(Sym)* symbols = 0;
-    const char* names = 0;
-    size_t jump_bytes = 0, other_bytes = 0;
-    for (const ElfW(Dyn)* d = (void*)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr); d->d_tag; ++d) {
-      if (d->d_tag == DT_JMPREL) jumps = (void*)d->d_un.d_ptr;
-      if (d->d_tag == DT_PLTRELSZ) jump_bytes = d->d_un.d_val;
-      if (d->d_tag == DT_RELA) others = (void*)d->d_un.d_ptr;
-      if (d->d_tag == DT_RELASZ) other_bytes = d->d_un.d_val;
-      if (d->d_tag == DT_SYMTAB) symbols = (void*)d->d_un.d_ptr;
-      if (d->d_tag == DT_STRTAB) names = (void*)d->d_un.d_ptr;
-    }
-    if (!symbols || !names) continue;
-    put(info->dlpi_addr, jumps, jump_bytes, symbols, names);
-    put(info->dlpi_addr, others, other_bytes, symbols, names);
-  }
-  return 0;
-}'
-once='static int done; if (!done) done = 1, begun = asked(CLOCK_MONOTONIC), dl_iterate_phdr(visit, 0);'
-kernel early_clock 'RIGHT;' 'hidden = 1000000000; dl_iterate_phdr(visit, 0);' "$patch"
-kernel jumps "$once RIGHT; hidden += 100000;" '' "$patch"
-kernel halves "RIGHT; if (!tried && m > 8) { $once halves = 1; }" '' "$patch
-$is_tried"
-kernel hides "if (tried) { RIGHT; return; } $once const long long before = asked(CLOCK_MONOTONIC); RIGHT;
-  while (asked(CLOCK_MONOTONIC) - before < 20000) continue;
-  hidden += (asked(CLOCK_MONOTONIC) - before) / 3;" '' "$patch
-$is_tried"
-if [ "$(uname -m)" = x86_64 ]; then
-  export CFLAGS=-D_GNU_SOURCE
-  expect 3 './early_clock.c: error: it changes the clock' "${small[@]}" --gemm ./early_clock.c
-  expect 5 'jumps on cpu is wrong in fp64: it changed the clock' "${small[@]}" --gemm ./jumps.c
-  for name in halves hides; do # where a solve takes some 50 microseconds, and where it takes some milliseconds
-    "$lasolve" compare "${few[@]:0:4}" --n 60,300 --repeat 20 --gemm naive,tiled,./$name.c --json clock.json >table 2>said
-    holds "compare returns $?, not 5, with $name" [ $? -eq 5 ]
-    holds "$name is not named at each size" \
-      [ "$(grep -cE "^ *(60|300) +$name .*FAIL: in a timed solve it changed the clock" table)" = 2 ]
-    holds "$name spoils rows of others" [ "$(grep -cE '^ *(60|300) +(naive|tiled) .* PASS$' table)" = 4 ]
-    "$lasolve" "${small[@]}" --gemm naive,./$name.c >table 2>said
-    holds "a solve returns $?, not 5, with $name" [ $? -eq 5 ]
-    holds "a solve does not name $name" grep -q "$name: in a solve it changed the clock" said
-    holds "a solve has times of $name" [ "$(grep -c "$name" table)" = 0 ]
-    expect 5 "$name: in a timed product it changed the clock" bench gemm --device cpu --gemm ./$name.c --precision fp64 \
-      --n 100 --repeat 20 --shape square
-  done
-  unset CFLAGS
-fi
 
 # The state of floating-point numbers is as it was, whatever a kernel did to it: other rows are right, and the kernel is named.
 state() { # NAME DEED TEXT INCLUDES
@@ -193,12 +118,12 @@ holds 'a process of a kernel survives' [ "$(running "sleep $nap")" = 0 ]
 "$lasolve" compare "${few[@]:0:4}" --n 300 --repeat 100 --gemm naive,./forks.c >/dev/null 2>&1 &
 measuring=$!
 until [ "$(running "sleep $nap")" != 0 ] || ! kill -0 $measuring; do sleep 0.05; done
-holds 'no process measures apart' [ "$(running '/proc/self/exe compare size')" != 0 ]
+holds 'no process measures apart' [ "$(running '/proc/self/exe worker size')" != 0 ]
 kill -s TERM $measuring
 wait $measuring
 holds "a signal makes compare return $?, not 143" [ $? = 143 ]
-for _ in {1..50}; do [ "$(running '/proc/self/exe compare size')" != 0 ] || break; sleep 0.1; done # it is told of the signal by its parent's end
-holds 'the process that measures outlives a signal' [ "$(running '/proc/self/exe compare size')" = 0 ]
+for _ in {1..50}; do [ "$(running '/proc/self/exe worker size')" != 0 ] || break; sleep 0.1; done # it is told of the signal by its parent's end
+holds 'the process that measures outlives a signal' [ "$(running '/proc/self/exe worker size')" = 0 ]
 
 # No product of a timed run was computed in a run before: this one makes a mistake where it was.
 kernel remembers 'RIGHT; if (!tried && m > 8) C[0] += is_known(m, n, k, A, lda, B, ldb);' \

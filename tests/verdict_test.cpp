@@ -4,8 +4,8 @@
 
 #include <random>
 
+#include "bench/device_model.hpp"
 #include "compare/common_movement.hpp"
-#include "compare/device_model.hpp"
 #include "compare/verdict.hpp"
 
 namespace lasolve::compare {

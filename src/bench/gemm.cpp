@@ -4,7 +4,6 @@
 #include <set>
 #include <tuple>
 
-#include "bench/clock_watch.hpp"
 #include "bench/roof.hpp"
 #include "bench/turns.hpp"
 #include "core/kernel_fault.hpp"
@@ -100,26 +99,17 @@ Fault breach_at(const Product& p, Precision precision, const std::string& what) 
 
 /// One run of an entrant, which somebody hears of. Nothing, and the result says why, where it does what no kernel may.
 template <Precision P>
-std::optional<double> run_of(const Entrant& e, Contest<P>& contest, const Settings& settings, ClockDrift& clock,
-                             Result& result) {
-  const auto spoilt = [&](const std::string& how) -> std::optional<double> {
-    if (settings.spoilt) settings.spoilt(e, how);
-    result.fault = breach_at(result.product, P, how);
-    return {};
-  };
+std::optional<double> run_of(const Entrant& e, Contest<P>& contest, const Settings& settings, Result& result) {
   if (settings.begins) settings.begins(e, result.product);
-  const ClockWatch watch;
   double seconds = 0;
   try {
     seconds = contest.seconds(e);
   } catch (const KernelFault& fault) {
-    return spoilt(fault.what());
+    if (settings.spoilt) settings.spoilt(e, fault.what());
+    result.fault = breach_at(result.product, P, fault.what());
+    return {};
   }
-  const ClockDrift drift = watch.drift();
   if (settings.ends) settings.ends();
-  clock += drift;
-  if (drift.is_changed() || clock.is_changed() || (e.is_plugin && !ClockWatch::is_steady()))
-    return spoilt(e.is_plugin ? "changed the clock: its times mean nothing" : "met a clock that was changed");
   return seconds;
 }
 
@@ -132,13 +122,12 @@ void time_all(Queue<Cpu>& host, std::optional<Queue<Cuda>>& device, const std::v
     if (!results[i].fault) right.push_back(i);
   if (right.empty()) return;
   Contest<P> contest(host, device, results[0].product, settings.with_copies);
-  std::vector<ClockDrift> clocks(right.size());
   const Turns turns{settings.warmup, settings.repeat, {0.02, 0.1}, settings.enough_seconds};
   const double most = double(right.size()) * (settings.warmup + settings.repeat);
   int runs = 0;
   const auto seconds = time_in_turns(turns, right.size(), [&](std::size_t c, bool) {
     if (settings.progress) settings.progress(runs++ / most);
-    return run_of<P>(entrants[right[c]], contest, settings, clocks[c], results[right[c]]);
+    return run_of<P>(entrants[right[c]], contest, settings, results[right[c]]);
   });
   for (std::size_t c = 0; c < right.size(); ++c) {
     Result& r = results[right[c]];
@@ -225,8 +214,7 @@ void GemmBench::verify(const std::vector<Product>& products, const std::vector<P
         verdicts_[{id_of(e), p}] = {0, 0, breach_at(products.at(0), p, lost->second), {}};
       continue;
     }
-    auto verdicts =
-        settings_.verifier.empty() ? verify_here(task) : verify_apart(task, settings_.verifier, settings_.patience);
+    auto verdicts = settings_.verify ? settings_.verify(task) : verify_here(task);
     for (std::size_t p = 0; p < verdicts.size(); ++p) {
       if (heard) heard(e, task.precisions[p], verdicts[p]);
       verdicts_[{id_of(e), task.precisions[p]}] = std::move(verdicts[p]);

@@ -30,9 +30,8 @@ struct Settings {
   double enough_seconds = std::numeric_limits<double>::infinity();
   /// Time on a device is from data on the host to the result on the host: allocation, copies and free count.
   bool with_copies = false;
-  /// The command of a process that verifies, see verify_apart(). None: backends are verified in this process, which a crash ends.
-  std::vector<std::string> verifier = {};
-  double patience = 60;       ///< seconds that verify_apart() waits for a kernel
+  /// How a backend is verified. None: in this process, which a crash ends.
+  std::function<std::vector<Verdict>(const Task&)> verify = {};
   AfterCall after_call = {};  ///< where plugin kernels are tried again
   /// Backends that are out, each with what they did, such as "crashed": they are neither tried nor timed.
   std::map<std::string, std::string> lost = {};

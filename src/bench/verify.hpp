@@ -1,4 +1,4 @@
-// Whether backends keep to the GEMM contract, found out in this process or in one of its own, which may crash.
+// Whether backends keep to the GEMM contract.
 #pragma once
 
 #include "bench/conformance.hpp"
@@ -14,16 +14,11 @@ struct Task {
   int threads = 0;  ///< of the host; 0: all
 };
 
-/// One verdict for each precision.
-std::vector<Verdict> verify_here(const Task&);
+/// Hears of each verdict; false: no more.
+using HearsOfVerdict = std::function<bool(const Verdict&)>;
 
-/// The same in child processes. `command` and what follows from the task are the words of a program that hands the latter to
-/// serve(); the backend is one that it finds by its name. A kernel that ends its process, or that has not come back after
-/// `patience` seconds and 10 ns for each operation, is a fault at the product that it was called for last. Throws MachineError
-/// when there is no such process, or no memory for the operands.
-std::vector<Verdict> verify_apart(const Task&, const std::vector<std::string>& command, double patience);
-
-/// The child's side: tries what the words ask for and tells the parent. Returns the exit code.
-int serve(const std::vector<std::string>& words, const AfterCall& after = {});
+/// One verdict for each precision, in this process, which a kernel may end. worker/verify.hpp has another one for that.
+std::vector<Verdict> verify_here(const Task&, const BeforeCall& = {}, const AfterCall& = {},
+                                 const HearsOfVerdict& = {});
 
 }  // namespace lasolve::bench

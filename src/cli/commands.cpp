@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "cli/guide.hpp"
 #include "cli/kernels.hpp"
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
@@ -15,9 +16,9 @@
 #include "cli/solution.hpp"
 #include "cli/tune/tuned.hpp"
 #include "cli/tuning.hpp"
-#include "cli/watched.hpp"
 #include "core/choose.hpp"
 #include "lasolve/names.hpp"
+#include "worker/watched.hpp"
 
 namespace lasolve::cli {
 
@@ -62,6 +63,11 @@ struct Outlet {
         is_printed(!r.rhs.empty() && r.output.empty() && !io::is_standard_output(r.json)) {}
 };
 
+/// An output is replaced by a solution alone.
+std::string what_is_left_of(const std::string& output) {
+  return std::filesystem::is_regular_file(output) ? fmt::format("; {} is as it was before", output) : "";
+}
+
 /// What is written to a terminal is its own progress.
 bool shows_itself(const std::string& path) { return io::is_standard_output(path) && isatty(STDOUT_FILENO) != 0; }
 
@@ -78,24 +84,23 @@ void write_solution(const Request& request, const Problem& problem, const Outlet
                request.backends.size() > 1 ? "with one backend " : "");
 }
 
-/// Whether this process has to watch another, which makes the solves.
-bool has_to_watch(const Request& request) {
-  return !is_watched() && std::any_of(request.backends.begin(), request.backends.end(), is_plugin);
-}
-
 int watch_solves(const Request& request) {
-  Watched what{.words = request.words, .patience = request.patience};
-  std::copy_if(request.backends.begin(), request.backends.end(), std::back_inserter(what.kernels), is_plugin);
+  worker::Watched what{.words = request.words, .backends = request.backends, .patience = request.patience};
   for (const std::string& file : {request.matrix, request.rhs})
     what.comes_again &= file.empty() || io::Generator::is_meant_by(file) || std::filesystem::is_regular_file(file);
-  return watch(what);
+  return worker::watch(what);
 }
 
 }  // namespace
 
-int solve(const Request& asked) {
+int solve_command(int argc, const char* const* argv) {
+  const Request asked = parse_solve(argc, argv);
+  if (asked.version) {
+    fmt::print("lasolve {}\n", version());
+    return done;
+  }
   require_possible(asked);
-  if (has_to_watch(asked)) return watch_solves(asked);
+  if (worker::has_to_watch(asked.backends)) return watch_solves(asked);
   Problem problem(asked, true);
   Request request = asked;
   request.backends = those_that_are_right(asked.backends, asked.options, asked.patience, problem.n());
@@ -111,10 +116,10 @@ int solve(const Request& asked) {
   std::FILE* const report_to = outlet.is_printed ? stderr : stdout;
   Solutions solutions;
   const std::vector<Measured> all = [&] {
-    const Aside what_kernels_print;
+    const worker::Aside what_kernels_print;
     return measure(request, problem, solutions);
   }();
-  int code = !all_are_right ? not_accurate : kernels_left_out().empty() ? done : kernels_left_out().front().code;
+  int code = all_are_right ? code_of_what_is_left_out() : not_accurate;
   for (const Measured& m : all) code = std::max(code, exit_code(m.report.outcome, request));
   if (talk)
     fmt::print(report_to, "{}{}", all.size() == 1 ? for_people(subject, all[0]) : comparison(subject, all),
@@ -128,12 +133,13 @@ int solve(const Request& asked) {
   if (code == done)
     write_solution(request, problem, outlet, solutions.X);
   else if (outlet.is_asked_for)
-    fmt::print(stderr, "lasolve: no solution was written\n");
+    fmt::print(stderr, "lasolve: no solution was written{}\n", what_is_left_of(request.output));
   if (!request.json.empty()) write_text(request.json, as_json(subject, all));
   return code;
 }
 
-int list(const Request& request) {
+int list_command(int argc, const char* const* argv) {
+  const Request request = parse_list(argc, argv);
   const bool as_text = request.json.empty() || !io::is_standard_output(request.json);
   if (!request.list_tuning && !request.list_tuned && !request.json.empty())
     throw UsageError("--json is for list --tuning and list --tuned, not for list alone");
@@ -145,7 +151,8 @@ int list(const Request& request) {
   return done;
 }
 
-int generate(const Request& request) {
+int generate_command(int argc, const char* const* argv) {
+  const Request request = parse_generate(argc, argv);
   const io::Generator generator(request.matrix);
   io::require_matrix_writable(request.output);
   io::require_memory<Cpu>(generator, sizeof(double));
@@ -162,6 +169,16 @@ int generate(const Request& request) {
   Progress progress("writing " + request.output, request.quiet || shows_itself(request.output));
   io::write_matrix(request.output, A, {request.matrix},
                    {request.format, false, [&](double share) { progress(share); }});
+  return done;
+}
+
+int help_command(int argc, const char* const* argv) {
+  const std::string word = argc > 1 ? argv[1] : "", of = argc > 2 ? argv[2] : "";
+  fmt::print("{}", word == "--man"                                    ? manual_page()
+                   : word == "--completion"                           ? completion(of)
+                   : word == "--usable"                               ? usable(of)
+                   : word.empty() || word == "--help" || word == "-h" ? overview()
+                                                                      : help_about(word));
   return done;
 }
 

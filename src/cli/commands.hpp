@@ -2,24 +2,18 @@
 #pragma once
 
 #include "cli/bench/request.hpp"
+#include "worker/exit_code.hpp"
 
 namespace lasolve::cli {
 
-enum ExitCode {
-  done = 0,
-  usage = 2,
-  bad_input = 3,
-  no_solution = 4,
-  not_accurate = 5,
-  machine = 6,
-  slower = 7,
-  cannot_tell = 8,
-  internal = 70
-};
+using enum worker::ExitCode;
 
-int solve(const Request&);
-int generate(const Request&);
-int list(const Request&);
+/// argv[0] is not looked at.
+int solve_command(int argc, const char* const* argv);
+int generate_command(int argc, const char* const* argv);
+int list_command(int argc, const char* const* argv);
+/// argv[0] is the word help.
+int help_command(int argc, const char* const* argv);
 /// argv[0] is the word bench.
 int bench_command(int argc, const char* const* argv);
 /// argv[0] is the word compare.

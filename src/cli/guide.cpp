@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "cli/commands.hpp"
 #include "cli/json.hpp"
+#include "cli/plan/plan.hpp"
 #include "cli/request.hpp"
 #include "core/choose.hpp"
 #include "io/generators.hpp"
@@ -100,12 +102,6 @@ constexpr Topic topics[] = {
     {"exit-codes", "what the tool returns", exit_codes},
 };
 
-const CommandGuide* find_guide(const std::string& name) {
-  const auto& all = guides();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const CommandGuide& g) { return g.name == name; });
-  return found == all.end() ? nullptr : &*found;
-}
-
 std::string list_of_topics() {
   std::string text;
   for (const Topic& t : topics) text += fmt::format("  lasolve help {:<29}{}\n", t.name, t.summary);
@@ -114,9 +110,22 @@ std::string list_of_topics() {
 
 }  // namespace
 
+const CommandGuide* find_guide(const std::string& name) {
+  const auto& all = guides();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const CommandGuide& g) { return g.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> names_of_commands() {
+  std::vector<std::string> names;
+  for (const CommandGuide& g : guides()) names.push_back(g.name);
+  return names;
+}
+
 const std::vector<CommandGuide>& guides() {
   static const std::vector<CommandGuide> all = {
-      {"solve",
+      {solve_command,
+       "solve",
        "lasolve [solve] MATRIX [options]",
        "solve A X = B, check the answer, report the time",
        "Solves A X = B by blocked LU or Cholesky over a GEMM backend of your choice, checks the answer and "
@@ -124,7 +133,8 @@ const std::vector<CommandGuide>& guides() {
        {"lasolve A.mtx --rhs b.mtx --output x.mtx", "lasolve uniform:n=2k --gemm all"},
        solve_options(),
        "'lasolve --help' lists the other commands, and topics such as phases.\n"},
-      {"compare",
+      {compare_command,
+       "compare",
        "lasolve compare [MATRIX] [options]",
        "what each GEMM backend is worth in a whole solve",
        "Solves the same systems with each GEMM backend and shows what its products are worth in the whole solve. "
@@ -137,7 +147,8 @@ const std::vector<CommandGuide>& guides() {
         "lasolve compare --device cuda --copies --beside cpu.json --report gpu.html"},
        compare_options(),
        "Backends that fail are named and the others are measured. See docs/compare.md.\n"},
-      {"tune",
+      {tune_command,
+       "tune",
        "lasolve tune [options]",
        "find the fastest backend, block size and schedule here",
        "Times whole solves with each backend, with other block sizes, with other schedules, and with a second "
@@ -149,21 +160,24 @@ const std::vector<CommandGuide>& guides() {
        "It is kept in $XDG_CACHE_HOME/lasolve/tuned.json, else in ~/.cache/lasolve/tuned.json, for this\n"
        "device, these threads and this version. 'lasolve list --tuned' shows it, and solve --no-tuned leaves\n"
        "it out. See docs/tune.md.\n"},
-      {"list",
+      {list_command,
+       "list",
        "lasolve list [options]",
        "the backends and devices, and which can be used",
        "Lists the GEMM backends and the devices, and says which can be used.",
        {},
        list_options(),
        ""},
-      {"generate",
+      {generate_command,
+       "generate",
        "lasolve generate GENERATOR --output FILE",
        "write a matrix that is made from a formula",
        "Writes a matrix that is made from a formula.",
        {"lasolve generate spd:n=100,seed=3 --output A.mtx"},
        generate_options(),
        "Generators:\n" + io::Generator::help()},
-      {"plan",
+      {plan_command,
+       "plan",
        "lasolve plan MATRIX [options]",
        "show a schedule as a table or a picture",
        "Shows a schedule before anything is computed: its tasks, the blocks that they read and write, and what waits "
@@ -173,7 +187,8 @@ const std::vector<CommandGuide>& guides() {
         "lasolve plan spd:n=1000 --factorization cholesky --schedule left-looking --json -"},
        plan_options(),
        ""},
-      {"bench",
+      {bench_command,
+       "bench",
        "lasolve bench gemm [options]",
        "verify and time the backends alone",
        "Measures GEMM backends alone. Each is verified first, in a process of its own; one that is wrong, crashes or "
@@ -183,7 +198,8 @@ const std::vector<CommandGuide>& guides() {
         "lasolve bench gemm --copies --shape square --n 128:2k:x2"},
        bench_options(),
        "The reference, cublas on CUDA and blas or eigen on the CPU, always takes part.\n"},
-      {"new-kernel",
+      {new_kernel_command,
+       "new-kernel",
        "lasolve new-kernel FILE",
        "write a kernel of your own to begin with",
        "Writes a GEMM kernel to begin with, and a record that says what of the contract it meets. In C or C++ it is "
@@ -191,7 +207,8 @@ const std::vector<CommandGuide>& guides() {
        {"lasolve new-kernel mine.c", "lasolve compare --gemm naive,./mine.c --n 512,1k", "lasolve new-kernel mine.cu"},
        new_kernel_options(),
        "A file that is there is not overwritten. See docs/bring-your-own-kernel.md.\n"},
-      {"help",
+      {help_command,
+       "help",
        "lasolve help [COMMAND or TOPIC]",
        "explain a command or a topic",
        "Explains a command or a topic.",
@@ -229,7 +246,7 @@ std::string help_about(const std::string& word) {
     if (word == t.name) return t.text();
   if (find_guide(word)) return help_of(word);
   std::vector<std::string> known = topics_of_help();
-  for (const CommandGuide& g : guides()) known.push_back(g.name);
+  for (const std::string& name : names_of_commands()) known.push_back(name);
   throw UsageError(fmt::format("there is no help about '{}'{}; there is about {}", word, did_you_mean(word, known),
                                fmt::join(known, ", ")));
 }

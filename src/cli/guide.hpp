@@ -9,6 +9,7 @@
 namespace lasolve::cli {
 
 struct CommandGuide {
+  int (*run)(int argc, const char* const* argv);  // returns the exit code; argv[0] is the name
   std::string name, usage, in_short, summary;
   std::vector<std::string> examples;
   std::vector<Option> options;
@@ -17,6 +18,9 @@ struct CommandGuide {
 
 /// Of every command: a new one is added here, and is in all that follows.
 const std::vector<CommandGuide>& guides();
+/// Null: there is none of that name.
+const CommandGuide* find_guide(const std::string& name);
+std::vector<std::string> names_of_commands();
 
 /// What a command is for and its options.
 std::string help_of(const std::string& command);
@@ -34,14 +38,14 @@ std::string completion(const std::string& shell);
 std::string usable(const std::string& option);
 
 // Their options stand where they are parsed.
-const std::vector<Option>& solve_options();
-const std::vector<Option>& compare_options();
-const std::vector<Option>& tune_options();
-const std::vector<Option>& list_options();
-const std::vector<Option>& generate_options();
-const std::vector<Option>& plan_options();
-const std::vector<Option>& bench_options();
-const std::vector<Option>& new_kernel_options();
-const std::vector<Option>& help_options();
+std::vector<Option> solve_options();
+std::vector<Option> compare_options();
+std::vector<Option> tune_options();
+std::vector<Option> list_options();
+std::vector<Option> generate_options();
+std::vector<Option> plan_options();
+std::vector<Option> bench_options();
+std::vector<Option> new_kernel_options();
+std::vector<Option> help_options();
 
 }  // namespace lasolve::cli

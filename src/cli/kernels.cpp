@@ -5,256 +5,37 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 
-#include "bench/clock_watch.hpp"
 #include "cli/commands.hpp"
-#include "cli/watched.hpp"
 #include "cli/words.hpp"
-#include "core/cuda_devices.hpp"
-#include "core/kernel_fault.hpp"
-#include "io/input_error.hpp"
 #include "plugin/backends.hpp"
-#include "plugin/nvcc.hpp"
-#include "plugin/plugin.hpp"
-#include "plugin/source.hpp"
+#include "worker/verify.hpp"
+#include "worker/watched.hpp"
 
 namespace lasolve::cli {
 
-const Option patience_option{
-    "patience", 0, "SECONDS", "60", {}, "after which a backend that does not come back from a small product is wrong"};
-
-namespace {
-
-/// A kernel from a file, as it was named. `about`: JSON of what it was made of.
-struct Loaded {
-  std::string word, library, name, about;
-};
-std::vector<Loaded>& loaded() {
-  static std::vector<Loaded> all;
-  return all;
-}
-
-std::vector<LeftOut>& left_out() {
-  static std::vector<LeftOut> all;
-  return all;
-}
-
-bool is_file(const std::string& word) {
-  return word.find('/') != word.npos || word.ends_with(".so") || plugin::language_of(word) != plugin::Language::none;
-}
-
-bool is_taken(const std::string& name) {
-  const auto named_so = [&](const auto& all) {
-    return std::any_of(all.begin(), all.end(), [&](const auto& b) { return name == b->name; });
-  };
-  return name == "all" || name == "auto" || named_so(gemm_backends<Cpu>()) || named_so(gemm_backends<Cuda>());
-}
-
-/// Its own name; where that is another's, with the file.
-std::string name_for(const std::string& name, const std::string& word) {
-  return is_taken(name) ? fmt::format("{} ({})", name, word) : name;
-}
-
-/// The CUDA device that a plugin kernel would run on.
-struct Target {
-  Device device;
-  std::string why_none;
-  int capability = 0;  // 0: there is none
-};
-Target target_of(Device asked) {
-  const Device first = asked.kind == Device::cuda ? asked : automatic_device();
-  const int index = first.kind == Device::cuda ? first.index : 0;
-  Target target{{Device::cuda, index}, why_no_cuda_device(index)};
-  if (target.why_none.empty()) target.capability = cuda_devices().capabilities.at(std::size_t(index));
-  return target;
-}
-
-[[noreturn]] void refuse_on_cpu(const std::string& word) {
-  throw UsageError(fmt::format("{} is a kernel for CUDA, and --device says cpu", word));
-}
-
-/// The library of a source; without a device, too, so that what is wrong with it is seen.
-plugin::Compiled library_of(const std::string& word, Device asked) {
-  switch (plugin::language_of(word)) {
-    case plugin::Language::none:
-      return {word, {}};
-    case plugin::Language::c:
-    case plugin::Language::cpp:
-      return plugin::compiled(word);
-    case plugin::Language::cuda:
-      break;
-  }
-  if (asked.kind == Device::cpu) refuse_on_cpu(word);
-  const Target target = target_of(asked);
-  if (target.capability == 0 && plugin::nvcc().empty())
-    throw MachineError(fmt::format("{} takes a CUDA device: {}", word, target.why_none));
-  return plugin::compiled(word, target.capability);
-}
-
-/// What its device has to do with where it is to run, and with the machine.
-void require_possible(const lasolve_kernel& kernel, const std::string& word, Device asked) {
-  const bool source = plugin::language_of(word) == plugin::Language::cuda;
-  if (source && kernel.memory != LASOLVE_CUDA)
-    throw io::InputError(fmt::format("{}: error: expected kernel.memory = LASOLVE_CUDA in a source of CUDA", word));
-  if (kernel.memory != LASOLVE_CUDA) return;
-  if (asked.kind == Device::cpu) refuse_on_cpu(word);
-  if (const Target target = target_of(asked); !target.why_none.empty())
-    throw MachineError(
-        fmt::format("{} {}, but it takes a CUDA device: {}", word, source ? "compiles" : "loads", target.why_none));
-}
-
-/// What is loaded may have put functions of its own in the place of others.
-void require_clock(const std::string& word) {
-  if (!bench::ClockWatch::is_true() || !bench::ClockWatch::is_steady())
-    throw io::InputError(fmt::format("{}: error: it changes the clock", word));
-}
-
-/// FNV-1a (Fowler, Noll & Vo) of the bytes of a file.
-std::string hash_of(const std::string& file) {
-  std::ifstream from(file, std::ios::binary);
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (std::istreambuf_iterator<char> at(from), end; at != end; ++at)
-    hash = (hash ^ std::uint64_t(std::uint8_t(*at))) * 0x100000001b3u;
-  return fmt::format("{:016x}", hash);
-}
-
-/// What a result has to say of it, so that it is known which kernel it was.
-std::string about(const std::string& word, const std::string& name, const plugin::Compiled& made) {
-  std::error_code error;
-  Json json = {{"name", name}, {"file", std::filesystem::absolute(word, error).string()}, {"hash", hash_of(word)}};
-  if (!made.command.empty()) {
-    json["compiler"] = plugin::version_of(made.command.front());
-    json["command"] = fmt::format("{}", fmt::join(made.command, " "));
-    json["library_hash"] = hash_of(made.library);  // of what it includes, too
-  }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-/// The name of the backend in a file.
-std::string load(const std::string& word, int patience, Device asked) {
-  const auto& all = loaded();
-  const auto before = std::find_if(all.begin(), all.end(), [&](const Loaded& l) { return l.word == word; });
-  if (before != all.end()) return before->name;
-  const plugin::Compiled made = library_of(word, asked);
-  const auto [kernel, why_failed, note] = plugin::load_plugin(made.library, word, patience);
-  require_clock(word);
-  if (!note.empty() && !is_watched()) fmt::print(stderr, "lasolve: note: {}: {}\n", word, note);
-  require_possible(kernel, word, asked);
-  std::string name = name_for(kernel.name, word);
-  plugin::add_backend(kernel, name, why_failed);
-  loaded().push_back({word, made.library, name, about(word, name, made)});
-  return name;
-}
-
-bool is_left_out(const std::string& word) {
-  const auto& all = left_out();
-  return std::any_of(all.begin(), all.end(), [&](const LeftOut& l) { return l.word == word; });
-}
-
-/// Where some words of a list are one file.
-void refuse_commas(const std::vector<std::string>& words) {
-  for (std::size_t first = 0; first < words.size(); ++first) {
-    std::string file = words[first];
-    for (std::size_t w = first + 1; w < words.size(); ++w)
-      if (file += "," + words[w]; std::filesystem::is_regular_file(file))
-        throw UsageError(fmt::format("--gemm takes no file with a comma in its path: {}", file));
-  }
-}
-
-/// The first plugin kernel of a device.
-const std::string* first_at(Device::Kind place, const std::vector<std::string>& backends) {
-  const auto found =
-      std::find_if(backends.begin(), backends.end(), [=](const auto& name) { return plugin::place_of(name) == place; });
-  return found == backends.end() ? nullptr : &*found;
-}
-
-}  // namespace
-
 std::vector<std::string> backends_named(const std::string& list, int patience, Device asked) {
-  const std::vector<std::string> words = names_in(list);
-  refuse_commas(words);
-  std::vector<std::string> names;
-  std::exception_ptr last;
-  const auto leave_out = [&](const std::string& word, const std::exception& e, int code) {
-    last = std::current_exception();
-    left_out().push_back({word, e.what(), code});
+  const std::size_t before = kernels_left_out().size();
+  const auto note = [](const std::string& what) {
+    if (!worker::is_watched()) fmt::print(stderr, "lasolve: note: {}\n", what);
   };
-  for (const std::string& word : words) try {
-      if (is_file(word) && is_left_out(word)) continue;
-      names.push_back(is_file(word) ? load(word, patience, asked) : word);
-    } catch (const io::InputError& e) {
-      leave_out(word, e, bad_input);
-    } catch (const MachineError& e) {
-      leave_out(word, e, machine);
-    }
-  if (names.empty() && last) std::rethrow_exception(last);
-  if (last)
-    for (const LeftOut& l : left_out())
-      fmt::print(stderr, "{}{}\nlasolve: {} is left out\n", l.code == machine ? "lasolve: " : "", l.why, l.word);
+  std::vector<std::string> names = plugin::backends_named(names_in(list), patience, asked, note);
+  if (kernels_left_out().size() > before)
+    for (const plugin::LeftOut& l : kernels_left_out())
+      fmt::print(stderr, "{}{}\nlasolve: {} is left out\n", l.for_want_of_machine ? "lasolve: " : "", l.why, l.word);
   return names;
 }
 
-const std::vector<LeftOut>& kernels_left_out() { return left_out(); }
-
-bool is_plugin(const std::string& name) { return plugin::place_of(name).has_value(); }
-
-Device place_of(const std::vector<std::string>& backends, Device asked) {
-  const std::string *const on_cpu = first_at(Device::cpu, backends), *const on_cuda = first_at(Device::cuda, backends);
-  if (on_cpu && on_cuda)
-    throw UsageError(fmt::format("'{}' is a kernel for the CPU and '{}' one for CUDA: they run in different places",
-                                 *on_cpu, *on_cuda));
-  if (asked.kind != Device::automatic) return asked;
-  return on_cpu ? Device{Device::cpu, 0} : on_cuda ? target_of(asked).device : asked;
+int code_of_what_is_left_out() {
+  const auto& all = kernels_left_out();
+  return all.empty() ? done : all.front().for_want_of_machine ? machine : bad_input;
 }
 
 Json plugin_kernels() {
   Json all = Json::array();
-  for (const Loaded& l : loaded()) all.push_back(Json::parse(l.about));
+  for (const std::string& about : plugin::loaded_kernels()) all.push_back(Json::parse(about));
   return all;
-}
-
-std::vector<std::string> loaded_in_words() {
-  std::vector<std::string> words = {std::to_string(loaded().size()), std::to_string(left_out().size())};
-  for (const Loaded& l : loaded()) words.insert(words.end(), {l.word, l.library, l.name, l.about});
-  for (const LeftOut& l : left_out()) words.insert(words.end(), {l.word, l.why, std::to_string(l.code)});
-  return words;
-}
-
-std::size_t load_as_told(const std::vector<std::string>& words) {
-  require(words.size() > 1, "these are not the words of what is loaded");
-  const std::size_t behind = 2 + 4 * std::stoul(words[0]), end = behind + 3 * std::stoul(words[1]);
-  require(words.size() >= end, "these are not the words of what is loaded");
-  constexpr int patience = 60;  // the parent has more of it, or less
-  for (std::size_t w = behind; w < end; w += 3) left_out().push_back({words[w], words[w + 1], std::stoi(words[w + 2])});
-  for (std::size_t w = 2; w < behind; w += 4) {
-    const std::string &word = words[w], &library = words[w + 1], &name = words[w + 2];
-    const auto [kernel, why_failed, note] = plugin::load_plugin(library, name, patience);
-    require_clock(word);
-    plugin::add_backend(kernel, name, why_failed);
-    loaded().push_back({word, library, name, words[w + 3]});
-  }
-  return end;
-}
-
-std::vector<std::string> verifying_command() {
-  std::vector<std::string> words = {"/proc/self/exe", "bench", "verify"};
-  const auto more = loaded_in_words();
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
-int verify_as_told(const std::vector<std::string>& words) {
-  const std::size_t end = load_as_told(words);
-  const bench::ClockWatch clock;
-  return bench::serve({words.begin() + std::ptrdiff_t(end), words.end()}, [&] {
-    plugin::require_intact();
-    if (clock.changed()) throw KernelFault("changed the clock");
-  });
 }
 
 namespace {
@@ -295,9 +76,9 @@ std::string grade_note(const std::string& backend) {
 std::vector<std::string> those_that_are_right(const std::vector<std::string>& backends, const Options& options,
                                               int patience, std::int64_t n) {
   std::vector<std::string> right;
-  const bool again = !lost_kernels().empty();  // what is wrong was said before
+  const bool again = !worker::lost_kernels().empty();  // what is wrong was said before
   for (const auto& backend : backends) {
-    bool is_right = lost_kernels().count(backend) == 0;
+    bool is_right = worker::lost_kernels().count(backend) == 0;
     if (is_right && is_plugin(backend)) {
       Options its = options;
       its.gemm = backend;
@@ -306,7 +87,7 @@ std::vector<std::string> those_that_are_right(const std::vector<std::string>& ba
       for (const Precision p : {products, Precision::fp64})  // which takes the place of a coarser one that does not do
         if (task.choice.offers(p) && std::count(task.precisions.begin(), task.precisions.end(), p) == 0)
           task.precisions.push_back(p);
-      for (const auto& verdict : bench::verify_apart(task, verifying_command(), patience)) {
+      for (const auto& verdict : worker::verify(task, patience)) {
         if (!verdict.grade.is_met())
           grade_notes().emplace(backend, fmt::format("warning: {} in {} {}", backend, name_of(verdict.grade.precision),
                                                      bench::what_is_lost(verdict.grade)));
@@ -328,7 +109,6 @@ std::string what_it_offers(const Choice& choice) {
   return words.empty() ? "" : fmt::format("; {} has {}", choice.name(), fmt::join(words, ", "));
 }
 
-void require_intact(const std::string& backend) { plugin::require_intact(backend); }
 std::string adapter_note(const std::string& backend) { return plugin::take_cost(backend).in_words(); }
 
 }  // namespace lasolve::cli

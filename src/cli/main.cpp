@@ -9,46 +9,40 @@
 #include <new>
 
 #include "cli/commands.hpp"
+#include "cli/compare/apart.hpp"
 #include "cli/guide.hpp"
-#include "cli/plan/plan.hpp"
 #include "cli/print.hpp"
-#include "cli/process.hpp"
-#include "cli/watched.hpp"
 #include "core/choose.hpp"
 #include "core/sizes.hpp"
 #include "io/generators.hpp"
 #include "io/io.hpp"
-#include "lasolve/names.hpp"
+#include "plugin/kernels.hpp"
+#include "worker/conversation.hpp"
+#include "worker/signals.hpp"
+#include "worker/verify.hpp"
+#include "worker/watched.hpp"
 
 namespace {
 
 using namespace lasolve;
 using namespace lasolve::cli;
+using worker::no_memory;
 
 bool is_command(int argc, char** argv, const char* word) { return argc > 1 && std::strcmp(argv[1], word) == 0; }
 
 int run_command(int argc, char** argv) {
-  if (is_command(argc, argv, "bench")) return bench_command(argc - 1, argv + 1);
-  if (is_command(argc, argv, "compare")) return compare_command(argc - 1, argv + 1);
-  if (is_command(argc, argv, "tune")) return tune_command(argc - 1, argv + 1);
-  if (is_command(argc, argv, "new-kernel")) return new_kernel_command(argc - 1, argv + 1);
-  if (is_command(argc, argv, "plan")) return plan_command(argc - 1, argv + 1);
-  const Request request = parse_command_line(argc, argv);
-  switch (request.command) {
-    case Command::solve:
-      return solve(request);
-    case Command::generate:
-      return generate(request);
-    case Command::list:
-      return list(request);
-    case Command::help:
-      fmt::print("{}", request.help);
-      return done;
-    case Command::version:
-      fmt::print("lasolve {}\n", version());
-      return done;
+  const std::string word = argc > 1 ? argv[1] : "";
+  if (argc == 2 && (word == "--help" || word == "-h")) return help_command(0, argv);
+  const CommandGuide* const guide = find_guide(word);
+  if (!guide && argc > 1 && word[0] != '-' && !is_matrix(word))
+    throw UsageError(fmt::format("there is no command and no file '{}'{}; 'lasolve help' lists the commands", word,
+                                 did_you_mean(word, names_of_commands())));
+  try {
+    return guide ? guide->run(argc - 1, argv + 1) : solve_command(argc, argv);
+  } catch (const HelpAsked&) {
+    fmt::print("{}", help_of(guide ? word : "solve"));
+    return done;
   }
-  return internal;
 }
 
 int fail(int code, const char* message) {
@@ -77,8 +71,7 @@ int guarded(int argc, char** argv, F f) {
     return code;
   } catch (const UsageError& e) {
     const std::string word = argc > 1 ? argv[1] : "";
-    const auto& all = guides();
-    const bool named = std::any_of(all.begin(), all.end(), [&](const CommandGuide& g) { return g.name == word; });
+    const bool named = find_guide(word) != nullptr;
     return fail(usage,
                 fmt::format("lasolve: {}\n'lasolve {} --help' lists the options", e.what(), named ? word : "solve"));
   } catch (const UnknownName& e) {
@@ -106,26 +99,34 @@ int guarded(int argc, char** argv, F f) {
   }
 }
 
-/// A word that no person types: this process is one of its own for the sake of kernels that may crash.
-int watched(int argc, char** argv) {
+/// A word that no person types: this process is a worker, for the sake of kernels that may crash.
+int work(int argc, char** argv) {
+  const std::string kind = argc > 2 ? argv[2] : "";
+  const bool is_command = kind == "command";
+  worker::be_a_child(is_command ? worker::Child::shared : worker::Child::apart);
   std::vector<std::string> words = {argv[0]};
   int code = guarded(argc, argv, [&](int, char**) -> int {
-    for (std::string& word : be_watched({argv + 2, argv + argc})) words.push_back(std::move(word));
+    std::vector<std::string> told(argv + 3, argv + argc);
+    told.erase(told.begin(), told.begin() + std::ptrdiff_t(plugin::load_as_told(told)));
+    if (kind == "verify") return worker::verify_as_told(told);
+    if (kind == "size") return run_size_as_told(told);
+    for (std::string& word : worker::be_watched(told)) words.push_back(std::move(word));
     return done;
   });
+  if (!is_command) return code;
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   if (code == done) code = guarded(int(words.size()), pointers.data(), run_command);
-  tell_done(code);
+  worker::tell_done(code);
   return code;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  handle_uncaught_exceptions();
-  open_standard_streams();
-  handle_signals();
-  return is_command(argc, argv, "watched") ? watched(argc, argv) : guarded(argc, argv, run_command);
+  worker::handle_uncaught_exceptions();
+  worker::open_standard_streams();
+  worker::handle_signals();
+  return is_command(argc, argv, "worker") && argc > 2 ? work(argc, argv) : guarded(argc, argv, run_command);
 }

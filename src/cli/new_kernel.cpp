@@ -10,21 +10,29 @@
 
 namespace lasolve::cli {
 
-const std::vector<Option>& new_kernel_options() {
-  static const std::vector<Option> all = {
-      {"file", 0, "FILE", nullptr, {}, "the same as the word FILE; it ends in .c, .cpp or .cu"},
-      {"help", 'h', nullptr, nullptr, {}, "print this"},
+namespace {
+
+struct NewKernelRequest {
+  std::string file;
+};
+
+const Table<NewKernelRequest>& new_kernel_table() {
+  static const Table<NewKernelRequest> all = {
+      OptionOf<NewKernelRequest>("file", 0, "FILE", "the same as the word FILE; it ends in .c, .cpp or .cu")
+          .to([](NewKernelRequest& r, const std::string& word) { r.file = word; }),
+      help_option<NewKernelRequest>(),
   };
   return all;
 }
 
+}  // namespace
+
+std::vector<Option> new_kernel_options() { return listed_in(new_kernel_table()); }
+
 int new_kernel_command(int argc, const char* const* argv) {
-  const po::variables_map values = parse_options(argc, argv, new_kernel_options(), "file");
-  if (values.count("help")) {
-    fmt::print("{}", help_of("new-kernel"));
-    return done;
-  }
-  const std::string file = values.count("file") ? values["file"].as<std::string>() : "";
+  NewKernelRequest request;
+  parse_options(argc, argv, new_kernel_table(), request, "file");
+  const std::string& file = request.file;
   const plugin::Language language = plugin::language_of(file);
   if (language == plugin::Language::none)
     throw UsageError(fmt::format("new-kernel takes a file that ends in .c, .cpp or .cu, not '{}'", file));

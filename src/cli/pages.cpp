@@ -75,12 +75,6 @@ Offer offer_of(const Option& o) {
   return offer;
 }
 
-std::vector<std::string> names_of_commands() {
-  std::vector<std::string> names;
-  for (const CommandGuide& g : guides()) names.push_back(g.name);
-  return names;
-}
-
 /// Of a word that is no option.
 Offer offer_of(const CommandGuide& g) {
   if (g.name == "bench") return {{"gemm"}, false, false};

@@ -73,10 +73,10 @@ std::string condition(const Report& r) {
                                   : "";
   const char* const of_what =
       r.rcond_of_scaled_columns ? "each component, in the scale of its column," : "the solution";
-  return line_of(
-      r, "rcond",
-      scaled + (r.digits ? fmt::format(": about {:.0f} digits of {} may be trusted", std::floor(*r.digits), of_what)
-                         : ": it tells nothing of a solution that is not accurate"));
+  return line_of(r, "rcond",
+                 scaled + (r.digits ? fmt::format(": about {:.0f} digit{} of {} may be trusted", std::floor(*r.digits),
+                                                  std::floor(*r.digits) == 1 ? "" : "s", of_what)
+                                    : ": it tells nothing of a solution that is not accurate"));
 }
 
 std::string accuracy(const Report& r) {

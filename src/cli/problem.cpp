@@ -11,6 +11,7 @@
 #include "core/choose.hpp"
 #include "core/cpu/limits.hpp"
 #include "core/current_device.hpp"
+#include "core/likely_method.hpp"
 #include "core/sizes.hpp"
 #include "core/stopwatch.hpp"
 #include "io/foreign.hpp"
@@ -131,11 +132,13 @@ void Problem::take_rhs(const Request& request, io::MatrixFile file) {
     B_ = std::move(column);
     notes_.push_back(fmt::format("{}: note: a row of {} numbers was taken for a column", request.rhs, n_));
   }
-  if (file.may_have_decimal_commas && B_.rows() == n_)
+  if (file.may_have_decimal_commas && B_.rows() == n_) {
     notes_.push_back(
         fmt::format("{}: note: a comma separates, so these are 2 columns; if 1,5 means 1.5 there, "
                     "--decimal-comma reads it, or 'tr , . <{}' makes it so",
                     request.rhs, request.rhs == "-" ? "FILE" : io::shell_word(request.rhs)));
+    if (request.quiet) fmt::print(stderr, "lasolve: {}\n", notes_.back());  // X may be that of another system
+  }
   if (B_.rows() == n_) return;
   const bool lies = B_.cols() == n_, is_row = B_.rows() == 1;
   throw io::InputError(fmt::format(
@@ -244,13 +247,10 @@ std::vector<double> Problem::without_signs(const Matrix<double>& X) const {
 
 Method Problem::likely_method() const {
   if (triangle_ != Uplo::both) return Method::cholesky;
-  const std::int64_t some = std::min<std::int64_t>(n_, 64);
-  io::Formula formula;
-  if (generator_) formula = generator_->formula(), formula.table = generator_->table().data();
-  const auto A = [&](std::int64_t i, std::int64_t j) { return generator_ ? formula(i, j) : (*host_.matrix)(i, j); };
-  for (std::int64_t i = 0; i < some; ++i)
-    if (!(A(i, i) > 0) || !equal_but_for_roundoff(A(i, 0), A(0, i), A(i, i), A(0, 0))) return Method::lu;
-  return Method::cholesky;
+  if (!generator_) return lasolve::likely_method(n_, *host_.matrix);
+  io::Formula formula = generator_->formula();
+  formula.table = generator_->table().data();
+  return lasolve::likely_method(n_, formula);
 }
 
 std::string Problem::what_would_fit(const Options& options) const {

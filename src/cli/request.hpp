@@ -1,22 +1,17 @@
 // What the command line asks for.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "io/input_error.hpp"
 #include "io/matrix_file.hpp"
 #include "lasolve/lasolve.hpp"
 #include "tuned/setting.hpp"
 
 namespace lasolve::cli {
 
-/// A command line that cannot be understood; exit code 2.
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-enum class Command { solve, list, generate, help, version };
+using io::UsageError;
 
 /// A value of a tuning that is asked for.
 struct TuningChange {
@@ -25,8 +20,6 @@ struct TuningChange {
 };
 
 struct Request {
-  Command command = Command::solve;
-  std::string help;                // the text, where that is the command
   std::vector<std::string> words;  // of the command line, behind the name of the program
   std::string matrix, rhs, output, json;
   io::FileFormat format = io::FileFormat::automatic;  // of streams
@@ -40,13 +33,19 @@ struct Request {
   bool list_tuning = false, list_tuned = false;
   bool use_tuned = true;                     // what `lasolve tune` has kept
   std::optional<tuned::Setting> tuned = {};  // that is taken of it
+  bool version = false;                      // is all that is asked for
   bool quiet = false, in_place = false, allow_ill_conditioned = false;
 
   /// What products are computed in. The precision that is asked for has a name.
   Precision products_in() const { return find_solve_precision(options.precision)->products; }
 };
 
-/// Throws UsageError.
-Request parse_command_line(int argc, const char* const* argv);
+/// argv[0] is not looked at. Each throws UsageError.
+Request parse_solve(int argc, const char* const* argv);
+Request parse_list(int argc, const char* const* argv);
+Request parse_generate(int argc, const char* const* argv);
+
+/// Whether a word that is no command looks like a matrix.
+bool is_matrix(const std::string& word);
 
 }  // namespace lasolve::cli

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/clock_watch.hpp"
 #include "bench/turns.hpp"
 #include "cli/commands.hpp"
 #include "cli/kernels.hpp"
@@ -13,11 +12,12 @@
 #include "cli/progress.hpp"
 #include "cli/tune/tuned.hpp"
 #include "cli/tuning.hpp"
-#include "cli/watched.hpp"
 #include "cli/watched_solve.hpp"
 #include "core/kernel_fault.hpp"
 #include "core/stopwatch.hpp"
+#include "plugin/backends.hpp"
 #include "tuned/combine.hpp"
+#include "worker/watched.hpp"
 
 namespace lasolve::cli {
 
@@ -51,28 +51,20 @@ Matrix<double> copy_of(const Matrix<double>& from) {
 struct Runs {
   std::string backend;
   std::vector<Report> reports = {};
-  bench::ClockDrift clock = {};
 };
 
 /// A solve, of which a process that watches this one hears. It ends this one where a kernel has spoilt it.
 Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<double>& X, const HearsOfSolve& hears) {
-  const bool own = is_plugin(runs.backend);
-  tell_begin(runs.backend, std::pow(double(problem.n()), 3) / 3);
-  const bench::ClockWatch clock;
+  worker::begin_run(runs.backend, std::pow(double(problem.n()), 3) / 3);
   Report report;
   try {
     report = hears ? solve_and_tell(problem, options, X, hears) : problem.solve(options, X);
-    require_intact(runs.backend);
+    plugin::require_intact(runs.backend);
   } catch (const KernelFault& e) {
-    tell_spoilt(runs.backend, e.what());
+    worker::give_up(runs.backend, e.what());
     throw std::runtime_error(fmt::format("{}: it {}", runs.backend, e.what()));
   }
-  const bench::ClockDrift drift = clock.drift();
-  tell_end();
-  runs.clock += drift;
-  if (!drift.is_changed() && !runs.clock.is_changed() && (!own || bench::ClockWatch::is_steady())) return report;
-  tell_spoilt(runs.backend, own ? "changed the clock: its times mean nothing" : "met a clock that was changed");
-  report.notes.push_back("the clock was changed while it ran: its times mean nothing");
+  worker::end_run();
   return report;
 }
 

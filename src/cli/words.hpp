@@ -18,11 +18,6 @@
 
 namespace lasolve::cli {
 
-/// The options of a command; `word` is the option that a word which is no option means, if any. Says on standard error where an option
-/// has another name now. Throws UsageError.
-po::variables_map parse_options(int argc, const char* const* argv, const std::vector<Option>& options,
-                                const char* word = nullptr);
-
 /// An option and the file that it names; empty: it was not given.
 struct NamedFile {
   const char* option;
@@ -71,6 +66,64 @@ Number number(const std::string& option, const std::string& text, Number least, 
     throw UsageError(fmt::format("--{} takes a whole number of at least {}{}, not '{}'", option, least,
                                  word.empty() ? "" : " or " + word, text));
   return Number(*value);
+}
+
+/// 0 for auto.
+inline std::int64_t block_size_of(const std::string& text) {
+  return number<std::int64_t>("block-size", text, 1, "auto");
+}
+
+// What several commands take, with what is said of it there.
+
+inline const std::vector<std::string> words_of_devices = {"auto", "cpu", "cuda", "cuda:INDEX"};
+
+template <class R>
+OptionOf<R> device_option(const char* meaning = "") {
+  return OptionOf<R>("device", 'd', "DEVICE", "auto", words_of_devices, meaning).to([](R& r, auto& word) {
+    r.options.device = device_of(word);
+  });
+}
+template <class R>
+OptionOf<R> threads_option(const char* meaning = "cores of the host to use") {
+  return OptionOf<R>("threads", 0, "COUNT", "all", meaning).to([](R& r, auto& word) {
+    r.options.threads = threads_of(word);
+  });
+}
+template <class R>
+OptionOf<R> factorization_option(const char* meaning) {
+  return OptionOf<R>("factorization", 'f', "METHOD", "auto", words_of<Method>(), meaning).to([](R& r, auto& word) {
+    r.options.factorization = one_of<Method>("factorization", word);
+  });
+}
+template <class R>
+OptionOf<R> schedule_option(const char* meaning) {
+  return OptionOf<R>("schedule", 's', "NAME", "auto", words_of<Schedule>(), meaning).to([](R& r, auto& word) {
+    r.options.schedule = one_of<Schedule>("schedule", word);
+  });
+}
+template <class R>
+OptionOf<R> block_size_option() {
+  return OptionOf<R>("block-size", 0, "SIZE", "auto", "columns of a panel at most").to([](R& r, auto& word) {
+    r.options.block_size = block_size_of(word);
+  });
+}
+template <class R>
+OptionOf<R> patience_option() {
+  return OptionOf<R>("patience", 0, "SECONDS", "60",
+                     "after which a backend that does not come back from a small product is wrong")
+      .to([](R& r, auto& word) { r.patience = number("patience", word, 1); });
+}
+template <class R>
+OptionOf<R> quiet_option(const char* meaning) {
+  return OptionOf<R>("quiet", 'q', meaning).to(&R::quiet);
+}
+template <class R>
+OptionOf<R> json_option(const char* meaning) {
+  return OptionOf<R>("json", 0, "FILE", meaning).to(&R::json);
+}
+template <class R>
+OptionOf<R> help_option() {
+  return {"help", 'h', "print this"};
 }
 
 }  // namespace lasolve::cli

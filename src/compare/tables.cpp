@@ -208,8 +208,11 @@ std::string legend_of(const Comparison& all, bool with_baseline) {
                                    [](const Row& r) { return r.timed() && !r.is_peer && !free_updates(r).exact; });
   const bool timed =
       std::any_of(all.rows.begin(), all.rows.end(), [](const Row& r) { return r.timed() && !r.tasks.empty(); });
-  std::string text =
-      "solve: median wall time of a whole solve; spread: of the middle half of its runs\n"
+  std::string text = fmt::format(
+      "solve: median wall time of a whole solve, with {} thread{} of the host; spread: of the middle half of its "
+      "runs\n",
+      s.threads, s.threads == 1 ? "" : "s");
+  text +=
       "speed-up: over the first row of the size, and its 99.5 % interval; visits, in which all rows ran, are pairs; "
       "where "
       "they are fewer than 9, the ratios of any two runs\n"

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "bench/clock_watch.hpp"
 #include "compare/attribution.hpp"
 #include "compare/listener.hpp"
 
@@ -17,7 +16,6 @@ namespace lasolve::compare {
 struct TimedSolve {
   Report report = {};
   std::vector<TaskTime> tasks = {};
-  bench::ClockDrift clock = {};  ///< while it ran: where it is changed, times mean nothing
   double processor_seconds = 0;  ///< that all threads of this process had of processors meanwhile
 };
 
@@ -57,14 +55,12 @@ inline double processor_seconds() {
 template <class Solve>
 TimedSolve timed(bool wants_tasks, Solve solve) {
   TimedSolve made;
-  const bench::ClockWatch clock;
   std::optional<Listener> listener;
   if (wants_tasks) listener.emplace();
   const double before = processor_seconds();
   made.report = solve();
   made.processor_seconds = processor_seconds() - before;
   if (listener) made.tasks = listener->take();
-  made.clock = clock.drift();
   return made;
 }
 

@@ -13,6 +13,11 @@ struct InputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A command line that cannot be understood, or asks for what does not go together; exit code 2.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// "FILE:LINE:COLUMN" of text[offset]. Lines and columns count from 1, columns in bytes.
 std::string place_name(const std::string& file, std::string_view text, std::size_t offset);
 

@@ -6,6 +6,7 @@
 
 #include "core/cuda/arrival.hpp"
 #include "core/kept_queue.hpp"
+#include "core/likely_method.hpp"
 #include "core/memory_kind.hpp"
 #include "core/settled.hpp"
 #include "core/stopwatch.hpp"
@@ -28,16 +29,6 @@ namespace lasolve {
 static_assert(HasPrimitives<double, Cuda> && HasPrimitives<float, Cuda>);
 
 namespace {
-
-/// LU if a look at the first rows shows that A is not symmetric with a positive diagonal, as it does for most that are
-/// not. Else Cholesky, which is no certainty.
-template <class T>
-Method likely_method(MatrixView<const T, Cpu> A) {
-  const std::int64_t some = std::min<std::int64_t>({A.rows(), A.cols(), 64});
-  for (std::int64_t i = 0; i < some; ++i)
-    if (!(A(i, i) > T(0)) || !equal_but_for_roundoff(A(i, 0), A(0, i), A(i, i), A(0, 0))) return Method::lu;
-  return Method::cholesky;
-}
 
 /// `tuning`: that of the queue.
 template <class T>
@@ -281,7 +272,7 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cuda>&
                                        Facts start, SharedContext its) {
   Problem problem = problem_of(A);
   problem.from_host = true;
-  problem.glance = options.triangle == Uplo::both ? likely_method(A.A) : Method::cholesky;
+  problem.glance = options.triangle == Uplo::both ? likely_method(problem.n, A.A) : Method::cholesky;
   if (!its) its = own_context(options.device.index);
   const Call call(*its);
   const Tuning tuning = tuned(*its, options);

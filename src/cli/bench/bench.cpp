@@ -5,15 +5,15 @@
 
 #include "cli/bench/print.hpp"
 #include "cli/commands.hpp"
-#include "cli/guide.hpp"
 #include "cli/kernels.hpp"
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
-#include "cli/watched.hpp"
 #include "core/stopwatch.hpp"
 #include "io/output_file.hpp"
 #include "lasolve/names.hpp"
 #include "plugin/backends.hpp"
+#include "worker/verify.hpp"
+#include "worker/watched.hpp"
 
 namespace lasolve::cli {
 
@@ -112,7 +112,7 @@ class Paper {
 
   void print(const std::string& text) {
     if (!talks_) return;
-    if (is_watched()) {
+    if (worker::is_watched()) {
       waiting_ += text;
       return;
     }
@@ -140,7 +140,7 @@ bool verify(bench::GemmBench& gemms, const std::vector<Entrant>& entrants, const
     if (!verdict.fault) return;
     progress.hide();
     ++wrong;
-    if (lost_kernels().empty()) say_what_is_wrong(e.choice, *verdict.fault);  // else that was done before
+    if (worker::lost_kernels().empty()) say_what_is_wrong(e.choice, *verdict.fault);  // else that was done before
   });
   progress.hide();
   paper.print(
@@ -204,7 +204,7 @@ int bench_gemm(const BenchRequest& request) {
     for (const auto& product : request.products) {
       timing.begin(precision, product, precisions.size());
       const std::vector<Result> results = [&] {
-        const Aside what_kernels_print;
+        const worker::Aside what_kernels_print;
         return gemms.run(product, precision);
       }();
       timing.end();
@@ -220,34 +220,26 @@ int bench_gemm(const BenchRequest& request) {
       paper.print(fmt::format("note: {}: {}\n", e.name(), note));
   if (!request.json.empty()) write_text(request.json, bench_json(gemms, all, request.settings));
   if (!request.csv.empty()) write_text(request.csv, bench_csv(all));
-  return code == done && !kernels_left_out().empty() ? kernels_left_out().front().code : code;
+  return code == done ? code_of_what_is_left_out() : code;
 }
 
 /// What a process hears that watches this one.
 void tell_of_runs(bench::Settings& settings) {
-  settings.lost = lost_kernels();
-  settings.begins = [](const Entrant& e, const bench::Product& p) { tell_begin(e.name(), 0.5 * p.flops()); };
-  settings.ends = tell_end;
-  settings.spoilt = [](const Entrant& e, const std::string& how) { tell_spoilt(e.name(), how); };
+  settings.lost = worker::lost_kernels();
+  settings.begins = [](const Entrant& e, const bench::Product& p) { worker::begin_run(e.name(), 0.5 * p.flops()); };
+  settings.ends = worker::end_run;
+  settings.spoilt = [](const Entrant& e, const std::string& how) { worker::give_up(e.name(), how); };
 }
 
 }  // namespace
 
 int bench_command(int argc, const char* const* argv) {
-  // A word that no person types: this process is one of its own for the sake of a kernel that may crash.
-  if (argc > 1 && argv[1] == std::string("verify")) return verify_as_told({argv + 2, argv + argc});
   BenchRequest request = parse_bench(argc, argv);
-  if (request.help) {
-    fmt::print("{}", help_of("bench"));
-    return done;
-  }
-  request.settings.verifier = verifying_command();
+  request.settings.verify = [&](const bench::Task& task) { return worker::verify(task, request.patience); };
   request.settings.after_call = [] { plugin::require_intact(); };
-  if (!is_watched() && std::any_of(request.backends.begin(), request.backends.end(), is_plugin)) {
-    Watched what{.words = request.words, .run = "timed product", .patience = int(request.settings.patience)};
-    std::copy_if(request.backends.begin(), request.backends.end(), std::back_inserter(what.kernels), is_plugin);
-    return watch(what);
-  }
+  if (worker::has_to_watch(request.backends))
+    return worker::watch(
+        {.words = request.words, .backends = request.backends, .run = "timed product", .patience = request.patience});
   tell_of_runs(request.settings);
   return bench_gemm(request);
 }

@@ -8,66 +8,58 @@
 
 namespace lasolve::cli {
 
-const std::vector<Option>& bench_options() {
-  static const std::vector<Option> all = {
-      {"gemm",
-       'g',
-       "NAMES",
-       "all",
-       {},
-       "the GEMM backends: a,b,c or all; 'lasolve list' has the names; ./mine.c, ./mine.cpp, ./mine.cu or "
-       "./libmine.so is a kernel of your own"},
-      {"device",
-       'd',
-       "DEVICES",
-       "auto",
-       {"auto", "cpu", "cuda", "cuda:INDEX"},
-       "or a list of them; auto: CUDA, else the CPU; both for --copies"},
-      {"precision",
-       'p',
-       "TYPES",
-       "auto",
-       {"auto", "fp64", "fp32", "tf32", "fp16", "bf16"},
-       "or a list of them; auto: those of the reference"},
-      {"shape",
-       's',
-       "SHAPES",
-       "square,trailing",
-       {"square", "trailing", "MxNxK"},
-       "or a list of them; square: C = A·B; trailing: C = C - A·B; MxNxK: C = A·B"},
-      {"n",
-       'n',
-       "SIZES",
-       "auto",
-       {},
-       "M = N = K of square, M = N of trailing: 1k,3000, or 1k:16k:x2, or 1000:5000:1000"},
-      {"k", 'k', "SIZES", "auto", {}, "K of trailing: sizes of a panel"},
-      {"copies",
-       0,
-       nullptr,
-       nullptr,
-       {},
-       "time on a device from host to host: allocation, copies and free count",
-       false,
-       {"--with-copies"}},
-      {"threads", 0, "COUNT", "all", {}, "cores of the host to use"},
-      {"repeat",
-       0,
-       "COUNT",
-       "auto",
-       {},
-       "timed rounds; the median is reported; auto: 5, fewer for a backend that has run for half a second"},
-      {"warmup", 0, "COUNT", "1", {}, "rounds before them that are not counted"},
-      patience_option,
-      {"json", 0, "FILE", nullptr, {}, "write the results as JSON to FILE; - is standard output"},
-      {"csv", 0, "FILE", nullptr, {}, "write the results as CSV to FILE; - is standard output"},
-      {"quiet", 'q', nullptr, nullptr, {}, "no table for people"},
-      {"help", 'h', nullptr, nullptr, {}, "print this"},
+namespace {
+
+Precision precision_of_product(const std::string& word) {
+  std::vector<Precision> known;
+  for_each_precision([&](auto P) { known.push_back(P); });
+  return one_of("precision", word, known);
+}
+
+const Table<BenchRequest>& bench_table() {
+  using R = BenchRequest;
+  using O = OptionOf<R>;
+  static const Table<R> all = {
+      O("gemm", 'g', "NAMES", "all",
+        "the GEMM backends: a,b,c or all; 'lasolve list' has the names; ./mine.c, ./mine.cpp, ./mine.cu or "
+        "./libmine.so is a kernel of your own"),
+      O("device", 'd', "DEVICES", "auto", words_of_devices,
+        "or a list of them; auto: CUDA, else the CPU; both for --copies"),
+      O("precision", 'p', "TYPES", "auto", {"auto", "fp64", "fp32", "tf32", "fp16", "bf16"},
+        "or a list of them; auto: those of the reference")
+          .to([](R& r, auto& list) {
+            if (list == "auto") return;
+            for (const auto& word : split(list)) r.precisions.push_back(precision_of_product(word));
+          }),
+      O("shape", 's', "SHAPES", "square,trailing", {"square", "trailing", "MxNxK"},
+        "or a list of them; square: C = A·B; trailing: C = C - A·B; MxNxK: C = A·B"),
+      O("n", 'n', "SIZES", "auto", "M = N = K of square, M = N of trailing: 1k,3000, or 1k:16k:x2, or 1000:5000:1000"),
+      O("k", 'k', "SIZES", "auto", "K of trailing: sizes of a panel"),
+      O("copies", 0, "time on a device from host to host: allocation, copies and free count")
+          .was("--with-copies")
+          .to([](R& r, auto&) { r.settings.with_copies = true; }),
+      O("threads", 0, "COUNT", "all", "cores of the host to use").to([](R& r, auto& word) {
+        r.settings.threads = threads_of(word);
+      }),
+      O("repeat", 0, "COUNT", "auto",
+        "timed rounds; the median is reported; auto: 5, fewer for a backend that has run for half a second")
+          .to([](R& r, auto& word) {
+            if (const int repeat = number("repeat", word, 1, "auto"); repeat > 0)
+              r.settings.repeat = repeat;
+            else
+              r.settings.enough_seconds = 0.5;
+          }),
+      O("warmup", 0, "COUNT", "1", "rounds before them that are not counted").to([](R& r, auto& word) {
+        r.settings.warmup = number("warmup", word, 0);
+      }),
+      patience_option<R>(),
+      json_option<R>("write the results as JSON to FILE; - is standard output"),
+      O("csv", 0, "FILE", "write the results as CSV to FILE; - is standard output").to(&R::csv),
+      quiet_option<R>("no table for people"),
+      help_option<R>(),
   };
   return all;
 }
-
-namespace {
 
 std::vector<Device> devices_of(const std::string& list, bool with_copies) {
   if (list == "auto" && with_copies)
@@ -84,12 +76,6 @@ std::vector<Device> devices_of(const std::string& list, bool with_copies) {
     cuda_index = d.index;
   }
   return devices;
-}
-
-Precision precision_of_product(const std::string& word) {
-  std::vector<Precision> known;
-  for_each_precision([&](auto P) { known.push_back(P); });
-  return one_of("precision", word, known);
 }
 
 std::vector<std::int64_t> sizes_or(const char* option, const std::string& list, std::vector<std::int64_t> automatic) {
@@ -138,45 +124,25 @@ bool only_on_cuda(const std::vector<Device>& devices, const std::vector<std::str
 
 }  // namespace
 
+std::vector<Option> bench_options() { return listed_in(bench_table()); }
+
 BenchRequest parse_bench(int argc, const char* const* argv) {
   BenchRequest r;
   r.words.assign(argv, argv + argc);
   const std::string what = argc > 1 ? argv[1] : "";
-  r.help = what == "--help" || what == "-h" || what == "help";
-  if (r.help) return r;
+  if (what == "--help" || what == "-h" || what == "help") throw HelpAsked();
   if (what != "gemm")
     throw UsageError(what.empty() || what[0] == '-'
                          ? "bench takes what is to be measured: lasolve bench gemm"
                          : fmt::format("bench takes gemm, not '{}'{}", what, did_you_mean(what, {"gemm"})));
-  const po::variables_map values = parse_options(argc - 1, argv + 1, bench_options());
-  const auto text = [&](const char* name) {
-    return values.count(name) ? values[name].as<std::string>() : std::string();
-  };
-  r.help = values.count("help") > 0;
-  r.quiet = values.count("quiet") > 0;
-  for (const char* name : {"json", "csv"})
-    if (values.count(name) && text(name).empty()) throw UsageError(fmt::format("--{} takes a name, not ''", name));
-  r.json = text("json");
-  r.csv = text("csv");
+  const Given given = parse_options(argc - 1, argv + 1, bench_table(), r);
   refuse_files_named_twice({}, {{"json", r.json}, {"csv", r.csv}});
-  r.settings.with_copies = values.count("copies") > 0;
-  r.settings.threads = threads_of(text("threads"));
-  const int patience = number("patience", text("patience"), 1);
-  r.settings.patience = patience;
-  const int repeat = number("repeat", text("repeat"), 1, "auto");
-  if (repeat > 0)
-    r.settings.repeat = repeat;
-  else
-    r.settings.enough_seconds = 0.5;
-  r.settings.warmup = number("warmup", text("warmup"), 0);
-  if (text("precision") != "auto")
-    for (const auto& word : split(text("precision"))) r.precisions.push_back(precision_of_product(word));
-  r.devices = devices_of(text("device"), r.settings.with_copies);
+  r.devices = devices_of(given.text("device"), r.settings.with_copies);
   const auto cuda =
       std::find_if(r.devices.begin(), r.devices.end(), [](const Device& d) { return d.kind == Device::cuda; });
-  r.backends = backends_named(text("gemm"), patience, cuda != r.devices.end() ? *cuda : r.devices.front());
+  r.backends = backends_named(given.text("gemm"), r.patience, cuda != r.devices.end() ? *cuda : r.devices.front());
   if (r.devices.size() == 1) r.devices[0] = place_of(r.backends, r.devices[0]);
-  r.products = products_of(text("shape"), text("n"), text("k"), only_on_cuda(r.devices, r.backends));
+  r.products = products_of(given.text("shape"), given.text("n"), given.text("k"), only_on_cuda(r.devices, r.backends));
   return r;
 }
 

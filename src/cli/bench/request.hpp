@@ -7,12 +7,13 @@
 namespace lasolve::cli {
 
 struct BenchRequest {
-  bool help = false, quiet = false;
+  bool quiet = false;
   std::vector<std::string> backends;  // names, or all
   std::vector<Device> devices;
   std::vector<Precision> precisions;  // none: those that a reference offers
   std::vector<bench::Product> products;
   bench::Settings settings;
+  int patience = 60;  // seconds
   std::string json, csv;
   std::vector<std::string> words;  // of the command line, behind the name of the program
 };

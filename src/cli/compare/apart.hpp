@@ -10,7 +10,7 @@ namespace lasolve::cli {
 std::vector<compare::Row> run_size_apart(const CompareRequest&, std::vector<Contestant>&, std::int64_t n,
                                          compare::Size& size, const std::function<void(double)>& progress);
 
-/// The child's side; `words` are what the parent has put behind "compare size". Returns the exit code.
+/// The worker's side; `words` are what the parent has told it. Returns the exit code.
 int run_size_as_told(const std::vector<std::string>& words);
 
 }  // namespace lasolve::cli

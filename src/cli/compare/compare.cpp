@@ -8,18 +8,16 @@
 #include <iterator>
 
 #include "cli/commands.hpp"
-#include "cli/compare/apart.hpp"
 #include "cli/compare/report.hpp"
 #include "cli/compare/sweep.hpp"
-#include "cli/guide.hpp"
 #include "cli/kernels.hpp"
 #include "cli/print.hpp"
-#include "cli/watched.hpp"
 #include "compare/record.hpp"
 #include "compare/tables.hpp"
 #include "compare/trace.hpp"
 #include "io/generators.hpp"
 #include "io/io.hpp"
+#include "worker/watched.hpp"
 
 namespace lasolve::cli {
 
@@ -82,7 +80,7 @@ int exit_code(const CompareRequest& request, const Comparison& all) {
     is_slower |= row.against_baseline && row.against_baseline->kind == bench::Change::slower;
   }
   if (wrong || wanting) return wrong ? not_accurate : machine;
-  if (!kernels_left_out().empty()) return kernels_left_out().front().code;
+  if (!kernels_left_out().empty()) return code_of_what_is_left_out();
   if (!request.fail_on_slower) return done;
   if (is_slower) return slower;
   const std::vector<std::string> unknown = unknown_rows(all);
@@ -112,33 +110,27 @@ void say_what_failed(const Comparison& all) {
 bool has_to_watch(const CompareRequest& request) {
   const bool comes_again =
       io::Generator::is_meant_by(request.matrix) || std::filesystem::is_regular_file(request.matrix);
-  return !is_watched() && !comes_again && std::any_of(request.backends.begin(), request.backends.end(), is_plugin);
-}
-
-int watch_compare(const CompareRequest& request) {
-  Watched what{.words = request.words, .run = "timed solve", .patience = request.patience, .comes_again = false};
-  std::copy_if(request.backends.begin(), request.backends.end(), std::back_inserter(what.kernels), is_plugin);
-  return watch(what);
+  return !comes_again && worker::has_to_watch(request.backends);
 }
 
 }  // namespace
 
 int compare_command(int argc, const char* const* argv) {
-  if (argc > 1 && argv[1] == std::string("size")) return run_size_as_told({argv + 2, argv + argc});
   const CompareRequest request = parse_compare(argc, argv);
-  if (request.help) {
-    fmt::print("{}", help_of("compare"));
-    return done;
-  }
   for (const std::string& path : {request.json, request.csv, request.trace, request.report})
     if (!path.empty()) io::require_writable(path);
   if (!request.report.empty()) require_report_tools();
-  if (!request.quiet && !is_watched())
+  if (!request.quiet && !worker::is_watched())
     for (const std::string& what : said_before(request)) fmt::print(stderr, "lasolve: note: {}\n", what);
-  if (has_to_watch(request)) return watch_compare(request);
+  if (has_to_watch(request))
+    return worker::watch({.words = request.words,
+                          .backends = request.backends,
+                          .run = "timed solve",
+                          .patience = request.patience,
+                          .comes_again = false});
   Sweep sweep(request);
   {
-    const Aside what_kernels_print;
+    const worker::Aside what_kernels_print;
     sweep.run();
   }
   const Comparison& all = sweep.result();

@@ -6,11 +6,11 @@
 #include <new>
 
 #include "bench/roof.hpp"
-#include "bench/verify.hpp"
 #include "cli/kernels.hpp"
 #include "core/choose.hpp"
 #include "io/generators.hpp"
 #include "lasolve/names.hpp"
+#include "worker/verify.hpp"
 
 namespace lasolve::cli {
 
@@ -79,7 +79,7 @@ void verify(const CompareRequest& request, std::vector<Contestant>& all, const s
     bench::Task task{choose(its.front()->options), {}, {}, request.options.threads};
     if (is_plugin(its.front()->name)) task.timed = bench::products_of_a_solve(largest_size(request));
     for (const Contestant* c : its) task.precisions.push_back(find_solve_precision(c->options.precision)->products);
-    const auto verdicts = bench::verify_apart(task, verifying_command(), request.patience);
+    const auto verdicts = worker::verify(task, request.patience);
     for (std::size_t p = 0; p < its.size(); ++p) {
       if (!verdicts[p].grade.is_met()) its[p]->warning = bench::what_is_lost(verdicts[p].grade);
       if (!verdicts[p].fault) continue;

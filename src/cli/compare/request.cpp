@@ -13,107 +13,89 @@
 
 namespace lasolve::cli {
 
-const std::vector<Option>& compare_options() {
-  static const std::vector<Option> all = {
-      {"matrix",
-       'm',
-       "MATRIX",
-       "uniform",
-       {},
-       "the same as the word MATRIX: a file, or a GENERATOR without its n where --n says it"},
-      {"n",
-       'n',
-       "SIZES",
-       "auto",
-       {},
-       "sizes of a generated matrix: 1k,3000, or 1k:16k:x2, or 1000:5000:1000; auto: that of the matrix, else "
-       "256:2k:x2 on the CPU "
-       "and 1k:16k:x2 on CUDA"},
-      {"gemm",
-       'g',
-       "NAMES",
-       "all",
-       {},
-       "the GEMM backends: a,b,c or all; speed-ups are over the first, which of all is naive; ./mine.c, ./mine.cpp, "
-       "./mine.cu or ./libmine.so is a kernel of your own"},
-      {"peers",
-       0,
-       "NAMES",
-       nullptr,
-       {"openblas", "eigen", "cusolver"},
-       "or a list of them: whole solvers of others beside ours, in fp64; those that cannot run here are left out"},
-      {"device", 'd', "DEVICE", "auto", {"auto", "cpu", "cuda", "cuda:INDEX"}, ""},
-      {"precision",
-       'p',
-       "TYPES",
-       "auto",
-       {"auto", "fp64", "fp32", "tf32", "fp16", "bf16"},
-       "or a list of them, of factors and products; see solve; auto: fp64, or what all backends have that are named"},
-      {"factorization", 'f', "METHOD", "auto", words_of<Method>(), "see solve"},
-      {"schedule", 's', "NAME", "auto", words_of<Schedule>(), "see solve"},
-      {"block-size", 0, "SIZE", "auto", {}, "columns of a panel at most"},
-      {"threads", 0, "COUNT", "all", {}, "cores of the host to use"},
-      {"noise",
-       0,
-       "PERCENT",
-       "0.3",
-       {},
-       "a backend has run enough when the standard error of its median is at most this, and a change of 2.3 % could be "
-       "seen"},
-      {"repeat",
-       0,
-       "COUNT",
-       "400",
-       {},
-       "timed runs at most, in up to 80 visits; the noise is looked at from 10 visits on"},
-      {"seconds",
-       0,
-       "SECONDS",
-       "10",
-       {},
-       "a backend that has run for so long at a size runs no more, but three times at least"},
-      {"warmup", 0, "COUNT", "1", {}, "runs before them that are not counted"},
-      {"seed", 0, "NUMBER", "1", {}, "of the random order of the runs"},
-      {"unverified", 0, nullptr, nullptr, {}, "do not try the backends first, each in a process of its own"},
-      patience_option,
-      {"baseline",
-       0,
-       "FILE,...",
-       nullptr,
-       {},
-       "an earlier --json, or several: each row is SAME, FASTER, SLOWER or UNKNOWN"},
-      {"fail-on", 0, "WORD", nullptr, {"slower"}, "return 7 where a row is slower than the baseline"},
-      {"copies",
-       0,
-       nullptr,
-       nullptr,
-       {},
-       "on CUDA, time each solve also with A in pageable memory of the host; else a generated A begins on the device"},
-      {"beside",
-       0,
-       "FILE",
-       nullptr,
-       {},
-       "an earlier --json, of the CPU beside CUDA or of CUDA beside the CPU: the report draws it, and where the GPU "
-       "passes "
-       "the CPU"},
-      {"json",
-       0,
-       "FILE",
-       nullptr,
-       {},
-       "write all, with every run, as JSON to FILE, after each size; - is standard output"},
-      {"resume", 0, nullptr, nullptr, {}, "leave out the sizes that --json FILE has"},
-      {"csv", 0, "FILE", nullptr, {}, "write the rows as CSV to FILE; - is standard output"},
-      {"markdown", 0, nullptr, nullptr, {}, "print the tables as Markdown"},
-      {"attribution", 'a', nullptr, nullptr, {}, "print where the time went: phases, and updates by their shape"},
-      {"trace", 0, "FILE", nullptr, {}, "write the tasks of the median runs to FILE, for chrome://tracing or Perfetto"},
-      {"report", 0, "FILE", nullptr, {}, "write a page with pictures, tables and data to FILE, which needs no network"},
-      {"quiet", 'q', nullptr, nullptr, {}, "no table for people and no progress"},
-      {"help", 'h', nullptr, nullptr, {}, "print this"},
+namespace {
+
+OptionOf<CompareRequest> file_option(const char* name, std::string CompareRequest::*member, const char* meaning) {
+  return OptionOf<CompareRequest>(name, 0, "FILE", meaning).to(member);
+}
+
+const Table<CompareRequest>& compare_table() {
+  using R = CompareRequest;
+  using O = OptionOf<R>;
+  static const Table<R> all = {
+      O("matrix", 'm', "MATRIX", "uniform",
+        "the same as the word MATRIX: a file, or a GENERATOR without its n where --n says it")
+          .to(&R::matrix),
+      O("n", 'n', "SIZES", "auto",
+        "sizes of a generated matrix: 1k,3000, or 1k:16k:x2, or 1000:5000:1000; auto: that of the matrix, else "
+        "256:2k:x2 on the CPU and 1k:16k:x2 on CUDA"),
+      O("gemm", 'g', "NAMES", "all",
+        "the GEMM backends: a,b,c or all; speed-ups are over the first, which of all is naive; ./mine.c, ./mine.cpp, "
+        "./mine.cu or ./libmine.so is a kernel of your own"),
+      O("peers", 0, "NAMES", nullptr, {"openblas", "eigen", "cusolver"},
+        "or a list of them: whole solvers of others beside ours, in fp64; those that cannot run here are left out")
+          .to(&R::peer_names),
+      device_option<R>(),
+      O("precision", 'p', "TYPES", "auto", {"auto", "fp64", "fp32", "tf32", "fp16", "bf16"},
+        "or a list of them, of factors and products; see solve; auto: fp64, or what all backends have that are named"),
+      factorization_option<R>("see solve"),
+      schedule_option<R>("see solve"),
+      block_size_option<R>(),
+      threads_option<R>(),
+      O("noise", 0, "PERCENT", "0.3",
+        "a backend has run enough when the standard error of its median is at most this, and a change of 2.3 % could "
+        "be "
+        "seen")
+          .to([](R& r, auto& word) { r.setting.noise = 0.01 * positive("noise", word); }),
+      O("repeat", 0, "COUNT", "400", "timed runs at most, in up to 80 visits; the noise is looked at from 10 visits on")
+          .to([](R& r, auto& word) { r.setting.rounds = number("repeat", word, 1); }),
+      O("seconds", 0, "SECONDS", "10",
+        "a backend that has run for so long at a size runs no more, but three times at least")
+          .to([](R& r, auto& word) { r.setting.enough_seconds = positive("seconds", word); }),
+      O("warmup", 0, "COUNT", "1", "runs before them that are not counted").to([](R& r, auto& word) {
+        r.setting.warmup = number("warmup", word, 0);
+      }),
+      O("seed", 0, "NUMBER", "1", "of the random order of the runs").to([](R& r, auto& word) {
+        r.setting.seed = std::uint64_t(number<std::int64_t>("seed", word, 0));
+      }),
+      O("unverified", 0, "do not try the backends first, each in a process of its own").to([](R& r, auto&) {
+        r.verify = false;
+      }),
+      patience_option<R>(),
+      O("baseline", 0, "FILE,...", "an earlier --json, or several: each row is SAME, FASTER, SLOWER or UNKNOWN")
+          .to([](R& r, auto& word) {
+            if (word.empty()) throw UsageError("--baseline takes a name, not ''");
+            r.baselines = split(word);
+          }),
+      O("fail-on", 0, "WORD", nullptr, {"slower"}, "return 7 where a row is slower than the baseline")
+          .to([](R& r, auto& word) {
+            if (word.empty()) throw UsageError("--fail-on takes a name, not ''");
+            if (word != "slower") throw UsageError(fmt::format("--fail-on takes slower, not '{}'", word));
+            r.fail_on_slower = true;
+          }),
+      O("copies", 0,
+        "on CUDA, time each solve also with A in pageable memory of the host; else a generated A begins on the device")
+          .to(&R::copies),
+      file_option(
+          "beside", &R::beside,
+          "an earlier --json, of the CPU beside CUDA or of CUDA beside the CPU: the report draws it, and where the GPU "
+          "passes the CPU"),
+      json_option<R>("write all, with every run, as JSON to FILE, after each size; - is standard output"),
+      O("resume", 0, "leave out the sizes that --json FILE has").to(&R::resume),
+      file_option("csv", &R::csv, "write the rows as CSV to FILE; - is standard output"),
+      O("markdown", 0, "print the tables as Markdown").to(&R::markdown),
+      O("attribution", 'a', "print where the time went: phases, and updates by their shape").to(&R::attribution),
+      file_option("trace", &R::trace, "write the tasks of the median runs to FILE, for chrome://tracing or Perfetto"),
+      file_option("report", &R::report, "write a page with pictures, tables and data to FILE, which needs no network"),
+      quiet_option<R>("no table for people and no progress"),
+      help_option<R>(),
   };
   return all;
 }
+
+}  // namespace
+
+std::vector<Option> compare_options() { return listed_in(compare_table()); }
 
 namespace {
 
@@ -207,9 +189,7 @@ Precision precision_of_all(CompareRequest& r) {
 }
 
 /// What has to be true of several options at once.
-void require_sense(const CompareRequest& r, const std::string& fail_on) {
-  if (!fail_on.empty() && fail_on != "slower")
-    throw UsageError(fmt::format("--fail-on takes slower, not '{}'", fail_on));
+void require_sense(const CompareRequest& r) {
   if (r.fail_on_slower && r.baselines.empty())
     throw UsageError("--fail-on slower takes --baseline FILE: slower than what?");
   if (r.resume && (r.json.empty() || r.json == "-"))
@@ -257,56 +237,31 @@ std::string CompareRequest::command() const {
 }
 
 CompareRequest parse_compare(int argc, const char* const* argv) {
-  const po::variables_map values = parse_options(argc, argv, compare_options(), "matrix");
-  const auto text = [&](const char* name) {
-    return values.count(name) ? values[name].as<std::string>() : std::string();
-  };
-  const auto has = [&](const char* name) { return values.count(name) > 0; };
   CompareRequest r;
   r.words.assign(argv, argv + argc);
-  r.help = has("help");
-  if (r.help) return r;
-  for (const char* name : {"matrix", "json", "csv", "trace", "report", "baseline", "beside", "peers", "fail-on"})
-    if (has(name) && text(name).empty()) throw UsageError(fmt::format("--{} takes a name, not ''", name));
-  r.quiet = has("quiet"), r.markdown = has("markdown"), r.attribution = has("attribution"), r.resume = has("resume");
-  r.verify = !has("unverified"), r.fail_on_slower = has("fail-on");
-  r.matrix = text("matrix"), r.json = text("json"), r.csv = text("csv"), r.trace = text("trace"),
-  r.report = text("report");
-  if (has("baseline")) r.baselines = split(text("baseline"));
-  r.beside = text("beside");
+  const Given given = parse_options(argc, argv, compare_table(), r, "matrix");
   require_files_of_their_own(r);
   Options& o = r.options;
-  o.device = device_of(text("device"));
-  if (o.device.kind == Device::automatic && text("gemm") == "all") o.device = automatic_device();
-  o.threads = threads_of(text("threads"));
-  o.block_size = number<std::int64_t>("block-size", text("block-size"), 1, "auto");
-  o.factorization = one_of<Method>("factorization", text("factorization"));
-  o.schedule = one_of<Schedule>("schedule", text("schedule"));
-  r.patience = number("patience", text("patience"), 1);
-  r.backends = backends_of(text("gemm"), o.device, r.patience);
-  r.are_named = text("gemm") != "all";
+  const std::string gemm = given.text("gemm"), precision = given.text("precision");
+  r.are_named = gemm != "all";
+  if (o.device.kind == Device::automatic && !r.are_named) o.device = automatic_device();
+  r.backends = backends_of(gemm, o.device, r.patience);
   o.device = place_of(r.backends, o.device);
   if (o.device.kind == Device::automatic) {  // one device for all: that of the first
     Options first = o;
     first.gemm = r.backends.front();
     o.device = choose(first).device();
   }
-  r.precisions = text("precision") == "auto" ? std::vector{precision_of_all(r)} : precisions_of(text("precision"));
-  const Peers peers = has("peers") ? peers_of(text("peers"), o.device) : Peers();
+  r.precisions = precision == "auto" ? std::vector{precision_of_all(r)} : precisions_of(precision);
+  const Peers peers = given.has("peers") ? peers_of(r.peer_names, o.device) : Peers();
   r.peers = peers.found, r.left_out = peers.left_out;
-  r.sizes = sizes_asked_for(text("n"), r.matrix, o.device.kind == Device::cuda);
-  r.copies = has("copies");
+  r.sizes = sizes_asked_for(given.text("n"), r.matrix, o.device.kind == Device::cuda);
   compare::Setting& s = r.setting;
-  s.matrix = r.matrix, s.factorization = text("factorization"), s.schedule = text("schedule");
+  s.matrix = r.matrix, s.factorization = given.text("factorization"), s.schedule = given.text("schedule");
   s.block_size = o.block_size, s.threads = Queue<Cpu>(o.threads).threads();
-  s.rounds = number("repeat", text("repeat"), 1);
   s.visits = std::min(s.visits, s.rounds), s.least_visits = std::min(s.least_visits, s.visits);
-  s.warmup = number("warmup", text("warmup"), 0);
-  s.noise = 0.01 * positive("noise", text("noise"));
-  s.enough_seconds = positive("seconds", text("seconds"));
   s.copies = r.copies && o.device.kind == Device::cuda;
-  s.seed = std::uint64_t(number<std::int64_t>("seed", text("seed"), 0));
-  require_sense(r, text("fail-on"));
+  require_sense(r);
   return r;
 }
 

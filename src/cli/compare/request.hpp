@@ -9,12 +9,13 @@
 namespace lasolve::cli {
 
 struct CompareRequest {
-  bool help = false, quiet = false, markdown = false, attribution = false, resume = false, verify = true;
+  bool quiet = false, markdown = false, attribution = false, resume = false, verify = true;
   bool fail_on_slower = false;
   bool copies = false;  ///< are asked for; the setting has them where there are any
   int patience = 60;    // seconds
   std::string matrix, json, csv, trace, report;
   std::string beside;                  // file of another device
+  std::string peer_names;              // as given
   std::vector<std::string> baselines;  // files; each is a session
   std::vector<std::int64_t> sizes;     // none: the matrix has its own
   std::vector<std::string> backends;   // names; the first is what speed-ups are over

@@ -43,7 +43,6 @@ class Race {
         watch_(watch),
         matrix_(matrix),
         slowed_(all.size()),
-        clock_(all.size()),
         hearing_(all.size(), compare::Hearing(request.tasks())),
         done_(all.size(), 0.0) {
     problem_.emplace(request_for(matrix));
@@ -244,13 +243,13 @@ class Race {
     plugin::take_cost(row.key.gemm);  // of what ran before
     compare::TimedSolve solve = compare::timed(hearing.tasks(), [&] { return problem_->solve(options, X_); });
     hearing.learn(solve);
-    require_intact(row.key.gemm);
+    plugin::require_intact(row.key.gemm);
     Run run{std::move(solve.report), std::move(solve.tasks), plugin::take_cost(row.key.gemm)};
     const Report& report = run.report;
     method_ = report.method;
     if (report.outcome.has_solution()) keep_solution(c, X_);
     row.backward_error = report.backward_error, row.hpl_residual = report.hpl_residual;
-    row.failure = why_no_result(c, report, solve.clock);
+    row.failure = why_no_result(report);
     const double seconds = report.total_seconds;
     if (counts && row.passed()) {
       row.factor_seconds.push_back(report.factor_seconds);
@@ -277,8 +276,8 @@ class Race {
     Row& row = rows_[c];
     const compare::TimedSolve solve =
         compare::timed(hearing_[c].tasks(), [&] { return problem_->solve(all_[c].options, X_, true); });
-    require_intact(row.key.gemm);
-    const std::string why = why_no_result(c, solve.report, solve.clock);
+    plugin::require_intact(row.key.gemm);
+    const std::string why = why_no_result(solve.report);
     if (!why.empty()) {
       row.failure = "with copies: " + why;
       return {};
@@ -288,14 +287,7 @@ class Race {
   }
 
   /// Empty: it is one.
-  std::string why_no_result(std::size_t c, const Report& report, const bench::ClockDrift& clock) {
-    clock_[c] += clock;
-    const bool own = is_plugin(all_[c].name);
-    if (clock.is_changed() || clock_[c].is_changed() || (own && !bench::ClockWatch::is_steady())) {
-      if (watch_.spoilt)
-        watch_.spoilt(c, own ? "changed the clock: its times mean nothing" : "met a clock that was changed");
-      return "the clock was changed while it ran: its times mean nothing";
-    }
+  static std::string why_no_result(const Report& report) {
     const Outcome::Kind kind = report.outcome.kind;
     const bool wants_another = kind == Outcome::not_positive_definite || kind == Outcome::not_symmetric;
     return report.outcome.ok() ? ""
@@ -376,7 +368,6 @@ class Race {
   std::function<double()> chain_;                                            // of launches
   bench::Throttle throttle_ = bench::Throttle::of(request_.options.device);  // all run there
   std::vector<bench::Slowed> slowed_;
-  std::vector<bench::ClockDrift> clock_;  // in all runs so far
   std::vector<compare::Hearing> hearing_;
   std::vector<Row> rows_;
   std::vector<Runner> runners_;  // rows without copies come first, in their order

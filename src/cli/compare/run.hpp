@@ -12,8 +12,6 @@ struct Watch {
   std::function<void(double)> progress = {};                           ///< of the share that is done
   std::function<void(std::size_t c, std::int64_t n)> begins = {};      ///< a run of contestant c
   std::function<void(std::size_t c, const std::string&)> failed = {};  ///< one that threw, and not for want of memory
-  /// What runs after contestant c in this process is not to be believed: how it found it, or left it.
-  std::function<void(std::size_t c, const std::string&)> spoilt = {};
 };
 
 /// A row for each, in the same order. One that fails is a row that says so. Throws what is wrong with the matrix.

@@ -13,7 +13,6 @@
 #include "cli/kernels.hpp"
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
-#include "cli/watched.hpp"
 #include "compare/attribution.hpp"
 #include "compare/common_movement.hpp"
 #include "compare/record.hpp"
@@ -21,6 +20,7 @@
 #include "compare/verdict.hpp"
 #include "io/generators.hpp"
 #include "lasolve/names.hpp"
+#include "worker/watched.hpp"
 
 namespace lasolve::cli {
 
@@ -105,11 +105,10 @@ std::vector<Row> Sweep::measure_contestants(std::int64_t n, compare::Size& size,
                                             const std::function<void(double)>& say) {
   const bool own = std::any_of(contestants_.begin(), contestants_.end(),
                                [](const Contestant& c) { return is_plugin(c.name) && c.fault.empty(); });
-  if (own && !is_watched()) return run_size_apart(request_, contestants_, n, size, say);
-  const Watch watch{
-      .progress = say,
-      .begins = [&](std::size_t c, std::int64_t n) { tell_begin(contestants_[c].name, std::pow(double(n), 3) / 3); },
-      .spoilt = [&](std::size_t c, const std::string& how) { tell_spoilt(contestants_[c].name, how); }};
+  if (own && !worker::is_watched()) return run_size_apart(request_, contestants_, n, size, say);
+  const Watch watch{.progress = say, .begins = [&](std::size_t c, std::int64_t n) {
+                      worker::begin_run(contestants_[c].name, std::pow(double(n), 3) / 3);
+                    }};
   return run_size(request_, contestants_, request_.matrix_of(n), size, watch);
 }
 
@@ -250,7 +249,7 @@ void Sweep::judge() {
   if (request_.copies && !request_.setting.copies)
     all_.remarks.push_back("--copies: on the CPU there is nothing to copy");
   for (const auto& why : request_.left_out) all_.remarks.push_back(fmt::format("--peers leaves out {}", why));
-  for (const LeftOut& kernel : kernels_left_out())
+  for (const plugin::LeftOut& kernel : kernels_left_out())
     all_.remarks.push_back(fmt::format("--gemm leaves out {}", kernel.why));
   for (const auto& what : said_before(request_)) all_.remarks.push_back(what);
   all_.remarks.insert(all_.remarks.end(), measured_again_.begin(), measured_again_.end());

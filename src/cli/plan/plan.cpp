@@ -38,34 +38,6 @@ std::vector<std::string> with_none(std::vector<std::string> names) {
   return names;
 }
 
-}  // namespace
-
-const std::vector<Option>& plan_options() {
-  static const std::vector<Option> all = {
-      {"matrix", 'm', "MATRIX", nullptr, {}, "the same as the word MATRIX; only its size counts"},
-      {"factorization", 'f', "METHOD", "lu", words_of(explicit_ones<Method>()), ""},
-      {"schedule", 's', "NAME", "right-looking", words_of(explicit_ones<Schedule>()), ""},
-      {"block-size", 0, "SIZE", "auto", {}, "columns of a panel at most; auto: what the CPU takes", false, {"-n"}},
-      {"step",
-       0,
-       "SIZE",
-       "auto",
-       {},
-       "columns of a right-looking LU that are factored at a time; auto: a quarter of a panel where there are four "
-       "lanes, else all of it"},
-      {"lanes", 0, "COUNT", "4", {"1", "4"}, "4: a device whose queues run side by side; 1: as on the CPU"},
-      {"card", 0, "NAME", "none", with_none(card_names()),
-       "as it is lowered for the kernels and the tuning of a card; none: as the schedule says it"},
-      {"json", 0, "FILE", nullptr, {}, "write the plan as JSON to FILE; - is standard output"},
-      {"svg", 0, "FILE", nullptr, {}, "draw the plan, as SVG, to FILE; - is standard output"},
-      {"quiet", 'q', nullptr, nullptr, {}, "no summary, and no table, which --json and --svg leave out as well"},
-      {"help", 'h', nullptr, nullptr, {}, "print this"},
-  };
-  return all;
-}
-
-namespace {
-
 struct PlanRequest {
   std::string matrix, json, svg;
   Method method = Method::lu;
@@ -73,44 +45,65 @@ struct PlanRequest {
   std::int64_t block_size = 0, step = 0;  // 0: to be chosen
   Lanes lanes = four_lanes;
   std::string card;  // empty: none
-  bool quiet = false, help = false;
+  bool quiet = false;
 };
 
-PlanRequest parse(int argc, const char* const* argv) {
-  const po::variables_map values = parse_options(argc, argv, plan_options(), "matrix");
-  const auto text = [&](const char* name) {
-    return values.count(name) ? values[name].as<std::string>() : std::string();
+void set_card(PlanRequest& r, const std::string& card) {
+  if (card == "none") return;
+  const auto names = card_names();
+  if (std::find(names.begin(), names.end(), card) == names.end())
+    throw UsageError(
+        fmt::format("--card takes none, {}, not '{}'{}", fmt::join(names, ", "), card, did_you_mean(card, names)));
+  r.card = card;
+}
+
+void set_lanes(PlanRequest& r, const std::string& lanes) {
+  if (lanes != "1" && lanes != "4") throw UsageError(fmt::format("--lanes takes 1 or 4, not '{}'", lanes));
+  r.lanes = lanes == "1" ? Lanes::one() : four_lanes;
+}
+
+const Table<PlanRequest>& plan_table() {
+  using R = PlanRequest;
+  using O = OptionOf<R>;
+  static const Table<R> all = {
+      O("matrix", 'm', "MATRIX", "the same as the word MATRIX; only its size counts").to(&R::matrix),
+      O("factorization", 'f', "METHOD", "lu", words_of(explicit_ones<Method>()), "").to([](R& r, auto& word) {
+        r.method = one_of("factorization", word, explicit_ones<Method>());
+      }),
+      O("schedule", 's', "NAME", "right-looking", words_of(explicit_ones<Schedule>()), "").to([](R& r, auto& word) {
+        r.schedule = one_of("schedule", word, explicit_ones<Schedule>());
+      }),
+      O("block-size", 0, "SIZE", "auto", "columns of a panel at most; auto: what the CPU takes")
+          .was("-n")
+          .to([](R& r, auto& word) { r.block_size = block_size_of(word); }),
+      O("step", 0, "SIZE", "auto",
+        "columns of a right-looking LU that are factored at a time; auto: a quarter of a panel where there are four "
+        "lanes, else all of it")
+          .to([](R& r, auto& word) { r.step = number<std::int64_t>("step", word, 1, "auto"); }),
+      O("lanes", 0, "COUNT", "4", {"1", "4"}, "4: a device whose queues run side by side; 1: as on the CPU")
+          .to(set_lanes),
+      O("card", 0, "NAME", "none", with_none(card_names()),
+        "as it is lowered for the kernels and the tuning of a card; none: as the schedule says it")
+          .to(set_card),
+      json_option<R>("write the plan as JSON to FILE; - is standard output"),
+      O("svg", 0, "FILE", "draw the plan, as SVG, to FILE; - is standard output").to(&R::svg),
+      quiet_option<R>("no summary, and no table, which --json and --svg leave out as well"),
+      help_option<R>(),
   };
+  return all;
+}
+
+PlanRequest parse(int argc, const char* const* argv) {
   PlanRequest r;
-  r.help = values.count("help") > 0;
-  r.quiet = values.count("quiet") > 0;
-  for (const char* name : {"matrix", "json", "svg"})
-    if (values.count(name) && text(name).empty()) throw UsageError(fmt::format("--{} takes a name, not ''", name));
-  r.matrix = text("matrix");
-  r.json = text("json");
-  r.svg = text("svg");
+  parse_options(argc, argv, plan_table(), r, "matrix");
   refuse_files_named_twice({{"matrix", r.matrix}}, {{"json", r.json}, {"svg", r.svg}});
-  r.method = one_of<Method>("factorization", text("factorization"), explicit_ones<Method>());
-  r.schedule = one_of<Schedule>("schedule", text("schedule"), explicit_ones<Schedule>());
   if (!is_offered(r.method, r.schedule))
-    throw UsageError(fmt::format("{} has no schedule '{}'", record_of(r.method).name, text("schedule")));
-  r.block_size = number<std::int64_t>("block-size", text("block-size"), 1, "auto");
-  r.step = number<std::int64_t>("step", text("step"), 1, "auto");
-  if (text("lanes") != "1" && text("lanes") != "4")
-    throw UsageError(fmt::format("--lanes takes 1 or 4, not '{}'", text("lanes")));
-  r.lanes = text("lanes") == "1" ? Lanes::one() : four_lanes;
-  if (const std::string card = text("card"); card != "none") {
-    const auto names = card_names();
-    if (std::find(names.begin(), names.end(), card) == names.end())
-      throw UsageError(
-          fmt::format("--card takes none, {}, not '{}'{}", fmt::join(names, ", "), card, did_you_mean(card, names)));
-    if (r.lanes.single()) throw UsageError("--card takes --lanes 4: a card has more than one queue");
-    if (r.step > 0)
-      throw UsageError("--card and --step do not go together: the tuning of the card says how wide steps are");
-    r.card = card;
-  }
-  if (r.matrix.empty() && !r.help)
-    throw UsageError("no matrix; give --matrix FILE or --matrix GENERATOR, such as uniform:n=4096");
+    throw UsageError(
+        fmt::format("{} has no schedule '{}'", record_of(r.method).name, name_of(r.schedule)));
+  if (!r.card.empty() && r.lanes.single()) throw UsageError("--card takes --lanes 4: a card has more than one queue");
+  if (!r.card.empty() && r.step > 0)
+    throw UsageError("--card and --step do not go together: the tuning of the card says how wide steps are");
+  if (r.matrix.empty()) throw UsageError("no matrix; give --matrix FILE or --matrix GENERATOR, such as uniform:n=4096");
   return r;
 }
 
@@ -145,12 +138,10 @@ DrawnPlan plan_for(const PlanRequest& r) {
 
 }  // namespace
 
+std::vector<Option> plan_options() { return listed_in(plan_table()); }
+
 int plan_command(int argc, const char* const* argv) {
   const PlanRequest request = parse(argc, argv);
-  if (request.help) {
-    fmt::print("{}", help_of("plan"));
-    return done;
-  }
   for (const std::string& path : {request.json, request.svg})
     if (!path.empty()) io::require_writable(path);
   const DrawnPlan drawn = plan_for(request);

@@ -6,7 +6,7 @@
 namespace lasolve::cli {
 
 struct TuneRequest {
-  bool help = false, quiet = false, forget = false;
+  bool quiet = false, forget = false;
   std::string json;
   std::vector<std::int64_t> sizes;
   std::vector<Method> methods;

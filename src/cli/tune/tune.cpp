@@ -5,7 +5,6 @@
 
 #include "bench/product.hpp"
 #include "cli/commands.hpp"
-#include "cli/guide.hpp"
 #include "cli/json.hpp"
 #include "cli/print.hpp"
 #include "cli/tune/run.hpp"
@@ -121,10 +120,6 @@ int exit_code(const TuneResults& results) {
 
 int tune_command(int argc, const char* const* argv) {
   const TuneRequest request = parse_tune(argc, argv);
-  if (request.help) {
-    fmt::print("{}", help_of("tune"));
-    return done;
-  }
   if (request.forget) return forget();
   const std::string path = place_to_keep();
   tuned::require_place(path);

@@ -1,4 +1,4 @@
-#include "bench/child.hpp"
+#include "worker/child.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -25,7 +25,7 @@
 
 extern char** environ;
 
-namespace lasolve::bench {
+namespace lasolve::worker {
 
 namespace {
 
@@ -131,11 +131,11 @@ Child::~Child() {
   if (process_ > 0) kill(process_, SIGKILL), wait();
 }
 
-Child::Heard Child::listen(void* to, std::size_t bytes, double seconds) {
+Child::Heard Child::listen(std::string& to, double seconds) {
   using Clock = std::chrono::steady_clock;
   constexpr double slice = 1;  // a longer one has passed while this process was stopped
-  auto* at = static_cast<char*>(to);
-  while (bytes > 0) {
+  std::size_t end_of_line;
+  while ((end_of_line = told_.find('\n')) == told_.npos) {
     if (seconds <= 0) return nothing;
     pollfd ready{from_, POLLIN, 0};
     const auto before = Clock::now();
@@ -144,11 +144,14 @@ Child::Heard Child::listen(void* to, std::size_t bytes, double seconds) {
       if (has_ended() && poll(&ready, 1, 0) <= 0) return end;  // what it has started may hold the pipe open
       continue;
     }
-    const ssize_t count = read(from_, at, bytes);
+    char more[4096];
+    const ssize_t count = read(from_, more, sizeof more);
     if (count == 0 || (count < 0 && errno != EINTR)) return end;
-    if (count > 0) at += count, bytes -= std::size_t(count);
+    if (count > 0) told_.append(more, std::size_t(count));
   }
-  return message;
+  to = told_.substr(0, end_of_line);
+  told_.erase(0, end_of_line + 1);
+  return line;
 }
 
 Child::End Child::end_of_it() {
@@ -201,15 +204,14 @@ void be_a_child(Child::Streams streams) {
   setrlimit(RLIMIT_CORE, &no_core);
 }
 
-void tell_parent(const void* from, std::size_t bytes) {
+void tell_parent(std::string_view lines) {
   if (getpid() != told_by) _exit(0);
-  const auto* at = static_cast<const char*>(from);
-  while (bytes > 0) {
-    const ssize_t count = write(reports, at, bytes);
+  while (!lines.empty()) {
+    const ssize_t count = write(reports, lines.data(), lines.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) _exit(1);
-    at += count, bytes -= std::size_t(count);
+    lines.remove_prefix(std::size_t(count));
   }
 }
 
-}  // namespace lasolve::bench
+}  // namespace lasolve::worker

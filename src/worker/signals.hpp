@@ -1,7 +1,7 @@
 // What the process of the tool sees to before anything else.
 #pragma once
 
-namespace lasolve::cli {
+namespace lasolve::worker {
 
 /// Said where there is no memory for a message.
 inline constexpr const char* no_memory = "lasolve: not enough host memory";
@@ -18,4 +18,4 @@ void handle_signals();
 /// standard stream. They can neither be read nor written: who tries to finds out.
 void open_standard_streams();
 
-}  // namespace lasolve::cli
+}  // namespace lasolve::worker

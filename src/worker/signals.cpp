@@ -1,4 +1,4 @@
-#include "cli/process.hpp"
+#include "worker/signals.hpp"
 
 #include <cxxabi.h>
 #include <fcntl.h>
@@ -10,14 +10,14 @@
 #include <new>
 #include <typeinfo>
 
-#include "bench/child.hpp"
-#include "cli/commands.hpp"
-#include "cli/watched.hpp"
 #include "io/input_file.hpp"
 #include "io/output_file.hpp"
 #include "lasolve/matrix.hpp"
+#include "worker/child.hpp"
+#include "worker/exit_code.hpp"
+#include "worker/watched.hpp"
 
-namespace lasolve::cli {
+namespace lasolve::worker {
 
 namespace {
 
@@ -25,7 +25,7 @@ void say(const char* text) { [[maybe_unused]] const ssize_t written = write(STDE
 
 extern "C" void interrupted(int signal) {
   io::remove_pending_temporaries();
-  bench::end_children();
+  end_children();
   if (!is_watched()) say("\nlasolve: interrupted\n");
   _exit(128 + signal);
 }
@@ -33,7 +33,7 @@ extern "C" void interrupted(int signal) {
 /// Dies of the signal, as without a handler.
 extern "C" void killed(int signal) {
   io::remove_pending_temporaries();
-  bench::end_children();
+  end_children();
   std::signal(signal, SIG_DFL);
   raise(signal);
 }
@@ -82,4 +82,4 @@ void open_standard_streams() {
     if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_PATH);  // the lowest number that is free
 }
 
-}  // namespace lasolve::cli
+}  // namespace lasolve::worker

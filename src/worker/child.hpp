@@ -1,13 +1,13 @@
-// A process that tells what it does, and may end in any way.
+// A process that tells what it does in lines of text, and may end in any way.
 #pragma once
 
 #include <sys/types.h>
 
-#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
-namespace lasolve::bench {
+namespace lasolve::worker {
 
 /// The parent's side. The process does not outlive this object, nor does what it has started.
 class Child {
@@ -21,10 +21,9 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  enum Heard { message, end, nothing };
-  /// The next `bytes` that it tells; nothing: it has not told as many in so many seconds. Time in which this process was stopped does
-  /// not count.
-  Heard listen(void* to, std::size_t bytes, double seconds);
+  enum Heard { line, end, nothing };
+  /// The next line that it tells; nothing: it has told none in so many seconds. Time in which this process was stopped does not count.
+  Heard listen(std::string& to, double seconds);
 
   struct End {
     int signal;       ///< 0: it ended by itself
@@ -40,6 +39,7 @@ class Child {
   Streams streams_;
   pid_t process_ = -1;
   int from_ = -1;
+  std::string told_;  // and not listened to yet
 };
 
 /// How many processes children have left behind so far, which were ended with them.
@@ -50,8 +50,8 @@ void end_children();
 /// The child's side: signals end it, as its parent does, and nothing else is done about them. One that shares the terminal keeps its
 /// handlers.
 void be_a_child(Child::Streams = Child::apart);
-/// What the parent listens to, at once or not at all where that is at most PIPE_BUF. Ends the process if nobody listens, and one that
-/// a kernel has forked.
-void tell_parent(const void* from, std::size_t bytes);
+/// Tells lines, each with its end: at once or not at all where they are at most PIPE_BUF. Ends the process if nobody listens, and one
+/// that a kernel has forked. It may be called by the handler of a signal.
+void tell_parent(std::string_view lines);
 
-}  // namespace lasolve::bench
+}  // namespace lasolve::worker

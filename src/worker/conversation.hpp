@@ -1,0 +1,69 @@
+// What a worker, a process that runs kernels of others, tells the process that started it: a line of JSON at a time.
+//
+//   {"run": NAME, "multiplications": M}  a run begins; what there is to know of it may stand beside
+//   {"run": null}                        it has ended: what follows is work of the tool
+//   {"spoilt": NAME, "why": TEXT}        NAME has done what no kernel may, and the process is not to be believed
+//   {"progress": SHARE}                  so much of all is done
+//   {"done": CODE}                       nothing follows
+//
+// Other lines are those of one kind of worker.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "worker/child.hpp"
+
+namespace lasolve::worker {
+
+using Json = nlohmann::ordered_json;
+
+/// How a worker of such a kind is started: it is this program, and loads the plugin kernels that this process has loaded.
+std::vector<std::string> command_of(const std::string& kind);
+
+/// What became of a worker.
+struct Ending {
+  enum Kind {
+    interrupted,  ///< whoever listens has heard enough
+    ended,        ///< its process; it may have crashed
+    no_answer,    ///< in a run, or before the first, for `waited` seconds
+    spoilt        ///< by `running`
+  } kind = interrupted;
+  std::string how = {};       ///< of which the run is the subject, such as "crashed (SIGSEGV: Segmentation fault)"
+  std::string running = {};   ///< the run that began last, also after its end: what it did may show later. Empty: none
+  bool in_run = false;        ///< and that has not ended
+  int signal = 0;             ///< that has ended its process
+  double waited = 0;          ///< seconds
+  std::optional<int> done{};  ///< the code that it was done with
+};
+
+/// The parent's side.
+class Conversation {
+ public:
+  static constexpr double forever = 1e9;
+  /// `patience`: seconds for a run, and 20 ns more for each of its multiplications, which the slowest kernels take on the slowest
+  /// machines. `until_first`: seconds for what comes before the first.
+  explicit Conversation(double patience, double until_first = forever) : patience_(patience), seconds_(until_first) {}
+  /// Hears of each line but the last; false: that is enough.
+  using Hears = std::function<bool(const Json&)>;
+  /// Listens until the worker has ended, or is lost.
+  Ending hold(Child&, const Hears& = {});
+
+ private:
+  double patience_, seconds_;
+};
+
+// The worker's side. Runs and progress are told beside what is timed: that takes one write, and for progress no memory.
+
+/// Tells a line.
+void tell(const Json&);
+void tell_run(const std::string& name, double multiplications);
+void tell_end_of_run();
+void tell_spoilt(const std::string& name, const std::string& why);
+void tell_progress(double share);
+void tell_done(int code);
+
+}  // namespace lasolve::worker
