@@ -1,5 +1,6 @@
 # How everything of this project is compiled: one interface target, lasolve_options.
 option(LASOLVE_NATIVE "Compile all of it for this machine alone; OFF: it runs elsewhere, and its inner loops take the best of what they find" OFF)
+option(LASOLVE_EACH_LEVEL "Compile inner loops for several sets of instructions, also where the rest is for this machine alone" OFF)
 option(LASOLVE_WERROR "Treat warnings as errors" OFF)
 option(LASOLVE_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(LASOLVE_TEST_HOOKS "For tests: LASOLVE_PRETEND=a100, rtx4090, rtx5090 or mig-1g makes a CUDA device keep to what these have; what is made on devices is counted, and allocations can fail" OFF)
@@ -37,8 +38,9 @@ if(LASOLVE_CAN_ALIGN_JUMPS)
   target_compile_options(lasolve_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wa,-mbranches-within-32B-boundaries>)
 endif()
 if(LASOLVE_SANITIZE)  # under which gcc 12 warns inside its AVX-512 headers of another kind, too
+  set(looked_at $<NOT:$<BOOL:$<TARGET_PROPERTY:LASOLVE_NOT_SANITIZED>>>)
   target_compile_options(lasolve_options INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -Wno-uninitialized>)
+    "$<$<AND:$<COMPILE_LANGUAGE:CXX>,${looked_at}>:-fsanitize=address,undefined;-fno-sanitize-recover=undefined;-fno-omit-frame-pointer;-Wno-uninitialized>")
   target_link_options(lasolve_options INTERFACE -fsanitize=address,undefined)
 endif()
 if(LASOLVE_FUZZ)

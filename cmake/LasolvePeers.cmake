@@ -14,7 +14,8 @@ target_include_directories(${module} PRIVATE include src)
 target_link_libraries(${module} PRIVATE lasolve_options Eigen3::Eigen $<TARGET_NAME_IF_EXISTS:OpenMP::OpenMP_CXX>)
 target_compile_options(${module} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
 target_link_options(${module} PRIVATE LINKER:--version-script=${module_map})
-set_target_properties(${module} PROPERTIES PREFIX "" LINK_DEPENDS ${module_map})
+# Templates of others, which take a minute with sanitizers; without them they look at their sizes and indices in a debug build.
+set_target_properties(${module} PROPERTIES PREFIX "" LINK_DEPENDS ${module_map} LASOLVE_NOT_SANITIZED ON)
 add_dependencies(lasolve_peers ${module})
 file(RELATIVE_PATH bin_to_modules ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/lasolve)
 set_source_files_properties(src/peers/eigen.cpp PROPERTIES COMPILE_DEFINITIONS

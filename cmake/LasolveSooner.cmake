@@ -34,6 +34,7 @@ endforeach()
 # What prints, parses and draws is compiled more often than it takes time.
 foreach(target lasolve_compare lasolve_peers lasolve_tuned lasolve_worker lasolve_cli)
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release,RelWithDebInfo>>:-O1>)
+  target_compile_options(${target} PRIVATE $<$<BOOL:${LASOLVE_SANITIZE}>:-Og>)
   # Headers of Boost, which only the commands include, are parsed for all, in the same way.
   target_include_directories(${target} SYSTEM PRIVATE $<TARGET_PROPERTY:Boost::program_options,INTERFACE_INCLUDE_DIRECTORIES>)
   target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:Boost::program_options,INTERFACE_COMPILE_DEFINITIONS>)
@@ -44,8 +45,7 @@ endforeach()
 headers_are_parsed_once(lasolve_compare <filesystem> <fstream> <map> <nlohmann/json.hpp> <boost/program_options.hpp>)
 
 # Files of a target are compiled some at a time, which instantiate the templates of others once: names within a file are those of no
-# other one of its target. What is timed, or takes long by itself, is compiled alone, but for files of CUDA, which CMake puts together from 3.31 on.
-option(LASOLVE_TOGETHER "Compile files some at a time: a build from nothing takes half as long, one after an edit longer" ON)
+# other one of its target. What is timed, or takes long by itself, is compiled alone.
 foreach(target lasolve_objects lasolve_bench lasolve_plugin lasolve_compare lasolve_peers lasolve_tuned lasolve_worker lasolve_cli)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${LASOLVE_TOGETHER} UNITY_BUILD_BATCH_SIZE 13)
 endforeach()

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "sanitized.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {
@@ -76,8 +77,8 @@ template <class F>
   return WEXITSTATUS(status) == 0 ? ::testing::AssertionSuccess() : ::testing::AssertionFailure() << "is wrong";
 }
 
-#if !defined(__SANITIZE_ADDRESS__)  // whose allocator may be locked by another thread when a process forks
 TEST(Process, forks_children_that_solve_while_it_solves) {
+  if (sanitized()) GTEST_SKIP() << "its allocator may be locked by another thread when a process forks";
   for (const auto* backend : backends_here())
     EXPECT_TRUE(child_does([&] {
       static Busy busy(3, backend->name, 150);
@@ -90,6 +91,7 @@ TEST(Process, forks_children_that_solve_while_it_solves) {
 }
 
 TEST(Process, forks_children_that_solve_with_a_factorization_that_is_in_use) {
+  if (sanitized()) GTEST_SKIP() << "its allocator may be locked by another thread when a process forks";
   EXPECT_TRUE(child_does([] {
     const std::int64_t n = 250;
     const Matrix<double> A = well_conditioned(n), B = random_matrix(n, 8);
@@ -110,8 +112,6 @@ TEST(Process, forks_children_that_solve_with_a_factorization_that_is_in_use) {
     return true;
   }));
 }
-
-#endif
 
 TEST(Process, ends_while_threads_solve_and_solves_while_it_ends) {
   for (const auto* backend : backends_here())
@@ -155,9 +155,9 @@ TEST(Process, closes_a_plugin_that_holds_the_library) {
   }));
 }
 
-#if !defined(__SANITIZE_ADDRESS__)  // which has frames of its own
 /// docs/embed.md says so. OpenBLAS and kernels of others may take more.
 TEST(Process, takes_64_KiB_of_the_stack) {
+  if (sanitized()) GTEST_SKIP() << "it has frames of its own";
   struct Request {
     const char* gemm;
     std::int64_t n;
@@ -185,7 +185,6 @@ TEST(Process, takes_64_KiB_of_the_stack) {
             << ", n = " << n;
       }
 }
-#endif
 
 }  // namespace
 }  // namespace lasolve::test

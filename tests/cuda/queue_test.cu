@@ -6,7 +6,7 @@
 namespace lasolve::test {
 namespace {
 
-constexpr unsigned late_by = 10;  // ms
+constexpr unsigned late_by_ms = 10;
 
 /// *to ← value, after a while.
 __global__ void write_late(int* to, int value, unsigned milliseconds) {
@@ -27,7 +27,7 @@ class QueueOnCuda : public testing::Test {
     Queue<Cuda> q(0);
     last = upload(q, Matrix<int>(1, 1)), copies = upload(q, Matrix<int>(rounds, 1));
   }
-  void write(Queue<Cuda>& q, int value) { launch(q, write_late, 1, 1, last.data(), value, late_by); }
+  void write(Queue<Cuda>& q, int value) { launch(q, write_late, 1, 1, last.data(), value, late_by_ms); }
   void copy_to(Queue<Cuda>& q, int round) { copy_within(q, copies.data() + round, last.data(), sizeof(int)); }
   void expect_each(Queue<Cuda>& q) {
     q.finish();
@@ -106,7 +106,7 @@ TEST_F(QueueOnCuda, has_times_of_phases_with_work_and_all_operations) {
     q.phase(Phase::trsm);
     q.finish();
     const PhaseTimes times = q.take_times();
-    EXPECT_GT(times.seconds_of(Phase::panel), 1e-3 * late_by);  // two kernels of more than that
+    EXPECT_GT(times.seconds_of(Phase::panel), 1e-3 * late_by_ms);  // two kernels of more than that
     for (const Phase none : {Phase::other, Phase::swap, Phase::trsm}) EXPECT_EQ(times.seconds_of(none), 0);
     EXPECT_EQ(times.flops_of(Phase::panel), 7);
     EXPECT_EQ(times.flops_of(Phase::gemm), 6);

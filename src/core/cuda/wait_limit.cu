@@ -12,7 +12,7 @@ namespace lasolve {
 
 namespace {
 
-std::mutex guard;
+std::mutex wait_guard;
 std::vector<WaitLimit*>& unused() {
   constinit static NeverDestroyed<std::vector<WaitLimit*>> all;
   return all.get();
@@ -49,7 +49,7 @@ std::string WaitLimit::complaint() const {
 }
 
 OwnedWaitLimit::OwnedWaitLimit() {
-  const std::lock_guard lock(guard);
+  const std::lock_guard lock(wait_guard);
   if (unused().empty()) {
     void* memory = nullptr;
     count_made();
@@ -63,7 +63,7 @@ OwnedWaitLimit::OwnedWaitLimit() {
 }
 
 OwnedWaitLimit::~OwnedWaitLimit() {
-  const std::lock_guard lock(guard);
+  const std::lock_guard lock(wait_guard);
   if (!limit_->has_expired()) unused().push_back(limit_);  // else a kernel that is not done may write once more
 }
 
