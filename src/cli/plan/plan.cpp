@@ -98,8 +98,7 @@ PlanRequest parse(int argc, const char* const* argv) {
   parse_options(argc, argv, plan_table(), r, "matrix");
   refuse_files_named_twice({{"matrix", r.matrix}}, {{"json", r.json}, {"svg", r.svg}});
   if (!is_offered(r.method, r.schedule))
-    throw UsageError(
-        fmt::format("{} has no schedule '{}'", record_of(r.method).name, name_of(r.schedule)));
+    throw UsageError(fmt::format("{} has no schedule '{}'", record_of(r.method).name, name_of(r.schedule)));
   if (!r.card.empty() && r.lanes.single()) throw UsageError("--card takes --lanes 4: a card has more than one queue");
   if (!r.card.empty() && r.step > 0)
     throw UsageError("--card and --step do not go together: the tuning of the card says how wide steps are");
