@@ -77,7 +77,7 @@ class System {
         way.is_timed ? compare::timed(way.hearing.tasks(), make) : compare::TimedSolve{make()};
     way.hearing.learn(timed);
     if (way.is_timed) throttle.end(slowed);
-    require(timed.report.outcome.ok() && !timed.clock.is_changed(), "a system was not solved");
+    require(timed.report.outcome.ok(), "a system was not solved");
     times.tasks = timed.tasks.size();
     return times;
   }

@@ -36,6 +36,8 @@ struct MethodRecord {
 
   /// A = Aᵀ with a positive diagonal is required, and one triangle is factored. Else all of A counts.
   bool is_symmetric;
+  /// A is required to be diagonally dominant, by rows or by columns.
+  bool is_dominant;
   /// Rows are interchanged: its factors have pivots.
   bool has_pivots;
   /// Elements may grow, which spoils solutions of systems that are well-conditioned.

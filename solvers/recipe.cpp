@@ -53,6 +53,7 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
   r.schedule = options.schedule != Schedule::automatic ? options.schedule
                : r.arrives                             ? Schedule::left_looking
                                                        : method.default_schedule(t);
+  r.asks_dominance = method.is_dominant && !options.assume_suitable;
   r.mirrors = options.triangle == Uplo::upper || (options.triangle == Uplo::lower && !method.is_symmetric);
   r.as_it_comes = r.arrives && r.schedule == Schedule::left_looking && !r.mirrors;  // rows come last
   r.widths = r.executor == Executor::leaf ? Widths{.panel = std::max<std::int64_t>(1, problem.n)}
@@ -110,8 +111,9 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
           "factors in place of A leave nothing to refine with");
   r.check = o.check && !r.in_place;
   r.mends = r.check && o.refine == Refine::automatic && !r.refines();
-  r.arrives = r.executor == Executor::plan && goes_as_it_comes(r, picks, problem, t);
   r.method = picks ? Method::cholesky : o.factorization == Method::automatic ? Method::lu : o.factorization;
+  const bool looks = record_of(r.method).is_dominant && !o.assume_suitable;
+  r.arrives = r.executor == Executor::plan && !looks && goes_as_it_comes(r, picks, problem, t);
   if (picks) r.symmetry = when_found_out(r, o, problem, t);
   plan(r, o, problem, means);
 
@@ -154,6 +156,7 @@ std::string text_of(const Recipe& r) {
   if (r.symmetry == Symmetry::before) text += ", if A is symmetric, which is found out before";
   if (r.symmetry == Symmetry::beside) text += ", if A is symmetric, which is found out meanwhile";
   if (r.symmetry == Symmetry::after) text += ", if A is symmetric, which is found out afterwards";
+  if (r.asks_dominance) text += ", if A is diagonally dominant, which is found out before";
   if (r.in_place) text += ", in place";
   if (r.arrives) text += ", as A comes";
   if (r.check) text += ", checked";

@@ -56,6 +56,8 @@ struct Recipe {
   Refine refine = Refine::none;
   Executor executor = Executor::plan;
   Symmetry symmetry = Symmetry::given;
+  bool asks_dominance =
+      false;  ///< whether A is diagonally dominant is found out before, and where it is not that is the outcome
   bool in_place = false;     ///< the factors overwrite A, or its copy on the device
   bool arrives = false;      ///< A comes while the first tasks run
   bool as_it_comes = false;  ///< and is factored column after column

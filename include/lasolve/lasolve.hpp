@@ -62,6 +62,7 @@ struct Options {
   std::optional<Tuning> tuning = {};
   std::int64_t block_size = 0;   ///< columns of a panel at most; 0: from n, method, precision, schedule, device
   int threads = 0;               ///< cores of the host to compute with; 0: all
+  bool assume_suitable = false;  ///< that A is diagonally dominant, which a method requires, is the caller's word
   bool allow_nonfinite = false;  ///< take NaN and Inf in A and B; otherwise that is misuse, found when checking
   bool check = true;  ///< measure the backward error of each solution; keeps A beside its factors on the device
   /// Estimate the condition of A, report it with `digits`, and judge solutions by it: one of which no digit can be trusted has the
@@ -73,7 +74,8 @@ struct Options {
 
 /// How the mathematics ended. An outcome is a value, never an exception.
 struct [[nodiscard]] Outcome {
-  /// not_symmetric: Cholesky was asked for by name, and solved with one triangle of a matrix that has another one.
+  /// not_symmetric: Cholesky was asked for by name, and solved with one triangle of a matrix that has another one. unsuitable: A is not
+  /// diagonally dominant, by rows or by columns, and the method requires it: nothing was computed.
   enum Kind : int {
     solved,
     singular,
@@ -81,7 +83,8 @@ struct [[nodiscard]] Outcome {
     not_converged,
     inaccurate,
     ill_conditioned,
-    not_symmetric
+    not_symmetric,
+    unsuitable
   } kind = solved;
   /// singular: the 0-based column whose pivot is exactly zero, or the row; not_positive_definite: the order of the first leading
   /// minor that is not positive; not_converged: the iterations made.
@@ -89,7 +92,7 @@ struct [[nodiscard]] Outcome {
   bool of_rows = false;  ///< a singular matrix is row-major, so that `at` is a row
   bool ok() const { return kind == solved; }
   /// Whether X is there, be it right or not.
-  bool has_solution() const { return kind != singular && kind != not_positive_definite; }
+  bool has_solution() const { return kind != singular && kind != not_positive_definite && kind != unsuitable; }
   std::string name() const;     ///< "solved", "singular", …
   std::string message() const;  ///< one sentence
 };

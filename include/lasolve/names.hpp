@@ -70,7 +70,8 @@ struct Names<Outcome::Kind> {
                                                 {Outcome::not_converged, "not_converged"},
                                                 {Outcome::inaccurate, "inaccurate"},
                                                 {Outcome::ill_conditioned, "ill_conditioned"},
-                                                {Outcome::not_symmetric, "not_symmetric"}};
+                                                {Outcome::not_symmetric, "not_symmetric"},
+                                                {Outcome::unsuitable, "unsuitable"}};
 };
 template <>
 struct Names<Phase> {

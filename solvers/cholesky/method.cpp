@@ -8,9 +8,9 @@ namespace lasolve {
 
 namespace {
 
-constexpr MethodSchedule schedules[] = {{Schedule::right_looking, cholesky_right_looking},
-                                        {Schedule::left_looking, cholesky_left_looking},
-                                        {Schedule::recursive, cholesky_by_halves}};
+constexpr MethodSchedule schedules_of_cholesky[] = {{Schedule::right_looking, cholesky_right_looking},
+                                                    {Schedule::left_looking, cholesky_left_looking},
+                                                    {Schedule::recursive, cholesky_by_halves}};
 
 std::int64_t most_columns(const Tuning& t, const Sized& of) {
   if (of.schedule != Schedule::left_looking) return t.cholesky(of.n);
@@ -19,7 +19,7 @@ std::int64_t most_columns(const Tuning& t, const Sized& of) {
 
 /// Nothing hides the first panels of a left-looking Cholesky, and the last ones have less beside them. So where panels are wide, these are
 /// narrower. Towards the end those of a right-looking one become narrower, because there is less to do meanwhile.
-Widths widths(const Tuning& t, const Sized& of) {
+Widths widths_of_cholesky(const Tuning& t, const Sized& of) {
   const std::int64_t most = of.columns > 0 ? of.columns : most_columns(t, of);
   Widths w{.panel = std::clamp<std::int64_t>(most, 1, std::max<std::int64_t>(1, of.n))};
   if (of.queues && of.schedule == Schedule::left_looking) {
@@ -43,8 +43,9 @@ const MethodRecord Cholesky::record = {
     .method = Method::cholesky,
     .name = "Cholesky",
     .description = "Cholesky",
-    .schedules = schedules,
+    .schedules = schedules_of_cholesky,
     .is_symmetric = true,
+    .is_dominant = false,
     .has_pivots = false,
     .may_grow = false,
     .failure = Outcome::not_positive_definite,
@@ -58,7 +59,7 @@ const MethodRecord Cholesky::record = {
           // Products with a large k are faster than block columns of symmetric rank-k updates.
           return t.cholesky_goes_left != 0 ? Schedule::left_looking : Schedule::right_looking;
         },
-    .widths = widths,
+    .widths = widths_of_cholesky,
     .lowered = lowered_cholesky,
     .mark_phases = mark_phases_of_cholesky,
 };

@@ -14,6 +14,7 @@
 #include "solvers/driver/not_finite.hpp"
 #include "solvers/driver/notes.hpp"
 #include "solvers/driver/times.hpp"
+#include "solvers/refine/dominance.hpp"
 #include "solvers/refine/known_matrix.hpp"
 
 namespace lasolve {
@@ -57,6 +58,12 @@ class Factoring {
   Factored factors(Facts facts, Await<Space> await, std::optional<Stopwatch> since) {
     since_ = since;
     const Recipe* recipe = &first();
+    if (recipe->asks_dominance && !is_diagonally_dominant(q_, A)) {
+      require_finite();
+      facts.outcome = {Outcome::unsuitable, 0};
+      waited_for(facts);
+      return {*recipe, std::move(facts)};
+    }
     if (!recipe->arrives && recipe->symmetry != Symmetry::beside && !look_at_A(facts))
       recipe = after(*recipe, Reason::not_positive_definite);
     scales_up(facts);

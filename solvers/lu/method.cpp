@@ -9,17 +9,17 @@ namespace lasolve {
 
 namespace {
 
-constexpr MethodSchedule schedules[] = {{Schedule::right_looking, lu_right_looking},
-                                        {Schedule::left_looking, lu_left_looking},
-                                        {Schedule::recursive, lu_by_halves},
-                                        {Schedule::crout, lu_crout}};
+constexpr MethodSchedule schedules_of_lu[] = {{Schedule::right_looking, lu_right_looking},
+                                              {Schedule::left_looking, lu_left_looking},
+                                              {Schedule::recursive, lu_by_halves},
+                                              {Schedule::crout, lu_crout}};
 
 /// Where A arrives, work begins with narrow panels. With look-ahead, steps are short where panels are the bottleneck. The bulk has nothing
 /// to do until the first panel is factored, so in a large matrix that is narrower, but in fp32, where products with a smaller k are
 /// slower. Where panels are hidden, wide ones give the updates a large k, and each is one step, because its inner products have a larger k
 /// than those of near columns; but nothing hides the first, so they begin narrow, and each has at most twice as many columns as all before
 /// it.
-Widths widths(const Tuning& t, const Sized& of) {
+Widths widths_of_lu(const Tuning& t, const Sized& of) {
   const std::int64_t most =
       of.columns > 0 ? of.columns : (of.schedule == Schedule::left_looking ? t.lu_left : t.lu)(of.n);
   Widths w{.panel = std::clamp<std::int64_t>(most, 1, std::max<std::int64_t>(1, of.n))};
@@ -45,8 +45,9 @@ const MethodRecord Lu::record = {
     .method = Method::lu,
     .name = "LU",
     .description = "LU with partial pivoting",
-    .schedules = schedules,
+    .schedules = schedules_of_lu,
     .is_symmetric = false,
+    .is_dominant = false,
     .has_pivots = true,
     .may_grow = true,
     .failure = Outcome::singular,
@@ -56,7 +57,7 @@ const MethodRecord Lu::record = {
     .panel_flops = lu_panel_flops,
     .power_of_pivots = 1,
     .default_schedule = [](const Tuning&) { return Schedule::right_looking; },
-    .widths = widths,
+    .widths = widths_of_lu,
     .lowered = lowered_lu,
     .mark_phases = mark_phases_of_lu,
 };

@@ -89,6 +89,8 @@ const Table<Request>& solve_table() {
       O("warmup", 0, "COUNT", "auto",
         "runs before them that are not counted; auto: 1 where several backends are compared, else 0"),
       patience_option<Request>(),
+      O("assume-suitable", 0, "that A is diagonally dominant, where a method requires it, is not looked at")
+          .to([](Request& r, auto&) { r.options.assume_suitable = true; }),
       O("allow-nonfinite", 0, "read NaN and infinities instead of refusing them").to([](Request& r, auto&) {
         r.options.allow_nonfinite = true;
       }),

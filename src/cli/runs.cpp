@@ -27,6 +27,7 @@ int exit_code(const Outcome& outcome, const Request& request) {
       return done;
     case Outcome::singular:
     case Outcome::not_positive_definite:
+    case Outcome::unsuitable:
       return no_solution;
     case Outcome::not_converged:
     case Outcome::inaccurate:

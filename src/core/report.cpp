@@ -28,6 +28,8 @@ std::string Outcome::message() const {
              "trusted";
     case not_symmetric:
       return "the matrix is not symmetric, and Cholesky solves with one of its triangles only";
+    case unsuitable:
+      return "the matrix is not diagonally dominant, neither by rows nor by columns, as the method requires";
   }
   return "unknown";
 }
@@ -37,7 +39,8 @@ namespace {
 std::string outcome(const Report& r) { return r.outcome.name(); }
 std::string message(const Report& r) { return r.outcome.message(); }
 std::optional<std::int64_t> outcome_at(const Report& r) {
-  if (r.outcome.has_solution() && r.outcome.kind != Outcome::not_converged) return {};
+  const Outcome::Kind kind = r.outcome.kind;
+  if (kind != Outcome::singular && kind != Outcome::not_positive_definite && kind != Outcome::not_converged) return {};
   return r.outcome.at;
 }
 std::optional<double> small_below(const Report& r) {
@@ -74,7 +77,8 @@ FieldValue of(const Report& r) {
   { #name, unit, meaning, of < &Report::name> }
 constexpr ReportField fields[] = {
     {"outcome", "word",
-     "solved, singular, not_positive_definite, not_converged, inaccurate, ill_conditioned, not_symmetric", of<outcome>},
+     "solved, singular, not_positive_definite, not_converged, inaccurate, ill_conditioned, not_symmetric, unsuitable",
+     of<outcome>},
     {"outcome_at", "count",
      "singular: the column of the zero pivot, from 0; not_positive_definite: the order of the leading minor; "
      "not_converged: the iterations",

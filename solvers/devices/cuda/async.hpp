@@ -17,6 +17,9 @@ const Recipe& require_decided(const Recipe& by) {
   require(!by.refines(),
           "a factorization that nobody waits for cannot refine, which ends by the residual: the options have to ask "
           "for none");
+  require(!by.asks_dominance,
+          "a factorization that nobody waits for cannot look whether A is diagonally dominant: the options have to "
+          "assume it");
   require(!has_narrow_range(by.precision.products),
           "a factorization that nobody waits for cannot look how large A is, which products in fp16 need: the options "
           "have to ask for another precision");

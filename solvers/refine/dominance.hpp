@@ -1,0 +1,27 @@
+// Diagonal dominance, which a factorization without interchanges requires.
+#pragma once
+
+#include "solvers/refine/condition.hpp"
+#include "solvers/refine/known_matrix.hpp"
+
+namespace lasolve {
+
+/// Whether |aᵢᵢ| ≥ Σⱼ≠ᵢ|aᵢⱼ| for all rows, or |aⱼⱼ| ≥ Σᵢ≠ⱼ|aᵢⱼ| for all columns, but for roundoff. False where there is NaN. One of them
+/// is enough: elements then grow at most twofold (Higham, "Accuracy and Stability of Numerical Algorithms", theorem 13.8).
+template <class T, class Space>
+bool is_diagonally_dominant(Queue<Space>& q, KnownMatrix<T, Space>& A) {
+  const std::int64_t n = A.order();
+  if (n == 0) return true;
+  const MatrixView<const T, Space> view = A.view();
+  const Matrix<T> diagonal = on_host<T>(q, MatrixView<const T, Space>(view.data(), 1, n, view.ld() + 1));
+  const auto dominates = [&](const std::vector<long double>& sums) {
+    const long double least = 1 - 4 * double(n) * unit_roundoff_of(precision_of<T>);
+    for (std::int64_t i = 0; i < n; ++i)
+      if (!(2 * std::abs(static_cast<long double>(diagonal(0, i))) >= sums[std::size_t(i)] * least)) return false;
+    return true;
+  };
+  q.phase(Phase::check);
+  return dominates(A.row_sums(q, Op::none)) || dominates(A.row_sums(q, Op::transpose));
+}
+
+}  // namespace lasolve
