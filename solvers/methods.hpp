@@ -8,6 +8,7 @@
 
 #include "solvers/cholesky/method.hpp"
 #include "solvers/lu/method.hpp"
+#include "solvers/lu_nopivot/method.hpp"
 
 namespace lasolve {
 

@@ -7,10 +7,11 @@ namespace lasolve {
 inline namespace LASOLVE_ABI {
 
 /// X(enumerator, word, class): a method adds one line here, and a folder solvers/ENUMERATOR/ in which method.hpp declares the class.
-/// lu: P A = L U with partial pivoting; cholesky: A = L Lᵀ.
-#define LASOLVE_METHODS(X) \
-  X(lu, "lu", Lu)          \
-  X(cholesky, "cholesky", Cholesky)
+/// lu: P A = L U with partial pivoting; cholesky: A = L Lᵀ; lu_nopivot: A = L U without interchanges, of a diagonally dominant A.
+#define LASOLVE_METHODS(X)          \
+  X(lu, "lu", Lu)                   \
+  X(cholesky, "cholesky", Cholesky) \
+  X(lu_nopivot, "lu-nopivot", LuNopivot)
 
 /// X(enumerator, word): a schedule adds one line here, and one to the schedules of each method that has it.
 /// right_looking: each panel updates all that is behind it; left_looking: each block column is updated with all before it when
