@@ -130,6 +130,8 @@ DrawnPlan plan_for(const PlanRequest& r) {
   step = r.step == 0 && in_steps && !r.lanes.single() ? (by.widths.panel + 3) / 4 : r.step;
   if (!in_steps || step >= by.widths.panel) step = 0;
   Plan plan = plan_of(r.method, r.schedule, by);
+  const auto is_wide = [&](const Task& t) { return t.type->picture == TaskType::panel && t.C.n > step; };
+  if (std::any_of(plan.tasks.begin(), plan.tasks.end(), is_wide)) step = 0;  // the schedule knows no steps
   if (!r.card.empty()) plan = lower(plan, capabilities_of(device, tuning, Precision::fp64, by.n));
   Waits waits = waits_of(plan);
   return {std::move(plan), std::move(waits), r.schedule, by.widths, r.card};
