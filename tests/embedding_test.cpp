@@ -299,10 +299,11 @@ TEST(Embedding, says_what_the_sizes_are_and_what_to_write_where_they_are_wrong) 
   EXPECT_TRUE(says(complaint([&] { solve(flat, x, x, on_cpu()); }), "lasolve::column_major(a, n, n)"));
   EXPECT_TRUE(says(complaint([&] { Factorization<double>(B, on_cpu()); }), "not square, but 5 × 1"));
   Eigen::Map<Columns, 0, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>> every_other(flat.data(), 2, 2, {8, 2});
-  EXPECT_TRUE(says(complaint([&] { MatrixView<double>{every_other}; }), "copy it into a matrix"));
-  EXPECT_TRUE(
-      says(complaint([&] { Factorization<double>(A, on_cpu()).solve(X, MatrixView<double, Cuda>(x.data(), 4, 1, 4)); }),
-           "one is on a device and the other on the host"));
+  EXPECT_TRUE(says(complaint([&] { MatrixView<double> view(every_other); }), "copy it into a matrix"));
+  EXPECT_TRUE(says(complaint([&] {
+                     (void)Factorization<double>(A, on_cpu()).solve(X, MatrixView<double, Cuda>(x.data(), 4, 1, 4));
+                   }),
+                   "one is on a device and the other on the host"));
 }
 
 /// Memory of the host that is given as memory of a device.

@@ -76,7 +76,9 @@ constexpr auto layout_of(M& m) {
     return Layout<T>{
         data, std::int64_t(rows), std::int64_t(cols), std::int64_t(row_stride), std::int64_t(column_stride), cuda};
   };
-  if constexpr (requires { typename M::InSpace; })
+  if constexpr (requires { m.may_end(); })  // Borrowed itself
+    return made(m.data(), m.rows(), m.cols(), m.row_stride(), m.column_stride(), m.on_cuda());
+  else if constexpr (requires { typename M::InSpace; })
     return made(m.data(), m.rows(), m.cols(), 1, m.ld(), std::is_same_v<typename M::InSpace, Cuda>);
   else if constexpr (OfEigen<M>) {
     if constexpr (bool(M::IsRowMajor))
@@ -155,7 +157,7 @@ class Borrowed {
   /// A Matrix or MatrixView of either device; what Eigen has in memory; a vector, array or span, which is a column; a two-dimensional
   /// array, which is row-major; an mdspan.
   template <BorrowedAs<T> M>
-  constexpr Borrowed(M&& m) : may_end_(MayEnd<M>) {
+  requires(!requires(M & m) { m.may_end(); }) constexpr Borrowed(M&& m) : may_end_(MayEnd<M>) {
     const auto its = layout_of(m);
     is_ = {its.data, its.rows, its.cols, its.row_stride, its.column_stride, its.on_cuda};
   }
