@@ -26,7 +26,8 @@ static_assert(makes<std::vector<double>&> && makes<RowMajorView<double>> && make
 static_assert(makes<Matrix<double>> && makes<const Matrix<double>&> && makes<OnDevice&, Options, CUstream_st*>);
 static_assert(makes<OnDevice, Options, Context&, CUstream_st*> && makes<Factorization<double>>);
 static_assert(!makes<int> && !makes<double*> && !makes<std::string> && !makes<std::vector<std::vector<double>>&>);
-static_assert(!makes<Columns> && !makes<std::vector<double>> && !makes<Columns, Options, Context&>);
+static_assert(makes<Columns> && makes<std::vector<double>> &&
+              makes<Columns, Options, Context&>);  // of which copies are kept
 static_assert(!makes<Sum> && !makes<Eigen::SparseMatrix<double>&> && !makes<Eigen::MatrixXi&>);
 static_assert(!makes<Eigen::MatrixXf&> && !makes<Eigen::MatrixXf&, Options, Context&> && !makes<Matrix<float, Cuda>>);
 static_assert(!makes<Columns&, const char*> && !makes<Columns&, Context&> && !makes<OnDevice&, CUstream_st*>);
@@ -38,7 +39,7 @@ template <class A, class... More>
 constexpr bool begins = std::is_constructible_v<AsyncFactorization<double>, A, More...>;
 static_assert(begins<OnDevice&, Options, Context&> && begins<OnDevice, Options, const Context&>);
 static_assert(!begins<OnDevice&> && !begins<OnDevice&, Options> && !begins<OnDevice&, Options, CUstream_st*>);
-static_assert(!begins<Columns&, Options, Context&> && !begins<Matrix<float, Cuda>&, Options, Context&>);
+static_assert(!begins<Matrix<float, Cuda>&, Options, Context&> && !begins<Columns&, Options>);
 static_assert(!begins<Sum, Options, Context&> && !begins<int, Options, Context&>);
 
 template <class A, class B, class X, class... More>
@@ -48,8 +49,8 @@ concept SolvedAtOnce = requires(A&& a, B&& b, X&& x, More&&... more) {
 static_assert(SolvedAtOnce<Columns&, Columns&, Columns&> && SolvedAtOnce<Rows&, Rows&, Rows&, Options>);
 static_assert(SolvedAtOnce<Columns&, Columns, Block, Options, Op>);
 static_assert(!SolvedAtOnce<Columns&, Columns&, Columns> && !SolvedAtOnce<Columns&, Columns&, const Columns&>);
-static_assert(!SolvedAtOnce<Eigen::MatrixXf&, Columns&, Columns&> && !SolvedAtOnce<Rows&, Rows&, Columns&>);
-static_assert(!SolvedAtOnce<OnDevice&, OnDevice&, OnDevice&> && !SolvedAtOnce<Sum, Columns&, Columns&>);
+static_assert(!SolvedAtOnce<Eigen::MatrixXf&, Columns&, Columns&> && SolvedAtOnce<Rows&, Rows&, Columns&>);
+static_assert(SolvedAtOnce<OnDevice&, OnDevice&, OnDevice&> && !SolvedAtOnce<Sum, Columns&, Columns&>);
 static_assert(!SolvedAtOnce<Columns&, Columns&, Columns&, const char*>);
 
 template <class Factors, class... Sides>
@@ -58,21 +59,22 @@ concept Solves = requires(Factors& factors, Sides&&... sides) {
 };
 static_assert(Solves<Factorization<double>, Columns&, Columns&> && Solves<Factorization<double>, OnDevice&, OnDevice&>);
 static_assert(!Solves<Factorization<double>, Columns&> && !Solves<Factorization<double>, Columns&, Columns>);
-static_assert(!Solves<Factorization<double>, Columns&, OnDevice&> && !Solves<Factorization<float>, Columns&, Columns&>);
+static_assert(!Solves<Factorization<double>, Columns&, const OnDevice&> &&
+              !Solves<Factorization<float>, Columns&, Columns&>);
 
 template <class B, class X>
 concept SolvesLater = requires(AsyncFactorization<double>& factors, B&& b, X&& x) {
   factors.solve_async(std::forward<B>(b), std::forward<X>(x));
 };
 static_assert(SolvesLater<OnDevice&, OnDevice&> && !SolvesLater<OnDevice, OnDevice&>);
-static_assert(!SolvesLater<OnDevice&, OnDevice> && !SolvesLater<Columns&, Columns&>);
+static_assert(!SolvesLater<OnDevice&, OnDevice> && !SolvesLater<Columns, Columns&>);
 
 template <class Optional, class... More>
 concept Emplaces = requires(Optional& there, More&&... more) {
   there.emplace(std::forward<More>(more)...);
 };
 using Maybe = std::optional<Factorization<double>>;
-static_assert(Emplaces<Maybe, Columns&, Options, Context&> && !Emplaces<Maybe, Columns, Options, Context&>);
+static_assert(Emplaces<Maybe, Columns&, Options, Context&> && !Emplaces<Maybe, Sum, Options, Context&>);
 
 Options on_cpu() {
   Options o;
@@ -297,8 +299,11 @@ TEST(Embedding, says_what_the_sizes_are_and_what_to_write_where_they_are_wrong) 
   EXPECT_TRUE(says(complaint([&] { solve(flat, x, x, on_cpu()); }), "lasolve::column_major(a, n, n)"));
   EXPECT_TRUE(says(complaint([&] { Factorization<double>(B, on_cpu()); }), "not square, but 5 × 1"));
   Eigen::Map<Columns, 0, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>> every_other(flat.data(), 2, 2, {8, 2});
-  EXPECT_TRUE(says(complaint([&] { solve(every_other, x, x, on_cpu()); }), "copy it into a matrix"));
-  EXPECT_TRUE(says(complaint([&] { solve(every_other.transpose(), x, x, on_cpu()); }), "copy it into a matrix"));
+  EXPECT_TRUE(says(complaint([&] { MatrixView<double> view(every_other); }), "copy it into a matrix"));
+  EXPECT_TRUE(says(complaint([&] {
+                     (void)Factorization<double>(A, on_cpu()).solve(X, MatrixView<double, Cuda>(x.data(), 4, 1, 4));
+                   }),
+                   "one is on a device and the other on the host"));
 }
 
 /// Memory of the host that is given as memory of a device.

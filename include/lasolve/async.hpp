@@ -35,26 +35,20 @@ class AsyncFactorization {
   ///
   /// The options have to name what would be decided by a look at A or at a solution, all else is misuse: factorization is lu or
   /// cholesky; check and condition are false; refine is none, or automatic where no factors coarser than A are asked for; nobody is
-  /// told of the progress. NaN and Inf in A are not looked for.
-  AsyncFactorization(MatrixView<const T, Cuda> A, const Options& options, const Context& context);
+  /// told of the progress. NaN and Inf in A are not looked for. A in memory of the host is misuse.
+  AsyncFactorization(Borrowed<const T> A, const Options& options, const Context& context);
   /// In place: takes the memory of A and overwrites A with its factors. Work that other streams have on it must be done.
   AsyncFactorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context);
-  /// For the compiler to say why. `More` is what comes behind the options: a context.
-  template <class A, class... More, auto because = refused::begun<A, T>()>
-  requires(!std::is_convertible_v<std::remove_cvref_t<A>*, AsyncFactorization*> &&
-           !refused::Begun<A, T, More...>) explicit(sizeof...(More) == 0)
-      AsyncFactorization(A&&, const Options& = {}, More&&...) = delete;
   AsyncFactorization(AsyncFactorization&&) noexcept;
   AsyncFactorization& operator=(AsyncFactorization&&) noexcept;
   ~AsyncFactorization();
 
-  /// X ← op(A)⁻¹ B; B and X are n × nrhs. They may be the same memory with the same leading dimension, but not overlap otherwise.
-  /// Flops 2 n² nrhs. X is all NaN where A could not be factored.
-  void solve_async(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op = Op::none);
-  /// For the compiler to say why.
-  template <class B, class X, auto because = refused::begun_to_solve<B, X>()>
-  requires(refused::Temporary<B> || refused::Temporary<X> ||
-           !SidesOnDevice<B, X, T>) void solve_async(B&&, X&&, Op = Op::none) = delete;
+  /// X ← op(A)⁻¹ B; B and X are n × nrhs. By columns, they may be the same memory with the same leading dimension, but not overlap
+  /// otherwise. Flops 2 n² nrhs. X is all NaN where A could not be factored.
+  void solve_async(Borrowed<const T> B, Borrowed<T> X, Op op = Op::none);
+  /// B would end before the device has read it.
+  template <Temporary B>
+  void solve_async(B&&, Borrowed<T>, Op = Op::none) = delete;
 
   /// A number in device memory: −1 where A could be factored, else Outcome::at. For kernels and copies that the stream is given. What
   /// reads it must be done before this object ends.
@@ -69,27 +63,13 @@ class AsyncFactorization {
 extern template class AsyncFactorization<double>;
 extern template class AsyncFactorization<float>;
 
-inline AsyncFactorization<double> factor_async(MatrixView<const double, Cuda> A, const Options& options,
-                                               const Context& context) {
-  return {A, options, context};
+/// The same of the type of A, in place where A is handed over.
+template <class A>
+requires std::is_constructible_v < AsyncFactorization<refused::ElementOf<A>>, A,
+const Options&, const Context& > AsyncFactorization<refused::ElementOf<A>> factor_async(A&& a, const Options& options,
+                                                                                        const Context& context) {
+  return {std::forward<A>(a), options, context};
 }
-inline AsyncFactorization<float> factor_async(MatrixView<const float, Cuda> A, const Options& options,
-                                              const Context& context) {
-  return {A, options, context};
-}
-/// In place.
-inline AsyncFactorization<double> factor_async(Matrix<double, Cuda>&& A, const Options& options,
-                                               const Context& context) {
-  return {std::move(A), options, context};
-}
-inline AsyncFactorization<float> factor_async(Matrix<float, Cuda>&& A, const Options& options, const Context& context) {
-  return {std::move(A), options, context};
-}
-/// For the compiler to say why.
-template <class A, class... More, auto because = refused::begun<A, refused::ElementOf<A>>()>
-requires(!refused::Begun<A, refused::ElementOf<A>, More...>)
-    AsyncFactorization<refused::ElementOf<A>> factor_async(A&&, const Options& = {}, More&&...)
-= delete;
 
 }  // namespace LASOLVE_ABI
 }  // namespace lasolve

@@ -85,11 +85,12 @@ typedef struct lasolve_options {
   void* progress_data;
   const lasolve_context* context; /* where calls compute; its device is then the one. NULL: queues of the call's own */
   const char* tuning; /* "name=value,name=value" of `lasolve list --tuning`, beside those of the device; NULL: none */
+  int copy;           /* keep a copy of A where it is needed again, so that A may go or change after the call */
 } lasolve_options;
 #define LASOLVE_OPTIONS_INIT                                                                                       \
   {                                                                                                                \
     sizeof(lasolve_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, LASOLVE_HOST, NULL, \
-        NULL, NULL, NULL, NULL                                                                                     \
+        NULL, NULL, NULL, NULL, 0                                                                                  \
   }
 
 /* What a call did. After LASOLVE_MISUSE, _MACHINE, _INTERNAL and _STOPPED only message is there, which is lasolve_last_error(): other
@@ -122,7 +123,7 @@ typedef struct lasolve_report {
    whichever threads they are from; nobody may free it meanwhile. */
 typedef struct lasolve_factorization lasolve_factorization;
 
-/* Factors A: n x n. A is borrowed: it must stay as it is until lasolve_free(), or, with no_check and
+/* Factors A: n x n. A is borrowed: it must stay as it is until lasolve_free(), or, with copy, or no_check and
    without refinement and lasolve_rcond(), until the call returns.
    options and report may be NULL. *factors is made with LASOLVE_OK and LASOLVE_NO_SOLUTION, and NULL otherwise. */
 lasolve_status lasolve_dfactor(lasolve_int n, const double* A, lasolve_int lda, const lasolve_options* options,
@@ -140,6 +141,10 @@ lasolve_status lasolve_ssolve_with(lasolve_factorization* factors, lasolve_op op
 /* An estimate of 1 / (|A| |A^-1|) in the 1-norm (row_major: the infinity norm), made when first asked for: at most five solves
    (Higham & Tisseur 2000). */
 lasolve_status lasolve_rcond(lasolve_factorization* factors, double* rcond);
+
+/* det A = *sign * exp(*log_abs), from factors that are as fine as A; others are misuse. *sign is -1 or 1, and 0 of a singular matrix with
+   -infinity, or with NaN of one that is not positive definite. */
+lasolve_status lasolve_log_abs_det(lasolve_factorization* factors, double* log_abs, int* sign);
 
 /* NULL is nothing to free. */
 void lasolve_free(lasolve_factorization* factors);
@@ -184,8 +189,7 @@ lasolve_status lasolve_sfactor_async(lasolve_int n, const float* A, lasolve_int 
                                      lasolve_async_factorization** factors);
 
 /* X <- op(A)^-1 B with B and X n x nrhs in device memory, in the type of the factorization; another is misuse. X is all NaN
-   where A could not be factored. X may be B, with the same ld. With row_major they have one column, with ld = 1. B and X have to
-   stay until the stream has come so far. Errors as for the factorization. */
+   where A could not be factored. X may be B, with the same ld. B and X have to stay until the stream has come so far. Errors as for the factorization. */
 lasolve_status lasolve_dsolve_async(lasolve_async_factorization* factors, lasolve_op op, lasolve_int nrhs,
                                     const double* B, lasolve_int ldb, double* X, lasolve_int ldx);
 lasolve_status lasolve_ssolve_async(lasolve_async_factorization* factors, lasolve_op op, lasolve_int nrhs,

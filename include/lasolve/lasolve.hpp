@@ -14,7 +14,6 @@
 #include "lasolve/matrix.hpp"
 #include "lasolve/method.hpp"
 #include "lasolve/refused.hpp"
-#include "lasolve/row_major.hpp"
 #include "lasolve/tuning.hpp"
 
 namespace lasolve {
@@ -165,17 +164,37 @@ struct UnknownName : std::invalid_argument {
 
 class Context;
 
-/// What A is of the columns that it lies in.
-template <class A, class T>
-inline constexpr Op op_of_columns =
-    std::is_convertible_v<const std::remove_cvref_t<A>&, MatrixView<const T>> ? Op::none : Op::transpose;
+/// What comes before a call, where there is device memory: the work that a stream was given. And the context that it is made in.
+struct After {
+  After(CUstream_st* given_to = default_stream()) : stream(given_to) {}
+  After(const Context& in, CUstream_st* given_to = default_stream()) : context(&in), stream(given_to) {}
+
+  const Context* context = nullptr;
+  CUstream_st* stream;
+};
+
+/// det A = sign · exp(log_abs), where det A itself may overflow. sign is −1, 1, or 0 of a singular matrix, whose log_abs is −∞.
+struct LogDeterminant {
+  double log_abs = 0;
+  int sign = 1;
+};
+
+/// A triangular factor: P A = L U, where L has ones on its diagonal; or A = L Lᵀ, where U is Lᵀ. Of a row-major A it is the transpose that was
+/// factored.
+enum class Factor { L, U };
 
 /// P A = L U or A = L Lᵀ: factored once, solves many right-hand sides.
 ///
-/// A is n × n, T is double or float. A is borrowed and not changed; it must outlive the factorization when it is
-/// refined or checked. Device memory is taken as MatrixView<T, Cuda>. With data on the host and a CUDA backend, A is
-/// copied to the device. Where it is large, the factorization begins with the columns that are there; factor_seconds is
-/// until all have come and are factored.
+/// A is n × n, T is double or float, on the host or on a CUDA device, by columns or by rows. It is borrowed and not changed; it must
+/// outlive the factorization when it is refined or checked. With data on the host and a CUDA backend, A is copied to the device. Where
+/// it is large, the factorization begins with the columns that are there; factor_seconds is until all have come and are factored.
+///
+/// A copy of A is kept where A may end with the call: of a matrix that is made there, and of a block, a transpose or a Ref of Eigen's, since
+/// what they are of may be a temporary. A view that has a name is borrowed, and so is one of an Eigen::Map. So is A copied on the host
+/// where neither its rows nor its columns lie in one piece, which on a device is misuse.
+///
+/// Of a row-major A the transpose is factored, which the same memory holds by columns. So `singular` names a row of A, and rcond() is
+/// that of ‖A‖∞.
 ///
 /// Device memory is read, and written, after the work that stream `after` has been given before the call: the caller's default
 /// stream where none is named. Work of the caller on other streams, those that are cudaStreamNonBlocking, is not waited for. The
@@ -200,42 +219,27 @@ class Factorization {
                 "lasolve: systems are of double or float: Factorization<double>, or Factorization<float>");
 
  public:
-  explicit Factorization(MatrixView<const T, Cpu> A, const Options& options = {});
-  /// Of row-major data, in place: what is factored is the transpose, which the same memory holds by columns. So `singular` names a
-  /// row of A, and rcond() is that of ‖A‖∞.
-  explicit Factorization(RowMajorView<const T> A, const Options& options = {});
-  explicit Factorization(MatrixView<const T, Cuda> A, const Options& options = {},
-                         CUstream_st* after = default_stream());
+  explicit Factorization(Borrowed<const T> A, const Options& options = {}, After after = {});
   /// In place: takes the memory of A and overwrites A with its factors, so that n² elements are enough. Nothing is left
   /// to check solutions with, or to refine them: where a check was asked for, a note in the report says so. A
   /// Cholesky that fails cannot fall back to LU. Factors coarser than A, or refinement, are misuse.
-  explicit Factorization(Matrix<T, Cpu>&& A, const Options& options = {});
-  explicit Factorization(Matrix<T, Cuda>&& A, const Options& options = {}, CUstream_st* after = default_stream());
-  /// The same with the queues of a context, on its device, which Options::device may only name once more. Solves go there, too.
-  Factorization(MatrixView<const T, Cpu> A, const Options& options, const Context& context);
-  Factorization(RowMajorView<const T> A, const Options& options, const Context& context);
-  Factorization(MatrixView<const T, Cuda> A, const Options& options, const Context& context,
-                CUstream_st* after = default_stream());
-  Factorization(Matrix<T, Cpu>&& A, const Options& options, const Context& context);
-  Factorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context,
-                CUstream_st* after = default_stream());
-  /// Of a block, a transpose or a Ref of Eigen's that is made in the call: a copy of A is kept, since what A is of may be a temporary,
-  /// too. A view that has a name is borrowed as any matrix is, and so is one of an Eigen::Map.
-  template <refused::OfPossibleTemporary A>
-  requires ReadableAs<A, T>
-  explicit Factorization(A&& a, const Options& options = {})
-      : Factorization(columns_of<T>(a), op_of_columns<A, T>, options) {}
-  template <refused::OfPossibleTemporary A>
-  requires ReadableAs<A, T> Factorization(A&& a, const Options& options, const Context& context)
-      : Factorization(columns_of<T>(a), op_of_columns<A, T>, options, &context) {}
+  explicit Factorization(Matrix<T, Cpu>&& A, const Options& options = {}, After after = {});
+  explicit Factorization(Matrix<T, Cuda>&& A, const Options& options = {}, After after = {});
+  /// Either of them with the queues of a context, on its device, which Options::device may only name once more. Solves go there, too.
+  template <BorrowedAs<const T> A>
+  Factorization(A&& a, const Options& options, const Context& context, CUstream_st* after = default_stream())
+      : Factorization(std::forward<A>(a), options, After(context, after)) {}
+  /// Of a copy of A, which is kept where it is read again: to refine, to check, or for rcond().
+  static Factorization copy_of(Borrowed<const T> A, const Options& options = {}, After after = {}) {
+    return Factorization(A.to_be_copied(), options, after);
+  }
   /// For the compiler to say why. `More` is what comes behind the options: a context, a stream.
-  template <class A, class... More, auto because = refused::factored<A, T>()>
-  requires(!std::is_convertible_v<std::remove_cvref_t<A>*, Factorization*> &&
-           refused::NotFactored<A, T>) explicit(sizeof...(More) == 0)
+  template <class A, class... More, auto because = refused::factored<A>>
+  requires(refused::Element<T> && !std::is_convertible_v<std::remove_cvref_t<A>*, Factorization*> &&
+           !BorrowedAs<A, const T>) explicit(sizeof...(More) == 0)
       Factorization(A&&, const Options& = {}, More&&...) = delete;
-  template <class A, refused::NoOptions O, class... More, auto because = refused::no_options>
-  requires FactoredFrom<A, T> Factorization(A&&, O&&, More&&...)
-  = delete;
+  template <BorrowedAs<const T> A, refused::NoOptions O, class... More, auto because = refused::no_options>
+  Factorization(A&&, O&&, More&&...) = delete;
   template <class A, class... More>
   requires(!refused::Element<T>) Factorization(A&&, More&&...);
   Factorization(Factorization&&) noexcept;
@@ -245,20 +249,38 @@ class Factorization {
   /// What the factorization did: outcome.ok(), or singular, or not_positive_definite.
   const Report& report() const;
 
-  /// X ← op(A)⁻¹ B; B and X are n × nrhs. They may be the same memory with the same leading dimension, but not overlap
-  /// otherwise, which is misuse. Nor may X overlap A where that is read again, to refine or to check.
-  /// Flops 2 n² nrhs. X is all NaN unless outcome.has_solution().
-  Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op = Op::none);
-  Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op = Op::none,
-               CUstream_st* after = default_stream());
-  /// The same of row-major B and X, which are copied where they have several columns; they may overlap.
-  Report solve(RowMajorView<const T> B, RowMajorView<T> X, Op op = Op::none);
+  /// X ← op(A)⁻¹ B; B and X are n × nrhs. By columns, they may be the same memory with the same leading dimension, but not overlap
+  /// otherwise, which is misuse. In another order they are solved for in copies, and may overlap. Nor may X overlap A where that is
+  /// read again, to refine or to check. Flops 2 n² nrhs. X is all NaN unless outcome.has_solution().
+  Report solve(Borrowed<const T> B, Borrowed<T> X, Op op = Op::none, CUstream_st* after = default_stream());
   /// For the compiler to say why.
-  template <class B, class X, class... More, auto because = refused::solved<B, X, T>()>
-  requires(refused::Temporary<X> || !SolvedFor<B, X, T>) Report solve(B&&, X&&, Op = Op::none, More&&...)
+  template <class B, class X, class... More, auto because = refused::operands<X, B>()>
+  requires(!refused::SidesOf<B, X, T>) Report solve(B&&, X&&, Op = Op::none, More&&...)
   = delete;
   template <class B, auto because = refused::no_solution>
   Report solve(B&&) = delete;
+
+  /// log|det A| and the sign of det A, from the factors: flops n. NaN and 0 where A is not positive definite.
+  /// This and what follows needs factors that are as fine as A: those of Options::precision fp32 for an A of double are misuse.
+  LogDeterminant log_abs_det();
+  /// The factors, with zeros in the other triangle. Misuse where A could not be factored, here and below.
+  Matrix<T> triangle(Factor);
+  Matrix<T> L() { return triangle(Factor::L); }
+  Matrix<T> U() { return triangle(Factor::U); }
+  /// Row k was exchanged with row pivots()[k], k = 0, 1, …: LAPACK's ipiv, but counted from 0. Those of Cholesky exchange nothing.
+  std::vector<std::int64_t> pivots();
+  /// The same as a whole: row i of P A is row permutation()[i] of A.
+  std::vector<std::int64_t> permutation();
+  /// X ← op(L)⁻¹ B or op(U)⁻¹ B, and X ← op(L) B or op(U) B, where X is apart from B. B and X are as in solve(), but a product keeps n
+  /// rows of 256 columns beside them. Flops n² nrhs.
+  void solve_with(Factor which, Borrowed<const T> B, Borrowed<T> X, Op op = Op::none,
+                  CUstream_st* after = default_stream()) {
+    apply(which, true, B, X, op, after);
+  }
+  void multiply_by(Factor which, Borrowed<const T> B, Borrowed<T> X, Op op = Op::none,
+                   CUstream_st* after = default_stream()) {
+    apply(which, false, B, X, op, after);
+  }
 
   /// An estimate of 1 / (‖A‖₁‖A⁻¹‖₁) from the factors, made when first asked for and kept. It is at least the true value, and nearly
   /// always less than three times it. It is 0 if the matrix is singular, NaN if it is not positive definite. At most five
@@ -269,11 +291,9 @@ class Factorization {
   double rcond();
 
  private:
-  /// Keeps a copy of the columns in which op(A) lies.
-  Factorization(MatrixView<const T, Cpu> columns, Op op, const Options& options, const Context* = nullptr);
+  void apply(Factor, bool inverse, Borrowed<const T> B, Borrowed<T> X, Op op, CUstream_st* after);
 
   std::unique_ptr<Engine<T>> engine_;
-  Op stored_ = Op::none;  // how A is related to what was factored
 };
 extern template class Factorization<double>;
 extern template class Factorization<float>;
@@ -289,27 +309,13 @@ requires(!refused::is_factorization<std::remove_cvref_t<A>>) Factorization(A&&, 
 Report together(const Report& factored, Report solved);
 
 /// Solves op(A) X = B: factors A and solves, and reports both. Sizes, errors and outcomes as in Factorization. X may not overlap A.
-Report solve(MatrixView<const double> A, MatrixView<const double> B, MatrixView<double> X, const Options& = {},
-             Op op = Op::none);
-Report solve(MatrixView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& = {},
-             Op op = Op::none);
-/// The same of row-major data: see Factorization.
-Report solve(RowMajorView<const double> A, MatrixView<const double> B, MatrixView<double> X, const Options& = {},
-             Op op = Op::none);
-Report solve(RowMajorView<const float> A, MatrixView<const float> B, MatrixView<float> X, const Options& = {},
-             Op op = Op::none);
-Report solve(RowMajorView<const double> A, RowMajorView<const double> B, RowMajorView<double> X, const Options& = {},
-             Op op = Op::none);
-Report solve(RowMajorView<const float> A, RowMajorView<const float> B, RowMajorView<float> X, const Options& = {},
-             Op op = Op::none);
-Report solve(MatrixView<const double> A, RowMajorView<const double> B, RowMajorView<double> X, const Options& = {},
-             Op op = Op::none);
-Report solve(MatrixView<const float> A, RowMajorView<const float> B, RowMajorView<float> X, const Options& = {},
-             Op op = Op::none);
+Report solve(Borrowed<const double> A, Borrowed<const double> B, Borrowed<double> X, const Options& = {},
+             Op op = Op::none, After after = {});
+Report solve(Borrowed<const float> A, Borrowed<const float> B, Borrowed<float> X, const Options& = {}, Op op = Op::none,
+             After after = {});
 /// For the compiler to say why.
-template <class A, class B, class X, auto because = refused::system<A, B, X>()>
-requires(refused::Temporary<X> || !(SystemOf<A, B, X, double> || SystemOf<A, B, X, float>)) Report
-    solve(A&&, B&&, X&&, const Options& = {}, Op = Op::none)
+template <class A, class B, class X, auto because = refused::operands<X, A, B>()>
+requires(!refused::System<A, B, X>) Report solve(A&&, B&&, X&&, const Options& = {}, Op = Op::none)
 = delete;
 template <auto because = refused::no_solution>
 Report solve(refused::Anything, refused::Anything) = delete;

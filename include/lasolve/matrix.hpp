@@ -3,62 +3,29 @@
 
 #include "lasolve/cpp20.hpp"
 #if __cplusplus >= 201709L
-#include <algorithm>
-#include <cassert>
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
 #include <limits>
 #include <new>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
+
+#include "lasolve/borrowed.hpp"
 
 namespace lasolve {
 inline namespace LASOLVE_ABI {
 
-/// Where memory lives and work runs. A device is part of a view's type, so host code cannot dereference device memory.
-struct Cpu {};
-struct Cuda {};
-
-[[noreturn]] inline void refuse_misuse(const char* contract) {
-  throw std::invalid_argument(std::string("lasolve: ") + contract);
+/// What has one column, or columns whose elements lie side by side: all but what is row-major by its type.
+template <class M>
+concept ByColumns = !requires {
+  typename std::remove_cvref_t<M>::InSpace;
 }
-/// Throws std::invalid_argument when a caller broke a contract.
-constexpr void require(bool kept, const char* contract) {
-  if (!kept) [[unlikely]]
-    refuse_misuse(contract);
-}
-
-template <class U, class T>
-concept WithoutConst = std::is_same_v<const U, T>;
-
-/// A column-major dense object of T that is not ours, such as an Eigen matrix, map or block: borrowed, never copied.
-template <class X, class T>
-concept ColumnMajorMatrixOf = requires(X& x) {
-  { x.data() } -> std::convertible_to<T*>;
-  { x.rows() } -> std::convertible_to<std::int64_t>;
-  { x.cols() } -> std::convertible_to<std::int64_t>;
-  { x.outerStride() } -> std::convertible_to<std::int64_t>;
-  { x.innerStride() } -> std::convertible_to<std::int64_t>;
-  requires !bool(std::remove_cvref_t<X>::IsRowMajor) || bool(std::remove_cvref_t<X>::IsVectorAtCompileTime);
+&&!OfMdspan<std::remove_cvref_t<M>> && std::rank_v<std::remove_cvref_t<M>> < 2 && !requires {
+  requires bool(std::remove_cvref_t<M>::IsRowMajor) && !bool(std::remove_cvref_t<M>::IsVectorAtCompileTime);
 };
 
-/// A vector, array or span of T.
-template <class R, class T>
-concept ColumnOf = requires(R& r) {
-  { std::data(r) } -> std::convertible_to<T*>;
-  std::size(r);
-}
-&&!requires { std::remove_cvref_t<R>::IsRowMajor; };
-
-/// A borrowed rows × cols matrix: element (i, j) is data[i + j·ld], ld ≥ max(rows, 1), indices from 0.
+/// Borrowed by columns, on one device: element (i, j) is data[i + j·ld], ld ≥ max(rows, 1), indices from 0. Solvers and kernels take these.
 template <class T, class Space = Cpu>
 class MatrixView {
  public:
   using Element = T;
+  using InSpace = Space;
 
   constexpr MatrixView() = default;
 
@@ -77,18 +44,11 @@ class MatrixView {
   constexpr MatrixView(MatrixView<U, Space> other)
       : data_(other.data()), rows_(other.rows()), cols_(other.cols()), ld_(other.ld()) {}
 
-  /// A span is a matrix of one column, and so is a std::vector, a std::array or an array. Those that hold a matrix of more
-  /// columns are given by column_major() or row_major().
-  constexpr MatrixView(std::span<T> column) requires std::is_same_v<Space, Cpu>
-      : MatrixView(column.data(), std::int64_t(column.size()), 1, std::int64_t(column.size())) {}
-  template <ColumnOf<T> R>
-  constexpr MatrixView(R&& column) requires std::is_same_v<Space, Cpu>
-      : MatrixView(std::data(column), std::int64_t(std::size(column)), 1, std::int64_t(std::size(column))) {}
-
-  /// Borrows an Eigen matrix, vector, map or block of the same scalar, column-major with unit inner stride, whose columns
-  /// do not overlap. Throws std::invalid_argument on other strides.
-  template <ColumnMajorMatrixOf<T> X>
-  MatrixView(X&& x) requires std::is_same_v<Space, Cpu> : MatrixView(x.data(), x.rows(), x.cols(), ld_of(x)) {}
+  /// A span, vector or array is a matrix of one column; what Eigen has by columns is one of as many. Throws std::invalid_argument on other
+  /// strides.
+  template <ByColumns M>
+  constexpr MatrixView(M&& m) requires std::is_same_v<Space, Cpu> && BorrowedAs<M&, T>
+      : MatrixView(by_columns(Borrowed<T>(m))) {}
 
   constexpr T* data() const { return data_; }
   constexpr std::int64_t rows() const { return rows_; }
@@ -114,14 +74,12 @@ class MatrixView {
   }
 
  private:
-  /// The distance between the columns of an Eigen object; its rows where it has no second column.
-  template <class X>
-  static std::int64_t ld_of(const X& x) {
-    require(x.innerStride() == 1,
+  static constexpr MatrixView by_columns(const Borrowed<T>& m) {
+    require(m.row_stride() == 1 || m.rows() <= 1,
             "an Eigen object has an inner stride other than 1: copy it into a matrix or vector first");
-    if (X::IsVectorAtCompileTime || x.cols() <= 1) return x.rows();
-    require(x.outerStride() >= x.rows(), "an Eigen object has an outer stride smaller than the number of its rows");
-    return x.outerStride();
+    if (m.cols() <= 1) return {m.data(), m.rows(), m.cols(), m.rows()};
+    require(m.column_stride() >= m.rows(), "an Eigen object has an outer stride smaller than the number of its rows");
+    return {m.data(), m.rows(), m.cols(), m.column_stride()};
   }
 
   T* data_ = nullptr;
@@ -163,6 +121,8 @@ struct OutOfMemory : MachineError {
 template <class T, class Space = Cpu>
 class Matrix {
  public:
+  using InSpace = Space;
+
   Matrix() = default;
   Matrix(std::int64_t rows, std::int64_t cols) : Matrix(rows, cols, padded_ld(rows, cols)) {}
   Matrix(std::int64_t rows, std::int64_t cols, std::int64_t ld) : rows_(rows), cols_(cols), ld_(ld) {
@@ -225,6 +185,21 @@ class Matrix {
   T* data_ = nullptr;
   std::int64_t rows_ = 0, cols_ = 0, ld_ = 0;
 };
+
+/// column_major(data, rows, cols, ld = rows) borrows `data`, whose element (i, j) is data[i + j·ld]. As row_major() in all else.
+template <PointerOrElements D, std::integral... Sizes>
+constexpr MatrixView<PointedTo<D>> column_major(D&& data, Sizes... sizes) {
+  static_assert(
+      sizeof...(sizes) == 2 || sizeof...(sizes) == 3,
+      "lasolve: data does not say how many rows and columns it is: give lasolve::column_major(data, rows, cols)");
+  if constexpr (sizeof...(sizes) >= 2) {
+    const std::int64_t given[] = {std::int64_t(sizes)...};
+    const std::int64_t rows = given[0], cols = given[1],
+                       ld = sizeof...(sizes) == 2 ? rows : given[sizeof...(sizes) - 1];
+    return {memory_of(std::forward<D>(data), rows, cols, ld), rows, cols, ld};
+  }
+  return {};
+}
 
 }  // namespace LASOLVE_ABI
 }  // namespace lasolve

@@ -11,7 +11,7 @@
 #include "core/context_state.hpp"
 #include "lasolve/lasolve.hpp"
 #include "lasolve/names.hpp"
-#include "solvers/driver/extent.hpp"
+#include "solvers/driver/columns.hpp"
 
 namespace lasolve {
 
@@ -48,22 +48,42 @@ inline Options on_its_device(const Context::State& context, Options options) {
   return options;
 }
 
-/// Where X is B itself: X is then solved for in place.
-template <class T, class Space>
-bool same(MatrixView<const T, Space> B, MatrixView<T, Space> X) {
-  return B.data() == X.data() && (B.ld() == X.ld() || B.cols() <= 1);
+/// For a matrix whose transpose is factored.
+inline Options mirrored(Options options) {
+  if (options.triangle == Uplo::lower)
+    options.triangle = Uplo::upper;
+  else if (options.triangle == Uplo::upper)
+    options.triangle = Uplo::lower;
+  return options;
 }
 
-template <class T, class Space>
-void require_sides(std::int64_t n, MatrixView<const T, Space> B, MatrixView<T, Space> X) {
+/// What `op` is of the matrix that was factored.
+inline Op op_of_stored(Op stored, Op op) { return stored == Op::none ? op : flipped(op); }
+
+/// Where X is B itself: X is then solved for in place.
+template <class B, class X>
+bool same(const B& b, const X& x) {
+  return b.data() == x.data() && (b.ld() == x.ld() || b.cols() <= 1);
+}
+
+/// B and X are n × nrhs, in one memory, and apart where X is solved for where it lies. In another order they are copied.
+template <class T>
+void require_sides(std::int64_t n, const Borrowed<const T>& B, const Borrowed<T>& X) {
   if (B.rows() != n || X.rows() != n || B.cols() != X.cols())
     throw std::invalid_argument(fmt::format(
         "lasolve: the right-hand sides or the solutions have the wrong size: A is {} × {}, B {} × {} and X {} × {}; B "
         "and X have as many rows as A, and one column for each system",
         n, n, B.rows(), B.cols(), X.rows(), X.cols()));
-  require(
-      same(B, X) || !overlap(Extent(B), Extent(X)),
-      "the right-hand sides and the solutions overlap, but are not the same memory with the same leading dimension");
+  require(B.on_cuda() == X.on_cuda(),
+          "of B and X one is on a device and the other on the host: give both on one device");
+  const auto b = columns_of<Cpu>(B);
+  const auto x = columns_of<Cpu>(X);
+  if (!x)
+    require(is_apart_in_itself(X), "elements of X are in the same place, by its strides: give X memory of its own");
+  if (b && x && b->is_view() && x->is_view())
+    require(
+        same(b->view, x->view) || !overlap(Extent(b->view), Extent(x->view)),
+        "the right-hand sides and the solutions overlap, but are not the same memory with the same leading dimension");
 }
 
 inline void require_apart(const Extent& A, const Extent& X) {

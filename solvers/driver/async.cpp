@@ -23,26 +23,31 @@ void require_decided(const Options& options) {
 }
 
 template <class T>
-std::unique_ptr<AsyncEngine<T>> engine_for(Given<T, Cuda> A, const Options& wanted, const Context& context) {
+std::unique_ptr<AsyncEngine<T>> engine_for(Given<T, Cuda> A, const Options& wanted, const Context& context,
+                                           Op stored = Op::none) {
   require_square(A.A.rows(), A.A.cols());
   require_enumerators(wanted);
   require(context.stream() != nullptr,
           "a factorization that nobody waits for works in the order of a stream, and the context has none");
-  const Options options = on_its_device(*context.state(), wanted);
+  Options options = on_its_device(*context.state(), wanted);
+  if (stored != Op::none) options = mirrored(std::move(options));
   require_decided(options);
   const Choice choice = choose(options);
   require(choice.backend.index() == 1, "the matrix is on a CUDA device, but the backend runs on the CPU");
   const std::int64_t order = A.A.rows();
   auto engine = make_async_engine<T>(std::move(A), *std::get<1>(choice.backend), options, context.state());
-  engine->order = order;
+  engine->order = order, engine->stored = stored;
   return engine;
 }
 
 }  // namespace
 
 template <class T>
-AsyncFactorization<T>::AsyncFactorization(MatrixView<const T, Cuda> A, const Options& options, const Context& context)
-    : engine_(engine_for<T>(Given<T, Cuda>(A), options, context)) {}
+AsyncFactorization<T>::AsyncFactorization(Borrowed<const T> A, const Options& options, const Context& context) {
+  require_square(A.rows(), A.cols());
+  const auto [view, op] = columns_on_device("A", A);
+  engine_ = engine_for<T>(Given<T, Cuda>(view), options, context, op);
+}
 template <class T>
 AsyncFactorization<T>::AsyncFactorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context)
     : engine_(engine_for<T>(Given<T, Cuda>(std::move(A)), options, context)) {}
@@ -54,11 +59,11 @@ template <class T>
 AsyncFactorization<T>::~AsyncFactorization() = default;
 
 template <class T>
-void AsyncFactorization<T>::solve_async(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op) {
+void AsyncFactorization<T>::solve_async(Borrowed<const T> B, Borrowed<T> X, Op op) {
   AsyncEngine<T>& engine = not_moved(engine_);
   require_enumerator(op, "op");
   require_sides(engine.order, B, X);
-  engine.solve(B, X, op);
+  engine.solve(columns_on_device("B", B), columns_on_device("X", X), op_of_stored(engine.stored, op));
 }
 
 template <class T>
@@ -68,7 +73,10 @@ const std::int64_t* AsyncFactorization<T>::failed_at() const {
 
 template <class T>
 Outcome AsyncFactorization<T>::wait() {
-  return not_moved(engine_).wait();
+  AsyncEngine<T>& engine = not_moved(engine_);
+  Outcome outcome = engine.wait();
+  outcome.of_rows = engine.stored != Op::none;
+  return outcome;
 }
 
 template class AsyncFactorization<double>;

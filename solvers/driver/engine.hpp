@@ -1,6 +1,7 @@
 // A factorization, wherever it lives: what the public Factorization stands on.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "core/choose.hpp"
@@ -8,11 +9,30 @@
 #include "lasolve/lasolve.hpp"
 #include "lasolve/names.hpp"
 #include "lasolve/precision.hpp"
-#include "solvers/driver/extent.hpp"
+#include "solvers/driver/columns.hpp"
 #include "solvers/driver/facts.hpp"
 #include "solvers/recipe.hpp"
 
 namespace lasolve {
+
+/// How a triangular factor is applied: X ← op(factor) B, or X ← op(factor)⁻¹ B.
+struct FactorCall {
+  Factor which;
+  Op op;
+  bool inverse;
+};
+
+/// Factors as such: see Factorization. Results are there when a call returns.
+template <class T>
+class Triangles {
+ public:
+  virtual ~Triangles() = default;
+  virtual LogDeterminant log_abs_det() = 0;
+  virtual Matrix<T> triangle(Factor) = 0;
+  virtual std::vector<std::int64_t> pivots() = 0;
+  virtual void apply(const FactorCall&, MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X) = 0;
+  virtual void apply(const FactorCall&, Columns<const T, Cuda> B, Columns<T, Cuda> X) = 0;
+};
 
 template <class T>
 class Engine {
@@ -21,6 +41,8 @@ class Engine {
   virtual const Report& report() const = 0;
   /// n, which stays when a solve replaces factors and their report.
   std::int64_t order = 0;
+  /// How A is related to what was factored.
+  Op stored = Op::none;
   /// Where A lies, if it is the caller's and is read again with each solve.
   Extent borrowed;
   /// A, if it is a copy of the caller's.
@@ -28,8 +50,10 @@ class Engine {
   virtual double rcond() = 0;
   /// B and X are n × nrhs, and the same or apart.
   virtual Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) = 0;
-  /// After what stream `after` has been given.
-  virtual Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, CUstream_st* after) = 0;
+  /// After what stream `after` has been given. B and X in rows are solved for in copies.
+  virtual Report solve(Columns<const T, Cuda> B, Columns<T, Cuda> X, Op op, CUstream_st* after) = 0;
+  /// use(the factors), after what a stream has been given.
+  virtual void with_triangles(const std::function<void(Triangles<T>&)>& use, std::optional<CUstream_st*> after) = 0;
 };
 
 /// What the public AsyncFactorization stands on.
@@ -38,7 +62,8 @@ class AsyncEngine {
  public:
   virtual ~AsyncEngine() = default;
   std::int64_t order = 0;
-  virtual void solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op) = 0;
+  Op stored = Op::none;
+  virtual void solve(Columns<const T, Cuda> B, Columns<T, Cuda> X, Op op) = 0;
   virtual const std::int64_t* failed_at() const = 0;
   virtual Outcome wait() = 0;
 };
@@ -56,7 +81,7 @@ Means means_of(const GemmBackend<Space>& gemm, const Options& options, const Tun
   return means;
 }
 
-/// A matrix as it was given: borrowed, or handed over with its memory, which the factors may then overwrite.
+/// A matrix as it was given: borrowed, for the call alone or for longer, or handed over with its memory, which the factors may then overwrite.
 template <class T, class Space>
 struct Given {
   explicit Given(MatrixView<const T, Space> borrowed) : A(borrowed) {}
@@ -64,6 +89,7 @@ struct Given {
 
   std::optional<Matrix<T, Space>> memory;
   MatrixView<const T, Space> A;
+  bool may_end = false;  ///< with the call, so that a copy is to be kept
 };
 
 template <class T, class Space>

@@ -1,8 +1,10 @@
 // The public entry points: choose a backend, make the engine on its device.
 #include <algorithm>
+#include <numeric>
 
 #include "core/choose.hpp"
 #include "core/memory_kind.hpp"
+#include "lasolve/context.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/driver/arguments.hpp"
 #include "solvers/driver/engine.hpp"
@@ -20,15 +22,6 @@ Facts start_of(const Choice& choice, Op op = Op::none) {
           .notes = choice.notes};
 }
 
-/// For a matrix whose transpose is factored.
-Options mirrored(Options options) {
-  if (options.triangle == Uplo::lower)
-    options.triangle = Uplo::upper;
-  else if (options.triangle == Uplo::upper)
-    options.triangle = Uplo::lower;
-  return options;
-}
-
 /// The engine of a matrix of order n with what it is asked about it. `borrowed`: where that is the caller's.
 template <class T>
 std::unique_ptr<Engine<T>> of_matrix(std::int64_t n, std::unique_ptr<Engine<T>> engine, const Options& options,
@@ -36,6 +29,10 @@ std::unique_ptr<Engine<T>> of_matrix(std::int64_t n, std::unique_ptr<Engine<T>> 
   engine->order = n;
   if (options.check || engine->report().refine != Refine::none) engine->borrowed = borrowed;
   return engine;
+}
+
+void require_enumerator(Factor which) {
+  require(which == Factor::L || which == Factor::U, "a factor is neither L nor U");
 }
 
 Choice choose_for(const Options& options, const SharedContext& context) {
@@ -55,56 +52,20 @@ std::unique_ptr<Engine<T>> make_engine_for(Given<T, Cpu> A, const Options& optio
   return make_engine<T>(std::move(A), *std::get<1>(choice.backend), there, start_of(choice, op), context);
 }
 
+/// Of columns on the host, op(A).
 template <class T>
-void require_matrix(MatrixView<const T> columns, const Options& options, Op op = Op::none) {
-  op == Op::none ? require_square(columns.rows(), columns.cols()) : require_square(columns.cols(), columns.rows());
-  require_enumerators(options);
-  require_on_host("A", Ends(columns));
-}
-
-/// Of columns that the caller has.
-template <class T>
-std::unique_ptr<Engine<T>> engine_by(const Choice& choice, MatrixView<const T> columns, const Options& options,
-                                     const SharedContext& context, Op op) {
+std::unique_ptr<Engine<T>> engine_by(const Choice& choice, const Columns<const T, Cpu>& columns, const Options& options,
+                                     const SharedContext& context) {
+  const auto& [view, op] = columns;
+  const Options& its = op == Op::none ? options : mirrored(options);
   try {
-    return of_matrix(columns.rows(), make_engine_for(Given<T, Cpu>(columns), options, choice, context, op), options,
-                     Extent(columns));
+    auto engine =
+        of_matrix(view.rows(), make_engine_for(Given<T, Cpu>(view), its, choice, context, op), its, Extent(view));
+    engine->stored = op;
+    return engine;
   } catch (const NotFinite& e) {
-    throw_naming_first(e, columns, op, options.triangle);
+    throw_naming_first(e, view, op, its.triangle);
   }
-}
-template <class T>
-std::unique_ptr<Engine<T>> engine_for(MatrixView<const T> columns, const Options& options,
-                                      const SharedContext& context = {}, Op op = Op::none) {
-  require_matrix(columns, options, op);
-  return engine_by(choose_for(options, context), columns, options, context, op);
-}
-template <class T>
-std::unique_ptr<Engine<T>> engine_for(RowMajorView<const T> A, const Options& options,
-                                      const SharedContext& context = {}) {
-  return engine_for(A.transposed(), mirrored(options), context, Op::transpose);
-}
-
-/// Of a copy.
-template <class T>
-std::unique_ptr<Engine<T>> engine_with_copy(MatrixView<const T> columns, Op op, const Options& options,
-                                            const SharedContext& context) {
-  require_matrix(columns, options, op);
-  Matrix<T> copy(columns.rows(), columns.cols());
-  for (std::int64_t j = 0; j < columns.cols(); ++j) std::copy_n(&columns(0, j), columns.rows(), &copy(0, j));
-  auto engine = engine_for(std::as_const(copy).view(), op == Op::none ? options : mirrored(options), context, op);
-  engine->borrowed = {};
-  engine->kept = std::move(copy);
-  return engine;
-}
-
-/// Of memory that is handed over.
-template <class T>
-std::unique_ptr<Engine<T>> engine_in(Matrix<T>&& A, const Options& options, const SharedContext& context = {}) {
-  require_matrix<T>(A, options);
-  const std::int64_t n = A.rows();
-  const Choice choice = choose_for(options, context);
-  return of_matrix(n, make_engine_for(Given<T, Cpu>(std::move(A)), options, choice, context, Op::none), options, {});
 }
 
 /// The device of the memory; where it has none, the first that can be used.
@@ -114,134 +75,135 @@ Device device_of(MatrixView<const T, Cuda> A) {
   return {Device::cuda, its >= 0 ? its : automatic_device().index};
 }
 
+/// Of columns on a device, op(A).
 template <class T>
-std::unique_ptr<Engine<T>> engine_for(Given<T, Cuda> A, Options options, CUstream_st* after,
-                                      const SharedContext& context = {}) {
+std::unique_ptr<Engine<T>> engine_on_device(Given<T, Cuda> A, Options options, CUstream_st* after,
+                                            const SharedContext& context, Op op = Op::none) {
   require_square(A.A.rows(), A.A.cols());
   require_enumerators(options);
   require_device(options.device);
+  if (op != Op::none) options = mirrored(std::move(options));
   if (context) options = on_its_device(*context, std::move(options));
   if (options.device.kind == Device::automatic) options.device = device_of<T>(A.A);
   const Choice choice = choose(options);
   require(choice.backend.index() == 1, "the matrix is on a CUDA device, but the backend runs on the CPU");
-  const Extent borrowed = A.memory ? Extent() : Extent(A.A);
+  const Extent borrowed = A.memory || A.may_end ? Extent() : Extent(A.A);
   const std::int64_t n = A.A.rows();
-  return of_matrix(
-      n, make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice), after, context), options,
-      borrowed);
+  auto engine = of_matrix(
+      n, make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice, op), after, context),
+      options, borrowed);
+  engine->stored = op;
+  return engine;
 }
 
-template <class T>
-Extent extent_of(MatrixView<T> M) {
-  return Extent(M);
-}
-template <class T>
-Extent extent_of(RowMajorView<T> M) {
-  return Extent(M.transposed());
-}
+SharedContext context_of(const After& after) { return after.context ? after.context->state() : SharedContext(); }
 
 template <class T>
-void require_sides_on_host(MatrixView<const T> B, MatrixView<T> X, Op op) {
+void require_matrix(const Borrowed<const T>& A, const Options& options) {
+  require_square(A.rows(), A.cols());
+  require_enumerators(options);
+  if (!A.on_cuda()) require_on_host("A", Ends(A));
+}
+
+/// Of a matrix that is given for longer than the call, or of a copy of it.
+template <class T>
+std::unique_ptr<Engine<T>> engine_for(const Borrowed<const T>& A, const Options& options, const After& after) {
+  const SharedContext context = context_of(after);
+  require_matrix(A, options);
+  if (A.on_cuda()) {
+    const auto [view, op] = columns_on_device("A", A);
+    Given<T, Cuda> given(view);
+    given.may_end = A.may_end();
+    return engine_on_device(std::move(given), options, after.stream, context, op);
+  }
+  const auto columns = columns_of<Cpu>(A);
+  const Choice choice = choose_for(options, context);
+  if (columns && !A.may_end()) return engine_by(choice, *columns, options, context);
+  const Op op = columns ? columns->op : Op::none;
+  Matrix<T> copy(A.rows(), A.cols());
+  columns ? copy_elements(columns->view, copy.view()) : copy_elements(A, copy.view());
+  auto engine = engine_by(choice, Columns<const T, Cpu>{std::as_const(copy).view(), op}, options, context);
+  engine->borrowed = {};
+  engine->kept = std::move(copy);
+  return engine;
+}
+
+/// Of memory that is handed over.
+template <class T>
+std::unique_ptr<Engine<T>> engine_in(Matrix<T, Cpu>&& A, const Options& options, const After& after) {
+  require_matrix<T>(A.view(), options);
+  const std::int64_t n = A.rows();
+  const SharedContext context = context_of(after);
+  const Choice choice = choose_for(options, context);
+  return of_matrix(n, make_engine_for(Given<T, Cpu>(std::move(A)), options, choice, context, Op::none), options, {});
+}
+template <class T>
+std::unique_ptr<Engine<T>> engine_in(Matrix<T, Cuda>&& A, const Options& options, const After& after) {
+  return engine_on_device(Given<T, Cuda>(std::move(A)), options, after.stream, context_of(after));
+}
+
+/// Sizes and places of what an engine, or a call of solve(), is given.
+template <class T>
+void require_sides(std::int64_t n, const Extent& A, const Borrowed<const T>& B, const Borrowed<T>& X, Op op) {
+  require_sides(n, B, X);
+  require_apart(A, extent_of(X));
   require_enumerator(op, "op");
+  if (B.on_cuda()) return;
   require_on_host("B", Ends(B));
   require_on_host("X", Ends(X));
 }
 
 template <class T>
-Report solve_with(Engine<T>& engine, MatrixView<const T> B, MatrixView<T> X, Op op) {
+Report solve_by(Engine<T>& engine, MatrixView<const T> B, MatrixView<T> X, Op op) {
   try {
-    return engine.solve(B, X, op);
+    return engine.solve(B, X, op_of_stored(engine.stored, op));
   } catch (const NotFinite& e) {
     if (same(B, X)) throw;
     throw_naming_first(e, B, Op::none, Uplo::both);
   }
 }
-
-template <class From, class T>
-void copy_elements(const From& from, const T& to) {
-  for (std::int64_t i = 0; i < from.rows(); ++i)
-    for (std::int64_t j = 0; j < from.cols(); ++j) to(i, j) = from(i, j);
+template <class T>
+Report solve_by(Engine<T>& engine, const Borrowed<const T>& B, const Borrowed<T>& X, Op op, CUstream_st* after) {
+  if (B.on_cuda())
+    return engine.solve(columns_on_device("B", B), columns_on_device("X", X), op_of_stored(engine.stored, op), after);
+  return on_columns(B, X, [&](MatrixView<const T> b, MatrixView<T> x) { return solve_by(engine, b, x, op); });
 }
 
-/// solve(B, X) with columns of row-major B and X: of one that lies in one piece, or of copies.
-template <class T, class Solve>
-Report solve_by_columns(RowMajorView<const T> B, RowMajorView<T> X, Solve solve) {
-  const auto is_column = [](auto M) { return M.cols() == 1 && M.ld() == 1; };
-  if (is_column(B) && is_column(X))
-    return solve(column_major(B.data(), B.rows(), 1), column_major(X.data(), X.rows(), 1));
-  require_on_host("B", Ends(B.transposed()));
-  require_on_host("X", Ends(X.transposed()));
-  Matrix<T> b(B.rows(), B.cols()), x(X.rows(), X.cols());
-  copy_elements(B, b.view());
-  Report report = solve(std::as_const(b).view(), x.view());
-  copy_elements(x.view(), X);
-  return report;
-}
-
-/// The matrix by columns or by rows.
-template <class T, class M>
-Report solve_once(const M& A, MatrixView<const T> B, MatrixView<T> X, const Options& options, Op op) {
+template <class T>
+Report solve_once(const Borrowed<const T>& A, const Borrowed<const T>& B, const Borrowed<T>& X, const Options& options,
+                  Op op, const After& after) {
   require_square(A.rows(), A.cols());
-  require_sides(A.rows(), B, X);
-  require_apart(extent_of(A), Extent(X));
-  const MatrixView<const T> columns = columns_of<T>(A);
-  constexpr Op stored = op_of_columns<M, T>;
-  require_matrix(columns, options);
-  require_sides_on_host(B, X, op);
+  require_sides(A.rows(), extent_of(A), B, X, op);
+  const auto both = [&](Engine<T>& engine, const auto& b, const auto& x, auto... stream) {
+    Report report = solve_by(engine, b, x, op, stream...);
+    return together(engine.report(), std::move(report));
+  };
+  const auto columns = columns_of<Cpu>(A);
+  if (A.on_cuda() || B.on_cuda() || after.context || !columns)
+    return both(*engine_for(A, options, after), B, X, after.stream);
+  require_matrix(A, options);
   const Choice choice = choose(options);
-  const Op op_of_stored = stored == Op::none ? op : flipped(op);
-  Report report;
-  if (const auto* const on_cpu = std::get_if<const GemmBackend<Cpu>*>(&choice.backend))
-    if (solve_small(columns, **on_cpu, options, start_of(choice, stored), B, X, op_of_stored, report)) return report;
-  const auto engine =
-      engine_by(choice, columns, stored == Op::none ? options : mirrored(options), SharedContext(), stored);
-  report = solve_with(*engine, B, X, op_of_stored);
-  report = together(engine->report(), std::move(report));
-  return report;
-}
-/// The same of row-major B and X.
-template <class T, class M>
-Report solve_once(const M& A, RowMajorView<const T> B, RowMajorView<T> X, const Options& options, Op op) {
-  require_apart(extent_of(A), extent_of(X));
-  return solve_by_columns(B, X,
-                          [&](MatrixView<const T> b, MatrixView<T> x) { return solve_once(A, b, x, options, op); });
+  return on_columns(B, X, [&](MatrixView<const T> b, MatrixView<T> x) {
+    Report report;
+    if (const auto* const on_cpu = std::get_if<const GemmBackend<Cpu>*>(&choice.backend))
+      if (solve_small(columns->view, **on_cpu, options, start_of(choice, columns->op), b, x,
+                      op_of_stored(columns->op, op), report))
+        return report;
+    return both(*engine_by(choice, *columns, options, SharedContext()), b, x);
+  });
 }
 
 }  // namespace
 
 template <class T>
-Factorization<T>::Factorization(MatrixView<const T, Cpu> A, const Options& options) : engine_(engine_for(A, options)) {}
+Factorization<T>::Factorization(Borrowed<const T> A, const Options& options, After after)
+    : engine_(engine_for(A, options, after)) {}
 template <class T>
-Factorization<T>::Factorization(RowMajorView<const T> A, const Options& options)
-    : engine_(engine_for(A, options)), stored_(Op::transpose) {}
+Factorization<T>::Factorization(Matrix<T, Cpu>&& A, const Options& options, After after)
+    : engine_(engine_in(std::move(A), options, after)) {}
 template <class T>
-Factorization<T>::Factorization(Matrix<T, Cpu>&& A, const Options& options)
-    : engine_(engine_in(std::move(A), options)) {}
-template <class T>
-Factorization<T>::Factorization(MatrixView<const T, Cuda> A, const Options& options, CUstream_st* after)
-    : engine_(engine_for(Given<T, Cuda>(A), options, after)) {}
-template <class T>
-Factorization<T>::Factorization(Matrix<T, Cuda>&& A, const Options& options, CUstream_st* after)
-    : engine_(engine_for(Given<T, Cuda>(std::move(A)), options, after)) {}
-template <class T>
-Factorization<T>::Factorization(MatrixView<const T, Cpu> A, const Options& options, const Context& context)
-    : engine_(engine_for(A, options, context.state())) {}
-template <class T>
-Factorization<T>::Factorization(RowMajorView<const T> A, const Options& options, const Context& context)
-    : engine_(engine_for(A, options, context.state())), stored_(Op::transpose) {}
-template <class T>
-Factorization<T>::Factorization(Matrix<T, Cpu>&& A, const Options& options, const Context& context)
-    : engine_(engine_in(std::move(A), options, context.state())) {}
-template <class T>
-Factorization<T>::Factorization(MatrixView<const T, Cuda> A, const Options& options, const Context& context,
-                                CUstream_st* after)
-    : engine_(engine_for(Given<T, Cuda>(A), options, after, context.state())) {}
-template <class T>
-Factorization<T>::Factorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context, CUstream_st* after)
-    : engine_(engine_for(Given<T, Cuda>(std::move(A)), options, after, context.state())) {}
-template <class T>
-Factorization<T>::Factorization(MatrixView<const T, Cpu> columns, Op op, const Options& options, const Context* context)
-    : engine_(engine_with_copy(columns, op, options, context ? context->state() : SharedContext())), stored_(op) {}
+Factorization<T>::Factorization(Matrix<T, Cuda>&& A, const Options& options, After after)
+    : engine_(engine_in(std::move(A), options, after)) {}
 template <class T>
 Factorization<T>::Factorization(Factorization&&) noexcept = default;
 template <class T>
@@ -254,30 +216,60 @@ const Report& Factorization<T>::report() const {
   return not_moved(engine_).report();
 }
 template <class T>
-Report Factorization<T>::solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) {
+Report Factorization<T>::solve(Borrowed<const T> B, Borrowed<T> X, Op op, CUstream_st* after) {
   Engine<T>& engine = not_moved(engine_);
-  require_sides(engine.order, B, X);
-  require_apart(engine.borrowed, Extent(X));
-  require_sides_on_host(B, X, op);
-  return solve_with(engine, B, X, stored_ == Op::none ? op : flipped(op));
+  require_sides(engine.order, engine.borrowed, B, X, op);
+  return solve_by(engine, B, X, op, after);
 }
-template <class T>
-Report Factorization<T>::solve(RowMajorView<const T> B, RowMajorView<T> X, Op op) {
-  require_apart(not_moved(engine_).borrowed, extent_of(X));
-  return solve_by_columns(B, X, [&](MatrixView<const T> b, MatrixView<T> x) { return solve(b, x, op); });
-}
-template <class T>
-Report Factorization<T>::solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, CUstream_st* after) {
-  Engine<T>& engine = not_moved(engine_);
-  require_enumerator(op, "op");
-  require_sides(engine.order, B, X);
-  require_apart(engine.borrowed, Extent(X));
-  return engine.solve(B, X, stored_ == Op::none ? op : flipped(op), after);
-}
-
 template <class T>
 double Factorization<T>::rcond() {
   return not_moved(engine_).rcond();
+}
+
+template <class T>
+LogDeterminant Factorization<T>::log_abs_det() {
+  LogDeterminant its;
+  not_moved(engine_).with_triangles([&](Triangles<T>& factors) { its = factors.log_abs_det(); }, {});
+  return its;
+}
+template <class T>
+Matrix<T> Factorization<T>::triangle(Factor which) {
+  require_enumerator(which);
+  Matrix<T> its;
+  not_moved(engine_).with_triangles([&](Triangles<T>& factors) { its = factors.triangle(which); }, {});
+  return its;
+}
+template <class T>
+std::vector<std::int64_t> Factorization<T>::pivots() {
+  std::vector<std::int64_t> its;
+  not_moved(engine_).with_triangles([&](Triangles<T>& factors) { its = factors.pivots(); }, {});
+  return its;
+}
+template <class T>
+std::vector<std::int64_t> Factorization<T>::permutation() {
+  const std::vector<std::int64_t> exchanged = pivots();
+  std::vector<std::int64_t> rows(exchanged.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  for (std::size_t k = 0; k < rows.size(); ++k) std::swap(rows[k], rows[std::size_t(exchanged[k])]);
+  return rows;
+}
+template <class T>
+void Factorization<T>::apply(Factor which, bool inverse, Borrowed<const T> B, Borrowed<T> X, Op op,
+                             CUstream_st* after) {
+  Engine<T>& engine = not_moved(engine_);
+  require_enumerator(which);
+  require_sides(engine.order, Extent(), B, X, op);
+  require(inverse || !overlap(extent_of(B), extent_of(X)),
+          "a product is written to X while B is read: give X memory of its own");
+  const FactorCall call{which, op, inverse};
+  if (B.on_cuda())
+    return engine.with_triangles(
+        [&](Triangles<T>& factors) { factors.apply(call, columns_on_device("B", B), columns_on_device("X", X)); },
+        after);
+  on_columns(B, X, [&](MatrixView<const T> b, MatrixView<T> x) {
+    engine.with_triangles([&](Triangles<T>& factors) { factors.apply(call, b, x); }, {});
+    return true;
+  });
 }
 
 template class Factorization<double>;
@@ -285,18 +277,14 @@ template class Factorization<float>;
 
 inline namespace LASOLVE_ABI {
 
-#define LASOLVE_SOLVE(T, OfA, OfX)                                                        \
-  Report solve(OfA<const T> A, OfX<const T> B, OfX<T> X, const Options& options, Op op) { \
-    return solve_once(A, B, X, options, op);                                              \
-  }
-LASOLVE_SOLVE(double, MatrixView, MatrixView)
-LASOLVE_SOLVE(double, MatrixView, RowMajorView)
-LASOLVE_SOLVE(double, RowMajorView, MatrixView)
-LASOLVE_SOLVE(double, RowMajorView, RowMajorView)
-LASOLVE_SOLVE(float, MatrixView, MatrixView)
-LASOLVE_SOLVE(float, MatrixView, RowMajorView)
-LASOLVE_SOLVE(float, RowMajorView, MatrixView)
-LASOLVE_SOLVE(float, RowMajorView, RowMajorView)
+Report solve(Borrowed<const double> A, Borrowed<const double> B, Borrowed<double> X, const Options& options, Op op,
+             After after) {
+  return solve_once(A, B, X, options, op, after);
+}
+Report solve(Borrowed<const float> A, Borrowed<const float> B, Borrowed<float> X, const Options& options, Op op,
+             After after) {
+  return solve_once(A, B, X, options, op, after);
+}
 
 }  // namespace LASOLVE_ABI
 

@@ -8,6 +8,7 @@
 
 #include "core/named_range.hpp"
 #include "solvers/driver/factoring.hpp"
+#include "solvers/driver/triangles.hpp"
 #include "solvers/refine/accuracy.hpp"
 #include "solvers/refine/refine.hpp"
 #include "solvers/refine/scaling.hpp"
@@ -50,6 +51,20 @@ class Solver {
     made_.facts.times.take(q_);
     write_report();
     return rcond;
+  }
+
+  void with_triangles(const std::function<void(Triangles<T>&)>& use) {
+    require(!made_.recipe.is_coarse(),
+            "L, U, pivots and the determinant are those of factors as fine as A, and these are coarser: leave "
+            "Options::precision automatic");
+    const Settled settled(q_);
+    made_.with(gemm_, [&]<class F>(Factors<F, Space>& factors, const Gemm<F, Space>& gemm) {
+      if constexpr (std::is_same_v<F, T>) {
+        TrianglesOf<T, Space> triangles(q_, gemm, factors, factoring_.exponent(), made_.facts.outcome);
+        use(triangles);
+      }
+    });
+    q_.take_times();
   }
 
   /// To be called before the memory of A goes, which no solve reads again. rcond() then has what it needs.

@@ -54,12 +54,9 @@ lasolve_status solve(lasolve_async_factorization* factors, lasolve_op c_op, std:
   return guarded([&] {
     require(factors != nullptr, "there is no factorization");
     const Request& request = factors->request;
-    const Op op = op_of(c_op, request.is_flipped());
     auto& its = of_its_type<AsyncFactorization<T>>(factors->factors);
-    require_matrix('B', B, factors->n, nrhs, ldb, request.by_rows());
-    require_matrix('X', X, factors->n, nrhs, ldx, request.by_rows());
-    const SidesOnDeviceMemory<T> sides(factors->n, nrhs, B, ldb, X, ldx, request.by_rows());
-    its.solve_async(sides.b, sides.x, op);
+    its.solve_async(request.matrix('B', B, factors->n, nrhs, ldb), request.matrix('X', X, factors->n, nrhs, ldx),
+                    op_of(c_op));
     return LASOLVE_OK;
   });
 }
@@ -69,8 +66,7 @@ lasolve_status solve(lasolve_async_factorization* factors, lasolve_op c_op, std:
 template <class T>
 AsyncFactorization<T> lasolve_async_factorization::factored(const T* A, std::int64_t lda) const {
   const Context& context = context_of(request);
-  require_matrix('A', A, n, n, lda, request.by_rows());
-  return {MatrixView<const T, Cuda>(A, n, n, lda), request.options, context};
+  return {request.matrix('A', A, n, n, lda), request.options, context};
 }
 
 extern "C" {
@@ -107,8 +103,7 @@ lasolve_status lasolve_failed_at(const lasolve_async_factorization* factors, con
 lasolve_status lasolve_wait(lasolve_async_factorization* factors, lasolve_int* at) {
   return guarded([&] {
     require(factors != nullptr, "there is no factorization");
-    const Outcome outcome =
-        factors->request.as_given(std::visit([](auto& its) { return its.wait(); }, factors->factors));
+    const Outcome outcome = std::visit([](auto& its) { return its.wait(); }, factors->factors);
     if (at) *at = outcome.ok() ? -1 : outcome.at;
     return status_of(outcome);
   });

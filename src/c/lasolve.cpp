@@ -105,27 +105,10 @@ struct lasolve_factorization {
 
   /// X ← op(A)⁻¹ B in the caller's layout.
   template <class T>
-  Report solve(lasolve_op c_op, std::int64_t nrhs, const T* B, std::int64_t ldb, T* X, std::int64_t ldx) {
-    const Op op = op_of(c_op, request.is_flipped());
+  Report solve(lasolve_op op, std::int64_t nrhs, const T* B, std::int64_t ldb, T* X, std::int64_t ldx) {
     Factorization<T>& f = of<T>();
-    require_matrix('B', B, n, nrhs, ldb, request.by_rows());
-    require_matrix('X', X, n, nrhs, ldx, request.by_rows());
-    if (request.given.memory == LASOLVE_CUDA) {
-      const SidesOnDeviceMemory<T> sides(n, nrhs, B, ldb, X, ldx, request.by_rows());
-      Report report = f.solve(sides.b, sides.x, op, request.stream());
-      report.outcome = request.as_given(report.outcome);
-      return report;
-    }
-    if (request.by_rows()) return f.solve(row_major(B, n, nrhs, ldb), row_major(X, n, nrhs, ldx), op);
-    return f.solve(column_major(B, n, nrhs, ldb), column_major(X, n, nrhs, ldx), op);
-  }
-
-  /// Of the factorization.
-  template <class T>
-  Report report() {
-    Report its = of<T>().report();
-    its.outcome = request.as_given(its.outcome);
-    return its;
+    return f.solve(request.matrix('B', B, n, nrhs, ldb), request.matrix('X', X, n, nrhs, ldx), op_of(op),
+                   request.stream());
   }
 
   Request request;
@@ -134,17 +117,9 @@ struct lasolve_factorization {
 
  private:
   template <class T>
-  std::variant<Factorization<double>, Factorization<float>> factored(const T* A, std::int64_t lda) {
-    const lasolve_options& given = request.given;
-    require(given.memory == LASOLVE_HOST || given.memory == LASOLVE_CUDA, "memory is LASOLVE_HOST or LASOLVE_CUDA");
-    require_matrix('A', A, n, n, lda, request.by_rows());
-    const auto made = [&](const auto& view, auto... after) {
-      return given.context ? Factorization<T>(view, request.options, given.context->context, after...)
-                           : Factorization<T>(view, request.options, after...);
-    };
-    if (given.memory == LASOLVE_CUDA) return made(MatrixView<const T, Cuda>(A, n, n, lda), request.stream());
-    if (request.by_rows()) return made(row_major(A, n, n, lda));
-    return made(column_major(A, n, n, lda));
+  Factorization<T> factored(const T* A, std::int64_t lda) {
+    const auto matrix = request.matrix('A', A, n, n, lda);
+    return Factorization<T>(request.given.copy ? matrix.to_be_copied() : matrix, request.options, request.after());
   }
 };
 
@@ -157,7 +132,7 @@ lasolve_status factor(std::int64_t n, const T* A, std::int64_t lda, const lasolv
   return reported(report, [&] {
     require(factors != nullptr, "there is nowhere to leave the factorization");
     auto made = std::make_unique<lasolve_factorization>(options, n, A, lda);
-    const Report done = made->template report<T>();
+    const Report done = made->template of<T>().report();
     fill(report, done);
     const lasolve_status status = status_of(done.outcome);
     *factors = made.release();
@@ -181,12 +156,10 @@ lasolve_status solve_once(std::int64_t n, std::int64_t nrhs, const T* A, std::in
                           T* X, std::int64_t ldx, const lasolve_options* options, lasolve_report* report) {
   return reported(report, [&] {
     lasolve_factorization factors(options, n, A, lda);
-    const bool by_rows = factors.request.by_rows();
-    require_matrix('X', X, n, nrhs, ldx, by_rows);
-    require_apart(Extent(MatrixView<const T>(A, n, n, lda)),
-                  Extent(by_rows ? MatrixView<T>(X, nrhs, n, ldx) : MatrixView<T>(X, n, nrhs, ldx)));
+    require_apart(extent_of(factors.request.matrix('A', A, n, n, lda)),
+                  extent_of(factors.request.matrix('X', X, n, nrhs, ldx)));
     Report solved = factors.solve<T>(LASOLVE_NONE, nrhs, B, ldb, X, ldx);
-    const Report done = together(factors.report<T>(), std::move(solved));
+    const Report done = together(factors.of<T>().report(), std::move(solved));
     fill(report, done);
     return status_of(done.outcome);
   });
@@ -218,6 +191,15 @@ lasolve_status lasolve_rcond(lasolve_factorization* factors, double* rcond) {
   return guarded([&] {
     require(factors && rcond, "there is no factorization, or nowhere to leave the condition number");
     *rcond = std::visit([](auto& f) { return f.rcond(); }, factors->factors);
+    return LASOLVE_OK;
+  });
+}
+
+lasolve_status lasolve_log_abs_det(lasolve_factorization* factors, double* log_abs, int* sign) {
+  return guarded([&] {
+    require(factors && log_abs && sign, "there is no factorization, or nowhere to leave the determinant");
+    const LogDeterminant its = std::visit([](auto& f) { return f.log_abs_det(); }, factors->factors);
+    *log_abs = its.log_abs, *sign = its.sign;
     return LASOLVE_OK;
   });
 }

@@ -63,13 +63,10 @@ Enum enumerator(const char* word, Enum otherwise, const char* what) {
   throw std::invalid_argument(std::string(what) + " '" + word + "' is unknown; known: " + known);
 }
 
-Uplo mirrored(Uplo triangle) {
-  return triangle == Uplo::lower ? Uplo::upper : triangle == Uplo::upper ? Uplo::lower : triangle;
-}
-
 }  // namespace
 
 Request::Request(const lasolve_options* from) : given(read(from, "lasolve_options")) {
+  require(given.memory == LASOLVE_HOST || given.memory == LASOLVE_CUDA, "memory is LASOLVE_HOST or LASOLVE_CUDA");
   if (given.gemm) options.gemm = std::string(given.gemm);
   if (given.kernel) use(read(given.kernel, "lasolve_gemm"));
   if (given.device) {
@@ -81,7 +78,6 @@ Request::Request(const lasolve_options* from) : given(read(from, "lasolve_option
   }
   options.factorization = enumerator(given.method, Method::automatic, "the method");
   options.triangle = enumerator(given.triangle, Uplo::both, "the triangle");
-  if (is_flipped()) options.triangle = mirrored(options.triangle);
   options.precision = enumerator(given.precision, Precision::automatic, "the precision");
   options.refine = enumerator(given.refine, Refine::automatic, "the refinement");
   options.schedule = enumerator(given.schedule, Schedule::automatic, "the schedule");
@@ -124,20 +120,20 @@ void Request::tune(const std::string& changes) {
   }
 }
 
-Op op_of(lasolve_op op, bool is_flipped) {
+Op op_of(lasolve_op op) {
   require(op == LASOLVE_NONE || op == LASOLVE_TRANSPOSE, "op is LASOLVE_NONE or LASOLVE_TRANSPOSE");
-  return (op == LASOLVE_TRANSPOSE) != is_flipped ? Op::transpose : Op::none;
+  return op == LASOLVE_TRANSPOSE ? Op::transpose : Op::none;
 }
 
-void require_matrix(char name, const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, bool by_rows) {
+void Request::require_matrix(char name, const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld) const {
   const auto refuse = [&](const std::string& why) { throw std::invalid_argument(std::string(1, name) + why); };
   const std::string size = std::to_string(rows) + " x " + std::to_string(cols);
   if (rows < 0 || cols < 0) refuse(" has a negative size, " + size);
-  const std::int64_t least = by_rows ? cols : rows;
+  const std::int64_t least = by_rows() ? cols : rows;
   if (ld < least)
-    refuse(" has " + std::to_string(least) + (by_rows ? " columns" : " rows") +
+    refuse(" has " + std::to_string(least) + (by_rows() ? " columns" : " rows") +
            ", and its leading dimension is less: ld" + char(name - 'A' + 'a') + " is " + std::to_string(ld) +
-           (by_rows ? "" : "; where rows lie one after the other, set row_major"));
+           (by_rows() ? "" : "; where rows lie one after the other, set row_major"));
   if (!data && rows > 0 && cols > 0) refuse(" is NULL, but has a size, " + size);
 }
 

@@ -22,14 +22,15 @@ struct Request {
   Request& operator=(const Request&) = delete;
 
   CUstream_st* stream() const { return given.stream ? static_cast<CUstream_st*>(given.stream) : default_stream(); }
+  After after() const { return given.context ? After(given.context->context, stream()) : After(stream()); }
   bool by_rows() const { return given.row_major != 0; }
-  /// Whether the transpose of A is factored, as what its memory holds by columns. On the host there are views of rows, which do that
-  /// themselves.
-  bool is_flipped() const { return by_rows() && given.memory == LASOLVE_CUDA; }
-  /// Of a factorization, as the caller counts.
-  Outcome as_given(Outcome outcome) const {
-    outcome.of_rows = by_rows();
-    return outcome;
+  /// n × n or n × nrhs, in the caller's order and memory. Throws std::invalid_argument, in the words of the interface, for what is no such
+  /// matrix. Its name is a letter.
+  template <class T>
+  Borrowed<T> matrix(char name, T* data, std::int64_t rows, std::int64_t cols, std::int64_t ld) const {
+    require_matrix(name, data, rows, cols, ld);
+    const bool on_cuda = given.memory == LASOLVE_CUDA;
+    return by_rows() ? Borrowed<T>(data, rows, cols, ld, 1, on_cuda) : Borrowed<T>(data, rows, cols, 1, ld, on_cuda);
   }
 
   lasolve_options given;
@@ -40,31 +41,12 @@ struct Request {
   Options options;
 
  private:
+  void require_matrix(char name, const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld) const;
   void use(const lasolve_gemm& own);
   void tune(const std::string& changes);
 };
 
-/// What `op` is of the matrix that was factored.
-Op op_of(lasolve_op op, bool is_flipped);
-
-/// Throws std::invalid_argument, in the words of the interface, for what is no rows × cols matrix. Its name is a letter.
-void require_matrix(char name, const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, bool by_rows);
-
-/// Those of a device, whose row-major B and X have to lie as columns do.
-template <class T>
-struct SidesOnDeviceMemory {
-  SidesOnDeviceMemory(std::int64_t n, std::int64_t nrhs, const T* B, std::int64_t ldb, T* X, std::int64_t ldx,
-                      bool by_rows)
-      : b(B, n, nrhs, by_rows ? column(n, nrhs, ldb) : ldb), x(X, n, nrhs, by_rows ? column(n, nrhs, ldx) : ldx) {}
-  MatrixView<const T, Cuda> b;
-  MatrixView<T, Cuda> x;
-
- private:
-  static std::int64_t column(std::int64_t n, std::int64_t nrhs, std::int64_t ld) {
-    require(nrhs == 1 && ld == 1, "in device memory, row-major B and X have one column, with ld = 1");
-    return n;
-  }
-};
+Op op_of(lasolve_op);
 
 /// The factorization, if it is of the type that a function is for.
 template <class Wanted, class... Types>

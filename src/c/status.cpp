@@ -17,10 +17,13 @@ lasolve_status status_of(const Outcome& outcome) {
   return outcome.has_solution() ? LASOLVE_INACCURATE : LASOLVE_NO_SOLUTION;
 }
 
+/// A sentence of misuse begins as in C++.
 static lasolve_status failed(lasolve_status status, const char* why) {
+  constexpr const char prefix[] = "lasolve: ";
   try {
     said().error.clear();
-    said().error = why;
+    if (status == LASOLVE_MISUSE && std::strncmp(why, prefix, sizeof prefix - 1) != 0) said().error = prefix;
+    said().error += why;
   } catch (const std::bad_alloc&) {  // the status says it
   }
   return status;
@@ -32,8 +35,7 @@ lasolve_status status_of_exception() noexcept {
   } catch (const Misuse& e) {
     return failed(LASOLVE_MISUSE, e.in_c.c_str());
   } catch (const std::invalid_argument& e) {
-    constexpr std::size_t prefix = sizeof "lasolve: " - 1;
-    return failed(LASOLVE_MISUSE, std::strncmp(e.what(), "lasolve: ", prefix) == 0 ? e.what() + prefix : e.what());
+    return failed(LASOLVE_MISUSE, e.what());
   } catch (const MachineError& e) {
     return failed(LASOLVE_MACHINE, e.what());
   } catch (const std::bad_alloc&) {

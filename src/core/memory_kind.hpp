@@ -22,9 +22,14 @@ std::string why_not_on_host(const MemoryKind&);
 /// Why memory cannot be used as memory of a CUDA device; empty: it can.
 std::string why_not_on_device(const MemoryKind&, int device);
 
-/// The first and the last element of a view.
+/// The first and the last element of a matrix.
 struct Ends {
   const void *first, *last;
+
+  template <class T>
+  explicit Ends(const Borrowed<T>& X)
+      : first(X.empty() ? nullptr : X.data()),
+        last(X.empty() ? nullptr : X.data() + (X.rows() - 1) * X.row_stride() + (X.cols() - 1) * X.column_stride()) {}
 
   template <class T, class Space>
   explicit Ends(MatrixView<T, Space> X)

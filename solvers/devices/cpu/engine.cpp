@@ -36,7 +36,11 @@ class CpuEngine final : public Engine<T> {
     const Turn turn(turns_);
     return solver_.solve(B, X, op);
   }
-  Report solve(MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op, CUstream_st*) override { refuse_sides_on_device(); }
+  Report solve(Columns<const T, Cuda>, Columns<T, Cuda>, Op, CUstream_st*) override { refuse_sides_on_device(); }
+  void with_triangles(const std::function<void(Triangles<T>&)>& use, std::optional<CUstream_st*>) override {
+    const Turn turn(turns_);
+    solver_.with_triangles(use);
+  }
 
  private:
   CpuEngine(const Problem& problem, Given<T, Cpu>&& A, const GemmBackend<Cpu>& gemm, const Options& options,
@@ -93,7 +97,11 @@ class SmallEngine final : public Engine<T> {
     }
     return other().solve(B, X, op);
   }
-  Report solve(MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op, CUstream_st*) override { refuse_sides_on_device(); }
+  Report solve(Columns<const T, Cuda>, Columns<T, Cuda>, Op, CUstream_st*) override { refuse_sides_on_device(); }
+  void with_triangles(const std::function<void(Triangles<T>&)>& use, std::optional<CUstream_st*> after) override {
+    const Turn turn(turns_);
+    other().with_triangles(use, after);
+  }
 
  private:
   MatrixView<const T> copied(MatrixView<const T> A) {

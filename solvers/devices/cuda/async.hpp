@@ -6,6 +6,7 @@
 #include "core/cuda/elementwise.cuh"
 #include "core/memory_kind.hpp"
 #include "core/named_range.hpp"
+#include "solvers/devices/cuda/by_columns.cuh"
 #include "solvers/devices/cuda/call.hpp"
 #include "solvers/factors.hpp"
 
@@ -53,17 +54,19 @@ class CudaAsync final : public AsyncEngine<T> {
     end_call();
   }
 
-  void solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op) override {
+  void solve(Columns<const T, Cuda> B, Columns<T, Cuda> X, Op op) override {
     Queue<Cuda>& q = *its_->q;
-    require_on_device("B", Ends(B), q.device());
-    require_on_device("X", Ends(X), q.device());
-    if (B.empty()) return;
+    require_on_device("B", Ends(B.view), q.device());
+    require_on_device("X", Ends(X.view), q.device());
+    if (B.view.empty()) return;
     const NamedRange<Cuda> range("lasolve solve_async");
     const Call call(*its_, tuning_);
     wait_for_caller(*its_, nullptr);
-    q.phase(Phase::solve);
-    factors_.apply(q, gemm_, B, X, op);
-    fill_if_failed(q, factors_.failed_at(), std::numeric_limits<T>::quiet_NaN(), X);
+    by_columns(q, B, X, [&](MatrixView<const T, Cuda> b, MatrixView<T, Cuda> x) {
+      q.phase(Phase::solve);
+      factors_.apply(q, gemm_, b, x, op);
+      fill_if_failed(q, factors_.failed_at(), std::numeric_limits<T>::quiet_NaN(), x);
+    });
     end_call();
   }
 

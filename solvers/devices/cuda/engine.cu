@@ -12,6 +12,7 @@
 #include "core/stopwatch.hpp"
 #include "core/transfer.hpp"
 #include "solvers/devices/cuda/async.hpp"
+#include "solvers/devices/cuda/by_columns.cuh"
 #include "solvers/devices/cuda/call.hpp"
 #include "solvers/devices/cuda/look.cuh"
 #include "solvers/devices/cuda/norms.cuh"
@@ -73,12 +74,18 @@ class CudaEngine final : public Engine<T> {
     return solver_.rcond();
   }
 
-  Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, CUstream_st* after) override {
-    require_on_device("B", Ends(B), its_->q->device());
-    require_on_device("X", Ends(X), its_->q->device());
+  Report solve(Columns<const T, Cuda> B, Columns<T, Cuda> X, Op op, CUstream_st* after) override {
+    require_on_device("B", Ends(B.view), its_->q->device());
+    require_on_device("X", Ends(X.view), its_->q->device());
     const Call call(*its_, tuning_);
     wait_for_caller(*its_, after);
-    return solver_.solve(B, X, op);
+    return solve_by_columns(*its_->q, B, X, [&](auto b, auto x) { return solver_.solve(b, x, op); });
+  }
+
+  void with_triangles(const std::function<void(Triangles<T>&)>& use, std::optional<CUstream_st*> after) override {
+    const Call call(*its_, tuning_);
+    if (after) wait_for_caller(*its_, *after);
+    solver_.with_triangles(use);
   }
 
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override {
@@ -141,12 +148,18 @@ class SmallCudaEngine final : public Engine<T> {
     return *facts_.rcond;
   }
 
-  Report solve(MatrixView<const T, Cuda> B, MatrixView<T, Cuda> X, Op op, CUstream_st* after) override {
-    require_on_device("B", Ends(B), its_->q->device());
-    require_on_device("X", Ends(X), its_->q->device());
+  Report solve(Columns<const T, Cuda> B, Columns<T, Cuda> X, Op op, CUstream_st* after) override {
+    require_on_device("B", Ends(B.view), its_->q->device());
+    require_on_device("X", Ends(X.view), its_->q->device());
     const Call call(*its_, tuning_);
     wait_for_caller(*its_, after);
-    return solve_there(B, X, op);
+    return solve_by_columns(*its_->q, B, X, [&](auto b, auto x) { return solve_there(b, x, op); });
+  }
+
+  void with_triangles(const std::function<void(Triangles<T>&)>& use, std::optional<CUstream_st*> after) override {
+    const Call call(*its_, tuning_);
+    if (after) wait_for_caller(*its_, *after);
+    other().with_triangles(use);
   }
 
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override {
@@ -263,7 +276,15 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda> A, const GemmBackend<Cuda>
   const Problem problem = problem_of(A);
   Recipes recipes = recipes_for<T>(*its->q, problem, gemm, options);
   if (auto small = small_engine(its, tuning, A.A, problem, gemm, recipes, options, start)) return small;
-  return std::make_unique<CudaEngine<T>>(its, tuning, std::move(A), Matrix<T, Cuda>(), std::nullopt,
+  Matrix<T, Cuda> copy;
+  const Settled settled(*its->q);
+  if (A.may_end) {
+    copy = Matrix<T, Cuda>(A.A.rows(), A.A.cols());
+    its->q->phase(Phase::other);
+    convert(*its->q, A.A, copy.view());
+    A = Given<T, Cuda>(std::as_const(copy).view());
+  }
+  return std::make_unique<CudaEngine<T>>(its, tuning, std::move(A), std::move(copy), std::nullopt,
                                          MatrixView<T, Cuda>(), gemm, recipes, options, std::move(start));
 }
 

@@ -1,0 +1,177 @@
+// What factors are, beside what they solve: triangles, interchanges and a determinant.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/settled.hpp"
+#include "solvers/driver/engine.hpp"
+#include "solvers/factors.hpp"
+
+namespace lasolve {
+
+/// Copies in the order of a queue to memory of the host, and back. On a device they are in core/transfer.hpp.
+template <class T>
+void copy(Queue<Cpu>& q, MatrixView<const T> from, MatrixView<T> to) {
+  convert(q, from, to);
+}
+
+/// Of factors in the type of A, on any device.
+template <class T, class Space>
+class TrianglesOf final : public Triangles<T> {
+ public:
+  /// A times 2^exponent was factored, with that outcome.
+  TrianglesOf(Queue<Space>& q, const Gemm<T, Space>& gemm, Factors<T, Space>& factors, int exponent, Outcome outcome)
+      : q_(q), gemm_(gemm), factors_(factors), exponent_(exponent), outcome_(outcome) {}
+
+  LogDeterminant log_abs_det() override {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (outcome_.kind == Outcome::singular) return {-infinity, 0};
+    if (!outcome_.ok()) return {std::numeric_limits<double>::quiet_NaN(), 0};
+    const auto A = factors_.values();
+    const std::int64_t n = A.rows();
+    const Matrix<T> diagonal = fetched(MatrixView<const T, Space>(A.data(), 1, n, A.ld() + 1));
+    long double log_abs = -double(n) * double(exponent_) * std::log(2.0);
+    int sign = 1;
+    const bool squared = factors_.method() == Method::cholesky;
+    for (std::int64_t i = 0; i < n; ++i) {
+      log_abs += (squared ? 2 : 1) * std::log(std::abs((long double)(diagonal(0, i))));
+      if (diagonal(0, i) < 0) sign = -sign;
+    }
+    const std::vector<std::int64_t> exchanged = pivots();
+    for (std::int64_t k = 0; k < n; ++k)
+      if (exchanged[std::size_t(k)] != k) sign = -sign;
+    return {double(log_abs), sign};
+  }
+
+  Matrix<T> triangle(Factor which) override {
+    require_factors_of_A();
+    const auto stored = of(which);
+    Matrix<T> here = fetched(stored.values.stored());
+    if (stored.values.op() == Op::transpose)
+      for (std::int64_t j = 0; j < here.cols(); ++j)
+        for (std::int64_t i = 0; i < j; ++i) here(i, j) = here(j, i);
+    keep_triangle(here.view(), stored);
+    return here;
+  }
+
+  std::vector<std::int64_t> pivots() override {
+    require_factored();
+    std::vector<std::int64_t> exchanged(std::size_t(factors_.values().rows()));
+    std::iota(exchanged.begin(), exchanged.end(), 0);
+    if (factors_.method() != Method::lu || exchanged.empty()) return exchanged;
+    const Matrix<std::int64_t> p = fetched(MatrixView<const std::int64_t, Space>(factors_.pivots().p));
+    std::copy_n(p.data(), exchanged.size(), exchanged.data());
+    return exchanged;
+  }
+
+  void apply(const FactorCall& call, MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X) override {
+    if constexpr (std::is_same_v<Space, Cpu>) {
+      apply_here(call, B, X);
+    } else {
+      Matrix<T, Space> b(B.rows(), B.cols()), x(X.rows(), X.cols());
+      const Settled settled(q_);
+      q_.phase(Phase::to_device);
+      copy<T>(q_, B, b.view());
+      apply_here(call, std::as_const(b).view(), x.view());
+      q_.phase(Phase::to_host);
+      copy<T>(q_, std::as_const(x).view(), X);
+      q_.finish();
+    }
+  }
+  void apply(const FactorCall& call, Columns<const T, Cuda> B, Columns<T, Cuda> X) override {
+    if constexpr (std::is_same_v<Space, Cpu>) {
+      refuse_misuse("right-hand sides on a CUDA device, but the factors are on the CPU");
+    } else {
+      by_columns(q_, B, X, [&](auto b, auto x) { apply_here(call, b, x); });
+      q_.finish();
+    }
+  }
+
+ private:
+  void apply_here(const FactorCall& call, MatrixView<const T, Space> B, MatrixView<T, Space> X) {
+    require_factors_of_A();
+    if (X.empty()) return;
+    const Settled settled(q_);
+    const auto factor = call.op == Op::none ? of(call.which) : of(call.which).transposed();
+    call.inverse ? solve(factor, B, X) : multiply(factor, B, X);
+    q_.finish();
+  }
+
+  void solve(const Triangle<T, Space>& factor, MatrixView<const T, Space> B, MatrixView<T, Space> X) {
+    const std::int64_t n = factor.order(), at_once = sides_at_once(q_, n, X.cols());
+    q_.phase(Phase::solve, double(n) * double(n) * double(X.cols()));
+    const Pivots<Space>* const no_exchange = nullptr;
+    for (std::int64_t j = 0; j < X.cols(); j += at_once) {
+      const std::int64_t some = std::min(at_once, X.cols() - j);
+      trsm_left(q_, gemm_, factor, B.columns(j, some), no_exchange, X.columns(j, some));
+    }
+  }
+
+  /// Row after row of blocks, of which only that on the diagonal has to be copied, to be rid of its other triangle.
+  void multiply(const Triangle<T, Space>& factor, MatrixView<const T, Space> B, MatrixView<T, Space> X) {
+    const std::int64_t n = factor.order(), nrhs = X.cols(), block = std::min<std::int64_t>(n, 256);
+    Matrix<T, Space> diagonal(block, n, block);
+    const Settled settled(q_);
+    q_.phase(Phase::other);
+    for (std::int64_t k = 0; k < n; k += block) {
+      const std::int64_t m = std::min(block, n - k);
+      const auto its = factor.diagonal_block(k, m);
+      Matrix<T> here = fetched(its.values.stored());
+      keep_triangle(here.view(), {its.values, its.lower == (its.values.op() == Op::none), its.unit});
+      copy<T>(q_, std::as_const(here).view(), diagonal.view().block(0, k, m, m));
+    }
+    q_.phase(Phase::gemm, double(n) * double(n) * double(nrhs));
+    for (std::int64_t k = 0; k < n; k += block) {
+      const std::int64_t m = std::min(block, n - k), behind = n - k - m;
+      const auto to = X.block(k, 0, m, nrhs);
+      const auto its = std::as_const(diagonal).view().block(0, k, m, m);
+      gemm_(q_, T(1), {its, factor.values.op()}, B.block(k, 0, m, nrhs), T(0), to);
+      if (factor.lower && k > 0) gemm_(q_, T(1), factor.values.block(k, 0, m, k), B.block(0, 0, k, nrhs), T(1), to);
+      if (!factor.lower && behind > 0)
+        gemm_(q_, T(1), factor.values.block(k, k + m, m, behind), B.block(k + m, 0, behind, nrhs), T(1), to);
+    }
+  }
+
+  void require_factored() const {
+    require(outcome_.ok(), ("there are no factors of A: " + outcome_.message()).c_str());
+  }
+  void require_factors_of_A() const {
+    require_factored();
+    require(exponent_ == 0, "A is subnormal, so that a multiple of it was factored, whose factors are not those of A");
+  }
+  Triangle<T, Space> of(Factor which) const {
+    const auto A = factors_.values();
+    if (factors_.method() == Method::lu)
+      return which == Factor::L ? Triangle<T, Space>{A, true, true} : Triangle<T, Space>{A, false, false};
+    const Triangle<T, Space> L{A, true, false};
+    return which == Factor::L ? L : L.transposed();
+  }
+  /// A ← its triangle alone, in the order of its memory.
+  static void keep_triangle(MatrixView<T> A, const Triangle<T, Space>& its) {
+    for (std::int64_t j = 0; j < A.cols(); ++j) {
+      const std::int64_t first = its.lower ? 0 : j + 1, end = its.lower ? j : A.rows();
+      std::fill(A.data() + j * A.ld() + first, A.data() + j * A.ld() + end, T(0));
+      if (its.unit) A(j, j) = 1;
+    }
+  }
+  template <class E>
+  Matrix<E> fetched(MatrixView<const E, Space> there) {
+    Matrix<E> here(there.rows(), there.cols());
+    if (there.empty()) return here;
+    const Settled settled(q_);
+    q_.phase(Phase::other);
+    copy<E>(q_, there, here.view());
+    q_.finish();
+    return here;
+  }
+
+  Queue<Space>& q_;
+  const Gemm<T, Space>& gemm_;
+  Factors<T, Space>& factors_;
+  const int exponent_;
+  const Outcome outcome_;
+};
+
+}  // namespace lasolve
