@@ -34,9 +34,9 @@ class TrianglesOf final : public Triangles<T> {
     const Matrix<T> diagonal = fetched(MatrixView<const T, Space>(A.data(), 1, n, A.ld() + 1));
     long double log_abs = -double(n) * double(exponent_) * std::log(2.0);
     int sign = 1;
-    const bool squared = factors_.method() == Method::cholesky;
+    const int power = factors_.method().power_of_pivots;
     for (std::int64_t i = 0; i < n; ++i) {
-      log_abs += (squared ? 2 : 1) * std::log(std::abs((long double)(diagonal(0, i))));
+      log_abs += power * std::log(std::abs((long double)(diagonal(0, i))));
       if (diagonal(0, i) < 0) sign = -sign;
     }
     const std::vector<std::int64_t> exchanged = pivots();
@@ -60,7 +60,7 @@ class TrianglesOf final : public Triangles<T> {
     require_factored();
     std::vector<std::int64_t> exchanged(std::size_t(factors_.values().rows()));
     std::iota(exchanged.begin(), exchanged.end(), 0);
-    if (factors_.method() != Method::lu || exchanged.empty()) return exchanged;
+    if (!factors_.method().has_pivots || exchanged.empty()) return exchanged;
     const Matrix<std::int64_t> p = fetched(MatrixView<const std::int64_t, Space>(factors_.pivots().p));
     std::copy_n(p.data(), exchanged.size(), exchanged.data());
     return exchanged;
@@ -143,7 +143,7 @@ class TrianglesOf final : public Triangles<T> {
   }
   Triangle<T, Space> of(Factor which) const {
     const auto A = factors_.values();
-    if (factors_.method() == Method::lu)
+    if (!factors_.method().is_symmetric)
       return which == Factor::L ? Triangle<T, Space>{A, true, true} : Triangle<T, Space>{A, false, false};
     const Triangle<T, Space> L{A, true, false};
     return which == Factor::L ? L : L.transposed();
