@@ -106,7 +106,7 @@ TEST_P(Misuse, refuses_what_is_no_enumerator) {
     EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { solve(A, B, X, o); }), what));
   };
   complains("Options::device", [](Options& o) { o.device.kind = Device::Kind(3); });
-  complains("Options::factorization", [](Options& o) { o.factorization = Method(3); });
+  complains("Options::factorization", [](Options& o) { o.factorization = Method(77); });
   complains("Options::triangle", [](Options& o) { o.triangle = Uplo(-1); });
   complains("Options::precision", [](Options& o) { o.precision = Precision(6); });
   complains("Options::refine", [](Options& o) { o.refine = Refine(3); });

@@ -234,7 +234,7 @@ class Factorization {
     return Factorization(A.to_be_copied(), options, after);
   }
   /// For the compiler to say why. `More` is what comes behind the options: a context, a stream.
-  template <class A, class... More, auto because = refused::factored<A>>
+  template <class A, class... More, auto because = refused::operands<MatrixView<double>, A>()>
   requires(refused::Element<T> && !std::is_convertible_v<std::remove_cvref_t<A>*, Factorization*> &&
            !BorrowedAs<A, const T>) explicit(sizeof...(More) == 0)
       Factorization(A&&, const Options& = {}, More&&...) = delete;

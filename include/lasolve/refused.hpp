@@ -74,9 +74,6 @@ constexpr auto operands() {
   else
     return Sentence("lasolve: A, B and X are of different types: make all of them double, or all float");
 }
-template <class A>
-inline constexpr auto factored = operands<double (&)[1], A>();
-
 }  // namespace refused
 
 }  // namespace LASOLVE_ABI

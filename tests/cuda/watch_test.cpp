@@ -9,6 +9,7 @@
 #include "core/cuda/count_for_tests.hpp"
 #include "devices.hpp"
 #include "solvers/devices/cuda/task_clock.hpp"
+#include "solvers/lu/tasks.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {
@@ -87,7 +88,7 @@ TEST_P(WatchOnCuda, tells_each_task_once_with_its_flops) {
   for (std::size_t i = 0; i < heard.tasks.size(); ++i)
     for (std::size_t k = 0; k < i; ++k) {
       const Task &a = heard.tasks[i].task, &b = heard.tasks[k].task;
-      EXPECT_FALSE(a.flops > 0 && a.kind == b.kind && a.C == b.C && a.L == b.L && a.U == b.U) << i << " is " << k;
+      EXPECT_FALSE(a.flops > 0 && a.type == b.type && a.C == b.C && a.L == b.L && a.U == b.U) << i << " is " << k;
     }
   const double cube = double(n) * double(n) * double(n), textbook = (GetParam() == Method::lu ? 2 : 1) * cube / 3;
   EXPECT_NEAR(heard.flops() / textbook, 1, 1e-9);
