@@ -51,13 +51,16 @@ static void resets_reports(void) {
 static void factors_once(void) {
   lasolve_factorization* f = NULL;
   lasolve_report report = LASOLVE_REPORT_INIT;
-  double x[4] = {1, 7, 1, 7}, rcond = 0;
+  double x[4] = {1, 7, 1, 7}, rcond = 0, log_abs = 0;
+  int sign = 0;
   float x32[2] = {0, 0};
   CHECK(lasolve_dfactor(2, columns, 2, NULL, &f, &report) == LASOLVE_OK && f != NULL);
   CHECK(lasolve_dsolve_with(f, LASOLVE_NONE, 2, x, 2, x, 2, &report) == LASOLVE_OK);
   CHECK(is(x, -0.4, 2.6) && is(x + 2, -0.4, 2.6) && report.nrhs == 2);
   CHECK(lasolve_dsolve_with(f, LASOLVE_TRANSPOSE, 1, b, 2, x, 2, NULL) == LASOLVE_OK && is(x, -1.1, 2.7));
   CHECK(lasolve_rcond(f, &rcond) == LASOLVE_OK && rcond > 0.1 && rcond < 1);
+  CHECK(lasolve_log_abs_det(f, &log_abs, &sign) == LASOLVE_OK && fabs(log_abs - log(10)) < 1e-14 && sign == 1);
+  CHECK(lasolve_log_abs_det(f, NULL, &sign) == LASOLVE_MISUSE && strncmp(lasolve_last_error(), "lasolve: ", 9) == 0);
   CHECK(lasolve_ssolve_with(f, LASOLVE_NONE, 1, x32, 2, x32, 2, NULL) == LASOLVE_MISUSE && says("other type"));
   lasolve_free(f);
   lasolve_free(NULL);
