@@ -49,7 +49,6 @@ Options in_blocks(Method method) {
   o.check = false;
   return o;
 }
-}  // namespace
 
 class WatchOnCuda : public testing::TestWithParam<Method> {
  protected:
@@ -114,7 +113,7 @@ TEST_P(WatchOnCuda, tells_times_that_can_be_true) {
     EXPECT_GE(begin, lane->second) << "tasks of a lane overlap";
     lane->second = end;
     if (task.phase == Phase::gemm) products += end - begin;
-    if (!task.is(lu_task::panel) && !task.is(lu_task::update)) continue;
+    if (!task.type->is_product && task.type->picture != TaskType::panel) continue;
     const auto [same, is_first] = order.try_emplace({task.lane, task.type}, task);
     EXPECT_GE(task.C.j, same->second.C.j) << "not in program order: " << task.type->name;
     same->second = task;
@@ -217,5 +216,5 @@ TEST(TaskClockOnCuda, tells_tasks_in_the_order_of_their_ends_by_the_clock_of_the
   EXPECT_EQ(heard.tasks.size(), 2u) << "told again";
 }
 
-}  // namespace lasolve::test
+}  // namespace
 }  // namespace lasolve::test
