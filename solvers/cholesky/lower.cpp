@@ -6,6 +6,7 @@
 
 #include "solvers/cholesky/halves.hpp"
 #include "solvers/cholesky/planning.hpp"
+#include "solvers/cholesky/tasks.hpp"
 #include "solvers/flops.hpp"
 
 namespace lasolve {

@@ -11,6 +11,7 @@
 #include "io/output_file.hpp"
 #include "lasolve/names.hpp"
 #include "lasolve/report_fields.hpp"
+#include "solvers/method.hpp"
 
 namespace lasolve::cli {
 
