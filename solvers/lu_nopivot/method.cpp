@@ -11,7 +11,7 @@ namespace {
 std::vector<Task> right_looking_without_pivots(const Blocking& by) {
   namespace task = lu_nopivot_task;
   std::vector<Task> tasks;
-  const auto [far, bulk, soon, near, chain] = by.lanes;
+  const Lane chain = by.lanes.chain, bulk = by.lanes.bulk;
   const std::int64_t m = by.rows(), n = by.n;
   const auto panel = [&](Range p) {
     tasks.push_back({.type = &task::panel,
