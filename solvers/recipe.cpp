@@ -53,7 +53,6 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
   r.schedule = options.schedule != Schedule::automatic ? options.schedule
                : r.arrives                             ? Schedule::left_looking
                                                        : method.default_schedule(t);
-  r.asks_dominance = method.is_dominant && !options.assume_suitable;
   r.mirrors = options.triangle == Uplo::upper || (options.triangle == Uplo::lower && !method.is_symmetric);
   r.as_it_comes = r.arrives && r.schedule == Schedule::left_looking && !r.mirrors;  // rows come last
   r.widths = r.executor == Executor::leaf ? Widths{.panel = std::max<std::int64_t>(1, problem.n)}
@@ -75,7 +74,7 @@ bool goes_by_leaf(const Options& o, const Problem& problem, const Means& means) 
 bool goes_as_it_comes(const Recipe& r, bool picks, const Problem& problem, const Tuning& t) {
   const double bytes = double(problem.n) * double(problem.n) * bytes_of(problem.element);
   const bool looks = picks || r.finite || r.condition;
-  return problem.from_host && bytes >= double(t.arriving_bytes) && !(r.in_place && looks) &&
+  return problem.from_host && bytes >= double(t.arriving_bytes) && !r.asks_dominance && !(r.in_place && looks) &&
          !has_narrow_range(r.precision.products);
 }
 
@@ -112,8 +111,8 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   r.check = o.check && !r.in_place;
   r.mends = r.check && o.refine == Refine::automatic && !r.refines();
   r.method = picks ? Method::cholesky : o.factorization == Method::automatic ? Method::lu : o.factorization;
-  const bool looks = record_of(r.method).is_dominant && !o.assume_suitable;
-  r.arrives = r.executor == Executor::plan && !looks && goes_as_it_comes(r, picks, problem, t);
+  r.asks_dominance = record_of(r.method).is_dominant && !o.assume_suitable;
+  r.arrives = r.executor == Executor::plan && goes_as_it_comes(r, picks, problem, t);
   if (picks) r.symmetry = when_found_out(r, o, problem, t);
   plan(r, o, problem, means);
 

@@ -56,16 +56,15 @@ struct Recipe {
   Refine refine = Refine::none;
   Executor executor = Executor::plan;
   Symmetry symmetry = Symmetry::given;
-  bool asks_dominance =
-      false;  ///< whether A is diagonally dominant is found out before, and where it is not that is the outcome
-  bool in_place = false;     ///< the factors overwrite A, or its copy on the device
-  bool arrives = false;      ///< A comes while the first tasks run
-  bool as_it_comes = false;  ///< and is factored column after column
-  bool mirrors = false;      ///< the triangle that is there is mirrored before
-  bool finite = false;       ///< NaN or Inf in A or B is misuse
-  bool check = false;        ///< the backward error of each solution is measured
-  bool condition = false;    ///< the condition of A is estimated, and solutions are judged by it
-  bool mends = false;        ///< where a check fails because elements grew, the solution is refined
+  bool asks_dominance = false;  ///< that A is diagonally dominant is found out before it is factored
+  bool in_place = false;        ///< the factors overwrite A, or its copy on the device
+  bool arrives = false;         ///< A comes while the first tasks run
+  bool as_it_comes = false;     ///< and is factored column after column
+  bool mirrors = false;         ///< the triangle that is there is mirrored before
+  bool finite = false;          ///< NaN or Inf in A or B is misuse
+  bool check = false;           ///< the backward error of each solution is measured
+  bool condition = false;       ///< the condition of A is estimated, and solutions are judged by it
+  bool mends = false;           ///< where a check fails because elements grew, the solution is refined
 
   std::int64_t block_size() const { return widths.panel; }
   bool refines() const { return refine != Refine::none; }

@@ -21,7 +21,7 @@ std::int64_t columns_at_once(std::int64_t n) {
 /// A function of its own: nvcc compiles lambdas for the device as well, where there is no long double.
 inline void set_to_zeros(std::vector<long double>& sums, std::int64_t n) { sums.assign(std::size_t(n), 0); }
 
-/// As check_again, where B and X are at the device of A, and with nb columns at a time.
+/// As check_again, where B and X are on the device of A, and with nb columns at a time.
 template <class T, class Space>
 Checked check_by_columns(Queue<Space>& q, const Supply<T, Space>& A, Op op, Uplo triangle, MatrixView<const T, Space> B,
                          MatrixView<const T, Space> X, std::int64_t nb) {

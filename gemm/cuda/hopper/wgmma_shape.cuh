@@ -86,16 +86,16 @@ struct Tiles {
         group_rows_(p.group_rows),
         at_(blockIdx.y + first * gridDim.y),
         step_(every * gridDim.y) {
-    device();
+    place();
   }
   __device__ bool done() const { return at_ >= down_ * across_; }
   __device__ void advance() {
     at_ += step_;
-    device();
+    place();
   }
 
  private:
-  __device__ void device() {
+  __device__ void place() {
     i = int(row_in_raster_order<true>(at_, down_, across_, group_rows_) * Shape::cluster + rank_) * BM;
     j = int(column_in_raster_order<true>(at_, down_, across_, group_rows_) * Shape::BN);
   }
