@@ -99,7 +99,7 @@ typedef struct lasolve_report {
   size_t size;
   const char*
       outcome; /* "solved", "singular", "not_positive_definite", "not_converged", "inaccurate", "ill_conditioned",
-                  "not_symmetric" */
+                  "not_symmetric", "unsuitable" */
   const char* message; /* the same in one sentence */
   lasolve_int at; /* singular: the column with a pivot of zero, from 0 (row_major: the row); not_positive_definite: the
                           order of the leading minor; not_converged: the iterations */

@@ -189,9 +189,9 @@ enum class Factor { L, U };
 /// outlive the factorization when it is refined or checked. With data on the host and a CUDA backend, A is copied to the device. Where
 /// it is large, the factorization begins with the columns that are there; factor_seconds is until all have come and are factored.
 ///
-/// A copy of A is kept where A may end with the call: of a matrix that is made there, and of a block, a transpose or a Ref of Eigen's, since
-/// what they are of may be a temporary. A view that has a name is borrowed, and so is one of an Eigen::Map. So is A copied on the host
-/// where neither its rows nor its columns lie in one piece, which on a device is misuse.
+/// A copy of A is kept where A may end with the call. That is so of a matrix that is made there. It may be so of a block, a transpose or a
+/// Ref of Eigen's, which may be of a temporary. A view that has a name is borrowed, and so is one of an Eigen::Map. A copy is also made on
+/// the host where neither the rows nor the columns of A lie in one piece; on a device that is misuse.
 ///
 /// Of a row-major A the transpose is factored, which the same memory holds by columns. So `singular` names a row of A, and rcond() is
 /// that of ‖A‖∞.
