@@ -1,5 +1,6 @@
 // LU without interchanges, of diagonally dominant matrices, on the CPU and on CUDA.
 #include "devices.hpp"
+#include "lasolve/names.hpp"
 #include "solvers/method.hpp"
 #include "systems.hpp"
 
@@ -71,6 +72,28 @@ TEST_P(LuNopivotSolver, names_the_first_pivot_that_is_zero) {
       EXPECT_EQ(report.outcome.kind, Outcome::singular);
       EXPECT_EQ(report.outcome.at, at);
     }
+  });
+}
+
+/// The reciprocal of such a pivot overflows. Other methods are solved with by the same primitives.
+TEST_P(LuNopivotSolver, solves_with_pivots_that_are_subnormal) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const T tiny = 64 * std::numeric_limits<T>::denorm_min();
+    for (const auto& [n, nrhs] : {std::pair<std::int64_t, std::int64_t>{40, 3}, {100, 1}})
+      for (const std::int64_t at : {std::int64_t(0), n / 2, n - 1})
+        for (const Method method : {Method::lu_nopivot, Method::lu, Method::cholesky}) {
+          SCOPED_TRACE(testing::Message() << name_of(method) << ", n = " << n << ", pivot " << at);
+          const auto of_size = [&, at = at](auto i) { return T(i == at ? tiny : 1); };
+          const Matrix<T> A = matrix_of<T>(n, n, [&](auto i, auto j) { return i == j ? of_size(i) : T(0); });
+          const Matrix<T> B = matrix_of<T>(n, nrhs, [&](auto i, auto) { return of_size(i); });
+          Options o = options(24);
+          o.factorization = method;
+          const auto solved = solve_for(A, B, o);
+          EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+          for (std::int64_t j = 0; j < nrhs; ++j)
+            for (std::int64_t i = 0; i < n; ++i) EXPECT_NEAR(solved.X(i, j), 1, 1e-6) << i;
+        }
   });
 }
 

@@ -37,13 +37,11 @@ Borrowed<T> from_dlpack(const Tensor& given) {
     const std::int64_t rows = given.shape[0], cols = is_matrix ? given.shape[1] : 1;
     const std::int64_t row_stride = given.strides ? given.strides[0] : cols;
     const std::int64_t column_stride = given.strides && is_matrix ? given.strides[1] : 1;
-    auto* const data = static_cast<char*>(given.data);
-    return {rows == 0 || cols == 0 ? nullptr : reinterpret_cast<T*>(data + given.byte_offset),
-            rows,
-            cols,
-            row_stride,
-            column_stride,
-            on_cuda};
+    auto* const data = given.data ? static_cast<char*>(given.data) + given.byte_offset : nullptr;
+    require(reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0,
+            "the elements of a DLPack tensor are not aligned");
+    return {
+        rows == 0 || cols == 0 ? nullptr : reinterpret_cast<T*>(data), rows, cols, row_stride, column_stride, on_cuda};
   }
 }
 

@@ -67,7 +67,7 @@ typedef struct lasolve_options {
   const char* gemm;           /* a backend of `lasolve list`; NULL: "auto" */
   const lasolve_gemm* kernel; /* instead of one by its name; runs where its operands are */
   const char* device;         /* "auto", "cpu", "cuda", "cuda:1" */
-  const char* method;         /* "auto", "lu", "cholesky" */
+  const char* method;         /* "auto", "lu", "cholesky", "lu-nopivot" */
   const char* triangle;       /* of A that is there: "both", "lower", "upper"; of one, A is symmetric */
   const char* precision;      /* of the factors: "auto", "fp64", "fp32", ... */
   const char* refine;         /* "auto", "none", "classical" */
@@ -84,13 +84,14 @@ typedef struct lasolve_options {
   int (*progress)(void* data, double fraction);
   void* progress_data;
   const lasolve_context* context; /* where calls compute; its device is then the one. NULL: queues of the call's own */
-  const char* tuning; /* "name=value,name=value" of `lasolve list --tuning`, beside those of the device; NULL: none */
-  int copy;           /* keep a copy of A where it is needed again, so that A may go or change after the call */
+  const char* tuning;  /* "name=value,name=value" of `lasolve list --tuning`, beside those of the device; NULL: none */
+  int copy;            /* keep a copy of A where it is needed again, so that A may go or change after the call */
+  int assume_suitable; /* that A is diagonally dominant, which lu-nopivot requires, is not looked at */
 } lasolve_options;
 #define LASOLVE_OPTIONS_INIT                                                                                       \
   {                                                                                                                \
     sizeof(lasolve_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, LASOLVE_HOST, NULL, \
-        NULL, NULL, NULL, NULL, 0                                                                                  \
+        NULL, NULL, NULL, NULL, 0, 0                                                                               \
   }
 
 /* What a call did. After LASOLVE_MISUSE, _MACHINE, _INTERNAL and _STOPPED only message is there, which is lasolve_last_error(): other

@@ -32,7 +32,8 @@ class TrianglesOf final : public Triangles<T> {
     const auto A = factors_.values();
     const std::int64_t n = A.rows();
     const Matrix<T> diagonal = fetched(MatrixView<const T, Space>(A.data(), 1, n, A.ld() + 1));
-    long double log_abs = -double(n) * double(exponent_) * std::log(2.0);
+    long double log_abs = 0;
+    log_abs -= double(n) * double(exponent_) * std::log(2.0);
     int sign = 1;
     const int power = factors_.method().power_of_pivots;
     for (std::int64_t i = 0; i < n; ++i) {

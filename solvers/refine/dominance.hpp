@@ -6,7 +6,7 @@
 
 namespace lasolve {
 
-/// Whether |aᵢᵢ| ≥ Σⱼ≠ᵢ|aᵢⱼ| for all rows, or |aⱼⱼ| ≥ Σᵢ≠ⱼ|aᵢⱼ| for all columns, but for roundoff. False where there is NaN. One of them
+/// Whether |aᵢᵢ| ≥ Σⱼ≠ᵢ|aᵢⱼ| for all rows, or |aⱼⱼ| ≥ Σᵢ≠ⱼ|aᵢⱼ| for all columns, but for the roundoff of the sums. False where there is NaN. One of them
 /// is enough: elements then grow at most twofold (Higham, "Accuracy and Stability of Numerical Algorithms", theorem 13.8).
 template <class T, class Space>
 bool is_diagonally_dominant(Queue<Space>& q, KnownMatrix<T, Space>& A) {
@@ -15,7 +15,7 @@ bool is_diagonally_dominant(Queue<Space>& q, KnownMatrix<T, Space>& A) {
   const MatrixView<const T, Space> view = A.view();
   const Matrix<T> diagonal = on_host<T>(q, MatrixView<const T, Space>(view.data(), 1, n, view.ld() + 1));
   const auto dominates = [&](const std::vector<long double>& sums) {
-    const long double least = 1 - 4 * double(n) * unit_roundoff_of(precision_of<T>);
+    const long double least = 1 - 2 * double(n) * unit_roundoff_of(Precision::fp64);  // which sums are in
     for (std::int64_t i = 0; i < n; ++i)
       if (!(2 * std::abs(static_cast<long double>(diagonal(0, i))) >= sums[std::size_t(i)] * least)) return false;
     return true;

@@ -148,7 +148,8 @@ std::string why_not_told_apart(const std::vector<const Measured*>& by_time) {
   const std::int64_t n = by_time[0]->report.n;
   const bool no_products = std::all_of(by_time.begin(), by_time.end(),
                                        [](const Measured* m) { return m->report.phases.flops_of(Phase::gemm) == 0; });
-  if (no_products) return fmt::format("n = {} is too small to tell them apart: one panel holds the matrix.\n", n);
+  if (no_products && by_time[0]->report.outcome.has_solution())
+    return fmt::format("n = {} is too small to tell them apart: one panel holds the matrix.\n", n);
   const Measured &fastest = *by_time.front(), &slowest = *by_time.back();
   if (fastest.runs < 2 || fastest.most_factor_seconds < slowest.least_factor_seconds) return "";
   double most = 0;

@@ -29,7 +29,8 @@ std::string Outcome::message() const {
     case not_symmetric:
       return "the matrix is not symmetric, and Cholesky solves with one of its triangles only";
     case unsuitable:
-      return "the matrix is not diagonally dominant, neither by rows nor by columns, as the method requires";
+      return "the matrix is not diagonally dominant, neither by rows nor by columns, as the method requires: take lu, "
+             "or assume it (--assume-suitable)";
   }
   return "unknown";
 }

@@ -290,8 +290,10 @@ class Race {
   static std::string why_no_result(const Report& report) {
     const Outcome::Kind kind = report.outcome.kind;
     const bool wants_another = kind == Outcome::not_positive_definite || kind == Outcome::not_symmetric;
-    return report.outcome.ok() ? ""
-                               : report.outcome.message() + (wants_another ? "; --matrix spd is for Cholesky" : "");
+    const char* const hint = wants_another                 ? "; --matrix spd is for Cholesky"
+                             : kind == Outcome::unsuitable ? "; --matrix diagdom is so"
+                                                           : "";
+    return report.outcome.ok() ? "" : report.outcome.message() + hint;
   }
 
   double run_peer(std::size_t c, bool counts) {

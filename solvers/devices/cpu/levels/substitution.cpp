@@ -35,9 +35,25 @@ inline void solve_columns(const TriangleLeaf<T>& t, const T* inverse, std::int64
 
 constexpr std::int64_t inverses_at_once = 64;
 
+/// False: one of them overflows, as that of a subnormal element does.
 template <class T>
-void invert_diagonal(const TriangleLeaf<T>& t, std::int64_t from, std::int64_t n, T* inverse) {
-  for (std::int64_t j = 0; j < n; ++j) inverse[j] = t.unit ? T(1) : T(1) / t.data[(from + j) * (t.row + t.col)];
+bool invert_diagonal(const TriangleLeaf<T>& t, std::int64_t from, std::int64_t n, T* inverse) {
+  int overflows = 0;
+  for (std::int64_t j = 0; j < n; ++j) {
+    inverse[j] = t.unit ? T(1) : T(1) / t.data[(from + j) * (t.row + t.col)];
+    overflows |= !(inverse[j] * 0 == 0);
+  }
+  return overflows == 0;
+}
+
+/// Columns j0, …, j0 + n − 1 of X ← X inv(T) for an upper T, where those before are there: without reciprocals.
+template <class T>
+void divide_columns(const TriangleLeaf<T>& t, std::int64_t j0, std::int64_t n, std::int64_t m, T* x, std::int64_t ldx) {
+  for (std::int64_t j = j0; j < j0 + n; ++j) {
+    for (std::int64_t k = 0; k < j; ++k)
+      for (std::int64_t i = 0; i < m; ++i) x[i + j * ldx] -= x[i + k * ldx] * t.data[k * t.row + j * t.col];
+    for (std::int64_t i = 0; i < m; ++i) x[i + j * ldx] /= t.data[j * (t.row + t.col)];
+  }
 }
 
 /// X ← X inv(T) for an upper T.
@@ -46,7 +62,10 @@ void solve_upper(const TriangleLeaf<T>& t, std::int64_t m, T* x, std::int64_t ld
   T inverse[inverses_at_once];
   for (std::int64_t j0 = 0; j0 < t.order; j0 += inverses_at_once) {
     const std::int64_t n = least(inverses_at_once, t.order - j0);
-    invert_diagonal(t, j0, n, inverse);
+    if (!invert_diagonal(t, j0, n, inverse)) {
+      divide_columns(t, j0, n, m, x, ldx);
+      continue;
+    }
     by_blocks_of_rows<T>(0, m, [&]<int lanes, int V>(std::int64_t i) {
       by_blocks_of_columns(
           n, [&]<int N>(std::int64_t j) { solve_columns<lanes, V, N>(t, inverse + j, j0 + j, x + i, ldx); });
