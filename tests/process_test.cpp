@@ -93,16 +93,17 @@ TEST(Process, forks_children_that_solve_while_it_solves) {
 TEST(Process, forks_children_that_solve_with_a_factorization_that_is_in_use) {
   if (sanitized()) GTEST_SKIP() << "its allocator may be locked by another thread when a process forks";
   EXPECT_TRUE(child_does([] {
-    const std::int64_t n = 250;
-    const Matrix<double> A = well_conditioned(n), B = random_matrix(n, 8);
+    // Static: the threads go on until the process is gone, behind the end of this function.
+    static constexpr std::int64_t n = 250;
+    static const Matrix<double> A = well_conditioned(n), B = random_matrix(n, 8);
     static Factorization<double> factors(A.view());
-    const auto solves_with_it = [&] {
+    static std::atomic<int> solved = 0;
+    const auto solves_with_it = [] {
       Matrix<double> X(n, 8);
       return factors.solve(B.view(), X.view()).outcome.ok();
     };
-    std::atomic<int> solved = 0;
     for (int i = 0; i < 2; ++i)
-      std::thread([&] {
+      std::thread([=] {
         while (solves_with_it()) ++solved;
       }).detach();
     for (int i = 0; i < 30; ++i) {
