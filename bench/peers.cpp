@@ -30,7 +30,7 @@
 #include "core/transfer.hpp"
 #include "io/generators.hpp"
 #include "lasolve/names.hpp"
-#include "solvers/factors.hpp"
+#include "solvers/decomposition.hpp"
 
 namespace lasolve::bench {
 

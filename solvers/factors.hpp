@@ -1,138 +1,90 @@
-// What a factorization leaves behind, and how it is applied.
+// Factors behind one interface: who solves, refines, judges and estimates knows neither the method nor what they are stored in.
 #pragma once
 
-#include <optional>
+#include <functional>
+#include <limits>
+#include <vector>
 
 #include "core/fetched.hpp"
 #include "lasolve/lasolve.hpp"
 #include "solvers/ending.hpp"
-#include "solvers/execute.hpp"
 #include "solvers/look.hpp"
+#include "solvers/method.hpp"
 #include "solvers/recipe.hpp"
+#include "solvers/watch.hpp"
 
 namespace lasolve {
 
-/// The plan of a factorization of n × n on a device.
-template <class F, class Space>
-std::shared_ptr<const OrderedPlan> plan_on(const Queue<Space>& q, const Recipe& by, std::int64_t n) {
-  const Blocking blocking{.n = n, .widths = by.widths, .arrives = by.as_it_comes, .lanes = lanes_at(q)};
-  return ordered_plan(by.method, by.schedule, blocking, capabilities_of<F>(q, n));
-}
+template <class Space>
+struct Pivots;
 
-/// Has the backend make what the products of a plan would make at their first call, on the queues that they will run on: those
-/// with the largest operands and the tallest ones of each lane. Triangular solves and panels contain products that are smaller
-/// than they are.
-template <class F, class Space>
-void prepare_products(Queue<Space>& bulk, const Gemm<F, Space>& gemm, const Plan& plan) {
-  struct Product {
-    std::int64_t m = 0, n = 0, k = 0;
-  };
-  const Op b = record_of(plan.method).op_of_U;
-  const Gemm<F, Space> beside = gemm.beside();
-  const auto gemm_of = [&](Lane lane) { return plan.lanes.leaves_room(lane) ? &beside : &gemm; };
-  for (const Lane lane : lanes_of(plan)) {
-    Product largest, tallest;
-    for (const Task& task : plan.tasks) {
-      if (task.lane != lane || task.flops == 0) continue;
-      const Product product{task.C.m, task.C.n, task.type->picture == TaskType::panel ? task.C.n : task.L.n};
-      if (product.k == 0) continue;
-      if ((product.m + product.n) * product.k > (largest.m + largest.n) * largest.k) largest = product;
-      if (product.m > tallest.m) tallest = product;
-    }
-    for (const auto& [m, n, k] : {largest, tallest})
-      if (m > 0) gemm_of(lane)->prepare(queue_of(bulk, lane), Op::none, b, m, n, k);
-  }
-}
+/// The powers of two that numbers may have.
+struct Exponents {
+  int least, most;
+};
+template <class F>
+inline constexpr Exponents exponents_of{std::numeric_limits<F>::min_exponent, std::numeric_limits<F>::max_exponent};
 
-/// Makes before the clock runs what the factorization that Factors::factor will run takes of its queues, and its products.
-template <class F, class Space>
-void prepare_factorization(Queue<Space>& q, const Gemm<F, Space>& gemm, const Recipe& by, std::int64_t n) {
-  if (lanes_at(q).single() && !gemm.prepares()) return;  // a device of one queue has nothing to make
-  const auto plan = plan_on<F>(q, by, n);
-  prepare<F>(q, plan->plan);
-  if (gemm.prepares()) prepare_products(q, gemm, plan->plan);
-}
-
-/// Of a matrix, by a method, in the precision F, in memory of their own.
-template <class F, class Space>
+/// Of a matrix of T, on a device: what there is when it has been factored.
+template <class T, class Space>
 class Factors {
  public:
-  /// Takes the memory of A, which factor() will factor in place. With an exponent it holds 2^−exponent A.
-  Factors(Method method, Matrix<F, Space>&& A, int exponent = 0)
-      : method_(record_of(method)),
-        exponent_(exponent),
-        notes_(std::max<std::int64_t>(1, method_.has_pivots ? A.rows() : 0), Pivots<Space>::columns + 1),
-        values_(std::move(A)) {}
+  virtual ~Factors() = default;
 
+  virtual std::int64_t order() const = 0;
+  /// X ← op(A)⁻¹ B. X may be B. X: n × nrhs. Flops 2 n² nrhs. Numbers go through exponents().
+  virtual void apply(Queue<Space>&, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op) = 0;
+  /// Those that solutions and right-hand sides may have.
+  virtual Exponents exponents() const = 0;
+
+  virtual const MethodRecord& method() const = 0;
+  /// The triangles as they are stored. Empty where that is not as T.
+  virtual MatrixView<const T, Space> values() const = 0;
+  /// None where the method interchanges no rows.
+  virtual Pivots<Space> pivots() = 0;
+  /// Where it failed: Outcome::at, or −1. In the memory of the device.
+  virtual const std::int64_t* failed_at() const = 0;
+  /// Of memory that they keep.
+  virtual std::size_t bytes() const = 0;
+};
+
+/// A matrix whose columns are still coming: await(q, j) makes a queue wait for the first j of them.
+template <class T, class Space>
+struct Arriving {
+  MatrixView<const T, Space> A;
+  std::function<void(Queue<Space>&, std::int64_t columns)> await;
+};
+
+template <class Space>
+class TaskClock;
+
+/// Factors that are still to be computed.
+template <class T, class Space>
+class Decomposition : public Factors<T, Space> {
+ public:
+  /// Makes what factor() will take, before the clock runs.
+  virtual void prepare(Queue<Space>&, const Recipe&) = 0;
   /// To be called before factor(), unless A comes later: copies A, whose memory may be that of the factors.
-  template <class T>
-  void take(Queue<Space>& q, MatrixView<const T, Space> A) {
-    has_begun_ = static_cast<const void*>(A.data()) != values_.data();
-    if (has_begun_) copy_to_factor(q, A, values_.view(), status());
-    if (exponent_ != 0) scale<F>(q, -exponent_, values_.view(), values_.view());
-  }
+  virtual void take(Queue<Space>&, MatrixView<const T, Space> A) = 0;
   /// The same before a factor() that leaves A as it is where it may not be positive definite.
-  template <class T>
-  Fetched<Look> take_on_trial(Queue<Space>& q, MatrixView<const T, Space> A) {
-    has_begun_ = on_trial_ = true;
-    return copy_and_look(q, A, values_.view(), status());
-  }
-
-  /// Gives q the factorization, in place. With a supply A is not there yet, and the recipe says so: it is asked for, a block column after
-  /// the other. A clock times the tasks.
-  void factor(Queue<Space>& q, const Gemm<F, Space>& gemm, const Recipe& by, const Supply<F, Space>& supply = {},
-              TaskClock<Space>* clock = nullptr) {
-    if (!has_begun_) fill(q, std::int64_t(-1), status());
-    const auto plan = plan_on<F>(q, by, values_.rows());
-    buffers_.emplace(plan->plan);
-    execute(*plan, q, Workpiece<F, Space>{gemm, values_.view(), pivots(), supply, *buffers_, on_trial_}, clock);
-    q.phase(Phase::other);
-  }
-
+  virtual Fetched<Look> take_on_trial(Queue<Space>&, MatrixView<const T, Space> A) = 0;
+  /// The triangle that is not there becomes that which is.
+  virtual void mirror(Queue<Space>&, Uplo there) = 0;
+  /// Gives q the factorization, in place. What is still arriving is asked for, a block column after the other; the recipe says so, too.
+  /// A clock times the tasks.
+  virtual void factor(Queue<Space>&, const Recipe&, const Arriving<T, Space>* = nullptr,
+                      TaskClock<Space>* = nullptr) = 0;
   /// How it ended.
-  Fetched<Ending> ending(Queue<Space>& q) { return ending_of<F>(q, values(), status()); }
-  /// The same as an outcome, which is waited for.
-  Outcome outcome(Queue<Space>& q) { return outcome_of(*ending(q)); }
+  virtual Fetched<Ending> ending(Queue<Space>&) = 0;
+  /// To be called when it has ended.
+  virtual void release_workspace() = 0;
+  /// Which products went where; empty: all to one backend.
+  virtual std::vector<ProductsOf> products_of() const = 0;
+
   Outcome outcome_of(const Ending& ending, bool of_rows = false) const {
     if (ending.failed_at < 0) return {Outcome::solved, 0, of_rows};
-    return {method_.failure, ending.failed_at, of_rows};
+    return {this->method().failure, ending.failed_at, of_rows};
   }
-  /// X ← op(A)⁻¹ B. X may be B. X: n × nrhs. Flops 2 n² nrhs.
-  void apply(Queue<Space>& q, const Gemm<F, Space>& gemm, std::type_identity_t<MatrixView<const F, Space>> B,
-             MatrixView<F, Space> X, Op op) {
-    const std::int64_t nrhs = X.cols(), at_once = sides_at_once(q, X.rows(), nrhs);
-    for (std::int64_t j = 0; j < nrhs; j += at_once) {
-      const std::int64_t some = std::min(at_once, nrhs - j);
-      apply_to_some(q, gemm, B.columns(j, some), X.columns(j, some), op);
-    }
-    if (exponent_ != 0) scale<F>(q, -exponent_, X, X);
-  }
-
-  /// Where it failed: Outcome::at, or −1.
-  const std::int64_t* failed_at() const { return notes_.data() + (notes_.cols() - 1) * notes_.ld(); }
-  const MethodRecord& method() const { return method_; }
-  MatrixView<const F, Space> values() const { return values_; }
-  /// The memory that is factored, until it is.
-  MatrixView<F, Space> whole() { return values_; }
-  /// None where the method interchanges no rows.
-  Pivots<Space> pivots() {
-    const std::int64_t n = method_.has_pivots ? values_.rows() : 0;
-    return Pivots<Space>::in(notes_.view().block(0, 0, n, Pivots<Space>::columns), status());
-  }
-
- private:
-  void apply_to_some(Queue<Space>& q, const Gemm<F, Space>& gemm, MatrixView<const F, Space> B, MatrixView<F, Space> X,
-                     Op op) {
-    with_method(method_.method, [&](auto M) { M.template apply<F>(q, gemm, values_.view(), pivots(), B, X, op); });
-  }
-  MatrixView<std::int64_t, Space> status() { return notes_.view().block(0, notes_.cols() - 1, 1, 1); }
-
-  const MethodRecord& method_;
-  int exponent_;
-  bool has_begun_ = false, on_trial_ = false;
-  Matrix<std::int64_t, Space> notes_;  // the pivots, and in the last column where it failed
-  Matrix<F, Space> values_;
-  std::optional<Buffers<F, Space>> buffers_;
 };
 
 }  // namespace lasolve

@@ -14,15 +14,21 @@ namespace lasolve {
 namespace {
 
 /// The precision of factors by its name, or that of A; residuals are in that of A.
-SolvePrecision solve_precision(Precision name, Precision of_A) {
-  const SolvePrecision* const found = find_solve_precision(name == Precision::automatic ? of_A : name);
-  if (found == nullptr) {
+SolvePrecision solve_precision(Precision name, Precision storage, Precision of_A) {
+  if (name == Precision::automatic && storage == Precision::automatic) name = of_A;
+  if (storage != Precision::automatic && !can_be_stored(storage))
+    throw std::invalid_argument(fmt::format("lasolve: factors are not stored in {}", name_of(storage)));
+  if (name != Precision::automatic && !find_solve_precision(name)) {
     std::string known;
     for (const SolvePrecision& p : solve_precisions)
       known += (known.empty() ? "" : ", ") + std::string(name_of(p.name));
     throw std::invalid_argument(fmt::format("lasolve: solvers have the precisions {}, not {}", known, name_of(name)));
   }
-  if (bytes_of(found->storage) > bytes_of(of_A))
+  const auto found = find_solve_precision(name, storage);
+  if (!found)
+    throw std::invalid_argument(fmt::format("lasolve: factors that are stored in {} are computed in {}, not {}",
+                                            name_of(storage), name_of(computed_in(storage)), name_of(name)));
+  if (bytes_of(computed_in(found->storage)) > bytes_of(of_A))
     throw std::invalid_argument(
         fmt::format("lasolve: {} factors of an {} matrix", name_of(found->storage), name_of(of_A)));
   SolvePrecision in = *found;
@@ -57,7 +63,7 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
   r.as_it_comes = r.arrives && r.schedule == Schedule::left_looking && !r.mirrors;  // rows come last
   r.widths = r.executor == Executor::leaf ? Widths{.panel = std::max<std::int64_t>(1, problem.n)}
                                           : method.widths(t, {.schedule = r.schedule,
-                                                              .storage = r.precision.storage,
+                                                              .storage = computed_in(r.precision.storage),
                                                               .n = problem.n,
                                                               .columns = options.block_size,
                                                               .arrives = r.as_it_comes,
@@ -67,7 +73,8 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
 /// Whether a leaf does all that is asked for.
 bool goes_by_leaf(const Options& o, const Problem& problem, const Means& means) {
   return means.fits_a_leaf && means.offers(problem.element) && o.block_size == 0 && o.schedule == Schedule::automatic &&
-         o.refine != Refine::classical && (o.precision == Precision::automatic || o.precision == problem.element);
+         o.refine != Refine::classical && o.storage == Precision::automatic &&
+         (o.precision == Precision::automatic || o.precision == problem.element);
 }
 
 /// Whether A is factored as it comes, which pays where it is large, and goes where nothing has to be known of it before.
@@ -83,7 +90,7 @@ Symmetry when_found_out(const Recipe& r, const Options& o, const Problem& proble
   if (o.triangle != Uplo::both) return Symmetry::given;
   if (r.arrives) return Symmetry::after;
   const bool is_large =
-      double(problem.n) * double(problem.n) * bytes_of(r.precision.storage) >= double(t.waited_copy_bytes);
+      double(problem.n) * double(problem.n) * bytes_of(computed_in(r.precision.storage)) >= double(t.waited_copy_bytes);
   const bool pays = problem.n <= t.cholesky_tried_order || (problem.glance == Method::cholesky && !is_large);
   const bool beside = pays && !r.in_place && !has_narrow_range(r.precision.products) && r.executor == Executor::plan;
   return beside ? Symmetry::beside : Symmetry::before;
@@ -96,7 +103,7 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   const Precision of_A = problem.element;
   if (o.tuning) require_sensible(*o.tuning);
   Recipe r;
-  r.precision = solve_precision(o.precision, of_A);
+  r.precision = solve_precision(o.precision, o.storage, of_A);
   require_offered(o, means, r.precision);
   r.refine = o.refine != Refine::automatic ? o.refine : r.is_coarse() ? Refine::classical : Refine::none;
   r.executor = goes_by_leaf(o, problem, means) ? Executor::leaf : Executor::plan;
@@ -127,7 +134,7 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   const Method first = r.method;
   if (picks) r.method = Method::lu, add();
   if (r.is_coarse() && r.refines() && means.offers(of_A)) {
-    r.precision = solve_precision(of_A, of_A);
+    r.precision = solve_precision(of_A, Precision::automatic, of_A);
     add();
     if (first != r.method) r.method = first, add();
   }
@@ -151,6 +158,8 @@ std::string text_of(const Recipe& r) {
   std::string text = fmt::format("{}, {}, ", record_of(r.method).name, name_of(r.schedule));
   text += r.executor == Executor::leaf ? "one leaf" : fmt::format("panels of {}", r.block_size());
   text += fmt::format(", {}", name_of(r.precision.name));
+  if (r.precision.storage != computed_in(r.precision.storage))
+    text += fmt::format(", stored in {}", name_of(r.precision.storage));
   if (r.refines()) text += ", refined";
   if (r.symmetry == Symmetry::before) text += ", if A is symmetric, which is found out before";
   if (r.symmetry == Symmetry::beside) text += ", if A is symmetric, which is found out meanwhile";

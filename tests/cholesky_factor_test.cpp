@@ -8,7 +8,7 @@
 //
 #include "core/choose.hpp"
 #include "devices.hpp"
-#include "solvers/factors.hpp"
+#include "solvers/decomposition.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {
@@ -27,18 +27,19 @@ TYPED_TEST(CholeskyFactor, has_a_small_residual) {
              {1, 1}, {3, 7}, {16, 7}, {32, 32}, {33, 32}, {67, 32}, {129, 64}, {257, 160}, {401, 300}}) {
       SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb);
       const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
-      Factors<T, Cpu> factors(Method::cholesky, rounded<T>(A)), arriving(Method::cholesky, Matrix<T>(n, n));
+      const GemmBackend<Cpu>& backend = *gemm_backends<Cpu>()[0];
+      DecompositionIn<T, Cpu> factors(backend, precision_of<T>, Method::cholesky, rounded<T>(A)),
+          arriving(backend, precision_of<T>, Method::cholesky, Matrix<T>(n, n));
+      const auto outcome_of = [&](auto& of) { return of.outcome_of(*of.ending(q)); };
       Recipe by{.method = Method::cholesky, .schedule = schedules[n % 3], .widths = {.panel = nb}};
-      factors.factor(q, Gemm<T, Cpu>(*gemm_backends<Cpu>()[0]), by);
-      EXPECT_TRUE(factors.outcome(q).ok());
+      factors.factor(q, by);
+      EXPECT_TRUE(outcome_of(factors).ok());
       EXPECT_LT((cholesky_residual<T>(A.view(), factors.values())), 30);
-      const auto supply = [&](Queue<Cpu>& queue, std::int64_t first, MatrixView<T> columns) {
-        convert(queue, A.view().columns(first, columns.cols()), columns);
-      };
+      const Arriving<T, Cpu> its{A.view(), [](auto&, auto) {}};
       by.schedule = Schedule::left_looking, by.as_it_comes = true;
       by.widths.least = by.widths.unit = (nb + 7) / 8, by.widths.of_before = 0.5;
-      arriving.factor(q, Gemm<T, Cpu>(*gemm_backends<Cpu>()[0]), by, supply);
-      EXPECT_TRUE(arriving.outcome(q).ok());
+      arriving.factor(q, by, &its);
+      EXPECT_TRUE(outcome_of(arriving).ok());
       EXPECT_LT((cholesky_residual<T>(A.view(), arriving.values())), 30);
     }
 }

@@ -8,7 +8,7 @@
 //
 #include "core/choose.hpp"
 #include "devices.hpp"
-#include "solvers/factors.hpp"
+#include "solvers/decomposition.hpp"
 #include "solvers/refine/check_by_columns.hpp"
 #include "systems.hpp"
 
@@ -250,18 +250,15 @@ template <class T>
 class LuFactors : public testing::Test {
  protected:
   /// Of an A that is there, or that arrives in block columns.
-  Factors<T, Cpu> factored(const Matrix<T>& A, Schedule schedule, std::int64_t nb, bool arriving) {
+  DecompositionIn<T, Cpu> factored(const Matrix<T>& A, Schedule schedule, std::int64_t nb, bool arriving) {
     const auto nothing = [](auto, auto) { return std::numeric_limits<double>::quiet_NaN(); };
-    Factors<T, Cpu> factors(Method::lu, arriving ? matrix_of<T>(A.rows(), A.cols(), nothing) : rounded<T>(A));
-    Supply<T, Cpu> supply;
-    if (arriving)
-      supply = [&](Queue<Cpu>& queue, std::int64_t first, MatrixView<T> columns) {
-        convert(queue, A.view().columns(first, columns.cols()), columns);
-      };
+    DecompositionIn<T, Cpu> factors(*gemm_backends<Cpu>()[0], precision_of<T>, Method::lu,
+                                    arriving ? matrix_of<T>(A.rows(), A.cols(), nothing) : rounded<T>(A));
+    const Arriving<T, Cpu> its{A.view(), [](auto&, auto) {}};
     Recipe by{.method = Method::lu, .schedule = schedule, .widths = {.panel = nb}, .as_it_comes = arriving};
     if (arriving) by.widths.least = by.widths.unit = (nb + 7) / 8, by.widths.of_before = 0.5;
-    factors.factor(q, Gemm<T, Cpu>(*gemm_backends<Cpu>()[0]), by, supply);
-    outcome = factors.outcome(q);
+    factors.factor(q, by, arriving ? &its : nullptr);
+    outcome = factors.outcome_of(*factors.ending(q));
     return factors;
   }
   Queue<Cpu> q{3};
@@ -291,7 +288,7 @@ TYPED_TEST(LuFactors, have_a_small_residual_and_no_multiplier_above_one) {
       SCOPED_TRACE(testing::Message() << type.name << ", n = " << n << ", nb = " << nb << ", schedule " << int(schedule)
                                       << ", arriving " << arriving);
       const Matrix<T> A = rounded<T>(type.make(n, limits<T>));
-      Factors<T, Cpu> factors = this->factored(A, schedule, nb, arriving);
+      DecompositionIn<T, Cpu> factors = this->factored(A, schedule, nb, arriving);
       const auto LU = factors.values();
       const auto p = factors.pivots().p;
       for (std::int64_t j = 0; j < n; ++j) {
@@ -310,7 +307,7 @@ TYPED_TEST(LuFactors, are_exact_where_elimination_is_and_the_first_of_equals_is_
       const Schedule schedule = schedules[turn / 4 % 3];
       const bool arriving = turn >= 12;
       SCOPED_TRACE(testing::Message() << "n = " << exact.rows() << ", nb = " << nb << ", turn " << turn);
-      Factors<T, Cpu> factors =
+      DecompositionIn<T, Cpu> factors =
           this->factored(rounded<T>(exact), arriving ? Schedule::left_looking : schedule, nb, arriving);
       const auto reference = reference_lu(rounded<long double>(exact));
       EXPECT_TRUE(same_bits(rounded<T>(factors.values()), rounded<T>(reference.values)));

@@ -87,11 +87,12 @@ typedef struct lasolve_options {
   const char* tuning;  /* "name=value,name=value" of `lasolve list --tuning`, beside those of the device; NULL: none */
   int copy;            /* keep a copy of A where it is needed again, so that A may go or change after the call */
   int assume_suitable; /* that A is diagonally dominant, which lu-nopivot requires, is not looked at */
+  const char* storage; /* of finished factors: "auto", "bf16", ...; half of the memory of those in fp32 */
 } lasolve_options;
 #define LASOLVE_OPTIONS_INIT                                                                                       \
   {                                                                                                                \
     sizeof(lasolve_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, LASOLVE_HOST, NULL, \
-        NULL, NULL, NULL, NULL, 0, 0                                                                               \
+        NULL, NULL, NULL, NULL, 0, 0, NULL                                                                         \
   }
 
 /* What a call did. After LASOLVE_MISUSE, _MACHINE, _INTERNAL and _STOPPED only message is there, which is lasolve_last_error(): other

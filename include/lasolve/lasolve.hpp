@@ -52,6 +52,9 @@ struct Options {
   /// One of solve_precisions; automatic: the type of A. Factors coarser than A with which a refinement stalls are replaced by
   /// some in the type of A, and are there until these are made.
   Precision precision = Precision::automatic;
+  /// What finished factors are stored in; automatic: what they were computed in. bf16: half of the memory of those of fp32, which each
+  /// solve widens again; without a precision they are computed in fp32.
+  Precision storage = Precision::automatic;
   /// automatic: classical if the factors are coarser than A, and where elements grew so much in an LU that a solution fails its check.
   Refine refine = Refine::automatic;
   /// automatic: what was measured to be best, which is right_looking, but left_looking for Cholesky on CUDA and for a matrix

@@ -3,9 +3,11 @@
 
 #include "lasolve/cpp20.hpp"
 #if __cplusplus >= 201709L
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -115,6 +117,25 @@ constexpr void for_each_precision(F f) {
   each(ProductPrecisions());
 }
 
+/// Those that factors are stored in: as operands, and computed as results.
+using StoragePrecisions = Precisions<Precision::fp64, Precision::fp32, Precision::bf16>;
+
+/// f(std::integral_constant<Precision, p>()), known when the program runs.
+template <class F>
+constexpr void for_storage(Precision p, F f) {
+  const auto each = [&]<Precision... P>(Precisions<P...>) {
+    ((P == p ? f(std::integral_constant<Precision, P>()) : void()), ...);
+  };
+  each(StoragePrecisions());
+}
+inline constexpr auto storage_precisions = []<Precision... P>(Precisions<P...>) { return std::array{P...}; }
+(StoragePrecisions());
+constexpr bool can_be_stored(Precision p) {
+  for (const Precision one : storage_precisions)
+    if (one == p) return true;
+  return false;
+}
+
 /// f for the precision p alone, known when the program runs.
 template <class F>
 constexpr void for_precision(Precision p, F f) {
@@ -152,7 +173,8 @@ struct SolvePrecision {
   /// Of a solution that is not refined.
   constexpr double unit_roundoff() const {
     double u = 0;
-    for (const double one : {unit_roundoff_of(storage), unit_roundoff_of(products), rounding_of_operands(products)})
+    for (const double one : {unit_roundoff_of(storage), rounding_of_operands(storage), unit_roundoff_of(products),
+                             rounding_of_operands(products)})
       u = one > u ? one : u;
     return u;
   }
@@ -185,9 +207,9 @@ inline constexpr SolvePrecision solve_precisions[] = {
 /// Whether numbers of ordinary size may overflow as operands of products in p: from 65520 on in fp16. Solvers scale the matrix then.
 constexpr bool has_narrow_range(Precision p) { return p == Precision::fp16; }
 
-/// Solvers store factors as double or float, and compute residuals in the precision of the matrix.
+/// Solvers compute residuals in the precision of the matrix.
 constexpr bool can_be_computed(const SolvePrecision& p) {
-  return (p.storage == Precision::fp64 || p.storage == Precision::fp32) && p.residual == Precision::automatic;
+  return can_be_stored(p.storage) && p.residual == Precision::automatic;
 }
 static_assert([] {
   for (const SolvePrecision& p : solve_precisions)
@@ -213,11 +235,28 @@ constexpr Precision first_with_operands(Precisions<P...>) {
 template <class T>
 inline constexpr Precision precision_of = first_with_operands<T>(ProductPrecisions());
 
+/// What factors are computed in that are stored in p.
+constexpr Precision computed_in(Precision p) {
+  Precision in = Precision::automatic;
+  for_storage(p, [&](auto P) { in = precision_of<typename Arithmetic<P>::Result>; });
+  return in;
+}
+
+/// That of a name whose factors are stored in `storage` when they are finished; automatic: as the name says. A storage without a name is
+/// of what it is computed in. None: there is no such name, or it is not computed in what is stored.
+constexpr std::optional<SolvePrecision> find_solve_precision(Precision name, Precision storage) {
+  const SolvePrecision* const found = find_solve_precision(name == Precision::automatic ? computed_in(storage) : name);
+  if (!found || (storage != Precision::automatic && computed_in(storage) != found->storage)) return {};
+  SolvePrecision its = *found;
+  if (storage != Precision::automatic) its.storage = storage;
+  return its;
+}
+
 /// Whether solutions in such a precision, or in the one that automatic means, are coarser than a matrix of T. False for a
 /// precision that no system can be solved in.
 template <class T>
-constexpr bool is_coarser_than(Precision name) {
-  const SolvePrecision* const p = find_solve_precision(name);
+constexpr bool is_coarser_than(Precision name, Precision storage = Precision::automatic) {
+  const auto p = find_solve_precision(name, storage);
   return p && p->unit_roundoff() > unit_roundoff_of(precision_of<T>);
 }
 

@@ -33,6 +33,7 @@ inline void require_enumerators(const Options& options) {
   require_enumerator(options.factorization, "Options::factorization");
   require_enumerator(options.triangle, "Options::triangle");
   require_enumerator(options.precision, "Options::precision");
+  require_enumerator(options.storage, "Options::storage");
   require_enumerator(options.refine, "Options::refine");
   require_enumerator(options.schedule, "Options::schedule");
 }

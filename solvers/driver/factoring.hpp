@@ -9,6 +9,7 @@
 #include "core/settled.hpp"
 #include "core/stopwatch.hpp"
 #include "lasolve/names.hpp"
+#include "solvers/decomposition.hpp"
 #include "solvers/driver/engine.hpp"
 #include "solvers/driver/factored.hpp"
 #include "solvers/driver/not_finite.hpp"
@@ -75,7 +76,7 @@ class Factoring {
       made.facts.notes.push_back("this was found " + in + ", which is coarser than A");
       return made;
     }
-    made.release();
+    made.factors.reset();
     const std::string why = in + ", " + made.facts.outcome.message();
     return fallen_back(*finer, std::move(made.facts), why);
   }
@@ -118,7 +119,8 @@ class Factoring {
   static constexpr double not_asked_for = 1 << 20;  // bytes: to ask takes microseconds, and who takes them is told, too
 
   double bytes_of_factors() const {
-    return double(A.order()) * double(A.order()) * bytes_of(first().precision.storage);
+    const Precision storage = first().precision.storage, computed = computed_in(storage);
+    return double(A.order()) * double(A.order()) * (bytes_of(computed) + (storage != computed) * bytes_of(storage));
   }
   void require_memory() const {
     const double wanted = bytes_of_factors();
@@ -164,37 +166,29 @@ class Factoring {
     return may_be;
   }
 
-  /// Factors by a recipe, in the type that they are stored in.
+  /// Factors by a recipe. Where A is not what it requires, by the next. `facts`: what is known so far.
   Factored factored(const Recipe& by, Facts&& facts, const Await<Space>& await = {}) {
-    return by.precision.storage == precision_of<T> ? factored_in<T>(by, std::move(facts), await)
-                                                   : factored_in<float>(by, std::move(facts), await);
-  }
-
-  /// The same, stored in F. Where A is not what the recipe requires, by the next. `facts`: what is known so far.
-  template <class F>
-  Factored factored_in(const Recipe& by, Facts&& facts, const Await<Space>& await) {
-    const Precision products = by.precision.products;
-    const Gemm<F, Space> gemm(gemm_, products);
     const std::int64_t n = A.order();
     facts.rcond = {};
     q_.phase(Phase::other);
-    auto factors = std::make_unique<Factors<F, Space>>(by.method, memory_for<F>(), exponent_for(products));
+    auto factors =
+        decomposition_by<T>(by, gemm_, n, in_place() ? &*memory_ : nullptr, exponent_for(by.precision.products));
     const Settled settled(q_, [&] {
       if (by.arrives) await(q_, n);  // what is still to come may come to the memory of the factors
     });
-    prepare_factorization<F>(q_, gemm, by, n);
+    factors->prepare(q_, by);
     std::optional<Fetched<Look>> look;
     if (by.arrives && !by.as_it_comes) await(q_, n);
     if (by.symmetry == Symmetry::beside)
       look = factors->take_on_trial(q_, A.view());
     else if (!by.as_it_comes)
       factors->take(q_, A.view());
-    if (by.mirrors) mirror(q_, factors->whole(), triangle_);
-    run(gemm, *factors, by.as_it_comes ? supply_by<F>(await) : Supply<F, Space>(), look, by, facts);
+    if (by.mirrors) factors->mirror(q_, triangle_);
+    run(*factors, await, look, by, facts);
     if (!in_place() && (by.arrives || look || A.has_norm(op_of_norm()))) require_finite();
     if (!in_place() && scales_up(facts)) {
       factors.reset();
-      return factored_in<F>(*after(by, Reason::scaled), std::move(facts), {});
+      return factored(*after(by, Reason::scaled), std::move(facts));
     }
     const bool in_vain = look && !(*look)->may_be_positive_definite;
     const Recipe* const instead = after(by, Reason::not_positive_definite);
@@ -207,15 +201,7 @@ class Factoring {
     }
     if (!why.empty()) facts.notes.push_back(lu_was_used(why));
     factors.reset();
-    return factored_in<F>(*instead, std::move(facts), {});
-  }
-
-  /// What the factors will be in: that of A, or new memory.
-  template <class F>
-  Matrix<F, Space> memory_for() {
-    if constexpr (std::is_same_v<F, T>)
-      if (in_place()) return std::move(*memory_);
-    return Matrix<F, Space>(A.order(), A.order());
+    return factored(*instead, std::move(facts));
   }
 
   /// That of the largest entry, where products have so narrow a range that it has to be 1.
@@ -225,20 +211,9 @@ class Factoring {
     return std::isfinite(most) && most > 0 ? std::ilogb(most) : 0;
   }
 
-  /// Columns of A that have arrived.
-  template <class F>
-  Supply<F, Space> supply_by(const Await<Space>& await) {
-    return [this, &await](Queue<Space>& q, std::int64_t first, MatrixView<F, Space> columns) {
-      await(q, first + columns.cols());
-      q.phase(Phase::other);
-      convert(q, A.view().columns(first, columns.cols()), columns);
-    };
-  }
-
   /// Factors, with one wait for how that ended and for the look at A.
-  template <class F>
-  void run(const Gemm<F, Space>& gemm, Factors<F, Space>& factors, const Supply<F, Space>& supply,
-           std::optional<Fetched<Look>>& look, const Recipe& by, Facts& facts) {
+  void run(Decomposition<T, Space>& factors, const Await<Space>& await, std::optional<Fetched<Look>>& look,
+           const Recipe& by, Facts& facts) {
     const double flops = factors.method().flops(double(A.order()));
     const TaskWatcher* const watcher = task_watcher();
     if (watcher || progress_ || is_large())
@@ -249,15 +224,18 @@ class Factoring {
     if (watcher) clock.emplace(q_, *watcher);
     const Stopwatch factoring;
     q_.phase(Phase::other);
-    factors.factor(q_, gemm, by, supply, clock ? &*clock : nullptr);
+    const Arriving<T, Space> arriving{A.view(), await};
+    factors.factor(q_, by, by.as_it_comes ? &arriving : nullptr, clock ? &*clock : nullptr);
     auto ended = factors.ending(q_);
     if (look) A.measured(q_, Op::none, (*look)->row_sums);
     const Ending ending = *ended;
     const double factored = factoring.seconds(), all = since_.value_or(factoring).seconds();
     if (in_place()) A.keep_measured(op_of_norm());
     facts.outcome = factors.outcome_of(ending, facts.outcome.of_rows);
-    tell_products(gemm, facts);
+    facts.products_of = factors.products_of();
+    facts.small_below = facts.products_of.empty() ? 0 : gemm_.small_below;
     q_.finish();
+    factors.release_workspace();
     q_.on_progress({});
     if (progress_ && look && facts.outcome.ok()) progress_(1);  // what may be in vain is no progress
     if (clock) clock->tell();

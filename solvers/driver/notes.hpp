@@ -56,13 +56,4 @@ inline std::string elements_grew(double growth, double hpl_residual, bool refine
   return std::string(text) + (refined ? ": the solution was refined" : "");
 }
 
-/// Which products went where.
-template <class F, class Space>
-void tell_products(const Gemm<F, Space>& gemm, Facts& facts) {
-  facts.products_of.clear();
-  if (!gemm.small()) return;
-  facts.small_below = gemm.backend().small_below;
-  facts.products_of = {{gemm.backend().name, gemm.given()}, {gemm.small()->name, gemm.given_to_small()}};
-}
-
 }  // namespace lasolve

@@ -58,12 +58,8 @@ class Solver {
             "L, U, pivots and the determinant are those of factors as fine as A, and these are coarser: leave "
             "Options::precision automatic");
     const Settled settled(q_);
-    made_.with(gemm_, [&]<class F>(Factors<F, Space>& factors, const Gemm<F, Space>& gemm) {
-      if constexpr (std::is_same_v<F, T>) {
-        TrianglesOf<T, Space> triangles(q_, gemm, factors, factoring_.exponent(), made_.facts.outcome);
-        use(triangles);
-      }
-    });
+    TrianglesOf<T, Space> triangles(q_, gemm_, made_.factors.get(), factoring_.exponent(), made_.facts.outcome);
+    use(triangles);
     q_.take_times();
   }
 
@@ -176,46 +172,28 @@ class Solver {
       made = factoring_.again(made.recipe, std::move(anew));
       norm = A_.norm(q_, Op::transpose);
     }
-    made.facts.rcond = made.with(gemm_, [&](auto& factors, const auto& gemm) {
-      return reciprocal_condition(q_, gemm, factors, norm, teller_of(Step::condition));
-    });
+    made.facts.rcond = reciprocal_condition(q_, *made.factors, norm, teller_of(Step::condition));
     return *made.facts.rcond;
   }
 
-  Refinement solve_with(Factored& made, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op) {
-    return made.with(gemm_, [&](auto& factors, const auto& gemm) { return solve_with(gemm, factors, B, X, op); });
-  }
-
   /// Solves with these factors and refines if asked to.
-  template <class F>
-  Refinement solve_with(const Gemm<F, Space>& gemm, Factors<F, Space>& factors, MatrixView<const T, Space> B,
-                        MatrixView<T, Space> X, Op op) {
-    constexpr bool in_place = std::is_same_v<F, T>;
-    const bool refined = made_.recipe.refines();
-    Matrix<F, Space> D;
+  Refinement solve_with(Factored& made, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op) {
     Matrix<T, Space> R;
     const Settled settled(q_);
     q_.phase(Phase::solve, 2.0 * double(B.rows()) * double(B.rows()) * double(B.cols()));
-    if (!in_place || refined) D = Matrix<F, Space>(B.rows(), B.cols());
-    if constexpr (!in_place) convert(q_, B, D.view());
     by_sides(q_, Phase::solve, B.rows(), B.cols(), teller_of(Step::solve), [&](std::int64_t j, std::int64_t some) {
-      if constexpr (in_place)
-        factors.apply(q_, gemm, B.columns(j, some), X.columns(j, some), op);
-      else
-        factors.apply(q_, gemm, D.view().columns(j, some), D.view().columns(j, some), op);
+      made.factors->apply(q_, B.columns(j, some), X.columns(j, some), op);
     });
-    if constexpr (!in_place) convert<F>(q_, D.view(), X);
-    if (!refined) return {0, true};
+    if (!made.recipe.refines()) return {0, true};
     R = Matrix<T, Space>(B.rows(), B.cols());
-    return refined_with(gemm, factors, B, X, op, R.view(), D.view());
+    return refined_with(*made.factors, B, X, op, R.view());
   }
 
-  /// Refines X. R and D are workspace.
-  template <class F>
-  Refinement refined_with(const Gemm<F, Space>& gemm, Factors<F, Space>& factors, MatrixView<const T, Space> B,
-                          MatrixView<T, Space> X, Op op, MatrixView<T, Space> R, MatrixView<F, Space> D) {
+  /// Refines X. R is workspace.
+  Refinement refined_with(Factors<T, Space>& factors, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op,
+                          MatrixView<T, Space> R) {
     q_.phase(Phase::refine);
-    return refine<T>(q_, gemm, factors, A_.with(op), op, A_.norm(q_, op), B, X, R, D);
+    return refine<T>(q_, factors, A_.with(op), op, A_.norm(q_, op), B, X, R);
   }
 
   /// `b`: the largest magnitudes of the columns of B.
@@ -277,21 +255,17 @@ class Solver {
   bool mends_growth(Factored& made, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op, MatrixView<T, Space> R,
                     SolveFacts& facts) {
     if (!record_of(made.recipe.method).may_grow || made.recipe.is_coarse()) return false;
-    return made.with(gemm_, [&]<class F>(Factors<F, Space>& factors, const Gemm<F, Space>& gemm) {
-      const double grown = growth(q_, factors.values(), A_.with(Op::none));
-      const double hpl = hpl_residual(*facts.backward_error, B.rows(), facts.roundoff);
-      facts.growth = grown;
-      if (!(hpl <= grown)) return false;
-      const bool refines = made.recipe.mends;
-      facts.notes.push_back(elements_grew(grown, hpl, refines) +
-                            (refines || made.recipe.refines() ? "" : "; refinement may mend that"));
-      if (!refines) return false;
-      Matrix<F, Space> D(B.rows(), B.cols());
-      const Settled settled(q_);
-      keep(refined_with(gemm, factors, B, X, op, R, D.view()), facts);
-      facts.refine = Refine::classical;
-      return true;
-    });
+    const double grown = growth(q_, made.factors->values(), A_.with(Op::none));
+    const double hpl = hpl_residual(*facts.backward_error, B.rows(), facts.roundoff);
+    facts.growth = grown;
+    if (!(hpl <= grown)) return false;
+    const bool refines = made.recipe.mends;
+    facts.notes.push_back(elements_grew(grown, hpl, refines) +
+                          (refines || made.recipe.refines() ? "" : "; refinement may mend that"));
+    if (!refines) return false;
+    keep(refined_with(*made.factors, B, X, op, R), facts);
+    facts.refine = Refine::classical;
+    return true;
   }
 
   /// `rcond` ← the condition with rows, and columns, scaled, where that counts: each row of the residual is small for itself, and at
@@ -301,8 +275,7 @@ class Solver {
                     Op op, double u) {
     const double error = backward_error_of_rows<T, Space>(q_, by, R, exponents, X, B);
     if (!(error < hpl_threshold * double(B.rows()) * u)) return false;
-    const double its = made.with(
-        gemm_, [&](auto& factors, const auto& gemm) { return reciprocal_condition_of(q_, gemm, factors, by, op); });
+    const double its = reciprocal_condition_of(q_, *made.factors, by, op);
     if (its >= 10 * u) rcond = its;
     return rcond.has_value();
   }

@@ -22,20 +22,21 @@ template <class T, class Space>
 class TrianglesOf final : public Triangles<T> {
  public:
   /// A times 2^exponent was factored, with that outcome.
-  TrianglesOf(Queue<Space>& q, const Gemm<T, Space>& gemm, Factors<T, Space>& factors, int exponent, Outcome outcome)
+  TrianglesOf(Queue<Space>& q, const GemmBackend<Space>& gemm, Factors<T, Space>* factors, int exponent,
+              Outcome outcome)
       : q_(q), gemm_(gemm), factors_(factors), exponent_(exponent), outcome_(outcome) {}
 
   LogDeterminant log_abs_det() override {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     if (outcome_.kind == Outcome::singular) return {-infinity, 0};
     if (!outcome_.ok()) return {std::numeric_limits<double>::quiet_NaN(), 0};
-    const auto A = factors_.values();
+    const auto A = factors_->values();
     const std::int64_t n = A.rows();
     const Matrix<T> diagonal = fetched(MatrixView<const T, Space>(A.data(), 1, n, A.ld() + 1));
     long double log_abs = 0;
     log_abs -= double(n) * double(exponent_) * std::log(2.0);
     int sign = 1;
-    const int power = factors_.method().power_of_pivots;
+    const int power = factors_->method().power_of_pivots;
     for (std::int64_t i = 0; i < n; ++i) {
       log_abs += power * std::log(std::abs((long double)(diagonal(0, i))));
       if (diagonal(0, i) < 0) sign = -sign;
@@ -59,10 +60,10 @@ class TrianglesOf final : public Triangles<T> {
 
   std::vector<std::int64_t> pivots() override {
     require_factored();
-    std::vector<std::int64_t> exchanged(std::size_t(factors_.values().rows()));
+    std::vector<std::int64_t> exchanged(std::size_t(factors_->values().rows()));
     std::iota(exchanged.begin(), exchanged.end(), 0);
-    if (!factors_.method().has_pivots || exchanged.empty()) return exchanged;
-    const Matrix<std::int64_t> p = fetched(MatrixView<const std::int64_t, Space>(factors_.pivots().p));
+    if (!factors_->method().has_pivots || exchanged.empty()) return exchanged;
+    const Matrix<std::int64_t> p = fetched(MatrixView<const std::int64_t, Space>(factors_->pivots().p));
     std::copy_n(p.data(), exchanged.size(), exchanged.data());
     return exchanged;
   }
@@ -143,8 +144,8 @@ class TrianglesOf final : public Triangles<T> {
     require(exponent_ == 0, "A is subnormal, so that a multiple of it was factored, whose factors are not those of A");
   }
   Triangle<T, Space> of(Factor which) const {
-    const auto A = factors_.values();
-    if (!factors_.method().is_symmetric)
+    const auto A = factors_->values();
+    if (!factors_->method().is_symmetric)
       return which == Factor::L ? Triangle<T, Space>{A, true, true} : Triangle<T, Space>{A, false, false};
     const Triangle<T, Space> L{A, true, false};
     return which == Factor::L ? L : L.transposed();
@@ -169,8 +170,8 @@ class TrianglesOf final : public Triangles<T> {
   }
 
   Queue<Space>& q_;
-  const Gemm<T, Space>& gemm_;
-  Factors<T, Space>& factors_;
+  const Gemm<T, Space> gemm_;
+  Factors<T, Space>* const factors_;  // null: there are none
   const int exponent_;
   const Outcome outcome_;
 };

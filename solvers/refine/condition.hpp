@@ -28,21 +28,20 @@ Matrix<T> on_host(Queue<Space>& q, MatrixView<const T, Space> X) {
 }
 
 /// X ← op(A)⁻¹ 2^exponent X for a few columns on the host.
-template <class F, class Space>
-void apply_to_host_columns(Queue<Space>& q, const Gemm<F, Space>& gemm, Factors<F, Space>& factors, int exponent,
-                           MatrixView<double> X, Op op) {
+template <class T, class Space>
+void apply_to_host_columns(Queue<Space>& q, Factors<T, Space>& factors, int exponent, MatrixView<double> X, Op op) {
   const std::int64_t n = X.rows(), columns = X.cols();
-  Matrix<F> here(n, columns);
+  Matrix<T> here(n, columns);
   for (std::int64_t j = 0; j < columns; ++j)
-    for (std::int64_t i = 0; i < n; ++i) here(i, j) = F(std::ldexp(X(i, j), exponent));
+    for (std::int64_t i = 0; i < n; ++i) here(i, j) = T(std::ldexp(X(i, j), exponent));
   if constexpr (std::is_same_v<Space, Cpu>) {
-    factors.apply(q, gemm, here.view(), here.view(), op);
+    factors.apply(q, here.view(), here.view(), op);
   } else {
-    Matrix<F, Space> there(n, columns);
+    Matrix<T, Space> there(n, columns);
     const Settled settled(q);
-    copy<F>(q, here, there);
-    factors.apply(q, gemm, there.view(), there.view(), op);
-    copy<F>(q, there, here);
+    copy<T>(q, here, there);
+    factors.apply(q, there.view(), there.view(), op);
+    copy<T>(q, there, here);
     q.finish();
   }
   for (std::int64_t j = 0; j < columns; ++j)
@@ -57,15 +56,14 @@ inline double reciprocal_of_condition(long double x, long double y) {
 
 /// An estimate of 1 / (‖A‖₁ ‖A⁻¹‖₁), given ‖A‖₁: at least the true value, nearly always within a factor of three. 0: A⁻¹ cannot
 /// be represented. At most five solves, of four right-hand sides each; `tell`, unless empty, hears of each.
-/// apply(e, X, op): X ← op(A)⁻¹ 2^e X for a few columns on the host, by factors stored in F.
-template <class F, class Apply>
-double reciprocal_condition(std::int64_t n, long double norm, Apply apply,
+/// apply(e, X, op): X ← op(A)⁻¹ 2^e X for a few columns on the host, by factors that take such exponents.
+template <class Apply>
+double reciprocal_condition(std::int64_t n, long double norm, Exponents of, Apply apply,
                             const std::function<void(double)>& tell = {}) {
   if (n == 0) return 1;
   if (!(norm > 0 && std::isfinite(norm))) return 0;
   // A⁻¹ 2^e with ‖A‖₁ about 2^e, so that small matrices have inverses that do not overflow.
-  using Limits = std::numeric_limits<F>;
-  const int e = std::clamp(std::ilogb(norm), Limits::min_exponent, Limits::max_exponent - 2);
+  const int e = std::clamp(std::ilogb(norm), of.least, of.most - 2);
   int solves = 0;
   const double inverse = one_norm_estimate(n, [&](MatrixView<double> X, Op op) {
     apply(e, X, op);
@@ -75,11 +73,11 @@ double reciprocal_condition(std::int64_t n, long double norm, Apply apply,
   return reciprocal_of_condition(std::ldexp(norm, -e), inverse);
 }
 
-template <class F, class Space>
-double reciprocal_condition(Queue<Space>& q, const Gemm<F, Space>& gemm, Factors<F, Space>& factors, long double norm,
+template <class T, class Space>
+double reciprocal_condition(Queue<Space>& q, Factors<T, Space>& factors, long double norm,
                             const std::function<void(double)>& tell = {}) {
-  const auto apply = [&](int e, MatrixView<double> X, Op op) { apply_to_host_columns(q, gemm, factors, e, X, op); };
-  return reciprocal_condition<F>(factors.values().rows(), norm, apply, tell);
+  const auto apply = [&](int e, MatrixView<double> X, Op op) { apply_to_host_columns(q, factors, e, X, op); };
+  return reciprocal_condition(factors.order(), norm, factors.exponents(), apply, tell);
 }
 
 }  // namespace lasolve

@@ -48,14 +48,13 @@ class RefinementTeller {
 
 /// X ← X + inv(L U)(B − A X) until, for every column, ‖r‖∞ ≤ ‖x‖∞·‖A‖∞·ε·√n, at most 30 times.
 ///
-/// On entry X solves the system in the precision of the factors, stored in F, which solve with A where they are applied with `op`;
-/// `a_norm` is ‖A‖∞, `R` (n × nrhs) is workspace.
+/// On entry X solves the system in the precision of the factors, which solve with A where they are applied with `op`; `a_norm` is
+/// ‖A‖∞, `R` (n × nrhs) is workspace.
 /// Not converged: the residual is not finite, or an update did not halve it, or 30 updates were not enough.
 /// Source: the stopping rule is LAPACK's dsgesv; Langou, Langou, Luszczek, Kurzak, Buttari & Dongarra, SC 2006.
-template <class T, class F, class Space>
-Refinement refine(Queue<Space>& q, const Gemm<F, Space>& gemm, Factors<F, Space>& factors,
-                  const SystemMatrix<T, Space>& A, Op op, long double a_norm, MatrixView<const T, Space> B,
-                  MatrixView<T, Space> X, MatrixView<T, Space> R, MatrixView<F, Space> D) {
+template <class T, class Space>
+Refinement refine(Queue<Space>& q, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A, Op op,
+                  long double a_norm, MatrixView<const T, Space> B, MatrixView<T, Space> X, MatrixView<T, Space> R) {
   constexpr int most_updates = 30;
   const long double bound = a_norm * epsilon<T> * std::sqrt(double(B.rows()));
   long double before = std::numeric_limits<double>::infinity();
@@ -71,13 +70,12 @@ Refinement refine(Queue<Space>& q, const Gemm<F, Space>& gemm, Factors<F, Space>
     if (!(worst < before / 2) || iteration == most_updates) return {iteration, false, std::move(residuals)};
     teller.learn(iteration, worst, before);
     before = worst;
-    convert<T>(q, R, D);  // D = inv(L U) R
-    by_sides(q, Phase::refine, D.rows(), D.cols(), teller.solve(iteration), [&](std::int64_t j, std::int64_t some) {
-      factors.apply(q, gemm, D.columns(j, some), D.columns(j, some), op);
+    by_sides(q, Phase::refine, R.rows(), R.cols(), teller.solve(iteration), [&](std::int64_t j, std::int64_t some) {
+      factors.apply(q, R.columns(j, some), R.columns(j, some), op);  // D = inv(L U) R, in the place of R
     });
     for (std::size_t j = 0; j < r.size(); ++j)
-      if (const auto d = D.columns(std::int64_t(j), 1); exponents[j] != 0) scale<F>(q, exponents[j], d, d);
-    add(q, D, X);  // X ← X + D
+      if (const auto d = R.columns(std::int64_t(j), 1); exponents[j] != 0) scale<T>(q, exponents[j], d, d);
+    add(q, R, X);  // X ← X + D
   }
 }
 

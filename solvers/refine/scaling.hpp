@@ -93,11 +93,10 @@ double backward_error_of_rows(Queue<Space>& q, const Scaling& by, MatrixView<con
 /// An estimate of 1 / ‖ |C⁻¹op(A)⁻¹| |op(A) C| ‖∞: the reciprocal condition number ‖·‖∞ of op(A) C with its rows scaled to a sum of 1
 /// each, the best that scaling of rows can reach. At most five solves. 0: nothing that can be computed with.
 /// Source: Bauer, "Genauigkeitsfragen bei der Lösung linearer Gleichungssysteme", ZAMM 1966; Skeel, J. ACM 26, 1979.
-template <class F, class Space>
-double reciprocal_condition_of(Queue<Space>& q, const Gemm<F, Space>& gemm, Factors<F, Space>& factors,
-                               const Scaling& by, Op op) {
-  constexpr int most = std::numeric_limits<F>::max_exponent * 3 / 4;  // else a weight hides its column by underflow
-  if (std::any_of(by.columns.begin(), by.columns.end(), [](int exponent) { return std::abs(exponent) > most; }))
+template <class T, class Space>
+double reciprocal_condition_of(Queue<Space>& q, Factors<T, Space>& factors, const Scaling& by, Op op) {
+  const int most = factors.exponents().most * 3 / 4;  // else a weight hides its column by underflow
+  if (std::any_of(by.columns.begin(), by.columns.end(), [most](int exponent) { return std::abs(exponent) > most; }))
     return 0;
   const int e = by.row_sums.empty() ? 0 : std::max(0, std::ilogb(largest(by.row_sums)) - 1000);
   const auto each = [](MatrixView<double> X, auto f) {
@@ -109,7 +108,7 @@ double reciprocal_condition_of(Queue<Space>& q, const Gemm<F, Space>& gemm, Fact
   // ‖C⁻¹op(A)⁻¹ D‖∞ = ‖D op(A)⁻ᵀ C⁻¹‖₁ with D the sums on a diagonal.
   const double inverse = one_norm_estimate(std::int64_t(by.row_sums.size()), [&](MatrixView<double> X, Op side) {
     side == Op::transpose ? each(X, scale_rows) : each(X, weigh);
-    apply_to_host_columns(q, gemm, factors, 0, X, side == Op::none ? flipped(op) : op);
+    apply_to_host_columns(q, factors, 0, X, side == Op::none ? flipped(op) : op);
     side == Op::none ? each(X, scale_rows) : each(X, weigh);
   });
   return reciprocal_of_condition(inverse, std::ldexp(1.0L, e));

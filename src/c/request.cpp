@@ -79,6 +79,7 @@ Request::Request(const lasolve_options* from) : given(read(from, "lasolve_option
   options.factorization = enumerator(given.method, Method::automatic, "the method");
   options.triangle = enumerator(given.triangle, Uplo::both, "the triangle");
   options.precision = enumerator(given.precision, Precision::automatic, "the precision");
+  options.storage = enumerator(given.storage, Precision::automatic, "the storage");
   options.refine = enumerator(given.refine, Refine::automatic, "the refinement");
   options.schedule = enumerator(given.schedule, Schedule::automatic, "the schedule");
   options.block_size = given.block_size;

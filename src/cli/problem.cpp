@@ -109,7 +109,7 @@ void Problem::take_matrix(const Request& request, io::MatrixFile file, bool stop
 std::optional<Report> Problem::known_outcome(const Options& options) const {
   if (!column_without_pivot_) return std::nullopt;
   const Choice choice = choose(options);
-  const SolvePrecision* const precision = find_solve_precision(options.precision);
+  const auto precision = find_solve_precision(options.precision, options.storage);
   Report report;
   report.outcome = {Outcome::singular, *column_without_pivot_};
   report.n = n_, report.nrhs = nrhs(), report.threads = 1;
@@ -264,7 +264,7 @@ std::string Problem::what_would_fit(const Options& options) const {
     const double bytes = elements * (bytes_an_element - there);
     if (bytes <= free) fits += fmt::format("{}{} ({})", fits.empty() ? "" : ", or ", option, in_bytes(bytes));
   };
-  const bool coarse = is_coarser_than<double>(options.precision);
+  const bool coarse = is_coarser_than<double>(options.precision, options.storage);
   if (!coarse && !in_place_ && choice.offers(Precision::fp32))
     offer("--precision fp32", bytes_an_element_of(Precision::fp32));
   if (!in_place_ && generator_) offer(coarse ? "--precision fp64 --in-place" : "--in-place", int(sizeof(double)));

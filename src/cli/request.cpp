@@ -22,6 +22,13 @@ std::vector<Precision> precisions() {
   return names;
 }
 
+/// What finished factors are stored in.
+std::vector<Precision> storages() {
+  std::vector<Precision> names = {Precision::automatic};
+  for (const Precision p : storage_precisions) names.push_back(p);
+  return names;
+}
+
 std::vector<io::FileFormat> formats_of_streams() {
   using enum io::FileFormat;
   return {automatic, matrix_market, npy, csv, tsv, txt};
@@ -71,6 +78,10 @@ const Table<Request>& solve_table() {
         "of factors and products; with refinement to the accuracy of fp64. tf32, fp16 and bf16: products in that, "
         "factors in fp32")
           .to([](Request& r, auto& word) { r.options.precision = one_of("precision", word, precisions()); }),
+      O("storage", 0, "TYPE", "auto", words_of(storages()),
+        "of finished factors; auto: what they were computed in. bf16, with --precision fp32, tf32, fp16 or bf16, takes "
+        "half of the memory")
+          .to([](Request& r, auto& word) { r.options.storage = one_of("storage", word, storages()); }),
       O("refine", 'r', "METHOD", "auto", words_of<Refine>(),
         "auto: classical for factors coarser than fp64, and where elements grew so that a check fails")
           .to([](Request& r, auto& word) { r.options.refine = one_of<Refine>("refine", word); }),
@@ -179,7 +190,8 @@ void complete(Request& r, const Given& given) {
   refuse_files_named_twice({{"matrix", r.matrix}, {"rhs", r.rhs}}, {{"output", r.output}, {"json", r.json}});
   require_one_format(r, io::FileFormat::txt);  // which may be meant for the input
   require_size(r);
-  if (r.in_place && (is_coarser_than<double>(r.options.precision) || r.options.refine == Refine::classical))
+  if (r.in_place &&
+      (is_coarser_than<double>(r.options.precision, r.options.storage) || r.options.refine == Refine::classical))
     throw UsageError(fmt::format("--in-place leaves nothing to refine with: not with --precision {} or --refine {}",
                                  name_of(r.options.precision), name_of(r.options.refine)));
   r.backends = backends_of(given.text("gemm"), r);

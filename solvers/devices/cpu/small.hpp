@@ -159,7 +159,7 @@ class SmallSystem {
       apply(some, op);
       for (std::int64_t j = 0; j < X.cols(); ++j) std::copy_n(&some(0, j), n_, &X(0, j));
     };
-    facts.rcond = reciprocal_condition<T>(n_, norm(Op::transpose), solve);
+    facts.rcond = reciprocal_condition(n_, norm(Op::transpose), exponents_of<T>, solve);
     facts.times.phases.seconds_of(Phase::check) += watch.seconds();
     return *facts.rcond >= by_.roundoff_of_solutions();
   }

@@ -6,9 +6,9 @@
 #include "core/cuda/elementwise.cuh"
 #include "core/memory_kind.hpp"
 #include "core/named_range.hpp"
+#include "solvers/decomposition.hpp"
 #include "solvers/devices/cuda/by_columns.cuh"
 #include "solvers/devices/cuda/call.hpp"
-#include "solvers/factors.hpp"
 
 namespace lasolve {
 
@@ -40,17 +40,16 @@ class CudaAsync final : public AsyncEngine<T> {
       : its_(std::move(its)),
         tuning_(tuning),
         by_(require_decided<T>(resolve(options, problem_of(A), means_of(gemm, options, tuning, false)).first())),
-        gemm_(gemm, by_.precision.products),
-        factors_(by_.method, A.memory ? std::move(*A.memory) : Matrix<T, Cuda>(A.A.rows(), A.A.cols())) {
+        factors_(gemm, by_.precision.products, by_.method,
+                 A.memory ? std::move(*A.memory) : Matrix<T, Cuda>(A.A.rows(), A.A.cols())) {
     const NamedRange<Cuda> range("lasolve factor_async");
     Queue<Cuda>& q = *its_->q;
-    const std::int64_t n = A.A.rows();
     const Settled settled(q);
-    prepare_factorization<T>(q, gemm_, by_, n);
+    factors_.prepare(q, by_);
     q.phase(Phase::other);
     if (!A.memory) factors_.take(q, A.A);
-    if (by_.mirrors) mirror(q, factors_.whole(), options.triangle);
-    factors_.factor(q, gemm_, by_);
+    if (by_.mirrors) factors_.mirror(q, options.triangle);
+    factors_.factor(q, by_);
     end_call();
   }
 
@@ -64,7 +63,7 @@ class CudaAsync final : public AsyncEngine<T> {
     wait_for_caller(*its_, nullptr);
     by_columns(q, B, X, [&](MatrixView<const T, Cuda> b, MatrixView<T, Cuda> x) {
       q.phase(Phase::solve);
-      factors_.apply(q, gemm_, b, x, op);
+      factors_.apply(q, b, x, op);
       fill_if_failed(q, factors_.failed_at(), std::numeric_limits<T>::quiet_NaN(), x);
     });
     end_call();
@@ -75,7 +74,7 @@ class CudaAsync final : public AsyncEngine<T> {
   Outcome wait() override {
     const Call call(*its_, tuning_);
     Queue<Cuda>& q = *its_->q;
-    const Outcome outcome = factors_.outcome(q);
+    const Outcome outcome = factors_.outcome_of(*factors_.ending(q));
     q.finish();
     return outcome;
   }
@@ -89,8 +88,7 @@ class CudaAsync final : public AsyncEngine<T> {
   SharedContext its_;
   const Tuning tuning_;
   const Recipe by_;
-  const Gemm<T, Cuda> gemm_;
-  Factors<T, Cuda> factors_;
+  DecompositionIn<T, Cuda> factors_;
 };
 
 }  // namespace lasolve

@@ -1,0 +1,162 @@
+// Factors in memory of their own, whatever the method and what they are stored in. What is stored narrowly is computed in the next wider
+// type and rounded when it is finished: solvers/narrow.hpp.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "solvers/factors.hpp"
+#include "solvers/narrow.hpp"
+#include "solvers/prepare.hpp"
+
+namespace lasolve {
+
+/// Of a matrix of T: computed in F, stored as S.
+template <class T, class Space, class F = T, class S = F>
+class DecompositionIn final : public Decomposition<T, Space> {
+ public:
+  /// Takes the memory of A, which factor() will factor in place. With an exponent it holds 2^−exponent A.
+  DecompositionIn(const GemmBackend<Space>& backend, Precision products, Method method, Matrix<F, Space>&& A,
+                  int exponent = 0)
+      : gemm_(backend, products),
+        method_(record_of(method)),
+        exponent_(exponent),
+        n_(A.rows()),
+        notes_(std::max<std::int64_t>(1, method_.has_pivots ? n_ : 0), Pivots<Space>::columns + 1),
+        values_(std::move(A)) {
+    if constexpr (is_narrow) narrow_ = Matrix<S, Space>(n_, n_);
+  }
+
+  void prepare(Queue<Space>& q, const Recipe& by) override { prepare_factorization(q, gemm_, by, n_); }
+  void take(Queue<Space>& q, MatrixView<const T, Space> A) override {
+    has_begun_ = static_cast<const void*>(A.data()) != values_.data();
+    if (has_begun_) copy_to_factor(q, A, values_.view(), status());
+    if (exponent_ != 0) scale<F>(q, -exponent_, values_.view(), values_.view());
+  }
+  Fetched<Look> take_on_trial(Queue<Space>& q, MatrixView<const T, Space> A) override {
+    has_begun_ = on_trial_ = true;
+    return copy_and_look(q, A, values_.view(), status());
+  }
+  void mirror(Queue<Space>& q, Uplo there) override { lasolve::mirror(q, values_.view(), there); }
+
+  void factor(Queue<Space>& q, const Recipe& by, const Arriving<T, Space>* arriving = nullptr,
+              TaskClock<Space>* clock = nullptr) override {
+    if (!has_begun_) fill(q, std::int64_t(-1), status());
+    Supply<F, Space> supply;
+    if (arriving)
+      supply = [arriving](Queue<Space>& queue, std::int64_t first, MatrixView<F, Space> columns) {
+        arriving->await(queue, first + columns.cols());
+        queue.phase(Phase::other);
+        convert(queue, arriving->A.columns(first, columns.cols()), columns);
+      };
+    const auto plan = plan_on<F>(q, by, n_);
+    buffers_.emplace(plan->plan);
+    execute(*plan, q, Workpiece<F, Space>{gemm_, values_.view(), pivots(), supply, *buffers_, on_trial_}, clock);
+    q.phase(Phase::other);
+    if constexpr (is_narrow) convert<F>(q, values_.view(), narrow_.view());
+  }
+  Fetched<Ending> ending(Queue<Space>& q) override { return ending_of<F>(q, std::as_const(values_).view(), status()); }
+  void release_workspace() override {
+    if constexpr (is_narrow) values_ = {};
+  }
+  std::vector<ProductsOf> products_of() const override {
+    if (!gemm_.small()) return {};
+    return {{gemm_.backend().name, gemm_.given()}, {gemm_.small()->name, gemm_.given_to_small()}};
+  }
+
+  std::int64_t order() const override { return n_; }
+  void apply(Queue<Space>& q, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op) override {
+    const std::int64_t nrhs = X.cols(), at_once = columns_at_once(q, nrhs);
+    if constexpr (!std::is_same_v<F, T>)
+      if (converted_.cols() < std::min(nrhs, at_once)) converted_ = Matrix<F, Space>(n_, std::min(nrhs, at_once));
+    for (std::int64_t j = 0; j < nrhs; j += at_once) {
+      const std::int64_t some = std::min(at_once, nrhs - j);
+      const auto b = B.columns(j, some);
+      const auto x = X.columns(j, some);
+      if constexpr (std::is_same_v<F, T>) {
+        apply_to_some(q, b, x, op);
+      } else {
+        const auto between = converted_.view().columns(0, some);
+        convert(q, b, between);
+        apply_to_some(q, between, between, op);
+        convert<F>(q, between, x);
+      }
+    }
+  }
+  Exponents exponents() const override { return exponents_of<F>; }
+  const MethodRecord& method() const override { return method_; }
+  MatrixView<const T, Space> values() const override {
+    if constexpr (std::is_same_v<S, T>)
+      return values_;
+    else
+      return {};
+  }
+  Pivots<Space> pivots() override {
+    const std::int64_t n = method_.has_pivots ? n_ : 0;
+    return Pivots<Space>::in(notes_.view().block(0, 0, n, Pivots<Space>::columns), status());
+  }
+  const std::int64_t* failed_at() const override { return notes_.data() + (notes_.cols() - 1) * notes_.ld(); }
+  std::size_t bytes() const override { return values_.bytes() + narrow_.bytes() + notes_.bytes() + converted_.bytes(); }
+
+ private:
+  static constexpr bool is_narrow = !std::is_same_v<S, F>;
+  static constexpr std::int64_t narrow_columns = 512;  // that are widened at once
+
+  std::int64_t columns_at_once(Queue<Space>& q, std::int64_t nrhs) const {
+    std::int64_t most = sides_at_once(q, n_, nrhs);
+    if constexpr (!std::is_same_v<F, T>)
+      most = std::min(most, std::max<std::int64_t>(512, (1 << 24) / std::max<std::int64_t>(1, n_)));
+    return most;
+  }
+  /// In F.
+  void apply_to_some(Queue<Space>& q, MatrixView<const F, Space> B, MatrixView<F, Space> X, Op op) {
+    with_method(method_.method, [&](auto M) {
+      if constexpr (is_narrow) {
+        if (room_.cols() == 0) room_ = Matrix<F, Space>(n_, std::min(n_, narrow_columns), n_);
+        M.template apply<F>(q, gemm_, Narrow<F, S, Space>{narrow_.view(), room_.view()}, pivots(), B, X, op);
+      } else {
+        M.template apply<F>(q, gemm_, values_.view(), pivots(), B, X, op);
+      }
+    });
+    if (exponent_ != 0) scale<F>(q, -exponent_, X, X);
+  }
+  MatrixView<std::int64_t, Space> status() { return notes_.view().block(0, notes_.cols() - 1, 1, 1); }
+
+  const Gemm<F, Space> gemm_;
+  const MethodRecord& method_;
+  const int exponent_;
+  const std::int64_t n_;
+  bool has_begun_ = false, on_trial_ = false;
+  Matrix<std::int64_t, Space> notes_;  // the pivots, and in the last column where it failed
+  Matrix<F, Space> values_;            // empty when they are stored narrowly
+  Matrix<S, Space> narrow_;            // empty unless they are
+  Matrix<F, Space> converted_, room_;  // right-hand sides in F, and a block column
+  std::optional<Buffers<F, Space>> buffers_;
+};
+
+/// As a recipe has it. `memory`: that of A where the factors overwrite it, which only those stored as T can; else null.
+template <class T, class Space>
+std::unique_ptr<Decomposition<T, Space>> decomposition_by(const Recipe& by, const GemmBackend<Space>& backend,
+                                                          std::int64_t n, Matrix<T, Space>* memory, int exponent) {
+  std::unique_ptr<Decomposition<T, Space>> made;
+  for_storage(by.precision.storage, [&](auto P) {
+    using S = typename Arithmetic<P>::Operand;
+    using F = typename Arithmetic<P>::Result;
+    if constexpr (sizeof(F) <= sizeof(T)) {
+      const auto of = [&](Matrix<F, Space>&& A) {
+        made = std::make_unique<DecompositionIn<T, Space, F, S>>(backend, by.precision.products, by.method,
+                                                                 std::move(A), exponent);
+      };
+      if constexpr (std::is_same_v<S, T>)
+        if (memory) return of(std::move(*memory));
+      of(Matrix<F, Space>(n, n));
+    }
+  });
+  return made;
+}
+
+}  // namespace lasolve

@@ -1,0 +1,84 @@
+// Triangles that are stored in fewer bits than they are computed in: read a block column at a time, each widened when it is needed.
+#pragma once
+
+#include <algorithm>
+
+#include "solvers/lu/pivots.hpp"
+#include "solvers/trsm.hpp"
+
+namespace lasolve {
+
+/// A triangle stored as S, and room for a block column of it as F.
+template <class F, class S, class Space>
+struct NarrowTriangle {
+  Triangle<S, Space> stored;
+  MatrixView<F, Space> room;  // all its rows, and the columns of a block
+
+  NarrowTriangle transposed() const { return {stored.transposed(), room}; }
+};
+
+/// All that is stored of A = L U, or of A = L Lᵀ.
+template <class F, class S, class Space>
+struct Narrow {
+  MatrixView<S, Space> values;
+  MatrixView<F, Space> room;
+};
+
+template <class F, class S, class Space>
+NarrowTriangle<F, S, Space> lower_unit(const Narrow<F, S, Space>& L) {
+  return {lower_unit(L.values), L.room};
+}
+template <class F, class S, class Space>
+NarrowTriangle<F, S, Space> lower(const Narrow<F, S, Space>& L) {
+  return {lower(L.values), L.room};
+}
+template <class F, class S, class Space>
+NarrowTriangle<F, S, Space> upper(const Narrow<F, S, Space>& U) {
+  return {upper(U.values), U.room};
+}
+/// Room is written just before it is read: nothing of it is there before.
+template <class F, class S, class Space>
+NarrowTriangle<F, S, Space> after_another(const NarrowTriangle<F, S, Space>& triangle) {
+  return triangle;
+}
+
+/// B ← inv(T) B. T: n × n, B: n × nrhs. Flops n² nrhs.
+template <class F, class S, class Space>
+void trsm_left(Queue<Space>& q, const Gemm<F, Space>& gemm, const NarrowTriangle<F, S, Space>& tri,
+               MatrixView<F, Space> B) {
+  const std::int64_t n = B.rows(), nrhs = B.cols(), nb = tri.room.cols();
+  const bool is_lower = tri.stored.lower, unit = tri.stored.unit;
+  const auto widened = [&](std::int64_t i, std::int64_t j, std::int64_t rows, std::int64_t columns) {
+    const Operand<S, Space> part = tri.stored.values.block(i, j, rows, columns);
+    const MatrixView<const S, Space> from = part.stored();
+    const MatrixView<F, Space> to(tri.room.data(), from.rows(), from.cols(), from.rows());
+    convert(q, from, to);
+    return Operand<F, Space>(to, part.op());
+  };
+  for (std::int64_t done = 0; done < n; done += nb) {
+    const std::int64_t w = std::min(nb, n - done), k = is_lower ? done : n - done - w;
+    const MatrixView<F, Space> Bk = B.block(k, 0, w, nrhs);
+    if (is_lower) {
+      const Operand<F, Space> column = widened(k, k, n - k, w);
+      trsm_left(q, gemm, Triangle<F, Space>{column.block(0, 0, w, w), true, unit}, Bk);
+      gemm(q, F(-1), column.block(w, 0, n - k - w, w), Bk, F(1), B.block(k + w, 0, n - k - w, nrhs));
+    } else {
+      const Operand<F, Space> column = widened(0, k, k + w, w);
+      trsm_left(q, gemm, Triangle<F, Space>{column.block(k, 0, w, w), false, unit}, Bk);
+      gemm(q, F(-1), column.block(0, 0, k, w), Bk, F(1), B.block(0, 0, k, nrhs));
+    }
+  }
+}
+
+/// X ← inv(T) B, or inv(T) P B. X may be B.
+template <class F, class S, class Space>
+void trsm_left(Queue<Space>& q, const Gemm<F, Space>& gemm, const NarrowTriangle<F, S, Space>& tri,
+               std::type_identity_t<MatrixView<const F, Space>> B, const Pivots<Space>* P, MatrixView<F, Space> X) {
+  if (P)
+    permute_rows(q, B, X, *P, false);
+  else
+    convert(q, B, X);
+  trsm_left(q, gemm, tri, X);
+}
+
+}  // namespace lasolve
