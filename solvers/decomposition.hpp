@@ -87,6 +87,24 @@ class DecompositionIn final : public Decomposition<T, Space> {
       }
     }
   }
+  void apply_in_T(Queue<Space>& q, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op) override {
+    if constexpr (std::is_same_v<S, T>) {
+      apply(q, B, X, op);
+    } else {
+      const auto stored = [&] {
+        if constexpr (is_narrow)
+          return narrow_.view();
+        else
+          return values_.view();
+      }();
+      if (room_in_T_.cols() == 0) room_in_T_ = room_for<T>();
+      with_method(method_.method, [&](auto M) {
+        M.template apply<T>(q, BySubtraction<T, Space>(), Narrow<T, S, Space>{stored, room_in_T_.view()}, pivots(), B,
+                            X, op);
+      });
+      if (exponent_ != 0) scale<T>(q, -exponent_, X, X);
+    }
+  }
   Exponents exponents() const override { return exponents_of<F>; }
   const MethodRecord& method() const override { return method_; }
   MatrixView<const T, Space> values() const override {
@@ -100,11 +118,18 @@ class DecompositionIn final : public Decomposition<T, Space> {
     return Pivots<Space>::in(notes_.view().block(0, 0, n, Pivots<Space>::columns), status());
   }
   const std::int64_t* failed_at() const override { return notes_.data() + (notes_.cols() - 1) * notes_.ld(); }
-  std::size_t bytes() const override { return values_.bytes() + narrow_.bytes() + notes_.bytes() + converted_.bytes(); }
+  std::size_t bytes() const override {
+    return values_.bytes() + narrow_.bytes() + notes_.bytes() + converted_.bytes() + room_.bytes() + room_in_T_.bytes();
+  }
 
  private:
   static constexpr bool is_narrow = !std::is_same_v<S, F>;
-  static constexpr std::int64_t narrow_columns = 512;  // that are widened at once
+  /// For the columns that are widened at once: on a device few launches count, and on the host that they stay in its caches.
+  template <class E>
+  Matrix<E, Space> room_for() const {
+    constexpr std::int64_t columns = std::is_same_v<Space, Cuda> ? 512 : 64;
+    return Matrix<E, Space>(n_, std::min(n_, columns), n_);
+  }
 
   std::int64_t columns_at_once(Queue<Space>& q, std::int64_t nrhs) const {
     std::int64_t most = sides_at_once(q, n_, nrhs);
@@ -116,7 +141,7 @@ class DecompositionIn final : public Decomposition<T, Space> {
   void apply_to_some(Queue<Space>& q, MatrixView<const F, Space> B, MatrixView<F, Space> X, Op op) {
     with_method(method_.method, [&](auto M) {
       if constexpr (is_narrow) {
-        if (room_.cols() == 0) room_ = Matrix<F, Space>(n_, std::min(n_, narrow_columns), n_);
+        if (room_.cols() == 0) room_ = room_for<F>();
         M.template apply<F>(q, gemm_, Narrow<F, S, Space>{narrow_.view(), room_.view()}, pivots(), B, X, op);
       } else {
         M.template apply<F>(q, gemm_, values_.view(), pivots(), B, X, op);
@@ -134,7 +159,8 @@ class DecompositionIn final : public Decomposition<T, Space> {
   Matrix<std::int64_t, Space> notes_;  // the pivots, and in the last column where it failed
   Matrix<F, Space> values_;            // empty when they are stored narrowly
   Matrix<S, Space> narrow_;            // empty unless they are
-  Matrix<F, Space> converted_, room_;  // right-hand sides in F, and a block column
+  Matrix<F, Space> converted_, room_;  // right-hand sides in F, and block columns that were widened
+  Matrix<T, Space> room_in_T_;
   std::optional<Buffers<F, Space>> buffers_;
 };
 

@@ -34,7 +34,9 @@ class Factors {
   virtual std::int64_t order() const = 0;
   /// X ← op(A)⁻¹ B. X may be B. X: n × nrhs. Flops 2 n² nrhs. Numbers go through exponents().
   virtual void apply(Queue<Space>&, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op) = 0;
-  /// Those that solutions and right-hand sides may have.
+  /// The same in the arithmetic of T, whatever they are stored in: with less roundoff, in more time, not through the backend.
+  virtual void apply_in_T(Queue<Space>&, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op) = 0;
+  /// Those that solutions and right-hand sides of apply() may have.
   virtual Exponents exponents() const = 0;
 
   virtual const MethodRecord& method() const = 0;

@@ -42,10 +42,29 @@ NarrowTriangle<F, S, Space> after_another(const NarrowTriangle<F, S, Space>& tri
   return triangle;
 }
 
+/// C ← C − A B in the place of a backend, which residuals do not go through either.
+template <class F, class Space>
+struct BySubtraction {
+  void operator()(Queue<Space>& q, F, Operand<F, Space> A, MatrixView<const F, Space> B, F,
+                  MatrixView<F, Space> C) const {
+    residual<F>(q, A, B, C, C);
+  }
+};
+/// B ← inv(T) B with such products.
+template <class F, class Space>
+void trsm_left(Queue<Space>& q, const BySubtraction<F, Space>& gemm, Triangle<F, Space> tri, MatrixView<F, Space> B) {
+  const std::int64_t n = tri.order(), nb = std::min(n, leaf_order<F>(q, B.cols()));
+  for (std::int64_t done = 0; done < n; done += nb) {
+    const std::int64_t w = std::min(nb, n - done), k = tri.lower ? done : n - done - w;
+    const std::int64_t i = tri.lower ? k + w : 0, m = n - done - w;  // the rows that are left
+    solve_leaf(q, tri.diagonal_block(k, w), B.block(k, 0, w, B.cols()));
+    gemm(q, F(-1), tri.values.block(i, k, m, w), B.block(k, 0, w, B.cols()), F(1), B.block(i, 0, m, B.cols()));
+  }
+}
+
 /// B ← inv(T) B. T: n × n, B: n × nrhs. Flops n² nrhs.
-template <class F, class S, class Space>
-void trsm_left(Queue<Space>& q, const Gemm<F, Space>& gemm, const NarrowTriangle<F, S, Space>& tri,
-               MatrixView<F, Space> B) {
+template <class F, class S, class Space, class Products>
+void trsm_left(Queue<Space>& q, const Products& gemm, const NarrowTriangle<F, S, Space>& tri, MatrixView<F, Space> B) {
   const std::int64_t n = B.rows(), nrhs = B.cols(), nb = tri.room.cols();
   const bool is_lower = tri.stored.lower, unit = tri.stored.unit;
   const auto widened = [&](std::int64_t i, std::int64_t j, std::int64_t rows, std::int64_t columns) {
@@ -56,23 +75,19 @@ void trsm_left(Queue<Space>& q, const Gemm<F, Space>& gemm, const NarrowTriangle
     return Operand<F, Space>(to, part.op());
   };
   for (std::int64_t done = 0; done < n; done += nb) {
-    const std::int64_t w = std::min(nb, n - done), k = is_lower ? done : n - done - w;
-    const MatrixView<F, Space> Bk = B.block(k, 0, w, nrhs);
-    if (is_lower) {
-      const Operand<F, Space> column = widened(k, k, n - k, w);
-      trsm_left(q, gemm, Triangle<F, Space>{column.block(0, 0, w, w), true, unit}, Bk);
-      gemm(q, F(-1), column.block(w, 0, n - k - w, w), Bk, F(1), B.block(k + w, 0, n - k - w, nrhs));
-    } else {
-      const Operand<F, Space> column = widened(0, k, k + w, w);
-      trsm_left(q, gemm, Triangle<F, Space>{column.block(k, 0, w, w), false, unit}, Bk);
-      gemm(q, F(-1), column.block(0, 0, k, w), Bk, F(1), B.block(0, 0, k, nrhs));
-    }
+    const std::int64_t w = std::min(nb, n - done), left = n - done - w;
+    const std::int64_t k = is_lower ? done : left,
+                       i = is_lower ? k + w : 0;  // where w columns and the rows that are left begin
+    const Operand<F, Space> column = widened(is_lower ? k : 0, k, w + left, w);
+    trsm_left(q, gemm, Triangle<F, Space>{column.block(is_lower ? 0 : k, 0, w, w), is_lower, unit},
+              B.block(k, 0, w, nrhs));
+    gemm(q, F(-1), column.block(is_lower ? w : 0, 0, left, w), B.block(k, 0, w, nrhs), F(1), B.block(i, 0, left, nrhs));
   }
 }
 
 /// X ← inv(T) B, or inv(T) P B. X may be B.
-template <class F, class S, class Space>
-void trsm_left(Queue<Space>& q, const Gemm<F, Space>& gemm, const NarrowTriangle<F, S, Space>& tri,
+template <class F, class S, class Space, class Products>
+void trsm_left(Queue<Space>& q, const Products& gemm, const NarrowTriangle<F, S, Space>& tri,
                std::type_identity_t<MatrixView<const F, Space>> B, const Pivots<Space>* P, MatrixView<F, Space> X) {
   if (P)
     permute_rows(q, B, X, *P, false);

@@ -73,7 +73,7 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
 /// Whether a leaf does all that is asked for.
 bool goes_by_leaf(const Options& o, const Problem& problem, const Means& means) {
   return means.fits_a_leaf && means.offers(problem.element) && o.block_size == 0 && o.schedule == Schedule::automatic &&
-         o.refine != Refine::classical && o.storage == Precision::automatic &&
+         !is_asked_for(o.refine) && o.storage == Precision::automatic &&
          (o.precision == Precision::automatic || o.precision == problem.element);
 }
 
@@ -116,6 +116,7 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   require(!problem.handed_over || (!r.is_coarse() && !r.refines()),
           "factors in place of A leave nothing to refine with");
   r.check = o.check && !r.in_place;
+  r.gmres_follows = o.refine == Refine::automatic;
   r.mends = r.check && o.refine == Refine::automatic && !r.refines();
   r.method = picks ? Method::cholesky : o.factorization == Method::automatic ? Method::lu : o.factorization;
   r.asks_dominance = record_of(r.method).is_dominant && !o.assume_suitable;
@@ -160,7 +161,7 @@ std::string text_of(const Recipe& r) {
   text += fmt::format(", {}", name_of(r.precision.name));
   if (r.precision.storage != computed_in(r.precision.storage))
     text += fmt::format(", stored in {}", name_of(r.precision.storage));
-  if (r.refines()) text += ", refined";
+  if (r.refines()) text += r.refine == Refine::gmres ? ", refined by GMRES" : ", refined";
   if (r.symmetry == Symmetry::before) text += ", if A is symmetric, which is found out before";
   if (r.symmetry == Symmetry::beside) text += ", if A is symmetric, which is found out meanwhile";
   if (r.symmetry == Symmetry::after) text += ", if A is symmetric, which is found out afterwards";

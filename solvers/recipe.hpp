@@ -54,6 +54,7 @@ struct Recipe {
   Widths widths = {};
   SolvePrecision precision = {};  ///< its residual is not automatic
   Refine refine = Refine::none;
+  bool gmres_follows = false;  ///< where it stalls
   Executor executor = Executor::plan;
   Symmetry symmetry = Symmetry::given;
   bool asks_dominance = false;  ///< that A is diagonally dominant is found out before it is factored

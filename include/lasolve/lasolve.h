@@ -70,7 +70,7 @@ typedef struct lasolve_options {
   const char* method;         /* "auto", "lu", "cholesky", "lu-nopivot" */
   const char* triangle;       /* of A that is there: "both", "lower", "upper"; of one, A is symmetric */
   const char* precision;      /* of the factors: "auto", "fp64", "fp32", ... */
-  const char* refine;         /* "auto", "none", "classical" */
+  const char* refine;         /* "auto", "none", "classical", "gmres" */
   const char* schedule;       /* "auto", "right-looking", "left-looking", ... */
   lasolve_int block_size;     /* columns of a panel at most; 0: chosen */
   int threads;                /* of the host; 0: all */
@@ -114,11 +114,12 @@ typedef struct lasolve_report {
   double rcond, digits; /* see lasolve_rcond(); the digits that may be trusted, about; NaN of what is not accurate */
   int refine_iterations;
   const char* notes; /* what a person should know, a line each; "" if nothing */
+  int gmres_steps;   /* within the iterations of the refinement */
 } lasolve_report;
 #define LASOLVE_REPORT_INIT                                                                                          \
   {                                                                                                                  \
     sizeof(lasolve_report), NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, \
-        0, NULL                                                                                                      \
+        0, NULL, 0                                                                                                   \
   }
 
 /* P A = L U or A = L L^T: factored once, solves many right-hand sides. Solves with one factorization come one after the other,

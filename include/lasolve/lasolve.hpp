@@ -24,7 +24,9 @@ class Engine;
 namespace lasolve {
 inline namespace LASOLVE_ABI {
 
-enum class Refine { automatic, none, classical };
+/// classical: X ← X + inv(L U)(B − A X). gmres: the correction is that of GMRES, which the factors precondition.
+enum class Refine { automatic, none, classical, gmres };
+constexpr bool is_asked_for(Refine how) { return how == Refine::classical || how == Refine::gmres; }
 /// Which triangle of a symmetric matrix is there.
 enum class Uplo { both, lower, upper };
 
@@ -55,7 +57,8 @@ struct Options {
   /// What finished factors are stored in; automatic: what they were computed in. bf16: half of the memory of those of fp32, which each
   /// solve widens again; without a precision they are computed in fp32.
   Precision storage = Precision::automatic;
-  /// automatic: classical if the factors are coarser than A, and where elements grew so much in an LU that a solution fails its check.
+  /// automatic: classical if the factors are coarser than A, and where elements grew so much in an LU that a solution fails its check;
+  /// gmres for right-hand sides with which that stalls.
   Refine refine = Refine::automatic;
   /// automatic: what was measured to be best, which is right_looking, but left_looking for Cholesky on CUDA and for a matrix
   /// on the host that is factored while it is copied to a device.
@@ -146,6 +149,7 @@ struct [[nodiscard]] Report {
   /// max|uᵢⱼ| / max|aᵢⱼ| of an LU, where a solution failed its check, if only before it was refined.
   std::optional<double> growth;
   int refine_iterations = 0;
+  int gmres_steps = 0;  ///< products with A within these, of the right-hand side that took most
   /// ‖B − op(A) X‖∞ / (‖op(A)‖∞ ‖X‖∞) of the column that has most of it, where that is finite: before the first
   /// update of a refinement, and after each.
   std::vector<double> refinement_residuals;

@@ -34,7 +34,7 @@ struct Names<Method> {
 template <>
 struct Names<Refine> {
   static constexpr Name<Refine> all[] = {
-      {Refine::automatic, "auto"}, {Refine::none, "none"}, {Refine::classical, "classical"}};
+      {Refine::automatic, "auto"}, {Refine::none, "none"}, {Refine::classical, "classical"}, {Refine::gmres, "gmres"}};
 };
 template <>
 struct Names<Schedule> {

@@ -91,8 +91,8 @@ struct Cholesky {
     throw std::logic_error("lasolve: a plan has a task that its method has not");
   }
 
-  template <class T, class Space, class Stored>
-  static void apply(Queue<Space>& q, const Gemm<T, Space>& gemm, const Stored& A, const Pivots<Space>&,
+  template <class T, class Space, class Products, class Stored>
+  static void apply(Queue<Space>& q, const Products& gemm, const Stored& A, const Pivots<Space>&,
                     MatrixView<const T, Space> B, MatrixView<T, Space> X, Op) {
     trsm_left(q, gemm, lower(A), B, no_pivots<Space>, X);         // L Y = B
     trsm_left(q, gemm, after_another(lower(A).transposed()), X);  // Lᵀ X = Y

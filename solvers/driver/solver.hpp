@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "core/named_range.hpp"
 #include "solvers/driver/factoring.hpp"
@@ -114,11 +115,12 @@ class Solver {
     const Settled settled(q_);
     Refinement refined = solve_with(made_, B, X, op);
     const double refining = solving.seconds();  // where it was refined, the last residual was waited for
-    if (recipe_.check && (recipe_.condition || !refined.converged)) {
+    if (recipe_.check && (recipe_.condition || !refined.converged())) {
       q_.phase(Phase::check);
       look_at_sides(*column_norms<T>(q_, B));  // before anything follows from them
     }
-    if (const Recipe* const finer = refined.converged ? nullptr : factoring_.after(made_.recipe, Reason::too_coarse)) {
+    if (const Recipe* const finer =
+            refined.converged() ? nullptr : factoring_.after(made_.recipe, Reason::too_coarse)) {
       replaced = factoring_.fallen_back(
           *finer, made_.facts, std::string("refinement in ") + name_of(made_.recipe.precision.name) + " stalled");
       if (replaced->facts.outcome.ok()) refined = solve_with(*replaced, B, X, op);
@@ -128,7 +130,7 @@ class Solver {
     if (is_there && recipe_.condition) rcond_of(made);
     SolveFacts facts = solve_begun(made, B.cols());
     if (!replaced && made.recipe.refines()) facts.times.take(q_, refining);
-    if (is_there && !refined.converged) facts.outcome = {Outcome::not_converged, refined.updates};
+    if (is_there && !refined.converged()) facts.outcome = {Outcome::not_converged, refined.updates};
     keep(std::move(refined), facts);
     if (is_there && recipe_.check) check(made, B, X, op, facts);
     if (recipe_.condition && facts.outcome.ok() && facts.rcond_that_counts(*made.facts.rcond) < facts.roundoff)
@@ -151,7 +153,9 @@ class Solver {
     return {made.facts.outcome, nrhs, by.refine, by.roundoff_of_solutions()};
   }
   static void keep(Refinement&& refined, SolveFacts& facts) {
-    facts.refine_iterations = refined.updates, facts.refinement_residuals = std::move(refined.residuals);
+    facts.refine_iterations = refined.updates, facts.gmres_steps = refined.gmres_steps;
+    if (refined.gmres_steps > 0) facts.refine = Refine::gmres;
+    facts.refinement_residuals = std::move(refined.residuals);
   }
 
   /// X ← NaN: what was there before is no solution.
@@ -184,16 +188,25 @@ class Solver {
     by_sides(q_, Phase::solve, B.rows(), B.cols(), teller_of(Step::solve), [&](std::int64_t j, std::int64_t some) {
       made.factors->apply(q_, B.columns(j, some), X.columns(j, some), op);
     });
-    if (!made.recipe.refines()) return {0, true};
+    if (!made.recipe.refines()) return {};
     R = Matrix<T, Space>(B.rows(), B.cols());
-    return refined_with(*made.factors, B, X, op, R.view());
+    return refined_with(made, B, X, op, R.view());
   }
 
-  /// Refines X. R is workspace.
-  Refinement refined_with(Factors<T, Space>& factors, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op,
+  /// Refines X. R is workspace. Right-hand sides that stall begin anew by GMRES, if the recipe says so.
+  Refinement refined_with(Factored& made, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op,
                           MatrixView<T, Space> R) {
     q_.phase(Phase::refine);
-    return refine<T>(q_, factors, A_.with(op), op, A_.norm(q_, op), B, X, R);
+    const auto by = [&](Refine how, std::vector<std::size_t> which) {
+      return refine<T>(q_, how, *made.factors, A_.with(op), op, A_.norm(q_, op), B, X, R, std::move(which));
+    };
+    std::vector<std::size_t> all(std::size_t(B.cols()));
+    std::iota(all.begin(), all.end(), 0);
+    Refinement first = by(made.recipe.refines() ? made.recipe.refine : Refine::classical, std::move(all));
+    if (first.converged() || !made.recipe.gmres_follows) return first;
+    for (const std::size_t j : first.stalled)
+      made.factors->apply_in_T(q_, B.columns(std::int64_t(j), 1), X.columns(std::int64_t(j), 1), op);
+    return together(std::move(first), by(Refine::gmres, first.stalled));
   }
 
   /// `b`: the largest magnitudes of the columns of B.
@@ -263,8 +276,8 @@ class Solver {
     facts.notes.push_back(elements_grew(grown, hpl, refines) +
                           (refines || made.recipe.refines() ? "" : "; refinement may mend that"));
     if (!refines) return false;
-    keep(refined_with(*made.factors, B, X, op, R), facts);
     facts.refine = Refine::classical;
+    keep(refined_with(made, B, X, op, R), facts);
     return true;
   }
 

@@ -7,15 +7,9 @@
 
 #include "core/settled.hpp"
 #include "solvers/driver/engine.hpp"
-#include "solvers/factors.hpp"
+#include "solvers/refine/condition.hpp"
 
 namespace lasolve {
-
-/// Copies in the order of a queue to memory of the host, and back. On a device they are in core/transfer.hpp.
-template <class T>
-void copy(Queue<Cpu>& q, MatrixView<const T> from, MatrixView<T> to) {
-  convert(q, from, to);
-}
 
 /// Of factors in the type of A, on any device.
 template <class T, class Space>

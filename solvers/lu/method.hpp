@@ -26,8 +26,8 @@ struct Lu {
     perform_lowered(q, task, of);
   }
 
-  template <class T, class Space, class Stored>
-  static void apply(Queue<Space>& q, const Gemm<T, Space>& gemm, const Stored& A, const Pivots<Space>& P,
+  template <class T, class Space, class Products, class Stored>
+  static void apply(Queue<Space>& q, const Products& gemm, const Stored& A, const Pivots<Space>& P,
                     MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op) {
     if (op == Op::none) {
       trsm_left(q, gemm, lower_unit(A), B, &P, X);     // L Y = P B

@@ -52,8 +52,8 @@ struct LuNopivot {
     throw std::logic_error("lasolve: a plan has a task that its method has not");
   }
 
-  template <class T, class Space, class Stored>
-  static void apply(Queue<Space>& q, const Gemm<T, Space>& gemm, const Stored& A, const Pivots<Space>&,
+  template <class T, class Space, class Products, class Stored>
+  static void apply(Queue<Space>& q, const Products& gemm, const Stored& A, const Pivots<Space>&,
                     MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op) {
     const auto first = op == Op::none ? lower_unit(A) : upper(A).transposed();
     const auto second = op == Op::none ? upper(A) : lower_unit(A).transposed();

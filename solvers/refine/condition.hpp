@@ -14,15 +14,18 @@
 
 namespace lasolve {
 
+/// Copies in the order of a queue to memory of the host, and back. On a device they are in core/transfer.hpp.
+template <class T>
+void copy(Queue<Cpu>& q, MatrixView<const T> from, MatrixView<T> to) {
+  convert(q, from, to);
+}
+
 /// A copy on the host.
 template <class T, class Space>
 Matrix<T> on_host(Queue<Space>& q, MatrixView<const T, Space> X) {
   Matrix<T> here(X.rows(), X.cols());
   const Settled settled(q);
-  if constexpr (std::is_same_v<Space, Cpu>)
-    convert(q, X, here.view());
-  else
-    copy<T>(q, X, here.view());
+  copy<T>(q, X, here.view());
   q.finish();
   return here;
 }

@@ -1,13 +1,16 @@
-// Classical iterative refinement: factors in one precision, residuals and updates in another.
+// Iterative refinement: factors in one precision, residuals and updates in another.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "solvers/factors.hpp"
 #include "solvers/refine/by_sides.hpp"
+#include "solvers/refine/gmres.hpp"
 #include "solvers/watch.hpp"
 
 namespace lasolve {
@@ -17,10 +20,20 @@ template <class T>
 constexpr double epsilon = unit_roundoff_of(precision_of<T>);
 
 struct Refinement {
-  int updates;
-  bool converged;
-  std::vector<double> residuals = {};  ///< before the first update, and after each: see Report
+  int updates = 0, gmres_steps = 0;
+  std::vector<std::size_t> stalled = {};  ///< the right-hand sides that did not converge
+  std::vector<double> residuals = {};     ///< before the first update, and after each: see Report
+
+  bool converged() const { return stalled.empty(); }
 };
+
+/// One that took over where another stalled.
+inline Refinement together(Refinement&& first, Refinement&& second) {
+  first.updates += second.updates, first.gmres_steps += second.gmres_steps;
+  first.residuals.insert(first.residuals.end(), second.residuals.begin(), second.residuals.end());
+  first.stalled = std::move(second.stalled);
+  return std::move(first);
+}
 
 /// How far a refinement is, as far as that is known: as many updates are expected as it takes if each gains what the last one did.
 class RefinementTeller {
@@ -46,36 +59,122 @@ class RefinementTeller {
   double expected_ = 3;
 };
 
-/// X ← X + inv(L U)(B − A X) until, for every column, ‖r‖∞ ≤ ‖x‖∞·‖A‖∞·ε·√n, at most 30 times.
+/// Right-hand sides that are still refined, side by side: those that are done cost nothing more.
+template <class T, class Space>
+class OpenSides {
+ public:
+  /// R is workspace, as wide as B.
+  OpenSides(Queue<Space>& q, MatrixView<const T, Space> B, MatrixView<T, Space> X, MatrixView<T, Space> R,
+            std::vector<std::size_t> which)
+      : q_(q), all_X_(X), B_(B), X_(X), R_(R) {
+    std::vector<std::size_t> all(std::size_t(B.cols()));
+    std::iota(all.begin(), all.end(), 0);
+    which_ = all;
+    keep(which);
+  }
+
+  MatrixView<const T, Space> B() const { return B_; }
+  MatrixView<T, Space> X() const { return X_; }
+  MatrixView<T, Space> R() const { return R_; }
+  /// Which they are of all.
+  const std::vector<std::size_t>& which() const { return which_; }
+
+  /// `positions`: of those that stay, among those that are left, in order. The others are where they were given.
+  void keep(const std::vector<std::size_t>& positions) {
+    if (positions.size() == which_.size()) return;
+    const auto n = B_.rows(), count = std::int64_t(positions.size());
+    Matrix<T, Space> B(n, count), X(n, count);
+    const Settled settled(q_);
+    std::vector<std::size_t> which;
+    for (std::int64_t j = 0; j < count; ++j) {
+      const auto from = std::int64_t(positions[std::size_t(j)]);
+      convert<T>(q_, B_.columns(from, 1), B.view().columns(j, 1));
+      convert<T>(q_, MatrixView<const T, Space>(X_.columns(from, 1)), X.view().columns(j, 1));
+      convert<T>(q_, MatrixView<const T, Space>(R_.columns(from, 1)), R_.columns(j, 1));
+      which.push_back(which_[std::size_t(from)]);
+    }
+    leave();
+    own_B_ = std::move(B), own_X_ = std::move(X);
+    B_ = own_B_.view(), X_ = own_X_.view(), R_ = R_.columns(0, count);
+    which_ = std::move(which);
+  }
+
+  /// Solutions go where they were given.
+  void leave() {
+    if (own_X_.cols() == 0) return;
+    for (std::size_t j = 0; j < which_.size(); ++j)
+      convert<T>(q_, std::as_const(own_X_).view().columns(std::int64_t(j), 1),
+                 all_X_.columns(std::int64_t(which_[j]), 1));
+    q_.finish();
+  }
+
+ private:
+  Queue<Space>& q_;
+  const MatrixView<T, Space> all_X_;
+  Matrix<T, Space> own_B_, own_X_;  // once some were left out
+  MatrixView<const T, Space> B_;
+  MatrixView<T, Space> X_, R_;
+  std::vector<std::size_t> which_;
+};
+
+/// X ← X + D until, for every column, ‖r‖∞ ≤ ‖x‖∞·‖A‖∞·ε·√n for r = b − A x, at most 30 times. D ≈ A⁻¹R is inv(L U) R, or, by GMRES, better than
+/// that.
 ///
 /// On entry X solves the system in the precision of the factors, which solve with A where they are applied with `op`; `a_norm` is
-/// ‖A‖∞, `R` (n × nrhs) is workspace.
-/// Not converged: the residual is not finite, or an update did not halve it, or 30 updates were not enough.
+/// ‖A‖∞, `R` (n × nrhs) is workspace. Of all right-hand sides, the columns `which` are refined.
+/// Not converged: a residual is not finite, or an update did not halve it, or 30 updates were not enough.
 /// Source: the stopping rule is LAPACK's dsgesv; Langou, Langou, Luszczek, Kurzak, Buttari & Dongarra, SC 2006.
 template <class T, class Space>
-Refinement refine(Queue<Space>& q, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A, Op op,
-                  long double a_norm, MatrixView<const T, Space> B, MatrixView<T, Space> X, MatrixView<T, Space> R) {
+Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A, Op op,
+                  long double a_norm, MatrixView<const T, Space> B, MatrixView<T, Space> X, MatrixView<T, Space> R,
+                  std::vector<std::size_t> which) {
   constexpr int most_updates = 30;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   const long double bound = a_norm * epsilon<T> * std::sqrt(double(B.rows()));
-  long double before = std::numeric_limits<double>::infinity();
-  std::vector<double> residuals;
+  std::vector<double> before(std::size_t(B.cols()), infinity), now(before.size(), 0);  // in units of the bound
+  Refinement all;
+  long double worst_before = infinity;
   RefinementTeller teller(teller_of(Step::refine));
-  for (int iteration = 0;; ++iteration) {
+  OpenSides<T, Space> open(q, B, X, R, std::move(which));
+  for (;; ++all.updates) {
     const auto [exponents, b, x, r] = residual_by_sides<T, Space>(
-        q, Phase::refine, teller.residual(iteration), A, [=] { return a_norm; }, X, B, R);  // R = B − A X
-    long double worst = 0;                                                                  // in units of the bound
-    for (std::size_t j = 0; j < r.size(); ++j) worst = larger(worst, r[j] == 0 ? 0 : r[j] / (x[j] * bound));
-    if (const auto residual = double(worst * bound / a_norm); std::isfinite(residual)) residuals.push_back(residual);
-    if (worst <= 1 && std::isfinite(bound)) return {iteration, true, std::move(residuals)};
-    if (!(worst < before / 2) || iteration == most_updates) return {iteration, false, std::move(residuals)};
-    teller.learn(iteration, worst, before);
-    before = worst;
-    by_sides(q, Phase::refine, R.rows(), R.cols(), teller.solve(iteration), [&](std::int64_t j, std::int64_t some) {
-      factors.apply(q, R.columns(j, some), R.columns(j, some), op);  // D = inv(L U) R, in the place of R
-    });
-    for (std::size_t j = 0; j < r.size(); ++j)
-      if (const auto d = R.columns(std::int64_t(j), 1); exponents[j] != 0) scale<T>(q, exponents[j], d, d);
-    add(q, R, X);  // X ← X + D
+        q, Phase::refine, teller.residual(all.updates), A, [=] { return a_norm; }, open.X(), open.B(), open.R());
+    std::vector<std::size_t> stay;
+    for (std::size_t i = 0; i < r.size(); ++i) {
+      const std::size_t j = open.which()[i];
+      now[j] = r[i] == 0 ? 0 : double(r[i] / (x[i] * bound));
+      if (now[j] <= 1 && std::isfinite(bound)) continue;
+      if (now[j] < before[j] / 2 && all.updates < most_updates)
+        stay.push_back(i);
+      else
+        all.stalled.push_back(j);
+      before[j] = now[j];
+    }
+    const long double worst = largest(now);
+    if (const auto residual = double(worst * bound / a_norm); std::isfinite(residual))
+      all.residuals.push_back(residual);
+    if (stay.empty()) {
+      open.leave();
+      return all;
+    }
+    teller.learn(all.updates, worst, worst_before);
+    worst_before = worst;
+    std::vector<int> scaled;
+    for (const std::size_t i : stay) scaled.push_back(exponents[i]);
+    open.keep(stay);
+    const MatrixView<T, Space> D = open.R();
+    if (how == Refine::gmres) {
+      std::vector<double> tolerances;
+      for (const std::size_t j : open.which()) tolerances.push_back(std::clamp(0.1 / now[j], 1e-10, 0.1));
+      all.gmres_steps += correct_by_gmres(q, factors, A, op, a_norm, D, tolerances);
+    } else {
+      by_sides(q, Phase::refine, D.rows(), D.cols(), teller.solve(all.updates), [&](std::int64_t j, std::int64_t some) {
+        factors.apply(q, D.columns(j, some), D.columns(j, some), op);
+      });
+    }
+    for (std::size_t i = 0; i < scaled.size(); ++i)
+      if (const auto d = D.columns(std::int64_t(i), 1); scaled[i] != 0) scale<T>(q, scaled[i], d, d);
+    add(q, D, open.X());  // X ← X + D
   }
 }
 

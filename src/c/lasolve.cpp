@@ -72,6 +72,7 @@ void fill(lasolve_report* to, const Report& r) {
   all.rcond = or_nan(r.rcond);
   all.digits = or_nan(r.digits);
   all.refine_iterations = r.refine_iterations;
+  all.gmres_steps = r.gmres_steps;
   all.notes = said.notes.c_str();
   write(to, all);
 }

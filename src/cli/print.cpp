@@ -47,10 +47,11 @@ std::string about(const Subject& subject, const Report& r) {
       fmt::format("matrix      {}, {} x {}{}\n", subject.matrix, r.n, r.n, subject.transposed ? ", transposed" : "");
   text += fmt::format("rhs         {}, {} column{}\n", subject.rhs, r.nrhs, r.nrhs == 1 ? "" : "s");
   if (r.block_size == 0 && !r.outcome.has_solution()) return text;  // nothing was factored
-  text +=
-      fmt::format("method      {} in {}, {}, panels of at most {} columns, refinement {}{}\n",
-                  record_of(r.method).description, name_of(r.precision), name_of(r.schedule), r.block_size,
-                  name_of(r.refine), r.refine_iterations > 0 ? fmt::format(" ({} updates)", r.refine_iterations) : "");
+  const std::string steps = r.gmres_steps > 0 ? fmt::format(", {} steps", r.gmres_steps) : "";
+  text += fmt::format("method      {} in {}, {}, panels of at most {} columns, refinement {}{}\n",
+                      record_of(r.method).description, name_of(r.precision), name_of(r.schedule), r.block_size,
+                      name_of(r.refine),
+                      r.refine_iterations > 0 ? fmt::format(" ({} updates{})", r.refine_iterations, steps) : "");
   if (r.storage != r.products || r.storage != r.residual)
     text += fmt::format("precision   {}: factors in {}, products in {}, residuals in {}\n", name_of(r.precision),
                         name_of(r.storage), name_of(r.products), name_of(r.residual));

@@ -83,7 +83,8 @@ const Table<Request>& solve_table() {
         "half of the memory")
           .to([](Request& r, auto& word) { r.options.storage = one_of("storage", word, storages()); }),
       O("refine", 'r', "METHOD", "auto", words_of<Refine>(),
-        "auto: classical for factors coarser than fp64, and where elements grew so that a check fails")
+        "auto: classical for factors coarser than fp64, and where elements grew so that a check fails; gmres where "
+        "that stalls")
           .to([](Request& r, auto& word) { r.options.refine = one_of<Refine>("refine", word); }),
       schedule_option<Request>("the order of the steps; 'lasolve plan' draws them"),
       block_size_option<Request>().was("-n"),
@@ -190,8 +191,7 @@ void complete(Request& r, const Given& given) {
   refuse_files_named_twice({{"matrix", r.matrix}, {"rhs", r.rhs}}, {{"output", r.output}, {"json", r.json}});
   require_one_format(r, io::FileFormat::txt);  // which may be meant for the input
   require_size(r);
-  if (r.in_place &&
-      (is_coarser_than<double>(r.options.precision, r.options.storage) || r.options.refine == Refine::classical))
+  if (r.in_place && (is_coarser_than<double>(r.options.precision, r.options.storage) || is_asked_for(r.options.refine)))
     throw UsageError(fmt::format("--in-place leaves nothing to refine with: not with --precision {} or --refine {}",
                                  name_of(r.options.precision), name_of(r.options.refine)));
   r.backends = backends_of(given.text("gemm"), r);

@@ -34,7 +34,7 @@ std::array<double, parts> costs(const Problem& problem, const Options& o) {
   const double n = double(problem.n()), n2 = n * n, of_sides = 2 * n2 * double(problem.nrhs());
   const bool cholesky = o.factorization == Method::cholesky ||
                         (o.factorization == Method::automatic && problem.likely_method() == Method::cholesky);
-  const bool refines = o.refine == Refine::classical || is_coarser_than<double>(o.precision, o.storage);
+  const bool refines = is_asked_for(o.refine) || is_coarser_than<double>(o.precision, o.storage);
   const double solve = std::max(of_sides, reading * n2), residual = std::max(of_sides, reading * n2);
   return {problem.is_made() ? 0 : reading * n2,
           n * n2 * (cholesky ? 1 : 2) / 3,

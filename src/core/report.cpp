@@ -121,6 +121,7 @@ constexpr ReportField fields[] = {
     LASOLVE_MEMBER(growth, "number",
                    "max|U| / max|A| of an LU, where a solution failed its check, if only before it was refined"),
     LASOLVE_MEMBER(refine_iterations, "count", "updates of the refinement"),
+    LASOLVE_MEMBER(gmres_steps, "count", "products with A within these by GMRES, of the right-hand side with most"),
     LASOLVE_MEMBER(refinement_residuals, "numbers", "|B - A X| / (|A| |X|) before the first update, and after each"),
     LASOLVE_MEMBER(notes, "words", "what a person should know: fallbacks, substitutions"),
 };
