@@ -150,7 +150,7 @@ class Factoring {
     const Stopwatch asking;
     q_.phase(Phase::check);
     if (measures) A.measure(q_, op_of_norm());
-    const bool is_overwritten_unseen = recipe.in_place && (recipe.finite || recipe.condition);
+    const bool is_overwritten_unseen = recipe.in_place && (recipe.finite || recipe.condition == Estimate::always);
     if (!asks && !is_overwritten_unseen && !is_large()) {
       if (!since_) since_ = asking;
       return true;
@@ -256,6 +256,7 @@ class Factoring {
     const double factored = factoring.seconds(), all = since_.value_or(factoring).seconds();
     if (in_place()) A.keep_measured(op_of_norm());
     facts.outcome = factors.outcome_of(ending, facts.outcome.of_rows);
+    facts.range_of_pivots = range_of_pivots(ending.least, ending.most, factors.method().power_of_pivots);
     tell_products(gemm, facts);
     q_.finish();
     q_.on_progress({});
