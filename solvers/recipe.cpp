@@ -73,7 +73,7 @@ bool goes_by_leaf(const Options& o, const Problem& problem, const Means& means) 
 
 /// The solves of an estimate have few columns and read all factors, at the speed of memory: meanwhile products do many more operations.
 bool is_dear(const Recipe& r, std::int64_t n) {
-  constexpr double share = 0.005, operations_of_products = 20;
+  constexpr double share = 0.005, operations_of_products = 50;
   return operations_of_products * flops_of_condition(double(n)) > share * record_of(r.method).flops(double(n));
 }
 

@@ -1,5 +1,6 @@
 // Options::condition left automatic: which systems are in doubt, and that these are judged as those that are asked about.
 #include "conditions.hpp"
+#include "lasolve/lasolve.h"
 #include "solvers/recipe.hpp"
 
 namespace lasolve::test {
@@ -194,6 +195,20 @@ TEST(DoubtOfFactors, that_are_coarse_is_left_to_refinement) {
   EXPECT_FALSE(fine.report.rcond.has_value());
   const auto lost = solve_random(rounded<double>(hilbert(60)), 1, o);  // factored in fp64 when refinement has stalled
   EXPECT_EQ(lost.report.outcome.kind, Outcome::ill_conditioned);
+}
+
+TEST(DoubtOfFactors, is_asked_for_by_a_number_in_C) {
+  const std::int64_t n = 12;
+  const Matrix<double> A = hilbert(n), B = right_hand_sides<double>(A.view(), 1);
+  Matrix<double> X(n, 1);
+  lasolve_options options = LASOLVE_OPTIONS_INIT;
+  const auto status = [&](int condition) {
+    options.device = "cpu", options.condition = condition;
+    return lasolve_dsolve(n, 1, A.data(), A.ld(), B.data(), B.ld(), X.data(), X.ld(), &options, nullptr);
+  };
+  EXPECT_EQ(status(0), LASOLVE_INACCURATE);
+  EXPECT_EQ(status(1), LASOLVE_INACCURATE);
+  EXPECT_EQ(status(-1), LASOLVE_OK);
 }
 
 TEST(DoubtOfFactors, is_decided_of_a_recipe) {
