@@ -10,4 +10,10 @@ struct Ending {
   double least = 0, most = 0;   ///< magnitude on the diagonal of the factors; 0 of an empty matrix
 };
 
+/// The smallest pivot as a part of the largest, where pivots are this power of what is on the diagonal.
+inline double range_of_pivots(double least, double most, int power) {
+  const double range = least / most;
+  return power == 2 ? range * range : range;
+}
+
 }  // namespace lasolve

@@ -6,6 +6,7 @@
 
 #include "core/choose.hpp"
 #include "lasolve/names.hpp"
+#include "solvers/flops.hpp"
 #include "solvers/method.hpp"
 #include "solvers/tuning.hpp"
 
@@ -77,10 +78,23 @@ bool goes_by_leaf(const Options& o, const Problem& problem, const Means& means) 
          (o.precision == Precision::automatic || o.precision == problem.element);
 }
 
+/// The solves of an estimate have few columns and read all factors, at the speed of memory: meanwhile products do many more operations.
+bool is_dear(const Recipe& r, std::int64_t n) {
+  constexpr double share = 0.005, operations_of_products = 50;
+  return operations_of_products * flops_of_condition(double(n)) > share * record_of(r.method).flops(double(n));
+}
+
+/// What is refined tells itself whether its coarse factors are good enough.
+Estimate when_estimated(const Recipe& r, const Options& o, std::int64_t n) {
+  if (o.condition != Condition::automatic) return o.condition == Condition::on ? Estimate::always : Estimate::never;
+  if (r.refines() && r.is_coarse()) return Estimate::never;
+  return r.executor == Executor::leaf || r.in_place || is_dear(r, n) ? Estimate::in_doubt : Estimate::always;
+}
+
 /// Whether A is factored as it comes, which pays where it is large, and goes where nothing has to be known of it before.
 bool goes_as_it_comes(const Recipe& r, bool picks, const Problem& problem, const Tuning& t) {
   const double bytes = double(problem.n) * double(problem.n) * bytes_of(problem.element);
-  const bool looks = picks || r.finite || r.condition;
+  const bool looks = picks || r.finite || r.condition == Estimate::always;
   return problem.from_host && bytes >= double(t.arriving_bytes) && !r.asks_dominance && !(r.in_place && looks) &&
          !has_narrow_range(r.precision.products);
 }
@@ -108,7 +122,6 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   r.refine = o.refine != Refine::automatic ? o.refine : r.is_coarse() ? Refine::classical : Refine::none;
   r.executor = goes_by_leaf(o, problem, means) ? Executor::leaf : Executor::plan;
   r.finite = o.check && !o.allow_nonfinite;
-  r.condition = o.condition;
   const bool picks =
       o.factorization == Method::automatic && has_schedule(Method::cholesky, o) && problem.glance != Method::lu;
   const bool not_read_again = problem.from_host && !o.check && !r.is_coarse() && !r.refines() && !picks;
@@ -119,6 +132,7 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   r.gmres_follows = o.refine == Refine::automatic;
   r.mends = r.check && o.refine == Refine::automatic && !r.refines();
   r.method = picks ? Method::cholesky : o.factorization == Method::automatic ? Method::lu : o.factorization;
+  r.condition = when_estimated(r, o, problem.n);
   r.asks_dominance = record_of(r.method).is_dominant && !o.assume_suitable;
   r.arrives = r.executor == Executor::plan && goes_as_it_comes(r, picks, problem, t);
   if (picks) r.symmetry = when_found_out(r, o, problem, t);
@@ -136,6 +150,7 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   if (picks) r.method = Method::lu, add();
   if (r.is_coarse() && r.refines() && means.offers(of_A)) {
     r.precision = solve_precision(of_A, Precision::automatic, of_A);
+    r.condition = when_estimated(r, o, problem.n);
     add();
     if (first != r.method) r.method = first, add();
   }
@@ -169,7 +184,8 @@ std::string text_of(const Recipe& r) {
   if (r.in_place) text += ", in place";
   if (r.arrives) text += ", as A comes";
   if (r.check) text += ", checked";
-  if (r.condition) text += ", with its condition";
+  if (r.condition == Estimate::always) text += ", with its condition";
+  if (r.condition == Estimate::in_doubt) text += ", with its condition where pivots are in doubt";
   return text;
 }
 

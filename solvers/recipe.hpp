@@ -48,6 +48,13 @@ enum class Symmetry : std::uint8_t {
   after    ///< all of A has come
 };
 
+/// When the condition of A is estimated, and solutions are judged by it.
+enum class Estimate : std::uint8_t {
+  never,
+  in_doubt,  ///< where the pivots make it likely that A is ill-conditioned
+  always
+};
+
 struct Recipe {
   Method method = Method::automatic;
   Schedule schedule = Schedule::automatic;
@@ -57,6 +64,7 @@ struct Recipe {
   bool gmres_follows = false;  ///< where it stalls
   Executor executor = Executor::plan;
   Symmetry symmetry = Symmetry::given;
+  Estimate condition = Estimate::never;
   bool asks_dominance = false;  ///< that A is diagonally dominant is found out before it is factored
   bool in_place = false;        ///< the factors overwrite A, or its copy on the device
   bool arrives = false;         ///< A comes while the first tasks run
@@ -64,7 +72,6 @@ struct Recipe {
   bool mirrors = false;         ///< the triangle that is there is mirrored before
   bool finite = false;          ///< NaN or Inf in A or B is misuse
   bool check = false;           ///< the backward error of each solution is measured
-  bool condition = false;       ///< the condition of A is estimated, and solutions are judged by it
   bool mends = false;           ///< where a check fails because elements grew, the solution is refined
 
   std::int64_t block_size() const { return widths.panel; }
@@ -72,6 +79,11 @@ struct Recipe {
   bool is_coarse() const { return lasolve::is_coarse(precision); }
   /// Whether A is read again when it has been factored.
   bool reads_A_again() const { return check || refines(); }
+  /// Whether the condition is estimated, given the smallest pivot as a part of the largest, and the roundoff u of the factors. Those of
+  /// random matrices are rarely as far apart as √u; where rcond is below u, they nearly always are.
+  bool estimates_condition(double range_of_pivots, double u) const {
+    return condition == Estimate::always || (condition == Estimate::in_doubt && range_of_pivots * range_of_pivots < u);
+  }
   /// That of A, or of coarser factors whose solutions are not refined.
   double roundoff_of_solutions() const {
     return refines() ? unit_roundoff_of(precision.residual) : precision.unit_roundoff();

@@ -125,7 +125,7 @@ TEST(Recipes, can_be_read) {
   EXPECT_EQ(all_of(resolve(o, {.n = 64, .glance = Method::lu}, means())),
             "LU, right-looking, panels of 64, tf32, refined, checked\n"
             "LU, right-looking, panels of 64, tf32, refined, checked\n"
-            "LU, right-looking, panels of 64, fp64, refined, checked\n");
+            "LU, right-looking, panels of 64, fp64, refined, checked, with its condition where pivots are in doubt\n");
 }
 
 class Watched : public OnTarget {};

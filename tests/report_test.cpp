@@ -141,7 +141,7 @@ void expect_same_from_c(const System& system, bool condition, const char* precis
   const std::int64_t n = std::int64_t(system.b.size());
   std::vector<double> x(system.b.size());
   lasolve_options options = LASOLVE_OPTIONS_INIT;
-  options.device = "cpu", options.precision = precision, options.condition = condition;
+  options.device = "cpu", options.precision = precision, options.condition = condition ? 1 : -1;
   lasolve_report told = LASOLVE_REPORT_INIT;
   lasolve_dsolve(n, 1, system.A.data(), n, system.b.data(), n, x.data(), n, &options, &told);
   const auto& [size, outcome, message, at, order, nrhs, device, gemm, method, its_precision, schedule, block_size,

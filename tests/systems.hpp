@@ -41,6 +41,12 @@ Solved<T> solve_random(const Matrix<T>& A, std::int64_t nrhs, const Options& opt
   return solve_for(A, right_hand_sides<T>({A.view(), op}, nrhs), options, op);
 }
 
+/// For matrices of which few digits are left: their solutions are judged by the residual alone.
+inline Options judged_by_residual(Options o) {
+  o.condition = false;
+  return o;
+}
+
 /// A symmetric matrix, and what is there of it when the other triangle holds NaN.
 template <class T>
 struct OneTriangle {

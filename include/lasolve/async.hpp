@@ -34,7 +34,7 @@ class AsyncFactorization {
   /// Begins to factor A, n × n on the device of the context, which has a stream. Factors are stored in the type of A.
   ///
   /// The options have to name what would be decided by a look at A or at a solution, all else is misuse: factorization is lu or
-  /// cholesky; check and condition are false; refine is none, or automatic where no factors coarser than A are asked for; nobody is
+  /// cholesky; check is false; condition is not on; refine is none, or automatic where no factors coarser than A are asked for; nobody is
   /// told of the progress. NaN and Inf in A are not looked for. A in memory of the host is misuse.
   AsyncFactorization(Borrowed<const T> A, const Options& options, const Context& context);
   /// In place: takes the memory of A and overwrites A with its factors. Work that other streams have on it must be done.

@@ -77,8 +77,8 @@ typedef struct lasolve_options {
   int row_major;              /* A, B and X are row-major */
   int allow_nonfinite;        /* take NaN and Inf; otherwise they are misuse */
   int no_check;               /* leave out the backward error, and the copy of A that it takes */
-  int condition;              /* estimate rcond, and judge solutions by it */
-  lasolve_memory memory;      /* where A, B and X lie */
+  int condition;         /* 1: estimate rcond, and judge solutions by it; 0: where the pivots are in doubt; -1: never */
+  lasolve_memory memory; /* where A, B and X lie */
   void* stream; /* LASOLVE_CUDA: the cudaStream_t after which they are read and written; NULL: the legacy one */
   /* Called now and then with the fraction of the factorization that is done; a value other than 0 stops the call. */
   int (*progress)(void* data, double fraction);

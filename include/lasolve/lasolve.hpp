@@ -35,6 +35,14 @@ struct Device {
   int index = 0;  ///< of cuda
 };
 
+/// When the condition of A is estimated. true is on, false is off.
+struct Condition {
+  enum Kind : int { automatic, off, on } kind = automatic;
+  constexpr Condition(Kind when = automatic) : kind(when) {}
+  constexpr Condition(bool wanted) : kind(wanted ? on : off) {}
+  friend constexpr bool operator==(const Condition&, const Condition&) = default;
+};
+
 /// A backend by name, or an own record: also one that leaves small products to another, GemmBackend::small.
 using GemmChoice = std::variant<std::string, const GemmBackend<Cpu>*, const GemmBackend<Cuda>*>;
 
@@ -70,9 +78,12 @@ struct Options {
   bool assume_suitable = false;  ///< that A is diagonally dominant, which a method requires, is the caller's word
   bool allow_nonfinite = false;  ///< take NaN and Inf in A and B; otherwise that is misuse, found when checking
   bool check = true;  ///< measure the backward error of each solution; keeps A beside its factors on the device
-  /// Estimate the condition of A, report it with `digits`, and judge solutions by it: one of which no digit can be trusted has the
+  /// on: estimate the condition of A, report it with `digits`, and judge solutions by it: one of which no digit can be trusted has the
   /// outcome ill_conditioned, and X is there. At most five solves with four right-hand sides, once for all solutions.
-  bool condition = false;
+  /// automatic: the same where pivots make trouble likely, which is where the smallest is below √u times the largest, with the roundoff
+  /// u; and where it takes less than 0.5 % of the factorization. Not of factors coarser than A that are refined, nor in place where
+  /// rcond() would be misuse.
+  Condition condition = {};
   /// Called now and then, on the solving thread, with the fraction of the factorization that is done.
   std::function<void(double)> progress = {};
 };
@@ -132,7 +143,7 @@ struct [[nodiscard]] Report {
   /// max over columns of ‖b − A x‖∞ / (‖A‖∞‖x‖∞ + ‖b‖∞), and that over ε·n, which passes below 16 (HPL).
   std::optional<double> backward_error, hpl_residual;
   std::optional<double> forward_error;  ///< ‖X − X*‖ / ‖X*‖ (largest entries), where a caller knows X*
-  /// 1 / (‖A‖₁‖A⁻¹‖₁), estimated, where it was asked for: see Factorization::rcond().
+  /// 1 / (‖A‖₁‖A⁻¹‖₁), where it was estimated: see Options::condition and Factorization::rcond().
   std::optional<double> rcond;
   /// Where rcond is below the roundoff u, but only because rows of A are of very different size: the residual of a checked
   /// solution is small in each row for itself, |b − op(A) x|ᵢ < 16 n u (Σⱼ|aᵢⱼ|‖x‖∞ + |b|ᵢ), and so what counts is the condition
@@ -294,7 +305,7 @@ class Factorization {
   /// solves with four right-hand sides (Higham & Tisseur 2000).
   /// Takes ‖A‖₁, so A must still be there, unless it was factored in place, when that was taken before. An A of the host is factored in
   /// place on a device, where the method is named and nothing is checked or refined. Misuse: A in place on a device, not checked to be
-  /// finite, and either large and factored while it arrived, or small with infinite sums of columns. Options::condition prevents that.
+  /// finite, and either large and factored while it arrived, or small with infinite sums of columns. Options::condition = true prevents that.
   double rcond();
 
  private:

@@ -15,7 +15,7 @@ void require_decided(const Options& options) {
           "a factorization that nobody waits for cannot look at A: the options have to name the method");
   require(!options.check,
           "a factorization that nobody waits for cannot check solutions: the options have to leave out the check");
-  require(!options.condition,
+  require(options.condition != Condition::on,
           "a factorization that nobody waits for cannot estimate the condition of A: the options must not ask for it");
   require(
       !options.progress,

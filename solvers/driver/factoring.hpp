@@ -152,7 +152,7 @@ class Factoring {
     const Stopwatch asking;
     q_.phase(Phase::check);
     if (measures) A.measure(q_, op_of_norm());
-    const bool is_overwritten_unseen = recipe.in_place && (recipe.finite || recipe.condition);
+    const bool is_overwritten_unseen = recipe.in_place && (recipe.finite || recipe.condition == Estimate::always);
     if (!asks && !is_overwritten_unseen && !is_large()) {
       if (!since_) since_ = asking;
       return true;
@@ -234,6 +234,7 @@ class Factoring {
     facts.outcome = factors.outcome_of(ending, facts.outcome.of_rows);
     facts.products_of = factors.products_of();
     facts.small_below = facts.products_of.empty() ? 0 : gemm_.small_below;
+    facts.range_of_pivots = range_of_pivots(ending.least, ending.most, factors.method().power_of_pivots);
     q_.finish();
     factors.release_workspace();
     q_.on_progress({});

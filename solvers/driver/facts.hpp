@@ -21,6 +21,7 @@ struct Facts {
   double small_below = 0;
   Times times = {};
   double factor_seconds = 0;
+  double range_of_pivots = 1;  ///< the smallest as a part of the largest
   std::optional<double> rcond = {};
   std::vector<std::string> notes = {};
 };

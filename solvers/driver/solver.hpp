@@ -33,7 +33,7 @@ class Solver {
     const NamedRange<Space> range("lasolve factor");
     const Settled settled(q_);
     Factored made = factoring_.factors(std::move(made_.facts), std::move(await), since);
-    if (recipe_.condition && made.facts.outcome.ok()) {
+    if (made.facts.outcome.ok() && is_judged(made)) {
       rcond_of(made);
       made.facts.times.take(q_);
     }
@@ -115,7 +115,7 @@ class Solver {
     const Settled settled(q_);
     Refinement refined = solve_with(made_, B, X, op);
     const double refining = solving.seconds();  // where it was refined, the last residual was waited for
-    if (recipe_.check && (recipe_.condition || !refined.converged())) {
+    if (recipe_.check && (is_judged(made_) || !refined.converged())) {
       q_.phase(Phase::check);
       look_at_sides(*column_norms<T>(q_, B));  // before anything follows from them
     }
@@ -127,20 +127,21 @@ class Solver {
     }
     Factored& made = replaced ? *replaced : made_;
     const bool is_there = made.facts.outcome.ok();
-    if (is_there && recipe_.condition) rcond_of(made);
+    const bool judged = is_there && is_judged(made);
+    if (judged) rcond_of(made);
     SolveFacts facts = solve_begun(made, B.cols());
     if (!replaced && made.recipe.refines()) facts.times.take(q_, refining);
     if (is_there && !refined.converged()) facts.outcome = {Outcome::not_converged, refined.updates};
     keep(std::move(refined), facts);
     if (is_there && recipe_.check) check(made, B, X, op, facts);
-    if (recipe_.condition && facts.outcome.ok() && facts.rcond_that_counts(*made.facts.rcond) < facts.roundoff)
+    if (judged && facts.outcome.ok() && facts.rcond_that_counts(*made.facts.rcond) < facts.roundoff)
       facts.outcome = {Outcome::ill_conditioned, 0};
     if (is_there)
       facts.times.take(q_);
     else
       leave_no_solution(X, facts.times);
     std::optional<Report> anew;  // of the factors, where there are others, or a condition number
-    if (replaced || recipe_.condition) lasolve::write_report(anew.emplace(), made.recipe, Facts(made.facts));
+    if (replaced || judged) lasolve::write_report(anew.emplace(), made.recipe, Facts(made.facts));
     Report report = report_of(anew ? *anew : report_, std::move(facts));
     if (replaced) made_ = std::move(*replaced);  // only now, when nothing can throw
     if (anew) std::swap(report_, *anew);
@@ -166,10 +167,21 @@ class Solver {
     times.take(q_);
   }
 
+  /// Whether solutions are judged by the condition of A, which is estimated where it is not known.
+  bool is_judged(const Factored& made) {
+    const Recipe& by = made.recipe;
+    const Facts& facts = made.facts;
+    if (by.condition != Estimate::in_doubt) return by.condition == Estimate::always;
+    if (facts.rcond) return true;
+    return by.estimates_condition(facts.range_of_pivots, by.precision.unit_roundoff()) && may_know_norm();
+  }
+  /// In place, ‖A‖₁ is known only where it was taken before.
+  bool may_know_norm() { return !factoring_.in_place() || A_.knows_norm(Op::transpose); }
+
   double rcond_of(Factored& made) {
     if (made.facts.rcond) return *made.facts.rcond;
     q_.phase(Phase::check);
-    require(!factoring_.in_place() || A_.knows_norm(Op::transpose),
+    require(may_know_norm(),
             "the norm of A is not known, which its factors have overwritten: ask for the condition in the options");
     long double norm = A_.norm(q_, Op::transpose);
     if (Facts anew = made.facts; !factoring_.in_place() && factoring_.scales_up(anew)) {
@@ -246,7 +258,7 @@ class Solver {
       facts.outcome = made.facts.outcome;
       passed = judged(norms = look());
     }
-    if (recipe_.condition && passed && *made.facts.rcond < u) {
+    if (is_judged(made) && passed && *made.facts.rcond < u) {
       Scaling by{A_.row_sums(q_, op)};
       if (!judge_scaled(made, by, facts.rcond_of_scaled_rows, B, X, R, norms.exponents, op, u)) {
         by = scaling_of_columns(q_, A_.with(op), by.row_sums);

@@ -87,7 +87,7 @@ Request::Request(const lasolve_options* from) : given(read(from, "lasolve_option
   options.allow_nonfinite = given.allow_nonfinite != 0;
   options.assume_suitable = given.assume_suitable != 0;
   options.check = given.no_check == 0;
-  options.condition = given.condition != 0;
+  options.condition = given.condition > 0 ? Condition::on : given.condition < 0 ? Condition::off : Condition::automatic;
   if (given.tuning) tune(given.tuning);
   if (given.progress)
     options.progress = [progress = given.progress, data = given.progress_data](double fraction) {

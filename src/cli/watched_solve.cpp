@@ -38,7 +38,7 @@ std::array<double, parts> costs(const Problem& problem, const Options& o) {
   const double solve = std::max(of_sides, reading * n2), residual = std::max(of_sides, reading * n2);
   return {problem.is_made() ? 0 : reading * n2,
           n * n2 * (cholesky ? 1 : 2) / 3,
-          o.condition ? solves_of_condition * reading * n2 : 0,
+          o.condition == Condition::on ? solves_of_condition * reading * n2 : 0,
           solve,
           refines ? updates * (solve + residual) : 0,
           o.check ? residual + reading * n2 : 0};

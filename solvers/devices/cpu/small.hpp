@@ -83,14 +83,13 @@ class SmallSystem {
     with_method(by_.method, [&](auto M) { factor_leaf(M, factors_, interchanges_, failed_at); });
     const double seconds = watch.lap(), u = unit_roundoff_of(precision_of<T>), n = double(n_);
     const auto [least, most] = diagonal_range<T>(factors_);
-    const double of_diagonal = least / most,
-                 range = method.power_of_pivots == 2 ? of_diagonal * of_diagonal : of_diagonal;
+    const double range = range_of_pivots(least, most, method.power_of_pivots);
     if (failed_at_ >= 0 || !(range >= n * u)) return {};
     facts.n = n_, facts.threads = 1;
     facts.factor_seconds = facts.times.total_seconds = facts.times.phases.seconds_of(Phase::panel) = seconds;
     facts.times.phases.flops[std::size_t(Phase::panel)] = method.panel_flops(n, n);
     if (task_watcher()) tell_at_once(by_.method, by_.schedule, n_, steady_seconds() - seconds, steady_seconds());
-    if (!by_.condition) return watch;
+    if (!by_.estimates_condition(range, u)) return watch;
     if (!is_well_conditioned(facts)) return {};
     return Stopwatch();
   }

@@ -127,7 +127,7 @@ class SmallCudaEngine final : public Engine<T> {
     facts.gemm = gemm_.name;
     if (std::exchange(options_.check, by_.check) != by_.check)
       for (Facts* of : {&facts, &start_}) of->notes.push_back(not_checked_in_place);
-    if (by_.condition && !is_well_conditioned(facts)) {
+    if (by_.estimates_condition(facts.range_of_pivots, by_.precision.unit_roundoff()) && !is_well_conditioned(facts)) {
       facts.notes = start_.notes;
       return false;
     }

@@ -120,7 +120,7 @@ bool SmallSystemOnCuda<T>::factor(Queue<Cuda>& q, MatrixView<const T, Cuda> A, c
   if (!ending.usual || (first.in_place && ending.not_positive > 0)) return false;
   if (ending.least < n * unit_roundoff_of(precision_of<T>) * ending.most) return false;
   by = ending.cholesky || !looks ? first : *recipes.after(first, Reason::not_positive_definite);
-  facts.n = factors_.n;
+  facts.n = factors_.n, facts.range_of_pivots = range_of_pivots(ending.least, ending.most, 1);
   if (ending.not_positive > 0)
     facts.notes.push_back(lu_was_used(why_no_cholesky({Outcome::not_positive_definite, ending.not_positive})));
   const double looking = seconds * ending.part_of_look;

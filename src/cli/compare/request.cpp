@@ -242,6 +242,7 @@ CompareRequest parse_compare(int argc, const char* const* argv) {
   const Given given = parse_options(argc, argv, compare_table(), r, "matrix");
   require_files_of_their_own(r);
   Options& o = r.options;
+  o.condition = false;  // what is timed is the same for all
   const std::string gemm = given.text("gemm"), precision = given.text("precision");
   r.are_named = gemm != "all";
   if (o.device.kind == Device::automatic && !r.are_named) o.device = automatic_device();

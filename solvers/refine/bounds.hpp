@@ -1,0 +1,78 @@
+// How far solutions are from the exact ones, at most, and how well they solve each equation for itself.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "solvers/refine/condition.hpp"
+#include "solvers/refine/residual.hpp"
+
+namespace lasolve {
+
+/// Of some right-hand sides: the worst of them.
+struct ErrorBounds {
+  double forward = 0;        ///< of ‖x − x̂‖∞ / ‖x̂‖∞
+  double componentwise = 0;  ///< max |b − A x̂|ᵢ / (|A||x̂| + |b|)ᵢ
+};
+
+/// What bounds the errors of some right-hand sides, each over its ‖x̂‖∞: the largest of each row.
+struct RowsOfBounds {
+  std::vector<double> x, b, r;
+
+  explicit RowsOfBounds(std::int64_t n) : x(std::size_t(n), 0), b(x), r(x) {}
+
+  /// R is 2^−exponent times the residual.
+  template <class T, class Space>
+  void add(Queue<Space>& q, MatrixView<const T, Space> X, MatrixView<const T, Space> B, MatrixView<const T, Space> R,
+           int exponent) {
+    const Matrix<T> its_x = on_host(q, X), its_b = on_host(q, B), its_r = on_host(q, R);
+    double norm = 0;
+    for (std::int64_t i = 0; i < X.rows(); ++i) norm = larger(norm, std::abs(double(its_x(i, 0))));
+    if (norm == 0) return;  // and so is b
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const auto row = std::int64_t(i);
+      x[i] = larger(x[i], std::abs(double(its_x(row, 0))) / norm);
+      b[i] = larger(b[i], std::abs(double(its_b(row, 0))) / norm);
+      r[i] = larger(r[i], std::ldexp(std::abs(double(its_r(row, 0))) / norm, exponent));
+    }
+  }
+};
+
+/// ‖|A⁻¹| (|r| + (n + 1) u (|A||x̂| + |b|))‖∞ / ‖x̂‖∞ of right-hand sides together, by an estimate of the norm. Solves of four columns, five
+/// times at most. `a_norm`: ‖op(A)‖∞.
+/// Source: LAPACK's xGERFS; Arioli, Demmel & Duff, SIMAX 10, 1989.
+template <class T, class Space>
+ErrorBounds error_bounds(Queue<Space>& q, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A, Op op,
+                         long double a_norm, const RowsOfBounds& rows) {
+  const std::size_t n = rows.x.size();
+  const double u = unit_roundoff_of(precision_of<T>), safe = std::numeric_limits<T>::min();
+  std::vector<double> sizes = *std::visit([&](const auto& a) { return row_sums_of_magnitudes(q, a, rows.x); }, A);
+  std::vector<double> weights(n);
+  ErrorBounds bounds;
+  for (std::size_t i = 0; i < n; ++i) {
+    sizes[i] += rows.b[i];
+    const double least = double(n + 1) * safe;
+    bounds.componentwise = larger(bounds.componentwise, rows.r[i] == 0 ? 0 : rows.r[i] / std::max(sizes[i], least));
+    weights[i] = rows.r[i] + double(n + 1) * (u * sizes[i] + safe);
+  }
+  const double most = largest(weights);
+  if (!(most > 0 && std::isfinite(most))) return {most == 0 ? 0 : most / most, bounds.componentwise};
+  const Exponents of = factors.exponents();
+  const int e = std::clamp(std::ilogb(a_norm), of.least, of.most - 2), of_weights = std::ilogb(most);
+  const auto weigh = [&](MatrixView<double> X) {
+    for (std::int64_t j = 0; j < X.cols(); ++j)
+      for (std::int64_t i = 0; i < X.rows(); ++i) X(i, j) *= std::ldexp(weights[std::size_t(i)], -of_weights);
+  };
+  // ‖op(A)⁻¹D‖∞ = ‖D op(A)⁻ᵀ‖₁ with the weights on a diagonal D.
+  const double norm = one_norm_estimate(std::int64_t(n), [&](MatrixView<double> X, Op side) {
+    if (side == Op::transpose) weigh(X);
+    apply_to_host_columns(q, factors, e, X, side == Op::none ? flipped(op) : op);
+    if (side == Op::none) weigh(X);
+  });
+  bounds.forward = std::ldexp(norm, of_weights - e);
+  return bounds;
+}
+
+}  // namespace lasolve
