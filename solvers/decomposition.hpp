@@ -41,7 +41,7 @@ class DecompositionIn final : public Decomposition<T, Space> {
     has_begun_ = on_trial_ = true;
     return copy_and_look(q, A, values_.view(), status());
   }
-  void mirror(Queue<Space>& q, Uplo there) override { lasolve::mirror(q, values_.view(), there); }
+  void mirror_triangle(Queue<Space>& q, Uplo there) override { mirror(q, values_.view(), there); }
 
   void factor(Queue<Space>& q, const Recipe& by, const Arriving<T, Space>* arriving = nullptr,
               TaskClock<Space>* clock = nullptr) override {

@@ -71,7 +71,7 @@ class Decomposition : public Factors<T, Space> {
   /// The same before a factor() that leaves A as it is where it may not be positive definite.
   virtual Fetched<Look> take_on_trial(Queue<Space>&, MatrixView<const T, Space> A) = 0;
   /// The triangle that is not there becomes that which is.
-  virtual void mirror(Queue<Space>&, Uplo there) = 0;
+  virtual void mirror_triangle(Queue<Space>&, Uplo there) = 0;
   /// Gives q the factorization, in place. What is still arriving is asked for, a block column after the other; the recipe says so, too.
   /// A clock times the tasks.
   virtual void factor(Queue<Space>&, const Recipe&, const Arriving<T, Space>* = nullptr,

@@ -74,7 +74,7 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
 /// Whether a leaf does all that is asked for.
 bool goes_by_leaf(const Options& o, const Problem& problem, const Means& means) {
   return means.fits_a_leaf && means.offers(problem.element) && o.block_size == 0 && o.schedule == Schedule::automatic &&
-         !is_asked_for(o.refine) && o.storage == Precision::automatic &&
+         !is_asked_for(o.refine) && !o.bounds && o.storage == Precision::automatic &&
          (o.precision == Precision::automatic || o.precision == problem.element);
 }
 
@@ -86,6 +86,7 @@ bool is_dear(const Recipe& r, std::int64_t n) {
 
 /// What is refined tells itself whether its coarse factors are good enough.
 Estimate when_estimated(const Recipe& r, const Options& o, std::int64_t n) {
+  if (o.bounds) return Estimate::always;
   if (o.condition != Condition::automatic) return o.condition == Condition::on ? Estimate::always : Estimate::never;
   if (r.refines() && r.is_coarse()) return Estimate::never;
   return r.executor == Executor::leaf || r.in_place || is_dear(r, n) ? Estimate::in_doubt : Estimate::always;
@@ -129,6 +130,7 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   require(!problem.handed_over || (!r.is_coarse() && !r.refines()),
           "factors in place of A leave nothing to refine with");
   r.check = o.check && !r.in_place;
+  r.bounds = o.bounds && r.check;
   r.gmres_follows = o.refine == Refine::automatic;
   r.mends = r.check && o.refine == Refine::automatic && !r.refines();
   r.method = picks ? Method::cholesky : o.factorization == Method::automatic ? Method::lu : o.factorization;
@@ -184,6 +186,7 @@ std::string text_of(const Recipe& r) {
   if (r.in_place) text += ", in place";
   if (r.arrives) text += ", as A comes";
   if (r.check) text += ", checked";
+  if (r.bounds) text += ", with bounds of its error";
   if (r.condition == Estimate::always) text += ", with its condition";
   if (r.condition == Estimate::in_doubt) text += ", with its condition where pivots are in doubt";
   return text;

@@ -72,6 +72,7 @@ struct Recipe {
   bool mirrors = false;         ///< the triangle that is there is mirrored before
   bool finite = false;          ///< NaN or Inf in A or B is misuse
   bool check = false;           ///< the backward error of each solution is measured
+  bool bounds = false;          ///< and what the errors of a solution are at most
   bool mends = false;           ///< where a check fails because elements grew, the solution is refined
 
   std::int64_t block_size() const { return widths.panel; }

@@ -18,12 +18,14 @@ void for_each_member(Report& r, F f) {
   auto& [outcome, n, nrhs, device, gemm, products_of, small_below, method, precision, storage, products, residual,
          refine, schedule, block_size, threads, phases, factor_seconds, solve_seconds, total_seconds, factor_gflops,
          backward_error, hpl_residual, forward_error, rcond, rcond_of_scaled_rows, rcond_of_scaled_columns, digits,
-         growth, refine_iterations, gmres_steps, refinement_residuals, notes] = r;
+         growth, forward_error_bound, componentwise_backward_error, refine_iterations, gmres_steps,
+         refinement_residuals, notes] = r;
   const auto each = [&](auto&... member) { (f(member), ...); };
   each(outcome, n, nrhs, device, gemm, products_of, small_below, method, precision, storage, products, residual, refine,
        schedule, block_size, threads, phases, factor_seconds, solve_seconds, total_seconds, factor_gflops,
        backward_error, hpl_residual, forward_error, rcond, rcond_of_scaled_rows, rcond_of_scaled_columns, digits,
-       growth, refine_iterations, gmres_steps, refinement_residuals, notes);
+       growth, forward_error_bound, componentwise_backward_error, refine_iterations, gmres_steps, refinement_residuals,
+       notes);
 }
 
 void change(Outcome& outcome) { outcome = {Outcome::singular, 3}; }
@@ -146,7 +148,7 @@ void expect_same_from_c(const System& system, bool condition, const char* precis
   lasolve_dsolve(n, 1, system.A.data(), n, system.b.data(), n, x.data(), n, &options, &told);
   const auto& [size, outcome, message, at, order, nrhs, device, gemm, method, its_precision, schedule, block_size,
                factor_seconds, solve_seconds, total_seconds, backward_error, hpl_residual, rcond, digits,
-               refine_iterations, notes, gmres_steps] = told;
+               refine_iterations, notes, gmres_steps, forward_error_bound, componentwise_backward_error] = told;
   const Report r = solve(column_major(system.A, n, n), system.b, x,
                          {.device = {Device::cpu}, .precision = *parse<Precision>(precision), .condition = condition});
   const auto same = [&](const char* field, const auto& member) { expect_same(r, field, member); };
@@ -156,7 +158,8 @@ void expect_same_from_c(const System& system, bool condition, const char* precis
   same("solve_seconds", solve_seconds), same("total_seconds", total_seconds), same("backward_error", backward_error);
   same("hpl_residual", hpl_residual), same("rcond", rcond), same("digits", digits);
   same("refine_iterations", refine_iterations), same("notes", notes);
-  same("gmres_steps", gmres_steps);
+  same("gmres_steps", gmres_steps), same("forward_error_bound", forward_error_bound);
+  same("componentwise_backward_error", componentwise_backward_error);
 }
 
 TEST(ReportFields, are_what_the_report_of_C_holds) {

@@ -88,11 +88,12 @@ typedef struct lasolve_options {
   int copy;            /* keep a copy of A where it is needed again, so that A may go or change after the call */
   int assume_suitable; /* that A is diagonally dominant, which lu-nopivot requires, is not looked at */
   const char* storage; /* of finished factors: "auto", "bf16", ...; half of the memory of those in fp32 */
+  int bounds;          /* bound the error of each checked solution: see lasolve_report */
 } lasolve_options;
 #define LASOLVE_OPTIONS_INIT                                                                                       \
   {                                                                                                                \
     sizeof(lasolve_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, LASOLVE_HOST, NULL, \
-        NULL, NULL, NULL, NULL, 0, 0, NULL                                                                         \
+        NULL, NULL, NULL, NULL, 0, 0, NULL, 0                                                                      \
   }
 
 /* What a call did. After LASOLVE_MISUSE, _MACHINE, _INTERNAL and _STOPPED only message is there, which is lasolve_last_error(): other
@@ -113,13 +114,15 @@ typedef struct lasolve_report {
   double hpl_residual;                                 /* that over n times the roundoff; passes below 16 */
   double rcond, digits; /* see lasolve_rcond(); the digits that may be trusted, about; NaN of what is not accurate */
   int refine_iterations;
-  const char* notes; /* what a person should know, a line each; "" if nothing */
-  int gmres_steps;   /* within the iterations of the refinement */
+  const char* notes;          /* what a person should know, a line each; "" if nothing */
+  int gmres_steps;            /* within the iterations of the refinement */
+  double forward_error_bound; /* of |x - x'| / |x'|, norms of largest elements; NaN unless bounds asks for it */
+  double componentwise_backward_error; /* max of |b - A x'| over |A||x'| + |b|, element by element */
 } lasolve_report;
 #define LASOLVE_REPORT_INIT                                                                                          \
   {                                                                                                                  \
     sizeof(lasolve_report), NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, \
-        0, NULL, 0                                                                                                   \
+        0, NULL, 0, 0.0, 0.0                                                                                         \
   }
 
 /* P A = L U or A = L L^T: factored once, solves many right-hand sides. Solves with one factorization come one after the other,

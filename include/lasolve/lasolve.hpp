@@ -84,6 +84,9 @@ struct Options {
   /// u; and where it takes less than 0.5 % of the factorization. Not of factors coarser than A that are refined, nor in place where
   /// rcond() would be misuse.
   Condition condition = {};
+  /// Bound the error of each checked solution, as LAPACK's gesvx does: Report::forward_error_bound, componentwise_backward_error. Takes a
+  /// reading of A and an estimate as that of the condition, which is estimated, too; for up to four right-hand sides each.
+  bool bounds = false;
   /// Called now and then, on the solving thread, with the fraction of the factorization that is done.
   std::function<void(double)> progress = {};
 };
@@ -159,6 +162,11 @@ struct [[nodiscard]] Report {
   std::optional<double> digits;
   /// max|uᵢⱼ| / max|aᵢⱼ| of an LU, where a solution failed its check, if only before it was refined.
   std::optional<double> growth;
+  /// A bound of ‖x − x̂‖∞ / ‖x̂‖∞ for the worst right-hand side: ‖|A⁻¹| (|r| + (n + 1) u (|A||x̂| + |b|))‖∞ / ‖x̂‖∞, from an estimate of that
+  /// norm. None unless Options::bounds asks for it, where a check did not pass, and where no digit is certain.
+  std::optional<double> forward_error_bound;
+  /// max |b − A x̂|ᵢ / (|A||x̂| + |b|)ᵢ: how well each equation is solved for itself. Of more than four right-hand sides none.
+  std::optional<double> componentwise_backward_error;
   int refine_iterations = 0;
   int gmres_steps = 0;  ///< products with A within these, of the right-hand side that took most
   /// ‖B − op(A) X‖∞ / (‖op(A)‖∞ ‖X‖∞) of the column that has most of it, where that is finite: before the first

@@ -140,7 +140,7 @@ concept RunsPlans = requires(Queue<Space>& q, const Plan& plan, const OrderedPla
 template <class T, class Space>
 concept HasNorms = requires(Queue<Space>& q, Operand<T, Space> op_A, Symmetric<T, Space> half,
                             MatrixView<const T, Space> X, MatrixView<T, Space> R, MatrixView<const float, Space> coarse,
-                            MatrixView<std::int64_t, Space> status) {
+                            MatrixView<std::int64_t, Space> status, const std::vector<double>& weights) {
   // R ← B − op(A) X, where A is given whole or as a triangle of a symmetric matrix; and the largest magnitudes in the columns of B, X
   // and R.
   residual(q, op_A, X, X, R);
@@ -148,9 +148,11 @@ concept HasNorms = requires(Queue<Space>& q, Operand<T, Space> op_A, Symmetric<T
   { residual_with_norms<T>(q, op_A, X, X, R) } -> std::convertible_to<Fetched<std::vector<double>>>;
   // The largest magnitude in each column; NaN where there is one.
   { column_norms<T>(q, X) } -> std::convertible_to<Fetched<std::vector<double>>>;
-  // The sum of the magnitudes in each row, times a power of two.
+  // The sum of the magnitudes in each row, times a power of two, or with a weight for each column.
   { row_sums_of_magnitudes(q, op_A, 1.0) } -> std::convertible_to<Fetched<std::vector<double>>>;
   { row_sums_of_magnitudes(q, half, 1.0) } -> std::convertible_to<Fetched<std::vector<double>>>;
+  { row_sums_of_magnitudes(q, op_A, weights) } -> std::convertible_to<Fetched<std::vector<double>>>;
+  { row_sums_of_magnitudes(q, half, weights) } -> std::convertible_to<Fetched<std::vector<double>>>;
   // Whether X = Xᵀ but for roundoff (equal_but_for_roundoff), with a positive diagonal; and the same while it is copied.
   { may_be_positive_definite(q, X) } -> std::convertible_to<Fetched<bool>>;
   { copy_and_look(q, X, R, status) } -> std::convertible_to<Fetched<Look>>;

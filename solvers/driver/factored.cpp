@@ -34,6 +34,8 @@ void write_solve(Report& r, SolveFacts&& of) {
   if (r.rcond && (of.outcome.ok() || of.outcome.kind == Outcome::ill_conditioned))
     r.digits = trusted_digits(of.rcond_that_counts(*r.rcond), of.roundoff);
   r.growth = of.growth;
+  r.forward_error_bound = of.forward_error_bound;
+  r.componentwise_backward_error = of.componentwise_backward_error;
   r.refine_iterations = of.refine_iterations, r.gmres_steps = of.gmres_steps,
   r.refinement_residuals = std::move(of.refinement_residuals);
   std::move(of.notes.begin(), of.notes.end(), std::back_inserter(r.notes));

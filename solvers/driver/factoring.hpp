@@ -183,7 +183,7 @@ class Factoring {
       look = factors->take_on_trial(q_, A.view());
     else if (!by.as_it_comes)
       factors->take(q_, A.view());
-    if (by.mirrors) factors->mirror(q_, triangle_);
+    if (by.mirrors) factors->mirror_triangle(q_, triangle_);
     run(*factors, await, look, by, facts);
     if (!in_place() && (by.arrives || look || A.has_norm(op_of_norm()))) require_finite();
     if (!in_place() && scales_up(facts)) {

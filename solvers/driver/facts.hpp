@@ -34,6 +34,7 @@ struct SolveFacts {
   double roundoff;  ///< of solutions
   Times times = {};
   std::optional<double> backward_error = {}, rcond_of_scaled_rows = {}, rcond_of_scaled_columns = {}, growth = {};
+  std::optional<double> forward_error_bound = {}, componentwise_backward_error = {};
   int refine_iterations = 0, gmres_steps = 0;
   std::vector<double> refinement_residuals = {};
   std::vector<std::string> notes = {};

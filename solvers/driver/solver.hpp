@@ -11,7 +11,9 @@
 #include "solvers/driver/factoring.hpp"
 #include "solvers/driver/triangles.hpp"
 #include "solvers/refine/accuracy.hpp"
+#include "solvers/refine/bounds.hpp"
 #include "solvers/refine/refine.hpp"
+#include "solvers/refine/refined_factors.hpp"
 #include "solvers/refine/scaling.hpp"
 
 namespace lasolve {
@@ -189,7 +191,37 @@ class Solver {
       norm = A_.norm(q_, Op::transpose);
     }
     made.facts.rcond = reciprocal_condition(q_, *made.factors, norm, teller_of(Step::condition));
+    if (std::optional<RefinedFactors<T, Space>> refined = refined_factors(made))
+      made.facts.rcond = reciprocal_condition(q_, *refined, norm);
     return *made.facts.rcond;
+  }
+
+  /// Where A is too ill-conditioned for its coarse factors to tell how much.
+  std::optional<RefinedFactors<T, Space>> refined_factors(Factored& made) {
+    constexpr double seen = 10;
+    if (!made.recipe.is_coarse() || *made.facts.rcond > seen * made.recipe.precision.unit_roundoff()) return {};
+    return std::optional<RefinedFactors<T, Space>>(std::in_place, *made.factors,
+                                                   std::array{A_.with(Op::none), A_.with(Op::transpose)},
+                                                   std::array{A_.norm(q_, Op::none), A_.norm(q_, Op::transpose)});
+  }
+
+  /// Of what passed its check. R is its residual, times 2^−exponents.
+  void bound(Factored& made, MatrixView<const T, Space> B, MatrixView<const T, Space> X, MatrixView<const T, Space> R,
+             const std::vector<int>& exponents, Op op, SolveFacts& facts) {
+    constexpr std::int64_t apart = 4;  // right-hand sides that are looked at each for itself
+    const std::int64_t nrhs = B.cols(), at_once = nrhs <= apart ? 1 : nrhs;
+    std::optional<RefinedFactors<T, Space>> refined = refined_factors(made);
+    Factors<T, Space>& factors = refined ? *refined : *made.factors;
+    ErrorBounds worst;
+    for (std::int64_t j = 0; j < nrhs; j += at_once) {
+      RowsOfBounds rows(B.rows());
+      for (std::int64_t k = j; k < j + at_once; ++k)
+        rows.add<T, Space>(q_, X.columns(k, 1), B.columns(k, 1), R.columns(k, 1), exponents[std::size_t(k)]);
+      const ErrorBounds its = error_bounds(q_, factors, A_.with(op), op, A_.norm(q_, op), rows);
+      worst = {larger(worst.forward, its.forward), larger(worst.componentwise, its.componentwise)};
+    }
+    if (worst.forward < 1) facts.forward_error_bound = worst.forward;
+    if (at_once == 1) facts.componentwise_backward_error = worst.componentwise;
   }
 
   /// Solves with these factors and refines if asked to.
@@ -265,6 +297,7 @@ class Solver {
         judge_scaled(made, by, facts.rcond_of_scaled_columns, B, X, R, norms.exponents, op, u);
       }
     }
+    if (recipe_.bounds && passed) bound(made, B, X, R, norms.exponents, op, facts);
     if (facts.outcome.kind == Outcome::not_converged &&
         passed) {  // at the limit of the precision there is no more to gain
       facts.notes.push_back("refinement ended without meeting its own bound; the check passed");

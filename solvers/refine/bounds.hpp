@@ -47,6 +47,7 @@ template <class T, class Space>
 ErrorBounds error_bounds(Queue<Space>& q, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A, Op op,
                          long double a_norm, const RowsOfBounds& rows) {
   const std::size_t n = rows.x.size();
+  if (largest(rows.x) == 0) return {};  // zeros, exactly
   const double u = unit_roundoff_of(precision_of<T>), safe = std::numeric_limits<T>::min();
   std::vector<double> sizes = *std::visit([&](const auto& a) { return row_sums_of_magnitudes(q, a, rows.x); }, A);
   std::vector<double> weights(n);

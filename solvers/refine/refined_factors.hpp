@@ -1,6 +1,10 @@
 // Coarse factors that are applied as well as fine ones: each solution is corrected by GMRES.
 #pragma once
 
+#include <array>
+#include <utility>
+#include <vector>
+
 #include "solvers/lu/pivots.hpp"
 #include "solvers/refine/gmres.hpp"
 

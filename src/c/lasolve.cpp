@@ -36,8 +36,9 @@ lasolve_report only(const char* message) {
   for (const char** word :
        {&all.outcome, &all.device, &all.gemm, &all.method, &all.precision, &all.schedule, &all.notes})
     *word = "";
-  for (double* number : {&all.factor_seconds, &all.solve_seconds, &all.total_seconds, &all.backward_error,
-                         &all.hpl_residual, &all.rcond, &all.digits})
+  for (double* number :
+       {&all.factor_seconds, &all.solve_seconds, &all.total_seconds, &all.backward_error, &all.hpl_residual, &all.rcond,
+        &all.digits, &all.forward_error_bound, &all.componentwise_backward_error})
     *number = none;
   all.message = message;
   return all;
@@ -73,6 +74,8 @@ void fill(lasolve_report* to, const Report& r) {
   all.digits = or_nan(r.digits);
   all.refine_iterations = r.refine_iterations;
   all.gmres_steps = r.gmres_steps;
+  all.forward_error_bound = or_nan(r.forward_error_bound);
+  all.componentwise_backward_error = or_nan(r.componentwise_backward_error);
   all.notes = said.notes.c_str();
   write(to, all);
 }

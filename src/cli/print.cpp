@@ -59,10 +59,10 @@ std::string about(const Subject& subject, const Report& r) {
 }
 
 /// The line of a number; none where it is not known.
-std::string line_of(const Report& r, const std::string& name, const std::string& more = "") {
+std::string line_of(const Report& r, const std::string& name, const std::string& more = "", std::string label = "") {
   const FieldValue value = report_field(name).of(r);
   const double* const number = std::get_if<double>(&value);
-  std::string label = name;
+  if (label.empty()) label = name;
   std::replace(label.begin(), label.end(), '_', ' ');
   return number ? fmt::format("{:<16}{:.2e}{}\n", label, *number, more) : "";
 }
@@ -87,8 +87,11 @@ std::string accuracy(const Report& r) {
          fmt::format("HPL check       {:.2e}, {} (the limit is {}, with the roundoff of {})\n", *r.hpl_residual,
                      *r.hpl_residual < hpl_threshold ? "passed" : "FAILED", hpl_threshold,
                      name_of(r.refine == Refine::none ? r.precision : r.residual)) +
+         line_of(r, "componentwise_backward_error", " (|b - A x| over |A||x| + |b|, element by element)",
+                 "componentwise") +
          line_of(r, "growth", " (the largest element of U over that of A)") +
-         line_of(r, "forward_error", " (the true answer is 1)");
+         line_of(r, "forward_error", " (the true answer is 1)") +
+         line_of(r, "forward_error_bound", " (the forward error is at most that)", "error bound");
 }
 
 }  // namespace

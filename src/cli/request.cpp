@@ -94,6 +94,9 @@ const Table<Request>& solve_table() {
       }),
       O("in-place", 0, "overwrite a generated matrix with its factors: half the memory; it is made again for the check")
           .to(&Request::in_place),
+      O("bounds", 0, "bound the error of the solution, as LAPACK's gesvx does").to([](Request& r, auto&) {
+        r.options.bounds = true;
+      }),
       O("transpose", 't', "solve with the transpose of A").to([](Request& r, auto&) { r.op = Op::transpose; }),
       threads_option<Request>(),
       O("repeat", 0, "COUNT", "auto",

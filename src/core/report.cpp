@@ -120,6 +120,11 @@ constexpr ReportField fields[] = {
                    "of the solution that may be trusted, about; null where the solution is not accurate"),
     LASOLVE_MEMBER(growth, "number",
                    "max|U| / max|A| of an LU, where a solution failed its check, if only before it was refined"),
+    LASOLVE_MEMBER(
+        forward_error_bound, "number",
+        "of |x - x'| / |x'| for the worst right-hand side; null where it was not asked for, or no digit is certain"),
+    LASOLVE_MEMBER(componentwise_backward_error, "number",
+                   "max of |b - A x'| over |A||x'| + |b|, element by element; of at most four right-hand sides"),
     LASOLVE_MEMBER(refine_iterations, "count", "updates of the refinement"),
     LASOLVE_MEMBER(gmres_steps, "count", "products with A within these by GMRES, of the right-hand side with most"),
     LASOLVE_MEMBER(refinement_residuals, "numbers", "|B - A X| / (|A| |X|) before the first update, and after each"),

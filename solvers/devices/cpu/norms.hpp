@@ -147,6 +147,39 @@ Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cpu>& q, Symmetric<T, 
   return sums;
 }
 
+/// The sums over each row of the magnitudes times the weights of their columns.
+template <class T>
+Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cpu>& q, Operand<T, Cpu> A,
+                                                    const std::vector<double>& weights) {
+  using Vector = Eigen::Map<const Eigen::VectorXd>;
+  const MatrixView<const T> stored = A.stored();
+  const Vector w(weights.data(), Eigen::Index(weights.size()));
+  std::vector<double> sums(std::size_t(A.rows()), 0.0);
+  on_shares(q, A.rows(), double(A.rows()) * double(A.cols()), [&](std::int64_t first, std::int64_t m) {
+    Eigen::Map<Eigen::VectorXd> sum(sums.data() + first, m);
+    const auto magnitudes = [&](std::int64_t i, std::int64_t j, std::int64_t rows) {
+      return as_eigen(stored.block(i, j, rows, 1)).col(0).template cast<double>().cwiseAbs();
+    };
+    if (A.op() == Op::none)
+      for (std::int64_t j = 0; j < A.cols(); ++j) sum += magnitudes(first, j, m) * w[j];
+    else
+      for (std::int64_t i = 0; i < m; ++i) sum[i] = magnitudes(0, first + i, A.cols()).dot(w);
+  });
+  return sums;
+}
+template <class T>
+Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cpu>& q, Symmetric<T, Cpu> A,
+                                                    const std::vector<double>& weights) {
+  const std::int64_t n = A.rows();
+  std::vector<double> sums(std::size_t(n), 0.0);
+  on_shares(q, n, double(n) * double(n), [&](std::int64_t first, std::int64_t m) {
+    for (std::int64_t i = first; i < first + m; ++i)
+      for (std::int64_t j = 0; j < n; ++j)
+        sums[std::size_t(i)] += std::abs(double(i >= j ? A.half(i, j) : A.half(j, i))) * weights[std::size_t(j)];
+  });
+  return sums;
+}
+
 /// The largest magnitude in column j; NaN where there is one.
 template <class T>
 double column_norm(MatrixView<const T> X, std::int64_t j = 0) {

@@ -48,7 +48,7 @@ class CudaAsync final : public AsyncEngine<T> {
     factors_.prepare(q, by_);
     q.phase(Phase::other);
     if (!A.memory) factors_.take(q, A.A);
-    if (by_.mirrors) factors_.mirror(q, options.triangle);
+    if (by_.mirrors) factors_.mirror_triangle(q, options.triangle);
     factors_.factor(q, by_);
     end_call();
   }

@@ -209,7 +209,7 @@ class SmallCudaEngine final : public Engine<T> {
     const Settled settled(q);
     q.phase(Phase::check);
     const long double norm = KnownMatrix<T, Cuda>(system_.A(), Uplo::both).norm(q, Op::transpose);
-    facts.rcond = reciprocal_condition<T>(n, norm, [&](int exponent, MatrixView<double> X, Op op) {
+    facts.rcond = reciprocal_condition(n, norm, exponents_of<T>, [&](int exponent, MatrixView<double> X, Op op) {
       Matrix<T> here(n, X.cols());
       for (std::int64_t j = 0; j < X.cols(); ++j)
         for (std::int64_t i = 0; i < n; ++i) here(i, j) = T(std::ldexp(X(i, j), exponent));

@@ -101,24 +101,24 @@ void residual(Queue<Cuda>& q, const AnyMatrix& A, MatrixView<const T, Cuda> X, M
 }
 
 /// sums[i] ← Σⱼ scale |A(i, j)|, for 32 rows a block.
-template <class AnyMatrix>
-__global__ void __launch_bounds__(1024) magnitudes_of_rows(AnyMatrix A, double scale, double* sums) {
+template <class AnyMatrix, class Weight>
+__global__ void __launch_bounds__(1024) magnitudes_of_rows(AnyMatrix A, Weight weight, double* sums) {
   sum_rows<double>(
       A.rows(), A.cols(),
-      [&](std::int64_t i, std::int64_t k, double& sum) { sum += scale * fabs(double(entry(A, i, k))); },
+      [&](std::int64_t i, std::int64_t k, double& sum) { sum += weight(k) * fabs(double(entry(A, i, k))); },
       [&](std::int64_t i, double sum) { sums[i] = sum; });
 }
 
 constexpr int row_sum_parts = 64;
 
 /// partial (rows × parts): thread i of part p sums |A(i, j)| over its share of the columns.
-template <class AnyMatrix>
-__global__ void partial_row_sums(AnyMatrix A, double scale, MatrixView<double, Cuda> partial) {
+template <class AnyMatrix, class Weight>
+__global__ void partial_row_sums(AnyMatrix A, Weight weight, MatrixView<double, Cuda> partial) {
   const std::int64_t i = threadIdx.x + std::int64_t(blockIdx.x) * blockDim.x, p = blockIdx.y;
   if (i >= A.rows()) return;
   const std::int64_t begin = A.cols() * p / row_sum_parts, end = A.cols() * (p + 1) / row_sum_parts;
   double sum = 0;
-  for (std::int64_t j = begin; j < end; ++j) sum += scale * fabs(double(entry(A, i, j)));
+  for (std::int64_t j = begin; j < end; ++j) sum += weight(j) * fabs(double(entry(A, i, j)));
   partial.data()[i + p * partial.ld()] = sum;
 }
 
@@ -131,21 +131,47 @@ inline __global__ void add_parts(MatrixView<double, Cuda> partial, double* sums)
   sums[i] = sum;
 }
 
-/// The sum of the magnitudes in each row of an Operand or a Symmetric, times a power of two with which it does not overflow.
-template <class AnyMatrix>
-Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cuda>& q, const AnyMatrix& A, double scale) {
+/// The weight of all columns, or of each.
+struct OneWeight {
+  double its;
+  __device__ double operator()(std::int64_t) const { return its; }
+};
+struct Weights {
+  const double* of;
+  __device__ double operator()(std::int64_t j) const { return of[j]; }
+};
+
+/// Σⱼ |aᵢⱼ| wⱼ of each row of an Operand or a Symmetric.
+template <class AnyMatrix, class Weight>
+Fetched<std::vector<double>> weighted_row_sums(Queue<Cuda>& q, const AnyMatrix& A, Weight weight) {
   const std::int64_t m = A.rows();
   if (m == 0) return std::vector<double>();
   const Results<double> sums(q, m);
   if (std::max(m, A.cols()) <= q.tuning().one_kernel_checks_order) {
-    launch(q, magnitudes_of_rows<AnyMatrix>, unsigned(ceil_div(m, 32)), 1024, A, scale, sums.data());
+    launch(q, magnitudes_of_rows<AnyMatrix, Weight>, unsigned(ceil_div(m, 32)), 1024, A, weight, sums.data());
     return sums.fetched();
   }
   const auto partial = q.scratch<double>(m, row_sum_parts);
   const auto blocks = unsigned(ceil_div(m, threads_a_block));
-  launch(q, partial_row_sums<AnyMatrix>, dim3(blocks, row_sum_parts), threads_a_block, A, scale, partial);
+  launch(q, partial_row_sums<AnyMatrix, Weight>, dim3(blocks, row_sum_parts), threads_a_block, A, weight, partial);
   launch(q, add_parts, blocks, threads_a_block, partial, sums.data());
   return sums.fetched();
+}
+
+/// The sum of the magnitudes in each row, times a power of two with which it does not overflow, or with a weight for each column.
+template <class AnyMatrix>
+Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cuda>& q, const AnyMatrix& A, double scale) {
+  return weighted_row_sums(q, A, OneWeight{scale});
+}
+template <class AnyMatrix>
+Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cuda>& q, const AnyMatrix& A,
+                                                    const std::vector<double>& weights) {
+  const auto n = std::int64_t(weights.size());
+  Matrix<double, Cuda> there(n, 1);
+  const Settled settled(q);
+  copy<double>(q, MatrixView<const double>(weights.data(), n, 1, std::max<std::int64_t>(1, n)), there.view());
+  auto sums = weighted_row_sums(q, A, Weights{there.data()});
+  return *sums;  // while the weights are there
 }
 
 /// Some matrices of the same shape.

@@ -1,0 +1,170 @@
+// Bounds of the errors of solutions, beside errors that are known exactly and beside what the formula gives in long double.
+#include "devices.hpp"
+#include "lasolve/names.hpp"
+#include "systems.hpp"
+
+namespace lasolve::test {
+namespace {
+
+using Wide = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
+
+Wide wide(MatrixView<const double> A) {
+  Wide W(A.rows(), A.cols());
+  for (std::int64_t j = 0; j < A.cols(); ++j)
+    for (std::int64_t i = 0; i < A.rows(); ++i) W(i, j) = A(i, j);
+  return W;
+}
+
+/// L U of small integers with ones on the diagonals: as ill-conditioned as n is large, with a determinant of 1.
+Matrix<double> unimodular(std::int64_t n, std::uint64_t seed) {
+  const Matrix<double> R = random_matrix(n, n, seed);
+  Matrix<double> A(n, n);
+  const auto of = [&](std::int64_t i, std::int64_t j) { return i == j ? 1.0 : std::round(R(i, j)); };
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i) {
+      A(i, j) = 0;
+      for (std::int64_t k = 0; k <= std::min(i, j); ++k) A(i, j) += of(i, k) * of(k, j);
+    }
+  return A;
+}
+
+/// A system whose solutions are small integers, without roundoff in B.
+struct Exact {
+  Matrix<double> A, X, B;
+};
+Exact exact_system(Matrix<double>&& A, std::int64_t nrhs, Op op) {
+  const std::int64_t n = A.rows();
+  Exact its{std::move(A), Matrix<double>(n, nrhs), Matrix<double>(n, nrhs)};
+  for (std::int64_t j = 0; j < nrhs; ++j)
+    for (std::int64_t i = 0; i < n; ++i) its.X(i, j) = double((7 * i + 3 * j) % 11 - 5);
+  for (std::int64_t j = 0; j < nrhs; ++j)
+    for (std::int64_t i = 0; i < n; ++i) {
+      its.B(i, j) = 0;
+      for (std::int64_t k = 0; k < n; ++k) its.B(i, j) += (op == Op::none ? its.A(i, k) : its.A(k, i)) * its.X(k, j);
+    }
+  return its;
+}
+
+double forward_error(MatrixView<const double> X, MatrixView<const double> exact) {
+  double worst = 0;
+  for (std::int64_t j = 0; j < X.cols(); ++j) {
+    double most = 0, apart = 0;
+    for (std::int64_t i = 0; i < X.rows(); ++i)
+      most = std::max(most, std::abs(X(i, j))), apart = std::max(apart, std::abs(X(i, j) - exact(i, j)));
+    worst = std::max(worst, most == 0 ? 0 : apart / most);
+  }
+  return worst;
+}
+
+/// What ErrorBounds::forward estimates, of one right-hand side.
+double formula(MatrixView<const double> A, MatrixView<const double> x, MatrixView<const double> b, Op op) {
+  const Wide M = op == Op::none ? wide(A) : Wide(wide(A).transpose()), X = wide(x), B = wide(b);
+  const Wide inverse = M.fullPivLu().inverse();
+  const long double u = unit_roundoff<double>;
+  const Wide residual = (B - M * X).cwiseAbs();
+  const Wide size = M.cwiseAbs() * X.cwiseAbs() + B.cwiseAbs();
+  const Wide all = inverse.cwiseAbs() * (residual + (M.rows() + 1) * u * size);
+  return double(all.maxCoeff() / X.cwiseAbs().maxCoeff());
+}
+
+using ErrorBounds = OnTarget;
+
+TEST_P(ErrorBounds, are_above_the_error_and_what_the_formula_gives) {
+  for (const Precision precision : {Precision::fp64, Precision::fp32})
+    for (const Op op : {Op::none, Op::transpose})
+      for (const std::int64_t n : {1, 7, 20, 30, 40})
+        for (const std::int64_t nrhs : {1, 3, 7}) {
+          SCOPED_TRACE(testing::Message() << name_of(precision) << ", op " << int(op) << ", n = " << n << ", " << nrhs);
+          Options o = options();
+          o.factorization = Method::lu, o.precision = precision, o.bounds = true;
+          const Exact system = exact_system(unimodular(n, std::uint64_t(n)), nrhs, op);
+          const auto solved = solve_for(system.A, system.B, o, op);
+          const Report& r = solved.report;
+          ASSERT_TRUE(r.outcome.ok()) << r.outcome.message();
+          ASSERT_TRUE(r.forward_error_bound);
+          EXPECT_LE(forward_error(solved.X, system.X), *r.forward_error_bound);
+          double most = 0, each = 0;
+          for (std::int64_t j = 0; j < nrhs; ++j) {
+            const auto column = [j](const Matrix<double>& M) { return M.view().columns(j, 1); };
+            const double its = formula(system.A.view(), column(solved.X), column(system.B), op);
+            most = std::max(most, its), each += its;
+          }
+          EXPECT_LE(*r.forward_error_bound, 1.01 * (nrhs <= 4 ? most : each));
+          EXPECT_GE(*r.forward_error_bound, most / 3);
+          EXPECT_EQ(r.componentwise_backward_error.has_value(), nrhs <= 4);
+          if (nrhs <= 4) {
+            EXPECT_LE(*r.componentwise_backward_error, double(n) * 4 * unit_roundoff<double>);
+          }
+          EXPECT_TRUE(r.rcond) << "which comes with them";
+        }
+}
+
+/// Rows of very different sizes, whose condition is bad only by that.
+TEST_P(ErrorBounds, do_not_mind_how_rows_are_scaled) {
+  Exact system = exact_system(unimodular(12, 5), 1, Op::none);
+  for (std::int64_t i = 0; i < 12; ++i) {
+    const double scale = std::ldexp(1.0, int(i % 5 - 2) * 20);
+    for (std::int64_t j = 0; j < 12; ++j) system.A(i, j) *= scale;
+    system.B(i, 0) *= scale;
+  }
+  Options o = options();
+  o.factorization = Method::lu, o.bounds = true;
+  const auto solved = solve_for(system.A, system.B, o);
+  ASSERT_TRUE(solved.report.forward_error_bound);
+  EXPECT_LE(forward_error(solved.X, system.X), *solved.report.forward_error_bound);
+  EXPECT_LT(*solved.report.forward_error_bound, 1e-9);
+}
+
+TEST_P(ErrorBounds, are_of_symmetric_matrices_of_which_a_triangle_is_there) {
+  const std::int64_t n = 30;
+  Matrix<double> A(n, n);
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i) A(i, j) = i == j ? 60.0 : double((i * j) % 3 - 1);
+  const Exact system = exact_system(std::move(A), 2, Op::none);
+  for (const Uplo triangle : {Uplo::lower, Uplo::upper}) {
+    Options o = options();
+    o.triangle = triangle, o.bounds = true;
+    const auto solved = solve_for(system.A, system.B, o);
+    EXPECT_EQ(solved.report.method, Method::cholesky);
+    ASSERT_TRUE(solved.report.forward_error_bound);
+    EXPECT_LE(forward_error(solved.X, system.X), *solved.report.forward_error_bound);
+    EXPECT_LT(*solved.report.forward_error_bound, 1e-12);
+  }
+}
+
+TEST_P(ErrorBounds, are_not_there_where_nothing_is_certain_or_nobody_asks) {
+  Options o = options();
+  o.factorization = Method::lu, o.bounds = true;
+  const auto ill = solve_random(random_with_condition(60, 1e19), 1, o);
+  EXPECT_FALSE(ill.report.forward_error_bound);
+  Matrix<double> zero(5, 1);
+  for (std::int64_t i = 0; i < 5; ++i) zero(i, 0) = 0;
+  EXPECT_EQ(solve_for(unimodular(5, 1), zero, o).report.forward_error_bound, 0.0);
+  o.bounds = false;
+  const auto plain = solve_random(random_with_condition(60, 10), 1, o);
+  EXPECT_FALSE(plain.report.forward_error_bound || plain.report.componentwise_backward_error);
+}
+
+/// Factors of few digits cannot see how ill-conditioned a matrix is: by themselves they would say 1e8 at most in fp32.
+TEST_P(ErrorBounds, and_the_condition_come_from_refined_solves_where_factors_are_coarse) {
+  for (const double kappa : {1e9, 3e9}) {
+    const Matrix<double> A = random_with_condition(100, kappa);
+    Options o = options();
+    o.factorization = Method::lu, o.bounds = true;
+    const auto fine = solve_random(A, 1, o);
+    o.precision = Precision::fp32;
+    const auto coarse = solve_random(A, 1, o);
+    ASSERT_TRUE(coarse.report.outcome.ok() && fine.report.outcome.ok());
+    EXPECT_EQ(coarse.report.precision, Precision::fp32);
+    EXPECT_LT(*coarse.report.rcond, 3 * *fine.report.rcond);
+    EXPECT_GT(*coarse.report.rcond, *fine.report.rcond / 30);
+    ASSERT_TRUE(coarse.report.forward_error_bound && fine.report.forward_error_bound);
+    EXPECT_GT(*coarse.report.forward_error_bound, *fine.report.forward_error_bound / 3);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, ErrorBounds, testing::Values(Target{Device::cpu, false}), name_of_target);
+INSTANTIATE_TEST_SUITE_P(Cuda, ErrorBounds, testing::Values(Target{Device::cuda, false}), name_of_target);
+
+}  // namespace
+}  // namespace lasolve::test
