@@ -42,6 +42,23 @@ void require_sensible(const Tuning& tuning) {
   require(complaint.empty(), ("the tuning makes no sense: " + complaint).c_str());
 }
 
+void require_reachable(const Options& o, const Problem& problem) {
+  if (o.accuracy == 0) return;
+  const double least = unit_roundoff_of(problem.element);
+  if (!(o.accuracy >= least && o.accuracy < 1))
+    throw std::invalid_argument(
+        fmt::format("lasolve: an accuracy is at least {:.2g}, the roundoff of {}, and below 1, not {}", least,
+                    name_of(problem.element), o.accuracy));
+  require(o.check && !problem.handed_over, "an accuracy is asked for, but solutions are not checked");
+}
+
+/// Whether coarse factors are refined to an accuracy in less time than those in the precision of A take.
+bool is_faster_coarse(const Options& o, const Problem& problem, const Means& means) {
+  return o.accuracy > 0 && problem.element == Precision::fp64 && o.precision == Precision::automatic &&
+         o.storage == Precision::automatic && o.refine == Refine::automatic &&
+         problem.n >= means.tuning->refined_from && (means.has_coarse || means.offers(Precision::fp32));
+}
+
 bool has_schedule(Method method, const Options& options) {
   return options.schedule == Schedule::automatic || is_offered(method, options.schedule);
 }
@@ -74,7 +91,7 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
 /// Whether a leaf does all that is asked for.
 bool goes_by_leaf(const Options& o, const Problem& problem, const Means& means) {
   return means.fits_a_leaf && means.offers(problem.element) && o.block_size == 0 && o.schedule == Schedule::automatic &&
-         !is_asked_for(o.refine) && !o.bounds && o.storage == Precision::automatic &&
+         !is_asked_for(o.refine) && !o.bounds && o.accuracy == 0 && o.storage == Precision::automatic &&
          (o.precision == Precision::automatic || o.precision == problem.element);
 }
 
@@ -118,8 +135,12 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   const Precision of_A = problem.element;
   if (o.tuning) require_sensible(*o.tuning);
   Recipe r;
-  r.precision = solve_precision(o.precision, o.storage, of_A);
-  require_offered(o, means, r.precision);
+  require_reachable(o, problem);
+  const bool coarse = is_faster_coarse(o, problem, means);
+  r.precision = solve_precision(coarse ? Precision::fp32 : o.precision, o.storage, of_A);
+  r.by_coarse = coarse && means.has_coarse;
+  r.accuracy = o.accuracy;
+  if (!r.by_coarse) require_offered(o, means, r.precision);
   r.refine = o.refine != Refine::automatic ? o.refine : r.is_coarse() ? Refine::classical : Refine::none;
   r.executor = goes_by_leaf(o, problem, means) ? Executor::leaf : Executor::plan;
   r.finite = o.check && !o.allow_nonfinite;
@@ -151,7 +172,7 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   const Method first = r.method;
   if (picks) r.method = Method::lu, add();
   if (r.is_coarse() && r.refines() && means.offers(of_A)) {
-    r.precision = solve_precision(of_A, Precision::automatic, of_A);
+    r.precision = solve_precision(of_A, Precision::automatic, of_A), r.by_coarse = false;
     r.condition = when_estimated(r, o, problem.n);
     add();
     if (first != r.method) r.method = first, add();
@@ -186,6 +207,7 @@ std::string text_of(const Recipe& r) {
   if (r.in_place) text += ", in place";
   if (r.arrives) text += ", as A comes";
   if (r.check) text += ", checked";
+  if (r.accuracy > 0) text += fmt::format(", to {:.1e}", r.accuracy);
   if (r.bounds) text += ", with bounds of its error";
   if (r.condition == Estimate::always) text += ", with its condition";
   if (r.condition == Estimate::in_doubt) text += ", with its condition where pivots are in doubt";

@@ -26,6 +26,7 @@ struct Means {
   const Tuning* tuning = nullptr;
   const char* backend = "";
   unsigned precisions = 0;   ///< bit p: the backend offers products in Precision(p)
+  bool has_coarse = false;   ///< another backend is faster where its products in fp32 are refined
   bool fits_a_leaf = false;  ///< one leaf, which computes no product, holds the system
   bool queues = true;        ///< what the lanes of a plan do goes side by side
 
@@ -61,6 +62,8 @@ struct Recipe {
   Widths widths = {};
   SolvePrecision precision = {};  ///< its residual is not automatic
   Refine refine = Refine::none;
+  bool by_coarse = false;      ///< products are those of the backend that is faster where they are refined
+  double accuracy = 0;         ///< the backward error that solutions must have; 0: that of the HPL check
   bool gmres_follows = false;  ///< where it stalls
   Executor executor = Executor::plan;
   Symmetry symmetry = Symmetry::given;

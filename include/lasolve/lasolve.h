@@ -88,12 +88,13 @@ typedef struct lasolve_options {
   int copy;            /* keep a copy of A where it is needed again, so that A may go or change after the call */
   int assume_suitable; /* that A is diagonally dominant, which lu-nopivot requires, is not looked at */
   const char* storage; /* of finished factors: "auto", "bf16", ...; half of the memory of those in fp32 */
+  double accuracy;     /* the backward error that each solution must have; 0: the HPL check. See lasolve::Options */
   int bounds;          /* bound the error of each checked solution: see lasolve_report */
 } lasolve_options;
 #define LASOLVE_OPTIONS_INIT                                                                                       \
   {                                                                                                                \
     sizeof(lasolve_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, LASOLVE_HOST, NULL, \
-        NULL, NULL, NULL, NULL, 0, 0, NULL, 0                                                                      \
+        NULL, NULL, NULL, NULL, 0, 0, NULL, 0.0, 0                                                                 \
   }
 
 /* What a call did. After LASOLVE_MISUSE, _MACHINE, _INTERNAL and _STOPPED only message is there, which is lasolve_last_error(): other
@@ -102,7 +103,7 @@ typedef struct lasolve_report {
   size_t size;
   const char*
       outcome; /* "solved", "singular", "not_positive_definite", "not_converged", "inaccurate", "ill_conditioned",
-                  "not_symmetric", "unsuitable" */
+                  "not_symmetric", "unsuitable", "accuracy_not_reached" */
   const char* message; /* the same in one sentence */
   lasolve_int at; /* singular: the column with a pivot of zero, from 0 (row_major: the row); not_positive_definite: the
                           order of the leading minor; not_converged: the iterations */

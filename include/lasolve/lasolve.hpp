@@ -87,13 +87,17 @@ struct Options {
   /// Bound the error of each checked solution, as LAPACK's gesvx does: Report::forward_error_bound, componentwise_backward_error. Takes a
   /// reading of A and an estimate as that of the condition, which is estimated, too; for up to four right-hand sides each.
   bool bounds = false;
+  /// The backward error that each solution must have, ‖b − A x‖∞ / (‖A‖∞‖x‖∞ + ‖b‖∞), in place of the HPL check; 0: that check. At least the unit
+  /// roundoff of A's type. What takes least time to reach it is chosen where the precision and the refinement are left open: factors
+  /// coarser than A where those are faster, refined. A solution that misses it is refined, and has the outcome accuracy_not_reached.
+  double accuracy = 0;
   /// Called now and then, on the solving thread, with the fraction of the factorization that is done.
   std::function<void(double)> progress = {};
 };
 
 /// How the mathematics ended. An outcome is a value, never an exception.
 struct [[nodiscard]] Outcome {
-  /// not_symmetric: Cholesky was asked for by name, and solved with one triangle of a matrix that has another one. unsuitable: A is not
+  /// accuracy_not_reached: that of Options::accuracy. not_symmetric: Cholesky was asked for by name, and solved with one triangle of a matrix that has another one. unsuitable: A is not
   /// diagonally dominant, by rows or by columns, and the method requires it: nothing was computed.
   enum Kind : int {
     solved,
@@ -103,7 +107,8 @@ struct [[nodiscard]] Outcome {
     inaccurate,
     ill_conditioned,
     not_symmetric,
-    unsuitable
+    unsuitable,
+    accuracy_not_reached
   } kind = solved;
   /// singular: the 0-based column whose pivot is exactly zero, or the row; not_positive_definite: the order of the first leading
   /// minor that is not positive; not_converged: the iterations made.

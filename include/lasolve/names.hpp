@@ -71,7 +71,8 @@ struct Names<Outcome::Kind> {
                                                 {Outcome::inaccurate, "inaccurate"},
                                                 {Outcome::ill_conditioned, "ill_conditioned"},
                                                 {Outcome::not_symmetric, "not_symmetric"},
-                                                {Outcome::unsuitable, "unsuitable"}};
+                                                {Outcome::unsuitable, "unsuitable"},
+                                                {Outcome::accuracy_not_reached, "accuracy_not_reached"}};
 };
 template <>
 struct Names<Phase> {

@@ -63,7 +63,7 @@ struct Tuning {
       lookahead_128_rows_from;
   // work of a device
   std::int64_t arriving_bytes, waited_copy_bytes, work_worth_sharing, small_system_order, small_cholesky_order,
-      cholesky_tried_order, one_kernel_checks_order;
+      cholesky_tried_order, one_kernel_checks_order, refined_from;
   // products
   std::int64_t cublas_even_rows_work;
   std::vector<std::pair<const Threshold*, std::int64_t>> of_kernels = {};  // those that were set

@@ -18,6 +18,10 @@ void require_decided(const Options& options) {
   require(options.condition != Condition::on,
           "a factorization that nobody waits for cannot estimate the condition of A: the options must not ask for it");
   require(
+      options.accuracy == 0 && !options.bounds,
+      "a factorization that nobody waits for cannot tell how accurate solutions are: the options ask for an accuracy, "
+      "or for bounds");
+  require(
       !options.progress,
       "a factorization that nobody waits for tells nothing of its progress: the options must have no function for it");
 }

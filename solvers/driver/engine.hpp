@@ -74,6 +74,7 @@ Means means_of(const GemmBackend<Space>& gemm, const Options& options, const Tun
   Means means{.device = {kind_of<Space>, options.device.index},
               .tuning = options.tuning ? &*options.tuning : &tuning,
               .backend = gemm.name,
+              .has_coarse = coarse_backend<Space>(options, options.device.index) != nullptr,
               .fits_a_leaf = fits_a_leaf,
               .queues = std::is_same_v<Space, Cuda>};
   for_each_precision(

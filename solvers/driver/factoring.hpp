@@ -35,6 +35,7 @@ class Factoring {
       : A(given.A, options.triangle),
         q_(q),
         gemm_(gemm),
+        coarse_(coarse_backend<Space>(options, options.device.index)),
         recipes_(recipes),
         triangle_(options.triangle),
         progress_(options.progress),
@@ -171,8 +172,10 @@ class Factoring {
     const std::int64_t n = A.order();
     facts.rcond = {};
     q_.phase(Phase::other);
+    const GemmBackend<Space>& gemm = by.by_coarse ? *coarse_ : gemm_;
+    facts.gemm = gemm.name;
     auto factors =
-        decomposition_by<T>(by, gemm_, n, in_place() ? &*memory_ : nullptr, exponent_for(by.precision.products));
+        decomposition_by<T>(by, gemm, n, in_place() ? &*memory_ : nullptr, exponent_for(by.precision.products));
     const Settled settled(q_, [&] {
       if (by.arrives) await(q_, n);  // what is still to come may come to the memory of the factors
     });
@@ -233,7 +236,7 @@ class Factoring {
     if (in_place()) A.keep_measured(op_of_norm());
     facts.outcome = factors.outcome_of(ending, facts.outcome.of_rows);
     facts.products_of = factors.products_of();
-    facts.small_below = facts.products_of.empty() ? 0 : gemm_.small_below;
+    facts.small_below = facts.products_of.empty() ? 0 : (by.by_coarse ? *coarse_ : gemm_).small_below;
     facts.range_of_pivots = range_of_pivots(ending.least, ending.most, factors.method().power_of_pivots);
     q_.finish();
     factors.release_workspace();
@@ -270,6 +273,7 @@ class Factoring {
 
   Queue<Space>& q_;
   const GemmBackend<Space>& gemm_;
+  const GemmBackend<Space>* const coarse_;  // null unless a recipe has it
   const Recipes recipes_;
   const Uplo triangle_;
   const std::function<void(double)> progress_;

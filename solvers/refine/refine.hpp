@@ -117,7 +117,7 @@ class OpenSides {
   std::vector<std::size_t> which_;
 };
 
-/// X ← X + D until, for every column, ‖r‖∞ ≤ ‖x‖∞·‖A‖∞·ε·√n for r = b − A x, at most 30 times. D ≈ A⁻¹R is inv(L U) R, or, by GMRES, better than
+/// X ← X + D until, for every column, ‖r‖∞ ≤ ‖x‖∞·‖A‖∞·ε·√n for r = b − A x, or ‖r‖∞ ≤ (‖A‖∞‖x‖∞ + ‖b‖∞)·accuracy where that is not 0, at most 30 times. D ≈ A⁻¹R is inv(L U) R, or, by GMRES, better than
 /// that.
 ///
 /// On entry X solves the system in the precision of the factors, which solve with A where they are applied with `op`; `a_norm` is
@@ -126,8 +126,8 @@ class OpenSides {
 /// Source: the stopping rule is LAPACK's dsgesv; Langou, Langou, Luszczek, Kurzak, Buttari & Dongarra, SC 2006.
 template <class T, class Space>
 Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A, Op op,
-                  long double a_norm, MatrixView<const T, Space> B, MatrixView<T, Space> X, MatrixView<T, Space> R,
-                  std::vector<std::size_t> which) {
+                  long double a_norm, double accuracy, MatrixView<const T, Space> B, MatrixView<T, Space> X,
+                  MatrixView<T, Space> R, std::vector<std::size_t> which) {
   constexpr int most_updates = 30;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const long double bound = a_norm * epsilon<T> * std::sqrt(double(B.rows()));
@@ -142,7 +142,7 @@ Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const
     std::vector<std::size_t> stay;
     for (std::size_t i = 0; i < r.size(); ++i) {
       const std::size_t j = open.which()[i];
-      now[j] = r[i] == 0 ? 0 : double(r[i] / (x[i] * bound));
+      now[j] = r[i] == 0 ? 0 : double(r[i] / (accuracy > 0 ? accuracy * (a_norm * x[i] + b[i]) : bound * x[i]));
       if (now[j] <= 1 && std::isfinite(bound)) continue;
       if (now[j] < before[j] / 2 && all.updates < most_updates)
         stay.push_back(i);
@@ -151,8 +151,8 @@ Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const
       before[j] = now[j];
     }
     const long double worst = largest(now);
-    if (const auto residual = double(worst * bound / a_norm); std::isfinite(residual))
-      all.residuals.push_back(residual);
+    const auto residual = double(worst * (accuracy > 0 ? accuracy : bound / a_norm));
+    if (std::isfinite(residual)) all.residuals.push_back(residual);
     if (stay.empty()) {
       open.leave();
       return all;

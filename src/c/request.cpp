@@ -85,6 +85,7 @@ Request::Request(const lasolve_options* from) : given(read(from, "lasolve_option
   options.block_size = given.block_size;
   options.threads = given.threads;
   options.allow_nonfinite = given.allow_nonfinite != 0;
+  options.accuracy = given.accuracy;
   options.bounds = given.bounds != 0;
   options.assume_suitable = given.assume_suitable != 0;
   options.check = given.no_check == 0;

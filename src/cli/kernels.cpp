@@ -83,7 +83,7 @@ std::vector<std::string> those_that_are_right(const std::vector<std::string>& ba
       Options its = options;
       its.gemm = backend;
       bench::Task task{choose(its), {}, bench::products_of_a_solve(n), options.threads};
-      const Precision products = find_solve_precision(options.precision)->products;
+      const Precision products = solve_precision_of(options).products;
       for (const Precision p : {products, Precision::fp64})  // which takes the place of a coarser one that does not do
         if (task.choice.offers(p) && std::count(task.precisions.begin(), task.precisions.end(), p) == 0)
           task.precisions.push_back(p);

@@ -113,7 +113,7 @@ Given::Given(int argc, const char* const* argv, const std::vector<Option>& optio
     const bool is_given = has(o.name);
     if (is_given && !o.repeats && words_[o.name].size() > 1)
       throw UsageError(fmt::format("option '--{}' cannot be specified more than once", o.name));
-    if (!is_given && o.by_default) words_[o.name] = {o.by_default};
+    if (!is_given && o.by_default) words_[o.name] = {o.by_default}, by_default_.insert(o.name);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -79,11 +80,14 @@ class Given {
   Given(int argc, const char* const* argv, const std::vector<Option>& options, const char* word);
 
   bool has(const std::string& option) const { return words_.count(option) > 0; }
+  /// Whether nobody said anything.
+  bool is_by_default(const std::string& option) const { return by_default_.count(option) > 0; }
   std::string text(const std::string& option) const { return has(option) ? words_.at(option).back() : ""; }
   const std::vector<std::string>& all(const std::string& option) const { return words_.at(option); }
 
  private:
   std::map<std::string, std::vector<std::string>> words_;
+  std::set<std::string> by_default_;
 };
 
 /// Thrown where --help is given: the command's help is what is asked for.

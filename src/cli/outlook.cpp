@@ -62,7 +62,7 @@ double expected_seconds(const Request& request, const Problem& problem, const st
 
 std::string outlook(const Request& request, const Problem& problem) {
   const double bytes = double(problem.n()) * double(problem.n()) *
-                       (request.in_place ? 8 : 8 + bytes_of(find_solve_precision(request.options.precision)->storage));
+                       (request.in_place ? 8 : 8 + bytes_of(solve_precision_of(request.options).storage));
   if (bytes > double(Memory<Cpu>::available(std::size_t(std::min(bytes, 1e18))))) return "";  // it will be refused
   double seconds = 0;
   for (const std::string& backend : request.backends) seconds += expected_seconds(request, problem, backend);

@@ -30,7 +30,8 @@ bool exists(const std::string& path) {
 
 /// Of A and its factors.
 int bytes_an_element_of(Precision precision) {
-  return int(sizeof(double)) + bytes_of(find_solve_precision(precision)->storage);
+  const Precision named = precision == Precision::automatic ? Precision::fp64 : precision;
+  return int(sizeof(double)) + bytes_of(find_solve_precision(named)->storage);
 }
 
 /// ‖X − s‖∞, where s is 1 with these signs.
@@ -109,14 +110,14 @@ void Problem::take_matrix(const Request& request, io::MatrixFile file, bool stop
 std::optional<Report> Problem::known_outcome(const Options& options) const {
   if (!column_without_pivot_) return std::nullopt;
   const Choice choice = choose(options);
-  const auto precision = find_solve_precision(options.precision, options.storage);
+  const SolvePrecision precision = solve_precision_of(options);
   Report report;
   report.outcome = {Outcome::singular, *column_without_pivot_};
   report.n = n_, report.nrhs = nrhs(), report.threads = 1;
   report.gemm = choice.name(), report.device = choice.device_name();
   report.method = Method::lu;
-  report.precision = options.precision;
-  report.storage = precision->storage, report.products = precision->products, report.residual = Precision::fp64;
+  report.precision = precision.name;
+  report.storage = precision.storage, report.products = precision.products, report.residual = Precision::fp64;
   report.phases.seconds_of(Phase::read) = read_seconds_;
   return report;
 }

@@ -13,6 +13,12 @@
 
 namespace lasolve::cli {
 
+SolvePrecision solve_precision_of(const Options& o) {
+  const bool open = o.precision == Precision::automatic && o.storage == Precision::automatic;
+  return find_solve_precision(open ? Precision::fp64 : o.precision, o.storage)
+      .value_or(*find_solve_precision(Precision::fp64));
+}
+
 namespace {
 
 /// In which systems are solved.
@@ -94,6 +100,11 @@ const Table<Request>& solve_table() {
       }),
       O("in-place", 0, "overwrite a generated matrix with its factors: half the memory; it is made again for the check")
           .to(&Request::in_place),
+      O("accuracy", 0, "ERROR", "the HPL check",
+        "the backward error that the solution must have, such as 1e-15: factors are coarse and refined where that "
+        "takes "
+        "less time")
+          .to([](Request& r, auto& word) { r.options.accuracy = accuracy_of(word); }),
       O("bounds", 0, "bound the error of the solution, as LAPACK's gesvx does").to([](Request& r, auto&) {
         r.options.bounds = true;
       }),
@@ -197,6 +208,9 @@ void complete(Request& r, const Given& given) {
   if (r.in_place && (is_coarser_than<double>(r.options.precision, r.options.storage) || is_asked_for(r.options.refine)))
     throw UsageError(fmt::format("--in-place leaves nothing to refine with: not with --precision {} or --refine {}",
                                  name_of(r.options.precision), name_of(r.options.refine)));
+  if (r.options.accuracy > 0 && given.is_by_default("precision")) r.options.precision = Precision::automatic;
+  if (r.options.accuracy > 0 && r.in_place)
+    throw UsageError("--in-place leaves nothing to reach an accuracy with: not with --accuracy");
   r.backends = backends_of(given.text("gemm"), r);
   r.options.device = place_of(r.backends, r.options.device);
   if (!r.output.empty() && r.backends.size() > 1) throw UsageError("--output with several backends: which solution?");

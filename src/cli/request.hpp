@@ -19,6 +19,9 @@ struct TuningChange {
   std::int64_t value;
 };
 
+/// Of systems in fp64.
+SolvePrecision solve_precision_of(const Options&);
+
 struct Request {
   std::vector<std::string> words;  // of the command line, behind the name of the program
   std::string matrix, rhs, output, json;
@@ -36,8 +39,8 @@ struct Request {
   bool version = false;                      // is all that is asked for
   bool quiet = false, in_place = false, allow_ill_conditioned = false;
 
-  /// What products are computed in. The precision that is asked for has a name.
-  Precision products_in() const { return find_solve_precision(options.precision)->products; }
+  /// What products are computed in.
+  Precision products_in() const { return solve_precision_of(options).products; }
 };
 
 /// argv[0] is not looked at. Each throws UsageError.

@@ -31,6 +31,7 @@ int exit_code(const Outcome& outcome, const Request& request) {
       return no_solution;
     case Outcome::not_converged:
     case Outcome::inaccurate:
+    case Outcome::accuracy_not_reached:
     case Outcome::not_symmetric:
       return not_accurate;
     case Outcome::ill_conditioned:

@@ -82,6 +82,15 @@ std::vector<std::int64_t> sizes_of(const std::string& list, const std::string& o
   return sizes;
 }
 
+double accuracy_of(const std::string& text) {
+  const double accuracy = positive("accuracy", text);
+  const double least = unit_roundoff_of(Precision::fp64);
+  if (accuracy < least || accuracy >= 1)
+    throw UsageError(
+        fmt::format("--accuracy is at least {:.2g}, the roundoff of fp64, and below 1, not {}", least, text));
+  return accuracy;
+}
+
 double positive(const char* option, const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

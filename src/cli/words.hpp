@@ -38,6 +38,9 @@ std::vector<std::int64_t> sizes_of(const std::string& list, const std::string& o
 /// Of --precision: those that systems are solved in, each once.
 std::vector<Precision> precisions_of(const std::string& list);
 
+/// Of --accuracy.
+double accuracy_of(const std::string& text);
+
 /// A number above 0.
 double positive(const char* option, const std::string& text);
 

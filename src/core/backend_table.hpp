@@ -17,6 +17,7 @@ class BackendTable {
     const char* file;
     const GemmBackend<Space>* record;
     int reached = 0;
+    int refined = 0;  ///< the same of factors in fp32, refined to fp64, beside the fastest in fp64
   };
 
   /// Throws std::invalid_argument as add() does.
@@ -30,17 +31,21 @@ class BackendTable {
     for (const auto* other : records_)
       require(other->name != name, ("there are two GEMM backends '" + name + "'").c_str());
     records_.push_back(e.record);
+    if (e.refined > refined_.refined) refined_ = e;
     if (e.reached == 0) return;
     measured_.push_back(e);
     std::stable_sort(measured_.begin(), measured_.end(), [](auto& a, auto& b) { return a.reached > b.reached; });
   }
   std::span<const GemmBackend<Space>* const> records() const { return records_; }
+  /// The fastest that is only good for factors that are refined; null: there is none.
+  const GemmBackend<Space>* refined() const { return refined_.record; }
   /// Those that were measured, from the fastest.
   std::span<const Entry> measured() const { return measured_; }
 
  private:
   std::vector<const GemmBackend<Space>*> records_;
   std::vector<Entry> measured_;
+  Entry refined_ = {};
 };
 
 /// That of this build. A program that has kernels to try may add them before it starts threads.

@@ -190,6 +190,15 @@ void require_device(const Device& device) {
   require(device.kind == Device::cuda || device.index == 0, "only CUDA's devices have an index");
 }
 
+template <class Space>
+const GemmBackend<Space>* coarse_backend(const Options& options, int device) {
+  const auto* const name = std::get_if<std::string>(&options.gemm);
+  const GemmBackend<Space>* const its = backend_table<Space>().refined();
+  return options.accuracy > 0 && name && *name == "auto" && its && why_not(*its, device).empty() ? its : nullptr;
+}
+template const GemmBackend<Cpu>* coarse_backend(const Options&, int);
+template const GemmBackend<Cuda>* coarse_backend(const Options&, int);
+
 Choice choose(const Options& options, const CudaHere& cuda) {
   require_device(options.device);
   require(options.threads >= 0, "the number of threads is negative; 0 means all cores");

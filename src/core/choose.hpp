@@ -47,6 +47,10 @@ struct CudaHere {
 ///   auto, when there are devices that cannot be used.
 /// Throws UnknownName for a name that no place has, and NotHere for a device or a backend that is not here.
 Choice choose(const Options&, const CudaHere& = {});
+/// Where a backend is left open and an accuracy asked for: the one that is fastest where its factors in fp32 are refined. Null: none that
+/// can run there.
+template <class Space>
+const GemmBackend<Space>* coarse_backend(const Options&, int device);
 
 /// What automatic means: the first CUDA device that can be used, else the CPU.
 Device automatic_device(const CudaHere& = {});

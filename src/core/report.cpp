@@ -31,6 +31,8 @@ std::string Outcome::message() const {
     case unsuitable:
       return "the matrix is not diagonally dominant, neither by rows nor by columns, as the method requires: take lu, "
              "or assume it (--assume-suitable)";
+    case accuracy_not_reached:
+      return "the backward error of the solution is larger than was asked for";
   }
   return "unknown";
 }
@@ -78,7 +80,8 @@ FieldValue of(const Report& r) {
   { #name, unit, meaning, of < &Report::name> }
 constexpr ReportField fields[] = {
     {"outcome", "word",
-     "solved, singular, not_positive_definite, not_converged, inaccurate, ill_conditioned, not_symmetric, unsuitable",
+     "solved, singular, not_positive_definite, not_converged, inaccurate, ill_conditioned, not_symmetric, unsuitable, "
+     "accuracy_not_reached",
      of<outcome>},
     {"outcome_at", "count",
      "singular: the column of the zero pivot, from 0; not_positive_definite: the order of the leading minor; "

@@ -66,6 +66,7 @@ constexpr Tuning hopper = {
     .small_cholesky_order = 64,
     .cholesky_tried_order = 256,
     .one_kernel_checks_order = 1024,
+    .refined_from = 24576,
     .cublas_even_rows_work = 4'000'000'000,
 };
 
@@ -99,6 +100,7 @@ constexpr Tuning cpu() {
   t.solve_order = 64;
   t.waited_copy_bytes = 0;
   t.cholesky_tried_order = 0;
+  t.refined_from = 512;
   return t;
 }
 
@@ -160,6 +162,7 @@ std::vector<TuningField> make_fields(std::span<const GemmBackend<Cpu>* const> of
   add(FIELD(symmetric_update), "columns", "of a block column of a larger one");
   add(FIELD(solve_few_rhs), "columns", "the most with which a triangle is read once, whatever its order", 0);
   add(FIELD(work_worth_sharing), "operations", "the least that the cores of the host share", 0);
+  add(FIELD(refined_from), "n", "the least where factors in fp32 are refined, if an accuracy is asked for", 0);
   place = Device::cpu;  // kernels of CUDA have theirs
   add(FIELD(lu_leaf), "columns", "the most of a panel that is factored without being halved");
   add(FIELD(lu_leaf_elements), "elements",

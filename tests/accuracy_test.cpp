@@ -1,0 +1,96 @@
+// An accuracy that is asked for: what is chosen for it, what it takes, and what is said where it is not reached.
+#include "devices.hpp"
+#include "lasolve/names.hpp"
+#include "solvers/recipe.hpp"
+#include "solvers/tuning.hpp"
+#include "systems.hpp"
+
+namespace lasolve::test {
+namespace {
+
+using Accuracy = OnTarget;
+
+/// Coarse factors from the beginning on.
+Options with_accuracy(double accuracy, Options o) {
+  o.tuning = cpu_tuning().values;
+  o.tuning->refined_from = 0;
+  o.accuracy = accuracy;
+  return o;
+}
+
+TEST_P(Accuracy, is_reached_by_coarse_factors_where_these_do) {
+  for (const double kappa : {1e1, 1e6, 1e9})
+    for (const double accuracy : {1e-10, 1e-15, 3e-16}) {
+      SCOPED_TRACE(testing::Message() << "κ = " << kappa << ", " << accuracy);
+      const auto solved = solve_random(random_with_condition(200, kappa), 3, with_accuracy(accuracy, options()));
+      EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+      EXPECT_LE(*solved.report.backward_error, accuracy);
+      EXPECT_EQ(solved.report.precision, Precision::fp32);
+    }
+}
+
+TEST_P(Accuracy, is_reached_by_fine_factors_where_coarse_ones_do_not) {
+  const auto solved = solve_random(random_with_condition(100, 1e14), 2, with_accuracy(1e-15, options()));
+  EXPECT_LE(*solved.report.backward_error, 1e-15);
+  EXPECT_EQ(solved.report.precision, Precision::fp64);
+  EXPECT_TRUE(says(notes_of(solved.report), "fp64 factors were used instead"));
+}
+
+/// Elements grow to 2⁵⁹, and the HPL check allows more than what is asked for.
+TEST_P(Accuracy, takes_refinement_of_fine_factors_too) {
+  Options o = options();
+  o.factorization = Method::lu, o.precision = Precision::fp64, o.accuracy = 2e-16;
+  const auto grown = solve_random(wilkinson(30), 1, o);
+  EXPECT_TRUE(grown.report.outcome.ok()) << grown.report.outcome.message();
+  EXPECT_LE(*grown.report.backward_error, 2e-16);
+  EXPECT_NE(grown.report.refine, Refine::none);
+}
+
+TEST_P(Accuracy, that_is_not_reached_has_an_outcome_of_its_own) {
+  Options o = options();
+  o.precision = Precision::fp32, o.refine = Refine::none, o.accuracy = 1e-12;
+  const auto solved = solve_random(random_with_condition(100, 10), 1, o);
+  EXPECT_EQ(solved.report.outcome.kind, Outcome::accuracy_not_reached);
+  EXPECT_GT(*solved.report.backward_error, 1e-12);
+  EXPECT_TRUE(says(solved.report.outcome.message(), "larger than was asked for"));
+}
+
+TEST_P(Accuracy, of_less_than_the_roundoff_is_refused) {
+  for (const double accuracy : {1e-17, -1.0, 1.0, std::nan("")}) {
+    Options o = options();
+    o.accuracy = accuracy;
+    EXPECT_TRUE(
+        says(complaint_of<std::invalid_argument>([&] { solve_random(random_matrix(5, 5), 1, o); }), "accuracy"));
+  }
+  Options o = options();
+  o.accuracy = 1e-15, o.check = false;
+  EXPECT_TRUE(
+      says(complaint_of<std::invalid_argument>([&] { solve_random(random_matrix(5, 5), 1, o); }), "not checked"));
+}
+
+TEST(AccuracyRecipes, are_coarse_only_where_that_is_faster) {
+  const Tuning tuning = cpu_tuning().values;
+  const Means means{.device = {Device::cpu},
+                    .tuning = &tuning,
+                    .backend = "any",
+                    .precisions = 1u << unsigned(Precision::fp64) | 1u << unsigned(Precision::fp32)};
+  Options o;
+  o.accuracy = 1e-15;
+  const auto precision_of_first = [&](std::int64_t n) { return resolve(o, {.n = n}, means).first().precision.name; };
+  EXPECT_EQ(precision_of_first(tuning.refined_from - 1), Precision::fp64);
+  EXPECT_EQ(precision_of_first(tuning.refined_from), Precision::fp32);
+  Means other = means;
+  other.precisions = 1u << unsigned(Precision::fp64), other.has_coarse = true;
+  const Recipes recipes = resolve(o, {.n = tuning.refined_from}, other);
+  EXPECT_TRUE(recipes.first().by_coarse);
+  const Recipe* const finer = recipes.after(recipes.first(), Reason::too_coarse);
+  ASSERT_NE(finer, nullptr);
+  EXPECT_FALSE(finer->by_coarse);
+  EXPECT_EQ(finer->precision.name, Precision::fp64);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, Accuracy, testing::Values(Target{Device::cpu, false}), name_of_target);
+INSTANTIATE_TEST_SUITE_P(Cuda, Accuracy, testing::Values(Target{Device::cuda, false}), name_of_target);
+
+}  // namespace
+}  // namespace lasolve::test
