@@ -1,16 +1,18 @@
 #include "solvers/plan.hpp"
 
 #include <limits>
+#include <utility>
 
 #include "solvers/method.hpp"
 
 namespace lasolve {
 
 bool overlap(const Block& a, const Block& b) {
-  return a.of == b.of && a.i < b.i + b.m && b.i < a.i + a.m && a.j < b.j + b.n && b.j < a.j + a.n;
+  return a.of == b.of && a.card == b.card && a.i < b.i + b.m && b.i < a.i + a.m && a.j < b.j + b.n && b.j < a.j + a.n;
 }
 
 const char* Lanes::name_of(Lane lane) const {
+  lane.card = bulk.card;
   if (lane.rank == bulk.rank) return lane == bulk ? "bulk" : "bulk 2";
   if (lane.rank == chain.rank) return lane == chain ? "chain" : "chain 2";
   return lane == far ? "far" : lane == soon ? "soon" : "near";
@@ -33,6 +35,8 @@ struct Touched {
       for (const Block& b : {task.L, task.U, task.interchanges}) reads.add(b);
       writes.add(task.C);
     }
+    reads.on(task.is(any_task::send) ? task.from : task.lane.card);
+    writes.on(task.lane.card);
   }
   BlockList reads, writes;
 };
@@ -47,6 +51,14 @@ bool conflict(const Touched& before, const Touched& after) {
 BlockList reads_of(const Task& task) { return Touched(task).reads; }
 BlockList writes_of(const Task& task) { return Touched(task).writes; }
 bool conflict(const Task& before, const Task& after) { return conflict(Touched(before), Touched(after)); }
+
+Task task_in_columns(const Task& task, Range columns) {
+  Task part = task;
+  part.C = {task.C.rows(), columns};
+  if (!task.U.empty()) part.U = {task.U.rows(), columns};
+  part.flops *= double(columns.count()) / double(task.C.n);
+  return part;
+}
 
 Range Blocking::panel_at(std::int64_t j) const {
   const std::int64_t left = columns() - j;
@@ -79,8 +91,9 @@ std::vector<Lane> lanes_of(const Plan& plan) {
   std::vector<Lane> lanes;
   for (const Task& task : plan.tasks)
     if (std::find(lanes.begin(), lanes.end(), task.lane) == lanes.end()) lanes.push_back(task.lane);
-  std::sort(lanes.begin(), lanes.end(),
-            [](Lane a, Lane b) { return a.rank != b.rank ? a.rank > b.rank : a.line < b.line; });
+  std::sort(lanes.begin(), lanes.end(), [](Lane a, Lane b) {
+    return a.rank != b.rank ? a.rank > b.rank : std::pair(a.line, a.card) < std::pair(b.line, b.card);
+  });
   return lanes;
 }
 
@@ -146,7 +159,7 @@ class Order {
 
 Waits waits_of(const Plan& plan) {
   Waits waits;
-  if (plan.lanes.single()) return waits;
+  if (plan.lanes.single() && plan.cards == 1) return waits;
   Order order(plan);
   waits.awaited_.resize(plan.tasks.size());
   waits.begins_.push_back(0);

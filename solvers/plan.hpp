@@ -38,6 +38,7 @@ struct Range {
 struct Block {
   std::int64_t i = 0, j = 0, m = 0, n = 0;
   Resource of = Resource::matrix;
+  std::int16_t card = 0;  ///< in the memory of which card; reads_of() and writes_of() say it
 
   constexpr Block() = default;
   constexpr Block(Range rows, Range columns) : i(rows.begin), j(columns.begin), m(rows.count()), n(columns.count()) {}
@@ -52,10 +53,10 @@ struct Block {
 /// Whether two blocks have an element in common.
 bool overlap(const Block&, const Block&);
 
-/// A line of tasks that run one after the other. Of two that could run, the one of higher rank goes first; those of two
+/// A line of tasks of a card that run one after the other. Of two that could run, the one of higher rank goes first; those of two
 /// lines of one rank fill each other's gaps.
 struct Lane {
-  int rank = 0, line = 0;
+  int rank = 0, line = 0, card = 0;
   auto operator<=>(const Lane&) const = default;
 };
 
@@ -95,6 +96,10 @@ struct BlockList {
     if (count == all.size()) throw std::logic_error("lasolve: a task touches more blocks than BlockList has room for");
     all[count++] = b;
   }
+  /// All are in the memory of this card.
+  void on(int card) {
+    for (std::size_t b = 0; b < count; ++b) all[b].card = std::int16_t(card);
+  }
   const Block* begin() const { return all.data(); }
   const Block* end() const { return all.data() + count; }
 };
@@ -112,6 +117,8 @@ struct TaskType {
   Picture picture = none;
   Touches touches = nullptr;  ///< null: reads L, U and interchanges, and writes C
   bool is_product = false;    ///< the GEMM backend does all of it
+  /// The task for some columns of C alone, with the bits that all have; null: there is none.
+  Task (*in_columns)(const Task&, Range) = nullptr;
 };
 
 /// One line of mathematics. Blocks that it does not need are empty.
@@ -129,15 +136,24 @@ struct Task {
   Block interchanges =
       {};             ///< of the pivots, combined, or later: written by panels, read by what interchanges or combines
   Block device = {};  ///< is written by an update that goes first, and read by the update that would hold it up
+  int from = 0;       ///< of a send: the card that has what its own is to have
 
   bool is(const TaskType& t) const { return type == &t; }
 };
 BlockList reads_of(const Task&);
 BlockList writes_of(const Task&);  ///< what is written may be read as well
 
-/// What every method may have: C is there; and what follows may be left out when the factorization has failed.
+/// Of a task whose C depends on the same columns of U, if there is one, and on nothing else that has its columns.
+Task task_in_columns(const Task&, Range);
+
+/// What every method may have: C is there; what follows may be left out when the factorization has failed; and C, with the interchanges of
+/// its columns, is copied from the memory of another card to that of the own.
 namespace any_task {
-inline constexpr TaskType arrive{.name = "arrive", .picture = TaskType::arrive};
+inline constexpr TaskType arrive{.name = "arrive", .picture = TaskType::arrive, .in_columns = task_in_columns};
+inline constexpr TaskType send{
+    .name = "send", .picture = TaskType::arrive, .touches = [](const Task& task, BlockList& reads, BlockList& writes) {
+      for (BlockList* of : {&reads, &writes}) of->add(task.C), of->add(task.interchanges);
+    }};
 inline constexpr TaskType stop_if_failed{.name = "stop_if_failed",
                                          .touches = [](const Task&, BlockList& reads, BlockList&) {
                                            reads.add({Resource::status, {0, 1}});
@@ -153,6 +169,7 @@ struct Plan {
   std::int64_t m = 0, n = 0;
   Lanes lanes;
   std::vector<Task> tasks = {};
+  int cards = 1;  ///< that have tasks
 };
 
 /// How wide panels are, and the steps within them. A recipe says it; a schedule asks for one after the other.
@@ -217,7 +234,7 @@ class Waits {
 };
 
 /// As few as the order of all tasks in conflict needs: with any one of them left out, two of these could run in either order.
-/// Costs about (tasks · lanes).
+/// Costs about (tasks · lanes). Blocks in the memory of two cards have nothing in common.
 Waits waits_of(const Plan&);
 
 /// The lanes that have tasks, the highest rank first.

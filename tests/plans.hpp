@@ -66,7 +66,7 @@ inline std::vector<Set> conflicts_in(const Plan& plan) {
   const auto touches = [](const BlockList& a, const BlockList& b) {
     for (const Block& x : a)
       for (const Block& y : b)
-        if (x.of == y.of && std::max(x.i, y.i) < std::min(x.i + x.m, y.i + y.m) &&
+        if (x.of == y.of && x.card == y.card && std::max(x.i, y.i) < std::min(x.i + x.m, y.i + y.m) &&
             std::max(x.j, y.j) < std::min(x.j + x.n, y.j + y.n))
           return true;
     return false;
@@ -151,6 +151,14 @@ class Reference {
     return all;
   }
   const Matrix<double>& factors() const { return A_; }
+  const std::vector<double>& pivots() const { return pivots_; }
+  /// What a send brings.
+  void take(const Task& send, const Reference& from) {
+    for (std::int64_t j = send.C.j; j < send.C.j + send.C.n; ++j)
+      for (std::int64_t i = send.C.i; i < send.C.i + send.C.m; ++i) A_(i, j) = from.A_(i, j);
+    const Block& p = send.interchanges;
+    std::copy_n(from.pivots_.begin() + p.i, p.m, pivots_.begin() + p.i);
+  }
   /// Which row of A has come to each place, by what was combined; and by the pivots.
   const std::vector<double>& order() const { return order_; }
   std::vector<double> order_of_pivots() const {

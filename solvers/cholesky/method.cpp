@@ -6,6 +6,15 @@
 
 namespace lasolve {
 
+Task cholesky_task::update_in_columns(const Task& task, Range columns) {
+  const Range rows{columns.begin, task.C.rows().end}, p = task.L.columns();
+  Task part = task;
+  part.type = &update;
+  part.C = {rows, columns}, part.L = {rows, p}, part.U = {columns, p};
+  part.flops = lower_update_flops(double(rows.count()), double(columns.count()), double(p.count()));
+  return part;
+}
+
 namespace {
 
 constexpr MethodSchedule schedules_of_cholesky[] = {{Schedule::right_looking, cholesky_right_looking},

@@ -5,6 +5,9 @@
 
 namespace lasolve::cholesky_task {
 
+/// An update, and an update_lower: that of a block column, from its diagonal down.
+Task update_in_columns(const Task&, Range);
+
 /// C = L L1ᵀ, L1 the first rows of L.
 inline constexpr TaskType panel{
     .name = "panel", .picture = TaskType::panel, .touches = [](const Task& task, BlockList&, BlockList& writes) {
@@ -20,9 +23,11 @@ inline constexpr TaskType update{.name = "update",
                                        reads.add(task.L), reads.add(task.U), reads.add(task.device);
                                        writes.add(task.C);
                                      },
-                                 .is_product = true};
+                                 .is_product = true,
+                                 .in_columns = update_in_columns};
 /// C ← C − L Lᵀ on and below the diagonal, with which C begins.
-inline constexpr TaskType update_lower{.name = "update_lower", .picture = TaskType::update, .is_product = true};
+inline constexpr TaskType update_lower{
+    .name = "update_lower", .picture = TaskType::update, .is_product = true, .in_columns = update_in_columns};
 /// As update, of few columns within a panel; C may be below the diagonal. Made by lowering. A device may have a kernel of its own for it.
 inline constexpr TaskType narrow_update{.name = "narrow_update",
                                         .picture = TaskType::update,

@@ -17,6 +17,7 @@
 #include "core/tuning.hpp"
 #include "io/generators.hpp"
 #include "io/io.hpp"
+#include "solvers/cards/lower_cards.hpp"
 #include "solvers/lower.hpp"
 #include "solvers/method.hpp"
 
@@ -45,6 +46,7 @@ struct PlanRequest {
   std::int64_t block_size = 0, step = 0;  // 0: to be chosen
   Lanes lanes = four_lanes;
   std::string card;  // empty: none
+  int cards = 1;
   bool quiet = false;
 };
 
@@ -85,6 +87,8 @@ const Table<PlanRequest>& plan_table() {
       O("card", 0, "NAME", "none", with_none(card_names()),
         "as it is lowered for the kernels and the tuning of a card; none: as the schedule says it")
           .to(set_card),
+      O("cards", 0, "COUNT", "1", "block columns are dealt out to so many cards, and what travels between them is sent")
+          .to([](R& r, auto& word) { r.cards = number<int>("cards", word, 1); }),
       json_option<R>("write the plan as JSON to FILE; - is standard output"),
       O("svg", 0, "FILE", "draw the plan, as SVG, to FILE; - is standard output").to(&R::svg),
       quiet_option<R>("no summary, and no table, which --json and --svg leave out as well"),
@@ -102,6 +106,8 @@ PlanRequest parse(int argc, const char* const* argv) {
   if (!r.card.empty() && r.lanes.single()) throw UsageError("--card takes --lanes 4: a card has more than one queue");
   if (!r.card.empty() && r.step > 0)
     throw UsageError("--card and --step do not go together: the tuning of the card says how wide steps are");
+  if (!r.card.empty() && r.cards > 1)
+    throw UsageError("--card and --cards do not go together: what several cards do is not lowered for kernels");
   if (r.matrix.empty()) throw UsageError("no matrix; give --matrix FILE or --matrix GENERATOR, such as uniform:n=4096");
   return r;
 }
@@ -133,6 +139,7 @@ DrawnPlan plan_for(const PlanRequest& r) {
   const auto is_wide = [&](const Task& t) { return t.type->picture == TaskType::panel && t.C.n > step; };
   if (std::any_of(plan.tasks.begin(), plan.tasks.end(), is_wide)) step = 0;  // the schedule knows no steps
   if (!r.card.empty()) plan = lower(plan, capabilities_of(device, tuning, Precision::fp64, by.n));
+  plan = lower_cards(plan, Deal(by, r.cards));
   Waits waits = waits_of(plan);
   return {std::move(plan), std::move(waits), r.schedule, by.widths, r.card};
 }

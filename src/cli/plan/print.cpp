@@ -25,16 +25,20 @@ const char* letter_of(Resource of) {
 /// Some blocks go on to the last row, whichever that is.
 Range rows_of(const Block& b, std::int64_t n) { return {b.i, std::min(b.i + b.m, n)}; }
 
-std::string shown(const Block& b, std::int64_t n) {
+std::string shown_of_one_card(const Block& b, std::int64_t n) {
   if (b.of == Resource::status || b.of == Resource::packed_L11 || b.of == Resource::device) return letter_of(b.of);
   const Range rows = rows_of(b, n);
   if (b.of != Resource::matrix) return fmt::format("{}[{}:{}]", letter_of(b.of), rows.begin, rows.end);
   return fmt::format("A[{}:{}, {}:{}]", rows.begin, rows.end, b.j, b.j + b.n);
 }
 
-std::string shown(const BlockList& blocks, std::int64_t n) {
+/// What is in the memory of another card than that of the task is said to be.
+std::string shown(const BlockList& blocks, const Task& task, std::int64_t n) {
   std::string text;
-  for (const Block& b : blocks) text += (text.empty() ? "" : "  ") + shown(b, n);
+  for (const Block& b : blocks) {
+    text += (text.empty() ? "" : "  ") + shown_of_one_card(b, n);
+    if (b.card != task.lane.card) text += fmt::format(" of card {}", b.card);
+  }
   return text;
 }
 
@@ -53,13 +57,18 @@ double flops_of(const Plan& plan) {
   return sum;
 }
 
-std::vector<const char*> names_of_lanes(const Plan& plan) {
-  std::vector<const char*> names;
-  for (const Lane lane : lanes_of(plan)) names.push_back(plan.lanes.single() ? "one" : plan.lanes.name_of(lane));
+std::vector<std::string> names_of_lanes(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const Lane lane : lanes_of(plan)) names.push_back(lane_name(plan, lane));
   return names;
 }
 
 }  // namespace
+
+std::string lane_name(const Plan& plan, Lane lane) {
+  const char* const name = plan.lanes.single() ? "one" : plan.lanes.name_of(lane);
+  return plan.cards == 1 ? name : fmt::format("{}: {}", lane.card, name);
+}
 
 std::string summary_of(const DrawnPlan& drawn) {
   const Plan& plan = drawn.plan;
@@ -75,29 +84,33 @@ std::string summary_of(const DrawnPlan& drawn) {
   for (const auto& [name, kind] : kinds)
     text += fmt::format("            {:<17}{:>7}{}\n", name, kind.first,
                         kind.second > 0 ? fmt::format("{:>8.1f} % of the flops", 100 * kind.second / flops) : "");
-  text += plan.lanes.single() ? "lanes       one, so that nothing has to wait\n"
-                              : fmt::format(
-                                    "lanes       {}; what somebody waits for soonest comes first\n"
-                                    "waits       {}: as few as the order of tasks that touch the same block needs\n",
-                                    fmt::join(names_of_lanes(plan), ", "), drawn.waits.count());
+  if (plan.cards > 1) text += fmt::format("cards       {}, to which block columns are dealt out\n", plan.cards);
+  text += lanes_of(plan).size() < 2
+              ? "lanes       one, so that nothing has to wait\n"
+              : fmt::format(
+                    "lanes       {}; what somebody waits for soonest comes first\n"
+                    "waits       {}: as few as the order of tasks that touch the same block needs\n",
+                    fmt::join(names_of_lanes(plan), ", "), drawn.waits.count());
   return text;
 }
 
 std::string table_of(const DrawnPlan& drawn) {
   const Plan& plan = drawn.plan;
+  const int lane = plan.cards > 1 ? 10 : 7;
   std::size_t writes = 6, reads = 5;
   for (const Task& task : plan.tasks) {
-    writes = std::max(writes, shown(writes_of(task), plan.n).size());
-    reads = std::max(reads, shown(reads_of(task), plan.n).size());
+    writes = std::max(writes, shown(writes_of(task), task, plan.n).size());
+    reads = std::max(reads, shown(reads_of(task), task, plan.n).size());
   }
-  std::string text = fmt::format("{:>6}  {:<16}  {:<7}  {:<{}}  {:<{}}  {:>10}  {}\n", "task", "what", "lane", "writes",
-                                 writes, "reads", reads, "MFLOP", plan.lanes.single() ? "" : "waits for");
+  std::string text =
+      fmt::format("{:>6}  {:<16}  {:<{}}  {:<{}}  {:<{}}  {:>10}  {}\n", "task", "what", "lane", lane, "writes", writes,
+                  "reads", reads, "MFLOP", drawn.waits.count() == 0 ? "" : "waits for");
   for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
     const Task& task = plan.tasks[i];
     std::string line =
-        fmt::format("{:>6}  {:<16}  {:<7}  {:<{}}  {:<{}}  {:>10.3f}  {}", i, task.type->name,
-                    plan.lanes.single() ? "one" : plan.lanes.name_of(task.lane), shown(writes_of(task), plan.n), writes,
-                    shown(reads_of(task), plan.n), reads, 1e-6 * task.flops, fmt::join(drawn.waits.of(i), ", "));
+        fmt::format("{:>6}  {:<16}  {:<{}}  {:<{}}  {:<{}}  {:>10.3f}  {}", i, task.type->name,
+                    lane_name(plan, task.lane), lane, shown(writes_of(task), task, plan.n), writes,
+                    shown(reads_of(task), task, plan.n), reads, 1e-6 * task.flops, fmt::join(drawn.waits.of(i), ", "));
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
@@ -112,7 +125,7 @@ std::string as_json(const DrawnPlan& drawn) {
     const Task& task = plan.tasks[i];
     tasks.push_back({{"task", i},
                      {"what", task.type->name},
-                     {"lane", plan.lanes.single() ? "one" : plan.lanes.name_of(task.lane)},
+                     {"lane", lane_name(plan, task.lane)},
                      {"phase", lasolve::name_of(task.phase)},
                      {"writes", json_of(writes_of(task), plan.n)},
                      {"reads", json_of(reads_of(task), plan.n)},

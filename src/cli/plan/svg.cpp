@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "cli/plan/print.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/method.hpp"
 
@@ -50,6 +51,7 @@ class Picture {
         card_(drawn.card),
         times_(modelled_times(drawn.plan, drawn.waits)),
         lanes_(lanes_of(drawn.plan)) {
+    std::stable_sort(lanes_.begin(), lanes_.end(), [](Lane a, Lane b) { return a.card < b.card; });
     for (const Span& span : times_) last_ = std::max(last_, span.end);
     lanes_top_ = top + height + 40;
     bottom_ = lanes_top_ + line_height * double(lanes_.size()) + 62;
@@ -146,7 +148,7 @@ class Picture {
     if (lanes_.size() < 2) return;
     for (std::size_t l = 0; l < lanes_.size(); ++l) {
       const double row = lanes_top_ + line_height * double(l);
-      say(left - 8, row + 13, "end", plan_.lanes.name_of(lanes_[l]));
+      say(left - 8, row + 13, "end", lane_name(plan_, lanes_[l]));
       text_ += fmt::format("<path class=\"grid\" d=\"M{} {:.2f}H{}\"/>\n", left, row + line_height - 2, right);
       for (std::size_t i = 0; i < plan_.tasks.size(); ++i)
         if (plan_.tasks[i].lane == lanes_[l] && is_drawn(plan_.tasks[i]))
@@ -181,7 +183,7 @@ class Picture {
   const std::int64_t panel_;
   const std::string card_;
   const std::vector<Span> times_;
-  const std::vector<Lane> lanes_;
+  std::vector<Lane> lanes_;  // those of a card together
   double last_ = 1e-300, lanes_top_, bottom_;
   std::string text_;
 };

@@ -1,0 +1,129 @@
+#include "solvers/cards/lower_cards.hpp"
+
+#include "solvers/method.hpp"
+
+namespace lasolve {
+
+Deal::Deal(const Blocking& by, int cards) : cards_(cards) {
+  require(cards > 0, "there is no card to deal out columns to");
+  for (Range p = by.panel_at(0); !p.empty(); p = by.panel_at(p.end)) ends_.push_back(p.end);
+  if (by.columns() < by.n) ends_.push_back(by.n);  // of a wide matrix
+  const std::size_t last = ends_.size() - 1;
+  if (ends_.size() > 1 && ends_[last] - ends_[last - 1] == 1) ends_.erase(ends_.end() - 2);
+}
+
+std::size_t Deal::block_of(std::int64_t j) const {
+  return std::size_t(std::upper_bound(ends_.begin(), ends_.end(), j) - ends_.begin());
+}
+
+namespace {
+
+/// f(columns) for the part of them in each block column.
+template <class F>
+void for_each_part(const Deal& deal, Range columns, F f) {
+  for (std::int64_t j = columns.begin; j < columns.end;) {
+    const Range part{j, std::min(columns.end, deal.columns_of(deal.block_of(j)).end)};
+    f(part);
+    j = part.end;
+  }
+}
+
+/// Columns of the matrix that a block is of, or has the interchanges of; else none.
+Range columns_of(const Block& b) {
+  return b.of == Resource::matrix ? b.columns() : b.of == Resource::pivots ? b.rows() : Range();
+}
+
+class Dealing {
+ public:
+  Dealing(const Plan& plan, const Deal& deal)
+      : plan_(plan), deal_(deal), copies_(std::size_t(deal.cards())), last_read_(deal.blocks()) {
+    for (std::size_t i = 0; i < plan.tasks.size(); ++i)
+      for (const Block& b : reads_of(plan.tasks[i]))
+        for_each_part(deal, columns_of(b), [&](Range part) { last_read_[deal.block_of(part.begin)] = i; });
+  }
+
+  std::vector<Task> tasks() && {
+    for (; at_ < plan_.tasks.size(); ++at_) {
+      const Task& task = plan_.tasks[at_];
+      if (task.is(any_task::stop_if_failed)) continue;  // others would wait for ever
+      if (task.C.of != Resource::matrix) {
+        for (int card = 0; card < deal_.cards(); ++card) give(task, card);
+        continue;
+      }
+      for_each_part(deal_, task.C.columns(),
+                    [&](Range part) { give(in_columns(task, part), deal_.card_of(part.begin)); });
+    }
+    return std::move(tasks_);
+  }
+
+ private:
+  static Task in_columns(const Task& task, Range part) {
+    if (part == task.C.columns()) return task;
+    if (!task.type->in_columns) throw std::logic_error("lasolve: a task of several cards cannot be done in parts");
+    return task.type->in_columns(task, part);
+  }
+
+  void give(Task task, int card) {
+    task.lane.card = card;
+    for (const Block& b : reads_of(task))
+      for_each_part(deal_, columns_of(b), [&](Range part) { bring(part, task.lane); });
+    tasks_.push_back(task);
+    if (task.C.of != Resource::matrix || deal_.card_of(task.C.j) != card) return;
+    for (int other = 0; other < deal_.cards(); ++other)
+      if (other != card) change_copies(task, other);
+  }
+
+  /// Columns of L, all in one block column, to the card of a lane, as far as it has them not.
+  void bring(Range columns, Lane to) {
+    const int from = deal_.card_of(columns.begin);
+    auto& copies = copies_[std::size_t(to.card)];
+    for (std::int64_t j = columns.begin; from != to.card && j < columns.end;) {
+      Range part{j, columns.end};
+      bool is_there = false;
+      for (const Range& copy : copies) {
+        if (copy.begin > j) part.end = std::min(part.end, copy.begin);
+        if (copy.begin <= j && j < copy.end) part.end = std::min(part.end, copy.end), is_there = true;
+      }
+      if (!is_there) {
+        Task send{.type = &any_task::send, .lane = to, .C = {{j, plan_.m}, part}, .from = from};
+        if (record_of(plan_.method).has_pivots) send.interchanges = {Resource::pivots, part};
+        tasks_.push_back(send);
+        copies.push_back(part);
+      }
+      j = part.end;
+    }
+  }
+
+  /// What a task has done to columns of its card, as far as another has copies of them.
+  void change_copies(const Task& task, int card) {
+    auto& copies = copies_[std::size_t(card)];
+    const bool reads_no_block = task.L.empty() && task.U.empty() && task.type->in_columns;
+    for (const Range copy : std::vector<Range>(copies)) {
+      if (!overlap({{copy.begin, plan_.m}, copy}, {task.C.rows(), task.C.columns()})) continue;
+      const Range both{std::max(copy.begin, task.C.j), std::min(copy.end, task.C.columns().end)};
+      if (reads_no_block && last_read_[deal_.block_of(copy.begin)] > at_)
+        give(in_columns(task, both), card);
+      else
+        std::erase(copies, copy);
+    }
+  }
+
+  const Plan& plan_;
+  const Deal& deal_;
+  std::size_t at_ = 0;
+  std::vector<std::vector<Range>> copies_;  // of columns of L, by card
+  std::vector<std::size_t> last_read_;      // by block column
+  std::vector<Task> tasks_;
+};
+
+}  // namespace
+
+Plan lower_cards(const Plan& plan, const Deal& deal) {
+  Plan dealt = plan;
+  if (deal.cards() == 1) return dealt;
+  dealt.cards = deal.cards();
+  dealt.tasks = Dealing(plan, deal).tasks();
+  return dealt;
+}
+
+}  // namespace lasolve

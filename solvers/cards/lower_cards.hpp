@@ -1,0 +1,38 @@
+// Several cards: who does which task of a plan, and what travels for that.
+#pragma once
+
+#include <vector>
+
+#include "solvers/plan.hpp"
+
+namespace lasolve {
+
+/// Block columns, which are the panels of a plan, dealt out to cards in turns. A last one of a single column goes with the one before it:
+/// triangular solves for one column have roundings of their own.
+class Deal {
+ public:
+  Deal(const Blocking&, int cards);
+
+  int cards() const { return cards_; }
+  std::size_t blocks() const { return ends_.size(); }
+  /// Which block column has column j, and whose it is.
+  std::size_t block_of(std::int64_t j) const;
+  Range columns_of(std::size_t block) const { return {block == 0 ? 0 : ends_[block - 1], ends_[block]}; }
+  int card_of(std::int64_t j) const { return int(block_of(j) % std::size_t(cards_)); }
+
+ private:
+  int cards_;
+  std::vector<std::int64_t> ends_;
+};
+
+/// A pure function. Each task is done by the card that has the columns that it writes, in parts where several have them; what is not of the
+/// matrix, as the combined interchanges, each card has for itself. A card has memory of its own, with all rows of its columns, and with
+/// copies of columns of L from their diagonal down:
+///   any_task::send brings a card columns of L, with their interchanges, when a task of that card reads them first
+///   an interchange of rows of L is done by all cards that have copies, if these are still read: so nothing travels twice
+/// Each block of a task is in the memory of one card, that of its lane. Nobody is told that the factorization has failed: each card notes
+/// it in its own status. For one card a plan stays what it is.
+/// Throws std::logic_error where a task of several block columns cannot be done in parts, as the solves of a Cholesky by halves.
+Plan lower_cards(const Plan&, const Deal&);
+
+}  // namespace lasolve

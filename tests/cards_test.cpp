@@ -1,0 +1,257 @@
+// Several cards, in the memory of the host: each has columns of A, and NaN where the others have theirs, so that nothing but what is sent can
+// come to it. Factors have the bits that one card computes.
+#include "solvers/cards/lower_cards.hpp"
+//
+#include "solvers/cholesky/cpu/panel.hpp"
+#include "solvers/devices/cpu/norms.hpp"
+#include "solvers/devices/cpu/rows.hpp"
+#include "solvers/devices/cpu/triangle.hpp"
+#include "solvers/devices/primitives.hpp"
+#include "solvers/lu/cpu/panel.hpp"
+//
+#include <map>
+#include <set>
+
+#include "core/backend_table.hpp"
+#include "plans.hpp"
+#include "solvers/cards/execute.hpp"
+#include "systems.hpp"
+
+namespace lasolve::test {
+namespace {
+
+const GemmBackend<Cpu>* backend(std::string_view name) {
+  for (const auto* one : backend_table<Cpu>().records())
+    if (one->name == name) return one;
+  return nullptr;
+}
+
+struct Way {
+  Method method;
+  Schedule schedule;
+};
+constexpr Way ways[] = {{Method::lu, Schedule::right_looking},
+                        {Method::lu, Schedule::left_looking},
+                        {Method::lu, Schedule::crout},
+                        {Method::lu, Schedule::recursive},
+                        {Method::cholesky, Schedule::right_looking},
+                        {Method::cholesky, Schedule::left_looking}};
+
+std::string text_of(const Way& way, const Blocking& by, int cards) {
+  return std::string(lasolve::name_of(way.method)) + ", " + lasolve::name_of(way.schedule) +
+         ", n = " + std::to_string(by.n) + ", panels of " + std::to_string(by.widths.panel) + ", " +
+         std::to_string(by.lanes.single() ? 1 : 4) + " lanes, " + std::to_string(cards) + " cards";
+}
+
+/// check(plan, deal, plan of the cards) for many sizes, block columns and steps, and one to five cards.
+template <class Check>
+void for_many_deals(Check check) {
+  for (const Lanes& lanes : {Lanes::one(), four_lanes})
+    for (const auto& [n, columns, step] :
+         {std::array{1, 4, 0}, {2, 1, 0}, {5, 8, 2}, {16, 4, 0}, {33, 8, 4}, {40, 12, 5}, {29, 4, 0}})
+      for (const Way& way : ways)
+        for (int cards = 1; cards <= 5; ++cards) {
+          const Blocking by{.n = n, .widths = {.panel = columns, .step = step}, .lanes = lanes};
+          SCOPED_TRACE(text_of(way, by, cards));
+          const Plan plan = plan_of(way.method, way.schedule, by);
+          const Deal deal(by, cards);
+          check(plan, deal, lower_cards(plan, deal));
+        }
+}
+
+TEST(Cards, of_one_leave_a_plan_what_it_is) {
+  for_many_deals([](const Plan& plan, const Deal& deal, const Plan& dealt) {
+    if (deal.cards() > 1) return;
+    ASSERT_EQ(plan.tasks.size(), dealt.tasks.size());
+    for (std::size_t i = 0; i < plan.tasks.size(); ++i) EXPECT_EQ(plan.tasks[i].C, dealt.tasks[i].C);
+    EXPECT_EQ(lists_of(plan), lists_of(dealt));
+  });
+}
+
+TEST(Cards, do_what_they_have_the_columns_for_and_send_nothing_twice) {
+  for_many_deals([](const Plan& plan, const Deal& deal, const Plan& dealt) {
+    std::int64_t flops = 0;
+    std::set<std::pair<int, std::int64_t>> sent;
+    for (const Task& task : dealt.tasks) {
+      flops += thirds(task.flops);
+      if (is(task, "send")) {
+        EXPECT_NE(task.from, task.lane.card);
+        for (std::int64_t j = task.C.j; j < task.C.j + task.C.n; ++j) {
+          EXPECT_EQ(deal.card_of(j), task.from);
+          EXPECT_TRUE(sent.emplace(task.lane.card, j).second) << "column " << j << " again";
+        }
+      } else if (task.C.of == Resource::matrix && !is(task, "interchange")) {
+        EXPECT_EQ(deal.card_of(task.C.j), task.lane.card);
+        EXPECT_EQ(deal.card_of(task.C.j + task.C.n - 1), task.lane.card);
+      }
+    }
+    EXPECT_NEAR(double(flops), double(thirds_of_textbook(plan)), double(dealt.tasks.size()));
+  });
+}
+
+TEST(Cards, wait_for_each_other_where_order_counts) {
+  for_many_deals([](const Plan&, const Deal&, const Plan& dealt) {
+    ASSERT_LT(dealt.tasks.size(), most_tasks);
+    EXPECT_TRUE(keeps_order(conflicts_in(dealt), order_by(dealt, lists_of(dealt))));
+  });
+}
+
+/// At each point a random one of the lanes of all cards goes on whose next task has nothing left to wait for.
+TEST(Cards, compute_the_bits_of_one_in_any_order_that_the_waits_allow) {
+  std::mt19937_64 bits(5);
+  for_many_deals([&](const Plan& plan, const Deal& deal, const Plan& dealt) {
+    const Matrix<double> A = matrix_for(plan);
+    std::vector<Reference> cards;
+    std::vector<Matrix<double>> own;
+    for (int card = 0; card < deal.cards(); ++card)
+      own.push_back(matrix_of<double>(A.rows(), A.cols(), [&](auto i, auto j) {
+        return deal.card_of(j) == card ? A(i, j) : std::numeric_limits<double>::quiet_NaN();
+      }));
+    for (const Matrix<double>& its : own) cards.emplace_back(its, plan);
+    const WaitLists waits = lists_of(dealt);
+    std::map<Lane, std::queue<std::size_t>> lines;
+    for (std::size_t i = 0; i < dealt.tasks.size(); ++i) lines[dealt.tasks[i].lane].push(i);
+    std::vector<bool> done(dealt.tasks.size());
+    for (std::size_t count = 0; count < done.size(); ++count) {
+      std::vector<std::queue<std::size_t>*> ready;
+      for (auto& [lane, line] : lines)
+        if (!line.empty() &&
+            std::all_of(waits[line.front()].begin(), waits[line.front()].end(), [&](std::size_t k) { return done[k]; }))
+          ready.push_back(&line);
+      ASSERT_FALSE(ready.empty()) << "all lanes wait";
+      auto& line = *ready[bits() % ready.size()];
+      const Task& task = dealt.tasks[line.front()];
+      Reference& card = cards[std::size_t(task.lane.card)];
+      is(task, "send") ? card.take(task, cards[std::size_t(task.from)]) : card.run(task);
+      done[line.front()] = true;
+      line.pop();
+    }
+    Reference one(A, plan);
+    for (const Task& task : plan.tasks) one.run(task);
+    for (std::int64_t j = 0; j < A.cols(); ++j) {
+      const Reference& its = cards[std::size_t(deal.card_of(j))];
+      EXPECT_EQ(its.pivots()[std::size_t(j)], one.pivots()[std::size_t(j)]);
+      for (std::int64_t i = plan.method == Method::lu ? 0 : j; i < A.rows(); ++i)
+        ASSERT_EQ(its.factors()(i, j), one.factors()(i, j)) << i << ", " << j;
+    }
+  });
+}
+
+/// A card in the memory of the host.
+template <class T>
+struct Virtual {
+  Virtual(const Plan& plan, const Deal& deal, const Matrix<T>& A, int card)
+      : q(1),
+        own(matrix_of<T>(
+            A.rows(), A.cols(),
+            [&](auto i, auto j) { return deal.card_of(j) == card ? A(i, j) : std::numeric_limits<T>::quiet_NaN(); })),
+        pivots(plan.n, Pivots<Cpu>::columns),
+        status(1, 1),
+        buffers(plan) {
+    status(0, 0) = -1;
+  }
+  Card<T, Cpu> on(const Gemm<T, Cpu>& gemm) { return {q, {gemm, own, Pivots<Cpu>::in(pivots, status), none, buffers}}; }
+
+  Queue<Cpu> q;
+  Matrix<T> own;
+  Matrix<std::int64_t> pivots, status;
+  const Supply<T, Cpu> none;
+  Buffers<T, Cpu> buffers;
+};
+
+/// Factors, pivots, and where it failed: those of columns j from the card that has them.
+template <class T>
+struct Outcomes {
+  Matrix<T> factors;
+  std::vector<std::int64_t> pivots;
+  std::int64_t failed_at = -1;
+};
+
+template <class T>
+Outcomes<T> factored(const Way& way, const Blocking& by, int cards, const Matrix<T>& A, const Gemm<T, Cpu>& gemm) {
+  const Deal deal(by, cards);
+  const Plan plan = lower_cards(plan_of(way.method, way.schedule, by), deal);
+  std::vector<std::unique_ptr<Virtual<T>>> all;
+  std::vector<Card<T, Cpu>> on;
+  for (int card = 0; card < cards; ++card) {
+    all.push_back(std::make_unique<Virtual<T>>(plan, deal, A, card));
+    on.push_back(all.back()->on(gemm));
+  }
+  execute_on_cards<T>({plan, waits_of(plan)}, on);
+  Outcomes<T> got{Matrix<T>(A.rows(), A.cols()), {}, -1};
+  const bool whole = record_of(way.method).has_pivots;
+  for (std::int64_t j = 0; j < A.cols(); ++j) {
+    const Virtual<T>& its = *all[std::size_t(deal.card_of(j))];
+    for (std::int64_t i = 0; i < A.rows(); ++i) got.factors(i, j) = whole || i >= j ? its.own(i, j) : T(0);
+    got.pivots.push_back(whole ? its.pivots(j, 0) : j);
+  }
+  for (const auto& its : all)
+    if (const std::int64_t at = its->status(0, 0); at >= 0)
+      got.failed_at = got.failed_at < 0 ? at : std::min(got.failed_at, at);
+  return got;
+}
+
+template <class T>
+void expect_bits_of_one(const char* gemm_name) {
+  const Gemm<T, Cpu> gemm(*backend(gemm_name));
+  for (const auto& [n, columns] : {std::array{1, 16}, {7, 16}, {64, 16}, {100, 32}, {193, 24}, {257, 48}, {300, 300}})
+    for (const Way& way : ways) {
+      const Blocking by{.n = n, .widths = {.panel = columns}};
+      const Matrix<T> A = way.method == Method::lu ? random_matrix<T>(n, n) : dominant_matrix<T>(n);
+      const auto one = factored<T>(way, by, 1, A, gemm);
+      EXPECT_EQ(one.failed_at, -1);
+      for (int cards = 2; cards <= 5; ++cards) {
+        SCOPED_TRACE(text_of(way, by, cards) + " with " + gemm_name);
+        const auto several = factored<T>(way, by, cards, A, gemm);
+        EXPECT_TRUE(same_bits(several.factors, one.factors));
+        EXPECT_EQ(several.pivots, one.pivots);
+        EXPECT_EQ(several.failed_at, -1);
+      }
+    }
+}
+TEST(Cards, factor_with_the_bits_of_one_in_fp64) { expect_bits_of_one<double>("naive"); }
+TEST(Cards, factor_with_the_bits_of_one_in_fp32) { expect_bits_of_one<float>("naive"); }
+TEST(Cards, factor_with_the_bits_of_one_by_packed_products) { expect_bits_of_one<double>("packed"); }
+
+TEST(Cards, find_where_it_fails) {
+  const Gemm<double, Cpu> gemm(*backend("naive"));
+  const Blocking by{.n = 90, .widths = {.panel = 16}};
+  for (const Way& way : ways)
+    for (const std::int64_t at : {0, 40, 89})
+      for (int cards = 1; cards <= 4; ++cards) {
+        SCOPED_TRACE(text_of(way, by, cards));
+        Matrix<double> A = dominant_matrix<double>(90);
+        if (way.method == Method::lu)
+          A = with_zero_columns(std::move(A), at, 1);
+        else
+          A(at, at) = -1;
+        EXPECT_EQ(factored<double>(way, by, cards, A, gemm).failed_at, way.method == Method::lu ? at : at + 1);
+      }
+}
+
+/// What one card throws ends the others, which wait for it.
+TEST(Cards, end_together_when_one_throws) {
+  Plan plan = plan_of(Method::lu, Schedule::right_looking, {.n = 64, .widths = {.panel = 16}});
+  const Blocking by{.n = 64, .widths = {.panel = 16}};
+  const Deal deal(by, 3);
+  plan = lower_cards(plan, deal);
+  static constexpr TaskType unknown{.name = "unknown"};
+  for (Task& task : plan.tasks)
+    if (is(task, "panel") && task.C.j == 16) task.type = &unknown;
+  const Gemm<double, Cpu> gemm(*backend("naive"));
+  const Matrix<double> A = random_matrix(64, 64);
+  std::vector<std::unique_ptr<Virtual<double>>> all;
+  std::vector<Card<double, Cpu>> on;
+  for (int card = 0; card < 3; ++card)
+    all.push_back(std::make_unique<Virtual<double>>(plan, deal, A, card)), on.push_back(all.back()->on(gemm));
+  EXPECT_THROW(execute_on_cards<double>({plan, waits_of(plan)}, on), std::logic_error);
+}
+
+TEST(Cards, cannot_share_the_solves_of_a_Cholesky_by_halves) {
+  const Blocking by{.n = 64, .widths = {.panel = 8}};
+  EXPECT_THROW(lower_cards(plan_of(Method::cholesky, Schedule::recursive, by), Deal(by, 2)), std::logic_error);
+  EXPECT_THROW(Deal(by, 0), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace lasolve::test
