@@ -294,5 +294,37 @@ TEST(ConformanceOracle, has_the_elements_of_the_reference) {
       }
 }
 
+/// Rows, columns and steps of different size, and sums that nearly vanish.
+TEST(ConformanceOracle, has_the_digits_of_long_double) {
+  const Queue<Cpu> q(3);
+  const auto power = [](std::int64_t i) { return std::ldexp(1.0, int(i * 37 % 101) - 50); };
+  for (const std::int64_t k : {1, 2, 130, 2051})
+    for (const bool scales_rows : {false, true})
+      for (const bool scales_steps : {false, true}) {
+        Matrix<double> A(13, k), B(k, 11), C(13, 11);
+        bench::fill_random(q, A.view(), 1);
+        bench::fill_random(q, B.view(), 2);
+        bench::fill_random(q, C.view(), 3);
+        for (std::int64_t l = 0; l < k; ++l) {
+          A(12, l) = A(12, l / 2 * 2), A(5, l) = 0, B(l, 10) = l % 2 ? -B(l - 1, 10) : B(l, 10);
+        }
+        for (std::int64_t l = 0; l < k; ++l) {
+          for (std::int64_t i = 0; i < 13; ++i) A(i, l) *= (scales_rows ? power(i) : 1) * (scales_steps ? power(l) : 1);
+          for (std::int64_t j = 0; j < 11; ++j) B(l, j) *= (scales_rows ? power(j) : 1) / (scales_steps ? power(l) : 1);
+        }
+        const bench::Expression<Precision::fp64> e{-1, 0, A.view(), B.view(), C.view()};
+        const auto E = bench::expected<long double>(q, e);
+        for (std::int64_t j = 0; j < 11; ++j) {
+          const auto column = bench::expected_column<long double>(e, j);
+          const auto sizes = bench::magnitudes_of_column(e, j);
+          for (std::int64_t i = 0; i < 13; ++i) {
+            const auto at = std::size_t(i);
+            EXPECT_LE(std::abs(E(i, j) - column[at]), double(k + 2) * 0x1p-64L * sizes[at])
+                << i << ", " << j << ", k = " << k;
+          }
+        }
+      }
+}
+
 }  // namespace
 }  // namespace lasolve::test

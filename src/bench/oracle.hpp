@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "bench/sums.hpp"
 #include "core/cpu/parallel.hpp"
 #include "io/generators.hpp"
 
@@ -93,27 +94,36 @@ std::vector<double> magnitudes_of_column(const Expression<P>& e, std::int64_t j)
   return column;
 }
 
-/// All of it, summed in W: for small sizes. Rows of op(A) are copied so that four sums at a time run along them.
+/// All of it, with at least the digits of W: for small sizes. W long double wants finite operands.
 template <class W, Precision P>
 Matrix<W> expected(const Queue<Cpu>& q, const Expression<P>& e) {
-  const std::int64_t m = e.m(), n = e.n(), k = e.k(), rows = round_up(m, 4);
-  std::vector<W> a(std::size_t(rows * k), 0);
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t l = 0; l < k; ++l) a[std::size_t((i / 4 * k + l) * 4 + i % 4)] = W(e.A(i, l));
+  const std::int64_t m = e.m(), n = e.n(), k = e.k();
+  RowStrips a(m, k);
+  ColumnStrips b(n, k);
+  for (std::int64_t l = 0; l < k; ++l) {
+    for (std::int64_t i = 0; i < m; ++i) a(i, l) = double(e.A(i, l));
+    for (std::int64_t j = 0; j < n; ++j) b(j, l) = double(e.B(l, j));
+  }
   Matrix<W> R(m, n);
-  on_shares(q, n, 2 * e.multiplications(), [&](std::int64_t first, std::int64_t columns) {
-    std::vector<W> b(std::size_t(k), 0);
-    for (std::int64_t j = first; j < first + columns; ++j) {
-      for (std::int64_t l = 0; l < k; ++l) b[std::size_t(l)] = W(e.B(l, j));
-      for (std::int64_t i = 0; i < m; i += 4) {
-        W sum[4] = {};
-        for (std::int64_t l = 0; l < k; ++l)
-          for (int r = 0; r < 4; ++r) sum[r] += a[std::size_t((i / 4 * k + l) * 4 + r)] * b[std::size_t(l)];
-        for (std::int64_t r = 0; r < std::min<std::int64_t>(4, m - i); ++r)
-          R(i + r, j) = W(e.alpha) * sum[r] + (e.beta == 0 ? W(0) : W(e.beta) * W(e.C(i + r, j)));
-      }
-    }
-  });
+  const auto finish = [&](std::int64_t first, std::int64_t columns, auto sum) {
+    for (std::int64_t j = first; j < first + columns; ++j)
+      for (std::int64_t i = 0; i < m; ++i)
+        R(i, j) = W(e.alpha) * sum(i, j) + (e.beta == 0 ? W(0) : W(e.beta) * W(e.C(i, j)));
+  };
+  Matrix<double> high(m, n);
+  if constexpr (std::is_same_v<W, double>) {
+    on_shares(q, n, 2 * e.multiplications(), [&](std::int64_t first, std::int64_t columns) {
+      sum_products(a, b, first, columns, high.view());
+      finish(first, columns, [&](std::int64_t i, std::int64_t j) { return high(i, j); });
+    });
+  } else {
+    Matrix<double> low(m, n);
+    const SplitProducts split(m, n, std::move(a), std::move(b));
+    on_shares(q, n, 6 * e.multiplications(), [&](std::int64_t first, std::int64_t columns) {
+      split(first, columns, high.view(), low.view());
+      finish(first, columns, [&](std::int64_t i, std::int64_t j) { return W(high(i, j)) + W(low(i, j)); });
+    });
+  }
   return R;
 }
 
