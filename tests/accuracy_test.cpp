@@ -1,8 +1,8 @@
 // An accuracy that is asked for: what is chosen for it, what it takes, and what is said where it is not reached.
+#include "core/tuning.hpp"
 #include "devices.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/recipe.hpp"
-#include "solvers/tuning.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {
@@ -12,7 +12,7 @@ using Accuracy = OnTarget;
 
 /// Coarse factors from the beginning on.
 Options with_accuracy(double accuracy, Options o) {
-  o.tuning = cpu_tuning().values;
+  o.tuning = tuning_of(o.device.kind == Device::cuda ? Device{Device::cuda} : Device{Device::cpu});
   o.tuning->refined_from = 0;
   o.accuracy = accuracy;
   return o;

@@ -39,7 +39,7 @@ std::string begin_of(std::string_view packed) {
   stream.next_out = reinterpret_cast<Bytef*>(plain.data());
   stream.avail_out = uInt(plain.size());
   inflate(&stream, Z_SYNC_FLUSH);
-  plain.resize(plain.size() - stream.avail_out);
+  plain.erase(std::min<std::size_t>(stream.total_out, plain.size()));
   inflateEnd(&stream);
   return plain;
 }
