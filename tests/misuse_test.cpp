@@ -109,7 +109,8 @@ TEST_P(Misuse, refuses_what_is_no_enumerator) {
   complains("Options::factorization", [](Options& o) { o.factorization = Method(77); });
   complains("Options::triangle", [](Options& o) { o.triangle = Uplo(-1); });
   complains("Options::precision", [](Options& o) { o.precision = Precision(6); });
-  complains("Options::refine", [](Options& o) { o.refine = Refine(3); });
+  complains("Options::refine", [](Options& o) { o.refine = Refine(4); });
+  complains("Options::storage", [](Options& o) { o.storage = Precision(-1); });
   complains("Options::schedule", [](Options& o) { o.schedule = Schedule(99); });
   Factorization<double> factors(A.view(), options());
   EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factors.solve(B.view(), X.view(), Op(3)); }), "op"));

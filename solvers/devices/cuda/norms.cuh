@@ -11,7 +11,9 @@
 #include "core/cuda/elementwise.cuh"
 #include "core/cuda/results.hpp"
 #include "core/cuda/transpose.cuh"
+#include "core/settled.hpp"
 #include "core/symmetric.hpp"
+#include "core/transfer.hpp"
 #include "solvers/ending.hpp"
 #include "solvers/refine/largest.hpp"
 
