@@ -83,10 +83,11 @@ struct Recipe {
   bool is_coarse() const { return lasolve::is_coarse(precision); }
   /// Whether A is read again when it has been factored.
   bool reads_A_again() const { return check || refines(); }
-  /// Whether the condition is estimated, given the smallest pivot as a part of the largest, and the roundoff u of the factors. Those of
-  /// random matrices are rarely as far apart as √u; where rcond is below u, they nearly always are.
-  bool estimates_condition(double range_of_pivots, double u) const {
-    return condition == Estimate::always || (condition == Estimate::in_doubt && range_of_pivots * range_of_pivots < u);
+  /// Whether the condition is estimated, given the smallest pivot as a part of the largest, and the roundoff u of the factors. Where rcond
+  /// is below u, pivots nearly always are further apart than 2¹⁶ u; those of random matrices rarely are as far apart as √u.
+  bool estimates_condition(double range, double u) const {
+    return condition == Estimate::always ||
+           (condition == Estimate::in_doubt && range < 0x1p16 * u && range * range < u);
   }
   /// That of A, or of coarser factors whose solutions are not refined.
   double roundoff_of_solutions() const {

@@ -80,8 +80,8 @@ struct Options {
   bool check = true;  ///< measure the backward error of each solution; keeps A beside its factors on the device
   /// on: estimate the condition of A, report it with `digits`, and judge solutions by it: one of which no digit can be trusted has the
   /// outcome ill_conditioned, and X is there. At most five solves with four right-hand sides, once for all solutions.
-  /// automatic: the same where pivots make trouble likely, which is where the smallest is below √u times the largest, with the roundoff
-  /// u; and where it takes less than 0.5 % of the factorization. Not of factors coarser than A that are refined, nor in place where
+  /// automatic: the same where pivots make trouble likely, which is where the smallest over the largest is below 2¹⁶ u and √u, 7e-12 in
+  /// fp64 and 2.4e-4 in fp32; and where it takes less than 0.5 % of the factorization. Not of factors coarser than A that are refined, nor in place where
   /// rcond() would be misuse.
   Condition condition = {};
   /// Bound the error of each checked solution, as LAPACK's gesvx does: Report::forward_error_bound, componentwise_backward_error. Takes a
