@@ -31,6 +31,7 @@
 #include "io/generators.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/decomposition.hpp"
+#include "solvers/method.hpp"
 
 namespace lasolve::bench {
 
@@ -105,7 +106,7 @@ static std::vector<std::string> all_of_ours(bool cuda) {
 template <class T>
 static void compete(std::int64_t n, Method method, const std::vector<Contestant<T>>& all, bool cuda, int rounds,
                     Json& results) {
-  const io::Generator generator(fmt::format("{}:n={},seed=1", method == Method::lu ? "uniform" : "spd", n));
+  const io::Generator generator(fmt::format("{}:n={},seed=1", record_of(method).is_symmetric ? "spd" : "uniform", n));
   Queue<Cpu> q;
   Matrix<double> made(n, n);
   io::generate(q, generator, made);

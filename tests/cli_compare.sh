@@ -18,17 +18,17 @@ holds 'a note of all is said more than once' \
   [ "$("$lasolve" spd:n=60 --triangle upper --factorization auto --device cpu --gemm naive,tiled,coalesced | grep -c '^note')" -le 1 ]
 expect 4 'singular' <(printf '1 2\n2 4\n') --device cpu --gemm naive,tiled
 
-# Progress is for a terminal, and --quiet silences it.
+# Progress is for a terminal, from the first second on, and --quiet silences it.
 if command -v script >/dev/null; then
-  script -qec "'$lasolve' uniform:n=2600 --device cpu --gemm naive --no-condition" /dev/null >terminal
+  script -qec "'$lasolve' uniform:n=1900 --device cpu --threads 1 --gemm naive --no-condition" /dev/null >terminal
   holds 'a terminal sees no progress' grep -qE 'solving: [0-9]+ %, [0-9]+ (s|min) left; factoring' terminal
-  script -qec "'$lasolve' uniform:n=1300 --device cpu --gemm naive,tiled --repeat 4" /dev/null >terminal
+  script -qec "'$lasolve' uniform:n=1000 --device cpu --threads 1 --gemm naive,tiled --repeat 4" /dev/null >terminal
   holds 'the runs are not counted' grep -qE 'solving with (naive|tiled) \(run [0-9]+ of 10\): [0-9]+ %' terminal
-  "$lasolve" generate uniform:n=1500 -o sides.npy
-  script -qec "'$lasolve' spd:n=1500 --rhs sides.npy --device cpu --gemm naive --output x.mtx" /dev/null >terminal
+  "$lasolve" generate uniform:n=1200 -o sides.npy
+  script -qec "'$lasolve' spd:n=1200 --rhs sides.npy --device cpu --threads 1 --gemm naive --output x.mtx" /dev/null >terminal
   holds 'nothing is said while it is solving' grep -q '; solving with the factors' terminal
-  script -qec "'$lasolve' uniform:n=2600 --device cpu --gemm naive --no-condition --quiet" /dev/null >terminal
+  script -qec "'$lasolve' uniform:n=1900 --device cpu --threads 1 --gemm naive --no-condition --quiet" /dev/null >terminal
   holds '--quiet does not silence progress' [ ! -s terminal ]
 fi
-holds 'progress goes to what is no terminal' [ -z "$("$lasolve" uniform:n=2000 --device cpu --gemm naive --no-condition 2>&1 >/dev/null)" ]
+holds 'progress goes to what is no terminal' [ -z "$("$lasolve" uniform:n=1900 --device cpu --threads 1 --gemm naive --no-condition 2>&1 >/dev/null)" ]
 exit "$failed"

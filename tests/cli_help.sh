@@ -45,7 +45,7 @@ done <phases
 holds 'a line of help is too long' [ -z "$(for c in solve compare tune list generate bench new-kernel; do "$lasolve" $c --help; done | grep -E '.{103}')" ]
 
 # One name a thing. The names of the release before are taken, and said.
-expect 0 'note: --with-copies is --copies now' bench gemm --device cpu --gemm naive --shape 8x8x8 --with-copies
+expect 0 'note: --with-copies is --copies now' bench gemm --device cpu --gemm tiled --precision fp64 --shape 8x8x8 --with-copies
 for former in '-n 8' -n8; do
   # shellcheck disable=SC2086 # it is split into words
   expect 0 'note: -n is --block-size now' uniform:n=40 --device cpu $former

@@ -16,8 +16,8 @@ expect 2 "ends in .c, .cpp or .cu, not 'mine'" new-kernel mine
 CFLAGS='-std=c89 -Wall -Wextra -pedantic-errors -Werror' expect 0 'backend     mine on cpu' "${small[@]}" --gemm ./mine.c
 also "is the adapter's: alpha and beta"
 CXXFLAGS='-std=c++20 -Wall -Wextra -Werror' expect 0 'backend     mine on cpu' "${small[@]}" --gemm mine.cpp
-expect 0 'mine (./mine.cpp)' "${small[@]}" --gemm naive,./mine.c,./mine.cpp --repeat 1
-expect 0 'mine' compare "${few[@]}" --gemm naive,./mine.c
+expect 0 'mine (./mine.cpp)' "${small[@]}" --gemm tiled,./mine.c,./mine.cpp --repeat 1
+expect 0 'mine' compare "${few[@]}" --gemm tiled,./mine.c
 expect 0 'kernels in' bench gemm --device cpu --gemm ./mine.c --precision fp64 --n 30 --repeat 1 --shape square
 expect 2 'all stands alone' "${small[@]}" --gemm all,./mine.c
 expect 2 './mine.cu is a kernel for CUDA, and --device says cpu' "${small[@]}" --gemm ./mine.cu
@@ -56,7 +56,7 @@ static void single(LASOLVE_KERNEL_PARAMETERS(float)) {
   WHOLE_CONTRACT(float)
 }'
 COUNTED=$work/counted CC=$work/counting_cc expect 0 'counted' compare "${few[@]:0:8}" --n 60,80 --precision fp64,fp32 \
-  --gemm naive,./counted.c
+  --gemm tiled,./counted.c
 holds 'a kernel is compiled more than once' [ "$(grep -c compiled counted)" = 1 ]
 holds 'a kernel runs in other processes than one that tries it and one for each size' \
   [ "$(grep called counted | sort -u | wc -l)" = 3 ]
@@ -106,14 +106,14 @@ said_of 5 exits 'it ended its process with code 0'
 said_of 5 yesterday 'yesterday on cpu is wrong in fp64'
 said_of 5 hasty 'hasty on cpu is wrong in fp64'
 "$lasolve" compare "${few[@]}" --patience 2 --json all.json \
-  --gemm naive,./wrong.c,./far_away.c,./hangs.c,./plain.c,./row_major.c >table 2>said
+  --gemm tiled,./wrong.c,./far_away.c,./hangs.c,./plain.c,./row_major.c >table 2>said
 holds "compare returns $?, not 5" [ $? -eq 5 ]
-holds 'the rows of right kernels are not whole' [ "$(grep -cE '^60 +(naive|plain|row_major) .* PASS$' table)" = 3 ]
+holds 'the rows of right kernels are not whole' [ "$(grep -cE '^60 +(tiled|plain|row_major) .* PASS$' table)" = 3 ]
 holds 'the rows of wrong kernels are missing' [ "$(grep -cE '^60 +(wrong|far_away|hangs) .*FAIL: ' table)" = 3 ]
 holds 'compare does not say where' grep -q 'op(A): none, op(B): none, m = ' said
-"$lasolve" "${small[@]}" --gemm naive,./wrong.c,./plain.c --repeat 1 >table 2>said
+"$lasolve" "${small[@]}" --gemm tiled,./wrong.c,./plain.c --repeat 1 >table 2>said
 holds "a solve returns $?, not 5" [ $? -eq 5 ]
-holds 'a solve leaves out what is right' [ "$(grep -cE '^(naive|plain) ' table)" = 2 ]
+holds 'a solve leaves out what is right' [ "$(grep -cE '^(tiled|plain) ' table)" = 2 ]
 holds 'a solve has what is wrong' [ "$(grep -c '^wrong ' table)" = 0 ]
 
 # Files that are no kernels.
@@ -168,7 +168,7 @@ cp plain.c for_cpu.cu
 cp broken.c broken.cu
 expect 6 './for_cuda.c loads, but it takes a CUDA device: ' "${nowhere[@]}" --gemm ./for_cuda.c
 library for_cuda
-expect 6 './libfor_cuda.so loads, but it takes a CUDA device: ' compare --n 60 --gemm naive,./libfor_cuda.so
+expect 6 './libfor_cuda.so loads, but it takes a CUDA device: ' compare --n 60 --gemm tiled,./libfor_cuda.so
 PATH=$work/bin:$PATH expect 6 './for_cuda.cu compiles, but it takes a CUDA device: ' "${nowhere[@]}" --gemm ./for_cuda.cu
 holds 'nvcc is not called as it should be' grep -qE \
   '^-O3 -shared -Xcompiler -fPIC -I [^ ]* -arch=sm_80 [.]/for_cuda[.]cu [^ ]*/lasolve_plugin_error[.]cpp -o [^ ]*for_cuda[.]so$' nvcc.said

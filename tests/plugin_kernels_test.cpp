@@ -26,14 +26,23 @@ void strict(void* data, lasolve_op op_a, lasolve_op op_b, lasolve_int m, lasolve
   if (its.limits & LASOLVE_KERNEL_ASSIGNS) alpha = 1, beta = 0;
   if (its.limits & LASOLVE_KERNEL_ADDS) alpha = 1, beta = 1;
   const bool along_k = rows == (op_a == LASOLVE_NONE), along_n = rows == (op_b == LASOLVE_NONE);
-  const lasolve_int a_i = along_k ? lda : 1, a_l = along_k ? 1 : lda, b_l = along_n ? ldb : 1, b_j = along_n ? 1 : ldb;
-  for (lasolve_int i = 0; i < m; ++i)
-    for (lasolve_int j = 0; j < n; ++j) {
-      T sum = 0;
-      for (lasolve_int l = 0; l < k; ++l) sum += A[i * a_i + l * a_l] * B[l * b_l + j * b_j];
-      T& c = C[rows ? i * ldc + j : i + j * ldc];
-      c = beta == 0 ? alpha * sum : alpha * sum + beta * c;
+  lasolve_int a_i = along_k ? lda : 1, a_l = along_k ? 1 : lda, b_l = along_n ? ldb : 1, b_j = along_n ? 1 : ldb;
+  if (rows)
+    std::swap(m, n), std::swap(A, B), std::swap(a_i, b_j), std::swap(a_l, b_l);  // Cᵀ = op(B)ᵀ·op(A)ᵀ lies by columns
+  std::vector<T> sums(static_cast<std::size_t>(m));
+  for (lasolve_int j = 0; j < n; ++j) {
+    std::fill(sums.begin(), sums.end(), T(0));
+    for (lasolve_int l = 0; l < k; ++l) {
+      const T b = B[l * b_l + j * b_j], *const a = A + l * a_l;
+      T* const sum = sums.data();
+#pragma omp simd
+      for (lasolve_int i = 0; i < m; ++i) sum[i] += a[i * a_i] * b;
     }
+    for (lasolve_int i = 0; i < m; ++i) {
+      T& c = C[i + j * ldc];
+      c = beta == 0 ? alpha * sums[std::size_t(i)] : alpha * sums[std::size_t(i)] + beta * c;
+    }
+  }
 }
 
 lasolve_kernel kernel_with(unsigned limits, lasolve_int m = 1, lasolve_int n = 1, lasolve_int k = 1) {

@@ -74,7 +74,7 @@ kernel skips_zeros 'for (lasolve_int j = 0; j < n; ++j) for (lasolve_int i = 0; 
   }' 'kernel.limits = LASOLVE_KERNEL_NO_TRANSPOSES;'
 kernel square_unsaid 'for (lasolve_int j = 0; j < m; ++j) for (lasolve_int i = 0; i < m; ++i) for (lasolve_int l = 0; l < m; ++l)
     C[i + j * ldc] += A[i + l * lda] * B[l + j * ldb];' 'kernel.limits = LASOLVE_KERNEL_NO_TRANSPOSES | LASOLVE_KERNEL_ADDS;'
-wrong=naive,./reads_c.c,./skips_zeros.c,./square_unsaid.c
+wrong=tiled,./reads_c.c,./skips_zeros.c,./square_unsaid.c
 if [ "$(uname -m)" = x86_64 ]; then
   kernel unaligned '__asm__ volatile("movapd %0, %%xmm0" : : "m"(*(const double(*)[2])A) : "xmm0"); RIGHT;'
   wrong+=,./unaligned.c
@@ -114,8 +114,8 @@ kernel one_exponent 'double *a = cut(A, lda, op_a, m, k), *b = cut(B, ldb, !op_b
 }'
 lost='keeps to norms, not to each element: an element of (A D)(D^-1 B)'
 expect 0 "warning: one_exponent in fp64 $lost" "${small[@]}" --gemm ./one_exponent.c
-expect 0 "warning: one_exponent in fp64 $lost" "${small[@]}" --gemm naive,./one_exponent.c --repeat 1
-expect 0 "warning: one_exponent in fp64 $lost" compare "${few[@]}" --gemm naive,./one_exponent.c --json compare.json
+expect 0 "warning: one_exponent in fp64 $lost" "${small[@]}" --gemm tiled,./one_exponent.c --repeat 1
+expect 0 "warning: one_exponent in fp64 $lost" compare "${few[@]}" --gemm tiled,./one_exponent.c --json compare.json
 holds 'a row has no warning' [ "$(grep -c "$lost" compare.json)" -ge 1 ]
 expect 0 "warning: one_exponent on cpu in fp64 $lost" bench gemm --device cpu --gemm ./one_exponent.c --precision fp64 --n 30 \
   --repeat 1 --shape square --json bench.json

@@ -10,6 +10,7 @@
 #include "core/choose.hpp"
 #include "core/sizes.hpp"
 #include "core/stopwatch.hpp"
+#include "solvers/method.hpp"
 
 namespace lasolve::cli {
 
@@ -49,9 +50,7 @@ double expected_seconds(const Request& request, const Problem& problem, const st
   const Precision products = request.products_in();
   if (choice.backend.index() != 0 || (products != Precision::fp64 && products != Precision::fp32)) return 0;
   const double n = double(problem.n()), runs = request.repeat + request.warmup;
-  const bool cholesky = options.factorization == Method::cholesky ||
-                        (options.factorization == Method::automatic && problem.likely_method() == Method::cholesky);
-  const double flops = runs * beside_products * n * n * n * (cholesky ? 1 : 2) / 3;
+  const double flops = runs * beside_products * record_of(problem.method_for(options)).flops(n);
   if (flops < least_flops) return 0;
   const GemmBackend<Cpu>& gemm = *std::get<0>(choice.backend);
   return flops / (products == Precision::fp64 ? flops_a_second<double>(gemm, options.threads)

@@ -15,6 +15,7 @@
 #include "core/sizes.hpp"
 #include "core/stopwatch.hpp"
 #include "io/foreign.hpp"
+#include "solvers/method.hpp"
 #include "solvers/refine/accuracy.hpp"
 #include "solvers/refine/check_again.hpp"
 #include "solvers/watch.hpp"
@@ -46,11 +47,13 @@ double distance_from_ones(MatrixView<const double> X, bench::Signs s) {
 
 }  // namespace
 
+static bool is_for_symmetric(Method asked) { return asked != Method::automatic && record_of(asked).is_symmetric; }
+
 Problem::Problem(const Request& request, bool stops_where_singular)
     : name_(request.matrix), op_(request.op), triangle_(request.options.triangle), in_place_(request.in_place) {
   // With one triangle, or as Cholesky's method, an empty column is no pivot of zero, but an order that is not positive.
   stops_where_singular = stops_where_singular && triangle_ == Uplo::both &&
-                         request.options.factorization != Method::cholesky && !request.options.allow_nonfinite;
+                         !is_for_symmetric(request.options.factorization) && !request.options.allow_nonfinite;
   auto read = [&](const std::string& path, int bytes_an_element, bool allow_nonfinite, const char* likely_array) {
     const Stopwatch reading_time;
     Progress progress("reading " + (path == "-" ? "standard input" : path), request.quiet);
@@ -246,7 +249,8 @@ std::vector<double> Problem::without_signs(const Matrix<double>& X) const {
   return x;
 }
 
-Method Problem::likely_method() const {
+Method Problem::method_for(const Options& options) const {
+  if (options.factorization != Method::automatic) return options.factorization;
   if (triangle_ != Uplo::both) return Method::cholesky;
   if (!generator_) return lasolve::likely_method(n_, *host_.matrix);
   io::Formula formula = generator_->formula();

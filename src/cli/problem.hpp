@@ -46,9 +46,9 @@ class Problem {
   bool is_generated() const { return generator_.has_value(); }
   /// Whether A is in memory, somewhere.
   bool is_made() const { return host_.matrix || device_.matrix; }
-  /// LU if a look at the first rows and columns shows that A is not symmetric with a positive diagonal. Else Cholesky, which is no
-  /// certainty.
-  Method likely_method() const;
+  /// That which is asked for. Else LU if a look at the first rows and columns shows that A is not symmetric with a positive diagonal,
+  /// or Cholesky, which is no certainty.
+  Method method_for(const Options&) const;
   std::int64_t nrhs() const { return has_rhs_ ? B_.cols() : 1; }
   /// Whether the right-hand side came as a vector, of one dimension.
   bool is_vector() const { return is_vector_; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "solvers/method.hpp"
 #include "solvers/watch.hpp"
 
 namespace lasolve::cli {
@@ -32,12 +33,10 @@ Part part_of(Step step) {
 std::array<double, parts> costs(const Problem& problem, const Options& o) {
   constexpr double reading = 40, updates = 3, solves_of_condition = 4;
   const double n = double(problem.n()), n2 = n * n, of_sides = 2 * n2 * double(problem.nrhs());
-  const bool cholesky = o.factorization == Method::cholesky ||
-                        (o.factorization == Method::automatic && problem.likely_method() == Method::cholesky);
   const bool refines = is_asked_for(o.refine) || is_coarser_than<double>(o.precision, o.storage);
   const double solve = std::max(of_sides, reading * n2), residual = std::max(of_sides, reading * n2);
   return {problem.is_made() ? 0 : reading * n2,
-          n * n2 * (cholesky ? 1 : 2) / 3,
+          record_of(problem.method_for(o)).flops(n),
           o.condition == Condition::on ? solves_of_condition * reading * n2 : 0,
           solve,
           refines ? updates * (solve + residual) : 0,

@@ -80,7 +80,7 @@ std::vector<std::string> take_tuned(Request& request, const Problem& problem) {
   Options& o = request.options;
   const Choice choice = choose(o);
   if (arrives(problem, choice.device())) return {};
-  const Method method = o.factorization != Method::automatic ? o.factorization : problem.likely_method();
+  const Method method = problem.method_for(o);
   const tuned::Machine machine = machine_of(choice.device(), o.threads);
   const tuned::Entry* const e = tuned::nearest(kept.entries, {machine, o.precision, method, problem.n()});
   if (!e || e->by_default.gemm != choice.name()) return {};  // it is said to be faster than another default

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# scripts/check-questions finds each question that is planted, accepts what is none, and names exceptions that except nothing.
+# Usage: questions.sh SOURCES
+set -u
+sources=$1 failed=0
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+cp -r "$sources"/{include,src,solvers,gemm,bench} "$work"
+check() { "$sources/scripts/check-questions" "$work" >"$work/said"; }
+# holds MESSAGE COMMAND...
+holds() {
+  "${@:2}" && return
+  echo "$1"
+  cat "$work/said"
+  failed=1
+}
+
+holds 'there is a question' check
+# found KIND LINE, and accepted LINE: in a file that may not ask.
+expected=''
+found() {
+  echo "$2" >>"$work/src/cli/planted.cpp"
+  expected+="src/cli/planted.cpp:$(wc -l <"$work/src/cli/planted.cpp"): asks which $1 it is: $2"$'\n'
+}
+accepted() { echo "$1" >>"$work/src/cli/planted.cpp"; }
+found method 'if (method == Method::lu) f();'
+found method 'const bool cholesky = r.method!=Method::cholesky;'
+found method 'if (Method::lu_nopivot == m) f();'
+found method 'case Method::cholesky:'
+found method 'switch (recipe.method) {'
+found method 'const Method m = symmetric ? Method::cholesky : given;'
+found method 'return Method::lu;'
+found type 'if constexpr (sizeof(T) == 8) f();'
+found type 'constexpr int side = sizeof(typename X::T) < 8 ? 1 : 2;'
+found type 'constexpr int side = sizeof(T) > 4 ? 1 : 2;'
+found type 'if constexpr (std::is_same_v<T, double>) f();'
+found type 'using W = std::conditional_t<std::is_same_v<F, T>, A, B>;'
+accepted 'if (options.factorization == Method::automatic) f();'
+accepted 'options.factorization = Method::lu;'
+accepted 'if (record_of(method).is_symmetric) f();'
+accepted 'const std::size_t bytes = n * sizeof(T);'
+accepted 'if constexpr (std::is_same_v<Space, Cuda>) f();'
+accepted 'static_assert(std::is_same_v<T, double>);'
+accepted 'f();  // as if (method == Method::lu)'
+check && echo 'what is found is no error' && failed=1
+holds "it is not this that is found: $expected" diff <(printf %s "$expected") "$work/said"
+rm "$work/src/cli/planted.cpp"
+
+echo 'if (method == Method::lu) f();' >"$work/solvers/lu/planted.cpp"
+holds 'a method may not ask about itself' check
+rm "$work/solvers/lu/planted.cpp" "$work/src/core/likely_method.hpp"
+check && echo 'an exception that excepts nothing is not named' && failed=1
+holds 'it is not that exception' grep -qxF 'src/core/likely_method.hpp: asks no more which method it is' "$work/said"
+exit $failed
