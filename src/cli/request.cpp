@@ -100,8 +100,8 @@ const Table<Request>& solve_table() {
       }),
       O("in-place", 0, "overwrite a generated matrix with its factors: half the memory; it is made again for the check")
           .to(&Request::in_place),
-      O("accuracy", 0, "ERROR", "the HPL check",
-        "the backward error that the solution must have, such as 1e-15: factors are coarse and refined where that "
+      O("accuracy", 0, "ERROR", "hpl",
+        "hpl: as the HPL check allows; a number, such as 1e-15: the backward error that the solution must have, where factors are coarse and refined where that "
         "takes "
         "less time")
           .to([](Request& r, auto& word) { r.options.accuracy = accuracy_of(word); }),

@@ -38,7 +38,7 @@ std::vector<std::int64_t> sizes_of(const std::string& list, const std::string& o
 /// Of --precision: those that systems are solved in, each once.
 std::vector<Precision> precisions_of(const std::string& list);
 
-/// Of --accuracy.
+/// Of --accuracy; 0: the HPL check.
 double accuracy_of(const std::string& text);
 
 /// A number above 0.

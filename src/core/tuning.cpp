@@ -66,7 +66,7 @@ constexpr Tuning hopper = {
     .small_cholesky_order = 64,
     .cholesky_tried_order = 256,
     .one_kernel_checks_order = 1024,
-    .refined_from = 24576,
+    .refined_from = 8192,
     .cublas_even_rows_work = 4'000'000'000,
 };
 
