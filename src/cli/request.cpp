@@ -101,9 +101,9 @@ const Table<Request>& solve_table() {
       O("in-place", 0, "overwrite a generated matrix with its factors: half the memory; it is made again for the check")
           .to(&Request::in_place),
       O("accuracy", 0, "ERROR", "hpl",
-        "hpl: as the HPL check allows; a number, such as 1e-15: the backward error that the solution must have, where factors are coarse and refined where that "
+        "the backward error that the solution must have, such as 1e-15: factors are coarse and refined where that "
         "takes "
-        "less time")
+        "less time; hpl: what the HPL check allows")
           .to([](Request& r, auto& word) { r.options.accuracy = accuracy_of(word); }),
       O("bounds", 0, "bound the error of the solution, as LAPACK's gesvx does").to([](Request& r, auto&) {
         r.options.bounds = true;
