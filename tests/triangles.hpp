@@ -77,21 +77,26 @@ template <class T>
 double triangle_residual(const Matrix<T>& A, TriangleForm form, const Matrix<T>& B, const Matrix<T>& X) {
   const std::int64_t n = A.rows(), count = form.right ? B.rows() : B.cols();
   const auto side = [&](const Matrix<T>& M, std::int64_t i, std::int64_t c) { return form.right ? M(c, i) : M(i, c); };
+  // Column i: what row i has where the triangle stands on the left of x. So a sum stays in a register, in its wide type.
+  const Matrix<T> rows = matrix_of<T>(n, n, [&](std::int64_t j, std::int64_t i) {
+    const bool turned = form.right != form.transposed;
+    return i == j && form.unit ? T(1) : turned ? A(j, i) : A(i, j);
+  });
+  const bool below = form.lower == !form.right;
   Wide<T> worst = 0;
-  std::vector<Wide<T>> r(static_cast<std::size_t>(n)), size(static_cast<std::size_t>(n));
+  std::vector<T> x(static_cast<std::size_t>(n));
   for (std::int64_t c = 0; c < count; ++c) {
-    for (std::int64_t i = 0; i < n; ++i) r[std::size_t(i)] = side(B, i, c), size[std::size_t(i)] = 0;
-    for (std::int64_t j = 0; j < n; ++j) {
-      const Wide<T> x = side(X, j, c);
-      for (std::int64_t i = form.lower == !form.right ? j : 0; i < (form.lower == !form.right ? n : j + 1); ++i) {
-        const std::int64_t a = form.right ? j : i, b = form.right ? i : j;  // element (a, b) of op(A)
-        const Wide<T> t = a == b && form.unit ? T(1) : form.transposed ? A(b, a) : A(a, b);
-        r[std::size_t(i)] -= t * x;
-        size[std::size_t(i)] += std::abs(t * x);
+    for (std::int64_t j = 0; j < n; ++j) x[std::size_t(j)] = side(X, j, c);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const T* const row = &rows(0, i);
+      Wide<T> r = side(B, i, c);
+      double size = 0;
+      for (std::size_t j = std::size_t(below ? 0 : i), end = std::size_t(below ? i + 1 : n); j < end; ++j) {
+        r -= Wide<T>(row[j]) * x[j];
+        size += std::abs(double(row[j]) * x[j]);
       }
+      if (r != 0) worst = larger(worst, std::abs(r) / size);
     }
-    for (std::int64_t i = 0; i < n; ++i)
-      if (r[std::size_t(i)] != 0) worst = larger(worst, std::abs(r[std::size_t(i)]) / size[std::size_t(i)]);
   }
   return double(worst / unit_roundoff<T>);
 }
