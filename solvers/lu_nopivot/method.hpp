@@ -29,11 +29,10 @@ inline constexpr std::int64_t block_without_pivots = 32;
 
 /// A = L U of a small block, n × n, in place: U, and L below the diagonal with its unit diagonal left out. The first column whose pivot is
 /// zero is written to `status`, 1 × 1, if that is −1; `first` is the column of A in the matrix. What follows it is not meaningful.
-void factor_without_pivots(Queue<Cpu>&, MatrixView<double>, std::int64_t first, MatrixView<std::int64_t> status);
-void factor_without_pivots(Queue<Cpu>&, MatrixView<float>, std::int64_t first, MatrixView<std::int64_t> status);
-void factor_without_pivots(Queue<Cuda>&, MatrixView<double, Cuda>, std::int64_t first,
-                           MatrixView<std::int64_t, Cuda> status);
-void factor_without_pivots(Queue<Cuda>&, MatrixView<float, Cuda>, std::int64_t first,
+template <class T>
+void factor_without_pivots(Queue<Cpu>&, MatrixView<T, Cpu>, std::int64_t first, MatrixView<std::int64_t, Cpu> status);
+template <class T>
+void factor_without_pivots(Queue<Cuda>&, MatrixView<T, Cuda>, std::int64_t first,
                            MatrixView<std::int64_t, Cuda> status);
 
 struct LuNopivot {

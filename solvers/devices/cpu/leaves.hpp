@@ -1,7 +1,6 @@
 // The loops of leaves, for the instructions that this processor has.
 #pragma once
 
-#include "core/by_type.hpp"
 #include "core/cpu/level.hpp"
 #include "solvers/devices/cpu/levels/elimination.hpp"
 #include "solvers/devices/cpu/levels/substitution.hpp"
@@ -14,13 +13,11 @@ LASOLVE_DECLARE_LEVELS(Substitutions, substitutions)
 
 template <class T>
 const Elimination<T>& elimination() {
-  const Eliminations& here = *LASOLVE_AT_LEVEL_HERE(eliminations);
-  return *by_type<T>(&here.f64, &here.f32);
+  return *LASOLVE_AT_LEVEL_HERE(eliminations);
 }
 template <class T>
 const Substitution<T>& substitution() {
-  const Substitutions& here = *LASOLVE_AT_LEVEL_HERE(substitutions);
-  return *by_type<T>(&here.f64, &here.f32);
+  return *LASOLVE_AT_LEVEL_HERE(substitutions);
 }
 
 template <class T>
