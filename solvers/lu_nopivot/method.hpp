@@ -54,8 +54,8 @@ struct LuNopivot {
   template <class T, class Space, class Products, class Stored>
   static void apply(Queue<Space>& q, const Products& gemm, const Stored& A, const Pivots<Space>&,
                     MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op) {
-    const auto first = op == Op::none ? lower_unit(A) : upper(A).transposed();
-    const auto second = op == Op::none ? upper(A) : lower_unit(A).transposed();
+    const auto first = op == Op::none ? lower_unit(A) : upper(A).transposed(op);
+    const auto second = op == Op::none ? upper(A) : lower_unit(A).transposed(op);
     trsm_left(q, gemm, first, B, no_pivots<Space>, X);
     trsm_left(q, gemm, after_another(second), X);
   }

@@ -1,6 +1,7 @@
 // The solver on the CPU.
 #include "solvers/driver/engine.hpp"
 
+#include "core/cpu/elements.hpp"
 #include "core/one_at_a_time.hpp"
 #include "solvers/cholesky/cpu/panel.hpp"
 #include "solvers/devices/cpu/norms.hpp"
@@ -15,7 +16,7 @@
 namespace lasolve {
 
 #define LASOLVE_ASSERT(T) static_assert(HasPrimitives<T, Cpu>);
-LASOLVE_ELEMENTS(LASOLVE_ASSERT)
+LASOLVE_CPU_ELEMENTS(LASOLVE_ASSERT)
 #undef LASOLVE_ASSERT
 
 namespace {

@@ -1,7 +1,8 @@
-// The loops of leaves, for the instructions that this processor has.
+// The loops of leaves: of real elements for the instructions that this processor has.
 #pragma once
 
 #include "core/cpu/level.hpp"
+#include "solvers/devices/cpu/complex_leaves.hpp"
 #include "solvers/devices/cpu/levels/elimination.hpp"
 #include "solvers/devices/cpu/levels/substitution.hpp"
 #include "solvers/trsm.hpp"
@@ -13,11 +14,17 @@ LASOLVE_DECLARE_LEVELS(Substitutions, substitutions)
 
 template <class T>
 const Elimination<T>& elimination() {
-  return *LASOLVE_AT_LEVEL_HERE(eliminations);
+  if constexpr (ComplexElement<T>)
+    return complex_elimination<T>;
+  else
+    return *LASOLVE_AT_LEVEL_HERE(eliminations);
 }
 template <class T>
 const Substitution<T>& substitution() {
-  return *LASOLVE_AT_LEVEL_HERE(substitutions);
+  if constexpr (ComplexElement<T>)
+    return complex_substitution<T>;
+  else
+    return *LASOLVE_AT_LEVEL_HERE(substitutions);
 }
 
 template <class T>

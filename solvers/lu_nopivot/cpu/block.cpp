@@ -1,3 +1,4 @@
+#include "core/cpu/elements.hpp"
 #include "solvers/lu_nopivot/method.hpp"
 
 namespace lasolve {
@@ -16,7 +17,7 @@ void factor_without_pivots(Queue<Cpu>&, MatrixView<T, Cpu> A, std::int64_t first
 
 #define LASOLVE_INSTANTIATE(T) \
   template void factor_without_pivots(Queue<Cpu>&, MatrixView<T>, std::int64_t, MatrixView<std::int64_t>);
-LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
+LASOLVE_CPU_ELEMENTS(LASOLVE_INSTANTIATE)
 #undef LASOLVE_INSTANTIATE
 
 }  // namespace lasolve
