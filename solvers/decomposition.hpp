@@ -28,6 +28,8 @@ class DecompositionIn final : public Decomposition<T, Space> {
         n_(A.rows()),
         notes_(std::max<std::int64_t>(1, method_.has_pivots ? n_ : 0), Pivots<Space>::columns + 1),
         values_(std::move(A)) {
+    require(!ComplexElement<T> || !method_.is_symmetric,
+            "complex matrices are factored by LU: there is no method for Hermitian ones yet");
     if constexpr (is_narrow) narrow_ = Matrix<S, Space>(n_, n_);
   }
 

@@ -23,7 +23,8 @@ struct Exponents {
   int least, most;
 };
 template <class F>
-inline constexpr Exponents exponents_of{std::numeric_limits<F>::min_exponent, std::numeric_limits<F>::max_exponent};
+inline constexpr Exponents exponents_of{std::numeric_limits<real_of<F>>::min_exponent,
+                                        std::numeric_limits<real_of<F>>::max_exponent};
 
 /// Of a matrix of T, on a device: what there is when it has been factored.
 template <class T, class Space>

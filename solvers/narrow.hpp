@@ -14,7 +14,7 @@ struct NarrowTriangle {
   Triangle<S, Space> stored;
   MatrixView<F, Space> room;  // all its rows, and the columns of a block
 
-  NarrowTriangle transposed() const { return {stored.transposed(), room}; }
+  NarrowTriangle transposed(Op by = Op::transpose) const { return {stored.transposed(by), room}; }
 };
 
 /// All that is stored of A = L U, or of A = L Lᵀ.

@@ -24,7 +24,10 @@ struct Triangle {
   Triangle diagonal_block(std::int64_t i, std::int64_t n) const {
     return {values.block(i, i, n, n), lower, unit, ready};
   }
-  Triangle transposed() const { return {lasolve::transposed(values), !lower, unit, ready}; }
+  /// Its transpose, or its adjoint.
+  Triangle transposed(Op by = Op::transpose) const {
+    return {{values.stored(), values.op() == Op::none ? by : Op::none}, !lower, unit, ready};
+  }
 };
 
 template <class T, class Space>

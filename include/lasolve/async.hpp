@@ -60,8 +60,9 @@ class AsyncFactorization {
  private:
   std::unique_ptr<AsyncEngine<T>> engine_;
 };
-extern template class AsyncFactorization<double>;
-extern template class AsyncFactorization<float>;
+#define LASOLVE_EXTERN(T) extern template class AsyncFactorization<T>;
+LASOLVE_ELEMENTS(LASOLVE_EXTERN)
+#undef LASOLVE_EXTERN
 
 /// The same of the type of A, in place where A is handed over.
 template <class A>

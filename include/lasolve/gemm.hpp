@@ -28,15 +28,17 @@ enum class Op { none, transpose, conjugate_transpose };
 /// What op is of real elements. No kernel sees a conjugate_transpose of these.
 constexpr Op of_real(Op op) { return op == Op::conjugate_transpose ? Op::transpose : op; }
 
-/// op(X): a matrix, or its transpose read in place. Element (i, j) is data[i·row_stride + j·col_stride].
+/// op(X): a matrix, or its transpose read in place. Element (i, j) is data[i·row_stride + j·col_stride], or its conjugate.
 template <class T, class Space = Cpu>
 class Operand {
  public:
-  constexpr Operand(MatrixView<const T, Space> x, Op op = Op::none) : x_(x), op_(of_real(op)) {}
+  constexpr Operand(MatrixView<const T, Space> x, Op op = Op::none)
+      : x_(x), op_(ComplexElement<T> ? op : of_real(op)) {}
   constexpr Operand(MatrixView<T, Space> x) : x_(x) {}
 
   constexpr MatrixView<const T, Space> stored() const { return x_; }
   constexpr Op op() const { return op_; }
+  constexpr bool is_conjugated() const { return op_ == Op::conjugate_transpose; }
   constexpr const T* data() const { return x_.data(); }
   constexpr std::int64_t ld() const { return x_.ld(); }
   constexpr std::int64_t rows() const { return op_ == Op::none ? x_.rows() : x_.cols(); }
@@ -50,8 +52,12 @@ class Operand {
     part.x_ = op_ == Op::none ? x_.block(i, j, m, n) : x_.block(j, i, n, m);
     return part;
   }
-  constexpr const T& operator()(std::int64_t i, std::int64_t j) const requires std::is_same_v<Space, Cpu> {
-    return x_.data()[i * row_stride() + j * col_stride()];
+  constexpr decltype(auto) operator()(std::int64_t i, std::int64_t j) const requires std::is_same_v<Space, Cpu> {
+    const T& x = x_.data()[i * row_stride() + j * col_stride()];
+    if constexpr (ComplexElement<T>)
+      return is_conjugated() ? conjugate(x) : x;
+    else
+      return (x);
   }
 
  private:
@@ -196,6 +202,47 @@ Operand<Half, Space> rounded(Queue<Space>& q, Operand<float, Space> X, Half* roo
   return {to, X.op()};
 }
 
+/// Y ← α op(X), on the device of complex matrices, written where the parts are those of a real matrix.
+template <ComplexElement T>
+void multiply_elements(Queue<Cpu>&, T alpha, Operand<T, Cpu> X, MatrixView<T, Cpu> Y);
+template <ComplexElement T>
+void multiply_elements(Queue<Cuda>&, T alpha, Operand<T, Cuda> X, MatrixView<T, Cuda> Y);
+
+/// The parts of complex elements, as they lie in memory: the real and the imaginary ones are rows by turns.
+template <ComplexElement T, class Space>
+auto parts_of(MatrixView<T, Space> X) {
+  using Part = std::conditional_t<std::is_const_v<T>, const real_of<T>, real_of<T>>;
+  return MatrixView<Part, Space>(reinterpret_cast<Part*>(X.data()), 2 * X.rows(), X.cols(), 2 * X.ld());
+}
+
+/// C ← α·A·B + β·C of complex matrices by a product of real ones, of as many operations: the parts of C and of B stay where they lie, and
+/// of α·A each element x + iy becomes [x −y; y x], in memory of the queue. β is real.
+template <Precision P, ComplexElement F, class Space>
+void multiply_parts(const GemmKernel<P, Space>& kernel, Queue<Space>& q, F alpha, Operand<F, Space> A,
+                    Operand<F, Space> B, F beta, MatrixView<F, Space> C) {
+  require(beta.imag() == 0, "of a product of complex matrices beta is to be real");
+  const std::int64_t m = A.rows(), k = A.cols();
+  const bool copies_B = B.op() != Op::none;
+  const std::int64_t of_B = copies_B ? k * B.cols() : 0;
+  F* const room = static_cast<F*>(q.room_for_operands(std::size_t(2 * m * k + of_B) * sizeof(F)));
+  const MatrixView<F, Space> pairs(room, m, 2 * k, m);  // columns of α·A and of iα·A by turns
+  multiply_elements(q, alpha, A, MatrixView<F, Space>(room, m, k, 2 * m));
+  multiply_elements(q, F(-alpha.imag(), alpha.real()), A, MatrixView<F, Space>(room + m, m, k, 2 * m));
+  MatrixView<const F, Space> its_B = B.stored();
+  if (copies_B) {
+    const MatrixView<F, Space> copied(room + 2 * m * k, k, B.cols(), k);
+    multiply_elements(q, F(1), B, copied);
+    its_B = copied;
+  }
+  kernel(q, real_of<F>(1), parts_of(pairs), parts_of(its_B), beta.real(), parts_of(C));
+}
+
+/// Whether products of matrices of F are computed in P.
+template <Precision P, class F>
+inline constexpr bool is_computed_in = std::is_same_v<typename Arithmetic<P>::Result, real_of<F>> &&
+                                       (!ComplexElement<F> ||
+                                        std::is_same_v<typename Arithmetic<P>::Operand, real_of<F>>);
+
 /// Products that were made: how many, and of how many operations.
 struct ProductCount {
   std::int64_t calls = 0;
@@ -211,6 +258,8 @@ void multiply_in(const GemmBackend<Space>& backend, bool beside, Queue<Space>& q
   const GemmKernel<P, Space> kernel = backend.template in<P>(beside);
   if constexpr (std::is_same_v<In, F>) {
     kernel(q, alpha, A, B, beta, C);
+  } else if constexpr (ComplexElement<F>) {
+    multiply_parts(kernel, q, alpha, A, B, beta, C);
   } else {
     const auto elements = [](const auto& X) { return elements_to_round_to(X.stored().rows(), X.stored().cols()); };
     In* const room = static_cast<In*>(q.room_for_operands(std::size_t(elements(A) + elements(B)) * sizeof(In)));
@@ -228,7 +277,7 @@ class Gemm {
   explicit Gemm(const GemmBackend<Space>& backend, Precision products = precision_of<F>)
       : backend_(&backend), products_(products) {
     for_precision(products, [&](auto P) {
-      if constexpr (std::is_same_v<typename Arithmetic<P>::Result, F>) {
+      if constexpr (is_computed_in<P, F>) {
         if (backend.template in<P>()) product_ = multiply_in<P, F, Space>;
         if (backend.small && backend.small->template in<P>()) counts_ = std::make_shared<Counts>();
       }
@@ -259,13 +308,18 @@ class Gemm {
     product_(is_small ? *backend_->small : *backend_, is_beside_ && !is_small, q, alpha, A, B, beta, C);
   }
   bool prepares() const {
-    return backend_->prepare != nullptr || (counts_ && backend_->small->prepare != nullptr) || rounds();
+    return backend_->prepare != nullptr || (counts_ && backend_->small->prepare != nullptr) || takes_room();
   }
   /// See GemmBackend::prepare.
   void prepare(Queue<Space>& q, Op a, Op b, std::int64_t m, std::int64_t n, std::int64_t k) const {
     const auto& makes = counts_ && flops_of(m, n, k) < backend_->small_below ? *backend_->small : *backend_;
+    if constexpr (ComplexElement<F>) {
+      if (makes.prepare) makes.prepare(makes.self, q, {products_, Op::none, Op::none, 2 * m, n, 2 * k, is_beside_});
+      q.room_for_operands(std::size_t(2 * m * k + (b == Op::none ? 0 : k * n)) * sizeof(F));
+      return;
+    }
     if (makes.prepare) makes.prepare(makes.self, q, {products_, a, b, m, n, k, is_beside_});
-    if (!rounds()) return;
+    if (!takes_room()) return;
     const std::int64_t of_A = a == Op::none ? elements_to_round_to(m, k) : elements_to_round_to(k, m);
     const std::int64_t of_B = b == Op::none ? elements_to_round_to(k, n) : elements_to_round_to(n, k);
     q.room_for_operands(std::size_t((of_A + of_B) * bytes_of(products_)));
@@ -279,10 +333,10 @@ class Gemm {
 
  private:
   static constexpr double flops_of(std::int64_t m, std::int64_t n, std::int64_t k) {
-    return 2.0 * double(m) * double(n) * double(k);
+    return (ComplexElement<F> ? 8.0 : 2.0) * double(m) * double(n) * double(k);
   }
-  /// Whether operands are rounded for products.
-  bool rounds() const { return rounding_of_operands(products_) > 0; }
+  /// Whether operands are rounded for products, or parts of complex ones set side by side.
+  bool takes_room() const { return ComplexElement<F> || rounding_of_operands(products_) > 0; }
 
   struct Counts {
     ProductCount by_this, by_small;

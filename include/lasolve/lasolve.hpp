@@ -326,8 +326,9 @@ class Factorization {
 
   std::unique_ptr<Engine<T>> engine_;
 };
-extern template class Factorization<double>;
-extern template class Factorization<float>;
+#define LASOLVE_EXTERN(T) extern template class Factorization<T>;
+LASOLVE_ELEMENTS(LASOLVE_EXTERN)
+#undef LASOLVE_EXTERN
 /// `Factorization factors(A)` is of the type of A.
 template <class A, class... More>
 requires(!refused::is_factorization<std::remove_cvref_t<A>>) Factorization(A&&, More&&...)

@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "lasolve/elements.hpp"
+
 namespace lasolve {
 inline namespace LASOLVE_ABI {
 
@@ -231,9 +233,9 @@ constexpr Precision first_with_operands(Precisions<P...>) {
   return first;
 }
 
-/// That of a matrix of T: the first whose operands are of T.
+/// That of a matrix of T: the first whose operands are of T, or of its real parts.
 template <class T>
-inline constexpr Precision precision_of = first_with_operands<T>(ProductPrecisions());
+inline constexpr Precision precision_of = first_with_operands<real_of<T>>(ProductPrecisions());
 
 /// What factors are computed in that are stored in p.
 constexpr Precision computed_in(Precision p) {

@@ -4,6 +4,7 @@
 
 #include "lasolve/cpp20.hpp"
 #if __cplusplus >= 201709L
+#include "lasolve/elements.hpp"
 #include "lasolve/matrix.hpp"
 
 namespace lasolve {
@@ -17,7 +18,10 @@ namespace refused {
 
 /// What systems are of.
 template <class T>
-concept Element = std::is_same_v<T, double> || std::is_same_v<T, float>;
+concept Element = false
+#define LASOLVE_OR_IS(type) || std::is_same_v<T, type>
+    LASOLVE_ELEMENTS(LASOLVE_OR_IS);
+#undef LASOLVE_OR_IS
 /// What A and B are read from, and X written to, in either type.
 template <class M>
 concept Read = BorrowedAs<M, const double> || BorrowedAs<M, const float>;

@@ -83,7 +83,8 @@ Outcome AsyncFactorization<T>::wait() {
   return outcome;
 }
 
-template class AsyncFactorization<double>;
-template class AsyncFactorization<float>;
+#define LASOLVE_INSTANTIATE(T) template class AsyncFactorization<T>;
+LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
+#undef LASOLVE_INSTANTIATE
 
 }  // namespace lasolve

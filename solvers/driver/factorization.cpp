@@ -272,19 +272,18 @@ void Factorization<T>::apply(Factor which, bool inverse, Borrowed<const T> B, Bo
   });
 }
 
-template class Factorization<double>;
-template class Factorization<float>;
+#define LASOLVE_INSTANTIATE(T) template class Factorization<T>;
+LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
+#undef LASOLVE_INSTANTIATE
 
 inline namespace LASOLVE_ABI {
 
-Report solve(Borrowed<const double> A, Borrowed<const double> B, Borrowed<double> X, const Options& options, Op op,
-             After after) {
-  return solve_once(A, B, X, options, op, after);
-}
-Report solve(Borrowed<const float> A, Borrowed<const float> B, Borrowed<float> X, const Options& options, Op op,
-             After after) {
-  return solve_once(A, B, X, options, op, after);
-}
+#define LASOLVE_DEFINE(T)                                                                                             \
+  Report solve(Borrowed<const T> A, Borrowed<const T> B, Borrowed<T> X, const Options& options, Op op, After after) { \
+    return solve_once(A, B, X, options, op, after);                                                                   \
+  }
+LASOLVE_ELEMENTS(LASOLVE_DEFINE)
+#undef LASOLVE_DEFINE
 
 }  // namespace LASOLVE_ABI
 

@@ -33,9 +33,9 @@ struct Lu {
       trsm_left(q, gemm, lower_unit(A), B, &P, X);     // L Y = P B
       trsm_left(q, gemm, after_another(upper(A)), X);  // U X = Y
     } else {
-      trsm_left(q, gemm, upper(A).transposed(), B, no_pivots<Space>, X);  // Uᵀ Z = B
-      trsm_left(q, gemm, after_another(lower_unit(A).transposed()), X);   // Lᵀ Y = Z
-      permute_rows<T>(q, X, X, P, true);                                  // X = Pᵀ Y
+      trsm_left(q, gemm, upper(A).transposed(op), B, no_pivots<Space>, X);  // Uᵀ Z = B, or of the adjoints
+      trsm_left(q, gemm, after_another(lower_unit(A).transposed(op)), X);   // Lᵀ Y = Z
+      permute_rows<T>(q, X, X, P, true);                                    // X = Pᵀ Y
     }
   }
 };

@@ -30,11 +30,10 @@ inline constexpr std::int64_t block_without_pivots = 32;
 
 /// A = L U of a small block, n × n, in place: U, and L below the diagonal with its unit diagonal left out. The first column whose pivot is
 /// zero is written to `status`, 1 × 1, if that is −1; `first` is the column of A in the matrix. What follows it is not meaningful.
-void factor_without_pivots(Queue<Cpu>&, MatrixView<double>, std::int64_t first, MatrixView<std::int64_t> status);
-void factor_without_pivots(Queue<Cpu>&, MatrixView<float>, std::int64_t first, MatrixView<std::int64_t> status);
-void factor_without_pivots(Queue<Cuda>&, MatrixView<double, Cuda>, std::int64_t first,
-                           MatrixView<std::int64_t, Cuda> status);
-void factor_without_pivots(Queue<Cuda>&, MatrixView<float, Cuda>, std::int64_t first,
+template <class T>
+void factor_without_pivots(Queue<Cpu>&, MatrixView<T, Cpu>, std::int64_t first, MatrixView<std::int64_t, Cpu> status);
+template <class T>
+void factor_without_pivots(Queue<Cuda>&, MatrixView<T, Cuda>, std::int64_t first,
                            MatrixView<std::int64_t, Cuda> status);
 
 struct LuNopivot {
@@ -56,8 +55,8 @@ struct LuNopivot {
   template <class T, class Space, class Products, class Stored>
   static void apply(Queue<Space>& q, const Products& gemm, const Stored& A, const Pivots<Space>&,
                     MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op) {
-    const auto first = op == Op::none ? lower_unit(A) : upper(A).transposed();
-    const auto second = op == Op::none ? upper(A) : lower_unit(A).transposed();
+    const auto first = op == Op::none ? lower_unit(A) : upper(A).transposed(op);
+    const auto second = op == Op::none ? upper(A) : lower_unit(A).transposed(op);
     trsm_left(q, gemm, first, B, no_pivots<Space>, X);
     trsm_left(q, gemm, after_another(second), X);
   }

@@ -33,7 +33,7 @@ struct Symmetric {
 
   constexpr std::int64_t rows() const { return half.rows(); }
   constexpr std::int64_t cols() const { return half.cols(); }
-  constexpr const T& operator()(std::int64_t i, std::int64_t j) const requires std::is_same_v<Space, Cpu> {
+  constexpr decltype(auto) operator()(std::int64_t i, std::int64_t j) const requires std::is_same_v<Space, Cpu> {
     return i >= j ? half(i, j) : half(j, i);
   }
 };

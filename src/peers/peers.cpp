@@ -90,11 +90,6 @@ Seconds solve(const Peer& peer, const System<T, Space>& s, Method method, int th
   return {};
 }
 
-template Seconds solve<double>(const Peer&, const System<double>&, Method, int);
-template Seconds solve<float>(const Peer&, const System<float>&, Method, int);
-template Seconds solve<double>(const Peer&, const System<double, Cuda>&, Method, int);
-template Seconds solve<float>(const Peer&, const System<float, Cuda>&, Method, int);
-
 template <class T>
 double backward_error(const System<T>& s) {
   const std::int64_t n = s.A.rows();
@@ -118,7 +113,11 @@ double backward_error(const System<T>& s) {
   return worst;
 }
 
-template double backward_error(const System<double>&);
-template double backward_error(const System<float>&);
+#define LASOLVE_INSTANTIATE(T)                                                 \
+  template Seconds solve<T>(const Peer&, const System<T>&, Method, int);       \
+  template Seconds solve<T>(const Peer&, const System<T, Cuda>&, Method, int); \
+  template double backward_error(const System<T>&);
+LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
+#undef LASOLVE_INSTANTIATE
 
 }  // namespace lasolve::peers

@@ -1,6 +1,7 @@
 // The solver on the CPU.
 #include "solvers/driver/engine.hpp"
 
+#include "core/cpu/elements.hpp"
 #include "core/one_at_a_time.hpp"
 #include "solvers/cholesky/cpu/panel.hpp"
 #include "solvers/devices/cpu/norms.hpp"
@@ -14,7 +15,9 @@
 
 namespace lasolve {
 
-static_assert(HasPrimitives<double, Cpu> && HasPrimitives<float, Cpu>);
+#define LASOLVE_ASSERT(T) static_assert(HasPrimitives<T, Cpu>);
+LASOLVE_CPU_ELEMENTS(LASOLVE_ASSERT)
+#undef LASOLVE_ASSERT
 
 namespace {
 
@@ -156,9 +159,6 @@ std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu> A, const GemmBackend<Cpu>& 
   }
   return std::make_unique<CpuEngine<T>>(std::move(A), gemm, options, std::move(start));
 }
-template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cpu>&, const Options&,
-                                                     Facts);
-template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cpu>&, const Options&, Facts);
 
 template <class T>
 bool solve_small(MatrixView<const T> A, const GemmBackend<Cpu>& gemm, const Options& options, Facts start,
@@ -183,10 +183,13 @@ bool solve_small(MatrixView<const T> A, const GemmBackend<Cpu>& gemm, const Opti
   write_solve(report, std::move(facts));
   return true;
 }
-template bool solve_small(MatrixView<const double>, const GemmBackend<Cpu>&, const Options&, Facts,
-                          MatrixView<const double>, MatrixView<double>, Op, Report&);
-template bool solve_small(MatrixView<const float>, const GemmBackend<Cpu>&, const Options&, Facts,
-                          MatrixView<const float>, MatrixView<float>, Op, Report&);
+
+#define LASOLVE_INSTANTIATE(T)                                                                                        \
+  template std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu>, const GemmBackend<Cpu>&, const Options&, Facts);     \
+  template bool solve_small(MatrixView<const T>, const GemmBackend<Cpu>&, const Options&, Facts, MatrixView<const T>, \
+                            MatrixView<T>, Op, Report&);
+LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
+#undef LASOLVE_INSTANTIATE
 
 template <>
 Checked check_again(Queue<Cpu>& q, const Supply<double, Cpu>& A, Op op, Uplo triangle, MatrixView<const double> B,

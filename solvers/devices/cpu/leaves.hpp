@@ -1,8 +1,8 @@
-// The loops of leaves, for the instructions that this processor has.
+// The loops of leaves: of real elements for the instructions that this processor has.
 #pragma once
 
-#include "core/by_type.hpp"
 #include "core/cpu/level.hpp"
+#include "solvers/devices/cpu/complex_leaves.hpp"
 #include "solvers/devices/cpu/levels/elimination.hpp"
 #include "solvers/devices/cpu/levels/substitution.hpp"
 #include "solvers/trsm.hpp"
@@ -14,13 +14,17 @@ LASOLVE_DECLARE_LEVELS(Substitutions, substitutions)
 
 template <class T>
 const Elimination<T>& elimination() {
-  const Eliminations& here = *LASOLVE_AT_LEVEL_HERE(eliminations);
-  return *by_type<T>(&here.f64, &here.f32);
+  if constexpr (ComplexElement<T>)
+    return complex_elimination<T>;
+  else
+    return *LASOLVE_AT_LEVEL_HERE(eliminations);
 }
 template <class T>
 const Substitution<T>& substitution() {
-  const Substitutions& here = *LASOLVE_AT_LEVEL_HERE(substitutions);
-  return *by_type<T>(&here.f64, &here.f32);
+  if constexpr (ComplexElement<T>)
+    return complex_substitution<T>;
+  else
+    return *LASOLVE_AT_LEVEL_HERE(substitutions);
 }
 
 template <class T>

@@ -14,6 +14,7 @@
 #include "core/cpu/eigen.hpp"
 #include "core/cpu/parallel.hpp"
 #include "core/fetched.hpp"
+#include "core/magnitude.hpp"
 #include "core/symmetric.hpp"
 #include "solvers/devices/cpu/leaves.hpp"
 #include "solvers/ending.hpp"
@@ -72,6 +73,11 @@ void scale(Queue<Cpu>&, int exponent, MatrixView<const T> X, MatrixView<T> Y) {
     for (std::int64_t i = 0; i < X.rows(); ++i) Y(i, j) = std::ldexp(X(i, j), exponent);
 }
 
+template <ComplexElement T>
+void scale(Queue<Cpu>& q, int exponent, MatrixView<const T> X, MatrixView<T> Y) {
+  scale<real_of<T>>(q, exponent, parts_of(X), parts_of(Y));
+}
+
 /// R ← R − A X.
 template <class T>
 void subtract_product(Operand<T, Cpu> A, MatrixView<const T> X, MatrixView<T> R) {
@@ -82,6 +88,19 @@ void subtract_product(Operand<T, Cpu> A, MatrixView<const T> X, MatrixView<T> R)
     subtract(stored.rows(), stored.cols(), stored.data(), stored.ld(), X.data(), R.data());
   } else
     add_product_by_eigen<T>(-1, A, X, R);
+}
+template <ComplexElement T>
+void subtract_product(Operand<T, Cpu> A, MatrixView<const T> X, MatrixView<T> R) {
+  const MatrixView<const T> stored = A.stored();
+  const auto subtract = A.op() == Op::none ? substitution<T>().subtract_product : substitution<T>().subtract_transposed;
+  Matrix<T> x(X.rows(), 1);
+  for (std::int64_t j = 0; j < X.cols(); ++j) {
+    const MatrixView<T> r = R.columns(j, 1);
+    copy_on_host(X.columns(j, 1), x.view());
+    if (A.is_conjugated()) conjugate_elements(x.view()), conjugate_elements(r);
+    subtract(stored.rows(), stored.cols(), stored.data(), stored.ld(), x.data(), r.data());
+    if (A.is_conjugated()) conjugate_elements(r);
+  }
 }
 
 /// R ← B − A X. Not through the backend that made X, which would then vouch for itself.
@@ -114,7 +133,7 @@ void add_magnitudes(Operand<T, Cpu> A, double scale, std::int64_t i0, std::int64
     substitution<T>().add_magnitudes(m, A.cols(), rows.data(), rows.ld(), scale, sums + i0);
   } else {
     for (std::int64_t i = i0; i < i0 + m; ++i)
-      for (std::int64_t j = 0; j < A.cols(); ++j) sums[i] += scale * std::abs(double(A(i, j)));
+      for (std::int64_t j = 0; j < A.cols(); ++j) sums[i] += scale * double(magnitude(A(i, j)));
   }
 }
 
@@ -137,10 +156,10 @@ Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cpu>& q, Symmetric<T, 
     for (std::int64_t j = 0; j < n; ++j) {  // the triangle has rows begin, …, end − 1 of column j
       const std::int64_t begin = lower ? j : 0, end = lower ? n : j + 1;
       for (std::int64_t i = std::max(begin, i0); i < std::min(end, i0 + m); ++i)
-        sum[i] += scale * std::abs(double(stored(i, j)));
+        sum[i] += scale * double(magnitude(stored(i, j)));
       if (j < i0 || j >= i0 + m) continue;
       double row = sum[j];
-      for (std::int64_t i = lower ? j + 1 : 0; i < (lower ? n : j); ++i) row += scale * std::abs(double(stored(i, j)));
+      for (std::int64_t i = lower ? j + 1 : 0; i < (lower ? n : j); ++i) row += scale * double(magnitude(stored(i, j)));
       sum[j] = row;
     }
   });
@@ -158,7 +177,11 @@ Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cpu>& q, Operand<T, Cp
   on_shares(q, A.rows(), double(A.rows()) * double(A.cols()), [&](std::int64_t first, std::int64_t m) {
     Eigen::Map<Eigen::VectorXd> sum(sums.data() + first, m);
     const auto magnitudes = [&](std::int64_t i, std::int64_t j, std::int64_t rows) {
-      return as_eigen(stored.block(i, j, rows, 1)).col(0).template cast<double>().cwiseAbs();
+      const auto column = as_eigen(stored.block(i, j, rows, 1)).col(0);
+      if constexpr (ComplexElement<T>)
+        return column.unaryExpr([](T x) { return double(magnitude(x)); });
+      else
+        return column.template cast<double>().cwiseAbs();
     };
     if (A.op() == Op::none)
       for (std::int64_t j = 0; j < A.cols(); ++j) sum += magnitudes(first, j, m) * w[j];
@@ -175,7 +198,7 @@ Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cpu>& q, Symmetric<T, 
   on_shares(q, n, double(n) * double(n), [&](std::int64_t first, std::int64_t m) {
     for (std::int64_t i = first; i < first + m; ++i)
       for (std::int64_t j = 0; j < n; ++j)
-        sums[std::size_t(i)] += std::abs(double(i >= j ? A.half(i, j) : A.half(j, i))) * weights[std::size_t(j)];
+        sums[std::size_t(i)] += double(magnitude(i >= j ? A.half(i, j) : A.half(j, i))) * weights[std::size_t(j)];
   });
   return sums;
 }
@@ -184,7 +207,7 @@ Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cpu>& q, Symmetric<T, 
 template <class T>
 double column_norm(MatrixView<const T> X, std::int64_t j = 0) {
   double norm = 0;
-  for (std::int64_t i = 0; i < X.rows(); ++i) norm = larger(norm, std::abs(double(X(i, j))));
+  for (std::int64_t i = 0; i < X.rows(); ++i) norm = larger(norm, double(magnitude(X(i, j))));
   return norm;
 }
 /// Those of all columns.
@@ -198,10 +221,10 @@ Fetched<std::vector<double>> column_norms(Queue<Cpu>&, MatrixView<const T> X) {
 /// The least and the largest magnitude on the diagonal, which is not empty.
 template <class T>
 std::pair<double, double> diagonal_range(MatrixView<const T> A) {
-  double least = std::abs(double(A(0, 0))), most = least;
+  double least = double(magnitude(A(0, 0))), most = least;
   for (std::int64_t i = 1; i < A.rows(); ++i) {
-    least = std::min(least, std::abs(double(A(i, i))));
-    most = std::max(most, std::abs(double(A(i, i))));
+    least = std::min(least, double(magnitude(A(i, i))));
+    most = std::max(most, double(magnitude(A(i, i))));
   }
   return {least, most};
 }
@@ -249,6 +272,11 @@ bool may_be_positive_definite(MatrixView<const T> A) {
 template <class T>
 Fetched<bool> may_be_positive_definite(Queue<Cpu>&, MatrixView<const T> A) {
   return may_be_positive_definite<T>(A);
+}
+/// No method is there for what would be Hermitian.
+template <ComplexElement T>
+Fetched<bool> may_be_positive_definite(Queue<Cpu>&, MatrixView<const T>) {
+  return false;
 }
 
 }  // namespace lasolve

@@ -39,6 +39,19 @@ void substitute_by_columns(const Triangle<T, Cpu>& tri, T* b) {
     for (std::int64_t j = n - 1; j >= 0; --j) eliminate(j, 0, j);
 }
 
+/// solve() with B: where that is with the adjoint of a triangle, which leaves read as its transpose, with the conjugate of B.
+template <class T, class Solve>
+void with_conjugate(const Triangle<T, Cpu>& tri, MatrixView<T> B, Solve solve) {
+  if constexpr (ComplexElement<T>) {
+    if (!tri.values.is_conjugated()) return solve();
+    conjugate_elements(B);
+    solve();
+    conjugate_elements(B);
+  } else {
+    solve();
+  }
+}
+
 /// B ← inv(T) B by substitution on the calling thread. A tiny triangle is done before a call of what has vectors begins.
 template <class T>
 void substitute(const Triangle<T, Cpu>& tri, MatrixView<T> B) {
@@ -48,6 +61,10 @@ void substitute(const Triangle<T, Cpu>& tri, MatrixView<T> B) {
   if (tri.order() <= most_order_with_many)
     return substitution<T>().solve_left(as_leaf(tri), B.cols(), B.data(), B.ld());
   solve_by_eigen<T>(tri.values, tri.lower, tri.unit, B);
+}
+template <ComplexElement T>
+void substitute(const Triangle<T, Cpu>& tri, MatrixView<T> B) {
+  with_conjugate(tri, B, [&] { substitution<T>().solve_left(as_leaf(tri), B.cols(), B.data(), B.ld()); });
 }
 
 /// B ← inv(T) B by substitution. T: n × n, B: n × nrhs.
@@ -61,8 +78,10 @@ void solve_leaf(Queue<Cpu>& q, Triangle<T, Cpu> tri, MatrixView<T> B) {
 template <class T>
 void solve_leaf_right(Queue<Cpu>& q, Triangle<T, Cpu> tri, MatrixView<T> B) {
   if (B.empty()) return;
-  on_shares(q, B.rows(), double(B.rows()) * double(B.cols()) * double(B.cols()),
-            [&](std::int64_t i, std::int64_t m) { substitution<T>().solve_right(as_leaf(tri), m, &B(i, 0), B.ld()); });
+  on_shares(q, B.rows(), double(B.rows()) * double(B.cols()) * double(B.cols()), [&](std::int64_t i, std::int64_t m) {
+    const auto rows = B.block(i, 0, m, B.cols());
+    with_conjugate(tri, rows, [&] { substitution<T>().solve_right(as_leaf(tri), m, rows.data(), B.ld()); });
+  });
 }
 
 }  // namespace lasolve

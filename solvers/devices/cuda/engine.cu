@@ -329,19 +329,16 @@ std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda> A, const GemmBa
   wait_for_caller(*its, nullptr);
   return std::make_unique<CudaAsync<T>>(its, tuning, std::move(A), gemm, options);
 }
-template std::unique_ptr<AsyncEngine<double>> make_async_engine(Given<double, Cuda>, const GemmBackend<Cuda>&,
-                                                                const Options&, SharedContext);
-template std::unique_ptr<AsyncEngine<float>> make_async_engine(Given<float, Cuda>, const GemmBackend<Cuda>&,
-                                                               const Options&, SharedContext);
 
-template std::unique_ptr<Engine<double>> make_engine(Given<double, Cpu>, const GemmBackend<Cuda>&, const Options&,
-                                                     Facts, SharedContext);
-template std::unique_ptr<Engine<float>> make_engine(Given<float, Cpu>, const GemmBackend<Cuda>&, const Options&, Facts,
-                                                    SharedContext);
-template std::unique_ptr<Engine<double>> make_engine(Given<double, Cuda>, const GemmBackend<Cuda>&, const Options&,
-                                                     Facts, CUstream_st*, SharedContext);
-template std::unique_ptr<Engine<float>> make_engine(Given<float, Cuda>, const GemmBackend<Cuda>&, const Options&, Facts,
-                                                    CUstream_st*, SharedContext);
+#define LASOLVE_INSTANTIATE(T)                                                                                         \
+  template std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu>, const GemmBackend<Cuda>&, const Options&, Facts,      \
+                                                  SharedContext);                                                      \
+  template std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda>, const GemmBackend<Cuda>&, const Options&, Facts,     \
+                                                  CUstream_st*, SharedContext);                                        \
+  template std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda>, const GemmBackend<Cuda>&, const Options&, \
+                                                             SharedContext);
+LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
+#undef LASOLVE_INSTANTIATE
 
 template <>
 Checked check_again(Queue<Cuda>& q, const Supply<double, Cuda>& A, Op op, Uplo triangle, MatrixView<const double> B,

@@ -172,7 +172,8 @@ bool SmallSystemOnCuda<T>::solve(Queue<Cuda>& q, MatrixView<const T, Cuda> B, Ma
   return true;
 }
 
-template class SmallSystemOnCuda<double>;
-template class SmallSystemOnCuda<float>;
+#define LASOLVE_INSTANTIATE(T) template class SmallSystemOnCuda<T>;
+LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
+#undef LASOLVE_INSTANTIATE
 
 }  // namespace lasolve

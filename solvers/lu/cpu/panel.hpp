@@ -2,9 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
+#include "core/magnitude.hpp"
 #include "lasolve/lasolve.hpp"
 #include "solvers/devices/cpu/leaves.hpp"
 #include "solvers/devices/cpu/rows.hpp"
@@ -16,10 +16,10 @@ namespace lasolve {
 /// A candidate for the pivot. NaN beats everything: with `>` it would lose, and be found nowhere.
 template <class T>
 struct Candidate {
-  T magnitude = -1;
+  real_of<T> magnitude = -1;
   std::int64_t row = 0;
-  void offer(T value, std::int64_t i) {
-    if (!(std::abs(value) <= magnitude) && magnitude == magnitude) magnitude = std::abs(value), row = i;
+  void offer(real_of<T> its, std::int64_t i) {
+    if (!(its <= magnitude) && magnitude == magnitude) magnitude = its, row = i;
   }
 };
 
@@ -57,7 +57,7 @@ void panel_lu_leaf(Queue<Cpu>& q, MatrixView<T> A, Pivots<Cpu> pivots) {
       Candidate<T> best;
       if (j + 1 < n && begin < end) {
         const std::int64_t i = begin + elimination<T>().largest(end - begin, &A(begin, j + 1));
-        best.offer(A(i, j + 1), i);
+        best.offer(magnitude(A(i, j + 1)), i);
       }
       found[std::size_t(t)] = best;
     });
@@ -108,8 +108,8 @@ void apply_leaf(Lu, MatrixView<T> A, MatrixView<std::int64_t> pivots, MatrixView
     substitute(lower_unit(A), X);
     substitute(upper(A), X);
   } else {
-    substitute(upper(A).transposed(), X);
-    substitute(lower_unit(A).transposed(), X);
+    substitute(upper(A).transposed(op), X);
+    substitute(lower_unit(A).transposed(op), X);
     for (std::int64_t i = A.rows() - 1; i >= 0; --i) interchange(i);
   }
 }

@@ -29,20 +29,17 @@ __global__ void __launch_bounds__(32) factor_block(MatrixView<T, Cuda> A, long l
     if (lane < n && j < n) A.data()[lane + j * A.ld()] = row[j];
 }
 
+}  // namespace
+
 template <class T>
-void launch_on(Queue<Cuda>& q, MatrixView<T, Cuda> A, std::int64_t first, MatrixView<std::int64_t, Cuda> status) {
+void factor_without_pivots(Queue<Cuda>& q, MatrixView<T, Cuda> A, std::int64_t first,
+                           MatrixView<std::int64_t, Cuda> status) {
   if (!A.empty()) launch(q, factor_block<T>, 1, 32, A, first, reinterpret_cast<long long*>(status.data()));
 }
 
-}  // namespace
-
-void factor_without_pivots(Queue<Cuda>& q, MatrixView<double, Cuda> A, std::int64_t first,
-                           MatrixView<std::int64_t, Cuda> status) {
-  launch_on(q, A, first, status);
-}
-void factor_without_pivots(Queue<Cuda>& q, MatrixView<float, Cuda> A, std::int64_t first,
-                           MatrixView<std::int64_t, Cuda> status) {
-  launch_on(q, A, first, status);
-}
+#define LASOLVE_INSTANTIATE(T) \
+  template void factor_without_pivots(Queue<Cuda>&, MatrixView<T, Cuda>, std::int64_t, MatrixView<std::int64_t, Cuda>);
+LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
+#undef LASOLVE_INSTANTIATE
 
 }  // namespace lasolve

@@ -1,6 +1,7 @@
 #include "core/cpu/by_eigen.hpp"
 
 #include "core/cpu/eigen.hpp"
+#include "lasolve/elements.hpp"
 
 namespace lasolve {
 
@@ -13,8 +14,6 @@ void add_product_by_eigen(T alpha, Operand<T, Cpu> A, Operand<T, Cpu> B, MatrixV
   if (A.op() != Op::none && B.op() == Op::none) c.noalias() += alpha * a.transpose() * b;
   if (A.op() != Op::none && B.op() != Op::none) c.noalias() += alpha * a.transpose() * b.transpose();
 }
-template void add_product_by_eigen(double, Operand<double, Cpu>, Operand<double, Cpu>, MatrixView<double>);
-template void add_product_by_eigen(float, Operand<float, Cpu>, Operand<float, Cpu>, MatrixView<float>);
 
 template <class T>
 void add_symmetric_product_by_eigen(T alpha, Operand<T, Cpu> A, MatrixView<const T> X, MatrixView<T> C) {
@@ -24,9 +23,6 @@ void add_symmetric_product_by_eigen(T alpha, Operand<T, Cpu> A, MatrixView<const
   else
     as_eigen(C).noalias() += alpha * a.template selfadjointView<Eigen::Upper>() * x;
 }
-template void add_symmetric_product_by_eigen(double, Operand<double, Cpu>, MatrixView<const double>,
-                                             MatrixView<double>);
-template void add_symmetric_product_by_eigen(float, Operand<float, Cpu>, MatrixView<const float>, MatrixView<float>);
 
 template <class T>
 void solve_by_eigen(Operand<T, Cpu> triangle, bool lower, bool unit, MatrixView<T> B) {
@@ -40,7 +36,12 @@ void solve_by_eigen(Operand<T, Cpu> triangle, bool lower, bool unit, MatrixView<
   const auto stored = as_eigen(triangle.stored());
   triangle.op() == Op::transpose ? solve(stored.transpose()) : solve(stored);
 }
-template void solve_by_eigen(Operand<double, Cpu>, bool, bool, MatrixView<double>);
-template void solve_by_eigen(Operand<float, Cpu>, bool, bool, MatrixView<float>);
+
+#define LASOLVE_INSTANTIATE(T)                                                                          \
+  template void add_product_by_eigen(T, Operand<T, Cpu>, Operand<T, Cpu>, MatrixView<T>);               \
+  template void add_symmetric_product_by_eigen(T, Operand<T, Cpu>, MatrixView<const T>, MatrixView<T>); \
+  template void solve_by_eigen(Operand<T, Cpu>, bool, bool, MatrixView<T>);
+LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
+#undef LASOLVE_INSTANTIATE
 
 }  // namespace lasolve

@@ -109,7 +109,8 @@ std::int64_t factor(std::int64_t m, std::int64_t n, T* A, std::int64_t ld, std::
 }  // namespace
 
 extern const Eliminations eliminations;
-const Eliminations eliminations{{factor<double>, eliminate<double>, largest<double>},
-                                {factor<float>, eliminate<float>, largest<float>}};
+#define LASOLVE_TABLE(T) {factor<T>, eliminate<T>, largest<T>},
+const Eliminations eliminations{LASOLVE_ELEMENTS(LASOLVE_TABLE)};
+#undef LASOLVE_TABLE
 
 }  // namespace lasolve::LASOLVE_LEVEL

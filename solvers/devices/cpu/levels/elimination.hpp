@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "solvers/devices/cpu/levels/tables.hpp"
+
 namespace lasolve {
 
 /// None of it fuses a multiplication with a subtraction, and the order of the operations on an element does not depend on vectors: all
@@ -19,9 +21,6 @@ struct Elimination {
   std::int64_t (*largest)(std::int64_t n, const T* a);
 };
 
-struct Eliminations {
-  Elimination<double> f64;
-  Elimination<float> f32;
-};
+using Eliminations = OfEachElement<Elimination>;
 
 }  // namespace lasolve

@@ -214,10 +214,16 @@ std::int64_t cholesky(std::int64_t n, T* A, std::int64_t ld) {
 }  // namespace
 
 extern const Substitutions substitutions;
-const Substitutions substitutions{
-    {cholesky<double>, solve_right<double>, solve_left<double>, solve_one<double>, subtract_product_with_one<double>,
-     subtract_transposed<double>, add_magnitudes<double>},
-    {cholesky<float>, solve_right<float>, solve_left<float>, solve_one<float>, subtract_product_with_one<float>,
-     subtract_transposed<float>, add_magnitudes<float>}};
+#define LASOLVE_TABLE(T)            \
+  {                                 \
+      cholesky<T>,                  \
+      solve_right<T>,               \
+      solve_left<T>,                \
+      solve_one<T>,                 \
+      subtract_product_with_one<T>, \
+      subtract_transposed<T>,       \
+      add_magnitudes<T>},
+const Substitutions substitutions{LASOLVE_ELEMENTS(LASOLVE_TABLE)};
+#undef LASOLVE_TABLE
 
 }  // namespace lasolve::LASOLVE_LEVEL

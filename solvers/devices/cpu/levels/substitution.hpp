@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "solvers/devices/cpu/levels/tables.hpp"
+
 namespace lasolve {
 
 /// A triangle of which element (i, j) is data[i·row + j·col]: one of row and col is 1.
@@ -33,9 +35,6 @@ struct Substitution {
   void (*add_magnitudes)(std::int64_t m, std::int64_t n, const T* A, std::int64_t ld, double scale, double* sums);
 };
 
-struct Substitutions {
-  Substitution<double> f64;
-  Substitution<float> f32;
-};
+using Substitutions = OfEachElement<Substitution>;
 
 }  // namespace lasolve

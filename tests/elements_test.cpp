@@ -1,0 +1,213 @@
+// Factors of each element that matrices on the CPU may have, seen from inside, beside Eigen's.
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <complex>
+#include <random>
+
+#include "core/cpu/eigen.hpp"
+#include "core/cpu/elements.hpp"
+#include "solvers/cholesky/cpu/panel.hpp"
+#include "solvers/decomposition.hpp"
+#include "solvers/devices/cpu/rows.hpp"
+#include "solvers/devices/cpu/triangle.hpp"
+#include "solvers/devices/primitives.hpp"
+#include "solvers/lu/cpu/panel.hpp"
+
+namespace lasolve::test {
+namespace {
+
+template <class... T>
+testing::Types<T...> without_first(void (*)(int, T...));
+#define LASOLVE_AND(T) , T
+using Elements = decltype(without_first(static_cast<void (*)(int LASOLVE_CPU_ELEMENTS(LASOLVE_AND))>(nullptr)));
+#undef LASOLVE_AND
+
+constexpr Op ops[] = {Op::none, Op::transpose, Op::conjugate_transpose};
+
+/// The type in which it is judged.
+template <class T>
+struct WideOf {
+  using Type = long double;
+};
+template <ComplexElement T>
+struct WideOf<T> {
+  using Type = std::complex<long double>;
+};
+template <class T>
+using Dense = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+template <class T>
+using Wide = Dense<typename WideOf<T>::Type>;
+
+/// With parts from −1 to 1, or small integers.
+template <class T>
+Matrix<T> random_elements(std::int64_t m, std::int64_t n, unsigned seed, bool integers = false) {
+  std::mt19937 random(seed);
+  const auto part = [&] {
+    const double x = double(random()) / 0x1p31 - 1;
+    return real_of<T>(integers ? std::floor(4 * x) : x);
+  };
+  Matrix<T> A(m, n, m + 3);
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < m; ++i)
+      if constexpr (ComplexElement<T>)
+        A(i, j) = T(part(), part());
+      else
+        A(i, j) = part();
+  return A;
+}
+
+template <class T>
+Wide<T> wide(MatrixView<const T> A) {
+  return as_eigen(A).template cast<typename WideOf<T>::Type>();
+}
+template <class M>
+M applied(Op op, const M& A) {
+  return op == Op::none ? A : op == Op::transpose ? M(A.transpose()) : M(A.adjoint());
+}
+template <class M>
+double infinity_norm(const M& A) {
+  return A.size() == 0 ? 0 : double(A.cwiseAbs().rowwise().sum().maxCoeff());
+}
+/// HPL's residual of the worst of some columns, with moduli.
+template <class T>
+double hpl_residual(Op op, MatrixView<const T> A, MatrixView<const T> X, MatrixView<const T> B) {
+  const Wide<T> a = applied(op, wide(A)), x = wide(X), b = wide(B), r = b - a * x;
+  double worst = 0;
+  for (std::int64_t j = 0; j < X.cols(); ++j) {
+    const auto most = [j](const Wide<T>& of) { return double(of.col(j).cwiseAbs().maxCoeff()); };
+    worst = larger(worst, most(r) / (infinity_norm(a) * most(x) + most(b)));
+  }
+  return worst / (unit_roundoff_of(precision_of<T>) * double(A.rows()));
+}
+
+template <class T>
+class FactorsOf : public testing::Test {
+ protected:
+  std::unique_ptr<DecompositionIn<T, Cpu>> factored(const Matrix<T>& A, Method method, Schedule schedule,
+                                                    std::int64_t nb, const GemmBackend<Cpu>& backend) {
+    Matrix<T> memory(A.rows(), A.cols());
+    auto factors = std::make_unique<DecompositionIn<T, Cpu>>(backend, precision_of<T>, method, std::move(memory));
+    const Recipe by{.method = method, .schedule = schedule, .widths = {.panel = nb}};
+    factors->prepare(q, by);
+    factors->take(q, A.view());
+    factors->factor(q, by);
+    outcome = factors->outcome_of(*factors->ending(q));
+    return factors;
+  }
+  /// Solves with factors of A for few and for many right-hand sides.
+  void expect_solves(Factors<T, Cpu>& factors, const Matrix<T>& A) {
+    const std::int64_t n = A.rows();
+    const Dense<T> a = as_eigen(A.view());
+    for (const Op op : ops) {
+      const Eigen::PartialPivLU<Dense<T>> reference(applied(op, a));
+      for (const std::int64_t nrhs : {1, 20}) {
+        SCOPED_TRACE(testing::Message() << "op " << int(op) << ", nrhs = " << nrhs);
+        const Matrix<T> B = random_elements<T>(n, nrhs, 5);
+        Matrix<T> X(n, nrhs);
+        factors.apply(q, B.view(), X.view(), op);
+        EXPECT_LT(hpl_residual<T>(op, A.view(), X.view(), B.view()), hpl_threshold);
+        const Dense<T> x = reference.solve(as_eigen(B.view())), difference = x - as_eigen(X.view());
+        const double bound = 2 * double(n) * unit_roundoff_of(precision_of<T>) / double(reference.rcond());
+        EXPECT_LE(double(difference.norm()), bound * double(x.norm()));
+      }
+    }
+  }
+  Queue<Cpu> q{3};
+  Outcome outcome;
+};
+TYPED_TEST_SUITE(FactorsOf, Elements);
+
+TYPED_TEST(FactorsOf, have_a_small_residual_and_solve_with_each_op) {
+  using T = TypeParam;
+  constexpr Schedule schedules[] = {Schedule::right_looking, Schedule::left_looking, Schedule::recursive,
+                                    Schedule::crout};
+  constexpr std::pair<std::int64_t, std::int64_t> sizes[] = {{1, 1},   {2, 7},   {9, 4},    {31, 32},  {64, 16},
+                                                             {65, 32}, {130, 8}, {201, 64}, {160, 110}};
+  for (const auto& [n, nb] : sizes)
+    for (const Schedule schedule : schedules) {
+      SCOPED_TRACE(testing::Message() << "n = " << n << ", nb = " << nb << ", schedule " << int(schedule));
+      const Matrix<T> A = random_elements<T>(n, n, unsigned(n));
+      const auto backends = gemm_backends<Cpu>();
+      const auto factors =
+          this->factored(A, Method::lu, schedule, nb, *backends[std::size_t(n + nb) % backends.size()]);
+      EXPECT_TRUE(this->outcome.ok());
+      Wide<T> PA = wide<T>(A.view());
+      const auto p = factors->pivots().p;
+      for (std::int64_t i = 0; i < n; ++i) PA.row(i).swap(PA.row(p(i, 0)));
+      const Wide<T> LU = wide<T>(factors->values());
+      const Wide<T> L = LU.template triangularView<Eigen::UnitLower>(), U = LU.template triangularView<Eigen::Upper>();
+      const double u = unit_roundoff_of(precision_of<T>);
+      EXPECT_LT(infinity_norm(Wide<T>((PA - L * U).transpose())),
+                30 * double(n) * u * infinity_norm(Wide<T>(PA.transpose())));
+      const double longest = ComplexElement<T> ? std::sqrt(2.0) : 1;  // of a modulus, where |Re| + |Im| is at most 1
+      EXPECT_LE(double(L.cwiseAbs().maxCoeff()), longest * (1 + 4 * u));
+      if (schedule == schedules[0]) this->expect_solves(*factors, A);
+    }
+}
+
+TYPED_TEST(FactorsOf, without_interchanges_solve_with_each_op) {
+  using T = TypeParam;
+  for (const std::int64_t n : {1, 33, 131}) {
+    SCOPED_TRACE(testing::Message() << "n = " << n);
+    Matrix<T> A = random_elements<T>(n, n, unsigned(n));
+    for (std::int64_t i = 0; i < n; ++i) A(i, i) += T(real_of<T>(2 * n));
+    const auto factors = this->factored(A, Method::lu_nopivot, Schedule::right_looking, 40, *gemm_backends<Cpu>()[0]);
+    EXPECT_TRUE(this->outcome.ok());
+    this->expect_solves(*factors, A);
+  }
+}
+
+TYPED_TEST(FactorsOf, name_the_first_column_without_a_pivot) {
+  using T = TypeParam;
+  for (const std::int64_t n : {5, 60, 100})
+    for (const std::int64_t column : {std::int64_t(0), n / 2, n - 1}) {
+      Matrix<T> A = random_elements<T>(n, n, unsigned(n));
+      for (std::int64_t i = 0; i < n; ++i) A(i, column) = T(0);
+      this->factored(A, Method::lu, Schedule::right_looking, 16, *gemm_backends<Cpu>()[0]);
+      EXPECT_EQ(this->outcome.kind, Outcome::singular);
+      EXPECT_EQ(this->outcome.at, column);
+    }
+}
+
+TYPED_TEST(FactorsOf, of_complex_elements_are_by_no_method_for_symmetric_matrices) {
+  using T = TypeParam;
+  const auto make = [] {
+    DecompositionIn<T, Cpu>(*gemm_backends<Cpu>()[0], precision_of<T>, Method::cholesky, Matrix<T>(2, 2));
+  };
+  if (ComplexElement<T>)
+    EXPECT_THROW(make(), std::invalid_argument);
+  else
+    EXPECT_NO_THROW(make());
+}
+
+template <class T>
+using ProductsOf = FactorsOf<T>;
+TYPED_TEST_SUITE(ProductsOf, Elements);
+
+TYPED_TEST(ProductsOf, integers_are_exact_by_each_backend_and_write_over_nan) {
+  using T = TypeParam;
+  constexpr auto nan = std::numeric_limits<real_of<T>>::quiet_NaN();
+  for (const GemmBackend<Cpu>* backend : gemm_backends<Cpu>()) {
+    const Gemm<T, Cpu> gemm(*backend);
+    if (!gemm || (backend->unavailable && !backend->unavailable(0).empty())) continue;
+    for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1}, {7, 5, 0}, {33, 70, 40}})
+      for (const Op a : ops)
+        for (const Op b : ops) {
+          SCOPED_TRACE(testing::Message() << backend->name << ", m = " << m << ", ops " << int(a) << int(b));
+          const Matrix<T> A = a == Op::none ? random_elements<T>(m, k, 1, true) : random_elements<T>(k, m, 1, true);
+          const Matrix<T> B = b == Op::none ? random_elements<T>(k, n, 2, true) : random_elements<T>(n, k, 2, true);
+          Matrix<T> C = random_elements<T>(m, n, 3, true), over(m, n);
+          as_eigen(over.view()).setConstant(T(nan));
+          const Dense<T> product = applied(a, Dense<T>(as_eigen(A.view()))) * applied(b, Dense<T>(as_eigen(B.view())));
+          const Dense<T> expected = as_eigen(C.view()) - product;
+          gemm(this->q, T(-1), {A.view(), a}, {B.view(), b}, T(1), C.view());
+          gemm(this->q, T(2), {A.view(), a}, {B.view(), b}, T(0), over.view());
+          EXPECT_TRUE(as_eigen(C.view()) == expected);
+          EXPECT_TRUE(as_eigen(over.view()) == T(2) * product);
+        }
+  }
+}
+
+}  // namespace
+}  // namespace lasolve::test
