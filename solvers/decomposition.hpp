@@ -28,8 +28,6 @@ class DecompositionIn final : public Decomposition<T, Space> {
         n_(A.rows()),
         notes_(std::max<std::int64_t>(1, method_.has_pivots ? n_ : 0), Pivots<Space>::columns + 1),
         values_(std::move(A)) {
-    require(!ComplexElement<T> || !method_.is_symmetric,
-            "complex matrices are factored by LU: there is no method for Hermitian ones yet");
     if constexpr (is_narrow) narrow_ = Matrix<S, Space>(n_, n_);
   }
 
@@ -166,15 +164,30 @@ class DecompositionIn final : public Decomposition<T, Space> {
   std::optional<Buffers<F, Space>> buffers_;
 };
 
+/// Elements of T with parts of another type.
+template <class T, class Part>
+struct WithParts {
+  using Type = Part;
+};
+template <template <class> class Complex, class Old, class Part>
+requires ComplexElement<Complex<Old>>
+struct WithParts<Complex<Old>, Part> {
+  using Type = Complex<Part>;
+};
+
 /// As a recipe has it. `memory`: that of A where the factors overwrite it, which only those stored as T can; else null.
 template <class T, class Space>
 std::unique_ptr<Decomposition<T, Space>> decomposition_by(const Recipe& by, const GemmBackend<Space>& backend,
                                                           std::int64_t n, Matrix<T, Space>* memory, int exponent) {
   std::unique_ptr<Decomposition<T, Space>> made;
   for_storage(by.precision.storage, [&](auto P) {
-    using S = typename Arithmetic<P>::Operand;
-    using F = typename Arithmetic<P>::Result;
-    if constexpr (sizeof(F) <= sizeof(T)) {
+    using Stored = typename Arithmetic<P>::Operand;
+    using Computed = typename Arithmetic<P>::Result;
+    constexpr bool can_be =
+        !ComplexElement<T> || std::is_same_v<Stored, Computed>;  // no complex numbers of 16-bit parts
+    if constexpr (can_be && sizeof(Computed) <= sizeof(real_of<T>)) {
+      using S = typename WithParts<T, Stored>::Type;
+      using F = typename WithParts<T, Computed>::Type;
       const auto of = [&](Matrix<F, Space>&& A) {
         made = std::make_unique<DecompositionIn<T, Space, F, S>>(backend, by.precision.products, by.method,
                                                                  std::move(A), exponent);

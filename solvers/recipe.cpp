@@ -63,9 +63,11 @@ bool has_schedule(Method method, const Options& options) {
   return options.schedule == Schedule::automatic || is_offered(method, options.schedule);
 }
 
-void require_offered(const Options& options, const Means& means, const SolvePrecision& in) {
+void require_offered(const Options& options, const Problem& problem, const Means& means, const SolvePrecision& in) {
   require(options.block_size >= 0, "the block size is negative");
   const Method method = options.factorization == Method::automatic ? Method::lu : options.factorization;
+  require(!problem.is_complex || (!record_of(method).is_symmetric && options.triangle == Uplo::both),
+          "complex matrices are given whole, and factored by LU: there is no method for Hermitian ones yet");
   require(has_schedule(method, options), "this schedule is not offered for this method");
   if (!means.offers(in.products)) require(false, does_not_offer(means.backend, means.device, in.products).c_str());
 }
@@ -111,7 +113,7 @@ Estimate when_estimated(const Recipe& r, const Options& o, std::int64_t n) {
 
 /// Whether A is factored as it comes, which pays where it is large, and goes where nothing has to be known of it before.
 bool goes_as_it_comes(const Recipe& r, bool picks, const Problem& problem, const Tuning& t) {
-  const double bytes = double(problem.n) * double(problem.n) * bytes_of(problem.element);
+  const double bytes = double(problem.n) * double(problem.n) * bytes_of(problem.element) * (problem.is_complex ? 2 : 1);
   const bool looks = picks || r.finite || r.condition == Estimate::always;
   return problem.from_host && bytes >= double(t.arriving_bytes) && !r.asks_dominance && !(r.in_place && looks) &&
          !has_narrow_range(r.precision.products);
@@ -140,12 +142,12 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   r.precision = solve_precision(coarse ? Precision::fp32 : o.precision, o.storage, of_A);
   r.by_coarse = coarse && means.has_coarse;
   r.accuracy = o.accuracy;
-  if (!r.by_coarse) require_offered(o, means, r.precision);
+  if (!r.by_coarse) require_offered(o, problem, means, r.precision);
   r.refine = o.refine != Refine::automatic ? o.refine : r.is_coarse() ? Refine::classical : Refine::none;
   r.executor = goes_by_leaf(o, problem, means) ? Executor::leaf : Executor::plan;
   r.finite = o.check && !o.allow_nonfinite;
-  const bool picks =
-      o.factorization == Method::automatic && has_schedule(Method::cholesky, o) && problem.glance != Method::lu;
+  const bool picks = o.factorization == Method::automatic && has_schedule(Method::cholesky, o) &&
+                     problem.glance != Method::lu && !problem.is_complex;
   const bool not_read_again = problem.from_host && !o.check && !r.is_coarse() && !r.refines() && !picks;
   r.in_place = problem.handed_over || not_read_again;
   require(!problem.handed_over || (!r.is_coarse() && !r.refines()),

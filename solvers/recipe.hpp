@@ -16,8 +16,9 @@ struct Problem {
   std::int64_t n = 0;
   Precision element = Precision::fp64;  ///< of A
   bool handed_over = false;             ///< the memory of A is given for its factors
-  bool from_host = false;               ///< A is to be copied to the device first
-  Method glance = Method::automatic;    ///< what a part of A makes likely: lu is certain, cholesky is not
+  bool is_complex = false;  ///< then A is no matrix of a method for symmetric ones: there is none for Hermitian ones
+  bool from_host = false;   ///< A is to be copied to the device first
+  Method glance = Method::automatic;  ///< what a part of A makes likely: lu is certain, cholesky is not
 };
 
 /// Of a device and a backend, the same.

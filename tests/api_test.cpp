@@ -95,6 +95,22 @@ TEST_P(Api, factors_once_and_solves_many_also_after_a_move) {
   });
 }
 
+TEST_P(Api, takes_the_adjoint_of_a_real_matrix_for_its_transpose) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (const std::int64_t order : {1, 5, 200})
+      for (const Precision precision : {Precision::automatic, Precision::fp32}) {
+        const Matrix<T> A = random_matrix<T>(order, order), B = random_matrix<T>(order, 1, 5);
+        Matrix<T> X(order, 1), Y(order, 1);
+        Options o = options();
+        o.precision = precision;
+        EXPECT_TRUE(solve(A.view(), B.view(), X.view(), o, Op::transpose).outcome.ok());
+        EXPECT_TRUE(solve(A.view(), B.view(), Y.view(), o, Op::conjugate_transpose).outcome.ok());
+        EXPECT_TRUE(same_bits(X, Y)) << "n = " << order;
+      }
+  });
+}
+
 TEST_P(Api, solves_for_no_rows_however_many_columns_they_have) {
   with_element([&](auto zero) {
     using T = decltype(zero);

@@ -12,6 +12,7 @@
 #include "solvers/devices/cpu/rows.hpp"
 #include "solvers/devices/cpu/triangle.hpp"
 #include "solvers/devices/primitives.hpp"
+#include "solvers/driver/solver.hpp"
 #include "solvers/lu/cpu/panel.hpp"
 
 namespace lasolve::test {
@@ -170,15 +171,101 @@ TYPED_TEST(FactorsOf, name_the_first_column_without_a_pivot) {
     }
 }
 
-TYPED_TEST(FactorsOf, of_complex_elements_are_by_no_method_for_symmetric_matrices) {
+/// The solver with all that it does of its own: it refines, checks, and estimates the condition.
+template <class T>
+class SolverOf : public testing::Test {
+ protected:
+  static Options by_lu(Precision precision = Precision::automatic) {
+    Options options;
+    options.factorization = Method::lu, options.precision = precision, options.condition = options.bounds = true;
+    return options;
+  }
+  Report solve(const Matrix<T>& A, const Matrix<T>& B, Matrix<T>& X, const Options& options, Op op = Op::none) {
+    Queue<Cpu> q(3);
+    const GemmBackend<Cpu>& backend = *gemm_backends<Cpu>()[0];
+    Given<T, Cpu> given(A.view());
+    const Recipes recipes = resolve(options, problem_of(given), means_of(backend, options, q.tuning(), false));
+    Solver<T, Cpu> solver(q, backend, std::move(given), recipes, options, Facts{});
+    solver.factor();
+    return solver.solve(B.view(), X.view(), op);
+  }
+};
+TYPED_TEST_SUITE(SolverOf, Elements);
+
+TYPED_TEST(SolverOf, checks_what_it_solves_and_estimates_the_condition) {
   using T = TypeParam;
-  const auto make = [] {
-    DecompositionIn<T, Cpu>(*gemm_backends<Cpu>()[0], precision_of<T>, Method::cholesky, Matrix<T>(2, 2));
-  };
+  for (const std::int64_t n : {1, 3, 40, 131})
+    for (const Op op : ops) {
+      SCOPED_TRACE(testing::Message() << "n = " << n << ", op " << int(op));
+      const Matrix<T> A = random_elements<T>(n, n, unsigned(n)), B = random_elements<T>(n, 2, 9);
+      Matrix<T> X(n, 2);
+      const Report report = this->solve(A, B, X, this->by_lu(), op);
+      EXPECT_TRUE(report.outcome.ok()) << report.outcome.message();
+      const double hpl = hpl_residual<T>(op, A.view(), X.view(), B.view());
+      EXPECT_LT(hpl, hpl_threshold);
+      EXPECT_LT(*report.hpl_residual, 2 * hpl + 1);
+      EXPECT_GT(*report.hpl_residual, hpl / 2 - 1);
+      const Wide<T> a = wide<T>(A.view()), inverse = a.inverse();
+      const auto one_norm = [](const Wide<T>& of) { return infinity_norm(Wide<T>(of.transpose())); };
+      const double rcond = 1 / (one_norm(a) * one_norm(inverse));
+      EXPECT_LT(*report.rcond, 3 * rcond);
+      EXPECT_GT(*report.rcond, rcond / 2.1);
+      const Wide<T> exact = applied(op, inverse) * wide<T>(B.view()), error = exact - wide<T>(X.view());
+      ASSERT_TRUE(report.forward_error_bound.has_value());
+      for (std::int64_t j = 0; j < 2; ++j)
+        EXPECT_LE(double(error.col(j).cwiseAbs().maxCoeff() / exact.col(j).cwiseAbs().maxCoeff()),
+                  2 * *report.forward_error_bound);
+    }
+}
+
+TYPED_TEST(SolverOf, refines_what_coarser_factors_give) {
+  using T = TypeParam;
+  for (const Refine how : {Refine::classical, Refine::gmres})
+    for (const Op op : ops) {
+      SCOPED_TRACE(testing::Message() << "refine " << int(how) << ", op " << int(op));
+      constexpr std::int64_t n = 97;
+      const Matrix<T> A = random_elements<T>(n, n, 4), B = random_elements<T>(n, 3, 9);
+      Matrix<T> X(n, 3);
+      Options options = this->by_lu(Precision::fp32);
+      options.refine = how;
+      const Report report = this->solve(A, B, X, options, op);
+      EXPECT_TRUE(report.outcome.ok()) << report.outcome.message();
+      EXPECT_EQ(report.precision, Precision::fp32);
+      EXPECT_LT(hpl_residual<T>(op, A.view(), X.view(), B.view()), hpl_threshold);
+      EXPECT_EQ(report.gmres_steps > 0, how == Refine::gmres && sizeof(real_of<T>) == 8);
+    }
+}
+
+TYPED_TEST(SolverOf, leaves_complex_matrices_to_methods_that_are_not_for_symmetric_ones) {
+  using T = TypeParam;
+  Matrix<T> A = random_elements<T>(9, 9, 3), X(9, 1);
+  const Matrix<T> B = random_elements<T>(9, 1, 9);
+  for (std::int64_t j = 0; j < 9; ++j)
+    for (std::int64_t i = 0; i <= j; ++i) A(i, j) = i == j ? T(20) : conjugate(A(j, i));
+  Options options;
+  const Report report = this->solve(A, B, X, options);
+  EXPECT_TRUE(report.outcome.ok());
+  EXPECT_EQ(report.method, ComplexElement<T> ? Method::lu : Method::cholesky);
+  options.factorization = Method::cholesky;
   if (ComplexElement<T>)
-    EXPECT_THROW(make(), std::invalid_argument);
+    EXPECT_THROW(this->solve(A, B, X, options), std::invalid_argument);
   else
-    EXPECT_NO_THROW(make());
+    EXPECT_TRUE(this->solve(A, B, X, options).outcome.ok());
+}
+
+TYPED_TEST(SolverOf, says_what_has_no_solution_to_trust) {
+  using T = TypeParam;
+  constexpr std::int64_t n = 50;
+  Matrix<T> A = random_elements<T>(n, n, 6), X(n, 1);
+  const Matrix<T> B = random_elements<T>(n, 1, 9);
+  for (std::int64_t i = 0; i < n; ++i)
+    A(i, 20) = A(i, 7) + T(real_of<T>(unit_roundoff_of(precision_of<T>) / 64)) * A(i, 30);
+  EXPECT_EQ(this->solve(A, B, X, this->by_lu()).outcome.kind, Outcome::ill_conditioned);
+  for (std::int64_t i = 0; i < n; ++i) A(i, 20) = T(0);
+  const Report report = this->solve(A, B, X, this->by_lu());
+  EXPECT_EQ(report.outcome.kind, Outcome::singular);
+  EXPECT_EQ(report.outcome.at, 20);
+  EXPECT_TRUE(std::isnan(std::real(X(3, 0))));
 }
 
 template <class T>

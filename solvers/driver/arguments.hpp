@@ -58,8 +58,8 @@ inline Options mirrored(Options options) {
   return options;
 }
 
-/// What `op` is of the matrix that was factored.
-inline Op op_of_stored(Op stored, Op op) { return stored == Op::none ? op : flipped(op); }
+/// What `op` is of the matrix that was factored, which is real.
+inline Op op_of_stored(Op stored, Op op) { return stored == Op::none ? of_real(op) : flipped(op); }
 
 /// Where X is B itself: X is then solved for in place.
 template <class B, class X>

@@ -95,7 +95,10 @@ struct Given {
 
 template <class T, class Space>
 Problem problem_of(const Given<T, Space>& given) {
-  return {.n = given.A.rows(), .element = precision_of<T>, .handed_over = given.memory.has_value()};
+  return {.n = given.A.rows(),
+          .element = precision_of<T>,
+          .handed_over = given.memory.has_value(),
+          .is_complex = ComplexElement<T>};
 }
 
 /// Factors A on the backend's device: A on the host is copied to the device for a CUDA backend. `start` holds what is

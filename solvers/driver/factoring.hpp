@@ -121,7 +121,8 @@ class Factoring {
 
   double bytes_of_factors() const {
     const Precision storage = first().precision.storage, computed = computed_in(storage);
-    return double(A.order()) * double(A.order()) * (bytes_of(computed) + (storage != computed) * bytes_of(storage));
+    return parts<T> * double(A.order()) * double(A.order()) *
+           (bytes_of(computed) + (storage != computed) * bytes_of(storage));
   }
   void require_memory() const {
     const double wanted = bytes_of_factors();

@@ -165,7 +165,7 @@ class Solver {
   void leave_no_solution(MatrixView<T, Space> X, Times& times) {
     if (X.empty()) return;  // there may be ever so many columns of no rows
     q_.phase(Phase::other);
-    fill(q_, std::numeric_limits<T>::quiet_NaN(), X);
+    fill(q_, T(std::numeric_limits<real_of<T>>::quiet_NaN()), X);
     times.take(q_);
   }
 
@@ -201,7 +201,7 @@ class Solver {
     constexpr double seen = 10;
     if (!made.recipe.is_coarse() || *made.facts.rcond > seen * made.recipe.precision.unit_roundoff()) return {};
     return std::optional<RefinedFactors<T, Space>>(std::in_place, *made.factors,
-                                                   std::array{A_.with(Op::none), A_.with(Op::transpose)},
+                                                   std::array{A_.with(Op::none), A_.with(Op::conjugate_transpose)},
                                                    std::array{A_.norm(q_, Op::none), A_.norm(q_, Op::transpose)});
   }
 

@@ -21,6 +21,7 @@ class TrianglesOf final : public Triangles<T> {
       : q_(q), gemm_(gemm), factors_(factors), exponent_(exponent), outcome_(outcome) {}
 
   LogDeterminant log_abs_det() override {
+    require(!ComplexElement<T>, "the determinant of a complex matrix has more than a sign");
     constexpr double infinity = std::numeric_limits<double>::infinity();
     if (outcome_.kind == Outcome::singular) return {-infinity, 0};
     if (!outcome_.ok()) return {std::numeric_limits<double>::quiet_NaN(), 0};
@@ -32,8 +33,9 @@ class TrianglesOf final : public Triangles<T> {
     int sign = 1;
     const int power = factors_->method().power_of_pivots;
     for (std::int64_t i = 0; i < n; ++i) {
-      log_abs += power * std::log(std::abs((long double)(diagonal(0, i))));
-      if (diagonal(0, i) < 0) sign = -sign;
+      log_abs += power * std::log((long double)(magnitude(diagonal(0, i))));
+      if constexpr (!ComplexElement<T>)
+        if (diagonal(0, i) < 0) sign = -sign;
     }
     const std::vector<std::int64_t> exchanged = pivots();
     for (std::int64_t k = 0; k < n; ++k)

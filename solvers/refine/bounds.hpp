@@ -29,13 +29,13 @@ struct RowsOfBounds {
            int exponent) {
     const Matrix<T> its_x = on_host(q, X), its_b = on_host(q, B), its_r = on_host(q, R);
     double norm = 0;
-    for (std::int64_t i = 0; i < X.rows(); ++i) norm = larger(norm, std::abs(double(its_x(i, 0))));
+    for (std::int64_t i = 0; i < X.rows(); ++i) norm = larger(norm, double(magnitude(its_x(i, 0))));
     if (norm == 0) return;  // and so is b
     for (std::size_t i = 0; i < x.size(); ++i) {
       const auto row = std::int64_t(i);
-      x[i] = larger(x[i], std::abs(double(its_x(row, 0))) / norm);
-      b[i] = larger(b[i], std::abs(double(its_b(row, 0))) / norm);
-      r[i] = larger(r[i], std::ldexp(std::abs(double(its_r(row, 0))) / norm, exponent));
+      x[i] = larger(x[i], double(magnitude(its_x(row, 0))) / norm);
+      b[i] = larger(b[i], double(magnitude(its_b(row, 0))) / norm);
+      r[i] = larger(r[i], std::ldexp(double(magnitude(its_r(row, 0))) / norm, exponent));
     }
   }
 };
@@ -48,7 +48,7 @@ ErrorBounds error_bounds(Queue<Space>& q, Factors<T, Space>& factors, const Syst
                          long double a_norm, const RowsOfBounds& rows) {
   const std::size_t n = rows.x.size();
   if (largest(rows.x) == 0) return {};  // zeros, exactly
-  const double u = unit_roundoff_of(precision_of<T>), safe = std::numeric_limits<T>::min();
+  const double u = unit_roundoff_of(precision_of<T>), safe = std::numeric_limits<real_of<T>>::min();
   std::vector<double> sizes = *std::visit([&](const auto& a) { return row_sums_of_magnitudes(q, a, rows.x); }, A);
   std::vector<double> weights(n);
   ErrorBounds bounds;
@@ -64,10 +64,11 @@ ErrorBounds error_bounds(Queue<Space>& q, Factors<T, Space>& factors, const Syst
   const int e = std::clamp(std::ilogb(a_norm), of.least, of.most - 2), of_weights = std::ilogb(most);
   const auto weigh = [&](MatrixView<double> X) {
     for (std::int64_t j = 0; j < X.cols(); ++j)
-      for (std::int64_t i = 0; i < X.rows(); ++i) X(i, j) *= std::ldexp(weights[std::size_t(i)], -of_weights);
+      for (std::int64_t i = 0; i < X.rows(); ++i)
+        X(i, j) *= std::ldexp(weights[std::size_t(i / parts<T>)], -of_weights);
   };
   // ‖op(A)⁻¹D‖∞ = ‖D op(A)⁻ᵀ‖₁ with the weights on a diagonal D.
-  const double norm = one_norm_estimate(std::int64_t(n), [&](MatrixView<double> X, Op side) {
+  const double norm = one_norm_estimate(parts<T> * std::int64_t(n), [&](MatrixView<double> X, Op side) {
     if (side == Op::transpose) weigh(X);
     apply_to_host_columns(q, factors, e, X, side == Op::none ? flipped(op) : op);
     if (side == Op::none) weigh(X);

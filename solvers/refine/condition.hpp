@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 
+#include "core/magnitude.hpp"
 #include "core/settled.hpp"
 #include "core/transfer.hpp"
 #include "solvers/factors.hpp"
@@ -30,25 +31,41 @@ Matrix<T> on_host(Queue<Space>& q, MatrixView<const T, Space> X) {
   return here;
 }
 
-/// X ← op(A)⁻¹ 2^exponent X for a few columns on the host.
+/// A complex matrix is a real one of twice the order, of which the vectors lie in memory as they are, and the transpose is the adjoint.
+template <class T>
+inline constexpr int parts = ComplexElement<T> ? 2 : 1;
+template <class T, class Space>
+auto as_real(MatrixView<T, Space> X) {
+  if constexpr (ComplexElement<T>)
+    return parts_of(X);
+  else
+    return X;
+}
+template <class T>
+constexpr Op op_of_complex(Op op_of_real) {
+  return ComplexElement<T> && op_of_real != Op::none ? Op::conjugate_transpose : op_of_real;
+}
+
+/// X ← op(A)⁻¹ 2^exponent X for a few columns on the host, with A as a real matrix.
 template <class T, class Space>
 void apply_to_host_columns(Queue<Space>& q, Factors<T, Space>& factors, int exponent, MatrixView<double> X, Op op) {
-  const std::int64_t n = X.rows(), columns = X.cols();
+  const std::int64_t n = X.rows() / parts<T>, columns = X.cols();
   Matrix<T> here(n, columns);
+  const auto its = as_real(here.view());
   for (std::int64_t j = 0; j < columns; ++j)
-    for (std::int64_t i = 0; i < n; ++i) here(i, j) = T(std::ldexp(X(i, j), exponent));
+    for (std::int64_t i = 0; i < X.rows(); ++i) its(i, j) = real_of<T>(std::ldexp(X(i, j), exponent));
   if constexpr (std::is_same_v<Space, Cpu>) {
-    factors.apply(q, here.view(), here.view(), op);
+    factors.apply(q, here.view(), here.view(), op_of_complex<T>(op));
   } else {
     Matrix<T, Space> there(n, columns);
     const Settled settled(q);
     copy<T>(q, here, there);
-    factors.apply(q, there.view(), there.view(), op);
+    factors.apply(q, there.view(), there.view(), op_of_complex<T>(op));
     copy<T>(q, there, here);
     q.finish();
   }
   for (std::int64_t j = 0; j < columns; ++j)
-    for (std::int64_t i = 0; i < n; ++i) X(i, j) = double(here(i, j));
+    for (std::int64_t i = 0; i < X.rows(); ++i) X(i, j) = double(its(i, j));
 }
 
 /// 1 / (x·y), where NaN and infinity mean that nothing can be trusted: 0. At most 1, as condition numbers are at least 1.
@@ -80,7 +97,7 @@ template <class T, class Space>
 double reciprocal_condition(Queue<Space>& q, Factors<T, Space>& factors, long double norm,
                             const std::function<void(double)>& tell = {}) {
   const auto apply = [&](int e, MatrixView<double> X, Op op) { apply_to_host_columns(q, factors, e, X, op); };
-  return reciprocal_condition(factors.order(), norm, factors.exponents(), apply, tell);
+  return reciprocal_condition(parts<T> * factors.order(), norm, factors.exponents(), apply, tell);
 }
 
 }  // namespace lasolve

@@ -17,7 +17,7 @@ bool is_diagonally_dominant(Queue<Space>& q, KnownMatrix<T, Space>& A) {
   const auto dominates = [&](const std::vector<long double>& sums) {
     const long double least = 1 - 2 * double(n) * unit_roundoff_of(Precision::fp64);  // which sums are in
     for (std::int64_t i = 0; i < n; ++i)
-      if (!(2 * std::abs(static_cast<long double>(diagonal(0, i))) >= sums[std::size_t(i)] * least)) return false;
+      if (!(2 * static_cast<long double>(magnitude(diagonal(0, i))) >= sums[std::size_t(i)] * least)) return false;
     return true;
   };
   q.phase(Phase::check);

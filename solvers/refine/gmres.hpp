@@ -31,6 +31,7 @@ template <class T, class Space>
 class Gmres {
  public:
   static constexpr int most_steps = 30;
+  using Real = real_of<T>;
 
   /// `a_norm`: ‖op(A)‖∞. Factors are applied with `op`, in the arithmetic of T.
   Gmres(Queue<Space>& q, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A, Op op, long double a_norm)
@@ -48,7 +49,7 @@ class Gmres {
   int correct(MatrixView<T, Space> D, const std::vector<double>& tolerances) {
     const std::int64_t n = D.rows(), c = D.cols();
     basis_ = Matrix<T, Space>(n, c * (most_steps + 1));
-    next_ = Matrix<T, Space>(n, c), sums_ = Matrix<T, Space>(most_steps + 1, c);
+    next_ = Matrix<T, Space>(n, c), sums_ = Matrix<Real, Space>(most_steps + 1, c);
     const Settled settled(q_);
     std::vector<Krylov> open = begun(D, tolerances), all;
     int steps = 0;
@@ -95,20 +96,20 @@ class Gmres {
   std::vector<double> squared_norms_of(const std::vector<std::size_t>& some, std::int64_t k) {
     for (std::size_t i = 0; i < some.size(); ++i)
       multiply_into(std::int64_t(i), vector(some[i], k), vector(some[i], k));
-    const Matrix<T> sums = fetched(1, std::int64_t(some.size()));
+    const Matrix<Real> sums = fetched(1, std::int64_t(some.size()));
     std::vector<double> squares;
     for (std::size_t i = 0; i < some.size(); ++i) squares.push_back(-double(sums(0, std::int64_t(i))));
     return squares;
   }
   /// The first of the sums.
-  Matrix<T> fetched(std::int64_t rows, std::int64_t columns) {
-    return on_host<T>(q_, MatrixView<const T, Space>(sums_.view().block(0, 0, rows, columns)));
+  Matrix<Real> fetched(std::int64_t rows, std::int64_t columns) {
+    return on_host<Real>(q_, MatrixView<const Real, Space>(sums_.view().block(0, 0, rows, columns)));
   }
   /// sums(:, i) ← −Vᵀ w.
   void multiply_into(std::int64_t i, MatrixView<const T, Space> V, MatrixView<const T, Space> w) {
     const auto to = sums_.view().block(0, i, V.cols(), 1);
-    fill(q_, T(0), to);
-    residual<T>(q_, Operand<T, Space>(V, Op::transpose), w, to, to);
+    fill(q_, Real(0), to);
+    residual<Real>(q_, Operand<Real, Space>(as_real(V), Op::transpose), as_real(w), to, to);
   }
 
   /// A vector more for each: M⁻¹A times its last one, made orthogonal to the others twice.
@@ -125,7 +126,7 @@ class Gmres {
     for (int turn = 0; turn < 2; ++turn) orthogonalize(open, k, h);
     for (std::size_t i = 0; i < open.size(); ++i)
       multiply_into(std::int64_t(i), some.columns(std::int64_t(i), 1), some.columns(std::int64_t(i), 1));
-    const Matrix<T> squares = fetched(1, some.cols());
+    const Matrix<Real> squares = fetched(1, some.cols());
     for (std::size_t i = 0; i < open.size(); ++i) append(open[i], h[i], -double(squares(0, std::int64_t(i))), k, i);
   }
 
@@ -134,17 +135,18 @@ class Gmres {
     for (std::size_t i = 0; i < open.size(); ++i)
       multiply_into(std::int64_t(i), vectors(open[i].column, k + 1), next_.view().columns(std::int64_t(i), 1));
     const auto there = sums_.view().block(0, 0, k + 1, std::int64_t(open.size()));
-    Matrix<T> here = fetched(there.rows(), there.cols());
+    Matrix<Real> here = fetched(there.rows(), there.cols());
     for (std::size_t i = 0; i < open.size(); ++i)
       for (std::int64_t row = 0; row <= k; ++row) {
-        T& sum = here(row, std::int64_t(i));
+        Real& sum = here(row, std::int64_t(i));
         h[i][std::size_t(row)] += double(sum) / open[i].squared_norms[std::size_t(row)];
-        sum = T(-double(sum) / open[i].squared_norms[std::size_t(row)]);
+        sum = Real(-double(sum) / open[i].squared_norms[std::size_t(row)]);
       }
-    copy<T>(q_, here, there);
+    copy<Real>(q_, here, there);
     for (std::size_t i = 0; i < open.size(); ++i) {
-      const auto w = next_.view().columns(std::int64_t(i), 1);
-      residual<T>(q_, Operand<T, Space>(vectors(open[i].column, k + 1)), there.columns(std::int64_t(i), 1), w, w);
+      const auto w = as_real(next_.view().columns(std::int64_t(i), 1));
+      residual<Real>(q_, Operand<Real, Space>(as_real(vectors(open[i].column, k + 1))),
+                     there.columns(std::int64_t(i), 1), w, w);
     }
   }
 
@@ -167,14 +169,14 @@ class Gmres {
       const std::vector<double> y = its.least_squares.solution();
       const auto count = std::int64_t(y.size());
       if (count == 0) continue;
-      Matrix<T> here(count, 1);
+      Matrix<Real> here(count, 1);
       for (std::int64_t k = 0; k < count; ++k)
-        here(k, 0) = T(-y[std::size_t(k)] / std::sqrt(its.squared_norms[std::size_t(k)]));
+        here(k, 0) = Real(-y[std::size_t(k)] / std::sqrt(its.squared_norms[std::size_t(k)]));
       const auto there = sums_.view().block(0, 0, count, 1);
-      copy<T>(q_, here, there);
+      copy<Real>(q_, here, there);
       const auto d = D.columns(std::int64_t(its.column), 1);
       fill(q_, T(0), d);
-      residual<T>(q_, Operand<T, Space>(vectors(its.column, count)), there, d, d);
+      residual<Real>(q_, Operand<Real, Space>(as_real(vectors(its.column, count))), there, as_real(d), as_real(d));
       scale<T>(q_, its.exponent, d, d);
     }
   }
@@ -184,7 +186,8 @@ class Gmres {
   const SystemMatrix<T, Space>& A_;
   const Op op_;
   const int exponent_;  // of vectors before they are multiplied by A
-  Matrix<T, Space> basis_, next_, sums_;
+  Matrix<T, Space> basis_, next_;
+  Matrix<Real, Space> sums_;
 };
 
 /// D ← M⁻¹D, corrected. D: n × nrhs. The steps that the slowest took.

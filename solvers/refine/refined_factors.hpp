@@ -22,7 +22,7 @@ class RefinedFactors final : public Factors<T, Space> {
   void apply(Queue<Space>& q, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op) override {
     constexpr double tolerance = 0x1p-10;  // what is estimated is an order of magnitude
     convert<T>(q, B, X);
-    correct_by_gmres(q, factors_, A_[std::size_t(op)], op, norms_[std::size_t(op)], X,
+    correct_by_gmres(q, factors_, A_[op != Op::none], op, norms_[op != Op::none], X,
                      std::vector<double>(std::size_t(X.cols()), tolerance));
   }
   void apply_in_T(Queue<Space>& q, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op) override {

@@ -37,7 +37,7 @@ std::vector<long double> row_sums_without_overflow(Queue<Space>& q, const System
 /// largest magnitude in the column x.
 template <class T>
 int exponent_without_overflow(long double a, double x) {
-  constexpr int most = std::numeric_limits<T>::max_exponent - 2;
+  constexpr int most = std::numeric_limits<real_of<T>>::max_exponent - 2;
   const long double size = a * x;
   if (!(size >= std::scalbn(1.0L, most))) return 0;
   return std::isfinite(size) ? std::ilogb(size) + 1 - most : 0;
@@ -54,7 +54,7 @@ std::vector<int> exponents_without_overflow(long double a, const std::vector<dou
 /// computed with A would lose digits; else 0. If 2^exponent b overflows, then A⁻¹b does.
 template <class T>
 int exponent_of_subnormal(long double norm) {
-  return norm > 0 && norm < std::numeric_limits<T>::min() ? -std::ilogb(norm) - 1 : 0;
+  return norm > 0 && norm < std::numeric_limits<real_of<T>>::min() ? -std::ilogb(norm) - 1 : 0;
 }
 
 /// f(2^−e X, 2^−e B) with an exponent e for each column.

@@ -16,7 +16,7 @@ void for_each_magnitude(Queue<Space>& q, const SystemMatrix<T, Space>& A, F f) {
   const auto* const symmetric = std::get_if<Symmetric<T, Space>>(&A);
   const Operand<T, Space> given = symmetric ? symmetric->half : std::get<Operand<T, Space>>(A);
   const MatrixView<const T, Space> stored = given.stored();
-  const bool flips = given.op() == Op::transpose;
+  const bool flips = given.op() != Op::none;
   const std::int64_t n = stored.rows(), at_once = std::max<std::int64_t>(1, (1 << 22) / std::max<std::int64_t>(1, n));
   for (std::int64_t first = 0; first < stored.cols(); first += at_once) {
     const Matrix<T> some = on_host(q, stored.columns(first, std::min(at_once, stored.cols() - first)));
@@ -24,9 +24,9 @@ void for_each_magnitude(Queue<Space>& q, const SystemMatrix<T, Space>& A, F f) {
       for (std::int64_t r = 0; r < n; ++r) {
         const std::int64_t i = flips ? first + c : r, j = flips ? r : first + c;
         if (symmetric && i < j) continue;
-        const double magnitude = std::abs(double(some(r, c)));
-        f(i, j, magnitude);
-        if (symmetric && i > j) f(j, i, magnitude);
+        const double size = double(magnitude(some(r, c)));
+        f(i, j, size);
+        if (symmetric && i > j) f(j, i, size);
       }
   }
 }
@@ -80,10 +80,10 @@ double backward_error_of_rows(Queue<Space>& q, const Scaling& by, MatrixView<con
   for (std::int64_t j = 0; j < R.cols(); ++j) {
     const Matrix<T> r = on_host(q, R.columns(j, 1)), b = on_host(q, B.columns(j, 1)), x = on_host(q, X.columns(j, 1));
     double y = 0;
-    for (std::int64_t i = 0; i < X.rows(); ++i) y = larger(y, by.weighed(std::abs(double(x(i, 0))), std::size_t(i)));
+    for (std::int64_t i = 0; i < X.rows(); ++i) y = larger(y, by.weighed(double(magnitude(x(i, 0))), std::size_t(i)));
     for (std::int64_t i = 0; i < R.rows(); ++i) {
-      const long double size = by.row_sums[std::size_t(i)] * y + std::abs(b(i, 0));
-      const long double residual = std::ldexp(static_cast<long double>(std::abs(r(i, 0))), exponents[std::size_t(j)]);
+      const long double size = by.row_sums[std::size_t(i)] * y + magnitude(b(i, 0));
+      const long double residual = std::ldexp(static_cast<long double>(magnitude(r(i, 0))), exponents[std::size_t(j)]);
       worst = larger(worst, residual == 0 ? 0 : double(residual / size));
     }
   }
@@ -101,16 +101,17 @@ double reciprocal_condition_of(Queue<Space>& q, Factors<T, Space>& factors, cons
   const int e = by.row_sums.empty() ? 0 : std::max(0, std::ilogb(largest(by.row_sums)) - 1000);
   const auto each = [](MatrixView<double> X, auto f) {
     for (std::int64_t j = 0; j < X.cols(); ++j)
-      for (std::int64_t i = 0; i < X.rows(); ++i) f(X(i, j), std::size_t(i));
+      for (std::int64_t i = 0; i < X.rows(); ++i) f(X(i, j), std::size_t(i / parts<T>));
   };
   const auto scale_rows = [&](double& x, std::size_t i) { x *= double(std::ldexp(by.row_sums[i], -e)); };
   const auto weigh = [&](double& x, std::size_t i) { x = by.weighed(x, i); };
   // ‖C⁻¹op(A)⁻¹ D‖∞ = ‖D op(A)⁻ᵀ C⁻¹‖₁ with D the sums on a diagonal.
-  const double inverse = one_norm_estimate(std::int64_t(by.row_sums.size()), [&](MatrixView<double> X, Op side) {
-    side == Op::transpose ? each(X, scale_rows) : each(X, weigh);
-    apply_to_host_columns(q, factors, 0, X, side == Op::none ? flipped(op) : op);
-    side == Op::none ? each(X, scale_rows) : each(X, weigh);
-  });
+  const double inverse =
+      one_norm_estimate(parts<T> * std::int64_t(by.row_sums.size()), [&](MatrixView<double> X, Op side) {
+        side == Op::transpose ? each(X, scale_rows) : each(X, weigh);
+        apply_to_host_columns(q, factors, 0, X, side == Op::none ? flipped(op) : op);
+        side == Op::none ? each(X, scale_rows) : each(X, weigh);
+      });
   return reciprocal_of_condition(inverse, std::ldexp(1.0L, e));
 }
 

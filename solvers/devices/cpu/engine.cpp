@@ -164,8 +164,8 @@ template <class T>
 bool solve_small(MatrixView<const T> A, const GemmBackend<Cpu>& gemm, const Options& options, Facts start,
                  MatrixView<const T> B, MatrixView<T> X, Op op, Report& report) {
   if (!SmallSystem<T>::fits(A.rows(), options)) return false;
-  const Recipes recipes =
-      resolve(options, {.n = A.rows(), .element = precision_of<T>}, means_of(gemm, options, cpu_tuning().values, true));
+  const Recipes recipes = resolve(options, {.n = A.rows(), .element = precision_of<T>, .is_complex = ComplexElement<T>},
+                                  means_of(gemm, options, cpu_tuning().values, true));
   if (recipes.first().executor != Executor::leaf) return false;
   constexpr std::int64_t on_stack = 16;
   alignas(64) std::byte few[SmallSystem<T>::bytes(on_stack)];

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -123,6 +124,11 @@ void residual(Queue<Cpu>& q, Symmetric<T, Cpu> A, MatrixView<const T> X, MatrixV
     subtract_product(transposed(A.half.block(k, i, n - k, m)), X.block(k, 0, n - k, nrhs), r);
     add_symmetric_product_by_eigen<T>(-1, A.half.block(i, i, m, m), X.block(i, 0, m, nrhs), r);
   });
+}
+
+template <ComplexElement T>
+void residual(Queue<Cpu>&, Symmetric<T, Cpu>, MatrixView<const T>, MatrixView<const T>, MatrixView<T>) {
+  throw std::logic_error("lasolve: of complex matrices both triangles count");
 }
 
 /// sums[i] ← sums[i] + the magnitudes in row i, times a power of two, for rows i0, …, i0 + m − 1.
@@ -269,14 +275,14 @@ bool may_be_positive_definite(MatrixView<const T> A) {
       if (!equal_but_for_roundoff(A(i, j), A(j, i), A(i, i), A(j, j))) return false;
   return true;
 }
+/// No method is there for what would be Hermitian.
+template <ComplexElement T>
+bool may_be_positive_definite(MatrixView<const T>) {
+  return false;
+}
 template <class T>
 Fetched<bool> may_be_positive_definite(Queue<Cpu>&, MatrixView<const T> A) {
   return may_be_positive_definite<T>(A);
-}
-/// No method is there for what would be Hermitian.
-template <ComplexElement T>
-Fetched<bool> may_be_positive_definite(Queue<Cpu>&, MatrixView<const T>) {
-  return false;
 }
 
 }  // namespace lasolve

@@ -153,19 +153,20 @@ class SmallSystem {
     Matrix<T> here(n_, 4, ld(n_));
     const auto solve = [&](int exponent, MatrixView<double> X, Op op) {
       const MatrixView<T> some = here.view().columns(0, X.cols());
+      const auto its = as_real(some);
       for (std::int64_t j = 0; j < X.cols(); ++j)
-        for (std::int64_t i = 0; i < n_; ++i) some(i, j) = T(std::ldexp(X(i, j), exponent));
-      apply(some, op);
-      for (std::int64_t j = 0; j < X.cols(); ++j) std::copy_n(&some(0, j), n_, &X(0, j));
+        for (std::int64_t i = 0; i < X.rows(); ++i) its(i, j) = real_of<T>(std::ldexp(X(i, j), exponent));
+      apply(some, op_of_complex<T>(op));
+      for (std::int64_t j = 0; j < X.cols(); ++j) std::copy_n(&its(0, j), X.rows(), &X(0, j));
     };
-    facts.rcond = reciprocal_condition(n_, norm(Op::transpose), exponents_of<T>, solve);
+    facts.rcond = reciprocal_condition(parts<T> * n_, norm(Op::transpose), exponents_of<T>, solve);
     facts.times.phases.seconds_of(Phase::check) += watch.seconds();
     return *facts.rcond >= by_.roundoff_of_solutions();
   }
 
   /// ‖op(A)‖∞; infinite where a sum overflows.
   double norm(Op op) {
-    auto& kept = norms_[std::size_t(op)];
+    auto& kept = norms_[op != Op::none];
     if (!kept) {
       std::fill(sums_.begin(), sums_.end(), 0.0);
       add_magnitudes<T>({A(), op}, 1, 0, n_, sums_.data());
