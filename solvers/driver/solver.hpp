@@ -177,8 +177,10 @@ class Solver {
     if (facts.rcond) return true;
     return by.estimates_condition(facts.range_of_pivots, by.precision.unit_roundoff()) && may_know_norm();
   }
-  /// In place, ‖A‖₁ is known only where it was taken before.
-  bool may_know_norm() { return !factoring_.in_place() || A_.knows_norm(Op::transpose); }
+  /// In place, ‖A‖₁ is known only where it was taken before, and if it is finite.
+  bool may_know_norm() {
+    return !factoring_.in_place() || (A_.knows_norm(Op::transpose) && std::isfinite(A_.norm(q_, Op::transpose)));
+  }
 
   double rcond_of(Factored& made) {
     if (made.facts.rcond) return *made.facts.rcond;
