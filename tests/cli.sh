@@ -88,7 +88,10 @@ expect 6 'cannot' --matrix uniform:n=5 --device cpu --output /nowhere/x.mtx
 expect 2 "does not offer products in fp16; on cpu these do: naive" --matrix uniform:n=5 --device cpu --gemm packed --precision fp16
 expect 2 'on cpu these do: naive, tiled' --matrix uniform:n=5 --precision tf32 --device cpu --gemm eigen
 expect 0 'factors in fp32, products in tf32, residuals in fp64' --matrix spd:n=200 --precision tf32 --device cpu --gemm tiled
-expect 0 'fp64 factors were used instead' --matrix randsvd:n=100,kappa=1e6 --precision tf32 --device cpu --gemm tiled
+expect 0 'fp64 factors were used instead' --matrix randsvd:n=100,kappa=1e6 --precision tf32 --device cpu --gemm tiled --refine classical
+expect 0 'refinement gmres' --matrix randsvd:n=100,kappa=1e6 --precision tf32 --device cpu --gemm tiled
+expect 0 'error bound' --matrix uniform:n=600 --accuracy 1e-15 --bounds --device cpu
+expect 2 'the roundoff of fp64' --matrix uniform:n=6 --accuracy 1e-17
 expect 0 '"products": "tf32"' --matrix spd:n=20 --precision tf32 --device cpu --gemm naive --json -
 expect 0 'lu_columns_0' list --tuning --device cpu
 expect 0 '"family": "cpu"' list --tuning --device cpu --json -
