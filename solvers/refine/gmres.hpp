@@ -40,7 +40,7 @@ class Gmres {
   /// How many right-hand sides have room for their bases in a quarter of the memory of A, or in 64 MiB.
   std::int64_t at_once(std::int64_t nrhs) const {
     const double n = double(std::max<std::int64_t>(1, factors_.order()));
-    const double elements = std::max(n * n / 4, double((64 << 20) / sizeof(T)));
+    const double elements = std::max(n * n, 4.0 * (64 << 20) / sizeof(T)) / 4;
     return std::clamp<std::int64_t>(std::int64_t(elements / (n * (most_steps + 1))), 1, nrhs);
   }
 
