@@ -63,13 +63,14 @@ bool has_schedule(Method method, const Options& options) {
   return options.schedule == Schedule::automatic || is_offered(method, options.schedule);
 }
 
-void require_offered(const Options& options, const Problem& problem, const Means& means, const SolvePrecision& in) {
+void require_offered(const Options& options, const Problem& problem, const Means& means, const Recipe& r) {
   require(options.block_size >= 0, "the block size is negative");
   const Method method = options.factorization == Method::automatic ? Method::lu : options.factorization;
   require(!problem.is_complex || (!record_of(method).is_symmetric && options.triangle == Uplo::both),
           "complex matrices are given whole, and factored by LU: there is no method for Hermitian ones yet");
   require(has_schedule(method, options), "this schedule is not offered for this method");
-  if (!means.offers(in.products)) require(false, does_not_offer(means.backend, means.device, in.products).c_str());
+  if (!r.by_coarse && !means.offers(r.precision.products))
+    require(false, does_not_offer(means.backend, means.device, r.precision.products).c_str());
 }
 
 /// Schedule, widths, and what follows from the method.
@@ -142,7 +143,7 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   r.precision = solve_precision(coarse ? Precision::fp32 : o.precision, o.storage, of_A);
   r.by_coarse = coarse && means.has_coarse;
   r.accuracy = o.accuracy;
-  if (!r.by_coarse) require_offered(o, problem, means, r.precision);
+  require_offered(o, problem, means, r);
   r.refine = o.refine != Refine::automatic ? o.refine : r.is_coarse() ? Refine::classical : Refine::none;
   r.executor = goes_by_leaf(o, problem, means) ? Executor::leaf : Executor::plan;
   r.finite = o.check && !o.allow_nonfinite;

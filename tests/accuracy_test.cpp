@@ -86,6 +86,8 @@ TEST(AccuracyRecipes, are_coarse_only_where_that_is_faster) {
   const Recipe* const finer = recipes.after(recipes.first(), Reason::too_coarse);
   ASSERT_NE(finer, nullptr);
   EXPECT_FALSE(finer->by_coarse);
+  o.block_size = -1;
+  EXPECT_THROW(resolve(o, {.n = tuning.refined_from}, other), std::invalid_argument);
   EXPECT_EQ(finer->precision.name, Precision::fp64);
 }
 

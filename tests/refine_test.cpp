@@ -1,15 +1,6 @@
 // Factors coarser than A, refined to its accuracy: when that works, when it stalls, and what is said about it.
-#include "solvers/cholesky/cpu/panel.hpp"
-#include "solvers/devices/cpu/norms.hpp"
-#include "solvers/devices/cpu/rows.hpp"
-#include "solvers/devices/cpu/triangle.hpp"
-#include "solvers/devices/primitives.hpp"
-#include "solvers/lu/cpu/panel.hpp"
-// what templates below find at their definition: the primitives of the CPU
-
 #include "devices.hpp"
 #include "lasolve/names.hpp"
-#include "solvers/decomposition.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {
@@ -50,68 +41,6 @@ TEST_P(CoarseFactors, are_refined_to_fp64) {
           EXPECT_TRUE(std::is_sorted(residuals.rbegin(), residuals.rend()));
           EXPECT_EQ(notes_of(solved.report), "");
         }
-}
-
-TEST_P(CoarseFactors, may_be_stored_in_bf16_and_are_refined_all_the_same) {
-  for (const Method method : {Method::lu, Method::cholesky, Method::lu_nopivot})
-    for (const Op op : {Op::none, Op::transpose})
-      for (const auto& [n, nrhs] : {std::pair{1, 1}, {5, 3}, {511, 1}, {513, 20}, {1100, 2}}) {
-        SCOPED_TRACE(testing::Message() << name_of(method) << ", op " << int(op) << ", n = " << n << ", " << nrhs);
-        Options o = options();
-        o.factorization = method, o.storage = Precision::bf16, o.assume_suitable = true;
-        const Matrix<double> A = matrix_of<double>(n, n, [&](std::int64_t i, std::int64_t j) {
-          return i == j ? 4.0 : std::cos(double(i) * double(j + (method == Method::cholesky ? 0 : 1))) / double(n);
-        });
-        const auto solved = solve_random(A, nrhs, o, op);
-        expect_solved(solved);
-        EXPECT_EQ(solved.report.precision, Precision::fp32);
-        EXPECT_EQ(solved.report.storage, Precision::bf16);
-        EXPECT_EQ(solved.report.products, Precision::fp32);
-        EXPECT_GE(solved.report.refine_iterations, n > 1 ? 2 : 1) << "it is no coarser than fp32";
-        EXPECT_EQ(notes_of(solved.report), "");
-      }
-}
-
-TEST(Storage, is_of_what_factors_are_computed_in) {
-  const Matrix<double> A = random_with_condition(50, 10), B = random_matrix(50, 1);
-  Matrix<double> X(50, 1);
-  const auto refusal = [&](Precision precision, Precision storage) {
-    Options o;
-    o.gemm = std::string("naive"), o.device = {Device::cpu};
-    o.precision = precision, o.storage = storage;
-    try {
-      (void)solve(A.view(), B.view(), X.view(), o);
-    } catch (const std::invalid_argument& e) {
-      return std::string(e.what());
-    }
-    return std::string();
-  };
-  EXPECT_EQ(refusal(Precision::fp64, Precision::bf16),
-            "lasolve: factors that are stored in bf16 are computed in fp32, not fp64");
-  EXPECT_EQ(refusal(Precision::fp32, Precision::fp64),
-            "lasolve: factors that are stored in fp64 are computed in fp64, not fp32");
-  EXPECT_EQ(refusal(Precision::fp32, Precision::fp16), "lasolve: factors are not stored in fp16");
-  EXPECT_EQ(refusal(Precision::fp64, Precision::fp64), "");
-  EXPECT_EQ(refusal(Precision::automatic, Precision::bf16), "");
-}
-
-/// Refined solutions are as good; the memory of the factors, that of one in fp32 and one that is stored in half of it.
-TEST(Storage, in_bf16_takes_half_of_the_memory_when_it_is_finished) {
-  const Matrix<double> A = random_with_condition(300, 10);
-  Queue<Cpu> q(1);
-  const auto bytes_in = [&](Precision storage) {
-    const Recipe by{.method = Method::lu,
-                    .schedule = Schedule::right_looking,
-                    .widths = {.panel = 32},
-                    .precision = *find_solve_precision(Precision::fp32, storage)};
-    const auto factors = decomposition_by<double>(by, *gemm_backends<Cpu>()[0], A.rows(), (Matrix<double>*)nullptr, 0);
-    factors->take(q, A.view());
-    factors->factor(q, by);
-    EXPECT_TRUE(factors->outcome_of(*factors->ending(q)).ok());
-    factors->release_workspace();
-    return double(factors->bytes());
-  };
-  EXPECT_LT(bytes_in(Precision::bf16), 0.55 * bytes_in(Precision::fp32));
 }
 
 struct Stubborn {

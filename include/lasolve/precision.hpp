@@ -54,8 +54,8 @@ struct bf16 {
   constexpr operator float() const { return std::bit_cast<float>(std::uint32_t(bits) << 16); }
 };
 
-/// automatic is that of the matrix. tf32 has fp32's operands, of which a product reads 11 significant bits. fp16 and bf16
-/// have operands of 16 bits, whose products are exact and summed in fp32.
+/// automatic: that of the matrix. tf32: operands of fp32, of which a product reads 11 significant bits. fp16, bf16: operands of 16 bits.
+/// Their products are exact, and summed in fp32.
 enum class Precision { automatic, fp64, fp32, tf32, fp16, bf16 };
 
 /// What follows from the precision P of a product: the type of the elements of A and B, the type of α, β and C, and the

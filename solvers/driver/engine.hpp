@@ -121,4 +121,13 @@ template <class T>
 std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda> A, const GemmBackend<Cuda>&, const Options&,
                                                   SharedContext);
 
+/// What a build with CUDA, or without it, instantiates for an element.
+#define LASOLVE_ENGINES_ON_CUDA(T)                                                                                     \
+  template std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu>, const GemmBackend<Cuda>&, const Options&, Facts,      \
+                                                  SharedContext);                                                      \
+  template std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda>, const GemmBackend<Cuda>&, const Options&, Facts,     \
+                                                  CUstream_st*, SharedContext);                                        \
+  template std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda>, const GemmBackend<Cuda>&, const Options&, \
+                                                             SharedContext);
+
 }  // namespace lasolve

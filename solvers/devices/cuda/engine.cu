@@ -330,15 +330,7 @@ std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda> A, const GemmBa
   return std::make_unique<CudaAsync<T>>(its, tuning, std::move(A), gemm, options);
 }
 
-#define LASOLVE_INSTANTIATE(T)                                                                                         \
-  template std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu>, const GemmBackend<Cuda>&, const Options&, Facts,      \
-                                                  SharedContext);                                                      \
-  template std::unique_ptr<Engine<T>> make_engine(Given<T, Cuda>, const GemmBackend<Cuda>&, const Options&, Facts,     \
-                                                  CUstream_st*, SharedContext);                                        \
-  template std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda>, const GemmBackend<Cuda>&, const Options&, \
-                                                             SharedContext);
-LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
-#undef LASOLVE_INSTANTIATE
+LASOLVE_ELEMENTS(LASOLVE_ENGINES_ON_CUDA)
 
 template <>
 Checked check_again(Queue<Cuda>& q, const Supply<double, Cuda>& A, Op op, Uplo triangle, MatrixView<const double> B,
