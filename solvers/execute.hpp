@@ -44,14 +44,14 @@ void give_in_order(const Plan& plan, const Waits& waits, Lines&& lines) {
   }
 }
 
-/// The queue of a lane: that of a higher rank goes first, and that of another line is beside it.
+/// The queue of a lane: that of a higher rank goes first, that of another line is beside it, and some have multiprocessors of their own.
 template <class Space>
 Queue<Space>& queue_of(Queue<Space>& bulk, Lane lane) {
   Queue<Space>* q = &bulk;
   for (int rank = 0; rank < lane.rank; ++rank) q = &q->ahead();
   for (int rank = 0; rank > lane.rank; --rank) q = &q->behind();
   for (int line = 0; line < lane.line; ++line) q = &q->beside();
-  return *q;
+  return q->on(lane.multiprocessors);
 }
 
 /// The ends of tasks, for which other queues wait: mark(q, i) when task i was given to q last, and wait(q, i), as a phase of its

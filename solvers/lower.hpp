@@ -9,6 +9,14 @@
 
 namespace lasolve {
 
+/// How many multiprocessors panels of LU have to themselves while products that are quick go on beside them; 0: they share all. A panel has
+/// them that has at most so many rows, where more columns are left than `beyond`.
+struct PanelsApart {
+  int multiprocessors = 0;
+  std::int64_t rows = 0, beyond = 0;
+  bool operator==(const PanelsApart&) const = default;
+};
+
 /// What the kernels of a device can do. With nothing of it a plan stays what it is.
 struct Capabilities {
   /// Columns of a panel that one kernel factors; 0: any. Of a panel of more than `rows_of_panel` rows: `tall_panel`.
@@ -25,6 +33,8 @@ struct Capabilities {
   bool rows_of_L_at_the_end = false;
   /// So many columns at the end have a lane of their own, behind all others.
   std::int64_t far_columns = 0;
+  /// Panels beside which products run have multiprocessors of their own.
+  PanelsApart panels_apart = {};
   /// Timing marks between short kernels cost more than they tell: in look-ahead only the bulk has them, and where more
   /// columns than so many are left, each step of the chain. Below zero: every task has its own.
   std::int64_t timed_beyond = -1;
@@ -47,6 +57,9 @@ struct Capabilities {
 Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision storage, std::int64_t n, bool late);
 /// The same where the device is not there to be asked whether it has room for a cluster: `late` as its properties allow.
 Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision storage, std::int64_t n);
+
+/// For products that are quick; nothing of it where a matrix has no panels that they hide.
+PanelsApart panels_apart(DeviceProperties, const Tuning&, std::int64_t n);
 
 /// A pure function. Flops, blocks and the order of their versions are those of the plan. New in it, where the capabilities say so:
 ///   panels of more columns than one kernel factors become narrower ones, and the products between them

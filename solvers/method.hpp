@@ -52,7 +52,8 @@ struct MethodRecord {
   /// Pivots are this power of what is on the diagonal of the factors.
   int power_of_pivots;
 
-  Schedule (*default_schedule)(const Tuning&);
+  /// With products that are quick, or not: see Recipe.
+  Schedule (*default_schedule)(const Tuning&, bool quick_products);
   Widths (*widths)(const Tuning&, const Sized&);
   /// What a device makes of a plan of several lanes: see lower(). And the phases of the report that the tasks of that begin.
   std::vector<Task> (*lowered)(const Plan&, const Capabilities&);

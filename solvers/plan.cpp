@@ -13,6 +13,7 @@ bool overlap(const Block& a, const Block& b) {
 
 const char* Lanes::name_of(Lane lane) const {
   lane.card = bulk.card;
+  if (lane.multiprocessors != 0) return lane.multiprocessors > 0 ? "panels" : "bulk beside";
   if (lane.rank == bulk.rank) return lane == bulk ? "bulk" : "bulk 2";
   if (lane.rank == chain.rank) return lane == chain ? "chain" : "chain 2";
   return lane == far ? "far" : lane == soon ? "soon" : "near";

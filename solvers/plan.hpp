@@ -57,6 +57,8 @@ bool overlap(const Block&, const Block&);
 /// lines of one rank fill each other's gaps.
 struct Lane {
   int rank = 0, line = 0, card = 0;
+  /// Above 0: its tasks have so many multiprocessors to themselves. Below: they have all but these.
+  int multiprocessors = 0;
   auto operator<=>(const Lane&) const = default;
 };
 
@@ -71,8 +73,11 @@ struct Lanes {
   constexpr bool single() const { return *this == only(bulk); }
   bool operator==(const Lanes&) const = default;
   /// Whether what a lane does should leave room for others beside it: so does the bulk. What is far has but the gaps anyway.
-  constexpr bool leaves_room(Lane lane) const { return lane.rank == bulk.rank && bulk.rank < chain.rank; }
-  /// "chain", "near", …; where all are one, "bulk". "bulk 2" and "chain 2" are second lanes of the same rank, which lower() makes.
+  constexpr bool leaves_room(Lane lane) const {
+    return lane.rank == bulk.rank && bulk.rank < chain.rank && lane.multiprocessors == 0;
+  }
+  /// "chain", "near", …; where all are one, "bulk". "bulk 2" and "chain 2" are second lanes of the same rank, which lower() makes, and
+  /// "panels" and "bulk beside" those that share out multiprocessors.
   const char* name_of(Lane) const;
 };
 /// The four that schedules use, and `far`, which lower() uses too.

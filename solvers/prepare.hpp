@@ -10,7 +10,7 @@ namespace lasolve {
 template <class F, class Space>
 std::shared_ptr<const OrderedPlan> plan_on(const Queue<Space>& q, const Recipe& by, std::int64_t n) {
   const Blocking blocking{.n = n, .widths = by.widths, .arrives = by.as_it_comes, .lanes = lanes_at(q)};
-  return ordered_plan(by.method, by.schedule, blocking, capabilities_of<F>(q, n));
+  return ordered_plan(by.method, by.schedule, blocking, capabilities_of<F>(q, n, by.quick_products));
 }
 
 /// Has the backend make what the products of a plan would make at their first call, on the queues that they will run on: those

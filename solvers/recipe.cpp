@@ -79,7 +79,7 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
   const MethodRecord& method = record_of(r.method);
   r.schedule = options.schedule != Schedule::automatic ? options.schedule
                : r.arrives                             ? Schedule::left_looking
-                                                       : method.default_schedule(t);
+                                                       : method.default_schedule(t, r.quick_products);
   r.mirrors = options.triangle == Uplo::upper || (options.triangle == Uplo::lower && !method.is_symmetric);
   r.as_it_comes = r.arrives && r.schedule == Schedule::left_looking && !r.mirrors;  // rows come last
   r.widths = r.executor == Executor::leaf ? Widths{.panel = std::max<std::int64_t>(1, problem.n)}
@@ -142,6 +142,7 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   const bool coarse = is_faster_coarse(o, problem, means);
   r.precision = solve_precision(coarse ? Precision::fp32 : o.precision, o.storage, of_A);
   r.by_coarse = coarse && means.has_coarse;
+  r.quick_products = r.by_coarse || means.is_quick;
   r.accuracy = o.accuracy;
   require_offered(o, problem, means, r);
   r.refine = o.refine != Refine::automatic ? o.refine : r.is_coarse() ? Refine::classical : Refine::none;
@@ -175,7 +176,7 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   const Method first = r.method;
   if (picks) r.method = Method::lu, add();
   if (r.is_coarse() && r.refines() && means.offers(of_A)) {
-    r.precision = solve_precision(of_A, Precision::automatic, of_A), r.by_coarse = false;
+    r.precision = solve_precision(of_A, Precision::automatic, of_A), r.by_coarse = r.quick_products = false;
     r.condition = when_estimated(r, o, problem.n);
     add();
     if (first != r.method) r.method = first, add();

@@ -28,6 +28,7 @@ struct Means {
   const char* backend = "";
   unsigned precisions = 0;   ///< bit p: the backend offers products in Precision(p)
   bool has_coarse = false;   ///< another backend is faster where its products in fp32 are refined
+  bool is_quick = false;     ///< and this is that backend
   bool fits_a_leaf = false;  ///< one leaf, which computes no product, holds the system
   bool queues = true;        ///< what the lanes of a plan do goes side by side
 
@@ -63,9 +64,10 @@ struct Recipe {
   Widths widths = {};
   SolvePrecision precision = {};  ///< its residual is not automatic
   Refine refine = Refine::none;
-  bool by_coarse = false;      ///< products are those of the backend that is faster where they are refined
-  double accuracy = 0;         ///< the backward error that solutions must have; 0: that of the HPL check
-  bool gmres_follows = false;  ///< where it stalls
+  bool by_coarse = false;       ///< products are those of the backend that is faster where they are refined
+  bool quick_products = false;  ///< so quick that panels are what a factorization waits for
+  double accuracy = 0;          ///< the backward error that solutions must have; 0: that of the HPL check
+  bool gmres_follows = false;   ///< where it stalls
   Executor executor = Executor::plan;
   Symmetry symmetry = Symmetry::given;
   Estimate condition = Estimate::never;

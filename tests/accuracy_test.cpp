@@ -36,6 +36,19 @@ TEST_P(Accuracy, is_reached_by_fine_factors_where_coarse_ones_do_not) {
   EXPECT_TRUE(says(notes_of(solved.report), "fp64 factors were used instead"));
 }
 
+/// Where a device shares them out: panels beside products have some, and the products the others.
+TEST_P(Accuracy, is_reached_with_multiprocessors_shared_out) {
+  const Matrix<double> A = random_with_condition(700, 1e3);
+  for (const std::int64_t multiprocessors : {0, 40}) {
+    Options o = with_accuracy(1e-15, options());
+    o.tuning->lu_panels_are_the_bottleneck = 256, o.tuning->lu_panel_multiprocessors = multiprocessors;
+    const auto solved = solve_random(A, 2, o), again = solve_random(A, 2, o);
+    EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+    EXPECT_LE(*solved.report.backward_error, 1e-15);
+    EXPECT_TRUE(same_bits(solved.X, again.X));
+  }
+}
+
 /// Elements grow to 2⁵⁹, and the HPL check allows more than what is asked for.
 TEST_P(Accuracy, takes_refinement_of_fine_factors_too) {
   Options o = options();
@@ -82,10 +95,10 @@ TEST(AccuracyRecipes, are_coarse_only_where_that_is_faster) {
   Means other = means;
   other.precisions = 1u << unsigned(Precision::fp64), other.has_coarse = true;
   const Recipes recipes = resolve(o, {.n = tuning.refined_from}, other);
-  EXPECT_TRUE(recipes.first().by_coarse);
+  EXPECT_TRUE(recipes.first().by_coarse && recipes.first().quick_products);
   const Recipe* const finer = recipes.after(recipes.first(), Reason::too_coarse);
   ASSERT_NE(finer, nullptr);
-  EXPECT_FALSE(finer->by_coarse);
+  EXPECT_FALSE(finer->by_coarse || finer->quick_products);
   o.block_size = -1;
   EXPECT_THROW(resolve(o, {.n = tuning.refined_from}, other), std::invalid_argument);
   EXPECT_EQ(finer->precision.name, Precision::fp64);

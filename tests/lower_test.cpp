@@ -53,6 +53,7 @@ void for_each_lowered(Check check) {
             can.diagonal_update = 8;
             can.symmetric_updates = {.whole_below = 12, .columns = 7};
             can.cholesky_timed_from = 64;
+            if (*card == '\0') can.panels_apart = {.multiprocessors = 40, .rows = 60, .beyond = 20};
             check(plan, lower(plan, can));
           }
 }
@@ -217,6 +218,28 @@ TEST(LoweredPlan, has_what_each_card_is_better_at) {
     const bool has_far = lanes_of(plan).back() == four_lanes.far;
     EXPECT_EQ(has_far, *card == '\0');
   }
+}
+
+/// A panel that products hide has multiprocessors of its own, and the bulk beside it has the others.
+TEST(LoweredPlan, shares_out_multiprocessors_while_products_hide_panels) {
+  const Plan plan =
+      plan_of(Method::lu, Schedule::right_looking,
+              {.n = 20000,
+               .widths = {.panel = 1024, .bottleneck = {.left = 8192, .first = 768, .panel = 768, .step = 128}},
+               .lanes = four_lanes});
+  const Plan lowered = lower(plan, {.panel = 128,
+                                    .rows_of_panel = 20000,
+                                    .panels_apart = {.multiprocessors = 40, .rows = 16000, .beyond = 8192},
+                                    .timed_beyond = 8192});
+  bool are_apart = false;
+  for (const Task& task : lowered.tasks)
+    if (is(task, "panel")) {
+      are_apart = task.C.m <= 16000 && task.C.m > 8192;
+      EXPECT_EQ(task.lane.multiprocessors, are_apart ? 40 : 0);
+      EXPECT_FALSE(are_apart && task.timed);  // the chain counts its time
+    } else {
+      EXPECT_EQ(task.lane.multiprocessors, are_apart && task.lane.rank == four_lanes.bulk.rank ? -40 : 0);
+    }
 }
 
 TEST(LoweredPlan, of_two_steps_has_fewer_tasks_that_are_soon) {

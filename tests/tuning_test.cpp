@@ -211,10 +211,11 @@ class AsBefore : public testing::Test {
 };
 
 TEST_F(AsBefore, block_sizes_and_schedules) {
-  EXPECT_EQ(Cholesky::record.default_schedule(t), Schedule::left_looking);
-  EXPECT_EQ(Lu::record.default_schedule(t), Schedule::right_looking);
+  EXPECT_EQ(Cholesky::record.default_schedule(t, false), Schedule::left_looking);
+  EXPECT_EQ(Cholesky::record.default_schedule(t, true), Schedule::right_looking) << "its products are quick";
+  EXPECT_EQ(Lu::record.default_schedule(t, false), Schedule::right_looking);
   for (const Method method : {Method::lu, Method::cholesky}) {
-    EXPECT_EQ(record_of(method).default_schedule(cpu), Schedule::right_looking);
+    EXPECT_EQ(record_of(method).default_schedule(cpu, false), Schedule::right_looking);
     for (const Schedule schedule : {Schedule::right_looking, Schedule::left_looking, Schedule::recursive})
       for (const Precision precision : {Precision::fp64, Precision::fp32})
         for (std::int64_t n = 0; n <= 70000; ++n) {

@@ -75,6 +75,7 @@ class Queue<Cpu> {
   Queue& ahead() { return *this; }
   Queue& beside() { return *this; }
   Queue& behind() { return *this; }
+  Queue& on(int) { return *this; }
 
   /// An m × n matrix that is valid until the next call; contents undefined.
   template <class T>
@@ -168,6 +169,11 @@ class Queue<Cuda> {
   Queue& beside();
   /// One of the rank below ours: for what fills the gaps that all others leave.
   Queue& behind();
+  /// One of our own rank on so many multiprocessors of the device or, where `multiprocessors` is below zero, on all the others: what is
+  /// given to these two never waits for the blocks of each other. 0: ourselves. Throws MachineError unless can_share_out().
+  Queue& on(int multiprocessors);
+  /// Whether the device gives so many multiprocessors to a queue, and the others to another.
+  bool can_share_out(int multiprocessors) const;
 
   /// Memory through which the blocks of a kernel send each other packets: zero at first, then left as it is. The
   /// sequence numbers sequence, …, sequence + rounds − 1 were never used before.
@@ -199,6 +205,7 @@ class Queue<Cuda> {
   void* scratch_bytes(std::size_t);
   void finish_ended();
   struct State;
+  Queue(int device, int rank, int multiprocessors);
   std::unique_ptr<State> state_;
 };
 

@@ -64,9 +64,9 @@ const MethodRecord Cholesky::record = {
     .panel_flops = cholesky_panel_flops,
     .power_of_pivots = 2,
     .default_schedule =
-        [](const Tuning& t) {
-          // Products with a large k are faster than block columns of symmetric rank-k updates.
-          return t.cholesky_goes_left != 0 ? Schedule::left_looking : Schedule::right_looking;
+        [](const Tuning& t, bool quick_products) {
+          // Products with a large k are faster than block columns of symmetric rank-k updates. Quick ones wait for narrow panels.
+          return t.cholesky_goes_left != 0 && !quick_products ? Schedule::left_looking : Schedule::right_looking;
         },
     .widths = widths_of_cholesky,
     .lowered = lowered_cholesky,

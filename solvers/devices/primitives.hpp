@@ -21,9 +21,9 @@ Lanes lanes_at(const Queue<Space>&) {
   return Lanes::one();
 }
 
-/// What a plan is lowered for, of factors of an n × n matrix that are stored as T. By default it is not.
+/// What a plan is lowered for, of factors of an n × n matrix that are stored as T, with products that are quick or not. By default it is not.
 template <class T, class Space>
-Capabilities capabilities_of(const Queue<Space>&, std::int64_t) {
+Capabilities capabilities_of(const Queue<Space>&, std::int64_t, bool) {
   return {};
 }
 
@@ -120,7 +120,7 @@ concept RunsPlans = requires(Queue<Space>& q, const Plan& plan, const OrderedPla
                              TaskClock<Space>& clock, bool (*give)(), MatrixView<std::int64_t, Space> numbers,
                              std::size_t i) {
   { lanes_at(q) } -> std::convertible_to<Lanes>;
-  { capabilities_of<T>(q, plan.n) } -> std::same_as<Capabilities>;
+  { capabilities_of<T>(q, plan.n, true) } -> std::same_as<Capabilities>;
   prepare<T>(q, plan);
   Buffers<T, Space>(plan);
   perform_lowered(q, task, of);

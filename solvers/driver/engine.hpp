@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include "core/backend_table.hpp"
 #include "core/choose.hpp"
 #include "core/context_state.hpp"
 #include "lasolve/lasolve.hpp"
@@ -75,6 +76,7 @@ Means means_of(const GemmBackend<Space>& gemm, const Options& options, const Tun
               .tuning = options.tuning ? &*options.tuning : &tuning,
               .backend = gemm.name,
               .has_coarse = coarse_backend<Space>(options, options.device.index) != nullptr,
+              .is_quick = &gemm == backend_table<Space>().refined(),
               .fits_a_leaf = fits_a_leaf,
               .queues = std::is_same_v<Space, Cuda>};
   for_each_precision(

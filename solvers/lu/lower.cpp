@@ -231,6 +231,28 @@ Tasks with_narrow_panels(const Plan& plan, const Capabilities& can) {
   return lowered;
 }
 
+std::int64_t end_of_first_panel(const Plan& plan) {
+  const auto first = std::find_if(plan.tasks.begin(), plan.tasks.end(),
+                                  [](const Task& task) { return task.type->picture == TaskType::panel; });
+  return first == plan.tasks.end() ? plan.n : first->C.columns().end;
+}
+
+/// Panels have multiprocessors of their own, and the bulk beside them has the others: then neither waits for blocks of the other to end.
+/// Nothing runs beside the first panel, which has all. Towards the end, where panels are the bottleneck, so have those that follow.
+Tasks with_panels_apart(const Plan& plan, std::int64_t end_of_first, const PanelsApart& apart) {
+  Tasks lowered = plan.tasks;
+  bool are_apart = false;
+  for (Task& task : lowered) {
+    if (task.lane == plan.lanes.chain && task.type->picture == TaskType::panel) {
+      are_apart = task.C.j >= end_of_first && task.C.m <= apart.rows && plan.n - task.C.j > apart.beyond;
+      if (are_apart) task.lane.multiprocessors = apart.multiprocessors;
+    } else if (task.lane == plan.lanes.bulk && are_apart) {
+      task.lane.multiprocessors = -apart.multiprocessors;
+    }
+  }
+  return lowered;
+}
+
 /// Whether the chain begins to eliminate with a step: by an interchange, which may be one of several kernels, or by a kernel for all of
 /// it. Within a panel that goes by halves it does not: that is a part of the panel.
 bool begins_step(const Task& task) {
@@ -245,6 +267,10 @@ void mark_steps(Plan& plan, std::int64_t beyond) {
   const Task* last = nullptr;  // of the chain
   for (Task& task : plan.tasks) {
     if (task.lane.rank <= plan.lanes.bulk.rank) continue;
+    if (task.lane.multiprocessors > 0) {  // of the phase that the chain is in
+      task.timed = false;
+      continue;
+    }
     bool begins = !begun;
     if (task.lane == plan.lanes.chain) {
       const bool is_next_kernel = last && last->is(lu_task::interchange) && task.is(lu_task::interchange) &&
@@ -276,6 +302,8 @@ std::vector<Task> lowered_lu(const Plan& plan, const Capabilities& can) {
   if (can.lookahead_update > 0) lowered.tasks = with_lookahead_updates(lowered, can);
   if (can.panel > 0) lowered.tasks = with_narrow_panels(lowered, can);
   if (can.combined > 0) lowered.tasks = with_interchanges_of_one_kernel(lowered, can.combined);
+  if (can.panels_apart.multiprocessors > 0 && looks_ahead(plan))
+    lowered.tasks = with_panels_apart(lowered, end_of_first_panel(plan), can.panels_apart);
   return lowered.tasks;
 }
 

@@ -66,7 +66,7 @@ const MethodRecord LuNopivot::record = {
     .flops = lu_flops,
     .panel_flops = lu_panel_flops,
     .power_of_pivots = 1,
-    .default_schedule = [](const Tuning&) { return Schedule::right_looking; },
+    .default_schedule = [](const Tuning&, bool) { return Schedule::right_looking; },
     .widths =
         [](const Tuning& t, const Sized& of) {
           const std::int64_t most = of.columns > 0 ? of.columns : t.cholesky(of.n);  // products hide its panels, too

@@ -30,6 +30,7 @@ constexpr Tuning hopper = {
     .lu_first_panel_fp64 = 384,
     .lu_first_panel_from = 6145,
     .lu_hidden_panels_of_first = 64,
+    .lu_panel_multiprocessors = 40,
     .lu_soon_columns = 128,
     .lu_interchange_L_late_from = 4097,
     .lu_far_columns_fp64 = 2048,
@@ -74,6 +75,7 @@ constexpr Tuning hopper = {
 constexpr Tuning without_clusters() {
   Tuning t = hopper;
   t.lu_interchange_L_late_from = never;
+  t.lu_panel_multiprocessors = 0;
   return t;
 }
 
@@ -170,6 +172,8 @@ std::vector<TuningField> make_fields(std::span<const GemmBackend<Cpu>* const> of
   add(FIELD(cholesky_leaf), "columns", "the most of a panel that is factored without being halved");
   add(FIELD(solve_order), "n", "of a triangle that is not halved");
   place = Device::cuda;
+  add(FIELD(lu_panel_multiprocessors), "multiprocessors",
+      "that panels of LU have to themselves beside quick products; 0: they share all", 0);
   add(FIELD(lu_soon_columns), "columns", "the most of a panel behind which no columns are brought up to date apart");
   add(FIELD(lu_interchange_L_late_from), "n", "the least where rows of L are interchanged at the end, if a device can");
   add(FIELD(lu_far_columns_fp64), "columns", "at the end of an LU in fp64 that wait for all others", 0);

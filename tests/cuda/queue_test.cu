@@ -1,4 +1,7 @@
 // What queues wait for, and what their phases are.
+#include <array>
+#include <set>
+
 #include "core/cuda/launch.cuh"
 #include "core/traffic.hpp"
 #include "devices.hpp"
@@ -20,6 +23,16 @@ __global__ void write_late(int* to, int value, unsigned milliseconds) {
   *to = value;
 }
 
+/// to(i) ← the multiprocessor of block i, which stays there for a while.
+__global__ void say_where(int* to) {
+  int where;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(where));
+  const auto began = clock64();
+  while (clock64() - began < 100'000) {
+  }
+  to[blockIdx.x] = where;
+}
+
 class QueueOnCuda : public testing::Test {
  protected:
   void SetUp() override {
@@ -38,6 +51,30 @@ class QueueOnCuda : public testing::Test {
   static constexpr int rounds = 8;
   Matrix<int, Cuda> last, copies;
 };
+
+TEST_F(QueueOnCuda, on_some_multiprocessors_has_none_that_the_others_have) {
+  constexpr int some = 40, blocks = 1000;
+  Queue<Cuda> q(0);
+  if (!q.can_share_out(some)) GTEST_SKIP() << "multiprocessors are not shared out here";
+  std::array<std::set<int>, 2> where;
+  std::array<Matrix<int, Cuda>, 2> said;
+  for (const bool others : {false, true}) {
+    Queue<Cuda>& part = q.on(others ? -some : some);
+    EXPECT_EQ(&part, &q.on(others ? -some : some));
+    said[others] = upload(q, Matrix<int>(blocks, 1));
+    part.join(q);
+    launch(part, say_where, blocks, 1024, said[others].data());
+  }
+  q.finish();
+  for (const bool others : {false, true}) {
+    const Matrix<int> here = download(q, said[others]);
+    for (int i = 0; i < blocks; ++i) where[others].insert(here(i, 0));
+    EXPECT_EQ(int(where[others].size()), q.on(others ? -some : some).multiprocessors());
+  }
+  EXPECT_GE(int(where[0].size()), some);
+  EXPECT_EQ(int(where[0].size() + where[1].size()), q.multiprocessors());
+  for (const int multiprocessor : where[0]) EXPECT_EQ(where[1].count(multiprocessor), 0u);
+}
 
 TEST_F(QueueOnCuda, waits_again_for_what_another_was_given_since) {
   Queue<Cuda> reader(0), writer(0);

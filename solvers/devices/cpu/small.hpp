@@ -138,7 +138,7 @@ class SmallSystem {
     const Tuning& t = cpu_tuning().values;
     const MethodRecord& record = record_of(method);
     const Widths widths =
-        record.widths(t, {.schedule = record.default_schedule(t), .storage = precision_of<T>, .n = n});
+        record.widths(t, {.schedule = record.default_schedule(t, false), .storage = precision_of<T>, .n = n});
     return std::min(widths.panel, with_method(method, [&](auto M) { return leaf_columns(M, t, n); }));
   }
 

@@ -16,8 +16,12 @@ namespace lasolve {
 inline const Lanes& lanes_at(const Queue<Cuda>&) { return four_lanes; }
 
 template <class T>
-Capabilities capabilities_of(const Queue<Cuda>& q, std::int64_t n) {
-  return capabilities_of(q.properties(), q.tuning(), precision_of<T>, n, interchanges_L_at_the_end(q, n));
+Capabilities capabilities_of(const Queue<Cuda>& q, std::int64_t n, bool quick_products) {
+  Capabilities can = capabilities_of(q.properties(), q.tuning(), precision_of<T>, n, interchanges_L_at_the_end(q, n));
+  if (!quick_products) return can;
+  const PanelsApart apart = panels_apart(q.properties(), q.tuning(), n);
+  if (apart.multiprocessors > 0 && q.can_share_out(apart.multiprocessors)) can.panels_apart = apart;
+  return can;
 }
 
 /// Whether the thread blocks of its kernels count or wait for each other, with memory of their queue.

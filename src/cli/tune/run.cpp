@@ -91,7 +91,7 @@ tuned::Space space_of(const Item& item, const Device& place) {
   const auto block_size = [&](Schedule s) {
     return method.widths(tuning, {.schedule = s, .storage = storage, .n = key.n}).panel;
   };
-  const Schedule schedule = method.default_schedule(tuning);
+  const Schedule schedule = method.default_schedule(tuning, false);
   tuned::Space space{key.n, {item.backends->names.front(), schedule, block_size(schedule)}, item.backends->names, {}};
   for (const MethodSchedule& other : method.schedules)
     if (other.schedule != schedule) space.schedules.emplace_back(other.schedule, block_size(other.schedule));

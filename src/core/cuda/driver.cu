@@ -30,6 +30,11 @@ const Driver* open(int mode) noexcept {
       find(library, "cuDeviceGet", d.device) && find(library, "cuDevicePrimaryCtxRetain", d.retain_primary) &&
       find(library, "cuDevicePrimaryCtxGetState", d.state_of_primary) && find(library, "cuCtxPushCurrent_v2", d.push) &&
       find(library, "cuCtxPopCurrent_v2", d.pop) && find(library, "cuPointerGetAttributes", d.attributes_of);
+  static const bool asked [[maybe_unused]] =
+      find(library, "cuDeviceGetDevResource", d.resource_of) && find(library, "cuDevSmResourceSplitByCount", d.split) &&
+      find(library, "cuDevResourceGenerateDesc", d.describe) && find(library, "cuGreenCtxCreate", d.make_green) &&
+      find(library, "cuGreenCtxDestroy", d.destroy_green) &&
+      find(library, "cuGreenCtxStreamCreate", d.make_green_stream);
   if (complete) known = &d;
   return complete ? &d : nullptr;
 }

@@ -15,6 +15,17 @@ struct Driver {
   decltype(&cuCtxPushCurrent) push = nullptr;
   decltype(&cuCtxPopCurrent) pop = nullptr;
   decltype(&cuPointerGetAttributes) attributes_of = nullptr;
+  // Green contexts. Null in drivers older than CUDA 12.4's.
+  decltype(&cuDeviceGetDevResource) resource_of = nullptr;
+  decltype(&cuDevSmResourceSplitByCount) split = nullptr;
+  decltype(&cuDevResourceGenerateDesc) describe = nullptr;
+  decltype(&cuGreenCtxCreate) make_green = nullptr;
+  decltype(&cuGreenCtxDestroy) destroy_green = nullptr;
+  decltype(&cuGreenCtxStreamCreate) make_green_stream = nullptr;
+
+  bool has_green_contexts() const {
+    return resource_of && split && describe && make_green && destroy_green && make_green_stream;
+  }
 };
 
 /// The driver if this process has loaded it; else null, and nothing is loaded.

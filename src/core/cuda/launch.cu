@@ -14,6 +14,8 @@ bool has_room_for_cluster(const Queue<Cuda>& q, const void* kernel, unsigned blo
                           std::size_t shared) {
   if (blocks <= 1) return true;
   if (!q.properties().has_clusters_of(int(blocks)) || shared > q.shared_memory()) return false;
+  if (int(blocks) > q.multiprocessors())
+    return false;  // parts of a device were made to have room for the largest clusters
   static std::mutex guard;
   constinit static NeverDestroyed<std::map<std::tuple<int, const void*, unsigned, unsigned, std::size_t>, bool>> kept;
   const std::lock_guard lock(guard);

@@ -1,4 +1,7 @@
 #include "core/cuda/queue_state.hpp"
+
+#include <cstdlib>
+
 #include "core/stopwatch.hpp"
 
 namespace lasolve {
@@ -18,18 +21,28 @@ constexpr std::size_t most_idle_scratch = std::size_t(32) << 20;
 
 }  // namespace
 
-Queue<Cuda>::Queue(int device, int rank) : state_(std::make_unique<State>()) {
+Queue<Cuda>::Queue(int device, int rank) : Queue(device, rank, 0) {}
+
+Queue<Cuda>::Queue(int device, int rank, int multiprocessors) : state_(std::make_unique<State>()) {
   state_->device = device, state_->rank = rank;
   const CurrentDevice current(device);
   int lowest = 0, highest = 0;
   CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
   const int priority = std::clamp(lowest - 1 - rank, highest, lowest);  // the lowest is for rank −1
+  state_->properties = device_properties(device);
   count_made();
-  CUDA_CHECK(cudaStreamCreateWithPriority(&state_->stream, cudaStreamNonBlocking, priority));
+  if (multiprocessors == 0) {
+    CUDA_CHECK(cudaStreamCreateWithPriority(&state_->stream, cudaStreamNonBlocking, priority));
+  } else {
+    const bool others = multiprocessors < 0;
+    state_->shared_out = lasolve::shared_out(state_->properties, device, std::abs(multiprocessors));
+    if (!state_->shared_out) throw MachineError("CUDA: the multiprocessors of this device cannot be shared out");
+    state_->stream = state_->shared_out->make_stream(others, priority);
+    state_->properties.multiprocessors = state_->shared_out->part(others).multiprocessors;
+  }
   state_->phases.are_of(device, state_->stream);
   count_made();
   CUDA_CHECK(cudaEventCreateWithFlags(&state_->given, cudaEventDisableTiming));
-  state_->properties = device_properties(device);
   state_->tuning = tuning_for(state_->properties).values;
   count_made();
   CUDA_CHECK(cublasCreate(&state_->blas));
@@ -215,6 +228,27 @@ Queue<Cuda>& Queue<Cuda>::behind() {
     state_->behind->tune(state_->tuning);
   }
   return *state_->behind;
+}
+
+Queue<Cuda>& Queue<Cuda>::on(int multiprocessors) {
+  if (multiprocessors == 0) return *this;
+  State& s = *state_;
+  const int asked_for = std::abs(multiprocessors);
+  if (s.multiprocessors_of_parts != asked_for) s.parts = {};
+  s.multiprocessors_of_parts = asked_for;
+  auto& part = s.parts[multiprocessors < 0];
+  if (!part) {
+    part.reset(new Queue<Cuda>(s.device, s.rank, multiprocessors));
+    part->tune(s.tuning);
+  }
+  return *part;
+}
+
+bool Queue<Cuda>::can_share_out(int multiprocessors) const {
+  State& s = *state_;
+  if (!s.shared_out || s.shared_out->asked_for() != multiprocessors)
+    s.shared_out = lasolve::shared_out(s.properties, s.device, multiprocessors);
+  return s.shared_out != nullptr;
 }
 
 Queue<Cuda>::PacketBuffer Queue<Cuda>::packet_buffer(std::size_t bytes, unsigned rounds) {

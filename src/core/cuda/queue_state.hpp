@@ -13,6 +13,7 @@
 #include "core/cuda/launch.cuh"
 #include "core/cuda/memory_in_order.hpp"
 #include "core/cuda/phases.hpp"
+#include "core/cuda/shared_out.hpp"
 #include "core/cuda/wait_limit.hpp"
 #include "core/device_properties.hpp"
 #include "core/tuning.hpp"
@@ -37,7 +38,11 @@ struct Queue<Cuda>::State {
   cudaEvent_t given = nullptr;           // for those who wait
   std::vector<cudaEvent_t> ends, timed;  // of event() and timed_event()
   std::unique_ptr<Queue<Cuda>> ahead, beside, behind;
-  std::shared_ptr<char> pinned;  // results have parts of it
+  /// On some multiprocessors, and on the others; and how many were asked for.
+  std::array<std::unique_ptr<Queue<Cuda>>, 2> parts;
+  int multiprocessors_of_parts = 0;
+  mutable std::shared_ptr<const SharedOut> shared_out;  // outlives streams of its parts
+  std::shared_ptr<char> pinned;                         // results have parts of it
   std::size_t pinned_used = 0;
   bool idle = true;  // all that the stream was given is known to be done
   // How often the stream may have been given work: then, and when `given` was recorded.
@@ -139,7 +144,9 @@ struct Queue<Cuda>::State {
     for (Queue* other : others())
       if (other) other->state_->interrupt_phases();
   }
-  std::array<Queue*, 3> others() const { return {ahead.get(), beside.get(), behind.get()}; }
+  std::array<Queue*, 5> others() const {
+    return {ahead.get(), beside.get(), behind.get(), parts[0].get(), parts[1].get()};
+  }
   /// Waits for what was given until end_phases(), and adds up the times of phases.
   void finish() {
     if (!progress) settle();  // else it is told as phases end
