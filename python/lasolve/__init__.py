@@ -1,0 +1,15 @@
+"""Dense linear systems A X = B by blocked LU or Cholesky with iterative refinement, on the CPU and on CUDA.
+
+    x = lasolve.solve(a, b)              # as scipy.linalg.solve; checked; LinAlgError where there is no solution
+    factors = lasolve.Factorization(a)   # factored once, solves many
+    x, report = lasolve.solve(a, b, precision="fp32", return_report=True)
+
+Arrays are NumPy's, or any that offer DLPack: torch, CuPy, JAX. The answer is of the kind and on the device of b.
+"""
+
+from ._core import Factorization, Report, keywords, version
+from ._gemm import gemm
+from ._solve import solve
+
+__version__ = version()
+__all__ = ["Factorization", "Report", "gemm", "keywords", "solve"]
