@@ -9,7 +9,18 @@ Arrays are NumPy's, or any that offer DLPack: torch, CuPy, JAX. The answer is of
 
 from ._core import Factorization, Report, keywords, version
 from ._gemm import gemm
-from ._solve import solve
+from ._solve import cho_factor, cho_solve, lu_factor, lu_solve, solve, solve_ex
 
 __version__ = version()
-__all__ = ["Factorization", "Report", "gemm", "keywords", "solve"]
+__all__ = [
+    "Factorization",
+    "Report",
+    "cho_factor",
+    "cho_solve",
+    "gemm",
+    "keywords",
+    "lu_factor",
+    "lu_solve",
+    "solve",
+    "solve_ex",
+]

@@ -31,10 +31,16 @@ def _library(x):
     return sys.modules[type(x).__module__.partition(".")[0]]
 
 
+def _numpy_dtype(x):
+    """What NumPy calls the elements of an array of any library."""
+    if not _is_foreign(x):
+        return np.asarray(x).dtype
+    name = str(x.dtype).rpartition(".")[2]
+    return np.dtype("float32" if name == "bfloat16" else name)
+
+
 def _foreign(x, dtype):
     """An array of another library, of another type."""
-    if np.issubdtype(np.dtype(str(x.dtype).rpartition(".")[2]), np.complexfloating):
-        _dtype_of(np.complex128)
     library = _library(x)
     wanted = getattr(library, np.dtype(dtype).name)
     return (
@@ -49,8 +55,7 @@ def _converted(*arrays):
         arrays = [np.asarray(x) for x in arrays]
         dtype = _dtype_of(*arrays)
         return tuple(_numpy(x, dtype) for x in arrays)
-    names = [str(x.dtype).rpartition(".")[2] if _is_foreign(x) else np.asarray(x).dtype for x in arrays]
-    dtype = _dtype_of(*(np.dtype("float32" if str(name) == "bfloat16" else name) for name in names))
+    dtype = _dtype_of(*map(_numpy_dtype, arrays))
     return tuple(_foreign(x, dtype) if _is_foreign(x) else _numpy(x, dtype) for x in arrays)
 
 
@@ -72,7 +77,7 @@ def matrix(a):
 
 
 def sides(b, is_double):
-    _dtype_of(b) if not _is_foreign(b) else None
+    _dtype_of(_numpy_dtype(b))
     dtype = np.float64 if is_double else np.float32
     return _foreign(b, dtype) if _is_foreign(b) else np.atleast_1d(_numpy(b, dtype))
 
@@ -98,6 +103,11 @@ def finished(like, made):
         return made
     namespace = like.__array_namespace__() if hasattr(like, "__array_namespace__") else _library(like)
     return namespace.asarray(made)
+
+
+def of_kind(like, made):
+    """What only speaks DLPack, as an array of the kind of `like`."""
+    return _library(like).from_dlpack(made)
 
 
 def current_stream(array):

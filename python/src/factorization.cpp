@@ -2,9 +2,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 #include <variant>
 
+#include "lasolve/triangular.hpp"
 #include "parts.hpp"
 
 namespace lasolve::python {
@@ -117,6 +119,72 @@ class Factors {
   std::variant<std::unique_ptr<Factorization<double>>, std::unique_ptr<Factorization<float>>> factors_;
 };
 
+/// A matrix of NumPy's by columns, or its transpose by columns.
+struct ByColumns {
+  ByColumns(nb::handle given) {
+    array.require(given);
+    const bool is_square = array.dimensions() == 2 && array.size(0) == array.size(1);
+    if (!is_square) throw std::invalid_argument("lasolve: factors are square matrices");
+    turned = array.stride(0) != 1 && array.size(0) > 1;
+    if (turned ? array.stride(1) != 1 : array.size(1) > 1 && array.stride(1) < array.size(0))
+      throw std::invalid_argument("lasolve: factors lie by columns or by rows");
+  }
+  template <class T>
+  void solve(bool lower, bool unit, MatrixView<T> B, bool transposed) const {
+    const std::int64_t n = array.size(0);
+    const auto data = array.matrix<const T>().data();
+    const MatrixView<const T> A(data, n, n, std::max(array.stride(turned ? 0 : 1), n));
+    solve_triangular<T>(A, lower == turned ? Uplo::upper : Uplo::lower, unit, B,
+                        transposed == turned ? Op::none : Op::transpose);
+  }
+
+  Array array;
+  bool turned;
+};
+
+/// f(X by columns) of the type that X has, without the lock of the interpreter.
+template <class F>
+void with_columns(nb::handle x, const F& f) {
+  Array X;
+  X.require(x, true);
+  const std::int64_t n = X.size(0), nrhs = X.size(1);
+  const Unlocked unlocked(n);
+  if (X.is_double())
+    f(MatrixView<double>(X.matrix<double>().data(), n, nrhs, std::max(n, X.stride(1))));
+  else
+    f(MatrixView<float>(X.matrix<float>().data(), n, nrhs, std::max(n, X.stride(1))));
+}
+
+/// X ← op(A)⁻¹ X with P A = L U as getrf leaves it. X is by columns, and of the type of the factors.
+void lu_solve(nb::handle lu, const std::vector<std::int64_t>& pivots, nb::handle x, nb::handle trans) {
+  const ByColumns factors(lu);
+  const bool transposed = op_of(trans) != Op::none;
+  const std::int64_t n = factors.array.size(0);
+  if (std::int64_t(pivots.size()) != n ||
+      std::any_of(pivots.begin(), pivots.end(), [&](auto p) { return p < 0 || p >= n; }))
+    throw std::invalid_argument("lasolve: pivots are n row numbers from 0");
+  with_columns(x, [&]<class T>(MatrixView<T> X) {
+    const auto exchange = [&](std::int64_t k) {
+      for (std::int64_t j = 0; j < X.cols(); ++j) std::swap(X(k, j), X(pivots[std::size_t(k)], j));
+    };
+    if (!transposed)
+      for (std::int64_t k = 0; k < n; ++k) exchange(k);
+    factors.solve(!transposed, !transposed, X, transposed);
+    factors.solve(transposed, transposed, X, transposed);
+    if (transposed)
+      for (std::int64_t k = n; k-- > 0;) exchange(k);
+  });
+}
+
+/// X ← A⁻¹ X with A = C Cᵀ, or, of an upper C, A = Cᵀ C.
+void cho_solve(nb::handle c, bool lower, nb::handle x) {
+  const ByColumns factor(c);
+  with_columns(x, [&]<class T>(MatrixView<T> X) {
+    factor.solve(lower, false, X, !lower);
+    factor.solve(lower, false, X, lower);
+  });
+}
+
 nb::object pivots_array(Factors& factors) {
   return nb::module_::import_("numpy").attr("array")(factors.pivots(), "int32");
 }
@@ -132,6 +200,8 @@ Op op_of(nb::handle trans) {
 }
 
 void bind_factorization(nb::module_& m) {
+  m.def("lu_solve", lu_solve);
+  m.def("cho_solve", cho_solve);
   nb::class_<Factors>(m, "Factorization", R"(P A = L U or A = L L^T: factored once, solves many right-hand sides.
 
 Parameters

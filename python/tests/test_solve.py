@@ -264,3 +264,14 @@ def test_torch():
     assert lasolve.solve(torch.from_numpy(a).bfloat16(), B).dtype == torch.float32
     with pytest.raises(TypeError, match="complex"):
         lasolve.solve(A.to(torch.complex64), B)
+
+
+def test_solve_ex_raises_nothing():
+    a, b = system(20, 2)
+    x, info = lasolve.solve_ex(a, b)
+    close(a, x, b)
+    assert info.shape == () and info.dtype == np.int64 and info == -1
+    x, info = lasolve.solve_ex(np.stack([a, 0 * a, a]), b)
+    assert info.tolist() == [-1, 0, -1] and np.isnan(x[1]).all()
+    close(a, x[2], b)
+    assert lasolve.solve_ex(-np.eye(3), np.ones(3), factorization="cholesky")[1] == 1
