@@ -31,6 +31,10 @@ def _library(x):
     return sys.modules[type(x).__module__.partition(".")[0]]
 
 
+def _namespace(x):
+    return x.__array_namespace__() if hasattr(x, "__array_namespace__") else _library(x)
+
+
 def _numpy_dtype(x):
     """What NumPy calls the elements of an array of any library."""
     if not _is_foreign(x):
@@ -101,13 +105,19 @@ def finished(like, made):
     """What empty_like() gave, as the kind of `like`: of libraries whose arrays cannot be written to."""
     if not isinstance(made, np.ndarray) or not _is_foreign(like):
         return made
-    namespace = like.__array_namespace__() if hasattr(like, "__array_namespace__") else _library(like)
-    return namespace.asarray(made)
+    return _namespace(like).asarray(made)
 
 
 def of_kind(like, made):
     """What only speaks DLPack, as an array of the kind of `like`."""
     return _library(like).from_dlpack(made)
+
+
+def like(given, array):
+    """An array of NumPy's as the kind, type and device of another one."""
+    if not _is_foreign(given):
+        return array.astype(given.dtype)[()]
+    return _namespace(given).asarray(array, dtype=given.dtype, device=given.device)
 
 
 def current_stream(array):
@@ -118,3 +128,17 @@ def current_stream(array):
     if library.__name__ == "cupy":
         return library.cuda.get_current_stream().ptr
     return 0
+
+
+def on_device(device, *arrays):
+    """NumPy's arrays as they are, or, for a CUDA device, as torch's or CuPy's there."""
+    if not device.startswith("cuda"):
+        return arrays
+    try:
+        import torch
+
+        return tuple(torch.from_numpy(np.ascontiguousarray(x)).to(device) for x in arrays)
+    except ImportError:
+        import cupy
+
+        return tuple(map(cupy.asarray, arrays))

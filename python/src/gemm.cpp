@@ -2,6 +2,7 @@
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 namespace lasolve::python {
 namespace {
@@ -48,6 +49,15 @@ void fill(GemmBackend<Space>& backend, const Kernel& kernel, bool fp64, bool fp3
   backend.self = &kernel;
 }
 
+/// The names of the backends that can run on a device.
+template <class Space>
+std::vector<std::string> runnable(int device) {
+  std::vector<std::string> names;
+  for (const GemmBackend<Space>* backend : gemm_backends<Space>())
+    if (!backend->unavailable || backend->unavailable(device).empty()) names.push_back(backend->name);
+  return names;
+}
+
 }  // namespace
 
 Kernel::Kernel(nb::object function, std::string name, bool fp64, bool fp32, bool on_cuda)
@@ -62,6 +72,11 @@ GemmChoice Kernel::choice() const {
 }
 
 void bind_gemm(nb::module_& m) {
+  m.def("backends", [](const std::string& place) {
+    if (place == "cpu") return runnable<Cpu>(0);
+    if (place == "cuda") return runnable<Cuda>(0);
+    throw std::invalid_argument("lasolve: backends are those of cpu, or of cuda");
+  });
   nb::class_<Kernel>(m, "Kernel")
       .def(nb::init<nb::object, std::string, bool, bool, bool>(), nb::arg("function"), nb::arg("name"), nb::arg("fp64"),
            nb::arg("fp32"), nb::arg("on_cuda"))
