@@ -1,17 +1,22 @@
 """What GEMM backends are worth in whole solves, those that are functions of Python's among them."""
 
+from __future__ import annotations
+
 import random
 import statistics
 import time
+from collections.abc import Sequence
+from typing import Any
 
 from . import _core
 from ._arrays import on_device
+from ._gemm import Gemm
 from ._solve import solve
 from ._table import Table
 from ._tool import generate
 
 
-def backends(device="cpu"):
+def backends(device: str = "cpu") -> list[str]:
     """The names of the GEMM backends that can run on "cpu" or "cuda"."""
     return _core.backends(device)
 
@@ -20,7 +25,10 @@ def _name(gemm):
     return gemm if isinstance(gemm, str) else gemm.name
 
 
-def compare(gemm=None, n=(256, 512, 1024), *, matrix="uniform", device="cpu", repeat=5, seed=1, **options):
+def compare(
+    gemm: Sequence[str | Gemm] | None = None, n: int | Sequence[int] = (256, 512, 1024), *, matrix: str = "uniform",
+    device: str = "cpu", repeat: int = 5, seed: int = 1, **options: Any,
+) -> Table:  # fmt: skip
     """Solve the same systems with several GEMM backends, in turns, and say what each is worth.
 
     Each runs once before the clock. Then all run in random order, `repeat` times, and medians are told. With verdicts on what is

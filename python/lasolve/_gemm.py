@@ -1,7 +1,11 @@
 """A function of Python's as a GEMM backend: adapted to the contract, and tried before it is used."""
 
+from __future__ import annotations
+
 import functools
 import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +20,10 @@ def named(name):
     return _known.get(name)
 
 
-def gemm(function=None, *, name=None, precisions=("fp64", "fp32"), limits=(), device="cpu", trial=True):
+def gemm(
+    function: Callable[..., Any] | None = None, *, name: str | None = None, precisions: Sequence[str] = ("fp64", "fp32"),
+    limits: Sequence[str] = (), device: str = "cpu", trial: bool = True,
+) -> Any:  # fmt: skip
     """Make a GEMM backend of a function: a decorator.
 
     The function is called as f(A, B, C, alpha, beta), and writes alpha A B + beta C to C. With device="cuda" it has a

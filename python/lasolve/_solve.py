@@ -1,9 +1,15 @@
 """solve() and the functions beside it, with the signatures of scipy.linalg."""
 
+from __future__ import annotations
+
+from typing import Any, Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _arrays, _core, _errors
 from ._core import Factorization
+from ._gemm import Gemm
 
 # What SciPy's words for the structure of a matrix ask for: options, and which part of it is read.
 _STRUCTURES = {
@@ -30,8 +36,10 @@ def _assume(assume_a, lower, a, options):
     return (a if part is None else part(a)), asked | options
 
 
-def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a=None, transposed=False,
-          *, gemm="auto", precision=None, accuracy=None, device=None, return_report=False, **options):  # fmt: skip
+def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = False, overwrite_b: bool = False,
+          check_finite: bool = True, assume_a: str | None = None, transposed: bool = False, *, gemm: str | Gemm = "auto",
+          precision: str | None = None, accuracy: float | None = None, device: str | None = None,
+          return_report: bool = False, **options: Any) -> Any:  # fmt: skip
     """Solve a x = b, and check the solution. The first eight parameters are those of `scipy.linalg.solve`.
 
     Parameters
@@ -93,7 +101,15 @@ def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=
     )
 
 
-def solve_ex(a, b, *, factorization="lu", transposed=False, device=None, **options):
+def solve_ex(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    factorization: str = "lu",
+    transposed: bool = False,
+    device: str | None = None,
+    **options: Any,
+) -> tuple[Any, Any]:
     """Solve a x = b without a look at how it ends: `info` says so, and nothing is raised, checked or refined.
 
     On a CUDA device the call gives its work to the current stream and returns: it does not wait, and `info` is there too.
@@ -138,7 +154,7 @@ def _square(a, check_finite):
     return a
 
 
-def lu_factor(a, overwrite_a=False, check_finite=True):
+def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> tuple[np.ndarray, np.ndarray]:
     """P A = L U, as `scipy.linalg.lu_factor` gives it, for `lu_solve`, SciPy's too.
 
     Parameters
@@ -200,7 +216,10 @@ def _solve_with(factor, *cores):
     return over_batches
 
 
-def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
+def lu_solve(
+    lu_and_piv: tuple[ArrayLike, ArrayLike], b: ArrayLike, trans: Literal[0, 1, 2, "N", "T", "C"] = 0, overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> np.ndarray:  # fmt: skip
     """x with op(A) x = b from `lu_factor`, or SciPy's.
 
     Parameters
@@ -242,7 +261,9 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     return _solve_with(one, "(n,n)", "(n)")(lu, piv, np.asarray(b))
 
 
-def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
+def cho_factor(
+    a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[np.ndarray, bool]:
     """A = C Cᵀ with lower=True, else A = Cᵀ C, as `scipy.linalg.cho_factor`; one triangle of `a` is read.
 
     Parameters
@@ -282,7 +303,9 @@ def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
     return (one(a) if a.ndim == 2 else np.vectorize(one, otypes=[a.dtype], signature="(n,n)->(n,n)")(a)), lower
 
 
-def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
+def cho_solve(
+    c_and_lower: tuple[ArrayLike, bool], b: ArrayLike, overwrite_b: bool = False, check_finite: bool = True
+) -> np.ndarray:
     """x with A x = b from `cho_factor`, or SciPy's.
 
     Parameters

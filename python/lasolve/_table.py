@@ -1,7 +1,11 @@
 """A table of what was measured: it prints, and shows itself in Jupyter."""
 
+from __future__ import annotations
+
 import html
 import io
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 
 def _cell(value):
@@ -11,17 +15,17 @@ def _cell(value):
 class Table:
     """Rows of the same columns, each a dict; with .to_pandas() and .plot()."""
 
-    def __init__(self, rows):
+    def __init__(self, rows: Iterable[dict[str, Any]]):
         self.rows = list(rows)
         self.columns = list(self.rows[0]) if self.rows else []
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.rows)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.rows)
 
-    def __getitem__(self, column):
+    def __getitem__(self, column: str) -> list:
         return [row[column] for row in self.rows]
 
     def __repr__(self):
@@ -29,13 +33,13 @@ class Table:
         widths = [max(map(len, column)) for column in zip(*lines)]
         return "\n".join("  ".join(map(str.rjust, line, widths)) for line in lines)
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """The same as a pandas.DataFrame."""
         import pandas
 
         return pandas.DataFrame(self.rows)
 
-    def plot(self, y="gflops", *, x="n", by="gemm", ax=None):
+    def plot(self, y: str = "gflops", *, x: str = "n", by: str = "gemm", ax: Any = None) -> Any:
         """Lines over x, one for each value of `by`, with matplotlib. Returns the axes."""
         if ax is None:
             from matplotlib.figure import Figure  # without a window, and closed by nobody

@@ -1,11 +1,15 @@
 """What the tool does, in a process: files, matrices from formulas, plans. It is in the package, and runs as `python -m lasolve`."""
 
+from __future__ import annotations
+
 import json
 import pathlib
 import subprocess
 import tempfile
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 PROGRAM = pathlib.Path(__file__).with_name("bin") / "lasolve"
 #: What its exit codes mean here; others are faults.
@@ -38,7 +42,7 @@ def _array(*arguments):
         return np.load(made)
 
 
-def read(path, *, decimal_comma=False, allow_nonfinite=False):
+def read(path: str | pathlib.Path, *, decimal_comma: bool = False, allow_nonfinite: bool = False) -> np.ndarray:
     """The matrix in a file: Matrix Market, .npy, FILE.npz:NAME, CSV, TSV or text, also compressed by gzip.
 
     Parameters
@@ -63,7 +67,7 @@ def read(path, *, decimal_comma=False, allow_nonfinite=False):
     return _array("convert", path, *flags)
 
 
-def write(path, a):
+def write(path: str | pathlib.Path, a: ArrayLike) -> None:
     """Write a matrix to a file, which appears when it is complete: its suffix is .mtx, .npy, .csv, .tsv or .txt, also .gz.
 
     Raises
@@ -77,7 +81,7 @@ def write(path, a):
         _run("convert", given, "--allow-nonfinite", "--quiet", "--output", path)
 
 
-def generate(generator, **parameters):
+def generate(generator: str, **parameters: Any) -> np.ndarray:
     """A matrix from a formula, the same bits everywhere: generate("uniform", n=1000, seed=1) or generate("uniform:n=1000").
 
     Parameters
@@ -103,11 +107,11 @@ def generate(generator, **parameters):
 class Plan:
     """What a schedule does when: printed a table, in Jupyter a picture."""
 
-    def __init__(self, text, svg, data):
+    def __init__(self, text: str, svg: str, data: dict):
         self.text, self.svg, self.data = text, svg, data
 
     @property
-    def tasks(self):
+    def tasks(self) -> list[dict]:
         """Its tasks, in order."""
         return self.data["tasks"]
 
@@ -117,12 +121,12 @@ class Plan:
     def _repr_svg_(self):
         return self.svg
 
-    def save(self, path):
+    def save(self, path: str | pathlib.Path) -> None:
         """Write the picture to an .svg file."""
         pathlib.Path(path).write_text(self.svg)
 
 
-def plan(matrix, **options):
+def plan(matrix: int | str, **options: Any) -> Plan:
     """The schedule of a factorization, before anything is computed.
 
     Parameters

@@ -3,7 +3,9 @@
 Raises numpy.linalg.LinAlgError where there is no answer, ValueError and TypeError as `lasolve.solve`.
 """
 
-import collections
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,15 +14,18 @@ from ._core import Factorization
 
 __all__ = ["cholesky", "inv", "slogdet", "solve"]
 
-SlogdetResult = collections.namedtuple("SlogdetResult", "sign logabsdet")
+
+class SlogdetResult(NamedTuple):
+    sign: Any
+    logabsdet: Any
 
 
-def solve(x1, x2, /):
+def solve(x1: Any, x2: Any, /) -> Any:
     """X with x1 X = x2. x1: (..., n, n); x2: (n,) or (..., n, k)."""
     return _solve.solve(x1, x2)
 
 
-def inv(x, /):
+def inv(x: Any, /) -> Any:
     """The inverse. x: (..., n, n). To solve with a matrix, `solve` it: that is faster and more accurate."""
     x = _arrays.matrix(x)
     return _solve.solve(x, _arrays.like(x, np.eye(x.shape[-1])))
@@ -36,12 +41,12 @@ def _each(f, x):
     return [_arrays.like(x, np.stack(parts).reshape(batch + np.shape(parts[0]))) for parts in zip(*made)]
 
 
-def slogdet(x, /):
+def slogdet(x: Any, /) -> SlogdetResult:
     """(sign, logabsdet): det x = sign exp(logabsdet). x: (..., n, n)."""
     return SlogdetResult(*_each(lambda a: Factorization(a, copy=False, check=False, condition=False).logdet, x))
 
 
-def cholesky(x, /, *, upper=False):
+def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """L with x = L L.T, or, with `upper`, U with x = U.T U, from the same triangle of x. x: (..., n, n), positive definite."""
 
     def factor(a):

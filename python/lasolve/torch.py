@@ -100,7 +100,7 @@ _op.register_autograd(lambda ctx, gradient, *_: _gradients(ctx, gradient), setup
 _with.register_autograd(_with_backward, setup_context=_with_setup)
 
 
-def solve(a, b):
+def solve(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """x with a x = b, and its gradients by a and b, which take two triangular solves each and no second factorization.
 
     Parameters
