@@ -23,6 +23,8 @@ def _dtype_of(*arrays):
 
 
 def _numpy(x, dtype):
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError("lasolve: a masked array: what stands for its masked elements? give its filled()")
     x = np.asarray(x)
     return x if x.dtype == dtype and x.dtype.isnative and x.flags.aligned else np.array(x, dtype=dtype)
 
@@ -37,6 +39,8 @@ def _namespace(x):
 
 def _numpy_dtype(x):
     """What NumPy calls the elements of an array of any library."""
+    if hasattr(x, "tocsr"):
+        raise TypeError("lasolve: a sparse matrix: scipy.sparse.linalg solves it; or give its toarray()")
     if not _is_foreign(x):
         return np.asarray(x).dtype
     name = str(x.dtype).rpartition(".")[2]
@@ -45,20 +49,17 @@ def _numpy_dtype(x):
 
 def _foreign(x, dtype):
     """An array of another library, of another type."""
+    if getattr(x, "requires_grad", False):
+        raise TypeError("lasolve: a tensor that requires a gradient: lasolve.torch.solve has it; or give its detach()")
     library = _library(x)
     wanted = getattr(library, np.dtype(dtype).name)
-    return (
-        x.to(wanted)
-        if hasattr(x, "to")
-        else library.astype(x, wanted) if hasattr(library, "astype") else x.astype(wanted)
-    )
+    if hasattr(x, "to"):  # torch
+        return x.to(wanted)
+    return library.astype(x, wanted) if hasattr(library, "astype") else x.astype(wanted)
 
 
 def _converted(*arrays):
-    if not any(map(_is_foreign, arrays)):
-        arrays = [np.asarray(x) for x in arrays]
-        dtype = _dtype_of(*arrays)
-        return tuple(_numpy(x, dtype) for x in arrays)
+    arrays = [x if hasattr(x, "dtype") else np.asarray(x) for x in arrays]
     dtype = _dtype_of(*map(_numpy_dtype, arrays))
     return tuple(_foreign(x, dtype) if _is_foreign(x) else _numpy(x, dtype) for x in arrays)
 

@@ -26,7 +26,9 @@ bool is_numpy(nb::handle object) { return object.type().is(numpy().array); }
 
 bool Array::take(nb::handle object, bool to_write) {
   release();
-  return is_numpy(object) ? take_buffer(object, to_write) : take_dlpack(object, to_write);
+  if (is_numpy(object)) return take_buffer(object, to_write);
+  // What is derived of NumPy's may mean more than its numbers, as a masked array does.
+  return PyObject_IsInstance(object.ptr(), numpy().array.ptr()) == 0 && take_dlpack(object, to_write);
 }
 
 void Array::require(nb::handle object, bool to_write) {
@@ -56,6 +58,8 @@ bool Array::take_buffer(nb::handle object, bool to_write) {
 
 bool Array::take_dlpack(nb::handle object, bool to_write) {
   if (!nb::hasattr(object, "__dlpack__")) return false;
+  if (nb::getattr(object, "requires_grad", nb::none()).ptr() == Py_True)
+    return false;  // which would be lost without a word
   if (to_write) {
     if (!nb::try_cast(object, tensor_)) return false;
   } else {

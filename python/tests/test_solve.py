@@ -66,6 +66,11 @@ def test_converts_as_scipy_does():
         lasolve.solve(np.eye(2) * 1j, np.ones(2))
     with pytest.raises(TypeError, match="real numbers"):
         lasolve.solve([["a"]], [1])
+    with pytest.raises(TypeError, match="masked"):
+        lasolve.solve(np.ma.masked_equal(np.eye(3), 0), np.ones(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert type(lasolve.solve(np.matrix(np.eye(3)), np.ones(3))) is np.ndarray
     unaligned = np.frombuffer(b"\0" + np.eye(3).tobytes(), np.uint8)[1:].view(float).reshape(3, 3)
     np.testing.assert_array_equal(lasolve.solve(unaligned, np.ones(3)), np.ones(3))
 
@@ -248,6 +253,12 @@ def test_takes_arrays_of_others():
     close(a, lasolve.solve(Foreign(a), b), b)
 
 
+def test_sparse_matrices_are_refused():
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(TypeError, match="sparse"):
+        lasolve.solve(sparse.eye(3), np.ones(3))
+
+
 def test_torch():
     torch = pytest.importorskip("torch")
     a, b = system(30, 2)
@@ -262,8 +273,10 @@ def test_torch():
         torch.testing.assert_close(A @ x, B, rtol=1e-4, atol=1e-4)
         assert lasolve.solve(A.expand(3, -1, -1), B[:, 0]).shape == (3, 30)
     assert lasolve.solve(torch.from_numpy(a).bfloat16(), B).dtype == torch.float32
+    with pytest.raises(TypeError, match="lasolve.torch.solve"):
+        lasolve.solve(A.requires_grad_(), B)
     with pytest.raises(TypeError, match="complex"):
-        lasolve.solve(A.to(torch.complex64), B)
+        lasolve.solve(A.detach().to(torch.complex64), B)
 
 
 def test_solve_ex_raises_nothing():
