@@ -29,7 +29,7 @@ for component in library development tool; do
   cmake --install "$build" --component "$component" --prefix "$prefix"
 done >"$log"
 "$python" -m pip install --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall "$sources" \
-  -Cbuild-dir="$folder/build" -Ccmake.define.CMAKE_PREFIX_PATH="$prefix" >"$log" 2>&1 || {
+  --config-settings=build-dir="$folder/build" --config-settings=cmake.define.CMAKE_PREFIX_PATH="$prefix" >"$log" 2>&1 || {
   tail -n 40 "$log"
   exit 1
 }
