@@ -32,7 +32,7 @@ Matrix<T> together(Factorization<T>& factors) {
   return U;
 }
 
-/// The lock of the interpreter, which a factorization of this order is made without.
+/// A factorization of either type, and what it borrows.
 class Factors {
  public:
   Factors(nb::handle a, bool copy, const nb::kwargs& options) : a_(nb::borrow(a)) {

@@ -9,7 +9,16 @@ import sys
 
 import pytest
 
+import lasolve
+
 root = pathlib.Path(__file__).parents[2]
+
+
+def test_each_member_of_options_is_a_keyword():
+    text = (root / "include/lasolve/lasolve.hpp").read_text()
+    members = re.search(r"^struct Options \{\n(.*?)^\};", text, re.M | re.S)[1]
+    names = re.findall(r"^  [\w:<>(), ]+ (\w+) = .*;", members, re.M)
+    assert len(names) > 15 and set(names) == set(lasolve.keywords())
 
 
 def test_the_page_can_be_followed(tmp_path, monkeypatch):
