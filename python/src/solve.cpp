@@ -99,7 +99,7 @@ void solve_each(const Call& call, const Options& options, bool transposed, Told&
   if (call.is_empty) return;
   const After order = after(call.a, call.A.device());
   const Op op = transposed ? Op::transpose : Op::none;
-  const Unlocked unlocked(call.order());
+  const Unlocked unlocked(call.order() * call.batches.count());
   call.A.is_double() ? solve_each<double>(call, options, op, order, told)
                      : solve_each<float>(call, options, op, order, told);
 }
