@@ -30,11 +30,9 @@ def _numpy(x, dtype):
 
 
 def _library(x):
-    return sys.modules[type(x).__module__.partition(".")[0]]
-
-
-def _namespace(x):
-    return x.__array_namespace__() if hasattr(x, "__array_namespace__") else _library(x)
+    """The namespace with the functions of an array's library: torch, cupy, jax.numpy."""
+    own = getattr(x, "__array_namespace__", None)
+    return own() if own else sys.modules[type(x).__module__.partition(".")[0]]
 
 
 def _numpy_dtype(x):
@@ -106,7 +104,7 @@ def finished(like, made):
     """What empty_like() gave, as the kind of `like`: of libraries whose arrays cannot be written to."""
     if not isinstance(made, np.ndarray) or not _is_foreign(like):
         return made
-    return _namespace(like).asarray(made)
+    return _library(like).asarray(made)
 
 
 def of_kind(like, made):
@@ -118,7 +116,7 @@ def like(given, array):
     """An array of NumPy's as the kind, type and device of another one."""
     if not _is_foreign(given):
         return array.astype(given.dtype)[()]
-    return _namespace(given).asarray(array, dtype=given.dtype, device=given.device)
+    return _library(given).asarray(array, dtype=given.dtype, device=given.device)
 
 
 def current_stream(array):

@@ -1,6 +1,7 @@
 """solve(): what it takes, what it gives, and how it says no."""
 
 import contextlib
+import sys
 import threading
 import tracemalloc
 import warnings
@@ -210,6 +211,14 @@ def test_tells_of_its_progress_and_can_be_ended():
         lasolve.solve(a, b, progress=end)
 
 
+def test_shows_a_bar(capsys, monkeypatch):
+    a, b = system(700)
+    lasolve.solve(a, b, progress=True)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)  # as if there were none
+    lasolve.solve(a, b, progress=True)
+    assert "] 100%" in capsys.readouterr().err
+
+
 def test_leaves_no_memory_behind_and_takes_threads():
     a, b = system(60, 2)
     expected = lasolve.solve(a, b)
@@ -257,6 +266,25 @@ def test_sparse_matrices_are_refused():
     sparse = pytest.importorskip("scipy.sparse")
     with pytest.raises(TypeError, match="sparse"):
         lasolve.solve(sparse.eye(3), np.ones(3))
+
+
+def test_jax():
+    jax = pytest.importorskip("jax")
+    a, b = system(30, 2, np.float32)
+    A, B = jax.numpy.asarray(a), jax.numpy.asarray(b)
+    x = lasolve.solve(A, B)
+    assert isinstance(x, jax.Array) and x.dtype == A.dtype
+    close(a, np.asarray(x), b)
+    assert isinstance(lasolve.solve(jax.numpy.eye(3, dtype=int), jax.numpy.ones(3)), jax.Array)
+    assert isinstance(lasolve.linalg.inv(A), jax.Array)
+    from lasolve.jax import solve
+
+    for sides in (B, B[:, 0]):
+        close(a, np.asarray(solve(A, sides)), np.asarray(sides))
+        ours = jax.grad(lambda a, b: (solve(a, b) ** 2).sum(), argnums=(0, 1))(A, sides)
+        right = jax.grad(lambda a, b: (jax.numpy.linalg.solve(a, b) ** 2).sum(), argnums=(0, 1))(A, sides)
+        for g, r in zip(ours, right):
+            np.testing.assert_allclose(np.asarray(g), np.asarray(r), rtol=1e-3, atol=1e-4)
 
 
 def test_torch():
