@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,7 +25,8 @@ def gemm(
 ) -> Any:  # fmt: skip
     """Make a GEMM backend of a function: a decorator.
 
-    The function is called as f(A, B, C, alpha, beta), and writes alpha A B + beta C to C. With device="cuda" it has a
+    The function is called as f(A, B, C, alpha, beta), and writes alpha A B + beta C to C. They are views with strides, which end
+    with the call. With device="cuda" it has a
     sixth parameter, the stream (a number, as in torch.cuda.ExternalStream), to which it gives its work without waiting.
 
     Parameters
@@ -41,7 +41,7 @@ def gemm(
     device : {"cpu", "cuda"}
         A, B and C are NumPy arrays on the host. On CUDA they are objects with __dlpack__, as torch.from_dlpack takes.
     trial : bool
-        Try it first, with many sizes, against NumPy.
+        Try it first, with many sizes, against NumPy; on the host.
 
     Returns
     -------
@@ -67,6 +67,10 @@ class Gemm:
                 raise ValueError(f"lasolve: '{word}' is unknown; known: {', '.join(words)}")
         if device not in ("cpu", "cuda"):
             raise ValueError(f"lasolve: the device '{device}' is unknown; known: cpu, cuda")
+        if limits and device == "cuda":
+            raise ValueError(
+                "lasolve: limits are of functions on the host; on CUDA a function meets the contract itself"
+            )
         functools.update_wrapper(self, function)
         self.name, self.precisions, self.limits, self.device = name, precisions, limits, device
         whole = _adapted(function, limits)
@@ -118,8 +122,6 @@ _LIMITS = {"row_major": _copied("C"), "no_gaps": _copied("F"), "assigns": _assig
 
 
 def _adapted(function, limits):
-    if limits and "cuda" in inspect.signature(function).parameters:
-        raise ValueError("lasolve: limits are of functions on the host")
     for limit in sorted(limits, key=list(_LIMITS).index):
         function = _LIMITS[limit](function)
     return function

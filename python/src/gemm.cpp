@@ -14,8 +14,10 @@ nb::object array(T* data, std::int64_t rows, std::int64_t cols, std::int64_t by_
   const std::int64_t strides[] = {by_row, by_column};
   nb::object owner = nb::none();  // the call
   if (cuda < 0) return nb::cast(nb::ndarray<nb::numpy, T>(data, 2, shape, owner, strides), nb::rv_policy::reference);
-  return nb::cast(nb::ndarray<T>(data, 2, shape, owner, strides, nb::dtype<std::remove_const_t<T>>(),
-                                 nb::device::cuda::value, cuda),
+  // Not read-only, which libraries that take DLPack of version 0 refuse.
+  using Element = std::remove_const_t<T>;
+  return nb::cast(nb::ndarray<Element>(const_cast<Element*>(data), 2, shape, owner, strides, nb::dtype<Element>(),
+                                       nb::device::cuda::value, cuda),
                   nb::rv_policy::reference);
 }
 
