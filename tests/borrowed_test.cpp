@@ -5,6 +5,7 @@
 
 #include "devices.hpp"
 #include "lasolve/dlpack.hpp"
+#include "lasolve/triangular.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {
@@ -290,6 +291,34 @@ TEST_P(FactorsAsSuch, of_a_matrix_without_any_or_of_coarser_ones_are_refused) {
   Matrix<double> B = random_matrix<double>(90, 1);
   EXPECT_TRUE(says(complaint([&] { factors.multiply_by(Factor::L, B, B); }), "memory of its own"));
   EXPECT_TRUE(says(complaint([&] { factors.solve_with(Factor(2), B, B); }), "neither L nor U"));
+}
+
+/// As by the Factorization whose factors they are. What lies beside the triangle is not read.
+TEST(TriangularSystems, of_factors_kept_as_numbers_are_solved) {
+  for (const std::int64_t order : {1, 3, 256, 600})
+    for (const bool symmetric : {false, true}) {
+      const Matrix<double> A = symmetric ? positive_definite<double>(order) : random_matrix<double>(order, order),
+                           B = random_matrix<double>(order, 3);
+      Factorization<double> factors(A.view(), on_cpu());
+      Matrix<double> X(order, 3), Y(order, 3);
+      for (const Factor which : {Factor::L, Factor::U})
+        for (const Op op : {Op::none, Op::transpose}) {
+          SCOPED_TRACE(testing::Message() << order << symmetric << int(which) << int(op));
+          const bool lower = which == Factor::L, unit = lower && factors.report().method == Method::lu;
+          Matrix<double> F = factors.triangle(which);
+          for (std::int64_t j = 0; j < order; ++j)
+            for (std::int64_t i = 0; i < order; ++i)
+              if (lower ? i < j || (unit && i == j) : i > j) F(i, j) = std::numeric_limits<double>::quiet_NaN();
+          factors.solve_with(which, B, X, op);
+          as_eigen(Y.view()) = as_eigen(B.view());
+          solve_triangular<double>(F.view(), lower ? Uplo::lower : Uplo::upper, unit, Y, op, on_cpu());
+          EXPECT_LT(difference(as_eigen(X.view()), as_eigen(Y.view())), 1e-10);
+        }
+    }
+  Matrix<double> A = random_matrix<double>(4, 4), B = random_matrix<double>(3, 1), none(4, 0);
+  EXPECT_THROW(solve_triangular<double>(A, Uplo::lower, false, B), std::invalid_argument);
+  EXPECT_THROW(solve_triangular<double>(A, Uplo::both, false, A), std::invalid_argument);
+  solve_triangular<double>(A, Uplo::lower, false, none);
 }
 
 /// 2^e A is factored in its place, which has other factors, and a determinant that follows from them.

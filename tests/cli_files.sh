@@ -54,6 +54,21 @@ if [ -n "${LASOLVE_SHORTEN-}" ]; then
   done
 fi
 
+# From one format to another: what need not be square, a vector, a decimal comma, and NaN where it is asked for.
+printf '1;2,5\n3;4\n5;6\n' >comma.csv
+expect 0 '' convert comma.csv --decimal-comma --output comma.npy
+expect 0 '' convert comma.npy --output comma.txt.gz
+holds 'a matrix is another one in another format' [ "$("$lasolve" convert comma.txt.gz --output - --format csv)" = "$(printf '1,2.5\n3,4\n5,6')" ]
+printf '1,nan\n' >nan.csv
+expect 3 'nan.csv:1:3' convert nan.csv --output nan.npy
+holds 'what is refused is written' [ ! -e nan.npy ]
+expect 0 '' convert nan.csv --allow-nonfinite --output nan.npy
+expect 3 'cannot open' convert none.mtx --output x.npy
+expect 2 'the suffix must be' convert nan.csv --output x.foo
+expect 2 'are one file' convert nan.csv --output ./nan.csv
+expect 2 'no output' convert nan.csv
+expect 2 'no file' convert --output x.npy
+
 # A file has one use.
 "$lasolve" generate spd:n=3 --output a.mtx
 printf '%s\n3 1\n1\n2\n3\n' "$array" >b.mtx

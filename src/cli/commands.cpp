@@ -172,6 +172,24 @@ int generate_command(int argc, const char* const* argv) {
   return done;
 }
 
+int convert_command(int argc, const char* const* argv) {
+  const Request request = parse_convert(argc, argv);
+  if (!shows_itself(request.output)) io::require_matrix_writable(request.output);
+  io::MatrixFile file;
+  {
+    Progress progress("reading " + request.matrix, request.quiet);
+    file = io::read_matrix(request.matrix, {.threads = Queue<Cpu>(request.options.threads).threads(),
+                                            .allow_nonfinite = request.options.allow_nonfinite,
+                                            .progress = [&](double share) { progress(share); },
+                                            .decimal_comma = request.decimal_comma});
+  }
+  for (const std::string& note : file.notes) fmt::print(stderr, "lasolve: {}\n", note);
+  Progress progress("writing " + request.output, request.quiet || shows_itself(request.output));
+  io::write_matrix(request.output, file.matrix, {},
+                   {request.format, file.is_vector, [&](double share) { progress(share); }});
+  return done;
+}
+
 int help_command(int argc, const char* const* argv) {
   const std::string word = argc > 1 ? argv[1] : "", of = argc > 2 ? argv[2] : "";
   fmt::print("{}", word == "--man"                                    ? manual_page()

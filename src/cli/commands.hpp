@@ -11,6 +11,7 @@ using enum worker::ExitCode;
 /// argv[0] is not looked at.
 int solve_command(int argc, const char* const* argv);
 int generate_command(int argc, const char* const* argv);
+int convert_command(int argc, const char* const* argv);
 int list_command(int argc, const char* const* argv);
 /// argv[0] is the word help.
 int help_command(int argc, const char* const* argv);

@@ -43,6 +43,7 @@ std::vector<Option> compare_options();
 std::vector<Option> tune_options();
 std::vector<Option> list_options();
 std::vector<Option> generate_options();
+std::vector<Option> convert_options();
 std::vector<Option> plan_options();
 std::vector<Option> bench_options();
 std::vector<Option> new_kernel_options();

@@ -57,6 +57,17 @@ OptionOf<Request> tune_option() {
       .to([](Request& r, auto& word) { r.tune.push_back(tuning_change(word)); });
 }
 
+OptionOf<Request> decimal_comma_option() {
+  return OptionOf<Request>("decimal-comma", 0,
+                           "read 1,5 as 1.5 in tables of text, where semicolons, tabs or blanks separate numbers")
+      .to(&Request::decimal_comma);
+}
+
+OptionOf<Request> allow_nonfinite_option() {
+  return OptionOf<Request>("allow-nonfinite", 0, "read NaN and infinities instead of refusing them")
+      .to([](Request& r, auto&) { r.options.allow_nonfinite = true; });
+}
+
 const Table<Request>& solve_table() {
   using O = OptionOf<Request>;
   static const Table<Request> all = {
@@ -70,8 +81,7 @@ const Table<Request>& solve_table() {
           "printed"),
       format_option(
           "of X on standard output; auto: txt, and mtx with --output -; txt also takes tabs in input for blanks"),
-      O("decimal-comma", 0, "read 1,5 as 1.5 in tables of text, where semicolons, tabs or blanks separate numbers")
-          .to(&Request::decimal_comma),
+      decimal_comma_option(),
       O("gemm", 'g', "NAMES", "auto",
         "the GEMM backend, a,b,c, or all: several are timed in turns and compared; 'lasolve list' has the names; "
         "./mine.c, ./mine.cpp, ./mine.cu or ./libmine.so is a kernel of your own, which is tried first"),
@@ -117,9 +127,7 @@ const Table<Request>& solve_table() {
       patience_option<Request>(),
       O("assume-suitable", 0, "that A is diagonally dominant, where a method requires it, is not looked at")
           .to([](Request& r, auto&) { r.options.assume_suitable = true; }),
-      O("allow-nonfinite", 0, "read NaN and infinities instead of refusing them").to([](Request& r, auto&) {
-        r.options.allow_nonfinite = true;
-      }),
+      allow_nonfinite_option(),
       O("no-condition", 0, "leave out the estimate of the condition number, which takes five more solves")
           .to([](Request& r, auto&) { r.options.condition = false; }),
       O("allow-ill-conditioned", 0, "write a solution of which no digit can be trusted, and return 0")
@@ -158,11 +166,26 @@ const Table<Request>& generate_table() {
   return all;
 }
 
+const Table<Request>& convert_table() {
+  static const Table<Request> all = {
+      matrix_option("FILE", "the same as the word FILE; - is standard input"),
+      output_option(".mtx, .npy, .csv, .tsv or .txt, also .gz; - is standard output"),
+      format_option("on standard output; auto: mtx"),
+      decimal_comma_option(),
+      allow_nonfinite_option(),
+      threads_option<Request>("cores to use"),
+      quiet_option<Request>("no progress"),
+      help_option<Request>(),
+  };
+  return all;
+}
+
 }  // namespace
 
 std::vector<Option> solve_options() { return listed_in(solve_table()); }
 std::vector<Option> list_options() { return listed_in(list_table()); }
 std::vector<Option> generate_options() { return listed_in(generate_table()); }
+std::vector<Option> convert_options() { return listed_in(convert_table()); }
 std::vector<Option> help_options() {
   return {
       {"man", 0, nullptr, "print the manual page, for man(1)"},
@@ -190,6 +213,11 @@ void require_one_format(const Request& r, io::FileFormat another) {
   if (suffix == io::FileFormat::automatic || r.format == suffix) return;
   throw UsageError(fmt::format("--format {} and --output {}: the suffix says {}; --format is for standard output",
                                name_of(r.format), r.output, name_of(suffix)));
+}
+
+void require_output(const Request& r) {
+  if (r.output.empty()) throw UsageError("no output; give --output FILE (.mtx, .npy, .csv, .tsv or .txt, also .gz)");
+  require_one_format(r, io::FileFormat::automatic);
 }
 
 void require_size(const Request& r) {
@@ -250,9 +278,17 @@ Request parse_generate(int argc, const char* const* argv) {
   Request r;
   parse_options(argc, argv, generate_table(), r, "matrix");
   if (r.matrix.empty()) throw UsageError("no generator; give one, such as uniform:n=1000,seed=1");
-  if (r.output.empty()) throw UsageError("no output; give --output FILE (.mtx, .npy, .csv, .tsv or .txt, also .gz)");
-  require_one_format(r, io::FileFormat::automatic);
+  require_output(r);
   require_size(r);
+  return r;
+}
+
+Request parse_convert(int argc, const char* const* argv) {
+  Request r;
+  parse_options(argc, argv, convert_table(), r, "matrix");
+  if (r.matrix.empty()) throw UsageError("no file; give one, or - for standard input");
+  refuse_files_named_twice({{"matrix", r.matrix}}, {{"output", r.output}});
+  require_output(r);
   return r;
 }
 

@@ -47,6 +47,7 @@ struct Request {
 Request parse_solve(int argc, const char* const* argv);
 Request parse_list(int argc, const char* const* argv);
 Request parse_generate(int argc, const char* const* argv);
+Request parse_convert(int argc, const char* const* argv);
 
 /// Whether a word that is no command looks like a matrix.
 bool is_matrix(const std::string& word);

@@ -3,6 +3,7 @@
 
 #include "core/cpu/elements.hpp"
 #include "core/one_at_a_time.hpp"
+#include "lasolve/triangular.hpp"
 #include "solvers/cholesky/cpu/panel.hpp"
 #include "solvers/devices/cpu/norms.hpp"
 #include "solvers/devices/cpu/rows.hpp"
@@ -197,4 +198,27 @@ Checked check_again(Queue<Cpu>& q, const Supply<double, Cpu>& A, Op op, Uplo tri
   return check_by_columns<double>(q, A, op, triangle, B, X, columns_at_once<double, Cpu>(B.rows()));
 }
 
+inline namespace LASOLVE_ABI {
+
+template <class T>
+void solve_triangular(MatrixView<const T> A, Uplo which, bool unit, MatrixView<T> B, Op op, const Options& options) {
+  require(A.rows() == A.cols() && B.rows() == A.rows(), "the sizes of a triangular system do not agree");
+  require(which == Uplo::lower || which == Uplo::upper, "which triangle of A: lower or upper");
+  Options here = options;
+  here.device = {Device::cpu, 0};
+  const Choice choice = choose(here);
+  require(choice.backend.index() == 0, "a triangular system on the host, but the backend runs on CUDA");
+  if (B.empty()) return;
+  Queue<Cpu> q(options.threads);
+  if (options.tuning) q.tune(*options.tuning);
+  const Triangle<T, Cpu> triangle{A, which == Uplo::lower, unit};
+  trsm_left(q, Gemm<T, Cpu>(*std::get<0>(choice.backend)), op == Op::none ? triangle : triangle.transposed(op), B);
+}
+
+#define LASOLVE_INSTANTIATE(T) \
+  template void solve_triangular(MatrixView<const T>, Uplo, bool, MatrixView<T>, Op, const Options&);
+LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
+#undef LASOLVE_INSTANTIATE
+
+}  // namespace LASOLVE_ABI
 }  // namespace lasolve

@@ -1,0 +1,156 @@
+"""A function of Python's as a GEMM backend: adapted to the contract, and tried before it is used."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _core
+
+_DTYPES = {"fp64": np.float64, "fp32": np.float32}
+_known = {}
+
+
+def named(name):
+    """The kernel of that name which was made here, or None."""
+    return _known.get(name)
+
+
+def gemm(
+    function: Callable[..., Any] | None = None, *, name: str | None = None, precisions: Sequence[str] = ("fp64", "fp32"),
+    limits: Sequence[str] = (), device: str = "cpu", trial: bool = True,
+) -> Any:  # fmt: skip
+    """Make a GEMM backend of a function: a decorator.
+
+    The function is called as f(A, B, C, alpha, beta), and writes alpha A B + beta C to C. They are views with strides, which end
+    with the call. With device="cuda" it has a
+    sixth parameter, the stream (a number, as in torch.cuda.ExternalStream), to which it gives its work without waiting.
+
+    Parameters
+    ----------
+    name : str, optional
+        For reports, and wherever a backend has a name. None: that of the function.
+    precisions : sequence of {"fp64", "fp32"}
+        What it computes in.
+    limits : sequence of str
+        What it does not do, so that it is done around it, with copies: "assigns" (it is f(A, B, C), and writes A B to C),
+        "adds" (f(A, B, C), and adds A B to C), "no_gaps" (A, B and C lie in one piece), "row_major" (they are row-major).
+    device : {"cpu", "cuda"}
+        A, B and C are NumPy arrays on the host. On CUDA they are objects with __dlpack__, as torch.from_dlpack takes.
+    trial : bool
+        Try it first, with many sizes, against NumPy; on the host.
+
+    Returns
+    -------
+    Gemm
+        To be given as gemm=… to `solve` and others; its name can be given as well. It can be called as the function can.
+
+    Raises
+    ------
+    ValueError
+        A product is wrong; the message names the element. Unknown words.
+    """
+    if function is None:
+        return functools.partial(gemm, name=name, precisions=precisions, limits=limits, device=device, trial=trial)
+    return Gemm(function, name or function.__name__, tuple(precisions), tuple(limits), device, trial)
+
+
+class Gemm:
+    """A function that a decorator, `lasolve.gemm`, has made a backend of."""
+
+    def __init__(self, function, name, precisions, limits, device, trial):
+        for word, words in [(p, _DTYPES) for p in precisions] + [(limit, _LIMITS) for limit in limits]:
+            if word not in words:
+                raise ValueError(f"lasolve: '{word}' is unknown; known: {', '.join(words)}")
+        if device not in ("cpu", "cuda"):
+            raise ValueError(f"lasolve: the device '{device}' is unknown; known: cpu, cuda")
+        if limits and device == "cuda":
+            raise ValueError(
+                "lasolve: limits are of functions on the host; on CUDA a function meets the contract itself"
+            )
+        functools.update_wrapper(self, function)
+        self.name, self.precisions, self.limits, self.device = name, precisions, limits, device
+        whole = _adapted(function, limits)
+        if trial and device == "cpu":
+            for precision in precisions:
+                _try(whole, name, _DTYPES[precision])
+        self._kernel = _core.Kernel(whole, name, "fp64" in precisions, "fp32" in precisions, device == "cuda")
+        _known[name] = self
+
+    def __call__(self, *arguments):
+        return self.__wrapped__(*arguments)
+
+    def __repr__(self):
+        return f"<lasolve.gemm {self.name}: {' '.join(self.precisions)} on {self.device}>"
+
+
+def _assigns(f):
+    def whole(A, B, C, alpha, beta, *stream):
+        product = np.empty_like(C)
+        f(A, B, product, *stream)
+        C[...] = alpha * product + (beta * C if beta != 0 else 0)
+
+    return whole
+
+
+def _adds(f):
+    def whole(A, B, C, alpha, beta, *stream):
+        product = np.zeros_like(C)
+        f(A, B, product, *stream)
+        C[...] = alpha * product + (beta * C if beta != 0 else 0)
+
+    return whole
+
+
+def _copied(order):
+    def adapt(f):
+        def whole(A, B, C, *rest):
+            own = np.array(C, order=order)
+            f(np.asarray(A, order=order), np.asarray(B, order=order), own, *rest)
+            C[...] = own
+
+        return whole
+
+    return adapt
+
+
+# The one that says how C is written is next to the function.
+_LIMITS = {"row_major": _copied("C"), "no_gaps": _copied("F"), "assigns": _assigns, "adds": _adds}
+
+
+def _adapted(function, limits):
+    for limit in sorted(limits, key=list(_LIMITS).index):
+        function = _LIMITS[limit](function)
+    return function
+
+
+def _try(f, name, dtype):
+    """Products of small whole numbers, which are exact, in views with gaps whose bytes are looked at afterwards."""
+    random = np.random.default_rng(1)
+    sizes = [(1, 1, 1), (2, 3, 4), (31, 33, 32), (33, 31, 1), (64, 64, 64), (129, 65, 127), (257, 8, 96)]
+    for m, n, k in sizes:
+        for turned_a, turned_b, alpha, beta in ((0, 0, 1, 0), (1, 0, -1, 1), (0, 1, -1, 1), (1, 1, 2, -3)):
+            A, B, room = (random.integers(-4, 5, size=s).astype(dtype) for s in ((k, m + 3), (n, k + 2), (n, m + 5)))
+            A, B = A[:, :m].T, B[:, :k].T  # by columns, with gaps
+            A = np.ascontiguousarray(A) if turned_a else A
+            B = np.ascontiguousarray(B) if turned_b else B
+            right = room.copy()
+            right[:, :m] = (alpha * (A @ B) + beta * room[:, :m].T).T
+            if beta == 0:
+                room[:, :m] = np.nan  # which is overwritten and not read
+            case = f"m={m} n={n} k={k} alpha={alpha} beta={beta}, " + ", ".join(
+                f"{x} {'row' if turned else 'column'}-major" for x, turned in (("A", turned_a), ("B", turned_b)))  # fmt: skip
+            try:
+                f(A, B, room[:, :m].T, alpha, beta)
+            except Exception as error:
+                raise ValueError(f"lasolve: {name} raises {type(error).__name__} with {case}: {error}") from error
+            wrong = np.argwhere(~(room.T == right.T))
+            if len(wrong):
+                i, j = wrong[0]
+                where = f"C[{i}, {j}]" if i < m else f"the element behind column {j}, which is not of C,"
+                raise ValueError(
+                    f"lasolve: {name} is wrong: {where} is {room[j, i]:g}, not {right[j, i]:g}, with {case}"
+                )

@@ -1,0 +1,146 @@
+#include "arrays.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace lasolve::python {
+namespace {
+
+/// NumPy, as far as calls that take microseconds need it. Never freed: Python may end before this module.
+struct NumPy {
+  nb::object array = nb::module_::import_("numpy").attr("ndarray");
+  nb::object empty = nb::module_::import_("numpy").attr("empty");
+  nb::object float64 = nb::module_::import_("numpy").attr("dtype")("float64");
+  nb::object float32 = nb::module_::import_("numpy").attr("dtype")("float32");
+  nb::object by_columns = nb::str("F"), by_rows = nb::str("C");
+};
+const NumPy& numpy() {
+  static const NumPy* const kept = new NumPy();
+  return *kept;
+}
+
+bool is_numpy(nb::handle object) { return object.type().is(numpy().array); }
+
+}  // namespace
+
+bool Array::take(nb::handle object, bool to_write) {
+  release();
+  if (is_numpy(object)) return take_buffer(object, to_write);
+  // What is derived of NumPy's may mean more than its numbers, as a masked array does.
+  return PyObject_IsInstance(object.ptr(), numpy().array.ptr()) == 0 && take_dlpack(object, to_write);
+}
+
+void Array::require(nb::handle object, bool to_write) {
+  if (!take(object, to_write)) throw nb::type_error("lasolve: not an array of float64 or float32 that can be read");
+}
+
+bool Array::take_buffer(nb::handle object, bool to_write) {
+  if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_STRIDES | PyBUF_FORMAT | (to_write ? PyBUF_WRITABLE : 0)) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  has_buffer_ = true;
+  const char* const format = buffer_.format;
+  if (!format || (*format != 'd' && *format != 'f') || format[1] != 0) return false;
+  is_double_ = *format == 'd';
+  stride_unit_ = buffer_.itemsize;
+  if (reinterpret_cast<std::uintptr_t>(buffer_.buf) % std::uintptr_t(stride_unit_) != 0) return false;
+  for (int i = 0; i < buffer_.ndim; ++i)
+    if (buffer_.strides[i] % stride_unit_ != 0) return false;
+  data_ = buffer_.buf;
+  dimensions_ = buffer_.ndim;
+  shape_ = reinterpret_cast<const std::int64_t*>(buffer_.shape);
+  strides_ = reinterpret_cast<const std::int64_t*>(buffer_.strides);
+  device_ = {Device::cpu, 0};
+  return true;
+}
+
+bool Array::take_dlpack(nb::handle object, bool to_write) {
+  if (!nb::hasattr(object, "__dlpack__")) return false;
+  if (nb::getattr(object, "requires_grad", nb::none()).ptr() == Py_True)
+    return false;  // which would be lost without a word
+  if (to_write) {
+    if (!nb::try_cast(object, tensor_)) return false;
+  } else {
+    nb::ndarray<nb::ro> read;
+    if (!nb::try_cast(object, read)) return false;
+    tensor_ = nb::ndarray<>(read);
+  }
+  if (!tensor_.is_valid()) return false;
+  const bool is_float = tensor_.dtype() == nb::dtype<float>();
+  is_double_ = tensor_.dtype() == nb::dtype<double>();
+  const int where = tensor_.device_type();
+  if ((!is_float && !is_double_) || (where != nb::device::cpu::value && where != nb::device::cuda::value)) return false;
+  stride_unit_ = 1;
+  data_ = tensor_.data();
+  dimensions_ = int(tensor_.ndim());
+  shape_ = tensor_.shape_ptr();
+  strides_ = tensor_.stride_ptr();
+  const bool on_cuda = where == nb::device::cuda::value;
+  device_ = {on_cuda ? Device::cuda : Device::cpu, on_cuda ? tensor_.device_id() : 0};
+  return true;
+}
+
+void Array::release() {
+  if (has_buffer_) PyBuffer_Release(&buffer_);
+  has_buffer_ = false;
+  tensor_ = {};
+}
+
+void Batches::add(const Array& array, int core) {
+  const std::size_t own = std::size_t(std::max(array.dimensions() - core, 0));
+  if (own > shape_.size()) shape_.insert(shape_.begin(), own - shape_.size(), 1);
+  for (std::size_t i = 0; i < own; ++i) {
+    std::int64_t& all = shape_[shape_.size() - own + i];
+    const std::int64_t its = array.size(int(i));
+    if (all != its && all != 1 && its != 1)
+      throw std::invalid_argument("lasolve: batches of sizes " + std::to_string(all) + " and " + std::to_string(its) +
+                                  " do not go together");
+    if (all == 1) all = its;
+  }
+}
+
+std::int64_t Batches::count() const {
+  std::int64_t all = 1;
+  for (const std::int64_t size : shape_) all *= size;
+  return all;
+}
+
+std::int64_t Batches::offset(const Array& array, int core, std::int64_t number) const {
+  std::int64_t elements = 0;
+  int dimension = array.dimensions() - core - 1;
+  for (std::size_t i = shape_.size(); i-- > 0 && dimension >= 0; --dimension) {
+    if (array.size(dimension) > 1) elements += number % shape_[i] * array.stride(dimension);
+    number /= shape_[i];
+  }
+  return elements;
+}
+
+nb::object function(const char* module, const char* name) {
+  static auto* const known = new std::map<std::pair<std::string, std::string>, nb::object>();
+  nb::object& its = (*known)[{module, name}];
+  if (!its.is_valid()) its = nb::module_::import_((std::string("lasolve.") + module).c_str()).attr(name);
+  return its;
+}
+
+nb::object empty_like(nb::handle like, const std::vector<std::int64_t>& shape, bool is_double) {
+  nb::object sizes = nb::steal(PyTuple_New(Py_ssize_t(shape.size())));
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    PyTuple_SetItem(sizes.ptr(), Py_ssize_t(i), PyLong_FromLongLong(shape[i]));
+  if (!is_numpy(like) || shape.size() > 2) return function("_arrays", "empty_like")(like, sizes, is_double);
+  const NumPy& np = numpy();
+  return np.empty(sizes, is_double ? np.float64 : np.float32, shape.size() == 2 ? np.by_columns : np.by_rows);
+}
+
+nb::object finished(nb::handle like, nb::object made) {
+  return is_numpy(like) ? made : function("_arrays", "finished")(like, made);
+}
+
+After after(nb::handle array, Device device) {
+  if (device.kind != Device::cuda) return {};
+  const auto stream = nb::cast<std::uintptr_t>(function("_arrays", "current_stream")(array));
+  return After(reinterpret_cast<CUstream_st*>(stream ? stream : 1));  // 1: the legacy default stream
+}
+
+}  // namespace lasolve::python

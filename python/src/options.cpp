@@ -1,0 +1,160 @@
+#include "options.hpp"
+
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "arrays.hpp"
+#include "gemm.hpp"
+#include "lasolve/names.hpp"
+
+namespace lasolve::python {
+namespace {
+
+using std::string;
+
+template <class Enum>
+Enum word(const char* what, nb::handle value) {
+  string given;
+  if (!nb::try_cast(value, given)) given = nb::cast<string>(nb::repr(value));
+  if (const auto known = parse<Enum>(given)) return *known;
+  string all;
+  for (const string& w : words_of<Enum>()) all += (all.empty() ? "" : ", ") + w;
+  throw std::invalid_argument("lasolve: " + string(what) + " '" + given + "' is unknown; known: " + all);
+}
+
+template <class T>
+T number(const char* what, nb::handle value) {
+  T given;
+  if (!nb::try_cast(value, given))
+    throw nb::type_error(
+        ("lasolve: " + string(what) + " is no such number: " + nb::cast<string>(nb::repr(value))).c_str());
+  return given;
+}
+bool truth(nb::handle value) {
+  const int is = PyObject_IsTrue(value.ptr());
+  if (is < 0) throw nb::python_error();
+  return is == 1;
+}
+
+void set_gemm(Asked& asked, nb::handle value) {
+  string name;
+  nb::object kernel = nb::borrow(value);
+  if (nb::try_cast(value, name)) {
+    kernel = function("_gemm", "named")(value);
+    if (kernel.is_none()) {
+      asked.options.gemm = name;
+      return;
+    }
+  }
+  if (!nb::isinstance<Kernel>(kernel)) kernel = nb::getattr(kernel, "_kernel", nb::none());
+  if (!nb::isinstance<Kernel>(kernel))
+    throw nb::type_error("lasolve: gemm is the name of a backend, or a function that lasolve.gemm has made one of");
+  asked.options.gemm = nb::cast<Kernel&>(kernel).choice();
+  asked.kernel = kernel;
+}
+
+void set_device(Asked& asked, nb::handle value) {
+  const string name = nb::cast<string>(nb::str(value));
+  const auto device = parse_device(name);
+  if (!device)
+    throw std::invalid_argument("lasolve: there is no device '" + name + "', but auto, cpu, cuda, cuda:1 and so on");
+  asked.options.device = *device;
+}
+
+void set_tuning(Asked& asked, nb::handle value) {
+  asked.options.tuning = tuning_of(asked.options.device);
+  for (const auto& [name, size] : nb::cast<nb::dict>(value))
+    tune(*asked.options.tuning, nb::cast<string>(name), nb::cast<std::int64_t>(size));
+}
+
+void set_progress(Asked& asked, nb::handle value) {
+  nb::object show = nb::borrow(value);
+  if (!PyCallable_Check(value.ptr())) {
+    if (!truth(value)) return;
+    show = function("_progress", "bar")();
+  }
+  asked.options.progress = [show](double fraction) {
+    const nb::gil_scoped_acquire locked;
+    show(fraction);
+  };
+}
+
+struct Keyword {
+  const char* name;
+  void (*set)(Asked&, nb::handle);
+};
+
+#define LASOLVE_WORD(name)                                                                                  \
+  {                                                                                                         \
+#name, [](Asked & a, nb::handle v) { a.options.name = word<decltype(Options::name)>("the " #name, v); } \
+  }
+#define LASOLVE_NUMBER(name)                                                                           \
+  {                                                                                                    \
+#name, [](Asked & a, nb::handle v) { a.options.name = number<decltype(Options::name)>(#name, v); } \
+  }
+#define LASOLVE_TRUTH(name)                                           \
+  {                                                                   \
+#name, [](Asked & a, nb::handle v) { a.options.name = truth(v); } \
+  }
+const Keyword table[] = {
+    {"gemm", set_gemm},
+    {"device", set_device},
+    LASOLVE_WORD(precision),
+    LASOLVE_NUMBER(accuracy),
+    LASOLVE_WORD(factorization),
+    LASOLVE_WORD(triangle),
+    LASOLVE_WORD(storage),
+    LASOLVE_WORD(refine),
+    LASOLVE_WORD(schedule),
+    LASOLVE_NUMBER(block_size),
+    LASOLVE_NUMBER(threads),
+    LASOLVE_TRUTH(assume_suitable),
+    LASOLVE_TRUTH(allow_nonfinite),
+    LASOLVE_TRUTH(check),
+    LASOLVE_TRUTH(condition),
+    LASOLVE_TRUTH(bounds),
+    {"tuning", set_tuning},
+    {"progress", set_progress},
+};
+
+}  // namespace
+
+void Asked::set(std::string_view name, nb::handle value) {
+  if (value.is_none()) return;
+  for (const Keyword& keyword : table)
+    if (keyword.name == name) return keyword.set(*this, value);
+  string all;
+  for (const string& k : keywords()) all += (all.empty() ? "" : ", ") + k;
+  throw nb::type_error(("lasolve: there is no keyword '" + string(name) + "', but " + all).c_str());
+}
+
+void Asked::set_all(nb::handle given) {
+  if (given.is_none()) return;
+  for (const auto& [name, value] : nb::cast<nb::dict>(given)) set(nb::cast<string>(name), value);
+}
+
+std::vector<string> keywords() {
+  std::vector<string> names;
+  for (const Keyword& keyword : table) names.push_back(keyword.name);
+  return names;
+}
+
+void watch(Asked& asked, std::int64_t n) {
+  if (n < 512 && !asked.options.progress) return;
+  using Clock = std::chrono::steady_clock;
+  asked.options.progress = [show = std::move(asked.options.progress), last = Clock::now(),
+                            ended = false](double fraction) mutable {
+    if (ended || (fraction < 1 && Clock::now() - last < std::chrono::milliseconds(50))) return;
+    last = Clock::now();
+    ended = fraction >= 1;
+    if (show) show(fraction);
+    const nb::gil_scoped_acquire locked;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  };
+}
+
+}  // namespace lasolve::python
