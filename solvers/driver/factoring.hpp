@@ -60,6 +60,7 @@ class Factoring {
   Factored factors(Facts facts, Await<Space> await, std::optional<Stopwatch> since) {
     since_ = since;
     const Recipe* recipe = &first();
+    tell_recipe(recipes_, *recipe);
     if (recipe->asks_dominance && !is_diagonally_dominant(q_, A)) {
       require_finite();
       facts.outcome = {Outcome::unsuitable, 0};
@@ -171,6 +172,7 @@ class Factoring {
   /// Factors by a recipe. Where A is not what it requires, by the next. `facts`: what is known so far.
   Factored factored(const Recipe& by, Facts&& facts, const Await<Space>& await = {}) {
     const std::int64_t n = A.order();
+    tell_recipe(recipes_, by);
     facts.rcond = {};
     q_.phase(Phase::other);
     const GemmBackend<Space>& gemm = by.by_coarse ? *coarse_ : gemm_;

@@ -16,6 +16,7 @@
 #include "core/kernel_fault.hpp"
 #include "core/stopwatch.hpp"
 #include "plugin/backends.hpp"
+#include "solvers/watch.hpp"
 #include "tuned/combine.hpp"
 #include "worker/watched.hpp"
 
@@ -53,12 +54,14 @@ Matrix<double> copy_of(const Matrix<double>& from) {
 struct Runs {
   std::string backend;
   std::vector<Report> reports = {};
+  std::optional<Resolved> decided = {};  // of each, since they differ in nothing
 };
 
 /// A solve, of which a process that watches this one hears. It ends this one where a kernel has spoilt it.
 Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<double>& X, const HearsOfSolve& hears) {
   worker::begin_run(runs.backend, std::pow(double(problem.n()), 3) / 3);
   Report report;
+  const RecipeWatch watch({runs.decided.emplace()});
   try {
     report = hears ? solve_and_tell(problem, options, X, hears) : problem.solve(options, X);
     plugin::require_intact(runs.backend);
@@ -135,6 +138,7 @@ std::vector<Measured> measured_in_turns(Request request, Problem& problem, Solut
   std::vector<Measured> results;
   for (Runs& runs : all) {
     results.push_back(measured(problem, std::move(runs.reports)));
+    results.back().decided = std::move(runs.decided);
     results.back().seed = turns_of(request).seed;
     std::vector<std::string>& notes = results.back().report.notes;
     notes.insert(notes.begin(), tuned.begin(), tuned.end());

@@ -9,6 +9,7 @@
 
 #include "compare/attribution.hpp"
 #include "compare/listener.hpp"
+#include "solvers/recipe_fields.hpp"
 
 namespace lasolve::compare {
 
@@ -16,6 +17,7 @@ namespace lasolve::compare {
 struct TimedSolve {
   Report report = {};
   std::vector<TaskTime> tasks = {};
+  std::string recipe = {};       ///< whose factors gave the answer, in words
   double processor_seconds = 0;  ///< that all threads of this process had of processors meanwhile
 };
 
@@ -57,10 +59,14 @@ TimedSolve timed(bool wants_tasks, Solve solve) {
   TimedSolve made;
   std::optional<Listener> listener;
   if (wants_tasks) listener.emplace();
+  Resolved decided;
+  const RecipeWatch recipes({decided});
   const double before = processor_seconds();
   made.report = solve();
   made.processor_seconds = processor_seconds() - before;
   if (listener) made.tasks = listener->take();
+  for (const Recipe& recipe : decided.recipes)
+    if (recipe.number == decided.taken) made.recipe = text_of(recipe);
   return made;
 }
 
