@@ -192,7 +192,7 @@ const Recipe* Recipes::after(const Recipe& tried, Reason why) const {
                           ? tried.method == Method::cholesky && other_method && !other_precision
                       : why == Reason::too_coarse ? tried.is_coarse() && other_precision && !other_method
                                                   : !other_method && !other_precision;
-    if (fits && next.number > 0) return &next;
+    if (fits && &next != all_.data()) return &next;
   }
   return nullptr;
 }

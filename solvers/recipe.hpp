@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 
@@ -109,7 +110,6 @@ enum class Reason : std::uint8_t {
 /// The recipe that is tried first, and those that follow from it.
 class Recipes {
  public:
-  static constexpr int most = 5;
   Recipes() {}
   /// One that is given, with none behind it.
   explicit Recipes(const Recipe& only) { add(only); }
@@ -117,21 +117,20 @@ class Recipes {
   const Recipe& first() const { return all_[0]; }
   /// What comes after one of them; null: nothing does.
   const Recipe* after(const Recipe& tried, Reason) const;
-  const Recipe* begin() const { return all_; }
-  const Recipe* end() const { return all_ + count_; }
+  const Recipe* begin() const { return all_.data(); }
+  const Recipe* end() const { return all_.data() + count_; }
 
  private:
   friend Recipes resolve(const Options&, const Problem&, const Means&);
   void add(const Recipe& recipe) {
-    std::construct_at(all_ + count_, recipe);
-    all_[count_].number = count_;
+    std::construct_at(&all_[count_], recipe)->number = int(count_);
     ++count_;
   }
 
-  int count_ = 0;
   union {
-    Recipe all_[most];  // a small system has no time to set those that it has not got
+    std::array<Recipe, 5> all_;  // a small system has no time to set those that it has not got
   };
+  std::size_t count_ = 0;
 };
 
 /// All that is decided, once: pure, without allocation. Throws std::invalid_argument for what options ask for and nobody has: a block

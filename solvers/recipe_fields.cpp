@@ -139,7 +139,8 @@ std::vector<Before> those_before(const Recipes& all, const Recipe& recipe) {
   std::vector<Before> found;
   for (const Recipe& tried : all)
     for (const auto& reason : Names<Reason>::all)
-      if (all.after(tried, reason.value) == &recipe && tried.number < recipe.number)
+      if (const auto next = all.after(tried, reason.value);
+          next && next->number == recipe.number && tried.number < recipe.number)
         found.push_back({tried.number, reason.word});
   return found;
 }

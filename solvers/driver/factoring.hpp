@@ -183,7 +183,7 @@ class Factoring {
       if (by.arrives) await(q_, n);  // what is still to come may come to the memory of the factors
     });
     factors->prepare(q_, by);
-    std::optional<Fetched<Look>> look;
+    std::optional<Fetched<MatrixFacts>> look;
     if (by.arrives && !by.as_it_comes) await(q_, n);
     if (by.symmetry == Symmetry::beside)
       look = factors->take_on_trial(q_, A.view());
@@ -218,7 +218,7 @@ class Factoring {
   }
 
   /// Factors, with one wait for how that ended and for the look at A.
-  void run(Decomposition<T, Space>& factors, const Await<Space>& await, std::optional<Fetched<Look>>& look,
+  void run(Decomposition<T, Space>& factors, const Await<Space>& await, std::optional<Fetched<MatrixFacts>>& look,
            const Recipe& by, Facts& facts) {
     const double flops = factors.method().flops(double(A.order()));
     const TaskWatcher* const watcher = task_watcher();

@@ -58,12 +58,12 @@ struct Runs {
 };
 
 /// A solve, of which a process that watches this one hears. It ends this one where a kernel has spoilt it.
-Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<double>& X, const HearsOfSolve& hears) {
+Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<double>& X, const SolveProgress& hears) {
   worker::begin_run(runs.backend, std::pow(double(problem.n()), 3) / 3);
   Report report;
   const RecipeWatch watch({runs.decided.emplace()});
   try {
-    report = hears ? solve_and_tell(problem, options, X, hears) : problem.solve(options, X);
+    report = hears ? solve_with_progress(problem, options, X, hears) : problem.solve(options, X);
     plugin::require_intact(runs.backend);
   } catch (const KernelFault& e) {
     worker::give_up(runs.backend, e.what());
@@ -76,7 +76,7 @@ Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<doubl
 /// Runs a backend once, keeps the report of a run that counts, and returns its seconds; nothing where it has failed, so that it is
 /// not run again.
 std::optional<double> run_once(const Request& request, Problem& problem, bool counts, Runs& runs, Matrix<double>& X,
-                               const HearsOfSolve& hears) {
+                               const SolveProgress& hears) {
   Options options = request.options;
   tuned::Record both;
   options.gemm = request.tuned ? tuned::gemm_of(*request.tuned, options.device, both) : GemmChoice(runs.backend);
@@ -115,7 +115,7 @@ std::vector<Measured> measured_in_turns(Request request, Problem& problem, Solut
   Progress progress("solving", request.quiet);
   const Stopwatch watch;
   bench::Tally tally(all.size(), request.warmup + request.repeat, 0);
-  const HearsOfSolve hears = [&](double share, const char* now) {
+  const SolveProgress hears = [&](double share, const char* now) {
     if (tally.runs() == 1) return progress(share, now);
     progress.say(tally.share(watch.seconds(), share), tally.seconds_left(share), now);
   };
@@ -125,7 +125,7 @@ std::vector<Measured> measured_in_turns(Request request, Problem& problem, Solut
     if (tally.runs() > 1)
       progress.rename(fmt::format("solving{} (run {} of {})", all.size() > 1 ? " with " + all[c].backend : "",
                                   tally.of_run(), tally.runs()));
-    const auto seconds = run_once(request, problem, counts, all[c], X, progress.talks() ? hears : HearsOfSolve());
+    const auto seconds = run_once(request, problem, counts, all[c], X, progress.talks() ? hears : SolveProgress());
     tally.end(watch.seconds(), !seconds);
     if (seconds && counts && all[c].reports.size() == 1) {
       if (all.size() > 1)

@@ -22,7 +22,7 @@ struct TimedSolve {
 };
 
 /// What is to be heard of the runs of one backend at one size, so that a run is the one that a program makes. For progress the queue of
-/// a device ends each phase apart. A small system that somebody listens to is solved in another way.
+/// a device is waited for after each phase.
 class Hearing {
  public:
   /// Of tasks: where there are updates, after a first run that has shown it.

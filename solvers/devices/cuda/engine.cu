@@ -14,7 +14,7 @@
 #include "solvers/devices/cuda/async.hpp"
 #include "solvers/devices/cuda/by_columns.cuh"
 #include "solvers/devices/cuda/call.hpp"
-#include "solvers/devices/cuda/look.cuh"
+#include "solvers/devices/cuda/matrix_facts.cuh"
 #include "solvers/devices/cuda/norms.cuh"
 #include "solvers/devices/cuda/plan.cuh"
 #include "solvers/devices/cuda/small/small.hpp"
