@@ -138,7 +138,7 @@ class Recipes {
 Recipes resolve(const Options&, const Problem&, const Means&);
 
 /// Right-hand sides, as far as their solution depends on them.
-struct RightHandSides {
+struct RhsProblem {
   std::int64_t n = 0, nrhs = 0;
   bool overwritten = false;         ///< X is B
   bool scaled = false;              ///< A and B are multiples of those that were given
@@ -163,7 +163,7 @@ inline std::int64_t columns_of_a_part(std::int64_t n) {
 }
 
 /// All that is decided of right-hand sides, once for each solve: pure, without allocation.
-inline SolveRecipe resolve(const Recipe& of_factors, const RightHandSides& sides) {
+inline SolveRecipe resolve(const Recipe& of_factors, const RhsProblem& sides) {
   constexpr std::int64_t bounded_alone = 4;
   const bool fits = sides.nrhs > 0 && sides.nrhs <= sides.most_of_a_leaf;
   return {.executor = fits ? of_factors.executor : Executor::plan,

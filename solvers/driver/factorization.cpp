@@ -56,16 +56,19 @@ std::unique_ptr<Engine<T>> make_engine_for(Given<T, Cpu> A, const Options& optio
 template <class T>
 std::unique_ptr<Engine<T>> engine_by(const Choice& choice, const Columns<const T, Cpu>& columns, const Options& options,
                                      const SharedContext& context) {
-  const auto& [view, op] = columns;
-  const Options& its = op == Op::none ? options : mirrored(options);
-  try {
-    auto engine =
-        of_matrix(view.rows(), make_engine_for(Given<T, Cpu>(view), its, choice, context, op), its, Extent(view));
-    engine->stored = op;
-    return engine;
-  } catch (const NotFinite& e) {
-    throw_naming_first(e, view, op, its.triangle);
-  }
+  const MatrixView<const T, Cpu>& view = columns.view;
+  const Op op = columns.op;
+  const auto made_with = [&](const Options& its) {
+    try {
+      auto engine =
+          of_matrix(view.rows(), make_engine_for(Given<T, Cpu>(view), its, choice, context, op), its, Extent(view));
+      engine->stored = op;
+      return engine;
+    } catch (const NotFinite& e) {
+      throw_naming_first(e, view, op, its.triangle);
+    }
+  };
+  return op == Op::none ? made_with(options) : made_with(mirrored(options));  // options are dear to copy
 }
 
 /// The device of the memory; where it has none, the first that can be used.
@@ -193,7 +196,8 @@ Report solve_once(const Borrowed<const T>& A, const Borrowed<const T>& B, const 
         return report;
     const auto engine = engine_by(choice, *columns, options, SharedContext());
     report = solve_by(*engine, b, x, op);
-    return together(engine->report(), std::move(report));
+    report = together(engine->report(), std::move(report));
+    return report;  // the one that all return, which is not moved
   });
 }
 

@@ -141,7 +141,7 @@ DrawnPlan plan_for(const PlanRequest& r) {
           by.widths,
           r.card,
           recipes,
-          resolve(first, RightHandSides{.n = by.n, .nrhs = r.nrhs})};
+          resolve(first, RhsProblem{.n = by.n, .nrhs = r.nrhs})};
 }
 
 }  // namespace
