@@ -37,9 +37,9 @@ class DecompositionIn final : public Decomposition<T, Space> {
     if (has_begun_) copy_to_factor(q, A, values_.view(), status());
     if (exponent_ != 0) scale<F>(q, -exponent_, values_.view(), values_.view());
   }
-  Fetched<Look> take_on_trial(Queue<Space>& q, MatrixView<const T, Space> A) override {
+  Fetched<MatrixFacts> take_on_trial(Queue<Space>& q, MatrixView<const T, Space> A) override {
     has_begun_ = on_trial_ = true;
-    return copy_and_look(q, A, values_.view(), status());
+    return copy_and_measure(q, A, values_.view(), status());
   }
   void mirror_triangle(Queue<Space>& q, Uplo there) override { mirror(q, values_.view(), there); }
 

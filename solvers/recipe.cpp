@@ -138,6 +138,7 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   const Precision of_A = problem.element;
   if (o.tuning) require_sensible(*o.tuning);
   Recipe r;
+  r.device = means.device;
   require_reachable(o, problem);
   const bool coarse = is_faster_coarse(o, problem, means);
   r.precision = solve_precision(coarse ? Precision::fp32 : o.precision, o.storage, of_A);
@@ -195,27 +196,6 @@ const Recipe* Recipes::after(const Recipe& tried, Reason why) const {
     if (fits && &next != all_.data()) return &next;
   }
   return nullptr;
-}
-
-std::string text_of(const Recipe& r) {
-  std::string text = fmt::format("{}, {}, ", record_of(r.method).name, name_of(r.schedule));
-  text += r.executor == Executor::leaf ? "one leaf" : fmt::format("panels of {}", r.block_size());
-  text += fmt::format(", {}", name_of(r.precision.name));
-  if (r.precision.storage != computed_in(r.precision.storage))
-    text += fmt::format(", stored in {}", name_of(r.precision.storage));
-  if (r.refines()) text += r.refine == Refine::gmres ? ", refined by GMRES" : ", refined";
-  if (r.symmetry == Symmetry::before) text += ", if A is symmetric, which is found out before";
-  if (r.symmetry == Symmetry::beside) text += ", if A is symmetric, which is found out meanwhile";
-  if (r.symmetry == Symmetry::after) text += ", if A is symmetric, which is found out afterwards";
-  if (r.asks_dominance) text += ", if A is diagonally dominant, which is found out before";
-  if (r.in_place) text += ", in place";
-  if (r.arrives) text += ", as A comes";
-  if (r.check) text += ", checked";
-  if (r.accuracy > 0) text += fmt::format(", to {:.1e}", r.accuracy);
-  if (r.bounds) text += ", with bounds of its error";
-  if (r.condition == Estimate::always) text += ", with its condition";
-  if (r.condition == Estimate::in_doubt) text += ", with its condition where pivots are in doubt";
-  return text;
 }
 
 }  // namespace lasolve

@@ -2,8 +2,10 @@
 // nothing: a fact that speaks against a recipe leads to the next.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 
 #include "lasolve/lasolve.hpp"
 #include "lasolve/precision.hpp"
@@ -59,6 +61,8 @@ enum class Estimate : std::uint8_t {
 };
 
 struct Recipe {
+  int number = 0;  ///< among those of its system
+  Device device = {};
   Method method = Method::automatic;
   Schedule schedule = Schedule::automatic;
   Widths widths = {};
@@ -108,6 +112,10 @@ enum class Reason : std::uint8_t {
 /// The recipe that is tried first, and those that follow from it.
 class Recipes {
  public:
+  Recipes() {}
+  /// One that is given, with none behind it.
+  explicit Recipes(const Recipe& only) { add(only); }
+
   const Recipe& first() const { return all_[0]; }
   /// What comes after one of them; null: nothing does.
   const Recipe* after(const Recipe& tried, Reason) const;
@@ -116,9 +124,14 @@ class Recipes {
 
  private:
   friend Recipes resolve(const Options&, const Problem&, const Means&);
-  void add(const Recipe& recipe) { all_[count_++] = recipe; }
+  void add(const Recipe& recipe) {
+    std::construct_at(&all_[count_], recipe)->number = int(count_);
+    ++count_;
+  }
 
-  std::array<Recipe, 5> all_ = {};
+  union {
+    std::array<Recipe, 5> all_;  // a small system has no time to set those that it has not got
+  };
   std::size_t count_ = 0;
 };
 
@@ -126,7 +139,42 @@ class Recipes {
 /// size, a schedule of a method, products, a precision; and for factors in place that would have to be refined.
 Recipes resolve(const Options&, const Problem&, const Means&);
 
-/// One line: "LU, right-looking, panels of 256, fp64, checked".
-std::string text_of(const Recipe&);
+/// Right-hand sides, as far as their solution depends on them.
+struct RhsProblem {
+  std::int64_t n = 0, nrhs = 0;
+  bool overwritten = false;         ///< X is B
+  bool scaled = false;              ///< A and B are multiples of those that were given
+  bool watched = false;             ///< it is told how far their solution is
+  std::int64_t most_of_a_leaf = 0;  ///< that one leaf solves for
+};
+
+/// How they are solved for, by factors of a recipe.
+struct SolveRecipe {
+  Executor executor = Executor::plan;
+  std::int64_t at_once = 0;  ///< columns that are solved for, refined or checked in one go
+  bool keeps_B = false;      ///< a copy of B is read, since X overwrites it, or it is scaled
+  Refine refine = Refine::none;
+  std::int64_t bounded_at_once = 0;  ///< columns whose errors have one bound; 0: none is asked for
+};
+
+/// Right-hand sides that take a moment each part, where it is told how far they are. Fewer make slower products.
+inline std::int64_t columns_of_a_part(std::int64_t n) {
+  constexpr double operations_of_a_part = 2e10;
+  constexpr std::int64_t least = 128;
+  return std::max(least, std::int64_t(operations_of_a_part / std::max(1.0, 2 * double(n) * double(n))));
+}
+
+/// All that is decided of right-hand sides, once for each solve: pure, without allocation.
+inline SolveRecipe resolve(const Recipe& of_factors, const RhsProblem& sides) {
+  constexpr std::int64_t bounded_alone = 4;
+  const bool fits = sides.nrhs > 0 && sides.nrhs <= sides.most_of_a_leaf;
+  return {.executor = fits ? of_factors.executor : Executor::plan,
+          .at_once = sides.watched ? std::min(sides.nrhs, columns_of_a_part(sides.n)) : sides.nrhs,
+          .keeps_B = sides.scaled || (sides.overwritten && of_factors.reads_A_again()),
+          .refine = of_factors.refine,
+          .bounded_at_once = !of_factors.bounds            ? 0
+                             : sides.nrhs <= bounded_alone ? 1
+                                                           : sides.nrhs};
+}
 
 }  // namespace lasolve

@@ -3,8 +3,11 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
+#include <utility>
 
 #include "solvers/plan.hpp"
+#include "solvers/recipe.hpp"
 
 namespace lasolve {
 
@@ -15,40 +18,54 @@ struct TaskWatcher {
   std::function<void()> begins = [] {};
 };
 
-/// While this lives, on the thread that made it, somebody hears.
-class TaskWatch {
- public:
-  explicit TaskWatch(TaskWatcher watcher);
-  ~TaskWatch();
-  TaskWatch(const TaskWatch&) = delete;
-  TaskWatch& operator=(const TaskWatch&) = delete;
-
- private:
-  const TaskWatcher watcher_;
-  const TaskWatcher* const before_;
-};
-
-/// Who hears on this thread; null: nobody does, and nothing is timed.
-const TaskWatcher* task_watcher();
-
 /// What a call is at when its factors are there.
 enum class Step { condition, solve, refine, check };
 
 /// Hears, on the calling thread, of a step and of its share that is done. How far the factorization is, Options::progress hears.
+/// Right-hand sides are then taken in parts.
 using StepWatcher = std::function<void(Step, double share)>;
 
-/// While this lives, on the thread that made it, somebody hears of steps. Right-hand sides are then taken in parts.
-class StepWatch {
+/// What was decided of a call: the recipes of A and that whose factors were made last, and how right-hand sides were solved for.
+struct Resolved {
+  Recipes recipes = {};
+  int taken = 0;
+  std::optional<SolveRecipe> solve = {};
+};
+/// Where that is written to.
+struct RecipeWatcher {
+  Resolved& decided;
+};
+
+/// While this lives, on the thread that made it, its watcher hears.
+template <class Watcher>
+class Watch {
  public:
-  explicit StepWatch(StepWatcher watcher);
-  ~StepWatch();
-  StepWatch(const StepWatch&) = delete;
-  StepWatch& operator=(const StepWatch&) = delete;
+  explicit Watch(Watcher watcher) : watcher_(std::move(watcher)), before_(std::exchange(current, &watcher_)) {}
+  ~Watch() { current = before_; }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  /// Who hears on this thread; null: nobody does, and nothing is timed.
+  static const Watcher* now() { return current; }
 
  private:
-  const StepWatcher watcher_;
-  const StepWatcher* const before_;
+  static inline thread_local constinit const Watcher* current = nullptr;
+
+  const Watcher watcher_;
+  const Watcher* const before_;
 };
+using TaskWatch = Watch<TaskWatcher>;
+using StepWatch = Watch<StepWatcher>;
+using RecipeWatch = Watch<RecipeWatcher>;
+
+inline const TaskWatcher* task_watcher() { return TaskWatch::now(); }
+
+inline void tell_recipe(const Recipes& all, const Recipe& taken) {
+  if (const RecipeWatcher* const watcher = RecipeWatch::now()) watcher->decided = {all, taken.number};
+}
+inline void tell_recipe(const SolveRecipe& solve) {
+  if (const RecipeWatcher* const watcher = RecipeWatch::now()) watcher->decided.solve = solve;
+}
 
 /// Tells of a step; empty where nobody hears on this thread.
 std::function<void(double share)> teller_of(Step step);

@@ -20,6 +20,7 @@ holds 'errors are not told' [ "$(grep -cE ' ([0-9.]+e-[0-9]+|0\.0e\+00)  +([0-9.
 expect 0 '| n | gemm |' compare "${fast[@]}" --n 40 --gemm tiled --markdown
 expect 0 'fp32' compare "${fast[@]}" --n 40 --gemm tiled --precision fp64,fp32
 expect 0 'n,gemm,precision' compare "${fast[@]}" spd:n=40 --gemm tiled --csv -
+expect 0 '"recipe": "lu, right-looking, by ' compare "${fast[@]}" uniform:n=300 --gemm packed --json -
 expect 0 '"matrix_hash"' compare "${fast[@]}" "$data/A.mtx" --gemm packed --json -
 holds '--quiet is not quiet' [ -z "$("$lasolve" compare "${fast[@]}" --n 40 --gemm tiled --quiet 2>&1)" ]
 holds 'progress goes to what is no terminal' [ -z "$("$lasolve" compare "${fast[@]}" --n 900 --gemm naive 2>&1 >/dev/null)" ]

@@ -179,6 +179,7 @@ TEST(Record, comes_back_as_it_went) {
   EXPECT_EQ(back.date, all.date);
   EXPECT_EQ(back.command, all.command);
   ASSERT_EQ(back.rows.size(), 4u);
+  EXPECT_EQ(back.rows[0].recipe, "lu, by plan");
   EXPECT_EQ(back.sizes[1].hash, "ff00");
   EXPECT_EQ(back.sizes[1].yardstick.alone, all.sizes[1].yardstick.alone);
   EXPECT_EQ(back.sizes[1].yardstick.together, all.sizes[1].yardstick.together);

@@ -14,6 +14,7 @@
 #include "solvers/devices/primitives.hpp"
 #include "solvers/driver/solver.hpp"
 #include "solvers/lu/cpu/panel.hpp"
+#include "solvers/recipe_fields.hpp"
 
 namespace lasolve::test {
 namespace {
@@ -191,6 +192,31 @@ class SolverOf : public testing::Test {
   }
 };
 TYPED_TEST_SUITE(SolverOf, Elements);
+
+/// One that did not come from these options, but is another's with other widths: the same bits as from the options that ask for it.
+TYPED_TEST(SolverOf, executes_a_recipe_that_is_given) {
+  using T = TypeParam;
+  constexpr std::int64_t n = 100;
+  const Matrix<T> A = random_elements<T>(n, n, 1), B = random_elements<T>(n, 1, 9);
+  Options o = this->by_lu();
+  Queue<Cpu> q(3);
+  const GemmBackend<Cpu>& backend = *gemm_backends<Cpu>()[0];
+  const Given<T, Cpu> given(A.view());
+  Recipe by = resolve(o, problem_of(given), means_of(backend, o, q.tuning(), false)).first();
+  by.widths.panel = 7, by.schedule = Schedule::crout;
+  Solver<T, Cpu> solver(q, backend, Given<T, Cpu>(A.view()), Recipes(by), o, Facts{});
+  Matrix<T> X(n, 1), Y(n, 1);
+  Resolved decided;
+  const RecipeWatch watch({decided});
+  solver.factor();
+  const Report report = solver.solve(B.view(), X.view(), Op::none);
+  EXPECT_EQ(report.block_size, 7);
+  EXPECT_EQ(text_of(decided.recipes.first()), text_of(by));
+  EXPECT_TRUE(decided.solve.has_value());
+  o.block_size = 7, o.schedule = Schedule::crout;
+  this->solve(A, B, Y, o);
+  EXPECT_TRUE(std::equal(X.data(), X.data() + n, Y.data()));
+}
 
 TYPED_TEST(SolverOf, checks_what_it_solves_and_estimates_the_condition) {
   using T = TypeParam;

@@ -16,7 +16,7 @@ inline Row row(const std::string& name, std::int64_t n, double total, double gem
   r.phases.seconds_of(Phase::gemm) = gemm;
   r.phases.seconds_of(Phase::panel) = total - gemm;
   r.phases.flops[std::size_t(Phase::gemm)] = gemm > 0 ? 1e9 : 0;
-  r.factorization = "lu", r.schedule = "right-looking", r.block_size = 64;
+  r.factorization = "lu", r.schedule = "right-looking", r.block_size = 64, r.recipe = "lu, by plan";
   r.backward_error = 1e-16, r.hpl_residual = 0.01;
   if (gemm > 0)
     r.tasks = {{"panel", "A[0:64, 0:64]", Phase::panel, 0, 0.25, 1e6},

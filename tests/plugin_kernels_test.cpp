@@ -297,7 +297,7 @@ TEST(PluginKernelRecord, may_be_shorter_or_longer) {
 TEST(PluginBackends, have_a_name_once_and_each_its_kernel) {
   lasolve_kernel kernel = kernel_with(0);
   EXPECT_THROW(plugin::add_backend(kernel, "naive"), std::invalid_argument);
-  EXPECT_EQ(plugin::place_of("naive"), std::nullopt);
+  EXPECT_EQ(plugin::device_kind_of("naive"), std::nullopt);
   static int calls[40];
   kernel.f64 = [](void* its, lasolve_op, lasolve_op, lasolve_int, lasolve_int, lasolve_int, double, const double*,
                   lasolve_int, const double*, lasolve_int, double, double*, lasolve_int) { ++*static_cast<int*>(its); };
@@ -305,7 +305,7 @@ TEST(PluginBackends, have_a_name_once_and_each_its_kernel) {
     kernel.data = &its;
     plugin::add_backend(kernel, "own_" + std::to_string(&its - calls));
   }
-  EXPECT_EQ(plugin::place_of("own_39"), Device::cpu);
+  EXPECT_EQ(plugin::device_kind_of("own_39"), Device::cpu);
   Queue<Cpu> q(1);
   Matrix<double> A(1, 1), C(1, 1);
   for (const GemmBackend<Cpu>* backend : gemm_backends<Cpu>())
@@ -314,7 +314,7 @@ TEST(PluginBackends, have_a_name_once_and_each_its_kernel) {
   lasolve_kernel on_cuda = kernel;
   on_cuda.memory = LASOLVE_CUDA;
   plugin::add_backend(on_cuda, "there");
-  EXPECT_EQ(plugin::place_of("there"), Device::cuda);
+  EXPECT_EQ(plugin::device_kind_of("there"), Device::cuda);
   EXPECT_EQ(plugin::take_cost("there").in_words(), "");
   EXPECT_NO_THROW(plugin::require_intact());
   const auto on = gemm_backends<Cuda>();

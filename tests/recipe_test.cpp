@@ -1,7 +1,8 @@
 // What is decided of a system, on a laptop for any device; and that nobody who watches changes it.
-#include "solvers/recipe.hpp"
+#include "solvers/recipe_fields.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "core/device_properties.hpp"
 #include "core/tuning.hpp"
@@ -123,9 +124,86 @@ TEST(Recipes, can_be_read) {
   Options o;
   o.precision = Precision::tf32;
   EXPECT_EQ(all_of(resolve(o, {.n = 64, .glance = Method::lu}, means())),
-            "LU, right-looking, panels of 64, tf32, refined, checked\n"
-            "LU, right-looking, panels of 64, tf32, refined, checked\n"
-            "LU, right-looking, panels of 64, fp64, refined, checked, with its condition where pivots are in doubt\n");
+            "lu, right-looking, by plan, panels of 64, tf32, classical refinement, checked\n"
+            "lu, right-looking, by plan, panels of 64, tf32, classical refinement, checked\n"
+            "lu, right-looking, by plan, panels of 64, fp64, classical refinement, checked, condition in doubt\n");
+  EXPECT_EQ(text_of(resolve({}, {.n = 4096}, means()).first()),
+            "cholesky, left-looking, by plan, panels of 256, fp64, for A that is symmetric with a positive diagonal "
+            "(found before), checked, condition in doubt");
+}
+
+/// Two recipes that differ in one thing differ in a field.
+TEST(Recipes, tell_all_that_is_decided) {
+  const auto told = [](const Recipe& r) {
+    std::vector<RecipeValue> values;
+    for (const auto& field : recipe_fields()) values.push_back(field.of(r));
+    return values;
+  };
+  const Recipe usual = resolve({}, {.n = 5000}, means()).first();
+  const std::function<void(Recipe&)> changes[] = {
+      [](Recipe& r) {
+        r.device = {Device::cpu, 0};
+      },
+      [](Recipe& r) { r.method = Method::lu; },
+      [](Recipe& r) { r.schedule = Schedule::recursive; },
+      [](Recipe& r) { r.widths.panel = 8; },
+      [](Recipe& r) { r.widths.step = 8; },
+      [](Recipe& r) { r.precision.name = Precision::fp32; },
+      [](Recipe& r) { r.precision.storage = Precision::bf16; },
+      [](Recipe& r) { r.precision.residual = Precision::fp32; },
+      [](Recipe& r) { r.refine = Refine::gmres; },
+      [](Recipe& r) { r.by_coarse = true; },
+      [](Recipe& r) { r.accuracy = 1e-9; },
+      [](Recipe& r) { r.gmres_follows = !r.gmres_follows; },
+      [](Recipe& r) { r.executor = Executor::leaf; },
+      [](Recipe& r) { r.symmetry = Symmetry::after; },
+      [](Recipe& r) { r.condition = Estimate::never; },
+      [](Recipe& r) { r.asks_dominance = true, r.method = Method::lu_nopivot; },
+      [](Recipe& r) { r.in_place = true; },
+      [](Recipe& r) { r.arrives = true; },
+      [](Recipe& r) { r.mirrors = true; },
+      [](Recipe& r) { r.finite = false; },
+      [](Recipe& r) { r.check = false; },
+      [](Recipe& r) { r.bounds = true; },
+      [](Recipe& r) { r.mends = false; },
+  };
+  for (const auto& change : changes) {
+    Recipe other = usual;
+    change(other);
+    EXPECT_NE(told(other), told(usual)) << "change " << &change - changes;
+  }
+}
+
+TEST(Recipes, are_told_after_which_others_they_come) {
+  Options o;
+  o.precision = Precision::fp32;
+  const Recipes recipes = resolve(o, {.n = 5000}, means());
+  EXPECT_TRUE(those_before(recipes, recipes.first()).empty());
+  for (const Recipe& r : recipes) {
+    const auto before = those_before(recipes, r);
+    EXPECT_EQ(before.empty(), r.number == 0);
+    for (const Before& one : before) EXPECT_LT(one.number, r.number);
+  }
+}
+
+TEST(Recipes, of_right_hand_sides_follow_from_that_of_the_factors) {
+  Options o;
+  o.bounds = true;
+  const Recipe by = resolve(o, {.n = 30}, means(~0u, true)).first();
+  const auto of = [&](RhsProblem sides) { return resolve(by, (sides.n = 30, sides)); };
+  EXPECT_EQ(of({.nrhs = 1}).executor, Executor::plan) << "bounds are no part of a leaf";
+  EXPECT_EQ(of({.nrhs = 4}).bounded_at_once, 1);
+  EXPECT_EQ(of({.nrhs = 5}).bounded_at_once, 5);
+  EXPECT_TRUE(of({.nrhs = 1, .overwritten = true}).keeps_B) << "the check reads B";
+  EXPECT_FALSE(of({.nrhs = 1}).keeps_B);
+  EXPECT_TRUE(of({.nrhs = 1, .scaled = true}).keeps_B);
+  const Recipe leaf = resolve({}, {.n = 30}, means(~0u, true)).first();
+  EXPECT_EQ(resolve(leaf, {.n = 30, .nrhs = 30, .most_of_a_leaf = 30}).executor, Executor::leaf);
+  EXPECT_EQ(resolve(leaf, {.n = 30, .nrhs = 31, .most_of_a_leaf = 30}).executor, Executor::plan);
+  EXPECT_EQ(resolve(by, {.n = 10000, .nrhs = 1000}).at_once, 1000);
+  EXPECT_EQ(resolve(by, {.n = 10000, .nrhs = 1000, .watched = true}).at_once, 128);
+  EXPECT_EQ(text_of(of({.nrhs = 7, .overwritten = true})),
+            "by plan, 7 at once, from a copy of B, error bounds of 7 at once");
 }
 
 class Watched : public OnTarget {};

@@ -1,5 +1,5 @@
 // A device as a concept: the primitives that it provides, what each does, and the default of those that it may leave out. Three
-// defaults are elsewhere: copy_to_factor and copy_and_look in look.hpp, residual_with_norms in refine/residual.hpp. A place overloads
+// defaults are elsewhere: copy_to_factor and copy_and_measure in matrix_facts.hpp, residual_with_norms in refine/residual.hpp. A device overloads
 // the others for its own Queue, and a default where it does better. docs/add-a-primitive.md says how one is added.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "core/symmetric.hpp"
 #include "solvers/ending.hpp"
 #include "solvers/execute.hpp"
-#include "solvers/look.hpp"
+#include "solvers/matrix_facts.hpp"
 #include "solvers/refine/residual.hpp"
 
 namespace lasolve {
@@ -155,7 +155,7 @@ concept HasNorms = requires(Queue<Space>& q, Operand<T, Space> op_A, Symmetric<T
   { row_sums_of_magnitudes(q, half, weights) } -> std::convertible_to<Fetched<std::vector<double>>>;
   // Whether X = Xᵀ but for roundoff (equal_but_for_roundoff), with a positive diagonal; and the same while it is copied.
   { may_be_positive_definite(q, X) } -> std::convertible_to<Fetched<bool>>;
-  { copy_and_look(q, X, R, status) } -> std::convertible_to<Fetched<Look>>;
+  { copy_and_measure(q, X, R, status) } -> std::convertible_to<Fetched<MatrixFacts>>;
   // R ← R + D, where D may be coarser; R ← 2^exponent X.
   add(q, coarse, R);
   scale<T>(q, 1, X, R);

@@ -69,7 +69,7 @@ bool same(const B& b, const X& x) {
 
 /// B and X are n × nrhs, in one memory, and apart where X is solved for where it lies. In another order they are copied.
 template <class T>
-void require_sides(std::int64_t n, const Borrowed<const T>& B, const Borrowed<T>& X) {
+ColumnsOfSystem<T> require_sides(std::int64_t n, const Borrowed<const T>& B, const Borrowed<T>& X) {
   if (B.rows() != n || X.rows() != n || B.cols() != X.cols())
     throw std::invalid_argument(fmt::format(
         "lasolve: the right-hand sides or the solutions have the wrong size: A is {} × {}, B {} × {} and X {} × {}; B "
@@ -77,14 +77,15 @@ void require_sides(std::int64_t n, const Borrowed<const T>& B, const Borrowed<T>
         n, n, B.rows(), B.cols(), X.rows(), X.cols()));
   require(B.on_cuda() == X.on_cuda(),
           "of B and X one is on a device and the other on the host: give both on one device");
-  const auto b = columns_of<Cpu>(B);
-  const auto x = columns_of<Cpu>(X);
+  ColumnsOfSystem<T> columns{columns_of<Cpu>(B), columns_of<Cpu>(X)};
+  const auto& [b, x] = columns;
   if (!x)
     require(is_apart_in_itself(X), "elements of X are in the same place, by its strides: give X memory of its own");
   if (b && x && b->is_view() && x->is_view())
     require(
         same(b->view, x->view) || !overlap(Extent(b->view), Extent(x->view)),
         "the right-hand sides and the solutions overlap, but are not the same memory with the same leading dimension");
+  return columns;
 }
 
 inline void require_apart(const Extent& A, const Extent& X) {

@@ -47,10 +47,10 @@ Columns<T, Cuda> columns_on_device(const char* name, const Borrowed<T>& M) {
   return *columns;
 }
 
-/// Where it lies, with the gaps between its elements where these are in no other order.
+/// Where it lies, with the gaps between its elements where these are in no other order. `columns`: what columns_of() gives.
 template <class T>
-Extent extent_of(const Borrowed<T>& M) {
-  if (const auto columns = columns_of<Cpu>(M)) return Extent(columns->view);
+Extent extent_of(const Borrowed<T>& M, const std::optional<Columns<T, Cpu>>& columns) {
+  if (columns) return Extent(columns->view);
   const auto at = [&](std::int64_t row, std::int64_t column) {
     return reinterpret_cast<std::uintptr_t>(M.data()) +
            std::uintptr_t(row * M.row_stride() + column * M.column_stride()) * sizeof(T);
@@ -60,6 +60,11 @@ Extent extent_of(const Borrowed<T>& M) {
   Extent extent;
   extent.first = first, extent.end = last + sizeof(T), extent.column = extent.end - first;
   return extent;
+}
+
+template <class T>
+Extent extent_of(const Borrowed<T>& M) {
+  return extent_of(M, columns_of<Cpu>(M));
 }
 
 /// Whether no two of its elements are the same, as far as strides tell.
@@ -79,11 +84,17 @@ void copy_elements(const From& from, const To& to) {
     for (std::int64_t j = 0; j < from.cols(); ++j) to(i, j) = from(i, j);
 }
 
+/// Right-hand sides and solutions, where they lie in columns or rows.
+template <class T>
+struct ColumnsOfSystem {
+  std::optional<Columns<const T, Cpu>> b;
+  std::optional<Columns<T, Cpu>> x;
+};
+
 /// f(B, X) of columns on the host: in place where they are, else of copies.
 template <class T, class F>
-auto on_columns(const Borrowed<const T>& B, const Borrowed<T>& X, F f) {
-  const auto its_b = columns_of<Cpu>(B);
-  const auto its_x = columns_of<Cpu>(X);
+auto on_columns(const Borrowed<const T>& B, const Borrowed<T>& X, const ColumnsOfSystem<T>& columns, F f) {
+  const auto& [its_b, its_x] = columns;
   const bool takes_b = its_b && its_b->is_view(), takes_x = its_x && its_x->is_view();
   if (takes_b && takes_x) return f(its_b->view, its_x->view);
   Matrix<T> b, x;

@@ -60,6 +60,7 @@ class Factoring {
   Factored factors(Facts facts, Await<Space> await, std::optional<Stopwatch> since) {
     since_ = since;
     const Recipe* recipe = &first();
+    tell_recipe(recipes_, *recipe);
     if (recipe->asks_dominance && !is_diagonally_dominant(q_, A)) {
       require_finite();
       facts.outcome = {Outcome::unsuitable, 0};
@@ -171,6 +172,7 @@ class Factoring {
   /// Factors by a recipe. Where A is not what it requires, by the next. `facts`: what is known so far.
   Factored factored(const Recipe& by, Facts&& facts, const Await<Space>& await = {}) {
     const std::int64_t n = A.order();
+    tell_recipe(recipes_, by);
     facts.rcond = {};
     q_.phase(Phase::other);
     const GemmBackend<Space>& gemm = by.by_coarse ? *coarse_ : gemm_;
@@ -181,7 +183,7 @@ class Factoring {
       if (by.arrives) await(q_, n);  // what is still to come may come to the memory of the factors
     });
     factors->prepare(q_, by);
-    std::optional<Fetched<Look>> look;
+    std::optional<Fetched<MatrixFacts>> look;
     if (by.arrives && !by.as_it_comes) await(q_, n);
     if (by.symmetry == Symmetry::beside)
       look = factors->take_on_trial(q_, A.view());
@@ -216,7 +218,7 @@ class Factoring {
   }
 
   /// Factors, with one wait for how that ended and for the look at A.
-  void run(Decomposition<T, Space>& factors, const Await<Space>& await, std::optional<Fetched<Look>>& look,
+  void run(Decomposition<T, Space>& factors, const Await<Space>& await, std::optional<Fetched<MatrixFacts>>& look,
            const Recipe& by, Facts& facts) {
     const double flops = factors.method().flops(double(A.order()));
     const TaskWatcher* const watcher = task_watcher();

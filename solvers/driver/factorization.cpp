@@ -56,16 +56,19 @@ std::unique_ptr<Engine<T>> make_engine_for(Given<T, Cpu> A, const Options& optio
 template <class T>
 std::unique_ptr<Engine<T>> engine_by(const Choice& choice, const Columns<const T, Cpu>& columns, const Options& options,
                                      const SharedContext& context) {
-  const auto& [view, op] = columns;
-  const Options& its = op == Op::none ? options : mirrored(options);
-  try {
-    auto engine =
-        of_matrix(view.rows(), make_engine_for(Given<T, Cpu>(view), its, choice, context, op), its, Extent(view));
-    engine->stored = op;
-    return engine;
-  } catch (const NotFinite& e) {
-    throw_naming_first(e, view, op, its.triangle);
-  }
+  const MatrixView<const T, Cpu>& view = columns.view;
+  const Op op = columns.op;
+  const auto made_with = [&](const Options& its) {
+    try {
+      auto engine =
+          of_matrix(view.rows(), make_engine_for(Given<T, Cpu>(view), its, choice, context, op), its, Extent(view));
+      engine->stored = op;
+      return engine;
+    } catch (const NotFinite& e) {
+      throw_naming_first(e, view, op, its.triangle);
+    }
+  };
+  return op == Op::none ? made_with(options) : made_with(mirrored(options));  // options are dear to copy
 }
 
 /// The device of the memory; where it has none, the first that can be used.
@@ -144,13 +147,15 @@ std::unique_ptr<Engine<T>> engine_in(Matrix<T, Cuda>&& A, const Options& options
 
 /// Sizes and places of what an engine, or a call of solve(), is given.
 template <class T>
-void require_sides(std::int64_t n, const Extent& A, const Borrowed<const T>& B, const Borrowed<T>& X, Op op) {
-  require_sides(n, B, X);
-  require_apart(A, extent_of(X));
+ColumnsOfSystem<T> require_sides(std::int64_t n, const Extent& A, const Borrowed<const T>& B, const Borrowed<T>& X,
+                                 Op op) {
+  ColumnsOfSystem<T> columns = require_sides(n, B, X);
+  require_apart(A, extent_of(X, columns.x));
   require_enumerator(op, "op");
-  if (B.on_cuda()) return;
+  if (B.on_cuda()) return columns;
   require_on_host("B", Ends(B));
   require_on_host("X", Ends(X));
+  return columns;
 }
 
 template <class T>
@@ -163,33 +168,36 @@ Report solve_by(Engine<T>& engine, MatrixView<const T> B, MatrixView<T> X, Op op
   }
 }
 template <class T>
-Report solve_by(Engine<T>& engine, const Borrowed<const T>& B, const Borrowed<T>& X, Op op, CUstream_st* after) {
+Report solve_by(Engine<T>& engine, const Borrowed<const T>& B, const Borrowed<T>& X, const ColumnsOfSystem<T>& columns,
+                Op op, CUstream_st* after) {
   if (B.on_cuda())
     return engine.solve(columns_on_device("B", B), columns_on_device("X", X), op_of_stored(engine.stored, op), after);
-  return on_columns(B, X, [&](MatrixView<const T> b, MatrixView<T> x) { return solve_by(engine, b, x, op); });
+  return on_columns(B, X, columns, [&](MatrixView<const T> b, MatrixView<T> x) { return solve_by(engine, b, x, op); });
 }
 
 template <class T>
 Report solve_once(const Borrowed<const T>& A, const Borrowed<const T>& B, const Borrowed<T>& X, const Options& options,
                   Op op, const After& after) {
   require_square(A.rows(), A.cols());
-  require_sides(A.rows(), extent_of(A), B, X, op);
-  const auto both = [&](Engine<T>& engine, const auto& b, const auto& x, auto... stream) {
-    Report report = solve_by(engine, b, x, op, stream...);
-    return together(engine.report(), std::move(report));
-  };
   const auto columns = columns_of<Cpu>(A);
-  if (A.on_cuda() || B.on_cuda() || after.context || !columns)
-    return both(*engine_for(A, options, after), B, X, after.stream);
+  const auto sides = require_sides(A.rows(), extent_of(A, columns), B, X, op);
+  if (A.on_cuda() || B.on_cuda() || after.context || !columns) {
+    const auto engine = engine_for(A, options, after);
+    Report report = solve_by(*engine, B, X, sides, op, after.stream);
+    return together(engine->report(), std::move(report));
+  }
   require_matrix(A, options);
   const Choice choice = choose(options);
-  return on_columns(B, X, [&](MatrixView<const T> b, MatrixView<T> x) {
+  return on_columns(B, X, sides, [&](MatrixView<const T> b, MatrixView<T> x) {
     Report report;
     if (const auto* const on_cpu = std::get_if<const GemmBackend<Cpu>*>(&choice.backend))
       if (solve_small(columns->view, **on_cpu, options, start_of(choice, columns->op), b, x,
                       op_of_stored(columns->op, op), report))
         return report;
-    return both(*engine_by(choice, *columns, options, SharedContext()), b, x);
+    const auto engine = engine_by(choice, *columns, options, SharedContext());
+    report = solve_by(*engine, b, x, op);
+    report = together(engine->report(), std::move(report));
+    return report;  // the one that all return, which is not moved
   });
 }
 
@@ -218,8 +226,7 @@ const Report& Factorization<T>::report() const {
 template <class T>
 Report Factorization<T>::solve(Borrowed<const T> B, Borrowed<T> X, Op op, CUstream_st* after) {
   Engine<T>& engine = not_moved(engine_);
-  require_sides(engine.order, engine.borrowed, B, X, op);
-  return solve_by(engine, B, X, op, after);
+  return solve_by(engine, B, X, require_sides(engine.order, engine.borrowed, B, X, op), op, after);
 }
 template <class T>
 double Factorization<T>::rcond() {
@@ -258,7 +265,7 @@ void Factorization<T>::apply(Factor which, bool inverse, Borrowed<const T> B, Bo
                              CUstream_st* after) {
   Engine<T>& engine = not_moved(engine_);
   require_enumerator(which);
-  require_sides(engine.order, Extent(), B, X, op);
+  const auto columns = require_sides(engine.order, Extent(), B, X, op);
   require(inverse || !overlap(extent_of(B), extent_of(X)),
           "a product is written to X while B is read: give X memory of its own");
   const FactorCall call{which, op, inverse};
@@ -266,7 +273,7 @@ void Factorization<T>::apply(Factor which, bool inverse, Borrowed<const T> B, Bo
     return engine.with_triangles(
         [&](Triangles<T>& factors) { factors.apply(call, columns_on_device("B", B), columns_on_device("X", X)); },
         after);
-  on_columns(B, X, [&](MatrixView<const T> b, MatrixView<T> x) {
+  on_columns(B, X, columns, [&](MatrixView<const T> b, MatrixView<T> x) {
     engine.with_triangles([&](Triangles<T>& factors) { factors.apply(call, b, x); }, {});
     return true;
   });

@@ -97,22 +97,27 @@ class Solver {
       return report_of(report_, std::move(facts));
     }
     const int exponent = factoring_.exponent();
-    const bool is_read_again = recipe_.check || made_.recipe.refines();
-    if (exponent == 0 && !(is_read_again && static_cast<const void*>(B.data()) == X.data()))
-      return solve_apart(B, X, op, solving);
+    const SolveRecipe by = resolve(made_.recipe, {.n = B.rows(),
+                                                  .nrhs = B.cols(),
+                                                  .overwritten = static_cast<const void*>(B.data()) == X.data(),
+                                                  .scaled = exponent != 0,
+                                                  .watched = bool(teller_of(Step::solve))});
+    tell_recipe(by);
+    if (!by.keeps_B) return solve_apart(by, B, X, op, solving);
     Matrix<T, Space> kept(B.rows(), B.cols());
     const Settled settled(q_);
     if (exponent != 0 && recipe_.check) require_finite_sides(*column_norms<T>(q_, B));  // which scaling may overflow
     q_.phase(Phase::other);
     exponent == 0 ? convert(q_, B, kept.view()) : scale<T>(q_, exponent, B, kept.view());
-    return solve_apart(kept.view(), X, op, solving);
+    return solve_apart(by, kept.view(), X, op, solving);
   }
 
  private:
   using Factored = lasolve::Factored<T, Space>;
 
   /// The same, where B is to be read again, and is of the A that was factored.
-  Report solve_apart(MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op, Stopwatch solving) {
+  Report solve_apart(const SolveRecipe& by, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op,
+                     Stopwatch solving) {
     std::optional<Factored> replaced;
     const Settled settled(q_);
     Refinement refined = solve_with(made_, B, X, op);
@@ -135,7 +140,7 @@ class Solver {
     if (!replaced && made.recipe.refines()) facts.times.take(q_, refining);
     if (is_there && !refined.converged()) facts.outcome = {Outcome::not_converged, refined.updates};
     keep(std::move(refined), facts);
-    if (is_there && recipe_.check) check(made, B, X, op, facts);
+    if (is_there && recipe_.check) check(made, by, B, X, op, facts);
     if (judged && facts.outcome.ok() && facts.rcond_that_counts(*made.facts.rcond) < facts.roundoff)
       facts.outcome = {Outcome::ill_conditioned, 0};
     if (is_there)
@@ -207,15 +212,13 @@ class Solver {
                                                    std::array{A_.norm(q_, Op::none), A_.norm(q_, Op::transpose)});
   }
 
-  /// Of what passed its check. R is its residual, times 2^−exponents.
-  void bound(Factored& made, MatrixView<const T, Space> B, MatrixView<const T, Space> X, MatrixView<const T, Space> R,
-             const std::vector<int>& exponents, Op op, SolveFacts& facts) {
-    constexpr std::int64_t apart = 4;  // right-hand sides that are looked at each for itself
-    const std::int64_t nrhs = B.cols(), at_once = nrhs <= apart ? 1 : nrhs;
+  /// Of what passed its check, for so many columns at once. R is its residual, times 2^−exponents.
+  void bound(Factored& made, std::int64_t at_once, MatrixView<const T, Space> B, MatrixView<const T, Space> X,
+             MatrixView<const T, Space> R, const std::vector<int>& exponents, Op op, SolveFacts& facts) {
     std::optional<RefinedFactors<T, Space>> refined = refined_factors(made);
     Factors<T, Space>& factors = refined ? *refined : *made.factors;
     ErrorBounds worst;
-    for (std::int64_t j = 0; j < nrhs; j += at_once) {
+    for (std::int64_t j = 0; j < B.cols(); j += at_once) {
       RowsOfBounds rows(B.rows());
       for (std::int64_t k = j; k < j + at_once; ++k)
         rows.add<T, Space>(q_, X.columns(k, 1), B.columns(k, 1), R.columns(k, 1), exponents[std::size_t(k)]);
@@ -267,7 +270,8 @@ class Solver {
   }
 
   /// That B is finite is part of it, so that all is waited for at once.
-  void check(Factored& made, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op, SolveFacts& facts) {
+  void check(Factored& made, const SolveRecipe& by, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op,
+             SolveFacts& facts) {
     q_.phase(Phase::check);
     Matrix<T, Space> R(B.rows(), B.cols());
     const Settled settled(q_);
@@ -295,13 +299,13 @@ class Solver {
       passed = judged(norms = look());
     }
     if (is_judged(made) && passed && *made.facts.rcond < u) {
-      Scaling by{A_.row_sums(q_, op)};
-      if (!judge_scaled(made, by, facts.rcond_of_scaled_rows, B, X, R, norms.exponents, op, u)) {
-        by = scaling_of_columns(q_, A_.with(op), by.row_sums);
-        judge_scaled(made, by, facts.rcond_of_scaled_columns, B, X, R, norms.exponents, op, u);
+      Scaling scaling{A_.row_sums(q_, op)};
+      if (!judge_scaled(made, scaling, facts.rcond_of_scaled_rows, B, X, R, norms.exponents, op, u)) {
+        scaling = scaling_of_columns(q_, A_.with(op), scaling.row_sums);
+        judge_scaled(made, scaling, facts.rcond_of_scaled_columns, B, X, R, norms.exponents, op, u);
       }
     }
-    if (recipe_.bounds && passed) bound(made, B, X, R, norms.exponents, op, facts);
+    if (by.bounded_at_once > 0 && passed) bound(made, by.bounded_at_once, B, X, R, norms.exponents, op, facts);
     if (facts.outcome.kind == Outcome::not_converged &&
         passed) {  // at the limit of the precision there is no more to gain
       facts.notes.push_back("refinement ended without meeting its own bound; the check passed");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "solvers/recipe.hpp"
 #include "solvers/refine/residual.hpp"
 
 namespace lasolve {
@@ -13,11 +14,8 @@ namespace lasolve {
 template <class Space, class F>
 void by_sides(Queue<Space>& q, Phase phase, std::int64_t n, std::int64_t nrhs, const std::function<void(double)>& tell,
               F f) {
-  constexpr double operations_of_a_part = 2e10;
-  constexpr std::int64_t least = 128;  // fewer make slower products
   if (!tell) return f(0, nrhs);
-  const double of_a_side = 2 * double(n) * double(n);
-  const auto at_once = std::max(least, std::int64_t(operations_of_a_part / std::max(1.0, of_a_side)));
+  const std::int64_t at_once = columns_of_a_part(n);
   tell(0);
   for (std::int64_t j = 0; j < nrhs; j += at_once) {
     const std::int64_t some = std::min(at_once, nrhs - j);

@@ -13,6 +13,7 @@
 #include "core/build.hpp"
 #include "core/cpu/limits.hpp"
 #include "lasolve/report_fields.hpp"
+#include "solvers/recipe_fields.hpp"
 
 namespace lasolve::cli {
 
@@ -34,6 +35,20 @@ Json as_json(const std::vector<ProductsOf>& products) {
 template <class T>
 Json as_json(const T& value) {
   return value;
+}
+
+template <class Decided>
+Json fields_of(std::span<const RecipeField<Decided>> fields, const Decided& decided) {
+  Json json = Json::object();
+  for (const auto& field : fields)
+    json[field.name] = std::visit([](const auto& value) { return as_json(value); }, field.of(decided));
+  return json;
+}
+
+std::string list_of_fields(const auto& fields) {
+  std::string text;
+  for (const auto& f : fields) text += fmt::format("  {:<24}{}\n", f.name, wrapped(f.meaning, 72, 26));
+  return text;
 }
 
 struct Solved {
@@ -63,6 +78,17 @@ const Field fields_of_the_tool[] = {
     {"factor_seconds_of_runs", "s", "of each run", [](In s) { return s.measured.factor_seconds; }, "backward_error"},
     {"seed", "count", "of the random order in which several backends ran", [](In s) { return s.measured.seed; },
      "backward_error"},
+    {"recipes", "list",
+     "how the system was to be solved: the first recipe, and those that follow where one does not do",
+     [](In s) { return s.measured.decided ? recipes_as_json(s.measured.decided->recipes) : Json(nullptr); }, "phases"},
+    {"recipe", "count", "that whose factors gave the answer, by its number",
+     [](In s) { return s.measured.decided ? Json(s.measured.decided->taken) : Json(nullptr); }, "phases"},
+    {"solve_recipe", "object", "how its right-hand sides were solved for",
+     [](In s) {
+       const auto& its = s.measured.decided;
+       return its && its->solve ? solve_recipe_as_json(*its->solve) : Json(nullptr);
+     },
+     "phases"},
     {"environment", "object",
      "version, compiler, flags, processor, cores, threads, CUDA devices, toolkit, driver; plugin kernels with a hash",
      [](In s) { return environment(s.measured.report.threads); }},
@@ -106,6 +132,20 @@ std::string driver() {
   return line;
 }
 
+Json recipes_as_json(const Recipes& recipes) {
+  Json all = Json::array();
+  for (const Recipe& recipe : recipes) {
+    Json json = {{"number", recipe.number}, {"after", Json::array()}};
+    for (const Before& before : those_before(recipes, recipe))
+      json["after"].push_back({{"number", before.number}, {"reason", before.reason}});
+    json.update(fields_of(recipe_fields(), recipe));
+    all.push_back(std::move(json));
+  }
+  return all;
+}
+
+Json solve_recipe_as_json(const SolveRecipe& recipe) { return fields_of(solve_recipe_fields(), recipe); }
+
 Json number_or_null(std::optional<double> x) { return x && std::isfinite(*x) ? Json(*x) : Json(nullptr); }
 
 Json environment(int threads) {
@@ -128,7 +168,8 @@ std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::er
 std::string json_fields() {
   std::string text = "What --json has of a solve, with units; of several backends it is a list. null is unknown:\n\n";
   for (const Field& f : fields()) text += fmt::format("  {:<24}{:<9}{}\n", f.name, f.unit, wrapped(f.meaning, 63, 35));
-  return text;
+  return text + "\nOf each of the recipes, its number, and after which others it comes, each with the reason:\n\n" +
+         list_of_fields(recipe_fields()) + "\nOf solve_recipe:\n\n" + list_of_fields(solve_recipe_fields());
 }
 
 std::string as_json(const Subject& subject, const std::vector<Measured>& all) {

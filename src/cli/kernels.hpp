@@ -11,9 +11,9 @@
 
 namespace lasolve::cli {
 
+using plugin::device_for;
 using plugin::is_plugin;
 using plugin::kernels_left_out;
-using plugin::place_of;
 
 /// The names of a list, of which "all" stands alone: see plugin::backends_named(). Says on standard error which files are left out.
 std::vector<std::string> backends_named(const std::string& list, int patience, Device asked);

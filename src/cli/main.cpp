@@ -9,7 +9,7 @@
 #include <new>
 
 #include "cli/commands.hpp"
-#include "cli/compare/apart.hpp"
+#include "cli/compare/size_worker.hpp"
 #include "cli/guide.hpp"
 #include "cli/print.hpp"
 #include "core/choose.hpp"
@@ -103,13 +103,13 @@ int guarded(int argc, char** argv, F f) {
 int work(int argc, char** argv) {
   const std::string kind = argc > 2 ? argv[2] : "";
   const bool is_command = kind == "command";
-  worker::be_a_child(is_command ? worker::Child::shared : worker::Child::apart);
+  worker::be_a_child(is_command ? worker::Child::shared : worker::Child::separate);
   std::vector<std::string> words = {argv[0]};
   int code = guarded(argc, argv, [&](int, char**) -> int {
     std::vector<std::string> told(argv + 3, argv + argc);
     told.erase(told.begin(), told.begin() + std::ptrdiff_t(plugin::load_as_told(told)));
-    if (kind == "verify") return worker::verify_as_told(told);
-    if (kind == "size") return run_size_as_told(told);
+    if (kind == "verify") return worker::verify_worker(told);
+    if (kind == "size") return size_worker(told);
     for (std::string& word : worker::be_watched(told)) words.push_back(std::move(word));
     return done;
   });

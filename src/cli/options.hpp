@@ -42,6 +42,7 @@ struct OptionOf : Option {
   /// One that takes no value.
   OptionOf(const char* name, char letter, const char* meaning) : OptionOf(name, letter, nullptr, meaning) {}
 
+  OptionOf& by(const char* its_default) { return by_default = its_default, *this; }
   OptionOf& was(const char* spelling) { return formerly.emplace_back(spelling), *this; }
   OptionOf& again() { return repeats = true, *this; }
   /// A switch, a name that is not empty, or what set(request, word) makes of its word.

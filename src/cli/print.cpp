@@ -235,9 +235,9 @@ void write_text(const std::string& path, const std::string& text) {
 
 namespace {
 
-/// The backends of a device. What each alone lacks is said in its line; what the place lacks is said by the devices.
+/// The backends of a device. What each alone lacks is said in its line; what the device lacks is said by its line.
 template <class Space>
-std::string list_of(const char* place, int index, bool is_there) {
+std::string list_of(const char* device, int index, bool is_there) {
   std::string text;
   for (const auto* b : gemm_backends<Space>()) {
     const std::string why = !is_there ? "" : b->unavailable ? b->unavailable(index) : "";
@@ -245,7 +245,7 @@ std::string list_of(const char* place, int index, bool is_there) {
     for_each_precision([&](auto P) {
       if (b->template in<P>()) precisions += (precisions.empty() ? "" : " ") + std::string(name_of(P()));
     });
-    text += fmt::format("{:<16}{:<7}{:<26}{}{}\n", b->name, place, precisions, b->summary,
+    text += fmt::format("{:<16}{:<7}{:<26}{}{}\n", b->name, device, precisions, b->summary,
                         why.empty() ? "" : "; not here: " + why);
   }
   return text;
@@ -280,7 +280,7 @@ std::string list_of_backends() {
   const CudaDevices& devices = cuda_devices();
   const Device device = automatic_device();
   const bool on_cuda = device.kind == Device::cuda;
-  std::string text = fmt::format("{:<16}{:<7}{:<26}{}\n", "backend", "place", "precisions", "what it is");
+  std::string text = fmt::format("{:<16}{:<7}{:<26}{}\n", "backend", "device", "precisions", "what it is");
   text += list_of<Cpu>("cpu", 0, true);
   text += list_of<Cuda>("cuda", device.index, on_cuda);
   if (!gemm_backends<Cuda>().empty() && !on_cuda)

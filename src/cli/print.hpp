@@ -1,10 +1,12 @@
 // What the tool says: the report for people, the comparison of backends, the list, and JSON.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lasolve/lasolve.hpp"
+#include "solvers/watch.hpp"
 
 namespace lasolve::cli {
 
@@ -15,6 +17,7 @@ struct Measured {
   double least_factor_seconds = 0, most_factor_seconds = 0;
   std::vector<double> factor_seconds = {};  ///< of all runs, as they were made
   std::uint64_t seed = 1;                   ///< of the order of the backends
+  std::optional<Resolved> decided = {};     ///< how it was solved, where anything was factored
 };
 
 /// Of the problem, what a report says.

@@ -240,7 +240,7 @@ void complete(Request& r, const Given& given) {
   if (r.options.accuracy > 0 && r.in_place)
     throw UsageError("--in-place leaves nothing to reach an accuracy with: not with --accuracy");
   r.backends = backends_of(given.text("gemm"), r);
-  r.options.device = place_of(r.backends, r.options.device);
+  r.options.device = device_for(r.backends, r.options.device);
   if (!r.output.empty() && r.backends.size() > 1) throw UsageError("--output with several backends: which solution?");
   const auto runs = [&](const char* option, int of_one, int of_several, int least) {
     const std::string word = given.text(option);

@@ -16,6 +16,7 @@
 #include "core/kernel_fault.hpp"
 #include "core/stopwatch.hpp"
 #include "plugin/backends.hpp"
+#include "solvers/watch.hpp"
 #include "tuned/combine.hpp"
 #include "worker/watched.hpp"
 
@@ -53,14 +54,16 @@ Matrix<double> copy_of(const Matrix<double>& from) {
 struct Runs {
   std::string backend;
   std::vector<Report> reports = {};
+  std::optional<Resolved> decided = {};  // of each, since they differ in nothing
 };
 
 /// A solve, of which a process that watches this one hears. It ends this one where a kernel has spoilt it.
-Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<double>& X, const HearsOfSolve& hears) {
+Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<double>& X, const SolveProgress& hears) {
   worker::begin_run(runs.backend, std::pow(double(problem.n()), 3) / 3);
   Report report;
+  const RecipeWatch watch({runs.decided.emplace()});
   try {
-    report = hears ? solve_and_tell(problem, options, X, hears) : problem.solve(options, X);
+    report = hears ? solve_with_progress(problem, options, X, hears) : problem.solve(options, X);
     plugin::require_intact(runs.backend);
   } catch (const KernelFault& e) {
     worker::give_up(runs.backend, e.what());
@@ -73,7 +76,7 @@ Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<doubl
 /// Runs a backend once, keeps the report of a run that counts, and returns its seconds; nothing where it has failed, so that it is
 /// not run again.
 std::optional<double> run_once(const Request& request, Problem& problem, bool counts, Runs& runs, Matrix<double>& X,
-                               const HearsOfSolve& hears) {
+                               const SolveProgress& hears) {
   Options options = request.options;
   tuned::Record both;
   options.gemm = request.tuned ? tuned::gemm_of(*request.tuned, options.device, both) : GemmChoice(runs.backend);
@@ -112,7 +115,7 @@ std::vector<Measured> measured_in_turns(Request request, Problem& problem, Solut
   Progress progress("solving", request.quiet);
   const Stopwatch watch;
   bench::Tally tally(all.size(), request.warmup + request.repeat, 0);
-  const HearsOfSolve hears = [&](double share, const char* now) {
+  const SolveProgress hears = [&](double share, const char* now) {
     if (tally.runs() == 1) return progress(share, now);
     progress.say(tally.share(watch.seconds(), share), tally.seconds_left(share), now);
   };
@@ -122,7 +125,7 @@ std::vector<Measured> measured_in_turns(Request request, Problem& problem, Solut
     if (tally.runs() > 1)
       progress.rename(fmt::format("solving{} (run {} of {})", all.size() > 1 ? " with " + all[c].backend : "",
                                   tally.of_run(), tally.runs()));
-    const auto seconds = run_once(request, problem, counts, all[c], X, progress.talks() ? hears : HearsOfSolve());
+    const auto seconds = run_once(request, problem, counts, all[c], X, progress.talks() ? hears : SolveProgress());
     tally.end(watch.seconds(), !seconds);
     if (seconds && counts && all[c].reports.size() == 1) {
       if (all.size() > 1)
@@ -135,6 +138,7 @@ std::vector<Measured> measured_in_turns(Request request, Problem& problem, Solut
   std::vector<Measured> results;
   for (Runs& runs : all) {
     results.push_back(measured(problem, std::move(runs.reports)));
+    results.back().decided = std::move(runs.decided);
     results.back().seed = turns_of(request).seed;
     std::vector<std::string>& notes = results.back().report.notes;
     notes.insert(notes.begin(), tuned.begin(), tuned.end());

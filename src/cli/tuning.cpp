@@ -20,7 +20,7 @@ const TuningField& field_named(std::string_view name) {
                                fmt::join(names, ", ")));
 }
 
-bool is_of(const TuningField& f, Device::Kind place) { return f.place == Device::automatic || f.place == place; }
+bool is_of(const TuningField& f, Device::Kind kind) { return f.place == Device::automatic || f.place == kind; }
 
 /// A device, its table, and the values that are asked for.
 struct Tuned {

@@ -45,7 +45,7 @@ std::array<double, parts> costs(const Problem& problem, const Options& o) {
 
 }  // namespace
 
-Report solve_and_tell(Problem& problem, Options options, Matrix<double>& X, const HearsOfSolve& hears) {
+Report solve_with_progress(Problem& problem, Options options, Matrix<double>& X, const SolveProgress& hears) {
   const auto cost = costs(problem, options);
   double total = 0;
   std::array<double, parts> before{};

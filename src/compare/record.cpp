@@ -134,6 +134,7 @@ Json object(const Row& r, const Row* first, const std::optional<bench::Roof>& ro
           {"factorization", r.factorization},
           {"schedule", r.schedule},
           {"block_size", r.block_size},
+          {"recipe", r.recipe.empty() ? Json(nullptr) : Json(r.recipe)},
           {"refine_iterations", r.refine_iterations},
           {"refinement_residuals", r.refinement_residuals},
           {"against_baseline", r.against_baseline ? object(*r.against_baseline) : Json(nullptr)},
@@ -222,7 +223,7 @@ Row row_in(const Json& json) {
   };
   r.adapter = text("adapter"), r.adapter_work = text("adapter_work");
   r.adapter_share = number(json.value("adapter_share", Json()));
-  r.fell_back_to = text("fell_back_to");
+  r.fell_back_to = text("fell_back_to"), r.recipe = text("recipe");
   r.warnings = json.value("warnings", std::vector<std::string>());
   if (!json.at("attribution").is_null()) read_attribution(json.at("attribution"), r);
   return r;

@@ -56,6 +56,7 @@ struct Row {
   std::vector<TaskTime> tasks;
 
   std::string factorization, schedule;
+  std::string recipe;  ///< of the run with the median, in words
   std::int64_t block_size = 0;
   int refine_iterations = 0;
   std::vector<double> refinement_residuals;  ///< of the run with the median: see Report

@@ -9,6 +9,7 @@
 
 #include "compare/attribution.hpp"
 #include "compare/listener.hpp"
+#include "solvers/recipe_fields.hpp"
 
 namespace lasolve::compare {
 
@@ -16,11 +17,12 @@ namespace lasolve::compare {
 struct TimedSolve {
   Report report = {};
   std::vector<TaskTime> tasks = {};
+  std::string recipe = {};       ///< whose factors gave the answer, in words
   double processor_seconds = 0;  ///< that all threads of this process had of processors meanwhile
 };
 
 /// What is to be heard of the runs of one backend at one size, so that a run is the one that a program makes. For progress the queue of
-/// a device ends each phase apart. A small system that somebody listens to is solved in another way.
+/// a device is waited for after each phase.
 class Hearing {
  public:
   /// Of tasks: where there are updates, after a first run that has shown it.
@@ -57,10 +59,14 @@ TimedSolve timed(bool wants_tasks, Solve solve) {
   TimedSolve made;
   std::optional<Listener> listener;
   if (wants_tasks) listener.emplace();
+  Resolved decided;
+  const RecipeWatch recipes({decided});
   const double before = processor_seconds();
   made.report = solve();
   made.processor_seconds = processor_seconds() - before;
   if (listener) made.tasks = listener->take();
+  for (const Recipe& recipe : decided.recipes)
+    if (recipe.number == decided.taken) made.recipe = text_of(recipe);
   return made;
 }
 

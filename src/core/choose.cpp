@@ -91,16 +91,16 @@ std::vector<std::string> known_names() {
   return names;
 }
 
-/// Whether some place has a backend of this name, or would have it in another build.
+/// Whether some device has a backend of this name, or would have it in another build.
 bool is_known(std::string_view name) {
   const auto missing = missing_gemm_backends();
   return name == "auto" || find<Cpu>(name) || find<Cuda>(name) ||
          std::any_of(missing.begin(), missing.end(), [&](const auto& b) { return b.name == name; });
 }
 
-const MissingBackend* find_missing(std::string_view name, Device::Kind place) {
+const MissingBackend* find_missing(std::string_view name, Device::Kind kind) {
   for (const auto& b : missing_gemm_backends())
-    if (b.name == name && parse<Device::Kind>(b.place) == place) return &b;
+    if (b.name == name && parse<Device::Kind>(b.place) == kind) return &b;
   return nullptr;
 }
 

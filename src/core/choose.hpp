@@ -38,14 +38,14 @@ struct CudaHere {
   std::function<std::string(int)> why_not = why_unusable;
 };
 
-/// The one place where a backend and a device are chosen.
+/// Where a backend and a device are chosen.
 ///
 /// - An own record runs on its device.
 /// - auto: the fastest on the device, as measured, that can run there and offers the precision. A note says why a faster one cannot run.
 /// - A name runs on the device that was asked for. With device automatic, on the first CUDA device that can be used if CUDA
 ///   has the name, else on the CPU. A note says so when this build has the name for CUDA, or has not and there are devices; of
 ///   auto, when there are devices that cannot be used.
-/// Throws UnknownName for a name that no place has, and NotHere for a device or a backend that is not here.
+/// Throws UnknownName for a name that no device has, and NotHere for a device or a backend that is not here.
 Choice choose(const Options&, const CudaHere& = {});
 /// Where a backend is left open and an accuracy asked for: the one that is fastest where its factors in fp32 are refined. Null: none that
 /// can run there.

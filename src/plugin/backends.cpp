@@ -70,7 +70,7 @@ void add_backend(const lasolve_kernel& kernel, const std::string& name, WhyFaile
   kernel.memory == LASOLVE_CUDA ? add<Cuda>(kernel, name, why_failed) : add<Cpu>(kernel, name, why_failed);
 }
 
-std::optional<Device::Kind> place_of(const std::string& name) {
+std::optional<Device::Kind> device_kind_of(const std::string& name) {
   const auto nothing = [](const auto&) {};
   if (with<Cpu>(name, nothing)) return Device::cpu;
   if (with<Cuda>(name, nothing)) return Device::cuda;

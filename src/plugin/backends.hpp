@@ -14,7 +14,7 @@ namespace lasolve::plugin {
 void add_backend(const lasolve_kernel&, const std::string& name, WhyFailed = nullptr);
 
 /// Where the kernel of such a backend computes; none: it is no kernel of somebody's own.
-std::optional<Device::Kind> place_of(const std::string& name);
+std::optional<Device::Kind> device_kind_of(const std::string& name);
 
 /// What the adapter of such a backend has cost since this was last asked.
 Cost take_cost(const std::string& name);

@@ -153,9 +153,9 @@ void refuse_commas(const std::vector<std::string>& words) {
 }
 
 /// The first plugin kernel of a device.
-const std::string* first_at(Device::Kind place, const std::vector<std::string>& backends) {
+const std::string* first_on(Device::Kind kind, const std::vector<std::string>& backends) {
   const auto found =
-      std::find_if(backends.begin(), backends.end(), [=](const auto& name) { return place_of(name) == place; });
+      std::find_if(backends.begin(), backends.end(), [=](const auto& name) { return device_kind_of(name) == kind; });
   return found == backends.end() ? nullptr : &*found;
 }
 
@@ -184,10 +184,10 @@ std::vector<std::string> backends_named(const std::vector<std::string>& words, i
 
 const std::vector<LeftOut>& kernels_left_out() { return left_out(); }
 
-bool is_plugin(const std::string& name) { return place_of(name).has_value(); }
+bool is_plugin(const std::string& name) { return device_kind_of(name).has_value(); }
 
-Device place_of(const std::vector<std::string>& backends, Device asked) {
-  const std::string *const on_cpu = first_at(Device::cpu, backends), *const on_cuda = first_at(Device::cuda, backends);
+Device device_for(const std::vector<std::string>& backends, Device asked) {
+  const std::string *const on_cpu = first_on(Device::cpu, backends), *const on_cuda = first_on(Device::cuda, backends);
   if (on_cpu && on_cuda)
     throw io::UsageError(fmt::format("'{}' is a kernel for the CPU and '{}' one for CUDA: they run in different places",
                                      *on_cpu, *on_cuda));

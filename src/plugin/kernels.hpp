@@ -33,9 +33,9 @@ std::vector<std::string> loaded_kernels();
 /// Whether a backend came from a file.
 bool is_plugin(const std::string& name);
 
-/// Where backends are to run: automatic means the place of a plugin kernel, where one is among them. Throws io::UsageError where two
+/// Where backends are to run: automatic means the device of a plugin kernel, where one is among them. Throws io::UsageError where two
 /// are for different places.
-Device place_of(const std::vector<std::string>& backends, Device asked);
+Device device_for(const std::vector<std::string>& backends, Device asked);
 
 /// What this process has loaded from files, and what it has left out, in words for another.
 std::vector<std::string> loaded_in_words();

@@ -29,8 +29,8 @@ namespace lasolve::worker {
 
 namespace {
 
-/// Where the child writes. Apart, 0 to 2 are the kernel's, which may print. Else others may have been inherited, too.
-constexpr int reports_of(Child::Streams streams) { return streams == Child::apart ? 3 : 99; }
+/// Where the child writes. Separate, 0 to 2 are the kernel's, which may print. Else others may have been inherited, too.
+constexpr int reports_of(Child::Streams streams) { return streams == Child::separate ? 3 : 99; }
 
 [[noreturn]] void cannot_start(int error) {
   throw MachineError(fmt::format("cannot start a process for kernels: {}", std::strerror(error)));
@@ -105,7 +105,7 @@ Child::Child(const std::vector<std::string>& words, Streams streams) : streams_(
   posix_spawn_file_actions_adddup2(&actions, ends[1], reports_of(streams));
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  if (streams == apart) {
+  if (streams == separate) {
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);  // results are the parent's to print
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);              // of its own
@@ -123,7 +123,7 @@ Child::Child(const std::vector<std::string>& words, Streams streams) : streams_(
     close(from_);
     cannot_start(error);
   }
-  note_running(streams == apart ? -process_ : process_);
+  note_running(streams == separate ? -process_ : process_);
 }
 
 Child::~Child() {
@@ -173,8 +173,8 @@ int Child::wait() {
   while (waitid(P_PID, id_t(process), &about, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
   }
   end_orphans();
-  if (streams_ == apart) kill(-process, SIGKILL);
-  note_ended(streams_ == apart ? -process : process);
+  if (streams_ == separate) kill(-process, SIGKILL);
+  note_ended(streams_ == separate ? -process : process);
   int status = 0;
   while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }
@@ -189,15 +189,15 @@ void end_children() {
 }
 
 namespace {
-int reports = reports_of(Child::apart);
+int reports = reports_of(Child::separate);
 pid_t told_by = 0;
 }  // namespace
 
 void be_a_child(Child::Streams streams) {
   reports = reports_of(streams), told_by = getpid();
   fcntl(reports, F_SETFD, FD_CLOEXEC);
-  prctl(PR_SET_PDEATHSIG, streams == Child::apart ? SIGKILL : SIGTERM);
-  if (streams == Child::apart)
+  prctl(PR_SET_PDEATHSIG, streams == Child::separate ? SIGKILL : SIGTERM);
+  if (streams == Child::separate)
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
       std::signal(signal, SIG_DFL);
   const rlimit no_core{0, 0};

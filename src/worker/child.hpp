@@ -12,11 +12,11 @@ namespace lasolve::worker {
 /// The parent's side. The process does not outlive this object, nor does what it has started.
 class Child {
  public:
-  /// What it has of this process. apart: no standard input, and what it prints goes to standard error; signals of the terminal do not
+  /// What it has of this process. separate: no standard input, and what it prints goes to standard error; signals of the terminal do not
   /// reach it. shared: standard input and output, and the terminal's signals.
-  enum Streams { apart, shared };
+  enum Streams { separate, shared };
   /// Starts the program words[0] with these words. Throws MachineError.
-  explicit Child(const std::vector<std::string>& words, Streams = apart);
+  explicit Child(const std::vector<std::string>& words, Streams = separate);
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -49,7 +49,7 @@ void end_children();
 
 /// The child's side: signals end it, as its parent does, and nothing else is done about them. One that shares the terminal keeps its
 /// handlers.
-void be_a_child(Child::Streams = Child::apart);
+void be_a_child(Child::Streams = Child::separate);
 /// Tells lines, each with its end: at once or not at all where they are at most PIPE_BUF. Ends the process if nobody listens, and one
 /// that a kernel has forked. It may be called by the handler of a signal.
 void tell_parent(std::string_view lines);

@@ -172,7 +172,7 @@ std::vector<Verdict> verify(const Task& task, double patience) {
   return verdicts;
 }
 
-int verify_as_told(const std::vector<std::string>& words) {
+int verify_worker(const std::vector<std::string>& words) {
   std::set_terminate(ended_by_exception);
   KernelCalls::here().keep();
   tell_of_crashes();

@@ -11,6 +11,6 @@ namespace lasolve::worker {
 std::vector<bench::Verdict> verify(const bench::Task&, double patience);
 
 /// The worker's side: tries what the words ask for and tells the parent. Returns the exit code.
-int verify_as_told(const std::vector<std::string>& words);
+int verify_worker(const std::vector<std::string>& words);
 
 }  // namespace lasolve::worker

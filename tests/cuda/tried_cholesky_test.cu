@@ -1,7 +1,7 @@
 // What is factored while A is looked at gives what it gives behind the look. A Cholesky computes nothing where A is not for it.
 #include "lasolve/gemm.hpp"
 #include "solvers/cholesky/cuda/leaf.cuh"
-#include "solvers/devices/cuda/look.cuh"
+#include "solvers/devices/cuda/matrix_facts.cuh"
 //
 #include "answers.hpp"
 
@@ -128,7 +128,7 @@ TEST_F(TriedCholeskyOnCuda, computes_nothing_where_A_is_not_symmetric) {
     Matrix<std::int64_t, Cuda> status(1, 1);
     fill(q, std::int64_t(17), status.view());
     Matrix<double, Cuda> copied(n, n);
-    auto look = copy_and_look<double, double>(q, std::as_const(there).view(), copied.view(), status.view());
+    auto look = copy_and_measure<double, double>(q, std::as_const(there).view(), copied.view(), status.view());
     EXPECT_EQ(look->may_be_positive_definite, symmetric);
     EXPECT_TRUE(same_bits(download(q, copied), A));
     EXPECT_EQ(look->row_sums.size(), std::size_t(n));

@@ -96,7 +96,7 @@ class SmallEngine final : public Engine<T> {
   }
   Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override {
     const Turn turn(turns_);
-    if (system_.takes_sides(B.cols())) {
+    if (system_.takes(B.cols())) {
       SolveFacts facts{report_.outcome, B.cols(), Refine::none, epsilon<T>};
       if (system_.solve(B, X, op, facts)) return report_of(report(), std::move(facts));
     }
@@ -174,7 +174,7 @@ bool solve_small(MatrixView<const T> A, const GemmBackend<Cpu>& gemm, const Opti
   if (A.rows() > on_stack) many = memory_for<T>(A.rows());
   SmallSystem<T> system(A, recipes, A.rows() > on_stack ? static_cast<void*>(many.data()) : few);
   SolveFacts facts{start.outcome, B.cols(), Refine::none, epsilon<T>};
-  if (!system.takes_sides(B.cols())) return false;
+  if (!system.takes(B.cols())) return false;
   const auto factored = system.factor(start);
   if (!factored || !system.solve(B, X, op, facts, *factored)) return false;
   if (options.progress) options.progress(1);

@@ -69,7 +69,9 @@ class SmallSystem {
         factors_(static_cast<T*>(memory), n_, n_, ld(n_)),
         one_side_(factors_.data() + n_ * factors_.ld(), n_, 2, factors_.ld()),
         interchanges_(reinterpret_cast<std::int64_t*>(one_side_.data() + 2 * one_side_.ld()), n_, 1, n_),
-        sums_(reinterpret_cast<double*>(interchanges_.data() + n_), std::size_t(n_)) {}
+        sums_(reinterpret_cast<double*>(interchanges_.data() + n_), std::size_t(n_)) {
+    tell_recipe(recipes, by_);
+  }
   MatrixView<const T> A() const { return A_; }
   const Recipe& recipe() const { return by_; }
 
@@ -95,7 +97,11 @@ class SmallSystem {
   }
 
   /// Whether so many right-hand sides are for this class. More than n are left to the threads of Solver.
-  bool takes_sides(std::int64_t nrhs) const { return nrhs > 0 && nrhs <= n_; }
+  bool takes(std::int64_t nrhs) const {
+    const SolveRecipe by = resolve(by_, {.n = n_, .nrhs = nrhs, .most_of_a_leaf = n_});
+    if (by.executor == Executor::leaf) tell_recipe(by);
+    return by.executor == Executor::leaf;
+  }
 
   /// As Solver::solve. X is written when it is known to be right.
   bool solve(MatrixView<const T> B, MatrixView<T> X, Op op, SolveFacts& facts, Stopwatch watch = {}) {

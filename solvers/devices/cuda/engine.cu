@@ -14,7 +14,7 @@
 #include "solvers/devices/cuda/async.hpp"
 #include "solvers/devices/cuda/by_columns.cuh"
 #include "solvers/devices/cuda/call.hpp"
-#include "solvers/devices/cuda/look.cuh"
+#include "solvers/devices/cuda/matrix_facts.cuh"
 #include "solvers/devices/cuda/norms.cuh"
 #include "solvers/devices/cuda/plan.cuh"
 #include "solvers/devices/cuda/small/small.hpp"
@@ -124,6 +124,7 @@ class SmallCudaEngine final : public Engine<T> {
   bool factor(MatrixView<const T, Cuda> A, Facts& facts) {
     start_ = {.outcome = facts.outcome, .device = facts.device, .notes = facts.notes};
     if (!system_.factor(*its_->q, A, recipes_, options_.triangle, by_, facts)) return false;
+    tell_recipe(recipes_, by_);
     facts.gemm = gemm_.name;
     if (std::exchange(options_.check, by_.check) != by_.check)
       for (Facts* of : {&facts, &start_}) of->notes.push_back(not_checked_in_place);
@@ -187,7 +188,10 @@ class SmallCudaEngine final : public Engine<T> {
     if (B.empty()) return report_of(report_, std::move(facts));
     const Stopwatch watch;
     Matrix<T, Cuda> kept;
-    if (system_.takes_sides(q, B.cols()) && system_.solve(q, B, X, op, by_.check, kept, facts))
+    const SolveRecipe by =
+        resolve(by_, {.n = B.rows(), .nrhs = B.cols(), .most_of_a_leaf = system_.most_right_hand_sides(q)});
+    tell_recipe(by);
+    if (by.executor == Executor::leaf && system_.solve(q, B, X, op, by_.check, kept, facts))
       return report_of(report_, std::move(facts));
     const double in_vain = watch.seconds();
     const bool makes = !other_;

@@ -52,7 +52,7 @@ struct PacketChannel {
 /// Where the counters of each kernel begin among those of a queue.
 constexpr int counters_of_readers = 0, counters_of_parts = 0, claims_of_lookahead = 5, counter_of_arrivals = 6,
               tickets_of_sync_free = 7,  // two, for launches in turns: one may begin while the one before ends
-    counter_of_looks = 9;
+    counter_of_facts = 9;
 
 /// For the next kernel of q, with room for so many bytes of packets, and as many sequence numbers as it has rounds.
 inline PacketChannel channel_of(Queue<Cuda>& q, std::size_t bytes, unsigned rounds) {

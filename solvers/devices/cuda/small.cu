@@ -79,8 +79,8 @@ bool SmallSystemOnCuda<T>::fits(const Queue<Cuda>& q, std::int64_t n, const Opti
 }
 
 template <class T>
-bool SmallSystemOnCuda<T>::takes_sides(const Queue<Cuda>& q, std::int64_t nrhs) {
-  return nrhs > 0 && nrhs <= 2 * q.multiprocessors();
+std::int64_t SmallSystemOnCuda<T>::most_right_hand_sides(const Queue<Cuda>& q) {
+  return 2 * q.multiprocessors();
 }
 
 template <class T>

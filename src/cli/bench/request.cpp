@@ -141,7 +141,7 @@ BenchRequest parse_bench(int argc, const char* const* argv) {
   const auto cuda =
       std::find_if(r.devices.begin(), r.devices.end(), [](const Device& d) { return d.kind == Device::cuda; });
   r.backends = backends_named(given.text("gemm"), r.patience, cuda != r.devices.end() ? *cuda : r.devices.front());
-  if (r.devices.size() == 1) r.devices[0] = place_of(r.backends, r.devices[0]);
+  if (r.devices.size() == 1) r.devices[0] = device_for(r.backends, r.devices[0]);
   r.products = products_of(given.text("shape"), given.text("n"), given.text("k"), only_on_cuda(r.devices, r.backends));
   return r;
 }

@@ -247,7 +247,7 @@ CompareRequest parse_compare(int argc, const char* const* argv) {
   r.are_named = gemm != "all";
   if (o.device.kind == Device::automatic && !r.are_named) o.device = automatic_device();
   r.backends = backends_of(gemm, o.device, r.patience);
-  o.device = place_of(r.backends, o.device);
+  o.device = device_for(r.backends, o.device);
   if (o.device.kind == Device::automatic) {  // one device for all: that of the first
     Options first = o;
     first.gemm = r.backends.front();

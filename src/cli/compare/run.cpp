@@ -129,6 +129,7 @@ class Race {
   struct Run {
     Report report;
     std::vector<TaskTime> tasks;
+    std::string recipe;
     plugin::Cost adapter;
   };
 
@@ -244,7 +245,7 @@ class Race {
     compare::TimedSolve solve = compare::timed(hearing.tasks(), [&] { return problem_->solve(options, X_); });
     hearing.learn(solve);
     plugin::require_intact(row.key.gemm);
-    Run run{std::move(solve.report), std::move(solve.tasks), plugin::take_cost(row.key.gemm)};
+    Run run{std::move(solve.report), std::move(solve.tasks), std::move(solve.recipe), plugin::take_cost(row.key.gemm)};
     const Report& report = run.report;
     method_ = report.method;
     if (report.outcome.has_solution()) keep_solution(c, X_);
@@ -342,7 +343,7 @@ class Race {
     row.adapter = middle->adapter.in_words(), row.adapter_work = middle->adapter.work_in_words();
     if (!row.adapter.empty()) row.adapter_share = middle->adapter.share();
     row.factorization = name_of(report.method), row.schedule = name_of(report.schedule);
-    row.block_size = report.block_size;
+    row.block_size = report.block_size, row.recipe = middle->recipe;
     if (const std::string used = name_of(report.precision); used != row.key.precision) row.fell_back_to = used;
     row.refine_iterations = report.refine_iterations, row.refinement_residuals = report.refinement_residuals;
     for (const auto& note : report.notes) row.notes.push_back(note);

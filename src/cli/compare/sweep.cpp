@@ -9,7 +9,7 @@
 #include <ctime>
 #include <filesystem>
 
-#include "cli/compare/apart.hpp"
+#include "cli/compare/size_worker.hpp"
 #include "cli/kernels.hpp"
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
@@ -105,7 +105,7 @@ std::vector<Row> Sweep::measure_contestants(std::int64_t n, compare::Size& size,
                                             const std::function<void(double)>& say) {
   const bool own = std::any_of(contestants_.begin(), contestants_.end(),
                                [](const Contestant& c) { return is_plugin(c.name) && c.fault.empty(); });
-  if (own && !worker::is_watched()) return run_size_apart(request_, contestants_, n, size, say);
+  if (own && !worker::is_watched()) return run_size_in_worker(request_, contestants_, n, size, say);
   const Watch watch{.progress = say, .begins = [&](std::size_t c, std::int64_t n) {
                       worker::begin_run(contestants_[c].name, std::pow(double(n), 3) / 3);
                     }};

@@ -25,15 +25,6 @@ namespace lasolve::cli {
 
 namespace {
 
-/// All values of an enumeration but automatic, which is its first.
-template <class Enum>
-std::vector<Enum> explicit_ones() {
-  std::vector<Enum> values;
-  for (const auto& name : Names<Enum>::all)
-    if (name.value != Enum::automatic) values.push_back(name.value);
-  return values;
-}
-
 std::vector<std::string> with_none(std::vector<std::string> names) {
   names.insert(names.begin(), "none");
   return names;
@@ -41,9 +32,8 @@ std::vector<std::string> with_none(std::vector<std::string> names) {
 
 struct PlanRequest {
   std::string matrix, json, svg;
-  Method method = Method::lu;
-  Schedule schedule = Schedule::right_looking;
-  std::int64_t block_size = 0, step = 0;  // 0: to be chosen
+  Options options = {.factorization = Method::lu, .schedule = Schedule::right_looking};
+  std::int64_t step = 0, nrhs = 1;  // a step of 0: to be chosen
   Lanes lanes = four_lanes;
   std::string card;  // empty: none
   int cards = 1;
@@ -69,15 +59,15 @@ const Table<PlanRequest>& plan_table() {
   using O = OptionOf<R>;
   static const Table<R> all = {
       O("matrix", 'm', "MATRIX", "the same as the word MATRIX; only its size counts").to(&R::matrix),
-      O("factorization", 'f', "METHOD", "lu", words_of(explicit_ones<Method>()), "").to([](R& r, auto& word) {
-        r.method = one_of("factorization", word, explicit_ones<Method>());
+      factorization_option<R>("auto: that of the first recipe").by("lu"),
+      schedule_option<R>("").by("right-looking"),
+      O("precision", 0, "NAME", "fp64", words_of<Precision>(), "of the factors").to([](R& r, auto& word) {
+        r.options.precision = one_of<Precision>("precision", word);
       }),
-      O("schedule", 's', "NAME", "right-looking", words_of(explicit_ones<Schedule>()), "").to([](R& r, auto& word) {
-        r.schedule = one_of("schedule", word, explicit_ones<Schedule>());
+      O("rhs-columns", 0, "COUNT", "1", "right-hand sides, whose recipe is said as well").to([](R& r, auto& word) {
+        r.nrhs = number<std::int64_t>("rhs-columns", word, 0);
       }),
-      O("block-size", 0, "SIZE", "auto", "columns of a panel at most; auto: what the CPU takes")
-          .was("-n")
-          .to([](R& r, auto& word) { r.block_size = block_size_of(word); }),
+      block_size_option<R>().was("-n"),
       O("step", 0, "SIZE", "auto",
         "columns of a right-looking LU that are factored at a time; auto: a quarter of a panel where there are four "
         "lanes, else all of it")
@@ -101,8 +91,10 @@ PlanRequest parse(int argc, const char* const* argv) {
   PlanRequest r;
   parse_options(argc, argv, plan_table(), r, "matrix");
   refuse_files_named_twice({{"matrix", r.matrix}}, {{"json", r.json}, {"svg", r.svg}});
-  if (!is_offered(r.method, r.schedule))
-    throw UsageError(fmt::format("{} has no schedule '{}'", record_of(r.method).name, name_of(r.schedule)));
+  const Options& o = r.options;
+  if (o.factorization != Method::automatic && o.schedule != Schedule::automatic &&
+      !is_offered(o.factorization, o.schedule))
+    throw UsageError(fmt::format("{} has no schedule '{}'", record_of(o.factorization).name, name_of(o.schedule)));
   if (!r.card.empty() && r.lanes.single()) throw UsageError("--card takes --lanes 4: a card has more than one queue");
   if (!r.card.empty() && r.step > 0)
     throw UsageError("--card and --step do not go together: the tuning of the card says how wide steps are");
@@ -126,22 +118,30 @@ DrawnPlan plan_for(const PlanRequest& r) {
   const DeviceProperties device = r.card.empty() ? DeviceProperties() : card(r.card);
   const Tuning tuning = r.card.empty() ? cpu_tuning().values : tuning_for(device).values;
   Blocking by{.n = size_of(r.matrix), .lanes = r.lanes};
-  by.widths = record_of(r.method).widths(tuning, {.schedule = r.schedule,
-                                                  .storage = Precision::fp64,
-                                                  .n = by.n,
-                                                  .columns = r.block_size,
-                                                  .queues = !r.card.empty()});
-  const bool in_steps = r.schedule == Schedule::right_looking && r.card.empty();
+  const Recipes recipes = resolve(r.options, {.n = by.n},
+                                  {.device = {r.card.empty() ? Device::cpu : Device::cuda, 0},
+                                   .tuning = &tuning,
+                                   .precisions = ~0u,
+                                   .queues = !r.card.empty()});
+  const Recipe& first = recipes.first();
+  by.widths = first.widths;
+  const bool in_steps = first.schedule == Schedule::right_looking && r.card.empty();
   std::int64_t& step = by.widths.step;
   step = r.step == 0 && in_steps && !r.lanes.single() ? (by.widths.panel + 3) / 4 : r.step;
   if (!in_steps || step >= by.widths.panel) step = 0;
-  Plan plan = plan_of(r.method, r.schedule, by);
+  Plan plan = plan_of(first.method, first.schedule, by);
   const auto is_wide = [&](const Task& t) { return t.type->picture == TaskType::panel && t.C.n > step; };
   if (std::any_of(plan.tasks.begin(), plan.tasks.end(), is_wide)) step = 0;  // the schedule knows no steps
-  if (!r.card.empty()) plan = lower(plan, capabilities_of(device, tuning, Precision::fp64, by.n));
+  if (!r.card.empty()) plan = lower(plan, capabilities_of(device, tuning, computed_in(first.precision.storage), by.n));
   plan = lower_cards(plan, Deal(by, r.cards));
   Waits waits = waits_of(plan);
-  return {std::move(plan), std::move(waits), r.schedule, by.widths, r.card};
+  return {std::move(plan),
+          std::move(waits),
+          first.schedule,
+          by.widths,
+          r.card,
+          recipes,
+          resolve(first, RhsProblem{.n = by.n, .nrhs = r.nrhs})};
 }
 
 }  // namespace

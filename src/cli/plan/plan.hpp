@@ -4,6 +4,7 @@
 #include <string>
 
 #include "solvers/plan.hpp"
+#include "solvers/recipe.hpp"
 
 namespace lasolve::cli {
 
@@ -14,6 +15,8 @@ struct DrawnPlan {
   Schedule schedule;
   Widths widths;
   std::string card;  // that it is lowered for; empty: none
+  Recipes recipes;   // of the system, which no leaf holds; the plan is that of the first
+  SolveRecipe solve;
 };
 
 /// argv[0] is the word plan. The exit code.

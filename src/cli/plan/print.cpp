@@ -8,9 +8,11 @@
 #include <map>
 
 #include "cli/json.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/method.hpp"
+#include "solvers/recipe_fields.hpp"
 
 namespace lasolve::cli {
 
@@ -57,6 +59,20 @@ double flops_of(const Plan& plan) {
   return sum;
 }
 
+/// The recipe that is tried first, and those that follow, each with the reasons that lead to it.
+std::string list_of(const Recipes& recipes) {
+  std::string text;
+  for (const Recipe& recipe : recipes) {
+    std::string why;
+    for (const Before& before : those_before(recipes, recipe))
+      why += fmt::format("{}{} ({})", why.empty() ? "after " : ", ", before.number, before.reason);
+    std::replace(why.begin(), why.end(), '_', ' ');
+    text += fmt::format("{:<12}{}: {}\n", text.empty() ? "recipes" : "", recipe.number,
+                        wrapped(text_of(recipe) + (why.empty() ? "" : "; " + why), 96, 15));
+  }
+  return text;
+}
+
 std::vector<std::string> names_of_lanes(const Plan& plan) {
   std::vector<std::string> names;
   for (const Lane lane : lanes_of(plan)) names.push_back(lane_name(plan, lane));
@@ -79,7 +95,10 @@ std::string summary_of(const DrawnPlan& drawn) {
       fmt::format("plan        {}, {}, n = {}, panels of at most {} columns{}\n", record_of(plan.method).description,
                   lasolve::name_of(drawn.schedule), plan.n, drawn.widths.panel,
                   drawn.widths.step > 0 ? fmt::format(", in steps of {}", drawn.widths.step) : "");
-  if (!drawn.card.empty()) text += fmt::format("card        lowered for the kernels of {}, in fp64\n", drawn.card);
+  if (!drawn.card.empty())
+    text += fmt::format("card        lowered for the kernels of {}, in {}\n", drawn.card,
+                        lasolve::name_of(computed_in(drawn.recipes.first().precision.storage)));
+  text += list_of(drawn.recipes) + fmt::format("solve       {}\n", text_of(drawn.solve));
   text += fmt::format("tasks       {}, which take {:.4g} GFLOP\n", plan.tasks.size(), 1e-9 * flops);
   for (const auto& [name, kind] : kinds)
     text += fmt::format("            {:<17}{:>7}{}\n", name, kind.first,
@@ -139,6 +158,8 @@ std::string as_json(const DrawnPlan& drawn) {
                       {"block_size", drawn.widths.panel},
                       {"step", drawn.widths.step > 0 ? Json(drawn.widths.step) : Json(nullptr)},
                       {"card", drawn.card.empty() ? Json(nullptr) : Json(drawn.card)},
+                      {"recipes", recipes_as_json(drawn.recipes)},
+                      {"solve_recipe", solve_recipe_as_json(drawn.solve)},
                       {"flops", flops_of(plan)},
                       {"waits", drawn.waits.count()},
                       {"lanes", names_of_lanes(plan)},

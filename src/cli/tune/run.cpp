@@ -83,18 +83,22 @@ class Clock {
 };
 
 /// What there is to choose among, beside the default.
-tuned::Space space_of(const Item& item, const Device& place) {
+tuned::Space space_of(const Item& item, const Device& device) {
   const tuned::Key& key = item.key;
-  const Tuning tuning = tuning_of(place);
-  const Precision storage = find_solve_precision(key.precision)->storage;
-  const MethodRecord& method = record_of(key.method);
-  const auto block_size = [&](Schedule s) {
-    return method.widths(tuning, {.schedule = s, .storage = storage, .n = key.n}).panel;
+  const Tuning tuning = tuning_of(device);
+  const auto recipe_by = [&](Schedule schedule) {
+    Options o;
+    o.factorization = key.method, o.precision = key.precision, o.schedule = schedule;
+    return resolve(o, {.n = key.n},
+                   {.device = device, .tuning = &tuning, .precisions = ~0u, .queues = device.kind == Device::cuda})
+        .first();
   };
-  const Schedule schedule = method.default_schedule(tuning, false);
-  tuned::Space space{key.n, {item.backends->names.front(), schedule, block_size(schedule)}, item.backends->names, {}};
-  for (const MethodSchedule& other : method.schedules)
-    if (other.schedule != schedule) space.schedules.emplace_back(other.schedule, block_size(other.schedule));
+  const auto& names = item.backends->names;
+  const Recipe usual = recipe_by(Schedule::automatic);
+  tuned::Space space{key.n, {names.front(), usual.schedule, usual.block_size()}, names, {}};
+  for (const MethodSchedule& other : record_of(key.method).schedules)
+    if (other.schedule != usual.schedule)
+      space.schedules.emplace_back(other.schedule, recipe_by(other.schedule).block_size());
   return space;
 }
 

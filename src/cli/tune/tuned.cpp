@@ -25,9 +25,9 @@ bool is_open(const Request& r) {
 }
 
 /// Whether it is factored while it comes to the device, which is another thing than what was timed.
-bool arrives(const Problem& problem, const Device& place) {
-  return place.kind == Device::cuda && !problem.is_generated() &&
-         8.0 * double(problem.n()) * double(problem.n()) >= double(tuning_of(place).arriving_bytes);
+bool arrives(const Problem& problem, const Device& device) {
+  return device.kind == Device::cuda && !problem.is_generated() &&
+         8.0 * double(problem.n()) * double(problem.n()) >= double(tuning_of(device).arriving_bytes);
 }
 
 std::string why(const tuned::Entry& e) {
@@ -60,14 +60,14 @@ std::string in_words(const tuned::Setting& s) {
   return fmt::format("{}{}, {}, panels of at most {} columns", s.gemm, for_small(s), name_of(s.schedule), s.block_size);
 }
 
-tuned::Machine machine_of(const Device& place, int threads) {
-  tuned::Machine machine{place.kind, processor(), 0, 0, "", version(), build_flags()};
-  if (place.kind != Device::cuda) {
+tuned::Machine machine_of(const Device& device, int threads) {
+  tuned::Machine machine{device.kind, processor(), 0, 0, "", version(), build_flags()};
+  if (device.kind != Device::cuda) {
     machine.threads = Queue<Cpu>(threads).threads();
     return machine;
   }
-  machine.name = cuda_devices().names.at(std::size_t(place.index));
-  machine.capability = cuda_devices().capabilities.at(std::size_t(place.index));
+  machine.name = cuda_devices().names.at(std::size_t(device.index));
+  machine.capability = cuda_devices().capabilities.at(std::size_t(device.index));
   machine.driver = driver();
   return machine;
 }

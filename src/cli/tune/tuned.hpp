@@ -12,7 +12,7 @@ std::string in_words(const tuned::Setting&);
 std::string for_small(const tuned::Setting&);
 
 /// This machine, where a system is solved on a device. `threads`: as Options has them.
-tuned::Machine machine_of(const Device& place, int threads);
+tuned::Machine machine_of(const Device& device, int threads);
 
 /// Where a request leaves backend, schedule and block size open: takes what is kept for such a system, if there is something. Returns
 /// what a person should know about that.

@@ -17,7 +17,7 @@ class SmallSystemOnCuda {
   static bool fits(const Queue<Cuda>& q, std::int64_t n, const Options& options);
 
   /// As many right-hand sides as it solves for: each has a block, and two rounds of these are faster than a solve with all of them.
-  static bool takes_sides(const Queue<Cuda>& q, std::int64_t nrhs);
+  static std::int64_t most_right_hand_sides(const Queue<Cuda>& q);
 
   explicit SmallSystemOnCuda(std::int64_t n);
 

@@ -1,4 +1,4 @@
-#include "cli/compare/apart.hpp"
+#include "cli/compare/size_worker.hpp"
 
 #include <fmt/format.h>
 
@@ -61,8 +61,8 @@ void blame(const worker::Ending& end, std::vector<Contestant>& all) {
 
 }  // namespace
 
-std::vector<Row> run_size_apart(const CompareRequest& request, std::vector<Contestant>& all, std::int64_t n,
-                                compare::Size& size, const std::function<void(double)>& progress) {
+std::vector<Row> run_size_in_worker(const CompareRequest& request, std::vector<Contestant>& all, std::int64_t n,
+                                    compare::Size& size, const std::function<void(double)>& progress) {
   const int orphans = worker::orphans_ended();
   for (;;) {
     std::optional<Comparison> measured;
@@ -87,7 +87,7 @@ std::vector<Row> run_size_apart(const CompareRequest& request, std::vector<Conte
   }
 }
 
-int run_size_as_told(const std::vector<std::string>& words) {
+int size_worker(const std::vector<std::string>& words) {
   const auto threw = [](int code, const char* what) { worker::tell({{"threw", code}, {"text", what}}); };
   try {
     std::size_t w = 0;

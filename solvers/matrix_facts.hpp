@@ -1,4 +1,4 @@
-// The copy of a matrix that is factored, and a look at it, which the beginning of a Cholesky need not wait for.
+// The copy of a matrix that is factored, and facts of it, which the beginning of a Cholesky need not wait for.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace lasolve {
 
-struct Look {
+struct MatrixFacts {
   bool may_be_positive_definite = false;  ///< A = Aᵀ but for roundoff, with a positive diagonal
   std::vector<double> row_sums;           ///< of magnitudes
 };
@@ -22,15 +22,15 @@ void copy_to_factor(Queue<Space>& q, MatrixView<const From, Space> X, MatrixView
   fill(q, std::int64_t(-1), status);
 }
 
-/// The same, and a look at X. If X may not be positive definite, the element of `status` becomes 0, and a Cholesky of Y that is on
+/// The same, and facts of X. If X may not be positive definite, the element of `status` becomes 0, and a Cholesky of Y that is on
 /// trial computes nothing. By default one after the other.
 template <class From, class To, class Space>
-Fetched<Look> copy_and_look(Queue<Space>& q, MatrixView<const From, Space> X, MatrixView<To, Space> Y,
-                            MatrixView<std::int64_t, Space> status) {
+Fetched<MatrixFacts> copy_and_measure(Queue<Space>& q, MatrixView<const From, Space> X, MatrixView<To, Space> Y,
+                                      MatrixView<std::int64_t, Space> status) {
   convert(q, X, Y);
-  Look look{*may_be_positive_definite(q, X), *row_sums_of_magnitudes(q, Operand<From, Space>(X), 1)};
-  fill(q, std::int64_t(look.may_be_positive_definite ? -1 : 0), status);
-  return look;
+  MatrixFacts facts{*may_be_positive_definite(q, X), *row_sums_of_magnitudes(q, Operand<From, Space>(X), 1)};
+  fill(q, std::int64_t(facts.may_be_positive_definite ? -1 : 0), status);
+  return facts;
 }
 
 }  // namespace lasolve

@@ -4,7 +4,7 @@
 #include "core/symmetric.hpp"
 #include "solvers/devices/cuda/messages.cuh"
 #include "solvers/devices/cuda/norms.cuh"
-#include "solvers/look.hpp"
+#include "solvers/matrix_facts.hpp"
 
 namespace lasolve {
 
@@ -46,7 +46,7 @@ Fetched<bool> may_be_positive_definite(Queue<Cuda>& q, MatrixView<const T, Cuda>
 /// 32 rows a block: Y ← X; sums[i] ← Σⱼ |x(i, j)|; and no[block] ← whether X differs from its mirror image there, or an entry of the
 /// diagonal is not positive. The last block to end writes −1 to *status, or 0 where one has found that. *ended is zero before and after.
 template <class From, class To>
-__global__ void __launch_bounds__(1024) look_at_rows(MatrixView<const From, Cuda> X, MatrixView<To, Cuda> Y,
+__global__ void __launch_bounds__(1024) measure_rows(MatrixView<const From, Cuda> X, MatrixView<To, Cuda> Y,
                                                      double* sums, int* no, std::int64_t* status, unsigned* ended) {
   constexpr unsigned found_here = 1u << 16;
   launch_dependents();
@@ -72,16 +72,16 @@ __global__ void __launch_bounds__(1024) look_at_rows(MatrixView<const From, Cuda
 
 /// Y ← X, what is asked of X before, and whether a Cholesky of it would be in vain.
 template <class From, class To>
-Fetched<Look> copy_and_look(Queue<Cuda>& q, MatrixView<const From, Cuda> X, MatrixView<To, Cuda> Y,
-                            MatrixView<std::int64_t, Cuda> status) {
+Fetched<MatrixFacts> copy_and_measure(Queue<Cuda>& q, MatrixView<const From, Cuda> X, MatrixView<To, Cuda> Y,
+                                      MatrixView<std::int64_t, Cuda> status) {
   const std::int64_t blocks = ceil_div(X.rows(), 32);
-  if (blocks == 0 || blocks >= (1 << 15)) return copy_and_look<From, To, Cuda>(q, X, Y, status);
+  if (blocks == 0 || blocks >= (1 << 15)) return copy_and_measure<From, To, Cuda>(q, X, Y, status);
   const Results<double> sums(q, X.rows());
   const Results<int> no(q, blocks);
-  launch(q, look_at_rows<From, To>, dim3(unsigned(blocks)), dim3(1024), X, Y, sums.data(), no.data(), status.data(),
-         q.counter() + counter_of_looks);
-  return Fetched<Look>::later([sums = sums.fetched(), no = no.fetched()]() mutable {
-    return Look{largest(*no) == 0, std::move(*sums)};
+  launch(q, measure_rows<From, To>, dim3(unsigned(blocks)), dim3(1024), X, Y, sums.data(), no.data(), status.data(),
+         q.counter() + counter_of_facts);
+  return Fetched<MatrixFacts>::later([sums = sums.fetched(), no = no.fetched()]() mutable {
+    return MatrixFacts{largest(*no) == 0, std::move(*sums)};
   });
 }
 
