@@ -77,6 +77,8 @@ constexpr RecipeField<Recipe> fields[] = {
     {"residual", "what residuals are computed in", [](R r) { return word_of(r.precision.residual); }, ""},
     {"other_products", "products are those of a backend that is faster where they are refined",
      [](R r) -> Value { return r.by_coarse; }, "by a faster backend"},
+    {"quick_products", "products are so quick that panels are what a factorization waits for",
+     [](R r) -> Value { return r.quick_products; }, ""},
     {"refine", "null: not at all", [](R r) { return word_unless(r.refine, Refine::none); }, "{} refinement"},
     {"gmres_follows", "where classical refinement stalls", [](R r) -> Value { return r.gmres_follows; }, ""},
     {"requires", "of A; null: nothing", required, "for A that is {}"},
