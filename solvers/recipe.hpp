@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "lasolve/lasolve.hpp"
 #include "lasolve/precision.hpp"
@@ -63,9 +64,14 @@ struct Recipe {
   Widths widths = {};
   SolvePrecision precision = {};  ///< its residual is not automatic
   Refine refine = Refine::none;
-  bool by_coarse = false;      ///< products are those of the backend that is faster where they are refined
-  double accuracy = 0;         ///< the backward error that solutions must have; 0: that of the HPL check
-  bool gmres_follows = false;  ///< where it stalls
+  bool extra = false;                 ///< with residuals in twice the precision of A
+  bool history = false;               ///< and each right-hand side's are kept
+  bool scales_up = false;             ///< 2^e A is factored, whose norm is just below 1
+  bool equilibrates = false;          ///< A is factored with its rows and columns scaled
+  bool equilibrates_in_need = false;  ///< where it was factored, or solved with, in vain
+  bool by_coarse = false;             ///< products are those of the backend that is faster where they are refined
+  double accuracy = 0;                ///< the backward error that solutions must have; 0: that of the HPL check
+  bool gmres_follows = false;         ///< where it stalls
   Executor executor = Executor::plan;
   Symmetry symmetry = Symmetry::given;
   Estimate condition = Estimate::never;
@@ -100,15 +106,16 @@ struct Recipe {
 enum class Reason : std::uint8_t {
   not_positive_definite,  ///< nor, perhaps, symmetric
   too_coarse,             ///< the factorization failed, or refinement stalled, in a precision coarser than A
-  scaled                  ///< A is too small to compute with, and 2^e A takes its place
+  too_small,              ///< A is, to compute with: 2^e A is factored
+  badly_scaled            ///< its rows or columns are of very different size
 };
 
 /// The recipe that is tried first, and those that follow from it.
 class Recipes {
  public:
   const Recipe& first() const { return all_[0]; }
-  /// What comes after one of them; null: nothing does.
-  const Recipe* after(const Recipe& tried, Reason) const;
+  /// What comes after one of them; none: nothing does.
+  std::optional<Recipe> after(const Recipe& tried, Reason) const;
   const Recipe* begin() const { return all_.data(); }
   const Recipe* end() const { return all_.data() + count_; }
 

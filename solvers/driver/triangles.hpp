@@ -15,10 +15,9 @@ namespace lasolve {
 template <class T, class Space>
 class TrianglesOf final : public Triangles<T> {
  public:
-  /// A times 2^exponent was factored, with that outcome.
-  TrianglesOf(Queue<Space>& q, const GemmBackend<Space>& gemm, Factors<T, Space>* factors, int exponent,
-              Outcome outcome)
-      : q_(q), gemm_(gemm), factors_(factors), exponent_(exponent), outcome_(outcome) {}
+  /// A was factored, with that outcome.
+  TrianglesOf(Queue<Space>& q, const GemmBackend<Space>& gemm, Factors<T, Space>* factors, Outcome outcome)
+      : q_(q), gemm_(gemm), factors_(factors), outcome_(outcome) {}
 
   LogDeterminant log_abs_det() override {
     require(!ComplexElement<T>, "the determinant of a complex matrix has more than a sign");
@@ -29,7 +28,7 @@ class TrianglesOf final : public Triangles<T> {
     const std::int64_t n = A.rows();
     const Matrix<T> diagonal = fetched(MatrixView<const T, Space>(A.data(), 1, n, A.ld() + 1));
     long double log_abs = 0;
-    log_abs -= double(n) * double(exponent_) * std::log(2.0);
+    log_abs -= factors_->scales().log2_of_determinant(n) * std::log(2.0L);
     int sign = 1;
     const int power = factors_->method().power_of_pivots;
     for (std::int64_t i = 0; i < n; ++i) {
@@ -137,7 +136,10 @@ class TrianglesOf final : public Triangles<T> {
   }
   void require_factors_of_A() const {
     require_factored();
-    require(exponent_ == 0, "A is subnormal, so that a multiple of it was factored, whose factors are not those of A");
+    require(
+        !factors_->scales().any(),
+        "A was factored with its rows and columns scaled, as it is subnormal or badly scaled, and these factors are "
+        "not those of A");
   }
   Triangle<T, Space> of(Factor which) const {
     const auto A = factors_->values();
@@ -168,7 +170,6 @@ class TrianglesOf final : public Triangles<T> {
   Queue<Space>& q_;
   const Gemm<T, Space> gemm_;
   Factors<T, Space>* const factors_;  // null: there are none
-  const int exponent_;
   const Outcome outcome_;
 };
 
