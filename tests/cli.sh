@@ -96,7 +96,7 @@ expect 2 'is of a refinement' --matrix uniform:n=6 --residual extra --refine non
 expect 2 'nothing to refine with' --matrix uniform:n=6 --residual extra --in-place
 expect 0 'scaled      rows and columns of A' --matrix uniform:n=30 --equilibrate on --device cpu
 expect 0 'before the first update and after each' --matrix uniform:n=60 --precision fp32 --history --device cpu
-expect 0 '"residual_history": \[' --matrix uniform:n=60 --precision fp32 --history --device cpu --json -
+expect 0 '"residual_history": [' --matrix uniform:n=60 --precision fp32 --history --device cpu --json -
 expect 2 'the roundoff of fp64' --matrix uniform:n=6 --accuracy 1e-17
 expect 0 '"products": "tf32"' --matrix spd:n=20 --precision tf32 --device cpu --gemm naive --json -
 expect 0 'lu_columns_0' list --tuning --device cpu

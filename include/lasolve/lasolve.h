@@ -152,8 +152,8 @@ lasolve_status lasolve_ssolve_with(lasolve_factorization* factors, lasolve_op op
    (Higham & Tisseur 2000). */
 lasolve_status lasolve_rcond(lasolve_factorization* factors, double* rcond);
 
-/* det A = *sign * exp(*log_abs), from factors that are as fine as A; others are misuse. *sign is -1 or 1, and 0 of a singular matrix with
-   -infinity, or with NaN of one that is not positive definite. */
+/* det A = *sign * exp(*log_abs). Of coarser factors that are refined, A is factored once more for it; those that are not are misuse.
+   *sign is -1 or 1, and 0 of a singular matrix with -infinity, or with NaN of one that is not positive definite. */
 lasolve_status lasolve_log_abs_det(lasolve_factorization* factors, double* log_abs, int* sign);
 
 /* NULL is nothing to free. */

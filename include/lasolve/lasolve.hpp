@@ -312,8 +312,9 @@ class Factorization {
   template <class B, auto because = refused::no_solution>
   Report solve(B&&) = delete;
 
-  /// log|det A| and the sign of det A, from the factors: flops n. NaN and 0 where A is not positive definite, or not suitable.
-  /// This and what follows needs factors that are as fine as A: those of Options::precision fp32 for an A of double are misuse.
+  /// log|det A| and the sign of det A, from the factors: flops n. NaN and 0 where A is not positive definite, or not suitable. Of coarser
+  /// factors that are refined, A is factored once more, in its own precision, for this call. What follows needs factors that are as fine as
+  /// A: those of Options::precision fp32 for an A of double are misuse.
   LogDeterminant log_abs_det();
   /// The factors, with zeros in the other triangle. Misuse where A could not be factored, here and below.
   Matrix<T> triangle(Factor);

@@ -57,11 +57,11 @@ class Solver {
   }
 
   void with_triangles(const std::function<void(Triangles<T>&)>& use) {
-    require(!made_.recipe.is_coarse(),
-            "L, U, pivots and the determinant are those of factors as fine as A, and these are coarser: leave "
-            "Options::precision automatic");
     const Settled settled(q_);
-    TrianglesOf<T, Space> triangles(q_, gemm_, made_.factors.get(), made_.facts.outcome);
+    TrianglesOf<T, Space> triangles(q_, gemm_, made_, [&]() -> std::optional<Factored> {
+      const auto finer = factoring_.after(made_.recipe, Reason::too_coarse);
+      return finer ? std::optional(factoring_.fallen_back(*finer, made_.facts, "")) : std::nullopt;
+    });
     use(triangles);
     q_.take_times();
   }
@@ -354,7 +354,8 @@ class Solver {
                     Op op, double u) {
     const double error = backward_error_of_rows<T, Space>(q_, by, R, exponents, X, B);
     if (!(error < hpl_threshold * double(B.rows()) * u)) return false;
-    const double its = reciprocal_condition_of(q_, *made.factors, by, op);
+    std::optional<RefinedFactors<T, Space>> refined = refined_factors(made);
+    const double its = reciprocal_condition_of<T, Space>(q_, refined ? *refined : *made.factors, by, op);
     if (its >= 10 * u) rcond = its;
     return rcond.has_value();
   }
