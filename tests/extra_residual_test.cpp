@@ -68,6 +68,22 @@ TEST_P(ExtraResiduals, make_the_same_errors_with_coarse_factors) {
     }
 }
 
+TEST_P(ExtraResiduals, make_bounds_of_few_roundoffs_where_the_condition_allows_to_trust_them) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    Options o = extra();
+    o.bounds = true;
+    for (const double kappa : {1e2, 0.01 / unit_roundoff<T>}) {
+      const std::int64_t n = 120;
+      const Matrix<T> A = rounded<T>(random_with_condition(n, kappa)), B = random_matrix<T>(n, 2, 4);
+      const auto solved = solve_for(A, B, o);
+      ASSERT_TRUE(solved.report.forward_error_bound);
+      EXPECT_LE(forward_error(solved.X, exact_solutions(A, B)), *solved.report.forward_error_bound);
+      EXPECT_EQ(*solved.report.forward_error_bound <= 11 * unit_roundoff<T>, kappa < 1e3);
+    }
+  });
+}
+
 TEST_P(ExtraResiduals, are_of_a_triangle_too) {
   with_element([&](auto zero) {
     using T = decltype(zero);

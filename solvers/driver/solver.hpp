@@ -232,6 +232,8 @@ class Solver {
       const ErrorBounds its = error_bounds(q_, factors, A_.with(op), op, A_.norm(q_, op), rows);
       worst = {larger(worst.forward, its.forward), larger(worst.componentwise, its.componentwise)};
     }
+    if (facts.extra_residuals && facts.outcome.ok())
+      worst.forward = std::min(worst.forward, bound_of_extra_residuals<T>(B.rows(), *made.facts.rcond));
     if (worst.forward < 1) facts.forward_error_bound = worst.forward;
     if (at_once == 1) facts.componentwise_backward_error = worst.componentwise;
   }

@@ -15,35 +15,45 @@ namespace lasolve {
 
 namespace equilibration {
 
-/// The exponents with which numbers are between 1 and 2; that of 0 is 0.
-inline std::vector<std::int64_t> inverse_exponents(const std::vector<long double>& numbers) {
-  std::vector<std::int64_t> exponents;
-  for (const long double x : numbers) exponents.push_back(x > 0 && std::isfinite(x) ? -std::int64_t(std::ilogb(x)) : 0);
-  return exponents;
-}
+/// The exponents of the largest of some numbers; what is zero, or not finite, has none.
+class Largest {
+ public:
+  explicit Largest(std::int64_t n) : exponents_(std::size_t(n), none) {}
 
-/// Whether numbers are so far apart that to scale them helps: in LAPACK's geequ, ten times.
-inline bool are_apart(const std::vector<long double>& numbers) {
-  if (numbers.empty()) return false;
-  const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
-  return *least < 0.1L * *most;
-}
+  void add(std::int64_t i, double magnitude, std::int64_t exponent = 0) {
+    if (!(magnitude > 0 && std::isfinite(magnitude))) return;
+    std::int64_t& most = exponents_[std::size_t(i)];
+    most = std::max(most, std::ilogb(magnitude) + exponent);
+  }
+  /// Whether they are so far apart that it helps to scale them: ten times, as in LAPACK's geequ, or 2^apart.
+  bool are_apart(int apart = 4) const {
+    std::int64_t least = -none, most = none;
+    for (const std::int64_t e : exponents_)
+      if (e != none) least = std::min(least, e), most = std::max(most, e);
+    return most - least >= apart && most != none;
+  }
+  bool are_all_there() const { return std::find(exponents_.begin(), exponents_.end(), none) == exponents_.end(); }
+  /// Those with which they are between 1 and 2, or, halved, between 1 and 4 when they are multiplied twice.
+  std::vector<std::int64_t> inverse(int halvings = 0) const {
+    std::vector<std::int64_t> all;
+    for (const std::int64_t e : exponents_) all.push_back(e == none ? 0 : -(e >> halvings));
+    return all;
+  }
+
+ private:
+  static constexpr std::int64_t none = -(1 << 20);
+  std::vector<std::int64_t> exponents_;
+};
 
 /// As in LAPACK's geequ: rows are brought to a largest element of 1, and then columns.
 template <class T, class Space>
 Scales of_rows_and_columns(Queue<Space>& q, const SystemMatrix<T, Space>& A, std::int64_t n, bool always) {
-  std::vector<long double> rows(std::size_t(n), 0), columns(rows);
-  for_each_magnitude(q, A, [&](std::int64_t i, std::int64_t, double a) {
-    auto& most = rows[std::size_t(i)];
-    most = larger(most, static_cast<long double>(a));
-  });
+  Largest rows(n), columns(n);
+  for_each_magnitude(q, A, [&](std::int64_t i, std::int64_t, double a) { rows.add(i, a); });
   Scales scales;
-  if (always || are_apart(rows)) scales.rows = inverse_exponents(rows);
-  for_each_magnitude(q, A, [&](std::int64_t i, std::int64_t j, double a) {
-    auto& most = columns[std::size_t(j)];
-    most = larger(most, std::scalbln(static_cast<long double>(a), scales.of(i, 0)));
-  });
-  if (always || are_apart(columns)) scales.columns = inverse_exponents(columns);
+  if (always || rows.are_apart()) scales.rows = rows.inverse();
+  for_each_magnitude(q, A, [&](std::int64_t i, std::int64_t j, double a) { columns.add(j, a, scales.of(i, 0)); });
+  if (always || columns.are_apart()) scales.columns = columns.inverse();
   return scales;
 }
 
@@ -52,11 +62,10 @@ template <class T, class Space>
 Scales of_diagonal(Queue<Space>& q, MatrixView<const T, Space> A, bool always) {
   const std::int64_t n = A.rows();
   const Matrix<T> diagonal = on_host<T>(q, MatrixView<const T, Space>(A.data(), 1, n, A.ld() + 1));
-  std::vector<long double> roots;
-  for (std::int64_t i = 0; i < n; ++i) roots.push_back(std::sqrt(static_cast<long double>(magnitude(diagonal(0, i)))));
-  const bool is_regular = std::all_of(roots.begin(), roots.end(), [](auto x) { return x > 0 && std::isfinite(x); });
+  Largest elements(n);
+  for (std::int64_t i = 0; i < n; ++i) elements.add(i, double(magnitude(diagonal(0, i))));
   Scales scales;
-  if (is_regular && (always || are_apart(roots))) scales.rows = scales.columns = inverse_exponents(roots);
+  if (elements.are_all_there() && (always || elements.are_apart(8))) scales.rows = scales.columns = elements.inverse(1);
   return scales;
 }
 

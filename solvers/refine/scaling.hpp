@@ -35,14 +35,12 @@ void for_each_magnitude(Queue<Space>& q, const SystemMatrix<T, Space>& A, F f) {
 /// max|uᵢⱼ| / max|aᵢⱼ| of A = L U, where A was scaled before.
 template <class F, class T, class Space>
 double growth(Queue<Space>& q, MatrixView<const F, Space> LU, const SystemMatrix<T, Space>& A, const Scales& by) {
-  double of_U = 0;
-  long double of_A = 0;
+  double of_U = 0, of_A = 0;
   for_each_magnitude<F, Space>(q, Symmetric<F, Space>(LU, Uplo::upper),
                                [&](auto, auto, double u) { of_U = larger(of_U, u); });
-  for_each_magnitude(q, A, [&](std::int64_t i, std::int64_t j, double a) {
-    of_A = larger(of_A, std::scalbln(static_cast<long double>(a), by.of(i, j)));
-  });
-  return double(of_U / of_A);
+  for_each_magnitude(
+      q, A, [&](std::int64_t i, std::int64_t j, double a) { of_A = larger(of_A, std::ldexp(a, int(by.of(i, j)))); });
+  return of_U / of_A;
 }
 
 /// How op(A) x = b is looked at: as op(A) C y = b with x = C y, and each row in the size that it then has.
