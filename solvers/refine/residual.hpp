@@ -34,23 +34,30 @@ std::vector<long double> row_sums_without_overflow(Queue<Space>& q, const System
   return wide;
 }
 
-/// An exponent e with which products of A and 2^−e x neither overflow, nor lose digits because they are too small for that: nearly
-/// always 0. `a` is ‖A‖∞, `x` the largest magnitude in the column x, and `b` in the right-hand side beside it.
+/// Whether products of A and x may overflow. `a` is ‖A‖∞, and `x` the largest magnitude in x.
 template <class T>
-int exponent_within_range(long double a, double x, double b = 0) {
+bool may_overflow(long double a, double x) {
+  return a * x >= std::scalbn(1.0L, std::numeric_limits<real_of<T>>::max_exponent - 2);
+}
+
+/// An exponent e with which products of A and 2^−e x neither overflow, nor lose digits because they are too small for that: nearly
+/// always 0. `b`: the largest magnitude in the right-hand side beside x. `twice`: products have twice the digits.
+template <class T>
+int exponent_within_range(long double a, double x, double b = 0, bool twice = false) {
   using Limits = std::numeric_limits<real_of<T>>;
-  constexpr int most = Limits::max_exponent - 2, least = Limits::min_exponent + 2 * Limits::digits;
+  constexpr int most = Limits::max_exponent - 2, headroom = 16;
   const long double size = a * x;
-  if (size >= std::scalbn(1.0L, most)) return std::isfinite(size) ? std::ilogb(size) + 1 - most : 0;
-  if (!(size < std::scalbn(1.0L, least) && size > 0)) return 0;
-  const int of_largest = std::ilogb(static_cast<long double>(larger(x, b)));
-  return std::min(0, larger(std::ilogb(size), of_largest + 2 * Limits::digits - most));
+  if (may_overflow<T>(a, x)) return std::isfinite(size) ? std::ilogb(size) + 1 - most : 0;
+  const int least = Limits::min_exponent + headroom + (twice ? 2 * Limits::digits : 0);
+  if (!(size > 0 && size < std::scalbn(1.0L, least))) return 0;
+  return std::min(0, std::max(std::ilogb(size), std::ilogb(larger(x, b)) + 2 * Limits::digits - most));
 }
 /// That of each column.
 template <class T>
-std::vector<int> exponents_within_range(long double a, const std::vector<double>& x, const std::vector<double>& b) {
+std::vector<int> exponents_within_range(long double a, const std::vector<double>& x, const std::vector<double>& b,
+                                        bool twice = false) {
   std::vector<int> exponents;
-  for (std::size_t j = 0; j < x.size(); ++j) exponents.push_back(exponent_within_range<T>(a, x[j], b[j]));
+  for (std::size_t j = 0; j < x.size(); ++j) exponents.push_back(exponent_within_range<T>(a, x[j], b[j], twice));
   return exponents;
 }
 inline bool any_exponent(const std::vector<int>& exponents) {
@@ -144,7 +151,7 @@ ResidualNorms residual_within_range(Queue<Space>& q, const SystemMatrix<T, Space
     return std::array{third(0), third(1), third(2)};
   };
   auto norms = norms_of(X, B, tail);  // of B, X and R
-  const auto exponents = exponents_within_range<T>(norm_of_A(), norms[1], norms[0]);
+  const auto exponents = exponents_within_range<T>(norm_of_A(), norms[1], norms[0], tail.cols() > 0);
   if (any_exponent(exponents))
     on_scaled<T>(q, exponents, X, B, tail, [&](auto... scaled) { norms[2] = norms_of(scaled...)[2]; });
   return {exponents, norms[0], norms[1], unscaled(norms[2], exponents)};
