@@ -31,8 +31,8 @@ foreach(source IN LISTS level_sources)
       string(REPLACE _ - march ${march})
       set(options -march=${march} -mtune=haswell)  # by default packed takes a fifth longer on an EPYC
     endif()
-    # Elimination of small integers stays exact, so that a singular matrix is found to be one.
-    if(name STREQUAL elimination)
+    # Elimination of small integers stays exact, so that a singular matrix is found to be one; and what is rounded off a sum is exact.
+    if(name MATCHES "^(elimination|extra)$")
       list(APPEND options -ffp-contract=off)
     endif()
     set_source_files_properties(${copy} PROPERTIES COMPILE_OPTIONS "${options}")

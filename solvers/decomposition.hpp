@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/settled.hpp"
+#include "solvers/copy.hpp"
 #include "solvers/factors.hpp"
 #include "solvers/narrow.hpp"
 #include "solvers/prepare.hpp"
@@ -19,13 +21,13 @@ namespace lasolve {
 template <class T, class Space, class F = T, class S = F>
 class DecompositionIn final : public Decomposition<T, Space> {
  public:
-  /// Takes the memory of A, which factor() will factor in place. With an exponent it holds 2^−exponent A.
+  /// Takes the memory of A, which factor() will factor in place. What it holds is then A, scaled.
   DecompositionIn(const GemmBackend<Space>& backend, Precision products, Method method, Matrix<F, Space>&& A,
-                  int exponent = 0)
+                  Scales scales = {})
       : gemm_(backend, products),
         method_(record_of(method)),
-        exponent_(exponent),
         n_(A.rows()),
+        scales_(std::move(scales)),
         notes_(std::max<std::int64_t>(1, method_.has_pivots ? n_ : 0), Pivots<Space>::columns + 1),
         values_(std::move(A)) {
     if constexpr (is_narrow) narrow_ = Matrix<S, Space>(n_, n_);
@@ -33,9 +35,12 @@ class DecompositionIn final : public Decomposition<T, Space> {
 
   void prepare(Queue<Space>& q, const Recipe& by) override { prepare_factorization(q, gemm_, by, n_); }
   void take(Queue<Space>& q, MatrixView<const T, Space> A) override {
+    if (scales_.any()) {
+      rows_ = on_device(q, scales_.rows), columns_ = on_device(q, scales_.columns);
+      return scale_to(q, scales_.exponent, rows_, columns_, A, values_.view());
+    }
     has_begun_ = static_cast<const void*>(A.data()) != values_.data();
     if (has_begun_) copy_to_factor(q, A, values_.view(), status());
-    if (exponent_ != 0) scale<F>(q, -exponent_, values_.view(), values_.view());
   }
   Fetched<MatrixFacts> take_on_trial(Queue<Space>& q, MatrixView<const T, Space> A) override {
     has_begun_ = on_trial_ = true;
@@ -78,12 +83,18 @@ class DecompositionIn final : public Decomposition<T, Space> {
       const auto b = B.columns(j, some);
       const auto x = X.columns(j, some);
       if constexpr (std::is_same_v<F, T>) {
-        apply_to_some(q, b, x, op);
+        if (!scales_.any()) {
+          apply_to_some(q, b, x, op);
+          continue;
+        }
+        scale_before(q, b, x, op);
+        apply_to_some(q, x, x, op);
+        scale_after(q, x, x, op);
       } else {
         const auto between = converted_.view().columns(0, some);
-        convert(q, b, between);
+        scale_before(q, b, between, op);
         apply_to_some(q, between, between, op);
-        convert<F>(q, between, x);
+        scale_after(q, between, x, op);
       }
     }
   }
@@ -98,14 +109,16 @@ class DecompositionIn final : public Decomposition<T, Space> {
           return values_.view();
       }();
       if (room_in_T_.cols() == 0) room_in_T_ = room_for<T>();
+      if (scales_.any()) scale_before(q, B, X, op);
       with_method(method_.method, [&](auto M) {
-        M.template apply<T>(q, BySubtraction<T, Space>(), Narrow<T, S, Space>{stored, room_in_T_.view()}, pivots(), B,
-                            X, op);
+        M.template apply<T>(q, BySubtraction<T, Space>(), Narrow<T, S, Space>{stored, room_in_T_.view()}, pivots(),
+                            scales_.any() ? X : B, X, op);
       });
-      if (exponent_ != 0) scale<T>(q, -exponent_, X, X);
+      if (scales_.any()) scale_after(q, X, X, op);
     }
   }
   Exponents exponents() const override { return exponents_of<F>; }
+  const Scales& scales() const override { return scales_; }
   const MethodRecord& method() const override { return method_; }
   MatrixView<const T, Space> values() const override {
     if constexpr (std::is_same_v<S, T>)
@@ -147,20 +160,39 @@ class DecompositionIn final : public Decomposition<T, Space> {
         M.template apply<F>(q, gemm_, values_.view(), pivots(), B, X, op);
       }
     });
-    if (exponent_ != 0) scale<F>(q, -exponent_, X, X);
+  }
+  /// op(A)⁻¹ = op(C) op(2^e R A C)⁻¹ 2^e op(R); with a transpose, R and C change places.
+  template <class To>
+  void scale_before(Queue<Space>& q, MatrixView<const T, Space> B, MatrixView<To, Space> X, Op op) {
+    if (!scales_.any()) return convert(q, B, X);
+    scale_to(q, scales_.exponent, op == Op::none ? rows_ : columns_, Matrix<std::int64_t, Space>(), B, X);
+  }
+  template <class From>
+  void scale_after(Queue<Space>& q, MatrixView<From, Space> X, MatrixView<T, Space> Y, Op op) {
+    const MatrixView<const From, Space> from = X;
+    if (!scales_.any()) return convert(q, from, Y);
+    scale_to(q, 0, op == Op::none ? columns_ : rows_, Matrix<std::int64_t, Space>(), from, Y);
+  }
+  static Matrix<std::int64_t, Space> on_device(Queue<Space>& q, const std::vector<std::int64_t>& exponents) {
+    const auto n = std::int64_t(exponents.size());
+    Matrix<std::int64_t, Space> there(n, n > 0);
+    const Settled settled(q);
+    if (n > 0) copy<std::int64_t>(q, MatrixView<const std::int64_t>(exponents.data(), n, 1, n), there.view());
+    return there;
   }
   MatrixView<std::int64_t, Space> status() { return notes_.view().block(0, notes_.cols() - 1, 1, 1); }
 
   const Gemm<F, Space> gemm_;
   const MethodRecord& method_;
-  const int exponent_;
   const std::int64_t n_;
+  const Scales scales_;
   bool has_begun_ = false, on_trial_ = false;
   Matrix<std::int64_t, Space> notes_;  // the pivots, and in the last column where it failed
   Matrix<F, Space> values_;            // empty when they are stored narrowly
   Matrix<S, Space> narrow_;            // empty unless they are
   Matrix<F, Space> converted_, room_;  // right-hand sides in F, and block columns that were widened
   Matrix<T, Space> room_in_T_;
+  Matrix<std::int64_t, Space> rows_, columns_;  // those of scales_
   std::optional<Buffers<F, Space>> buffers_;
 };
 
@@ -178,7 +210,8 @@ struct WithParts<Complex<Old>, Part> {
 /// As a recipe has it. `memory`: that of A where the factors overwrite it, which only those stored as T can; else null.
 template <class T, class Space>
 std::unique_ptr<Decomposition<T, Space>> decomposition_by(const Recipe& by, const GemmBackend<Space>& backend,
-                                                          std::int64_t n, Matrix<T, Space>* memory, int exponent) {
+                                                          std::int64_t n, Matrix<T, Space>* memory,
+                                                          Scales scales = {}) {
   std::unique_ptr<Decomposition<T, Space>> made;
   for_storage(by.precision.storage, [&](auto P) {
     using Stored = typename Arithmetic<P>::Operand;
@@ -190,7 +223,7 @@ std::unique_ptr<Decomposition<T, Space>> decomposition_by(const Recipe& by, cons
       using F = typename WithParts<T, Computed>::Type;
       const auto of = [&](Matrix<F, Space>&& A) {
         made = std::make_unique<DecompositionIn<T, Space, F, S>>(backend, by.precision.products, by.method,
-                                                                 std::move(A), exponent);
+                                                                 std::move(A), std::move(scales));
       };
       if constexpr (std::is_same_v<S, T>)
         if (memory) return of(std::move(*memory));

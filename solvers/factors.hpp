@@ -11,6 +11,7 @@
 #include "solvers/matrix_facts.hpp"
 #include "solvers/method.hpp"
 #include "solvers/recipe.hpp"
+#include "solvers/scales.hpp"
 #include "solvers/watch.hpp"
 
 namespace lasolve {
@@ -18,13 +19,14 @@ namespace lasolve {
 template <class Space>
 struct Pivots;
 
-/// The powers of two that numbers may have.
+/// The powers of two that numbers may have which lose no digits.
 struct Exponents {
   int least, most;
 };
 template <class F>
-inline constexpr Exponents exponents_of{std::numeric_limits<real_of<F>>::min_exponent,
-                                        std::numeric_limits<real_of<F>>::max_exponent};
+inline constexpr Exponents exponents_of{
+    std::numeric_limits<real_of<F>>::min_exponent + std::numeric_limits<real_of<F>>::digits,
+    std::numeric_limits<real_of<F>>::max_exponent};
 
 /// Of a matrix of T, on a device: what there is when it has been factored.
 template <class T, class Space>
@@ -39,6 +41,8 @@ class Factors {
   virtual void apply_in_T(Queue<Space>&, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op) = 0;
   /// Those that solutions and right-hand sides of apply() may have.
   virtual Exponents exponents() const = 0;
+  /// What values() and pivots() are of: A, scaled. apply() is with A.
+  virtual const Scales& scales() const = 0;
 
   virtual const MethodRecord& method() const = 0;
   /// The triangles as they are stored. Empty where that is not as T.

@@ -94,7 +94,8 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
 /// Whether a leaf does all that is asked for.
 bool goes_by_leaf(const Options& o, const Problem& problem, const Means& means) {
   return means.fits_a_leaf && means.offers(problem.element) && o.block_size == 0 && o.schedule == Schedule::automatic &&
-         !is_asked_for(o.refine) && !o.bounds && o.accuracy == 0 && o.storage == Precision::automatic &&
+         !is_asked_for(o.refine) && !o.bounds && o.accuracy == 0 && !o.history && o.residual == Residual::working &&
+         o.equilibrate != Wanted::on && o.storage == Precision::automatic &&
          (o.precision == Precision::automatic || o.precision == problem.element);
 }
 
@@ -117,7 +118,7 @@ bool goes_as_it_comes(const Recipe& r, bool picks, const Problem& problem, const
   const double bytes = double(problem.n) * double(problem.n) * bytes_of(problem.element) * (problem.is_complex ? 2 : 1);
   const bool looks = picks || r.finite || r.condition == Estimate::always;
   return problem.from_host && bytes >= double(t.arriving_bytes) && !r.asks_dominance && !(r.in_place && looks) &&
-         !has_narrow_range(r.precision.products);
+         !has_narrow_range(r.precision.products) && !r.equilibrates;
 }
 
 /// When a method that the options leave open finds out what it requires of A.
@@ -127,7 +128,8 @@ Symmetry when_found_out(const Recipe& r, const Options& o, const Problem& proble
   const bool is_large =
       double(problem.n) * double(problem.n) * bytes_of(computed_in(r.precision.storage)) >= double(t.waited_copy_bytes);
   const bool pays = problem.n <= t.cholesky_tried_order || (problem.glance == Method::cholesky && !is_large);
-  const bool beside = pays && !r.in_place && !has_narrow_range(r.precision.products) && r.executor == Executor::plan;
+  const bool beside =
+      pays && !r.in_place && !r.equilibrates && !has_narrow_range(r.precision.products) && r.executor == Executor::plan;
   return beside ? Symmetry::beside : Symmetry::before;
 }
 
@@ -146,7 +148,9 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   r.quick_products = r.by_coarse || means.is_quick;
   r.accuracy = o.accuracy;
   require_offered(o, problem, means, r);
-  r.refine = o.refine != Refine::automatic ? o.refine : r.is_coarse() ? Refine::classical : Refine::none;
+  r.extra = o.residual == Residual::extra, r.history = o.history;
+  require(!r.extra || o.refine != Refine::none, "residuals of a refinement are asked for, but none is to be made");
+  r.refine = o.refine != Refine::automatic ? o.refine : r.is_coarse() || r.extra ? Refine::classical : Refine::none;
   r.executor = goes_by_leaf(o, problem, means) ? Executor::leaf : Executor::plan;
   r.finite = o.check && !o.allow_nonfinite;
   const bool picks = o.factorization == Method::automatic && has_schedule(Method::cholesky, o) &&
@@ -158,6 +162,8 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   r.check = o.check && !r.in_place;
   r.bounds = o.bounds && r.check;
   r.gmres_follows = o.refine == Refine::automatic;
+  r.equilibrates = o.equilibrate == Wanted::on;
+  r.equilibrates_in_need = o.equilibrate == Wanted::automatic && !r.in_place;
   r.mends = r.check && o.refine == Refine::automatic && !r.refines();
   r.method = picks ? Method::cholesky : o.factorization == Method::automatic ? Method::lu : o.factorization;
   r.condition = when_estimated(r, o, problem.n);
@@ -173,7 +179,7 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
     plan(r, o, problem, means);
     recipes.add(r);
   };
-  if (r.executor == Executor::plan && !r.in_place) add();  // of 2^e A
+  if (r.executor == Executor::plan && !r.in_place) add();  // of a scaled A
   const Method first = r.method;
   if (picks) r.method = Method::lu, add();
   if (r.is_coarse() && r.refines() && means.offers(of_A)) {
@@ -185,7 +191,8 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   return recipes;
 }
 
-const Recipe* Recipes::after(const Recipe& tried, Reason why) const {
+std::optional<Recipe> Recipes::after(const Recipe& tried, Reason why) const {
+  if (why == Reason::badly_scaled && (tried.equilibrates || !tried.equilibrates_in_need)) return {};
   for (const Recipe& next : *this) {
     const bool other_method = next.method != tried.method,
                other_precision = next.precision.name != tried.precision.name;
@@ -193,9 +200,13 @@ const Recipe* Recipes::after(const Recipe& tried, Reason why) const {
                           ? tried.method == Method::cholesky && other_method && !other_precision
                       : why == Reason::too_coarse ? tried.is_coarse() && other_precision && !other_method
                                                   : !other_method && !other_precision;
-    if (fits && &next != all_.data()) return &next;
+    if (!fits || &next == all_.data()) continue;
+    Recipe found = next;
+    found.scales_up = tried.scales_up || why == Reason::too_small;
+    found.equilibrates = tried.equilibrates || why == Reason::badly_scaled;
+    return found;
   }
-  return nullptr;
+  return {};
 }
 
 }  // namespace lasolve

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "lasolve/lasolve.hpp"
 #include "lasolve/precision.hpp"
@@ -68,10 +69,15 @@ struct Recipe {
   Widths widths = {};
   SolvePrecision precision = {};  ///< its residual is not automatic
   Refine refine = Refine::none;
-  bool by_coarse = false;       ///< products are those of the backend that is faster where they are refined
-  bool quick_products = false;  ///< so quick that panels are what a factorization waits for
-  double accuracy = 0;          ///< the backward error that solutions must have; 0: that of the HPL check
-  bool gmres_follows = false;   ///< where it stalls
+  bool extra = false;                 ///< with residuals in twice the precision of A
+  bool history = false;               ///< and each right-hand side's are kept
+  bool scales_up = false;             ///< 2^e A is factored, whose norm is just below 1
+  bool equilibrates = false;          ///< A is factored with its rows and columns scaled
+  bool equilibrates_in_need = false;  ///< where it was factored, or solved with, in vain
+  bool by_coarse = false;             ///< products are those of the backend that is faster where they are refined
+  bool quick_products = false;        ///< so quick that panels are what a factorization waits for
+  double accuracy = 0;                ///< the backward error that solutions must have; 0: that of the HPL check
+  bool gmres_follows = false;         ///< where it stalls
   Executor executor = Executor::plan;
   Symmetry symmetry = Symmetry::given;
   Estimate condition = Estimate::never;
@@ -106,7 +112,8 @@ struct Recipe {
 enum class Reason : std::uint8_t {
   not_positive_definite,  ///< nor, perhaps, symmetric
   too_coarse,             ///< the factorization failed, or refinement stalled, in a precision coarser than A
-  scaled                  ///< A is too small to compute with, and 2^e A takes its place
+  too_small,              ///< A is, to compute with: 2^e A is factored
+  badly_scaled            ///< its rows or columns are of very different size
 };
 
 /// The recipe that is tried first, and those that follow from it.
@@ -117,8 +124,8 @@ class Recipes {
   explicit Recipes(const Recipe& only) { add(only); }
 
   const Recipe& first() const { return all_[0]; }
-  /// What comes after one of them; null: nothing does.
-  const Recipe* after(const Recipe& tried, Reason) const;
+  /// What comes after one of them; none: nothing does.
+  std::optional<Recipe> after(const Recipe& tried, Reason) const;
   const Recipe* begin() const { return all_.data(); }
   const Recipe* end() const { return all_.data() + count_; }
 
@@ -143,7 +150,6 @@ Recipes resolve(const Options&, const Problem&, const Means&);
 struct RhsProblem {
   std::int64_t n = 0, nrhs = 0;
   bool overwritten = false;         ///< X is B
-  bool scaled = false;              ///< A and B are multiples of those that were given
   bool watched = false;             ///< it is told how far their solution is
   std::int64_t most_of_a_leaf = 0;  ///< that one leaf solves for
 };
@@ -152,7 +158,7 @@ struct RhsProblem {
 struct SolveRecipe {
   Executor executor = Executor::plan;
   std::int64_t at_once = 0;  ///< columns that are solved for, refined or checked in one go
-  bool keeps_B = false;      ///< a copy of B is read, since X overwrites it, or it is scaled
+  bool keeps_B = false;      ///< a copy of B is read, since X overwrites it
   Refine refine = Refine::none;
   std::int64_t bounded_at_once = 0;  ///< columns whose errors have one bound; 0: none is asked for
 };
@@ -170,7 +176,7 @@ inline SolveRecipe resolve(const Recipe& of_factors, const RhsProblem& sides) {
   const bool fits = sides.nrhs > 0 && sides.nrhs <= sides.most_of_a_leaf;
   return {.executor = fits ? of_factors.executor : Executor::plan,
           .at_once = sides.watched ? std::min(sides.nrhs, columns_of_a_part(sides.n)) : sides.nrhs,
-          .keeps_B = sides.scaled || (sides.overwritten && of_factors.reads_A_again()),
+          .keeps_B = sides.overwritten && of_factors.reads_A_again(),
           .refine = of_factors.refine,
           .bounded_at_once = !of_factors.bounds            ? 0
                              : sides.nrhs <= bounded_alone ? 1

@@ -31,7 +31,8 @@ template <>
 struct Names<Reason> {
   static constexpr Name<Reason> all[] = {{Reason::not_positive_definite, "not_positive_definite"},
                                          {Reason::too_coarse, "too_coarse"},
-                                         {Reason::scaled, "scaled"}};
+                                         {Reason::too_small, "too_small"},
+                                         {Reason::badly_scaled, "badly_scaled"}};
 };
 }  // namespace LASOLVE_ABI
 
@@ -80,11 +81,18 @@ constexpr RecipeField<Recipe> fields[] = {
     {"quick_products", "products are so quick that panels are what a factorization waits for",
      [](R r) -> Value { return r.quick_products; }, ""},
     {"refine", "null: not at all", [](R r) { return word_unless(r.refine, Refine::none); }, "{} refinement"},
+    {"extra_residuals", "residuals are in twice the precision of A", [](R r) -> Value { return r.extra; },
+     "residuals in twice the precision"},
+    {"history", "the residuals of each right-hand side are kept", [](R r) -> Value { return r.history; }, ""},
+    {"equilibrates_in_need", "where it serves nobody, rows and columns of A are scaled",
+     [](R r) -> Value { return r.equilibrates_in_need; }, ""},
     {"gmres_follows", "where classical refinement stalls", [](R r) -> Value { return r.gmres_follows; }, ""},
     {"requires", "of A; null: nothing", required, "for A that is {}"},
     {"requirement", "it is found before A is factored, meanwhile or afterwards, or assumed", found_out, "({})"},
     {"in_place", "factors overwrite A, or its copy on the device", [](R r) -> Value { return r.in_place; }, "in place"},
     {"arrives", "A comes while the first tasks run", [](R r) -> Value { return r.arrives; }, "while A comes"},
+    {"equilibrates", "rows and columns of A are scaled", [](R r) -> Value { return r.equilibrates; }, "equilibrated"},
+    {"scales_up", "2^e A is factored, with a norm just below 1", [](R r) -> Value { return r.scales_up; }, "scaled up"},
     {"mirrors", "the triangle that is there is mirrored before", [](R r) -> Value { return r.mirrors; }, "mirrored"},
     {"finite", "NaN or Inf is misuse", [](R r) -> Value { return r.finite; }, ""},
     {"check", "the backward error of each solution is measured", [](R r) -> Value { return r.check; }, "checked"},
@@ -100,8 +108,7 @@ constexpr RecipeField<SolveRecipe> fields_of_solve[] = {
     {"executor", "plan: by the parts of the factors; leaf: all at once", [](S s) { return word_of(s.executor); },
      "by {}"},
     {"at_once", "right-hand sides that are solved for in one go", [](S s) -> Value { return s.at_once; }, "{} at once"},
-    {"keeps_rhs", "B is copied, since X overwrites it, or it is scaled", [](S s) -> Value { return s.keeps_B; },
-     "from a copy of B"},
+    {"keeps_rhs", "B is copied, since X overwrites it", [](S s) -> Value { return s.keeps_B; }, "from a copy of B"},
     {"refine", "null: not at all", [](S s) { return word_unless(s.refine, Refine::none); }, "{} refinement"},
     {"bounded_at_once", "right-hand sides whose errors have one bound; null: there are no bounds",
      [](S s) { return count_unless(s.bounded_at_once, 0); }, "error bounds of {} at once"},

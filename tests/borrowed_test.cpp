@@ -286,7 +286,15 @@ TEST_P(FactorsAsSuch, of_a_matrix_without_any_or_of_coarser_ones_are_refused) {
   o.precision = Precision::fp32;
   const Matrix<double> A = positive_definite<double>(90);
   Factorization<double> coarse(A.view(), o);
-  EXPECT_TRUE(says(complaint([&] { coarse.log_abs_det(); }), "as fine as A"));
+  EXPECT_TRUE(says(complaint([&] { coarse.L(); }), "as fine as A"));
+  const LogDeterminant of_coarse = coarse.log_abs_det(),
+                       of_fine = Factorization<double>(A.view(), options()).log_abs_det();
+  EXPECT_EQ(of_coarse.log_abs, of_fine.log_abs) << "A is factored once more";
+  EXPECT_EQ(of_coarse.sign, of_fine.sign);
+  EXPECT_EQ(coarse.report().precision, Precision::fp32);
+  o.refine = Refine::none;
+  Factorization<double> unrefined(A.view(), o);
+  EXPECT_TRUE(says(complaint([&] { unrefined.log_abs_det(); }), "as fine as A"));
   Factorization<double> factors(A.view(), options());
   Matrix<double> B = random_matrix<double>(90, 1);
   EXPECT_TRUE(says(complaint([&] { factors.multiply_by(Factor::L, B, B); }), "memory of its own"));

@@ -1,4 +1,5 @@
 // Bounds of the errors of solutions, beside errors that are known exactly and beside what the formula gives in long double.
+#include "bench/expert.hpp"
 #include "devices.hpp"
 #include "lasolve/names.hpp"
 #include "systems.hpp"
@@ -161,6 +162,29 @@ TEST_P(ErrorBounds, and_the_condition_come_from_refined_solves_where_factors_are
     ASSERT_TRUE(coarse.report.forward_error_bound && fine.report.forward_error_bound);
     EXPECT_GT(*coarse.report.forward_error_bound, *fine.report.forward_error_bound / 3);
   }
+}
+
+/// As far as OpenBLAS is there. The truth is that of residuals in twice the precision, which tests of their own look at.
+TEST_P(ErrorBounds, are_above_the_error_and_at_most_a_hundred_times_those_of_dgesvx) {
+  for (const double kappa : {1e1, 1e3, 1e5, 1e7, 1e9, 1e11, 1e13})
+    for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+      SCOPED_TRACE(testing::Message() << "κ = " << kappa << ", " << name_of(precision));
+      const Matrix<double> A = random_with_condition(200, kappa), B = random_matrix(200, 1, 5);
+      Options o = options();
+      o.factorization = Method::lu, o.bounds = true, o.precision = precision;
+      const auto solved = solve_for(A, B, o);
+      ASSERT_TRUE(solved.report.outcome.ok() && solved.report.forward_error_bound);
+      o.residual = Residual::extra;
+      const auto truth = solve_for(A, B, o);
+      EXPECT_LE(forward_error(solved.X, truth.X), *solved.report.forward_error_bound);
+      try {
+        const double limit = 100 * bench::solve_by_expert(A.view(), B.view()).forward_error_bounds[0];
+        EXPECT_LE(*solved.report.forward_error_bound, limit);
+        EXPECT_LE(*truth.report.forward_error_bound, limit);
+      } catch (const MachineError& e) {
+        GTEST_SKIP() << e.what();
+      }
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, ErrorBounds, testing::Values(Target{Device::cpu, false}), name_of_target);

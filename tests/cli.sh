@@ -91,6 +91,12 @@ expect 0 'factors in fp32, products in tf32, residuals in fp64' --matrix spd:n=2
 expect 0 'fp64 factors were used instead' --matrix randsvd:n=100,kappa=1e6 --precision tf32 --device cpu --gemm tiled --refine classical
 expect 0 'refinement gmres' --matrix randsvd:n=100,kappa=1e6 --precision tf32 --device cpu --gemm tiled
 expect 0 'error bound' --matrix uniform:n=600 --accuracy 1e-15 --bounds --device cpu
+expect 0 'residuals in double-double' --matrix randsvd:n=60,kappa=1e12 --residual extra --device cpu
+expect 2 'is of a refinement' --matrix uniform:n=6 --residual extra --refine none
+expect 2 'nothing to refine with' --matrix uniform:n=6 --residual extra --in-place
+expect 0 'scaled      rows and columns of A' --matrix uniform:n=30 --equilibrate on --device cpu
+expect 0 'before the first update and after each' --matrix uniform:n=60 --precision fp32 --history --device cpu
+expect 0 '"residual_history": [' --matrix uniform:n=60 --precision fp32 --history --device cpu --json -
 expect 2 'the roundoff of fp64' --matrix uniform:n=6 --accuracy 1e-17
 expect 0 '"products": "tf32"' --matrix spd:n=20 --precision tf32 --device cpu --gemm naive --json -
 expect 0 'lu_columns_0' list --tuning --device cpu

@@ -110,6 +110,8 @@ TEST_P(Misuse, refuses_what_is_no_enumerator) {
   complains("Options::triangle", [](Options& o) { o.triangle = Uplo(-1); });
   complains("Options::precision", [](Options& o) { o.precision = Precision(6); });
   complains("Options::refine", [](Options& o) { o.refine = Refine(4); });
+  complains("Options::residual", [](Options& o) { o.residual = Residual(2); });
+  complains("Options::equilibrate", [](Options& o) { o.equilibrate = Wanted::Kind(-1); });
   complains("Options::storage", [](Options& o) { o.storage = Precision(-1); });
   complains("Options::schedule", [](Options& o) { o.schedule = Schedule(99); });
   Factorization<double> factors(A.view(), options());

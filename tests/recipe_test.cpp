@@ -39,11 +39,11 @@ TEST(Recipes, of_the_defaults_begin_with_a_look_for_symmetry) {
   EXPECT_EQ(first.method, Method::cholesky);
   EXPECT_EQ(first.symmetry, Symmetry::before);
   EXPECT_TRUE(first.check && first.finite && first.mends);
-  const Recipe* const lu = recipes.after(first, Reason::not_positive_definite);
-  ASSERT_NE(lu, nullptr);
+  const std::optional<Recipe> lu = recipes.after(first, Reason::not_positive_definite);
+  ASSERT_TRUE(lu);
   EXPECT_EQ(lu->method, Method::lu);
-  EXPECT_EQ(recipes.after(*lu, Reason::not_positive_definite), nullptr);
-  EXPECT_EQ(recipes.after(*lu, Reason::too_coarse), nullptr);
+  EXPECT_FALSE(recipes.after(*lu, Reason::not_positive_definite));
+  EXPECT_FALSE(recipes.after(*lu, Reason::too_coarse));
   EXPECT_EQ(resolve({}, {.n = 100}, means()).first().symmetry, Symmetry::beside)
       << "in small matrices a try costs less";
 }
@@ -55,7 +55,7 @@ TEST(Recipes, by_name_have_no_other_method) {
     const Recipes recipes = resolve(o, {.n = 1000}, means());
     EXPECT_EQ(recipes.first().method, method);
     EXPECT_EQ(recipes.first().symmetry, Symmetry::given);
-    EXPECT_EQ(recipes.after(recipes.first(), Reason::not_positive_definite), nullptr);
+    EXPECT_FALSE(recipes.after(recipes.first(), Reason::not_positive_definite));
   }
 }
 
@@ -63,22 +63,50 @@ TEST(Recipes, in_coarse_precisions_end_in_that_of_A) {
   Options o;
   o.precision = Precision::fp32;
   const Recipes recipes = resolve(o, {.n = 5000}, means());
-  for (const Recipe* r : {&recipes.first(), recipes.after(recipes.first(), Reason::not_positive_definite)}) {
+  for (const std::optional<Recipe>& r :
+       {std::optional(recipes.first()), recipes.after(recipes.first(), Reason::not_positive_definite)}) {
     EXPECT_EQ(r->precision.storage, Precision::fp32);
     EXPECT_TRUE(r->refines() && !r->mends);
-    const Recipe* const finer = recipes.after(*r, Reason::too_coarse);
-    ASSERT_NE(finer, nullptr);
+    const std::optional<Recipe> finer = recipes.after(*r, Reason::too_coarse);
+    ASSERT_TRUE(finer);
     EXPECT_EQ(finer->precision.storage, Precision::fp64);
     EXPECT_EQ(finer->method, r->method);
-    EXPECT_EQ(recipes.after(*finer, Reason::too_coarse), nullptr);
+    EXPECT_FALSE(recipes.after(*finer, Reason::too_coarse));
   }
   const unsigned only_fp32 = 1u << unsigned(Precision::fp32);
   const Recipes alone = resolve(o, {.n = 5000}, means(only_fp32));
-  EXPECT_EQ(alone.after(alone.first(), Reason::too_coarse), nullptr) << "the backend has no fp64";
+  EXPECT_FALSE(alone.after(alone.first(), Reason::too_coarse)) << "the backend has no fp64";
   EXPECT_THROW(resolve({}, {.n = 5000}, means(only_fp32)), std::invalid_argument);
   o.refine = Refine::none;
   const Recipes unrefined = resolve(o, {.n = 5000}, means());
-  EXPECT_EQ(unrefined.after(unrefined.first(), Reason::too_coarse), nullptr);
+  EXPECT_FALSE(unrefined.after(unrefined.first(), Reason::too_coarse));
+}
+
+TEST(Recipes, of_a_badly_scaled_matrix_scale_it_once_where_that_is_wanted) {
+  const Recipes recipes = resolve({}, {.n = 300}, means());
+  const std::optional<Recipe> scaled = recipes.after(recipes.first(), Reason::badly_scaled);
+  ASSERT_TRUE(scaled);
+  EXPECT_TRUE(scaled->equilibrates);
+  EXPECT_EQ(scaled->method, Method::cholesky);
+  EXPECT_FALSE(recipes.after(*scaled, Reason::badly_scaled));
+  const std::optional<Recipe> lu = recipes.after(*scaled, Reason::not_positive_definite);
+  ASSERT_TRUE(lu);
+  EXPECT_TRUE(lu->equilibrates && lu->method == Method::lu);
+  for (const bool always : {false, true}) {
+    Options o;
+    o.equilibrate = always;
+    const Recipes by_wish = resolve(o, {.n = 300}, means());
+    EXPECT_EQ(by_wish.first().equilibrates, always);
+    EXPECT_FALSE(by_wish.after(by_wish.first(), Reason::badly_scaled));
+  }
+}
+
+TEST(Recipes, with_extra_residuals_refine) {
+  Options o;
+  o.residual = Residual::extra;
+  EXPECT_EQ(resolve(o, {.n = 300}, means()).first().refine, Refine::classical);
+  o.refine = Refine::none;
+  EXPECT_THROW(resolve(o, {.n = 300}, means()), std::invalid_argument);
 }
 
 TEST(Recipes, of_what_comes_from_the_host_begin_before_all_is_there) {
@@ -87,9 +115,13 @@ TEST(Recipes, of_what_comes_from_the_host_begin_before_all_is_there) {
   EXPECT_TRUE(likely.first().arrives);
   EXPECT_EQ(likely.first().schedule, Schedule::left_looking);
   EXPECT_EQ(likely.first().symmetry, Symmetry::after);
-  const Recipe* const scaled = likely.after(likely.first(), Reason::scaled);
-  ASSERT_NE(scaled, nullptr);
+  const std::optional<Recipe> scaled = likely.after(likely.first(), Reason::too_small);
+  ASSERT_TRUE(scaled);
+  EXPECT_TRUE(scaled->scales_up);
   EXPECT_FALSE(scaled->arrives);
+  Options scaled_always;
+  scaled_always.equilibrate = true;
+  EXPECT_FALSE(resolve(scaled_always, problem, means()).first().arrives) << "all of A is read before";
   problem.glance = Method::lu;
   const Recipes lu = resolve({}, problem, means());
   EXPECT_EQ(lu.first().method, Method::lu);
@@ -196,7 +228,6 @@ TEST(Recipes, of_right_hand_sides_follow_from_that_of_the_factors) {
   EXPECT_EQ(of({.nrhs = 5}).bounded_at_once, 5);
   EXPECT_TRUE(of({.nrhs = 1, .overwritten = true}).keeps_B) << "the check reads B";
   EXPECT_FALSE(of({.nrhs = 1}).keeps_B);
-  EXPECT_TRUE(of({.nrhs = 1, .scaled = true}).keeps_B);
   const Recipe leaf = resolve({}, {.n = 30}, means(~0u, true)).first();
   EXPECT_EQ(resolve(leaf, {.n = 30, .nrhs = 30, .most_of_a_leaf = 30}).executor, Executor::leaf);
   EXPECT_EQ(resolve(leaf, {.n = 30, .nrhs = 31, .most_of_a_leaf = 30}).executor, Executor::plan);

@@ -84,17 +84,19 @@ typedef struct lasolve_options {
   int (*progress)(void* data, double fraction);
   void* progress_data;
   const lasolve_context* context; /* where calls compute; its device is then the one. NULL: queues of the call's own */
-  const char* tuning;  /* "name=value,name=value" of `lasolve list --tuning`, beside those of the device; NULL: none */
-  int copy;            /* keep a copy of A where it is needed again, so that A may go or change after the call */
-  int assume_suitable; /* that A is diagonally dominant, which lu-nopivot requires, is not looked at */
-  const char* storage; /* of finished factors: "auto", "bf16", ...; half of the memory of those in fp32 */
-  double accuracy;     /* the backward error that each solution must have; 0: the HPL check. See lasolve::Options */
-  int bounds;          /* bound the error of each checked solution: see lasolve_report */
+  const char* tuning;   /* "name=value,name=value" of `lasolve list --tuning`, beside those of the device; NULL: none */
+  int copy;             /* keep a copy of A where it is needed again, so that A may go or change after the call */
+  int assume_suitable;  /* that A is diagonally dominant, which lu-nopivot requires, is not looked at */
+  const char* storage;  /* of finished factors: "auto", "bf16", ...; half of the memory of those in fp32 */
+  double accuracy;      /* the backward error that each solution must have; 0: the HPL check. See lasolve::Options */
+  int bounds;           /* bound the error of each checked solution: see lasolve_report */
+  const char* residual; /* of the refinement: "working", or "extra", in twice the precision; NULL: "working" */
+  int equilibrate;      /* 1: scale rows and columns by powers of two; 0: where a solution fails; -1: never */
 } lasolve_options;
 #define LASOLVE_OPTIONS_INIT                                                                                       \
   {                                                                                                                \
     sizeof(lasolve_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, LASOLVE_HOST, NULL, \
-        NULL, NULL, NULL, NULL, 0, 0, NULL, 0.0, 0                                                                 \
+        NULL, NULL, NULL, NULL, 0, 0, NULL, 0.0, 0, NULL, 0                                                        \
   }
 
 /* What a call did. After LASOLVE_MISUSE, _MACHINE, _INTERNAL and _STOPPED only message is there, which is lasolve_last_error(): other
@@ -119,11 +121,12 @@ typedef struct lasolve_report {
   int gmres_steps;            /* within the iterations of the refinement */
   double forward_error_bound; /* of |x - x'| / |x'|, norms of largest elements; NaN unless bounds asks for it */
   double componentwise_backward_error; /* max of |b - A x'| over |A||x'| + |b|, element by element */
+  const char* equilibration;           /* what of A was scaled: "none", "rows", "columns", "both" */
 } lasolve_report;
 #define LASOLVE_REPORT_INIT                                                                                          \
   {                                                                                                                  \
     sizeof(lasolve_report), NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, \
-        0, NULL, 0, 0.0, 0.0                                                                                         \
+        0, NULL, 0, 0.0, 0.0, NULL                                                                                   \
   }
 
 /* P A = L U or A = L L^T: factored once, solves many right-hand sides. Solves with one factorization come one after the other,
@@ -149,8 +152,8 @@ lasolve_status lasolve_ssolve_with(lasolve_factorization* factors, lasolve_op op
    (Higham & Tisseur 2000). */
 lasolve_status lasolve_rcond(lasolve_factorization* factors, double* rcond);
 
-/* det A = *sign * exp(*log_abs), from factors that are as fine as A; others are misuse. *sign is -1 or 1, and 0 of a singular matrix with
-   -infinity, or with NaN of one that is not positive definite. */
+/* det A = *sign * exp(*log_abs). Of coarser factors that are refined, A is factored once more for it; those that are not are misuse.
+   *sign is -1 or 1, and 0 of a singular matrix with -infinity, or with NaN of one that is not positive definite. */
 lasolve_status lasolve_log_abs_det(lasolve_factorization* factors, double* log_abs, int* sign);
 
 /* NULL is nothing to free. */

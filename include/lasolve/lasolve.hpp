@@ -35,13 +35,20 @@ struct Device {
   int index = 0;  ///< of cuda
 };
 
-/// When the condition of A is estimated. true is on, false is off.
-struct Condition {
+/// What is done always, never, or where it helps. true is on, false is off.
+struct Wanted {
   enum Kind : int { automatic, off, on } kind = automatic;
-  constexpr Condition(Kind when = automatic) : kind(when) {}
-  constexpr Condition(bool wanted) : kind(wanted ? on : off) {}
-  friend constexpr bool operator==(const Condition&, const Condition&) = default;
+  constexpr Wanted(Kind when = automatic) : kind(when) {}
+  constexpr Wanted(bool always) : kind(always ? on : off) {}
+  friend constexpr bool operator==(const Wanted&, const Wanted&) = default;
 };
+/// When the condition of A is estimated.
+using Condition = Wanted;
+
+/// What refinement computes residuals in. working: the precision of A. extra: twice that.
+enum class Residual { working, extra };
+/// What of A was scaled by powers of two before it was factored.
+enum class Equilibration { none, rows, columns, both };
 
 /// A backend by name, or an own record: also one that leaves small products to another, GemmBackend::small.
 using GemmChoice = std::variant<std::string, const GemmBackend<Cpu>*, const GemmBackend<Cuda>*>;
@@ -68,6 +75,14 @@ struct Options {
   /// automatic: classical if the factors are coarser than A, and where elements grew so much in an LU that a solution fails its check;
   /// gmres for right-hand sides with which that stalls.
   Refine refine = Refine::automatic;
+  /// extra: residuals are computed in double-double, of a system in fp32 in fp64, and x is kept in two parts meanwhile. Solutions are refined
+  /// until the next update would be below the roundoff, ‖d‖∞ ≤ u ‖x‖∞, also with factors as fine as A: the error of x itself is then
+  /// some u, as long as u κ(A) is well below 1. A step reads A once, as without it.
+  Residual residual = Residual::working;
+  /// automatic: where the factorization or a solution fails, and rows or columns of A are of very different size, they are scaled by powers
+  /// of two, as in LAPACK's geequ, and A is factored again; also where the norm of A is below the least normal number. on: always scaled.
+  /// Symmetric matrices are scaled symmetrically. Answers, checks and bounds are of the system as it was given.
+  Wanted equilibrate = {};
   /// automatic: what was measured to be best, which is right_looking, but left_looking for Cholesky on CUDA and for a matrix
   /// on the host that is factored while it is copied to a device.
   Schedule schedule = Schedule::automatic;
@@ -91,6 +106,7 @@ struct Options {
   /// roundoff of A's type. What takes least time to reach it is chosen where the precision and the refinement are left open: factors
   /// coarser than A where those are faster, refined. A solution that misses it is refined, and has the outcome accuracy_not_reached.
   double accuracy = 0;
+  bool history = false;  ///< keep the residuals of each right-hand side: Report::residual_history
   /// Called now and then, on the solving thread, with the fraction of the factorization that is done.
   std::function<void(double)> progress = {};
 };
@@ -140,6 +156,8 @@ struct [[nodiscard]] Report {
   Precision precision = Precision::automatic;  ///< in which it was solved: see solve_precisions
   /// What the factors that gave the answer were stored in, what products were computed in, and what residuals were.
   Precision storage = Precision::automatic, products = Precision::automatic, residual = Precision::automatic;
+  bool extra_residuals = false;  ///< those of the refinement were in twice that precision: Options::residual
+  Equilibration equilibration = Equilibration::none;
   Refine refine = Refine::none;
   Schedule schedule = Schedule::automatic;
   std::int64_t block_size = 0;
@@ -177,6 +195,9 @@ struct [[nodiscard]] Report {
   /// ‖B − op(A) X‖∞ / (‖op(A)‖∞ ‖X‖∞) of the column that has most of it, where that is finite: before the first
   /// update of a refinement, and after each.
   std::vector<double> refinement_residuals;
+  /// The same of each right-hand side: a row before the first update, and after each, with an element for each column of B, NaN where it was
+  /// done before. Empty unless Options::history asks for it. At most 2²⁰ numbers: of very many columns, the first are there.
+  std::vector<std::vector<double>> residual_history;
   std::vector<std::string> notes;  ///< what a person should know: fallbacks, substitutions
 };
 
@@ -291,8 +312,9 @@ class Factorization {
   template <class B, auto because = refused::no_solution>
   Report solve(B&&) = delete;
 
-  /// log|det A| and the sign of det A, from the factors: flops n. NaN and 0 where A is not positive definite, or not suitable.
-  /// This and what follows needs factors that are as fine as A: those of Options::precision fp32 for an A of double are misuse.
+  /// log|det A| and the sign of det A, from the factors: flops n. NaN and 0 where A is not positive definite, or not suitable. Of coarser
+  /// factors that are refined, A is factored once more, in its own precision, for this call. What follows needs factors that are as fine as
+  /// A: those of Options::precision fp32 for an A of double are misuse.
   LogDeterminant log_abs_det();
   /// The factors, with zeros in the other triangle. Misuse where A could not be factored, here and below.
   Matrix<T> triangle(Factor);

@@ -37,6 +37,21 @@ struct Names<Refine> {
       {Refine::automatic, "auto"}, {Refine::none, "none"}, {Refine::classical, "classical"}, {Refine::gmres, "gmres"}};
 };
 template <>
+struct Names<Residual> {
+  static constexpr Name<Residual> all[] = {{Residual::working, "working"}, {Residual::extra, "extra"}};
+};
+template <>
+struct Names<Equilibration> {
+  static constexpr Name<Equilibration> all[] = {{Equilibration::none, "none"},
+                                                {Equilibration::rows, "rows"},
+                                                {Equilibration::columns, "columns"},
+                                                {Equilibration::both, "both"}};
+};
+template <>
+struct Names<Wanted::Kind> {
+  static constexpr Name<Wanted::Kind> all[] = {{Wanted::automatic, "auto"}, {Wanted::off, "off"}, {Wanted::on, "on"}};
+};
+template <>
 struct Names<Schedule> {
 #define LASOLVE_NAME(enumerator, word) {Schedule::enumerator, word},
   static constexpr Name<Schedule> all[] = {{Schedule::automatic, "auto"}, LASOLVE_SCHEDULES(LASOLVE_NAME)};

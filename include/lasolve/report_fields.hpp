@@ -15,13 +15,14 @@ inline namespace LASOLVE_ABI {
 /// Those of the phases that have any.
 using NumbersOfPhases = std::vector<std::pair<const char*, double>>;
 /// What a field holds; monostate: it is not known, or there is none.
-using FieldValue = std::variant<std::monostate, std::string, std::int64_t, double, std::vector<std::string>,
-                                std::vector<double>, NumbersOfPhases, std::vector<ProductsOf>>;
+using FieldValue =
+    std::variant<std::monostate, std::string, std::int64_t, double, std::vector<std::string>, std::vector<double>,
+                 NumbersOfPhases, std::vector<ProductsOf>, std::vector<std::vector<double>>>;
 
 struct ReportField {
   const char* name;
   const char*
-      unit;  ///< "s", "flop", "GFLOP/s"; what has none is a "word", a "count", a "number", "words", "numbers" or a "list"
+      unit;  ///< "s", "flop", "GFLOP/s"; what has none is a "word", a "count", a "number", "words", "numbers", a "list" or a "table"
   const char* meaning;
   FieldValue (*of)(const Report&);
 

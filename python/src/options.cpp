@@ -109,6 +109,8 @@ const Keyword table[] = {
     LASOLVE_WORD(triangle),
     LASOLVE_WORD(storage),
     LASOLVE_WORD(refine),
+    LASOLVE_WORD(residual),
+    LASOLVE_TRUTH(equilibrate),
     LASOLVE_WORD(schedule),
     LASOLVE_NUMBER(block_size),
     LASOLVE_NUMBER(threads),
@@ -117,6 +119,7 @@ const Keyword table[] = {
     LASOLVE_TRUTH(check),
     LASOLVE_TRUTH(condition),
     LASOLVE_TRUTH(bounds),
+    LASOLVE_TRUTH(history),
     {"tuning", set_tuning},
     {"progress", set_progress},
 };

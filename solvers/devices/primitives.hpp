@@ -140,7 +140,8 @@ concept RunsPlans = requires(Queue<Space>& q, const Plan& plan, const OrderedPla
 template <class T, class Space>
 concept HasNorms = requires(Queue<Space>& q, Operand<T, Space> op_A, Symmetric<T, Space> half,
                             MatrixView<const T, Space> X, MatrixView<T, Space> R, MatrixView<const float, Space> coarse,
-                            MatrixView<std::int64_t, Space> status, const std::vector<double>& weights) {
+                            MatrixView<std::int64_t, Space> status, const Matrix<std::int64_t, Space>& exponents,
+                            const std::vector<double>& weights) {
   // R ← B − op(A) X, where A is given whole or as a triangle of a symmetric matrix; and the largest magnitudes in the columns of B, X
   // and R.
   residual(q, op_A, X, X, R);
@@ -156,9 +157,14 @@ concept HasNorms = requires(Queue<Space>& q, Operand<T, Space> op_A, Symmetric<T
   // Whether X = Xᵀ but for roundoff (equal_but_for_roundoff), with a positive diagonal; and the same while it is copied.
   { may_be_positive_definite(q, X) } -> std::convertible_to<Fetched<bool>>;
   { copy_and_measure(q, X, R, status) } -> std::convertible_to<Fetched<MatrixFacts>>;
-  // R ← R + D, where D may be coarser; R ← 2^exponent X.
+  // R ← R + D, where D may be coarser; R ← 2^exponent X; and with exponents of rows and of columns besides, which may be empty.
   add(q, coarse, R);
   scale<T>(q, 1, X, R);
+  scale_to(q, 1, exponents, exponents, X, R);
+  // R ← B − op(A) (X + R'), and X + R' ← X + R' + D, in twice the precision: R' is what is below the last digit of X.
+  residual_in_two(q, op_A, X, X, X, R);
+  residual_in_two(q, half, X, X, X, R);
+  add_in_two(q, X, R, R);
 };
 
 /// Whether systems of T are solved on a device.

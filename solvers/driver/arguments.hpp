@@ -35,6 +35,8 @@ inline void require_enumerators(const Options& options) {
   require_enumerator(options.precision, "Options::precision");
   require_enumerator(options.storage, "Options::storage");
   require_enumerator(options.refine, "Options::refine");
+  require_enumerator(options.residual, "Options::residual");
+  require_enumerator(options.equilibrate.kind, "Options::equilibrate");
   require_enumerator(options.schedule, "Options::schedule");
 }
 

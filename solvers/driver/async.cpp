@@ -21,6 +21,9 @@ void require_decided(const Options& options) {
       options.accuracy == 0 && !options.bounds,
       "a factorization that nobody waits for cannot tell how accurate solutions are: the options ask for an accuracy, "
       "or for bounds");
+  require(options.residual == Residual::working && options.equilibrate != Wanted::on,
+          "a factorization that nobody waits for is neither refined nor scaled: the options ask for residuals in twice "
+          "the precision, or for equilibration");
   require(
       !options.progress,
       "a factorization that nobody waits for tells nothing of its progress: the options must have no function for it");

@@ -16,6 +16,7 @@ void write_report(Report& r, const Recipe& by, Facts&& of) {
   r.products = by.precision.products, r.residual = by.precision.residual;
   r.phases = of.times.phases, r.total_seconds = of.times.total_seconds, r.factor_seconds = of.factor_seconds;
   r.factor_gflops = of.outcome.ok() ? record_of(by.method).flops(double(of.n)) * 1e-9 / of.factor_seconds : 0;
+  r.equilibration = of.equilibration;
   r.rcond = of.rcond;
   r.digits = of.rcond ? std::optional(trusted_digits(*of.rcond, by.roundoff_of_solutions())) : std::nullopt;
   r.notes = std::move(of.notes);
@@ -38,6 +39,7 @@ void write_solve(Report& r, SolveFacts&& of) {
   r.componentwise_backward_error = of.componentwise_backward_error;
   r.refine_iterations = of.refine_iterations, r.gmres_steps = of.gmres_steps,
   r.refinement_residuals = std::move(of.refinement_residuals);
+  r.residual_history = std::move(of.residual_history), r.extra_residuals = of.extra_residuals;
   std::move(of.notes.begin(), of.notes.end(), std::back_inserter(r.notes));
 }
 

@@ -16,6 +16,7 @@
 #include "solvers/driver/notes.hpp"
 #include "solvers/driver/times.hpp"
 #include "solvers/refine/dominance.hpp"
+#include "solvers/refine/equilibration.hpp"
 #include "solvers/refine/known_matrix.hpp"
 
 namespace lasolve {
@@ -39,7 +40,6 @@ class Factoring {
         recipes_(recipes),
         triangle_(options.triangle),
         progress_(options.progress),
-        given_(given.A),
         memory_(std::move(given.memory)) {
     if (!in_place()) require_memory();
   }
@@ -49,66 +49,58 @@ class Factoring {
   KnownMatrix<T, Space> A;  ///< overwritten if in place
 
   const Recipe& first() const { return recipes_.first(); }
-  /// What comes after a recipe that was tried; null: nothing.
-  const Recipe* after(const Recipe& tried, Reason why) const { return recipes_.after(tried, why); }
+  /// What comes after a recipe that was tried; none: nothing.
+  std::optional<Recipe> after(const Recipe& tried, Reason why) const { return recipes_.after(tried, why); }
   bool in_place() const { return first().in_place; }
-  /// 2^exponent A has the place of an A that was given: see exponent_of_subnormal().
-  int exponent() const { return exponent_; }
 
   /// Factors by the first recipe that serves. With `await`, A is still arriving. `since`: when what q was given and nobody has waited for
   /// began, as a copy of A.
   Factored factors(Facts facts, Await<Space> await, std::optional<Stopwatch> since) {
     since_ = since;
-    const Recipe* recipe = &first();
-    tell_recipe(recipes_, *recipe);
-    if (recipe->asks_dominance && !is_diagonally_dominant(q_, A)) {
+    Recipe recipe = first();
+    tell_recipe(recipes_, recipe);
+    if (recipe.asks_dominance && !is_diagonally_dominant(q_, A)) {
       require_finite();
       facts.outcome = {Outcome::unsuitable, 0};
       waited_for(facts);
-      return {*recipe, std::move(facts)};
+      return {recipe, std::move(facts)};
     }
-    if (!recipe->arrives && recipe->symmetry != Symmetry::beside && !look_at_A(facts))
-      recipe = after(*recipe, Reason::not_positive_definite);
-    scales_up(facts);
-    Factored made = factored(*recipe, std::move(facts), await);
-    if (!made.recipe.is_coarse() || made.facts.outcome.ok()) return made;
-    const std::string in = std::string("in ") + name_of(made.recipe.precision.name);
-    const Recipe* const finer = after(made.recipe, Reason::too_coarse);
-    if (!finer) {
-      made.facts.notes.push_back("this was found " + in + ", which is coarser than A");
-      return made;
+    if (!recipe.arrives && recipe.symmetry != Symmetry::beside && !look_at_A(facts))
+      recipe = *after(recipe, Reason::not_positive_definite);
+    recipe.scales_up = is_too_small();
+    Factored made = factored(recipe, std::move(facts), await);
+    if (made.recipe.is_coarse() && !made.facts.outcome.ok()) {
+      const std::string in = std::string("in ") + name_of(made.recipe.precision.name);
+      if (const auto finer = after(made.recipe, Reason::too_coarse)) {
+        made.factors.reset();
+        const std::string why = in + ", " + made.facts.outcome.message();
+        made = fallen_back(*finer, std::move(made.facts), why);
+      } else {
+        made.facts.notes.push_back("this was found " + in + ", which is coarser than A");
+      }
     }
-    made.factors.reset();
-    const std::string why = in + ", " + made.facts.outcome.message();
-    return fallen_back(*finer, std::move(made.facts), why);
+    if (!made.facts.outcome.ok())
+      if (std::optional<Factored> scaled = equilibrated(made); scaled && scaled->facts.outcome.ok())
+        return *std::move(scaled);
+    return made;
   }
 
-  /// Where what is known of A shows that it is subnormal: has 2^exponent A take its place, and says so. It has not been factored, or
-  /// its factors are given up.
-  bool scales_up(Facts& facts) {
-    if (exponent_ != 0 || !A.knows_norm(op_of_norm())) return false;
-    const int exponent = exponent_of_subnormal<T>(A.norm(q_, op_of_norm()));
-    if (exponent == 0) return false;
-    q_.phase(Phase::other);
-    if (!in_place()) scaled_ = Matrix<T, Space>(A.order(), A.order());
-    const MatrixView<T, Space> to = in_place() ? memory_->view() : scaled_.view();
-    scale<T>(q_, exponent, A.view(), to);
-    A = KnownMatrix<T, Space>(to, triangle_);
-    exponent_ = exponent;
-    A.measure(q_, op_of_norm());
-    facts.notes.push_back(scaled_as_subnormal(exponent_));
-    return true;
+  /// Whether what is known of A shows that it has to be scaled up.
+  bool is_too_small() { return A.knows_norm(op_of_norm()) && exponent_of_A() != 0; }
+
+  /// Factors of an A that is too small, given those of A as it is.
+  Factored scaled_up(const Factored& before) {
+    return factored(*after(before.recipe, Reason::too_small), Facts(before.facts));
   }
 
-  /// Factors of an A that was scaled up, given what is known of those before. What throws leaves A as it was given.
-  Factored again(const Recipe& before, Facts&& facts) {
-    try {
-      return factored(*after(before, Reason::scaled), std::move(facts));
-    } catch (...) {
-      A = KnownMatrix<T, Space>(given_, triangle_);
-      exponent_ = 0;
-      throw;
-    }
+  /// Factors of A with its rows and columns scaled, given those of A as it is that served nobody; none: it would not help, or is not wanted.
+  std::optional<Factored> equilibrated(const Factored& before) {
+    const auto next = after(before.recipe, Reason::badly_scaled);
+    if (!next || !scales_of(q_, A, record_of(next->method).is_symmetric, false)) return {};
+    Facts facts = before.facts;
+    const std::string why = facts.outcome.ok() ? "a solution failed" : facts.outcome.message();
+    facts.notes.push_back(why + ": rows and columns, which are of very different size, were scaled by powers of two");
+    return factored(*next, std::move(facts));
   }
 
   /// Factors in the precision of A, given what is known of coarser ones.
@@ -177,8 +169,9 @@ class Factoring {
     q_.phase(Phase::other);
     const GemmBackend<Space>& gemm = by.by_coarse ? *coarse_ : gemm_;
     facts.gemm = gemm.name;
-    auto factors =
-        decomposition_by<T>(by, gemm, n, in_place() ? &*memory_ : nullptr, exponent_for(by.precision.products));
+    Scales scales = scales_for(by, facts);
+    facts.equilibration = by.scales_up || by.equilibrates ? scales.kind() : Equilibration::none;
+    auto factors = decomposition_by<T>(by, gemm, n, in_place() ? &*memory_ : nullptr, std::move(scales));
     const Settled settled(q_, [&] {
       if (by.arrives) await(q_, n);  // what is still to come may come to the memory of the factors
     });
@@ -192,12 +185,12 @@ class Factoring {
     if (by.mirrors) factors->mirror_triangle(q_, triangle_);
     run(*factors, await, look, by, facts);
     if (!in_place() && (by.arrives || look || A.has_norm(op_of_norm()))) require_finite();
-    if (!in_place() && scales_up(facts)) {
+    if (!in_place() && !by.scales_up && is_too_small()) {
       factors.reset();
-      return factored(*after(by, Reason::scaled), std::move(facts));
+      return factored(*after(by, Reason::too_small), std::move(facts));
     }
     const bool in_vain = look && !(*look)->may_be_positive_definite;
-    const Recipe* const instead = after(by, Reason::not_positive_definite);
+    const std::optional<Recipe> instead = after(by, Reason::not_positive_definite);
     const std::string why = in_vain || !instead ? "" : why_in_vain(by, facts.outcome);
     facts.times.take(q_);
     if (!in_vain && why.empty()) return {by, std::move(facts), std::move(factors)};
@@ -210,11 +203,20 @@ class Factoring {
     return factored(*instead, std::move(facts));
   }
 
-  /// That of the largest entry, where products have so narrow a range that it has to be 1.
-  int exponent_for(Precision products) {
-    if (!has_narrow_range(products)) return 0;
+  int exponent_of_A() { return exponent_of_subnormal<T>(A.norm(q_, op_of_norm())); }
+
+  /// What A is multiplied by. Says so where A itself is the reason. Products of a narrow range have a largest entry near 1.
+  Scales scales_for(const Recipe& by, Facts& facts) {
+    if (by.equilibrates) return scales_of(q_, A, record_of(by.method).is_symmetric, true).value_or(Scales());
+    if (by.scales_up) {
+      const int exponent = exponent_of_A();
+      const std::string note = scaled_as_subnormal(exponent);
+      if (std::find(facts.notes.begin(), facts.notes.end(), note) == facts.notes.end()) facts.notes.push_back(note);
+      return {exponent};
+    }
+    if (!has_narrow_range(by.precision.products)) return {};
     const double most = largest(*column_norms<T>(q_, A.view()));
-    return std::isfinite(most) && most > 0 ? std::ilogb(most) : 0;
+    return {std::isfinite(most) && most > 0 ? -std::ilogb(most) : 0};
   }
 
   /// Factors, with one wait for how that ended and for the look at A.
@@ -253,11 +255,12 @@ class Factoring {
     since_.reset();
     if (facts.outcome.ok())
       note_pivots(
-          ending, [this] { return known_norm(); }, by, facts);
+          ending, [&] { return known_norm(by); }, by, facts);
   }
 
-  std::optional<double> known_norm() {
-    if (!A.has_norm(op_of_norm())) return {};
+  /// Of what is factored.
+  std::optional<double> known_norm(const Recipe& by) {
+    if (by.scales_up || by.equilibrates || !A.has_norm(op_of_norm())) return {};
     return double(A.norm(q_, op_of_norm()));
   }
 
@@ -280,11 +283,8 @@ class Factoring {
   const Recipes recipes_;
   const Uplo triangle_;
   const std::function<void(double)> progress_;
-  const MatrixView<const T, Space> given_;
   std::optional<Matrix<T, Space>> memory_;  // that of A, handed over, until the factors have it
-  int exponent_ = 0;
-  Matrix<T, Space> scaled_;         // 2^exponent A, where A is subnormal and the caller's
-  std::optional<Stopwatch> since_;  // what came before the factorization, and goes on beside its beginning
+  std::optional<Stopwatch> since_;          // what came before the factorization, and goes on beside its beginning
 };
 
 }  // namespace lasolve

@@ -23,6 +23,7 @@ struct Facts {
   double factor_seconds = 0;
   double range_of_pivots = 1;  ///< the smallest as a part of the largest
   std::optional<double> rcond = {};
+  Equilibration equilibration = Equilibration::none;
   std::vector<std::string> notes = {};
 };
 
@@ -36,7 +37,9 @@ struct SolveFacts {
   std::optional<double> backward_error = {}, rcond_of_scaled_rows = {}, rcond_of_scaled_columns = {}, growth = {};
   std::optional<double> forward_error_bound = {}, componentwise_backward_error = {};
   int refine_iterations = 0, gmres_steps = 0;
+  bool extra_residuals = false;
   std::vector<double> refinement_residuals = {};
+  std::vector<std::vector<double>> residual_history = {};
   std::vector<std::string> notes = {};
 
   /// Given that of A.

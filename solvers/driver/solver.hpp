@@ -57,11 +57,11 @@ class Solver {
   }
 
   void with_triangles(const std::function<void(Triangles<T>&)>& use) {
-    require(!made_.recipe.is_coarse(),
-            "L, U, pivots and the determinant are those of factors as fine as A, and these are coarser: leave "
-            "Options::precision automatic");
     const Settled settled(q_);
-    TrianglesOf<T, Space> triangles(q_, gemm_, made_.factors.get(), factoring_.exponent(), made_.facts.outcome);
+    TrianglesOf<T, Space> triangles(q_, gemm_, made_, [&]() -> std::optional<Factored> {
+      const auto finer = factoring_.after(made_.recipe, Reason::too_coarse);
+      return finer ? std::optional(factoring_.fallen_back(*finer, made_.facts, "")) : std::nullopt;
+    });
     use(triangles);
     q_.take_times();
   }
@@ -96,26 +96,23 @@ class Solver {
         facts.backward_error = 0;
       return report_of(report_, std::move(facts));
     }
-    const int exponent = factoring_.exponent();
     const SolveRecipe by = resolve(made_.recipe, {.n = B.rows(),
                                                   .nrhs = B.cols(),
                                                   .overwritten = static_cast<const void*>(B.data()) == X.data(),
-                                                  .scaled = exponent != 0,
                                                   .watched = bool(teller_of(Step::solve))});
     tell_recipe(by);
     if (!by.keeps_B) return solve_apart(by, B, X, op, solving);
     Matrix<T, Space> kept(B.rows(), B.cols());
     const Settled settled(q_);
-    if (exponent != 0 && recipe_.check) require_finite_sides(*column_norms<T>(q_, B));  // which scaling may overflow
     q_.phase(Phase::other);
-    exponent == 0 ? convert(q_, B, kept.view()) : scale<T>(q_, exponent, B, kept.view());
+    convert(q_, B, kept.view());
     return solve_apart(by, kept.view(), X, op, solving);
   }
 
  private:
   using Factored = lasolve::Factored<T, Space>;
 
-  /// The same, where B is to be read again, and is of the A that was factored.
+  /// The same, where B is to be read again.
   Report solve_apart(const SolveRecipe& by, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op,
                      Stopwatch solving) {
     std::optional<Factored> replaced;
@@ -124,46 +121,61 @@ class Solver {
     const double refining = solving.seconds();  // where it was refined, the last residual was waited for
     if (recipe_.check && (is_judged(made_) || !refined.converged())) {
       q_.phase(Phase::check);
-      look_at_sides(*column_norms<T>(q_, B));  // before anything follows from them
+      require_finite_sides(*column_norms<T>(q_, B));  // before anything follows from them
     }
-    if (const Recipe* const finer =
-            refined.converged() ? nullptr : factoring_.after(made_.recipe, Reason::too_coarse)) {
+    if (const auto finer = refined.converged() ? std::nullopt : factoring_.after(made_.recipe, Reason::too_coarse)) {
       replaced = factoring_.fallen_back(
           *finer, made_.facts, std::string("refinement in ") + name_of(made_.recipe.precision.name) + " stalled");
       if (replaced->facts.outcome.ok()) refined = solve_with(*replaced, B, X, op);
     }
+    SolveFacts facts = judged(replaced ? *replaced : made_, by, std::move(refined), B, X, op,
+                              replaced || !made_.recipe.refines() ? std::nullopt : std::optional(refining));
+    if (const Factored& made = replaced ? *replaced : made_; made.facts.outcome.ok() && !facts.outcome.ok()) {
+      std::optional<Factored> scaled = factoring_.equilibrated(made);
+      if (scaled && scaled->facts.outcome.ok()) {
+        replaced = std::move(scaled);
+        facts = judged(*replaced, by, solve_with(*replaced, B, X, op), B, X, op);
+      }
+    }
     Factored& made = replaced ? *replaced : made_;
-    const bool is_there = made.facts.outcome.ok();
-    const bool judged = is_there && is_judged(made);
-    if (judged) rcond_of(made);
-    SolveFacts facts = solve_begun(made, B.cols());
-    if (!replaced && made.recipe.refines()) facts.times.take(q_, refining);
-    if (is_there && !refined.converged()) facts.outcome = {Outcome::not_converged, refined.updates};
-    keep(std::move(refined), facts);
-    if (is_there && recipe_.check) check(made, by, B, X, op, facts);
-    if (judged && facts.outcome.ok() && facts.rcond_that_counts(*made.facts.rcond) < facts.roundoff)
-      facts.outcome = {Outcome::ill_conditioned, 0};
-    if (is_there)
+    if (made.facts.outcome.ok())
       facts.times.take(q_);
     else
       leave_no_solution(X, facts.times);
     std::optional<Report> anew;  // of the factors, where there are others, or a condition number
-    if (replaced || judged) lasolve::write_report(anew.emplace(), made.recipe, Facts(made.facts));
+    if (replaced || made.facts.rcond) lasolve::write_report(anew.emplace(), made.recipe, Facts(made.facts));
     Report report = report_of(anew ? *anew : report_, std::move(facts));
     if (replaced) made_ = std::move(*replaced);  // only now, when nothing can throw
     if (anew) std::swap(report_, *anew);
     return report;
   }
 
+  /// What is to be said of X, which was solved for with these factors. `refining`: the wall time until it was refined.
+  SolveFacts judged(Factored& made, const SolveRecipe& by, Refinement&& refined, MatrixView<const T, Space> B,
+                    MatrixView<T, Space> X, Op op, std::optional<double> refining = {}) {
+    const bool is_there = made.facts.outcome.ok(), is_judged_by_condition = is_there && is_judged(made);
+    if (is_judged_by_condition) rcond_of(made);
+    SolveFacts facts = solve_begun(made, B.cols());
+    if (refining) facts.times.take(q_, *refining);
+    if (is_there && !refined.converged()) facts.outcome = {Outcome::not_converged, refined.updates};
+    keep(std::move(refined), facts);
+    if (is_there && recipe_.check) check(made, by, B, X, op, facts);
+    if (is_judged_by_condition && facts.outcome.ok() && facts.rcond_that_counts(*made.facts.rcond) < facts.roundoff)
+      facts.outcome = {Outcome::ill_conditioned, 0};
+    return facts;
+  }
+
   void write_report() { lasolve::write_report(report_, made_.recipe, Facts(made_.facts)); }
   static SolveFacts solve_begun(const Factored& made, std::int64_t nrhs) {
     const Recipe& by = made.recipe;
-    return {made.facts.outcome, nrhs, by.refine, by.roundoff_of_solutions()};
+    SolveFacts facts{made.facts.outcome, nrhs, by.refine, by.roundoff_of_solutions()};
+    facts.extra_residuals = by.extra;
+    return facts;
   }
   static void keep(Refinement&& refined, SolveFacts& facts) {
     facts.refine_iterations = refined.updates, facts.gmres_steps = refined.gmres_steps;
     if (refined.gmres_steps > 0) facts.refine = Refine::gmres;
-    facts.refinement_residuals = std::move(refined.residuals);
+    facts.refinement_residuals = std::move(refined.residuals), facts.residual_history = std::move(refined.history);
   }
 
   /// X ← NaN: what was there before is no solution.
@@ -192,11 +204,9 @@ class Solver {
     q_.phase(Phase::check);
     require(may_know_norm(),
             "the norm of A is not known, which its factors have overwritten: ask for the condition in the options");
-    long double norm = A_.norm(q_, Op::transpose);
-    if (Facts anew = made.facts; !factoring_.in_place() && factoring_.scales_up(anew)) {
-      made = factoring_.again(made.recipe, std::move(anew));
-      norm = A_.norm(q_, Op::transpose);
-    }
+    const long double norm = A_.norm(q_, Op::transpose);
+    if (!factoring_.in_place() && !made.recipe.scales_up && factoring_.is_too_small())
+      made = factoring_.scaled_up(made);
     made.facts.rcond = reciprocal_condition(q_, *made.factors, norm, teller_of(Step::condition));
     if (std::optional<RefinedFactors<T, Space>> refined = refined_factors(made))
       made.facts.rcond = reciprocal_condition(q_, *refined, norm);
@@ -225,6 +235,8 @@ class Solver {
       const ErrorBounds its = error_bounds(q_, factors, A_.with(op), op, A_.norm(q_, op), rows);
       worst = {larger(worst.forward, its.forward), larger(worst.componentwise, its.componentwise)};
     }
+    if (facts.extra_residuals && facts.outcome.ok())
+      worst.forward = std::min(worst.forward, bound_of_extra_residuals<T>(B.rows(), *made.facts.rcond));
     if (worst.forward < 1) facts.forward_error_bound = worst.forward;
     if (at_once == 1) facts.componentwise_backward_error = worst.componentwise;
   }
@@ -246,9 +258,12 @@ class Solver {
   Refinement refined_with(Factored& made, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op,
                           MatrixView<T, Space> R) {
     q_.phase(Phase::refine);
+    constexpr std::int64_t most_kept =
+        (1 << 20) / 62;  // numbers of a history, of two refinements with 31 residuals each
+    const std::int64_t history = made.recipe.history ? std::min(B.cols(), most_kept) : 0;
+    const RefineTo to{made.recipe.accuracy, made.recipe.extra, std::size_t(history)};
     const auto by = [&](Refine how, std::vector<std::size_t> which) {
-      return refine<T>(q_, how, *made.factors, A_.with(op), op, A_.norm(q_, op), made.recipe.accuracy, B, X, R,
-                       std::move(which));
+      return refine<T>(q_, how, *made.factors, A_.with(op), op, A_.norm(q_, op), to, B, X, R, std::move(which));
     };
     std::vector<std::size_t> all(std::size_t(B.cols()));
     std::iota(all.begin(), all.end(), 0);
@@ -262,11 +277,6 @@ class Solver {
   /// `b`: the largest magnitudes of the columns of B.
   void require_finite_sides(const std::vector<double>& b) const {
     lasolve::require_finite(!recipe_.finite || std::isfinite(largest(b)), "the right-hand sides have");
-  }
-
-  /// The same of what is solved for, which may be a multiple of what was given, that was looked at before.
-  void look_at_sides(const std::vector<double>& b) const {
-    if (factoring_.exponent() == 0) require_finite_sides(b);
   }
 
   /// That B is finite is part of it, so that all is waited for at once.
@@ -291,7 +301,7 @@ class Solver {
       return passed;
     };
     ResidualNorms norms = look();
-    look_at_sides(norms.b);
+    require_finite_sides(norms.b);
     bool passed = judged(norms);
     if (!passed && (mends_accuracy(made, B, X, op, R.view(), facts) || mends_growth(made, B, X, op, R.view(), facts))) {
       q_.phase(Phase::check);
@@ -330,7 +340,7 @@ class Solver {
   bool mends_growth(Factored& made, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op, MatrixView<T, Space> R,
                     SolveFacts& facts) {
     if (!record_of(made.recipe.method).may_grow || made.recipe.is_coarse() || recipe_.accuracy > 0) return false;
-    const double grown = growth(q_, made.factors->values(), A_.with(Op::none));
+    const double grown = growth(q_, made.factors->values(), A_.with(Op::none), made.factors->scales());
     const double hpl = hpl_residual(*facts.backward_error, B.rows(), facts.roundoff);
     facts.growth = grown;
     if (!(hpl <= grown)) return false;
@@ -350,7 +360,8 @@ class Solver {
                     Op op, double u) {
     const double error = backward_error_of_rows<T, Space>(q_, by, R, exponents, X, B);
     if (!(error < hpl_threshold * double(B.rows()) * u)) return false;
-    const double its = reciprocal_condition_of(q_, *made.factors, by, op);
+    std::optional<RefinedFactors<T, Space>> refined = refined_factors(made);
+    const double its = reciprocal_condition_of<T, Space>(q_, refined ? *refined : *made.factors, by, op);
     if (its >= 10 * u) rcond = its;
     return rcond.has_value();
   }

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "core/settled.hpp"
 #include "solvers/driver/engine.hpp"
+#include "solvers/driver/factored.hpp"
 #include "solvers/refine/condition.hpp"
 
 namespace lasolve {
@@ -15,21 +19,28 @@ namespace lasolve {
 template <class T, class Space>
 class TrianglesOf final : public Triangles<T> {
  public:
-  /// A times 2^exponent was factored, with that outcome.
-  TrianglesOf(Queue<Space>& q, const GemmBackend<Space>& gemm, Factors<T, Space>* factors, int exponent,
-              Outcome outcome)
-      : q_(q), gemm_(gemm), factors_(factors), exponent_(exponent), outcome_(outcome) {}
+  /// How A was factored. `finer`: where that is coarser than A, makes factors that are not, or nothing.
+  TrianglesOf(Queue<Space>& q, const GemmBackend<Space>& gemm, const Factored<T, Space>& made,
+              std::function<std::optional<Factored<T, Space>>()> finer)
+      : q_(q), gemm_(gemm), finer_(std::move(finer)) {
+    set(made);
+  }
 
   LogDeterminant log_abs_det() override {
     require(!ComplexElement<T>, "the determinant of a complex matrix has more than a sign");
     constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (is_coarse_ && outcome_.ok()) {
+      fine_ = finer_();
+      require(fine_.has_value(), coarser_than_A);
+      set(*fine_);
+    }
     if (outcome_.kind == Outcome::singular) return {-infinity, 0};
     if (!outcome_.ok()) return {std::numeric_limits<double>::quiet_NaN(), 0};
     const auto A = factors_->values();
     const std::int64_t n = A.rows();
     const Matrix<T> diagonal = fetched(MatrixView<const T, Space>(A.data(), 1, n, A.ld() + 1));
     long double log_abs = 0;
-    log_abs -= double(n) * double(exponent_) * std::log(2.0);
+    log_abs -= factors_->scales().log2_of_determinant(n) * std::log(2.0L);
     int sign = 1;
     const int power = factors_->method().power_of_pivots;
     for (std::int64_t i = 0; i < n; ++i) {
@@ -132,12 +143,22 @@ class TrianglesOf final : public Triangles<T> {
     }
   }
 
+  static constexpr const char* coarser_than_A =
+      "L, U, pivots and the determinant are those of factors as fine as A, and these are coarser: leave "
+      "Options::precision automatic";
+  void set(const Factored<T, Space>& made) {
+    factors_ = made.factors.get(), outcome_ = made.facts.outcome, is_coarse_ = made.recipe.is_coarse();
+  }
   void require_factored() const {
+    require(!is_coarse_, coarser_than_A);
     require(outcome_.ok(), ("there are no factors of A: " + outcome_.message()).c_str());
   }
   void require_factors_of_A() const {
     require_factored();
-    require(exponent_ == 0, "A is subnormal, so that a multiple of it was factored, whose factors are not those of A");
+    require(
+        !factors_->scales().any(),
+        "A was factored with its rows and columns scaled, as it is subnormal or badly scaled, and these factors are "
+        "not those of A");
   }
   Triangle<T, Space> of(Factor which) const {
     const auto A = factors_->values();
@@ -167,9 +188,11 @@ class TrianglesOf final : public Triangles<T> {
 
   Queue<Space>& q_;
   const Gemm<T, Space> gemm_;
-  Factors<T, Space>* const factors_;  // null: there are none
-  const int exponent_;
-  const Outcome outcome_;
+  std::function<std::optional<Factored<T, Space>>()> finer_;
+  std::optional<Factored<T, Space>> fine_;
+  Factors<T, Space>* factors_;  // null: there are none
+  Outcome outcome_;
+  bool is_coarse_;
 };
 
 }  // namespace lasolve

@@ -78,4 +78,13 @@ ErrorBounds error_bounds(Queue<Space>& q, Factors<T, Space>& factors, const Syst
   return bounds;
 }
 
+/// The same where refinement with residuals in twice the precision has converged: all updates that would follow are below the last digit. 1
+/// where A is too ill-conditioned to trust that.
+/// Source: LAPACK's xGERFSX.
+template <class T>
+double bound_of_extra_residuals(std::int64_t n, double rcond) {
+  const double u = unit_roundoff_of(precision_of<T>);
+  return rcond < double(n) * u ? 1 : std::max(10.0, std::sqrt(double(n))) * u;
+}
+
 }  // namespace lasolve

@@ -26,16 +26,18 @@ void by_sides(Queue<Space>& q, Phase phase, std::int64_t n, std::int64_t nrhs, c
   }
 }
 
-/// residual_without_overflow(), the same way.
+/// residual_within_range(), the same way.
 template <class T, class Space, class Norm>
 ResidualNorms residual_by_sides(Queue<Space>& q, Phase phase, const std::function<void(double)>& tell,
                                 const SystemMatrix<T, Space>& A, Norm norm_of_A, MatrixView<const T, Space> X,
-                                MatrixView<const T, Space> B, MatrixView<T, Space> R) {
-  if (!tell) return residual_without_overflow<T>(q, A, norm_of_A, X, B, R);
+                                MatrixView<const T, Space> B, MatrixView<T, Space> R,
+                                MatrixView<const T, Space> tail = {}) {
+  if (!tell) return residual_within_range<T>(q, A, norm_of_A, X, B, R, tail);
   ResidualNorms all;
   by_sides(q, phase, B.rows(), B.cols(), tell, [&](std::int64_t j, std::int64_t some) {
     const ResidualNorms part =
-        residual_without_overflow<T>(q, A, norm_of_A, X.columns(j, some), B.columns(j, some), R.columns(j, some));
+        residual_within_range<T>(q, A, norm_of_A, X.columns(j, some), B.columns(j, some), R.columns(j, some),
+                                 tail.cols() == 0 ? tail : tail.columns(j, some));
     const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
     append(all.exponents, part.exponents), append(all.b, part.b), append(all.x, part.x), append(all.r, part.r);
   });

@@ -63,8 +63,9 @@ Checked check_by_columns(Queue<Space>& q, const Supply<T, Space>& A, Op op, Uplo
   };
   residual_by_columns(X, B);
   auto b = column_norms<T>(q, B), x = column_norms<T>(q, X);
-  const auto exponents = exponents_without_overflow<T>(largest(sums), *x);
-  if (largest(exponents) > 0) on_scaled<T>(q, exponents, X, B, residual_by_columns);
+  const auto exponents = exponents_within_range<T>(largest(sums), *x, *b);
+  if (any_exponent(exponents))
+    on_scaled<T>(q, exponents, X, B, {}, [&](auto some_X, auto some_B, auto) { residual_by_columns(some_X, some_B); });
   const auto r = unscaled(*column_norms<T>(q, R.view()), exponents);
   const double error = backward_error(largest(sums), r, *x, *b);
   q.finish();

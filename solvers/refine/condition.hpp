@@ -8,18 +8,12 @@
 
 #include "core/magnitude.hpp"
 #include "core/settled.hpp"
-#include "core/transfer.hpp"
+#include "solvers/copy.hpp"
 #include "solvers/factors.hpp"
 #include "solvers/refine/largest.hpp"
 #include "solvers/refine/one_norm.hpp"
 
 namespace lasolve {
-
-/// Copies in the order of a queue to memory of the host, and back. On a device they are in core/transfer.hpp.
-template <class T>
-void copy(Queue<Cpu>& q, MatrixView<const T> from, MatrixView<T> to) {
-  convert(q, from, to);
-}
 
 /// A copy on the host.
 template <class T, class Space>

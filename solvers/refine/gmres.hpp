@@ -35,7 +35,7 @@ class Gmres {
 
   /// `a_norm`: ‖op(A)‖∞. Factors are applied with `op`, in the arithmetic of T.
   Gmres(Queue<Space>& q, Factors<T, Space>& factors, const SystemMatrix<T, Space>& A, Op op, long double a_norm)
-      : q_(q), factors_(factors), A_(A), op_(op), exponent_(exponent_without_overflow<T>(a_norm, 2)) {}
+      : q_(q), factors_(factors), A_(A), op_(op), exponent_(exponent_within_range<T>(a_norm, 2)) {}
 
   /// How many right-hand sides have room for their bases in a quarter of the memory of A, or in 64 MiB.
   std::int64_t at_once(std::int64_t nrhs) const {

@@ -29,6 +29,7 @@ class RefinedFactors final : public Factors<T, Space> {
     apply(q, B, X, op);
   }
   Exponents exponents() const override { return exponents_of<T>; }
+  const Scales& scales() const override { return factors_.scales(); }
   const MethodRecord& method() const override { return factors_.method(); }
   MatrixView<const T, Space> values() const override { return factors_.values(); }
   Pivots<Space> pivots() override { return factors_.pivots(); }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <vector>
 
@@ -33,41 +34,55 @@ std::vector<long double> row_sums_without_overflow(Queue<Space>& q, const System
   return wide;
 }
 
-/// The least exponent e ≥ 0 with which products of A and 2^−e x do not overflow, nearly always 0. `a` is ‖A‖∞ and `x` the
-/// largest magnitude in the column x.
+/// Whether products of A and x may overflow. `a` is ‖A‖∞, and `x` the largest magnitude in x.
 template <class T>
-int exponent_without_overflow(long double a, double x) {
-  constexpr int most = std::numeric_limits<real_of<T>>::max_exponent - 2;
-  const long double size = a * x;
-  if (!(size >= std::scalbn(1.0L, most))) return 0;
-  return std::isfinite(size) ? std::ilogb(size) + 1 - most : 0;
-}
-/// That of each column of X.
-template <class T>
-std::vector<int> exponents_without_overflow(long double a, const std::vector<double>& x) {
-  std::vector<int> exponents;
-  for (const double xj : x) exponents.push_back(exponent_without_overflow<T>(a, xj));
-  return exponents;
+bool may_overflow(long double a, double x) {
+  return a * x >= std::scalbn(1.0L, std::numeric_limits<real_of<T>>::max_exponent - 2);
 }
 
-/// The exponent with which 2^exponent A has a norm just below 1, where that of A is below the least normal number and so all that is
-/// computed with A would lose digits; else 0. If 2^exponent b overflows, then A⁻¹b does.
+/// An exponent e with which products of A and 2^−e x neither overflow, nor lose digits because they are too small for that: nearly
+/// always 0. `b`: the largest magnitude in the right-hand side beside x. `twice`: products have twice the digits.
+template <class T>
+int exponent_within_range(long double a, double x, double b = 0, bool twice = false) {
+  using Limits = std::numeric_limits<real_of<T>>;
+  constexpr int most = Limits::max_exponent - 2, headroom = 16;
+  const long double size = a * x;
+  if (may_overflow<T>(a, x)) return std::isfinite(size) ? std::ilogb(size) + 1 - most : 0;
+  const int least = Limits::min_exponent + headroom + (twice ? 2 * Limits::digits : 0);
+  if (!(size > 0 && size < std::scalbn(1.0L, least))) return 0;
+  return std::min(0, std::max(std::ilogb(size), std::ilogb(larger(x, b)) + 2 * Limits::digits - most));
+}
+/// That of each column.
+template <class T>
+std::vector<int> exponents_within_range(long double a, const std::vector<double>& x, const std::vector<double>& b,
+                                        bool twice = false) {
+  std::vector<int> exponents;
+  for (std::size_t j = 0; j < x.size(); ++j) exponents.push_back(exponent_within_range<T>(a, x[j], b[j], twice));
+  return exponents;
+}
+inline bool any_exponent(const std::vector<int>& exponents) {
+  return std::any_of(exponents.begin(), exponents.end(), [](int e) { return e != 0; });
+}
+
+/// The exponent with which 2^exponent A has a norm just below 1, where that of A is below the least normal number and so its factors would
+/// lose digits; else 0. If 2^exponent b overflows, then A⁻¹b does.
 template <class T>
 int exponent_of_subnormal(long double norm) {
   return norm > 0 && norm < std::numeric_limits<real_of<T>>::min() ? -std::ilogb(norm) - 1 : 0;
 }
 
-/// f(2^−e X, 2^−e B) with an exponent e for each column.
+/// f(2^−e X, 2^−e B, 2^−e tail) with an exponent e for each column. What is empty stays so.
 template <class T, class Space, class F>
 void on_scaled(Queue<Space>& q, const std::vector<int>& exponents, MatrixView<const T, Space> X,
-               MatrixView<const T, Space> B, F f) {
-  Matrix<T, Space> less_X(X.rows(), X.cols()), less_B(B.rows(), B.cols());
+               MatrixView<const T, Space> B, MatrixView<const T, Space> tail, F f) {
+  Matrix<T, Space> of_X(X.rows(), X.cols()), of_B(B.rows(), B.cols()), of_tail(tail.rows(), tail.cols());
   const Settled settled(q);
-  for (std::int64_t j = 0; j < X.cols(); ++j) {
-    scale<T>(q, -exponents[std::size_t(j)], X.columns(j, 1), less_X.view().columns(j, 1));
-    scale<T>(q, -exponents[std::size_t(j)], B.columns(j, 1), less_B.view().columns(j, 1));
-  }
-  f(std::as_const(less_X).view(), std::as_const(less_B).view());
+  const auto scale_columns = [&](MatrixView<const T, Space> from, MatrixView<T, Space> to) {
+    for (std::int64_t j = 0; j < from.cols(); ++j)
+      scale<T>(q, -exponents[std::size_t(j)], from.columns(j, 1), to.columns(j, 1));
+  };
+  scale_columns(X, of_X), scale_columns(B, of_B), scale_columns(tail, of_tail);
+  f(std::as_const(of_X).view(), std::as_const(of_B).view(), std::as_const(of_tail).view());
 }
 
 /// Numbers that were computed 2^−e times as large.
@@ -77,17 +92,32 @@ inline std::vector<long double> unscaled(const std::vector<double>& numbers, con
   return wide;
 }
 
+/// The largest magnitudes in the columns of some matrices, one after the other.
+template <class T, class Space>
+Fetched<std::vector<double>> norms_of_each(Queue<Space>& q,
+                                           std::initializer_list<MatrixView<const T, Space>> matrices) {
+  std::vector<double> all;
+  for (const MatrixView<const T, Space> M : matrices) {
+    auto norms = column_norms<T>(q, M);
+    all.insert(all.end(), norms->begin(), norms->end());
+  }
+  return all;
+}
+
 /// R ← B − A X for a square A, and the largest magnitudes in the columns of B, then of X, then of R. By default one after the other.
 template <class T, class Space, class AnyMatrix>
 Fetched<std::vector<double>> residual_with_norms(Queue<Space>& q, const AnyMatrix& A, MatrixView<const T, Space> X,
                                                  MatrixView<const T, Space> B, MatrixView<T, Space> R) {
   residual(q, A, X, B, R);
-  std::vector<double> all;
-  for (const MatrixView<const T, Space> M : {B, X, MatrixView<const T, Space>(R)}) {
-    auto norms = column_norms<T>(q, M);
-    all.insert(all.end(), norms->begin(), norms->end());
-  }
-  return all;
+  return norms_of_each<T>(q, {B, X, MatrixView<const T, Space>(R)});
+}
+/// The same in twice the precision, of X + tail.
+template <class T, class Space, class AnyMatrix>
+Fetched<std::vector<double>> residual_in_two_with_norms(Queue<Space>& q, const AnyMatrix& A,
+                                                        MatrixView<const T, Space> X, MatrixView<const T, Space> tail,
+                                                        MatrixView<const T, Space> B, MatrixView<T, Space> R) {
+  residual_in_two(q, A, X, tail, B, R);
+  return norms_of_each<T>(q, {B, X, MatrixView<const T, Space>(R)});
 }
 
 /// What is known of a residual, by columns.
@@ -97,25 +127,33 @@ struct ResidualNorms {
   std::vector<long double> r;  ///< those of B − A X
 };
 
-/// R ← 2^−e (B − A X) with exponents as of exponents_without_overflow(norm_of_A(), x). They are taken for 0, so that all that is
-/// asked of the device is waited for at once; where that was wrong, R is computed again.
+/// R ← 2^−e (B − A X) with exponents as of exponents_within_range(norm_of_A(), x). They are taken for 0, so that all that is
+/// asked of the device is waited for at once; where that was wrong, R is computed again. With what X has below its last digits, a tail, R
+/// is computed in twice the precision.
 template <class T, class Space, class Norm>
-ResidualNorms residual_without_overflow(Queue<Space>& q, const SystemMatrix<T, Space>& A, Norm norm_of_A,
-                                        std::type_identity_t<MatrixView<const T, Space>> X,
-                                        std::type_identity_t<MatrixView<const T, Space>> B,
-                                        std::type_identity_t<MatrixView<T, Space>> R) {
-  const auto norms_of = [&](MatrixView<const T, Space> some_X, MatrixView<const T, Space> some_B) {
-    auto all = std::visit([&](const auto& a) { return residual_with_norms<T>(q, a, some_X, some_B, R); }, A);
+ResidualNorms residual_within_range(Queue<Space>& q, const SystemMatrix<T, Space>& A, Norm norm_of_A,
+                                    std::type_identity_t<MatrixView<const T, Space>> X,
+                                    std::type_identity_t<MatrixView<const T, Space>> B,
+                                    std::type_identity_t<MatrixView<T, Space>> R,
+                                    std::type_identity_t<MatrixView<const T, Space>> tail = {}) {
+  using View = MatrixView<const T, Space>;
+  const auto norms_of = [&](View some_X, View some_B, View some_tail) {
+    auto all = std::visit(
+        [&](const auto& a) {
+          return tail.cols() == 0 ? residual_with_norms<T>(q, a, some_X, some_B, R)
+                                  : residual_in_two_with_norms<T>(q, a, some_X, some_tail, some_B, R);
+        },
+        A);
     const auto third = [&](std::ptrdiff_t which) {
       const auto begin = all->begin() + which * std::ptrdiff_t(X.cols());
       return std::vector<double>(begin, begin + std::ptrdiff_t(X.cols()));
     };
     return std::array{third(0), third(1), third(2)};
   };
-  auto norms = norms_of(X, B);  // of B, X and R
-  const auto exponents = exponents_without_overflow<T>(norm_of_A(), norms[1]);
-  if (largest(exponents) > 0)
-    on_scaled<T>(q, exponents, X, B, [&](auto less_X, auto less_B) { norms[2] = norms_of(less_X, less_B)[2]; });
+  auto norms = norms_of(X, B, tail);  // of B, X and R
+  const auto exponents = exponents_within_range<T>(norm_of_A(), norms[1], norms[0], tail.cols() > 0);
+  if (any_exponent(exponents))
+    on_scaled<T>(q, exponents, X, B, tail, [&](auto... scaled) { norms[2] = norms_of(scaled...)[2]; });
   return {exponents, norms[0], norms[1], unscaled(norms[2], exponents)};
 }
 

@@ -7,6 +7,7 @@
 
 #include "solvers/refine/condition.hpp"
 #include "solvers/refine/residual.hpp"
+#include "solvers/scales.hpp"
 
 namespace lasolve {
 
@@ -31,13 +32,14 @@ void for_each_magnitude(Queue<Space>& q, const SystemMatrix<T, Space>& A, F f) {
   }
 }
 
-/// max|uᵢⱼ| / max|aᵢⱼ| of A = L U.
+/// max|uᵢⱼ| / max|aᵢⱼ| of A = L U, where A was scaled before.
 template <class F, class T, class Space>
-double growth(Queue<Space>& q, MatrixView<const F, Space> LU, const SystemMatrix<T, Space>& A) {
+double growth(Queue<Space>& q, MatrixView<const F, Space> LU, const SystemMatrix<T, Space>& A, const Scales& by) {
   double of_U = 0, of_A = 0;
   for_each_magnitude<F, Space>(q, Symmetric<F, Space>(LU, Uplo::upper),
                                [&](auto, auto, double u) { of_U = larger(of_U, u); });
-  for_each_magnitude(q, A, [&](auto, auto, double a) { of_A = larger(of_A, a); });
+  for_each_magnitude(
+      q, A, [&](std::int64_t i, std::int64_t j, double a) { of_A = larger(of_A, std::ldexp(a, int(by.of(i, j)))); });
   return of_U / of_A;
 }
 
@@ -98,7 +100,10 @@ double reciprocal_condition_of(Queue<Space>& q, Factors<T, Space>& factors, cons
   const int most = factors.exponents().most * 3 / 4;  // else a weight hides its column by underflow
   if (std::any_of(by.columns.begin(), by.columns.end(), [most](int exponent) { return std::abs(exponent) > most; }))
     return 0;
-  const int e = by.row_sums.empty() ? 0 : std::max(0, std::ilogb(largest(by.row_sums)) - 1000);
+  int e = 0, less = 0;  // so that neither the sums overflow, nor what rows have in op(A)⁻¹
+  for (const long double sum : by.row_sums)
+    if (sum > 0 && std::isfinite(sum)) e = std::max(e, std::ilogb(sum) - 1000), less = std::min(less, std::ilogb(sum));
+  less = std::min(0, less + most);
   const auto each = [](MatrixView<double> X, auto f) {
     for (std::int64_t j = 0; j < X.cols(); ++j)
       for (std::int64_t i = 0; i < X.rows(); ++i) f(X(i, j), std::size_t(i / parts<T>));
@@ -109,10 +114,10 @@ double reciprocal_condition_of(Queue<Space>& q, Factors<T, Space>& factors, cons
   const double inverse =
       one_norm_estimate(parts<T> * std::int64_t(by.row_sums.size()), [&](MatrixView<double> X, Op side) {
         side == Op::transpose ? each(X, scale_rows) : each(X, weigh);
-        apply_to_host_columns(q, factors, 0, X, side == Op::none ? flipped(op) : op);
+        apply_to_host_columns(q, factors, less, X, side == Op::none ? flipped(op) : op);
         side == Op::none ? each(X, scale_rows) : each(X, weigh);
       });
-  return reciprocal_of_condition(inverse, std::ldexp(1.0L, e));
+  return reciprocal_of_condition(inverse, std::ldexp(1.0L, e - less));
 }
 
 }  // namespace lasolve

@@ -33,8 +33,8 @@ void write(lasolve_report* to, lasolve_report all) {
 lasolve_report only(const char* message) {
   const double none = std::nan("");
   lasolve_report all{};
-  for (const char** word :
-       {&all.outcome, &all.device, &all.gemm, &all.method, &all.precision, &all.schedule, &all.notes})
+  for (const char** word : {&all.outcome, &all.device, &all.gemm, &all.method, &all.precision, &all.schedule,
+                            &all.notes, &all.equilibration})
     *word = "";
   for (double* number :
        {&all.factor_seconds, &all.solve_seconds, &all.total_seconds, &all.backward_error, &all.hpl_residual, &all.rcond,
@@ -64,6 +64,7 @@ void fill(lasolve_report* to, const Report& r) {
   all.method = name_of(r.method);
   all.precision = name_of(r.precision);
   all.schedule = name_of(r.schedule);
+  all.equilibration = name_of(r.equilibration);
   all.block_size = r.block_size;
   all.factor_seconds = r.factor_seconds;
   all.solve_seconds = r.solve_seconds;

@@ -87,9 +87,11 @@ Request::Request(const lasolve_options* from) : given(read(from, "lasolve_option
   options.allow_nonfinite = given.allow_nonfinite != 0;
   options.accuracy = given.accuracy;
   options.bounds = given.bounds != 0;
+  options.residual = enumerator(given.residual, Residual::working, "the residual");
   options.assume_suitable = given.assume_suitable != 0;
   options.check = given.no_check == 0;
-  options.condition = given.condition > 0 ? Condition::on : given.condition < 0 ? Condition::off : Condition::automatic;
+  const auto wanted = [](int by) { return by > 0 ? Wanted::on : by < 0 ? Wanted::off : Wanted::automatic; };
+  options.condition = wanted(given.condition), options.equilibrate = wanted(given.equilibrate);
   if (given.tuning) tune(given.tuning);
   if (given.progress)
     options.progress = [progress = given.progress, data = given.progress_data](double fraction) {

@@ -52,9 +52,18 @@ std::string about(const Subject& subject, const Report& r) {
                       record_of(r.method).description, name_of(r.precision), name_of(r.schedule), r.block_size,
                       name_of(r.refine),
                       r.refine_iterations > 0 ? fmt::format(" ({} updates{})", r.refine_iterations, steps) : "");
-  if (r.storage != r.products || r.storage != r.residual)
+  if (r.storage != r.products || r.storage != r.residual || r.extra_residuals)
     text += fmt::format("precision   {}: factors in {}, products in {}, residuals in {}\n", name_of(r.precision),
-                        name_of(r.storage), name_of(r.products), name_of(r.residual));
+                        name_of(r.storage), name_of(r.products), std::get<std::string>(report_field("residual").of(r)));
+  if (r.equilibration != Equilibration::none)
+    text += fmt::format("scaled      {} of A, by powers of two\n",
+                        r.equilibration == Equilibration::both ? "rows and columns" : name_of(r.equilibration));
+  if (!r.residual_history.empty()) {
+    text += "residuals  ";
+    for (const double residual : r.refinement_residuals) text += fmt::format(" {:.1e}", residual);
+    text += fmt::format(" (the largest of {} column{}, before the first update and after each)\n", r.nrhs,
+                        r.nrhs == 1 ? "" : "s");
+  }
   return text;
 }
 

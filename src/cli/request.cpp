@@ -102,6 +102,12 @@ const Table<Request>& solve_table() {
         "auto: classical for factors coarser than fp64, and where elements grew so that a check fails; gmres where "
         "that stalls")
           .to([](Request& r, auto& word) { r.options.refine = one_of<Refine>("refine", word); }),
+      O("residual", 0, "PRECISION", "working", words_of<Residual>(),
+        "what refinement computes residuals in; extra: double-double, which makes x itself accurate to the last digits")
+          .to([](Request& r, auto& word) { r.options.residual = one_of<Residual>("residual", word); }),
+      O("equilibrate", 0, "WHEN", "auto", words_of<Wanted::Kind>(),
+        "scale rows and columns by powers of two before A is factored; auto: where a solution fails without it")
+          .to([](Request& r, auto& word) { r.options.equilibrate = one_of<Wanted::Kind>("equilibrate", word); }),
       schedule_option<Request>("the order of the steps; 'lasolve plan' draws them"),
       block_size_option<Request>().was("-n"),
       tune_option(),
@@ -117,6 +123,9 @@ const Table<Request>& solve_table() {
           .to([](Request& r, auto& word) { r.options.accuracy = accuracy_of(word); }),
       O("bounds", 0, "bound the error of the solution, as LAPACK's gesvx does").to([](Request& r, auto&) {
         r.options.bounds = true;
+      }),
+      O("history", 0, "report the residuals of each right-hand side as it is refined").to([](Request& r, auto&) {
+        r.options.history = true;
       }),
       O("transpose", 't', "solve with the transpose of A").to([](Request& r, auto&) { r.op = Op::transpose; }),
       threads_option<Request>(),
@@ -233,9 +242,14 @@ void complete(Request& r, const Given& given) {
   refuse_files_named_twice({{"matrix", r.matrix}, {"rhs", r.rhs}}, {{"output", r.output}, {"json", r.json}});
   require_one_format(r, io::FileFormat::txt);  // which may be meant for the input
   require_size(r);
-  if (r.in_place && (is_coarser_than<double>(r.options.precision, r.options.storage) || is_asked_for(r.options.refine)))
-    throw UsageError(fmt::format("--in-place leaves nothing to refine with: not with --precision {} or --refine {}",
-                                 name_of(r.options.precision), name_of(r.options.refine)));
+  if (r.in_place && (is_coarser_than<double>(r.options.precision, r.options.storage) ||
+                     is_asked_for(r.options.refine) || r.options.residual == Residual::extra))
+    throw UsageError(
+        fmt::format("--in-place leaves nothing to refine with: not with --precision {}, --refine {} or "
+                    "--residual {}",
+                    name_of(r.options.precision), name_of(r.options.refine), name_of(r.options.residual)));
+  if (r.options.residual == Residual::extra && r.options.refine == Refine::none)
+    throw UsageError("--residual extra is of a refinement, and --refine none leaves that out");
   if (r.options.accuracy > 0 && given.is_by_default("precision")) r.options.precision = Precision::automatic;
   if (r.options.accuracy > 0 && r.in_place)
     throw UsageError("--in-place leaves nothing to reach an accuracy with: not with --accuracy");

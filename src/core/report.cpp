@@ -50,6 +50,11 @@ std::optional<double> small_below(const Report& r) {
   if (r.products_of.empty()) return {};
   return r.small_below;
 }
+/// A name of its own for what no storage has.
+std::string residual(const Report& r) {
+  if (!r.extra_residuals) return name_of(r.residual);
+  return r.residual == Precision::fp32 ? name_of(Precision::fp64) : "double-double";
+}
 NumbersOfPhases of_phases(const std::array<double, phase_count>& values) {
   NumbersOfPhases all;
   for (std::size_t p = 0; p < phase_count; ++p)
@@ -99,8 +104,9 @@ constexpr ReportField fields[] = {
     LASOLVE_MEMBER(precision, "word", "in which the system was solved"),
     LASOLVE_MEMBER(storage, "word", "what the factors are stored in"),
     LASOLVE_MEMBER(products, "word", "what products are computed in"),
-    LASOLVE_MEMBER(residual, "word", "what residuals are computed in"),
-    LASOLVE_MEMBER(refine, "word", "none or classical"),
+    {"residual", "word", "what residuals of the refinement are computed in", of<residual>},
+    LASOLVE_MEMBER(equilibration, "word", "what of A was scaled by powers of two: none, rows, columns, both"),
+    LASOLVE_MEMBER(refine, "word", "none, classical or gmres"),
     LASOLVE_MEMBER(schedule, "word", "the order of the steps"),
     LASOLVE_MEMBER(block_size, "count", "columns of a panel at most"),
     LASOLVE_MEMBER(threads, "count", "of the host, that shared the factorization"),
@@ -131,6 +137,8 @@ constexpr ReportField fields[] = {
     LASOLVE_MEMBER(refine_iterations, "count", "updates of the refinement"),
     LASOLVE_MEMBER(gmres_steps, "count", "products with A within these by GMRES, of the right-hand side with most"),
     LASOLVE_MEMBER(refinement_residuals, "numbers", "|B - A X| / (|A| |X|) before the first update, and after each"),
+    LASOLVE_MEMBER(residual_history, "table",
+                   "the same of each right-hand side: a row for each of these; empty unless it was asked for"),
     LASOLVE_MEMBER(notes, "words", "what a person should know: fallbacks, substitutions"),
 };
 

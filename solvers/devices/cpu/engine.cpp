@@ -78,6 +78,7 @@ class SmallEngine final : public Engine<T> {
         threads_(options.threads),
         refine_(options.refine),
         condition_(options.condition),
+        equilibrate_(options.equilibrate),
         check_(options.check),
         allow_nonfinite_(options.allow_nonfinite),
         memory_(memory_for<T>(A.rows(), SmallSystem<T>::ld(A.rows()) * A.cols())),
@@ -125,6 +126,7 @@ class SmallEngine final : public Engine<T> {
       options.check = check_;
       options.allow_nonfinite = allow_nonfinite_;
       options.condition = condition_;
+      options.equilibrate = equilibrate_;
       other_ = std::make_unique<CpuEngine<T>>(
           Given<T, Cpu>(system_.A()), gemm_, options,
           Facts{.outcome = report_.outcome, .device = report_.device, .notes = report_.notes});
@@ -134,10 +136,11 @@ class SmallEngine final : public Engine<T> {
 
   OneAtATime turns_;
   const GemmBackend<Cpu>& gemm_;
-  const Method method_;  // this and the next five are all that options of a small system may differ in
+  const Method method_;  // this and the next six are all that options of a small system may differ in
   const int threads_;
   const Refine refine_;
   const Condition condition_;
+  const Wanted equilibrate_;
   const bool check_, allow_nonfinite_;
   Report report_;
   Matrix<double> memory_;  // of the system and of a copy of A

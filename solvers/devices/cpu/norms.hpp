@@ -17,6 +17,7 @@
 #include "core/fetched.hpp"
 #include "core/magnitude.hpp"
 #include "core/symmetric.hpp"
+#include "solvers/devices/cpu/extra.hpp"
 #include "solvers/devices/cpu/leaves.hpp"
 #include "solvers/ending.hpp"
 #include "solvers/refine/largest.hpp"
@@ -77,6 +78,29 @@ void scale(Queue<Cpu>&, int exponent, MatrixView<const T> X, MatrixView<T> Y) {
 template <ComplexElement T>
 void scale(Queue<Cpu>& q, int exponent, MatrixView<const T> X, MatrixView<T> Y) {
   scale<real_of<T>>(q, exponent, parts_of(X), parts_of(Y));
+}
+
+/// 2^exponent x, rounded to another type.
+template <class To, class From>
+To scaled_to(From x, int exponent) {
+  if constexpr (ComplexElement<From>)
+    return {scaled_to<real_of<To>>(x.real(), exponent), scaled_to<real_of<To>>(x.imag(), exponent)};
+  else
+    return To(std::ldexp(x, exponent));
+}
+
+/// Y(i, j) ← 2^(exponent + rᵢ + cⱼ) X(i, j), where an empty column of exponents is zeros; Y may be X.
+template <class From, class To>
+void scale_to(Queue<Cpu>& q, int exponent, const Matrix<std::int64_t>& rows, const Matrix<std::int64_t>& columns,
+              MatrixView<const From> X, MatrixView<To> Y) {
+  const std::int64_t *const of_rows = rows.data(), *const of_columns = columns.data();  // null where they are empty
+  on_shares(q, X.cols(), double(X.rows()) * double(X.cols()), [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t j = first; j < first + count; ++j) {
+      const std::int64_t of_column = exponent + (of_columns ? of_columns[j] : 0);
+      for (std::int64_t i = 0; i < X.rows(); ++i)
+        Y(i, j) = scaled_to<To>(X(i, j), int(of_column + (of_rows ? of_rows[i] : 0)));
+    }
+  });
 }
 
 /// R ← R − A X.

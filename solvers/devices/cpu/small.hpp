@@ -122,7 +122,7 @@ class SmallSystem {
       double error = 0;
       for (std::int64_t j = 0; j < nrhs; ++j) {
         const double b = column_norm(B, j), x = column_norm<T>(solution, j);
-        if (!std::isfinite(a_norm * x + b) || exponent_without_overflow<T>(a_norm, x) > 0) return false;
+        if (!std::isfinite(a_norm * x + b) || may_overflow<T>(a_norm, x)) return false;
         error = larger(error, backward_error(a_norm, column_norm<T>(residual, j), x, b));
       }
       if (!passes(error, n_, facts.roundoff)) return false;

@@ -14,6 +14,7 @@
 #include "solvers/devices/cuda/async.hpp"
 #include "solvers/devices/cuda/by_columns.cuh"
 #include "solvers/devices/cuda/call.hpp"
+#include "solvers/devices/cuda/extra.cuh"
 #include "solvers/devices/cuda/matrix_facts.cuh"
 #include "solvers/devices/cuda/norms.cuh"
 #include "solvers/devices/cuda/plan.cuh"

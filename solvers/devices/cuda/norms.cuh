@@ -27,6 +27,17 @@ void scale(Queue<Cuda>& q, int exponent, MatrixView<const T, Cuda> X, MatrixView
   });
 }
 
+/// Y(i, j) ← 2^(exponent + rᵢ + cⱼ) X(i, j), where an empty column of exponents is zeros; Y may be X.
+template <class From, class To>
+void scale_to(Queue<Cuda>& q, int exponent, const Matrix<std::int64_t, Cuda>& rows,
+              const Matrix<std::int64_t, Cuda>& columns, MatrixView<const From, Cuda> X, MatrixView<To, Cuda> Y) {
+  const std::int64_t *const of_rows = rows.data(), *const of_columns = columns.data();  // null where they are empty
+  for_each_element(q, Y, [X, exponent, of_rows, of_columns] __device__(To & y, std::int64_t i, std::int64_t j) {
+    const std::int64_t all = exponent + (of_rows ? of_rows[i] : 0) + (of_columns ? of_columns[j] : 0);
+    y = To(scalbn(X.data()[i + j * X.ld()], int(all)));
+  });
+}
+
 template <class T>
 __device__ T entry(const Operand<T, Cuda>& A, std::int64_t i, std::int64_t j) {
   return A.data()[i * A.row_stride() + j * A.col_stride()];
@@ -44,7 +55,7 @@ __device__ void sum_rows(std::int64_t rows, std::int64_t columns, AddTo add_to, 
   __shared__ T sums[warps][32];
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
   const std::int64_t i = std::int64_t(blockIdx.x) * 32 + lane;
-  T sum = 0;
+  T sum{};
   if (i < rows)
 #pragma unroll 4
     for (std::int64_t k = warp; k < columns; k += warps) add_to(i, k, sum);

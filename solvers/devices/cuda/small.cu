@@ -159,8 +159,7 @@ bool SmallSystemOnCuda<T>::solve(Queue<Cuda>& q, MatrixView<const T, Cuda> B, Ma
     if (!check) break;
     checking = std::max(checking, seconds * part_of_check);
     const long double size = static_cast<long double>(a) * x + b;
-    if (!std::isfinite(size) || exponent_without_overflow<T>(a, x) > 0 || exponent_of_subnormal<T>(a) != 0)
-      return false;
+    if (!std::isfinite(size) || may_overflow<T>(a, x) || exponent_of_subnormal<T>(a) != 0) return false;
     error = larger(error, backward_error(a, r, x, b));
   }
   if (check && !passes(error, factors_.n, facts.roundoff)) return false;

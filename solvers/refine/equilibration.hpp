@@ -1,0 +1,85 @@
+// Which powers of two bring rows and columns of a matrix to about the same size, and whether that is worth another factorization.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "solvers/refine/known_matrix.hpp"
+#include "solvers/refine/scaling.hpp"
+#include "solvers/scales.hpp"
+
+namespace lasolve {
+
+namespace equilibration {
+
+/// The exponents of the largest of some numbers; what is zero, or not finite, has none.
+class Largest {
+ public:
+  explicit Largest(std::int64_t n) : exponents_(std::size_t(n), none) {}
+
+  void add(std::int64_t i, double magnitude, std::int64_t exponent = 0) {
+    if (!(magnitude > 0 && std::isfinite(magnitude))) return;
+    std::int64_t& most = exponents_[std::size_t(i)];
+    most = std::max(most, std::ilogb(magnitude) + exponent);
+  }
+  /// Whether they are so far apart that it helps to scale them: ten times, as in LAPACK's geequ, or 2^apart.
+  bool are_apart(int apart = 4) const {
+    std::int64_t least = -none, most = none;
+    for (const std::int64_t e : exponents_)
+      if (e != none) least = std::min(least, e), most = std::max(most, e);
+    return most - least >= apart && most != none;
+  }
+  bool are_all_there() const { return std::find(exponents_.begin(), exponents_.end(), none) == exponents_.end(); }
+  /// Those with which they are between 1 and 2, or, halved, between 1 and 4 when they are multiplied twice.
+  std::vector<std::int64_t> inverse(int halvings = 0) const {
+    std::vector<std::int64_t> all;
+    for (const std::int64_t e : exponents_) all.push_back(e == none ? 0 : -(e >> halvings));
+    return all;
+  }
+
+ private:
+  static constexpr std::int64_t none = -(1 << 20);
+  std::vector<std::int64_t> exponents_;
+};
+
+/// As in LAPACK's geequ: rows are brought to a largest element of 1, and then columns.
+template <class T, class Space>
+Scales of_rows_and_columns(Queue<Space>& q, const SystemMatrix<T, Space>& A, std::int64_t n, bool always) {
+  Largest rows(n), columns(n);
+  for_each_magnitude(q, A, [&](std::int64_t i, std::int64_t, double a) { rows.add(i, a); });
+  Scales scales;
+  if (always || rows.are_apart()) scales.rows = rows.inverse();
+  for_each_magnitude(q, A, [&](std::int64_t i, std::int64_t j, double a) { columns.add(j, a, scales.of(i, 0)); });
+  if (always || columns.are_apart()) scales.columns = columns.inverse();
+  return scales;
+}
+
+/// As in LAPACK's poequ: symmetrically, so that elements of the diagonal are between 1 and 4. One of zero leaves A as it is.
+template <class T, class Space>
+Scales of_diagonal(Queue<Space>& q, MatrixView<const T, Space> A, bool always) {
+  const std::int64_t n = A.rows();
+  const Matrix<T> diagonal = on_host<T>(q, MatrixView<const T, Space>(A.data(), 1, n, A.ld() + 1));
+  Largest elements(n);
+  for (std::int64_t i = 0; i < n; ++i) elements.add(i, double(magnitude(diagonal(0, i))));
+  Scales scales;
+  if (elements.are_all_there() && (always || elements.are_apart(8))) scales.rows = scales.columns = elements.inverse(1);
+  return scales;
+}
+
+}  // namespace equilibration
+
+/// Of A, of which all is there or a triangle. `symmetric`: so that what is factored stays symmetric. Nothing where that does not help,
+/// unless it is done `always`.
+template <class T, class Space>
+std::optional<Scales> scales_of(Queue<Space>& q, const KnownMatrix<T, Space>& A, bool symmetric, bool always) {
+  const std::int64_t n = A.order();
+  if (n == 0) return {};
+  Scales scales = symmetric || !A.is_whole() ? equilibration::of_diagonal(q, A.view(), always)
+                                             : equilibration::of_rows_and_columns(q, A.with(Op::none), n, always);
+  return scales.any() ? std::optional(std::move(scales)) : std::nullopt;
+}
+
+}  // namespace lasolve

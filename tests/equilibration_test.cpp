@@ -1,0 +1,221 @@
+// Rows and columns of very different size: what is scaled, when, and that answers and checks are of the system as it was given.
+#include <numeric>
+
+#include "devices.hpp"
+#include "exact.hpp"
+#include "lasolve/names.hpp"
+#include "systems.hpp"
+
+namespace lasolve::test {
+namespace {
+
+class Equilibrated : public OnTarget {};
+
+/// Powers of two that span 1e±150 in fp64, and 1e±15 in fp32, in no order.
+template <class T>
+std::vector<int> far_apart(std::int64_t n, std::uint64_t seed) {
+  const int most = std::is_same_v<T, double> ? 498 : 50;
+  Random random(seed);
+  std::vector<int> all;
+  for (std::int64_t i = 0; i < n; ++i) all.push_back(int(random.integer(most)));
+  return all;
+}
+template <class T>
+Matrix<T> in_units(const Matrix<T>& M, const std::vector<int>& rows, const std::vector<int>& columns) {
+  return matrix_of<T>(M.rows(), M.cols(), [&](auto i, auto j) {
+    return std::ldexp(M(i, j), rows[std::size_t(i)] + columns[std::size_t(j)]);
+  });
+}
+
+/// The largest error of a component, in the scale of its column.
+template <class T>
+double error_in_units(const Matrix<T>& X, const Matrix<T>& B, const Matrix<T>& M, const std::vector<int>& rows,
+                      const std::vector<int>& columns, Op op) {
+  const std::vector<int>&before = op == Op::none ? rows : columns, &after = op == Op::none ? columns : rows;
+  const auto unscaled = [](const Matrix<T>& V, const std::vector<int>& by, int sign) {
+    return matrix_of<T>(V.rows(), V.cols(),
+                        [&](auto i, auto j) { return std::ldexp(V(i, j), sign * by[std::size_t(i)]); });
+  };
+  return forward_error(unscaled(X, after, 1), exact_solutions(M, unscaled(B, before, -1), op));
+}
+
+TEST_P(Equilibrated, systems_have_rows_and_columns_of_any_size) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (const std::int64_t n : {6, 40, 150})
+      for (const bool by_rows : {true, false})
+        for (const bool by_columns : {true, false})
+          for (const Op op : {Op::none, Op::transpose})
+            for (const Wanted when : {Wanted(Wanted::automatic), Wanted(true)}) {
+              SCOPED_TRACE(testing::Message() << "n = " << n << ", rows " << by_rows << ", columns " << by_columns
+                                              << ", op " << int(op) << ", " << name_of(when.kind));
+              const std::vector<int> one(std::size_t(n), 0);
+              const auto rows = by_rows ? far_apart<T>(n, 1) : one, columns = by_columns ? far_apart<T>(n, 2) : one;
+              const Matrix<T> M = random_matrix<T>(n, n, 7), A = in_units(M, rows, columns),
+                              ones = random_matrix<T>(n, 2, 3);
+              const Matrix<T> B = in_units(ones, op == Op::none ? rows : columns, {0, 0});
+              Options o = options();
+              o.factorization = Method::lu, o.equilibrate = when, o.condition = true;
+              const auto solved = solve_for(A, B, o, op);
+              EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+              EXPECT_LT(error_in_units(solved.X, B, M, rows, columns, op), 1e4 * double(n) * unit_roundoff<T>);
+              EXPECT_LT(*solved.report.hpl_residual, hpl_threshold);
+              if (when == Wanted::on) {
+                EXPECT_EQ(solved.report.equilibration, Equilibration::both);
+              }
+            }
+  });
+}
+
+/// Rows whose first elements are small beside the others, and large beside those of other rows: as pivots they leave nothing of these.
+template <class T>
+Matrix<T> with_large_rows(std::int64_t n) {
+  const int small = std::is_same_v<T, double> ? 45 : 20;
+  const Matrix<T> R = random_matrix<T>(n, n, 7);
+  return matrix_of<T>(n, n, [&](auto i, auto j) {
+    return std::ldexp(R(i, j), i % 7 != 0 ? 0 : j < n / 2 ? 20 : small + 20);
+  });
+}
+
+TEST_P(Equilibrated, only_where_a_solution_fails_without_it) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const std::int64_t n = 60;
+    const Matrix<T> A = with_large_rows<T>(n), B = right_hand_sides<T>(A.view(), 1);
+    Options o = options();
+    o.condition = true, o.equilibrate = false;
+    const auto failed = solve_for(A, B, o);
+    EXPECT_FALSE(failed.report.outcome.ok());
+    EXPECT_EQ(failed.report.equilibration, Equilibration::none);
+    o.equilibrate = {};
+    Factorization<T> factors(A.view(), o);
+    Matrix<T> X(n, 1);
+    for (int turn = 0; turn < 2; ++turn) {
+      const Report solved = factors.solve(B.view(), X.view());
+      EXPECT_TRUE(solved.outcome.ok()) << solved.outcome.message();
+      EXPECT_EQ(solved.equilibration, Equilibration::both);
+      EXPECT_TRUE(says(notes_of(solved), "were scaled by powers of two"));
+      EXPECT_LT(forward_error(X, exact_solutions(A, B)), 1e4 * unit_roundoff<T>);
+      EXPECT_EQ(solved.notes.size(), factors.report().notes.size());
+    }
+    const auto well = solve_random(random_matrix<T>(n, n), 1, o);
+    EXPECT_EQ(well.report.equilibration, Equilibration::none);
+    EXPECT_EQ(notes_of(well.report), "");
+    const auto without = matrix_of<T>(n, n, [&](auto i, auto j) { return j == 33 ? T(0) : A(i, j); });
+    const auto singular = solve_for(without, B, o);
+    expect_outcome(singular.report.outcome, Outcome::singular, 33);
+  });
+}
+
+TEST_P(Equilibrated, graded_matrices_keep_their_symmetry) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    for (const Uplo triangle : {Uplo::both, Uplo::lower, Uplo::upper}) {
+      SCOPED_TRACE(name_of(triangle));
+      const std::int64_t n = 50;
+      const std::vector<int> far = far_apart<T>(n, 5);
+      const Matrix<T> M = rounded<T>(random_with_condition(n, 10, true));
+      const OneTriangle<T> halves(in_units(M, far, far), triangle);
+      const Matrix<T>& A = triangle == Uplo::both ? halves.whole : halves.half;
+      const Matrix<T> B = in_units(random_matrix<T>(n, 2, 3), far, {0, 0});
+      Options o = options();
+      o.triangle = triangle, o.equilibrate = true;
+      const auto solved = solve_for(A, B, o);
+      EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+      EXPECT_EQ(solved.report.method, Method::cholesky);
+      EXPECT_EQ(solved.report.equilibration, Equilibration::both);
+      EXPECT_LT(error_in_units(solved.X, B, M, far, far, Op::none), 1e3 * double(n) * unit_roundoff<T>);
+    }
+  });
+}
+
+/// [1 10²⁰; 1 1]: lost by its first pivot, with a small residual in the sense of HPL.
+TEST_P(Equilibrated, rows_are_not_lost_by_the_first_pivot) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const T large(1e20);
+    const auto A = matrix_of<T>(2, 2, [=](auto i, auto j) { return i == 0 && j == 1 ? large : T(1); });
+    const auto B = matrix_of<T>(2, 1, [=](auto i, auto) { return i == 0 ? large : T(2); });
+    Options o = options();
+    o.condition = true;
+    const auto solved = solve_for(A, B, o);
+    EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+    EXPECT_NEAR(solved.X(0, 0), 1, 4 * unit_roundoff<T>);
+    EXPECT_NEAR(solved.X(1, 0), 1, 4 * unit_roundoff<T>);
+  });
+}
+
+TEST_P(Equilibrated, a_diagonal_may_hold_subnormal_numbers) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const T tiny = std::numeric_limits<T>::min() / 64;
+    for (const std::int64_t n : {3, 40}) {
+      const auto A = matrix_of<T>(n, n, [=](auto i, auto j) { return i != j ? T(0) : i == 1 ? tiny : T(i + 1); });
+      const auto B = matrix_of<T>(n, 1, [&](auto i, auto) { return A(i, i); });
+      Options o = options();
+      o.condition = true;
+      const auto solved = solve_for(A, B, o);
+      EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+      for (std::int64_t i = 0; i < n; ++i) EXPECT_NEAR(solved.X(i, 0), 1, 2 * unit_roundoff<T>) << i;
+    }
+  });
+}
+
+/// Coarse factors of a matrix that is out of their range, and those of which products have a narrow range.
+TEST_P(Equilibrated, matrices_fit_into_the_range_of_coarse_factors) {
+  if (GetParam().single) GTEST_SKIP() << "fp32 factors have the range of such a matrix";
+  const std::int64_t n = 120;
+  const std::vector<int> rows = far_apart<double>(n, 1), columns = far_apart<double>(n, 2);
+  const Matrix<double> M = random_with_condition(n, 100), A = in_units(M, rows, columns),
+                       B = in_units(random_matrix(n, 2, 3), rows, {0, 0});
+  Options o = options();
+  o.factorization = Method::lu, o.equilibrate = true, o.precision = Precision::fp32;
+  const auto solved = solve_for(A, B, o);
+  EXPECT_TRUE(solved.report.outcome.ok()) << solved.report.outcome.message();
+  EXPECT_EQ(solved.report.precision, Precision::fp32);
+}
+
+TEST_P(Equilibrated, factors_have_the_determinant_of_the_matrix_and_bounds_of_its_solutions) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const std::int64_t n = 30;
+    Options o = options();
+    o.factorization = Method::lu, o.equilibrate = true;
+    const Matrix<T> M = random_matrix<T>(n, n, 7);
+    std::vector<int> rows = far_apart<T>(n, 1), none(std::size_t(n), 0);
+    const Matrix<T> A = in_units(M, rows, none), B = in_units(random_matrix<T>(n, 1, 3), rows, {0});
+    Factorization<T> factors(A.view(), o);
+    const LogDeterminant its = factors.log_abs_det(), plain = Factorization<T>(M.view(), options()).log_abs_det();
+    const double sum = std::log(2.0) * std::accumulate(rows.begin(), rows.end(), 0.0);
+    EXPECT_NEAR(its.log_abs, plain.log_abs + sum, 1e3 * unit_roundoff<T> * std::max(1.0, std::abs(sum)));
+    EXPECT_EQ(its.sign, plain.sign);
+    EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { factors.L(); }), "scaled"));
+    o.bounds = true;
+    const auto solved = solve_for(A, B, o);
+    ASSERT_TRUE(solved.report.forward_error_bound);
+    EXPECT_LE(forward_error(solved.X, exact_solutions(A, B)), *solved.report.forward_error_bound);
+    EXPECT_LT(*solved.report.forward_error_bound, 1e6 * unit_roundoff<T>);
+    EXPECT_LT(*solved.report.componentwise_backward_error, double(n) * unit_roundoff<T>);
+  });
+}
+
+/// What was handed over is scaled where it lies.
+TEST_P(Equilibrated, matrices_may_be_factored_in_place) {
+  with_element([&](auto zero) {
+    using T = decltype(zero);
+    const std::int64_t n = 60;
+    const std::vector<int> rows = far_apart<T>(n, 1), one(std::size_t(n), 0);
+    const Matrix<T> M = random_matrix<T>(n, n, 7), B = in_units(random_matrix<T>(n, 1, 3), rows, {0});
+    Options o = options();
+    o.equilibrate = true, o.factorization = Method::lu;
+    Factorization<T> factors(in_units(M, rows, one), o);
+    Matrix<T> X(n, 1);
+    EXPECT_TRUE(factors.solve(B.view(), X.view()).outcome.ok());
+    EXPECT_LT(error_in_units(X, B, M, rows, one, Op::none), 1e4 * double(n) * unit_roundoff<T>);
+  });
+}
+
+LASOLVE_ON_ALL_TARGETS(Equilibrated);
+
+}  // namespace
+}  // namespace lasolve::test
