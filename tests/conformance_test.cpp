@@ -238,7 +238,7 @@ TEST(Conformance, covers_the_sizes_of_a_solve) {
   Queue<Cpu> q(2);
   const GemmKernel<Precision::fp64, Cpu> kernel(wrong::drifts_where_large);
   const auto sizes = bench::products_of_a_solve(1000);
-  bench::Trial<Precision::fp64, Cpu> trial(q, q, kernel);
+  bench::Validation<Precision::fp64, Cpu> trial(q, q, kernel);
   EXPECT_FALSE((bench::conformance<Precision::fp64, Cpu>(q, q, kernel)).fault) << "the list is large enough";
   const auto fault = trial(bench::timed_cases(sizes.front()).front());
   ASSERT_TRUE(fault);
@@ -258,7 +258,7 @@ TEST(ConformanceGrade, is_missed_by_fixed_point) {
     EXPECT_TRUE(says(bench::what_is_lost(verdict.grade), "keeps to norms, not to each element"));
     EXPECT_TRUE(says(bench::what_is_lost(verdict.grade), "Digits are lost where"));
   }
-  bench::Trial<Precision::fp64, Cpu> trial(q, q, GemmKernel<Precision::fp64, Cpu>(wrong::has_one_exponent_a_row));
+  bench::Validation<Precision::fp64, Cpu> trial(q, q, GemmKernel<Precision::fp64, Cpu>(wrong::has_one_exponent_a_row));
   EXPECT_FALSE(trial(bench::graded_case(large)));
   EXPECT_GT(trial.grade().worst, 1e3);
 }

@@ -27,7 +27,7 @@ template <Precision P, class Space>
 void expect_graded(const GemmKernel<P, Space>& kernel, const GemmBackend<Space>& backend) {
   const Queue<Cpu> host(1);
   Queue<Space> q = test_queue<Space>();
-  bench::Trial<P, Space> trial(q, host, kernel);
+  bench::Validation<P, Space> trial(q, host, kernel);
   for (const bench::Case& c : bench::graded_cases())
     if (const auto fault = trial(c)) ADD_FAILURE() << said_of(*fault);
   EXPECT_EQ(trial.grade().is_met(), keep_to_norms.count(backend.name) == 0)

@@ -196,7 +196,7 @@ TEST(PluginKernelCall, is_told_beside_the_product) {
   Adapter own(kernel);
   Queue<Cpu> q(1);
   KernelCalls::here().keep();
-  bench::Trial<Precision::fp64, Cpu> trial(q, q, made_by<double>(own));
+  bench::Validation<Precision::fp64, Cpu> trial(q, q, made_by<double>(own));
   const auto fault = trial({.m = 9, .n = 5, .k = 3, .op_b = Op::transpose});
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->called.of, 1);
@@ -209,7 +209,7 @@ TEST(PluginKernelCall, is_told_beside_the_product) {
   kernel.f64 = [](void*, lasolve_op, lasolve_op, lasolve_int, lasolve_int, lasolve_int, double, const double*,
                   lasolve_int, const double*, lasolve_int, double, double* C, lasolve_int) { C[3] = 7; };
   Adapter squares(kernel);
-  bench::Trial<Precision::fp64, Cpu> trial_of_squares(q, q, made_by<double>(squares));
+  bench::Validation<Precision::fp64, Cpu> trial_of_squares(q, q, made_by<double>(squares));
   const auto other = trial_of_squares({.m = 24, .n = 8, .k = 8, .beta = 1, .values = bench::Values::integers});
   ASSERT_TRUE(other);
   EXPECT_EQ(other->called.m, 8);

@@ -80,7 +80,7 @@ TEST(Race, goes_on_with_the_better_half) {
   const std::map<std::string, double> times = {{"first", 20}, {"a", 14}, {"b", 15}, {"c", 16}, {"d", 17}, {"best", 10}};
   Planted machine{[&](const Setting& s, int) { return takes(times.at(s.gemm)); }};
   const Trials trials = race(settings, std::ref(machine), plenty);
-  EXPECT_FALSE(trials.was_cut_off);
+  EXPECT_FALSE(trials.ran_out_of_time);
   EXPECT_EQ(winner(trials.all), 5u);
   EXPECT_EQ(trials.all[4].seconds.size(), 3u) << "the worst is out after one heat";
   EXPECT_GE(trials.all[0].seconds.size(), 12u);
@@ -96,14 +96,14 @@ TEST(Race, gives_up_what_takes_long_and_drops_what_fails) {
   EXPECT_EQ(machine.runs["slow"], 1) << "what takes a second where others take 10 us is not run again";
   EXPECT_EQ(trials.all[2].failure, "its answer is wrong");
   EXPECT_EQ(machine.runs["wrong"], 3);
-  EXPECT_FALSE(trials.was_cut_off);
+  EXPECT_FALSE(trials.ran_out_of_time);
   EXPECT_EQ(winner(trials.all), 0u);
 }
 
 TEST(Race, ends_when_the_time_is_over) {
   Planted machine{[](const Setting&, int) { return takes(10); }};
   const Trials trials = race({{"first"}, {"other"}}, std::ref(machine), 0);
-  EXPECT_TRUE(trials.was_cut_off);
+  EXPECT_TRUE(trials.ran_out_of_time);
   EXPECT_TRUE(machine.runs.empty());
 }
 

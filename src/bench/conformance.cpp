@@ -99,7 +99,7 @@ bool wants_much_memory(const Case& c) { return c.a == Layout::far || c.b == Layo
 }  // namespace
 
 template <Precision P, class Space>
-void Trial<P, Space>::make_operands(const Case& c) {
+void Validation<P, Space>::make_operands(const Case& c) {
   const bool turn_a = c.op_a == Op::transpose, turn_b = c.op_b == Op::transpose;
   A_.lay_out(turn_a ? c.k : c.m, turn_a ? c.m : c.k, c.a);
   B_.lay_out(turn_b ? c.n : c.k, turn_b ? c.k : c.n, c.b);
@@ -121,12 +121,12 @@ void Trial<P, Space>::make_operands(const Case& c) {
 }
 
 template <Precision P, class Space>
-Expression<P> Trial<P, Space>::expression(const Case& c) {
+Expression<P> Validation<P, Space>::expression(const Case& c) {
   return {double(T(c.alpha)), double(T(c.beta)), {A_.image(), c.op_a}, {B_.image(), c.op_b}, C_.image()};
 }
 
 template <Precision P, class Space>
-Fault Trial<P, Space>::fault(Fault::Kind kind, const Case& c, int call) {
+Fault Validation<P, Space>::fault(Fault::Kind kind, const Case& c, int call) {
   Fault f;
   f.kind = kind, f.precision = P, f.at = c, f.call = call;
   f.ld[0] = A_.ld(), f.ld[1] = B_.ld(), f.ld[2] = C_.ld();
@@ -136,7 +136,7 @@ Fault Trial<P, Space>::fault(Fault::Kind kind, const Case& c, int call) {
 }
 
 template <Precision P, class Space>
-std::optional<Fault> Trial<P, Space>::operator()(const Case& c) {
+std::optional<Fault> Validation<P, Space>::operator()(const Case& c) {
   std::optional<Fault> fault = calls(c);
   if (fault && c.late && fault->kind == Fault::wrong_element) {
     Case in_time = c;
@@ -153,7 +153,7 @@ std::optional<Fault> Trial<P, Space>::operator()(const Case& c) {
 }
 
 template <Precision P, class Space>
-std::optional<Fault> Trial<P, Space>::calls(const Case& c) {
+std::optional<Fault> Validation<P, Space>::calls(const Case& c) {
   make_operands(c);
   if (!c.late) A_.send(*q_), B_.send(*q_);
   for (int n = 1; n <= c.calls; ++n)
@@ -163,7 +163,7 @@ std::optional<Fault> Trial<P, Space>::calls(const Case& c) {
 
 /// A kernel that does not wait in the order of the queue reads what was there before, and its C is overwritten.
 template <Precision P, class Space>
-void Trial<P, Space>::send_late() {
+void Validation<P, Space>::send_late() {
   constexpr double longer_than_a_call = 0.01;
   A_.send_aside(*q_), B_.send_aside(*q_), C_.send_aside(*q_);
   if constexpr (std::is_same_v<Space, Cuda>) delay(*q_, longer_than_a_call);
@@ -171,7 +171,7 @@ void Trial<P, Space>::send_late() {
 }
 
 template <Precision P, class Space>
-std::optional<Fault> Trial<P, Space>::call(const Case& c, int call) {
+std::optional<Fault> Validation<P, Space>::call(const Case& c, int call) {
   if (!c.late) C_.send(*q_);
   KernelCalls::here().forget();
   if (before_) before_(fault(Fault::crashed, c, call));
@@ -217,7 +217,7 @@ std::optional<Fault> Trial<P, Space>::call(const Case& c, int call) {
 
 /// Of C as it was fetched. A case that is graded adds to the grade.
 template <Precision P, class Space>
-std::optional<WrongElement> Trial<P, Space>::wrong(const Case& c) {
+std::optional<WrongElement> Validation<P, Space>::wrong(const Case& c) {
   const Expression<P> e = expression(c);
   const MatrixView<const T> C = C_.fetched();
   const double u = kernel_.unit_roundoff;
@@ -235,10 +235,10 @@ template <Precision P, class Space>
 Verdict conformance(Queue<Space>& q, const Queue<Cpu>& host, const GemmKernel<P, Space>& kernel,
                     const std::vector<Product>& timed, const BeforeCall& before, const AfterCall& after) {
   Verdict verdict;
-  Trial<P, Space> trial(q, host, kernel, before, after);
+  Validation<P, Space> validation(q, host, kernel, before, after);
   const auto try_out = [&](const Case& c) {
     try {
-      verdict.fault = trial(c);
+      verdict.fault = validation(c);
       ++verdict.cases;
     } catch (const OutOfMemory&) {
       if (!wants_much_memory(c)) throw;
@@ -254,15 +254,15 @@ Verdict conformance(Queue<Space>& q, const Queue<Cpu>& host, const GemmKernel<P,
   for (const Product& p : timed) {
     for (const Case& c : timed_cases(p))
       if (!try_out(c)) return verdict;
-    verdict.errors.push_back(trial.error());
+    verdict.errors.push_back(validation.error());
     if (!try_out(graded_case(p))) return verdict;
   }
-  verdict.grade = trial.grade();
+  verdict.grade = validation.grade();
   return verdict;
 }
 
 #define LASOLVE_CONFORMANCE(precision, Space)                                                                    \
-  template class Trial<Precision::precision, Space>;                                                             \
+  template class Validation<Precision::precision, Space>;                                                        \
   template Verdict conformance(Queue<Space>&, const Queue<Cpu>&, const GemmKernel<Precision::precision, Space>&, \
                                const std::vector<Product>&, const BeforeCall&, const AfterCall&);
 #define LASOLVE_CONFORMANCE_AT(Space) \

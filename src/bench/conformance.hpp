@@ -145,13 +145,13 @@ using AfterCall = std::function<void()>;
 
 /// Tries one kernel with one case after the other. The cores of `host` share the work of checking what is large.
 template <Precision P, class Space>
-class Trial {
+class Validation {
  public:
   using In = typename Arithmetic<P>::Operand;
   using T = typename Arithmetic<P>::Result;
 
-  Trial(Queue<Space>& q, const Queue<Cpu>& host, const GemmKernel<P, Space>& kernel, BeforeCall before = {},
-        AfterCall after = {})
+  Validation(Queue<Space>& q, const Queue<Cpu>& host, const GemmKernel<P, Space>& kernel, BeforeCall before = {},
+             AfterCall after = {})
       : q_(&q), host_(host), kernel_(kernel), before_(std::move(before)), after_(std::move(after)) {}
 
   /// What is wrong, if anything is. Throws MachineError where there is no memory or no device for the case itself.

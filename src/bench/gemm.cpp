@@ -141,10 +141,11 @@ void time_all(Queue<Cpu>& host, std::optional<Queue<Cuda>>& device, const std::v
 template <Precision P, class Space>
 std::optional<Fault> fault_now(Queue<Space>& q, Queue<Cpu>& host, const Entrant& e, const Product& p,
                                const AfterCall& after) {
-  Trial<P, Space> trial(q, host, std::get<const GemmBackend<Space>*>(e.choice.backend)->template in<P>(), {}, after);
+  Validation<P, Space> validation(q, host, std::get<const GemmBackend<Space>*>(e.choice.backend)->template in<P>(), {},
+                                  after);
   std::optional<Fault> fault;
   for (const Case& c : timed_cases(p))
-    if (!fault) fault = trial(c);
+    if (!fault) fault = validation(c);
   return fault;
 }
 

@@ -49,7 +49,7 @@ struct Result {
   Product product;
   std::optional<Fault> fault;   ///< what is wrong with the backend in this precision; it was not timed then
   std::optional<double> error;  ///< of the whole product, as a share of what the GEMM contract allows
-  Grade grade;                  ///< of its elements, over all products of the trial; that of a backend that is right
+  Grade grade;  ///< of its elements, over all products of the validation; that of a backend that is right
   int runs = 0;
   Spread seconds;
   std::optional<double> of_reference, of_floor;  ///< shares of a rate: reference seconds / seconds, floor / seconds

@@ -65,20 +65,20 @@ NumbersOfPhases phase_seconds(const Report& r) { return of_phases(r.phases.secon
 NumbersOfPhases phase_flops(const Report& r) { return of_phases(r.phases.flops); }
 
 template <class T>
-FieldValue told(const T& value) {
+FieldValue value_of(const T& value) {
   if constexpr (std::is_enum_v<T>)
     return name_of(value);
   else if constexpr (std::is_integral_v<T>)
     return std::int64_t(value);
   else if constexpr (requires { value.has_value(); })
-    return value ? told(*value) : FieldValue();
+    return value ? value_of(*value) : FieldValue();
   else
     return value;
 }
 /// `get`: a member of Report, or a function of one.
 template <auto get>
 FieldValue of(const Report& r) {
-  return told(std::invoke(get, r));
+  return value_of(std::invoke(get, r));
 }
 
 #define LASOLVE_MEMBER(name, unit, meaning) \

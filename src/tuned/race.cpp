@@ -49,19 +49,19 @@ class Race {
   }
 
   double seconds_left() const { return seconds_ - watch_.seconds(); }
-  bool ended() const { return trials_.was_cut_off || !trials_.all[0].failure.empty(); }
+  bool ended() const { return trials_.ran_out_of_time || !trials_.all[0].failure.empty(); }
   Trials take() { return std::move(trials_); }
 
  private:
   std::optional<double> run(std::size_t t, bool counts) {
     Trial& trial = trials_.all[t];
-    if (seconds_left() <= 0) trials_.was_cut_off = true;
+    if (seconds_left() <= 0) trials_.ran_out_of_time = true;
     if (ended()) return {};
     const Run run = solve_(trial.setting, most_seconds(t, counts));
     trial.failure = run.failure;
     if (!run.seconds) {
       trial.given_up = run.failure.empty();
-      if (t == 0 && trial.given_up) trials_.was_cut_off = true;  // only time can have stopped it
+      if (t == 0 && trial.given_up) trials_.ran_out_of_time = true;  // only time can have stopped it
       return {};
     }
     if (t == 0) slowest_of_first_ = std::max(slowest_of_first_, *run.seconds);

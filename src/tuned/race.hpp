@@ -18,8 +18,8 @@ struct Run {
 using Solve = std::function<Run(const Setting&, double most_seconds)>;
 
 struct Trials {
-  std::vector<Trial> all;    ///< in the order of the settings
-  bool was_cut_off = false;  ///< the time ran out before all was known
+  std::vector<Trial> all;        ///< in the order of the settings
+  bool ran_out_of_time = false;  ///< the time ran out before all was known
 };
 
 /// Times settings in turns, each three times, and goes on with the faster half of them until the first and one other are left:

@@ -43,7 +43,7 @@ class Search {
   }
 
   bool take(const char* what, Trials trials) {
-    found_.ran_out_of_time |= trials.was_cut_off;
+    found_.ran_out_of_time |= trials.ran_out_of_time;
     Step step{what, std::move(trials.all)};
     step.winner = winner(step.trials);
     const Trial &first = step.trials[0], &best = step.trials[step.winner];

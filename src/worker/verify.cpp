@@ -114,9 +114,9 @@ void tell_verdict(const Verdict& v) {
 }
 
 /// What a worker has told, added to `verdicts`, one for each precision that is done with.
-class Trials {
+class Validations {
  public:
-  Trials(const Task& task, std::vector<Verdict>& verdicts) : task_(task), verdicts_(verdicts) {}
+  Validations(const Task& task, std::vector<Verdict>& verdicts) : task_(task), verdicts_(verdicts) {}
 
   void hold(Child& child, double patience) {
     const Ending end = Conversation(patience, patience).hold(child, [&](const Json& m) { return hear(m); });
@@ -167,7 +167,7 @@ std::vector<Verdict> verify(const Task& task, double patience) {
     const std::vector<std::string> more = words_of(task, verdicts.size());
     words.insert(words.end(), more.begin(), more.end());
     Child child(words);
-    Trials(task, verdicts).hold(child, patience);
+    Validations(task, verdicts).hold(child, patience);
   }
   return verdicts;
 }

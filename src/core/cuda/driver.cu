@@ -52,7 +52,7 @@ unsigned long long libraries_loaded() noexcept {
 
 }  // namespace
 
-// To look for a library that is not loaded takes a walk through folders: once, until others have been loaded.
+// To look for a library that is not loaded searches folders: once, until others have been loaded.
 const Driver* loaded_driver() noexcept {
   if (const Driver* found = known) return found;
   static std::atomic<unsigned long long> in_vain = 0;
