@@ -88,40 +88,28 @@ struct Keyword {
   void (*set)(Asked&, nb::handle);
 };
 
-#define LASOLVE_WORD(name)                                                                                  \
-  {                                                                                                         \
-#name, [](Asked & a, nb::handle v) { a.options.name = word<decltype(Options::name)>("the " #name, v); } \
-  }
-#define LASOLVE_NUMBER(name)                                                                           \
-  {                                                                                                    \
-#name, [](Asked & a, nb::handle v) { a.options.name = number<decltype(Options::name)>(#name, v); } \
-  }
-#define LASOLVE_TRUTH(name)                                           \
-  {                                                                   \
-#name, [](Asked & a, nb::handle v) { a.options.name = truth(v); } \
+template <class Value>
+void take(Value& member, const char* name, nb::handle given) {
+  if constexpr (std::is_enum_v<Value>)
+    member = word<Value>((std::string("the ") + name).c_str(), given);
+  else if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>)
+    member = number<Value>(name, given);
+  else
+    member = truth(given);
+}
+
+#define LASOLVE_MEMBER(name)                                                               \
+  Keyword {                                                                                \
+#name, [](Asked & asked, nb::handle given) { take(asked.options.name, #name, given); } \
   }
 const Keyword table[] = {
-    {"gemm", set_gemm},
-    {"device", set_device},
-    LASOLVE_WORD(precision),
-    LASOLVE_NUMBER(accuracy),
-    LASOLVE_WORD(factorization),
-    LASOLVE_WORD(triangle),
-    LASOLVE_WORD(storage),
-    LASOLVE_WORD(refine),
-    LASOLVE_WORD(residual),
-    LASOLVE_TRUTH(equilibrate),
-    LASOLVE_WORD(schedule),
-    LASOLVE_NUMBER(block_size),
-    LASOLVE_NUMBER(threads),
-    LASOLVE_TRUTH(assume_suitable),
-    LASOLVE_TRUTH(allow_nonfinite),
-    LASOLVE_TRUTH(check),
-    LASOLVE_TRUTH(condition),
-    LASOLVE_TRUTH(bounds),
-    LASOLVE_TRUTH(history),
-    {"tuning", set_tuning},
-    {"progress", set_progress},
+    {"gemm", set_gemm},          {"device", set_device},          LASOLVE_MEMBER(precision),
+    LASOLVE_MEMBER(accuracy),    LASOLVE_MEMBER(factorization),   LASOLVE_MEMBER(triangle),
+    LASOLVE_MEMBER(storage),     LASOLVE_MEMBER(refine),          LASOLVE_MEMBER(residual),
+    LASOLVE_MEMBER(equilibrate), LASOLVE_MEMBER(schedule),        LASOLVE_MEMBER(block_size),
+    LASOLVE_MEMBER(threads),     LASOLVE_MEMBER(assume_suitable), LASOLVE_MEMBER(allow_nonfinite),
+    LASOLVE_MEMBER(check),       LASOLVE_MEMBER(condition),       LASOLVE_MEMBER(bounds),
+    LASOLVE_MEMBER(history),     {"tuning", set_tuning},          {"progress", set_progress},
 };
 
 }  // namespace
