@@ -6,6 +6,7 @@
 #include "core/cuda/count_for_tests.hpp"
 #include "core/cuda/results.hpp"
 #include "core/traffic.hpp"
+#include "solvers/devices/cuda/extra.cuh"
 #include "solvers/devices/cuda/norms.cuh"
 #include "solvers/refine/residual.hpp"
 //

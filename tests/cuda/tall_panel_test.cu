@@ -41,7 +41,7 @@ Factored<T> as_panel(const Matrix<T>& A) {
     steps.panel({}, {0, there.cols()});
     const Plan plan{.m = there.rows(), .n = there.rows(), .lanes = four_lanes, .tasks = std::move(steps).tasks()};
     const Gemm<T, Cuda> gemm(*gemm_backends<Cuda>()[0]);
-    const Plan lowered = lower(plan, capabilities_of<T>(q, plan.n));
+    const Plan lowered = lower(plan, capabilities_of<T>(q, plan.n, false));
     Buffers<T, Cuda> buffers(lowered);
     const Workpiece<T, Cuda> on{gemm, there, pivots, {}, buffers};
     for (const Task& task : lowered.tasks) perform(q, q, plan.method, task, on);

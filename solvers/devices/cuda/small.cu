@@ -72,7 +72,7 @@ bool SmallSystemOnCuda<T>::fits(const Queue<Cuda>& q, std::int64_t n, const Opti
   if (!shared || *shared > q.shared_memory()) return false;
   for (const Method one : automatic_methods) {
     const MethodRecord& record = record_of(one);
-    if (n > record.widths(t, {.schedule = record.default_schedule(t), .storage = precision_of<T>, .n = n}).panel)
+    if (n > record.widths(t, {.schedule = record.default_schedule(t, false), .storage = precision_of<T>, .n = n}).panel)
       return false;
   }
   return true;
