@@ -72,6 +72,7 @@ class Solver {
     const Settled settled(q_);
     q_.phase(Phase::check);
     A_.norm(q_, Op::transpose);
+    if (!made_.recipe.scales_up && factoring_.is_too_small()) made_ = factoring_.scaled_up(made_);
     made_.facts.times.take(q_);
     write_report();
   }
@@ -130,8 +131,9 @@ class Solver {
     }
     SolveFacts facts = judged(replaced ? *replaced : made_, by, std::move(refined), B, X, op,
                               replaced || !made_.recipe.refines() ? std::nullopt : std::optional(refining));
-    if (const Factored& made = replaced ? *replaced : made_; made.facts.outcome.ok() && !facts.outcome.ok()) {
-      std::optional<Factored> scaled = factoring_.equilibrated(made);
+    const Factored& tried = replaced ? *replaced : made_;
+    if (recipe_.reads_A_again() && tried.facts.outcome.ok() && !facts.outcome.ok()) {  // else A may be gone
+      std::optional<Factored> scaled = factoring_.equilibrated(tried);
       if (scaled && scaled->facts.outcome.ok()) {
         replaced = std::move(scaled);
         facts = judged(*replaced, by, solve_with(*replaced, B, X, op), B, X, op);
