@@ -53,6 +53,7 @@ unset CUDACXX
 
 # The scripts.
 : >scripts/packages.txt
+: >scripts/test-packages.txt
 program cmake <<'E2'
 echo "-- No such thing"
 echo "$*" >>cmake.log
