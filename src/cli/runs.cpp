@@ -138,7 +138,7 @@ std::vector<Measured> measured_in_turns(Request request, Problem& problem, Solut
   std::vector<Measured> results;
   for (Runs& runs : all) {
     results.push_back(measured(problem, std::move(runs.reports)));
-    results.back().decided = std::move(runs.decided);
+    results.back().decided = runs.decided;
     results.back().seed = turns_of(request).seed;
     std::vector<std::string>& notes = results.back().report.notes;
     notes.insert(notes.begin(), tuned.begin(), tuned.end());
