@@ -11,6 +11,55 @@
 namespace lasolve::io {
 namespace {
 
+/// An integer of 32·N bits, least limb first; just enough of one to make the table of powers.
+template <std::size_t N>
+struct BigInteger {
+  std::array<std::uint32_t, N> limbs{};
+
+  constexpr void multiply_by_5() {
+    std::uint64_t carry = 0;
+    for (std::uint32_t& limb : limbs) {
+      carry += std::uint64_t(limb) * 5;
+      limb = std::uint32_t(carry);
+      carry >>= 32;
+    }
+  }
+  constexpr void divide_by_5() {
+    std::uint64_t rest = 0;
+    for (std::size_t i = N; i-- > 0;) {
+      rest = rest << 32 | limbs[i];
+      limbs[i] = std::uint32_t(rest / 5);
+      rest %= 5;
+    }
+  }
+  constexpr detail::PowerOfFive leading_128_bits() const {
+    std::size_t top = N - 1;
+    while (limbs[top] == 0) --top;
+    std::array<std::uint64_t, 5> l{};
+    for (std::size_t i = 0; i < 5 && i <= top; ++i) l[i] = limbs[top - i];
+    const int shift = std::countl_zero(std::uint32_t(l[0]));
+    const auto limb = [&](std::size_t i) { return (l[i] << 32 | l[i + 1]) << shift >> 32 & 0xFFFFFFFF; };
+    return {limb(0) << 32 | limb(1), limb(2) << 32 | limb(3)};
+  }
+};
+
+/// Positive powers are cut to 128 bits, negative ones are cut, or rounded up where the cut decides ties (q ≥ -27).
+constexpr auto make_powers_of_five() {
+  std::array<detail::PowerOfFive, detail::greatest_power - detail::least_power + 1> powers{};
+  const auto zero = std::size_t(-detail::least_power);
+  BigInteger<26> power{{1}};  // 5^308 has 716 bits
+  for (std::size_t q = 0; q <= std::size_t(detail::greatest_power); ++q, power.multiply_by_5())
+    powers[zero + q] = power.leading_128_bits();
+  BigInteger<32> reciprocal;  // floor(2^1023 / 5^342) has 229 bits
+  reciprocal.limbs[31] = 1u << 31;
+  for (std::size_t q = 1; q <= zero; ++q) {
+    reciprocal.divide_by_5();
+    powers[zero - q] = reciprocal.leading_128_bits();
+    if (q <= 27 && ++powers[zero - q].low == 0) ++powers[zero - q].high;
+  }
+  return powers;
+}
+
 char lower(char c) { return c >= 'A' && c <= 'Z' ? char(c | 0x20) : c; }
 
 /// The end of `word` at p, in any case, or null.
@@ -84,31 +133,19 @@ Form form_of(std::string token, char mark) {
 
 namespace detail {
 
-/// The letter of an exponent is e, d, or left out where three digits follow a fraction, as Fortran writes 1.0-103.
-static bool read_rewritten(std::string number, char mark, double& value) {
-  for (char& c : number) {
-    if (mark != '.' && c == '.') return false;
-    c = c == mark ? '.' : lower(c) == 'd' ? 'e' : lower(c);
-  }
-  std::size_t sign = number.find_first_of("+-");
-  if (sign != number.npos && number[sign - 1] != 'e') {
-    if (number.find('.') > sign || number.size() - sign != 4) return false;
-    number.insert(sign++, 1, 'e');
-  }
-  if (sign != number.npos && number[sign] == '+') number.erase(sign, 1);
-  const char* const end = number.data() + number.size();
-  const auto [stop, error] = std::from_chars(number.data(), end, value);
-  if (stop != end) return false;
-  if (error == std::errc()) return true;
-  value = 0;
-  return !is_large(number);
-}
+constinit const std::array<PowerOfFive, greatest_power - least_power + 1> powers_of_five = make_powers_of_five();
 
-bool read_magnitude(const char* begin, const char* end, char mark, double& value) {
-  if (!is_digit(begin[*begin == mark])) return false;
-  if (mark == '.')
-    if (const auto [stop, error] = std::from_chars(begin, end, value); stop == end && error == std::errc()) return true;
-  return read_rewritten({begin, end}, mark, value);
+double slow_real(const char* begin, const char* end) {
+  std::string number(begin, end);
+  for (char& c : number) c = lower(c) == 'd' || c == 'E' ? 'e' : c == ',' ? '.' : c;
+  const std::size_t sign = number.find_first_of("+-");
+  if (sign != number.npos && number[sign - 1] != 'e') number.insert(sign, 1, 'e');
+  const std::size_t plus = number.find("e+");  // std::from_chars reads it, but let nothing depend on that
+  if (plus != number.npos) number.erase(plus + 1, 1);
+  double value = 0;
+  const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error != std::errc::result_out_of_range) return value;
+  return is_large(number) ? std::numeric_limits<double>::infinity() : 0.0;
 }
 
 }  // namespace detail

@@ -73,7 +73,7 @@ void RowReader::read_number(double& value) {
 
 bool RowReader::is_number(std::string_view text) const {
   double ignored;
-  const std::string copy = std::string(text);
+  const std::string copy = std::string(text).append(readable_bytes_behind, '\0');
   return read_field(copy.c_str(), layout_.mark, ignored) == copy.c_str() + text.size();
 }
 
