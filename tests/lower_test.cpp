@@ -222,11 +222,8 @@ TEST(LoweredPlan, has_what_each_card_is_better_at) {
 
 /// A panel that products hide has multiprocessors of its own, and the bulk beside it has the others.
 TEST(LoweredPlan, shares_out_multiprocessors_while_products_hide_panels) {
-  const Plan plan =
-      plan_of(Method::lu, Schedule::right_looking,
-              {.n = 20000,
-               .widths = {.panel = 1024, .bottleneck = {.left = 8192, .first = 768, .panel = 768, .step = 128}},
-               .lanes = four_lanes});
+  const Widths widths{.panel = 1024, .bottleneck = {.left = 8192, .first = 768, .panel = 768, .step = 128}};
+  const Plan plan = plan_of(Method::lu, Schedule::right_looking, {.n = 20000, .widths = widths, .lanes = four_lanes});
   const Plan lowered = lower(plan, {.panel = 128,
                                     .rows_of_panel = 20000,
                                     .panels_apart = {.multiprocessors = 40, .rows = 16000, .beyond = 8192},

@@ -87,22 +87,18 @@ class Gemm:
         return f"<lasolve.gemm {self.name}: {' '.join(self.precisions)} on {self.device}>"
 
 
-def _assigns(f):
-    def whole(A, B, C, alpha, beta, *stream):
-        product = np.empty_like(C)
-        f(A, B, product, *stream)
-        C[...] = alpha * product + (beta * C if beta != 0 else 0)
+def _into(new):
+    """C <- alpha A B + beta C by a function that only makes a product, in new(C)."""
 
-    return whole
+    def adapt(f):
+        def whole(A, B, C, alpha, beta, *stream):
+            product = new(C)
+            f(A, B, product, *stream)
+            C[...] = alpha * product + (beta * C if beta != 0 else 0)
 
+        return whole
 
-def _adds(f):
-    def whole(A, B, C, alpha, beta, *stream):
-        product = np.zeros_like(C)
-        f(A, B, product, *stream)
-        C[...] = alpha * product + (beta * C if beta != 0 else 0)
-
-    return whole
+    return adapt
 
 
 def _copied(order):
@@ -118,7 +114,8 @@ def _copied(order):
 
 
 # The one that says how C is written is next to the function.
-_LIMITS = {"row_major": _copied("C"), "no_gaps": _copied("F"), "assigns": _assigns, "adds": _adds}
+_LIMITS = {"row_major": _copied("C"), "no_gaps": _copied("F"), "assigns": _into(np.empty_like),
+           "adds": _into(np.zeros_like)}
 
 
 def _adapted(function, limits):
