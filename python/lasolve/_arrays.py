@@ -46,14 +46,18 @@ def _numpy_dtype(x):
 
 
 def _foreign(x, dtype):
-    """An array of another library, of another type."""
+    """An array of another library, of another type, with rows or columns in one piece."""
     if getattr(x, "requires_grad", False):
         raise TypeError("lasolve: a tensor that requires a gradient: lasolve.torch.solve has it; or give its detach()")
     library = _library(x)
     wanted = getattr(library, np.dtype(dtype).name)
     if hasattr(x, "to"):  # torch
-        return x.to(wanted)
-    return library.astype(x, wanted) if hasattr(library, "astype") else x.astype(wanted)
+        x = x.to(wanted)
+        return x if 1 in x.stride()[-2:] else x.contiguous()
+    x = library.astype(x, wanted) if hasattr(library, "astype") else x.astype(wanted)
+    if not hasattr(x, "strides") or x.itemsize in x.strides[-2:]:
+        return x
+    return library.ascontiguousarray(x)
 
 
 def _converted(*arrays):
@@ -77,6 +81,12 @@ def prepare(a, b):
 
 def matrix(a):
     return _converted(a)[0]
+
+
+def matrix_on_host(a):
+    if _is_foreign(a) and a.__dlpack_device__()[0] not in (1, 3):  # the host's memory, or pinned
+        raise TypeError("lasolve: takes arrays on the host; lasolve.Factorization takes those on a device")
+    return matrix(a)
 
 
 def sides(b, is_double):
@@ -127,6 +137,26 @@ def current_stream(array):
     if library.__name__ == "cupy":
         return library.cuda.get_current_stream().ptr
     return 0
+
+
+def shared_on_cuda(view):
+    """A view of NumPy's on a CUDA device, with its strides and all that it is a view of; what copies that back; the stream."""
+    base = view if view.base is None else view.base
+    offset = (view.ctypes.data - base.ctypes.data) // view.itemsize
+    strides = [s // view.itemsize for s in view.strides]
+    try:
+        import torch
+
+        whole = torch.from_numpy(base).cuda()
+        there = whole.as_strided(view.shape, strides, offset)
+        stream = torch.cuda.current_stream().cuda_stream
+        return there, lambda: np.copyto(base, whole.cpu().numpy()), stream
+    except ImportError:
+        import cupy
+
+        whole = cupy.asarray(base)
+        there = cupy.lib.stride_tricks.as_strided(whole.ravel()[offset:], view.shape, view.strides)
+        return there, lambda: np.copyto(base, cupy.asnumpy(whole)), cupy.cuda.get_current_stream().ptr
 
 
 def on_device(device, *arrays):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
+from . import _arrays, _core
 
 _DTYPES = {"fp64": np.float64, "fp32": np.float32}
 _known = {}
@@ -41,7 +41,7 @@ def gemm(
     device : {"cpu", "cuda"}
         A, B and C are NumPy arrays on the host. On CUDA they are objects with __dlpack__, as torch.from_dlpack takes.
     trial : bool
-        Try it first, with many sizes, against NumPy; on the host.
+        Try it first, with many sizes, against NumPy. With device="cuda" that takes a device, and torch or CuPy.
 
     Returns
     -------
@@ -74,9 +74,9 @@ class Gemm:
         functools.update_wrapper(self, function)
         self.name, self.precisions, self.limits, self.device = name, precisions, limits, device
         whole = _adapted(function, limits)
-        if trial and device == "cpu":
+        if trial and (device == "cpu" or _core.backends("cuda")):
             for precision in precisions:
-                _try(whole, name, _DTYPES[precision])
+                _try(whole if device == "cpu" else _on_cuda(whole), name, _DTYPES[precision])
         self._kernel = _core.Kernel(whole, name, "fp64" in precisions, "fp32" in precisions, device == "cuda")
         _known[name] = self
 
@@ -122,6 +122,15 @@ def _adapted(function, limits):
     for limit in sorted(limits, key=list(_LIMITS).index):
         function = _LIMITS[limit](function)
     return function
+
+
+def _on_cuda(f):
+    def whole(A, B, C, alpha, beta):
+        (A, _, _), (B, _, _), (C, fetch, stream) = map(_arrays.shared_on_cuda, (A, B, C))
+        f(A, B, C, alpha, beta, stream)
+        fetch()
+
+    return whole
 
 
 def _try(f, name, dtype):

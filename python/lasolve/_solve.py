@@ -147,7 +147,7 @@ def _finite(check, *arrays):
 
 
 def _square(a, check_finite):
-    a = _arrays.matrix(a)
+    a = _arrays.matrix_on_host(a)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ValueError(f"lasolve: a is to be square, and has the shape {tuple(a.shape)}")
     _finite(check_finite, a)

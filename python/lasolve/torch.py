@@ -25,6 +25,7 @@ def _stacked(parts, batch):
 
 def _factored(a, b):
     """x, and the factors on the host. a: (n, n), b: (n, k)."""
+    a, b = a.detach(), b.detach()
     if a.is_cuda:  # whose factors stay in the library
         return (
             _solve.solve(a, b).contiguous(),
@@ -51,6 +52,7 @@ def _op_fake(a, b):
 
 @torch.library.custom_op("lasolve::solve_with", mutates_args=())
 def _with(a: torch.Tensor, lu: torch.Tensor, pivots: torch.Tensor, b: torch.Tensor, transposed: bool) -> torch.Tensor:
+    a, lu, pivots, b = (x.detach() for x in (a, lu, pivots, b))
     if a.is_cuda:
         return _solve.solve(a, b, transposed=transposed).contiguous()
     made = [
@@ -102,6 +104,8 @@ _with.register_autograd(_with_backward, setup_context=_with_setup)
 
 def solve(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """x with a x = b, and its gradients by a and b, which take two triangular solves each and no second factorization.
+
+    Of tensors on a CUDA device a gradient takes a factorization of its own.
 
     Parameters
     ----------

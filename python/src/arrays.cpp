@@ -79,7 +79,8 @@ bool Array::take_dlpack(nb::handle object, bool to_write) {
   strides_ = tensor_.stride_ptr();
   const bool on_cuda = where == nb::device::cuda::value;
   device_ = {on_cuda ? Device::cuda : Device::cpu, on_cuda ? tensor_.device_id() : 0};
-  return true;
+  const int d = dimensions_;  // on a device rows or columns lie in one piece
+  return !on_cuda || d < 2 || stride(d - 1) == 1 || stride(d - 2) == 1 || size(d - 1) < 2 || size(d - 2) < 2;
 }
 
 void Array::release() {

@@ -150,4 +150,4 @@ def test_a_signal_ends_a_long_factorization():
     a = rng.random((6000, 6000), dtype=np.float32)  # for seconds with this backend
     threading.Thread(target=lambda: (time.sleep(0.2), signal.raise_signal(signal.SIGINT)), daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
-        lasolve.Factorization(a, gemm="naive", copy=False, check=False)
+        lasolve.Factorization(a, gemm="naive", copy=False, check=False, device="cpu")
