@@ -29,8 +29,8 @@ def _factored(a, b):
     if a.is_cuda:  # whose factors stay in the library
         return (
             _solve.solve(a, b).contiguous(),
-            a.new_empty(a.shape),
-            torch.empty(a.shape[:1], dtype=torch.int32, device=a.device),
+            a.new_zeros(a.shape),
+            torch.zeros(a.shape[:1], dtype=torch.int32, device=a.device),
         )
     factors = Factorization(np.asfortranarray(a.numpy()), copy=False, factorization="lu")
     x = factors.solve(b.numpy())  # raises where a is singular
