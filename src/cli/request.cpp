@@ -8,6 +8,7 @@
 #include "cli/kernels.hpp"
 #include "cli/tuning.hpp"
 #include "cli/words.hpp"
+#include "core/cpu/limits.hpp"
 #include "io/file_format.hpp"
 #include "io/generators.hpp"
 
@@ -61,6 +62,12 @@ OptionOf<Request> decimal_comma_option() {
   return OptionOf<Request>("decimal-comma", 0,
                            "read 1,5 as 1.5 in tables of text, where semicolons, tabs or blanks separate numbers")
       .to(&Request::decimal_comma);
+}
+
+OptionOf<Request> max_memory_option() {
+  return OptionOf<Request>("max-memory", 0, "BYTES",
+                           "of the host that may be taken in all, such as 512m or 8g; what needs more is refused")
+      .to([](Request&, auto& word) { limit_memory(std::size_t(number<std::int64_t>("max-memory", word, 1))); });
 }
 
 OptionOf<Request> allow_nonfinite_option() {
@@ -137,6 +144,7 @@ const Table<Request>& solve_table() {
       O("assume-suitable", 0, "that A is diagonally dominant, where a method requires it, is not looked at")
           .to([](Request& r, auto&) { r.options.assume_suitable = true; }),
       allow_nonfinite_option(),
+      max_memory_option(),
       O("no-condition", 0, "leave out the estimate of the condition number, which takes five more solves")
           .to([](Request& r, auto&) { r.options.condition = false; }),
       O("allow-ill-conditioned", 0, "write a solution of which no digit can be trusted, and return 0")
@@ -182,6 +190,7 @@ const Table<Request>& convert_table() {
       format_option("on standard output; auto: mtx"),
       decimal_comma_option(),
       allow_nonfinite_option(),
+      max_memory_option(),
       threads_option<Request>("cores to use"),
       quiet_option<Request>("no progress"),
       help_option<Request>(),

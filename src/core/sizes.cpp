@@ -38,8 +38,9 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   if (text.find_first_of("0123456789") == text.npos) return std::nullopt;  // such as inf
   if (const std::size_t caret = text.find('^'); caret != text.npos)
     return power(text.substr(0, caret), text.substr(caret + 1));
-  if (const char last = char(text.back() | 0x20); last == 'k' || last == 'm')
-    return times(number<std::int64_t>(text.substr(0, text.size() - 1)), last == 'k' ? 1024 : 1024 * 1024);
+  constexpr std::string_view units = "kmg";
+  if (const auto unit = units.find(char(text.back() | 0x20)); unit != units.npos)
+    return times(number<std::int64_t>(text.substr(0, text.size() - 1)), std::int64_t(1024) << 10 * unit);
   if (text.find_first_of("eE") == text.npos) return number<std::int64_t>(text);
   const auto value = number<double>(text);
   constexpr double beyond = 0x1p53;  // where doubles are no longer all of the whole numbers

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -159,6 +160,13 @@ int Limits::granted_processors(int processors) const {
 const Limits& limits() {
   constinit static NeverDestroyed<const Limits> here;
   return here.get([] { return Limits(""); });
+}
+
+void limit_memory(std::size_t bytes) {
+  rlimit data{};
+  getrlimit(RLIMIT_DATA, &data);
+  data.rlim_cur = std::min<rlim_t>(bytes, data.rlim_max);
+  setrlimit(RLIMIT_DATA, &data);
 }
 
 namespace {

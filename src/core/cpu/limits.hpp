@@ -29,6 +29,9 @@ class Limits {
 /// Of this system.
 const Limits& limits();
 
+/// From now on, allocations of this process are at most so many bytes together (RLIMIT_DATA); what would take more fails.
+void limit_memory(std::size_t bytes);
+
 /// The processors that this process may keep busy: those it may run on now, and no more than cgroups granted it time of a tenth of a
 /// second ago.
 int usable_processors();
