@@ -8,7 +8,7 @@
 #include "lasolve/triangular.hpp"
 #include "systems.hpp"
 
-namespace lasolve::test {
+namespace lasolve::test::borrowed_test {
 namespace {
 
 using Columns = Eigen::MatrixXd;
@@ -380,4 +380,4 @@ TEST(BorrowedOnCuda, is_in_any_order) {
 }
 
 }  // namespace
-}  // namespace lasolve::test
+}  // namespace lasolve::test::borrowed_test

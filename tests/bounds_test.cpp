@@ -4,7 +4,7 @@
 #include "lasolve/names.hpp"
 #include "systems.hpp"
 
-namespace lasolve::test {
+namespace lasolve::test::bounds_test {
 namespace {
 
 using Wide = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
@@ -191,4 +191,4 @@ INSTANTIATE_TEST_SUITE_P(Cpu, ErrorBounds, testing::Values(Target{Device::cpu, f
 INSTANTIATE_TEST_SUITE_P(Cuda, ErrorBounds, testing::Values(Target{Device::cuda, false}), name_of_target);
 
 }  // namespace
-}  // namespace lasolve::test
+}  // namespace lasolve::test::bounds_test

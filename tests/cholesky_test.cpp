@@ -4,7 +4,7 @@
 #include "devices.hpp"
 #include "systems.hpp"
 
-namespace lasolve::test {
+namespace lasolve::test::cholesky_test {
 namespace {
 
 /// Symmetric, with every leading minor positive but those from order `at` + 1 on.
@@ -367,4 +367,4 @@ TEST(CholeskyOnCuda, solves_a_large_system) {
 }
 
 }  // namespace
-}  // namespace lasolve::test
+}  // namespace lasolve::test::cholesky_test

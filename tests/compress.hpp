@@ -19,7 +19,7 @@ inline std::string compressed(std::string_view plain, int level = 6, Wrapping wr
   stream.next_out = reinterpret_cast<Bytef*>(packed.data());
   stream.avail_out = uInt(packed.size());
   deflate(&stream, Z_FINISH);
-  packed.resize(packed.size() - stream.avail_out);
+  packed.erase(packed.size() - stream.avail_out);
   deflateEnd(&stream);
   return packed;
 }

@@ -5,7 +5,7 @@
 #include "core/cuda_devices.hpp"
 #include "core/memory_kind.hpp"
 
-namespace lasolve::test {
+namespace lasolve::test::devices_test {
 namespace {
 
 constexpr CudaVersions new_driver{13000, 13000}, old_driver{12040, 13000};
@@ -180,4 +180,4 @@ TEST(Memory, of_views_is_looked_at_from_the_first_to_the_last_element) {
 }
 
 }  // namespace
-}  // namespace lasolve::test
+}  // namespace lasolve::test::devices_test

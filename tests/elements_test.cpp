@@ -16,7 +16,7 @@
 #include "solvers/lu/cpu/panel.hpp"
 #include "solvers/recipe_fields.hpp"
 
-namespace lasolve::test {
+namespace lasolve::test::elements_test {
 namespace {
 
 template <class... T>
@@ -323,4 +323,4 @@ TYPED_TEST(ProductsOf, integers_are_exact_by_each_backend_and_write_over_nan) {
 }
 
 }  // namespace
-}  // namespace lasolve::test
+}  // namespace lasolve::test::elements_test

@@ -9,7 +9,7 @@
 #include "lasolve/async.hpp"
 #include "systems.hpp"
 
-namespace lasolve::test {
+namespace lasolve::test::embedding_test {
 namespace {
 
 using Columns = Eigen::MatrixXd;
@@ -318,4 +318,4 @@ TEST(Embedding, does_not_read_host_memory_as_that_of_a_device) {
 }
 
 }  // namespace
-}  // namespace lasolve::test
+}  // namespace lasolve::test::embedding_test

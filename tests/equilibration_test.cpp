@@ -4,6 +4,7 @@
 #include "devices.hpp"
 #include "exact.hpp"
 #include "lasolve/names.hpp"
+#include "matrices.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {
@@ -19,12 +20,6 @@ std::vector<int> far_apart(std::int64_t n, std::uint64_t seed) {
   std::vector<int> all;
   for (std::int64_t i = 0; i < n; ++i) all.push_back(int(random.integer(most)));
   return all;
-}
-template <class T>
-Matrix<T> in_units(const Matrix<T>& M, const std::vector<int>& rows, const std::vector<int>& columns) {
-  return matrix_of<T>(M.rows(), M.cols(), [&](auto i, auto j) {
-    return std::ldexp(M(i, j), rows[std::size_t(i)] + columns[std::size_t(j)]);
-  });
 }
 
 /// The largest error of a component, in the scale of its column.

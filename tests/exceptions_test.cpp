@@ -2,7 +2,7 @@
 #include "devices.hpp"
 #include "systems.hpp"
 
-namespace lasolve::test {
+namespace lasolve::test::exceptions_test {
 namespace {
 
 struct Stopped : std::runtime_error {
@@ -161,4 +161,4 @@ INSTANTIATE_TEST_SUITE_P(Cpu, Exception, testing::Values(Target{Device::cpu, fal
 INSTANTIATE_TEST_SUITE_P(Cuda, Exception, testing::Values(Target{Device::cuda, false}), name_of_target);
 
 }  // namespace
-}  // namespace lasolve::test
+}  // namespace lasolve::test::exceptions_test

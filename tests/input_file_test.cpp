@@ -8,7 +8,7 @@
 
 #include "io_files.hpp"
 
-namespace lasolve::io {
+namespace lasolve::io::input_file_test {
 namespace {
 
 const std::string array = "%%MatrixMarket matrix array real general\n";
@@ -88,4 +88,4 @@ TEST(InputFile, MayEndAtTheEndOfAPage) {
 }
 
 }  // namespace
-}  // namespace lasolve::io
+}  // namespace lasolve::io::input_file_test

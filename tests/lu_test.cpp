@@ -12,7 +12,7 @@
 #include "solvers/refine/check_by_columns.hpp"
 #include "systems.hpp"
 
-namespace lasolve::test {
+namespace lasolve::test::lu_test {
 namespace {
 
 constexpr std::int64_t block_sizes[] = {1, 7, 32, 64, 160, 0};
@@ -370,4 +370,4 @@ TEST(HplCheck, by_columns_does_not_overflow) {
 }
 
 }  // namespace
-}  // namespace lasolve::test
+}  // namespace lasolve::test::lu_test

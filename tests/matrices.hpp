@@ -37,6 +37,14 @@ Matrix<T> dominant_matrix(std::int64_t n) {
   return matrix_of<T>(n, n, [&](auto i, auto j) { return i == j ? T(n) : R(std::max(i, j), std::min(i, j)); });
 }
 
+/// D₁ M D₂ with powers of two.
+template <class T>
+Matrix<T> in_units(const Matrix<T>& M, const std::vector<int>& rows, const std::vector<int>& columns) {
+  return matrix_of<T>(M.rows(), M.cols(), [&](auto i, auto j) {
+    return std::ldexp(M(i, j), rows[std::size_t(i)] + columns[std::size_t(j)]);
+  });
+}
+
 /// Singular values, or eigenvalues, from 1 down to 1/κ in a geometric series: LAPACK's dlatms, mode 3.
 inline double spectrum(std::int64_t i, std::int64_t n, double kappa) {
   return std::pow(kappa, -double(i) / double(std::max<std::int64_t>(1, n - 1)));

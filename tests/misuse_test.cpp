@@ -4,7 +4,7 @@
 #include "devices.hpp"
 #include "systems.hpp"
 
-namespace lasolve::test {
+namespace lasolve::test::misuse_test {
 namespace {
 
 using Misuse = OnTarget;
@@ -301,4 +301,4 @@ TEST(MisuseOfEigen, has_columns_that_do_not_overlap) {
 LASOLVE_ON_ALL_TARGETS(Misuse);
 
 }  // namespace
-}  // namespace lasolve::test
+}  // namespace lasolve::test::misuse_test

@@ -7,7 +7,7 @@
 
 #include "io_files.hpp"
 
-namespace lasolve::io {
+namespace lasolve::io::npy_test {
 namespace {
 
 /// A .npy file with this dictionary and these elements, which are written as `Real` in the byte order of `order`.
@@ -213,4 +213,4 @@ TEST(Npy, RefusesNonfiniteWithItsIndexUnlessAllowed) {
 }
 
 }  // namespace
-}  // namespace lasolve::io
+}  // namespace lasolve::io::npy_test

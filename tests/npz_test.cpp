@@ -3,7 +3,7 @@
 #include "compress.hpp"
 #include "io_files.hpp"
 
-namespace lasolve::io {
+namespace lasolve::io::npz_test {
 namespace {
 
 using test::compressed;
@@ -124,4 +124,4 @@ TEST(Npz, SaysWhatIsDamaged) {
 }
 
 }  // namespace
-}  // namespace lasolve::io
+}  // namespace lasolve::io::npz_test

@@ -9,7 +9,7 @@
 #include "lasolve/names.hpp"
 #include "lasolve/report_fields.hpp"
 
-namespace lasolve::test {
+namespace lasolve::test::report_test {
 namespace {
 
 /// f(each member); does not compile where a report has others.
@@ -174,4 +174,4 @@ TEST(ReportFields, are_what_the_report_of_C_holds) {
 }
 
 }  // namespace
-}  // namespace lasolve::test
+}  // namespace lasolve::test::report_test

@@ -1,5 +1,6 @@
 // Condition numbers of matrices whose rows or columns are of different size.
 #include "conditions.hpp"
+#include "matrices.hpp"
 
 namespace lasolve::test {
 namespace {
@@ -30,14 +31,6 @@ TEST_P(ScaledCondition, of_rows_of_different_size_is_that_of_the_scaled_rows) {
     EXPECT_NEAR(*solved.report.rcond_of_scaled_rows * scaled_condition(R), 1, 0.1);
     const double error = (as_eigen(solved.X.view()).array() - T(1)).abs().maxCoeff();
     EXPECT_LT(error, std::pow(10, -*solved.report.digits));
-  });
-}
-
-/// D₁ M D₂ with powers of two.
-template <class T>
-Matrix<T> in_units(const Matrix<T>& M, const std::vector<int>& rows, const std::vector<int>& columns) {
-  return matrix_of<T>(M.rows(), M.cols(), [&](auto i, auto j) {
-    return std::ldexp(M(i, j), rows[std::size_t(i)] + columns[std::size_t(j)]);
   });
 }
 

@@ -9,7 +9,7 @@
 #include "io_files.hpp"
 #include "lasolve/lasolve.hpp"
 
-namespace lasolve::io {
+namespace lasolve::io::structure_test {
 namespace {
 
 const std::string coordinate = "%%MatrixMarket matrix coordinate real general\n";
@@ -87,4 +87,4 @@ TEST(Structure, IsSaidWhereMemoryLacks) {
 }
 
 }  // namespace
-}  // namespace lasolve::io
+}  // namespace lasolve::io::structure_test

@@ -6,7 +6,7 @@
 #include "compress.hpp"
 #include "io_files.hpp"
 
-namespace lasolve::io {
+namespace lasolve::io::table_test {
 namespace {
 
 MatrixFile read(std::string_view content, const ReadOptions& options = {}, const std::string& name = "test.csv") {
@@ -229,7 +229,7 @@ TEST(Table, HearsOfDecompressionAndReadingAsOne) {
   EXPECT_EQ(heard.back(), 1);
 }
 
-TEST(WriteMatrix, HearsOfProgress) {
+TEST(WriteTable, HearsOfProgress) {
   Matrix<double> A(500, 300);
   std::fill_n(A.data(), A.ld() * A.cols(), 0.5);
   for (const char* suffix : {".csv", ".mtx", ".npy"}) {
@@ -276,4 +276,4 @@ TEST(FileFormat, NamesTheLineThatConvertsWhatIsNotRead) {
 }
 
 }  // namespace
-}  // namespace lasolve::io
+}  // namespace lasolve::io::table_test
