@@ -72,7 +72,7 @@ const Table<PlanRequest>& plan_table() {
         "columns of a right-looking LU that are factored at a time; auto: a quarter of a panel where there are four "
         "lanes, else all of it")
           .to([](R& r, auto& word) { r.step = number<std::int64_t>("step", word, 1, "auto"); }),
-      O("lanes", 0, "COUNT", "4", {"1", "4"}, "4: a device whose queues run side by side; 1: as on the CPU")
+      O("lanes", 0, "COUNT", "4", {"1", "4"}, "4: a device whose queues run side by side; 1: as on the CPU, where products in triangular solves are tasks")
           .to(set_lanes),
       O("card", 0, "NAME", "none", with_none(card_names()),
         "as it is lowered for the kernels and the tuning of a card; none: as the schedule says it")
@@ -132,7 +132,10 @@ DrawnPlan plan_for(const PlanRequest& r) {
   Plan plan = plan_of(first.method, first.schedule, by);
   const auto is_wide = [&](const Task& t) { return t.type->picture == TaskType::panel && t.C.n > step; };
   if (std::any_of(plan.tasks.begin(), plan.tasks.end(), is_wide)) step = 0;  // the schedule knows no steps
-  if (!r.card.empty()) plan = lower(plan, capabilities_of(device, tuning, computed_in(first.precision.storage), by.n));
+  if (!r.card.empty())
+    plan = lower(plan, capabilities_of(device, tuning, computed_in(first.precision.storage), by.n));
+  else if (r.lanes.single() && r.cards == 1)
+    plan = lower(plan, capabilities_of_cpu(tuning));
   plan = lower_cards(plan, Deal(by, r.cards));
   Waits waits = waits_of(plan);
   return {std::move(plan),
