@@ -174,9 +174,7 @@ std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::er
 std::string json_fields() {
   std::string text = "What --json has of a solve, with units; of several backends it is a list. null is unknown:\n\n";
   for (const Field& f : fields()) text += fmt::format("  {:<24}{:<9}{}\n", f.name, f.unit, wrapped(f.meaning, 63, 35));
-  return text +
-         "\nOf recipe_taken; of each of the recipes also its number, and after which others it comes, each with the "
-         "reason:\n\n" +
+  return text + "\nOf recipe_taken, and of each of the recipes, with its number and the reasons that lead there:\n\n" +
          list_of_fields(recipe_fields()) + "\nOf solve_recipe:\n\n" + list_of_fields(solve_recipe_fields());
 }
 
