@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "solvers/by_halves.hpp"
 #include "solvers/kernel_limits.hpp"
 #include "solvers/method.hpp"
 #include "solvers/tuning.hpp"
@@ -29,7 +30,42 @@ void mark_one_phase(Plan& plan) {
   }
 }
 
+/// Appends the solves and products of a triangular solve as trsm_left or trsm_right would make them.
+void solve_by_halves(std::vector<Task>& to, const Task& task, const SolveLimits& limits) {
+  const bool from_the_left = task.C.rows() == task.L.rows();
+  const Range sides = from_the_left ? task.C.columns() : task.C.rows();
+  const auto C = [&](Range unknowns) { return from_the_left ? Block(unknowns, sides) : Block(sides, unknowns); };
+  const auto add = [&](const TaskType& type, Phase phase, double flops, Range r, const Block& L, const Block& U) {
+    to.push_back(task);
+    Task& part = to.back();
+    part.type = &type, part.phase = phase, part.flops = flops * double(sides.count());
+    part.C = C(r), part.L = L, part.U = U;
+  };
+  solve_by_halves(
+      task.L.rows(), limits.leaf_order(sides.count()), true,
+      [&](Range r) {
+        add(*task.type, task.phase, double(r.count()) * double(r.count()), r, {r, r}, {});
+      },
+      [&](Range done, Range r) {
+        const Block of_triangle(r, done), found = C(done);
+        add(*task.type->products, Phase::gemm, 2 * double(done.count()) * double(r.count()), r,
+            from_the_left ? of_triangle : found, from_the_left ? found : of_triangle);
+      });
+}
+
+std::vector<Task> with_products_of_solves(const Plan& plan, const SolveLimits& limits) {
+  std::vector<Task> lowered;
+  for (const Task& task : plan.tasks)
+    if (task.type->products)
+      solve_by_halves(lowered, task, limits);
+    else
+      lowered.push_back(task);
+  return lowered;
+}
+
 }  // namespace
+
+Capabilities capabilities_of_cpu(const Tuning& tuning) { return {.solves = solve_limits(tuning)}; }
 
 Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tuning, Precision storage, std::int64_t n,
                              bool late) {
@@ -63,9 +99,10 @@ PanelsApart panels_apart(DeviceProperties device, const Tuning& tuning, std::int
 
 Plan lower(const Plan& plan, const Capabilities& can) {
   Plan lowered = plan;
-  if (plan.lanes.single()) return lowered;
   const MethodRecord& method = record_of(plan.method);
-  lowered.tasks = method.lowered(plan, can);
+  if (!plan.lanes.single()) lowered.tasks = method.lowered(plan, can);
+  if (can.solves.order > 0) lowered.tasks = with_products_of_solves(lowered, can.solves);
+  if (plan.lanes.single()) return lowered;
   if (has_one_panel(plan)) {
     go_in_one_lane(lowered);
     mark_one_phase(lowered);

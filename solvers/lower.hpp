@@ -49,9 +49,14 @@ struct Capabilities {
   /// The least n where its steps are timed one by one.
   std::int64_t cholesky_timed_from = 0;
 
+  /// Triangular solves become solves with diagonal blocks, and the products between them; with an order of 0 each is one task. On CUDA
+  /// it is: what more launches of the host cost there has not been measured.
+  SolveLimits solves = {};
+
   bool operator==(const Capabilities&) const = default;
 };
 
+Capabilities capabilities_of_cpu(const Tuning&);
 /// Those of a CUDA device, for factors of an n × n matrix that are stored in fp64 or fp32: what its kernels take
 /// (solvers/kernel_limits.hpp), and its tuning. `late`: as rows_of_L_at_the_end.
 Capabilities capabilities_of(const DeviceProperties&, const Tuning&, Precision storage, std::int64_t n, bool late);
@@ -68,8 +73,9 @@ PanelsApart panels_apart(DeviceProperties, const Tuning&, std::int64_t n);
 ///   prepend, which writes Resource::later, and interchanges of rows of L that read it
 ///   of a left-looking Cholesky, rows of a panel apart from the block on its diagonal, and narrow_update
 ///   of other Choleskys, block columns of an update_lower
+///   the products in triangular solves: of Cholesky as tasks of a type of their own
 /// An interchange is then one kernel: it reads the pivots of one panel, or what was combined at one time.
-/// A plan of one panel has one lane.
+/// A plan of one panel has one lane, and in a plan of one lane only solves are lowered.
 Plan lower(const Plan&, const Capabilities&);
 
 }  // namespace lasolve

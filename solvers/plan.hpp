@@ -122,6 +122,8 @@ struct TaskType {
   Picture picture = none;
   Touches touches = nullptr;  ///< null: reads L, U and interchanges, and writes C
   bool is_product = false;    ///< the GEMM backend does all of it
+  /// Of a triangular solve with L, from the left or from the right of C, where the first unknowns are found first: the products in it.
+  const TaskType* products = nullptr;
   /// The task for some columns of C alone, with the bits that all have; null: there is none.
   Task (*in_columns)(const Task&, Range) = nullptr;
 };

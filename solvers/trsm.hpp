@@ -4,7 +4,6 @@
 //     [T21 T22] [X2] = [B2]      X2 = inv(T22) (B2 − T21 X1)
 //
 // Leaves are a primitive of the device (solve_leaf), whose residual must stay small however ill-conditioned the leaf is.
-// Source: Elmroth, Gustavson, Jonsson & Kågström, "Recursive blocked algorithms and hybrid data structures", 2004.
 #pragma once
 
 #include "lasolve/gemm.hpp"
@@ -23,6 +22,9 @@ struct Triangle {
   constexpr std::int64_t order() const { return values.rows(); }
   Triangle diagonal_block(std::int64_t i, std::int64_t n) const {
     return {values.block(i, i, n, n), lower, unit, ready};
+  }
+  Operand<T, Space> block(Range rows, Range columns) const {
+    return values.block(rows.begin, columns.begin, rows.count(), columns.count());
   }
   /// Its transpose, or its adjoint.
   Triangle transposed(Op by = Op::transpose) const {
@@ -53,39 +55,21 @@ Triangle<T, Space> after_another(Triangle<T, Space> triangle) {
 /// B ← inv(T) B. T: n × n, B: n × nrhs. Flops n² nrhs.
 template <class T, class Space>
 void trsm_left(Queue<Space>& q, const Gemm<T, Space>& gemm, Triangle<T, Space> tri, MatrixView<T, Space> B) {
-  const std::int64_t n = tri.order(), leaf = leaf_order<T>(q, B.cols());
-  if (n <= leaf) return solve_leaf(q, tri, B);
-  const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;
-  const auto T1 = tri.diagonal_block(0, n1), T2 = tri.diagonal_block(n1, n2);
-  const auto B1 = B.block(0, 0, n1, B.cols()), B2 = B.block(n1, 0, n2, B.cols());
-  if (tri.lower) {
-    trsm_left(q, gemm, T1, B1);
-    gemm(q, T(-1), tri.values.block(n1, 0, n2, n1), B1, T(1), B2);
-    trsm_left(q, gemm, T2, B2);
-  } else {
-    trsm_left(q, gemm, T2, B2);
-    gemm(q, T(-1), tri.values.block(0, n1, n1, n2), B2, T(1), B1);
-    trsm_left(q, gemm, T1, B1);
-  }
+  const auto at = [&](Range rows) { return B.block(rows.begin, 0, rows.count(), B.cols()); };
+  solve_by_halves(
+      {0, tri.order()}, leaf_order<T>(q, B.cols()), tri.lower,
+      [&](Range r) { solve_leaf(q, tri.diagonal_block(r.begin, r.count()), at(r)); },
+      [&](Range done, Range r) { gemm(q, T(-1), tri.block(r, done), at(done), T(1), at(r)); });
 }
 
 /// B ← B inv(T). T: n × n, B: m × n. Flops n² m.
 template <class T, class Space>
 void trsm_right(Queue<Space>& q, const Gemm<T, Space>& gemm, Triangle<T, Space> tri, MatrixView<T, Space> B) {
-  const std::int64_t n = tri.order(), leaf = leaf_order<T>(q, B.rows());
-  if (n <= leaf) return solve_leaf_right(q, tri, B);
-  const std::int64_t n1 = first_half(n, leaf), n2 = n - n1;
-  const auto T1 = tri.diagonal_block(0, n1), T2 = tri.diagonal_block(n1, n2);
-  const auto B1 = B.columns(0, n1), B2 = B.columns(n1, n2);
-  if (tri.lower) {
-    trsm_right(q, gemm, T2, B2);
-    gemm(q, T(-1), B2, tri.values.block(n1, 0, n2, n1), T(1), B1);
-    trsm_right(q, gemm, T1, B1);
-  } else {
-    trsm_right(q, gemm, T1, B1);
-    gemm(q, T(-1), B1, tri.values.block(0, n1, n1, n2), T(1), B2);
-    trsm_right(q, gemm, T2, B2);
-  }
+  const auto at = [&](Range columns) { return B.columns(columns.begin, columns.count()); };
+  solve_by_halves(
+      {0, tri.order()}, leaf_order<T>(q, B.rows()), !tri.lower,
+      [&](Range r) { solve_leaf_right(q, tri.diagonal_block(r.begin, r.count()), at(r)); },
+      [&](Range done, Range r) { gemm(q, T(-1), at(done), tri.block(done, r), T(1), at(r)); });
 }
 
 }  // namespace lasolve

@@ -79,6 +79,19 @@ inline std::int64_t symmetric_update_columns(const Tuning& t, std::int64_t n) {
   return symmetric_updates(t).columns_of(n);
 }
 
+/// How triangular solves are halved on the CPU. With few right-hand sides the triangle is read once from memory, whatever its order:
+/// halving would gain nothing.
+struct SolveLimits {
+  std::int64_t few_rhs = 0, order = 0;
+
+  /// Of a diagonal block that is not halved, at most.
+  constexpr std::int64_t leaf_order(std::int64_t nrhs) const {
+    return nrhs <= few_rhs ? std::numeric_limits<std::int64_t>::max() : order;
+  }
+  bool operator==(const SolveLimits&) const = default;
+};
+constexpr SolveLimits solve_limits(const Tuning& t) { return {t.solve_few_rhs, t.solve_order}; }
+
 // The same for a queue, whose device says the rest.
 
 /// The widest block column whose update may compute all of the block on its diagonal.

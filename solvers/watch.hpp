@@ -25,10 +25,11 @@ enum class Step { condition, solve, refine, check };
 /// Right-hand sides are then taken in parts.
 using StepWatcher = std::function<void(Step, double share)>;
 
-/// What was decided of a call: the recipes of A and that whose factors were made last, and how right-hand sides were solved for.
+/// What was decided of a call: the recipes of A; that whose factors are there, with what was found to be needed besides; and how
+/// right-hand sides were solved for.
 struct Resolved {
   Recipes recipes = {};
-  int taken = 0;
+  std::optional<Recipe> taken = {};
   std::optional<SolveRecipe> solve = {};
 };
 /// Where that is written to.
@@ -61,7 +62,7 @@ using RecipeWatch = Watch<RecipeWatcher>;
 inline const TaskWatcher* task_watcher() { return TaskWatch::now(); }
 
 inline void tell_recipe(const Recipes& all, const Recipe& taken) {
-  if (const RecipeWatcher* const watcher = RecipeWatch::now()) watcher->decided = {all, taken.number};
+  if (const RecipeWatcher* const watcher = RecipeWatch::now()) watcher->decided = {all, taken};
 }
 inline void tell_recipe(const SolveRecipe& solve) {
   if (const RecipeWatcher* const watcher = RecipeWatch::now()) watcher->decided.solve = solve;

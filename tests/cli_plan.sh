@@ -3,6 +3,7 @@
 # shellcheck source=tests/cli_common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/cli_common.sh"
 printf '%s\n2 2\n1\n2\n2\n1\n' "$array" >indefinite.mtx
+printf '%s\n2 2\n1e-310\n0\n0\n1e-310\n' "$array" >subnormal.mtx
 printf '%s\n3 1\n1\n2\n3\n' "$array" >long.mtx
 
 expect 0 'n = 40, panels of at most 16 columns, in steps of 4' plan --matrix uniform:n=40 --block-size 16
@@ -20,6 +21,8 @@ done
 expect 0 '--lanes' plan --help
 expect 0 'lowered for the kernels of h200' plan uniform:n=2000 --card h200
 expect 0 'lookahead_update' plan uniform:n=2000 --card h200
+expect 0 'chain, panels, near, soon, bulk beside, bulk, far' plan uniform:n=20000 --card h200 --quick-products
+expect 0 'update                 2' plan uniform:n=200 --block-size 100 --lanes 1
 expect 0 'bulk 2' plan spd:n=2000 --factorization cholesky --schedule left-looking --card h200
 expect 0 '</svg>' plan spd:n=6000 -f cholesky -s left-looking --card a100 --svg -
 expect 0 'A[0:2000, 0:128]' plan uniform:n=2000 --card a100
@@ -36,6 +39,7 @@ expect 0 'solve       by plan, 7 at once' plan uniform:n=2000 --rhs-columns 7
 expect 0 '"requires": "symmetric with a positive diagonal"' plan spd:n=2000 -f cholesky --json -
 expect 0 '"keeps_rhs": false' plan spd:n=2000 -f cholesky --json -
 expect 0 '"reason": "too_coarse"' uniform:n=300 --precision fp32 --json -
+expect 0 '"scales_up": true' subnormal.mtx -f lu --json -
 expect 0 '"recipe": 0' uniform:n=300 --precision fp32 -f lu --json -
 expect 2 'do not go together' plan uniform:n=5 --card h200 --cards 2
 expect 2 "did you mean 'a100'" plan uniform:n=5 --card a10

@@ -169,7 +169,7 @@ PYTHON
     --report page.html >text || failed=1
   cat >updates.py <<'PYTHON'
 import re
-text = [line.split() for line in re.search(r"\ntrailing updates.*?\n\n.*?\n(.*?)\n\n", open("text").read(), re.S)[1].splitlines()]
+text = [line.split() for line in re.search(r"\nupdates C <-.*?\n\n.*?\n(.*?)\n\n", open("text").read(), re.S)[1].splitlines()]
 drawn = {}
 for n, details in re.findall(r"<summary>Updates by shape, n = (\d+)</summary>(.*?)</details>", open("page.html").read(), re.S):
     rows = re.findall(r"<tr>(<td.*?)</tr>", details)

@@ -148,6 +148,45 @@ TYPED_TEST(FactorsOf, have_a_small_residual_and_solve_with_each_op) {
     }
 }
 
+/// The products within triangular solves are tasks of the plan, and each computes what it does where a solve is one task.
+TYPED_TEST(FactorsOf, have_the_same_bits_where_a_solve_is_one_task) {
+  using T = TypeParam;
+  constexpr std::tuple<Method, Schedule, std::int64_t, std::int64_t> cases[] = {
+      {Method::lu, Schedule::right_looking, 330, 150}, {Method::lu, Schedule::right_looking, 207, 200},
+      {Method::lu, Schedule::left_looking, 330, 130},  {Method::lu, Schedule::recursive, 400, 40},
+      {Method::lu, Schedule::crout, 330, 200},         {Method::lu_nopivot, Schedule::right_looking, 330, 150},
+      {Method::cholesky, Schedule::recursive, 400, 40}};
+  for (const auto& [method, schedule, n, nb] : cases) {
+    if (method == Method::cholesky && ComplexElement<T>) continue;  // there is none
+    SCOPED_TRACE(testing::Message() << "method " << int(method) << ", schedule " << int(schedule));
+    Matrix<T> A = random_elements<T>(n, n, unsigned(n));
+    for (std::int64_t i = 0; i < n && method != Method::lu; ++i) A(i, i) += T(real_of<T>(2 * n));
+    const auto backends = gemm_backends<Cpu>();
+    const Gemm<T, Cpu> gemm(*backends[std::size_t(n + nb) % backends.size()], precision_of<T>);
+    const Plan plan = plan_of(method, schedule, {.n = n, .widths = {.panel = nb}});
+    const auto factors_by = [&](const Plan& its) {
+      Matrix<T> F(n, n);
+      copy_on_host<T>(A, F.view());
+      Matrix<std::int64_t> notes(n, Pivots<Cpu>::columns + 1);
+      const auto status = notes.view().block(0, Pivots<Cpu>::columns, 1, 1);
+      status(0, 0) = -1;
+      Buffers<T, Cpu> buffers(its);
+      const auto pivots = Pivots<Cpu>::in(notes.view().block(0, 0, n, Pivots<Cpu>::columns), status);
+      execute({its, {}}, this->q, Workpiece<T, Cpu>{gemm, F.view(), pivots, {}, buffers});
+      return F;
+    };
+    const Plan lowered = lower(plan, capabilities_of<T>(this->q, n, false));
+    const Matrix<T> F = factors_by(lowered), G = factors_by(plan);
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = method == Method::cholesky ? j : 0; i < n; ++i)
+        ASSERT_EQ(F(i, j), G(i, j)) << i << ", " << j;
+    const auto products = [](const Plan& of) {
+      return std::count_if(of.tasks.begin(), of.tasks.end(), [](const Task& task) { return task.type->is_product; });
+    };
+    EXPECT_EQ(products(lowered) > products(plan), n > nb + 7) << "few columns are solved for at once";
+  }
+}
+
 TYPED_TEST(FactorsOf, without_interchanges_solve_with_each_op) {
   using T = TypeParam;
   for (const std::int64_t n : {1, 33, 131}) {

@@ -1,6 +1,8 @@
 // Plans that were lowered for a device: the same is true of them as of those that schedules make, and they compute the same.
 #include "solvers/lower.hpp"
 
+#include <fmt/format.h>
+
 #include <set>
 
 #include "cards.hpp"
@@ -383,6 +385,49 @@ TEST(LoweredPlan, of_one_panel_is_in_one_lane_and_one_phase) {
   for (const std::int64_t n : {1, 64, 256}) EXPECT_EQ(lanes(Method::cholesky, n), 1u);
   EXPECT_GT(lanes(Method::lu, 129), 1u);
   EXPECT_GT(lanes(Method::cholesky, 600), 1u);
+}
+
+/// A solve with a triangle of order 10 is two with its halves of order 5 and a product between them, and so on.
+TEST(LoweredPlan, has_the_products_of_triangular_solves) {
+  const Capabilities can{.solves = {.few_rhs = 2, .order = 3}};
+  for (const Lanes& lanes : {Lanes::one(), four_lanes})
+    for (const Schedule schedule : all_schedules())
+      for (const Method method : {Method::lu, Method::cholesky, Method::lu_nopivot}) {
+        if (!is_offered(method, schedule)) continue;
+        SCOPED_TRACE(std::string(name_of(schedule)) + ", " + record_of(method).name);
+        const Plan plan = plan_of(method, schedule, {.n = 50, .widths = {.panel = 10}, .lanes = lanes});
+        const Plan lowered = lower(plan, can);
+        std::int64_t sum = 0, solves = 0;
+        for (const Task& task : lowered.tasks) {
+          sum += thirds(task.flops);
+          if (!is(task, "solve")) continue;
+          ++solves;
+          const bool is_left = task.C.rows() == task.L.rows();
+          EXPECT_TRUE(is_left || task.C.columns() == task.L.columns());
+          EXPECT_TRUE(task.L.n <= 3 || (is_left ? task.C.n : task.C.m) <= 2);
+        }
+        EXPECT_EQ(sum, thirds_of_textbook(lowered));
+        EXPECT_EQ(lowered.tasks.size() > plan.tasks.size(), solves > 0);
+        EXPECT_TRUE(keeps_order(conflicts_in(lowered), order_by(lowered, lists_of(lowered))));
+        if (method == Method::lu_nopivot) continue;  // the reference does not know it
+        const Matrix<double> A = matrix_for(plan);
+        const std::vector<double> before = in_program_order(plan, A), after = in_program_order(lowered, A);
+        for (std::size_t i = 0; i < before.size(); ++i) ASSERT_NEAR(after[i], before[i], 1e-10);
+      }
+  const Plan plan = plan_of(Method::lu, Schedule::right_looking, {.n = 20, .widths = {.panel = 10}});
+  std::string text;
+  for (const Task& task : lower(plan, {.solves = {.few_rhs = 2, .order = 5}}).tasks)
+    text += fmt::format("{} A[{}:{}, {}:{}]\n", task.type->name, task.C.i, task.C.i + task.C.m, task.C.j,
+                        task.C.j + task.C.n);
+  EXPECT_EQ(text,
+            "panel A[0:20, 0:10]\n"
+            "interchange A[0:20, 10:20]\n"
+            "solve A[0:5, 10:20]\n"
+            "update A[5:10, 10:20]\n"
+            "solve A[5:10, 10:20]\n"
+            "update A[10:20, 10:20]\n"
+            "panel A[10:20, 10:20]\n"
+            "interchange A[10:20, 0:10]\n");
 }
 
 TEST(LoweredPlan, of_one_lane_or_with_no_capabilities_is_what_it_was) {

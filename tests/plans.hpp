@@ -124,7 +124,7 @@ class Reference {
     if (does("solve")) return is_lu ? solve_left(task.L, task.C) : solve_right(task.L, task.C);
     if (does("update") || does("update_lower"))
       return is_lu ? subtract(task.L, task.U, task.C) : subtract_transposed(task.L, task.L, task.C);
-    if (does("narrow_update")) return subtract_transposed(task.L, task.U, task.C);
+    if (does("narrow_update") || does("product")) return subtract_transposed(task.L, task.U, task.C);
     if (does("panel_in_place")) {
       panel_of_lu(task.C);
       return interchange_back(task.interchanges.rows(), task.C.columns());
@@ -289,7 +289,7 @@ inline Matrix<double> matrix_for(const Plan& plan) {
 /// Three times the flops of a factorization by the textbook: of LU of m × n, 2 m n k − (m + n) k² + 2/3 k³ with k = min(m, n).
 inline std::int64_t thirds_of_textbook(const Plan& plan) {
   const std::int64_t m = plan.m, n = plan.n, k = std::min(m, n);
-  return plan.method == Method::lu ? 6 * m * n * k - 3 * (m + n) * k * k + 2 * k * k * k : n * n * n;
+  return plan.method == Method::cholesky ? n * n * n : 6 * m * n * k - 3 * (m + n) * k * k + 2 * k * k * k;
 }
 
 inline std::vector<double> in_program_order(const Plan& plan, const Matrix<double>& A) {

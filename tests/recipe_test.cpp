@@ -237,6 +237,23 @@ TEST(Recipes, of_right_hand_sides_follow_from_that_of_the_factors) {
             "by plan, 7 at once, from a copy of B, error bounds of 7 at once");
 }
 
+/// Derived from one of the list, it has its number.
+TEST(Recipes, that_are_taken_say_what_A_was_found_to_need) {
+  Options o;
+  o.device.kind = Device::cpu, o.factorization = Method::lu;
+  for (const bool is_small : {false, true}) {
+    const Matrix<double> A = matrix_of<double>(
+        200, 200, [&](auto i, auto j) { return (i == j ? 4 : 1 / double(1 + i + j)) * (is_small ? 1e-310 : 1); });
+    Resolved decided;
+    const RecipeWatch watch({decided});
+    const Factorization<double> factors(A, o);
+    ASSERT_TRUE(decided.taken);
+    EXPECT_TRUE(factors.report().outcome.ok());
+    EXPECT_EQ(decided.taken->scales_up, is_small);
+    EXPECT_FALSE(decided.taken->equilibrates);
+  }
+}
+
 class Watched : public OnTarget {};
 
 /// What the tool and an embedder have done, at sizes of every executor: the same tasks, the same bits.

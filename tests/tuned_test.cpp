@@ -8,9 +8,12 @@
 #include <map>
 #include <random>
 
+#include "core/backend_table.hpp"
 #include "core/choose.hpp"
+#include "core/tuning.hpp"
 #include "io/input_error.hpp"
 #include "io/output_file.hpp"
+#include "solvers/driver/engine.hpp"
 #include "tuned/cache.hpp"
 #include "tuned/combine.hpp"
 #include "tuned/search.hpp"
@@ -110,8 +113,10 @@ TEST(Race, ends_when_the_time_is_over) {
 Space space() {
   return {1000,
           {"usual", Schedule::right_looking, 128},
-          {"usual", "other", "third"},
-          {{Schedule::left_looking, 128}, {Schedule::recursive, 128}}};
+          {{"usual", Schedule::right_looking, 128},
+           {"other", Schedule::right_looking, 128},
+           {"third", Schedule::right_looking, 128}},
+          {{Schedule::right_looking, 128}, {Schedule::left_looking, 128}, {Schedule::recursive, 128}}};
 }
 
 TEST(Search, finds_backend_then_block_size_then_schedule) {
@@ -172,7 +177,7 @@ TEST(Search, says_that_the_default_fails_or_that_time_ran_out) {
 
 TEST(Search, needs_no_alternative) {
   Planted machine{[](const Setting&, int) { return takes(10); }};
-  const Space alone{1, {"usual", Schedule::right_looking, 1}, {"usual"}, {}};
+  const Space alone{1, {"usual", Schedule::right_looking, 1}, {{"usual", Schedule::right_looking, 1}}, {}};
   const Found found = search(alone, std::ref(machine), plenty);
   EXPECT_TRUE(found.is_known(alone));
   EXPECT_GT(found.default_seconds, 0);
@@ -195,6 +200,35 @@ TEST(Search, takes_another_backend_for_small_products_where_that_is_faster) {
     EXPECT_LE(found.chosen.small_below, 2 * 256.0 * 256 * 128);
     EXPECT_NEAR(1 + found.change.shift, gain, 0.02);
   }
+}
+
+/// Quick products have another schedule by default: with the one of the others their backend would be out at once.
+TEST(Search, tries_a_backend_with_what_is_its_default) {
+  Space in = space();
+  in.by_backend[1].schedule = Schedule::left_looking, in.by_backend[1].block_size = 64;
+  Planted machine{[](const Setting& s, int) {
+    const bool at_home = s.schedule == Schedule::left_looking && s.block_size <= 96;
+    return takes(s.gemm != "other" ? 10 : at_home ? 7 : 200);
+  }};
+  const Found found = search(in, std::ref(machine), plenty);
+  EXPECT_EQ(found.chosen, (Setting{"other", Schedule::left_looking, 64}));
+}
+
+TEST(QuickProducts, are_those_of_the_backend_that_is_refined_and_of_one_that_leaves_small_products_to_another) {
+  static GemmBackend<Cpu> quick = *gemm_backends<Cpu>()[0];
+  quick.name = "quick";
+  backend_table<Cpu>().add({"quick", &quick, 0, 1});
+  const auto is_quick = [](const Setting& s) {
+    Record record;
+    Options o;
+    o.device.kind = Device::cpu, o.gemm = gemm_of(s, o.device, record);
+    const Choice choice = choose(o);
+    return means_of(*std::get<const GemmBackend<Cpu>*>(choice.backend), o, cpu_tuning().values, false).is_quick;
+  };
+  EXPECT_TRUE(is_quick({"quick"}));
+  EXPECT_TRUE(is_quick({.gemm = "quick", .small = "tiled", .small_below = 1e5}));
+  EXPECT_FALSE(is_quick({"tiled"}));
+  EXPECT_FALSE(is_quick({.gemm = "tiled", .small = "quick", .small_below = 1e5}));
 }
 
 TEST(SmallProducts, are_those_of_up_to_half_of_the_matrix) {

@@ -4,8 +4,8 @@
    lasolve_options.row_major they are row-major: data[i * ld + j], ld >= max(columns, 1).
 
    What is a word in the tool, such as "cholesky", is the same word here. Functions return a lasolve_status and never end the
-   program. Handles are opaque, and the structures begin with their size, so a program that was compiled earlier goes on
-   working with a later library of the same major version. */
+   program. Handles are opaque, and the structures, but lasolve_memory_source, begin with their size, so a program that was compiled
+   earlier goes on working with a later library of the same major version. */
 #ifndef LASOLVE_LASOLVE_H
 #define LASOLVE_LASOLVE_H
 
@@ -56,6 +56,20 @@ typedef struct lasolve_gemm {
 } lasolve_gemm;
 #define LASOLVE_GEMM_INIT \
   { sizeof(lasolve_gemm), NULL, NULL, NULL, NULL, LASOLVE_HOST }
+
+/* Where memory is from, and goes back to. The functions may be called by any thread, and have to be there until all has come back. */
+typedef struct lasolve_memory_source {
+  /* So many bytes, as malloc and cudaMalloc align them; NULL: there are none. Of the host stream is NULL. Of a device they are of the
+     current one, and used in the order of stream, a cudaStream_t; where that is NULL, by any stream. */
+  void* (*allocate)(void* self, size_t bytes, void* stream);
+  /* Takes back what allocate gave for so many bytes. Stream has been given all work that uses it; where it is NULL, that is done. */
+  void (*release)(void* self, void* memory, size_t bytes, void* stream);
+  void* self;
+} lasolve_memory_source;
+
+/* What later calls of this thread allocate for matrices and workspace, of the host and of CUDA devices, is from there; NULL: from the C
+   library and CUDA. lasolve/memory.hpp says more. */
+void lasolve_memory_from(const lasolve_memory_source* host, const lasolve_memory_source* device);
 
 /* A CUDA device with its queues, library handles and workspaces: made once, used again by all calls that are given it. Any threads
    may use it; calls come one after the other. lasolve/context.hpp says more. */

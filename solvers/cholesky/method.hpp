@@ -83,6 +83,8 @@ struct Cholesky {
     if (task.is(cholesky_task::panel))  // [A11; A21] = [L11; L21] L11ᵀ
       return cholesky_recursive(q, of.gemm, C, Minors<Space>{of.pivots.zero, task.C.j, of.on_trial});
     if (task.is(cholesky_task::solve)) return trsm_right(q, of.gemm, lower(L).transposed(), C);  // L21 = A21 inv(L11)ᵀ
+    if (task.is(cholesky_task::product))  // A21 ← A21 − A20 L10ᵀ
+      return of.gemm(q, T(-1), L, transposed(of.at(task.U)), T(1), C);
     if (task.is(cholesky_task::update))  // [A22; A32] ← [A22; A32] − [L21; L31] L21ᵀ
       return update_block_column(q, of.gemm, L, C);
     if (task.is(cholesky_task::update_lower)) return update_lower(q, of.gemm, L, C);  // A22 ← A22 − L21 L21ᵀ

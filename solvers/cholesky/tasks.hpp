@@ -13,8 +13,10 @@ inline constexpr TaskType panel{
     .name = "panel", .picture = TaskType::panel, .touches = [](const Task& task, BlockList&, BlockList& writes) {
       writes.add(task.C), writes.add({Resource::status, {0, 1}});
     }};
+/// C ← C − L Uᵀ, C below the diagonal. Made by lowering.
+inline constexpr TaskType product{.name = "product", .picture = TaskType::update, .is_product = true};
 /// C ← C inv(L)ᵀ, L lower triangular.
-inline constexpr TaskType solve{.name = "solve", .picture = TaskType::solve};
+inline constexpr TaskType solve{.name = "solve", .picture = TaskType::solve, .products = &product};
 /// C ← C − L Uᵀ from the diagonal of C down, U the first rows of L.
 inline constexpr TaskType update{.name = "update",
                                  .picture = TaskType::update,

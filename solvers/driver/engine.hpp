@@ -72,11 +72,12 @@ class AsyncEngine {
 /// What recipes depend on of a backend on a device.
 template <class Space>
 Means means_of(const GemmBackend<Space>& gemm, const Options& options, const Tuning& tuning, bool fits_a_leaf) {
+  const GemmBackend<Space>* const quick = backend_table<Space>().refined();
   Means means{.device = {kind_of<Space>, options.device.index},
               .tuning = options.tuning ? &*options.tuning : &tuning,
               .backend = gemm.name,
               .has_coarse = coarse_backend<Space>(options, options.device.index) != nullptr,
-              .is_quick = &gemm == backend_table<Space>().refined(),
+              .is_quick = quick && std::string_view(quick->name) == gemm.name,  // or a copy that leaves small products
               .fits_a_leaf = fits_a_leaf,
               .queues = std::is_same_v<Space, Cuda>};
   for_each_precision(

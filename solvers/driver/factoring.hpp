@@ -80,8 +80,7 @@ class Factoring {
       }
     }
     if (!made.facts.outcome.ok())
-      if (std::optional<Factored> scaled = equilibrated(made); scaled && scaled->facts.outcome.ok())
-        return *std::move(scaled);
+      if (std::optional<Factored> scaled = equilibrated(made)) return *std::move(scaled);
     return made;
   }
 
@@ -93,14 +92,17 @@ class Factoring {
     return factored(*after(before.recipe, Reason::too_small), Facts(before.facts));
   }
 
-  /// Factors of A with its rows and columns scaled, given those of A as it is that served nobody; none: it would not help, or is not wanted.
+  /// Factors of A with its rows and columns scaled, given those of A as it is that served nobody; none: it does not help, or is not wanted.
   std::optional<Factored> equilibrated(const Factored& before) {
     const auto next = after(before.recipe, Reason::badly_scaled);
     if (!next || !scales_of(q_, A, record_of(next->method).is_symmetric, false)) return {};
     Facts facts = before.facts;
     const std::string why = facts.outcome.ok() ? "a solution failed" : facts.outcome.message();
     facts.notes.push_back(why + ": rows and columns, which are of very different size, were scaled by powers of two");
-    return factored(*next, std::move(facts));
+    Factored scaled = factored(*next, std::move(facts));
+    if (scaled.facts.outcome.ok()) return scaled;
+    tell_recipe(recipes_, before.recipe);
+    return {};
   }
 
   /// Factors in the precision of A, given what is known of coarser ones.

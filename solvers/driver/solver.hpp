@@ -133,8 +133,7 @@ class Solver {
                               replaced || !made_.recipe.refines() ? std::nullopt : std::optional(refining));
     const Factored& tried = replaced ? *replaced : made_;
     if (recipe_.reads_A_again() && tried.facts.outcome.ok() && !facts.outcome.ok()) {  // else A may be gone
-      std::optional<Factored> scaled = factoring_.equilibrated(tried);
-      if (scaled && scaled->facts.outcome.ok()) {
+      if (std::optional<Factored> scaled = factoring_.equilibrated(tried)) {
         replaced = std::move(scaled);
         facts = judged(*replaced, by, solve_with(*replaced, B, X, op), B, X, op);
       }

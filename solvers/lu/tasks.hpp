@@ -19,11 +19,12 @@ inline constexpr TaskType panel{
 /// C ← P C.
 inline constexpr TaskType interchange{
     .name = "interchange", .picture = TaskType::interchange, .in_columns = task_in_columns};
-/// C ← inv(L) C, L unit lower triangular.
-inline constexpr TaskType solve{.name = "solve", .picture = TaskType::solve, .in_columns = task_in_columns};
 /// C ← C − L U.
 inline constexpr TaskType update{
     .name = "update", .picture = TaskType::update, .is_product = true, .in_columns = task_in_columns};
+/// C ← inv(L) C, L unit lower triangular.
+inline constexpr TaskType solve{
+    .name = "solve", .picture = TaskType::solve, .products = &update, .in_columns = task_in_columns};
 /// C, of the permutations, ← the interchanges as one permutation; the order is brought up to date.
 inline constexpr TaskType combine{.name = "combine",
                                   .touches = [](const Task& task, BlockList& reads, BlockList& writes) {

@@ -17,11 +17,12 @@ inline constexpr TaskType panel{
     .name = "panel", .picture = TaskType::panel, .touches = [](const Task& task, BlockList&, BlockList& writes) {
       writes.add(task.C), writes.add({Resource::status, {0, 1}});
     }};
-/// C ← inv(L) C, L unit lower triangular.
-inline constexpr TaskType solve{.name = "solve", .picture = TaskType::solve, .in_columns = task_in_columns};
 /// C ← C − L U.
 inline constexpr TaskType update{
     .name = "update", .picture = TaskType::update, .is_product = true, .in_columns = task_in_columns};
+/// C ← inv(L) C, L unit lower triangular.
+inline constexpr TaskType solve{
+    .name = "solve", .picture = TaskType::solve, .products = &update, .in_columns = task_in_columns};
 
 }  // namespace lu_nopivot_task
 

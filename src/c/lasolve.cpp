@@ -12,6 +12,7 @@
 
 #include "c/request.hpp"
 #include "c/status.hpp"
+#include "core/memory_sources.hpp"
 #include "lasolve/context.hpp"
 #include "lasolve/lasolve.hpp"
 #include "lasolve/names.hpp"
@@ -221,6 +222,10 @@ lasolve_status lasolve_make_context(int device, void* stream, lasolve_context** 
 }
 
 void lasolve_free_context(lasolve_context* context) { delete context; }
+
+void lasolve_memory_from(const lasolve_memory_source* host, const lasolve_memory_source* device) {
+  lasolve::sources_of_thread = {host, device};
+}
 
 lasolve_status lasolve_dsolve(lasolve_int n, lasolve_int nrhs, const double* A, lasolve_int lda, const double* B,
                               lasolve_int ldb, double* X, lasolve_int ldx, const lasolve_options* options,

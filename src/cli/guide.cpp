@@ -30,7 +30,8 @@ const char* meaning_of(Phase p) {
     case Phase::trsm:
       return "triangular solves for blocks of U (LU) or L (Cholesky)";
     case Phase::gemm:
-      return "updates of the trailing matrix by the GEMM backend: nearly all arithmetic of a large system";
+      return "updates by the GEMM backend, on the CPU also those within triangular solves: nearly all arithmetic of a "
+             "large system";
     case Phase::solve:
       return "forward and back substitution with the factors";
     case Phase::refine:

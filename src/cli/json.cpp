@@ -56,6 +56,10 @@ struct Solved {
   const Measured& measured;
 };
 using In = const Solved&;
+const Recipe* taken(In s) {
+  const auto& its = s.measured.decided;
+  return its && its->taken ? &*its->taken : nullptr;
+}
 
 struct Field {
   const char *name, *unit, *meaning;
@@ -82,7 +86,9 @@ const Field fields_of_the_tool[] = {
      "how the system was to be solved: the first recipe, and those that follow where one does not do",
      [](In s) { return s.measured.decided ? recipes_as_json(s.measured.decided->recipes) : Json(nullptr); }, "phases"},
     {"recipe", "count", "that whose factors gave the answer, by its number",
-     [](In s) { return s.measured.decided ? Json(s.measured.decided->taken) : Json(nullptr); }, "phases"},
+     [](In s) { return taken(s) ? Json(taken(s)->number) : Json(nullptr); }, "phases"},
+    {"recipe_taken", "object", "that, as it was in the end: scaled where A needed it",
+     [](In s) { return taken(s) ? fields_of(recipe_fields(), *taken(s)) : Json(nullptr); }, "phases"},
     {"solve_recipe", "object", "how its right-hand sides were solved for",
      [](In s) {
        const auto& its = s.measured.decided;
@@ -168,7 +174,7 @@ std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::er
 std::string json_fields() {
   std::string text = "What --json has of a solve, with units; of several backends it is a list. null is unknown:\n\n";
   for (const Field& f : fields()) text += fmt::format("  {:<24}{:<9}{}\n", f.name, f.unit, wrapped(f.meaning, 63, 35));
-  return text + "\nOf each of the recipes, its number, and after which others it comes, each with the reason:\n\n" +
+  return text + "\nOf recipe_taken, and of each of the recipes, with its number and the reasons that lead there:\n\n" +
          list_of_fields(recipe_fields()) + "\nOf solve_recipe:\n\n" + list_of_fields(solve_recipe_fields());
 }
 

@@ -232,7 +232,7 @@ std::string comparison(const Subject& subject, const std::vector<Measured>& all)
   text += fmt::format(
       "factor s: {}; faster: than the slowest, and by any two runs; spread: of the middle half of the runs\n",
       runs > 1 ? fmt::format("the median of {} runs in turns", runs) : "one run");
-  text += "share: of the factorization's time that went into the backend's updates of the trailing matrix\n";
+  text += "share: of the factorization's time that went into the backend's updates\n";
   return text + why_not_told_apart(by_time) + notes_of(by_time);
 }
 

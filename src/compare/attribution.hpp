@@ -23,8 +23,8 @@ std::optional<std::array<double, phase_count>> exclusive_seconds(const Row&);
 /// where there are several of these, the same place among them.
 void add_quartiles(std::vector<TaskTime>&, const std::vector<const std::vector<TaskTime>*>& of_runs);
 
-/// What the solve of a row would take if its updates by the GEMM backend took no time (Amdahl, AFIPS 1967). The products in triangular
-/// solves, and on the CPU in panels, are the backend's as well, but are not counted here: their phases have other work, too.
+/// What the solve of a row would take if its updates by the GEMM backend took no time (Amdahl, AFIPS 1967). The products in panels on the
+/// CPU, and in triangular solves on CUDA, are the backend's as well, but are not counted here: their tasks have other work, too.
 struct FreeUpdates {
   /// Nothing where phases overlap and the updates were not timed one by one.
   std::optional<double> seconds;

@@ -65,8 +65,7 @@ TimedSolve timed(bool wants_tasks, Solve solve) {
   made.report = solve();
   made.processor_seconds = processor_seconds() - before;
   if (listener) made.tasks = listener->take();
-  for (const Recipe& recipe : decided.recipes)
-    if (recipe.number == decided.taken) made.recipe = text_of(recipe);
+  if (decided.taken) made.recipe = text_of(*decided.taken);
   return made;
 }
 

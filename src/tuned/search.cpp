@@ -20,7 +20,7 @@ class Search {
   }
 
   Found run() {
-    choose_backend();
+    step("backends", space_.by_backend);
     if (may_go_on()) choose_block_size();
     if (may_go_on()) choose_schedule();
     if (may_go_on()) choose_for_small_products();
@@ -57,13 +57,6 @@ class Search {
     return found_.steps.back().winner != 0;
   }
 
-  void choose_backend() {
-    std::vector<Setting> settings;
-    for (const std::string& gemm : space_.gemms)
-      settings.push_back({gemm, space_.by_default.schedule, space_.by_default.block_size});
-    step("backends", settings);
-  }
-
   void choose_block_size() {
     constexpr int most = 3;  // then columns have become eight times as many
     for (int i = 0; i < most && may_go_on(); ++i) {
@@ -86,11 +79,11 @@ class Search {
 
   void choose_for_small_products() {
     std::vector<Setting> settings;
-    for (const std::string& gemm : space_.gemms)
+    for (const Setting& other : space_.by_backend)
       for (const double below : small_products(found_.chosen.block_size, space_.n))
-        if (gemm != found_.chosen.gemm) {
+        if (other.gemm != found_.chosen.gemm) {
           settings.push_back(found_.chosen);
-          settings.back().small = gemm, settings.back().small_below = below;
+          settings.back().small = other.gemm, settings.back().small_below = below;
         }
     if (!settings.empty()) step("small products", settings);
   }

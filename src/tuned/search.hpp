@@ -9,8 +9,9 @@ namespace lasolve::tuned {
 struct Space {
   std::int64_t n = 0;
   Setting by_default;
-  std::vector<std::string> gemms;  ///< the backends that may be chosen
-  /// The other schedules, with the block sizes that are their default.
+  /// The backends that may be chosen, each with its default: where products are quick, other schedules serve.
+  std::vector<Setting> by_backend;
+  /// The schedules, with the block sizes that are their default.
   std::vector<std::pair<Schedule, std::int64_t>> schedules;
 };
 

@@ -293,6 +293,32 @@ static void refuses_calls_that_cannot_be_asynchronous(void) {
   lasolve_free_async(NULL);
 }
 
+/* That the caller's functions gave, and got back. */
+static size_t given, taken;
+static void* give(void* self, size_t bytes, void* stream) {
+  CHECK(self == &given && stream == NULL);
+  given += bytes;
+  return malloc(bytes);
+}
+static void take(void* self, void* memory, size_t bytes, void* stream) {
+  CHECK(self == &given && stream == NULL);
+  taken += bytes;
+  free(memory);
+}
+static void has_memory_of_the_caller(void) {
+  lasolve_memory_source source;
+  lasolve_factorization* f = NULL;
+  double x[2];
+  source.allocate = give, source.release = take, source.self = &given;
+  lasolve_memory_from(&source, NULL);
+  CHECK(lasolve_dfactor(2, columns, 2, NULL, &f, NULL) == LASOLVE_OK);
+  CHECK(lasolve_dsolve_with(f, LASOLVE_NONE, 1, b, 2, x, 2, NULL) == LASOLVE_OK && is(x, -0.4, 2.6));
+  lasolve_memory_from(NULL, NULL);
+  CHECK(given > 0 && taken < given);
+  lasolve_free(f);
+  CHECK(taken == given);
+}
+
 int main(void) {
   solves();
   resets_reports();
@@ -302,6 +328,7 @@ int main(void) {
   serves_older_callers();
   uses_functions_of_the_caller();
   computes_in_a_context();
+  has_memory_of_the_caller();
   refuses_calls_that_cannot_be_asynchronous();
   CHECK(strlen(lasolve_version()) >= 5);
   if (!failed) printf("lasolve %s: the C interface is as it should be\n", lasolve_version());

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 
 #include "core/cpu/by_eigen.hpp"
 #include "core/cpu/parallel.hpp"
 #include "solvers/devices/cpu/leaves.hpp"
+#include "solvers/lower.hpp"
 #include "solvers/trsm.hpp"
 
 namespace lasolve {
@@ -16,10 +16,13 @@ inline std::int64_t panel_leaf_columns(const Tuning& t, std::int64_t rows) {
   return std::max(t.lu_leaf, t.lu_leaf_elements / std::max<std::int64_t>(1, rows) / 8 * 8);
 }
 
-/// With few right-hand sides the triangle is read once from memory, whatever its order: halving would gain nothing.
 template <class T>
 std::int64_t leaf_order(const Queue<Cpu>& q, std::int64_t nrhs) {
-  return nrhs <= q.tuning().solve_few_rhs ? std::numeric_limits<std::int64_t>::max() : q.tuning().solve_order;
+  return solve_limits(q.tuning()).leaf_order(nrhs);
+}
+template <class T>
+Capabilities capabilities_of(const Queue<Cpu>& q, std::int64_t, bool) {
+  return capabilities_of_cpu(q.tuning());
 }
 
 /// b ← inv(T) b, column after column of T, which is stored as it is read. As in LAPACK, an unknown that is zero takes nothing from

@@ -40,8 +40,8 @@ std::string for_people(const CompareRequest& request, const Comparison& all, con
         "runs, else for the first of panel, trsm and swap\n\n" +
         print(compare::phase_table(all));
     const compare::Table updates = compare::update_table(all);
-    text += updates.lines.empty() ? "\nno trailing updates were timed\n"
-                                  : "\ntrailing updates C <- C - L U, where C is m x columns and L is m x k; updates "
+    text += updates.lines.empty() ? "\nno updates were timed\n"
+                                  : "\nupdates C <- C - L U, where C is m x columns and L is m x k; updates "
                                     "from the size given down to half of it "
                                     "together\n\n" +
                                         print(updates);

@@ -37,7 +37,7 @@ struct PlanRequest {
   Lanes lanes = four_lanes;
   std::string card;  // empty: none
   int cards = 1;
-  bool quiet = false;
+  bool quick_products = false, quiet = false;
 };
 
 void set_card(PlanRequest& r, const std::string& card) {
@@ -72,11 +72,15 @@ const Table<PlanRequest>& plan_table() {
         "columns of a right-looking LU that are factored at a time; auto: a quarter of a panel where there are four "
         "lanes, else all of it")
           .to([](R& r, auto& word) { r.step = number<std::int64_t>("step", word, 1, "auto"); }),
-      O("lanes", 0, "COUNT", "4", {"1", "4"}, "4: a device whose queues run side by side; 1: as on the CPU")
+      O("lanes", 0, "COUNT", "4", {"1", "4"},
+        "4: a device whose queues run side by side; 1: as on the CPU, where products in triangular solves are tasks")
           .to(set_lanes),
       O("card", 0, "NAME", "none", with_none(card_names()),
         "as it is lowered for the kernels and the tuning of a card; none: as the schedule says it")
           .to(set_card),
+      O("quick-products", 0,
+        "as with a backend whose products are so quick that panels are what is waited for, such as tensor_split")
+          .to(&R::quick_products),
       O("cards", 0, "COUNT", "1", "block columns are dealt out to so many cards, and what travels between them is sent")
           .to([](R& r, auto& word) { r.cards = number<int>("cards", word, 1); }),
       json_option<R>("write the plan as JSON to FILE; - is standard output"),
@@ -122,6 +126,7 @@ DrawnPlan plan_for(const PlanRequest& r) {
                                   {.device = {r.card.empty() ? Device::cpu : Device::cuda, 0},
                                    .tuning = &tuning,
                                    .precisions = ~0u,
+                                   .is_quick = r.quick_products,
                                    .queues = !r.card.empty()});
   const Recipe& first = recipes.first();
   by.widths = first.widths;
@@ -132,7 +137,13 @@ DrawnPlan plan_for(const PlanRequest& r) {
   Plan plan = plan_of(first.method, first.schedule, by);
   const auto is_wide = [&](const Task& t) { return t.type->picture == TaskType::panel && t.C.n > step; };
   if (std::any_of(plan.tasks.begin(), plan.tasks.end(), is_wide)) step = 0;  // the schedule knows no steps
-  if (!r.card.empty()) plan = lower(plan, capabilities_of(device, tuning, computed_in(first.precision.storage), by.n));
+  if (!r.card.empty()) {
+    Capabilities can = capabilities_of(device, tuning, computed_in(first.precision.storage), by.n);
+    if (first.quick_products) can.panels_apart = panels_apart(device, tuning, by.n);
+    plan = lower(plan, can);
+  } else if (r.lanes.single() && r.cards == 1) {
+    plan = lower(plan, capabilities_of_cpu(tuning));
+  }
   plan = lower_cards(plan, Deal(by, r.cards));
   Waits waits = waits_of(plan);
   return {std::move(plan),

@@ -16,6 +16,7 @@
 #include "cli/tune/tuned.hpp"
 #include "core/choose.hpp"
 #include "core/stopwatch.hpp"
+#include "solvers/driver/engine.hpp"
 #include "solvers/method.hpp"
 #include "tuned/combine.hpp"
 
@@ -82,23 +83,26 @@ class Clock {
   bool ran_ = false;
 };
 
-/// What there is to choose among, beside the default.
+/// What there is to choose among.
 tuned::Space space_of(const Item& item, const Device& device) {
   const tuned::Key& key = item.key;
   const Tuning tuning = tuning_of(device);
-  const auto recipe_by = [&](Schedule schedule) {
+  const auto by_default = [&](const std::string& gemm, Schedule schedule = Schedule::automatic) -> Setting {
     Options o;
-    o.factorization = key.method, o.precision = key.precision, o.schedule = schedule;
-    return resolve(o, {.n = key.n},
-                   {.device = device, .tuning = &tuning, .precisions = ~0u, .queues = device.kind == Device::cuda})
-        .first();
+    o.device = device, o.gemm = gemm, o.factorization = key.method, o.precision = key.precision, o.schedule = schedule;
+    return std::visit(
+        [&](const auto* backend) -> Setting {
+          const Recipe recipe = resolve(o, {.n = key.n}, means_of(*backend, o, tuning, false)).first();
+          return {gemm, recipe.schedule, recipe.block_size()};
+        },
+        choose(o).backend);
   };
-  const auto& names = item.backends->names;
-  const Recipe usual = recipe_by(Schedule::automatic);
-  tuned::Space space{key.n, {names.front(), usual.schedule, usual.block_size()}, names, {}};
-  for (const MethodSchedule& other : record_of(key.method).schedules)
-    if (other.schedule != usual.schedule)
-      space.schedules.emplace_back(other.schedule, recipe_by(other.schedule).block_size());
+  tuned::Space space;
+  space.n = key.n;
+  for (const std::string& name : item.backends->names) space.by_backend.push_back(by_default(name));
+  space.by_default = space.by_backend.front();
+  for (const auto& [schedule, tasks] : record_of(key.method).schedules)
+    space.schedules.emplace_back(schedule, by_default(space.by_default.gemm, schedule).block_size);
   return space;
 }
 
@@ -238,12 +242,13 @@ tuned::Entry TuneResult::entry() const {
   if (!found.is_known(space)) throw std::logic_error("what is best is not known");
   const double low = 1 / (1 + found.change.high), high = 1 / (1 + found.change.low);
   tuned::Entry e{key,
-                 space.gemms,
+                 {},
                  fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr))),
                  space.by_default,
                  found.chosen,
                  found.default_seconds,
                  found.seconds};
+  for (const Setting& s : space.by_backend) e.backends.push_back(s.gemm);
   if (!found.is_default(space)) e.speedup = 1 / (1 + found.change.shift), e.speedup_low = low, e.speedup_high = high;
   return e;
 }

@@ -4,13 +4,24 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "core/cpu/limits.hpp"
 #include "core/cpu/told_sanitizer.hpp"
+#include "core/memory_sources.hpp"
 #include "core/sizes.hpp"
 #include "lasolve/matrix.hpp"
 
 namespace lasolve {
+
+inline namespace LASOLVE_ABI {
+
+MemoryFrom::MemoryFrom(const MemorySource* host, const MemorySource* device) noexcept
+    : host_before_(std::exchange(sources_of_thread.host, host)),
+      device_before_(std::exchange(sources_of_thread.device, device)) {}
+MemoryFrom::~MemoryFrom() { sources_of_thread = {host_before_, device_before_}; }
+
+}  // namespace LASOLVE_ABI
 
 OutOfMemory::OutOfMemory(const char* place, std::size_t wanted, std::size_t free)
     : MachineError(std::string("not enough ") + place + " memory: " + in_bytes(double(wanted)) + " wanted, " +
@@ -99,37 +110,52 @@ void* allocate_huge_pages(std::size_t bytes) {
   return memory;
 }
 
-/// From the first line in what malloc gives that begins no huge page; what malloc gave stands before it. aligned_alloc takes several times
-/// as long.
-void* allocate_lines(std::size_t bytes) {
-  void* const given = std::malloc(bytes + 2 * line);
-  if (!given) return nullptr;
-  const auto at = reinterpret_cast<std::uintptr_t>(given);
-  std::uintptr_t first = (at / line + 1) * line;
+/// What was given, and by whom: it stands before memory that begins no huge page.
+struct Origin {
+  void* given;
+  std::size_t bytes;
+  const MemorySource* source;  // null: malloc
+};
+
+/// From the first line in what is given that begins no huge page. aligned_alloc takes several times as long as malloc.
+void* allocate_lines(std::size_t bytes, const MemorySource* source) {
+  Origin origin{nullptr, bytes + 3 * line, source};
+  origin.given = source ? source->allocate(source->self, origin.bytes, nullptr) : std::malloc(origin.bytes);
+  if (!origin.given) return nullptr;
+  const auto at = reinterpret_cast<std::uintptr_t>(origin.given);
+  std::uintptr_t first = (at + sizeof origin + line - 1) / line * line;
   if (first % huge_page == 0) first += line;
-  char* const memory = static_cast<char*>(given) + (first - at);
-  std::memcpy(memory - sizeof given, &given, sizeof given);
+  char* const memory = static_cast<char*>(origin.given) + (first - at);
+  std::memcpy(memory - sizeof origin, &origin, sizeof origin);
   return memory;
+}
+void release_lines(void* memory) {
+  Origin origin;
+  std::memcpy(&origin, static_cast<char*>(memory) - sizeof origin, sizeof origin);
+  if (!origin.source) return std::free(origin.given);
+  origin.source->release(origin.source->self, origin.given, origin.bytes, nullptr);
 }
 
 }  // namespace
 
 template <>
 std::size_t Memory<Cpu>::available(std::size_t enough) {
-  return enough < huge_page ? enough : limits().free_memory();
+  const bool nobody_knows = sources_of_thread.host != nullptr;
+  return enough < huge_page || nobody_knows ? enough : limits().free_memory();
 }
 
 template <>
 void* Memory<Cpu>::allocate(std::size_t bytes) {
-  void* const memory = bytes >= huge_page ? allocate_huge_pages(bytes) : allocate_lines(bytes);
-  if (memory == nullptr) throw OutOfMemory("host", bytes, available());
+  const MemorySource* const source = sources_of_thread.host;
+  void* const memory = bytes >= huge_page && !source ? allocate_huge_pages(bytes) : allocate_lines(bytes, source);
+  if (memory == nullptr) throw OutOfMemory("host", bytes, source ? 0 : available());
   return memory;
 }
 
 template <>
 void Memory<Cpu>::release(void* memory) noexcept {
   if (!memory) return;
-  if (!begins_huge_page(memory)) return std::free(static_cast<void**>(memory)[-1]);
+  if (!begins_huge_page(memory)) return release_lines(memory);
   kept.keep(memory, lengths.strike_out(memory));
 }
 

@@ -10,6 +10,7 @@
 #include "core/cuda/memory_in_order.hpp"
 #include "core/kept_queue.hpp"
 #include "core/memory_kind.hpp"
+#include "core/memory_sources.hpp"
 #include "core/process.hpp"
 #include "lasolve/context.hpp"
 
@@ -66,10 +67,12 @@ Pool pool_of(int device, bool made) {
   return pool;
 }
 
-/// Memory of pools, and in whose order it is.
+/// Memory of pools and of callers, and in whose order it is.
 struct InOrder {
   int device;
-  cudaStream_t stream;  // null: that has ended
+  cudaStream_t stream;                   // null: that has ended, or there was none
+  const MemorySource* source = nullptr;  // null: a pool
+  std::size_t bytes = 0;                 // of a source
 };
 class Pooled {
  public:
@@ -139,6 +142,18 @@ void* allocate_from(const Pool& pool, const MemoryInOrderOf& order, std::size_t 
   return memory;
 }
 
+void* allocate_from(const MemorySource& source, int device, cudaStream_t stream, std::size_t bytes) {
+  void* const memory = source.allocate(source.self, bytes, stream);
+  if (!memory) throw OutOfMemory("device", bytes, 0);
+  try {
+    pooled().add(memory, {device, stream, &source, bytes});
+  } catch (...) {
+    source.release(source.self, memory, bytes, stream);
+    throw;
+  }
+  return memory;
+}
+
 }  // namespace
 
 MemoryInOrderOf::MemoryInOrderOf(int device, cudaStream_t stream) noexcept
@@ -165,6 +180,7 @@ std::size_t held_by_pool(int device) {
 
 template <>
 std::size_t Memory<Cuda>::available(std::size_t enough) {
+  if (sources_of_thread.device) return enough;  // nobody knows
   const int device = current_device();
   const CurrentDevice current(device);
   const Pool pool = pool_of(device, false);
@@ -183,6 +199,8 @@ void* Memory<Cuda>::allocate(std::size_t bytes) {
   const int device = order ? order->device() : current_device();
   std::optional<CurrentDevice> current;
   if (!order) current.emplace(device);
+  if (const MemorySource* const source = sources_of_thread.device)
+    return allocate_from(*source, device, order ? order->stream() : nullptr, bytes);
   const Pool pool = pool_of(device, order != nullptr);
   void* memory = nullptr;
   if (order && pool.is)
@@ -201,6 +219,10 @@ template <>
 void Memory<Cuda>::release(void* memory) noexcept {
   if (const auto order = pooled().remove(memory)) {
     const CurrentDevice current(order->device, std::nothrow);
+    if (const MemorySource* const source = order->source) {
+      if (!order->stream) succeeded(cudaDeviceSynchronize());
+      return source->release(source->self, memory, order->bytes, order->stream);
+    }
     if (order->stream && succeeded(cudaFreeAsync(memory, order->stream))) return;
     succeeded(cudaDeviceSynchronize());  // cudaFree does not wait for the users of memory of a pool
     succeeded(cudaFree(memory));

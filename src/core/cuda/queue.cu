@@ -48,6 +48,7 @@ Queue<Cuda>::Queue(int device, int rank, int multiprocessors) : state_(std::make
   CUDA_CHECK(cublasCreate(&state_->blas));
   CUDA_CHECK(cublasSetStream(state_->blas, state_->stream));
   const MemoryInOrderOf memory(device, state_->stream);
+  const MemoryFrom ours(nullptr);
   Matrix<char, Cuda>& workspace = state_->blas_workspace;
   workspace = Matrix<char, Cuda>(bytes_for_blas(state_->properties), 1);
   CUDA_CHECK(cublasSetWorkspace(state_->blas, workspace.data(), workspace.bytes()));
@@ -256,6 +257,7 @@ Queue<Cuda>::PacketBuffer Queue<Cuda>::packet_buffer(std::size_t bytes, unsigned
   if (bytes > s.packet_buffer.bytes() || s.next_sequence > ~0u - rounds) {
     const CurrentDevice current(s.device);
     const MemoryInOrderOf memory(s.device, s.stream);
+    const MemoryFrom ours(nullptr);
     s.works();
     if (bytes > s.packet_buffer.bytes()) s.packet_buffer = Matrix<char, Cuda>(std::int64_t(bytes), 1);
     s.next_sequence = 1;
@@ -269,6 +271,7 @@ unsigned* Queue<Cuda>::counter() {
   if (s.counter.bytes() == 0) {
     const CurrentDevice current(s.device);
     const MemoryInOrderOf memory(s.device, s.stream);
+    const MemoryFrom ours(nullptr);
     s.works();
     s.counter = Matrix<unsigned, Cuda>(10, 1);
     CUDA_CHECK(cudaMemsetAsync(s.counter.data(), 0, s.counter.bytes(), s.stream));

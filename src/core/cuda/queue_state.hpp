@@ -17,6 +17,7 @@
 #include "core/cuda/wait_limit.hpp"
 #include "core/device_properties.hpp"
 #include "core/tuning.hpp"
+#include "lasolve/memory.hpp"
 #include "lasolve/queue.hpp"
 
 namespace lasolve {
@@ -88,6 +89,7 @@ struct Queue<Cuda>::State {
     if (bytes > memory.bytes()) {
       const CurrentDevice current(device);
       const MemoryInOrderOf order(device, stream);
+      const MemoryFrom ours(nullptr);  // a caller's may go before the queue does
       works();
       memory = {};
       memory = Matrix<char, Cuda>(std::int64_t(bytes), 1);
