@@ -16,6 +16,7 @@ namespace lasolve::engines {
 struct Ranks {
   int rank = 0, count = 1;
   int on_this_machine = 1;
+  bool has_own_cores = false;  ///< it is bound to some that no other rank on this machine is bound to
   int grid_rows = 1, grid_cols = 1;
 
   int row() const { return rank / grid_cols; }

@@ -1,6 +1,7 @@
 // ScaLAPACK and MPI as an engine. A module with one name for others: it needs nothing of the library but headers.
 #include <dlfcn.h>
 #include <mpi.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -56,6 +57,17 @@ std::string version_of_file() {
   const std::string name = std::filesystem::canonical(info.dli_fname, error).filename().string(), mark = ".so.";
   const std::size_t at = name.find(mark);
   return at == name.npos ? "(unknown)" : name.substr(at + mark.size());
+}
+
+/// Whether no two ranks on a machine may run on the same core.
+bool has_own_cores(MPI_Comm here) {
+  cpu_set_t mine, all;
+  CPU_ZERO(&mine);
+  sched_getaffinity(0, sizeof mine, &mine);
+  int count = CPU_COUNT(&mine), sum = 0;
+  MPI_Allreduce(&mine, &all, int(sizeof mine), MPI_BYTE, MPI_BOR, here);
+  MPI_Allreduce(&count, &sum, 1, MPI_INT, MPI_SUM, here);
+  return sum == CPU_COUNT(&all);
 }
 
 void require_arguments(int info) {
@@ -133,6 +145,7 @@ class Scalapack final : public Engine {
     MPI_Comm here = MPI_COMM_NULL;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
     MPI_Comm_size(here, &grid_.ranks.on_this_machine);
+    grid_.ranks.has_own_cores = has_own_cores(here);
     MPI_Comm_free(&here);
     Cblacs_get(-1, 0, &grid_.context);
     Cblacs_gridinit(&grid_.context, "Row", grid_.ranks.grid_rows, grid_.ranks.grid_cols);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -43,9 +44,10 @@ namespace {
       fmt::format("mpirun cannot be started: {}; on Debian it is in the package openmpi-bin", std::strerror(errno)));
 }
 
-/// Of the host, for each rank: those that it may use, shared with the others on its machine.
+/// For each rank, a thread on each of its own cores; where ranks may run on the same ones, its share of them.
 int threads_for(const engines::Ranks& ranks, int asked) {
-  return asked > 0 ? asked : std::max(1, usable_processors() / ranks.on_this_machine);
+  if (asked > 0) return asked;
+  return std::max(1, usable_processors() / (ranks.has_own_cores ? 1 : ranks.on_this_machine));
 }
 
 int solve_on(engines::Engine& engine, Request request) {
@@ -92,10 +94,15 @@ int solve_on(engines::Engine& engine, Request request) {
 int solve_with_engine(const Request& request) {
   if (request.ranks > 0) become_mpirun(request);
   const std::unique_ptr<engines::Engine> engine = engines::load(request.engine);
+  // All ranks end with the same code; mpirun would interrupt those that are not quite as fast as the first.
+  const auto ended = [](int code) {
+    if (code != 0) std::signal(SIGTERM, SIG_IGN);
+    return code;
+  };
   try {
-    return solve_on(*engine, request);
-  } catch (const Ended& ended) {
-    return ended.code;
+    return ended(solve_on(*engine, request));
+  } catch (const Ended& early) {
+    return ended(early.code);
   } catch (...) {  // the other ranks may wait for this one
     const Failure failure = current_failure("solve");
     fmt::print(stderr, "{}\n", failure.message());
