@@ -32,13 +32,17 @@ struct Dealt {
 struct BlockCyclic {
   Dealt rows, cols;
 
-  /// f(i, j, m, n, at_i, at_j) for each block of this process: m × n, from (i, j) of the matrix, at (at_i, at_j) of the part.
+  /// f(i, j, m, n, at_i, at_j) for each block of this process: m × n, from (i, j) of the matrix, at (at_i, at_j) of the part. Block
+  /// column by block column, or row by row.
   template <class F>
-  void for_each_block(F f) const {
-    for (std::int64_t at_j = 0; at_j < cols.count(); at_j += cols.block)
-      for (std::int64_t at_i = 0; at_i < rows.count(); at_i += rows.block)
+  void for_each_block(F f, bool by_columns = true) const {
+    const Dealt &outer = by_columns ? cols : rows, &inner = by_columns ? rows : cols;
+    for (std::int64_t a = 0; a < outer.count(); a += outer.block)
+      for (std::int64_t b = 0; b < inner.count(); b += inner.block) {
+        const std::int64_t at_i = by_columns ? b : a, at_j = by_columns ? a : b;
         f(rows.index_at(at_i), cols.index_at(at_j), std::min(rows.block, rows.count() - at_i),
           std::min(cols.block, cols.count() - at_j), at_i, at_j);
+      }
   }
 };
 

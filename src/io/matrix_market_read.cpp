@@ -241,15 +241,18 @@ void read_dealt(Scanner& scanner, const Header& header, const ReadOptions& optio
   enum Given : char { no, here, in_the_other_triangle };
   const MatrixView<double> A = result.matrix;
   std::fill_n(A.data(), A.ld() * A.cols(), 0.0);
-  std::vector<char> given(std::size_t(A.rows() * A.cols()), no);
+  // Of coordinates, for what may be given twice.
+  std::vector<char> given(header.format == Format::coordinate ? std::size_t(A.rows() * A.cols()) : 0, no);
   std::int64_t repeated = 0;
   const auto keep = [&](const Scanner& entry, std::int64_t i, std::int64_t j, double value, Given how) {
     if (!part.rows.has(i) || !part.cols.has(j)) return;
     const std::int64_t at_i = part.rows.place_of(i), at_j = part.cols.place_of(j);
-    char& before = given[std::size_t(at_i + at_j * A.rows())];
-    if (before != no && before != how) refuse_both_triangles(entry, header, i, j);
-    repeated += before == here && how == here;
-    before = how;
+    if (!given.empty()) {
+      char& before = given[std::size_t(at_i + at_j * A.rows())];
+      if (before != no && before != how) refuse_both_triangles(entry, header, i, j);
+      repeated += before == here && how == here;
+      before = how;
+    }
     double& x = A(at_i, at_j);
     x += value;
     if (std::isinf(x) && !options.allow_nonfinite)

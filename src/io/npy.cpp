@@ -289,13 +289,14 @@ bool copy_elements(const NpyHeader& header, const ReadOptions& options, MatrixVi
   return all_kept;
 }
 
-/// The same of a part.
+/// The same of a part, in the order of the file, so that each of its pages is read once.
 template <class T>
 bool copy_elements(const NpyHeader& header, const BlockCyclic& part, MatrixView<double> A) {
   bool kept = true;
-  part.for_each_block([&](auto i, auto j, auto m, auto n, auto at_i, auto at_j) {
+  const auto copy = [&](auto i, auto j, auto m, auto n, auto at_i, auto at_j) {
     kept = copy_block<T>(header, i, j, A.block(at_i, at_j, m, n)) && kept;
-  });
+  };
+  part.for_each_block(copy, header.fortran_order);
   return kept;
 }
 
