@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <span>
 
 #include "core/module.hpp"
 #include "core/shared_library.hpp"
@@ -33,6 +34,13 @@ constexpr Known all[] = {
 
 /// What launchers tell each process: Open MPI's, those that speak PMI or PMIx, Slurm's.
 constexpr std::array variables_of_rank = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+constexpr std::array variables_of_count = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
+
+int number_told(std::span<const char* const> variables, int otherwise) {
+  for (const char* variable : variables)
+    if (const char* const number = std::getenv(variable)) return std::atoi(number);
+  return otherwise;
+}
 
 }  // namespace
 
@@ -55,10 +63,7 @@ std::unique_ptr<Engine> load(const std::string& name) {
   return std::unique_ptr<Engine>(function_of<MakeEngine>(library, file.c_str(), make_engine_name)());
 }
 
-int rank_of_this_process() {
-  for (const char* variable : variables_of_rank)
-    if (const char* const rank = std::getenv(variable)) return std::atoi(rank);
-  return 0;
-}
+int rank_of_this_process() { return number_told(variables_of_rank, 0); }
+int ranks_of_this_process() { return number_told(variables_of_count, 1); }
 
 }  // namespace lasolve::engines

@@ -16,5 +16,7 @@ std::unique_ptr<Engine> load(const std::string& name);
 
 /// The rank that this process has, as the program says that started it; 0 where none does.
 int rank_of_this_process();
+/// The same of their number; 1 where there is one.
+int ranks_of_this_process();
 
 }  // namespace lasolve::engines

@@ -53,6 +53,7 @@ class Solve {
  private:
   bool tried(Attempt);
   std::optional<Attempt> after(const Attempt&);
+  bool has_room_for_fp64();
   bool refine(const Factors&, double accuracy);
   Sizes residual(Distributed<double>* R);
   void check(const Factors&);
@@ -230,13 +231,25 @@ bool Solve::tried(Attempt by) {
   return report_.outcome.ok();
 }
 
+/// Of all machines, where the factors in fp32 are gone.
+bool Solve::has_room_for_fp64() {
+  const BlockCyclic& layout = system_.A.layout();
+  const double wanted = double(layout.rows.count()) * double(layout.cols.count()) * sizeof(double);
+  double lacks = wanted * engine_.ranks().on_this_machine > double(Memory<Cpu>::available()) ? 1 : 0;
+  engine_.sum({&lacks, 1});
+  return lacks == 0;
+}
+
 /// What takes the place of an attempt that failed; the reason is noted.
 std::optional<Attempt> Solve::after(const Attempt& failed) {
   const Outcome& outcome = report_.outcome;
   if (outcome.kind == Outcome::ill_conditioned) return {};
   if (is_fp32_refined(failed)) {
     const std::string why = outcome.has_solution() ? "refinement in fp32 stalled" : "in fp32, " + outcome.message();
-    report_.notes.push_back(why + ": fp64 factors were used instead");
+    const bool has_room = has_room_for_fp64();
+    report_.notes.push_back(
+        why + (has_room ? ": fp64 factors were used instead" : ": there is no memory for fp64 factors"));
+    if (!has_room) return {};
     return Attempt{failed.method, Precision::fp64};
   }
   if (system_.options.factorization == Method::automatic && record_of(failed.method).is_symmetric) {

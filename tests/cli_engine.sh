@@ -16,6 +16,10 @@ if [[ $said == *'is not in this build'* ]]; then
 fi
 command -v mpirun >/dev/null || { echo 'skipped: there is no mpirun'; exit 77; }
 
+said=$(PMI_SIZE=2 "$lasolve" uniform:n=5 --engine scalapack 2>&1)
+holds "processes of another MPI than the engine's are not told from one process" [ $? -eq 6 ]
+also '2 processes were started'
+
 # As root in a container, on fewer cores than ranks.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none

@@ -50,6 +50,14 @@ int threads_for(const engines::Ranks& ranks, int asked) {
   return std::max(1, usable_processors() / (ranks.has_own_cores ? 1 : ranks.on_this_machine));
 }
 
+/// Else each process would solve all of the system alone.
+void require_common_mpi(const engines::Engine& engine) {
+  const int told = engines::ranks_of_this_process();
+  if (told > 1 && engine.ranks().count == 1)
+    throw MachineError(fmt::format("{} processes were started, and {} knows of one: take the mpirun of that MPI", told,
+                                   engine.version()));
+}
+
 int solve_on(engines::Engine& engine, Request request) {
   const Together together(engine);
   const engines::Ranks ranks = engine.ranks();
@@ -94,6 +102,7 @@ int solve_on(engines::Engine& engine, Request request) {
 int solve_with_engine(const Request& request) {
   if (request.ranks > 0) become_mpirun(request);
   const std::unique_ptr<engines::Engine> engine = engines::load(request.engine);
+  require_common_mpi(*engine);
   // All ranks end with the same code; mpirun would interrupt those that are not quite as fast as the first.
   const auto ended = [](int code) {
     if (code != 0) std::signal(SIGTERM, SIG_IGN);
