@@ -247,8 +247,8 @@ std::optional<Attempt> Solve::after(const Attempt& failed) {
   if (is_fp32_refined(failed)) {
     const std::string why = outcome.has_solution() ? "refinement in fp32 stalled" : "in fp32, " + outcome.message();
     const bool has_room = has_room_for_fp64();
-    report_.notes.push_back(
-        why + (has_room ? ": fp64 factors were used instead" : ": there is no memory for fp64 factors"));
+    report_.notes.push_back(why +
+                            (has_room ? ": fp64 factors were used instead" : ": there is no memory for fp64 factors"));
     if (!has_room) return {};
     return Attempt{failed.method, Precision::fp64};
   }
