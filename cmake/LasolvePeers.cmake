@@ -19,4 +19,4 @@ set_target_properties(${module} PROPERTIES PREFIX "" LINK_DEPENDS ${module_map} 
 add_dependencies(lasolve_peers ${module})
 file(RELATIVE_PATH bin_to_modules ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/lasolve)
 set_source_files_properties(src/peers/eigen.cpp PROPERTIES COMPILE_DEFINITIONS
-  "LASOLVE_BIN_TO_MODULES=\"${bin_to_modules}\";LASOLVE_EIGEN_MODULE_NAME=\"$<TARGET_FILE_NAME:${module}>\";LASOLVE_EIGEN_MODULE=\"$<TARGET_FILE:${module}>\"")
+  "LASOLVE_BIN_TO_MODULES=\"${bin_to_modules}\";LASOLVE_EIGEN_MODULE=\"$<TARGET_FILE:${module}>\"")

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "cli/answer.hpp"
+#include "cli/engine/engine.hpp"
 #include "cli/guide.hpp"
 #include "cli/kernels.hpp"
 #include "cli/print.hpp"
@@ -34,54 +36,7 @@ void require_possible(const Request& request) {
     if (!choice.offers(request.products_in()))
       throw UsageError(does_not_offer(choice.name(), choice.device(), request.products_in()) + what_it_offers(choice));
   }
-  if (!request.output.empty()) io::require_matrix_writable(request.output);
-  if (!request.json.empty()) io::require_writable(request.json);
-}
-
-/// What went wrong, with the backends where there are several; what is the same for several is said once.
-void say_what_failed(const std::vector<Measured>& all) {
-  std::vector<std::pair<std::string, std::string>> said;  // a message, and whose it is
-  for (const Measured& m : all) {
-    if (m.report.outcome.ok()) continue;
-    const std::string message = m.report.outcome.message();
-    const auto same = std::find_if(said.begin(), said.end(), [&](const auto& one) { return one.first == message; });
-    if (same == said.end())
-      said.push_back({message, m.report.gemm});
-    else
-      same->second += ", " + m.report.gemm;
-  }
-  for (const auto& [message, backends] : said)
-    fmt::print(stderr, "lasolve: {}{}\n", all.size() > 1 ? backends + ": " : "", message);
-}
-
-/// Where X goes, if anywhere.
-struct Outlet {
-  bool is_asked_for, is_printed;
-
-  explicit Outlet(const Request& r)
-      : is_asked_for(!r.rhs.empty() || !r.output.empty()),
-        is_printed(!r.rhs.empty() && r.output.empty() && !io::is_standard_output(r.json)) {}
-};
-
-/// An output is replaced by a solution alone.
-std::string what_is_left_of(const std::string& output) {
-  return std::filesystem::is_regular_file(output) ? fmt::format("; {} is as it was before", output) : "";
-}
-
-/// What is written to a terminal is its own progress.
-bool shows_itself(const std::string& path) { return io::is_standard_output(path) && isatty(STDOUT_FILENO) != 0; }
-
-void write_solution(const Request& request, const Problem& problem, const Outlet& outlet, const Matrix<double>& X) {
-  Progress progress("writing " + (outlet.is_printed ? "the solution" : request.output),
-                    request.quiet || shows_itself(outlet.is_printed ? "-" : request.output));
-  const io::WriteOptions options{request.format, problem.is_vector(), [&](double share) { progress(share); }};
-  if (!request.output.empty())
-    io::write_matrix(request.output, X, {"solution of " + request.matrix}, options);
-  else if (outlet.is_printed)
-    print_solution(X, options);
-  else if (outlet.is_asked_for && !request.quiet)
-    fmt::print(stderr, "lasolve: X was not written: standard output has the JSON; {}--output FILE writes X\n",
-               request.backends.size() > 1 ? "with one backend " : "");
+  require_outputs_writable(request);
 }
 
 int watch_solves(const Request& request) {
@@ -99,6 +54,7 @@ int solve_command(int argc, const char* const* argv) {
     fmt::print("lasolve {}\n", version());
     return done;
   }
+  if (!asked.engine.empty()) return solve_with_engine(asked);
   require_possible(asked);
   if (worker::has_to_watch(asked.backends)) return watch_solves(asked);
   Problem problem(asked, true);
@@ -109,33 +65,13 @@ int solve_command(int argc, const char* const* argv) {
     fmt::print(stderr, "lasolve: nothing was solved\n");
     return not_accurate;
   }
-  const Subject subject{problem.name(), request.rhs.empty() ? "b = A*1" : request.rhs, request.op == Op::transpose};
-  const bool talk = !request.quiet && !io::is_standard_output(request.json) && !io::is_standard_output(request.output);
-  const Outlet outlet(request);
-  // A solution that was asked for and has no file is what standard output is for; then the report keeps off it.
-  std::FILE* const report_to = outlet.is_printed ? stderr : stdout;
   Solutions solutions;
   const std::vector<Measured> all = [&] {
     const worker::Aside what_kernels_print;
     return measure(request, problem, solutions);
   }();
-  int code = all_are_right ? code_of_what_is_left_out() : not_accurate;
-  for (const Measured& m : all) code = std::max(code, exit_code(m.report.outcome, request));
-  if (talk)
-    fmt::print(report_to, "{}{}", all.size() == 1 ? for_people(subject, all[0]) : comparison(subject, all),
-               outlet.is_printed ? "\n" : "");
-  say_what_failed(all);
-  if (talk && outlet.is_printed && all.size() > 1 && code == done)
-    fmt::print(report_to, "X is that of {}; {}\n\n", all[0].report.gemm,
-               solutions.apart == 0
-                   ? "the others have the same bits"
-                   : fmt::format("the others differ from it by {:.0e} of its largest entry at most", solutions.apart));
-  if (code == done)
-    write_solution(request, problem, outlet, solutions.X);
-  else if (outlet.is_asked_for)
-    fmt::print(stderr, "lasolve: no solution was written{}\n", what_is_left_of(request.output));
-  if (!request.json.empty()) write_text(request.json, as_json(subject, all));
-  return code;
+  return say_and_write(request, all, solutions, problem.is_vector(),
+                       all_are_right ? code_of_what_is_left_out() : not_accurate);
 }
 
 int list_command(int argc, const char* const* argv) {

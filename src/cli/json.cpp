@@ -95,6 +95,16 @@ const Field fields_of_the_tool[] = {
        return its && its->solve ? solve_recipe_as_json(*its->solve) : Json(nullptr);
      },
      "phases"},
+    {"engine", "object", "with several processes: its name and version, how many ranks, and their grid; else null",
+     [](In s) {
+       const auto& e = s.measured.engine;
+       return e ? Json{{"name", e->name},
+                       {"version", e->version},
+                       {"ranks", e->ranks},
+                       {"grid", {e->grid_rows, e->grid_cols}}}
+                : Json(nullptr);
+     },
+     "factorization"},
     {"environment", "object",
      "version, compiler, flags, processor, cores, threads, CUDA devices, toolkit, driver; plugin kernels with a hash",
      [](In s) { return environment(s.measured.report.threads); }},

@@ -1,20 +1,16 @@
 // lasolve, the tool: exit codes.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <new>
 
 #include "cli/commands.hpp"
 #include "cli/compare/size_worker.hpp"
+#include "cli/engine/engine.hpp"
+#include "cli/failure.hpp"
 #include "cli/guide.hpp"
-#include "cli/print.hpp"
 #include "core/choose.hpp"
-#include "core/sizes.hpp"
-#include "io/generators.hpp"
 #include "io/io.hpp"
 #include "plugin/kernels.hpp"
 #include "worker/conversation.hpp"
@@ -26,7 +22,6 @@ namespace {
 
 using namespace lasolve;
 using namespace lasolve::cli;
-using worker::no_memory;
 
 bool is_command(int argc, char** argv, const char* word) { return argc > 1 && std::strcmp(argv[1], word) == 0; }
 
@@ -45,23 +40,7 @@ int run_command(int argc, char** argv) {
   }
 }
 
-int fail(int code, const char* message) {
-  std::fputs(message, stderr);
-  std::fputs("\n", stderr);
-  return code;
-}
-int fail(int code, const std::string& message) { return fail(code, message.c_str()); }
-
-/// How much there is, if there is enough to find that out.
-int fail_for_want_of_memory() {
-  try {
-    return fail(machine, fmt::format("{}: {} free", no_memory, in_bytes(double(Memory<Cpu>::available()))));
-  } catch (const std::bad_alloc&) {
-    return fail(machine, no_memory);
-  }
-}
-
-/// The exit code of f(argc, argv). What ends it is said.
+/// The exit code of f(argc, argv). What ends it is said, but for what all ranks of an engine meet alike: that the first one says.
 template <class F>
 int guarded(int argc, char** argv, F f) {
   try {
@@ -69,33 +48,10 @@ int guarded(int argc, char** argv, F f) {
     if (std::fflush(stdout) != 0 || std::ferror(stdout))
       throw io::OutputError(std::string("cannot write standard output: ") + std::strerror(errno));
     return code;
-  } catch (const UsageError& e) {
-    const std::string word = argc > 1 ? argv[1] : "";
-    const bool named = find_guide(word) != nullptr;
-    return fail(usage,
-                fmt::format("lasolve: {}\n'lasolve {} --help' lists the options", e.what(), named ? word : "solve"));
-  } catch (const UnknownName& e) {
-    const std::string others = e.unsaid.empty() ? "" : fmt::format("\n  backends: {}", fmt::join(e.unsaid, ", "));
-    return fail(usage, fmt::format("lasolve: {}{}", e.what(), others));
-  } catch (const io::GeneratorError& e) {
-    return fail(usage, fmt::format("lasolve: {}", e.what()));
-  } catch (const io::InputError& e) {
-    return fail(bad_input, e.what());
-  } catch (const io::OutputError& e) {
-    return fail(machine, fmt::format("lasolve: {}", e.what()));
-  } catch (const NotHere& e) {
-    return fail(machine,
-                fmt::format("lasolve: {}\n  would run here: --device {} --gemm {}", e.what(),
-                            e.instead.index > 0 ? name_of(e.instead) : name_of(e.instead.kind), e.gemm_instead));
-  } catch (const MachineError& e) {
-    return fail(machine, fmt::format("lasolve: {}", e.what()));
-  } catch (const std::bad_alloc&) {
-    return fail_for_want_of_memory();
-  } catch (const std::invalid_argument& e) {  // require() names the library itself
-    return fail(usage,
-                std::string(e.what()).starts_with("lasolve: ") ? e.what() : fmt::format("lasolve: {}", e.what()));
-  } catch (const std::exception& e) {
-    return fail(internal, fmt::format("lasolve: internal error: {}", e.what()));
+  } catch (...) {
+    const Failure failure = current_failure(argc > 1 ? argv[1] : "");
+    if (!is_said_by_another_rank(argc, argv)) std::fputs(failure.message(), stderr), std::fputs("\n", stderr);
+    return failure.code;
   }
 }
 

@@ -128,10 +128,14 @@ std::string for_people(const Subject& subject, const Measured& measured) {
   const Report& r = measured.report;
   const Device where = parse_device(r.device).value();
   std::string text = about(subject, r);
-  text +=
-      fmt::format("backend     {} on {}{}\n", r.gemm, r.device,
-                  where.kind == Device::cpu ? fmt::format(" ({} thread{})", r.threads, r.threads == 1 ? "" : "s")
-                                            : fmt::format(" ({})", cuda_devices().names.at(std::size_t(where.index))));
+  if (const auto& e = measured.engine)
+    text += fmt::format("engine      {}: {} rank{} in a grid of {} x {}, {} thread{} each\n", e->version, e->ranks,
+                        e->ranks == 1 ? "" : "s", e->grid_rows, e->grid_cols, r.threads, r.threads == 1 ? "" : "s");
+  else
+    text += fmt::format("backend     {} on {}{}\n", r.gemm, r.device,
+                        where.kind == Device::cpu
+                            ? fmt::format(" ({} thread{})", r.threads, r.threads == 1 ? "" : "s")
+                            : fmt::format(" ({})", cuda_devices().names.at(std::size_t(where.index))));
   text += products(r);
   for (const auto& note : r.notes) text += fmt::format("note        {}\n", note);
   text += "\n" + phase_table(r);

@@ -10,6 +10,12 @@
 
 namespace lasolve::cli {
 
+/// What solved a system that several processes share.
+struct EngineUsed {
+  std::string name, version;
+  int ranks = 1, grid_rows = 1, grid_cols = 1;
+};
+
 /// The runs of one backend: the run with the median factor_seconds, and how the others spread.
 struct Measured {
   Report report;
@@ -18,6 +24,7 @@ struct Measured {
   std::vector<double> factor_seconds = {};  ///< of all runs, as they were made
   std::uint64_t seed = 1;                   ///< of the order of the backends
   std::optional<Resolved> decided = {};     ///< how it was solved, where anything was factored
+  std::optional<EngineUsed> engine = {};    ///< with several processes: the report is that of the first
 };
 
 /// Of the problem, what a report says.

@@ -70,11 +70,11 @@ Problem::Problem(const Request& request, bool stops_where_singular)
     read_seconds_ += reading_time.seconds();
     return file;
   };
-  if (!exists(request.matrix) && io::Generator::is_meant_by(request.matrix)) {
+  if (lasolve::cli::is_generated(request.matrix)) {
     generator_.emplace(request.matrix);
     n_ = generator_->n();
   } else if (in_place_) {
-    throw UsageError("--in-place takes a generator, whose matrix can be made again for the check");
+    refuse_in_place();
   } else {
     // The triangle that is not there may hold anything: the solver looks at the other.
     take_matrix(request,
@@ -86,21 +86,36 @@ Problem::Problem(const Request& request, bool stops_where_singular)
     notes_.push_back(fmt::format("{} threads share {} processor{}, which takes longer than with {}",
                                  request.options.threads, there, there == 1 ? "" : "s", there));
   if (!request.rhs.empty()) {
-    if (!exists(request.rhs) && io::Generator::is_meant_by(request.rhs))
-      throw UsageError(fmt::format("--rhs takes a file, and {} is a generator; without --rhs b = A·1", request.rhs));
-    take_rhs(request, read(request.rhs, 8, request.options.allow_nonfinite, "b"));
+    require_no_generator(request.rhs);
+    io::MatrixFile file = read(request.rhs, 8, request.options.allow_nonfinite, "b");
+    is_vector_ = file.is_vector, has_rhs_ = true;
+    B_ = right_hand_sides(request, std::move(file), n_, notes_);
   }
 }
 
+void require_square(const Request& request, const std::string& place, std::int64_t rows, std::int64_t cols) {
+  if (rows == cols) return;
+  throw io::InputError(
+      fmt::format("{}: error: expected a square matrix, found {} x {}{}", place, rows, cols,
+                  rows == 0 || cols == 0 ? ""
+                  : request.rhs.empty() && cols == rows + 1
+                      ? "; a last column that is b belongs into a file of its own, for --rhs"
+                      : "; least squares are not offered: LAPACK's gels and numpy.linalg.lstsq solve them"));
+}
+
+bool is_generated(const std::string& matrix) { return !exists(matrix) && io::Generator::is_meant_by(matrix); }
+
+void refuse_in_place() {
+  throw UsageError("--in-place takes a generator, whose matrix can be made again for the check");
+}
+
+void require_no_generator(const std::string& rhs) {
+  if (is_generated(rhs))
+    throw UsageError(fmt::format("--rhs takes a file, and {} is a generator; without --rhs b = A·1", rhs));
+}
+
 void Problem::take_matrix(const Request& request, io::MatrixFile file, bool stops_where_singular) {
-  const std::int64_t rows = file.matrix.rows(), cols = file.matrix.cols();
-  if (rows != cols)
-    throw io::InputError(
-        fmt::format("{}: error: expected a square matrix, found {} x {}{}", file.place, rows, cols,
-                    rows == 0 || cols == 0 ? ""
-                    : request.rhs.empty() && cols == rows + 1
-                        ? "; a last column that is b belongs into a file of its own, for --rhs"
-                        : "; least squares are not offered: LAPACK's gels and numpy.linalg.lstsq solve them"));
+  require_square(request, file.place, file.matrix.rows(), file.matrix.cols());
   const io::Structure structure = file.structure ? *file.structure : io::structure_of(file.matrix);
   n_ = structure.n;
   advice_ = structure.advice();
@@ -125,30 +140,28 @@ std::optional<Report> Problem::known_outcome(const Options& options) const {
   return report;
 }
 
-/// A row that is as long as the matrix has rows can only mean a column.
-void Problem::take_rhs(const Request& request, io::MatrixFile file) {
-  B_ = std::move(file.matrix);
-  is_vector_ = file.is_vector;
-  has_rhs_ = true;
-  if (B_.rows() == 1 && B_.cols() == n_ && n_ > 1) {
-    Matrix<double> column(n_, 1);
-    for (std::int64_t i = 0; i < n_; ++i) column(i, 0) = B_(0, i);
-    B_ = std::move(column);
-    notes_.push_back(fmt::format("{}: note: a row of {} numbers was taken for a column", request.rhs, n_));
+Matrix<double> right_hand_sides(const Request& request, io::MatrixFile file, std::int64_t n,
+                                std::vector<std::string>& notes) {
+  Matrix<double> B = std::move(file.matrix);
+  if (B.rows() == 1 && B.cols() == n && n > 1) {
+    Matrix<double> column(n, 1);
+    for (std::int64_t i = 0; i < n; ++i) column(i, 0) = B(0, i);
+    B = std::move(column);
+    notes.push_back(fmt::format("{}: note: a row of {} numbers was taken for a column", request.rhs, n));
   }
-  if (file.may_have_decimal_commas && B_.rows() == n_) {
-    notes_.push_back(
+  if (file.may_have_decimal_commas && B.rows() == n) {
+    notes.push_back(
         fmt::format("{}: note: a comma separates, so these are 2 columns; if 1,5 means 1.5 there, "
                     "--decimal-comma reads it, or 'tr , . <{}' makes it so",
                     request.rhs, request.rhs == "-" ? "FILE" : io::shell_word(request.rhs)));
-    if (request.quiet) fmt::print(stderr, "lasolve: {}\n", notes_.back());  // X may be that of another system
+    if (request.quiet) fmt::print(stderr, "lasolve: {}\n", notes.back());  // X may be that of another system
   }
-  if (B_.rows() == n_) return;
-  const bool lies = B_.cols() == n_, is_row = B_.rows() == 1;
+  if (B.rows() == n) return B;
+  const bool lies = B.cols() == n, is_row = B.rows() == 1;
   throw io::InputError(fmt::format(
-      "{}: error: expected right-hand sides of {} rows, as the matrix has, found {}{}", file.place, n_, B_.rows(),
-      lies     ? fmt::format("; each of the {} rows has {} numbers: is it transposed?", B_.rows(), n_)
-      : is_row ? fmt::format(" with {} numbers: it takes a row for each number", B_.cols())
+      "{}: error: expected right-hand sides of {} rows, as the matrix has, found {}{}", file.place, n, B.rows(),
+      lies     ? fmt::format("; each of the {} rows has {} numbers: is it transposed?", B.rows(), n)
+      : is_row ? fmt::format(" with {} numbers: it takes a row for each number", B.cols())
                : ""));
 }
 

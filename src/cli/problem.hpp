@@ -11,6 +11,17 @@
 
 namespace lasolve::cli {
 
+/// Throws io::InputError, which says what to do with such a matrix, unless it is square.
+void require_square(const Request&, const std::string& place, std::int64_t rows, std::int64_t cols);
+/// Right-hand sides of n rows, as they are meant in a file: a row that is as long as the matrix has rows can only mean a column. What a
+/// person should know of them is added to the notes. Throws io::InputError.
+Matrix<double> right_hand_sides(const Request&, io::MatrixFile file, std::int64_t n, std::vector<std::string>& notes);
+/// Throws UsageError.
+void require_no_generator(const std::string& rhs);
+/// Throws UsageError, for what is no generator.
+[[noreturn]] void refuse_in_place();
+/// Whether a word means a generator, and no file of that name is there.
+bool is_generated(const std::string& matrix);
 class Problem {
  public:
   /// Reads the files, or makes the generator. Throws io::InputError and io::GeneratorError. With `stops_where_singular`, a matrix of
@@ -70,7 +81,6 @@ class Problem {
   template <class Space>
   MatrixView<const double, Space> at(int queue, Signed<Space>& A, Precision factors);
   void take_matrix(const Request&, io::MatrixFile file, bool stops_where_singular);
-  void take_rhs(const Request&, io::MatrixFile file);
   void sign_rhs();
   /// A generated on a device; refused before if `bytes_an_element` for all of it are not free.
   template <class Space>

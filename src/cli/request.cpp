@@ -9,8 +9,10 @@
 #include "cli/tuning.hpp"
 #include "cli/words.hpp"
 #include "core/cpu/limits.hpp"
+#include "engines/load.hpp"
 #include "io/file_format.hpp"
 #include "io/generators.hpp"
+#include "solvers/method.hpp"
 
 namespace lasolve::cli {
 
@@ -73,6 +75,12 @@ OptionOf<Request> max_memory_option() {
 OptionOf<Request> allow_nonfinite_option() {
   return OptionOf<Request>("allow-nonfinite", 0, "read NaN and infinities instead of refusing them")
       .to([](Request& r, auto&) { r.options.allow_nonfinite = true; });
+}
+
+std::string engine_of(const std::string& word) {
+  const std::vector<std::string> all = engines::names();
+  if (std::count(all.begin(), all.end(), word) > 0) return word;
+  throw UsageError(fmt::format("--engine takes {}, not '{}'{}", fmt::join(all, ", "), word, did_you_mean(word, all)));
 }
 
 const Table<Request>& solve_table() {
@@ -141,6 +149,12 @@ const Table<Request>& solve_table() {
       O("warmup", 0, "COUNT", "auto",
         "runs before them that are not counted; auto: 1 where several backends are compared, else 0"),
       patience_option<Request>(),
+      O("engine", 0, "NAME", nullptr, engines::names(),
+        "solve with several processes, each with its part of A: mpirun -n 4 lasolve --engine scalapack ...")
+          .to([](Request& r, auto& word) { r.engine = engine_of(word); }),
+      O("ranks", 0, "COUNT", "with --engine: start mpirun with so many processes").to([](Request& r, auto& word) {
+        r.ranks = number("ranks", word, 1);
+      }),
       O("assume-suitable", 0, "that A is diagonally dominant, where a method requires it, is not looked at")
           .to([](Request& r, auto&) { r.options.assume_suitable = true; }),
       allow_nonfinite_option(),
@@ -244,6 +258,48 @@ void require_size(const Request& r) {
     throw UsageError(fmt::format("a generator takes a size: {}:n=1000", r.matrix));
 }
 
+/// What an engine leaves as it is by default. Throws UsageError where something else is asked for.
+void complete_for_engine(Request& r, const Given& given) {
+  static const std::vector<std::string> taken = {"matrix",
+                                                 "rhs",
+                                                 "output",
+                                                 "format",
+                                                 "decimal-comma",
+                                                 "factorization",
+                                                 "precision",
+                                                 "refine",
+                                                 "engine",
+                                                 "block-size",
+                                                 "in-place",
+                                                 "accuracy",
+                                                 "transpose",
+                                                 "threads",
+                                                 "ranks",
+                                                 "json",
+                                                 "allow-nonfinite",
+                                                 "no-condition",
+                                                 "allow-ill-conditioned",
+                                                 "quiet",
+                                                 "no-tuned"};
+  for (const Option& option : solve_options())
+    if (given.has(option.name) && !given.is_by_default(option.name) &&
+        std::count(taken.begin(), taken.end(), option.name) == 0)
+      throw UsageError(fmt::format("--engine {} does not take --{}", r.engine, option.name));
+  const auto takes = [&](const char* option, const auto& values, auto value) {
+    if (std::count(values.begin(), values.end(), value) > 0) return;
+    throw UsageError(fmt::format("--engine {} takes --{} {}, not {}", r.engine, option,
+                                 fmt::join(words_of(values), " or "), name_of(value)));
+  };
+  const std::vector<Precision> precisions = {Precision::fp64, Precision::fp32};
+  const std::vector<Refine> refinements = {Refine::automatic, Refine::none, Refine::classical};
+  std::vector<Method> methods(std::begin(automatic_methods), std::end(automatic_methods));
+  methods.push_back(Method::automatic);
+  takes("precision", precisions, r.options.precision);
+  takes("refine", refinements, r.options.refine);
+  takes("factorization", methods, r.options.factorization);
+  r.backends = {r.engine};
+}
+
 /// What is said by several options at once, or depends on others.
 void complete(Request& r, const Given& given) {
   if (r.matrix.empty()) throw UsageError("no matrix; give a FILE, or a GENERATOR such as uniform:n=1000,seed=1");
@@ -251,6 +307,8 @@ void complete(Request& r, const Given& given) {
   refuse_files_named_twice({{"matrix", r.matrix}, {"rhs", r.rhs}}, {{"output", r.output}, {"json", r.json}});
   require_one_format(r, io::FileFormat::txt);  // which may be meant for the input
   require_size(r);
+  if (r.ranks > 0 && r.engine.empty()) throw UsageError("--ranks are of an engine, as in --engine scalapack");
+  if (!r.engine.empty()) return complete_for_engine(r, given);
   if (r.in_place && (is_coarser_than<double>(r.options.precision, r.options.storage) ||
                      is_asked_for(r.options.refine) || r.options.residual == Residual::extra))
     throw UsageError(

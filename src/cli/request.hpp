@@ -37,6 +37,8 @@ struct Request {
   bool use_tuned = true;                     // what `lasolve tune` has kept
   std::optional<tuned::Setting> tuned = {};  // that is taken of it
   bool version = false;                      // is all that is asked for
+  std::string engine;                        // empty: this process solves
+  int ranks = 0;                             // processes of an engine to start; 0: whoever starts this one does that
   bool quiet = false, in_place = false, allow_ill_conditioned = false;
 
   /// What products are computed in.

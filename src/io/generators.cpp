@@ -180,7 +180,8 @@ const std::vector<double>& Generator::table() const {
   return table_;
 }
 
-void generate(Queue<Cpu>& q, const Generator& generator, MatrixView<double, Cpu> A, std::int64_t first) {
+void generate(Queue<Cpu>& q, const Generator& generator, MatrixView<double, Cpu> A, std::int64_t first,
+              std::int64_t first_row) {
   if (A.empty()) return;
   constexpr double work_of_an_element = 16;
   Formula f = generator.formula();
@@ -188,7 +189,7 @@ void generate(Queue<Cpu>& q, const Generator& generator, MatrixView<double, Cpu>
   on_shares(q, A.cols(), work_of_an_element * double(A.rows()) * double(A.cols()),
             [&](std::int64_t j0, std::int64_t n) {
               for (std::int64_t j = j0; j < j0 + n; ++j)
-                for (std::int64_t i = 0; i < A.rows(); ++i) A(i, j) = f(i, first + j);
+                for (std::int64_t i = 0; i < A.rows(); ++i) A(i, j) = f(first_row + i, first + j);
             });
 }
 

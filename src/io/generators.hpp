@@ -94,8 +94,9 @@ void require_memory(const Generator& generator, int bytes_an_element) {
     throw OutOfMemory(std::is_same_v<Space, Cuda> ? "device" : "host", std::size_t(wanted), free);
 }
 
-/// A ← the matrix, or its columns first, first + 1, ….
-void generate(Queue<Cpu>& q, const Generator&, MatrixView<double, Cpu> A, std::int64_t first = 0);
+/// A ← the matrix, or its columns first, first + 1, …; on the CPU also of a block, from a row on.
+void generate(Queue<Cpu>& q, const Generator&, MatrixView<double, Cpu> A, std::int64_t first = 0,
+              std::int64_t first_row = 0);
 void generate(Queue<Cuda>& q, const Generator&, MatrixView<double, Cuda> A, std::int64_t first = 0);
 
 /// A·1 (n × 1): the right-hand side whose answer is known.

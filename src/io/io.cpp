@@ -41,6 +41,10 @@ MatrixFile read(const InputFile& file, const std::string& array, const ReadOptio
     case FileFormat::csv:
     case FileFormat::tsv:
     case FileFormat::txt:
+      if (options.part)
+        file.refuse(
+            "expected Matrix Market or .npy, of which several processes read a part each, found a table of text; "
+            "'lasolve convert FILE --output FILE.npy' converts it");
       return read_table(file, format, options);
     default:
       return read_matrix_market(file, options);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "core/block_cyclic.hpp"
 #include "io/structure.hpp"
 #include "io/teller.hpp"
 #include "lasolve/matrix.hpp"
@@ -47,9 +49,13 @@ struct ReadOptions {
   bool stops_where_singular = false;
   /// The array that is likely to be meant, of several in a .npz file: a message names it as an example.
   std::string likely_array = "A";
+  /// Which part of the matrix is read, as one matrix; empty: all of it. It hears the sizes, and where the file gives them, before memory is
+  /// taken, and may refuse them. Then `bytes_an_element` is not looked at. Tables of text are read as a whole only.
+  std::function<BlockCyclic(std::int64_t rows, std::int64_t cols, const std::string& place)> part = {};
 };
 
 struct MatrixFile {
+  /// Or the part that was asked for.
   Matrix<double> matrix;
   /// Where the file gives the sizes, for messages about them: "FILE:LINE:COLUMN", or "FILE: byte N".
   std::string place;

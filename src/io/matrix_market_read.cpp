@@ -186,6 +186,13 @@ std::optional<Structure> sparse_structure(Scanner scanner, const Header& header,
   return gathered.structure();
 }
 
+[[noreturn]] void refuse_both_triangles(const Scanner& entry, const Header& header, std::int64_t i, std::int64_t j) {
+  entry.refuse(
+      fmt::format("expected one of ({0}, {1}) and ({1}, {0}), as the file is {2}, found both; a file with "
+                  "both triangles is general, as its banner then says",
+                  i + 1, j + 1, header.symmetry == Symmetry::symmetric ? "symmetric" : "skew-symmetric"));
+}
+
 /// Reads entries into A, of a symmetric matrix into its lower triangle.
 void read_entries(Scanner& scanner, const Header& header, const ReadOptions& options, MatrixFile& result) {
   const MatrixView<double> A = result.matrix;
@@ -197,11 +204,7 @@ void read_entries(Scanner& scanner, const Header& header, const ReadOptions& opt
   Teller tell(options.progress, header.stored);
   for_each_entry(scanner, header, options, [&](const Scanner& entry, std::int64_t i, std::int64_t j, double value) {
     tell(read++);
-    if (!general && i != j && given[std::size_t(j + i * A.rows())])
-      entry.refuse(
-          fmt::format("expected one of ({0}, {1}) and ({1}, {0}), as the file is {2}, found both; a file with "
-                      "both triangles is general, as its banner then says",
-                      i + 1, j + 1, header.symmetry == Symmetry::symmetric ? "symmetric" : "skew-symmetric"));
+    if (!general && i != j && given[std::size_t(j + i * A.rows())]) refuse_both_triangles(entry, header, i, j);
     const auto cell = std::size_t(i + j * A.rows());
     const bool folded = !general && i < j;
     double& x = folded ? A(j, i) : A(i, j);
@@ -216,6 +219,55 @@ void read_entries(Scanner& scanner, const Header& header, const ReadOptions& opt
     result.notes.push_back(fmt::format("{}: note: {} repeat{} an earlier one and {} added to it; the first is here",
                                        first_repeated, counted(repeated, header.format), repeated == 1 ? "s" : "",
                                        repeated == 1 ? "was" : "were"));
+}
+
+/// All values that an array file stores: of each f gets where it stands, its indices and its value.
+template <class F>
+void for_each_value(Scanner& scanner, const Header& header, const ReadOptions& options, F f) {
+  std::int64_t found = 0;
+  for (std::int64_t j = 0; j < header.cols; ++j)
+    for (std::int64_t i = header.first_row(j); i < header.rows; ++i, ++found) {
+      scanner.skip_to_data();
+      if (scanner.at_end()) refuse_missing(scanner, header, found);
+      const Scanner value = scanner;
+      f(value, i, j, read_value(scanner, header.field, options));
+    }
+  refuse_extra(scanner, header);
+}
+
+/// Reads the part of a matrix into A. All of the file is looked at, and what is in the part is kept.
+void read_dealt(Scanner& scanner, const Header& header, const ReadOptions& options, const BlockCyclic& part,
+                MatrixFile& result) {
+  enum Given : char { no, here, in_the_other_triangle };
+  const MatrixView<double> A = result.matrix;
+  std::fill_n(A.data(), A.ld() * A.cols(), 0.0);
+  // Of coordinates, for what may be given twice.
+  std::vector<char> given(header.format == Format::coordinate ? std::size_t(A.rows() * A.cols()) : 0, no);
+  std::int64_t repeated = 0;
+  const auto keep = [&](const Scanner& entry, std::int64_t i, std::int64_t j, double value, Given how) {
+    if (!part.rows.has(i) || !part.cols.has(j)) return;
+    const std::int64_t at_i = part.rows.place_of(i), at_j = part.cols.place_of(j);
+    if (!given.empty()) {
+      char& before = given[std::size_t(at_i + at_j * A.rows())];
+      if (before != no && before != how) refuse_both_triangles(entry, header, i, j);
+      repeated += before == here && how == here;
+      before = how;
+    }
+    double& x = A(at_i, at_j);
+    x += value;
+    if (std::isinf(x) && !options.allow_nonfinite)
+      entry.refuse("expected entries whose sum is in the range of a double, found an overflow");
+  };
+  const auto take = [&](const Scanner& entry, std::int64_t i, std::int64_t j, double value) {
+    keep(entry, i, j, value, here);
+    if (header.symmetry == Symmetry::general || i == j) return;
+    keep(entry, j, i, header.symmetry == Symmetry::symmetric ? value : -value, in_the_other_triangle);
+  };
+  header.format == Format::coordinate ? for_each_entry(scanner, header, options, take)
+                                      : for_each_value(scanner, header, options, take);
+  if (repeated > 0)
+    result.notes.push_back(fmt::format("{}: note: entries that repeat an earlier one were added to it",
+                                       scanner.file.name_of(header.place)));
 }
 
 /// Fills the upper triangle from the lower one, in blocks that fit in the cache.
@@ -265,6 +317,12 @@ MatrixFile read_matrix_market(const InputFile& file, const ReadOptions& options)
   result.structure = sparse_structure(scanner, header, options);
   const bool singular = result.structure && result.structure->column_without_pivot();
   if (singular && options.stops_where_singular) return result;
+  if (options.part) {
+    const BlockCyclic part = options.part(header.rows, header.cols, result.place);
+    result.matrix = Matrix<double>(part.rows.count(), part.cols.count());
+    read_dealt(scanner, header, options, part, result);
+    return result;
+  }
   const std::string why = why_no_memory(header.rows, header.cols, options.bytes_an_element,
                                         result.structure ? result.structure->advice() : "");
   if (!why.empty())

@@ -215,7 +215,7 @@ std::string bytes(std::int64_t count) {
   return fmt::format("{} bytes{}", count, count < many ? "" : fmt::format(" ({})", in_bytes(double(count))));
 }
 
-void check_size(const InputFile& file, const NpyHeader& header, int bytes_an_element) {
+void check_size(const InputFile& file, const NpyHeader& header, const ReadOptions& options) {
   const std::int64_t rows = header.rows(), cols = header.cols(), found = file.end() - header.data;
   if (const auto why = why_not_addressable(rows, cols); !why.empty()) file.refuse_byte(header.place, why);
   const std::int64_t expected = rows * cols * header.element_bytes();
@@ -223,7 +223,8 @@ void check_size(const InputFile& file, const NpyHeader& header, int bytes_an_ele
     file.refuse_byte(header.data + std::min(found, expected),
                      fmt::format("expected {} of data, found {}{}", bytes(expected), bytes(found),
                                  found < expected ? ": is the file complete?" : ""));
-  if (const auto why = why_no_memory(rows, cols, bytes_an_element); !why.empty())
+  if (options.part) return;
+  if (const auto why = why_no_memory(rows, cols, options.bytes_an_element); !why.empty())
     throw MachineError(fmt::format("{}: error: {}", file.name_of_byte(header.place), why));
 }
 
@@ -246,21 +247,21 @@ bool is_kept(T element, double x) {
   return std::isfinite(x);
 }
 
-/// Copies the elements into an m × n block of A whose first is (i0, j0), in smaller blocks since either order may be the other
-/// one than A's. Returns whether all are kept.
+/// Copies the elements from (i0, j0) on into A, in smaller blocks since either order may be the other one than A's. Returns whether
+/// all are kept.
 template <class T>
-bool copy_block(const NpyHeader& header, MatrixView<double> A, std::int64_t i0, std::int64_t m, std::int64_t j0,
-                std::int64_t n) {
+bool copy_block(const NpyHeader& header, std::int64_t i0, std::int64_t j0, MatrixView<double> A) {
   constexpr std::int64_t block = 64;
   const bool big_endian = header.big_endian();
-  const std::int64_t down = sizeof(T) * (header.fortran_order ? 1 : A.cols());
-  const std::int64_t right = sizeof(T) * (header.fortran_order ? A.rows() : 1);
+  const std::int64_t down = sizeof(T) * (header.fortran_order ? 1 : header.cols());
+  const std::int64_t right = sizeof(T) * (header.fortran_order ? header.rows() : 1);
+  const char* const first = header.data + i0 * down + j0 * right;
   bool kept = true;
-  for (std::int64_t jb = j0; jb < j0 + n; jb += block)
-    for (std::int64_t ib = i0; ib < i0 + m; ib += block)
-      for (std::int64_t j = jb; j < std::min(jb + block, j0 + n); ++j)
-        for (std::int64_t i = ib; i < std::min(ib + block, i0 + m); ++i) {
-          const T x = element<T>(header.data + i * down + j * right, big_endian);
+  for (std::int64_t jb = 0; jb < A.cols(); jb += block)
+    for (std::int64_t ib = 0; ib < A.rows(); ib += block)
+      for (std::int64_t j = jb; j < std::min(jb + block, A.cols()); ++j)
+        for (std::int64_t i = ib; i < std::min(ib + block, A.rows()); ++i) {
+          const T x = element<T>(first + i * down + j * right, big_endian);
           A(i, j) = double(x);
           kept = kept && is_kept(x, A(i, j));
         }
@@ -281,29 +282,42 @@ bool copy_elements(const NpyHeader& header, const ReadOptions& options, MatrixVi
   std::atomic<bool> all_kept = true;
   in_rounds(ceil_div(length, band), options.threads, work, options.progress, [&](std::int64_t p) {
     const std::int64_t first = p * band, count = std::min(band, length - first);
-    if (!(by_columns ? copy_block<T>(header, A, 0, A.rows(), first, count)
-                     : copy_block<T>(header, A, first, count, 0, A.cols())))
+    if (!(by_columns ? copy_block<T>(header, 0, first, A.columns(first, count))
+                     : copy_block<T>(header, first, 0, A.block(first, 0, count, A.cols()))))
       all_kept = false;
   });
   return all_kept;
 }
 
+/// The same of a part, in the order of the file, so that each of its pages is read once.
+template <class T>
+bool copy_elements(const NpyHeader& header, const BlockCyclic& part, MatrixView<double> A) {
+  bool kept = true;
+  const auto copy = [&](auto i, auto j, auto m, auto n, auto at_i, auto at_j) {
+    kept = copy_block<T>(header, i, j, A.block(at_i, at_j, m, n)) && kept;
+  };
+  part.for_each_block(copy, header.fortran_order);
+  return kept;
+}
+
 /// Names the first element that is not kept. Infinities and NaNs may be allowed; other integers than those are not.
 template <class T>
-void refuse_first_not_kept(const InputFile& file, const NpyHeader& header, MatrixView<const double> A) {
-  for (std::int64_t k = 0; k < A.rows() * A.cols(); ++k) {
-    const std::int64_t i = header.fortran_order ? k % A.rows() : k / A.cols();
-    const std::int64_t j = header.fortran_order ? k / A.rows() : k % A.cols();
+void refuse_first_not_kept(const InputFile& file, const NpyHeader& header) {
+  const std::int64_t rows = header.rows(), cols = header.cols();
+  for (std::int64_t k = 0; k < rows * cols; ++k) {
+    const std::int64_t i = header.fortran_order ? k % rows : k / cols;
+    const std::int64_t j = header.fortran_order ? k / rows : k % cols;
     const char* const place = header.data + k * header.element_bytes();
     const T x = element<T>(place, header.big_endian());
-    if (is_kept(x, A(i, j))) continue;
+    const auto as_double = double(x);
+    if (is_kept(x, as_double)) continue;
     const std::string index = header.shape.size() == 1 ? fmt::format("[{}]", i) : fmt::format("[{}, {}]", i, j);
     if constexpr (std::integral<T>)
       file.refuse_byte(place,
                        fmt::format("expected an integer that a double holds exactly, found {} at index {}", x, index));
     else
       file.refuse_byte(place, fmt::format("expected a finite number, found {} at index {}; --allow-nonfinite reads it",
-                                          A(i, j), index));
+                                          as_double, index));
   }
 }
 
@@ -313,12 +327,19 @@ MatrixFile read_npy(const InputFile& file, const ReadOptions& options) {
   if (!file.content().starts_with(npy_magic))
     file.refuse_byte(file.begin(), "expected \"\\x93NUMPY\", found " + quoted(file.content().substr(0, 6)));
   const NpyHeader header = read_header(file);
-  check_size(file, header, options.bytes_an_element);
-  MatrixFile result{Matrix<double>(header.rows(), header.cols()), file.name_of_byte(header.place), {}, false};
+  check_size(file, header, options);
+  const std::string place = file.name_of_byte(header.place);
+  const auto part = options.part ? std::optional(options.part(header.rows(), header.cols(), place)) : std::nullopt;
+  MatrixFile result{
+      part ? Matrix<double>(part->rows.count(), part->cols.count()) : Matrix<double>(header.rows(), header.cols()),
+      place,
+      {},
+      false};
   result.is_vector = header.shape.size() == 1;
   with_element(header.type, [&]<class T>(Element<T>, const char* name) {
-    const bool kept = copy_elements<T>(header, options, result.matrix);
-    if (!kept && (std::integral<T> || !options.allow_nonfinite)) refuse_first_not_kept<T>(file, header, result.matrix);
+    const bool kept =
+        part ? copy_elements<T>(header, *part, result.matrix) : copy_elements<T>(header, options, result.matrix);
+    if (!kept && (std::integral<T> || !options.allow_nonfinite)) refuse_first_not_kept<T>(file, header);
     if (!std::same_as<T, double>)
       result.notes.push_back(
           fmt::format("{}: note: {} elements {} float64", file.name(), name,

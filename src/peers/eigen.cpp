@@ -2,8 +2,8 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <filesystem>
 
+#include "core/module.hpp"
 #include "core/shared_library.hpp"
 #include "peers/module/eigen.hpp"
 #include "peers/openmp.hpp"
@@ -13,17 +13,10 @@ namespace lasolve::peers {
 
 namespace {
 
-/// Beside the tool where that is installed, else where it was built.
-std::string file_of_module() {
-  std::error_code error;
-  const std::filesystem::path tool = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  const std::filesystem::path installed = tool / LASOLVE_BIN_TO_MODULES "/" LASOLVE_EIGEN_MODULE_NAME;
-  return !tool.empty() && std::filesystem::exists(installed, error) ? installed.string() : LASOLVE_EIGEN_MODULE;
-}
-
 const EigenModule& module() {
   static const EigenModule* const found = [] {
-    void* const library = dlopen(file_of_module().c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* const library =
+        dlopen(file_of_module(LASOLVE_BIN_TO_MODULES, LASOLVE_EIGEN_MODULE).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) throw MachineError(std::string("Eigen's solvers cannot be loaded: ") + dlerror());
     return function_of<decltype(&lasolve_peer_eigen)>(library, "their module", "lasolve_peer_eigen")();
   }();

@@ -1,0 +1,97 @@
+#include "cli/answer.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "cli/commands.hpp"
+#include "cli/progress.hpp"
+#include "cli/solution.hpp"
+#include "io/io.hpp"
+
+namespace lasolve::cli {
+
+void require_outputs_writable(const Request& request) {
+  if (!request.output.empty()) io::require_matrix_writable(request.output);
+  if (!request.json.empty()) io::require_writable(request.json);
+}
+
+bool shows_itself(const std::string& path) { return io::is_standard_output(path) && isatty(STDOUT_FILENO) != 0; }
+
+namespace {
+
+/// What went wrong, with the backends where there are several; what is the same for several is said once.
+void say_what_failed(const std::vector<Measured>& all) {
+  std::vector<std::pair<std::string, std::string>> said;  // a message, and whose it is
+  for (const Measured& m : all) {
+    if (m.report.outcome.ok()) continue;
+    const std::string message = m.report.outcome.message();
+    const auto same = std::find_if(said.begin(), said.end(), [&](const auto& one) { return one.first == message; });
+    if (same == said.end())
+      said.push_back({message, m.report.gemm});
+    else
+      same->second += ", " + m.report.gemm;
+  }
+  for (const auto& [message, backends] : said)
+    fmt::print(stderr, "lasolve: {}{}\n", all.size() > 1 ? backends + ": " : "", message);
+}
+
+/// Where X goes, if anywhere.
+struct Outlet {
+  bool is_asked_for, is_printed;
+
+  explicit Outlet(const Request& r)
+      : is_asked_for(!r.rhs.empty() || !r.output.empty()),
+        is_printed(!r.rhs.empty() && r.output.empty() && !io::is_standard_output(r.json)) {}
+};
+
+/// An output is replaced by a solution alone.
+std::string what_is_left_of(const std::string& output) {
+  return std::filesystem::is_regular_file(output) ? fmt::format("; {} is as it was before", output) : "";
+}
+
+void write_solution(const Request& request, bool is_vector, const Outlet& outlet, const Matrix<double>& X) {
+  Progress progress("writing " + (outlet.is_printed ? "the solution" : request.output),
+                    request.quiet || shows_itself(outlet.is_printed ? "-" : request.output));
+  const io::WriteOptions options{request.format, is_vector, [&](double share) { progress(share); }};
+  if (!request.output.empty())
+    io::write_matrix(request.output, X, {"solution of " + request.matrix}, options);
+  else if (outlet.is_printed)
+    print_solution(X, options);
+  else if (outlet.is_asked_for && !request.quiet)
+    fmt::print(stderr, "lasolve: X was not written: standard output has the JSON; {}--output FILE writes X\n",
+               request.backends.size() > 1 ? "with one backend " : "");
+}
+
+}  // namespace
+
+int say_and_write(const Request& request, const std::vector<Measured>& all, const Solutions& solutions, bool is_vector,
+                  int code) {
+  const Subject subject{request.matrix, request.rhs.empty() ? "b = A*1" : request.rhs, request.op == Op::transpose};
+  const bool talk = !request.quiet && !io::is_standard_output(request.json) && !io::is_standard_output(request.output);
+  const Outlet outlet(request);
+  // A solution that was asked for and has no file is what standard output is for; then the report keeps off it.
+  std::FILE* const report_to = outlet.is_printed ? stderr : stdout;
+  for (const Measured& m : all) code = std::max(code, exit_code(m.report.outcome, request));
+  if (talk)
+    fmt::print(report_to, "{}{}", all.size() == 1 ? for_people(subject, all[0]) : comparison(subject, all),
+               outlet.is_printed ? "\n" : "");
+  say_what_failed(all);
+  if (talk && outlet.is_printed && all.size() > 1 && code == done)
+    fmt::print(report_to, "X is that of {}; {}\n\n", all[0].report.gemm,
+               solutions.apart == 0
+                   ? "the others have the same bits"
+                   : fmt::format("the others differ from it by {:.0e} of its largest entry at most", solutions.apart));
+  if (code == done)
+    write_solution(request, is_vector, outlet, solutions.X);
+  else if (outlet.is_asked_for)
+    fmt::print(stderr, "lasolve: no solution was written{}\n", what_is_left_of(request.output));
+  if (!request.json.empty()) write_text(request.json, as_json(subject, all));
+  return code;
+}
+
+}  // namespace lasolve::cli

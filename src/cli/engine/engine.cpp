@@ -1,0 +1,129 @@
+#include "cli/engine/engine.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "cli/answer.hpp"
+#include "cli/engine/parts.hpp"
+#include "cli/engine/together.hpp"
+#include "core/cpu/limits.hpp"
+#include "core/stopwatch.hpp"
+#include "engines/load.hpp"
+#include "engines/solve.hpp"
+
+namespace lasolve::cli {
+
+namespace {
+
+/// This process becomes mpirun, with the same command line but for --ranks.
+[[noreturn]] void become_mpirun(const Request& request) {
+  std::error_code error;
+  std::vector<std::string> words = {"mpirun", "-n", std::to_string(request.ranks),
+                                    std::filesystem::read_symlink("/proc/self/exe", error).string()};
+  for (std::size_t k = 0; k < request.words.size(); ++k) {
+    if (request.words[k] == "--ranks")
+      ++k;  // and its value
+    else if (!request.words[k].starts_with("--ranks="))
+      words.push_back(request.words[k]);
+  }
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  execvp(pointers[0], pointers.data());
+  throw MachineError(
+      fmt::format("mpirun cannot be started: {}; on Debian it is in the package openmpi-bin", std::strerror(errno)));
+}
+
+/// For each rank, a thread on each of its own cores; where ranks may run on the same ones, its share of them.
+int threads_for(const engines::Ranks& ranks, int asked) {
+  if (asked > 0) return asked;
+  return std::max(1, usable_processors() / (ranks.has_own_cores ? 1 : ranks.on_this_machine));
+}
+
+/// Else each process would solve all of the system alone.
+void require_common_mpi(const engines::Engine& engine) {
+  const int told = engines::ranks_of_this_process();
+  if (told > 1 && engine.ranks().count == 1)
+    throw MachineError(fmt::format("{} processes were started, and {} knows of one: take the mpirun of that MPI", told,
+                                   engine.version()));
+}
+
+int solve_on(engines::Engine& engine, Request request) {
+  const Together together(engine);
+  const engines::Ranks ranks = engine.ranks();
+  request.options.threads = threads_for(ranks, request.options.threads);
+  engine.use_threads(request.options.threads);
+  together.run_on_first([&] { require_outputs_writable(request); });
+  std::vector<std::string> notes;
+  const Stopwatch reading;
+  std::unique_ptr<const engines::PartOfA> A;
+  together.run([&] { A = std::make_unique<engines::PartOfA>(part_of_A(engine, request, notes)); });
+  const RightHandSides sides = right_hand_sides(engine, together, request, A->layout(), notes);
+  const double read_seconds = reading.seconds();
+
+  engines::Distributed<double> X(engines::layout_of(ranks, A->n(), sides.count, A->layout().rows.block));
+  const engines::System system{engine, *A, request.op, sides.B ? &*sides.B : nullptr, request.options};
+  Measured measured;
+  Report& report = measured.report = engines::solve(system, X);
+  report.phases.seconds_of(Phase::read) = read_seconds;
+  report.gemm = request.engine;
+  report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
+  measured.least_factor_seconds = measured.most_factor_seconds = report.factor_seconds;
+  measured.factor_seconds = {report.factor_seconds};
+  measured.engine = {request.engine, engine.version(), ranks.count, ranks.grid_rows, ranks.grid_cols};
+
+  const int code = exit_code(report.outcome, request);
+  Solutions solutions;
+  const bool is_first = ranks.rank == 0;
+  if (code == 0 && !(request.rhs.empty() && request.output.empty())) {
+    together.run_on_first([&] { solutions.X = Matrix<double>(A->n(), sides.count); });
+    engines::for_strips(A->n(), sides.count, [&](std::int64_t first, std::int64_t count) {
+      const Matrix<double> strip = engines::gathered(engine, X, first, count);
+      for (std::int64_t j = 0; is_first && j < count; ++j)
+        for (std::int64_t i = 0; i < A->n(); ++i) solutions.X(i, first + j) = strip(i, j);
+    });
+  }
+  together.run_on_first([&] { say_and_write(request, {measured}, solutions, sides.is_vector, code); });
+  return code;
+}
+
+}  // namespace
+
+int solve_with_engine(const Request& request) {
+  if (request.ranks > 0) become_mpirun(request);
+  const std::unique_ptr<engines::Engine> engine = engines::load(request.engine);
+  require_common_mpi(*engine);
+  // All ranks end with the same code; mpirun would interrupt those that are not quite as fast as the first.
+  const auto ended = [](int code) {
+    if (code != 0) std::signal(SIGTERM, SIG_IGN);
+    return code;
+  };
+  try {
+    return ended(solve_on(*engine, request));
+  } catch (const Ended& early) {
+    return ended(early.code);
+  } catch (...) {  // the other ranks may wait for this one
+    const Failure failure = current_failure("solve");
+    fmt::print(stderr, "{}\n", failure.message());
+    engine->abort(failure.code);
+    return failure.code;
+  }
+}
+
+bool is_said_by_another_rank(int argc, const char* const* argv) {
+  const bool has_engine =
+      std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word).starts_with("--engine"); });
+  return has_engine && engines::rank_of_this_process() > 0;
+}
+
+}  // namespace lasolve::cli

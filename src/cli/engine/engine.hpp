@@ -1,0 +1,14 @@
+// lasolve --engine: one system, several processes.
+#pragma once
+
+#include "cli/request.hpp"
+
+namespace lasolve::cli {
+
+/// Returns the exit code, which all ranks have; the first one speaks. Where ranks are to be started, this process becomes mpirun.
+int solve_with_engine(const Request&);
+
+/// Whether a command line is that of an engine, whose ranks all meet alike what is wrong with it, and this is not the first one.
+bool is_said_by_another_rank(int argc, const char* const* argv);
+
+}  // namespace lasolve::cli

@@ -1,0 +1,138 @@
+#include "cli/engine/parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "cli/problem.hpp"
+#include "core/sizes.hpp"
+#include "engines/solve.hpp"
+
+namespace lasolve::cli {
+
+namespace {
+
+using engines::Ranks;
+
+/// Of blocks in which libraries do well: ScaLAPACK's panels are that wide, and products have that k.
+constexpr std::int64_t default_block = 64;
+
+/// Elements that the largest part has, with its padding: that of rank 0.
+std::int64_t largest_part(const BlockCyclic& layout) {
+  const std::int64_t rows = layout.rows.count_of(0), cols = layout.cols.count_of(0);
+  return std::max(Matrix<double>::padded_ld(rows, cols), Matrix<float>::padded_ld(rows, cols)) * cols;
+}
+
+/// The least number of ranks whose grid leaves each a part that is small enough.
+int ranks_that_would_do(std::int64_t n, std::int64_t block, std::int64_t most) {
+  for (auto count = int(std::min<double>(double(n) * double(n) / double(most), 1e9));; ++count)
+    if (largest_part(engines::layout_of(engines::nearly_square(std::max(1, count)), n, n, block)) <= most)
+      return std::max(1, count);
+}
+
+/// The local columns of a part from `first` on.
+void generate_part(Queue<Cpu>& q, const io::Generator& generator, const BlockCyclic& layout, std::int64_t first,
+                   MatrixView<double> columns) {
+  const Dealt &rows = layout.rows, &cols = layout.cols;
+  for (std::int64_t j = 0, width = 0; j < columns.cols(); j += width) {
+    const std::int64_t at = first + j;
+    width = std::min(cols.block - at % cols.block, columns.cols() - j);
+    for (std::int64_t i = 0; i < columns.rows(); i += rows.block) {
+      const auto block = columns.block(i, j, std::min(rows.block, columns.rows() - i), width);
+      io::generate(q, generator, block, cols.index_at(at), rows.index_at(i));
+    }
+  }
+}
+
+engines::PartOfA generated(const Request& request, const std::function<BlockCyclic(std::int64_t)>& layout_for) {
+  const auto generator = std::make_shared<io::Generator>(request.matrix);
+  const auto q = std::make_shared<Queue<Cpu>>(request.options.threads);
+  const BlockCyclic layout = layout_for(generator->n());
+  const auto make = [=](std::int64_t first, MatrixView<double> columns) {
+    generate_part(*q, *generator, layout, first, columns);
+  };
+  if (request.in_place) return {layout, make};
+  Matrix<double> all(layout.rows.count(), layout.cols.count());
+  make(0, all.view());
+  return {layout, std::move(all)};
+}
+
+}  // namespace
+
+BlockCyclic layout_of_A(const Ranks& ranks, std::int64_t most, const Request& request, std::int64_t rows,
+                        std::int64_t cols, const std::string& place) {
+  require_square(request, place, rows, cols);
+  const std::int64_t block = request.options.block_size > 0 ? request.options.block_size : default_block;
+  if (rows > most || block > most)
+    throw MachineError(fmt::format("{} counts rows up to {}, and the matrix has {}", request.engine, most, rows));
+  const BlockCyclic layout = engines::layout_of(ranks, rows, cols, block);
+  if (const std::int64_t elements = largest_part(layout); elements > most)
+    throw MachineError(fmt::format(
+        "with {} rank{} a part of the {} x {} matrix has {} elements, and {} counts up to {}: {} ranks would do",
+        ranks.count, ranks.count == 1 ? "" : "s", rows, cols, elements, request.engine, most,
+        ranks_that_would_do(rows, block, most)));
+  const double bytes = double(layout.rows.count_of(0)) * double(layout.cols.count_of(0)) *
+                       ((request.in_place ? 0 : sizeof(double)) + engines::bytes_of_an_element(request.options));
+  const auto free = double(Memory<Cpu>::available());
+  if (bytes * ranks.on_this_machine > free)
+    throw MachineError(
+        fmt::format("the parts of the {} x {} matrix{} take {} on each machine with {} ranks, and {} are free", rows,
+                    cols, request.in_place ? "" : " and of its factors", in_bytes(bytes * ranks.on_this_machine),
+                    ranks.on_this_machine, in_bytes(free)));
+  return layout;
+}
+
+engines::PartOfA part_of_A(const engines::Engine& engine, const Request& request, std::vector<std::string>& notes) {
+  const auto layout_for = [&](std::int64_t rows, std::int64_t cols, const std::string& place) {
+    return layout_of_A(engine.ranks(), engine.most_elements(), request, rows, cols, place);
+  };
+  if (is_generated(request.matrix))
+    return generated(request, [&](std::int64_t n) { return layout_for(n, n, request.matrix); });
+  if (request.in_place) refuse_in_place();
+  if (request.matrix == "-" || request.matrix.starts_with("-:"))
+    throw UsageError("with --engine each rank reads its part of A, and standard input has one reader: give a file");
+  std::optional<BlockCyclic> layout;
+  io::MatrixFile file = io::read_matrix(request.matrix, {.threads = Queue<Cpu>(request.options.threads).threads(),
+                                                         .allow_nonfinite = request.options.allow_nonfinite,
+                                                         .part = [&](auto rows, auto cols, const auto& place) {
+                                                           return layout.emplace(layout_for(rows, cols, place));
+                                                         }});
+  notes.insert(notes.end(), file.notes.begin(), file.notes.end());
+  if (const std::string advice = file.structure ? file.structure->advice() : ""; !advice.empty())
+    notes.push_back(advice);
+  return {*layout, std::move(file.matrix)};
+}
+
+RightHandSides right_hand_sides(engines::Engine& engine, const Together& together, const Request& request,
+                                const BlockCyclic& A, std::vector<std::string>& notes) {
+  RightHandSides sides;
+  if (request.rhs.empty()) return sides;
+  Matrix<double> whole;
+  together.run_on_first([&] {
+    require_no_generator(request.rhs);
+    io::MatrixFile file = io::read_matrix(request.rhs, {.allow_nonfinite = request.options.allow_nonfinite,
+                                                        .format = request.format,
+                                                        .decimal_comma = request.decimal_comma,
+                                                        .likely_array = "b"});
+    notes.insert(notes.end(), file.notes.begin(), file.notes.end());
+    sides.is_vector = file.is_vector;
+    whole = right_hand_sides(request, std::move(file), A.rows.length, notes);
+    sides.count = whole.cols();
+  });
+  together.share(sides.count), together.share(sides.is_vector);
+  const std::int64_t n = A.rows.length;
+  sides.B.emplace(engines::layout_of(engine.ranks(), n, sides.count, A.rows.block));
+  engines::for_strips(n, sides.count, [&](std::int64_t first, std::int64_t count) {
+    Matrix<double> strip(n, count, std::max<std::int64_t>(1, n));
+    if (engine.ranks().rank == 0)
+      for (std::int64_t j = 0; j < count; ++j)
+        for (std::int64_t i = 0; i < n; ++i) strip(i, j) = whole(i, first + j);
+    engine.broadcast(std::as_writable_bytes(std::span(strip.data(), std::size_t(n * count))), 0);
+    engines::keep_own(strip, first, *sides.B);
+  });
+  return sides;
+}
+
+}  // namespace lasolve::cli

@@ -1,0 +1,31 @@
+// A and B of a system that several processes share: each reads or makes its own part.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/engine/together.hpp"
+#include "cli/request.hpp"
+#include "engines/distributed.hpp"
+
+namespace lasolve::cli {
+
+struct RightHandSides {
+  std::optional<engines::Distributed<double>> B;  ///< none: they are A·1
+  std::int64_t count = 1;
+  bool is_vector = false;
+};
+
+/// How A is dealt out. Throws MachineError where a part is too large for the engine, with a number of ranks that would do, and where
+/// memory is short; io::InputError where A is not square.
+BlockCyclic layout_of_A(const engines::Ranks&, std::int64_t most_elements, const Request&, std::int64_t rows,
+                        std::int64_t cols, const std::string& place);
+
+/// Of this rank, which waits for no other.
+engines::PartOfA part_of_A(const engines::Engine&, const Request&, std::vector<std::string>& notes);
+/// Rank 0 reads them, and the others get their parts of it.
+RightHandSides right_hand_sides(engines::Engine&, const Together&, const Request&, const BlockCyclic& A,
+                                std::vector<std::string>& notes);
+
+}  // namespace lasolve::cli
