@@ -78,32 +78,29 @@ accept() {
   failures=$((failures + 1))
 }
 
-# Calls that get different sentences are compiled together: the first of each sentence, the second of each, and so on. An error
-# belongs to the line of lines.cpp that was named last. A call that did not get its sentence, and it alone, is compiled alone.
+# Calls are compiled together. An error belongs to the line of lines.cpp that was named last. The compiler says a thing once of the same
+# types: the calls that did not get their sentence, and it alone, are compiled together again, until none of them does; then each alone.
 judge_refused() {
-  local -A seen=() group=()
-  local i of k round
-  for i in "${!calls[@]}"; do
-    of=${seen[${sentences[i]}]:-0}
-    seen[${sentences[i]}]=$((of + 1))
-    group[$of]+="$i "
-  done
-  for round in "${!group[@]}"; do
-    read -ra of <<<"${group[$round]}"
-    local lines=()
-    for i in "${of[@]}"; do lines+=("${calls[i]}"); done
+  local left=("${!calls[@]}") next lines i k
+  while ((${#left[@]})); do
+    lines=() next=()
+    for i in "${left[@]}"; do lines+=("${calls[i]}"); done
     compile "${lines[@]}" || true
     awk 'match($0, /lines[.]cpp:[0-9]+/) { line = substr($0, RSTART + 10, RLENGTH - 10) } / error: / { print line ":" $0 }' \
       "$temporary/said" >"$temporary/errors"
-    for k in "${!of[@]}"; do
-      i=${of[k]}
+    for k in "${!left[@]}"; do
+      i=${left[k]}
       [[ $(grep -c "^$((k + 1)):" "$temporary/errors") -eq 1 ]] && grep "^$((k + 1)):" "$temporary/errors" | grep -qF -- "${sentences[i]}" ||
-        alone+=("$i")
+        next+=("$i")
     done
+    rounds=$((rounds + 1))
+    ((${#next[@]} < ${#left[@]})) || alone=("${left[@]}")
+    left=("${next[@]}")
+    ((${#alone[@]} == 0)) || break
   done
   for i in "${alone[@]}"; do refuse "${sentences[i]}" "${calls[i]}"; done
 }
-alone=()
+rounds=0 alone=()
 
 accepted 'lasolve::solve(A, B, X); lasolve::solve(A, v, v); lasolve::solve(a, b, x); lasolve::solve(A, C, X); lasolve::solve(a, v, y);'
 accepted 'lasolve::solve(R, B, X); lasolve::solve(R, S, S); lasolve::solve(A, T, S); lasolve::solve(A.transpose(), B, X);'
@@ -240,7 +237,7 @@ refused "use of deleted function" 'lasolve::AsyncFactorization<double> f(dA, {},
 
 compile "${right[@]}" || for line in "${right[@]}"; do accept "$line"; done
 judge_refused
-echo "${#right[@]} calls compile; ${#calls[@]} are refused, ${#alone[@]} of them looked at alone"
+echo "${#right[@]} calls compile; ${#calls[@]} are refused in $rounds rounds, ${#alone[@]} of them looked at alone"
 
 # An older standard is told what is needed, by every header, and nothing else.
 for header in "$include"/lasolve/*.hpp; do
