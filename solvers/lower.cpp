@@ -30,10 +30,18 @@ void mark_one_phase(Plan& plan) {
   }
 }
 
+/// The right-hand sides of a triangular solve with L, from the left or from the right.
+bool is_from_the_left(const Task& solve) { return solve.C.rows() == solve.L.rows(); }
+Range sides_of(const Task& solve) { return is_from_the_left(solve) ? solve.C.columns() : solve.C.rows(); }
+
+bool is_halved(const Task& task, const SolveLimits& limits) {
+  return limits.order > 0 && task.type->products && task.L.n > limits.leaf_order(sides_of(task).count());
+}
+
 /// Appends the solves and products of a triangular solve as trsm_left or trsm_right would make them.
 void solve_by_halves(std::vector<Task>& to, const Task& task, const SolveLimits& limits) {
-  const bool from_the_left = task.C.rows() == task.L.rows();
-  const Range sides = from_the_left ? task.C.columns() : task.C.rows();
+  const bool from_the_left = is_from_the_left(task);
+  const Range sides = sides_of(task);
   const auto C = [&](Range unknowns) { return from_the_left ? Block(unknowns, sides) : Block(sides, unknowns); };
   const auto add = [&](const TaskType& type, Phase phase, double flops, Range r, const Block& L, const Block& U) {
     to.push_back(task);
@@ -56,7 +64,7 @@ void solve_by_halves(std::vector<Task>& to, const Task& task, const SolveLimits&
 std::vector<Task> with_products_of_solves(const Plan& plan, const SolveLimits& limits) {
   std::vector<Task> lowered;
   for (const Task& task : plan.tasks)
-    if (task.type->products)
+    if (is_halved(task, limits))
       solve_by_halves(lowered, task, limits);
     else
       lowered.push_back(task);
@@ -97,19 +105,19 @@ PanelsApart panels_apart(DeviceProperties device, const Tuning& tuning, std::int
   return {device.multiprocessors, most_rows_in_registers(device), tuning.lu_panels_are_the_bottleneck};
 }
 
-Plan lower(const Plan& plan, const Capabilities& can) {
-  Plan lowered = plan;
+Plan lower(Plan plan, const Capabilities& can) {
+  const bool has_lanes = !plan.lanes.single(), in_one_phase = has_lanes && has_one_panel(plan);
   const MethodRecord& method = record_of(plan.method);
-  if (!plan.lanes.single()) lowered.tasks = method.lowered(plan, can);
-  if (can.solves.order > 0) lowered.tasks = with_products_of_solves(lowered, can.solves);
-  if (plan.lanes.single()) return lowered;
-  if (has_one_panel(plan)) {
-    go_in_one_lane(lowered);
-    mark_one_phase(lowered);
-  } else {
-    method.mark_phases(lowered, can);
+  if (has_lanes) plan.tasks = method.lowered(plan, can);
+  const auto halved = [&](const Task& task) { return is_halved(task, can.solves); };
+  if (std::any_of(plan.tasks.begin(), plan.tasks.end(), halved)) plan.tasks = with_products_of_solves(plan, can.solves);
+  if (in_one_phase) {
+    go_in_one_lane(plan);
+    mark_one_phase(plan);
+  } else if (has_lanes) {
+    method.mark_phases(plan, can);
   }
-  return lowered;
+  return plan;
 }
 
 }  // namespace lasolve

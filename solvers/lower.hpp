@@ -76,6 +76,6 @@ PanelsApart panels_apart(DeviceProperties, const Tuning&, std::int64_t n);
 ///   the products in triangular solves: of Cholesky as tasks of a type of their own
 /// An interchange is then one kernel: it reads the pivots of one panel, or what was combined at one time.
 /// A plan of one panel has one lane, and in a plan of one lane only solves are lowered.
-Plan lower(const Plan&, const Capabilities&);
+Plan lower(Plan, const Capabilities&);
 
 }  // namespace lasolve

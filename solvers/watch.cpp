@@ -4,6 +4,8 @@
 
 namespace lasolve {
 
+void tell_recipe_watcher(const Recipes& all, const Recipe& taken) { RecipeWatch::now()->decided = {all, taken}; }
+
 std::function<void(double)> teller_of(Step step) {
   if (!StepWatch::now()) return {};
   return [step](double share) {

@@ -61,8 +61,9 @@ using RecipeWatch = Watch<RecipeWatcher>;
 
 inline const TaskWatcher* task_watcher() { return TaskWatch::now(); }
 
+void tell_recipe_watcher(const Recipes& all, const Recipe& taken);
 inline void tell_recipe(const Recipes& all, const Recipe& taken) {
-  if (const RecipeWatcher* const watcher = RecipeWatch::now()) watcher->decided = {all, taken};
+  if (RecipeWatch::now()) tell_recipe_watcher(all, taken);
 }
 inline void tell_recipe(const SolveRecipe& solve) {
   if (const RecipeWatcher* const watcher = RecipeWatch::now()) watcher->decided.solve = solve;

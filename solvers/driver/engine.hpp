@@ -1,6 +1,7 @@
 // A factorization, wherever it lives: what the public Factorization stands on.
 #pragma once
 
+#include <cstring>
 #include <functional>
 #include <memory>
 
@@ -69,17 +70,23 @@ class AsyncEngine {
   virtual Outcome wait() = 0;
 };
 
+/// A copy of a record has its name.
+template <class Space>
+bool has_same_name(const GemmBackend<Space>* one, const GemmBackend<Space>& other) {
+  return one && std::strcmp(one->name, other.name) == 0;
+}
+
 /// What recipes depend on of a backend on a device.
 template <class Space>
 Means means_of(const GemmBackend<Space>& gemm, const Options& options, const Tuning& tuning, bool fits_a_leaf) {
-  const GemmBackend<Space>* const quick = backend_table<Space>().refined();
-  Means means{.device = {kind_of<Space>, options.device.index},
-              .tuning = options.tuning ? &*options.tuning : &tuning,
-              .backend = gemm.name,
-              .has_coarse = coarse_backend<Space>(options, options.device.index) != nullptr,
-              .is_quick = quick && std::string_view(quick->name) == gemm.name,  // or a copy that leaves small products
-              .fits_a_leaf = fits_a_leaf,
-              .queues = std::is_same_v<Space, Cuda>};
+  Means means{
+      .device = {kind_of<Space>, options.device.index},
+      .tuning = options.tuning ? &*options.tuning : &tuning,
+      .backend = gemm.name,
+      .has_coarse = coarse_backend<Space>(options, options.device.index) != nullptr,
+      .is_quick = has_same_name(backend_table<Space>().refined(), gemm),  // or a copy that leaves small products
+      .fits_a_leaf = fits_a_leaf,
+      .queues = std::is_same_v<Space, Cuda>};
   for_each_precision(
       [&](auto P) { means.precisions |= unsigned(bool(gemm.template in<P>())) << unsigned(Precision(P)); });
   return means;
