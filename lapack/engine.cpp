@@ -1,6 +1,7 @@
 #include "lapack/engine.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "solvers/cholesky/cpu/panel.hpp"
@@ -10,6 +11,7 @@
 #include "solvers/devices/primitives.hpp"
 #include "solvers/execute.hpp"
 #include "solvers/lu/cpu/panel.hpp"
+#include "solvers/refine/one_norm.hpp"
 
 namespace lasolve::lapack {
 
@@ -226,14 +228,72 @@ void inverse_from_factors(Work<T>& w, MatrixView<T> A, const std::int64_t* pivot
       std::swap_ranges(A.data() + j * A.ld(), A.data() + j * A.ld() + n, A.data() + pivots[j] * A.ld());
 }
 
-#define LASOLVE_INSTANTIATE(T)                                                       \
-  template struct Work<T>;                                                           \
-  template std::int64_t factor_lu(Work<T>&, MatrixView<T>, std::int64_t*);           \
-  template std::int64_t factor_cholesky(Work<T>&, Half<T>);                          \
-  template void solve_lu(Work<T>&, MatrixView<T>, std::int64_t*, MatrixView<T>, Op); \
-  template void solve_cholesky(Work<T>&, Half<T>, MatrixView<T>);                    \
-  template void invert_triangle(Work<T>&, Half<T>);                                  \
-  template void square_of_inverse(Work<T>&, Half<T>);                                \
+template <class T>
+NormOfInverse norm_of_inverse(std::int64_t n, const std::function<void(MatrixView<T>, Op)>& apply) {
+  constexpr int down = sizeof(T) == sizeof(double) ? -600 : -80;
+  Matrix<T> narrow;
+  if constexpr (!std::is_same_v<T, double>) narrow = Matrix<T>(n, n <= 4 ? n : 4);
+  const auto estimate = [&](int exponent) {
+    return one_norm_estimate(n, [&](MatrixView<double> X, Op op) {
+      for (std::int64_t j = 0; exponent != 0 && j < X.cols(); ++j)
+        for (std::int64_t i = 0; i < n; ++i) X(i, j) = std::ldexp(X(i, j), exponent);
+      if constexpr (std::is_same_v<T, double>) return apply(X, op);
+      Queue<Cpu> q(1);
+      const MatrixView<T> its = narrow.view().columns(0, X.cols());
+      convert<double>(q, X, its);
+      apply(its, op);
+      convert<T>(q, its, X);
+    });
+  };
+  const double found = estimate(0);
+  return std::isfinite(found) ? NormOfInverse{found, 0} : NormOfInverse{estimate(down), down};
+}
+
+template <class T>
+void residual_of(Work<T>& w, Operand<T> A, MatrixView<const T> X, MatrixView<const T> B, MatrixView<T> R) {
+  residual(w.q, A, X, B, R);
+}
+template <class T>
+void residual_of(Work<T>& w, Half<T> A, MatrixView<const T> X, MatrixView<const T> B, MatrixView<T> R) {
+  residual(w.q, Symmetric<T>(A.A, A.lower ? Uplo::lower : Uplo::upper), X, B, R);
+}
+
+template <class T>
+std::vector<double> magnitudes_of(Work<T>& w, Operand<T> A, MatrixView<const T> x) {
+  std::vector<double> weights(std::size_t(x.rows()));
+  for (std::int64_t i = 0; i < x.rows(); ++i) weights[std::size_t(i)] = std::abs(double(x(i, 0)));
+  return *row_sums_of_magnitudes(w.q, A, weights);
+}
+template <class T>
+std::vector<double> magnitudes_of(Work<T>&, Half<T> A, MatrixView<const T> x) {
+  const std::int64_t n = A.n();
+  std::vector<double> sums(std::size_t(n), 0.0);
+  for (std::int64_t j = 0; j < n; ++j) {
+    const double its = std::abs(double(x(j, 0)));
+    double sum = 0;
+    for (std::int64_t i = A.lower ? j + 1 : 0; i < (A.lower ? n : j); ++i) {
+      const double a = std::abs(double(A.A(i, j)));
+      sums[std::size_t(i)] += a * its;
+      sum += a * std::abs(double(x(i, 0)));
+    }
+    sums[std::size_t(j)] += sum + std::abs(double(A.A(j, j))) * its;
+  }
+  return sums;
+}
+
+#define LASOLVE_INSTANTIATE(T)                                                                              \
+  template struct Work<T>;                                                                                  \
+  template std::int64_t factor_lu(Work<T>&, MatrixView<T>, std::int64_t*);                                  \
+  template std::int64_t factor_cholesky(Work<T>&, Half<T>);                                                 \
+  template void solve_lu(Work<T>&, MatrixView<T>, std::int64_t*, MatrixView<T>, Op);                        \
+  template void solve_cholesky(Work<T>&, Half<T>, MatrixView<T>);                                           \
+  template NormOfInverse norm_of_inverse(std::int64_t, const std::function<void(MatrixView<T>, Op)>&);      \
+  template void residual_of(Work<T>&, Operand<T>, MatrixView<const T>, MatrixView<const T>, MatrixView<T>); \
+  template void residual_of(Work<T>&, Half<T>, MatrixView<const T>, MatrixView<const T>, MatrixView<T>);    \
+  template std::vector<double> magnitudes_of(Work<T>&, Operand<T>, MatrixView<const T>);                    \
+  template std::vector<double> magnitudes_of(Work<T>&, Half<T>, MatrixView<const T>);                       \
+  template void invert_triangle(Work<T>&, Half<T>);                                                         \
+  template void square_of_inverse(Work<T>&, Half<T>);                                                       \
   template void inverse_from_factors(Work<T>&, MatrixView<T>, const std::int64_t*);
 LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
 #undef LASOLVE_INSTANTIATE

@@ -2,6 +2,9 @@
 // solver itself has no seat for that: it factors copies of square matrices, and a Cholesky of it writes to the other triangle.
 #pragma once
 
+#include <functional>
+#include <vector>
+
 #include "lapack/settings.hpp"
 #include "lasolve/gemm.hpp"
 #include "solvers/trsm.hpp"
@@ -48,6 +51,25 @@ template <class T>
 void solve_lu(Work<T>&, MatrixView<T> A, std::int64_t* pivots, MatrixView<T> X, Op);
 template <class T>
 void solve_cholesky(Work<T>&, Half<T> A, MatrixView<T> X);
+
+/// An estimate of ‖M‖₁ times 2^exponent, for an M that solutions of systems are: X ← M X, or Mᵀ X, of n × (at most 4). The exponent is such
+/// that X does not overflow.
+struct NormOfInverse {
+  double estimate;
+  int exponent;
+};
+template <class T>
+NormOfInverse norm_of_inverse(std::int64_t n, const std::function<void(MatrixView<T> X, Op)>& apply);
+
+/// R ← B − op(A) X; and |op(A)| |x|, of one column.
+template <class T>
+void residual_of(Work<T>&, Operand<T> A, MatrixView<const T> X, MatrixView<const T> B, MatrixView<T> R);
+template <class T>
+void residual_of(Work<T>&, Half<T> A, MatrixView<const T> X, MatrixView<const T> B, MatrixView<T> R);
+template <class T>
+std::vector<double> magnitudes_of(Work<T>&, Operand<T> A, MatrixView<const T> x);
+template <class T>
+std::vector<double> magnitudes_of(Work<T>&, Half<T> A, MatrixView<const T> x);
 
 /// The inverse of a triangle, in its place; L⁻ᵀ L⁻¹ from L⁻¹, the same.
 template <class T>

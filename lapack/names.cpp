@@ -15,6 +15,7 @@
 #define F_NUMBER(x) , const T* x
 #define F_NUMBERS(x) , T* x
 #define F_ROOM(type, x, count) , type* x
+#define F_WORK(x, count) , T* x
 #define F_GROWTH(x, count) , T* x
 #define F_LWORK(x, count, least) , const I* x
 
@@ -31,6 +32,7 @@
 #define L_NUMBER(x)
 #define L_NUMBERS(x)
 #define L_ROOM(type, x, count)
+#define L_WORK(x, count)
 #define L_GROWTH(x, count)
 #define L_LWORK(x, count, least)
 
@@ -47,6 +49,7 @@
 #define A_NUMBER(x) , Number<T>(x)
 #define A_NUMBERS(x) , Numbers<T>(x)
 #define A_ROOM(type, x, count) , Argument<type>(x)
+#define A_WORK(x, count) , Numbers<T>(x)
 #define A_GROWTH(x, count) , Numbers<T>(x)
 #define A_LWORK(x, count, least) , Elements<I>(x, *least)
 
@@ -63,6 +66,7 @@
 #define E_NUMBER(x) , T x
 #define E_NUMBERS(x) , T* x
 #define E_ROOM(type, x, count)
+#define E_WORK(x, count)
 #define E_GROWTH(x, count) , T* x
 #define E_LWORK(x, count, least)
 #define W_CHAR E_CHAR
@@ -77,6 +81,7 @@
 #define W_NUMBER E_NUMBER
 #define W_NUMBERS E_NUMBERS
 #define W_ROOM(type, x, count) , type* x
+#define W_WORK(x, count) , T* x
 #define W_GROWTH(x, count) , T* x
 #define W_LWORK(x, count, least) , I x
 
@@ -101,6 +106,7 @@
 #define H_NUMBERS(x) \
   , ByPointer<T> { x }
 #define H_ROOM(type, x, count) , Room<type>(Size(count))
+#define H_WORK(x, count) , Room<T>(Size(count))
 #define H_GROWTH(x, count) , Room<T>(Size(count), x)
 #define H_LWORK(x, count, least)          \
   , Untold<I> {                           \
@@ -119,6 +125,8 @@
 #define V_NUMBERS H_NUMBERS
 #define V_ROOM(type, x, count) \
   , ByPointer<type> { x }
+#define V_WORK(x, count) \
+  , ByPointer<T> { x }
 #define V_GROWTH(x, count) \
   , ByPointer<T> { x }
 #define V_LWORK(x, count, least) \

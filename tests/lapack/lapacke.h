@@ -9,6 +9,11 @@ int64_t LAPACKE_dpotrf_64(int, char, int64_t, double*, int64_t);
 int32_t LAPACKE_dposv(int, char, int32_t, int32_t, double*, int32_t, double*, int32_t);
 int32_t LAPACKE_spotrs(int, char, int32_t, int32_t, const float*, int32_t, float*, int32_t);
 
+int32_t LAPACKE_dgetri(int, int32_t, double*, int32_t, const int32_t*);
+int32_t LAPACKE_dgecon(int, char, int32_t, const double*, int32_t, double, double*);
+int32_t LAPACKE_dgesvx(int, char, char, int32_t, int32_t, double*, int32_t, double*, int32_t, int32_t*, char*, double*,
+                       double*, double*, int32_t, double*, int32_t, double*, double*, double*, double*);
+
 enum { by_rows = 101, by_columns = 102 };
 
 /* A by rows, 3 × 3 in rows of 5, and its solution for b = A (1, 2, 3), with a second column behind it. */
@@ -32,6 +37,18 @@ static void lapacke(void) {
   memcpy(A, rows, sizeof A), memcpy(B, side, sizeof B);
   expect("LAPACKE_dgetrf", LAPACKE_dgetrf(by_rows, 3, 3, A, 5, ipiv) == 0);
   expect("LAPACKE_dgetrs", LAPACKE_dgetrs(by_rows, 'N', 3, 2, A, 5, ipiv, B, 2) == 0 && is_solution(B));
+  {
+    double AF[9], X[6], r[3], c[3], ferr[2], berr[2], rcond = 0, growth = 0;
+    char equed = '?';
+    expect("LAPACKE_dgecon", LAPACKE_dgecon(by_rows, '1', 3, A, 5, 6, &rcond) == 0 && rcond > 0.01 && rcond < 1);
+    expect("LAPACKE_dgetri", LAPACKE_dgetri(by_rows, 3, A, 5, ipiv) == 0 && A[4] == -7);
+    expect("LAPACKE_dgetri", fabs(A[0] * rows[0] + A[1] * rows[5] + A[2] * rows[10] - 1) < 1e-15);
+    expect("LAPACKE_dgetri", fabs(A[0] * rows[1] + A[1] * rows[6] + A[2] * rows[11]) < 1e-15);
+    memcpy(A, rows, sizeof A), memcpy(B, side, sizeof B);
+    expect("LAPACKE_dgesvx", LAPACKE_dgesvx(by_rows, 'E', 'N', 3, 2, A, 5, AF, 3, ipiv, &equed, r, c, B, 2, X, 2,
+                                            &rcond, ferr, berr, &growth) == 0 &&
+                                 is_solution(X) && growth > 0.1 && equed == 'N');
+  }
   {
     float a[4] = {2, 1, 0, 4}, b[2] = {4, 8}; /* by columns */
     int64_t p[2];

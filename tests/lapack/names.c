@@ -132,6 +132,30 @@ static const char* in_capitals(const char* name) {
 
 #include "lapacke.h"
 
+void dsgesv_(const int32_t*, const int32_t*, double*, const int32_t*, int32_t*, const double*, const int32_t*, double*,
+             const int32_t*, double*, float*, int32_t*, int32_t*);
+void scipy_dsposv_64_(const char*, const int64_t*, const int64_t*, double*, const int64_t*, const double*, const int64_t*,
+                      double*, const int64_t*, double*, float*, int64_t*, int64_t*, size_t);
+
+/* Factors in float, solutions in double; and what float cannot hold. */
+static void mixed(void) {
+  double A[4] = {3, 1, 1, 4}, large[4] = {3e200, 1, 1, 4e200}, b[2] = {5, 9}, x[2] = {0, 0}, work[2];
+  float narrow[6];
+  const int32_t two = 2, one = 1, less = 1;
+  const int64_t wide_two = 2, wide_one = 1;
+  int32_t ipiv[2], iter = -77, info = -7;
+  int64_t wide_iter = -77, wide_info = -7;
+  dsgesv_(&two, &one, A, &two, ipiv, b, &two, x, &two, work, narrow, &iter, &info);
+  expect("DSGESV", info == 0 && iter >= 0 && fabs(x[0] - 1) < 1e-15 && fabs(x[1] - 2) < 1e-15 && A[1] == 1);
+  scipy_dsposv_64_("U", &wide_two, &wide_one, A, &wide_two, b, &wide_two, x, &wide_two, work, narrow, &wide_iter,
+                   &wide_info, 1);
+  expect("DSPOSV", wide_info == 0 && wide_iter >= 0 && fabs(x[0] - 1) < 1e-15 && A[0] == 3);
+  dsgesv_(&two, &one, large, &two, ipiv, b, &two, x, &two, work, narrow, &iter, &info);
+  expect("DSGESV", info == 0 && iter == -2 && fabs(x[1] / 2.25e-200 - 1) < 1e-15);
+  dsgesv_(&two, &one, A, &two, ipiv, b, &less, x, &two, work, narrow, &iter, &info);
+  complained("DSGESV", 7, info);
+}
+
 /* libblastrampoline, which Julia has between itself and LAPACK, asks so how wide integers are. */
 static void trampoline(void) {
   double a[4] = {1, 0, 0, 1};
@@ -189,6 +213,7 @@ int main(void) {
   s_all(), s_64_all(), scipy_s_all(), scipy_s_64_all();
   d_all(), d_64_all(), scipy_d_all(), scipy_d_64_all();
   lapacke();
+  mixed();
   trampoline();
   in_threads();
   in_a_child();

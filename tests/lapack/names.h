@@ -10,6 +10,21 @@ void F(potrf2)(const char*, const I*, T*, const I*, I*, size_t);
 void F(potrs)(const char*, const I*, const I*, const T*, const I*, T*, const I*, I*, size_t);
 void F(posv)(const char*, const I*, const I*, T*, const I*, T*, const I*, I*, size_t);
 
+void F(getri)(const I*, T*, const I*, const I*, T*, const I*, I*);
+void F(gecon)(const char*, const I*, const T*, const I*, const T*, T*, T*, I*, I*, size_t);
+void F(gerfs)(const char*, const I*, const I*, const T*, const I*, const T*, const I*, const I*, const T*, const I*, T*,
+              const I*, T*, T*, T*, I*, I*, size_t);
+void F(geequ)(const I*, const I*, const T*, const I*, T*, T*, T*, T*, T*, I*);
+void F(gesvx)(const char*, const char*, const I*, const I*, T*, const I*, T*, const I*, I*, char*, T*, T*, T*, const I*,
+              T*, const I*, T*, T*, T*, T*, I*, I*, size_t, size_t, size_t);
+void F(potri)(const char*, const I*, T*, const I*, I*, size_t);
+void F(pocon)(const char*, const I*, const T*, const I*, const T*, T*, T*, I*, I*, size_t);
+void F(porfs)(const char*, const I*, const I*, const T*, const I*, const T*, const I*, const T*, const I*, T*, const I*,
+              T*, T*, T*, I*, I*, size_t);
+void F(poequ)(const I*, const T*, const I*, T*, T*, T*, I*);
+void F(posvx)(const char*, const char*, const I*, const I*, T*, const I*, T*, const I*, char*, T*, T*, const I*, T*,
+              const I*, T*, T*, T*, T*, I*, I*, size_t, size_t, size_t);
+
 /* A − P⁻¹ L U, over what roundoff allows. */
 static double SET(error_of_lu)(I m, I n, const T* A, const T* LU, const I* ipiv, I ld) {
   const I k = m < n ? m : n;
@@ -137,6 +152,73 @@ static void SET(cholesky)(const char* uplo, I n, I nrhs) {
   free(A), free(L), free(B), free(X);
 }
 
+/* What comes after a factorization, and what does all of it. The systems are symmetric and well-conditioned. */
+static void SET(rest)(const char* uplo, I n, I nrhs) {
+  const size_t all = (size_t)(n * n), sides = (size_t)(n * nrhs);
+  T *A = numbers(all), *LU = malloc(all * sizeof *LU), *L = malloc(all * sizeof *L), *B = numbers(sides);
+  T *X = malloc(sides * sizeof *X), *E = calloc(all, sizeof *E), *work = malloc((size_t)(64 * n) * sizeof *work);
+  T *ferr = numbers((size_t)nrhs), *berr = numbers((size_t)nrhs), *r = numbers((size_t)n), *c = numbers((size_t)n);
+  T norm = 0, rcond = -1, other = -1, ratio = 0, amax = 0;
+  I *ipiv = malloc((size_t)n * sizeof *ipiv), *iwork = malloc((size_t)n * sizeof *iwork);
+  I info = -7, lwork = 64 * n, i, j;
+  char equed = '?';
+  for (j = 0; j < n; ++j) {
+    double sum = 0;
+    A[j + j * n] = (T)(2 * n);
+    E[j + j * n] = 1;
+    for (i = 0; i < j; ++i) A[i + j * n] = A[j + i * n];
+    for (i = 0; i < n; ++i) sum += fabs((double)A[i + j * n]);
+    norm = (T)larger((double)norm, sum);
+  }
+  memcpy(LU, A, all * sizeof *LU), memcpy(L, A, all * sizeof *L), memcpy(X, B, sides * sizeof *X);
+  F(getrf)(&n, &n, LU, &n, ipiv, &info), F(potrf)(uplo, &n, L, &n, &info, 1);
+  F(getrs)("N", &n, &nrhs, LU, &n, ipiv, X, &n, &info, 1);
+  F(gecon)("1", &n, LU, &n, &norm, &rcond, work, iwork, &info, 1);
+  expect(NAME(gecon), info == 0 && rcond > 0.1 && rcond <= 1.0001);
+  F(pocon)(uplo, &n, L, &n, &norm, &other, work, iwork, &info, 1);
+  expect(NAME(pocon), info == 0 && fabs((double)(other - rcond)) < 1e-3);
+  if (sides > 0) X[0] *= (T)1.001;
+  F(gerfs)("T", &n, &nrhs, A, &n, LU, &n, ipiv, B, &n, X, &n, ferr, berr, work, iwork, &info, 1);
+  expect(NAME(gerfs), info == 0 && SET(error_of_x)(n, nrhs, 0, A, n, X, B, n) < 2);
+  expect(NAME(gerfs), berr[0] < 2 * ROUNDOFF && ferr[0] > 0 && ferr[0] < 1e5 * ROUNDOFF);
+  X[0] *= (T)1.001;
+  F(porfs)(uplo, &n, &nrhs, A, &n, L, &n, B, &n, X, &n, ferr, berr, work, iwork, &info, 1);
+  expect(NAME(porfs), info == 0 && SET(error_of_x)(n, nrhs, 0, A, n, X, B, n) < 2 && berr[0] < 2 * ROUNDOFF);
+  F(getri)(&n, LU, &n, ipiv, work, &lwork, &info);
+  expect(NAME(getri), info == 0 && SET(error_of_x)(n, n, 0, A, n, LU, E, n) < 1000);
+  F(potri)(uplo, &n, L, &n, &info, 1);
+  for (j = 0; j < n; ++j)
+    for (i = 0; i < j; ++i)
+      if (*uplo == 'L')
+        L[i + j * n] = L[j + i * n];
+      else
+        L[j + i * n] = L[i + j * n];
+  expect(NAME(potri), info == 0 && SET(error_of_x)(n, n, 0, A, n, L, E, n) < 1000);
+  lwork = -1;
+  F(getri)(&n, LU, &n, ipiv, work, &lwork, &info);
+  expect(NAME(getri), info == 0 && work[0] >= (T)n);
+
+  F(geequ)(&n, &n, A, &n, r, c, &ratio, &other, &amax, &info);
+  expect(NAME(geequ), info == 0 && amax == (T)(2 * n) && ratio == 1 && r[n - 1] == 1 / (T)(2 * n));
+  F(poequ)(&n, A, &n, r, &ratio, &amax, &info);
+  expect(NAME(poequ), info == 0 && amax == (T)(2 * n) && ratio == 1);
+  for (i = 0; i < n; ++i) A[i] *= (T)1e-6; /* the first column */
+  memcpy(LU, A, all * sizeof *LU), memcpy(E, B, sides * sizeof *E);
+  F(gesvx)
+  ("E", "N", &n, &nrhs, LU, &n, L, &n, ipiv, &equed, r, c, E, &n, X, &n, &rcond, ferr, berr, work, iwork, &info, 1, 1,
+   1);
+  expect(NAME(gesvx), info == 0 && (n == 1 || equed != 'N') && SET(error_of_x)(n, nrhs, 0, A, n, X, B, n) < 1000);
+  expect(NAME(gesvx), rcond > 0.01 && work[0] > 0.01);
+  for (i = 0; i < n; ++i) A[i] *= (T)1e6, A[i] = A[i * n] * (T)1e-3, A[i * n] = A[i];
+  A[0] *= (T)1e-3;
+  memcpy(LU, A, all * sizeof *LU), memcpy(E, B, sides * sizeof *E);
+  F(posvx)
+  ("E", uplo, &n, &nrhs, LU, &n, L, &n, &equed, r, E, &n, X, &n, &rcond, ferr, berr, work, iwork, &info, 1, 1, 1);
+  expect(NAME(posvx), info == 0 && (n == 1 || equed == 'Y') && SET(error_of_x)(n, nrhs, 0, A, n, X, B, n) < 1000);
+  free(A), free(LU), free(L), free(B), free(X), free(E), free(work), free(ferr), free(berr), free(r), free(c);
+  free(ipiv), free(iwork);
+}
+
 /* A column of zeros: the first of them is named, and the others are factored all the same. */
 static void SET(singular)(I n) {
   const size_t all = (size_t)(n * n);
@@ -173,6 +255,24 @@ static void SET(complaints)(void) {
   F(potrf2)("U", &minus, a, &one, &info, 1), complained(NAME(potrf2), 2, (int)info);
   F(potrs)("U", &two, &one, a, &two, b, &one, &info, 1), complained(NAME(potrs), 7, (int)info);
   F(posv)("U", &two, &one, a, &one, b, &two, &info, 1), complained(NAME(posv), 5, (int)info);
+  F(getri)(&two, a, &two, ipiv, b, &one, &info), complained(NAME(getri), 6, (int)info);
+  F(potri)("x", &two, a, &two, &info, 1), complained(NAME(potri), 1, (int)info);
+  F(gecon)("2", &two, a, &two, b, b, a, ipiv, &info, 1), complained(NAME(gecon), 1, (int)info);
+  {
+    T less = -1, r[2] = {0, 0}, x[2], f[1], work[8];
+    char equed = '/';
+    F(gecon)("I", &two, a, &two, &less, x, work, ipiv, &info, 1), complained(NAME(gecon), 5, (int)info);
+    F(pocon)("U", &two, a, &two, &less, x, work, ipiv, &info, 1), complained(NAME(pocon), 5, (int)info);
+    F(gesvx)
+    ("F", "N", &two, &one, a, &two, a, &two, ipiv, &equed, r, r, b, &two, x, &two, f, f, f, work, ipiv, &info, 1, 1, 1),
+        complained(NAME(gesvx), 10, (int)info);
+    equed = 'r';
+    F(gesvx)
+    ("F", "N", &two, &one, a, &two, a, &two, ipiv, &equed, r, r, b, &two, x, &two, f, f, f, work, ipiv, &info, 1, 1, 1),
+        complained(NAME(gesvx), 11, (int)info);
+    F(posvx)("F", "U", &two, &one, a, &two, a, &two, &equed, r, b, &two, x, &two, f, f, f, work, ipiv, &info, 1, 1, 1);
+    complained(NAME(posvx), 9, (int)info);
+  }
   expect(NAME(gesv), a[0] == 1 && a[1] == 0 && a[3] == 1 && b[0] == 1);
 }
 
@@ -186,6 +286,8 @@ static void SET(all)(void) {
     SET(lu)(n + 40, n, 1);
     SET(lu)(n, n + 40, 1);
     if (n == 0) continue;
+    SET(rest)("L", n, 2);
+    SET(rest)("U", n, 1);
     SET(cholesky)("L", n, 3);
     SET(cholesky)("U", n, 1);
     SET(cholesky)("u", n, 9);
