@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "solvers/cholesky/cpu/panel.hpp"
 #include "solvers/devices/cpu/norms.hpp"
@@ -11,7 +13,6 @@
 #include "solvers/devices/primitives.hpp"
 #include "solvers/execute.hpp"
 #include "solvers/lu/cpu/panel.hpp"
-#include "solvers/refine/one_norm.hpp"
 
 namespace lasolve::lapack {
 
@@ -228,25 +229,56 @@ void inverse_from_factors(Work<T>& w, MatrixView<T> A, const std::int64_t* pivot
       std::swap_ranges(A.data() + j * A.ld(), A.data() + j * A.ld() + n, A.data() + pivots[j] * A.ld());
 }
 
+/// One vector at a time, as LAPACK's lacn2: four of them, as solvers/refine/one_norm.hpp takes, cost more than the rest of the routine.
+/// Source: Higham, "FORTRAN codes for estimating the one-norm of a real or complex matrix", TOMS 14, 1988.
+template <class T>
+double one_norm_by_vectors(MatrixView<T> x, T unit, const std::function<void(MatrixView<T>, Op)>& apply) {
+  constexpr int most_rounds = 5;
+  const std::int64_t n = x.rows();
+  T* const v = x.data();
+  const auto sum = [&] {
+    return std::accumulate(v, v + n, 0.0, [](double s, T its) { return s + std::abs(double(its)); });
+  };
+  const auto largest = [&] {
+    return std::max_element(v, v + n, [](T p, T q) { return std::abs(p) < std::abs(q); }) - v;
+  };
+  std::fill_n(v, n, unit / T(n));
+  apply(x, Op::none);
+  double best = sum();
+  std::vector<T> signs(std::size_t(n), T(0));
+  std::int64_t at = -1;
+  for (int round = 1; n > 1 && std::isfinite(best) && round < most_rounds; ++round) {
+    bool as_before = true;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const T sign = v[i] >= T(0) ? T(1) : T(-1);
+      as_before &= std::exchange(signs[std::size_t(i)], sign) == sign;
+      v[i] = sign * unit;
+    }
+    if (as_before) break;
+    apply(x, Op::transpose);
+    const std::int64_t next = largest();
+    if (at >= 0 && std::abs(v[at]) == std::abs(v[next])) break;
+    at = next;
+    std::fill_n(v, n, T(0));
+    v[at] = unit;
+    apply(x, Op::none);
+    const double found = sum();
+    if (!(found > best) && std::isfinite(found)) break;
+    best = found;
+  }
+  if (n == 1 || !std::isfinite(best)) return best;
+  for (std::int64_t i = 0; i < n; ++i) v[i] = (i % 2 == 0 ? unit : -unit) * (T(1) + T(i) / T(n - 1));
+  apply(x, Op::none);
+  return std::max(best, 2 * sum() / (3 * double(n)));
+}
+
 template <class T>
 NormOfInverse norm_of_inverse(std::int64_t n, const std::function<void(MatrixView<T>, Op)>& apply) {
   constexpr int down = sizeof(T) == sizeof(double) ? -600 : -80;
-  Matrix<T> narrow;
-  if constexpr (!std::is_same_v<T, double>) narrow = Matrix<T>(n, n <= 4 ? n : 4);
-  const auto estimate = [&](int exponent) {
-    return one_norm_estimate(n, [&](MatrixView<double> X, Op op) {
-      for (std::int64_t j = 0; exponent != 0 && j < X.cols(); ++j)
-        for (std::int64_t i = 0; i < n; ++i) X(i, j) = std::ldexp(X(i, j), exponent);
-      if constexpr (std::is_same_v<T, double>) return apply(X, op);
-      Queue<Cpu> q(1);
-      const MatrixView<T> its = narrow.view().columns(0, X.cols());
-      convert<double>(q, X, its);
-      apply(its, op);
-      convert<T>(q, its, X);
-    });
-  };
-  const double found = estimate(0);
-  return std::isfinite(found) ? NormOfInverse{found, 0} : NormOfInverse{estimate(down), down};
+  Matrix<T> x(n, 1);
+  const double found = one_norm_by_vectors<T>(x, T(1), apply);
+  if (std::isfinite(found)) return {found, 0};
+  return {one_norm_by_vectors<T>(x, std::ldexp(T(1), down), apply), down};
 }
 
 template <class T>

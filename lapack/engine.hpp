@@ -52,7 +52,7 @@ void solve_lu(Work<T>&, MatrixView<T> A, std::int64_t* pivots, MatrixView<T> X, 
 template <class T>
 void solve_cholesky(Work<T>&, Half<T> A, MatrixView<T> X);
 
-/// An estimate of ‖M‖₁ times 2^exponent, for an M that solutions of systems are: X ← M X, or Mᵀ X, of n × (at most 4). The exponent is such
+/// An estimate of ‖M‖₁ times 2^exponent, for an M that solutions of systems are: X ← M X, or Mᵀ X, of n × 1. The exponent is such
 /// that X does not overflow.
 struct NormOfInverse {
   double estimate;
