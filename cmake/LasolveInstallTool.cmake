@@ -1,5 +1,4 @@
 # What `cmake --install` installs of the tool: the component `tool`.
-file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set_target_properties(lasolve_tool PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
 install(TARGETS lasolve_tool COMPONENT tool)
 install(TARGETS lasolve_peer_eigen DESTINATION ${CMAKE_INSTALL_LIBDIR}/lasolve COMPONENT tool)  # the tool finds it from where it is itself

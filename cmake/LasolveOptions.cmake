@@ -6,6 +6,7 @@ option(LASOLVE_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(LASOLVE_TEST_HOOKS "For tests: LASOLVE_PRETEND=a100, rtx4090, rtx5090 or mig-1g makes a CUDA device keep to what these have; what is made on devices is counted, and allocations can fail" OFF)
 # A project that adds this one has the library alone, unless it asks for more.
 option(LASOLVE_TOOL "Build the tool, and what it, the tests and the programs in bench/ are made of" ${PROJECT_IS_TOP_LEVEL})
+option(LASOLVE_LAPACK "Build the drop-in for LAPACK, beside the tool" ${PROJECT_IS_TOP_LEVEL})
 option(LASOLVE_BENCH "Build the programs in bench/" ON)
 option(LASOLVE_INSTALL "Install the library, and the tool where it is built" ${PROJECT_IS_TOP_LEVEL})
 option(LASOLVE_FUZZ "Build the targets in tests/fuzz, for which the compiler has to be clang" OFF)

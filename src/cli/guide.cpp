@@ -81,6 +81,7 @@ std::string exit_codes() {
          "    6  device or memory, or a file that cannot be written\n"
          "    7  compare --fail-on slower: a row is slower than the baseline\n"
          "    8  compare --fail-on slower: of a row it is not known: not in the baseline, few runs, noise\n"
+         "    9  run: the program ended well, but none of its systems was solved here\n"
          "   70  internal error\n"
          "  130  interrupted\n";
 }
@@ -217,6 +218,17 @@ const std::vector<CommandGuide>& guides() {
        {"lasolve new-kernel mine.c", "lasolve compare --gemm naive,./mine.c --n 512,1k", "lasolve new-kernel mine.cu"},
        new_kernel_options(),
        "A file that is there is not overwritten. See docs/bring-your-own-kernel.md.\n"},
+      {run_program_command,
+       "run",
+       "lasolve run [options] -- PROGRAM [ARGUMENTS]",
+       "a program that calls LAPACK, solved for here",
+       "Runs a program with the drop-in for LAPACK loaded before its own, and says afterwards which calls were caught. "
+       "Their systems are "
+       "solved here, with the products of a backend of your choice.",
+       {"lasolve run -- python3 program.py", "lasolve run --gemm tiled --crossover 0 -- ./program"},
+       run_options(),
+       "The exit code is that of the program; 9 where that is 0 and nothing was solved here. "
+       "See\ndocs/lapack-drop-in.md.\n"},
       {help_command,
        "help",
        "lasolve help [COMMAND or TOPIC]",

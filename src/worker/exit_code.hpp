@@ -12,6 +12,7 @@ enum ExitCode {
   machine = 6,
   slower = 7,
   cannot_tell = 8,
+  caught_nothing = 9,
   internal = 70
 };
 

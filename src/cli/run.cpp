@@ -1,0 +1,201 @@
+// lasolve run: a program with its calls of LAPACK caught by the drop-in, and what they were.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "cli/commands.hpp"
+#include "cli/guide.hpp"
+#include "cli/json.hpp"
+#include "cli/print.hpp"
+#include "cli/words.hpp"
+#include "core/stopwatch.hpp"
+#include "lapack/tally.hpp"
+
+extern char** environ;
+
+namespace lasolve::cli {
+
+namespace {
+
+struct RunRequest {
+  std::string json;
+  bool quiet = false;
+  std::vector<std::pair<const char*, std::string>> variables;  // of the environment of the program
+};
+
+/// An option that the drop-in reads from the environment. A word is tried here, before a program runs for hours.
+OptionOf<RunRequest> handed_on(const char* name, const char* value, const char* by_default, const char* variable,
+                               void (*try_it)(const std::string&), const char* meaning) {
+  return OptionOf<RunRequest>(name, 0, value, by_default, meaning).to([=](RunRequest& r, const std::string& word) {
+    try_it(word);
+    r.variables.emplace_back(variable, word);
+  });
+}
+
+const Table<RunRequest>& run_table() {
+  static const Table<RunRequest> all = {
+      handed_on(
+          "gemm", "BACKEND", nullptr, "LASOLVE_GEMM",
+          [](const std::string& word) {
+            choose({.gemm = word, .device = {Device::cpu, 0}});
+          },
+          "the backend of the CPU whose products are used; without it the fastest"),
+      handed_on(
+          "crossover", "ORDER", nullptr, "LASOLVE_CROSSOVER",
+          [](const std::string& word) { number<std::int64_t>("crossover", word, 0); },
+          "of a system, below which the LAPACK of the program solves it; 0: never"),
+      handed_on(
+          "block-size", "SIZE", nullptr, "LASOLVE_BLOCK_SIZE",
+          [](const std::string& word) { number<std::int64_t>("block-size", word, 1); }, "columns of a panel at most"),
+      handed_on(
+          "threads", "COUNT", nullptr, "LASOLVE_THREADS", [](const std::string& word) { threads_of(word); },
+          "cores to use"),
+      json_option<RunRequest>("write what was caught as JSON"),
+      quiet_option<RunRequest>("say nothing of what was caught, unless that is nothing"),
+      help_option<RunRequest>(),
+  };
+  return all;
+}
+
+/// Beside the tool, or where the libraries of an installed one are.
+std::string drop_in() {
+  std::error_code error;
+  const std::filesystem::path tool = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* const place : {"", LASOLVE_BIN_TO_LIB}) {
+    const auto file = (tool / place / "liblasolve_lapack.so").lexically_normal();
+    if (std::filesystem::exists(file, error)) return std::filesystem::absolute(file).string();
+  }
+  throw MachineError("liblasolve_lapack.so is not there; in the folder of the build: ninja lasolve_lapack");
+}
+
+/// Memory that the drop-in shares with us, in a file that ends with this object.
+class SharedTally {
+ public:
+  SharedTally() : name_((std::filesystem::temp_directory_path() / "lasolve-run-XXXXXX").string()) {
+    descriptor_ = mkostemp(name_.data(), O_CLOEXEC);
+    void* memory = MAP_FAILED;
+    if (descriptor_ >= 0 && ftruncate(descriptor_, sizeof(lapack::Tally)) == 0)
+      memory = mmap(nullptr, sizeof(lapack::Tally), PROT_READ, MAP_SHARED, descriptor_, 0);
+    if (memory == MAP_FAILED) {
+      const std::string why = std::strerror(errno);
+      close();
+      throw MachineError(fmt::format("cannot make {}: {}", name_, why));
+    }
+    tally_ = static_cast<const lapack::Tally*>(memory);
+  }
+  ~SharedTally() { close(); }
+  SharedTally(const SharedTally&) = delete;
+  SharedTally& operator=(const SharedTally&) = delete;
+
+  const std::string& name() const { return name_; }
+  const lapack::Tally& operator*() const { return *tally_; }
+
+ private:
+  void close() {
+    if (descriptor_ >= 0) ::close(descriptor_), unlink(name_.c_str());
+  }
+
+  std::string name_;
+  int descriptor_ = -1;
+  const lapack::Tally* tally_ = nullptr;
+};
+
+/// The exit code of a program, as shells say it, when it has ended. Signals of the terminal are for the program.
+int run(const std::vector<char*>& words) {
+  pid_t program = -1;
+  const int failed = posix_spawnp(&program, words[0], nullptr, nullptr, words.data(), environ);
+  if (failed) throw MachineError(fmt::format("cannot run {}: {}", words[0], std::strerror(failed)));
+  for (const int signal : {SIGINT, SIGQUIT}) std::signal(signal, SIG_IGN);
+  int status = 0;
+  while (waitpid(program, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+struct Caught {
+  Json rows = Json::array();
+  std::int64_t ours = 0, passed = 0;
+  std::string text;
+};
+
+Caught caught_in(const lapack::Tally& tally) {
+  Caught all;
+  for (std::size_t i = 0; i < tally.rows.size(); ++i)
+    for (const bool is_double : {false, true}) {
+      const lapack::Tally::Row& row = tally.rows[i][is_double];
+      const std::int64_t ours = row.ours, passed = row.passed;
+      if (ours + passed == 0) continue;
+      const std::string name = (is_double ? "d" : "s") + std::string(lapack::names_of_routines[i]);
+      const double seconds = 1e-9 * double(row.nanoseconds);
+      all.ours += ours, all.passed += passed;
+      all.rows.push_back({{"routine", name},
+                          {"calls", ours},
+                          {"largest", row.largest.load()},
+                          {"seconds", seconds},
+                          {"passed_on", passed}});
+      all.text += fmt::format("{:<10}{:>8}{:>11}{:>12.6f}{:>11}\n", name, ours, row.largest.load(), seconds, passed);
+    }
+  return all;
+}
+
+std::string for_people(const lapack::Tally& tally, const Caught& caught) {
+  std::string text;
+  if (tally.refused[0]) text += fmt::format("lasolve: {}\n", tally.refused);
+  if (caught.ours + caught.passed == 0)
+    return text +
+           "lasolve: no call of LAPACK was caught: the program makes none that the drop-in has, or is linked with a "
+           "LAPACK of its own\n";
+  if (caught.ours == 0)
+    return text + fmt::format(
+                      "lasolve: none of {} calls of LAPACK was solved here: all were of systems below n = {}, see "
+                      "--crossover\n",
+                      caught.passed, tally.crossover);
+  return text +
+         fmt::format("\nroutine      calls  largest n   seconds on  passed on\n{}products  {:>8}   by {} on the CPU\n",
+                     caught.text, tally.products.load(), tally.gemm);
+}
+
+}  // namespace
+
+std::vector<Option> run_options() { return listed_in(run_table()); }
+
+int run_program_command(int argc, const char* const* argv) {
+  const auto* const end = argv + argc;
+  const auto* const dashes = std::find_if(argv, end, [](const char* word) { return std::strcmp(word, "--") == 0; });
+  RunRequest request;
+  parse_options(int(dashes - argv), argv, run_table(), request);
+  if (end - dashes < 2) throw UsageError("run takes a program behind --, as in: lasolve run -- python3 program.py");
+  const SharedTally tally;
+  const char* const before = std::getenv("LD_PRELOAD");
+  request.variables.emplace_back("LD_PRELOAD", drop_in() + (before && *before ? std::string(":") + before : ""));
+  request.variables.emplace_back(lapack::tally_variable, tally.name());
+  for (const auto& [name, value] : request.variables) setenv(name, value.c_str(), 1);
+  std::vector<char*> words;
+  for (const auto* word = dashes + 1; word < end; ++word) words.push_back(const_cast<char*>(*word));
+  words.push_back(nullptr);
+
+  const Stopwatch watch;
+  const int code = run(words);
+  const double seconds = watch.seconds();
+  const Caught caught = caught_in(*tally);
+  if (!request.quiet || caught.ours == 0) fmt::print(stderr, "{}", for_people(*tally, caught));
+  if (!request.json.empty())
+    write_text(request.json, text_of({{"exit_code", code},
+                                      {"seconds", seconds},
+                                      {"gemm", (*tally).gemm},
+                                      {"crossover", (*tally).crossover},
+                                      {"refused", (*tally).refused},
+                                      {"products", (*tally).products.load()},
+                                      {"routines", caught.rows}}));
+  return code == 0 && caught.ours == 0 ? caught_nothing : code;
+}
+
+}  // namespace lasolve::cli
