@@ -39,7 +39,7 @@ if(LASOLVE_SANITIZE)
 endif()
 
 # What prints, parses and draws is compiled more often than it takes time.
-foreach(target lasolve_compare lasolve_peers lasolve_tuned lasolve_worker lasolve_cli)
+function(compile_as_tool target)
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release,RelWithDebInfo>>:-O1>)
   target_compile_options(${target} PRIVATE $<$<BOOL:${LASOLVE_SANITIZE}>:-Og>)
   # Headers of Boost, which only the commands include, are parsed for all, in the same way.
@@ -48,6 +48,9 @@ foreach(target lasolve_compare lasolve_peers lasolve_tuned lasolve_worker lasolv
   if(NOT target STREQUAL lasolve_compare)
     target_precompile_headers(${target} REUSE_FROM lasolve_compare)
   endif()
+endfunction()
+foreach(target lasolve_compare lasolve_peers lasolve_tuned lasolve_worker lasolve_cli)
+  compile_as_tool(${target})
 endforeach()
 headers_are_parsed_once(lasolve_compare <filesystem> <fstream> <map> <nlohmann/json.hpp> <boost/program_options.hpp>)
 
