@@ -1,4 +1,5 @@
 option(LASOLVE_TOGETHER "Compile files some at a time: a build from nothing takes half as long, one after an edit longer" ON)
+set(LASOLVE_BATCH 13 CACHE STRING "How many files of a target are compiled at a time; 0: all of them")
 
 # Files of CUDA: the sources of a list become as many as there are batches of them. Those with options of their own stay alone. (CMake
 # does so by UNITY_BUILD from 3.31 on.)

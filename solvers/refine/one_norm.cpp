@@ -13,7 +13,7 @@ namespace lasolve {
 
 namespace {
 
-constexpr std::int64_t most_columns = 4;
+constexpr std::int64_t most_guesses = 4;
 constexpr int most_rounds = 3;  // of one product with M, and one with Mᵀ but in the last
 
 using Random = std::minstd_rand;
@@ -73,8 +73,8 @@ double one_norm_by_columns(std::int64_t n, const Application& apply) {
 }  // namespace
 
 double one_norm_estimate(std::int64_t n, const Application& apply) {
-  if (n <= most_columns) return one_norm_by_columns(n, apply);
-  const std::int64_t t = most_columns;
+  if (n <= most_guesses) return one_norm_by_columns(n, apply);
+  const std::int64_t t = most_guesses;
   Random random;
   Matrix<double> X(n, t), S(n, t), signs(n, t);
   std::vector<std::int64_t> units, tried, order(std::size_t(n), 0);  // units: X has these unit vectors as its columns

@@ -83,7 +83,7 @@ FieldValue of(const Report& r) {
 
 #define LASOLVE_MEMBER(name, unit, meaning) \
   { #name, unit, meaning, of < &Report::name> }
-constexpr ReportField fields[] = {
+constexpr ReportField all_fields[] = {
     {"outcome", "word",
      "solved, singular, not_positive_definite, not_converged, inaccurate, ill_conditioned, not_symmetric, unsuitable, "
      "accuracy_not_reached",
@@ -152,11 +152,12 @@ Report together(const Report& factored, Report solved) {
   return solved;
 }
 
-std::span<const ReportField> report_fields() { return fields; }
+std::span<const ReportField> report_fields() { return all_fields; }
 
 const ReportField& report_field(std::string_view name) {
-  const auto found = std::find_if(std::begin(fields), std::end(fields), [=](auto& f) { return f.name == name; });
-  require(found != std::end(fields), "a report has no such field");
+  const auto found =
+      std::find_if(std::begin(all_fields), std::end(all_fields), [=](auto& f) { return f.name == name; });
+  require(found != std::end(all_fields), "a report has no such field");
   return *found;
 }
 

@@ -90,7 +90,7 @@ std::vector<Entrant> entrants_of(const BenchRequest& request) {
 }
 
 /// Those asked for; else those in which there is a reference to compare with.
-std::vector<Precision> precisions_of(const BenchRequest& request, const std::vector<Entrant>& entrants) {
+std::vector<Precision> precisions_to_measure(const BenchRequest& request, const std::vector<Entrant>& entrants) {
   std::vector<Precision> all = request.precisions;
   if (!all.empty()) return all;
   for_each_precision([&](auto P) {
@@ -195,7 +195,7 @@ int bench_gemm(const BenchRequest& request) {
   bench::Settings settings = request.settings;
   settings.progress = [&](double share) { timing.say(share); };
   bench::GemmBench gemms(entrants, settings);
-  const std::vector<Precision> precisions = precisions_of(request, entrants);
+  const std::vector<Precision> precisions = precisions_to_measure(request, entrants);
   int code = verify(gemms, entrants, request, precisions, paper) ? done : not_accurate;
   const std::size_t width = longest_name(entrants);
   paper.print(bench_header(request.settings.with_copies, width));

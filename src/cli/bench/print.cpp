@@ -19,7 +19,7 @@ namespace {
 
 std::string percent(std::optional<double> share) { return share ? fmt::format("{:.1f} %", 100 * *share) : "-"; }
 
-std::vector<Precision> precisions_of(const std::vector<Result>& all) {
+std::vector<Precision> precisions_in(const std::vector<Result>& all) {
   std::vector<Precision> found;
   for (const Result& r : all)
     if (!std::count(found.begin(), found.end(), r.precision)) found.push_back(r.precision);
@@ -151,7 +151,7 @@ std::string bench_legend(bench::GemmBench& gemms, const std::vector<Result>& all
                        ? "on CUDA with allocation, copies from and to the memory of the host, and free\n" +
                              crossover_lines(all)
                        : "no CUDA device took part: nothing was allocated or copied\n");
-  for (const Precision p : precisions_of(all))
+  for (const Precision p : precisions_in(all))
     if (const auto roof = gemms.roof(p))
       text += fmt::format(
           "floor of {}: the longer of flops at {:.1f} TFLOP/s (the best of cublas at 8192 x 8192 x 8192) and bytes at "
@@ -163,7 +163,7 @@ std::string bench_legend(bench::GemmBench& gemms, const std::vector<Result>& all
 std::string bench_json(bench::GemmBench& gemms, const std::vector<Result>& all, const bench::Settings& settings) {
   Json results = Json::array(), roofs = Json::object();
   for (const Result& r : all) results.push_back(object(r));
-  for (const Precision p : precisions_of(all)) {
+  for (const Precision p : precisions_in(all)) {
     const auto roof = settings.with_copies ? std::nullopt : gemms.roof(p);
     if (roof)
       roofs[name_of(p)] = {{"flops_per_second", roof->flops_per_second}, {"bytes_per_second", roof->bytes_per_second}};
