@@ -17,7 +17,7 @@
 #include "io/generators.hpp"
 #include "io/io.hpp"
 #include "plugin/kernels.hpp"
-#include "worker/conversation.hpp"
+#include "worker/session.hpp"
 #include "worker/signals.hpp"
 #include "worker/verify.hpp"
 #include "worker/watched.hpp"
