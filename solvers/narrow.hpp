@@ -85,15 +85,4 @@ void trsm_left(Queue<Space>& q, const Products& gemm, const NarrowTriangle<F, S,
   }
 }
 
-/// X ← inv(T) B, or inv(T) P B. X may be B.
-template <class F, class S, class Space, class Products>
-void trsm_left(Queue<Space>& q, const Products& gemm, const NarrowTriangle<F, S, Space>& tri,
-               std::type_identity_t<MatrixView<const F, Space>> B, const Pivots<Space>* P, MatrixView<F, Space> X) {
-  if (P)
-    permute_rows(q, B, X, *P, false);
-  else
-    convert(q, B, X);
-  trsm_left(q, gemm, tri, X);
-}
-
 }  // namespace lasolve

@@ -13,9 +13,9 @@ namespace lasolve {
 
 struct TaskWatcher {
   /// Of each task that this thread has had done, in the order in which they ended. Times are seconds of the steady clock.
-  std::function<void(const Task&, double begin_seconds, double end_seconds)> hears;
+  std::function<void(const Task&, double begin_seconds, double end_seconds)> on_task;
   /// A factorization begins: what is heard from now on is of it.
-  std::function<void()> begins = [] {};
+  std::function<void()> on_begin = [] {};
 };
 
 /// What a call is at when its factors are there.
@@ -70,7 +70,7 @@ inline void tell_recipe(const SolveRecipe& solve) {
 }
 
 /// Tells of a step; empty where nobody hears on this thread.
-std::function<void(double share)> teller_of(Step step);
+std::function<void(double share)> progress_of(Step step);
 
 inline double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -87,13 +87,13 @@ class TaskClock;
 template <>
 class TaskClock<Cpu> {
  public:
-  TaskClock(Queue<Cpu>&, const TaskWatcher& watcher) : watcher_(watcher) { watcher_.begins(); }
+  TaskClock(Queue<Cpu>&, const TaskWatcher& watcher) : watcher_(watcher) { watcher_.on_begin(); }
 
   template <class Give>
   bool time(Queue<Cpu>&, const Task& task, Give give) {
     const double begin = steady_seconds();
     const bool goes_on = give();
-    watcher_.hears(task, begin, steady_seconds());
+    watcher_.on_task(task, begin, steady_seconds());
     return goes_on;
   }
   void tell() {}

@@ -264,12 +264,12 @@ TEST_P(Watched, does_the_same_tasks_as_unwatched) {
       const Matrix<double> A = positive ? random_with_condition(n, 10, true) : random_matrix(n, n);
       const auto tasks_of = [&](const Options& o, Matrix<double>& X) {
         std::vector<std::string> tasks;
-        const TaskWatch watch({.hears =
+        const TaskWatch watch({.on_task =
                                    [&](const Task& task, double, double) {
                                      tasks.push_back(std::string(task.type->name) + " " + std::to_string(task.C.j) +
                                                      " " + std::to_string(task.C.n));
                                    },
-                               .begins = [&] { tasks.clear(); }});
+                               .on_begin = [&] { tasks.clear(); }});
         auto solved = solve_random(A, 1, o);
         expect_solved(solved);
         X = std::move(solved.X);

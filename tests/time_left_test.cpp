@@ -4,7 +4,7 @@
 #include <map>
 
 #include "bench/time_left.hpp"
-#include "solvers/refine/by_sides.hpp"
+#include "solvers/refine/in_parts.hpp"
 #include "solvers/watch.hpp"
 #include "systems.hpp"
 
@@ -82,19 +82,19 @@ TEST(Steps, of_many_sides_are_told_by_parts_of_them) {
   std::vector<std::pair<std::int64_t, std::int64_t>> parts;
   std::vector<double> heard;
   const auto add = [&](std::int64_t first, std::int64_t count) { parts.emplace_back(first, count); };
-  by_sides(
+  in_parts(
       q, Phase::solve, 100'000, 300, [&](double share) { heard.push_back(share); }, add);
   EXPECT_EQ(parts, (std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 128}, {128, 128}, {256, 44}}));
   EXPECT_EQ(heard, (std::vector<double>{0, 128 / 300., 256 / 300., 1}));
   parts.clear();
-  by_sides(q, Phase::solve, 100'000, 300, {}, add);
+  in_parts(q, Phase::solve, 100'000, 300, {}, add);
   EXPECT_EQ(parts.size(), 1u) << "nobody hears, and so all are solved for at once";
 }
 
 TEST(Steps, are_not_told_on_a_thread_where_nobody_hears) {
-  EXPECT_FALSE(teller_of(Step::solve));
+  EXPECT_FALSE(progress_of(Step::solve));
   const StepWatch watch([](Step, double) {});
-  EXPECT_TRUE(teller_of(Step::solve));
+  EXPECT_TRUE(progress_of(Step::solve));
 }
 
 }  // namespace

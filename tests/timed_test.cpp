@@ -19,11 +19,11 @@ TEST(Listener, tells_of_the_last_factorization_from_its_first_task_on) {
   const auto hear = [](double begin, double end) {
     Task task{&cholesky_task::update, four_lanes.near, Phase::gemm};
     task.C = {{0, 2}, {0, 2}}, task.L = {{0, 2}, {0, 1}};
-    task_watcher()->hears(task, begin, end);
+    task_watcher()->on_task(task, begin, end);
   };
   Listener listener;
   hear(1, 2);
-  task_watcher()->begins();
+  task_watcher()->on_begin();
   hear(6, 7), hear(5, 8);  // in the order of their ends
   const std::vector<TaskTime> tasks = listener.take();
   ASSERT_EQ(tasks.size(), 2u);
@@ -82,7 +82,7 @@ TEST(Watch, hears_of_all_tasks_of_a_factorization) {
     last = end, flops += task.flops;
     updates += task.is(lu_task::update);
   };
-  auto watch = std::make_unique<TaskWatch>(TaskWatcher{.hears = hear, .begins = [&] { ++begun; }});
+  auto watch = std::make_unique<TaskWatch>(TaskWatcher{.on_task = hear, .on_begin = [&] { ++begun; }});
   Options options;
   options.device.kind = Device::cpu, options.block_size = 50;
   const Factorization<double> watched(A.view(), options);

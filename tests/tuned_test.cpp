@@ -34,29 +34,29 @@ std::vector<double> samples(double seconds, int count, double spread, unsigned s
   return all;
 }
 
-Trial trial(double seconds, int count = 20, double spread = 0.01) {
+TimedSetting timed_setting(double seconds, int count = 20, double spread = 0.01) {
   static unsigned seed = 0;
   return {{"some"}, samples(seconds, count, spread, ++seed)};
 }
 
 TEST(Winner, is_faster_by_more_than_the_noise) {
-  EXPECT_EQ(winner({trial(1), trial(1.2), trial(0.9)}), 2u);
-  EXPECT_EQ(winner({trial(1), trial(0.9), trial(0.8)}), 2u);
-  EXPECT_EQ(winner({trial(1), trial(0.995)}), 0u);
-  EXPECT_EQ(winner({trial(1, 20, 0.3), trial(0.97, 20, 0.3)}), 0u);
+  EXPECT_EQ(winner({timed_setting(1), timed_setting(1.2), timed_setting(0.9)}), 2u);
+  EXPECT_EQ(winner({timed_setting(1), timed_setting(0.9), timed_setting(0.8)}), 2u);
+  EXPECT_EQ(winner({timed_setting(1), timed_setting(0.995)}), 0u);
+  EXPECT_EQ(winner({timed_setting(1, 20, 0.3), timed_setting(0.97, 20, 0.3)}), 0u);
 }
 
 TEST(Winner, has_not_failed_and_has_run_often_enough) {
-  Trial failed = trial(0.5);
+  TimedSetting failed = timed_setting(0.5);
   failed.failure = "its answer is wrong";
-  EXPECT_EQ(winner({trial(1), failed, trial(0.9)}), 2u);
-  EXPECT_EQ(winner({trial(1), failed}), 0u);
-  Trial given_up = trial(0.5);
+  EXPECT_EQ(winner({timed_setting(1), failed, timed_setting(0.9)}), 2u);
+  EXPECT_EQ(winner({timed_setting(1), failed}), 0u);
+  TimedSetting given_up = timed_setting(0.5);
   given_up.given_up = true;
-  EXPECT_EQ(winner({trial(1), given_up}), 0u);
-  EXPECT_EQ(winner({trial(1), trial(0.5, 5)}), 0u);
-  EXPECT_EQ(winner({trial(1, 5), trial(0.5)}), 0u);
-  EXPECT_EQ(winner({trial(1), {}}), 0u);
+  EXPECT_EQ(winner({timed_setting(1), given_up}), 0u);
+  EXPECT_EQ(winner({timed_setting(1), timed_setting(0.5, 5)}), 0u);
+  EXPECT_EQ(winner({timed_setting(1, 5), timed_setting(0.5)}), 0u);
+  EXPECT_EQ(winner({timed_setting(1), {}}), 0u);
 }
 
 /// A machine on which each setting takes its time, with a spread of 1 %.
@@ -77,36 +77,36 @@ struct Planted {
 Run takes(double seconds) { return {seconds, ""}; }
 Run fails(const char* why) { return {{}, why}; }
 
-TEST(Race, goes_on_with_the_better_half) {
+TEST(SuccessiveHalving, goes_on_with_the_better_half) {
   std::vector<Setting> settings;
   for (const char* name : {"first", "a", "b", "c", "d", "best"}) settings.push_back({name});
   const std::map<std::string, double> times = {{"first", 20}, {"a", 14}, {"b", 15}, {"c", 16}, {"d", 17}, {"best", 10}};
   Planted machine{[&](const Setting& s, int) { return takes(times.at(s.gemm)); }};
-  const Trials trials = race(settings, std::ref(machine), plenty);
-  EXPECT_FALSE(trials.ran_out_of_time);
-  EXPECT_EQ(winner(trials.all), 5u);
-  EXPECT_EQ(trials.all[4].seconds.size(), 3u) << "the worst is out after one heat";
-  EXPECT_GE(trials.all[0].seconds.size(), 12u);
-  EXPECT_GE(trials.all[5].seconds.size(), 12u);
+  const TimedSettings timed = successive_halving(settings, std::ref(machine), plenty);
+  EXPECT_FALSE(timed.ran_out_of_time);
+  EXPECT_EQ(winner(timed.all), 5u);
+  EXPECT_EQ(timed.all[4].seconds.size(), 3u) << "the worst is out after one heat";
+  EXPECT_GE(timed.all[0].seconds.size(), 12u);
+  EXPECT_GE(timed.all[5].seconds.size(), 12u);
 }
 
-TEST(Race, gives_up_what_takes_long_and_drops_what_fails) {
+TEST(SuccessiveHalving, gives_up_what_takes_long_and_drops_what_fails) {
   Planted machine{[&](const Setting& s, int run) {
     if (s.gemm == "wrong" && run == 2) return fails("its answer is wrong");
     return takes(s.gemm == "slow" ? 1e6 : s.gemm == "wrong" ? 5 : 10);
   }};
-  const Trials trials = race({{"first"}, {"slow"}, {"wrong"}}, std::ref(machine), plenty);
+  const TimedSettings timed = successive_halving({{"first"}, {"slow"}, {"wrong"}}, std::ref(machine), plenty);
   EXPECT_EQ(machine.runs["slow"], 1) << "what takes a second where others take 10 us is not run again";
-  EXPECT_EQ(trials.all[2].failure, "its answer is wrong");
+  EXPECT_EQ(timed.all[2].failure, "its answer is wrong");
   EXPECT_EQ(machine.runs["wrong"], 3);
-  EXPECT_FALSE(trials.ran_out_of_time);
-  EXPECT_EQ(winner(trials.all), 0u);
+  EXPECT_FALSE(timed.ran_out_of_time);
+  EXPECT_EQ(winner(timed.all), 0u);
 }
 
-TEST(Race, ends_when_the_time_is_over) {
+TEST(SuccessiveHalving, ends_when_the_time_is_over) {
   Planted machine{[](const Setting&, int) { return takes(10); }};
-  const Trials trials = race({{"first"}, {"other"}}, std::ref(machine), 0);
-  EXPECT_TRUE(trials.ran_out_of_time);
+  const TimedSettings timed = successive_halving({{"first"}, {"other"}}, std::ref(machine), 0);
+  EXPECT_TRUE(timed.ran_out_of_time);
   EXPECT_TRUE(machine.runs.empty());
 }
 
@@ -121,7 +121,7 @@ Space space() {
 
 TEST(Search, finds_backend_then_block_size_then_schedule) {
   const auto time = [](const Setting& s) {
-    const double columns = std::log2(double(s.block_size) / 384);  // 384 are best: two races away
+    const double columns = std::log2(double(s.block_size) / 384);  // 384 are best: two comparisons away
     return (s.gemm == "other" ? 9 : 10) * (1 + 0.2 * columns * columns) *
            (s.schedule == Schedule::left_looking ? 0.8 : 1);
   };
@@ -151,7 +151,7 @@ TEST(Search, takes_nothing_that_was_only_lucky) {
   Planted machine{[](const Setting& s, int run) { return takes(s.gemm == "other" && run < 40 ? 5 : 10); }};
   const Space in = space();
   const Found found = search(in, std::ref(machine), plenty);
-  ASSERT_EQ(found.steps.front().winner, 1u) << "it was no longer lucky in the first race";
+  ASSERT_EQ(found.steps.front().winner, 1u) << "it was no longer lucky in the first comparison";
   EXPECT_TRUE(found.is_default(in));
 }
 

@@ -72,8 +72,8 @@ std::int64_t sides_at_once(const Queue<Space>&, std::int64_t, std::int64_t nrhs)
 }
 
 /// X ← inv(T) B, or inv(T) P B with the permutation of a finished factorization. X may be B. By default in two steps.
-template <class T, class Space>
-void trsm_left(Queue<Space>& q, const Gemm<T, Space>& gemm, Triangle<T, Space> tri,
+template <class T, class Space, class Products, class Triangular>
+void trsm_left(Queue<Space>& q, const Products& gemm, const Triangular& tri,
                std::type_identity_t<MatrixView<const T, Space>> B, const Pivots<Space>* P, MatrixView<T, Space> X) {
   if (P)
     permute_rows(q, B, X, *P, false);

@@ -65,7 +65,7 @@ class Factoring {
       waited_for(facts);
       return {recipe, std::move(facts)};
     }
-    if (!recipe.arrives && recipe.symmetry != Symmetry::beside && !look_at_A(facts))
+    if (!recipe.arrives && recipe.symmetry != Symmetry::beside && !examine_A(facts))
       recipe = *after(recipe, Reason::not_positive_definite);
     recipe.scales_up = is_too_small();
     Factored made = factored(recipe, std::move(facts), await);
@@ -141,7 +141,7 @@ class Factoring {
 
   /// Before A is factored, with one wait for all that is asked of it, or with none where that can come with the factors. Whether A is
   /// what the first recipe requires, as far as that is to be found out before.
-  bool look_at_A(Facts& facts) {
+  bool examine_A(Facts& facts) {
     const Recipe& recipe = first();
     const bool asks = recipe.symmetry == Symmetry::before;
     const bool measures = recipe.finite || recipe.in_place;  // in place for rcond(): n² reads, before A is overwritten

@@ -100,7 +100,7 @@ class Solver {
     const SolveRecipe by = resolve(made_.recipe, {.n = B.rows(),
                                                   .nrhs = B.cols(),
                                                   .overwritten = static_cast<const void*>(B.data()) == X.data(),
-                                                  .watched = bool(teller_of(Step::solve))});
+                                                  .watched = bool(progress_of(Step::solve))});
     tell_recipe(by);
     if (!by.keeps_B) return solve_apart(by, B, X, op, solving);
     Matrix<T, Space> kept(B.rows(), B.cols());
@@ -208,7 +208,7 @@ class Solver {
     const long double norm = A_.norm(q_, Op::transpose);
     if (!factoring_.in_place() && !made.recipe.scales_up && factoring_.is_too_small())
       made = factoring_.scaled_up(made);
-    made.facts.rcond = reciprocal_condition(q_, *made.factors, norm, teller_of(Step::condition));
+    made.facts.rcond = reciprocal_condition(q_, *made.factors, norm, progress_of(Step::condition));
     if (std::optional<RefinedFactors<T, Space>> refined = refined_factors(made))
       made.facts.rcond = reciprocal_condition(q_, *refined, norm);
     return *made.facts.rcond;
@@ -247,7 +247,7 @@ class Solver {
     Matrix<T, Space> R;
     const Settled settled(q_);
     q_.phase(Phase::solve, 2.0 * double(B.rows()) * double(B.rows()) * double(B.cols()));
-    by_sides(q_, Phase::solve, B.rows(), B.cols(), teller_of(Step::solve), [&](std::int64_t j, std::int64_t some) {
+    in_parts(q_, Phase::solve, B.rows(), B.cols(), progress_of(Step::solve), [&](std::int64_t j, std::int64_t some) {
       made.factors->apply(q_, B.columns(j, some), X.columns(j, some), op);
     });
     if (!made.recipe.refines()) return {};
@@ -272,7 +272,7 @@ class Solver {
     if (first.converged() || !made.recipe.gmres_follows) return first;
     for (const std::size_t j : first.stalled)
       made.factors->apply_in_T(q_, B.columns(std::int64_t(j), 1), X.columns(std::int64_t(j), 1), op);
-    return together(std::move(first), by(Refine::gmres, first.stalled));
+    return merged(std::move(first), by(Refine::gmres, first.stalled));
   }
 
   /// `b`: the largest magnitudes of the columns of B.
@@ -290,7 +290,7 @@ class Solver {
     const auto norm_of_A = [&] { return A_.norm(q_, op); };
     const double u = facts.roundoff;
     const auto look = [&] {
-      return residual_by_sides<T, Space>(q_, Phase::check, teller_of(Step::check), A_.with(op), norm_of_A, X, B,
+      return residual_in_parts<T, Space>(q_, Phase::check, progress_of(Step::check), A_.with(op), norm_of_A, X, B,
                                          R.view());
     };
     const auto judged = [&](const ResidualNorms& of) {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "solvers/factors.hpp"
-#include "solvers/refine/by_sides.hpp"
 #include "solvers/refine/gmres.hpp"
+#include "solvers/refine/in_parts.hpp"
 #include "solvers/watch.hpp"
 
 namespace lasolve {
@@ -38,7 +38,7 @@ struct Refinement {
 };
 
 /// One that took over where another stalled.
-inline Refinement together(Refinement&& first, Refinement&& second) {
+inline Refinement merged(Refinement&& first, Refinement&& second) {
   first.updates += second.updates, first.gmres_steps += second.gmres_steps;
   first.residuals.insert(first.residuals.end(), second.residuals.begin(), second.residuals.end());
   std::move(second.history.begin(), second.history.end(), std::back_inserter(first.history));
@@ -72,11 +72,11 @@ class RefinementTeller {
 
 /// Right-hand sides that are still refined, side by side: those that are done cost nothing more.
 template <class T, class Space>
-class OpenSides {
+class OpenRightHandSides {
  public:
   /// R is workspace, as wide as B. `in_two`: X gets a tail, which is zero.
-  OpenSides(Queue<Space>& q, MatrixView<const T, Space> B, MatrixView<T, Space> X, MatrixView<T, Space> R, bool in_two,
-            std::vector<std::size_t> which)
+  OpenRightHandSides(Queue<Space>& q, MatrixView<const T, Space> B, MatrixView<T, Space> X, MatrixView<T, Space> R,
+                     bool in_two, std::vector<std::size_t> which)
       : q_(q), all_X_(X), tail_(B.rows(), in_two ? B.cols() : 0), B_(B), X_(X), R_(R) {
     if (in_two) fill(q_, T(0), tail_.view());
     std::vector<std::size_t> all(std::size_t(B.cols()));
@@ -189,10 +189,10 @@ Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const
   std::vector<double> before(std::size_t(B.cols()), infinity), now(before.size(), 0), residuals = now, lasts;
   Refinement all;
   long double worst_before = infinity;
-  RefinementTeller teller(teller_of(Step::refine));
-  OpenSides<T, Space> open(q, B, X, R, to.extra, std::move(which));
+  RefinementTeller teller(progress_of(Step::refine));
+  OpenRightHandSides<T, Space> open(q, B, X, R, to.extra, std::move(which));
   for (;; ++all.updates) {
-    const auto [exponents, b, x, r] = residual_by_sides<T, Space>(
+    const auto [exponents, b, x, r] = residual_in_parts<T, Space>(
         q, Phase::refine, teller.residual(all.updates), A, [=] { return a_norm; }, open.X(), open.B(), open.R(),
         open.tail());
     if (to.history > 0) all.history.emplace_back(to.history, std::nan(""));
@@ -229,7 +229,7 @@ Refinement refine(Queue<Space>& q, Refine how, Factors<T, Space>& factors, const
         tolerances.push_back(to.extra ? 1e-4 : std::clamp(0.1 / now[j], 1e-10, 0.1));
       all.gmres_steps += correct_by_gmres(q, factors, A, op, a_norm, D, tolerances);
     } else {
-      by_sides(q, Phase::refine, D.rows(), D.cols(), teller.solve(all.updates), [&](std::int64_t j, std::int64_t some) {
+      in_parts(q, Phase::refine, D.rows(), D.cols(), teller.solve(all.updates), [&](std::int64_t j, std::int64_t some) {
         factors.apply(q, D.columns(j, some), D.columns(j, some), op);
       });
     }

@@ -34,12 +34,12 @@ Verdict verdict_on(Queue<Space>& q, Queue<Cpu>& host, const GemmBackend<Space>& 
 }  // namespace
 
 std::vector<Verdict> verify_here(const Task& task, const BeforeCall& before, const AfterCall& after,
-                                 const HearsOfVerdict& hears) {
+                                 const OnVerdict& on_verdict) {
   std::vector<Verdict> verdicts;
   at_place(task, [&](auto& q, auto& host, const auto& backend) {
     for (const Precision p : task.precisions) {
       verdicts.push_back(verdict_on(q, host, backend, p, task.timed, before, after));
-      if (hears && !hears(verdicts.back())) return;
+      if (on_verdict && !on_verdict(verdicts.back())) return;
     }
   });
   return verdicts;

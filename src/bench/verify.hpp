@@ -15,10 +15,9 @@ struct Task {
 };
 
 /// Hears of each verdict; false: no more.
-using HearsOfVerdict = std::function<bool(const Verdict&)>;
+using OnVerdict = std::function<bool(const Verdict&)>;
 
 /// One verdict for each precision, in this process, which a kernel may end. worker/verify.hpp has another one for that.
-std::vector<Verdict> verify_here(const Task&, const BeforeCall& = {}, const AfterCall& = {},
-                                 const HearsOfVerdict& = {});
+std::vector<Verdict> verify_here(const Task&, const BeforeCall& = {}, const AfterCall& = {}, const OnVerdict& = {});
 
 }  // namespace lasolve::bench

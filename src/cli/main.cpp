@@ -13,7 +13,7 @@
 #include "core/choose.hpp"
 #include "io/io.hpp"
 #include "plugin/kernels.hpp"
-#include "worker/conversation.hpp"
+#include "worker/session.hpp"
 #include "worker/signals.hpp"
 #include "worker/verify.hpp"
 #include "worker/watched.hpp"

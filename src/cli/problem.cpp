@@ -214,7 +214,7 @@ Report Problem::solve_in_place(int queue, Options options, Matrix<double>& X) {
   Report report = factors.solve(B_, X, op_);
   report = together(factors.report(), std::move(report));
   if (!report.outcome.has_solution()) return report;
-  const auto tell = teller_of(Step::check);
+  const auto tell = progress_of(Step::check);
   const auto columns = [&](Queue<Space>& its, std::int64_t first, MatrixView<double, Space> some) {
     if (tell) tell(double(first) / double(n_));
     io::generate(its, *generator_, some, first);

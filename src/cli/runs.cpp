@@ -58,12 +58,12 @@ struct Runs {
 };
 
 /// A solve, of which a process that watches this one hears. It ends this one where a kernel has spoilt it.
-Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<double>& X, const SolveProgress& hears) {
+Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<double>& X, const SolveProgress& tell) {
   worker::begin_run(runs.backend, std::pow(double(problem.n()), 3) / 3);
   Report report;
   const RecipeWatch watch({runs.decided.emplace()});
   try {
-    report = hears ? solve_with_progress(problem, options, X, hears) : problem.solve(options, X);
+    report = tell ? solve_with_progress(problem, options, X, tell) : problem.solve(options, X);
     plugin::require_intact(runs.backend);
   } catch (const KernelFault& e) {
     worker::give_up(runs.backend, e.what());
@@ -76,14 +76,14 @@ Report solved(Problem& problem, const Options& options, Runs& runs, Matrix<doubl
 /// Runs a backend once, keeps the report of a run that counts, and returns its seconds; nothing where it has failed, so that it is
 /// not run again.
 std::optional<double> run_once(const Request& request, Problem& problem, bool counts, Runs& runs, Matrix<double>& X,
-                               const SolveProgress& hears) {
+                               const SolveProgress& tell) {
   Options options = request.options;
   tuned::Record both;
   options.gemm = request.tuned ? tuned::gemm_of(*request.tuned, options.device, both) : GemmChoice(runs.backend);
   options.tuning = tuning_asked_for(request, options);
   adapter_note(runs.backend);        // of what ran before
   options.progress = [](double) {};  // so that a run is the same whether somebody watches or not
-  Report report = solved(problem, options, runs, X, hears);
+  Report report = solved(problem, options, runs, X, tell);
   if (const std::string note = adapter_note(runs.backend); !note.empty()) report.notes.push_back(note);
   const double seconds = report.factor_seconds;
   const bool failed = counts && exit_code(report.outcome, request) != done;
@@ -115,7 +115,7 @@ std::vector<Measured> measured_in_turns(Request request, Problem& problem, Solut
   Progress progress("solving", request.quiet);
   const Stopwatch watch;
   bench::Tally tally(all.size(), request.warmup + request.repeat, 0);
-  const SolveProgress hears = [&](double share, const char* now) {
+  const SolveProgress tell = [&](double share, const char* now) {
     if (tally.runs() == 1) return progress(share, now);
     progress.say(tally.share(watch.seconds(), share), tally.seconds_left(share), now);
   };
@@ -125,7 +125,7 @@ std::vector<Measured> measured_in_turns(Request request, Problem& problem, Solut
     if (tally.runs() > 1)
       progress.rename(fmt::format("solving{} (run {} of {})", all.size() > 1 ? " with " + all[c].backend : "",
                                   tally.of_run(), tally.runs()));
-    const auto seconds = run_once(request, problem, counts, all[c], X, progress.talks() ? hears : SolveProgress());
+    const auto seconds = run_once(request, problem, counts, all[c], X, progress.talks() ? tell : SolveProgress());
     tally.end(watch.seconds(), !seconds);
     if (seconds && counts && all[c].reports.size() == 1) {
       if (all.size() > 1)

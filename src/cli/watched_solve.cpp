@@ -46,13 +46,13 @@ std::array<double, parts> costs(const Problem& problem, const Options& o) {
 
 }  // namespace
 
-Report solve_with_progress(Problem& problem, Options options, Matrix<double>& X, const SolveProgress& hears) {
+Report solve_with_progress(Problem& problem, Options options, Matrix<double>& X, const SolveProgress& progress) {
   const auto cost = costs(problem, options);
   double total = 0;
   std::array<double, parts> before{};
   for (std::size_t p = 0; p < parts; ++p) before[p] = total, total += cost[p];
   const auto say = [&](Part part, double share) {
-    hears((before[part] + share * cost[part]) / total, names_of_parts[part]);
+    progress((before[part] + share * cost[part]) / total, names_of_parts[part]);
   };
   const StepWatch watch([&](Step step, double share) { say(part_of(step), share); });
   options.progress = [&](double share) { say(factoring, share); };

@@ -11,6 +11,6 @@ namespace lasolve::cli {
 using SolveProgress = std::function<void(double share, const char* now)>;
 
 /// Problem::solve(), from making the matrix to checking the solution.
-Report solve_with_progress(Problem& problem, Options options, Matrix<double>& X, const SolveProgress& hears);
+Report solve_with_progress(Problem& problem, Options options, Matrix<double>& X, const SolveProgress& progress);
 
 }  // namespace lasolve::cli

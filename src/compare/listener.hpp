@@ -32,8 +32,8 @@ class Listener {
   void hear(const Task&, double begin, double end);
 
   std::vector<Heard> heard_;
-  const TaskWatch watch_{{.hears = [this](const Task& task, double begin, double end) { hear(task, begin, end); },
-                          .begins = [this] { heard_.clear(); }}};
+  const TaskWatch watch_{{.on_task = [this](const Task& task, double begin, double end) { hear(task, begin, end); },
+                          .on_begin = [this] { heard_.clear(); }}};
 };
 
 }  // namespace lasolve::compare

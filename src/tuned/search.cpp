@@ -10,8 +10,8 @@ namespace lasolve::tuned {
 
 namespace {
 
-/// Share of the time that is kept for the duel.
-constexpr double for_the_duel = 0.25;
+/// Share of the time that is kept for the last comparison.
+constexpr double for_the_confirmation = 0.25;
 
 class Search {
  public:
@@ -24,7 +24,7 @@ class Search {
     if (may_go_on()) choose_block_size();
     if (may_go_on()) choose_schedule();
     if (may_go_on()) choose_for_small_products();
-    if (found_.failure.empty() && !found_.is_default(space_)) fight();
+    if (found_.failure.empty() && !found_.is_default(space_)) confirm();
     return std::move(found_);
   }
 
@@ -39,14 +39,14 @@ class Search {
         settings.push_back(s);
     if (settings.size() == 1 && !tried_.empty()) return false;
     tried_.insert(tried_.end(), settings.begin(), settings.end());
-    return take(what, race(settings, solve_, seconds_ * (1 - for_the_duel) - watch_.seconds()));
+    return take(what, successive_halving(settings, solve_, seconds_ * (1 - for_the_confirmation) - watch_.seconds()));
   }
 
-  bool take(const char* what, Trials trials) {
-    found_.ran_out_of_time |= trials.ran_out_of_time;
-    Step step{what, std::move(trials.all)};
-    step.winner = winner(step.trials);
-    const Trial &first = step.trials[0], &best = step.trials[step.winner];
+  bool take(const char* what, TimedSettings timed) {
+    found_.ran_out_of_time |= timed.ran_out_of_time;
+    Step step{what, std::move(timed.all)};
+    step.winner = winner(step.timed);
+    const TimedSetting &first = step.timed[0], &best = step.timed[step.winner];
     if (first.setting == space_.by_default) {
       found_.failure = first.failure;
       found_.default_seconds = bench::spread_of(first.seconds).median;
@@ -88,12 +88,13 @@ class Search {
     if (!settings.empty()) step("small products", settings);
   }
 
-  void fight() {
+  void confirm() {
     const Setting challenger = found_.chosen;
     found_.chosen = space_.by_default;
-    if (!take("against the default", duel(space_.by_default, challenger, solve_, seconds_ - watch_.seconds()))) return;
-    const auto& trials = found_.steps.back().trials;
-    found_.change = bench::change_between(trials[0].seconds, trials[1].seconds);
+    if (!take("against the default", compare_pair(space_.by_default, challenger, solve_, seconds_ - watch_.seconds())))
+      return;
+    const auto& timed = found_.steps.back().timed;
+    found_.change = bench::change_between(timed[0].seconds, timed[1].seconds);
   }
 
   const Space& space_;

@@ -1,7 +1,7 @@
-// The search for a setting: one thing after the other, each by a race, and what was found against the default once more.
+// The search for a setting: one thing after the other, each by successive halving, and what was found against the default once more.
 #pragma once
 
-#include "tuned/race.hpp"
+#include "tuned/halving.hpp"
 
 namespace lasolve::tuned {
 
@@ -15,10 +15,10 @@ struct Space {
   std::vector<std::pair<Schedule, std::int64_t>> schedules;
 };
 
-/// One race of the search.
+/// One comparison of the search.
 struct Step {
   std::string what;  ///< "backends", "block sizes", "schedules", "small products", "against the default"
-  std::vector<Trial> trials;
+  std::vector<TimedSetting> timed;
   std::size_t winner = 0;
 };
 
@@ -45,8 +45,8 @@ std::vector<std::int64_t> block_sizes_around(std::int64_t at, std::int64_t n);
 std::vector<double> small_products(std::int64_t nb, std::int64_t n);
 
 /// Coordinate descent: first the backends; then block sizes, as long as the largest or the smallest of those tried wins; then
-/// schedules; then another backend for small products. Each is a race() in which something else takes the place of what is best so far only where it is faster by more than
-/// the noise. What wins in the end has to win a duel() with the default as well, since the best of many is also lucky.
+/// schedules; then another backend for small products. Each is by successive_halving(), in which something else takes the place of what is best so far only where it is faster by more than
+/// the noise. What wins in the end has to win a compare_pair() with the default as well, since the best of many is also lucky.
 /// It takes at most `seconds`, but for the run under way.
 Found search(const Space&, const Solve&, double seconds);
 

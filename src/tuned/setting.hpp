@@ -20,7 +20,7 @@ struct Setting {
 };
 
 /// A setting and its runs.
-struct Trial {
+struct TimedSetting {
   Setting setting;
   std::vector<double> seconds = {};  ///< of the runs that count
   std::string failure = {};          ///< why it is no way to solve; empty: none was found

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "bench/conformance.hpp"
-#include "worker/conversation.hpp"
+#include "worker/session.hpp"
 
 namespace lasolve::worker {
 

@@ -10,8 +10,8 @@
 #include <cstdio>
 
 #include "plugin/kernels.hpp"
-#include "worker/conversation.hpp"
 #include "worker/exit_code.hpp"
+#include "worker/session.hpp"
 
 namespace lasolve::worker {
 
@@ -75,7 +75,7 @@ int watch(const Watched& what) {
     Ending end;
     {
       Child child(command_line(what, lost), Child::shared);
-      end = Conversation(what.patience).hold(child);
+      end = Session(what.patience).listen(child);
     }
     if (!end.done && end.signal == SIGPIPE && !end.in_run) die_of(SIGPIPE);  // whoever reads our output is gone
     if (const int left = orphans_ended() - orphans; left > 0)

@@ -26,11 +26,11 @@ struct Heard {
   int factorizations = 0;
 
   TaskWatcher watcher() {
-    return {.hears =
+    return {.on_task =
                 [this](const Task& task, double begin, double end) {
                   tasks.push_back({task, begin, end});
                 },
-            .begins = [this] { ++factorizations; }};
+            .on_begin = [this] { ++factorizations; }};
   }
   double flops() const {
     double sum = 0;

@@ -20,7 +20,7 @@ template <>
 class TaskClock<Cuda> {
  public:
   TaskClock(Queue<Cuda>& q, const TaskWatcher& watcher) : events_(q), watcher_(watcher) {
-    watcher_.begins();
+    watcher_.on_begin();
     constexpr double close = 100e-6;
     constexpr int most_tries = 10;
     double apart = 2 * close;
@@ -47,7 +47,7 @@ class TaskClock<Cuda> {
     for (std::size_t i = 0; i < tasks_.size(); ++i)
       tasks_[i].begin = seconds_at(begin_of(i)), tasks_[i].end = seconds_at(end_of(i));
     std::stable_sort(tasks_.begin(), tasks_.end(), [](const Timed& a, const Timed& b) { return a.end < b.end; });
-    for (const Timed& t : tasks_) watcher_.hears(t.task, t.begin, t.end);
+    for (const Timed& t : tasks_) watcher_.on_task(t.task, t.begin, t.end);
     tasks_.clear();
   }
 

@@ -35,9 +35,10 @@ using compare::TaskTime;
 namespace {
 
 /// Takes the contestants through the runs of one size.
-class Race {
+class RunsOfSize {
  public:
-  Race(const CompareRequest& request, const std::vector<Contestant>& all, const std::string& matrix, const Watch& watch)
+  RunsOfSize(const CompareRequest& request, const std::vector<Contestant>& all, const std::string& matrix,
+             const Watch& watch)
       : request_(request),
         all_(all),
         watch_(watch),
@@ -388,15 +389,15 @@ class Race {
 std::vector<Row> run_size(const CompareRequest& request, const std::vector<Contestant>& all, const std::string& matrix,
                           compare::Size& size, const Watch& watch) {
   const bench::Others others;
-  Race race(request, all, matrix, watch);
-  std::vector<Row> rows = race.run();
-  size = {race.problem().n(), race.problem().name(), "",          others.processors(),
-          race.yardstick(),   race.clocks(),         race.notes()};
+  RunsOfSize of_size(request, all, matrix, watch);
+  std::vector<Row> rows = of_size.run();
+  size = {of_size.problem().n(), of_size.problem().name(), "", others.processors(), of_size.yardstick(),
+          of_size.clocks(),      of_size.notes()};
   constexpr std::int64_t worth_making_again = 32768;
   const bool ran = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.timed(); });
   if (!ran || size.n > worth_making_again) return rows;
   try {
-    size.hash = race.see_matrix(rows);
+    size.hash = of_size.see_matrix(rows);
   } catch (const std::bad_alloc&) {  // the rows are whole without it
   } catch (const OutOfMemory&) {
   }

@@ -13,7 +13,7 @@
 #include "compare/record.hpp"
 #include "io/generators.hpp"
 #include "io/input_error.hpp"
-#include "worker/conversation.hpp"
+#include "worker/session.hpp"
 
 namespace lasolve::cli {
 
@@ -66,7 +66,7 @@ std::vector<Row> run_size_in_worker(const CompareRequest& request, std::vector<C
   const int orphans = worker::orphans_ended();
   for (;;) {
     std::optional<Comparison> measured;
-    const auto hears = [&](const Json& m) {
+    const auto on_line = [&](const Json& m) {
       if (m.contains("threw")) throw_again(m["threw"], m["text"]);
       if (m.contains("progress") && progress) progress(m["progress"]);
       if (m.contains("measured")) measured = compare::comparison_of(m["measured"].dump(), "the process that measures");
@@ -74,7 +74,7 @@ std::vector<Row> run_size_in_worker(const CompareRequest& request, std::vector<C
     };
     {
       worker::Child child(command_line(request, all, n));
-      const worker::Ending end = worker::Conversation(request.patience).hold(child, hears);
+      const worker::Ending end = worker::Session(request.patience).listen(child, on_line);
       if (!measured) blame(end, all);
     }
     if (!measured) continue;

@@ -222,7 +222,7 @@ void remark_on(const std::vector<TuneResult>& all, std::vector<std::string>& rem
     if (r.found.ran_out_of_time) cut_off.push_back(&r);
     busy = std::max(busy, r.other_processors);
     for (const tuned::Step& step : r.found.steps)
-      for (const tuned::Trial& t : step.trials)
+      for (const tuned::TimedSetting& t : step.timed)
         if (!t.failure.empty() && !(t.setting == r.space.by_default))
           remarks.push_back(fmt::format("{}: {} failed: {}", list_of({&r}), in_words(t.setting), t.failure));
   }

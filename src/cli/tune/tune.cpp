@@ -58,15 +58,15 @@ std::string for_people(const TuneResults& results) {
 Json object(const TuneResult& r) {
   Json steps = Json::array();
   for (const tuned::Step& step : r.found.steps) {
-    Json trials = Json::array();
-    for (const tuned::Trial& t : step.trials) {
-      Json trial = tuned::as_json(t.setting);
-      trial["seconds"] = t.seconds.empty() ? Json(nullptr) : Json(bench::spread_of(t.seconds).median);
-      trial["failure"] = t.failure.empty() ? Json(nullptr) : Json(t.failure);
-      trial["seconds_of_runs"] = t.seconds;
-      trials.push_back(trial);
+    Json timed = Json::array();
+    for (const tuned::TimedSetting& t : step.timed) {
+      Json timed_setting = tuned::as_json(t.setting);
+      timed_setting["seconds"] = t.seconds.empty() ? Json(nullptr) : Json(bench::spread_of(t.seconds).median);
+      timed_setting["failure"] = t.failure.empty() ? Json(nullptr) : Json(t.failure);
+      timed_setting["seconds_of_runs"] = t.seconds;
+      timed.push_back(timed_setting);
     }
-    steps.push_back({{"what", step.what}, {"winner", step.winner}, {"tried", trials}});
+    steps.push_back({{"what", step.what}, {"winner", step.winner}, {"tried", timed}});
   }
   const bool known = r.found.is_known(r.space);
   return {{"n", r.key.n},

@@ -41,16 +41,16 @@ struct Ending {
 };
 
 /// The parent's side.
-class Conversation {
+class Session {
  public:
   static constexpr double forever = 1e9;
   /// `patience`: seconds for a run, and 20 ns more for each of its multiplications, which the slowest kernels take on the slowest
   /// machines. `until_first`: seconds for what comes before the first.
-  explicit Conversation(double patience, double until_first = forever) : patience_(patience), seconds_(until_first) {}
-  /// Hears of each line but the last; false: that is enough.
-  using Hears = std::function<bool(const Json&)>;
+  explicit Session(double patience, double until_first = forever) : patience_(patience), seconds_(until_first) {}
+  /// Gets each line but the last; false: that is enough.
+  using OnLine = std::function<bool(const Json&)>;
   /// Listens until the worker has ended, or is lost.
-  Ending hold(Child&, const Hears& = {});
+  Ending listen(Child&, const OnLine& = {});
 
  private:
   double patience_, seconds_;

@@ -1,4 +1,4 @@
-#include "worker/conversation.hpp"
+#include "worker/session.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ std::vector<std::string> command_of(const std::string& kind) {
   return words;
 }
 
-Ending Conversation::hold(Child& child, const Hears& hears) {
+Ending Session::listen(Child& child, const OnLine& on_line) {
   constexpr double slowest_multiplication = 20e-9;
   Ending e;
   for (std::string line;;) {
@@ -43,7 +43,7 @@ Ending Conversation::hold(Child& child, const Hears& hears) {
       e.done = m["done"];
       seconds_ = forever;
     }
-    if (hears && !hears(m)) return e;
+    if (on_line && !on_line(m)) return e;
   }
 }
 

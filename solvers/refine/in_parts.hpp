@@ -12,7 +12,7 @@ namespace lasolve {
 /// f(first, count) for all of nrhs right-hand sides of a system of order n: at once where `tell` is empty; else in parts that take
 /// a moment each, and `tell` hears which share is done. q is in `phase`, and stays in it.
 template <class Space, class F>
-void by_sides(Queue<Space>& q, Phase phase, std::int64_t n, std::int64_t nrhs, const std::function<void(double)>& tell,
+void in_parts(Queue<Space>& q, Phase phase, std::int64_t n, std::int64_t nrhs, const std::function<void(double)>& tell,
               F f) {
   if (!tell) return f(0, nrhs);
   const std::int64_t at_once = columns_of_a_part(n);
@@ -28,13 +28,13 @@ void by_sides(Queue<Space>& q, Phase phase, std::int64_t n, std::int64_t nrhs, c
 
 /// residual_within_range(), the same way.
 template <class T, class Space, class Norm>
-ResidualNorms residual_by_sides(Queue<Space>& q, Phase phase, const std::function<void(double)>& tell,
+ResidualNorms residual_in_parts(Queue<Space>& q, Phase phase, const std::function<void(double)>& tell,
                                 const SystemMatrix<T, Space>& A, Norm norm_of_A, MatrixView<const T, Space> X,
                                 MatrixView<const T, Space> B, MatrixView<T, Space> R,
                                 MatrixView<const T, Space> tail = {}) {
   if (!tell) return residual_within_range<T>(q, A, norm_of_A, X, B, R, tail);
   ResidualNorms all;
-  by_sides(q, phase, B.rows(), B.cols(), tell, [&](std::int64_t j, std::int64_t some) {
+  in_parts(q, phase, B.rows(), B.cols(), tell, [&](std::int64_t j, std::int64_t some) {
     const ResidualNorms part =
         residual_within_range<T>(q, A, norm_of_A, X.columns(j, some), B.columns(j, some), R.columns(j, some),
                                  tail.cols() == 0 ? tail : tail.columns(j, some));
