@@ -77,6 +77,13 @@ const Table<PlanRequest>& plan_table() {
       O("card", 0, "NAME", "none", with_none(card_names()),
         "as it is lowered for the kernels and the tuning of a card; none: as the schedule says it")
           .to(set_card),
+      O("device", 'd', "DEVICE", "auto", {"cuda:0,1"}, "several, which the tasks are dealt out to, as --cards 2")
+          .to([](R& r, auto& word) {
+            if (const auto devices = parse_devices(word); devices && devices->cards.size() > 1)
+              r.options.cards = devices->cards, r.cards = int(devices->cards.size());
+            else if (word != "auto")
+              throw UsageError(fmt::format("--device takes several of one kind, as cuda:0,1, not '{}'", word));
+          }),
       O("cards", 0, "COUNT", "1", "block columns are dealt out to so many cards, and what travels between them is sent")
           .to([](R& r, auto& word) { r.cards = number<int>("cards", word, 1); }),
       json_option<R>("write the plan as JSON to FILE; - is standard output"),
@@ -98,8 +105,6 @@ PlanRequest parse(int argc, const char* const* argv) {
   if (!r.card.empty() && r.lanes.single()) throw UsageError("--card takes --lanes 4: a card has more than one queue");
   if (!r.card.empty() && r.step > 0)
     throw UsageError("--card and --step do not go together: the tuning of the card says how wide steps are");
-  if (!r.card.empty() && r.cards > 1)
-    throw UsageError("--card and --cards do not go together: what several cards do is not lowered for kernels");
   if (r.matrix.empty()) throw UsageError("no matrix; give --matrix FILE or --matrix GENERATOR, such as uniform:n=4096");
   return r;
 }
@@ -120,6 +125,7 @@ DrawnPlan plan_for(const PlanRequest& r) {
   Blocking by{.n = size_of(r.matrix), .lanes = r.lanes};
   const Recipes recipes = resolve(r.options, {.n = by.n},
                                   {.device = {r.card.empty() ? Device::cpu : Device::cuda, 0},
+                                   .cards = cards_of(r.options),
                                    .tuning = &tuning,
                                    .precisions = ~0u,
                                    .queues = !r.card.empty()});
