@@ -80,7 +80,7 @@ const Table<PlanRequest>& plan_table() {
       O("device", 'd', "DEVICE", "auto", {"cuda:0,1"}, "several, which the tasks are dealt out to, as --cards 2")
           .to([](R& r, auto& word) {
             if (const auto devices = parse_devices(word); devices && devices->cards.size() > 1)
-              r.options.cards = devices->cards, r.cards = int(devices->cards.size());
+              r.options.cards = devices->cards;
             else if (word != "auto")
               throw UsageError(fmt::format("--device takes several of one kind, as cuda:0,1, not '{}'", word));
           }),
@@ -139,7 +139,7 @@ DrawnPlan plan_for(const PlanRequest& r) {
   const auto is_wide = [&](const Task& t) { return t.type->picture == TaskType::panel && t.C.n > step; };
   if (std::any_of(plan.tasks.begin(), plan.tasks.end(), is_wide)) step = 0;  // the schedule knows no steps
   if (!r.card.empty()) plan = lower(plan, capabilities_of(device, tuning, computed_in(first.precision.storage), by.n));
-  plan = lower_cards(plan, Deal(by, r.cards));
+  plan = lower_cards(plan, Deal(by, std::max(r.cards, int(r.options.cards.size()))));
   Waits waits = waits_of(plan);
   return {std::move(plan),
           std::move(waits),
