@@ -85,8 +85,8 @@ const Table<Request>& solve_table() {
       O("gemm", 'g', "NAMES", "auto",
         "the GEMM backend, a,b,c, or all: several are timed in turns and compared; 'lasolve list' has the names; "
         "./mine.c, ./mine.cpp, ./mine.cu or ./libmine.so is a kernel of your own, which is tried first"),
-      O("device", 'd', "DEVICE", "auto", {"auto", "cpu", "cuda", "cuda:INDEX", "cuda:0,1", "cuda:all"},
-        "several cards share one system; those of the CPU, cpu:0,1, are virtual")
+      O("device", 'd', "DEVICE", "auto", words_of_devices,
+        "cuda:0,1 and cuda:all: several cards share one system; those of the CPU, cpu:0,1, are virtual")
           .to([](Request& r, auto& word) { take_devices(word, r.options); }),
       factorization_option<Request>("auto: Cholesky if symmetric with a positive diagonal, else LU"),
       O("triangle", 0, "PART", "both", words_of<Uplo>(),

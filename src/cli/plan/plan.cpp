@@ -77,7 +77,8 @@ const Table<PlanRequest>& plan_table() {
       O("card", 0, "NAME", "none", with_none(card_names()),
         "as it is lowered for the kernels and the tuning of a card; none: as the schedule says it")
           .to(set_card),
-      O("device", 'd', "DEVICE", "auto", {"cuda:0,1"}, "several, which the tasks are dealt out to, as --cards 2")
+      O("device", 'd', "DEVICE", "auto", {"auto", "cuda:INDEX,INDEX"},
+        "several, which the tasks are dealt out to, as --cards 2")
           .to([](R& r, auto& word) {
             if (const auto devices = parse_devices(word); devices && devices->cards.size() > 1)
               r.options.cards = devices->cards;
