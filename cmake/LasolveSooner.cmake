@@ -59,5 +59,5 @@ headers_are_parsed_once(lasolve_compare <filesystem> <fstream> <map> <nlohmann/j
 foreach(target lasolve_objects lasolve_bench lasolve_plugin lasolve_engines lasolve_compare lasolve_peers lasolve_tuned lasolve_worker lasolve_cli)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${LASOLVE_TOGETHER} UNITY_BUILD_BATCH_SIZE ${LASOLVE_BATCH})
 endforeach()
-set_source_files_properties(${LASOLVE_KERNEL_SOURCES} src/core/cpu/by_eigen.cpp solvers/devices/cpu/engine.cpp src/plugin/adapter.cpp src/bench/conformance.cpp src/bench/gemm.cpp
+set_source_files_properties(${LASOLVE_KERNEL_SOURCES} src/core/cpu/by_eigen.cpp solvers/devices/cpu/engine.cpp solvers/devices/cpu/cards.cpp src/plugin/adapter.cpp src/bench/conformance.cpp src/bench/gemm.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -68,6 +68,7 @@ class DecompositionIn final : public Decomposition<T, Space> {
   void release_workspace() override {
     if constexpr (is_narrow) values_ = {};
   }
+  std::string backend() const override { return gemm_.backend().name; }
   std::vector<ProductsOf> products_of() const override {
     if (!gemm_.small()) return {};
     return {{gemm_.backend().name, gemm_.given()}, {gemm_.small()->name, gemm_.given_to_small()}};

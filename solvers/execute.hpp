@@ -3,15 +3,44 @@
 #pragma once
 
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "core/cpu/copy_on_host.hpp"
 #include "core/named_range.hpp"
+#include "core/transfer.hpp"
 #include "solvers/methods.hpp"
 #include "solvers/ordered_plan.hpp"
 #include "solvers/watch.hpp"
 
 namespace lasolve {
+
+/// To ← from, which is in the memory of another card. On CUDA: core/transfer.hpp.
+template <class T>
+void copy_from_card(Queue<Cpu>&, std::type_identity_t<MatrixView<const T>> from,
+                    std::type_identity_t<MatrixView<T>> to) {
+  copy_on_host<T>(from, to);
+}
+/// The interchanges of some panels, as far as their task has written them.
+template <class Space>
+void send_interchanges(Queue<Space>& q, const Pivots<Space>& from, const Pivots<Space>& to) {
+  copy_from_card<std::int64_t>(q, from.p, to.p);
+}
+/// What a panel leaves to the next task beside them.
+template <class T, class Space>
+void send_handed_on(Queue<Space>&, const Buffers<T, Space>&, Buffers<T, Space>&) {
+  throw std::logic_error("lasolve: a plan was lowered for another device than this");
+}
+
+/// Columns of L, their interchanges and what was handed on with them, by the card that they are sent to.
+template <class T, class Space>
+void receive(Queue<Space>& q, const Task& task, const Workpiece<T, Space>& from, const Workpiece<T, Space>& to) {
+  const Block& p = task.interchanges;
+  if (!p.empty()) send_interchanges(q, from.pivots.block(p.i, p.m), to.pivots.block(p.i, p.m));
+  if (!task.U.empty()) send_handed_on(q, from.buffers, to.buffers);
+  copy_from_card<T>(q, from.at(task.L.empty() ? task.C : task.L), to.at(task.C));
+}
 
 /// Gives a task to q, as a phase of its own or a part of the one that `in_phase` is in. False: the factorization is known to have
 /// failed, and the rest may be left out.
@@ -26,7 +55,10 @@ bool perform(Queue<Space>& q, Queue<Space>& in_phase, Method method, const Task&
     q.phase(task.phase, task.flops);
   else if (task.flops > 0)
     in_phase.add_flops(task.flops);
-  with_method(method, [&](auto M) { M.template perform<T>(q, task, of); });
+  if (task.is(any_task::send))
+    receive<T>(q, task, of.cards[std::size_t(task.from)], of);
+  else
+    with_method(method, [&](auto M) { M.template perform<T>(q, task, of); });
   return true;
 }
 
@@ -59,26 +91,30 @@ Queue<Space>& queue_of(Queue<Space>& bulk, Lane lane) {
 template <class Space>
 class TaskEnds;
 
-/// The queues of a device, as the lines of a plan.
-template <class T, class Space>
+/// The queues of a device, as the lines of a plan; of several cards, those of one.
+template <class T, class Space, class Ends = TaskEnds<Space>>
 class QueueLines {
  public:
-  QueueLines(Queue<Space>& bulk, const OrderedPlan& ordered, const Workpiece<T, Space>& of, TaskClock<Space>* clock)
+  QueueLines(Queue<Space>& bulk, const OrderedPlan& ordered, const Workpiece<T, Space>& of, TaskClock<Space>* clock,
+             Ends ends, int card = 0)
       : bulk_(bulk),
         chain_(queue_of(bulk, ordered.plan.lanes.chain)),
         method_(ordered.plan.method),
         lanes_(ordered.plan.lanes),
         of_(of),
         gemm_beside_(of.gemm.beside()),
-        of_beside_{gemm_beside_, of.A, of.pivots, of.supply, of.buffers, of.on_trial},
+        of_beside_{gemm_beside_, of.A, of.pivots, of.supply, of.buffers, of.on_trial, of.cards},
         clock_(clock),
-        ends_(bulk, ordered) {
+        ends_(std::move(ends)) {
     if (ordered.plan.lanes.single())
       lines_.push_back({ordered.plan.lanes.bulk, &bulk});
     else
-      for (const Lane lane : lanes_of(ordered.plan)) lines_.push_back({lane, &queue_of(bulk, lane)});
+      for (const Lane lane : lanes_of(ordered.plan))
+        if (lane.card == card) lines_.push_back({lane, &queue_of(bulk, lane)});
     for (const Line& line : lines_)
       if (line.q != &bulk_) line.q->wait(bulk_);
+    if (ordered.plan.cards > 1)
+      chain_.phase(Phase::panel);  // which may begin with what is a part of another card's phase
   }
 
   void wait(const Task& task, std::size_t k) { ends_.wait(*of(task).q, k, task.timed); }
@@ -117,7 +153,7 @@ class QueueLines {
   const Gemm<T, Space> gemm_beside_;
   const Workpiece<T, Space> of_beside_;  // where it leaves room for others
   TaskClock<Space>* const clock_;        // null: nobody hears
-  TaskEnds<Space> ends_;
+  Ends ends_;
   std::vector<Line> lines_;
 };
 
@@ -126,7 +162,7 @@ class QueueLines {
 template <class T, class Space>
 void execute(const OrderedPlan& ordered, Queue<Space>& bulk, const Workpiece<T, Space>& of,
              TaskClock<Space>* clock = nullptr) {
-  QueueLines<T, Space> lines(bulk, ordered, of, clock);
+  QueueLines<T, Space> lines(bulk, ordered, of, clock, TaskEnds<Space>(bulk, ordered));
   give_in_order(ordered.plan, ordered.waits, lines);
   lines.join();
 }

@@ -85,6 +85,10 @@ class Decomposition : public Factors<T, Space> {
   virtual Fetched<Ending> ending(Queue<Space>&) = 0;
   /// To be called when it has ended.
   virtual void release_workspace() = 0;
+  /// The name of the one that has its products.
+  virtual std::string backend() const = 0;
+  /// Of several cards, what each did in factor(); else empty.
+  virtual std::vector<CardReport> cards() const { return {}; }
   /// Which products went where; empty: all to one backend.
   virtual std::vector<ProductsOf> products_of() const = 0;
 

@@ -3,6 +3,7 @@
 #include <list>
 
 #include "core/of_this_thread.hpp"
+#include "solvers/cards/lower_cards.hpp"
 
 namespace lasolve {
 
@@ -16,6 +17,7 @@ struct Question {
   Schedule schedule;
   Blocking blocking;
   Capabilities can;
+  int cards;
 
   bool operator==(const Question&) const = default;
 };
@@ -25,8 +27,13 @@ struct Kept {
   std::shared_ptr<const OrderedPlan> plan;
 };
 
-std::shared_ptr<const OrderedPlan> made(Method method, Schedule schedule, const Blocking& by, const Capabilities& can) {
+std::shared_ptr<const OrderedPlan> made(Method method, Schedule schedule, const Blocking& by, const Capabilities& can,
+                                        int cards) {
   Plan plan = lower(plan_of(method, schedule, by), can);
+  if (cards > 1) {
+    const Deal deal(by, cards);
+    plan = in_memory_of_cards(lower_cards(plan, deal), deal);
+  }
   Waits waits = waits_of(plan);
   return std::make_shared<OrderedPlan>(OrderedPlan{std::move(plan), std::move(waits)});
 }
@@ -34,15 +41,15 @@ std::shared_ptr<const OrderedPlan> made(Method method, Schedule schedule, const 
 }  // namespace
 
 std::shared_ptr<const OrderedPlan> ordered_plan(Method method, Schedule schedule, const Blocking& by,
-                                                const Capabilities& can) {
-  if (by.lanes.single()) return made(method, schedule, by, can);
+                                                const Capabilities& can, int cards) {
+  if (by.lanes.single()) return made(method, schedule, by, can, cards);
   auto& kept = of_this_thread<std::list<Kept>>();  // the last that was asked for comes first
-  const Question question{method, schedule, by, can};
+  const Question question{method, schedule, by, can, cards};
   const auto found = std::find_if(kept.begin(), kept.end(), [&](const Kept& k) { return k.question == question; });
   if (found != kept.end()) {
     kept.splice(kept.begin(), kept, found);
   } else {
-    kept.push_front({question, made(method, schedule, by, can)});
+    kept.push_front({question, made(method, schedule, by, can, cards)});
     if (kept.size() > most_kept) kept.pop_back();
   }
   return kept.front().plan;

@@ -13,7 +13,7 @@ struct OrderedPlan {
   Waits waits;
 };
 
-/// Each thread keeps its last few plans of several lanes: at small n it takes longer to order one than to factor the matrix.
-std::shared_ptr<const OrderedPlan> ordered_plan(Method, Schedule, const Blocking&, const Capabilities&);
+/// For several cards, in their memory, with the block columns dealt out. Each thread keeps its last few plans of several lanes: at small n it takes longer to order one than to factor the matrix.
+std::shared_ptr<const OrderedPlan> ordered_plan(Method, Schedule, const Blocking&, const Capabilities&, int cards = 1);
 
 }  // namespace lasolve

@@ -15,7 +15,8 @@ const char* Lanes::name_of(Lane lane) const {
   lane.card = bulk.card;
   if (lane.multiprocessors != 0) return lane.multiprocessors > 0 ? "panels" : "bulk beside";
   if (lane.rank == bulk.rank) return lane == bulk ? "bulk" : "bulk 2";
-  if (lane.rank == chain.rank) return lane == chain ? "chain" : "chain 2";
+  if (lane.rank == chain.rank)
+    return lane == chain ? "chain" : lane.line == chain.line + copies_line ? "copies" : "chain 2";
   return lane == far ? "far" : lane == soon ? "soon" : "near";
 }
 

@@ -76,12 +76,15 @@ struct Lanes {
   constexpr bool leaves_room(Lane lane) const {
     return lane.rank == bulk.rank && bulk.rank < chain.rank && lane.multiprocessors == 0;
   }
-  /// "chain", "near", …; where all are one, "bulk". "bulk 2" and "chain 2" are second lanes of the same rank, which lower() makes, and
-  /// "panels" and "bulk beside" those that share out multiprocessors.
+  /// "chain", "near", …; where all are one, "bulk". "bulk 2" and "chain 2" are second lanes of the same rank, which lower() makes,
+  /// "panels" and "bulk beside" those that share out multiprocessors, and "copies" what comes from other cards.
   const char* name_of(Lane) const;
 };
 /// The four that schedules use, and `far`, which lower() uses too.
 inline constexpr Lanes four_lanes{.far = {-1, 0}, .bulk = {0, 0}, .soon = {1, 1}, .near = {1, 0}, .chain = {2, 0}};
+
+/// The line of the chain's rank in which a card has what comes from others.
+inline constexpr int copies_line = 2;
 
 /// What a task is for, where lowering has to know it and the blocks alone do not say it.
 enum class Role : std::uint8_t {
@@ -143,7 +146,7 @@ struct Task {
   Block interchanges =
       {};             ///< of the pivots, combined, or later: written by panels, read by what interchanges or combines
   Block device = {};  ///< is written by an update that goes first, and read by the update that would hold it up
-  int from = 0;       ///< of a send: the card that has what its own is to have
+  int from = 0;       ///< of a send: the card that has what its own is to have, at L where that is not empty, else at C
 
   bool is(const TaskType& t) const { return type == &t; }
 };
@@ -154,12 +157,13 @@ BlockList writes_of(const Task&);  ///< what is written may be read as well
 Task task_in_columns(const Task&, Range);
 
 /// What every method may have: C is there; what follows may be left out when the factorization has failed; and C, with the interchanges of
-/// its columns, is copied from the memory of another card to that of the own.
+/// its columns and U where that is no block of a matrix, is copied from the memory of another card to that of the own.
 namespace any_task {
 inline constexpr TaskType arrive{.name = "arrive", .picture = TaskType::arrive, .in_columns = task_in_columns};
 inline constexpr TaskType send{
     .name = "send", .picture = TaskType::arrive, .touches = [](const Task& task, BlockList& reads, BlockList& writes) {
-      for (BlockList* of : {&reads, &writes}) of->add(task.C), of->add(task.interchanges);
+      reads.add(task.L.empty() ? task.C : task.L), writes.add(task.C);
+      for (BlockList* of : {&reads, &writes}) of->add(task.interchanges), of->add(task.U);
     }};
 inline constexpr TaskType stop_if_failed{.name = "stop_if_failed",
                                          .touches = [](const Task&, BlockList& reads, BlockList&) {

@@ -73,13 +73,30 @@ void require_offered(const Options& options, const Problem& problem, const Means
     require(false, does_not_offer(means.backend, means.device, r.precision.products).c_str());
 }
 
+/// What several cards do not do yet is said, not left out.
+void require_for_cards(const Options& o, const Problem& problem) {
+  const auto refuse = [](bool wanted, const char* what) {
+    if (wanted)
+      throw std::invalid_argument(std::string("lasolve: over several cards ") + what + ": name one device instead");
+  };
+  refuse(problem.is_complex, "systems are real");
+  refuse(problem.handed_over, "factors do not overwrite A");
+  refuse(o.factorization == Method::lu_nopivot, "the methods are LU and Cholesky");
+  refuse(o.schedule != Schedule::automatic && o.schedule != Schedule::right_looking, "the schedule is right-looking");
+  refuse(o.triangle != Uplo::both, "all of A is given, not a triangle");
+  refuse(o.storage != Precision::automatic, "factors are stored as they are computed");
+  refuse(o.residual == Residual::extra, "residuals are in the precision of A");
+  refuse(o.equilibrate == Wanted::on, "rows and columns are not scaled");
+}
+
 /// Schedule, widths, and what follows from the method.
 void plan(Recipe& r, const Options& options, const Problem& problem, const Means& means) {
   const Tuning& t = *means.tuning;
   const MethodRecord& method = record_of(r.method);
   r.schedule = options.schedule != Schedule::automatic ? options.schedule
-               : r.arrives                             ? Schedule::left_looking
-                                                       : method.default_schedule(t, r.quick_products);
+               : r.executor == Executor::cards ? Schedule::right_looking  // reads one block column of L at a time
+               : r.arrives                     ? Schedule::left_looking
+                                               : method.default_schedule(t, r.quick_products);
   r.mirrors = options.triangle == Uplo::upper || (options.triangle == Uplo::lower && !method.is_symmetric);
   r.as_it_comes = r.arrives && r.schedule == Schedule::left_looking && !r.mirrors;  // rows come last
   r.widths = r.executor == Executor::leaf ? Widths{.panel = std::max<std::int64_t>(1, problem.n)}
@@ -135,12 +152,23 @@ Symmetry when_found_out(const Recipe& r, const Options& o, const Problem& proble
 
 }  // namespace
 
+CardList cards_of(const Options& o) {
+  CardList list;
+  if (o.cards.size() < 2) return list;
+  require(o.cards.size() <= CardList::most, "a system is spread over 16 cards at most");
+  list.count = o.cards.size();
+  std::copy(o.cards.begin(), o.cards.end(), list.indices.begin());
+  return list;
+}
+
 Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   const Tuning& t = *means.tuning;
   const Precision of_A = problem.element;
   if (o.tuning) require_sensible(*o.tuning);
   Recipe r;
-  r.device = means.device;
+  r.device = means.device, r.cards = means.cards;
+  const bool several = r.cards.count > 1;
+  if (several) require_for_cards(o, problem);
   require_reachable(o, problem);
   const bool coarse = is_faster_coarse(o, problem, means);
   r.precision = solve_precision(coarse ? Precision::fp32 : o.precision, o.storage, of_A);
@@ -151,11 +179,11 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   r.extra = o.residual == Residual::extra, r.history = o.history;
   require(!r.extra || o.refine != Refine::none, "residuals of a refinement are asked for, but none is to be made");
   r.refine = o.refine != Refine::automatic ? o.refine : r.is_coarse() || r.extra ? Refine::classical : Refine::none;
-  r.executor = goes_by_leaf(o, problem, means) ? Executor::leaf : Executor::plan;
+  r.executor = several ? Executor::cards : goes_by_leaf(o, problem, means) ? Executor::leaf : Executor::plan;
   r.finite = o.check && !o.allow_nonfinite;
   const bool picks = o.factorization == Method::automatic && has_schedule(Method::cholesky, o) &&
-                     problem.glance != Method::lu && !problem.is_complex;
-  const bool not_read_again = problem.from_host && !o.check && !r.is_coarse() && !r.refines() && !picks;
+                     problem.glance != Method::lu && !problem.is_complex && !several;
+  const bool not_read_again = !several && problem.from_host && !o.check && !r.is_coarse() && !r.refines() && !picks;
   r.in_place = problem.handed_over || not_read_again;
   require(!problem.handed_over || (!r.is_coarse() && !r.refines()),
           "factors in place of A leave nothing to refine with");
@@ -163,7 +191,7 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   r.bounds = o.bounds && r.check;
   r.gmres_follows = o.refine == Refine::automatic;
   r.equilibrates = o.equilibrate == Wanted::on;
-  r.equilibrates_in_need = o.equilibrate == Wanted::automatic && !r.in_place;
+  r.equilibrates_in_need = o.equilibrate == Wanted::automatic && !r.in_place && !several;
   r.mends = r.check && o.refine == Refine::automatic && !r.refines();
   r.method = picks ? Method::cholesky : o.factorization == Method::automatic ? Method::lu : o.factorization;
   r.condition = when_estimated(r, o, problem.n);
@@ -179,7 +207,7 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
     plan(r, o, problem, means);
     recipes.add(r);
   };
-  if (r.executor == Executor::plan && !r.in_place) add();  // of a scaled A
+  if (r.executor != Executor::leaf && !r.in_place) add();  // of a scaled A
   const Method first = r.method;
   if (picks) r.method = Method::lu, add();
   if (r.is_coarse() && r.refines() && means.offers(of_A)) {

@@ -14,6 +14,17 @@
 
 namespace lasolve {
 
+/// Devices of one kind, over which a system may be spread: one or several.
+struct CardList {
+  static constexpr std::size_t most = 16;
+  std::array<std::int16_t, most> indices = {};
+  std::size_t count = 1;
+
+  bool operator==(const CardList&) const = default;
+};
+/// Those that are asked for; one of index 0 where there is no list. Throws std::invalid_argument for too many.
+CardList cards_of(const Options&);
+
 /// Of a system, what its recipes depend on.
 struct Problem {
   std::int64_t n = 0;
@@ -27,6 +38,7 @@ struct Problem {
 /// Of a device and a backend, the same.
 struct Means {
   Device device = {};
+  CardList cards = {};
   const Tuning* tuning = nullptr;
   const char* backend = "";
   unsigned precisions = 0;   ///< bit p: the backend offers products in Precision(p)
@@ -43,7 +55,8 @@ inline bool is_coarse(const SolvePrecision& in) { return in.unit_roundoff() > un
 
 enum class Executor : std::uint8_t {
   plan,  ///< the tasks of a plan, on the queues of the device
-  leaf   ///< all at once, without a plan
+  leaf,  ///< all at once, without a plan
+  cards  ///< the tasks of a plan, on the queues of several devices
 };
 
 /// When a recipe that requires A = Aᵀ, but for roundoff, and a positive diagonal has that found out.
@@ -64,6 +77,7 @@ enum class Estimate : std::uint8_t {
 struct Recipe {
   int number = 0;  ///< among those of its system
   Device device = {};
+  CardList cards = {};  ///< of that kind
   Method method = Method::automatic;
   Schedule schedule = Schedule::automatic;
   Widths widths = {};

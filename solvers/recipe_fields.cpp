@@ -13,7 +13,8 @@ namespace lasolve {
 inline namespace LASOLVE_ABI {
 template <>
 struct Names<Executor> {
-  static constexpr Name<Executor> all[] = {{Executor::plan, "plan"}, {Executor::leaf, "leaf"}};
+  static constexpr Name<Executor> all[] = {
+      {Executor::plan, "plan"}, {Executor::leaf, "leaf"}, {Executor::cards, "cards"}};
 };
 template <>
 struct Names<Symmetry> {
@@ -52,6 +53,10 @@ Value word_unless(Enum value, Enum usual) {
 }
 Value count_unless(std::int64_t value, std::int64_t usual) { return value == usual ? Value() : Value(value); }
 
+Value names_of_devices(R r) {
+  return name_of(r.device, {r.cards.indices.begin(), r.cards.indices.begin() + std::ptrdiff_t(r.cards.count)});
+}
+
 /// What A has to be.
 Value required(R r) {
   const MethodRecord& method = record_of(r.method);
@@ -64,11 +69,11 @@ Value found_out(R r) {
 }
 
 constexpr RecipeField<Recipe> fields[] = {
-    {"device", "cpu, or cuda:INDEX", [](R r) -> Value { return name_of(r.device); }, ""},
+    {"device", "cpu, or cuda:INDEX, or several of one kind: cuda:0,1", names_of_devices, ""},
     {"factorization", "the method", [](R r) { return word_of(r.method); }, "{}"},
     {"schedule", "the order of the steps", [](R r) { return word_of(r.schedule); }, "{}"},
-    {"executor", "plan: tasks on the queues of the device; leaf: all at once", [](R r) { return word_of(r.executor); },
-     "by {}"},
+    {"executor", "plan: tasks on the queues of the device; leaf: all at once; cards: tasks on several devices",
+     [](R r) { return word_of(r.executor); }, "by {}"},
     {"block_size", "columns of a panel at most", [](R r) -> Value { return r.block_size(); }, "panels of {}"},
     {"step", "columns that are factored at a time; null: a panel", [](R r) { return count_unless(r.widths.step, 0); },
      "steps of {}"},

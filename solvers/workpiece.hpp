@@ -1,6 +1,8 @@
 // What a plan is run on.
 #pragma once
 
+#include <span>
+
 #include "solvers/lu/pivots.hpp"
 #include "solvers/plan.hpp"
 #include "solvers/supply.hpp"
@@ -19,6 +21,7 @@ struct Workpiece {
   const Supply<T, Space>& supply;  // where the plan is of a matrix that arrives
   Buffers<T, Space>& buffers;
   bool on_trial = false;  // it may be known to have failed before it begins; then A may be left as it is
+  std::span<const Workpiece> cards = {};  // of a plan of several, what each works on
 
   MatrixView<T, Space> at(const Block& b) const { return A.block(b.i, b.j, b.m, b.n); }
 };

@@ -13,8 +13,11 @@
 #include <set>
 
 #include "core/backend_table.hpp"
+#include "core/device_properties.hpp"
+#include "core/tuning.hpp"
 #include "plans.hpp"
 #include "solvers/cards/execute.hpp"
+#include "solvers/lower.hpp"
 #include "systems.hpp"
 
 namespace lasolve::test {
@@ -137,27 +140,44 @@ TEST(Cards, compute_the_bits_of_one_in_any_order_that_the_waits_allow) {
   });
 }
 
-/// A card in the memory of the host.
+/// Whether a way reads one block column of L at a time, so that a card has room for some of others, and no more.
+bool is_compact(const Way& way) { return way.schedule == Schedule::right_looking; }
+
+/// A card in the memory of the host. Else it has room for all of A.
 template <class T>
 struct Virtual {
-  Virtual(const Plan& plan, const Deal& deal, const Matrix<T>& A, int card)
-      : q(1),
-        own(matrix_of<T>(
-            A.rows(), A.cols(),
-            [&](auto i, auto j) { return deal.card_of(j) == card ? A(i, j) : std::numeric_limits<T>::quiet_NaN(); })),
-        pivots(plan.n, Pivots<Cpu>::columns),
-        status(1, 1),
-        buffers(plan) {
+  Virtual(const Plan& plan, const Deal& deal, const Matrix<T>& A, int card, bool compact)
+      : q(1), pivots(plan.n, Pivots<Cpu>::columns), status(1, 1), buffers(plan) {
+    const CardMemory memory(deal, card);
+    own = matrix_of<T>(A.rows(), compact ? memory.columns() : A.cols(),
+                       [](auto, auto) { return std::numeric_limits<T>::quiet_NaN(); });
+    for (const Range block : deal.columns_of_card(card))
+      for (std::int64_t j = block.begin; j < block.end; ++j)
+        local[j] = compact ? memory.local(block).begin + j - block.begin : j;
+    for (const auto& [j, at] : local)
+      for (std::int64_t i = 0; i < A.rows(); ++i) own(i, at) = A(i, j);
     status(0, 0) = -1;
   }
-  Card<T, Cpu> on(const Gemm<T, Cpu>& gemm) { return {q, {gemm, own, Pivots<Cpu>::in(pivots, status), none, buffers}}; }
+  Workpiece<T, Cpu> of(const Gemm<T, Cpu>& gemm) { return {gemm, own, Pivots<Cpu>::in(pivots, status), none, buffers}; }
 
   Queue<Cpu> q;
   Matrix<T> own;
+  std::map<std::int64_t, std::int64_t> local;  // where it has its own columns
   Matrix<std::int64_t> pivots, status;
   const Supply<T, Cpu> none;
   Buffers<T, Cpu> buffers;
 };
+
+template <class T>
+void execute(const OrderedPlan& ordered, const std::vector<std::unique_ptr<Virtual<T>>>& cards,
+             const Gemm<T, Cpu>& gemm) {
+  std::vector<Queue<Cpu>*> queues;
+  std::vector<Workpiece<T, Cpu>> of;
+  for (const auto& card : cards) queues.push_back(&card->q), of.push_back(card->of(gemm));
+  const std::vector<Workpiece<T, Cpu>> all = of;
+  for (auto& its : of) its.cards = all;
+  execute_on_cards<T, Cpu>(ordered, queues, of, [](int, const auto& work) { work(); });
+}
 
 /// Factors, pivots, and where it failed: those of columns j from the card that has them.
 template <class T>
@@ -170,19 +190,18 @@ struct Outcomes {
 template <class T>
 Outcomes<T> factored(const Way& way, const Blocking& by, int cards, const Matrix<T>& A, const Gemm<T, Cpu>& gemm) {
   const Deal deal(by, cards);
-  const Plan plan = lower_cards(plan_of(way.method, way.schedule, by), deal);
+  Plan plan = lower_cards(plan_of(way.method, way.schedule, by), deal);
+  if (is_compact(way)) plan = in_memory_of_cards(plan, deal);
   std::vector<std::unique_ptr<Virtual<T>>> all;
-  std::vector<Card<T, Cpu>> on;
-  for (int card = 0; card < cards; ++card) {
-    all.push_back(std::make_unique<Virtual<T>>(plan, deal, A, card));
-    on.push_back(all.back()->on(gemm));
-  }
-  execute_on_cards<T>({plan, waits_of(plan)}, on);
+  for (int card = 0; card < cards; ++card)
+    all.push_back(std::make_unique<Virtual<T>>(plan, deal, A, card, is_compact(way)));
+  execute<T>({plan, waits_of(plan)}, all, gemm);
   Outcomes<T> got{Matrix<T>(A.rows(), A.cols()), {}, -1};
   const bool whole = record_of(way.method).has_pivots;
   for (std::int64_t j = 0; j < A.cols(); ++j) {
     const Virtual<T>& its = *all[std::size_t(deal.card_of(j))];
-    for (std::int64_t i = 0; i < A.rows(); ++i) got.factors(i, j) = whole || i >= j ? its.own(i, j) : T(0);
+    for (std::int64_t i = 0; i < A.rows(); ++i)
+      got.factors(i, j) = whole || i >= j ? its.own(i, its.local.at(j)) : T(0);
     got.pivots.push_back(whole ? its.pivots(j, 0) : j);
   }
   for (const auto& its : all)
@@ -240,11 +259,55 @@ TEST(Cards, end_together_when_one_throws) {
     if (is(task, "panel") && task.C.j == 16) task.type = &unknown;
   const Gemm<double, Cpu> gemm(*backend("naive"));
   const Matrix<double> A = random_matrix(64, 64);
+  plan = in_memory_of_cards(plan, deal);
   std::vector<std::unique_ptr<Virtual<double>>> all;
-  std::vector<Card<double, Cpu>> on;
-  for (int card = 0; card < 3; ++card)
-    all.push_back(std::make_unique<Virtual<double>>(plan, deal, A, card)), on.push_back(all.back()->on(gemm));
-  EXPECT_THROW(execute_on_cards<double>({plan, waits_of(plan)}, on), std::logic_error);
+  for (int card = 0; card < 3; ++card) all.push_back(std::make_unique<Virtual<double>>(plan, deal, A, card, true));
+  EXPECT_THROW(execute<double>({plan, waits_of(plan)}, all, gemm), std::logic_error);
+}
+
+/// Each in the memory of its card, and what is sent from there: nothing is written that somebody has still to read.
+TEST(Cards, keep_order_in_memory_that_block_columns_share) {
+  for (const Lanes& lanes : {Lanes::one(), four_lanes})
+    for (const Method method : {Method::lu, Method::cholesky})
+      for (int cards = 2; cards <= 5; ++cards) {
+        const Blocking by{.n = 61, .widths = {.panel = 4, .step = 2}, .lanes = lanes};
+        SCOPED_TRACE(text_of({method, Schedule::right_looking}, by, cards));
+        const Deal deal(by, cards);
+        const Plan plan = in_memory_of_cards(lower_cards(plan_of(method, Schedule::right_looking, by), deal), deal);
+        ASSERT_LT(plan.tasks.size(), most_tasks);
+        EXPECT_TRUE(keeps_order(conflicts_in(plan), order_by(plan, lists_of(plan))));
+        for (const Task& task : plan.tasks)
+          if (task.C.of == Resource::matrix) EXPECT_LE(task.C.j + task.C.n, CardMemory(deal, task.lane.card).columns());
+      }
+}
+
+/// What is lowered for kernels, too: what a panel leaves to the next task is sent with it.
+TEST(Cards, share_plans_that_are_lowered_for_a_device) {
+  const DeviceProperties device = card("h200");
+  const Tuning tuning = tuning_for(device).values;
+  for (const Method method : {Method::lu, Method::cholesky})
+    for (const std::int64_t n : {300, 1300, 9000})
+      for (int cards = 2; cards <= 4; ++cards) {
+        Blocking by = blocking_for(method, Schedule::right_looking, n, 0, tuning);
+        if (n == 1300) by.widths = {.panel = 256, .step = 128};
+        SCOPED_TRACE(text_of({method, Schedule::right_looking}, by, cards));
+        const Deal deal(by, cards);
+        const Plan lowered =
+            lower(plan_of(method, Schedule::right_looking, by), capabilities_of(device, tuning, Precision::fp64, n));
+        const Plan plan = in_memory_of_cards(lower_cards(lowered, deal), deal);
+        std::vector<bool> has_packed(std::size_t(cards), false);
+        for (const Task& task : plan.tasks) {
+          const std::size_t its = std::size_t(task.lane.card);
+          if (is(task, "panel_in_place")) has_packed.assign(has_packed.size(), false), has_packed[its] = true;
+          if (is(task, "send") && !task.U.empty()) {
+            EXPECT_TRUE(has_packed[std::size_t(task.from)]);
+            has_packed[its] = true;
+          }
+          if (is(task, "lookahead_update")) EXPECT_TRUE(has_packed[its]);
+        }
+        if (plan.tasks.size() < most_tasks)
+          EXPECT_TRUE(keeps_order(conflicts_in(plan), order_by(plan, lists_of(plan))));
+      }
 }
 
 TEST(Cards, cannot_share_the_solves_of_a_Cholesky_by_halves) {

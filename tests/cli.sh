@@ -20,6 +20,10 @@ expect 0 'LU was used instead of Cholesky' --matrix indefinite.mtx --device cpu
 expect 0 'classical' --matrix uniform:n=50 --precision fp32 --transpose --device cpu
 expect 0 'made again' --matrix uniform:n=50 --in-place --transpose --device cpu
 expect 2 'takes a generator' --matrix indefinite.mtx --in-place --device cpu
+expect 0 'on cpu:0,1' --matrix uniform:n=300 --factorization lu --device cpu:0,1
+expect 0 'cpu:2 ' --matrix spd:n=300 --factorization cholesky --precision fp32 --device cpu:0,1,2
+expect 2 'several cards make' --matrix uniform:n=50 --in-place --device cpu:0,1
+expect 2 'over several cards' --matrix uniform:n=50 --factorization lu-nopivot --device cpu:0,1
 expect 0 'Cholesky' --matrix spd:n=50 --factorization cholesky --triangle upper --device cpu
 printf '%s\n2 2\n4\n1\nnan\n3\n' "$array" >lower.mtx
 expect 0 'passed' --matrix lower.mtx --factorization cholesky --triangle lower --device cpu

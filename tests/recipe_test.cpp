@@ -33,6 +33,21 @@ std::string all_of(const Recipes& recipes) {
   return text;
 }
 
+TEST(Recipes, of_several_cards_look_right_and_leave_nothing_to_the_looks_of_A) {
+  Options o;
+  o.device = {Device::cuda, 2}, o.cards = {2, 3};
+  Means two = means();
+  two.device = o.device, two.cards = cards_of(o);
+  const Recipes recipes = resolve(o, {.n = 40000, .from_host = true}, two);
+  EXPECT_EQ(recipes.first().executor, Executor::cards);
+  EXPECT_EQ(recipes.first().method, Method::lu);
+  EXPECT_EQ(recipes.first().schedule, Schedule::right_looking);
+  EXPECT_FALSE(recipes.first().arrives || recipes.first().in_place);
+  for (const Recipe& r : recipes) EXPECT_EQ(r.cards, two.cards);
+  o.cards = {2};
+  EXPECT_EQ(cards_of(o).count, 1U) << "one is the case of one";
+}
+
 TEST(Recipes, of_the_defaults_begin_with_a_look_for_symmetry) {
   const Recipes recipes = resolve({}, {.n = 4096}, means());
   const Recipe& first = recipes.first();
@@ -176,6 +191,8 @@ TEST(Recipes, tell_all_that_is_decided) {
       [](Recipe& r) {
         r.device = {Device::cpu, 0};
       },
+      [](Recipe& r) { r.cards.count = 2, r.cards.indices[1] = 1; },
+      [](Recipe& r) { r.executor = Executor::cards; },
       [](Recipe& r) { r.method = Method::lu; },
       [](Recipe& r) { r.schedule = Schedule::recursive; },
       [](Recipe& r) { r.widths.panel = 8; },

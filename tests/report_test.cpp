@@ -15,13 +15,14 @@ namespace {
 /// f(each member); does not compile where a report has others.
 template <class F>
 void for_each_member(Report& r, F f) {
-  auto& [outcome, n, nrhs, device, gemm, products_of, small_below, method, precision, storage, products, residual,
-         extra_residuals, equilibration, refine, schedule, block_size, threads, phases, factor_seconds, solve_seconds,
-         total_seconds, factor_gflops, backward_error, hpl_residual, forward_error, rcond, rcond_of_scaled_rows,
-         rcond_of_scaled_columns, digits, growth, forward_error_bound, componentwise_backward_error, refine_iterations,
-         gmres_steps, refinement_residuals, residual_history, notes] = r;
+  auto& [outcome, n, nrhs, device, gemm, cards, products_of, small_below, method, precision, storage, products,
+         residual, extra_residuals, equilibration, refine, schedule, block_size, threads, phases, factor_seconds,
+         solve_seconds, total_seconds, factor_gflops, backward_error, hpl_residual, forward_error, rcond,
+         rcond_of_scaled_rows, rcond_of_scaled_columns, digits, growth, forward_error_bound,
+         componentwise_backward_error, refine_iterations, gmres_steps, refinement_residuals, residual_history, notes] =
+      r;
   const auto each = [&](auto&... member) { (f(member), ...); };
-  each(outcome, n, nrhs, device, gemm, products_of, small_below, method, precision, storage, products, residual,
+  each(outcome, n, nrhs, device, gemm, cards, products_of, small_below, method, precision, storage, products, residual,
        extra_residuals, equilibration, refine, schedule, block_size, threads, phases, factor_seconds, solve_seconds,
        total_seconds, factor_gflops, backward_error, hpl_residual, forward_error, rcond, rcond_of_scaled_rows,
        rcond_of_scaled_columns, digits, growth, forward_error_bound, componentwise_backward_error, refine_iterations,

@@ -80,7 +80,7 @@ typedef struct lasolve_options {
   size_t size;
   const char* gemm;           /* a backend of `lasolve list`; NULL: "auto" */
   const lasolve_gemm* kernel; /* instead of one by its name; runs where its operands are */
-  const char* device;         /* "auto", "cpu", "cuda", "cuda:1" */
+  const char* device;         /* "auto", "cpu", "cuda", "cuda:1"; several share one system: "cuda:0,1" */
   const char* method;         /* "auto", "lu", "cholesky", "lu-nopivot" */
   const char* triangle;       /* of A that is there: "both", "lower", "upper"; of one, A is symmetric */
   const char* precision;      /* of the factors: "auto", "fp64", "fp32", ... */

@@ -19,6 +19,8 @@
 namespace lasolve {
 template <class T>
 class Engine;
+template <class T>
+struct FactorizationOf;
 }  // namespace lasolve
 
 namespace lasolve {
@@ -59,6 +61,10 @@ struct Options {
   /// automatic: the device of the data; else the first CUDA device that this build has code for, if it has the backend; else
   /// the CPU.
   Device device = {};
+  /// Several devices of the kind of `device`, by their indices: the columns of A are dealt out to them, so that they hold larger systems, and
+  /// solve large ones sooner. `device` is the first. One may be named twice; those of the CPU are threads with memory of their own, for tests.
+  /// Fewer than two: `device` alone.
+  std::vector<int> cards = {};
   /// automatic: Cholesky if A has a positive diagonal and is symmetric but for roundoff, |aᵢⱼ − aⱼᵢ| ≤ 8 u √(aᵢᵢ aⱼⱼ), else LU.
   /// cholesky factors one triangle only: whether A is symmetric is then the caller's word.
   Method factorization = Method::automatic;
@@ -143,11 +149,22 @@ struct ProductsOf {
   ProductCount count;
 };
 
+/// What one of several cards did in a factorization.
+struct CardReport {
+  std::string device;         ///< "cuda:1"
+  std::int64_t columns = 0;   ///< of A that are its own
+  double bytes = 0;           ///< of its memory: factors, what came from others, and A where it is kept
+  double received_bytes = 0;  ///< panels of others
+  PhaseTimes phases;          ///< busy seconds; panels include waiting for those of others
+};
+
 /// What a factorization or a solve did.
 struct [[nodiscard]] Report {
   Outcome outcome;
   std::int64_t n = 0, nrhs = 0;
-  std::string device, gemm;  ///< "cpu" or "cuda:0"; the backend that was used
+  std::string device, gemm;  ///< "cpu", "cuda:0" or "cuda:0,1"; the backend that was used
+  /// Of several cards what each did. `phases` are then those of the card that was busy longest in each, with the operations of all.
+  std::vector<CardReport> cards;
   /// Where the backend leaves small products to another (GemmBackend::small): what either was given, and below how many operations a
   /// product is small. Else empty.
   std::vector<ProductsOf> products_of;
@@ -344,6 +361,8 @@ class Factorization {
   double rcond();
 
  private:
+  friend struct lasolve::FactorizationOf<T>;  // of what is no memory of the caller's
+  explicit Factorization(std::unique_ptr<Engine<T>>);
   void apply(Factor, bool inverse, Borrowed<const T> B, Borrowed<T> X, Op op, CUstream_st* after);
 
   std::unique_ptr<Engine<T>> engine_;

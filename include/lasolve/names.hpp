@@ -147,6 +147,39 @@ inline std::optional<Device> parse_device(std::string_view text) {
   return device;
 }
 
+/// "cuda:0,1": several devices of one kind, by their indices.
+inline std::string name_of(const Device& first, const std::vector<int>& cards) {
+  if (cards.size() < 2) return name_of(first);
+  std::string name = name_of(first.kind);
+  for (std::size_t k = 0; k < cards.size(); ++k) name.append(k == 0 ? ":" : ",").append(std::to_string(cards[k]));
+  return name;
+}
+
+/// The devices of what name_of writes; of "cuda:all" there are no indices. Where there is one, the second is empty.
+struct ParsedDevices {
+  Device first;
+  std::vector<int> cards = {};
+  bool all = false;
+};
+inline std::optional<ParsedDevices> parse_devices(std::string_view text) {
+  if (text == "cuda:all") return ParsedDevices{{Device::cuda, 0}, {}, true};
+  if (const auto one = parse_device(text)) return ParsedDevices{*one};
+  const std::size_t colon = text.find(':');
+  const auto kind = parse<Device::Kind>(text.substr(0, colon));
+  if (!kind || *kind == Device::automatic || colon == text.npos) return std::nullopt;
+  std::vector<int> cards;
+  const char *at = text.data() + colon, *const end = text.data() + text.size();
+  while (at != end) {  // at a colon or a comma
+    int index = 0;
+    const auto [stop, e] = std::from_chars(at + 1, end, index);
+    if (e != std::errc() || index < 0 || (stop != end && *stop != ',')) return std::nullopt;
+    cards.push_back(index);
+    at = stop;
+  }
+  if (cards.size() < 2) return std::nullopt;
+  return ParsedDevices{{*kind, *kind == Device::cuda ? cards[0] : 0}, cards};
+}
+
 /// The word of a device.
 template <class Space>
 inline constexpr Device::Kind kind_of = std::is_same_v<Space, Cuda> ? Device::cuda : Device::cpu;

@@ -59,10 +59,11 @@ void set_gemm(Asked& asked, nb::handle value) {
 
 void set_device(Asked& asked, nb::handle value) {
   const string name = nb::cast<string>(nb::str(value));
-  const auto device = parse_device(name);
-  if (!device)
-    throw std::invalid_argument("lasolve: there is no device '" + name + "', but auto, cpu, cuda, cuda:1 and so on");
-  asked.options.device = *device;
+  const auto devices = parse_devices(name);
+  if (!devices || devices->all)
+    throw std::invalid_argument("lasolve: there is no device '" + name +
+                                "', but auto, cpu, cuda, cuda:1, several as cuda:0,1, and so on");
+  asked.options.device = devices->first, asked.options.cards = devices->cards;
 }
 
 void set_tuning(Asked& asked, nb::handle value) {

@@ -8,107 +8,125 @@
 #include <thread>
 #include <vector>
 
-#include "core/cpu/copy_on_host.hpp"
 #include "solvers/execute.hpp"
 
 namespace lasolve {
 
-/// A queue, and what a card has memory of.
-template <class T, class Space>
-struct Card {
-  Queue<Space>& q;
-  Workpiece<T, Space> of;
-};
+/// f(card) by a thread for each, of which the calling one is the first. Rethrows what the first that failed has thrown, when no thread runs
+/// any more.
+template <class F>
+void on_each_card(int cards, F f) {
+  std::vector<std::exception_ptr> failures(std::size_t(cards), nullptr);
+  const auto work = [&](int card) {
+    try {
+      f(card);
+    } catch (...) {
+      failures[std::size_t(card)] = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (int card = 1; card < cards; ++card) others.emplace_back(work, card);
+    work(0);
+  }
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+}
 
-/// The ends of tasks, for which threads wait.
-class EndsOnHost {
+/// What the threads of cards have given to their queues, for which others wait before they wait for it on their own.
+class GivenByCards {
  public:
-  explicit EndsOnHost(std::size_t tasks) : ended_(tasks) {}
+  explicit GivenByCards(std::size_t tasks) : given_(tasks) {}
 
-  /// False: somebody has failed, and no end comes any more.
+  /// False: somebody has failed, and no task comes any more.
   bool wait(std::size_t task) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return ended_[task] || failure_; });
-    return !failure_;
+    changed_.wait(lock, [&] { return given_[task] || failed_; });
+    return !failed_;
   }
   void mark(std::size_t task) {
     const std::lock_guard lock(mutex_);
-    ended_[task] = true;
+    given_[task] = true;
     changed_.notify_all();
   }
-  void fail(std::exception_ptr why) {
+  void fail() {
     const std::lock_guard lock(mutex_);
-    if (!failure_) failure_ = why;
+    failed_ = true;
     changed_.notify_all();
-  }
-  void rethrow() const {
-    if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<bool> ended_;
-  std::exception_ptr failure_;
+  std::vector<bool> given_;
+  bool failed_ = false;
 };
 
-/// Columns of L and their interchanges, to the memory of the card that they are sent to.
-template <class T>
-void send(const Task& task, const Workpiece<T, Cpu>& from, const Workpiece<T, Cpu>& to) {
-  copy_on_host<T>(from.at(task.C), to.at(task.C));
-  const Block& p = task.interchanges;
-  if (!p.empty()) copy_on_host<std::int64_t>(from.pivots.p.block(p.i, 0, p.m, 1), to.pivots.p.block(p.i, 0, p.m, 1));
-}
+/// The ends of tasks, for which queues of all cards wait. Made before their threads begin. Where what is given to a queue is done, there is
+/// nothing to wait for.
+template <class Space>
+class EndsOnCards {
+ public:
+  EndsOnCards(const OrderedPlan&, std::span<Queue<Space>* const>) {}
+  void mark(Queue<Space>&, std::size_t) const {}
+  void wait(Queue<Space>&, std::size_t, bool) const {}
+};
 
-/// The tasks of one card, as the lines of a plan. On a queue that runs at once.
-template <class T>
+/// The same as a part of the lines of one card.
+template <class Space>
+struct EndsOnCard {
+  const EndsOnCards<Space>& of_all;
+  void mark(Queue<Space>& q, std::size_t i) const { of_all.mark(q, i); }
+  void wait(Queue<Space>& q, std::size_t i, bool is_phase) const { of_all.wait(q, i, is_phase); }
+};
+
+/// The tasks of one card, as the lines of a plan.
+template <class T, class Space>
 class LinesOfCard {
  public:
-  LinesOfCard(const Plan& plan, std::span<const Card<T, Cpu>> cards, int card, EndsOnHost& ends)
-      : method_(plan.method), cards_(cards), card_(card), ends_(ends) {}
+  LinesOfCard(Queue<Space>& q, const OrderedPlan& ordered, const Workpiece<T, Space>& of, int card,
+              const EndsOnCards<Space>& ends, GivenByCards& given)
+      : lines_(q, ordered, of, nullptr, {ends}, card), card_(card), given_(given) {}
 
-  void wait(const Task& task, std::size_t k) { goes_on_ = goes_on_ && (!is_own(task) || ends_.wait(k)); }
-  bool give(const Task& task, std::size_t) {
-    if (!goes_on_ || !is_own(task)) return goes_on_;
-    const auto& [q, of] = cards_[std::size_t(card_)];
-    if (task.is(any_task::send))
-      send(task, cards_[std::size_t(task.from)].of, of);
-    else
-      perform<T>(q, q, method_, task, of);
-    return true;
+  void wait(const Task& task, std::size_t k) {
+    if (!goes_on_ || !is_own(task)) return;
+    goes_on_ = given_.wait(k);
+    if (goes_on_) lines_.wait(task, k);
   }
+  bool give(const Task& task, std::size_t i) { return goes_on_ && (!is_own(task) || lines_.give(task, i)); }
   void mark(const Task& task, std::size_t i) {
-    if (is_own(task)) ends_.mark(i);
+    if (is_own(task)) lines_.mark(task, i), given_.mark(i);
   }
+  void join() { lines_.join(); }
 
  private:
   bool is_own(const Task& task) const { return task.lane.card == card_; }
 
-  const Method method_;
-  const std::span<const Card<T, Cpu>> cards_;
+  QueueLines<T, Space, EndsOnCard<Space>> lines_;
   const int card_;
-  EndsOnHost& ends_;
+  GivenByCards& given_;
   bool goes_on_ = true;
 };
 
-/// Factors as a plan of so many cards says, each with the columns of A that are its own. On exit these are factored. Rethrows what a task
-/// throws, when no thread runs any more.
-template <class T>
-void execute_on_cards(const OrderedPlan& ordered, std::span<const Card<T, Cpu>> cards) {
-  EndsOnHost ends(ordered.plan.tasks.size());
-  const auto work = [&](int card) {
+/// Factors as a plan of so many cards says, each with the columns of A that are its own. On exit these are factored. `on_card(card, work)`
+/// does work() on a thread where the device of the card is the current one. Rethrows what a task throws, when no thread runs any more.
+template <class T, class Space, class OnCard>
+void execute_on_cards(const OrderedPlan& ordered, std::span<Queue<Space>* const> queues,
+                      std::span<const Workpiece<T, Space>> of, OnCard on_card) {
+  GivenByCards given(ordered.plan.tasks.size());
+  const EndsOnCards<Space> ends(ordered, queues);
+  on_each_card(int(queues.size()), [&](int card) {
     try {
-      give_in_order(ordered.plan, ordered.waits, LinesOfCard<T>(ordered.plan, cards, card, ends));
+      on_card(card, [&] {
+        LinesOfCard<T, Space> lines(*queues[std::size_t(card)], ordered, of[std::size_t(card)], card, ends, given);
+        give_in_order(ordered.plan, ordered.waits, lines);
+        lines.join();
+      });
     } catch (...) {
-      ends.fail(std::current_exception());
+      given.fail();
+      throw;
     }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (int card = 1; card < int(cards.size()); ++card) others.emplace_back(work, card);
-    work(0);
-  }
-  ends.rethrow();
+  });
 }
 
 }  // namespace lasolve

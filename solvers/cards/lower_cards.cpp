@@ -16,6 +16,39 @@ std::size_t Deal::block_of(std::int64_t j) const {
   return std::size_t(std::upper_bound(ends_.begin(), ends_.end(), j) - ends_.begin());
 }
 
+std::vector<Range> Deal::columns_of_card(int card) const {
+  std::vector<Range> own;
+  for (std::size_t b = std::size_t(card); b < ends_.size(); b += std::size_t(cards_)) own.push_back(columns_of(b));
+  return own;
+}
+
+CardMemory::CardMemory(const Deal& deal, int card) : deal_(deal), card_(card), others_(most_of_others, deal.blocks()) {
+  for (const Range block : deal.columns_of_card(card)) begins_.push_back(own_), own_ += block.count();
+  for (std::size_t b = 0; b < deal.blocks(); ++b)
+    if (int(b % std::size_t(deal.cards())) != card) room_ = std::max(room_, deal.columns_of(b).count());
+}
+
+Range CardMemory::local(Range own) const {
+  const std::size_t block = deal_.block_of(own.begin);
+  const std::int64_t begin = begins_[block / std::size_t(deal_.cards())] + own.begin - deal_.columns_of(block).begin;
+  return {begin, begin + own.count()};
+}
+
+Range CardMemory::receive(Range columns) {
+  const std::size_t block = deal_.block_of(columns.begin);
+  if (std::find(others_.begin(), others_.end(), block) == others_.end())
+    others_[next_] = block, next_ = (next_ + 1) % others_.size();
+  return received(columns);
+}
+
+Range CardMemory::received(Range columns) const {
+  const std::size_t block = deal_.block_of(columns.begin);
+  const auto place = std::find(others_.begin(), others_.end(), block);
+  if (place == others_.end()) throw std::logic_error("lasolve: a card reads columns of another that it has no more");
+  const std::int64_t begin = own_ + (place - others_.begin()) * room_ + columns.begin - deal_.columns_of(block).begin;
+  return {begin, begin + columns.count()};
+}
+
 namespace {
 
 /// f(columns) for the part of them in each block column.
@@ -36,7 +69,11 @@ Range columns_of(const Block& b) {
 class Dealing {
  public:
   Dealing(const Plan& plan, const Deal& deal)
-      : plan_(plan), deal_(deal), copies_(std::size_t(deal.cards())), last_read_(deal.blocks()) {
+      : plan_(plan),
+        deal_(deal),
+        copies_(std::size_t(deal.cards())),
+        last_read_(deal.blocks()),
+        has_handed_on_(copies_.size()) {
     for (std::size_t i = 0; i < plan.tasks.size(); ++i)
       for (const Block& b : reads_of(plan.tasks[i]))
         for_each_part(deal, columns_of(b), [&](Range part) { last_read_[deal.block_of(part.begin)] = i; });
@@ -65,16 +102,27 @@ class Dealing {
 
   void give(Task task, int card) {
     task.lane.card = card;
-    for (const Block& b : reads_of(task))
-      for_each_part(deal_, columns_of(b), [&](Range part) { bring(part, task.lane); });
+    const BlockList reads = reads_of(task);
+    const auto handed_on = std::find_if(reads.begin(), reads.end(), is_handed_on);
+    const Block with = handed_on != reads.end() && !has_handed_on_[std::size_t(card)] ? *handed_on : Block();
+    for (const Block& b : reads) for_each_part(deal_, columns_of(b), [&](Range part) { bring(part, task.lane, with); });
+    if (!with.empty()) has_handed_on_[std::size_t(card)] = true;
+    const BlockList writes = writes_of(task);
+    if (std::any_of(writes.begin(), writes.end(), is_handed_on))
+      has_handed_on_.assign(copies_.size(), false), has_handed_on_[std::size_t(card)] = true;
     tasks_.push_back(task);
     if (task.C.of != Resource::matrix || deal_.card_of(task.C.j) != card) return;
     for (int other = 0; other < deal_.cards(); ++other)
       if (other != card) change_copies(task, other);
   }
 
-  /// Columns of L, all in one block column, to the card of a lane, as far as it has them not.
-  void bring(Range columns, Lane to) {
+  /// What one task leaves to another beside the matrix and its interchanges.
+  static bool is_handed_on(const Block& b) { return b.of == Resource::packed_L11; }
+
+  /// Columns of L, all in one block column, to the card of a lane, as far as it has them not. And what was handed on with them.
+  void bring(Range columns, Lane to, const Block& with) {
+    if (!plan_.lanes.single())
+      to.rank = plan_.lanes.chain.rank, to.line = plan_.lanes.chain.line + copies_line, to.multiprocessors = 0;
     const int from = deal_.card_of(columns.begin);
     auto& copies = copies_[std::size_t(to.card)];
     for (std::int64_t j = columns.begin; from != to.card && j < columns.end;) {
@@ -85,7 +133,8 @@ class Dealing {
         if (copy.begin <= j && j < copy.end) part.end = std::min(part.end, copy.end), is_there = true;
       }
       if (!is_there) {
-        Task send{.type = &any_task::send, .lane = to, .C = {{j, plan_.m}, part}, .from = from};
+        Task send{
+            .type = &any_task::send, .lane = to, .timed = false, .C = {{j, plan_.m}, part}, .U = with, .from = from};
         if (record_of(plan_.method).has_pivots) send.interchanges = {Resource::pivots, part};
         tasks_.push_back(send);
         copies.push_back(part);
@@ -113,6 +162,7 @@ class Dealing {
   std::size_t at_ = 0;
   std::vector<std::vector<Range>> copies_;  // of columns of L, by card
   std::vector<std::size_t> last_read_;      // by block column
+  std::vector<bool> has_handed_on_;         // by card: what was handed on last
   std::vector<Task> tasks_;
 };
 
@@ -124,6 +174,30 @@ Plan lower_cards(const Plan& plan, const Deal& deal) {
   dealt.cards = deal.cards();
   dealt.tasks = Dealing(plan, deal).tasks();
   return dealt;
+}
+
+Plan in_memory_of_cards(const Plan& of_cards, const Deal& deal) {
+  Plan plan = of_cards;
+  if (deal.cards() == 1) return plan;
+  std::vector<CardMemory> memory;
+  for (int card = 0; card < deal.cards(); ++card) memory.emplace_back(deal, card);
+  for (Task& task : plan.tasks) {
+    const int card = task.lane.card;
+    CardMemory& its = memory[std::size_t(card)];
+    const auto move = [&](Block& b) {
+      if (b.empty() || b.of != Resource::matrix) return;
+      const Range columns = b.columns();
+      b.j = (deal.card_of(columns.begin) == card ? its.local(columns) : its.received(columns)).begin;
+    };
+    if (task.is(any_task::send)) {
+      task.L = task.C;
+      task.L.j = memory[std::size_t(task.from)].local(task.C.columns()).begin;
+      task.C.j = its.receive(task.C.columns()).begin;
+    } else {
+      for (Block* b : {&task.C, &task.L, &task.U}) move(*b);
+    }
+  }
+  return plan;
 }
 
 }  // namespace lasolve

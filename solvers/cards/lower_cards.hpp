@@ -19,6 +19,9 @@ class Deal {
   std::size_t block_of(std::int64_t j) const;
   Range columns_of(std::size_t block) const { return {block == 0 ? 0 : ends_[block - 1], ends_[block]}; }
   int card_of(std::int64_t j) const { return int(block_of(j) % std::size_t(cards_)); }
+  /// Those of a card, in ascending order.
+  std::vector<Range> columns_of_card(int card) const;
+  bool operator==(const Deal&) const = default;
 
  private:
   int cards_;
@@ -34,5 +37,33 @@ class Deal {
 /// it in its own status. For one card a plan stays what it is.
 /// Throws std::logic_error where a task of several block columns cannot be done in parts, as the solves of a Cholesky by halves.
 Plan lower_cards(const Plan&, const Deal&);
+
+/// Where the memory of a card has columns: its own side by side, and behind them room for so many block columns of others, which take turns.
+class CardMemory {
+ public:
+  CardMemory(const Deal&, int card);
+
+  std::int64_t columns() const { return own_ + room_ * most_of_others; }
+  std::int64_t own() const { return own_; }
+  /// Own columns, all in one block column.
+  Range local(Range own) const;
+  /// Where columns of another card go that are sent now.
+  Range receive(Range);
+  /// Where they are. Throws std::logic_error where others have taken their place.
+  Range received(Range) const;
+
+ private:
+  static constexpr std::int64_t most_of_others = 3;  // block columns
+  const Deal& deal_;
+  int card_;
+  std::int64_t own_ = 0, room_ = 0;
+  std::vector<std::int64_t> begins_;  // of own block columns
+  std::vector<std::size_t> others_;   // the block column in each place
+  std::size_t next_ = 0;
+};
+
+/// The same plan with blocks where they are in the memory of their cards: so that what takes the place of another waits for who reads that.
+/// A send has its source in L. For schedules that read one block column of L at a time.
+Plan in_memory_of_cards(const Plan& of_cards, const Deal&);
 
 }  // namespace lasolve

@@ -81,7 +81,7 @@ struct Cholesky {
   static void perform(Queue<Space>& q, const Task& task, const Workpiece<T, Space>& of) {
     const auto C = of.at(task.C), L = of.at(task.L);
     if (task.is(cholesky_task::panel))  // [A11; A21] = [L11; L21] L11ᵀ
-      return cholesky_recursive(q, of.gemm, C, Minors<Space>{of.pivots.zero, task.C.j, of.on_trial});
+      return cholesky_recursive(q, of.gemm, C, Minors<Space>{of.pivots.zero, task.C.i, of.on_trial});
     if (task.is(cholesky_task::solve)) return trsm_right(q, of.gemm, lower(L).transposed(), C);  // L21 = A21 inv(L11)ᵀ
     if (task.is(cholesky_task::product))  // A21 ← A21 − A20 L10ᵀ
       return of.gemm(q, T(-1), L, transposed(of.at(task.U)), T(1), C);

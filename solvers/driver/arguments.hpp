@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -30,6 +31,14 @@ void require_enumerator(Enum value, const char* what) {
 }
 inline void require_enumerators(const Options& options) {
   require_enumerator(options.device.kind, "Options::device");
+  if (!options.cards.empty()) {
+    require(options.device.kind != Device::automatic,
+            "Options::cards are of a kind of device: name the first as device");
+    require(std::all_of(options.cards.begin(), options.cards.end(), [](int card) { return card >= 0; }),
+            "the index of a card is negative");
+    require(options.device.kind == Device::cpu || options.device.index == options.cards[0],
+            "Options::device is the first of Options::cards");
+  }
   require_enumerator(options.factorization, "Options::factorization");
   require_enumerator(options.triangle, "Options::triangle");
   require_enumerator(options.precision, "Options::precision");

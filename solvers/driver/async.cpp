@@ -13,6 +13,7 @@ namespace {
 void require_decided(const Options& options) {
   require(options.factorization != Method::automatic,
           "a factorization that nobody waits for cannot look at A: the options have to name the method");
+  require(options.cards.size() < 2, "a factorization that nobody waits for is on one device");
   require(!options.check,
           "a factorization that nobody waits for cannot check solutions: the options have to leave out the check");
   require(options.condition != Condition::on,

@@ -8,14 +8,20 @@
 #include "core/backend_table.hpp"
 #include "core/choose.hpp"
 #include "core/context_state.hpp"
+#include "core/spread.hpp"
 #include "lasolve/lasolve.hpp"
 #include "lasolve/names.hpp"
 #include "lasolve/precision.hpp"
 #include "solvers/driver/columns.hpp"
 #include "solvers/driver/facts.hpp"
 #include "solvers/recipe.hpp"
+#include "solvers/scales.hpp"
+#include "solvers/supply.hpp"
 
 namespace lasolve {
+
+template <class T, class Space>
+class Decomposition;
 
 /// How a triangular factor is applied: X ← op(factor) B, or X ← op(factor)⁻¹ B.
 struct FactorCall {
@@ -81,6 +87,7 @@ template <class Space>
 Means means_of(const GemmBackend<Space>& gemm, const Options& options, const Tuning& tuning, bool fits_a_leaf) {
   Means means{
       .device = {kind_of<Space>, options.device.index},
+      .cards = cards_of(options),
       .tuning = options.tuning ? &*options.tuning : &tuning,
       .backend = gemm.name,
       .has_coarse = coarse_backend<Space>(options, options.device.index) != nullptr,
@@ -95,17 +102,21 @@ Means means_of(const GemmBackend<Space>& gemm, const Options& options, const Tun
 /// A matrix as it was given: borrowed, for the call alone or for longer, or handed over with its memory, which the factors may then overwrite.
 template <class T, class Space>
 struct Given {
+  explicit Given(SpreadMatrix<T, Space>& spread) : spread(&spread) {}
   explicit Given(MatrixView<const T, Space> borrowed) : A(borrowed) {}
   explicit Given(Matrix<T, Space> handed_over) : memory(std::move(handed_over)), A(memory->view()) {}
 
   std::optional<Matrix<T, Space>> memory;
   MatrixView<const T, Space> A;
+  /// In the place of these, with what makes its factors by a recipe.
+  SpreadMatrix<T, Space>* spread = nullptr;
+  std::function<std::unique_ptr<Decomposition<T, Space>>(const Recipe&, Scales&&)> make = {};
   bool may_end = false;  ///< with the call, so that a copy is to be kept
 };
 
 template <class T, class Space>
 Problem problem_of(const Given<T, Space>& given) {
-  return {.n = given.A.rows(),
+  return {.n = given.spread ? given.spread->order() : given.A.rows(),
           .element = precision_of<T>,
           .handed_over = given.memory.has_value(),
           .is_complex = ComplexElement<T>};
@@ -131,6 +142,32 @@ template <class T>
 std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda> A, const GemmBackend<Cuda>&, const Options&,
                                                   SharedContext);
 
+/// A matrix that is made, or copied, where it is wanted: to the memory of a card, some columns at a time. It may be asked for again.
+template <class T>
+struct Columnwise {
+  std::int64_t n = 0;
+  Supply<T, Cpu> on_cpu;
+  Supply<T, Cuda> on_cuda;
+  std::optional<bool> keeps =
+      {};  ///< cards have a copy of it beside its factors; none: where there is room, and it is read again
+};
+/// Factors over the cards that the options name, of the kind of the backend.
+template <class T>
+std::unique_ptr<Engine<T>> make_engine_on_cards(Columnwise<T> A, const GemmBackend<Cpu>&, const Options&, Facts start);
+template <class T>
+std::unique_ptr<Engine<T>> make_engine_on_cards(Columnwise<T> A, const GemmBackend<Cuda>&, const Options&, Facts start);
+/// The columns of a matrix on the host, or on a CUDA device after what a stream has been given.
+template <class T>
+Columnwise<T> columnwise(MatrixView<const T, Cpu> A);
+template <class T>
+Columnwise<T> columnwise(MatrixView<const T, Cuda> A, CUstream_st* after);
+
+/// A factorization of what is no memory of the caller's.
+template <class T>
+struct FactorizationOf {
+  static Factorization<T> columns(Columnwise<T> A, const Options&);
+};
+
 /// What a build with CUDA, or without it, instantiates for an element.
 #define LASOLVE_ENGINES_ON_CUDA(T)                                                                                     \
   template std::unique_ptr<Engine<T>> make_engine(Given<T, Cpu>, const GemmBackend<Cuda>&, const Options&, Facts,      \
@@ -139,5 +176,8 @@ std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda> A, const GemmBa
                                                   CUstream_st*, SharedContext);                                        \
   template std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda>, const GemmBackend<Cuda>&, const Options&, \
                                                              SharedContext);
+#define LASOLVE_CARDS_ON_CUDA(T)                                                                                       \
+  template std::unique_ptr<SystemOnCards<T>> system_on_cards(Columnwise<T>, const GemmBackend<Cuda>&, const Options&); \
+  template Columnwise<T> columnwise(MatrixView<const T, Cuda>, CUstream_st*);
 
 }  // namespace lasolve

@@ -10,6 +10,7 @@ namespace lasolve {
 void write_report(Report& r, const Recipe& by, Facts&& of) {
   r.outcome = of.outcome;
   r.n = of.n, r.device = std::move(of.device), r.gemm = std::move(of.gemm), r.threads = of.threads;
+  r.cards = std::move(of.cards);
   r.products_of = std::move(of.products_of), r.small_below = of.small_below;
   r.method = by.method, r.refine = by.refine, r.schedule = by.schedule, r.block_size = by.block_size();
   r.precision = by.precision.name, r.storage = by.precision.storage;

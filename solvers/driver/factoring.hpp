@@ -33,15 +33,16 @@ class Factoring {
   /// Throws where memory is short.
   Factoring(Queue<Space>& q, const GemmBackend<Space>& gemm, Given<T, Space> given, const Recipes& recipes,
             const Options& options)
-      : A(given.A, options.triangle),
+      : A(given.spread ? KnownMatrix<T, Space>(*given.spread) : KnownMatrix<T, Space>(given.A, options.triangle)),
         q_(q),
         gemm_(gemm),
         coarse_(coarse_backend<Space>(options, options.device.index)),
         recipes_(recipes),
         triangle_(options.triangle),
         progress_(options.progress),
-        memory_(std::move(given.memory)) {
-    if (!in_place()) require_memory();
+        memory_(std::move(given.memory)),
+        make_(std::move(given.make)) {
+    if (!in_place() && !make_) require_memory();
   }
   Factoring(const Factoring&) = delete;
   Factoring& operator=(const Factoring&) = delete;
@@ -169,11 +170,12 @@ class Factoring {
     tell_recipe(recipes_, by);
     facts.rcond = {};
     q_.phase(Phase::other);
-    const GemmBackend<Space>& gemm = by.by_coarse ? *coarse_ : gemm_;
-    facts.gemm = gemm.name;
     Scales scales = scales_for(by, facts);
     facts.equilibration = by.scales_up || by.equilibrates ? scales.kind() : Equilibration::none;
-    auto factors = decomposition_by<T>(by, gemm, n, in_place() ? &*memory_ : nullptr, std::move(scales));
+    auto factors = make_ ? make_(by, std::move(scales))
+                         : decomposition_by<T>(by, by.by_coarse ? *coarse_ : gemm_, n, in_place() ? &*memory_ : nullptr,
+                                               std::move(scales));
+    facts.gemm = factors->backend();
     const Settled settled(q_, [&] {
       if (by.arrives) await(q_, n);  // what is still to come may come to the memory of the factors
     });
@@ -217,7 +219,7 @@ class Factoring {
       return {exponent};
     }
     if (!has_narrow_range(by.precision.products)) return {};
-    const double most = largest(*column_norms<T>(q_, A.view()));
+    const double most = A.largest_element(q_);
     return {std::isfinite(most) && most > 0 ? -std::ilogb(most) : 0};
   }
 
@@ -250,7 +252,9 @@ class Factoring {
     q_.on_progress({});
     if (progress_ && look && facts.outcome.ok()) progress_(1);  // what may be in vain is no progress
     if (clock) clock->tell();
-    const PhaseTimes times = q_.take_times();
+    PhaseTimes times = q_.take_times();
+    facts.cards = factors.cards();
+    times += of_the_busiest(facts.cards);
     const double wall = all - times.seconds_of(Phase::check);
     facts.factor_seconds = std::min(factored, wall - times.seconds_of(Phase::to_device));
     facts.times.add(times, wall);
@@ -286,7 +290,9 @@ class Factoring {
   const Uplo triangle_;
   const std::function<void(double)> progress_;
   std::optional<Matrix<T, Space>> memory_;  // that of A, handed over, until the factors have it
-  std::optional<Stopwatch> since_;          // what came before the factorization, and goes on beside its beginning
+  const std::function<std::unique_ptr<Decomposition<T, Space>>(const Recipe&, Scales&&)>
+      make_;                        // else by decomposition_by
+  std::optional<Stopwatch> since_;  // what came before the factorization, and goes on beside its beginning
 };
 
 }  // namespace lasolve

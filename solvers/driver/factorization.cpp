@@ -3,7 +3,9 @@
 #include <numeric>
 
 #include "core/choose.hpp"
+#include "core/cpu/copy_on_host.hpp"
 #include "core/memory_kind.hpp"
+#include "core/transfer.hpp"
 #include "lasolve/context.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/driver/arguments.hpp"
@@ -16,9 +18,9 @@ namespace lasolve {
 namespace {
 
 /// `op`: how A is related to what is factored.
-Facts start_of(const Choice& choice, Op op = Op::none) {
+Facts start_of(const Choice& choice, const Options& options, Op op = Op::none) {
   return {.outcome = {.of_rows = op == Op::transpose},
-          .device = choice.backend.index() == 0 ? "cpu" : choice.device_name(),
+          .device = name_of(choice.device(), options.cards),
           .notes = choice.notes};
 }
 
@@ -39,17 +41,33 @@ Choice choose_for(const Options& options, const SharedContext& context) {
   return context ? choose(on_its_device(*context, options)) : choose(options);
 }
 
+/// Over the cards that the options name.
+template <class T>
+std::unique_ptr<Engine<T>> make_engine_on_cards(Columnwise<T>&& A, const Options& options, const Choice& choice,
+                                                Op op) {
+  return std::visit(
+      [&](const auto* backend) {
+        return make_engine_on_cards<T>(std::move(A), *backend, options, start_of(choice, options, op));
+      },
+      choice.backend);
+}
+
 /// For the columns of op(A).
 template <class T>
 std::unique_ptr<Engine<T>> make_engine_for(Given<T, Cpu> A, const Options& options, const Choice& choice,
                                            const SharedContext& context, Op op) {
+  if (options.cards.size() > 1) {
+    require(!context, "a context is on one device, but several cards are asked for");
+    require(!A.memory, "over several cards factors do not overwrite A: give it as a view");
+    return make_engine_on_cards<T>(columnwise(A.A), options, choice, op);
+  }
   if (const auto* on_cpu = std::get_if<const GemmBackend<Cpu>*>(&choice.backend)) {
     require(!context, "a backend of the CPU, but a context is on CUDA");
-    return make_engine<T>(std::move(A), **on_cpu, options, start_of(choice, op));
+    return make_engine<T>(std::move(A), **on_cpu, options, start_of(choice, options, op));
   }
   Options there = options;
   there.device = choice.device();
-  return make_engine<T>(std::move(A), *std::get<1>(choice.backend), there, start_of(choice, op), context);
+  return make_engine<T>(std::move(A), *std::get<1>(choice.backend), there, start_of(choice, options, op), context);
 }
 
 /// Of columns on the host, op(A).
@@ -92,9 +110,18 @@ std::unique_ptr<Engine<T>> engine_on_device(Given<T, Cuda> A, Options options, C
   require(choice.backend.index() == 1, "the matrix is on a CUDA device, but the backend runs on the CPU");
   const Extent borrowed = A.memory || A.may_end ? Extent() : Extent(A.A);
   const std::int64_t n = A.A.rows();
-  auto engine = of_matrix(
-      n, make_engine<T>(std::move(A), *std::get<1>(choice.backend), options, start_of(choice, op), after, context),
-      options, borrowed);
+  if (options.cards.size() > 1) {
+    require(!context, "a context is on one device, but several cards are asked for");
+    require(!A.memory && !A.may_end, "over several cards A is borrowed: give a view of it that has a name");
+    auto several =
+        of_matrix(n, make_engine_on_cards<T>(columnwise(A.A, after), options, choice, op), options, borrowed);
+    several->stored = op;
+    return several;
+  }
+  auto engine = of_matrix(n,
+                          make_engine<T>(std::move(A), *std::get<1>(choice.backend), options,
+                                         start_of(choice, options, op), after, context),
+                          options, borrowed);
   engine->stored = op;
   return engine;
 }
@@ -191,7 +218,7 @@ Report solve_once(const Borrowed<const T>& A, const Borrowed<const T>& B, const 
   return on_columns(B, X, sides, [&](MatrixView<const T> b, MatrixView<T> x) {
     Report report;
     if (const auto* const on_cpu = std::get_if<const GemmBackend<Cpu>*>(&choice.backend))
-      if (solve_small(columns->view, **on_cpu, options, start_of(choice, columns->op), b, x,
+      if (solve_small(columns->view, **on_cpu, options, start_of(choice, options, columns->op), b, x,
                       op_of_stored(columns->op, op), report))
         return report;
     const auto engine = engine_by(choice, *columns, options, SharedContext());
@@ -203,6 +230,27 @@ Report solve_once(const Borrowed<const T>& A, const Borrowed<const T>& B, const 
 
 }  // namespace
 
+template <class T>
+Columnwise<T> columnwise(MatrixView<const T, Cpu> A) {
+  return {.n = A.rows(),
+          .on_cpu = [A](Queue<Cpu>&, std::int64_t first,
+                        MatrixView<T> to) { copy_on_host<T>(A.columns(first, to.cols()), to); },
+          .on_cuda = [A](Queue<Cuda>& q, std::int64_t first,
+                         MatrixView<T, Cuda> to) { copy<T>(q, A.columns(first, to.cols()), to); }};
+}
+
+template <class T>
+Factorization<T> FactorizationOf<T>::columns(Columnwise<T> A, const Options& options) {
+  require_enumerators(options);
+  const std::int64_t n = A.n;
+  return Factorization<T>(
+      of_matrix(n, make_engine_on_cards<T>(std::move(A), options, choose(options), Op::none), options, Extent()));
+}
+template struct FactorizationOf<double>;
+template struct FactorizationOf<float>;
+
+template <class T>
+Factorization<T>::Factorization(std::unique_ptr<Engine<T>> engine) : engine_(std::move(engine)) {}
 template <class T>
 Factorization<T>::Factorization(Borrowed<const T> A, const Options& options, After after)
     : engine_(engine_for(A, options, after)) {}

@@ -19,6 +19,7 @@ struct Facts {
   int threads = 0;
   std::vector<ProductsOf> products_of = {};
   double small_below = 0;
+  std::vector<CardReport> cards = {};
   Times times = {};
   double factor_seconds = 0;
   double range_of_pivots = 1;  ///< the smallest as a part of the largest

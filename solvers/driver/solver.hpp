@@ -340,7 +340,9 @@ class Solver {
   /// done. By more, something else is wrong, as the backend, which nothing must hide.
   bool mends_growth(Factored& made, MatrixView<const T, Space> B, MatrixView<T, Space> X, Op op, MatrixView<T, Space> R,
                     SolveFacts& facts) {
-    if (!record_of(made.recipe.method).may_grow || made.recipe.is_coarse() || recipe_.accuracy > 0) return false;
+    if (!record_of(made.recipe.method).may_grow || made.recipe.is_coarse() || recipe_.accuracy > 0 ||
+        made.factors->values().empty())
+      return false;
     const double grown = growth(q_, made.factors->values(), A_.with(Op::none), made.factors->scales());
     const double hpl = hpl_residual(*facts.backward_error, B.rows(), facts.roundoff);
     facts.growth = grown;

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
-#include "lasolve/queue.hpp"
+#include "lasolve/lasolve.hpp"
 
 namespace lasolve {
 
@@ -37,5 +38,16 @@ struct Times {
     }
   }
 };
+
+/// Of cards that worked side by side: for each phase the seconds of the one that was busy longest, and the operations of all.
+inline PhaseTimes of_the_busiest(const std::vector<CardReport>& cards) {
+  PhaseTimes times;
+  for (const CardReport& card : cards)
+    for (std::size_t p = 0; p < phase_count; ++p) {
+      times.seconds[p] = std::max(times.seconds[p], card.phases.seconds[p]);
+      times.flops[p] += card.phases.flops[p];
+    }
+  return times;
+}
 
 }  // namespace lasolve

@@ -45,7 +45,7 @@ struct LuNopivot {
   static void perform(Queue<Space>& q, const Task& task, const Workpiece<T, Space>& of) {
     const auto C = of.at(task.C);
     if (task.is(lu_nopivot_task::panel))
-      return panel(q, of.gemm, C, task.C.j, of.pivots.zero);  // [A11; A21] = [L11; L21] U11
+      return panel(q, of.gemm, C, task.C.i, of.pivots.zero);  // [A11; A21] = [L11; L21] U11
     if (task.is(lu_nopivot_task::solve))                      // U12 = inv(L11) A12
       return trsm_left(q, of.gemm, lower_unit(of.at(task.L)), C);
     if (task.is(lu_nopivot_task::update))  // A22 ← A22 − L21 U12

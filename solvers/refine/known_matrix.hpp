@@ -14,12 +14,24 @@ template <class T, class Space>
 class KnownMatrix {
  public:
   KnownMatrix(MatrixView<const T, Space> A, Uplo triangle) : A_(A), triangle_(triangle) {}
+  explicit KnownMatrix(SpreadMatrix<T, Space>& spread) : spread_(&spread), triangle_(Uplo::both) {}
 
+  /// Empty of a matrix that is in no memory as a whole.
   MatrixView<const T, Space> view() const { return A_; }
-  std::int64_t order() const { return A_.rows(); }
-  bool is_whole() const { return triangle_ == Uplo::both; }
+  SpreadMatrix<T, Space>* spread() const { return spread_; }
+  std::int64_t order() const { return spread_ ? spread_->order() : A_.rows(); }
+  /// Whether all of it is there to be looked at.
+  bool is_whole() const { return triangle_ == Uplo::both && !spread_; }
   /// The matrix of the systems that are solved with `op`.
-  SystemMatrix<T, Space> with(Op op) const { return system_matrix(A_, op, triangle_); }
+  SystemMatrix<T, Space> with(Op op) const {
+    if (spread_) return SpreadOperand<T, Space>{spread_, op};
+    return system_matrix(A_, op, triangle_);
+  }
+
+  /// The largest magnitude.
+  double largest_element(Queue<Space>& q) const {
+    return spread_ ? spread_->largest_element() : largest(*column_norms<T>(q, A_));
+  }
 
   /// Has q begin with what the next two tell.
   void measure(Queue<Space>& q, Op op) {
@@ -65,6 +77,7 @@ class KnownMatrix {
   Kept& of(Op op) { return kept_[op == Op::none || triangle_ != Uplo::both ? 0 : 1]; }
 
   MatrixView<const T, Space> A_;
+  SpreadMatrix<T, Space>* spread_ = nullptr;
   Uplo triangle_;
   Kept kept_[2];
 };

@@ -15,12 +15,20 @@ namespace lasolve {
 template <class T, class Space, class F>
 void for_each_magnitude(Queue<Space>& q, const SystemMatrix<T, Space>& A, F f) {
   const auto* const symmetric = std::get_if<Symmetric<T, Space>>(&A);
-  const Operand<T, Space> given = symmetric ? symmetric->half : std::get<Operand<T, Space>>(A);
+  const auto* const spread = std::get_if<SpreadOperand<T, Space>>(&A);
+  const Operand<T, Space> given = symmetric ? symmetric->half
+                                  : spread  ? Operand<T, Space>(MatrixView<const T, Space>())
+                                            : std::get<Operand<T, Space>>(A);
   const MatrixView<const T, Space> stored = given.stored();
-  const bool flips = given.op() != Op::none;
-  const std::int64_t n = stored.rows(), at_once = std::max<std::int64_t>(1, (1 << 22) / std::max<std::int64_t>(1, n));
-  for (std::int64_t first = 0; first < stored.cols(); first += at_once) {
-    const Matrix<T> some = on_host(q, stored.columns(first, std::min(at_once, stored.cols() - first)));
+  const bool flips = (spread ? spread->op : given.op()) != Op::none;
+  const std::int64_t n = spread ? spread->rows() : stored.rows(), columns = spread ? n : stored.cols(),
+                     at_once = std::max<std::int64_t>(1, (1 << 22) / std::max<std::int64_t>(1, n));
+  Matrix<T, Space> brought(n, spread ? std::min(at_once, n) : 0);
+  for (std::int64_t first = 0; first < columns; first += at_once) {
+    const std::int64_t count = std::min(at_once, columns - first);
+    if (spread) spread->matrix->columns(first, brought.view().columns(0, count));
+    const Matrix<T> some =
+        on_host(q, spread ? std::as_const(brought).view().columns(0, count) : stored.columns(first, count));
     for (std::int64_t c = 0; c < some.cols(); ++c)
       for (std::int64_t r = 0; r < n; ++r) {
         const std::int64_t i = flips ? first + c : r, j = flips ? r : first + c;

@@ -70,11 +70,11 @@ Request::Request(const lasolve_options* from) : given(read(from, "lasolve_option
   if (given.gemm) options.gemm = std::string(given.gemm);
   if (given.kernel) use(read(given.kernel, "lasolve_gemm"));
   if (given.device) {
-    const auto device = parse_device(given.device);
-    if (!device)
+    const auto devices = parse_devices(given.device);
+    if (!devices || devices->all)
       throw std::invalid_argument(std::string("there is no device '") + given.device +
-                                  "', but auto, cpu, cuda, cuda:1 and so on");
-    options.device = *device;
+                                  "', but auto, cpu, cuda, cuda:1, several as cuda:0,1, and so on");
+    options.device = devices->first, options.cards = devices->cards;
   }
   options.factorization = enumerator(given.method, Method::automatic, "the method");
   options.triangle = enumerator(given.triangle, Uplo::both, "the triangle");

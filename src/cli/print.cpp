@@ -124,9 +124,28 @@ std::string products(const Report& r) {
 
 }  // namespace
 
+namespace {
+
+/// What each of several cards did: busy seconds, which overlap.
+std::string cards(const Report& r) {
+  std::string text;
+  for (const CardReport& card : r.cards) {
+    const auto seconds = [&](Phase p) { return card.phases.seconds_of(p); };
+    text += fmt::format(
+        "{:<12}{} columns in {}, received {}; panels {:.3f} s, swaps {:.3f}, solves {:.3f}, products {:.3f} ({:.0f} "
+        "%)\n",
+        card.device, card.columns, in_bytes(card.bytes), in_bytes(card.received_bytes), seconds(Phase::panel),
+        seconds(Phase::swap), seconds(Phase::trsm), seconds(Phase::gemm),
+        r.factor_seconds > 0 ? 100 * seconds(Phase::gemm) / r.factor_seconds : 0);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string for_people(const Subject& subject, const Measured& measured) {
   const Report& r = measured.report;
-  const Device where = parse_device(r.device).value();
+  const Device where = parse_devices(r.device).value().first;
   std::string text = about(subject, r);
   if (const auto& e = measured.engine)
     text += fmt::format("engine      {}: {} rank{} in a grid of {} x {}, {} thread{} each\n", e->version, e->ranks,
@@ -137,6 +156,7 @@ std::string for_people(const Subject& subject, const Measured& measured) {
                             ? fmt::format(" ({} thread{})", r.threads, r.threads == 1 ? "" : "s")
                             : fmt::format(" ({})", cuda_devices().names.at(std::size_t(where.index))));
   text += products(r);
+  text += cards(r);
   for (const auto& note : r.notes) text += fmt::format("note        {}\n", note);
   text += "\n" + phase_table(r);
   text += fmt::format("{:<12}{:>12.6f}{:>21.1f}", "factor", r.factor_seconds, r.factor_gflops);

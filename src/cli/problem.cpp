@@ -15,6 +15,7 @@
 #include "core/sizes.hpp"
 #include "core/stopwatch.hpp"
 #include "io/foreign.hpp"
+#include "solvers/driver/engine.hpp"
 #include "solvers/method.hpp"
 #include "solvers/refine/accuracy.hpp"
 #include "solvers/refine/check_again.hpp"
@@ -229,6 +230,29 @@ Report Problem::solve_in_place(int queue, Options options, Matrix<double>& X) {
   return report;
 }
 
+Factorization<double> Problem::generated_on_cards(const Options& options) {
+  Columnwise<double> columns;
+  columns.n = n_;
+  columns.on_cuda = [this](Queue<Cuda>& q, std::int64_t first, MatrixView<double, Cuda> to) {
+    io::generate(q, *generator_, to, first);
+  };
+  if (!has_rhs_ && B_.cols() == 0) {
+    Queue<Cuda> q(options.cards[0]);
+    const CurrentDevice current(q);
+    const std::int64_t at_once = std::min<std::int64_t>(n_, 1024);
+    Matrix<double, Cuda> some(n_, at_once);
+    B_ = Matrix<double>(n_, 1);
+    for (std::int64_t i = 0; i < n_; ++i) B_(i, 0) = 0;
+    for (std::int64_t j = 0; j < n_; j += at_once) {
+      const auto part = some.view().columns(0, std::min(at_once, n_ - j));
+      columns.on_cuda(q, j, part);
+      const Matrix<double> sums = io::row_sums(q, Operand<double, Cuda>(part, op_));
+      for (std::int64_t i = 0; i < sums.rows(); ++i) B_(op_ == Op::none ? i : j + i, 0) += sums(i, 0);
+    }
+  }
+  return FactorizationOf<double>::columns(std::move(columns), options);
+}
+
 std::pair<MatrixView<const double>, MatrixView<const double>> Problem::on_host(int threads) {
   const MatrixView<const double> A = at(threads, host_, Precision::fp64);
   return {A, B_};
@@ -278,13 +302,20 @@ std::string Problem::what_would_fit(const Options& options) const {
       double(choice.device().kind == Device::cuda ? Memory<Cuda>::available() : Memory<Cpu>::available());
   const int there = host_.matrix && choice.device().kind == Device::cpu ? int(sizeof(double)) : 0;
   std::string fits;
-  const auto offer = [&](const char* option, int bytes_an_element) {
-    const double bytes = elements * (bytes_an_element - there);
+  const auto offer_bytes = [&](const char* option, double bytes) {
     if (bytes <= free) fits += fmt::format("{}{} ({})", fits.empty() ? "" : ", or ", option, in_bytes(bytes));
+  };
+  const auto offer = [&](const char* option, int bytes_an_element) {
+    offer_bytes(option, elements * (bytes_an_element - there));
   };
   const bool coarse = is_coarser_than<double>(options.precision, options.storage);
   if (!coarse && !in_place_ && choice.offers(Precision::fp32))
     offer("--precision fp32", bytes_an_element_of(Precision::fp32));
+  // Each of several has its part of the factors, and some panels of others.
+  const std::size_t cards = choice.device().kind == Device::cuda ? cuda_devices().names.size() : 1;
+  constexpr double with_panels = 1.2;
+  if (cards > 1 && cards > options.cards.size() && triangle_ == Uplo::both)
+    offer_bytes("--device cuda:all", with_panels * elements * 8 / double(cards));
   if (!in_place_ && generator_) offer(coarse ? "--precision fp64 --in-place" : "--in-place", int(sizeof(double)));
   return fits;
 }
@@ -298,8 +329,11 @@ Report Problem::solve(const Options& options, Matrix<double>& X, bool from_host,
     report = on_cuda ? solve_in_place<Cuda>(choice.cuda_device, options, X)
                      : solve_in_place<Cpu>(options.threads, options, X);
   } else {
+    const bool on_cards = generator_ && on_cuda && options.cards.size() > 1;
+    if (on_cards) signs_ = 0;  // that is read again as it is made
     Factorization<double> factors =
-        generator_ && on_cuda && !from_host
+        on_cards ? generated_on_cards(options)
+        : generator_ && on_cuda && !from_host
             ? Factorization<double>(at(choice.cuda_device, device_, options.precision), options)
             : Factorization<double>(at(options.threads, host_, options.precision), options);
     X = Matrix<double>(n_, nrhs());

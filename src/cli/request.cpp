@@ -100,7 +100,9 @@ const Table<Request>& solve_table() {
       O("gemm", 'g', "NAMES", "auto",
         "the GEMM backend, a,b,c, or all: several are timed in turns and compared; 'lasolve list' has the names; "
         "./mine.c, ./mine.cpp, ./mine.cu or ./libmine.so is a kernel of your own, which is tried first"),
-      device_option<Request>(),
+      O("device", 'd', "DEVICE", "auto", words_of_devices,
+        "cuda:0,1 and cuda:all: several cards share one system; those of the CPU, cpu:0,1, are virtual")
+          .to([](Request& r, auto& word) { take_devices(word, r.options); }),
       factorization_option<Request>("auto: Cholesky if symmetric with a positive diagonal, else LU"),
       O("triangle", 0, "PART", "both", words_of<Uplo>(),
         "which part of A is there; with one of them A is symmetric, and the other is not read")
@@ -315,6 +317,9 @@ void complete(Request& r, const Given& given) {
         fmt::format("--in-place leaves nothing to refine with: not with --precision {}, --refine {} or "
                     "--residual {}",
                     name_of(r.options.precision), name_of(r.options.refine), name_of(r.options.residual)));
+  if (r.in_place && r.options.cards.size() > 1)
+    throw UsageError(
+        "--in-place is of one device: several cards make a matrix again by themselves where it does not fit");
   if (r.options.residual == Residual::extra && r.options.refine == Refine::none)
     throw UsageError("--residual extra is of a refinement, and --refine none leaves that out");
   if (r.options.accuracy > 0 && given.is_by_default("precision")) r.options.precision = Precision::automatic;

@@ -47,6 +47,14 @@ Device device_of(const std::string& text) {
                                is_a_card ? "; did you mean 'cuda'?" : did_you_mean(text, words)));
 }
 
+void take_devices(const std::string& text, Options& options) {
+  auto several = parse_devices(text);
+  if (several && several->all)
+    for (int card = 0; card < int(cuda_devices().names.size()); ++card) several->cards.push_back(card);
+  options.device = several ? several->first : device_of(text);
+  if (several && several->cards.size() > 1) options.cards = several->cards;
+}
+
 int threads_of(const std::string& text) {
   const int threads = number("threads", text, 1, "all");
   if (threads > 1024) throw UsageError(fmt::format("--threads takes at most 1024, not {}", threads));

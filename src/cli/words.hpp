@@ -80,6 +80,9 @@ inline std::int64_t block_size_of(const std::string& text) {
 
 inline const std::vector<std::string> words_of_devices = {"auto", "cpu", "cuda", "cuda:INDEX"};
 
+/// Sets the device of options, or several of one kind: "cuda:0,1" or "cuda:all".
+void take_devices(const std::string& text, Options&);
+
 template <class R>
 OptionOf<R> device_option(const char* meaning = "") {
   return OptionOf<R>("device", 'd', "DEVICE", "auto", words_of_devices, meaning).to([](R& r, auto& word) {

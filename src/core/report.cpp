@@ -61,6 +61,15 @@ NumbersOfPhases of_phases(const std::array<double, phase_count>& values) {
     if (values[p] > 0) all.emplace_back(name_of(Phase(p)), values[p]);
   return all;
 }
+std::vector<std::vector<double>> what_cards_did(const Report& r) {
+  std::vector<std::vector<double>> rows;
+  for (const CardReport& card : r.cards) {
+    rows.push_back({double(card.columns), card.bytes, card.received_bytes});
+    for (const Phase p : {Phase::panel, Phase::swap, Phase::trsm, Phase::gemm})
+      rows.back().push_back(card.phases.seconds_of(p));
+  }
+  return rows;
+}
 NumbersOfPhases phase_seconds(const Report& r) { return of_phases(r.phases.seconds); }
 NumbersOfPhases phase_flops(const Report& r) { return of_phases(r.phases.flops); }
 
@@ -95,7 +104,12 @@ constexpr ReportField all_fields[] = {
     {"message", "word", "the outcome in a sentence", of<message>},
     LASOLVE_MEMBER(n, "count", "the order of A"),
     LASOLVE_MEMBER(nrhs, "count", "the columns of B"),
-    LASOLVE_MEMBER(device, "word", "cpu, or cuda:INDEX"),
+    LASOLVE_MEMBER(device, "word", "cpu, or cuda:INDEX, or several of one kind: cuda:0,1"),
+    {"cards", "table",
+     "a row for each of several cards: its columns of A, bytes that it holds, bytes of panels that it received, and "
+     "busy "
+     "seconds of panels, swaps, solves and products",
+     of<what_cards_did>},
     LASOLVE_MEMBER(gemm, "word", "the backend that made the updates"),
     {"small_below_flops", "flop", "below how many operations a product is another backend's; null: one makes all",
      of<small_below>},

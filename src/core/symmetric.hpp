@@ -3,7 +3,7 @@
 
 #include <variant>
 
-#include "lasolve/lasolve.hpp"
+#include "core/spread.hpp"
 #include "lasolve/precision.hpp"
 
 namespace lasolve {
@@ -38,9 +38,9 @@ struct Symmetric {
   }
 };
 
-/// op(A), or a symmetric matrix.
+/// op(A), or a symmetric matrix, or op(A) of one that is in no memory as a whole.
 template <class T, class Space = Cpu>
-using SystemMatrix = std::variant<Operand<T, Space>, Symmetric<T, Space>>;
+using SystemMatrix = std::variant<Operand<T, Space>, Symmetric<T, Space>, SpreadOperand<T, Space>>;
 
 /// op(A) of a matrix that is all there, else the symmetric matrix with the triangle that is there.
 template <class T, class Space>

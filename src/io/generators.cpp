@@ -209,7 +209,14 @@ static Matrix<double> row_sums_of(Queue<Cpu>& q, const AnyMatrix& A) {
 }
 
 Matrix<double> row_sums(Queue<Cpu>& q, const SystemMatrix<double, Cpu>& A) {
-  return std::visit([&](const auto& a) { return row_sums_of(q, a); }, A);
+  return std::visit(
+      [&]<class M>(const M& a) -> Matrix<double> {
+        if constexpr (is_spread<M>)
+          throw std::logic_error("lasolve: row sums are asked of what is in no memory as a whole");
+        else
+          return row_sums_of(q, a);
+      },
+      A);
 }
 
 }  // namespace lasolve::io

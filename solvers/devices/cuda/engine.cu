@@ -30,6 +30,10 @@ namespace lasolve {
 
 static_assert(HasPrimitives<double, Cuda> && HasPrimitives<float, Cuda>);
 
+// For cards.cu.
+template bool perform(Queue<Cuda>&, Queue<Cuda>&, Method, const Task&, const Workpiece<double, Cuda>&);
+template bool perform(Queue<Cuda>&, Queue<Cuda>&, Method, const Task&, const Workpiece<float, Cuda>&);
+
 namespace {
 
 /// `tuning`: that of the queue.

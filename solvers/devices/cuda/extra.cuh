@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(1024)
 }
 
 /// R ← B − A (X + tail) for an Operand or a Symmetric A, in twice the precision of T and rounded to it. R may be B.
-template <class T, class AnyMatrix>
+template <class T, OnOneDevice AnyMatrix>
 void residual_in_two(Queue<Cuda>& q, const AnyMatrix& A, MatrixView<const T, Cuda> X, MatrixView<const T, Cuda> tail,
                      MatrixView<const T, Cuda> B, MatrixView<T, Cuda> R) {
   constexpr std::int64_t most = 65535;  // blocks beside one another

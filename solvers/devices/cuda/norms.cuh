@@ -104,7 +104,7 @@ void launch_residual_of_rows(Queue<Cuda>& q, const AnyMatrix& A, MatrixView<cons
 }
 
 /// R ← B − A X for an Operand or a Symmetric A. R may be B. Not through the backend that made X, which would then vouch for itself.
-template <class T, class AnyMatrix>
+template <class T, OnOneDevice AnyMatrix>
 void residual(Queue<Cuda>& q, const AnyMatrix& A, MatrixView<const T, Cuda> X, MatrixView<const T, Cuda> B,
               MatrixView<T, Cuda> R) {
   if (R.empty()) return;
@@ -172,11 +172,11 @@ Fetched<std::vector<double>> weighted_row_sums(Queue<Cuda>& q, const AnyMatrix& 
 }
 
 /// The sum of the magnitudes in each row, times a power of two with which it does not overflow, or with a weight for each column.
-template <class AnyMatrix>
+template <OnOneDevice AnyMatrix>
 Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cuda>& q, const AnyMatrix& A, double scale) {
   return weighted_row_sums(q, A, OneWeight{scale});
 }
-template <class AnyMatrix>
+template <OnOneDevice AnyMatrix>
 Fetched<std::vector<double>> row_sums_of_magnitudes(Queue<Cuda>& q, const AnyMatrix& A,
                                                     const std::vector<double>& weights) {
   const auto n = std::int64_t(weights.size());
@@ -221,7 +221,7 @@ Fetched<std::vector<double>> column_norms(Queue<Cuda>& q, MatrixView<const T, Cu
 }
 
 /// R ← B − A X for a square A, and the largest magnitudes in the columns of B, X and R.
-template <class T, class AnyMatrix>
+template <class T, OnOneDevice AnyMatrix>
 Fetched<std::vector<double>> residual_with_norms(Queue<Cuda>& q, const AnyMatrix& A, MatrixView<const T, Cuda> X,
                                                  MatrixView<const T, Cuda> B, MatrixView<T, Cuda> R) {
   if (R.empty() || !is_by_rows(q, A, R.cols())) {

@@ -2,6 +2,7 @@
 #include "solvers/driver/engine.hpp"
 
 #include "core/no_cuda/refuse.hpp"
+#include "solvers/cards/system.hpp"
 #include "solvers/refine/check_again.hpp"
 
 namespace lasolve {
@@ -21,7 +22,17 @@ std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda>, const GemmBack
   refuse();
 }
 
+template <class T>
+std::unique_ptr<SystemOnCards<T>> system_on_cards(Columnwise<T>, const GemmBackend<Cuda>&, const Options&) {
+  refuse();
+}
+template <class T>
+Columnwise<T> columnwise(MatrixView<const T, Cuda>, CUstream_st*) {
+  refuse();
+}
+
 LASOLVE_ELEMENTS(LASOLVE_ENGINES_ON_CUDA)
+LASOLVE_ELEMENTS(LASOLVE_CARDS_ON_CUDA)
 
 template <>
 Checked check_again(Queue<Cuda>&, const Supply<double, Cuda>&, Op, Uplo, MatrixView<const double>,

@@ -48,5 +48,9 @@ struct Buffers<T, Cuda> {
 
   Matrix<T, Cuda> packed_L11;
 };
+template <class T>
+void send_handed_on(Queue<Cuda>& q, const Buffers<T, Cuda>& from, Buffers<T, Cuda>& to) {
+  copy_from_card<T>(q, from.packed_L11.view(), to.packed_L11.view());
+}
 
 }  // namespace lasolve

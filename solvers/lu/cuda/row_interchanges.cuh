@@ -7,6 +7,7 @@
 #include "core/ceil_div.hpp"
 #include "core/cuda/elementwise.cuh"
 #include "core/cuda/launch.cuh"
+#include "core/transfer.hpp"
 #include "solvers/devices/cuda/messages.cuh"
 #include "solvers/kernel_limits.hpp"
 #include "solvers/lu/pivots.hpp"
@@ -55,6 +56,16 @@ struct Interchanges<Cuda> {
  private:
   static std::int64_t* column(MatrixView<std::int64_t, Cuda> memory, int j) { return memory.columns(j, 1).data(); }
 };
+
+/// What the kernels of panels write: from pivots to counts, which are columns side by side. What is combined goes with it, and is combined
+/// by the other card itself afterwards.
+inline void send_interchanges(Queue<Cuda>& q, const Pivots<Cuda>& from, const Pivots<Cuda>& to) {
+  const auto written = [](const Pivots<Cuda>& p) {
+    const std::int64_t columns = 1 + (p.interchanges.counts - p.p.data()) / p.p.ld();
+    return MatrixView<std::int64_t, Cuda>(p.p.data(), p.count(), columns, p.p.ld());
+  };
+  copy_from_card<std::int64_t>(q, written(from), written(to));
+}
 
 /// A ← P A for the interchanges of one panel. A thread has a row of the panel, its source and its target, in `columns`
 /// columns. All reads come before all writes.

@@ -81,6 +81,14 @@ const Table<PlanRequest>& plan_table() {
       O("quick-products", 0,
         "as with a backend whose products are so quick that panels are what is waited for, such as tensor_split")
           .to(&R::quick_products),
+      O("device", 'd', "DEVICE", "auto", {"auto", "cuda:INDEX,INDEX"},
+        "several, which the tasks are dealt out to, as --cards 2")
+          .to([](R& r, auto& word) {
+            if (const auto devices = parse_devices(word); devices && devices->cards.size() > 1)
+              r.options.cards = devices->cards;
+            else if (word != "auto")
+              throw UsageError(fmt::format("--device takes several of one kind, as cuda:0,1, not '{}'", word));
+          }),
       O("cards", 0, "COUNT", "1", "block columns are dealt out to so many cards, and what travels between them is sent")
           .to([](R& r, auto& word) { r.cards = number<int>("cards", word, 1); }),
       json_option<R>("write the plan as JSON to FILE; - is standard output"),
@@ -102,8 +110,6 @@ PlanRequest parse(int argc, const char* const* argv) {
   if (!r.card.empty() && r.lanes.single()) throw UsageError("--card takes --lanes 4: a card has more than one queue");
   if (!r.card.empty() && r.step > 0)
     throw UsageError("--card and --step do not go together: the tuning of the card says how wide steps are");
-  if (!r.card.empty() && r.cards > 1)
-    throw UsageError("--card and --cards do not go together: what several cards do is not lowered for kernels");
   if (r.matrix.empty()) throw UsageError("no matrix; give --matrix FILE or --matrix GENERATOR, such as uniform:n=4096");
   return r;
 }
@@ -124,6 +130,7 @@ DrawnPlan plan_for(const PlanRequest& r) {
   Blocking by{.n = size_of(r.matrix), .lanes = r.lanes};
   const Recipes recipes = resolve(r.options, {.n = by.n},
                                   {.device = {r.card.empty() ? Device::cpu : Device::cuda, 0},
+                                   .cards = cards_of(r.options),
                                    .tuning = &tuning,
                                    .precisions = ~0u,
                                    .is_quick = r.quick_products,
@@ -137,14 +144,15 @@ DrawnPlan plan_for(const PlanRequest& r) {
   Plan plan = plan_of(first.method, first.schedule, by);
   const auto is_wide = [&](const Task& t) { return t.type->picture == TaskType::panel && t.C.n > step; };
   if (std::any_of(plan.tasks.begin(), plan.tasks.end(), is_wide)) step = 0;  // the schedule knows no steps
+  const int cards = std::max(r.cards, int(r.options.cards.size()));
   if (!r.card.empty()) {
     Capabilities can = capabilities_of(device, tuning, computed_in(first.precision.storage), by.n);
     if (first.quick_products) can.panels_apart = panels_apart(device, tuning, by.n);
     plan = lower(plan, can);
-  } else if (r.lanes.single() && r.cards == 1) {
+  } else if (r.lanes.single() && cards == 1) {
     plan = lower(plan, capabilities_of_cpu(tuning));
   }
-  plan = lower_cards(plan, Deal(by, r.cards));
+  plan = lower_cards(plan, Deal(by, cards));
   Waits waits = waits_of(plan);
   return {std::move(plan),
           std::move(waits),

@@ -173,6 +173,17 @@ void release_unused_memory(int device) {
 
 void forget_order_of(cudaStream_t stream) noexcept { pooled().forget(stream); }
 
+void let_read_pool(int reader, int of) {
+  const CurrentDevice current(of);
+  const Pool pool = pool_of(of, true);
+  if (!pool.is) return;
+  cudaMemAccessDesc access{};
+  access.location.type = cudaMemLocationTypeDevice;
+  access.location.id = reader;
+  access.flags = cudaMemAccessFlagsProtReadWrite;
+  CUDA_CHECK(cudaMemPoolSetAccess(pool.is, &access, 1));
+}
+
 std::size_t held_by_pool(int device) {
   const CurrentDevice current(device);
   return pool_of(device, false).bytes(cudaMemPoolAttrReservedMemCurrent);

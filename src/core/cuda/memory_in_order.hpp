@@ -52,6 +52,8 @@ class MemoryInOrderOf {
 
 /// The stream ends, whose work is done: memory in its order that is still there is given back without one.
 void forget_order_of(cudaStream_t) noexcept;
+/// Lets one device read memory of the pool of another, its peer.
+void let_read_pool(int reader, int of);
 /// Bytes that the pool of a device has taken, used or not.
 std::size_t held_by_pool(int device);
 

@@ -21,7 +21,12 @@ Matrix<double> row_sums(Queue<Cuda>& q, const SystemMatrix<double, Cuda>& A) {
   Matrix<double, Cuda> ones(cols, 1), sums(rows, 1);
   Matrix<double> b(rows, 1);
   fill(q, 1.0, ones.view());
-  std::visit([&](const auto& a) { cublas_gemm<double>(q, 1.0, a, ones.view(), 0.0, sums); }, A);
+  std::visit(
+      [&](const auto& a) {
+        if constexpr (!is_spread<std::remove_cvref_t<decltype(a)>>)
+          cublas_gemm<double>(q, 1.0, a, ones.view(), 0.0, sums);
+      },
+      A);
   copy<double>(q, sums, b);
   q.finish();
   return b;

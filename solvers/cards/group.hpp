@@ -1,0 +1,58 @@
+// Several devices of one kind that work on one system, each with a queue.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lasolve/names.hpp"
+#include "solvers/cards/execute.hpp"
+
+namespace lasolve {
+
+/// f is run by on(card, f) where the device of that card is the current one, its memory is in the order of its queue, and nothing is left
+/// under way when f throws. One thread at a time may have a card.
+template <class Space>
+class CardGroup;
+
+/// Threads of the host that share its memory: for tests, and for who has no devices.
+template <>
+class CardGroup<Cpu> {
+ public:
+  explicit CardGroup(const Options& options) {
+    for (const int card : options.cards) {
+      names_.push_back(name_of(Device::cpu) + std::string(":") + std::to_string(card));
+      all_.push_back(std::make_unique<Queue<Cpu>>(1));
+      if (options.tuning) all_.back()->tune(*options.tuning);
+    }
+  }
+  int count() const { return int(all_.size()); }
+  Queue<Cpu>& queue(int card) { return *all_[std::size_t(card)]; }
+  const std::string& name(int card) const { return names_[std::size_t(card)]; }
+  template <class F>
+  void on(int card, F f) {
+    const Settled<Cpu> settled(queue(card));
+    f();
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<std::unique_ptr<Queue<Cpu>>> all_;
+};
+
+/// f(card, queue) for all at the same time. Rethrows what the first that failed has thrown.
+template <class Space, class F>
+void on_all(CardGroup<Space>& cards, F f) {
+  on_each_card(cards.count(), [&](int card) { cards.on(card, [&] { f(card, cards.queue(card)); }); });
+}
+
+/// Throws OutOfMemory, which names the card, where it has not so many bytes. On that card.
+template <class Space>
+void require_memory_of(const CardGroup<Space>& cards, int card, double bytes) {
+  constexpr double not_asked_for = 1 << 20;
+  if (bytes <= not_asked_for) return;
+  if (const std::size_t free = Memory<Space>::available(std::size_t(bytes)); bytes > double(free))
+    throw OutOfMemory(cards.name(card).c_str(), std::size_t(bytes), free);
+}
+
+}  // namespace lasolve

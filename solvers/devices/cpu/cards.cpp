@@ -1,0 +1,114 @@
+// Several cards in the memory of the host.
+#include "solvers/devices/cpu/norms.hpp"
+#include "solvers/devices/cpu/rows.hpp"
+#include "solvers/devices/cpu/triangle.hpp"
+#include "solvers/devices/primitives.hpp"
+//
+#include "solvers/cholesky/cpu/panel.hpp"
+#include "solvers/lu/cpu/panel.hpp"
+//
+#include "core/one_at_a_time.hpp"
+#include "solvers/cards/engine.hpp"
+#include "solvers/driver/solver.hpp"
+
+namespace lasolve {
+
+namespace {
+
+template <class T>
+class OnVirtualCards final : public SystemOnCardsOf<T, Cpu> {
+ public:
+  using SystemOnCardsOf<T, Cpu>::SystemOnCardsOf;
+  void copy_to_host(Columns<const T, Cuda>, CUstream_st*, MatrixView<T>) override { refuse(); }
+  void copy_from_host(MatrixView<const T>, Columns<T, Cuda>) override { refuse(); }
+
+ private:
+  [[noreturn]] static void refuse() {
+    throw std::invalid_argument("lasolve: right-hand sides on a CUDA device, but the factors are on the CPU");
+  }
+};
+
+template <class T>
+class CardsEngine final : public Engine<T> {
+ public:
+  CardsEngine(std::unique_ptr<SystemOnCards<T>> system, const char* gemm, const Options& options, Facts&& start)
+      : system_(std::move(system)),
+        q_(options.threads),
+        stand_in_{.name = gemm, .summary = ""},
+        solver_(q_, stand_in_, given(), system_->recipes(), options, std::move(start)) {
+    solver_.factor();
+  }
+  const Report& report() const override { return solver_.report(); }
+  double rcond() override {
+    const Turn turn(turns_);
+    return solver_.rcond();
+  }
+  Report solve(MatrixView<const T, Cpu> B, MatrixView<T, Cpu> X, Op op) override {
+    const Turn turn(turns_);
+    return solver_.solve(B, X, op);
+  }
+  Report solve(Columns<const T, Cuda> B, Columns<T, Cuda> X, Op op, CUstream_st* after) override {
+    require(B.is_view() && X.is_view(),
+            "over several cards right-hand sides on a device are given by columns, not by rows: copy them");
+    const Turn turn(turns_);
+    Matrix<T> x(B.view.rows(), B.view.cols());
+    system_->copy_to_host(B, after, x.view());
+    Report report = solver_.solve(std::as_const(x).view(), x.view(), op);
+    system_->copy_from_host(std::as_const(x).view(), X);
+    return report;
+  }
+  void with_triangles(const std::function<void(Triangles<T>&)>&, std::optional<CUstream_st*>) override {
+    throw std::invalid_argument(
+        "lasolve: over several cards factors are not taken apart: name one device for L, U, pivots and the "
+        "determinant");
+  }
+
+ private:
+  Given<T, Cpu> given() {
+    Given<T, Cpu> A(system_->matrix());
+    A.make = [this](const Recipe& by, Scales&& scales) { return system_->factors_by(by, std::move(scales)); };
+    return A;
+  }
+
+  OneAtATime turns_;
+  const std::unique_ptr<SystemOnCards<T>> system_;
+  Queue<Cpu> q_;
+  const GemmBackend<Cpu> stand_in_;  // the solver of the host computes no product
+  Solver<T, Cpu> solver_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<SystemOnCards<T>> system_on_cards(Columnwise<T> A, const GemmBackend<Cpu>& gemm,
+                                                  const Options& options) {
+  Supply<T, Cpu> source = A.on_cpu;
+  return std::make_unique<OnVirtualCards<T>>(std::move(A), std::move(source), gemm, options);
+}
+
+template <class T, class Space>
+static std::unique_ptr<Engine<T>> engine_on_cards(Columnwise<T>&& A, const GemmBackend<Space>& gemm,
+                                                  const Options& options, Facts&& start) {
+  return std::make_unique<CardsEngine<T>>(system_on_cards<T>(std::move(A), gemm, options), gemm.name, options,
+                                          std::move(start));
+}
+template <class T>
+std::unique_ptr<Engine<T>> make_engine_on_cards(Columnwise<T> A, const GemmBackend<Cpu>& gemm, const Options& options,
+                                                Facts start) {
+  return engine_on_cards<T>(std::move(A), gemm, options, std::move(start));
+}
+template <class T>
+std::unique_ptr<Engine<T>> make_engine_on_cards(Columnwise<T> A, const GemmBackend<Cuda>& gemm, const Options& options,
+                                                Facts start) {
+  return engine_on_cards<T>(std::move(A), gemm, options, std::move(start));
+}
+
+#define LASOLVE_INSTANTIATE(T)                                                                                      \
+  template std::unique_ptr<Engine<T>> make_engine_on_cards(Columnwise<T>, const GemmBackend<Cpu>&, const Options&,  \
+                                                           Facts);                                                  \
+  template std::unique_ptr<Engine<T>> make_engine_on_cards(Columnwise<T>, const GemmBackend<Cuda>&, const Options&, \
+                                                           Facts);
+LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
+#undef LASOLVE_INSTANTIATE
+
+}  // namespace lasolve

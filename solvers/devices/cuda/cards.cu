@@ -1,0 +1,130 @@
+// Several cards on CUDA.
+#include "core/settled.hpp"
+#include "core/transfer.hpp"
+#include "solvers/devices/cpu/rows.hpp"
+#include "solvers/devices/cuda/call.hpp"
+#include "solvers/devices/cuda/extra.cuh"
+#include "solvers/devices/cuda/matrix_facts.cuh"
+#include "solvers/devices/cuda/norms.cuh"
+#include "solvers/devices/cuda/plan.cuh"
+#include "solvers/devices/cuda/trsm/out_of_place.cuh"
+#include "solvers/devices/cuda/tuning.cuh"
+#include "solvers/lu/cuda/perform.cuh"
+#include "solvers/lu/cuda/row_interchanges.cuh"
+//
+#include "solvers/cards/group.hpp"
+
+namespace lasolve {
+
+// With their kernels, in engine.cu.
+extern template bool perform(Queue<Cuda>&, Queue<Cuda>&, Method, const Task&, const Workpiece<double, Cuda>&);
+extern template bool perform(Queue<Cuda>&, Queue<Cuda>&, Method, const Task&, const Workpiece<float, Cuda>&);
+
+/// An event at the end of each task that somebody waits for, made before any thread begins.
+template <>
+class EndsOnCards<Cuda> {
+ public:
+  EndsOnCards(const OrderedPlan& ordered, std::span<Queue<Cuda>* const> queues) : events_(ordered.plan.tasks.size()) {
+    std::vector<std::size_t> made(queues.size(), 0);
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+      const auto card = std::size_t(ordered.plan.tasks[i].lane.card);
+      if (ordered.waits.is_awaited(i)) events_[i] = queues[card]->event(made[card]++);
+    }
+  }
+  void mark(Queue<Cuda>& q, std::size_t i) const { q.record(events_[i]); }
+  void wait(Queue<Cuda>& q, std::size_t i, bool is_phase) const { is_phase ? q.wait(events_[i]) : q.join(events_[i]); }
+
+ private:
+  std::vector<CUevent_st*> events_;
+};
+
+template <>
+class CardGroup<Cuda> {
+ public:
+  explicit CardGroup(const Options& options) {
+    const std::vector<int>& cards = options.cards;
+    for (const int card : cards) {
+      if (const std::string why = why_no_cuda_device(card); !why.empty()) throw MachineError("no CUDA device: " + why);
+      names_.push_back(name_of(Device{Device::cuda, card}));
+      all_.push_back(own_context(card));
+      tuned(*all_.back(), options);
+    }
+    const DeviceProperties& first = all_[0]->q->properties();
+    for (std::size_t card = 1; card < cards.size(); ++card)
+      if (const DeviceProperties& its = all_[card]->q->properties();
+          its.capability != first.capability || its.multiprocessors != first.multiprocessors)
+        throw MachineError(names_[card] + " is unlike " + names_[0] + ": a system is spread over cards of one kind");
+    let_read_each_other(cards);
+  }
+  int count() const { return int(all_.size()); }
+  Queue<Cuda>& queue(int card) { return *all_[std::size_t(card)]->q; }
+  const std::string& name(int card) const { return names_[std::size_t(card)]; }
+  /// What the device says is wrong names the card.
+  template <class F>
+  void on(int card, F f) {
+    try {
+      const Call call(*all_[std::size_t(card)]);
+      f();
+    } catch (const OutOfMemory&) {
+      throw;
+    } catch (const MachineError& e) {
+      throw MachineError(name(card) + ": " + e.what());
+    }
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<SharedContext> all_;
+};
+
+}  // namespace lasolve
+
+#include "solvers/cards/engine.hpp"
+
+namespace lasolve {
+
+namespace {
+
+template <class T>
+class OnCudaCards final : public SystemOnCardsOf<T, Cuda> {
+ public:
+  using SystemOnCardsOf<T, Cuda>::SystemOnCardsOf;
+  void copy_to_host(Columns<const T, Cuda> B, CUstream_st* after, MatrixView<T> b) override {
+    CUDA_CHECK(cudaStreamSynchronize(after));
+    on_first([&](Queue<Cuda>& q) { copy<T>(q, B.view, b); });
+  }
+  void copy_from_host(MatrixView<const T> x, Columns<T, Cuda> X) override {
+    on_first([&](Queue<Cuda>& q) { copy<T>(q, x, X.view); });
+  }
+
+ private:
+  template <class F>
+  void on_first(F f) {
+    this->cards_.on(0, [&] {
+      f(this->cards_.queue(0));
+      this->cards_.queue(0).finish();
+    });
+  }
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<SystemOnCards<T>> system_on_cards(Columnwise<T> A, const GemmBackend<Cuda>& gemm,
+                                                  const Options& options) {
+  Supply<T, Cuda> source = A.on_cuda;
+  return std::make_unique<OnCudaCards<T>>(std::move(A), std::move(source), gemm, options);
+}
+
+template <class T>
+Columnwise<T> columnwise(MatrixView<const T, Cuda> A, CUstream_st* after) {
+  CUDA_CHECK(cudaStreamSynchronize(after));
+  const auto copied = [A](Queue<Cuda>& q, std::int64_t first, MatrixView<T, Cuda> to) {
+    copy_from_card<T>(q, A.columns(first, to.cols()), to);
+  };
+  return {.n = A.rows(), .on_cpu = {}, .on_cuda = copied};
+}
+
+LASOLVE_ELEMENTS(LASOLVE_CARDS_ON_CUDA)
+
+}  // namespace lasolve

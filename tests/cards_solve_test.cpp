@@ -1,0 +1,194 @@
+// Systems over several cards, by the way that callers go: on virtual cards in the memory of the host.
+#include <limits>
+
+#include "core/choose.hpp"
+#include "lasolve/names.hpp"
+#include "solvers/driver/engine.hpp"
+#include "systems.hpp"
+
+namespace lasolve::test {
+namespace {
+
+Options over(int cards, Method method = Method::lu) {
+  Options o;
+  o.device = {Device::cpu, 0};
+  for (int card = 0; card < cards; ++card) o.cards.push_back(card);
+  o.factorization = method;
+  o.block_size = 16;
+  return o;
+}
+
+constexpr Method methods[] = {Method::lu, Method::cholesky};
+
+template <class T>
+Matrix<T> matrix_for(Method method, std::int64_t n) {
+  return method == Method::lu ? random_matrix<T>(n, n) : dominant_matrix<T>(n);
+}
+
+template <class T>
+void expect_all_sizes_solved() {
+  for (const Method method : methods)
+    for (const std::int64_t n : {1, 2, 7, 16, 17, 33, 100, 193, 257}) {
+      const Matrix<T> A = matrix_for<T>(method, n);
+      Matrix<T> of_two;
+      for (int cards = 2; cards <= 5; ++cards) {
+        SCOPED_TRACE(testing::Message() << name_of(method) << ", n = " << n << ", " << cards << " cards");
+        const auto solved = solve_random(A, 3, over(cards, method), n % 2 == 0 ? Op::none : Op::transpose);
+        expect_solved(solved);
+        EXPECT_EQ(solved.report.cards.size(), std::size_t(cards));
+        EXPECT_EQ(solved.report.schedule, Schedule::right_looking);
+        if (cards == 2)
+          of_two = matrix_of<T>(n, 3, [&](auto i, auto j) { return solved.X(i, j); });
+        else
+          EXPECT_TRUE(same_bits(solved.X, of_two));
+      }
+    }
+}
+TEST(SolveOnCards, has_one_answer_however_many_there_are_in_fp64) { expect_all_sizes_solved<double>(); }
+TEST(SolveOnCards, has_one_answer_however_many_there_are_in_fp32) { expect_all_sizes_solved<float>(); }
+
+TEST(SolveOnCards, takes_every_backend_of_the_cpu) {
+  const Matrix<double> A = random_matrix(150, 150), S = dominant_matrix<double>(150);
+  for (const std::string& name : runnable_backends({Device::cpu, 0}, Precision::fp64)) {
+    SCOPED_TRACE(name);
+    for (const Method method : methods) {
+      Options o = over(3, method);
+      o.gemm = name;
+      const auto solved = solve_random(method == Method::lu ? A : S, 2, o);
+      expect_solved(solved);
+      EXPECT_EQ(solved.report.gemm, name);
+    }
+  }
+}
+
+TEST(SolveOnCards, refines_coarse_factors) {
+  for (const Method method : methods)
+    for (const Refine how : {Refine::classical, Refine::gmres}) {
+      Options o = over(3, method);
+      o.precision = Precision::fp32, o.refine = how;
+      const auto solved = solve_random(matrix_for<double>(method, 120), 2, o, Op::transpose);
+      expect_solved(solved);
+      EXPECT_EQ(solved.report.storage, Precision::fp32);
+      EXPECT_GE(solved.report.refine_iterations, 1);
+    }
+}
+
+TEST(SolveOnCards, falls_back_where_coarse_factors_do_not_serve) {
+  Options o = judged_by_residual(over(2));
+  o.precision = Precision::fp32, o.refine = Refine::classical;
+  const Matrix<double> A = random_with_condition(90, 1e12);
+  const auto solved = solve_random(A, 1, o);
+  expect_solved(solved);
+  EXPECT_EQ(solved.report.storage, Precision::fp64) << "by factors as fine as A";
+}
+
+TEST(SolveOnCards, tells_where_a_matrix_is_singular) {
+  for (const std::int64_t at : {0, 40, 89})
+    for (int cards = 2; cards <= 4; ++cards) {
+      const Matrix<double> A = with_zero_columns(random_matrix(90, 90), at, 1), B = random_matrix(90, 1);
+      const auto solved = solve_for(A, B, over(cards));
+      expect_outcome(solved.report.outcome, Outcome::singular, at);
+      EXPECT_TRUE(std::isnan(solved.X(0, 0)));
+      Matrix<double> S = dominant_matrix<double>(90);
+      S(at, at) = -1;
+      expect_outcome(solve_for(S, B, over(cards, Method::cholesky)).report.outcome, Outcome::not_positive_definite,
+                     at + 1);
+    }
+}
+
+TEST(SolveOnCards, refuses_what_is_not_finite) {
+  Matrix<double> A = random_matrix(50, 50), B = random_matrix(50, 1), X(50, 1);
+  A(20, 30) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(solve(A.view(), B.view(), X.view(), over(2)), NotFinite);
+}
+
+TEST(SolveOnCards, knows_the_condition_of_one) {
+  const Matrix<double> A = random_matrix(100, 100);
+  Options one;
+  one.device = {Device::cpu, 0}, one.factorization = Method::lu;
+  EXPECT_NEAR(Factorization<double>(A.view(), over(3)).rcond(), Factorization<double>(A.view(), one).rcond(), 1e-10);
+  Options o = over(2);
+  o.bounds = true;
+  const auto solved = solve_random(A, 1, o);
+  expect_solved(solved);
+  EXPECT_TRUE(solved.report.forward_error_bound.has_value());
+}
+
+/// A row-major matrix is the transpose of what is factored.
+TEST(SolveOnCards, takes_rows) {
+  const Matrix<double> A = random_matrix(70, 70), B = random_matrix(70, 2);
+  Matrix<double> X(70, 2), rows(70, 70);
+  for (std::int64_t j = 0; j < 70; ++j)
+    for (std::int64_t i = 0; i < 70; ++i) rows(j, i) = A(i, j);
+  const Report report = solve(row_major(std::as_const(rows).data(), 70, 70, rows.ld()), B.view(), X.view(), over(3));
+  EXPECT_TRUE(report.outcome.ok());
+  EXPECT_LT((hpl_residual<double>(A.view(), B.view(), X.view())), hpl_threshold);
+}
+
+/// The check and a refinement ask for the columns again.
+TEST(SolveOnCards, makes_a_matrix_again_that_is_not_kept) {
+  const Matrix<double> A = random_matrix(110, 110), B = random_matrix(110, 2);
+  double held_with_copy[2] = {};
+  for (const bool keeps : {true, false})
+    for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+      Columnwise<double> columns;
+      columns.n = 110, columns.keeps = keeps;
+      columns.on_cpu = [&](Queue<Cpu>&, std::int64_t first, MatrixView<double> to) {
+        for (std::int64_t j = 0; j < to.cols(); ++j)
+          for (std::int64_t i = 0; i < to.rows(); ++i) to(i, j) = A(i, first + j);
+      };
+      Options o = over(3);
+      o.precision = precision;
+      auto factors = FactorizationOf<double>::columns(columns, o);
+      Matrix<double> X(110, 2);
+      const Report report = factors.solve(B.view(), X.view());
+      EXPECT_TRUE(report.outcome.ok()) << report.outcome.message();
+      EXPECT_LT((hpl_residual<double>(A.view(), B.view(), X.view())), hpl_threshold);
+      double held = 0;
+      for (const CardReport& card : factors.report().cards) held += card.bytes;
+      EXPECT_GE(held, 110 * 110 * (bytes_of(precision) + (keeps ? 8 : 0)));
+      if (keeps) held_with_copy[precision == Precision::fp32] = held;
+      if (!keeps) EXPECT_LE(held, held_with_copy[precision == Precision::fp32] - 110 * 110 * 8);
+    }
+}
+
+TEST(SolveOnCards, says_what_several_do_not_do) {
+  const Matrix<double> A = random_matrix(20, 20), B = random_matrix(20, 1);
+  Matrix<double> X(20, 1);
+  const auto refuses = [&](auto change) {
+    Options o = over(2);
+    change(o);
+    EXPECT_THROW(solve(A.view(), B.view(), X.view(), o), std::invalid_argument);
+  };
+  refuses([](Options& o) { o.factorization = Method::lu_nopivot; });
+  refuses([](Options& o) { o.schedule = Schedule::left_looking; });
+  refuses([](Options& o) { o.triangle = Uplo::lower; });
+  refuses([](Options& o) { o.equilibrate = true; });
+  refuses([](Options& o) { o.residual = Residual::extra; });
+  refuses([](Options& o) { o.device = {}; });
+  refuses([](Options& o) { o.cards.assign(17, 0); });
+  refuses([](Options& o) { o.cards[1] = -1; });
+  EXPECT_THROW(Factorization<double>(random_matrix(20, 20), over(2)), std::invalid_argument);
+  Factorization<double> factors(A.view(), over(2));
+  EXPECT_THROW(factors.pivots(), std::invalid_argument);
+}
+
+TEST(SolveOnCards, have_names) {
+  const auto parsed = parse_devices("cuda:0,3");
+  ASSERT_TRUE(parsed.has_value());
+  EXPECT_EQ(parsed->first.index, 0);
+  EXPECT_EQ(parsed->cards, (std::vector<int>{0, 3}));
+  EXPECT_EQ(name_of(parsed->first, parsed->cards), "cuda:0,3");
+  EXPECT_TRUE(parse_devices("cuda:all")->all);
+  EXPECT_EQ(parse_devices("cpu:0,1,2")->cards.size(), 3U);
+  EXPECT_TRUE(parse_devices("cuda:1")->cards.empty());
+  for (const char* wrong : {"cuda:0,", "cuda:,1", "auto:0,1", "cuda:0,x", "cpu:all", "cuda:0;1"})
+    EXPECT_FALSE(parse_devices(wrong)) << wrong;
+  const auto solved = solve_random(random_matrix(40, 40), 1, over(2));
+  EXPECT_EQ(solved.report.device, "cpu:0,1");
+  EXPECT_EQ(solved.report.cards[1].device, "cpu:1");
+  EXPECT_GT(solved.report.cards[1].received_bytes, 0);
+}
+
+}  // namespace
+}  // namespace lasolve::test
