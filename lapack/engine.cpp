@@ -303,6 +303,7 @@ std::vector<double> magnitudes_of(Work<T>&, Half<T> A, MatrixView<const T> x) {
   for (std::int64_t j = 0; j < n; ++j) {
     const double its = std::abs(double(x(j, 0)));
     double sum = 0;
+#pragma omp simd reduction(+ : sum)
     for (std::int64_t i = A.lower ? j + 1 : 0; i < (A.lower ? n : j); ++i) {
       const double a = std::abs(double(A.A(i, j)));
       sums[std::size_t(i)] += a * its;
