@@ -1,5 +1,7 @@
 // Inverses from factors, and how large they are.
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <vector>
 

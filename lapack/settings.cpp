@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <stdexcept>
 
 #include "core/choose.hpp"
 #include "core/process.hpp"
