@@ -70,9 +70,11 @@ struct Whole : Argument<T, const I> {
   Whole(T* data, const I* ld, Size its_rows, Size its_cols)
       : Argument<T, const I>(data, ld), rows(its_rows), cols(its_cols) {}
   void check(Check& c) const { c.skip(), c.is(*std::get<1>(this->pointers) >= std::max<Size>(1, rows)); }
+  /// Who asks how much workspace is best may hand over no matrix. Nothing of it is read then.
   MatrixView<T> view() const {
-    const bool empty = rows == 0 || cols == 0;
-    return {empty ? nullptr : std::get<0>(this->pointers), rows, cols, *std::get<1>(this->pointers)};
+    static T nothing;
+    T* const data = std::get<0>(this->pointers);
+    return {data ? data : &nothing, rows, cols, *std::get<1>(this->pointers)};
   }
   std::tuple<MatrixView<T>> value() const { return {view()}; }
 };

@@ -232,7 +232,7 @@ void inverse_from_factors(Work<T>& w, MatrixView<T> A, const std::int64_t* pivot
 /// One vector at a time, as LAPACK's lacn2: four of them, as solvers/refine/one_norm.hpp takes, cost more than the rest of the routine.
 /// Source: Higham, "FORTRAN codes for estimating the one-norm of a real or complex matrix", TOMS 14, 1988.
 template <class T>
-double one_norm_by_vectors(MatrixView<T> x, T unit, const std::function<void(MatrixView<T>, Op)>& apply) {
+double one_norm_by_vectors(MatrixView<T> x, T unit, const std::function<void(MatrixView<T>, Op)>& apply, T* image) {
   constexpr int most_rounds = 5;
   const std::int64_t n = x.rows();
   T* const v = x.data();
@@ -245,6 +245,10 @@ double one_norm_by_vectors(MatrixView<T> x, T unit, const std::function<void(Mat
   std::fill_n(v, n, unit / T(n));
   apply(x, Op::none);
   double best = sum();
+  const auto keep = [&] {
+    if (image) std::copy_n(v, n, image);
+  };
+  keep();
   std::vector<T> signs(std::size_t(n), T(0));
   std::int64_t at = -1;
   for (int round = 1; n > 1 && std::isfinite(best) && round < most_rounds; ++round) {
@@ -265,20 +269,23 @@ double one_norm_by_vectors(MatrixView<T> x, T unit, const std::function<void(Mat
     const double found = sum();
     if (!(found > best) && std::isfinite(found)) break;
     best = found;
+    keep();
   }
   if (n == 1 || !std::isfinite(best)) return best;
   for (std::int64_t i = 0; i < n; ++i) v[i] = (i % 2 == 0 ? unit : -unit) * (T(1) + T(i) / T(n - 1));
   apply(x, Op::none);
-  return std::max(best, 2 * sum() / (3 * double(n)));
+  const double other = 2 * sum() / (3 * double(n));
+  if (other > best) keep();
+  return std::max(best, other);
 }
 
 template <class T>
-NormOfInverse norm_of_inverse(std::int64_t n, const std::function<void(MatrixView<T>, Op)>& apply) {
+NormOfInverse norm_of_inverse(std::int64_t n, const std::function<void(MatrixView<T>, Op)>& apply, T* image) {
   constexpr int down = sizeof(T) == sizeof(double) ? -600 : -80;
   Matrix<T> x(n, 1);
-  const double found = one_norm_by_vectors<T>(x, T(1), apply);
+  const double found = one_norm_by_vectors<T>(x, T(1), apply, image);
   if (std::isfinite(found)) return {found, 0};
-  return {one_norm_by_vectors<T>(x, std::ldexp(T(1), down), apply), down};
+  return {one_norm_by_vectors<T>(x, std::ldexp(T(1), down), apply, image), down};
 }
 
 template <class T>
@@ -303,6 +310,7 @@ std::vector<double> magnitudes_of(Work<T>&, Half<T> A, MatrixView<const T> x) {
   for (std::int64_t j = 0; j < n; ++j) {
     const double its = std::abs(double(x(j, 0)));
     double sum = 0;
+#pragma omp simd reduction(+ : sum)
     for (std::int64_t i = A.lower ? j + 1 : 0; i < (A.lower ? n : j); ++i) {
       const double a = std::abs(double(A.A(i, j)));
       sums[std::size_t(i)] += a * its;
@@ -319,7 +327,7 @@ std::vector<double> magnitudes_of(Work<T>&, Half<T> A, MatrixView<const T> x) {
   template std::int64_t factor_cholesky(Work<T>&, Half<T>);                                                 \
   template void solve_lu(Work<T>&, MatrixView<T>, std::int64_t*, MatrixView<T>, Op);                        \
   template void solve_cholesky(Work<T>&, Half<T>, MatrixView<T>);                                           \
-  template NormOfInverse norm_of_inverse(std::int64_t, const std::function<void(MatrixView<T>, Op)>&);      \
+  template NormOfInverse norm_of_inverse(std::int64_t, const std::function<void(MatrixView<T>, Op)>&, T*);  \
   template void residual_of(Work<T>&, Operand<T>, MatrixView<const T>, MatrixView<const T>, MatrixView<T>); \
   template void residual_of(Work<T>&, Half<T>, MatrixView<const T>, MatrixView<const T>, MatrixView<T>);    \
   template std::vector<double> magnitudes_of(Work<T>&, Operand<T>, MatrixView<const T>);                    \

@@ -52,14 +52,15 @@ void solve_lu(Work<T>&, MatrixView<T> A, std::int64_t* pivots, MatrixView<T> X, 
 template <class T>
 void solve_cholesky(Work<T>&, Half<T> A, MatrixView<T> X);
 
-/// An estimate of ‖M‖₁ times 2^exponent, for an M that solutions of systems are: X ← M X, or Mᵀ X, of n × 1. The exponent is such
+/// An estimate of ‖M‖₁ times 2^exponent, for an M that solutions of systems are: X ← M X, or Mᵀ X, of n × 1. `image` becomes the M x that was largest. The exponent is such
 /// that X does not overflow.
 struct NormOfInverse {
   double estimate;
   int exponent;
 };
 template <class T>
-NormOfInverse norm_of_inverse(std::int64_t n, const std::function<void(MatrixView<T> X, Op)>& apply);
+NormOfInverse norm_of_inverse(std::int64_t n, const std::function<void(MatrixView<T> X, Op)>& apply,
+                              T* image = nullptr);
 
 /// R ← B − op(A) X; and |op(A)| |x|, of one column.
 template <class T>

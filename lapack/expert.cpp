@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
+#include <vector>
 
 #include "lapack/routines.hpp"
 
@@ -125,7 +127,7 @@ Size gesvx(char fact, char trans, MatrixView<T> A, MatrixView<T> AF, Integers ip
     }
   }
   const T growth_here = reciprocal_growth(A, AF, n);
-  gecon(is_plain ? '1' : 'I', AF, norm_of(A, !is_plain), rcond);
+  gecon(is_plain ? '1' : 'I', AF, norm_of(A, !is_plain), rcond, static_cast<T*>(nullptr));
   copy_matrix(B, X);
   getrs(trans, AF, ipiv, X);
   gerfs(trans, A, AF, ipiv, B, X, ferr, berr);

@@ -1,5 +1,7 @@
 // Inverses from factors, and how large they are.
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -21,12 +23,12 @@ Size zero_on_diagonal(MatrixView<T> A) {
 
 /// RCOND, of an estimate of ‖A⁻¹‖.
 template <class T>
-Size reciprocal_condition(Size n, T anorm, const std::function<void(MatrixView<T>, Op)>& apply, int position,
-                          T* rcond) {
+Size reciprocal_condition(Size n, T anorm, const std::function<void(MatrixView<T>, Op)>& apply, int position, T* rcond,
+                          T* image = nullptr) {
   if (!(anorm >= T(0))) return -position;
   *rcond = n == 0 ? T(1) : T(0);
   if (n == 0 || anorm == T(0) || !std::isfinite(anorm)) return 0;
-  const NormOfInverse norm = norm_of_inverse<T>(n, apply);
+  const NormOfInverse norm = norm_of_inverse<T>(n, apply, image);
   if (std::isfinite(norm.estimate) && norm.estimate > 0)
     *rcond = T(std::ldexp(1 / norm.estimate / double(anorm), norm.exponent));
   return 0;
@@ -60,7 +62,7 @@ Size potri(Half<T> A) {
 
 /// Without the pivots, which change the order of columns of A⁻¹ alone.
 template <class T>
-Size gecon(char norm, MatrixView<T> A, T anorm, T* rcond) {
+Size gecon(char norm, MatrixView<T> A, T anorm, T* rcond, T* work) {
   Work<T> w("GETRF", A.rows(), A.rows());
   const bool by_rows = norm == 'I';
   std::vector<Size> none(std::size_t(A.rows()), 0);
@@ -70,7 +72,7 @@ Size gecon(char norm, MatrixView<T> A, T anorm, T* rcond) {
       [&](MatrixView<T> X, Op op) {
         solve_lu(w, A, none.data(), X, (op != Op::none) != by_rows ? Op::transpose : Op::none);
       },
-      5, rcond);
+      5, rcond, work ? work + A.rows() : nullptr);
 }
 
 template <class T>
@@ -83,7 +85,7 @@ Size pocon(Half<T> A, T anorm, T* rcond) {
 #define LASOLVE_INSTANTIATE(T)                            \
   template Size getri(MatrixView<T>, Integers, T*, Size); \
   template Size potri(Half<T>);                           \
-  template Size gecon(char, MatrixView<T>, T, T*);        \
+  template Size gecon(char, MatrixView<T>, T, T*, T*);    \
   template Size pocon(Half<T>, T, T*);
 LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
 #undef LASOLVE_INSTANTIATE

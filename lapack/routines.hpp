@@ -36,9 +36,10 @@ Size getri(MatrixView<T> A, Integers ipiv, T* work, Size lwork);
 template <class T>
 Size potri(Half<T> A);
 
-/// 1 / (‖A‖‖A⁻¹‖) from factors and ‖A‖: an estimate.
+/// 1 / (‖A‖‖A⁻¹‖) from factors and ‖A‖: an estimate. work: 2n elements or null; behind the first n is then the solution with which it was found,
+/// which LAPACK's latdf reads there.
 template <class T>
-Size gecon(char norm, MatrixView<T> A, T anorm, T* rcond);
+Size gecon(char norm, MatrixView<T> A, T anorm, T* rcond, T* work);
 template <class T>
 Size pocon(Half<T> A, T anorm, T* rcond);
 

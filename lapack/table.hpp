@@ -22,7 +22,7 @@
   R(getrs, CHAR(trans, "NTC"), ORDER(n), COUNT(nrhs), GIVEN(a, lda, n, n), INTEGERS(ipiv), MATRIX(b, ldb, n, nrhs))    \
   R(gesv, ORDER(n), COUNT(nrhs), MATRIX(a, lda, n, n), INTEGERS(ipiv), MATRIX(b, ldb, n, nrhs))                        \
   R(getri, ORDER(n), MATRIX(a, lda, n, n), INTEGERS(ipiv), WORK(work, 64 * n), LWORK(lwork, 64 * n, n))                \
-  R(gecon, CHAR(norm, "1OI"), ORDER(n), GIVEN(a, lda, n, n), NUMBER(anorm), NUMBERS(rcond), ROOM(T, work, 4 * n),      \
+  R(gecon, CHAR(norm, "1OI"), ORDER(n), GIVEN(a, lda, n, n), NUMBER(anorm), NUMBERS(rcond), WORK(work, 4 * n),         \
     ROOM(I, iwork, n))                                                                                                 \
   R(gerfs, CHAR(trans, "NTC"), ORDER(n), COUNT(nrhs), GIVEN(a, lda, n, n), GIVEN(af, ldaf, n, n), INTEGERS(ipiv),      \
     GIVEN(b, ldb, n, nrhs), MATRIX(x, ldx, n, nrhs), NUMBERS(ferr), NUMBERS(berr), ROOM(T, work, 3 * n),               \

@@ -8,6 +8,7 @@
 #include "bench/change.hpp"
 #include "cli/options.hpp"
 #include "core/choose.hpp"
+#include "core/sizes.hpp"
 #include "io/output_file.hpp"
 #include "lasolve/names.hpp"
 #include "lasolve/report_fields.hpp"

@@ -6,10 +6,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/guide.hpp"
@@ -147,19 +152,16 @@ Caught caught_in(const lapack::Tally& tally) {
 }
 
 std::string for_people(const lapack::Tally& tally, const Caught& caught) {
-  std::string text;
-  if (tally.refused[0]) text += fmt::format("lasolve: {}\n", tally.refused);
+  if (tally.refused[0] && caught.ours == 0) return fmt::format("lasolve: nothing was solved here: {}\n", tally.refused);
   if (caught.ours + caught.passed == 0)
-    return text +
-           "lasolve: no call of LAPACK was caught: the program makes none that the drop-in has, or is linked with a "
+    return "lasolve: no call of LAPACK was caught: the program makes none that the drop-in has, or is linked with a "
            "LAPACK of its own\n";
   if (caught.ours == 0)
-    return text + fmt::format(
-                      "lasolve: none of {} calls of LAPACK was solved here: all were of systems below n = {}, see "
-                      "--crossover\n",
-                      caught.passed, tally.crossover);
-  return text +
-         fmt::format("\nroutine      calls  largest n   seconds on  passed on\n{}products  {:>8}   by {} on the CPU\n",
+    return fmt::format(
+        "lasolve: none of {} calls of LAPACK was solved here: all were of systems below n = {}, see "
+        "--crossover\n",
+        caught.passed, tally.crossover);
+  return fmt::format("\nroutine      calls  largest n     seconds  passed on\n{}products  {:>8}   by {} on the CPU\n",
                      caught.text, tally.products.load(), tally.gemm);
 }
 

@@ -11,3 +11,6 @@ set_tests_properties(Lapack.has_every_name_with_narrow_blocks
 
 add_test(NAME Lapack.passes_the_tests_of_LAPACK COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/lapack/own_tests.sh $<TARGET_FILE:lasolve_tool>)
 set_tests_properties(Lapack.passes_the_tests_of_LAPACK PROPERTIES LABELS cpu TIMEOUT 600 SKIP_RETURN_CODE 77 COST 50)
+add_test(NAME Lapack.is_loaded_before_a_program
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/lapack/run.sh $<TARGET_FILE:lasolve_tool> $<TARGET_FILE:lapack_names>)
+set_tests_properties(Lapack.is_loaded_before_a_program PROPERTIES LABELS cpu TIMEOUT 300)
