@@ -5,7 +5,7 @@ set -u
 sources=$1 failed=0
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
-cp -r "$sources"/{include,src,solvers,gemm,bench,engines} "$work"
+cp -r "$sources"/{include,src,solvers,gemm,bench,engines,lapack} "$work"
 check() { "$sources/scripts/check-questions" "$work" >"$work/said"; }
 # holds MESSAGE COMMAND...
 holds() {

@@ -18,7 +18,7 @@ def test_each_member_of_options_is_a_keyword():
     text = (root / "include/lasolve/lasolve.hpp").read_text()
     members = re.search(r"^struct Options \{\n(.*?)^\};", text, re.M | re.S)[1]
     names = re.findall(r"^  [\w:<>(), ]+ (\w+) = .*;", members, re.M)
-    assert len(names) > 15 and set(names) == set(lasolve.keywords())
+    assert len(names) > 15 and set(names) - {"cards"} == set(lasolve.keywords())  # device names them
 
 
 def test_the_page_can_be_followed(tmp_path, monkeypatch):
