@@ -6,7 +6,7 @@
 #include "solvers/driver/engine.hpp"
 #include "systems.hpp"
 
-namespace lasolve::test {
+namespace lasolve::test::cards_solve_test {
 namespace {
 
 Options over(int cards, Method method = Method::lu) {
@@ -191,4 +191,4 @@ TEST(SolveOnCards, have_names) {
 }
 
 }  // namespace
-}  // namespace lasolve::test
+}  // namespace lasolve::test::cards_solve_test

@@ -8,7 +8,7 @@
 #include "io/generators.hpp"
 #include "io_files.hpp"
 
-namespace lasolve {
+namespace lasolve::test::engines_test {
 namespace {
 
 using engines::Distributed;
@@ -228,4 +228,4 @@ TEST(Engines, ReachAnAccuracyOrSaySo) {
 }
 
 }  // namespace
-}  // namespace lasolve
+}  // namespace lasolve::test::engines_test

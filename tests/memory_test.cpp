@@ -10,7 +10,7 @@
 #include "devices.hpp"
 #include "systems.hpp"
 
-namespace lasolve::test {
+namespace lasolve::test::memory_test {
 namespace {
 
 /// Pages of the kernel's, counted: nothing of malloc. From a byte behind the beginning of a page, which malloc would give as well.
@@ -154,4 +154,4 @@ TEST(MemoryFrom, is_that_of_before_when_another_has_ended) {
 }
 
 }  // namespace
-}  // namespace lasolve::test
+}  // namespace lasolve::test::memory_test
