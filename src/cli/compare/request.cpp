@@ -1,13 +1,12 @@
 #include "cli/compare/request.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cstring>
 
 #include "cli/guide.hpp"
 #include "cli/kernels.hpp"
+#include "cli/problem.hpp"
 #include "cli/words.hpp"
 #include "io/generators.hpp"
 
@@ -105,10 +104,6 @@ bool has_size(const std::string& matrix) {
   for (const auto& parameter : split(matrix.substr(std::min(colon + 1, matrix.size()))))
     if (parameter.starts_with("n=")) return true;
   return false;
-}
-
-bool is_generated(const std::string& matrix) {
-  return access(matrix.c_str(), F_OK) != 0 && io::Generator::is_meant_by(matrix);
 }
 
 std::vector<std::int64_t> sizes_asked_for(const std::string& text, const std::string& matrix, bool cuda) {
