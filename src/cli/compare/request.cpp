@@ -8,7 +8,6 @@
 #include "cli/kernels.hpp"
 #include "cli/problem.hpp"
 #include "cli/words.hpp"
-#include "io/generators.hpp"
 
 namespace lasolve::cli {
 
