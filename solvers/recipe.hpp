@@ -17,8 +17,8 @@ namespace lasolve {
 /// Devices of one kind, over which a system may be spread: one or several.
 struct CardList {
   static constexpr std::size_t most = 16;
-  std::array<std::int16_t, most> indices = {};
-  std::size_t count = 1;
+  std::array<std::uint8_t, most> indices = {};  // a small system has no time to copy many bytes
+  std::uint8_t count = 1;
 
   bool operator==(const CardList&) const = default;
 };

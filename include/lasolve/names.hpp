@@ -131,8 +131,9 @@ std::vector<std::string> words_of() {
 
 /// "auto", "cpu", "cuda:0", "cuda:1", …
 inline std::string name_of(const Device& device) {
-  const std::string kind = name_of(device.kind);
-  return device.kind == Device::cuda ? kind + ":" + std::to_string(device.index) : kind;
+  std::string name = name_of(device.kind);
+  if (device.kind == Device::cuda) name.append(":").append(std::to_string(device.index));
+  return name;
 }
 
 /// The device of what name_of writes, or of "cuda", which is "cuda:0".

@@ -13,6 +13,11 @@
 
 namespace lasolve {
 
+// Compiled once, in engine.cpp.
+#define LASOLVE_EXTERN(T) extern template class Solver<T, Cpu>;
+LASOLVE_ELEMENTS(LASOLVE_EXTERN)
+#undef LASOLVE_EXTERN
+
 namespace {
 
 template <class T>

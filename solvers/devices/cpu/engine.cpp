@@ -20,6 +20,10 @@ namespace lasolve {
 LASOLVE_CPU_ELEMENTS(LASOLVE_ASSERT)
 #undef LASOLVE_ASSERT
 
+#define LASOLVE_INSTANTIATE(T) template class Solver<T, Cpu>;
+LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
+#undef LASOLVE_INSTANTIATE
+
 namespace {
 
 [[noreturn]] void refuse_sides_on_device() {
