@@ -21,15 +21,17 @@ Size zero_on_diagonal(MatrixView<T> A) {
   return 0;
 }
 
-/// RCOND, of an estimate of ‖A⁻¹‖.
+/// RCOND, of an estimate of ‖A⁻¹‖. Where ‖A‖ is NaN it is that, and INFO is 0: programs expect it, and not that their XERBLA ends them.
 template <class T>
 Size reciprocal_condition(Size n, T anorm, const std::function<void(MatrixView<T>, Op)>& apply, int position, T* rcond,
                           T* image = nullptr) {
-  if (!(anorm >= T(0))) return -position;
-  *rcond = n == 0 ? T(1) : T(0);
-  if (n == 0 || anorm == T(0) || !std::isfinite(anorm)) return 0;
+  if (anorm < T(0)) return -position;
+  *rcond = n == 0 ? T(1) : std::isnan(anorm) ? anorm : T(0);
+  if (n == 0 || anorm == T(0) || std::isnan(anorm)) return 0;
   const NormOfInverse norm = norm_of_inverse<T>(n, apply, image);
-  if (std::isfinite(norm.estimate) && norm.estimate > 0)
+  if (std::isinf(anorm) && std::isnan(norm.estimate))  // factors of a matrix with an infinity
+    *rcond = T(norm.estimate);
+  else if (std::isfinite(norm.estimate) && norm.estimate > 0)
     *rcond = T(std::ldexp(1 / norm.estimate / double(anorm), norm.exponent));
   return 0;
 }

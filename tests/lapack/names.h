@@ -276,6 +276,22 @@ static void SET(complaints)(void) {
   expect(NAME(gesv), a[0] == 1 && a[1] == 0 && a[3] == 1 && b[0] == 1);
 }
 
+/* Matrices with NaN or an infinity have no condition number, which is no fault of an argument. */
+static void SET(no_condition)(void) {
+  const I two = 2;
+  const T none[] = {(T)NAN, (T)INFINITY};
+  int k;
+  for (k = 0; k < 2; ++k) {
+    T a[4], x[2] = {0, 0}, work[8];
+    I ipiv[2], info = -7, i;
+    for (i = 0; i < 4; ++i) a[i] = none[k];
+    F(getrf)(&two, &two, a, &two, ipiv, &info);
+    F(gecon)("1", &two, a, &two, &none[k], x, work, ipiv, &info, 1);
+    F(pocon)("U", &two, a, &two, &none[k], x + 1, work, ipiv, &info, 1);
+    expect(NAME(gecon), info == 0 && said == 0 && isnan(x[0]) && isnan(x[1]));
+  }
+}
+
 static void SET(all)(void) {
   static const int orders[] = {0, 1, 2, 7, 65, 150};
   int k;
@@ -295,6 +311,7 @@ static void SET(all)(void) {
   SET(singular)(30);
   SET(singular)(140);
   SET(complaints)();
+  SET(no_condition)();
 }
 #undef T
 #undef I
