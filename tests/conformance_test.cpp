@@ -250,7 +250,7 @@ TEST(ConformanceGrade, is_missed_by_fixed_point) {
   Queue<Cpu> q(2);
   const bench::Product large{"given", 300, 200, 160};  // more than is computed anew
   for (const auto& timed : {std::vector<bench::Product>{}, {large}}) {
-    const GemmKernel<Precision::fp64, Cpu> kernel(wrong::has_one_exponent_a_row);
+    const GemmKernel<Precision::fp64, Cpu> kernel(wrong::shares_exponents<false, false>);
     const auto verdict = bench::conformance<Precision::fp64, Cpu>(q, q, kernel, timed);
     EXPECT_FALSE(verdict.fault) << said_of(*verdict.fault);
     EXPECT_GT(verdict.grade.worst, 1e3);
@@ -258,9 +258,16 @@ TEST(ConformanceGrade, is_missed_by_fixed_point) {
     EXPECT_TRUE(says(bench::what_is_lost(verdict.grade), "keeps to norms, not to each element"));
     EXPECT_TRUE(says(bench::what_is_lost(verdict.grade), "Digits are lost where"));
   }
-  bench::Validation<Precision::fp64, Cpu> trial(q, q, GemmKernel<Precision::fp64, Cpu>(wrong::has_one_exponent_a_row));
+  bench::Validation<Precision::fp64, Cpu> trial(
+      q, q, GemmKernel<Precision::fp64, Cpu>(wrong::shares_exponents<false, false>));
   EXPECT_FALSE(trial(bench::graded_case(large)));
   EXPECT_GT(trial.grade().worst, 1e3);
+}
+
+/// One exponent for all rows or for all columns: the list asks each of these for its digits.
+TEST(Conformance, finds_rows_and_columns_that_lose_their_digits) {
+  for (const auto& kernel : {wrong::shares_exponents<true, false>, wrong::shares_exponents<false, true>})
+    EXPECT_EQ(fault_of(kernel).at.values, Values::magnitudes);
 }
 
 /// By hand is the reference, and by it the oracle.

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <thread>
 #include <tuple>
+#include <vector>
 
 #include "core/cpu/parallel.hpp"
 #include "gemm/cpu/on_all_cores.hpp"
@@ -174,24 +175,27 @@ inline void skips_zeros(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, doub
       if (const double b = alpha * B(l, j); b != 0)
         for (std::int64_t i = 0; i < C.rows(); ++i) C(i, j) += A(i, l) * b;
 }
-/// Each row of op(A) and each column of op(B) in fixed point, with one exponent: 60 bits below the largest element.
-inline void has_one_exponent_a_row(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
-  const auto cut = [](A_ x, bool by_rows) {
-    Matrix<double> copy(x.rows(), x.cols());
-    const std::int64_t lines = by_rows ? x.rows() : x.cols(), length = by_rows ? x.cols() : x.rows();
-    const auto at = [&](std::int64_t i, std::int64_t l) { return by_rows ? x(i, l) : x(l, i); };
-    for (std::int64_t i = 0; i < lines; ++i) {
-      double most = 0;
-      for (std::int64_t l = 0; l < length; ++l)
-        if (std::isfinite(at(i, l))) most = std::max(most, std::abs(at(i, l)));
-      const double unit = most == 0 ? 1 : std::ldexp(1.0, std::ilogb(most) - 60);
-      for (std::int64_t l = 0; l < length; ++l)
-        (by_rows ? copy(i, l) : copy(l, i)) =
-            std::isfinite(at(i, l)) ? std::nearbyint(at(i, l) / unit) * unit : at(i, l);
-    }
-    return copy;
+/// In fixed point, with 60 bits below the largest element: of each row or of each column, or of all.
+inline Matrix<double> in_fixed_point(A_ x, bool by_rows, bool is_one) {
+  std::vector<double> most(std::size_t(is_one ? 1 : by_rows ? x.rows() : x.cols()), 0.0);
+  const auto its = [&](std::int64_t i, std::int64_t j) -> double& {
+    return most[std::size_t(is_one ? 0 : by_rows ? i : j)];
   };
-  const auto a = cut(A, true), b = cut(B, false);
+  Matrix<double> copy(x.rows(), x.cols());
+  for (std::int64_t j = 0; j < x.cols(); ++j)
+    for (std::int64_t i = 0; i < x.rows(); ++i)
+      if (std::isfinite(x(i, j))) its(i, j) = std::max(its(i, j), std::abs(x(i, j)));
+  for (std::int64_t j = 0; j < x.cols(); ++j)
+    for (std::int64_t i = 0; i < x.rows(); ++i) {
+      const double unit = its(i, j) == 0 ? 1 : std::ldexp(1.0, std::ilogb(its(i, j)) - 60);
+      copy(i, j) = std::isfinite(x(i, j)) ? std::nearbyint(x(i, j) / unit) * unit : x(i, j);
+    }
+  return copy;
+}
+/// One exponent for each row of op(A) and each column of op(B), or for all of one of them.
+template <bool all_of_a, bool all_of_b>
+void shares_exponents(const void*, Queue<Cpu>&, double alpha, A_ A, A_ B, double beta, C_ C) {
+  const auto a = in_fixed_point(A, true, all_of_a), b = in_fixed_point(B, false, all_of_b);
   right(alpha, A_(a.view()), A_(b.view()), beta, C);
 }
 /// Static memory, and several cores that call: each takes its time, so that it meets another.

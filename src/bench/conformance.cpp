@@ -45,9 +45,6 @@ X spoiled(Spoil spoil) {
   return X(0.0f);
 }
 
-/// Row or column i of an operand with magnitudes is multiplied by this.
-double magnitude(std::int64_t i) { return i == 3 ? 0 : std::ldexp(1.0, int(i * 37 % 101) - 50); }
-
 template <class X>
 void fill(const Queue<Cpu>& host, MatrixView<X> image, const Case& c, std::int64_t most, std::uint64_t seed) {
   if (c.values == Values::integers)
@@ -69,24 +66,11 @@ void spoil(MatrixView<X> with, MatrixView<X> other, bool along_row, const Case& 
     (along_row ? other(c.spoiled, i) : other(i, c.spoiled)) = X(0.0f);
 }
 
-/// `across` says whether a stored column belongs to one row of op(A), or to one column of op(B).
-template <class X>
-void scale(MatrixView<X> x, bool across) {
+/// A grading: line i of an operand, a stored column or a stored row, is multiplied by factor(i), which rounds nothing.
+template <class X, class Factor>
+void scale(MatrixView<X> x, bool is_column, Factor factor) {
   for (std::int64_t j = 0; j < x.cols(); ++j)
-    for (std::int64_t i = 0; i < x.rows(); ++i) x(i, j) = X(float(magnitude(across ? j : i)) * x(i, j));
-}
-
-/// Step l is multiplied by this in op(A), and divided by it in op(B), both without rounding.
-double factor_of_step(std::int64_t l, int most) { return std::ldexp(1.0, int(l * 37 % (2 * most + 1)) - most); }
-
-/// `across` says whether a stored column belongs to one step.
-template <class X>
-void scale_steps(MatrixView<X> x, bool across, bool divides, int most) {
-  for (std::int64_t j = 0; j < x.cols(); ++j)
-    for (std::int64_t i = 0; i < x.rows(); ++i) {
-      const double factor = factor_of_step(across ? j : i, most);
-      x(i, j) = X(float(divides ? 1 / factor : factor) * x(i, j));
-    }
+    for (std::int64_t i = 0; i < x.rows(); ++i) x(i, j) = X(float(factor(is_column ? j : i)) * x(i, j));
 }
 
 Fault said(Fault f, const char* words) {
@@ -111,11 +95,13 @@ void Validation<P, Space>::make_operands(const Case& c) {
   const MatrixView<T> C = C_.image();
   if (c.beta != 0) fill(host, C, c, most, 3);
   for (std::int64_t j = 0; c.beta == 0 && j < c.n; ++j) std::fill_n(C.data() + j * C.ld(), c.m, frame_value<T>());
-  if (c.values == Values::magnitudes) scale(A_.image(), turn_a), scale(B_.image(), !turn_b);
-  if (c.values == Values::steps) {
-    const int most = most_exponent_of_steps(P);
-    scale_steps(A_.image(), !turn_a, false, most), scale_steps(B_.image(), turn_b, true, most);
-  }
+  const auto power = [](std::int64_t i) {
+    return std::ldexp(1.0, int(i * 37 % (2 * most_exponent(P) + 1)) - most_exponent(P));
+  };
+  const auto magnitude = [&](std::int64_t i) { return i == 3 ? 0 : power(i); };
+  const auto inverse = [&](std::int64_t l) { return 1 / power(l); };
+  if (c.values == Values::magnitudes) scale(A_.image(), turn_a, magnitude), scale(B_.image(), !turn_b, magnitude);
+  if (c.values == Values::steps) scale(A_.image(), !turn_a, power), scale(B_.image(), turn_b, inverse);
   if (c.spoil != Spoil::nothing)
     c.spoils_a ? spoil(A_.image(), B_.image(), !turn_b, c) : spoil(B_.image(), A_.image(), turn_a, c);
 }

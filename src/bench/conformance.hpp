@@ -18,10 +18,10 @@ namespace lasolve::bench {
 
 /// What is in the operands, and with it how right the product has to be.
 enum class Values : int {
-  uniform,     ///< in [−1, 1): the bound of the contract, in Frobenius norms; exact where k = 0
-  integers,    ///< whose sums need no rounding, however operands are cut: bit for bit
-  magnitudes,  ///< rows of op(A) and columns of op(B) that differ by up to 2¹⁰⁰: a bound for each element
-  steps  ///< op(A)·D and D⁻¹·op(B), with D of powers of two that differ as much: the bound of the contract, and a grade
+  uniform,   ///< in [−1, 1): the bound of the contract, in Frobenius norms; exact where k = 0
+  integers,  ///< whose sums need no rounding, however operands are cut: bit for bit
+  magnitudes,  ///< D·op(A) and op(B)·D, with D of powers of two, 2⁻⁵⁰ to 2⁵⁰, and a zero: a bound for each element
+  steps  ///< op(A)·D and D⁻¹·op(B): the bound of the contract, and a grade
 };
 
 /// One element of A or B that is no number, among integers: it spoils its row or its column of C, and nothing else.
@@ -59,8 +59,8 @@ std::vector<Case> timed_cases(const Product&);
 /// What a kernel is graded by, beside the list: it is right without that, since the contract is one of norms.
 std::vector<Case> graded_cases();
 Case graded_case(const Product&);
-/// D of Values::steps is of powers of two from minus this to this.
-int most_exponent_of_steps(Precision);
+/// Magnitudes and steps are powers of two from minus this to this.
+int most_exponent(Precision);
 
 /// As a solve of order n gives them to a backend: an update with as many rows and columns, and one with as many steps, each cut to what
 /// is tried at a cost that does not grow with n.

@@ -102,7 +102,7 @@ std::string where_it_is_wrong(const Fault& f, const std::string& indent) {
 }
 
 std::string what_is_lost(const Grade& g) {
-  const int most = most_exponent_of_steps(g.precision);
+  const int most = most_exponent(g.precision);
   return fmt::format(
       "keeps to norms, not to each element: an element of (A D)(D^-1 B), with D from 2^-{0} to 2^{0} and k = {1}, is "
       "off by "
