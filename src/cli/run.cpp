@@ -113,14 +113,20 @@ class SharedTally {
   const lapack::Tally* tally_ = nullptr;
 };
 
-/// The exit code of a program, as shells say it, when it has ended. Signals of the terminal are for the program.
+volatile pid_t program = 0;
+extern "C" void hand_on(int signal) { kill(program, signal); }
+
+/// The exit code of a program, as shells say it, when it has ended. A terminal gives its signals to the program, too; others come to us alone.
 int run(const std::vector<char*>& words) {
-  pid_t program = -1;
-  const int failed = posix_spawnp(&program, words[0], nullptr, nullptr, words.data(), environ);
+  pid_t started = 0;
+  const int failed = posix_spawnp(&started, words[0], nullptr, nullptr, words.data(), environ);
   if (failed) throw MachineError(fmt::format("cannot run {}: {}", words[0], std::strerror(failed)));
+  program = started;
   for (const int signal : {SIGINT, SIGQUIT}) std::signal(signal, SIG_IGN);
+  for (const int signal : {SIGTERM, SIGHUP})
+    if (std::signal(signal, SIG_IGN) != SIG_IGN) std::signal(signal, hand_on);
   int status = 0;
-  while (waitpid(program, &status, 0) < 0 && errno == EINTR) {
+  while (waitpid(started, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

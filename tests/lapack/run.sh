@@ -27,6 +27,12 @@ expect 0 '' -q --crossover 0 --json caught.json -- "$program"
 for field in '"exit_code": 0' '"routine": "dgesv"' '"products"'; do
   grep -q "$field" caught.json || { echo "caught.json has no $field" && bad=1; }
 done
+# A signal that comes to the tool alone ends the program as well.
+TMPDIR=$PWD "$lasolve" run -q -- sh -c 'echo $$ >begun; exec sleep 100' 2>/dev/null &
+until [ -s begun ] || ! kill -0 $!; do sleep 0.02; done
+kill -s TERM $!
+wait $!
+[[ $? == 143 && ! -d /proc/$(<begun) && -z $(find . -name 'lasolve-run-*') ]] || { echo 'SIGTERM: its program or its file is left' && bad=1; }
 # A word of the environment that makes no sense is said once, and the program runs. With one thread, since OpenBLAS hangs
 # in a forked child of a program that it had several in.
 said=$(OMP_NUM_THREADS=1 LASOLVE_GEMM=tild LD_PRELOAD=$(dirname -- "$lasolve")/liblasolve_lapack.so "$program" 2>&1)
