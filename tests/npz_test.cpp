@@ -95,6 +95,16 @@ TEST(Npz, ListsTheArraysWhereItIsNotClearWhichIsMeant) {
   EXPECT_NE(error_of(zip({}), {}, "test.npz").find("found none in it"), std::string::npos);
 }
 
+/// A free name for what is in it is one that ends where paths do.
+TEST(Npz, TakesNamesToTheirFirstNul) {
+  using namespace std::string_literals;
+  EXPECT_NE(error_of(zip({{"notes\0more"s, "text"}}), {}, "test.npz").find("a zip archive with notes; this unpacks it"),
+            std::string::npos);
+  EXPECT_NE(error_of(zip({{"\0.txt"s, "text"}}), {}, "test.npz").find("a zip archive without a file"),
+            std::string::npos);
+  EXPECT_EQ(read(zip({{"A.npy\0.txt"s, npy(A)}}), "A"), A);
+}
+
 TEST(Npz, SaysWhatIsDamaged) {
   for (const auto compression : {Compression::stored, Compression::deflated}) {
     const std::string good = zip({{"A.npy", npy(A), compression}});

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <new>
@@ -157,7 +158,7 @@ std::vector<ZipMember> zip_members(const InputFile& archive) {
     const char* const p = records.marked(at, bytes, directory_entry, "an entry of the directory");
     const std::uint64_t name = number(p + 28, 2), extra = number(p + 30, 2), comment = number(p + 32, 2);
     records.at(at + bytes, name + extra + comment, "an entry of the directory");
-    ZipMember member{std::string(p + bytes, name),
+    ZipMember member{std::string(p + bytes, strnlen(p + bytes, name)),  // which ends at a NUL, as paths do
                      std::uint16_t(number(p + 8, 2)),
                      std::uint16_t(number(p + 10, 2)),
                      std::uint32_t(number(p + 16, 4)),
