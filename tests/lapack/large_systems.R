@@ -1,5 +1,5 @@
 # R's own examples of what it solves by LAPACK, and large systems: each expression whose value is that in a file is said to pass. The first run
-# writes the file. Usage: examples.R FILE. See scripts/check-drop-in.
+# writes the file. Usage: large_systems.R FILE. See scripts/check-drop-in.
 large <- expression(
   n <- 400, A <- matrix(rnorm(n * n), n) + 20 * diag(n), S <- crossprod(A), x <- rep(1, n),
   solve(A, A %*% x), solve(A) %*% A, det(A / 20), determinant(S), rcond(A), kappa(A, exact = TRUE), solve(S) %*% S,

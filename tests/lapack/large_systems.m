@@ -1,4 +1,4 @@
-% Octave's own tests of what it solves by LAPACK, and those of large systems below. Each says itself on standard output, behind it what fails.
+% Octave's own tests of what it solves by LAPACK, and those of large systems below. Each says itself on standard output, and behind it what fails.
 % See scripts/check-drop-in.
 named = strcat (__octave_config_info__ ("octtestsdir"), ...
                 strcat ("/libinterp/corefcn/", {"inv", "chol", "det", "lu", "rcond", "pinv", "sqrtm"}, ".cc-tst"));
