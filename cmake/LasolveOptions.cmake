@@ -10,6 +10,7 @@ option(LASOLVE_LAPACK "Build the drop-in for LAPACK, beside the tool" ${PROJECT_
 option(LASOLVE_BENCH "Build the programs in bench/" ON)
 option(LASOLVE_INSTALL "Install the library, and the tool where it is built" ${PROJECT_IS_TOP_LEVEL})
 option(LASOLVE_FUZZ "Build the targets in tests/fuzz, for which the compiler has to be clang" OFF)
+option(LASOLVE_COVERAGE "Readers, src/io, count which of their lines run; see scripts/coverage" OFF)
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)

@@ -121,6 +121,30 @@ holds 'a pipe did not get the solution' cmp -s piped x.mtx
 holds 'a pipe was replaced' [ -p pipe.mtx ]
 expect 6 'cannot write /dev/full: No space left on device' "${system[@]}" --json /dev/full
 expect 6 'cannot write /dev/full: No space left on device' "${system[@]}" --output /dev/full
+# Where there is no room for a file, or its folder takes none, the old one stays, and nothing beside it.
+mkdir full
+printf 'old\n' | tee full/x.mtx >full/x.json
+(
+  ulimit -f 1 # KiB
+  expect 6 'cannot write full/x.mtx: File too large' generate uniform:n=99 --output full/x.mtx
+  expect 6 'cannot write full/x.json: File too large' "${system[@]}" --json full/x.json
+  exit $failed
+) || failed=1
+as_nobody=()
+[ "$(id -u)" != 0 ] || as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups) # root writes everywhere
+chmod 755 . && chmod 555 full
+if ! "${as_nobody[@]}" test -w full && "${as_nobody[@]}" "$lasolve" --version >/dev/null; then
+  for file in full/x.mtx full/new.mtx; do
+    said=$("${as_nobody[@]}" "$lasolve" generate uniform:n=9 --output $file 2>&1)
+    holds "a folder that is read-only: $said" [ "$?,$said" = "6,lasolve: cannot write $file: Permission denied" ]
+  done
+fi
+chmod 755 full
+holds 'what could not be written is' [ "$(cat full/*; find full -type f | wc -l)" = $'old\nold\n2' ]
+env --default-signal=PIPE "$lasolve" generate uniform:n=500 --output - 2>said | head -c 9 >begin
+holds 'a reader that ends does not end the tool in silence' [ "${PIPESTATUS[0]},$(cat said begin)" = '141,%%MatrixM' ]
+env --ignore-signal=PIPE "$lasolve" generate uniform:n=500 --output - 2>said | head -c 9 >begin
+holds 'a reader that ends is not named' [ "${PIPESTATUS[0]},$(cat said)" = '6,lasolve: cannot write -: Broken pipe' ]
 for closed in '--output -' '--json /dev/stdout' '--quiet --output closed.mtx --json /dev/fd/7'; do
   # shellcheck disable=SC2086
   said=$("$lasolve" "${system[@]}" $closed 2>&1 >&-)
