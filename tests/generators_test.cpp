@@ -54,6 +54,8 @@ TEST(Generators, say_what_is_wrong_with_a_request) {
                                       {"graded:n=5,bits=3,seed=1,bits=3", "bits is given twice"},
                                       {"uniform:n=5,", "'' is not a parameter of uniform"},
                                       {"uniform:", "expected a positive size"},
+                                      {"graded:n=5,bits=2000", "expected bits from 0 to 1000"},
+                                      {"randsvd:n=5,kappa=ten", "found 'ten'"},
                                       {"bem:n=5", "a square number"},
                                       {"randsvd:n=5,kappa=0", "kappa of 1 or more"}}) {
     try {

@@ -19,6 +19,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
+TEST(ReadMatrix, SaysThatAFileHasNoArrays) {
+  file_with("1 2\n3 4\n", "text.npz");
+  try {
+    read_matrix(test_folder() + "text.npz:A");
+    FAIL();
+  } catch (const InputError& e) {
+    EXPECT_TRUE(
+        std::string(e.what()).ends_with("text.npz: error: expected a .npz file with an array \"A\", found none"))
+        << e.what();
+  }
+}
+
+/// Its first member is no file, and says no size behind which there may be one.
+TEST(ReadMatrix, SaysThatATarArchiveHasNoFile) {
+  std::string tar(1024, '\0');
+  tar.replace(0, 6, "folder"), tar.replace(124, 2, "zz"), tar[156] = '5', tar.replace(257, 5, "ustar");
+  EXPECT_EQ(error_of(tar), "test.mtx: error: expected a matrix, found a tar archive without a file");
+}
+
 /// A folder of its own for a test that looks at which files are there.
 class WriteMatrix : public testing::Test {
  protected:

@@ -33,7 +33,8 @@ std::string zip(const std::vector<Member>& members, bool wide = false, const std
     const std::string sizes =
         m.wide ? little(0xFFFFFFFF, 4) + little(0xFFFFFFFF, 4) : little(data.size(), 4) + little(m.content.size(), 4);
     const std::string method = little(45, 2) + little(0, 2) + little(std::uint64_t(m.compression), 2) + little(0, 4);
-    const std::string extra = m.wide ? little(1, 2) + little(24, 2) + sizes64 + little(archive.size(), 8) : "";
+    const std::string extra =  // behind a field that is none of ours
+        m.wide ? "UT" + little(1, 2) + "t" + little(1, 2) + little(24, 2) + sizes64 + little(archive.size(), 8) : "";
     directory += "PK\x01\x02" + little(45, 2) + method + little(crc, 4) + sizes + little(m.name.size(), 2) +
                  little(extra.size(), 2) + little(0, 8) + little(0, 2) +
                  little(m.wide ? 0xFFFFFFFF : archive.size(), 4) + m.name + extra;
@@ -93,6 +94,7 @@ TEST(Npz, ListsTheArraysWhereItIsNotClearWhichIsMeant) {
     EXPECT_TRUE(std::string(e.what()).ends_with("error: expected an array \"C\", found A, b")) << e.what();
   }
   EXPECT_NE(error_of(zip({}), {}, "test.npz").find("found none in it"), std::string::npos);
+  EXPECT_TRUE(error_of(zip({{"Y.npy", npy(A)}, {"Z.npy", npy(b)}}), {}, "test.npz").ends_with("test.npz:Y names one"));
 }
 
 /// A free name for what is in it is one that ends where paths do.
@@ -125,6 +127,22 @@ TEST(Npz, SaysWhatIsDamaged) {
   bad.replace(entry + 24, 4, little(20, 4));
   EXPECT_NE(error_of(bad, {}, "test.npz").find("expected 20 bytes from a deflated member, found more"),
             std::string::npos);
+  bad.replace(entry + 24, 4, little(larger.content.size() + 1, 4));
+  EXPECT_NE(error_of(bad, {}, "test.npz")
+                .find(fmt::format("expected {} bytes from a deflated member, found {}", larger.content.size() + 1,
+                                  larger.content.size())),
+            std::string::npos);
+  bad.replace(entry + 20, 4, little(9, 4));
+  EXPECT_NE(error_of(bad, {}, "test.npz").find("expected deflated data, found the end of the member"),
+            std::string::npos);
+  const std::string packed = bad;
+  bad[entry] = 'Q';
+  EXPECT_NE(error_of(bad, {}, "test.npz").find("expected an entry of the directory, found \\x51\\x4B"),
+            std::string::npos);
+  bad = packed;
+  bad.replace(entry + 42, 4, little(1 << 30, 4));
+  EXPECT_NE(error_of(bad, {}, "test.npz").find("found the end of the file"), std::string::npos);
+  bad = packed;
   bad.replace(entry + 10, 2, little(12, 2));
   EXPECT_NE(error_of(bad, {}, "test.npz").find("compression method 12"), std::string::npos);
   bad.replace(entry + 8, 2, little(1, 2));

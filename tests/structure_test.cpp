@@ -55,6 +55,8 @@ TEST(Structure, IsThatOfTheMatrixWhateverItIsReadFrom) {
     EXPECT_EQ(s.empty_column, 1);
     EXPECT_EQ(s.what_is_empty(), "column 1 (counted from 0) is zero");
   }
+  const MatrixFile no_row = read_matrix(file_with(coordinate + "2 2 2\n1 1 1\n1 2 1\n"));
+  EXPECT_EQ(structure_of(no_row.matrix).what_is_empty(), "row 1 (counted from 0) is zero");
   const MatrixFile stopped = read_matrix(file_with(content), {.stops_where_singular = true});
   EXPECT_EQ(stopped.matrix.rows(), 0);
   EXPECT_EQ(stopped.structure->column_without_pivot(), 1);

@@ -15,7 +15,6 @@ namespace lasolve::io {
 /// stand in either triangle, but not in both. Throws InputError with the place of
 /// the first thing that is wrong, MachineError when the matrix does not fit in memory.
 MatrixFile read_matrix_market(const InputFile& file, const ReadOptions& options = {});
-MatrixFile read_matrix_market(const std::string& path, const ReadOptions& options = {});
 
 /// Writes array real general, with the fewest digits that read back as the same numbers.
 void write_matrix_market(OutputFile& file, MatrixView<const double> A, std::span<const std::string> comments,

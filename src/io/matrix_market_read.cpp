@@ -337,8 +337,4 @@ MatrixFile read_matrix_market(const InputFile& file, const ReadOptions& options)
   return result;
 }
 
-MatrixFile read_matrix_market(const std::string& path, const ReadOptions& options) {
-  return read_matrix_market(InputFile(path), options);
-}
-
 }  // namespace lasolve::io

@@ -348,8 +348,6 @@ MatrixFile read_npy(const InputFile& file, const ReadOptions& options) {
   return result;
 }
 
-MatrixFile read_npy(const std::string& path, const ReadOptions& options) { return read_npy(InputFile(path), options); }
-
 void write_npy(OutputFile& file, MatrixView<const double> A, bool is_vector, const Progress& progress) {
   constexpr std::size_t prefix = 10, alignment = 64;
   const std::string shape = is_vector ? fmt::format("{},", A.rows()) : fmt::format("{}, {}", A.rows(), A.cols());

@@ -16,7 +16,6 @@ inline constexpr std::string_view npy_magic = "\x93NUMPY";
 /// byte order, in C or Fortran order, of one dimension (read as a column) or two. Throws InputError where anything is
 /// wrong, also on an integer that no double holds; MachineError when the matrix does not fit in memory.
 MatrixFile read_npy(const InputFile& file, const ReadOptions& options = {});
-MatrixFile read_npy(const std::string& path, const ReadOptions& options = {});
 
 /// Writes version 1, '<f8', Fortran order, two dimensions, or one of a vector.
 void write_npy(OutputFile& file, MatrixView<const double> A, bool is_vector = false, const Progress& progress = {});
