@@ -31,11 +31,14 @@ TEST(ReadMatrix, SaysThatAFileHasNoArrays) {
   }
 }
 
-/// Its first member is no file, and says no size behind which there may be one.
+/// Its first member is no file, with and without a size behind which there may be one.
 TEST(ReadMatrix, SaysThatATarArchiveHasNoFile) {
   std::string tar(1024, '\0');
   tar.replace(0, 6, "folder"), tar.replace(124, 2, "zz"), tar[156] = '5', tar.replace(257, 5, "ustar");
-  EXPECT_EQ(error_of(tar), "test.mtx: error: expected a matrix, found a tar archive without a file");
+  const std::string refused = "test.mtx: error: expected a matrix, found a tar archive without a file";
+  EXPECT_EQ(error_of(tar), refused);
+  tar.replace(124, 11, "00000000000");
+  EXPECT_EQ(error_of(tar), refused);
 }
 
 /// A folder of its own for a test that looks at which files are there.

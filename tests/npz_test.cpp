@@ -136,6 +136,9 @@ TEST(Npz, SaysWhatIsDamaged) {
   EXPECT_NE(error_of(bad, {}, "test.npz").find("expected deflated data, found the end of the member"),
             std::string::npos);
   const std::string packed = bad;
+  bad[bad.find(larger.name) + larger.name.size() + 20] = 7;  // a block of deflate of no type
+  EXPECT_NE(error_of(bad, {}, "test.npz").find("expected deflated data, found invalid block type"), std::string::npos);
+  bad = packed;
   bad[entry] = 'Q';
   EXPECT_NE(error_of(bad, {}, "test.npz").find("expected an entry of the directory, found \\x51\\x4B"),
             std::string::npos);
