@@ -13,7 +13,7 @@ mkdir in out
 run() {
   rm -rf out
   mkdir out
-  timeout 60 env LD_PRELOAD="$shim" "$1" "$lasolve" "${@:2}" >said 2>&1 </dev/null
+  timeout 300 env LD_PRELOAD="$shim" "$1" "$lasolve" "${@:2}" >said 2>&1 </dev/null
 }
 
 # try WHEN ARGUMENTS...: with the allocation(s) that fail.

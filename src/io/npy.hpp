@@ -1,7 +1,6 @@
 // NumPy's .npy files: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "io/input_file.hpp"
