@@ -67,7 +67,7 @@ int solve_on(engines::Engine& engine, Request request) {
   std::vector<std::string> notes;
   const Stopwatch reading;
   std::unique_ptr<const engines::PartOfA> A;
-  together.run([&] { A = std::make_unique<engines::PartOfA>(part_of_A(engine, request, notes)); });
+  together.run([&] { A = std::make_unique<engines::PartOfA>(part_of_A(engine, together, request, notes)); });
   const RightHandSides sides = right_hand_sides(engine, together, request, A->layout(), notes);
   const double read_seconds = reading.seconds();
 
