@@ -66,6 +66,8 @@ class Engine {
   virtual void use_threads(int) = 0;
   /// numbers[i] ← the sum over all ranks: the same bits on each.
   virtual void sum(std::span<double> numbers) = 0;
+  /// numbers[i] ← the largest of all ranks.
+  virtual void largest(std::span<double> numbers) = 0;
   /// What one rank has, all have.
   virtual void broadcast(std::span<std::byte> bytes, int from) = 0;
   using Bytes = std::vector<std::byte>;

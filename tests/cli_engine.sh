@@ -73,6 +73,11 @@ ranks 4 0 'refinement classical' uniform:n=150 --precision fp32 --block-size 16 
 also 'the true answer is 1'
 expect 0 'in a grid of 1 x 2' uniform:n=64 --engine scalapack --ranks 2 -f lu
 
+# Rows and columns of very different size are judged as by one process.
+ranks 4 0 'with rows and columns scaled' graded:n=90,bits=200 --block-size 16
+also 'solved'
+ranks 3 0 'scaled      rows and columns' graded:n=90,bits=60 --block-size 16 --equilibrate on
+
 # What cannot be solved ends as with one process.
 printf '%s\n2 2\n1\n2\n2\n4\n' "$array" >singular.mtx
 printf '%s\n2 2\n1\n2\n2\n1\n' "$array" >indefinite.mtx

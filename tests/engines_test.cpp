@@ -299,6 +299,7 @@ class OneRank final : public engines::Engine {
   void abort(int) noexcept override { std::abort(); }
   void use_threads(int) override {}
   void sum(std::span<double>) override {}
+  void largest(std::span<double>) override {}
   void broadcast(std::span<std::byte>, int) override {}
   std::vector<Bytes> exchanged(std::vector<Bytes> for_ranks) override { return for_ranks; }
   std::unique_ptr<engines::Factored<double>> factor(Method method, Part<double> A) override {
@@ -339,6 +340,45 @@ TEST(Engines, AreHeldToTheSameChecks) {
   EXPECT_EQ(solved(engine, "uniform:n=80", {.factorization = Method::cholesky}).outcome.kind,
             Outcome::not_positive_definite);
   EXPECT_EQ(solved(engine, "diagdom:n=80", {.factorization = Method::cholesky}).outcome.kind, Outcome::not_symmetric);
+}
+
+TEST(Engines, JudgeRowsAndColumnsInTheirOwnSize) {
+  OneRank engine;
+  for (const Op op : {Op::none, Op::transpose})
+    for (const char* const generator : {"graded:n=80,bits=60", "graded:n=80,bits=200"})
+      for (const Wanted equilibrate : {Wanted::off, Wanted::on}) {
+        const Report here = solved(engine, generator, {.equilibrate = equilibrate, .condition = true}, op);
+        const io::Generator its(generator);
+        Queue<Cpu> q(1);
+        Matrix<double> A(its.n(), its.n());
+        io::generate(q, its, A.view());
+        const Matrix<double> b = io::row_sums(q, system_matrix<double, Cpu>(A, op, Uplo::both));
+        Matrix<double> X(its.n(), 1);
+        const Options options = {.device = {Device::cpu}, .equilibrate = equilibrate, .condition = true};
+        const Report one = lasolve::solve(A, b, X, options, op);
+        EXPECT_TRUE(here.outcome.ok()) << generator << ": " << here.outcome.message();
+        EXPECT_EQ(here.equilibration, one.equilibration);
+        EXPECT_LT(*here.rcond, 1e-16);
+        EXPECT_EQ(here.rcond_of_scaled_rows.has_value(), one.rcond_of_scaled_rows.has_value());
+        EXPECT_EQ(here.rcond_of_scaled_columns.has_value(), one.rcond_of_scaled_columns.has_value());
+        EXPECT_NEAR(*here.digits, *one.digits, 0.1);
+      }
+  EXPECT_EQ(solved(engine, "hilbert:n=80", {.equilibrate = Wanted::on, .condition = true}).outcome.kind,
+            Outcome::ill_conditioned);
+}
+
+TEST(Engines, ScaleRowsAndColumnsWhereThatHelps) {
+  OneRank engine;
+  engine.error_in_fp32 = 10;
+  const Options fp32 = {.precision = Precision::fp32, .equilibrate = Wanted::on};
+  EXPECT_TRUE(solved(engine, "graded:n=80,bits=30", fp32).outcome.ok());
+  engine.error = 10;
+  const Report failed = solved(engine, "graded:n=80,bits=30", {});
+  EXPECT_EQ(failed.outcome.kind, Outcome::inaccurate);
+  const auto is_scaled = [](const std::string& note) { return note.find("failed: rows and columns") != note.npos; };
+  EXPECT_TRUE(std::any_of(failed.notes.begin(), failed.notes.end(), is_scaled));
+  const Report even = solved(engine, "uniform:n=80", {});
+  EXPECT_FALSE(std::any_of(even.notes.begin(), even.notes.end(), is_scaled));
 }
 
 TEST(Engines, ThatAnswerWrongGiveNoAnswer) {

@@ -179,6 +179,11 @@ class Scalapack final : public Engine {
       MPI_Bcast(piece, size, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     });
   }
+  void largest(std::span<double> numbers) override {
+    for_pieces(numbers, [](double* piece, int size) {
+      MPI_Allreduce(MPI_IN_PLACE, piece, size, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    });
+  }
   void broadcast(std::span<std::byte> bytes, int from) override {
     for_pieces(bytes, [&](std::byte* piece, int size) { MPI_Bcast(piece, size, MPI_BYTE, from, MPI_COMM_WORLD); });
   }
