@@ -91,6 +91,7 @@ class Reader {
       round(parsed(first + threads * others_.rank(), threads));
       if (options_.progress) options_.progress(double(std::min(pieces, first + of_a_round)) / double(pieces));
     }
+    if (failure_) std::rethrow_exception(failure_);
     others_.meet();
     if (found_ < header_.stored) refuse_missing({file_, file_.end()}, header_, found_);
     note_what_was_read();
@@ -168,13 +169,17 @@ class Reader {
     if (found_ <= header_.stored) has_entries() ? send_entries(pieces, sent) : send_values(pieces, firsts, sent);
     others_.meet();
     const std::vector<Sharing::Bytes> came = others_.exchanged(std::move(sent));
-    for (std::size_t r = 0; r < came.size(); ++r)
-      has_entries() ? take_entries(came[r]) : take_values(came[r], firsts[r], std::int64_t(counts[r]));
-    others_.meet();
+    try {
+      for (std::size_t r = 0; r < came.size(); ++r)
+        has_entries() ? take_entries(came[r]) : take_values(came[r], firsts[r], std::int64_t(counts[r]));
+    } catch (...) {
+      failure_ = std::current_exception();  // others hear of it when they meet next
+    }
   }
 
   /// Of pieces whose first value or entry is the first-th of the file.
   void refuse_what_failed(const std::vector<Piece>& pieces, std::int64_t first) const {
+    if (failure_) std::rethrow_exception(failure_);
     for (const Piece& piece : pieces) {
       const std::int64_t promised = header_.stored - first;  // of what is here
       if (piece.count() > promised || (piece.failure && piece.count() == promised)) {
@@ -275,6 +280,7 @@ class Reader {
   MatrixFile& result_;
   const BlockCyclic part_;
   std::int64_t piece_bytes_ = 1, found_ = 0;
+  std::exception_ptr failure_;
   std::vector<char> given_;  // of coordinates, for what may be given twice
   std::int64_t repeated_ = 0, first_repeated_ = -1, below_ = 0, above_ = 0, on_diagonal_ = 0;
 };
