@@ -9,6 +9,7 @@
 #include "core/cpu/parallel.hpp"
 #include "io/generators.hpp"
 #include "lasolve/precision.hpp"
+#include "solvers/refine/equilibration.hpp"
 #include "solvers/refine/largest.hpp"
 
 namespace lasolve::engines {
@@ -103,6 +104,41 @@ bool is_symmetric(std::int64_t n, Sums& sums) {
 
 }  // namespace
 
+void SeenByAll::largest(std::vector<std::int64_t>& numbers) const {
+  std::vector<double> all(numbers.begin(), numbers.end());
+  engine_.largest(all);
+  for (std::size_t i = 0; i < all.size(); ++i) numbers[i] = std::int64_t(all[i]);
+}
+
+void SeenByAll::sum(std::vector<long double>& numbers) const {
+  std::vector<std::int64_t> exponents;  // so that they are in the range of fp64
+  for (const long double number : numbers) exponents.push_back(number > 0 ? std::ilogb(number) : -(1 << 20));
+  largest(exponents);
+  std::vector<double> all;
+  for (std::size_t i = 0; i < numbers.size(); ++i) all.push_back(double(std::ldexp(numbers[i], int(-exponents[i]))));
+  engine_.sum(all);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    numbers[i] = std::ldexp(static_cast<long double>(all[i]), int(exponents[i]));
+}
+
+std::optional<Scales> scales_of(Engine& engine, const PartOfA& A, bool symmetrically, bool always) {
+  using namespace equilibration;
+  const SeenByAll seen(engine);
+  const auto for_each = [&](auto f) { for_each_magnitude(A, Op::none, f); };
+  Scales scales;
+  if (symmetrically) {
+    Largest diagonal(A.n());
+    for_each([&](std::int64_t i, std::int64_t j, double a) {
+      if (i == j) diagonal.add(i, a);
+    });
+    diagonal.be_of_all(seen);
+    scales = of_diagonal(diagonal, always);
+  } else if (A.n() > 0) {
+    scales = of_rows_and_columns(A.n(), for_each, seen, always);
+  }
+  return scales.any() ? std::optional(std::move(scales)) : std::nullopt;
+}
+
 FactsOfA measured(Engine& engine, const PartOfA& A, Op op) {
   constexpr double less = 0x1p-64;  // no row has more entries than 1/less
   const auto norm_of = [](Sums& sums, Sums::Which which) { return largest(sums.copy_of(which)); };
@@ -115,6 +151,8 @@ FactsOfA measured(Engine& engine, const PartOfA& A, Op op) {
   const long double infinity_norm = unit * norm_of(sums, Sums::magnitudes_of_rows);
   facts.one_norm = unit * norm_of(sums, Sums::magnitudes_of_cols);
   facts.norm = op == Op::none ? infinity_norm : facts.one_norm;
+  for (const double sum : sums.copy_of(op == Op::none ? Sums::magnitudes_of_rows : Sums::magnitudes_of_cols))
+    facts.row_sums.push_back(unit * sum);
   facts.is_finite = std::isfinite(facts.norm);
   facts.is_symmetric = sums.not_positive() == 0 && is_symmetric(A.n(), sums);
   return facts;

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "engines/engine.hpp"
+#include "solvers/scales.hpp"
 
 namespace lasolve::engines {
 
@@ -80,14 +84,41 @@ class PartOfA {
   Make make_;
 };
 
+/// f(i, j, |aᵢⱼ|) for the elements of op(A) that this rank has.
+template <class F>
+void for_each_magnitude(const PartOfA& A, Op op, F f) {
+  const Dealt &rows = A.layout().rows, &cols = A.layout().cols;
+  A.for_columns([&](std::int64_t first, MatrixView<const double> columns) {
+    for (std::int64_t j = 0; j < columns.cols(); ++j)
+      for (std::int64_t i = 0; i < columns.rows(); ++i) {
+        const std::int64_t row = rows.index_at(i), column = cols.index_at(first + j);
+        f(op == Op::none ? row : column, op == Op::none ? column : row, std::abs(columns(i, j)));
+      }
+  });
+}
+
+/// What each rank sees of A, put together: see SeenHere in solvers/refine/scaling.hpp.
+class SeenByAll {
+ public:
+  explicit SeenByAll(Engine& engine) : engine_(engine) {}
+  void largest(std::vector<std::int64_t>& numbers) const;
+  void sum(std::vector<long double>& numbers) const;
+
+ private:
+  Engine& engine_;
+};
+
 /// What is known of A, the same on all ranks.
 struct FactsOfA {
-  std::vector<double> product;  ///< op(A)·1
-  long double norm = 0;         ///< ‖op(A)‖∞
-  long double one_norm = 0;     ///< ‖A‖₁
+  std::vector<double> product;        ///< op(A)·1
+  std::vector<long double> row_sums;  ///< of |op(A)|
+  long double norm = 0;               ///< ‖op(A)‖∞
+  long double one_norm = 0;           ///< ‖A‖₁
   bool is_finite = true;
   bool is_symmetric = false;  ///< but for roundoff, with probability 1; and its diagonal is positive
 };
+/// By what A is scaled before it is factored, symmetrically or not; nothing where that does not help, unless it is done `always`.
+std::optional<Scales> scales_of(Engine&, const PartOfA& A, bool symmetrically, bool always);
 /// Reads A once, or twice where sums overflow.
 FactsOfA measured(Engine&, const PartOfA& A, Op op);
 

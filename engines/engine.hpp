@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/block_cyclic.hpp"
 #include "lasolve/lasolve.hpp"
@@ -65,8 +66,13 @@ class Engine {
   virtual void use_threads(int) = 0;
   /// numbers[i] ← the sum over all ranks: the same bits on each.
   virtual void sum(std::span<double> numbers) = 0;
+  /// numbers[i] ← the largest of all ranks.
+  virtual void largest(std::span<double> numbers) = 0;
   /// What one rank has, all have.
   virtual void broadcast(std::span<std::byte> bytes, int from) = 0;
+  using Bytes = std::vector<std::byte>;
+  /// for_ranks[r] goes to rank r. Returns what came from each.
+  virtual std::vector<Bytes> exchanged(std::vector<Bytes> for_ranks) = 0;
 
   /// Overwrites A, n × n in square blocks, with its factors. The lower triangle counts where the method is for symmetric matrices.
   virtual std::unique_ptr<Factored<double>> factor(Method, Part<double> A) = 0;
@@ -75,6 +81,6 @@ class Engine {
 
 /// The function of a module that makes its engine, once in a process. The number is raised when the class changes.
 using MakeEngine = Engine* (*)();
-inline constexpr const char* make_engine_name = "lasolve_make_engine_1";
+inline constexpr const char* make_engine_name = "lasolve_make_engine_2";
 
 }  // namespace lasolve::engines

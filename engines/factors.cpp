@@ -1,27 +1,33 @@
 #include "engines/factors.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "core/stopwatch.hpp"
-#include "solvers/refine/largest.hpp"
 #include "solvers/refine/residual.hpp"
 
 namespace lasolve::engines {
 
 namespace {
 
-/// Exponents that take each column of X to about 1, so that it is in the range of fp32.
-std::vector<int> exponents_of_columns(Engine& engine, const Distributed<double>& X) {
+/// Exponents that take each column of D X to about 1, so that it is in the range of fp32. D: by(i), exponents on a diagonal.
+template <class By>
+std::vector<int> exponents_of_columns(Engine& engine, const Distributed<double>& X, By by) {
+  constexpr double none = std::numeric_limits<int>::min();
   const Dealt& cols = X.layout().cols;
-  std::vector<double> sums(std::size_t(X.cols()), 0.0);
+  std::vector<double> most(std::size_t(X.cols()), none);
   for (std::int64_t j = 0; j < X.local().cols(); ++j) {
-    double& sum = sums[std::size_t(cols.index_at(j))];
-    for (std::int64_t i = 0; i < X.local().rows(); ++i) sum = larger(sum, std::abs(X.local()(i, j)));
+    double& its = most[std::size_t(cols.index_at(j))];
+    for (std::int64_t i = 0; i < X.local().rows(); ++i)
+      if (const double x = X.local()(i, j); x != 0 && std::isfinite(x))
+        its = std::max(its, double(std::ilogb(x) + by(i)));
   }
-  engine.sum(sums);  // of the largest of each row of the grid: no less than the largest, and at most so many times that
+  engine.largest(most);
   std::vector<int> exponents;
-  for (const double sum : sums) exponents.push_back(sum > 0 && std::isfinite(sum) ? std::ilogb(sum) : 0);
+  for (const double e : most) exponents.push_back(e == none ? 0 : int(e));
   return exponents;
 }
 
@@ -32,27 +38,34 @@ bool solved_as_it_is(Factored<double>& factored, Op op, Distributed<double>& X) 
 }
 bool solved_as_it_is(Factored<float>&, Op, Distributed<double>&) { return false; }
 
-/// X ← op(A)⁻¹ X by factors of 2^e A.
+/// X ← op(A)⁻¹ X by factors of R A C.
 template <class T>
-void solve_by(Engine& engine, Factored<T>& factored, int e, Op op, Distributed<double>& X) {
-  if (e == 0 && solved_as_it_is(factored, op, X)) return;
-  const std::vector<int> of = exponents_of_columns(engine, X);
-  const Dealt& cols = X.layout().cols;
+void solve_by(Engine& engine, Factored<T>& factored, const Scales& scales, Op op, Distributed<double>& X) {
+  if (!scales.any() && solved_as_it_is(factored, op, X)) return;
+  const Dealt &rows = X.layout().rows, &cols = X.layout().cols;
+  const auto at = [&](const std::vector<std::int64_t>& all, std::int64_t i) {
+    return all.empty() ? 0 : int(all[std::size_t(rows.index_at(i))]);
+  };
+  const bool plain = op == Op::none;
+  const auto &before = plain ? scales.rows : scales.columns, &after = plain ? scales.columns : scales.rows;
+  const std::vector<int> of = exponents_of_columns(engine, X, [&](std::int64_t i) { return at(before, i); });
   Distributed<T> copy(X.layout());
   const auto for_each = [&](auto f) {
     for (std::int64_t j = 0; j < X.local().cols(); ++j)
       for (std::int64_t i = 0; i < X.local().rows(); ++i)
-        f(copy.local()(i, j), X.local()(i, j), of[std::size_t(cols.index_at(j))]);
+        f(copy.local()(i, j), X.local()(i, j), i, of[std::size_t(cols.index_at(j))]);
   };
-  for_each([&](T& y, double x, int its) { y = T(std::ldexp(x, -its)); });
+  for_each([&](T& y, double x, std::int64_t i, int its) { y = T(std::ldexp(x, at(before, i) - its)); });
   factored.solve(op, copy.part());
-  for_each([&](T y, double& x, int its) { x = std::ldexp(double(y), its + e); });
+  for_each([&](T y, double& x, std::int64_t i, int its) {
+    x = std::ldexp(double(y), its + scales.exponent + at(after, i));
+  });
 }
 
 }  // namespace
 
 template <class T>
-void Factors::make(Engine& engine, const PartOfA& A, Method method, int e) {
+void Factors::make(Engine& engine, const PartOfA& A, Method method, Scales scales) {
   struct Made {
     Distributed<T> matrix;
     std::unique_ptr<Factored<T>> factored;
@@ -60,10 +73,14 @@ void Factors::make(Engine& engine, const PartOfA& A, Method method, int e) {
   const auto made = std::make_shared<Made>();
   made->matrix = Distributed<T>(A.layout());
   const MatrixView<T> to = made->matrix.local();
+  const bool is_scaled = scales.any();
+  const auto by = [&](std::int64_t i, std::int64_t j) {
+    return int(scales.of(A.layout().rows.index_at(i), A.layout().cols.index_at(j)));
+  };
   A.for_columns([&](std::int64_t first, MatrixView<const double> columns) {
     for (std::int64_t j = 0; j < columns.cols(); ++j)
       for (std::int64_t i = 0; i < columns.rows(); ++i)
-        to(i, first + j) = e == 0 ? T(columns(i, j)) : T(std::ldexp(columns(i, j), e));
+        to(i, first + j) = !is_scaled ? T(columns(i, j)) : T(std::ldexp(columns(i, j), by(i, first + j)));
   });
   double nothing = 0;
   engine.sum({&nothing, 1});  // all are ready
@@ -72,15 +89,17 @@ void Factors::make(Engine& engine, const PartOfA& A, Method method, int e) {
   engine.sum({&nothing, 1});
   seconds_ = watch.seconds();
   outcome_ = made->factored->outcome();
-  apply_ = [&engine, made, e](Op op, Distributed<double>& X) { solve_by(engine, *made->factored, e, op, X); };
+  apply_ = [&engine, made, scales = std::move(scales)](Op op, Distributed<double>& X) {
+    solve_by(engine, *made->factored, scales, op, X);
+  };
 }
 
-Factors::Factors(Engine& engine, const PartOfA& A, Method method, Precision precision, long double norm) {
-  const bool has_size = norm > 0 && std::isfinite(norm);
-  if (precision == Precision::fp32)
-    make<float>(engine, A, method, has_size ? -std::ilogb(norm) : 0);
-  else
-    make<double>(engine, A, method, exponent_of_subnormal<double>(norm));
+Factors::Factors(Engine& engine, const PartOfA& A, Method method, Precision precision, long double norm,
+                 Scales scales) {
+  const bool has_size = norm > 0 && std::isfinite(norm), is_fp32 = precision == Precision::fp32;
+  if (!scales.any())
+    scales.exponent = is_fp32 ? (has_size ? -std::ilogb(norm) : 0) : exponent_of_subnormal<double>(norm);
+  is_fp32 ? make<float>(engine, A, method, std::move(scales)) : make<double>(engine, A, method, std::move(scales));
 }
 
 }  // namespace lasolve::engines

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/cpu/copy_on_host.hpp"
 #include "core/stopwatch.hpp"
 #include "engines/factors.hpp"
 #include "lasolve/names.hpp"
@@ -17,6 +18,7 @@
 #include "solvers/refine/condition.hpp"
 #include "solvers/refine/refine.hpp"
 #include "solvers/refine/residual.hpp"
+#include "solvers/refine/scaling.hpp"
 
 namespace lasolve::engines {
 
@@ -26,6 +28,7 @@ namespace {
 struct Attempt {
   Method method;
   Precision precision;
+  std::optional<Scales> scales = {};  ///< of rows and columns of A
 };
 
 /// By columns: the largest magnitudes of B, X and the residual.
@@ -51,13 +54,16 @@ class Solve {
   Report report() &&;
 
  private:
-  bool tried(Attempt);
+  bool tried(const Attempt&);
   std::optional<Attempt> after(const Attempt&);
   bool has_room_for_fp64();
   bool refine(const Factors&, double accuracy);
   Sizes residual(Distributed<double>* R);
   void check(const Factors&);
   void judge_by_condition(const Factors&);
+  bool judge_scaled(const Factors&, const Scaling&, std::optional<double>& rcond);
+  void apply(const Factors&, int exponent, MatrixView<double> X, Op op);
+  std::optional<Scales> scales_for(Method, bool always);
   bool passes() const;
   bool is_fp32_refined(const Attempt& a) const {
     return a.precision != Precision::fp64 && system_.options.refine != Refine::none;
@@ -175,28 +181,64 @@ void Solve::check(const Factors& factors) {
   report_.outcome = {misses_accuracy ? Outcome::accuracy_not_reached : Outcome::inaccurate, 0};
 }
 
-/// What one machine does, but that scales of rows and columns are not looked at.
+/// X ← op(A)⁻¹ 2^exponent X, where X is whole on each rank.
+void Solve::apply(const Factors& factors, int exponent, MatrixView<double> X, Op op) {
+  for (std::int64_t j = 0; j < X.cols(); ++j)
+    for (std::int64_t i = 0; i < X.rows(); ++i) X(i, j) = std::ldexp(X(i, j), exponent);
+  Distributed<double> here(layout_of(engine_.ranks(), X.rows(), X.cols(), system_.A.layout().rows.block));
+  keep_own(X, 0, here);
+  factors.apply(op, here);
+  copy_on_host<double>(gathered(engine_, here, 0, X.cols()), X);
+}
+
 void Solve::judge_by_condition(const Factors& factors) {
   lap();
-  const std::int64_t block = system_.A.layout().rows.block;
-  const auto apply = [&](int exponent, MatrixView<double> X, Op op) {
-    for (std::int64_t j = 0; j < X.cols(); ++j)
-      for (std::int64_t i = 0; i < X.rows(); ++i) X(i, j) = std::ldexp(X(i, j), exponent);
-    Distributed<double> here(layout_of(engine_.ranks(), X.rows(), X.cols(), block));
-    keep_own(X, 0, here);
-    factors.apply(op, here);
-    const Matrix<double> there = gathered(engine_, here, 0, X.cols());
-    for (std::int64_t j = 0; j < X.cols(); ++j)
-      for (std::int64_t i = 0; i < X.rows(); ++i) X(i, j) = there(i, j);
-  };
-  report_.rcond = reciprocal_condition(system_.A.n(), facts_.one_norm, exponents_of<double>, apply);
-  if (*report_.rcond < roundoff()) report_.outcome = {Outcome::ill_conditioned, 0};
-  report_.digits = trusted_digits(*report_.rcond, roundoff());
+  const auto by_factors = [&](int exponent, MatrixView<double> X, Op op) { apply(factors, exponent, X, op); };
+  report_.rcond = reciprocal_condition(system_.A.n(), facts_.one_norm, exponents_of<double>, by_factors);
+  double counts = *report_.rcond;
+  if (counts < roundoff() && system_.options.check) {
+    Scaling scaling{facts_.row_sums};
+    if (judge_scaled(factors, scaling, report_.rcond_of_scaled_rows)) {
+      counts = *report_.rcond_of_scaled_rows;
+    } else {
+      scaling = scaling_of_columns(
+          facts_.row_sums, [&](auto f) { for_each_magnitude(system_.A, system_.op, f); }, SeenByAll(engine_));
+      if (judge_scaled(factors, scaling, report_.rcond_of_scaled_columns)) counts = *report_.rcond_of_scaled_columns;
+    }
+  }
+  if (counts < roundoff()) report_.outcome = {Outcome::ill_conditioned, 0};
+  report_.digits = trusted_digits(counts, roundoff());
   seconds_of(Phase::check) += lap();
 }
 
+/// As lasolve::Solver::judge_scaled() does it: the condition with rows, and columns, scaled, where each row of the residual is small for
+/// itself, and at least one digit is left.
+bool Solve::judge_scaled(const Factors& factors, const Scaling& by, std::optional<double>& rcond) {
+  Distributed<double> R(X_.layout());
+  const Sizes sizes = residual(&R);
+  double error = 0;
+  for_strips(system_.A.n(), X_.cols(), [&](std::int64_t first, std::int64_t count) {
+    const Matrix<double> r = gathered(engine_, R, first, count), x = gathered(engine_, X_, first, count),
+                         b = gathered(engine_, *B_, first, count);
+    for (std::int64_t j = 0; j < count; ++j)
+      error = larger(error,
+                     backward_error_of_rows<double>(by, r.view().columns(j, 1), sizes.exponents[std::size_t(first + j)],
+                                                    x.view().columns(j, 1), b.view().columns(j, 1)));
+  });
+  if (!(error < hpl_threshold * double(system_.A.n()) * roundoff())) return false;
+  const double its = reciprocal_condition_of<double>(
+      exponents_of<double>, by, system_.op,
+      [&](int exponent, MatrixView<double> X, Op op) { apply(factors, exponent, X, op); });
+  if (its >= 10 * roundoff()) rcond = its;
+  return rcond.has_value();
+}
+
+std::optional<Scales> Solve::scales_for(Method method, bool always) {
+  return scales_of(engine_, system_.A, record_of(method).is_symmetric, always);
+}
+
 /// Whether there is nothing more to try.
-bool Solve::tried(Attempt by) {
+bool Solve::tried(const Attempt& by) {
   const Options& options = system_.options;
   report_.method = by.method;
   report_.precision = report_.storage = report_.products = by.precision;
@@ -204,7 +246,8 @@ bool Solve::tried(Attempt by) {
   report_.backward_error.reset(), report_.hpl_residual.reset();
   report_.refine_iterations = 0, report_.refinement_residuals.clear();
   lap();
-  const Factors factors(engine_, system_.A, by.method, by.precision, facts_.one_norm);
+  report_.equilibration = by.scales ? by.scales->kind() : Equilibration::none;
+  const Factors factors(engine_, system_.A, by.method, by.precision, facts_.one_norm, by.scales.value_or(Scales()));
   const double seconds = lap();
   report_.total_seconds += seconds;
   report_.factor_seconds = factors.seconds();
@@ -242,7 +285,9 @@ bool Solve::has_room_for_fp64() {
 
 /// What takes the place of an attempt that failed; the reason is noted.
 std::optional<Attempt> Solve::after(const Attempt& failed) {
+  const Options& options = system_.options;
   const Outcome& outcome = report_.outcome;
+  const auto again = [&](Method method) { return failed.scales ? scales_for(method, true) : std::nullopt; };
   if (outcome.kind == Outcome::ill_conditioned) return {};
   if (is_fp32_refined(failed)) {
     const std::string why = outcome.has_solution() ? "refinement in fp32 stalled" : "in fp32, " + outcome.message();
@@ -250,12 +295,17 @@ std::optional<Attempt> Solve::after(const Attempt& failed) {
     report_.notes.push_back(why +
                             (has_room ? ": fp64 factors were used instead" : ": there is no memory for fp64 factors"));
     if (!has_room) return {};
-    return Attempt{failed.method, Precision::fp64};
+    return Attempt{failed.method, Precision::fp64, failed.scales};
   }
-  if (system_.options.factorization == Method::automatic && record_of(failed.method).is_symmetric) {
+  if (options.factorization == Method::automatic && record_of(failed.method).is_symmetric) {
     report_.notes.push_back(lu_was_used(why_no_cholesky(outcome)));
-    return Attempt{automatic_methods[1], failed.precision};
+    return Attempt{automatic_methods[1], failed.precision, again(automatic_methods[1])};
   }
+  if (options.equilibrate == Wanted(Wanted::automatic) && !failed.scales)
+    if (std::optional<Scales> scales = scales_for(failed.method, false)) {
+      report_.notes.push_back(rows_and_columns_were_scaled(outcome.has_solution() ? Outcome() : outcome));
+      return Attempt{failed.method, failed.precision, std::move(scales)};
+    }
   if (record_of(failed.method).is_symmetric && !facts_.is_symmetric && outcome.has_solution())
     report_.outcome = {Outcome::not_symmetric, 0};
   return {};
@@ -278,9 +328,10 @@ Report Solve::report() && {
     B_ = &ones_;
   }
   const Method likely = automatic_methods[facts_.is_symmetric ? 0 : 1];
+  const Method method = options.factorization == Method::automatic ? likely : options.factorization;
   std::optional<Attempt> next =
-      Attempt{options.factorization == Method::automatic ? likely : options.factorization,
-              options.precision == Precision::automatic ? Precision::fp64 : options.precision};
+      Attempt{method, options.precision == Precision::automatic ? Precision::fp64 : options.precision};
+  if (options.equilibrate == Wanted(Wanted::on)) next->scales = scales_for(method, true);
   while (next && !tried(*next)) next = after(*next);
   if (system_.B || !report_.outcome.has_solution()) return std::move(report_);
   const Matrix<double> x = gathered(engine_, X_, 0, 1);

@@ -5,8 +5,8 @@
 
 namespace lasolve::engines {
 
-/// Of a system that all ranks solve together. Of the options it heeds factorization, precision (fp64, fp32), refine, condition, check,
-/// accuracy, threads and allow_nonfinite.
+/// Of a system that all ranks solve together. Of the options it heeds factorization, precision (fp64, fp32), equilibrate, refine, condition,
+/// check, accuracy, threads and allow_nonfinite.
 struct System {
   Engine& engine;
   const PartOfA& A;

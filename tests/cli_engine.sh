@@ -73,6 +73,11 @@ ranks 4 0 'refinement classical' uniform:n=150 --precision fp32 --block-size 16 
 also 'the true answer is 1'
 expect 0 'in a grid of 1 x 2' uniform:n=64 --engine scalapack --ranks 2 -f lu
 
+# Rows and columns of very different size are judged as by one process.
+ranks 4 0 'with rows and columns scaled' graded:n=90,bits=200 --block-size 16
+also 'solved'
+ranks 3 0 'scaled      rows and columns' graded:n=90,bits=60 --block-size 16 --equilibrate on
+
 # What cannot be solved ends as with one process.
 printf '%s\n2 2\n1\n2\n2\n4\n' "$array" >singular.mtx
 printf '%s\n2 2\n1\n2\n2\n1\n' "$array" >indefinite.mtx
@@ -98,24 +103,40 @@ once '/nowhere'
 ranks 2 2 'no matrix'
 once 'no matrix'
 
+ranks 3 2 'leave --ranks out' uniform:n=5 --ranks 2
+once 'leave --ranks out'
+ranks 2 0 'Solves A X = B' --help
+once 'Solves A X = B'
+said=$(mpirun -n 2 "$lasolve" uniform:n=5 2>&1)
+once '2 processes were started, and each solves all of the system'
+
+# More ranks than blocks, a prime number of them; NaN in the part of one.
+ranks 3 0 'solved' uniform:n=1
+printf '%s\n3 3\n1\n2\n3\n4\n5\nnan\n7\n8\n10\n' "$array" >nan.mtx
+ranks 4 3 'nan.mtx:8:1: error: expected a finite number' nan.mtx --block-size 1
+once 'error:'
+"$lasolve" convert nan.mtx --allow-nonfinite -o nan.npy
+ranks 4 5 'larger than the HPL check allows' nan.npy --block-size 1 --allow-nonfinite
+
 # A rank that is killed ends the others.
-mpirun -n 2 "$lasolve" --engine scalapack uniform:n=7000 >killed.txt 2>&1 &
+mpirun -n 3 "$lasolve" --engine scalapack uniform:n=7000 >killed.txt 2>&1 &
 mpirun=$!
 for _ in $(seq 100); do
   mapfile -t pids < <(pgrep -P "$mpirun")
-  ((${#pids[@]} == 2)) && break
+  ((${#pids[@]} == 3)) && break
   sleep 0.05
 done
 sleep 0.5
-kill -KILL "${pids[1]}"
+kill -KILL "${pids[2]}"
 wait "$mpirun"
 code=$?
 holds "mpirun says $code where a rank was killed" [ $code -ne 0 ]
 for _ in $(seq 100); do
-  grep -qs '^State:.[RSD]' "/proc/${pids[0]}/status" || break # gone, or waited for by nobody
+  grep -qs '^State:.[RSD]' "/proc/${pids[0]}/status" "/proc/${pids[1]}/status" || break # gone, or waited for by nobody
   sleep 0.1
 done
-holds 'a rank is left' [ -z "$(grep -s '^State:.[RSD]' "/proc/${pids[0]}/status")" ]
+holds 'a rank is left' [ -z "$(grep -s '^State:.[RSD]' "/proc/${pids[0]}/status" "/proc/${pids[1]}/status")" ]
+holds 'several ranks say that they were interrupted' [ "$(grep -c interrupted killed.txt)" -le 1 ]
 holds 'an answer was given by what is left' [ "$(grep -c outcome killed.txt)" = 0 ]
 
 exit $failed

@@ -1,11 +1,20 @@
 // What drives engines, with one that has one rank; parts of files and generators, as ranks read and make them.
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <barrier>
 #include <cmath>
+#include <filesystem>
 #include <memory>
+#include <mutex>
+#include <thread>
 #include <vector>
 
 #include "core/cpu/copy_on_host.hpp"
 #include "engines/solve.hpp"
 #include "io/generators.hpp"
+#include "io/sharing.hpp"
 #include "io_files.hpp"
 
 namespace lasolve::test::engines_test {
@@ -53,28 +62,118 @@ TEST(Grid, IsNearlySquare) {
   }
 }
 
-/// The parts of a file, put together.
-Matrix<double> put_together(const std::string& path, std::int64_t block) {
-  Matrix<double> all;
-  for (int row = 0; row < 2; ++row)
-    for (int col = 0; col < 2; ++col) {
-      BlockCyclic its;
-      const io::MatrixFile part =
-          io::read_matrix(path, {.part = [&](std::int64_t m, std::int64_t n, const std::string&) {
-                            return its = layout(m, n, block, 2, 2, row, col);
-                          }});
-      if (all.rows() == 0) all = Matrix<double>(its.rows.length, its.cols.length);
-      EXPECT_EQ(part.matrix.rows(), its.rows.count());
-      its.for_each_block([&](auto i, auto j, auto m, auto n, auto at_i, auto at_j) {
-        copy_on_host<double>(part.matrix.view().block(at_i, at_j, m, n), all.view().block(i, j, m, n));
-      });
+/// Four processes in a grid of 2 x 2, as threads, which read a file together.
+class Four {
+ public:
+  Four(std::string path, std::int64_t block, std::int64_t bytes_at_once, int threads = 1,
+       bool allow_nonfinite = false) {
+    const auto read = [&](int rank) {
+      Fellow fellow(*this, rank, block, bytes_at_once);
+      try {
+        files_[std::size_t(rank)] =
+            io::read_matrix(path, {.threads = threads, .allow_nonfinite = allow_nonfinite, .sharing = &fellow});
+        fellow.meet();
+        put(fellow.layout, files_[std::size_t(rank)].matrix);
+      } catch (const Ended&) {
+      } catch (const std::exception& e) {
+        errors_[std::size_t(rank)] = e.what();
+        any_failed_ = true;
+        fellow.meets_failed();
+      }
+    };
+    std::vector<std::thread> others;
+    for (int rank = 1; rank < count; ++rank) others.emplace_back(read, rank);
+    read(0);
+    for (std::thread& other : others) other.join();
+  }
+
+  /// Their parts, put together.
+  const Matrix<double>& matrix() const { return all_; }
+  const std::vector<std::string>& notes() const { return files_[0].notes; }
+  const io::MatrixFile& file() const { return files_[0]; }
+  /// Of the first that has one, without the folder.
+  std::string error() const {
+    for (const std::string& error : errors_)
+      if (!error.empty()) return error.substr(error.starts_with(io::test_folder()) ? io::test_folder().size() : 0);
+    return "";
+  }
+
+ private:
+  static constexpr int count = 4;
+  struct Ended {};
+
+  class Fellow final : public io::Sharing {
+   public:
+    BlockCyclic layout;
+
+    Fellow(Four& all, int rank, std::int64_t block, std::int64_t bytes)
+        : all_(all), rank_(rank), block_(block), bytes_(bytes) {}
+    int rank() const override { return rank_; }
+    int count() const override { return Four::count; }
+    std::int64_t bytes_at_once() const override { return bytes_; }
+    BlockCyclic part(std::int64_t m, std::int64_t n, const std::string&) override {
+      return layout = engines_test::layout(m, n, block_, 2, 2, rank_ / 2, rank_ % 2);
     }
-  return all;
-}
+    void meet() override {
+      if (meets_failed()) throw Ended{};
+    }
+    bool meets_failed() {
+      all_.barrier_.arrive_and_wait();
+      const bool failed = all_.any_failed_;
+      all_.barrier_.arrive_and_wait();
+      return failed;
+    }
+    void sum(std::span<double> numbers) override {
+      all_.numbers_[std::size_t(rank_)].assign(numbers.begin(), numbers.end());
+      all_.barrier_.arrive_and_wait();
+      std::fill(numbers.begin(), numbers.end(), 0.0);
+      for (const auto& its : all_.numbers_)
+        for (std::size_t k = 0; k < numbers.size(); ++k) numbers[k] += its.at(k);
+      all_.barrier_.arrive_and_wait();
+    }
+    std::vector<Bytes> exchanged(std::vector<Bytes> for_ranks) override {
+      all_.sent_[std::size_t(rank_)] = std::move(for_ranks);
+      all_.barrier_.arrive_and_wait();
+      std::vector<Bytes> came;
+      for (const auto& its : all_.sent_) came.push_back(its.at(std::size_t(rank_)));
+      all_.barrier_.arrive_and_wait();
+      return came;
+    }
+
+   private:
+    Four& all_;
+    int rank_;
+    std::int64_t block_, bytes_;
+  };
+
+  void put(const BlockCyclic& its, const Matrix<double>& part) {
+    const std::scoped_lock lock(mutex_);
+    if (all_.rows() == 0) all_ = Matrix<double>(its.rows.length, its.cols.length);
+    EXPECT_EQ(part.rows(), its.rows.count());
+    its.for_each_block([&](auto i, auto j, auto m, auto n, auto at_i, auto at_j) {
+      copy_on_host<double>(part.view().block(at_i, at_j, m, n), all_.view().block(i, j, m, n));
+    });
+  }
+
+  std::barrier<> barrier_{count};
+  std::atomic<bool> any_failed_ = false;
+  std::array<io::MatrixFile, count> files_;
+  std::array<std::string, count> errors_;
+  std::array<std::vector<double>, count> numbers_;
+  std::array<std::vector<io::Sharing::Bytes>, count> sent_;
+  std::mutex mutex_;
+  Matrix<double> all_;
+};
 
 void expect_parts_of(const std::string& path) {
   const auto whole = io::rows_of(io::read_matrix(path).matrix);
-  for (const std::int64_t block : {1, 2, 64}) EXPECT_EQ(io::rows_of(put_together(path, block)), whole) << path;
+  for (const std::int64_t block : {1, 2, 64})
+    for (const std::int64_t bytes : {1, 7, 500, 1 << 20}) {
+      if (std::int64_t(std::filesystem::file_size(path)) > 1000 * bytes) continue;  // that takes long
+      const Four four(path, block, bytes, block == 2 ? 3 : 1);
+      EXPECT_EQ(four.error(), "");
+      EXPECT_EQ(io::rows_of(four.matrix()), whole) << path << " in pieces of " << bytes;
+    }
 }
 
 TEST(Parts, OfFilesAreThoseOfTheWhole) {
@@ -111,9 +210,59 @@ TEST(Parts, OfGeneratorsAreThoseOfTheWhole) {
   }
 }
 
-TEST(Parts, AreRefusedWhereTablesOfTextAreGiven) {
-  const io::ReadOptions options = {.part = [](auto m, auto n, auto&) { return layout(m, n, 1, 1, 1, 0, 0); }};
-  EXPECT_NE(io::error_of("1 2\n3 4\n", options, "A.txt").find("lasolve convert"), std::string::npos);
+TEST(Parts, AreThoseOfTheWholeHoweverTheTextIsCut) {
+  const std::string banner = "%%MatrixMarket matrix ", array = banner + "array real ";
+  expect_parts_of(io::file_with(array + "general\n% of rows\n2 3\n\n1 2 3 4\n  % 7 7 7 7 7 7 7\n\n5\t6\n\n"));
+  expect_parts_of(io::file_with(array + "general\n3 2\n-1e-3 +2.5 123456789.123456789 -0 5 6"));
+  expect_parts_of(io::file_with(array + "general\n2 2\r\n1\r\n2\r\n3\r\n4\r\n"));
+  expect_parts_of(io::file_with(array + "general\n1 1\n42"));
+  expect_parts_of(io::file_with(banner + "coordinate real general\n2 3 3\n% 1 1 1\n1 1 1\n\n  %\n2 3 4\n1 2 3"));
+  expect_parts_of(io::file_with(banner + "coordinate real general\n2 2 0\n"));
+  expect_parts_of(io::file_with(banner + "coordinate integer symmetric\n3 3 3\n1 2 1\n3 1 2\n3 3 5\n"));
+}
+
+/// Several processes say what one says.
+void expect_same_said_of(const std::string& content, std::int64_t bytes) {
+  const std::string said = io::error_of(content);
+  const Four four(io::file_with(content), 1, bytes);
+  EXPECT_EQ(four.error(), said) << content;
+  if (!said.empty()) return;
+  EXPECT_EQ(four.notes(), io::read_matrix(io::file_with(content)).notes) << content;
+}
+
+TEST(Parts, AreReadWithTheErrorsAndNotesOfTheWhole) {
+  const std::string banner = "%%MatrixMarket matrix ", array = banner + "array real general\n2 2\n",
+                    entries = banner + "coordinate real ";
+  for (const std::int64_t bytes : {1, 5, 1 << 20}) {
+    for (const char* const values : {"1\n2\n3,5\n4\n", "1\n2\n3\n", "1 2 3 4\n5\n", "1\n2\nnan\n4\n",
+                                     "1\n2\n3\n4\nabc\n", "1\n2\n3\n4\n5\n6\n7\nabc\n", "1\n1e999\n3\n4\n"})
+      expect_same_said_of(array + values, bytes);
+    expect_same_said_of(banner + "array real symmetric\n2 2\n1\n2\n2\n4\n", bytes);
+    for (const char* const lines :
+         {"general\n2 2 2\n1 1 1\n3 1 1\n", "general\n2 2 2\n1 1 1\n1 1\n", "general\n2 2 2\n1 1 1\n2 2 1 7\n",
+          "general\n2 2 3\n1 1 1\n2 2 1\n", "general\n2 2 1\n1 1 1\n2 2 1\n", "general\n2 2 2\n1 1 1e308\n1 1 1e308\n",
+          "general\n2 2 4\n1 1 1\n2 2 1\n2 2 5\n1 1 7\n", "symmetric\n2 2 2\n2 1 1\n1 2 1\n",
+          "symmetric\n2 2 3\n2 1 1\n2 1 4\n1 1 5\n", "skew-symmetric\n2 2 1\n1 1 4\n"})
+      expect_same_said_of(entries + lines, bytes);
+  }
+  const std::string text = "1 2\n3 4\n";
+  EXPECT_NE(Four(io::file_with(text, "A.txt"), 1, 8).error().find("lasolve convert"), std::string::npos);
+}
+
+TEST(Parts, AreOfAFileThatIsOneLine) {
+  std::string content = "%%MatrixMarket matrix array integer general\n1000 1000\n";
+  for (int k = 0; k < 1000 * 1000; ++k) content += fmt::format("{} ", k);
+  const Four four(io::file_with(content), 64, 300'000);
+  ASSERT_EQ(four.error(), "");
+  for (const auto& [i, j] : std::vector<std::pair<int, int>>{{0, 0}, {999, 0}, {17, 500}, {999, 999}})
+    EXPECT_EQ(four.matrix()(i, j), i + 1000 * j);
+}
+
+TEST(Parts, KnowTheStructureOfTheWhole) {
+  std::string content = "%%MatrixMarket matrix coordinate real symmetric\n2000 2000 2000\n";
+  for (int i = 1; i <= 2000; ++i) content += fmt::format("{} {} 1\n", i, std::max(1, i - 2));
+  const std::string path = io::file_with(content);
+  EXPECT_EQ(Four(path, 64, 300).file().structure->advice(), io::read_matrix(path).structure->advice());
 }
 
 /// One rank, which solves by this library; `error` times the first element of its solutions is what is wrong with them.
@@ -150,7 +299,9 @@ class OneRank final : public engines::Engine {
   void abort(int) noexcept override { std::abort(); }
   void use_threads(int) override {}
   void sum(std::span<double>) override {}
+  void largest(std::span<double>) override {}
   void broadcast(std::span<std::byte>, int) override {}
+  std::vector<Bytes> exchanged(std::vector<Bytes> for_ranks) override { return for_ranks; }
   std::unique_ptr<engines::Factored<double>> factor(Method method, Part<double> A) override {
     return std::make_unique<FactoredHere<double>>(method, A, error);
   }
@@ -189,6 +340,45 @@ TEST(Engines, AreHeldToTheSameChecks) {
   EXPECT_EQ(solved(engine, "uniform:n=80", {.factorization = Method::cholesky}).outcome.kind,
             Outcome::not_positive_definite);
   EXPECT_EQ(solved(engine, "diagdom:n=80", {.factorization = Method::cholesky}).outcome.kind, Outcome::not_symmetric);
+}
+
+TEST(Engines, JudgeRowsAndColumnsInTheirOwnSize) {
+  OneRank engine;
+  for (const Op op : {Op::none, Op::transpose})
+    for (const char* const generator : {"graded:n=80,bits=60", "graded:n=80,bits=200"})
+      for (const Wanted equilibrate : {Wanted::off, Wanted::on}) {
+        const Report here = solved(engine, generator, {.equilibrate = equilibrate, .condition = true}, op);
+        const io::Generator its(generator);
+        Queue<Cpu> q(1);
+        Matrix<double> A(its.n(), its.n());
+        io::generate(q, its, A.view());
+        const Matrix<double> b = io::row_sums(q, system_matrix<double, Cpu>(A, op, Uplo::both));
+        Matrix<double> X(its.n(), 1);
+        const Options options = {.device = {Device::cpu}, .equilibrate = equilibrate, .condition = true};
+        const Report one = lasolve::solve(A, b, X, options, op);
+        EXPECT_TRUE(here.outcome.ok()) << generator << ": " << here.outcome.message();
+        EXPECT_EQ(here.equilibration, one.equilibration);
+        EXPECT_LT(*here.rcond, 1e-16);
+        EXPECT_EQ(here.rcond_of_scaled_rows.has_value(), one.rcond_of_scaled_rows.has_value());
+        EXPECT_EQ(here.rcond_of_scaled_columns.has_value(), one.rcond_of_scaled_columns.has_value());
+        EXPECT_NEAR(*here.digits, *one.digits, 0.1);
+      }
+  EXPECT_EQ(solved(engine, "hilbert:n=80", {.equilibrate = Wanted::on, .condition = true}).outcome.kind,
+            Outcome::ill_conditioned);
+}
+
+TEST(Engines, ScaleRowsAndColumnsWhereThatHelps) {
+  OneRank engine;
+  engine.error_in_fp32 = 10;
+  const Options fp32 = {.precision = Precision::fp32, .equilibrate = Wanted::on};
+  EXPECT_TRUE(solved(engine, "graded:n=80,bits=30", fp32).outcome.ok());
+  engine.error = 10;
+  const Report failed = solved(engine, "graded:n=80,bits=30", {});
+  EXPECT_EQ(failed.outcome.kind, Outcome::inaccurate);
+  const auto is_scaled = [](const std::string& note) { return note.find("failed: rows and columns") != note.npos; };
+  EXPECT_TRUE(std::any_of(failed.notes.begin(), failed.notes.end(), is_scaled));
+  const Report even = solved(engine, "uniform:n=80", {});
+  EXPECT_FALSE(std::any_of(even.notes.begin(), even.notes.end(), is_scaled));
 }
 
 TEST(Engines, ThatAnswerWrongGiveNoAnswer) {

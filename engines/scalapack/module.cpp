@@ -179,8 +179,32 @@ class Scalapack final : public Engine {
       MPI_Bcast(piece, size, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     });
   }
+  void largest(std::span<double> numbers) override {
+    for_pieces(numbers, [](double* piece, int size) {
+      MPI_Allreduce(MPI_IN_PLACE, piece, size, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    });
+  }
   void broadcast(std::span<std::byte> bytes, int from) override {
     for_pieces(bytes, [&](std::byte* piece, int size) { MPI_Bcast(piece, size, MPI_BYTE, from, MPI_COMM_WORLD); });
+  }
+  std::vector<Bytes> exchanged(std::vector<Bytes> for_ranks) override {
+    std::vector<std::uint64_t> lengths(for_ranks.size()), its(for_ranks.size());
+    for (std::size_t r = 0; r < lengths.size(); ++r) lengths[r] = for_ranks[r].size();
+    MPI_Alltoall(lengths.data(), 1, MPI_UINT64_T, its.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
+    std::vector<Bytes> came(its.size());
+    std::vector<MPI_Request> open;
+    for (std::size_t r = 0; r < its.size(); ++r) {
+      came[r].resize(its[r]);
+      for_pieces(std::span(came[r]), [&](std::byte* piece, int size) {
+        MPI_Irecv(piece, size, MPI_BYTE, int(r), 0, MPI_COMM_WORLD, &open.emplace_back());
+      });
+    }
+    for (std::size_t r = 0; r < lengths.size(); ++r)
+      for_pieces(std::span(for_ranks[r]), [&](std::byte* piece, int size) {
+        MPI_Isend(piece, size, MPI_BYTE, int(r), 0, MPI_COMM_WORLD, &open.emplace_back());
+      });
+    MPI_Waitall(int(open.size()), open.data(), MPI_STATUSES_IGNORE);
+    return came;
   }
   std::unique_ptr<Factored<double>> factor(Method method, Part<double> A) override {
     return factored(grid_, method, A);
@@ -201,4 +225,4 @@ class Scalapack final : public Engine {
 
 }  // namespace lasolve::engines
 
-extern "C" lasolve::engines::Engine* lasolve_make_engine_1() { return new lasolve::engines::Scalapack; }
+extern "C" lasolve::engines::Engine* lasolve_make_engine_2() { return new lasolve::engines::Scalapack; }

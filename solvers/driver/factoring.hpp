@@ -98,8 +98,7 @@ class Factoring {
     const auto next = after(before.recipe, Reason::badly_scaled);
     if (!next || !scales_of(q_, A, record_of(next->method).is_symmetric, false)) return {};
     Facts facts = before.facts;
-    const std::string why = facts.outcome.ok() ? "a solution failed" : facts.outcome.message();
-    facts.notes.push_back(why + ": rows and columns, which are of very different size, were scaled by powers of two");
+    facts.notes.push_back(rows_and_columns_were_scaled(facts.outcome));
     Factored scaled = factored(*next, std::move(facts));
     if (scaled.facts.outcome.ok()) return scaled;
     tell_recipe(recipes_, before.recipe);

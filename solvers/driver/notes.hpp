@@ -47,6 +47,12 @@ inline std::string scaled_as_subnormal(int exponent) {
          std::to_string(exponent);
 }
 
+/// Where A was factored again after that.
+inline std::string rows_and_columns_were_scaled(const Outcome& failed) {
+  return (failed.ok() ? "a solution failed" : failed.message()) +
+         ": rows and columns, which are of very different size, were scaled by powers of two";
+}
+
 /// Where a solution failed its check because elements grew, and what was done then.
 inline std::string elements_grew(double growth, double hpl_residual, bool refined) {
   char text[160];

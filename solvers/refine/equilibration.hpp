@@ -32,6 +32,10 @@ class Largest {
       if (e != none) least = std::min(least, e), most = std::max(most, e);
     return most - least >= apart && most != none;
   }
+  template <class Seen>
+  void be_of_all(const Seen& seen) {
+    seen.largest(exponents_);
+  }
   bool are_all_there() const { return std::find(exponents_.begin(), exponents_.end(), none) == exponents_.end(); }
   /// Those with which they are between 1 and 2, or, halved, between 1 and 4 when they are multiplied twice.
   std::vector<std::int64_t> inverse(int halvings = 0) const {
@@ -45,28 +49,35 @@ class Largest {
   std::vector<std::int64_t> exponents_;
 };
 
-/// As in LAPACK's geequ: rows are brought to a largest element of 1, and then columns.
-template <class T, class Space>
-Scales of_rows_and_columns(Queue<Space>& q, const SystemMatrix<T, Space>& A, std::int64_t n, bool always) {
+/// As in LAPACK's geequ: rows are brought to a largest element of 1, and then columns. for_each(f): f(i, j, |aᵢⱼ|) for all elements
+/// that are seen here; `seen`: as SeenHere.
+template <class ForEach, class Seen>
+Scales of_rows_and_columns(std::int64_t n, ForEach for_each, const Seen& seen, bool always) {
   Largest rows(n), columns(n);
-  for_each_magnitude(q, A, [&](std::int64_t i, std::int64_t, double a) { rows.add(i, a); });
+  for_each([&](std::int64_t i, std::int64_t, double a) { rows.add(i, a); });
+  rows.be_of_all(seen);
   Scales scales;
   if (always || rows.are_apart()) scales.rows = rows.inverse();
-  for_each_magnitude(q, A, [&](std::int64_t i, std::int64_t j, double a) { columns.add(j, a, scales.of(i, 0)); });
+  for_each([&](std::int64_t i, std::int64_t j, double a) { columns.add(j, a, scales.of(i, 0)); });
+  columns.be_of_all(seen);
   if (always || columns.are_apart()) scales.columns = columns.inverse();
   return scales;
 }
 
-/// As in LAPACK's poequ: symmetrically, so that elements of the diagonal are between 1 and 4. One of zero leaves A as it is.
+/// As in LAPACK's poequ: symmetrically, so that elements of the diagonal, which are given, are between 1 and 4. One of zero leaves A as
+/// it is.
+inline Scales of_diagonal(const Largest& elements, bool always) {
+  Scales scales;
+  if (elements.are_all_there() && (always || elements.are_apart(8))) scales.rows = scales.columns = elements.inverse(1);
+  return scales;
+}
 template <class T, class Space>
 Scales of_diagonal(Queue<Space>& q, MatrixView<const T, Space> A, bool always) {
   const std::int64_t n = A.rows();
   const Matrix<T> diagonal = on_host<T>(q, MatrixView<const T, Space>(A.data(), 1, n, A.ld() + 1));
   Largest elements(n);
   for (std::int64_t i = 0; i < n; ++i) elements.add(i, double(magnitude(diagonal(0, i))));
-  Scales scales;
-  if (elements.are_all_there() && (always || elements.are_apart(8))) scales.rows = scales.columns = elements.inverse(1);
-  return scales;
+  return of_diagonal(elements, always);
 }
 
 }  // namespace equilibration
@@ -77,8 +88,10 @@ template <class T, class Space>
 std::optional<Scales> scales_of(Queue<Space>& q, const KnownMatrix<T, Space>& A, bool symmetric, bool always) {
   const std::int64_t n = A.order();
   if (n == 0) return {};
-  Scales scales = symmetric || !A.is_whole() ? equilibration::of_diagonal(q, A.view(), always)
-                                             : equilibration::of_rows_and_columns(q, A.with(Op::none), n, always);
+  Scales scales = symmetric || !A.is_whole()
+                      ? equilibration::of_diagonal(q, A.view(), always)
+                      : equilibration::of_rows_and_columns(
+                            n, [&](auto f) { for_each_magnitude(q, A.with(Op::none), f); }, SeenHere(), always);
   return scales.any() ? std::optional(std::move(scales)) : std::nullopt;
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "solvers/refine/condition.hpp"
@@ -58,30 +60,61 @@ struct Scaling {
   double weighed(double x, std::size_t j) const { return columns.empty() ? x : std::ldexp(x, -columns[j]); }
 };
 
+/// Where all of A is seen in one place. Where it is not, `largest` and `sum` make numbers those of all places, each of its kind.
+struct SeenHere {
+  void largest(std::vector<std::int64_t>&) const {}
+  void sum(std::vector<long double>&) const {}
+};
+
 /// With the weights of columns that LAPACK's geequ gives: rows are brought to a sum of 1, and then the largest element of each column
-/// to about 1.
-template <class T, class Space>
-Scaling scaling_of_columns(Queue<Space>& q, const SystemMatrix<T, Space>& A, const std::vector<long double>& row_sums) {
+/// to about 1. for_each(f): f(i, j, |aᵢⱼ|) for all elements that are seen here; `seen`: as SeenHere.
+template <class ForEach, class Seen>
+Scaling scaling_of_columns(const std::vector<long double>& row_sums, ForEach for_each, const Seen& seen) {
   const std::size_t n = row_sums.size();
   std::vector<long double> largest(n, 0);
-  for_each_magnitude(q, A, [&](std::int64_t i, std::int64_t j, double a) {
+  for_each([&](std::int64_t i, std::int64_t j, double a) {
     auto& most = largest[std::size_t(j)];
     most = larger(most, a / row_sums[std::size_t(i)]);
   });
+  constexpr std::int64_t none = std::numeric_limits<int>::min();
+  std::vector<std::int64_t> exponents;
+  for (const long double most : largest) exponents.push_back(most > 0 ? std::ilogb(most) : none);
+  seen.largest(exponents);
   Scaling scaling{std::vector<long double>(n, 0), std::vector<int>(n, 0)};
   for (std::size_t j = 0; j < n; ++j)
-    if (largest[j] > 0) scaling.columns[j] = -std::ilogb(largest[j]);
+    if (exponents[j] != none) scaling.columns[j] = int(-exponents[j]);
   const auto [least, most] = std::minmax_element(scaling.columns.begin(), scaling.columns.end());
   const int middle = n == 0 ? 0 : *least + (*most - *least) / 2;  // only ratios of weights count
   for (int& exponent : scaling.columns) exponent -= middle;
-  for_each_magnitude(q, A, [&](std::int64_t i, std::int64_t j, double a) {
+  for_each([&](std::int64_t i, std::int64_t j, double a) {
     scaling.row_sums[std::size_t(i)] += std::ldexp(static_cast<long double>(a), scaling.columns[std::size_t(j)]);
   });
+  seen.sum(scaling.row_sums);
   return scaling;
 }
 
-/// max over all elements of |R|ᵢ / (Σⱼ|aᵢⱼ|cⱼ‖y‖∞ + |b|ᵢ), for the residual R times 2^−exponents of its columns, and X = C Y: as the
-/// backward error, but of each row for itself.
+template <class T, class Space>
+Scaling scaling_of_columns(Queue<Space>& q, const SystemMatrix<T, Space>& A, const std::vector<long double>& row_sums) {
+  return scaling_of_columns(
+      row_sums, [&](auto f) { for_each_magnitude(q, A, f); }, SeenHere());
+}
+
+/// max over all elements of |r|ᵢ / (Σⱼ|aᵢⱼ|cⱼ‖y‖∞ + |b|ᵢ), for the residual r times 2^−exponent, and x = C y: as the backward error,
+/// but of each row for itself. One column, on the host.
+template <class T>
+double backward_error_of_rows(const Scaling& by, MatrixView<const T> r, int exponent, MatrixView<const T> x,
+                              MatrixView<const T> b) {
+  double worst = 0, y = 0;
+  for (std::int64_t i = 0; i < x.rows(); ++i) y = larger(y, by.weighed(double(magnitude(x(i, 0))), std::size_t(i)));
+  for (std::int64_t i = 0; i < r.rows(); ++i) {
+    const long double size = by.row_sums[std::size_t(i)] * y + magnitude(b(i, 0));
+    const long double residual = std::ldexp(static_cast<long double>(magnitude(r(i, 0))), exponent);
+    worst = larger(worst, residual == 0 ? 0 : double(residual / size));
+  }
+  return worst;
+}
+
+/// The largest of all columns.
 template <class T, class Space>
 double backward_error_of_rows(Queue<Space>& q, const Scaling& by, MatrixView<const T, Space> R,
                               const std::vector<int>& exponents, MatrixView<const T, Space> X,
@@ -89,23 +122,18 @@ double backward_error_of_rows(Queue<Space>& q, const Scaling& by, MatrixView<con
   double worst = 0;
   for (std::int64_t j = 0; j < R.cols(); ++j) {
     const Matrix<T> r = on_host(q, R.columns(j, 1)), b = on_host(q, B.columns(j, 1)), x = on_host(q, X.columns(j, 1));
-    double y = 0;
-    for (std::int64_t i = 0; i < X.rows(); ++i) y = larger(y, by.weighed(double(magnitude(x(i, 0))), std::size_t(i)));
-    for (std::int64_t i = 0; i < R.rows(); ++i) {
-      const long double size = by.row_sums[std::size_t(i)] * y + magnitude(b(i, 0));
-      const long double residual = std::ldexp(static_cast<long double>(magnitude(r(i, 0))), exponents[std::size_t(j)]);
-      worst = larger(worst, residual == 0 ? 0 : double(residual / size));
-    }
+    worst = larger(worst, backward_error_of_rows<T>(by, r, exponents[std::size_t(j)], x, b));
   }
   return worst;
 }
 
 /// An estimate of 1 / ‖ |C⁻¹op(A)⁻¹| |op(A) C| ‖∞: the reciprocal condition number ‖·‖∞ of op(A) C with its rows scaled to a sum of 1
 /// each, the best that scaling of rows can reach. At most five solves. 0: nothing that can be computed with.
+/// apply(e, X, op): X ← op(A)⁻¹ 2^e X for a few columns on the host, by factors that take such exponents; of a complex A, as a real one.
 /// Source: Bauer, "Genauigkeitsfragen bei der Lösung linearer Gleichungssysteme", ZAMM 1966; Skeel, J. ACM 26, 1979.
-template <class T, class Space>
-double reciprocal_condition_of(Queue<Space>& q, Factors<T, Space>& factors, const Scaling& by, Op op) {
-  const int most = factors.exponents().most * 3 / 4;  // else a weight hides its column by underflow
+template <class T, class Apply>
+double reciprocal_condition_of(Exponents of, const Scaling& by, Op op, Apply apply) {
+  const int most = of.most * 3 / 4;  // else a weight hides its column by underflow
   if (std::any_of(by.columns.begin(), by.columns.end(), [most](int exponent) { return std::abs(exponent) > most; }))
     return 0;
   int e = 0, less = 0;  // so that neither the sums overflow, nor what rows have in op(A)⁻¹
@@ -122,10 +150,17 @@ double reciprocal_condition_of(Queue<Space>& q, Factors<T, Space>& factors, cons
   const double inverse =
       one_norm_estimate(parts<T> * std::int64_t(by.row_sums.size()), [&](MatrixView<double> X, Op side) {
         side == Op::transpose ? each(X, scale_rows) : each(X, weigh);
-        apply_to_host_columns(q, factors, less, X, side == Op::none ? flipped(op) : op);
+        apply(less, X, side == Op::none ? flipped(op) : op);
         side == Op::none ? each(X, scale_rows) : each(X, weigh);
       });
   return reciprocal_of_condition(inverse, std::ldexp(1.0L, e - less));
+}
+
+template <class T, class Space>
+double reciprocal_condition_of(Queue<Space>& q, Factors<T, Space>& factors, const Scaling& by, Op op) {
+  return reciprocal_condition_of<T>(factors.exponents(), by, op, [&](int e, MatrixView<double> X, Op its) {
+    apply_to_host_columns(q, factors, e, X, its);
+  });
 }
 
 }  // namespace lasolve

@@ -55,6 +55,7 @@ int solve_command(int argc, const char* const* argv) {
     return done;
   }
   if (!asked.engine.empty()) return solve_with_engine(asked);
+  say_where_others_solve_the_same(asked);
   require_possible(asked);
   if (worker::has_to_watch(asked.backends)) return watch_solves(asked);
   Problem problem(asked, true);

@@ -35,7 +35,7 @@ int run_command(int argc, char** argv) {
   try {
     return guide ? guide->run(argc - 1, argv + 1) : solve_command(argc, argv);
   } catch (const HelpAsked&) {
-    fmt::print("{}", help_of(guide ? word : "solve"));
+    if (!is_said_by_another_rank(argc, argv)) fmt::print("{}", help_of(guide ? word : "solve"));
     return done;
   }
 }
@@ -83,6 +83,6 @@ int work(int argc, char** argv) {
 int main(int argc, char** argv) {
   worker::handle_uncaught_exceptions();
   worker::open_standard_streams();
-  worker::handle_signals();
+  worker::handle_signals(!is_said_by_another_rank(argc, argv));
   return is_command(argc, argv, "worker") && argc > 2 ? work(argc, argv) : guarded(argc, argv, run_command);
 }

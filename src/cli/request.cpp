@@ -262,27 +262,12 @@ void require_size(const Request& r) {
 
 /// What an engine leaves as it is by default. Throws UsageError where something else is asked for.
 void complete_for_engine(Request& r, const Given& given) {
-  static const std::vector<std::string> taken = {"matrix",
-                                                 "rhs",
-                                                 "output",
-                                                 "format",
-                                                 "decimal-comma",
-                                                 "factorization",
-                                                 "precision",
-                                                 "refine",
-                                                 "engine",
-                                                 "block-size",
-                                                 "in-place",
-                                                 "accuracy",
-                                                 "transpose",
-                                                 "threads",
-                                                 "ranks",
-                                                 "json",
-                                                 "allow-nonfinite",
-                                                 "no-condition",
-                                                 "allow-ill-conditioned",
-                                                 "quiet",
-                                                 "no-tuned"};
+  static const std::vector<std::string> taken = {
+      "matrix",        "rhs",       "output",          "format",       "decimal-comma",
+      "factorization", "precision", "refine",          "equilibrate",  "engine",
+      "block-size",    "in-place",  "accuracy",        "transpose",    "threads",
+      "ranks",         "json",      "allow-nonfinite", "no-condition", "allow-ill-conditioned",
+      "quiet",         "no-tuned"};
   for (const Option& option : solve_options())
     if (given.has(option.name) && !given.is_by_default(option.name) &&
         std::count(taken.begin(), taken.end(), option.name) == 0)

@@ -18,7 +18,8 @@ struct Dealt {
     return length / round * block + std::clamp<std::int64_t>(rest, 0, block);
   }
   constexpr std::int64_t count() const { return count_of(mine); }
-  constexpr bool has(std::int64_t index) const { return index / block % processes == mine; }
+  constexpr int process_of(std::int64_t index) const { return int(index / block % processes); }
+  constexpr bool has(std::int64_t index) const { return process_of(index) == mine; }
   /// Where an index stands among those of its process.
   constexpr std::int64_t place_of(std::int64_t index) const {
     return index / (block * processes) * block + index % block;
@@ -29,8 +30,19 @@ struct Dealt {
   }
 };
 
+/// The processes are counted row by row of their grid.
 struct BlockCyclic {
   Dealt rows, cols;
+
+  /// As a process sees it.
+  constexpr BlockCyclic of(int process) const {
+    BlockCyclic its = *this;
+    its.rows.mine = process / cols.processes, its.cols.mine = process % cols.processes;
+    return its;
+  }
+  constexpr int owner_of(std::int64_t i, std::int64_t j) const {
+    return rows.process_of(i) * cols.processes + cols.process_of(j);
+  }
 
   /// f(i, j, m, n, at_i, at_j) for each block of this process: m × n, from (i, j) of the matrix, at (at_i, at_j) of the part. Block
   /// column by block column, or row by row.

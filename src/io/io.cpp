@@ -41,7 +41,7 @@ MatrixFile read(const InputFile& file, const std::string& array, const ReadOptio
     case FileFormat::csv:
     case FileFormat::tsv:
     case FileFormat::txt:
-      if (options.part)
+      if (options.sharing)
         file.refuse(
             "expected Matrix Market or .npy, of which several processes read a part each, found a table of text; "
             "'lasolve convert FILE --output FILE.npy' converts it");

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "core/block_cyclic.hpp"
 #include "io/structure.hpp"
 #include "io/teller.hpp"
 #include "lasolve/matrix.hpp"
@@ -31,6 +30,8 @@ struct Names<io::FileFormat> {
 
 namespace lasolve::io {
 
+class Sharing;
+
 struct ReadOptions {
   /// How many threads may parse; an array file is split among them.
   int threads = 1;
@@ -49,9 +50,9 @@ struct ReadOptions {
   bool stops_where_singular = false;
   /// The array that is likely to be meant, of several in a .npz file: a message names it as an example.
   std::string likely_array = "A";
-  /// Which part of the matrix is read, as one matrix; empty: all of it. It hears the sizes, and where the file gives them, before memory is
-  /// taken, and may refuse them. Then `bytes_an_element` is not looked at. Tables of text are read as a whole only.
-  std::function<BlockCyclic(std::int64_t rows, std::int64_t cols, const std::string& place)> part = {};
+  /// Those with whom the file is read, each for its part, which becomes one matrix; null: all of it is read here. Then
+  /// `bytes_an_element` is not looked at. Tables of text are read as a whole only.
+  Sharing* sharing = nullptr;
 };
 
 struct MatrixFile {

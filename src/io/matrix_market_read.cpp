@@ -8,59 +8,13 @@
 
 #include "io/in_rounds.hpp"
 #include "io/matrix_market.hpp"
-#include "io/matrix_market_header.hpp"
+#include "io/matrix_market_dealt.hpp"
+#include "io/matrix_market_values.hpp"
 
 namespace lasolve::io {
 namespace {
 
 using Header = MatrixMarketHeader;
-
-/// Reads numbers at p into x[0 … count) until one is not plain, or a comment or the end stands there. Returns how many.
-template <auto read_number>
-std::int64_t read_run(const char*& p, double* x, std::int64_t count) {
-  for (std::int64_t k = 0; k < count; ++k) {
-    const char* next = p;
-    while (is_blank(*next)) ++next;
-    p = next;
-    next = read_number(p, x[k]);
-    if (!next) return k;
-    p = next;
-  }
-  return count;
-}
-
-std::int64_t read_run(Field field, const char*& p, double* x, std::int64_t count) {
-  return field == Field::integer ? read_run<read_integer>(p, x, count) : read_run<read_real<>>(p, x, count);
-}
-
-/// Reads the value at the place, whatever it is, or says what is wrong with it.
-double read_value(Scanner& scanner, Field field, const ReadOptions& options) {
-  double value = 0;
-  const char* end = field == Field::integer ? read_integer(scanner.place, value) : read_real(scanner.place, value);
-  if (!end && options.allow_nonfinite && field == Field::real) end = read_nonfinite(scanner.place, value);
-  if (!end) {
-    if (scanner.at_line_end()) scanner.refuse_other_than("a number");
-    double ignored;
-    const bool may_be_read = field == Field::real && read_nonfinite(scanner.place, ignored);
-    scanner.refuse(
-        (field == Field::integer ? explain_bad_integer(scanner.token()) : explain_bad_real(scanner.token())) +
-        (may_be_read ? "; --allow-nonfinite reads it" : ""));
-  }
-  scanner.place = end;
-  return value;
-}
-
-void refuse_extra(Scanner& scanner, const Header& header) {
-  scanner.skip_to_data();
-  if (scanner.at_end()) return;
-  std::int64_t stored = header.stored;
-  if (header.format == Format::array && header.symmetry != Symmetry::general)
-    for (Scanner rest = scanner; !rest.at_end(); rest.skip_to_data(), ++stored) rest.place += rest.token().size();
-  const bool all = stored != header.stored && stored == header.rows * header.cols;
-  scanner.refuse(fmt::format(
-      "expected the end of the file after {}, found {}{}", counted(header.stored, header.format), scanner.found(),
-      all ? fmt::format("; a file with all {} is general, as its banner then says", stored) : ""));
-}
 
 void read_array(Scanner& scanner, const Header& header, const ReadOptions& options, MatrixView<double> A) {
   std::int64_t found = 0;
@@ -146,29 +100,13 @@ bool read_array_on_threads(const Scanner& scanner, const Header& header, const R
   return std::count(plain.begin(), plain.end(), 0) == 0;
 }
 
-/// Reads the indices of an entry, of a symmetric matrix those in either triangle.
-std::pair<std::int64_t, std::int64_t> read_indices(Scanner& scanner, const Header& header) {
-  const std::int64_t i = scanner.read_count(1, header.rows, "a row index");
-  const Scanner column = scanner;
-  const std::int64_t j = scanner.read_count(1, header.cols, "a column index");
-  if (header.symmetry == Symmetry::skew_symmetric && i == j)
-    column.refuse(
-        fmt::format("expected a column other than {}, as the diagonal of a skew-symmetric matrix is zero", i));
-  return {i - 1, j - 1};
-}
-
-/// Reads all entries: of each f gets where it stands, its indices and its value.
+/// f(entry) for all of them.
 template <class F>
 void for_each_entry(Scanner& scanner, const Header& header, const ReadOptions& options, F f) {
   for (std::int64_t k = 0; k < header.stored; ++k) {
     scanner.skip_to_data();
     if (scanner.at_end()) refuse_missing(scanner, header, k);
-    const Scanner entry = scanner;
-    const auto [i, j] = read_indices(scanner, header);
-    const double value = header.field == Field::pattern ? 1.0 : read_value(scanner, header.field, options);
-    scanner.skip_blanks_in_line();
-    if (!scanner.at_line_end()) scanner.refuse_other_than("the end of the line after an entry");
-    f(entry, i, j, value);
+    f(read_entry(scanner, header, options));
   }
   refuse_extra(scanner, header);
 }
@@ -179,18 +117,11 @@ std::optional<Structure> sparse_structure(Scanner scanner, const Header& header,
   if (header.format != Format::coordinate || header.rows != header.cols || header.rows > most_rows) return std::nullopt;
   if (header.stored > header.rows * header.cols / sparse) return std::nullopt;
   StructureGathered gathered(header.rows);
-  for_each_entry(scanner, header, options, [&](const Scanner&, std::int64_t i, std::int64_t j, double) {
-    gathered.add(i, j);
-    if (header.symmetry != Symmetry::general && i != j) gathered.add(j, i);
+  for_each_entry(scanner, header, options, [&](const Entry& entry) {
+    gathered.add(entry.i, entry.j);
+    if (header.symmetry != Symmetry::general && entry.i != entry.j) gathered.add(entry.j, entry.i);
   });
   return gathered.structure();
-}
-
-[[noreturn]] void refuse_both_triangles(const Scanner& entry, const Header& header, std::int64_t i, std::int64_t j) {
-  entry.refuse(
-      fmt::format("expected one of ({0}, {1}) and ({1}, {0}), as the file is {2}, found both; a file with "
-                  "both triangles is general, as its banner then says",
-                  i + 1, j + 1, header.symmetry == Symmetry::symmetric ? "symmetric" : "skew-symmetric"));
 }
 
 /// Reads entries into A, of a symmetric matrix into its lower triangle.
@@ -202,72 +133,21 @@ void read_entries(Scanner& scanner, const Header& header, const ReadOptions& opt
   std::int64_t repeated = 0, read = 0;
   std::string first_repeated;
   Teller tell(options.progress, header.stored);
-  for_each_entry(scanner, header, options, [&](const Scanner& entry, std::int64_t i, std::int64_t j, double value) {
+  for_each_entry(scanner, header, options, [&](const Entry& entry) {
     tell(read++);
-    if (!general && i != j && given[std::size_t(j + i * A.rows())]) refuse_both_triangles(entry, header, i, j);
+    const auto [i, j, at, value] = entry;
+    if (!general && i != j && given[std::size_t(j + i * A.rows())])
+      refuse_both_triangles(entry.place_in(scanner.file), header, i, j);
     const auto cell = std::size_t(i + j * A.rows());
     const bool folded = !general && i < j;
     double& x = folded ? A(j, i) : A(i, j);
-    if (folded && header.symmetry == Symmetry::skew_symmetric) value = -value;
-    if (given[cell] && repeated++ == 0) first_repeated = entry.file.name_of(entry.place);
-    x = given[cell] ? x + value : value;
+    const double its = folded && header.symmetry == Symmetry::skew_symmetric ? -value : value;
+    if (given[cell] && repeated++ == 0) first_repeated = scanner.file.name_of(scanner.file.begin() + at);
+    x = given[cell] ? x + its : its;
     given[cell] = true;
-    if (std::isinf(x) && !options.allow_nonfinite)
-      entry.refuse("expected entries whose sum is in the range of a double, found an overflow");
+    refuse_overflow(entry.place_in(scanner.file), x, options);
   });
-  if (repeated > 0)
-    result.notes.push_back(fmt::format("{}: note: {} repeat{} an earlier one and {} added to it; the first is here",
-                                       first_repeated, counted(repeated, header.format), repeated == 1 ? "s" : "",
-                                       repeated == 1 ? "was" : "were"));
-}
-
-/// All values that an array file stores: of each f gets where it stands, its indices and its value.
-template <class F>
-void for_each_value(Scanner& scanner, const Header& header, const ReadOptions& options, F f) {
-  std::int64_t found = 0;
-  for (std::int64_t j = 0; j < header.cols; ++j)
-    for (std::int64_t i = header.first_row(j); i < header.rows; ++i, ++found) {
-      scanner.skip_to_data();
-      if (scanner.at_end()) refuse_missing(scanner, header, found);
-      const Scanner value = scanner;
-      f(value, i, j, read_value(scanner, header.field, options));
-    }
-  refuse_extra(scanner, header);
-}
-
-/// Reads the part of a matrix into A. All of the file is looked at, and what is in the part is kept.
-void read_dealt(Scanner& scanner, const Header& header, const ReadOptions& options, const BlockCyclic& part,
-                MatrixFile& result) {
-  enum Given : char { no, here, in_the_other_triangle };
-  const MatrixView<double> A = result.matrix;
-  std::fill_n(A.data(), A.ld() * A.cols(), 0.0);
-  // Of coordinates, for what may be given twice.
-  std::vector<char> given(header.format == Format::coordinate ? std::size_t(A.rows() * A.cols()) : 0, no);
-  std::int64_t repeated = 0;
-  const auto keep = [&](const Scanner& entry, std::int64_t i, std::int64_t j, double value, Given how) {
-    if (!part.rows.has(i) || !part.cols.has(j)) return;
-    const std::int64_t at_i = part.rows.place_of(i), at_j = part.cols.place_of(j);
-    if (!given.empty()) {
-      char& before = given[std::size_t(at_i + at_j * A.rows())];
-      if (before != no && before != how) refuse_both_triangles(entry, header, i, j);
-      repeated += before == here && how == here;
-      before = how;
-    }
-    double& x = A(at_i, at_j);
-    x += value;
-    if (std::isinf(x) && !options.allow_nonfinite)
-      entry.refuse("expected entries whose sum is in the range of a double, found an overflow");
-  };
-  const auto take = [&](const Scanner& entry, std::int64_t i, std::int64_t j, double value) {
-    keep(entry, i, j, value, here);
-    if (header.symmetry == Symmetry::general || i == j) return;
-    keep(entry, j, i, header.symmetry == Symmetry::symmetric ? value : -value, in_the_other_triangle);
-  };
-  header.format == Format::coordinate ? for_each_entry(scanner, header, options, take)
-                                      : for_each_value(scanner, header, options, take);
-  if (repeated > 0)
-    result.notes.push_back(fmt::format("{}: note: entries that repeat an earlier one were added to it",
-                                       scanner.file.name_of(header.place)));
+  if (repeated > 0) result.notes.push_back(note_of_repeated(first_repeated, repeated));
 }
 
 /// Fills the upper triangle from the lower one, in blocks that fit in the cache.
@@ -314,15 +194,13 @@ MatrixFile read_matrix_market(const InputFile& file, const ReadOptions& options)
   const Header header = read_header(scanner);
   const Scanner data = scanner;
   MatrixFile result{Matrix<double>(), file.name_of(header.place), {}, header.symmetry == Symmetry::symmetric};
+  if (options.sharing) {
+    read_dealt(scanner, header, options, result);
+    return result;
+  }
   result.structure = sparse_structure(scanner, header, options);
   const bool singular = result.structure && result.structure->column_without_pivot();
   if (singular && options.stops_where_singular) return result;
-  if (options.part) {
-    const BlockCyclic part = options.part(header.rows, header.cols, result.place);
-    result.matrix = Matrix<double>(part.rows.count(), part.cols.count());
-    read_dealt(scanner, header, options, part, result);
-    return result;
-  }
   const std::string why = why_no_memory(header.rows, header.cols, options.bytes_an_element,
                                         result.structure ? result.structure->advice() : "");
   if (!why.empty())

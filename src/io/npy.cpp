@@ -15,6 +15,7 @@
 #include "core/sizes.hpp"
 #include "io/in_rounds.hpp"
 #include "io/input_error.hpp"
+#include "io/sharing.hpp"
 
 namespace lasolve::io {
 namespace {
@@ -223,7 +224,7 @@ void check_size(const InputFile& file, const NpyHeader& header, const ReadOption
     file.refuse_byte(header.data + std::min(found, expected),
                      fmt::format("expected {} of data, found {}{}", bytes(expected), bytes(found),
                                  found < expected ? ": is the file complete?" : ""));
-  if (options.part) return;
+  if (options.sharing) return;
   if (const auto why = why_no_memory(rows, cols, options.bytes_an_element); !why.empty())
     throw MachineError(fmt::format("{}: error: {}", file.name_of_byte(header.place), why));
 }
@@ -329,7 +330,8 @@ MatrixFile read_npy(const InputFile& file, const ReadOptions& options) {
   const NpyHeader header = read_header(file);
   check_size(file, header, options);
   const std::string place = file.name_of_byte(header.place);
-  const auto part = options.part ? std::optional(options.part(header.rows(), header.cols(), place)) : std::nullopt;
+  const auto part =
+      options.sharing ? std::optional(options.sharing->part(header.rows(), header.cols(), place)) : std::nullopt;
   MatrixFile result{
       part ? Matrix<double>(part->rows.count(), part->cols.count()) : Matrix<double>(header.rows(), header.cols()),
       place,

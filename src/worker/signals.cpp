@@ -23,10 +23,12 @@ namespace {
 
 void say(const char* text) { [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text)); }
 
+bool interruption_is_said = true;
+
 extern "C" void interrupted(int signal) {
   io::remove_pending_temporaries();
   end_children();
-  if (!is_watched()) say("\nlasolve: interrupted\n");
+  if (!is_watched() && interruption_is_said) say("\nlasolve: interrupted\n");
   _exit(128 + signal);
 }
 
@@ -64,7 +66,8 @@ extern "C" void not_readable(int signal, siginfo_t* about, void*) {
 
 void handle_uncaught_exceptions() { std::set_terminate(terminated); }
 
-void handle_signals() {
+void handle_signals(bool says_so) {
+  interruption_is_said = says_so;
   const auto handle = [](int signal, void (*handler)(int)) {
     if (std::signal(signal, SIG_IGN) != SIG_IGN) std::signal(signal, handler);
   };

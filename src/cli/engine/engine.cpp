@@ -67,7 +67,7 @@ int solve_on(engines::Engine& engine, Request request) {
   std::vector<std::string> notes;
   const Stopwatch reading;
   std::unique_ptr<const engines::PartOfA> A;
-  together.run([&] { A = std::make_unique<engines::PartOfA>(part_of_A(engine, request, notes)); });
+  together.run([&] { A = std::make_unique<engines::PartOfA>(part_of_A(engine, together, request, notes)); });
   const RightHandSides sides = right_hand_sides(engine, together, request, A->layout(), notes);
   const double read_seconds = reading.seconds();
 
@@ -99,7 +99,18 @@ int solve_on(engines::Engine& engine, Request request) {
 
 }  // namespace
 
+void say_where_others_solve_the_same(const Request& request) {
+  const int count = engines::ranks_of_this_process();
+  if (count < 2 || request.quiet || engines::rank_of_this_process() > 0) return;
+  fmt::print(stderr,
+             "lasolve: {} processes were started, and each solves all of the system; with --engine scalapack they "
+             "share it\n",
+             count);
+}
+
 int solve_with_engine(const Request& request) {
+  if (request.ranks > 0 && engines::ranks_of_this_process() > 1)
+    throw UsageError("--ranks starts mpirun, and several processes were started already: leave --ranks out");
   if (request.ranks > 0) become_mpirun(request);
   const std::unique_ptr<engines::Engine> engine = engines::load(request.engine);
   require_common_mpi(*engine);

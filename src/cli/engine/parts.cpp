@@ -9,6 +9,7 @@
 #include "cli/problem.hpp"
 #include "core/sizes.hpp"
 #include "engines/solve.hpp"
+#include "io/sharing.hpp"
 
 namespace lasolve::cli {
 
@@ -46,10 +47,46 @@ void generate_part(Queue<Cpu>& q, const io::Generator& generator, const BlockCyc
   }
 }
 
-engines::PartOfA generated(const Request& request, const std::function<BlockCyclic(std::int64_t)>& layout_for) {
+/// Sizes, and where they are given.
+using LayoutFor = std::function<BlockCyclic(std::int64_t rows, std::int64_t cols, const std::string& place)>;
+
+/// The ranks, where they read A.
+class Readers final : public io::Sharing {
+ public:
+  Readers(engines::Engine& engine, const Together& together, LayoutFor layout_for)
+      : engine_(engine), together_(together), layout_for_(std::move(layout_for)) {}
+
+  const BlockCyclic& layout() const { return layout_; }
+  int rank() const override { return engine_.ranks().rank; }
+  int count() const override { return engine_.ranks().count; }
+  BlockCyclic part(std::int64_t rows, std::int64_t cols, const std::string& place) override {
+    layout_ = layout_for_(rows, cols, place);
+    meet();
+    const std::vector<double> all = told_by_all(double(rows));
+    if (const auto other = std::find_if(all.begin(), all.end(), [&](double n) { return n != all[0]; });
+        other != all.end())
+      throw io::InputError(
+          fmt::format("{}: error: expected one matrix on all machines, found {} rows for rank 0 and {} for rank {}",
+                      place, all[0], *other, other - all.begin()));
+    return layout_;
+  }
+  void meet() override { together_.meet(); }
+  void sum(std::span<double> numbers) override { engine_.sum(numbers); }
+  std::vector<Bytes> exchanged(std::vector<Bytes> for_ranks) override {
+    return engine_.exchanged(std::move(for_ranks));
+  }
+
+ private:
+  engines::Engine& engine_;
+  const Together& together_;
+  LayoutFor layout_for_;
+  BlockCyclic layout_;
+};
+
+engines::PartOfA generated(const Request& request, const LayoutFor& layout_for) {
   const auto generator = std::make_shared<io::Generator>(request.matrix);
   const auto q = std::make_shared<Queue<Cpu>>(request.options.threads);
-  const BlockCyclic layout = layout_for(generator->n());
+  const BlockCyclic layout = layout_for(generator->n(), generator->n(), request.matrix);
   const auto make = [=](std::int64_t first, MatrixView<double> columns) {
     generate_part(*q, *generator, layout, first, columns);
   };
@@ -84,25 +121,23 @@ BlockCyclic layout_of_A(const Ranks& ranks, std::int64_t most, const Request& re
   return layout;
 }
 
-engines::PartOfA part_of_A(const engines::Engine& engine, const Request& request, std::vector<std::string>& notes) {
-  const auto layout_for = [&](std::int64_t rows, std::int64_t cols, const std::string& place) {
+engines::PartOfA part_of_A(engines::Engine& engine, const Together& together, const Request& request,
+                           std::vector<std::string>& notes) {
+  const LayoutFor layout_for = [&](std::int64_t rows, std::int64_t cols, const std::string& place) {
     return layout_of_A(engine.ranks(), engine.most_elements(), request, rows, cols, place);
   };
-  if (is_generated(request.matrix))
-    return generated(request, [&](std::int64_t n) { return layout_for(n, n, request.matrix); });
+  if (is_generated(request.matrix)) return generated(request, layout_for);
   if (request.in_place) refuse_in_place();
   if (request.matrix == "-" || request.matrix.starts_with("-:"))
     throw UsageError("with --engine each rank reads its part of A, and standard input has one reader: give a file");
-  std::optional<BlockCyclic> layout;
+  Readers readers(engine, together, layout_for);
   io::MatrixFile file = io::read_matrix(request.matrix, {.threads = Queue<Cpu>(request.options.threads).threads(),
                                                          .allow_nonfinite = request.options.allow_nonfinite,
-                                                         .part = [&](auto rows, auto cols, const auto& place) {
-                                                           return layout.emplace(layout_for(rows, cols, place));
-                                                         }});
+                                                         .sharing = &readers});
   notes.insert(notes.end(), file.notes.begin(), file.notes.end());
   if (const std::string advice = file.structure ? file.structure->advice() : ""; !advice.empty())
     notes.push_back(advice);
-  return {*layout, std::move(file.matrix)};
+  return {readers.layout(), std::move(file.matrix)};
 }
 
 RightHandSides right_hand_sides(engines::Engine& engine, const Together& together, const Request& request,

@@ -1,4 +1,4 @@
-// A and B of a system that several processes share: each reads or makes its own part.
+// A and B of a system that several processes share: each makes its own part, or reads it.
 #pragma once
 
 #include <optional>
@@ -22,8 +22,8 @@ struct RightHandSides {
 BlockCyclic layout_of_A(const engines::Ranks&, std::int64_t most_elements, const Request&, std::int64_t rows,
                         std::int64_t cols, const std::string& place);
 
-/// Of this rank, which waits for no other.
-engines::PartOfA part_of_A(const engines::Engine&, const Request&, std::vector<std::string>& notes);
+/// Of this rank; in what all ranks run together.
+engines::PartOfA part_of_A(engines::Engine&, const Together&, const Request&, std::vector<std::string>& notes);
 /// Rank 0 reads them, and the others get their parts of it.
 RightHandSides right_hand_sides(engines::Engine&, const Together&, const Request&, const BlockCyclic& A,
                                 std::vector<std::string>& notes);

@@ -18,18 +18,22 @@ class Together {
  public:
   explicit Together(engines::Engine& engine) : engine_(engine) {}
 
-  /// f() on each rank, which waits for no other rank. Where it throws on some, the message of the first of them is said by rank 0,
-  /// and Ended is thrown on all.
+  /// f() on each rank, which waits for others where they meet() alone. Where it throws on some, the message of the first of them is said
+  /// by rank 0, and Ended is thrown on all: where f() ends, or in meet().
   template <class F>
   void run(F f) const {
     std::optional<Failure> failure;
     try {
       f();
+    } catch (const Ended&) {
+      throw;
     } catch (...) {
       failure = current_failure("solve");
     }
     end_where_any(failure);
   }
+  /// In f() of run(): returns where all are here.
+  void meet() const { end_where_any({}); }
   /// f() on rank 0 alone.
   template <class F>
   void run_on_first(F f) const {
