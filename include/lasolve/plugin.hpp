@@ -1,6 +1,10 @@
 // Kernels of somebody's own as backends, for programs that embed the library.
 #pragma once
 
+#include "lasolve/cpp20.hpp"
+#if __cplusplus >= 201709L
+#include <string>
+
 #include "lasolve/kernel.h"
 #include "lasolve/lasolve.hpp"
 
@@ -18,3 +22,4 @@ GemmChoice load_kernel(const std::string& library, const std::string& name = {})
 
 }  // namespace LASOLVE_ABI
 }  // namespace lasolve
+#endif
