@@ -54,7 +54,7 @@ def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = F
     overwrite_a : bool
         Overwrite `a` with its factors, so that no copy of it is made. Honoured where `a` is one writable matrix on the host, of float64 or
         float32, with its columns or its rows in one piece, apart from b; and where nothing asks for `a` again: a coarser `precision`,
-        `accuracy`, `refine`, `bounds`, or a structure "sym". Then x is not checked by its residual, which a note in the report says, and LU
+        `accuracy`, `refine`, `bounds`, or a structure "sym"; where there is a GPU, with device="cpu". Then x is not checked by its residual, which a note in the report says, and LU
         is the method but with "pos".
     overwrite_b : bool
         Write x to the memory of b. Honoured where b has the type and the shape of x, and is a column in one piece, or has its columns so.
@@ -190,10 +190,12 @@ def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True
     if not a.size:
         return np.empty_like(a), np.empty(0, np.int32)
     lu = a if overwrite_a and a.flags.f_contiguous and a.flags.writeable else np.array(a, order="F")
-    factors = Factorization(lu, overwrite_a=True, factorization="lu", check=False, allow_nonfinite=True)
+    factors = Factorization(
+        lu, copy=False, overwrite_a=True, factorization="lu", check=False, allow_nonfinite=True
+    )
     if factors.report.outcome != "solved":
         _errors.tell(factors.report)
-    return lu, factors.pivots
+    return (lu if factors.overwrote_a else factors.lu), factors.pivots
 
 
 def _by_columns(b, check_finite, overwrite_b):

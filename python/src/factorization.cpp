@@ -56,6 +56,7 @@ class Factors {
   }
 
   std::int64_t order() const { return A_.size(0); }
+  bool overwrote_a() const { return overwrote_a_; }
   const Report& report() const {
     return std::visit([](const auto& f) -> const Report& { return f->report(); }, factors_);
   }
@@ -123,12 +124,12 @@ class Factors {
     const Unlocked unlocked(order());
     factors_ = std::make_unique<Factorization<T>>(factored_in_place(*A, options));
     is_transposed_ = A->by_rows;
-    return true;
+    return overwrote_a_ = true;
   }
 
   nb::object a_, kernel_;
   Array A_;
-  bool is_transposed_ = false;  // what was factored in the place of A
+  bool overwrote_a_ = false, is_transposed_ = false;  // what was factored in the place of A
   std::variant<std::unique_ptr<Factorization<double>>, std::unique_ptr<Factorization<float>>> factors_;
 };
 
@@ -279,6 +280,7 @@ LinAlgError
       .def_prop_ro(
           "U", [](Factors& f) { return f.triangle(Factor::U); }, "The upper factor; of a row-major a that of a.T.")
       .def_prop_ro("lu", &Factors::lu, "L below the diagonal, and U: as lu_factor. Of a row-major a those of a.T.")
+      .def_prop_ro("overwrote_a", &Factors::overwrote_a, "Whether the factors are in the memory of a.")
       .def_prop_ro("pivots", pivots_array, "Row k was exchanged with row pivots[k].")
       .def("__repr__", [](Factors& f) { return function("_report", "text")(Report(f.report())); });
 }

@@ -14,12 +14,19 @@ bool reads_again(const Options& o, Precision of_a) {
          o.equilibrate == Wanted::on || o.accuracy != 0 || o.bounds || o.history || o.cards.size() > 1;
 }
 
+/// A device has memory of its own, to which A is copied.
+bool stays_on_host(const Options& o) {
+  return o.device.kind == Device::cpu || (o.device.kind == Device::automatic && cuda_devices().names.empty());
+}
+
 }  // namespace
 
 template <class T>
 std::optional<ToOverwrite<T>> to_overwrite(nb::handle a, const Options& options) {
   Array A;
-  if (reads_again(options, precision_of<T>) || !A.take(a, true) || A.device().kind != Device::cpu) return {};
+  if (reads_again(options, precision_of<T>) || !stays_on_host(options) || !A.take(a, true) ||
+      A.device().kind != Device::cpu)
+    return {};
   const int d = A.dimensions();
   const std::int64_t n = A.size(d - 1), by_row = A.stride(d - 2), by_column = A.stride(d - 1);
   const auto is_in_one_piece = [n](std::int64_t one, std::int64_t other) { return n == 1 || (one == 1 && other >= n); };

@@ -27,7 +27,7 @@ struct ToOverwrite {
   bool by_rows;
 };
 /// Nothing where an array may not be written to, or neither its rows nor its columns lie in one piece, or where A is read again: to refine,
-/// to bound errors, or because it is not known yet whether it is positive definite.
+/// to bound errors, or because it is not known yet whether it is positive definite; or where a CUDA device may solve.
 template <class T>
 std::optional<ToOverwrite<T>> to_overwrite(nb::handle a, const Options& options);
 /// The factors in the place of A, which solutions are not checked with.
