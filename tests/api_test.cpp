@@ -160,6 +160,11 @@ TEST_P(Api, factors_in_place_what_is_handed_over) {
       EXPECT_FALSE(report.backward_error.has_value());
       EXPECT_TRUE(says(notes_of(report), "not checked"));
       EXPECT_TRUE(same_bits(X, Y));
+      Matrix<T> own = rounded<T>(A);
+      Factorization<T> in_mine(Matrix<T>::lent(own), o);  // which is not released
+      EXPECT_TRUE(in_mine.solve(B.view(), Y.view()).outcome.ok());
+      EXPECT_TRUE(same_bits(X, Y));
+      EXPECT_FALSE(same_bits(own, A));
       o.check = false;
       EXPECT_EQ(Factorization<T>(rounded<T>(A), o).report().notes.size(), 0u);
     }

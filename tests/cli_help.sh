@@ -26,7 +26,7 @@ expect 0 'Commands:' -h
 expect 0 '--factorization' solve --help
 expect 0 '--factorization' A.csv --help
 expect 0 'Topics:' help
-for command in solve compare tune list generate convert bench new-kernel help; do
+for command in solve compare tune list generate convert bench new-kernel try-kernel help; do
   expect 0 "lasolve ${command/solve/[solve]}" help $command
 done
 expect 0 'randsvd' generate --help
@@ -42,7 +42,7 @@ holds 'no phases were found' [ -s phases ]
 while read -r phase; do
   expect 0 "  $phase " help phases
 done <phases
-holds 'a line of help is too long' [ -z "$(for c in solve compare tune list generate convert bench new-kernel; do "$lasolve" $c --help; done | grep -E '.{103}')" ]
+holds 'a line of help is too long' [ -z "$(for c in solve compare tune list generate convert bench new-kernel try-kernel; do "$lasolve" $c --help; done | grep -E '.{103}')" ]
 
 # One name a thing. The names of the release before are taken, and said.
 expect 0 'note: --with-copies is --copies now' bench gemm --device cpu --gemm tiled --precision fp64 --shape 8x8x8 --with-copies

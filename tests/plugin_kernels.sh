@@ -19,6 +19,16 @@ CXXFLAGS='-std=c++20 -Wall -Wextra -Werror' expect 0 'backend     mine on cpu' "
 expect 0 'mine (./mine.cpp)' "${small[@]}" --gemm tiled,./mine.c,./mine.cpp --repeat 1
 expect 0 'mine' compare "${few[@]}" --gemm tiled,./mine.c
 expect 0 'kernels in' bench gemm --device cpu --gemm ./mine.c --precision fp64 --n 30 --repeat 1 --shape square
+expect 0 'mine is right; mine has --precision fp64' try-kernel ./mine.c
+expect 0 'mine is right' try-kernel mine.cpp --output libmine.so
+holds 'try-kernel keeps no library' [ -s libmine.so ]
+expect 0 'backend     mine on cpu' "${small[@]}" --gemm ./libmine.so
+expect 2 "takes a source, or a library, not 'tiled'" try-kernel tiled
+expect 2 'try-kernel takes a file' try-kernel
+expect 3 'none.c: error: cannot open' try-kernel none.c
+kernel halved 'RIGHT; C[0] /= 2;'
+expect 5 'halved on cpu is wrong in fp64: C(0, 0) is ' try-kernel halved.c --output libhalved.so
+holds 'try-kernel keeps a library that is wrong' [ ! -e libhalved.so ]
 expect 2 'all stands alone' "${small[@]}" --gemm all,./mine.c
 expect 2 './mine.cu is a kernel for CUDA, and --device says cpu' "${small[@]}" --gemm ./mine.cu
 

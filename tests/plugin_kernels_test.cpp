@@ -2,6 +2,7 @@
 #include "conforming.hpp"
 #include "devices.hpp"
 #include "io/input_error.hpp"
+#include "lasolve/plugin.hpp"
 #include "plugin.hpp"
 #include "plugin/backends.hpp"
 #include "plugin/plugin.hpp"
@@ -292,6 +293,25 @@ TEST(PluginKernelRecord, may_be_shorter_or_longer) {
   EXPECT_NO_THROW(plugin::checked(&newer.kernel, "x.so"));
   newer.more[1] = 1;
   EXPECT_TRUE(says(complaint_of<io::InputError>([&] { plugin::checked(&newer.kernel, "x.so"); }), "does not have yet"));
+}
+
+TEST(PluginBackends, are_for_embedders_too) {
+  lasolve_kernel kernel = kernel_with(0);
+  static int calls = 0;
+  kernel.data = &calls;
+  kernel.f64 = [](void* its, lasolve_op, lasolve_op, lasolve_int, lasolve_int, lasolve_int, double, const double*,
+                  lasolve_int, const double*, lasolve_int, double, double*, lasolve_int) { ++*static_cast<int*>(its); };
+  const auto* const naive = std::get<const GemmBackend<Cpu>*>(backend_of(kernel, "naive"));  // in no table
+  EXPECT_STREQ(naive->name, "naive");
+  Queue<Cpu> q(1);
+  Matrix<double> A(1, 1), C(1, 1);
+  (*naive)(q, 1.0, A.view(), A.view(), 0.0, C.view());
+  EXPECT_EQ(calls, 1);
+  kernel.memory = LASOLVE_CUDA;
+  EXPECT_TRUE(std::holds_alternative<const GemmBackend<Cuda>*>(backend_of(kernel)));
+  kernel.f64 = nullptr, kernel.f32 = nullptr;
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([&] { return backend_of(kernel); }), "found none"));
+  EXPECT_TRUE(says(complaint_of<std::invalid_argument>([] { return load_kernel("no/library.so"); }), "cannot open"));
 }
 
 TEST(PluginBackends, have_a_name_once_and_each_its_kernel) {

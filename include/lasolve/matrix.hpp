@@ -138,7 +138,15 @@ class Matrix {
     return *this;
   }
   ~Matrix() {
-    if (data_) Memory<Space>::release(data_);
+    if (data_ && !is_lent_) Memory<Space>::release(data_);
+  }
+  /// One in memory of the caller's, which outlives it and is not released. Handed over to a Factorization, that is overwritten with
+  /// the factors.
+  static Matrix lent(MatrixView<T, Space> memory) {
+    Matrix its;
+    its.data_ = memory.data(), its.rows_ = memory.rows(), its.cols_ = memory.cols(), its.ld_ = memory.ld();
+    its.is_lent_ = true;
+    return its;
   }
 
   std::int64_t rows() const { return rows_; }
@@ -180,10 +188,12 @@ class Matrix {
     std::swap(rows_, other.rows_);
     std::swap(cols_, other.cols_);
     std::swap(ld_, other.ld_);
+    std::swap(is_lent_, other.is_lent_);
   }
 
   T* data_ = nullptr;
   std::int64_t rows_ = 0, cols_ = 0, ld_ = 0;
+  bool is_lent_ = false;
 };
 
 /// column_major(data, rows, cols, ld = rows) borrows `data`, whose element (i, j) is data[i + j·ld]. As row_major() in all else.

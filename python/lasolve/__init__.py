@@ -11,6 +11,7 @@ from . import linalg
 from ._compare import backends, compare
 from ._core import Factorization, Report, keywords, version
 from ._gemm import Gemm, gemm
+from ._kernel import kernel
 from ._solve import cho_factor, cho_solve, lu_factor, lu_solve, solve, solve_ex
 from ._table import Table
 from ._tool import Plan, generate, plan, read, write
@@ -18,5 +19,5 @@ from ._tool import Plan, generate, plan, read, write
 __version__ = version()
 __all__ = [
     "Factorization", "Gemm", "Plan", "Report", "Table", "backends", "cho_factor", "cho_solve", "compare", "gemm", "generate",
-    "keywords", "linalg", "lu_factor", "lu_solve", "plan", "read", "solve", "solve_ex", "write",
+    "kernel", "keywords", "linalg", "lu_factor", "lu_solve", "plan", "read", "solve", "solve_ex", "write",
 ]  # fmt: skip

@@ -17,6 +17,8 @@ def _dtype_of(*arrays):
         raise TypeError(
             "lasolve: complex matrices are not solved yet: solve [[Re, -Im], [Im, Re]] [Re x, Im x] = [Re b, Im b]"
         )
+    if dtype == object:
+        raise TypeError("lasolve: elements are objects of Python, as fractions or None: give numbers, as by astype(float)")
     if not (np.issubdtype(dtype, np.number) or dtype == np.bool_):
         raise TypeError(f"lasolve: elements of dtype {dtype} are no real numbers")
     return np.float32 if np.issubdtype(dtype, np.floating) and np.finfo(dtype).bits <= 32 else np.float64

@@ -55,36 +55,41 @@ def gemm(
     """
     if function is None:
         return functools.partial(gemm, name=name, precisions=precisions, limits=limits, device=device, trial=trial)
-    return Gemm(function, name or function.__name__, tuple(precisions), tuple(limits), device, trial)
+    name = name or function.__name__
+    for word, words in [(p, _DTYPES) for p in precisions] + [(limit, _LIMITS) for limit in limits]:
+        if word not in words:
+            raise ValueError(f"lasolve: '{word}' is unknown; known: {', '.join(words)}")
+    if device not in ("cpu", "cuda"):
+        raise ValueError(f"lasolve: the device '{device}' is unknown; known: cpu, cuda")
+    if limits and device == "cuda":
+        raise ValueError("lasolve: limits are of functions on the host; on CUDA a function meets the contract itself")
+    whole = _adapted(function, limits)
+    if trial and (device == "cpu" or _core.backends("cuda")):
+        for precision in precisions:
+            _try(whole if device == "cpu" else _on_cuda(whole), name, _DTYPES[precision])
+    return Gemm(
+        _core.Kernel(whole, name, "fp64" in precisions, "fp32" in precisions, device == "cuda"), function, tuple(limits)
+    )
 
 
 class Gemm:
-    """A function that a decorator, `lasolve.gemm`, has made a backend of."""
+    """A backend that is one's own: what `lasolve.gemm` makes of a function, and `lasolve.kernel` of a source."""
 
-    def __init__(self, function, name, precisions, limits, device, trial):
-        for word, words in [(p, _DTYPES) for p in precisions] + [(limit, _LIMITS) for limit in limits]:
-            if word not in words:
-                raise ValueError(f"lasolve: '{word}' is unknown; known: {', '.join(words)}")
-        if device not in ("cpu", "cuda"):
-            raise ValueError(f"lasolve: the device '{device}' is unknown; known: cpu, cuda")
-        if limits and device == "cuda":
-            raise ValueError(
-                "lasolve: limits are of functions on the host; on CUDA a function meets the contract itself"
-            )
-        functools.update_wrapper(self, function)
-        self.name, self.precisions, self.limits, self.device = name, precisions, limits, device
-        whole = _adapted(function, limits)
-        if trial and (device == "cpu" or _core.backends("cuda")):
-            for precision in precisions:
-                _try(whole if device == "cpu" else _on_cuda(whole), name, _DTYPES[precision])
-        self._kernel = _core.Kernel(whole, name, "fp64" in precisions, "fp32" in precisions, device == "cuda")
-        _known[name] = self
+    def __init__(self, kernel, function=None, limits=()):
+        self.name, self.precisions, self.limits = kernel.name, tuple(kernel.precisions), limits
+        self.device = "cuda" if kernel.on_cuda else "cpu"
+        if self.name in _core.backends(self.device):
+            raise ValueError(f"lasolve: the name '{self.name}' is taken: give name=, as 'my_{self.name}'")
+        if function is not None:
+            functools.update_wrapper(self, function)
+        self._kernel = kernel
+        _known[self.name] = self
 
     def __call__(self, *arguments):
         return self.__wrapped__(*arguments)
 
     def __repr__(self):
-        return f"<lasolve.gemm {self.name}: {' '.join(self.precisions)} on {self.device}>"
+        return f"<lasolve.Gemm {self.name}: {' '.join(self.precisions)} on {self.device}>"
 
 
 def _into(new):

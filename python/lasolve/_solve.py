@@ -52,9 +52,12 @@ def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = F
     lower : bool
         Which triangle is read where `assume_a` is "sym", "her" or "pos".
     overwrite_a : bool
-        Permission to overwrite `a`, which is not made use of.
+        Overwrite `a` with its factors, so that no copy of it is made. Honoured where `a` is one writable matrix on the host, of float64 or
+        float32, with its columns or its rows in one piece, apart from b; and where nothing asks for `a` again: a coarser `precision`,
+        `accuracy`, `refine`, `bounds`, or a structure "sym"; where there is a GPU, with device="cpu". Then x is not checked by its residual, which a note in the report says, and LU
+        is the method but with "pos".
     overwrite_b : bool
-        Write x to the memory of b, where b is a column, or stored by columns.
+        Write x to the memory of b. Honoured where b has the type and the shape of x, and is a column in one piece, or has its columns so.
     check_finite : bool
         Refuse NaN and infinities.
     assume_a : str, optional
@@ -97,7 +100,7 @@ def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = F
     if assume_a is not None:
         a, options = _assume(assume_a, lower, a, options)
     return _core.solve(
-        a, b, overwrite_b, check_finite, transposed, gemm, precision, accuracy, device, return_report, options or None
+        a, b, overwrite_a, overwrite_b, check_finite, transposed, gemm, precision, accuracy, device, return_report, options or None
     )
 
 
@@ -147,7 +150,7 @@ def _finite(check, *arrays):
 
 
 def _square(a, check_finite):
-    a = _arrays.matrix_on_host(a)
+    a = np.asarray(_arrays.matrix_on_host(a))
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ValueError(f"lasolve: a is to be square, and has the shape {tuple(a.shape)}")
     _finite(check_finite, a)
@@ -161,7 +164,7 @@ def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True
     ----------
     a : (..., n, n) array on the host
     overwrite_a : bool
-        Not made use of.
+        Give lu in the memory of `a`. Honoured where `a` is one writable matrix of float64 or float32 with its columns in one piece.
     check_finite : bool
         Refuse NaN and infinities.
 
@@ -186,31 +189,33 @@ def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True
         )(a)
     if not a.size:
         return np.empty_like(a), np.empty(0, np.int32)
-    factors = Factorization(np.asfortranarray(a), copy=False, factorization="lu", check=False, allow_nonfinite=True)
+    lu = a if overwrite_a and a.flags.f_contiguous and a.flags.writeable else np.array(a, order="F")
+    factors = Factorization(
+        lu, copy=False, overwrite_a=True, factorization="lu", check=False, allow_nonfinite=True
+    )
     if factors.report.outcome != "solved":
         _errors.tell(factors.report)
-    return factors.lu, factors.pivots
+    return (lu if factors.overwrote_a else factors.lu), factors.pivots
 
 
-def _sides(b, dtype, check_finite):
-    """A copy of b by columns, in the type of the factors."""
-    b = np.asarray(b)
-    if np.iscomplexobj(b):
-        _arrays.matrix(b)
+def _by_columns(b, check_finite, overwrite_b):
+    """A copy of b by columns, or b where it may be overwritten and is so."""
     _finite(check_finite, b)
-    return np.array(b if b.ndim == 2 else b[:, None], dtype=dtype, order="F")
+    b = b if b.ndim == 2 else b[:, None]
+    return b if overwrite_b and b.flags.f_contiguous and b.flags.writeable else np.array(b, order="F")
 
 
 def _solve_with(factor, *cores):
     """f(factor, more, b) -> x over batches, with b a vector or a matrix."""
 
     def over_batches(first, *rest):
-        b = np.asarray(rest[-1])
+        *more, b = rest
+        b = np.asarray(_arrays.sides(b, first.dtype == np.float64))
         if first.ndim == 2 and b.ndim <= 2:
-            return factor(first, *rest)
+            return factor(first, *more, b)
         column = "" if b.ndim == 1 else ",k"
         return np.vectorize(factor, otypes=[first.dtype], signature=f"{','.join(cores)},(n{column})->(n{column})")(
-            first, *rest
+            first, *more, b
         )
 
     return over_batches
@@ -229,7 +234,7 @@ def lu_solve(
     trans : {0, 1, 2, "N", "T", "C"}
         0 or "N": A; else its transpose.
     overwrite_b : bool
-        Not made use of.
+        Write x to the memory of b. Honoured where b has the type of the factors, and is a column or has its columns in one piece.
     check_finite : bool
         Refuse NaN and infinities.
 
@@ -245,7 +250,7 @@ def lu_solve(
     lu, piv = _arrays.matrix(lu_and_piv[0]), np.asarray(lu_and_piv[1])
 
     def one(lu, piv, b):
-        x = _sides(b, lu.dtype, check_finite)
+        x = _by_columns(b, check_finite, overwrite_b)
         if len(x) != len(lu):
             raise ValueError(f"lasolve: Shapes of lu {lu.shape} and b {b.shape} are incompatible")
         if x.size:
@@ -258,7 +263,7 @@ def lu_solve(
         return x.reshape(b.shape)
 
     _finite(check_finite, lu)
-    return _solve_with(one, "(n,n)", "(n)")(lu, piv, np.asarray(b))
+    return _solve_with(one, "(n,n)", "(n)")(lu, piv, b)
 
 
 def cho_factor(
@@ -313,7 +318,7 @@ def cho_solve(
     c_and_lower : tuple of (..., n, n) array and bool
     b : (n,), (n, k) or (..., n, k) array
     overwrite_b : bool
-        Not made use of.
+        Write x to the memory of b. Honoured where b has the type of the factors, and is a column or has its columns in one piece.
     check_finite : bool
         Refuse NaN and infinities.
 
@@ -329,11 +334,11 @@ def cho_solve(
     c, lower = _square(c_and_lower[0], False), bool(c_and_lower[1])
 
     def one(c, b):
-        x = _sides(b, c.dtype, check_finite)
+        x = _by_columns(b, check_finite, overwrite_b)
         if len(x) != len(c):
             raise ValueError(f"lasolve: incompatible dimensions ({c.shape} and {b.shape})")
         if x.size:
             _core.cho_solve(c, lower, x)
         return x.reshape(b.shape)
 
-    return _solve_with(one, "(n,n)")(c, np.asarray(b))
+    return _solve_with(one, "(n,n)")(c, b)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 PROGRAM = pathlib.Path(__file__).with_name("bin") / "lasolve"
 #: What its exit codes mean here; others are faults.
-_ERRORS = {2: ValueError, 3: ValueError, 6: RuntimeError}
+_ERRORS = {2: ValueError, 3: ValueError, 5: ValueError, 6: RuntimeError}
 
 
 def _run(*arguments):

@@ -83,6 +83,23 @@ bool Array::take_dlpack(nb::handle object, bool to_write) {
   return !on_cuda || d < 2 || stride(d - 1) == 1 || stride(d - 2) == 1 || size(d - 1) < 2 || size(d - 2) < 2;
 }
 
+std::pair<std::uintptr_t, std::uintptr_t> Array::ends() const {
+  const std::int64_t bytes = is_double_ ? sizeof(double) : sizeof(float);
+  std::uintptr_t first = reinterpret_cast<std::uintptr_t>(data_), last = first;
+  for (int i = 0; i < dimensions_; ++i) {
+    if (size(i) == 0) return {first, first};
+    const std::int64_t reach = (size(i) - 1) * stride(i) * bytes;
+    (reach < 0 ? first : last) += std::uintptr_t(reach);
+  }
+  return {first, last + std::uintptr_t(bytes)};
+}
+
+bool Array::may_share_memory(const Array& other) const {
+  const auto [first, behind] = ends();
+  const auto [its_first, behind_its] = other.ends();
+  return first < behind_its && its_first < behind;
+}
+
 void Array::release() {
   if (has_buffer_) PyBuffer_Release(&buffer_);
   has_buffer_ = false;

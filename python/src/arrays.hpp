@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "lasolve/lasolve.hpp"
@@ -31,6 +32,8 @@ class Array {
   /// From one element to the next, in elements.
   std::int64_t stride(int dimension) const { return strides_[dimension] / stride_unit_; }
   bool is_double() const { return is_double_; }
+  /// Whether the memory from its first to its last element may have some of another array's.
+  bool may_share_memory(const Array& other) const;
   Device device() const { return device_; }
 
   /// The last two dimensions, or the only one as a column, of the part that begins behind so many elements.
@@ -44,6 +47,8 @@ class Array {
   }
 
  private:
+  /// Its first byte, and the first behind it.
+  std::pair<std::uintptr_t, std::uintptr_t> ends() const;
   bool take_buffer(nb::handle object, bool to_write);
   bool take_dlpack(nb::handle object, bool to_write);
   void release();

@@ -35,7 +35,7 @@ Matrix<T> together(Factorization<T>& factors) {
 /// A factorization of either type, and what it borrows.
 class Factors {
  public:
-  Factors(nb::handle a, bool copy, const nb::kwargs& options) : a_(nb::borrow(a)) {
+  Factors(nb::handle a, bool copy, bool overwrite_a, const nb::kwargs& options) : a_(nb::borrow(a)) {
     Asked asked;
     asked.set_all(options);
     kernel_ = asked.kernel;
@@ -46,6 +46,7 @@ class Factors {
     if (A_.dimensions() != 2 || A_.size(0) != A_.size(1))
       throw std::invalid_argument("lasolve: a is to be a square matrix");
     watch(asked, order());
+    if (overwrite_a && (A_.is_double() ? overwrite<double>(asked.options) : overwrite<float>(asked.options))) return;
     const After order_of_a = after(a_, A_.device());
     const Unlocked unlocked(order());
     if (A_.is_double())
@@ -55,6 +56,7 @@ class Factors {
   }
 
   std::int64_t order() const { return A_.size(0); }
+  bool overwrote_a() const { return overwrote_a_; }
   const Report& report() const {
     return std::visit([](const auto& f) -> const Report& { return f->report(); }, factors_);
   }
@@ -83,7 +85,7 @@ class Factors {
     X.require(x, true);
     Batches batches;
     batches.add(B, core);
-    const Op op = op_of(trans);
+    const Op op = is_transposed_ ? flipped(op_of(trans)) : op_of(trans);
     const After order_of_b = after(given, B.device());
     std::vector<Report> reports;
     with([&]<class T>(Factorization<T>& f) {
@@ -114,8 +116,20 @@ class Factors {
     factors_ = std::make_unique<Factorization<T>>(copy && !A.on_cuda() ? A.to_be_copied() : A, options, after);
   }
 
+  /// Whether A could be.
+  template <class T>
+  bool overwrite(const Options& options) {
+    const auto A = to_overwrite<T>(a_, options);
+    if (!A) return false;
+    const Unlocked unlocked(order());
+    factors_ = std::make_unique<Factorization<T>>(factored_in_place(*A, options));
+    is_transposed_ = A->by_rows;
+    return overwrote_a_ = true;
+  }
+
   nb::object a_, kernel_;
   Array A_;
+  bool overwrote_a_ = false, is_transposed_ = false;  // what was factored in the place of A
   std::variant<std::unique_ptr<Factorization<double>>, std::unique_ptr<Factorization<float>>> factors_;
 };
 
@@ -185,6 +199,11 @@ void cho_solve(nb::handle c, bool lower, nb::handle x) {
   });
 }
 
+constexpr const char* no_copies =
+    "lasolve: a Factorization is not copied, nor pickled: it may be used by many threads as it is; other processes "
+    "take lu_factor(a), "
+    "which is two arrays, or a itself";
+
 nb::object pivots_array(Factors& factors) {
   return nb::module_::import_("numpy").attr("array")(factors.pivots(), "int32");
 }
@@ -210,6 +229,8 @@ a : (n, n) array of float64 or float32; others are converted
     With copy=False it is borrowed, and must not change while this lives.
 copy : bool
     Keep a copy of a, with which solutions are checked and refined.
+overwrite_a : bool
+    Overwrite a with its factors, where `solve` would with overwrite_a=True: solutions are then not checked.
 **options
     As of `solve`: gemm, device, precision, accuracy, and those that `lasolve.keywords()` lists.
 
@@ -224,7 +245,9 @@ Notes
 -----
 A matrix that cannot be factored is no error here: `report.outcome` says so, and `solve` raises LinAlgError.
 Any threads may use it; solves come one after the other.)")
-      .def(nb::init<nb::handle, bool, const nb::kwargs&>(), nb::arg("a"), nb::arg("copy") = true, nb::arg("options"))
+      .def(nb::init<nb::handle, bool, bool, const nb::kwargs&>(), nb::arg("a"), nb::arg("copy") = true,
+           nb::arg("overwrite_a") = false, nb::arg("options"))
+      .def("__reduce_ex__", [](const Factors&, int) -> nb::object { throw nb::type_error(no_copies); })
       .def("solve", &Factors::solve, nb::arg("b"), nb::arg("trans") = 0, R"(x with op(a) x = b.
 
 Parameters
@@ -257,6 +280,7 @@ LinAlgError
       .def_prop_ro(
           "U", [](Factors& f) { return f.triangle(Factor::U); }, "The upper factor; of a row-major a that of a.T.")
       .def_prop_ro("lu", &Factors::lu, "L below the diagonal, and U: as lu_factor. Of a row-major a those of a.T.")
+      .def_prop_ro("overwrote_a", &Factors::overwrote_a, "Whether the factors are in the memory of a.")
       .def_prop_ro("pivots", pivots_array, "Row k was exchanged with row pivots[k].")
       .def("__repr__", [](Factors& f) { return function("_report", "text")(Report(f.report())); });
 }

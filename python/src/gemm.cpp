@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "lasolve/plugin.hpp"
+
 namespace lasolve::python {
 namespace {
 
@@ -43,8 +45,8 @@ void product(const void* self, Queue<Space>& q, T alpha, Operand<T, Space> A, Op
 }
 
 template <class Space>
-void fill(GemmBackend<Space>& backend, const Kernel& kernel, bool fp64, bool fp32) {
-  backend.name = kernel.name().c_str();
+void fill(GemmBackend<Space>& backend, const Kernel& kernel, const std::string& name, bool fp64, bool fp32) {
+  backend.name = name.c_str();
   backend.summary = "a function of Python's";
   backend.kernels = {GemmKernel<Precision::fp64, Space>(fp64 ? product<double, Space> : nullptr),
                      GemmKernel<Precision::fp32, Space>(fp32 ? product<float, Space> : nullptr)};
@@ -60,17 +62,37 @@ std::vector<std::string> runnable(int device) {
   return names;
 }
 
+template <class F>
+auto with_record(const GemmChoice& choice, const F& f) {
+  if (const auto* const on_cuda = std::get_if<const GemmBackend<Cuda>*>(&choice)) return f(**on_cuda);
+  return f(*std::get<const GemmBackend<Cpu>*>(choice));
+}
+
 }  // namespace
 
 Kernel::Kernel(nb::object function, std::string name, bool fp64, bool fp32, bool on_cuda)
-    : function_(std::move(function)), name_(std::move(name)), on_cuda_(on_cuda) {
-  fill(cpu_, *this, fp64, fp32);
-  fill(cuda_, *this, fp64, fp32);
+    : function_(std::move(function)), name_(std::move(name)) {
+  fill(cpu_, *this, name_, fp64, fp32);
+  fill(cuda_, *this, name_, fp64, fp32);
+  if (on_cuda)
+    choice_ = &cuda_;
+  else
+    choice_ = &cpu_;
 }
 
-GemmChoice Kernel::choice() const {
-  if (on_cuda_) return &cuda_;
-  return &cpu_;
+Kernel::Kernel(const std::string& library, const std::string& name) : choice_(load_kernel(library, name)) {}
+
+std::string Kernel::name() const {
+  return with_record(choice_, [](const auto& record) { return std::string(record.name); });
+}
+
+std::vector<std::string> Kernel::precisions() const {
+  return with_record(choice_, [](const auto& record) {
+    std::vector<std::string> all;
+    if (record.template in<Precision::fp64>()) all.emplace_back("fp64");
+    if (record.template in<Precision::fp32>()) all.emplace_back("fp32");
+    return all;
+  });
 }
 
 void bind_gemm(nb::module_& m) {
@@ -82,7 +104,10 @@ void bind_gemm(nb::module_& m) {
   nb::class_<Kernel>(m, "Kernel")
       .def(nb::init<nb::object, std::string, bool, bool, bool>(), nb::arg("function"), nb::arg("name"), nb::arg("fp64"),
            nb::arg("fp32"), nb::arg("on_cuda"))
-      .def_prop_ro("name", &Kernel::name);
+      .def(nb::init<std::string, std::string>(), nb::arg("library"), nb::arg("name"))
+      .def_prop_ro("name", &Kernel::name)
+      .def_prop_ro("precisions", &Kernel::precisions)
+      .def_prop_ro("on_cuda", &Kernel::on_cuda);
 }
 
 }  // namespace lasolve::python

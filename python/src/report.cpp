@@ -63,6 +63,10 @@ void bind_report(nb::module_& m) {
       .def("__getattr__", attribute)
       .def("__dir__", names)
       .def("to_dict", to_dict, "All fields as a dict.")
+      .def("__reduce_ex__",
+           [](const Report&, int) -> nb::object {
+             throw nb::type_error("lasolve: a Report is not copied, nor pickled: its to_dict() can be");
+           })
       .def("__repr__", [](nb::handle self) { return function("_report", "text")(self); })
       .def("_repr_html_", [](nb::handle self) { return function("_report", "html")(self); });
 }

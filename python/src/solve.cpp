@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <variant>
 
 #include "lasolve/async.hpp"
 #include "parts.hpp"
@@ -46,6 +47,14 @@ struct Call : System {
     x = empty_like(b, shape, A.is_double());
     X.require(x, true);
   }
+  /// Where that can be made use of: one system, whose right-hand sides are no part of A.
+  void may_overwrite_a(const Options& options) {
+    if (batches.count() != 1 || is_empty || A.may_share_memory(B)) return;
+    const auto found = [&]<class T>(T) {
+      if (auto its = python::to_overwrite<T>(a, options)) to_overwrite = *its;
+    };
+    A.is_double() ? found(double()) : found(float());
+  }
   std::int64_t order() const { return A.size(A.dimensions() - 1); }
   bool is_batch() const { return !batches.shape().empty(); }
   bool by_columns(const Array& array) const {
@@ -67,6 +76,7 @@ struct Call : System {
 
   Batches batches;
   bool is_empty;
+  std::variant<std::monostate, ToOverwrite<double>, ToOverwrite<float>> to_overwrite;
   nb::object x;
   Array X;
 };
@@ -80,10 +90,23 @@ struct Told {
   }
 };
 
+/// Of one system whose A is no more needed. What of A was factored by rows is its transpose.
+template <class T>
+Report solve_overwriting(const Call& call, const ToOverwrite<T>& A, const Options& options, Op op) {
+  Factorization<T> factors = factored_in_place(A, options);
+  const bool is_turned = A.by_rows == (op == Op::none);
+  Report report =
+      together(factors.report(), factors.solve(call.b_of<T>(0), call.x_of<T>(0), is_turned ? Op::transpose : Op::none));
+  report.outcome.of_rows = A.by_rows;
+  return report;
+}
+
 template <class T>
 void solve_each(const Call& call, const Options& options, Op op, After after, Told& told) {
   const std::int64_t count = call.batches.count();
   const bool is_double = call.A.is_double();
+  if (const auto* const A = std::get_if<ToOverwrite<T>>(&call.to_overwrite))
+    return told.add(0, solve_overwriting(call, *A, options, op), is_double);
   if (count > 1 && call.A.dimensions() == 2) {  // one A
     Factorization<T> factors(call.a_of<T>(0), options, after);
     for (std::int64_t i = 0; i < count; ++i)
@@ -104,8 +127,8 @@ void solve_each(const Call& call, const Options& options, bool transposed, Told&
                      : solve_each<float>(call, options, op, order, told);
 }
 
-nb::object solve_arrays(nb::handle a, nb::handle b, bool overwrite_b, bool check_finite, bool transposed,
-                        nb::handle gemm, nb::handle precision, nb::handle accuracy, nb::handle device,
+nb::object solve_arrays(nb::handle a, nb::handle b, bool overwrite_a, bool overwrite_b, bool check_finite,
+                        bool transposed, nb::handle gemm, nb::handle precision, nb::handle accuracy, nb::handle device,
                         bool return_report, nb::handle options) {
   Asked asked;
   asked.options.allow_nonfinite = !check_finite;
@@ -115,6 +138,7 @@ nb::object solve_arrays(nb::handle a, nb::handle b, bool overwrite_b, bool check
   asked.set("accuracy", accuracy);
   asked.set_all(options);
   Call call(a, b, overwrite_b);
+  if (overwrite_a) call.may_overwrite_a(asked.options);
   watch(asked, call.order());
   Told told{return_report, {}};
   solve_each(call, asked.options, transposed, told);
@@ -191,7 +215,7 @@ void tell(const Report& report, std::int64_t batch) {
 
 void bind_solve(nb::module_& m) {
   m.def("solve_ex", solve_ex);
-  m.def("solve", solve_arrays, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
+  m.def("solve", solve_arrays, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
         nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg().none());
 }
 

@@ -176,7 +176,7 @@ def test_overwrites_b_where_it_may():
         x = lasolve.solve(a, given, overwrite_b=True)
         assert np.shares_memory(x, given)
         close(a, x, kept)
-    x = lasolve.solve(a, b, overwrite_a=True, overwrite_b=True)  # rows: not written to
+    x = lasolve.solve(a.copy(), b, overwrite_a=True, overwrite_b=True)  # rows: not written to
     assert not np.shares_memory(x, b)
     read_only = b[:, 0].copy()
     read_only.flags.writeable = False

@@ -23,6 +23,8 @@ int compare_command(int argc, const char* const* argv);
 int tune_command(int argc, const char* const* argv);
 /// argv[0] is the word new-kernel.
 int new_kernel_command(int argc, const char* const* argv);
+/// argv[0] is the word try-kernel.
+int try_kernel_command(int argc, const char* const* argv);
 /// argv[0] is the word run.
 int run_program_command(int argc, const char* const* argv);
 

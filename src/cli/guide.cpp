@@ -218,6 +218,16 @@ const std::vector<CommandGuide>& guides() {
        {"lasolve new-kernel mine.c", "lasolve compare --gemm naive,./mine.c --n 512,1k", "lasolve new-kernel mine.cu"},
        new_kernel_options(),
        "A file that is there is not overwritten. See docs/bring-your-own-kernel.md.\n"},
+      {try_kernel_command,
+       "try-kernel",
+       "lasolve try-kernel FILE",
+       "say whether a kernel of your own is right",
+       "Compiles a GEMM kernel, and tries it in a process of its own, in each precision that it has, with the products "
+       "that all kernels "
+       "are tried with. Where it is wrong, the first wrong element is told, and what the kernel was called with.",
+       {"lasolve try-kernel mine.c", "lasolve try-kernel mine.c --output libmine.so"},
+       try_kernel_options(),
+       "The exit code is 5 where the kernel is wrong. See docs/bring-your-own-kernel.md.\n"},
       {run_program_command,
        "run",
        "lasolve run [options] -- PROGRAM [ARGUMENTS]",

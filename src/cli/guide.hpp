@@ -47,6 +47,7 @@ std::vector<Option> convert_options();
 std::vector<Option> plan_options();
 std::vector<Option> bench_options();
 std::vector<Option> new_kernel_options();
+std::vector<Option> try_kernel_options();
 std::vector<Option> run_options();
 std::vector<Option> help_options();
 

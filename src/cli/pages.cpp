@@ -78,7 +78,7 @@ Offer offer_of(const Option& o) {
 /// Of a word that is no option.
 Offer offer_of(const CommandGuide& g) {
   if (g.name == "bench") return {{"gemm"}, false, false};
-  if (g.name == "new-kernel") return {{}, true, false};
+  if (g.name == "new-kernel" || g.name == "try-kernel") return {{}, true, false};
   if (g.name == "help") {
     std::vector<std::string> words = names_of_commands();
     for (const std::string& topic : topics_of_help()) words.push_back(topic);

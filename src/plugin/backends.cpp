@@ -5,6 +5,9 @@
 #include <memory>
 
 #include "core/backend_table.hpp"
+#include "io/input_error.hpp"
+#include "lasolve/plugin.hpp"
+#include "plugin/plugin.hpp"
 
 namespace lasolve::plugin {
 
@@ -41,8 +44,9 @@ GemmKernel<precision_of<T>, Space> kernel_of(bool offered, double roundoff) {
   return {offered ? multiply<T, Space> : nullptr, roundoff > 0 ? roundoff : unit_roundoff_of(precision_of<T>)};
 }
 
+/// Whose backend has been made, and stays until the process is gone.
 template <class Space>
-void add(const lasolve_kernel& kernel, const std::string& name, WhyFailed why_failed) {
+std::unique_ptr<Own<Space>> own_of(const lasolve_kernel& kernel, const std::string& name, WhyFailed why_failed) {
   const char* const summary = kernel.summary ? kernel.summary : "";
   std::unique_ptr<Own<Space>> own(new Own<Space>{name, summary, Adapter<Space>(kernel, why_failed), {}});
   GemmBackend<Space>& record = own->record;
@@ -50,8 +54,20 @@ void add(const lasolve_kernel& kernel, const std::string& name, WhyFailed why_fa
   record.kernels = {kernel_of<double, Space>(kernel.f64, kernel.f64_roundoff),
                     kernel_of<float, Space>(kernel.f32, kernel.f32_roundoff)};
   record.self = own.get(), record.prepare = prepare<Space>;
-  backend_table<Space>().add({record.name, &record});
-  static_cast<void>(own.release());  // it stays as long as the table, until the process is gone
+  return own;
+}
+
+template <class Space>
+void add(const lasolve_kernel& kernel, const std::string& name, WhyFailed why_failed) {
+  std::unique_ptr<Own<Space>> own = own_of<Space>(kernel, name, why_failed);
+  backend_table<Space>().add({own->record.name, &own->record});
+  static_cast<void>(own.release());
+}
+
+GemmChoice choice_of(const lasolve_kernel& kernel, const std::string& name, WhyFailed why_failed) {
+  const std::string its = name.empty() ? kernel.name : name;
+  if (kernel.memory == LASOLVE_CUDA) return &own_of<Cuda>(kernel, its, why_failed).release()->record;
+  return &own_of<Cpu>(kernel, its, why_failed).release()->record;
 }
 
 /// f(adapter) of one, or, where no name is given, of all. Whether there was any.
@@ -89,3 +105,23 @@ void require_intact(const std::string& name) {
 }
 
 }  // namespace lasolve::plugin
+
+namespace lasolve {
+inline namespace LASOLVE_ABI {
+
+GemmChoice backend_of(const lasolve_kernel& kernel, const std::string& name) try {
+  return plugin::choice_of(plugin::checked(&kernel, "a kernel"), name, nullptr);
+} catch (const io::InputError& e) {
+  throw std::invalid_argument(e.what());
+}
+
+GemmChoice load_kernel(const std::string& library, const std::string& name) try {
+  constexpr int patience = 60;
+  const plugin::Plugin its = plugin::load_plugin(library, library, patience);
+  return plugin::choice_of(its.kernel, name, its.why_failed);
+} catch (const io::InputError& e) {
+  throw std::invalid_argument(e.what());
+}
+
+}  // namespace LASOLVE_ABI
+}  // namespace lasolve

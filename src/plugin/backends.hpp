@@ -9,8 +9,8 @@
 
 namespace lasolve::plugin {
 
-/// The backend of a kernel where its memory is, in the table (core/backend_table.hpp) from now on. Throws std::invalid_argument where
-/// the name is taken.
+/// The backend of a kernel where its memory is, in the table (core/backend_table.hpp) from now on; lasolve/plugin.hpp makes those that are
+/// not. Throws std::invalid_argument where the name is taken.
 void add_backend(const lasolve_kernel&, const std::string& name, WhyFailed = nullptr);
 
 /// Where the kernel of such a backend computes; none: it is no kernel of somebody's own.

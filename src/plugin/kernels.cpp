@@ -71,7 +71,7 @@ Target target_of(Device asked) {
 }
 
 /// The library of a source; without a device, too, so that what is wrong with it is seen.
-Compiled library_of(const std::string& word, Device asked) {
+Compiled made_of(const std::string& word, Device asked) {
   switch (language_of(word)) {
     case Language::none:
       return {word, {}};
@@ -127,7 +127,7 @@ std::string load(const std::string& word, int patience, Device asked, const Note
   const auto& all = loaded();
   const auto before = std::find_if(all.begin(), all.end(), [&](const Loaded& l) { return l.word == word; });
   if (before != all.end()) return before->name;
-  const Compiled made = library_of(word, asked);
+  const Compiled made = made_of(word, asked);
   const auto [kernel, why_failed, note] = load_plugin(made.library, word, patience);
   if (!note.empty()) note_of(fmt::format("{}: {}", word, note));
   require_possible(kernel, word, asked);
@@ -183,6 +183,12 @@ std::vector<std::string> backends_named(const std::vector<std::string>& words, i
 }
 
 const std::vector<LeftOut>& kernels_left_out() { return left_out(); }
+
+std::string library_of(const std::string& name) {
+  const auto& all = loaded();
+  const auto its = std::find_if(all.begin(), all.end(), [&](const Loaded& l) { return l.name == name; });
+  return its == all.end() ? "" : its->library;
+}
 
 bool is_plugin(const std::string& name) { return device_kind_of(name).has_value(); }
 

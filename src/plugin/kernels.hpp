@@ -30,6 +30,9 @@ const std::vector<LeftOut>& kernels_left_out();
 /// JSON of each kernel that was loaded: its file with a hash; of a source the compiler, its command, and a hash of what it made.
 std::vector<std::string> loaded_kernels();
 
+/// The library of such a kernel; of a source, the one that it was compiled to, which is there as long as this process.
+std::string library_of(const std::string& name);
+
 /// Whether a backend came from a file.
 bool is_plugin(const std::string& name);
 
