@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "lasolve/matrix.hpp"
+#include "plugin/program.hpp"
 
 extern char** environ;
 
@@ -175,10 +176,7 @@ int Child::wait() {
   end_orphans();
   if (streams_ == separate) kill(-process, SIGKILL);
   note_ended(streams_ == separate ? -process : process);
-  int status = 0;
-  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
+  return plugin::wait_for(process);
 }
 
 int orphans_ended() { return orphans; }
