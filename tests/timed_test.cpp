@@ -5,7 +5,6 @@
 
 #include "compare/hash.hpp"
 #include "compare/launches.hpp"
-#include "compare/listener.hpp"
 #include "compare/timed.hpp"
 #include "core/cuda_devices.hpp"
 #include "io/generators.hpp"

@@ -15,8 +15,8 @@
 #include "io/output_file.hpp"
 #include "solvers/driver/engine.hpp"
 #include "tuned/cache.hpp"
-#include "tuned/combine.hpp"
 #include "tuned/search.hpp"
+#include "tuned/setting.hpp"
 
 namespace lasolve::tuned {
 namespace {

@@ -15,7 +15,6 @@
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
 #include "cli/runs.hpp"
-#include "cli/solution.hpp"
 #include "cli/tune/tuned.hpp"
 #include "cli/tuning.hpp"
 #include "core/choose.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/crossover.hpp"
+#include "bench/gemm.hpp"
 #include "cli/json.hpp"
 #include "cli/print.hpp"
 #include "core/choose.hpp"

@@ -18,7 +18,7 @@
 #include "core/stopwatch.hpp"
 #include "solvers/driver/engine.hpp"
 #include "solvers/method.hpp"
-#include "tuned/combine.hpp"
+#include "tuned/setting.hpp"
 
 namespace lasolve::cli {
 
