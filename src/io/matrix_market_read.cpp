@@ -121,14 +121,7 @@ bool read_array_on_threads(const Scanner& scanner, const Header& header, const R
   const auto parts = std::size_t(parts_of_text(end - begin, options.threads));
   if (parts == 1) return false;
 
-  std::vector<const char*> bounds(parts + 1, end);
-  bounds[0] = begin;
-  for (std::size_t t = 1; t < parts; ++t) {
-    Scanner bound{scanner.file,
-                  std::max(bounds[t - 1], begin + (end - begin) / std::ptrdiff_t(parts) * std::ptrdiff_t(t))};
-    bound.skip_line();
-    bounds[t] = bound.place;
-  }
+  const std::vector<const char*> bounds = split_lines(begin, end, std::int64_t(parts));
   std::vector<std::int64_t> counts(parts), firsts(parts);
   const double work = double(end - begin);
   in_rounds(std::int64_t(parts), options.threads, work, nullptr, [&](std::int64_t p) {
@@ -193,34 +186,6 @@ std::optional<Structure> sparse_structure(Scanner scanner, const Header& header,
                   i + 1, j + 1, header.symmetry == Symmetry::symmetric ? "symmetric" : "skew-symmetric"));
 }
 
-/// Reads entries into A, of a symmetric matrix into its lower triangle.
-void read_entries(Scanner& scanner, const Header& header, const ReadOptions& options, MatrixFile& result) {
-  const MatrixView<double> A = result.matrix;
-  const bool general = header.symmetry == Symmetry::general;
-  std::fill_n(A.data(), A.ld() * A.cols(), 0.0);
-  std::vector<bool> given(std::size_t(A.rows() * A.cols()));
-  std::int64_t repeated = 0, read = 0;
-  std::string first_repeated;
-  Teller tell(options.progress, header.stored);
-  for_each_entry(scanner, header, options, [&](const Scanner& entry, std::int64_t i, std::int64_t j, double value) {
-    tell(read++);
-    if (!general && i != j && given[std::size_t(j + i * A.rows())]) refuse_both_triangles(entry, header, i, j);
-    const auto cell = std::size_t(i + j * A.rows());
-    const bool folded = !general && i < j;
-    double& x = folded ? A(j, i) : A(i, j);
-    if (folded && header.symmetry == Symmetry::skew_symmetric) value = -value;
-    if (given[cell] && repeated++ == 0) first_repeated = entry.file.name_of(entry.place);
-    x = given[cell] ? x + value : value;
-    given[cell] = true;
-    if (std::isinf(x) && !options.allow_nonfinite)
-      entry.refuse("expected entries whose sum is in the range of a double, found an overflow");
-  });
-  if (repeated > 0)
-    result.notes.push_back(fmt::format("{}: note: {} repeat{} an earlier one and {} added to it; the first is here",
-                                       first_repeated, counted(repeated, header.format), repeated == 1 ? "s" : "",
-                                       repeated == 1 ? "was" : "were"));
-}
-
 /// All values that an array file stores: of each f gets where it stands, its indices and its value.
 template <class F>
 void for_each_value(Scanner& scanner, const Header& header, const ReadOptions& options, F f) {
@@ -235,39 +200,47 @@ void for_each_value(Scanner& scanner, const Header& header, const ReadOptions& o
   refuse_extra(scanner, header);
 }
 
-/// Reads the part of a matrix into A. All of the file is looked at, and what is in the part is kept.
-void read_dealt(Scanner& scanner, const Header& header, const ReadOptions& options, const BlockCyclic& part,
-                MatrixFile& result) {
-  enum Given : char { no, here, in_the_other_triangle };
+/// Reads entries, or values, into A, of a symmetric matrix into both triangles. Of a part, all of the file is looked at, and what is in the
+/// part is kept.
+void read_entries(Scanner& scanner, const Header& header, const ReadOptions& options,
+                  const std::optional<BlockCyclic>& part, MatrixFile& result) {
   const MatrixView<double> A = result.matrix;
   std::fill_n(A.data(), A.ld() * A.cols(), 0.0);
-  // Of coordinates, for what may be given twice.
-  std::vector<char> given(header.format == Format::coordinate ? std::size_t(A.rows() * A.cols()) : 0, no);
-  std::int64_t repeated = 0;
-  const auto keep = [&](const Scanner& entry, std::int64_t i, std::int64_t j, double value, Given how) {
-    if (!part.rows.has(i) || !part.cols.has(j)) return;
-    const std::int64_t at_i = part.rows.place_of(i), at_j = part.cols.place_of(j);
-    if (!given.empty()) {
-      char& before = given[std::size_t(at_i + at_j * A.rows())];
-      if (before != no && before != how) refuse_both_triangles(entry, header, i, j);
-      repeated += before == here && how == here;
-      before = how;
-    }
+  // Of coordinates, for what may be given twice: by itself, and as the other triangle's.
+  const bool coordinates = header.format == Format::coordinate, general = header.symmetry == Symmetry::general;
+  const std::size_t cells = coordinates ? std::size_t(A.rows() * A.cols()) : 0;
+  std::vector<bool> given(cells), given_turned(general ? 0 : cells);
+  std::int64_t repeated = 0, read = 0;
+  std::string first_repeated;
+  const auto keep = [&](const Scanner& entry, std::int64_t i, std::int64_t j, double value, bool turned) {
+    if (part && !(part->rows.has(i) && part->cols.has(j))) return;
+    const std::int64_t at_i = part ? part->rows.place_of(i) : i, at_j = part ? part->cols.place_of(j) : j;
     double& x = A(at_i, at_j);
-    x += value;
+    if (coordinates) {
+      const auto cell = std::size_t(at_i + at_j * A.rows());
+      if (!general && (turned ? given : given_turned)[cell] && i != j) refuse_both_triangles(entry, header, i, j);
+      auto before = (turned ? given_turned : given)[cell];
+      if (before && !turned && repeated++ == 0) first_repeated = entry.file.name_of(entry.place);
+      if (before) value += x;
+      before = true;
+    }
+    x = value;
     if (std::isinf(x) && !options.allow_nonfinite)
       entry.refuse("expected entries whose sum is in the range of a double, found an overflow");
   };
+  Teller tell(options.progress, header.stored);
   const auto take = [&](const Scanner& entry, std::int64_t i, std::int64_t j, double value) {
-    keep(entry, i, j, value, here);
-    if (header.symmetry == Symmetry::general || i == j) return;
-    keep(entry, j, i, header.symmetry == Symmetry::symmetric ? value : -value, in_the_other_triangle);
+    tell(read++);
+    keep(entry, i, j, value, false);
+    if (!general && i != j) keep(entry, j, i, header.symmetry == Symmetry::symmetric ? value : -value, true);
   };
-  header.format == Format::coordinate ? for_each_entry(scanner, header, options, take)
-                                      : for_each_value(scanner, header, options, take);
-  if (repeated > 0)
-    result.notes.push_back(fmt::format("{}: note: entries that repeat an earlier one were added to it",
-                                       scanner.file.name_of(header.place)));
+  coordinates ? for_each_entry(scanner, header, options, take) : for_each_value(scanner, header, options, take);
+  if (repeated == 0) return;
+  result.notes.push_back(
+      part ? fmt::format("{}: note: entries that repeat an earlier one were added to it",
+                         scanner.file.name_of(header.place))
+           : fmt::format("{}: note: {} repeat{} an earlier one and {} added to it; the first is here", first_repeated,
+                         counted(repeated, header.format), repeated == 1 ? "s" : "", repeated == 1 ? "was" : "were"));
 }
 
 /// Fills the upper triangle from the lower one, in blocks that fit in the cache.
@@ -320,7 +293,7 @@ MatrixFile read_matrix_market(const InputFile& file, const ReadOptions& options)
   if (options.part) {
     const BlockCyclic part = options.part(header.rows, header.cols, result.place);
     result.matrix = Matrix<double>(part.rows.count(), part.cols.count());
-    read_dealt(scanner, header, options, part, result);
+    read_entries(scanner, header, options, part, result);
     return result;
   }
   const std::string why = why_no_memory(header.rows, header.cols, options.bytes_an_element,
@@ -328,12 +301,14 @@ MatrixFile read_matrix_market(const InputFile& file, const ReadOptions& options)
   if (!why.empty())
     throw MachineError(message_at(file.name(), file.content(), std::size_t(header.place - file.begin()), why));
   result.matrix = Matrix<double>(header.rows, header.cols);
-  if (header.format == Format::coordinate)
-    read_entries(scanner, header, options, result);
-  else if (!read_array_on_threads(scanner, header, options, result.matrix))
+  if (header.format == Format::coordinate) {
+    read_entries(scanner, header, options, {}, result);
+    return result;
+  }
+  if (!read_array_on_threads(scanner, header, options, result.matrix))
     read_array(scanner, header, options, result.matrix);
   if (header.symmetry != Symmetry::general) mirror(result.matrix, header.symmetry);
-  if (header.format == Format::array) note_rows(data, header, result);
+  note_rows(data, header, result);
   return result;
 }
 
