@@ -148,19 +148,16 @@ std::vector<Measured> measured_in_turns(Request request, Problem& problem, Solut
   for (const auto& backend : request.backends) all.push_back({backend});
   Progress progress("solving", request.quiet);
   const Stopwatch watch;
-  bench::Tally tally(all.size(), request.warmup + request.repeat, 0);
-  const SolveProgress tell = [&](double share, const char* now) {
-    if (tally.runs() == 1) return progress(share, now);
-    progress.say(tally.share(watch.seconds(), share), tally.seconds_left(share), now);
-  };
+  const int runs = int(all.size()) * (request.warmup + request.repeat);
+  int done = 0;
+  const SolveProgress tell = [&](double share, const char* now) { progress((done + share) / runs, now); };
   Matrix<double> X;
   bench::time_in_turns(turns_of(request), all.size(), [&](std::size_t c, bool counts) {
-    tally.begin(c, watch.seconds());
-    if (tally.runs() > 1)
-      progress.rename(fmt::format("solving{} (run {} of {})", all.size() > 1 ? " with " + all[c].backend : "",
-                                  tally.of_run(), tally.runs()));
+    if (runs > 1)
+      progress.rename(
+          fmt::format("solving{} (run {} of {})", all.size() > 1 ? " with " + all[c].backend : "", done + 1, runs));
     const auto seconds = run_once(request, problem, counts, all[c], X, progress.talks() ? tell : SolveProgress());
-    tally.end(watch.seconds(), !seconds);
+    ++done;
     if (seconds && counts && all[c].reports.size() == 1) {
       if (all.size() > 1)
         solutions.add(X);
