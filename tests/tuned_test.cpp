@@ -14,7 +14,7 @@
 #include "io/input_error.hpp"
 #include "io/output_file.hpp"
 #include "solvers/driver/engine.hpp"
-#include "tuned/cache.hpp"
+#include "tuned/kept.hpp"
 #include "tuned/search.hpp"
 #include "tuned/setting.hpp"
 

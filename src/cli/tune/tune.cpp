@@ -15,7 +15,7 @@
 #include "io/destination.hpp"
 #include "io/output_file.hpp"
 #include "lasolve/names.hpp"
-#include "tuned/cache.hpp"
+#include "tuned/kept.hpp"
 
 namespace lasolve::cli {
 

@@ -11,7 +11,7 @@
 #include "core/choose.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/method.hpp"
-#include "tuned/cache.hpp"
+#include "tuned/kept.hpp"
 
 namespace lasolve::cli {
 
