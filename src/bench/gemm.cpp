@@ -179,21 +179,23 @@ void add_shares(const std::vector<Entrant>& entrants, const std::optional<Roof>&
   }
 }
 
-}  // namespace
-
-std::string Entrant::name() const {
-  return std::visit([](const auto* backend) { return std::string(backend->name); }, choice.backend);
-}
-
-namespace {
-
 std::string id_of(const Entrant& e) { return e.choice.device_name() + " " + e.name(); }
 
 bool same(const Product& p, const Product& q) {
   return std::tie(p.m, p.n, p.k, p.alpha, p.beta) == std::tie(q.m, q.n, q.k, q.alpha, q.beta);
 }
 
+constexpr double never = std::numeric_limits<double>::infinity();
+
+struct Fastest {
+  double cpu = never, cuda = never;
+};
+
 }  // namespace
+
+std::string Entrant::name() const {
+  return std::visit([](const auto* backend) { return std::string(backend->name); }, choice.backend);
+}
 
 GemmBench::GemmBench(std::vector<Entrant> entrants, const Settings& settings)
     : entrants_(std::move(entrants)), settings_(settings), host_(settings.threads) {
@@ -285,16 +287,6 @@ Roof GemmBench::measure_roof(const Entrant& reference) {
   return lasolve::bench::measure_roof<P>(
       q, host_, std::get<const GemmBackend<Cuda>*>(reference.choice.backend)->template in<P>());
 }
-
-namespace {
-
-constexpr double never = std::numeric_limits<double>::infinity();
-
-struct Fastest {
-  double cpu = never, cuda = never;
-};
-
-}  // namespace
 
 std::vector<Crossover> crossovers(const std::vector<Result>& all) {
   using Sweep = std::tuple<std::string, std::int64_t, Precision>;

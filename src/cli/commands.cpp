@@ -14,8 +14,6 @@
 #include "cli/kernels.hpp"
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
-#include "cli/runs.hpp"
-#include "cli/tune/tuned.hpp"
 #include "cli/tuning.hpp"
 #include "core/choose.hpp"
 #include "lasolve/names.hpp"

@@ -1,4 +1,4 @@
-#include "cli/runs.hpp"
+#include "cli/answer.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 #include "cli/commands.hpp"
 #include "cli/kernels.hpp"
 #include "cli/progress.hpp"
-#include "cli/tune/tuned.hpp"
 #include "cli/tuning.hpp"
 #include "core/choose.hpp"
 #include "core/kernel_fault.hpp"

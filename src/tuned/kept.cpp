@@ -21,8 +21,6 @@
 
 namespace lasolve::tuned {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 constexpr int schema_version = 1;
@@ -86,11 +84,8 @@ int count_in(const Json& json, const char* field) {
 /// It is shown to people.
 std::string date_in(const Json& json) {
   auto date = json.at("date").get<std::string>();
-  constexpr std::string_view form = "dddd-dd-dd";
-  bool fits = date.size() == form.size();
-  for (std::size_t i = 0; fits && i < date.size(); ++i)
-    fits = form[i] == 'd' ? date[i] >= '0' && date[i] <= '9' : date[i] == form[i];
-  if (!fits) throw Unfit(fmt::format("date is {}", json.at("date").dump()));
+  if (date.size() != std::size("dddd-dd-dd") - 1 || date.find_first_not_of("0123456789-") != date.npos)
+    throw Unfit(fmt::format("date is {}", json.at("date").dump()));
   return date;
 }
 
@@ -123,6 +118,8 @@ Entry entry_in(const Json& json) {
 }
 
 }  // namespace
+
+namespace fs = std::filesystem;
 
 std::string difference(const Machine& m, const Machine& here) {
   const auto text = [](const char* what, const auto& there, const auto& now) {
@@ -158,11 +155,7 @@ std::vector<Entry> entries_of(const std::string& text, const std::string& name) 
     return io::InputError(fmt::format("{}: error: expected what lasolve tune keeps, found {}", name, what));
   };
   try {
-    constexpr int deepest = 8;
-    const Json json = Json::parse(text, [](int depth, Json::parse_event_t, const Json&) {
-      if (depth > deepest) throw Unfit("lists within lists");
-      return true;
-    });
+    const Json json = Json::parse(text);
     if (!json.is_object() || json.value("made_by", Json()) != "lasolve tune") throw Unfit("other JSON");
     if (json.at("schema_version") != schema_version)
       throw Unfit(fmt::format("schema_version {}", json.at("schema_version").dump()));

@@ -46,6 +46,9 @@ void note_ended(pid_t of) {
     if (pid_t it = of; place.compare_exchange_strong(it, 0)) return;
 }
 
+int reports = reports_of(Child::separate);
+pid_t told_by = 0;
+
 }  // namespace
 
 Child::Child(const std::vector<std::string>& words, Streams streams) : streams_(streams) {
@@ -133,11 +136,6 @@ void end_children() {
   for (const auto& place : running)
     if (const pid_t p = place; p != 0) kill(p, p < 0 ? SIGKILL : SIGTERM);
 }
-
-namespace {
-int reports = reports_of(Child::separate);
-pid_t told_by = 0;
-}  // namespace
 
 void be_a_child(Child::Streams streams) {
   reports = reports_of(streams), told_by = getpid();

@@ -146,12 +146,6 @@ bool only_on_cuda(const std::vector<Device>& devices, const std::vector<std::str
   });
 }
 
-}  // namespace
-
-std::vector<Option> bench_options() { return listed_in(bench_table()); }
-
-namespace {
-
 BenchRequest parse_bench(int argc, const char* const* argv) {
   BenchRequest r;
   r.words.assign(argv, argv + argc);
@@ -385,6 +379,8 @@ void tell_of_runs(bench::Settings& settings) {
 }
 
 }  // namespace
+
+std::vector<Option> bench_options() { return listed_in(bench_table()); }
 
 int bench_command(int argc, const char* const* argv) {
   BenchRequest request = parse_bench(argc, argv);

@@ -92,11 +92,9 @@ Json object(const Result& r) {
           {"share_of_floor", number_or_null(r.of_floor)}};
 }
 
-}  // namespace
-
-namespace {
 /// Of the column of backends.
 std::size_t wide_enough(std::size_t name) { return std::max<std::size_t>(16, name + 2); }
+
 }  // namespace
 
 std::string bench_header(bool with_copies, std::size_t name) {

@@ -5,7 +5,7 @@
 
 #include "bench/spinning.hpp"
 #include "bench/throttle.hpp"
-#include "cli/compare/contestants.hpp"
+#include "cli/compare/run.hpp"
 #include "cli/kernels.hpp"
 #include "compare/launches.hpp"
 

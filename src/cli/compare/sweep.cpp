@@ -13,7 +13,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "cli/compare/size_worker.hpp"
+#include "cli/compare/run.hpp"
 #include "cli/kernels.hpp"
 #include "cli/print.hpp"
 #include "cli/progress.hpp"

@@ -1,7 +1,7 @@
 // Sizes of a comparison one after the other, those that were measured before among them.
 #pragma once
 
-#include "cli/compare/contestants.hpp"
+#include "cli/compare/run.hpp"
 #include "cli/json.hpp"
 
 namespace lasolve::cli {

@@ -13,7 +13,7 @@
 #include "cli/print.hpp"
 #include "cli/problem.hpp"
 #include "cli/progress.hpp"
-#include "cli/tune/tuned.hpp"
+#include "cli/tuning.hpp"
 #include "core/choose.hpp"
 #include "core/stopwatch.hpp"
 #include "solvers/driver/engine.hpp"

@@ -9,7 +9,7 @@
 #include "cli/json.hpp"
 #include "cli/print.hpp"
 #include "cli/tune/run.hpp"
-#include "cli/tune/tuned.hpp"
+#include "cli/tuning.hpp"
 #include "cli/words.hpp"
 #include "compare/tables.hpp"
 #include "io/destination.hpp"
@@ -49,12 +49,6 @@ const Table<TuneRequest>& tune_table() {
   };
   return all;
 }
-
-}  // namespace
-
-std::vector<Option> tune_options() { return listed_in(tune_table()); }
-
-namespace {
 
 TuneRequest parse_tune(int argc, const char* const* argv) {
   TuneRequest r;
@@ -168,6 +162,8 @@ int exit_code(const TuneResults& results) {
 }
 
 }  // namespace
+
+std::vector<Option> tune_options() { return listed_in(tune_table()); }
 
 int tune_command(int argc, const char* const* argv) {
   const TuneRequest request = parse_tune(argc, argv);
