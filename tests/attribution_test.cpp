@@ -4,8 +4,8 @@
 #include <map>
 
 #include "compare/attribution.hpp"
+#include "compare/record.hpp"
 #include "compare/tables.hpp"
-#include "compare/trace.hpp"
 #include "made_up_rows.hpp"
 
 namespace lasolve::compare {

@@ -3,7 +3,6 @@
 
 #include <set>
 
-#include "bench/crossover.hpp"
 #include "bench/gemm.hpp"
 #include "bench/roof.hpp"
 #include "bench/turns.hpp"

@@ -6,10 +6,10 @@
 
 #include "compare/attribution.hpp"
 #include "compare/beside.hpp"
-#include "compare/componentwise_error.hpp"
 #include "compare/record.hpp"
 #include "compare/remarks.hpp"
 #include "compare/tables.hpp"
+#include "compare/whole_matrix.hpp"
 #include "io/input_error.hpp"
 #include "made_up_rows.hpp"
 

@@ -27,25 +27,6 @@ TEST(Pace, of_what_takes_hours_is_known_sooner_than_a_hundredth) {
   EXPECT_NEAR(pace.seconds_left(40, 0.001).value_or(0), 40 * 999, 1);
 }
 
-TEST(Tally, is_of_all_runs_and_each_takes_what_it_took_before) {
-  bench::Tally tally(2, 3, 100);
-  tally.begin(0, 100);
-  EXPECT_FALSE(tally.seconds_left(0.5));
-  EXPECT_NEAR(tally.share(105, 0.6), 0.1, 1e-12);
-  tally.end(110, false);
-  tally.begin(1, 110);
-  EXPECT_FALSE(tally.seconds_left(0.5));
-  tally.end(111, false);
-  tally.begin(1, 111);
-  EXPECT_NEAR(tally.seconds_left(0.5).value_or(0), 2 * 10 + 1.5, 1e-12);
-  EXPECT_NEAR(tally.share(111.5, 0.5), 11.5 / 33, 1e-12);
-  tally.end(112, true);  // it runs no more
-  tally.begin(0, 112);
-  EXPECT_NEAR(tally.seconds_left(0).value_or(0), 20, 1e-12);
-  EXPECT_EQ(tally.of_run(), 4);
-  EXPECT_EQ(tally.runs(), 6);
-}
-
 /// What is heard of a solve, by steps.
 std::map<Step, std::vector<double>> heard_of(const Options& o, std::int64_t n, std::int64_t nrhs) {
   std::map<Step, std::vector<double>> heard;

@@ -3,10 +3,9 @@
 
 #include <memory>
 
-#include "compare/hash.hpp"
 #include "compare/launches.hpp"
-#include "compare/listener.hpp"
 #include "compare/timed.hpp"
+#include "compare/whole_matrix.hpp"
 #include "core/cuda_devices.hpp"
 #include "io/generators.hpp"
 #include "solvers/methods.hpp"

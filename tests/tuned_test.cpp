@@ -14,9 +14,9 @@
 #include "io/input_error.hpp"
 #include "io/output_file.hpp"
 #include "solvers/driver/engine.hpp"
-#include "tuned/cache.hpp"
-#include "tuned/combine.hpp"
+#include "tuned/kept.hpp"
 #include "tuned/search.hpp"
+#include "tuned/setting.hpp"
 
 namespace lasolve::tuned {
 namespace {

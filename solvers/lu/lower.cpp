@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "solvers/lu/lower_interchanges.hpp"
 #include "solvers/lu/planning.hpp"
 #include "solvers/lu/steps.hpp"
 

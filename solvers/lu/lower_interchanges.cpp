@@ -1,4 +1,4 @@
-#include "solvers/lu/lower_interchanges.hpp"
+#include "solvers/lu/planning.hpp"
 
 #include <algorithm>
 #include <span>

@@ -1,6 +1,7 @@
 #include "bench/gemm.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <tuple>
 
@@ -178,21 +179,23 @@ void add_shares(const std::vector<Entrant>& entrants, const std::optional<Roof>&
   }
 }
 
-}  // namespace
-
-std::string Entrant::name() const {
-  return std::visit([](const auto* backend) { return std::string(backend->name); }, choice.backend);
-}
-
-namespace {
-
 std::string id_of(const Entrant& e) { return e.choice.device_name() + " " + e.name(); }
 
 bool same(const Product& p, const Product& q) {
   return std::tie(p.m, p.n, p.k, p.alpha, p.beta) == std::tie(q.m, q.n, q.k, q.alpha, q.beta);
 }
 
+constexpr double never = std::numeric_limits<double>::infinity();
+
+struct Fastest {
+  double cpu = never, cuda = never;
+};
+
 }  // namespace
+
+std::string Entrant::name() const {
+  return std::visit([](const auto* backend) { return std::string(backend->name); }, choice.backend);
+}
 
 GemmBench::GemmBench(std::vector<Entrant> entrants, const Settings& settings)
     : entrants_(std::move(entrants)), settings_(settings), host_(settings.threads) {
@@ -283,6 +286,28 @@ Roof GemmBench::measure_roof(const Entrant& reference) {
   Queue<Cuda>& q = device(reference.choice.cuda_device);
   return lasolve::bench::measure_roof<P>(
       q, host_, std::get<const GemmBackend<Cuda>*>(reference.choice.backend)->template in<P>());
+}
+
+std::vector<Crossover> crossovers(const std::vector<Result>& all) {
+  using Sweep = std::tuple<std::string, std::int64_t, Precision>;
+  std::map<Sweep, std::map<std::int64_t, Fastest>> sweeps;
+  for (const Result& r : all) {
+    const Product& p = r.product;
+    if (r.runs == 0 || p.shape == "given") continue;
+    Fastest& fastest = sweeps[{p.shape, p.shape == "square" ? 0 : p.k, r.precision}][p.n];
+    double& seconds = r.on_cuda() ? fastest.cuda : fastest.cpu;
+    seconds = std::min(seconds, r.seconds.median);
+  }
+  std::vector<Crossover> found;
+  for (auto& [sweep, sizes] : sweeps) {
+    std::erase_if(sizes, [](const auto& size) { return size.second.cpu == never || size.second.cuda == never; });
+    if (sizes.empty()) continue;
+    std::optional<std::int64_t> from;
+    for (auto size = sizes.rbegin(); size != sizes.rend() && size->second.cuda < size->second.cpu; ++size)
+      from = size->first;
+    found.push_back({std::get<0>(sweep), std::get<1>(sweep), std::get<2>(sweep), from});
+  }
+  return found;
 }
 
 }  // namespace lasolve::bench

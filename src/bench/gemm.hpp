@@ -61,6 +61,17 @@ struct Result {
   double gflops() const { return seconds.median > 0 ? product.flops() * 1e-9 / seconds.median : 0; }
 };
 
+/// Of a sweep over n that was measured on both devices.
+struct Crossover {
+  std::string shape;
+  std::int64_t k = 0;  ///< of trailing; 0 where it is n
+  Precision precision = Precision::fp64;
+  /// The least n from which on the fastest backend on CUDA is always ahead of the fastest on the CPU; nothing when it is
+  /// not at the largest n.
+  std::optional<std::int64_t> from;
+};
+std::vector<Crossover> crossovers(const std::vector<Result>&);
+
 class GemmBench {
  public:
   /// All entrants on CUDA are on the same device. Throws std::invalid_argument when two on a device have the same name.

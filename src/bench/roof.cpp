@@ -17,20 +17,6 @@ void for_columns(Queue<Cpu>& q, const Matrix<char>& memory, F f) {
             });
 }
 
-}  // namespace
-
-void fill(Queue<Cpu>& q, Matrix<char>& memory) {
-  for_columns(q, memory, [&](std::int64_t j) { std::fill_n(&memory.view()(0, j), memory.rows(), char(j)); });
-}
-
-double seconds_of_copy(Queue<Cpu>& q, Matrix<char>& to, const Matrix<char>& from) {
-  const Stopwatch watch;
-  for_columns(q, from, [&](std::int64_t j) { std::copy_n(&from.view()(0, j), from.rows(), &to.view()(0, j)); });
-  return watch.seconds();
-}
-
-namespace {
-
 template <class Space>
 std::optional<Roof> measured(Queue<Space>& q, const Queue<Cpu>& host, const Choice& choice, Precision products) {
   const auto& backend = *std::get<const GemmBackend<Space>*>(choice.backend);
@@ -42,6 +28,16 @@ std::optional<Roof> measured(Queue<Space>& q, const Queue<Cpu>& host, const Choi
 }
 
 }  // namespace
+
+void fill(Queue<Cpu>& q, Matrix<char>& memory) {
+  for_columns(q, memory, [&](std::int64_t j) { std::fill_n(&memory.view()(0, j), memory.rows(), char(j)); });
+}
+
+double seconds_of_copy(Queue<Cpu>& q, Matrix<char>& to, const Matrix<char>& from) {
+  const Stopwatch watch;
+  for_columns(q, from, [&](std::int64_t j) { std::copy_n(&from.view()(0, j), from.rows(), &to.view()(0, j)); });
+  return watch.seconds();
+}
 
 std::optional<Roof> roof_of(Device device, Precision products, int threads) {
   Options options;

@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "c/request.hpp"
-#include "c/status.hpp"
 
 using namespace lasolve;
 using namespace lasolve::from_c;

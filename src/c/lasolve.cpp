@@ -11,7 +11,6 @@
 #include <variant>
 
 #include "c/request.hpp"
-#include "c/status.hpp"
 #include "core/memory_sources.hpp"
 #include "lasolve/context.hpp"
 #include "lasolve/lasolve.hpp"

@@ -1,4 +1,4 @@
-// What a caller of the C interface asks for, as the C++ one understands it.
+// What a caller of the C interface asks for, as the C++ one understands it; and what a call ends with: a status, and words.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,30 @@ struct lasolve_context {
 };
 
 namespace lasolve::from_c {
+
+/// What a report points to, and what was wrong: of the last call on this thread.
+struct Said {
+  std::string error, message, device, gemm, notes;
+};
+Said& said();
+
+/// The caller's progress function wants no more.
+struct Stopped {};
+
+lasolve_status status_of(const Outcome&);
+/// Of the exception that is being handled.
+lasolve_status status_of_exception() noexcept;
+
+/// f() returns a status; what it throws becomes one.
+template <class F>
+lasolve_status guarded(F f) noexcept {
+  try {
+    said().error.clear();
+    return f();
+  } catch (...) {
+    return status_of_exception();
+  }
+}
 
 /// What a caller's options mean, in memory that stays where it is while they are used.
 struct Request {

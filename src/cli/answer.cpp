@@ -10,19 +10,50 @@
 
 #include "cli/commands.hpp"
 #include "cli/progress.hpp"
-#include "cli/solution.hpp"
 #include "io/io.hpp"
 
 namespace lasolve::cli {
 
-void require_outputs_writable(const Request& request) {
-  if (!request.output.empty()) io::require_matrix_writable(request.output);
-  if (!request.json.empty()) io::require_writable(request.json);
+namespace {
+
+constexpr std::int64_t most_rows = 24, most_cols = 6;  // that a terminal shows at a glance
+
+/// The first and the last few of [0, length), with −1 for those between them.
+std::vector<std::int64_t> head_and_tail(std::int64_t length, std::int64_t most) {
+  std::vector<std::int64_t> all;
+  const std::int64_t each = length <= most ? length : most / 2 - 1;
+  for (std::int64_t k = 0; k < each; ++k) all.push_back(k);
+  if (length <= most) return all;
+  all.push_back(-1);
+  for (std::int64_t k = length - each; k < length; ++k) all.push_back(k);
+  return all;
 }
 
-bool shows_itself(const std::string& path) { return io::is_standard_output(path) && isatty(STDOUT_FILENO) != 0; }
+void print_head_and_tail(MatrixView<const double> X) {
+  const auto rows = head_and_tail(X.rows(), most_rows), cols = head_and_tail(X.cols(), most_cols);
+  for (const std::int64_t i : rows) {
+    if (i < 0) {
+      fmt::print("... {} more rows; --output FILE writes all\n", X.rows() - std::int64_t(rows.size()) + 1);
+      continue;
+    }
+    std::string line;
+    for (const std::int64_t j : cols)
+      line += (line.empty() ? "" : " ") + (j < 0 ? std::string("...") : fmt::format("{}", X(i, j)));
+    fmt::print("{}\n", line);
+  }
+}
 
-namespace {
+/// X in the format of the options, a row a line and with blanks between numbers where that is automatic, with the fewest digits that
+/// read back as the same numbers. On a terminal a long X is its head and its tail; a pipe or a file gets all of it.
+void print_solution(MatrixView<const double> X, const io::WriteOptions& options) {
+  const bool as_text = options.format == io::FileFormat::automatic;
+  const bool is_long = X.rows() > most_rows || X.cols() > most_cols;
+  if (as_text && is_long && isatty(STDOUT_FILENO) != 0) return print_head_and_tail(X);
+  std::fflush(stdout);
+  io::WriteOptions to = options;
+  if (as_text) to.format = io::FileFormat::txt;
+  io::write_matrix("-", X, {}, to);
+}
 
 /// What went wrong, with the backends where there are several; what is the same for several is said once.
 void say_what_failed(const std::vector<Measured>& all) {
@@ -68,6 +99,13 @@ void write_solution(const Request& request, bool is_vector, const Outlet& outlet
 }
 
 }  // namespace
+
+void require_outputs_writable(const Request& request) {
+  if (!request.output.empty()) io::require_matrix_writable(request.output);
+  if (!request.json.empty()) io::require_writable(request.json);
+}
+
+bool shows_itself(const std::string& path) { return io::is_standard_output(path) && isatty(STDOUT_FILENO) != 0; }
 
 int say_and_write(const Request& request, const std::vector<Measured>& all, const Solutions& solutions, bool is_vector,
                   int code) {

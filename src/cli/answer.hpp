@@ -1,14 +1,28 @@
-// What a solve says and writes in the end.
+// The runs of the backends of one command: in turns, each as often as was asked for. And what is said and written in the end.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "cli/print.hpp"
+#include "cli/problem.hpp"
 #include "cli/request.hpp"
-#include "cli/runs.hpp"
 
 namespace lasolve::cli {
+
+int exit_code(const Outcome&, const Request&);
+
+/// The solution of the first backend, and how far from it the others' are: the largest difference over the largest entry.
+struct Solutions {
+  Matrix<double> X;
+  double apart = 0;
+
+  void add(const Matrix<double>& other);
+};
+
+/// Runs the backends in turns, so that what the machine does meanwhile is the same for all. What is left open is as it was tuned.
+/// What cannot be solved is thrown with the option that would do.
+std::vector<Measured> measure(const Request&, Problem&, Solutions&);
 
 /// Throws where X or the report could not be written in the end.
 void require_outputs_writable(const Request&);

@@ -1,7 +1,7 @@
 // The commands. Each returns the exit code of the tool.
 #pragma once
 
-#include "cli/bench/request.hpp"
+#include "cli/request.hpp"
 #include "worker/exit_code.hpp"
 
 namespace lasolve::cli {

@@ -2,18 +2,57 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "cli/commands.hpp"
+#include "cli/guide.hpp"
+#include "cli/print.hpp"
 #include "cli/words.hpp"
 #include "plugin/backends.hpp"
+#include "plugin/source.hpp"
 #include "worker/verify.hpp"
 #include "worker/watched.hpp"
 
 namespace lasolve::cli {
+
+namespace {
+
+/// What a kernel that is somebody's own may declare, so that the tool does the rest; empty: nothing that would help.
+std::string advice_on(const bench::Fault& fault) {
+  if (fault.only_together)
+    return "  static memory or threads of its own? kernel.limits with LASOLVE_KERNEL_ONE_CALL has one call at a time\n";
+  if (fault.misaligned) return "  kernel.alignment says at multiples of how many bytes its operands begin\n";
+  const bool held_nan = fault.kind == bench::Fault::wrong_element && fault.at.beta == 0 &&
+                        std::isnan(fault.element.found) && !std::isnan(fault.element.expected);
+  if (held_nan)
+    return "  kernel.limits with LASOLVE_KERNEL_ADDS is for one that makes C + A B, with LASOLVE_KERNEL_ASSIGNS for A "
+           "B\n";
+  return "";
+}
+
+std::map<std::string, std::string>& grade_notes() {
+  static std::map<std::string, std::string> all;
+  return all;
+}
+
+struct NewKernelRequest {
+  std::string file;
+};
+
+const Table<NewKernelRequest>& new_kernel_table() {
+  static const Table<NewKernelRequest> all = {
+      OptionOf<NewKernelRequest>("file", 0, "FILE", "the same as the word FILE; it ends in .c, .cpp or .cu")
+          .to([](NewKernelRequest& r, const std::string& word) { r.file = word; }),
+      help_option<NewKernelRequest>(),
+  };
+  return all;
+}
+
+}  // namespace
 
 std::vector<std::string> backends_named(const std::string& list, int patience, Device asked) {
   const std::size_t before = kernels_left_out().size();
@@ -38,35 +77,11 @@ Json plugin_kernels() {
   return all;
 }
 
-namespace {
-
-/// What a kernel that is somebody's own may declare, so that the tool does the rest; empty: nothing that would help.
-std::string advice_on(const bench::Fault& fault) {
-  if (fault.only_together)
-    return "  static memory or threads of its own? kernel.limits with LASOLVE_KERNEL_ONE_CALL has one call at a time\n";
-  if (fault.misaligned) return "  kernel.alignment says at multiples of how many bytes its operands begin\n";
-  const bool held_nan = fault.kind == bench::Fault::wrong_element && fault.at.beta == 0 &&
-                        std::isnan(fault.element.found) && !std::isnan(fault.element.expected);
-  if (held_nan)
-    return "  kernel.limits with LASOLVE_KERNEL_ADDS is for one that makes C + A B, with LASOLVE_KERNEL_ASSIGNS for A "
-           "B\n";
-  return "";
-}
-
-}  // namespace
-
 void say_what_is_wrong(const Choice& choice, const bench::Fault& fault) {
   fmt::print(stderr, "lasolve: {} on {} is wrong in {}: {}\n{}{}", choice.name(), choice.device_name(),
              name_of(fault.precision), bench::what_is_wrong(fault), bench::where_it_is_wrong(fault, "  "),
              is_plugin(choice.name()) ? advice_on(fault) : "");
 }
-
-namespace {
-std::map<std::string, std::string>& grade_notes() {
-  static std::map<std::string, std::string> all;
-  return all;
-}
-}  // namespace
 
 std::string grade_note(const std::string& backend) {
   const auto found = grade_notes().find(backend);
@@ -110,5 +125,25 @@ std::string what_it_offers(const Choice& choice) {
 }
 
 std::string adapter_note(const std::string& backend) { return plugin::take_cost(backend).in_words(); }
+
+std::vector<Option> new_kernel_options() { return listed_in(new_kernel_table()); }
+
+int new_kernel_command(int argc, const char* const* argv) {
+  NewKernelRequest request;
+  parse_options(argc, argv, new_kernel_table(), request, "file");
+  const std::string& file = request.file;
+  const plugin::Language language = plugin::language_of(file);
+  if (language == plugin::Language::none)
+    throw UsageError(fmt::format("new-kernel takes a file that ends in .c, .cpp or .cu, not '{}'", file));
+  if (file.find_first_of(",\"\\") != file.npos)
+    throw UsageError(fmt::format("{}: --gemm takes no file with a comma, a quote or a backslash in its name", file));
+  if (access(file.c_str(), F_OK) == 0) throw UsageError(fmt::format("{} is there, and is not overwritten", file));
+  write_text(file, plugin::starting_point(file));
+  const std::string word = file.find('/') == file.npos ? "./" + file : file;
+  const bool cuda = language == plugin::Language::cuda;
+  fmt::print("{} has {}. See what {} worth: lasolve compare --gemm naive,{} --n {}\n", file,
+             cuda ? "a tiled kernel" : "three loops", cuda ? "it is" : "they are", word, cuda ? "1k,4k" : "512,1k");
+  return done;
+}
 
 }  // namespace lasolve::cli

@@ -104,12 +104,6 @@ std::string accuracy(const Report& r) {
          line_of(r, "forward_error_bound", " (the forward error is at most that)", "error bound");
 }
 
-}  // namespace
-
-const char* in_words(Method m) { return record_of(m).name; }
-
-namespace {
-
 /// Where the backend leaves small products to another: how many either made.
 std::string products(const Report& r) {
   double calls = 0, flops = 0;
@@ -122,10 +116,6 @@ std::string products(const Report& r) {
                     text.empty() ? "" : fmt::format("; those below {:.2g} Mflop", 1e-6 * r.small_below));
   return text;
 }
-
-}  // namespace
-
-namespace {
 
 /// What each of several cards did: busy seconds, which overlap.
 std::string cards(const Report& r) {
@@ -141,34 +131,6 @@ std::string cards(const Report& r) {
   }
   return text;
 }
-
-}  // namespace
-
-std::string for_people(const Subject& subject, const Measured& measured) {
-  const Report& r = measured.report;
-  const Device where = parse_devices(r.device).value().first;
-  std::string text = about(subject, r);
-  if (const auto& e = measured.engine)
-    text += fmt::format("engine      {}: {} rank{} in a grid of {} x {}, {} thread{} each\n", e->version, e->ranks,
-                        e->ranks == 1 ? "" : "s", e->grid_rows, e->grid_cols, r.threads, r.threads == 1 ? "" : "s");
-  else
-    text += fmt::format("backend     {} on {}{}\n", r.gemm, r.device,
-                        where.kind == Device::cpu
-                            ? fmt::format(" ({} thread{})", r.threads, r.threads == 1 ? "" : "s")
-                            : fmt::format(" ({})", cuda_devices().names.at(std::size_t(where.index))));
-  text += products(r);
-  text += cards(r);
-  for (const auto& note : r.notes) text += fmt::format("note        {}\n", note);
-  text += "\n" + phase_table(r);
-  text += fmt::format("{:<12}{:>12.6f}{:>21.1f}", "factor", r.factor_seconds, r.factor_gflops);
-  if (measured.runs > 1)
-    text += fmt::format("   median of {} runs, {:.6f} to {:.6f}", measured.runs, measured.least_factor_seconds,
-                        measured.most_factor_seconds);
-  text += fmt::format("\n\n{}{}", accuracy(r), condition(r));
-  return text + fmt::format("outcome         {}\n", r.outcome.message());
-}
-
-namespace {
 
 /// The fastest first; those without a solution last.
 std::vector<const Measured*> sorted(const std::vector<Measured>& all) {
@@ -241,34 +203,6 @@ std::string notes_of(const std::vector<const Measured*>& all) {
   return text;
 }
 
-}  // namespace
-
-std::string comparison(const Subject& subject, const std::vector<Measured>& all) {
-  const std::vector<const Measured*> by_time = sorted(all);
-  const auto& slowest = *std::max_element(all.begin(), all.end(), [](const Measured& a, const Measured& b) {
-    return a.report.factor_seconds < b.report.factor_seconds;
-  });
-  int runs = 0;
-  for (const Measured& m : all) runs = std::max(runs, m.runs);
-  std::string text = about(subject, all[0].report) + "\n";
-  text += fmt::format("{:<16}{:<8}{:>11}{:>25}{:>9}{:>10}{:>8}{:>14}{:>11}{:>11}\n", "gemm", "device", "factor s",
-                      "faster", "spread", "GFLOP/s", "share", "gemm GFLOP/s", "total s", "HPL");
-  for (const Measured* m : by_time) text += line_of(*m, slowest);
-  text += fmt::format(
-      "factor s: {}; faster: than the slowest, and by any two runs; spread: of the middle half of the runs\n",
-      runs > 1 ? fmt::format("the median of {} runs in turns", runs) : "one run");
-  text += "share: of the factorization's time that went into the backend's updates\n";
-  return text + why_not_told_apart(by_time) + notes_of(by_time);
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  io::OutputFile file(path, false);
-  file.append(text);
-  file.commit();
-}
-
-namespace {
-
 /// The backends of a device. What each alone lacks is said in its line; what the device lacks is said by its line.
 template <class Space>
 std::string list_of(const char* device, int index, bool is_there) {
@@ -309,6 +243,56 @@ std::string list_of_missing() {
 }
 
 }  // namespace
+
+const char* in_words(Method m) { return record_of(m).name; }
+
+std::string for_people(const Subject& subject, const Measured& measured) {
+  const Report& r = measured.report;
+  const Device where = parse_devices(r.device).value().first;
+  std::string text = about(subject, r);
+  if (const auto& e = measured.engine)
+    text += fmt::format("engine      {}: {} rank{} in a grid of {} x {}, {} thread{} each\n", e->version, e->ranks,
+                        e->ranks == 1 ? "" : "s", e->grid_rows, e->grid_cols, r.threads, r.threads == 1 ? "" : "s");
+  else
+    text += fmt::format("backend     {} on {}{}\n", r.gemm, r.device,
+                        where.kind == Device::cpu
+                            ? fmt::format(" ({} thread{})", r.threads, r.threads == 1 ? "" : "s")
+                            : fmt::format(" ({})", cuda_devices().names.at(std::size_t(where.index))));
+  text += products(r);
+  text += cards(r);
+  for (const auto& note : r.notes) text += fmt::format("note        {}\n", note);
+  text += "\n" + phase_table(r);
+  text += fmt::format("{:<12}{:>12.6f}{:>21.1f}", "factor", r.factor_seconds, r.factor_gflops);
+  if (measured.runs > 1)
+    text += fmt::format("   median of {} runs, {:.6f} to {:.6f}", measured.runs, measured.least_factor_seconds,
+                        measured.most_factor_seconds);
+  text += fmt::format("\n\n{}{}", accuracy(r), condition(r));
+  return text + fmt::format("outcome         {}\n", r.outcome.message());
+}
+
+std::string comparison(const Subject& subject, const std::vector<Measured>& all) {
+  const std::vector<const Measured*> by_time = sorted(all);
+  const auto& slowest = *std::max_element(all.begin(), all.end(), [](const Measured& a, const Measured& b) {
+    return a.report.factor_seconds < b.report.factor_seconds;
+  });
+  int runs = 0;
+  for (const Measured& m : all) runs = std::max(runs, m.runs);
+  std::string text = about(subject, all[0].report) + "\n";
+  text += fmt::format("{:<16}{:<8}{:>11}{:>25}{:>9}{:>10}{:>8}{:>14}{:>11}{:>11}\n", "gemm", "device", "factor s",
+                      "faster", "spread", "GFLOP/s", "share", "gemm GFLOP/s", "total s", "HPL");
+  for (const Measured* m : by_time) text += line_of(*m, slowest);
+  text += fmt::format(
+      "factor s: {}; faster: than the slowest, and by any two runs; spread: of the middle half of the runs\n",
+      runs > 1 ? fmt::format("the median of {} runs in turns", runs) : "one run");
+  text += "share: of the factorization's time that went into the backend's updates\n";
+  return text + why_not_told_apart(by_time) + notes_of(by_time);
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  io::OutputFile file(path, false);
+  file.append(text);
+  file.commit();
+}
 
 std::string list_of_backends() {
   const CudaDevices& devices = cuda_devices();

@@ -16,12 +16,6 @@
 
 namespace lasolve::cli {
 
-SolvePrecision solve_precision_of(const Options& o) {
-  const bool open = o.precision == Precision::automatic && o.storage == Precision::automatic;
-  return find_solve_precision(open ? Precision::fp64 : o.precision, o.storage)
-      .value_or(*find_solve_precision(Precision::fp64));
-}
-
 namespace {
 
 /// In which systems are solved.
@@ -214,22 +208,6 @@ const Table<Request>& convert_table() {
   return all;
 }
 
-}  // namespace
-
-std::vector<Option> solve_options() { return listed_in(solve_table()); }
-std::vector<Option> list_options() { return listed_in(list_table()); }
-std::vector<Option> generate_options() { return listed_in(generate_table()); }
-std::vector<Option> convert_options() { return listed_in(convert_table()); }
-std::vector<Option> help_options() {
-  return {
-      {"man", 0, nullptr, "print the manual page, for man(1)"},
-      {"completion", 0, "SHELL", "print the completion of lasolve for a shell", nullptr, {"bash", "zsh"}},
-      {"usable", 0, "OPTION", "print the words that an option can take here", nullptr, {"gemm", "device", "peers"}},
-  };
-}
-
-namespace {
-
 /// The names of the backends. Where all of them are meant, none stands in for that of another device.
 std::vector<std::string> backends_of(const std::string& names, Request& r) {
   const bool all = names == "all";
@@ -323,6 +301,24 @@ void complete(Request& r, const Given& given) {
 }
 
 }  // namespace
+
+SolvePrecision solve_precision_of(const Options& o) {
+  const bool open = o.precision == Precision::automatic && o.storage == Precision::automatic;
+  return find_solve_precision(open ? Precision::fp64 : o.precision, o.storage)
+      .value_or(*find_solve_precision(Precision::fp64));
+}
+
+std::vector<Option> solve_options() { return listed_in(solve_table()); }
+std::vector<Option> list_options() { return listed_in(list_table()); }
+std::vector<Option> generate_options() { return listed_in(generate_table()); }
+std::vector<Option> convert_options() { return listed_in(convert_table()); }
+std::vector<Option> help_options() {
+  return {
+      {"man", 0, nullptr, "print the manual page, for man(1)"},
+      {"completion", 0, "SHELL", "print the completion of lasolve for a shell", nullptr, {"bash", "zsh"}},
+      {"usable", 0, "OPTION", "print the words that an option can take here", nullptr, {"gemm", "device", "peers"}},
+  };
+}
 
 bool is_matrix(const std::string& word) {
   return word.find_first_of("./:") != word.npos || io::Generator::is_meant_by(word) || access(word.c_str(), F_OK) == 0;

@@ -1,9 +1,7 @@
 // lasolve run: a program with its calls of LAPACK caught by the drop-in, and what they were.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,8 +21,7 @@
 #include "cli/words.hpp"
 #include "core/stopwatch.hpp"
 #include "lapack/tally.hpp"
-
-extern char** environ;
+#include "plugin/program.hpp"
 
 namespace lasolve::cli {
 
@@ -116,19 +113,14 @@ class SharedTally {
 volatile pid_t program = 0;
 extern "C" void hand_on(int signal) { kill(program, signal); }
 
-/// The exit code of a program, as shells say it, when it has ended. A terminal gives its signals to the program, too; others come to us alone.
-int run(const std::vector<char*>& words) {
-  pid_t started = 0;
-  const int failed = posix_spawnp(&started, words[0], nullptr, nullptr, words.data(), environ);
-  if (failed) throw MachineError(fmt::format("cannot run {}: {}", words[0], std::strerror(failed)));
-  program = started;
+/// The exit code of a program when it has ended. A terminal gives its signals to the program, too; others come to us alone.
+int run(const std::vector<std::string>& words) {
+  program = plugin::start(words);
+  if (program < 0) throw MachineError(fmt::format("cannot run {}: {}", words[0], std::strerror(errno)));
   for (const int signal : {SIGINT, SIGQUIT}) std::signal(signal, SIG_IGN);
   for (const int signal : {SIGTERM, SIGHUP})
     if (std::signal(signal, SIG_IGN) != SIG_IGN) std::signal(signal, hand_on);
-  int status = 0;
-  while (waitpid(started, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return plugin::exit_code_of(program);
 }
 
 struct Caught {
@@ -186,12 +178,9 @@ int run_program_command(int argc, const char* const* argv) {
   request.variables.emplace_back("LD_PRELOAD", drop_in() + (before && *before ? std::string(":") + before : ""));
   request.variables.emplace_back(lapack::tally_variable, tally.name());
   for (const auto& [name, value] : request.variables) setenv(name, value.c_str(), 1);
-  std::vector<char*> words;
-  for (const auto* word = dashes + 1; word < end; ++word) words.push_back(const_cast<char*>(*word));
-  words.push_back(nullptr);
 
   const Stopwatch watch;
-  const int code = run(words);
+  const int code = run({dashes + 1, end});
   const double seconds = watch.seconds();
   const Caught caught = caught_in(*tally);
   if (!request.quiet || caught.ours == 0) fmt::print(stderr, "{}", for_people(*tally, caught));

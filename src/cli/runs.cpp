@@ -1,47 +1,80 @@
-#include "cli/runs.hpp"
+#include "cli/answer.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "bench/turns.hpp"
 #include "cli/commands.hpp"
 #include "cli/kernels.hpp"
-#include "cli/outlook.hpp"
 #include "cli/progress.hpp"
-#include "cli/tune/tuned.hpp"
 #include "cli/tuning.hpp"
-#include "cli/watched_solve.hpp"
+#include "core/choose.hpp"
 #include "core/kernel_fault.hpp"
+#include "core/sizes.hpp"
 #include "core/stopwatch.hpp"
 #include "plugin/backends.hpp"
+#include "solvers/method.hpp"
 #include "solvers/watch.hpp"
-#include "tuned/combine.hpp"
+#include "tuned/setting.hpp"
 #include "worker/watched.hpp"
 
 namespace lasolve::cli {
 
-int exit_code(const Outcome& outcome, const Request& request) {
-  switch (outcome.kind) {
-    case Outcome::solved:
-      return done;
-    case Outcome::singular:
-    case Outcome::not_positive_definite:
-    case Outcome::unsuitable:
-      return no_solution;
-    case Outcome::not_converged:
-    case Outcome::inaccurate:
-    case Outcome::accuracy_not_reached:
-    case Outcome::not_symmetric:
-      return not_accurate;
-    case Outcome::ill_conditioned:
-      return request.allow_ill_conditioned ? done : not_accurate;
+namespace {
+
+enum Part : std::size_t { making, factoring, estimating, solving, refining, checking, parts };
+constexpr std::array<const char*, parts> names_of_parts = {
+    "making the matrix", "factoring", "estimating the condition", "solving with the factors", "refining", "checking"};
+
+Part part_of(Step step) {
+  switch (step) {
+    case Step::condition:
+      return estimating;
+    case Step::solve:
+      return solving;
+    case Step::refine:
+      return refining;
+    case Step::check:
+      return checking;
   }
-  return internal;
+  return checking;
 }
 
-namespace {
+/// About what each part costs, as operations at the rate of the factorization. To read a matrix takes as long as so many of them for
+/// each element.
+std::array<double, parts> costs(const Problem& problem, const Options& o) {
+  constexpr double reading = 40, updates = 3, solves_of_condition = 4;
+  const double n = double(problem.n()), n2 = n * n, of_sides = 2 * n2 * double(problem.nrhs());
+  const bool refines =
+      is_asked_for(o.refine) || o.residual == Residual::extra || is_coarser_than<double>(o.precision, o.storage);
+  const double solve = std::max(of_sides, reading * n2), residual = std::max(of_sides, reading * n2);
+  return {problem.is_made() ? 0 : reading * n2,
+          record_of(problem.method_for(o)).flops(n),
+          o.condition == Condition::on ? solves_of_condition * reading * n2 : 0,
+          solve,
+          refines ? updates * (solve + residual) : 0,
+          o.check ? residual + reading * n2 : 0};
+}
+
+/// Hears which share of a whole solve is done, and what is being done.
+using SolveProgress = std::function<void(double share, const char* now)>;
+
+/// Problem::solve(), from making the matrix to checking the solution.
+Report solve_with_progress(Problem& problem, Options options, Matrix<double>& X, const SolveProgress& progress) {
+  const auto cost = costs(problem, options);
+  double total = 0;
+  std::array<double, parts> before{};
+  for (std::size_t p = 0; p < parts; ++p) before[p] = total, total += cost[p];
+  const auto say = [&](Part part, double share) {
+    progress((before[part] + share * cost[part]) / total, names_of_parts[part]);
+  };
+  const StepWatch watch([&](Step step, double share) { say(part_of(step), share); });
+  options.progress = [&](double share) { say(factoring, share); };
+  return problem.solve(options, X, false, [&](double share) { say(making, share); });
+}
 
 Matrix<double> copy_of(const Matrix<double>& from) {
   Matrix<double> to(from.rows(), from.cols());
@@ -114,19 +147,16 @@ std::vector<Measured> measured_in_turns(Request request, Problem& problem, Solut
   for (const auto& backend : request.backends) all.push_back({backend});
   Progress progress("solving", request.quiet);
   const Stopwatch watch;
-  bench::Tally tally(all.size(), request.warmup + request.repeat, 0);
-  const SolveProgress tell = [&](double share, const char* now) {
-    if (tally.runs() == 1) return progress(share, now);
-    progress.say(tally.share(watch.seconds(), share), tally.seconds_left(share), now);
-  };
+  const int runs = int(all.size()) * (request.warmup + request.repeat);
+  int done = 0;
+  const SolveProgress tell = [&](double share, const char* now) { progress((done + share) / runs, now); };
   Matrix<double> X;
   bench::time_in_turns(turns_of(request), all.size(), [&](std::size_t c, bool counts) {
-    tally.begin(c, watch.seconds());
-    if (tally.runs() > 1)
-      progress.rename(fmt::format("solving{} (run {} of {})", all.size() > 1 ? " with " + all[c].backend : "",
-                                  tally.of_run(), tally.runs()));
+    if (runs > 1)
+      progress.rename(
+          fmt::format("solving{} (run {} of {})", all.size() > 1 ? " with " + all[c].backend : "", done + 1, runs));
     const auto seconds = run_once(request, problem, counts, all[c], X, progress.talks() ? tell : SolveProgress());
-    tally.end(watch.seconds(), !seconds);
+    ++done;
     if (seconds && counts && all[c].reports.size() == 1) {
       if (all.size() > 1)
         solutions.add(X);
@@ -147,19 +177,6 @@ std::vector<Measured> measured_in_turns(Request request, Problem& problem, Solut
   return results;
 }
 
-}  // namespace
-
-void Solutions::add(const Matrix<double>& other) {
-  if (X.rows() == 0) X = copy_of(other);
-  double most = 0, difference = 0;
-  for (std::int64_t j = 0; j < X.cols(); ++j)
-    for (std::int64_t i = 0; i < X.rows(); ++i)
-      most = std::max(most, std::abs(X(i, j))), difference = std::max(difference, std::abs(X(i, j) - other(i, j)));
-  if (difference > 0) apart = std::max(apart, difference / most);
-}
-
-namespace {
-
 /// What the runs would tell, where it is known without them; empty where it is not.
 std::vector<Measured> known(const Request& request, const Problem& problem) {
   std::vector<Measured> results;
@@ -172,7 +189,90 @@ std::vector<Measured> known(const Request& request, const Problem& problem) {
   return results;
 }
 
+constexpr double long_seconds = 10;
+constexpr double least_flops = 1e11;  // that may take so long; below it nothing is measured
+
+/// Of a product that has the shape of an update and takes some milliseconds: the faster of two, after one that makes what it needs.
+template <class T>
+double flops_a_second(const GemmBackend<Cpu>& gemm, int threads) {
+  constexpr std::int64_t n = 512, k = 128;
+  const auto filled = [](std::int64_t rows, std::int64_t cols) {
+    Matrix<T> M(rows, cols);
+    std::fill_n(M.data(), M.ld() * cols, T(0.5));
+    return M;
+  };
+  const Matrix<T> A = filled(n, k), B = filled(k, n);
+  Matrix<T> C = filled(n, n);
+  Queue<Cpu> q(threads);
+  double least = 1e9;
+  for (int run = 0; run < 3; ++run) {
+    const Stopwatch watch;
+    gemm(q, T(-1), A.view(), B.view(), T(1), C.view());
+    if (run > 0) least = std::min(least, watch.seconds());
+  }
+  return 2.0 * double(n) * double(n) * double(k) / least;
+}
+
+/// Of the factorizations with a backend; 0 where nobody knows.
+double expected_seconds(const Request& request, const Problem& problem, const std::string& backend) {
+  constexpr double beside_products = 1.25;  // panels and what else is no product, as a share of the whole
+  if (is_plugin(backend)) return 0;         // it may not come back, and nobody watches here
+  Options options = request.options;
+  options.gemm = backend;
+  const Choice choice = choose(options);
+  const Precision products = request.products_in();
+  if (choice.backend.index() != 0 || (products != Precision::fp64 && products != Precision::fp32)) return 0;
+  const double n = double(problem.n()), runs = request.repeat + request.warmup;
+  const double flops = runs * beside_products * record_of(problem.method_for(options)).flops(n);
+  if (flops < least_flops) return 0;
+  const GemmBackend<Cpu>& gemm = *std::get<0>(choice.backend);
+  return flops / (products == Precision::fp64 ? flops_a_second<double>(gemm, options.threads)
+                                              : flops_a_second<float>(gemm, options.threads));
+}
+
+/// About how long the solves will take on the CPU, by the rate of one small product with each backend, and the memory of A with its
+/// factors; and what solvers would be better, where A is sparse. Empty where they take a moment, or nobody knows how long.
+std::string outlook(const Request& request, const Problem& problem) {
+  const double bytes = double(problem.n()) * double(problem.n()) *
+                       (request.in_place ? 8 : 8 + bytes_of(solve_precision_of(request.options).storage));
+  if (bytes > double(Memory<Cpu>::available(std::size_t(std::min(bytes, 1e18))))) return "";  // it will be refused
+  double seconds = 0;
+  for (const std::string& backend : request.backends) seconds += expected_seconds(request, problem, backend);
+  if (seconds < long_seconds) return "";
+  const std::string advice = problem.advice().empty() ? "" : "; " + problem.advice();
+  return fmt::format("solving takes about {}, as far as the rate of a small product tells, and {} of memory{}",
+                     duration(seconds), in_bytes(bytes), advice);
+}
+
 }  // namespace
+
+int exit_code(const Outcome& outcome, const Request& request) {
+  switch (outcome.kind) {
+    case Outcome::solved:
+      return done;
+    case Outcome::singular:
+    case Outcome::not_positive_definite:
+    case Outcome::unsuitable:
+      return no_solution;
+    case Outcome::not_converged:
+    case Outcome::inaccurate:
+    case Outcome::accuracy_not_reached:
+    case Outcome::not_symmetric:
+      return not_accurate;
+    case Outcome::ill_conditioned:
+      return request.allow_ill_conditioned ? done : not_accurate;
+  }
+  return internal;
+}
+
+void Solutions::add(const Matrix<double>& other) {
+  if (X.rows() == 0) X = copy_of(other);
+  double most = 0, difference = 0;
+  for (std::int64_t j = 0; j < X.cols(); ++j)
+    for (std::int64_t i = 0; i < X.rows(); ++i)
+      most = std::max(most, std::abs(X(i, j))), difference = std::max(difference, std::abs(X(i, j) - other(i, j)));
+  if (difference > 0) apart = std::max(apart, difference / most);
+}
 
 std::vector<Measured> measure(const Request& request, Problem& problem, Solutions& solutions) {
   if (std::vector<Measured> results = known(request, problem); !results.empty()) return results;

@@ -31,6 +31,41 @@ std::string in_words(const Json& value) {
 
 std::string error(std::optional<double> e) { return e ? fmt::format("{:.1e}", *e) : "-"; }
 
+std::string result_of(const Row& r) {
+  if (!r.passed()) return "FAIL: " + r.failure;
+  return (r.fell_back_to.empty() ? "PASS" : fmt::format("PASS by {} factors", r.fell_back_to)) +
+         (r.warnings.empty() ? "" : ", with a warning");
+}
+
+std::string speed_up(const Row& row, const Row& first) {
+  if (!row.timed() || !first.timed()) return "-";
+  return &row == &first ? "1.00 x" : speed_up_in_words(beside(row, first));
+}
+
+std::string against_baseline(const Row& r) {
+  return r.against_baseline         ? compare::in_words(*r.against_baseline)
+         : r.why_no_verdict.empty() ? "-"
+                                    : r.why_no_verdict;
+}
+
+/// What its lines are about, if there is one.
+std::string legend_of_verdicts(const Comparison& all) {
+  const auto any = [&](auto is_so) {
+    return std::any_of(all.rows.begin(), all.rows.end(),
+                       [&](const Row& r) { return r.against_baseline && is_so(*r.against_baseline); });
+  };
+  std::string text = "against the baseline: the shift of the time and its 99.5 % interval; SAME below 1.75 %\n";
+  if (any([](const bench::Change& c) { return c.of_processors; }))
+    text += "of processor time: other programs ran, and what they keep from a run is not in the time that it had\n";
+  if (any([](const bench::Change& c) { return bench::word_of(c) == std::string("unknown"); }))
+    text +=
+        "UNKNOWN: nothing was found, but a slowdown of 3 % might not have been: up to what noise hides, none could be "
+        "told from noise, nor from what became of the machine\n";
+  if (any([](const bench::Change& c) { return std::abs(c.machine) >= 0.0005; }))
+    text += "of all rows: what the other rows of a size moved by as well, as far as the machine may have done it\n";
+  return text;
+}
+
 }  // namespace
 
 std::string short_seconds(double s) {
@@ -118,27 +153,6 @@ std::vector<std::string> orders_of(const Comparison& all) {
   return orders;
 }
 
-namespace {
-
-std::string result_of(const Row& r) {
-  if (!r.passed()) return "FAIL: " + r.failure;
-  return (r.fell_back_to.empty() ? "PASS" : fmt::format("PASS by {} factors", r.fell_back_to)) +
-         (r.warnings.empty() ? "" : ", with a warning");
-}
-
-std::string speed_up(const Row& row, const Row& first) {
-  if (!row.timed() || !first.timed()) return "-";
-  return &row == &first ? "1.00 x" : speed_up_in_words(beside(row, first));
-}
-
-std::string against_baseline(const Row& r) {
-  return r.against_baseline         ? compare::in_words(*r.against_baseline)
-         : r.why_no_verdict.empty() ? "-"
-                                    : r.why_no_verdict;
-}
-
-}  // namespace
-
 Table table_of(const Comparison& all, bool with_baseline) {
   Table table{{{"n"},
                {"gemm", true},
@@ -179,28 +193,6 @@ Table table_of(const Comparison& all, bool with_baseline) {
   }
   return table;
 }
-
-namespace {
-
-/// What its lines are about, if there is one.
-std::string legend_of_verdicts(const Comparison& all) {
-  const auto any = [&](auto is_so) {
-    return std::any_of(all.rows.begin(), all.rows.end(),
-                       [&](const Row& r) { return r.against_baseline && is_so(*r.against_baseline); });
-  };
-  std::string text = "against the baseline: the shift of the time and its 99.5 % interval; SAME below 1.75 %\n";
-  if (any([](const bench::Change& c) { return c.of_processors; }))
-    text += "of processor time: other programs ran, and what they keep from a run is not in the time that it had\n";
-  if (any([](const bench::Change& c) { return bench::word_of(c) == std::string("unknown"); }))
-    text +=
-        "UNKNOWN: nothing was found, but a slowdown of 3 % might not have been: up to what noise hides, none could be "
-        "told from noise, nor from what became of the machine\n";
-  if (any([](const bench::Change& c) { return std::abs(c.machine) >= 0.0005; }))
-    text += "of all rows: what the other rows of a size moved by as well, as far as the machine may have done it\n";
-  return text;
-}
-
-}  // namespace
 
 std::string legend_of(const Comparison& all, bool with_baseline) {
   const Setting& s = all.setting;

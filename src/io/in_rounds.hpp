@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <functional>
+#include <vector>
 
 #include "core/cpu/parallel.hpp"
 
@@ -15,6 +17,24 @@ inline std::int64_t parts_of_text(std::int64_t bytes, int threads) {
   constexpr std::int64_t most_bytes = 4 << 20;  // that take about as long as a person takes to see that nothing happens
   const std::int64_t shares = std::clamp<std::int64_t>(bytes / least_bytes, 1, std::max(threads, 1));
   return std::max(shares, bytes / most_bytes);
+}
+
+/// The end of the line at p, which is a line feed or the end of the file.
+inline const char* line_end(const char* p, const char* end) {
+  const void* const found = std::memchr(p, '\n', std::size_t(end - p));
+  return found ? static_cast<const char*>(found) : end;
+}
+
+/// The lines of [begin, end) in so many parts of about the same size.
+inline std::vector<const char*> split_lines(const char* begin, const char* end, std::int64_t parts) {
+  std::vector<const char*> bounds(std::size_t(parts) + 1, end);
+  bounds[0] = begin;
+  for (std::int64_t t = 1; t < parts; ++t) {
+    const char* const about = std::max(bounds[std::size_t(t - 1)], begin + (end - begin) / parts * t);
+    const char* const stop = line_end(about, end);
+    bounds[std::size_t(t)] = stop == end ? end : stop + 1;
+  }
+  return bounds;
 }
 
 /// f(t) for each t in [0, parts), on so many threads at once. After each round progress hears the share that is done.

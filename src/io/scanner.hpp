@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 
+#include "io/in_rounds.hpp"
 #include "io/input_error.hpp"
 #include "io/input_file.hpp"
 #include "io/number.hpp"
@@ -32,10 +32,7 @@ struct Scanner {
     }
   }
 
-  void skip_line() {
-    const void* const end = std::memchr(place, '\n', std::size_t(file.end() - place));
-    place = end ? static_cast<const char*>(end) : file.end();
-  }
+  void skip_line() { place = line_end(place, file.end()); }
 
   /// The token at the place, empty at the end of a line.
   std::string_view token() const {

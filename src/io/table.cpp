@@ -56,18 +56,6 @@ bool read_rows(const char* p, const char* end, const Layout& layout, std::int64_
   return true;
 }
 
-/// The lines of [begin, end) in so many parts of about the same size.
-std::vector<const char*> split_lines(const char* begin, const char* end, std::int64_t parts) {
-  std::vector<const char*> bounds(std::size_t(parts) + 1, end);
-  bounds[0] = begin;
-  for (std::int64_t t = 1; t < parts; ++t) {
-    const char* const about = std::max(bounds[std::size_t(t - 1)], begin + (end - begin) / parts * t);
-    const char* const stop = line_end(about, end);
-    bounds[std::size_t(t)] = stop == end ? end : stop + 1;
-  }
-  return bounds;
-}
-
 std::int64_t count_rows(const char* p, const char* end, char separator) {
   std::int64_t rows = 0;
   for (p = next_row(p, end, separator); p != end; p = next_row(p, end, separator), ++rows) {

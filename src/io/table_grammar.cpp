@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "io/in_rounds.hpp"
 #include "io/number.hpp"
 #include "io/table.hpp"
 
@@ -89,11 +90,6 @@ std::int64_t fields_of(std::string_view row, char separator) {
 }
 
 }  // namespace
-
-const char* line_end(const char* p, const char* end) {
-  const void* const found = std::memchr(p, '\n', std::size_t(end - p));
-  return found ? static_cast<const char*>(found) : end;
-}
 
 const char* next_row(const char* p, const char* end, char separator) {
   while (p != end) {

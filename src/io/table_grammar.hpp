@@ -31,9 +31,6 @@ Layout layout_of(const InputFile& file, FileFormat format, bool decimal_comma);
 /// Blanks that count for nothing: tabs do where they separate.
 inline bool is_padding(char c, char separator) { return c == ' ' || c == '\r' || (c == '\t' && separator != '\t'); }
 
-/// The end of the line at p, which is a line feed or the end of the file.
-const char* line_end(const char* p, const char* end);
-
 /// The next row at or behind p, which begins a line; `end` where there is none.
 const char* next_row(const char* p, const char* end, char separator);
 

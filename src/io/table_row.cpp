@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "io/in_rounds.hpp"
 #include "io/input_error.hpp"
 
 namespace lasolve::io {

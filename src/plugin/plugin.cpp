@@ -20,6 +20,7 @@
 #include "lasolve/lasolve.hpp"
 #include "lasolve/names.hpp"
 #include "plugin/float_state.hpp"
+#include "plugin/program.hpp"
 
 namespace lasolve::plugin {
 
@@ -63,9 +64,7 @@ std::string harm_of(const std::string& library, int patience) {
     if (ask) ask();
     _exit(survived);
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = wait_for(child);
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return fmt::format("it was not loaded within {} s", patience);
   if (WIFSIGNALED(status))
     return fmt::format("it crashed as it was loaded (SIG{}: {})", sigabbrev_np(WTERMSIG(status)),

@@ -2,15 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -22,9 +18,8 @@
 #include "io/input_error.hpp"
 #include "lasolve/matrix.hpp"
 #include "plugin/nvcc.hpp"
+#include "plugin/program.hpp"
 #include "plugin/texts.hpp"
-
-extern char** environ;
 
 namespace lasolve::plugin {
 
@@ -130,44 +125,15 @@ std::vector<std::string> command_for(const std::string& source, const Path& fold
   return words;
 }
 
-/// Runs a program; what it prints goes to standard error. Returns its exit status, or −1 and errno where there is none.
-int run(std::vector<std::string> words, const sigset_t& signals) {
-  std::vector<char*> arguments;
-  for (auto& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setsigmask(&attributes, &signals);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  pid_t child = 0;
-  const int error = posix_spawnp(&child, arguments[0], &files, &attributes, arguments.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  if (error != 0) return errno = error, -1;
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 /// The file in memory: its path is good in this process, and in those that it starts, which inherit the descriptor.
-std::string in_memory(const Path& file) {
+std::string kept_in_memory(const Path& file) {
   constexpr int above_those_of_others = 100;
-  const io::Descriptor made(memfd_create(file.filename().c_str(), 0));
-  const int memory = made.is_open() ? fcntl(made.number(), F_DUPFD, above_those_of_others) : -1;
-  if (memory < 0) fail("cannot keep a compiled kernel in memory", errno);
   std::ifstream from(file, std::ios::binary);
   std::ostringstream bytes;
   bytes << from.rdbuf();
-  const std::string all = bytes.str();
-  for (std::size_t written = 0; written < all.size();) {
-    const ssize_t count = write(memory, all.data() + written, all.size() - written);
-    if (count < 0 && errno != EINTR) fail("cannot keep a compiled kernel in memory", errno);
-    if (count > 0) written += std::size_t(count);
-  }
+  const io::Descriptor made = in_memory(bytes.view(), file.filename().c_str());
+  const int memory = made.is_open() ? fcntl(made.number(), F_DUPFD, above_those_of_others) : -1;
+  if (memory < 0) fail("cannot keep a compiled kernel in memory", errno);
   return fmt::format("/proc/self/fd/{}", memory);
 }
 
@@ -186,12 +152,12 @@ Compiled compiled(const std::string& source, int capability) {
   const Workshop workshop;
   const Path library = workshop.folder() / (Path(source).stem().string() + ".so");
   const auto command = command_for(source, workshop.folder(), library, capability);
-  const int status = run(command, workshop.signals_before());
-  if (status < 0 || status == 127)
+  const int code = exit_code_of(start(command, {.out = STDERR_FILENO}, &workshop.signals_before()));
+  if (code < 0 || code == 127)
     throw MachineError(fmt::format("{} takes a compiler, and '{}' cannot be run; {} others", source, command[0],
                                    language_of(source) == Language::cuda ? "$CUDACXX names" : "$CC and $CXX name"));
-  if (status != 0) throw io::InputError(fmt::format("{}: error: '{}' ended with {}", source, command[0], status));
-  Compiled made{in_memory(library), {}};
+  if (code != 0) throw io::InputError(fmt::format("{}: error: '{}' ended with {}", source, command[0], code));
+  Compiled made{kept_in_memory(library), {}};
   const std::string folder = workshop.folder();
   for (const std::string& word : command) {
     if (!word.starts_with(folder))
@@ -203,16 +169,8 @@ Compiled compiled(const std::string& source, int capability) {
 }
 
 std::string version_of(const std::string& compiler) {
-  std::string quoted;
-  for (const char c : compiler) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  std::FILE* const out = popen(fmt::format("'{}' --version 2>/dev/null", quoted).c_str(), "re");
-  if (!out) return "";
-  std::string line;
-  for (int c; (c = std::fgetc(out)) != EOF && c != '\n';) line += char(c);
-  while (std::fgetc(out) != EOF) {
-  }
-  pclose(out);
-  return line;
+  const std::string text = run({compiler, "--version"}, "", false).output;
+  return text.substr(0, text.find('\n'));
 }
 
 std::string starting_point(const std::string& file) {

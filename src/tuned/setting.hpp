@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "lasolve/lasolve.hpp"
@@ -26,5 +27,12 @@ struct TimedSetting {
   std::string failure = {};          ///< why it is no way to solve; empty: none was found
   bool given_up = false;             ///< one of its runs took too long
 };
+
+/// A record of the caller's.
+using Record = std::variant<std::monostate, GemmBackend<Cpu>, GemmBackend<Cuda>>;
+
+/// The setting's backend for a device; where it has one for small products, `record`, which leaves those to it. Throws UnknownName
+/// and MachineError as choose() does.
+GemmChoice gemm_of(const Setting&, const Device&, Record& record);
 
 }  // namespace lasolve::tuned

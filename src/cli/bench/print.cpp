@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/crossover.hpp"
+#include "bench/gemm.hpp"
 #include "cli/json.hpp"
 #include "cli/print.hpp"
 #include "core/choose.hpp"
@@ -92,11 +92,9 @@ Json object(const Result& r) {
           {"share_of_floor", number_or_null(r.of_floor)}};
 }
 
-}  // namespace
-
-namespace {
 /// Of the column of backends.
 std::size_t wide_enough(std::size_t name) { return std::max<std::size_t>(16, name + 2); }
+
 }  // namespace
 
 std::string bench_header(bool with_copies, std::size_t name) {

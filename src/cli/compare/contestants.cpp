@@ -1,4 +1,4 @@
-#include "cli/compare/contestants.hpp"
+#include "cli/compare/run.hpp"
 
 #include <fmt/format.h>
 

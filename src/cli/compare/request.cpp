@@ -91,12 +91,6 @@ const Table<CompareRequest>& compare_table() {
   return all;
 }
 
-}  // namespace
-
-std::vector<Option> compare_options() { return listed_in(compare_table()); }
-
-namespace {
-
 /// Whether the size of a generator is written in its name.
 bool has_size(const std::string& matrix) {
   const std::size_t colon = std::min(matrix.find(':'), matrix.size());
@@ -209,6 +203,8 @@ void require_files_of_their_own(const CompareRequest& r) {
 }
 
 }  // namespace
+
+std::vector<Option> compare_options() { return listed_in(compare_table()); }
 
 std::string CompareRequest::matrix_of(std::int64_t n) const {
   if (sizes.empty()) return matrix;

@@ -5,20 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <new>
 
 #include "bench/others.hpp"
-#include "bench/spinning.hpp"
-#include "bench/throttle.hpp"
 #include "bench/visits.hpp"
+#include "cli/compare/meanwhile.hpp"
 #include "cli/kernels.hpp"
 #include "cli/problem.hpp"
 #include "compare/attribution.hpp"
-#include "compare/componentwise_error.hpp"
-#include "compare/hash.hpp"
-#include "compare/launches.hpp"
 #include "compare/timed.hpp"
+#include "compare/whole_matrix.hpp"
 #include "core/choose.hpp"
 #include "core/kernel_fault.hpp"
 #include "io/generators.hpp"
@@ -43,6 +39,7 @@ class RunsOfSize {
         all_(all),
         watch_(watch),
         matrix_(matrix),
+        meanwhile_(request, all),
         slowed_(all.size()),
         hearing_(all.size(), compare::Hearing(request.tasks())),
         done_(all.size(), 0.0) {
@@ -58,11 +55,6 @@ class RunsOfSize {
       rows_.push_back(std::move(row));
     }
     runs_.resize(all.size());
-    for (const Contestant& c : all) {
-      if (!c.fault.empty() || !(c.peer || is_plugin(c.name)) || spinning_.count(c.name) != 0) continue;
-      bench::SpinningThreads& its = spinning_[c.name];
-      if (!c.peer) its.take_all();  // of the libraries that are loaded, made as they were
-    }
     solutions_.resize(all.size());
   }
 
@@ -82,7 +74,7 @@ class RunsOfSize {
     const auto runs = bench::time_in_visits(
         visits, runners_.size(), [&](int visit) { begin(visit); },
         [&](std::size_t r, bool counts) { return run_once(runners_[r], counts); });
-    look_for_spinning();
+    meanwhile_.look_for_spinning();
     for (std::size_t c = 0; c < rows_.size(); ++c) {
       rows_[c].visits = runs[c];
       finish(c);
@@ -106,20 +98,7 @@ class RunsOfSize {
     return hash.text();
   }
   const Problem& problem() const { return *problem_; }
-  /// What is to be known of the size.
-  std::vector<std::string> notes() const {
-    constexpr double much = 0.3;
-    std::vector<std::string> notes;
-    for (const auto& [name, its] : spinning_)
-      if (its.processors() > much)
-        notes.push_back(
-            fmt::format("threads of {} keep {:.1f} processors busy when it is not called; times of all rows are with "
-                        "that (OMP_WAIT_POLICY=passive has threads of OpenMP sleep)",
-                        name, its.processors()));
-    return notes;
-  }
-  bench::Yardstick yardstick() const { return yardstick_; }
-  bench::Clocks clocks() const { return throttle_.clocks(); }
+  const Meanwhile& meanwhile() const { return meanwhile_; }
 
  private:
   /// Whose turn it is: a row's solves with copies run beside those without, and as often.
@@ -143,17 +122,11 @@ class RunsOfSize {
     return r;
   }
 
-  /// Of kernels and solvers that are not ours, which may have left threads in the visit before.
-  void look_for_spinning() {
-    for (auto& [name, its] : spinning_) its.look();
-  }
-
   /// The solves of a visit have other memory than those of the visit before. A solve may take some percent more or less by where its memory
   /// is, and a session would have it in one place, by chance.
   void begin(int visit) {
-    if (visit > 0) look_for_spinning();
-    yardstick_.measure(request_.setting.threads);
-    measure_launches();
+    if (visit > 0) meanwhile_.look_for_spinning();
+    meanwhile_.measure_yardstick();
     if (visit == 0) return;
     const bool makes_again = problem_->is_generated();
     X_ = Matrix<double>();
@@ -175,29 +148,13 @@ class RunsOfSize {
     }
   }
 
-  /// Verdicts do without the yardstick where the device has no room for it, or a backend has spoilt the device.
-  void measure_launches() {
-    try {
-      if (!chain_ && request_.options.device.kind == Device::cuda && yardstick_.launches.empty())
-        chain_ = compare::make_chain_of_launches(request_.options.device.index);
-      if (chain_) yardstick_.launches.push_back(chain_());
-    } catch (const MachineError&) {
-      chain_ = nullptr;
-    }
-  }
-
   /// The seconds of a run; nothing, and the row says why, where it failed.
   std::optional<double> run_once(const Runner& runner, bool counts) {
     const std::size_t c = runner.row;
     if (!rows_[c].passed()) return {};
     say(c, 0);
     problem_->draw_signs(++runs_made_);
-    const auto its = spinning_.find(all_[c].name);
-    if (its == spinning_.end()) return counted_run(runner, counts);
-    its->second.begin();
-    const auto seconds = counted_run(runner, counts);
-    its->second.end();
-    return seconds;
+    return meanwhile_.around_run(all_[c].name, [&] { return counted_run(runner, counts); });
   }
 
   std::optional<double> counted_run(const Runner& runner, bool counts) {
@@ -207,9 +164,9 @@ class RunsOfSize {
     if (watch_.begins) watch_.begins(c, problem_->n());
     try {
       if (runner.from_host) return run_from_host(c, counts);
-      if (counts) throttle_.begin();
+      if (counts) meanwhile_.throttle.begin();
       const double seconds = row.is_peer ? run_peer(c, counts) : run_backend(c, counts);
-      if (counts) throttle_.end(slowed_[c]);
+      if (counts) meanwhile_.throttle.end(slowed_[c]);
       if (!row.passed()) return {};
       if (counts) row.seconds.push_back(seconds);
       say(c, 1);
@@ -326,7 +283,7 @@ class RunsOfSize {
     if (!row.passed())
       row.seconds.clear(), row.factor_seconds.clear(), row.processor_seconds.clear(), row.gemm_seconds_of_runs.clear(),
           row.seconds_from_host.clear(), row.visits.clear();
-    if (throttle_.is_told() && row.timed()) row.slowed = slowed_[c].share();
+    if (meanwhile_.throttle.is_told() && row.timed()) row.slowed = slowed_[c].share();
     row.notes.insert(row.notes.end(), problem_->notes().begin(), problem_->notes().end());
     if (runs_[c].empty()) return;
     auto& runs = runs_[c];
@@ -368,9 +325,7 @@ class RunsOfSize {
   const Watch& watch_;
   const std::string matrix_;
   std::optional<Problem> problem_;
-  bench::Yardstick yardstick_;
-  std::function<double()> chain_;                                            // of launches
-  bench::Throttle throttle_ = bench::Throttle::of(request_.options.device);  // all run there
+  Meanwhile meanwhile_;
   std::vector<bench::Slowed> slowed_;
   std::vector<compare::Hearing> hearing_;
   std::vector<Row> rows_;
@@ -379,7 +334,6 @@ class RunsOfSize {
   std::vector<std::vector<double>> solutions_;  // of each row, without signs
   std::vector<double> done_;
   Matrix<double> X_;
-  std::map<std::string, bench::SpinningThreads> spinning_;  // of kernels and solvers that are not ours
   std::uint64_t runs_made_ = 0;        // each has signs of its own, so that no product is one of a run before
   Method method_ = Method::automatic;  // that of the last run of ours
 };
@@ -391,8 +345,9 @@ std::vector<Row> run_size(const CompareRequest& request, const std::vector<Conte
   const bench::Others others;
   RunsOfSize of_size(request, all, matrix, watch);
   std::vector<Row> rows = of_size.run();
-  size = {of_size.problem().n(), of_size.problem().name(), "", others.processors(), of_size.yardstick(),
-          of_size.clocks(),      of_size.notes()};
+  size = {of_size.problem().n(),      of_size.problem().name(),        "",
+          others.processors(),        of_size.meanwhile().yardstick(), of_size.meanwhile().throttle.clocks(),
+          of_size.meanwhile().notes()};
   constexpr std::int64_t worth_making_again = 32768;
   const bool ran = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.timed(); });
   if (!ran || size.n > worth_making_again) return rows;

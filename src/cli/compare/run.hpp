@@ -1,11 +1,35 @@
-// All backends on the systems of one size.
+// Who takes part in a comparison, and all of them on the systems of one size.
 #pragma once
 
 #include <functional>
 
-#include "cli/compare/contestants.hpp"
+#include "cli/compare/request.hpp"
 
 namespace lasolve::cli {
+
+/// A backend in a precision, or a peer. `fault` is what is wrong with it, found before it is timed; empty: nothing. `warning`: what
+/// is right by the contract, and a user has to know.
+struct Contestant {
+  Options options;
+  const peers::Peer* peer = nullptr;
+  std::string name = {}, precision = {}, device = {}, fault = {}, warning = {};
+
+  compare::Key key(std::int64_t n) const { return {name, precision, device, n}; }
+};
+
+/// Those that are asked for, backends first. Throws UsageError where one does not offer the precision, UnknownName, and MachineError
+/// where it is not here.
+std::vector<Contestant> contestants_of(const CompareRequest&);
+
+/// What is known before anything is measured: in which precision, if nobody has said so, and which backends have no products in one.
+std::vector<std::string> said_before(const CompareRequest&);
+
+/// Tries each backend in a process of its own, in all of its precisions, and notes and says what is wrong with it. `progress` hears of
+/// the share that is done.
+void verify(const CompareRequest&, std::vector<Contestant>&, const std::function<void(double)>& progress);
+
+/// What each precision is held against, measured now. Without those for which there is no memory.
+std::vector<compare::Limit> limits_of(const std::vector<Contestant>&, int threads);
 
 /// Who hears of the runs of a size; any may be empty.
 struct Watch {
@@ -17,5 +41,13 @@ struct Watch {
 /// A row for each, in the same order. One that fails is a row that says so. Throws what is wrong with the matrix.
 std::vector<compare::Row> run_size(const CompareRequest&, const std::vector<Contestant>&, const std::string& matrix,
                                    compare::Size& size, const Watch&);
+
+/// As run_size(). A plugin kernel that ends the process or spoils the device gets a fault. So does one that does not come back from a
+/// solve in --patience seconds and 20 ns for each multiplication. The others are measured again without it.
+std::vector<compare::Row> run_size_in_worker(const CompareRequest&, std::vector<Contestant>&, std::int64_t n,
+                                             compare::Size& size, const std::function<void(double)>& progress);
+
+/// The worker's side; `words` are what the parent has told it. Returns the exit code.
+int size_worker(const std::vector<std::string>& words);
 
 }  // namespace lasolve::cli

@@ -5,11 +5,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
-#include "cli/compare/size_worker.hpp"
+#include "cli/compare/run.hpp"
 #include "cli/kernels.hpp"
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
@@ -19,6 +23,7 @@
 #include "compare/remarks.hpp"
 #include "compare/verdict.hpp"
 #include "io/generators.hpp"
+#include "io/input_error.hpp"
 #include "lasolve/names.hpp"
 #include "worker/watched.hpp"
 
@@ -26,6 +31,34 @@ namespace lasolve::cli {
 
 using compare::Comparison;
 using compare::Row;
+
+namespace {
+
+/// Of a file that --json wrote; nothing where there is no such file. Throws io::InputError.
+std::optional<Earlier> earlier_if_any(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::ostringstream text;
+  text << file.rdbuf();
+  return Earlier{compare::comparison_of(text.str(), path), compare::environment_in(text.str())};
+}
+
+Earlier earlier(const std::string& path) {
+  auto found = earlier_if_any(path);
+  if (!found) throw io::InputError(fmt::format("{}: error: cannot open: {}", path, std::strerror(errno)));
+  return std::move(*found);
+}
+
+/// What differs of two environments, such as "processor: A then, B now"; empty: nothing that bears on speed.
+std::string difference(const Json& a, const Json& b) {
+  for (const char* what :
+       {"processor", "threads", "cuda_devices", "driver", "cuda_toolkit", "compiler", "flags", "lasolve"})
+    if (a.value(what, Json()) != b.value(what, Json()))
+      return fmt::format("{}: {} then, {} now", what, a.value(what, Json()).dump(), b.value(what, Json()).dump());
+  return "";
+}
+
+}  // namespace
 
 Sweep::Sweep(const CompareRequest& request)
     : request_(request),
@@ -69,8 +102,6 @@ void Sweep::run() {
     compare::Size size;
     const auto say = [&](double share) { progress(std::min(1.0, (done + share * work_of(n)) / work)); };
     std::vector<Row> rows = measure(n, size, say);
-    for (std::size_t c = 0; c < rows.size(); ++c)
-      if (const std::string& warning = contestants_[c].warning; !warning.empty()) rows[c].warnings.push_back(warning);
     add(std::move(rows), std::move(size));
     done += work_of(n);
     judge();

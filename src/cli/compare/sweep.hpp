@@ -1,10 +1,16 @@
 // Sizes of a comparison one after the other, those that were measured before among them.
 #pragma once
 
-#include "cli/compare/contestants.hpp"
-#include "cli/compare/earlier.hpp"
+#include "cli/compare/run.hpp"
+#include "cli/json.hpp"
 
 namespace lasolve::cli {
+
+/// A comparison that was measured before.
+struct Earlier {
+  compare::Comparison comparison;
+  Json environment;
+};
 
 /// Measures size after size, and writes what there is after each.
 class Sweep {

@@ -9,8 +9,6 @@
 
 #include "cli/commands.hpp"
 #include "cli/guide.hpp"
-#include "cli/plan/print.hpp"
-#include "cli/plan/svg.hpp"
 #include "cli/print.hpp"
 #include "cli/words.hpp"
 #include "core/device_properties.hpp"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "solvers/plan.hpp"
 #include "solvers/recipe.hpp"
@@ -18,6 +19,26 @@ struct DrawnPlan {
   Recipes recipes;   // of the system, which no leaf holds; the plan is that of the first
   SolveRecipe solve;
 };
+
+/// Sizes, lanes, counts and flops, in a few lines.
+/// "chain", "one" where there is no other, and "1: chain" of card 1 of several.
+std::string lane_name(const Plan&, Lane);
+
+std::string summary_of(const DrawnPlan&);
+/// A line for each task.
+std::string table_of(const DrawnPlan&);
+std::string as_json(const DrawnPlan&);
+
+/// When a task begins and ends, where each lane is as fast as if it were alone: a task begins when the one before it in its lane
+/// and all that it waits for have ended. The unit is the time of one operation in a panel. Updates take a sixteenth of that an
+/// operation, triangular solves a sixth; an element that is interchanged or arrives takes four units.
+struct Span {
+  double begin, end;
+};
+std::vector<Span> modelled_times(const Plan&, const Waits&);
+
+/// SVG, readable on light and dark ground.
+std::string as_svg(const DrawnPlan&);
 
 /// argv[0] is the word plan. The exit code.
 int plan_command(int argc, const char* const* argv);

@@ -1,4 +1,4 @@
-#include "cli/plan/print.hpp"
+#include "cli/plan/plan.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

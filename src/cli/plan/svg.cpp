@@ -1,11 +1,10 @@
-#include "cli/plan/svg.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "cli/plan/print.hpp"
+#include "cli/plan/plan.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/method.hpp"
 

@@ -13,12 +13,12 @@
 #include "cli/print.hpp"
 #include "cli/problem.hpp"
 #include "cli/progress.hpp"
-#include "cli/tune/tuned.hpp"
+#include "cli/tuning.hpp"
 #include "core/choose.hpp"
 #include "core/stopwatch.hpp"
 #include "solvers/driver/engine.hpp"
 #include "solvers/method.hpp"
-#include "tuned/combine.hpp"
+#include "tuned/setting.hpp"
 
 namespace lasolve::cli {
 

@@ -3,11 +3,23 @@
 
 #include <functional>
 
-#include "cli/tune/request.hpp"
+#include "cli/request.hpp"
 #include "tuned/kept.hpp"
 #include "tuned/search.hpp"
 
 namespace lasolve::cli {
+
+/// What `lasolve tune` is asked for.
+struct TuneRequest {
+  bool quiet = false, forget = false;
+  std::string json;
+  std::vector<std::int64_t> sizes;
+  std::vector<Method> methods;
+  std::vector<Precision> precisions;
+  std::vector<std::string> backends;  // names; "auto", the default, is the first
+  Options options;                    // of every solve: the device and the threads
+  double within = 0;                  // seconds
+};
 
 /// What was found for one method, precision and size.
 struct TuneResult {

@@ -3,8 +3,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <sched.h>
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <exception>
 #include <limits>
@@ -12,15 +14,93 @@
 #include <new>
 #include <utility>
 
-#include "core/cpu/placement.hpp"
 #include "core/cpu/pool_threads.hpp"
 #include "core/cpu/told_sanitizer.hpp"
-#include "core/cpu/waiting.hpp"
 #include "core/process.hpp"
 
 namespace lasolve {
 
 namespace {
+
+/// Threads that run where their caller may run, but for the caller's own processor.
+///
+/// Some schedulers wake a thread behind the one that wakes it, though other processors are idle. A caller has work to do, and would be in
+/// the way until the next tick, some milliseconds.
+class Placement {
+ public:
+  /// By a thread: it is one of them. Those beyond the largest number run where they will.
+  void join() {
+    for (std::atomic<pid_t>& thread : threads_)
+      if (pid_t nobody = 0; thread.compare_exchange_strong(nobody, gettid())) break;
+    ++joined_;
+  }
+
+  /// How many the last caller could run on that asked; 1 before.
+  int processors() const { return processors_.load(std::memory_order_relaxed); }
+
+  /// By a caller that is alone and about to wake them.
+  void keep_off_this_processor() {
+    const std::unique_lock lock(placing_, std::try_to_lock);
+    cpu_set_t all;
+    // It fails where there are more processors than the set has bits.
+    if (!lock || sched_getaffinity(0, sizeof all, &all) != 0) return;
+    processors_ = CPU_COUNT(&all);
+    cpu_set_t others = all;
+    if (const int here = sched_getcpu(); here >= 0) CPU_CLR(here, &others);
+    if (CPU_COUNT(&others) == 0) others = all;
+    const int joined = joined_;
+    if (CPU_EQUAL(&others, &placed_on_) && joined == placed_) return;
+    placed_on_ = others, placed_ = joined;
+    for (const std::atomic<pid_t>& thread : threads_) {
+      const pid_t id = thread;
+      if (id == 0) break;
+      sched_setaffinity(id, sizeof others, &others);
+    }
+  }
+
+ private:
+  std::atomic<pid_t> threads_[1024] = {};
+  std::atomic<int> joined_ = 0, processors_ = 1;
+  std::mutex placing_;  // for the next two: what was last asked for, and of how many threads
+  cpu_set_t placed_on_ = {};
+  int placed_ = 0;
+};
+
+void pause_briefly() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Spins until done(), for a while; returns whether done().
+///
+/// A core that slept takes up to 0.1 ms to come back. So a while is longer than most steps of a factorization that have no work for
+/// others, if there is room: a core for each thread that runs or spins. But where other programs want the core, to spin for as long would
+/// stop all of them, and the threads that are waited for. A thread that sees the clock jump has not had its core, and is less patient
+/// from then on.
+template <class Done>
+bool spin_until(bool is_room, Done done) {
+  using Clock = std::chrono::steady_clock;
+  using namespace std::chrono_literals;
+  constexpr Clock::duration patience = 2ms, patience_in_a_crowd = 50us, jump = 300us, crowds_last = 100ms;
+  thread_local Clock::time_point crowded_until;
+  Clock::time_point now = Clock::now();
+  const auto end = now + (is_room && now >= crowded_until ? patience : patience_in_a_crowd);
+  do {
+    for (int i = 0; i < 16; ++i) {
+      if (done()) return true;
+      pause_briefly();
+    }
+    const auto before = std::exchange(now, Clock::now());
+    if (now - before > jump) {
+      crowded_until = now + crowds_last;
+      break;
+    }
+  } while (now < end);
+  return done();
+}
 
 /// To wake a thread costs the caller some microseconds, and it begins after some more.
 constexpr double worth_waking = 1 << 19;

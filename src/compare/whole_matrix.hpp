@@ -1,7 +1,9 @@
-// How right a solution is, element by element, which norms do not show: a row of small numbers counts as much as one of large ones.
+// What all of a matrix is seen for, some columns at a time: how right a solution is, element by element, which norms do not show; and a
+// number that tells whether results on different machines are of the same matrix.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "lasolve/queue.hpp"
@@ -22,6 +24,20 @@ class ComponentwiseError {
  private:
   std::vector<double> x_;
   std::vector<long double> residuals_, sizes_;  // of each row
+};
+
+/// FNV-1a (Fowler, Noll & Vo) over the bits of the elements of each column, 8 bytes at a time, and over the columns: does not depend
+/// on the leading dimension, nor on how many columns are added at a time.
+class MatrixHash {
+ public:
+  MatrixHash(std::int64_t rows, std::int64_t columns);
+  /// The columns that come next.
+  void add(const Queue<Cpu>&, MatrixView<const double> columns);
+  /// 16 hexadecimal digits.
+  std::string text() const;
+
+ private:
+  std::uint64_t hash_;
 };
 
 }  // namespace lasolve::compare

@@ -1,18 +1,14 @@
-#include "tuned/combine.hpp"
+#include "tuned/setting.hpp"
 
 #include "core/choose.hpp"
 
 namespace lasolve::tuned {
 
-namespace {
-
-ChosenBackend chosen(const std::string& name, const Device& device) {
+static ChosenBackend chosen(const std::string& name, const Device& device) {
   Options options;
   options.gemm = name, options.device = device;
   return choose(options).backend;
 }
-
-}  // namespace
 
 GemmChoice gemm_of(const Setting& setting, const Device& device, Record& record) {
   if (setting.small.empty()) return setting.gemm;

@@ -1,4 +1,4 @@
-#include "compare/listener.hpp"
+#include "compare/timed.hpp"
 
 #include <fmt/format.h>
 
