@@ -109,10 +109,11 @@ static pthread_t thread;
 static void* spin(void* none) { for (;;) __asm__ volatile(""); return none; }'
 expect 0 'threads of leaves_thread keep ' compare "${larger[@]}" --gemm tiled,./leaves_thread.c
 nap=30.$$ # seconds, which nobody else sleeps: one that escapes a signal to the tool ends by itself
-kernel forks 'RIGHT; static int done; if (!tried && !done++ && fork() == 0) execlp("sleep", "sleep", "'$nap'", (char*)0);' \
+kernel forks 'RIGHT; static int done; if (!tried && !done++ && fork() == 0) setsid(), execlp("sleep", "sleep", "'$nap'", (char*)0);' \
   'kernel.limits = LASOLVE_KERNEL_ONE_CALL;' "$is_tried"'
 #include <unistd.h>'
-expect 0 'forks ' compare "${larger[@]}" --gemm tiled,./forks.c
+expect 0 'plugin kernels left 1 process running, which was ended' compare "${larger[@]}" --gemm tiled,./forks.c
+expect 0 'a plugin kernel left 1 process behind, which was ended' "${small[@]}" --gemm ./forks.c
 holds 'a process of a kernel survives' [ "$(running "sleep $nap")" = 0 ]
 "$lasolve" compare "${few[@]:0:4}" --n 300 --repeat 100 --gemm tiled,./forks.c >/dev/null 2>&1 &
 measuring=$!

@@ -16,6 +16,9 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <utility>
 
 #include "lasolve/matrix.hpp"
@@ -49,9 +52,55 @@ void note_ended(pid_t of) {
 int reports = reports_of(Child::separate);
 pid_t told_by = 0;
 
+/// The processes whose parent is this one, as Linux tells it, and whether each has ended.
+std::map<pid_t, bool> children() {
+  std::map<pid_t, bool> all;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != name.npos) continue;
+    std::ifstream stat(entry.path() / "stat");
+    std::string line;
+    std::getline(stat, line);
+    const std::size_t behind_name = line.rfind(')');  // which may hold anything
+    if (behind_name == line.npos || line.size() < behind_name + 4) continue;
+    const bool is_ours = std::strtol(line.c_str() + behind_name + 4, nullptr, 10) == getpid();
+    if (is_ours) all[pid_t(std::stol(name))] = line[behind_name + 2] == 'Z';
+  }
+  return all;
+}
+
+/// Those that this process had when it began to start others: whoever has become this program may have left some.
+const std::map<pid_t, bool>& inherited() {
+  static const std::map<pid_t, bool> all = children();
+  return all;
+}
+
+/// What children leave behind becomes a child of this process.
+void adopt_orphans() {
+  inherited();
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+int orphans = 0;
+
+void end_orphans() {
+  for (int generations = 0; generations < 10; ++generations) {  // those of one that is ended come next
+    std::map<pid_t, bool> left = children();
+    for (const auto& [process, ended] : inherited()) left.erase(process);
+    for (const auto& place : running) left.erase(std::abs(place));
+    if (left.empty()) return;
+    for (const auto& [process, ended] : left) {
+      orphans += !ended;
+      if (ended || kill(process, SIGKILL) == 0) waitpid(process, nullptr, 0);
+    }
+  }
+}
+
 }  // namespace
 
 Child::Child(const std::vector<std::string>& words, Streams streams) : streams_(streams) {
+  adopt_orphans();
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) cannot_start(errno);
   from_ = ends[0];
@@ -127,10 +176,13 @@ int Child::wait() {
   siginfo_t about{};
   while (waitid(P_PID, id_t(process), &about, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
   }
+  end_orphans();
   if (streams_ == separate) kill(-process, SIGKILL);
   note_ended(streams_ == separate ? -process : process);
   return plugin::wait_for(process);
 }
+
+int orphans_ended() { return orphans; }
 
 void end_children() {
   for (const auto& place : running)

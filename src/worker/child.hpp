@@ -9,7 +9,7 @@
 
 namespace lasolve::worker {
 
-/// The parent's side. The process does not outlive this object, nor, where it is separate, does what it has started in its group.
+/// The parent's side. The process does not outlive this object, nor does what it has started.
 class Child {
  public:
   /// What it has of this process. separate: no standard input, and what it prints goes to standard error; signals of the terminal do not
@@ -42,6 +42,8 @@ class Child {
   std::string told_;  // and not listened to yet
 };
 
+/// How many processes children have left behind so far, which were ended with them.
+int orphans_ended();
 /// Ends the children that there are. It may be called by the handler of a signal.
 void end_children();
 

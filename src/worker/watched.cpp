@@ -71,12 +71,16 @@ bool has_to_watch(const std::vector<std::string>& backends) {
 int watch(const Watched& what) {
   Lost lost;
   for (;;) {
+    const int orphans = orphans_ended();
     Ending end;
     {
       Child child(command_line(what, lost), Child::shared);
       end = Session(what.patience).listen(child);
     }
     if (!end.done && end.signal == SIGPIPE && !end.in_run) die_of(SIGPIPE);  // whoever reads our output is gone
+    if (const int left = orphans_ended() - orphans; left > 0)
+      fmt::print(stderr, "lasolve: note: a plugin kernel left {} {} behind, which {} ended\n", left,
+                 left == 1 ? "process" : "processes", left == 1 ? "was" : "were");
     if (end.done) return *end.done;
     if (!blame(end, what, lost)) return internal;
     if (!what.comes_again) {

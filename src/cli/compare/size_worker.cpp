@@ -63,6 +63,7 @@ void blame(const worker::Ending& end, std::vector<Contestant>& all) {
 
 std::vector<Row> run_size_in_worker(const CompareRequest& request, std::vector<Contestant>& all, std::int64_t n,
                                     compare::Size& size, const std::function<void(double)>& progress) {
+  const int orphans = worker::orphans_ended();
   for (;;) {
     std::optional<Comparison> measured;
     const auto on_line = [&](const Json& m) {
@@ -78,6 +79,10 @@ std::vector<Row> run_size_in_worker(const CompareRequest& request, std::vector<C
     }
     if (!measured) continue;
     size = measured->sizes.at(0);
+    if (const int left = worker::orphans_ended() - orphans; left > 0)
+      size.notes.push_back(fmt::format("plugin kernels left {} {} running, which {} ended; times may be with {}", left,
+                                       left == 1 ? "process" : "processes", left == 1 ? "was" : "were",
+                                       left == 1 ? "it" : "them"));
     return std::move(measured->rows);
   }
 }
