@@ -230,8 +230,8 @@ const std::vector<CommandGuide>& guides() {
        "The exit code is 5 where the kernel is wrong. See docs/bring-your-own-kernel.md.\n"},
       {run_program_command,
        "run",
-       "lasolve run [options] -- PROGRAM [ARGUMENTS]",
-       "a program that calls LAPACK, solved for here",
+       "lasolve run [options] -- PROGRAM …",
+       "run a program, whose LAPACK calls are solved here",
        "Runs a program with the drop-in for LAPACK loaded before its own, and says afterwards which calls were caught. "
        "Their systems are "
        "solved here, with the products of a backend of your choice.",

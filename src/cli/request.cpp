@@ -48,8 +48,7 @@ OptionOf<Request> format_option(const char* meaning) {
       .to([](Request& r, auto& word) { r.format = one_of("format", word, formats_of_streams()); });
 }
 OptionOf<Request> tune_option() {
-  return OptionOf<Request>("tune", 0, "NAME=VALUE",
-                           "set one of the sizes that decide between ways to compute; 'lasolve list --tuning' has them")
+  return OptionOf<Request>("tune", 0, "NAME=VALUE", "set one of the thresholds that 'lasolve list --tuning' lists")
       .again()
       .to([](Request& r, auto& word) { r.tune.push_back(tuning_change(word)); });
 }
@@ -61,8 +60,9 @@ OptionOf<Request> decimal_comma_option() {
 }
 
 OptionOf<Request> max_memory_option() {
-  return OptionOf<Request>("max-memory", 0, "BYTES",
-                           "of the host that may be taken in all, such as 512m or 8g; what needs more is refused")
+  return OptionOf<Request>(
+             "max-memory", 0, "BYTES",
+             "of the memory of the host that may be taken in all, such as 512m; what needs more is refused")
       .to([](Request&, auto& word) { limit_memory(std::size_t(number<std::int64_t>("max-memory", word, 1))); });
 }
 
@@ -151,7 +151,7 @@ const Table<Request>& solve_table() {
       O("ranks", 0, "COUNT", "with --engine: start mpirun with so many processes").to([](Request& r, auto& word) {
         r.ranks = number("ranks", word, 1);
       }),
-      O("assume-suitable", 0, "that A is diagonally dominant, where a method requires it, is not looked at")
+      O("assume-suitable", 0, "where a method requires a diagonally dominant A, take it to be one")
           .to([](Request& r, auto&) { r.options.assume_suitable = true; }),
       allow_nonfinite_option(),
       max_memory_option(),
@@ -170,7 +170,7 @@ const Table<Request>& solve_table() {
 const Table<Request>& list_table() {
   using O = OptionOf<Request>;
   static const Table<Request> all = {
-      O("tuning", 0, "list the sizes that decide between ways to compute instead").to(&Request::list_tuning),
+      O("tuning", 0, "list the thresholds between ways to compute instead").to(&Request::list_tuning),
       O("tuned", 0, "list what 'lasolve tune' has kept instead").to(&Request::list_tuned),
       device_option<Request>("whose tuning"),
       threads_option<Request>("with --tuned: of the solves that may use it"),

@@ -53,7 +53,7 @@ const Table<RunRequest>& run_table() {
       handed_on(
           "crossover", "ORDER", nullptr, "LASOLVE_CROSSOVER",
           [](const std::string& word) { number<std::int64_t>("crossover", word, 0); },
-          "of a system, below which the LAPACK of the program solves it; 0: never"),
+          "smaller systems go to the LAPACK of the program; 0: none does"),
       handed_on(
           "block-size", "SIZE", nullptr, "LASOLVE_BLOCK_SIZE",
           [](const std::string& word) { number<std::int64_t>("block-size", word, 1); }, "columns of a panel at most"),

@@ -116,7 +116,7 @@ OptionOf<R> block_size_option() {
 template <class R>
 OptionOf<R> patience_option() {
   return OptionOf<R>("patience", 0, "SECONDS", "60",
-                     "after which a backend that does not come back from a small product is wrong")
+                     "that a small product may take; a backend that takes longer is wrong")
       .to([](R& r, auto& word) { r.patience = number("patience", word, 1); });
 }
 template <class R>

@@ -114,7 +114,7 @@ constexpr ReportField all_fields[] = {
     {"small_below_flops", "flop", "below how many operations a product is another backend's; null: one makes all",
      of<small_below>},
     LASOLVE_MEMBER(products_of, "list", "with two backends: the calls and the operations of each"),
-    {"factorization", "word", "lu or cholesky", of<&Report::method>},
+    {"factorization", "word", "lu, cholesky or lu-nopivot", of<&Report::method>},
     LASOLVE_MEMBER(precision, "word", "in which the system was solved"),
     LASOLVE_MEMBER(storage, "word", "what the factors are stored in"),
     LASOLVE_MEMBER(products, "word", "what products are computed in"),

@@ -53,10 +53,10 @@ const Table<CompareRequest>& compare_table() {
       O("warmup", 0, "COUNT", "1", "runs before them that are not counted").to([](R& r, auto& word) {
         r.setting.warmup = number("warmup", word, 0);
       }),
-      O("seed", 0, "NUMBER", "1", "of the random order of the runs").to([](R& r, auto& word) {
+      O("seed", 0, "NUMBER", "1", "from which the random order of the runs follows").to([](R& r, auto& word) {
         r.setting.seed = std::uint64_t(number<std::int64_t>("seed", word, 0));
       }),
-      O("unverified", 0, "do not try the backends first, each in a process of its own").to([](R& r, auto&) {
+      O("unverified", 0, "skip the validation of the backends, each in a process of its own").to([](R& r, auto&) {
         r.verify = false;
       }),
       patience_option<R>(),

@@ -76,8 +76,7 @@ const Table<PlanRequest>& plan_table() {
       O("card", 0, "NAME", "none", with_none(card_names()),
         "as it is lowered for the kernels and the tuning of a card; none: as the schedule says it")
           .to(set_card),
-      O("quick-products", 0,
-        "as with a backend whose products are so quick that panels are what is waited for, such as tensor_split")
+      O("quick-products", 0, "as with products so quick that panels bind, such as those of tensor_split")
           .to(&R::quick_products),
       O("device", 'd', "DEVICE", "auto", {"auto", "cuda:INDEX,INDEX"},
         "several, which the tasks are dealt out to, as --cards 2")
