@@ -22,10 +22,12 @@ tar -C "$sources" --exclude='./build*' --exclude=./.git --exclude=./out -cf - . 
 cd "$work/tree" || exit 1
 logged() { "$@" >"$work/log" 2>&1; }
 
-# CONTRIBUTING.md's commands, each from a clean tree; ninja is only asked what it would do.
+# CONTRIBUTING.md's commands and presets, each from a clean tree; ninja is only asked what it would do.
 real=$(command -v cmake)
 program cmake <<<'case $* in --build*) dry=(-- -n) ;; esac; exec '"$real"' "$@" "${dry[@]}"'
-commands=$(sed -n '/^## Building/,/^## Measure/s/^    \(cmake .*\)#.*/\1/p' CONTRIBUTING.md)
+section=$(sed -n '/^## Build and test/,/^## Measure/p' CONTRIBUTING.md)
+commands=$(sed -n 's/^    \(cmake .*[^ ]\) *#.*/\1/p; s/^| `\([a-z]*\)` | `build.*`\(-D[^`]*\)`.*/cmake --preset \1 \2 \&\& cmake --build --preset \1/p
+  s/^| `\([a-z]*\)` | `build.*/cmake --preset \1 \&\& cmake --build --preset \1/p' <<<"$section" | sort -u)
 expect 'CONTRIBUTING.md has no commands' [ -n "$commands" ]
 while read -r command; do
   rm -rf build*
