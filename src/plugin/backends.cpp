@@ -1,6 +1,7 @@
 #include "plugin/backends.hpp"
 
 #include <fmt/format.h>
+#include <atomic>
 
 #include <memory>
 
@@ -19,6 +20,7 @@ struct Own {
   std::string name, summary;
   mutable Adapter<Space> adapter;
   GemmBackend<Space> record;
+  const Own* before = nullptr;
 };
 
 template <class Space>
@@ -44,7 +46,6 @@ GemmKernel<precision_of<T>, Space> kernel_of(bool offered, double roundoff) {
   return {offered ? multiply<T, Space> : nullptr, roundoff > 0 ? roundoff : unit_roundoff_of(precision_of<T>)};
 }
 
-/// Whose backend has been made, and stays until the process is gone.
 template <class Space>
 std::unique_ptr<Own<Space>> own_of(const lasolve_kernel& kernel, const std::string& name, WhyFailed why_failed) {
   const char* const summary = kernel.summary ? kernel.summary : "";
@@ -64,10 +65,18 @@ void add(const lasolve_kernel& kernel, const std::string& name, WhyFailed why_fa
   static_cast<void>(own.release());
 }
 
+/// A backend that stays until the process is gone, and is reached from the next: else it would count as lost.
+template <class Space>
+const GemmBackend<Space>* kept(std::unique_ptr<Own<Space>> own) {
+  static std::atomic<const Own<Space>*> last = nullptr;
+  own->before = last.exchange(own.get());
+  return &own.release()->record;
+}
+
 GemmChoice choice_of(const lasolve_kernel& kernel, const std::string& name, WhyFailed why_failed) {
   const std::string its = name.empty() ? kernel.name : name;
-  if (kernel.memory == LASOLVE_CUDA) return &own_of<Cuda>(kernel, its, why_failed).release()->record;
-  return &own_of<Cpu>(kernel, its, why_failed).release()->record;
+  if (kernel.memory == LASOLVE_CUDA) return kept(own_of<Cuda>(kernel, its, why_failed));
+  return kept(own_of<Cpu>(kernel, its, why_failed));
 }
 
 /// f(adapter) of one, or, where no name is given, of all. Whether there was any.
