@@ -1,8 +1,8 @@
 #include "plugin/backends.hpp"
 
 #include <fmt/format.h>
-#include <atomic>
 
+#include <atomic>
 #include <memory>
 
 #include "core/backend_table.hpp"
