@@ -1,6 +1,8 @@
 // What the machine does while the runs of a size are measured.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <map>
 
 #include "bench/spinning.hpp"
