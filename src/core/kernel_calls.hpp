@@ -9,6 +9,8 @@
 #include <mutex>
 #include <vector>
 
+#include "core/process.hpp"
+
 namespace lasolve {
 
 /// One call. A, B and C are those of the kernel, which a row-major one gets in the other order.
@@ -43,8 +45,8 @@ struct PartOfC {
 class KernelCalls {
  public:
   static KernelCalls& here() {
-    static KernelCalls all;
-    return all;
+    constinit static NeverDestroyed<KernelCalls> all;
+    return all.get([] { return KernelCalls(); });
   }
   void keep() { kept_ = true; }
   bool are_kept() const { return kept_.load(std::memory_order_relaxed); }
