@@ -164,7 +164,7 @@ TEST_P(Api, factors_in_place_what_is_handed_over) {
       Factorization<T> in_mine(Matrix<T>::lent(own), o);  // which is not released
       EXPECT_TRUE(in_mine.solve(B.view(), Y.view()).outcome.ok());
       EXPECT_TRUE(same_bits(X, Y));
-      EXPECT_FALSE(same_bits(own, A));
+      EXPECT_EQ(same_bits(own, A), GetParam().device != Device::cpu);  // where the factors are elsewhere
       o.check = false;
       EXPECT_EQ(Factorization<T>(rounded<T>(A), o).report().notes.size(), 0u);
     }
