@@ -21,7 +21,7 @@ namespace {
 /// Measured on an AMD EPYC, on one thread beside OpenBLAS: at n = 16 they are alike, from here on ours takes 0.7 of the time.
 constexpr std::int64_t default_crossover = 64;
 /// Measured on an H100 beside 16 cores of its host: docs/lapack-drop-in.md.
-constexpr std::int64_t default_device_crossover = 512;
+constexpr std::int64_t default_device_crossover = 768;
 
 /// The object of the program that an address is in; null: none.
 const void* object_of(const void* address) {
