@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <cstdio>
+#include <exception>
+#include <utility>
 
 #include "core/choose.hpp"
 #include "core/process.hpp"

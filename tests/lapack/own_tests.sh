@@ -4,7 +4,6 @@
 # unless that is Debian's. Usage: own_tests.sh LASOLVE [DEVICE [BACKEND...]]
 set -euo pipefail
 lasolve=$1 device=${2:-cpu}
-here=$(cd -- "$(dirname -- "$0")" && pwd)
 programs=${LAPACK_TESTS:-$(dpkg -L liblapack-test 2>/dev/null | sed -n 's|/xlintstd$||p')}
 if [[ -z $programs ]]; then
   echo "skipped: LAPACK's test programs are not there; on Debian they are the package liblapack-test"
