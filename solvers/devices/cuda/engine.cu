@@ -30,9 +30,15 @@ namespace lasolve {
 
 static_assert(HasPrimitives<double, Cuda> && HasPrimitives<float, Cuda>);
 
-// For cards.cu.
-template bool perform(Queue<Cuda>&, Queue<Cuda>&, Method, const Task&, const Workpiece<double, Cuda>&);
-template bool perform(Queue<Cuda>&, Queue<Cuda>&, Method, const Task&, const Workpiece<float, Cuda>&);
+// For cards.cu, and the drop-in for LAPACK.
+#define LASOLVE_INSTANTIATE(T)                                                                                       \
+  template bool perform(Queue<Cuda>&, Queue<Cuda>&, Method, const Task&, const Workpiece<T, Cuda>&);                 \
+  template void Lu::apply(Queue<Cuda>&, const Gemm<T, Cuda>&, const MatrixView<T, Cuda>&, const Pivots<Cuda>&,       \
+                          MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op);                                       \
+  template void Cholesky::apply(Queue<Cuda>&, const Gemm<T, Cuda>&, const MatrixView<T, Cuda>&, const Pivots<Cuda>&, \
+                                MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op);
+LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
+#undef LASOLVE_INSTANTIATE
 
 namespace {
 
