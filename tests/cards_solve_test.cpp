@@ -1,5 +1,7 @@
 // Systems over several cards, by the way that callers go: on virtual cards in the memory of the host.
+#include <algorithm>
 #include <limits>
+#include <thread>
 
 #include "core/choose.hpp"
 #include "lasolve/names.hpp"
@@ -80,6 +82,23 @@ TEST(SolveOnCards, falls_back_where_coarse_factors_do_not_serve) {
   const auto solved = solve_random(A, 1, o);
   expect_solved(solved);
   EXPECT_EQ(solved.report.storage, Precision::fp64) << "by factors as fine as A";
+}
+
+TEST(SolveOnCards, tells_how_far_it_is) {
+  for (const Method method : methods) {
+    Options o = over(3, method);
+    std::vector<double> told;
+    const auto caller = std::this_thread::get_id();
+    o.progress = [&](double done) {
+      EXPECT_EQ(std::this_thread::get_id(), caller);
+      told.push_back(done);
+    };
+    expect_solved(solve_random(matrix_for<double>(method, 150), 1, o));
+    ASSERT_GT(told.size(), 3U);
+    EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+    EXPECT_LT(told.front(), 0.7);
+    EXPECT_NEAR(told.back(), 1, 1e-9);
+  }
 }
 
 TEST(SolveOnCards, tells_where_a_matrix_is_singular) {

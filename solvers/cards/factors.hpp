@@ -100,8 +100,10 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
       cards_.on(card, [&] {
         Queue<Space>& its = cards_.queue(card);
         its.take_times();
+        if (card == 0) tell_progress(its);
         work();
         its.finish();
+        its.on_progress({});
         parts_[std::size_t(card)].times = its.take_times();
       });
     });
@@ -191,6 +193,14 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
 
   [[noreturn]] static void refuse() {
     throw std::logic_error("lasolve: factors over several cards are asked for what they have not");
+  }
+  /// How far the first card is, whose thread is the caller's.
+  void tell_progress(Queue<Space>& first) {
+    if (!cards_.progress()) return;
+    double flops = 0;
+    for (const Task& task : ordered_->plan.tasks)
+      if (task.lane.card == 0) flops += task.flops;
+    if (flops > 0) first.on_progress([this, flops](double done) { cards_.progress()(std::min(1.0, done / flops)); });
   }
   const Gemm<F, Space>& gemm(int card) const { return gemm_[std::size_t(card)]; }
   MatrixView<F, Space> own_of(int card, Range own) {
