@@ -1,5 +1,7 @@
 // Systems over several cards, by the way that callers go: on virtual cards in the memory of the host.
+#include <algorithm>
 #include <limits>
+#include <thread>
 
 #include "core/choose.hpp"
 #include "lasolve/names.hpp"
@@ -25,27 +27,27 @@ Matrix<T> matrix_for(Method method, std::int64_t n) {
   return method == Method::lu ? random_matrix<T>(n, n) : dominant_matrix<T>(n);
 }
 
+/// Sums are in an order that depends on the number of cards, and on nothing else.
 template <class T>
 void expect_all_sizes_solved() {
   for (const Method method : methods)
-    for (const std::int64_t n : {1, 2, 7, 16, 17, 33, 100, 193, 257}) {
-      const Matrix<T> A = matrix_for<T>(method, n);
-      Matrix<T> of_two;
-      for (int cards = 2; cards <= 5; ++cards) {
-        SCOPED_TRACE(testing::Message() << name_of(method) << ", n = " << n << ", " << cards << " cards");
-        const auto solved = solve_random(A, 3, over(cards, method), n % 2 == 0 ? Op::none : Op::transpose);
-        expect_solved(solved);
-        EXPECT_EQ(solved.report.cards.size(), std::size_t(cards));
-        EXPECT_EQ(solved.report.schedule, Schedule::right_looking);
-        if (cards == 2)
-          of_two = matrix_of<T>(n, 3, [&](auto i, auto j) { return solved.X(i, j); });
-        else
-          EXPECT_TRUE(same_bits(solved.X, of_two));
-      }
-    }
+    for (const std::int64_t n : {1, 2, 7, 16, 17, 33, 100, 193, 257})
+      for (const std::int64_t nrhs : {1, 11})
+        for (const Op op : {Op::none, Op::transpose}) {
+          const Matrix<T> A = matrix_for<T>(method, n);
+          for (int cards = 2; cards <= 5; ++cards) {
+            SCOPED_TRACE(testing::Message() << name_of(method) << ", n = " << n << ", " << nrhs << " right-hand sides, "
+                                            << cards << " cards");
+            const auto solved = solve_random(A, nrhs, over(cards, method), op);
+            expect_solved(solved);
+            EXPECT_EQ(solved.report.cards.size(), std::size_t(cards));
+            EXPECT_EQ(solved.report.schedule, Schedule::right_looking);
+            EXPECT_TRUE(same_bits(solve_random(A, nrhs, over(cards, method), op).X, solved.X));
+          }
+        }
 }
-TEST(SolveOnCards, has_one_answer_however_many_there_are_in_fp64) { expect_all_sizes_solved<double>(); }
-TEST(SolveOnCards, has_one_answer_however_many_there_are_in_fp32) { expect_all_sizes_solved<float>(); }
+TEST(SolveOnCards, is_right_however_many_there_are_in_fp64) { expect_all_sizes_solved<double>(); }
+TEST(SolveOnCards, is_right_however_many_there_are_in_fp32) { expect_all_sizes_solved<float>(); }
 
 TEST(SolveOnCards, takes_every_backend_of_the_cpu) {
   const Matrix<double> A = random_matrix(150, 150), S = dominant_matrix<double>(150);
@@ -80,6 +82,23 @@ TEST(SolveOnCards, falls_back_where_coarse_factors_do_not_serve) {
   const auto solved = solve_random(A, 1, o);
   expect_solved(solved);
   EXPECT_EQ(solved.report.storage, Precision::fp64) << "by factors as fine as A";
+}
+
+TEST(SolveOnCards, tells_how_far_it_is) {
+  for (const Method method : methods) {
+    Options o = over(3, method);
+    std::vector<double> told;
+    const auto caller = std::this_thread::get_id();
+    o.progress = [&](double done) {
+      EXPECT_EQ(std::this_thread::get_id(), caller);
+      told.push_back(done);
+    };
+    expect_solved(solve_random(matrix_for<double>(method, 150), 1, o));
+    ASSERT_GT(told.size(), 3U);
+    EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+    EXPECT_LT(told.front(), 0.7);
+    EXPECT_NEAR(told.back(), 1, 1e-9);
+  }
 }
 
 TEST(SolveOnCards, tells_where_a_matrix_is_singular) {

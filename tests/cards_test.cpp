@@ -310,6 +310,32 @@ TEST(Cards, share_plans_that_are_lowered_for_a_device) {
       }
 }
 
+/// Panels that are apart leave the others' multiprocessors to the updates of their own card only.
+TEST(Cards, have_all_multiprocessors_where_another_factors_the_panel) {
+  const DeviceProperties device = card("h200");
+  const Tuning tuning = tuning_for(device).values;
+  const std::int64_t n = 20000;
+  const Blocking by = blocking_for(Method::lu, Schedule::right_looking, n, 0, tuning);
+  Capabilities can = capabilities_of(device, tuning, Precision::fp32, n);
+  can.panels_apart = panels_apart(device, tuning, n);
+  ASSERT_GT(can.panels_apart.multiprocessors, 0);
+  const Plan lowered = lower(plan_of(Method::lu, Schedule::right_looking, by), can);
+  for (int cards = 2; cards <= 4; ++cards) {
+    const Deal deal(by, cards);
+    const Plan plan = in_memory_of_cards(lower_cards(lowered, deal), deal);
+    int factors = -1, beside = 0, alone = 0;
+    for (const Task& task : plan.tasks) {
+      if (task.lane.multiprocessors > 0) factors = task.lane.card;
+      if (task.lane.multiprocessors < 0) EXPECT_EQ(task.lane.card, factors);
+      const bool is_bulk = factors >= 0 && task.lane.rank == plan.lanes.bulk.rank && task.flops > 0;
+      if (is_bulk) ++(task.lane.multiprocessors < 0 ? beside : alone);
+    }
+    EXPECT_GT(beside, 0);
+    EXPECT_GT(alone, beside);
+    if (plan.tasks.size() < most_tasks) EXPECT_TRUE(keeps_order(conflicts_in(plan), order_by(plan, lists_of(plan))));
+  }
+}
+
 TEST(Cards, cannot_share_the_solves_of_a_Cholesky_by_halves) {
   const Blocking by{.n = 64, .widths = {.panel = 8}};
   EXPECT_THROW(lower_cards(plan_of(Method::cholesky, Schedule::recursive, by), Deal(by, 2)), std::logic_error);

@@ -1,5 +1,5 @@
-// Factors over several cards. Each has its own block columns, and room for the panels of the others. Right-hand sides are on the host; a
-// solve goes through the block columns one after the other, and takes the vectors from card to card.
+// Factors over several cards. Each has its own block columns, and room for the panels of the others. Right-hand sides come from the host, and
+// each card has the rows of them that belong to its columns.
 #pragma once
 
 #include <cmath>
@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "solvers/cards/matrix.hpp"
+#include "solvers/cards/solves.hpp"
 #include "solvers/factors.hpp"
 #include "solvers/prepare.hpp"
 #include "solvers/refine/condition.hpp"
@@ -32,6 +33,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
         n_(A.order()),
         deal_(deal_of(cards.queue(0), by, n_)),
         scales_(std::move(scales)),
+        solves_(cards, deal_),
         parts_(std::size_t(cards.count())) {
     for (int card = 0; card < cards.count(); ++card) gemm_.emplace_back(backend, by.precision.products);
     cards_.on(0, [&] {
@@ -98,8 +100,10 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
       cards_.on(card, [&] {
         Queue<Space>& its = cards_.queue(card);
         its.take_times();
+        if (card == 0) tell_progress(its);
         work();
         its.finish();
+        its.on_progress({});
         parts_[std::size_t(card)].times = its.take_times();
       });
     });
@@ -174,8 +178,8 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
   const std::int64_t* failed_at() const override { return &failed_at_; }
   std::size_t bytes() const override {
     std::size_t all = 0;
-    for (const Part& part : parts_) all += part.values.bytes() + part.notes.bytes() + part.x.bytes();
-    return all;
+    for (const Part& part : parts_) all += part.values.bytes() + part.notes.bytes();
+    return all + solves_.bytes();
   }
 
  private:
@@ -184,12 +188,19 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
     Matrix<F, Space> values;  // own columns, and room for those of others
     Matrix<std::int64_t, Space> notes;
     std::optional<Buffers<F, Space>> buffers;
-    Matrix<F, Space> x;  // right-hand sides, while it has them
     PhaseTimes times;
   };
 
   [[noreturn]] static void refuse() {
     throw std::logic_error("lasolve: factors over several cards are asked for what they have not");
+  }
+  /// How far the first card is, whose thread is the caller's.
+  void tell_progress(Queue<Space>& first) {
+    if (!cards_.progress()) return;
+    double flops = 0;
+    for (const Task& task : ordered_->plan.tasks)
+      if (task.lane.card == 0) flops += task.flops;
+    if (flops > 0) first.on_progress([this, flops](double done) { cards_.progress()(std::min(1.0, done / flops)); });
   }
   const Gemm<F, Space>& gemm(int card) const { return gemm_[std::size_t(card)]; }
   MatrixView<F, Space> own_of(int card, Range own) {
@@ -208,69 +219,47 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
   /// With 2^e P A = L U: X ← inv(U) inv(L) P 2^e B, or X ← Pᵀ inv(Lᵀ) inv(Uᵀ) 2^e B.
   void apply_to_some(MatrixView<const T> B, MatrixView<T> X, Op op) {
     const bool is_lu = method_.has_pivots, flips = is_lu && op != Op::none;
-    Matrix<F> v(n_, X.cols());
-    for (std::int64_t j = 0; j < v.cols(); ++j)
-      for (std::int64_t i = 0; i < n_; ++i)
-        v(i, j) = F(std::ldexp(B(flips ? i : rows_[std::size_t(i)], j), scales_.exponent));
-    int at = 0;
-    cards_.on(0, [&] { copy<F>(cards_.queue(0), std::as_const(v).view(), room_on(0, v.cols())); });
-    if (flips) {
-      sweep({.lower = false, .unit = false, .op = Op::transpose}, at, v.cols());
-      sweep({.lower = true, .unit = true, .op = Op::transpose}, at, v.cols());
-    } else if (is_lu) {
-      sweep({.lower = true, .unit = true, .op = Op::none}, at, v.cols());
-      sweep({.lower = false, .unit = false, .op = Op::none}, at, v.cols());
-    } else {
-      sweep({.lower = true, .unit = false, .op = Op::none}, at, v.cols());
-      sweep({.lower = true, .unit = false, .op = Op::transpose}, at, v.cols());
-    }
-    cards_.on(at, [&] {
-      copy<F>(cards_.queue(at), MatrixView<const F, Space>(room_on(at, v.cols())), v.view());
-      cards_.queue(at).finish();
-    });
-    for (int card = 0; card < cards_.count(); ++card) cards_.on(card, [&] { cards_.queue(card).finish(); });
-    for (std::int64_t j = 0; j < v.cols(); ++j)
-      for (std::int64_t i = 0; i < n_; ++i) X(flips ? rows_[std::size_t(i)] : i, j) = T(v(i, j));
-  }
-  MatrixView<F, Space> room_on(int card, std::int64_t columns) {
-    Matrix<F, Space>& x = parts_[std::size_t(card)].x;
-    if (x.cols() < columns) cards_.queue(card).finish(), x = {}, x = Matrix<F, Space>(n_, columns);
-    return x.view().columns(0, columns);
-  }
-
-  struct Sweep {
-    bool lower, unit;
-    Op op;
-  };
-  /// X ← inv(op(T)) X for a triangle T of the factors. X is on card `at`, and in the end on another.
-  void sweep(const Sweep& by, int& at, std::int64_t nrhs) {
-    const bool forward = by.lower == (by.op == Op::none);
-    for (std::size_t b = 0; b < deal_.blocks(); ++b) {
-      const Range own = deal_.columns_of(forward ? b : deal_.blocks() - 1 - b);
-      const int card = deal_.card_of(own.begin);
-      cards_.on(card, [&] {
-        Queue<Space>& q = cards_.queue(card);
-        const MatrixView<F, Space> x = room_on(card, nrhs);
-        if (card != at) {
-          q.wait(cards_.queue(at));
-          copy_from_card<F>(q, parts_[std::size_t(at)].x.view().columns(0, nrhs), x);
-          at = card;
-        }
-        const MatrixView<F, Space> columns = own_of(card, own);
-        const Range rest = by.lower ? Range{own.end, n_} : Range{0, own.begin};
-        const auto of = [&](Range rows) { return x.block(rows.begin, 0, rows.count(), nrhs); };
-        const Triangle<F, Space> diagonal{columns.block(own.begin, 0, own.count(), own.count()), by.lower, by.unit};
-        const auto beside = columns.block(rest.begin, 0, rest.count(), own.count());
-        q.phase(Phase::solve);
-        if (by.op == Op::none) {
-          trsm_left(q, gemm(card), diagonal, of(own));
-          if (!rest.empty()) gemm(card)(q, F(-1), beside, of(own), F(1), of(rest));
-        } else {
-          if (!rest.empty()) gemm(card)(q, F(-1), transposed(beside), of(rest), F(1), of(own));
-          trsm_left(q, gemm(card), diagonal.transposed(), of(own));
-        }
+    const std::int64_t nrhs = X.cols();
+    const auto row = [&](std::int64_t i, bool permuted) { return permuted ? rows_[std::size_t(i)] : i; };
+    std::vector<Matrix<F>> own(parts_.size());
+    on_all(cards_, [&](int card, Queue<Space>& q) {
+      Matrix<F>& its = own[std::size_t(card)] = Matrix<F>(CardMemory(deal_, card).own(), nrhs);
+      for_own_rows(card, [&](std::int64_t i, std::int64_t at) {
+        for (std::int64_t j = 0; j < nrhs; ++j) its(at, j) = F(std::ldexp(B(row(i, !flips), j), scales_.exponent));
       });
+      solves_.make_room(card, nrhs);
+      if (!its.view().empty()) copy<F>(q, std::as_const(its).view(), solves_.own(card, nrhs));
+    });
+    if (flips) {
+      sweep({.lower = false, .unit = false, .op = Op::transpose}, nrhs);
+      sweep({.lower = true, .unit = true, .op = Op::transpose}, nrhs);
+    } else if (is_lu) {
+      sweep({.lower = true, .unit = true, .op = Op::none}, nrhs);
+      sweep({.lower = false, .unit = false, .op = Op::none}, nrhs);
+    } else {
+      sweep({.lower = true, .unit = false, .op = Op::none}, nrhs);
+      sweep({.lower = true, .unit = false, .op = Op::transpose}, nrhs);
     }
+    on_all(cards_, [&](int card, Queue<Space>& q) {
+      Matrix<F>& its = own[std::size_t(card)];
+      if (!its.view().empty()) copy<F>(q, MatrixView<const F, Space>(solves_.own(card, nrhs)), its.view());
+      q.finish();
+      for_own_rows(card, [&](std::int64_t i, std::int64_t at) {
+        for (std::int64_t j = 0; j < nrhs; ++j) X(row(i, flips), j) = T(its(at, j));
+      });
+    });
+  }
+  /// f(row, where it is among those of the card).
+  template <class Each>
+  void for_own_rows(int card, Each f) {
+    std::int64_t at = 0;
+    for (const Range own : deal_.columns_of_card(card))
+      for (std::int64_t i = own.begin; i < own.end; ++i) f(i, at++);
+  }
+  void sweep(const SweepOnCards& by, std::int64_t nrhs) {
+    solves_.sweep(
+        by, nrhs, [&](int card) { return parts_[std::size_t(card)].values.view(); },
+        [&](int card) -> const Gemm<F, Space>& { return gemm(card); });
   }
 
   CardGroup<Space>& cards_;
@@ -279,6 +268,7 @@ class DecompositionOnCards final : public Decomposition<T, Cpu> {
   const std::int64_t n_;
   const Deal deal_;
   const Scales scales_;
+  SolvesOnCards<F, Space> solves_;
   std::vector<Gemm<F, Space>> gemm_;  // each counts for one thread
   std::shared_ptr<const OrderedPlan> ordered_;
   std::vector<Part> parts_;

@@ -1,6 +1,7 @@
 // Several devices of one kind that work on one system, each with a queue.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@ class CardGroup;
 template <>
 class CardGroup<Cpu> {
  public:
-  explicit CardGroup(const Options& options) {
+  explicit CardGroup(const Options& options) : progress_(options.progress) {
     for (const int card : options.cards) {
       names_.push_back(name_of(Device::cpu) + std::string(":") + std::to_string(card));
       all_.push_back(std::make_unique<Queue<Cpu>>(1));
@@ -29,6 +30,7 @@ class CardGroup<Cpu> {
   int count() const { return int(all_.size()); }
   Queue<Cpu>& queue(int card) { return *all_[std::size_t(card)]; }
   const std::string& name(int card) const { return names_[std::size_t(card)]; }
+  const std::function<void(double)>& progress() const { return progress_; }
   template <class F>
   void on(int card, F f) {
     const Settled<Cpu> settled(queue(card));
@@ -36,6 +38,7 @@ class CardGroup<Cpu> {
   }
 
  private:
+  const std::function<void(double)> progress_;
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<Queue<Cpu>>> all_;
 };

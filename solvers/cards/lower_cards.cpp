@@ -6,7 +6,13 @@ namespace lasolve {
 
 Deal::Deal(const Blocking& by, int cards) : cards_(cards) {
   require(cards > 0, "there is no card to deal out columns to");
-  for (Range p = by.panel_at(0); !p.empty(); p = by.panel_at(p.end)) ends_.push_back(p.end);
+  std::int64_t begin = 0;
+  for (Range p = by.panel_at(0); !p.empty(); p = by.panel_at(p.end)) {
+    if (ends_.empty() || p.end - begin > by.widths.panel)
+      begin = p.begin, ends_.push_back(p.end);
+    else
+      ends_.back() = p.end;
+  }
   if (by.columns() < by.n) ends_.push_back(by.n);  // of a wide matrix
   const std::size_t last = ends_.size() - 1;
   if (ends_.size() > 1 && ends_[last] - ends_[last - 1] == 1) ends_.erase(ends_.end() - 2);
@@ -102,6 +108,7 @@ class Dealing {
 
   void give(Task task, int card) {
     task.lane.card = card;
+    share_out(task.lane);
     const BlockList reads = reads_of(task);
     const auto handed_on = std::find_if(reads.begin(), reads.end(), is_handed_on);
     const Block with = handed_on != reads.end() && !has_handed_on_[std::size_t(card)] ? *handed_on : Block();
@@ -114,6 +121,12 @@ class Dealing {
     if (task.C.of != Resource::matrix || deal_.card_of(task.C.j) != card) return;
     for (int other = 0; other < deal_.cards(); ++other)
       if (other != card) change_copies(task, other);
+  }
+
+  /// Where a panel has multiprocessors of its own, a card that does not factor it has all of them for its updates.
+  void share_out(Lane& lane) {
+    if (lane.multiprocessors > 0) factors_ = lane.card;
+    if (lane.multiprocessors < 0 && lane.card != factors_) lane.multiprocessors = 0;
   }
 
   /// What one task leaves to another beside the matrix and its interchanges.
@@ -162,6 +175,7 @@ class Dealing {
   std::size_t at_ = 0;
   std::vector<std::vector<Range>> copies_;  // of columns of L, by card
   std::vector<std::size_t> last_read_;      // by block column
+  int factors_ = 0;                         // the card that was the last to factor a panel apart
   std::vector<bool> has_handed_on_;         // by card: what was handed on last
   std::vector<Task> tasks_;
 };

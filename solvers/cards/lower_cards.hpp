@@ -7,8 +7,8 @@
 
 namespace lasolve {
 
-/// Block columns, which are the panels of a plan, dealt out to cards in turns. A last one of a single column goes with the one before it:
-/// triangular solves for one column have roundings of their own.
+/// Block columns, dealt out to cards in turns: panels of a plan or, where these are narrower than most, some side by side. A last one of a
+/// single column goes with the one before it: triangular solves for one column have roundings of their own.
 class Deal {
  public:
   Deal(const Blocking&, int cards);

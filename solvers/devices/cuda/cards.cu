@@ -41,7 +41,7 @@ class EndsOnCards<Cuda> {
 template <>
 class CardGroup<Cuda> {
  public:
-  explicit CardGroup(const Options& options) {
+  explicit CardGroup(const Options& options) : progress_(options.progress) {
     const std::vector<int>& cards = options.cards;
     for (const int card : cards) {
       if (const std::string why = why_no_cuda_device(card); !why.empty()) throw MachineError("no CUDA device: " + why);
@@ -59,6 +59,7 @@ class CardGroup<Cuda> {
   int count() const { return int(all_.size()); }
   Queue<Cuda>& queue(int card) { return *all_[std::size_t(card)]->q; }
   const std::string& name(int card) const { return names_[std::size_t(card)]; }
+  const std::function<void(double)>& progress() const { return progress_; }
   /// What the device says is wrong names the card.
   template <class F>
   void on(int card, F f) {
@@ -73,6 +74,7 @@ class CardGroup<Cuda> {
   }
 
  private:
+  const std::function<void(double)> progress_;
   std::vector<std::string> names_;
   std::vector<SharedContext> all_;
 };
