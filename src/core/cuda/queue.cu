@@ -142,6 +142,7 @@ void Queue<Cuda>::forget_phases() {
 }
 
 void Queue<Cuda>::abandon() noexcept {
+  const WhileCapturing relaxed;  // a stream that was refused goes on being captured
   State& s = *state_;
   if (succeeded(cudaStreamSynchronize(s.stream))) s.done();  // what failed has been told by an exception
   s.phases.forget();
