@@ -204,9 +204,10 @@ typedef struct lasolve_async_factorization lasolve_async_factorization;
    host: method is "lu" or "cholesky", no_check is set, condition and progress are not. refine is NULL or "none"; precision is
    NULL, or that of A. NaN and Inf in A are not looked for.
 
-   LASOLVE_MISUSE: other options, sizes, or pointers; a stream that is being captured. LASOLVE_MACHINE: no memory, or an error of
-   the driver. *factors is NULL unless the status is LASOLVE_OK. What goes wrong on the device is told by lasolve_wait(), or by a
-   later call with the context. */
+   While the stream is captured in a CUDA graph, so are these calls: lasolve/async.hpp says what has to stay.
+
+   LASOLVE_MISUSE: other options, sizes, or pointers. LASOLVE_MACHINE: no memory, or an error of the driver. *factors is NULL unless
+   the status is LASOLVE_OK. What goes wrong on the device is told by lasolve_wait(), or by a later call with the context. */
 lasolve_status lasolve_dfactor_async(lasolve_int n, const double* A, lasolve_int lda, const lasolve_options* options,
                                      lasolve_async_factorization** factors);
 lasolve_status lasolve_sfactor_async(lasolve_int n, const float* A, lasolve_int lda, const lasolve_options* options,

@@ -73,6 +73,7 @@ class AsyncEngine {
   Op stored = Op::none;
   virtual void solve(Columns<const T, Cuda> B, Columns<T, Cuda> X, Op op) = 0;
   virtual const std::int64_t* failed_at() const = 0;
+  virtual void pivots(std::int64_t* to) = 0;
   virtual Outcome wait() = 0;
 };
 
@@ -112,6 +113,8 @@ struct Given {
   SpreadMatrix<T, Space>* spread = nullptr;
   std::function<std::unique_ptr<Decomposition<T, Space>>(const Recipe&, Scales&&)> make = {};
   bool may_end = false;  ///< with the call, so that a copy is to be kept
+  /// A has the factors already, with these interchanges on its device: row k was exchanged with row (*factored)[k]. Null: a method without.
+  std::optional<const std::int64_t*> factored = {};
 };
 
 template <class T, class Space>

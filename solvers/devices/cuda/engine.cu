@@ -339,6 +339,7 @@ template <class T>
 std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda> A, const GemmBackend<Cuda>& gemm,
                                                   const Options& options, SharedContext its) {
   require_on_device("A", Ends(A.A), options.device.index);
+  its = where_captured(its);
   const Call call(*its);
   const Tuning tuning = tuned(*its, options);
   wait_for_caller(*its, nullptr);
