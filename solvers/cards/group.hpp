@@ -29,6 +29,8 @@ class CardGroup<Cpu> {
   int count() const { return int(all_.size()); }
   Queue<Cpu>& queue(int card) { return *all_[std::size_t(card)]; }
   const std::string& name(int card) const { return names_[std::size_t(card)]; }
+  /// A further queue of a card, which nobody else gives work to.
+  std::unique_ptr<Queue<Cpu>> line(int) const { return std::make_unique<Queue<Cpu>>(1); }
   template <class F>
   void on(int card, F f) {
     const Settled<Cpu> settled(queue(card));
