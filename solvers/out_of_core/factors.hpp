@@ -84,6 +84,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
       times_ = q().take_times();
       for (Queue<Space>* its : {in_.get(), out_[0].get(), out_[1].get()}) its->finish(), times_ += its->take_times();
       stream_->finish(times_);
+      held_ = bytes_there();
     });
     of_host.take_times();
   }
@@ -98,7 +99,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   std::string backend() const override { return gemm_.backend().name; }
   std::vector<CardReport> cards() const override {
     CardReport its;
-    its.device = cards_.name(0), its.columns = n_, its.bytes = double(bytes_there()), its.phases = times_;
+    its.device = cards_.name(0), its.columns = n_, its.bytes = double(held_), its.phases = times_;
     its.received_bytes = came_ + (stream_ ? stream_->travelled() : 0);
     return {its};
   }
@@ -170,7 +171,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   void bring(std::size_t b) {
     const Range own = host_.columns(b);
     const MatrixView<F, Space> to = on_device(b);
-    in_->phase(Phase::to_device);
+    in_->phase(Phase::other);
     if constexpr (std::is_same_v<T, F>) {
       A_(*in_, own.begin, to);
     } else {
@@ -206,7 +207,7 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
     }
     Queue<Space>& out = *out_[b % 2];
     out.wait(q());
-    out.phase(Phase::to_host);
+    out.phase(Phase::other);
     copy<F>(out, MatrixView<const F, Space>(C), host_.view(b));
   }
 
@@ -354,7 +355,8 @@ class FactorsOutOfCore final : public Decomposition<T, Cpu> {
   Ending ending_;
   PhaseTimes times_;
   double came_ = 0;
-  // These end before the memory that they work in.
+  std::size_t held_ = 0;  // at most, of the device's memory
+  // Copies are phase other: they go on beside all others. These end before the memory that they work in.
   std::optional<Stream<F, Space>> stream_;
   std::unique_ptr<Queue<Space>> in_;
   std::array<std::unique_ptr<Queue<Space>>, 2>

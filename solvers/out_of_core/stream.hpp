@@ -35,7 +35,7 @@ class Stream {
   void run(Queue<Space>& q, std::span<const Slice> slices, From from, Use use) {
     const auto fill = [&](std::size_t i) {
       Line& line = of(i);
-      line.q->phase(Phase::to_device);
+      line.q->phase(Phase::other);
       copy<F>(*line.q, from(slices[i]), line.room_for(slices[i]));
       bytes_ += double(slices[i].rows.count()) * double(slices[i].columns.count()) * sizeof(F);
     };
