@@ -106,11 +106,13 @@ typedef struct lasolve_options {
   int bounds;           /* bound the error of each checked solution: see lasolve_report */
   const char* residual; /* of the refinement: "working", or "extra", in twice the precision; NULL: "working" */
   int equilibrate;      /* 1: scale rows and columns by powers of two; 0: where a solution fails; -1: never */
+  lasolve_int
+      device_memory; /* bytes of the device's memory that a system may take; 0: all that is free. More stays on the host */
 } lasolve_options;
 #define LASOLVE_OPTIONS_INIT                                                                                       \
   {                                                                                                                \
     sizeof(lasolve_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, LASOLVE_HOST, NULL, \
-        NULL, NULL, NULL, NULL, 0, 0, NULL, 0.0, 0, NULL, 0                                                        \
+        NULL, NULL, NULL, NULL, 0, 0, NULL, 0.0, 0, NULL, 0, 0                                                     \
   }
 
 /* What a call did. After LASOLVE_MISUSE, _MACHINE, _INTERNAL and _STOPPED only message is there, which is lasolve_last_error(): other

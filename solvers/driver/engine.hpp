@@ -153,12 +153,17 @@ struct Columnwise {
   Supply<T, Cuda> on_cuda;
   std::optional<bool> keeps =
       {};  ///< cards have a copy of it beside its factors; none: where there is room, and it is read again
+  double device_bytes = 0;  ///< as in Means
 };
-/// Factors over the cards that the options name, of the kind of the backend.
+/// Factors over the cards that the options name, of the kind of the backend, or out of core with one.
 template <class T>
 std::unique_ptr<Engine<T>> make_engine_on_cards(Columnwise<T> A, const GemmBackend<Cpu>&, const Options&, Facts start);
 template <class T>
 std::unique_ptr<Engine<T>> make_engine_on_cards(Columnwise<T> A, const GemmBackend<Cuda>&, const Options&, Facts start);
+/// Of a device's memory, what a system may take: what the options say, else what is free. 0: any that is so small fits.
+double bytes_of_device(const Options&, const Choice&, const Problem&);
+/// Whether it is for one device, and goes out of core there.
+bool goes_out_of_core(const Options&, const Choice&, const Problem&);
 /// The columns of a matrix on the host, or on a CUDA device after what a stream has been given.
 template <class T>
 Columnwise<T> columnwise(MatrixView<const T, Cpu> A);
