@@ -107,6 +107,8 @@ def empty_like(like, shape, is_double):
     elif library.__name__ == "cupy":
         with like.device:
             made = library.empty(stored, dtype=name)
+    elif library is not np and like.__dlpack_device__()[0] not in (1, 3):
+        raise TypeError("lasolve: on a CUDA device arrays of torch and CuPy are solved, which can be written to: give those of the host")
     else:
         made = np.empty(stored, dtype=name)
     return made.swapaxes(-1, -2) if len(shape) > 1 else made
