@@ -55,6 +55,7 @@ inline void wait_for_caller(Context::State& its, CUstream_st* after) {
   if (its.graph) return its.q->wait(its.stream);
   if (its.stream) wait_for(*its.q, its.stream);
   if (!its.stream || !is_default(after)) wait_for(*its.q, after);
+  let_go_of_graphs();
 }
 
 /// Where the work of a call that nobody waits for is done: in the context of the caller, or, while its stream is being captured, in that
@@ -66,10 +67,7 @@ inline SharedContext where_captured(const SharedContext& its) {
             "factors that were captured are there where their graph is launched: solve while it is being captured");
     return its;
   }
-  if (!capture) {
-    let_go_of_graphs();
-    return its;
-  }
+  if (!capture) return its;
   const Turn turn(its->turns);
   if (SharedContext known = its->captured.lock(); known && known->capture == *capture) return known;
   const WhileCapturing relaxed;
