@@ -56,7 +56,8 @@ def _foreign(x, dtype):
     if hasattr(x, "to"):  # torch
         x = x.to(wanted)
         return x if 1 in x.stride()[-2:] else x.contiguous()
-    x = library.astype(x, wanted) if hasattr(library, "astype") else x.astype(wanted)
+    if str(x.dtype) != np.dtype(dtype).name:  # else astype() may copy
+        x = library.astype(x, wanted) if hasattr(library, "astype") else x.astype(wanted)
     if not hasattr(x, "strides") or x.itemsize in x.strides[-2:]:
         return x
     return library.ascontiguousarray(x)
