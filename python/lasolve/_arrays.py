@@ -56,7 +56,8 @@ def _foreign(x, dtype):
     if hasattr(x, "to"):  # torch
         x = x.to(wanted)
         return x if 1 in x.stride()[-2:] else x.contiguous()
-    x = library.astype(x, wanted) if hasattr(library, "astype") else x.astype(wanted)
+    if str(x.dtype) != np.dtype(dtype).name:  # else astype() may copy
+        x = library.astype(x, wanted) if hasattr(library, "astype") else x.astype(wanted)
     if not hasattr(x, "strides") or x.itemsize in x.strides[-2:]:
         return x
     return library.ascontiguousarray(x)
@@ -107,6 +108,8 @@ def empty_like(like, shape, is_double):
     elif library.__name__ == "cupy":
         with like.device:
             made = library.empty(stored, dtype=name)
+    elif library is not np and like.__dlpack_device__()[0] not in (1, 3):
+        raise TypeError("lasolve: on a CUDA device arrays of torch and CuPy are solved, which can be written to: give those of the host")
     else:
         made = np.empty(stored, dtype=name)
     return made.swapaxes(-1, -2) if len(shape) > 1 else made

@@ -1,4 +1,5 @@
 // Factors that are arrays on a CUDA device: made there, and solved with, in the order of the current stream of their library.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>

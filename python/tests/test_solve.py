@@ -270,6 +270,7 @@ def test_sparse_matrices_are_refused():
 
 def test_jax():
     jax = pytest.importorskip("jax")
+    jax.config.update("jax_default_device", jax.devices("cpu")[0])
     a, b = system(30, 2, np.float32)
     A, B = jax.numpy.asarray(a), jax.numpy.asarray(b)
     x = lasolve.solve(A, B)

@@ -55,7 +55,7 @@ def test_compares():
     assert len(table) == 6 and table["gemm"] == ["naive", "tiled", "mine"] * 2 and set(table["outcome"]) == {"solved"}
     assert table["speedup"][0] == 1 and all(row["seconds"] > 0 for row in table)
     assert repr(table).count("\n") == 6
-    assert set(lasolve.backends()) >= {"naive", "tiled", "packed"} and lasolve.backends("cuda") == []
+    assert set(lasolve.backends()) >= {"naive", "tiled", "packed"} and "packed" not in lasolve.backends("cuda")
     with pytest.raises(ValueError, match="tild"):
         lasolve.compare(["tild"], n=64)
 

@@ -55,12 +55,12 @@ inline void wait_for_caller(Context::State& its, CUstream_st* after) {
   if (its.graph) return its.q->wait(its.stream);
   if (its.stream) wait_for(*its.q, its.stream);
   if (!its.stream || !is_default(after)) wait_for(*its.q, after);
+  let_go_of_graphs();
 }
 
 /// Where the work of a call that nobody waits for is done: in the context of the caller, or, while its stream is being captured, in that
 /// of the graph. Throws std::invalid_argument where `its` is of another graph, or of one that is no longer captured.
 inline SharedContext where_captured(const SharedContext& its) {
-  let_go_of_graphs();
   const auto capture = capture_of(its->stream);
   if (its->graph) {
     require(capture == its->capture,
@@ -72,8 +72,10 @@ inline SharedContext where_captured(const SharedContext& its) {
   if (SharedContext known = its->captured.lock(); known && known->capture == *capture) return known;
   const WhileCapturing relaxed;
   const int device = its->q->device();
-  auto made = std::make_shared<Context::State>(std::make_shared<GraphMemory>(), *capture,
-                                               KeptQueue(new Queue<Cuda>(device), {.keeps = false}), its->stream);
+  auto state = std::make_unique<Context::State>(std::make_shared<GraphMemory>(), *capture,
+                                                KeptQueue(new Queue<Cuda>(device), {.keeps = false}), its->stream);
+  const SharedContext made(state.release(),
+                           [](Context::State* its) { let_go_later(std::shared_ptr<Context::State>(its)); });
   made->tuning = its->tuning;
   keep_with_graph(its->stream, made);
   its->captured = made;

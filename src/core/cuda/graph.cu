@@ -37,12 +37,7 @@ Ended& ended() {
   return those.get();
 }
 
-void CUDART_CB ends(void* kept) {
-  const std::unique_ptr<Kept> its(static_cast<Kept*>(kept));
-  Ended& those = ended();
-  const std::lock_guard lock(those.guard);
-  those.all.push_back(std::move(*its));
-}
+void CUDART_CB ends(void* kept) { delete static_cast<Kept*>(kept); }
 
 }  // namespace
 
@@ -61,6 +56,12 @@ void keep_with_graph(cudaStream_t stream, std::shared_ptr<void> what) {
   const cudaError_t e = cudaGraphRetainUserObject(asked(stream).graph, object, 1, cudaGraphUserObjectMove);
   if (e != cudaSuccess) succeeded(cudaUserObjectRelease(object));
   CUDA_CHECK(e);
+}
+
+void let_go_later(std::shared_ptr<void> what) {
+  Ended& those = ended();
+  const std::lock_guard lock(those.guard);
+  those.all.push_back(std::move(what));
 }
 
 void let_go_of_graphs() noexcept {

@@ -63,7 +63,10 @@ class InGraph {
 
 /// Has the graph that a stream is being captured in keep something, until neither it nor what was instantiated of it can be launched.
 void keep_with_graph(cudaStream_t, std::shared_ptr<void>);
-/// Lets go of what was kept by graphs that have ended, which may not be done when they end: CUDA forbids calls of it then.
+/// For what graphs had, which nobody may destroy while a stream is being captured, as cublasDestroy waits for the device, nor when a graph
+/// ends, as CUDA forbids calls of it then: it goes with let_go_of_graphs().
+void let_go_later(std::shared_ptr<void>);
+/// To be called where no stream of this thread is being captured.
 void let_go_of_graphs() noexcept;
 
 }  // namespace lasolve

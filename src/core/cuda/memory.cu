@@ -109,8 +109,7 @@ thread_local const MemoryInOrderOf* order_of_thread = nullptr;
 
 /// Gives back to CUDA what we hold of a device's memory and do not use. `stream`: in whose order some was given back before.
 void give_back_unused(int device, cudaStream_t stream) {
-  let_go_of_graphs();
-  destroy_idle_queues(device);
+  if (!InGraph::current()) let_go_of_graphs(), destroy_idle_queues(device);  // which wait for the device
   if (stream) succeeded(cudaStreamSynchronize(stream));
   if (const Pool pool = pool_of(device, false); pool.is) succeeded(cudaMemPoolTrimTo(pool.is, 0));
 }
