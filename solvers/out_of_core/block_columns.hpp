@@ -35,7 +35,7 @@ class BlockColumns {
 
   /// To be called on the device. It takes as long as the kernel takes to clear the pages, so that several threads do it.
   void lock_pages() {
-    constexpr int most_threads = 8;
+    constexpr int most_threads = 16;
     locked_ = std::vector<PageLocked<Space>>(memory_.size());
     std::atomic<std::size_t> next = 0;
     const int device = PageLocked<Space>::device();
