@@ -29,7 +29,10 @@ void add_slices(std::vector<Slice>& to, std::size_t block, Range of, std::int64_
 template <class F, class Space>
 class BlockColumns {
  public:
+  /// Throws OutOfMemory where the host has no room for all of them: it lends each memory that it may not have when all are used.
   BlockColumns(std::int64_t n, std::vector<Range> columns) : columns_(std::move(columns)) {
+    const auto wanted = std::size_t(n) * std::size_t(n) * sizeof(F);
+    if (const std::size_t free = Memory<Cpu>::available(wanted); wanted > free) throw OutOfMemory("host", wanted, free);
     for (const Range own : columns_) memory_.emplace_back(n, own.count());
   }
 
