@@ -24,6 +24,12 @@ expect 0 'on cpu:0,1' --matrix uniform:n=300 --factorization lu --device cpu:0,1
 expect 0 'cpu:2 ' --matrix spd:n=300 --factorization cholesky --precision fp32 --device cpu:0,1,2
 expect 2 'several cards make' --matrix uniform:n=50 --in-place --device cpu:0,1
 expect 2 'over several cards' --matrix uniform:n=50 --factorization lu-nopivot --device cpu:0,1
+expect 0 'note        out of core: A and its factors take 1.4 MiB' --matrix uniform:n=300 --device cpu --device-memory 500k
+expect 0 'on cpu' --matrix spd:n=300 --factorization cholesky --precision fp32 --device cpu --device-memory 300k
+expect 2 'out of core the methods are' --matrix uniform:n=300 --factorization lu-nopivot --device cpu --device-memory 500k
+expect 2 'at least' --matrix uniform:n=300 --device cpu --device-memory 1k
+expect 2 'is of one device' --matrix uniform:n=300 --device cpu:0,1 --device-memory 1m
+expect 2 'not with --device-memory' --matrix uniform:n=300 --in-place --device cpu --device-memory 1m
 expect 0 'Cholesky' --matrix spd:n=50 --factorization cholesky --triangle upper --device cpu
 printf '%s\n2 2\n4\n1\nnan\n3\n' "$array" >lower.mtx
 expect 0 'passed' --matrix lower.mtx --factorization cholesky --triangle lower --device cpu

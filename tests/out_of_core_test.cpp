@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "core/choose.hpp"
+#include "core/tuning.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/driver/engine.hpp"
 #include "systems.hpp"
@@ -73,6 +74,33 @@ TEST(OutOfCore, begins_where_the_matrix_does_not_fit) {
                           [](const std::string& note) { return note.starts_with("out of core: "); }));
   o.check = false;  // then A is not read again
   EXPECT_TRUE(solve_random(A, 1, o).report.cards.empty());
+}
+
+/// Whatever that is: two block columns and four slices, and an eighth for workspace.
+TEST(OutOfCore, is_cut_to_the_memory_that_there_is) {
+  for (const Precision element : {Precision::fp64, Precision::fp32})
+    for (const std::int64_t n : {40000, 65537, 110000, 200000})
+      for (const double bytes : {8e9, 16e9, 75e9}) {
+        Options o;
+        o.factorization = Method::lu, o.device_memory = std::int64_t(bytes);
+        const Problem problem{.n = n, .element = element};
+        const Means means{.device = {Device::cuda, 0},
+                          .tuning = &cpu_tuning().values,
+                          .backend = "own",
+                          .precisions = ~0U,
+                          .device_bytes = bytes};
+        if (!goes_out_of_core(o, problem, bytes)) continue;
+        const Recipe by = resolve(o, problem, means).first();
+        EXPECT_EQ(by.executor, Executor::out_of_core);
+        const OutOfCore& cut = by.out_of_core;
+        const double taken = double(2 * cut.columns + 4 * cut.slice) * double(n) * bytes_of(element);
+        EXPECT_LE(taken, bytes * 7 / 8);
+        EXPECT_EQ(cut.columns % 64, 0) << n;
+        EXPECT_LE(cut.columns, 8192);
+        EXPECT_GE(cut.slice, 64);
+        EXPECT_LE(by.block_size(), cut.columns);
+        EXPECT_LT((n + cut.columns - 1) / cut.columns * cut.columns - n, cut.columns) << "the last is not empty";
+      }
 }
 
 TEST(OutOfCore, says_how_much_memory_is_the_least) {
@@ -151,6 +179,9 @@ TEST(OutOfCore, makes_a_matrix_when_it_is_wanted) {
   Matrix<double> X(110, 600);
   EXPECT_TRUE(factors.solve(B.view(), X.view()).outcome.ok());
   EXPECT_LT((hpl_residual<double>(A.view(), B.view(), X.view())), hpl_threshold);
+  o.device_memory = 0;  // then it fits
+  EXPECT_TRUE(FactorizationOf<double>::columns(columns, o).solve(B.view(), X.view()).outcome.ok());
+  EXPECT_LT((hpl_residual<double>(A.view(), B.view(), X.view())), hpl_threshold);
 }
 
 TEST(OutOfCore, tells_progress_and_can_be_stopped) {
@@ -185,6 +216,7 @@ TEST(OutOfCore, says_what_is_not_done) {
   refuses([](Options& o) { o.equilibrate = true; });
   refuses([](Options& o) { o.residual = Residual::extra; });
   refuses([](Options& o) { o.device_memory = -1; });
+  refuses([](Options& o) { o.cards = {0, 1}; });
   Options small = with_room_for(8, 60);
   small.device_memory /= 2;
   EXPECT_THROW(Factorization<double>(random_matrix(60, 60), small), std::invalid_argument);

@@ -49,7 +49,7 @@ std::unique_ptr<Engine<T>> make_engine_on_cards(Columnwise<T>&& A, Options optio
   Facts start = start_of(choice, options, op);
   if (options.cards.size() < 2) {
     const Problem problem{.n = A.n, .element = precision_of<T>};
-    A.device_bytes = bytes_of_device(options, choice, problem);
+    if (A.device_bytes == 0) A.device_bytes = bytes_of_device(options, choice, problem);
     if (goes_out_of_core(options, problem, A.device_bytes))
       start.notes.push_back("out of core: A and its factors take " + in_bytes(bytes_in_core(options, problem)) +
                             ", and " + in_bytes(A.device_bytes) + " of the device's memory may be taken");
@@ -70,11 +70,14 @@ std::unique_ptr<Engine<T>> make_engine_for(Given<T, Cpu> A, const Options& optio
     require(!A.memory, "over several cards factors do not overwrite A: give it as a view");
     return make_engine_on_cards<T>(columnwise(A.A), options, choice, op);
   }
-  if (goes_out_of_core(options, choice, problem_of(A)) && (options.device_memory > 0 || (!context && !A.memory))) {
+  const double device_bytes = bytes_of_device(options, choice, problem_of(A));
+  if (goes_out_of_core(options, problem_of(A), device_bytes) &&
+      (options.device_memory > 0 || (!context && !A.memory))) {
     require(!context, "out of core a context has no part: let the system have more of the device's memory");
     require(!A.memory, "out of core factors do not overwrite A: give it as a view");
-    if constexpr (!ComplexElement<T>) return make_engine_on_cards<T>(columnwise(A.A), options, choice, op);
-    require(false, "out of core systems are real: let the system have more of the device's memory");
+    Columnwise<T> columns = columnwise(A.A);
+    columns.device_bytes = device_bytes;
+    return make_engine_on_cards<T>(std::move(columns), options, choice, op);
   }
   if (const auto* on_cpu = std::get_if<const GemmBackend<Cpu>*>(&choice.backend)) {
     require(!context, "a backend of the CPU, but a context is on CUDA");

@@ -29,13 +29,16 @@ void add_slices(std::vector<Slice>& to, std::size_t block, Range of, std::int64_
 template <class F, class Space>
 class BlockColumns {
  public:
+  /// Throws OutOfMemory where the host has no room for all of them: it lends each memory that it may not have when all are used.
   BlockColumns(std::int64_t n, std::vector<Range> columns) : columns_(std::move(columns)) {
+    const auto wanted = std::size_t(n) * std::size_t(n) * sizeof(F);
+    if (const std::size_t free = Memory<Cpu>::available(wanted); wanted > free) throw OutOfMemory("host", wanted, free);
     for (const Range own : columns_) memory_.emplace_back(n, own.count());
   }
 
   /// To be called on the device. It takes as long as the kernel takes to clear the pages, so that several threads do it.
   void lock_pages() {
-    constexpr int most_threads = 8;
+    constexpr int most_threads = 16;
     locked_ = std::vector<PageLocked<Space>>(memory_.size());
     std::atomic<std::size_t> next = 0;
     const int device = PageLocked<Space>::device();

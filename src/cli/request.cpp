@@ -289,6 +289,9 @@ void complete(Request& r, const Given& given) {
   if (r.in_place && r.options.cards.size() > 1)
     throw UsageError(
         "--in-place is of one device: several cards make a matrix again by themselves where it does not fit");
+  if (r.in_place && r.options.device_memory > 0)
+    throw UsageError(
+        "--in-place has A and its factors on the device: not with --device-memory, which lets them pass it");
   if (r.options.residual == Residual::extra && r.options.refine == Refine::none)
     throw UsageError("--residual extra is of a refinement, and --refine none leaves that out");
   if (r.options.accuracy > 0 && given.is_by_default("precision")) r.options.precision = Precision::automatic;

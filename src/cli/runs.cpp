@@ -9,6 +9,7 @@
 #include "bench/turns.hpp"
 #include "cli/commands.hpp"
 #include "cli/kernels.hpp"
+#include "cli/out_of_core.hpp"
 #include "cli/progress.hpp"
 #include "cli/tuning.hpp"
 #include "core/choose.hpp"
@@ -230,9 +231,28 @@ double expected_seconds(const Request& request, const Problem& problem, const st
                                               : flops_a_second<float>(gemm, options.threads));
 }
 
+/// Of the factorizations out of core; 0 where nobody knows, or there are none.
+double seconds_of_parts(const Request& request, const Problem& problem) try {
+  double seconds = 0;
+  for (const std::string& backend : request.backends) {
+    if (request.in_place || is_plugin(backend)) return 0;
+    Options options = request.options;
+    options.gemm = backend;
+    seconds += seconds_out_of_core(options, choose(options), {.n = problem.n(), .element = Precision::fp64});
+  }
+  return seconds * (request.repeat + request.warmup);
+} catch (const OutOfMemory&) {  // to measure with
+  return 0;
+}
+
 /// About how long the solves will take on the CPU, by the rate of one small product with each backend, and the memory of A with its
 /// factors; and what solvers would be better, where A is sparse. Empty where they take a moment, or nobody knows how long.
 std::string outlook(const Request& request, const Problem& problem) {
+  if (const double n = double(problem.n()), seconds = seconds_of_parts(request, problem); seconds > 0)
+    return fmt::format(
+        "out of core: factoring takes about {}, as far as the rates of a product and of a copy tell, and {} of the "
+        "host's memory",
+        duration(seconds), in_bytes(n * n * bytes_of(solve_precision_of(request.options).storage)));
   const double bytes = double(problem.n()) * double(problem.n()) *
                        (request.in_place ? 8 : 8 + bytes_of(solve_precision_of(request.options).storage));
   if (bytes > double(Memory<Cpu>::available(std::size_t(std::min(bytes, 1e18))))) return "";  // it will be refused

@@ -64,8 +64,8 @@ class CardsEngine final : public Engine<T> {
   }
   void with_triangles(const std::function<void(Triangles<T>&)>&, std::optional<CUstream_st*>) override {
     throw std::invalid_argument(
-        "lasolve: over several cards factors are not taken apart: name one device for L, U, pivots and the "
-        "determinant");
+        "lasolve: factors over several cards or out of core are not taken apart: for L, U, pivots and the determinant "
+        "they are to be on one device");
   }
 
  private:
