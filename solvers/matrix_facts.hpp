@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/fetched.hpp"
+#include "lasolve/gemm.hpp"
 #include "lasolve/matrix.hpp"
 #include "lasolve/queue.hpp"
 

@@ -9,6 +9,8 @@
 // Source   NVIDIA cuBLAS, 64-bit interface
 #include <cublasLt.h>
 
+#include <cmath>
+
 #include "core/ceil_div.hpp"
 #include "core/cuda/blas.hpp"
 #include "core/cuda/launch.cuh"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/settled.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/cards/execute.hpp"
 

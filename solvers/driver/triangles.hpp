@@ -12,6 +12,7 @@
 #include "solvers/driver/engine.hpp"
 #include "solvers/driver/factored.hpp"
 #include "solvers/refine/condition.hpp"
+#include "solvers/trsm.hpp"
 
 namespace lasolve {
 
