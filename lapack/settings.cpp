@@ -11,7 +11,8 @@
 #include "core/choose.hpp"
 #include "core/process.hpp"
 #include "core/sizes.hpp"
-#include "lapack/tally.hpp"
+#include "lapack/counted.hpp"
+#include "lasolve/names.hpp"
 
 namespace lasolve::lapack {
 
@@ -19,6 +20,8 @@ namespace {
 
 /// Measured on an AMD EPYC, on one thread beside OpenBLAS: at n = 16 they are alike, from here on ours takes 0.7 of the time.
 constexpr std::int64_t default_crossover = 64;
+/// Measured on an H100 beside 16 cores of its host: docs/lapack-drop-in.md.
+constexpr std::int64_t default_device_crossover = 768;
 
 /// The object of the program that an address is in; null: none.
 const void* object_of(const void* address) {
@@ -27,24 +30,15 @@ const void* object_of(const void* address) {
 }
 bool is_ours(const void* address) { return object_of(address) == object_of(reinterpret_cast<const void*>(&settings)); }
 
-template <class T>
-void counted_product(const void* self, Queue<Cpu>& q, T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
-  tally().products.fetch_add(1, std::memory_order_relaxed);
-  const GemmKernel<precision_of<T>, Cpu> kernel = static_cast<const GemmBackend<Cpu>*>(self)->in<precision_of<T>>();
-  kernel(q, alpha, A, B, beta, C);
-}
-
-GemmBackend<Cpu> counted(const GemmBackend<Cpu>& backend) {
-  return {.name = backend.name,
-          .summary = backend.summary,
-          .kernels = {counted_product<double>, counted_product<float>},
-          .self = &backend};
+const char* word(const char* name, const char* by_default) {
+  const char* const text = std::getenv(name);
+  return text && *text ? text : by_default;
 }
 
 /// Throws std::invalid_argument for what is no number of at least `least`.
 std::int64_t number(const char* name, std::int64_t by_default, std::int64_t least) {
-  const char* const text = std::getenv(name);
-  if (!text || !*text) return by_default;
+  const char* const text = word(name, nullptr);
+  if (!text) return by_default;
   const auto value = whole_number(text);
   if (!value || *value < least)
     throw std::invalid_argument(std::string(name) + " takes a whole number of at least " + std::to_string(least) +
@@ -68,9 +62,18 @@ void refuse(const std::string& why) {
   std::fprintf(stderr, "lasolve: %s\n", why.c_str());
 }
 
+Device device_named() {
+  const char* const text = word("LASOLVE_DEVICE", "cpu");
+  if (const auto device = parse_device(text)) return *device;
+  throw std::invalid_argument(std::string("LASOLVE_DEVICE takes cpu, cuda, cuda:INDEX or auto, not '") + text + "'");
+}
+
 Settings read() {
   Settings all;
   try {
+    all.gemm = word("LASOLVE_GEMM", "auto");
+    all.device = device_named();
+    all.device_crossover = number("LASOLVE_DEVICE_CROSSOVER", default_device_crossover, 0);
     all.crossover = number("LASOLVE_CROSSOVER", default_crossover, 0);
     all.block_size = number("LASOLVE_BLOCK_SIZE", 0, 0);
     all.threads = int(number("LASOLVE_THREADS", 0, 0));
@@ -83,13 +86,20 @@ Settings read() {
   return all;
 }
 
-const GemmBackend<Cpu>* chosen_backend() {
-  Options options;
-  options.device = {Device::cpu, 0};
-  const char* const name = std::getenv("LASOLVE_GEMM");
-  if (name && *name) options.gemm = std::string(name);
+/// The word of a device's backend is none for the CPU, which then does what the device does not with its fastest.
+Choice chosen_on_cpu() {
+  const Device cpu{Device::cpu, 0};
   try {
-    static const GemmBackend<Cpu> its = counted(*std::get<0>(choose(options).backend));
+    return choose({.gemm = settings().gemm, .device = cpu});
+  } catch (const NotHere&) {
+    if (settings().device.kind == Device::cpu) throw;
+    return choose({.device = cpu});
+  }
+}
+
+const GemmBackend<Cpu>* chosen_backend() {
+  try {
+    static const GemmBackend<Cpu> its = counted(*std::get<0>(chosen_on_cpu().backend));
     std::snprintf(tally().gemm, sizeof tally().gemm, "%s", its.name);
     return &its;
   } catch (const std::exception& e) {

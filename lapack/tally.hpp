@@ -5,8 +5,10 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
 
 #include "lapack/table.hpp"
+#include "lasolve/matrix.hpp"
 
 namespace lasolve::lapack {
 
@@ -25,10 +27,15 @@ struct Tally {
     std::atomic<std::int64_t> nanoseconds;   ///< of those
   };
   std::array<std::array<Row, 2>, std::size_t(Routine::count)> rows;  ///< of float, and of double
-  std::atomic<std::int64_t> products;                                ///< of the backend
+  std::atomic<std::int64_t> products, products_of_device;            ///< of the backends
   std::int64_t crossover;
   char gemm[64], refused[256];
+  char device[64], gemm_of_device[64];  ///< empty: none was used
 
+  template <class Space>
+  std::atomic<std::int64_t>& products_on() {
+    return std::is_same_v<Space, Cpu> ? products : products_of_device;
+  }
   Row& of(Routine routine, bool is_double) { return rows[std::size_t(routine)][is_double]; }
 };
 static_assert(std::atomic<std::int64_t>::is_always_lock_free, "counted by several processes");

@@ -90,7 +90,7 @@ Capabilities capabilities_of(const DeviceProperties& device, const Tuning& tunin
           .cholesky_leaf = std::int64_t(cholesky_leaf_steps(device, storage)) * cholesky_step,
           .cholesky = cholesky_limits(tuning, storage, device.multiprocessors),
           .diagonal_update = tuning.cholesky_diagonal_update,
-          .symmetric_updates = symmetric_updates(tuning),
+          .symmetric_update = tuning.symmetric_update,
           .cholesky_timed_from = tuning.cholesky_phases_from};
 }
 

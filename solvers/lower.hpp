@@ -44,8 +44,8 @@ struct Capabilities {
   CholeskyLimits cholesky = {};
   /// Columns of its diagonal block that are updated at once.
   std::int64_t diagonal_update = 0;
-  /// Of the symmetric updates of other Choleskys, where block columns of them run side by side.
-  SymmetricUpdates symmetric_updates = {};
+  /// Columns of a symmetric update of other Choleskys that is not halved; 0: none is.
+  std::int64_t symmetric_update = 0;
   /// The least n where its steps are timed one by one.
   std::int64_t cholesky_timed_from = 0;
 
@@ -72,7 +72,7 @@ PanelsApart panels_apart(DeviceProperties, const Tuning&, std::int64_t n);
 ///   combine, which writes a block of Resource::permutations, and interchanges that read it instead of pivots
 ///   prepend, which writes Resource::later, and interchanges of rows of L that read it
 ///   of a left-looking Cholesky, rows of a panel apart from the block on its diagonal, and narrow_update
-///   of other Choleskys, block columns of an update_lower
+///   of other Choleskys, the halves of an update_lower, and the products below them
 ///   the products in triangular solves: of Cholesky as tasks of a type of their own
 /// An interchange is then one kernel: it reads the pivots of one panel, or what was combined at one time.
 /// A plan of one panel has one lane, and in a plan of one lane only solves are lowered.

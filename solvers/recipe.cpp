@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "core/ceil_div.hpp"
 #include "core/choose.hpp"
+#include "core/sizes.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/flops.hpp"
 #include "solvers/method.hpp"
@@ -73,36 +76,68 @@ void require_offered(const Options& options, const Problem& problem, const Means
     require(false, does_not_offer(means.backend, means.device, r.precision.products).c_str());
 }
 
-/// What several cards do not do yet is said, not left out.
-void require_for_cards(const Options& o, const Problem& problem) {
-  const auto refuse = [](bool wanted, const char* what) {
-    if (wanted)
-      throw std::invalid_argument(std::string("lasolve: over several cards ") + what + ": name one device instead");
+/// What is not done yet where no device has all of a matrix; null: nothing is asked for that is not.
+const char* not_done_in_parts(const Options& o, const Problem& problem, Schedule schedule) {
+  if (problem.is_complex) return "systems are real";
+  if (problem.handed_over) return "factors do not overwrite A";
+  if (o.factorization == Method::lu_nopivot) return "the methods are LU and Cholesky";
+  if (o.schedule != Schedule::automatic && o.schedule != schedule)
+    return schedule == Schedule::right_looking ? "the schedule is right-looking" : "the schedule is left-looking";
+  if (o.triangle != Uplo::both) return "all of A is given, not a triangle";
+  if (o.storage != Precision::automatic) return "factors are stored as they are computed";
+  if (o.residual == Residual::extra) return "residuals are in the precision of A";
+  if (o.equilibrate == Wanted::on) return "rows and columns are not scaled";
+  return nullptr;
+}
+
+/// It is said, not left out.
+void require_in_parts(const Options& o, const Problem& problem, bool several) {
+  const char* const what = not_done_in_parts(o, problem, several ? Schedule::right_looking : Schedule::left_looking);
+  if (!what) return;
+  throw std::invalid_argument(
+      several ? fmt::format("lasolve: over several cards {}: name one device instead", what)
+              : fmt::format("lasolve: out of core {}: let the system have more of the device's memory", what));
+}
+
+/// Of two block columns and the slices that pass them, in the memory that there is. An eighth of it is for workspace.
+OutOfCore cut_for(double device_bytes, const Problem& problem, Precision storage) {
+  constexpr std::int64_t most_columns = 8192, most_of_slice = 1024, unit = 64, slices = 4;
+  const auto whole = [](double columns, std::int64_t most) {
+    const std::int64_t some = std::clamp(std::int64_t(columns), std::int64_t(0), most);
+    return some < unit ? some : some / unit * unit;
   };
-  refuse(problem.is_complex, "systems are real");
-  refuse(problem.handed_over, "factors do not overwrite A");
-  refuse(o.factorization == Method::lu_nopivot, "the methods are LU and Cholesky");
-  refuse(o.schedule != Schedule::automatic && o.schedule != Schedule::right_looking, "the schedule is right-looking");
-  refuse(o.triangle != Uplo::both, "all of A is given, not a triangle");
-  refuse(o.storage != Precision::automatic, "factors are stored as they are computed");
-  refuse(o.residual == Residual::extra, "residuals are in the precision of A");
-  refuse(o.equilibrate == Wanted::on, "rows and columns are not scaled");
+  const double bytes = device_bytes * 7 / 8,
+               of_column = double(problem.n) * std::max(bytes_of(storage), bytes_of(problem.element));
+  OutOfCore cut;
+  cut.slice = std::max<std::int64_t>(1, whole(bytes / 4 / (slices * of_column), most_of_slice));
+  cut.columns = whole((bytes - double(slices * cut.slice) * of_column) / (2 * of_column), most_columns);
+  if (cut.columns < 1)
+    throw std::invalid_argument(fmt::format(
+        "lasolve: out of core a device has room for two block columns and four slices: at least {} of its memory",
+        in_bytes(std::ceil(of_column * (2 + slices * 4) * 8 / 7))));
+  const std::int64_t even = ceil_div(problem.n, ceil_div(problem.n, cut.columns));
+  cut.columns = std::min(cut.columns, even < unit ? even : round_up(even, unit));
+  cut.slice = std::min(cut.slice, cut.columns);
+  return cut;
 }
 
 /// Schedule, widths, and what follows from the method.
 void plan(Recipe& r, const Options& options, const Problem& problem, const Means& means) {
   const Tuning& t = *means.tuning;
   const MethodRecord& method = record_of(r.method);
+  const bool out = r.executor == Executor::out_of_core;
+  if (out) r.out_of_core = cut_for(means.device_bytes, problem, computed_in(r.precision.storage));
   r.schedule = options.schedule != Schedule::automatic ? options.schedule
                : r.executor == Executor::cards ? Schedule::right_looking  // reads one block column of L at a time
+               : out                           ? Schedule::left_looking   // writes each block column once
                : r.arrives                     ? Schedule::left_looking
                                                : method.default_schedule(t, r.quick_products);
   r.mirrors = options.triangle == Uplo::upper || (options.triangle == Uplo::lower && !method.is_symmetric);
   r.as_it_comes = r.arrives && r.schedule == Schedule::left_looking && !r.mirrors;  // rows come last
   r.widths = r.executor == Executor::leaf ? Widths{.panel = std::max<std::int64_t>(1, problem.n)}
-                                          : method.widths(t, {.schedule = r.schedule,
+                                          : method.widths(t, {.schedule = out ? Schedule::right_looking : r.schedule,
                                                               .storage = computed_in(r.precision.storage),
-                                                              .n = problem.n,
+                                                              .n = out ? r.out_of_core.columns : problem.n,
                                                               .columns = options.block_size,
                                                               .arrives = r.as_it_comes,
                                                               .queues = means.queues});
@@ -127,7 +162,8 @@ Estimate when_estimated(const Recipe& r, const Options& o, std::int64_t n) {
   if (o.bounds) return Estimate::always;
   if (o.condition != Condition::automatic) return o.condition == Condition::on ? Estimate::always : Estimate::never;
   if (r.refines() && r.is_coarse()) return Estimate::never;
-  return r.executor == Executor::leaf || r.in_place || is_dear(r, n) ? Estimate::in_doubt : Estimate::always;
+  const bool waits_for_factors = r.executor == Executor::leaf || r.executor == Executor::out_of_core;
+  return waits_for_factors || r.in_place || is_dear(r, n) ? Estimate::in_doubt : Estimate::always;
 }
 
 /// Whether A is factored as it comes, which pays where it is large, and goes where nothing has to be known of it before.
@@ -152,6 +188,20 @@ Symmetry when_found_out(const Recipe& r, const Options& o, const Problem& proble
 
 }  // namespace
 
+double bytes_in_core(const Options& o, const Problem& problem) {
+  const bool as_A = o.precision == Precision::automatic && o.storage == Precision::automatic;
+  const auto found = find_solve_precision(as_A ? problem.element : o.precision, o.storage);
+  const double of_A = bytes_of(problem.element), of_factors = found ? bytes_of(found->storage) : of_A;
+  const bool reads_A_again = !problem.handed_over && (o.check || of_factors < of_A || is_asked_for(o.refine));
+  return double(problem.n) * double(problem.n) * (problem.is_complex ? 2 : 1) *
+         (of_factors + (reads_A_again ? of_A : 0));
+}
+
+bool goes_out_of_core(const Options& o, const Problem& problem, double device_bytes) {
+  if (device_bytes <= 0 || problem.n == 0 || bytes_in_core(o, problem) <= device_bytes) return false;
+  return o.device_memory > 0 || !not_done_in_parts(o, problem, Schedule::left_looking);
+}
+
 CardList cards_of(const Options& o) {
   CardList list;
   if (o.cards.size() < 2) return list;
@@ -167,8 +217,9 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   if (o.tuning) require_sensible(*o.tuning);
   Recipe r;
   r.device = means.device, r.cards = means.cards;
-  const bool several = r.cards.count > 1;
-  if (several) require_for_cards(o, problem);
+  const bool several = r.cards.count > 1, out = !several && goes_out_of_core(o, problem, means.device_bytes),
+             in_parts = several || out;
+  if (in_parts) require_in_parts(o, problem, several);
   require_reachable(o, problem);
   const bool coarse = is_faster_coarse(o, problem, means);
   r.precision = solve_precision(coarse ? Precision::fp32 : o.precision, o.storage, of_A);
@@ -179,11 +230,14 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   r.extra = o.residual == Residual::extra, r.history = o.history;
   require(!r.extra || o.refine != Refine::none, "residuals of a refinement are asked for, but none is to be made");
   r.refine = o.refine != Refine::automatic ? o.refine : r.is_coarse() || r.extra ? Refine::classical : Refine::none;
-  r.executor = several ? Executor::cards : goes_by_leaf(o, problem, means) ? Executor::leaf : Executor::plan;
+  r.executor = several                           ? Executor::cards
+               : out                             ? Executor::out_of_core
+               : goes_by_leaf(o, problem, means) ? Executor::leaf
+                                                 : Executor::plan;
   r.finite = o.check && !o.allow_nonfinite;
   const bool picks = o.factorization == Method::automatic && has_schedule(Method::cholesky, o) &&
-                     problem.glance != Method::lu && !problem.is_complex && !several;
-  const bool not_read_again = !several && problem.from_host && !o.check && !r.is_coarse() && !r.refines() && !picks;
+                     problem.glance != Method::lu && !problem.is_complex && !in_parts;
+  const bool not_read_again = !in_parts && problem.from_host && !o.check && !r.is_coarse() && !r.refines() && !picks;
   r.in_place = problem.handed_over || not_read_again;
   require(!problem.handed_over || (!r.is_coarse() && !r.refines()),
           "factors in place of A leave nothing to refine with");
@@ -191,7 +245,7 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   r.bounds = o.bounds && r.check;
   r.gmres_follows = o.refine == Refine::automatic;
   r.equilibrates = o.equilibrate == Wanted::on;
-  r.equilibrates_in_need = o.equilibrate == Wanted::automatic && !r.in_place && !several;
+  r.equilibrates_in_need = o.equilibrate == Wanted::automatic && !r.in_place && !in_parts;
   r.mends = r.check && o.refine == Refine::automatic && !r.refines();
   r.method = picks ? Method::cholesky : o.factorization == Method::automatic ? Method::lu : o.factorization;
   r.condition = when_estimated(r, o, problem.n);

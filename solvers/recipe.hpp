@@ -46,6 +46,7 @@ struct Means {
   bool is_quick = false;     ///< and this is that backend
   bool fits_a_leaf = false;  ///< one leaf, which computes no product, holds the system
   bool queues = true;        ///< what the lanes of a plan do goes side by side
+  double device_bytes = 0;   ///< that a system may take of the device's memory; 0: it fits
 
   bool offers(Precision p) const { return (precisions >> unsigned(p) & 1u) != 0; }
 };
@@ -54,9 +55,16 @@ struct Means {
 inline bool is_coarse(const SolvePrecision& in) { return in.unit_roundoff() > unit_roundoff_of(in.residual); }
 
 enum class Executor : std::uint8_t {
-  plan,  ///< the tasks of a plan, on the queues of the device
-  leaf,  ///< all at once, without a plan
-  cards  ///< the tasks of a plan, on the queues of several devices
+  plan,        ///< the tasks of a plan, on the queues of the device
+  leaf,        ///< all at once, without a plan
+  cards,       ///< the tasks of a plan, on the queues of several devices
+  out_of_core  ///< block column after block column, each by a plan, while the others are on the host
+};
+
+/// How a matrix that no device holds is cut: into block columns, of which two are on the device, and slices of these that pass them.
+struct OutOfCore {
+  std::int64_t columns = 0, slice = 0;
+  bool operator==(const OutOfCore&) const = default;
 };
 
 /// When a recipe that requires A = Aᵀ, but for roundoff, and a positive diagonal has that found out.
@@ -93,6 +101,7 @@ struct Recipe {
   double accuracy = 0;                ///< the backward error that solutions must have; 0: that of the HPL check
   bool gmres_follows = false;         ///< where it stalls
   Executor executor = Executor::plan;
+  OutOfCore out_of_core = {};
   Symmetry symmetry = Symmetry::given;
   Estimate condition = Estimate::never;
   bool asks_dominance = false;  ///< that A is diagonally dominant is found out before it is factored
@@ -129,6 +138,12 @@ enum class Reason : std::uint8_t {
   too_small,              ///< A is, to compute with: 2^e A is factored
   badly_scaled            ///< its rows or columns are of very different size
 };
+
+/// Whether a system goes out of core where it may take so many bytes of a device: it does not fit, and is one that can, or the options say
+/// how much it may take. 0: it fits.
+bool goes_out_of_core(const Options&, const Problem&, double device_bytes);
+/// What A and its factors take on a device.
+double bytes_in_core(const Options&, const Problem&);
 
 /// The recipe that is tried first, and those that follow from it.
 class Recipes {

@@ -13,8 +13,10 @@ namespace lasolve {
 inline namespace LASOLVE_ABI {
 template <>
 struct Names<Executor> {
-  static constexpr Name<Executor> all[] = {
-      {Executor::plan, "plan"}, {Executor::leaf, "leaf"}, {Executor::cards, "cards"}};
+  static constexpr Name<Executor> all[] = {{Executor::plan, "plan"},
+                                           {Executor::leaf, "leaf"},
+                                           {Executor::cards, "cards"},
+                                           {Executor::out_of_core, "out_of_core"}};
 };
 template <>
 struct Names<Symmetry> {
@@ -72,8 +74,14 @@ constexpr RecipeField<Recipe> fields[] = {
     {"device", "cpu, or cuda:INDEX, or several of one kind: cuda:0,1", names_of_devices, ""},
     {"factorization", "the method", [](R r) { return word_of(r.method); }, "{}"},
     {"schedule", "the order of the steps", [](R r) { return word_of(r.schedule); }, "{}"},
-    {"executor", "plan: tasks on the queues of the device; leaf: all at once; cards: tasks on several devices",
+    {"executor",
+     "plan: tasks on the queues of the device; leaf: all at once; cards: tasks on several devices; out_of_core: block "
+     "columns from the host",
      [](R r) { return word_of(r.executor); }, "by {}"},
+    {"block_columns", "out of core, columns that are on the device at a time; else null",
+     [](R r) { return count_unless(r.out_of_core.columns, 0); }, "block columns of {}"},
+    {"slice", "out of core, columns of the others that pass them at a time; else null",
+     [](R r) { return count_unless(r.out_of_core.slice, 0); }, "slices of {}"},
     {"block_size", "columns of a panel at most", [](R r) -> Value { return r.block_size(); }, "panels of {}"},
     {"step", "columns that are factored at a time; null: a panel", [](R r) { return count_unless(r.widths.step, 0); },
      "steps of {}"},

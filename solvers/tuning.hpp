@@ -64,21 +64,6 @@ inline bool is_narrow_update(const Tuning& t, Precision storage, std::int64_t fp
   return few && !apart && m * n * k <= t.cholesky_narrow_work_fp64;
 }
 
-/// How a symmetric update of n columns goes by block columns. Narrow ones compute less above the diagonal; wide ones are fewer
-/// launches with a fuller last wave of tiles.
-struct SymmetricUpdates {
-  std::int64_t whole_below = 0, columns = 0;
-
-  constexpr std::int64_t columns_of(std::int64_t n) const { return n < whole_below ? n : columns; }
-  bool operator==(const SymmetricUpdates&) const = default;
-};
-constexpr SymmetricUpdates symmetric_updates(const Tuning& t) {
-  return {t.symmetric_update_whole_below, t.symmetric_update};
-}
-inline std::int64_t symmetric_update_columns(const Tuning& t, std::int64_t n) {
-  return symmetric_updates(t).columns_of(n);
-}
-
 /// How triangular solves are halved on the CPU. With few right-hand sides the triangle is read once from memory, whatever its order:
 /// halving would gain nothing.
 struct SolveLimits {
@@ -99,9 +84,10 @@ template <class Space>
 std::int64_t diagonal_update_columns(const Queue<Space>& q) {
   return q.tuning().cholesky_diagonal_update;
 }
+/// Columns of a symmetric update that is not halved, but computed whole.
 template <class Space>
-std::int64_t symmetric_update_columns(const Queue<Space>& q, std::int64_t n) {
-  return symmetric_update_columns(q.tuning(), n);
+std::int64_t symmetric_update_columns(const Queue<Space>& q) {
+  return q.tuning().symmetric_update;
 }
 
 }  // namespace lasolve

@@ -50,7 +50,7 @@ TYPED_TEST(CholeskyFactor, of_a_lowered_plan_has_a_small_residual) {
   const Capabilities can{.cholesky_leaf = 16,
                          .cholesky = {.leaf_rows = 200, .product_binds = 5000, .rows_apart = never, .work_apart = 0},
                          .diagonal_update = 32,
-                         .symmetric_updates = {.whole_below = 40, .columns = 24}};
+                         .symmetric_update = 24};
   Queue<Cpu> q(3);
   const Gemm<T, Cpu> gemm(*gemm_backends<Cpu>()[0]);
   for (const auto& [n, nb] :

@@ -32,7 +32,7 @@ void expect_there_and_back(const Queue<Cpu>& q, std::size_t bytes, std::size_t p
     ASSERT_EQ(first[-1 - std::ptrdiff_t(i)], untouched);
     ASSERT_EQ(first[bytes * columns + i], untouched);
   }
-  unpack(q, first, back.data() + offset, pitch, bytes, columns);
+  unpack(q, first, back.data() + offset, pitch, bytes, columns, stores);
   for (std::size_t j = 0; j < columns; ++j)
     for (std::size_t i = 0; i < pitch; ++i)
       ASSERT_EQ(back[offset + i + j * pitch], i < bytes ? from[offset + i + j * pitch] : untouched);

@@ -25,6 +25,12 @@ inline namespace LASOLVE_ABI {
 ///
 /// The first call of a size may take longer: the library makes queues and memory, and CUDA loads kernels, for which it may wait.
 ///
+/// While the stream is captured in a CUDA graph, so are these calls. Each launch then reads A and B and writes X and failed_at()
+/// where they were. What the library made for it, queues and a copy of A with them, stays until the graph ends, and this object: no
+/// less than some hundred MB a graph, whatever MemoryFrom says. Factors that were made before the capture may be used in it; they, and memory
+/// of A that was handed over, must stay as long as the graph. Factors that are captured are solved with in the same capture. Of graphs with
+/// an LU one at a time may run on a device, and no other LU of this library beside it.
+///
 /// Threads: as for Context. The destructor does not wait for the work either, but where memory of A was handed over, or where this
 /// is the last that uses its context.
 /// Throws as Factorization does. What goes wrong on the device is thrown by wait(), or by a later call on the context.
@@ -39,6 +45,12 @@ class AsyncFactorization {
   AsyncFactorization(Borrowed<const T> A, const Options& options, const Context& context);
   /// In place: takes the memory of A and overwrites A with its factors. Work that other streams have on it must be done.
   AsyncFactorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context);
+  /// Factors that are there: n × n as LAPACK's getrf or potrf of the lower triangle leaves them, on the device of the context. They are read
+  /// by each solve, and must stay. `pivots` is in device memory, and is read after what the stream was given: row k was exchanged with row
+  /// pivots[k] ≥ k, from 0; null for Cholesky. Where one is out of range, failed_at() says which, and X is all NaN. The options name the
+  /// method, as above.
+  static AsyncFactorization of_factors(MatrixView<const T, Cuda> factors, const std::int64_t* pivots,
+                                       const Options& options, const Context& context);
   AsyncFactorization(AsyncFactorization&&) noexcept;
   AsyncFactorization& operator=(AsyncFactorization&&) noexcept;
   ~AsyncFactorization();
@@ -54,10 +66,14 @@ class AsyncFactorization {
   /// reads it must be done before this object ends.
   const std::int64_t* failed_at() const;
 
-  /// Waits for all that this context was given. How the factorization ended: solved, singular or not_positive_definite.
+  /// to ← n numbers in device memory: row k was exchanged with row to[k], from 0. Of rows, of Aᵀ. Misuse where the method is Cholesky.
+  void pivots_async(std::int64_t* to);
+
+  /// Waits for all that this context was given. Captured factors are misuse. How the factorization ended: solved, singular or not_positive_definite.
   Outcome wait();
 
  private:
+  explicit AsyncFactorization(std::unique_ptr<AsyncEngine<T>> engine);
   std::unique_ptr<AsyncEngine<T>> engine_;
 };
 #define LASOLVE_EXTERN(T) extern template class AsyncFactorization<T>;

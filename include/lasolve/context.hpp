@@ -21,7 +21,8 @@ inline namespace LASOLVE_ABI {
 /// With a stream, device memory is read, and written, after the work that the stream was given before the call. When a call returns
 /// its results are there, for what the stream is given next and for every other; those of lasolve/async.hpp return before that, and
 /// have them there for what the stream is given next. The default stream is then not waited for, unless
-/// a call names it: a solve that names another stream waits for both. A stream that is being captured is misuse.
+/// a call names it: a solve that names another stream waits for both. A stream that is being captured is
+/// misuse, but for those of lasolve/async.hpp.
 ///
 /// Threads:
 /// - A Context, and the factorizations that were made with it, may be used by any threads at the same time, also one Factorization

@@ -106,11 +106,13 @@ typedef struct lasolve_options {
   int bounds;           /* bound the error of each checked solution: see lasolve_report */
   const char* residual; /* of the refinement: "working", or "extra", in twice the precision; NULL: "working" */
   int equilibrate;      /* 1: scale rows and columns by powers of two; 0: where a solution fails; -1: never */
+  lasolve_int
+      device_memory; /* bytes of the device's memory that a system may take; 0: all that is free. More stays on the host */
 } lasolve_options;
 #define LASOLVE_OPTIONS_INIT                                                                                       \
   {                                                                                                                \
     sizeof(lasolve_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, LASOLVE_HOST, NULL, \
-        NULL, NULL, NULL, NULL, 0, 0, NULL, 0.0, 0, NULL, 0                                                        \
+        NULL, NULL, NULL, NULL, 0, 0, NULL, 0.0, 0, NULL, 0, 0                                                     \
   }
 
 /* What a call did. After LASOLVE_MISUSE, _MACHINE, _INTERNAL and _STOPPED only message is there, which is lasolve_last_error(): other
@@ -204,9 +206,10 @@ typedef struct lasolve_async_factorization lasolve_async_factorization;
    host: method is "lu" or "cholesky", no_check is set, condition and progress are not. refine is NULL or "none"; precision is
    NULL, or that of A. NaN and Inf in A are not looked for.
 
-   LASOLVE_MISUSE: other options, sizes, or pointers; a stream that is being captured. LASOLVE_MACHINE: no memory, or an error of
-   the driver. *factors is NULL unless the status is LASOLVE_OK. What goes wrong on the device is told by lasolve_wait(), or by a
-   later call with the context. */
+   While the stream is captured in a CUDA graph, so are these calls: lasolve/async.hpp says what has to stay.
+
+   LASOLVE_MISUSE: other options, sizes, or pointers. LASOLVE_MACHINE: no memory, or an error of the driver. *factors is NULL unless
+   the status is LASOLVE_OK. What goes wrong on the device is told by lasolve_wait(), or by a later call with the context. */
 lasolve_status lasolve_dfactor_async(lasolve_int n, const double* A, lasolve_int lda, const lasolve_options* options,
                                      lasolve_async_factorization** factors);
 lasolve_status lasolve_sfactor_async(lasolve_int n, const float* A, lasolve_int lda, const lasolve_options* options,

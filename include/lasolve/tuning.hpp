@@ -57,7 +57,7 @@ struct Tuning {
   std::int64_t cholesky_panel_least, cholesky_panel_part, cholesky_phases_from, cholesky_leaf,
       cholesky_leaf_multiprocessors, cholesky_product_binds, cholesky_rows_apart_fp32, cholesky_work_apart_fp32,
       cholesky_narrow_columns, cholesky_narrow_work_fp64, cholesky_narrow_fp32_per_fp64, cholesky_left_wide,
-      cholesky_left_beside, cholesky_diagonal_update, symmetric_update_whole_below, symmetric_update;
+      cholesky_left_beside, cholesky_diagonal_update, symmetric_update;
   // triangular solves, and the look-ahead update of LU
   std::int64_t solve_few_rhs, solve_sync_free_rhs, solve_halves_from, solve_order, lookahead_64_rows_from,
       lookahead_128_rows_from;

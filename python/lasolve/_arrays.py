@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 
-def _is_foreign(x):
+def is_foreign(x):
     """Whether x is an array of another library, which stays what it is."""
     return hasattr(x, "__dlpack__") and not isinstance(x, (np.ndarray, np.generic))
 
@@ -31,7 +31,7 @@ def _numpy(x, dtype):
     return x if x.dtype == dtype and x.dtype.isnative and x.flags.aligned else np.array(x, dtype=dtype)
 
 
-def _library(x):
+def library_of(x):
     """The namespace with the functions of an array's library: torch, cupy, jax.numpy."""
     own = getattr(x, "__array_namespace__", None)
     return own() if own else sys.modules[type(x).__module__.partition(".")[0]]
@@ -41,7 +41,7 @@ def _numpy_dtype(x):
     """What NumPy calls the elements of an array of any library."""
     if hasattr(x, "tocsr"):
         raise TypeError("lasolve: a sparse matrix: scipy.sparse.linalg solves it; or give its toarray()")
-    if not _is_foreign(x):
+    if not is_foreign(x):
         return np.asarray(x).dtype
     name = str(x.dtype).rpartition(".")[2]
     return np.dtype("float32" if name == "bfloat16" else name)
@@ -51,7 +51,7 @@ def _foreign(x, dtype):
     """An array of another library, of another type, with rows or columns in one piece."""
     if getattr(x, "requires_grad", False):
         raise TypeError("lasolve: a tensor that requires a gradient: lasolve.torch.solve has it; or give its detach()")
-    library = _library(x)
+    library = library_of(x)
     wanted = getattr(library, np.dtype(dtype).name)
     if hasattr(x, "to"):  # torch
         x = x.to(wanted)
@@ -65,7 +65,7 @@ def _foreign(x, dtype):
 def _converted(*arrays):
     arrays = [x if hasattr(x, "dtype") else np.asarray(x) for x in arrays]
     dtype = _dtype_of(*map(_numpy_dtype, arrays))
-    return tuple(_foreign(x, dtype) if _is_foreign(x) else _numpy(x, dtype) for x in arrays)
+    return tuple(_foreign(x, dtype) if is_foreign(x) else _numpy(x, dtype) for x in arrays)
 
 
 def prepare(a, b):
@@ -86,22 +86,22 @@ def matrix(a):
 
 
 def matrix_on_host(a):
-    if _is_foreign(a) and a.__dlpack_device__()[0] not in (1, 3):  # the host's memory, or pinned
-        raise TypeError("lasolve: takes arrays on the host; lasolve.Factorization takes those on a device")
+    if is_foreign(a) and a.__dlpack_device__()[0] not in (1, 3):  # the host's memory, or pinned
+        raise TypeError("lasolve: takes arrays on the host, and on a CUDA device those of torch and CuPy")
     return matrix(a)
 
 
 def sides(b, is_double):
     _dtype_of(_numpy_dtype(b))
     dtype = np.float64 if is_double else np.float32
-    return _foreign(b, dtype) if _is_foreign(b) else np.atleast_1d(_numpy(b, dtype))
+    return _foreign(b, dtype) if is_foreign(b) else np.atleast_1d(_numpy(b, dtype))
 
 
 def empty_like(like, shape, is_double):
     """A new array of the kind of `like` with the last two dimensions by columns, which need no copies."""
     name = "float64" if is_double else "float32"
     stored = shape[:-2] + shape[:-3:-1] if len(shape) > 1 else shape
-    library = np if isinstance(like, np.ndarray) or not _is_foreign(like) else _library(like)
+    library = np if isinstance(like, np.ndarray) or not is_foreign(like) else library_of(like)
     if library.__name__ == "torch":
         made = library.empty(stored, dtype=getattr(library, name), device=like.device)
     elif library.__name__ == "cupy":
@@ -112,28 +112,50 @@ def empty_like(like, shape, is_double):
     return made.swapaxes(-1, -2) if len(shape) > 1 else made
 
 
+def empty_numbers(like, shape, name):
+    """A new array of integers on the device of one of torch or CuPy."""
+    library = library_of(like)
+    if library.__name__ == "torch":
+        return library.empty(shape, dtype=getattr(library, name), device=like.device)
+    with like.device:
+        return library.empty(shape, dtype=name)
+
+
+def as_numbers(x, name):
+    """An array of torch or CuPy as integers, its last dimension in one piece."""
+    library = library_of(x)
+    return x.to(getattr(library, name)).contiguous() if library.__name__ == "torch" else library.ascontiguousarray(x, dtype=name)
+
+
+def is_by_columns(x):
+    """Whether a matrix of torch or CuPy is so, with each column in one piece."""
+    inner, outer = x.stride() if hasattr(x, "stride") else (s // x.itemsize for s in x.strides)
+    m, n = x.shape
+    return (m <= 1 or inner == 1) and (n <= 1 or outer >= m)
+
+
 def finished(like, made):
     """What empty_like() gave, as the kind of `like`: of libraries whose arrays cannot be written to."""
-    if not isinstance(made, np.ndarray) or not _is_foreign(like):
+    if not isinstance(made, np.ndarray) or not is_foreign(like):
         return made
-    return _library(like).asarray(made)
+    return library_of(like).asarray(made)
 
 
 def of_kind(like, made):
     """What only speaks DLPack, as an array of the kind of `like`."""
-    return _library(like).from_dlpack(made)
+    return library_of(like).from_dlpack(made)
 
 
 def like(given, array):
     """An array of NumPy's as the kind, type and device of another one."""
-    if not _is_foreign(given):
+    if not is_foreign(given):
         return array.astype(given.dtype)[()]
-    return _library(given).asarray(array, dtype=given.dtype, device=given.device)
+    return library_of(given).asarray(array, dtype=given.dtype, device=given.device)
 
 
 def current_stream(array):
     """The CUDA stream that the library of an array gives its work to now."""
-    library = _library(array)
+    library = library_of(array)
     if library.__name__ == "torch":
         return library.cuda.current_stream(array.device).cuda_stream
     if library.__name__ == "cupy":

@@ -5,6 +5,8 @@ import warnings
 
 from numpy.linalg import LinAlgError
 
+from . import _core
+
 
 def warning_class():
     """SciPy's, where there is SciPy."""
@@ -13,6 +15,13 @@ def warning_class():
     except ImportError:
         return RuntimeWarning
     return LinAlgWarning
+
+
+def raise_failure(method, info, batch=None):
+    """What tell() raises, of a factorization that only left where it failed."""
+    where = "" if batch is None else f", matrix {batch} of the batch"
+    or_singular = "" if method == "lu" else ", so that it is indefinite or singular"
+    raise LinAlgError(_core.message(method, info) + or_singular + where)
 
 
 def tell(report, batch=None):

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _arrays, _core, _errors
+from . import _arrays, _core, _errors, _there
 from ._core import Factorization
 from ._gemm import Gemm
 
@@ -157,12 +157,14 @@ def _square(a, check_finite):
     return a
 
 
-def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> tuple[np.ndarray, np.ndarray]:
+def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, Any]:
     """P A = L U, as `scipy.linalg.lu_factor` gives it, for `lu_solve`, SciPy's too.
 
     Parameters
     ----------
-    a : (..., n, n) array on the host
+    a : (..., n, n) array
+        Of torch or CuPy on a CUDA device, its factors are arrays of that library on the same device; the host waits to learn whether there
+        are any.
     overwrite_a : bool
         Give lu in the memory of `a`. Honoured where `a` is one writable matrix of float64 or float32 with its columns in one piece.
     check_finite : bool
@@ -182,6 +184,8 @@ def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True
     ValueError
         `a` is not square, or not finite.
     """
+    if _there.is_there(a):
+        return _there.lu_factor(a, overwrite_a, check_finite)
     a = _square(a, check_finite)
     if a.ndim > 2:
         return np.vectorize(
@@ -224,13 +228,15 @@ def _solve_with(factor, *cores):
 def lu_solve(
     lu_and_piv: tuple[ArrayLike, ArrayLike], b: ArrayLike, trans: Literal[0, 1, 2, "N", "T", "C"] = 0, overwrite_b: bool = False,
     check_finite: bool = True,
-) -> np.ndarray:  # fmt: skip
+) -> Any:  # fmt: skip
     """x with op(A) x = b from `lu_factor`, or SciPy's.
 
     Parameters
     ----------
     lu_and_piv : tuple of (..., n, n) and (..., n) arrays
-    b : (n,), (n, k) or (..., n, k) array
+        Or of torch or CuPy on a CUDA device, as `lu_factor` or cupyx.scipy.linalg.lu_factor gives them. With check_finite=False the host
+        waits for nothing; x is NaN where piv has a number out of range.
+    b : (n,), (n, k) or (..., n, k) array, on the device of the factors
     trans : {0, 1, 2, "N", "T", "C"}
         0 or "N": A; else its transpose.
     overwrite_b : bool
@@ -247,6 +253,8 @@ def lu_solve(
     ValueError
         Shapes that do not agree, another `trans`, NaN or infinities.
     """
+    if _there.is_there(lu_and_piv[0]):
+        return _there.lu_solve(lu_and_piv, b, trans, check_finite)
     lu, piv = _arrays.matrix(lu_and_piv[0]), np.asarray(lu_and_piv[1])
 
     def one(lu, piv, b):
@@ -268,23 +276,26 @@ def lu_solve(
 
 def cho_factor(
     a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
-) -> tuple[np.ndarray, bool]:
+) -> tuple[Any, bool]:
     """A = C Cᵀ with lower=True, else A = Cᵀ C, as `scipy.linalg.cho_factor`; one triangle of `a` is read.
 
     Parameters
     ----------
-    a : (..., n, n) array on the host
+    a : (..., n, n) array
+        Of torch or CuPy on a CUDA device, c is an array of that library on the same device.
     lower : bool
         Which triangle is read, and given.
     overwrite_a : bool
-        Not made use of.
+        Give c in the memory of `a`, by rows or by columns as the triangle asks for; the other triangle is then not meaningful. Honoured
+        where `a` is one writable matrix of float64 or float32 with its columns or its rows in one piece; on a device of lower triangles by
+        columns and of upper ones by rows.
     check_finite : bool
         Refuse NaN and infinities.
 
     Returns
     -------
     c : (..., n, n) array
-        With zeros in the other triangle.
+        With zeros in the other triangle, unless `a` was overwritten.
     lower : bool
 
     Raises
@@ -294,15 +305,21 @@ def cho_factor(
     ValueError
         `a` is not square, or not finite.
     """
+    if _there.is_there(a):
+        return _there.cho_factor(a, lower, overwrite_a, check_finite), lower
     a = _square(a, check_finite)
+    in_place = overwrite_a and a.ndim == 2
 
     def one(a):
         if not a.size:
             return np.empty_like(a)
-        factors = Factorization(a, copy=False, factorization="cholesky", triangle="lower" if lower else "upper", check=False,
-                                allow_nonfinite=True)  # fmt: skip
+        factors = Factorization(a, copy=False, overwrite_a=in_place, factorization="cholesky", triangle="lower" if lower else "upper",
+                                check=False, allow_nonfinite=True)  # fmt: skip
         if factors.report.outcome != "solved":
             _errors.tell(factors.report)
+        if factors.overwrote_a:  # by L, as its memory lies by columns
+            by_columns = a if a.strides[0] == a.itemsize else a.T
+            return by_columns if lower else by_columns.T
         return factors.L if lower else factors.U
 
     return (one(a) if a.ndim == 2 else np.vectorize(one, otypes=[a.dtype], signature="(n,n)->(n,n)")(a)), lower
@@ -310,12 +327,13 @@ def cho_factor(
 
 def cho_solve(
     c_and_lower: tuple[ArrayLike, bool], b: ArrayLike, overwrite_b: bool = False, check_finite: bool = True
-) -> np.ndarray:
+) -> Any:
     """x with A x = b from `cho_factor`, or SciPy's.
 
     Parameters
     ----------
     c_and_lower : tuple of (..., n, n) array and bool
+        Or an array of torch or CuPy on a CUDA device, as for `lu_solve`.
     b : (n,), (n, k) or (..., n, k) array
     overwrite_b : bool
         Write x to the memory of b. Honoured where b has the type of the factors, and is a column or has its columns in one piece.
@@ -331,6 +349,8 @@ def cho_solve(
     ValueError
         Shapes that do not agree, NaN or infinities.
     """
+    if _there.is_there(c_and_lower[0]):
+        return _there.cho_solve(c_and_lower, b, check_finite)
     c, lower = _square(c_and_lower[0], False), bool(c_and_lower[1])
 
     def one(c, b):

@@ -24,14 +24,7 @@ def _stacked(parts, batch):
 
 
 def _factored(a, b):
-    """x, and the factors on the host. a: (n, n), b: (n, k)."""
-    a, b = a.detach(), b.detach()
-    if a.is_cuda:  # whose factors stay in the library
-        return (
-            _solve.solve(a, b).contiguous(),
-            a.new_zeros(a.shape),
-            torch.zeros(a.shape[:1], dtype=torch.int32, device=a.device),
-        )
+    """x, and the factors, of arrays on the host. a: (n, n), b: (n, k)."""
     factors = Factorization(np.asfortranarray(a.numpy()), copy=False, factorization="lu")
     x = factors.solve(b.numpy())  # raises where a is singular
     return tuple(torch.from_numpy(np.ascontiguousarray(part)) for part in (x, factors.lu, factors.pivots))
@@ -39,6 +32,10 @@ def _factored(a, b):
 
 @torch.library.custom_op("lasolve::solve", mutates_args=())
 def _op(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    a, b = a.detach(), b.detach()
+    if a.is_cuda:
+        lu, pivots = _solve.lu_factor(a)
+        return _solve.lu_solve((lu, pivots), b, check_finite=False).contiguous(), lu, pivots
     made = [_factored(*parts) for parts in _of_each(a, b)]
     if not made:
         return _op_fake(a, b)
@@ -47,14 +44,19 @@ def _op(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, t
 
 @_op.register_fake
 def _op_fake(a, b):
-    return b.new_empty(b.shape), a.new_empty(a.shape), torch.empty(a.shape[:-1], dtype=torch.int32, device=a.device)
+    lu = a.new_empty(a.shape)
+    return (
+        b.new_empty(b.shape),
+        lu.mT if a.is_cuda else lu,  # on a device it is by columns
+        torch.empty(a.shape[:-1], dtype=torch.int32, device=a.device),
+    )
 
 
 @torch.library.custom_op("lasolve::solve_with", mutates_args=())
 def _with(a: torch.Tensor, lu: torch.Tensor, pivots: torch.Tensor, b: torch.Tensor, transposed: bool) -> torch.Tensor:
     a, lu, pivots, b = (x.detach() for x in (a, lu, pivots, b))
     if a.is_cuda:
-        return _solve.solve(a, b, transposed=transposed).contiguous()
+        return _solve.lu_solve((lu, pivots), b, int(transposed), check_finite=False).contiguous()
     made = [
         torch.from_numpy(
             np.ascontiguousarray(_solve.lu_solve((lu.numpy(), pivots.numpy()), b.numpy(), int(transposed)))
@@ -105,7 +107,7 @@ _with.register_autograd(_with_backward, setup_context=_with_setup)
 def solve(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """x with a x = b, and its gradients by a and b, which take two triangular solves each and no second factorization.
 
-    Of tensors on a CUDA device a gradient takes a factorization of its own.
+    Of tensors on a CUDA device x is not checked by its residual, and nothing warns that `a` is ill-conditioned.
 
     Parameters
     ----------

@@ -11,7 +11,8 @@ bool reads_again(const Options& o, Precision of_a) {
   const bool refines = o.refine != Refine::automatic && o.refine != Refine::none;
   const bool picks = o.factorization == Method::automatic && o.triangle != Uplo::both;
   return !is_own(o.precision) || !is_own(o.storage) || refines || picks || o.residual != Residual::working ||
-         o.equilibrate == Wanted::on || o.accuracy != 0 || o.bounds || o.history || o.cards.size() > 1;
+         o.equilibrate == Wanted::on || o.accuracy != 0 || o.bounds || o.history || o.cards.size() > 1 ||
+         o.device_memory > 0;
 }
 
 /// A device has memory of its own, to which A is copied.

@@ -24,4 +24,5 @@ NB_MODULE(_core, m) {
   python::bind_gemm(m);
   python::bind_solve(m);
   python::bind_factorization(m);
+  python::bind_there(m);
 }

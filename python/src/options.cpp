@@ -104,13 +104,28 @@ void take(Value& member, const char* name, nb::handle given) {
 #name, [](Asked & asked, nb::handle given) { take(asked.options.name, #name, given); } \
   }
 const Keyword table[] = {
-    {"gemm", set_gemm},          {"device", set_device},          LASOLVE_MEMBER(precision),
-    LASOLVE_MEMBER(accuracy),    LASOLVE_MEMBER(factorization),   LASOLVE_MEMBER(triangle),
-    LASOLVE_MEMBER(storage),     LASOLVE_MEMBER(refine),          LASOLVE_MEMBER(residual),
-    LASOLVE_MEMBER(equilibrate), LASOLVE_MEMBER(schedule),        LASOLVE_MEMBER(block_size),
-    LASOLVE_MEMBER(threads),     LASOLVE_MEMBER(assume_suitable), LASOLVE_MEMBER(allow_nonfinite),
-    LASOLVE_MEMBER(check),       LASOLVE_MEMBER(condition),       LASOLVE_MEMBER(bounds),
-    LASOLVE_MEMBER(history),     {"tuning", set_tuning},          {"progress", set_progress},
+    {"gemm", set_gemm},
+    {"device", set_device},
+    LASOLVE_MEMBER(precision),
+    LASOLVE_MEMBER(accuracy),
+    LASOLVE_MEMBER(factorization),
+    LASOLVE_MEMBER(triangle),
+    LASOLVE_MEMBER(storage),
+    LASOLVE_MEMBER(refine),
+    LASOLVE_MEMBER(residual),
+    LASOLVE_MEMBER(equilibrate),
+    LASOLVE_MEMBER(schedule),
+    LASOLVE_MEMBER(block_size),
+    LASOLVE_MEMBER(threads),
+    LASOLVE_MEMBER(assume_suitable),
+    LASOLVE_MEMBER(allow_nonfinite),
+    LASOLVE_MEMBER(check),
+    LASOLVE_MEMBER(condition),
+    LASOLVE_MEMBER(bounds),
+    LASOLVE_MEMBER(history),
+    {"tuning", set_tuning},
+    {"progress", set_progress},
+    LASOLVE_MEMBER(device_memory),
 };
 
 }  // namespace

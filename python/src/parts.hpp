@@ -1,9 +1,11 @@
 // The parts of the module.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "arrays.hpp"
+#include "lasolve/context.hpp"
 #include "options.hpp"
 
 namespace lasolve::python {
@@ -11,6 +13,7 @@ namespace lasolve::python {
 void bind_solve(nb::module_&);
 void bind_factorization(nb::module_&);
 void bind_report(nb::module_&);
+void bind_there(nb::module_&);
 
 /// A and B as arrays of one type, prepared by lasolve._arrays where they are not, in memory that lives as long as this.
 struct System {
@@ -40,5 +43,10 @@ void tell(const Report&, std::int64_t batch = -1);
 bool is_clean(const Report&, bool is_double);
 
 Op op_of(nb::handle trans);
+
+/// The context of a device and a stream: made once.
+const Context& context_of(int device, CUstream_st* stream);
+/// Where a factorization on a device failed, as an array of the kind of `like`, whose memory has an owner.
+nb::object info_of(nb::handle like, int device, const std::int64_t* failed_at, const nb::capsule& owner);
 
 }  // namespace lasolve::python

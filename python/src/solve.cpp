@@ -1,7 +1,6 @@
 // solve(): one system, or a batch of them.
 #include <nanobind/stl/vector.h>
 
-#include <map>
 #include <string>
 #include <variant>
 
@@ -153,14 +152,6 @@ nb::object solve_arrays(nb::handle a, nb::handle b, bool overwrite_a, bool overw
   return nb::make_tuple(x, reports);
 }
 
-/// The context of a device and a stream: made once.
-const Context& context_of(int device, CUstream_st* stream) {
-  static auto* const known = new std::map<std::pair<int, CUstream_st*>, Context>();
-  const auto found = known->find({device, stream});
-  return found != known->end() ? found->second
-                               : known->emplace(std::pair(device, stream), Context(device, stream)).first->second;
-}
-
 /// x, and info in the memory of the factorization, which lives as long as info.
 template <class T>
 nb::object solve_async(Call& call, const Options& options, Op op) {
@@ -170,9 +161,7 @@ nb::object solve_async(Call& call, const Options& options, Op op) {
       new AsyncFactorization<T>(call.a_of<T>(0), options, context_of(device, after(call.a, call.A.device()).stream));
   const nb::capsule owner(factors, [](void* p) noexcept { delete static_cast<AsyncFactorization<T>*>(p); });
   factors->solve_async(call.b_of<T>(0), call.x_of<T>(0), op);
-  const nb::ndarray<const std::int64_t> info(factors->failed_at(), 0, nullptr, owner, nullptr,
-                                             nb::dtype<std::int64_t>(), nb::device::cuda::value, device);
-  return nb::make_tuple(finished(call.b, std::move(call.x)), function("_arrays", "of_kind")(call.b, nb::cast(info)));
+  return nb::make_tuple(finished(call.b, std::move(call.x)), info_of(call.b, device, factors->failed_at(), owner));
 }
 
 nb::object solve_ex(nb::handle a, nb::handle b, bool transposed, nb::handle options) {

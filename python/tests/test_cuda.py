@@ -1,6 +1,8 @@
 """Arrays in the memory of a CUDA device, of torch and of CuPy. Skipped without one."""
 
 import gc
+import os
+import shutil
 import threading
 
 import numpy as np
@@ -78,9 +80,114 @@ def test_factors(there):
     for k, p in enumerate(factors.pivots):
         pa[[k, p]] = pa[[p, k]]
     np.testing.assert_allclose(factors.L @ factors.U, pa, atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [0, 1, 4, 64, 300, 1000])
+def test_factors_are_arrays_there(there, n, dtype):
+    to, back = there
+    a, b = system(n, 3, dtype)
+    A, B = to(a), to(b)
+    tolerance = 1e-3 if dtype == np.float32 else 1e-9
+    lu, piv = lasolve.lu_factor(A)
+    assert type(lu) is type(piv) is type(A) and lu.device == piv.device == A.device and lu.dtype == A.dtype
+    assert str(piv.dtype).endswith("int32")
+    pa = a.copy()
+    for k, p in enumerate(back(piv)):
+        pa[[k, p]] = pa[[p, k]]
+    np.testing.assert_allclose((np.tril(back(lu), -1) + np.eye(n)) @ np.triu(back(lu)), pa, atol=n * tolerance)
+    np.testing.assert_array_equal(back(A), a)
+    by_rows = to(np.ascontiguousarray(back(lu)))
+    for stored in (lu, by_rows):
+        for trans, op in ((0, a), ("T", a.T)):
+            for sides in (B, B[:, 0], B[:, ::2]):
+                x = lasolve.lu_solve((stored, piv), sides, trans)
+                assert type(x) is type(B) and x.shape == sides.shape and x.device == B.device
+                np.testing.assert_allclose(op @ back(x), back(sides), atol=10 * tolerance)
+    spd = a @ a.T + np.eye(n, dtype=dtype)
+    for lower in (False, True):
+        part = np.tril if lower else np.triu
+        c, its = lasolve.cho_factor(to(part(spd) + 7 * (part(np.ones_like(spd)) == 0).astype(dtype)), lower)
+        assert its == lower and type(c) is type(A) and c.device == A.device
+        l = back(c) if lower else back(c).T
+        np.testing.assert_allclose(l @ l.T, spd, atol=n * n * tolerance)
+        for stored in (c, to(np.ascontiguousarray(back(c)))):
+            np.testing.assert_allclose(spd @ back(lasolve.cho_solve((stored, lower), B)), b, atol=100 * tolerance)
+
+
+def test_factors_in_place_in_batches_and_of_others(there):
+    to, back = there
+    a, b = system(60, 2)
+    by_columns = to(np.ascontiguousarray(a.T)).T
+    lu, piv = lasolve.lu_factor(by_columns, overwrite_a=True)
+    np.testing.assert_array_equal(back(lu), back(by_columns))
+    np.testing.assert_allclose(a @ back(lasolve.lu_solve((lu, piv), to(b))), b, atol=1e-9)
+    batch = np.stack([a, a.T, a + np.eye(60)])
+    for sides in (b, b[:, 0], np.stack([b, 2 * b, 3 * b])):
+        x = back(lasolve.lu_solve(lasolve.lu_factor(to(batch)), to(sides)))
+        np.testing.assert_allclose((batch @ x[..., None])[..., 0] if sides.ndim == 1 else batch @ x, np.broadcast_to(sides, x.shape), atol=1e-9)
+    linalg = pytest.importorskip("scipy.linalg")
+    lu, piv = linalg.lu_factor(a)
+    np.testing.assert_allclose(a @ back(lasolve.lu_solve((to(lu), to(piv)), to(b))), b, atol=1e-9)
+
+
+def test_factors_that_are_none(there):
+    to, _ = there
+    zero = np.zeros((3, 3))
+    with pytest.raises(np.linalg.LinAlgError, match="singular: column 0"):
+        lasolve.lu_factor(to(zero))
+    with pytest.raises(np.linalg.LinAlgError, match="order 1 is not positive.*matrix 1 of the batch"):
+        lasolve.cho_factor(to(np.stack([np.eye(3), zero])))
     for function in (lasolve.lu_factor, lasolve.cho_factor):
-        with pytest.raises(TypeError, match="lasolve.Factorization takes those on a device"):
-            function(to(a))
+        with pytest.raises(ValueError, match="infs or NaNs"):
+            function(to(np.eye(3) * np.nan))
+        with pytest.raises(ValueError, match="square"):
+            function(to(np.ones((2, 3))))
+    factors = lasolve.lu_factor(to(np.eye(3)))
+    with pytest.raises(ValueError, match="incompatible"):
+        lasolve.lu_solve(factors, to(np.ones(4)))
+    with pytest.raises(ValueError, match="pivots"):
+        lasolve.lu_solve((factors[0], factors[1][:2]), to(np.ones(3)))
+    with pytest.raises(ValueError, match="different devices"):
+        lasolve.lu_solve(factors, np.ones(3))
+
+
+@pytest.mark.parametrize("factorization", ["lu", "cholesky"])
+@pytest.mark.parametrize("n", [5, 300, 2000])
+def test_is_captured_in_a_graph(n, factorization):
+    torch = _torch()
+    a, b = system(n, 2)
+    spd = a @ a.T
+    A, B = torch.from_numpy(spd).cuda(), torch.from_numpy(b).cuda()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        x, info = lasolve.solve_ex(A, 2 * B, factorization=factorization)
+        y = x + 1
+    for factor in (1, 3):
+        A.copy_(torch.from_numpy(factor * spd))
+        B.copy_(torch.from_numpy(factor * b[::-1].copy()))
+        graph.replay()
+        right, _ = lasolve.solve_ex(A, 2 * B, factorization=factorization)
+        assert int(info) == -1 and torch.equal(y, right + 1)
+    A.zero_()
+    graph.replay()
+    assert int(info) >= 0 and bool(x.isnan().all())
+    with pytest.raises(ValueError, match="being captured"), torch.cuda.graph(torch.cuda.CUDAGraph()):
+        lasolve.solve(A, B)
+
+
+def test_factors_are_solved_with_in_a_graph():
+    torch = _torch()
+    a, b = system(200, 2)
+    factors = lasolve.lu_factor(torch.from_numpy(a).cuda())
+    B = torch.from_numpy(b).cuda()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        x = lasolve.lu_solve(factors, B, check_finite=False)
+    for factor in (2, -1):
+        B.copy_(torch.from_numpy(factor * b))
+        graph.replay()
+        np.testing.assert_allclose(a @ x.cpu().numpy(), factor * b, atol=1e-9)
 
 
 def test_errors_are_those_of_the_host(there):
@@ -171,12 +278,71 @@ def test_a_function_makes_the_products():
         lasolve.gemm(lambda A, B, C, alpha, beta, stream: product(A, B, C, -alpha, beta, stream), name="wrong", device="cuda")
 
 
-def test_gradients():
+KERNEL = """
+#include <lasolve/kernel.h>
+struct Sizes { lasolve_int m, n, k, ai, al, bl, bj, ldc; };
+__global__ void products(Sizes s, double alpha, const double* A, const double* B, double beta, double* C) {
+  const lasolve_int i = blockIdx.x * 16 + threadIdx.x, j = blockIdx.y * 16 + threadIdx.y;
+  if (i >= s.m || j >= s.n) return;
+  double sum = 0;
+  for (lasolve_int l = 0; l < s.k; ++l) sum += A[i * s.ai + l * s.al] * B[l * s.bl + j * s.bj];
+  double& c = C[i + j * s.ldc];
+  c = beta == 0 ? alpha * sum : alpha * sum + beta * c;
+}
+static void multiply(LASOLVE_KERNEL_PARAMETERS(double)) {
+  const Sizes s = {m, n, k, op_a ? lda : 1, op_a ? 1 : lda, op_b ? ldb : 1, op_b ? 1 : ldb, ldc};
+  products<<<dim3((m + 15) / 16, (n + 15) / 16), dim3(16, 16), 0, cudaStream_t(data)>>>(s, alpha, A, B, beta, C);
+}
+const lasolve_kernel* lasolve_plugin_kernel() {
+  static lasolve_kernel kernel = LASOLVE_KERNEL_INIT;
+  kernel.memory = LASOLVE_CUDA;
+  kernel.name = "sixteen";
+  kernel.f64 = multiply;
+  return &kernel;
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("nvcc") and not os.path.exists("/usr/local/cuda/bin/nvcc"), reason="there is no nvcc")
+def test_a_source_in_cuda_makes_the_products(there):
+    to, back = there
+    sixteen = lasolve.kernel(KERNEL)
+    assert (sixteen.name, sixteen.device, sixteen.precisions) == ("sixteen", "cuda", ("fp64",))
+    a, b = system(700)
+    x, report = lasolve.solve(to(a), to(b), gemm=sixteen, return_report=True)
+    assert report.gemm == "sixteen" and report.device.startswith("cuda")
+    np.testing.assert_allclose(a @ back(x), b, atol=1e-9)
+    table = lasolve.compare(["cublas", "sixteen"], n=600, device="cuda", repeat=1)
+    assert set(table["outcome"]) == {"solved"}
+    with pytest.raises(ValueError, match=r"sixteen on cuda.* is wrong in fp64: C\(\d+, \d+\)"):
+        lasolve.kernel(KERNEL.replace("alpha * sum :", "alpha * sum + 1 :"))
+
+
+def test_gradients_from_the_same_factors(monkeypatch):
     torch = _torch()
+    from lasolve import _there
     from lasolve.torch import solve
 
+    made = []
+    lu_factor = _there.lu_factor
+    monkeypatch.setattr(_there, "lu_factor", lambda *a: made.append(1) or lu_factor(*a))
+    a, b = (torch.from_numpy(x).cuda().requires_grad_() for x in system(6, 2))
+    solve(a, b).sum().backward()
+    assert made == [1]
     a, b = (torch.from_numpy(x).cuda().requires_grad_() for x in system(6, 2))
     torch.testing.assert_close(solve(a, b), torch.linalg.solve(a, b))
     assert torch.autograd.gradcheck(solve, (a, b))
     assert torch.autograd.gradgradcheck(solve, (a, b))
     torch.library.opcheck(torch.ops.lasolve.solve.default, (a, b))
+    x, lu, pivots = torch.ops.lasolve.solve(a.detach(), b.detach())
+    assert lu.is_cuda and pivots.is_cuda
+    torch.library.opcheck(torch.ops.lasolve.solve_with.default, (a, lu, pivots, b, True))
+    a, b = (torch.from_numpy(np.stack([x, 2 * x])).cuda().requires_grad_() for x in system(4, 2))
+    torch.testing.assert_close(solve(a, b), torch.linalg.solve(a, b))
+    assert torch.autograd.gradcheck(solve, (a, b))
+
+    def loss(a, b):
+        return (solve(a * 2, b) ** 2).sum()
+
+    compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(torch.autograd.grad(compiled(a, b), a), torch.autograd.grad(loss(a, b), a))

@@ -53,6 +53,23 @@ def test_one_triangle_is_read(order, lower):
 
 
 @pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("n", [1, 3, 60, 300])
+def test_cho_factor_overwrites(order, lower, n):
+    a = rng.random((n, n))
+    spd = a @ a.T + np.eye(n)
+    given, b = np.array(spd, order=order), rng.random((n, 2))
+    c, its = lasolve.cho_factor(given, lower, overwrite_a=True)
+    assert its == lower and np.shares_memory(c, given)
+    part = (np.tril if lower else np.triu)(c)
+    np.testing.assert_allclose(part @ part.T if lower else part.T @ part, spd, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(spd @ lasolve.cho_solve((c, lower), b), b, atol=1e-7)
+    kept = np.array(spd, order=order)
+    assert not np.shares_memory(lasolve.cho_factor(kept, lower)[0], kept)
+    np.testing.assert_array_equal(kept, spd)
+
+
+@pytest.mark.parametrize("order", "CF")
 def test_blocks_of_larger_arrays(order):
     whole = np.array(rng.random((90, 91)), order=order)
     around = whole.copy()

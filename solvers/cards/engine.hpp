@@ -1,4 +1,5 @@
-// A system over several cards of a kind. The solver is that of the host, for which the matrix and its factors are on the cards.
+// A system over several cards of a kind, or more than one holds. The solver is that of the host, for which the matrix and its factors are
+// elsewhere.
 #pragma once
 
 #include <memory>
@@ -6,6 +7,7 @@
 
 #include "solvers/cards/factors.hpp"
 #include "solvers/cards/system.hpp"
+#include "solvers/out_of_core/factors.hpp"
 
 namespace lasolve {
 
@@ -30,35 +32,50 @@ class SystemOnCardsOf : public SystemOnCards<T> {
       : cards_(options),
         gemm_(gemm),
         coarse_(coarse_backend<Space>(options, options.device.index)),
-        recipes_(resolve(options, {.n = A.n, .element = precision_of<T>},
-                         means_of(gemm, options, cards_.queue(0).tuning(), false))),
-        A_(matrix_of(std::move(A), std::move(source))) {}
+        source_(std::move(source)),
+        recipes_(resolve(options, {.n = A.n, .element = precision_of<T>}, means(options, A.device_bytes))),
+        A_(matrix_of(A)) {}
 
   const Recipes& recipes() const override { return recipes_; }
   SpreadMatrix<T, Cpu>& matrix() override { return A_; }
   std::unique_ptr<Decomposition<T, Cpu>> factors_by(const Recipe& by, Scales&& scales) override {
     const GemmBackend<Space>& backend = by.by_coarse ? *coarse_ : gemm_;
     if constexpr (std::is_same_v<T, double>)
-      if (by.precision.storage == Precision::fp64)
-        return std::make_unique<DecompositionOnCards<T, Space, double>>(cards_, A_, backend, by, std::move(scales));
+      if (by.precision.storage == Precision::fp64) return factors_in<double>(backend, by, std::move(scales));
     require(by.precision.storage == Precision::fp32, "over several cards factors are stored in fp64 or fp32");
-    return std::make_unique<DecompositionOnCards<T, Space, float>>(cards_, A_, backend, by, std::move(scales));
+    return factors_in<float>(backend, by, std::move(scales));
   }
 
  protected:
   CardGroup<Space> cards_;
 
  private:
-  MatrixOnCards<T, Space> matrix_of(Columnwise<T>&& A, Supply<T, Space>&& source) {
+  Means means(const Options& options, double device_bytes) {
+    Means all = means_of(gemm_, options, cards_.queue(0).tuning(), false);
+    all.device_bytes = device_bytes;
+    return all;
+  }
+  MatrixOnCards<T, Space> matrix_of(const Columnwise<T>& A) {
     const Recipe& first = recipes_.first();
+    if (first.executor == Executor::out_of_core)
+      return {cards_, source_, A.n, Deal({.n = A.n, .widths = {.panel = first.out_of_core.slice}}, 1), false};
     Deal deal = deal_of(cards_.queue(0), first, A.n);
     const bool keeps = A.keeps.value_or(first.reads_A_again() &&
                                         have_room_for_both<T>(cards_, deal, A.n, bytes_of(first.precision.storage)));
-    return {cards_, std::move(source), A.n, std::move(deal), keeps};
+    return {cards_, source_, A.n, std::move(deal), keeps};
+  }
+  template <class F>
+  std::unique_ptr<Decomposition<T, Cpu>> factors_in(const GemmBackend<Space>& backend, const Recipe& by,
+                                                    Scales&& scales) {
+    if (by.executor == Executor::out_of_core)
+      return std::make_unique<FactorsOutOfCore<T, Space, F>>(cards_, source_, A_.order(), backend, by,
+                                                             std::move(scales));
+    return std::make_unique<DecompositionOnCards<T, Space, F>>(cards_, A_, backend, by, std::move(scales));
   }
 
   const GemmBackend<Space>& gemm_;
   const GemmBackend<Space>* const coarse_;
+  const Supply<T, Space> source_;
   const Recipes recipes_;
   MatrixOnCards<T, Space> A_;
 };

@@ -31,6 +31,8 @@ class CardGroup<Cpu> {
   Queue<Cpu>& queue(int card) { return *all_[std::size_t(card)]; }
   const std::string& name(int card) const { return names_[std::size_t(card)]; }
   const std::function<void(double)>& progress() const { return progress_; }
+  /// A further queue of a card, which nobody else gives work to.
+  std::unique_ptr<Queue<Cpu>> line(int) const { return std::make_unique<Queue<Cpu>>(1); }
   template <class F>
   void on(int card, F f) {
     const Settled<Cpu> settled(queue(card));

@@ -51,23 +51,54 @@ Tasks with_updates_in_turns(const Plan& plan, const CholeskyLimits& limits) {
   return lowered;
 }
 
-/// Symmetric updates by block columns, each one product from its diagonal down, in two lanes in turns.
-Tasks with_block_columns(const Plan& plan, const SymmetricUpdates& updates) {
+/// The parts of a symmetric update, appended in two lanes in turns.
+class SymmetricUpdate {
+ public:
+  SymmetricUpdate(Tasks& to, const Task& whole, std::int64_t leaf) : to_(to), whole_(whole), leaf_(leaf) {}
+
+  void by_halves(Range c) {
+    symmetric_update_by_halves(
+        c, leaf_,
+        [&](Range leaf) {
+          const double n = double(leaf.count());
+          add(cholesky_task::update_lower, lower_update_flops(n, n, 1), leaf, leaf);
+        },
+        [&](Range rows, Range columns) { product(rows, columns); });
+  }
+  void product(Range rows, Range columns) {
+    add(cholesky_task::product, 2 * double(rows.count()) * double(columns.count()), rows, columns);
+    to_.back().U = {columns, whole_.L.columns()};
+  }
+
+ private:
+  void add(const TaskType& type, double flops_of_a_column, Range rows, Range columns) {
+    to_.push_back(whole_);
+    Task& part = to_.back();
+    part.type = &type, part.lane = in_turn(whole_.lane, turn_++), part.flops = flops_of_a_column * double(whole_.L.n);
+    part.C = {rows, columns}, part.L = {rows, whole_.L.columns()};
+  }
+
+  Tasks& to_;
+  const Task& whole_;
+  const std::int64_t leaf_;
+  std::int64_t turn_ = 0;
+};
+
+/// Symmetric updates by halves. First come as many columns as the last panel had, since the panel after the next waits for its own.
+Tasks with_symmetric_updates_by_halves(const Plan& plan, std::int64_t leaf) {
   Tasks lowered;
   for (const Task& task : plan.tasks) {
-    const std::int64_t n = task.C.n, width = updates.columns_of(n);
-    if (!task.is(cholesky_task::update_lower) || width >= n) {
+    const Range all = task.C.columns(), soon{all.begin, std::min(all.end, all.begin + task.L.n)},
+                rest{soon.end, all.end};
+    if (!task.is(cholesky_task::update_lower) || all.count() <= leaf) {
       lowered.push_back(task);
       continue;
     }
-    for (std::int64_t j = 0; j < n; j += width) {
-      const Range rows{task.C.i + j, task.C.rows().end}, columns{task.C.j + j, task.C.j + std::min(n, j + width)};
-      lowered.push_back(task);
-      lowered.back().lane = in_turn(task.lane, j / width);
-      lowered.back().flops = lower_update_flops(double(rows.count()), double(columns.count()), double(task.L.n));
-      lowered.back().C = {rows, columns};
-      lowered.back().L = {rows, task.L.columns()};
-    }
+    SymmetricUpdate update(lowered, task, leaf);
+    update.by_halves(soon);
+    if (rest.empty()) continue;
+    update.product(rest, soon);
+    update.by_halves(rest);
   }
   return lowered;
 }
@@ -168,7 +199,7 @@ bool updates_all_behind(const Plan& plan) {
 
 std::vector<Task> lowered_cholesky(const Plan& plan, const Capabilities& can) {
   if (updates_all_behind(plan))
-    return can.symmetric_updates.columns > 0 ? with_block_columns(plan, can.symmetric_updates) : plan.tasks;
+    return can.symmetric_update > 0 ? with_symmetric_updates_by_halves(plan, can.symmetric_update) : plan.tasks;
   if (can.cholesky_leaf == 0) return plan.tasks;
   Plan lowered = plan;
   lowered.tasks = with_updates_in_turns(lowered, can.cholesky);

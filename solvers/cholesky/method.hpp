@@ -61,15 +61,15 @@ void update_block_column(Queue<Space>& q, const Gemm<T, Space>& gemm, MatrixView
   if (end < m) gemm(q, T(-1), L.block(n, 0, m - n, k), transposed(L.block(0, 0, n, k)), T(1), C.block(n, 0, m - n, n));
 }
 
-/// C ← C − L Lᵀ on and below the diagonal of a block column C, m × n, from its diagonal down. L: m × k. By narrower block columns,
-/// each one product. The upper triangle of the blocks on the diagonal is overwritten.
+/// C ← C − L Lᵀ on and below the diagonal. C: n × n, L: n × k. By halves; of the blocks on the diagonal the upper triangle is overwritten.
 template <class T, class Space>
 void update_lower(Queue<Space>& q, const Gemm<T, Space>& gemm, MatrixView<T, Space> L, MatrixView<T, Space> C) {
-  const std::int64_t m = C.rows(), n = C.cols(), k = L.cols(), width = symmetric_update_columns(q, m);
-  for (std::int64_t j = 0; j < n; j += width) {
-    const std::int64_t w = std::min(width, n - j);
-    gemm(q, T(-1), L.block(j, 0, m - j, k), transposed(L.block(j, 0, w, k)), T(1), C.block(j, j, m - j, w));
-  }
+  const auto product = [&](Range r, Range c) {
+    const auto of_L = [&](Range rows) { return L.block(rows.begin, 0, rows.count(), L.cols()); };
+    gemm(q, T(-1), of_L(r), transposed(of_L(c)), T(1), C.block(r.begin, c.begin, r.count(), c.count()));
+  };
+  symmetric_update_by_halves(
+      {0, C.rows()}, symmetric_update_columns(q), [&](Range c) { product(c, c); }, product);
 }
 
 struct Cholesky {

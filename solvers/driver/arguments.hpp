@@ -39,6 +39,7 @@ inline void require_enumerators(const Options& options) {
     require(options.device.kind == Device::cpu || options.device.index == options.cards[0],
             "Options::device is the first of Options::cards");
   }
+  require(options.device_memory >= 0, "Options::device_memory is negative");
   require_enumerator(options.factorization, "Options::factorization");
   require_enumerator(options.triangle, "Options::triangle");
   require_enumerator(options.precision, "Options::precision");

@@ -60,6 +60,15 @@ template <class T>
 AsyncFactorization<T>::AsyncFactorization(Matrix<T, Cuda>&& A, const Options& options, const Context& context)
     : engine_(engine_for<T>(Given<T, Cuda>(std::move(A)), options, context)) {}
 template <class T>
+AsyncFactorization<T>::AsyncFactorization(std::unique_ptr<AsyncEngine<T>> engine) : engine_(std::move(engine)) {}
+template <class T>
+AsyncFactorization<T> AsyncFactorization<T>::of_factors(MatrixView<const T, Cuda> factors, const std::int64_t* pivots,
+                                                        const Options& options, const Context& context) {
+  Given<T, Cuda> given(factors);
+  given.factored = pivots;
+  return AsyncFactorization(engine_for<T>(std::move(given), options, context));
+}
+template <class T>
 AsyncFactorization<T>::AsyncFactorization(AsyncFactorization&&) noexcept = default;
 template <class T>
 AsyncFactorization<T>& AsyncFactorization<T>::operator=(AsyncFactorization&&) noexcept = default;
@@ -77,6 +86,11 @@ void AsyncFactorization<T>::solve_async(Borrowed<const T> B, Borrowed<T> X, Op o
 template <class T>
 const std::int64_t* AsyncFactorization<T>::failed_at() const {
   return not_moved(engine_).failed_at();
+}
+
+template <class T>
+void AsyncFactorization<T>::pivots_async(std::int64_t* to) {
+  not_moved(engine_).pivots(to);
 }
 
 template <class T>

@@ -73,6 +73,7 @@ class AsyncEngine {
   Op stored = Op::none;
   virtual void solve(Columns<const T, Cuda> B, Columns<T, Cuda> X, Op op) = 0;
   virtual const std::int64_t* failed_at() const = 0;
+  virtual void pivots(std::int64_t* to) = 0;
   virtual Outcome wait() = 0;
 };
 
@@ -112,6 +113,8 @@ struct Given {
   SpreadMatrix<T, Space>* spread = nullptr;
   std::function<std::unique_ptr<Decomposition<T, Space>>(const Recipe&, Scales&&)> make = {};
   bool may_end = false;  ///< with the call, so that a copy is to be kept
+  /// A has the factors already, with these interchanges on its device: row k was exchanged with row (*factored)[k]. Null: a method without.
+  std::optional<const std::int64_t*> factored = {};
 };
 
 template <class T, class Space>
@@ -150,12 +153,17 @@ struct Columnwise {
   Supply<T, Cuda> on_cuda;
   std::optional<bool> keeps =
       {};  ///< cards have a copy of it beside its factors; none: where there is room, and it is read again
+  double device_bytes = 0;  ///< as in Means
 };
-/// Factors over the cards that the options name, of the kind of the backend.
+/// Factors over the cards that the options name, of the kind of the backend, or out of core with one.
 template <class T>
 std::unique_ptr<Engine<T>> make_engine_on_cards(Columnwise<T> A, const GemmBackend<Cpu>&, const Options&, Facts start);
 template <class T>
 std::unique_ptr<Engine<T>> make_engine_on_cards(Columnwise<T> A, const GemmBackend<Cuda>&, const Options&, Facts start);
+/// Of a device's memory, what a system may take: what the options say, else what is free. 0: any that is so small fits.
+double bytes_of_device(const Options&, const Choice&, const Problem&);
+/// Whether it is for one device, and goes out of core there.
+bool goes_out_of_core(const Options&, const Choice&, const Problem&);
 /// The columns of a matrix on the host, or on a CUDA device after what a stream has been given.
 template <class T>
 Columnwise<T> columnwise(MatrixView<const T, Cpu> A);

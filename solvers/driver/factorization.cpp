@@ -4,7 +4,9 @@
 
 #include "core/choose.hpp"
 #include "core/cpu/copy_on_host.hpp"
+#include "core/current_device.hpp"
 #include "core/memory_kind.hpp"
+#include "core/sizes.hpp"
 #include "core/transfer.hpp"
 #include "lasolve/context.hpp"
 #include "lasolve/names.hpp"
@@ -41,14 +43,21 @@ Choice choose_for(const Options& options, const SharedContext& context) {
   return context ? choose(on_its_device(*context, options)) : choose(options);
 }
 
-/// Over the cards that the options name.
+/// Over the cards that the options name. Without any, out of core on that of the choice, which is said.
 template <class T>
-std::unique_ptr<Engine<T>> make_engine_on_cards(Columnwise<T>&& A, const Options& options, const Choice& choice,
-                                                Op op) {
+std::unique_ptr<Engine<T>> make_engine_on_cards(Columnwise<T>&& A, Options options, const Choice& choice, Op op) {
+  Facts start = start_of(choice, options, op);
+  if (options.cards.size() < 2) {
+    const Problem problem{.n = A.n, .element = precision_of<T>};
+    A.device_bytes = bytes_of_device(options, choice, problem);
+    if (goes_out_of_core(options, problem, A.device_bytes))
+      start.notes.push_back("out of core: A and its factors take " + in_bytes(bytes_in_core(options, problem)) +
+                            ", and " + in_bytes(A.device_bytes) + " of the device's memory may be taken");
+    options.device = choice.device();
+    options.cards = {options.device.index};
+  }
   return std::visit(
-      [&](const auto* backend) {
-        return make_engine_on_cards<T>(std::move(A), *backend, options, start_of(choice, options, op));
-      },
+      [&](const auto* backend) { return make_engine_on_cards<T>(std::move(A), *backend, options, std::move(start)); },
       choice.backend);
 }
 
@@ -60,6 +69,12 @@ std::unique_ptr<Engine<T>> make_engine_for(Given<T, Cpu> A, const Options& optio
     require(!context, "a context is on one device, but several cards are asked for");
     require(!A.memory, "over several cards factors do not overwrite A: give it as a view");
     return make_engine_on_cards<T>(columnwise(A.A), options, choice, op);
+  }
+  if (goes_out_of_core(options, choice, problem_of(A)) && (options.device_memory > 0 || (!context && !A.memory))) {
+    require(!context, "out of core a context has no part: let the system have more of the device's memory");
+    require(!A.memory, "out of core factors do not overwrite A: give it as a view");
+    if constexpr (!ComplexElement<T>) return make_engine_on_cards<T>(columnwise(A.A), options, choice, op);
+    require(false, "out of core systems are real: let the system have more of the device's memory");
   }
   if (const auto* on_cpu = std::get_if<const GemmBackend<Cpu>*>(&choice.backend)) {
     require(!context, "a backend of the CPU, but a context is on CUDA");
@@ -208,7 +223,7 @@ Report solve_once(const Borrowed<const T>& A, const Borrowed<const T>& B, const 
   require_square(A.rows(), A.cols());
   const auto columns = columns_of<Cpu>(A);
   const auto sides = require_sides(A.rows(), extent_of(A, columns), B, X, op);
-  if (A.on_cuda() || B.on_cuda() || after.context || !columns) {
+  if (A.on_cuda() || B.on_cuda() || after.context || !columns || options.device_memory > 0) {
     const auto engine = engine_for(A, options, after);
     Report report = solve_by(*engine, B, X, sides, op, after.stream);
     return together(engine->report(), std::move(report));
@@ -229,6 +244,18 @@ Report solve_once(const Borrowed<const T>& A, const Borrowed<const T>& B, const 
 }
 
 }  // namespace
+
+double bytes_of_device(const Options& options, const Choice& choice, const Problem& problem) {
+  constexpr double not_asked_for = 1 << 30, workspace = 1 << 30;
+  if (options.device_memory > 0) return double(options.device_memory);
+  if (choice.device().kind != Device::cuda || bytes_in_core(options, problem) < not_asked_for) return 0;
+  const CurrentDevice current(choice.cuda_device);
+  return std::max(1.0, double(Memory<Cuda>::available()) - workspace);
+}
+
+bool goes_out_of_core(const Options& options, const Choice& choice, const Problem& problem) {
+  return options.cards.size() < 2 && goes_out_of_core(options, problem, bytes_of_device(options, choice, problem));
+}
 
 template <class T>
 Columnwise<T> columnwise(MatrixView<const T, Cpu> A) {

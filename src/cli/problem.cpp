@@ -230,14 +230,14 @@ Report Problem::solve_in_place(int queue, Options options, Matrix<double>& X) {
   return report;
 }
 
-Factorization<double> Problem::generated_on_cards(const Options& options) {
+Factorization<double> Problem::generated_in_parts(int device, const Options& options) {
   Columnwise<double> columns;
   columns.n = n_;
   columns.on_cuda = [this](Queue<Cuda>& q, std::int64_t first, MatrixView<double, Cuda> to) {
     io::generate(q, *generator_, to, first);
   };
   if (!has_rhs_ && B_.cols() == 0) {
-    Queue<Cuda> q(options.cards[0]);
+    Queue<Cuda> q(device);
     const CurrentDevice current(q);
     const std::int64_t at_once = std::min<std::int64_t>(n_, 1024);
     Matrix<double, Cuda> some(n_, at_once);
@@ -329,10 +329,12 @@ Report Problem::solve(const Options& options, Matrix<double>& X, bool from_host,
     report = on_cuda ? solve_in_place<Cuda>(choice.cuda_device, options, X)
                      : solve_in_place<Cpu>(options.threads, options, X);
   } else {
-    const bool on_cards = generator_ && on_cuda && options.cards.size() > 1;
-    if (on_cards) signs_ = 0;  // that is read again as it is made
+    const bool in_parts =
+        generator_ && on_cuda &&
+        (options.cards.size() > 1 || goes_out_of_core(options, choice, {.n = n_, .element = Precision::fp64}));
+    if (in_parts) signs_ = 0;  // that is read again as it is made
     Factorization<double> factors =
-        on_cards ? generated_on_cards(options)
+        in_parts ? generated_in_parts(choice.cuda_device, options)
         : generator_ && on_cuda && !from_host
             ? Factorization<double>(at(choice.cuda_device, device_, options.precision), options)
             : Factorization<double>(at(options.threads, host_, options.precision), options);

@@ -85,8 +85,8 @@ class Problem {
   /// A generated on a device; refused before if `bytes_an_element` for all of it are not free.
   template <class Space>
   Matrix<double, Space> generated(Queue<Space>& q, int bytes_an_element);
-  /// Factors A, which each of several cards makes for itself.
-  Factorization<double> generated_on_cards(const Options&);
+  /// Factors A, which each of several cards makes for itself, or a device block column after block column.
+  Factorization<double> generated_in_parts(int device, const Options&);
   /// Solves with A overwritten by its factors, and makes it again to check the solution.
   template <class Space>
   Report solve_in_place(int queue, Options options, Matrix<double>& X);

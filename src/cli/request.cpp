@@ -97,6 +97,12 @@ const Table<Request>& solve_table() {
       O("device", 'd', "DEVICE", "auto", words_of_devices,
         "cuda:0,1 and cuda:all: several cards share one system; those of the CPU, cpu:0,1, are virtual")
           .to([](Request& r, auto& word) { take_devices(word, r.options); }),
+      O("device-memory", 0, "BYTES", "free",
+        "of the device's memory that A and its factors may take, such as 16g; what does not fit stays on the host, and "
+        "passes the device in block columns")
+          .to([](Request& r, auto& word) {
+            if (word != "free") r.options.device_memory = number<std::int64_t>("device-memory", word, 1);
+          }),
       factorization_option<Request>("auto: Cholesky if symmetric with a positive diagonal, else LU"),
       O("triangle", 0, "PART", "both", words_of<Uplo>(),
         "which part of A is there; with one of them A is symmetric, and the other is not read")

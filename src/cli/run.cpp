@@ -30,14 +30,16 @@ namespace {
 struct RunRequest {
   std::string json;
   bool quiet = false;
+  std::string gemm = "auto";
+  Device device = {Device::cpu, 0};
   std::vector<std::pair<const char*, std::string>> variables;  // of the environment of the program
 };
 
 /// An option that the drop-in reads from the environment. A word is tried here, before a program runs for hours.
 OptionOf<RunRequest> handed_on(const char* name, const char* value, const char* by_default, const char* variable,
-                               void (*try_it)(const std::string&), const char* meaning) {
+                               void (*try_it)(RunRequest&, const std::string&), const char* meaning) {
   return OptionOf<RunRequest>(name, 0, value, by_default, meaning).to([=](RunRequest& r, const std::string& word) {
-    try_it(word);
+    try_it(r, word);
     r.variables.emplace_back(variable, word);
   });
 }
@@ -45,26 +47,45 @@ OptionOf<RunRequest> handed_on(const char* name, const char* value, const char* 
 const Table<RunRequest>& run_table() {
   static const Table<RunRequest> all = {
       handed_on(
-          "gemm", "BACKEND", nullptr, "LASOLVE_GEMM",
-          [](const std::string& word) {
-            choose({.gemm = word, .device = {Device::cpu, 0}});
-          },
-          "the backend of the CPU whose products are used; without it the fastest"),
+          "gemm", "BACKEND", nullptr, "LASOLVE_GEMM", [](RunRequest& r, const std::string& word) { r.gemm = word; },
+          "the backend whose products are used; without it the fastest"),
+      handed_on(
+          "device", "DEVICE", "cpu", "LASOLVE_DEVICE",
+          [](RunRequest& r, const std::string& word) { r.device = device_of(word); },
+          "where systems are factored and solved that are large enough: cpu, cuda, cuda:INDEX or auto"),
+      handed_on(
+          "device-crossover", "ORDER", nullptr, "LASOLVE_DEVICE_CROSSOVER",
+          [](RunRequest&, const std::string& word) { number<std::int64_t>("device-crossover", word, 0); },
+          "smaller systems stay on the CPU; 0: none does"),
       handed_on(
           "crossover", "ORDER", nullptr, "LASOLVE_CROSSOVER",
-          [](const std::string& word) { number<std::int64_t>("crossover", word, 0); },
+          [](RunRequest&, const std::string& word) { number<std::int64_t>("crossover", word, 0); },
           "smaller systems go to the LAPACK of the program; 0: none does"),
       handed_on(
           "block-size", "SIZE", nullptr, "LASOLVE_BLOCK_SIZE",
-          [](const std::string& word) { number<std::int64_t>("block-size", word, 1); }, "columns of a panel at most"),
+          [](RunRequest&, const std::string& word) { number<std::int64_t>("block-size", word, 1); },
+          "columns of a panel at most"),
       handed_on(
-          "threads", "COUNT", nullptr, "LASOLVE_THREADS", [](const std::string& word) { threads_of(word); },
-          "cores to use"),
+          "threads", "COUNT", nullptr, "LASOLVE_THREADS",
+          [](RunRequest&, const std::string& word) { threads_of(word); }, "cores to use"),
       json_option<RunRequest>("write what was caught as JSON"),
       quiet_option<RunRequest>("say nothing of what was caught, unless that is nothing"),
       help_option<RunRequest>(),
   };
   return all;
+}
+
+/// Before a program runs for hours. Whether a device is there, the drop-in finds out, which can do without one; to ask here would start
+/// CUDA in this process, too.
+void try_backend(const RunRequest& r) {
+  static const CudaDevices none;
+  CudaHere here;
+  if (r.device.kind != Device::cpu) here.devices = []() -> const CudaDevices& { return none; };
+  try {
+    choose({.gemm = r.gemm, .device = r.device}, here);
+  } catch (const NotHere&) {
+    if (r.device.kind == Device::cpu) throw;
+  }
 }
 
 /// Beside the tool, or where the libraries of an installed one are.
@@ -159,8 +180,12 @@ std::string for_people(const lapack::Tally& tally, const Caught& caught) {
         "lasolve: none of {} calls of LAPACK was solved here: all were of systems below n = {}, see "
         "--crossover\n",
         caught.passed, tally.crossover);
-  return fmt::format("\nroutine      calls  largest n     seconds  passed on\n{}products  {:>8}   by {} on the CPU\n",
-                     caught.text, tally.products.load(), tally.gemm);
+  const std::string products_of_device =
+      tally.device[0] ? fmt::format("products  {:>8}   by {} on {}\n", tally.products_of_device.load(),
+                                    tally.gemm_of_device, tally.device)
+                      : "";
+  return fmt::format("\nroutine      calls  largest n     seconds  passed on\n{}products  {:>8}   by {} on the CPU\n{}",
+                     caught.text, tally.products.load(), tally.gemm, products_of_device);
 }
 
 }  // namespace
@@ -172,6 +197,7 @@ int run_program_command(int argc, const char* const* argv) {
   const auto* const dashes = std::find_if(argv, end, [](const char* word) { return std::strcmp(word, "--") == 0; });
   RunRequest request;
   parse_options(int(dashes - argv), argv, run_table(), request);
+  try_backend(request);
   if (end - dashes < 2) throw UsageError("run takes a program behind --, as in: lasolve run -- python3 program.py");
   const SharedTally tally;
   const char* const before = std::getenv("LD_PRELOAD");
@@ -191,6 +217,9 @@ int run_program_command(int argc, const char* const* argv) {
                                       {"crossover", (*tally).crossover},
                                       {"refused", (*tally).refused},
                                       {"products", (*tally).products.load()},
+                                      {"device", (*tally).device},
+                                      {"gemm_of_device", (*tally).gemm_of_device},
+                                      {"products_of_device", (*tally).products_of_device.load()},
                                       {"routines", caught.rows}}));
   return code == 0 && caught.ours == 0 ? caught_nothing : code;
 }

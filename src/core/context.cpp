@@ -1,3 +1,4 @@
+#include "core/capture.hpp"
 #include "core/context_state.hpp"
 #include "core/current_device.hpp"
 #include "lasolve/lasolve.hpp"
@@ -14,7 +15,7 @@ Context::Context(int device) : Context(device, nullptr) {}
 Context::Context(int device, CUstream_st* stream) : state_(std::make_shared<State>(queue_of(device), stream)) {
   const CurrentDevice current(*state_->q);
   Queue<Cuda>& q = *state_->q;
-  if (stream) q.wait(stream);  // which a stream of another device refuses
+  if (stream && !capture_of(stream)) q.wait(stream);  // which a stream of another device refuses
   // Those that a factorization takes, in its order.
   q.ahead().ahead(), q.beside(), q.ahead().beside();
 }

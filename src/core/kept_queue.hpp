@@ -9,6 +9,7 @@
 namespace lasolve {
 
 struct GiveBackQueue {
+  bool keeps = true;  ///< else it is destroyed
   void operator()(Queue<Cuda>*) const noexcept;
 };
 /// A queue, and those ahead, beside and behind it, for as long as this lives. Nobody else has it meanwhile.

@@ -21,7 +21,7 @@ constexpr Tuning hopper = {
     .cholesky_goes_left = 1,
     .lu = {{128, 768, 1024, 2048}, {3072, 12288, 24576}},
     .lu_left = {{1024, 2048, 4096, 4096}, {12288, 24576, never}},
-    .cholesky = always(1024),
+    .cholesky = always(2048),
     .cholesky_left = {{256, 1536, 1536, 1536}, {24576, never, never}},
     .cholesky_left_fp32 = always(256),
     .lu_panels_are_the_bottleneck = 8192,
@@ -52,8 +52,7 @@ constexpr Tuning hopper = {
     .cholesky_left_wide = 1024,
     .cholesky_left_beside = 8,
     .cholesky_diagonal_update = 256,
-    .symmetric_update_whole_below = 1024,
-    .symmetric_update = 512,
+    .symmetric_update = 2048,
     .solve_few_rhs = 8,
     .solve_sync_free_rhs = 128,
     .solve_halves_from = 257,
@@ -96,7 +95,6 @@ constexpr Tuning cpu() {
   t.cholesky_leaf = 64;
   t.cholesky_product_binds = 0;
   t.cholesky_left_wide = never;
-  t.symmetric_update_whole_below = 0;
   t.symmetric_update = 64;
   t.solve_few_rhs = 7;
   t.solve_order = 64;
@@ -160,8 +158,7 @@ std::vector<TuningField> make_fields(std::span<const GemmBackend<Cpu>* const> of
   add(FIELD(cholesky_left_wide), "columns", "of a panel from which the first and the last are narrower");
   add(FIELD(cholesky_left_beside), "panels", "like one of them that have room behind it");
   add(FIELD(cholesky_diagonal_update), "columns", "of a diagonal block that are updated at once");
-  add(FIELD(symmetric_update_whole_below), "n", "of a symmetric update that is one product", 0);
-  add(FIELD(symmetric_update), "columns", "of a block column of a larger one");
+  add(FIELD(symmetric_update), "columns", "the most of a symmetric update that is one product; larger ones are halved");
   add(FIELD(solve_few_rhs), "columns", "the most with which a triangle is read once, whatever its order", 0);
   add(FIELD(work_worth_sharing), "operations", "the least that the cores of the host share", 0);
   add(FIELD(refined_from), "n", "the least where factors in fp32 are refined, if an accuracy is asked for", 0);

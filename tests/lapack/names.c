@@ -33,7 +33,9 @@ static void xerbla(const char* name, int argument, size_t length) {
 void xerbla_(const char* name, const int32_t* argument, size_t length) { xerbla(name, *argument, length); }
 void xerbla_64_(const char* name, const int64_t* argument, size_t length) { xerbla(name, (int)*argument, length); }
 void scipy_xerbla_(const char* name, const int32_t* argument, size_t length) { xerbla(name, *argument, length); }
-void scipy_xerbla_64_(const char* name, const int64_t* argument, size_t length) { xerbla(name, (int)*argument, length); }
+void scipy_xerbla_64_(const char* name, const int64_t* argument, size_t length) {
+  xerbla(name, (int)*argument, length);
+}
 
 static void complained(const char* name, int argument, int info) {
   expect(name, info == -argument && said == argument && strcmp(said_of, name) == 0);
@@ -134,8 +136,8 @@ static const char* in_capitals(const char* name) {
 
 void dsgesv_(const int32_t*, const int32_t*, double*, const int32_t*, int32_t*, const double*, const int32_t*, double*,
              const int32_t*, double*, float*, int32_t*, int32_t*);
-void scipy_dsposv_64_(const char*, const int64_t*, const int64_t*, double*, const int64_t*, const double*, const int64_t*,
-                      double*, const int64_t*, double*, float*, int64_t*, int64_t*, size_t);
+void scipy_dsposv_64_(const char*, const int64_t*, const int64_t*, double*, const int64_t*, const double*,
+                      const int64_t*, double*, const int64_t*, double*, float*, int64_t*, int64_t*, size_t);
 
 /* Factors in float, solutions in double; and what float cannot hold. */
 static void mixed(void) {
@@ -209,7 +211,58 @@ static void in_a_child(void) {
   expect("DGESV in a forked child", WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-int main(void) {
+/* A system that is large enough to come to a device in parts: all ones are its solution, also with the factors. */
+static void large(void) {
+  const int32_t n = 3000, ld = n + 1, sides = 200;
+  const size_t all = (size_t)ld * (size_t)n;
+  double *A = numbers_of(all, sizeof(double)), *LU = malloc(all * sizeof *LU), *x = malloc((size_t)n * sizeof *x);
+  double* X = malloc((size_t)n * (size_t)sides * sizeof *X);
+  int32_t *ipiv = malloc((size_t)n * sizeof *ipiv), one = 1, info, i, j, way;
+  for (j = 0; j < n; ++j) {
+    A[j + (size_t)j * ld] = n;
+    for (i = 0; i < j; ++i) A[i + (size_t)j * ld] = A[j + (size_t)i * ld];
+  }
+  for (way = 0; way < 3; ++way) {
+    const char* const uplo = way == 1 ? "L" : "U";
+    double worst = 0;
+    memcpy(LU, A, all * sizeof *LU);
+    for (j = 0; j < n; ++j) {
+      x[j] = 0;
+      for (i = 0; i < n; ++i) {
+        double* const a = &LU[i + (size_t)j * ld];
+        x[j] += *a;
+        if (way == 0 && i != j)
+          *a += i < j ? 3 : -3; /* no longer symmetric, with the row sums of before but for 3 (n − 1 − 2i) */
+        if (way > 0 && (way == 1 ? i < j : i > j)) *a = NAN;
+      }
+      if (way == 0) x[j] += 3.0 * (n - 1 - 2 * j);
+    }
+    for (j = 0; j < sides; ++j) memcpy(X + (size_t)j * n, x, (size_t)n * sizeof *x);
+    info = -7;
+    if (way == 0)
+      dgesv_(&n, &one, LU, &ld, ipiv, x, &n, &info);
+    else
+      dposv_(uplo, &n, &one, LU, &ld, x, &n, &info, 1);
+    expect("a large system", info == 0);
+    if (way == 0)
+      dgetrs_("N", &n, &sides, LU, &ld, ipiv, X, &n, &info, 1);
+    else
+      dpotrs_(uplo, &n, &sides, LU, &ld, X, &n, &info, 1);
+    for (i = 0; i < n; ++i) worst = larger(worst, larger(fabs(x[i] - 1), fabs(X[i + (size_t)(sides - 1) * n] - 1)));
+    expect("a large system", info == 0 && worst < 1e-10);
+    for (j = 0; way > 0 && j < n; ++j)
+      for (i = 0; i < n; ++i)
+        if (isnan(LU[i + (size_t)j * ld]) ? way == 1 ? i >= j : i <= j : way == 1 ? i < j : i > j) worst = 1;
+    expect("the other triangle of a large system", worst < 1e-10);
+    expect("between the columns of a large system", LU[n] == A[n] && LU[all - 1] == A[all - 1]);
+  }
+  free(A), free(LU), free(x), free(X), free(ipiv);
+}
+
+/* With an argument: systems that are large, too. */
+int main(int argc, char** argv) {
+  (void)argv;
+  if (argc > 1) large();
   s_all(), s_64_all(), scipy_s_all(), scipy_s_64_all();
   d_all(), d_64_all(), scipy_d_all(), scipy_d_64_all();
   lapacke();

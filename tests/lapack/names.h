@@ -156,7 +156,8 @@ static void SET(cholesky)(const char* uplo, I n, I nrhs) {
 static void SET(rest)(const char* uplo, I n, I nrhs) {
   const size_t all = (size_t)(n * n), sides = (size_t)(n * nrhs);
   T *A = numbers(all), *LU = malloc(all * sizeof *LU), *L = malloc(all * sizeof *L), *B = numbers(sides);
-  T *X = malloc(sides * sizeof *X), *E = calloc(all, sizeof *E), *work = malloc((size_t)(64 * n) * sizeof *work);
+  T *X = malloc(sides * sizeof *X), *E = calloc(all + sides, sizeof *E),
+    *work = malloc((size_t)(64 * n) * sizeof *work);
   T *ferr = numbers((size_t)nrhs), *berr = numbers((size_t)nrhs), *r = numbers((size_t)n), *c = numbers((size_t)n);
   T norm = 0, rcond = -1, other = -1, ratio = 0, amax = 0;
   I *ipiv = malloc((size_t)n * sizeof *ipiv), *iwork = malloc((size_t)n * sizeof *iwork);

@@ -1,14 +1,21 @@
 #!/usr/bin/env bash
-# LAPACK's own test programs through the drop-in, with each backend of the CPU: every system is solved here, and block sizes are those that the
-# programs themselves ask for, so that there are blocks and products at n <= 50. Usage: own_tests.sh LASOLVE
+# LAPACK's own test programs through the drop-in, with each backend of a device, or some: every system is solved here, and block sizes are
+# those that the programs themselves ask for, so that there are blocks and products at n <= 50. LAPACK_TESTS is the folder of the programs,
+# unless that is Debian's. Usage: own_tests.sh LASOLVE [DEVICE [BACKEND...]]
 set -euo pipefail
-lasolve=$1
-here=$(cd -- "$(dirname -- "$0")" && pwd)
-programs=$(dpkg -L liblapack-test 2>/dev/null | sed -n 's|/xlintstd$||p')
+lasolve=$1 device=${2:-cpu}
+programs=${LAPACK_TESTS:-$(dpkg -L liblapack-test 2>/dev/null | sed -n 's|/xlintstd$||p')}
 if [[ -z $programs ]]; then
   echo "skipped: LAPACK's test programs are not there; on Debian they are the package liblapack-test"
   exit 77
 fi
+if [[ $device != cpu ]] && ! "$lasolve" uniform:n=64 --device "$device" --quiet >/dev/null; then
+  exit 77
+fi
+backends=${*:3}
+[[ -n $backends ]] || backends=$("$lasolve" list | awk -v device="$device" '$2 == device && $3 ~ /^fp/ { print $1 }')
+field=products
+[[ $device == cpu ]] || field=products_of_device
 work=$(mktemp -d)
 export OMP_NUM_THREADS=1 # systems are too small for more
 trap 'rm -rf -- "$work"' EXIT
@@ -17,7 +24,7 @@ bad=0 all=0
 # one BACKEND PROGRAM INPUT OPTION...: each check has to pass, and products of the backend have to be made.
 one() {
   local name="$1, $2" said=$work/said
-  if ! "$lasolve" run --quiet --gemm "$1" --crossover 0 --json "$work/caught.json" "${@:4}" -- "$programs/$2" <"$3" >"$said" 2>&1; then
+  if ! "$lasolve" run --quiet --gemm "$1" --device "$device" --crossover 0 --device-crossover 0 --json "$work/caught.json" "${@:4}" -- "$programs/$2" <"$3" >"$said" 2>&1; then
     echo "FAILED: $name ended with $?"
     tail -n 5 "$said"
     bad=1
@@ -26,7 +33,7 @@ one() {
   sed -i -E '/[SD](TFSM|SFRK|LANSF)|conversion/d' "$said" # which call none of ours; STFSM fails with OpenBLAS
   local ran products
   ran=$(awk 'match($0, /[0-9]+ tests run/) { all += substr($0, RSTART) } END { print all + 0 }' "$said")
-  products=$(awk '/"products"/ { print $2 + 0 }' "$work/caught.json")
+  products=$(awk -v field="\"$field\"" '$0 ~ field { print $2 + 0 }' "$work/caught.json")
   if grep -qE 'fail|did not pass|illegal value|\*\*\*' "$said" || ((ran == 0 || products == 0)); then
     echo "FAILED: $name: $ran checks, $products products"
     grep -E 'fail|did not pass|illegal value|\*\*\*' "$said" | head -n 20 || true
@@ -40,7 +47,7 @@ for type in s d; do
   awk -v own="^${type^}(GE|PO|EQ)" 'toupper($0) ~ /^[SD][A-Z][A-Z0-9]( |$)/ && toupper($0) !~ toupper(own) { next } { print }' \
     "$programs/${type}test.in" >"$work/$type.in"
 done
-for backend in $("$lasolve" list | awk '$2 == "cpu" && $3 ~ /^fp/ { print $1 }'); do
+for backend in $backends; do
   for type in s d; do
     one "$backend" "xlintst$type" "$work/$type.in"
     one "$backend" "xlintstrf$type" "$programs/${type}test_rfp.in" --block-size 4 # this one asks for none

@@ -15,6 +15,10 @@ expect() {
 
 expect 0 'products' --crossover 0 -- "$program"
 expect 0 'by naive on the CPU' --crossover 0 --gemm naive --block-size 5 -- "$program"
+CUDA_VISIBLE_DEVICES='' expect 0 'the CPU computes what the device cannot: no CUDA device' --device cuda --gemm cublas --crossover 0 --device-crossover 0 -- "$program"
+CUDA_VISIBLE_DEVICES='' expect 0 'by tiled on the CPU' --device auto --gemm tiled --crossover 0 --device-crossover 0 -- "$program"
+expect 2 "did you mean 'cuda'" --device gpu -- true
+expect 6 'needs a CUDA device' --gemm cublas -- true
 expect 9 'no call of LAPACK was caught' -- true
 expect 3 'no call of LAPACK was caught' -- sh -c 'exit 3'
 expect 143 '' -- sh -c 'kill $$'

@@ -14,3 +14,12 @@ set_tests_properties(Lapack.passes_the_tests_of_LAPACK PROPERTIES LABELS cpu TIM
 add_test(NAME Lapack.is_loaded_before_a_program
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/lapack/run.sh $<TARGET_FILE:lasolve_tool> $<TARGET_FILE:lapack_names>)
 set_tests_properties(Lapack.is_loaded_before_a_program PROPERTIES LABELS cpu TIMEOUT 300)
+
+if(LASOLVE_HAS_CUDA)
+  add_test(NAME LapackOnCuda.has_every_name
+           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/lapack/on_device.sh $<TARGET_FILE:lasolve_tool> $<TARGET_FILE:lapack_names>)
+  add_test(NAME LapackOnCuda.passes_the_tests_of_LAPACK
+           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/lapack/own_tests.sh $<TARGET_FILE:lasolve_tool> cuda cublas naive)
+  set_tests_properties(LapackOnCuda.has_every_name LapackOnCuda.passes_the_tests_of_LAPACK
+                       PROPERTIES LABELS cuda TIMEOUT 600 SKIP_RETURN_CODE 77)
+endif()

@@ -6,9 +6,11 @@
 #include "core/cuda/elementwise.cuh"
 #include "core/memory_kind.hpp"
 #include "core/named_range.hpp"
+#include "core/traffic.hpp"
 #include "solvers/decomposition.hpp"
 #include "solvers/devices/cuda/by_columns.cuh"
 #include "solvers/devices/cuda/call.hpp"
+#include "solvers/lu/cuda/row_interchanges.cuh"
 
 namespace lasolve {
 
@@ -40,38 +42,45 @@ class CudaAsync final : public AsyncEngine<T> {
       : its_(std::move(its)),
         tuning_(tuning),
         by_(require_decided<T>(resolve(options, problem_of(A), means_of(gemm, options, tuning, false)).first())),
-        factors_(gemm, by_.precision.products, by_.method,
-                 A.memory ? std::move(*A.memory) : Matrix<T, Cuda>(A.A.rows(), A.A.cols())) {
+        factors_(gemm, by_.precision.products, by_.method, memory_of(A)) {
     const NamedRange<Cuda> range("lasolve factor_async");
     Queue<Cuda>& q = *its_->q;
     const Settled settled(q);
-    factors_.prepare(q, by_);
-    q.phase(Phase::other);
-    if (!A.memory) factors_.take(q, A.A);
-    if (by_.mirrors) factors_.mirror_triangle(q, options.triangle);
-    factors_.factor(q, by_);
-    end_call();
+    A.factored ? take_interchanges(q, *A.factored) : factor(q, A, options.triangle);
+    end_call(*its_);
   }
 
   void solve(Columns<const T, Cuda> B, Columns<T, Cuda> X, Op op) override {
-    Queue<Cuda>& q = *its_->q;
+    const SharedContext its = where_captured(its_);
+    Queue<Cuda>& q = *its->q;
     require_on_device("B", Ends(B.view), q.device());
     require_on_device("X", Ends(X.view), q.device());
     if (B.view.empty()) return;
     const NamedRange<Cuda> range("lasolve solve_async");
-    const Call call(*its_, tuning_);
-    wait_for_caller(*its_, nullptr);
+    const Call call(*its, tuning_);
+    wait_for_caller(*its, nullptr);
     by_columns(q, B, X, [&](MatrixView<const T, Cuda> b, MatrixView<T, Cuda> x) {
       q.phase(Phase::solve);
       factors_.apply(q, b, x, op);
       fill_if_failed(q, factors_.failed_at(), std::numeric_limits<T>::quiet_NaN(), x);
     });
-    end_call();
+    end_call(*its);
   }
 
   const std::int64_t* failed_at() const override { return factors_.failed_at(); }
+  void pivots(std::int64_t* to) override {
+    const SharedContext its = where_captured(its_);
+    const Call call(*its, tuning_);
+    wait_for_caller(*its, nullptr);
+    const auto p = factors_.pivots().p;
+    require(p.rows() > 0 || this->order == 0, "the method interchanges no rows");
+    if (p.rows() > 0) copy_within(*its->q, to, p.data(), std::size_t(p.rows()) * sizeof(std::int64_t));
+    end_call(*its);
+  }
 
   Outcome wait() override {
+    require(!its_->graph,
+            "a factorization that was captured in a graph is done where that is launched: read failed_at() behind it");
     const Call call(*its_, tuning_);
     Queue<Cuda>& q = *its_->q;
     const Outcome outcome = factors_.outcome_of(*factors_.ending(q));
@@ -80,9 +89,29 @@ class CudaAsync final : public AsyncEngine<T> {
   }
 
  private:
-  void end_call() {
-    its_->q->forget_phases();
-    its_->q->let_wait(its_->stream);
+  /// What its factors are made in: memory that was handed over, or has them, which is then only read.
+  static Matrix<T, Cuda> memory_of(Given<T, Cuda>& A) {
+    if (A.memory) return std::move(*A.memory);
+    if (!A.factored) return Matrix<T, Cuda>(A.A.rows(), A.A.cols());
+    return Matrix<T, Cuda>::lent({const_cast<T*>(A.A.data()), A.A.rows(), A.A.cols(), A.A.ld()});
+  }
+  void factor(Queue<Cuda>& q, const Given<T, Cuda>& A, Uplo triangle) {
+    factors_.prepare(q, by_);
+    q.phase(Phase::other);
+    if (!A.memory) factors_.take(q, A.A);
+    if (by_.mirrors) factors_.mirror_triangle(q, triangle);
+    factors_.factor(q, by_);
+  }
+  void take_interchanges(Queue<Cuda>& q, const std::int64_t* given) {
+    const Pivots<Cuda> pivots = factors_.pivots();
+    fill(q, std::int64_t(-1), pivots.zero);
+    if (pivots.count() == 0) return;
+    require(given != nullptr, "factors of LU come with the interchanges of their rows, and there are none");
+    follow_interchanges(q, given, pivots);
+  }
+  static void end_call(Context::State& its) {
+    its.q->forget_phases();
+    its.q->let_wait(its.stream);
   }
 
   SharedContext its_;

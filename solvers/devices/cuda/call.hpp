@@ -3,8 +3,10 @@
 
 #include <cuda_runtime.h>
 
+#include "core/capture.hpp"
 #include "core/context_state.hpp"
 #include "core/cuda/check.hpp"
+#include "core/cuda/graph.hpp"
 #include "core/cuda/memory_in_order.hpp"
 #include "core/settled.hpp"
 #include "core/tuning.hpp"
@@ -16,11 +18,16 @@ namespace lasolve {
 class Call {
  public:
   explicit Call(Context::State& its)
-      : turn_(its.turns), current_(*its.q), memory_(its.q->device(), its.q->stream()), settled_(*its.q) {}
+      : turn_(its.turns),
+        graph_(its.graph.get()),
+        current_(*its.q),
+        memory_(its.q->device(), its.q->stream()),
+        settled_(*its.q) {}
   Call(Context::State& its, const Tuning& tuning) : Call(its) { its.q->tune(tuning); }
 
  private:
   Turn turn_;
+  InGraph graph_;
   CurrentDevice current_;
   MemoryInOrderOf memory_;
   Settled<Cuda> settled_;
@@ -38,17 +45,39 @@ inline bool is_default(CUstream_st* stream) {
 }
 
 inline void wait_for(Queue<Cuda>& q, CUstream_st* stream) {
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  if (!is_default(stream)) CUDA_CHECK(cudaStreamIsCapturing(stream, &capture));
-  require(capture == cudaStreamCaptureStatusNone, "the stream whose work is to be waited for is being captured");
+  require(is_default(stream) || !capture_of(stream), "the stream whose work is to be waited for is being captured");
   q.wait(stream);
 }
 
 /// What the queue is given from now on comes after stream `after`, and after that of the context, which takes the place of a
 /// default stream.
 inline void wait_for_caller(Context::State& its, CUstream_st* after) {
+  if (its.graph) return its.q->wait(its.stream);
   if (its.stream) wait_for(*its.q, its.stream);
   if (!its.stream || !is_default(after)) wait_for(*its.q, after);
+}
+
+/// Where the work of a call that nobody waits for is done: in the context of the caller, or, while its stream is being captured, in that
+/// of the graph. Throws std::invalid_argument where `its` is of another graph, or of one that is no longer captured.
+inline SharedContext where_captured(const SharedContext& its) {
+  let_go_of_graphs();
+  const auto capture = capture_of(its->stream);
+  if (its->graph) {
+    require(capture == its->capture,
+            "factors that were captured are there where their graph is launched: solve while it is being captured");
+    return its;
+  }
+  if (!capture) return its;
+  const Turn turn(its->turns);
+  if (SharedContext known = its->captured.lock(); known && known->capture == *capture) return known;
+  const WhileCapturing relaxed;
+  const int device = its->q->device();
+  auto made = std::make_shared<Context::State>(std::make_shared<GraphMemory>(), *capture,
+                                               KeptQueue(new Queue<Cuda>(device), {.keeps = false}), its->stream);
+  made->tuning = its->tuning;
+  keep_with_graph(its->stream, made);
+  its->captured = made;
+  return made;
 }
 
 }  // namespace lasolve

@@ -60,6 +60,7 @@ class CardGroup<Cuda> {
   Queue<Cuda>& queue(int card) { return *all_[std::size_t(card)]->q; }
   const std::string& name(int card) const { return names_[std::size_t(card)]; }
   const std::function<void(double)>& progress() const { return progress_; }
+  std::unique_ptr<Queue<Cuda>> line(int card) { return std::make_unique<Queue<Cuda>>(queue(card).device()); }
   /// What the device says is wrong names the card.
   template <class F>
   void on(int card, F f) {

@@ -30,9 +30,15 @@ namespace lasolve {
 
 static_assert(HasPrimitives<double, Cuda> && HasPrimitives<float, Cuda>);
 
-// For cards.cu.
-template bool perform(Queue<Cuda>&, Queue<Cuda>&, Method, const Task&, const Workpiece<double, Cuda>&);
-template bool perform(Queue<Cuda>&, Queue<Cuda>&, Method, const Task&, const Workpiece<float, Cuda>&);
+// For cards.cu, and the drop-in for LAPACK.
+#define LASOLVE_INSTANTIATE(T)                                                                                       \
+  template bool perform(Queue<Cuda>&, Queue<Cuda>&, Method, const Task&, const Workpiece<T, Cuda>&);                 \
+  template void Lu::apply(Queue<Cuda>&, const Gemm<T, Cuda>&, const MatrixView<T, Cuda>&, const Pivots<Cuda>&,       \
+                          MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op);                                       \
+  template void Cholesky::apply(Queue<Cuda>&, const Gemm<T, Cuda>&, const MatrixView<T, Cuda>&, const Pivots<Cuda>&, \
+                                MatrixView<const T, Cuda>, MatrixView<T, Cuda>, Op);
+LASOLVE_ELEMENTS(LASOLVE_INSTANTIATE)
+#undef LASOLVE_INSTANTIATE
 
 namespace {
 
@@ -333,6 +339,7 @@ template <class T>
 std::unique_ptr<AsyncEngine<T>> make_async_engine(Given<T, Cuda> A, const GemmBackend<Cuda>& gemm,
                                                   const Options& options, SharedContext its) {
   require_on_device("A", Ends(A.A), options.device.index);
+  its = where_captured(its);
   const Call call(*its);
   const Tuning tuning = tuned(*its, options);
   wait_for_caller(*its, nullptr);

@@ -217,6 +217,40 @@ inline void prepend_interchanges(Queue<Cuda>& q, Pivots<Cuda> pivots) {
          pivots.interchanges.combined);
 }
 
+/// The interchanges of a factorization that was made elsewhere, and the permutation that they make, which one thread follows: in shared
+/// memory where there is room. One that is none is told as a failure.
+static __global__ void follow(const std::int64_t* given, std::int64_t n, bool in_shared, std::int64_t* p,
+                              std::int64_t* rows, std::int64_t* failed_at) {
+  extern __shared__ int here[];
+  for (std::int64_t i = threadIdx.x; i < n; i += blockDim.x)
+    p[i] = given[i], in_shared ? here[i] = int(i) : rows[i] = i;
+  __syncthreads();
+  for (std::int64_t k = 0; threadIdx.x == 0 && k < n; ++k) {
+    const std::int64_t other = given[k];
+    if (other < k || other >= n) {
+      *failed_at = k;
+      break;
+    }
+    if (in_shared) {
+      const int row = here[k];
+      here[k] = here[other], here[other] = row;
+    } else {
+      const std::int64_t row = rows[k];
+      rows[k] = rows[other], rows[other] = row;
+    }
+  }
+  __syncthreads();
+  for (std::int64_t i = threadIdx.x; in_shared && i < n; i += blockDim.x) rows[i] = here[i];
+}
+
+/// `given`: as Pivots::p.
+inline void follow_interchanges(Queue<Cuda>& q, const std::int64_t* given, Pivots<Cuda> pivots) {
+  const std::size_t shared = std::size_t(pivots.count()) * sizeof(int);
+  const bool in_shared = shared <= q.shared_memory();
+  launch(q, follow, Blocks::independent, dim3(1), 512u, in_shared ? shared : 0, given, pivots.count(), in_shared,
+         pivots.p.data(), pivots.interchanges.rows, pivots.zero.data());
+}
+
 /// X ← P B, or Pᵀ B, in other memory. Row i of B by P is row rows[i].
 template <class T>
 void permute_to(Queue<Cuda>& q, const std::int64_t* rows, bool backward, MatrixView<const T, Cuda> B,

@@ -29,6 +29,13 @@ void copy_past_caches(char* to, const char* from, std::size_t length) {
   std::memcpy(to, from, length);
 }
 
+void copy_by(Stores stores, char* to, const char* from, std::size_t length) {
+  if (stores == Stores::cached)
+    std::memcpy(to, from, length);
+  else
+    copy_past_caches(to, from, length);
+}
+
 /// move(place among the columns, place among the packed, length) for all bytes, shared among the cores: each has an
 /// equal stretch of what is packed, wherever columns begin.
 template <class Move>
@@ -48,16 +55,13 @@ void in_stretches(const Queue<Cpu>& q, std::size_t pitch, std::size_t bytes, std
 void pack(const Queue<Cpu>& q, const char* first, std::size_t pitch, std::size_t bytes, std::size_t columns,
           char* packed, Stores stores) {
   in_stretches(q, pitch, bytes, columns, [=](std::size_t there, std::size_t here, std::size_t length) {
-    if (stores == Stores::cached)
-      std::memcpy(packed + here, first + there, length);
-    else
-      copy_past_caches(packed + here, first + there, length);
+    copy_by(stores, packed + here, first + there, length);
   });
 }
 void unpack(const Queue<Cpu>& q, const char* packed, char* first, std::size_t pitch, std::size_t bytes,
-            std::size_t columns) {
+            std::size_t columns, Stores stores) {
   in_stretches(q, pitch, bytes, columns, [=](std::size_t there, std::size_t here, std::size_t length) {
-    std::memcpy(first + there, packed + here, length);
+    copy_by(stores, first + there, packed + here, length);
   });
 }
 

@@ -15,6 +15,6 @@ void pack(const Queue<Cpu>&, const char* first, std::size_t pitch, std::size_t b
           Stores = Stores::cached);
 /// The reverse.
 void unpack(const Queue<Cpu>&, const char* packed, char* first, std::size_t pitch, std::size_t bytes,
-            std::size_t columns);
+            std::size_t columns, Stores = Stores::cached);
 
 }  // namespace lasolve

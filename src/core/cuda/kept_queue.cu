@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
+#include "core/cuda/graph.hpp"
 #include "core/process.hpp"
 
 namespace lasolve {
@@ -37,9 +38,10 @@ KeptQueue keep_queue(int device) {
 }
 
 void GiveBackQueue::operator()(Queue<Cuda>* given) const noexcept {
+  const WhileCapturing relaxed;
   const CurrentDevice current(given->device(), std::nothrow);
   std::unique_ptr<Queue<Cuda>> q(given);
-  if (!q->renew()) return;
+  if (!keeps || !q->renew()) return;
   try {
     const std::lock_guard lock(guard);
     if (Idle& idle = idle_of(q->device()); idle.size() < most_idle) idle.push_back(std::move(q));

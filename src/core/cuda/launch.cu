@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/cuda/count_for_tests.hpp"
+#include "core/cuda/graph.hpp"
 #include "core/process.hpp"
 
 namespace lasolve {
@@ -64,8 +65,12 @@ void allow(int device, const void* kernel, std::size_t shared, bool cluster) {
 
 namespace {
 
-/// The grids of a device whose blocks all wait for each other.
+/// The grids of a device, or of a graph, whose blocks all wait for each other.
 struct GridsOfDevice {
+  ~GridsOfDevice() {
+    if (ended) count_made(), succeeded(cudaEventDestroy(ended));
+  }
+
   std::mutex guard;
   cudaStream_t last = nullptr;  // to which such a grid was given
   cudaEvent_t ended = nullptr;  // made when first needed
@@ -78,7 +83,12 @@ struct GridsOfDevice {
   }
 };
 
+/// A graph's are not in order with any others: nobody knows beside what it is launched.
 GridsOfDevice& grids_of(int device) {
+  if (GraphMemory* const graph = InGraph::current()) {
+    if (!graph->grids) graph->grids = std::make_shared<GridsOfDevice>();
+    return *static_cast<GridsOfDevice*>(graph->grids.get());
+  }
   static std::mutex guard;
   constinit static NeverDestroyed<std::map<int, GridsOfDevice>> all;
   const std::lock_guard lock(guard);

@@ -7,6 +7,7 @@
 
 #include "core/cuda/check.hpp"
 #include "core/cuda/count_for_tests.hpp"
+#include "core/cuda/graph.hpp"
 #include "core/cuda/memory_in_order.hpp"
 #include "core/kept_queue.hpp"
 #include "core/memory_kind.hpp"
@@ -67,12 +68,13 @@ Pool pool_of(int device, bool made) {
   return pool;
 }
 
-/// Memory of pools and of callers, and in whose order it is.
+/// Memory of pools, of callers and of graphs, and in whose order it is.
 struct InOrder {
   int device;
   cudaStream_t stream;                   // null: that has ended, or there was none
   const MemorySource* source = nullptr;  // null: a pool
   std::size_t bytes = 0;                 // of a source
+  bool is_of_graph = false;              // which gives it back
 };
 class Pooled {
  public:
@@ -107,6 +109,7 @@ thread_local const MemoryInOrderOf* order_of_thread = nullptr;
 
 /// Gives back to CUDA what we hold of a device's memory and do not use. `stream`: in whose order some was given back before.
 void give_back_unused(int device, cudaStream_t stream) {
+  let_go_of_graphs();
   destroy_idle_queues(device);
   if (stream) succeeded(cudaStreamSynchronize(stream));
   if (const Pool pool = pool_of(device, false); pool.is) succeeded(cudaMemPoolTrimTo(pool.is, 0));
@@ -155,6 +158,23 @@ void* allocate_from(const MemorySource& source, int device, cudaStream_t stream,
 }
 
 }  // namespace
+
+void* GraphMemory::allocate(int device, std::size_t bytes) {
+  all_.reserve(all_.size() + 1);
+  void* const memory = or_null(device, bytes, nullptr, [&](void** to) {
+    count_made();
+    return cudaMalloc(to, bytes);
+  });
+  if (!memory) return nullptr;
+  all_.push_back(memory);
+  pooled().add(memory, {.device = device, .stream = nullptr, .is_of_graph = true});
+  return memory;
+}
+
+GraphMemory::~GraphMemory() {
+  const WhileCapturing relaxed;
+  for (void* const memory : all_) pooled().remove(memory), count_made(), succeeded(cudaFree(memory));
+}
 
 MemoryInOrderOf::MemoryInOrderOf(int device, cudaStream_t stream) noexcept
     : device_(device), stream_(stream), before_(std::exchange(order_of_thread, this)) {}
@@ -210,6 +230,11 @@ void* Memory<Cuda>::allocate(std::size_t bytes) {
   const int device = order ? order->device() : current_device();
   std::optional<CurrentDevice> current;
   if (!order) current.emplace(device);
+  if (GraphMemory* const graph = InGraph::current()) {
+    void* const memory = graph->allocate(device, bytes);
+    if (!memory) throw OutOfMemory("device", bytes, available());
+    return memory;
+  }
   if (const MemorySource* const source = sources_of_thread.device)
     return allocate_from(*source, device, order ? order->stream() : nullptr, bytes);
   const Pool pool = pool_of(device, order != nullptr);
@@ -229,6 +254,7 @@ void* Memory<Cuda>::allocate(std::size_t bytes) {
 template <>
 void Memory<Cuda>::release(void* memory) noexcept {
   if (const auto order = pooled().remove(memory)) {
+    if (order->is_of_graph) return;
     const CurrentDevice current(order->device, std::nothrow);
     if (const MemorySource* const source = order->source) {
       if (!order->stream) succeeded(cudaDeviceSynchronize());

@@ -25,6 +25,7 @@ Queue<Cuda>::Queue(int device, int rank) : Queue(device, rank, 0) {}
 
 Queue<Cuda>::Queue(int device, int rank, int multiprocessors) : state_(std::make_unique<State>()) {
   state_->device = device, state_->rank = rank;
+  const WhileCapturing relaxed;
   const CurrentDevice current(device);
   int lowest = 0, highest = 0;
   CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
@@ -141,6 +142,7 @@ void Queue<Cuda>::forget_phases() {
 }
 
 void Queue<Cuda>::abandon() noexcept {
+  const WhileCapturing relaxed;  // a stream that was refused goes on being captured
   State& s = *state_;
   if (succeeded(cudaStreamSynchronize(s.stream))) s.done();  // what failed has been told by an exception
   s.phases.forget();
@@ -246,6 +248,7 @@ Queue<Cuda>& Queue<Cuda>::on(int multiprocessors) {
 }
 
 bool Queue<Cuda>::can_share_out(int multiprocessors) const {
+  if (InGraph::current()) return false;  // kernels of a graph run where there is room
   State& s = *state_;
   if (!s.shared_out || s.shared_out->asked_for() != multiprocessors)
     s.shared_out = lasolve::shared_out(s.properties, s.device, multiprocessors);
@@ -261,8 +264,11 @@ Queue<Cuda>::PacketBuffer Queue<Cuda>::packet_buffer(std::size_t bytes, unsigned
     s.works();
     if (bytes > s.packet_buffer.bytes()) s.packet_buffer = Matrix<char, Cuda>(std::int64_t(bytes), 1);
     s.next_sequence = 1;
-    CUDA_CHECK(cudaMemsetAsync(s.packet_buffer.data(), 0, s.packet_buffer.bytes(), s.stream));
+    s.clear_packets();
+    s.settle_before_launches();
   }
+  if (rounds > 0 && InGraph::current() && !std::exchange(s.cleared_in_graph, true))
+    s.clear_packets();  // each launch has the same sequence numbers
   return {s.packet_buffer.data(), std::exchange(s.next_sequence, s.next_sequence + rounds)};
 }
 
@@ -275,6 +281,7 @@ unsigned* Queue<Cuda>::counter() {
     s.works();
     s.counter = Matrix<unsigned, Cuda>(10, 1);
     CUDA_CHECK(cudaMemsetAsync(s.counter.data(), 0, s.counter.bytes(), s.stream));
+    s.settle_before_launches();
   }
   return s.counter.data();
 }

@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/capture.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/count_for_tests.hpp"
+#include "core/cuda/graph.hpp"
 #include "core/cuda/launch.cuh"
 #include "core/cuda/memory_in_order.hpp"
 #include "core/cuda/phases.hpp"
@@ -36,6 +38,7 @@ struct Queue<Cuda>::State {
   Matrix<char, Cuda> scratch, operands, packet_buffer, blas_workspace;
   Matrix<unsigned, Cuda> counter;
   unsigned next_sequence = 1;
+  bool cleared_in_graph = false;         // the packets, by the graph that this queue is of
   cudaEvent_t given = nullptr;           // for those who wait
   std::vector<cudaEvent_t> ends, timed;  // of event() and timed_event()
   std::unique_ptr<Queue<Cuda>> ahead, beside, behind;
@@ -95,6 +98,14 @@ struct Queue<Cuda>::State {
       memory = Matrix<char, Cuda>(std::int64_t(bytes), 1);
     }
     return memory.data();
+  }
+  /// Of a graph: what was given to a stream that is not captured yet, which no launch waits for.
+  void settle_before_launches() {
+    if (InGraph::current() && !capture_of(stream)) CUDA_CHECK(cudaStreamSynchronize(stream));
+  }
+  void clear_packets() {
+    works();
+    CUDA_CHECK(cudaMemsetAsync(packet_buffer.data(), 0, packet_buffer.bytes(), stream));
   }
   /// To be called before the stream is given work.
   void works() {

@@ -73,17 +73,18 @@ class Staging {
     }
   }
 
-  /// Returns when `to` has been written.
+  /// Returns when `to` has been written: past the caches, where it does not fit them anyway.
   void to_host(cudaStream_t stream, char* to, std::size_t to_pitch, const char* from, std::size_t from_pitch,
                std::size_t bytes, std::size_t columns) {
     const std::lock_guard lock(one_at_a_time_);
     const std::vector<Piece> pieces = pieces_of(bytes, columns);
+    const Stores stores = pieces.size() > slot_count ? Stores::past_caches : Stores::cached;
     std::array<Slot*, slot_count> under_way{};
     const auto empty = [&](std::size_t i) {
       const Piece& p = pieces[i];
       const Slot& slot = *under_way[i % slot_count];
       CUDA_CHECK(cudaEventSynchronize(slot.done));
-      unpack(host_, slot.memory, to + p.column * to_pitch + p.row, to_pitch, p.bytes, p.columns);
+      unpack(host_, slot.memory, to + p.column * to_pitch + p.row, to_pitch, p.bytes, p.columns, stores);
     };
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       if (i >= slot_count) empty(i - slot_count);

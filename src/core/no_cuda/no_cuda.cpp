@@ -1,6 +1,7 @@
 // What the CUDA side answers in a build without it.
 #include "core/no_cuda/refuse.hpp"
 
+#include "core/capture.hpp"
 #include "core/cuda_devices.hpp"
 #include "core/current_device.hpp"
 #include "core/device_properties.hpp"
@@ -26,6 +27,7 @@ std::size_t Memory<Cuda>::available(std::size_t) {
 }
 
 KeptQueue keep_queue(int) { refuse(); }
+std::optional<std::uint64_t> capture_of(CUstream_st*) { refuse(); }
 void GiveBackQueue::operator()(Queue<Cuda>*) const noexcept {}
 inline namespace LASOLVE_ABI {
 
