@@ -121,14 +121,6 @@ OutOfCore cut_for(double device_bytes, const Problem& problem, Precision storage
   return cut;
 }
 
-/// Of several cards, as many as wait for panels of LU longer than they compute: these panels are narrower, so that each is there sooner.
-/// By a model: docs/lab/2026-11-27-four-and-eight-cards.md.
-bool waits_for_panels(const Recipe& r, std::int64_t n) {
-  constexpr int cards = 4;
-  constexpr std::int64_t most = 65536;
-  return r.cards.count >= cards && n <= most && record_of(r.method).has_pivots;
-}
-
 /// Schedule, widths, and what follows from the method.
 void plan(Recipe& r, const Options& options, const Problem& problem, const Means& means) {
   const Tuning& t = *means.tuning;
@@ -149,8 +141,6 @@ void plan(Recipe& r, const Options& options, const Problem& problem, const Means
                                                               .columns = options.block_size,
                                                               .arrives = r.as_it_comes,
                                                               .queues = means.queues});
-  constexpr std::int64_t narrower = 1024;
-  if (waits_for_panels(r, problem.n) && options.block_size == 0) r.widths.panel = std::min(r.widths.panel, narrower);
 }
 
 /// Whether a leaf does all that is asked for.

@@ -310,30 +310,17 @@ TEST(Cards, share_plans_that_are_lowered_for_a_device) {
       }
 }
 
-/// Panels that are apart leave the others' multiprocessors to the updates of their own card only.
-TEST(Cards, have_all_multiprocessors_where_another_factors_the_panel) {
-  const DeviceProperties device = card("h200");
-  const Tuning tuning = tuning_for(device).values;
-  const std::int64_t n = 20000;
-  const Blocking by = blocking_for(Method::lu, Schedule::right_looking, n, 0, tuning);
-  Capabilities can = capabilities_of(device, tuning, Precision::fp32, n);
-  can.panels_apart = panels_apart(device, tuning, n);
-  ASSERT_GT(can.panels_apart.multiprocessors, 0);
-  const Plan lowered = lower(plan_of(Method::lu, Schedule::right_looking, by), can);
-  for (int cards = 2; cards <= 4; ++cards) {
-    const Deal deal(by, cards);
-    const Plan plan = in_memory_of_cards(lower_cards(lowered, deal), deal);
-    int factors = -1, beside = 0, alone = 0;
-    for (const Task& task : plan.tasks) {
-      if (task.lane.multiprocessors > 0) factors = task.lane.card;
-      if (task.lane.multiprocessors < 0) EXPECT_EQ(task.lane.card, factors);
-      const bool is_bulk = factors >= 0 && task.lane.rank == plan.lanes.bulk.rank && task.flops > 0;
-      if (is_bulk) ++(task.lane.multiprocessors < 0 ? beside : alone);
-    }
-    EXPECT_GT(beside, 0);
-    EXPECT_GT(alone, beside);
-    if (plan.tasks.size() < most_tasks) EXPECT_TRUE(keeps_order(conflicts_in(plan), order_by(plan, lists_of(plan))));
-  }
+/// A card has narrow panels side by side, as many as have the columns of a wide one.
+TEST(Cards, have_narrow_panels_side_by_side) {
+  const Tuning tuning = tuning_for(card("h200")).values;
+  const Blocking by = blocking_for(Method::lu, Schedule::right_looking, 32768, 0, tuning);
+  std::size_t panels = 0;
+  for (Range p = by.panel_at(0); !p.empty(); p = by.panel_at(p.end)) ++panels;
+  const Deal deal(by, 2);
+  EXPECT_LT(deal.blocks(), panels);
+  for (std::size_t b = 0; b < deal.blocks(); ++b) EXPECT_LE(deal.columns_of(b).count(), by.widths.panel);
+  for (Range p = by.panel_at(0); !p.empty(); p = by.panel_at(p.end))
+    EXPECT_EQ(deal.block_of(p.begin), deal.block_of(p.end - 1)) << "a panel is on one card";
 }
 
 TEST(Cards, cannot_share_the_solves_of_a_Cholesky_by_halves) {

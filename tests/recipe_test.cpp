@@ -48,24 +48,6 @@ TEST(Recipes, of_several_cards_look_right_and_leave_nothing_to_the_looks_of_A) {
   EXPECT_EQ(cards_of(o).count, 1U) << "one is the case of one";
 }
 
-/// The chain of panels binds four cards, not two.
-TEST(Recipes, of_four_cards_have_narrower_panels) {
-  const auto columns = [](int cards, std::int64_t n, std::int64_t asked_for, Method method) {
-    Options o;
-    o.device = {Device::cuda, 0}, o.block_size = asked_for, o.factorization = method;
-    for (int card = 0; card < cards; ++card) o.cards.push_back(card);
-    Means by = means();
-    by.device = o.device, by.cards = cards_of(o);
-    return resolve(o, {.n = n}, by).first().widths.panel;
-  };
-  EXPECT_EQ(columns(2, 65536, 0, Method::lu), 2048);
-  EXPECT_EQ(columns(4, 65536, 0, Method::lu), 1024);
-  EXPECT_EQ(columns(4, 65536, 1536, Method::lu), 1536);
-  EXPECT_EQ(columns(4, 131072, 0, Method::lu), columns(2, 131072, 0, Method::lu));
-  EXPECT_EQ(columns(4, 65536, 0, Method::cholesky), columns(2, 65536, 0, Method::cholesky));
-  EXPECT_EQ(columns(8, 2000, 0, Method::lu), columns(2, 2000, 0, Method::lu));
-}
-
 TEST(Recipes, of_the_defaults_begin_with_a_look_for_symmetry) {
   const Recipes recipes = resolve({}, {.n = 4096}, means());
   const Recipe& first = recipes.first();

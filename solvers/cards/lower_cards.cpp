@@ -108,7 +108,6 @@ class Dealing {
 
   void give(Task task, int card) {
     task.lane.card = card;
-    share_out(task.lane);
     const BlockList reads = reads_of(task);
     const auto handed_on = std::find_if(reads.begin(), reads.end(), is_handed_on);
     const Block with = handed_on != reads.end() && !has_handed_on_[std::size_t(card)] ? *handed_on : Block();
@@ -121,12 +120,6 @@ class Dealing {
     if (task.C.of != Resource::matrix || deal_.card_of(task.C.j) != card) return;
     for (int other = 0; other < deal_.cards(); ++other)
       if (other != card) change_copies(task, other);
-  }
-
-  /// Where a panel has multiprocessors of its own, a card that does not factor it has all of them for its updates.
-  void share_out(Lane& lane) {
-    if (lane.multiprocessors > 0) factors_ = lane.card;
-    if (lane.multiprocessors < 0 && lane.card != factors_) lane.multiprocessors = 0;
   }
 
   /// What one task leaves to another beside the matrix and its interchanges.
@@ -175,7 +168,6 @@ class Dealing {
   std::size_t at_ = 0;
   std::vector<std::vector<Range>> copies_;  // of columns of L, by card
   std::vector<std::size_t> last_read_;      // by block column
-  int factors_ = 0;                         // the card that was the last to factor a panel apart
   std::vector<bool> has_handed_on_;         // by card: what was handed on last
   std::vector<Task> tasks_;
 };
