@@ -107,7 +107,7 @@ typedef struct lasolve_options {
   const char* residual; /* of the refinement: "working", or "extra", in twice the precision; NULL: "working" */
   int equilibrate;      /* 1: scale rows and columns by powers of two; 0: where a solution fails; -1: never */
   lasolve_int
-      device_memory; /* bytes of the device's memory that a system may take; 0: all that is free. More stays on the host */
+      device_memory; /* bytes of the device's memory that a system may take; 0: all that is free but 1 GiB. More stays on the host */
 } lasolve_options;
 #define LASOLVE_OPTIONS_INIT                                                                                       \
   {                                                                                                                \

@@ -65,7 +65,7 @@ struct Options {
   /// solve large ones sooner. `device` is the first. One may be named twice; those of the CPU are threads with memory of their own, for tests.
   /// Fewer than two: `device` alone.
   std::vector<int> cards = {};
-  /// Bytes of the device's memory that a system may take; 0: all that is free, and on the CPU any. A and factors that take more stay on the
+  /// Bytes of the device's memory that a system may take; 0: all that is free but 1 GiB, and on the CPU any. A and factors that take more stay on the
   /// host, and pass the device in block columns: out of core.
   std::int64_t device_memory = 0;
   /// automatic: Cholesky if A has a positive diagonal and is symmetric but for roundoff, |aᵢⱼ − aⱼᵢ| ≤ 8 u √(aᵢᵢ aⱼⱼ), else LU.

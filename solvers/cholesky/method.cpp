@@ -15,6 +15,13 @@ Task cholesky_task::update_in_columns(const Task& task, Range columns) {
   return part;
 }
 
+Task cholesky_task::product_in_columns(const Task& task, Range columns) {
+  Task part = task;
+  part.C = {task.C.rows(), columns}, part.U = {columns, task.U.columns()};
+  part.flops = 2 * double(task.C.m) * double(columns.count()) * double(task.L.n);
+  return part;
+}
+
 namespace {
 
 constexpr MethodSchedule schedules_of_cholesky[] = {{Schedule::right_looking, cholesky_right_looking},

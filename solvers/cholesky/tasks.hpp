@@ -7,6 +7,7 @@ namespace lasolve::cholesky_task {
 
 /// An update, and an update_lower: that of a block column, from its diagonal down.
 Task update_in_columns(const Task&, Range);
+Task product_in_columns(const Task&, Range);
 
 /// C = L L1ᵀ, L1 the first rows of L.
 inline constexpr TaskType panel{
@@ -14,7 +15,8 @@ inline constexpr TaskType panel{
       writes.add(task.C), writes.add({Resource::status, {0, 1}});
     }};
 /// C ← C − L Uᵀ, C below the diagonal. Made by lowering.
-inline constexpr TaskType product{.name = "product", .picture = TaskType::update, .is_product = true};
+inline constexpr TaskType product{
+    .name = "product", .picture = TaskType::update, .is_product = true, .in_columns = product_in_columns};
 /// C ← C inv(L)ᵀ, L lower triangular.
 inline constexpr TaskType solve{.name = "solve", .picture = TaskType::solve, .products = &product};
 /// C ← C − L Uᵀ from the diagonal of C down, U the first rows of L.
