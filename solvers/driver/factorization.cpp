@@ -253,7 +253,12 @@ double bytes_of_device(const Options& options, const Choice& choice, const Probl
   if (options.device_memory > 0) return double(options.device_memory);
   if (choice.device().kind != Device::cuda || bytes_in_core(options, problem) < not_asked_for) return 0;
   const CurrentDevice current(choice.cuda_device);
-  return std::max(1.0, double(Memory<Cuda>::available()) - workspace);
+  double free = double(Memory<Cuda>::available()) - workspace;
+  if (free < bytes_in_core(options, problem)) {  // idle queues have some
+    release_unused_memory(choice.cuda_device);
+    free = double(Memory<Cuda>::available()) - workspace;
+  }
+  return std::max(1.0, free);
 }
 
 bool goes_out_of_core(const Options& options, const Choice& choice, const Problem& problem) {

@@ -200,6 +200,29 @@ TEST_F(CapturedOnCuda, is_not_for_calls_that_wait) {
   });
 }
 
+TEST_F(CapturedOnCuda, goes_on_when_a_call_is_refused) {
+  const std::int64_t n = 50;
+  Queue<Cuda> q(0);
+  const Matrix<double> a = dominant_matrix<double>(n), b = random_matrix(n, 1, 2);
+  Matrix<double, Cuda> A = upload(q, a), B = upload(q, b), X = upload(q, b);
+  Options refined = named(Method::lu);
+  refined.refine = Refine::classical;
+  const auto refused = [](auto action) { EXPECT_FALSE(complaint_of<std::invalid_argument>(action).empty()); };
+  capture([&] {
+    for (int before_and_behind_others = 0; before_and_behind_others < 2; ++before_and_behind_others) {
+      refused([&] { factor_async(std::as_const(A).view(), refined, *context); });
+      refused([&] {
+        AsyncFactorization<double>::of_factors(std::as_const(A).view(), nullptr, named(Method::lu), *context);
+      });
+      AsyncFactorization<double> factors = factor_async(std::as_const(A).view(), named(Method::cholesky), *context);
+      refused([&] { factors.pivots_async(nullptr); });
+      factors.solve_async(std::as_const(B).view(), X.view());
+    }
+  });
+  launch_graph();
+  EXPECT_LT((hpl_residual<double>(a.view(), b.view(), download(q, X))), hpl_threshold);
+}
+
 TEST_F(CapturedOnCuda, solves_with_factors_that_are_numbers) {
   const std::int64_t n = 500;
   Queue<Cuda> q(0);

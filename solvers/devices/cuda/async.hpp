@@ -36,17 +36,17 @@ const Recipe& require_decided(const Recipe& by) {
 template <class T>
 class CudaAsync final : public AsyncEngine<T> {
  public:
-  /// In a call on the context, after the caller's stream.
-  CudaAsync(SharedContext its, const Tuning& tuning, Given<T, Cuda> A, const GemmBackend<Cuda>& gemm,
-            const Options& options)
+  /// In a call on the context, after the caller's stream. By a recipe of require_decided().
+  CudaAsync(SharedContext its, const Tuning& tuning, const Recipe& by, Given<T, Cuda> A, const GemmBackend<Cuda>& gemm,
+            Uplo triangle)
       : its_(std::move(its)),
         tuning_(tuning),
-        by_(require_decided<T>(resolve(options, problem_of(A), means_of(gemm, options, tuning, false)).first())),
+        by_(by),
         factors_(gemm, by_.precision.products, by_.method, memory_of(A)) {
     const NamedRange<Cuda> range("lasolve factor_async");
     Queue<Cuda>& q = *its_->q;
     const Settled settled(q);
-    A.factored ? take_interchanges(q, *A.factored) : factor(q, A, options.triangle);
+    A.factored ? take_interchanges(q, *A.factored) : factor(q, A, triangle);
     end_call(*its_);
   }
 
@@ -69,11 +69,11 @@ class CudaAsync final : public AsyncEngine<T> {
 
   const std::int64_t* failed_at() const override { return factors_.failed_at(); }
   void pivots(std::int64_t* to) override {
+    require(factors_.method().has_pivots || this->order == 0, "the method interchanges no rows");
     const SharedContext its = where_captured(its_);
     const Call call(*its, tuning_);
     wait_for_caller(*its, nullptr);
     const auto p = factors_.pivots().p;
-    require(p.rows() > 0 || this->order == 0, "the method interchanges no rows");
     if (p.rows() > 0) copy_within(*its->q, to, p.data(), std::size_t(p.rows()) * sizeof(std::int64_t));
     end_call(*its);
   }
@@ -106,7 +106,6 @@ class CudaAsync final : public AsyncEngine<T> {
     const Pivots<Cuda> pivots = factors_.pivots();
     fill(q, std::int64_t(-1), pivots.zero);
     if (pivots.count() == 0) return;
-    require(given != nullptr, "factors of LU come with the interchanges of their rows, and there are none");
     follow_interchanges(q, given, pivots);
   }
   static void end_call(Context::State& its) {

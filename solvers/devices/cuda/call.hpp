@@ -19,16 +19,16 @@ class Call {
  public:
   explicit Call(Context::State& its)
       : turn_(its.turns),
-        graph_(its.graph.get()),
         current_(*its.q),
+        graph_(its.graph.get()),
         memory_(its.q->device(), its.q->stream()),
         settled_(*its.q) {}
   Call(Context::State& its, const Tuning& tuning) : Call(its) { its.q->tune(tuning); }
 
  private:
   Turn turn_;
-  InGraph graph_;
   CurrentDevice current_;
+  InGraph graph_;  // asks CUDA, which where a thread has no device would make a context on another
   MemoryInOrderOf memory_;
   Settled<Cuda> settled_;
 };
@@ -61,6 +61,7 @@ inline void wait_for_caller(Context::State& its, CUstream_st* after) {
 /// Where the work of a call that nobody waits for is done: in the context of the caller, or, while its stream is being captured, in that
 /// of the graph. Throws std::invalid_argument where `its` is of another graph, or of one that is no longer captured.
 inline SharedContext where_captured(const SharedContext& its) {
+  const CurrentDevice current(*its->q);
   const auto capture = capture_of(its->stream);
   if (its->graph) {
     require(capture == its->capture,

@@ -38,8 +38,8 @@ KeptQueue keep_queue(int device) {
 }
 
 void GiveBackQueue::operator()(Queue<Cuda>* given) const noexcept {
-  const WhileCapturing relaxed;
   const CurrentDevice current(given->device(), std::nothrow);
+  const WhileCapturing relaxed;
   std::unique_ptr<Queue<Cuda>> q(given);
   if (!keeps || !q->renew()) return;
   try {

@@ -25,8 +25,8 @@ Queue<Cuda>::Queue(int device, int rank) : Queue(device, rank, 0) {}
 
 Queue<Cuda>::Queue(int device, int rank, int multiprocessors) : state_(std::make_unique<State>()) {
   state_->device = device, state_->rank = rank;
-  const WhileCapturing relaxed;
   const CurrentDevice current(device);
+  const WhileCapturing relaxed;
   int lowest = 0, highest = 0;
   CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
   const int priority = std::clamp(lowest - 1 - rank, highest, lowest);  // the lowest is for rank −1
@@ -144,7 +144,8 @@ void Queue<Cuda>::forget_phases() {
 void Queue<Cuda>::abandon() noexcept {
   const WhileCapturing relaxed;  // a stream that was refused goes on being captured
   State& s = *state_;
-  if (succeeded(cudaStreamSynchronize(s.stream))) s.done();  // what failed has been told by an exception
+  // What failed has been told by an exception. What is captured does not run, and to wait for it would end the capture.
+  if (!InGraph::current() && succeeded(cudaStreamSynchronize(s.stream))) s.done();
   s.phases.forget();
   s.times = {};
   s.flops_done = 0;
