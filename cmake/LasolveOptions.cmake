@@ -44,14 +44,7 @@ if(LASOLVE_SANITIZE)  # under which gcc 12 warns inside its AVX-512 headers of a
   target_compile_options(lasolve_options INTERFACE
     "$<$<AND:$<COMPILE_LANGUAGE:CXX>,${looked_at}>:-fsanitize=address,undefined;-fno-sanitize-recover=undefined;-fno-omit-frame-pointer;-Wno-uninitialized>")
   target_link_options(lasolve_options INTERFACE -fsanitize=address,undefined)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT LASOLVE_FUZZ)
-    find_program(LASOLVE_CLANG NAMES clang++ clang++-14)
-  endif()
 endif()
-# by_clang(TARGET): its files are compiled by clang, and linked as the others. The runtime libraries of both compilers are of one kind.
-function(by_clang target)
-  set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/by_clang;${LASOLVE_CLANG};${CMAKE_CXX_COMPILER_LAUNCHER}")
-endfunction()
 if(LASOLVE_FUZZ)
   target_compile_options(lasolve_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>)
 endif()

@@ -1,6 +1,6 @@
 # What makes a build shorter, and changes nothing that is timed. Headers of others, which take a second a file, are parsed once
 # for the library and once for the tool; those of this project are not among them, so that a change to one recompiles its users only.
-# A header that a file forgets to include is found by scripts/check-includes.
+# A header that a file forgets to include is found by scripts/tidy, which parses each file by itself.
 function(headers_are_parsed_once target)
   target_precompile_headers(${target} PRIVATE
     <algorithm> <array> <atomic> <chrono> <cmath> <cstdint> <cstring> <functional> <limits> <memory> <mutex> <optional> <set> <span>
@@ -38,17 +38,10 @@ if(LASOLVE_SANITIZE)
   set_source_files_properties(src/core/cpu/by_eigen.cpp PROPERTIES COMPILE_OPTIONS -fno-sanitize=undefined SKIP_PRECOMPILE_HEADERS ON)
 endif()
 
-# Clang compiles what is sanitized in two thirds of GCC's time, and in half of it without optimization.
-if(LASOLVE_SANITIZE AND LASOLVE_CLANG)
-  foreach(target lasolve_objects lasolve_bench lasolve_plugin lasolve_engines lasolve_compare lasolve_peers lasolve_tuned lasolve_worker lasolve_cli)
-    by_clang(${target})
-  endforeach()
-endif()
-
 # What prints, parses and draws is compiled more often than it takes time.
 function(compile_as_tool target)
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release,RelWithDebInfo>>:-O1>)
-  target_compile_options(${target} PRIVATE $<$<BOOL:${LASOLVE_SANITIZE}>:$<IF:$<BOOL:${LASOLVE_CLANG}>,-O0,-Og>>)
+  target_compile_options(${target} PRIVATE $<$<BOOL:${LASOLVE_SANITIZE}>:-Og>)
   # Headers of Boost, which only the commands include, are parsed for all, in the same way.
   target_include_directories(${target} SYSTEM PRIVATE $<TARGET_PROPERTY:Boost::program_options,INTERFACE_INCLUDE_DIRECTORIES>)
   target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:Boost::program_options,INTERFACE_COMPILE_DEFINITIONS>)

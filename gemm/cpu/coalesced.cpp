@@ -14,6 +14,7 @@ template <class T>
 static void coalesced(T alpha, Operand<T> A, Operand<T> B, T beta, MatrixView<T> C) {
   const std::int64_t m = C.rows(), n = C.cols(), k = A.cols();
   scale(beta, C);
+  if (k == 0) return;  // A may have no memory
   for (std::int64_t j = 0; j < n; ++j) {
     T* c = C.data() + j * C.ld();
     if (A.op() == Op::none) {
