@@ -211,9 +211,9 @@ CardList cards_of(const Options& o) {
   return list;
 }
 
-Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
+/// The recipe that is tried first. Where the options leave the method open, and Cholesky is worth a try, that is its method.
+static Recipe first_recipe(const Options& o, const Problem& problem, const Means& means) {
   const Tuning& t = *means.tuning;
-  const Precision of_A = problem.element;
   if (o.tuning) require_sensible(*o.tuning);
   Recipe r;
   r.device = means.device, r.cards = means.cards;
@@ -222,7 +222,7 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   if (in_parts) require_in_parts(o, problem, several);
   require_reachable(o, problem);
   const bool coarse = is_faster_coarse(o, problem, means);
-  r.precision = solve_precision(coarse ? Precision::fp32 : o.precision, o.storage, of_A);
+  r.precision = solve_precision(coarse ? Precision::fp32 : o.precision, o.storage, problem.element);
   r.by_coarse = coarse && means.has_coarse;
   r.quick_products = r.by_coarse || means.is_quick;
   r.accuracy = o.accuracy;
@@ -253,7 +253,11 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   r.arrives = r.executor == Executor::plan && goes_as_it_comes(r, picks, problem, t);
   if (picks) r.symmetry = when_found_out(r, o, problem, t);
   plan(r, o, problem, means);
+  return r;
+}
 
+Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
+  Recipe r = first_recipe(o, problem, means);
   Recipes recipes;
   recipes.add(r);
   r.symmetry = Symmetry::given, r.arrives = false;
@@ -263,8 +267,8 @@ Recipes resolve(const Options& o, const Problem& problem, const Means& means) {
   };
   if (r.executor != Executor::leaf && !r.in_place) add();  // of a scaled A
   const Method first = r.method;
-  if (picks) r.method = Method::lu, add();
-  if (r.is_coarse() && r.refines() && means.offers(of_A)) {
+  if (o.factorization == Method::automatic && first == Method::cholesky) r.method = Method::lu, add();
+  if (const Precision of_A = problem.element; r.is_coarse() && r.refines() && means.offers(of_A)) {
     r.precision = solve_precision(of_A, Precision::automatic, of_A), r.by_coarse = r.quick_products = false;
     r.condition = when_estimated(r, o, problem.n);
     add();
