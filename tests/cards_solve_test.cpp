@@ -22,11 +22,6 @@ Options over(int cards, Method method = Method::lu) {
 
 constexpr Method methods[] = {Method::lu, Method::cholesky};
 
-template <class T>
-Matrix<T> matrix_for(Method method, std::int64_t n) {
-  return method == Method::lu ? random_matrix<T>(n, n) : dominant_matrix<T>(n);
-}
-
 /// Sums are in an order that depends on the number of cards, and on nothing else.
 template <class T>
 void expect_all_sizes_solved() {

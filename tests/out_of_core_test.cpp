@@ -23,11 +23,6 @@ Options with_room_for(std::int64_t columns, std::int64_t n, Method method = Meth
 constexpr Method methods[] = {Method::lu, Method::cholesky};
 
 template <class T>
-Matrix<T> matrix_for(Method method, std::int64_t n) {
-  return method == Method::lu ? random_matrix<T>(n, n) : dominant_matrix<T>(n);
-}
-
-template <class T>
 void expect_solved_out_of_core(const Solved<T>& solved) {
   expect_solved(solved);
   EXPECT_EQ(solved.report.schedule, Schedule::left_looking);

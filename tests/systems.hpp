@@ -96,6 +96,12 @@ void expect_every_schedule_solves(Options options, Make make) {
       }
 }
 
+/// One that the method is right for, and well conditioned if it is Cholesky's.
+template <class T>
+Matrix<T> matrix_for(Method method, std::int64_t n) {
+  return method == Method::lu ? random_matrix<T>(n, n) : dominant_matrix<T>(n);
+}
+
 /// Outcome kind, and where.
 inline void expect_outcome(const Outcome& outcome, Outcome::Kind kind, std::int64_t at) {
   EXPECT_EQ(outcome.kind, kind) << outcome.message();
