@@ -25,11 +25,11 @@ inline namespace LASOLVE_ABI {
 ///
 /// The first call of a size may take longer: the library makes queues and memory, and CUDA loads kernels, for which it may wait.
 ///
-/// While the stream is captured in a CUDA graph, so are these calls. Each launch then reads A and B and writes X and failed_at()
-/// where they were. What the library made for it, queues and a copy of A with them, stays until the graph ends, and this object: no
-/// less than some hundred MB a graph, whatever MemoryFrom says. Factors that were made before the capture may be used in it; they, and memory
-/// of A that was handed over, must stay as long as the graph. Factors that are captured are solved with in the same capture. Of graphs with
-/// an LU one at a time may run on a device, and no other LU of this library beside it.
+/// While the stream is captured in a CUDA graph, these calls are captured as well. Each launch reads A and B, and writes X and failed_at(),
+/// where they were. The graph has queues and a copy of A for itself: at least some hundred MB, whatever MemoryFrom says. They stay until the
+/// graph and this object have ended. Factors that were made before the capture may be used in it. They, and memory of A that was handed
+/// over, must stay as long as the graph. Captured factors solve in the same capture only. Launches of one graph come one after the other.
+/// While a graph with an LU runs, no other LU of this library may run on that device.
 ///
 /// Threads: as for Context. The destructor does not wait for the work either, but where memory of A was handed over, or where this
 /// is the last that uses its context.
