@@ -4,7 +4,7 @@
 # unless that is Debian's. Usage: own_tests.sh LASOLVE [DEVICE [BACKEND...]]
 set -euo pipefail
 lasolve=$1 device=${2:-cpu}
-programs=${LAPACK_TESTS:-$(dpkg -L liblapack-test 2>/dev/null | sed -n 's|/xlintstd$||p')}
+programs=${LAPACK_TESTS:-$(dpkg -L liblapack-test 2>/dev/null | sed -n 's|/xlintstd$||p' || true)}
 if [[ -z $programs ]]; then
   echo "skipped: LAPACK's test programs are not there; on Debian they are the package liblapack-test"
   exit 77
