@@ -171,7 +171,7 @@ bool goes_as_it_comes(const Recipe& r, bool picks, const Problem& problem, const
   const double bytes = double(problem.n) * double(problem.n) * bytes_of(problem.element) * (problem.is_complex ? 2 : 1);
   const bool looks = picks || r.finite || r.condition == Estimate::always;
   return problem.from_host && bytes >= double(t.arriving_bytes) && !r.asks_dominance && !(r.in_place && looks) &&
-         !has_narrow_range(r.precision.products) && !r.equilibrates;
+         !has_narrow_range(r.precision) && !r.equilibrates;
 }
 
 /// When a method that the options leave open finds out what it requires of A.
@@ -182,7 +182,7 @@ Symmetry when_found_out(const Recipe& r, const Options& o, const Problem& proble
       double(problem.n) * double(problem.n) * bytes_of(computed_in(r.precision.storage)) >= double(t.waited_copy_bytes);
   const bool pays = problem.n <= t.cholesky_tried_order || (problem.glance == Method::cholesky && !is_large);
   const bool beside =
-      pays && !r.in_place && !r.equilibrates && !has_narrow_range(r.precision.products) && r.executor == Executor::plan;
+      pays && !r.in_place && !r.equilibrates && !has_narrow_range(r.precision) && r.executor == Executor::plan;
   return beside ? Symmetry::beside : Symmetry::before;
 }
 

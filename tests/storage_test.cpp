@@ -18,23 +18,25 @@ namespace {
 using StoredFactors = OnTarget;
 
 TEST_P(StoredFactors, are_refined_as_others_are) {
-  for (const Method method : {Method::lu, Method::cholesky, Method::lu_nopivot})
-    for (const Op op : {Op::none, Op::transpose})
-      for (const auto& [n, nrhs] : {std::pair{1, 1}, {5, 3}, {511, 1}, {513, 20}, {1100, 2}}) {
-        SCOPED_TRACE(testing::Message() << name_of(method) << ", op " << int(op) << ", n = " << n << ", " << nrhs);
-        Options o = options();
-        o.factorization = method, o.storage = Precision::bf16, o.assume_suitable = true;
-        const Matrix<double> A = matrix_of<double>(n, n, [&](std::int64_t i, std::int64_t j) {
-          return i == j ? 4.0 : std::cos(double(i) * double(j + (method == Method::cholesky ? 0 : 1))) / double(n);
-        });
-        const auto solved = solve_random(A, nrhs, o, op);
-        expect_solved(solved);
-        EXPECT_EQ(solved.report.precision, Precision::fp32);
-        EXPECT_EQ(solved.report.storage, Precision::bf16);
-        EXPECT_EQ(solved.report.products, Precision::fp32);
-        EXPECT_GE(solved.report.refine_iterations, n > 1 ? 2 : 1) << "it is no coarser than fp32";
-        EXPECT_EQ(notes_of(solved.report), "");
-      }
+  for (const Precision storage : {Precision::fp16, Precision::bf16})
+    for (const Method method : {Method::lu, Method::cholesky, Method::lu_nopivot})
+      for (const Op op : {Op::none, Op::transpose})
+        for (const auto& [n, nrhs] : {std::pair{1, 1}, {5, 3}, {511, 1}, {513, 20}, {1100, 2}}) {
+          SCOPED_TRACE(testing::Message() << name_of(method) << ", op " << int(op) << ", n = " << n << ", " << nrhs
+                                          << ", in " << name_of(storage));
+          Options o = options();
+          o.factorization = method, o.storage = storage, o.assume_suitable = true;
+          const Matrix<double> A = matrix_of<double>(n, n, [&](std::int64_t i, std::int64_t j) {
+            return i == j ? 4.0 : std::cos(double(i) * double(j + (method == Method::cholesky ? 0 : 1))) / double(n);
+          });
+          const auto solved = solve_random(A, nrhs, o, op);
+          expect_solved(solved);
+          EXPECT_EQ(solved.report.precision, Precision::fp32);
+          EXPECT_EQ(solved.report.storage, storage);
+          EXPECT_EQ(solved.report.products, Precision::fp32);
+          EXPECT_GE(solved.report.refine_iterations, n > 1 ? 2 : 1) << "it is no coarser than fp32";
+          EXPECT_EQ(notes_of(solved.report), "");
+        }
 }
 
 TEST(Storage, is_of_what_factors_are_computed_in) {
@@ -55,9 +57,23 @@ TEST(Storage, is_of_what_factors_are_computed_in) {
             "lasolve: factors that are stored in bf16 are computed in fp32, not fp64");
   EXPECT_EQ(refusal(Precision::fp32, Precision::fp64),
             "lasolve: factors that are stored in fp64 are computed in fp64, not fp32");
-  EXPECT_EQ(refusal(Precision::fp32, Precision::fp16), "lasolve: factors are not stored in fp16");
+  EXPECT_EQ(refusal(Precision::fp32, Precision::tf32), "lasolve: factors are not stored in tf32");
   EXPECT_EQ(refusal(Precision::fp64, Precision::fp64), "");
   EXPECT_EQ(refusal(Precision::automatic, Precision::bf16), "");
+}
+
+/// Numbers beyond 65504 are infinite in fp16, those below 6e-8 are zero: A is scaled, so its units do not matter.
+TEST_P(StoredFactors, in_fp16_are_of_a_matrix_in_its_range) {
+  for (const double unit : {1e-30, 1e-7, 1e7, 1e30})
+    for (const Method method : {Method::lu, Method::cholesky}) {
+      SCOPED_TRACE(testing::Message() << name_of(method) << " in units of " << unit);
+      Options o = options();
+      o.factorization = method, o.storage = Precision::fp16;
+      const auto solved = solve_random(scaled(unit, random_with_condition(300, 10, true)), 2, o);
+      expect_solved(solved);
+      EXPECT_EQ(solved.report.storage, Precision::fp16);
+      EXPECT_EQ(notes_of(solved.report), "");
+    }
 }
 
 /// Refined solutions are as good; the memory of the factors, that of one in fp32 and one that is stored in half of it.

@@ -101,7 +101,7 @@ typedef struct lasolve_options {
   const char* tuning;   /* "name=value,name=value" of `lasolve list --tuning`, beside those of the device; NULL: none */
   int copy;             /* keep a copy of A where it is needed again, so that A may go or change after the call */
   int assume_suitable;  /* that A is diagonally dominant, which lu-nopivot requires, is not looked at */
-  const char* storage;  /* of finished factors: "auto", "bf16", ...; half of the memory of those in fp32 */
+  const char* storage;  /* of finished factors: "auto", "fp16", "bf16", ...; half of the memory of those in fp32 */
   double accuracy;      /* the backward error that each solution must have; 0: the HPL check. See lasolve::Options */
   int bounds;           /* bound the error of each checked solution: see lasolve_report */
   const char* residual; /* of the refinement: "working", or "extra", in twice the precision; NULL: "working" */

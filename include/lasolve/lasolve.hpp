@@ -78,8 +78,8 @@ struct Options {
   /// One of solve_precisions; automatic: the type of A. Factors coarser than A with which a refinement stalls are replaced by
   /// some in the type of A, and are there until these are made.
   Precision precision = Precision::automatic;
-  /// What finished factors are stored in; automatic: what they were computed in. bf16: half of the memory of those of fp32, which each
-  /// solve widens again; without a precision they are computed in fp32.
+  /// What finished factors are stored in; automatic: what they were computed in. fp16, bf16: half of the memory of those of fp32, which
+  /// each solve widens again; without a precision they are computed in fp32. fp16 has more digits, and A is scaled to its range.
   Precision storage = Precision::automatic;
   /// automatic: classical if the factors are coarser than A, and where elements grew so much in an LU that a solution fails its check;
   /// gmres for right-hand sides with which that stalls.

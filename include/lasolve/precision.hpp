@@ -120,7 +120,7 @@ constexpr void for_each_precision(F f) {
 }
 
 /// Those that factors are stored in: as operands, and computed as results.
-using StoragePrecisions = Precisions<Precision::fp64, Precision::fp32, Precision::bf16>;
+using StoragePrecisions = Precisions<Precision::fp64, Precision::fp32, Precision::fp16, Precision::bf16>;
 
 /// f(std::integral_constant<Precision, p>()), known when the program runs.
 template <class F>
@@ -206,8 +206,11 @@ inline constexpr SolvePrecision solve_precisions[] = {
      .residual = Precision::automatic},
 };
 
-/// Whether numbers of ordinary size may overflow as operands of products in p: from 65520 on in fp16. Solvers scale the matrix then.
-constexpr bool has_narrow_range(Precision p) { return p == Precision::fp16; }
+/// Whether numbers of ordinary size may overflow in p, as operands of products or where factors are stored: from 65520 on in fp16. Solvers
+/// scale the matrix then.
+constexpr bool has_narrow_range(const SolvePrecision& p) {
+  return p.products == Precision::fp16 || p.storage == Precision::fp16;
+}
 
 /// Solvers compute residuals in the precision of the matrix.
 constexpr bool can_be_computed(const SolvePrecision& p) {

@@ -208,7 +208,7 @@ class Factoring {
 
   int exponent_of_A() { return exponent_of_subnormal<T>(A.norm(q_, op_of_norm())); }
 
-  /// What A is multiplied by. Says so where A itself is the reason. Products of a narrow range have a largest entry near 1.
+  /// What A is multiplied by. Says so where A itself is the reason. In a narrow range the largest entry is near 1.
   Scales scales_for(const Recipe& by, Facts& facts) {
     if (by.equilibrates) return scales_of(q_, A, record_of(by.method).is_symmetric, true).value_or(Scales());
     if (by.scales_up) {
@@ -217,7 +217,7 @@ class Factoring {
       if (std::find(facts.notes.begin(), facts.notes.end(), note) == facts.notes.end()) facts.notes.push_back(note);
       return {exponent};
     }
-    if (!has_narrow_range(by.precision.products)) return {};
+    if (!has_narrow_range(by.precision)) return {};
     const double most = A.largest_element(q_);
     return {std::isfinite(most) && most > 0 ? -std::ilogb(most) : 0};
   }

@@ -112,7 +112,8 @@ const Table<Request>& solve_table() {
         "factors in fp32")
           .to([](Request& r, auto& word) { r.options.precision = one_of("precision", word, precisions()); }),
       O("storage", 0, "TYPE", "auto", words_of(storages()),
-        "of finished factors; auto: what they were computed in. bf16, with --precision fp32, tf32, fp16 or bf16, takes "
+        "of finished factors; auto: what they were computed in. fp16 and bf16, with --precision fp32, tf32, fp16 or "
+        "bf16, take "
         "half of the memory")
           .to([](Request& r, auto& word) { r.options.storage = one_of("storage", word, storages()); }),
       O("refine", 'r', "METHOD", "auto", words_of<Refine>(),

@@ -23,8 +23,8 @@ const Recipe& require_decided(const Recipe& by) {
   require(!by.asks_dominance,
           "a factorization that nobody waits for cannot look whether A is diagonally dominant: the options have to "
           "assume it");
-  require(!has_narrow_range(by.precision.products),
-          "a factorization that nobody waits for cannot look how large A is, which products in fp16 need: the options "
+  require(!has_narrow_range(by.precision),
+          "a factorization that nobody waits for cannot look how large A is, which fp16 needs: the options "
           "have to ask for another precision");
   require(
       by.precision.storage == precision_of<T>,
