@@ -43,8 +43,8 @@ double largest_in_column(MatrixView<T> X, Size j) {
 template <class Solve, class Residual>
 int refined(MatrixView<double> B, MatrixView<double> X, double norm, Solve solve, Residual residual) {
   const Size n = B.rows(), nrhs = B.cols();
-  // LAPACK's bound is without the 0.75; its tests compute the residual in another order.
-  const double enough = 0.75 * norm * (std::numeric_limits<double>::epsilon() / 2) * std::sqrt(double(n));
+  // LAPACK's bound is without the 0.5; its tests compute the residual in another order.
+  const double enough = 0.5 * norm * (std::numeric_limits<double>::epsilon() / 2) * std::sqrt(double(n));
   Matrix<float> narrow(n, nrhs);
   Matrix<double> R(n, nrhs);
   const auto converged = [&] {
