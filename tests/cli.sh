@@ -164,6 +164,7 @@ expect 3 'each of the 3 rows has 2 numbers: is it transposed?' lt.txt --rhs thre
 free_kib=$(sed -n 's/^MemAvailable: *\([0-9]*\).*/\1/p' /proc/meminfo)
 n=$(awk "BEGIN { print int(sqrt($free_kib * 1024 / 10)) }")
 expect 6 'would fit: --in-place (' uniform:n="$n" --device cpu
+expect 6 'would fit: n = ' uniform:n=1m --device cpu
 
 [ -s x.npy ] || { echo "x.npy was not written"; failed=1; }
 [ ! -e no.mtx ] || { echo "a solution of a singular system was written"; failed=1; }

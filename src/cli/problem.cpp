@@ -317,6 +317,12 @@ std::string Problem::what_would_fit(const Options& options) const {
   if (cards > 1 && cards > options.cards.size() && triangle_ == Uplo::both)
     offer_bytes("--device cuda:all", with_panels * elements * 8 / double(cards));
   if (!in_place_ && generator_) offer(coarse ? "--precision fp64 --in-place" : "--in-place", int(sizeof(double)));
+  if (fits.empty() && generator_) {
+    constexpr double beside_workspace = 0.9;
+    const int bytes = in_place_ ? int(sizeof(double)) : bytes_an_element_of(options.precision);
+    const auto thousands = std::int64_t(std::sqrt(beside_workspace * free / bytes) / 1000);
+    if (thousands > 0 && 1000 * thousands < n_) fits = fmt::format("n = {}", 1000 * thousands);
+  }
   return fits;
 }
 

@@ -36,7 +36,7 @@ class Problem {
   /// share of A has been generated.
   Report solve(const Options&, Matrix<double>& X, bool from_host = false, const io::Progress& making = {});
 
-  /// The options with which there would be memory enough, and what they take; empty where there are none.
+  /// The options with which there would be memory enough, and what they take; else about the largest n of a generated matrix, if any.
   std::string what_would_fit(const Options&) const;
 
   /// Signs of rows and columns, drawn from a number, that A, B and X have in the solves that come: see bench/signs.hpp. 0: those that

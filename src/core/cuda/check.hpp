@@ -15,9 +15,11 @@
 
 namespace lasolve {
 
-[[noreturn]] inline void machine_error(const char* what, const char* expression, const char* file, int line) {
-  throw DeviceError(what, std::string(expression) + " at " + file + ":" + std::to_string(line));
-}
+/// These throw DeviceError. After an error that ends the context it says that the device is lost to this process.
+[[noreturn]] void machine_error(const char* what, const char* expression, const char* file, int line);
+[[noreturn]] void failed(cudaError_t, const char* expression, const char* file, int line);
+[[noreturn]] void failed(cublasStatus_t, const char* expression, const char* file, int line);
+[[noreturn]] void launch_failed(cudaError_t, const void* kernel);
 
 /// Whether a call of ours succeeded, for those that may fail without harm; if not, its error is taken away.
 inline bool succeeded(cudaError_t e) {
@@ -26,12 +28,10 @@ inline bool succeeded(cudaError_t e) {
 }
 
 inline void check(cudaError_t e, const char* expression, const char* file, int line) {
-  if (!succeeded(e)) machine_error(cudaGetErrorString(e), expression, file, line);
+  if (!succeeded(e)) failed(e, expression, file, line);
 }
 inline void check(cublasStatus_t s, const char* expression, const char* file, int line) {
-  if (s == CUBLAS_STATUS_SUCCESS) return;
-  cudaGetLastError();
-  machine_error(cublasGetStatusString(s), expression, file, line);
+  if (s != CUBLAS_STATUS_SUCCESS) failed(s, expression, file, line);
 }
 void check(CUresult, const char* expression, const char* file, int line);
 

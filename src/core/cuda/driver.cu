@@ -73,12 +73,4 @@ const Driver& driver() {
   return *found;
 }
 
-void check(CUresult result, const char* expression, const char* file, int line) {
-  if (result == CUDA_SUCCESS) return;
-  const Driver* d = loaded_driver();
-  const char* text = nullptr;
-  if (!d || d->error_string(result, &text) != CUDA_SUCCESS || !text) text = "an error of the driver";
-  machine_error(text, expression, file, line);
-}
-
 }  // namespace lasolve

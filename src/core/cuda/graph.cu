@@ -49,13 +49,14 @@ std::optional<std::uint64_t> capture_of(CUstream_st* stream) {
 }
 
 void keep_with_graph(cudaStream_t stream, std::shared_ptr<void> what) {
+  const cudaGraph_t graph = asked(stream).graph;
   auto kept = std::make_unique<Kept>(std::move(what));
   cudaUserObject_t object = nullptr;
   CUDA_CHECK(cudaUserObjectCreate(&object, kept.get(), ends, 1, cudaUserObjectNoDestructorSync));
   kept.release();
-  const cudaError_t e = cudaGraphRetainUserObject(asked(stream).graph, object, 1, cudaGraphUserObjectMove);
+  const cudaError_t e = cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove);
   if (e != cudaSuccess) succeeded(cudaUserObjectRelease(object));
-  CUDA_CHECK(e);
+  check(e, "cudaGraphRetainUserObject", __FILE__, __LINE__);
 }
 
 void let_go_later(std::shared_ptr<void> what) {

@@ -67,7 +67,8 @@ void launch(Queue<Cuda>& q, void (*kernel)(Parameters...), dim3 blocks, dim3 thr
   config.gridDim = blocks;
   config.blockDim = threads;
   config.stream = q.stream();
-  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
+  if (const cudaError_t e = cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...); !succeeded(e))
+    launch_failed(e, reinterpret_cast<const void*>(kernel));
 }
 
 /// Enqueues a kernel with `shared` bytes of dynamic shared memory. Throws MachineError where the queue takes no more work.
@@ -105,7 +106,8 @@ void launch(Queue<Cuda>& q, void (*kernel)(Parameters...), Blocks how, dim3 bloc
   config.numAttrs = count;
   if (q.properties().pretended)
     require_pretended_room(q.properties(), reinterpret_cast<const void*>(kernel), how, blocks, threads, shared);
-  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
+  if (const cudaError_t e = cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...); !succeeded(e))
+    launch_failed(e, reinterpret_cast<const void*>(kernel));
 }
 
 }  // namespace lasolve

@@ -30,7 +30,7 @@ constexpr std::size_t kept_share = 8;
 
 struct Pool {
   cudaMemPool_t is = nullptr;  // null: the device has none
-  bool asked = false;
+  bool known = false;          // whether it has
 
   std::uint64_t bytes(cudaMemPoolAttr which) const {
     std::uint64_t value = 0;
@@ -39,23 +39,28 @@ struct Pool {
   }
 };
 
+/// Where a call fails there is none for now, and the next who needs it tries again.
 void make(Pool& pool, int device) {
   int has_pools = 0;
-  pool.asked = true;
-  if (!succeeded(cudaDeviceGetAttribute(&has_pools, cudaDevAttrMemoryPoolsSupported, device)) || !has_pools) return;
+  if (!succeeded(cudaDeviceGetAttribute(&has_pools, cudaDevAttrMemoryPoolsSupported, device))) return;
+  pool.known = !has_pools;
+  if (!has_pools) return;
   cudaMemPoolProps wanted{};
   wanted.allocType = cudaMemAllocationTypePinned;
   wanted.location.type = cudaMemLocationTypeDevice;
   wanted.location.id = device;
   std::size_t free = 0, total = 0;
-  CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  cudaMemPool_t made = nullptr;
   count_made();
-  if (!succeeded(cudaMemPoolCreate(&pool.is, &wanted))) return;
+  if (!succeeded(cudaMemGetInfo(&free, &total)) || !succeeded(cudaMemPoolCreate(&made, &wanted))) return;
   std::uint64_t kept = total / kept_share;
-  CUDA_CHECK(cudaMemPoolSetAttribute(pool.is, cudaMemPoolAttrReleaseThreshold, &kept));
   // No call waits for the work of another, to have its memory; and what is allocated waits for nothing, on any queue.
   int never = 0;
-  CUDA_CHECK(cudaMemPoolSetAttribute(pool.is, cudaMemPoolReuseAllowInternalDependencies, &never));
+  if (succeeded(cudaMemPoolSetAttribute(made, cudaMemPoolAttrReleaseThreshold, &kept)) &&
+      succeeded(cudaMemPoolSetAttribute(made, cudaMemPoolReuseAllowInternalDependencies, &never)))
+    pool = {made, true};
+  else
+    succeeded(cudaMemPoolDestroy(made));
 }
 
 /// Made where `made` and it is not there.
@@ -64,7 +69,7 @@ Pool pool_of(int device, bool made) {
   constinit static NeverDestroyed<std::map<int, Pool>> all;
   const std::lock_guard lock(guard);
   Pool& pool = all.get()[device];
-  if (made && !pool.asked) make(pool, device);
+  if (made && !pool.known) make(pool, device);
   return pool;
 }
 
@@ -120,7 +125,7 @@ void* or_null(int device, std::size_t bytes, cudaStream_t stream, Allocate alloc
   void* memory = nullptr;
   const auto succeeds = [&] {
     const cudaError_t e = fails_for_test() ? cudaErrorMemoryAllocation : allocate(&memory);
-    if (e != cudaErrorMemoryAllocation) CUDA_CHECK(e);
+    if (e != cudaErrorMemoryAllocation) check(e, "an allocation of device memory", __FILE__, __LINE__);
     return succeeded(e);
   };
   if (succeeds()) return memory;

@@ -34,9 +34,8 @@ SharedOut::SharedOut(int device, int multiprocessors) : asked_for_(multiprocesso
   }
 }
 
-SharedOut::~SharedOut() {
-  for (const Part& part : parts_)
-    if (part.context) count_made(), loaded_driver()->destroy_green(part.context);
+SharedOut::Part::~Part() {
+  if (context) count_made(), loaded_driver()->destroy_green(context);
 }
 
 CUstream_st* SharedOut::make_stream(bool others, int priority) const {

@@ -15,11 +15,13 @@ class SharedOut {
  public:
   /// Throws MachineError where the driver cannot.
   SharedOut(int device, int multiprocessors);
-  ~SharedOut();
-  SharedOut(const SharedOut&) = delete;
-  SharedOut& operator=(const SharedOut&) = delete;
 
   struct Part {
+    Part() = default;
+    ~Part();
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+
     CUgreenCtx context = nullptr;
     int multiprocessors = 0;
   };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -41,6 +42,21 @@ void enqueue(cudaStream_t stream, cudaMemcpyKind kind, void* to, std::size_t to_
     CUDA_CHECK(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, columns, kind, stream));
 }
 
+/// Where an exception leaves, copies that were enqueued are done: whoever has their slots next knows nothing of them.
+class SettledCopies {
+ public:
+  explicit SettledCopies(cudaStream_t stream) : stream_(stream) {}
+  ~SettledCopies() {
+    if (std::uncaught_exceptions() > before_) succeeded(cudaStreamSynchronize(stream_));
+  }
+  SettledCopies(const SettledCopies&) = delete;
+  SettledCopies& operator=(const SettledCopies&) = delete;
+
+ private:
+  cudaStream_t stream_;
+  int before_ = std::uncaught_exceptions();
+};
+
 /// Pinned memory through which pageable memory reaches a device and comes back: cores fill or empty one slot while others
 /// are under way. Half of the cores are as fast as the bus, and leave one to the thread that gives the device its work.
 /// Made at first use and kept until the process ends.
@@ -60,6 +76,7 @@ class Staging {
   void to_device(cudaStream_t stream, char* to, std::size_t to_pitch, const char* from, std::size_t from_pitch,
                  std::size_t bytes, std::size_t columns, Haste haste) {
     const std::lock_guard lock(one_at_a_time_);
+    const SettledCopies settled(stream);
     const std::vector<Piece> pieces = pieces_of(bytes, columns);
     const bool is_short = haste == Haste::before_work && pieces.size() <= slot_count;
     const Stores stores = is_short ? Stores::past_caches : Stores::cached;
@@ -77,6 +94,7 @@ class Staging {
   void to_host(cudaStream_t stream, char* to, std::size_t to_pitch, const char* from, std::size_t from_pitch,
                std::size_t bytes, std::size_t columns) {
     const std::lock_guard lock(one_at_a_time_);
+    const SettledCopies settled(stream);
     const std::vector<Piece> pieces = pieces_of(bytes, columns);
     const Stores stores = pieces.size() > slot_count ? Stores::past_caches : Stores::cached;
     std::array<Slot*, slot_count> under_way{};

@@ -103,11 +103,16 @@ struct Ledger<Cuda>::State {
     release();
     const CurrentDevice current(q.device());
     device = q.device();
-    count_made();
-    CUDA_CHECK(cudaHostAlloc(&changed, sizeof *changed, cudaHostAllocDefault));
-    *changed = 0;
-    count_made();
-    CUDA_CHECK(cudaEventCreateWithFlags(&last_ended, cudaEventDisableTiming));
+    try {
+      count_made();
+      CUDA_CHECK(cudaHostAlloc(&changed, sizeof *changed, cudaHostAllocDefault));
+      *changed = 0;
+      count_made();
+      CUDA_CHECK(cudaEventCreateWithFlags(&last_ended, cudaEventDisableTiming));
+    } catch (...) {
+      release();
+      throw;
+    }
   }
   void mark(cudaStream_t stream, Mark::Where where, double useful) {
     if (products > most_products) return;
