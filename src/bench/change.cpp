@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "bench/product.hpp"
+#include "core/range.hpp"
 #include "lasolve/matrix.hpp"
 
 namespace lasolve::bench {
@@ -65,8 +66,7 @@ namespace {
 void require_times(const std::vector<double>& before, const std::vector<double>& after) {
   const auto positive = [](double x) { return x > 0 && std::isfinite(x); };
   require(!before.empty() && !after.empty(), "times are compared, but there are none");
-  require(std::all_of(before.begin(), before.end(), positive) && std::all_of(after.begin(), after.end(), positive),
-          "times that are compared are positive");
+  require(all_of(before, positive) && all_of(after, positive), "times that are compared are positive");
 }
 
 /// How much wider an interval is for samples that tell of one another.

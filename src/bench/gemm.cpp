@@ -8,6 +8,7 @@
 #include "bench/roof.hpp"
 #include "bench/turns.hpp"
 #include "core/kernel_fault.hpp"
+#include "core/range.hpp"
 #include "core/stopwatch.hpp"
 
 namespace lasolve::bench {
@@ -229,13 +230,13 @@ void GemmBench::verify(const std::vector<Product>& products, const std::vector<P
 /// The result of an entrant that has not run yet.
 Result GemmBench::verified(const Entrant& e, const Product& p, Precision precision) const {
   const auto verdict = verdicts_.find({id_of(e), precision});
-  const auto product = std::find_if(verified_.begin(), verified_.end(), [&](const Product& v) { return same(v, p); });
-  require(verdict != verdicts_.end() && product != verified_.end(), "a product is verified before it is timed");
+  const auto* const product = find_in(verified_, [&](const Product& v) { return same(v, p); });
+  require(verdict != verdicts_.end() && product, "a product is verified before it is timed");
   Result r;
   r.backend = e.name(), r.device = e.choice.device_name(), r.precision = precision, r.product = p;
   r.fault = verdict->second.fault;
   r.grade = verdict->second.grade;
-  if (!r.fault) r.error = verdict->second.errors[std::size_t(product - verified_.begin())];
+  if (!r.fault) r.error = verdict->second.errors[std::size_t(product - verified_.data())];
   return r;
 }
 

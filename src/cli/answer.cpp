@@ -10,6 +10,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/progress.hpp"
+#include "core/range.hpp"
 #include "io/io.hpp"
 
 namespace lasolve::cli {
@@ -61,8 +62,8 @@ void say_what_failed(const std::vector<Measured>& all) {
   for (const Measured& m : all) {
     if (m.report.outcome.ok()) continue;
     const std::string message = m.report.outcome.message();
-    const auto same = std::find_if(said.begin(), said.end(), [&](const auto& one) { return one.first == message; });
-    if (same == said.end())
+    auto* const same = find_in(said, [&](const auto& one) { return one.first == message; });
+    if (!same)
       said.push_back({message, m.report.gemm});
     else
       same->second += ", " + m.report.gemm;

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "cli/commands.hpp"
 #include "cli/json.hpp"
 #include "cli/plan/plan.hpp"
 #include "cli/request.hpp"
 #include "core/choose.hpp"
+#include "core/range.hpp"
 #include "io/generators.hpp"
 #include "lasolve/lasolve.hpp"
 
@@ -115,8 +114,7 @@ std::string list_of_topics() {
 
 const CommandGuide* find_guide(const std::string& name) {
   const auto& all = guides();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const CommandGuide& g) { return g.name == name; });
-  return found == all.end() ? nullptr : &*found;
+  return find_in(all, [&](const CommandGuide& g) { return g.name == name; });
 }
 
 std::vector<std::string> names_of_commands() {

@@ -8,6 +8,7 @@
 #include "bench/change.hpp"
 #include "cli/options.hpp"
 #include "core/choose.hpp"
+#include "core/range.hpp"
 #include "core/sizes.hpp"
 #include "io/output_file.hpp"
 #include "lasolve/names.hpp"
@@ -146,8 +147,8 @@ std::vector<const Measured*> sorted(const std::vector<Measured>& all) {
 /// A sentence where the fastest and the slowest cannot be told apart; empty where they can.
 std::string why_not_told_apart(const std::vector<const Measured*>& by_time) {
   const std::int64_t n = by_time[0]->report.n;
-  const bool no_products = std::all_of(by_time.begin(), by_time.end(),
-                                       [](const Measured* m) { return m->report.phases.flops_of(Phase::gemm) == 0; });
+  const bool no_products =
+      all_of(by_time, [](const Measured* m) { return m->report.phases.flops_of(Phase::gemm) == 0; });
   if (no_products && by_time[0]->report.outcome.has_solution())
     return fmt::format("n = {} is too small to tell them apart: one panel holds the matrix.\n", n);
   const Measured &fastest = *by_time.front(), &slowest = *by_time.back();
@@ -192,10 +193,8 @@ std::string notes_of(const std::vector<const Measured*>& all) {
   std::vector<std::string> said;
   for (const Measured* m : all)
     for (const auto& note : m->report.notes) {
-      if (std::count(said.begin(), said.end(), note) > 0) continue;
-      const bool of_all = std::all_of(all.begin(), all.end(), [&](const Measured* other) {
-        return std::count(other->report.notes.begin(), other->report.notes.end(), note) > 0;
-      });
+      if (contains(said, note)) continue;
+      const bool of_all = all_of(all, [&](const Measured* other) { return contains(other->report.notes, note); });
       if (of_all) said.push_back(note);
       text +=
           of_all ? fmt::format("note        {}\n", note) : fmt::format("note        {}: {}\n", m->report.gemm, note);
@@ -226,7 +225,7 @@ std::string list_of_missing() {
   const auto& missing = missing_gemm_backends();
   for (const auto& b : missing) {
     const std::string need = std::string(b.place) + b.needs;
-    if (std::count(said.begin(), said.end(), need) > 0) continue;
+    if (contains(said, need)) continue;
     said.push_back(need);
     std::string names;
     for (const auto& other : missing)

@@ -9,6 +9,7 @@
 #include "cli/tuning.hpp"
 #include "cli/words.hpp"
 #include "core/cpu/limits.hpp"
+#include "core/range.hpp"
 #include "engines/load.hpp"
 #include "io/file_format.hpp"
 #include "io/generators.hpp"
@@ -73,7 +74,7 @@ OptionOf<Request> allow_nonfinite_option() {
 
 std::string engine_of(const std::string& word) {
   const std::vector<std::string> all = engines::names();
-  if (std::count(all.begin(), all.end(), word) > 0) return word;
+  if (contains(all, word)) return word;
   throw UsageError(fmt::format("--engine takes {}, not '{}'{}", fmt::join(all, ", "), word, did_you_mean(word, all)));
 }
 
@@ -253,11 +254,10 @@ void complete_for_engine(Request& r, const Given& given) {
       "ranks",         "json",      "allow-nonfinite", "no-condition", "allow-ill-conditioned",
       "quiet",         "no-tuned"};
   for (const Option& option : solve_options())
-    if (given.has(option.name) && !given.is_by_default(option.name) &&
-        std::count(taken.begin(), taken.end(), option.name) == 0)
+    if (given.has(option.name) && !given.is_by_default(option.name) && !contains(taken, option.name))
       throw UsageError(fmt::format("--engine {} does not take --{}", r.engine, option.name));
   const auto takes = [&](const char* option, const auto& values, auto value) {
-    if (std::count(values.begin(), values.end(), value) > 0) return;
+    if (contains(values, value)) return;
     throw UsageError(fmt::format("--engine {} takes --{} {}, not {}", r.engine, option,
                                  fmt::join(words_of(values), " or "), name_of(value)));
   };

@@ -9,6 +9,7 @@
 
 #include "compare/attribution.hpp"
 #include "compare/beside.hpp"
+#include "core/range.hpp"
 #include "io/input_error.hpp"
 #include "lasolve/names.hpp"
 
@@ -260,7 +261,7 @@ Json drawn_beside(const Comparison& all, const Json& environment) {
     rows.push_back(object(row, all.at(row.key.n).front(), std::nullopt));
     rows.back()["attribution"] = nullptr;
   }
-  const bool timed = std::any_of(all.rows.begin(), all.rows.end(), [](const Row& r) { return !r.tasks.empty(); });
+  const bool timed = any_of(all.rows, [](const Row& r) { return !r.tasks.empty(); });
   return {{"rows", rows}, {"environment", environment}, {"tasks_were_timed", timed}};
 }
 
@@ -301,7 +302,7 @@ std::string as_trace(const Comparison& all) {
     name("process_name", process, 0, fmt::format("{}, n = {}, {}", r.key.gemm, r.key.n, r.key.precision));
     std::vector<std::string> lanes;  // tasks of one phase overlap where there are several
     for (const TaskTime& t : r.tasks)
-      if (std::find(lanes.begin(), lanes.end(), t.lane) == lanes.end()) lanes.push_back(t.lane);
+      if (!contains(lanes, t.lane)) lanes.push_back(t.lane);
     std::sort(lanes.begin(), lanes.end());
     const auto thread_of = [&](const TaskTime& t) {
       return lanes.size() == 1 ? int(t.phase) : int(std::find(lanes.begin(), lanes.end(), t.lane) - lanes.begin());

@@ -10,6 +10,7 @@
 
 #include "compare/attribution.hpp"
 #include "compare/beside.hpp"
+#include "core/range.hpp"
 
 namespace lasolve::compare {
 
@@ -32,7 +33,7 @@ bench::Change widest(const std::vector<const Row*>& timed) { return beside(*time
 bool are_told_apart(const std::vector<const Row*>& timed) { return widest(timed).kind != bench::Change::same; }
 
 bool has_no_products(const std::vector<const Row*>& timed) {
-  return std::all_of(timed.begin(), timed.end(), [](const Row* r) { return r->gemm_flops() == 0; });
+  return all_of(timed, [](const Row* r) { return r->gemm_flops() == 0; });
 }
 
 /// Why backends cannot be told apart, where the size is the cause; empty: it is not, or they can.
@@ -80,9 +81,8 @@ void remark_on_small_sizes(const Comparison& all, Remarks& remarks) {
 void remark_on_noise(const Comparison& all, const Size& size, Remarks& remarks) {
   const auto timed = by_time(all.at(size.n));
   if (timed.size() < 2 || are_told_apart(timed) || !why_too_small(timed).empty()) return;
-  if (bench::tells(widest(timed)) || !std::all_of(timed.begin(), timed.end(), [](const Row* r) {
-        return r->seconds.size() >= bench::least_for_a_verdict;
-      }))
+  if (bench::tells(widest(timed)) ||
+      !all_of(timed, [](const Row* r) { return r->seconds.size() >= bench::least_for_a_verdict; }))
     return;
   remarks.push_back(fmt::format("n = {}: noise hides what {} and {} differ by; --repeat and --seconds allow more runs",
                                 size.n, timed.front()->key.gemm, timed.back()->key.gemm));
@@ -136,7 +136,7 @@ void remark_on_kernels(const Comparison& all, Remarks& remarks) {
   for (const Row& row : all.rows)
     for (const std::string& warning : row.warnings) {
       const std::string text = fmt::format("warning: {} in {} {}", row.key.gemm, row.key.precision, warning);
-      if (std::find(remarks.begin(), remarks.end(), text) == remarks.end()) remarks.push_back(text);
+      if (!contains(remarks, text)) remarks.push_back(text);
     }
 }
 

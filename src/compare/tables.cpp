@@ -8,6 +8,7 @@
 
 #include "compare/attribution.hpp"
 #include "compare/beside.hpp"
+#include "core/range.hpp"
 #include "lasolve/names.hpp"
 
 namespace lasolve::compare {
@@ -51,8 +52,7 @@ std::string against_baseline(const Row& r) {
 /// What its lines are about, if there is one.
 std::string legend_of_verdicts(const Comparison& all) {
   const auto any = [&](auto is_so) {
-    return std::any_of(all.rows.begin(), all.rows.end(),
-                       [&](const Row& r) { return r.against_baseline && is_so(*r.against_baseline); });
+    return any_of(all.rows, [&](const Row& r) { return r.against_baseline && is_so(*r.against_baseline); });
   };
   std::string text = "against the baseline: the shift of the time and its 99.5 % interval; SAME below 1.75 %\n";
   if (any([](const bench::Change& c) { return c.of_processors; }))
@@ -141,8 +141,7 @@ std::vector<std::string> orders_of(const Comparison& all) {
     std::erase_if(rows, [](const Row* r) { return !r->timed(); });
     std::stable_sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) { return a->median() < b->median(); });
     if (rows.size() < 3) continue;  // the table has it
-    const bool several =
-        std::any_of(rows.begin(), rows.end(), [&](const Row* r) { return r->key.precision != rows[0]->key.precision; });
+    const bool several = any_of(rows, [&](const Row* r) { return r->key.precision != rows[0]->key.precision; });
     std::string text = fmt::format("n = {}: ", size.n);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (i > 0) text += beside(*rows[i], *rows[i - 1]).kind == bench::Change::slower ? " < " : " = ";
@@ -196,10 +195,8 @@ Table table_of(const Comparison& all, bool with_baseline) {
 
 std::string legend_of(const Comparison& all, bool with_baseline) {
   const Setting& s = all.setting;
-  const bool overlap = std::any_of(all.rows.begin(), all.rows.end(),
-                                   [](const Row& r) { return r.timed() && !r.is_peer && !free_updates(r).exact; });
-  const bool timed =
-      std::any_of(all.rows.begin(), all.rows.end(), [](const Row& r) { return r.timed() && !r.tasks.empty(); });
+  const bool overlap = any_of(all.rows, [](const Row& r) { return r.timed() && !r.is_peer && !free_updates(r).exact; });
+  const bool timed = any_of(all.rows, [](const Row& r) { return r.timed() && !r.tasks.empty(); });
   std::string text = fmt::format(
       "solve: median wall time of a whole solve, with {} thread{} of the host; spread: of the middle half of its "
       "runs\n",
@@ -236,7 +233,7 @@ Table phase_table(const Comparison& all) {
   table.columns.push_back({"wall"});
   std::vector<Phase> phases;
   for (const Phase p : shown)
-    if (std::any_of(all.rows.begin(), all.rows.end(), [=](const Row& r) { return r.phases.seconds_of(p) > 0; }))
+    if (any_of(all.rows, [=](const Row& r) { return r.phases.seconds_of(p) > 0; }))
       phases.push_back(p), table.columns.push_back({name_of(p)});
   for (const Row& r : all.rows) {
     if (!r.timed() || r.is_peer) continue;
@@ -281,14 +278,14 @@ Table update_table(const Comparison& all) {
     for (TaskTime t : r.tasks) {
       if (!is_update(t) || t.phase != Phase::gemm) continue;
       t.seconds = t.usual_seconds(), t.quartiles = {};
-      const auto like = std::find_if(updates.begin(), updates.end(), [&](const TaskTime& u) {
+      auto* const like = find_in(updates, [&](const TaskTime& u) {
         return u.k == t.k && 2 * t.m > u.m && t.m <= u.m && 2 * t.n > u.n && t.n <= u.n;
       });
-      if (like == updates.end()) {
+      if (!like) {
         updates.push_back(t), counts.push_back(1), floors.push_back(floor(t));
         continue;
       }
-      const std::size_t at = std::size_t(like - updates.begin());
+      const std::size_t at = std::size_t(like - updates.data());
       like->seconds += t.seconds, like->flops += t.flops, ++counts[at], floors[at] += floor(t);
     }
     for (std::size_t u = 0; u < updates.size(); ++u) {

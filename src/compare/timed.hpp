@@ -1,7 +1,6 @@
 // One solve, timed.
 #pragma once
 
-#include <algorithm>
 #include <ctime>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "compare/attribution.hpp"
 #include "compare/row.hpp"
+#include "core/range.hpp"
 #include "solvers/recipe_fields.hpp"
 #include "solvers/watch.hpp"
 
@@ -64,7 +64,7 @@ class Hearing {
   /// What came of it, for the runs behind it.
   void learn(const TimedSolve& run) {
     seconds_ = run.report.total_seconds;
-    if (tasks()) has_updates_ = std::any_of(run.tasks.begin(), run.tasks.end(), is_update);
+    if (tasks()) has_updates_ = any_of(run.tasks, is_update);
   }
 
  private:

@@ -10,6 +10,7 @@
 #include "compare/beside.hpp"
 #include "compare/common_movement.hpp"
 #include "compare/launches.hpp"
+#include "core/range.hpp"
 
 namespace lasolve::compare {
 
@@ -102,7 +103,7 @@ class OnCuda {
   }
 
   bench::Change verdict_on(const Row& row) const {
-    const auto pair = std::find_if(pairs_.begin(), pairs_.end(), [&](const Pair& p) { return p.row == &row; });
+    const auto* const pair = find_in(pairs_, [&](const Pair& p) { return p.row == &row; });
     bench::ChangeTest test;
     test.machine = machine_beside(*pair);
     const bench::Change change = bench::change_between(pair->then, pair->now, test);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/backend_table.hpp"
+#include "core/range.hpp"
 #include "lasolve/names.hpp"
 
 namespace lasolve {
@@ -95,7 +96,7 @@ std::vector<std::string> known_names() {
 bool is_known(std::string_view name) {
   const auto missing = missing_gemm_backends();
   return name == "auto" || find<Cpu>(name) || find<Cuda>(name) ||
-         std::any_of(missing.begin(), missing.end(), [&](const auto& b) { return b.name == name; });
+         any_of(missing, [&](const auto& b) { return b.name == name; });
 }
 
 const MissingBackend* find_missing(std::string_view name, Device::Kind kind) {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
 
+#include "core/range.hpp"
 #include "lasolve/names.hpp"
 #include "lasolve/report_fields.hpp"
 
@@ -169,9 +169,8 @@ Report together(const Report& factored, Report solved) {
 std::span<const ReportField> report_fields() { return all_fields; }
 
 const ReportField& report_field(std::string_view name) {
-  const auto found =
-      std::find_if(std::begin(all_fields), std::end(all_fields), [=](auto& f) { return f.name == name; });
-  require(found != std::end(all_fields), "a report has no such field");
+  const auto* const found = find_in(all_fields, [=](auto& f) { return f.name == name; });
+  require(found, "a report has no such field");
   return *found;
 }
 

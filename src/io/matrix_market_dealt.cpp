@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/range.hpp"
 #include "io/in_rounds.hpp"
 #include "io/matrix_market_values.hpp"
 #include "io/sharing.hpp"
@@ -118,10 +119,10 @@ class Reader {
   /// Pieces would not fit together.
   void refuse_another_file() const {
     const std::vector<double> sizes = others_.told_by_all(double(file_.content().size()));
-    const auto other = std::find_if(sizes.begin(), sizes.end(), [&](double size) { return size != sizes[0]; });
-    if (other != sizes.end())
+    const auto* const other = find_in(sizes, [&](double size) { return size != sizes[0]; });
+    if (other)
       file_.refuse(fmt::format("expected one file on all machines, found {} bytes for rank 0 and {} for rank {}",
-                               std::int64_t(sizes[0]), std::int64_t(*other), other - sizes.begin()));
+                               std::int64_t(sizes[0]), std::int64_t(*other), other - sizes.data()));
   }
 
   std::vector<Piece> parsed(std::int64_t first, std::int64_t count) const {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/range.hpp"
 #include "io/in_rounds.hpp"
 #include "io/matrix_market.hpp"
 #include "io/matrix_market_dealt.hpp"
@@ -90,14 +91,14 @@ bool read_array_on_threads(const Scanner& scanner, const Header& header, const R
     counts[t] = count_tokens(bounds[t], bounds[t + 1]);
   });
   std::exclusive_scan(counts.begin(), counts.end(), firsts.begin(), std::int64_t(0));
-  if (std::count(counts.begin(), counts.end(), -1) > 0 || firsts.back() + counts.back() != header.stored) return false;
+  if (contains(counts, -1) || firsts.back() + counts.back() != header.stored) return false;
 
   std::vector<char> plain(parts);
   in_rounds(std::int64_t(parts), options.threads, 10 * work, options.progress, [&](std::int64_t p) {
     const auto t = std::size_t(p);
     plain[t] = read_part(bounds[t], header, firsts[t], counts[t], A);
   });
-  return std::count(plain.begin(), plain.end(), 0) == 0;
+  return !contains(plain, 0);
 }
 
 /// f(entry) for all of them.

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "core/range.hpp"
 #include "io/descriptor.hpp"
 #include "io/input_error.hpp"
 #include "io/output_file.hpp"
@@ -172,8 +173,8 @@ std::vector<Entry> entries_of(const std::string& text, const std::string& name) 
 }
 
 void put(std::vector<Entry>& entries, Entry entry) {
-  const auto same = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.key == entry.key; });
-  if (same == entries.end())
+  auto* const same = find_in(entries, [&](const Entry& e) { return e.key == entry.key; });
+  if (!same)
     entries.push_back(std::move(entry));
   else
     *same = std::move(entry);

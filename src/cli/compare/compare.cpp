@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
@@ -13,6 +12,7 @@
 #include "cli/print.hpp"
 #include "compare/record.hpp"
 #include "compare/tables.hpp"
+#include "core/range.hpp"
 #include "io/generators.hpp"
 #include "io/io.hpp"
 #include "lasolve/matrix.hpp"
@@ -141,11 +141,11 @@ void say_what_failed(const Comparison& all) {
   std::vector<std::pair<const Row*, std::vector<std::int64_t>>> failures;  // a row, and where others are as it is
   for (const Row& row : all.rows) {
     if (row.passed()) continue;
-    const auto same = std::find_if(failures.begin(), failures.end(), [&](const auto& f) {
+    auto* const same = find_in(failures, [&](const auto& f) {
       const Row& first = *f.first;
       return first.failure == row.failure && first.key.gemm == row.key.gemm && first.key.precision == row.key.precision;
     });
-    (same == failures.end() ? *failures.insert(same, {&row, {}}) : *same).second.push_back(row.key.n);
+    (same ? *same : failures.emplace_back(&row, std::vector<std::int64_t>())).second.push_back(row.key.n);
   }
   for (const auto& [row, sizes] : failures)
     fmt::print(stderr, "lasolve: {} in {} at n = {}: {}\n", row->key.gemm, row->key.precision, fmt::join(sizes, ", "),

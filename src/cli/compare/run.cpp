@@ -17,6 +17,7 @@
 #include "compare/whole_matrix.hpp"
 #include "core/choose.hpp"
 #include "core/kernel_fault.hpp"
+#include "core/range.hpp"
 #include "io/generators.hpp"
 #include "io/input_error.hpp"
 #include "lasolve/context.hpp"
@@ -138,9 +139,8 @@ class RunsOfSize {
   /// Not where a row takes long: it is not warmed up in this visit, and its memory is in many places.
   void release_memory_of_device() {
     const Device& device = request_.options.device;
-    const bool any_long = std::any_of(rows_.begin(), rows_.end(), [](const Row& row) {
-      return !row.seconds.empty() && row.seconds.back() > bench::Visits().long_run;
-    });
+    const bool any_long = any_of(
+        rows_, [](const Row& row) { return !row.seconds.empty() && row.seconds.back() > bench::Visits().long_run; });
     if (device.kind != Device::cuda || any_long) return;
     try {
       release_unused_memory(device.index);
@@ -349,7 +349,7 @@ std::vector<Row> run_size(const CompareRequest& request, const std::vector<Conte
           others.processors(),        of_size.meanwhile().yardstick(), of_size.meanwhile().throttle.clocks(),
           of_size.meanwhile().notes()};
   constexpr std::int64_t worth_making_again = 32768;
-  const bool ran = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.timed(); });
+  const bool ran = any_of(rows, [](const Row& r) { return r.timed(); });
   if (!ran || size.n > worth_making_again) return rows;
   try {
     size.hash = of_size.see_matrix(rows);

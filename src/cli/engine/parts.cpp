@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/problem.hpp"
+#include "core/range.hpp"
 #include "core/sizes.hpp"
 #include "engines/solve.hpp"
 #include "io/sharing.hpp"
@@ -63,11 +64,10 @@ class Readers final : public io::Sharing {
     layout_ = layout_for_(rows, cols, place);
     meet();
     const std::vector<double> all = told_by_all(double(rows));
-    if (const auto other = std::find_if(all.begin(), all.end(), [&](double n) { return n != all[0]; });
-        other != all.end())
+    if (const auto* const other = find_in(all, [&](double n) { return n != all[0]; }); other)
       throw io::InputError(
           fmt::format("{}: error: expected one matrix on all machines, found {} rows for rank 0 and {} for rank {}",
-                      place, all[0], *other, other - all.begin()));
+                      place, all[0], *other, other - all.data()));
     return layout_;
   }
   void meet() override { together_.meet(); }

@@ -12,6 +12,7 @@
 #include "cli/print.hpp"
 #include "cli/words.hpp"
 #include "core/device_properties.hpp"
+#include "core/range.hpp"
 #include "core/tuning.hpp"
 #include "io/generators.hpp"
 #include "io/io.hpp"
@@ -41,7 +42,7 @@ struct PlanRequest {
 void set_card(PlanRequest& r, const std::string& card) {
   if (card == "none") return;
   const auto names = card_names();
-  if (std::find(names.begin(), names.end(), card) == names.end())
+  if (!contains(names, card))
     throw UsageError(
         fmt::format("--card takes none, {}, not '{}'{}", fmt::join(names, ", "), card, did_you_mean(card, names)));
   r.card = card;
@@ -140,7 +141,7 @@ DrawnPlan plan_for(const PlanRequest& r) {
   if (!in_steps || step >= by.widths.panel) step = 0;
   Plan plan = plan_of(first.method, first.schedule, by);
   const auto is_wide = [&](const Task& t) { return t.type->picture == TaskType::panel && t.C.n > step; };
-  if (std::any_of(plan.tasks.begin(), plan.tasks.end(), is_wide)) step = 0;  // the schedule knows no steps
+  if (any_of(plan.tasks, is_wide)) step = 0;  // the schedule knows no steps
   const int cards = std::max(r.cards, int(r.options.cards.size()));
   if (!r.card.empty()) {
     Capabilities can = capabilities_of(device, tuning, computed_in(first.precision.storage), by.n);

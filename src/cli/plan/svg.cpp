@@ -5,6 +5,7 @@
 #include <map>
 
 #include "cli/plan/plan.hpp"
+#include "core/range.hpp"
 #include "lasolve/names.hpp"
 #include "solvers/method.hpp"
 
@@ -71,8 +72,7 @@ class Picture {
     return top + height * double(column) / double(std::max<std::int64_t>(1, plan_.n));
   }
   bool has(const char* kind) const {
-    return std::any_of(plan_.tasks.begin(), plan_.tasks.end(),
-                       [&](const Task& task) { return std::string(class_of(task)) == kind; });
+    return any_of(plan_.tasks, [&](const Task& task) { return std::string(class_of(task)) == kind; });
   }
   bool is_bulk(const Task& task) const { return !plan_.lanes.single() && task.lane.rank <= plan_.lanes.bulk.rank; }
 

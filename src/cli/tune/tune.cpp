@@ -12,6 +12,7 @@
 #include "cli/tuning.hpp"
 #include "cli/words.hpp"
 #include "compare/tables.hpp"
+#include "core/range.hpp"
 #include "io/destination.hpp"
 #include "io/output_file.hpp"
 #include "lasolve/names.hpp"
@@ -36,7 +37,7 @@ const Table<TuneRequest>& tune_table() {
       O("factorization", 'f', "METHODS", "lu,cholesky", {"lu", "cholesky"}, "or both").to([](R& r, auto& list) {
         for (const auto& word : split(list))
           if (const Method m = one_of<Method>("factorization", word, {Method::lu, Method::cholesky});
-              std::count(r.methods.begin(), r.methods.end(), m) == 0)
+              !contains(r.methods, m))
             r.methods.push_back(m);
       }),
       threads_option<R>("cores of the host to use; what is found is for as many"),
