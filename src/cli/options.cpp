@@ -117,6 +117,11 @@ Given::Given(int argc, const char* const* argv, const std::vector<Option>& optio
   }
 }
 
+void refuse_word(const std::string& option, const std::vector<std::string>& taken, const std::string& word) {
+  throw UsageError(
+      fmt::format("--{} takes {}, not '{}'{}", option, fmt::join(taken, ", "), word, did_you_mean(word, taken)));
+}
+
 std::string meaning_of(const Option& o) {
   std::string text = fmt::format("{}", fmt::join(o.choices, ", "));
   if (*o.meaning) text += (text.empty() ? "" : "; ") + std::string(o.meaning);

@@ -108,11 +108,16 @@ double positive(const char* option, const std::string& text) {
   throw UsageError(fmt::format("--{} takes a number above 0, not '{}'", option, text));
 }
 
+std::vector<std::string> words_of_precisions() {
+  std::vector<Precision> all;
+  for (const SolvePrecision& p : solve_precisions) all.push_back(p.name);
+  return words_of(all);
+}
+
 std::vector<Precision> precisions_of(const std::string& list) {
-  std::vector<Precision> known, found;
-  for (const SolvePrecision& p : solve_precisions) known.push_back(p.name);
+  std::vector<Precision> found;
   for (const auto& word : split(list)) {
-    const Precision p = one_of("precision", word, known);
+    const Precision p = enumerator_of<Precision>("precision", words_of_precisions(), word);
     if (!contains(found, p)) found.push_back(p);
   }
   return found;

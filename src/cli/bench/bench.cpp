@@ -35,10 +35,11 @@ struct BenchRequest {
   std::vector<std::string> words;  // of the command line, behind the name of the program
 };
 
-Precision precision_of_product(const std::string& word) {
-  std::vector<Precision> known;
-  for_each_precision([&](auto P) { known.push_back(P); });
-  return one_of("precision", word, known);
+/// What backends may offer.
+std::vector<std::string> words_of_products() {
+  std::vector<Precision> all;
+  for_each_precision([&](auto P) { all.push_back(P); });
+  return words_of(all);
 }
 
 const Table<BenchRequest>& bench_table() {
@@ -54,7 +55,8 @@ const Table<BenchRequest>& bench_table() {
         "or a list of them; auto: those of the reference")
           .to([](R& r, auto& list) {
             if (list == "auto") return;
-            for (const auto& word : split(list)) r.precisions.push_back(precision_of_product(word));
+            for (const auto& word : split(list))
+              r.precisions.push_back(enumerator_of<Precision>("precision", words_of_products(), word));
           }),
       O("shape", 's', "SHAPES", "square,trailing", {"square", "trailing", "MxNxK"},
         "or a list of them; square: C = A·B; trailing: C = C - A·B; MxNxK: C = A·B"),

@@ -41,15 +41,12 @@ struct PlanRequest {
 
 void set_card(PlanRequest& r, const std::string& card) {
   if (card == "none") return;
-  const auto names = card_names();
-  if (!contains(names, card))
-    throw UsageError(
-        fmt::format("--card takes none, {}, not '{}'{}", fmt::join(names, ", "), card, did_you_mean(card, names)));
+  if (!contains(card_names(), card)) refuse_word("card", with_none(card_names()), card);
   r.card = card;
 }
 
 void set_lanes(PlanRequest& r, const std::string& lanes) {
-  if (lanes != "1" && lanes != "4") throw UsageError(fmt::format("--lanes takes 1 or 4, not '{}'", lanes));
+  if (lanes != "1" && lanes != "4") refuse_word("lanes", {"1", "4"}, lanes);
   r.lanes = lanes == "1" ? Lanes::one() : four_lanes;
 }
 
@@ -60,9 +57,7 @@ const Table<PlanRequest>& plan_table() {
       O("matrix", 'm', "MATRIX", "the same as the word MATRIX; only its size counts").to(&R::matrix),
       factorization_option<R>("auto: that of the first recipe").by("lu"),
       schedule_option<R>("").by("right-looking"),
-      O("precision", 0, "NAME", "fp64", words_of<Precision>(), "of the factors").to([](R& r, auto& word) {
-        r.options.precision = one_of<Precision>("precision", word);
-      }),
+      O("precision", 0, "NAME", "fp64", words_of<Precision>(), "of the factors").to(&Options::precision),
       O("rhs-columns", 0, "COUNT", "1", "right-hand sides, whose recipe is said as well").to([](R& r, auto& word) {
         r.nrhs = number<std::int64_t>("rhs-columns", word, 0);
       }),

@@ -36,7 +36,7 @@ const Table<TuneRequest>& tune_table() {
           .to([](R& r, auto& word) { r.precisions = precisions_of(word); }),
       O("factorization", 'f', "METHODS", "lu,cholesky", {"lu", "cholesky"}, "or both").to([](R& r, auto& list) {
         for (const auto& word : split(list))
-          if (const Method m = one_of<Method>("factorization", word, {Method::lu, Method::cholesky});
+          if (const Method m = enumerator_of<Method>("factorization", {"lu", "cholesky"}, word);
               !contains(r.methods, m))
             r.methods.push_back(m);
       }),
