@@ -18,6 +18,7 @@
 #include "io/io.hpp"
 #include "lasolve/names.hpp"
 #include "plugin/kernels.hpp"
+#include "plugin/program.hpp"
 #include "worker/session.hpp"
 #include "worker/signals.hpp"
 #include "worker/verify.hpp"
@@ -122,10 +123,7 @@ int work(int argc, char** argv) {
     return done;
   });
   if (!is_command) return code;
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  if (code == done) code = guarded(int(words.size()), pointers.data(), run_command);
+  if (code == done) code = guarded(int(words.size()), plugin::argv_of(words).data(), run_command);
   worker::tell_done(code);
   return code;
 }

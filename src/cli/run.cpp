@@ -19,6 +19,7 @@
 #include "cli/json.hpp"
 #include "cli/print.hpp"
 #include "cli/words.hpp"
+#include "core/module.hpp"
 #include "core/stopwatch.hpp"
 #include "lapack/tally.hpp"
 #include "plugin/program.hpp"
@@ -90,12 +91,8 @@ void try_backend(const RunRequest& r) {
 
 /// Beside the tool, or where the libraries of an installed one are.
 std::string drop_in() {
-  std::error_code error;
-  const std::filesystem::path tool = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char* const place : {"", LASOLVE_BIN_TO_LIB}) {
-    const auto file = (tool / place / "liblasolve_lapack.so").lexically_normal();
-    if (std::filesystem::exists(file, error)) return std::filesystem::absolute(file).string();
-  }
+  std::string file = beside_this_program({"liblasolve_lapack.so", LASOLVE_BIN_TO_LIB "/liblasolve_lapack.so"});
+  if (!file.empty()) return file;
   throw MachineError("liblasolve_lapack.so is not there; in the folder of the build: ninja lasolve_lapack");
 }
 

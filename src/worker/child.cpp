@@ -116,10 +116,7 @@ Child::Child(const std::vector<std::string>& words, Streams streams) : streams_(
     posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);  // results are the parent's to print
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);              // of its own
   }
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = plugin::argv_of(words);
   const int error = posix_spawn(&process_, arguments[0], &actions, &attributes, arguments.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);

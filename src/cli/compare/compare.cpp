@@ -12,6 +12,7 @@
 #include "cli/print.hpp"
 #include "compare/record.hpp"
 #include "compare/tables.hpp"
+#include "core/module.hpp"
 #include "core/range.hpp"
 #include "io/generators.hpp"
 #include "io/io.hpp"
@@ -22,16 +23,6 @@
 namespace lasolve::cli {
 
 namespace {
-
-/// The script, beside the tool where it was built or installed. Empty: it is in neither place.
-std::string find_script() {
-  std::error_code error;
-  const std::filesystem::path tool = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char* place : {LASOLVE_BIN_TO_DATA "/lasolve/pictures", "../scripts/pictures"})
-    if (const auto path = tool / place; !tool.empty() && std::filesystem::exists(path, error))
-      return path.lexically_normal();
-  return "";
-}
 
 /// The first that can draw: that of a virtual environment, then the system's. The script turns to the system's by itself where the
 /// first has no matplotlib, so this is for where the first does not even start.
@@ -47,8 +38,9 @@ std::string find_python(const std::string& script) {
           : "pictures take Python; on Debian and Ubuntu it is the packages python3 and python3-matplotlib");
 }
 
+/// The script, beside the tool where it was built or installed.
 std::string script_or_error() {
-  std::string script = find_script();
+  std::string script = beside_this_program({LASOLVE_BIN_TO_DATA "/lasolve/pictures", "../scripts/pictures"});
   if (script.empty())
     throw MachineError(
         "the script that draws is not beside the tool: it is share/lasolve/pictures where lasolve is installed, and "

@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -17,9 +16,11 @@
 #include "cli/engine/parts.hpp"
 #include "cli/engine/together.hpp"
 #include "core/cpu/limits.hpp"
+#include "core/module.hpp"
 #include "core/stopwatch.hpp"
 #include "engines/load.hpp"
 #include "engines/solve.hpp"
+#include "plugin/program.hpp"
 
 namespace lasolve::cli {
 
@@ -27,19 +28,14 @@ namespace {
 
 /// This process becomes mpirun, with the same command line but for --ranks.
 [[noreturn]] void become_mpirun(const Request& request) {
-  std::error_code error;
-  std::vector<std::string> words = {"mpirun", "-n", std::to_string(request.ranks),
-                                    std::filesystem::read_symlink("/proc/self/exe", error).string()};
+  std::vector<std::string> words = {"mpirun", "-n", std::to_string(request.ranks), this_program().string()};
   for (std::size_t k = 0; k < request.words.size(); ++k) {
     if (request.words[k] == "--ranks")
       ++k;  // and its value
     else if (!request.words[k].starts_with("--ranks="))
       words.push_back(request.words[k]);
   }
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  execvp(pointers[0], pointers.data());
+  execvp("mpirun", plugin::argv_of(words).data());
   throw MachineError(
       fmt::format("mpirun cannot be started: {}; on Debian it is in the package openmpi-bin", std::strerror(errno)));
 }
